@@ -1,0 +1,1 @@
+# Install rules: filled in when there is something to install.

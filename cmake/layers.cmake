@@ -1,0 +1,154 @@
+# One static library per layer. Sources are found, not listed: a new file needs no edit here.
+
+# Sources of a layer are its .cpp files except tests, benchmarks and fuzz targets, which stand beside them.
+function(sardonyx_glob result folder)
+  file(GLOB_RECURSE found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
+  list(FILTER found EXCLUDE REGEX "_(test|bench|fuzz)\\.cpp$")
+  set(${result} "${found}" PARENT_SCOPE)
+endfunction()
+
+# Flags that every target of ours is compiled with.
+add_library(sardonyx_flags INTERFACE)
+target_compile_features(sardonyx_flags INTERFACE cxx_std_20)
+target_include_directories(sardonyx_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
+target_compile_definitions(sardonyx_flags INTERFACE SARDONYX_VERSION="${PROJECT_VERSION}")
+target_compile_options(sardonyx_flags INTERFACE
+  -Wall -Wextra
+  # Tables are written with designated initialisers; what they leave out is meant to be the default.
+  -Wno-missing-field-initializers)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # gcc 12 sees overlaps in plain std::string concatenation (gcc bug 105651).
+  target_compile_options(sardonyx_flags INTERFACE -Wno-restrict)
+endif()
+if(SARDONYX_WERROR)
+  target_compile_options(sardonyx_flags INTERFACE -Werror)
+endif()
+target_link_options(sardonyx_flags INTERFACE -Wl,--as-needed)
+if(SARDONYX_SANITIZE)
+  target_compile_options(sardonyx_flags INTERFACE
+    -fsanitize=${SARDONYX_SANITIZE} -fno-sanitize-recover=all
+    # Instrumentation hides initialisations from gcc's flow analysis.
+    -Wno-maybe-uninitialized)
+  target_link_options(sardonyx_flags INTERFACE -fsanitize=${SARDONYX_SANITIZE})
+endif()
+if(SARDONYX_COVERAGE)
+  target_compile_options(sardonyx_flags INTERFACE --coverage -fprofile-update=atomic)
+  target_link_options(sardonyx_flags INTERFACE --coverage)
+endif()
+
+# Everything that a user runs or links, without the tests.
+add_custom_target(programs)
+
+function(sardonyx_target_defaults target)
+  set_target_properties(${target} PROPERTIES
+    CXX_EXTENSIONS OFF
+    POSITION_INDEPENDENT_CODE ON
+    CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON)
+  target_link_libraries(${target} PRIVATE sardonyx_flags)
+endfunction()
+
+# The names of the layers in `names` that have sources by now, as targets.
+function(sardonyx_existing result)
+  set(targets "")
+  foreach(name IN LISTS ARGN)
+    if(TARGET sardonyx_${name})
+      list(APPEND targets sardonyx_${name})
+    endif()
+  endforeach()
+  set(${result} "${targets}" PARENT_SCOPE)
+endfunction()
+
+# Compiles folder/*.proto once, apart from our flags, and makes the headers visible to this layer alone.
+function(sardonyx_proto name folder)
+  file(GLOB protos CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.proto)
+  if(NOT protos)
+    return()
+  endif()
+  set(generated ${PROJECT_BINARY_DIR}/generated)
+  file(MAKE_DIRECTORY ${generated})
+  set(outputs "")
+  foreach(proto IN LISTS protos)
+    get_filename_component(stem ${proto} NAME_WLE)
+    set(base ${generated}/${folder}/${stem}.pb)
+    add_custom_command(
+      OUTPUT ${base}.cc ${base}.h
+      COMMAND protobuf::protoc --proto_path=${PROJECT_SOURCE_DIR} --cpp_out=${generated} ${proto}
+      DEPENDS ${proto}
+      COMMENT "protoc ${folder}/${stem}.proto"
+      VERBATIM)
+    list(APPEND outputs ${base}.cc ${base}.h)
+  endforeach()
+  add_library(sardonyx_${name}_schema OBJECT ${outputs})
+  set_target_properties(sardonyx_${name}_schema PROPERTIES
+    POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  target_compile_features(sardonyx_${name}_schema PRIVATE cxx_std_20)
+  target_compile_options(sardonyx_${name}_schema PRIVATE -w)
+  if(SARDONYX_SANITIZE)
+    target_compile_options(sardonyx_${name}_schema PRIVATE -fsanitize=${SARDONYX_SANITIZE})
+  endif()
+  target_include_directories(sardonyx_${name}_schema SYSTEM PRIVATE ${generated})
+  target_link_libraries(sardonyx_${name}_schema PRIVATE protobuf::libprotobuf-lite)
+  set(SARDONYX_SCHEMA_DIR_${name} ${generated} PARENT_SCOPE)
+endfunction()
+
+# sardonyx_layer(name folder [USES layers...] [LIBS third-party targets...] [PROTO])
+function(sardonyx_layer name folder)
+  cmake_parse_arguments(layer "PROTO" "" "USES;LIBS" ${ARGN})
+  set(SARDONYX_LIBS_${name} "${layer_LIBS}" PARENT_SCOPE)
+  if(layer_PROTO)
+    sardonyx_proto(${name} ${folder})
+    set(SARDONYX_SCHEMA_DIR_${name} "${SARDONYX_SCHEMA_DIR_${name}}" PARENT_SCOPE)
+  endif()
+  sardonyx_glob(sources ${folder})
+  if(NOT sources)
+    return()
+  endif()
+  set(target sardonyx_${name})
+  add_library(${target} STATIC ${sources})
+  sardonyx_target_defaults(${target})
+  target_include_directories(${target} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  sardonyx_existing(uses ${layer_USES})
+  target_link_libraries(${target} PUBLIC ${uses} PRIVATE ${layer_LIBS})
+  if(TARGET sardonyx_${name}_schema)
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:sardonyx_${name}_schema>)
+    target_include_directories(${target} SYSTEM PRIVATE ${SARDONYX_SCHEMA_DIR_${name}})
+    add_dependencies(${target} sardonyx_${name}_schema)
+  endif()
+  add_dependencies(programs ${target})
+endfunction()
+
+# Each folder of tools/ is one program of that name in <build>/bin. All but its main.cpp forms a library,
+# tool_<name>, which the tests link as well.
+function(sardonyx_tools folder)
+  cmake_parse_arguments(tool "" "" "USES;LIBS" ${ARGN})
+  find_package(CLI11 REQUIRED CONFIG)
+  find_package(nlohmann_json REQUIRED CONFIG)
+  sardonyx_existing(uses ${tool_USES})
+  file(GLOB folders LIST_DIRECTORIES true CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*)
+  set(programs "")
+  foreach(path IN LISTS folders)
+    get_filename_component(name ${path} NAME)
+    sardonyx_glob(sources ${folder}/${name})
+    if(NOT EXISTS ${path}/main.cpp)
+      continue()
+    endif()
+    list(REMOVE_ITEM sources ${path}/main.cpp)
+    add_executable(${name} ${path}/main.cpp)
+    sardonyx_target_defaults(${name})
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+    if(sources)
+      add_library(tool_${name} STATIC ${sources})
+      sardonyx_target_defaults(tool_${name})
+      target_link_libraries(tool_${name} PUBLIC ${uses} ${tool_LIBS})
+      target_link_libraries(${name} PRIVATE tool_${name})
+    endif()
+    target_link_libraries(${name} PRIVATE ${uses} ${tool_LIBS})
+    add_dependencies(programs ${name})
+    list(APPEND programs ${name})
+  endforeach()
+  set(SARDONYX_PROGRAMS "${programs}" PARENT_SCOPE)
+  set(SARDONYX_LIBS_tools "${tool_LIBS}" PARENT_SCOPE)
+endfunction()

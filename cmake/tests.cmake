@@ -1,0 +1,85 @@
+# One GoogleTest program per top folder from its *_test.cpp files, `integration_tests` from tests/, and one
+# `benchmarks` program from every *_bench.cpp.
+
+enable_testing()
+find_package(GTest REQUIRED)
+find_package(benchmark REQUIRED)
+
+# A program is run in shards: they fill the cores, and a crash hides only the results of its own shard.
+# Results go to <build>/test-results as XML, from which `./dev test` counts.
+set(SARDONYX_TEST_SHARDS 4)
+
+# sardonyx_test_program(name SOURCES files... USES layers... LINK targets...)
+function(sardonyx_test_program name)
+  cmake_parse_arguments(test "" "" "SOURCES;USES;LINK" ${ARGN})
+  if(NOT test_SOURCES)
+    return()
+  endif()
+  add_executable(${name} ${test_SOURCES})
+  sardonyx_target_defaults(${name})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  target_compile_definitions(${name} PRIVATE
+    SARDONYX_SOURCE_DIR="${PROJECT_SOURCE_DIR}" SARDONYX_BIN_DIR="${PROJECT_BINARY_DIR}/bin")
+  sardonyx_existing(uses ${test_USES})
+  foreach(layer IN LISTS test_USES)
+    target_link_libraries(${name} PRIVATE ${SARDONYX_LIBS_${layer}})
+    if(SARDONYX_SCHEMA_DIR_${layer})
+      target_include_directories(${name} SYSTEM PRIVATE ${SARDONYX_SCHEMA_DIR_${layer}})
+    endif()
+  endforeach()
+  target_link_libraries(${name} PRIVATE ${uses} ${test_LINK} GTest::gmock GTest::gtest GTest::gtest_main)
+  math(EXPR last "${SARDONYX_TEST_SHARDS} - 1")
+  foreach(shard RANGE ${last})
+    add_test(NAME ${name}.${shard} COMMAND ${name} --gtest_brief=1
+             WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(${name}.${shard} PROPERTIES
+      TIMEOUT 1200
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${SARDONYX_TEST_SHARDS};GTEST_SHARD_INDEX=${shard};\
+GTEST_OUTPUT=xml:${PROJECT_BINARY_DIR}/test-results/${name}.${shard}.xml")
+  endforeach()
+endfunction()
+
+function(sardonyx_folder_tests folder)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*_test.cpp)
+  sardonyx_test_program(${folder}_tests SOURCES ${sources} ${ARGN})
+endfunction()
+
+sardonyx_folder_tests(ir USES ir)
+sardonyx_folder_tests(onnx_io USES onnx_io)
+sardonyx_folder_tests(providers USES provider_cpu provider_onednn ir)
+sardonyx_folder_tests(executor USES executor)
+sardonyx_folder_tests(eager USES eager executor)
+sardonyx_folder_tests(models USES models eager executor)
+
+# Tests of the programs link what the programs are made of, and may start the programs themselves.
+set(tool_libraries "")
+foreach(program IN LISTS SARDONYX_PROGRAMS)
+  if(TARGET tool_${program})
+    list(APPEND tool_libraries tool_${program})
+  endif()
+endforeach()
+sardonyx_folder_tests(tools USES models eager executor tools LINK ${tool_libraries})
+
+file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*.cpp)
+list(FILTER sources EXCLUDE REGEX "_(bench|fuzz)\\.cpp$")
+sardonyx_test_program(integration_tests SOURCES ${sources} USES models eager executor tools)
+
+foreach(name IN ITEMS tools_tests integration_tests)
+  if(TARGET ${name} AND SARDONYX_PROGRAMS)
+    add_dependencies(${name} ${SARDONYX_PROGRAMS})
+  endif()
+endforeach()
+
+set(sources "")
+foreach(folder IN ITEMS ir onnx_io providers executor eager models tests)
+  file(GLOB_RECURSE found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*_bench.cpp)
+  list(APPEND sources ${found})
+endforeach()
+if(sources)
+  add_executable(benchmarks ${sources})
+  sardonyx_target_defaults(benchmarks)
+  set_target_properties(benchmarks PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+  sardonyx_existing(uses models eager executor provider_cpu provider_onednn onnx_io ir)
+  target_link_libraries(benchmarks PRIVATE ${uses} ${SARDONYX_LIBS_provider_cpu} benchmark::benchmark
+                                           benchmark::benchmark_main)
+endif()
