@@ -1,0 +1,110 @@
+#include "ir/attributes.h"
+
+#include <array>
+
+#include "ir/error.h"
+
+namespace sardonyx {
+namespace {
+
+constexpr std::array<std::string_view, std::variant_size_v<AttrValue>> kKindNames{
+    "INT",  "FLOAT",  "STRING",  "TENSOR",  "SPARSE_TENSOR",  "GRAPH",  "TYPE_PROTO",
+    "INTS", "FLOATS", "STRINGS", "TENSORS", "SPARSE_TENSORS", "GRAPHS", "TYPE_PROTOS"};
+
+std::string item_text(int64_t value) { return std::to_string(value); }
+std::string item_text(float value) { return text(value); }
+std::string item_text(const std::string& value) { return '"' + value + '"'; }
+std::string item_text(const Tensor& value) {
+  return value ? std::string(name_of(value.dtype())) + to_text(value.shape()) : "none";
+}
+std::string item_text(const SparseTensor& value) { return "sparse " + item_text(value.values); }
+std::string item_text(const GraphPtr&) { return "{graph}"; }
+std::string item_text(const Type& value) { return value.text(); }
+template <typename T>
+std::string item_text(const std::vector<T>& values) {
+  std::string out = "[";
+  for (const T& value : values) out += (out.size() > 1 ? ", " : "") + item_text(value);
+  return out + "]";
+}
+
+// An empty list has no kind of its own in some files; it fits any list attribute.
+bool is_empty_list(const AttrValue& value) {
+  return std::visit(
+      [](const auto& held) {
+        if constexpr (requires { held.empty(); held.front(); held.push_back(held.front()); }) return held.empty();
+        else return false;
+      },
+      value);
+}
+
+}  // namespace
+
+std::string_view kind_name(const AttrValue& value) { return kKindNames[value.index()]; }
+
+std::string to_text(const AttrValue& value) {
+  return std::visit([](const auto& held) { return item_text(held); }, value);
+}
+
+bool operator==(const SparseTensor& a, const SparseTensor& b) {
+  return a.values == b.values && a.indices == b.indices && a.shape == b.shape;
+}
+
+const AttrField* AttrSchema::find(std::string_view name) const {
+  for (const AttrField& candidate : fields) {
+    if (candidate.name == name) return &candidate;
+  }
+  return nullptr;
+}
+
+Attrs Attrs::parse(const AttrSchema& schema, const AttrMap& given, std::vector<std::string>* problems) {
+  const auto complain = [&](std::string problem) {
+    if (!problems) fail(ErrorCode::kInvalidModel, problem);
+    problems->push_back(std::move(problem));
+  };
+  std::shared_ptr<void> data = schema.make();
+  for (const auto& [name, value] : given) {
+    const AttrField* known = schema.find(name);
+    if (!known) {
+      complain(text("attribute ", name, ": the op has no such attribute"));
+    } else if (known->kind != value.index()) {
+      if (is_empty_list(value) && known->kind >= 7) continue;
+      complain(text("attribute ", name, ": expected ", kKindNames[known->kind], ", got ", kind_name(value)));
+    } else {
+      known->set(data.get(), *known, value);
+    }
+  }
+  for (const AttrField& known : schema.fields) {
+    if (known.required && !given.contains(known.name)) {
+      complain(text("attribute ", known.name, ": is required and was not given"));
+    }
+  }
+  Attrs attrs;
+  attrs.schema_ = &schema;
+  attrs.data_ = std::move(data);
+  return attrs;
+}
+
+std::optional<AttrValue> Attrs::get(std::string_view name) const {
+  const AttrField* known = schema_->find(name);
+  return known ? known->get(data_.get(), *known) : std::nullopt;
+}
+
+AttrMap Attrs::to_map() const {
+  AttrMap map;
+  for (const AttrField& known : schema_->fields) {
+    std::optional<AttrValue> value = known.get(data_.get(), known);
+    if (value && (known.required || value != known.default_value)) map.emplace(known.name, std::move(*value));
+  }
+  return map;
+}
+
+bool Attrs::operator==(const Attrs& other) const {
+  if (schema_ != other.schema_) return false;
+  if (data_ == other.data_) return true;
+  for (const AttrField& known : schema_->fields) {
+    if (known.get(data_.get(), known) != known.get(other.data_.get(), known)) return false;
+  }
+  return true;
+}
+
+}  // namespace sardonyx

@@ -1,0 +1,63 @@
+// The one exception type of sardonyx, and the check for broken invariants.
+#pragma once
+
+#include <exception>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+namespace sardonyx {
+
+enum class ErrorCode {
+  kInvalidArgument,    // the caller's tensors, names or options do not fit
+  kInvalidModel,       // the file or graph breaks the ONNX specification
+  kUnsupported,        // valid, but this build cannot do it
+  kResourceExhausted,  // a limit on memory, size, depth or time was reached
+  kCancelled,          // the caller asked to stop
+  kDeadlineExceeded,   // the caller's deadline passed
+  kInternal,           // a defect of sardonyx
+};
+
+std::string_view name_of(ErrorCode code);
+
+// What every function of sardonyx throws. The message names op, node and argument, what was expected and what came.
+// Outer layers add context with `with_context` and rethrow.
+class Error : public std::exception {
+ public:
+  Error(ErrorCode code, std::string message) : code_(code), message_(std::move(message)) {}
+
+  ErrorCode code() const { return code_; }
+  // The name of the node at fault; empty where no node is concerned.
+  const std::string& node() const { return node_; }
+  const char* what() const noexcept override { return message_.c_str(); }
+
+  // The same error with "CONTEXT: " put before its message.
+  Error with_context(std::string_view context) const;
+  Error at_node(std::string node) const;
+
+ private:
+  ErrorCode code_;
+  std::string message_;
+  std::string node_;
+};
+
+// Builds a message from its parts: `text("expected ", 3, " got ", 4)`.
+template <typename... Parts>
+std::string text(const Parts&... parts) {
+  std::ostringstream out;
+  (out << ... << parts);
+  return out.str();
+}
+
+template <typename... Parts>
+[[noreturn]] void fail(ErrorCode code, const Parts&... parts) {
+  throw Error(code, text(parts...));
+}
+
+[[noreturn]] void check_failed(const char* condition, const char* file, int line);
+
+}  // namespace sardonyx
+
+// For invariants of our own code, never for input: throws Error(kInternal).
+#define SARDONYX_CHECK(condition) \
+  ((condition) ? void(0) : ::sardonyx::check_failed(#condition, __FILE__, __LINE__))

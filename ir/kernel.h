@@ -1,0 +1,135 @@
+// The interface between the ones who run ops (executor, eager) and the providers of fast kernels.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/op.h"
+#include "ir/tensor.h"
+
+namespace sardonyx {
+
+// How a provider arranges a tensor's elements in memory where that is not row-major; only the provider that made it
+// understands it.
+class Layout {
+ public:
+  virtual ~Layout() = default;
+  virtual size_t bytes() const = 0;
+  virtual bool equals(const Layout& other) const = 0;
+  virtual std::string text() const = 0;  // "aBcd16b"
+};
+using LayoutPtr = std::shared_ptr<const Layout>;  // null: row-major
+bool same_layout(const LayoutPtr& a, const LayoutPtr& b);
+
+struct KernelTensor {
+  DType dtype = DType::kUndefined;  // kUndefined: omitted
+  Shape shape;
+  LayoutPtr layout;                 // what an input has where it comes from; the kernel may ask for another
+  const Tensor* constant = nullptr; // an input's value where it never changes (always row-major)
+  explicit operator bool() const { return dtype != DType::kUndefined; }
+};
+
+// Weights in the form that a kernel wants, made once for all plans and sessions that share the cache.
+class PackCache {
+ public:
+  // `form` names the layout; two calls with the same tensor and form get the same buffer.
+  std::shared_ptr<const Buffer> get(const Tensor& weight, const std::string& form,
+                                    const std::function<std::shared_ptr<Buffer>()>& make);
+  size_t bytes() const;
+
+ private:
+  struct Entry {
+    std::shared_ptr<Buffer> source;  // keeps the key's address from being used again
+    std::shared_ptr<const Buffer> packed;
+  };
+  mutable std::mutex mutex_;
+  std::map<std::pair<const void*, std::string>, Entry> entries_;
+};
+
+enum class Precision { kFloat32, kBFloat16 };
+
+struct KernelRequest {
+  const OpDef& op;
+  const Attrs& raw_attrs;
+  std::span<const KernelTensor> inputs;
+  std::span<const KernelTensor> outputs;  // dtype and shape as inferred
+  int threads = 1;
+  bool layouts = false;           // may the kernel ask for and give other layouts than row-major?
+  Precision precision = Precision::kFloat32;
+  PackCache* packs = nullptr;     // null: keep packed weights in the kernel
+  template <typename S>
+  const S& attrs() const {
+    return raw_attrs.as<S>();
+  }
+  bool has(size_t input) const { return input < inputs.size() && inputs[input]; }
+  bool wants(size_t output) const { return output < outputs.size() && outputs[output]; }
+};
+
+struct KernelArgs {
+  const void* const* inputs;
+  void* const* outputs;
+  std::byte* scratch;  // aligned to 64 bytes
+};
+
+// Prepared for fixed types, shapes and layouts. `run` is const, safe from many threads, allocates nothing and does not
+// fail on what was accepted, but for what only the data can show (an index out of range: throws kInvalidArgument).
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  virtual void run(const KernelArgs& args) const = 0;
+  virtual size_t scratch_bytes() const { return 0; }
+  // May output `output` be written over input `input`, when nobody reads that any more?
+  virtual bool may_alias(size_t output, size_t input) const {
+    (void)output, (void)input;
+    return false;
+  }
+};
+
+struct Prepared {
+  std::unique_ptr<Kernel> kernel;  // exactly one of kernel and refusal is set
+  std::string refusal;             // why not
+  std::string implementation;      // for profiles: "jit:avx512_core", "reference"
+  std::vector<LayoutPtr> input_layouts, output_layouts;  // what it wants and gives; empty: all row-major
+  uint32_t unread_inputs = 0;      // bit k: input k (a constant) was packed and is not read by run
+
+  static Prepared refuse(std::string why) {
+    Prepared prepared;
+    prepared.refusal = std::move(why);
+    return prepared;
+  }
+  static Prepared accept(std::unique_ptr<Kernel> kernel, std::string implementation = "") {
+    Prepared prepared;
+    prepared.kernel = std::move(kernel);
+    prepared.implementation = std::move(implementation);
+    return prepared;
+  }
+};
+
+// One fast kernel. The first entry of the first provider that accepts a request wins.
+struct KernelEntry {
+  std::string_view op;    // full_name of the row
+  std::string_view name;  // for messages and profiles
+  Prepared (*prepare)(const KernelRequest& request);
+};
+
+struct Provider {
+  std::string_view name;
+  std::span<const KernelEntry> kernels;
+  // Between row-major and the provider's layouts, and among these; null where it has none of its own.
+  Prepared (*prepare_reorder)(DType dtype, const Shape& shape, const LayoutPtr& from, const LayoutPtr& to, int threads) =
+      nullptr;
+};
+
+// The kernel that runs the row's `reference`; refuses rows that have none.
+Prepared prepare_reference(const KernelRequest& request);
+
+// Walks `providers` in order, the reference last. On refusal of all, `refusal` lists every reason.
+Prepared prepare_kernel(std::span<const Provider* const> providers, const KernelRequest& request);
+
+}  // namespace sardonyx

@@ -1,0 +1,267 @@
+// The op table: everything sardonyx knows of an operator stands in one row.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/attributes.h"
+#include "ir/datum.h"
+#include "ir/emitter.h"
+#include "ir/type.h"
+
+namespace sardonyx {
+
+// The types that a parameter may have.
+struct TypeSet {
+  DTypeSet tensors;
+  DTypeSet sequences;           // seq(tensor(...))
+  DTypeSet optional_tensors;    // optional(tensor(...))
+  DTypeSet optional_sequences;  // optional(seq(tensor(...)))
+  std::string_view others;      // further types in Type::text()'s form, separated by ';': "map(int64, float);..."
+
+  constexpr TypeSet() = default;
+  constexpr TypeSet(DTypeSet tensors) : tensors(tensors) {}
+  constexpr TypeSet(DType dtype) : tensors(dtype) {}
+  constexpr TypeSet(DTypeSet tensors, DTypeSet sequences, DTypeSet optional_tensors = {},
+                    DTypeSet optional_sequences = {}, std::string_view others = {})
+      : tensors(tensors),
+        sequences(sequences),
+        optional_tensors(optional_tensors),
+        optional_sequences(optional_sequences),
+        others(others) {}
+  bool has(const Type& type) const;
+  std::string text() const;
+};
+
+struct TypeConstraint {
+  std::string_view name;  // "T"
+  TypeSet types;
+};
+
+// A formal input or output, read from OpDef::signature.
+struct Param {
+  std::string name;
+  std::string type;  // a constraint's name, or a dtype such as "int64"
+  bool optional = false;
+  bool variadic = false;
+  bool homogeneous = true;  // of a variadic: all have one type
+  size_t min_count = 1;     // of a variadic
+};
+
+struct Signature {
+  std::vector<Param> inputs, outputs;
+  size_t min_inputs = 0, max_inputs = 0;  // max: SIZE_MAX for a variadic
+  size_t min_outputs = 0, max_outputs = 0;
+  const Param& input(size_t index) const;   // a variadic's param for all indices from its own on
+  const Param& output(size_t index) const;
+};
+
+// What type and shape inference sees of one input.
+struct InferInput {
+  Type type;                         // kNone where omitted
+  const Tensor* constant = nullptr;  // the value, where known
+  const Dims* dims = nullptr;        // the elements of a small integer tensor, where known as dims
+};
+struct InferOutput {
+  Type type;
+  std::optional<Dims> dims;  // set where the output is a small integer tensor with known elements
+};
+
+// One call of a row's `infer`. All dims may be symbols at load; when a plan is made they are integers.
+class InferContext {
+ public:
+  InferContext(const OpDef& op, const Attrs& attrs, std::span<const InferInput> inputs, size_t outputs,
+               size_t formal_inputs, std::function<Dim()> fresh_symbol);
+
+  const OpDef& op() const { return op_; }
+  template <typename S>
+  const S& attrs() const {
+    return attrs_.as<S>();
+  }
+  const Attrs& raw_attrs() const { return attrs_; }
+
+  // Formal inputs; captured values of subgraphs follow them, see captures().
+  size_t input_count() const { return formal_; }
+  bool has(size_t input) const { return input < formal_ && !inputs_[input].type.is_none(); }
+  const Type& type(size_t input) const { return inputs_[input].type; }
+  DType dtype(size_t input) const { return inputs_[input].type.dtype; }
+  // The dims of input `index`; throws "rank must be known" style errors never: nullptr where the rank is unknown.
+  const Dims* shape(size_t input) const;
+  // The value of an input if it is known; nullptr otherwise (also where omitted).
+  const Tensor* constant(size_t input) const { return has(input) ? inputs_[input].constant : nullptr; }
+  // The elements of a 1-D (or scalar) integer input, as far as they are known at all.
+  std::optional<Dims> dims(size_t input) const;
+  // The same when every element is an integer.
+  std::optional<std::vector<int64_t>> int64s(size_t input) const;
+  std::span<const InferInput> captures() const { return inputs_.subspan(formal_); }
+  std::span<const InferInput> all_inputs() const { return inputs_; }
+
+  size_t output_count() const { return outputs_.size(); }
+  void set(size_t output, Type type);
+  void set(size_t output, DType dtype, std::optional<Dims> shape) { set(output, Type::tensor(dtype, std::move(shape))); }
+  void set_dims(size_t output, Dims elements);
+  const std::vector<InferOutput>& outputs() const { return outputs_; }
+
+  // A dim that nothing is known of.
+  Dim unknown() { return fresh_symbol_(); }
+  const std::function<Dim()>& fresh_symbol() const { return fresh_symbol_; }
+
+  // Throws kInvalidModel with "OP: input NAME: MESSAGE" / "OP: MESSAGE" (the caller adds the node's name).
+  template <typename... Parts>
+  [[noreturn]] void fail_input(size_t input, const Parts&... parts) const {
+    fail_text(input_label(input) + ": " + text(parts...));
+  }
+  template <typename... Parts>
+  [[noreturn]] void fail(const Parts&... parts) const {
+    fail_text(text(parts...));
+  }
+  template <typename... Parts>
+  void require(bool condition, const Parts&... parts) const {
+    if (!condition) fail(parts...);
+  }
+  // Input `input` must have this rank, if its rank is known.
+  void require_rank(size_t input, size_t rank) const;
+  // `axis` in [-rank, rank), made non-negative.
+  int64_t normalized_axis(int64_t axis, size_t rank, std::string_view what = "axis") const;
+  // a and b must be equal: throws if both are known and differ; returns the better known of the two.
+  Dim merged(const Dim& a, const Dim& b, std::string_view what) const;
+  std::string input_label(size_t input) const;  // "input W (float[32, 3, 3, 3])"
+
+ private:
+  [[noreturn]] void fail_text(const std::string& message) const;
+  const OpDef& op_;
+  const Attrs& attrs_;
+  std::span<const InferInput> inputs_;
+  size_t formal_;
+  std::vector<InferOutput> outputs_;
+  std::function<Dim()> fresh_symbol_;
+};
+
+// One call of a reference kernel whose outputs have known shapes. Values of packed types come unpacked, one byte an
+// element. Omitted inputs and outputs have dtype kUndefined.
+struct KernelCall {
+  const OpDef& op;
+  const Attrs& raw_attrs;
+  std::span<const TensorView> inputs;
+  std::span<const TensorView> outputs;
+  template <typename S>
+  const S& attrs() const {
+    return raw_attrs.as<S>();
+  }
+  bool has(size_t input) const { return input < inputs.size() && inputs[input]; }
+  bool wants(size_t output) const { return output < outputs.size() && outputs[output]; }
+};
+
+// Runs a subgraph of a node: `graph`'s formal inputs first, then the node's captures.
+using SubgraphRunner =
+    std::function<std::vector<Datum>(const Graph& graph, std::span<const Datum> inputs, std::span<const Datum> captures)>;
+
+// One call of an op whose outputs' shapes depend on data, or that are no tensors.
+struct EvalCall {
+  const OpDef& op;
+  const Attrs& raw_attrs;
+  std::span<const Datum> inputs;    // formal ones
+  std::span<const Datum> captures;  // of its subgraphs
+  size_t output_count;
+  const SubgraphRunner& run_subgraph;
+  template <typename S>
+  const S& attrs() const {
+    return raw_attrs.as<S>();
+  }
+  bool has(size_t input) const { return input < inputs.size() && inputs[input].defined(); }
+};
+
+struct BodyCall {
+  const OpDef& op;
+  const Attrs& raw_attrs;
+  std::span<const Val> inputs;
+  size_t output_count;
+  template <typename S>
+  const S& attrs() const {
+    return raw_attrs.as<S>();
+  }
+  bool has(size_t input) const { return input < inputs.size() && inputs[input]; }
+};
+
+struct GradCall {
+  const OpDef& op;
+  const Attrs& raw_attrs;
+  std::span<const Val> inputs;
+  std::span<const Val> outputs;
+  std::span<const Val> d_outputs;  // empty where no gradient flows in
+  template <typename S>
+  const S& attrs() const {
+    return raw_attrs.as<S>();
+  }
+};
+
+// Inputs and attributes to try a row with. Values are drawn from [low, high] with a fixed seed, or given.
+struct SampleInput {
+  Shape shape;
+  double low = -2, high = 2;
+  std::optional<Tensor> value;       // used as it is; its dtype binds the parameter's constraint
+  DType dtype = DType::kUndefined;   // kUndefined: every type that the row allows is tried
+  bool omitted = false;
+};
+struct Sample {
+  std::vector<SampleInput> inputs;
+  AttrMap attrs = {};
+  size_t outputs = 1;
+  DTypeSet only = kAnyDType;  // dtypes of the first input to try
+};
+
+// Facts that passes and planners ask for.
+enum Fact : uint32_t {
+  kElementwise = 1,       // output element i depends on elements i of the (broadcast) inputs alone
+  kView = 2,              // output 0 holds input 0's elements in the same order
+  kCommutative = 4,
+  kRandom = 8,            // two calls differ: not to be folded or merged
+  kPassesValues = 16,     // inference can carry `dims` through (Shape, Gather, Concat ... of integers)
+};
+
+struct OpDef {
+  std::string_view name;
+  std::string_view domain = "";  // "" is ai.onnx
+  int since = 1;                 // the newest version of the op in its domain
+  // "(X: T, W: T, B?: T) -> (Y: T)". `?`: optional. "ins...: T": variadic, at least one; "ins...0: T" at least none;
+  // "T*" lets each have a type of its own.
+  std::string_view signature;
+  std::vector<TypeConstraint> types = {};
+  const AttrSchema* attrs = attr_schema<NoAttrs>();
+  void (*infer)(InferContext&) = nullptr;
+  // Exactly one of these three says what the op means:
+  void (*reference)(const KernelCall&) = nullptr;             // outputs' shapes are known from infer
+  std::vector<Datum> (*evaluate)(const EvalCall&) = nullptr;  // they are not, or they are no tensors
+  Vals (*body)(Emitter&, const BodyCall&) = nullptr;          // in other ops
+  // Gradients of the inputs (empty Vals for those that have none); undoing broadcasts is the caller's work.
+  Vals (*grad)(Emitter&, const GradCall&) = nullptr;
+  uint32_t facts = 0;
+  // Bit k: infer needs the *value* of input k to know the outputs' shapes.
+  uint32_t shape_inputs = 0;
+  std::vector<Sample> (*samples)() = nullptr;
+
+  bool is(Fact fact) const { return facts & fact; }
+};
+
+// The signature of an op, read once.
+const Signature& signature_of(const OpDef& op);
+
+// All rows; stable addresses.
+std::span<const OpDef* const> all_ops();
+// nullptr where there is none.
+const OpDef* find_op(std::string_view name, std::string_view domain = "");
+// Throws kUnsupported where there is none. `qualified` may be "domain::Name".
+const OpDef& op_named(std::string_view qualified);
+// "ai.onnx" and "" are one domain.
+std::string_view canonical_domain(std::string_view domain);
+std::string full_name(const OpDef& op);  // "Conv", "com.microsoft::FusedConv"
+
+// Checks counts and types of the inputs against the signature, runs the row's infer and checks what it set.
+// Throws kInvalidModel "Conv: input W: ...".
+std::vector<InferOutput> infer(const OpDef& op, const Attrs& attrs, std::span<const InferInput> inputs,
+                               size_t formal_inputs, size_t outputs, const std::function<Dim()>& fresh_symbol);
+
+}  // namespace sardonyx

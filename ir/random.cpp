@@ -1,0 +1,62 @@
+#include "ir/random.h"
+
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <numbers>
+
+namespace sardonyx {
+namespace {
+
+std::atomic<uint64_t> g_seed{0x5a4d0c1e5ull};
+std::atomic<uint64_t> g_calls{0};
+
+uint64_t mix(uint64_t x) {  // the finaliser of SplitMix64
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+
+}  // namespace
+
+std::array<uint32_t, 4> RandomStream::block(uint64_t index) const {
+  std::array<uint32_t, 4> c{static_cast<uint32_t>(index), static_cast<uint32_t>(index >> 32), 0, 0};
+  auto k0 = static_cast<uint32_t>(key_);
+  auto k1 = static_cast<uint32_t>(key_ >> 32);
+  for (int round = 0; round < 10; ++round) {
+    const uint64_t p0 = uint64_t{0xD2511F53u} * c[0];
+    const uint64_t p1 = uint64_t{0xCD9E8D57u} * c[2];
+    c = {static_cast<uint32_t>(p1 >> 32) ^ c[1] ^ k0, static_cast<uint32_t>(p1),
+         static_cast<uint32_t>(p0 >> 32) ^ c[3] ^ k1, static_cast<uint32_t>(p0)};
+    k0 += 0x9E3779B9u;
+    k1 += 0xBB67AE85u;
+  }
+  return c;
+}
+
+double RandomStream::uniform(uint64_t index) const {
+  const auto bits = block(index);
+  const uint64_t wide = uint64_t{bits[0]} << 32 | bits[1];
+  return static_cast<double>(wide >> 11) * 0x1p-53;
+}
+
+double RandomStream::normal(uint64_t index) const {
+  const auto bits = block(index);
+  const uint64_t first = uint64_t{bits[0]} << 32 | bits[1];
+  const uint64_t second = uint64_t{bits[2]} << 32 | bits[3];
+  const double radius_uniform = (static_cast<double>(first >> 11) + 1) * 0x1p-53;  // (0, 1]: log is finite
+  const double angle_uniform = static_cast<double>(second >> 11) * 0x1p-53;
+  return std::sqrt(-2 * std::log(radius_uniform)) * std::cos(2 * std::numbers::pi * angle_uniform);
+}
+
+void set_random_seed(uint64_t seed) {
+  g_seed = seed;
+  g_calls = 0;
+}
+
+RandomStream next_random_stream(std::optional<float> seed) {
+  if (seed) return RandomStream(mix(std::bit_cast<uint32_t>(*seed)));
+  return RandomStream(mix(g_seed + mix(++g_calls)));
+}
+
+}  // namespace sardonyx
