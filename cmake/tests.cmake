@@ -46,7 +46,7 @@ endfunction()
 
 sardonyx_folder_tests(ir USES ir)
 sardonyx_folder_tests(onnx_io USES onnx_io)
-sardonyx_folder_tests(providers USES provider_cpu provider_onednn ir)
+sardonyx_folder_tests(providers USES providers provider_cpu provider_onednn ir)
 sardonyx_folder_tests(executor USES executor)
 sardonyx_folder_tests(eager USES eager executor)
 sardonyx_folder_tests(models USES models eager executor)
