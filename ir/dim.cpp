@@ -110,11 +110,32 @@ Dim function_of(Atom::Kind kind, std::string_view name, const Dim& a, const Dim&
 // non-negative terms.
 std::optional<Dim> proved_less(const Dim& a, const Dim& b) {
   const Dim difference = b - a;
-  if (difference.is_known()) return difference.value() >= 0 ? a : b;
+  if (is_nonnegative(difference)) return a;
+  if (is_nonnegative(a - b)) return b;
   return std::nullopt;
 }
 
+bool is_nonnegative_atom(const Atom& atom) {
+  const auto nonnegative = [](const Dim& dim) { return is_nonnegative(dim); };
+  if (atom.kind == Atom::Kind::kSymbol) return true;
+  if (atom.kind == Atom::Kind::kMax) {
+    return std::any_of(atom.arguments.begin(), atom.arguments.end(), nonnegative);
+  }
+  return std::all_of(atom.arguments.begin(), atom.arguments.end(), nonnegative);
+}
+
 }  // namespace
+
+bool is_nonnegative(const Dim& dim) {
+  if (dim.is_known()) return dim.value() >= 0;
+  for (const auto& [key, term] : DimAlgebra::terms_of(dim)) {
+    if (term.coefficient < 0) return false;
+    for (const AtomPtr& atom : term.atoms) {
+      if (!is_nonnegative_atom(*atom)) return false;
+    }
+  }
+  return true;
+}
 
 Dim Dim::symbol(std::string_view name) {
   return DimAlgebra::from_atom({Atom::Kind::kSymbol, std::string(name), {}});

@@ -59,6 +59,8 @@ Dim floor_div(const Dim& a, const Dim& b);
 Dim ceil_div(const Dim& a, const Dim& b);
 Dim min(const Dim& a, const Dim& b);
 Dim max(const Dim& a, const Dim& b);
+// Proved to be >= 0 for every value of the symbols. `false` only means "not proved".
+bool is_nonnegative(const Dim& dim);
 // a / b where it is proved that b divides a for every value of the symbols.
 std::optional<Dim> exact_div(const Dim& a, const Dim& b);
 
