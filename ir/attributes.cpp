@@ -11,19 +11,32 @@ constexpr std::array<std::string_view, std::variant_size_v<AttrValue>> kKindName
     "INT",  "FLOAT",  "STRING",  "TENSOR",  "SPARSE_TENSOR",  "GRAPH",  "TYPE_PROTO",
     "INTS", "FLOATS", "STRINGS", "TENSORS", "SPARSE_TENSORS", "GRAPHS", "TYPE_PROTOS"};
 
-std::string item_text(int64_t value) { return std::to_string(value); }
-std::string item_text(float value) { return text(value); }
-std::string item_text(const std::string& value) { return '"' + value + '"'; }
+std::string item_text(int64_t value) {
+  return std::to_string(value);
+}
+std::string item_text(float value) {
+  return text(value);
+}
+std::string item_text(const std::string& value) {
+  return '"' + value + '"';
+}
 std::string item_text(const Tensor& value) {
   return value ? std::string(name_of(value.dtype())) + to_text(value.shape()) : "none";
 }
-std::string item_text(const SparseTensor& value) { return "sparse " + item_text(value.values); }
-std::string item_text(const GraphPtr&) { return "{graph}"; }
-std::string item_text(const Type& value) { return value.text(); }
+std::string item_text(const SparseTensor& value) {
+  return "sparse " + item_text(value.values);
+}
+std::string item_text(const GraphPtr&) {
+  return "{graph}";
+}
+std::string item_text(const Type& value) {
+  return value.text();
+}
 template <typename T>
 std::string item_text(const std::vector<T>& values) {
   std::string out = "[";
-  for (const T& value : values) out += (out.size() > 1 ? ", " : "") + item_text(value);
+  for (const T& value : values)
+    out += (out.size() > 1 ? ", " : "") + item_text(value);
   return out + "]";
 }
 
@@ -31,15 +44,23 @@ std::string item_text(const std::vector<T>& values) {
 bool is_empty_list(const AttrValue& value) {
   return std::visit(
       [](const auto& held) {
-        if constexpr (requires { held.empty(); held.front(); held.push_back(held.front()); }) return held.empty();
-        else return false;
+        if constexpr (requires {
+                        held.empty();
+                        held.front();
+                        held.push_back(held.front());
+                      })
+          return held.empty();
+        else
+          return false;
       },
       value);
 }
 
 }  // namespace
 
-std::string_view kind_name(const AttrValue& value) { return kKindNames[value.index()]; }
+std::string_view kind_name(const AttrValue& value) {
+  return kKindNames[value.index()];
+}
 
 std::string to_text(const AttrValue& value) {
   return std::visit([](const auto& held) { return item_text(held); }, value);
@@ -56,7 +77,8 @@ const AttrField* AttrSchema::find(std::string_view name) const {
   return nullptr;
 }
 
-Attrs Attrs::parse(const AttrSchema& schema, const AttrMap& given, std::vector<std::string>* problems) {
+Attrs Attrs::parse(const AttrSchema& schema, const AttrMap& given,
+                   std::vector<std::string>* problems) {
   const auto complain = [&](std::string problem) {
     if (!problems) fail(ErrorCode::kInvalidModel, problem);
     problems->push_back(std::move(problem));
@@ -68,7 +90,8 @@ Attrs Attrs::parse(const AttrSchema& schema, const AttrMap& given, std::vector<s
       complain(text("attribute ", name, ": the op has no such attribute"));
     } else if (known->kind != value.index()) {
       if (is_empty_list(value) && known->kind >= 7) continue;
-      complain(text("attribute ", name, ": expected ", kKindNames[known->kind], ", got ", kind_name(value)));
+      complain(text("attribute ", name, ": expected ", kKindNames[known->kind], ", got ",
+                    kind_name(value)));
     } else {
       known->set(data.get(), *known, value);
     }
@@ -93,7 +116,8 @@ AttrMap Attrs::to_map() const {
   AttrMap map;
   for (const AttrField& known : schema_->fields) {
     std::optional<AttrValue> value = known.get(data_.get(), known);
-    if (value && (known.required || value != known.default_value)) map.emplace(known.name, std::move(*value));
+    if (value && (known.required || value != known.default_value))
+      map.emplace(known.name, std::move(*value));
   }
   return map;
 }

@@ -1,5 +1,5 @@
-// Attributes of ops: each op has a plain struct that lists its fields once; reading, writing, comparing and printing
-// derive from that list.
+// Attributes of ops: each op has a plain struct that lists its fields once; reading, writing,
+// comparing and printing derive from that list.
 #pragma once
 
 #include <map>
@@ -18,10 +18,10 @@ class Graph;
 using GraphPtr = std::shared_ptr<Graph>;
 
 // One attribute's value, in the kinds of AttributeProto.
-using AttrValue =
-    std::variant<int64_t, float, std::string, Tensor, SparseTensor, GraphPtr, Type, std::vector<int64_t>,
-                 std::vector<float>, std::vector<std::string>, std::vector<Tensor>, std::vector<SparseTensor>,
-                 std::vector<GraphPtr>, std::vector<Type>>;
+using AttrValue = std::variant<int64_t, float, std::string, Tensor, SparseTensor, GraphPtr, Type,
+                               std::vector<int64_t>, std::vector<float>, std::vector<std::string>,
+                               std::vector<Tensor>, std::vector<SparseTensor>,
+                               std::vector<GraphPtr>, std::vector<Type>>;
 // "INT", "FLOATS" ...: AttributeProto's names, in the order of AttrValue's alternatives.
 std::string_view kind_name(const AttrValue& value);
 std::string to_text(const AttrValue& value);
@@ -33,7 +33,7 @@ using AttrMap = std::map<std::string, AttrValue, std::less<>>;
 // What is known of one field of an attribute struct.
 struct AttrField {
   std::string name;
-  size_t kind;                           // index into AttrValue
+  size_t kind;  // index into AttrValue
   bool required;
   std::optional<AttrValue> default_value;  // what the field holds when it was not given
   std::optional<AttrValue> (*get)(const void* attrs, const AttrField& self);
@@ -52,8 +52,8 @@ struct AttrSchema {
 //     int64_t axis = 0;
 //     static auto fields() { return std::tuple{required("axis", &ConcatAttrs::axis)}; }
 //   };
-// Fields are int64_t, float, std::string, Tensor, GraphPtr, Type, vectors of those, bool and DType (both INT in ONNX),
-// or std::optional of one for an attribute with no default.
+// Fields are int64_t, float, std::string, Tensor, GraphPtr, Type, vectors of those, bool and DType
+// (both INT in ONNX), or std::optional of one for an attribute with no default.
 template <typename S, typename T>
 struct Field {
   std::string_view name;
@@ -86,7 +86,9 @@ struct AttrCodec<bool> {
 template <>
 struct AttrCodec<DType> {
   using Stored = int64_t;
-  static std::optional<AttrValue> get(DType value) { return AttrValue(static_cast<int64_t>(value)); }
+  static std::optional<AttrValue> get(DType value) {
+    return AttrValue(static_cast<int64_t>(value));
+  }
   static DType from(int64_t value) {
     return value >= 0 && value < kDTypeCount ? static_cast<DType>(value) : DType::kUndefined;
   }
@@ -146,7 +148,8 @@ const AttrSchema* attr_schema() {
     made.make = []() -> std::shared_ptr<void> { return std::make_shared<S>(); };
     [&]<size_t... I>(std::index_sequence<I...>) {
       (made.fields.push_back(detail::describe_field<S, I>()), ...);
-    }(std::make_index_sequence<std::tuple_size_v<decltype(S::fields())>>());
+    }
+    (std::make_index_sequence<std::tuple_size_v<decltype(S::fields())>>());
     return made;
   }();
   return &schema;
@@ -161,12 +164,13 @@ class Attrs {
  public:
   Attrs() : Attrs(NoAttrs{}) {}
   template <typename S>
-    requires requires { S::fields(); }
+  requires requires { S::fields(); }
   Attrs(S attrs) : schema_(attr_schema<S>()), data_(std::make_shared<const S>(std::move(attrs))) {}
 
-  // Reads `given` by `schema`. Without `problems` it throws kInvalidModel at the first unknown, missing or wrongly
-  // typed attribute; with it, it notes each and goes on with the default.
-  static Attrs parse(const AttrSchema& schema, const AttrMap& given, std::vector<std::string>* problems = nullptr);
+  // Reads `given` by `schema`. Without `problems` it throws kInvalidModel at the first unknown,
+  // missing or wrongly typed attribute; with it, it notes each and goes on with the default.
+  static Attrs parse(const AttrSchema& schema, const AttrMap& given,
+                     std::vector<std::string>* problems = nullptr);
 
   template <typename S>
   const S& as() const {

@@ -24,7 +24,8 @@ struct OptionalDatum {
   std::shared_ptr<const Datum> value;  // null: empty
 };
 
-// Keys: 1-D int64 (or another integer type) or string; values: 1-D, as long. In the order of insertion.
+// Keys: 1-D int64 (or another integer type) or string; values: 1-D, as long. In the order of
+// insertion.
 struct Map {
   Tensor keys;
   Tensor values;
@@ -51,10 +52,14 @@ class Datum {
   bool defined() const { return !std::holds_alternative<std::monostate>(value_); }
   explicit operator bool() const { return defined(); }
   bool is_tensor() const { return std::holds_alternative<Tensor>(value_); }
-  bool is_sequence() const { return std::holds_alternative<std::shared_ptr<const Sequence>>(value_); }
+  bool is_sequence() const {
+    return std::holds_alternative<std::shared_ptr<const Sequence>>(value_);
+  }
   bool is_optional() const { return std::holds_alternative<OptionalDatum>(value_); }
   bool is_map() const { return std::holds_alternative<std::shared_ptr<const Map>>(value_); }
-  bool is_sparse() const { return std::holds_alternative<std::shared_ptr<const SparseTensor>>(value_); }
+  bool is_sparse() const {
+    return std::holds_alternative<std::shared_ptr<const SparseTensor>>(value_);
+  }
 
   // Each throws kInvalidArgument where the value is of another kind.
   const Tensor& tensor() const;
@@ -66,8 +71,8 @@ class Datum {
   Type type() const;  // with concrete shapes
 
  private:
-  std::variant<std::monostate, Tensor, std::shared_ptr<const Sequence>, OptionalDatum, std::shared_ptr<const Map>,
-               std::shared_ptr<const SparseTensor>>
+  std::variant<std::monostate, Tensor, std::shared_ptr<const Sequence>, OptionalDatum,
+               std::shared_ptr<const Map>, std::shared_ptr<const SparseTensor>>
       value_;
 };
 

@@ -34,7 +34,8 @@ using Terms = std::map<std::string, Term>;
 
 int64_t checked_add(int64_t a, int64_t b) {
   int64_t sum = 0;
-  if (__builtin_add_overflow(a, b, &sum)) fail(ErrorCode::kResourceExhausted, "dimension ", a, " + ", b, " overflows");
+  if (__builtin_add_overflow(a, b, &sum))
+    fail(ErrorCode::kResourceExhausted, "dimension ", a, " + ", b, " overflows");
   return sum;
 }
 
@@ -54,7 +55,8 @@ int64_t floor_div_int(int64_t a, int64_t b) {
 
 std::string key_of(const std::vector<AtomPtr>& atoms) {
   std::string key;
-  for (const AtomPtr& atom : atoms) key += (key.empty() ? "" : "*") + atom->text;
+  for (const AtomPtr& atom : atoms)
+    key += (key.empty() ? "" : "*") + atom->text;
   return key;
 }
 
@@ -85,7 +87,8 @@ struct DimAlgebra {
 
   static Dim from_terms(Terms terms) {
     if (terms.empty()) return Dim(0);
-    if (terms.size() == 1 && terms.begin()->first.empty()) return Dim(terms.begin()->second.coefficient);
+    if (terms.size() == 1 && terms.begin()->first.empty())
+      return Dim(terms.begin()->second.coefficient);
     auto expression = std::make_shared<Dim::Expression>();
     expression->terms = std::move(terms);
     return make_dim(std::move(expression));
@@ -101,13 +104,14 @@ struct DimAlgebra {
 namespace {
 
 Dim function_of(Atom::Kind kind, std::string_view name, const Dim& a, const Dim& b) {
-  std::string text = kind == Atom::Kind::kFloor ? "floor((" + a.text() + ")/(" + b.text() + "))"
-                                                : std::string(name) + "(" + a.text() + ", " + b.text() + ")";
+  std::string text = kind == Atom::Kind::kFloor
+                         ? "floor((" + a.text() + ")/(" + b.text() + "))"
+                         : std::string(name) + "(" + a.text() + ", " + b.text() + ")";
   return DimAlgebra::from_atom({kind, std::move(text), {a, b}});
 }
 
-// The lesser of a and b where that can be seen: they differ by a constant, or one is zero and the other a sum of
-// non-negative terms.
+// The lesser of a and b where that can be seen: they differ by a constant, or one is zero and the
+// other a sum of non-negative terms.
 std::optional<Dim> proved_less(const Dim& a, const Dim& b) {
   const Dim difference = b - a;
   if (is_nonnegative(difference)) return a;
@@ -153,18 +157,21 @@ bool Dim::operator==(const Dim& other) const {
   const auto same = [](const auto& a, const auto& b) {
     return a.first == b.first && a.second.coefficient == b.second.coefficient;
   };
-  return std::equal(expression_->terms.begin(), expression_->terms.end(), other.expression_->terms.begin(),
-                    other.expression_->terms.end(), same);
+  return std::equal(expression_->terms.begin(), expression_->terms.end(),
+                    other.expression_->terms.begin(), other.expression_->terms.end(), same);
 }
 
 Dim Dim::operator+(const Dim& other) const {
   if (is_known() && other.is_known()) return Dim(checked_add(value_, other.value_));
   Terms terms = DimAlgebra::terms_of(*this);
-  for (auto& [key, term] : DimAlgebra::terms_of(other)) add_term(terms, term);
+  for (auto& [key, term] : DimAlgebra::terms_of(other))
+    add_term(terms, term);
   return DimAlgebra::from_terms(std::move(terms));
 }
 
-Dim Dim::operator-(const Dim& other) const { return *this + other * Dim(-1); }
+Dim Dim::operator-(const Dim& other) const {
+  return *this + other * Dim(-1);
+}
 
 Dim Dim::operator*(const Dim& other) const {
   if (is_known() && other.is_known()) return Dim(checked_mul(value_, other.value_));
@@ -188,7 +195,8 @@ std::set<std::string> Dim::symbols() const {
   for (const auto& [key, term] : expression_->terms) {
     for (const AtomPtr& atom : term.atoms) {
       if (atom->kind == Atom::Kind::kSymbol) found.insert(atom->text);
-      for (const Dim& argument : atom->arguments) found.merge(argument.symbols());
+      for (const Dim& argument : atom->arguments)
+        found.merge(argument.symbols());
     }
   }
   return found;
@@ -221,22 +229,28 @@ std::string Dim::text() const {
   // The constant term, whose key is empty, reads best at the end.
   const auto append = [&](const Term& term) {
     const bool negative = term.coefficient < 0;
-    if (text.empty()) text += negative ? "-" : "";
-    else text += negative ? " - " : " + ";
+    if (text.empty())
+      text += negative ? "-" : "";
+    else
+      text += negative ? " - " : " + ";
     const std::string key = key_of(term.atoms);
     const std::string magnitude = std::to_string(term.coefficient).substr(negative ? 1 : 0);
-    if (key.empty()) text += magnitude;
-    else text += magnitude == "1" ? key : magnitude + "*" + key;
+    if (key.empty())
+      text += magnitude;
+    else
+      text += magnitude == "1" ? key : magnitude + "*" + key;
   };
   for (const auto& [key, term] : expression_->terms) {
     if (!key.empty()) append(term);
   }
-  if (const auto constant = expression_->terms.find(""); constant != expression_->terms.end()) append(constant->second);
+  if (const auto constant = expression_->terms.find(""); constant != expression_->terms.end())
+    append(constant->second);
   return text;
 }
 
 Dim floor_div(const Dim& a, const Dim& b) {
-  if (b.is_known() && b.value() == 0) fail(ErrorCode::kInvalidArgument, "dimension ", a, " is divided by zero");
+  if (b.is_known() && b.value() == 0)
+    fail(ErrorCode::kInvalidArgument, "dimension ", a, " is divided by zero");
   if (a.is_known() && b.is_known()) return Dim(floor_div_int(a.value(), b.value()));
   if (const std::optional<Dim> exact = exact_div(a, b)) return *exact;
   if (!b.is_known()) return function_of(Atom::Kind::kFloor, "floor", a, b);
@@ -257,16 +271,20 @@ Dim floor_div(const Dim& a, const Dim& b) {
   return whole + function_of(Atom::Kind::kFloor, "floor", remainder, b);
 }
 
-Dim ceil_div(const Dim& a, const Dim& b) { return Dim(0) - floor_div(Dim(0) - a, b); }
+Dim ceil_div(const Dim& a, const Dim& b) {
+  return Dim(0) - floor_div(Dim(0) - a, b);
+}
 
 Dim min(const Dim& a, const Dim& b) {
   if (const auto less = proved_less(a, b)) return *less;
-  return a.text() < b.text() ? function_of(Atom::Kind::kMin, "min", a, b) : function_of(Atom::Kind::kMin, "min", b, a);
+  return a.text() < b.text() ? function_of(Atom::Kind::kMin, "min", a, b)
+                             : function_of(Atom::Kind::kMin, "min", b, a);
 }
 
 Dim max(const Dim& a, const Dim& b) {
   if (const auto less = proved_less(a, b)) return *less == a ? b : a;
-  return a.text() < b.text() ? function_of(Atom::Kind::kMax, "max", a, b) : function_of(Atom::Kind::kMax, "max", b, a);
+  return a.text() < b.text() ? function_of(Atom::Kind::kMax, "max", a, b)
+                             : function_of(Atom::Kind::kMax, "max", b, a);
 }
 
 std::optional<Dim> exact_div(const Dim& a, const Dim& b) {
@@ -307,7 +325,8 @@ class DimParser {
   static constexpr int kMaxDepth = 32;
 
   void skip_spaces() {
-    while (!rest_.empty() && rest_.front() == ' ') rest_.remove_prefix(1);
+    while (!rest_.empty() && rest_.front() == ' ')
+      rest_.remove_prefix(1);
   }
   bool take(std::string_view token) {
     skip_spaces();
@@ -368,12 +387,14 @@ class DimParser {
     const auto is_word = [](char c) {
       return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '?';
     };
-    while (length < rest_.size() && is_word(rest_[length])) ++length;
+    while (length < rest_.size() && is_word(rest_[length]))
+      ++length;
     if (length == 0) return std::nullopt;
     const std::string word(rest_.substr(0, length));
     rest_.remove_prefix(length);
     if (!std::isdigit(static_cast<unsigned char>(word[0]))) return Dim::symbol(word);
-    if (!std::all_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; }) || word.size() > 18) {
+    if (!std::all_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; }) ||
+        word.size() > 18) {
       return std::nullopt;
     }
     return Dim(std::stoll(word));
@@ -384,9 +405,13 @@ class DimParser {
 
 }  // namespace
 
-std::optional<Dim> parse_dim(std::string_view text) { return DimParser(text).parse(); }
+std::optional<Dim> parse_dim(std::string_view text) {
+  return DimParser(text).parse();
+}
 
-std::ostream& operator<<(std::ostream& out, const Dim& dim) { return out << dim.text(); }
+std::ostream& operator<<(std::ostream& out, const Dim& dim) {
+  return out << dim.text();
+}
 
 std::optional<Shape> known_shape(const Dims& dims) {
   Shape shape;
@@ -398,11 +423,14 @@ std::optional<Shape> known_shape(const Dims& dims) {
   return shape;
 }
 
-Dims to_dims(const Shape& shape) { return Dims(shape.begin(), shape.end()); }
+Dims to_dims(const Shape& shape) {
+  return Dims(shape.begin(), shape.end());
+}
 
 Dim element_count(const Dims& dims) {
   Dim count = 1;
-  for (const Dim& dim : dims) count *= dim;
+  for (const Dim& dim : dims)
+    count *= dim;
   return count;
 }
 
@@ -410,16 +438,20 @@ int64_t element_count(const Shape& shape) {
   // A zero anywhere makes the tensor empty, however large the other dims are.
   if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
   int64_t count = 1;
-  for (const int64_t dim : shape) count = checked_mul(count, dim);
+  for (const int64_t dim : shape)
+    count = checked_mul(count, dim);
   return count;
 }
 
 std::string to_text(const Dims& dims) {
   std::string text = "[";
-  for (const Dim& dim : dims) text += (text.size() > 1 ? ", " : "") + dim.text();
+  for (const Dim& dim : dims)
+    text += (text.size() > 1 ? ", " : "") + dim.text();
   return text + "]";
 }
 
-std::string to_text(const Shape& shape) { return to_text(to_dims(shape)); }
+std::string to_text(const Shape& shape) {
+  return to_text(to_dims(shape));
+}
 
 }  // namespace sardonyx

@@ -1,4 +1,5 @@
-// Dimensions: integers, or expressions over named symbols that stand for sizes not known before the run.
+// Dimensions: integers, or expressions over named symbols that stand for sizes not known before the
+// run.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +14,10 @@
 
 namespace sardonyx {
 
-// An integer or a polynomial over atoms, kept in one normal form, so that == proves equality of what is written
-// differently (2*h + h == 3*h). Atoms are symbols and floor, min and max of expressions. Symbols stand for sizes, so
-// they are never negative. Arithmetic that leaves int64 throws kResourceExhausted.
+// An integer or a polynomial over atoms, kept in one normal form, so that == proves equality of
+// what is written differently (2*h + h == 3*h). Atoms are symbols and floor, min and max of
+// expressions. Symbols stand for sizes, so they are never negative. Arithmetic that leaves int64
+// throws kResourceExhausted.
 class Dim {
  public:
   Dim() = default;
@@ -24,7 +26,9 @@ class Dim {
 
   bool is_known() const { return expression_ == nullptr; }
   int64_t value() const;  // throws kInternal unless is_known()
-  std::optional<int64_t> try_value() const { return is_known() ? std::optional(value_) : std::nullopt; }
+  std::optional<int64_t> try_value() const {
+    return is_known() ? std::optional(value_) : std::nullopt;
+  }
 
   // Equal for every value of the symbols. `false` only means "not proved".
   bool operator==(const Dim& other) const;
@@ -64,7 +68,8 @@ bool is_nonnegative(const Dim& dim);
 // a / b where it is proved that b divides a for every value of the symbols.
 std::optional<Dim> exact_div(const Dim& a, const Dim& b);
 
-// Reads what text() writes; nullopt where `text` is no such expression (then it is best taken as one symbol's name).
+// Reads what text() writes; nullopt where `text` is no such expression (then it is best taken as
+// one symbol's name).
 std::optional<Dim> parse_dim(std::string_view text);
 
 std::ostream& operator<<(std::ostream& out, const Dim& dim);
@@ -75,7 +80,8 @@ using Shape = std::vector<int64_t>;
 // The integers of `dims`; nullopt if one is not known.
 std::optional<Shape> known_shape(const Dims& dims);
 Dims to_dims(const Shape& shape);
-// The number of elements; 1 for rank 0. The integer form throws kResourceExhausted where it overflows.
+// The number of elements; 1 for rank 0. The integer form throws kResourceExhausted where it
+// overflows.
 Dim element_count(const Dims& dims);
 int64_t element_count(const Shape& shape);
 std::string to_text(const Dims& dims);    // "[batch, 3, 2*h]"

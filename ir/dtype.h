@@ -50,9 +50,12 @@ std::string_view name_of(DType dtype);
 DType dtype_named(std::string_view name);
 std::ostream& operator<<(std::ostream& out, DType dtype);
 
-// Bits that one element takes in a tensor's buffer: 2 and 4 for the packed types. A string element is a std::string.
+// Bits that one element takes in a tensor's buffer: 2 and 4 for the packed types. A string element
+// is a std::string.
 int bits_of(DType dtype);
-inline bool is_packed(DType dtype) { return dtype != DType::kUndefined && bits_of(dtype) < 8; }
+inline bool is_packed(DType dtype) {
+  return dtype != DType::kUndefined && bits_of(dtype) < 8;
+}
 bool is_floating(DType dtype);  // every real floating type, the small ones included
 bool is_integer(DType dtype);   // signed and unsigned, the packed ones included; not bool
 bool is_signed_integer(DType dtype);
@@ -67,7 +70,8 @@ class DTypeSet {
   constexpr DTypeSet() = default;
   constexpr DTypeSet(DType dtype) : bits_(1u << static_cast<int>(dtype)) {}
   constexpr DTypeSet(std::initializer_list<DType> dtypes) {
-    for (DType dtype : dtypes) bits_ |= 1u << static_cast<int>(dtype);
+    for (DType dtype : dtypes)
+      bits_ |= 1u << static_cast<int>(dtype);
   }
   constexpr bool has(DType dtype) const { return bits_ >> static_cast<int>(dtype) & 1u; }
   constexpr bool empty() const { return bits_ == 0; }
@@ -85,9 +89,12 @@ class DTypeSet {
   uint32_t bits_ = 0;
 };
 
-constexpr DTypeSet operator|(DType a, DType b) { return DTypeSet(a) | DTypeSet(b); }
+constexpr DTypeSet operator|(DType a, DType b) {
+  return DTypeSet(a) | DTypeSet(b);
+}
 
-inline constexpr DTypeSet kUnsignedInts{DType::kUInt8, DType::kUInt16, DType::kUInt32, DType::kUInt64};
+inline constexpr DTypeSet kUnsignedInts{DType::kUInt8, DType::kUInt16, DType::kUInt32,
+                                        DType::kUInt64};
 inline constexpr DTypeSet kSignedInts{DType::kInt8, DType::kInt16, DType::kInt32, DType::kInt64};
 inline constexpr DTypeSet kInts = kUnsignedInts | kSignedInts;
 inline constexpr DTypeSet kFloats{DType::kFloat16, DType::kBFloat16, DType::kFloat, DType::kDouble};
@@ -107,28 +114,50 @@ inline constexpr DTypeSet kAnyDType = kClassicTypes | DType::kBFloat16 | kFloat8
 // reference kernels see them unpacked, one byte each (see ir/evaluate.h).
 template <typename T>
 constexpr DType dtype_of() {
-  if constexpr (std::is_same_v<T, float>) return DType::kFloat;
-  else if constexpr (std::is_same_v<T, double>) return DType::kDouble;
-  else if constexpr (std::is_same_v<T, uint8_t>) return DType::kUInt8;
-  else if constexpr (std::is_same_v<T, int8_t>) return DType::kInt8;
-  else if constexpr (std::is_same_v<T, uint16_t>) return DType::kUInt16;
-  else if constexpr (std::is_same_v<T, int16_t>) return DType::kInt16;
-  else if constexpr (std::is_same_v<T, uint32_t>) return DType::kUInt32;
-  else if constexpr (std::is_same_v<T, int32_t>) return DType::kInt32;
-  else if constexpr (std::is_same_v<T, uint64_t>) return DType::kUInt64;
-  else if constexpr (std::is_same_v<T, int64_t>) return DType::kInt64;
-  else if constexpr (std::is_same_v<T, bool>) return DType::kBool;
-  else if constexpr (std::is_same_v<T, std::string>) return DType::kString;
-  else if constexpr (std::is_same_v<T, Float16>) return DType::kFloat16;
-  else if constexpr (std::is_same_v<T, BFloat16>) return DType::kBFloat16;
-  else if constexpr (std::is_same_v<T, Float8E4M3FN>) return DType::kFloat8E4M3FN;
-  else if constexpr (std::is_same_v<T, Float8E4M3FNUZ>) return DType::kFloat8E4M3FNUZ;
-  else if constexpr (std::is_same_v<T, Float8E5M2>) return DType::kFloat8E5M2;
-  else if constexpr (std::is_same_v<T, Float8E5M2FNUZ>) return DType::kFloat8E5M2FNUZ;
-  else if constexpr (std::is_same_v<T, Float8E8M0>) return DType::kFloat8E8M0;
-  else if constexpr (std::is_same_v<T, std::complex<float>>) return DType::kComplex64;
-  else if constexpr (std::is_same_v<T, std::complex<double>>) return DType::kComplex128;
-  else static_assert(sizeof(T) == 0, "no ONNX element type");
+  if constexpr (std::is_same_v<T, float>)
+    return DType::kFloat;
+  else if constexpr (std::is_same_v<T, double>)
+    return DType::kDouble;
+  else if constexpr (std::is_same_v<T, uint8_t>)
+    return DType::kUInt8;
+  else if constexpr (std::is_same_v<T, int8_t>)
+    return DType::kInt8;
+  else if constexpr (std::is_same_v<T, uint16_t>)
+    return DType::kUInt16;
+  else if constexpr (std::is_same_v<T, int16_t>)
+    return DType::kInt16;
+  else if constexpr (std::is_same_v<T, uint32_t>)
+    return DType::kUInt32;
+  else if constexpr (std::is_same_v<T, int32_t>)
+    return DType::kInt32;
+  else if constexpr (std::is_same_v<T, uint64_t>)
+    return DType::kUInt64;
+  else if constexpr (std::is_same_v<T, int64_t>)
+    return DType::kInt64;
+  else if constexpr (std::is_same_v<T, bool>)
+    return DType::kBool;
+  else if constexpr (std::is_same_v<T, std::string>)
+    return DType::kString;
+  else if constexpr (std::is_same_v<T, Float16>)
+    return DType::kFloat16;
+  else if constexpr (std::is_same_v<T, BFloat16>)
+    return DType::kBFloat16;
+  else if constexpr (std::is_same_v<T, Float8E4M3FN>)
+    return DType::kFloat8E4M3FN;
+  else if constexpr (std::is_same_v<T, Float8E4M3FNUZ>)
+    return DType::kFloat8E4M3FNUZ;
+  else if constexpr (std::is_same_v<T, Float8E5M2>)
+    return DType::kFloat8E5M2;
+  else if constexpr (std::is_same_v<T, Float8E5M2FNUZ>)
+    return DType::kFloat8E5M2FNUZ;
+  else if constexpr (std::is_same_v<T, Float8E8M0>)
+    return DType::kFloat8E8M0;
+  else if constexpr (std::is_same_v<T, std::complex<float>>)
+    return DType::kComplex64;
+  else if constexpr (std::is_same_v<T, std::complex<double>>)
+    return DType::kComplex128;
+  else
+    static_assert(sizeof(T) == 0, "no ONNX element type");
 }
 
 }  // namespace sardonyx

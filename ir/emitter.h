@@ -1,5 +1,6 @@
-// The interface through which op bodies, gradients, upgrades and rewrites write ops. One emitter runs them at once
-// (ReferenceEmitter in ir/evaluate.h), another records them in a graph (GraphEmitter in ir/graph.h).
+// The interface through which op bodies, gradients, upgrades and rewrites write ops. One emitter
+// runs them at once (ReferenceEmitter in ir/evaluate.h), another records them in a graph
+// (GraphEmitter in ir/graph.h).
 #pragma once
 
 #include <initializer_list>
@@ -38,7 +39,8 @@ class Emitter {
   virtual ~Emitter() = default;
 
   // Writes one op with `outputs` outputs; checks and infers types first, so it throws on misuse.
-  virtual Vals emit(const OpDef& op, std::span<const Val> inputs, const Attrs& attrs, size_t outputs) = 0;
+  virtual Vals emit(const OpDef& op, std::span<const Val> inputs, const Attrs& attrs,
+                    size_t outputs) = 0;
   virtual Val constant(Tensor value) = 0;
   virtual Type type(const Val& val) const = 0;
   // The value where it is known before the run.
@@ -46,10 +48,11 @@ class Emitter {
   // The elements of a small integer tensor as far as they are known: dims, perhaps symbolic.
   virtual std::optional<Dims> dims_value(const Val& val) const = 0;
 
-  // One op by name: `e.call("Mul", {a, b})`, `e.call("ReduceSum", {x, axes}, {{"keepdims", int64_t{0}}})`.
-  // ai.onnx's op unless `op` is written "domain::Name".
+  // One op by name: `e.call("Mul", {a, b})`, `e.call("ReduceSum", {x, axes}, {{"keepdims",
+  // int64_t{0}}})`. ai.onnx's op unless `op` is written "domain::Name".
   Val call(std::string_view op, std::initializer_list<Val> inputs, const AttrMap& attrs = {});
-  Vals call_many(std::string_view op, std::span<const Val> inputs, const AttrMap& attrs, size_t outputs);
+  Vals call_many(std::string_view op, std::span<const Val> inputs, const AttrMap& attrs,
+                 size_t outputs);
 
   // Constants of the dtype that `like` has.
   Val scalar_like(const Val& like, double value);

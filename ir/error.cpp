@@ -4,13 +4,20 @@ namespace sardonyx {
 
 std::string_view name_of(ErrorCode code) {
   switch (code) {
-    case ErrorCode::kInvalidArgument: return "invalid argument";
-    case ErrorCode::kInvalidModel: return "invalid model";
-    case ErrorCode::kUnsupported: return "unsupported";
-    case ErrorCode::kResourceExhausted: return "resource exhausted";
-    case ErrorCode::kCancelled: return "cancelled";
-    case ErrorCode::kDeadlineExceeded: return "deadline exceeded";
-    case ErrorCode::kInternal: return "internal error";
+    case ErrorCode::kInvalidArgument:
+      return "invalid argument";
+    case ErrorCode::kInvalidModel:
+      return "invalid model";
+    case ErrorCode::kUnsupported:
+      return "unsupported";
+    case ErrorCode::kResourceExhausted:
+      return "resource exhausted";
+    case ErrorCode::kCancelled:
+      return "cancelled";
+    case ErrorCode::kDeadlineExceeded:
+      return "deadline exceeded";
+    case ErrorCode::kInternal:
+      return "internal error";
   }
   return "unknown error";
 }

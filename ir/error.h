@@ -20,8 +20,8 @@ enum class ErrorCode {
 
 std::string_view name_of(ErrorCode code);
 
-// What every function of sardonyx throws. The message names op, node and argument, what was expected and what came.
-// Outer layers add context with `with_context` and rethrow.
+// What every function of sardonyx throws. The message names op, node and argument, what was
+// expected and what came. Outer layers add context with `with_context` and rethrow.
 class Error : public std::exception {
  public:
   Error(ErrorCode code, std::string message) : code_(code), message_(std::move(message)) {}

@@ -1,4 +1,5 @@
-// Runs ops by their reference meaning: slow and obviously right. What constant folding, tests and the last resort use.
+// Runs ops by their reference meaning: slow and obviously right. What constant folding, tests and
+// the last resort use.
 #pragma once
 
 #include <span>
@@ -11,18 +12,21 @@
 namespace sardonyx {
 
 // One op on values: checks, infers, allocates and runs its reference kernel, evaluator or body.
-std::vector<Datum> evaluate(const OpDef& op, const Attrs& attrs, std::span<const Datum> inputs, size_t outputs,
-                            std::span<const Datum> captures = {});
+std::vector<Datum> evaluate(const OpDef& op, const Attrs& attrs, std::span<const Datum> inputs,
+                            size_t outputs, std::span<const Datum> captures = {});
 // A graph, node by node.
-std::vector<Datum> evaluate(const Graph& graph, std::span<const Datum> inputs, std::span<const Datum> captures = {});
+std::vector<Datum> evaluate(const Graph& graph, std::span<const Datum> inputs,
+                            std::span<const Datum> captures = {});
 
-// Runs a row's reference kernel on views of stored tensors, unpacking and packing the sub-byte types around it.
+// Runs a row's reference kernel on views of stored tensors, unpacking and packing the sub-byte
+// types around it.
 void run_reference(const OpDef& op, const Attrs& attrs, std::span<const TensorView> inputs,
                    std::span<const TensorView> outputs);
 
 class ReferenceEmitter : public Emitter {
  public:
-  Vals emit(const OpDef& op, std::span<const Val> inputs, const Attrs& attrs, size_t outputs) override;
+  Vals emit(const OpDef& op, std::span<const Val> inputs, const Attrs& attrs,
+            size_t outputs) override;
   Val constant(Tensor value) override { return wrap(Datum(std::move(value))); }
   Type type(const Val& val) const override { return unwrap(val).type(); }
   std::optional<Tensor> constant_value(const Val& val) const override;

@@ -25,34 +25,37 @@ struct Use {
 struct Value {
   std::string name;  // unique within its graph
   Type type;
-  Node* producer = nullptr;         // null for inputs, captures and constants
+  Node* producer = nullptr;  // null for inputs, captures and constants
   size_t producer_slot = 0;
   std::shared_ptr<const Tensor> constant;  // set when known before the run
-  std::optional<Dims> dims;         // elements of a small integer tensor, where known as dims
-  std::vector<Use> uses;            // written by Graph only; one entry for each slot
+  std::optional<Dims> dims;  // elements of a small integer tensor, where known as dims
+  std::vector<Use> uses;     // written by Graph only; one entry for each slot
 };
 
 struct Node {
-  const OpDef* op = nullptr;      // shared row, compared by address
+  const OpDef* op = nullptr;  // shared row, compared by address
   Attrs attrs;
-  // Null marks an omitted optional input. Values of the enclosing graph that its subgraphs use come last.
+  // Null marks an omitted optional input. Values of the enclosing graph that its subgraphs use come
+  // last.
   std::vector<Value*> inputs;
-  size_t captures = 0;            // how many of `inputs` are captures, at the end
-  std::vector<Value*> outputs;    // fixed for the node's life; null marks an omitted optional output
-  std::string name;               // for messages; rewrites pass it on
-  std::string scope;              // module path: "encoder.layer3.attention"
-  std::string source;             // "file.cpp:12"
+  size_t captures = 0;          // how many of `inputs` are captures, at the end
+  std::vector<Value*> outputs;  // fixed for the node's life; null marks an omitted optional output
+  std::string name;             // for messages; rewrites pass it on
+  std::string scope;            // module path: "encoder.layer3.attention"
+  std::string source;           // "file.cpp:12"
   size_t formal_inputs() const { return inputs.size() - captures; }
   bool has_input(size_t slot) const { return slot < formal_inputs() && inputs[slot]; }
 
   std::list<std::unique_ptr<Node>>::iterator place;  // Graph's
 };
 
-// Owns its nodes and values (stable addresses) and is the only one to change links. A node's inputs are produced
-// before it in the list. Subgraphs (attributes of If, Loop, Scan ...) are graphs of their own: a value of the
-// enclosing graph comes in through `captures`, which match the owning node's captured inputs one to one.
+// Owns its nodes and values (stable addresses) and is the only one to change links. A node's inputs
+// are produced before it in the list. Subgraphs (attributes of If, Loop, Scan ...) are graphs of
+// their own: a value of the enclosing graph comes in through `captures`, which match the owning
+// node's captured inputs one to one.
 //
-// While iterating over nodes() it is allowed to erase the current node and to insert before or after it.
+// While iterating over nodes() it is allowed to erase the current node and to insert before or
+// after it.
 class Graph {
  public:
   Graph() = default;
@@ -72,9 +75,10 @@ class Graph {
   Value* add_input(std::string name, Type type);
   Value* add_capture(std::string name, Type type);
   Value* add_constant(std::string name, Tensor value);
-  // A node at the end, or before `before`. Its outputs get the given names ("" = invented) and no types: see infer_node.
-  Node* append(const OpDef& op, Attrs attrs, std::vector<Value*> inputs, std::vector<std::string> output_names,
-               size_t captures = 0, Node* before = nullptr);
+  // A node at the end, or before `before`. Its outputs get the given names ("" = invented) and no
+  // types: see infer_node.
+  Node* append(const OpDef& op, Attrs attrs, std::vector<Value*> inputs,
+               std::vector<std::string> output_names, size_t captures = 0, Node* before = nullptr);
   // Adds `count` outputs to the graph's list / replaces output `index`.
   void add_output(Value* value);
   void set_graph_output(size_t index, Value* value);
@@ -82,7 +86,8 @@ class Graph {
   void set_input(Node& node, size_t slot, Value* value);
   void set_attrs(Node& node, Attrs attrs) { node.attrs = std::move(attrs); }
   // Changes what a node is, keeping its place and outputs.
-  void set_op(Node& node, const OpDef& op, Attrs attrs, std::vector<Value*> inputs, size_t captures = 0);
+  void set_op(Node& node, const OpDef& op, Attrs attrs, std::vector<Value*> inputs,
+              size_t captures = 0);
   // Every use of `from`, the graph's outputs included, becomes one of `to`.
   void replace_uses(Value& from, Value& to);
   // Swaps names, so that a graph output keeps its name when another value takes its place.
@@ -92,7 +97,8 @@ class Graph {
   // An unused value without producer (input, capture or constant).
   void erase_value(Value& value);
   void remove_capture(Node& owner, size_t index);
-  // Adds `value` to the captures of `owner` and a capture to each of its subgraphs (one per subgraph, in `inner`).
+  // Adds `value` to the captures of `owner` and a capture to each of its subgraphs (one per
+  // subgraph, in `inner`).
   void add_captured(Node& owner, Value* value, const std::vector<Value*>& inner);
   void move_before(Node& node, Node& before);
 
@@ -120,8 +126,9 @@ class Graph {
 // A graph with what a file says about it.
 struct Model {
   std::shared_ptr<Graph> graph = std::make_shared<Graph>();
-  int64_t ir_version = 0;                       // of the file it came from
-  std::map<std::string, int64_t> opsets;        // of the file it came from; `graph` itself is always in newest form
+  int64_t ir_version = 0;  // of the file it came from
+  std::map<std::string, int64_t>
+      opsets;  // of the file it came from; `graph` itself is always in newest form
   std::string producer_name, producer_version, domain, doc;
   int64_t model_version = 0;
   std::map<std::string, std::string> metadata;
@@ -133,13 +140,14 @@ std::vector<GraphPtr> subgraphs_of(const Attrs& attrs);
 // A deep copy, subgraphs included; constants are shared.
 std::shared_ptr<Graph> clone(const Graph& graph);
 
-// Infers the types of one node's outputs from its inputs and sets them (and dims, and declared names stay).
-// Errors carry the node's name. A type that was set before is kept where it says more.
+// Infers the types of one node's outputs from its inputs and sets them (and dims, and declared
+// names stay). Errors carry the node's name. A type that was set before is kept where it says more.
 void infer_node(Graph& graph, Node& node);
 // The same for all nodes in order, subgraphs included.
 void infer_types(Graph& graph);
 
-// Checks that order, links, uses and types hold together; throws kInternal (or kInvalidModel from inference).
+// Checks that order, links, uses and types hold together; throws kInternal (or kInvalidModel from
+// inference).
 void verify(const Graph& graph);
 
 // Records ops in a graph, at its end or before a node.
@@ -147,13 +155,16 @@ class GraphEmitter : public Emitter {
  public:
   explicit GraphEmitter(Graph& graph, Node* before = nullptr) : graph_(graph), before_(before) {}
 
-  Vals emit(const OpDef& op, std::span<const Val> inputs, const Attrs& attrs, size_t outputs) override;
+  Vals emit(const OpDef& op, std::span<const Val> inputs, const Attrs& attrs,
+            size_t outputs) override;
   Val constant(Tensor value) override;
   Type type(const Val& val) const override;
   std::optional<Tensor> constant_value(const Val& val) const override;
   std::optional<Dims> dims_value(const Val& val) const override;
 
-  static Val wrap(Value* value) { return value ? Val(std::shared_ptr<void>(std::shared_ptr<void>{}, value)) : Val(); }
+  static Val wrap(Value* value) {
+    return value ? Val(std::shared_ptr<void>(std::shared_ptr<void>{}, value)) : Val();
+  }
   static Value* unwrap(const Val& val) { return val.as<Value>(); }
 
   // What new nodes are given as name, scope and source.
@@ -169,7 +180,9 @@ class GraphEmitter : public Emitter {
 // Replaces `node` by what its row's body emits (throws if the row has none).
 void inline_body(Graph& graph, Node& node);
 
-// Emits a whole graph through an emitter: the interpreter, the inliner and the way to retrace an imported model.
-Vals replay(const Graph& graph, Emitter& emitter, std::span<const Val> inputs, std::span<const Val> captures = {});
+// Emits a whole graph through an emitter: the interpreter, the inliner and the way to retrace an
+// imported model.
+Vals replay(const Graph& graph, Emitter& emitter, std::span<const Val> inputs,
+            std::span<const Val> captures = {});
 
 }  // namespace sardonyx

@@ -15,8 +15,8 @@
 
 namespace sardonyx {
 
-// How a provider arranges a tensor's elements in memory where that is not row-major; only the provider that made it
-// understands it.
+// How a provider arranges a tensor's elements in memory where that is not row-major; only the
+// provider that made it understands it.
 class Layout {
  public:
   virtual ~Layout() = default;
@@ -30,12 +30,13 @@ bool same_layout(const LayoutPtr& a, const LayoutPtr& b);
 struct KernelTensor {
   DType dtype = DType::kUndefined;  // kUndefined: omitted
   Shape shape;
-  LayoutPtr layout;                 // what an input has where it comes from; the kernel may ask for another
-  const Tensor* constant = nullptr; // an input's value where it never changes (always row-major)
+  LayoutPtr layout;  // what an input has where it comes from; the kernel may ask for another
+  const Tensor* constant = nullptr;  // an input's value where it never changes (always row-major)
   explicit operator bool() const { return dtype != DType::kUndefined; }
 };
 
-// Weights in the form that a kernel wants, made once for all plans and sessions that share the cache.
+// Weights in the form that a kernel wants, made once for all plans and sessions that share the
+// cache.
 class PackCache {
  public:
   // `form` names the layout; two calls with the same tensor and form get the same buffer.
@@ -60,9 +61,9 @@ struct KernelRequest {
   std::span<const KernelTensor> inputs;
   std::span<const KernelTensor> outputs;  // dtype and shape as inferred
   int threads = 1;
-  bool layouts = false;           // may the kernel ask for and give other layouts than row-major?
+  bool layouts = false;  // may the kernel ask for and give other layouts than row-major?
   Precision precision = Precision::kFloat32;
-  PackCache* packs = nullptr;     // null: keep packed weights in the kernel
+  PackCache* packs = nullptr;  // null: keep packed weights in the kernel
   template <typename S>
   const S& attrs() const {
     return raw_attrs.as<S>();
@@ -77,8 +78,9 @@ struct KernelArgs {
   std::byte* scratch;  // aligned to 64 bytes
 };
 
-// Prepared for fixed types, shapes and layouts. `run` is const, safe from many threads, allocates nothing and does not
-// fail on what was accepted, but for what only the data can show (an index out of range: throws kInvalidArgument).
+// Prepared for fixed types, shapes and layouts. `run` is const, safe from many threads, allocates
+// nothing and does not fail on what was accepted, but for what only the data can show (an index out
+// of range: throws kInvalidArgument).
 class Kernel {
  public:
   virtual ~Kernel() = default;
@@ -95,8 +97,9 @@ struct Prepared {
   std::unique_ptr<Kernel> kernel;  // exactly one of kernel and refusal is set
   std::string refusal;             // why not
   std::string implementation;      // for profiles: "jit:avx512_core", "reference"
-  std::vector<LayoutPtr> input_layouts, output_layouts;  // what it wants and gives; empty: all row-major
-  uint32_t unread_inputs = 0;      // bit k: input k (a constant) was packed and is not read by run
+  std::vector<LayoutPtr> input_layouts,
+      output_layouts;          // what it wants and gives; empty: all row-major
+  uint32_t unread_inputs = 0;  // bit k: input k (a constant) was packed and is not read by run
 
   static Prepared refuse(std::string why) {
     Prepared prepared;
@@ -121,9 +124,10 @@ struct KernelEntry {
 struct Provider {
   std::string_view name;
   std::span<const KernelEntry> kernels;
-  // Between row-major and the provider's layouts, and among these; null where it has none of its own.
-  Prepared (*prepare_reorder)(DType dtype, const Shape& shape, const LayoutPtr& from, const LayoutPtr& to, int threads) =
-      nullptr;
+  // Between row-major and the provider's layouts, and among these; null where it has none of its
+  // own.
+  Prepared (*prepare_reorder)(DType dtype, const Shape& shape, const LayoutPtr& from,
+                              const LayoutPtr& to, int threads) = nullptr;
 };
 
 // The kernel that runs the row's `reference`; refuses rows that have none.

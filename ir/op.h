@@ -20,7 +20,8 @@ struct TypeSet {
   DTypeSet sequences;           // seq(tensor(...))
   DTypeSet optional_tensors;    // optional(tensor(...))
   DTypeSet optional_sequences;  // optional(seq(tensor(...)))
-  std::string_view others;      // further types in Type::text()'s form, separated by ';': "map(int64, float);..."
+  std::string_view
+      others;  // further types in Type::text()'s form, separated by ';': "map(int64, float);..."
 
   constexpr TypeSet() = default;
   constexpr TypeSet(DTypeSet tensors) : tensors(tensors) {}
@@ -55,7 +56,7 @@ struct Signature {
   std::vector<Param> inputs, outputs;
   size_t min_inputs = 0, max_inputs = 0;  // max: SIZE_MAX for a variadic
   size_t min_outputs = 0, max_outputs = 0;
-  const Param& input(size_t index) const;   // a variadic's param for all indices from its own on
+  const Param& input(size_t index) const;  // a variadic's param for all indices from its own on
   const Param& output(size_t index) const;
 };
 
@@ -70,11 +71,12 @@ struct InferOutput {
   std::optional<Dims> dims;  // set where the output is a small integer tensor with known elements
 };
 
-// One call of a row's `infer`. All dims may be symbols at load; when a plan is made they are integers.
+// One call of a row's `infer`. All dims may be symbols at load; when a plan is made they are
+// integers.
 class InferContext {
  public:
-  InferContext(const OpDef& op, const Attrs& attrs, std::span<const InferInput> inputs, size_t outputs,
-               size_t formal_inputs, std::function<Dim()> fresh_symbol);
+  InferContext(const OpDef& op, const Attrs& attrs, std::span<const InferInput> inputs,
+               size_t outputs, size_t formal_inputs, std::function<Dim()> fresh_symbol);
 
   const OpDef& op() const { return op_; }
   template <typename S>
@@ -88,10 +90,13 @@ class InferContext {
   bool has(size_t input) const { return input < formal_ && !inputs_[input].type.is_none(); }
   const Type& type(size_t input) const { return inputs_[input].type; }
   DType dtype(size_t input) const { return inputs_[input].type.dtype; }
-  // The dims of input `index`; throws "rank must be known" style errors never: nullptr where the rank is unknown.
+  // The dims of input `index`; throws "rank must be known" style errors never: nullptr where the
+  // rank is unknown.
   const Dims* shape(size_t input) const;
   // The value of an input if it is known; nullptr otherwise (also where omitted).
-  const Tensor* constant(size_t input) const { return has(input) ? inputs_[input].constant : nullptr; }
+  const Tensor* constant(size_t input) const {
+    return has(input) ? inputs_[input].constant : nullptr;
+  }
   // The elements of a 1-D (or scalar) integer input, as far as they are known at all.
   std::optional<Dims> dims(size_t input) const;
   // The same when every element is an integer.
@@ -101,7 +106,9 @@ class InferContext {
 
   size_t output_count() const { return outputs_.size(); }
   void set(size_t output, Type type);
-  void set(size_t output, DType dtype, std::optional<Dims> shape) { set(output, Type::tensor(dtype, std::move(shape))); }
+  void set(size_t output, DType dtype, std::optional<Dims> shape) {
+    set(output, Type::tensor(dtype, std::move(shape)));
+  }
   void set_dims(size_t output, Dims elements);
   const std::vector<InferOutput>& outputs() const { return outputs_; }
 
@@ -109,7 +116,8 @@ class InferContext {
   Dim unknown() { return fresh_symbol_(); }
   const std::function<Dim()>& fresh_symbol() const { return fresh_symbol_; }
 
-  // Throws kInvalidModel with "OP: input NAME: MESSAGE" / "OP: MESSAGE" (the caller adds the node's name).
+  // Throws kInvalidModel with "OP: input NAME: MESSAGE" / "OP: MESSAGE" (the caller adds the node's
+  // name).
   template <typename... Parts>
   [[noreturn]] void fail_input(size_t input, const Parts&... parts) const {
     fail_text(input_label(input) + ": " + text(parts...));
@@ -126,7 +134,8 @@ class InferContext {
   void require_rank(size_t input, size_t rank) const;
   // `axis` in [-rank, rank), made non-negative.
   int64_t normalized_axis(int64_t axis, size_t rank, std::string_view what = "axis") const;
-  // a and b must be equal: throws if both are known and differ; returns the better known of the two.
+  // a and b must be equal: throws if both are known and differ; returns the better known of the
+  // two.
   Dim merged(const Dim& a, const Dim& b, std::string_view what) const;
   std::string input_label(size_t input) const;  // "input W (float[32, 3, 3, 3])"
 
@@ -140,8 +149,8 @@ class InferContext {
   std::function<Dim()> fresh_symbol_;
 };
 
-// One call of a reference kernel whose outputs have known shapes. Values of packed types come unpacked, one byte an
-// element. Omitted inputs and outputs have dtype kUndefined.
+// One call of a reference kernel whose outputs have known shapes. Values of packed types come
+// unpacked, one byte an element. Omitted inputs and outputs have dtype kUndefined.
 struct KernelCall {
   const OpDef& op;
   const Attrs& raw_attrs;
@@ -156,8 +165,8 @@ struct KernelCall {
 };
 
 // Runs a subgraph of a node: `graph`'s formal inputs first, then the node's captures.
-using SubgraphRunner =
-    std::function<std::vector<Datum>(const Graph& graph, std::span<const Datum> inputs, std::span<const Datum> captures)>;
+using SubgraphRunner = std::function<std::vector<Datum>(
+    const Graph& graph, std::span<const Datum> inputs, std::span<const Datum> captures)>;
 
 // One call of an op whose outputs' shapes depend on data, or that are no tensors.
 struct EvalCall {
@@ -198,12 +207,13 @@ struct GradCall {
   }
 };
 
-// Inputs and attributes to try a row with. Values are drawn from [low, high] with a fixed seed, or given.
+// Inputs and attributes to try a row with. Values are drawn from [low, high] with a fixed seed, or
+// given.
 struct SampleInput {
   Shape shape;
   double low = -2, high = 2;
-  std::optional<Tensor> value;       // used as it is; its dtype binds the parameter's constraint
-  DType dtype = DType::kUndefined;   // kUndefined: every type that the row allows is tried
+  std::optional<Tensor> value;      // used as it is; its dtype binds the parameter's constraint
+  DType dtype = DType::kUndefined;  // kUndefined: every type that the row allows is tried
   bool omitted = false;
 };
 struct Sample {
@@ -215,28 +225,30 @@ struct Sample {
 
 // Facts that passes and planners ask for.
 enum Fact : uint32_t {
-  kElementwise = 1,       // output element i depends on elements i of the (broadcast) inputs alone
-  kView = 2,              // output 0 holds input 0's elements in the same order
+  kElementwise = 1,  // output element i depends on elements i of the (broadcast) inputs alone
+  kView = 2,         // output 0 holds input 0's elements in the same order
   kCommutative = 4,
-  kRandom = 8,            // two calls differ: not to be folded or merged
-  kPassesValues = 16,     // inference can carry `dims` through (Shape, Gather, Concat ... of integers)
+  kRandom = 8,         // two calls differ: not to be folded or merged
+  kPassesValues = 16,  // inference can carry `dims` through (Shape, Gather, Concat ... of integers)
 };
 
 struct OpDef {
   std::string_view name;
   std::string_view domain = "";  // "" is ai.onnx
   int since = 1;                 // the newest version of the op in its domain
-  // "(X: T, W: T, B?: T) -> (Y: T)". `?`: optional. "ins...: T": variadic, at least one; "ins...0: T" at least none;
-  // "T*" lets each have a type of its own.
+  // "(X: T, W: T, B?: T) -> (Y: T)". `?`: optional. "ins...: T": variadic, at least one; "ins...0:
+  // T" at least none; "T*" lets each have a type of its own.
   std::string_view signature;
   std::vector<TypeConstraint> types = {};
   const AttrSchema* attrs = attr_schema<NoAttrs>();
   void (*infer)(InferContext&) = nullptr;
   // Exactly one of these three says what the op means:
-  void (*reference)(const KernelCall&) = nullptr;             // outputs' shapes are known from infer
-  std::vector<Datum> (*evaluate)(const EvalCall&) = nullptr;  // they are not, or they are no tensors
-  Vals (*body)(Emitter&, const BodyCall&) = nullptr;          // in other ops
-  // Gradients of the inputs (empty Vals for those that have none); undoing broadcasts is the caller's work.
+  void (*reference)(const KernelCall&) = nullptr;  // outputs' shapes are known from infer
+  std::vector<Datum> (*evaluate)(const EvalCall&) =
+      nullptr;                                        // they are not, or they are no tensors
+  Vals (*body)(Emitter&, const BodyCall&) = nullptr;  // in other ops
+  // Gradients of the inputs (empty Vals for those that have none); undoing broadcasts is the
+  // caller's work.
   Vals (*grad)(Emitter&, const GradCall&) = nullptr;
   uint32_t facts = 0;
   // Bit k: infer needs the *value* of input k to know the outputs' shapes.
@@ -259,9 +271,10 @@ const OpDef& op_named(std::string_view qualified);
 std::string_view canonical_domain(std::string_view domain);
 std::string full_name(const OpDef& op);  // "Conv", "com.microsoft::FusedConv"
 
-// Checks counts and types of the inputs against the signature, runs the row's infer and checks what it set.
-// Throws kInvalidModel "Conv: input W: ...".
-std::vector<InferOutput> infer(const OpDef& op, const Attrs& attrs, std::span<const InferInput> inputs,
-                               size_t formal_inputs, size_t outputs, const std::function<Dim()>& fresh_symbol);
+// Checks counts and types of the inputs against the signature, runs the row's infer and checks what
+// it set. Throws kInvalidModel "Conv: input W: ...".
+std::vector<InferOutput> infer(const OpDef& op, const Attrs& attrs,
+                               std::span<const InferInput> inputs, size_t formal_inputs,
+                               size_t outputs, const std::function<Dim()>& fresh_symbol);
 
 }  // namespace sardonyx

@@ -44,7 +44,8 @@ double RandomStream::normal(uint64_t index) const {
   const auto bits = block(index);
   const uint64_t first = uint64_t{bits[0]} << 32 | bits[1];
   const uint64_t second = uint64_t{bits[2]} << 32 | bits[3];
-  const double radius_uniform = (static_cast<double>(first >> 11) + 1) * 0x1p-53;  // (0, 1]: log is finite
+  const double radius_uniform =
+      (static_cast<double>(first >> 11) + 1) * 0x1p-53;  // (0, 1]: log is finite
   const double angle_uniform = static_cast<double>(second >> 11) * 0x1p-53;
   return std::sqrt(-2 * std::log(radius_uniform)) * std::cos(2 * std::numbers::pi * angle_uniform);
 }

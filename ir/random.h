@@ -1,5 +1,6 @@
-// Counter-based random numbers (Philox 4x32-10; Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC11):
-// element i of a stream is a function of (key, i) alone, so any split among threads gives the same numbers.
+// Counter-based random numbers (Philox 4x32-10; Salmon et al., "Parallel random numbers: as easy as
+// 1, 2, 3", SC11): element i of a stream is a function of (key, i) alone, so any split among
+// threads gives the same numbers.
 #pragma once
 
 #include <array>
@@ -21,7 +22,8 @@ class RandomStream {
 
 // Sets the seed of ops that carry none of their own, and starts their sequence of streams anew.
 void set_random_seed(uint64_t seed);
-// The stream of one call: of the op's seed attribute where given, else the next of the process's sequence.
+// The stream of one call: of the op's seed attribute where given, else the next of the process's
+// sequence.
 RandomStream next_random_stream(std::optional<float> seed = std::nullopt);
 
 }  // namespace sardonyx

@@ -17,8 +17,8 @@ void MemoryBudget::take(size_t bytes) {
   size_t used = used_.load();
   do {
     if (bytes > limit_ || used > limit_ - bytes) {
-      fail(ErrorCode::kResourceExhausted, "memory limit of ", limit_, " bytes reached: ", used, " in use, ", bytes,
-           " more asked for; raise the memory limit or give smaller inputs");
+      fail(ErrorCode::kResourceExhausted, "memory limit of ", limit_, " bytes reached: ", used,
+           " in use, ", bytes, " more asked for; raise the memory limit or give smaller inputs");
     }
   } while (!used_.compare_exchange_weak(used, used + bytes));
   size_t peak = peak_.load();
@@ -26,10 +26,16 @@ void MemoryBudget::take(size_t bytes) {
   }
 }
 
-ControlScope::ControlScope(const RunControl& control) : previous_(t_control) { t_control = &control; }
-ControlScope::~ControlScope() { t_control = previous_; }
+ControlScope::ControlScope(const RunControl& control) : previous_(t_control) {
+  t_control = &control;
+}
+ControlScope::~ControlScope() {
+  t_control = previous_;
+}
 
-const RunControl* current_control() { return t_control; }
+const RunControl* current_control() {
+  return t_control;
+}
 
 void check_interrupted() {
   if (!t_control) return;
@@ -37,6 +43,8 @@ void check_interrupted() {
   if (is_late(*t_control)) fail(ErrorCode::kDeadlineExceeded, "the deadline has passed");
 }
 
-bool is_interrupted() { return t_control && (t_control->cancel.stop_requested() || is_late(*t_control)); }
+bool is_interrupted() {
+  return t_control && (t_control->cancel.stop_requested() || is_late(*t_control));
+}
 
 }  // namespace sardonyx

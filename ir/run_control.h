@@ -48,8 +48,8 @@ class ControlScope {
 // The innermost scope's control; null where there is none.
 const RunControl* current_control();
 
-// Throws kCancelled or kDeadlineExceeded if the current control says so. Anything that may take longer than a few
-// milliseconds calls it in its outer loops.
+// Throws kCancelled or kDeadlineExceeded if the current control says so. Anything that may take
+// longer than a few milliseconds calls it in its outer loops.
 void check_interrupted();
 // The same without throwing, for use inside parallel loops.
 bool is_interrupted();

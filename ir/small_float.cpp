@@ -6,7 +6,8 @@
 namespace sardonyx {
 namespace {
 
-// Rounds a finite positive value to a multiple of 2^exponent, ties to even, exactly: double holds every step.
+// Rounds a finite positive value to a multiple of 2^exponent, ties to even, exactly: double holds
+// every step.
 double round_to_step(double value, int exponent) {
   return std::ldexp(std::nearbyint(std::ldexp(value, -exponent)), exponent);
 }
@@ -34,7 +35,8 @@ uint8_t encode(const SmallFormat& f, double magnitude, bool negative) {
   exponent = std::max(exponent - 1, lowest);
   const auto mantissa = static_cast<int>(std::ldexp(magnitude, f.mantissa_bits - exponent));
   const int hidden = 1 << f.mantissa_bits;
-  const int code = mantissa < hidden ? mantissa : ((exponent + f.bias) << f.mantissa_bits) + mantissa - hidden;
+  const int code =
+      mantissa < hidden ? mantissa : ((exponent + f.bias) << f.mantissa_bits) + mantissa - hidden;
   if (code == 0 && f.unsigned_zero) return 0;
   return static_cast<uint8_t>(code | (negative ? 1 << sign_shift : 0));
 }
@@ -57,7 +59,8 @@ uint16_t double_to_half(double value) {
   const auto sign = static_cast<uint16_t>(std::signbit(value) ? 0x8000 : 0);
   if (std::isnan(value)) return sign | 0x7e00;
   const double magnitude = std::fabs(value);
-  if (magnitude >= 65520.0) return sign | 0x7c00;  // half-way above the largest finite number, 65504
+  if (magnitude >= 65520.0)
+    return sign | 0x7c00;  // half-way above the largest finite number, 65504
   int exponent = 0;
   std::frexp(magnitude, &exponent);
   exponent = std::max(exponent - 1, -14);
@@ -89,13 +92,15 @@ float small_to_float(const SmallFormat& f, uint8_t bits) {
   const int top = (1 << f.exponent_bits) - 1;
   float magnitude = 0;
   if (f.has_infinity && exponent == top) {
-    magnitude = mantissa == 0 ? std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN();
+    magnitude = mantissa == 0 ? std::numeric_limits<float>::infinity()
+                              : std::numeric_limits<float>::quiet_NaN();
   } else if (!f.has_infinity && f.has_nan && !f.unsigned_zero && code == (1 << sign_shift) - 1) {
     magnitude = std::numeric_limits<float>::quiet_NaN();
   } else if (exponent == 0) {
     magnitude = std::ldexp(static_cast<float>(mantissa), 1 - f.bias - f.mantissa_bits);
   } else {
-    magnitude = std::ldexp(static_cast<float>(mantissa + (1 << f.mantissa_bits)), exponent - f.bias - f.mantissa_bits);
+    magnitude = std::ldexp(static_cast<float>(mantissa + (1 << f.mantissa_bits)),
+                           exponent - f.bias - f.mantissa_bits);
   }
   return negative ? -magnitude : magnitude;
 }
@@ -115,7 +120,8 @@ uint8_t float_to_small(const SmallFormat& f, float value, Overflow overflow) {
   if (rounded > largest) {
     if (overflow == Overflow::kSaturate || !f.has_nan) return encode(f, largest, negative);
     if (f.has_infinity) {
-      return static_cast<uint8_t>((negative ? 0x80 : 0) | ((1 << f.exponent_bits) - 1) << f.mantissa_bits);
+      return static_cast<uint8_t>((negative ? 0x80 : 0) | ((1 << f.exponent_bits) - 1)
+                                                              << f.mantissa_bits);
     }
     return nan_of(f, negative);
   }
@@ -130,7 +136,9 @@ uint8_t float_to_e8m0(float value, ScaleRounding rounding, Overflow overflow) {
   int exponent = 0;
   const double fraction = std::frexp(magnitude, &exponent) * 2;  // [1, 2)
   exponent -= 1;
-  const bool up = rounding == ScaleRounding::kUp ? fraction > 1 : rounding == ScaleRounding::kNearest && fraction >= 1.5;
+  const bool up = rounding == ScaleRounding::kUp
+                      ? fraction > 1
+                      : rounding == ScaleRounding::kNearest && fraction >= 1.5;
   exponent += up ? 1 : 0;
   if (exponent < -127) return 0;
   if (exponent > 127) return overflow == Overflow::kSaturate ? 0xfe : 0xff;

@@ -1,6 +1,6 @@
-// Floating types narrower than float: storage types that convert to float and back, rounding to nearest even.
-// Formats: IEEE 754 binary16; bfloat16; FP8 of arXiv:2209.05433 (E4M3FN, E5M2) and arXiv:2206.02915 (the FNUZ kinds);
-// OCP Microscaling formats 1.0 (E8M0, E2M1).
+// Floating types narrower than float: storage types that convert to float and back, rounding to
+// nearest even. Formats: IEEE 754 binary16; bfloat16; FP8 of arXiv:2209.05433 (E4M3FN, E5M2) and
+// arXiv:2206.02915 (the FNUZ kinds); OCP Microscaling formats 1.0 (E8M0, E2M1).
 #pragma once
 
 #include <bit>
@@ -43,7 +43,8 @@ struct BFloat16 {
   }
 };
 
-// What becomes of a value too large for an 8-bit float, infinities included: the largest finite value
+// What becomes of a value too large for an 8-bit float, infinities included: the largest finite
+// value
 // (`saturate`, ONNX Cast's default) or infinity, NaN where the format has no infinity.
 enum class Overflow { kSaturate, kToInfinity };
 
@@ -52,7 +53,7 @@ struct SmallFormat {
   int exponent_bits;
   int mantissa_bits;
   int bias;
-  bool has_infinity;  // the highest exponent means infinity and NaN
+  bool has_infinity;   // the highest exponent means infinity and NaN
   bool unsigned_zero;  // FNUZ: no negative zero; 0x80 is the only NaN
   bool has_nan;
 };

@@ -35,11 +35,14 @@ class HeapBuffer : public Buffer {
 
 class StringBuffer : public HeapBuffer {
  public:
-  explicit StringBuffer(int64_t count) : HeapBuffer(bytes_for(DType::kString, count)), count_(count) {
-    for (int64_t i = 0; i < count_; ++i) new (strings() + i) std::string;
+  explicit StringBuffer(int64_t count)
+      : HeapBuffer(bytes_for(DType::kString, count)), count_(count) {
+    for (int64_t i = 0; i < count_; ++i)
+      new (strings() + i) std::string;
   }
   ~StringBuffer() override {
-    for (int64_t i = 0; i < count_; ++i) strings()[i].~basic_string();
+    for (int64_t i = 0; i < count_; ++i)
+      strings()[i].~basic_string();
   }
 
  private:
@@ -58,8 +61,12 @@ class BorrowedBuffer : public Buffer {
 
 }  // namespace
 
-std::shared_ptr<Buffer> Buffer::allocate(size_t bytes) { return std::make_shared<HeapBuffer>(bytes); }
-std::shared_ptr<Buffer> Buffer::allocate_strings(int64_t count) { return std::make_shared<StringBuffer>(count); }
+std::shared_ptr<Buffer> Buffer::allocate(size_t bytes) {
+  return std::make_shared<HeapBuffer>(bytes);
+}
+std::shared_ptr<Buffer> Buffer::allocate_strings(int64_t count) {
+  return std::make_shared<StringBuffer>(count);
+}
 std::shared_ptr<Buffer> Buffer::borrow(void* data, size_t bytes, std::shared_ptr<void> keeper) {
   return std::make_shared<BorrowedBuffer>(data, bytes, std::move(keeper));
 }
@@ -75,10 +82,12 @@ Tensor::Tensor(DType dtype, Shape shape, std::shared_ptr<Buffer> buffer, size_t 
 
 Tensor Tensor::allocate(DType dtype, Shape shape) {
   for (const int64_t dim : shape) {
-    if (dim < 0) fail(ErrorCode::kInvalidArgument, "shape ", to_text(shape), " has a negative dimension");
+    if (dim < 0)
+      fail(ErrorCode::kInvalidArgument, "shape ", to_text(shape), " has a negative dimension");
   }
   const int64_t count = element_count(shape);
-  auto buffer = dtype == DType::kString ? Buffer::allocate_strings(count) : Buffer::allocate(bytes_for(dtype, count));
+  auto buffer = dtype == DType::kString ? Buffer::allocate_strings(count)
+                                        : Buffer::allocate(bytes_for(dtype, count));
   return Tensor(dtype, std::move(shape), std::move(buffer));
 }
 
@@ -90,7 +99,8 @@ Tensor Tensor::zeros(DType dtype, Shape shape) {
 
 void Tensor::check_type(DType wanted) const {
   if (dtype_ != wanted) {
-    fail(ErrorCode::kInvalidArgument, "the tensor's elements are ", dtype_, ", asked for as ", wanted);
+    fail(ErrorCode::kInvalidArgument, "the tensor's elements are ", dtype_, ", asked for as ",
+         wanted);
   }
 }
 
@@ -100,7 +110,8 @@ template <typename To, typename From>
 std::vector<To> convert(const Tensor& tensor) {
   const auto* from = static_cast<const From*>(tensor.raw());
   std::vector<To> to(static_cast<size_t>(tensor.count()));
-  for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<To>(from[i]);
+  for (size_t i = 0; i < to.size(); ++i)
+    to[i] = static_cast<To>(from[i]);
   return to;
 }
 
@@ -109,8 +120,11 @@ std::vector<To> unpack(const Tensor& tensor) {
   std::vector<To> to(static_cast<size_t>(tensor.count()));
   for (size_t i = 0; i < to.size(); ++i) {
     const uint8_t raw = get_packed(tensor.dtype(), tensor.raw(), static_cast<int64_t>(i));
-    if (tensor.dtype() == DType::kFloat4E2M1) to[i] = static_cast<To>(static_cast<float>(Float4E2M1::from_bits(raw)));
-    else to[i] = is_signed_integer(tensor.dtype()) ? static_cast<To>(static_cast<int8_t>(raw)) : static_cast<To>(raw);
+    if (tensor.dtype() == DType::kFloat4E2M1)
+      to[i] = static_cast<To>(static_cast<float>(Float4E2M1::from_bits(raw)));
+    else
+      to[i] = is_signed_integer(tensor.dtype()) ? static_cast<To>(static_cast<int8_t>(raw))
+                                                : static_cast<To>(raw);
   }
   return to;
 }
@@ -118,40 +132,63 @@ std::vector<To> unpack(const Tensor& tensor) {
 template <typename To>
 std::vector<To> convert_integers(const Tensor& tensor) {
   switch (tensor.dtype()) {
-    case DType::kInt64: return convert<To, int64_t>(tensor);
-    case DType::kInt32: return convert<To, int32_t>(tensor);
-    case DType::kInt16: return convert<To, int16_t>(tensor);
-    case DType::kInt8: return convert<To, int8_t>(tensor);
-    case DType::kUInt64: return convert<To, uint64_t>(tensor);
-    case DType::kUInt32: return convert<To, uint32_t>(tensor);
-    case DType::kUInt16: return convert<To, uint16_t>(tensor);
+    case DType::kInt64:
+      return convert<To, int64_t>(tensor);
+    case DType::kInt32:
+      return convert<To, int32_t>(tensor);
+    case DType::kInt16:
+      return convert<To, int16_t>(tensor);
+    case DType::kInt8:
+      return convert<To, int8_t>(tensor);
+    case DType::kUInt64:
+      return convert<To, uint64_t>(tensor);
+    case DType::kUInt32:
+      return convert<To, uint32_t>(tensor);
+    case DType::kUInt16:
+      return convert<To, uint16_t>(tensor);
     case DType::kUInt8:
-    case DType::kBool: return convert<To, uint8_t>(tensor);
+    case DType::kBool:
+      return convert<To, uint8_t>(tensor);
     case DType::kInt4:
     case DType::kUInt4:
     case DType::kInt2:
-    case DType::kUInt2: return unpack<To>(tensor);
-    default: fail(ErrorCode::kInvalidArgument, "a tensor of ", tensor.dtype(), " has no integer elements");
+    case DType::kUInt2:
+      return unpack<To>(tensor);
+    default:
+      fail(ErrorCode::kInvalidArgument, "a tensor of ", tensor.dtype(), " has no integer elements");
   }
 }
 
 }  // namespace
 
-std::vector<int64_t> Tensor::to_int64s() const { return convert_integers<int64_t>(*this); }
+std::vector<int64_t> Tensor::to_int64s() const {
+  return convert_integers<int64_t>(*this);
+}
 
 std::vector<double> Tensor::to_doubles() const {
   switch (dtype_) {
-    case DType::kFloat: return convert<double, float>(*this);
-    case DType::kDouble: return convert<double, double>(*this);
-    case DType::kFloat16: return convert<double, Float16>(*this);
-    case DType::kBFloat16: return convert<double, BFloat16>(*this);
-    case DType::kFloat8E4M3FN: return convert<double, Float8E4M3FN>(*this);
-    case DType::kFloat8E4M3FNUZ: return convert<double, Float8E4M3FNUZ>(*this);
-    case DType::kFloat8E5M2: return convert<double, Float8E5M2>(*this);
-    case DType::kFloat8E5M2FNUZ: return convert<double, Float8E5M2FNUZ>(*this);
-    case DType::kFloat8E8M0: return convert<double, Float8E8M0>(*this);
-    case DType::kFloat4E2M1: return unpack<double>(*this);
-    default: return convert_integers<double>(*this);
+    case DType::kFloat:
+      return convert<double, float>(*this);
+    case DType::kDouble:
+      return convert<double, double>(*this);
+    case DType::kFloat16:
+      return convert<double, Float16>(*this);
+    case DType::kBFloat16:
+      return convert<double, BFloat16>(*this);
+    case DType::kFloat8E4M3FN:
+      return convert<double, Float8E4M3FN>(*this);
+    case DType::kFloat8E4M3FNUZ:
+      return convert<double, Float8E4M3FNUZ>(*this);
+    case DType::kFloat8E5M2:
+      return convert<double, Float8E5M2>(*this);
+    case DType::kFloat8E5M2FNUZ:
+      return convert<double, Float8E5M2FNUZ>(*this);
+    case DType::kFloat8E8M0:
+      return convert<double, Float8E8M0>(*this);
+    case DType::kFloat4E2M1:
+      return unpack<double>(*this);
+    default:
+      return convert_integers<double>(*this);
   }
 }
 
@@ -167,14 +204,16 @@ Tensor Tensor::slice(int64_t begin, int64_t end) const {
   const int64_t step_bits = element_count(inner) * bits_of(dtype_);
   SARDONYX_CHECK(begin * step_bits % 8 == 0);
   inner[0] = end - begin;
-  return Tensor(dtype_, std::move(inner), buffer_, offset_ + static_cast<size_t>(begin * step_bits / 8));
+  return Tensor(dtype_, std::move(inner), buffer_,
+                offset_ + static_cast<size_t>(begin * step_bits / 8));
 }
 
 Tensor Tensor::clone() const {
   if (!defined()) return {};
   Tensor copy = allocate(dtype_, shape_);
   if (dtype_ == DType::kString) {
-    std::copy_n(static_cast<const std::string*>(raw()), count_, static_cast<std::string*>(copy.raw()));
+    std::copy_n(static_cast<const std::string*>(raw()), count_,
+                static_cast<std::string*>(copy.raw()));
   } else if (bytes() > 0) {
     std::memcpy(copy.raw(), raw(), bytes());
   }

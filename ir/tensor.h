@@ -42,7 +42,8 @@ struct TensorView {
 
   int64_t count() const {
     int64_t total = 1;
-    for (const int64_t dim : shape) total *= dim;
+    for (const int64_t dim : shape)
+      total *= dim;
     return total;
   }
   size_t rank() const { return shape.size(); }
@@ -50,16 +51,20 @@ struct TensorView {
   T* data() const {
     return static_cast<T*>(raw);
   }
-  explicit operator bool() const { return dtype != DType::kUndefined; }  // false: an omitted optional input
+  explicit operator bool() const {
+    return dtype != DType::kUndefined;
+  }  // false: an omitted optional input
 };
 
-// A value: copies share the elements, which are not to be changed once the tensor has been handed on.
+// A value: copies share the elements, which are not to be changed once the tensor has been handed
+// on.
 class Tensor {
  public:
   Tensor() = default;
   Tensor(DType dtype, Shape shape, std::shared_ptr<Buffer> buffer, size_t byte_offset = 0);
 
-  // Elements are not initialised (strings are empty). Throws kResourceExhausted beyond the memory budget.
+  // Elements are not initialised (strings are empty). Throws kResourceExhausted beyond the memory
+  // budget.
   static Tensor allocate(DType dtype, Shape shape);
   static Tensor zeros(DType dtype, Shape shape);
   template <typename T>
@@ -93,7 +98,8 @@ class Tensor {
     check_type(dtype_of<T>());
     return {static_cast<T*>(raw()), static_cast<size_t>(count_)};
   }
-  // The elements of any integer or bool tensor (packed ones too) as int64; throws kInvalidArgument for other types.
+  // The elements of any integer or bool tensor (packed ones too) as int64; throws kInvalidArgument
+  // for other types.
   std::vector<int64_t> to_int64s() const;
   // The elements of any real tensor as double.
   std::vector<double> to_doubles() const;
@@ -101,7 +107,8 @@ class Tensor {
   TensorView view() const { return {dtype_, shape_, raw()}; }
   // The same elements under another shape of equal count.
   Tensor reshaped(Shape shape) const;
-  // Elements [begin, end) of the first dim; shares the buffer. Not for packed types unless whole bytes.
+  // Elements [begin, end) of the first dim; shares the buffer. Not for packed types unless whole
+  // bytes.
   Tensor slice(int64_t begin, int64_t end) const;
   Tensor clone() const;
 
@@ -117,8 +124,8 @@ class Tensor {
   size_t offset_ = 0;
 };
 
-// Reads or writes element `index` of packed data (2 and 4 bits; the first element in the lowest bits), as a byte:
-// sign-extended for the signed types, the raw code for float4e2m1.
+// Reads or writes element `index` of packed data (2 and 4 bits; the first element in the lowest
+// bits), as a byte: sign-extended for the signed types, the raw code for float4e2m1.
 uint8_t get_packed(DType dtype, const void* data, int64_t index);
 void set_packed(DType dtype, void* data, int64_t index, uint8_t value);
 
@@ -127,7 +134,8 @@ Tensor Tensor::of(const std::vector<T>& values, Shape shape) {
   Tensor tensor = allocate(dtype_of<T>(), std::move(shape));
   SARDONYX_CHECK(tensor.count() == static_cast<int64_t>(values.size()));
   T* out = static_cast<T*>(tensor.raw());
-  for (size_t i = 0; i < values.size(); ++i) out[i] = values[i];
+  for (size_t i = 0; i < values.size(); ++i)
+    out[i] = values[i];
   return tensor;
 }
 

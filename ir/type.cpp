@@ -9,11 +9,13 @@ Type Type::tensor(DType dtype, std::optional<Dims> shape) {
 }
 
 Type Type::sequence(Type element) {
-  return {Kind::kSequence, DType::kUndefined, std::nullopt, std::make_shared<const Type>(std::move(element))};
+  return {Kind::kSequence, DType::kUndefined, std::nullopt,
+          std::make_shared<const Type>(std::move(element))};
 }
 
 Type Type::optional(Type element) {
-  return {Kind::kOptional, DType::kUndefined, std::nullopt, std::make_shared<const Type>(std::move(element))};
+  return {Kind::kOptional, DType::kUndefined, std::nullopt,
+          std::make_shared<const Type>(std::move(element))};
 }
 
 Type Type::map(DType key, Type value) {
@@ -28,18 +30,27 @@ bool Type::operator==(const Type& other) const {
 
 std::string Type::text() const {
   switch (kind) {
-    case Kind::kNone: return "none";
-    case Kind::kTensor: return std::string(name_of(dtype)) + (shape ? to_text(*shape) : "[*]");
-    case Kind::kSparseTensor: return "sparse(" + std::string(name_of(dtype)) + (shape ? to_text(*shape) : "[*]") + ")";
-    case Kind::kSequence: return "seq(" + element->text() + ")";
-    case Kind::kOptional: return "optional(" + element->text() + ")";
-    case Kind::kMap: return "map(" + std::string(name_of(dtype)) + ", " + element->text() + ")";
-    case Kind::kOpaque: return "opaque";
+    case Kind::kNone:
+      return "none";
+    case Kind::kTensor:
+      return std::string(name_of(dtype)) + (shape ? to_text(*shape) : "[*]");
+    case Kind::kSparseTensor:
+      return "sparse(" + std::string(name_of(dtype)) + (shape ? to_text(*shape) : "[*]") + ")";
+    case Kind::kSequence:
+      return "seq(" + element->text() + ")";
+    case Kind::kOptional:
+      return "optional(" + element->text() + ")";
+    case Kind::kMap:
+      return "map(" + std::string(name_of(dtype)) + ", " + element->text() + ")";
+    case Kind::kOpaque:
+      return "opaque";
   }
   return "unknown";
 }
 
-std::ostream& operator<<(std::ostream& out, const Type& type) { return out << type.text(); }
+std::ostream& operator<<(std::ostream& out, const Type& type) {
+  return out << type.text();
+}
 
 bool same_kind(const Type& a, const Type& b) {
   if (a.kind != b.kind || a.dtype != b.dtype) return false;

@@ -14,9 +14,9 @@ struct Type {
   enum class Kind : uint8_t { kNone, kTensor, kSparseTensor, kSequence, kOptional, kMap, kOpaque };
 
   Kind kind = Kind::kNone;
-  DType dtype = DType::kUndefined;       // of a tensor's elements; of a map's keys
-  std::optional<Dims> shape;             // of a tensor; nullopt: not even the rank is known
-  std::shared_ptr<const Type> element;   // of a sequence or optional; a map's value type
+  DType dtype = DType::kUndefined;      // of a tensor's elements; of a map's keys
+  std::optional<Dims> shape;            // of a tensor; nullopt: not even the rank is known
+  std::shared_ptr<const Type> element;  // of a sequence or optional; a map's value type
 
   static Type none() { return {}; }
   static Type tensor(DType dtype, std::optional<Dims> shape = std::nullopt);
@@ -31,10 +31,13 @@ struct Type {
   bool has_rank() const { return shape.has_value(); }
   size_t rank() const { return shape->size(); }
   // A tensor whose every dim is an integer.
-  std::optional<Shape> known_shape() const { return shape ? sardonyx::known_shape(*shape) : std::nullopt; }
+  std::optional<Shape> known_shape() const {
+    return shape ? sardonyx::known_shape(*shape) : std::nullopt;
+  }
 
   bool operator==(const Type& other) const;
-  // "f32[batch, 3, 224, 224]" written with ONNX's names: "float[batch, 3]", "seq(float[?])", "map(int64, float)".
+  // "f32[batch, 3, 224, 224]" written with ONNX's names: "float[batch, 3]", "seq(float[?])",
+  // "map(int64, float)".
   std::string text() const;
 };
 

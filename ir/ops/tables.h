@@ -7,39 +7,42 @@
 
 namespace sardonyx::ops {
 
-std::span<const OpDef> arithmetic_ops();   // Add, Mul, Pow, Mod, Max, Sum, BitShift ...
-std::span<const OpDef> math_ops();         // Exp, Erf, Round, IsNaN ...
-std::span<const OpDef> activation_ops();   // Relu, Gelu, Clip ...
-std::span<const OpDef> logic_ops();        // And, Equal, Where ...
-std::span<const OpDef> cast_ops();         // Cast, CastLike, BitCast
-std::span<const OpDef> quantize_ops();     // QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear
-std::span<const OpDef> generator_ops();    // Constant, ConstantOfShape, Range, EyeLike, windows
+std::span<const OpDef> arithmetic_ops();  // Add, Mul, Pow, Mod, Max, Sum, BitShift ...
+std::span<const OpDef> math_ops();        // Exp, Erf, Round, IsNaN ...
+std::span<const OpDef> activation_ops();  // Relu, Gelu, Clip ...
+std::span<const OpDef> logic_ops();       // And, Equal, Where ...
+std::span<const OpDef> cast_ops();        // Cast, CastLike, BitCast
+std::span<const OpDef> quantize_ops();    // QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear
+std::span<const OpDef> generator_ops();   // Constant, ConstantOfShape, Range, EyeLike, windows
 std::span<const OpDef> random_ops();
-std::span<const OpDef> training_ops();     // Adagrad, Adam, Momentum
-std::span<const OpDef> convolution_ops();  // Conv, ConvTranspose, ConvInteger, QLinearConv, DeformConv, Col2Im ...
+std::span<const OpDef> training_ops();  // Adagrad, Adam, Momentum
+std::span<const OpDef>
+convolution_ops();  // Conv, ConvTranspose, ConvInteger, QLinearConv, DeformConv, Col2Im ...
 std::span<const OpDef> pool_ops();
 std::span<const OpDef> normalization_ops();
-std::span<const OpDef> image_ops();        // Resize, GridSample, AffineGrid, RoiAlign, CenterCropPad, DepthToSpace ...
-std::span<const OpDef> matmul_ops();       // MatMul, Gemm, Einsum, MatMulInteger, QLinearMatMul, Det
-std::span<const OpDef> recurrent_ops();    // RNN, GRU, LSTM
-std::span<const OpDef> attention_ops();    // Attention, RotaryEmbedding, LinearAttention ...
-std::span<const OpDef> reduce_ops();       // Reduce*, ArgMax, CumSum, TopK
-std::span<const OpDef> softmax_ops();      // Softmax, LogSoftmax, Hardmax, losses
-std::span<const OpDef> signal_ops();       // DFT, STFT, MelWeightMatrix
-std::span<const OpDef> shape_ops();        // Shape, Reshape, Transpose, Squeeze, Expand, Identity ...
-std::span<const OpDef> join_ops();         // Concat, Split, Slice, Pad, Tile
-std::span<const OpDef> gather_ops();       // Gather*, Scatter*, OneHot, Compress, ReverseSequence
-std::span<const OpDef> select_ops();       // NonZero, Unique, NonMaxSuppression
-std::span<const OpDef> sequence_ops();     // Sequence*, SplitToSequence, Optional*
-std::span<const OpDef> control_ops();      // If, Loop, Scan, SequenceMap
-std::span<const OpDef> text_ops();         // StringNormalizer, RegexFullMatch, TfIdfVectorizer ...
-std::span<const OpDef> picture_ops();      // ImageDecoder
-std::span<const OpDef> tree_ops();         // ai.onnx.ml tree ensembles
-std::span<const OpDef> linear_model_ops(); // ai.onnx.ml linear models, SVMs, Scaler, Normalizer ...
-std::span<const OpDef> encoder_ops();      // ai.onnx.ml encoders and maps
-std::span<const OpDef> contrib_ops();      // com.microsoft: fused and transformer ops
+std::span<const OpDef>
+image_ops();  // Resize, GridSample, AffineGrid, RoiAlign, CenterCropPad, DepthToSpace ...
+std::span<const OpDef> matmul_ops();     // MatMul, Gemm, Einsum, MatMulInteger, QLinearMatMul, Det
+std::span<const OpDef> recurrent_ops();  // RNN, GRU, LSTM
+std::span<const OpDef> attention_ops();  // Attention, RotaryEmbedding, LinearAttention ...
+std::span<const OpDef> reduce_ops();     // Reduce*, ArgMax, CumSum, TopK
+std::span<const OpDef> softmax_ops();    // Softmax, LogSoftmax, Hardmax, losses
+std::span<const OpDef> signal_ops();     // DFT, STFT, MelWeightMatrix
+std::span<const OpDef> shape_ops();      // Shape, Reshape, Transpose, Squeeze, Expand, Identity ...
+std::span<const OpDef> join_ops();       // Concat, Split, Slice, Pad, Tile
+std::span<const OpDef> gather_ops();     // Gather*, Scatter*, OneHot, Compress, ReverseSequence
+std::span<const OpDef> select_ops();     // NonZero, Unique, NonMaxSuppression
+std::span<const OpDef> sequence_ops();   // Sequence*, SplitToSequence, Optional*
+std::span<const OpDef> control_ops();    // If, Loop, Scan, SequenceMap
+std::span<const OpDef> text_ops();       // StringNormalizer, RegexFullMatch, TfIdfVectorizer ...
+std::span<const OpDef> picture_ops();    // ImageDecoder
+std::span<const OpDef> tree_ops();       // ai.onnx.ml tree ensembles
+std::span<const OpDef>
+linear_model_ops();                    // ai.onnx.ml linear models, SVMs, Scaler, Normalizer ...
+std::span<const OpDef> encoder_ops();  // ai.onnx.ml encoders and maps
+std::span<const OpDef> contrib_ops();  // com.microsoft: fused and transformer ops
 std::span<const OpDef> contrib_quantized_ops();
 std::span<const OpDef> contrib_generation_ops();
-std::span<const OpDef> fused_ops();        // our own domain: what passes write
+std::span<const OpDef> fused_ops();  // our own domain: what passes write
 
 }  // namespace sardonyx::ops

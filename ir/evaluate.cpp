@@ -1,0 +1,171 @@
+#include "ir/evaluate.h"
+
+#include <cstring>
+
+#include "ir/run_control.h"
+
+namespace sardonyx {
+namespace {
+
+// A sequence of fresh symbols for inference outside a graph.
+Dim next_unknown() {
+  thread_local uint64_t count = 0;
+  return Dim::symbol("?e" + std::to_string(count++));
+}
+
+// A packed tensor with one byte an element, as reference kernels take it.
+Tensor unpacked(const TensorView& packed) {
+  Tensor bytes = Tensor::allocate(DType::kUInt8, Shape(packed.shape.begin(), packed.shape.end()));
+  auto* out = static_cast<uint8_t*>(bytes.raw());
+  for (int64_t i = 0; i < bytes.count(); ++i)
+    out[i] = get_packed(packed.dtype, packed.raw, i);
+  return bytes;
+}
+
+void pack(const Tensor& bytes, const TensorView& packed) {
+  std::memset(packed.raw, 0, bytes_for(packed.dtype, packed.count()));
+  const auto* in = static_cast<const uint8_t*>(bytes.raw());
+  for (int64_t i = 0; i < bytes.count(); ++i)
+    set_packed(packed.dtype, packed.raw, i, in[i]);
+}
+
+std::vector<Datum> run_with_known_shapes(const OpDef& op, const Attrs& attrs,
+                                         std::span<const Datum> inputs,
+                                         const std::vector<InferOutput>& inferred) {
+  std::vector<Datum> outputs;
+  std::vector<TensorView> in, out;
+  for (const Datum& input : inputs)
+    in.push_back(input.defined() ? input.tensor().view() : TensorView{});
+  for (size_t i = 0; i < inferred.size(); ++i) {
+    const std::optional<Shape> shape = inferred[i].type.known_shape();
+    if (!inferred[i].type.is_tensor() || !shape) {
+      fail(ErrorCode::kInternal, full_name(op), ": inference left output ", i, " as ",
+           inferred[i].type, " although all inputs are known");
+    }
+    outputs.emplace_back(Tensor::allocate(inferred[i].type.dtype, *shape));
+  }
+  for (const Datum& output : outputs)
+    out.push_back(output.tensor().view());
+  run_reference(op, attrs, in, out);
+  return outputs;
+}
+
+}  // namespace
+
+void run_reference(const OpDef& op, const Attrs& attrs, std::span<const TensorView> inputs,
+                   std::span<const TensorView> outputs) {
+  std::vector<TensorView> in(inputs.begin(), inputs.end());
+  std::vector<TensorView> out(outputs.begin(), outputs.end());
+  std::vector<Tensor> held;
+  std::vector<std::pair<Tensor, TensorView>> to_pack;
+  for (TensorView& view : in) {
+    if (!is_packed(view.dtype)) continue;
+    held.push_back(unpacked(view));
+    view.raw = held.back().raw();
+  }
+  for (TensorView& view : out) {
+    if (!is_packed(view.dtype)) continue;
+    to_pack.emplace_back(
+        Tensor::allocate(DType::kUInt8, Shape(view.shape.begin(), view.shape.end())), view);
+    view.raw = to_pack.back().first.raw();
+  }
+  op.reference({op, attrs, in, out});
+  for (const auto& [bytes, view] : to_pack)
+    pack(bytes, view);
+}
+
+std::vector<Datum> evaluate(const OpDef& op, const Attrs& attrs, std::span<const Datum> inputs,
+                            size_t outputs, std::span<const Datum> captures) {
+  check_interrupted();
+  std::vector<InferInput> seen;
+  for (const std::span<const Datum> part : {inputs, captures}) {
+    for (const Datum& datum : part) {
+      seen.push_back({datum.type(), datum.is_tensor() ? &datum.tensor() : nullptr, nullptr});
+    }
+  }
+  const std::vector<InferOutput> inferred =
+      infer(op, attrs, seen, inputs.size(), outputs, next_unknown);
+  if (op.reference) return run_with_known_shapes(op, attrs, inputs, inferred);
+  if (op.evaluate) {
+    const SubgraphRunner run = [](const Graph& graph, std::span<const Datum> in,
+                                  std::span<const Datum> captured) {
+      return evaluate(graph, in, captured);
+    };
+    return op.evaluate({op, attrs, inputs, captures, outputs, run});
+  }
+  SARDONYX_CHECK(op.body);
+  ReferenceEmitter emitter;
+  Vals vals;
+  for (const Datum& input : inputs)
+    vals.push_back(ReferenceEmitter::wrap(input));
+  std::vector<Datum> results;
+  for (const Val& val : op.body(emitter, {op, attrs, vals, outputs})) {
+    results.push_back(val ? ReferenceEmitter::unwrap(val) : Datum());
+  }
+  results.resize(outputs);
+  return results;
+}
+
+std::vector<Datum> evaluate(const Graph& graph, std::span<const Datum> inputs,
+                            std::span<const Datum> captures) {
+  std::unordered_map<const Value*, Datum> known;
+  std::unordered_map<const Value*, size_t> uses_left;
+  for (const auto& [value, owner] : graph.values()) {
+    uses_left[value] = value->uses.size() + (graph.is_output(*value) ? 1 : 0);
+    if (value->constant) known[value] = Datum(*value->constant);
+  }
+  SARDONYX_CHECK(inputs.size() == graph.inputs().size() &&
+                 captures.size() == graph.captures().size());
+  for (size_t i = 0; i < inputs.size(); ++i)
+    known[graph.inputs()[i]] = inputs[i];
+  for (size_t i = 0; i < captures.size(); ++i)
+    known[graph.captures()[i]] = captures[i];
+  for (const auto& node : graph.nodes()) {
+    std::vector<Datum> in;
+    for (const Value* value : node->inputs)
+      in.push_back(value ? known[value] : Datum());
+    std::vector<Datum> out;
+    try {
+      const std::span<const Datum> all = in;
+      out = evaluate(*node->op, node->attrs, all.first(node->formal_inputs()), node->outputs.size(),
+                     all.subspan(node->formal_inputs()));
+    } catch (const Error& error) {
+      throw error.with_context("node " + node->name).at_node(node->name);
+    }
+    for (size_t i = 0; i < out.size(); ++i) {
+      if (node->outputs[i]) known[node->outputs[i]] = std::move(out[i]);
+    }
+    for (const Value* value : node->inputs) {  // frees what nobody reads any more
+      if (value && !value->constant && --uses_left[value] == 0) known.erase(value);
+    }
+  }
+  std::vector<Datum> results;
+  for (const Value* output : graph.outputs())
+    results.push_back(known[output]);
+  return results;
+}
+
+Vals ReferenceEmitter::emit(const OpDef& op, std::span<const Val> inputs, const Attrs& attrs,
+                            size_t outputs) {
+  std::vector<Datum> in;
+  for (const Val& input : inputs)
+    in.push_back(input ? unwrap(input) : Datum());
+  Vals vals;
+  for (Datum& output : evaluate(op, attrs, in, outputs))
+    vals.push_back(wrap(std::move(output)));
+  return vals;
+}
+
+std::optional<Tensor> ReferenceEmitter::constant_value(const Val& val) const {
+  const Datum& datum = unwrap(val);
+  return datum.is_tensor() ? std::optional(datum.tensor()) : std::nullopt;
+}
+
+std::optional<Dims> ReferenceEmitter::dims_value(const Val& val) const {
+  const Datum& datum = unwrap(val);
+  if (!datum.is_tensor() || !is_integer(datum.tensor().dtype()) || datum.tensor().rank() > 1)
+    return std::nullopt;
+  return to_dims(datum.tensor().to_int64s());
+}
+
+}  // namespace sardonyx

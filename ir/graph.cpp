@@ -1,0 +1,253 @@
+#include "ir/graph.h"
+
+#include <algorithm>
+
+namespace sardonyx {
+
+Value* Graph::add_value(std::string name, Type type) {
+  auto owned = std::make_unique<Value>();
+  Value* value = owned.get();
+  value->name = name.empty() || names_.contains(name) ? fresh_name(name) : std::move(name);
+  value->type = std::move(type);
+  names_.emplace(value->name, value);
+  values_.emplace(value, std::move(owned));
+  return value;
+}
+
+std::string Graph::fresh_name(std::string_view base) {
+  std::string name;
+  do {
+    name = (base.empty() ? "v" : std::string(base) + "_") + std::to_string(next_name_++);
+  } while (names_.contains(name));
+  return name;
+}
+
+Value* Graph::add_input(std::string name, Type type) {
+  return inputs_.emplace_back(add_value(std::move(name), std::move(type)));
+}
+
+Value* Graph::add_capture(std::string name, Type type) {
+  return captures_.emplace_back(add_value(std::move(name), std::move(type)));
+}
+
+Value* Graph::add_constant(std::string name, Tensor constant) {
+  Value* value =
+      add_value(std::move(name), Type::tensor(constant.dtype(), to_dims(constant.shape())));
+  value->constant = std::make_shared<const Tensor>(std::move(constant));
+  return value;
+}
+
+Node* Graph::append(const OpDef& op, Attrs attrs, std::vector<Value*> inputs,
+                    std::vector<std::string> output_names, size_t captures, Node* before) {
+  auto owned = std::make_unique<Node>();
+  Node* node = owned.get();
+  node->op = &op;
+  node->attrs = std::move(attrs);
+  node->inputs = std::move(inputs);
+  node->captures = captures;
+  for (size_t slot = 0; slot < node->inputs.size(); ++slot) {
+    if (node->inputs[slot]) node->inputs[slot]->uses.push_back({node, slot});
+  }
+  for (std::string& name : output_names) {
+    Value* output = add_value(std::move(name), Type::none());
+    output->producer = node;
+    output->producer_slot = node->outputs.size();
+    node->outputs.push_back(output);
+  }
+  node->place = nodes_.insert(before ? before->place : nodes_.end(), std::move(owned));
+  return node;
+}
+
+void Graph::add_output(Value* value) {
+  outputs_.push_back(value);
+  ++output_counts_[value];
+}
+
+void Graph::set_graph_output(size_t index, Value* value) {
+  Value* old = outputs_.at(index);
+  if (--output_counts_[old] == 0) output_counts_.erase(old);
+  outputs_[index] = value;
+  ++output_counts_[value];
+}
+
+void Graph::unlink(Value* value, Node* node, size_t slot) {
+  if (!value) return;
+  const auto at = std::find(value->uses.begin(), value->uses.end(), Use{node, slot});
+  SARDONYX_CHECK(at != value->uses.end());
+  value->uses.erase(at);
+}
+
+void Graph::set_input(Node& node, size_t slot, Value* value) {
+  unlink(node.inputs.at(slot), &node, slot);
+  node.inputs[slot] = value;
+  if (value) value->uses.push_back({&node, slot});
+}
+
+void Graph::set_op(Node& node, const OpDef& op, Attrs attrs, std::vector<Value*> inputs,
+                   size_t captures) {
+  for (size_t slot = 0; slot < node.inputs.size(); ++slot)
+    unlink(node.inputs[slot], &node, slot);
+  node.op = &op;
+  node.attrs = std::move(attrs);
+  node.inputs = std::move(inputs);
+  node.captures = captures;
+  for (size_t slot = 0; slot < node.inputs.size(); ++slot) {
+    if (node.inputs[slot]) node.inputs[slot]->uses.push_back({&node, slot});
+  }
+}
+
+void Graph::replace_uses(Value& from, Value& to) {
+  if (&from == &to) return;
+  for (const Use& use : from.uses) {
+    use.node->inputs[use.slot] = &to;
+    to.uses.push_back(use);
+  }
+  from.uses.clear();
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    if (outputs_[i] == &from) set_graph_output(i, &to);
+  }
+}
+
+void Graph::take_name(Value& to, Value& from) {
+  std::swap(to.name, from.name);
+  names_[to.name] = &to;
+  names_[from.name] = &from;
+}
+
+void Graph::rename(Value& value, std::string name) {
+  names_.erase(value.name);
+  value.name = name.empty() || names_.contains(name) ? fresh_name(name) : std::move(name);
+  names_.emplace(value.name, &value);
+}
+
+void Graph::erase(Node& node) {
+  for (Value* output : node.outputs)
+    SARDONYX_CHECK(!output || (output->uses.empty() && !is_output(*output)));
+  for (size_t slot = 0; slot < node.inputs.size(); ++slot)
+    unlink(node.inputs[slot], &node, slot);
+  for (Value* output : node.outputs) {
+    if (!output) continue;
+    names_.erase(output->name);
+    values_.erase(output);
+  }
+  nodes_.erase(node.place);
+}
+
+void Graph::erase_value(Value& value) {
+  SARDONYX_CHECK(!value.producer && value.uses.empty() && !is_output(value));
+  std::erase(inputs_, &value);
+  std::erase(captures_, &value);
+  names_.erase(value.name);
+  values_.erase(&value);
+}
+
+void Graph::remove_capture(Node& owner, size_t index) {
+  const size_t slot = owner.formal_inputs() + index;
+  std::vector<Value*> inputs = owner.inputs;
+  inputs.erase(inputs.begin() + static_cast<std::ptrdiff_t>(slot));
+  set_op(owner, *owner.op, owner.attrs, std::move(inputs), owner.captures - 1);
+  for (const GraphPtr& graph : subgraphs_of(owner))
+    graph->erase_value(*graph->captures_.at(index));
+}
+
+void Graph::add_captured(Node& owner, Value* value, const std::vector<Value*>& inner) {
+  const std::vector<GraphPtr> graphs = subgraphs_of(owner);
+  SARDONYX_CHECK(inner.size() == graphs.size());
+  for (size_t i = 0; i < graphs.size(); ++i)
+    SARDONYX_CHECK(graphs[i]->captures_.back() == inner[i]);
+  owner.inputs.push_back(value);
+  owner.captures += 1;
+  value->uses.push_back({&owner, owner.inputs.size() - 1});
+}
+
+void Graph::move_before(Node& node, Node& before) {
+  nodes_.splice(before.place, nodes_, node.place);
+}
+
+bool Graph::is_input(const Value& value) const {
+  return std::find(inputs_.begin(), inputs_.end(), &value) != inputs_.end();
+}
+
+Value* Graph::find_value(std::string_view name) const {
+  const auto at = names_.find(std::string(name));
+  return at == names_.end() ? nullptr : at->second;
+}
+
+std::vector<GraphPtr> subgraphs_of(const Attrs& attrs) {
+  std::vector<GraphPtr> graphs;
+  for (const AttrField& field : attrs.schema().fields) {
+    const std::optional<AttrValue> value = attrs.get(field.name);
+    if (!value) continue;
+    if (const auto* one = std::get_if<GraphPtr>(&*value); one && *one) graphs.push_back(*one);
+    if (const auto* many = std::get_if<std::vector<GraphPtr>>(&*value)) {
+      graphs.insert(graphs.end(), many->begin(), many->end());
+    }
+  }
+  return graphs;
+}
+
+std::vector<GraphPtr> subgraphs_of(const Node& node) {
+  return subgraphs_of(node.attrs);
+}
+
+namespace {
+
+Attrs clone_attrs(const Attrs& attrs) {
+  if (subgraphs_of(attrs).empty()) return attrs;
+  AttrMap map = attrs.to_map();
+  for (auto& [name, value] : map) {
+    if (auto* one = std::get_if<GraphPtr>(&value)) *one = clone(**one);
+    if (auto* many = std::get_if<std::vector<GraphPtr>>(&value)) {
+      for (GraphPtr& graph : *many)
+        graph = clone(*graph);
+    }
+  }
+  return Attrs::parse(attrs.schema(), map);
+}
+
+}  // namespace
+
+std::shared_ptr<Graph> clone(const Graph& graph) {
+  auto copy = std::make_shared<Graph>();
+  copy->name = graph.name;
+  copy->doc = graph.doc;
+  std::unordered_map<const Value*, Value*> twins{{nullptr, nullptr}};
+  const auto copy_facts = [&](const Value* value, Value* twin) {
+    twin->type = value->type;
+    twin->constant = value->constant;
+    twin->dims = value->dims;
+    twins[value] = twin;
+  };
+  for (const Value* input : graph.inputs())
+    copy_facts(input, copy->add_input(input->name, input->type));
+  for (const Value* capture : graph.captures())
+    copy_facts(capture, copy->add_capture(capture->name, capture->type));
+  const auto twin_of = [&](const Value* value) {
+    const auto at = twins.find(value);
+    if (at != twins.end()) return at->second;
+    SARDONYX_CHECK(value->constant && !value->producer);
+    copy_facts(value, copy->add_constant(value->name, *value->constant));
+    return twins[value];
+  };
+  for (const auto& node : graph.nodes()) {
+    std::vector<Value*> inputs;
+    for (const Value* input : node->inputs)
+      inputs.push_back(twin_of(input));
+    std::vector<std::string> names;
+    for (const Value* output : node->outputs)
+      names.push_back(output ? output->name : "");
+    Node* twin = copy->append(*node->op, clone_attrs(node->attrs), std::move(inputs),
+                              std::move(names), node->captures);
+    twin->name = node->name;
+    twin->scope = node->scope;
+    twin->source = node->source;
+    for (size_t i = 0; i < node->outputs.size(); ++i) {
+      if (node->outputs[i]) copy_facts(node->outputs[i], twin->outputs[i]);
+    }
+  }
+  for (const Value* output : graph.outputs())
+    copy->add_output(twin_of(output));
+  return copy;
+}
+
+}  // namespace sardonyx

@@ -1,0 +1,184 @@
+// Checks a call against its row's signature and runs the row's inference.
+#include <map>
+
+#include "ir/op.h"
+
+namespace sardonyx {
+namespace {
+
+// The types that a param's type name stands for; dtypes may be named directly.
+TypeSet types_named(const OpDef& op, std::string_view name) {
+  for (const TypeConstraint& constraint : op.types) {
+    if (constraint.name == name) return constraint.types;
+  }
+  const DType dtype = dtype_named(name);
+  if (dtype == DType::kUndefined) {
+    fail(ErrorCode::kInternal, full_name(op), ": signature names the type ", name,
+         ", which no constraint explains");
+  }
+  return dtype;
+}
+
+void append_names(std::string& out, DTypeSet set, std::string_view before, std::string_view after) {
+  for (int i = 1; i < kDTypeCount; ++i) {
+    if (!set.has(static_cast<DType>(i))) continue;
+    out += (out.empty() ? "" : ", ") + std::string(before) +
+           std::string(name_of(static_cast<DType>(i))) + std::string(after);
+  }
+}
+
+void check_count(const InferContext& context, size_t count, size_t least, size_t most,
+                 std::string_view what) {
+  if (count >= least && count <= most) return;
+  if (least == most) context.fail("expected ", least, " ", what, ", got ", count);
+  if (most == SIZE_MAX) context.fail("expected at least ", least, " ", what, ", got ", count);
+  context.fail("expected ", least, " to ", most, " ", what, ", got ", count);
+}
+
+void check_inputs(const InferContext& context, const Signature& signature) {
+  const OpDef& op = context.op();
+  check_count(context, context.input_count(), signature.min_inputs, signature.max_inputs, "inputs");
+  std::map<std::string_view, size_t> bound;  // constraint -> the first input of that type
+  for (size_t i = 0; i < context.input_count(); ++i) {
+    const Param& param = signature.input(i);
+    if (!context.has(i)) {
+      if (!param.optional && !param.variadic) context.fail_input(i, "is required and was left out");
+      continue;
+    }
+    const TypeSet allowed = types_named(op, param.type);
+    if (!allowed.has(context.type(i))) {
+      context.fail_input(i, "expected one of ", allowed.text(), ", got ", context.type(i));
+    }
+    if (!param.homogeneous || dtype_named(param.type) != DType::kUndefined) continue;
+    const auto [first, is_new] = bound.try_emplace(param.type, i);
+    if (!is_new && !same_kind(context.type(first->second), context.type(i))) {
+      context.fail_input(i, "must have the type of ", context.input_label(first->second), ", got ",
+                         context.type(i));
+    }
+  }
+}
+
+}  // namespace
+
+bool TypeSet::has(const Type& type) const {
+  switch (type.kind) {
+    case Type::Kind::kTensor:
+    case Type::Kind::kSparseTensor:
+      return tensors.has(type.dtype);
+    case Type::Kind::kSequence:
+      if (type.element->is_tensor()) return sequences.has(type.element->dtype);
+      break;
+    case Type::Kind::kOptional:
+      if (type.element->is_tensor()) return optional_tensors.has(type.element->dtype);
+      if (type.element->is_sequence() && type.element->element->is_tensor()) {
+        return optional_sequences.has(type.element->element->dtype);
+      }
+      break;
+    default:
+      break;
+  }
+  // Shapes are no part of a constraint: compare the text without them.
+  std::string wanted;
+  int depth = 0;
+  for (const char c : type.text()) {
+    depth += c == '[' ? 1 : 0;
+    if (depth == 0) wanted += c;
+    depth -= c == ']' ? 1 : 0;
+  }
+  for (size_t begin = 0; begin < others.size();) {
+    const size_t end = std::min(others.find(';', begin), others.size());
+    if (others.substr(begin, end - begin) == wanted) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
+std::string TypeSet::text() const {
+  std::string out;
+  append_names(out, tensors, "", "");
+  append_names(out, sequences, "seq(", ")");
+  append_names(out, optional_tensors, "optional(", ")");
+  append_names(out, optional_sequences, "optional(seq(", "))");
+  if (!others.empty()) out += (out.empty() ? "" : ", ") + std::string(others);
+  return out;
+}
+
+InferContext::InferContext(const OpDef& op, const Attrs& attrs, std::span<const InferInput> inputs,
+                           size_t outputs, size_t formal_inputs, std::function<Dim()> fresh_symbol)
+    : op_(op),
+      attrs_(attrs),
+      inputs_(inputs),
+      formal_(formal_inputs),
+      outputs_(outputs),
+      fresh_symbol_(std::move(fresh_symbol)) {}
+
+const Dims* InferContext::shape(size_t input) const {
+  return has(input) && inputs_[input].type.shape ? &*inputs_[input].type.shape : nullptr;
+}
+
+std::optional<Dims> InferContext::dims(size_t input) const {
+  if (!has(input)) return std::nullopt;
+  if (inputs_[input].dims) return *inputs_[input].dims;
+  const Tensor* value = inputs_[input].constant;
+  if (!value || !is_integer(value->dtype())) return std::nullopt;
+  return to_dims(value->to_int64s());
+}
+
+std::optional<std::vector<int64_t>> InferContext::int64s(size_t input) const {
+  const std::optional<Dims> elements = dims(input);
+  return elements ? known_shape(*elements) : std::nullopt;
+}
+
+void InferContext::set(size_t output, Type type) {
+  if (output < outputs_.size()) outputs_[output].type = std::move(type);
+}
+
+void InferContext::set_dims(size_t output, Dims elements) {
+  if (output < outputs_.size()) outputs_[output].dims = std::move(elements);
+}
+
+void InferContext::require_rank(size_t input, size_t rank) const {
+  const Dims* dims = shape(input);
+  if (dims && dims->size() != rank)
+    fail_input(input, "expected rank ", rank, ", got ", dims->size());
+}
+
+int64_t InferContext::normalized_axis(int64_t axis, size_t rank, std::string_view what) const {
+  const auto limit = static_cast<int64_t>(rank);
+  if (axis < -limit || axis >= limit) {
+    fail(what, " ", axis, " is out of range [", -limit, ", ", limit - 1, "] for rank ", rank);
+  }
+  return axis < 0 ? axis + limit : axis;
+}
+
+Dim InferContext::merged(const Dim& a, const Dim& b, std::string_view what) const {
+  if (a.is_known() && b.is_known() && a.value() != b.value())
+    fail(what, ": ", a, " and ", b, " differ");
+  return a.is_known() ? a : b;
+}
+
+std::string InferContext::input_label(size_t input) const {
+  const Signature& signature = signature_of(op_);
+  std::string label = "input " + signature.input(input).name;
+  if (input >= signature.inputs.size() || signature.input(input).variadic)
+    label += " #" + std::to_string(input);
+  if (has(input)) label += " (" + inputs_[input].type.text() + ")";
+  return label;
+}
+
+void InferContext::fail_text(const std::string& message) const {
+  throw Error(ErrorCode::kInvalidModel, full_name(op_) + ": " + message);
+}
+
+std::vector<InferOutput> infer(const OpDef& op, const Attrs& attrs,
+                               std::span<const InferInput> inputs, size_t formal_inputs,
+                               size_t outputs, const std::function<Dim()>& fresh_symbol) {
+  InferContext context(op, attrs, inputs, outputs, formal_inputs, fresh_symbol);
+  const Signature& signature = signature_of(op);
+  check_inputs(context, signature);
+  check_count(context, outputs, signature.min_outputs, signature.max_outputs, "outputs");
+  op.infer(context);
+  return context.outputs();
+}
+
+}  // namespace sardonyx

@@ -1,0 +1,97 @@
+#include "ir/kernel.h"
+
+#include "ir/evaluate.h"
+
+namespace sardonyx {
+namespace {
+
+// Wraps a row's reference kernel. Only for shapes that infer knows.
+class ReferenceKernel : public Kernel {
+ public:
+  explicit ReferenceKernel(const KernelRequest& request)
+      : op_(request.op), attrs_(request.raw_attrs) {
+    for (const KernelTensor& input : request.inputs)
+      add(input);
+    inputs_ = request.inputs.size();
+    for (const KernelTensor& output : request.outputs)
+      add(output);
+  }
+
+  void run(const KernelArgs& args) const override {
+    std::vector<TensorView> views(tensors_.size());
+    for (size_t i = 0; i < tensors_.size(); ++i) {
+      void* data = i < inputs_ ? const_cast<void*>(args.inputs[i]) : args.outputs[i - inputs_];
+      views[i] = {tensors_[i].dtype, tensors_[i].shape, data};
+    }
+    const std::span<const TensorView> all = views;
+    run_reference(op_, attrs_, all.first(inputs_), all.subspan(inputs_));
+  }
+
+ private:
+  struct Described {
+    DType dtype;
+    Shape shape;
+  };
+  void add(const KernelTensor& tensor) { tensors_.push_back({tensor.dtype, tensor.shape}); }
+
+  const OpDef& op_;
+  Attrs attrs_;
+  std::vector<Described> tensors_;
+  size_t inputs_ = 0;
+};
+
+}  // namespace
+
+bool same_layout(const LayoutPtr& a, const LayoutPtr& b) {
+  if (a == b) return true;
+  return a && b && a->equals(*b);
+}
+
+std::shared_ptr<const Buffer> PackCache::get(const Tensor& weight, const std::string& form,
+                                             const std::function<std::shared_ptr<Buffer>()>& make) {
+  const auto key =
+      std::pair<const void*, std::string>(weight.raw(), form + to_text(weight.shape()));
+  {
+    const std::lock_guard lock(mutex_);
+    const auto at = entries_.find(key);
+    if (at != entries_.end()) return at->second.packed;
+  }
+  Entry entry{weight.buffer(), make()};
+  const std::lock_guard lock(mutex_);
+  return entries_.emplace(key, std::move(entry)).first->second.packed;
+}
+
+size_t PackCache::bytes() const {
+  const std::lock_guard lock(mutex_);
+  size_t total = 0;
+  for (const auto& [key, entry] : entries_)
+    total += entry.packed->size();
+  return total;
+}
+
+Prepared prepare_reference(const KernelRequest& request) {
+  if (!request.op.reference)
+    return Prepared::refuse("the op has no reference kernel for preallocated outputs");
+  return Prepared::accept(std::make_unique<ReferenceKernel>(request), "reference");
+}
+
+Prepared prepare_kernel(std::span<const Provider* const> providers, const KernelRequest& request) {
+  std::string refusals;
+  const std::string name = full_name(request.op);
+  for (const Provider* provider : providers) {
+    for (const KernelEntry& entry : provider->kernels) {
+      if (entry.op != name) continue;
+      Prepared prepared = entry.prepare(request);
+      if (prepared.kernel) {
+        if (prepared.implementation.empty()) prepared.implementation = entry.name;
+        return prepared;
+      }
+      refusals += text("\n  ", provider->name, "/", entry.name, ": ", prepared.refusal);
+    }
+  }
+  Prepared reference = prepare_reference(request);
+  if (!reference.kernel) reference.refusal += refusals;
+  return reference;
+}
+
+}  // namespace sardonyx
