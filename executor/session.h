@@ -1,0 +1,124 @@
+// Runs models: a Session prepares a graph once and plans it for each set of input shapes that it
+// meets.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "ir/datum.h"
+#include "ir/graph.h"
+#include "ir/kernel.h"
+#include "onnx_io/load.h"
+
+namespace sardonyx {
+
+struct SessionOptions {
+  // Threads that one run may use. 0: SARDONYX_NUM_THREADS, else OMP_NUM_THREADS, else what the
+  // cgroup quota and the affinity mask leave.
+  int intra_op_threads = 0;
+  // 0: no rewriting passes; 1: generic clean-ups; 2: and fusions that keep every value to a few
+  // units in the last place.
+  int optimization_level = 2;
+  std::vector<std::string> disabled_passes;  // by name, see `list_passes`
+  std::vector<std::string> providers = {"onednn",
+                                        "cpu"};  // asked in this order, the reference last
+  Precision precision = Precision::kFloat32;
+  size_t memory_limit = size_t{1} << 36;  // bytes that weights, plans and runs may take together
+  size_t max_plans = 32;  // plans kept per graph; the least recently used goes first
+  std::optional<std::chrono::milliseconds> load_deadline;
+  LoadOptions load;
+};
+
+struct ValueInfo {
+  std::string name;
+  Type type;
+};
+
+struct NodeTiming {
+  std::string name, op, implementation, scope, source;
+  std::string types;  // "float[1, 64, 56, 56] -> float[...]"
+  double seconds = 0;
+  size_t bytes = 0;  // read and written
+};
+
+struct RunOptions {
+  std::optional<std::chrono::milliseconds> deadline;  // from the start of the run
+  std::stop_token cancel;
+  std::vector<NodeTiming>* profile = nullptr;  // one entry is added for each step that ran
+};
+
+using NamedData = std::map<std::string, Datum, std::less<>>;
+
+// What one plan needs, in bytes.
+struct MemoryPlan {
+  struct Item {
+    std::string value;  // "" for scratch
+    size_t offset, bytes;
+    size_t first_step, last_step;
+  };
+  size_t arena_bytes = 0;      // what is reserved for all intermediate values
+  size_t live_peak_bytes = 0;  // the largest sum of values that live at once: no plan can need less
+  size_t weight_bytes = 0;
+  std::vector<Item> items;
+};
+
+// One Session serves many threads: it is immutable, and `run` may be called from any number of them
+// at once.
+class Session {
+ public:
+  // Throws Error: kInvalidModel, kUnsupported (naming all ops that cannot run), kResourceExhausted
+  // ...
+  explicit Session(const std::filesystem::path& model, SessionOptions options = {});
+  explicit Session(Model model, SessionOptions options = {});
+  ~Session();
+  Session(Session&&) noexcept;
+  Session& operator=(Session&&) noexcept;
+
+  // Inputs that a run must be given (initializers with the name of an input are defaults: see
+  // `optional_inputs`). The spans live as long as the session.
+  std::span<const ValueInfo> inputs() const;
+  std::span<const ValueInfo> outputs() const;
+  const Model& model() const;  // as optimised
+
+  // Runs with inputs by name and gives the outputs in the order of outputs(). Throws
+  // kInvalidArgument where names, types or shapes do not fit, naming both sides; the session stays
+  // usable after any error.
+  std::vector<Datum> run(const NamedData& inputs, const RunOptions& options = {}) const;
+  // The same with inputs in the order of inputs().
+  std::vector<Datum> run(std::span<const Datum> inputs, const RunOptions& options = {}) const;
+  // Writes tensor outputs into buffers of the caller's where a slot of `outputs` is a tensor of the
+  // right type and shape; other slots are set to fresh values. With all slots bound, a repeated run
+  // allocates nothing.
+  void run_into(std::span<const Datum> inputs, std::span<Datum> outputs,
+                const RunOptions& options = {}) const;
+  // Any values of the model by name, in the order of `names`; those that passes have removed are
+  // recomputed without fusion.
+  std::vector<Datum> fetch(const NamedData& inputs, std::span<const std::string> names,
+                           const RunOptions& options = {}) const;
+
+  // The plan for inputs of these shapes (made if need be; inputs are zeros or, for index-like
+  // inputs, zeros as well).
+  MemoryPlan memory_plan(std::span<const Datum> inputs) const;
+  std::string plan_text(std::span<const Datum> inputs) const;  // one line per step
+
+  struct Stats {
+    size_t plans = 0, memory_used = 0, memory_peak = 0, packed_weight_bytes = 0;
+  };
+  Stats stats() const;
+  // Gives back the memory that idle contexts hold.
+  void trim();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace sardonyx
