@@ -1,0 +1,39 @@
+// Matrix products: attributes, and how the operands of MatMul lie.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+
+#include "ir/op.h"
+
+namespace sardonyx::ops {
+
+struct GemmAttrs {
+  float alpha = 1;
+  float beta = 1;
+  bool transA = false;
+  bool transB = false;
+  static auto fields() {
+    return std::tuple{field("alpha", &GemmAttrs::alpha), field("beta", &GemmAttrs::beta),
+                      field("transA", &GemmAttrs::transA), field("transB", &GemmAttrs::transB)};
+  }
+};
+
+// The shape of MatMul's output (numpy.matmul: 1-D operands gain a dim that the output loses, the
+// dims before the last two broadcast). nullopt where a rank is not known; fails where the operands
+// do not fit. The operands are inputs `a` and `b`.
+std::optional<Dims> matmul_dims(InferContext& c, size_t a, size_t b);
+
+// A batch of products [m, k] x [k, n]. Matrices of each operand are row-major and contiguous.
+struct MatMulGeometry {
+  int64_t m = 1, k = 1, n = 1;
+  Shape batch;                  // dims before the matrices, broadcast
+  Shape a_strides, b_strides;   // one for each batch dim, in matrices; 0 where repeated
+  int64_t batches() const { return element_count(batch); }
+};
+// The shapes must fit: matmul_dims has seen them.
+MatMulGeometry matmul_geometry(std::span<const int64_t> a, std::span<const int64_t> b);
+
+}  // namespace sardonyx::ops
