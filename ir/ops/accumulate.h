@@ -1,5 +1,6 @@
 // What reference kernels sum in, and how a sum becomes an element: floating sums are held in double
-// and rounded once; integer sums are held modulo 2^64, so that they wrap in the element's own width.
+// and rounded once; integer sums are held modulo 2^64, so that they wrap in the element's own
+// width.
 #pragma once
 
 #include <cmath>
@@ -33,9 +34,12 @@ inline BFloat16 double_to_bfloat16(double value) {
 // An accumulator's value as an element: floats are rounded once, integers wrap.
 template <typename T>
 T narrowed(Accumulator<T> value) {
-  if constexpr (std::is_same_v<T, Float16>) return Float16::from_bits(double_to_half(value));
-  else if constexpr (std::is_same_v<T, BFloat16>) return double_to_bfloat16(value);
-  else return static_cast<T>(value);
+  if constexpr (std::is_same_v<T, Float16>)
+    return Float16::from_bits(double_to_half(value));
+  else if constexpr (std::is_same_v<T, BFloat16>)
+    return double_to_bfloat16(value);
+  else
+    return static_cast<T>(value);
 }
 
 // A real number as an element: floats are rounded once; integers are cut towards zero and held in

@@ -93,7 +93,8 @@ std::string implicit_output(const std::vector<std::string>& terms) {
   std::array<int, 128> seen{};
   bool has_ellipsis = false;
   for (const std::string& term : terms) {
-    for (const char c : term) ++seen[static_cast<size_t>(c)];
+    for (const char c : term)
+      ++seen[static_cast<size_t>(c)];
   }
   has_ellipsis = seen[static_cast<size_t>(kEllipsis)] > 0;
   std::string output = has_ellipsis ? std::string(1, kEllipsis) : "";
@@ -108,7 +109,8 @@ std::vector<int> resolve_output(std::string_view equation, const std::string& te
   std::vector<int> output;
   for (const char c : term) {
     if (c == kEllipsis) {
-      for (int i = 0; i < labels.ellipsis_rank(); ++i) output.push_back(i);
+      for (int i = 0; i < labels.ellipsis_rank(); ++i)
+        output.push_back(i);
       continue;
     }
     const int label = labels.find(c);
@@ -139,7 +141,8 @@ EinsumLabels parse_einsum(std::string_view equation, const std::vector<size_t>& 
         operand.push_back(labels.add(c));
         continue;
       }
-      for (int i = 0; i < open; ++i) operand.push_back(i);
+      for (int i = 0; i < open; ++i)
+        operand.push_back(i);
     }
   }
   const std::string output = arrow == std::string_view::npos
@@ -175,7 +178,8 @@ Dims label_dims(InferContext& c, const EinsumLabels& labels) {
     }
   }
   Dims sizes;
-  for (const std::optional<Dim>& dim : dims) sizes.push_back(dim.value_or(Dim(1)));
+  for (const std::optional<Dim>& dim : dims)
+    sizes.push_back(dim.value_or(Dim(1)));
   return sizes;
 }
 
@@ -188,7 +192,8 @@ void infer_einsum(InferContext& c) {
   const EinsumLabels labels = parse_einsum(c.attrs<EinsumAttrs>().equation, ranks);
   const Dims sizes = label_dims(c, labels);
   Dims output;
-  for (const int label : labels.output) output.push_back(sizes[static_cast<size_t>(label)]);
+  for (const int label : labels.output)
+    output.push_back(sizes[static_cast<size_t>(label)]);
   c.set(0, c.dtype(0), std::move(output));
 }
 
@@ -237,13 +242,15 @@ class Contraction {
     const Factor one{{}, Tensor::scalar(Acc{1})};
     const Tensor result = multiply<Acc>(product, one, labels_.output).values;
     T* out = call_.outputs[0].data<T>();
-    for (const Acc value : result.values<Acc>()) *out++ = narrowed<T>(value);
+    for (const Acc value : result.values<Acc>())
+      *out++ = narrowed<T>(value);
   }
 
  private:
   Shape dims_of(const std::vector<int>& labels) const {
     Shape dims;
-    for (const int label : labels) dims.push_back(sizes_[static_cast<size_t>(label)]);
+    for (const int label : labels)
+      dims.push_back(sizes_[static_cast<size_t>(label)]);
     return dims;
   }
 
@@ -316,8 +323,7 @@ class Contraction {
     const Acc* y = b.values.values<Acc>().data();
     walk.for_each([&](const int64_t* at, int64_t length) {
       for (int64_t j = 0; j < length; ++j) {
-        out[at[0] + j * walk.step(0)] +=
-            x[at[1] + j * walk.step(1)] * y[at[2] + j * walk.step(2)];
+        out[at[0] + j * walk.step(0)] += x[at[1] + j * walk.step(1)] * y[at[2] + j * walk.step(2)];
       }
     });
     return product;
@@ -330,7 +336,8 @@ class Contraction {
 
 void run_einsum(const KernelCall& call) {
   std::vector<size_t> ranks;
-  for (const TensorView& input : call.inputs) ranks.push_back(input.rank());
+  for (const TensorView& input : call.inputs)
+    ranks.push_back(input.rank());
   const EinsumLabels labels = parse_einsum(call.attrs<EinsumAttrs>().equation, ranks);
   const Contraction contraction(call, labels);
   dispatch_numbers(call.outputs[0].dtype, [&]<typename T>() { contraction.run<T>(); });

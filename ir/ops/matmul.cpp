@@ -89,7 +89,9 @@ void multiply(const MatMulGeometry& g, A a, B b, Write write) {
   });
 }
 
-void infer_matmul(InferContext& c) { c.set(0, c.dtype(0), matmul_dims(c, 0, 1)); }
+void infer_matmul(InferContext& c) {
+  c.set(0, c.dtype(0), matmul_dims(c, 0, 1));
+}
 
 void run_matmul(const KernelCall& call) {
   const MatMulGeometry g = matmul_geometry(call.inputs[0].shape, call.inputs[1].shape);
@@ -103,7 +105,8 @@ void run_matmul(const KernelCall& call) {
         [&](int64_t m, int64_t k, int64_t x) { return widened(b[(m * g.k + k) * g.n + x]); },
         [&](const Place& place, int64_t y, const Acc* row) {
           T* to = out + (place.batch * g.m + y) * g.n;
-          for (int64_t x = 0; x < g.n; ++x) to[x] = narrowed<T>(row[x]);
+          for (int64_t x = 0; x < g.n; ++x)
+            to[x] = narrowed<T>(row[x]);
         });
   });
 }
@@ -248,8 +251,8 @@ std::vector<double> real_values(const TensorView& view) {
     std::transform(view.data<T>(), view.data<T>() + view.count(), values.begin(),
                    [](T value) { return static_cast<double>(value); });
   };
-  detail::dispatch_among<int8_t, uint8_t, Float8E4M3FN, Float8E4M3FNUZ, Float8E5M2,
-                         Float8E5M2FNUZ>(view.dtype, read);
+  detail::dispatch_among<int8_t, uint8_t, Float8E4M3FN, Float8E4M3FNUZ, Float8E5M2, Float8E5M2FNUZ>(
+      view.dtype, read);
   return values;
 }
 
@@ -285,17 +288,22 @@ enum QLinearMatMulInput { kA, kAScale, kAZero, kB, kBScale, kBZero, kYScale, kYZ
 
 void infer_qlinear_matmul(InferContext& c) {
   std::optional<Dims> out = matmul_dims(c, kA, kB);
-  for (const size_t param : {kAScale, kAZero}) check_quantization(c, param, shape_of(c, kA));
-  for (const size_t param : {kBScale, kBZero}) check_quantization(c, param, shape_of(c, kB), true);
-  for (const size_t param : {kYScale, kYZero}) check_quantization(c, param, out);
+  for (const size_t param : {kAScale, kAZero})
+    check_quantization(c, param, shape_of(c, kA));
+  for (const size_t param : {kBScale, kBZero})
+    check_quantization(c, param, shape_of(c, kB), true);
+  for (const size_t param : {kYScale, kYZero})
+    check_quantization(c, param, out);
   c.set(0, c.dtype(kYZero), std::move(out));
 }
 
 // round(value) + zero in the range of T.
 template <typename T>
 T requantized(double value, double zero) {
-  if constexpr (std::is_integral_v<T>) return from_real<T>(std::nearbyint(value) + zero);
-  else return T(static_cast<float>(value + zero));
+  if constexpr (std::is_integral_v<T>)
+    return from_real<T>(std::nearbyint(value) + zero);
+  else
+    return T(static_cast<float>(value + zero));
 }
 
 void run_qlinear_matmul(const KernelCall& call) {
@@ -327,8 +335,8 @@ void run_qlinear_matmul(const KernelCall& call) {
           }
         });
   };
-  detail::dispatch_among<int8_t, uint8_t, Float8E4M3FN, Float8E4M3FNUZ, Float8E5M2,
-                         Float8E5M2FNUZ>(out.dtype, run);
+  detail::dispatch_among<int8_t, uint8_t, Float8E4M3FN, Float8E4M3FNUZ, Float8E5M2, Float8E5M2FNUZ>(
+      out.dtype, run);
 }
 
 // ---- Det
@@ -360,7 +368,8 @@ double determinant(std::vector<double>& matrix, size_t n) {
     if (head == 0) return 0;
     for (size_t y = column + 1; y < n; ++y) {
       const double factor = matrix[y * n + column] / head;
-      for (size_t x = column + 1; x < n; ++x) matrix[y * n + x] -= factor * matrix[column * n + x];
+      for (size_t x = column + 1; x < n; ++x)
+        matrix[y * n + x] -= factor * matrix[column * n + x];
     }
   }
   return product;
@@ -406,7 +415,8 @@ std::vector<Sample> gemm_samples() {
 
 std::vector<Sample> matmul_integer_samples() {
   return {
-      {.inputs = {{.shape = {2, 3}, .low = 0, .high = 100}, {.shape = {3, 4}, .low = 0, .high = 100}}},
+      {.inputs = {{.shape = {2, 3}, .low = 0, .high = 100},
+                  {.shape = {3, 4}, .low = 0, .high = 100}}},
       {.inputs = {{.shape = {2, 3}, .low = 0, .high = 100},
                   {.shape = {3, 4}, .low = 0, .high = 100},
                   {.shape = {}, .low = 0, .high = 100},
@@ -421,8 +431,14 @@ std::vector<Sample> qlinear_matmul_samples() {
   const SampleInput one_scale{.shape = {}, .low = 0.01, .high = 0.1};
   const SampleInput zero{.shape = {}, .low = 0, .high = 20};
   return {
-      {.inputs = {{.shape = {2, 3}, .low = 0, .high = 100}, one_scale, zero,
-                  {.shape = {3, 4}, .low = 0, .high = 100}, one_scale, zero, one_scale, zero}},
+      {.inputs = {{.shape = {2, 3}, .low = 0, .high = 100},
+                  one_scale,
+                  zero,
+                  {.shape = {3, 4}, .low = 0, .high = 100},
+                  one_scale,
+                  zero,
+                  one_scale,
+                  zero}},
       {.inputs = {{.shape = {2, 2, 3}, .low = 0, .high = 100},
                   {.shape = {2}, .low = 0.01, .high = 0.1},
                   {.shape = {2}, .low = 0, .high = 20},

@@ -1,7 +1,117 @@
+#include "ir/ops/softmax.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "ir/dispatch.h"
+#include "ir/ops/accumulate.h"
+#include "ir/ops/infer.h"
 #include "ir/ops/tables.h"
+#include "ir/run_control.h"
+#include "ir/strides.h"
 
 namespace sardonyx::ops {
+namespace {
 
-std::span<const OpDef> softmax_ops() { return {}; }
+void infer_softmax(InferContext& c) {
+  if (const auto rank = rank_of(c, 0)) c.normalized_axis(c.attrs<SoftmaxAttrs>().axis, *rank);
+  same_as_first(c);
+}
+
+// Hands each line along the axis to `change(line)` as doubles and writes back what it leaves there.
+template <typename Change>
+void for_each_line(const KernelCall& call, Change change) {
+  const TensorView& in = call.inputs[0];
+  const AxisSplit split = split_at(in.shape, axis_of(call.attrs<SoftmaxAttrs>().axis, in.rank()));
+  std::vector<double> line(static_cast<size_t>(split.size));
+  dispatch_floats(in.dtype, [&]<typename T>() {
+    for (int64_t outer = 0; outer < split.outer; ++outer) {
+      check_interrupted();
+      for (int64_t inner = 0; inner < split.inner; ++inner) {
+        const int64_t start = outer * split.size * split.inner + inner;
+        const T* from = in.data<T>() + start;
+        T* to = call.outputs[0].data<T>() + start;
+        for (size_t i = 0; i < line.size(); ++i)
+          line[i] = from[static_cast<int64_t>(i) * split.inner];
+        change(line);
+        for (size_t i = 0; i < line.size(); ++i) {
+          to[static_cast<int64_t>(i) * split.inner] = narrowed<T>(line[i]);
+        }
+      }
+    }
+  });
+}
+
+void run_softmax(const KernelCall& call) {
+  for_each_line(call, [](std::vector<double>& line) {
+    if (line.empty()) return;
+    const double greatest = *std::max_element(line.begin(), line.end());
+    double sum = 0;
+    for (double& x : line)
+      sum += x = std::exp(x - greatest);
+    for (double& x : line)
+      x /= sum;
+  });
+}
+
+void run_log_softmax(const KernelCall& call) {
+  for_each_line(call, [](std::vector<double>& line) {
+    if (line.empty()) return;
+    const double greatest = *std::max_element(line.begin(), line.end());
+    double sum = 0;
+    for (const double x : line)
+      sum += std::exp(x - greatest);
+    const double log_sum = std::log(sum);
+    for (double& x : line)
+      x = x - greatest - log_sum;
+  });
+}
+
+// One at the first of the greatest elements; a NaN counts as the greatest.
+void run_hardmax(const KernelCall& call) {
+  for_each_line(call, [](std::vector<double>& line) {
+    if (line.empty()) return;
+    const auto greater = [](double a, double b) {
+      return !std::isnan(a) && (std::isnan(b) || a < b);
+    };
+    const auto at = std::max_element(line.begin(), line.end(), greater) - line.begin();
+    std::fill(line.begin(), line.end(), 0.0);
+    line[static_cast<size_t>(at)] = 1;
+  });
+}
+
+std::vector<Sample> softmax_samples() {
+  return {
+      {.inputs = {{.shape = {2, 5}}}},
+      {.inputs = {{.shape = {2, 3, 4}}}, .attrs = {{"axis", int64_t{0}}}},
+      {.inputs = {{.shape = {2, 3, 4}}}, .attrs = {{"axis", int64_t{-2}}}},
+      {.inputs = {{.shape = {3, 6}, .low = -60000, .high = 60000}}},
+      {.inputs = {{.shape = {2, 0}}}},
+      {.inputs = {{.shape = {0, 3}}}},
+  };
+}
+
+OpDef softmax_row(std::string_view name, void (*reference)(const KernelCall&)) {
+  return {.name = name,
+          .since = 13,
+          .signature = "(input: T) -> (output: T)",
+          .types = {{"T", kFloats}},
+          .attrs = attr_schema<SoftmaxAttrs>(),
+          .infer = infer_softmax,
+          .reference = reference,
+          .samples = softmax_samples};
+}
+
+}  // namespace
+
+std::span<const OpDef> softmax_ops() {
+  static const OpDef kOps[] = {
+      softmax_row("Softmax", run_softmax),
+      softmax_row("LogSoftmax", run_log_softmax),
+      softmax_row("Hardmax", run_hardmax),
+  };
+  return kOps;
+}
 
 }  // namespace sardonyx::ops

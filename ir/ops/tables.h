@@ -22,21 +22,25 @@ std::span<const OpDef> pool_ops();
 std::span<const OpDef> normalization_ops();
 std::span<const OpDef>
 image_ops();  // Resize, GridSample, AffineGrid, RoiAlign, CenterCropPad, DepthToSpace ...
-std::span<const OpDef> matmul_ops();     // MatMul, Gemm, Einsum, MatMulInteger, QLinearMatMul, Det
+std::span<const OpDef> matmul_ops();  // MatMul, Gemm, MatMulInteger, QLinearMatMul, Det
+std::span<const OpDef> einsum_ops();
 std::span<const OpDef> recurrent_ops();  // RNN, GRU, LSTM
 std::span<const OpDef> attention_ops();  // Attention, RotaryEmbedding, LinearAttention ...
-std::span<const OpDef> reduce_ops();     // Reduce*, ArgMax, CumSum, TopK
-std::span<const OpDef> softmax_ops();    // Softmax, LogSoftmax, Hardmax, losses
-std::span<const OpDef> signal_ops();     // DFT, STFT, MelWeightMatrix
-std::span<const OpDef> shape_ops();      // Shape, Reshape, Transpose, Squeeze, Expand, Identity ...
-std::span<const OpDef> join_ops();       // Concat, Split, Slice, Pad, Tile
-std::span<const OpDef> gather_ops();     // Gather*, Scatter*, OneHot, Compress, ReverseSequence
-std::span<const OpDef> select_ops();     // NonZero, Unique, NonMaxSuppression
-std::span<const OpDef> sequence_ops();   // Sequence*, SplitToSequence, Optional*
-std::span<const OpDef> control_ops();    // If, Loop, Scan, SequenceMap
-std::span<const OpDef> text_ops();       // StringNormalizer, RegexFullMatch, TfIdfVectorizer ...
-std::span<const OpDef> picture_ops();    // ImageDecoder
-std::span<const OpDef> tree_ops();       // ai.onnx.ml tree ensembles
+std::span<const OpDef> reduce_ops();
+std::span<const OpDef> order_ops();       // ArgMax, ArgMin, TopK
+std::span<const OpDef> cumulative_ops();  // CumSum, CumProd, Trilu
+std::span<const OpDef> softmax_ops();     // Softmax, LogSoftmax, Hardmax
+std::span<const OpDef> loss_ops();        // NegativeLogLikelihoodLoss, SoftmaxCrossEntropyLoss
+std::span<const OpDef> signal_ops();      // DFT, STFT, MelWeightMatrix
+std::span<const OpDef> shape_ops();     // Shape, Reshape, Transpose, Squeeze, Expand, Identity ...
+std::span<const OpDef> join_ops();      // Concat, Split, Slice, Pad, Tile
+std::span<const OpDef> gather_ops();    // Gather*, Scatter*, OneHot, Compress, ReverseSequence
+std::span<const OpDef> select_ops();    // NonZero, Unique, NonMaxSuppression
+std::span<const OpDef> sequence_ops();  // Sequence*, SplitToSequence, Optional*
+std::span<const OpDef> control_ops();   // If, Loop, Scan, SequenceMap
+std::span<const OpDef> text_ops();      // StringNormalizer, RegexFullMatch, TfIdfVectorizer ...
+std::span<const OpDef> picture_ops();   // ImageDecoder
+std::span<const OpDef> tree_ops();      // ai.onnx.ml tree ensembles
 std::span<const OpDef>
 linear_model_ops();                    // ai.onnx.ml linear models, SVMs, Scaler, Normalizer ...
 std::span<const OpDef> encoder_ops();  // ai.onnx.ml encoders and maps

@@ -1,0 +1,145 @@
+// Ops that walk along an axis or a diagonal: CumSum, CumProd, Trilu.
+#include "ir/dispatch.h"
+#include "ir/ops/accumulate.h"
+#include "ir/ops/infer.h"
+#include "ir/ops/reduce.h"
+#include "ir/ops/tables.h"
+#include "ir/run_control.h"
+#include "ir/strides.h"
+
+namespace sardonyx::ops {
+namespace {
+
+void infer_cumulative(InferContext& c) {
+  require_single(c, 1);
+  const auto rank = rank_of(c, 0);
+  const auto axis = c.int64s(1);
+  if (rank == 0) c.fail_input(0, "expected rank 1 or more, got a scalar");
+  if (rank && axis && axis->size() == 1) c.normalized_axis((*axis)[0], *rank);
+  same_as_first(c);
+}
+
+// The axis, which need not be known before the run.
+size_t checked_axis(const KernelCall& call) {
+  const TensorView& view = call.inputs[1];
+  const int64_t axis = view.dtype == DType::kInt32 ? *view.data<int32_t>() : *view.data<int64_t>();
+  const auto rank = static_cast<int64_t>(call.inputs[0].rank());
+  if (axis < -rank || axis >= rank) {
+    fail(ErrorCode::kInvalidArgument, call.op.name, ": axis ", axis, " is out of range [", -rank,
+         ", ", rank - 1, "]");
+  }
+  return axis_of(axis, call.inputs[0].rank());
+}
+
+template <bool is_product>
+void run_cumulative(const KernelCall& call) {
+  const CumulativeAttrs& attrs = call.attrs<CumulativeAttrs>();
+  const TensorView& in = call.inputs[0];
+  const AxisSplit split = split_at(in.shape, checked_axis(call));
+  const auto run = [&]<typename T>() {
+    for (int64_t outer = 0; outer < split.outer; ++outer) {
+      check_interrupted();
+      for (int64_t inner = 0; inner < split.inner; ++inner) {
+        Accumulator<T> so_far{is_product};
+        for (int64_t i = 0; i < split.size; ++i) {
+          const int64_t along = attrs.reverse ? split.size - 1 - i : i;
+          const int64_t at = (outer * split.size + along) * split.inner + inner;
+          const Accumulator<T> x = widened(in.data<T>()[at]);  // before an output over the input
+          if (attrs.exclusive) call.outputs[0].data<T>()[at] = narrowed<T>(so_far);
+          if (is_product)
+            so_far *= x;
+          else
+            so_far += x;
+          if (!attrs.exclusive) call.outputs[0].data<T>()[at] = narrowed<T>(so_far);
+        }
+      }
+    }
+  };
+  detail::dispatch_among<float, double, Float16, BFloat16, int64_t, int32_t, uint32_t, uint64_t>(
+      in.dtype, run);
+}
+
+void infer_trilu(InferContext& c) {
+  require_single(c, 1);
+  if (rank_of(c, 0).value_or(2) < 2) c.fail_input(0, "expected rank 2 or more");
+  same_as_first(c);
+}
+
+void run_trilu(const KernelCall& call) {
+  const bool upper = call.attrs<TriluAttrs>().upper;
+  const TensorView& in = call.inputs[0];
+  const int64_t k = call.has(1) ? *call.inputs[1].data<int64_t>() : 0;
+  const int64_t rows = in.shape[in.rank() - 2], columns = in.shape[in.rank() - 1];
+  const int64_t matrices = rows == 0 || columns == 0 ? 0 : in.count() / (rows * columns);
+  dispatch_width(in.dtype, [&]<typename T>() {
+    const T* from = in.data<T>();
+    T* to = call.outputs[0].data<T>();
+    for (int64_t line = 0; line < matrices * rows; ++line) {
+      check_interrupted();
+      const int64_t y = line % rows;
+      for (int64_t x = 0; x < columns; ++x, ++from, ++to) {
+        const bool keeps = upper ? x - y >= k : x - y <= k;
+        *to = keeps ? *from : T{};
+      }
+    }
+  });
+}
+
+std::vector<Sample> cumulative_samples() {
+  const auto axis = [](int64_t value) {
+    return SampleInput{.shape = {}, .value = Tensor::scalar(value)};
+  };
+  return {
+      {.inputs = {{.shape = {5}}, axis(0)}},
+      {.inputs = {{.shape = {2, 3, 2}}, axis(-2)}, .attrs = {{"exclusive", int64_t{1}}}},
+      {.inputs = {{.shape = {2, 3}}, axis(1)}, .attrs = {{"reverse", int64_t{1}}}},
+      {.inputs = {{.shape = {2, 3}}, {.shape = {}, .value = Tensor::scalar<int32_t>(0)}},
+       .attrs = {{"reverse", int64_t{1}}, {"exclusive", int64_t{1}}}},
+      {.inputs = {{.shape = {0, 3}}, axis(0)}},
+  };
+}
+
+std::vector<Sample> trilu_samples() {
+  const auto k = [](int64_t value) {
+    return SampleInput{.shape = {}, .value = Tensor::scalar(value)};
+  };
+  return {
+      {.inputs = {{.shape = {3, 4}}}},
+      {.inputs = {{.shape = {2, 4, 3}}, k(1)}, .attrs = {{"upper", int64_t{0}}}},
+      {.inputs = {{.shape = {3, 3}}, k(-5)}},
+      {.inputs = {{.shape = {0, 3}}, k(1)}},
+  };
+}
+
+OpDef cumulative_row(std::string_view name, int since, void (*reference)(const KernelCall&)) {
+  constexpr DTypeSet kTypes =
+      kFloats | DTypeSet{DType::kUInt32, DType::kUInt64, DType::kInt32, DType::kInt64};
+  return {.name = name,
+          .since = since,
+          .signature = "(x: T, axis: T2) -> (y: T)",
+          .types = {{"T", kTypes}, {"T2", DTypeSet{DType::kInt32, DType::kInt64}}},
+          .attrs = attr_schema<CumulativeAttrs>(),
+          .infer = infer_cumulative,
+          .reference = reference,
+          .samples = cumulative_samples};
+}
+
+}  // namespace
+
+std::span<const OpDef> cumulative_ops() {
+  static const OpDef kOps[] = {
+      cumulative_row("CumSum", 14, run_cumulative<false>),
+      cumulative_row("CumProd", 26, run_cumulative<true>),
+      {.name = "Trilu",
+       .since = 14,
+       .signature = "(input: T, k?: int64) -> (output: T)",
+       .types = {{"T", kClassicTypes | DType::kBFloat16}},
+       .attrs = attr_schema<TriluAttrs>(),
+       .infer = infer_trilu,
+       .reference = run_trilu,
+       .samples = trilu_samples},
+  };
+  return kOps;
+}
+
+}  // namespace sardonyx::ops

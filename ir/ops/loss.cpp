@@ -1,0 +1,145 @@
+// Losses over classes. Both have bodies, so they run, fuse and differentiate as what they are made
+// of.
+#include "ir/ops/infer.h"
+#include "ir/ops/softmax.h"
+#include "ir/ops/tables.h"
+
+namespace sardonyx::ops {
+namespace {
+
+void check_reduction(const InferContext& c) {
+  const std::string& reduction = c.attrs<LossAttrs>().reduction;
+  c.require(reduction == "mean" || reduction == "sum" || reduction == "none",
+            "attribute reduction: expected mean, sum or none, got ", reduction);
+}
+
+// Scores [N, C, d...], labels [N, d...], weights [C].
+void infer_loss(InferContext& c) {
+  check_reduction(c);
+  const Dims* scores = c.shape(0);
+  const Dims* labels = c.shape(1);
+  if (scores && scores->size() < 2) c.fail_input(0, "expected rank 2 or more");
+  if (scores && labels) {
+    c.require_rank(1, scores->size() - 1);
+    for (size_t i = 0; i < labels->size(); ++i) {
+      c.merged((*labels)[i], (*scores)[i == 0 ? 0 : i + 1],
+               text("dim ", i, " of ", c.input_label(1)));
+    }
+  }
+  c.require_rank(2, 1);
+  if (scores && c.shape(2)) {
+    c.merged((*c.shape(2))[0], (*scores)[1], text("classes of ", c.input_label(2)));
+  }
+  std::optional<Dims> out = shape_of(c, 1);
+  if (c.attrs<LossAttrs>().reduction != "none") out = Dims{};
+  c.set(0, c.dtype(0), std::move(out));
+  c.set(1, c.type(0));
+}
+
+Val cast(Emitter& e, const Val& x, DType to) {
+  if (e.type(x).dtype == to) return x;
+  return e.call("Cast", {x}, {{"to", static_cast<int64_t>(to)}});
+}
+
+// Half-width scores are summed in float.
+DType sum_type(DType dtype) {
+  return dtype == DType::kDouble ? dtype : DType::kFloat;
+}
+
+// The loss from log-probabilities, in their type.
+Val likelihood_loss(Emitter& e, const LossAttrs& attrs, const Val& scores, const Val& labels,
+                    const Val& weights) {
+  // No class has a negative number, but gathering counts those from the end: send them beyond it.
+  const Val beyond = e.scalar_like(labels, 0x7fffffff);
+  const Val zero_label = e.scalar_like(labels, 0);
+  Val classes = e.call("Where", {e.call("Less", {labels, zero_label}), beyond, labels});
+  Val ignored;
+  if (attrs.ignore_index) {
+    const Val index = e.constant(Tensor::scalar(*attrs.ignore_index));
+    const Val wide = cast(e, labels, DType::kInt64);  // where the index need not fit the labels
+    ignored = e.call("Equal", {wide, index});
+    classes = e.call("Where", {ignored, zero_label, classes});
+  }
+  const Val axis = e.int64s({1});
+  const Val picked = e.call("GatherElements", {scores, e.call("Unsqueeze", {classes, axis})},
+                            {{"axis", int64_t{1}}});
+  Val loss = e.call("Neg", {e.call("Squeeze", {picked, axis})});
+  const Val zero = e.scalar_like(scores, 0);
+  Val share = weights ? e.call("Gather", {weights, classes}) : Val();
+  if (share) loss = e.call("Mul", {loss, share});
+  if (ignored) {
+    share = e.call("Where", {ignored, zero, share ? share : e.scalar_like(scores, 1)});
+    loss = e.call("Where", {ignored, zero, loss});
+  }
+  if (attrs.reduction == "none") return loss;
+  const AttrMap to_scalar{{"keepdims", int64_t{0}}};
+  if (attrs.reduction == "mean" && !share) return e.call("ReduceMean", {loss}, to_scalar);
+  const Val sum = e.call("ReduceSum", {loss}, to_scalar);
+  if (attrs.reduction == "sum") return sum;
+  return e.call("Div", {sum, e.call("ReduceSum", {share}, to_scalar)});
+}
+
+Vals likelihood_loss_body(Emitter& e, const BodyCall& call) {
+  const DType dtype = e.type(call.inputs[0]).dtype, wide = sum_type(dtype);
+  const Val weights = call.has(2) ? cast(e, call.inputs[2], wide) : Val();
+  const Val loss = likelihood_loss(e, call.attrs<LossAttrs>(), cast(e, call.inputs[0], wide),
+                                   call.inputs[1], weights);
+  return {cast(e, loss, dtype)};
+}
+
+Vals cross_entropy_body(Emitter& e, const BodyCall& call) {
+  const DType dtype = e.type(call.inputs[0]).dtype, wide = sum_type(dtype);
+  const Val weights = call.has(2) ? cast(e, call.inputs[2], wide) : Val();
+  const Val log_prob =
+      e.call("LogSoftmax", {cast(e, call.inputs[0], wide)}, {{"axis", int64_t{1}}});
+  const Val loss = likelihood_loss(e, call.attrs<LossAttrs>(), log_prob, call.inputs[1], weights);
+  Vals results{cast(e, loss, dtype)};
+  if (call.output_count > 1) results.push_back(cast(e, log_prob, dtype));
+  return results;
+}
+
+std::vector<Sample> loss_samples(size_t outputs) {
+  const SampleInput four_labels{.shape = {4}, .value = Tensor::vector<int64_t>({0, 2, 1, 2})};
+  const SampleInput pixels{.shape = {2, 2, 1},
+                           .value = Tensor::of<int32_t>({0, 2, 1, -1}, {2, 2, 1})};
+  const SampleInput weights{.shape = {3}, .low = 0.25, .high = 1};
+  std::vector<Sample> samples{
+      {.inputs = {{.shape = {4, 3}}, four_labels}},
+      {.inputs = {{.shape = {4, 3}}, four_labels, weights},
+       .attrs = {{"reduction", std::string("none")}, {"ignore_index", int64_t{1}}}},
+      {.inputs = {{.shape = {2, 3, 2, 1}}, pixels, weights},
+       .attrs = {{"ignore_index", int64_t{-1}}}},
+      {.inputs = {{.shape = {2, 3, 2, 1}}, pixels},
+       .attrs = {{"reduction", std::string("sum")}, {"ignore_index", int64_t{-1}}}},
+  };
+  for (Sample& sample : samples)
+    sample.outputs = outputs;
+  return samples;
+}
+
+}  // namespace
+
+std::span<const OpDef> loss_ops() {
+  constexpr DTypeSet kLabels{DType::kInt32, DType::kInt64};
+  static const OpDef kOps[] = {
+      {.name = "NegativeLogLikelihoodLoss",
+       .since = 22,
+       .signature = "(input: T, target: Tind, weight?: T) -> (loss: T)",
+       .types = {{"T", kFloats}, {"Tind", kLabels}},
+       .attrs = attr_schema<LossAttrs>(),
+       .infer = infer_loss,
+       .body = likelihood_loss_body,
+       .samples = [] { return loss_samples(1); }},
+      {.name = "SoftmaxCrossEntropyLoss",
+       .since = 13,
+       .signature = "(scores: T, labels: Tind, weights?: T) -> (output: T, log_prob?: T)",
+       .types = {{"T", kFloats}, {"Tind", kLabels}},
+       .attrs = attr_schema<LossAttrs>(),
+       .infer = infer_loss,
+       .body = cross_entropy_body,
+       .samples = [] { return loss_samples(2); }},
+  };
+  return kOps;
+}
+
+}  // namespace sardonyx::ops

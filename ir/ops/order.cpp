@@ -1,0 +1,175 @@
+// Ops that find elements by their order along an axis: ArgMax, ArgMin, TopK. A NaN counts as
+// greater than every number in TopK, and as the extreme in ArgMax and ArgMin, as numpy has it.
+#include <algorithm>
+#include <numeric>
+
+#include "ir/dispatch.h"
+#include "ir/ops/infer.h"
+#include "ir/ops/reduce.h"
+#include "ir/ops/tables.h"
+#include "ir/run_control.h"
+#include "ir/strides.h"
+
+namespace sardonyx::ops {
+namespace {
+
+void infer_arg_reduce(InferContext& c) {
+  const ArgReduceAttrs& attrs = c.attrs<ArgReduceAttrs>();
+  const Dims* shape = c.shape(0);
+  if (!shape) return c.set(0, DType::kInt64, std::nullopt);
+  const auto axis = static_cast<size_t>(c.normalized_axis(attrs.axis, shape->size()));
+  if ((*shape)[axis] == 0) c.fail_input(0, "has no elements along axis ", axis, " to choose from");
+  Dims out = *shape;
+  if (attrs.keepdims)
+    out[axis] = 1;
+  else
+    out.erase(out.begin() + static_cast<ptrdiff_t>(axis));
+  c.set(0, DType::kInt64, std::move(out));
+}
+
+// The index of the extreme of `size` elements, `step` apart.
+template <typename T, bool is_max>
+int64_t find_extreme(const T* line, int64_t size, int64_t step, bool last) {
+  int64_t best = 0;
+  for (int64_t i = 1; i < size; ++i) {
+    const T x = line[i * step], held = line[best * step];
+    const bool is_nan = x != x, held_nan = held != held;
+    const bool better = is_nan || held_nan ? is_nan && !held_nan : is_max ? x > held : x < held;
+    const bool equal = is_nan || held_nan ? is_nan && held_nan : x == held;
+    if (better || (last && equal)) best = i;
+  }
+  return best;
+}
+
+template <bool is_max>
+void run_arg_reduce(const KernelCall& call) {
+  const ArgReduceAttrs& attrs = call.attrs<ArgReduceAttrs>();
+  const TensorView& in = call.inputs[0];
+  const AxisSplit split = split_at(in.shape, axis_of(attrs.axis, in.rank()));
+  auto* out = call.outputs[0].data<int64_t>();
+  dispatch_numbers(in.dtype, [&]<typename T>() {
+    for (int64_t outer = 0; outer < split.outer; ++outer) {
+      check_interrupted();
+      const T* line = in.data<T>() + outer * split.size * split.inner;
+      for (int64_t inner = 0; inner < split.inner; ++inner, ++line) {
+        *out++ = find_extreme<T, is_max>(line, split.size, split.inner, attrs.select_last_index);
+      }
+    }
+  });
+}
+
+void infer_top_k(InferContext& c) {
+  require_single(c, 1);
+  const Dims* shape = c.shape(0);
+  std::optional<Dims> out;
+  if (shape) {
+    const auto axis =
+        static_cast<size_t>(c.normalized_axis(c.attrs<TopKAttrs>().axis, shape->size()));
+    const std::optional<Dims> k = c.dims(1);
+    const Dim count = k && k->size() == 1 ? (*k)[0] : c.unknown();
+    const Dim& size = (*shape)[axis];
+    if (count.is_known()) {
+      if (count.value() < 0) c.fail_input(1, "must not be negative, got ", count);
+      if (size.is_known() && count.value() > size.value()) {
+        c.fail_input(1, "asks for ", count, " elements of axis ", axis, ", which has ", size);
+      }
+    }
+    out = *shape;
+    (*out)[axis] = count;
+  }
+  c.set(0, c.dtype(0), out);
+  c.set(1, DType::kInt64, std::move(out));
+}
+
+// Does element a come before element b? Of equals the one of the lower index does.
+template <typename T>
+bool comes_first(const T* line, int64_t step, bool largest, int64_t a, int64_t b) {
+  const T x = line[a * step], y = line[b * step];
+  const bool x_nan = x != x, y_nan = y != y;
+  if (x_nan != y_nan) return x_nan == largest;
+  if (!x_nan && x != y) return largest ? x > y : x < y;
+  return a < b;
+}
+
+void run_top_k(const KernelCall& call) {
+  const TopKAttrs& attrs = call.attrs<TopKAttrs>();
+  const TensorView& in = call.inputs[0];
+  const size_t axis = axis_of(attrs.axis, in.rank());
+  const AxisSplit split = split_at(in.shape, axis);
+  const int64_t k = call.outputs[0].shape[axis];
+  std::vector<int64_t> order(static_cast<size_t>(split.size));
+  dispatch_numbers(in.dtype, [&]<typename T>() {
+    for (int64_t outer = 0; outer < split.outer; ++outer) {
+      for (int64_t inner = 0; inner < split.inner; ++inner) {
+        check_interrupted();
+        const T* line = in.data<T>() + outer * split.size * split.inner + inner;
+        std::iota(order.begin(), order.end(), int64_t{0});
+        std::partial_sort(order.begin(), order.begin() + k, order.end(), [&](int64_t a, int64_t b) {
+          return comes_first(line, split.inner, attrs.largest, a, b);
+        });
+        for (int64_t i = 0; i < k; ++i) {
+          const int64_t at = (outer * k + i) * split.inner + inner;
+          const int64_t found = order[static_cast<size_t>(i)];
+          if (call.wants(0)) call.outputs[0].data<T>()[at] = line[found * split.inner];
+          if (call.wants(1)) call.outputs[1].data<int64_t>()[at] = found;
+        }
+      }
+    }
+  });
+}
+
+std::vector<Sample> arg_reduce_samples() {
+  return {
+      {.inputs = {{.shape = {2, 3, 4}}}},
+      {.inputs = {{.shape = {2, 5}}}, .attrs = {{"axis", int64_t{-1}}, {"keepdims", int64_t{0}}}},
+      {.inputs = {{.shape = {2, 5}, .low = 0, .high = 1}},
+       .attrs = {{"axis", int64_t{1}}, {"select_last_index", int64_t{1}}}},
+      {.inputs = {{.shape = {3, 0}}}},
+  };
+}
+
+std::vector<Sample> top_k_samples() {
+  const auto k = [](int64_t count) {
+    return SampleInput{.shape = {1}, .value = Tensor::vector<int64_t>({count})};
+  };
+  return {
+      {.inputs = {{.shape = {3, 5}}, k(2)}, .outputs = 2},
+      {.inputs = {{.shape = {4, 2, 3}}, k(3)},
+       .attrs = {{"axis", int64_t{0}}, {"largest", int64_t{0}}},
+       .outputs = 2},
+      {.inputs = {{.shape = {3, 5}}, k(5)}, .attrs = {{"sorted", int64_t{0}}}, .outputs = 2},
+      {.inputs = {{.shape = {3, 5}}, k(0)}, .outputs = 2},
+  };
+}
+
+OpDef arg_reduce_row(std::string_view name, void (*reference)(const KernelCall&)) {
+  return {.name = name,
+          .since = 13,
+          .signature = "(data: T) -> (reduced: int64)",
+          .types = {{"T", kNumbers}},
+          .attrs = attr_schema<ArgReduceAttrs>(),
+          .infer = infer_arg_reduce,
+          .reference = reference,
+          .samples = arg_reduce_samples};
+}
+
+}  // namespace
+
+std::span<const OpDef> order_ops() {
+  static const OpDef kOps[] = {
+      arg_reduce_row("ArgMax", run_arg_reduce<true>),
+      arg_reduce_row("ArgMin", run_arg_reduce<false>),
+      {.name = "TopK",
+       .since = 24,
+       .signature = "(X: T, K: int64) -> (Values: T, Indices: I)",
+       .types = {{"T", kNumbers}, {"I", DType::kInt64}},
+       .attrs = attr_schema<TopKAttrs>(),
+       .infer = infer_top_k,
+       .reference = run_top_k,
+       .shape_inputs = 1u << 1,
+       .samples = top_k_samples},
+  };
+  return kOps;
+}
+
+}  // namespace sardonyx::ops
