@@ -1,0 +1,342 @@
+#include "onnx_io/import/decode_tensor.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+#include "ir/error.h"
+#include "ir/run_control.h"
+#include "onnx_io/import/parse.h"
+
+namespace sardonyx::onnx_import {
+namespace {
+
+using onnx_schema::SparseTensorProto;
+using onnx_schema::TensorProto;
+
+[[noreturn]] void refuse(const std::string& message) { fail(ErrorCode::kInvalidModel, message); }
+
+// The bytes of a string that was moved out of a message.
+class StringBuffer : public Buffer {
+ public:
+  explicit StringBuffer(std::string bytes) : Buffer(nullptr, bytes.size()) {
+    if (const RunControl* control = current_control(); control && control->budget) {
+      control->budget->take(bytes.size());
+      budget_ = control->budget;
+    }
+    bytes_ = std::move(bytes);
+    data_ = reinterpret_cast<std::byte*>(bytes_.data());
+  }
+  ~StringBuffer() override {
+    if (budget_) budget_->give_back(size_);
+  }
+
+ private:
+  std::string bytes_;
+  std::shared_ptr<MemoryBudget> budget_;
+};
+
+// Bools must be 0 or 1 in memory; files hold what they like.
+bool is_clean_bool(const std::byte* bytes, size_t count) {
+  return std::all_of(bytes, bytes + count, [](std::byte b) { return b <= std::byte{1}; });
+}
+
+Tensor normalized_bools(const std::byte* bytes, Shape shape) {
+  Tensor tensor = Tensor::allocate(DType::kBool, std::move(shape));
+  auto* out = static_cast<uint8_t*>(tensor.raw());
+  for (int64_t i = 0; i < tensor.count(); ++i) out[i] = bytes[i] != std::byte{0};
+  return tensor;
+}
+
+Tensor from_raw(std::string& raw, DType dtype, Shape shape) {
+  // Below this, one more allocation and the string's own overhead cost more than the copy.
+  constexpr size_t kWorthMoving = 4096;
+  const auto* bytes = reinterpret_cast<const std::byte*>(raw.data());
+  if (dtype == DType::kBool && !is_clean_bool(bytes, raw.size())) return normalized_bools(bytes, shape);
+  if (raw.size() >= kWorthMoving) {
+    return Tensor(dtype, std::move(shape), std::make_shared<StringBuffer>(std::move(raw)));
+  }
+  Tensor tensor = Tensor::allocate(dtype, std::move(shape));
+  if (!raw.empty()) std::memcpy(tensor.raw(), raw.data(), raw.size());
+  return tensor;
+}
+
+template <typename To, typename Field>
+Tensor copied(const Field& field, DType dtype, Shape shape) {
+  Tensor tensor = Tensor::allocate(dtype, std::move(shape));
+  auto* out = static_cast<To*>(tensor.raw());
+  for (const auto& value : field) *out++ = static_cast<To>(value);
+  return tensor;
+}
+
+// An integer of `bits` bits, written with its sign or as a bit pattern.
+void check_fits(int32_t value, int bits) {
+  const int64_t range = int64_t{1} << bits;
+  if (value < -range / 2 || value >= range) {
+    refuse(text("int32_data holds ", value, ", which does not fit the element type"));
+  }
+}
+
+Tensor from_int32_data(const TensorProto& proto, DType dtype, Shape shape) {
+  const auto& field = proto.int32_data();
+  if (dtype == DType::kInt32) return copied<int32_t>(field, dtype, std::move(shape));
+  if (dtype == DType::kBool) {
+    Tensor tensor = Tensor::allocate(dtype, std::move(shape));
+    auto* out = static_cast<uint8_t*>(tensor.raw());
+    for (const int32_t value : field) *out++ = value != 0;
+    return tensor;
+  }
+  const int bits = std::max(bits_of(dtype), 8);
+  for (const int32_t value : field) check_fits(value, bits);
+  return bits == 8 ? copied<uint8_t>(field, dtype, std::move(shape))
+                   : copied<uint16_t>(field, dtype, std::move(shape));
+}
+
+Tensor from_strings(TensorProto& proto, Shape shape) {
+  Tensor tensor = Tensor::allocate(DType::kString, std::move(shape));
+  std::span<std::string> out = tensor.mutable_values<std::string>();
+  for (size_t i = 0; i < out.size(); ++i) out[i] = proto.string_data(static_cast<int>(i));
+  return tensor;
+}
+
+// One of TensorProto's fields for elements.
+struct DataField {
+  std::string_view name;
+  int size;
+};
+
+std::vector<DataField> filled_fields(const TensorProto& proto) {
+  const DataField all[] = {{"raw_data", proto.raw_data().empty() ? 0 : 1},
+                           {"float_data", proto.float_data_size()},
+                           {"int32_data", proto.int32_data_size()},
+                           {"string_data", proto.string_data_size()},
+                           {"int64_data", proto.int64_data_size()},
+                           {"double_data", proto.double_data_size()},
+                           {"uint64_data", proto.uint64_data_size()}};
+  std::vector<DataField> filled;
+  std::copy_if(std::begin(all), std::end(all), std::back_inserter(filled),
+               [](const DataField& field) { return field.size > 0; });
+  return filled;
+}
+
+std::string_view typed_field_of(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat:
+    case DType::kComplex64:
+      return "float_data";
+    case DType::kDouble:
+    case DType::kComplex128:
+      return "double_data";
+    case DType::kInt64:
+      return "int64_data";
+    case DType::kUInt32:
+    case DType::kUInt64:
+      return "uint64_data";
+    case DType::kString:
+      return "string_data";
+    default:
+      return "int32_data";
+  }
+}
+
+// How many entries of its typed field `count` elements take.
+int64_t entries_of(DType dtype, int64_t count) {
+  if (is_complex(dtype)) return 2 * count;
+  return is_packed(dtype) ? static_cast<int64_t>(bytes_for(dtype, count)) : count;
+}
+
+Tensor from_typed_field(TensorProto& proto, DType dtype, Shape shape) {
+  switch (dtype) {
+    case DType::kFloat:
+    case DType::kComplex64:
+      return copied<float>(proto.float_data(), dtype, std::move(shape));
+    case DType::kDouble:
+    case DType::kComplex128:
+      return copied<double>(proto.double_data(), dtype, std::move(shape));
+    case DType::kInt64:
+      return copied<int64_t>(proto.int64_data(), dtype, std::move(shape));
+    case DType::kUInt32:
+      return copied<uint32_t>(proto.uint64_data(), dtype, std::move(shape));
+    case DType::kUInt64:
+      return copied<uint64_t>(proto.uint64_data(), dtype, std::move(shape));
+    case DType::kString:
+      return from_strings(proto, std::move(shape));
+    default:
+      return from_int32_data(proto, dtype, std::move(shape));
+  }
+}
+
+uint64_t checked_number(std::string_view key, std::string_view value) {
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (error != std::errc() || end != value.data() + value.size()) {
+    refuse(text("external_data ", key, " is ", quoted(value), ", expected a number of bytes"));
+  }
+  return number;
+}
+
+struct Location {
+  std::string path;
+  uint64_t offset = 0;
+  std::optional<uint64_t> length;
+};
+
+Location location_of(const TensorProto& proto) {
+  Location location;
+  for (const auto& entry : proto.external_data()) {
+    if (entry.key() == "location") location.path = entry.value();
+    if (entry.key() == "offset") location.offset = checked_number("offset", entry.value());
+    if (entry.key() == "length") location.length = checked_number("length", entry.value());
+  }
+  if (location.path.empty()) refuse("external_data has no location, expected a file's path");
+  require_utf8(location.path, "external data location");
+  return location;
+}
+
+}  // namespace
+
+DType checked_dtype(int64_t number, std::string_view what) {
+  if (number == 0) refuse(text(what, " has element type UNDEFINED, expected a type"));
+  if (number < 0 || number >= kDTypeCount) {
+    refuse(text(what, " has the unknown element type ", number));
+  }
+  return static_cast<DType>(number);
+}
+
+ExternalFiles::Opened& ExternalFiles::opened(std::string_view location) {
+  if (const auto found = files_.find(location); found != files_.end()) return found->second;
+  return files_.emplace(location, Opened{sandbox_.open(location), nullptr}).first->second;
+}
+
+Tensor ExternalFiles::read(std::string_view location, uint64_t offset, DType dtype, Shape shape) {
+  const size_t bytes = bytes_for(dtype, element_count(shape));
+  Opened& source = opened(location);
+  const uint64_t alignment = std::max(bits_of(dtype) / 8, 1);
+  const bool fits_in_place = dtype != DType::kBool && offset % alignment == 0;
+  if (bytes == 0 || !map_ || !fits_in_place) {
+    Tensor tensor = Tensor::allocate(dtype, shape);
+    read_exactly(source.file, offset, tensor.raw(), bytes);
+    const auto* content = static_cast<const std::byte*>(tensor.raw());
+    const bool clean = dtype != DType::kBool || is_clean_bool(content, bytes);
+    return clean ? tensor : normalized_bools(content, std::move(shape));
+  }
+  if (!source.mapping) source.mapping = map_file(source.file);
+  return Tensor(dtype, std::move(shape), source.mapping, offset);
+}
+
+Shape TensorDecoder::checked_shape(const google::protobuf::RepeatedField<int64_t>& dims, DType dtype) {
+  Shape shape(dims.begin(), dims.end());
+  if (shape.size() > limits_.rank) {
+    fail(ErrorCode::kResourceExhausted, "shape has ", shape.size(), " dims, more than the limit of ",
+         limits_.rank);
+  }
+  for (const int64_t dim : shape) {
+    if (dim < 0) refuse(text("shape ", to_text(shape), " has the negative dim ", dim));
+  }
+  const uint64_t bytes = bytes_for(dtype, element_count(shape));
+  if (bytes > limits_.tensor_bytes) {
+    fail(ErrorCode::kResourceExhausted, "shape ", to_text(shape), " takes ", bytes,
+         " bytes, more than the limit of ", limits_.tensor_bytes);
+  }
+  return shape;
+}
+
+const Tensor& TensorDecoder::tensor(TensorProto& proto) {
+  if (const auto found = decoded_.find(&proto); found != decoded_.end()) return found->second;
+  check_interrupted();
+  Tensor tensor = decode(proto);
+  total_bytes_ += tensor.bytes();
+  if (total_bytes_ > limits_.total_bytes) {
+    fail(ErrorCode::kResourceExhausted, "the tensors together take more than the limit of ",
+         limits_.total_bytes, " bytes");
+  }
+  return decoded_.emplace(&proto, std::move(tensor)).first->second;
+}
+
+Tensor TensorDecoder::decode(TensorProto& proto) {
+  const DType dtype = checked_dtype(proto.data_type(), "the tensor");
+  if (proto.has_segment()) fail(ErrorCode::kUnsupported, "the tensor is only a segment of one");
+  Shape shape = checked_shape(proto.dims(), dtype);
+  if (proto.data_location() == TensorProto::EXTERNAL) {
+    return decode_external(proto, dtype, std::move(shape));
+  }
+  const int64_t count = element_count(shape);
+  const std::vector<DataField> filled = filled_fields(proto);
+  if (filled.size() > 1) {
+    refuse(text("both ", filled[0].name, " and ", filled[1].name, " hold data, expected one field"));
+  }
+  const std::string_view typed = typed_field_of(dtype);
+  if (!filled.empty() && filled[0].name == "raw_data") {
+    if (dtype == DType::kString) refuse("string elements in raw_data, expected string_data");
+    const size_t needed = bytes_for(dtype, count);
+    if (proto.raw_data().size() != needed) {
+      refuse(text("raw_data has ", proto.raw_data().size(), " bytes, expected ", needed, " for ",
+                  name_of(dtype), to_text(shape)));
+    }
+    return from_raw(*proto.mutable_raw_data(), dtype, std::move(shape));
+  }
+  if (!filled.empty() && filled[0].name != typed) {
+    refuse(text("the data of ", name_of(dtype), " elements is in ", filled[0].name, ", expected ", typed));
+  }
+  const int64_t got = filled.empty() ? 0 : filled[0].size;
+  if (got != entries_of(dtype, count)) {
+    refuse(text(typed, " has ", got, " elements, expected ", entries_of(dtype, count), " for ",
+                name_of(dtype), to_text(shape)));
+  }
+  return from_typed_field(proto, dtype, std::move(shape));
+}
+
+Tensor TensorDecoder::decode_external(const TensorProto& proto, DType dtype, Shape shape) {
+  if (dtype == DType::kString) refuse("string tensors can't be external data");
+  if (!filled_fields(proto).empty()) refuse("the tensor is external and holds data as well");
+  const Location location = location_of(proto);
+  if (!external_) {
+    fail(ErrorCode::kInvalidModel, "external data location ", quoted(location.path),
+         ": external data is not allowed here; set allowed_root if the model is given as bytes");
+  }
+  const uint64_t needed = bytes_for(dtype, element_count(shape));
+  if (location.length && *location.length != needed) {
+    refuse(text("external data length is ", *location.length, " bytes, expected ", needed, " for ",
+                name_of(dtype), to_text(shape)));
+  }
+  const uint64_t size = external_->size_of(location.path);
+  if (location.offset > size || needed > size - location.offset) {
+    refuse(text("external data at offset ", location.offset, " with length ", needed,
+                " lies past the end of ", quoted(location.path), ", which has ", size, " bytes"));
+  }
+  return external_->read(location.path, location.offset, dtype, std::move(shape));
+}
+
+SparseTensor TensorDecoder::sparse(SparseTensorProto& proto) {
+  if (!proto.has_values() || !proto.has_indices()) {
+    refuse("the sparse tensor lacks its values or its indices");
+  }
+  SparseTensor sparse{tensor(*proto.mutable_values()), tensor(*proto.mutable_indices()), {}};
+  sparse.shape = checked_shape(proto.dims(), sparse.values.dtype());
+  if (sparse.values.rank() != 1) {
+    refuse(text("the values of a sparse tensor have shape ", to_text(sparse.values.shape()),
+                ", expected one dim"));
+  }
+  const Shape& indices = sparse.indices.shape();
+  const int64_t nonzero = sparse.values.count();
+  const bool linear = indices == Shape{nonzero};
+  const bool coordinates = indices == Shape{nonzero, static_cast<int64_t>(sparse.shape.size())};
+  if (sparse.indices.dtype() != DType::kInt64 || !(linear || coordinates)) {
+    refuse(text("the indices of a sparse tensor are ", name_of(sparse.indices.dtype()),
+                to_text(indices), ", expected int64[", nonzero, "] or int64[", nonzero, ", ",
+                sparse.shape.size(), "]"));
+  }
+  return sparse;
+}
+
+Tensor TensorDecoder::dense(SparseTensorProto& proto) {
+  const SparseTensor decoded = sparse(proto);
+  const size_t bytes = bytes_for(decoded.values.dtype(), element_count(decoded.shape));
+  if (bytes > limits_.expanded_bytes) {
+    fail(ErrorCode::kResourceExhausted, "the sparse tensor takes ", bytes,
+         " bytes when dense, more than the limit of ", limits_.expanded_bytes);
+  }
+  return decoded.to_dense();
+}
+
+}  // namespace sardonyx::onnx_import

@@ -1,0 +1,64 @@
+// TensorProto and SparseTensorProto to tensors.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "ir/datum.h"
+#include "onnx_io/file_access.h"
+#include "onnx_io/onnx.pb.h"
+#include "onnx_io/tensor_file.h"
+
+namespace sardonyx::onnx_import {
+
+// The files that external tensors of one model name.
+class ExternalFiles {
+ public:
+  ExternalFiles(Sandbox sandbox, bool map) : sandbox_(std::move(sandbox)), map_(map) {}
+  // Bytes [offset, offset + length) of the file, as a tensor. All were checked not to overflow.
+  Tensor read(std::string_view location, uint64_t offset, DType dtype, Shape shape);
+  uint64_t size_of(std::string_view location) { return opened(location).file.size; }
+
+ private:
+  struct Opened {
+    OpenFile file;
+    std::shared_ptr<Buffer> mapping;
+  };
+  Opened& opened(std::string_view location);
+
+  Sandbox sandbox_;
+  bool map_;
+  std::map<std::string, Opened, std::less<>> files_;
+};
+
+// Decodes the tensors of one file, each once. Large raw data is taken out of the messages, not copied.
+class TensorDecoder {
+ public:
+  // `external`: null where no external data is allowed.
+  TensorDecoder(const LoadLimits& limits, ExternalFiles* external)
+      : limits_(limits), external_(external) {}
+
+  // Throw kInvalidModel or kResourceExhausted; the caller adds what the tensor is.
+  const Tensor& tensor(onnx_schema::TensorProto& proto);
+  SparseTensor sparse(onnx_schema::SparseTensorProto& proto);
+  // The same made dense, within the limit for that.
+  Tensor dense(onnx_schema::SparseTensorProto& proto);
+
+ private:
+  Tensor decode(onnx_schema::TensorProto& proto);
+  Tensor decode_external(const onnx_schema::TensorProto& proto, DType dtype, Shape shape);
+  Shape checked_shape(const google::protobuf::RepeatedField<int64_t>& dims, DType dtype);
+
+  const LoadLimits& limits_;
+  ExternalFiles* external_;
+  uint64_t total_bytes_ = 0;
+  std::unordered_map<const onnx_schema::TensorProto*, Tensor> decoded_;
+};
+
+// The element type of this number; throws kInvalidModel.
+DType checked_dtype(int64_t number, std::string_view what);
+
+}  // namespace sardonyx::onnx_import

@@ -1,0 +1,139 @@
+#include "onnx_io/import/names.h"
+
+#include <queue>
+#include <unordered_set>
+
+#include "ir/error.h"
+#include "onnx_io/import/parse.h"
+
+namespace sardonyx::onnx_import {
+namespace {
+
+using onnx_schema::AttributeProto;
+using onnx_schema::GraphProto;
+using onnx_schema::NodeProto;
+
+template <typename Visit>
+void each_subgraph(const NodeProto& node, const Visit& visit) {
+  for (const AttributeProto& attribute : node.attribute()) {
+    if (attribute.has_g()) visit(attribute.g());
+    for (const GraphProto& graph : attribute.graphs()) visit(graph);
+  }
+}
+
+// Distinct names in the order in which they came.
+class NameList {
+ public:
+  void add(const std::string& name) {
+    if (!name.empty() && seen_.insert(name).second) names_.push_back(name);
+  }
+  std::vector<std::string> take() { return std::move(names_); }
+
+ private:
+  std::unordered_set<std::string> seen_;
+  std::vector<std::string> names_;
+};
+
+std::unordered_set<std::string> defined_names(const GraphProto& graph) {
+  std::unordered_set<std::string> defined;
+  for (const auto& input : graph.input()) defined.insert(input.name());
+  for (const auto& tensor : graph.initializer()) defined.insert(tensor.name());
+  for (const auto& sparse : graph.sparse_initializer()) defined.insert(sparse.values().name());
+  for (const NodeProto& node : graph.node()) defined.insert(node.output().begin(), node.output().end());
+  return defined;
+}
+
+// Which nodes use what each node makes, and how many makers each node still waits for.
+struct Dependencies {
+  std::vector<std::vector<int>> users;
+  std::vector<int> waiting;
+};
+
+Dependencies dependencies_of(const NodeList& nodes, FreeNames& free_names) {
+  std::unordered_map<std::string, int> producers;
+  for (int i = 0; i < nodes.size(); ++i) {
+    for (const std::string& output : nodes[i].output()) {
+      if (output.empty()) continue;
+      const auto [first, is_new] = producers.emplace(output, i);
+      if (!is_new) {
+        fail(ErrorCode::kInvalidModel, "value ", quoted(output), " is produced twice, by ",
+             label_of(nodes[first->second]), " and by ", label_of(nodes[i]));
+      }
+    }
+  }
+  Dependencies out{std::vector<std::vector<int>>(nodes.size()), std::vector<int>(nodes.size())};
+  for (int i = 0; i < nodes.size(); ++i) {
+    const auto depend = [&](const std::string& name) {
+      const auto found = producers.find(name);
+      if (found == producers.end()) return;
+      out.users[found->second].push_back(i);
+      ++out.waiting[i];
+    };
+    for (const std::string& input : nodes[i].input()) depend(input);
+    for (const std::string& name : free_names.of_subgraphs(nodes[i])) depend(name);
+  }
+  return out;
+}
+
+[[noreturn]] void fail_cycle(const NodeList& nodes, const std::vector<int>& waiting) {
+  constexpr int kNamed = 4;
+  std::string names;
+  int count = 0;
+  for (int i = 0; i < nodes.size(); ++i) {
+    if (waiting[i] > 0 && count++ < kNamed) names += (names.empty() ? "" : ", ") + label_of(nodes[i]);
+  }
+  fail(ErrorCode::kInvalidModel, "the graph has a cycle: ", count, " nodes wait for each other: ", names,
+       count > kNamed ? " ..." : "");
+}
+
+}  // namespace
+
+const std::vector<std::string>& FreeNames::of(const GraphProto& graph) {
+  if (const auto found = known_.find(&graph); found != known_.end()) return found->second;
+  NameList used;
+  for (const NodeProto& node : graph.node()) {
+    for (const std::string& input : node.input()) used.add(input);
+    for (const std::string& name : of_subgraphs(node)) used.add(name);
+  }
+  for (const auto& output : graph.output()) used.add(output.name());
+  std::vector<std::string> free = used.take();
+  const std::unordered_set<std::string> defined = defined_names(graph);
+  std::erase_if(free, [&](const std::string& name) { return defined.contains(name); });
+  return known_.emplace(&graph, std::move(free)).first->second;
+}
+
+std::vector<std::string> FreeNames::of_subgraphs(const NodeProto& node) {
+  NameList names;
+  each_subgraph(node, [&](const GraphProto& graph) {
+    for (const std::string& name : of(graph)) names.add(name);
+  });
+  return names.take();
+}
+
+std::string label_of(const NodeProto& node) {
+  const std::string op = node.op_type().empty() ? "node" : node.op_type();
+  if (!node.name().empty()) return op + " " + quoted(node.name());
+  return node.output_size() > 0 ? op + " with output " + quoted(node.output(0)) : op + " without a name";
+}
+
+std::vector<int> sorted_nodes(const NodeList& nodes, FreeNames& free_names) {
+  Dependencies links = dependencies_of(nodes, free_names);
+  // The earliest of those that are ready goes first.
+  std::priority_queue<int, std::vector<int>, std::greater<>> ready;
+  for (int i = 0; i < nodes.size(); ++i) {
+    if (links.waiting[i] == 0) ready.push(i);
+  }
+  std::vector<int> order;
+  while (!ready.empty()) {
+    const int next = ready.top();
+    ready.pop();
+    order.push_back(next);
+    for (const int user : links.users[next]) {
+      if (--links.waiting[user] == 0) ready.push(user);
+    }
+  }
+  if (static_cast<int>(order.size()) < nodes.size()) fail_cycle(nodes, links.waiting);
+  return order;
+}
+
+}  // namespace sardonyx::onnx_import

@@ -1,0 +1,33 @@
+// Names in the messages of a graph: what its subgraphs take from outside, and an order in which nodes can be read.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "onnx_io/onnx.pb.h"
+
+namespace sardonyx::onnx_import {
+
+using NodeList = google::protobuf::RepeatedPtrField<onnx_schema::NodeProto>;
+
+// Finds the names that graphs use without defining them, each graph once.
+class FreeNames {
+ public:
+  // Of a subgraph: in the order of their first use.
+  const std::vector<std::string>& of(const onnx_schema::GraphProto& graph);
+  // Of all subgraphs of a node together.
+  std::vector<std::string> of_subgraphs(const onnx_schema::NodeProto& node);
+
+ private:
+  std::unordered_map<const onnx_schema::GraphProto*, std::vector<std::string>> known_;
+};
+
+// "Relu \"conv1/relu\"", or by its first output where it has no name.
+std::string label_of(const onnx_schema::NodeProto& node);
+
+// Indices of the nodes so that each comes after those whose outputs it uses; nodes that are in order already stay as
+// they are. Throws kInvalidModel naming the nodes of a cycle, and where two nodes produce one value.
+std::vector<int> sorted_nodes(const NodeList& nodes, FreeNames& free_names);
+
+}  // namespace sardonyx::onnx_import

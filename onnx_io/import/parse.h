@@ -1,0 +1,24 @@
+// Protobuf bytes to messages of the schema.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "onnx_io/onnx.pb.h"
+#include "onnx_io/tensor_file.h"
+
+namespace sardonyx::onnx_import {
+
+// Fills `message` from `bytes`; throws `code` saying what `what` (a file's name) seems to be instead.
+// `nesting` bounds how deep messages may lie in each other.
+void parse_message(std::span<const std::byte> bytes, std::string_view what, ErrorCode code,
+                   const LoadLimits& limits, google::protobuf::MessageLite& message);
+
+// Throws kInvalidModel naming `what` unless `value` is UTF-8 (as protobuf demands of every string).
+void require_utf8(std::string_view value, std::string_view what);
+
+// For messages: `value` in quotes, cut short and with control characters replaced.
+std::string quoted(std::string_view value);
+
+}  // namespace sardonyx::onnx_import
