@@ -215,6 +215,7 @@ std::shared_ptr<Graph> clone(const Graph& graph) {
   const auto copy_facts = [&](const Value* value, Value* twin) {
     twin->type = value->type;
     twin->constant = value->constant;
+    twin->default_value = value->default_value;
     twin->dims = value->dims;
     twins[value] = twin;
   };

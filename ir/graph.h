@@ -28,6 +28,9 @@ struct Value {
   Node* producer = nullptr;  // null for inputs, captures and constants
   size_t producer_slot = 0;
   std::shared_ptr<const Tensor> constant;  // set when known before the run
+  // Of a graph input: what it is where the caller gives nothing. The caller may give something
+  // else.
+  std::shared_ptr<const Tensor> default_value;
   std::optional<Dims> dims;  // elements of a small integer tensor, where known as dims
   std::vector<Use> uses;     // written by Graph only; one entry for each slot
 };
@@ -140,6 +143,9 @@ std::vector<GraphPtr> subgraphs_of(const Attrs& attrs);
 // A deep copy, subgraphs included; constants are shared.
 std::shared_ptr<Graph> clone(const Graph& graph);
 
+// What inference found, completed by what was known before (names of dims, a shape where none was
+// inferred); throws kInvalidModel naming the value where the two contradict each other.
+Type merge_types(const Type& inferred, const Type& known, std::string_view name);
 // Infers the types of one node's outputs from its inputs and sets them (and dims, and declared
 // names stay). Errors carry the node's name. A type that was set before is kept where it says more.
 void infer_node(Graph& graph, Node& node);

@@ -7,34 +7,6 @@
 namespace sardonyx {
 namespace {
 
-// What inference found, completed by what was known before; throws where the two contradict each
-// other.
-Type merged(const Type& inferred, const Type& known, const Value& value) {
-  if (known.is_none()) return inferred;
-  if (inferred.is_none()) return known;
-  if (!same_kind(inferred, known)) {
-    fail(ErrorCode::kInvalidModel, "output ", value.name, ": declared ", known, ", inferred ",
-         inferred);
-  }
-  if (!known.shape || !inferred.shape) return inferred.shape ? inferred : known;
-  if (known.rank() != inferred.rank()) {
-    fail(ErrorCode::kInvalidModel, "output ", value.name, ": declared rank ", known.rank(), " (",
-         known, "), inferred rank ", inferred.rank(), " (", inferred, ")");
-  }
-  Type result = inferred;
-  for (size_t i = 0; i < known.rank(); ++i) {
-    const Dim& a = (*known.shape)[i];
-    Dim& b = (*result.shape)[i];
-    if (a.is_known() && b.is_known() && a.value() != b.value()) {
-      fail(ErrorCode::kInvalidModel, "output ", value.name, ": dim ", i, " is declared ", a,
-           ", inferred ", b);
-    }
-    // A name that the file gives says more than a fresh symbol.
-    if (!b.is_known() && (a.is_known() || b.text().starts_with('?'))) b = a;
-  }
-  return result;
-}
-
 InferInput seen(const Value* value) {
   if (!value) return {};
   return {value->type, value->constant.get(), value->dims ? &*value->dims : nullptr};
@@ -59,6 +31,31 @@ void check_links(const Graph& graph, const Node& node,
 
 }  // namespace
 
+Type merge_types(const Type& inferred, const Type& known, std::string_view name) {
+  if (known.is_none()) return inferred;
+  if (inferred.is_none()) return known;
+  if (!same_kind(inferred, known)) {
+    fail(ErrorCode::kInvalidModel, "value ", name, ": declared ", known, ", inferred ", inferred);
+  }
+  if (!known.shape || !inferred.shape) return inferred.shape ? inferred : known;
+  if (known.rank() != inferred.rank()) {
+    fail(ErrorCode::kInvalidModel, "value ", name, ": declared rank ", known.rank(), " (", known,
+         "), inferred rank ", inferred.rank(), " (", inferred, ")");
+  }
+  Type result = inferred;
+  for (size_t i = 0; i < known.rank(); ++i) {
+    const Dim& a = (*known.shape)[i];
+    Dim& b = (*result.shape)[i];
+    if (a.is_known() && b.is_known() && a.value() != b.value()) {
+      fail(ErrorCode::kInvalidModel, "value ", name, ": dim ", i, " is declared ", a, ", inferred ",
+           b);
+    }
+    // A name that the file gives says more than a fresh symbol.
+    if (!b.is_known() && (a.is_known() || b.text().starts_with('?'))) b = a;
+  }
+  return result;
+}
+
 void infer_node(Graph& graph, Node& node) {
   try {
     std::vector<InferInput> inputs;
@@ -71,7 +68,7 @@ void infer_node(Graph& graph, Node& node) {
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       Value* value = node.outputs[i];
       if (!value) continue;
-      value->type = merged(outputs[i].type, value->type, *value);
+      value->type = merge_types(outputs[i].type, value->type, value->name);
       if (outputs[i].dims) value->dims = std::move(outputs[i].dims);
     }
   } catch (const Error& error) {

@@ -19,7 +19,9 @@ namespace {
 // As many links as Linux itself follows in one path.
 constexpr int kMaxLinks = 40;
 
-std::string reason(int error) { return std::strerror(error); }
+std::string reason(int error) {
+  return std::strerror(error);
+}
 
 // Checks what was opened, not what the name pointed to before.
 OpenFile checked_regular(FileHandle handle, std::string name, ErrorCode code) {
@@ -80,12 +82,12 @@ class Walk {
     folders_.pop_back();
   }
 
-  // Goes into a folder, puts a link's target in front of what is left to do, or gives back the file at the end.
+  // Goes into a folder, puts a link's target in front of what is left to do, or gives back the file
+  // at the end.
   FileHandle step(const std::string& name, std::deque<std::string>& todo) {
     const bool last = todo.empty();
     const int kind = last ? O_RDONLY | O_NONBLOCK | O_NOCTTY : O_RDONLY | O_DIRECTORY;
-    const int opened =
-        openat(folders_.back().get(), name.c_str(), kind | O_NOFOLLOW | O_CLOEXEC);
+    const int opened = openat(folders_.back().get(), name.c_str(), kind | O_NOFOLLOW | O_CLOEXEC);
     if (opened >= 0 && last) return FileHandle(opened);
     if (opened >= 0) {
       folders_.emplace_back(opened);
@@ -123,7 +125,9 @@ FileHandle::~FileHandle() {
   if (descriptor_ >= 0) close(descriptor_);
 }
 
-int FileHandle::release() { return std::exchange(descriptor_, -1); }
+int FileHandle::release() {
+  return std::exchange(descriptor_, -1);
+}
 
 OpenFile open_regular(const std::filesystem::path& path) {
   const std::string& name = path.native();
@@ -131,15 +135,17 @@ OpenFile open_regular(const std::filesystem::path& path) {
     fail(ErrorCode::kInvalidArgument, "a file name holds a NUL byte");
   }
   // Without O_NONBLOCK, opening a FIFO would wait for its writer.
-  FileHandle handle(open(name.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-  if (handle.get() < 0) fail(ErrorCode::kInvalidArgument, name, ": can't be opened: ", reason(errno));
+  FileHandle handle(::open(name.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (handle.get() < 0)
+    fail(ErrorCode::kInvalidArgument, name, ": can't be opened: ", reason(errno));
   return checked_regular(std::move(handle), name, ErrorCode::kInvalidArgument);
 }
 
 Sandbox::Sandbox(const std::filesystem::path& root, const std::filesystem::path& base)
-    : root_(open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    : root_(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
   if (root_.get() < 0) {
-    fail(ErrorCode::kInvalidArgument, root.native(), ": can't be opened as a folder: ", reason(errno));
+    fail(ErrorCode::kInvalidArgument, root.native(),
+         ": can't be opened as a folder: ", reason(errno));
   }
   std::error_code error;
   const std::filesystem::path real_root = std::filesystem::canonical(root, error);
@@ -149,7 +155,8 @@ Sandbox::Sandbox(const std::filesystem::path& root, const std::filesystem::path&
     fail(ErrorCode::kInvalidArgument, "the allowed root ", root.native(),
          " does not hold the model's folder ", base.native());
   }
-  for (std::string& part : components(inside.native())) base_.push_back(std::move(part));
+  for (std::string& part : components(inside.native()))
+    base_.push_back(std::move(part));
 }
 
 OpenFile Sandbox::open(std::string_view location) const {
@@ -168,7 +175,8 @@ OpenFile Sandbox::open(std::string_view location) const {
 std::shared_ptr<Buffer> map_file(const OpenFile& file) {
   void* data = mmap(nullptr, file.size, PROT_READ, MAP_PRIVATE, file.handle.get(), 0);
   if (data == MAP_FAILED) {
-    fail(ErrorCode::kResourceExhausted, file.name, ": can't map ", file.size, " bytes: ", reason(errno));
+    fail(ErrorCode::kResourceExhausted, file.name, ": can't map ", file.size,
+         " bytes: ", reason(errno));
   }
   return std::make_shared<MappedBuffer>(data, file.size);
 }

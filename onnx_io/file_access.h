@@ -37,7 +37,8 @@ struct OpenFile {
 // Throws kInvalidArgument naming the path where it is no regular file or can't be opened.
 OpenFile open_regular(const std::filesystem::path& path);
 
-// A folder that nothing may leave. Every component is opened by itself, relative to the one before, so that neither
+// A folder that nothing may leave. Every component is opened by itself, relative to the one before,
+// so that neither
 // "..", links nor a rename in between lead out; links that stay inside are followed.
 class Sandbox {
  public:
@@ -53,7 +54,8 @@ class Sandbox {
 
 // The whole file (not empty) as a read-only mapping.
 std::shared_ptr<Buffer> map_file(const OpenFile& file);
-// Reads exactly `bytes` bytes from `offset` on; throws kInvalidArgument where the file ends before or fails.
+// Reads exactly `bytes` bytes from `offset` on; throws kInvalidArgument where the file ends before
+// or fails.
 void read_exactly(const OpenFile& file, uint64_t offset, void* out, size_t bytes);
 
 }  // namespace sardonyx

@@ -1,4 +1,5 @@
-// Reads .onnx files: any IR version from 1 on and any opset, as a graph in the newest form of every op.
+// Reads .onnx files: any IR version from 1 on and any opset, as a graph in the newest form of every
+// op.
 #pragma once
 
 #include <cstddef>
@@ -14,24 +15,26 @@ namespace sardonyx {
 
 // The newest versions that are known; files that ask for later ones are refused.
 constexpr int64_t kNewestIrVersion = 13;
-constexpr int64_t kNewestOpset = 27;    // of ai.onnx
-constexpr int64_t kNewestMlOpset = 5;   // of ai.onnx.ml
+constexpr int64_t kNewestOpset = 27;   // of ai.onnx
+constexpr int64_t kNewestMlOpset = 5;  // of ai.onnx.ml
 
 struct LoadOptions {
-  // External data may lie anywhere beneath this folder. Where it is not given: beneath the model file's own folder, and
-  // a model that comes as bytes has none. Links are followed as long as they stay beneath it.
+  // External data may lie anywhere beneath this folder. Where it is not given: beneath the model
+  // file's own folder, and a model that comes as bytes has none. Links are followed as long as they
+  // stay beneath it.
   std::filesystem::path allowed_root;
   LoadLimits limits;
-  // Use external data where it lies in the file (which must then not be changed) instead of reading it.
+  // Use external data where it lies in the file (which must then not be changed) instead of reading
+  // it.
   bool map_external_data = true;
 };
 
-// A checked graph: names resolved, nodes in order, model-local functions inlined, old op forms upgraded, types inferred.
-// Throws kInvalidModel, kUnsupported or kResourceExhausted with the node's name, and kInvalidArgument where the file
-// can't be read. Obeys the current RunControl.
+// A checked graph: names resolved, nodes in order, model-local functions inlined, old op forms
+// upgraded, types inferred. Throws kInvalidModel, kUnsupported or kResourceExhausted with the
+// node's name, and kInvalidArgument where the file can't be read. Obeys the current RunControl.
 //
-// An initializer that is also a graph input is, from IR version 4 on, the default value of that input
-// (Value::default_value); before that it is a constant and no input.
+// An initializer that is also a graph input is, from IR version 4 on, the default value of that
+// input (Value::default_value); before that it is a constant and no input.
 Model load_model(const std::filesystem::path& path, const LoadOptions& options = {});
 Model load_model(std::span<const std::byte> bytes, const LoadOptions& options = {});
 

@@ -87,7 +87,7 @@ constexpr OpHistory kHistories[] = {
     {"", "Greater", "1 7 9 13"},
     {"", "GreaterOrEqual", "12 16"},
     {"", "GridSample", "16 20 22"},
-    {"", "GroupNormalization", "-18 21"},
+    {"", "GroupNormalization", "18 21"},
     {"", "HammingWindow", "17"},
     {"", "HannWindow", "17"},
     {"", "HardSigmoid", "1 6 22"},
@@ -247,11 +247,15 @@ constexpr OpHistory kHistories[] = {
     {"ai.onnx.preview.training", "Momentum", "1"},
 };
 
-auto key(const OpHistory& row) { return std::tie(row.domain, row.name); }
+auto key(const OpHistory& row) {
+  return std::tie(row.domain, row.name);
+}
 
 }  // namespace
 
-std::span<const OpHistory> op_histories() { return kHistories; }
+std::span<const OpHistory> op_histories() {
+  return kHistories;
+}
 
 std::optional<OpVersions> versions_of(std::string_view domain, std::string_view name) {
   const OpHistory wanted{domain, name, {}};

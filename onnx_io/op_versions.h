@@ -10,7 +10,8 @@ namespace sardonyx {
 
 struct OpHistory {
   std::string_view domain, name;
-  // Opsets in which the op got a new version, rising; one in which it was removed has a minus before it: "7 9 -10".
+  // Opsets in which the op got a new version, rising; one in which it was removed has a minus
+  // before it: "7 9 -10".
   std::string_view versions;
 };
 
@@ -23,7 +24,8 @@ struct OpVersions {
 };
 std::optional<OpVersions> versions_of(std::string_view domain, std::string_view name);
 
-// The version of the op that `opset` means: the newest one not after it. `since` is 0 where the op came later.
+// The version of the op that `opset` means: the newest one not after it. `since` is 0 where the op
+// came later.
 struct OpVersion {
   int since = 0;
   bool removed = false;

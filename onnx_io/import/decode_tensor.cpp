@@ -14,7 +14,9 @@ namespace {
 using onnx_schema::SparseTensorProto;
 using onnx_schema::TensorProto;
 
-[[noreturn]] void refuse(const std::string& message) { fail(ErrorCode::kInvalidModel, message); }
+[[noreturn]] void refuse(const std::string& message) {
+  fail(ErrorCode::kInvalidModel, message);
+}
 
 // The bytes of a string that was moved out of a message.
 class StringBuffer : public Buffer {
@@ -44,7 +46,8 @@ bool is_clean_bool(const std::byte* bytes, size_t count) {
 Tensor normalized_bools(const std::byte* bytes, Shape shape) {
   Tensor tensor = Tensor::allocate(DType::kBool, std::move(shape));
   auto* out = static_cast<uint8_t*>(tensor.raw());
-  for (int64_t i = 0; i < tensor.count(); ++i) out[i] = bytes[i] != std::byte{0};
+  for (int64_t i = 0; i < tensor.count(); ++i)
+    out[i] = bytes[i] != std::byte{0};
   return tensor;
 }
 
@@ -52,7 +55,8 @@ Tensor from_raw(std::string& raw, DType dtype, Shape shape) {
   // Below this, one more allocation and the string's own overhead cost more than the copy.
   constexpr size_t kWorthMoving = 4096;
   const auto* bytes = reinterpret_cast<const std::byte*>(raw.data());
-  if (dtype == DType::kBool && !is_clean_bool(bytes, raw.size())) return normalized_bools(bytes, shape);
+  if (dtype == DType::kBool && !is_clean_bool(bytes, raw.size()))
+    return normalized_bools(bytes, shape);
   if (raw.size() >= kWorthMoving) {
     return Tensor(dtype, std::move(shape), std::make_shared<StringBuffer>(std::move(raw)));
   }
@@ -65,7 +69,8 @@ template <typename To, typename Field>
 Tensor copied(const Field& field, DType dtype, Shape shape) {
   Tensor tensor = Tensor::allocate(dtype, std::move(shape));
   auto* out = static_cast<To*>(tensor.raw());
-  for (const auto& value : field) *out++ = static_cast<To>(value);
+  for (const auto& value : field)
+    *out++ = static_cast<To>(value);
   return tensor;
 }
 
@@ -83,11 +88,13 @@ Tensor from_int32_data(const TensorProto& proto, DType dtype, Shape shape) {
   if (dtype == DType::kBool) {
     Tensor tensor = Tensor::allocate(dtype, std::move(shape));
     auto* out = static_cast<uint8_t*>(tensor.raw());
-    for (const int32_t value : field) *out++ = value != 0;
+    for (const int32_t value : field)
+      *out++ = value != 0;
     return tensor;
   }
   const int bits = std::max(bits_of(dtype), 8);
-  for (const int32_t value : field) check_fits(value, bits);
+  for (const int32_t value : field)
+    check_fits(value, bits);
   return bits == 8 ? copied<uint8_t>(field, dtype, std::move(shape))
                    : copied<uint16_t>(field, dtype, std::move(shape));
 }
@@ -95,7 +102,8 @@ Tensor from_int32_data(const TensorProto& proto, DType dtype, Shape shape) {
 Tensor from_strings(TensorProto& proto, Shape shape) {
   Tensor tensor = Tensor::allocate(DType::kString, std::move(shape));
   std::span<std::string> out = tensor.mutable_values<std::string>();
-  for (size_t i = 0; i < out.size(); ++i) out[i] = proto.string_data(static_cast<int>(i));
+  for (size_t i = 0; i < out.size(); ++i)
+    out[i] = proto.string_data(static_cast<int>(i));
   return tensor;
 }
 
@@ -106,13 +114,11 @@ struct DataField {
 };
 
 std::vector<DataField> filled_fields(const TensorProto& proto) {
-  const DataField all[] = {{"raw_data", proto.raw_data().empty() ? 0 : 1},
-                           {"float_data", proto.float_data_size()},
-                           {"int32_data", proto.int32_data_size()},
-                           {"string_data", proto.string_data_size()},
-                           {"int64_data", proto.int64_data_size()},
-                           {"double_data", proto.double_data_size()},
-                           {"uint64_data", proto.uint64_data_size()}};
+  const DataField all[] = {
+      {"raw_data", proto.raw_data().empty() ? 0 : 1}, {"float_data", proto.float_data_size()},
+      {"int32_data", proto.int32_data_size()},        {"string_data", proto.string_data_size()},
+      {"int64_data", proto.int64_data_size()},        {"double_data", proto.double_data_size()},
+      {"uint64_data", proto.uint64_data_size()}};
   std::vector<DataField> filled;
   std::copy_if(std::begin(all), std::end(all), std::back_inserter(filled),
                [](const DataField& field) { return field.size > 0; });
@@ -170,7 +176,7 @@ uint64_t checked_number(std::string_view key, std::string_view value) {
   uint64_t number = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (error != std::errc() || end != value.data() + value.size()) {
-    refuse(text("external_data ", key, " is ", quoted(value), ", expected a number of bytes"));
+    refuse(text("external_data ", key, " is ", in_quotes(value), ", expected a number of bytes"));
   }
   return number;
 }
@@ -224,11 +230,12 @@ Tensor ExternalFiles::read(std::string_view location, uint64_t offset, DType dty
   return Tensor(dtype, std::move(shape), source.mapping, offset);
 }
 
-Shape TensorDecoder::checked_shape(const google::protobuf::RepeatedField<int64_t>& dims, DType dtype) {
+Shape TensorDecoder::checked_shape(const google::protobuf::RepeatedField<int64_t>& dims,
+                                   DType dtype) {
   Shape shape(dims.begin(), dims.end());
   if (shape.size() > limits_.rank) {
-    fail(ErrorCode::kResourceExhausted, "shape has ", shape.size(), " dims, more than the limit of ",
-         limits_.rank);
+    fail(ErrorCode::kResourceExhausted, "shape has ", shape.size(),
+         " dims, more than the limit of ", limits_.rank);
   }
   for (const int64_t dim : shape) {
     if (dim < 0) refuse(text("shape ", to_text(shape), " has the negative dim ", dim));
@@ -263,7 +270,8 @@ Tensor TensorDecoder::decode(TensorProto& proto) {
   const int64_t count = element_count(shape);
   const std::vector<DataField> filled = filled_fields(proto);
   if (filled.size() > 1) {
-    refuse(text("both ", filled[0].name, " and ", filled[1].name, " hold data, expected one field"));
+    refuse(
+        text("both ", filled[0].name, " and ", filled[1].name, " hold data, expected one field"));
   }
   const std::string_view typed = typed_field_of(dtype);
   if (!filled.empty() && filled[0].name == "raw_data") {
@@ -276,7 +284,8 @@ Tensor TensorDecoder::decode(TensorProto& proto) {
     return from_raw(*proto.mutable_raw_data(), dtype, std::move(shape));
   }
   if (!filled.empty() && filled[0].name != typed) {
-    refuse(text("the data of ", name_of(dtype), " elements is in ", filled[0].name, ", expected ", typed));
+    refuse(text("the data of ", name_of(dtype), " elements is in ", filled[0].name, ", expected ",
+                typed));
   }
   const int64_t got = filled.empty() ? 0 : filled[0].size;
   if (got != entries_of(dtype, count)) {
@@ -291,7 +300,7 @@ Tensor TensorDecoder::decode_external(const TensorProto& proto, DType dtype, Sha
   if (!filled_fields(proto).empty()) refuse("the tensor is external and holds data as well");
   const Location location = location_of(proto);
   if (!external_) {
-    fail(ErrorCode::kInvalidModel, "external data location ", quoted(location.path),
+    fail(ErrorCode::kInvalidModel, "external data location ", in_quotes(location.path),
          ": external data is not allowed here; set allowed_root if the model is given as bytes");
   }
   const uint64_t needed = bytes_for(dtype, element_count(shape));
@@ -302,7 +311,8 @@ Tensor TensorDecoder::decode_external(const TensorProto& proto, DType dtype, Sha
   const uint64_t size = external_->size_of(location.path);
   if (location.offset > size || needed > size - location.offset) {
     refuse(text("external data at offset ", location.offset, " with length ", needed,
-                " lies past the end of ", quoted(location.path), ", which has ", size, " bytes"));
+                " lies past the end of ", in_quotes(location.path), ", which has ", size,
+                " bytes"));
   }
   return external_->read(location.path, location.offset, dtype, std::move(shape));
 }

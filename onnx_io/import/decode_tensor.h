@@ -34,7 +34,8 @@ class ExternalFiles {
   std::map<std::string, Opened, std::less<>> files_;
 };
 
-// Decodes the tensors of one file, each once. Large raw data is taken out of the messages, not copied.
+// Decodes the tensors of one file, each once. Large raw data is taken out of the messages, not
+// copied.
 class TensorDecoder {
  public:
   // `external`: null where no external data is allowed.

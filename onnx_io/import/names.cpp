@@ -17,7 +17,8 @@ template <typename Visit>
 void each_subgraph(const NodeProto& node, const Visit& visit) {
   for (const AttributeProto& attribute : node.attribute()) {
     if (attribute.has_g()) visit(attribute.g());
-    for (const GraphProto& graph : attribute.graphs()) visit(graph);
+    for (const GraphProto& graph : attribute.graphs())
+      visit(graph);
   }
 }
 
@@ -36,10 +37,14 @@ class NameList {
 
 std::unordered_set<std::string> defined_names(const GraphProto& graph) {
   std::unordered_set<std::string> defined;
-  for (const auto& input : graph.input()) defined.insert(input.name());
-  for (const auto& tensor : graph.initializer()) defined.insert(tensor.name());
-  for (const auto& sparse : graph.sparse_initializer()) defined.insert(sparse.values().name());
-  for (const NodeProto& node : graph.node()) defined.insert(node.output().begin(), node.output().end());
+  for (const auto& input : graph.input())
+    defined.insert(input.name());
+  for (const auto& tensor : graph.initializer())
+    defined.insert(tensor.name());
+  for (const auto& sparse : graph.sparse_initializer())
+    defined.insert(sparse.values().name());
+  for (const NodeProto& node : graph.node())
+    defined.insert(node.output().begin(), node.output().end());
   return defined;
 }
 
@@ -56,7 +61,7 @@ Dependencies dependencies_of(const NodeList& nodes, FreeNames& free_names) {
       if (output.empty()) continue;
       const auto [first, is_new] = producers.emplace(output, i);
       if (!is_new) {
-        fail(ErrorCode::kInvalidModel, "value ", quoted(output), " is produced twice, by ",
+        fail(ErrorCode::kInvalidModel, "value ", in_quotes(output), " is produced twice, by ",
              label_of(nodes[first->second]), " and by ", label_of(nodes[i]));
       }
     }
@@ -69,8 +74,10 @@ Dependencies dependencies_of(const NodeList& nodes, FreeNames& free_names) {
       out.users[found->second].push_back(i);
       ++out.waiting[i];
     };
-    for (const std::string& input : nodes[i].input()) depend(input);
-    for (const std::string& name : free_names.of_subgraphs(nodes[i])) depend(name);
+    for (const std::string& input : nodes[i].input())
+      depend(input);
+    for (const std::string& name : free_names.of_subgraphs(nodes[i]))
+      depend(name);
   }
   return out;
 }
@@ -80,10 +87,11 @@ Dependencies dependencies_of(const NodeList& nodes, FreeNames& free_names) {
   std::string names;
   int count = 0;
   for (int i = 0; i < nodes.size(); ++i) {
-    if (waiting[i] > 0 && count++ < kNamed) names += (names.empty() ? "" : ", ") + label_of(nodes[i]);
+    if (waiting[i] > 0 && count++ < kNamed)
+      names += (names.empty() ? "" : ", ") + label_of(nodes[i]);
   }
-  fail(ErrorCode::kInvalidModel, "the graph has a cycle: ", count, " nodes wait for each other: ", names,
-       count > kNamed ? " ..." : "");
+  fail(ErrorCode::kInvalidModel, "the graph has a cycle: ", count,
+       " nodes wait for each other: ", names, count > kNamed ? " ..." : "");
 }
 
 }  // namespace
@@ -92,10 +100,13 @@ const std::vector<std::string>& FreeNames::of(const GraphProto& graph) {
   if (const auto found = known_.find(&graph); found != known_.end()) return found->second;
   NameList used;
   for (const NodeProto& node : graph.node()) {
-    for (const std::string& input : node.input()) used.add(input);
-    for (const std::string& name : of_subgraphs(node)) used.add(name);
+    for (const std::string& input : node.input())
+      used.add(input);
+    for (const std::string& name : of_subgraphs(node))
+      used.add(name);
   }
-  for (const auto& output : graph.output()) used.add(output.name());
+  for (const auto& output : graph.output())
+    used.add(output.name());
   std::vector<std::string> free = used.take();
   const std::unordered_set<std::string> defined = defined_names(graph);
   std::erase_if(free, [&](const std::string& name) { return defined.contains(name); });
@@ -105,15 +116,17 @@ const std::vector<std::string>& FreeNames::of(const GraphProto& graph) {
 std::vector<std::string> FreeNames::of_subgraphs(const NodeProto& node) {
   NameList names;
   each_subgraph(node, [&](const GraphProto& graph) {
-    for (const std::string& name : of(graph)) names.add(name);
+    for (const std::string& name : of(graph))
+      names.add(name);
   });
   return names.take();
 }
 
 std::string label_of(const NodeProto& node) {
   const std::string op = node.op_type().empty() ? "node" : node.op_type();
-  if (!node.name().empty()) return op + " " + quoted(node.name());
-  return node.output_size() > 0 ? op + " with output " + quoted(node.output(0)) : op + " without a name";
+  if (!node.name().empty()) return op + " " + in_quotes(node.name());
+  return node.output_size() > 0 ? op + " with output " + in_quotes(node.output(0))
+                                : op + " without a name";
 }
 
 std::vector<int> sorted_nodes(const NodeList& nodes, FreeNames& free_names) {

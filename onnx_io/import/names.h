@@ -1,4 +1,5 @@
-// Names in the messages of a graph: what its subgraphs take from outside, and an order in which nodes can be read.
+// Names in the messages of a graph: what its subgraphs take from outside, and an order in which
+// nodes can be read.
 #pragma once
 
 #include <string>
@@ -26,8 +27,9 @@ class FreeNames {
 // "Relu \"conv1/relu\"", or by its first output where it has no name.
 std::string label_of(const onnx_schema::NodeProto& node);
 
-// Indices of the nodes so that each comes after those whose outputs it uses; nodes that are in order already stay as
-// they are. Throws kInvalidModel naming the nodes of a cycle, and where two nodes produce one value.
+// Indices of the nodes so that each comes after those whose outputs it uses; nodes that are in
+// order already stay as they are. Throws kInvalidModel naming the nodes of a cycle, and where two
+// nodes produce one value.
 std::vector<int> sorted_nodes(const NodeList& nodes, FreeNames& free_names);
 
 }  // namespace sardonyx::onnx_import

@@ -76,10 +76,11 @@ void parse_message(std::span<const std::byte> bytes, std::string_view what, Erro
 }
 
 void require_utf8(std::string_view value, std::string_view what) {
-  if (!is_utf8(value)) fail(ErrorCode::kInvalidModel, what, " ", quoted(value), " is not valid UTF-8");
+  if (!is_utf8(value))
+    fail(ErrorCode::kInvalidModel, what, " ", in_quotes(value), " is not valid UTF-8");
 }
 
-std::string quoted(std::string_view value) {
+std::string in_quotes(std::string_view value) {
   constexpr size_t kLongest = 120;
   std::string out = "\"";
   for (const char c : value.substr(0, kLongest)) {

@@ -10,8 +10,8 @@
 
 namespace sardonyx::onnx_import {
 
-// Fills `message` from `bytes`; throws `code` saying what `what` (a file's name) seems to be instead.
-// `nesting` bounds how deep messages may lie in each other.
+// Fills `message` from `bytes`; throws `code` saying what `what` (a file's name) seems to be
+// instead. `nesting` bounds how deep messages may lie in each other.
 void parse_message(std::span<const std::byte> bytes, std::string_view what, ErrorCode code,
                    const LoadLimits& limits, google::protobuf::MessageLite& message);
 
@@ -19,6 +19,6 @@ void parse_message(std::span<const std::byte> bytes, std::string_view what, Erro
 void require_utf8(std::string_view value, std::string_view what);
 
 // For messages: `value` in quotes, cut short and with control characters replaced.
-std::string quoted(std::string_view value);
+std::string in_quotes(std::string_view value);
 
 }  // namespace sardonyx::onnx_import

@@ -1,0 +1,40 @@
+// The model-local functions of a file.
+#pragma once
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+
+#include "onnx_io/onnx.pb.h"
+#include "onnx_io/tensor_file.h"
+
+namespace sardonyx::onnx_import {
+
+// Imported versions by domain; "ai.onnx" stands as "".
+using Opsets = std::map<std::string, int64_t, std::less<>>;
+using OpsetList = google::protobuf::RepeatedPtrField<onnx_schema::OperatorSetIdProto>;
+// Throws kInvalidModel where a domain is imported twice with different versions or a version is not
+// positive, and kUnsupported where it is newer than what is known.
+Opsets read_opsets(const OpsetList& imports, const std::string& what);
+
+class FunctionTable {
+ public:
+  // Throws kInvalidModel where two functions bear one name.
+  explicit FunctionTable(onnx_schema::ModelProto& model);
+  // The function that a node calls; null where it calls none.
+  onnx_schema::FunctionProto* called_by(const onnx_schema::NodeProto& node) const;
+  // Throws kInvalidModel where a function reaches itself, and kResourceExhausted where the graph
+  // has more nodes than the limit once all functions are expanded, or functions call each other too
+  // deeply.
+  void check_expansion(const onnx_schema::GraphProto& graph, const LoadLimits& limits) const;
+
+ private:
+  using Key = std::tuple<std::string, std::string, std::string>;
+  std::map<Key, onnx_schema::FunctionProto*> functions_;
+};
+
+// "function pkg::Name".
+std::string label_of(const onnx_schema::FunctionProto& function);
+
+}  // namespace sardonyx::onnx_import

@@ -1,0 +1,329 @@
+// Nodes of a file to nodes of the graph.
+#include <algorithm>
+
+#include "ir/op.h"
+#include "ir/run_control.h"
+#include "onnx_io/import/importer.h"
+#include "onnx_io/import/parse.h"
+#include "onnx_io/op_versions.h"
+
+namespace sardonyx::onnx_import {
+
+using onnx_schema::NodeProto;
+
+namespace {
+
+std::string node_name(const NodeProto& node) {
+  if (!node.name().empty()) return node.name();
+  for (const std::string& output : node.output()) {
+    if (!output.empty()) return output;
+  }
+  return "";
+}
+
+std::string metadata_value(const NodeProto& node, std::string_view key) {
+  for (const auto& entry : node.metadata_props()) {
+    if (entry.key() == key) return entry.value();
+  }
+  return "";
+}
+
+std::string joined(const std::string& outer, const std::string& inner) {
+  return outer.empty() || inner.empty() ? outer + inner : outer + "." + inner;
+}
+
+std::string shown_domain(std::string_view domain) {
+  return domain.empty() ? "ai.onnx" : std::string(domain);
+}
+
+// Outputs that are named, and those before them.
+int output_count(const NodeProto& node) {
+  int count = node.output_size();
+  while (count > 0 && node.output(count - 1).empty())
+    --count;
+  return count;
+}
+
+// What the inputs of a node's subgraphs are where the file does not say.
+std::vector<Type> loop_body_types(const Vals& inputs) {
+  std::vector<Type> types{Type::tensor(DType::kInt64, Dims{}), Type::tensor(DType::kBool, Dims{})};
+  for (size_t i = 2; i < inputs.size(); ++i) {
+    // The shape of a state may change from one iteration to the next.
+    Type type = inputs[i] ? GraphEmitter::unwrap(inputs[i])->type : Type::none();
+    type.shape.reset();
+    types.push_back(std::move(type));
+  }
+  return types;
+}
+
+Type without_axis(Type type, int64_t axis) {
+  if (!type.shape) return type;
+  const auto rank = static_cast<int64_t>(type.shape->size());
+  if (axis < 0) axis += rank;
+  if (axis < 0 || axis >= rank) return type;
+  type.shape->erase(type.shape->begin() + axis);
+  return type;
+}
+
+std::vector<Type> scan_body_types(const NodeProto& node, const Vals& inputs, bool batched) {
+  int64_t scanned = 0;
+  std::vector<int64_t> axes;
+  for (const auto& attribute : node.attribute()) {
+    if (attribute.name() == "num_scan_inputs") scanned = attribute.i();
+    if (attribute.name() == "scan_input_axes")
+      axes.assign(attribute.ints().begin(), attribute.ints().end());
+  }
+  const size_t first = batched ? 1 : 0;  // the first form begins with the lengths of the sequences
+  const auto count = static_cast<int64_t>(inputs.size() - std::min(first, inputs.size()));
+  std::vector<Type> types;
+  for (int64_t i = 0; i < count; ++i) {
+    const Val& input = inputs[first + static_cast<size_t>(i)];
+    Type type = input ? GraphEmitter::unwrap(input)->type : Type::none();
+    const int64_t scan = i - (count - scanned);
+    if (batched) type = without_axis(std::move(type), 0);
+    if (scan >= 0) {
+      const bool given = !batched && static_cast<size_t>(scan) < axes.size();
+      type = without_axis(std::move(type), given ? axes[static_cast<size_t>(scan)] : 0);
+    }
+    types.push_back(std::move(type));
+  }
+  return types;
+}
+
+std::vector<Type> map_body_types(const Vals& inputs) {
+  std::vector<Type> types;
+  for (const Val& input : inputs) {
+    const Type type = input ? GraphEmitter::unwrap(input)->type : Type::none();
+    types.push_back(type.is_sequence() ? *type.element : type);
+  }
+  return types;
+}
+
+std::vector<Type> implied_types(const NodeProto& node, const RawCall& call) {
+  if (!call.domain.empty()) return {};
+  if (call.op == "Loop") return loop_body_types(call.inputs);
+  if (call.op == "Scan") return scan_body_types(node, call.inputs, call.version < 9);
+  if (call.op == "SequenceMap") return map_body_types(call.inputs);
+  return {};
+}
+
+}  // namespace
+
+void Importer::import_nodes(Frame& frame, google::protobuf::RepeatedPtrField<NodeProto>& nodes) {
+  std::vector<int> order;
+  if (!guarded("", "", [&] { order = sorted_nodes(nodes, free_names_); })) {
+    for (const NodeProto& node : nodes)
+      poison_outputs(frame, node);
+    return;
+  }
+  for (const int index : order) {
+    check_interrupted();
+    NodeProto& node = nodes[index];
+    if (!guarded("node " + label_of(node), node.name(), [&] { import_node(frame, node); })) {
+      poison_outputs(frame, node);
+    }
+  }
+}
+
+void Importer::poison_outputs(Frame& frame, const NodeProto& node) {
+  for (const std::string& output : node.output()) {
+    if (!output.empty()) frame.values.try_emplace(output, placeholder(frame));
+  }
+}
+
+void Importer::import_node(Frame& frame, NodeProto& node) {
+  require_utf8(node.name(), "node name");
+  require_utf8(node.op_type(), "operator");
+  if (node.op_type().empty()) fail(ErrorCode::kInvalidModel, "has no op_type");
+  for (const std::string& output : node.output()) {
+    if (!output.empty()) check_new_name(frame, output, "output");
+  }
+  if (onnx_schema::FunctionProto* function = functions_->called_by(node)) {
+    return expand(frame, node, *function);
+  }
+  const std::string scope = joined(frame.scope, metadata_value(node, kScopeKey));
+  GraphEmitter emitter(frame.graph);
+  emitter.set_origin(joined(frame.scope, node_name(node)), scope, metadata_value(node, kSourceKey));
+  RawCall call = raw_call(frame, node, emitter);
+  if (call.domain.empty() && call.op == "Constant") return import_constant(frame, node);
+  // What stands on a fault that was noted already can't be judged any further.
+  const auto poisoned = [&](const Val& val) {
+    return val && poisoned_.contains(GraphEmitter::unwrap(val));
+  };
+  if (std::any_of(call.inputs.begin(), call.inputs.end(), poisoned) ||
+      std::any_of(call.captures.begin(), call.captures.end(), poisoned)) {
+    return poison_outputs(frame, node);
+  }
+  if (const std::optional<Vals> results = upgrade(call)) {
+    bind_outputs(frame, node, *results, emitter);
+  } else {
+    append_node(frame, node, call);
+  }
+}
+
+Vals Importer::node_inputs(const Frame& frame, const NodeProto& node) const {
+  Vals inputs;
+  for (const std::string& name : node.input()) {
+    if (name.empty()) {
+      inputs.emplace_back();
+      continue;
+    }
+    const auto found = frame.values.find(name);
+    if (found == frame.values.end()) {
+      fail(ErrorCode::kInvalidModel, "input ", in_quotes(name),
+           " is produced by no node, and is no input or initializer of the graph");
+    }
+    inputs.push_back(GraphEmitter::wrap(found->second));
+  }
+  while (!inputs.empty() && !inputs.back())
+    inputs.pop_back();
+  return inputs;
+}
+
+RawCall Importer::raw_call(Frame& frame, NodeProto& node, GraphEmitter& emitter) {
+  RawCall call{.domain = std::string(canonical_domain(node.domain())),
+               .op = node.op_type(),
+               .inputs = node_inputs(frame, node),
+               .outputs = static_cast<size_t>(output_count(node)),
+               .emitter = emitter};
+  find_version(frame, call);
+  // Constants of the outer graph become constants of the subgraphs; everything else is captured.
+  std::vector<std::string> captured;
+  for (const std::string& name : free_names_.of_subgraphs(node)) {
+    const auto found = frame.values.find(name);
+    if (found == frame.values.end() || !found->second || found->second->constant) continue;
+    captured.push_back(name);
+    call.captures.push_back(GraphEmitter::wrap(found->second));
+  }
+  call.attrs = attributes(frame, node, captured, implied_types(node, call));
+  call.emit_with_captures = [&frame, &emitter, this](std::string_view op, const Vals& inputs,
+                                                     const AttrMap& attrs, const Vals& captures,
+                                                     size_t outputs) {
+    const OpDef& row = op_named(op);
+    std::vector<Value*> values;
+    for (const Val& val : inputs)
+      values.push_back(GraphEmitter::unwrap(val));
+    for (const Val& val : captures)
+      values.push_back(GraphEmitter::unwrap(val));
+    Node* made = frame.graph.append(row, Attrs::parse(*row.attrs, attrs), std::move(values),
+                                    std::vector<std::string>(outputs), captures.size());
+    infer_node(frame.graph, *made);
+    Vals results;
+    for (Value* output : made->outputs)
+      results.push_back(GraphEmitter::wrap(output));
+    return results;
+  };
+  return call;
+}
+
+void Importer::find_version(const Frame& frame, RawCall& call) const {
+  const auto imported = frame.opsets->find(call.domain);
+  if (imported == frame.opsets->end()) {
+    const bool known = call.domain.empty() || call.domain == "ai.onnx.ml" ||
+                       find_op(call.op, call.domain) != nullptr;
+    fail(ErrorCode::kInvalidModel, "the domain ", in_quotes(shown_domain(call.domain)),
+         " is used by operator ", in_quotes(call.op), " but is not in opset_import",
+         known ? "" : ", and there is no function of that name");
+  }
+  const int64_t opset = imported->second;
+  call.version = opset;
+  const std::optional<OpVersions> versions = versions_of(call.domain, call.op);
+  if (!versions) {
+    if (find_op(call.op, call.domain)) return;
+    const bool is_standard = call.domain.empty() || call.domain == "ai.onnx.ml";
+    fail(is_standard ? ErrorCode::kInvalidModel : ErrorCode::kUnsupported, "there is no operator ",
+         in_quotes(call.op), " in domain ", in_quotes(shown_domain(call.domain)),
+         is_standard ? "" : "; give its meaning as a model-local function");
+  }
+  const OpVersion version = version_in(*versions, opset);
+  if (version.since == 0) {
+    fail(ErrorCode::kInvalidModel, "operator ", call.op, " came with opset ",
+         versions->since.front(), " of ", shown_domain(call.domain), "; the model imports opset ",
+         opset);
+  }
+  if (version.removed) {
+    fail(ErrorCode::kInvalidModel, "operator ", call.op, " was removed in opset ", version.since,
+         " of ", shown_domain(call.domain), "; the model imports opset ", opset);
+  }
+  call.version = version.since;
+}
+
+void Importer::append_node(Frame& frame, const NodeProto& node, RawCall& call) {
+  const OpDef* op = find_op(call.op, call.domain);
+  if (!op) {
+    fail(ErrorCode::kUnsupported, "operator ", shown_domain(call.domain), "::", call.op,
+         " of version ", call.version, " is not implemented");
+  }
+  std::vector<Value*> inputs;
+  for (const Val& val : call.inputs)
+    inputs.push_back(GraphEmitter::unwrap(val));
+  for (const Val& val : call.captures)
+    inputs.push_back(GraphEmitter::unwrap(val));
+  std::vector<std::string> names(call.outputs);
+  for (size_t i = 0; i < names.size() && i < static_cast<size_t>(node.output_size()); ++i) {
+    names[i] = node.output(static_cast<int>(i));
+    if (!names[i].empty()) make_room(frame, names[i]);
+    if (!frame.names_are_final && !names[i].empty()) names[i] = joined(frame.scope, names[i]);
+  }
+  Node* made = frame.graph.append(*op, Attrs::parse(*op->attrs, call.attrs), std::move(inputs),
+                                  std::move(names), call.captures.size());
+  made->name = joined(frame.scope, node_name(node));
+  made->scope = joined(frame.scope, metadata_value(node, kScopeKey));
+  made->source = metadata_value(node, kSourceKey);
+  for (size_t i = 0; i < made->outputs.size() && i < static_cast<size_t>(node.output_size()); ++i) {
+    const std::string& name = node.output(static_cast<int>(i));
+    if (name.empty()) continue;
+    if (const auto known = frame.declared.find(name); known != frame.declared.end()) {
+      made->outputs[i]->type = known->second;
+    }
+  }
+  try {
+    infer_node(frame.graph, *made);
+  } catch (...) {
+    frame.graph.erase(*made);
+    throw;
+  }
+  for (size_t i = 0; i < made->outputs.size() && i < static_cast<size_t>(node.output_size()); ++i) {
+    const std::string& name = node.output(static_cast<int>(i));
+    if (!name.empty()) bind(frame, name, made->outputs[i]);
+  }
+}
+
+void Importer::bind_outputs(Frame& frame, const NodeProto& node, const Vals& results,
+                            GraphEmitter& emitter) {
+  const int count = output_count(node);
+  for (int i = 0; i < count; ++i) {
+    const std::string& name = node.output(i);
+    if (name.empty()) continue;
+    const Val result =
+        static_cast<size_t>(i) < results.size() ? results[static_cast<size_t>(i)] : Val();
+    if (!result) {
+      fail(ErrorCode::kUnsupported, "output ", i, " (", in_quotes(name), ") of ", node.op_type(),
+           " can't be made by this form of the operator");
+    }
+    take_output(frame, name, GraphEmitter::unwrap(result), emitter);
+  }
+}
+
+// Gives a value the name that the file has for it; one that bears a name already is passed through
+// Identity.
+void Importer::take_output(Frame& frame, const std::string& name, Value* value,
+                           GraphEmitter& emitter) {
+  if (poisoned_.contains(value)) {
+    frame.values.try_emplace(name, value);
+    return;
+  }
+  if (frame.names_are_final) {
+    if (named_.contains(value)) {
+      value = GraphEmitter::unwrap(emitter.call("Identity", {GraphEmitter::wrap(value)}));
+    }
+    make_room(frame, name);
+    frame.graph.rename(*value, name);
+  }
+  if (const auto known = frame.declared.find(name); known != frame.declared.end()) {
+    value->type = merge_types(value->type, known->second, name);
+  }
+  bind(frame, name, value);
+}
+
+}  // namespace sardonyx::onnx_import

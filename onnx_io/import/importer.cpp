@@ -1,0 +1,219 @@
+#include "onnx_io/import/importer.h"
+
+#include "ir/op.h"
+#include "ir/run_control.h"
+#include "onnx_io/import/parse.h"
+
+namespace sardonyx::onnx_import {
+
+using onnx_schema::GraphProto;
+using onnx_schema::ModelProto;
+using onnx_schema::TensorProto;
+using onnx_schema::ValueInfoProto;
+
+namespace {
+
+// Before this IR version every initializer had to be a graph input as well, and was a constant all
+// the same.
+constexpr int64_t kInitializersMayBeDefaults = 4;
+// Before this IR version models did not say which opset they use.
+constexpr int64_t kOpsetsAreImported = 3;
+
+// Element types and kinds agree, and no two known dims differ.
+void check_agree(const Type& declared, const Type& actual, std::string_view what) {
+  merge_types(actual, declared, what);
+}
+
+}  // namespace
+
+Importer::Importer(ModelProto& proto, const LoadOptions& options, ExternalFiles* external,
+                   std::vector<Problem>* problems)
+    : proto_(proto),
+      options_(options),
+      problems_(problems),
+      tensors_(options.limits, external),
+      types_(options.limits, [this] { return model_.graph->fresh_symbol(); }) {}
+
+Model Importer::run() {
+  if (!guarded("", "", [&] { read_header(); })) return std::move(model_);
+  Frame frame{.graph = *model_.graph, .opsets = &opsets_};
+  guarded("", "", [&] { import_graph(frame, *proto_.mutable_graph(), {}); });
+  return std::move(model_);
+}
+
+void Importer::read_header() {
+  if (!proto_.has_graph()) {
+    fail(ErrorCode::kInvalidModel, "the file is no ONNX model: it has no graph");
+  }
+  if (proto_.ir_version() < 1) {
+    fail(ErrorCode::kInvalidModel, "ir_version is ",
+         proto_.has_ir_version() ? std::to_string(proto_.ir_version()) : "missing",
+         ", expected 1 to ", kNewestIrVersion);
+  }
+  if (proto_.ir_version() > kNewestIrVersion) {
+    fail(ErrorCode::kUnsupported, "ir_version ", proto_.ir_version(), " is newer than ",
+         kNewestIrVersion, ", the newest that is known");
+  }
+  opsets_ = read_opsets(proto_.opset_import(), "the model");
+  if (opsets_.empty() && proto_.ir_version() < kOpsetsAreImported) opsets_.emplace("", 1);
+  if (opsets_.empty()) fail(ErrorCode::kInvalidModel, "the model has no opset_import");
+  functions_ = std::make_unique<FunctionTable>(proto_);
+  functions_->check_expansion(proto_.graph(), options_.limits);
+
+  model_.ir_version = proto_.ir_version();
+  model_.opsets.insert(opsets_.begin(), opsets_.end());
+  model_.producer_name = proto_.producer_name();
+  model_.producer_version = proto_.producer_version();
+  model_.domain = proto_.domain();
+  model_.doc = proto_.doc_string();
+  model_.model_version = proto_.model_version();
+  for (const auto& entry : proto_.metadata_props())
+    model_.metadata[entry.key()] = entry.value();
+}
+
+void Importer::import_graph(Frame& frame, GraphProto& proto, std::span<const Type> implied) {
+  frame.graph.name = proto.name();
+  frame.graph.doc = proto.doc_string();
+  add_inputs(frame, proto, implied);
+  add_initializers(frame, proto);
+  read_declared(frame, proto);
+  import_nodes(frame, *proto.mutable_node());
+  add_outputs(frame, proto);
+}
+
+void Importer::add_inputs(Frame& frame, GraphProto& proto, std::span<const Type> implied) {
+  std::unordered_map<std::string, TensorProto*> initializers;
+  for (TensorProto& tensor : *proto.mutable_initializer())
+    initializers[tensor.name()] = &tensor;
+  size_t index = 0;
+  for (ValueInfoProto& input : *proto.mutable_input()) {
+    const Type* type = index < implied.size() ? &implied[index] : nullptr;
+    ++index;
+    const std::string label = "graph input " + in_quotes(input.name());
+    const auto found = initializers.find(input.name());
+    TensorProto* initializer = found == initializers.end() ? nullptr : found->second;
+    if (!guarded(label, "", [&] { add_input(frame, input, type, initializer); })) {
+      frame.values.try_emplace(input.name(), placeholder(frame));
+    }
+  }
+}
+
+void Importer::add_input(Frame& frame, ValueInfoProto& proto, const Type* implied,
+                         TensorProto* initializer) {
+  const std::string& name = proto.name();
+  check_new_name(frame, name, "graph input");
+  const bool is_main = !frame.outer;
+  if (!proto.has_type() && is_main && !initializer) {
+    fail(ErrorCode::kInvalidModel, "has no type");
+  }
+  Type type = proto.has_type() && proto.type().value_case() != onnx_schema::TypeProto::VALUE_NOT_SET
+                  ? types_.type(proto.type(), "the value")
+                  : Type::none();
+  if (type.is_none() && is_main && !initializer) fail(ErrorCode::kInvalidModel, "has no type");
+  if (type.is_none() && implied) type = *implied;
+  if (!initializer) return bind(frame, name, frame.graph.add_input(name, std::move(type)));
+  if (!is_main) {
+    fail(ErrorCode::kInvalidModel,
+         "of a subgraph is also an initializer; inputs of subgraphs have no defaults");
+  }
+  const Tensor& value = tensors_.tensor(*initializer);
+  const Type actual = Type::tensor(value.dtype(), to_dims(value.shape()));
+  check_agree(type, actual, name);
+  // add_initializers makes the constant; nothing to feed.
+  if (proto_.ir_version() < kInitializersMayBeDefaults) return;
+  Value* input = frame.graph.add_input(name, type.is_none() ? actual : type);
+  input->default_value = std::make_shared<const Tensor>(value);
+  bind(frame, name, input);
+}
+
+void Importer::add_initializers(Frame& frame, GraphProto& proto) {
+  std::unordered_set<std::string> seen;
+  const auto add = [&](const std::string& name, const auto& decode) {
+    const bool good = guarded("initializer " + in_quotes(name), "", [&] {
+      if (!seen.insert(name).second) fail(ErrorCode::kInvalidModel, "is given twice");
+      if (const auto input = frame.values.find(name);
+          input != frame.values.end() && input->second && input->second->default_value) {
+        return;
+      }
+      check_new_name(frame, name, "initializer");
+      bind(frame, name, frame.graph.add_constant(name, decode()));
+    });
+    if (!good) frame.values.try_emplace(name, placeholder(frame));
+  };
+  for (TensorProto& tensor : *proto.mutable_initializer()) {
+    add(tensor.name(), [&]() -> const Tensor& { return tensors_.tensor(tensor); });
+  }
+  for (auto& sparse : *proto.mutable_sparse_initializer()) {
+    add(sparse.values().name(), [&] { return tensors_.dense(sparse); });
+  }
+}
+
+void Importer::read_declared(Frame& frame, const GraphProto& proto) {
+  const auto read = [&](const ValueInfoProto& info) {
+    if (!info.has_type() || info.type().value_case() == onnx_schema::TypeProto::VALUE_NOT_SET)
+      return;
+    const std::string label = "value " + in_quotes(info.name());
+    guarded(label, "", [&] {
+      Type type = types_.type(info.type(), "the value");
+      const auto [known, is_new] = frame.declared.try_emplace(info.name(), type);
+      if (!is_new) known->second = merge_types(type, known->second, info.name());
+    });
+  };
+  for (const ValueInfoProto& info : proto.value_info())
+    read(info);
+  for (const ValueInfoProto& output : proto.output())
+    read(output);
+}
+
+void Importer::add_outputs(Frame& frame, const GraphProto& proto) {
+  for (const ValueInfoProto& output : proto.output()) {
+    guarded("graph output " + in_quotes(output.name()), "", [&] {
+      if (output.name().empty()) fail(ErrorCode::kInvalidModel, "a graph output has no name");
+      const auto found = frame.values.find(output.name());
+      if (found == frame.values.end() || !found->second) {
+        fail(ErrorCode::kInvalidModel, "is produced by no node, and is no input or initializer");
+      }
+      Value* value = found->second;
+      if (const auto declared = frame.declared.find(output.name());
+          declared != frame.declared.end() && !poisoned_.contains(value) && !value->producer) {
+        check_agree(declared->second, value->type, output.name());
+      }
+      frame.graph.add_output(value);
+    });
+  }
+}
+
+void Importer::bind(Frame& frame, const std::string& name, Value* value) {
+  frame.values[name] = value;
+  if (frame.names_are_final) named_.insert(value);
+}
+
+void Importer::check_new_name(const Frame& frame, const std::string& name,
+                              std::string_view what) const {
+  if (name.empty()) fail(ErrorCode::kInvalidModel, "a ", what, " has no name");
+  require_utf8(name, text(what, " name"));
+  if (frame.values.contains(name)) {
+    fail(ErrorCode::kInvalidModel, "the name ", in_quotes(name),
+         " is already taken in this graph: names must be unique");
+  }
+  for (const Frame* outer = frame.outer; outer; outer = outer->outer) {
+    if (outer->values.contains(name)) {
+      fail(ErrorCode::kInvalidModel, "the name ", in_quotes(name),
+           " shadows one of the outer graph: names must be unique");
+    }
+  }
+}
+
+// The file's names go before those that were invented on the way.
+void Importer::make_room(Frame& frame, const std::string& name) {
+  if (!frame.names_are_final) return;
+  if (Value* invented = frame.graph.find_value(name)) frame.graph.rename(*invented, "");
+}
+
+Value* Importer::placeholder(Frame& frame) {
+  Value* value = frame.graph.add_input("", Type::none());
+  poisoned_.insert(value);
+  return value;
+}
+
+}  // namespace sardonyx::onnx_import

@@ -1,0 +1,132 @@
+// From the messages of a file to a graph.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "ir/graph.h"
+#include "onnx_io/check.h"
+#include "onnx_io/import/decode_tensor.h"
+#include "onnx_io/import/decode_type.h"
+#include "onnx_io/import/functions.h"
+#include "onnx_io/import/names.h"
+#include "onnx_io/load.h"
+#include "onnx_io/onnx.pb.h"
+#include "onnx_io/upgrade.h"
+
+namespace sardonyx::onnx_import {
+
+// A function while it is expanded in place of one call.
+struct FunctionCall {
+  std::string label;
+  AttrMap attrs;                               // given by the call, or defaults
+  std::unordered_set<std::string> parameters;  // all attributes that the function has
+};
+
+// Where names are looked up: one graph of the file, or one expanded function.
+struct Frame {
+  Graph& graph;
+  const Frame* outer = nullptr;        // of the enclosing graph
+  const FunctionCall* call = nullptr;  // of the function that the nodes belong to
+  const Opsets* opsets = nullptr;
+  std::string scope;                               // of expanded functions: "encoder.layer3"
+  bool names_are_final = true;                     // values keep the names of the file
+  std::unordered_map<std::string, Value*> values;  // null: an optional input that was not given
+  std::unordered_map<std::string, Type> declared;  // by value_info and outputs
+};
+
+class Importer {
+ public:
+  // Takes tensors out of `proto`. Without `problems` the first fault is thrown; with it, all are
+  // noted.
+  Importer(onnx_schema::ModelProto& proto, const LoadOptions& options, ExternalFiles* external,
+           std::vector<Problem>* problems);
+  Model run();
+
+ private:
+  // Runs `work`; true if it went well. A fault is thrown with `label` before it, or noted.
+  template <typename Work>
+  bool guarded(const std::string& label, const std::string& node, const Work& work);
+
+  // ---- importer.cpp: graphs ----
+  void read_header();
+  void import_graph(Frame& frame, onnx_schema::GraphProto& proto, std::span<const Type> implied);
+  void add_inputs(Frame& frame, onnx_schema::GraphProto& proto, std::span<const Type> implied);
+  void add_input(Frame& frame, onnx_schema::ValueInfoProto& proto, const Type* implied,
+                 onnx_schema::TensorProto* initializer);
+  void add_initializers(Frame& frame, onnx_schema::GraphProto& proto);
+  void read_declared(Frame& frame, const onnx_schema::GraphProto& proto);
+  void add_outputs(Frame& frame, const onnx_schema::GraphProto& proto);
+  void bind(Frame& frame, const std::string& name, Value* value);
+  void check_new_name(const Frame& frame, const std::string& name, std::string_view what) const;
+  void make_room(Frame& frame, const std::string& name);
+  Value* placeholder(Frame& frame);
+
+  // ---- import_node.cpp: nodes ----
+  void import_nodes(Frame& frame,
+                    google::protobuf::RepeatedPtrField<onnx_schema::NodeProto>& nodes);
+  void import_node(Frame& frame, onnx_schema::NodeProto& node);
+  void poison_outputs(Frame& frame, const onnx_schema::NodeProto& node);
+  Vals node_inputs(const Frame& frame, const onnx_schema::NodeProto& node) const;
+  RawCall raw_call(Frame& frame, onnx_schema::NodeProto& node, GraphEmitter& emitter);
+  void find_version(const Frame& frame, RawCall& call) const;
+  void import_constant(Frame& frame, onnx_schema::NodeProto& node);
+  void append_node(Frame& frame, const onnx_schema::NodeProto& node, RawCall& call);
+  void bind_outputs(Frame& frame, const onnx_schema::NodeProto& node, const Vals& results,
+                    GraphEmitter& emitter);
+  void take_output(Frame& frame, const std::string& name, Value* value, GraphEmitter& emitter);
+
+  // ---- import_attribute.cpp: attributes, subgraphs, function calls ----
+  AttrMap attributes(Frame& frame, onnx_schema::NodeProto& node,
+                     const std::vector<std::string>& captured, std::span<const Type> implied);
+  std::optional<AttrValue> attribute(Frame& frame, onnx_schema::AttributeProto& proto,
+                                     const std::vector<std::string>& captured,
+                                     std::span<const Type> implied);
+  GraphPtr subgraph(Frame& frame, onnx_schema::GraphProto& proto,
+                    const std::vector<std::string>& captured, std::span<const Type> implied);
+  FunctionCall function_call(Frame& frame, onnx_schema::NodeProto& node,
+                             onnx_schema::FunctionProto& function);
+  void expand(Frame& frame, onnx_schema::NodeProto& node, onnx_schema::FunctionProto& function);
+
+  onnx_schema::ModelProto& proto_;
+  const LoadOptions& options_;
+  std::vector<Problem>* problems_;
+  Model model_;
+  TensorDecoder tensors_;
+  TypeDecoder types_;
+  FreeNames free_names_;
+  std::unique_ptr<FunctionTable> functions_;
+  Opsets opsets_;
+  std::unordered_map<const onnx_schema::FunctionProto*, Opsets> function_opsets_;
+  std::unordered_set<const Value*> named_;     // values that bear a name of the file
+  std::unordered_set<const Value*> poisoned_;  // stand in for what could not be made
+};
+
+template <typename Work>
+bool Importer::guarded(const std::string& label, const std::string& node, const Work& work) {
+  try {
+    try {
+      work();
+      return true;
+    } catch (const std::bad_alloc&) {
+      fail(ErrorCode::kResourceExhausted, "out of memory");
+    }
+  } catch (const Error& error) {
+    const bool stops =
+        error.code() == ErrorCode::kCancelled || error.code() == ErrorCode::kDeadlineExceeded;
+    const bool names_node = !error.node().empty() || label.empty();
+    Error located = names_node ? error : error.with_context(label).at_node(node);
+    if (!problems_ || stops) throw located;
+    problems_->push_back({located.code(), located.node(), located.what()});
+  }
+  return false;
+}
+
+// What the importer keeps of metadata_props under its own keys.
+constexpr std::string_view kScopeKey = "sardonyx.scope";
+constexpr std::string_view kSourceKey = "sardonyx.source";
+
+}  // namespace sardonyx::onnx_import
