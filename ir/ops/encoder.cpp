@@ -1,7 +1,450 @@
+// Encoders of ai.onnx.ml that give tensors of known shape: labels, categories, selected features.
+// The ops on maps stand in feature_map.cpp.
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "ir/dispatch.h"
+#include "ir/ops/infer.h"
+#include "ir/ops/scores.h"
 #include "ir/ops/tables.h"
 
 namespace sardonyx::ops {
+namespace {
 
-std::span<const OpDef> encoder_ops() { return {}; }
+using Ints = std::vector<int64_t>;
+using Floats = std::vector<float>;
+using Strings = std::vector<std::string>;
+
+constexpr DTypeSet kFeatures{DType::kFloat, DType::kDouble, DType::kInt64, DType::kInt32};
+constexpr DTypeSet kStringOrInt{DType::kString, DType::kInt64};
+
+// --- ArrayFeatureExtractor ---
+
+void infer_array_feature_extractor(InferContext& c) {
+  const Dims* x = c.shape(0);
+  const Dims* y = c.shape(1);
+  if (x && x->empty()) c.fail_input(0, "expected at least one dim");
+  const Dim selected = y ? element_count(*y) : c.unknown();
+  if (!x) return c.set(0, c.dtype(0), std::nullopt);
+  Dims z = *x;
+  z.back() = selected;
+  if (z.size() == 1) z.insert(z.begin(), Dim(1));  // a vector counts as one row
+  c.set(0, c.dtype(0), std::move(z));
+}
+
+void array_feature_extractor(const KernelCall& call) {
+  const TensorView& x = call.inputs[0];
+  const std::span<const int64_t> indices(call.inputs[1].data<int64_t>(),
+                                         static_cast<size_t>(call.inputs[1].count()));
+  const int64_t features = x.shape.back();
+  for (const int64_t index : indices) {
+    if (index < 0 || index >= features) {
+      fail(ErrorCode::kInvalidArgument, "ArrayFeatureExtractor: input Y: index ", index,
+           " is outside 0..", features, " (exclusive), the last dim of X");
+    }
+  }
+  const int64_t rows = features == 0 ? 0 : x.count() / features;
+  dispatch_width(x.dtype, [&]<typename T>() {
+    const T* from = x.data<T>();
+    T* to = call.outputs[0].data<T>();
+    for (int64_t row = 0; row < rows; ++row, from += features) {
+      for (const int64_t index : indices)
+        *to++ = from[index];
+    }
+  });
+}
+
+// --- CategoryMapper ---
+
+struct CategoryMapperAttrs {
+  Ints cats_int64s;
+  Strings cats_strings;
+  int64_t default_int64 = -1;
+  std::string default_string = "_Unused";
+  static auto fields() {
+    using A = CategoryMapperAttrs;
+    return std::tuple{
+        field("cats_int64s", &A::cats_int64s), field("cats_strings", &A::cats_strings),
+        field("default_int64", &A::default_int64), field("default_string", &A::default_string)};
+  }
+};
+
+void infer_category_mapper(InferContext& c) {
+  const auto& attrs = c.attrs<CategoryMapperAttrs>();
+  c.require(attrs.cats_int64s.size() == attrs.cats_strings.size(),
+            "attribute cats_int64s: expected ", attrs.cats_strings.size(),
+            " elements, as many as cats_strings, got ", attrs.cats_int64s.size());
+  c.set(0, c.dtype(0) == DType::kString ? DType::kInt64 : DType::kString, shape_of(c, 0));
+}
+
+// Looks each element of `from` up among `keys`; of equal keys the last one counts.
+template <typename From, typename To>
+void map_categories(const TensorView& from, const TensorView& to, const std::vector<From>& keys,
+                    const std::vector<To>& values, const To& missing) {
+  std::unordered_map<From, To> table;
+  for (size_t i = 0; i < keys.size(); ++i)
+    table[keys[i]] = values[i];
+  for (int64_t i = 0; i < from.count(); ++i) {
+    const auto found = table.find(from.data<From>()[i]);
+    to.data<To>()[i] = found == table.end() ? missing : found->second;
+  }
+}
+
+void category_mapper(const KernelCall& call) {
+  const auto& attrs = call.attrs<CategoryMapperAttrs>();
+  if (call.inputs[0].dtype == DType::kString) {
+    map_categories(call.inputs[0], call.outputs[0], attrs.cats_strings, attrs.cats_int64s,
+                   attrs.default_int64);
+  } else {
+    map_categories(call.inputs[0], call.outputs[0], attrs.cats_int64s, attrs.cats_strings,
+                   attrs.default_string);
+  }
+}
+
+// --- LabelEncoder ---
+
+struct LabelEncoderAttrs {
+  float default_float = -0.0f;
+  int64_t default_int64 = -1;
+  std::string default_string = "_Unused";
+  std::optional<Tensor> default_tensor;
+  Floats keys_floats;
+  Ints keys_int64s;
+  Strings keys_strings;
+  std::optional<Tensor> keys_tensor;
+  Floats values_floats;
+  Ints values_int64s;
+  Strings values_strings;
+  std::optional<Tensor> values_tensor;
+  static auto fields() {
+    using A = LabelEncoderAttrs;
+    return std::tuple{
+        field("default_float", &A::default_float),   field("default_int64", &A::default_int64),
+        field("default_string", &A::default_string), field("default_tensor", &A::default_tensor),
+        field("keys_floats", &A::keys_floats),       field("keys_int64s", &A::keys_int64s),
+        field("keys_strings", &A::keys_strings),     field("keys_tensor", &A::keys_tensor),
+        field("values_floats", &A::values_floats),   field("values_int64s", &A::values_int64s),
+        field("values_strings", &A::values_strings), field("values_tensor", &A::values_tensor)};
+  }
+};
+
+// The one list that is given out of four, as a tensor; undefined where there is none or several.
+Tensor one_list(const Floats& floats, const Ints& ints, const Strings& strings,
+                const std::optional<Tensor>& tensor) {
+  const int given = !floats.empty() + !ints.empty() + !strings.empty() + tensor.has_value();
+  if (given != 1) return {};
+  if (tensor) return *tensor;
+  if (!floats.empty()) return Tensor::vector(floats);
+  return ints.empty() ? Tensor::vector(strings) : Tensor::vector(ints);
+}
+Tensor keys_of(const LabelEncoderAttrs& attrs) {
+  return one_list(attrs.keys_floats, attrs.keys_int64s, attrs.keys_strings, attrs.keys_tensor);
+}
+Tensor values_of(const LabelEncoderAttrs& attrs) {
+  return one_list(attrs.values_floats, attrs.values_int64s, attrs.values_strings,
+                  attrs.values_tensor);
+}
+
+void infer_label_encoder(InferContext& c) {
+  const auto& attrs = c.attrs<LabelEncoderAttrs>();
+  const Tensor keys = keys_of(attrs), values = values_of(attrs);
+  c.require(keys.defined(),
+            "expected just one of the attributes keys_floats, keys_int64s, keys_strings and "
+            "keys_tensor");
+  c.require(values.defined(),
+            "expected just one of the attributes values_floats, values_int64s, values_strings and "
+            "values_tensor");
+  c.require(keys.count() == values.count(), "expected as many values as keys (", keys.count(),
+            "), got ", values.count());
+  if (keys.dtype() != c.dtype(0)) {
+    c.fail_input(0, "expected elements of ", keys.dtype(), ", the type of the keys");
+  }
+  if (attrs.default_tensor) {
+    c.require(attrs.default_tensor->dtype() == values.dtype(),
+              "attribute default_tensor: expected an element of ", values.dtype(),
+              ", the type of the values, got ", attrs.default_tensor->dtype());
+    c.require(attrs.default_tensor->count() == 1,
+              "attribute default_tensor: expected one element, got ",
+              attrs.default_tensor->count());
+  }
+  c.set(0, values.dtype(), shape_of(c, 0));
+}
+
+// What unordered_map may take for a key: all NaNs are one, and so are the two zeros.
+template <typename T>
+auto hashable(const T& key) {
+  if constexpr (std::is_floating_point_v<T>) {
+    const double wide = key == 0 ? 0.0 : static_cast<double>(key);
+    return std::bit_cast<uint64_t>(std::isnan(wide) ? std::numeric_limits<double>::quiet_NaN()
+                                                    : wide);
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return key;
+  } else {
+    return static_cast<int64_t>(key);
+  }
+}
+
+// For each element of x its position among the keys (of equal ones the first), -1 for none.
+Ints find_keys(const TensorView& x, const Tensor& keys) {
+  return detail::dispatch_among<std::string, int64_t, float, int32_t, int16_t, double>(
+      x.dtype, [&]<typename T>() {
+        std::unordered_map<decltype(hashable(T())), int64_t> table;
+        const std::span<const T> list = keys.values<T>();
+        for (size_t i = 0; i < list.size(); ++i)
+          table.emplace(hashable(list[i]), static_cast<int64_t>(i));
+        Ints places(static_cast<size_t>(x.count()), -1);
+        for (size_t i = 0; i < places.size(); ++i) {
+          const auto found = table.find(hashable(x.data<T>()[i]));
+          if (found != table.end()) places[i] = found->second;
+        }
+        return places;
+      });
+}
+
+template <typename T>
+T default_value(const LabelEncoderAttrs& attrs) {
+  if (attrs.default_tensor) return attrs.default_tensor->values<T>()[0];
+  if constexpr (std::is_same_v<T, std::string>) {
+    return attrs.default_string;
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return attrs.default_float;
+  } else {
+    return static_cast<T>(attrs.default_int64);
+  }
+}
+
+void label_encoder(const KernelCall& call) {
+  const auto& attrs = call.attrs<LabelEncoderAttrs>();
+  const Ints places = find_keys(call.inputs[0], keys_of(attrs));
+  const Tensor values = values_of(attrs);
+  detail::dispatch_among<std::string, int64_t, float, int32_t, int16_t, double>(
+      values.dtype(), [&]<typename T>() {
+        const T missing = default_value<T>(attrs);
+        const std::span<const T> list = values.values<T>();
+        T* y = call.outputs[0].data<T>();
+        for (const int64_t place : places)
+          *y++ = place < 0 ? missing : list[static_cast<size_t>(place)];
+      });
+}
+
+// --- OneHotEncoder ---
+
+struct OneHotEncoderAttrs {
+  Ints cats_int64s;
+  Strings cats_strings;
+  int64_t zeros = 1;
+  static auto fields() {
+    using A = OneHotEncoderAttrs;
+    return std::tuple{field("cats_int64s", &A::cats_int64s),
+                      field("cats_strings", &A::cats_strings), field("zeros", &A::zeros)};
+  }
+};
+
+void infer_one_hot_encoder(InferContext& c) {
+  const auto& attrs = c.attrs<OneHotEncoderAttrs>();
+  const bool strings = c.dtype(0) == DType::kString;
+  const size_t categories = strings ? attrs.cats_strings.size() : attrs.cats_int64s.size();
+  c.require(categories > 0, "attribute ", strings ? "cats_strings" : "cats_int64s",
+            ": expected categories, as X has elements of ", c.dtype(0));
+  std::optional<Dims> shape = shape_of(c, 0);
+  if (shape) shape->emplace_back(static_cast<int64_t>(categories));
+  c.set(0, DType::kFloat, std::move(shape));
+}
+
+// Numbers are truncated to int64 first; what does not fit is in no category.
+template <typename T>
+std::optional<int64_t> category_of(T x) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (!(x >= T(-0x1p63) && x < T(0x1p63))) return std::nullopt;
+  }
+  return static_cast<int64_t>(x);
+}
+std::optional<std::string> category_of(const std::string& x) {
+  return x;
+}
+
+template <typename T, typename Category>
+void encode_one_hot(const KernelCall& call, const std::vector<Category>& categories, bool zeros) {
+  std::unordered_map<Category, size_t> table;
+  for (size_t i = 0; i < categories.size(); ++i)
+    table[categories[i]] = i;
+  const TensorView& x = call.inputs[0];
+  float* y = call.outputs[0].data<float>();
+  std::fill_n(y, call.outputs[0].count(), 0.f);
+  for (int64_t i = 0; i < x.count(); ++i, y += categories.size()) {
+    const auto category = category_of(x.data<T>()[i]);
+    const auto found = category ? table.find(*category) : table.end();
+    if (found != table.end()) {
+      y[found->second] = 1;
+    } else if (!zeros) {
+      fail(ErrorCode::kInvalidArgument, "OneHotEncoder: input X: element ", i, " (", x.data<T>()[i],
+           ") is in no category, and attribute zeros is 0");
+    }
+  }
+}
+
+void one_hot_encoder(const KernelCall& call) {
+  const auto& attrs = call.attrs<OneHotEncoderAttrs>();
+  detail::dispatch_among<std::string, int64_t, int32_t, float, double>(
+      call.inputs[0].dtype, [&]<typename T>() {
+        if constexpr (std::is_same_v<T, std::string>) {
+          encode_one_hot<T>(call, attrs.cats_strings, attrs.zeros != 0);
+        } else {
+          encode_one_hot<T>(call, attrs.cats_int64s, attrs.zeros != 0);
+        }
+      });
+}
+
+// --- FeatureVectorizer ---
+
+struct FeatureVectorizerAttrs {
+  Ints inputdimensions;
+  static auto fields() {
+    return std::tuple{field("inputdimensions", &FeatureVectorizerAttrs::inputdimensions)};
+  }
+};
+
+// The dims of an input as [rows, features]: a vector is one row, all dims but the first are
+// features.
+std::pair<Dim, Dim> rows_and_features(const Dims& shape) {
+  if (shape.size() == 1) return {1, shape[0]};
+  return {shape[0], element_count(Dims(shape.begin() + 1, shape.end()))};
+}
+
+void infer_feature_vectorizer(InferContext& c) {
+  const Ints& sizes = c.attrs<FeatureVectorizerAttrs>().inputdimensions;
+  c.require(sizes.empty() || sizes.size() == c.input_count(),
+            "attribute inputdimensions: expected ", c.input_count(),
+            " elements, one for each input, got ", sizes.size());
+  std::optional<Dim> rows, total = Dim(0);
+  for (size_t i = 0; i < c.input_count(); ++i) {
+    c.require(sizes.empty() || sizes[i] >= 0,
+              "attribute inputdimensions: ", sizes.empty() ? 0 : sizes[i], " is negative");
+    const Dims* shape = c.shape(i);
+    if (shape && shape->empty()) c.fail_input(i, "expected at least one dim");
+    if (!sizes.empty()) *total += sizes[i];
+    if (!shape) {
+      if (sizes.empty()) total.reset();
+      continue;
+    }
+    const auto [own_rows, features] = rows_and_features(*shape);
+    rows = rows ? c.merged(*rows, own_rows, "rows") : own_rows;
+    if (sizes.empty() && total) *total += features;
+  }
+  c.set(0, DType::kFloat, Dims{rows.value_or(c.unknown()), total.value_or(c.unknown())});
+}
+
+// Each input in its columns: cut where it has more features than inputdimensions says, filled up
+// with zeros where it has fewer.
+void feature_vectorizer(const KernelCall& call) {
+  const Ints& sizes = call.attrs<FeatureVectorizerAttrs>().inputdimensions;
+  float* y = call.outputs[0].data<float>();
+  const int64_t rows = call.outputs[0].shape[0], width = call.outputs[0].shape[1];
+  std::fill_n(y, rows * width, 0.f);
+  int64_t column = 0;
+  for (size_t k = 0; k < call.inputs.size(); ++k) {
+    const std::vector<float> x = read_features<float>(call.inputs[k]);
+    const int64_t features = rows == 0 ? 0 : call.inputs[k].count() / rows;
+    const int64_t wanted = sizes.empty() ? features : sizes[k];
+    for (int64_t row = 0; row < rows; ++row) {
+      std::copy_n(x.data() + row * features, std::min(features, wanted), y + row * width + column);
+    }
+    column += wanted;
+  }
+}
+
+// --- samples ---
+
+SampleInput given(Tensor value) {
+  const Shape shape = value.shape();
+  return {.shape = shape, .value = std::move(value)};
+}
+
+std::vector<Sample> extractor_samples() {
+  return {{.inputs = {{.shape = {2, 3}}, given(Tensor::vector<int64_t>({2, 0, 2, 1}))}},
+          {.inputs = {{.shape = {5}}, given(Tensor::of<int64_t>({4}, {1, 1}))}},
+          {.inputs = {given(Tensor::of<std::string>({"a", "b"}, {1, 2})),
+                      given(Tensor::vector<int64_t>({1}))}}};
+}
+
+std::vector<Sample> category_samples() {
+  const AttrMap attrs{{"cats_int64s", Ints{5, 7}}, {"cats_strings", Strings{"five", "seven"}}};
+  return {
+      {.inputs = {given(Tensor::vector<std::string>({"seven", "six", "five"}))}, .attrs = attrs},
+      {.inputs = {given(Tensor::of<int64_t>({7, 6, 5, 0}, {2, 2}))}, .attrs = attrs}};
+}
+
+std::vector<Sample> label_samples() {
+  return {{.inputs = {given(Tensor::vector<std::string>({"b", "c", "a"}))},
+           .attrs = {{"keys_strings", Strings{"a", "b"}}, {"values_floats", Floats{1.5f, 2}}}},
+          {.inputs = {given(Tensor::vector<float>({1, NAN, 3}))},
+           .attrs = {{"keys_floats", Floats{NAN, 3}}, {"values_int64s", Ints{10, 20}}}},
+          {.inputs = {given(Tensor::of<int16_t>({1, 2, 3, 4}, {2, 2}))},
+           .attrs = {{"keys_tensor", Tensor::vector<int16_t>({1, 2, 4})},
+                     {"values_tensor", Tensor::vector<double>({0.25, 0.5, 0.75})},
+                     {"default_tensor", Tensor::vector<double>({-1.5})}}}};
+}
+
+std::vector<Sample> one_hot_samples() {
+  return {{.inputs = {{.shape = {2, 3}}},
+           .attrs = {{"cats_int64s", Ints{-1, 0, 1}}, {"cats_strings", Strings{"", "a"}}}}};
+}
+
+std::vector<Sample> vectorizer_samples() {
+  return {{.inputs = {{.shape = {2, 3}}, {.shape = {2, 1}}},
+           .attrs = {{"inputdimensions", Ints{2, 2}}}},
+          {.inputs = {{.shape = {3}}, {.shape = {1, 2}}}}};
+}
+
+const OpDef kOps[] = {
+    {.name = "ArrayFeatureExtractor",
+     .domain = "ai.onnx.ml",
+     .signature = "(X: T, Y: int64) -> (Z: T)",
+     .types = {{"T", kFeatures | DType::kString}},
+     .infer = infer_array_feature_extractor,
+     .reference = array_feature_extractor,
+     .samples = extractor_samples},
+    {.name = "CategoryMapper",
+     .domain = "ai.onnx.ml",
+     .signature = "(X: T1) -> (Y: T2)",
+     .types = {{"T1", kStringOrInt}, {"T2", kStringOrInt}},
+     .attrs = attr_schema<CategoryMapperAttrs>(),
+     .infer = infer_category_mapper,
+     .reference = category_mapper,
+     .samples = category_samples},
+    {.name = "FeatureVectorizer",
+     .domain = "ai.onnx.ml",
+     .signature = "(X...: T1) -> (Y: float)",
+     .types = {{"T1", kFeatures}},
+     .attrs = attr_schema<FeatureVectorizerAttrs>(),
+     .infer = infer_feature_vectorizer,
+     .reference = feature_vectorizer,
+     .samples = vectorizer_samples},
+    {.name = "LabelEncoder",
+     .domain = "ai.onnx.ml",
+     .since = 4,
+     .signature = "(X: T1) -> (Y: T2)",
+     .types = {{"T1", kFeatures | DTypeSet{DType::kString, DType::kInt16}},
+               {"T2", kFeatures | DTypeSet{DType::kString, DType::kInt16}}},
+     .attrs = attr_schema<LabelEncoderAttrs>(),
+     .infer = infer_label_encoder,
+     .reference = label_encoder,
+     .samples = label_samples},
+    {.name = "OneHotEncoder",
+     .domain = "ai.onnx.ml",
+     .signature = "(X: T) -> (Y: float)",
+     .types = {{"T", kFeatures | DType::kString}},
+     .attrs = attr_schema<OneHotEncoderAttrs>(),
+     .infer = infer_one_hot_encoder,
+     .reference = one_hot_encoder,
+     .samples = one_hot_samples},
+};
+
+}  // namespace
+
+std::span<const OpDef> encoder_ops() {
+  return kOps;
+}
 
 }  // namespace sardonyx::ops

@@ -41,10 +41,11 @@ std::span<const OpDef> control_ops();   // If, Loop, Scan, SequenceMap
 std::span<const OpDef> text_ops();      // StringNormalizer, RegexFullMatch, TfIdfVectorizer ...
 std::span<const OpDef> picture_ops();   // ImageDecoder
 std::span<const OpDef> tree_ops();      // ai.onnx.ml tree ensembles
-std::span<const OpDef>
-linear_model_ops();                    // ai.onnx.ml linear models, SVMs, Scaler, Normalizer ...
-std::span<const OpDef> encoder_ops();  // ai.onnx.ml encoders and maps
-std::span<const OpDef> contrib_ops();  // com.microsoft: fused and transformer ops
+std::span<const OpDef> linear_model_ops();    // ai.onnx.ml linear models, Scaler, Normalizer ...
+std::span<const OpDef> support_vector_ops();  // ai.onnx.ml SVMs
+std::span<const OpDef> encoder_ops();         // ai.onnx.ml encoders to tensors
+std::span<const OpDef> feature_map_ops();     // ai.onnx.ml ops on maps
+std::span<const OpDef> contrib_ops();         // com.microsoft: fused and transformer ops
 std::span<const OpDef> contrib_quantized_ops();
 std::span<const OpDef> contrib_generation_ops();
 std::span<const OpDef> fused_ops();  // our own domain: what passes write

@@ -1,0 +1,293 @@
+// Ops of ai.onnx.ml that read or give maps.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+
+#include "ir/dispatch.h"
+#include "ir/ops/infer.h"
+#include "ir/ops/scores.h"
+#include "ir/ops/tables.h"
+
+namespace sardonyx::ops {
+namespace {
+
+using Ints = std::vector<int64_t>;
+using Strings = std::vector<std::string>;
+
+// The element type of the values of input 0, a map.
+DType map_value_type(const InferContext& c) {
+  return c.type(0).element->dtype;
+}
+
+// The positions of a map's keys in the keys' order; of equal keys the last one counts.
+template <typename Key>
+std::map<Key, int64_t> index_keys(const Map& map) {
+  std::map<Key, int64_t> index;
+  const std::span<const Key> keys = map.keys.values<Key>();
+  if (map.values.count() != map.keys.count()) {
+    fail(ErrorCode::kInvalidArgument, "a map has ", keys.size(), " keys and ", map.values.count(),
+         " values");
+  }
+  for (size_t i = 0; i < keys.size(); ++i)
+    index[keys[i]] = static_cast<int64_t>(i);
+  return index;
+}
+
+// --- CastMap ---
+
+struct CastMapAttrs {
+  std::string cast_to = "TO_FLOAT", map_form = "DENSE";
+  int64_t max_map = 1;
+  static auto fields() {
+    using A = CastMapAttrs;
+    return std::tuple{field("cast_to", &A::cast_to), field("map_form", &A::map_form),
+                      field("max_map", &A::max_map)};
+  }
+};
+
+void infer_cast_map(InferContext& c) {
+  const auto& attrs = c.attrs<CastMapAttrs>();
+  const bool sparse = attrs.map_form == "SPARSE";
+  c.require(sparse || attrs.map_form == "DENSE",
+            "attribute map_form: expected DENSE or SPARSE, got '", attrs.map_form, "'");
+  c.require(!sparse || attrs.max_map >= 0, "attribute max_map: expected at least 0, got ",
+            attrs.max_map);
+  DType to = DType::kFloat;
+  if (attrs.cast_to == "TO_STRING") {
+    to = DType::kString;
+  } else if (attrs.cast_to == "TO_INT64") {
+    to = DType::kInt64;
+  } else {
+    c.require(attrs.cast_to == "TO_FLOAT",
+              "attribute cast_to: expected TO_FLOAT, TO_STRING or TO_INT64, got '", attrs.cast_to,
+              "'");
+  }
+  c.set(0, to, Dims{1, sparse ? Dim(attrs.max_map) : c.unknown()});
+}
+
+// Reads the whole of `text`, spaces around it allowed.
+template <typename T>
+T parse_number(std::string_view text) {
+  const std::string_view spaces = " \t\n\v\f\r";
+  std::string_view digits = text.substr(std::min(text.find_first_not_of(spaces), text.size()));
+  digits = digits.substr(0, digits.find_last_not_of(spaces) + 1);
+  if (digits.starts_with('+')) digits.remove_prefix(1);
+  T value{};
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc() || end != digits.data() + digits.size()) {
+    fail(ErrorCode::kInvalidArgument, "CastMap: expected a number, got '", text, "'");
+  }
+  return value;
+}
+
+template <typename To, typename From>
+To cast_value(const From& value) {
+  if constexpr (std::is_same_v<To, From>) {
+    return value;
+  } else if constexpr (std::is_same_v<From, std::string>) {
+    return parse_number<To>(value);
+  } else if constexpr (std::is_same_v<To, std::string>) {
+    char digits[64];  // the longest float has 39 digits before the point
+    const auto end =
+        std::to_chars(digits, digits + sizeof digits, value, std::chars_format::fixed, 6).ptr;
+    return std::string(digits, end);
+  } else {
+    const bool fits = value >= From(-0x1p63) && value < From(0x1p63);
+    return fits ? static_cast<To>(value) : std::numeric_limits<To>::lowest();
+  }
+}
+
+// What stands where a sparse map has no value; for strings it is the text that ONNX Runtime writes.
+template <typename To>
+To absent_value() {
+  if constexpr (std::is_same_v<To, std::string>)
+    return "0.f";
+  else
+    return To(0);
+}
+
+template <typename From, typename To>
+Tensor cast_map_as(const Map& map, const CastMapAttrs& attrs) {
+  const std::map<int64_t, int64_t> index = index_keys<int64_t>(map);
+  const std::span<const From> values = map.values.values<From>();
+  const bool sparse = attrs.map_form == "SPARSE";
+  if (sparse && !index.empty() && index.begin()->first < 0) {
+    fail(ErrorCode::kInvalidArgument, "CastMap: input X: key ", index.begin()->first,
+         " is negative, which no place of a sparse map has");
+  }
+  const int64_t length = sparse ? attrs.max_map : static_cast<int64_t>(index.size());
+  Tensor out = Tensor::allocate(dtype_of<To>(), {1, length});
+  const std::span<To> places = out.mutable_values<To>();
+  std::fill(places.begin(), places.end(), absent_value<To>());
+  int64_t next = 0;
+  for (const auto& [key, at] : index) {
+    const int64_t place = sparse ? key : next++;
+    if (place < length) {
+      places[static_cast<size_t>(place)] = cast_value<To>(values[static_cast<size_t>(at)]);
+    }
+  }
+  return out;
+}
+
+std::vector<Datum> cast_map(const EvalCall& call) {
+  const Map& map = call.inputs[0].map();
+  const auto& attrs = call.attrs<CastMapAttrs>();
+  const DType to = attrs.cast_to == "TO_STRING"  ? DType::kString
+                   : attrs.cast_to == "TO_INT64" ? DType::kInt64
+                                                 : DType::kFloat;
+  return {detail::dispatch_among<float, std::string>(map.values.dtype(), [&]<typename From>() {
+    return detail::dispatch_among<float, std::string, int64_t>(
+        to, [&]<typename To>() { return cast_map_as<From, To>(map, attrs); });
+  })};
+}
+
+// --- DictVectorizer ---
+
+struct DictVectorizerAttrs {
+  Ints int64_vocabulary;
+  Strings string_vocabulary;
+  static auto fields() {
+    using A = DictVectorizerAttrs;
+    return std::tuple{field("int64_vocabulary", &A::int64_vocabulary),
+                      field("string_vocabulary", &A::string_vocabulary)};
+  }
+};
+
+void infer_dict_vectorizer(InferContext& c) {
+  const auto& attrs = c.attrs<DictVectorizerAttrs>();
+  const bool strings = c.dtype(0) == DType::kString;
+  c.require(strings ? attrs.int64_vocabulary.empty() : attrs.string_vocabulary.empty(),
+            "expected attribute ", strings ? "string_vocabulary" : "int64_vocabulary",
+            ", as the keys of X are ", c.dtype(0));
+  const size_t words = strings ? attrs.string_vocabulary.size() : attrs.int64_vocabulary.size();
+  c.set(0, map_value_type(c), Dims{1, static_cast<int64_t>(words)});
+}
+
+template <typename Key, typename T>
+Tensor vectorize(const Map& map, const std::vector<Key>& vocabulary) {
+  const std::map<Key, int64_t> index = index_keys<Key>(map);
+  const std::span<const T> values = map.values.values<T>();
+  Tensor out = Tensor::allocate(dtype_of<T>(), {1, static_cast<int64_t>(vocabulary.size())});
+  const std::span<T> places = out.mutable_values<T>();
+  for (size_t i = 0; i < vocabulary.size(); ++i) {
+    const auto found = index.find(vocabulary[i]);
+    places[i] = found == index.end() ? T() : values[static_cast<size_t>(found->second)];
+  }
+  return out;
+}
+
+std::vector<Datum> dict_vectorizer(const EvalCall& call) {
+  const Map& map = call.inputs[0].map();
+  const auto& attrs = call.attrs<DictVectorizerAttrs>();
+  return {detail::dispatch_among<int64_t, float, double, std::string>(
+      map.values.dtype(), [&]<typename T>() {
+        return map.keys.dtype() == DType::kString
+                   ? vectorize<std::string, T>(map, attrs.string_vocabulary)
+                   : vectorize<int64_t, T>(map, attrs.int64_vocabulary);
+      })};
+}
+
+// --- ZipMap ---
+
+struct ZipMapAttrs {
+  Ints classlabels_int64s;
+  Strings classlabels_strings;
+  static auto fields() {
+    using A = ZipMapAttrs;
+    return std::tuple{field("classlabels_int64s", &A::classlabels_int64s),
+                      field("classlabels_strings", &A::classlabels_strings)};
+  }
+};
+
+Type zip_map_element(const ClassLabels& labels) {
+  return Type::map(labels.dtype(), Type::tensor(DType::kFloat, Dims{}));
+}
+
+void infer_zip_map(InferContext& c) {
+  const auto& attrs = c.attrs<ZipMapAttrs>();
+  const ClassLabels labels{attrs.classlabels_strings, attrs.classlabels_int64s};
+  labels.check(c);
+  feature_rows(c);
+  const std::optional<Dim> columns = feature_count(c);
+  if (columns && columns->is_known() && *columns != static_cast<int64_t>(labels.size())) {
+    c.fail_input(0, "expected ", labels.size(), " columns, one for each class label");
+  }
+  c.set(0, Type::sequence(zip_map_element(labels)));
+}
+
+// A map of one row. The keys come in their order, as a map of ONNX Runtime has them.
+template <typename Key>
+Map zip_row(const std::vector<Key>& labels, std::span<const float> row) {
+  std::map<Key, float> sorted;
+  for (size_t i = 0; i < labels.size(); ++i)
+    sorted[labels[i]] = row[i];
+  std::vector<Key> keys;
+  std::vector<float> values;
+  for (const auto& [key, value] : sorted) {
+    keys.push_back(key);
+    values.push_back(value);
+  }
+  return {Tensor::vector(keys), Tensor::vector(values)};
+}
+
+std::vector<Datum> zip_map(const EvalCall& call) {
+  const auto& attrs = call.attrs<ZipMapAttrs>();
+  const ClassLabels labels{attrs.classlabels_strings, attrs.classlabels_int64s};
+  const Tensor& x = call.inputs[0].tensor();
+  const auto [rows, columns] = feature_table(x.shape());
+  if (columns != static_cast<int64_t>(labels.size())) {
+    fail(ErrorCode::kInvalidArgument, "ZipMap: input X: expected ", labels.size(),
+         " columns, one for each class label, got ", columns);
+  }
+  Sequence out{zip_map_element(labels), {}};
+  for (int64_t row = 0; row < rows; ++row) {
+    const auto values =
+        x.values<float>().subspan(static_cast<size_t>(row * columns), static_cast<size_t>(columns));
+    out.items.emplace_back(labels.are_strings() ? zip_row(labels.strings, values)
+                                                : zip_row(labels.integers, values));
+  }
+  return {Datum(std::move(out))};
+}
+
+std::vector<Sample> zip_map_samples() {
+  return {{.inputs = {{.shape = {3, 2}}}, .attrs = {{"classlabels_strings", Strings{"b", "a"}}}},
+          {.inputs = {{.shape = {2}}}, .attrs = {{"classlabels_int64s", Ints{5, 3}}}}};
+}
+
+const OpDef kOps[] = {
+    {.name = "CastMap",
+     .domain = "ai.onnx.ml",
+     .signature = "(X: T1) -> (Y: T2)",
+     .types = {{"T1", TypeSet({}, {}, {}, {}, "map(int64, string);map(int64, float)")},
+               {"T2", DTypeSet{DType::kString, DType::kFloat, DType::kInt64}}},
+     .attrs = attr_schema<CastMapAttrs>(),
+     .infer = infer_cast_map,
+     .evaluate = cast_map},
+    {.name = "DictVectorizer",
+     .domain = "ai.onnx.ml",
+     .signature = "(X: T1) -> (Y: T2)",
+     .types = {{"T1", TypeSet({}, {}, {}, {},
+                              "map(string, int64);map(int64, string);map(int64, float);"
+                              "map(int64, double);map(string, float);map(string, double)")},
+               {"T2", DTypeSet{DType::kInt64, DType::kFloat, DType::kDouble, DType::kString}}},
+     .attrs = attr_schema<DictVectorizerAttrs>(),
+     .infer = infer_dict_vectorizer,
+     .evaluate = dict_vectorizer},
+    {.name = "ZipMap",
+     .domain = "ai.onnx.ml",
+     .signature = "(X: float) -> (Z: T)",
+     .types = {{"T", TypeSet({}, {}, {}, {}, "seq(map(string, float));seq(map(int64, float))")}},
+     .attrs = attr_schema<ZipMapAttrs>(),
+     .infer = infer_zip_map,
+     .evaluate = zip_map,
+     .samples = zip_map_samples},
+};
+
+}  // namespace
+
+std::span<const OpDef> feature_map_ops() {
+  return kOps;
+}
+
+}  // namespace sardonyx::ops

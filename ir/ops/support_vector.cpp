@@ -1,0 +1,430 @@
+// Support vector machines of ai.onnx.ml. Where the specification is silent, they do as ONNX Runtime
+// does.
+#include <algorithm>
+#include <cmath>
+
+#include "ir/ops/infer.h"
+#include "ir/ops/scores.h"
+#include "ir/ops/tables.h"
+#include "ir/run_control.h"
+
+namespace sardonyx::ops {
+namespace {
+
+using Ints = std::vector<int64_t>;
+using Floats = std::vector<float>;
+using Strings = std::vector<std::string>;
+
+constexpr DTypeSet kFeatures{DType::kFloat, DType::kDouble, DType::kInt64, DType::kInt32};
+
+struct MachineAttrs {
+  Floats coefficients, kernel_params;
+  std::string kernel_type = "LINEAR", post_transform = "NONE";
+  Floats rho, support_vectors;
+  template <typename A>
+  static auto shared_fields() {
+    return std::tuple{Field<A, Floats>{"coefficients", &A::coefficients},
+                      Field<A, Floats>{"kernel_params", &A::kernel_params},
+                      Field<A, std::string>{"kernel_type", &A::kernel_type},
+                      Field<A, std::string>{"post_transform", &A::post_transform},
+                      Field<A, Floats>{"rho", &A::rho},
+                      Field<A, Floats>{"support_vectors", &A::support_vectors}};
+  }
+};
+
+struct SvmClassifierAttrs : MachineAttrs {
+  Ints classlabels_ints;
+  Strings classlabels_strings;
+  Floats prob_a, prob_b;
+  Ints vectors_per_class;
+  static auto fields() {
+    using A = SvmClassifierAttrs;
+    return std::tuple_cat(shared_fields<A>(),
+                          std::tuple{field("classlabels_ints", &A::classlabels_ints),
+                                     field("classlabels_strings", &A::classlabels_strings),
+                                     field("prob_a", &A::prob_a), field("prob_b", &A::prob_b),
+                                     field("vectors_per_class", &A::vectors_per_class)});
+  }
+};
+
+struct SvmRegressorAttrs : MachineAttrs {
+  int64_t n_supports = 0, one_class = 0;
+  static auto fields() {
+    using A = SvmRegressorAttrs;
+    return std::tuple_cat(shared_fields<A>(), std::tuple{field("n_supports", &A::n_supports),
+                                                         field("one_class", &A::one_class)});
+  }
+};
+
+void check_kernel(InferContext& c, const MachineAttrs& attrs) {
+  const std::string& type = attrs.kernel_type;
+  c.require(type == "LINEAR" || type == "POLY" || type == "RBF" || type == "SIGMOID",
+            "attribute kernel_type: expected LINEAR, POLY, RBF or SIGMOID, got '", type, "'");
+  c.require(attrs.kernel_params.empty() || attrs.kernel_params.size() >= 3,
+            "attribute kernel_params: expected gamma, coef0 and degree, got ",
+            attrs.kernel_params.size(), " elements");
+  post_transform_named(attrs.post_transform);
+}
+
+// `list` holds `count` rows, each as long as X has features.
+void require_rows(InferContext& c, std::string_view name, size_t size, int64_t count) {
+  const auto length = static_cast<int64_t>(size);
+  c.require(length % count == 0, "attribute ", name, ": ", size, " elements are not ", count,
+            " rows of one length");
+  const std::optional<Dim> features = feature_count(c);
+  c.require(!features || !features->is_known() || features->value() == length / count, "attribute ",
+            name, ": expected rows of ", features.value_or(0),
+            " elements (the features of X), got ", length / count);
+}
+
+void require_at_least(InferContext& c, std::string_view name, size_t size, int64_t least) {
+  c.require(static_cast<int64_t>(size) >= least, "attribute ", name, ": expected at least ", least,
+            " elements, got ", size);
+}
+
+// The kernel function of one row of features and one support vector.
+double kernel_value(const MachineAttrs& attrs, bool linear, const double* x, const float* vector,
+                    int64_t features) {
+  const bool has_params = !attrs.kernel_params.empty();
+  const double gamma = has_params ? attrs.kernel_params[0] : 0;
+  const double coef0 = has_params ? attrs.kernel_params[1] : 0;
+  const double degree = has_params ? attrs.kernel_params[2] : 0;
+  double product = 0, distance = 0;
+  for (int64_t i = 0; i < features; ++i) {
+    product += x[i] * vector[i];
+    distance += (x[i] - vector[i]) * (x[i] - vector[i]);
+  }
+  if (linear || attrs.kernel_type == "LINEAR") return product;
+  if (attrs.kernel_type == "RBF") return std::exp(-gamma * distance);
+  if (attrs.kernel_type == "POLY") return std::pow(gamma * product + coef0, degree);
+  return std::tanh(gamma * product + coef0);
+}
+
+// Kernel values of one row with `count` vectors.
+std::vector<double> kernel_values(const MachineAttrs& attrs, bool linear, const double* x,
+                                  const Floats& vectors, int64_t count, int64_t features) {
+  std::vector<double> values;
+  values.reserve(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) {
+    values.push_back(kernel_value(attrs, linear, x, vectors.data() + i * features, features));
+  }
+  return values;
+}
+
+// --- SVMRegressor ---
+
+void infer_svm_regressor(InferContext& c) {
+  const auto& attrs = c.attrs<SvmRegressorAttrs>();
+  check_kernel(c, attrs);
+  c.require(attrs.n_supports >= 0, "attribute n_supports: expected at least 0, got ",
+            attrs.n_supports);
+  require_at_least(c, "rho", attrs.rho.size(), 1);
+  const Dim rows = feature_rows(c);
+  if (attrs.n_supports > 0) {
+    require_rows(c, "support_vectors", attrs.support_vectors.size(), attrs.n_supports);
+    require_at_least(c, "coefficients", attrs.coefficients.size(), attrs.n_supports);
+  } else {
+    require_rows(c, "coefficients", attrs.coefficients.size(), 1);
+  }
+  c.set(0, DType::kFloat, Dims{rows, 1});
+}
+
+double svm_value(const SvmRegressorAttrs& attrs, const double* x, int64_t features) {
+  const bool linear = attrs.n_supports == 0;  // the coefficients are the only vector
+  const std::vector<double> values =
+      kernel_values(attrs, linear, x, linear ? attrs.coefficients : attrs.support_vectors,
+                    std::max<int64_t>(attrs.n_supports, 1), features);
+  double sum = attrs.rho[0];
+  for (size_t i = 0; i < values.size(); ++i)
+    sum += linear ? values[i] : values[i] * attrs.coefficients[i];
+  return sum;
+}
+
+void svm_regressor(const KernelCall& call) {
+  const auto& attrs = call.attrs<SvmRegressorAttrs>();
+  const PostTransform transform = post_transform_named(attrs.post_transform);
+  const auto [rows, features] = feature_table(call.inputs[0].shape);
+  const std::vector<double> x = read_features<double>(call.inputs[0]);
+  float* out = call.outputs[0].data<float>();
+  for (int64_t row = 0; row < rows; ++row) {
+    check_interrupted();
+    out[row] = static_cast<float>(svm_value(attrs, x.data() + row * features, features));
+    transform_score_table(transform, {out + row, 1}, 1);
+    if (attrs.one_class != 0) out[row] = out[row] > 0 ? 1.f : -1.f;
+  }
+}
+
+// --- SVMClassifier ---
+
+ClassLabels labels_of(const SvmClassifierAttrs& attrs) {
+  return {attrs.classlabels_strings, attrs.classlabels_ints};
+}
+
+// The sum of vectors_per_class; 0 means that the coefficients are one linear model for each class.
+int64_t vector_count(const SvmClassifierAttrs& attrs) {
+  int64_t count = 0;
+  for (const int64_t vectors : attrs.vectors_per_class)
+    count += vectors;
+  return count;
+}
+
+int64_t score_columns(const SvmClassifierAttrs& attrs) {
+  const auto classes = static_cast<int64_t>(labels_of(attrs).size());
+  if (vector_count(attrs) == 0 || !attrs.prob_a.empty()) return classes;
+  return classes > 2 ? classes * (classes - 1) / 2 : 2;
+}
+
+void check_pairwise(InferContext& c, const SvmClassifierAttrs& attrs, int64_t classes) {
+  c.require(classes >= 2, "class labels: expected at least 2, got ", classes);
+  c.require(static_cast<int64_t>(attrs.vectors_per_class.size()) == classes,
+            "attribute vectors_per_class: expected ", classes,
+            " elements (one for each class), got ", attrs.vectors_per_class.size());
+  const int64_t vectors = vector_count(attrs), pairs = classes * (classes - 1) / 2;
+  require_rows(c, "support_vectors", attrs.support_vectors.size(), vectors);
+  const auto coefficients = static_cast<int64_t>(attrs.coefficients.size());
+  c.require(coefficients / (classes - 1) >= vectors, "attribute coefficients: expected ",
+            classes - 1, " rows of ", vectors, " elements, got ", coefficients, " elements");
+  require_at_least(c, "rho", attrs.rho.size(), pairs);
+  if (!attrs.prob_a.empty()) require_at_least(c, "prob_a", attrs.prob_a.size(), pairs);
+}
+
+void infer_svm_classifier(InferContext& c) {
+  const auto& attrs = c.attrs<SvmClassifierAttrs>();
+  check_kernel(c, attrs);
+  const ClassLabels labels = labels_of(attrs);
+  labels.check(c);
+  const auto classes = static_cast<int64_t>(labels.size());
+  c.require(classes < 65536, "class labels: at most 65535 are supported, got ", classes);
+  c.require(attrs.prob_a.size() == attrs.prob_b.size(), "attribute prob_b: expected ",
+            attrs.prob_a.size(), " elements, as many as prob_a, got ", attrs.prob_b.size());
+  for (const int64_t vectors : attrs.vectors_per_class) {
+    c.require(vectors >= 0 && vectors <= static_cast<int64_t>(attrs.support_vectors.size()),
+              "attribute vectors_per_class: ", vectors, " is outside 0..",
+              attrs.support_vectors.size(), ", the size of support_vectors");
+  }
+  const Dim rows = feature_rows(c);
+  if (vector_count(attrs) > 0) {
+    check_pairwise(c, attrs, classes);
+  } else {
+    require_at_least(c, "rho", attrs.rho.size(), 1);
+    require_rows(c, "coefficients", attrs.coefficients.size(), classes);
+  }
+  c.set(0, labels.dtype(), Dims{rows});
+  c.set(1, DType::kFloat, Dims{rows, score_columns(attrs)});
+}
+
+// One classifier for each pair of classes i < j: positive speaks for i. Row j - 1 of the
+// coefficients holds those of class i's vectors against j, row i those of class j's vectors against
+// i.
+std::vector<double> pairwise_scores(const SvmClassifierAttrs& attrs,
+                                    const std::vector<double>& kernels) {
+  const auto vectors = static_cast<int64_t>(kernels.size());
+  const auto classes = static_cast<int64_t>(attrs.vectors_per_class.size());
+  std::vector<int64_t> starts(1, 0);
+  for (const int64_t count : attrs.vectors_per_class)
+    starts.push_back(starts.back() + count);
+  const auto part = [&](int64_t of_class, int64_t row) {
+    double sum = 0;
+    for (int64_t i = starts[of_class]; i < starts[of_class + 1]; ++i)
+      sum += attrs.coefficients[row * vectors + i] * kernels[i];
+    return sum;
+  };
+  std::vector<double> scores;
+  for (int64_t i = 0; i < classes; ++i) {
+    for (int64_t j = i + 1; j < classes; ++j)
+      scores.push_back(part(i, j - 1) + part(j, i) + attrs.rho[scores.size()]);
+  }
+  return scores;
+}
+
+size_t most_voted(const std::vector<double>& scores, size_t classes) {
+  std::vector<int64_t> votes(classes, 0);
+  size_t at = 0;
+  for (size_t i = 0; i < classes; ++i) {
+    for (size_t j = i + 1; j < classes; ++j)
+      ++votes[scores[at++] > 0 ? i : j];
+  }
+  return std::max_element(votes.begin(), votes.end()) - votes.begin();
+}
+
+// Probabilities of `n` classes from those of its pairs, r[i * n + j] = P(i | i or j): algorithm 2
+// of Wu, Lin and Weng, "Probability estimates for multi-class classification by pairwise coupling"
+// (2004).
+void couple_pairs(const std::vector<float>& r, std::span<float> p) {
+  const size_t n = p.size();
+  std::vector<float> q(n * n, 0), qp(n);
+  for (size_t i = 0; i < n; ++i) {
+    p[i] = 1.f / static_cast<float>(n);
+    for (size_t j = 0; j < n; ++j) {
+      if (i == j) continue;
+      q[i * n + i] += r[j * n + i] * r[j * n + i];
+      q[i * n + j] = -r[j * n + i] * r[i * n + j];
+    }
+  }
+  const float tolerance = 0.005f / static_cast<float>(n);
+  for (int step = 0; step < 100; ++step) {
+    float pqp = 0, error = 0;
+    for (size_t i = 0; i < n; ++i) {
+      qp[i] = 0;
+      for (size_t j = 0; j < n; ++j)
+        qp[i] += q[i * n + j] * p[j];
+      pqp += p[i] * qp[i];
+    }
+    for (const float value : qp)
+      error = std::max(error, std::abs(value - pqp));
+    if (error < tolerance) return;
+    for (size_t i = 0; i < n; ++i) {
+      const float move = (pqp - qp[i]) / q[i * n + i];
+      p[i] += move;
+      pqp = (pqp + move * (move * q[i * n + i] + 2 * qp[i])) / (1 + move) / (1 + move);
+      for (size_t j = 0; j < n; ++j) {
+        qp[j] = (qp[j] + move * q[i * n + j]) / (1 + move);
+        p[j] /= 1 + move;
+      }
+    }
+  }
+}
+
+// Platt's probabilities of all classes.
+void class_probabilities(const SvmClassifierAttrs& attrs, const std::vector<double>& scores,
+                         std::span<float> out) {
+  const size_t n = out.size();
+  std::vector<float> pairs(n * n, 0);
+  size_t at = 0;
+  for (size_t i = 0; i < n; ++i) {
+    for (size_t j = i + 1; j < n; ++j, ++at) {
+      const float margin = static_cast<float>(scores[at]) * attrs.prob_a[at] + attrs.prob_b[at];
+      const float wins = std::clamp(1 - logistic(margin), 1e-7f, 1 - 1e-7f);
+      pairs[i * n + j] = wins;
+      pairs[j * n + i] = 1 - wins;
+    }
+  }
+  couple_pairs(pairs, out);
+}
+
+// The scores given out for one row of a machine with support vectors; gives the winning class.
+size_t classify_by_pairs(const SvmClassifierAttrs& attrs, const std::vector<double>& kernels,
+                         PostTransform transform, std::span<float> out) {
+  const std::vector<double> scores = pairwise_scores(attrs, kernels);
+  const size_t classes = attrs.vectors_per_class.size();
+  if (!attrs.prob_a.empty()) {
+    class_probabilities(attrs, scores, out);
+    transform_scores(transform, out);
+  } else if (classes > 2) {
+    std::copy(scores.begin(), scores.end(), out.begin());
+    transform_scores(transform, out);
+  } else {
+    const auto score = static_cast<float>(scores[0]);
+    const bool is_probit = transform == PostTransform::kProbit;
+    const float other = transform == PostTransform::kNone ? -score : 1 - score;
+    out[0] = is_probit ? probit(score) : other;
+    out[1] = is_probit ? 0 : score;
+  }
+  return most_voted(scores, classes);
+}
+
+// The same for one linear model for each class. Of two classes the second wins as soon as the best
+// score is positive (or 0.5, where no coefficient is negative and scores are probabilities).
+size_t classify_by_models(const SvmClassifierAttrs& attrs, const std::vector<double>& products,
+                          PostTransform transform, std::span<float> out) {
+  for (size_t i = 0; i < out.size(); ++i)
+    out[i] = static_cast<float>(products[i] + attrs.rho[0]);
+  size_t winner = std::max_element(out.begin(), out.end()) - out.begin();
+  if (out.size() == 2 && attrs.prob_a.empty()) {
+    const bool positive = std::all_of(attrs.coefficients.begin(), attrs.coefficients.end(),
+                                      [](float value) { return value >= 0; });
+    if (positive ? out[winner] >= 0.5f : out[winner] > 0) winner = 1;
+  }
+  transform_score_table(transform, out, static_cast<int64_t>(out.size()));
+  return winner;
+}
+
+void svm_classifier(const KernelCall& call) {
+  const auto& attrs = call.attrs<SvmClassifierAttrs>();
+  const ClassLabels labels = labels_of(attrs);
+  const PostTransform transform = post_transform_named(attrs.post_transform);
+  const auto [rows, features] = feature_table(call.inputs[0].shape);
+  const std::vector<double> x = read_features<double>(call.inputs[0]);
+  const int64_t vectors = vector_count(attrs);
+  const bool linear = vectors == 0;
+  std::vector<float> out(static_cast<size_t>(score_columns(attrs)));
+  for (int64_t row = 0; row < rows; ++row) {
+    check_interrupted();
+    const std::vector<double> kernels =
+        kernel_values(attrs, linear, x.data() + row * features,
+                      linear ? attrs.coefficients : attrs.support_vectors,
+                      linear ? static_cast<int64_t>(labels.size()) : vectors, features);
+    const size_t winner = linear ? classify_by_models(attrs, kernels, transform, out)
+                                 : classify_by_pairs(attrs, kernels, transform, out);
+    if (call.wants(0)) labels.write(call.outputs[0], row, winner);
+    if (call.wants(1)) {
+      std::copy(out.begin(), out.end(), call.outputs[1].data<float>() + row * out.size());
+    }
+  }
+}
+
+// --- samples ---
+
+AttrMap machine_sample(const char* kernel) {
+  return {{"kernel_type", std::string(kernel)},
+          {"kernel_params", Floats{0.5f, 0.25f, 3}},
+          {"support_vectors", Floats{1, 0, -1, 0.5f, 0.5f, -2}},
+          {"rho", Floats{0.1f, -0.2f, 0.3f}}};
+}
+
+std::vector<Sample> svm_regressor_samples() {
+  std::vector<Sample> samples;
+  for (const char* kernel : {"LINEAR", "POLY", "RBF", "SIGMOID"}) {
+    AttrMap attrs = machine_sample(kernel);
+    attrs.insert({{"n_supports", int64_t{3}}, {"coefficients", Floats{1, -0.5f, 0.25f}}});
+    samples.push_back({.inputs = {{.shape = {4, 2}}}, .attrs = attrs});
+  }
+  samples.push_back(
+      {.inputs = {{.shape = {4, 2}}},
+       .attrs = {
+           {"coefficients", Floats{1, -2}}, {"rho", Floats{0.5f}}, {"one_class", int64_t{1}}}});
+  return samples;
+}
+
+std::vector<Sample> svm_classifier_samples() {
+  AttrMap attrs = machine_sample("RBF");
+  attrs.insert({{"vectors_per_class", Ints{1, 1, 1}},
+                {"coefficients", Floats{1, -0.5f, 0.25f, -1, 0.75f, 2}},
+                {"classlabels_ints", Ints{1, 2, 3}}});
+  AttrMap probabilities = attrs;
+  probabilities.insert({{"prob_a", Floats{-1, -2, -0.5f}}, {"prob_b", Floats{0, 0.1f, -0.1f}}});
+  return {{.inputs = {{.shape = {4, 2}}}, .attrs = attrs, .outputs = 2},
+          {.inputs = {{.shape = {4, 2}}}, .attrs = probabilities, .outputs = 2},
+          {.inputs = {{.shape = {4, 2}}},
+           .attrs = {{"coefficients", Floats{1, -0.5f, 0.25f, -1}},
+                     {"rho", Floats{0.1f}},
+                     {"classlabels_strings", Strings{"a", "b"}}},
+           .outputs = 2}};
+}
+
+const OpDef kOps[] = {
+    {.name = "SVMClassifier",
+     .domain = "ai.onnx.ml",
+     .signature = "(X: T1) -> (Y: T2, Z: float)",
+     .types = {{"T1", kFeatures}, {"T2", DTypeSet{DType::kString, DType::kInt64}}},
+     .attrs = attr_schema<SvmClassifierAttrs>(),
+     .infer = infer_svm_classifier,
+     .reference = svm_classifier,
+     .samples = svm_classifier_samples},
+    {.name = "SVMRegressor",
+     .domain = "ai.onnx.ml",
+     .signature = "(X: T) -> (Y: float)",
+     .types = {{"T", kFeatures}},
+     .attrs = attr_schema<SvmRegressorAttrs>(),
+     .infer = infer_svm_regressor,
+     .reference = svm_regressor,
+     .samples = svm_regressor_samples},
+};
+
+}  // namespace
+
+std::span<const OpDef> support_vector_ops() {
+  return kOps;
+}
+
+}  // namespace sardonyx::ops
