@@ -16,12 +16,15 @@ std::span<const OpDef> quantize_ops();    // QuantizeLinear, DequantizeLinear, D
 std::span<const OpDef> generator_ops();   // Constant, ConstantOfShape, Range, EyeLike, windows
 std::span<const OpDef> random_ops();
 std::span<const OpDef> training_ops();  // Adagrad, Adam, Momentum
-std::span<const OpDef>
-convolution_ops();  // Conv, ConvTranspose, ConvInteger, QLinearConv, DeformConv, Col2Im ...
-std::span<const OpDef> pool_ops();
-std::span<const OpDef> normalization_ops();
-std::span<const OpDef>
-image_ops();  // Resize, GridSample, AffineGrid, RoiAlign, CenterCropPad, DepthToSpace ...
+std::span<const OpDef> convolution_ops();  // Conv, ConvTranspose, ConvInteger, QLinearConv
+std::span<const OpDef> irregular_convolution_ops();  // DeformConv, Col2Im, CausalConvWithState
+std::span<const OpDef> pool_ops();                   // AveragePool, MaxPool, LpPool, Global*
+std::span<const OpDef> region_ops();                 // MaxUnpool, MaxRoiPool, RoiAlign
+std::span<const OpDef> normalization_ops();          // Batch-, Instance-, Group- ..., LRN
+std::span<const OpDef> row_normalization_ops();      // Layer-, RMS-, LpNormalization
+std::span<const OpDef> image_ops();        // AffineGrid, CenterCropPad, DepthToSpace, SpaceToDepth
+std::span<const OpDef> resize_ops();       // Resize
+std::span<const OpDef> grid_sample_ops();  // GridSample
 std::span<const OpDef> matmul_ops();  // MatMul, Gemm, MatMulInteger, QLinearMatMul, Det
 std::span<const OpDef> einsum_ops();
 std::span<const OpDef> recurrent_ops();  // RNN, GRU, LSTM
