@@ -1,7 +1,424 @@
+#include <cmath>
+#include <cstring>
+#include <numbers>
+
+#include "ir/ops/elementwise.h"
+#include "ir/ops/infer.h"
+#include "ir/ops/samples.h"
 #include "ir/ops/tables.h"
+#include "ir/ops/values.h"
+#include "ir/random.h"
+#include "ir/strides.h"
 
 namespace sardonyx::ops {
+namespace {
 
-std::span<const OpDef> activation_ops() { return {}; }
+using Reference = void (*)(const KernelCall&);
+
+// Whatever the function, a NaN stays a NaN: comparisons are written so that it takes the branch
+// that returns x.
+constexpr auto kRelu = [](auto x) { return x <= 0 ? decltype(x){0} : x; };
+
+struct LeakyReluAttrs {
+  float alpha = 0.01f;
+  static auto fields() { return std::tuple{field("alpha", &LeakyReluAttrs::alpha)}; }
+};
+// Of Elu, Celu, ThresholdedRelu and Swish.
+struct AlphaAttrs {
+  float alpha = 1;
+  static auto fields() { return std::tuple{field("alpha", &AlphaAttrs::alpha)}; }
+};
+struct SeluAttrs {
+  float alpha = 1.67326319217681884765625f;
+  float gamma = 1.05070102214813232421875f;
+  static auto fields() {
+    return std::tuple{field("alpha", &SeluAttrs::alpha), field("gamma", &SeluAttrs::gamma)};
+  }
+};
+struct HardSigmoidAttrs {
+  float alpha = 0.2f;
+  float beta = 0.5f;
+  static auto fields() {
+    return std::tuple{field("alpha", &HardSigmoidAttrs::alpha),
+                      field("beta", &HardSigmoidAttrs::beta)};
+  }
+};
+struct GeluAttrs {
+  std::string approximate = "none";
+  static auto fields() { return std::tuple{field("approximate", &GeluAttrs::approximate)}; }
+};
+struct ShrinkAttrs {
+  float bias = 0;
+  float lambd = 0.5f;
+  static auto fields() {
+    return std::tuple{field("bias", &ShrinkAttrs::bias), field("lambd", &ShrinkAttrs::lambd)};
+  }
+};
+struct DropoutAttrs {
+  std::optional<int64_t> seed;
+  static auto fields() { return std::tuple{field("seed", &DropoutAttrs::seed)}; }
+};
+
+template <typename T>
+T sigmoid(T x) {
+  return 1 / (1 + std::exp(-x));
+}
+template <typename T>
+T softplus(T x) {
+  return (x <= 0 ? T{0} : x) + std::log1p(std::exp(-std::fabs(x)));
+}
+template <typename T>
+T clamped_to_unit(T x) {
+  return x <= 0 ? T{0} : x >= 1 ? T{1} : x;
+}
+
+void leaky_relu(const KernelCall& call) {
+  const float alpha = call.attrs<LeakyReluAttrs>().alpha;
+  map_floats(call, [=](auto x) { return x < 0 ? alpha * x : x; });
+}
+
+void prelu(const KernelCall& call) {
+  map_numbers(call, [](auto x, auto slope) -> decltype(x) {
+    using T = decltype(x);
+    if constexpr (std::is_unsigned_v<T>)
+      return x;
+    else if constexpr (std::is_integral_v<T>) {
+      const auto product = static_cast<uint64_t>(x) * static_cast<uint64_t>(slope);
+      return x < 0 ? static_cast<T>(product) : x;
+    } else {
+      return x < 0 ? slope * x : x;
+    }
+  });
+}
+
+// The slope is broadcast to X, never the other way round.
+void infer_prelu(InferContext& c) {
+  same_as_first(c);
+  const Dims *x = c.shape(0), *slope = c.shape(1);
+  if (!x || !slope) return;
+  c.require(slope->size() <= x->size() && try_broadcast(*x, *slope, c.fresh_symbol()), "slope ",
+            to_text(*slope), " does not broadcast to X ", to_text(*x));
+  for (size_t i = 1; i <= slope->size(); ++i) {
+    const Dim& from = (*slope)[slope->size() - i];
+    const Dim& to = (*x)[x->size() - i];
+    c.require(!to.is_known() || !from.is_known() || from == 1 || from == to, "slope ",
+              to_text(*slope), " does not broadcast to X ", to_text(*x));
+  }
+}
+
+void elu(const KernelCall& call) {
+  const float alpha = call.attrs<AlphaAttrs>().alpha;
+  map_floats(call, [=](auto x) { return x < 0 ? alpha * std::expm1(x) : x; });
+}
+
+void selu(const KernelCall& call) {
+  const float alpha = call.attrs<SeluAttrs>().alpha;
+  const float gamma = call.attrs<SeluAttrs>().gamma;
+  map_floats(call, [=](auto x) { return gamma * (x <= 0 ? alpha * std::expm1(x) : x); });
+}
+
+void celu(const KernelCall& call) {
+  const float alpha = call.attrs<AlphaAttrs>().alpha;
+  map_floats(call, [=](auto x) {
+    const auto curve = alpha * std::expm1(x / alpha);
+    return (x <= 0 ? decltype(x){0} : x) + (curve >= 0 ? decltype(x){0} : curve);
+  });
+}
+
+void hard_sigmoid(const KernelCall& call) {
+  const float alpha = call.attrs<HardSigmoidAttrs>().alpha;
+  const float beta = call.attrs<HardSigmoidAttrs>().beta;
+  map_floats(call, [=](auto x) { return clamped_to_unit(alpha * x + beta); });
+}
+
+constexpr auto kHardSwish = [](auto x) { return x * clamped_to_unit(x / 6 + decltype(x)(0.5)); };
+
+void thresholded_relu(const KernelCall& call) {
+  const float alpha = call.attrs<AlphaAttrs>().alpha;
+  map_floats(call, [=](auto x) { return x <= alpha ? decltype(x){0} : x; });
+}
+
+void swish(const KernelCall& call) {
+  const float alpha = call.attrs<AlphaAttrs>().alpha;
+  map_floats(call, [=](auto x) { return x * sigmoid(alpha * x); });
+}
+
+void infer_gelu(InferContext& c) {
+  const std::string& kind = c.attrs<GeluAttrs>().approximate;
+  c.require(kind == "none" || kind == "tanh", "approximate: expected none or tanh, got ", kind);
+  same_as_first(c);
+}
+
+void gelu(const KernelCall& call) {
+  if (call.attrs<GeluAttrs>().approximate == "tanh") {
+    map_floats(call, [](auto x) {
+      using T = decltype(x);
+      const T inner = std::sqrt(2 / std::numbers::pi_v<T>) * (x + T(0.044715) * x * x * x);
+      return T(0.5) * x * (1 + std::tanh(inner));
+    });
+  } else {
+    map_floats(call, [](auto x) {
+      using T = decltype(x);
+      return T(0.5) * x * std::erfc(-x / std::numbers::sqrt2_v<T>);
+    });
+  }
+}
+
+// Integers are shrunk as doubles and truncated.
+void shrink(const KernelCall& call) {
+  const float bias = call.attrs<ShrinkAttrs>().bias;
+  const float lambd = call.attrs<ShrinkAttrs>().lambd;
+  const auto shrunk = [=](auto x) -> decltype(x) {
+    if (x < -lambd) return x + bias;
+    if (x > lambd) return x - bias;
+    return x == x ? 0 : x;
+  };
+  if (is_integer(call.inputs[0].dtype))
+    map_with<double>(call, shrunk);
+  else
+    map_floats(call, shrunk);
+}
+
+std::optional<Dim> clip_both(std::span<const Dim> x) {
+  return sardonyx::min(sardonyx::max(x[0], x[1]), x[2]);
+}
+std::optional<Dim> clip_below(std::span<const Dim> x) {
+  return sardonyx::max(x[0], x[1]);
+}
+std::optional<Dim> clip_above(std::span<const Dim> x) {
+  return sardonyx::min(x[0], x[1]);
+}
+
+void infer_clip(InferContext& c) {
+  same_as_first(c);
+  for (const size_t bound : {1, 2}) {
+    if (c.has(bound)) require_single(c, bound);
+  }
+  if (c.has(1) && c.has(2))
+    carry_values(c, clip_both);
+  else if (c.has(1))
+    carry_values(c, clip_below);
+  else if (c.has(2))
+    carry_values(c, clip_above);
+}
+
+template <typename C>
+std::optional<C> scalar_of(const KernelCall& call, size_t input) {
+  if (!call.has(input)) return std::nullopt;
+  C value;
+  load_numbers(call.inputs[input].dtype, call.inputs[input].raw, 0, 1, 1, &value);
+  return value;
+}
+
+// As numpy.clip: where min > max, max wins.
+void clip(const KernelCall& call) {
+  const KernelCall data{call.op, call.raw_attrs, call.inputs.first(1), call.outputs};
+  dispatch_domain(call.inputs[0].dtype, [&]<typename C>() {
+    const std::optional<C> low = scalar_of<C>(call, 1), high = scalar_of<C>(call, 2);
+    map_with<C>(data, [=](C x) {
+      if (low && x < *low) x = *low;
+      return high && x > *high ? *high : x;
+    });
+  });
+}
+
+void infer_dropout(InferContext& c) {
+  same_as_first(c);
+  c.set(1, DType::kBool, shape_of(c, 0));
+  for (const size_t scalar : {1, 2}) {
+    if (c.has(scalar)) require_single(c, scalar);
+  }
+  if (const Tensor* ratio = c.constant(1); ratio && ratio->count() == 1) {
+    const double value = ratio->to_doubles()[0];
+    c.require(value >= 0 && value < 1, "ratio: expected a number in [0, 1), got ", value);
+  }
+}
+
+// Kept with probability 1 - ratio and then scaled by its inverse.
+void drop(const KernelCall& call, double ratio) {
+  const std::optional<int64_t> seed = call.attrs<DropoutAttrs>().seed;
+  const RandomStream random =
+      next_random_stream(seed ? std::optional(static_cast<float>(*seed)) : std::nullopt);
+  const TensorView& data = call.inputs[0];
+  bool* mask = call.wants(1) ? call.outputs[1].data<bool>() : nullptr;
+  dispatch_domain(data.dtype, [&]<typename C>() {
+    constexpr int64_t kPiece = 1024;
+    const auto scale = static_cast<C>(1 / (1 - ratio));
+    C piece[kPiece];
+    for (int64_t begin = 0; begin < data.count(); begin += kPiece) {
+      check_interrupted();
+      const int64_t length = std::min(kPiece, data.count() - begin);
+      load_numbers(data.dtype, data.raw, begin, 1, length, piece);
+      for (int64_t i = 0; i < length; ++i) {
+        const bool kept = random.uniform(static_cast<uint64_t>(begin + i)) >= ratio;
+        piece[i] = kept ? piece[i] * scale : C{0};
+        if (mask) mask[begin + i] = kept;
+      }
+      store_numbers(data.dtype, call.outputs[0].raw, begin, length, piece);
+    }
+  });
+}
+
+void dropout(const KernelCall& call) {
+  const bool training = call.has(2) && *call.inputs[2].data<const bool>();
+  const double ratio = scalar_of<double>(call, 1).value_or(0.5);
+  if (training && !(ratio >= 0 && ratio < 1)) {
+    fail(ErrorCode::kInvalidArgument, "Dropout: ratio: expected a number in [0, 1), got ", ratio);
+  }
+  if (training && ratio > 0) return drop(call, ratio);
+  const TensorView& data = call.inputs[0];
+  if (const size_t bytes = bytes_for(data.dtype, data.count())) {
+    std::memcpy(call.outputs[0].raw, data.raw, bytes);
+  }
+  if (call.wants(1)) std::fill_n(call.outputs[1].data<bool>(), data.count(), true);
+}
+
+std::vector<Sample> around_zero() {
+  return unary_float_samples(-4, 4);
+}
+
+template <int thousandths_alpha>
+std::vector<Sample> with_alpha() {
+  return joined(around_zero(),
+                with_attributes(around_zero(), {{"alpha", thousandths_alpha / 1000.0f}}));
+}
+
+std::vector<Sample> gelu_samples() {
+  return joined(around_zero(),
+                with_attributes(around_zero(), {{"approximate", std::string("tanh")}}));
+}
+
+std::vector<Sample> shrink_samples() {
+  return joined(around_zero(), with_attributes(around_zero(), {{"lambd", 1.5f}, {"bias", 1.25f}}));
+}
+
+std::vector<Sample> prelu_samples() {
+  std::vector<Sample> samples;
+  for (const Shape& slope : {Shape{2, 3, 4}, Shape{}, Shape{3, 1}, Shape{1, 1, 1}}) {
+    samples.push_back({.inputs = {{.shape = {2, 3, 4}, .low = -4, .high = 4}, {.shape = slope}}});
+  }
+  samples.push_back({.inputs = {{.shape = {0, 4}}, {.shape = {4}}}});
+  return samples;
+}
+
+std::vector<Sample> clip_samples() {
+  const SampleInput data{.shape = {2, 3, 4}, .low = 0, .high = 9};
+  const SampleInput low{.shape = {}, .low = 2, .high = 2}, high{.shape = {}, .low = 6, .high = 6};
+  const SampleInput none{.omitted = true};
+  return {
+      {.inputs = {data}},
+      {.inputs = {data, low}},
+      {.inputs = {data, low, high}},
+      {.inputs = {data, none, high}},
+      {.inputs = {data, high, low}},
+      {.inputs = {{.shape = {0, 2}}, low, high}},
+      {.inputs = {{.shape = {}, .low = 0, .high = 9}, low}},
+      {.inputs = {{.value = extreme_floats(DType::kFloat)},
+                  {.value = Tensor::scalar<float>(-1)},
+                  {.value = Tensor::scalar<float>(2)}},
+       .only = DType::kFloat},
+  };
+}
+
+std::vector<Sample> dropout_samples() {
+  const SampleInput data{.shape = {2, 3, 4}};
+  const SampleInput half{.shape = {}, .low = 0.5, .high = 0.5};
+  const SampleInput zero{.shape = {}, .low = 0, .high = 0};
+  const SampleInput no{.value = Tensor::scalar(false)}, yes{.value = Tensor::scalar(true)};
+  return {{.inputs = {data}},
+          {.inputs = {data, half}, .outputs = 2},
+          {.inputs = {data, half, no}, .outputs = 2},
+          {.inputs = {data, zero, yes}, .outputs = 2},
+          {.inputs = {{.shape = {0}}, half, yes}, .outputs = 2}};
+}
+
+OpDef activation(std::string_view name, int since, Reference reference,
+                 std::vector<Sample> (*samples)(), const AttrSchema* attrs = attr_schema<NoAttrs>(),
+                 std::string_view signature = "(X: T) -> (Y: T)") {
+  return {.name = name,
+          .since = since,
+          .signature = signature,
+          .types = {{"T", kFloats}},
+          .attrs = attrs,
+          .infer = same_as_first,
+          .reference = reference,
+          .facts = kElementwise,
+          .samples = samples};
+}
+
+// Rows whose types or inputs differ from the plain float-to-float ones.
+OpDef relu_row() {
+  OpDef row = activation("Relu", 14, numbers<kRelu>, around_zero);
+  row.types = {{"T", kFloats | kSignedInts}};
+  return row;
+}
+OpDef celu_row() {
+  OpDef row = activation("Celu", 12, celu, with_alpha<2000>, attr_schema<AlphaAttrs>());
+  row.types = {{"T", DType::kFloat}};
+  return row;
+}
+OpDef gelu_row() {
+  OpDef row = activation("Gelu", 20, gelu, gelu_samples, attr_schema<GeluAttrs>());
+  row.infer = infer_gelu;
+  return row;
+}
+OpDef shrink_row() {
+  OpDef row = activation("Shrink", 9, shrink, shrink_samples, attr_schema<ShrinkAttrs>(),
+                         "(input: T) -> (output: T)");
+  row.types = {{"T", kNumbers.without(DType::kBFloat16)}};
+  return row;
+}
+
+}  // namespace
+
+std::span<const OpDef> activation_ops() {
+  static const OpDef rows[] = {
+      relu_row(),
+      activation("LeakyRelu", 16, leaky_relu, with_alpha<200>, attr_schema<LeakyReluAttrs>()),
+      {.name = "PRelu",
+       .since = 16,
+       .signature = "(X: T, slope: T) -> (Y: T)",
+       .types = {{"T", kFloats |
+                           DTypeSet{DType::kUInt32, DType::kUInt64, DType::kInt32, DType::kInt64}}},
+       .infer = infer_prelu,
+       .reference = prelu,
+       .facts = kElementwise,
+       .samples = prelu_samples},
+      activation("Elu", 22, elu, with_alpha<2000>, attr_schema<AlphaAttrs>()),
+      activation("Selu", 22, selu, with_alpha<2000>, attr_schema<SeluAttrs>()),
+      celu_row(),
+      activation("Sigmoid", 13, floats<[](auto x) { return sigmoid(x); }>, around_zero),
+      activation("HardSigmoid", 22, hard_sigmoid, with_alpha<500>, attr_schema<HardSigmoidAttrs>()),
+      activation("HardSwish", 22, floats<kHardSwish>, around_zero),
+      activation("Mish", 22, floats<[](auto x) { return x * std::tanh(softplus(x)); }>,
+                 around_zero),
+      activation("Softplus", 22, floats<[](auto x) { return softplus(x); }>, around_zero),
+      activation("Softsign", 22, floats<[](auto x) { return x / (1 + std::fabs(x)); }>, around_zero,
+                 attr_schema<NoAttrs>(), "(input: T) -> (output: T)"),
+      activation("ThresholdedRelu", 22, thresholded_relu, with_alpha<2000>,
+                 attr_schema<AlphaAttrs>()),
+      gelu_row(),
+      activation("Swish", 24, swish, with_alpha<1702>, attr_schema<AlphaAttrs>()),
+      shrink_row(),
+      {.name = "Clip",
+       .since = 13,
+       .signature = "(input: T, min?: T, max?: T) -> (output: T)",
+       .types = {{"T", kNumbers}},
+       .infer = infer_clip,
+       .reference = clip,
+       .facts = kElementwise | kPassesValues,
+       .samples = clip_samples},
+      {.name = "Dropout",
+       .since = 22,
+       .signature = "(data: T, ratio?: T1, training_mode?: T2) -> (output: T, mask?: T2)",
+       .types = {{"T", kFloats | kFloat8s}, {"T1", kFloats | kFloat8s}, {"T2", DType::kBool}},
+       .attrs = attr_schema<DropoutAttrs>(),
+       .infer = infer_dropout,
+       .reference = dropout,
+       .facts = kRandom,
+       .samples = dropout_samples},
+  };
+  return rows;
+}
 
 }  // namespace sardonyx::ops

@@ -78,6 +78,18 @@ void require_single(const InferContext& c, size_t input) {
   }
 }
 
+DType require_dtype(const InferContext& c, DType dtype, std::string_view constraint,
+                    std::string_view attribute) {
+  for (const TypeConstraint& types : c.op().types) {
+    if (types.name != constraint) continue;
+    if (dtype == DType::kUndefined || !types.types.tensors.has(dtype)) {
+      c.fail(attribute, ": expected one of ", types.types.text(), ", got ", dtype);
+    }
+    return dtype;
+  }
+  c.fail(attribute, ": the row has no type constraint ", constraint);
+}
+
 std::optional<size_t> rank_of(const InferContext& c, size_t input) {
   const Dims* shape = c.has(input) ? c.shape(input) : nullptr;
   return shape ? std::optional(shape->size()) : std::nullopt;

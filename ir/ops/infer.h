@@ -37,6 +37,11 @@ void require_vector(const InferContext& c, size_t input, bool or_scalar = false)
 // known.
 void require_single(const InferContext& c, size_t input);
 
+// `dtype`, which attribute `attribute` gives, must be one that the row's type constraint
+// `constraint` allows.
+DType require_dtype(const InferContext& c, DType dtype, std::string_view constraint,
+                    std::string_view attribute);
+
 // The known rank of an input; nullopt where it is omitted or not known.
 std::optional<size_t> rank_of(const InferContext& c, size_t input);
 
