@@ -1,0 +1,18 @@
+// The subcommands; each is described in a file of its name.
+#pragma once
+
+#include <functional>
+
+namespace CLI {
+class App;
+}
+
+namespace sardonyx::tool {
+
+// What the chosen command does; gives the exit status.
+using Action = std::function<int()>;
+
+// Each adds one command with its options to `app` and sets `action` when it is chosen.
+void add_conformance_command(CLI::App& app, Action& action);
+
+}  // namespace sardonyx::tool

@@ -1,0 +1,67 @@
+// What the exit status says; scripts rely on it.
+#pragma once
+
+#include "ir/error.h"
+
+namespace sardonyx::tool {
+
+enum ExitCode {
+  kOk = 0,
+  kDifferent = 1,  // compared and different; a check found errors
+  kUsage = 2,
+  kBadModel = 3,   // invalid or unsupported: it could not be loaded
+  kRunFailed = 4,  // it was loaded, but could not be run
+  kLimit = 5,      // cancelled, deadline passed, or a limit on resources reached
+  kInterrupted = 130,
+};
+
+// What the user asked for makes no sense; answered with kUsage.
+class UsageError : public std::exception {
+ public:
+  explicit UsageError(std::string message) : message_(std::move(message)) {}
+  const char* what() const noexcept override { return message_.c_str(); }
+
+ private:
+  std::string message_;
+};
+
+template <typename... Parts>
+[[noreturn]] void fail_usage(const Parts&... parts) {
+  throw UsageError(text(parts...));
+}
+
+// An error while the model was loaded, to be told from one of the run.
+class LoadError : public std::exception {
+ public:
+  explicit LoadError(Error error) : error_(std::move(error)) {}
+  const Error& error() const { return error_; }
+  const char* what() const noexcept override { return error_.what(); }
+
+ private:
+  Error error_;
+};
+
+// Runs `load` and turns what it throws into LoadError.
+template <typename Load>
+auto loading(const Load& load) {
+  try {
+    return load();
+  } catch (const Error& error) {
+    throw LoadError(error);
+  } catch (const std::bad_alloc&) {
+    throw LoadError(Error(ErrorCode::kResourceExhausted, "out of memory"));
+  }
+}
+
+inline ExitCode exit_code_of(ErrorCode code, ExitCode otherwise) {
+  switch (code) {
+    case ErrorCode::kCancelled:
+    case ErrorCode::kDeadlineExceeded:
+    case ErrorCode::kResourceExhausted:
+      return kLimit;
+    default:
+      return otherwise;
+  }
+}
+
+}  // namespace sardonyx::tool

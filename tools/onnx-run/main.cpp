@@ -1,0 +1,96 @@
+// onnx-run: runs, checks, measures and inspects ONNX models from the command line.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+
+#include "tools/onnx-run/arguments.h"
+#include "tools/onnx-run/commands.h"
+#include "tools/onnx-run/exit_codes.h"
+#include "tools/onnx-run/json_output.h"
+
+namespace sardonyx::tool {
+namespace {
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  return names;
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames())
+      names.push_back("--" + name);
+  }
+  return names;
+}
+
+// The parser's message, and for an unknown option the one that was probably meant.
+std::string explain(const CLI::App& app, const CLI::ParseError& error) {
+  std::string message = error.what();
+  if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError)) return message;
+  for (const CLI::App* command : app.get_subcommands()) {
+    for (const std::string& extra : command->remaining()) {
+      if (!extra.starts_with("-")) return "unexpected argument '" + extra + "'";
+      const std::string name = extra.substr(0, extra.find('='));
+      message = "unknown option '" + name + "' of " + command->get_name();
+      if (const std::string nearest = nearest_name(name, option_names(*command)); !nearest.empty())
+        message += "; did you mean '" + nearest + "'?";
+      return message;
+    }
+  }
+  return message;
+}
+
+int report(std::string_view message, int code) {
+  std::cerr << "onnx-run: " << message << std::endl;
+  return code;
+}
+
+// Runs the action and gives each kind of error its status.
+int act(const Action& action) {
+  try {
+    return action();
+  } catch (const UsageError& error) {
+    return report(error.what(), kUsage);
+  } catch (const LoadError& error) {
+    return report(error.what(), exit_code_of(error.error().code(), kBadModel));
+  } catch (const Error& error) {
+    return report(error.what(), exit_code_of(error.code(), kRunFailed));
+  } catch (const std::bad_alloc&) {
+    return report("out of memory", kLimit);
+  } catch (const std::exception& error) {
+    return report(error.what(), kRunFailed);
+  }
+}
+
+int run_main(int count, char** values) {
+  remember_command_line(count, values);
+  CLI::App app("Runs, checks, measures and inspects ONNX models.", "onnx-run");
+  app.set_version_flag("--version", "onnx-run " SARDONYX_VERSION);
+  app.require_subcommand(1);
+  app.footer("`onnx-run MODEL ...` means `onnx-run run MODEL ...`.");
+  Action action;
+  add_conformance_command(app, action);
+
+  std::vector<std::string> arguments(values + 1, values + count);
+  arguments = normalized_arguments(std::move(arguments), command_names(app));
+  std::reverse(arguments.begin(), arguments.end());  // what CLI11 expects of a vector
+  try {
+    app.parse(std::move(arguments));
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    return report(explain(app, error) + " (--help lists what there is)", kUsage);
+  }
+  return act(action);
+}
+
+}  // namespace
+}  // namespace sardonyx::tool
+
+int main(int count, char** values) {
+  return sardonyx::tool::run_main(count, values);
+}
