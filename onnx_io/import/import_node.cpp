@@ -196,9 +196,9 @@ RawCall Importer::raw_call(Frame& frame, NodeProto& node, GraphEmitter& emitter)
     call.captures.push_back(GraphEmitter::wrap(found->second));
   }
   call.attrs = attributes(frame, node, captured, implied_types(node, call));
-  call.emit_with_captures = [&frame, &emitter, this](std::string_view op, const Vals& inputs,
-                                                     const AttrMap& attrs, const Vals& captures,
-                                                     size_t outputs) {
+  call.emit_with_captures = [&frame, name = node_name(node)](
+                                std::string_view op, const Vals& inputs, const AttrMap& attrs,
+                                const Vals& captures, size_t outputs) {
     const OpDef& row = op_named(op);
     std::vector<Value*> values;
     for (const Val& val : inputs)
@@ -207,6 +207,8 @@ RawCall Importer::raw_call(Frame& frame, NodeProto& node, GraphEmitter& emitter)
       values.push_back(GraphEmitter::unwrap(val));
     Node* made = frame.graph.append(row, Attrs::parse(*row.attrs, attrs), std::move(values),
                                     std::vector<std::string>(outputs), captures.size());
+    made->name = joined(frame.scope, name);
+    made->scope = frame.scope;
     infer_node(frame.graph, *made);
     Vals results;
     for (Value* output : made->outputs)

@@ -15,7 +15,7 @@
 #include "onnx_io/import/names.h"
 #include "onnx_io/load.h"
 #include "onnx_io/onnx.pb.h"
-#include "onnx_io/upgrade.h"
+#include "onnx_io/upgrade/upgrade.h"
 
 namespace sardonyx::onnx_import {
 

@@ -1,4 +1,4 @@
-#include "onnx_io/upgrade.h"
+#include "onnx_io/upgrade/upgrade.h"
 
 #include "ir/error.h"
 
