@@ -1,7 +1,245 @@
+// Concat, Split, Tile.
+#include "ir/ops/join.h"
+
+#include <algorithm>
+
+#include "ir/ops/carry.h"
+#include "ir/ops/indices.h"
+#include "ir/ops/infer.h"
+#include "ir/ops/strided_copy.h"
 #include "ir/ops/tables.h"
 
 namespace sardonyx::ops {
+namespace {
 
-std::span<const OpDef> join_ops() { return {}; }
+// ---- Concat
+
+void infer_concat(InferContext& c) {
+  std::optional<Dims> result;
+  for (size_t i = 0; i < c.input_count() && !result; ++i)
+    result = shape_of(c, i);
+  if (!result) return c.set(0, c.dtype(0), std::nullopt);
+  if (result->empty()) c.fail("expected inputs of rank 1 or more, got scalars; use Unsqueeze");
+  const auto axis =
+      static_cast<size_t>(c.normalized_axis(c.attrs<ConcatAttrs>().axis, result->size()));
+  Dim total = 0;
+  bool known = true;
+  for (size_t i = 0; i < c.input_count(); ++i) {
+    const Dims* dims = c.shape(i);
+    if (!dims) {
+      known = false;
+      continue;
+    }
+    c.require_rank(i, result->size());
+    for (size_t k = 0; k < dims->size(); ++k) {
+      if (k != axis) (*result)[k] = c.merged((*result)[k], (*dims)[k], text("axis ", k));
+    }
+    total += (*dims)[axis];
+  }
+  (*result)[axis] = known ? total : c.unknown();
+  c.set(0, c.dtype(0), std::move(result));
+  carry_all_elements(c);
+}
+
+void run_concat(const KernelCall& call) {
+  const size_t rank = call.outputs[0].rank();
+  concat_along(call.inputs, axis_of(call.attrs<ConcatAttrs>().axis, rank), call.outputs[0]);
+}
+
+// ---- Split
+
+// The sizes of equal parts, the last one smaller where `size` is no multiple.
+Dims equal_parts(const Dim& size, size_t parts) {
+  const auto count = static_cast<int64_t>(parts);
+  if (!size.is_known()) {
+    const Dim part = ceil_div(size, count);
+    Dims sizes(parts, part);
+    sizes.back() = size - part * Dim(count - 1);
+    return sizes;
+  }
+  const int64_t part = size.value() / count + (size.value() % count != 0);
+  Dims sizes;
+  for (int64_t i = 0, rest = size.value(); i < count; ++i) {
+    sizes.push_back(std::min(part, rest));
+    rest -= std::min(part, rest);
+  }
+  return sizes;
+}
+
+// What `split` says; nullopt where its value is not known.
+std::optional<Dims> given_parts(InferContext& c, const Dim& size) {
+  c.require(!c.attrs<SplitAttrs>().num_outputs, "both split and num_outputs are given");
+  require_vector(c, 1);
+  auto parts = c.dims(1);
+  if (!parts) return std::nullopt;
+  c.require(parts->size() == c.output_count(), "split has ", parts->size(), " sizes for ",
+            c.output_count(), " outputs");
+  Dim total = 0;
+  for (const Dim& part : *parts) {
+    c.require(!part.is_known() || part.value() >= 0, "split: expected sizes of at least 0, got ",
+              part);
+    total += part;
+  }
+  c.require(!total.is_known() || !size.is_known() || total == size, "split: the sizes add up to ",
+            total, ", the axis has ", size);
+  return parts;
+}
+
+void infer_split(InferContext& c) {
+  const auto& attrs = c.attrs<SplitAttrs>();
+  const size_t parts = c.output_count();
+  c.require(!attrs.num_outputs || *attrs.num_outputs == static_cast<int64_t>(parts),
+            "num_outputs is ", attrs.num_outputs.value_or(0), ", but there are ", parts,
+            " outputs");
+  const Dims* dims = c.shape(0);
+  if (!dims) {
+    if (c.has(1)) given_parts(c, c.unknown());
+    for (size_t i = 0; i < parts; ++i)
+      c.set(i, c.dtype(0), std::nullopt);
+    return;
+  }
+  const auto axis = static_cast<size_t>(c.normalized_axis(attrs.axis, dims->size()));
+  const Dim size = (*dims)[axis];
+  const auto sizes = c.has(1) ? given_parts(c, size) : std::optional(equal_parts(size, parts));
+  for (size_t i = 0; i < parts; ++i) {
+    Dims part = *dims;
+    part[axis] = sizes ? (*sizes)[i] : c.unknown();
+    c.set(i, c.dtype(0), std::move(part));
+  }
+  carry_elements(c);
+}
+
+void run_split(const KernelCall& call) {
+  const size_t axis = axis_of(call.attrs<SplitAttrs>().axis, call.inputs[0].rank());
+  const size_t parts = call.outputs.size();
+  const std::vector<int64_t> sizes =
+      call.has(1) ? indices_of(call.inputs[1])
+                  : *known_shape(equal_parts(call.inputs[0].shape[axis], parts));
+  int64_t begin = 0;
+  for (size_t i = 0; i < parts; ++i) {
+    if (call.wants(i)) copy_part(call.inputs[0], axis, begin, call.outputs[i]);
+    begin += sizes[i];
+  }
+}
+
+// ---- Tile
+
+void infer_tile(InferContext& c) {
+  require_vector(c, 1);
+  const Dims* dims = c.shape(0);
+  const auto repeats = c.dims(1);
+  if (!dims && !repeats) return c.set(0, c.dtype(0), std::nullopt);
+  const size_t rank = dims ? dims->size() : repeats->size();
+  Dims result = unknown_dims(c, rank);
+  if (repeats) {
+    c.require(repeats->size() == rank, "repeats has ", repeats->size(), " elements, the input ",
+              rank, " dims");
+    for (size_t i = 0; i < rank; ++i) {
+      const Dim& repeat = (*repeats)[i];
+      c.require(!repeat.is_known() || repeat.value() >= 0, "repeats: expected at least 0, got ",
+                repeat);
+      if (dims) result[i] = (*dims)[i] * repeat;
+    }
+  }
+  c.set(0, c.dtype(0), std::move(result));
+  carry_elements(c);
+}
+
+// Each dim becomes two: one that repeats the input, one that walks along it.
+void run_tile(const KernelCall& call) {
+  const TensorView& from = call.inputs[0];
+  const TensorView& to = call.outputs[0];
+  if (to.count() == 0) return;
+  const Strides from_strides = row_major_strides(from.shape);
+  const Strides to_strides = row_major_strides(to.shape);
+  StridedBlock block;
+  for (size_t i = 0; i < from.rank(); ++i) {
+    block.sizes.push_back(to.shape[i] / from.shape[i]);
+    block.from_strides.push_back(0);
+    block.to_strides.push_back(to_strides[i] * from.shape[i]);
+    block.sizes.push_back(from.shape[i]);
+    block.from_strides.push_back(from_strides[i]);
+    block.to_strides.push_back(to_strides[i]);
+  }
+  copy_strided(from.dtype, from.raw, to.raw, std::move(block));
+}
+
+}  // namespace
+
+void concat_along(std::span<const TensorView> parts, size_t axis, const TensorView& whole) {
+  const AxisSplit to = split_at(whole.shape, axis);
+  int64_t begin = 0;
+  for (const TensorView& part : parts) {
+    const AxisSplit from = split_at(part.shape, axis);
+    const int64_t run = from.size * from.inner;
+    copy_strided(whole.dtype, part.raw, whole.raw,
+                 {{to.outer, run}, {run, 1}, {to.size * to.inner, 1}, 0, begin * to.inner});
+    begin += from.size;
+  }
+}
+
+void copy_part(const TensorView& whole, size_t axis, int64_t begin, const TensorView& part) {
+  const AxisSplit from = split_at(whole.shape, axis);
+  const int64_t run = part.shape[axis] * from.inner;
+  copy_strided(whole.dtype, whole.raw, part.raw,
+               {{from.outer, run}, {from.size * from.inner, 1}, {run, 1}, begin * from.inner, 0});
+}
+
+namespace {
+
+std::vector<Sample> concat_samples() {
+  return {{{{.shape = {2, 3}}, {.shape = {2, 1}}}, {{"axis", int64_t{-1}}}},
+          {{{.shape = {2, 3}}, {.shape = {0, 3}}, {.shape = {1, 3}}}, {{"axis", int64_t{0}}}}};
+}
+std::vector<Sample> split_samples() {
+  const Tensor sizes = Tensor::vector(std::vector<int64_t>{1, 0, 4});
+  return {{.inputs = {{.shape = {2, 5}}, {.value = sizes}},
+           .attrs = {{"axis", int64_t{1}}},
+           .outputs = 3},
+          {.inputs = {{.shape = {7}}}, .attrs = {{"num_outputs", int64_t{3}}}, .outputs = 3}};
+}
+std::vector<Sample> tile_samples() {
+  const Tensor repeats = Tensor::vector(std::vector<int64_t>{2, 1, 3});
+  return {{{{.shape = {2, 3, 2}}, {.value = repeats}}}};
+}
+
+constexpr DTypeSet kMoved = kClassicTypes | DType::kBFloat16;
+
+const OpDef kOps[] = {
+    {.name = "Concat",
+     .since = 13,
+     .signature = "(inputs...: T) -> (concat_result: T)",
+     .types = {{"T", kMoved}},
+     .attrs = attr_schema<ConcatAttrs>(),
+     .infer = infer_concat,
+     .reference = run_concat,
+     .facts = kPassesValues,
+     .samples = concat_samples},
+    {.name = "Split",
+     .since = 18,
+     .signature = "(input: T, split?: int64) -> (outputs...: T)",
+     .types = {{"T", kMoved}},
+     .attrs = attr_schema<SplitAttrs>(),
+     .infer = infer_split,
+     .reference = run_split,
+     .facts = kPassesValues,
+     .shape_inputs = 1 << 1,
+     .samples = split_samples},
+    {.name = "Tile",
+     .since = 13,
+     .signature = "(input: T, repeats: T1) -> (output: T)",
+     .types = {{"T", kMoved}, {"T1", DType::kInt64}},
+     .infer = infer_tile,
+     .reference = run_tile,
+     .facts = kPassesValues,
+     .shape_inputs = 1 << 1,
+     .samples = tile_samples},
+};
+
+}  // namespace
+
+std::span<const OpDef> join_ops() {
+  return kOps;
+}
 
 }  // namespace sardonyx::ops

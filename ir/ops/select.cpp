@@ -1,7 +1,239 @@
+// NonZero, Unique.
+#include <algorithm>
+#include <complex>
+#include <numeric>
+
+#include "ir/dispatch.h"
+#include "ir/ops/infer.h"
+#include "ir/ops/strided_copy.h"
 #include "ir/ops/tables.h"
 
 namespace sardonyx::ops {
+namespace {
 
-std::span<const OpDef> select_ops() { return {}; }
+// Calls `body` with the C++ type of any unpacked dtype that these rows allow.
+template <typename Body>
+decltype(auto) dispatch_values(DType dtype, Body&& body) {
+  switch (dtype) {
+    case DType::kString:
+      return body.template operator()<std::string>();
+    case DType::kBool:
+      return body.template operator()<bool>();
+    case DType::kComplex64:
+      return body.template operator()<std::complex<float>>();
+    case DType::kComplex128:
+      return body.template operator()<std::complex<double>>();
+    default:
+      return dispatch_numbers(dtype, body);
+  }
+}
+
+// ---- NonZero
+
+void infer_non_zero(InferContext& c) {
+  const auto rank = rank_of(c, 0);
+  c.set(0, DType::kInt64, Dims{rank ? Dim(static_cast<int64_t>(*rank)) : c.unknown(), c.unknown()});
+}
+
+template <typename T>
+bool is_non_zero(const T& value) {
+  if constexpr (std::is_same_v<T, std::string>)
+    return !value.empty();
+  else
+    return value != T(0);
+}
+
+std::vector<Datum> run_non_zero(const EvalCall& call) {
+  const Tensor& input = call.inputs[0].tensor();
+  std::vector<int64_t> found;
+  dispatch_values(input.dtype(), [&]<typename T>() {
+    const auto values = input.values<T>();
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (is_non_zero(values[i])) found.push_back(static_cast<int64_t>(i));
+    }
+  });
+  const auto count = static_cast<int64_t>(found.size());
+  const size_t rank = input.rank();
+  Tensor output = Tensor::allocate(DType::kInt64, {static_cast<int64_t>(rank), count});
+  auto* out = output.mutable_values<int64_t>().data();
+  for (size_t i = rank; i-- > 0;) {  // the last axis changes fastest
+    const int64_t size = input.shape()[i];
+    for (int64_t k = 0; k < count; ++k) {
+      int64_t& rest = found[static_cast<size_t>(k)];
+      out[static_cast<int64_t>(i) * count + k] = rest % size;
+      rest /= size;
+    }
+  }
+  return {std::move(output)};
+}
+
+// ---- Unique
+
+struct UniqueAttrs {
+  std::optional<int64_t> axis;  // absent: the input is taken as a vector
+  bool sorted = true;
+  static auto fields() {
+    return std::tuple{field("axis", &UniqueAttrs::axis), field("sorted", &UniqueAttrs::sorted)};
+  }
+};
+
+void infer_unique(InferContext& c) {
+  const auto& axis = c.attrs<UniqueAttrs>().axis;
+  const Dim count = c.unknown();
+  const Dims* dims = c.shape(0);
+  std::optional<Dims> result;
+  if (!axis) {
+    result = Dims{count};
+  } else if (dims) {
+    result = *dims;
+    (*result)[static_cast<size_t>(c.normalized_axis(*axis, dims->size()))] = count;
+  }
+  c.set(0, c.dtype(0), std::move(result));
+  c.set(1, DType::kInt64, Dims{count});
+  const bool flat = !axis && dims;
+  c.set(2, DType::kInt64,
+        Dims{flat           ? element_count(*dims)
+             : axis && dims ? (*dims)[static_cast<size_t>(c.normalized_axis(*axis, dims->size()))]
+                            : c.unknown()});
+  c.set(3, DType::kInt64, Dims{count});
+}
+
+// -1, 0 or 1; NaN is equal to itself and greater than the rest, complex numbers go by their real
+// parts first.
+template <typename T>
+int compare(const T& a, const T& b) {
+  if constexpr (requires { a.real(); }) {
+    const int real = compare(a.real(), b.real());
+    return real != 0 ? real : compare(a.imag(), b.imag());
+  } else {
+    if (a < b) return -1;
+    if (b < a) return 1;
+    if (a == b) return 0;
+    const bool a_is_nan = a != a, b_is_nan = b != b;
+    return static_cast<int>(a_is_nan) - static_cast<int>(b_is_nan);
+  }
+}
+
+// Which slices along one axis are equal.
+struct Groups {
+  std::vector<int64_t> first;  // of each group, in the order of the output
+  std::vector<int64_t> count;
+  std::vector<int64_t> inverse;  // slice -> group
+};
+
+// `order` lists the slices sorted, equal ones by position.
+template <typename Equal>
+Groups group(const std::vector<int64_t>& order, bool sorted, Equal&& equal) {
+  Groups groups;
+  groups.inverse.resize(order.size());
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (i == 0 || !equal(order[i - 1], order[i])) {
+      groups.first.push_back(order[i]);
+      groups.count.push_back(0);
+    }
+    ++groups.count.back();
+    groups.inverse[static_cast<size_t>(order[i])] = static_cast<int64_t>(groups.first.size()) - 1;
+  }
+  if (sorted) return groups;
+  std::vector<int64_t> by_first(groups.first.size()), place(groups.first.size());
+  std::iota(by_first.begin(), by_first.end(), 0);
+  const auto first_of = [&](int64_t g) { return groups.first[static_cast<size_t>(g)]; };
+  std::sort(by_first.begin(), by_first.end(),
+            [&](int64_t a, int64_t b) { return first_of(a) < first_of(b); });
+  Groups result;
+  for (size_t i = 0; i < by_first.size(); ++i) {
+    const auto from = static_cast<size_t>(by_first[i]);
+    result.first.push_back(groups.first[from]);
+    result.count.push_back(groups.count[from]);
+    place[from] = static_cast<int64_t>(i);
+  }
+  for (const int64_t g : groups.inverse)
+    result.inverse.push_back(place[static_cast<size_t>(g)]);
+  return result;
+}
+
+Groups find_groups(const Tensor& input, const AxisSplit& split, bool sorted) {
+  std::vector<int64_t> order(static_cast<size_t>(split.size));
+  std::iota(order.begin(), order.end(), 0);
+  Groups groups;
+  dispatch_values(input.dtype(), [&]<typename T>() {
+    const T* data = input.values<T>().data();
+    const auto compare_slices = [&](int64_t a, int64_t b) {
+      for (int64_t outer = 0; outer < split.outer; ++outer) {
+        const T* base = data + outer * split.size * split.inner;
+        for (int64_t i = 0; i < split.inner; ++i) {
+          const int result = compare<T>(base[a * split.inner + i], base[b * split.inner + i]);
+          if (result != 0) return result;
+        }
+      }
+      return 0;
+    };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int64_t a, int64_t b) { return compare_slices(a, b) < 0; });
+    groups = group(order, sorted, [&](int64_t a, int64_t b) { return compare_slices(a, b) == 0; });
+  });
+  return groups;
+}
+
+std::vector<Datum> run_unique(const EvalCall& call) {
+  const auto& attrs = call.attrs<UniqueAttrs>();
+  const Tensor& input = call.inputs[0].tensor();
+  const size_t axis = attrs.axis ? axis_of(*attrs.axis, input.rank()) : 0;
+  const AxisSplit split =
+      attrs.axis ? split_at(input.shape(), axis) : AxisSplit{1, input.count(), 1};
+  const Groups groups = find_groups(input, split, attrs.sorted);
+  Shape shape = attrs.axis ? input.shape() : Shape{0};
+  shape[axis] = static_cast<int64_t>(groups.first.size());
+  Tensor values = Tensor::allocate(input.dtype(), std::move(shape));
+  int64_t to = 0;
+  for (int64_t outer = 0; outer < split.outer; ++outer) {
+    for (const int64_t slice : groups.first) {
+      copy_run(input.dtype(), input.raw(), (outer * split.size + slice) * split.inner, values.raw(),
+               to, split.inner);
+      to += split.inner;
+    }
+  }
+  std::vector<Datum> outputs{std::move(values)};
+  for (const auto* more : {&groups.first, &groups.inverse, &groups.count})
+    outputs.emplace_back(Tensor::vector(*more));
+  outputs.resize(call.output_count);
+  return outputs;
+}
+
+// ---- Samples and rows
+
+std::vector<Sample> non_zero_samples() {
+  return {{{{.shape = {2, 3}, .low = -1, .high = 1}}}, {{{.shape = {0}}}}};
+}
+std::vector<Sample> unique_samples() {
+  return {{.inputs = {{.shape = {9}, .low = 0, .high = 3}}, .outputs = 4},
+          {.inputs = {{.shape = {5, 2}, .low = 0, .high = 2}},
+           .attrs = {{"axis", int64_t{0}}, {"sorted", int64_t{0}}},
+           .outputs = 4}};
+}
+
+const OpDef kOps[] = {
+    {.name = "NonZero",
+     .since = 13,
+     .signature = "(X: T) -> (Y: int64)",
+     .types = {{"T", kClassicTypes | DType::kBFloat16}},
+     .infer = infer_non_zero,
+     .evaluate = run_non_zero,
+     .samples = non_zero_samples},
+    {.name = "Unique",
+     .since = 11,
+     .signature = "(X: T) -> (Y: T, indices?: int64, inverse_indices?: int64, counts?: int64)",
+     .types = {{"T", kClassicTypes}},
+     .attrs = attr_schema<UniqueAttrs>(),
+     .infer = infer_unique,
+     .evaluate = run_unique,
+     .samples = unique_samples},
+};
+
+}  // namespace
+
+std::span<const OpDef> select_ops() {
+  return kOps;
+}
 
 }  // namespace sardonyx::ops

@@ -1,0 +1,85 @@
+// Optional, OptionalGetElement, OptionalHasElement.
+#include "ir/ops/sequence.h"
+#include "ir/ops/tables.h"
+
+namespace sardonyx::ops {
+namespace {
+
+constexpr TypeSet kValues(kClassicTypes, kClassicTypes);
+constexpr TypeSet kOptionals({}, {}, kClassicTypes, kClassicTypes);
+constexpr TypeSet kOptionalsOrValues(kClassicTypes, kClassicTypes, kClassicTypes, kClassicTypes);
+
+void infer_optional(InferContext& c) {
+  const auto& type = c.attrs<OptionalAttrs>().type;
+  c.require(c.has(0) || type, "neither an input nor the attribute type is given");
+  if (c.has(0) && type) {
+    c.require(same_kind(c.type(0), *type), "type: the attribute says ", *type, ", the input is ",
+              c.type(0));
+  }
+  const Type& element = c.has(0) ? c.type(0) : *type;
+  c.require(kValues.has(element), "type: expected one of ", kValues.text(), ", got ", element);
+  c.set(0, Type::optional(element));
+}
+
+std::vector<Datum> run_optional(const EvalCall& call) {
+  if (!call.has(0)) return {OptionalDatum{*call.attrs<OptionalAttrs>().type, nullptr}};
+  return {OptionalDatum{call.inputs[0].type(), std::make_shared<const Datum>(call.inputs[0])}};
+}
+
+void infer_optional_get_element(InferContext& c) {
+  c.set(0, c.type(0).is_optional() ? *c.type(0).element : c.type(0));
+}
+
+std::vector<Datum> run_optional_get_element(const EvalCall& call) {
+  if (!call.inputs[0].is_optional()) return {call.inputs[0]};
+  const auto& value = call.inputs[0].optional().value;
+  if (!value) fail(ErrorCode::kInvalidArgument, "input: the optional is empty");
+  return {*value};
+}
+
+void infer_optional_has_element(InferContext& c) {
+  c.set(0, DType::kBool, Dims{});
+}
+
+std::vector<Datum> run_optional_has_element(const EvalCall& call) {
+  const bool empty =
+      !call.has(0) || (call.inputs[0].is_optional() && !call.inputs[0].optional().value);
+  return {Tensor::scalar(!empty)};
+}
+
+std::vector<Sample> optional_samples() {
+  return {{{{.shape = {2, 3}}}}};
+}
+
+const OpDef kOps[] = {
+    {.name = "Optional",
+     .since = 15,
+     .signature = "(input?: V) -> (output: O)",
+     .types = {{"V", kValues}, {"O", kOptionals}},
+     .attrs = attr_schema<OptionalAttrs>(),
+     .infer = infer_optional,
+     .evaluate = run_optional,
+     .samples = optional_samples},
+    {.name = "OptionalGetElement",
+     .since = 18,
+     .signature = "(input: O) -> (output: V)",
+     .types = {{"O", kOptionalsOrValues}, {"V", kValues}},
+     .infer = infer_optional_get_element,
+     .evaluate = run_optional_get_element,
+     .samples = optional_samples},
+    {.name = "OptionalHasElement",
+     .since = 18,
+     .signature = "(input?: O) -> (output: B)",
+     .types = {{"O", kOptionalsOrValues}, {"B", DType::kBool}},
+     .infer = infer_optional_has_element,
+     .evaluate = run_optional_has_element,
+     .samples = optional_samples},
+};
+
+}  // namespace
+
+std::span<const OpDef> optional_ops() {
+  return kOps;
+}
+
+}  // namespace sardonyx::ops

@@ -1,0 +1,360 @@
+// ScatterElements, ScatterND, TensorScatter.
+#include <algorithm>
+#include <cmath>
+#include <complex>
+
+#include "ir/dispatch.h"
+#include "ir/ops/gather.h"
+#include "ir/ops/indices.h"
+#include "ir/ops/infer.h"
+#include "ir/ops/strided_copy.h"
+#include "ir/ops/tables.h"
+
+namespace sardonyx::ops {
+namespace {
+
+constexpr DTypeSet kMoved = kClassicTypes | DType::kBFloat16;
+
+// ---- Reductions
+
+// Whether elements of this type have the reduction: strings have none, complex numbers no order.
+void require_reducible(const InferContext& c, Reduction reduction) {
+  const DType dtype = c.dtype(0);
+  const bool ordered = reduction == Reduction::kMax || reduction == Reduction::kMin;
+  const bool fits =
+      reduction == Reduction::kNone || (dtype != DType::kString && !(ordered && is_complex(dtype)));
+  c.require(fits, "reduction: elements of type ", dtype, " have no such reduction");
+}
+
+// The larger or lesser, NaN where one is NaN.
+template <bool larger, typename T>
+T extreme(T a, T b) {
+  if (a != a) return a;
+  if (b != b) return b;
+  return (larger ? a < b : b < a) ? b : a;
+}
+
+template <typename T>
+void reduce_run(Reduction reduction, const T* from, T* to, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    const T a = to[i], b = from[i];
+    if constexpr (std::is_same_v<T, bool>) {
+      const bool either = reduction == Reduction::kAdd || reduction == Reduction::kMax;
+      to[i] = either ? a || b : a && b;
+    } else if constexpr (std::is_integral_v<T>) {
+      using U = std::conditional_t<sizeof(T) < 4, uint32_t, std::make_unsigned_t<T>>;  // wraps
+      switch (reduction) {
+        case Reduction::kAdd:
+          to[i] = static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
+          break;
+        case Reduction::kMul:
+          to[i] = static_cast<T>(static_cast<U>(a) * static_cast<U>(b));
+          break;
+        case Reduction::kMax:
+          to[i] = std::max(a, b);
+          break;
+        default:
+          to[i] = std::min(a, b);
+          break;
+      }
+    } else {
+      switch (reduction) {
+        case Reduction::kAdd:
+          to[i] = static_cast<T>(a + b);
+          break;
+        case Reduction::kMul:
+          to[i] = static_cast<T>(a * b);
+          break;
+        default:
+          if constexpr (!requires { T().real(); }) {
+            to[i] = reduction == Reduction::kMax ? extreme<true>(a, b) : extreme<false>(a, b);
+          }
+      }
+    }
+  }
+}
+
+// Joins runs of `updates` into `output`, element by element of the row's type.
+class RunWriter {
+ public:
+  RunWriter(Reduction reduction, const TensorView& updates, const TensorView& output)
+      : reduction_(reduction), updates_(updates), output_(output) {}
+
+  void write(int64_t from, int64_t to, int64_t count) const {
+    if (reduction_ == Reduction::kNone) {
+      return copy_run(output_.dtype, updates_.raw, from, output_.raw, to, count);
+    }
+    dispatch_reducible([&]<typename T>() {
+      reduce_run(reduction_, updates_.data<T>() + from, output_.data<T>() + to, count);
+    });
+  }
+
+  // Element `from + i` of the updates goes to target(i).
+  template <typename Target>
+  void write_each(int64_t from, int64_t count, Target&& target) const {
+    if (reduction_ == Reduction::kNone) {
+      dispatch_width(output_.dtype, [&]<typename T>() {
+        for (int64_t i = 0; i < count; ++i)
+          output_.data<T>()[target(i)] = updates_.data<T>()[from + i];
+      });
+      return;
+    }
+    dispatch_reducible([&]<typename T>() {
+      for (int64_t i = 0; i < count; ++i)
+        reduce_run(reduction_, updates_.data<T>() + from + i, output_.data<T>() + target(i), 1);
+    });
+  }
+
+ private:
+  template <typename Body>
+  void dispatch_reducible(Body&& body) const {
+    switch (output_.dtype) {
+      case DType::kBool:
+        return body.template operator()<bool>();
+      case DType::kComplex64:
+        return body.template operator()<std::complex<float>>();
+      case DType::kComplex128:
+        return body.template operator()<std::complex<double>>();
+      default:
+        dispatch_numbers(output_.dtype, body);
+    }
+  }
+
+  Reduction reduction_;
+  const TensorView& updates_;
+  const TensorView& output_;
+};
+
+void copy_data(const KernelCall& call) {
+  copy_run(call.inputs[0].dtype, call.inputs[0].raw, 0, call.outputs[0].raw, 0,
+           call.inputs[0].count());
+}
+
+// ---- ScatterElements
+
+void infer_scatter_elements(InferContext& c) {
+  const auto& attrs = c.attrs<ScatterElementsAttrs>();
+  require_reducible(c, reduction_named(attrs.reduction));
+  const Dims* data = c.shape(0);
+  const Dims* indices = c.shape(1);
+  const Dims* updates = c.shape(2);
+  if (data) {
+    if (data->empty()) c.fail_input(0, "expected rank 1 or more");
+    const auto axis = static_cast<size_t>(c.normalized_axis(attrs.axis, data->size()));
+    c.require_rank(1, data->size());
+    for (size_t i = 0; indices && i < data->size(); ++i) {
+      const auto have = (*data)[i].try_value(), want = (*indices)[i].try_value();
+      if (i == axis || !have || !want || *want <= *have) continue;
+      c.fail_input(1, "dim ", i, " exceeds that of the data, ", *have);
+    }
+  }
+  if (indices && updates) {
+    c.require_rank(2, indices->size());
+    for (size_t i = 0; i < indices->size(); ++i)
+      c.merged((*indices)[i], (*updates)[i], text("dim ", i, " of indices and updates"));
+  }
+  c.set(0, c.type(0));
+}
+
+void run_scatter_elements(const KernelCall& call) {
+  const auto& attrs = call.attrs<ScatterElementsAttrs>();
+  copy_data(call);
+  const TensorView& updates = call.inputs[2];
+  const TensorView& out = call.outputs[0];
+  const RunWriter writer(reduction_named(attrs.reduction), updates, out);
+  const size_t axis = axis_of(attrs.axis, out.rank());
+  const std::vector<int64_t> indices = indices_of(call.inputs[1]);
+  const Strides strides = row_major_strides(out.shape);
+  Strides others = strides;
+  others[axis] = 0;  // the index itself moves along the axis
+  const Strides walked[] = {row_major_strides(updates.shape), others};
+  const RowWalk walk(updates.shape, walked);
+  walk.for_each([&](const int64_t* offsets, int64_t length) {
+    writer.write_each(offsets[0], length, [&](int64_t i) {
+      const auto at = static_cast<size_t>(offsets[0] + i);
+      const int64_t index = checked_index(indices[at], out.shape[axis], axis);
+      return offsets[1] + i * walk.step(1) + index * strides[axis];
+    });
+  });
+}
+
+// ---- ScatterND
+
+void infer_scatter_nd(InferContext& c) {
+  require_reducible(c, reduction_named(c.attrs<ScatterNDAttrs>().reduction));
+  const Dims* data = c.shape(0);
+  const Dims* indices = c.shape(1);
+  const Dims* updates = c.shape(2);
+  if (data && data->empty()) c.fail_input(0, "expected rank 1 or more");
+  if (indices && indices->empty()) c.fail_input(1, "expected rank 1 or more");
+  const auto depth = indices ? indices->back().try_value() : std::nullopt;
+  if (data && depth) {
+    c.require(*depth >= 0 && *depth <= static_cast<int64_t>(data->size()), "indices: tuples have ",
+              *depth, " elements, expected at most ", data->size());
+    Dims expected(indices->begin(), indices->end() - 1);
+    expected.insert(expected.end(), data->begin() + *depth, data->end());
+    if (updates) {
+      c.require_rank(2, expected.size());
+      for (size_t i = 0; i < expected.size(); ++i)
+        c.merged(expected[i], (*updates)[i], text("dim ", i, " of updates"));
+    }
+  }
+  c.set(0, c.type(0));
+}
+
+void run_scatter_nd(const KernelCall& call) {
+  copy_data(call);
+  const TensorView& indices = call.inputs[1];
+  const TensorView& out = call.outputs[0];
+  const RunWriter writer(reduction_named(call.attrs<ScatterNDAttrs>().reduction), call.inputs[2],
+                         out);
+  const auto depth = static_cast<size_t>(indices.shape.back());
+  const Strides strides = row_major_strides(out.shape);
+  int64_t tuples = 1, run = 1;
+  for (size_t i = 0; i + 1 < indices.rank(); ++i)
+    tuples *= indices.shape[i];
+  for (size_t i = depth; i < out.rank(); ++i)
+    run *= out.shape[i];
+  const int64_t* tuple = indices.data<int64_t>();
+  for (int64_t t = 0; t < tuples; ++t, tuple += depth) {
+    if (t % 1024 == 0) check_interrupted();
+    int64_t to = 0;
+    for (size_t i = 0; i < depth; ++i)
+      to += checked_index(tuple[i], out.shape[i], i) * strides[i];
+    writer.write(t * run, to, run);
+  }
+}
+
+// ---- TensorScatter
+
+void infer_tensor_scatter(InferContext& c) {
+  const auto& attrs = c.attrs<TensorScatterAttrs>();
+  c.require(attrs.mode == "linear" || attrs.mode == "circular",
+            "mode: expected linear or circular, got \"", attrs.mode, "\"");
+  if (const Dims* cache = c.shape(0)) {
+    if (cache->size() < 2) c.fail_input(0, "expected rank 2 or more");
+    const auto axis = static_cast<size_t>(c.normalized_axis(attrs.axis, cache->size()));
+    c.require(axis != 0, "axis: expected another than that of the batch, 0");
+    c.require_rank(1, cache->size());
+    const Dims* update = c.shape(1);
+    for (size_t i = 0; update && i < cache->size(); ++i) {
+      if (i != axis) {
+        c.merged((*cache)[i], (*update)[i], text("dim ", i, " of past_cache and update"));
+      } else if ((*cache)[i].is_known() && (*update)[i].is_known()) {
+        c.require((*update)[i].value() <= (*cache)[i].value(), "update has ", (*update)[i],
+                  " steps, the cache ", (*cache)[i]);
+      }
+    }
+    c.require_rank(2, 1);
+    if (const Dims* starts = c.shape(2)) c.merged((*cache)[0], (*starts)[0], "write_indices");
+  }
+  c.set(0, c.type(0));
+}
+
+// The cache seen as [batch, middle, steps, inner]: per batch, update's steps go to start, start + 1
+// ... of the axis.
+void run_tensor_scatter(const KernelCall& call) {
+  const auto& attrs = call.attrs<TensorScatterAttrs>();
+  copy_data(call);
+  const TensorView& update = call.inputs[1];
+  const TensorView& out = call.outputs[0];
+  const size_t axis = axis_of(attrs.axis, out.rank());
+  const AxisSplit cache = split_at(out.shape, axis);
+  const int64_t steps = update.shape[axis];
+  const int64_t batches = out.shape[0];
+  if (batches == 0 || cache.size == 0) return;
+  const int64_t middle = cache.outer / batches;
+  const std::vector<int64_t> starts = call.has(2)
+                                          ? indices_of(call.inputs[2])
+                                          : std::vector<int64_t>(static_cast<size_t>(batches), 0);
+  const bool circular = attrs.mode == "circular";
+  for (int64_t b = 0; b < batches; ++b) {
+    check_interrupted();
+    int64_t start = starts[static_cast<size_t>(b)];
+    if (start < 0 || (!circular && start > cache.size - steps)) {
+      fail(ErrorCode::kInvalidArgument, "write_indices: element ", b, " is ", start,
+           ", expected 0 to ", cache.size - steps, " for a cache of ", cache.size,
+           " and an update of ", steps);
+    }
+    if (circular) start %= cache.size;
+    const int64_t head = std::min(steps, cache.size - start);  // up to the end of the ring
+    for (int64_t m = b * middle; m < (b + 1) * middle; ++m) {
+      const int64_t from = m * steps * cache.inner;
+      const int64_t to = m * cache.size * cache.inner;
+      copy_run(out.dtype, update.raw, from, out.raw, to + start * cache.inner, head * cache.inner);
+      copy_run(out.dtype, update.raw, from + head * cache.inner, out.raw, to,
+               (steps - head) * cache.inner);
+    }
+  }
+}
+
+// ---- Samples and rows
+
+SampleInput given(std::vector<int64_t> values, Shape shape) {
+  return {.value = Tensor::of(values, std::move(shape))};
+}
+
+std::vector<Sample> scatter_elements_samples() {
+  return {{{{.shape = {3, 3}}, given({0, -1, 2, 1}, {2, 2}), {.shape = {2, 2}}}},
+          {{{.shape = {1, 5}}, given({1, 1}, {1, 2}), {.shape = {1, 2}}},
+           {{"axis", int64_t{1}}, {"reduction", std::string("add")}},
+           1,
+           kNumbers}};
+}
+std::vector<Sample> scatter_nd_samples() {
+  return {{{{.shape = {4, 2}}, given({3, -3}, {2, 1}), {.shape = {2, 2}}}},
+          {{{.shape = {4}}, given({1, 1, 0}, {3, 1}), {.shape = {3}}},
+           {{"reduction", std::string("max")}},
+           1,
+           kNumbers}};
+}
+std::vector<Sample> tensor_scatter_samples() {
+  return {{{{.shape = {2, 4, 3}}, {.shape = {2, 2, 3}}, given({1, 2}, {2})}},
+          {{{.shape = {2, 4, 3}}, {.shape = {2, 2, 3}}, given({3, 7}, {2})},
+           {{"mode", std::string("circular")}}}};
+}
+
+const OpDef kOps[] = {
+    {.name = "ScatterElements",
+     .since = 18,
+     .signature = "(data: T, indices: Tind, updates: T) -> (output: T)",
+     .types = {{"T", kMoved}, {"Tind", {DType::kInt32, DType::kInt64}}},
+     .attrs = attr_schema<ScatterElementsAttrs>(),
+     .infer = infer_scatter_elements,
+     .reference = run_scatter_elements,
+     .samples = scatter_elements_samples},
+    {.name = "ScatterND",
+     .since = 18,
+     .signature = "(data: T, indices: int64, updates: T) -> (output: T)",
+     .types = {{"T", kMoved}},
+     .attrs = attr_schema<ScatterNDAttrs>(),
+     .infer = infer_scatter_nd,
+     .reference = run_scatter_nd,
+     .samples = scatter_nd_samples},
+    {.name = "TensorScatter",
+     .since = 24,
+     .signature = "(past_cache: T, update: T, write_indices?: int64) -> (present_cache: T)",
+     .types = {{"T", kAnyDType.without({DType::kUInt2, DType::kInt2})}},
+     .attrs = attr_schema<TensorScatterAttrs>(),
+     .infer = infer_tensor_scatter,
+     .reference = run_tensor_scatter,
+     .samples = tensor_scatter_samples},
+};
+
+}  // namespace
+
+Reduction reduction_named(const std::string& name) {
+  if (name == "none") return Reduction::kNone;
+  if (name == "add") return Reduction::kAdd;
+  if (name == "mul") return Reduction::kMul;
+  if (name == "max") return Reduction::kMax;
+  if (name == "min") return Reduction::kMin;
+  fail(ErrorCode::kInvalidModel, "reduction: expected none, add, mul, max or min, got \"", name,
+       "\"");
+}
+
+std::span<const OpDef> scatter_ops() {
+  return kOps;
+}
+
+}  // namespace sardonyx::ops
