@@ -15,7 +15,6 @@ namespace sardonyx::ops {
 namespace {
 
 constexpr DTypeSet kMoved = kClassicTypes | DType::kBFloat16;
-constexpr DTypeSet kIndexTypes{DType::kInt32, DType::kInt64};
 
 // ---- Gather
 

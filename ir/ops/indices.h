@@ -8,6 +8,8 @@
 
 namespace sardonyx::ops {
 
+inline constexpr DTypeSet kIndexTypes{DType::kInt32, DType::kInt64};
+
 // The elements of an int32 or int64 operand.
 inline std::vector<int64_t> indices_of(const TensorView& view) {
   const auto count = static_cast<size_t>(view.count());

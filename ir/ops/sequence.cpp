@@ -15,7 +15,6 @@
 namespace sardonyx::ops {
 namespace {
 
-constexpr DTypeSet kIndexTypes{DType::kInt32, DType::kInt64};
 constexpr TypeSet kSequences({}, kClassicTypes);
 
 int64_t read_index(const Datum& datum) {

@@ -15,7 +15,7 @@ std::span<const OpDef> cast_ops();        // Cast, CastLike, BitCast
 std::span<const OpDef> quantize_ops();    // QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear
 std::span<const OpDef> generator_ops();   // Constant, ConstantOfShape, Range, EyeLike, windows
 std::span<const OpDef> random_ops();
-std::span<const OpDef> training_ops();  // Adagrad, Adam, Momentum
+std::span<const OpDef> training_ops();     // Adagrad, Adam, Momentum
 std::span<const OpDef> convolution_ops();  // Conv, ConvTranspose, ConvInteger, QLinearConv
 std::span<const OpDef> irregular_convolution_ops();  // DeformConv, Col2Im, CausalConvWithState
 std::span<const OpDef> pool_ops();                   // AveragePool, MaxPool, LpPool, Global*
@@ -25,7 +25,7 @@ std::span<const OpDef> row_normalization_ops();      // Layer-, RMS-, LpNormaliz
 std::span<const OpDef> image_ops();        // AffineGrid, CenterCropPad, DepthToSpace, SpaceToDepth
 std::span<const OpDef> resize_ops();       // Resize
 std::span<const OpDef> grid_sample_ops();  // GridSample
-std::span<const OpDef> matmul_ops();  // MatMul, Gemm, MatMulInteger, QLinearMatMul, Det
+std::span<const OpDef> matmul_ops();       // MatMul, Gemm, MatMulInteger, QLinearMatMul, Det
 std::span<const OpDef> einsum_ops();
 std::span<const OpDef> recurrent_ops();  // RNN, GRU, LSTM
 std::span<const OpDef> attention_ops();  // Attention, RotaryEmbedding, LinearAttention ...
@@ -35,16 +35,23 @@ std::span<const OpDef> cumulative_ops();  // CumSum, CumProd, Trilu
 std::span<const OpDef> softmax_ops();     // Softmax, LogSoftmax, Hardmax
 std::span<const OpDef> loss_ops();        // NegativeLogLikelihoodLoss, SoftmaxCrossEntropyLoss
 std::span<const OpDef> signal_ops();      // DFT, STFT, MelWeightMatrix
-std::span<const OpDef> shape_ops();     // Shape, Reshape, Transpose, Squeeze, Expand, Identity ...
-std::span<const OpDef> join_ops();      // Concat, Split, Slice, Pad, Tile
-std::span<const OpDef> gather_ops();    // Gather*, Scatter*, OneHot, Compress, ReverseSequence
-std::span<const OpDef> select_ops();    // NonZero, Unique, NonMaxSuppression
-std::span<const OpDef> sequence_ops();  // Sequence*, SplitToSequence, Optional*
-std::span<const OpDef> control_ops();   // If, Loop, Scan, SequenceMap
-std::span<const OpDef> text_ops();      // StringNormalizer, RegexFullMatch, TfIdfVectorizer ...
-std::span<const OpDef> picture_ops();   // ImageDecoder
-std::span<const OpDef> tree_ops();      // ai.onnx.ml tree ensembles
-std::span<const OpDef> linear_model_ops();    // ai.onnx.ml linear models, Scaler, Normalizer ...
+std::span<const OpDef> shape_ops();  // Shape, Reshape, Transpose, Squeeze, Expand, Identity ...
+std::span<const OpDef> join_ops();   // Concat, Split, Tile
+std::span<const OpDef> slice_ops();
+std::span<const OpDef> pad_ops();
+std::span<const OpDef> gather_ops();        // Gather*, OneHot, Compress, ReverseSequence
+std::span<const OpDef> scatter_ops();       // Scatter*, TensorScatter
+std::span<const OpDef> select_ops();        // NonZero, Unique
+std::span<const OpDef> suppression_ops();   // NonMaxSuppression
+std::span<const OpDef> sequence_ops();      // Sequence*, SplitToSequence
+std::span<const OpDef> optional_ops();      // Optional*
+std::span<const OpDef> control_ops();       // If, Loop
+std::span<const OpDef> scan_ops();          // Scan, SequenceMap
+std::span<const OpDef> text_ops();          // StringNormalizer, RegexFullMatch, TfIdfVectorizer ...
+std::span<const OpDef> ngram_ops();         // TfIdfVectorizer
+std::span<const OpDef> picture_ops();       // ImageDecoder
+std::span<const OpDef> tree_ops();          // ai.onnx.ml tree ensembles
+std::span<const OpDef> linear_model_ops();  // ai.onnx.ml linear models, Scaler, Normalizer ...
 std::span<const OpDef> support_vector_ops();  // ai.onnx.ml SVMs
 std::span<const OpDef> encoder_ops();         // ai.onnx.ml encoders to tensors
 std::span<const OpDef> feature_map_ops();     // ai.onnx.ml ops on maps

@@ -1,0 +1,67 @@
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+
+#include "ir/ops/strided_copy.h"
+#include "ir/tensor.h"
+
+namespace sardonyx {
+namespace {
+
+// Element by element, by the definition.
+std::vector<int64_t> copied(const std::vector<int64_t>& from, const StridedBlock& block,
+                            size_t to_size) {
+  std::vector<int64_t> to(to_size, -1);
+  std::vector<int64_t> index(block.sizes.size(), 0);
+  const int64_t count = element_count(block.sizes);
+  for (int64_t n = 0; n < count; ++n) {
+    int64_t rest = n, a = block.from_offset, b = block.to_offset;
+    for (size_t i = block.sizes.size(); i-- > 0; rest /= block.sizes[i]) {
+      a += rest % block.sizes[i] * block.from_strides[i];
+      b += rest % block.sizes[i] * block.to_strides[i];
+    }
+    to[static_cast<size_t>(b)] = from[static_cast<size_t>(a)];
+  }
+  return to;
+}
+
+TEST(StridedCopyTest, AgreesWithTheDefinition) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 300; ++round) {
+    const size_t rank = random() % 5;
+    Shape sizes;
+    for (size_t i = 0; i < rank; ++i)
+      sizes.push_back(static_cast<int64_t>(random() % (round % 10 == 0 ? 70 : 6)) +
+                      (round % 7 ? 1 : 0));
+    std::vector<size_t> order(rank);
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), random);
+    if (element_count(sizes) > 200000) continue;
+    StridedBlock block{sizes, Strides(rank), row_major_strides(sizes)};
+    int64_t step = 1;  // the reading side is laid out in a random order of axes, some reversed
+    for (const size_t axis : order) {
+      block.from_strides[axis] = step;
+      step *= std::max<int64_t>(sizes[axis], 1);
+      if (random() % 4 == 0 && sizes[axis] > 0) {
+        block.from_offset += (sizes[axis] - 1) * block.from_strides[axis];
+        block.from_strides[axis] *= -1;
+      }
+    }
+    std::vector<int64_t> from(static_cast<size_t>(step));
+    std::iota(from.begin(), from.end(), 0);
+    std::vector<int64_t> to(static_cast<size_t>(element_count(sizes)), -1);
+    copy_strided(DType::kInt64, from.data(), to.data(), block);
+    ASSERT_EQ(to, copied(from, block, to.size())) << to_text(sizes);
+  }
+}
+
+TEST(StridedCopyTest, StringsAndRepeats) {
+  const std::vector<std::string> from{"a", "a string too long to be kept inside"};
+  std::vector<std::string> to(4);
+  copy_strided(DType::kString, from.data(), to.data(), {{2, 2}, {0, 1}, {2, 1}});
+  EXPECT_EQ(to, (std::vector<std::string>{from[0], from[1], from[0], from[1]}));
+}
+
+}  // namespace
+}  // namespace sardonyx
