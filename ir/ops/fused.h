@@ -1,0 +1,66 @@
+// Attributes of sardonyx's own fused ops, and the activations that they may end with.
+#pragma once
+
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "ir/emitter.h"
+#include "ir/ops/convolution.h"
+
+namespace sardonyx::ops {
+
+// An elementwise op at the end of a fused one. `name` is empty (none) or one of
+//   Relu, Sigmoid, Tanh, HardSwish, Gelu (the erf form), GeluTanh   no parameters
+//   LeakyRelu, Elu, Swish                                          {alpha}
+//   Clip                                                           {min, max}
+//   HardSigmoid                                                    {alpha, beta}
+struct Activation {
+  std::string name;
+  std::vector<float> params;
+};
+// Is it one of the list, with as many parameters as it takes?
+bool is_known(const Activation& activation);
+// In ONNX's ops; `x` itself where there is none.
+Val apply(Emitter& e, const Activation& activation, const Val& x);
+
+struct FusedConvAttrs : ConvAttrs {
+  std::string activation;
+  std::vector<float> activation_params;
+  static auto fields() {
+    return std::tuple_cat(
+        ConvAttrs::fields(),
+        std::tuple{field("activation", &FusedConvAttrs::activation),
+                   field("activation_params", &FusedConvAttrs::activation_params)});
+  }
+};
+
+struct FusedConvTransposeAttrs : ConvTransposeAttrs {
+  std::string activation;
+  std::vector<float> activation_params;
+  static auto fields() {
+    return std::tuple_cat(
+        ConvTransposeAttrs::fields(),
+        std::tuple{field("activation", &FusedConvTransposeAttrs::activation),
+                   field("activation_params", &FusedConvTransposeAttrs::activation_params)});
+  }
+};
+
+// Y = activation(alpha * op(A) op(B) + bias + residual); op exchanges the last two dims where trans
+// is set.
+struct FusedMatMulAttrs {
+  float alpha = 1;
+  bool transA = false;
+  bool transB = false;
+  std::string activation;
+  std::vector<float> activation_params;
+  static auto fields() {
+    return std::tuple{field("alpha", &FusedMatMulAttrs::alpha),
+                      field("transA", &FusedMatMulAttrs::transA),
+                      field("transB", &FusedMatMulAttrs::transB),
+                      field("activation", &FusedMatMulAttrs::activation),
+                      field("activation_params", &FusedMatMulAttrs::activation_params)};
+  }
+};
+
+}  // namespace sardonyx::ops

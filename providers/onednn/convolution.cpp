@@ -1,0 +1,125 @@
+// Conv and FusedConv in float32.
+#include "ir/ops/convolution.h"
+#include "providers/onednn/activation.h"
+#include "providers/onednn/convolution.h"
+#include "providers/onednn/entries.h"
+#include "providers/onednn/residual.h"
+
+namespace sardonyx::onednn {
+namespace {
+
+struct Problem {
+  ConvolutionSpec spec;  // with layouts of the primitive's choice
+  Desc stored_weights;
+  PostOps activation;
+  bool has_bias;
+};
+
+// Weights as ONNX stores them; groups are a dim of their own in oneDNN.
+Extents grouped(const Shape& weights, int64_t group) {
+  if (group == 1) return weights;
+  Extents dims{group, weights[0] / group};
+  dims.insert(dims.end(), weights.begin() + 1, weights.end());
+  return dims;
+}
+
+Problem describe(const KernelRequest& request, const ops::ConvAttrs& attrs,
+                 const ops::Activation& activation) {
+  const KernelTensor& x = request.inputs[0];
+  const KernelTensor& w = request.inputs[1];
+  const KernelTensor& y = request.outputs[0];
+  const ops::Window window = ops::conv_window(request.op.name, attrs, x.shape, w.shape);
+  Problem problem{{}, {}, post_ops_of(activation), request.has(2)};
+  const auto type = data_type_of(x.dtype);
+  const Extents weight_dims = grouped(w.shape, attrs.group);
+  problem.stored_weights = plain_desc(type, weight_dims);
+  problem.spec.src = any_desc(type, x.shape);
+  problem.spec.weights = any_desc(type, weight_dims);
+  problem.spec.dst = any_desc(type, y.shape);
+  if (problem.has_bias) problem.spec.bias = plain_desc(type, {w.shape[0]});
+  problem.spec.strides = window.strides;
+  problem.spec.dilations = window.dilations;
+  problem.spec.pads_begin = window.pads_begin;
+  problem.spec.pads_end = window.pads_end;
+  return problem;
+}
+
+MaybePrimitive make_primitive(const Problem& problem, const ConvolutionSpec& spec,
+                              Residual residual) {
+  PostOps post_ops = residual_post_ops(residual, spec.dst);
+  post_ops.insert(post_ops.end(), problem.activation.begin(), problem.activation.end());
+  return convolution(spec, attributes(post_ops));
+}
+
+Prepared build(const Problem& problem, const KernelRequest& request, const Primitive& primitive,
+               Residual residual) {
+  ProgramBuilder builder(request);
+  ProgramBuilder::Args args{
+      {DNNL_ARG_SRC, builder.input(0, primitive.src())},
+      {DNNL_ARG_WEIGHTS, builder.weights(1, problem.stored_weights, primitive.weights())}};
+  if (problem.has_bias) args.emplace_back(DNNL_ARG_BIAS, builder.input(2, problem.spec.bias));
+  const auto dst = builder.output(0, primitive.dst());
+  if (residual == Residual::kRead) {
+    args.emplace_back(binary_argument(0), builder.input(3, primitive.dst()));
+  }
+  if (residual == Residual::kInPlace) builder.require_layout(3, primitive.dst());
+  args.emplace_back(DNNL_ARG_DST, dst);
+  builder.step(primitive, args);
+  return builder.finish();
+}
+
+// The layouts are fixed by the primitive without residual, so that both programs have the same.
+Prepared build_with_residual(const Problem& problem, const KernelRequest& request,
+                             const Primitive& bare) {
+  ConvolutionSpec spec = problem.spec;
+  spec.src = bare.src();
+  spec.weights = bare.weights();
+  spec.dst = bare.dst();
+  const auto build_one = [&](const KernelRequest& shared, Residual residual) {
+    const MaybePrimitive primitive = make_primitive(problem, spec, residual);
+    if (!primitive)
+      return Prepared::refuse("oneDNN has no convolution of this form with a residual");
+    return build(problem, shared, *primitive, residual);
+  };
+  return prepare_with_residual(request, 3, spec.dst, build_one);
+}
+
+Prepared prepare(const KernelRequest& request, const ops::ConvAttrs& attrs,
+                 const ops::Activation& activation) {
+  if (const char* refusal = refusal_of_convolution(request)) return Prepared::refuse(refusal);
+  if (!is_known(activation)) return Prepared::refuse("unknown activation");
+  const Problem problem = describe(request, attrs, activation);
+  const MaybePrimitive bare = make_primitive(problem, problem.spec, Residual::kNone);
+  if (!bare) return Prepared::refuse("oneDNN has no convolution of this form");
+  if (request.has(3)) return build_with_residual(problem, request, *bare);
+  return build(problem, request, *bare, Residual::kNone);
+}
+
+Prepared prepare_conv(const KernelRequest& request) {
+  return prepare(request, request.attrs<ops::ConvAttrs>(), {});
+}
+
+Prepared prepare_fused_conv(const KernelRequest& request) {
+  const auto& attrs = request.attrs<ops::FusedConvAttrs>();
+  return prepare(request, attrs, {attrs.activation, attrs.activation_params});
+}
+
+constexpr KernelEntry kEntries[] = {
+    {"Conv", "convolution", guarded<prepare_conv>},
+    {"sardonyx::FusedConv", "convolution", guarded<prepare_fused_conv>},
+};
+
+}  // namespace
+
+const char* refusal_of_convolution(const KernelRequest& request) {
+  if (request.inputs[0].dtype != DType::kFloat) return "only float is computed here";
+  const size_t rank = request.inputs[0].shape.size();
+  if (rank < 3 || rank > 5) return "only 1 to 3 spatial axes";
+  return nullptr;
+}
+
+std::span<const KernelEntry> convolution_kernels() {
+  return kEntries;
+}
+
+}  // namespace sardonyx::onednn

@@ -1,0 +1,76 @@
+// ConvTranspose and FusedConvTranspose in float32.
+#include "ir/ops/convolution.h"
+#include "providers/onednn/activation.h"
+#include "providers/onednn/convolution.h"
+#include "providers/onednn/entries.h"
+#include "providers/onednn/program.h"
+
+namespace sardonyx::onednn {
+namespace {
+
+// ONNX stores [group * inputs, outputs, kernel...]; oneDNN sees [group, outputs, inputs,
+// kernel...].
+Desc stored_weights(memory::data_type type, const Shape& weights, int64_t group) {
+  Extents dims{group, weights[0] / group};
+  dims.insert(dims.end(), weights.begin() + 1, weights.end());
+  std::vector<int> exchanged(dims.size());
+  for (size_t dim = 0; dim < dims.size(); ++dim)
+    exchanged[dim] = static_cast<int>(dim);
+  std::swap(exchanged[1], exchanged[2]);
+  const Desc grouped = plain_desc(type, dims).permute_axes(exchanged);
+  if (group > 1) return grouped;
+  const Extents seen = grouped.dims();
+  return grouped.reshape(Extents(seen.begin() + 1, seen.end()));
+}
+
+Prepared prepare(const KernelRequest& request, const ops::ConvTransposeAttrs& attrs,
+                 const ops::Activation& activation) {
+  if (const char* refusal = refusal_of_convolution(request)) return Prepared::refuse(refusal);
+  if (!is_known(activation)) return Prepared::refuse("unknown activation");
+  const KernelTensor& x = request.inputs[0];
+  const KernelTensor& w = request.inputs[1];
+  const ops::Window window = ops::conv_transpose_window(request.op.name, attrs, x.shape, w.shape);
+  const auto type = data_type_of(x.dtype);
+  const Desc stored = stored_weights(type, w.shape, attrs.group);
+  ConvolutionSpec spec;
+  spec.src = any_desc(type, x.shape);
+  spec.weights = any_desc(type, stored.dims());
+  spec.dst = any_desc(type, request.outputs[0].shape);
+  if (request.has(2)) spec.bias = plain_desc(type, {w.shape[1] * attrs.group});
+  spec.strides = window.strides;
+  spec.dilations = window.dilations;
+  spec.pads_begin = window.pads_begin;
+  spec.pads_end = window.pads_end;
+  const MaybePrimitive primitive = deconvolution(spec, attributes(post_ops_of(activation)));
+  if (!primitive) return Prepared::refuse("oneDNN has no transposed convolution of this form");
+
+  ProgramBuilder builder(request);
+  ProgramBuilder::Args args{{DNNL_ARG_SRC, builder.input(0, primitive->src())},
+                            {DNNL_ARG_WEIGHTS, builder.weights(1, stored, primitive->weights())}};
+  if (request.has(2)) args.emplace_back(DNNL_ARG_BIAS, builder.input(2, spec.bias));
+  args.emplace_back(DNNL_ARG_DST, builder.output(0, primitive->dst()));
+  builder.step(*primitive, args);
+  return builder.finish();
+}
+
+Prepared prepare_conv_transpose(const KernelRequest& request) {
+  return prepare(request, request.attrs<ops::ConvTransposeAttrs>(), {});
+}
+
+Prepared prepare_fused_conv_transpose(const KernelRequest& request) {
+  const auto& attrs = request.attrs<ops::FusedConvTransposeAttrs>();
+  return prepare(request, attrs, {attrs.activation, attrs.activation_params});
+}
+
+constexpr KernelEntry kEntries[] = {
+    {"ConvTranspose", "deconvolution", guarded<prepare_conv_transpose>},
+    {"sardonyx::FusedConvTranspose", "deconvolution", guarded<prepare_fused_conv_transpose>},
+};
+
+}  // namespace
+
+std::span<const KernelEntry> deconvolution_kernels() {
+  return kEntries;
+}
+
+}  // namespace sardonyx::onednn

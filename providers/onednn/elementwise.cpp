@@ -1,0 +1,157 @@
+// Elementwise ops on float32 values that lie in a blocked layout: they take it as it comes and keep
+// it, so that a chain of convolutions stays blocked from end to end. Row-major values are left to
+// other providers.
+#include <cmath>
+#include <limits>
+
+#include "providers/onednn/activation.h"
+#include "providers/onednn/entries.h"
+#include "providers/onednn/program.h"
+
+namespace sardonyx::onednn {
+namespace {
+
+constexpr auto kFloat = memory::data_type::f32;
+
+const char* refusal(const KernelRequest& request) {
+  bool any_layout = false;
+  for (const KernelTensor& input : request.inputs) {
+    if (input && input.dtype != DType::kFloat) return "only float is computed here";
+    any_layout = any_layout || input.layout;
+  }
+  return any_layout ? nullptr : "no input has a blocked layout";
+}
+
+// Runs the elementwise operations of `chain` one after the other, the later ones in place.
+Prepared build_unary(const KernelRequest& request, const PostOps& chain) {
+  const Desc data = desc_of(request.inputs[0]);
+  ProgramBuilder builder(request);
+  auto source = builder.input(0, data);
+  const auto target = builder.output(0, data);
+  for (const PostOp& op : chain) {
+    const MaybePrimitive primitive = eltwise(op.op, op.alpha, op.beta, data, attributes());
+    if (!primitive) return Prepared::refuse("oneDNN has no such elementwise operation");
+    builder.step(*primitive, {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, target}});
+    source = target;
+  }
+  builder.allow_alias(0, 0);
+  return builder.finish();
+}
+
+float attribute(const KernelRequest& request, std::string_view name) {
+  return std::get<float>(request.raw_attrs.get(name).value());
+}
+
+// The op as one of the known activations; attributes in the order of its parameters.
+template <const char* const& name, const char* const&... attrs>
+Prepared prepare_activation(const KernelRequest& request) {
+  if (const char* why = refusal(request)) return Prepared::refuse(why);
+  return build_unary(request, post_ops_of({name, {attribute(request, attrs)...}}));
+}
+
+constexpr const char* kAlpha = "alpha";
+constexpr const char* kBeta = "beta";
+constexpr const char* kRelu = "Relu";
+constexpr const char* kLeakyRelu = "LeakyRelu";
+constexpr const char* kSigmoid = "Sigmoid";
+constexpr const char* kTanh = "Tanh";
+constexpr const char* kElu = "Elu";
+constexpr const char* kHardSigmoid = "HardSigmoid";
+constexpr const char* kHardSwish = "HardSwish";
+constexpr const char* kSwish = "Swish";
+
+Prepared prepare_gelu(const KernelRequest& request) {
+  if (const char* why = refusal(request)) return Prepared::refuse(why);
+  const auto form = std::get<std::string>(request.raw_attrs.get("approximate").value());
+  return build_unary(request, post_ops_of({form == "tanh" ? "GeluTanh" : "Gelu", {}}));
+}
+
+// One bound of Clip; `otherwise` where it is omitted, nullopt where it is not known yet.
+std::optional<float> bound(const KernelRequest& request, size_t input, float otherwise) {
+  if (!request.has(input)) return otherwise;
+  const Tensor* value = request.inputs[input].constant;
+  return value ? std::optional(value->values<float>()[0]) : std::nullopt;
+}
+
+Prepared prepare_clip(const KernelRequest& request) {
+  if (const char* why = refusal(request)) return Prepared::refuse(why);
+  const auto low = bound(request, 1, std::numeric_limits<float>::lowest());
+  const auto high = bound(request, 2, std::numeric_limits<float>::max());
+  if (!low || !high) return Prepared::refuse("the bounds are no constants");
+  if (!(*low <= *high)) return Prepared::refuse("the bounds are out of order");
+  return build_unary(request, post_ops_of({"Clip", {*low, *high}}));
+}
+
+template <algorithm op, int alpha = 0>
+Prepared prepare_unary(const KernelRequest& request) {
+  if (const char* why = refusal(request)) return Prepared::refuse(why);
+  return build_unary(request, {{PostOp::Kind::kEltwise, op, alpha, 0, {}}});
+}
+
+// How an operand of a binary op is to lie where the result lies as `data`: the same, or repeated
+// along its dims of 1.
+Desc operand_desc(const Shape& shape, const Shape& result, const Desc& data) {
+  if (shape == result) return data;
+  Extents dims = shape;
+  dims.insert(dims.begin(), result.size() - shape.size(), 1);
+  return plain_desc(kFloat, dims);
+}
+
+template <algorithm op, bool commutes>
+Prepared prepare_binary(const KernelRequest& request) {
+  if (const char* why = refusal(request)) return Prepared::refuse(why);
+  if (request.inputs.size() != 2) return Prepared::refuse("not two inputs");
+  const Shape& result = request.outputs[0].shape;
+  // The first operand must be whole and, if possible, the one whose layout stays.
+  const auto is_model = [&](size_t index) {
+    return request.inputs[index].layout && request.inputs[index].shape == result;
+  };
+  const size_t model = is_model(0) ? 0 : 1;
+  if (!is_model(model)) return Prepared::refuse("what has a layout is repeated");
+  size_t first = request.inputs[0].shape == result ? 0 : 1;
+  if (commutes) first = model;
+  if (first == 1 && !commutes) return Prepared::refuse("the first operand is repeated");
+  const Desc data = desc_of(request.inputs[model]);
+  const Desc other = operand_desc(request.inputs[1 - first].shape, result, data);
+  const MaybePrimitive primitive = binary(op, data, other, data, attributes());
+  if (!primitive || primitive->is_reference()) return Prepared::refuse("no fast form in oneDNN");
+  ProgramBuilder builder(request);
+  builder.step(*primitive, {{DNNL_ARG_SRC_0, builder.input(first, data)},
+                            {DNNL_ARG_SRC_1, builder.input(1 - first, other)},
+                            {DNNL_ARG_DST, builder.output(0, data)}});
+  builder.allow_alias(0, first);
+  return builder.finish();
+}
+
+constexpr KernelEntry kEntries[] = {
+    {"Relu", "eltwise", guarded<prepare_activation<kRelu>>},
+    {"LeakyRelu", "eltwise", guarded<prepare_activation<kLeakyRelu, kAlpha>>},
+    {"Sigmoid", "eltwise", guarded<prepare_activation<kSigmoid>>},
+    {"Tanh", "eltwise", guarded<prepare_activation<kTanh>>},
+    {"Elu", "eltwise", guarded<prepare_activation<kElu, kAlpha>>},
+    {"HardSigmoid", "eltwise", guarded<prepare_activation<kHardSigmoid, kAlpha, kBeta>>},
+    {"HardSwish", "eltwise", guarded<prepare_activation<kHardSwish>>},
+    {"Swish", "eltwise", guarded<prepare_activation<kSwish, kAlpha>>},
+    {"Gelu", "eltwise", guarded<prepare_gelu>},
+    {"Clip", "eltwise", guarded<prepare_clip>},
+    {"Abs", "eltwise", guarded<prepare_unary<algorithm::eltwise_abs>>},
+    {"Exp", "eltwise", guarded<prepare_unary<algorithm::eltwise_exp>>},
+    {"Sqrt", "eltwise", guarded<prepare_unary<algorithm::eltwise_sqrt>>},
+    {"Neg", "eltwise", guarded<prepare_unary<algorithm::eltwise_linear, -1>>},
+    {"Mish", "eltwise", guarded<prepare_unary<algorithm::eltwise_mish>>},
+    {"Add", "binary", guarded<prepare_binary<algorithm::binary_add, true>>},
+    {"Sum", "binary", guarded<prepare_binary<algorithm::binary_add, true>>},
+    {"Sub", "binary", guarded<prepare_binary<algorithm::binary_sub, false>>},
+    {"Mul", "binary", guarded<prepare_binary<algorithm::binary_mul, true>>},
+    {"Div", "binary", guarded<prepare_binary<algorithm::binary_div, false>>},
+    {"Max", "binary", guarded<prepare_binary<algorithm::binary_max, true>>},
+    {"Min", "binary", guarded<prepare_binary<algorithm::binary_min, true>>},
+};
+
+}  // namespace
+
+std::span<const KernelEntry> elementwise_kernels() {
+  return kEntries;
+}
+
+}  // namespace sardonyx::onednn

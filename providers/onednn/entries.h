@@ -1,0 +1,32 @@
+// What the entries of the provider's table have in common, and their list.
+#pragma once
+
+#include <span>
+
+#include "ir/kernel.h"
+
+namespace sardonyx::onednn {
+
+// Refuses tensors that no primitive takes: those without elements and those of 2^31 elements or
+// more. nullptr where the request passes.
+const char* refusal_of_sizes(const KernelRequest& request);
+// Runs `prepare` with OpenMP set to the request's threads; errors of oneDNN become refusals.
+Prepared prepare_guarded(const KernelRequest& request, Prepared (*prepare)(const KernelRequest&));
+
+template <Prepared (*prepare)(const KernelRequest&)>
+Prepared guarded(const KernelRequest& request) {
+  return prepare_guarded(request, prepare);
+}
+
+// One table per file of kernels.
+std::span<const KernelEntry> convolution_kernels();
+std::span<const KernelEntry> deconvolution_kernels();
+std::span<const KernelEntry> matmul_kernels();
+std::span<const KernelEntry> gemm_kernels();
+std::span<const KernelEntry> pool_kernels();
+std::span<const KernelEntry> normalization_kernels();
+std::span<const KernelEntry> softmax_kernels();
+std::span<const KernelEntry> elementwise_kernels();
+std::span<const KernelEntry> join_kernels();
+
+}  // namespace sardonyx::onednn

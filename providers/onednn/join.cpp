@@ -1,0 +1,50 @@
+// Concat of float32 values in a blocked layout, along any axis that keeps the blocks whole.
+#include "providers/onednn/entries.h"
+#include "providers/onednn/program.h"
+
+namespace sardonyx::onednn {
+namespace {
+
+Prepared prepare_concat(const KernelRequest& request) {
+  const Desc* model = nullptr;
+  std::optional<Desc> found;
+  for (const KernelTensor& input : request.inputs) {
+    if (input.dtype != DType::kFloat) return Prepared::refuse("only float is computed here");
+    if (input.layout && !model) model = &found.emplace(desc_of(input));
+  }
+  if (!model) return Prepared::refuse("no input has a blocked layout");
+  int64_t axis = std::get<int64_t>(request.raw_attrs.get("axis").value());
+  if (axis < 0) axis += static_cast<int64_t>(request.outputs[0].shape.size());
+
+  const auto target = same_format(*model, request.outputs[0].shape);
+  if (!target) return Prepared::refuse("an unusual layout");
+  std::vector<Desc> sources;
+  for (const KernelTensor& input : request.inputs) {
+    sources.push_back(*same_format(*model, input.shape));
+    if (axis == 1 &&
+        sources.back().get_size() != bytes_for(input.dtype, element_count(input.shape))) {
+      return Prepared::refuse("channels do not fill their blocks");
+    }
+  }
+  const MaybePrimitive primitive = concat(*target, static_cast<int>(axis), sources, attributes());
+  if (!primitive || primitive->is_reference()) return Prepared::refuse("no fast form in oneDNN");
+  ProgramBuilder builder(request);
+  ProgramBuilder::Args args;
+  for (size_t index = 0; index < sources.size(); ++index) {
+    args.emplace_back(DNNL_ARG_MULTIPLE_SRC + static_cast<int>(index),
+                      builder.input(index, sources[index]));
+  }
+  args.emplace_back(DNNL_ARG_DST, builder.output(0, *target));
+  builder.step(*primitive, args);
+  return builder.finish();
+}
+
+constexpr KernelEntry kEntries[] = {{"Concat", "concat", guarded<prepare_concat>}};
+
+}  // namespace
+
+std::span<const KernelEntry> join_kernels() {
+  return kEntries;
+}
+
+}  // namespace sardonyx::onednn

@@ -1,0 +1,152 @@
+// Prepares and runs one kernel on tensors, with the reorders that it asks for: what the tests and
+// benchmarks use.
+#pragma once
+
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ir/kernel.h"
+#include "providers/onednn/layout.h"
+#include "providers/onednn/provider.h"
+
+namespace sardonyx::onednn {
+
+struct RunOptions {
+  int threads = 1;
+  bool layouts = false;
+  uint32_t constants = 0;  // bit k: input k is known when the kernel is prepared
+  std::vector<LayoutPtr>
+      incoming;  // layouts that the inputs have before the kernel says what it wants
+  std::optional<size_t> overwrite;  // output 0 is to lie over this input
+};
+
+// A kernel with its inputs in the wanted layouts and memory for all that it writes; runs any number
+// of times.
+class PreparedRun {
+ public:
+  // `outputs` says dtypes and shapes. Throws kUnsupported with the refusal where no entry of the
+  // provider accepts.
+  PreparedRun(const OpDef& op, const Attrs& attrs, const std::vector<Tensor>& inputs,
+              const std::vector<Type>& outputs, const RunOptions& options);
+  void run();
+  // Row-major copies of the outputs of the last run.
+  std::vector<Tensor> outputs() const;
+  const Prepared& prepared() const { return prepared_; }
+  bool aliased() const { return aliased_; }
+
+ private:
+  int threads_;
+  Prepared prepared_;
+  std::vector<std::shared_ptr<Buffer>> input_buffers_, output_buffers_;
+  std::vector<Type> output_types_;
+  std::vector<const void*> input_addresses_;
+  std::vector<void*> output_addresses_;
+  std::shared_ptr<Buffer> scratch_;
+  bool aliased_ = false;
+};
+
+// Channels in blocks of 16; null where the rank has no such layout or it is the same as row-major.
+LayoutPtr blocked_layout(const Shape& shape);
+
+// ---- implementation
+
+inline std::shared_ptr<Buffer> with_layout(const void* from, DType dtype, const Shape& shape,
+                                           const LayoutPtr& from_layout, const LayoutPtr& to_layout,
+                                           int threads) {
+  const size_t bytes = to_layout ? to_layout->bytes() : bytes_for(dtype, element_count(shape));
+  auto to = Buffer::allocate(bytes);
+  if (same_layout(from_layout, to_layout)) {
+    std::memcpy(to->data(), from, bytes);
+    return to;
+  }
+  const Prepared reorder =
+      onednn_provider().prepare_reorder(dtype, shape, from_layout, to_layout, threads);
+  if (!reorder.kernel) fail(ErrorCode::kUnsupported, reorder.refusal);
+  const auto scratch = Buffer::allocate(reorder.kernel->scratch_bytes());
+  const void* in[] = {from};
+  void* out[] = {to->data()};
+  reorder.kernel->run({in, out, scratch->data()});
+  return to;
+}
+
+inline LayoutPtr at(const std::vector<LayoutPtr>& layouts, size_t index) {
+  return index < layouts.size() ? layouts[index] : nullptr;
+}
+
+inline Prepared prepare_by_provider(const KernelRequest& request) {
+  std::string refusals;
+  for (const KernelEntry& entry : onednn_provider().kernels) {
+    if (entry.op != full_name(request.op)) continue;
+    Prepared prepared = entry.prepare(request);
+    if (prepared.kernel) return prepared;
+    refusals += prepared.refusal + "; ";
+  }
+  fail(ErrorCode::kUnsupported, refusals);
+}
+
+inline PreparedRun::PreparedRun(const OpDef& op, const Attrs& attrs,
+                                const std::vector<Tensor>& inputs, const std::vector<Type>& outputs,
+                                const RunOptions& options)
+    : threads_(options.threads), output_types_(outputs) {
+  std::vector<KernelTensor> in, out;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const bool is_constant = inputs[i] && (options.constants >> i & 1u);
+    in.push_back({inputs[i].dtype(), inputs[i].shape(), at(options.incoming, i),
+                  is_constant ? &inputs[i] : nullptr});
+  }
+  for (const Type& type : outputs)
+    out.push_back({type.dtype, type.known_shape().value()});
+  prepared_ = prepare_by_provider({.op = op,
+                                   .raw_attrs = attrs,
+                                   .inputs = in,
+                                   .outputs = out,
+                                   .threads = options.threads,
+                                   .layouts = options.layouts});
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const bool is_read = inputs[i] && !(prepared_.unread_inputs >> i & 1u);
+    input_buffers_.push_back(is_read ? with_layout(inputs[i].raw(), inputs[i].dtype(),
+                                                   inputs[i].shape(), nullptr,
+                                                   at(prepared_.input_layouts, i), threads_)
+                                     : nullptr);
+    input_addresses_.push_back(is_read ? input_buffers_.back()->data() : nullptr);
+  }
+  for (size_t i = 0; i < out.size(); ++i) {
+    const LayoutPtr layout = at(prepared_.output_layouts, i);
+    output_buffers_.push_back(Buffer::allocate(
+        layout ? layout->bytes() : bytes_for(out[i].dtype, element_count(out[i].shape))));
+    output_addresses_.push_back(output_buffers_.back()->data());
+  }
+  if (options.overwrite && prepared_.kernel->may_alias(0, *options.overwrite)) {
+    output_buffers_[0] = input_buffers_[*options.overwrite];
+    output_addresses_[0] = output_buffers_[0]->data();
+    aliased_ = true;
+  }
+  scratch_ = Buffer::allocate(prepared_.kernel->scratch_bytes());
+}
+
+inline void PreparedRun::run() {
+  prepared_.kernel->run({input_addresses_.data(), output_addresses_.data(), scratch_->data()});
+}
+
+inline std::vector<Tensor> PreparedRun::outputs() const {
+  std::vector<Tensor> results;
+  for (size_t i = 0; i < output_types_.size(); ++i) {
+    const Shape shape = output_types_[i].known_shape().value();
+    results.emplace_back(output_types_[i].dtype, shape,
+                         with_layout(output_buffers_[i]->data(), output_types_[i].dtype, shape,
+                                     at(prepared_.output_layouts, i), nullptr, threads_));
+  }
+  return results;
+}
+
+inline LayoutPtr blocked_layout(const Shape& shape) {
+  using Tag = memory::format_tag;
+  static constexpr Tag kTags[] = {Tag::aBc16b, Tag::aBcd16b, Tag::aBcde16b};
+  if (shape.size() < 3 || shape.size() > 5) return nullptr;
+  return layout_of(Desc(shape, memory::data_type::f32, kTags[shape.size() - 3]));
+}
+
+}  // namespace sardonyx::onednn

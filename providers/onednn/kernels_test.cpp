@@ -1,0 +1,260 @@
+// Every kernel of the provider against the reference, on the samples of its row and on larger
+// shapes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "ir/evaluate.h"
+#include "providers/onednn/kernel_run.h"
+
+namespace sardonyx::onednn {
+namespace {
+
+Tensor random_floats(const Shape& shape, double low, double high, uint32_t seed) {
+  Tensor tensor = Tensor::allocate(DType::kFloat, shape);
+  std::mt19937 generator(seed);
+  std::uniform_real_distribution<float> uniform(static_cast<float>(low), static_cast<float>(high));
+  for (float& value : tensor.mutable_values<float>())
+    value = uniform(generator);
+  return tensor;
+}
+
+std::vector<Tensor> inputs_of(const Sample& sample) {
+  std::vector<Tensor> inputs;
+  for (const SampleInput& input : sample.inputs) {
+    const auto seed = static_cast<uint32_t>(inputs.size() + 1);
+    if (input.omitted)
+      inputs.emplace_back();
+    else if (input.value)
+      inputs.push_back(*input.value);
+    else
+      inputs.push_back(random_floats(input.shape, input.low, input.high, seed));
+  }
+  return inputs;
+}
+
+// Is it a sample that float32 tensors fit?
+bool is_float_sample(const Sample& sample) {
+  if (!sample.only.has(DType::kFloat)) return false;
+  for (const SampleInput& input : sample.inputs) {
+    if (input.value && input.value->dtype() != DType::kFloat) return false;
+    if (input.dtype != DType::kUndefined && input.dtype != DType::kFloat) return false;
+  }
+  return true;
+}
+
+struct Case {
+  const OpDef& op;
+  Attrs attrs;
+  std::vector<Tensor> inputs;
+  std::vector<Tensor> expected;
+};
+
+Case make_case(const std::string& op_name, const Sample& sample) {
+  const OpDef& op = op_named(op_name);
+  Case made{op, Attrs::parse(*op.attrs, sample.attrs), inputs_of(sample), {}};
+  std::vector<Datum> data;
+  for (const Tensor& input : made.inputs) {
+    data.emplace_back();
+    if (input) data.back() = Datum(input);
+  }
+  for (const Datum& output : evaluate(op, made.attrs, data, sample.outputs)) {
+    made.expected.push_back(output.tensor());
+  }
+  return made;
+}
+
+void expect_close(const Tensor& got, const Tensor& expected) {
+  ASSERT_EQ(got.shape(), expected.shape());
+  const auto a = got.values<float>(), b = expected.values<float>();
+  float largest = 0;
+  for (const float value : b)
+    largest = std::max(largest, std::isfinite(value) ? std::abs(value) : 0.f);
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
+    ASSERT_NEAR(a[i], b[i], 2e-5f * std::abs(b[i]) + 5e-6f * largest + 1e-6f) << "element " << i;
+  }
+}
+
+std::vector<Type> types_of(const std::vector<Tensor>& tensors) {
+  std::vector<Type> types;
+  for (const Tensor& tensor : tensors) {
+    types.push_back(Type::tensor(tensor.dtype(), to_dims(tensor.shape())));
+  }
+  return types;
+}
+
+// Runs one case in one way; false where it was refused.
+bool check(const Case& c, const RunOptions& options) {
+  std::optional<PreparedRun> run;
+  try {
+    run.emplace(c.op, c.attrs, c.inputs, types_of(c.expected), options);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kUnsupported) << error.what();
+    return false;
+  }
+  SCOPED_TRACE(text(full_name(c.op), " by ", run->prepared().implementation, ", threads ",
+                    options.threads, ", layouts ", options.layouts, ", constants ",
+                    options.constants, ", incoming ", options.incoming.size(), ", overwrite ",
+                    options.overwrite.has_value()));
+  run->run();
+  if (!run->aliased()) run->run();  // a second time, with its memory objects in use
+  const std::vector<Tensor> got = run->outputs();
+  for (size_t i = 0; i < got.size(); ++i)
+    expect_close(got[i], c.expected[i]);
+  return true;
+}
+
+// All ways to run a case; the number of those that were accepted.
+int check_all_ways(const Case& c) {
+  std::vector<LayoutPtr> blocked, first_blocked;
+  for (const Tensor& input : c.inputs)
+    blocked.push_back(blocked_layout(input.shape()));
+  first_blocked.push_back(blocked[0]);
+  int accepted = 0;
+  for (const int threads : {1, 2}) {
+    for (const uint32_t constants : {0u, ~1u}) {
+      accepted += check(c, {threads, false, constants, {}, {}});
+      accepted += check(c, {threads, true, constants, {}, {}});
+      accepted += check(c, {threads, true, constants, first_blocked, {}});
+      if (constants == 0) accepted += check(c, {threads, true, 0, blocked, {}});
+    }
+  }
+  for (size_t input = 0; input < c.inputs.size(); ++input) {
+    accepted += check(c, {1, true, 0, first_blocked, input});
+    accepted += check(c, {1, true, 0, {}, input});
+  }
+  return accepted;
+}
+
+TEST(OnednnKernels, AgreeWithTheReferenceOnSamples) {
+  std::map<std::string, int> accepted;
+  for (const KernelEntry& entry : onednn_provider().kernels) {
+    const OpDef* op = find_op(entry.op.substr(entry.op.rfind(':') + 1),
+                              entry.op.find(':') == entry.op.npos ? "" : "sardonyx");
+    if (!op || !op->samples) continue;
+    if (entry.op.starts_with("sardonyx::") && !find_op("Add")) continue;
+    for (const Sample& sample : op->samples()) {
+      if (!is_float_sample(sample)) continue;
+      accepted[std::string(entry.op)] += check_all_ways(make_case(std::string(entry.op), sample));
+      if (HasFatalFailure()) return;
+    }
+    EXPECT_GT(accepted[std::string(entry.op)], 0) << entry.op << ": all samples were refused";
+  }
+}
+
+struct NamedSample {
+  const char* op;
+  Sample sample;
+};
+
+int64_t operator""_i(unsigned long long value) {
+  return static_cast<int64_t>(value);
+}
+using Ints = std::vector<int64_t>;
+
+// Shapes with whole blocks and tails of channels, several threads' worth of work.
+std::vector<NamedSample> larger_samples() {
+  const Ints pads{1, 1, 1, 1}, strides{2, 2};
+  return {
+      {"Conv",
+       {{{{1, 3, 33, 31}}, {{32, 3, 7, 7}}, {{32}}},
+        {{"strides", strides}, {"pads", Ints{3, 3, 3, 3}}}}},
+      {"Conv", {{{{2, 32, 14, 14}}, {{64, 32, 3, 3}}, {{64}}}, {{"pads", pads}}}},
+      {"Conv", {{{{1, 24, 15, 15}}, {{20, 24, 1, 1}}}, {{"strides", strides}}}},
+      {"Conv", {{{{1, 24, 15, 15}}, {{24, 1, 3, 3}}, {{24}}}, {{"group", 24_i}, {"pads", pads}}}},
+      {"Conv", {{{{1, 64, 9, 9}}, {{64, 16, 3, 3}}}, {{"group", 4_i}, {"dilations", Ints{2, 2}}}}},
+      {"Conv",
+       {{{{1, 12, 9, 9}}, {{6, 4, 3, 3}}},
+        {{"group", 3_i}, {"auto_pad", std::string("SAME_LOWER")}}}},
+      {"Conv", {{{{2, 17, 50}}, {{19, 17, 5}}, {{19}}}, {{"auto_pad", std::string("SAME_UPPER")}}}},
+      {"Conv", {{{{1, 16, 6, 7, 8}}, {{16, 16, 3, 3, 3}}}, {{"pads", Ints{1, 1, 1, 1, 1, 1}}}}},
+      {"ConvTranspose", {{{{1, 32, 8, 8}}, {{32, 16, 2, 2}}, {{16}}}, {{"strides", strides}}}},
+      {"ConvTranspose",
+       {{{{1, 8, 7, 7}}, {{8, 6, 3, 3}}},
+        {{"strides", strides}, {"output_padding", Ints{1, 1}}, {"pads", pads}}}},
+      {"ConvTranspose", {{{{1, 16, 9}}, {{16, 4, 4}}}, {{"group", 2_i}, {"dilations", Ints{2}}}}},
+      {"sardonyx::FusedConv",
+       {{{{1, 32, 14, 14}}, {{32, 32, 3, 3}}, {{32}}, {{1, 32, 14, 14}}},
+        {{"pads", pads}, {"activation", std::string("Relu")}}}},
+      {"sardonyx::FusedConv", {{{{2, 20, 9, 9}}, {{28, 20, 1, 1}}, {{28}}, {{2, 28, 9, 9}}}}},
+      {"sardonyx::FusedConv",
+       {{{{2, 24, 9, 9}}, {{24, 1, 3, 3}}, {{24}}},
+        {{"group", 24_i},
+         {"activation", std::string("Clip")},
+         {"activation_params", std::vector{0.f, 6.f}}}}},
+      {"sardonyx::FusedConv",
+       {{{{1, 32, 9, 9}}, {{32, 8, 3, 3}}, {{32}}, {{1, 32, 7, 7}}},
+        {{"group", 4_i}, {"activation", std::string("Gelu")}}}},
+      {"sardonyx::FusedConvTranspose",
+       {{{{1, 32, 8, 8}}, {{32, 16, 2, 2}}, {{16}}},
+        {{"strides", strides}, {"activation", std::string("Relu")}}}},
+      {"MatMul", {{{{64, 96}}, {{96, 80}}}}},
+      {"MatMul", {{{{2, 3, 17, 33}}, {{2, 3, 33, 29}}}}},
+      {"MatMul", {{{{2, 3, 17, 33}}, {{3, 33, 29}}}}},
+      {"MatMul", {{{{2, 3, 17, 33}}, {{33, 29}}}}},
+      {"MatMul", {{{{100}}, {{100, 70}}}}},
+      {"MatMul", {{{{5, 9, 100}}, {{100}}}}},
+      {"MatMul", {{{{9, 7}}, {{4, 2, 7, 5}}}}},
+      {"Gemm", {{{{65, 70}}, {{90, 70}}, {{90}}}, {{"transB", 1_i}}}},
+      {"Gemm",
+       {{{{70, 65}}, {{70, 90}}, {{65, 1}}}, {{"transA", 1_i}, {"alpha", 0.5f}, {"beta", 2.f}}}},
+      {"Gemm", {{{{1, 512}}, {{100, 512}}, {{1, 100}}}, {{"transB", 1_i}, {"alpha", 2.f}}}},
+      {"Gemm", {{{{6, 7}}, {{7, 5}}, {{6, 5}}}, {{"beta", -1.f}}}},
+      {"Gemm", {{{{6, 7}}, {{7, 5}}, {{}}}}},
+      {"sardonyx::FusedMatMul",
+       {{{{2, 40, 64}}, {{64, 48}}, {{48}}, {{2, 40, 48}}}, {{"activation", std::string("Relu")}}}},
+      {"sardonyx::FusedMatMul",
+       {{{{2, 4, 20, 16}}, {{2, 4, 24, 16}}}, {{"transB", 1_i}, {"alpha", 0.125f}}}},
+      {"sardonyx::FusedMatMul",
+       {{{{2, 20, 16}}, {{24, 20}}, {{24}}},
+        {{"transA", 1_i}, {"transB", 1_i}, {"activation", std::string("Gelu")}}}},
+      {"MaxPool",
+       {{{{2, 40, 15, 15}}}, {{"kernel_shape", Ints{3, 3}}, {"strides", strides}, {"pads", pads}}}},
+      {"MaxPool",
+       {{{{1, 32, 12, 12}}},
+        {{"kernel_shape", Ints{3, 3}}, {"strides", strides}, {"ceil_mode", 1_i}}}},
+      {"MaxPool", {{{{1, 16, 12, 12}}}, {{"kernel_shape", Ints{3, 3}}, {"dilations", Ints{2, 2}}}}},
+      {"AveragePool", {{{{2, 40, 15, 15}}}, {{"kernel_shape", Ints{3, 3}}, {"pads", pads}}}},
+      {"AveragePool",
+       {{{{2, 40, 15, 15}}},
+        {{"kernel_shape", Ints{3, 3}}, {"pads", pads}, {"count_include_pad", 1_i}}}},
+      {"AveragePool",
+       {{{{1, 16, 12, 12}}},
+        {{"kernel_shape", Ints{3, 3}}, {"strides", strides}, {"ceil_mode", 1_i}}}},
+      {"GlobalAveragePool", {{{{2, 40, 7, 7}}}}},
+      {"GlobalMaxPool", {{{{2, 40, 7, 7}}}}},
+      {"LRN", {{{{1, 40, 9, 9}}}, {{"size", 5_i}, {"alpha", 1e-2f}}}},
+      {"BatchNormalization", {{{{2, 40, 9, 9}}, {{40}}, {{40}}, {{40}}, {{40}, 0.1, 2}}}},
+      {"LayerNormalization", {{{{2, 9, 70}}, {{70}}, {{70}}}}},
+      {"LayerNormalization", {{{{2, 9, 7}}, {{9, 7}}}, {{"axis", int64_t{-2}}}}},
+      {"Softmax", {{{{4, 9, 100}, -8, 8}}}},
+      {"LogSoftmax", {{{{4, 9, 100}, -8, 8}}}},
+      {"Add", {{{{2, 40, 9, 9}}, {{2, 40, 9, 9}}}}},
+      {"Add", {{{{2, 40, 9, 9}}, {{40, 1, 1}}}}},
+      {"Mul", {{{{2, 40, 9, 9}}, {{2, 40, 1, 1}}}}},
+      {"Mul", {{{{2, 32, 9, 9}}, {{}}}}},
+      {"Sub", {{{{2, 40, 9, 9}}, {{2, 40, 9, 9}}}}},
+      {"Div", {{{{2, 40, 9, 9}}, {{2, 40, 9, 9}, 1, 2}}}},
+      {"Relu", {{{{2, 40, 9, 9}}}}},
+      {"HardSigmoid", {{{{2, 40, 9, 9}, -6, 6}}}},
+      {"Concat", {{{{2, 32, 9, 9}}, {{2, 16, 9, 9}}}, {{"axis", 1_i}}}},
+      {"Concat", {{{{2, 32, 9, 9}}, {{2, 32, 4, 9}}}, {{"axis", int64_t{-2}}}}},
+  };
+}
+
+TEST(OnednnKernels, AgreeWithTheReferenceOnLargerShapes) {
+  for (const NamedSample& named : larger_samples()) {
+    const bool is_own = std::string_view(named.op).starts_with("sardonyx::");
+    if (!find_op(is_own ? named.op + 10 : named.op, is_own ? "sardonyx" : "")) continue;
+    if (std::string_view(named.op).starts_with("sardonyx::") && !find_op("Add")) continue;
+    SCOPED_TRACE(text(named.op, " ", to_text(named.sample.inputs[0].shape)));
+    EXPECT_GT(check_all_ways(make_case(named.op, named.sample)), 0) << "refused in every way";
+    if (HasFatalFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace sardonyx::onednn

@@ -1,0 +1,42 @@
+// oneDNN's memory formats as layouts of sardonyx.
+#pragma once
+
+#include "ir/kernel.h"
+#include "providers/onednn/shim.h"
+
+namespace sardonyx::onednn {
+
+// The dims of `desc` may be fewer or more than those of the tensor (grouped weights have one more):
+// the elements come in the same order.
+class BlockedLayout : public Layout {
+ public:
+  explicit BlockedLayout(Desc desc) : desc_(std::move(desc)) {}
+  const Desc& desc() const { return desc_; }
+  size_t bytes() const override { return desc_.get_size(); }
+  bool equals(const Layout& other) const override;
+  std::string text() const override { return layout_text(desc_); }
+
+ private:
+  Desc desc_;
+};
+
+// null where `desc` is the same as row-major.
+LayoutPtr layout_of(const Desc& desc);
+// How the tensor lies in memory now.
+Desc desc_of(const KernelTensor& tensor);
+Desc desc_of(DType dtype, const Shape& shape, const LayoutPtr& layout);
+
+// Sets OpenMP's number of threads for the calling thread, in which oneDNN makes and runs its
+// primitives: a primitive made for n threads must run with n.
+class ThreadScope {
+ public:
+  explicit ThreadScope(int threads);
+  ~ThreadScope();
+  ThreadScope(const ThreadScope&) = delete;
+  ThreadScope& operator=(const ThreadScope&) = delete;
+
+ private:
+  int wanted_, previous_;
+};
+
+}  // namespace sardonyx::onednn

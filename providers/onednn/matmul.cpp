@@ -1,0 +1,183 @@
+// MatMul and FusedMatMul in float32.
+#include "providers/onednn/matmul.h"
+
+#include <algorithm>
+
+#include "ir/ops/fused.h"
+#include "providers/onednn/activation.h"
+#include "providers/onednn/entries.h"
+
+namespace sardonyx::onednn {
+namespace {
+
+// A bias that lies along the last dim alone is an input of the primitive; anything else is a
+// post-op. So is the bias of a scaled product, as oneDNN scales what is in the sum.
+bool is_row(const Desc& desc) {
+  const Extents dims = desc.dims();
+  return std::all_of(dims.begin(), dims.end() - 1, [](int64_t dim) { return dim == 1; });
+}
+
+bool takes_bias_as_input(const Product& product) {
+  return product.bias && product.alpha == 1 && is_row(product.bias->desc) &&
+         product.bias->desc.dims().back() == product.dst.dims().back();
+}
+
+MaybePrimitive make_primitive(const Product& product, Residual residual, bool packed) {
+  ProductSpec spec{product.a, product.b, {}, product.dst};
+  if (packed) spec.weights = any_desc(product.b.data_type(), product.b.dims());
+  PostOps post_ops;
+  if (takes_bias_as_input(product)) {
+    spec.bias = product.bias->desc;
+  } else if (product.bias) {
+    post_ops.push_back({PostOp::Kind::kBinary, algorithm::binary_add, 0, 0, product.bias->desc});
+  }
+  const PostOps added = residual_post_ops(residual, product.dst);
+  post_ops.insert(post_ops.end(), added.begin(), added.end());
+  post_ops.insert(post_ops.end(), product.activation.begin(), product.activation.end());
+  return matmul(spec, attributes(post_ops, product.alpha));
+}
+
+// The addend as a place, scaled first where it must be.
+ProgramBuilder::Place place_of_addend(ProgramBuilder& builder, const Product::Addend& addend) {
+  const auto given = builder.input(addend.input, addend.desc);
+  if (addend.scale == 1) return given;
+  const auto scaled = builder.scratch(addend.desc);
+  const MaybePrimitive scale =
+      eltwise(algorithm::eltwise_linear, addend.scale, 0, addend.desc, attributes());
+  SARDONYX_CHECK(scale);
+  builder.step(*scale, {{DNNL_ARG_SRC, given}, {DNNL_ARG_DST, scaled}});
+  return scaled;
+}
+
+Prepared build(const KernelRequest& request, const Product& product, Residual residual) {
+  const bool packed = request.inputs[1].constant != nullptr;
+  const MaybePrimitive primitive = make_primitive(product, residual, packed);
+  if (!primitive) return Prepared::refuse("oneDNN has no matrix product of this form");
+  ProgramBuilder builder(request);
+  ProgramBuilder::Args args{{DNNL_ARG_SRC, builder.input_as(0, product.a)}};
+  args.emplace_back(DNNL_ARG_WEIGHTS, packed ? builder.weights(1, product.b, primitive->weights())
+                                             : builder.input_as(1, product.b));
+  size_t post_op = 0;
+  if (product.bias) {
+    const auto place = place_of_addend(builder, *product.bias);
+    const bool is_input = takes_bias_as_input(product);
+    args.emplace_back(is_input ? DNNL_ARG_BIAS : binary_argument(post_op++), place);
+  }
+  if (residual == Residual::kRead) {
+    args.emplace_back(binary_argument(post_op), builder.input(*product.residual, product.dst));
+  }
+  args.emplace_back(DNNL_ARG_DST, builder.output(0, product.dst));
+  builder.step(*primitive, args);
+  return builder.finish();
+}
+
+// Dims of a matrix operand with batch dims: 1-D operands become rows (a) or columns (b).
+Extents matrix_dims(const Shape& shape, bool is_first) {
+  if (shape.size() > 1) return shape;
+  return is_first ? Extents{1, shape[0]} : Extents{shape[0], 1};
+}
+
+// Gives both operands one rank; matrices against one single matrix become one tall matrix.
+struct Operands {
+  Extents a, b, dst;  // as stored
+};
+Operands aligned(const Shape& a_shape, const Shape& b_shape, bool transA, bool transB) {
+  Operands result{matrix_dims(a_shape, true), matrix_dims(b_shape, false), {}};
+  Extents &a = result.a, &b = result.b;
+  const auto batches = [](const Extents& dims) {
+    int64_t count = 1;
+    for (size_t dim = 0; dim + 2 < dims.size(); ++dim)
+      count *= dims[dim];
+    return count;
+  };
+  if (batches(b) == 1) {
+    b.erase(b.begin(), b.end() - 2);
+    if (!transA) a = {batches(a) * a[a.size() - 2], a.back()};
+  }
+  const size_t rank = std::max(a.size(), b.size());
+  a.insert(a.begin(), rank - a.size(), 1);
+  b.insert(b.begin(), rank - b.size(), 1);
+  if (rank > 3 && std::equal(a.begin(), a.end() - 2, b.begin())) {
+    for (Extents* dims : {&a, &b}) {
+      *dims = {batches(*dims), (*dims)[rank - 2], (*dims)[rank - 1]};
+    }
+  }
+  for (size_t dim = 0; dim + 2 < a.size(); ++dim)
+    result.dst.push_back(std::max(a[dim], b[dim]));
+  result.dst.push_back(a[a.size() - (transA ? 1 : 2)]);
+  result.dst.push_back(b[b.size() - (transB ? 2 : 1)]);
+  return result;
+}
+
+Desc operand_desc(memory::data_type type, Extents stored, bool transposed) {
+  if (!transposed) return plain_desc(type, stored);
+  std::swap(stored[stored.size() - 2], stored[stored.size() - 1]);
+  return transposed_desc(type, stored);
+}
+
+Prepared prepare_matmul(const KernelRequest& request) {
+  if (request.inputs[0].dtype != DType::kFloat)
+    return Prepared::refuse("only float is computed here");
+  const Operands operands = aligned(request.inputs[0].shape, request.inputs[1].shape, false, false);
+  if (operands.a.size() > kMaxRank) return Prepared::refuse("too many batch dims");
+  Product product;
+  product.a = plain_desc(memory::data_type::f32, operands.a);
+  product.b = plain_desc(memory::data_type::f32, operands.b);
+  product.dst = plain_desc(memory::data_type::f32, operands.dst);
+  return prepare_product(request, product);
+}
+
+Prepared prepare_fused_matmul(const KernelRequest& request) {
+  const auto& attrs = request.attrs<ops::FusedMatMulAttrs>();
+  const ops::Activation activation{attrs.activation, attrs.activation_params};
+  if (!is_known(activation)) return Prepared::refuse("unknown activation");
+  if (request.inputs[0].dtype != DType::kFloat)
+    return Prepared::refuse("only float is computed here");
+  const auto type = memory::data_type::f32;
+  const Operands operands =
+      aligned(request.inputs[0].shape, request.inputs[1].shape, attrs.transA, attrs.transB);
+  if (operands.a.size() > kMaxRank) return Prepared::refuse("too many batch dims");
+  Product product;
+  product.a = operand_desc(type, operands.a, attrs.transA);
+  product.b = operand_desc(type, operands.b, attrs.transB);
+  product.dst = plain_desc(type, operands.dst);
+  product.alpha = attrs.alpha;
+  product.activation = post_ops_of(activation);
+  if (request.has(2)) {
+    const Shape& bias = request.inputs[2].shape;
+    if (element_count(bias) != operands.dst.back() || bias.back() != operands.dst.back()) {
+      return Prepared::refuse("the bias is not one row");
+    }
+    Extents dims(operands.dst.size(), 1);
+    dims.back() = bias.back();
+    product.bias = {2, plain_desc(type, dims)};
+  }
+  if (request.has(3)) {
+    if (request.inputs[3].shape != request.outputs[0].shape) {
+      return Prepared::refuse("the residual is repeated");
+    }
+    product.residual = 3;
+  }
+  return prepare_product(request, product);
+}
+
+constexpr KernelEntry kEntries[] = {
+    {"MatMul", "matmul", guarded<prepare_matmul>},
+    {"sardonyx::FusedMatMul", "matmul", guarded<prepare_fused_matmul>},
+};
+
+}  // namespace
+
+Prepared prepare_product(const KernelRequest& request, const Product& product) {
+  if (!product.residual) return build(request, product, Residual::kNone);
+  const auto build_one = [&](const KernelRequest& shared, Residual residual) {
+    return build(shared, product, residual);
+  };
+  return prepare_with_residual(request, *product.residual, product.dst, build_one);
+}
+
+std::span<const KernelEntry> matmul_kernels() {
+  return kEntries;
+}
+
+}  // namespace sardonyx::onednn

@@ -1,0 +1,118 @@
+// MaxPool (without indices), AveragePool and the global ones, in float32 and whatever layout comes
+// in.
+#include "ir/ops/pool.h"
+
+#include "providers/onednn/entries.h"
+#include "providers/onednn/program.h"
+
+namespace sardonyx::onednn {
+namespace {
+
+const char* refusal(const KernelRequest& request) {
+  if (request.inputs[0].dtype != DType::kFloat) return "only float is computed here";
+  const size_t rank = request.inputs[0].shape.size();
+  if (rank < 3 || rank > 5) return "only 1 to 3 spatial axes";
+  if (request.wants(1)) return "indices are not computed here";
+  return nullptr;
+}
+
+Prepared build(const KernelRequest& request, PoolSpec spec) {
+  spec.src = desc_of(request.inputs[0]);
+  spec.dst = any_desc(memory::data_type::f32, request.outputs[0].shape);
+  const MaybePrimitive primitive = pooling(spec, attributes());
+  if (!primitive) return Prepared::refuse("oneDNN has no pool of this form");
+  ProgramBuilder builder(request);
+  builder.step(*primitive, {{DNNL_ARG_SRC, builder.input(0, spec.src)},
+                            {DNNL_ARG_DST, builder.output(0, primitive->dst())}});
+  return builder.finish();
+}
+
+// oneDNN wants the padding that the last window really needs; ceil_mode may make that more than
+// what was given.
+Extents needed_pads(const ops::Window& window) {
+  Extents pads(window.rank());
+  for (size_t axis = 0; axis < window.rank(); ++axis) {
+    pads[axis] = (window.out[axis] - 1) * window.strides[axis] + window.extent(axis) -
+                 window.in[axis] - window.pads_begin[axis];
+  }
+  return pads;
+}
+
+// A window with no tap inside the input has no maximum and no average.
+bool has_empty_window(const ops::Window& window) {
+  for (size_t axis = 0; axis < window.rank(); ++axis) {
+    for (int64_t output = 0; output < window.out[axis]; ++output) {
+      if (ops::taps_inside(window.start(axis, output), window.kernel[axis], window.dilations[axis],
+                           window.in[axis])
+              .count() == 0) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+Prepared prepare_windows(const KernelRequest& request, const ops::PoolAttrs& attrs,
+                         algorithm method) {
+  if (const char* why = refusal(request)) return Prepared::refuse(why);
+  const ops::Window window = ops::pool_window(request.op.name, attrs, request.inputs[0].shape);
+  if (has_empty_window(window)) return Prepared::refuse("a window lies in the padding");
+  const Extents pads_end = needed_pads(window);
+  if (method == algorithm::pooling_avg_include_padding) {
+    for (size_t axis = 0; axis < window.rank(); ++axis) {
+      if (pads_end[axis] > window.pads_end[axis]) {
+        return Prepared::refuse("a window reaches beyond the padding that counts");
+      }
+    }
+  }
+  return build(request, {method,
+                         {},
+                         {},
+                         window.strides,
+                         window.kernel,
+                         window.dilations,
+                         window.pads_begin,
+                         pads_end});
+}
+
+Prepared prepare_max_pool(const KernelRequest& request) {
+  return prepare_windows(request, request.attrs<ops::MaxPoolAttrs>(), algorithm::pooling_max);
+}
+
+Prepared prepare_average_pool(const KernelRequest& request) {
+  const auto& attrs = request.attrs<ops::AveragePoolAttrs>();
+  return prepare_windows(request, attrs,
+                         attrs.count_include_pad ? algorithm::pooling_avg_include_padding
+                                                 : algorithm::pooling_avg_exclude_padding);
+}
+
+Prepared prepare_global(const KernelRequest& request, algorithm method) {
+  if (const char* why = refusal(request)) return Prepared::refuse(why);
+  const Shape& x = request.inputs[0].shape;
+  const Extents kernel(x.begin() + 2, x.end());
+  const Extents ones(kernel.size(), 1), zeros(kernel.size(), 0);
+  return build(request, {method, {}, {}, ones, kernel, ones, zeros, zeros});
+}
+
+Prepared prepare_global_average(const KernelRequest& request) {
+  return prepare_global(request, algorithm::pooling_avg_exclude_padding);
+}
+
+Prepared prepare_global_max(const KernelRequest& request) {
+  return prepare_global(request, algorithm::pooling_max);
+}
+
+constexpr KernelEntry kEntries[] = {
+    {"MaxPool", "pooling", guarded<prepare_max_pool>},
+    {"AveragePool", "pooling", guarded<prepare_average_pool>},
+    {"GlobalAveragePool", "pooling", guarded<prepare_global_average>},
+    {"GlobalMaxPool", "pooling", guarded<prepare_global_max>},
+};
+
+}  // namespace
+
+std::span<const KernelEntry> pool_kernels() {
+  return kEntries;
+}
+
+}  // namespace sardonyx::onednn

@@ -1,0 +1,273 @@
+#include "providers/onednn/program.h"
+
+#include <algorithm>
+#include <atomic>
+
+namespace sardonyx::onednn {
+namespace {
+
+using Place = ProgramBuilder::Place;
+
+enum class Source { kInput, kOutput, kConstant, kScratch };
+
+struct PlaceInfo {
+  Source source;
+  size_t index;  // of the input, output or constant; the offset in scratch memory
+  Desc desc;
+};
+
+struct Step {
+  dnnl::primitive primitive;
+  ProgramBuilder::Args args;
+};
+
+struct Plan {
+  std::vector<PlaceInfo> places;
+  std::vector<Step> steps;
+  std::vector<std::shared_ptr<const Buffer>> constants;
+  std::vector<std::pair<size_t, size_t>> aliases;
+  size_t scratch_bytes = 0;
+  int threads = 1;
+};
+
+void check_status(dnnl_status_t status, const char* what) {
+  if (status != dnnl_success) {
+    fail(ErrorCode::kInternal, "oneDNN: ", what, " ended with status ", static_cast<int>(status));
+  }
+}
+
+// oneDNN's memory objects for one run at a time. Setting an address costs a pass over the padding
+// of a blocked layout, so it is done only where the address is another than the time before.
+class Bindings {
+ public:
+  explicit Bindings(const Plan& plan) : addresses_(plan.places.size(), nullptr) {
+    for (const PlaceInfo& place : plan.places) {
+      const bool is_constant = place.source == Source::kConstant;
+      void* address = is_constant ? plan.constants[place.index]->data() : DNNL_MEMORY_NONE;
+      memories_.emplace_back(place.desc, cpu_engine(), address);
+    }
+    for (const Step& step : plan.steps) {
+      std::vector<dnnl_exec_arg_t>& args = args_.emplace_back();
+      for (const auto& [arg, place] : step.args)
+        args.push_back({arg, memories_[place].get()});
+    }
+  }
+
+  void bind(const Plan& plan, const KernelArgs& args) {
+    for (size_t i = 0; i < addresses_.size(); ++i) {
+      const PlaceInfo& place = plan.places[i];
+      void* address = nullptr;
+      switch (place.source) {
+        case Source::kInput:
+          address = const_cast<void*>(args.inputs[place.index]);
+          break;
+        case Source::kOutput:
+          address = args.outputs[place.index];
+          break;
+        case Source::kScratch:
+          address = args.scratch + place.index;
+          break;
+        case Source::kConstant:
+          continue;
+      }
+      if (address == addresses_[i]) continue;
+      addresses_[i] = address;
+      check_status(dnnl_memory_set_data_handle(memories_[i].get(), address), "setting an address");
+    }
+  }
+
+  void execute(const Plan& plan) const {
+    const dnnl_stream_t stream = thread_stream().get();
+    for (size_t i = 0; i < plan.steps.size(); ++i) {
+      const auto& args = args_[i];
+      check_status(dnnl_primitive_execute(plan.steps[i].primitive.get(), stream,
+                                          static_cast<int>(args.size()), args.data()),
+                   "a primitive");
+    }
+  }
+
+ private:
+  std::vector<memory> memories_;
+  std::vector<void*> addresses_;
+  std::vector<std::vector<dnnl_exec_arg_t>> args_;
+};
+
+// Hands out bindings to runs. A set is made whenever more runs than ever before go on at the same
+// time.
+class BindingsPool {
+ public:
+  explicit BindingsPool(const Plan& plan) : first_(new Bindings(plan)) {}
+  ~BindingsPool() { delete first_.load(); }
+
+  std::unique_ptr<Bindings> take(const Plan& plan) {
+    if (Bindings* first = first_.exchange(nullptr, std::memory_order_acquire)) {
+      return std::unique_ptr<Bindings>(first);
+    }
+    const std::lock_guard lock(mutex_);
+    if (others_.empty()) return std::make_unique<Bindings>(plan);
+    auto last = std::move(others_.back());
+    others_.pop_back();
+    return last;
+  }
+  void give_back(std::unique_ptr<Bindings> bindings) {
+    Bindings* none = nullptr;
+    if (first_.compare_exchange_strong(none, bindings.get(), std::memory_order_release,
+                                       std::memory_order_relaxed)) {
+      (void)bindings.release();
+      return;
+    }
+    const std::lock_guard lock(mutex_);
+    others_.push_back(std::move(bindings));
+  }
+
+ private:
+  std::atomic<Bindings*> first_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Bindings>> others_;
+};
+
+class ProgramKernel : public Kernel {
+ public:
+  explicit ProgramKernel(Plan plan) : plan_(std::move(plan)), pool_(plan_) {}
+
+  void run(const KernelArgs& args) const override {
+    const ThreadScope threads(plan_.threads);
+    auto bindings = pool_.take(plan_);
+    bindings->bind(plan_, args);
+    bindings->execute(plan_);
+    pool_.give_back(std::move(bindings));
+  }
+  size_t scratch_bytes() const override { return plan_.scratch_bytes; }
+  bool may_alias(size_t output, size_t input) const override {
+    return std::find(plan_.aliases.begin(), plan_.aliases.end(), std::pair(output, input)) !=
+           plan_.aliases.end();
+  }
+
+ private:
+  const Plan plan_;
+  mutable BindingsPool pool_;
+};
+
+}  // namespace
+
+struct ProgramBuilder::Parts : Plan {};
+
+ProgramBuilder::ProgramBuilder(const KernelRequest& request)
+    : request_(&request),
+      layouts_(request.layouts),
+      parts_(std::make_unique<Parts>()),
+      input_layouts_(request.inputs.size()),
+      output_layouts_(request.outputs.size()) {
+  parts_->threads = request.threads;
+}
+
+ProgramBuilder::ProgramBuilder(int threads)
+    : parts_(std::make_unique<Parts>()), input_layouts_(1), output_layouts_(1) {
+  parts_->threads = threads;
+}
+
+ProgramBuilder::~ProgramBuilder() = default;
+
+Place ProgramBuilder::input_as(size_t index, const Desc& stored) {
+  parts_->places.push_back({Source::kInput, index, stored});
+  return parts_->places.size() - 1;
+}
+
+Place ProgramBuilder::input(size_t index, const Desc& wanted) {
+  if (layouts_ || is_row_major(wanted)) {
+    if (layouts_) input_layouts_[index] = layout_of(wanted);
+    return input_as(index, wanted);
+  }
+  const Desc stored = plain_desc(wanted.data_type(), wanted.dims());
+  const Place reordered = scratch(wanted);
+  add_reorder(input_as(index, stored), stored, reordered, wanted);
+  return reordered;
+}
+
+void ProgramBuilder::require_layout(size_t index, const Desc& wanted) {
+  SARDONYX_CHECK(layouts_ || is_row_major(wanted));
+  if (layouts_) input_layouts_[index] = layout_of(wanted);
+}
+
+Place ProgramBuilder::weights(size_t index, const Desc& stored, const Desc& wanted) {
+  const Tensor* value = request_->inputs[index].constant;
+  if (!value) {
+    if (is_row_major(stored)) return input(index, wanted);
+    if (stored == wanted) return input_as(index, stored);
+    const Place reordered = scratch(wanted);
+    add_reorder(input_as(index, stored), stored, reordered, wanted);
+    return reordered;
+  }
+  if (stored == wanted || (is_row_major(stored) && is_row_major(wanted))) {
+    return input_as(index, wanted);
+  }
+  unread_ |= 1u << index;
+  const auto pack = [&] { return reordered(value->raw(), stored, wanted); };
+  const std::string form = "onednn:" + fingerprint(stored) + ">" + fingerprint(wanted);
+  return constant(wanted, request_->packs ? request_->packs->get(*value, form, pack) : pack());
+}
+
+Place ProgramBuilder::constant(const Desc& desc, std::shared_ptr<const Buffer> values) {
+  parts_->constants.push_back(std::move(values));
+  parts_->places.push_back({Source::kConstant, parts_->constants.size() - 1, desc});
+  return parts_->places.size() - 1;
+}
+
+Place ProgramBuilder::scratch(const Desc& desc) {
+  constexpr size_t kLine = 64;
+  parts_->places.push_back({Source::kScratch, parts_->scratch_bytes, desc});
+  parts_->scratch_bytes += (desc.get_size() + kLine - 1) / kLine * kLine;
+  return parts_->places.size() - 1;
+}
+
+Place ProgramBuilder::output(size_t index, const Desc& given) {
+  if (layouts_ || is_row_major(given)) {
+    if (layouts_) output_layouts_[index] = layout_of(given);
+    parts_->places.push_back({Source::kOutput, index, given});
+    return parts_->places.size() - 1;
+  }
+  const Desc stored = plain_desc(given.data_type(), given.dims());
+  parts_->places.push_back({Source::kOutput, index, stored});
+  const Place plain = parts_->places.size() - 1;
+  const Place reordered = scratch(given);
+  pending_outputs_.push_back({reordered, plain, given, stored});
+  return reordered;
+}
+
+void ProgramBuilder::add_reorder(Place from, const Desc& from_desc, Place to, const Desc& to_desc) {
+  const MaybePrimitive made = reorder(from_desc, to_desc, attributes());
+  SARDONYX_CHECK(made);
+  step(*made, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
+}
+
+void ProgramBuilder::step(const Primitive& primitive, Args args) {
+  if (primitive.scratchpad().get_size() > 0) {
+    args.emplace_back(DNNL_ARG_SCRATCHPAD, scratch(primitive.scratchpad()));
+  }
+  parts_->steps.push_back({primitive.make(), std::move(args)});
+  implementation_ = primitive.implementation();
+}
+
+Prepared ProgramBuilder::finish(std::string implementation) {
+  if (implementation.empty()) implementation = implementation_;
+  for (const Pending& pending : pending_outputs_) {
+    add_reorder(pending.from, pending.from_desc, pending.to, pending.to_desc);
+  }
+  parts_->aliases = std::move(aliases_);
+  Prepared prepared = Prepared::accept(
+      std::make_unique<ProgramKernel>(std::move(static_cast<Plan&>(*parts_))), implementation);
+  prepared.input_layouts = std::move(input_layouts_);
+  prepared.output_layouts = std::move(output_layouts_);
+  prepared.unread_inputs = unread_;
+  return prepared;
+}
+
+std::shared_ptr<Buffer> reordered(const void* values, const Desc& from, const Desc& to) {
+  auto buffer = Buffer::allocate(to.get_size());
+  memory source(from, cpu_engine(), const_cast<void*>(values));
+  memory target(to, cpu_engine(), buffer->data());
+  dnnl::reorder(source, target).execute(thread_stream(), source, target);
+  return buffer;
+}
+
+}  // namespace sardonyx::onednn

@@ -1,0 +1,72 @@
+// Kernels that run one or a few oneDNN primitives in a row.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "providers/onednn/layout.h"
+
+namespace sardonyx::onednn {
+
+// Builds the kernel for a request: names the places where elements lie, then the primitives that
+// read and write them. Where the caller can't give or take a layout that a primitive wants, a
+// reorder through scratch memory is put in. A program belongs to one request, which must outlive
+// the builder.
+class ProgramBuilder {
+ public:
+  using Place = size_t;
+  using Args = std::vector<std::pair<int, Place>>;  // DNNL_ARG_... and the place
+
+  explicit ProgramBuilder(const KernelRequest& request);
+  // For a kernel of no op, with one input and one output in any layout.
+  explicit ProgramBuilder(int threads);
+  ~ProgramBuilder();
+
+  // Input `index`, in the layout `wanted`, whose dims may differ from the tensor's as a row-major
+  // view of it would.
+  Place input(size_t index, const Desc& wanted);
+  // The same for a constant that is reordered now, once, through the request's PackCache, and not
+  // read by run. `stored` tells how the tensor's elements lie. Falls back to input() where the
+  // value is not constant.
+  Place weights(size_t index, const Desc& stored, const Desc& wanted);
+  // Input `index` read through `stored`, which must cover the same elements, without a layout of
+  // its own.
+  Place input_as(size_t index, const Desc& stored);
+  // Asks for input `index` in the layout `wanted` though no primitive reads it under that name.
+  void require_layout(size_t index, const Desc& wanted);
+  Place output(size_t index, const Desc& given);
+  Place constant(const Desc& desc, std::shared_ptr<const Buffer> values);
+  Place scratch(const Desc& desc);
+
+  void step(const Primitive& primitive, Args args);
+  // `output` may be written over `input`.
+  void allow_alias(size_t output, size_t input) { aliases_.emplace_back(output, input); }
+
+  // `implementation` "": that of the last step.
+  Prepared finish(std::string implementation = "");
+
+ private:
+  struct Parts;
+  void add_reorder(Place from, const Desc& from_desc, Place to, const Desc& to_desc);
+
+  const KernelRequest* request_ = nullptr;
+  bool layouts_ = true;
+  std::unique_ptr<Parts> parts_;
+  std::vector<std::pair<size_t, size_t>> aliases_;
+  std::vector<LayoutPtr> input_layouts_, output_layouts_;
+  uint32_t unread_ = 0;
+  std::string implementation_;
+  struct Pending {
+    Place from, to;
+    Desc from_desc, to_desc;
+  };
+  std::vector<Pending> pending_outputs_;
+};
+
+// `values` reordered, outside any run.
+std::shared_ptr<Buffer> reordered(const void* values, const Desc& from, const Desc& to);
+
+}  // namespace sardonyx::onednn

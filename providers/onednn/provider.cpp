@@ -1,0 +1,96 @@
+#include "providers/onednn/provider.h"
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "providers/onednn/entries.h"
+#include "providers/onednn/program.h"
+
+namespace sardonyx {
+namespace onednn {
+
+const char* refusal_of_sizes(const KernelRequest& request) {
+  const auto check = [](const KernelTensor& tensor) -> const char* {
+    if (!tensor) return nullptr;
+    const int64_t count = element_count(tensor.shape);
+    if (count == 0) return "a tensor has no elements";
+    if (count > std::numeric_limits<int32_t>::max()) return "a tensor has over 2^31 elements";
+    return nullptr;
+  };
+  for (const KernelTensor& tensor : request.inputs) {
+    if (const char* refusal = check(tensor)) return refusal;
+  }
+  for (const KernelTensor& tensor : request.outputs) {
+    if (const char* refusal = check(tensor)) return refusal;
+  }
+  return nullptr;
+}
+
+Prepared prepare_guarded(const KernelRequest& request, Prepared (*prepare)(const KernelRequest&)) {
+  if (const char* refusal = refusal_of_sizes(request)) return Prepared::refuse(refusal);
+  const ThreadScope threads(request.threads);
+  try {
+    return prepare(request);
+  } catch (const dnnl::error& error) {
+    if (error.status == dnnl_out_of_memory) {
+      fail(ErrorCode::kResourceExhausted, "oneDNN: out of memory while a kernel is prepared");
+    }
+    return Prepared::refuse(text("oneDNN: ", error.message));
+  }
+}
+
+namespace {
+
+Prepared prepare_reorder_guarded(DType dtype, const Shape& shape, const LayoutPtr& from,
+                                 const LayoutPtr& to, int threads) {
+  // Where the dims of the layout are not those of the shape, the row-major side is seen by the
+  // layout's dims.
+  const Desc known = desc_of(dtype, shape, from ? from : to);
+  const auto side = [&](const LayoutPtr& layout) {
+    return layout ? desc_of(dtype, shape, layout) : plain_desc(known.data_type(), known.dims());
+  };
+  const MaybePrimitive primitive = reorder(side(from), side(to), attributes());
+  if (!primitive) {
+    return Prepared::refuse(text("oneDNN has no reorder from ", layout_text(side(from)), " to ",
+                                 layout_text(side(to)), " for ", dtype));
+  }
+  ProgramBuilder builder(threads);
+  const auto source = builder.input(0, side(from));
+  const auto target = builder.output(0, side(to));
+  builder.step(*primitive, {{DNNL_ARG_FROM, source}, {DNNL_ARG_TO, target}});
+  return builder.finish();
+}
+
+Prepared prepare_reorder(DType dtype, const Shape& shape, const LayoutPtr& from,
+                         const LayoutPtr& to, int threads) {
+  if (data_type_of(dtype) == memory::data_type::undef) {
+    return Prepared::refuse(text("oneDNN has no ", dtype));
+  }
+  const ThreadScope scope(threads);
+  try {
+    return prepare_reorder_guarded(dtype, shape, from, to, threads);
+  } catch (const dnnl::error& error) {
+    return Prepared::refuse(text("oneDNN: ", error.message));
+  }
+}
+
+}  // namespace
+}  // namespace onednn
+
+const Provider& onednn_provider() {
+  static const std::vector<KernelEntry> entries = [] {
+    std::vector<KernelEntry> all;
+    for (const auto& family :
+         {onednn::convolution_kernels(), onednn::deconvolution_kernels(), onednn::matmul_kernels(),
+          onednn::gemm_kernels(), onednn::pool_kernels(), onednn::normalization_kernels(),
+          onednn::softmax_kernels(), onednn::elementwise_kernels(), onednn::join_kernels()}) {
+      all.insert(all.end(), family.begin(), family.end());
+    }
+    return all;
+  }();
+  static const Provider provider{"onednn", entries, onednn::prepare_reorder};
+  return provider;
+}
+
+}  // namespace sardonyx

@@ -1,0 +1,25 @@
+// A residual that is added by one of two programs: in place where the output lies over it, else by
+// reading it.
+#pragma once
+
+#include <functional>
+
+#include "providers/onednn/program.h"
+
+namespace sardonyx::onednn {
+
+// How a program takes the residual in: not at all, as an operand of its post-ops, or as what the
+// output holds before.
+enum class Residual { kNone, kRead, kInPlace };
+
+// The post-op that adds a residual that lies as `dst` does; none for kNone.
+PostOps residual_post_ops(Residual residual, const Desc& dst);
+
+// Builds both programs and joins them; `input` is the residual's index, output 0 is what it is
+// added to, which lies as `dst` does. `build` may refuse kInPlace. Constant weights are packed once
+// for both.
+Prepared prepare_with_residual(
+    const KernelRequest& request, size_t input, const Desc& dst,
+    const std::function<Prepared(const KernelRequest&, Residual)>& build);
+
+}  // namespace sardonyx::onednn

@@ -1,0 +1,323 @@
+#include "providers/onednn/shim.h"
+
+#include <algorithm>
+#include <numeric>
+
+#if DNNL_VERSION_MAJOR != 2
+#error "this file speaks the API of oneDNN 2; another major version needs its own"
+#endif
+
+namespace sardonyx::onednn {
+namespace {
+
+// A primitive descriptor from the operation descriptor P::desc(args...).
+template <typename P, typename... Args>
+MaybePrimitive attempt(const dnnl::primitive_attr& attr, const Args&... args) {
+  try {
+    const typename P::desc op(args...);
+    const typename P::primitive_desc made(op, attr, cpu_engine(), /*allow_empty=*/true);
+    if (!made) return std::nullopt;
+    return Primitive(made);
+  } catch (const dnnl::error& error) {
+    if (error.status == dnnl_out_of_memory) throw;
+    return std::nullopt;
+  }
+}
+
+// The same for those that have no operation descriptor.
+template <typename P, typename... Args>
+MaybePrimitive attempt_direct(const Args&... args) {
+  try {
+    return Primitive(typename P::primitive_desc(args...));
+  } catch (const dnnl::error& error) {
+    if (error.status == dnnl_out_of_memory) throw;
+    return std::nullopt;
+  }
+}
+
+// ONNX counts the distance between taps, oneDNN 2 the gap between them.
+Extents gaps(const Extents& dilations) {
+  Extents result = dilations;
+  for (auto& dilation : result)
+    --dilation;
+  return result;
+}
+
+bool is_dense(const Extents& dilations) {
+  return std::all_of(dilations.begin(), dilations.end(), [](int64_t d) { return d == 1; });
+}
+
+// The offset of index `index` along `dim`, in elements.
+int64_t offset_along(const dnnl_memory_desc_t& md, int dim, int64_t index) {
+  const dnnl_blocking_desc_t& blocking = md.format_desc.blocking;
+  int64_t offset = 0, inner_stride = 1;
+  for (int block = blocking.inner_nblks - 1; block >= 0; --block) {
+    const int64_t size = blocking.inner_blks[block];
+    if (blocking.inner_idxs[block] == dim) {
+      offset += index % size * inner_stride;
+      index /= size;
+    }
+    inner_stride *= size;
+  }
+  return offset + index * blocking.strides[dim];
+}
+
+template <typename T>
+void append(std::string& out, const T* values, int count) {
+  for (int i = 0; i < count; ++i)
+    out += std::to_string(values[i]) + ",";
+  out += ";";
+}
+
+}  // namespace
+
+const dnnl::engine& cpu_engine() {
+  static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  return engine;
+}
+
+const dnnl::stream& thread_stream() {
+  thread_local const dnnl::stream stream(cpu_engine());
+  return stream;
+}
+
+memory::data_type data_type_of(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat:
+      return memory::data_type::f32;
+    case DType::kFloat16:
+      return memory::data_type::f16;
+    case DType::kBFloat16:
+      return memory::data_type::bf16;
+    case DType::kInt32:
+      return memory::data_type::s32;
+    case DType::kInt8:
+      return memory::data_type::s8;
+    case DType::kUInt8:
+      return memory::data_type::u8;
+    default:
+      return memory::data_type::undef;
+  }
+}
+
+Desc plain_desc(memory::data_type type, const Extents& dims) {
+  Extents strides(dims.size());
+  int64_t stride = 1;
+  for (size_t dim = dims.size(); dim-- > 0;) {
+    strides[dim] = stride;
+    stride *= dims[dim];
+  }
+  return Desc(dims, type, strides);
+}
+
+Desc plain_desc(DType dtype, const Shape& shape) {
+  return plain_desc(data_type_of(dtype), shape);
+}
+
+Desc transposed_desc(memory::data_type type, const Extents& dims) {
+  Extents stored = dims;
+  std::swap(stored[dims.size() - 2], stored[dims.size() - 1]);
+  std::vector<int> exchanged(dims.size());
+  std::iota(exchanged.begin(), exchanged.end(), 0);
+  std::swap(exchanged[dims.size() - 2], exchanged[dims.size() - 1]);
+  return plain_desc(type, stored).permute_axes(exchanged);
+}
+
+Desc any_desc(memory::data_type type, const Extents& dims) {
+  return Desc(dims, type, memory::format_tag::any);
+}
+
+Desc any_desc(DType dtype, const Shape& shape) {
+  return any_desc(data_type_of(dtype), shape);
+}
+
+bool is_blocked(const Desc& desc) {
+  return desc.data.format_kind == dnnl_blocked;
+}
+
+bool is_row_major(const Desc& desc) {
+  const dnnl_memory_desc_t& md = desc.data;
+  if (!is_blocked(desc) || md.extra.flags != dnnl_memory_extra_flag_none || md.offset0 != 0) {
+    return false;
+  }
+  int64_t stride = 1;
+  for (int dim = md.ndims - 1; dim >= 0; --dim) {
+    if (md.dims[dim] != md.padded_dims[dim]) return false;
+    for (int64_t index = 1; index < md.dims[dim]; ++index) {
+      if (offset_along(md, dim, index) != index * stride) return false;
+      if (md.format_desc.blocking.inner_nblks == 0) break;  // linear: one index tells all
+    }
+    stride *= md.dims[dim];
+  }
+  return true;
+}
+
+std::string layout_text(const Desc& desc) {
+  const dnnl_memory_desc_t& md = desc.data;
+  if (!is_blocked(desc)) return "opaque";
+  const dnnl_blocking_desc_t& blocking = md.format_desc.blocking;
+  std::vector<int> order(static_cast<size_t>(md.ndims));
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return blocking.strides[a] > blocking.strides[b]; });
+  std::string text;
+  for (const int dim : order) {
+    bool is_split = false;
+    for (int block = 0; block < blocking.inner_nblks; ++block) {
+      is_split |= blocking.inner_idxs[block] == dim;
+    }
+    text += static_cast<char>((is_split ? 'A' : 'a') + dim);
+  }
+  for (int block = 0; block < blocking.inner_nblks; ++block) {
+    text += std::to_string(blocking.inner_blks[block]);
+    text += static_cast<char>('a' + blocking.inner_idxs[block]);
+  }
+  return text;
+}
+
+std::string fingerprint(const Desc& desc) {
+  const dnnl_memory_desc_t& md = desc.data;
+  std::string text = std::to_string(md.data_type) + "/" + std::to_string(md.format_kind) + ":";
+  append(text, md.dims, md.ndims);
+  append(text, md.padded_dims, md.ndims);
+  append(text, md.padded_offsets, md.ndims);
+  append(text, &md.offset0, 1);
+  if (md.format_kind == dnnl_blocked) {
+    const dnnl_blocking_desc_t& blocking = md.format_desc.blocking;
+    append(text, blocking.strides, md.ndims);
+    append(text, blocking.inner_blks, blocking.inner_nblks);
+    append(text, blocking.inner_idxs, blocking.inner_nblks);
+  } else {  // one of the opaque kinds, whose parameters fill the union from its start
+    append(text, reinterpret_cast<const uint8_t*>(&md.format_desc), sizeof(md.format_desc));
+  }
+  append(text, reinterpret_cast<const uint8_t*>(&md.extra), sizeof(md.extra));
+  return text;
+}
+
+dnnl::primitive_attr attributes(const PostOps& post_ops, float scale) {
+  dnnl::post_ops list;
+  for (const PostOp& op : post_ops) {
+    switch (op.kind) {
+      case PostOp::Kind::kEltwise:
+        list.append_eltwise(1.0f, op.op, op.alpha, op.beta);
+        break;
+      case PostOp::Kind::kSum:
+        list.append_sum();
+        break;
+      case PostOp::Kind::kBinary:
+        list.append_binary(op.op, op.operand);
+        break;
+    }
+  }
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  attr.set_post_ops(list);
+  if (scale != 1) attr.set_output_scales(0, {scale});
+  return attr;
+}
+
+namespace {
+constexpr auto kInference = dnnl::prop_kind::forward_inference;
+}
+
+MaybePrimitive convolution(const ConvolutionSpec& spec, const dnnl::primitive_attr& attr) {
+  return attempt<dnnl::convolution_forward>(attr, kInference, spec.method, spec.src, spec.weights,
+                                            spec.bias, spec.dst, spec.strides, gaps(spec.dilations),
+                                            spec.pads_begin, spec.pads_end);
+}
+
+MaybePrimitive deconvolution(const ConvolutionSpec& spec, const dnnl::primitive_attr& attr) {
+  return attempt<dnnl::deconvolution_forward>(
+      attr, kInference, algorithm::deconvolution_direct, spec.src, spec.weights, spec.bias,
+      spec.dst, spec.strides, gaps(spec.dilations), spec.pads_begin, spec.pads_end);
+}
+
+MaybePrimitive matmul(const ProductSpec& spec, const dnnl::primitive_attr& attr) {
+  if (spec.bias.is_zero()) {
+    return attempt<dnnl::matmul>(attr, spec.src, spec.weights, spec.dst);
+  }
+  return attempt<dnnl::matmul>(attr, spec.src, spec.weights, spec.bias, spec.dst);
+}
+
+MaybePrimitive inner_product(const ProductSpec& spec, const dnnl::primitive_attr& attr) {
+  return attempt<dnnl::inner_product_forward>(attr, kInference, spec.src, spec.weights, spec.bias,
+                                              spec.dst);
+}
+
+MaybePrimitive pooling(const PoolSpec& spec, const dnnl::primitive_attr& attr) {
+  if (is_dense(spec.dilations)) {
+    return attempt<dnnl::pooling_forward>(attr, kInference, spec.method, spec.src, spec.dst,
+                                          spec.strides, spec.kernel, spec.pads_begin,
+                                          spec.pads_end);
+  }
+  return attempt<dnnl::pooling_v2_forward>(attr, kInference, spec.method, spec.src, spec.dst,
+                                           spec.strides, spec.kernel, gaps(spec.dilations),
+                                           spec.pads_begin, spec.pads_end);
+}
+
+MaybePrimitive eltwise(algorithm op, float alpha, float beta, const Desc& data,
+                       const dnnl::primitive_attr& attr) {
+  return attempt<dnnl::eltwise_forward>(attr, kInference, op, data, alpha, beta);
+}
+
+MaybePrimitive binary(algorithm op, const Desc& a, const Desc& b, const Desc& dst,
+                      const dnnl::primitive_attr& attr) {
+  return attempt<dnnl::binary>(attr, op, a, b, dst);
+}
+
+MaybePrimitive softmax(bool log, const Desc& data, int axis, const dnnl::primitive_attr& attr) {
+  const algorithm method = log ? algorithm::softmax_log : algorithm::softmax_accurate;
+  return attempt<dnnl::softmax_v2_forward>(attr, kInference, method, data, data, axis);
+}
+
+MaybePrimitive lrn(const Desc& data, int64_t size, float alpha, float beta, float bias,
+                   const dnnl::primitive_attr& attr) {
+  return attempt<dnnl::lrn_forward>(attr, kInference, algorithm::lrn_across_channels, data, size,
+                                    alpha, beta, bias);
+}
+
+MaybePrimitive batch_normalization(const Desc& data, float epsilon,
+                                   const dnnl::primitive_attr& attr) {
+  using dnnl::normalization_flags;
+  return attempt<dnnl::batch_normalization_forward>(attr, kInference, data, epsilon,
+                                                    normalization_flags::use_global_stats |
+                                                        normalization_flags::use_scale |
+                                                        normalization_flags::use_shift);
+}
+
+MaybePrimitive layer_normalization(const Desc& data, const Desc& statistics, float epsilon,
+                                   bool has_shift, const dnnl::primitive_attr& attr) {
+  using dnnl::normalization_flags;
+  auto flags = normalization_flags::use_scale;
+  if (has_shift) flags = flags | normalization_flags::use_shift;
+  return attempt<dnnl::layer_normalization_forward>(attr, kInference, data, statistics, epsilon,
+                                                    flags);
+}
+
+std::optional<Desc> same_format(const Desc& model, const Extents& dims) {
+  using Tag = memory::format_tag;
+  static constexpr Tag kTags[] = {Tag::abc,   Tag::acb,   Tag::aBc8b,   Tag::aBc16b,
+                                  Tag::abcd,  Tag::acdb,  Tag::aBcd8b,  Tag::aBcd16b,
+                                  Tag::abcde, Tag::acdeb, Tag::aBcde8b, Tag::aBcde16b};
+  for (const Tag tag : kTags) {
+    const Desc tried(model.dims(), model.data_type(), tag, /*allow_empty=*/true);
+    if (tried && tried == model) return Desc(dims, model.data_type(), tag);
+  }
+  return std::nullopt;
+}
+
+MaybePrimitive concat(const Desc& dst, int axis, const std::vector<Desc>& sources,
+                      const dnnl::primitive_attr& attr) {
+  return attempt_direct<dnnl::concat>(dst, axis, sources, cpu_engine(), attr);
+}
+
+MaybePrimitive resampling(algorithm method, const std::vector<float>& factors, const Desc& src,
+                          const Desc& dst, const dnnl::primitive_attr& attr) {
+  return attempt<dnnl::resampling_forward>(attr, kInference, method, factors, src, dst);
+}
+
+MaybePrimitive reorder(const Desc& from, const Desc& to, const dnnl::primitive_attr& attr) {
+  return attempt_direct<dnnl::reorder>(cpu_engine(), from, cpu_engine(), to, attr);
+}
+
+}  // namespace sardonyx::onednn

@@ -1,0 +1,132 @@
+// oneDNN's API as this provider uses it: descriptions of primitives in, primitives out. What
+// differs between oneDNN 2 and 3 (operation descriptors, post-ops, the insides of memory
+// descriptors) is in shim.cpp and nowhere else.
+#pragma once
+
+#include <dnnl.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/dtype.h"
+#include "ir/kernel.h"
+
+namespace sardonyx::onednn {
+
+using dnnl::algorithm;
+using dnnl::memory;
+using Desc = memory::desc;
+using Extents = memory::dims;
+
+// Dims that a tensor may have here.
+constexpr size_t kMaxRank = DNNL_MAX_NDIMS;
+
+const dnnl::engine& cpu_engine();
+// Of the calling thread: streams are not to be shared.
+const dnnl::stream& thread_stream();
+
+// undef where oneDNN has no such type.
+memory::data_type data_type_of(DType dtype);
+// Row-major.
+Desc plain_desc(memory::data_type type, const Extents& dims);
+Desc plain_desc(DType dtype, const Shape& shape);
+// Row-major with the last two dims exchanged in memory.
+Desc transposed_desc(memory::data_type type, const Extents& dims);
+// The layout is the primitive's choice.
+Desc any_desc(memory::data_type type, const Extents& dims);
+Desc any_desc(DType dtype, const Shape& shape);
+
+// Do the elements lie as in a row-major tensor, without padding?
+bool is_row_major(const Desc& desc);
+// A blocked layout with strides, as opposed to one that only its primitive reads (Winograd, packed
+// recurrent weights).
+bool is_blocked(const Desc& desc);
+// "aBcd16b". Not unique.
+std::string layout_text(const Desc& desc);
+// Differs for any two descriptors that are not equal.
+std::string fingerprint(const Desc& desc);
+
+// What is done to a primitive's result before it is written.
+struct PostOp {
+  enum class Kind { kEltwise, kSum, kBinary };
+  Kind kind;
+  algorithm op = algorithm::undef;
+  float alpha = 0, beta = 0;
+  Desc operand;  // of kBinary; comes as argument binary_argument(its place among the post-ops)
+};
+using PostOps = std::vector<PostOp>;
+inline int binary_argument(size_t place) {
+  return DNNL_ARG_ATTR_MULTIPLE_POST_OP(static_cast<int>(place)) | DNNL_ARG_SRC_1;
+}
+
+// Attributes with these post-ops and a scratchpad that the caller provides. `scale` multiplies the
+// sum of products before anything else is done to it.
+dnnl::primitive_attr attributes(const PostOps& post_ops = {}, float scale = 1);
+
+// A primitive that is implemented, before code is generated for it.
+class Primitive {
+ public:
+  explicit Primitive(dnnl::primitive_desc_base desc) : desc_(std::move(desc)) {}
+  dnnl::primitive make() const { return dnnl::primitive(desc_.get()); }
+  Desc src(int index = 0) const { return desc_.src_desc(index); }
+  Desc weights(int index = 0) const { return desc_.weights_desc(index); }
+  Desc dst(int index = 0) const { return desc_.dst_desc(index); }
+  Desc scratchpad() const { return desc_.scratchpad_desc(); }
+  std::string implementation() const { return desc_.impl_info_str(); }
+  // Its own slow fallback, which nothing is gained by.
+  bool is_reference() const { return implementation().starts_with("ref"); }
+
+ private:
+  dnnl::primitive_desc_base desc_;
+};
+// nullopt where oneDNN has no implementation.
+using MaybePrimitive = std::optional<Primitive>;
+
+struct ConvolutionSpec {
+  Desc src, weights, bias, dst;  // bias: default-constructed where there is none
+  Extents strides, dilations;    // dilations of 1 are dense
+  Extents pads_begin, pads_end;
+  algorithm method = algorithm::convolution_direct;
+};
+MaybePrimitive convolution(const ConvolutionSpec& spec, const dnnl::primitive_attr& attr);
+// Transposed convolution; `weights` has the dims [groups,] output, input, kernel...
+MaybePrimitive deconvolution(const ConvolutionSpec& spec, const dnnl::primitive_attr& attr);
+
+struct ProductSpec {
+  Desc src, weights, bias, dst;
+};
+MaybePrimitive matmul(const ProductSpec& spec, const dnnl::primitive_attr& attr);
+MaybePrimitive inner_product(const ProductSpec& spec, const dnnl::primitive_attr& attr);
+
+struct PoolSpec {
+  algorithm method = algorithm::pooling_max;
+  Desc src, dst;
+  Extents strides, kernel, dilations;  // dilations of 1 are dense
+  Extents pads_begin, pads_end;
+};
+MaybePrimitive pooling(const PoolSpec& spec, const dnnl::primitive_attr& attr);
+
+MaybePrimitive eltwise(algorithm op, float alpha, float beta, const Desc& data,
+                       const dnnl::primitive_attr& attr);
+MaybePrimitive binary(algorithm op, const Desc& a, const Desc& b, const Desc& dst,
+                      const dnnl::primitive_attr& attr);
+MaybePrimitive softmax(bool log, const Desc& data, int axis, const dnnl::primitive_attr& attr);
+MaybePrimitive lrn(const Desc& data, int64_t size, float alpha, float beta, float bias,
+                   const dnnl::primitive_attr& attr);
+// Scale, shift, mean and variance are separate inputs of one dim.
+MaybePrimitive batch_normalization(const Desc& data, float epsilon,
+                                   const dnnl::primitive_attr& attr);
+// Over the last dim, with a scale and perhaps a shift.
+MaybePrimitive layer_normalization(const Desc& data, const Desc& statistics, float epsilon,
+                                   bool has_shift, const dnnl::primitive_attr& attr);
+// The layout of `model` for a tensor of other dims; nullopt where it is none of the usual ones for
+// activations.
+std::optional<Desc> same_format(const Desc& model, const Extents& dims);
+MaybePrimitive concat(const Desc& dst, int axis, const std::vector<Desc>& sources,
+                      const dnnl::primitive_attr& attr);
+MaybePrimitive resampling(algorithm method, const std::vector<float>& factors, const Desc& src,
+                          const Desc& dst, const dnnl::primitive_attr& attr);
+MaybePrimitive reorder(const Desc& from, const Desc& to, const dnnl::primitive_attr& attr);
+
+}  // namespace sardonyx::onednn
