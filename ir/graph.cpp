@@ -54,6 +54,7 @@ Node* Graph::append(const OpDef& op, Attrs attrs, std::vector<Value*> inputs,
     output->producer_slot = node->outputs.size();
     node->outputs.push_back(output);
   }
+  node->order = before ? before->order : nodes_.empty() ? 0 : nodes_.back()->order + 1;
   node->place = nodes_.insert(before ? before->place : nodes_.end(), std::move(owned));
   return node;
 }
@@ -162,6 +163,12 @@ void Graph::add_captured(Node& owner, Value* value, const std::vector<Value*>& i
 
 void Graph::move_before(Node& node, Node& before) {
   nodes_.splice(before.place, nodes_, node.place);
+}
+
+void Graph::renumber() {
+  size_t order = 0;
+  for (const auto& node : nodes_)
+    node->order = order++;
 }
 
 bool Graph::is_input(const Value& value) const {

@@ -49,7 +49,10 @@ struct Node {
   size_t formal_inputs() const { return inputs.size() - captures; }
   bool has_input(size_t slot) const { return slot < formal_inputs() && inputs[slot]; }
 
-  std::list<std::unique_ptr<Node>>::iterator place;  // Graph's
+  // Graph's own. `order` grows along the list; nodes that were inserted since Graph::renumber()
+  // share that of the node they stand before.
+  std::list<std::unique_ptr<Node>>::iterator place;
+  size_t order = 0;
 };
 
 // Owns its nodes and values (stable addresses) and is the only one to change links. A node's inputs
@@ -104,6 +107,7 @@ class Graph {
   // subgraph, in `inner`).
   void add_captured(Node& owner, Value* value, const std::vector<Value*>& inner);
   void move_before(Node& node, Node& before);
+  void renumber();
 
   bool is_output(const Value& value) const { return output_counts_.contains(&value); }
   bool is_input(const Value& value) const;

@@ -1,6 +1,7 @@
 // Passes: named rewrites of one node at a time, run to a fixed point by one driver.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <span>
 #include <string>
@@ -26,8 +27,6 @@ struct PassEffect {
 struct PassOptions {
   std::vector<std::string> disabled;  // names of passes
   bool verify_each = false;           // check the graph after every change
-  // Bytes that folded constants may add to a model; folding goes no further beyond it.
-  size_t folding_budget = size_t{256} << 20;
 };
 
 // Applies the passes over all nodes, subgraphs included, until none changes anything (bounded). An
@@ -46,6 +45,9 @@ namespace passes {
 bool fold_constants(Graph& graph, Node& node);
 bool merge_common_subexpressions(Graph& graph, Node& node);
 bool remove_identity(Graph& graph, Node& node);
+bool push_constants_into_subgraphs(Graph& graph, Node& node);
+bool inline_constant_if(Graph& graph, Node& node);
+bool expand_body(Graph& graph, Node& node);
 }  // namespace passes
 
 }  // namespace sardonyx

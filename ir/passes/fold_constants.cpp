@@ -1,0 +1,91 @@
+// Replaces outputs that are known before the run by constants. It does not fire
+//  1. for random ops: each run draws anew,
+//  2. for nodes with subgraphs: a loop may take any time (a constant If is inlined by another
+//  pass),
+//  3. where an output is larger than kLargestFolded: better computed than held,
+//  4. where the op fails on the values: the error belongs to the run that reaches the node.
+#include "ir/evaluate.h"
+#include "ir/pass.h"
+
+namespace sardonyx::passes {
+namespace {
+
+constexpr int64_t kLargestFolded = int64_t{1} << 30;  // bytes
+
+bool is_foldable(const Node& node) {
+  if (node.op->is(kRandom) || !subgraphs_of(node).empty()) return false;
+  for (const Value* input : node.inputs) {
+    if (input && !input->constant) return false;
+  }
+  for (const Value* output : node.outputs) {
+    if (!output->type.is_tensor()) return false;
+    const std::optional<Shape> shape = output->type.known_shape();
+    if (shape && static_cast<int64_t>(bytes_for(output->type.dtype, element_count(*shape))) >
+                     kLargestFolded) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::vector<Datum> evaluated(const Node& node) {
+  std::vector<Datum> inputs;
+  for (const Value* input : node.inputs) {
+    inputs.push_back(input ? Datum(*input->constant) : Datum());
+  }
+  try {
+    return evaluate(*node.op, node.attrs, inputs, node.outputs.size());
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::kCancelled || error.code() == ErrorCode::kDeadlineExceeded) {
+      throw;
+    }
+    return {};
+  }
+}
+
+// The value of an output whose elements inference knows as integers (Shape of a static shape ...).
+std::optional<Tensor> from_dims(const Value& value) {
+  if (!value.dims || !value.type.is_tensor() || !value.type.has_rank()) return std::nullopt;
+  const std::optional<Shape> elements = known_shape(*value.dims);
+  const std::optional<Shape> shape = value.type.known_shape();
+  if (!elements || !shape || element_count(*shape) != static_cast<int64_t>(elements->size())) {
+    return std::nullopt;
+  }
+  if (value.type.dtype == DType::kInt64) return Tensor::of(*elements, *shape);
+  if (value.type.dtype != DType::kInt32) return std::nullopt;
+  return Tensor::of(std::vector<int32_t>(elements->begin(), elements->end()), *shape);
+}
+
+void replace_by_constant(Graph& graph, Value& value, Tensor constant) {
+  Value* folded = graph.add_constant("", std::move(constant));
+  graph.replace_uses(value, *folded);
+  graph.take_name(*folded, value);
+}
+
+}  // namespace
+
+bool fold_constants(Graph& graph, Node& node) {
+  if (node.op->is(kRandom)) return false;
+  bool all_known = !node.outputs.empty();
+  std::vector<std::optional<Tensor>> values;
+  for (const Value* output : node.outputs) {
+    values.push_back(from_dims(*output));
+    all_known = all_known && (values.back() || (output->uses.empty() && !graph.is_output(*output)));
+  }
+  if (!all_known) {
+    if (!is_foldable(node)) return false;
+    values.clear();
+    for (Datum& output : evaluated(node)) {
+      if (!output.is_tensor()) return false;
+      values.emplace_back(output.tensor());
+    }
+    if (values.size() != node.outputs.size()) return false;
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i]) replace_by_constant(graph, *node.outputs[i], std::move(*values[i]));
+  }
+  graph.erase(node);
+  return true;
+}
+
+}  // namespace sardonyx::passes
