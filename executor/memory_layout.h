@@ -1,0 +1,28 @@
+// Places buffers of known lifetimes in one arena.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace sardonyx {
+
+struct MemoryItem {
+  std::string value;  // "" for scratch
+  size_t bytes = 0;
+  size_t first_step = 0, last_step = 0;  // inclusive
+  size_t offset = 0;                     // set by place_items
+};
+
+constexpr size_t kArenaAlignment = 64;
+
+// Sets the offsets so that items alive at the same step do not overlap, and returns the arena's
+// size. Largest first, each into the smallest gap that fits ("greedy by size"; Pisarchyk and Lee,
+// arXiv:2001.03288), and again in order of first use; the better of both is kept.
+size_t place_items(std::vector<MemoryItem>& items);
+
+// The largest sum of bytes alive at one step, each rounded up to the alignment: no placement can
+// need less.
+size_t live_peak(const std::vector<MemoryItem>& items);
+
+}  // namespace sardonyx

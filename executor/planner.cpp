@@ -1,0 +1,549 @@
+#include "executor/planner.h"
+
+#include <algorithm>
+
+#include "ir/evaluate.h"
+#include "ir/run_control.h"
+
+namespace sardonyx {
+namespace {
+
+using State = Segment::Known::State;
+
+// Outputs that can be computed while planning are, up to this size: shape arithmetic, not data.
+constexpr int64_t kLargestPlanned = 64 << 10;
+
+std::optional<Tensor> tensor_of_dims(const InferOutput& output) {
+  if (!output.dims || !output.type.is_tensor()) return std::nullopt;
+  const std::optional<Shape> elements = known_shape(*output.dims);
+  const std::optional<Shape> shape = output.type.known_shape();
+  if (!elements || !shape || element_count(*shape) != static_cast<int64_t>(elements->size()))
+    return std::nullopt;
+  if (output.type.dtype == DType::kInt64) return Tensor::of(*elements, *shape);
+  if (output.type.dtype != DType::kInt32) return std::nullopt;
+  return Tensor::of(std::vector<int32_t>(elements->begin(), elements->end()), *shape);
+}
+
+bool is_concrete(const Type& type) {
+  return type.is_tensor() && type.known_shape().has_value();
+}
+
+size_t stored_bytes(const KernelTensor& tensor, const LayoutPtr& layout) {
+  return layout ? layout->bytes() : bytes_for(tensor.dtype, element_count(tensor.shape));
+}
+
+LayoutPtr layout_at(const std::vector<LayoutPtr>& layouts, size_t index) {
+  return index < layouts.size() ? layouts[index] : nullptr;
+}
+
+std::string describe(const std::vector<KernelTensor>& inputs,
+                     const std::vector<KernelTensor>& outputs) {
+  std::string out;
+  const auto append = [&](const std::vector<KernelTensor>& tensors) {
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      if (i > 0) out += ", ";
+      out += tensors[i] ? std::string(name_of(tensors[i].dtype)) + to_text(tensors[i].shape) : "-";
+    }
+  };
+  append(inputs);
+  out += " -> ";
+  append(outputs);
+  return out;
+}
+
+}  // namespace
+
+Planner::Planner(const Program& program, const Segment& parent, const RunState& state)
+    : program_(program),
+      parent_(parent),
+      state_(state),
+      environment_(program.environment_),
+      known_(*parent.known),
+      representations_(program.values_.size()) {}
+
+std::shared_ptr<Segment> Planner::plan() {
+  note_conditions();
+  node_index_ = parent_.next_node;
+  while (node_index_ < program_.nodes_.size()) {
+    check_interrupted();
+    const Node& node = *program_.nodes_[node_index_];
+    try {
+      if (!plan_node(node_index_)) break;
+    } catch (const Error& error) {
+      if (!error.node().empty() || node.name.empty()) throw;
+      throw error.with_context("node " + node.name).at_node(node.name);
+    }
+    ++node_index_;
+  }
+  SARDONYX_CHECK(node_index_ > parent_.next_node || program_.nodes_.empty() ||
+                 node_index_ == program_.nodes_.size());
+  segment_->next_node = node_index_;
+  finish();
+  return segment_;
+}
+
+// Values whose types only the run could tell have them now; the plan is for these.
+void Planner::note_conditions() {
+  for (ValueId value = 0; value < known_.size(); ++value) {
+    Segment::Known& known = known_[value];
+    if (known.state != State::kDynamic) continue;
+    const Datum* datum = state_.values[value];
+    Condition condition{value, datum ? datum->type() : Type::none(), std::nullopt, std::nullopt};
+    if (datum && datum->is_tensor()) condition.shape = datum->tensor().shape();
+    known.type = condition.type;
+    known.shape = condition.shape;
+    known.is_datum = datum != nullptr;
+    known.state = State::kTyped;
+    segment_->conditions.push_back(std::move(condition));
+  }
+}
+
+bool Planner::bind_shape_inputs(const Node& node) {
+  for (size_t slot = 0; slot < node.formal_inputs() && slot < 32; ++slot) {
+    if (!(node.op->shape_inputs >> slot & 1) || !node.inputs[slot]) continue;
+    const ValueId value = id(node.inputs[slot]);
+    Segment::Known& known = known_[value];
+    if (known.constant || !known.type.is_tensor()) continue;
+    if (!known.is_datum) return false;
+    // The value is at hand: this plan is for this value.
+    const Tensor copy = state_.values[value]->tensor().clone();
+    segment_->conditions.push_back({value, known.type, known.shape, copy});
+    known.constant = copy;
+  }
+  return true;
+}
+
+bool Planner::plan_node(size_t index) {
+  const Node& node = *program_.nodes_[index];
+  for (const Value* input : node.inputs) {
+    if (input && known_[id(input)].state == State::kDynamic) return false;
+  }
+  if (!bind_shape_inputs(node)) return false;
+  std::vector<InferInput> inputs;
+  for (const Value* input : node.inputs) {
+    if (!input) {
+      inputs.emplace_back();
+      continue;
+    }
+    const Segment::Known& known = known_[id(input)];
+    inputs.push_back({known.type, known.constant ? &*known.constant : nullptr, nullptr});
+  }
+  const auto fresh = [this] { return Dim::symbol("?p" + std::to_string(unknown_++)); };
+  const std::vector<InferOutput> inferred =
+      infer(*node.op, node.attrs, inputs, node.formal_inputs(), node.outputs.size(), fresh);
+  if (plan_constants(node, inferred)) return true;
+  if (plan_view(node, inferred)) return true;
+  const bool concrete = std::ranges::all_of(
+      inferred, [](const InferOutput& output) { return is_concrete(output.type); });
+  if (concrete && !node.op->evaluate && plan_kernel(node, inferred)) return true;
+  plan_evaluation(node, inferred);
+  return true;
+}
+
+// Computes the node now where its value does not depend on the run.
+bool Planner::plan_constants(const Node& node, const std::vector<InferOutput>& inferred) {
+  if (node.op->is(kRandom)) return false;
+  std::vector<std::optional<Tensor>> values;
+  bool all = !inferred.empty();
+  for (const InferOutput& output : inferred) {
+    values.push_back(tensor_of_dims(output));
+    all = all && values.back();
+  }
+  if (!all) {
+    if (node.captures > 0 || !subgraphs_of(node).empty()) return false;
+    values.clear();
+    for (const InferOutput& output : inferred) {
+      const std::optional<Shape> shape = output.type.known_shape();
+      if (!output.type.is_tensor() || !shape) return false;
+      if (static_cast<int64_t>(bytes_for(output.type.dtype, element_count(*shape))) >
+          kLargestPlanned)
+        return false;
+    }
+    std::vector<Datum> inputs;
+    for (const Value* input : node.inputs) {
+      if (input && !known_[id(input)].constant) return false;
+      inputs.push_back(input ? Datum(*known_[id(input)].constant) : Datum());
+    }
+    for (Datum& result : evaluate(*node.op, node.attrs, inputs, node.outputs.size())) {
+      values.emplace_back(result.tensor());
+    }
+  }
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    const ValueId value = id(node.outputs[i]);
+    set_typed(value, inferred[i].type);
+    known_[value].constant = values[i];
+  }
+  return true;
+}
+
+bool Planner::plan_view(const Node& node, const std::vector<InferOutput>& inferred) {
+  if (!node.op->is(kView) || node.outputs.size() != 1 || !node.inputs[0]) return false;
+  const ValueId from = id(node.inputs[0]);
+  const ValueId to = id(node.outputs[0]);
+  if (!is_concrete(inferred[0].type) || !known_[from].type.is_tensor()) return false;
+  set_typed(to, inferred[0].type);
+  const size_t root = root_for(from, nullptr);
+  representations_[to].push_back({nullptr, root});
+  roots_[root].values.push_back(to);
+  roots_[root].last_use = std::max(roots_[root].last_use, program_.last_use_[to]);
+  return true;
+}
+
+bool Planner::plan_kernel(const Node& node, const std::vector<InferOutput>& inferred) {
+  std::vector<KernelTensor> inputs, outputs;
+  for (size_t slot = 0; slot < node.formal_inputs(); ++slot) {
+    if (!node.inputs[slot]) {
+      inputs.emplace_back();
+      continue;
+    }
+    const ValueId value = id(node.inputs[slot]);
+    const Segment::Known& known = known_[value];
+    if (!known.type.is_tensor()) return false;
+    const LayoutPtr layout =
+        representations_[value].empty() ? nullptr : representations_[value][0].layout;
+    inputs.push_back(
+        {known.type.dtype, *known.shape, layout, known.constant ? &*known.constant : nullptr});
+  }
+  for (const InferOutput& output : inferred) {
+    outputs.push_back({output.type.dtype, *output.type.known_shape(), nullptr, nullptr});
+  }
+  KernelRequest request{*node.op, node.attrs, inputs, outputs};
+  request.threads = environment_.threads;
+  request.layouts = environment_.layouts;
+  request.precision = environment_.precision;
+  request.packs = &environment_.packs;
+  Prepared prepared = prepare_kernel(environment_.providers, request);
+  if (!prepared.kernel) return false;
+  for (size_t i = 0; i < node.outputs.size(); ++i)
+    set_typed(id(node.outputs[i]), inferred[i].type);
+  add_kernel_step(node, std::move(prepared), inputs, outputs);
+  return true;
+}
+
+void Planner::add_kernel_step(const Node& node, Prepared prepared,
+                              const std::vector<KernelTensor>& inputs,
+                              const std::vector<KernelTensor>& outputs) {
+  std::vector<size_t> input_roots;
+  for (size_t slot = 0; slot < inputs.size(); ++slot) {
+    const bool is_read = inputs[slot] && !(prepared.unread_inputs >> slot & 1);
+    input_roots.push_back(
+        is_read ? root_for(id(node.inputs[slot]), layout_at(prepared.input_layouts, slot))
+                : SIZE_MAX);
+  }
+  const size_t step_index = segment_->steps.size();
+  Step step;
+  step.node = &node;
+  step.label = node.name;
+  step.implementation = prepared.implementation;
+  step.types = describe(inputs, outputs);
+  step.first_pointer = static_cast<uint32_t>(segment_->pointers.size());
+  step.input_count = static_cast<uint32_t>(inputs.size());
+  step.output_count = static_cast<uint32_t>(outputs.size());
+  segment_->pointers.resize(segment_->pointers.size() + inputs.size() + outputs.size() + 1);
+  uint32_t pointer = step.first_pointer;
+  for (const size_t root : input_roots) {
+    if (root != SIZE_MAX) {
+      point_at(root, pointer);
+      step.bytes += roots_[root].bytes;
+    }
+    ++pointer;
+  }
+  std::vector<bool> taken(inputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i, ++pointer) {
+    const LayoutPtr layout = layout_at(prepared.output_layouts, i);
+    const size_t bytes = stored_bytes(outputs[i], layout);
+    const size_t root = output_root(node, *prepared.kernel, i, bytes, input_roots, taken);
+    const ValueId value = id(node.outputs[i]);
+    representations_[value] = {{layout, root}};
+    roots_[root].has_strings = outputs[i].dtype == DType::kString;
+    if (!layout) roots_[root].values.push_back(value);
+    roots_[root].last_use = program_.last_use_[value];
+    roots_[root].owner = value;
+    roots_[root].pointers.push_back(pointer);
+    roots_[root].last_step = step_index;
+    step.bytes += bytes;
+  }
+  scratch_bytes_.push_back(prepared.kernel->scratch_bytes());
+  step.kernel = std::move(prepared.kernel);
+  segment_->steps.push_back(std::move(step));
+}
+
+// The buffer for an output: one of the inputs' where the kernel may write over it and nobody reads
+// it any more.
+size_t Planner::output_root(const Node& node, const Kernel& kernel, size_t output, size_t bytes,
+                            const std::vector<size_t>& input_roots, std::vector<bool>& taken) {
+  for (size_t slot = 0; slot < input_roots.size(); ++slot) {
+    const size_t root = input_roots[slot];
+    if (root == SIZE_MAX || taken[slot] || roots_[root].kind != Root::Kind::kArena) continue;
+    if (roots_[root].bytes != bytes || roots_[root].last_use > node_index_ ||
+        roots_[root].has_strings)
+      continue;
+    if (std::ranges::count(input_roots, root) != 1 || !kernel.may_alias(output, slot)) continue;
+    taken[slot] = true;
+    roots_[root].values.clear();
+    return root;
+  }
+  (void)node;
+  Root root;
+  root.bytes = bytes;
+  root.first_step = root.last_step = segment_->steps.size();
+  return new_root(std::move(root));
+}
+
+size_t Planner::new_root(Root root) {
+  roots_.push_back(std::move(root));
+  return roots_.size() - 1;
+}
+
+void Planner::point_at(size_t root, uint32_t pointer) {
+  roots_[root].pointers.push_back(pointer);
+  roots_[root].last_step = std::max(roots_[root].last_step, segment_->steps.size());
+}
+
+void Planner::set_typed(ValueId value, const Type& type) {
+  known_[value].state = State::kTyped;
+  known_[value].type = type;
+  known_[value].shape = type.known_shape();
+}
+
+// The root that holds `value` in `layout`; adds a reorder where there is none yet.
+size_t Planner::root_for(ValueId value, const LayoutPtr& layout) {
+  std::vector<Representation>& forms = representations_[value];
+  if (forms.empty()) {  // a constant, or a value that was there before the segment
+    Root root;
+    root.owner = value;
+    root.last_use = SIZE_MAX;
+    root.values = {value};
+    const Segment::Known& known = known_[value];
+    root.kind = known.constant ? Root::Kind::kConstant : Root::Kind::kEntry;
+    if (known.constant) root.constant = *known.constant;
+    root.bytes = bytes_for(known.type.dtype, element_count(*known.shape));
+    forms.push_back({nullptr, new_root(std::move(root))});
+  }
+  for (const Representation& form : forms) {
+    if (same_layout(form.layout, layout)) return form.root;
+  }
+  return reorder(value, layout);
+}
+
+size_t Planner::reorder(ValueId value, const LayoutPtr& to) {
+  const Representation from = representations_[value][0];
+  const DType dtype = known_[value].type.dtype;
+  const Shape& shape = *known_[value].shape;
+  Prepared prepared = Prepared::refuse("no provider reorders");
+  for (const Provider* provider : environment_.providers) {
+    if (!provider->prepare_reorder) continue;
+    prepared = provider->prepare_reorder(dtype, shape, from.layout, to, environment_.threads);
+    if (prepared.kernel) break;
+  }
+  if (!prepared.kernel) {
+    fail(ErrorCode::kInternal, "value ", program_.values_[value]->name, ": no way from layout ",
+         from.layout ? from.layout->text() : "plain", " to ", to ? to->text() : "plain", ": ",
+         prepared.refusal);
+  }
+  Root root;
+  root.bytes = to ? to->bytes() : bytes_for(dtype, element_count(shape));
+  root.first_step = root.last_step = segment_->steps.size();
+  root.owner = value;
+  root.last_use = program_.last_use_[value];
+  if (!to) root.values = {value};
+  Step step;
+  step.label = "reorder of " + program_.values_[value]->name;
+  step.implementation = prepared.implementation;
+  step.types = std::string(name_of(dtype)) + to_text(shape) + " " +
+               (from.layout ? from.layout->text() : "plain") + " -> " + (to ? to->text() : "plain");
+  step.bytes = roots_[from.root].bytes + root.bytes;
+  step.first_pointer = static_cast<uint32_t>(segment_->pointers.size());
+  step.input_count = step.output_count = 1;
+  segment_->pointers.resize(segment_->pointers.size() + 3);
+  point_at(from.root, step.first_pointer);
+  root.pointers.push_back(step.first_pointer + 1);
+  const size_t made = new_root(std::move(root));
+  representations_[value].push_back({to, made});
+  scratch_bytes_.push_back(prepared.kernel->scratch_bytes());
+  step.kernel = std::move(prepared.kernel);
+  segment_->steps.push_back(std::move(step));
+  return made;
+}
+
+// Sees to it that the run holds `value` as a Datum.
+void Planner::need_whole(ValueId value) {
+  const Segment::Known& known = known_[value];
+  if (known.constant) {
+    const auto same = [&](const auto& entry) { return entry.first == value; };
+    if (std::ranges::none_of(segment_->constants, same))
+      segment_->constants.emplace_back(value, Datum(*known.constant));
+    return;
+  }
+  if (known.is_datum || !known.type.is_tensor() || representations_[value].empty()) return;
+  const size_t root = root_for(value, nullptr);
+  if (roots_[root].kind == Root::Kind::kArena) roots_[root].kind = Root::Kind::kAllocated;
+  // A view of what is whole already shares its buffer.
+  const Root::Kind kind = roots_[root].kind;
+  if (kind == Root::Kind::kAllocated || roots_[root].owner == value) return;
+  Alias alias{value, roots_[root].owner, *known.shape};
+  std::vector<Alias>& aliases = kind == Root::Kind::kStepOutput
+                                    ? segment_->steps[roots_[root].owner_step].aliases
+                                    : segment_->aliases;
+  const auto same = [&](const Alias& entry) { return entry.value == value; };
+  if (std::ranges::none_of(aliases, same)) aliases.push_back(std::move(alias));
+}
+
+std::unique_ptr<Program> Planner::body_program(const Node& node) const {
+  auto graph = std::make_shared<Graph>();
+  GraphEmitter emitter(*graph);
+  emitter.set_origin(node);
+  Vals inputs;
+  for (size_t slot = 0; slot < node.formal_inputs(); ++slot) {
+    if (!node.inputs[slot]) {
+      inputs.emplace_back();
+      continue;
+    }
+    const Segment::Known& known = known_[id(node.inputs[slot])];
+    Value* input = graph->add_input("", known.type);
+    if (known.constant) input->constant = std::make_shared<const Tensor>(*known.constant);
+    inputs.push_back(GraphEmitter::wrap(input));
+  }
+  for (const Val& result :
+       node.op->body(emitter, {*node.op, node.attrs, inputs, node.outputs.size()})) {
+    if (result) graph->add_output(GraphEmitter::unwrap(result));
+  }
+  return std::make_unique<Program>(std::move(graph), environment_);
+}
+
+void Planner::plan_evaluation(const Node& node, const std::vector<InferOutput>& inferred) {
+  Step step;
+  step.node = &node;
+  step.label = node.name;
+  step.implementation = node.op->body ? "body" : "evaluate";
+  const size_t step_index = segment_->steps.size();
+  for (const Value* input : node.inputs) {
+    step.inputs.push_back(input ? id(input) : kNoValue);
+    if (input) need_whole(id(input));
+  }
+  // Reorders may have been put in front.
+  const size_t own_index = segment_->steps.size();
+  SARDONYX_CHECK(own_index >= step_index);
+  if (node.op->body && !node.op->evaluate && !node.op->reference) step.body = body_program(node);
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    const ValueId value = id(node.outputs[i]);
+    const Type& type = inferred[i].type;
+    step.outputs.push_back(value);
+    step.promised.emplace_back();
+    if (!type.is_tensor() && !type.is_none()) {
+      set_typed(value, type);
+      known_[value].is_datum = true;
+    } else if (is_concrete(type)) {
+      set_typed(value, type);
+      step.promised.back() = type;
+      Root root;
+      root.kind = Root::Kind::kStepOutput;
+      root.owner = value;
+      root.owner_step = own_index;
+      root.last_use = SIZE_MAX;
+      root.values = {value};
+      root.bytes = bytes_for(type.dtype, element_count(*type.known_shape()));
+      representations_[value] = {{nullptr, new_root(std::move(root))}};
+    } else {
+      known_[value].state = State::kDynamic;
+    }
+  }
+  scratch_bytes_.push_back(0);
+  segment_->steps.push_back(std::move(step));
+}
+
+int Planner::output_index(ValueId value) const {
+  const auto at = std::ranges::find(program_.output_ids_, value);
+  return at == program_.output_ids_.end() ? -1
+                                          : static_cast<int>(at - program_.output_ids_.begin());
+}
+
+void Planner::finish() {
+  // What later segments or the caller read must be whole.
+  for (ValueId value = 0; value < known_.size(); ++value) {
+    const bool is_read_later =
+        program_.last_use_[value] >= node_index_ && program_.last_use_[value] != 0;
+    if (!is_read_later || known_[value].state != State::kTyped) continue;
+    if (known_[value].constant && output_index(value) < 0) continue;
+    if (known_[value].constant && node_index_ < program_.nodes_.size()) continue;
+    need_whole(value);
+  }
+  place_memory();
+  bind_pointers();
+  keep_for_children();
+}
+
+void Planner::place_memory() {
+  std::vector<Root*> placed;
+  std::vector<MemoryItem>& items = segment_->memory;
+  for (Root& root : roots_) {
+    if (root.has_strings && root.kind == Root::Kind::kArena) root.kind = Root::Kind::kAllocated;
+    if (root.kind != Root::Kind::kArena) continue;
+    items.push_back(
+        {program_.values_[root.owner]->name, root.bytes, root.first_step, root.last_step, 0});
+    placed.push_back(&root);
+  }
+  for (size_t step = 0; step < scratch_bytes_.size(); ++step) {
+    if (scratch_bytes_[step] > 0) items.push_back({"", scratch_bytes_[step], step, step, 0});
+  }
+  segment_->live_peak_bytes = live_peak(items);
+  segment_->arena_bytes = place_items(items);
+  for (size_t i = 0; i < placed.size(); ++i) {
+    for (const uint32_t pointer : placed[i]->pointers)
+      segment_->arena_pointers.emplace_back(pointer, items[i].offset);
+  }
+  for (size_t i = placed.size(); i < items.size(); ++i) {
+    const Step& step = segment_->steps[items[i].first_step];
+    segment_->arena_pointers.emplace_back(step.first_pointer + step.input_count + step.output_count,
+                                          items[i].offset);
+  }
+}
+
+void Planner::bind_pointers() {
+  for (Root& root : roots_) {
+    switch (root.kind) {
+      case Root::Kind::kArena:
+        break;
+      case Root::Kind::kConstant:
+        for (const uint32_t pointer : root.pointers)
+          segment_->pointers[pointer] = root.constant.raw();
+        segment_->held.push_back(root.constant);
+        break;
+      case Root::Kind::kEntry:
+        for (const uint32_t pointer : root.pointers)
+          segment_->entry_pointers.emplace_back(pointer, root.owner);
+        break;
+      case Root::Kind::kStepOutput: {
+        Step& step = segment_->steps[root.owner_step];
+        const auto output = static_cast<uint32_t>(std::ranges::find(step.outputs, root.owner) -
+                                                  step.outputs.begin());
+        for (const uint32_t pointer : root.pointers)
+          step.rebinds.emplace_back(pointer, output);
+        break;
+      }
+      case Root::Kind::kAllocated: {
+        Allocation allocation;
+        allocation.bytes = root.bytes;
+        allocation.pointers = root.pointers;
+        for (const ValueId value : root.values) {
+          const Segment::Known& known = known_[value];
+          allocation.values.push_back({value, known.type.dtype, *known.shape, output_index(value)});
+        }
+        if (root.has_strings) allocation.strings = element_count(*known_[root.values.at(0)].shape);
+        segment_->allocations.push_back(std::move(allocation));
+        break;
+      }
+    }
+  }
+}
+
+void Planner::keep_for_children() {
+  if (node_index_ == program_.nodes_.size()) return;
+  for (ValueId value = 0; value < known_.size(); ++value) {
+    Segment::Known& known = known_[value];
+    if (known.state == State::kTyped && !known.constant) known.is_datum = true;
+  }
+  segment_->known = std::make_shared<const std::vector<Segment::Known>>(std::move(known_));
+}
+
+}  // namespace sardonyx

@@ -1,0 +1,88 @@
+#include "executor/prepare.h"
+
+#include <algorithm>
+
+#include "executor/passes.h"
+
+namespace sardonyx {
+namespace {
+
+bool has_kernel(const OpDef& op, std::span<const Provider* const> providers) {
+  const std::string name = full_name(op);
+  return std::ranges::any_of(providers, [&](const Provider* provider) {
+    return std::ranges::any_of(provider->kernels,
+                               [&](const KernelEntry& entry) { return entry.op == name; });
+  });
+}
+
+// Bodies may be made of ops with bodies, so the walk goes on at what was put in.
+size_t expand_bodies(Graph& graph, std::span<const Provider* const> providers) {
+  size_t expanded = 0;
+  for (auto at = graph.nodes().begin(); at != graph.nodes().end();) {
+    Node& node = **at;
+    for (const GraphPtr& inner : subgraphs_of(node))
+      expanded += expand_bodies(*inner, providers);
+    const OpDef& op = *node.op;
+    const bool runs = op.reference || op.evaluate || has_kernel(op, providers);
+    if (runs || !op.body) {
+      ++at;
+      continue;
+    }
+    const bool is_first = at == graph.nodes().begin();
+    const auto before = is_first ? at : std::prev(at);
+    passes::expand_body(graph, node);
+    ++expanded;
+    at = is_first ? graph.nodes().begin() : std::next(before);
+  }
+  return expanded;
+}
+
+void find_unsupported(const Graph& graph, std::span<const Provider* const> providers,
+                      std::string& report) {
+  for (const auto& node : graph.nodes()) {
+    const OpDef& op = *node->op;
+    for (const GraphPtr& inner : subgraphs_of(*node))
+      find_unsupported(*inner, providers, report);
+    if (op.reference || op.evaluate || op.body || has_kernel(op, providers)) continue;
+    report += text("\n  node ", node->name, ": ", full_name(op), ": no provider has a kernel");
+  }
+}
+
+std::vector<PassEffect>& operator+=(std::vector<PassEffect>& all, std::vector<PassEffect> more) {
+  for (PassEffect& effect : more)
+    all.push_back(effect);
+  return all;
+}
+
+}  // namespace
+
+std::vector<PassName> list_passes() {
+  std::vector<PassName> names;
+  for (const Pass& pass : generic_passes())
+    names.push_back({pass.name, 1});
+  for (const Pass& pass : fusion_passes())
+    names.push_back({pass.name, 2});
+  return names;
+}
+
+std::vector<PassEffect> prepare_graph(Graph& graph, const SessionOptions& options,
+                                      std::span<const Provider* const> providers) {
+  const PassOptions pass_options{options.disabled_passes};
+  std::vector<PassEffect> effects;
+  if (options.optimization_level >= 1) effects += run_passes(graph, generic_passes(), pass_options);
+  if (options.optimization_level >= 2) effects += run_passes(graph, fusion_passes(), pass_options);
+  const size_t expanded = expand_bodies(graph, providers);
+  effects.push_back({"expand-bodies", expanded});
+  if (expanded > 0 && options.optimization_level >= 1) {
+    effects += run_passes(graph, generic_passes(), pass_options);
+    if (options.optimization_level >= 2)
+      effects += run_passes(graph, fusion_passes(), pass_options);
+  }
+  remove_dead_nodes(graph);
+  std::string report;
+  find_unsupported(graph, providers, report);
+  if (!report.empty()) fail(ErrorCode::kUnsupported, "the model has ops that cannot run:", report);
+  return effects;
+}
+
+}  // namespace sardonyx

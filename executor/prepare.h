@@ -1,0 +1,24 @@
+// Makes an imported graph ready for a set of providers.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "executor/session.h"
+#include "ir/pass.h"
+
+namespace sardonyx {
+
+struct PassName {
+  std::string_view name;
+  int level;  // of optimisation, from which it runs
+};
+std::vector<PassName> list_passes();
+
+// Runs the passes of the level and writes out ops that no provider knows and that have only a body.
+// Throws kUnsupported naming every node that cannot run.
+std::vector<PassEffect> prepare_graph(Graph& graph, const SessionOptions& options,
+                                      std::span<const Provider* const> providers);
+
+}  // namespace sardonyx

@@ -1,0 +1,91 @@
+// A graph made ready to run: its values numbered, its plans kept by the shapes they are for.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "executor/segment.h"
+#include "executor/session.h"
+
+namespace sardonyx {
+
+// What all programs of a session share.
+class Environment {
+ public:
+  std::vector<const Provider*> providers;
+  int threads = 1;
+  Precision precision = Precision::kFloat32;
+  bool layouts = true;
+  size_t max_plans = 32;
+  PackCache packs;
+
+  // Buffers for intermediate values, the last one given back first: its lines may still be in a
+  // cache.
+  std::shared_ptr<Buffer> borrow_arena(size_t bytes);
+  void return_arena(std::shared_ptr<Buffer> arena);
+  void trim();
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<Buffer>> idle_arenas_;
+};
+
+// The values of one run.
+struct RunState {
+  std::vector<const Datum*> values;  // by ValueId; null where not there
+  std::vector<Datum> owned;          // what the run made itself
+  std::vector<ValueId> touched;
+  std::span<Datum> bound_outputs;  // the caller's buffers, by output index; may be empty
+  void set(ValueId id, Datum datum);
+  void refer(ValueId id, const Datum* datum);
+  void clear();
+};
+
+class Program {
+ public:
+  Program(std::shared_ptr<const Graph> graph, Environment& environment);
+  ~Program();
+
+  const Graph& graph() const { return *graph_; }
+  std::vector<Datum> run(std::span<const Datum> inputs, std::span<const Datum> captures,
+                         std::vector<NodeTiming>* profile);
+  // `outputs` slots that hold tensors of the right type and shape are written into; the others are
+  // set.
+  void run_into(std::span<const Datum> inputs, std::span<const Datum> captures,
+                std::span<Datum> outputs, std::vector<NodeTiming>* profile);
+  // The segments that a run with these inputs goes through, after running it.
+  std::vector<std::shared_ptr<const Segment>> segments_for(std::span<const Datum> inputs);
+  size_t plan_count() const;
+
+ private:
+  friend class Planner;
+  using Trace = std::vector<std::shared_ptr<const Segment>>;
+  void run_segments(RunState& state, std::vector<NodeTiming>* profile, Trace* trace);
+  std::shared_ptr<Segment> find_or_plan(Segment& parent, const RunState& state);
+  void run_segment(Segment& segment, RunState& state, std::vector<NodeTiming>* profile);
+  void run_steps(Segment& segment, Segment::Frame& frame, RunState& state,
+                 std::vector<NodeTiming>* profile);
+  void allocate(const Segment& segment, Segment::Frame& frame, RunState& state);
+  void evaluate_step(const Step& step, Segment::Frame& frame, RunState& state,
+                     std::vector<NodeTiming>* profile);
+  std::unique_ptr<RunState> borrow_state();
+  void return_state(std::unique_ptr<RunState> state);
+
+  std::shared_ptr<const Graph> graph_;
+  Environment& environment_;
+  std::vector<const Node*> nodes_;    // in order
+  std::vector<const Value*> values_;  // by ValueId
+  std::unordered_map<const Value*, ValueId> ids_;
+  std::vector<size_t> last_use_;  // index into nodes_; SIZE_MAX for graph outputs
+  std::vector<ValueId> input_ids_, capture_ids_, output_ids_;
+  std::unordered_map<const Graph*, std::unique_ptr<Program>> subprograms_;
+  Segment root_;  // no steps; its children are the plans
+  std::mutex planning_;
+  std::mutex state_mutex_;
+  std::vector<std::unique_ptr<RunState>> idle_states_;
+};
+
+}  // namespace sardonyx

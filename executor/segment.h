@@ -1,0 +1,110 @@
+// A segment: the steps that one set of input shapes allows to be planned ahead. A graph whose
+// shapes do not depend on data is one segment; otherwise a segment ends where a shape is needed
+// that only the run will tell, and its children go on from there, one for each outcome that was
+// met.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "executor/memory_layout.h"
+#include "executor/session.h"
+#include "ir/kernel.h"
+
+namespace sardonyx {
+
+class Program;
+using ValueId = uint32_t;
+constexpr ValueId kNoValue = UINT32_MAX;
+
+// What a run must bring for a segment to fit.
+struct Condition {
+  ValueId value;
+  Type type;  // exact dtype and shape of a tensor; kind and element types of others; none: omitted
+  std::optional<Shape> shape;    // of a tensor, as integers
+  std::optional<Tensor> equals;  // the exact value, where shapes depend on it
+  bool holds(const Datum& datum) const;
+};
+
+// A value that lies in another one's elements under another shape.
+struct Alias {
+  ValueId value, source;
+  Shape shape;
+};
+
+struct Step {
+  const Node* node = nullptr;  // null for reorders
+  std::string label;           // for profiles: the node's name, or "reorder"
+  std::string implementation;
+  std::string types;
+  size_t bytes = 0;
+  // A kernel reads its pointers at pointers[first_pointer]: inputs, outputs, scratch.
+  std::unique_ptr<Kernel> kernel;
+  uint32_t first_pointer = 0;
+  uint32_t input_count = 0;
+  uint32_t output_count = 0;
+  // Without a kernel: the op is evaluated on whole values, or `body` runs in its place.
+  std::vector<ValueId> inputs, outputs;       // kNoValue: omitted
+  std::vector<std::optional<Type>> promised;  // concrete types of outputs that later steps rely on
+  std::unique_ptr<Program> body;
+  std::vector<std::pair<uint32_t, uint32_t>> rebinds;  // pointer index, index into `outputs`
+  std::vector<Alias> aliases;                          // of its outputs
+};
+// A buffer that a run allocates for itself: it backs values that outlive the segment or leave the
+// planned world.
+struct Allocation {
+  size_t bytes = 0;
+  int64_t strings = -1;  // count of std::strings to construct instead
+  struct Held {
+    ValueId value;
+    DType dtype;
+    Shape shape;
+    int output_index = -1;  // of the graph, where the value is one of its outputs
+  };
+  std::vector<Held> values;        // all that lie in it
+  std::vector<uint32_t> pointers;  // table entries that point at it
+};
+
+struct Segment {
+  std::vector<Condition> conditions;
+  std::vector<Step> steps;
+  std::vector<void*> pointers;                              // constants set, the rest null
+  std::vector<std::pair<uint32_t, size_t>> arena_pointers;  // entry, offset
+  std::vector<std::pair<uint32_t, ValueId>>
+      entry_pointers;  // entry, value that is there when the segment starts
+  std::vector<Allocation> allocations;
+  std::vector<Alias> aliases;                        // of values that are there at the start
+  std::vector<std::pair<ValueId, Datum>> constants;  // that later segments or the caller read
+  std::vector<Tensor> held;                          // keeps what `pointers` points at
+  size_t arena_bytes = 0;
+  size_t live_peak_bytes = 0;
+  std::vector<MemoryItem> memory;
+  size_t next_node = 0;  // where the children go on
+
+  // What planning knew at the end, for the children.
+  struct Known;
+  std::shared_ptr<const std::vector<Known>> known;
+
+  std::mutex mutex;  // guards what follows
+  std::vector<std::shared_ptr<Segment>> children;
+  struct Frame {
+    std::vector<void*> pointers;
+    std::byte* base = nullptr;
+  };
+  std::vector<std::unique_ptr<Frame>> idle_frames;
+};
+
+// What is known of a value at some point of planning.
+struct Segment::Known {
+  enum class State : uint8_t { kUnseen, kTyped, kDynamic } state = State::kUnseen;
+  Type type;  // concrete where kTyped
+  std::optional<Shape> shape;
+  std::optional<Tensor> constant;  // known before the run
+  bool is_datum = false;           // the run holds it as a whole value at the segment's start
+};
+
+}  // namespace sardonyx

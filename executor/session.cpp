@@ -1,0 +1,276 @@
+#include "executor/session.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include "executor/prepare.h"
+#include "executor/program.h"
+#include "executor/threads.h"
+#include "ir/run_control.h"
+#include "providers/providers.h"
+
+namespace sardonyx {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+void check_given(const ValueInfo& input, const Datum& datum) {
+  if (!datum.defined()) {
+    fail(ErrorCode::kInvalidArgument, "input ", input.name, " (", input.type, ") was not given");
+  }
+  const Type got = datum.type();
+  if (input.type.is_optional() && same_kind(*input.type.element, got)) return;
+  if (!same_kind(input.type, got)) {
+    fail(ErrorCode::kInvalidArgument, "input ", input.name, ": expected ", input.type, ", got ",
+         got);
+  }
+  if (!input.type.is_tensor() || !input.type.shape) return;
+  const Dims& wanted = *input.type.shape;
+  const Shape& shape = datum.tensor().shape();
+  bool fits = wanted.size() == shape.size();
+  for (size_t i = 0; fits && i < wanted.size(); ++i) {
+    fits = !wanted[i].is_known() || wanted[i].value() == shape[i];
+  }
+  if (!fits) {
+    fail(ErrorCode::kInvalidArgument, "input ", input.name, ": expected ", input.type, ", got ",
+         got);
+  }
+}
+
+// A symbol names one size: inputs that share it must agree.
+void check_symbols(std::span<const ValueInfo> inputs, std::span<const Datum> given) {
+  std::map<std::string, std::pair<int64_t, const ValueInfo*>> sizes;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].type.is_tensor() || !inputs[i].type.shape || !given[i].is_tensor()) continue;
+    for (size_t axis = 0; axis < inputs[i].type.rank(); ++axis) {
+      const Dim& dim = (*inputs[i].type.shape)[axis];
+      if (dim.is_known()) continue;
+      const int64_t size = given[i].tensor().shape()[axis];
+      const auto [at, is_new] = sizes.try_emplace(dim.text(), size, &inputs[i]);
+      if (is_new || at->second.first == size) continue;
+      fail(ErrorCode::kInvalidArgument, "input ", inputs[i].name, ": dim ", axis, " is ", size,
+           ", but input ", at->second.second->name, " gave ", at->second.first, " for the same ",
+           dim);
+    }
+  }
+}
+
+}  // namespace
+
+struct Session::Impl {
+  SessionOptions options;
+  std::shared_ptr<MemoryBudget> budget;
+  Model model;
+  std::shared_ptr<const Graph> original;  // before passes, for fetching what they removed
+  Environment environment;
+  std::unique_ptr<Program> program;
+  std::vector<ValueInfo> inputs, outputs;
+  std::vector<std::shared_ptr<const Tensor>> defaults;  // by input; null: must be given
+  bool has_symbols = false;
+  std::mutex fetch_mutex;
+  std::map<std::vector<std::string>, std::unique_ptr<Program>> fetchers;
+
+  explicit Impl(SessionOptions given)
+      : options(std::move(given)), budget(std::make_shared<MemoryBudget>(options.memory_limit)) {
+    environment.providers = providers_named(options.providers);
+    environment.threads = thread_count(options.intra_op_threads);
+    environment.precision = options.precision;
+    environment.max_plans = std::max<size_t>(1, options.max_plans);
+  }
+
+  RunControl load_control() const {
+    RunControl control{budget, std::nullopt, {}};
+    if (options.load_deadline) control.deadline = Clock::now() + *options.load_deadline;
+    return control;
+  }
+
+  void prepare(Model loaded) {
+    model = std::move(loaded);
+    original = clone(*model.graph);
+    for (const Value* input : model.graph->inputs()) {
+      inputs.push_back({input->name, input->type});
+      defaults.push_back(input->default_value);
+    }
+    for (const Value* output : model.graph->outputs())
+      outputs.push_back({output->name, output->type});
+    prepare_graph(*model.graph, options, environment.providers);
+    program = std::make_unique<Program>(model.graph, environment);
+  }
+
+  std::vector<Datum> in_order(const NamedData& named) const {
+    std::vector<Datum> ordered(inputs.size());
+    size_t used = 0;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const auto at = named.find(inputs[i].name);
+      if (at == named.end()) continue;
+      ordered[i] = at->second;
+      ++used;
+    }
+    if (used == named.size()) return ordered;
+    for (const auto& [name, datum] : named) {
+      const auto same = [&](const ValueInfo& input) { return input.name == name; };
+      if (std::ranges::any_of(inputs, same)) continue;
+      std::string known;
+      for (const ValueInfo& input : inputs)
+        known += (known.empty() ? "" : ", ") + input.name;
+      fail(ErrorCode::kInvalidArgument, "the model has no input ", name, "; its inputs are ",
+           known);
+    }
+    return ordered;
+  }
+
+  bool needs_defaults(std::span<const Datum> given) const {
+    for (size_t i = 0; i < given.size(); ++i) {
+      if (!given[i].defined() && defaults[i]) return true;
+    }
+    return false;
+  }
+
+  void run(Program& target, std::span<const Datum> given, std::span<Datum> results,
+           const RunOptions& run_options) {
+    RunControl control{budget, std::nullopt, run_options.cancel};
+    if (run_options.deadline) control.deadline = Clock::now() + *run_options.deadline;
+    const ControlScope scope(control);
+    const ThreadScope threads(environment.threads);
+    if (given.size() != inputs.size()) {
+      fail(ErrorCode::kInvalidArgument, "expected ", inputs.size(), " inputs, got ", given.size());
+    }
+    if (needs_defaults(given)) {
+      std::vector<Datum> completed(given.begin(), given.end());
+      for (size_t i = 0; i < completed.size(); ++i) {
+        if (!completed[i].defined() && defaults[i]) completed[i] = Datum(*defaults[i]);
+      }
+      return checked_run(target, completed, results, run_options);
+    }
+    checked_run(target, given, results, run_options);
+  }
+
+  void checked_run(Program& target, std::span<const Datum> given, std::span<Datum> results,
+                   const RunOptions& run_options) {
+    for (size_t i = 0; i < inputs.size(); ++i)
+      check_given(inputs[i], given[i]);
+    if (has_symbols) check_symbols(inputs, given);
+    target.run_into(given, {}, results, run_options.profile);
+  }
+
+  void note_symbols() {
+    for (const ValueInfo& input : inputs) {
+      if (!input.type.is_tensor() || !input.type.shape) continue;
+      for (const Dim& dim : *input.type.shape)
+        has_symbols = has_symbols || !dim.is_known();
+    }
+  }
+
+  Program& fetcher(std::span<const std::string> names) {
+    const std::lock_guard lock(fetch_mutex);
+    std::unique_ptr<Program>& made = fetchers[{names.begin(), names.end()}];
+    if (made) return *made;
+    auto graph = clone(*original);
+    for (const std::string& name : names) {
+      Value* value = graph->find_value(name);
+      if (!value) fail(ErrorCode::kInvalidArgument, "the model has no value ", name);
+      graph->add_output(value);
+    }
+    SessionOptions plain = options;
+    plain.optimization_level = 0;
+    prepare_graph(*graph, plain, environment.providers);
+    return *(made = std::make_unique<Program>(std::move(graph), environment));
+  }
+};
+
+Session::Session(const std::filesystem::path& path, SessionOptions options)
+    : impl_(std::make_unique<Impl>(std::move(options))) {
+  const RunControl control = impl_->load_control();
+  const ControlScope scope(control);
+  const ThreadScope threads(impl_->environment.threads);
+  impl_->prepare(load_model(path, impl_->options.load));
+  impl_->note_symbols();
+}
+
+Session::Session(Model model, SessionOptions options)
+    : impl_(std::make_unique<Impl>(std::move(options))) {
+  const RunControl control = impl_->load_control();
+  const ControlScope scope(control);
+  const ThreadScope threads(impl_->environment.threads);
+  impl_->prepare(std::move(model));
+  impl_->note_symbols();
+}
+
+Session::~Session() = default;
+Session::Session(Session&&) noexcept = default;
+Session& Session::operator=(Session&&) noexcept = default;
+
+std::span<const ValueInfo> Session::inputs() const {
+  return impl_->inputs;
+}
+std::span<const ValueInfo> Session::outputs() const {
+  return impl_->outputs;
+}
+const Model& Session::model() const {
+  return impl_->model;
+}
+
+std::vector<Datum> Session::run(const NamedData& inputs, const RunOptions& options) const {
+  return run(impl_->in_order(inputs), options);
+}
+
+std::vector<Datum> Session::run(std::span<const Datum> inputs, const RunOptions& options) const {
+  std::vector<Datum> outputs(impl_->outputs.size());
+  run_into(inputs, outputs, options);
+  return outputs;
+}
+
+void Session::run_into(std::span<const Datum> inputs, std::span<Datum> outputs,
+                       const RunOptions& options) const {
+  if (outputs.size() != impl_->outputs.size()) {
+    fail(ErrorCode::kInvalidArgument, "expected ", impl_->outputs.size(), " outputs, got ",
+         outputs.size());
+  }
+  impl_->run(*impl_->program, inputs, outputs, options);
+}
+
+std::vector<Datum> Session::fetch(const NamedData& inputs, std::span<const std::string> names,
+                                  const RunOptions& options) const {
+  Program& program = impl_->fetcher(names);
+  std::vector<Datum> all(program.graph().outputs().size());
+  impl_->run(program, impl_->in_order(inputs), all, options);
+  return {all.end() - static_cast<std::ptrdiff_t>(names.size()), all.end()};
+}
+
+MemoryPlan Session::memory_plan(std::span<const Datum> inputs) const {
+  MemoryPlan plan;
+  plan.weight_bytes = impl_->environment.packs.bytes();
+  const ThreadScope threads(impl_->environment.threads);
+  for (const auto& segment : impl_->program->segments_for(inputs)) {
+    plan.arena_bytes = std::max(plan.arena_bytes, segment->arena_bytes);
+    plan.live_peak_bytes = std::max(plan.live_peak_bytes, segment->live_peak_bytes);
+    for (const MemoryItem& item : segment->memory) {
+      plan.items.push_back({item.value, item.offset, item.bytes, item.first_step, item.last_step});
+    }
+  }
+  return plan;
+}
+
+std::string Session::plan_text(std::span<const Datum> inputs) const {
+  std::string out;
+  const ThreadScope threads(impl_->environment.threads);
+  for (const auto& segment : impl_->program->segments_for(inputs)) {
+    if (!out.empty()) out += "-- shapes that depend on data are known --\n";
+    for (const Step& step : segment->steps) {
+      out += text(step.node ? full_name(*step.node->op) : "reorder", " ", step.label, ": ",
+                  step.implementation, "; ", step.types, "\n");
+    }
+  }
+  return out;
+}
+
+Session::Stats Session::stats() const {
+  return {impl_->program->plan_count(), impl_->budget->used(), impl_->budget->peak(),
+          impl_->environment.packs.bytes()};
+}
+
+void Session::trim() {
+  impl_->environment.trim();
+}
+
+}  // namespace sardonyx

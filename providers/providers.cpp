@@ -1,0 +1,31 @@
+#include "providers/providers.h"
+
+#include "ir/error.h"
+#include "providers/cpu/provider.h"
+
+namespace sardonyx {
+
+std::span<const Provider* const> all_providers() {
+  static const Provider* const kAll[] = {&cpu_provider()};
+  return kAll;
+}
+
+std::vector<const Provider*> providers_named(const std::vector<std::string>& names) {
+  std::vector<const Provider*> found;
+  for (const std::string& name : names) {
+    if (name == "reference") continue;
+    const size_t before = found.size();
+    for (const Provider* provider : all_providers()) {
+      if (provider->name == name) found.push_back(provider);
+    }
+    if (found.size() > before) continue;
+    std::string known;
+    for (const Provider* provider : all_providers())
+      known += std::string(provider->name) + ", ";
+    fail(ErrorCode::kInvalidArgument, "provider ", name, ": there is none of this name; known are ",
+         known, "reference");
+  }
+  return found;
+}
+
+}  // namespace sardonyx
