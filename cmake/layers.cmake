@@ -18,8 +18,9 @@ target_compile_options(sardonyx_flags INTERFACE
   # Tables are written with designated initialisers; what they leave out is meant to be the default.
   -Wno-missing-field-initializers)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # gcc 12 sees overlaps in plain std::string concatenation (gcc bug 105651).
-  target_compile_options(sardonyx_flags INTERFACE -Wno-restrict)
+  # gcc 12 sees overlaps in plain std::string concatenation (gcc bug 105651), and uninitialised
+  # members in moves of std::variant and std::optional (gcc bug 105562).
+  target_compile_options(sardonyx_flags INTERFACE -Wno-restrict -Wno-maybe-uninitialized)
 endif()
 if(SARDONYX_WERROR)
   target_compile_options(sardonyx_flags INTERFACE -Werror)
