@@ -2,11 +2,12 @@
 
 #include "ir/error.h"
 #include "providers/cpu/provider.h"
+#include "providers/onednn/provider.h"
 
 namespace sardonyx {
 
 std::span<const Provider* const> all_providers() {
-  static const Provider* const kAll[] = {&cpu_provider()};
+  static const Provider* const kAll[] = {&onednn_provider(), &cpu_provider()};
   return kAll;
 }
 
