@@ -334,9 +334,14 @@ std::vector<Sample> col2im_samples() {
     input.value = Tensor::vector(values);
     return input;
   };
-  return {{{{{1, 5, 5}}, sizes({5, 5}), sizes({1, 5})}},
-          {{{{1, 8, 4}}, sizes({5, 5}), sizes({2, 2})}, {{"strides", Ints{2, 2}}}},
-          {{{{2, 6, 5}}, sizes({5}), sizes({3})}, {{"pads", Ints{1, 1}}}}};
+  const DTypeSet addable = kNumbers | kComplexes | DType::kBool;
+  return {{.inputs = {{{1, 5, 5}}, sizes({5, 5}), sizes({1, 5})}, .only = addable},
+          {.inputs = {{{1, 8, 4}}, sizes({5, 5}), sizes({2, 2})},
+           .attrs = {{"strides", Ints{2, 2}}},
+           .only = addable},
+          {.inputs = {{{2, 6, 5}}, sizes({5}), sizes({3})},
+           .attrs = {{"pads", Ints{1, 1}}},
+           .only = addable}};
 }
 
 std::vector<Sample> causal_conv_samples() {
@@ -368,7 +373,7 @@ const OpDef kOps[] = {
      .since = 27,
      .signature = "(input: T, weight: T, bias?: T, past_state?: T) -> "
                   "(output: T, present_state: T)",
-     .types = {{"T", {DType::kFloat, DType::kFloat16, DType::kBFloat16}}},
+     .types = {{"T", DTypeSet{DType::kFloat, DType::kFloat16, DType::kBFloat16}}},
      .attrs = attr_schema<CausalConvAttrs>(),
      .infer = infer_causal_conv,
      .reference = reference_causal_conv,
