@@ -1,9 +1,29 @@
 #include "executor/passes.h"
 
+#include "executor/passes/fusion.h"
+
 namespace sardonyx {
+namespace {
+
+constexpr Pass kPasses[] = {
+    {"recognize-swish", passes::recognize_swish},
+    {"pad-into-conv", passes::pad_into_conv},
+    {"fold-batch-norm", passes::fold_batch_norm},
+    {"fold-conv-scale", passes::fold_conv_scale},
+    {"fuse-conv-bias", passes::fuse_conv_bias},
+    {"fuse-conv-residual", passes::fuse_conv_residual},
+    {"fuse-conv-activation", passes::fuse_conv_activation},
+    {"fuse-matmul-transpose", passes::fuse_matmul_transpose},
+    {"fuse-matmul-scale", passes::fuse_matmul_scale},
+    {"fuse-matmul-bias", passes::fuse_matmul_bias},
+    {"fuse-matmul-residual", passes::fuse_matmul_residual},
+    {"fuse-matmul-activation", passes::fuse_matmul_activation},
+};
+
+}  // namespace
 
 std::span<const Pass> fusion_passes() {
-  return {};
+  return kPasses;
 }
 
 }  // namespace sardonyx

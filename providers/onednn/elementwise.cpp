@@ -75,8 +75,8 @@ std::optional<float> bound(const KernelRequest& request, size_t input, float oth
 
 Prepared prepare_clip(const KernelRequest& request) {
   if (const char* why = refusal(request)) return Prepared::refuse(why);
-  const auto low = bound(request, 1, std::numeric_limits<float>::lowest());
-  const auto high = bound(request, 2, std::numeric_limits<float>::max());
+  const auto low = bound(request, 1, -std::numeric_limits<float>::infinity());
+  const auto high = bound(request, 2, std::numeric_limits<float>::infinity());
   if (!low || !high) return Prepared::refuse("the bounds are no constants");
   if (!(*low <= *high)) return Prepared::refuse("the bounds are out of order");
   return build_unary(request, post_ops_of({"Clip", {*low, *high}}));
@@ -88,13 +88,10 @@ Prepared prepare_unary(const KernelRequest& request) {
   return build_unary(request, {{PostOp::Kind::kEltwise, op, alpha, 0, {}}});
 }
 
-// How an operand of a binary op is to lie where the result lies as `data`: the same, or repeated
-// along its dims of 1.
-Desc operand_desc(const Shape& shape, const Shape& result, const Desc& data) {
-  if (shape == result) return data;
+Extents aligned_dims(const Shape& shape, size_t rank) {
   Extents dims = shape;
-  dims.insert(dims.begin(), result.size() - shape.size(), 1);
-  return plain_desc(kFloat, dims);
+  dims.insert(dims.begin(), rank - shape.size(), 1);
+  return dims;
 }
 
 template <algorithm op, bool commutes>
@@ -112,14 +109,20 @@ Prepared prepare_binary(const KernelRequest& request) {
   if (commutes) first = model;
   if (first == 1 && !commutes) return Prepared::refuse("the first operand is repeated");
   const Desc data = desc_of(request.inputs[model]);
-  const Desc other = operand_desc(request.inputs[1 - first].shape, result, data);
-  const MaybePrimitive primitive = binary(op, data, other, data, attributes());
+  // What is repeated must lie in the same blocks.
+  const Extents other_dims = aligned_dims(request.inputs[1 - first].shape, result.size());
+  const auto other = other_dims == result ? data : same_format(data, other_dims);
+  if (!other) return Prepared::refuse("an unusual layout");
+  const MaybePrimitive primitive = binary(op, data, *other, data, attributes());
   if (!primitive || primitive->is_reference()) return Prepared::refuse("no fast form in oneDNN");
   ProgramBuilder builder(request);
   builder.step(*primitive, {{DNNL_ARG_SRC_0, builder.input(first, data)},
-                            {DNNL_ARG_SRC_1, builder.input(1 - first, other)},
+                            {DNNL_ARG_SRC_1,
+                             builder.weights(1 - first, plain_desc(kFloat, other_dims), *other)},
                             {DNNL_ARG_DST, builder.output(0, data)}});
-  builder.allow_alias(0, first);
+  // Blocks that are not full are computed twice.
+  const bool is_padded = data.get_size() > bytes_for(DType::kFloat, element_count(result));
+  if (!is_padded) builder.allow_alias(0, first);
   return builder.finish();
 }
 

@@ -32,6 +32,9 @@ class PreparedRun {
   PreparedRun(const OpDef& op, const Attrs& attrs, const std::vector<Tensor>& inputs,
               const std::vector<Type>& outputs, const RunOptions& options);
   void run();
+  // Runs on other memory than run() does, with these inputs; may be called from many threads.
+  // For kernels that take and give row-major tensors and read all their inputs.
+  std::vector<Tensor> run_apart(const std::vector<Tensor>& inputs) const;
   // Row-major copies of the outputs of the last run.
   std::vector<Tensor> outputs() const;
   const Prepared& prepared() const { return prepared_; }
@@ -129,6 +132,21 @@ inline PreparedRun::PreparedRun(const OpDef& op, const Attrs& attrs,
 
 inline void PreparedRun::run() {
   prepared_.kernel->run({input_addresses_.data(), output_addresses_.data(), scratch_->data()});
+}
+
+inline std::vector<Tensor> PreparedRun::run_apart(const std::vector<Tensor>& inputs) const {
+  std::vector<const void*> in;
+  std::vector<void*> out;
+  std::vector<Tensor> results;
+  for (const Tensor& input : inputs)
+    in.push_back(input.raw());
+  for (const Type& type : output_types_) {
+    results.push_back(Tensor::allocate(type.dtype, type.known_shape().value()));
+    out.push_back(results.back().raw());
+  }
+  const auto scratch = Buffer::allocate(prepared_.kernel->scratch_bytes());
+  prepared_.kernel->run({in.data(), out.data(), scratch->data()});
+  return results;
 }
 
 inline std::vector<Tensor> PreparedRun::outputs() const {

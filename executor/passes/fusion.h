@@ -1,0 +1,26 @@
+// The fusion passes, one file each or a few that share their matching; each file says the rules.
+#pragma once
+
+#include "ir/pass.h"
+
+namespace sardonyx::passes {
+
+// Convolutions.
+bool pad_into_conv(Graph& graph, Node& node);
+bool fold_batch_norm(Graph& graph, Node& node);
+bool fold_conv_scale(Graph& graph, Node& node);
+bool fuse_conv_bias(Graph& graph, Node& node);
+bool fuse_conv_residual(Graph& graph, Node& node);
+bool fuse_conv_activation(Graph& graph, Node& node);
+
+// Matrix products.
+bool fuse_matmul_transpose(Graph& graph, Node& node);
+bool fuse_matmul_scale(Graph& graph, Node& node);
+bool fuse_matmul_bias(Graph& graph, Node& node);
+bool fuse_matmul_residual(Graph& graph, Node& node);
+bool fuse_matmul_activation(Graph& graph, Node& node);
+
+// Activations written out in simpler ops.
+bool recognize_swish(Graph& graph, Node& node);
+
+}  // namespace sardonyx::passes

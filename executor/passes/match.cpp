@@ -1,0 +1,101 @@
+#include "executor/passes/match.h"
+
+#include <limits>
+
+namespace sardonyx::passes {
+
+bool is_op(const Node& node, std::string_view name, std::string_view domain) {
+  return node.op->name == name && node.op->domain == domain;
+}
+
+bool is_fused(const Node& node, std::string_view name) {
+  return is_op(node, name, "sardonyx");
+}
+
+Node* sole_producer(const Graph& graph, const Node& node, size_t slot) {
+  if (!node.has_input(slot)) return nullptr;
+  const Value& value = *node.inputs[slot];
+  if (!value.producer || value.producer_slot != 0 || value.uses.size() != 1) return nullptr;
+  if (graph.is_output(value)) return nullptr;
+  for (const Value* other : value.producer->outputs) {
+    if (other && other != &value && (!other->uses.empty() || graph.is_output(*other))) {
+      return nullptr;
+    }
+  }
+  return value.producer;
+}
+
+const Tensor* float_constant(const Node& node, size_t slot) {
+  if (!node.has_input(slot)) return nullptr;
+  const Tensor* value = node.inputs[slot]->constant.get();
+  return value && value->dtype() == DType::kFloat ? value : nullptr;
+}
+
+std::optional<float> scalar_constant(const Node& node, size_t slot) {
+  const Tensor* value = float_constant(node, slot);
+  if (!value || value->count() != 1) return std::nullopt;
+  return value->values<float>()[0];
+}
+
+bool is_float(const Value& value) {
+  return value.type.is_tensor() && value.type.dtype == DType::kFloat;
+}
+
+bool same_shape(const Value& a, const Value& b) {
+  return a.type.is_tensor() && b.type.is_tensor() && a.type.shape && a.type.shape == b.type.shape;
+}
+
+void absorb(Graph& graph, Node& last, Node& first, const OpDef& op, Attrs attrs,
+            std::vector<Value*> inputs) {
+  graph.set_op(last, op, std::move(attrs), std::move(inputs));
+  last.name = first.name;
+  last.scope = first.scope;
+  last.source = first.source;
+  graph.erase(first);
+}
+
+namespace {
+
+std::optional<float> float_attribute(const Node& node, std::string_view name) {
+  const auto value = node.attrs.get(name);
+  if (!value || !std::holds_alternative<float>(*value)) return std::nullopt;
+  return std::get<float>(*value);
+}
+
+std::optional<ops::Activation> clip_of(const Node& node) {
+  float low = -std::numeric_limits<float>::infinity(),
+        high = std::numeric_limits<float>::infinity();
+  if (node.has_input(1)) {
+    const auto bound = scalar_constant(node, 1);
+    if (!bound) return std::nullopt;
+    low = *bound;
+  }
+  if (node.has_input(2)) {
+    const auto bound = scalar_constant(node, 2);
+    if (!bound) return std::nullopt;
+    high = *bound;
+  }
+  if (!(low <= high)) return std::nullopt;
+  return ops::Activation{"Clip", {low, high}};
+}
+
+}  // namespace
+
+std::optional<ops::Activation> activation_of(const Node& node) {
+  if (!node.op->domain.empty() || node.outputs.size() != 1) return std::nullopt;
+  const std::string_view name = node.op->name;
+  if (name == "Clip") return clip_of(node);
+  if (name == "Gelu") {
+    const auto form = node.attrs.get("approximate");
+    const bool is_tanh = form && std::get<std::string>(*form) == "tanh";
+    return ops::Activation{is_tanh ? "GeluTanh" : "Gelu", {}};
+  }
+  ops::Activation activation{std::string(name), {}};
+  for (const std::string_view attribute : {"alpha", "beta"}) {
+    if (const auto value = float_attribute(node, attribute)) activation.params.push_back(*value);
+  }
+  if (!is_known(activation)) return std::nullopt;
+  return activation;
+}
+
+}  // namespace sardonyx::passes
