@@ -64,8 +64,10 @@ struct Session::Impl {
   std::shared_ptr<const Graph> original;  // before passes, for fetching what they removed
   Environment environment;
   std::unique_ptr<Program> program;
-  std::vector<ValueInfo> inputs, outputs;
-  std::vector<std::shared_ptr<const Tensor>> defaults;  // by input; null: must be given
+  std::vector<ValueInfo> inputs, outputs;  // of `inputs`, the first `required` must be given
+  size_t required = 0;
+  std::vector<Datum> defaults;  // by input; undefined: must be given
+  std::vector<size_t> places;   // of inputs in the graph's own order
   bool has_symbols = false;
   std::mutex fetch_mutex;
   std::map<std::vector<std::string>, std::unique_ptr<Program>> fetchers;
@@ -87,9 +89,15 @@ struct Session::Impl {
   void prepare(Model loaded) {
     model = std::move(loaded);
     original = clone(*model.graph);
-    for (const Value* input : model.graph->inputs()) {
-      inputs.push_back({input->name, input->type});
-      defaults.push_back(input->default_value);
+    for (const bool with_default : {false, true}) {
+      for (size_t i = 0; i < model.graph->inputs().size(); ++i) {
+        const Value* input = model.graph->inputs()[i];
+        if ((input->default_value != nullptr) != with_default) continue;
+        inputs.push_back({input->name, input->type});
+        defaults.push_back(with_default ? Datum(*input->default_value) : Datum());
+        places.push_back(i);
+        required += with_default ? 0 : 1;
+      }
     }
     for (const Value* output : model.graph->outputs())
       outputs.push_back({output->name, output->type});
@@ -119,38 +127,34 @@ struct Session::Impl {
     return ordered;
   }
 
-  bool needs_defaults(std::span<const Datum> given) const {
-    for (size_t i = 0; i < given.size(); ++i) {
-      if (!given[i].defined() && defaults[i]) return true;
-    }
-    return false;
-  }
-
   void run(Program& target, std::span<const Datum> given, std::span<Datum> results,
            const RunOptions& run_options) {
     RunControl control{budget, std::nullopt, run_options.cancel};
     if (run_options.deadline) control.deadline = Clock::now() + *run_options.deadline;
     const ControlScope scope(control);
     const ThreadScope threads(environment.threads);
-    if (given.size() != inputs.size()) {
+    if (given.size() != inputs.size() && given.size() != required) {
       fail(ErrorCode::kInvalidArgument, "expected ", inputs.size(), " inputs, got ", given.size());
     }
-    if (needs_defaults(given)) {
-      std::vector<Datum> completed(given.begin(), given.end());
-      for (size_t i = 0; i < completed.size(); ++i) {
-        if (!completed[i].defined() && defaults[i]) completed[i] = Datum(*defaults[i]);
-      }
-      return checked_run(target, completed, results, run_options);
+    if (required == inputs.size()) {
+      check_all_given(given);
+      return target.run_into(given, {}, results, run_options.profile);
     }
-    checked_run(target, given, results, run_options);
+    std::vector<Datum> completed(given.begin(), given.end());
+    completed.resize(inputs.size());
+    std::vector<Datum> placed(inputs.size());
+    for (size_t i = 0; i < completed.size(); ++i) {
+      if (!completed[i].defined()) completed[i] = defaults[i];
+      placed[places[i]] = completed[i];
+    }
+    check_all_given(completed);
+    target.run_into(placed, {}, results, run_options.profile);
   }
 
-  void checked_run(Program& target, std::span<const Datum> given, std::span<Datum> results,
-                   const RunOptions& run_options) {
+  void check_all_given(std::span<const Datum> given) const {
     for (size_t i = 0; i < inputs.size(); ++i)
       check_given(inputs[i], given[i]);
     if (has_symbols) check_symbols(inputs, given);
-    target.run_into(given, {}, results, run_options.profile);
   }
 
   void note_symbols() {
@@ -201,7 +205,10 @@ Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;
 
 std::span<const ValueInfo> Session::inputs() const {
-  return impl_->inputs;
+  return std::span<const ValueInfo>(impl_->inputs).first(impl_->required);
+}
+std::span<const ValueInfo> Session::optional_inputs() const {
+  return std::span<const ValueInfo>(impl_->inputs).subspan(impl_->required);
 }
 std::span<const ValueInfo> Session::outputs() const {
   return impl_->outputs;

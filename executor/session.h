@@ -82,9 +82,10 @@ class Session {
   Session(Session&&) noexcept;
   Session& operator=(Session&&) noexcept;
 
-  // Inputs that a run must be given (initializers with the name of an input are defaults: see
-  // `optional_inputs`). The spans live as long as the session.
+  // Inputs that a run must be given, in the model's order, and those that have a default value in
+  // the model. The spans live as long as the session.
   std::span<const ValueInfo> inputs() const;
+  std::span<const ValueInfo> optional_inputs() const;
   std::span<const ValueInfo> outputs() const;
   const Model& model() const;  // as optimised
 
@@ -92,7 +93,7 @@ class Session {
   // kInvalidArgument where names, types or shapes do not fit, naming both sides; the session stays
   // usable after any error.
   std::vector<Datum> run(const NamedData& inputs, const RunOptions& options = {}) const;
-  // The same with inputs in the order of inputs().
+  // The same with inputs in the order of inputs(), followed by all of optional_inputs() or none.
   std::vector<Datum> run(std::span<const Datum> inputs, const RunOptions& options = {}) const;
   // Writes tensor outputs into buffers of the caller's where a slot of `outputs` is a tensor of the
   // right type and shape; other slots are set to fresh values. With all slots bound, a repeated run
