@@ -119,26 +119,37 @@ std::optional<Dim> proved_less(const Dim& a, const Dim& b) {
   return std::nullopt;
 }
 
-bool is_nonnegative_atom(const Atom& atom) {
-  const auto nonnegative = [](const Dim& dim) { return is_nonnegative(dim); };
-  if (atom.kind == Atom::Kind::kSymbol) return true;
-  if (atom.kind == Atom::Kind::kMax) {
-    return std::any_of(atom.arguments.begin(), atom.arguments.end(), nonnegative);
+// Signs are 1 for what is proved to be >= 0, -1 for <= 0, and 0 where neither is. One visit of each
+// part, so that deeply nested dims cost no more than their size.
+int sign_of(const Dim& dim);
+
+int sign_of(const Atom& atom) {
+  if (atom.kind == Atom::Kind::kSymbol) return 1;
+  const int first = sign_of(atom.arguments[0]), second = sign_of(atom.arguments[1]);
+  if (atom.kind == Atom::Kind::kFloor)
+    return first * second;  // of sign -1 or 1, or 0 where unknown
+  const int dominant = atom.kind == Atom::Kind::kMax ? 1 : -1;
+  if (first == dominant || second == dominant) return dominant;
+  return first == second ? first : 0;
+}
+
+int sign_of(const Dim& dim) {
+  if (dim.is_known()) return dim.value() >= 0 ? 1 : -1;
+  int sign = 0;
+  for (const auto& [key, term] : DimAlgebra::terms_of(dim)) {
+    int of_term = term.coefficient < 0 ? -1 : 1;
+    for (const AtomPtr& atom : term.atoms)
+      of_term *= sign_of(*atom);
+    if (of_term == 0 || of_term == -sign) return 0;
+    sign = of_term;
   }
-  return std::all_of(atom.arguments.begin(), atom.arguments.end(), nonnegative);
+  return sign;
 }
 
 }  // namespace
 
 bool is_nonnegative(const Dim& dim) {
-  if (dim.is_known()) return dim.value() >= 0;
-  for (const auto& [key, term] : DimAlgebra::terms_of(dim)) {
-    if (term.coefficient < 0) return false;
-    for (const AtomPtr& atom : term.atoms) {
-      if (!is_nonnegative_atom(*atom)) return false;
-    }
-  }
-  return true;
+  return sign_of(dim) == 1;
 }
 
 Dim Dim::symbol(std::string_view name) {
@@ -258,9 +269,10 @@ Dim floor_div(const Dim& a, const Dim& b) {
   Terms quotient, rest;
   for (const auto& [key, term] : DimAlgebra::terms_of(a)) {
     const int64_t part = floor_div_int(term.coefficient, b.value());
-    if (key.empty() || part * b.value() == term.coefficient) {
+    const int64_t covered = checked_mul(part, b.value());
+    if (key.empty() || covered == term.coefficient) {
       add_term(quotient, {part, term.atoms});
-      add_term(rest, {term.coefficient - part * b.value(), term.atoms});
+      add_term(rest, {term.coefficient - covered, term.atoms});
     } else {
       add_term(rest, term);
     }
@@ -295,8 +307,11 @@ std::optional<Dim> exact_div(const Dim& a, const Dim& b) {
   const Term& d = divisor.begin()->second;
   Terms quotient;
   for (const auto& [key, term] : DimAlgebra::terms_of(a)) {
-    if (term.coefficient % d.coefficient != 0) return std::nullopt;
-    Term part{term.coefficient / d.coefficient, term.atoms};
+    // The lowest int64 divided by -1 traps, so negation is a product.
+    const bool negates = d.coefficient == -1;
+    if (!negates && term.coefficient % d.coefficient != 0) return std::nullopt;
+    Term part{negates ? checked_mul(term.coefficient, -1) : term.coefficient / d.coefficient,
+              term.atoms};
     for (const AtomPtr& atom : d.atoms) {
       const auto same = [&](const AtomPtr& candidate) { return candidate->text == atom->text; };
       const auto at = std::find_if(part.atoms.begin(), part.atoms.end(), same);

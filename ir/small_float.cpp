@@ -24,7 +24,8 @@ double largest_of(const SmallFormat& f) {
 uint8_t nan_of(const SmallFormat& f, bool negative) {
   if (f.unsigned_zero) return 0x80;
   const auto sign = static_cast<uint8_t>(negative ? 0x80 : 0);
-  return f.has_nan ? static_cast<uint8_t>(sign | 0x7f) : static_cast<uint8_t>(negative ? 0xf : 0x7);
+  // E2M1 has no NaN: the code for -0 stands in, as in the reference conversions of ONNX.
+  return f.has_nan ? static_cast<uint8_t>(sign | 0x7f) : uint8_t{0x8};
 }
 
 uint8_t encode(const SmallFormat& f, double magnitude, bool negative) {

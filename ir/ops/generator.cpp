@@ -201,26 +201,32 @@ std::optional<Dim> scalar_dim(const InferContext& c, size_t input) {
   return dims && dims->size() == 1 ? std::optional((*dims)[0]) : std::nullopt;
 }
 
+// The length of a range whose step is known.
+Dim length_of(InferContext& c, const Dim& start, const Dim& limit, int64_t delta) {
+  if (start.is_known() && limit.is_known()) {
+    return range_length(c, start.value(), limit.value(), delta);
+  }
+  return max(delta > 0 ? ceil_div(limit - start, delta) : ceil_div(start - limit, Dim(0) - delta),
+             Dim(0));
+}
+
 void infer_integer_range(InferContext& c) {
   const std::optional<Dim> start = scalar_dim(c, 0), limit = scalar_dim(c, 1),
                            delta = scalar_dim(c, 2);
   if (delta && *delta == 0) c.fail_input(2, "must not be 0");
-  Dim length = c.unknown();
-  if (start && limit && delta && delta->is_known()) {
-    if (start->is_known() && limit->is_known()) {
-      length = range_length(c, start->value(), limit->value(), delta->value());
-    } else {
-      length = max(delta->value() > 0 ? ceil_div(*limit - *start, *delta)
-                                      : ceil_div(*start - *limit, Dim(0) - *delta),
-                   Dim(0));
-    }
+  c.set(0, c.dtype(0), Dims{c.unknown()});
+  if (!start || !limit || !delta || !delta->is_known()) return;
+  try {
+    const Dim length = length_of(c, *start, *limit, delta->value());
+    c.set(0, c.dtype(0), Dims{length});
+    if (!length.is_known() || length.value() > kMostValues) return;
+    Dims values;
+    for (int64_t i = 0; i < length.value(); ++i)
+      values.push_back(*start + *delta * i);
+    c.set_dims(0, std::move(values));
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kResourceExhausted) throw;  // beyond int64: nothing is carried
   }
-  c.set(0, c.dtype(0), Dims{length});
-  if (!length.is_known() || length.value() > kMostValues || !start || !delta) return;
-  Dims values;
-  for (int64_t i = 0; i < length.value(); ++i)
-    values.push_back(*start + *delta * i);
-  c.set_dims(0, std::move(values));
 }
 
 void infer_range(InferContext& c) {

@@ -46,21 +46,34 @@ int64_t axis_in(int64_t axis, size_t rank) {
   return rank == 1 ? 0 : axis;
 }
 
+bool is_single(const Dims& shape) {
+  return shape.empty() || (shape.size() == 1 && shape[0] == 1);
+}
+
+// The zero point has the scale's shape, but that one number may come as a scalar or as a vector of
+// one.
+void check_zero_point(InferContext& c) {
+  if (!c.has(2) || !c.shape(1) || !c.shape(2)) return;
+  const Dims &scale = *c.shape(1), &zero_point = *c.shape(2);
+  if (is_single(scale) && is_single(zero_point)) return;
+  if (scale.size() != zero_point.size()) {
+    c.fail_input(2, "must have the shape of the scale, ", to_text(scale));
+  }
+  for (size_t i = 0; i < scale.size(); ++i) {
+    c.merged(scale[i], zero_point[i], "dims of scale and zero point");
+  }
+}
+
 // The scale is one number, one for each slice along the axis, or one for each block of `block_size`
 // along it.
 void check_scale(InferContext& c, int64_t given_axis, int64_t block_size) {
   c.require(block_size >= 0, "block_size: expected a positive number, or 0 for none, got ",
             block_size);
-  if (c.has(2) && c.shape(1) && c.shape(2)) {
-    c.require(rank_of(c, 1) == rank_of(c, 2), "zero point ", to_text(*c.shape(2)),
-              " must have the shape of the scale ", to_text(*c.shape(1)));
-    for (size_t i = 0; i < c.shape(1)->size(); ++i) {
-      c.merged((*c.shape(1))[i], (*c.shape(2))[i], "dims of scale and zero point");
-    }
-  }
+  check_zero_point(c);
   const Dims *x = c.shape(0), *scale = c.shape(1);
   if (!x || !scale || scale->empty()) return;
-  if (scale->size() == 1 && (x->empty() || (*scale)[0] == 1)) return require_single(c, 1);
+  if (is_single(*scale)) return;
+  if (x->empty()) return require_single(c, 1);
   const auto axis =
       static_cast<size_t>(c.normalized_axis(axis_in(given_axis, x->size()), x->size()));
   if (block_size == 0) {

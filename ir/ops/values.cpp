@@ -76,7 +76,7 @@ std::optional<Dim> truncated_div(const Dim& a, const Dim& b) {
   if (b.is_known()) {
     if (const std::optional<Dim> exact = exact_div(a, b)) return exact;
     if (is_nonnegative(a))
-      return b.value() > 0 ? floor_div(a, b) : Dim(0) - floor_div(a, -b.value());
+      return b.value() > 0 ? floor_div(a, b) : Dim(0) - floor_div(a, Dim(0) - b);
     return std::nullopt;
   }
   // A symbol in the divisor may be zero, in which case the op gives 0 or anything; then no size
