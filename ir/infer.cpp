@@ -104,13 +104,15 @@ std::string TypeSet::text() const {
 }
 
 InferContext::InferContext(const OpDef& op, const Attrs& attrs, std::span<const InferInput> inputs,
-                           size_t outputs, size_t formal_inputs, std::function<Dim()> fresh_symbol)
+                           size_t outputs, size_t formal_inputs, std::function<Dim()> fresh_symbol,
+                           bool types_subgraphs)
     : op_(op),
       attrs_(attrs),
       inputs_(inputs),
       formal_(formal_inputs),
       outputs_(outputs),
-      fresh_symbol_(std::move(fresh_symbol)) {}
+      fresh_symbol_(std::move(fresh_symbol)),
+      types_subgraphs_(types_subgraphs) {}
 
 const Dims* InferContext::shape(size_t input) const {
   return has(input) && inputs_[input].type.shape ? &*inputs_[input].type.shape : nullptr;
@@ -172,8 +174,9 @@ void InferContext::fail_text(const std::string& message) const {
 
 std::vector<InferOutput> infer(const OpDef& op, const Attrs& attrs,
                                std::span<const InferInput> inputs, size_t formal_inputs,
-                               size_t outputs, const std::function<Dim()>& fresh_symbol) {
-  InferContext context(op, attrs, inputs, outputs, formal_inputs, fresh_symbol);
+                               size_t outputs, const std::function<Dim()>& fresh_symbol,
+                               bool types_subgraphs) {
+  InferContext context(op, attrs, inputs, outputs, formal_inputs, fresh_symbol, types_subgraphs);
   const Signature& signature = signature_of(op);
   check_inputs(context, signature);
   check_count(context, outputs, signature.min_outputs, signature.max_outputs, "outputs");

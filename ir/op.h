@@ -76,7 +76,8 @@ struct InferOutput {
 class InferContext {
  public:
   InferContext(const OpDef& op, const Attrs& attrs, std::span<const InferInput> inputs,
-               size_t outputs, size_t formal_inputs, std::function<Dim()> fresh_symbol);
+               size_t outputs, size_t formal_inputs, std::function<Dim()> fresh_symbol,
+               bool types_subgraphs = false);
 
   const OpDef& op() const { return op_; }
   template <typename S>
@@ -115,6 +116,9 @@ class InferContext {
   // A dim that nothing is known of.
   Dim unknown() { return fresh_symbol_(); }
   const std::function<Dim()>& fresh_symbol() const { return fresh_symbol_; }
+  // The node stands in a graph that is being typed: types are to be written into the subgraphs in
+  // its attributes. Otherwise these are shared with other calls and must not be changed.
+  bool types_subgraphs() const { return types_subgraphs_; }
 
   // Throws kInvalidModel with "OP: input NAME: MESSAGE" / "OP: MESSAGE" (the caller adds the node's
   // name).
@@ -147,6 +151,7 @@ class InferContext {
   size_t formal_;
   std::vector<InferOutput> outputs_;
   std::function<Dim()> fresh_symbol_;
+  bool types_subgraphs_;
 };
 
 // One call of a reference kernel whose outputs have known shapes. Values of packed types come
@@ -275,6 +280,7 @@ std::string full_name(const OpDef& op);  // "Conv", "com.microsoft::FusedConv"
 // it set. Throws kInvalidModel "Conv: input W: ...".
 std::vector<InferOutput> infer(const OpDef& op, const Attrs& attrs,
                                std::span<const InferInput> inputs, size_t formal_inputs,
-                               size_t outputs, const std::function<Dim()>& fresh_symbol);
+                               size_t outputs, const std::function<Dim()>& fresh_symbol,
+                               bool types_subgraphs = false);
 
 }  // namespace sardonyx

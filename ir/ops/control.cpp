@@ -1,7 +1,210 @@
+// If, Loop.
+#include "ir/ops/control.h"
+
+#include <algorithm>
+
+#include "ir/ops/body_types.h"
+#include "ir/ops/carry.h"
+#include "ir/ops/infer.h"
+#include "ir/ops/sequence.h"
+#include "ir/ops/stack.h"
 #include "ir/ops/tables.h"
+#include "ir/run_control.h"
 
 namespace sardonyx::ops {
+namespace {
 
-std::span<const OpDef> control_ops() { return {}; }
+constexpr TypeSet kAnyValue(kAnyDType, kAnyDType, kAnyDType, kClassicTypes | DType::kBFloat16);
+
+bool read_condition(const Datum& datum, std::string_view what) {
+  const Tensor& tensor = datum.tensor();
+  if (tensor.dtype() != DType::kBool || tensor.count() != 1) {
+    fail(ErrorCode::kInvalidArgument, what, ": expected one bool, got ", datum.type());
+  }
+  return tensor.values<bool>()[0];
+}
+
+std::optional<bool> known_condition(const Tensor* constant) {
+  if (!constant || constant->dtype() != DType::kBool || constant->count() != 1) return std::nullopt;
+  return constant->values<bool>()[0];
+}
+
+// ---- If
+
+// What one branch gives, in the enclosing graph's terms; nullopt where its inference failed.
+struct BranchTypes {
+  std::vector<Type> types;
+  std::vector<std::optional<Dims>> dims;
+};
+
+BranchTypes branch_types(InferContext& c, const GraphPtr& branch, std::string_view what) {
+  BodyTyper typer(c, branch, what);
+  typer.require_counts(0, c.output_count());
+  typer.type({});
+  BranchTypes result;
+  for (size_t i = 0; i < c.output_count(); ++i) {
+    result.types.push_back(typer.to_outer(typer.output(i)));
+    result.dims.push_back(typer.output_dims(i));
+  }
+  return result;
+}
+
+void set_branch(InferContext& c, BranchTypes branch) {
+  for (size_t i = 0; i < c.output_count(); ++i) {
+    c.set(i, std::move(branch.types[i]));
+    if (branch.dims[i]) c.set_dims(i, std::move(*branch.dims[i]));
+  }
+}
+
+// Exporters write branches that cannot be typed where they are not taken (Squeeze of a dim that is
+// not 1, say), so an error counts only if no other branch is left. If such a branch is taken after
+// all, running it finds the error again.
+void infer_if(InferContext& c) {
+  require_single(c, 0);
+  const auto& attrs = c.attrs<IfAttrs>();
+  const GraphPtr branches[] = {attrs.then_branch, attrs.else_branch};
+  constexpr std::string_view kNames[] = {"then_branch", "else_branch"};
+  const auto taken = known_condition(c.constant(0));
+  std::optional<BranchTypes> found[2];
+  std::optional<Error> error;
+  for (size_t i = 0; i < 2; ++i) {
+    const bool is_dead = taken && *taken == (i == 1);
+    if (is_dead && !c.types_subgraphs()) continue;
+    try {
+      found[i] = branch_types(c, branches[i], kNames[i]);
+    } catch (const Error& caught) {
+      const bool is_fatal =
+          caught.code() != ErrorCode::kInvalidModel && caught.code() != ErrorCode::kInvalidArgument;
+      if (is_fatal || (taken && !is_dead)) throw;
+      if (!error) error = caught.with_context(kNames[i]);
+    }
+    if (is_dead) found[i].reset();
+  }
+  if (!found[0] && !found[1]) throw *error;
+  if (!found[0] || !found[1]) return set_branch(c, std::move(found[0] ? *found[0] : *found[1]));
+  BranchTypes merged = *found[0];
+  for (size_t i = 0; i < c.output_count(); ++i) {
+    const auto type = joined(found[0]->types[i], found[1]->types[i], c.fresh_symbol());
+    c.require(type.has_value(), "output ", i, ": then_branch gives ", found[0]->types[i],
+              ", else_branch ", found[1]->types[i]);
+    merged.types[i] = *type;
+    if (merged.dims[i] != found[1]->dims[i]) merged.dims[i].reset();
+  }
+  set_branch(c, std::move(merged));
+}
+
+std::vector<Datum> run_if(const EvalCall& call) {
+  const auto& attrs = call.attrs<IfAttrs>();
+  const bool taken = read_condition(call.inputs[0], "cond");
+  const Graph& branch = taken ? *attrs.then_branch : *attrs.else_branch;
+  std::vector<Datum> outputs = call.run_subgraph(branch, {}, call.captures);
+  outputs.resize(call.output_count);
+  return outputs;
+}
+
+// ---- Loop
+
+// M and cond come first; both may be left out, even at the end of the list.
+size_t carried_count(size_t inputs) {
+  return inputs > 2 ? inputs - 2 : 0;
+}
+
+const Value* without_identities(const Value* value) {
+  while (value->producer && value->producer->op->name == "Identity" &&
+         value->producer->op->domain.empty()) {
+    value = value->producer->inputs[0];
+  }
+  return value;
+}
+
+// Whether nothing but the trip count ends the loop.
+bool runs_to_the_end(const InferContext& c, const Graph& body) {
+  if (c.has(1) && known_condition(c.constant(1)) != true) return false;
+  const Value* next = without_identities(body.outputs()[0]);
+  return next == body.inputs()[1] || known_condition(next->constant.get()) == true;
+}
+
+// The number of iterations where it is known before the run.
+Dim trip_count(InferContext& c, const Graph& body) {
+  const auto count = carried_elements(c, 0);
+  if (!count || count->size() != 1 || !runs_to_the_end(c, body)) return c.unknown();
+  return max((*count)[0], 0);
+}
+
+void infer_loop(InferContext& c) {
+  if (c.has(0)) require_single(c, 0);
+  if (c.has(1)) require_single(c, 1);
+  BodyTyper typer(c, c.attrs<LoopAttrs>().body, "body");
+  const size_t carried = carried_count(c.input_count());
+  typer.require_counts(carried + 2, std::max(carried, c.output_count()) + 1);
+  std::vector<Type> inputs{Type::tensor(DType::kInt64, Dims{}), Type::tensor(DType::kBool, Dims{})};
+  for (size_t i = 2; i < c.input_count(); ++i)
+    inputs.push_back(typer.to_inner(c.type(i)));
+  const std::vector<Type> types = typer.type_loop(std::move(inputs), 2, carried, 1);
+  const Type& condition = typer.output(0);
+  c.require(condition.is_none() || condition.dtype == DType::kBool,
+            "body: its first output, the condition, must be bool, got ", condition);
+  for (size_t i = 0; i < std::min(carried, c.output_count()); ++i)
+    c.set(i, typer.to_outer(types[i]));
+  if (c.output_count() <= carried) return;
+  const Dim count = trip_count(c, typer.body());
+  for (size_t i = carried; i < c.output_count(); ++i) {
+    Type slice = typer.to_outer(typer.output(1 + i));
+    c.require(slice.is_none() || slice.is_tensor(), "body: scan output ", i - carried,
+              " must be a tensor, got ", slice);
+    if (slice.shape) slice.shape->insert(slice.shape->begin(), count);
+    c.set(i, std::move(slice));
+  }
+}
+
+std::vector<Datum> run_loop(const EvalCall& call) {
+  const Graph& body = *call.attrs<LoopAttrs>().body;
+  const size_t carried = carried_count(call.inputs.size());
+  std::optional<int64_t> most;
+  if (call.has(0)) most = call.inputs[0].tensor().to_int64s().at(0);
+  bool goes_on = !call.has(1) || read_condition(call.inputs[1], "cond");
+  std::vector<Datum> state(call.inputs.end() - static_cast<ptrdiff_t>(carried), call.inputs.end());
+  std::vector<TensorStack> scans(body.outputs().size() - 1 - carried);
+  for (int64_t i = 0; goes_on && (!most || i < *most); ++i) {
+    check_interrupted();
+    std::vector<Datum> inputs{Tensor::scalar(i), Tensor::scalar(goes_on)};
+    std::move(state.begin(), state.end(), std::back_inserter(inputs));
+    std::vector<Datum> outputs = call.run_subgraph(body, inputs, call.captures);
+    goes_on = read_condition(outputs[0], "body: its first output, the condition");
+    const auto first = outputs.begin() + 1;
+    const auto first_scan = first + static_cast<ptrdiff_t>(carried);
+    for (size_t k = 0; k < scans.size(); ++k)
+      scans[k].add(first_scan[static_cast<ptrdiff_t>(k)].tensor());
+    state.assign(std::move_iterator(first), std::move_iterator(first_scan));
+  }
+  for (size_t k = 0; k < scans.size() && carried + k < call.output_count; ++k) {
+    state.emplace_back(scans[k].stacked(0, false, body.outputs()[1 + carried + k]->type));
+  }
+  state.resize(call.output_count);
+  return state;
+}
+
+const OpDef kOps[] = {
+    {.name = "If",
+     .since = 25,
+     .signature = "(cond: B) -> (outputs...: V*)",
+     .types = {{"B", DType::kBool}, {"V", kAnyValue}},
+     .attrs = attr_schema<IfAttrs>(),
+     .infer = infer_if,
+     .evaluate = run_if},
+    {.name = "Loop",
+     .since = 25,
+     .signature = "(M?: I, cond?: B, v_initial...0: V*) -> (v_final_and_scan_outputs...: V*)",
+     .types = {{"I", DType::kInt64}, {"B", DType::kBool}, {"V", kAnyValue}},
+     .attrs = attr_schema<LoopAttrs>(),
+     .infer = infer_loop,
+     .evaluate = run_loop},
+};
+
+}  // namespace
+
+std::span<const OpDef> control_ops() {
+  return kOps;
+}
 
 }  // namespace sardonyx::ops

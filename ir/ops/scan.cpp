@@ -1,9 +1,206 @@
+// Scan, SequenceMap.
+#include <algorithm>
+
+#include "ir/ops/body_types.h"
+#include "ir/ops/control.h"
+#include "ir/ops/infer.h"
+#include "ir/ops/stack.h"
 #include "ir/ops/tables.h"
+#include "ir/run_control.h"
+#include "ir/strides.h"
 
 namespace sardonyx::ops {
+namespace {
+
+// ---- Scan
+
+using Setting = std::optional<std::vector<int64_t>>;
+
+int64_t setting_of(const Setting& setting, size_t index) {
+  return setting ? (*setting)[index] : 0;
+}
+
+void check_settings(const InferContext& c, const Setting& axes, const Setting& directions,
+                    size_t count, std::string_view what) {
+  c.require(!axes || axes->size() == count, what, "_axes has ", axes ? axes->size() : 0,
+            " elements, expected ", count);
+  c.require(!directions || directions->size() == count, what, "_directions has ",
+            directions ? directions->size() : 0, " elements, expected ", count);
+  for (size_t i = 0; directions && i < count; ++i) {
+    const int64_t direction = (*directions)[i];
+    c.require(direction == 0 || direction == 1, what, "_directions: expected 0 or 1, got ",
+              direction);
+  }
+}
+
+// The types of the body's inputs: states as they are, scan inputs without their axis. `length` is
+// set to the number of steps as far as it is known.
+std::vector<Type> scan_body_inputs(InferContext& c, const ScanAttrs& attrs, size_t states,
+                                   BodyTyper& typer, std::optional<Dim>& length) {
+  std::vector<Type> types;
+  for (size_t i = 0; i < c.input_count(); ++i) {
+    Type type = c.type(i);
+    if (i >= states && type.shape) {
+      const int64_t axis = c.normalized_axis(setting_of(attrs.scan_input_axes, i - states),
+                                             type.rank(), "scan_input_axes");
+      const Dim size = (*type.shape)[static_cast<size_t>(axis)];
+      length = length ? c.merged(*length, size, "the lengths of the scan inputs") : size;
+      type.shape->erase(type.shape->begin() + axis);
+    }
+    types.push_back(typer.to_inner(type));
+  }
+  return types;
+}
+
+void infer_scan(InferContext& c) {
+  const auto& attrs = c.attrs<ScanAttrs>();
+  c.require(
+      attrs.num_scan_inputs >= 1 && attrs.num_scan_inputs <= static_cast<int64_t>(c.input_count()),
+      "num_scan_inputs: expected 1 to ", c.input_count(), ", got ", attrs.num_scan_inputs);
+  const size_t states = c.input_count() - static_cast<size_t>(attrs.num_scan_inputs);
+  BodyTyper typer(c, attrs.body, "body");
+  typer.require_counts(c.input_count(), std::max(states, c.output_count()));
+  const size_t scans = typer.body().outputs().size() - states;
+  check_settings(c, attrs.scan_input_axes, attrs.scan_input_directions,
+                 static_cast<size_t>(attrs.num_scan_inputs), "scan_input");
+  check_settings(c, attrs.scan_output_axes, attrs.scan_output_directions, scans, "scan_output");
+  std::optional<Dim> length;
+  std::vector<Type> inputs = scan_body_inputs(c, attrs, states, typer, length);
+  const std::vector<Type> types = typer.type_loop(std::move(inputs), 0, states, 0);
+  if (!length) length = c.unknown();
+  for (size_t i = 0; i < c.output_count(); ++i) {
+    if (i < states) {
+      c.set(i, typer.to_outer(types[i]));
+      continue;
+    }
+    Type type = typer.to_outer(typer.output(i));
+    if (type.shape) {
+      const int64_t axis = c.normalized_axis(setting_of(attrs.scan_output_axes, i - states),
+                                             type.rank() + 1, "scan_output_axes");
+      type.shape->insert(type.shape->begin() + axis, *length);
+    }
+    c.set(i, std::move(type));
+  }
+}
+
+// The common length of the scan inputs along their axes.
+int64_t scan_length(std::span<const Datum> scanned, const ScanAttrs& attrs) {
+  std::optional<int64_t> length;
+  for (size_t i = 0; i < scanned.size(); ++i) {
+    const Shape& shape = scanned[i].tensor().shape();
+    const int64_t axis = setting_of(attrs.scan_input_axes, i);
+    const auto rank = static_cast<int64_t>(shape.size());
+    if (axis < -rank || axis >= rank) {
+      fail(ErrorCode::kInvalidArgument, "scan_input_axes: ", axis, " is out of range for rank ",
+           rank);
+    }
+    const int64_t size = shape[axis_of(axis, shape.size())];
+    if (length && *length != size) {
+      fail(ErrorCode::kInvalidArgument, "the scan inputs have lengths ", *length, " and ", size);
+    }
+    length = size;
+  }
+  return length.value_or(0);
+}
+
+std::vector<Datum> run_scan(const EvalCall& call) {
+  const auto& attrs = call.attrs<ScanAttrs>();
+  const Graph& body = *attrs.body;
+  const size_t states = call.inputs.size() - static_cast<size_t>(attrs.num_scan_inputs);
+  const auto scanned = call.inputs.subspan(states);
+  const int64_t length = scan_length(scanned, attrs);
+  std::vector<Datum> state(call.inputs.begin(),
+                           call.inputs.begin() + static_cast<ptrdiff_t>(states));
+  std::vector<TensorStack> scans(body.outputs().size() - states);
+  for (int64_t step = 0; step < length; ++step) {
+    check_interrupted();
+    std::vector<Datum> inputs = std::move(state);
+    for (size_t i = 0; i < scanned.size(); ++i) {
+      const Tensor& tensor = scanned[i].tensor();
+      const size_t axis = axis_of(setting_of(attrs.scan_input_axes, i), tensor.rank());
+      const bool backwards = setting_of(attrs.scan_input_directions, i) == 1;
+      inputs.emplace_back(slice_of(tensor, axis, backwards ? length - 1 - step : step));
+    }
+    std::vector<Datum> outputs = call.run_subgraph(body, inputs, call.captures);
+    for (size_t i = 0; i < scans.size(); ++i)
+      scans[i].add(outputs[states + i].tensor());
+    outputs.resize(states);
+    state = std::move(outputs);
+  }
+  for (size_t i = 0; i < scans.size() && states + i < call.output_count; ++i) {
+    state.emplace_back(scans[i].stacked(setting_of(attrs.scan_output_axes, i),
+                                        setting_of(attrs.scan_output_directions, i) == 1,
+                                        body.outputs()[states + i]->type));
+  }
+  state.resize(call.output_count);
+  return state;
+}
+
+// ---- SequenceMap
+
+void infer_sequence_map(InferContext& c) {
+  BodyTyper typer(c, c.attrs<SequenceMapAttrs>().body, "body");
+  typer.require_counts(c.input_count(), c.output_count());
+  std::vector<Type> inputs;
+  for (size_t i = 0; i < c.input_count(); ++i)
+    inputs.push_back(typer.to_inner(c.type(i).is_sequence() ? *c.type(i).element : c.type(i)));
+  typer.type(inputs);
+  for (size_t i = 0; i < c.output_count(); ++i) {
+    const Type& item = typer.output(i);
+    c.require(item.is_tensor(), "body: output ", i, " must be a tensor, got ", item);
+    c.set(i, Type::sequence(typer.to_outer(item)));
+  }
+}
+
+std::vector<Datum> run_sequence_map(const EvalCall& call) {
+  const Graph& body = *call.attrs<SequenceMapAttrs>().body;
+  const size_t length = call.inputs[0].sequence().items.size();
+  for (const Datum& input : call.inputs) {
+    if (input.is_sequence() && input.sequence().items.size() != length) {
+      fail(ErrorCode::kInvalidArgument, "the sequences have ", length, " and ",
+           input.sequence().items.size(), " items");
+    }
+  }
+  std::vector<Sequence> results(call.output_count);
+  for (size_t i = 0; i < results.size(); ++i)
+    results[i].element = Type::tensor(body.outputs()[i]->type.dtype);
+  for (size_t at = 0; at < length; ++at) {
+    check_interrupted();
+    std::vector<Datum> inputs;
+    for (const Datum& input : call.inputs)
+      inputs.push_back(input.is_sequence() ? input.sequence().items[at] : input);
+    const std::vector<Datum> outputs = call.run_subgraph(body, inputs, call.captures);
+    for (size_t i = 0; i < results.size(); ++i) {
+      results[i].element = Type::tensor(outputs[i].tensor().dtype());
+      results[i].items.push_back(outputs[i]);
+    }
+  }
+  return {std::move_iterator(results.begin()), std::move_iterator(results.end())};
+}
+
+constexpr TypeSet kSequences({}, kClassicTypes);
+
+const OpDef kOps[] = {
+    {.name = "Scan",
+     .since = 25,
+     .signature = "(initial_state_and_scan_inputs...: V*) -> (final_state_and_scan_outputs...: V*)",
+     .types = {{"V", kAnyDType}},
+     .attrs = attr_schema<ScanAttrs>(),
+     .infer = infer_scan,
+     .evaluate = run_scan},
+    {.name = "SequenceMap",
+     .since = 17,
+     .signature = "(input_sequence: S, additional_inputs...0: V*) -> (out_sequence...: S*)",
+     .types = {{"S", kSequences}, {"V", {kClassicTypes, kClassicTypes}}},
+     .attrs = attr_schema<SequenceMapAttrs>(),
+     .infer = infer_sequence_map,
+     .evaluate = run_sequence_map},
+};
+
+}  // namespace
 
 std::span<const OpDef> scan_ops() {
-  return {};
+  return kOps;
 }
 
 }  // namespace sardonyx::ops

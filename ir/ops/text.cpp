@@ -1,7 +1,237 @@
+// StringConcat, StringSplit, StringNormalizer, RegexFullMatch.
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "ir/ops/infer.h"
 #include "ir/ops/tables.h"
+#include "ir/ops/unicode.h"
+#include "ir/run_control.h"
+#include "ir/strides.h"
 
 namespace sardonyx::ops {
+namespace {
 
-std::span<const OpDef> text_ops() { return {}; }
+// ---- StringConcat
+
+void run_string_concat(const KernelCall& call) {
+  const TensorView& out = call.outputs[0];
+  const std::span<const int64_t> shapes[] = {call.inputs[0].shape, call.inputs[1].shape};
+  const RowWalk walk = broadcast_walk(out.shape, shapes);
+  walk.for_each([&](const int64_t* offsets, int64_t length) {
+    for (int64_t i = 0; i < length; ++i) {
+      out.data<std::string>()[offsets[0] + i * walk.step(0)] =
+          call.inputs[0].data<std::string>()[offsets[1] + i * walk.step(1)] +
+          call.inputs[1].data<std::string>()[offsets[2] + i * walk.step(2)];
+    }
+  });
+}
+
+// ---- StringSplit
+
+struct StringSplitAttrs {
+  std::optional<std::string> delimiter;  // absent or empty: runs of white space
+  std::optional<int64_t> maxsplit;       // absent or negative: no limit
+  static auto fields() {
+    return std::tuple{field("delimiter", &StringSplitAttrs::delimiter),
+                      field("maxsplit", &StringSplitAttrs::maxsplit)};
+  }
+};
+
+void infer_string_split(InferContext& c) {
+  std::optional<Dims> counts = shape_of(c, 0);
+  c.set(1, DType::kInt64, counts);
+  if (counts) counts->push_back(c.unknown());
+  c.set(0, DType::kString, std::move(counts));
+}
+
+std::vector<Datum> run_string_split(const EvalCall& call) {
+  const auto& attrs = call.attrs<StringSplitAttrs>();
+  const std::string delimiter = attrs.delimiter.value_or("");
+  const Tensor& input = call.inputs[0].tensor();
+  std::vector<std::vector<std::string_view>> pieces;
+  size_t most = 0;
+  for (const std::string& element : input.values<std::string>()) {
+    const int64_t limit = attrs.maxsplit.value_or(-1);
+    pieces.push_back(delimiter.empty() ? split_at_spaces(element, limit)
+                                       : split_at_separator(element, delimiter, limit));
+    most = std::max(most, pieces.back().size());
+    if (pieces.size() % 1024 == 0) check_interrupted();
+  }
+  Shape shape = input.shape();
+  Tensor counts = Tensor::allocate(DType::kInt64, shape);
+  shape.push_back(static_cast<int64_t>(most));
+  Tensor output = Tensor::allocate(DType::kString, std::move(shape));
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    counts.mutable_values<int64_t>()[i] = static_cast<int64_t>(pieces[i].size());
+    std::copy(pieces[i].begin(), pieces[i].end(),
+              output.mutable_values<std::string>().begin() + static_cast<ptrdiff_t>(i * most));
+  }
+  return {std::move(output), std::move(counts)};
+}
+
+// ---- StringNormalizer
+
+struct StringNormalizerAttrs {
+  std::string case_change_action = "NONE";
+  bool is_case_sensitive = false;  // in the comparison with the stop words
+  std::optional<std::string> locale;
+  std::optional<std::vector<std::string>> stopwords;
+  static auto fields() {
+    return std::tuple{field("case_change_action", &StringNormalizerAttrs::case_change_action),
+                      field("is_case_sensitive", &StringNormalizerAttrs::is_case_sensitive),
+                      field("locale", &StringNormalizerAttrs::locale),
+                      field("stopwords", &StringNormalizerAttrs::stopwords)};
+  }
+};
+
+void infer_string_normalizer(InferContext& c) {
+  const auto& attrs = c.attrs<StringNormalizerAttrs>();
+  const std::string& action = attrs.case_change_action;
+  c.require(action == "NONE" || action == "LOWER" || action == "UPPER",
+            "case_change_action: expected NONE, LOWER or UPPER, got \"", action, "\"");
+  const Dims* dims = c.shape(0);
+  if (!dims) return c.set(0, DType::kString, std::nullopt);
+  const bool is_row = dims->size() == 2 && (!(*dims)[0].is_known() || (*dims)[0] == 1);
+  if (dims->size() != 1 && !is_row) c.fail_input(0, "expected shape [C] or [1, C]");
+  const bool drops = attrs.stopwords && !attrs.stopwords->empty();
+  const Dim count = drops ? c.unknown() : max(dims->back(), 1);
+  c.set(0, DType::kString, is_row ? Dims{1, count} : Dims{count});
+}
+
+// Case differs between locales for the Turkic languages alone, as far as single letters go.
+bool is_turkic(const std::optional<std::string>& locale) {
+  const std::string language = locale ? locale->substr(0, locale->find_first_of("_-.@")) : "";
+  return language == "tr" || language == "az";
+}
+
+std::vector<Datum> run_string_normalizer(const EvalCall& call) {
+  const auto& attrs = call.attrs<StringNormalizerAttrs>();
+  const Tensor& input = call.inputs[0].tensor();
+  const bool turkic = is_turkic(attrs.locale);
+  const auto compared = [&](const std::string& text) {
+    return attrs.is_case_sensitive ? text : with_case(text, Casing::kLower, turkic);
+  };
+  std::unordered_set<std::string> dropped;
+  if (attrs.stopwords) {
+    for (const std::string& word : *attrs.stopwords)
+      dropped.insert(compared(word));
+  }
+  std::vector<std::string> kept;
+  for (const std::string& element : input.values<std::string>()) {
+    if (!dropped.empty() && dropped.contains(compared(element))) continue;
+    const std::string& action = attrs.case_change_action;
+    kept.push_back(
+        action == "NONE"
+            ? element
+            : with_case(element, action == "LOWER" ? Casing::kLower : Casing::kUpper, turkic));
+    if (kept.size() % 1024 == 0) check_interrupted();
+  }
+  if (kept.empty()) kept.emplace_back();  // so the specification: never no element
+  const auto count = static_cast<int64_t>(kept.size());
+  return {Tensor::of(kept, input.rank() == 2 ? Shape{1, count} : Shape{count})};
+}
+
+// ---- RegexFullMatch
+
+struct RegexAttrs {
+  std::optional<std::string> pattern;
+  static auto fields() { return std::tuple{field("pattern", &RegexAttrs::pattern)}; }
+};
+
+RE2::Options quiet_options() {
+  RE2::Options options;
+  options.set_log_errors(false);
+  return options;
+}
+
+// Throws kInvalidModel where the pattern is none of RE2's.
+void check_pattern(const RE2& pattern) {
+  if (pattern.ok()) return;
+  fail(ErrorCode::kInvalidModel, "RegexFullMatch: pattern: ", pattern.error());
+}
+
+void infer_regex(InferContext& c) {
+  const auto& pattern = c.attrs<RegexAttrs>().pattern;
+  c.require(pattern.has_value(), "the attribute pattern is missing");
+  check_pattern(RE2(*pattern, quiet_options()));
+  c.set(0, DType::kBool, shape_of(c, 0));
+}
+
+void run_regex(const KernelCall& call) {
+  const RE2 pattern(*call.attrs<RegexAttrs>().pattern, quiet_options());
+  check_pattern(pattern);
+  const int64_t count = call.inputs[0].count();
+  for (int64_t i = 0; i < count; ++i) {
+    if (i % 1024 == 0) check_interrupted();
+    call.outputs[0].data<bool>()[i] =
+        RE2::FullMatch(call.inputs[0].data<std::string>()[i], pattern);
+  }
+}
+
+// ---- Samples and rows
+
+SampleInput given(std::vector<std::string> values, Shape shape) {
+  return {.value = Tensor::of(values, std::move(shape))};
+}
+
+std::vector<Sample> concat_samples() {
+  return {{{given({"a", "ä", ""}, {3, 1}), given({"x", "y"}, {2})}}};
+}
+std::vector<Sample> split_samples() {
+  return {{.inputs = {given({"a b  c", ""}, {2})}, .outputs = 2},
+          {.inputs = {given({"a,b,,c", ""}, {2})},
+           .attrs = {{"delimiter", std::string(",")}, {"maxsplit", int64_t{2}}},
+           .outputs = 2}};
+}
+std::vector<Sample> normalizer_samples() {
+  return {{{given({"Monday", "ÄRGER", "x"}, {3})},
+           {{"case_change_action", std::string("LOWER")},
+            {"stopwords", std::vector<std::string>{"monday"}}}}};
+}
+std::vector<Sample> regex_samples() {
+  return {{{given({"www.google.com", "www"}, {2})},
+           {{"pattern", std::string(R"(www\.[\w.-]+\.\bcom\b)")}}}};
+}
+
+const OpDef kOps[] = {
+    {.name = "StringConcat",
+     .since = 20,
+     .signature = "(X: T, Y: T) -> (Z: T)",
+     .types = {{"T", DType::kString}},
+     .infer = broadcast_all,
+     .reference = run_string_concat,
+     .samples = concat_samples},
+    {.name = "StringSplit",
+     .since = 20,
+     .signature = "(X: T1) -> (Y: T2, Z: T3)",
+     .types = {{"T1", DType::kString}, {"T2", DType::kString}, {"T3", DType::kInt64}},
+     .attrs = attr_schema<StringSplitAttrs>(),
+     .infer = infer_string_split,
+     .evaluate = run_string_split,
+     .samples = split_samples},
+    {.name = "StringNormalizer",
+     .since = 10,
+     .signature = "(X: string) -> (Y: string)",
+     .attrs = attr_schema<StringNormalizerAttrs>(),
+     .infer = infer_string_normalizer,
+     .evaluate = run_string_normalizer,
+     .samples = normalizer_samples},
+    {.name = "RegexFullMatch",
+     .since = 20,
+     .signature = "(X: T1) -> (Y: T2)",
+     .types = {{"T1", DType::kString}, {"T2", DType::kBool}},
+     .attrs = attr_schema<RegexAttrs>(),
+     .infer = infer_regex,
+     .reference = run_regex,
+     .samples = regex_samples},
+};
+
+}  // namespace
+
+std::span<const OpDef> text_ops() {
+  return kOps;
+}
 
 }  // namespace sardonyx::ops
