@@ -68,7 +68,7 @@ class SignatureReader {
     most = params.size();
     for (size_t i = 0; i < params.size(); ++i) {
       if (params[i].variadic) {
-        least = params[i].min_count == 0 ? least : i + params[i].min_count;
+        least = i + params[i].min_count;  // optional ones before it keep their places
         most = std::numeric_limits<size_t>::max();
       } else if (!params[i].optional) {
         least = i + 1;

@@ -159,6 +159,8 @@ std::vector<Type> BodyTyper::type_loop(std::vector<Type> inputs, size_t first, s
       Type& carried = inputs[first + i];
       const Type& given = output(first_output + i);
       if (carried.is_none() || given.is_none()) continue;
+      // An optional may go on as the value that it may hold.
+      if (carried.is_optional() && same_kind(*carried.element, given)) continue;
       c_.require(same_kind(carried, given), what_, ": output ",
                  body_->outputs()[first_output + i]->name, " is ", given, ", but goes on as ",
                  carried);

@@ -104,11 +104,6 @@ std::vector<Datum> run_if(const EvalCall& call) {
 
 // ---- Loop
 
-// M and cond come first; both may be left out, even at the end of the list.
-size_t carried_count(size_t inputs) {
-  return inputs > 2 ? inputs - 2 : 0;
-}
-
 const Value* without_identities(const Value* value) {
   while (value->producer && value->producer->op->name == "Identity" &&
          value->producer->op->domain.empty()) {
@@ -135,7 +130,7 @@ void infer_loop(InferContext& c) {
   if (c.has(0)) require_single(c, 0);
   if (c.has(1)) require_single(c, 1);
   BodyTyper typer(c, c.attrs<LoopAttrs>().body, "body");
-  const size_t carried = carried_count(c.input_count());
+  const size_t carried = c.input_count() - 2;
   typer.require_counts(carried + 2, std::max(carried, c.output_count()) + 1);
   std::vector<Type> inputs{Type::tensor(DType::kInt64, Dims{}), Type::tensor(DType::kBool, Dims{})};
   for (size_t i = 2; i < c.input_count(); ++i)
@@ -144,8 +139,11 @@ void infer_loop(InferContext& c) {
   const Type& condition = typer.output(0);
   c.require(condition.is_none() || condition.dtype == DType::kBool,
             "body: its first output, the condition, must be bool, got ", condition);
-  for (size_t i = 0; i < std::min(carried, c.output_count()); ++i)
-    c.set(i, typer.to_outer(types[i]));
+  for (size_t i = 0; i < std::min(carried, c.output_count()); ++i) {
+    const Type& given = typer.output(1 + i);
+    const bool unwraps = types[i].is_optional() && !given.is_optional() && !given.is_none();
+    c.set(i, typer.to_outer(unwraps ? given : types[i]));
+  }
   if (c.output_count() <= carried) return;
   const Dim count = trip_count(c, typer.body());
   for (size_t i = carried; i < c.output_count(); ++i) {
@@ -159,11 +157,11 @@ void infer_loop(InferContext& c) {
 
 std::vector<Datum> run_loop(const EvalCall& call) {
   const Graph& body = *call.attrs<LoopAttrs>().body;
-  const size_t carried = carried_count(call.inputs.size());
+  const size_t carried = call.inputs.size() - 2;
   std::optional<int64_t> most;
   if (call.has(0)) most = call.inputs[0].tensor().to_int64s().at(0);
   bool goes_on = !call.has(1) || read_condition(call.inputs[1], "cond");
-  std::vector<Datum> state(call.inputs.end() - static_cast<ptrdiff_t>(carried), call.inputs.end());
+  std::vector<Datum> state(call.inputs.begin() + 2, call.inputs.end());
   std::vector<TensorStack> scans(body.outputs().size() - 1 - carried);
   for (int64_t i = 0; goes_on && (!most || i < *most); ++i) {
     check_interrupted();
@@ -184,6 +182,35 @@ std::vector<Datum> run_loop(const EvalCall& call) {
   return state;
 }
 
+// ---- Samples and rows
+
+GraphPtr constant_branch(float value) {
+  auto branch = std::make_shared<Graph>();
+  branch->add_output(branch->add_constant("y", Tensor::vector(std::vector<float>{value, 1})));
+  return branch;
+}
+
+std::vector<Sample> if_samples() {
+  const AttrMap attrs{{"then_branch", constant_branch(2)}, {"else_branch", constant_branch(3)}};
+  return {{{{.value = Tensor::scalar(true)}}, attrs}, {{{.value = Tensor::scalar(false)}}, attrs}};
+}
+
+// v doubles each time, and each of its values is a slice of the scan output.
+std::vector<Sample> loop_samples() {
+  auto body = std::make_shared<Graph>();
+  body->add_input("i", Type::tensor(DType::kInt64, Dims{}));
+  Value* condition = body->add_input("cond", Type::tensor(DType::kBool, Dims{}));
+  Value* v = body->add_input("v", Type::tensor(DType::kFloat, Dims{2}));
+  Value* sum = body->append(op_named("Add"), Attrs(), {v, v}, {"sum"})->outputs[0];
+  Value* slice = body->append(op_named("Identity"), Attrs(), {v}, {"slice"})->outputs[0];
+  for (Value* output : {condition, sum, slice})
+    body->add_output(output);
+  const SampleInput start{.shape = {2}, .dtype = DType::kFloat};
+  return {{.inputs = {{.value = Tensor::scalar<int64_t>(3)}, {.omitted = true}, start},
+           .attrs = {{"body", body}},
+           .outputs = 2}};
+}
+
 const OpDef kOps[] = {
     {.name = "If",
      .since = 25,
@@ -191,14 +218,16 @@ const OpDef kOps[] = {
      .types = {{"B", DType::kBool}, {"V", kAnyValue}},
      .attrs = attr_schema<IfAttrs>(),
      .infer = infer_if,
-     .evaluate = run_if},
+     .evaluate = run_if,
+     .samples = if_samples},
     {.name = "Loop",
      .since = 25,
      .signature = "(M?: I, cond?: B, v_initial...0: V*) -> (v_final_and_scan_outputs...: V*)",
      .types = {{"I", DType::kInt64}, {"B", DType::kBool}, {"V", kAnyValue}},
      .attrs = attr_schema<LoopAttrs>(),
      .infer = infer_loop,
-     .evaluate = run_loop},
+     .evaluate = run_loop,
+     .samples = loop_samples},
 };
 
 }  // namespace

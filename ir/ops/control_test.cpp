@@ -5,6 +5,7 @@
 
 #include "ir/evaluate.h"
 #include "ir/graph.h"
+#include "ir/run_control.h"
 
 namespace sardonyx::ops {
 namespace {

@@ -178,6 +178,28 @@ std::vector<Datum> run_sequence_map(const EvalCall& call) {
   return {std::move_iterator(results.begin()), std::move_iterator(results.end())};
 }
 
+// ---- Samples and rows
+
+// A running sum along axis 1.
+std::vector<Sample> scan_samples() {
+  auto body = std::make_shared<Graph>();
+  Value* state = body->add_input("state", Type::tensor(DType::kFloat, Dims{2}));
+  Value* x = body->add_input("x", Type::tensor(DType::kFloat, Dims{2}));
+  Value* sum = body->append(op_named("Add"), Attrs(), {state, x}, {"sum"})->outputs[0];
+  Value* slice = body->append(op_named("Identity"), Attrs(), {sum}, {"slice"})->outputs[0];
+  body->add_output(sum);
+  body->add_output(slice);
+  return {{.inputs = {{.shape = {2}, .dtype = DType::kFloat},
+                      {.shape = {2, 3}, .dtype = DType::kFloat}},
+           .attrs = {{"body", body},
+                     {"num_scan_inputs", int64_t{1}},
+                     {"scan_input_axes", std::vector<int64_t>{1}}},
+           .outputs = 2}};
+}
+std::vector<Sample> no_samples() {
+  return {};  // samples hold tensors only
+}
+
 constexpr TypeSet kSequences({}, kClassicTypes);
 
 const OpDef kOps[] = {
@@ -187,14 +209,16 @@ const OpDef kOps[] = {
      .types = {{"V", kAnyDType}},
      .attrs = attr_schema<ScanAttrs>(),
      .infer = infer_scan,
-     .evaluate = run_scan},
+     .evaluate = run_scan,
+     .samples = scan_samples},
     {.name = "SequenceMap",
      .since = 17,
      .signature = "(input_sequence: S, additional_inputs...0: V*) -> (out_sequence...: S*)",
      .types = {{"S", kSequences}, {"V", {kClassicTypes, kClassicTypes}}},
      .attrs = attr_schema<SequenceMapAttrs>(),
      .infer = infer_sequence_map,
-     .evaluate = run_sequence_map},
+     .evaluate = run_sequence_map,
+     .samples = no_samples},
 };
 
 }  // namespace

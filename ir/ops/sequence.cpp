@@ -205,14 +205,28 @@ void infer_split_to_sequence(InferContext& c) {
   c.set(0, Type::sequence(Type::tensor(c.dtype(0), std::move(element))));
 }
 
+// Items cost memory even where they have no elements.
+constexpr int64_t kMostItems = int64_t{1} << 24;
+
+void check_item_count(int64_t count) {
+  if (count > kMostItems) {
+    fail(ErrorCode::kResourceExhausted, "a sequence of ", count, " items is longer than ",
+         kMostItems);
+  }
+}
+
 // The sizes of the parts of an axis of `size` elements.
 std::vector<int64_t> part_sizes(const EvalCall& call, int64_t size) {
-  if (!call.has(1)) return std::vector<int64_t>(static_cast<size_t>(size), 1);
+  if (!call.has(1)) {
+    check_item_count(size);
+    return std::vector<int64_t>(static_cast<size_t>(size), 1);
+  }
   const Tensor& split = call.inputs[1].tensor();
   std::vector<int64_t> sizes = indices_of(split.view());
   if (split.rank() == 0) {
     const int64_t part = sizes[0];
     if (part <= 0) fail(ErrorCode::kInvalidArgument, "split: expected at least 1, got ", part);
+    check_item_count(size / part);
     sizes.assign(static_cast<size_t>(size / part), part);
     if (size % part != 0) sizes.push_back(size % part);
     return sizes;
@@ -255,6 +269,9 @@ std::vector<Datum> run_split_to_sequence(const EvalCall& call) {
 
 // ---- Samples and rows
 
+std::vector<Sample> no_samples() {
+  return {};  // samples hold tensors only
+}
 std::vector<Sample> sequence_construct_samples() {
   return {{{{.shape = {2, 3}}, {.shape = {2}}}}};
 }
@@ -272,7 +289,8 @@ const OpDef kOps[] = {
      .signature = "(input_sequence: S, position: I) -> (tensor: T)",
      .types = {{"S", kSequences}, {"I", kIndexTypes}, {"T", kClassicTypes}},
      .infer = infer_sequence_at,
-     .evaluate = run_sequence_at},
+     .evaluate = run_sequence_at,
+     .samples = no_samples},
     {.name = "SequenceConstruct",
      .since = 11,
      .signature = "(inputs...: T) -> (output_sequence: S)",
@@ -293,26 +311,30 @@ const OpDef kOps[] = {
      .signature = "(input_sequence: S, position?: I) -> (output_sequence: S)",
      .types = {{"S", kSequences}, {"I", kIndexTypes}},
      .infer = infer_sequence_erase,
-     .evaluate = run_sequence_erase},
+     .evaluate = run_sequence_erase,
+     .samples = no_samples},
     {.name = "SequenceInsert",
      .since = 11,
      .signature = "(input_sequence: S, tensor: T, position?: I) -> (output_sequence: S)",
      .types = {{"S", kSequences}, {"T", kClassicTypes}, {"I", kIndexTypes}},
      .infer = infer_sequence_insert,
-     .evaluate = run_sequence_insert},
+     .evaluate = run_sequence_insert,
+     .samples = no_samples},
     {.name = "SequenceLength",
      .since = 11,
      .signature = "(input_sequence: S) -> (length: I)",
      .types = {{"S", kSequences}, {"I", DType::kInt64}},
      .infer = infer_sequence_length,
-     .evaluate = run_sequence_length},
+     .evaluate = run_sequence_length,
+     .samples = no_samples},
     {.name = "ConcatFromSequence",
      .since = 11,
      .signature = "(input_sequence: S) -> (concat_result: T)",
      .types = {{"S", kSequences}, {"T", kClassicTypes}},
      .attrs = attr_schema<ConcatFromSequenceAttrs>(),
      .infer = infer_concat_from_sequence,
-     .evaluate = run_concat_from_sequence},
+     .evaluate = run_concat_from_sequence,
+     .samples = no_samples},
     {.name = "SplitToSequence",
      .since = 24,
      .signature = "(input: T, split?: I) -> (output_sequence: S)",
