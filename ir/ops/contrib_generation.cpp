@@ -2,6 +2,8 @@
 
 namespace sardonyx::ops {
 
-std::span<const OpDef> contrib_generation_ops() { return {}; }
+std::span<const OpDef> contrib_generation_ops() {
+  return {};
+}
 
 }  // namespace sardonyx::ops

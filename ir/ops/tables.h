@@ -55,7 +55,10 @@ std::span<const OpDef> linear_model_ops();  // ai.onnx.ml linear models, Scaler,
 std::span<const OpDef> support_vector_ops();  // ai.onnx.ml SVMs
 std::span<const OpDef> encoder_ops();         // ai.onnx.ml encoders to tensors
 std::span<const OpDef> feature_map_ops();     // ai.onnx.ml ops on maps
-std::span<const OpDef> contrib_ops();         // com.microsoft: fused and transformer ops
+std::span<const OpDef> contrib_ops();  // com.microsoft: fused products and convolutions, Gelu
+std::span<const OpDef> contrib_normalization_ops();
+std::span<const OpDef> contrib_attention_ops();
+std::span<const OpDef> contrib_text_ops();
 std::span<const OpDef> contrib_quantized_ops();
 std::span<const OpDef> contrib_generation_ops();
 std::span<const OpDef> fused_ops();  // our own domain: what passes write

@@ -1,0 +1,412 @@
+// com.microsoft: attention in terms of ai.onnx's Attention, and rotary embedding.
+#include "ir/ops/contrib_attention.h"
+
+#include "ir/ops/infer_body.h"
+#include "ir/ops/tables.h"
+
+namespace sardonyx::ops {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+constexpr DTypeSet kAttentionTypes{DType::kFloat, DType::kFloat16, DType::kBFloat16};
+
+// Keys [start, end) of each batch entry: the ends stand first, the starts (if any) behind them.
+Val kept_by_lengths(Emitter& e, const Val& mask, std::string_view name,
+                    const AttentionSizes& sizes) {
+  const Dims mask_dims = dims_of(e, mask, name);
+  const Dims batch = e.dims_value(sizes.batch).value_or(Dims{});
+  if (batch.size() == 1 && mask_dims[0] == batch[0] * 3 + 2 && !(mask_dims[0] == batch[0])) {
+    fail(ErrorCode::kUnsupported, "input ", name, ": lengths with cumulated ones behind them ",
+         "([3 * batch + 2]) are not supported; give the lengths alone");
+  }
+  const Val none = e.call("Expand", {e.constant(Tensor::vector<int32_t>({0})), sizes.batch});
+  const Val padded =
+      e.call("Concat", std::initializer_list<Val>{mask, none}, {{"axis", int64_t{0}}});
+  const Val twice = e.call("Add", {sizes.batch, sizes.batch});
+  const Val ends = unsqueeze(e, slice(e, padded, e.int64s({0}), sizes.batch, 0), {1});
+  const Val starts = unsqueeze(e, slice(e, padded, sizes.batch, twice, 0), {1});
+  const Val keys = cast_to(e, count_up(e, sizes.total), DType::kInt32);
+  return e.call("And", {e.call("Less", {keys, ends}), e.call("GreaterOrEqual", {keys, starts})});
+}
+
+// Rows of this call and columns of all keys, out of a square over the longest sequence.
+Val cut_square(Emitter& e, const Val& mask, const AttentionSizes& sizes) {
+  const Val rows = slice(e, mask, sizes.past, e.call("Add", {sizes.past, sizes.length}), 2);
+  return slice(e, rows, e.int64s({0}), sizes.total, 3);
+}
+
+// [batch, length, heads * size] -> [batch, heads, length, size]
+Val to_heads(Emitter& e, const Val& x, int64_t heads) {
+  return transpose(e, reshape(e, x, {0, 0, heads, -1}), {0, 2, 1, 3});
+}
+
+Val from_heads(Emitter& e, const Val& x) {
+  return reshape(e, transpose(e, x, {0, 2, 1, 3}), {0, 0, -1});
+}
+
+AttrMap onnx_attrs(int64_t heads, const std::optional<float>& scale, bool causal, bool packed) {
+  AttrMap attrs{{"is_causal", int64_t{causal}}};
+  if (packed) {
+    attrs["q_num_heads"] = heads;
+    attrs["kv_num_heads"] = heads;
+  }
+  if (scale && *scale != 0) attrs["scale"] = *scale;
+  return attrs;
+}
+
+}  // namespace
+
+Val mask_bias(Emitter& e, const Val& mask, std::string_view name, const AttentionSizes& sizes,
+              DType dtype, float filter) {
+  if (!mask) return {};
+  const Dims dims = dims_of(e, mask, name);
+  Val kept;
+  if (dims.size() == 1) {
+    kept = unsqueeze(e, kept_by_lengths(e, mask, name, sizes), {1, 2});
+  } else {
+    const std::optional<Dims> total = e.dims_value(sizes.total);
+    if (dims.size() == 2 && dims[1] == 1 && !(total && total->size() == 1 && (*total)[0] == 1)) {
+      return {};
+    }
+    if (dims.size() > 4) {
+      fail(ErrorCode::kInvalidModel, "input ", name, ": expected 1 to 4 dims, got ", e.type(mask));
+    }
+    kept = e.call("Greater", {mask, e.scalar_like(mask, 0)});
+    if (dims.size() == 2) kept = unsqueeze(e, kept, {1, 2});
+    if (dims.size() == 3) kept = unsqueeze(e, kept, {1});
+    if (dims.size() == 4) kept = cut_square(e, kept, sizes);
+  }
+  return e.call("Where", {kept, e.scalar(dtype, 0), e.scalar(dtype, filter)});
+}
+
+Val add_present(Emitter& e, const Val& a, const Val& b) {
+  if (!a) return b;
+  return b ? e.call("Add", {a, b}) : a;
+}
+
+void check_attention(const ContribAttentionAttrs& attrs) {
+  if (attrs.num_heads < 1) {
+    fail(ErrorCode::kInvalidModel, "attribute num_heads: expected at least 1, got ",
+         attrs.num_heads);
+  }
+  if (attrs.do_rotary || attrs.past_present_share_buffer) {
+    fail(ErrorCode::kUnsupported, "attributes do_rotary and past_present_share_buffer are not ",
+         "supported; export the model without them");
+  }
+}
+
+Vals split_projection(Emitter& e, const ContribAttentionAttrs& attrs, const Val& projected) {
+  const std::vector<int64_t>& sizes = attrs.qkv_hidden_sizes;
+  if (sizes.empty()) {
+    const Vals inputs{projected};
+    return e.call_many("Split", inputs, {{"axis", int64_t{-1}}, {"num_outputs", int64_t{3}}}, 3);
+  }
+  if (sizes.size() != 3 || sizes[0] != sizes[1]) {
+    fail(ErrorCode::kInvalidModel, "attribute qkv_hidden_sizes: expected three sizes, the first ",
+         "two of them equal");
+  }
+  const Vals inputs{projected, e.int64s(sizes)};
+  return e.call_many("Split", inputs, {{"axis", int64_t{-1}}}, 3);
+}
+
+Vals attend(Emitter& e, const ContribAttentionAttrs& attrs, const Val& q, const Val& k,
+            const Val& v, const Val& mask, const Val& past, const Val& bias, size_t outputs) {
+  AttentionSizes sizes{dim_of(e, q, 0), dim_of(e, q, 1), e.int64s({0}), {}};
+  Vals states(2);
+  if (past) {
+    const Vals inputs{past};
+    for (Val& state : states = e.call_many("Split", inputs, {{"num_outputs", int64_t{2}}}, 2))
+      state = e.call("Squeeze", {state, e.int64s({0})});
+    sizes.past = dim_of(e, states[0], 2);
+  }
+  sizes.total = past ? e.call("Add", {sizes.past, dim_of(e, k, 1)}) : dim_of(e, k, 1);
+  const DType dtype = e.type(q).dtype;
+  const Val added =
+      add_present(e, mask_bias(e, mask, "mask_index", sizes, dtype, attrs.mask_filter_value), bias);
+  const Vals operands{q, k, v, added, states[0], states[1]};
+  Vals out = e.call_many("Attention", operands,
+                         onnx_attrs(attrs.num_heads, attrs.scale, attrs.unidirectional, true),
+                         past ? 3 : 1);
+  if (outputs < 2) return {out[0]};
+  const Val keys = past ? out[1] : to_heads(e, k, attrs.num_heads);
+  const Val values = past ? out[2] : to_heads(e, v, attrs.num_heads);
+  return {out[0], e.call("Concat", {unsqueeze(e, keys, {0}), unsqueeze(e, values, {0})},
+                         {{"axis", int64_t{0}}})};
+}
+
+namespace {
+
+// (input, weights, bias?, mask_index?, past?, attention_bias?, past_sequence_length?) -> (output,
+// present?)
+Vals attention(Emitter& e, const BodyCall& c) {
+  const auto& attrs = c.attrs<ContribAttentionAttrs>();
+  check_attention(attrs);
+  const auto input = [&](size_t i) { return c.has(i) ? c.inputs[i] : Val(); };
+  Val projected = e.call("MatMul", {c.inputs[0], c.inputs[1]});
+  if (c.has(2)) projected = e.call("Add", {projected, c.inputs[2]});
+  const Vals qkv = split_projection(e, attrs, projected);
+  return attend(e, attrs, qkv[0], qkv[1], qkv[2], input(3), input(4), input(5), c.output_count);
+}
+
+// --- MultiHeadAttention ---
+
+struct MultiHeadAttrs {
+  float mask_filter_value = -10000;
+  int64_t num_heads = 0;
+  std::optional<float> scale;
+  bool unidirectional = false;
+  static auto fields() {
+    using A = MultiHeadAttrs;
+    return std::tuple{field("mask_filter_value", &A::mask_filter_value),
+                      required("num_heads", &A::num_heads), field("scale", &A::scale),
+                      field("unidirectional", &A::unidirectional)};
+  }
+};
+
+enum MultiHeadInput {
+  kQuery,
+  kKey,
+  kValue,
+  kBias,
+  kPaddingMask,
+  kAttentionBias,
+  kPastKey,
+  kPastValue,
+  kPastLength,
+  kIndirection
+};
+
+// Parts of a tensor [batch, length, heads, parts, size], each as [batch, length, heads * size].
+Vals unpack_heads(Emitter& e, const Val& packed, int64_t parts) {
+  const Vals inputs{packed};
+  Vals out = e.call_many("Split", inputs, {{"axis", int64_t{3}}, {"num_outputs", parts}},
+                         static_cast<size_t>(parts));
+  for (Val& part : out)
+    part = reshape(e, part, {0, 0, -1});
+  return out;
+}
+
+// Query, key and value, each [batch, length, hidden], or key and value with heads apart,
+// [batch, heads, length, size], where they are the cache of a cross attention.
+Vals query_key_value(Emitter& e, const BodyCall& c) {
+  const size_t query_rank = rank_of(e, c.inputs[kQuery], "query");
+  if (query_rank == 5) {
+    if (c.has(kKey) || c.has(kValue)) {
+      fail(ErrorCode::kInvalidModel, "inputs key and value: expected none beside a packed query");
+    }
+    return unpack_heads(e, c.inputs[kQuery], 3);
+  }
+  if (query_rank != 3 || !c.has(kKey)) {
+    fail(ErrorCode::kInvalidModel, "input query: expected [batch, length, hidden] and a key, or ",
+         "[batch, length, heads, 3, size], got ", e.type(c.inputs[kQuery]));
+  }
+  const size_t key_rank = rank_of(e, c.inputs[kKey], "key");
+  if (key_rank == 5) {
+    if (c.has(kValue)) {
+      fail(ErrorCode::kInvalidModel, "input value: expected none beside a packed key");
+    }
+    const Vals kv = unpack_heads(e, c.inputs[kKey], 2);
+    return {c.inputs[kQuery], kv[0], kv[1]};
+  }
+  if (!c.has(kValue) || rank_of(e, c.inputs[kValue], "value") != key_rank ||
+      (key_rank != 3 && key_rank != 4)) {
+    fail(ErrorCode::kInvalidModel, "inputs key and value: expected both of rank 3 or both of 4");
+  }
+  return {c.inputs[kQuery], c.inputs[kKey], c.inputs[kValue]};
+}
+
+// Adds the parts of `bias` [hidden + hidden + v_hidden]; a cache already has its own.
+void add_projection_bias(Emitter& e, const Val& bias, Vals& qkv, bool cached) {
+  const Val hidden = dim_of(e, qkv[0], 2);
+  const Val twice = e.call("Add", {hidden, hidden});
+  qkv[0] = e.call("Add", {qkv[0], slice(e, bias, e.int64s({0}), hidden, 0)});
+  if (cached) return;
+  qkv[1] = e.call("Add", {qkv[1], slice(e, bias, hidden, twice, 0)});
+  qkv[2] = e.call("Add", {qkv[2], slice(e, bias, twice, dim_of(e, bias, 0), 0)});
+}
+
+Vals multi_head_attention(Emitter& e, const BodyCall& c) {
+  const auto& attrs = c.attrs<MultiHeadAttrs>();
+  if (attrs.num_heads < 1) {
+    fail(ErrorCode::kInvalidModel, "attribute num_heads: expected at least 1, got ",
+         attrs.num_heads);
+  }
+  if (c.has(kPastLength) || c.has(kIndirection)) {
+    fail(ErrorCode::kUnsupported, "inputs past_sequence_length and cache_indirection (shared ",
+         "buffers) are not supported; export the model without them");
+  }
+  if (c.has(kPastKey) != c.has(kPastValue)) {
+    fail(ErrorCode::kInvalidModel, "inputs past_key and past_value go together");
+  }
+  Vals qkv = query_key_value(e, c);
+  const bool cached = rank_of(e, qkv[1], "key") == 4;
+  if (c.has(kBias)) add_projection_bias(e, c.inputs[kBias], qkv, cached);
+  AttentionSizes sizes{dim_of(e, qkv[0], 0), dim_of(e, qkv[0], 1), e.int64s({0}),
+                       dim_of(e, qkv[1], cached ? 2 : 1)};
+  const bool has_past = c.has(kPastKey);
+  if (has_past) {
+    sizes.past = dim_of(e, c.inputs[kPastKey], 2);
+    sizes.total = e.call("Add", {sizes.past, sizes.total});
+  }
+  const Val mask = c.has(kPaddingMask) ? c.inputs[kPaddingMask] : Val();
+  const Val added = add_present(
+      e,
+      mask_bias(e, mask, "key_padding_mask", sizes, e.type(qkv[0]).dtype, attrs.mask_filter_value),
+      c.has(kAttentionBias) ? c.inputs[kAttentionBias] : Val());
+  if (cached) qkv[0] = to_heads(e, qkv[0], attrs.num_heads);
+  Vals operands{qkv[0],
+                qkv[1],
+                qkv[2],
+                added,
+                has_past ? c.inputs[kPastKey] : Val(),
+                has_past ? c.inputs[kPastValue] : Val()};
+  AttrMap onnx = onnx_attrs(attrs.num_heads, attrs.scale, attrs.unidirectional, !cached);
+  onnx["qk_matmul_output_mode"] = int64_t{2};  // scaled and masked, before softmax
+  const size_t wanted = c.output_count > 3 ? 4 : has_past ? 3 : 1;
+  Vals out = e.call_many("Attention", operands, onnx, wanted);
+  if (cached) out[0] = from_heads(e, out[0]);
+  out.resize(c.output_count);
+  if (!has_past) {
+    for (size_t i = 1; i < std::min<size_t>(c.output_count, 3); ++i)
+      out[i] = cached ? qkv[i] : to_heads(e, qkv[i], attrs.num_heads);
+  }
+  return out;
+}
+
+// --- RotaryEmbedding ---
+
+struct ContribRotaryAttrs {
+  bool interleaved = false, is_packed_batching = false;
+  int64_t num_heads = 0, rotary_embedding_dim = 0;
+  float scale = 1;
+  static auto fields() {
+    using A = ContribRotaryAttrs;
+    return std::tuple{
+        field("interleaved", &A::interleaved), field("is_packed_batching", &A::is_packed_batching),
+        field("num_heads", &A::num_heads), field("rotary_embedding_dim", &A::rotary_embedding_dim),
+        field("scale", &A::scale)};
+  }
+};
+
+// Heads of a packed input: where they are not given, the cache spans a whole head.
+int64_t rotary_heads(Emitter& e, const BodyCall& c, const ContribRotaryAttrs& attrs) {
+  if (attrs.num_heads > 0) return attrs.num_heads;
+  const Dim hidden = dims_of(e, c.inputs[0], "input")[2];
+  const Dims cache = dims_of(e, c.inputs[2], "cos_cache");
+  if (!hidden.is_known() || !cache.back().is_known()) {
+    fail(ErrorCode::kUnsupported, "attribute num_heads: must be given where sizes are not known");
+  }
+  const int64_t size = 2 * cache.back().value();
+  if (size == 0 || hidden.value() % size != 0) {
+    fail(ErrorCode::kInvalidModel, "input input: its ", hidden, " features are not heads of ",
+         size);
+  }
+  return hidden.value() / size;
+}
+
+// (input, position_ids, cos_cache, sin_cache) -> output
+Vals rotary_embedding(Emitter& e, const BodyCall& c) {
+  const auto& attrs = c.attrs<ContribRotaryAttrs>();
+  if (attrs.scale != 1 || attrs.is_packed_batching) {
+    fail(ErrorCode::kUnsupported,
+         "attributes scale and is_packed_batching: only 1 and 0 are supported");
+  }
+  const size_t rank = rank_of(e, c.inputs[0], "input");
+  AttrMap onnx{{"interleaved", int64_t{attrs.interleaved}},
+               {"rotary_embedding_dim", attrs.rotary_embedding_dim}};
+  if (rank == 3) onnx["num_heads"] = rotary_heads(e, c, attrs);
+  Val places = c.inputs[1];
+  if (rank_of(e, places, "position_ids") < 2) {  // where the first token stands
+    const Val length = dim_of(e, c.inputs[0], rank == 3 ? 1 : 2);
+    const Val row = e.call("Add", {count_up(e, length), places});
+    places = e.call(
+        "Expand", {unsqueeze(e, row, {0}),
+                   e.call("Concat", {dim_of(e, c.inputs[0], 0), length}, {{"axis", int64_t{0}}})});
+  }
+  return {e.call("RotaryEmbedding", {c.inputs[0], c.inputs[2], c.inputs[3], places}, onnx)};
+}
+
+// --- samples ---
+
+SampleInput int32s(const std::vector<int32_t>& values, Shape shape) {
+  return {.shape = shape, .value = Tensor::of<int32_t>(values, shape)};
+}
+
+std::vector<Sample> attention_samples() {
+  const SampleInput x{.shape = {2, 3, 4}}, w{.shape = {4, 12}}, b{.shape = {12}},
+      none{.omitted = true};
+  const AttrMap heads{{"num_heads", int64_t{2}}};
+  return {
+      {.inputs = {x, w, b, int32s({3, 2}, {2})}, .attrs = heads, .outputs = 2},
+      {.inputs = {x, w, none, int32s({3, 2, 0, 1}, {4})}, .attrs = heads},
+      {.inputs =
+           {x, w, b, int32s({1, 1, 1, 1, 0, 0, 1, 1, 1, 1}, {2, 5}), {.shape = {2, 2, 2, 2, 2}}},
+       .attrs = {{"num_heads", int64_t{2}}, {"unidirectional", int64_t{1}}},
+       .outputs = 2},
+      {.inputs = {x, {.shape = {4, 10}}, {.shape = {10}}, none, none, {.shape = {1, 2, 3, 3}}},
+       .attrs = {{"num_heads", int64_t{2}}, {"qkv_hidden_sizes", Ints{4, 4, 2}}}}};
+}
+
+std::vector<Sample> multi_head_samples() {
+  const SampleInput q{.shape = {2, 3, 4}}, kv{.shape = {2, 5, 4}}, none{.omitted = true};
+  const AttrMap heads{{"num_heads", int64_t{2}}};
+  return {
+      {.inputs = {q, kv, kv, {.shape = {12}}, int32s({5, 2}, {2})}, .attrs = heads, .outputs = 3},
+      {.inputs = {q, {.shape = {2, 5, 2, 2, 2}}}, .attrs = heads},
+      {.inputs = {{.shape = {2, 3, 2, 3, 2}}},
+       .attrs = {{"num_heads", int64_t{2}}, {"unidirectional", int64_t{1}}}},
+      {.inputs = {q, {.shape = {2, 2, 5, 2}}, {.shape = {2, 2, 5, 2}}, {.shape = {12}}},
+       .attrs = heads},
+      {.inputs = {q, q, q, none, none, none, {.shape = {2, 2, 4, 2}}, {.shape = {2, 2, 4, 2}}},
+       .attrs = heads,
+       .outputs = 3}};
+}
+
+std::vector<Sample> rotary_samples() {
+  const SampleInput start{.shape = {1}, .value = Tensor::vector<int64_t>({2})};
+  const SampleInput places{.shape = {2, 3},
+                           .value = Tensor::of<int64_t>({0, 1, 2, 3, 4, 5}, {2, 3})};
+  return {{.inputs = {{.shape = {2, 3, 8}}, start, {.shape = {6, 2}}, {.shape = {6, 2}}}},
+          {.inputs = {{.shape = {2, 2, 3, 4}}, places, {.shape = {6, 2}}, {.shape = {6, 2}}},
+           .attrs = {{"interleaved", int64_t{1}}}}};
+}
+
+const OpDef kOps[] = {
+    {.name = "Attention",
+     .domain = kMicrosoft,
+     .signature = "(input: T, weights: T, bias?: T, mask_index?: M, past?: T, attention_bias?: T, "
+                  "past_sequence_length?: M) -> (output: T, present?: T)",
+     .types = {{"T", kAttentionTypes}, {"M", DType::kInt32}},
+     .attrs = attr_schema<ContribAttentionAttrs>(),
+     .infer = infer_by_body,
+     .body = attention,
+     .samples = attention_samples},
+    {.name = "MultiHeadAttention",
+     .domain = kMicrosoft,
+     .signature =
+         "(query: T, key?: T, value?: T, bias?: T, key_padding_mask?: M, attention_bias?: T, "
+         "past_key?: T, past_value?: T, past_sequence_length?: M, cache_indirection?: M) -> "
+         "(output: T, present_key?: T, present_value?: T, qk?: QK)",
+     .types = {{"T", kAttentionTypes}, {"QK", kAttentionTypes}, {"M", DType::kInt32}},
+     .attrs = attr_schema<MultiHeadAttrs>(),
+     .infer = infer_by_body,
+     .body = multi_head_attention,
+     .samples = multi_head_samples},
+    {.name = "RotaryEmbedding",
+     .domain = kMicrosoft,
+     .signature = "(input: T, position_ids: M, cos_cache: T, sin_cache: T) -> (output: T)",
+     .types = {{"T", kAttentionTypes}, {"M", DType::kInt64}},
+     .attrs = attr_schema<ContribRotaryAttrs>(),
+     .infer = infer_by_body,
+     .body = rotary_embedding,
+     .samples = rotary_samples},
+};
+
+}  // namespace
+
+std::span<const OpDef> contrib_attention_ops() {
+  return kOps;
+}
+
+}  // namespace sardonyx::ops
