@@ -1,9 +1,18 @@
 #include "providers/cpu/provider.h"
 
+#include <vector>
+
+#include "providers/cpu/entries.h"
+
 namespace sardonyx {
 
 const Provider& cpu_provider() {
-  static const Provider provider{"cpu", {}};
+  static const std::vector<KernelEntry> entries = [] {
+    std::vector<KernelEntry> all;
+    for (const auto part : {cpu::elementwise_entries()}) all.insert(all.end(), part.begin(), part.end());
+    return all;
+  }();
+  static const Provider provider{"cpu", entries};
   return provider;
 }
 

@@ -1,0 +1,20 @@
+// The kernels of this provider, by file.
+#pragma once
+
+#include <span>
+
+#include "ir/kernel.h"
+
+namespace sardonyx::cpu {
+
+std::span<const KernelEntry> elementwise_entries();
+
+// Row-major only: what every kernel here asks of its inputs, whatever they come as.
+inline bool all_of(std::span<const KernelTensor> tensors, DType dtype) {
+  for (const KernelTensor& tensor : tensors) {
+    if (tensor && tensor.dtype != dtype) return false;
+  }
+  return true;
+}
+
+}  // namespace sardonyx::cpu

@@ -1,0 +1,75 @@
+// Walks the index space of up to three broadcast operands in contiguous rows, in parallel, without allocating.
+#pragma once
+
+#include <omp.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "ir/dim.h"
+
+namespace sardonyx::cpu {
+
+constexpr size_t kMaxOperands = 3;
+constexpr size_t kMaxOuterDims = 8;
+// Work below this many elements is not worth a second thread: starting one costs some microseconds.
+constexpr int64_t kElementsPerThread = 1 << 14;
+
+struct RowGrid {
+  int64_t length = 1;                            // of a row
+  int64_t rows = 1;
+  size_t outer_rank = 0;
+  std::array<int64_t, kMaxOuterDims> outer{};    // outermost first
+  std::array<std::array<int64_t, kMaxOperands>, kMaxOuterDims> strides{};
+  std::array<bool, kMaxOperands> steps{};        // whether an operand moves within a row
+
+  // nullopt where more dims remain after merging than are walked here.
+  static std::optional<RowGrid> of(const Shape& target, std::span<const Shape* const> operands);
+
+  using Offsets = std::array<int64_t, kMaxOperands>;
+  Offsets offsets_of(int64_t row) const {
+    Offsets offsets{};
+    for (size_t dim = outer_rank; dim-- > 0;) {
+      const int64_t index = row % outer[dim];
+      row /= outer[dim];
+      for (size_t k = 0; k < kMaxOperands; ++k) offsets[k] += index * strides[dim][k];
+    }
+    return offsets;
+  }
+
+  // Calls visit(offsets, output offset, count) over pieces of rows.
+  template <typename Visit>
+  void for_each(int threads, const Visit& visit) const;
+};
+
+template <typename Visit>
+void RowGrid::for_each(int threads, const Visit& visit) const {
+  const int64_t total = rows * length;
+  if (total == 0) return;
+  const auto wanted = static_cast<int>(std::min<int64_t>(threads, total / kElementsPerThread + 1));
+  const auto walk = [&](int64_t begin, int64_t end) {  // in elements
+    while (begin < end) {
+      const int64_t row = begin / length;
+      const int64_t first = begin - row * length;
+      const int64_t count = std::min(length - first, end - begin);
+      Offsets offsets = offsets_of(row);
+      for (size_t k = 0; k < kMaxOperands; ++k) offsets[k] += steps[k] ? first : 0;
+      visit(offsets, begin, count);
+      begin += count;
+    }
+  };
+  if (wanted <= 1) return walk(0, total);
+#pragma omp parallel num_threads(wanted)
+  {
+    // Shares end on whole cache lines.
+    const int64_t parts = omp_get_num_threads();
+    const int64_t part = omp_get_thread_num();
+    const int64_t share = ((total + parts - 1) / parts + 63) / 64 * 64;
+    walk(std::min(total, part * share), std::min(total, (part + 1) * share));
+  }
+}
+
+}  // namespace sardonyx::cpu
