@@ -31,10 +31,12 @@ class UnaryKernel : public Kernel {
 };
 
 Prepared prepare_unary(const KernelRequest& request, Unary op, UnaryParams params) {
-  if (!all_of(request.inputs.first(1), DType::kFloat)) return Prepared::refuse("only float is computed here");
+  if (!all_of(request.inputs.first(1), DType::kFloat))
+    return Prepared::refuse("only float is computed here");
   const Shape* shape = &request.inputs[0].shape;
   const std::optional<RowGrid> grid = RowGrid::of(*shape, {&shape, 1});
-  return Prepared::accept(std::make_unique<UnaryKernel>(op, params, *grid, request.threads), "simd");
+  return Prepared::accept(std::make_unique<UnaryKernel>(op, params, *grid, request.threads),
+                          "simd");
 }
 
 template <Unary op>
@@ -52,17 +54,21 @@ Prepared prepare_alpha(const KernelRequest& request) {
 }
 
 Prepared prepare_hard_sigmoid(const KernelRequest& request) {
-  return prepare_unary(request, Unary::kHardSigmoid, {attribute(request, "alpha"), attribute(request, "beta")});
+  return prepare_unary(request, Unary::kHardSigmoid,
+                       {attribute(request, "alpha"), attribute(request, "beta")});
 }
 
 Prepared prepare_gelu(const KernelRequest& request) {
-  const bool by_tanh = std::get<std::string>(request.raw_attrs.get("approximate").value()) == "tanh";
+  const bool by_tanh =
+      std::get<std::string>(request.raw_attrs.get("approximate").value()) == "tanh";
   return prepare_unary(request, by_tanh ? Unary::kGeluTanh : Unary::kGelu, {});
 }
 
 Prepared prepare_clip(const KernelRequest& request) {
-  if (!all_of(request.inputs, DType::kFloat)) return Prepared::refuse("only float is computed here");
-  UnaryParams bounds{-std::numeric_limits<float>::infinity(), std::numeric_limits<float>::infinity()};
+  if (!all_of(request.inputs, DType::kFloat))
+    return Prepared::refuse("only float is computed here");
+  UnaryParams bounds{-std::numeric_limits<float>::infinity(),
+                     std::numeric_limits<float>::infinity()};
   for (size_t slot = 1; slot <= 2; ++slot) {
     if (!request.has(slot)) continue;
     if (!request.inputs[slot].constant) return Prepared::refuse("a bound is not constant");
@@ -71,12 +77,15 @@ Prepared prepare_clip(const KernelRequest& request) {
   return prepare_unary(request, Unary::kClip, bounds);
 }
 
-template <typename Out, typename Op, void (*row)(Op, const float*, bool, const float*, bool, Out*, size_t)>
+template <typename Out, typename Op,
+          void (*row)(Op, const float*, bool, const float*, bool, Out*, size_t)>
 class PairKernel : public Kernel {
  public:
-  PairKernel(Op op, RowGrid grid, const KernelRequest& request) : op_(op), grid_(grid), threads_(request.threads) {
+  PairKernel(Op op, RowGrid grid, const KernelRequest& request)
+      : op_(op), grid_(grid), threads_(request.threads) {
     for (size_t k = 0; k < 2; ++k) {
-      aliases_[k] = sizeof(Out) == sizeof(float) && request.inputs[k].shape == request.outputs[0].shape;
+      aliases_[k] =
+          sizeof(Out) == sizeof(float) && request.inputs[k].shape == request.outputs[0].shape;
     }
   }
 
@@ -85,7 +94,8 @@ class PairKernel : public Kernel {
     const auto* b = static_cast<const float*>(args.inputs[1]);
     auto* out = static_cast<Out*>(args.outputs[0]);
     grid_.for_each(threads_, [&](const RowGrid::Offsets& at, int64_t begin, int64_t count) {
-      row(op_, a + at[0], grid_.steps[0], b + at[1], grid_.steps[1], out + begin, static_cast<size_t>(count));
+      row(op_, a + at[0], grid_.steps[0], b + at[1], grid_.steps[1], out + begin,
+          static_cast<size_t>(count));
     });
   }
   bool may_alias(size_t, size_t input) const override { return input < 2 && aliases_[input]; }
@@ -103,7 +113,8 @@ using CompareKernel = PairKernel<bool, Comparison, compare_row>;
 template <typename KernelType, typename Op>
 Prepared prepare_pair(const KernelRequest& request, Op op) {
   if (request.inputs.size() != 2) return Prepared::refuse("only two inputs are joined here");
-  if (!all_of(request.inputs, DType::kFloat)) return Prepared::refuse("only float is computed here");
+  if (!all_of(request.inputs, DType::kFloat))
+    return Prepared::refuse("only float is computed here");
   const Shape* operands[] = {&request.inputs[0].shape, &request.inputs[1].shape};
   const std::optional<RowGrid> grid = RowGrid::of(request.outputs[0].shape, operands);
   if (!grid) return Prepared::refuse("the broadcast has too many dims");
@@ -122,7 +133,8 @@ Prepared prepare_comparison(const KernelRequest& request) {
 
 // Exponents that models are full of have kernels of their own.
 Prepared prepare_pow(const KernelRequest& request) {
-  if (!all_of(request.inputs.first(1), DType::kFloat)) return Prepared::refuse("only float is computed here");
+  if (!all_of(request.inputs.first(1), DType::kFloat))
+    return Prepared::refuse("only float is computed here");
   const Tensor* exponent = request.inputs[1].constant;
   if (exponent && exponent->count() == 1 && request.inputs[0].shape == request.outputs[0].shape) {
     const double value = exponent->to_doubles()[0];
@@ -175,6 +187,8 @@ constexpr KernelEntry kEntries[] = {
 
 }  // namespace
 
-std::span<const KernelEntry> elementwise_entries() { return kEntries; }
+std::span<const KernelEntry> elementwise_entries() {
+  return kEntries;
+}
 
 }  // namespace sardonyx::cpu

@@ -10,12 +10,14 @@ std::optional<RowGrid> RowGrid::of(const Shape& target, std::span<const Shape* c
     std::array<int64_t, kMaxOperands> strides{};
   };
   std::vector<Strides> strides;
-  for (const Shape* operand : operands) strides.push_back(broadcast_strides(*operand, target));
+  for (const Shape* operand : operands)
+    strides.push_back(broadcast_strides(*operand, target));
   std::vector<Merged> dims;  // outermost first
   for (size_t axis = 0; axis < target.size(); ++axis) {
     if (target[axis] == 1) continue;
     Merged dim{target[axis]};
-    for (size_t k = 0; k < operands.size(); ++k) dim.strides[k] = strides[k][axis];
+    for (size_t k = 0; k < operands.size(); ++k)
+      dim.strides[k] = strides[k][axis];
     const auto goes_on = [&](const Merged& outer) {
       for (size_t k = 0; k < operands.size(); ++k) {
         if (outer.strides[k] != dim.strides[k] * dim.size) return false;
@@ -32,7 +34,8 @@ std::optional<RowGrid> RowGrid::of(const Shape& target, std::span<const Shape* c
   RowGrid grid;
   if (!dims.empty()) {
     grid.length = dims.back().size;
-    for (size_t k = 0; k < operands.size(); ++k) grid.steps[k] = dims.back().strides[k] != 0;
+    for (size_t k = 0; k < operands.size(); ++k)
+      grid.steps[k] = dims.back().strides[k] != 0;
     dims.pop_back();
   }
   if (dims.size() > kMaxOuterDims) return std::nullopt;

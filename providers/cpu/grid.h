@@ -1,4 +1,5 @@
-// Walks the index space of up to three broadcast operands in contiguous rows, in parallel, without allocating.
+// Walks the index space of up to three broadcast operands in contiguous rows, in parallel, without
+// allocating.
 #pragma once
 
 #include <omp.h>
@@ -19,12 +20,12 @@ constexpr size_t kMaxOuterDims = 8;
 constexpr int64_t kElementsPerThread = 1 << 14;
 
 struct RowGrid {
-  int64_t length = 1;                            // of a row
+  int64_t length = 1;  // of a row
   int64_t rows = 1;
   size_t outer_rank = 0;
-  std::array<int64_t, kMaxOuterDims> outer{};    // outermost first
+  std::array<int64_t, kMaxOuterDims> outer{};  // outermost first
   std::array<std::array<int64_t, kMaxOperands>, kMaxOuterDims> strides{};
-  std::array<bool, kMaxOperands> steps{};        // whether an operand moves within a row
+  std::array<bool, kMaxOperands> steps{};  // whether an operand moves within a row
 
   // nullopt where more dims remain after merging than are walked here.
   static std::optional<RowGrid> of(const Shape& target, std::span<const Shape* const> operands);
@@ -35,7 +36,8 @@ struct RowGrid {
     for (size_t dim = outer_rank; dim-- > 0;) {
       const int64_t index = row % outer[dim];
       row /= outer[dim];
-      for (size_t k = 0; k < kMaxOperands; ++k) offsets[k] += index * strides[dim][k];
+      for (size_t k = 0; k < kMaxOperands; ++k)
+        offsets[k] += index * strides[dim][k];
     }
     return offsets;
   }
@@ -56,7 +58,8 @@ void RowGrid::for_each(int threads, const Visit& visit) const {
       const int64_t first = begin - row * length;
       const int64_t count = std::min(length - first, end - begin);
       Offsets offsets = offsets_of(row);
-      for (size_t k = 0; k < kMaxOperands; ++k) offsets[k] += steps[k] ? first : 0;
+      for (size_t k = 0; k < kMaxOperands; ++k)
+        offsets[k] += steps[k] ? first : 0;
       visit(offsets, begin, count);
       begin += count;
     }

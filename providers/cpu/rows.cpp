@@ -22,19 +22,28 @@ HWY_INLINE void map_row(const float* in, float* out, size_t count, const F& f) {
   const D d;
   const size_t lanes = hn::Lanes(d);
   size_t i = 0;
-  for (; i + lanes <= count; i += lanes) hn::StoreU(f(hn::LoadU(d, in + i)), d, out + i);
+  for (; i + lanes <= count; i += lanes)
+    hn::StoreU(f(hn::LoadU(d, in + i)), d, out + i);
   if (i == count) return;
   HWY_ALIGN float rest[hn::MaxLanes(d)] = {};
-  for (size_t k = 0; k < count - i; ++k) rest[k] = in[i + k];
+  for (size_t k = 0; k < count - i; ++k)
+    rest[k] = in[i + k];
   hn::Store(f(hn::Load(d, rest)), d, rest);
-  for (size_t k = 0; k < count - i; ++k) out[i + k] = rest[k];
+  for (size_t k = 0; k < count - i; ++k)
+    out[i + k] = rest[k];
 }
 
-HWY_INLINE V set(float value) { return hn::Set(D(), value); }
+HWY_INLINE V set(float value) {
+  return hn::Set(D(), value);
+}
 
-HWY_INLINE V exp_of(V x) { return hn::Exp(D(), x); }
+HWY_INLINE V exp_of(V x) {
+  return hn::Exp(D(), x);
+}
 
-HWY_INLINE V sigmoid(V x) { return hn::Div(set(1), hn::Add(set(1), exp_of(hn::Neg(x)))); }
+HWY_INLINE V sigmoid(V x) {
+  return hn::Div(set(1), hn::Add(set(1), exp_of(hn::Neg(x))));
+}
 
 // A NaN stays one: neither comparison holds for it.
 HWY_INLINE V clip(V x, V low, V high) {
@@ -76,54 +85,82 @@ HWY_INLINE V gelu_tanh(V x) {
 HWY_INLINE V softplus(V x) {
   const D d;
   const V magnitude = hn::Abs(x);
-  return hn::Add(hn::IfThenElse(hn::Lt(x, set(0)), set(0), x), hn::Log1p(d, exp_of(hn::Neg(magnitude))));
+  return hn::Add(hn::IfThenElse(hn::Lt(x, set(0)), set(0), x),
+                 hn::Log1p(d, exp_of(hn::Neg(magnitude))));
 }
 
 HWY_INLINE V elu(V x, V alpha) {
   return hn::IfThenElse(hn::Lt(x, set(0)), hn::Mul(alpha, hn::Expm1(D(), x)), x);
 }
 
-HWY_INLINE V hard_sigmoid(V x, V alpha, V beta) { return clip(hn::MulAdd(x, alpha, beta), set(0), set(1)); }
+HWY_INLINE V hard_sigmoid(V x, V alpha, V beta) {
+  return clip(hn::MulAdd(x, alpha, beta), set(0), set(1));
+}
 
 void UnaryRow(Unary op, UnaryParams params, const float* in, float* out, size_t count) {
   const D d;
   const V a = set(params.a), b = set(params.b);
   const auto map = [&](const auto& f) HWY_ATTR { map_row(in, out, count, f); };
   switch (op) {
-    case Unary::kAbs: return map([&](V x) HWY_ATTR { return hn::Abs(x); });
-    case Unary::kCeil: return map([&](V x) HWY_ATTR { return hn::Ceil(x); });
-    case Unary::kClip: return map([&](V x) HWY_ATTR { return clip(x, a, b); });
-    case Unary::kCos: return map([&](V x) HWY_ATTR { return hn::Cos(d, x); });
-    case Unary::kElu: return map([&](V x) HWY_ATTR { return elu(x, a); });
-    case Unary::kErf: return map([&](V x) HWY_ATTR { return erf_of(x); });
-    case Unary::kExp: return map([&](V x) HWY_ATTR { return exp_of(x); });
-    case Unary::kFloor: return map([&](V x) HWY_ATTR { return hn::Floor(x); });
-    case Unary::kGelu: return map([&](V x) HWY_ATTR { return gelu(x); });
-    case Unary::kGeluTanh: return map([&](V x) HWY_ATTR { return gelu_tanh(x); });
-    case Unary::kHardSigmoid: return map([&](V x) HWY_ATTR { return hard_sigmoid(x, a, b); });
+    case Unary::kAbs:
+      return map([&](V x) HWY_ATTR { return hn::Abs(x); });
+    case Unary::kCeil:
+      return map([&](V x) HWY_ATTR { return hn::Ceil(x); });
+    case Unary::kClip:
+      return map([&](V x) HWY_ATTR { return clip(x, a, b); });
+    case Unary::kCos:
+      return map([&](V x) HWY_ATTR { return hn::Cos(d, x); });
+    case Unary::kElu:
+      return map([&](V x) HWY_ATTR { return elu(x, a); });
+    case Unary::kErf:
+      return map([&](V x) HWY_ATTR { return erf_of(x); });
+    case Unary::kExp:
+      return map([&](V x) HWY_ATTR { return exp_of(x); });
+    case Unary::kFloor:
+      return map([&](V x) HWY_ATTR { return hn::Floor(x); });
+    case Unary::kGelu:
+      return map([&](V x) HWY_ATTR { return gelu(x); });
+    case Unary::kGeluTanh:
+      return map([&](V x) HWY_ATTR { return gelu_tanh(x); });
+    case Unary::kHardSigmoid:
+      return map([&](V x) HWY_ATTR { return hard_sigmoid(x, a, b); });
     case Unary::kHardSwish:
-      return map([&](V x) HWY_ATTR { return hn::Mul(x, hard_sigmoid(x, set(1.0f / 6), set(0.5f))); });
+      return map([&](V x)
+                     HWY_ATTR { return hn::Mul(x, hard_sigmoid(x, set(1.0f / 6), set(0.5f))); });
     case Unary::kLeakyRelu:
       return map([&](V x) HWY_ATTR { return hn::IfThenElse(hn::Lt(x, set(0)), hn::Mul(a, x), x); });
-    case Unary::kLog: return map([&](V x) HWY_ATTR { return hn::Log(d, x); });
-    case Unary::kMish: return map([&](V x) HWY_ATTR { return hn::Mul(x, hn::Tanh(d, softplus(x))); });
-    case Unary::kNeg: return map([&](V x) HWY_ATTR { return hn::Neg(x); });
-    case Unary::kReciprocal: return map([&](V x) HWY_ATTR { return hn::Div(set(1), x); });
-    case Unary::kRelu: return map([&](V x) HWY_ATTR { return hn::IfThenElse(hn::Lt(x, set(0)), set(0), x); });
-    case Unary::kRound: return map([&](V x) HWY_ATTR { return hn::Round(x); });
-    case Unary::kSigmoid: return map([&](V x) HWY_ATTR { return sigmoid(x); });
-    case Unary::kSin: return map([&](V x) HWY_ATTR { return hn::Sin(d, x); });
-    case Unary::kSoftplus: return map([&](V x) HWY_ATTR { return softplus(x); });
-    case Unary::kSqrt: return map([&](V x) HWY_ATTR { return hn::Sqrt(x); });
-    case Unary::kSquare: return map([&](V x) HWY_ATTR { return hn::Mul(x, x); });
-    case Unary::kSwish: return map([&](V x) HWY_ATTR { return hn::Mul(x, sigmoid(hn::Mul(a, x))); });
-    case Unary::kTanh: return map([&](V x) HWY_ATTR { return hn::Tanh(d, x); });
+    case Unary::kLog:
+      return map([&](V x) HWY_ATTR { return hn::Log(d, x); });
+    case Unary::kMish:
+      return map([&](V x) HWY_ATTR { return hn::Mul(x, hn::Tanh(d, softplus(x))); });
+    case Unary::kNeg:
+      return map([&](V x) HWY_ATTR { return hn::Neg(x); });
+    case Unary::kReciprocal:
+      return map([&](V x) HWY_ATTR { return hn::Div(set(1), x); });
+    case Unary::kRelu:
+      return map([&](V x) HWY_ATTR { return hn::IfThenElse(hn::Lt(x, set(0)), set(0), x); });
+    case Unary::kRound:
+      return map([&](V x) HWY_ATTR { return hn::Round(x); });
+    case Unary::kSigmoid:
+      return map([&](V x) HWY_ATTR { return sigmoid(x); });
+    case Unary::kSin:
+      return map([&](V x) HWY_ATTR { return hn::Sin(d, x); });
+    case Unary::kSoftplus:
+      return map([&](V x) HWY_ATTR { return softplus(x); });
+    case Unary::kSqrt:
+      return map([&](V x) HWY_ATTR { return hn::Sqrt(x); });
+    case Unary::kSquare:
+      return map([&](V x) HWY_ATTR { return hn::Mul(x, x); });
+    case Unary::kSwish:
+      return map([&](V x) HWY_ATTR { return hn::Mul(x, sigmoid(hn::Mul(a, x))); });
+    case Unary::kTanh:
+      return map([&](V x) HWY_ATTR { return hn::Tanh(d, x); });
   }
 }
 
 template <typename F>
-HWY_INLINE void map_pairs(const float* a, bool a_steps, const float* b, bool b_steps, float* out, size_t count,
-                          const F& f) {
+HWY_INLINE void map_pairs(const float* a, bool a_steps, const float* b, bool b_steps, float* out,
+                          size_t count, const F& f) {
   const D d;
   const size_t lanes = hn::Lanes(d);
   if (!a_steps) {
@@ -135,13 +172,16 @@ HWY_INLINE void map_pairs(const float* a, bool a_steps, const float* b, bool b_s
     return map_row(a, out, count, [&](V x) HWY_ATTR { return f(x, y); });
   }
   size_t i = 0;
-  for (; i + lanes <= count; i += lanes) hn::StoreU(f(hn::LoadU(d, a + i), hn::LoadU(d, b + i)), d, out + i);
+  for (; i + lanes <= count; i += lanes)
+    hn::StoreU(f(hn::LoadU(d, a + i), hn::LoadU(d, b + i)), d, out + i);
   if (i == count) return;
   HWY_ALIGN float left[hn::MaxLanes(d)] = {};
   HWY_ALIGN float right[hn::MaxLanes(d)] = {};
-  for (size_t k = 0; k < count - i; ++k) left[k] = a[i + k], right[k] = b[i + k];
+  for (size_t k = 0; k < count - i; ++k)
+    left[k] = a[i + k], right[k] = b[i + k];
   hn::Store(f(hn::Load(d, left), hn::Load(d, right)), d, left);
-  for (size_t k = 0; k < count - i; ++k) out[i + k] = left[k];
+  for (size_t k = 0; k < count - i; ++k)
+    out[i + k] = left[k];
 }
 
 // As numpy's maximum and minimum: a NaN on either side is the result.
@@ -149,19 +189,29 @@ HWY_INLINE V propagate_nan(V x, V y, V result) {
   return hn::IfThenElse(hn::IsNaN(x), x, hn::IfThenElse(hn::IsNaN(y), y, result));
 }
 
-void BinaryRow(Binary op, const float* a, bool a_steps, const float* b, bool b_steps, float* out, size_t count) {
-  const auto map = [&](const auto& f) HWY_ATTR { map_pairs(a, a_steps, b, b_steps, out, count, f); };
+void BinaryRow(Binary op, const float* a, bool a_steps, const float* b, bool b_steps, float* out,
+               size_t count) {
+  const auto map = [&](const auto& f)
+                       HWY_ATTR { map_pairs(a, a_steps, b, b_steps, out, count, f); };
   switch (op) {
-    case Binary::kAdd: return map([](V x, V y) HWY_ATTR { return hn::Add(x, y); });
-    case Binary::kSub: return map([](V x, V y) HWY_ATTR { return hn::Sub(x, y); });
-    case Binary::kMul: return map([](V x, V y) HWY_ATTR { return hn::Mul(x, y); });
-    case Binary::kDiv: return map([](V x, V y) HWY_ATTR { return hn::Div(x, y); });
-    case Binary::kMax: return map([](V x, V y) HWY_ATTR { return propagate_nan(x, y, hn::Max(x, y)); });
-    case Binary::kMin: return map([](V x, V y) HWY_ATTR { return propagate_nan(x, y, hn::Min(x, y)); });
+    case Binary::kAdd:
+      return map([](V x, V y) HWY_ATTR { return hn::Add(x, y); });
+    case Binary::kSub:
+      return map([](V x, V y) HWY_ATTR { return hn::Sub(x, y); });
+    case Binary::kMul:
+      return map([](V x, V y) HWY_ATTR { return hn::Mul(x, y); });
+    case Binary::kDiv:
+      return map([](V x, V y) HWY_ATTR { return hn::Div(x, y); });
+    case Binary::kMax:
+      return map([](V x, V y) HWY_ATTR { return propagate_nan(x, y, hn::Max(x, y)); });
+    case Binary::kMin:
+      return map([](V x, V y) HWY_ATTR { return propagate_nan(x, y, hn::Min(x, y)); });
     case Binary::kPRelu:
-      return map([](V x, V y) HWY_ATTR { return hn::IfThenElse(hn::Lt(x, set(0)), hn::Mul(x, y), x); });
+      return map([](V x, V y)
+                     HWY_ATTR { return hn::IfThenElse(hn::Lt(x, set(0)), hn::Mul(x, y), x); });
     case Binary::kPow:
-      for (size_t i = 0; i < count; ++i) out[i] = std::pow(a[a_steps ? i : 0], b[b_steps ? i : 0]);
+      for (size_t i = 0; i < count; ++i)
+        out[i] = std::pow(a[a_steps ? i : 0], b[b_steps ? i : 0]);
       return;
   }
 }
@@ -179,27 +229,36 @@ void unary_row(Unary op, UnaryParams params, const float* in, float* out, size_t
   HWY_DYNAMIC_DISPATCH(UnaryRow)(op, params, in, out, count);
 }
 
-void binary_row(Binary op, const float* a, bool a_steps, const float* b, bool b_steps, float* out, size_t count) {
+void binary_row(Binary op, const float* a, bool a_steps, const float* b, bool b_steps, float* out,
+                size_t count) {
   HWY_DYNAMIC_DISPATCH(BinaryRow)(op, a, a_steps, b, b_steps, out, count);
 }
 
 namespace {
 
 template <typename F>
-void compare(const float* a, bool a_steps, const float* b, bool b_steps, bool* out, size_t count, const F& f) {
-  for (size_t i = 0; i < count; ++i) out[i] = f(a[a_steps ? i : 0], b[b_steps ? i : 0]);
+void compare(const float* a, bool a_steps, const float* b, bool b_steps, bool* out, size_t count,
+             const F& f) {
+  for (size_t i = 0; i < count; ++i)
+    out[i] = f(a[a_steps ? i : 0], b[b_steps ? i : 0]);
 }
 
 }  // namespace
 
-void compare_row(Comparison op, const float* a, bool a_steps, const float* b, bool b_steps, bool* out, size_t count) {
+void compare_row(Comparison op, const float* a, bool a_steps, const float* b, bool b_steps,
+                 bool* out, size_t count) {
   const auto map = [&](const auto& f) { compare(a, a_steps, b, b_steps, out, count, f); };
   switch (op) {
-    case Comparison::kEqual: return map([](float x, float y) { return x == y; });
-    case Comparison::kGreater: return map([](float x, float y) { return x > y; });
-    case Comparison::kGreaterOrEqual: return map([](float x, float y) { return x >= y; });
-    case Comparison::kLess: return map([](float x, float y) { return x < y; });
-    case Comparison::kLessOrEqual: return map([](float x, float y) { return x <= y; });
+    case Comparison::kEqual:
+      return map([](float x, float y) { return x == y; });
+    case Comparison::kGreater:
+      return map([](float x, float y) { return x > y; });
+    case Comparison::kGreaterOrEqual:
+      return map([](float x, float y) { return x >= y; });
+    case Comparison::kLess:
+      return map([](float x, float y) { return x < y; });
+    case Comparison::kLessOrEqual:
+      return map([](float x, float y) { return x <= y; });
   }
 }
 

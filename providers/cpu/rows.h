@@ -7,8 +7,32 @@
 namespace sardonyx::cpu {
 
 enum class Unary : uint8_t {
-  kAbs, kCeil, kClip, kCos, kElu, kErf, kExp, kFloor, kGelu, kGeluTanh, kHardSigmoid, kHardSwish, kLeakyRelu, kLog,
-  kMish, kNeg, kReciprocal, kRelu, kRound, kSigmoid, kSin, kSoftplus, kSqrt, kSquare, kSwish, kTanh,
+  kAbs,
+  kCeil,
+  kClip,
+  kCos,
+  kElu,
+  kErf,
+  kExp,
+  kFloor,
+  kGelu,
+  kGeluTanh,
+  kHardSigmoid,
+  kHardSwish,
+  kLeakyRelu,
+  kLog,
+  kMish,
+  kNeg,
+  kReciprocal,
+  kRelu,
+  kRound,
+  kSigmoid,
+  kSin,
+  kSoftplus,
+  kSqrt,
+  kSquare,
+  kSwish,
+  kTanh,
 };
 
 // What the op's attributes are: alpha and beta, or the lower and upper bound of kClip.
@@ -21,8 +45,11 @@ enum class Comparison : uint8_t { kEqual, kGreater, kGreaterOrEqual, kLess, kLes
 
 // out[i] = op(in[i]) for i < count. `out` may be `in`.
 void unary_row(Unary op, UnaryParams params, const float* in, float* out, size_t count);
-// out[i] = op(a[i], b[i]); an operand with step 0 is one element for the whole row. `out` may be an operand of step 1.
-void binary_row(Binary op, const float* a, bool a_steps, const float* b, bool b_steps, float* out, size_t count);
-void compare_row(Comparison op, const float* a, bool a_steps, const float* b, bool b_steps, bool* out, size_t count);
+// out[i] = op(a[i], b[i]); an operand with step 0 is one element for the whole row. `out` may be an
+// operand of step 1.
+void binary_row(Binary op, const float* a, bool a_steps, const float* b, bool b_steps, float* out,
+                size_t count);
+void compare_row(Comparison op, const float* a, bool a_steps, const float* b, bool b_steps,
+                 bool* out, size_t count);
 
 }  // namespace sardonyx::cpu

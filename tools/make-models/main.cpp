@@ -1,0 +1,43 @@
+// Writes the classic architectures with seeded weights as .onnx files.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <filesystem>
+
+#include "models/zoo.h"
+#include "onnx_io/save.h"
+
+int main(int argc, char** argv) {
+  CLI::App app("make-models: writes classic architectures with seeded weights as .onnx files");
+  std::filesystem::path folder = ".";
+  uint64_t seed = 0;
+  std::vector<std::string> wanted;
+  app.add_option("--out", folder, "folder to write NAME.onnx to");
+  app.add_option("--seed", seed, "of the weights");
+  app.add_option("NAME", wanted, "which models (default: all)");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    std::filesystem::create_directories(folder);
+    for (const std::string& name : wanted) {
+      const auto same = [&](const auto& entry) { return entry.name == name; };
+      if (std::ranges::none_of(sardonyx::models::zoo(), same)) {
+        std::string known;
+        for (const auto& entry : sardonyx::models::zoo())
+          known += " " + std::string(entry.name);
+        std::fprintf(stderr, "make-models: there is no model %s; known are%s\n", name.c_str(),
+                     known.c_str());
+        return 2;
+      }
+    }
+    for (const auto& entry : sardonyx::models::zoo()) {
+      if (!wanted.empty() && std::ranges::find(wanted, entry.name) == wanted.end()) continue;
+      const std::filesystem::path path = folder / (std::string(entry.name) + ".onnx");
+      sardonyx::save_model(entry.build(seed), path);
+      std::printf("%s: %s, %.1f MB\n", path.c_str(), std::string(entry.description).c_str(),
+                  static_cast<double>(std::filesystem::file_size(path)) / 1e6);
+    }
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "make-models: %s\n", error.what());
+    return 4;
+  }
+  return 0;
+}
