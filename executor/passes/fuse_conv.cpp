@@ -33,7 +33,7 @@ const OpDef& fused_conv_transpose() {
   return op;
 }
 
-bool fuse_transposed(Graph& graph, Node& node, Node& conv, const ops::Activation& activation) {
+bool fuse_transposed(Graph& graph, Node& node, Node& conv, const ops::FusedActivation& activation) {
   if (!is_op(conv, "ConvTranspose") || !is_float(*conv.outputs[0])) return false;
   ops::FusedConvTransposeAttrs attrs;
   static_cast<ops::ConvTransposeAttrs&>(attrs) = conv.attrs.as<ops::ConvTransposeAttrs>();

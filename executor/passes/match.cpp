@@ -62,7 +62,7 @@ std::optional<float> float_attribute(const Node& node, std::string_view name) {
   return std::get<float>(*value);
 }
 
-std::optional<ops::Activation> clip_of(const Node& node) {
+std::optional<ops::FusedActivation> clip_of(const Node& node) {
   float low = -std::numeric_limits<float>::infinity(),
         high = std::numeric_limits<float>::infinity();
   if (node.has_input(1)) {
@@ -76,21 +76,21 @@ std::optional<ops::Activation> clip_of(const Node& node) {
     high = *bound;
   }
   if (!(low <= high)) return std::nullopt;
-  return ops::Activation{"Clip", {low, high}};
+  return ops::FusedActivation{"Clip", {low, high}};
 }
 
 }  // namespace
 
-std::optional<ops::Activation> activation_of(const Node& node) {
+std::optional<ops::FusedActivation> activation_of(const Node& node) {
   if (!node.op->domain.empty() || node.outputs.size() != 1) return std::nullopt;
   const std::string_view name = node.op->name;
   if (name == "Clip") return clip_of(node);
   if (name == "Gelu") {
     const auto form = node.attrs.get("approximate");
     const bool is_tanh = form && std::get<std::string>(*form) == "tanh";
-    return ops::Activation{is_tanh ? "GeluTanh" : "Gelu", {}};
+    return ops::FusedActivation{is_tanh ? "GeluTanh" : "Gelu", {}};
   }
-  ops::Activation activation{std::string(name), {}};
+  ops::FusedActivation activation{std::string(name), {}};
   for (const std::string_view attribute : {"alpha", "beta"}) {
     if (const auto value = float_attribute(node, attribute)) activation.params.push_back(*value);
   }

@@ -33,6 +33,6 @@ void absorb(Graph& graph, Node& last, Node& first, const OpDef& op, Attrs attrs,
 
 // The activation that `node` applies to its input 0, with constant parameters; nullopt where it is
 // none.
-std::optional<ops::Activation> activation_of(const Node& node);
+std::optional<ops::FusedActivation> activation_of(const Node& node);
 
 }  // namespace sardonyx::passes

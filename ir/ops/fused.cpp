@@ -29,7 +29,7 @@ const KnownActivation kActivations[] = {
     {"HardSigmoid", {"alpha", "beta"}},
 };
 
-const KnownActivation* find_activation(const Activation& activation) {
+const KnownActivation* find_activation(const FusedActivation& activation) {
   for (const KnownActivation& known : kActivations) {
     if (known.name == activation.name && known.params.size() == activation.params.size()) {
       return &known;
@@ -180,12 +180,12 @@ std::vector<Sample> fused_matmul_samples() {
 
 }  // namespace
 
-bool is_known(const Activation& activation) {
+bool is_known(const FusedActivation& activation) {
   if (activation.name.empty()) return activation.params.empty();
   return find_activation(activation) != nullptr;
 }
 
-Val apply(Emitter& e, const Activation& activation, const Val& x) {
+Val apply(Emitter& e, const FusedActivation& activation, const Val& x) {
   if (activation.name.empty()) return x;
   const std::vector<float>& params = activation.params;
   if (activation.name == "Clip") {

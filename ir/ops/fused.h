@@ -15,14 +15,14 @@ namespace sardonyx::ops {
 //   LeakyRelu, Elu, Swish                                          {alpha}
 //   Clip                                                           {min, max}
 //   HardSigmoid                                                    {alpha, beta}
-struct Activation {
+struct FusedActivation {
   std::string name;
   std::vector<float> params;
 };
 // Is it one of the list, with as many parameters as it takes?
-bool is_known(const Activation& activation);
+bool is_known(const FusedActivation& activation);
 // In ONNX's ops; `x` itself where there is none.
-Val apply(Emitter& e, const Activation& activation, const Val& x);
+Val apply(Emitter& e, const FusedActivation& activation, const Val& x);
 
 struct FusedConvAttrs : ConvAttrs {
   std::string activation;

@@ -9,7 +9,7 @@ PostOp eltwise_op(algorithm op, float alpha = 0, float beta = 0) {
 
 }  // namespace
 
-PostOps post_ops_of(const ops::Activation& activation) {
+PostOps post_ops_of(const ops::FusedActivation& activation) {
   const std::string& name = activation.name;
   const std::vector<float>& params = activation.params;
   if (name.empty()) return {};

@@ -7,6 +7,6 @@
 namespace sardonyx::onednn {
 
 // What to do to a primitive's result for this activation; nothing for none. It must be known.
-PostOps post_ops_of(const ops::Activation& activation);
+PostOps post_ops_of(const ops::FusedActivation& activation);
 
 }  // namespace sardonyx::onednn

@@ -24,7 +24,7 @@ Extents grouped(const Shape& weights, int64_t group) {
 }
 
 Problem describe(const KernelRequest& request, const ops::ConvAttrs& attrs,
-                 const ops::Activation& activation) {
+                 const ops::FusedActivation& activation) {
   const KernelTensor& x = request.inputs[0];
   const KernelTensor& w = request.inputs[1];
   const KernelTensor& y = request.outputs[0];
@@ -49,6 +49,24 @@ MaybePrimitive make_primitive(const Problem& problem, const ConvolutionSpec& spe
   PostOps post_ops = residual_post_ops(residual, spec.dst);
   post_ops.insert(post_ops.end(), problem.activation.begin(), problem.activation.end());
   return convolution(spec, attributes(post_ops));
+}
+
+Desc row_major(memory::data_type type, const Extents& dims) {
+  return plain_desc(type, dims);
+}
+
+// Where oneDNN's own choice of layouts leads to its slow fallback, others may not.
+MaybePrimitive choose_layouts(const Problem& problem) {
+  const MaybePrimitive chosen = make_primitive(problem, problem.spec, Residual::kNone);
+  if (!chosen || !chosen->is_reference()) return chosen;
+  for (const auto layout : {&blocked_desc, &row_major}) {
+    ConvolutionSpec spec = problem.spec;
+    spec.src = layout(spec.src.data_type(), spec.src.dims());
+    spec.dst = layout(spec.dst.data_type(), spec.dst.dims());
+    MaybePrimitive other = make_primitive(problem, spec, Residual::kNone);
+    if (other && !other->is_reference()) return other;
+  }
+  return chosen;
 }
 
 Prepared build(const Problem& problem, const KernelRequest& request, const Primitive& primitive,
@@ -85,11 +103,11 @@ Prepared build_with_residual(const Problem& problem, const KernelRequest& reques
 }
 
 Prepared prepare(const KernelRequest& request, const ops::ConvAttrs& attrs,
-                 const ops::Activation& activation) {
+                 const ops::FusedActivation& activation) {
   if (const char* refusal = refusal_of_convolution(request)) return Prepared::refuse(refusal);
   if (!is_known(activation)) return Prepared::refuse("unknown activation");
   const Problem problem = describe(request, attrs, activation);
-  const MaybePrimitive bare = make_primitive(problem, problem.spec, Residual::kNone);
+  const MaybePrimitive bare = choose_layouts(problem);
   if (!bare) return Prepared::refuse("oneDNN has no convolution of this form");
   if (request.has(3)) return build_with_residual(problem, request, *bare);
   return build(problem, request, *bare, Residual::kNone);

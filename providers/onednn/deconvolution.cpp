@@ -24,7 +24,7 @@ Desc stored_weights(memory::data_type type, const Shape& weights, int64_t group)
 }
 
 Prepared prepare(const KernelRequest& request, const ops::ConvTransposeAttrs& attrs,
-                 const ops::Activation& activation) {
+                 const ops::FusedActivation& activation) {
   if (const char* refusal = refusal_of_convolution(request)) return Prepared::refuse(refusal);
   if (!is_known(activation)) return Prepared::refuse("unknown activation");
   const KernelTensor& x = request.inputs[0];

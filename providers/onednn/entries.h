@@ -1,6 +1,7 @@
 // What the entries of the provider's table have in common, and their list.
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "ir/kernel.h"
@@ -11,11 +12,12 @@ namespace sardonyx::onednn {
 // more. nullptr where the request passes.
 const char* refusal_of_sizes(const KernelRequest& request);
 // Runs `prepare` with OpenMP set to the request's threads; errors of oneDNN become refusals.
-Prepared prepare_guarded(const KernelRequest& request, Prepared (*prepare)(const KernelRequest&));
+Prepared prepare_guarded(const KernelRequest& request, size_t checked,
+                         Prepared (*prepare)(const KernelRequest&));
 
-template <Prepared (*prepare)(const KernelRequest&)>
+template <Prepared (*prepare)(const KernelRequest&), size_t checked = SIZE_MAX>
 Prepared guarded(const KernelRequest& request) {
-  return prepare_guarded(request, prepare);
+  return prepare_guarded(request, checked, prepare);
 }
 
 // One table per file of kernels.
@@ -28,5 +30,6 @@ std::span<const KernelEntry> normalization_kernels();
 std::span<const KernelEntry> softmax_kernels();
 std::span<const KernelEntry> elementwise_kernels();
 std::span<const KernelEntry> join_kernels();
+std::span<const KernelEntry> resize_kernels();
 
 }  // namespace sardonyx::onednn

@@ -51,8 +51,10 @@ class PreparedRun {
   bool aliased_ = false;
 };
 
-// Channels in blocks of 16; null where the rank has no such layout or it is the same as row-major.
+// Channels in blocks of 16, or last; null where the rank has no such layout or it is the same as
+// row-major.
 LayoutPtr blocked_layout(const Shape& shape);
+LayoutPtr channels_last_layout(const Shape& shape);
 
 // ---- implementation
 
@@ -161,10 +163,13 @@ inline std::vector<Tensor> PreparedRun::outputs() const {
 }
 
 inline LayoutPtr blocked_layout(const Shape& shape) {
-  using Tag = memory::format_tag;
-  static constexpr Tag kTags[] = {Tag::aBc16b, Tag::aBcd16b, Tag::aBcde16b};
   if (shape.size() < 3 || shape.size() > 5) return nullptr;
-  return layout_of(Desc(shape, memory::data_type::f32, kTags[shape.size() - 3]));
+  return layout_of(blocked_desc(memory::data_type::f32, shape));
+}
+
+inline LayoutPtr channels_last_layout(const Shape& shape) {
+  if (shape.size() < 3 || shape.size() > 5) return nullptr;
+  return layout_of(channels_last_desc(memory::data_type::f32, shape));
 }
 
 }  // namespace sardonyx::onednn

@@ -37,14 +37,16 @@ std::vector<Tensor> inputs_of(const Sample& sample) {
   return inputs;
 }
 
-// Is it a sample that float32 tensors fit?
+// Is it a sample whose first input may be float32, and the others too where their type is open?
 bool is_float_sample(const Sample& sample) {
   if (!sample.only.has(DType::kFloat)) return false;
   for (const SampleInput& input : sample.inputs) {
-    if (input.value && input.value->dtype() != DType::kFloat) return false;
-    if (input.dtype != DType::kUndefined && input.dtype != DType::kFloat) return false;
+    if (!input.value && input.dtype != DType::kUndefined && input.dtype != DType::kFloat) {
+      return false;
+    }
   }
-  return true;
+  const SampleInput& first = sample.inputs[0];
+  return !first.value || first.value->dtype() == DType::kFloat;
 }
 
 struct Case {
@@ -111,21 +113,26 @@ bool check(const Case& c, const RunOptions& options) {
 
 // All ways to run a case; the number of those that were accepted.
 int check_all_ways(const Case& c) {
-  std::vector<LayoutPtr> blocked, first_blocked;
-  for (const Tensor& input : c.inputs)
+  std::vector<LayoutPtr> blocked, channels_last;
+  for (const Tensor& input : c.inputs) {
     blocked.push_back(blocked_layout(input.shape()));
-  first_blocked.push_back(blocked[0]);
+    channels_last.push_back(channels_last_layout(input.shape()));
+  }
+  const std::vector<LayoutPtr> first_blocked{blocked[0]}, first_channels_last{channels_last[0]};
   int accepted = 0;
   for (const int threads : {1, 2}) {
-    for (const uint32_t constants : {0u, ~1u}) {
+    for (const uint32_t constants : {0u, ~1u, 0b1110u}) {
       accepted += check(c, {threads, false, constants, {}, {}});
       accepted += check(c, {threads, true, constants, {}, {}});
       accepted += check(c, {threads, true, constants, first_blocked, {}});
+      accepted += check(c, {threads, true, constants, first_channels_last, {}});
       if (constants == 0) accepted += check(c, {threads, true, 0, blocked, {}});
+      if (constants == 0) accepted += check(c, {threads, true, 0, channels_last, {}});
     }
   }
   for (size_t input = 0; input < c.inputs.size(); ++input) {
     accepted += check(c, {1, true, 0, first_blocked, input});
+    accepted += check(c, {1, true, 0, first_channels_last, input});
     accepted += check(c, {1, true, 0, {}, input});
   }
   return accepted;
@@ -165,6 +172,9 @@ std::vector<NamedSample> larger_samples() {
       {"Conv",
        {{{{1, 12, 9, 9}}, {{6, 4, 3, 3}}},
         {{"group", 3_i}, {"auto_pad", std::string("SAME_LOWER")}}}},
+      {"Conv",
+       {{{{1, 24, 15, 15}}, {{24, 1, 3, 3}}, {{24}}},
+        {{"group", 24_i}, {"pads", Ints{2, 2, 2, 2}}, {"dilations", Ints{2, 2}}}}},
       {"Conv", {{{{2, 17, 50}}, {{19, 17, 5}}, {{19}}}, {{"auto_pad", std::string("SAME_UPPER")}}}},
       {"Conv", {{{{1, 16, 6, 7, 8}}, {{16, 16, 3, 3, 3}}}, {{"pads", Ints{1, 1, 1, 1, 1, 1}}}}},
       {"ConvTranspose", {{{{1, 32, 8, 8}}, {{32, 16, 2, 2}}, {{16}}}, {{"strides", strides}}}},
@@ -227,6 +237,23 @@ std::vector<NamedSample> larger_samples() {
       {"LayerNormalization", {{{{2, 9, 70}}, {{70}}, {{70}}}}},
       {"LayerNormalization", {{{{2, 9, 7}}, {{9, 7}}}, {{"axis", int64_t{-2}}}}},
       {"Softmax", {{{{4, 9, 100}, -8, 8}}}},
+      {"Resize",
+       {{{{2, 40, 5, 6}},
+         {.omitted = true},
+         {.value = Tensor::vector(std::vector<float>{1, 1, 2, 2})}},
+        {{"nearest_mode", std::string("floor")},
+         {"coordinate_transformation_mode", std::string("asymmetric")}}}},
+      {"Resize",
+       {{{{1, 32, 5, 6}},
+         {.omitted = true},
+         {.value = Tensor::vector(std::vector<float>{1, 1, 3, 2})}},
+        {{"mode", std::string("linear")}}}},
+      {"Resize",
+       {{{{1, 32, 5, 6}},
+         {.omitted = true},
+         {.omitted = true},
+         {.value = Tensor::vector(std::vector<int64_t>{1, 32, 7, 4})}},
+        {{"mode", std::string("linear")}}}},
       {"LogSoftmax", {{{{4, 9, 100}, -8, 8}}}},
       {"Concat", {{{{2, 32, 9, 9}}, {{2, 16, 9, 9}}}, {{"axis", 1_i}}}},
       {"Concat", {{{{2, 32, 9, 9}}, {{2, 32, 4, 9}}}, {{"axis", int64_t{-2}}}}},

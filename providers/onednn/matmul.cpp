@@ -129,7 +129,7 @@ Prepared prepare_matmul(const KernelRequest& request) {
 
 Prepared prepare_fused_matmul(const KernelRequest& request) {
   const auto& attrs = request.attrs<ops::FusedMatMulAttrs>();
-  const ops::Activation activation{attrs.activation, attrs.activation_params};
+  const ops::FusedActivation activation{attrs.activation, attrs.activation_params};
   if (!is_known(activation)) return Prepared::refuse("unknown activation");
   if (request.inputs[0].dtype != DType::kFloat)
     return Prepared::refuse("only float is computed here");

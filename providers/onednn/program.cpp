@@ -180,7 +180,7 @@ Place ProgramBuilder::input(size_t index, const Desc& wanted) {
   }
   const Desc stored = plain_desc(wanted.data_type(), wanted.dims());
   const Place reordered = scratch(wanted);
-  add_reorder(input_as(index, stored), stored, reordered, wanted);
+  copy(input_as(index, stored), reordered);
   return reordered;
 }
 
@@ -195,16 +195,23 @@ Place ProgramBuilder::weights(size_t index, const Desc& stored, const Desc& want
     if (is_row_major(stored)) return input(index, wanted);
     if (stored == wanted) return input_as(index, stored);
     const Place reordered = scratch(wanted);
-    add_reorder(input_as(index, stored), stored, reordered, wanted);
+    copy(input_as(index, stored), reordered);
     return reordered;
   }
   if (stored == wanted || (is_row_major(stored) && is_row_major(wanted))) {
     return input_as(index, wanted);
   }
+  return packed(index, wanted, fingerprint(stored) + ">" + fingerprint(wanted),
+                [&] { return reordered(value->raw(), stored, wanted); });
+}
+
+Place ProgramBuilder::packed(size_t index, const Desc& desc, const std::string& form,
+                             const std::function<std::shared_ptr<Buffer>()>& make) {
+  const Tensor* value = request_->inputs[index].constant;
+  SARDONYX_CHECK(value);
   unread_ |= 1u << index;
-  const auto pack = [&] { return reordered(value->raw(), stored, wanted); };
-  const std::string form = "onednn:" + fingerprint(stored) + ">" + fingerprint(wanted);
-  return constant(wanted, request_->packs ? request_->packs->get(*value, form, pack) : pack());
+  PackCache* packs = request_->packs;
+  return constant(desc, packs ? packs->get(*value, "onednn:" + form, make) : make());
 }
 
 Place ProgramBuilder::constant(const Desc& desc, std::shared_ptr<const Buffer> values) {
@@ -230,13 +237,19 @@ Place ProgramBuilder::output(size_t index, const Desc& given) {
   parts_->places.push_back({Source::kOutput, index, stored});
   const Place plain = parts_->places.size() - 1;
   const Place reordered = scratch(given);
-  pending_outputs_.push_back({reordered, plain, given, stored});
+  pending_outputs_.push_back({reordered, plain});
   return reordered;
 }
 
-void ProgramBuilder::add_reorder(Place from, const Desc& from_desc, Place to, const Desc& to_desc) {
-  const MaybePrimitive made = reorder(from_desc, to_desc, attributes());
-  SARDONYX_CHECK(made);
+Place ProgramBuilder::output_as(size_t index, const Desc& stored) {
+  parts_->places.push_back({Source::kOutput, index, stored});
+  return parts_->places.size() - 1;
+}
+
+void ProgramBuilder::copy(Place from, Place to) {
+  const MaybePrimitive made =
+      reorder(parts_->places[from].desc, parts_->places[to].desc, attributes());
+  if (!made) fail(ErrorCode::kInternal, "oneDNN has no reorder between two of its own layouts");
   step(*made, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
 }
 
@@ -251,7 +264,7 @@ void ProgramBuilder::step(const Primitive& primitive, Args args) {
 Prepared ProgramBuilder::finish(std::string implementation) {
   if (implementation.empty()) implementation = implementation_;
   for (const Pending& pending : pending_outputs_) {
-    add_reorder(pending.from, pending.from_desc, pending.to, pending.to_desc);
+    copy(pending.from, pending.to);
   }
   parts_->aliases = std::move(aliases_);
   Prepared prepared = Prepared::accept(

@@ -1,9 +1,9 @@
 // Kernels that run one or a few oneDNN primitives in a row.
 #pragma once
 
-#include <map>
+#include <functional>
 #include <memory>
-#include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -32,15 +32,24 @@ class ProgramBuilder {
   // read by run. `stored` tells how the tensor's elements lie. Falls back to input() where the
   // value is not constant.
   Place weights(size_t index, const Desc& stored, const Desc& wanted);
+  // What `make` computes from constant input `index` now, through the PackCache under the name
+  // `form`. It lies as `desc` does; run does not read the input.
+  Place packed(size_t index, const Desc& desc, const std::string& form,
+               const std::function<std::shared_ptr<Buffer>()>& make);
   // Input `index` read through `stored`, which must cover the same elements, without a layout of
   // its own.
   Place input_as(size_t index, const Desc& stored);
   // Asks for input `index` in the layout `wanted` though no primitive reads it under that name.
   void require_layout(size_t index, const Desc& wanted);
   Place output(size_t index, const Desc& given);
+  // Output `index` written through `stored`, which covers all or a part of it, without a layout of
+  // its own.
+  Place output_as(size_t index, const Desc& stored);
   Place constant(const Desc& desc, std::shared_ptr<const Buffer> values);
   Place scratch(const Desc& desc);
 
+  // A step that copies elements from one place to another.
+  void copy(Place from, Place to);
   void step(const Primitive& primitive, Args args);
   // `output` may be written over `input`.
   void allow_alias(size_t output, size_t input) { aliases_.emplace_back(output, input); }
@@ -50,7 +59,6 @@ class ProgramBuilder {
 
  private:
   struct Parts;
-  void add_reorder(Place from, const Desc& from_desc, Place to, const Desc& to_desc);
 
   const KernelRequest* request_ = nullptr;
   bool layouts_ = true;
@@ -61,7 +69,6 @@ class ProgramBuilder {
   std::string implementation_;
   struct Pending {
     Place from, to;
-    Desc from_desc, to_desc;
   };
   std::vector<Pending> pending_outputs_;
 };

@@ -1,5 +1,6 @@
 #include "providers/onednn/provider.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -10,7 +11,7 @@
 namespace sardonyx {
 namespace onednn {
 
-const char* refusal_of_sizes(const KernelRequest& request) {
+const char* refusal_of_sizes(const KernelRequest& request, size_t checked) {
   const auto check = [](const KernelTensor& tensor) -> const char* {
     if (!tensor) return nullptr;
     const int64_t count = element_count(tensor.shape);
@@ -18,7 +19,8 @@ const char* refusal_of_sizes(const KernelRequest& request) {
     if (count > std::numeric_limits<int32_t>::max()) return "a tensor has over 2^31 elements";
     return nullptr;
   };
-  for (const KernelTensor& tensor : request.inputs) {
+  for (const KernelTensor& tensor :
+       request.inputs.first(std::min(checked, request.inputs.size()))) {
     if (const char* refusal = check(tensor)) return refusal;
   }
   for (const KernelTensor& tensor : request.outputs) {
@@ -27,8 +29,9 @@ const char* refusal_of_sizes(const KernelRequest& request) {
   return nullptr;
 }
 
-Prepared prepare_guarded(const KernelRequest& request, Prepared (*prepare)(const KernelRequest&)) {
-  if (const char* refusal = refusal_of_sizes(request)) return Prepared::refuse(refusal);
+Prepared prepare_guarded(const KernelRequest& request, size_t checked,
+                         Prepared (*prepare)(const KernelRequest&)) {
+  if (const char* refusal = refusal_of_sizes(request, checked)) return Prepared::refuse(refusal);
   const ThreadScope threads(request.threads);
   try {
     return prepare(request);
@@ -84,7 +87,8 @@ const Provider& onednn_provider() {
     for (const auto& family :
          {onednn::convolution_kernels(), onednn::deconvolution_kernels(), onednn::matmul_kernels(),
           onednn::gemm_kernels(), onednn::pool_kernels(), onednn::normalization_kernels(),
-          onednn::softmax_kernels(), onednn::elementwise_kernels(), onednn::join_kernels()}) {
+          onednn::softmax_kernels(), onednn::elementwise_kernels(), onednn::join_kernels(),
+          onednn::resize_kernels()}) {
       all.insert(all.end(), family.begin(), family.end());
     }
     return all;

@@ -123,6 +123,18 @@ Desc transposed_desc(memory::data_type type, const Extents& dims) {
   return plain_desc(type, stored).permute_axes(exchanged);
 }
 
+Desc blocked_desc(memory::data_type type, const Extents& dims) {
+  using Tag = memory::format_tag;
+  static constexpr Tag kTags[] = {Tag::aBc16b, Tag::aBcd16b, Tag::aBcde16b};
+  return Desc(dims, type, kTags[dims.size() - 3]);
+}
+
+Desc channels_last_desc(memory::data_type type, const Extents& dims) {
+  using Tag = memory::format_tag;
+  static constexpr Tag kTags[] = {Tag::acb, Tag::acdb, Tag::acdeb};
+  return Desc(dims, type, kTags[dims.size() - 3]);
+}
+
 Desc any_desc(memory::data_type type, const Extents& dims) {
   return Desc(dims, type, memory::format_tag::any);
 }
@@ -311,9 +323,33 @@ MaybePrimitive concat(const Desc& dst, int axis, const std::vector<Desc>& source
   return attempt_direct<dnnl::concat>(dst, axis, sources, cpu_engine(), attr);
 }
 
-MaybePrimitive resampling(algorithm method, const std::vector<float>& factors, const Desc& src,
-                          const Desc& dst, const dnnl::primitive_attr& attr) {
-  return attempt<dnnl::resampling_forward>(attr, kInference, method, factors, src, dst);
+MaybePrimitive resampling(algorithm method, const Desc& src, const Desc& dst,
+                          const dnnl::primitive_attr& attr) {
+  return attempt<dnnl::resampling_forward>(attr, kInference, method, src, dst);
+}
+
+MaybePrimitive recurrent(const RecurrentLayer& layer, const dnnl::primitive_attr& attr) {
+  const auto direction = layer.reversed ? dnnl::rnn_direction::unidirectional_right2left
+                                        : dnnl::rnn_direction::unidirectional_left2right;
+  switch (layer.cell) {
+    case RecurrentLayer::Cell::kRnn:
+      return attempt<dnnl::vanilla_rnn_forward>(
+          attr, kInference, layer.activation, direction, layer.src, layer.src_iter, layer.weights,
+          layer.weights_iter, layer.bias, layer.dst, layer.dst_iter);
+    case RecurrentLayer::Cell::kGru:
+      return attempt<dnnl::gru_forward>(attr, kInference, direction, layer.src, layer.src_iter,
+                                        layer.weights, layer.weights_iter, layer.bias, layer.dst,
+                                        layer.dst_iter);
+    case RecurrentLayer::Cell::kGruLinearBeforeReset:
+      return attempt<dnnl::lbr_gru_forward>(attr, kInference, direction, layer.src, layer.src_iter,
+                                            layer.weights, layer.weights_iter, layer.bias,
+                                            layer.dst, layer.dst_iter);
+    case RecurrentLayer::Cell::kLstm:
+      return attempt<dnnl::lstm_forward>(attr, kInference, direction, layer.src, layer.src_iter,
+                                         layer.src_iter_c, layer.weights, layer.weights_iter,
+                                         layer.bias, layer.dst, layer.dst_iter, layer.dst_iter_c);
+  }
+  return std::nullopt;
 }
 
 MaybePrimitive reorder(const Desc& from, const Desc& to, const dnnl::primitive_attr& attr) {

@@ -33,6 +33,9 @@ Desc plain_desc(memory::data_type type, const Extents& dims);
 Desc plain_desc(DType dtype, const Shape& shape);
 // Row-major with the last two dims exchanged in memory.
 Desc transposed_desc(memory::data_type type, const Extents& dims);
+// Channels in blocks of 16, and channels last; the rank must be 3 to 5.
+Desc blocked_desc(memory::data_type type, const Extents& dims);
+Desc channels_last_desc(memory::data_type type, const Extents& dims);
 // The layout is the primitive's choice.
 Desc any_desc(memory::data_type type, const Extents& dims);
 Desc any_desc(DType dtype, const Shape& shape);
@@ -72,6 +75,8 @@ class Primitive {
   Desc src(int index = 0) const { return desc_.src_desc(index); }
   Desc weights(int index = 0) const { return desc_.weights_desc(index); }
   Desc dst(int index = 0) const { return desc_.dst_desc(index); }
+  // Of one of the arguments by number, for primitives with many.
+  Desc argument(int number) const { return desc_.query_md(dnnl::query::exec_arg_md, number); }
   Desc scratchpad() const { return desc_.scratchpad_desc(); }
   std::string implementation() const { return desc_.impl_info_str(); }
   // Its own slow fallback, which nothing is gained by.
@@ -125,8 +130,21 @@ MaybePrimitive layer_normalization(const Desc& data, const Desc& statistics, flo
 std::optional<Desc> same_format(const Desc& model, const Extents& dims);
 MaybePrimitive concat(const Desc& dst, int axis, const std::vector<Desc>& sources,
                       const dnnl::primitive_attr& attr);
-MaybePrimitive resampling(algorithm method, const std::vector<float>& factors, const Desc& src,
-                          const Desc& dst, const dnnl::primitive_attr& attr);
+// Output o of an axis lies at (o + 1/2) * in / out - 1/2 of the input; what is nearest is rounded
+// half away from zero.
+MaybePrimitive resampling(algorithm method, const Desc& src, const Desc& dst,
+                          const dnnl::primitive_attr& attr);
+// One layer in one direction; descriptors that are left out stand for zeros that nobody passes.
+struct RecurrentLayer {
+  enum class Cell { kRnn, kGru, kGruLinearBeforeReset, kLstm };
+  Cell cell;
+  bool reversed;
+  algorithm activation = algorithm::eltwise_tanh;  // of kRnn
+  Desc src, src_iter, src_iter_c;
+  Desc weights, weights_iter, bias;
+  Desc dst, dst_iter, dst_iter_c;
+};
+MaybePrimitive recurrent(const RecurrentLayer& layer, const dnnl::primitive_attr& attr);
 MaybePrimitive reorder(const Desc& from, const Desc& to, const dnnl::primitive_attr& attr);
 
 }  // namespace sardonyx::onednn

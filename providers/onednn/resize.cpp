@@ -1,0 +1,106 @@
+// Resize of float32 images, nearest and linear, where oneDNN takes the same elements with the same
+// weights: that is compared axis by axis when the kernel is prepared.
+#include <algorithm>
+#include <cmath>
+
+#include "ir/ops/resize_axis.h"
+#include "providers/onednn/entries.h"
+#include "providers/onednn/program.h"
+
+namespace sardonyx::onednn {
+namespace {
+
+enum Input { kX, kRoi, kScales, kSizes };
+
+// oneDNN's coordinate of output `index`.
+float coordinate(const ops::ResizeAxis& axis, int64_t index) {
+  return (static_cast<float>(index) + 0.5f) * static_cast<float>(axis.in) /
+             static_cast<float>(axis.out) -
+         0.5f;
+}
+
+bool is_same_nearest(const ops::ResizeAttrs& attrs, const ops::ResizeAxis& axis) {
+  const std::vector<int64_t> elements = ops::nearest_elements(attrs, axis);
+  for (int64_t index = 0; index < axis.out; ++index) {
+    const auto nearest = static_cast<int64_t>(std::round(coordinate(axis, index)));
+    if (elements[static_cast<size_t>(index)] != nearest) return false;
+  }
+  return true;
+}
+
+bool is_same_linear(const ops::ResizeAttrs& attrs, const ops::ResizeAxis& axis) {
+  constexpr double kTolerance = 1e-6;  // what float coordinates of images are good for
+  const ops::ResizeBlend blend = ops::blended_elements(attrs, axis);
+  for (int64_t index = 0; index < axis.out; ++index) {
+    const double at =
+        std::clamp<double>(coordinate(axis, index), 0, static_cast<double>(axis.in - 1));
+    double sum = 0;
+    for (const auto& part : blend.of(index)) {
+      const double expected = std::max(0.0, 1 - std::abs(at - static_cast<double>(part.element)));
+      // An element at the border may be named twice, once with each of its weights.
+      if (part.weight > expected + kTolerance * static_cast<double>(axis.in)) return false;
+      sum += part.weight * static_cast<double>(part.element);
+    }
+    if (std::abs(sum - at) > kTolerance * static_cast<double>(axis.in)) return false;
+  }
+  return true;
+}
+
+std::vector<double> doubles_of(const KernelRequest& request, size_t input) {
+  if (!request.has(input)) return {};
+  return request.inputs[input].constant->to_doubles();
+}
+
+std::vector<ops::ResizeAxis> axes_of(const KernelRequest& request, const ops::ResizeAttrs& attrs) {
+  const std::vector<double> scales = doubles_of(request, kScales);
+  const std::vector<float> float_scales(scales.begin(), scales.end());
+  std::vector<int64_t> sizes;
+  if (request.has(kSizes)) sizes = request.inputs[kSizes].constant->to_int64s();
+  return ops::resize_axes(attrs, request.inputs[kX].shape, request.outputs[0].shape,
+                          doubles_of(request, kRoi), float_scales, sizes);
+}
+
+Prepared prepare_resize(const KernelRequest& request) {
+  const auto& attrs = request.attrs<ops::ResizeAttrs>();
+  if (request.inputs[kX].dtype != DType::kFloat)
+    return Prepared::refuse("only float is computed here");
+  const Shape& x = request.inputs[kX].shape;
+  if (x.size() < 3 || x.size() > 5) return Prepared::refuse("only 1 to 3 spatial axes");
+  for (const size_t input : {kRoi, kScales, kSizes}) {
+    if (request.has(input) && !request.inputs[input].constant) {
+      return Prepared::refuse("the sizes are no constants");
+    }
+  }
+  const bool is_nearest = attrs.mode == "nearest";
+  if ((!is_nearest && attrs.mode != "linear") || attrs.antialias) {
+    return Prepared::refuse("only nearest and linear without antialias");
+  }
+  const std::vector<ops::ResizeAxis> axes = axes_of(request, attrs);
+  for (size_t axis = 0; axis < axes.size(); ++axis) {
+    const bool is_same = axis < 2     ? axes[axis].is_identity()
+                         : is_nearest ? is_same_nearest(attrs, axes[axis])
+                                      : is_same_linear(attrs, axes[axis]);
+    if (!is_same) return Prepared::refuse("oneDNN takes other elements");
+  }
+  const Desc src = desc_of(request.inputs[kX]);
+  const auto dst = same_format(src, request.outputs[0].shape);
+  if (!dst) return Prepared::refuse("an unusual layout");
+  const MaybePrimitive primitive =
+      resampling(is_nearest ? algorithm::resampling_nearest : algorithm::resampling_linear, src,
+                 *dst, attributes());
+  if (!primitive || primitive->is_reference()) return Prepared::refuse("no fast form in oneDNN");
+  ProgramBuilder builder(request);
+  builder.step(*primitive,
+               {{DNNL_ARG_SRC, builder.input(kX, src)}, {DNNL_ARG_DST, builder.output(0, *dst)}});
+  return builder.finish();
+}
+
+constexpr KernelEntry kEntries[] = {{"Resize", "resampling", guarded<prepare_resize, 1>}};
+
+}  // namespace
+
+std::span<const KernelEntry> resize_kernels() {
+  return kEntries;
+}
+
+}  // namespace sardonyx::onednn
