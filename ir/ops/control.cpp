@@ -64,6 +64,11 @@ void infer_if(InferContext& c) {
   const auto& attrs = c.attrs<IfAttrs>();
   const GraphPtr branches[] = {attrs.then_branch, attrs.else_branch};
   constexpr std::string_view kNames[] = {"then_branch", "else_branch"};
+  for (size_t i = 0; i < 2; ++i) {
+    c.require(branches[i] != nullptr, kNames[i], " is missing");
+    c.require(branches[i]->outputs().size() == c.output_count(), kNames[i], " has ",
+              branches[i]->outputs().size(), " outputs, the node ", c.output_count());
+  }
   const auto taken = known_condition(c.constant(0));
   std::optional<BranchTypes> found[2];
   std::optional<Error> error;

@@ -161,6 +161,17 @@ TEST(IfTest, BranchThatIsNeverTakenMayBeImpossible) {
   EXPECT_THROW(evaluate(graph, std::vector<Datum>{Tensor::scalar(true), value}), Error);
 }
 
+TEST(IfTest, BranchesMustHaveTheNodesOutputs) {
+  Graph graph;
+  Value* condition = graph.add_input("cond", Type::tensor(DType::kBool, Dims{}));
+  Value* x = graph.add_input("x", Type::tensor(DType::kFloat, Dims{3, 4}));
+  const IfAttrs attrs{.then_branch = branch_with("Identity", {}, {}),
+                      .else_branch = branch_with("Identity", {}, {})};
+  attrs.else_branch->add_output(attrs.else_branch->outputs()[0]);
+  graph.append(op_named("If"), attrs, {condition, x}, {"y"}, 1);
+  EXPECT_THROW(infer_types(graph), Error);
+}
+
 // state' = state + x; y = state', along axis 1 from the end, results last first.
 TEST(ScanTest, AxesAndDirections) {
   auto body = std::make_shared<Graph>();

@@ -241,6 +241,9 @@ Dims reshaped_dims(InferContext& c, const Dims* from, const Dims& wanted, bool a
       if (from) copied[i] = true;
     }
   }
+  const auto is_zero = [](const Dim& dim) { return dim == 0; };
+  c.require(!open || !allow_zero || std::none_of(wanted.begin(), wanted.end(), is_zero),
+            "shape: with allowzero, 0 and -1 together leave the size open");
   // Copied dims stand on both sides: leaving them out keeps -1 defined where they are 0.
   Dim count = 1, rest = 1;
   for (size_t i = 0; from && i < from->size(); ++i)
