@@ -96,8 +96,10 @@ std::vector<Datum> evaluate(const OpDef& op, const Attrs& attrs, std::span<const
   SARDONYX_CHECK(op.body);
   ReferenceEmitter emitter;
   Vals vals;
-  for (const Datum& input : inputs)
-    vals.push_back(ReferenceEmitter::wrap(input));
+  for (const std::span<const Datum> part : {inputs, captures}) {
+    for (const Datum& datum : part)
+      vals.push_back(ReferenceEmitter::wrap(datum));
+  }
   std::vector<Datum> results;
   for (const Val& val : op.body(emitter, {op, attrs, vals, outputs})) {
     results.push_back(val ? ReferenceEmitter::unwrap(val) : Datum());

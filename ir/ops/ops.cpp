@@ -33,6 +33,7 @@ constexpr Family kFamilies[] = {
     ops::einsum_ops,
     ops::recurrent_ops,
     ops::attention_ops,
+    ops::linear_attention_ops,
     ops::reduce_ops,
     ops::order_ops,
     ops::cumulative_ops,

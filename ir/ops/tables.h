@@ -27,8 +27,9 @@ std::span<const OpDef> resize_ops();       // Resize
 std::span<const OpDef> grid_sample_ops();  // GridSample
 std::span<const OpDef> matmul_ops();       // MatMul, Gemm, MatMulInteger, QLinearMatMul, Det
 std::span<const OpDef> einsum_ops();
-std::span<const OpDef> recurrent_ops();  // RNN, GRU, LSTM
-std::span<const OpDef> attention_ops();  // Attention, RotaryEmbedding, LinearAttention ...
+std::span<const OpDef> recurrent_ops();         // RNN, GRU, LSTM
+std::span<const OpDef> attention_ops();         // Attention, RotaryEmbedding
+std::span<const OpDef> linear_attention_ops();  // LinearAttention, FlexAttention
 std::span<const OpDef> reduce_ops();
 std::span<const OpDef> order_ops();       // ArgMax, ArgMin, TopK
 std::span<const OpDef> cumulative_ops();  // CumSum, CumProd, Trilu

@@ -1,0 +1,129 @@
+#include "ir/ops/fourier.h"
+
+#include <algorithm>
+#include <bit>
+#include <numbers>
+
+#include "ir/error.h"
+#include "ir/run_control.h"
+
+namespace sardonyx::ops {
+namespace {
+
+using Complex = FourierTransform::Complex;
+
+// A butterfly of a prime p costs p^2, the chirp transform about 20 steps an element: they meet
+// here.
+constexpr size_t kLargestFactor = 31;
+
+Complex turn(size_t k, size_t length) {
+  return std::polar(1.0,
+                    -2 * std::numbers::pi * (static_cast<double>(k) / static_cast<double>(length)));
+}
+
+std::vector<size_t> prime_factors(size_t n) {
+  std::vector<size_t> factors;
+  for (size_t p = 2; p <= kLargestFactor; ++p) {
+    for (; n % p == 0; n /= p)
+      factors.push_back(p);
+  }
+  if (n > 1) factors.push_back(n);  // has no factor of 31 or less, itself need not be prime
+  return factors;
+}
+
+// std::complex's product looks for NaN and infinity in every step.
+Complex product(const Complex& a, const Complex& b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
+
+}  // namespace
+
+// k n = (k^2 + n^2 - (k - n)^2) / 2 makes the transform a convolution with wave[j] =
+// exp(-pi i j^2 / length), conjugated.
+struct FourierTransform::Chirp {
+  FourierTransform padded;      // of a power of two >= 2 length - 1
+  std::vector<Complex> wave;    // [length]
+  std::vector<Complex> kernel;  // the transform of the conjugated wave, mirrored
+  explicit Chirp(size_t length) : padded(std::bit_ceil(2 * length - 1)), wave(length) {
+    kernel.assign(padded.length(), 0);
+    size_t square = 0;  // j^2 modulo 2 length
+    for (size_t j = 0; j < length; ++j) {
+      wave[j] = turn(square, 2 * length);
+      kernel[j] = std::conj(wave[j]);
+      if (j > 0) kernel[padded.length() - j] = kernel[j];
+      square = (square + 2 * j + 1) % (2 * length);
+    }
+    padded.forward(kernel);
+  }
+};
+
+FourierTransform::FourierTransform(size_t length) : length_(length) {
+  SARDONYX_CHECK(length > 0);
+  factors_ = prime_factors(length);
+  if (!factors_.empty() && factors_.back() > kLargestFactor) {
+    chirp_ = std::make_unique<Chirp>(length);
+    return;
+  }
+  turns_.reserve(length);
+  for (size_t k = 0; k < length; ++k)
+    turns_.push_back(turn(k, length));
+}
+
+FourierTransform::~FourierTransform() = default;
+FourierTransform::FourierTransform(FourierTransform&&) noexcept = default;
+
+// The transform of `length` elements of `in`, `step` apart, into `out`. factors_[factor...] have
+// the product `length`. The recursion is as deep as there are factors: 63 at most.
+void FourierTransform::transform(const Complex* in, size_t step, Complex* out, size_t length,
+                                 size_t factor) const {
+  if (length == 1) {
+    *out = *in;
+    return;
+  }
+  const size_t p = factors_[factor], part = length / p;
+  for (size_t r = 0; r < p; ++r)
+    transform(in + r * step, step * p, out + r * part, part, factor + 1);
+  const size_t unit = length_ / length;  // turns_[unit] is the root for this length
+  Complex terms[kLargestFactor];
+  for (size_t k = 0; k < part; ++k) {
+    for (size_t r = 0; r < p; ++r)
+      terms[r] = product(out[r * part + k], turns_[unit * r * k]);
+    for (size_t q = 0; q < p; ++q) {
+      Complex sum = terms[0];
+      for (size_t r = 1; r < p; ++r)
+        sum += product(terms[r], turns_[unit * part * (q * r % p)]);
+      out[q * part + k] = sum;
+    }
+  }
+}
+
+void FourierTransform::bluestein(std::span<Complex> data) const {
+  std::vector<Complex> padded(chirp_->padded.length(), 0);
+  for (size_t j = 0; j < length_; ++j)
+    padded[j] = product(data[j], chirp_->wave[j]);
+  chirp_->padded.forward(padded);
+  for (size_t j = 0; j < padded.size(); ++j)
+    padded[j] = product(padded[j], chirp_->kernel[j]);
+  chirp_->padded.inverse(padded);
+  for (size_t j = 0; j < length_; ++j)
+    data[j] = product(padded[j], chirp_->wave[j]);
+}
+
+void FourierTransform::forward(std::span<Complex> data) const {
+  SARDONYX_CHECK(data.size() == length_);
+  check_interrupted();
+  if (chirp_) return bluestein(data);
+  const std::vector<Complex> in(data.begin(), data.end());
+  transform(in.data(), 1, data.data(), length_, 0);
+}
+
+void FourierTransform::inverse(std::span<Complex> data) const {
+  for (Complex& x : data)
+    x = std::conj(x);
+  forward(data);
+  const double share = 1 / static_cast<double>(length_);
+  for (Complex& x : data)
+    x = std::conj(x) * share;
+}
+
+}  // namespace sardonyx::ops

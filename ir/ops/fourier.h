@@ -1,0 +1,41 @@
+// The discrete Fourier transform of any length, in double.
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace sardonyx::ops {
+
+// Mixed-radix (Cooley and Tukey, 1965) where all prime factors of the length are small; else the
+// chirp transform of Bluestein (1970), which turns it into a convolution of a power of two. Either
+// takes O(n log n). Safe from many threads; tables are made once, by the constructor.
+class FourierTransform {
+ public:
+  using Complex = std::complex<double>;
+
+  // `length` must be positive.
+  explicit FourierTransform(size_t length);
+  ~FourierTransform();
+  FourierTransform(FourierTransform&&) noexcept;
+
+  size_t length() const { return length_; }
+  // X[k] = sum of x[n] exp(-2 pi i k n / length); in place.
+  void forward(std::span<Complex> data) const;
+  // x[n] = sum of X[k] exp(2 pi i k n / length) / length; in place.
+  void inverse(std::span<Complex> data) const;
+
+ private:
+  struct Chirp;
+  void transform(const Complex* in, size_t step, Complex* out, size_t length, size_t factor) const;
+  void bluestein(std::span<Complex> data) const;
+
+  size_t length_;
+  std::vector<size_t> factors_;   // primes whose product is the length
+  std::vector<Complex> turns_;    // turns_[k] = exp(-2 pi i k / length)
+  std::unique_ptr<Chirp> chirp_;  // where a factor is too large
+};
+
+}  // namespace sardonyx::ops
