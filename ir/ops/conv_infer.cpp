@@ -77,6 +77,14 @@ void require_length(const InferContext& c, size_t input, const Dim& length, std:
   }
 }
 
+std::optional<Dims> sized_dims(const InferContext& c, size_t input, size_t count) {
+  std::optional<Dims> dims = c.dims(input);
+  if (dims && dims->size() != count) {
+    c.fail_input(input, "expected ", count, " values, got ", dims->size());
+  }
+  return dims;
+}
+
 void require_divides(const InferContext& c, const Dim& parts, const Dim& whole,
                      std::string_view parts_name, std::string_view whole_name) {
   if (!parts.is_known() || !whole.is_known()) return;

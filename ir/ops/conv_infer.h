@@ -26,6 +26,9 @@ std::optional<ConvShapes> conv_shapes(InferContext& c, size_t x, size_t w, int64
 void require_length(const InferContext& c, size_t input, const Dim& length, std::string_view of,
                     bool or_single = false);
 
+// The elements of the 1-D integer input `input` as far as they are known, which must be `count`.
+std::optional<Dims> sized_dims(const InferContext& c, size_t input, size_t count);
+
 // `parts` must divide `whole`, where both are known.
 void require_divides(const InferContext& c, const Dim& parts, const Dim& whole,
                      std::string_view parts_name, std::string_view whole_name);

@@ -108,33 +108,58 @@ SumPlan plan_transposed(const Window& window, const TensorView& x, const TensorV
 
 using ListTaps = void (*)(const Window&, std::span<const int64_t>, std::vector<Tap>&);
 
-// Calls store(index in y, output channel, sum) with the sum of product(index in x, index in w,
-// output channel) over the taps and input channels of every output.
-template <typename Sum, typename Product, typename Store>
-void sum_windows(const SumPlan& plan, const Window& window, ListTaps list, Product&& product,
-                 Store&& store) {
+// What one output's windows read of one group's input channels, and where its weights lie, counted
+// from the first weight of an output channel.
+template <typename Sum>
+struct Patch {
+  std::vector<Sum> values;
+  std::vector<int64_t> weights;
+};
+
+// Four sums side by side, since each addition waits for the one before it.
+template <typename Sum, typename Weight>
+Sum dot(const Patch<Sum>& patch, Weight&& weight) {
+  const size_t count = patch.values.size();
+  Sum sums[4] = {};
+  for (size_t i = 0; i + 4 <= count; i += 4) {
+    for (size_t k = 0; k < 4; ++k)
+      sums[k] += patch.values[i + k] * weight(patch.weights[i + k]);
+  }
+  for (size_t i = count / 4 * 4; i < count; ++i) {
+    sums[0] += patch.values[i] * weight(patch.weights[i]);
+  }
+  return sums[0] + sums[1] + (sums[2] + sums[3]);
+}
+
+// Calls store(index in y, output channel, sum) with the sum of value(index in x) * weight(index in
+// w, output channel) over the taps and input channels of every output.
+template <typename Sum, typename Value, typename Weight, typename Store>
+void sum_windows(const SumPlan& plan, const Window& window, ListTaps list, Value&& value,
+                 Weight&& weight, Store&& store) {
   std::vector<int64_t> position(window.rank(), 0);
   std::vector<Tap> taps;
-  const auto sum_one = [&](int64_t x_begin, int64_t w_begin, int64_t channel) {
-    Sum sum{};
+  Patch<Sum> patch;
+  const auto read_patch = [&](int64_t x_begin) {
+    patch.values.clear();
+    patch.weights.clear();
     for (int64_t c = 0; c < plan.in_channels; ++c) {
       for (const Tap& tap : taps) {
-        sum += product(x_begin + c * plan.in_size + tap.element,
-                       w_begin + c * plan.weight_in_step + tap.kernel, channel);
+        patch.values.push_back(value(x_begin + c * plan.in_size + tap.element));
+        patch.weights.push_back(c * plan.weight_in_step + tap.kernel);
       }
     }
-    return sum;
   };
   for (int64_t at = 0; at < plan.out_size; ++at, next_position(position, window.out)) {
     list(window, position, taps);
     for (int64_t block = 0; block < plan.batch * plan.groups; ++block) {
       const int64_t group = block % plan.groups;
+      read_patch(block * plan.in_channels * plan.in_size);
       for (int64_t m = 0; m < plan.out_channels; ++m) {
         check_interrupted();
         const int64_t channel = group * plan.out_channels + m;
+        const int64_t w_begin = group * plan.weight_group_step + m * plan.weight_out_step;
         store((block * plan.out_channels + m) * plan.out_size + at, channel,
-              sum_one(block * plan.in_channels * plan.in_size,
-                      group * plan.weight_group_step + m * plan.weight_out_step, channel));
+              dot(patch, [&](int64_t offset) { return weight(w_begin + offset, channel); }));
       }
     }
   }
@@ -148,8 +173,8 @@ void convolve_floats(const KernelCall& call, const SumPlan& plan, const Window& 
     const T* bias = call.has(2) ? call.inputs[2].data<T>() : nullptr;
     T* y = call.outputs[0].data<T>();
     sum_windows<double>(
-        plan, window, list,
-        [=](int64_t i, int64_t j, int64_t) { return widened(x[i]) * widened(w[j]); },
+        plan, window, list, [=](int64_t i) { return widened(x[i]); },
+        [=](int64_t i, int64_t) { return widened(w[i]); },
         [=](int64_t i, int64_t channel, double sum) {
           y[i] = narrowed<T>(bias ? sum + widened(bias[channel]) : sum);
         });
@@ -207,8 +232,9 @@ void convolve_integers(const KernelCall& call, size_t x_input, size_t w_input, s
       call.has(w_zero_input) ? call.inputs[w_zero_input] : TensorView{}, w_view.shape[0]);
   sum_windows<int64_t>(
       plan_conv(window, x_view, w_view, attrs.group), window, list_taps,
-      [&](int64_t i, int64_t j, int64_t channel) {
-        return static_cast<int64_t>(x[i] - x_zero) * (w[j] - w_zeros[static_cast<size_t>(channel)]);
+      [&](int64_t i) { return static_cast<int64_t>(x[i] - x_zero); },
+      [&](int64_t i, int64_t channel) {
+        return static_cast<int64_t>(w[i] - w_zeros[static_cast<size_t>(channel)]);
       },
       store);
 }

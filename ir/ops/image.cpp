@@ -115,7 +115,7 @@ void infer_center_crop_pad(InferContext& c) {
   if (attrs.axes) normalized_axes(c, *attrs.axes, x->size());
   const std::vector<int64_t> axes = crop_axes(attrs, x->size());
   require_length(c, 1, static_cast<int64_t>(axes.size()), "sizes, one for each axis");
-  const auto sizes = c.dims(1);
+  const auto sizes = sized_dims(c, 1, axes.size());
   Dims out = *x;
   for (size_t i = 0; i < axes.size(); ++i) {
     const Dim size = sizes ? (*sizes)[i] : c.unknown();
@@ -170,7 +170,7 @@ void infer_affine_grid(InferContext& c) {
   c.require(*spatial == 2 || *spatial == 3, "theta: expected 2 or 3 rows, got ", *spatial);
   if (theta) c.merged((*theta)[2], *spatial + 1, "columns of theta and its rows + 1");
   require_length(c, 1, *spatial + 2, "sizes: batch, channels and spatial ones");
-  const auto size = c.dims(1);
+  const auto size = sized_dims(c, 1, static_cast<size_t>(*spatial) + 2);
   Dims out = unknown_dims(c, static_cast<size_t>(*spatial) + 2);
   if (theta) out[0] = (*theta)[0];
   out.back() = *spatial;

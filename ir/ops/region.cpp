@@ -39,7 +39,7 @@ void infer_max_unpool(InferContext& c) {
   const Dims natural = unpooled_dims(c.op().name, attrs, x);
   if (!c.has(2)) return c.set(0, c.dtype(0), natural);
   require_length(c, 2, static_cast<int64_t>(x.size()), "sizes, one for each dim of X");
-  const auto wanted = c.dims(2);
+  const auto wanted = sized_dims(c, 2, x.size());
   if (!wanted) return c.set(0, c.dtype(0), unknown_dims(c, x.size()));
   for (size_t i = 0; i < x.size(); ++i) {
     const auto size = (*wanted)[i].try_value(), least = natural[i].try_value();
@@ -251,6 +251,7 @@ double pooled_bin(const T* image, int64_t width, const AxisSamples& rows,
   double sum = 0;
   std::optional<double> best;
   for (const AxisSample& row : rows.inside) {
+    check_interrupted();
     for (const AxisSample& column : columns.inside) {
       const double corners[] = {
           row.low_weight * column.low_weight * widened(image[row.low * width + column.low]),

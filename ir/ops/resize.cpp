@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "ir/dispatch.h"
+#include "ir/ops/conv_infer.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/real_values.h"
 #include "ir/ops/resize_axis.h"
@@ -91,7 +92,7 @@ void set_scaled(InferContext& c, const std::vector<int64_t>& axes, Dims& out) {
 }
 
 void set_sized(InferContext& c, const std::vector<int64_t>& axes, Dims& out) {
-  const auto sizes = c.dims(kSizes);
+  const auto sizes = sized_dims(c, kSizes, axes.size());
   Shape known_in, known_sizes;
   for (size_t i = 0; i < axes.size(); ++i) {
     Dim& dim = out[static_cast<size_t>(axes[i])];
