@@ -43,6 +43,20 @@ class CapturedConstants {
   std::vector<Value*> set_;
 };
 
+// Inference completes types by what was known before. Here that would be the types of an earlier
+// round, or types that used the enclosing graph's symbols as if they were the subgraph's own.
+void clear_types(Graph& graph) {
+  for (const auto& node : graph.nodes()) {
+    for (Value* output : node->outputs) {
+      if (!output) continue;
+      output->type = Type::none();
+      output->dims.reset();
+    }
+    for (const GraphPtr& inner : subgraphs_of(*node))
+      clear_types(*inner);
+  }
+}
+
 Type map_dims(const Type& type, const std::function<Dim(const Dim&)>& map) {
   Type result = type;
   if (type.element) result.element = std::make_shared<const Type>(map_dims(*type.element, map));
@@ -91,7 +105,6 @@ BodyTyper::BodyTyper(InferContext& c, const GraphPtr& body, std::string_view wha
   c.require(body->captures().size() == c.captures().size(), what, " captures ",
             body->captures().size(), " values, the node has ", c.captures().size());
   if (!c.types_subgraphs()) body_ = clone(*body);
-  remember(*body_);
 }
 
 void BodyTyper::require_counts(size_t inputs, size_t least_outputs) const {
@@ -101,25 +114,9 @@ void BodyTyper::require_counts(size_t inputs, size_t least_outputs) const {
              " outputs, expected at least ", least_outputs);
 }
 
-void BodyTyper::remember(Graph& graph) {
-  for (const auto& [value, owner] : graph.values())
-    before_.push_back({value, value->type, value->dims});
-  for (const auto& node : graph.nodes()) {
-    for (const GraphPtr& inner : subgraphs_of(*node))
-      remember(*inner);
-  }
-}
-
-void BodyTyper::restore() {
-  for (const Remembered& known : before_) {
-    known.value->type = known.type;
-    known.value->dims = known.dims;
-  }
-}
-
 void BodyTyper::type(const std::vector<Type>& inputs) {
   SARDONYX_CHECK(inputs.size() == body_->inputs().size());
-  restore();
+  clear_types(*body_);
   for (size_t i = 0; i < inputs.size(); ++i) {
     Value& value = *body_->inputs()[i];
     const bool fits = value.type.is_none() || inputs[i].is_none() ||

@@ -27,8 +27,8 @@ class BodyTyper {
   // Fails unless the subgraph has this many inputs / at least as many outputs.
   void require_counts(size_t inputs, size_t least_outputs) const;
 
-  // Types everything for formal inputs of these types (in the subgraph's symbols), whatever an
-  // earlier call found. Throws what inference throws.
+  // Types everything for formal inputs of these types (in the subgraph's symbols), whatever types
+  // it had before. Throws what inference throws.
   void type(const std::vector<Type>& inputs);
   // Finds types that hold in every iteration for inputs [first, first + initial.size()), which
   // output [first_output + i] feeds again, and types the subgraph for them. `inputs` has all
@@ -46,20 +46,12 @@ class BodyTyper {
   Type to_outer(const Type& type);
 
  private:
-  struct Remembered {
-    Value* value;
-    Type type;
-    std::optional<Dims> dims;
-  };
-  void remember(Graph& graph);
-  void restore();
   Dim inner_dim(const Dim& dim);
   Dim outer_dim(const Dim& dim);
 
   InferContext& c_;
   GraphPtr body_;
   std::string what_;
-  std::vector<Remembered> before_;       // types as they were declared
   std::set<std::string> outer_symbols_;  // under their inner names
   std::map<std::string, Dim> unknowns_;  // what the subgraph's own symbols came out as
 };
