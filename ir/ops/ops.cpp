@@ -63,8 +63,11 @@ constexpr Family kFamilies[] = {
     ops::contrib_ops,
     ops::contrib_normalization_ops,
     ops::contrib_attention_ops,
+    ops::contrib_grouped_ops,
     ops::contrib_text_ops,
+    ops::contrib_tensor_ops,
     ops::contrib_quantized_ops,
+    ops::contrib_weight_ops,
     ops::contrib_generation_ops,
     ops::fused_ops,
 };

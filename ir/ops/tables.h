@@ -59,8 +59,11 @@ std::span<const OpDef> feature_map_ops();     // ai.onnx.ml ops on maps
 std::span<const OpDef> contrib_ops();  // com.microsoft: fused products and convolutions, Gelu
 std::span<const OpDef> contrib_normalization_ops();
 std::span<const OpDef> contrib_attention_ops();
+std::span<const OpDef> contrib_grouped_ops();  // GroupQueryAttention
 std::span<const OpDef> contrib_text_ops();
+std::span<const OpDef> contrib_tensor_ops();
 std::span<const OpDef> contrib_quantized_ops();
+std::span<const OpDef> contrib_weight_ops();  // weights in few bits
 std::span<const OpDef> contrib_generation_ops();
 std::span<const OpDef> fused_ops();  // our own domain: what passes write
 

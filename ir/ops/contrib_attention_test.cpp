@@ -1,0 +1,80 @@
+#include <cmath>
+
+#include "ir/ops/call_for_test.h"
+
+namespace sardonyx {
+namespace {
+
+using Floats = std::vector<float>;
+
+Datum floats(const Floats& values, Shape shape) {
+  return Tensor::of<float>(values, std::move(shape));
+}
+
+// One head of size 1, so the softmax can be done by hand.
+TEST(ContribAttention, MasksAndPast) {
+  const Datum x = floats({1, 2}, {1, 2, 1}), w = floats({1, 1, 1}, {1, 3});
+  const AttrMap heads{{"num_heads", int64_t{1}}};
+  const auto weighted = [](double q) {
+    return (1 * std::exp(q) + 2 * std::exp(2 * q)) / (std::exp(q) + std::exp(2 * q));
+  };
+  expect_near(run_op("com.microsoft::Attention", {x, w}, heads)[0], {weighted(1), weighted(2)},
+              1e-5);
+  const Datum only_first = Tensor::vector<int32_t>({1});
+  expect_near(run_op("com.microsoft::Attention", {x, w, Datum(), only_first}, heads)[0], {1, 1},
+              1e-5);
+  const Datum ends_and_starts = Tensor::vector<int32_t>({2, 1});
+  expect_near(run_op("com.microsoft::Attention", {x, w, Datum(), ends_and_starts}, heads)[0],
+              {2, 2}, 1e-5);
+  const Datum raw = Tensor::of<int32_t>({0, 1}, {1, 2});
+  expect_near(run_op("com.microsoft::Attention", {x, w, Datum(), raw}, heads)[0], {2, 2}, 1e-5);
+  const Datum by_query = Tensor::of<int32_t>({1, 0, 0, 1}, {1, 2, 2});
+  expect_near(run_op("com.microsoft::Attention", {x, w, Datum(), by_query}, heads)[0], {1, 2},
+              1e-5);
+  AttrMap causal = heads;
+  causal["unidirectional"] = int64_t{1};
+  expect_near(run_op("com.microsoft::Attention", {x, w}, causal)[0], {1, weighted(2)}, 1e-5);
+  // The second token alone, with the first one in the past.
+  const Datum second = floats({2}, {1, 1, 1}), past = floats({1, 1}, {2, 1, 1, 1, 1});
+  const auto out =
+      run_op("com.microsoft::Attention", {second, w, Datum(), Datum(), past}, causal, 2);
+  expect_near(out[0], {weighted(2)}, 1e-5);
+  EXPECT_EQ(out[1].tensor().shape(), (Shape{2, 1, 1, 2, 1}));
+  expect_near(out[1], {1, 2, 1, 2}, 0);
+}
+
+TEST(ContribAttention, PackedFormsAgree) {
+  const Floats q{1, 2, 3, 4}, k{0.5f, -1, 2, 1}, v{3, 1, 0, 2};
+  const AttrMap heads{{"num_heads", int64_t{2}}};
+  const auto apart =
+      run_op("com.microsoft::MultiHeadAttention",
+             {floats(q, {1, 2, 2}), floats(k, {1, 2, 2}), floats(v, {1, 2, 2})}, heads, 3);
+  Floats kv, qkv;
+  for (size_t token = 0; token < 2; ++token) {
+    for (size_t head = 0; head < 2; ++head) {
+      const size_t i = token * 2 + head;
+      kv.insert(kv.end(), {k[i], v[i]});
+      qkv.insert(qkv.end(), {q[i], k[i], v[i]});
+    }
+  }
+  const std::vector<double> wanted = apart[0].tensor().to_doubles();
+  expect_near(run_op("com.microsoft::MultiHeadAttention",
+                     {floats(q, {1, 2, 2}), floats(kv, {1, 2, 2, 2, 1})}, heads)[0],
+              wanted, 1e-6);
+  expect_near(run_op("com.microsoft::MultiHeadAttention", {floats(qkv, {1, 2, 2, 3, 1})}, heads)[0],
+              wanted, 1e-6);
+  expect_near(run_op("com.microsoft::MultiHeadAttention",
+                     {floats(q, {1, 2, 2}), apart[1], apart[2]}, heads)[0],
+              wanted, 1e-6);
+}
+
+TEST(ContribRotaryEmbedding, StartsWhereItIsTold) {
+  const Datum x = floats({1, 0, 1, 0}, {1, 2, 2});  // two tokens, one head of size 2
+  const Datum cosine = floats({1, 0.5f, 0, -1}, {4, 1}), sine = floats({0, 0.25f, 1, 0}, {4, 1});
+  const Datum start = Tensor::vector<int64_t>({1});
+  expect_near(run_op("com.microsoft::RotaryEmbedding", {x, start, cosine, sine})[0],
+              {0.5, 0.25, 0, 1}, 1e-6);
+}
+
+}  // namespace
+}  // namespace sardonyx
