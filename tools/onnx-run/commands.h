@@ -13,6 +13,14 @@ namespace sardonyx::tool {
 using Action = std::function<int()>;
 
 // Each adds one command with its options to `app` and sets `action` when it is chosen.
+void add_run_command(CLI::App& app, Action& action);
+void add_bench_command(CLI::App& app, Action& action);
+void add_compare_command(CLI::App& app, Action& action);
 void add_conformance_command(CLI::App& app, Action& action);
+void add_check_command(CLI::App& app, Action& action);
+void add_inspect_command(CLI::App& app, Action& action);
+void add_dump_command(CLI::App& app, Action& action);
+void add_list_ops_command(CLI::App& app, Action& action);
+void add_env_command(CLI::App& app, Action& action);
 
 }  // namespace sardonyx::tool

@@ -1,5 +1,6 @@
 // `onnx-run conformance`: runs folders of test cases, each in a process that may die of it.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -71,8 +72,11 @@ std::string one_line(std::string text) {
 
 std::vector<Judged> judge(const std::vector<TestCase>& cases, const ConformanceOptions& options,
                           std::ostream& out) {
+  ModelOptions model_options = options.model;
+  if (model_options.threads == 0)  // the cases share the cores
+    model_options.threads = static_cast<int>(std::max<size_t>(1, usable_cores() / options.jobs));
   const LoadRunner load = [&](const std::filesystem::path& model) {
-    return load_runner(model, options.model);
+    return load_runner(model, model_options);
   };
   std::vector<Judged> judged(cases.size());
   const WorkerPool pool{

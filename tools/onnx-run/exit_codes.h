@@ -53,15 +53,21 @@ auto loading(const Load& load) {
   }
 }
 
-inline ExitCode exit_code_of(ErrorCode code, ExitCode otherwise) {
+inline ExitCode run_exit_code(ErrorCode code) {
   switch (code) {
     case ErrorCode::kCancelled:
     case ErrorCode::kDeadlineExceeded:
     case ErrorCode::kResourceExhausted:
       return kLimit;
     default:
-      return otherwise;
+      return kRunFailed;
   }
+}
+
+// A model that asks for more than a limit allows is a model that can't be loaded.
+inline ExitCode load_exit_code(ErrorCode code) {
+  const bool was_stopped = code == ErrorCode::kCancelled || code == ErrorCode::kDeadlineExceeded;
+  return was_stopped ? kLimit : kBadModel;
 }
 
 }  // namespace sardonyx::tool

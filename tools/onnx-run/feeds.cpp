@@ -48,6 +48,22 @@ NamedDatum read_named(const fs::path& file, const Runner& runner) {
   return read_tensor_file(file);
 }
 
+void check_feed(const ValueInfo& input, const Datum& datum) {
+  const Type given = datum.type();
+  bool fits = same_kind(input.type, given);
+  if (fits && input.type.is_tensor() && input.type.has_rank() && given.has_rank()) {
+    fits = input.type.rank() == given.rank();
+    for (size_t axis = 0; fits && axis < given.rank(); ++axis) {
+      const Dim& declared = (*input.type.shape)[axis];
+      fits = !declared.is_known() || declared == (*given.shape)[axis];
+    }
+  }
+  if (!fits) {
+    fail(ErrorCode::kInvalidArgument, "input '", input.name, "': expected ", input.type, ", got ",
+         given);
+  }
+}
+
 }  // namespace
 
 std::vector<Datum> read_by_position(const fs::path& folder, std::string_view stem,
@@ -81,7 +97,11 @@ NamedData read_by_name(const fs::path& folder, const Runner& runner) {
       fail(ErrorCode::kInvalidArgument, file.string(), ": the model has no input named '",
            named.name, "'; its inputs are ", names.empty() ? "none" : names);
     }
-    feeds.insert_or_assign(named.name, std::move(named.value));
+    if (feeds.contains(named.name)) {
+      fail(ErrorCode::kInvalidArgument, file.string(), ": input '", named.name,
+           "' is given twice, duplicate of an earlier file");
+    }
+    feeds.emplace(named.name, std::move(named.value));
   }
   return feeds;
 }
@@ -93,19 +113,25 @@ std::vector<fs::path> data_sets_in(const fs::path& folder) {
   return sets;
 }
 
-void check_feed(const ValueInfo& input, const Datum& datum) {
-  const Type given = datum.type();
-  bool fits = same_kind(input.type, given);
-  if (fits && input.type.is_tensor() && input.type.has_rank() && given.has_rank()) {
-    fits = input.type.rank() == given.rank();
-    for (size_t axis = 0; fits && axis < given.rank(); ++axis) {
-      const Dim& declared = (*input.type.shape)[axis];
-      fits = !declared.is_known() || declared == (*given.shape)[axis];
+void check_feeds(const Runner& runner, const NamedData& feeds) {
+  std::map<std::string, std::pair<int64_t, std::string>>
+      sizes;  // of symbols, and where they came from
+  for (const auto& [name, datum] : feeds) {
+    const ValueInfo* input = find(runner.inputs(), name);
+    if (!input) input = find(runner.optional_inputs(), name);
+    if (!input) fail(ErrorCode::kInvalidArgument, "the model has no input named '", name, "'");
+    check_feed(*input, datum);
+    if (!datum.is_tensor() || !input->type.has_rank()) continue;
+    for (size_t axis = 0; axis < input->type.rank(); ++axis) {
+      const Dim& declared = (*input->type.shape)[axis];
+      if (declared.is_known()) continue;
+      const int64_t size = datum.tensor().shape()[axis];
+      const auto [known, is_new] =
+          sizes.try_emplace(declared.text(), size, text("axis ", axis, " of input '", name, "'"));
+      if (is_new || known->second.first == size) continue;
+      fail(ErrorCode::kInvalidArgument, "dimension '", declared, "' is ", size, " at axis ", axis,
+           " of input '", name, "', but ", known->second.first, " at ", known->second.second);
     }
-  }
-  if (!fits) {
-    fail(ErrorCode::kInvalidArgument, "input '", input.name, "': expected ", input.type, ", got ",
-         given);
   }
 }
 

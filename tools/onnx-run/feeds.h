@@ -19,8 +19,8 @@ NamedData read_by_name(const std::filesystem::path& folder, const Runner& runner
 // FOLDER/test_data_set_K in rising order.
 std::vector<std::filesystem::path> data_sets_in(const std::filesystem::path& folder);
 
-// Throws kInvalidArgument where `datum` can't be fed to `input`: its kind, element type, rank or a
-// dim differs.
-void check_feed(const ValueInfo& input, const Datum& datum);
+// Throws kInvalidArgument where a value can't be fed to the input of its name: the kind, element
+// type, rank or a dim differs, or two inputs disagree about a symbolic dim.
+void check_feeds(const Runner& runner, const NamedData& feeds);
 
 }  // namespace sardonyx::tool

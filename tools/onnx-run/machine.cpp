@@ -18,6 +18,23 @@ std::string cpu_name() {
   return "";
 }
 
+std::vector<std::string> cpu_features() {
+  static constexpr const char* kOfInterest[] = {"sse4_2",      "avx2",        "fma",
+                                                "avx512f",     "avx512_vnni", "avx512_bf16",
+                                                "avx512_fp16", "amx_bf16",    "amx_int8"};
+  std::ifstream file("/proc/cpuinfo");
+  std::vector<std::string> found;
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("flags")) continue;
+    for (const char* name : kOfInterest) {
+      if ((line + " ").find(" " + std::string(name) + " ") != std::string::npos)
+        found.emplace_back(name);
+    }
+    break;
+  }
+  return found;
+}
+
 size_t usable_cores() {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;

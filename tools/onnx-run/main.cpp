@@ -57,9 +57,9 @@ int act(const Action& action) {
   } catch (const UsageError& error) {
     return report(error.what(), kUsage);
   } catch (const LoadError& error) {
-    return report(error.what(), exit_code_of(error.error().code(), kBadModel));
+    return report(error.what(), load_exit_code(error.error().code()));
   } catch (const Error& error) {
-    return report(error.what(), exit_code_of(error.code(), kRunFailed));
+    return report(error.what(), run_exit_code(error.code()));
   } catch (const std::bad_alloc&) {
     return report("out of memory", kLimit);
   } catch (const std::exception& error) {
@@ -74,7 +74,15 @@ int run_main(int count, char** values) {
   app.require_subcommand(1);
   app.footer("`onnx-run MODEL ...` means `onnx-run run MODEL ...`.");
   Action action;
+  add_run_command(app, action);
+  add_bench_command(app, action);
+  add_compare_command(app, action);
+  add_check_command(app, action);
+  add_inspect_command(app, action);
   add_conformance_command(app, action);
+  add_dump_command(app, action);
+  add_list_ops_command(app, action);
+  add_env_command(app, action);
 
   std::vector<std::string> arguments(values + 1, values + count);
   arguments = normalized_arguments(std::move(arguments), command_names(app));

@@ -1,23 +1,108 @@
 #include "tools/onnx-run/model_options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
+#include "executor/passes.h"
+#include "ir/pass.h"
+#include "ir/run_control.h"
 #include "onnx_io/load.h"
+#include "providers/providers.h"
+#include "tools/onnx-run/arguments.h"
 #include "tools/onnx-run/exit_codes.h"
 
 namespace sardonyx::tool {
+namespace {
+
+std::vector<std::string> pass_names() {
+  std::vector<std::string> names;
+  for (const Pass& pass : generic_passes())
+    names.emplace_back(pass.name);
+  for (const Pass& pass : fusion_passes())
+    names.emplace_back(pass.name);
+  return names;
+}
+
+void check_pass_names(const std::vector<std::string>& given) {
+  const std::vector<std::string> known = pass_names();
+  for (const std::string& name : given) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    const std::string nearest = nearest_name(name, known);
+    fail_usage("there is no pass '", name, "'",
+               nearest.empty() ? std::string() : "; did you mean '" + nearest + "'?");
+  }
+}
+
+std::vector<std::string> provider_names() {
+  std::vector<std::string> names;
+  for (const Provider* provider : all_providers())
+    names.emplace_back(provider->name);
+  names.emplace_back(kReferenceProvider);
+  return names;
+}
+
+bool wants_reference(const ModelOptions& options) {
+  return options.providers == std::vector<std::string>{std::string(kReferenceProvider)};
+}
+
+}  // namespace
 
 void add_model_options(CLI::App& command, ModelOptions& options) {
   command
       .add_option("--provider", options.providers,
-                  "providers of kernels in the order in which they are asked; 'reference' runs "
-                  "node by node without any rewriting")
+                  "providers of kernels in the order in which they are asked, out of onednn, cpu "
+                  "and reference; reference alone runs node by node without any rewriting")
       ->delimiter(',')
-      ->check(CLI::IsMember({"reference"}));
+      ->check(CLI::IsMember(provider_names()));
+  command.add_option("-x,--threads", options.threads, "threads of one run (default: all cores)")
+      ->check(CLI::Range(0, 4096));
+  command
+      .add_option("-O", options.level,
+                  "optimization: 0 none, 1 clean-ups, 2 fusions (default), 3 all there is")
+      ->check(CLI::Range(0, 3));
+  command.add_option("--pass", options.passes, "run this pass and no other (repeatable)");
+  command.add_option("--no-pass", options.disabled_passes, "leave this pass out (repeatable)");
+  command.add_option("--precision", options.precision, "f32 (default) or bf16 for the heavy ops")
+      ->check(CLI::IsMember({"f32", "bf16"}));
+  command.add_option("--memory-limit-mb", options.memory_limit_mb,
+                     "memory that loading and running may take");
 }
 
-std::unique_ptr<Runner> load_runner(const std::filesystem::path& model, const ModelOptions&) {
-  return loading([&] { return make_reference_runner(load_model(model)); });
+SessionOptions session_options(const ModelOptions& options) {
+  check_pass_names(options.passes);
+  check_pass_names(options.disabled_passes);
+  SessionOptions session;
+  session.intra_op_threads = options.threads;
+  session.optimization_level = options.level;
+  session.disabled_passes = options.disabled_passes;
+  if (!options.passes.empty()) {
+    for (const std::string& name : pass_names()) {
+      if (std::ranges::find(options.passes, name) == options.passes.end())
+        session.disabled_passes.push_back(name);
+    }
+  }
+  if (!options.providers.empty()) {
+    session.providers = options.providers;  // the reference is last in any case
+    std::erase(session.providers, kReferenceProvider);
+  }
+  session.precision = options.precision == "bf16" ? Precision::kBFloat16 : Precision::kFloat32;
+  if (options.memory_limit_mb > 0)
+    session.memory_limit = static_cast<size_t>(options.memory_limit_mb) << 20;
+  if (const RunControl* control = current_control(); control && control->deadline) {
+    const auto left = *control->deadline - std::chrono::steady_clock::now();
+    session.load_deadline =
+        std::max(std::chrono::ceil<std::chrono::milliseconds>(left), std::chrono::milliseconds(0));
+  }
+  return session;
+}
+
+std::unique_ptr<Runner> load_runner(const std::filesystem::path& model,
+                                    const ModelOptions& options) {
+  SessionOptions session = session_options(options);
+  return loading([&] {
+    return wants_reference(options) ? make_reference_runner(load_model(model))
+                                    : make_session_runner(Session(model, std::move(session)));
+  });
 }
 
 }  // namespace sardonyx::tool

@@ -16,11 +16,22 @@ namespace sardonyx::tool {
 
 struct ModelOptions {
   std::vector<std::string> providers;  // empty: the session's own order
+  int threads = 0;                     // 0: as many as the machine gives
+  int level = 2;
+  std::vector<std::string> passes, disabled_passes;
+  std::string precision = "f32";
+  uint64_t memory_limit_mb = 0;  // 0: the session's own limit
 };
+
+// The names after `--provider`.
+inline constexpr std::string_view kReferenceProvider = "reference";
 
 void add_model_options(CLI::App& command, ModelOptions& options);
 
-// Loads a model as the options say; errors are LoadErrors.
+SessionOptions session_options(const ModelOptions& options);
+
+// Loads a model as the options say; errors are LoadErrors. Obeys the current RunControl, whose
+// deadline holds for loading.
 std::unique_ptr<Runner> load_runner(const std::filesystem::path& model,
                                     const ModelOptions& options);
 

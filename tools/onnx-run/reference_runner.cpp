@@ -1,5 +1,6 @@
 #include "ir/evaluate.h"
 #include "ir/run_control.h"
+#include "tools/onnx-run/feeds.h"
 #include "tools/onnx-run/runner.h"
 
 namespace sardonyx::tool {
@@ -17,26 +18,47 @@ class ReferenceRunner : public Runner {
   std::span<const ValueInfo> inputs() const override { return inputs_; }
   std::span<const ValueInfo> optional_inputs() const override { return optional_; }
   std::span<const ValueInfo> outputs() const override { return outputs_; }
+  const Model& model() const override { return model_; }
 
   std::vector<Datum> run(const NamedData& feeds, const RunOptions& options) const override {
+    return evaluate_within(*model_.graph, feeds, options);
+  }
+
+  std::vector<Datum> fetch(const NamedData& feeds, std::span<const std::string> names,
+                           const RunOptions& options) const override {
+    const std::shared_ptr<Graph> graph = clone(*model_.graph);
+    const size_t before = graph->outputs().size();
+    for (const std::string& name : names) {
+      Value* value = graph->find_value(name);
+      if (!value) fail(ErrorCode::kInvalidArgument, "the model has no value named '", name, "'");
+      graph->add_output(value);
+    }
+    std::vector<Datum> all = evaluate_within(*graph, feeds, options);
+    all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(before));
+    return all;
+  }
+
+ private:
+  std::vector<Datum> evaluate_within(const Graph& graph, const NamedData& feeds,
+                                     const RunOptions& options) const {
+    check_feeds(*this, feeds);
     RunControl control{.budget = nullptr, .deadline = std::nullopt, .cancel = options.cancel};
     if (const RunControl* outer = current_control()) control.budget = outer->budget;
     if (options.deadline) control.deadline = std::chrono::steady_clock::now() + *options.deadline;
     const ControlScope scope(control);
     std::vector<Datum> values;
-    for (const Value* input : model_.graph->inputs()) {
+    for (const Value* input : graph.inputs()) {
       if (const auto fed = feeds.find(input->name); fed != feeds.end())
         values.push_back(fed->second);
       else if (input->default_value)
         values.emplace_back(*input->default_value);
       else
         fail(ErrorCode::kInvalidArgument, "input '", input->name, "' (", input->type,
-             ") was not given");
+             ") is missing: no value was given for it");
     }
-    return evaluate(*model_.graph, values);
+    return evaluate(graph, values);
   }
 
- private:
   Model model_;
   std::vector<ValueInfo> inputs_, optional_, outputs_;
 };

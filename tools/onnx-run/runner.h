@@ -18,7 +18,15 @@ class Runner {
   virtual std::span<const ValueInfo> outputs() const = 0;
   // The outputs in the order of outputs().
   virtual std::vector<Datum> run(const NamedData& feeds, const RunOptions& options) const = 0;
+  // Any values of the main graph by name, in the order of `names`.
+  virtual std::vector<Datum> fetch(const NamedData& feeds, std::span<const std::string> names,
+                                   const RunOptions& options) const = 0;
+  virtual const Model& model() const = 0;
+  // Null for the reference.
+  virtual const Session* session() const { return nullptr; }
 };
+
+std::unique_ptr<Runner> make_session_runner(Session session);
 
 // Runs node by node with no rewriting, planning or fast kernel: slow, and what all else is compared
 // with.

@@ -1,0 +1,216 @@
+#include "tools/onnx-run/bench_run.h"
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <functional>
+#include <optional>
+#include <sstream>
+#include <thread>
+
+#include "onnx_io/load.h"
+#include "tools/onnx-run/exit_codes.h"
+#include "tools/onnx-run/machine.h"
+#include "tools/onnx-run/ort_bridge.h"
+#include "tools/onnx-run/statistics.h"
+#include "tools/onnx-run/worker_pool.h"
+
+namespace sardonyx::tool {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kTurn = std::chrono::milliseconds(250);
+// Threads of a runtime that has just run spin for a while before they sleep.
+constexpr auto kPause = std::chrono::milliseconds(20);
+constexpr auto kChildLimit = std::chrono::minutes(10);
+constexpr int kChildRuns = 3;  // memory may still grow in the second run
+
+double seconds_of(const std::function<void()>& action) {
+  const Clock::time_point begin = Clock::now();
+  action();
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+// The largest resident size that this process ever had.
+double peak_resident_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmHWM:")) return std::stod(line.substr(6)) * 1024;
+  }
+  return 0;
+}
+
+// A model that is loaded and given its inputs, in either runtime.
+using Once = std::function<void()>;
+using Load = std::function<Once()>;
+
+Load our_load(const BenchOptions& options, const NamedData& feeds) {
+  return [&options, &feeds]() -> Once {
+    const std::shared_ptr<Runner> runner = load_runner(options.model, options.loading);
+    return [runner, &feeds] { runner->run(feeds, {}); };
+  };
+}
+
+Load other_load(const BenchOptions& options, const NamedData& feeds) {
+  return [&options, &feeds]() -> Once {
+    const auto session = std::make_shared<OtherSession>(
+        options.other_library, options.model, OtherOptions{.threads = options.loading.threads});
+    const auto bound = std::make_shared<OtherSession::Bound>(session->bind(feeds));
+    return [session, bound] { bound->run(); };
+  };
+}
+
+struct Cold {
+  double load_s = 0, first_s = 0, peak_bytes = 0;
+  std::string error;
+  ErrorCode code = ErrorCode::kInternal;
+  bool at_load = false;
+};
+
+// Loads and runs in a new process, which answers with three numbers, or with '!' for an
+// error while loading and '?' for one of a run, its code and its message.
+Cold measure_cold(const Load& load) {
+  const auto child = [&](size_t) -> std::string {
+    try {
+      Once once;
+      const double load_s = seconds_of([&] { once = load(); });
+      const double first_s = seconds_of(once);
+      for (int i = 1; i < kChildRuns; ++i)
+        once();
+      std::ostringstream out;
+      out.precision(17);
+      out << load_s << ' ' << first_s << ' ' << peak_resident_bytes();
+      return out.str();
+    } catch (const LoadError& error) {
+      return text("!", static_cast<int>(error.error().code()), " ", error.what());
+    } catch (const Error& error) {
+      return text("?", static_cast<int>(error.code()), " ", error.what());
+    } catch (const std::exception& error) {
+      return text("?", static_cast<int>(ErrorCode::kInternal), " ", error.what());
+    }
+  };
+  Cold cold;
+  const WorkerPool pool{.jobs = 1, .limit = kChildLimit};
+  pool.run(1, child, [&](size_t, const TaskOutcome& outcome) {
+    if (!outcome.failure.empty()) {
+      cold.error = "the process that loaded it: " + outcome.failure;
+      return;
+    }
+    cold.at_load = outcome.answer.starts_with('!');
+    const bool failed = cold.at_load || outcome.answer.starts_with('?');
+    std::istringstream in(outcome.answer.substr(failed ? 1 : 0));
+    if (failed) {
+      int code = 0;
+      in >> code;
+      cold.code = static_cast<ErrorCode>(code);
+      std::getline(in >> std::ws, cold.error);
+    } else {
+      in >> cold.load_s >> cold.first_s >> cold.peak_bytes;
+    }
+  });
+  return cold;
+}
+
+void take_cold(BenchResult& result, const Cold& cold) {
+  result.load_s = cold.load_s;
+  result.first_s = cold.first_s;
+  result.peak_bytes = cold.peak_bytes;
+}
+
+// One turn; the first run brings caches and threads back and does not count.
+void take_turn(const Once& once, const BenchOptions& options, std::vector<double>& seconds,
+               double& spent) {
+  std::this_thread::sleep_for(kPause);
+  once();
+  const Clock::time_point end = Clock::now() + kTurn;
+  do {
+    seconds.push_back(seconds_of(once));
+    spent += seconds.back();
+  } while (Clock::now() < end && seconds.size() < static_cast<size_t>(options.iterations) &&
+           spent < options.duration_s);
+}
+
+void measure_in_turns(const BenchOptions& options, const std::vector<Once>& runtimes,
+                      std::vector<BenchResult*> results) {
+  for (const Once& once : runtimes) {
+    for (int i = 0; i < options.warmup; ++i)
+      once();
+  }
+  std::vector<double> spent(runtimes.size(), 0);
+  const auto is_done = [&](size_t which) {
+    return spent[which] >= options.duration_s ||
+           results[which]->seconds.size() >= static_cast<size_t>(options.iterations);
+  };
+  for (bool again = true; again;) {
+    again = false;
+    for (size_t which = 0; which < runtimes.size(); ++which) {
+      if (is_done(which)) continue;
+      take_turn(runtimes[which], options, results[which]->seconds, spent[which]);
+      again = true;
+    }
+  }
+  for (BenchResult* result : results) {
+    const Statistics statistics = statistics_of(result->seconds);
+    result->min_s = statistics.min;
+    result->median_s = statistics.p50;
+    result->p90_s = statistics.p90;
+  }
+}
+
+// The inputs alone stay in memory, so that the processes that follow start from little.
+NamedData inputs_for(const BenchOptions& options) {
+  NamedData feeds;
+  {
+    const std::unique_ptr<Runner> runner =
+        loading([&] { return make_reference_runner(load_model(options.model)); });
+    feeds = gather_inputs(options.inputs, *runner);
+  }
+  malloc_trim(0);
+  return feeds;
+}
+
+}  // namespace
+
+BenchReport bench(const BenchOptions& given) {
+  BenchOptions options = given;
+  if (options.loading.threads == 0) options.loading.threads = static_cast<int>(usable_cores());
+  BenchReport report;
+  report.threads = options.loading.threads;
+  report.feeds = inputs_for(options);
+  const bool has_other = !options.other_library.empty();
+  const Cold our_cold = measure_cold(our_load(options, report.feeds));
+  if (!our_cold.error.empty()) {
+    const Error error(our_cold.code, our_cold.error);
+    if (our_cold.at_load) throw LoadError(error);
+    throw error;
+  }
+  take_cold(report.ours, our_cold);
+  if (has_other) {
+    const Cold cold = measure_cold(other_load(options, report.feeds));
+    report.other_error = cold.error;
+    take_cold(report.other, cold);
+  }
+
+  const std::shared_ptr<Runner> runner = load_runner(options.model, options.loading);
+  std::vector<Once> runtimes = {[&] { runner->run(report.feeds, {}); }};
+  std::vector<BenchResult*> results = {&report.ours};
+  std::optional<OtherSession> other;
+  std::optional<OtherSession::Bound> bound;
+  if (has_other && report.other_error.empty()) {
+    other.emplace(options.other_library, options.model,
+                  OtherOptions{.threads = options.loading.threads});
+    report.other_version = other->version();
+    report.comparisons = compare_all(runner->outputs(), runner->run(report.feeds, {}),
+                                     other->run(report.feeds), options.tolerance);
+    bound.emplace(other->bind(report.feeds));
+    runtimes.emplace_back([&] { bound->run(); });
+    results.push_back(&report.other);
+  }
+  measure_in_turns(options, runtimes, results);
+  return report;
+}
+
+}  // namespace sardonyx::tool

@@ -1,0 +1,15 @@
+// Ctrl-C as a request to stop.
+#pragma once
+
+#include <stop_token>
+
+namespace sardonyx::tool {
+
+// From now on the first SIGINT or SIGTERM requests a stop of the returned token, and the second
+// ends the process. To be called while the process has one thread.
+std::stop_token stop_on_interrupt();
+
+// Has it come?
+bool was_interrupted();
+
+}  // namespace sardonyx::tool

@@ -1,0 +1,93 @@
+// `onnx-run list-ops`: the rows of the op table, and who has a fast kernel for each.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "ir/op.h"
+#include "providers/providers.h"
+#include "tools/onnx-run/commands.h"
+#include "tools/onnx-run/exit_codes.h"
+#include "tools/onnx-run/json_output.h"
+
+namespace sardonyx::tool {
+namespace {
+
+struct ListCommand {
+  bool markdown = false;
+  JsonOutput json;
+};
+
+std::string domain_of(const OpDef& op) {
+  return op.domain.empty() ? "ai.onnx" : std::string(op.domain);
+}
+
+std::string_view meaning_of(const OpDef& op) {
+  return op.reference ? "kernel" : op.evaluate ? "evaluator" : "body";
+}
+
+// "onednn, cpu".
+std::vector<std::string> providers_of(const OpDef& op) {
+  std::vector<std::string> names;
+  const std::string name = full_name(op);
+  for (const Provider* provider : all_providers()) {
+    if (std::ranges::find(provider->kernels, name, &KernelEntry::op) != provider->kernels.end())
+      names.emplace_back(provider->name);
+  }
+  return names;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names)
+    out += (out.empty() ? "" : ", ") + name;
+  return out;
+}
+
+std::vector<const OpDef*> sorted_ops() {
+  std::vector<const OpDef*> ops(all_ops().begin(), all_ops().end());
+  std::ranges::sort(
+      ops, {}, [](const OpDef* op) { return std::pair(domain_of(*op), std::string(op->name)); });
+  return ops;
+}
+
+int run_list(const ListCommand& command) {
+  std::ostream& out = command.json.on_stdout() ? std::cerr : std::cout;
+  auto list = nlohmann::ordered_json::array();
+  if (command.markdown)
+    out << "| op | domain | version | signature | reference | fast kernels | gradient |\n"
+           "| --- | --- | --- | --- | --- | --- | --- |\n";
+  for (const OpDef* op : sorted_ops()) {
+    const std::vector<std::string> providers = providers_of(*op);
+    if (command.markdown) {
+      out << "| " << op->name << " | " << domain_of(*op) << " | " << op->since << " | `"
+          << op->signature << "` | " << meaning_of(*op) << " | " << joined(providers) << " | "
+          << (op->grad ? "yes" : "") << " |\n";
+    } else if (!command.json.on_stdout()) {
+      out << full_name(*op) << "  " << op->since << "  " << op->signature
+          << (providers.empty() ? "" : "  [" + joined(providers) + "]") << '\n';
+    }
+    list.push_back({{"name", op->name},
+                    {"domain", domain_of(*op)},
+                    {"version", op->since},
+                    {"signature", op->signature},
+                    {"reference", meaning_of(*op)},
+                    {"kernels", providers},
+                    {"gradient", op->grad != nullptr}});
+  }
+  out.flush();
+  if (command.json.wanted()) command.json.write({{"ops", list}});
+  return kOk;
+}
+
+}  // namespace
+
+void add_list_ops_command(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<ListCommand>();
+  CLI::App* command = app.add_subcommand("list-ops", "list the operators that are known");
+  command->add_flag("--markdown", options->markdown, "as a Markdown table");
+  command->add_option("--json", options->json.target, "write a report to stdout, or to =FILE");
+  command->callback([options, &action] { action = [options] { return run_list(*options); }; });
+}
+
+}  // namespace sardonyx::tool

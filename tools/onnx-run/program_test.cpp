@@ -1,0 +1,204 @@
+// Runs the program itself: what it prints, and above all its exit status.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "ir/datum.h"
+#include "onnx_io/npy.h"
+#include "onnx_io/npz.h"
+#include "onnx_io/tensor_file.h"
+
+namespace sardonyx::tool {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::EndsWith;
+using testing::HasSubstr;
+
+// Messages of protobuf, as far as a tiny model needs them.
+std::string field(int number, const std::string& bytes) {
+  return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(bytes.size())} + bytes;
+}
+std::string field(int number, int value) {
+  return {static_cast<char>(number << 3), static_cast<char>(value)};
+}
+
+std::string float_value(const std::string& name, const std::string& shape) {
+  return field(1, name) + field(2, field(1, field(1, 1) + field(2, shape)));
+}
+
+// y = OP(x), x of shape [n, 2].
+std::string model_bytes(const std::string& op) {
+  const std::string shape = field(1, field(2, "n")) + field(1, field(1, 2));
+  const std::string node = field(1, "x") + field(2, "y") + field(3, "the_node") + field(4, op);
+  const std::string graph = field(1, node) + field(2, "g") + field(11, float_value("x", shape)) +
+                            field(12, float_value("y", shape));
+  return field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 18));
+}
+
+struct Ran {
+  int code = 0;
+  std::string out;
+};
+
+class ProgramTest : public testing::Test {
+ protected:
+  ProgramTest() : folder_(fs::temp_directory_path() / ("program" + std::to_string(getpid()))) {
+    fs::create_directories(folder_);
+    write("good.onnx", model_bytes("Sqrt"));
+    write("unknown.onnx", model_bytes("Sqrd"));
+    write("broken.onnx", "no model at all");
+  }
+  ~ProgramTest() override { fs::remove_all(folder_); }
+
+  void write(const std::string& name, const std::string& bytes) {
+    fs::create_directories((folder_ / name).parent_path());
+    std::ofstream(folder_ / name, std::ios::binary) << bytes;
+  }
+  void write_case(const std::string& name, const std::vector<float>& expected) {
+    write(name + "/model.onnx", model_bytes("Sqrt"));
+    fs::create_directories(folder_ / name / "test_data_set_0");
+    write_tensor_file(folder_ / name / "test_data_set_0/input_0.pb", "x",
+                      Tensor::of<float>({1, 4}, {1, 2}));
+    write_tensor_file(folder_ / name / "test_data_set_0/output_0.pb", "y",
+                      Tensor::of<float>(expected, {1, 2}));
+  }
+
+  // With stderr in the output; relative names are taken from the test's folder.
+  Ran run(const std::string& arguments) {
+    const std::string command =
+        "cd '" + folder_.string() + "' && '" SARDONYX_BIN_DIR "/onnx-run' " + arguments + " 2>&1";
+    Ran ran;
+    FILE* pipe = popen(command.c_str(), "r");
+    std::array<char, 4096> buffer;
+    for (size_t got; (got = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
+      ran.out.append(buffer.data(), got);
+    const int status = pclose(pipe);
+    ran.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return ran;
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(ProgramTest, ExitCodes) {
+  const struct {
+    const char* arguments;
+    int code;
+    const char* message;
+  } cases[] = {
+      {"good.onnx", 0, "y: float[1, 2]"},
+      {"run good.onnx --provider reference", 0, "y: float[1, 2]"},
+      {"run -m good.onnx --dim n=3", 0, "y: float[3, 2]"},
+      {"", 2, "subcommand"},
+      {"run", 2, "MODEL"},
+      {"run good.onnx --thread 2", 2, "did you mean '--threads'"},
+      {"run good.onnx --shape x", 2, "NAME:1x3"},
+      {"run good.onnx -i z=@x.npy", 2, "no input 'z'"},
+      {"run good.onnx --no-pass nonsense", 2, "no pass 'nonsense'"},
+      {"run absent.onnx", 3, "absent.onnx"},
+      {"run broken.onnx", 3, ""},
+      {"run unknown.onnx", 3, "Sqrd"},
+      {"run good.onnx -i x=@absent.npy", 4, "absent.npy"},
+      {"run good.onnx --shape x:1x3", 4, "'x'"},
+      {"run good.onnx --memory-limit-mb 1 --dim n=1000000", 5, "memory limit"},
+      {"check good.onnx", 0, "no problem"},
+      {"check unknown.onnx", 1, "Sqrd"},
+      {"inspect good.onnx --memory --plan", 0, "ratio"},
+      {"list-ops", 0, "Sqrt"},
+      {"env", 0, "threads"},
+      {"conformance absent", 2, "no folder"},
+      {"--version", 0, "onnx-run"},
+  };
+  for (const auto& one : cases) {
+    const Ran ran = run(one.arguments);
+    EXPECT_EQ(ran.code, one.code) << one.arguments << '\n' << ran.out;
+    EXPECT_THAT(ran.out, HasSubstr(one.message)) << one.arguments;
+  }
+}
+
+TEST_F(ProgramTest, FilesInAndOut) {
+  write_npy(folder_ / "x.npy", Tensor::of<float>({9, 16}, {1, 2}));
+  EXPECT_EQ(run("good.onnx -i x=@x.npy --output-dir out --save-outputs out.npz").code, 0);
+  const Tensor wanted = Tensor::of<float>({3, 4}, {1, 2});
+  const NamedDatum saved = read_tensor_file(folder_ / "out/output_0.pb");
+  EXPECT_EQ(saved.name, "y");
+  EXPECT_TRUE(saved.value.tensor() == wanted);
+  EXPECT_TRUE(NpzReader(folder_ / "out.npz").read("y") == wanted);
+
+  write("raw.bin", std::string("\0\0\x80\x3f\0\0\x80\x3f", 8));
+  EXPECT_THAT(run("good.onnx -i x=@raw.bin --print").out, HasSubstr("{1, 1}"));
+  write("short.bin", "abc");
+  EXPECT_EQ(run("good.onnx -i x=@short.bin").code, 4);
+
+  NpzWriter inputs(folder_ / "in.npz");
+  inputs.add("x", Tensor::of<float>({25, 36}, {1, 2}));
+  inputs.close();
+  EXPECT_THAT(run("good.onnx --inputs in.npz --print").out, HasSubstr("{5, 6}"));
+}
+
+TEST_F(ProgramTest, InputFolderFeedsByName) {
+  fs::create_directories(folder_ / "in");
+  EXPECT_EQ(run("good.onnx --input-dir in").code, 4);  // nothing for x
+  write_tensor_file(folder_ / "in/input_0.pb", "x", Tensor::of<float>({4, 9}, {1, 2}));
+  EXPECT_THAT(run("good.onnx --input-dir in --print").out, HasSubstr("{2, 3}"));
+  write_tensor_file(folder_ / "in/input_1.pb", "x", Tensor::of<float>({4, 9}, {1, 2}));
+  EXPECT_THAT(run("good.onnx --input-dir in").out, HasSubstr("given twice"));
+  write_tensor_file(folder_ / "in/input_1.pb", "q", Tensor::of<float>({4, 9}, {1, 2}));
+  EXPECT_THAT(run("good.onnx --input-dir in").out, HasSubstr("no input named 'q'"));
+}
+
+TEST_F(ProgramTest, Validate) {
+  EXPECT_EQ(run("good.onnx --validate").code, 0);
+  const Ran negative = run("good.onnx --val-range [-2,-1] --validate");
+  EXPECT_EQ(negative.code, 1);
+  EXPECT_THAT(negative.out, HasSubstr("'the_node' (Sqrt) makes NaN"));
+}
+
+TEST_F(ProgramTest, Json) {
+  const Ran ran = run("good.onnx --json=r.json --iterations 3");
+  EXPECT_EQ(ran.code, 0) << ran.out;
+  std::ifstream file(folder_ / "r.json");
+  const auto report = nlohmann::json::parse(file);
+  EXPECT_EQ(report["schema"], 1);
+  EXPECT_EQ(report["latency"]["count"], 3);
+  EXPECT_EQ(report["outputs"][0]["name"], "y");
+}
+
+TEST_F(ProgramTest, BenchAlone) {
+  const Ran ran = run("bench good.onnx --duration 0.05 --json=b.json");
+  EXPECT_EQ(ran.code, 0) << ran.out;
+  std::ifstream file(folder_ / "b.json");
+  const auto report = nlohmann::json::parse(file);
+  for (const char* name : {"load_s", "first_s", "min_s", "median_s", "p90_s", "peak_bytes"})
+    EXPECT_GT(report["ours"][name], 0) << name;
+}
+
+TEST_F(ProgramTest, Conformance) {
+  write_case("suite/right", {1, 2});
+  write_case("suite/wrong", {1, 3});
+  write("suite/empty/model.onnx", model_bytes("Sqrt"));
+  write("suite/unloadable/model.onnx", "");
+  fs::create_directories(folder_ / "suite/unloadable/test_data_set_0");
+  const Ran all = run("conformance suite --jobs 2");
+  EXPECT_EQ(all.code, 1);
+  EXPECT_THAT(all.out, HasSubstr("FAIL wrong: output 0 'y': element [0, 1] is 2, expected 3"));
+  EXPECT_THAT(all.out, HasSubstr("FAIL unloadable: "));
+  EXPECT_THAT(all.out, EndsWith("1 passed, 2 failed, 1 skipped\n"));
+
+  EXPECT_THAT(run("conformance suite/right").out, EndsWith("1 passed, 0 failed, 0 skipped\n"));
+  EXPECT_EQ(run("conformance suite --filter '^right$'").code, 0);
+  EXPECT_EQ(run("conformance suite/wrong --rtol 0.5").code, 0);
+  write("MANIFEST.csv", "case,atol\nwrong,2\n");
+  EXPECT_EQ(run("conformance suite/wrong").code, 0);
+}
+
+}  // namespace
+}  // namespace sardonyx::tool
