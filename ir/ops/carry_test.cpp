@@ -53,6 +53,17 @@ TEST_F(CarryTest, ValuesMoveAsElementsDo) {
   EXPECT_EQ(dims(e_.call("Squeeze", {parts[1]})), "[seq]");
 }
 
+TEST_F(CarryTest, ValuesAreWrittenByIndex) {
+  const Val shape = e_.call("Shape", {input({batch_, seq_, 3})});
+  const Val last = e_.constant(Tensor::of(std::vector<int64_t>{-1}, {1, 1}));
+  EXPECT_EQ(dims(e_.call("ScatterND", {shape, last, ints({8})})), "[batch, seq, 8]");
+  EXPECT_EQ(dims(e_.call("ScatterElements", {shape, ints({0}), ints({1})})), "[1, seq, 3]");
+  EXPECT_EQ(dims(e_.call("GatherElements", {shape, ints({1, 1})})), "[seq, seq]");
+  // What cannot be told is not told.
+  EXPECT_EQ(dims(e_.call("ScatterElements", {shape, ints({7}), ints({1})})), "unknown");
+  EXPECT_EQ(dims(e_.call("Gather", {shape, input({1}, DType::kInt64)})), "unknown");
+}
+
 TEST_F(CarryTest, ShapesFromCarriedValues) {
   const Val x = input({batch_, seq_, 8});
   const Val length = e_.call("Slice", {e_.call("Shape", {x}), ints({1}), ints({2})});

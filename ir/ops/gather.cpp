@@ -75,6 +75,7 @@ void infer_gather_elements(InferContext& c) {
     }
   }
   c.set(0, c.dtype(0), shape_of(c, 1));
+  carry_elements(c);
 }
 
 void run_gather_elements(const KernelCall& call) {
@@ -359,6 +360,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<GatherAttrs>(),
      .infer = infer_gather_elements,
      .reference = run_gather_elements,
+     .facts = kPassesValues,
      .samples = gather_elements_samples},
     {.name = "GatherND",
      .since = 13,

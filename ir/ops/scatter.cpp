@@ -4,6 +4,7 @@
 #include <complex>
 
 #include "ir/dispatch.h"
+#include "ir/ops/carry.h"
 #include "ir/ops/gather.h"
 #include "ir/ops/indices.h"
 #include "ir/ops/infer.h"
@@ -154,6 +155,7 @@ void infer_scatter_elements(InferContext& c) {
       c.merged((*indices)[i], (*updates)[i], text("dim ", i, " of indices and updates"));
   }
   c.set(0, c.type(0));
+  if (reduction_named(attrs.reduction) == Reduction::kNone) carry_elements(c, {0, 2});
 }
 
 void run_scatter_elements(const KernelCall& call) {
@@ -181,7 +183,8 @@ void run_scatter_elements(const KernelCall& call) {
 // ---- ScatterND
 
 void infer_scatter_nd(InferContext& c) {
-  require_reducible(c, reduction_named(c.attrs<ScatterNDAttrs>().reduction));
+  const Reduction reduction = reduction_named(c.attrs<ScatterNDAttrs>().reduction);
+  require_reducible(c, reduction);
   const Dims* data = c.shape(0);
   const Dims* indices = c.shape(1);
   const Dims* updates = c.shape(2);
@@ -200,6 +203,7 @@ void infer_scatter_nd(InferContext& c) {
     }
   }
   c.set(0, c.type(0));
+  if (reduction == Reduction::kNone) carry_elements(c, {0, 2});
 }
 
 void run_scatter_nd(const KernelCall& call) {
@@ -322,6 +326,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<ScatterElementsAttrs>(),
      .infer = infer_scatter_elements,
      .reference = run_scatter_elements,
+     .facts = kPassesValues,
      .samples = scatter_elements_samples},
     {.name = "ScatterND",
      .since = 18,
@@ -330,6 +335,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<ScatterNDAttrs>(),
      .infer = infer_scatter_nd,
      .reference = run_scatter_nd,
+     .facts = kPassesValues,
      .samples = scatter_nd_samples},
     {.name = "TensorScatter",
      .since = 24,
