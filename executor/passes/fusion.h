@@ -20,6 +20,10 @@ bool fuse_matmul_bias(Graph& graph, Node& node);
 bool fuse_matmul_residual(Graph& graph, Node& node);
 bool fuse_matmul_activation(Graph& graph, Node& node);
 
+// Narrow floats.
+bool widen_float16(Graph& graph, Node& node);
+bool cancel_casts(Graph& graph, Node& node);
+
 // Activations written out in simpler ops.
 bool recognize_swish(Graph& graph, Node& node);
 

@@ -6,6 +6,8 @@ namespace sardonyx {
 namespace {
 
 constexpr Pass kPasses[] = {
+    {"widen-float16", passes::widen_float16},
+    {"cancel-casts", passes::cancel_casts},
     {"recognize-swish", passes::recognize_swish},
     {"pad-into-conv", passes::pad_into_conv},
     {"fold-batch-norm", passes::fold_batch_norm},

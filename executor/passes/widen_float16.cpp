@@ -1,0 +1,74 @@
+// Computes chains of float16 and bfloat16 ops in float32: a node of arithmetic on such values gets its inputs cast up and
+// its outputs cast down, and casts that meet cancel out, so a chain is rounded once, at its end. It does not fire
+//  1. for nodes that only move values (views, Gather, Concat ...) or change the type (Cast),
+//  2. for nodes whose row does not allow float32 in the place of the narrow type,
+//  3. for nodes with subgraphs.
+#include <algorithm>
+
+#include "executor/passes/fusion.h"
+
+namespace sardonyx::passes {
+namespace {
+
+bool is_narrow(DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kBFloat16; }
+
+// Rows that allow strings only move values.
+bool is_arithmetic(const OpDef& op) {
+  if (!op.domain.empty() || op.name == "Cast" || op.name == "CastLike") return false;
+  const Signature& signature = signature_of(op);
+  if (signature.inputs.empty()) return false;
+  for (const TypeConstraint& constraint : op.types) {
+    if (constraint.name == signature.inputs[0].type) return !constraint.types.tensors.has(DType::kString);
+  }
+  return false;
+}
+
+Val cast(GraphEmitter& emitter, const Val& value, DType to) {
+  return emitter.call("Cast", {value}, {{"to", static_cast<int64_t>(to)}});
+}
+
+}  // namespace
+
+bool widen_float16(Graph& graph, Node& node) {
+  if (!is_arithmetic(*node.op) || node.captures > 0) return false;
+  const auto narrow_value = [](const Value* value) { return value && value->type.is_tensor() && is_narrow(value->type.dtype); };
+  if (std::ranges::none_of(node.inputs, narrow_value)) return false;
+  GraphEmitter emitter(graph, &node);
+  emitter.set_origin(node);
+  Vals inputs;
+  for (Value* input : node.inputs) {
+    const Val val = GraphEmitter::wrap(input);
+    inputs.push_back(narrow_value(input) ? cast(emitter, val, DType::kFloat) : val);
+  }
+  Vals results;
+  try {
+    results = emitter.emit(*node.op, inputs, node.attrs, node.outputs.size());
+  } catch (const Error&) {
+    return false;  // the row has no float32 form; the casts are dead and go
+  }
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    Value& old = *node.outputs[i];
+    Value* wide = GraphEmitter::unwrap(results[i]);
+    Value* result = narrow_value(&old) ? GraphEmitter::unwrap(cast(emitter, results[i], old.type.dtype)) : wide;
+    const bool renames = graph.is_output(old);
+    graph.replace_uses(old, *result);
+    if (renames) graph.take_name(*result, old);
+  }
+  graph.erase(node);
+  return true;
+}
+
+// Cast(float32 to a narrow type) and back to float32: the value need not be rounded in between.
+bool cancel_casts(Graph& graph, Node& node) {
+  if (node.op->name != "Cast" || !node.op->domain.empty()) return false;
+  Value& y = *node.outputs[0];
+  if (y.type.dtype != DType::kFloat || !node.inputs[0]->producer || graph.is_output(y)) return false;
+  const Node& first = *node.inputs[0]->producer;
+  if (first.op != node.op || !is_narrow(node.inputs[0]->type.dtype)) return false;
+  if (first.inputs[0]->type.dtype != DType::kFloat) return false;
+  graph.replace_uses(y, *first.inputs[0]);
+  graph.erase(node);
+  return true;
+}
+
+}  // namespace sardonyx::passes

@@ -1,0 +1,189 @@
+#include "providers/cpu/recurrent_rows.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "providers/cpu/recurrent_rows.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <hwy/contrib/math/math-inl.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace sardonyx::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+
+HWY_INLINE V sigmoid(V x) {
+  const V one = hn::Set(D(), 1.0f);
+  return hn::Div(one, hn::Add(one, hn::Exp(D(), hn::Neg(x))));
+}
+HWY_INLINE V tanh_of(V x) { return hn::Tanh(D(), x); }
+
+// sums[row * gates + gate] += in[row][k] * panel[k][gate], with two sets of sums where there are too few to hide the
+// latency of a multiply-add.
+template <size_t kGates, size_t kRows>
+HWY_INLINE void multiply(const float* in, size_t in_stride, size_t depth, const float* panel, V* HWY_RESTRICT sums) {
+  const D d;
+  const size_t lanes = hn::Lanes(d);
+  V first[kRows * kGates], second[kRows * kGates];
+  for (size_t i = 0; i < kRows * kGates; ++i) first[i] = sums[i], second[i] = hn::Zero(d);
+  constexpr size_t kUnroll = kRows * kGates < 8 ? 2 : 1;
+  size_t k = 0;
+  for (; k + kUnroll <= depth; k += kUnroll) {
+    for (size_t u = 0; u < kUnroll; ++u) {
+      V* target = u == 0 ? first : second;
+      for (size_t row = 0; row < kRows; ++row) {
+        const V x = hn::Set(d, in[row * in_stride + k + u]);
+        for (size_t gate = 0; gate < kGates; ++gate) {
+          const V w = hn::LoadU(d, panel + ((k + u) * kGates + gate) * lanes);
+          target[row * kGates + gate] = hn::MulAdd(x, w, target[row * kGates + gate]);
+        }
+      }
+    }
+  }
+  for (; k < depth; ++k) {
+    for (size_t row = 0; row < kRows; ++row) {
+      const V x = hn::Set(d, in[row * in_stride + k]);
+      for (size_t gate = 0; gate < kGates; ++gate) {
+        const V w = hn::LoadU(d, panel + (k * kGates + gate) * lanes);
+        first[row * kGates + gate] = hn::MulAdd(x, w, first[row * kGates + gate]);
+      }
+    }
+  }
+  for (size_t i = 0; i < kRows * kGates; ++i) sums[i] = kUnroll == 2 ? hn::Add(first[i], second[i]) : first[i];
+}
+
+template <size_t kGates, size_t kRows>
+HWY_INLINE void products(const float* in, size_t in_stride, size_t depth, const float* panel, const float* bias,
+                         float* out, size_t out_stride) {
+  const D d;
+  const size_t lanes = hn::Lanes(d);
+  V sums[kRows * kGates];
+  for (size_t i = 0; i < kRows * kGates; ++i) sums[i] = hn::LoadU(d, bias + i % kGates * lanes);
+  multiply<kGates, kRows>(in, in_stride, depth, panel, sums);
+  for (size_t row = 0; row < kRows; ++row) {
+    for (size_t gate = 0; gate < kGates; ++gate) {
+      hn::StoreU(sums[row * kGates + gate], d, out + row * out_stride + gate * lanes);
+    }
+  }
+}
+
+template <size_t kGates>
+HWY_INLINE void all_products(const float* in, size_t in_stride, size_t rows, size_t depth, const float* panel,
+                             const float* bias, float* out, size_t out_stride) {
+  constexpr size_t kRows = HWY_TARGET <= HWY_AVX3 ? 6 : 3;  // 24 of 32, or 12 of 16 registers hold sums
+  size_t row = 0;
+  for (; row + kRows <= rows; row += kRows) {
+    products<kGates, kRows>(in + row * in_stride, in_stride, depth, panel, bias, out + row * out_stride, out_stride);
+  }
+  for (; row < rows; ++row) {
+    products<kGates, 1>(in + row * in_stride, in_stride, depth, panel, bias, out + row * out_stride, out_stride);
+  }
+}
+
+void GateProducts(size_t gates, const float* in, size_t in_stride, size_t rows, size_t depth, const float* panel,
+                  const float* bias, float* out, size_t out_stride) {
+  switch (gates) {
+    case 1: return all_products<1>(in, in_stride, rows, depth, panel, bias, out, out_stride);
+    case 2: return all_products<2>(in, in_stride, rows, depth, panel, bias, out, out_stride);
+    case 3: return all_products<3>(in, in_stride, rows, depth, panel, bias, out, out_stride);
+    default: return all_products<4>(in, in_stride, rows, depth, panel, bias, out, out_stride);
+  }
+}
+
+// The sums of one row, from the input's part of the gates.
+template <size_t kGates>
+HWY_INLINE void gate_sums(const CellStep& s, size_t row, V* sums) {
+  const D d;
+  for (size_t gate = 0; gate < kGates; ++gate) {
+    sums[gate] = hn::LoadU(d, s.x + row * s.x_stride + gate * hn::Lanes(d));
+  }
+  multiply<kGates, 1>(s.h + row * s.h_stride, s.h_stride, s.depth, s.panel, sums);
+}
+
+void LstmStep(const CellStep& s) {
+  const D d;
+  for (size_t row = 0; row < s.rows; ++row) {
+    V sums[4];
+    gate_sums<4>(s, row, sums);
+    float* c = s.c + row * s.h_stride + s.unit;
+    const V kept = hn::Mul(sigmoid(sums[2]), hn::LoadU(d, c));
+    const V cell = hn::MulAdd(sigmoid(sums[0]), tanh_of(sums[3]), kept);
+    hn::StoreU(cell, d, c);
+    hn::StoreU(hn::Mul(sigmoid(sums[1]), tanh_of(cell)), d, s.h_out + row * s.h_stride + s.unit);
+  }
+}
+
+// (1 - z) * candidate + z * h
+HWY_INLINE V mix(V z, V candidate, V h) { return hn::MulAdd(z, hn::Sub(h, candidate), candidate); }
+
+void GruStepLinear(const CellStep& s, const float* hidden_bias) {
+  const D d;
+  const size_t lanes = hn::Lanes(d);
+  for (size_t row = 0; row < s.rows; ++row) {
+    const float* x = s.x + row * s.x_stride;
+    V sums[3] = {hn::LoadU(d, x), hn::LoadU(d, x + lanes), hn::LoadU(d, hidden_bias)};
+    multiply<3, 1>(s.h + row * s.h_stride, s.h_stride, s.depth, s.panel, sums);
+    const V candidate = tanh_of(hn::MulAdd(sigmoid(sums[1]), sums[2], hn::LoadU(d, x + 2 * lanes)));
+    const V h = hn::LoadU(d, s.h + row * s.h_stride + s.unit);
+    hn::StoreU(mix(sigmoid(sums[0]), candidate, h), d, s.h_out + row * s.h_stride + s.unit);
+  }
+}
+
+void GruStepGates(const CellStep& s, float* z, float* reset_h) {
+  const D d;
+  for (size_t row = 0; row < s.rows; ++row) {
+    V sums[2];
+    gate_sums<2>(s, row, sums);
+    const size_t place = row * s.h_stride + s.unit;
+    hn::StoreU(sigmoid(sums[0]), d, z + place);
+    hn::StoreU(hn::Mul(sigmoid(sums[1]), hn::LoadU(d, s.h + place)), d, reset_h + place);
+  }
+}
+
+void GruStepCandidate(const CellStep& s, const float* x_candidate, const float* z, const float* reset_h) {
+  const D d;
+  for (size_t row = 0; row < s.rows; ++row) {
+    V sum[1] = {hn::LoadU(d, x_candidate + row * s.x_stride)};
+    multiply<1, 1>(reset_h + row * s.h_stride, s.h_stride, s.depth, s.panel, sum);
+    const size_t place = row * s.h_stride + s.unit;
+    const V mixed = mix(hn::LoadU(d, z + place), tanh_of(sum[0]), hn::LoadU(d, s.h + place));
+    hn::StoreU(mixed, d, s.h_out + place);
+  }
+}
+
+size_t RecurrentLanes() { return hn::Lanes(D()); }
+
+}  // namespace sardonyx::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sardonyx::cpu {
+
+HWY_EXPORT(RecurrentLanes);
+HWY_EXPORT(GateProducts);
+HWY_EXPORT(LstmStep);
+HWY_EXPORT(GruStepLinear);
+HWY_EXPORT(GruStepGates);
+HWY_EXPORT(GruStepCandidate);
+
+size_t recurrent_lanes() { return HWY_DYNAMIC_DISPATCH(RecurrentLanes)(); }
+
+void gate_products(size_t gates, const float* in, size_t in_stride, size_t rows, size_t depth, const float* panel,
+                   const float* bias, float* out, size_t out_stride) {
+  HWY_DYNAMIC_DISPATCH(GateProducts)(gates, in, in_stride, rows, depth, panel, bias, out, out_stride);
+}
+void lstm_step(const CellStep& step) { HWY_DYNAMIC_DISPATCH(LstmStep)(step); }
+void gru_step_linear(const CellStep& step, const float* hidden_bias) {
+  HWY_DYNAMIC_DISPATCH(GruStepLinear)(step, hidden_bias);
+}
+void gru_step_gates(const CellStep& step, float* z, float* reset_h) {
+  HWY_DYNAMIC_DISPATCH(GruStepGates)(step, z, reset_h);
+}
+void gru_step_candidate(const CellStep& step, const float* x_candidate, const float* z, const float* reset_h) {
+  HWY_DYNAMIC_DISPATCH(GruStepCandidate)(step, x_candidate, z, reset_h);
+}
+
+}  // namespace sardonyx::cpu
+#endif  // HWY_ONCE
