@@ -1,5 +1,6 @@
-// Computes chains of float16 and bfloat16 ops in float32: a node of arithmetic on such values gets its inputs cast up and
-// its outputs cast down, and casts that meet cancel out, so a chain is rounded once, at its end. It does not fire
+// Computes chains of float16 and bfloat16 ops in float32: a node of arithmetic on such values gets
+// its inputs cast up and its outputs cast down, and casts that meet cancel out, so a chain is
+// rounded once, at its end. It does not fire
 //  1. for nodes that only move values (views, Gather, Concat ...) or change the type (Cast),
 //  2. for nodes whose row does not allow float32 in the place of the narrow type,
 //  3. for nodes with subgraphs.
@@ -10,7 +11,9 @@
 namespace sardonyx::passes {
 namespace {
 
-bool is_narrow(DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kBFloat16; }
+bool is_narrow(DType dtype) {
+  return dtype == DType::kFloat16 || dtype == DType::kBFloat16;
+}
 
 // Rows that allow strings only move values.
 bool is_arithmetic(const OpDef& op) {
@@ -18,7 +21,8 @@ bool is_arithmetic(const OpDef& op) {
   const Signature& signature = signature_of(op);
   if (signature.inputs.empty()) return false;
   for (const TypeConstraint& constraint : op.types) {
-    if (constraint.name == signature.inputs[0].type) return !constraint.types.tensors.has(DType::kString);
+    if (constraint.name == signature.inputs[0].type)
+      return !constraint.types.tensors.has(DType::kString);
   }
   return false;
 }
@@ -31,7 +35,9 @@ Val cast(GraphEmitter& emitter, const Val& value, DType to) {
 
 bool widen_float16(Graph& graph, Node& node) {
   if (!is_arithmetic(*node.op) || node.captures > 0) return false;
-  const auto narrow_value = [](const Value* value) { return value && value->type.is_tensor() && is_narrow(value->type.dtype); };
+  const auto narrow_value = [](const Value* value) {
+    return value && value->type.is_tensor() && is_narrow(value->type.dtype);
+  };
   if (std::ranges::none_of(node.inputs, narrow_value)) return false;
   GraphEmitter emitter(graph, &node);
   emitter.set_origin(node);
@@ -49,7 +55,8 @@ bool widen_float16(Graph& graph, Node& node) {
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     Value& old = *node.outputs[i];
     Value* wide = GraphEmitter::unwrap(results[i]);
-    Value* result = narrow_value(&old) ? GraphEmitter::unwrap(cast(emitter, results[i], old.type.dtype)) : wide;
+    Value* result =
+        narrow_value(&old) ? GraphEmitter::unwrap(cast(emitter, results[i], old.type.dtype)) : wide;
     const bool renames = graph.is_output(old);
     graph.replace_uses(old, *result);
     if (renames) graph.take_name(*result, old);
@@ -62,7 +69,8 @@ bool widen_float16(Graph& graph, Node& node) {
 bool cancel_casts(Graph& graph, Node& node) {
   if (node.op->name != "Cast" || !node.op->domain.empty()) return false;
   Value& y = *node.outputs[0];
-  if (y.type.dtype != DType::kFloat || !node.inputs[0]->producer || graph.is_output(y)) return false;
+  if (y.type.dtype != DType::kFloat || !node.inputs[0]->producer || graph.is_output(y))
+    return false;
   const Node& first = *node.inputs[0]->producer;
   if (first.op != node.op || !is_narrow(node.inputs[0]->type.dtype)) return false;
   if (first.inputs[0]->type.dtype != DType::kFloat) return false;

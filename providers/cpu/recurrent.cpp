@@ -26,7 +26,8 @@ struct Sizes {
 };
 
 // rows [gates * hidden, depth] -> [panels][depth][gates][lanes], for gates [first, first + count).
-std::shared_ptr<Buffer> pack_panels(const Sizes& s, const float* rows, size_t depth, size_t first, size_t count) {
+std::shared_ptr<Buffer> pack_panels(const Sizes& s, const float* rows, size_t depth, size_t first,
+                                    size_t count) {
   auto buffer = Buffer::allocate(s.panels() * depth * count * s.lanes * sizeof(float));
   auto* out = reinterpret_cast<float*>(buffer->data());
   for (size_t panel = 0; panel < s.panels(); ++panel) {
@@ -60,8 +61,8 @@ class RecurrentKernel : public Kernel {
     const float* b = request.has(3) ? request.inputs[3].constant->values<float>().data() : nullptr;
     for (size_t direction = 0; direction < s_.directions; ++direction) {
       const size_t rows = s_.gates * s_.hidden;
-      add_direction(request, direction, w + direction * rows * s_.in, r + direction * rows * s_.hidden,
-                    b ? b + direction * 2 * rows : nullptr);
+      add_direction(request, direction, w + direction * rows * s_.in,
+                    r + direction * rows * s_.hidden, b ? b + direction * 2 * rows : nullptr);
     }
   }
 
@@ -71,7 +72,8 @@ class RecurrentKernel : public Kernel {
   }
 
   void run(const KernelArgs& args) const override {
-    for (size_t direction = 0; direction < s_.directions; ++direction) run_direction(args, direction);
+    for (size_t direction = 0; direction < s_.directions; ++direction)
+      run_direction(args, direction);
   }
 
  private:
@@ -81,7 +83,8 @@ class RecurrentKernel : public Kernel {
     std::vector<float> hidden_bias;                             // [panels][lanes], of kGruLinear
   };
 
-  void add_direction(const KernelRequest& request, size_t index, const float* w, const float* r, const float* b) {
+  void add_direction(const KernelRequest& request, size_t index, const float* w, const float* r,
+                     const float* b) {
     Direction made;
     const std::string form = "cpu/gates" + std::to_string(s_.lanes) + "/" + std::to_string(index);
     const auto packed = [&](size_t slot, const std::string& part, const auto& make) {
@@ -118,13 +121,15 @@ class RecurrentKernel : public Kernel {
   void run_direction(const KernelArgs& args, size_t index) const {
     const size_t state = s_.batch * s_.padded();
     auto* at = reinterpret_cast<float*>(args.scratch);
-    const Scratch scratch{at + 5 * state, at, at + state, at + 2 * state, at + 3 * state, at + 4 * state};
+    const Scratch scratch{at + 5 * state, at, at + state, at + 2 * state, at + 3 * state,
+                          at + 4 * state};
     std::memset(at, 0, 5 * state * sizeof(float));
     if (has_hidden_) load_state(args.inputs[5], index, scratch.h);
     if (has_cell_) load_state(args.inputs[6], index, scratch.c);
     // A step is worth sharing when its weights no longer fit one core's nearest caches.
     const bool shares = s_.hidden * s_.row() >= size_t{1} << 16;
-    const int wanted = shares ? static_cast<int>(std::min<size_t>(static_cast<size_t>(threads_), s_.panels())) : 1;
+    const int wanted =
+        shares ? static_cast<int>(std::min<size_t>(static_cast<size_t>(threads_), s_.panels())) : 1;
     if (wanted <= 1) {
       run_part(args, index, scratch, 0, 1);
       return;
@@ -141,7 +146,8 @@ class RecurrentKernel : public Kernel {
   }
 
   // One thread's share of the panels, over all steps.
-  void run_part(const KernelArgs& args, size_t index, Scratch scratch, size_t part, size_t parts) const {
+  void run_part(const KernelArgs& args, size_t index, Scratch scratch, size_t part,
+                size_t parts) const {
     const Direction& direction = directions_[index];
     const size_t begin = s_.panels() * part / parts, end = s_.panels() * (part + 1) / parts;
     const bool backward = index == 1 || s_.first_backward;
@@ -149,8 +155,8 @@ class RecurrentKernel : public Kernel {
     const size_t block = s_.gates * s_.lanes;
     for (size_t panel = begin; panel < end; ++panel) {
       gate_products(s_.gates, x, s_.in, s_.steps * s_.batch, s_.in,
-                    floats(direction.input) + panel * s_.in * block, direction.bias.data() + panel * block,
-                    scratch.x + panel * block, s_.row());
+                    floats(direction.input) + panel * s_.in * block,
+                    direction.bias.data() + panel * block, scratch.x + panel * block, s_.row());
     }
     for (size_t i = 0; i < s_.steps; ++i) {
       const size_t step = backward ? s_.steps - 1 - i : i;
@@ -162,13 +168,20 @@ class RecurrentKernel : public Kernel {
     if (part == 0) store_last(args, index, scratch);
   }
 
-  void run_step(const Direction& direction, const Scratch& scratch, size_t step, size_t begin, size_t end,
-                size_t parts) const {
+  void run_step(const Direction& direction, const Scratch& scratch, size_t step, size_t begin,
+                size_t end, size_t parts) const {
     const size_t block = s_.gates * s_.lanes;
     const auto cell_step = [&](size_t panel, const float* weights, size_t gates) {
       const float* x = scratch.x + step * s_.batch * s_.row() + panel * block;
-      return CellStep{x,          s_.row(),  scratch.h, scratch.h_next, scratch.c,
-                      s_.padded(), s_.batch, s_.hidden, weights + panel * s_.hidden * gates * s_.lanes,
+      return CellStep{x,
+                      s_.row(),
+                      scratch.h,
+                      scratch.h_next,
+                      scratch.c,
+                      s_.padded(),
+                      s_.batch,
+                      s_.hidden,
+                      weights + panel * s_.hidden * gates * s_.lanes,
                       panel * s_.lanes};
     };
     for (size_t panel = begin; panel < end; ++panel) {
@@ -197,11 +210,13 @@ class RecurrentKernel : public Kernel {
   }
 
   // Units [begin * lanes, end * lanes) of one step into Y [steps, directions, batch, hidden].
-  void store_step(void* y, size_t index, size_t step, const float* h, size_t begin, size_t end) const {
+  void store_step(void* y, size_t index, size_t step, const float* h, size_t begin,
+                  size_t end) const {
     auto* to = static_cast<float*>(y) + (step * s_.directions + index) * s_.batch * s_.hidden;
     const size_t first = begin * s_.lanes, last = std::min(end * s_.lanes, s_.hidden);
     for (size_t row = 0; row < s_.batch && first < last; ++row) {
-      std::memcpy(to + row * s_.hidden + first, h + row * s_.padded() + first, (last - first) * sizeof(float));
+      std::memcpy(to + row * s_.hidden + first, h + row * s_.padded() + first,
+                  (last - first) * sizeof(float));
     }
   }
 
@@ -229,27 +244,34 @@ class RecurrentKernel : public Kernel {
 const char* refusal(const KernelRequest& request, const ops::RecurrentAttrs& attrs,
                     const std::optional<std::vector<std::string>>& activations, bool is_lstm) {
   for (size_t slot = 0; slot < request.inputs.size(); ++slot) {
-    if (slot != 4 && request.has(slot) && request.inputs[slot].dtype != DType::kFloat) return "only float is computed here";
+    if (slot != 4 && request.has(slot) && request.inputs[slot].dtype != DType::kFloat)
+      return "only float is computed here";
   }
-  if (!request.inputs[1].constant || !request.inputs[2].constant) return "the weights are not constant";
+  if (!request.inputs[1].constant || !request.inputs[2].constant)
+    return "the weights are not constant";
   if (request.has(3) && !request.inputs[3].constant) return "the biases are not constant";
   if (request.has(4)) return "sequences of several lengths are left to the reference";
   if (is_lstm && request.has(7)) return "peepholes are left to the reference";
   if (attrs.clip || attrs.layout != 0) return "clip and layout 1 are left to the reference";
-  const std::vector<std::string> usual = is_lstm ? std::vector<std::string>{"Sigmoid", "Tanh", "Tanh"}
-                                                 : std::vector<std::string>{"Sigmoid", "Tanh"};
+  const std::vector<std::string> usual = is_lstm
+                                             ? std::vector<std::string>{"Sigmoid", "Tanh", "Tanh"}
+                                             : std::vector<std::string>{"Sigmoid", "Tanh"};
   for (size_t i = 0; activations && i < activations->size(); ++i) {
-    if ((*activations)[i] != usual[i % usual.size()]) return "other activations are left to the reference";
+    if ((*activations)[i] != usual[i % usual.size()])
+      return "other activations are left to the reference";
   }
   return nullptr;
 }
 
-Prepared accept(Cell cell, size_t gates, const KernelRequest& request, const ops::RecurrentAttrs& attrs) {
+Prepared accept(Cell cell, size_t gates, const KernelRequest& request,
+                const ops::RecurrentAttrs& attrs) {
   const Shape& x = request.inputs[0].shape;
   const Shape& r = request.inputs[2].shape;
-  if (element_count(x) == 0 || element_count(r) == 0) return Prepared::refuse("there is nothing to compute");
-  const Sizes sizes{static_cast<size_t>(x[0]), static_cast<size_t>(x[1]), static_cast<size_t>(x[2]),
-                    static_cast<size_t>(r[2]), static_cast<size_t>(r[0]), gates,
+  if (element_count(x) == 0 || element_count(r) == 0)
+    return Prepared::refuse("there is nothing to compute");
+  const Sizes sizes{static_cast<size_t>(x[0]), static_cast<size_t>(x[1]),
+                    static_cast<size_t>(x[2]), static_cast<size_t>(r[2]),
+                    static_cast<size_t>(r[0]), gates,
                     recurrent_lanes(),         attrs.direction == "reverse"};
   Prepared prepared =
       Prepared::accept(std::make_unique<RecurrentKernel>(cell, sizes, request), "simd");
@@ -259,21 +281,26 @@ Prepared accept(Cell cell, size_t gates, const KernelRequest& request, const ops
 
 Prepared prepare_lstm(const KernelRequest& request) {
   const auto& attrs = request.attrs<ops::LstmAttrs>();
-  if (const char* why = refusal(request, attrs, attrs.activations, true)) return Prepared::refuse(why);
+  if (const char* why = refusal(request, attrs, attrs.activations, true))
+    return Prepared::refuse(why);
   if (attrs.input_forget) return Prepared::refuse("coupled gates are left to the reference");
   return accept(Cell::kLstm, 4, request, attrs);
 }
 
 Prepared prepare_gru(const KernelRequest& request) {
   const auto& attrs = request.attrs<ops::GruAttrs>();
-  if (const char* why = refusal(request, attrs, attrs.activations, false)) return Prepared::refuse(why);
+  if (const char* why = refusal(request, attrs, attrs.activations, false))
+    return Prepared::refuse(why);
   return accept(attrs.linear_before_reset ? Cell::kGruLinear : Cell::kGru, 3, request, attrs);
 }
 
-constexpr KernelEntry kEntries[] = {{"LSTM", "recurrent", prepare_lstm}, {"GRU", "recurrent", prepare_gru}};
+constexpr KernelEntry kEntries[] = {{"LSTM", "recurrent", prepare_lstm},
+                                    {"GRU", "recurrent", prepare_gru}};
 
 }  // namespace
 
-std::span<const KernelEntry> recurrent_entries() { return kEntries; }
+std::span<const KernelEntry> recurrent_entries() {
+  return kEntries;
+}
 
 }  // namespace sardonyx::cpu

@@ -18,16 +18,20 @@ HWY_INLINE V sigmoid(V x) {
   const V one = hn::Set(D(), 1.0f);
   return hn::Div(one, hn::Add(one, hn::Exp(D(), hn::Neg(x))));
 }
-HWY_INLINE V tanh_of(V x) { return hn::Tanh(D(), x); }
+HWY_INLINE V tanh_of(V x) {
+  return hn::Tanh(D(), x);
+}
 
-// sums[row * gates + gate] += in[row][k] * panel[k][gate], with two sets of sums where there are too few to hide the
-// latency of a multiply-add.
+// sums[row * gates + gate] += in[row][k] * panel[k][gate], with two sets of sums where there are
+// too few to hide the latency of a multiply-add.
 template <size_t kGates, size_t kRows>
-HWY_INLINE void multiply(const float* in, size_t in_stride, size_t depth, const float* panel, V* HWY_RESTRICT sums) {
+HWY_INLINE void multiply(const float* in, size_t in_stride, size_t depth, const float* panel,
+                         V* HWY_RESTRICT sums) {
   const D d;
   const size_t lanes = hn::Lanes(d);
   V first[kRows * kGates], second[kRows * kGates];
-  for (size_t i = 0; i < kRows * kGates; ++i) first[i] = sums[i], second[i] = hn::Zero(d);
+  for (size_t i = 0; i < kRows * kGates; ++i)
+    first[i] = sums[i], second[i] = hn::Zero(d);
   constexpr size_t kUnroll = kRows * kGates < 8 ? 2 : 1;
   size_t k = 0;
   for (; k + kUnroll <= depth; k += kUnroll) {
@@ -51,16 +55,18 @@ HWY_INLINE void multiply(const float* in, size_t in_stride, size_t depth, const 
       }
     }
   }
-  for (size_t i = 0; i < kRows * kGates; ++i) sums[i] = kUnroll == 2 ? hn::Add(first[i], second[i]) : first[i];
+  for (size_t i = 0; i < kRows * kGates; ++i)
+    sums[i] = kUnroll == 2 ? hn::Add(first[i], second[i]) : first[i];
 }
 
 template <size_t kGates, size_t kRows>
-HWY_INLINE void products(const float* in, size_t in_stride, size_t depth, const float* panel, const float* bias,
-                         float* out, size_t out_stride) {
+HWY_INLINE void products(const float* in, size_t in_stride, size_t depth, const float* panel,
+                         const float* bias, float* out, size_t out_stride) {
   const D d;
   const size_t lanes = hn::Lanes(d);
   V sums[kRows * kGates];
-  for (size_t i = 0; i < kRows * kGates; ++i) sums[i] = hn::LoadU(d, bias + i % kGates * lanes);
+  for (size_t i = 0; i < kRows * kGates; ++i)
+    sums[i] = hn::LoadU(d, bias + i % kGates * lanes);
   multiply<kGates, kRows>(in, in_stride, depth, panel, sums);
   for (size_t row = 0; row < kRows; ++row) {
     for (size_t gate = 0; gate < kGates; ++gate) {
@@ -70,25 +76,32 @@ HWY_INLINE void products(const float* in, size_t in_stride, size_t depth, const 
 }
 
 template <size_t kGates>
-HWY_INLINE void all_products(const float* in, size_t in_stride, size_t rows, size_t depth, const float* panel,
-                             const float* bias, float* out, size_t out_stride) {
-  constexpr size_t kRows = HWY_TARGET <= HWY_AVX3 ? 6 : 3;  // 24 of 32, or 12 of 16 registers hold sums
+HWY_INLINE void all_products(const float* in, size_t in_stride, size_t rows, size_t depth,
+                             const float* panel, const float* bias, float* out, size_t out_stride) {
+  constexpr size_t kRows =
+      HWY_TARGET <= HWY_AVX3 ? 6 : 3;  // 24 of 32, or 12 of 16 registers hold sums
   size_t row = 0;
   for (; row + kRows <= rows; row += kRows) {
-    products<kGates, kRows>(in + row * in_stride, in_stride, depth, panel, bias, out + row * out_stride, out_stride);
+    products<kGates, kRows>(in + row * in_stride, in_stride, depth, panel, bias,
+                            out + row * out_stride, out_stride);
   }
   for (; row < rows; ++row) {
-    products<kGates, 1>(in + row * in_stride, in_stride, depth, panel, bias, out + row * out_stride, out_stride);
+    products<kGates, 1>(in + row * in_stride, in_stride, depth, panel, bias, out + row * out_stride,
+                        out_stride);
   }
 }
 
-void GateProducts(size_t gates, const float* in, size_t in_stride, size_t rows, size_t depth, const float* panel,
-                  const float* bias, float* out, size_t out_stride) {
+void GateProducts(size_t gates, const float* in, size_t in_stride, size_t rows, size_t depth,
+                  const float* panel, const float* bias, float* out, size_t out_stride) {
   switch (gates) {
-    case 1: return all_products<1>(in, in_stride, rows, depth, panel, bias, out, out_stride);
-    case 2: return all_products<2>(in, in_stride, rows, depth, panel, bias, out, out_stride);
-    case 3: return all_products<3>(in, in_stride, rows, depth, panel, bias, out, out_stride);
-    default: return all_products<4>(in, in_stride, rows, depth, panel, bias, out, out_stride);
+    case 1:
+      return all_products<1>(in, in_stride, rows, depth, panel, bias, out, out_stride);
+    case 2:
+      return all_products<2>(in, in_stride, rows, depth, panel, bias, out, out_stride);
+    case 3:
+      return all_products<3>(in, in_stride, rows, depth, panel, bias, out, out_stride);
+    default:
+      return all_products<4>(in, in_stride, rows, depth, panel, bias, out, out_stride);
   }
 }
 
@@ -116,7 +129,9 @@ void LstmStep(const CellStep& s) {
 }
 
 // (1 - z) * candidate + z * h
-HWY_INLINE V mix(V z, V candidate, V h) { return hn::MulAdd(z, hn::Sub(h, candidate), candidate); }
+HWY_INLINE V mix(V z, V candidate, V h) {
+  return hn::MulAdd(z, hn::Sub(h, candidate), candidate);
+}
 
 void GruStepLinear(const CellStep& s, const float* hidden_bias) {
   const D d;
@@ -142,7 +157,8 @@ void GruStepGates(const CellStep& s, float* z, float* reset_h) {
   }
 }
 
-void GruStepCandidate(const CellStep& s, const float* x_candidate, const float* z, const float* reset_h) {
+void GruStepCandidate(const CellStep& s, const float* x_candidate, const float* z,
+                      const float* reset_h) {
   const D d;
   for (size_t row = 0; row < s.rows; ++row) {
     V sum[1] = {hn::LoadU(d, x_candidate + row * s.x_stride)};
@@ -153,7 +169,9 @@ void GruStepCandidate(const CellStep& s, const float* x_candidate, const float* 
   }
 }
 
-size_t RecurrentLanes() { return hn::Lanes(D()); }
+size_t RecurrentLanes() {
+  return hn::Lanes(D());
+}
 
 }  // namespace sardonyx::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -168,20 +186,26 @@ HWY_EXPORT(GruStepLinear);
 HWY_EXPORT(GruStepGates);
 HWY_EXPORT(GruStepCandidate);
 
-size_t recurrent_lanes() { return HWY_DYNAMIC_DISPATCH(RecurrentLanes)(); }
-
-void gate_products(size_t gates, const float* in, size_t in_stride, size_t rows, size_t depth, const float* panel,
-                   const float* bias, float* out, size_t out_stride) {
-  HWY_DYNAMIC_DISPATCH(GateProducts)(gates, in, in_stride, rows, depth, panel, bias, out, out_stride);
+size_t recurrent_lanes() {
+  return HWY_DYNAMIC_DISPATCH(RecurrentLanes)();
 }
-void lstm_step(const CellStep& step) { HWY_DYNAMIC_DISPATCH(LstmStep)(step); }
+
+void gate_products(size_t gates, const float* in, size_t in_stride, size_t rows, size_t depth,
+                   const float* panel, const float* bias, float* out, size_t out_stride) {
+  HWY_DYNAMIC_DISPATCH(GateProducts)
+  (gates, in, in_stride, rows, depth, panel, bias, out, out_stride);
+}
+void lstm_step(const CellStep& step) {
+  HWY_DYNAMIC_DISPATCH(LstmStep)(step);
+}
 void gru_step_linear(const CellStep& step, const float* hidden_bias) {
   HWY_DYNAMIC_DISPATCH(GruStepLinear)(step, hidden_bias);
 }
 void gru_step_gates(const CellStep& step, float* z, float* reset_h) {
   HWY_DYNAMIC_DISPATCH(GruStepGates)(step, z, reset_h);
 }
-void gru_step_candidate(const CellStep& step, const float* x_candidate, const float* z, const float* reset_h) {
+void gru_step_candidate(const CellStep& step, const float* x_candidate, const float* z,
+                        const float* reset_h) {
   HWY_DYNAMIC_DISPATCH(GruStepCandidate)(step, x_candidate, z, reset_h);
 }
 

@@ -18,29 +18,32 @@ struct Block {
 
 class ReduceKernel : public Kernel {
  public:
-  ReduceKernel(Reduction op, Block block, int threads) : op_(op), block_(block), threads_(threads) {}
+  ReduceKernel(Reduction op, Block block, int threads)
+      : op_(op), block_(block), threads_(threads) {}
 
   void run(const KernelArgs& args) const override {
     const auto* in = static_cast<const float*>(args.inputs[0]);
     auto* out = static_cast<float*>(args.outputs[0]);
     const int64_t total = block_.outer * block_.reduced * block_.inner;
-    const auto wanted = static_cast<int>(std::min({static_cast<int64_t>(threads_), block_.outer,
-                                                   total / kElementsPerThread + 1}));
+    const auto wanted = static_cast<int>(
+        std::min({static_cast<int64_t>(threads_), block_.outer, total / kElementsPerThread + 1}));
     const auto one = [&](int64_t i) {
       const float* rows = in + i * block_.reduced * block_.inner;
       if (block_.inner == 1) {
         out[i] = reduce_row(op_, rows, static_cast<size_t>(block_.reduced));
       } else {
-        reduce_columns(op_, rows, static_cast<size_t>(block_.reduced), static_cast<size_t>(block_.inner),
-                       out + i * block_.inner);
+        reduce_columns(op_, rows, static_cast<size_t>(block_.reduced),
+                       static_cast<size_t>(block_.inner), out + i * block_.inner);
       }
     };
     if (wanted <= 1) {
-      for (int64_t i = 0; i < block_.outer; ++i) one(i);
+      for (int64_t i = 0; i < block_.outer; ++i)
+        one(i);
       return;
     }
 #pragma omp parallel for num_threads(wanted)
-    for (int64_t i = 0; i < block_.outer; ++i) one(i);
+    for (int64_t i = 0; i < block_.outer; ++i)
+      one(i);
   }
 
  private:
@@ -51,14 +54,16 @@ class ReduceKernel : public Kernel {
 
 template <Reduction op>
 Prepared prepare_reduce(const KernelRequest& request) {
-  if (request.inputs[0].dtype != DType::kFloat) return Prepared::refuse("only float is computed here");
+  if (request.inputs[0].dtype != DType::kFloat)
+    return Prepared::refuse("only float is computed here");
   std::vector<int64_t> axes;
   if (request.has(1)) {
     if (!request.inputs[1].constant) return Prepared::refuse("the axes are not known ahead");
     axes = request.inputs[1].constant->to_int64s();
   }
   const Shape& shape = request.inputs[0].shape;
-  const std::vector<bool> reduced = ops::reduced_dims(request.attrs<ops::ReduceAttrs>(), axes, shape.size());
+  const std::vector<bool> reduced =
+      ops::reduced_dims(request.attrs<ops::ReduceAttrs>(), axes, shape.size());
   Block block;
   bool seen = false, past = false;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
@@ -88,6 +93,8 @@ constexpr KernelEntry kEntries[] = {
 
 }  // namespace
 
-std::span<const KernelEntry> reduce_entries() { return kEntries; }
+std::span<const KernelEntry> reduce_entries() {
+  return kEntries;
+}
 
 }  // namespace sardonyx::cpu

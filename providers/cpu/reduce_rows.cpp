@@ -47,15 +47,19 @@ HWY_INLINE float row_of(const float* in, size_t count, float start) {
   V sums[4] = {hn::Set(d, start), hn::Set(d, start), hn::Set(d, start), hn::Set(d, start)};
   size_t i = 0;
   for (; i + 4 * lanes <= count; i += 4 * lanes) {
-    for (size_t k = 0; k < 4; ++k) sums[k] = Op::join(sums[k], hn::LoadU(d, in + i + k * lanes));
+    for (size_t k = 0; k < 4; ++k)
+      sums[k] = Op::join(sums[k], hn::LoadU(d, in + i + k * lanes));
   }
-  for (; i + lanes <= count; i += lanes) sums[0] = Op::join(sums[0], hn::LoadU(d, in + i));
+  for (; i + lanes <= count; i += lanes)
+    sums[0] = Op::join(sums[0], hn::LoadU(d, in + i));
   V total = Op::merge(Op::merge(sums[0], sums[1]), Op::merge(sums[2], sums[3]));
   HWY_ALIGN float parts[hn::MaxLanes(d)];
   hn::Store(total, d, parts);
   V result = hn::Set(d, start);
-  for (size_t k = 0; k < lanes; ++k) result = Op::merge(result, hn::Set(d, parts[k]));
-  for (; i < count; ++i) result = Op::join(result, hn::Set(d, in[i]));
+  for (size_t k = 0; k < lanes; ++k)
+    result = Op::merge(result, hn::Set(d, parts[k]));
+  for (; i < count; ++i)
+    result = Op::join(result, hn::Set(d, in[i]));
   return hn::GetLane(result);
 }
 
@@ -66,12 +70,14 @@ HWY_INLINE void columns_of(const float* in, size_t rows, size_t width, float sta
   size_t i = 0;
   for (; i + lanes <= width; i += lanes) {
     V sum = hn::Set(d, start);
-    for (size_t row = 0; row < rows; ++row) sum = Op::join(sum, hn::LoadU(d, in + row * width + i));
+    for (size_t row = 0; row < rows; ++row)
+      sum = Op::join(sum, hn::LoadU(d, in + row * width + i));
     hn::StoreU(sum, d, out + i);
   }
   for (; i < width; ++i) {
     V sum = hn::Set(d, start);
-    for (size_t row = 0; row < rows; ++row) sum = Op::join(sum, hn::Set(d, in[row * width + i]));
+    for (size_t row = 0; row < rows; ++row)
+      sum = Op::join(sum, hn::Set(d, in[row * width + i]));
     out[i] = hn::GetLane(sum);
   }
 }
@@ -81,23 +87,30 @@ template <typename Use>
 HWY_INLINE void with_join(Reduction op, const Use& use) {
   switch (op) {
     case Reduction::kSum:
-    case Reduction::kMean: return use(AddValue(), 0.0f);
-    case Reduction::kMax: return use(TakeMax(), -HUGE_VALF);
-    case Reduction::kMin: return use(TakeMin(), HUGE_VALF);
+    case Reduction::kMean:
+      return use(AddValue(), 0.0f);
+    case Reduction::kMax:
+      return use(TakeMax(), -HUGE_VALF);
+    case Reduction::kMin:
+      return use(TakeMin(), HUGE_VALF);
     case Reduction::kSumSquare:
-    case Reduction::kL2: return use(AddSquare(), 0.0f);
-    case Reduction::kL1: return use(AddMagnitude(), 0.0f);
+    case Reduction::kL2:
+      return use(AddSquare(), 0.0f);
+    case Reduction::kL1:
+      return use(AddMagnitude(), 0.0f);
   }
 }
 
 float ReduceRow(Reduction op, const float* in, size_t count) {
   float result = 0;
-  with_join(op, [&](auto join, float start) HWY_ATTR { result = row_of<decltype(join)>(in, count, start); });
+  with_join(op, [&](auto join, float start)
+                    HWY_ATTR { result = row_of<decltype(join)>(in, count, start); });
   return result;
 }
 
 void ReduceColumns(Reduction op, const float* in, size_t rows, size_t width, float* out) {
-  with_join(op, [&](auto join, float start) HWY_ATTR { columns_of<decltype(join)>(in, rows, width, start, out); });
+  with_join(op, [&](auto join, float start)
+                    HWY_ATTR { columns_of<decltype(join)>(in, rows, width, start, out); });
 }
 
 }  // namespace sardonyx::cpu::HWY_NAMESPACE
@@ -125,7 +138,8 @@ float reduce_row(Reduction op, const float* in, size_t count) {
 void reduce_columns(Reduction op, const float* in, size_t rows, size_t width, float* out) {
   HWY_DYNAMIC_DISPATCH(ReduceColumns)(op, in, rows, width, out);
   if (op != Reduction::kMean && op != Reduction::kL2) return;
-  for (size_t i = 0; i < width; ++i) out[i] = finished(op, out[i], rows);
+  for (size_t i = 0; i < width; ++i)
+    out[i] = finished(op, out[i], rows);
 }
 
 }  // namespace sardonyx::cpu
