@@ -352,7 +352,7 @@ std::vector<Sample> einsum_samples() {
       sample({{.shape = {2, 3, 4}}, {.shape = {2, 5, 4}}}, "bid, bjd -> bij"),
       sample({{.shape = {3, 3}}}, "ii->i"),
       sample({{.shape = {3, 3}}}, "ii"),
-      sample({{.shape = {2, 1, 3}}, {.shape = {4, 3, 2}}}, "...ij,...jk"),
+      sample({{.shape = {2, 1, 3}}, {.shape = {1, 3, 2}}}, "...ij,...jk"),
       sample({{.shape = {2, 3}}, {.shape = {3, 4}}, {.shape = {4, 2}}}, "ab,bc,cd->da"),
       sample({{.shape = {2, 3, 4}}}, "a...b->b..."),
       sample({{.shape = {}}, {.shape = {3}}}, ",i->i"),
