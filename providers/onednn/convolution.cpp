@@ -15,14 +15,6 @@ struct Problem {
   bool has_bias;
 };
 
-// Weights as ONNX stores them; groups are a dim of their own in oneDNN.
-Extents grouped(const Shape& weights, int64_t group) {
-  if (group == 1) return weights;
-  Extents dims{group, weights[0] / group};
-  dims.insert(dims.end(), weights.begin() + 1, weights.end());
-  return dims;
-}
-
 Problem describe(const KernelRequest& request, const ops::ConvAttrs& attrs,
                  const ops::FusedActivation& activation) {
   const KernelTensor& x = request.inputs[0];
@@ -31,7 +23,7 @@ Problem describe(const KernelRequest& request, const ops::ConvAttrs& attrs,
   const ops::Window window = ops::conv_window(request.op.name, attrs, x.shape, w.shape);
   Problem problem{{}, {}, post_ops_of(activation), request.has(2)};
   const auto type = data_type_of(x.dtype);
-  const Extents weight_dims = grouped(w.shape, attrs.group);
+  const Extents weight_dims = grouped_weights(w.shape, attrs.group);
   problem.stored_weights = plain_desc(type, weight_dims);
   problem.spec.src = any_desc(type, x.shape);
   problem.spec.weights = any_desc(type, weight_dims);
@@ -128,6 +120,13 @@ constexpr KernelEntry kEntries[] = {
 };
 
 }  // namespace
+
+Extents grouped_weights(const Shape& weights, int64_t group) {
+  if (group == 1) return weights;
+  Extents dims{group, weights[0] / group};
+  dims.insert(dims.end(), weights.begin() + 1, weights.end());
+  return dims;
+}
 
 const char* refusal_of_convolution(const KernelRequest& request) {
   if (request.inputs[0].dtype != DType::kFloat) return "only float is computed here";

@@ -2,10 +2,14 @@
 #pragma once
 
 #include "ir/kernel.h"
+#include "providers/onednn/shim.h"
 
 namespace sardonyx::onednn {
 
 // Types and ranks that no convolution here takes; nullptr where there is none.
 const char* refusal_of_convolution(const KernelRequest& request);
+
+// The dims of a convolution's weights in oneDNN, where groups are a dim of their own.
+Extents grouped_weights(const Shape& weights, int64_t group);
 
 }  // namespace sardonyx::onednn

@@ -31,5 +31,6 @@ std::span<const KernelEntry> softmax_kernels();
 std::span<const KernelEntry> elementwise_kernels();
 std::span<const KernelEntry> join_kernels();
 std::span<const KernelEntry> resize_kernels();
+std::span<const KernelEntry> integer_kernels();
 
 }  // namespace sardonyx::onednn

@@ -77,38 +77,6 @@ Extents matrix_dims(const Shape& shape, bool is_first) {
   return is_first ? Extents{1, shape[0]} : Extents{shape[0], 1};
 }
 
-// Gives both operands one rank; matrices against one single matrix become one tall matrix.
-struct Operands {
-  Extents a, b, dst;  // as stored
-};
-Operands aligned(const Shape& a_shape, const Shape& b_shape, bool transA, bool transB) {
-  Operands result{matrix_dims(a_shape, true), matrix_dims(b_shape, false), {}};
-  Extents &a = result.a, &b = result.b;
-  const auto batches = [](const Extents& dims) {
-    int64_t count = 1;
-    for (size_t dim = 0; dim + 2 < dims.size(); ++dim)
-      count *= dims[dim];
-    return count;
-  };
-  if (batches(b) == 1) {
-    b.erase(b.begin(), b.end() - 2);
-    if (!transA) a = {batches(a) * a[a.size() - 2], a.back()};
-  }
-  const size_t rank = std::max(a.size(), b.size());
-  a.insert(a.begin(), rank - a.size(), 1);
-  b.insert(b.begin(), rank - b.size(), 1);
-  if (rank > 3 && std::equal(a.begin(), a.end() - 2, b.begin())) {
-    for (Extents* dims : {&a, &b}) {
-      *dims = {batches(*dims), (*dims)[rank - 2], (*dims)[rank - 1]};
-    }
-  }
-  for (size_t dim = 0; dim + 2 < a.size(); ++dim)
-    result.dst.push_back(std::max(a[dim], b[dim]));
-  result.dst.push_back(a[a.size() - (transA ? 1 : 2)]);
-  result.dst.push_back(b[b.size() - (transB ? 2 : 1)]);
-  return result;
-}
-
 Desc operand_desc(memory::data_type type, Extents stored, bool transposed) {
   if (!transposed) return plain_desc(type, stored);
   std::swap(stored[stored.size() - 2], stored[stored.size() - 1]);
@@ -118,7 +86,7 @@ Desc operand_desc(memory::data_type type, Extents stored, bool transposed) {
 Prepared prepare_matmul(const KernelRequest& request) {
   if (request.inputs[0].dtype != DType::kFloat)
     return Prepared::refuse("only float is computed here");
-  const Operands operands = aligned(request.inputs[0].shape, request.inputs[1].shape, false, false);
+  const MatMulDims operands = matmul_dims(request.inputs[0].shape, request.inputs[1].shape);
   if (operands.a.size() > kMaxRank) return Prepared::refuse("too many batch dims");
   Product product;
   product.a = plain_desc(memory::data_type::f32, operands.a);
@@ -134,8 +102,8 @@ Prepared prepare_fused_matmul(const KernelRequest& request) {
   if (request.inputs[0].dtype != DType::kFloat)
     return Prepared::refuse("only float is computed here");
   const auto type = memory::data_type::f32;
-  const Operands operands =
-      aligned(request.inputs[0].shape, request.inputs[1].shape, attrs.transA, attrs.transB);
+  const MatMulDims operands =
+      matmul_dims(request.inputs[0].shape, request.inputs[1].shape, attrs.transA, attrs.transB);
   if (operands.a.size() > kMaxRank) return Prepared::refuse("too many batch dims");
   Product product;
   product.a = operand_desc(type, operands.a, attrs.transA);
@@ -167,6 +135,34 @@ constexpr KernelEntry kEntries[] = {
 };
 
 }  // namespace
+
+MatMulDims matmul_dims(const Shape& a_shape, const Shape& b_shape, bool transA, bool transB) {
+  MatMulDims result{matrix_dims(a_shape, true), matrix_dims(b_shape, false), {}};
+  Extents &a = result.a, &b = result.b;
+  const auto batches = [](const Extents& dims) {
+    int64_t count = 1;
+    for (size_t dim = 0; dim + 2 < dims.size(); ++dim)
+      count *= dims[dim];
+    return count;
+  };
+  if (batches(b) == 1) {
+    b.erase(b.begin(), b.end() - 2);
+    if (!transA) a = {batches(a) * a[a.size() - 2], a.back()};
+  }
+  const size_t rank = std::max(a.size(), b.size());
+  a.insert(a.begin(), rank - a.size(), 1);
+  b.insert(b.begin(), rank - b.size(), 1);
+  if (rank > 3 && std::equal(a.begin(), a.end() - 2, b.begin())) {
+    for (Extents* dims : {&a, &b}) {
+      *dims = {batches(*dims), (*dims)[rank - 2], (*dims)[rank - 1]};
+    }
+  }
+  for (size_t dim = 0; dim + 2 < a.size(); ++dim)
+    result.dst.push_back(std::max(a[dim], b[dim]));
+  result.dst.push_back(a[a.size() - (transA ? 1 : 2)]);
+  result.dst.push_back(b[b.size() - (transB ? 2 : 1)]);
+  return result;
+}
 
 Prepared prepare_product(const KernelRequest& request, const Product& product) {
   if (!product.residual) return build(request, product, Residual::kNone);

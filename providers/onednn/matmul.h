@@ -22,6 +22,13 @@ struct Product {
   PostOps activation;
 };
 
+// Dims of MatMul's operands and result at one rank. Matrices against one single matrix become one
+// tall matrix.
+struct MatMulDims {
+  Extents a, b, dst;
+};
+MatMulDims matmul_dims(const Shape& a, const Shape& b, bool transA = false, bool transB = false);
+
 Prepared prepare_product(const KernelRequest& request, const Product& product);
 
 }  // namespace sardonyx::onednn

@@ -228,6 +228,24 @@ dnnl::primitive_attr attributes(const PostOps& post_ops, float scale) {
   return attr;
 }
 
+dnnl::primitive_attr attributes_with_source_zero_point() {
+  dnnl::primitive_attr attr = attributes();
+  attr.set_zero_points(DNNL_ARG_SRC, 0, {DNNL_RUNTIME_S32_VAL});
+  return attr;
+}
+
+bool has_exact_byte_products() {
+  switch (dnnl::get_effective_cpu_isa()) {
+    case dnnl::cpu_isa::avx2_vnni:
+    case dnnl::cpu_isa::avx512_core_vnni:
+    case dnnl::cpu_isa::avx512_core_bf16:
+    case dnnl::cpu_isa::avx512_core_amx:
+      return true;
+    default:
+      return false;
+  }
+}
+
 namespace {
 constexpr auto kInference = dnnl::prop_kind::forward_inference;
 }

@@ -66,6 +66,14 @@ inline int binary_argument(size_t place) {
 // Attributes with these post-ops and a scratchpad that the caller provides. `scale` multiplies the
 // sum of products before anything else is done to it.
 dnnl::primitive_attr attributes(const PostOps& post_ops = {}, float scale = 1);
+// Attributes of a primitive whose source has one zero point, which is passed to every run as
+// kSourceZeroPoint.
+dnnl::primitive_attr attributes_with_source_zero_point();
+constexpr int kSourceZeroPoint = DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_SRC;
+
+// Are sums of products of bytes exact on this CPU? Without VNNI instructions oneDNN adds pairs of
+// them in 16 bits.
+bool has_exact_byte_products();
 
 // A primitive that is implemented, before code is generated for it.
 class Primitive {

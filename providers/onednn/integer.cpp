@@ -1,0 +1,143 @@
+// MatMulInteger and ConvInteger, exact. Constant weights lose their zero points when they are
+// packed; the source's zero point is read by every run.
+#include <algorithm>
+
+#include "ir/ops/convolution.h"
+#include "providers/onednn/convolution.h"
+#include "providers/onednn/entries.h"
+#include "providers/onednn/matmul.h"
+
+namespace sardonyx::onednn {
+namespace {
+
+enum Input { kX, kW, kXZeroPoint, kWZeroPoint };
+
+bool is_byte(DType dtype) {
+  return dtype == DType::kUInt8 || dtype == DType::kInt8;
+}
+
+const char* refusal(const KernelRequest& request) {
+  if (!is_byte(request.inputs[kX].dtype) || !is_byte(request.inputs[kW].dtype)) return "no bytes";
+  if (!has_exact_byte_products()) return "this CPU's sums of byte products are not exact";
+  if (!request.inputs[kW].constant) return "the weights are no constant";
+  if (request.has(kXZeroPoint) && element_count(request.inputs[kXZeroPoint].shape) != 1) {
+    return "more than one zero point of the source";
+  }
+  if (request.has(kWZeroPoint) && !request.inputs[kWZeroPoint].constant) {
+    return "the zero points of the weights are no constants";
+  }
+  return nullptr;
+}
+
+// The weights minus their zero points: one for all, or one for each channel, whose weights are
+// `step` elements apart. Null where a difference is no int8.
+std::shared_ptr<Buffer> centered(const KernelRequest& request, int64_t step) {
+  const Tensor& weights = *request.inputs[kW].constant;
+  std::vector<int64_t> zeros{0};
+  if (request.has(kWZeroPoint)) zeros = request.inputs[kWZeroPoint].constant->to_int64s();
+  const bool is_signed = weights.dtype() == DType::kInt8;
+  const auto* from = static_cast<const uint8_t*>(weights.raw());
+  auto buffer = Buffer::allocate(weights.bytes());
+  auto* to = reinterpret_cast<int8_t*>(buffer->data());
+  for (int64_t begin = 0, channel = 0; begin < weights.count(); begin += step, ++channel) {
+    const int64_t zero = zeros[static_cast<size_t>(channel) % zeros.size()];
+    for (int64_t i = begin; i < begin + step; ++i) {
+      const int64_t value = (is_signed ? static_cast<int8_t>(from[i]) : from[i]) - zero;
+      if (value < INT8_MIN || value > INT8_MAX) return nullptr;
+      to[i] = static_cast<int8_t>(value);
+    }
+  }
+  return buffer;
+}
+
+// The rest of both kernels, once it is known how the weights lie (`stored`) and which dim has the
+// channels.
+struct Layer {
+  Desc src, stored, dst;  // src and dst as the request has them
+  int64_t channel_step;
+};
+
+Prepared build(const KernelRequest& request, const Layer& layer, const Primitive& primitive) {
+  const auto values = centered(request, layer.channel_step);
+  if (!values) return Prepared::refuse("weights without their zero point do not fit into int8");
+  ProgramBuilder builder(request);
+  const Desc wanted = primitive.weights();
+  std::string form = text("centered:", layer.channel_step, ":", fingerprint(wanted));
+  if (request.has(kWZeroPoint)) {
+    for (const int64_t zero : request.inputs[kWZeroPoint].constant->to_int64s()) {
+      form += text(",", zero);
+    }
+  }
+  const auto pack = [&] {
+    return wanted == layer.stored ? values : reordered(values->data(), layer.stored, wanted);
+  };
+  ProgramBuilder::Args args{{DNNL_ARG_SRC, builder.input(kX, layer.src)},
+                            {DNNL_ARG_WEIGHTS, builder.packed(kW, wanted, form, pack)}};
+  if (request.has(kXZeroPoint)) {
+    const auto zero = builder.scratch(plain_desc(memory::data_type::s32, {1}));
+    builder.copy(builder.input(kXZeroPoint, plain_desc(request.inputs[kX].dtype, {1})), zero);
+    args.emplace_back(kSourceZeroPoint, zero);
+  }
+  args.emplace_back(DNNL_ARG_DST, builder.output(0, layer.dst));
+  builder.step(primitive, args);
+  return builder.finish(primitive.implementation());
+}
+
+dnnl::primitive_attr attributes_of(const KernelRequest& request) {
+  return request.has(kXZeroPoint) ? attributes_with_source_zero_point() : attributes();
+}
+
+Prepared prepare_matmul_integer(const KernelRequest& request) {
+  if (const char* why = refusal(request)) return Prepared::refuse(why);
+  const MatMulDims dims = matmul_dims(request.inputs[kX].shape, request.inputs[kW].shape);
+  if (dims.a.size() > kMaxRank) return Prepared::refuse("too many batch dims");
+  const int64_t zeros =
+      request.has(kWZeroPoint) ? element_count(request.inputs[kWZeroPoint].shape) : 1;
+  if (zeros != 1 && (dims.b.size() != 2 || zeros != dims.b.back())) {
+    return Prepared::refuse("zero points of the weights that differ between matrices");
+  }
+  const Desc src = plain_desc(data_type_of(request.inputs[kX].dtype), dims.a);
+  const Desc dst = plain_desc(memory::data_type::s32, dims.dst);
+  const MaybePrimitive primitive =
+      matmul({src, any_desc(memory::data_type::s8, dims.b), {}, dst}, attributes_of(request));
+  if (!primitive || primitive->is_reference()) return Prepared::refuse("no fast form in oneDNN");
+  return build(request, {src, plain_desc(memory::data_type::s8, dims.b), dst, 1}, *primitive);
+}
+
+Prepared prepare_conv_integer(const KernelRequest& request) {
+  if (const char* why = refusal(request)) return Prepared::refuse(why);
+  const Shape& x = request.inputs[kX].shape;
+  const Shape& w = request.inputs[kW].shape;
+  if (x.size() < 3 || x.size() > 5) return Prepared::refuse("only 1 to 3 spatial axes");
+  const auto& attrs = request.attrs<ops::ConvAttrs>();
+  const ops::Window window = ops::conv_window(request.op.name, attrs, x, w);
+  const Extents weights = grouped_weights(w, attrs.group);
+  ConvolutionSpec spec;
+  spec.src = any_desc(data_type_of(request.inputs[kX].dtype), x);
+  spec.weights = any_desc(memory::data_type::s8, weights);
+  spec.dst = any_desc(memory::data_type::s32, request.outputs[0].shape);
+  spec.strides = window.strides;
+  spec.dilations = window.dilations;
+  spec.pads_begin = window.pads_begin;
+  spec.pads_end = window.pads_end;
+  const MaybePrimitive primitive = convolution(spec, attributes_of(request));
+  if (!primitive || primitive->is_reference()) return Prepared::refuse("no fast form in oneDNN");
+  const int64_t channel_step = element_count(w) / w[0];
+  return build(request,
+               {primitive->src(), plain_desc(memory::data_type::s8, weights), primitive->dst(),
+                channel_step},
+               *primitive);
+}
+
+constexpr KernelEntry kEntries[] = {
+    {"MatMulInteger", "matmul", guarded<prepare_matmul_integer>},
+    {"ConvInteger", "convolution", guarded<prepare_conv_integer>},
+};
+
+}  // namespace
+
+std::span<const KernelEntry> integer_kernels() {
+  return kEntries;
+}
+
+}  // namespace sardonyx::onednn
