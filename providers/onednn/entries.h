@@ -28,6 +28,7 @@ std::span<const KernelEntry> gemm_kernels();
 std::span<const KernelEntry> pool_kernels();
 std::span<const KernelEntry> normalization_kernels();
 std::span<const KernelEntry> softmax_kernels();
+std::span<const KernelEntry> recurrent_kernels();
 std::span<const KernelEntry> elementwise_kernels();
 std::span<const KernelEntry> join_kernels();
 std::span<const KernelEntry> resize_kernels();
