@@ -68,6 +68,7 @@ constexpr Family kFamilies[] = {
     ops::contrib_tensor_ops,
     ops::contrib_quantized_ops,
     ops::contrib_weight_ops,
+    ops::contrib_recurrent_ops,
     ops::contrib_generation_ops,
     ops::fused_ops,
 };

@@ -63,7 +63,8 @@ std::span<const OpDef> contrib_grouped_ops();  // GroupQueryAttention
 std::span<const OpDef> contrib_text_ops();
 std::span<const OpDef> contrib_tensor_ops();
 std::span<const OpDef> contrib_quantized_ops();
-std::span<const OpDef> contrib_weight_ops();  // weights in few bits
+std::span<const OpDef> contrib_weight_ops();     // weights in few bits
+std::span<const OpDef> contrib_recurrent_ops();  // DynamicQuantizeLSTM
 std::span<const OpDef> contrib_generation_ops();
 std::span<const OpDef> fused_ops();  // our own domain: what passes write
 
