@@ -40,7 +40,7 @@ std::string to_utf8(std::u32string_view characters) {
       continue;
     }
     const int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-    out += static_cast<char>((0xf00 >> more & 0xff) | c >> (6 * more));
+    out += static_cast<char>((0xff00 >> (more + 1) & 0xff) | c >> (6 * more));
     for (int k = more; k-- > 0;)
       out += static_cast<char>(0x80 | (c >> (6 * k) & 0x3f));
   }

@@ -9,6 +9,7 @@
 #include "tools/onnx-run/exit_codes.h"
 #include "tools/onnx-run/feeds.h"
 #include "tools/onnx-run/input_files.h"
+#include "tools/onnx-run/repeatable.h"
 
 namespace sardonyx::tool {
 namespace {
@@ -74,28 +75,21 @@ void set_from_npz(const std::filesystem::path& path, const Runner& runner, Named
 }  // namespace
 
 void add_input_options(CLI::App& command, InputOptions& options) {
-  command
-      .add_option("-i,--input", options.files,
-                  "NAME=@FILE: an input from .pb, .npy, a picture or raw bytes (repeatable)")
-      ->take_all()
-      ->expected(1);
+  repeatable(command.add_option(
+      "-i,--input", options.files,
+      "NAME=@FILE: an input from .pb, .npy, a picture or raw bytes (repeatable)"));
   command.add_option("--inputs", options.npz, "inputs by name from a .npz");
   command.add_option("--input-dir", options.folder,
                      "folder with input_K.pb, each for the input that bears its name");
   command.add_option("--test-data", options.test_data,
                      "folder with input_K.pb and output_K.pb by position: run and compare");
   command.add_option("--seed", options.seed, "seed of random inputs (default: 0)");
-  command
-      .add_option("--val-range", options.ranges,
-                  "[LOW,HIGH] or NAME:[LOW,HIGH] of random inputs (default: [0,1])")
-      ->take_all()
-      ->expected(1);
-  command.add_option("--shape", options.shapes, "NAME:1x3x224x224 of a random input (repeatable)")
-      ->take_all()
-      ->expected(1);
-  command.add_option("--dim", options.dims, "SYMBOL=SIZE, such as batch=8 (repeatable)")
-      ->take_all()
-      ->expected(1);
+  repeatable(command.add_option("--val-range", options.ranges,
+                                "[LOW,HIGH] or NAME:[LOW,HIGH] of random inputs (default: [0,1])"));
+  repeatable(command.add_option("--shape", options.shapes,
+                                "NAME:1x3x224x224 of a random input (repeatable)"));
+  repeatable(
+      command.add_option("--dim", options.dims, "SYMBOL=SIZE, such as batch=8 (repeatable)"));
 }
 
 RandomInputs random_inputs(const InputOptions& options) {

@@ -10,6 +10,7 @@
 #include "providers/providers.h"
 #include "tools/onnx-run/arguments.h"
 #include "tools/onnx-run/exit_codes.h"
+#include "tools/onnx-run/repeatable.h"
 
 namespace sardonyx::tool {
 namespace {
@@ -48,10 +49,10 @@ bool wants_reference(const ModelOptions& options) {
 }  // namespace
 
 void add_model_options(CLI::App& command, ModelOptions& options) {
-  command
-      .add_option("--provider", options.providers,
-                  "providers of kernels in the order in which they are asked, out of onednn, cpu "
-                  "and reference; reference alone runs node by node without any rewriting")
+  repeatable(command.add_option(
+                 "--provider", options.providers,
+                 "providers of kernels in the order in which they are asked, out of onednn, cpu "
+                 "and reference; reference alone runs node by node without any rewriting"))
       ->delimiter(',')
       ->check(CLI::IsMember(provider_names()));
   command.add_option("-x,--threads", options.threads, "threads of one run (default: all cores)")
@@ -60,8 +61,10 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
       .add_option("-O", options.level,
                   "optimization: 0 none, 1 clean-ups, 2 fusions (default), 3 all there is")
       ->check(CLI::Range(0, 3));
-  command.add_option("--pass", options.passes, "run this pass and no other (repeatable)");
-  command.add_option("--no-pass", options.disabled_passes, "leave this pass out (repeatable)");
+  repeatable(
+      command.add_option("--pass", options.passes, "run this pass and no other (repeatable)"));
+  repeatable(
+      command.add_option("--no-pass", options.disabled_passes, "leave this pass out (repeatable)"));
   command.add_option("--precision", options.precision, "f32 (default) or bf16 for the heavy ops")
       ->check(CLI::IsMember({"f32", "bf16"}));
   command.add_option("--memory-limit-mb", options.memory_limit_mb,

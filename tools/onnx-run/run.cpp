@@ -19,6 +19,7 @@
 #include "tools/onnx-run/model_options.h"
 #include "tools/onnx-run/ort_bridge.h"
 #include "tools/onnx-run/profile.h"
+#include "tools/onnx-run/repeatable.h"
 #include "tools/onnx-run/statistics.h"
 #include "tools/onnx-run/tolerance_options.h"
 #include "tools/onnx-run/value_steps.h"
@@ -229,9 +230,9 @@ int run_run(const RunCommand& command) {
 void add_output_options(CLI::App& command, RunCommand& options) {
   command.add_option("--output-dir", options.output_folder, "write output_K.pb for each output");
   command.add_option("--save-outputs", options.output_npz, "write the outputs to a .npz");
-  command
-      .add_option("--outputs", options.outputs,
-                  "values to compute instead of the model's outputs, by name, or 'all'")
+  repeatable(
+      command.add_option("--outputs", options.outputs,
+                         "values to compute instead of the model's outputs, by name, or 'all'"))
       ->delimiter(',');
   command.add_flag("--print", options.print, "print the elements of the outputs");
   command.add_option("--save-steps", options.steps_npz, "write what every node computes to a .npz");
