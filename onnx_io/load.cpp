@@ -4,6 +4,7 @@
 
 #include "onnx_io/check.h"
 #include "onnx_io/import/importer.h"
+#include "onnx_io/import/model_reader.h"
 #include "onnx_io/import/parse.h"
 
 namespace sardonyx {
@@ -11,19 +12,26 @@ namespace {
 
 using onnx_import::ExternalFiles;
 
-// Parses and imports; with `problems` faults are noted there, not thrown.
-Model import_bytes(std::span<const std::byte> bytes, const std::string& name,
+// With `problems` faults are noted there, not thrown.
+Model import_model(onnx_schema::ModelProto& proto, onnx_import::RawData raw_data,
                    const LoadOptions& options, const std::filesystem::path& folder,
                    std::vector<Problem>* problems) {
-  onnx_schema::ModelProto proto;
-  onnx_import::parse_message(bytes, name, ErrorCode::kInvalidModel, options.limits, proto);
   std::optional<ExternalFiles> external;
   if (!folder.empty()) {
     const std::filesystem::path& root =
         options.allowed_root.empty() ? folder : options.allowed_root;
     external.emplace(Sandbox(root, folder), options.map_external_data);
   }
-  return onnx_import::Importer(proto, options, external ? &*external : nullptr, problems).run();
+  return onnx_import::Importer(proto, std::move(raw_data), options, external ? &*external : nullptr,
+                               problems)
+      .run();
+}
+
+Model import_bytes(std::span<const std::byte> bytes, const LoadOptions& options,
+                   std::vector<Problem>* problems) {
+  onnx_schema::ModelProto proto;
+  onnx_import::parse_message(bytes, "the model", ErrorCode::kInvalidModel, options.limits, proto);
+  return import_model(proto, {}, options, options.allowed_root, problems);
 }
 
 Model import_file(const std::filesystem::path& path, const LoadOptions& options,
@@ -35,11 +43,11 @@ Model import_file(const std::filesystem::path& path, const LoadOptions& options,
          " bytes, more than the limit of ", options.limits.file_bytes,
          "; keep large tensors as external data");
   }
-  std::vector<std::byte> bytes(file.size);
-  read_exactly(file, 0, bytes.data(), bytes.size());
+  onnx_schema::ModelProto proto;
+  onnx_import::RawData raw_data = onnx_import::read_model(file, options.limits, proto);
   std::filesystem::path folder = path.parent_path();
   if (folder.empty()) folder = ".";
-  return import_bytes(bytes, file.name, options, folder, problems);
+  return import_model(proto, std::move(raw_data), options, folder, problems);
 }
 
 template <typename Import>
@@ -62,7 +70,7 @@ Model load_model(const std::filesystem::path& path, const LoadOptions& options) 
 }
 
 Model load_model(std::span<const std::byte> bytes, const LoadOptions& options) {
-  return import_bytes(bytes, "the model", options, options.allowed_root, nullptr);
+  return import_bytes(bytes, options, nullptr);
 }
 
 std::vector<Problem> check_model(const std::filesystem::path& path, const LoadOptions& options) {
@@ -70,9 +78,7 @@ std::vector<Problem> check_model(const std::filesystem::path& path, const LoadOp
 }
 
 std::vector<Problem> check_model(std::span<const std::byte> bytes, const LoadOptions& options) {
-  return collected([&](std::vector<Problem>* problems) {
-    import_bytes(bytes, "the model", options, options.allowed_root, problems);
-  });
+  return collected([&](std::vector<Problem>* problems) { import_bytes(bytes, options, problems); });
 }
 
 }  // namespace sardonyx

@@ -51,7 +51,7 @@ Tensor normalized_bools(const std::byte* bytes, Shape shape) {
   return tensor;
 }
 
-Tensor from_raw(std::string& raw, DType dtype, Shape shape) {
+Tensor from_string(std::string& raw, DType dtype, Shape shape) {
   // Below this, one more allocation and the string's own overhead cost more than the copy.
   constexpr size_t kWorthMoving = 4096;
   const auto* bytes = reinterpret_cast<const std::byte*>(raw.data());
@@ -107,24 +107,6 @@ Tensor from_strings(TensorProto& proto, Shape shape) {
   return tensor;
 }
 
-// One of TensorProto's fields for elements.
-struct DataField {
-  std::string_view name;
-  int size;
-};
-
-std::vector<DataField> filled_fields(const TensorProto& proto) {
-  const DataField all[] = {
-      {"raw_data", proto.raw_data().empty() ? 0 : 1}, {"float_data", proto.float_data_size()},
-      {"int32_data", proto.int32_data_size()},        {"string_data", proto.string_data_size()},
-      {"int64_data", proto.int64_data_size()},        {"double_data", proto.double_data_size()},
-      {"uint64_data", proto.uint64_data_size()}};
-  std::vector<DataField> filled;
-  std::copy_if(std::begin(all), std::end(all), std::back_inserter(filled),
-               [](const DataField& field) { return field.size > 0; });
-  return filled;
-}
-
 std::string_view typed_field_of(DType dtype) {
   switch (dtype) {
     case DType::kFloat:
@@ -143,6 +125,14 @@ std::string_view typed_field_of(DType dtype) {
     default:
       return "int32_data";
   }
+}
+
+int entries_in(const TensorProto& proto, std::string_view field) {
+  if (field == "float_data") return proto.float_data_size();
+  if (field == "double_data") return proto.double_data_size();
+  if (field == "int64_data") return proto.int64_data_size();
+  if (field == "uint64_data") return proto.uint64_data_size();
+  return field == "string_data" ? proto.string_data_size() : proto.int32_data_size();
 }
 
 // How many entries of its typed field `count` elements take.
@@ -268,31 +258,49 @@ Tensor TensorDecoder::decode(TensorProto& proto) {
     return decode_external(proto, dtype, std::move(shape));
   }
   const int64_t count = element_count(shape);
-  const std::vector<DataField> filled = filled_fields(proto);
+  const std::vector<std::string_view> filled = filled_fields(proto);
   if (filled.size() > 1) {
-    refuse(
-        text("both ", filled[0].name, " and ", filled[1].name, " hold data, expected one field"));
+    refuse(text("both ", filled[0], " and ", filled[1], " hold data, expected one field"));
   }
+  if (!filled.empty() && filled[0] == "raw_data") return decode_raw(proto, dtype, std::move(shape));
   const std::string_view typed = typed_field_of(dtype);
-  if (!filled.empty() && filled[0].name == "raw_data") {
-    if (dtype == DType::kString) refuse("string elements in raw_data, expected string_data");
-    const size_t needed = bytes_for(dtype, count);
-    if (proto.raw_data().size() != needed) {
-      refuse(text("raw_data has ", proto.raw_data().size(), " bytes, expected ", needed, " for ",
-                  name_of(dtype), to_text(shape)));
-    }
-    return from_raw(*proto.mutable_raw_data(), dtype, std::move(shape));
+  if (!filled.empty() && filled[0] != typed) {
+    refuse(
+        text("the data of ", name_of(dtype), " elements is in ", filled[0], ", expected ", typed));
   }
-  if (!filled.empty() && filled[0].name != typed) {
-    refuse(text("the data of ", name_of(dtype), " elements is in ", filled[0].name, ", expected ",
-                typed));
-  }
-  const int64_t got = filled.empty() ? 0 : filled[0].size;
-  if (got != entries_of(dtype, count)) {
+  if (const int got = entries_in(proto, typed); got != entries_of(dtype, count)) {
     refuse(text(typed, " has ", got, " elements, expected ", entries_of(dtype, count), " for ",
                 name_of(dtype), to_text(shape)));
   }
   return from_typed_field(proto, dtype, std::move(shape));
+}
+
+std::vector<std::string_view> TensorDecoder::filled_fields(const TensorProto& proto) const {
+  std::vector<std::string_view> filled;
+  if (!proto.raw_data().empty() || raw_data_.contains(&proto)) filled.push_back("raw_data");
+  for (const std::string_view field :
+       {"float_data", "int32_data", "string_data", "int64_data", "double_data", "uint64_data"}) {
+    if (entries_in(proto, field) > 0) filled.push_back(field);
+  }
+  return filled;
+}
+
+Tensor TensorDecoder::decode_raw(TensorProto& proto, DType dtype, Shape shape) {
+  if (dtype == DType::kString) refuse("string elements in raw_data, expected string_data");
+  const size_t needed = bytes_for(dtype, element_count(shape));
+  const auto taken = raw_data_.find(&proto);
+  const size_t got = taken == raw_data_.end() ? proto.raw_data().size() : taken->second->size();
+  if (got != needed) {
+    refuse(text("raw_data has ", got, " bytes, expected ", needed, " for ", name_of(dtype),
+                to_text(shape)));
+  }
+  if (taken == raw_data_.end())
+    return from_string(*proto.mutable_raw_data(), dtype, std::move(shape));
+  const std::shared_ptr<Buffer> buffer = std::move(taken->second);
+  if (dtype == DType::kBool && !is_clean_bool(buffer->data(), got)) {
+    return normalized_bools(buffer->data(), std::move(shape));
+  }
+  return Tensor(dtype, std::move(shape), buffer);
 }
 
 Tensor TensorDecoder::decode_external(const TensorProto& proto, DType dtype, Shape shape) {

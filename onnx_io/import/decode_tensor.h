@@ -9,6 +9,7 @@
 
 #include "ir/datum.h"
 #include "onnx_io/file_access.h"
+#include "onnx_io/import/model_reader.h"
 #include "onnx_io/onnx.pb.h"
 #include "onnx_io/tensor_file.h"
 
@@ -38,9 +39,9 @@ class ExternalFiles {
 // copied.
 class TensorDecoder {
  public:
-  // `external`: null where no external data is allowed.
-  TensorDecoder(const LoadLimits& limits, ExternalFiles* external)
-      : limits_(limits), external_(external) {}
+  // `external`: null where no external data is allowed. `raw_data` stands for that of the messages.
+  TensorDecoder(const LoadLimits& limits, ExternalFiles* external, RawData raw_data = {})
+      : limits_(limits), external_(external), raw_data_(std::move(raw_data)) {}
 
   // Throw kInvalidModel or kResourceExhausted; the caller adds what the tensor is.
   const Tensor& tensor(onnx_schema::TensorProto& proto);
@@ -50,11 +51,15 @@ class TensorDecoder {
 
  private:
   Tensor decode(onnx_schema::TensorProto& proto);
+  Tensor decode_raw(onnx_schema::TensorProto& proto, DType dtype, Shape shape);
+  // The fields that hold elements.
+  std::vector<std::string_view> filled_fields(const onnx_schema::TensorProto& proto) const;
   Tensor decode_external(const onnx_schema::TensorProto& proto, DType dtype, Shape shape);
   Shape checked_shape(const google::protobuf::RepeatedField<int64_t>& dims, DType dtype);
 
   const LoadLimits& limits_;
   ExternalFiles* external_;
+  RawData raw_data_;
   uint64_t total_bytes_ = 0;
   std::unordered_map<const onnx_schema::TensorProto*, Tensor> decoded_;
 };

@@ -231,7 +231,11 @@ void Importer::expand(Frame& frame, NodeProto& node, FunctionProto& function) {
     bind(inner, function.input(i),
          index < inputs.size() ? GraphEmitter::unwrap(inputs[index]) : nullptr);
   }
-  import_nodes(inner, *function.mutable_node());
+  try {
+    import_nodes(inner, *function.mutable_node());
+  } catch (const Error& error) {
+    throw error.with_context(call.label);
+  }
   if (node.output_size() > function.output_size()) {
     fail(ErrorCode::kInvalidModel, call.label, " has ", function.output_size(),
          " outputs, the call names ", node.output_size());

@@ -5,6 +5,7 @@
 #include "ir/run_control.h"
 #include "onnx_io/import/importer.h"
 #include "onnx_io/import/parse.h"
+#include "onnx_io/metadata.h"
 #include "onnx_io/op_versions.h"
 
 namespace sardonyx::onnx_import {
@@ -110,6 +111,10 @@ std::vector<Type> implied_types(const NodeProto& node, const RawCall& call) {
 }  // namespace
 
 void Importer::import_nodes(Frame& frame, google::protobuf::RepeatedPtrField<NodeProto>& nodes) {
+  // Before sorting: a node that overwrites what it reads would look like a cycle.
+  for (const NodeProto& node : nodes) {
+    guarded("node " + label_of(node), node.name(), [&] { check_outputs(frame, node); });
+  }
   std::vector<int> order;
   if (!guarded("", "", [&] { order = sorted_nodes(nodes, free_names_); })) {
     for (const NodeProto& node : nodes)
@@ -125,6 +130,12 @@ void Importer::import_nodes(Frame& frame, google::protobuf::RepeatedPtrField<Nod
   }
 }
 
+void Importer::check_outputs(const Frame& frame, const NodeProto& node) const {
+  for (const std::string& output : node.output()) {
+    if (!output.empty()) check_new_name(frame, output, "output");
+  }
+}
+
 void Importer::poison_outputs(Frame& frame, const NodeProto& node) {
   for (const std::string& output : node.output()) {
     if (!output.empty()) frame.values.try_emplace(output, placeholder(frame));
@@ -135,9 +146,6 @@ void Importer::import_node(Frame& frame, NodeProto& node) {
   require_utf8(node.name(), "node name");
   require_utf8(node.op_type(), "operator");
   if (node.op_type().empty()) fail(ErrorCode::kInvalidModel, "has no op_type");
-  for (const std::string& output : node.output()) {
-    if (!output.empty()) check_new_name(frame, output, "output");
-  }
   if (onnx_schema::FunctionProto* function = functions_->called_by(node)) {
     return expand(frame, node, *function);
   }

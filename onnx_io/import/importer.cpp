@@ -26,12 +26,12 @@ void check_agree(const Type& declared, const Type& actual, std::string_view what
 
 }  // namespace
 
-Importer::Importer(ModelProto& proto, const LoadOptions& options, ExternalFiles* external,
-                   std::vector<Problem>* problems)
+Importer::Importer(ModelProto& proto, RawData raw_data, const LoadOptions& options,
+                   ExternalFiles* external, std::vector<Problem>* problems)
     : proto_(proto),
       options_(options),
       problems_(problems),
-      tensors_(options.limits, external),
+      tensors_(options.limits, external, std::move(raw_data)),
       types_(options.limits, [this] { return model_.graph->fresh_symbol(); }) {}
 
 Model Importer::run() {

@@ -42,8 +42,8 @@ class Importer {
  public:
   // Takes tensors out of `proto`. Without `problems` the first fault is thrown; with it, all are
   // noted.
-  Importer(onnx_schema::ModelProto& proto, const LoadOptions& options, ExternalFiles* external,
-           std::vector<Problem>* problems);
+  Importer(onnx_schema::ModelProto& proto, RawData raw_data, const LoadOptions& options,
+           ExternalFiles* external, std::vector<Problem>* problems);
   Model run();
 
  private:
@@ -66,6 +66,7 @@ class Importer {
   Value* placeholder(Frame& frame);
 
   // ---- import_node.cpp: nodes ----
+  void check_outputs(const Frame& frame, const onnx_schema::NodeProto& node) const;
   void import_nodes(Frame& frame,
                     google::protobuf::RepeatedPtrField<onnx_schema::NodeProto>& nodes);
   void import_node(Frame& frame, onnx_schema::NodeProto& node);
@@ -124,9 +125,5 @@ bool Importer::guarded(const std::string& label, const std::string& node, const 
   }
   return false;
 }
-
-// What the importer keeps of metadata_props under its own keys.
-constexpr std::string_view kScopeKey = "sardonyx.scope";
-constexpr std::string_view kSourceKey = "sardonyx.source";
 
 }  // namespace sardonyx::onnx_import

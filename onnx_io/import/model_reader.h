@@ -1,0 +1,22 @@
+// Reads a model file piece by piece: the elements of large initializers go straight to where they
+// stay, so that no second copy of the weights exists at any time.
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+
+#include "ir/tensor.h"
+#include "onnx_io/file_access.h"
+#include "onnx_io/onnx.pb.h"
+#include "onnx_io/tensor_file.h"
+
+namespace sardonyx::onnx_import {
+
+// What was taken out of the initializers of the main graph.
+using RawData = std::unordered_map<const onnx_schema::TensorProto*, std::shared_ptr<Buffer>>;
+
+// Throws kInvalidModel where the file is no protobuf of ONNX. Fills `proto`, whose address must not
+// change afterwards.
+RawData read_model(const OpenFile& file, const LoadLimits& limits, onnx_schema::ModelProto& proto);
+
+}  // namespace sardonyx::onnx_import

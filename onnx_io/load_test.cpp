@@ -1,0 +1,371 @@
+// Names, order, captures, functions, versions and limits of models.
+#include "onnx_io/load.h"
+
+#include <gmock/gmock.h>
+
+#include "onnx_io/test_model.h"
+
+namespace sardonyx {
+namespace {
+
+using namespace test;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+Tensor floats(const std::vector<float>& values) {
+  return Tensor::vector(values);
+}
+
+std::vector<Datum> run(const ModelBuilder& model, const std::vector<Datum>& inputs) {
+  const Model loaded = model.load();
+  verify(*loaded.graph);
+  return evaluate(*loaded.graph, inputs);
+}
+
+// x -> Relu -> y
+ModelBuilder relu_model(int64_t opset = kNewestOpset, int64_t ir_version = kNewestIrVersion) {
+  ModelBuilder model(opset, ir_version);
+  model.graph().input("x", DType::kFloat, {{"n"}});
+  model.graph().output("y");
+  model.graph().node("Relu", {"x"}, {"y"});
+  return model;
+}
+
+TEST(Load, KeepsWhatTheFileSaysOfItself) {
+  ModelBuilder builder = relu_model(13, 8);
+  builder.proto.set_producer_name("maker");
+  builder.proto.set_producer_version("1.2");
+  builder.proto.set_domain("org.example");
+  builder.proto.set_model_version(3);
+  builder.proto.set_doc_string("doc");
+  auto& entry = *builder.proto.add_metadata_props();
+  entry.set_key("k");
+  entry.set_value(std::string("a\0b", 3));
+  const Model model = builder.load();
+  EXPECT_EQ(model.ir_version, 8);
+  EXPECT_EQ(model.opsets, (std::map<std::string, int64_t>{{"", 13}}));
+  EXPECT_EQ(model.producer_name + model.producer_version + model.domain + model.doc,
+            "maker1.2org.exampledoc");
+  EXPECT_EQ(model.model_version, 3);
+  EXPECT_EQ(model.metadata.at("k"), std::string("a\0b", 3));
+  EXPECT_EQ(model.graph->inputs()[0]->type.text(), "float[n]");
+  EXPECT_EQ(model.graph->outputs()[0]->type.text(), "float[n]");
+  EXPECT_EQ(model.graph->outputs()[0]->name, "y");
+}
+
+TEST(Load, SortsNodes) {
+  ModelBuilder model;
+  GraphBuilder graph = model.graph();
+  graph.input("x");
+  graph.output("c");
+  graph.node("Neg", {"b"}, {"c"});
+  graph.node("Abs", {"a"}, {"b"});
+  graph.node("Neg", {"x"}, {"a"});
+  EXPECT_EQ(run(model, {floats({2})})[0].tensor(), floats({-2}));
+}
+
+TEST(Load, RefusesCyclesAndRepeatedNames) {
+  ModelBuilder cycle = relu_model();
+  cycle.graph().node("Abs", {"b"}, {"a"});
+  cycle.graph().node("Neg", {"a"}, {"b"});
+  EXPECT_THAT(load_error(cycle), AllOf(HasSubstr("cycle"), HasSubstr("Abs_1"), HasSubstr("Neg_2")));
+  ModelBuilder twice = relu_model();
+  twice.graph().node("Abs", {"x"}, {"y"});
+  EXPECT_THAT(load_error(twice), AllOf(HasSubstr("\"y\""), HasSubstr("twice")));
+  ModelBuilder input = relu_model();
+  input.graph().input("x");
+  EXPECT_THAT(load_error(input), AllOf(HasSubstr("\"x\""), HasSubstr("already")));
+  ModelBuilder overwritten = relu_model();
+  overwritten.graph().initializer("y", floats({1}));
+  EXPECT_THAT(load_error(overwritten), AllOf(HasSubstr("\"y\""), HasSubstr("already")));
+}
+
+TEST(Load, RefusesUnknownNames) {
+  ModelBuilder model = relu_model();
+  model.graph().output("phantom");
+  EXPECT_THAT(load_error(model), HasSubstr("phantom"));
+  ModelBuilder missing = relu_model();
+  missing.graph().node("Neg", {"nothing"}, {"z"});
+  EXPECT_THAT(load_error(missing), AllOf(HasSubstr("nothing"), HasSubstr("Neg_1")));
+}
+
+TEST(Load, RefusesContradictingTypes) {
+  ModelBuilder output = relu_model();
+  set_type(*output.proto.mutable_graph()->mutable_output(0), DType::kInt64, std::nullopt);
+  EXPECT_THAT(load_error(output), AllOf(HasSubstr("y"), HasSubstr("int64"), HasSubstr("float")));
+  ModelBuilder rank = relu_model();
+  set_type(*rank.proto.mutable_graph()->mutable_output(0), DType::kFloat, {{"n", 2}});
+  EXPECT_THAT(load_error(rank), HasSubstr("rank"));
+}
+
+TEST(Load, ReadsDims) {
+  ModelBuilder builder;
+  GraphBuilder graph = builder.graph();
+  graph.input("x", DType::kFloat, {{"batch", "2*h + 1", "None", "None", -1, 4}});
+  const Model model = builder.load();
+  const Dims& dims = *model.graph->inputs()[0]->type.shape;
+  EXPECT_EQ(dims[0], Dim::symbol("batch"));
+  EXPECT_EQ(dims[1], Dim(2) * Dim::symbol("h") + Dim(1));
+  EXPECT_FALSE(dims[2] == dims[3]);
+  EXPECT_FALSE(dims[4].is_known());
+  EXPECT_EQ(dims[5], Dim(4));
+}
+
+TEST(Load, DefaultsOfInputs) {
+  ModelBuilder model(13, 4);
+  GraphBuilder graph = model.graph();
+  graph.input("x");
+  graph.input("w", DType::kFloat, {{1}});
+  graph.output("y");
+  graph.node("Add", {"x", "w"}, {"y"});
+  graph.initializer("w", floats({5}));
+  const Model loaded = model.load();
+  ASSERT_EQ(loaded.graph->inputs().size(), 2u);
+  EXPECT_EQ(*loaded.graph->inputs()[1]->default_value, floats({5}));
+  model.proto.set_ir_version(3);
+  const Model old = model.load();
+  EXPECT_EQ(old.graph->inputs().size(), 1u);
+  EXPECT_EQ(evaluate(*old.graph, std::vector<Datum>{floats({1})})[0].tensor(), floats({6}));
+}
+
+TEST(Load, SubgraphsSeeOuterValues) {
+  ModelBuilder model;
+  GraphBuilder graph = model.graph();
+  graph.input("condition", DType::kBool, {{}});
+  graph.input("x", DType::kFloat, {{1}});
+  graph.output("y");
+  graph.initializer("ten", floats({10}));
+  graph.node("Neg", {"x"}, {"negative"});
+  NodeProto& choice = graph.node("If", {"condition"}, {"y"});
+  GraphBuilder then_branch = add_subgraph(choice, "then_branch");
+  then_branch.output("a");
+  then_branch.node("Add", {"x", "ten"}, {"a"});
+  GraphBuilder else_branch = add_subgraph(choice, "else_branch");
+  else_branch.output("b");
+  NodeProto& inner = else_branch.node("If", {"condition"}, {"b"});
+  GraphBuilder never = add_subgraph(inner, "then_branch");
+  never.output("c");
+  never.node("Identity", {"x"}, {"c"});
+  GraphBuilder nested = add_subgraph(inner, "else_branch");
+  nested.output("d");
+  nested.node("Identity", {"negative"}, {"d"});
+  EXPECT_EQ(run(model, {Tensor::scalar(true), floats({1})})[0].tensor(), floats({11}));
+  EXPECT_EQ(run(model, {Tensor::scalar(false), floats({1})})[0].tensor(), floats({-1}));
+}
+
+TEST(Load, SubgraphsMayNotShadow) {
+  ModelBuilder model;
+  GraphBuilder graph = model.graph();
+  graph.input("condition", DType::kBool, {{}});
+  graph.input("x", DType::kFloat, {{1}});
+  graph.output("y");
+  NodeProto& choice = graph.node("If", {"condition"}, {"y"});
+  for (const char* name : {"then_branch", "else_branch"}) {
+    GraphBuilder branch = add_subgraph(choice, name);
+    branch.output("x");
+    branch.node("Neg", {"condition"}, {"x"});
+  }
+  EXPECT_THAT(load_error(model),
+              AllOf(HasSubstr("\"x\""), HasSubstr("shadows"), HasSubstr("If_0")));
+}
+
+// ---- functions ----
+
+onnx_schema::FunctionProto& add_function(ModelBuilder& model, const std::string& name,
+                                         const Names& inputs, const Names& outputs) {
+  auto& function = *model.proto.add_functions();
+  function.set_domain("local");
+  function.set_name(name);
+  for (const std::string& input : inputs)
+    function.add_input(input);
+  for (const std::string& output : outputs)
+    function.add_output(output);
+  auto& import = *function.add_opset_import();
+  import.set_domain("");
+  import.set_version(13);
+  return function;
+}
+
+void call(GraphBuilder graph, const std::string& function, const Names& inputs,
+          const Names& outputs, const AttrMap& attrs = {}) {
+  graph.node(function, inputs, outputs, attrs).set_domain("local");
+}
+
+ModelBuilder function_model() {
+  ModelBuilder model;
+  model.import("local", 1);
+  model.graph().input("x", DType::kFloat, {{"n"}});
+  model.graph().output("y");
+  return model;
+}
+
+TEST(LoadFunctions, AreExpandedWithAttributes) {
+  ModelBuilder model = function_model();
+  auto& function = add_function(model, "Scale", {"a"}, {"b"});
+  function.add_attribute("by");
+  auto& given_default = *function.add_attribute_proto();
+  given_default.set_name("shift");
+  given_default.set_type(onnx_schema::AttributeProto::FLOAT);
+  given_default.set_f(1);
+  for (const auto& [constant, attribute] : {std::pair{"by", "by"}, {"shift", "shift"}}) {
+    auto& value = *add_node(*function.mutable_node(), "Constant", {}, {constant}).add_attribute();
+    value.set_name("value_float");
+    value.set_type(onnx_schema::AttributeProto::FLOAT);
+    value.set_ref_attr_name(attribute);
+  }
+  add_node(*function.mutable_node(), "Mul", {"a", "by"}, {"scaled"});
+  add_node(*function.mutable_node(), "Add", {"scaled", "shift"}, {"b"});
+  call(model.graph(), "Scale", {"x"}, {"middle"}, {{"by", 2.0f}});
+  call(model.graph(), "Scale", {"middle"}, {"y"}, {{"by", 3.0f}, {"shift", 0.0f}});
+  EXPECT_EQ(run(model, {floats({1, 2})})[0].tensor(), floats({9, 15}));
+  const Model loaded = model.load();
+  EXPECT_EQ(loaded.graph->nodes().front()->scope, "Scale_0");
+
+  ModelBuilder missing = model;
+  missing.proto.mutable_graph()->mutable_node(0)->clear_attribute();
+  EXPECT_THAT(load_error(missing), AllOf(HasSubstr("Scale"), HasSubstr("\"by\"")));
+}
+
+TEST(LoadFunctions, MayBeNestedAndOverloaded) {
+  ModelBuilder model = function_model();
+  auto& inner = add_function(model, "Inner", {"a"}, {"b"});
+  add_node(*inner.mutable_node(), "Neg", {"a"}, {"b"});
+  auto& twin = add_function(model, "Inner", {"a"}, {"b"});
+  twin.set_overload("absolute");
+  add_node(*twin.mutable_node(), "Abs", {"a"}, {"b"});
+  auto& outer = add_function(model, "Outer", {"a", "unused"}, {"b"});
+  auto& import = *outer.add_opset_import();
+  import.set_domain("local");
+  import.set_version(1);
+  add_node(*outer.mutable_node(), "Inner", {"a"}, {"c"}).set_domain("local");
+  NodeProto& second = add_node(*outer.mutable_node(), "Inner", {"c"}, {"b"});
+  second.set_domain("local");
+  second.set_overload("absolute");
+  call(model.graph(), "Outer", {"x"}, {"y"});
+  EXPECT_EQ(run(model, {floats({1, -2})})[0].tensor(), floats({1, 2}));
+}
+
+TEST(LoadFunctions, ThatReachThemselvesOrExplodeAreRefused) {
+  ModelBuilder recursive = function_model();
+  auto& function = add_function(recursive, "Self", {"a"}, {"b"});
+  add_node(*function.mutable_node(), "Self", {"a"}, {"b"}).set_domain("local");
+  call(recursive.graph(), "Self", {"x"}, {"y"});
+  EXPECT_THAT(load_error(recursive), AllOf(HasSubstr("Self"), HasSubstr("itself")));
+
+  ModelBuilder bomb = function_model();
+  for (int i = 0; i < 40; ++i) {
+    auto& level = add_function(bomb, "F" + std::to_string(i), {"a"}, {"b"});
+    const std::string next = i == 39 ? "Neg" : "F" + std::to_string(i + 1);
+    for (const auto& [from, to] : {std::pair{"a", "c"}, {"c", "b"}}) {
+      add_node(*level.mutable_node(), next, {from}, {to}).set_domain(i == 39 ? "" : "local");
+    }
+  }
+  call(bomb.graph(), "F0", {"x"}, {"y"});
+  EXPECT_THAT(load_error(bomb), HasSubstr("limit"));
+}
+
+// ---- versions ----
+
+TEST(LoadVersions, AreChecked) {
+  EXPECT_THAT(load_error(relu_model(1, 1)), IsEmpty());
+  EXPECT_THAT(load_error(relu_model(kNewestOpset + 1)), HasSubstr("opset"));
+  EXPECT_THAT(load_error(relu_model(13, kNewestIrVersion + 1)), HasSubstr("ir_version"));
+  EXPECT_THAT(load_error(relu_model(13, 0)), HasSubstr("ir_version"));
+  ModelBuilder unversioned = relu_model(1, 2);
+  unversioned.proto.clear_opset_import();
+  EXPECT_THAT(load_error(unversioned), IsEmpty());
+  unversioned.proto.set_ir_version(3);
+  EXPECT_THAT(load_error(unversioned), HasSubstr("opset_import"));
+  ModelBuilder twice = relu_model();
+  twice.import("ai.onnx", 3);
+  EXPECT_THAT(load_error(twice), HasSubstr("twice"));
+}
+
+TEST(LoadVersions, OperatorsMustBeOfTheOpset) {
+  ModelBuilder early = relu_model(13);
+  early.graph().node("Trilu", {"x"}, {"t"});
+  EXPECT_THAT(load_error(early), AllOf(HasSubstr("Trilu"), HasSubstr("14")));
+  ModelBuilder late = relu_model(13);
+  late.graph().node("Upsample", {"x"}, {"t"});
+  EXPECT_THAT(load_error(late), AllOf(HasSubstr("Upsample"), HasSubstr("removed")));
+  ModelBuilder unknown = relu_model();
+  unknown.graph().node("Reluu", {"x"}, {"t"});
+  EXPECT_THAT(load_error(unknown), HasSubstr("Reluu"));
+  ModelBuilder foreign = relu_model();
+  foreign.graph().node("Scaler", {"x"}, {"t"}).set_domain("ai.onnx.ml");
+  EXPECT_THAT(load_error(foreign), HasSubstr("ai.onnx.ml"));
+}
+
+// ---- attributes ----
+
+TEST(LoadAttributes, AreChecked) {
+  ModelBuilder twice = relu_model();
+  NodeProto& concat = twice.graph().node("Concat", {"x", "x"}, {"c"}, {{"axis", int64_t{0}}});
+  set_attributes(concat, {{"axis", int64_t{1}}});
+  EXPECT_THAT(load_error(twice), AllOf(HasSubstr("axis"), HasSubstr("twice")));
+  ModelBuilder unknown = relu_model();
+  set_attributes(*unknown.proto.mutable_graph()->mutable_node(0), {{"slope", 1.0f}});
+  EXPECT_THAT(load_error(unknown), HasSubstr("slope"));
+  ModelBuilder two = relu_model();
+  two.graph().node("Constant", {}, {"c"}, {{"value_int", int64_t{1}}, {"value_float", 1.0f}});
+  EXPECT_THAT(load_error(two), HasSubstr("exactly one"));
+  ModelBuilder reference = relu_model();
+  auto& attribute = *reference.proto.mutable_graph()->mutable_node(0)->add_attribute();
+  attribute.set_name("alpha");
+  attribute.set_ref_attr_name("a");
+  EXPECT_THAT(load_error(reference), HasSubstr("ref_attr_name"));
+}
+
+TEST(LoadAttributes, MayLeaveOutTheirKind) {
+  ModelBuilder model = relu_model(13, 3);
+  NodeProto& concat = model.graph().node("Concat", {"x", "x"}, {"c"});
+  auto& axis = *concat.add_attribute();
+  axis.set_name("axis");
+  axis.set_i(0);
+  EXPECT_THAT(load_error(model), IsEmpty());
+}
+
+// ---- bytes ----
+
+TEST(LoadBytes, ThatAreNoModelAreRefused) {
+  const auto error_of = [](std::string_view bytes) -> std::string {
+    try {
+      load_model(std::as_bytes(std::span(bytes)));
+      return "";
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+  EXPECT_THAT(error_of(""), HasSubstr("graph"));
+  EXPECT_THAT(error_of("<html>"), HasSubstr("HTML"));
+  EXPECT_THAT(error_of("PK\x03\x04rest"), HasSubstr("zip"));
+  const std::string good = relu_model().bytes();
+  EXPECT_THAT(error_of(std::string_view(good).substr(0, good.size() - 1)), HasSubstr("protobuf"));
+  LoadOptions small;
+  small.limits.file_bytes = 10;
+  EXPECT_THAT(load_error(relu_model(), small), HasSubstr("limit"));
+  LoadOptions shallow;
+  shallow.limits.nesting = 2;
+  EXPECT_THAT(load_error(relu_model(), shallow), HasSubstr("nested"));
+}
+
+TEST(LoadBytes, NamesMustBeUtf8) {
+  ModelBuilder model = relu_model();
+  model.graph().input("bad\xff");
+  EXPECT_THAT(load_error(model), HasSubstr("UTF-8"));
+}
+
+TEST(Load, FilesThatCannotBeRead) {
+  EXPECT_THROW(load_model("/nonexistent/model.onnx"), Error);
+  TemporaryFolder folder;
+  try {
+    load_model(folder.path());
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("directory"));
+  }
+}
+
+}  // namespace
+}  // namespace sardonyx

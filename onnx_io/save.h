@@ -1,0 +1,38 @@
+// Writes models as .onnx files.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "ir/graph.h"
+
+namespace sardonyx {
+
+struct ExternalDataOptions {
+  uint64_t threshold = 1024;  // bytes from which on a tensor goes there; strings never do
+  uint64_t alignment = 4096;  // of each tensor in the file, so that it can be used where it lies
+  // In the model's folder. Where it is empty: a name made of the model's and of the content's hash,
+  // which lets a saved model be replaced in one step. A named file is replaced before the model is.
+  std::string file;
+};
+
+struct SaveOptions {
+  // Of ai.onnx, from 7 on; the newest where it is not given. Operators that have no such old form
+  // are refused.
+  std::optional<int64_t> opset;
+  // All tensors lie in the model file where it is not given; such a file ends at 2 GiB.
+  std::optional<ExternalDataOptions> external_data;
+};
+
+// The same model gives the same bytes. Readers see the old file or the new one, never a part, also
+// after a crash. Throws kInvalidArgument where a file can't be written, kResourceExhausted where
+// the disk is full or the file would be too large, and kUnsupported naming all nodes that have no
+// form in the opset.
+void save_model(const Model& model, const std::filesystem::path& path,
+                const SaveOptions& options = {});
+// The file's bytes; options.external_data must not be set.
+std::string model_bytes(const Model& model, const SaveOptions& options = {});
+
+}  // namespace sardonyx

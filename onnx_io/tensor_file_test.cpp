@@ -1,0 +1,79 @@
+#include "onnx_io/tensor_file.h"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "onnx_io/test_model.h"
+
+namespace sardonyx {
+namespace {
+
+using test::TemporaryFolder;
+
+class TensorFile : public ::testing::Test {
+ protected:
+  NamedDatum round_trip(const Datum& value, const std::optional<Type>& type = std::nullopt) {
+    write_tensor_file(path(), "name", value);
+    return read_tensor_file(path(), type);
+  }
+  std::filesystem::path path() const { return folder_.path() / "input_0.pb"; }
+  void write(const std::string& bytes) { std::ofstream(path(), std::ios::binary) << bytes; }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+const Tensor kOne = Tensor::vector<float>({1, 2}), kTwo = Tensor::vector<float>({3});
+
+TEST_F(TensorFile, Tensors) {
+  const NamedDatum read = round_trip(kOne);
+  EXPECT_EQ(read.name, "name");
+  EXPECT_EQ(read.value.tensor(), kOne);
+  const Tensor strings = Tensor::vector<std::string>({"a", ""});
+  EXPECT_EQ(round_trip(strings).value.tensor(), strings);
+}
+
+TEST_F(TensorFile, Sequences) {
+  const Type type = Type::sequence(Type::tensor(DType::kFloat));
+  const NamedDatum read = round_trip(Sequence{Type::tensor(DType::kFloat), {kOne, kTwo}}, type);
+  ASSERT_EQ(read.value.sequence().items.size(), 2u);
+  EXPECT_EQ(read.value.sequence().items[1].tensor(), kTwo);
+  const NamedDatum empty = round_trip(Sequence{Type::tensor(DType::kFloat), {}}, type);
+  EXPECT_TRUE(empty.value.sequence().items.empty());
+  EXPECT_EQ(empty.value.sequence().element.dtype, DType::kFloat);
+}
+
+TEST_F(TensorFile, Optionals) {
+  const Type type = Type::optional(Type::tensor(DType::kFloat));
+  const Type element = Type::tensor(DType::kFloat);
+  const NamedDatum some =
+      round_trip(OptionalDatum{element, std::make_shared<const Datum>(kOne)}, type);
+  EXPECT_EQ(some.value.optional().value->tensor(), kOne);
+  EXPECT_EQ(round_trip(OptionalDatum{element, nullptr}, type).value.optional().value, nullptr);
+}
+
+TEST_F(TensorFile, Maps) {
+  const Type type = Type::map(DType::kString, Type::tensor(DType::kFloat));
+  const NamedDatum read = round_trip(Map{Tensor::vector<std::string>({"a", "b"}), kOne}, type);
+  EXPECT_EQ(read.value.map().keys, Tensor::vector<std::string>({"a", "b"}));
+  EXPECT_EQ(read.value.map().values, kOne);
+}
+
+TEST_F(TensorFile, RefusesWhatIsNoTensor) {
+  EXPECT_THROW(read_tensor_file(path()), Error);
+  write("no tensor");
+  EXPECT_THROW(read_tensor_file(path()), Error);
+  onnx_schema::TensorProto external;
+  external.set_data_type(1);
+  external.add_dims(1);
+  external.set_data_location(onnx_schema::TensorProto::EXTERNAL);
+  auto& entry = *external.add_external_data();
+  entry.set_key("location");
+  entry.set_value("input_0.pb");
+  write(onnx_export::serialized(external));
+  EXPECT_THROW(read_tensor_file(path()), Error);
+}
+
+}  // namespace
+}  // namespace sardonyx
