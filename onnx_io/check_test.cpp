@@ -61,7 +61,8 @@ TEST(Check, LooksIntoSubgraphs) {
   }
   const std::vector<Problem> problems = problems_of(model);
   ASSERT_GE(problems.size(), 2u);
-  EXPECT_THAT(problems[0].message, HasSubstr("Unknown_else_branch"));
+  EXPECT_THAT(problems[1].message, HasSubstr("Unknown_else_branch"));
+  EXPECT_THAT(problems[0].message, HasSubstr("Unknown_then_branch"));
 }
 
 TEST(Check, SaysWhatIsNoModel) {

@@ -113,7 +113,8 @@ std::vector<Type> implied_types(const NodeProto& node, const RawCall& call) {
 void Importer::import_nodes(Frame& frame, google::protobuf::RepeatedPtrField<NodeProto>& nodes) {
   // Before sorting: a node that overwrites what it reads would look like a cycle.
   for (const NodeProto& node : nodes) {
-    guarded("node " + label_of(node), node.name(), [&] { check_outputs(frame, node); });
+    guarded([&] { return "node " + label_of(node); }, node_name(node),
+            [&] { check_outputs(frame, node); });
   }
   std::vector<int> order;
   if (!guarded("", "", [&] { order = sorted_nodes(nodes, free_names_); })) {
@@ -124,7 +125,8 @@ void Importer::import_nodes(Frame& frame, google::protobuf::RepeatedPtrField<Nod
   for (const int index : order) {
     check_interrupted();
     NodeProto& node = nodes[index];
-    if (!guarded("node " + label_of(node), node.name(), [&] { import_node(frame, node); })) {
+    if (!guarded([&] { return "node " + label_of(node); }, node_name(node),
+                 [&] { import_node(frame, node); })) {
       poison_outputs(frame, node);
     }
   }

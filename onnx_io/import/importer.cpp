@@ -89,7 +89,7 @@ void Importer::add_inputs(Frame& frame, GraphProto& proto, std::span<const Type>
   for (ValueInfoProto& input : *proto.mutable_input()) {
     const Type* type = index < implied.size() ? &implied[index] : nullptr;
     ++index;
-    const std::string label = "graph input " + in_quotes(input.name());
+    const auto label = [&] { return "graph input " + in_quotes(input.name()); };
     const auto found = initializers.find(input.name());
     TensorProto* initializer = found == initializers.end() ? nullptr : found->second;
     if (!guarded(label, "", [&] { add_input(frame, input, type, initializer); })) {
@@ -129,15 +129,17 @@ void Importer::add_input(Frame& frame, ValueInfoProto& proto, const Type* implie
 void Importer::add_initializers(Frame& frame, GraphProto& proto) {
   std::unordered_set<std::string> seen;
   const auto add = [&](const std::string& name, const auto& decode) {
-    const bool good = guarded("initializer " + in_quotes(name), "", [&] {
-      if (!seen.insert(name).second) fail(ErrorCode::kInvalidModel, "is given twice");
-      if (const auto input = frame.values.find(name);
-          input != frame.values.end() && input->second && input->second->default_value) {
-        return;
-      }
-      check_new_name(frame, name, "initializer");
-      bind(frame, name, frame.graph.add_constant(name, decode()));
-    });
+    const bool good = guarded(
+        [&] { return "initializer " + in_quotes(name); }, "",
+        [&] {
+          if (!seen.insert(name).second) fail(ErrorCode::kInvalidModel, "is given twice");
+          if (const auto input = frame.values.find(name);
+              input != frame.values.end() && input->second && input->second->default_value) {
+            return;
+          }
+          check_new_name(frame, name, "initializer");
+          bind(frame, name, frame.graph.add_constant(name, decode()));
+        });
     if (!good) frame.values.try_emplace(name, placeholder(frame));
   };
   for (TensorProto& tensor : *proto.mutable_initializer()) {
@@ -152,7 +154,7 @@ void Importer::read_declared(Frame& frame, const GraphProto& proto) {
   const auto read = [&](const ValueInfoProto& info) {
     if (!info.has_type() || info.type().value_case() == onnx_schema::TypeProto::VALUE_NOT_SET)
       return;
-    const std::string label = "value " + in_quotes(info.name());
+    const auto label = [&] { return "value " + in_quotes(info.name()); };
     guarded(label, "", [&] {
       Type type = types_.type(info.type(), "the value");
       const auto [known, is_new] = frame.declared.try_emplace(info.name(), type);
@@ -167,19 +169,22 @@ void Importer::read_declared(Frame& frame, const GraphProto& proto) {
 
 void Importer::add_outputs(Frame& frame, const GraphProto& proto) {
   for (const ValueInfoProto& output : proto.output()) {
-    guarded("graph output " + in_quotes(output.name()), "", [&] {
-      if (output.name().empty()) fail(ErrorCode::kInvalidModel, "a graph output has no name");
-      const auto found = frame.values.find(output.name());
-      if (found == frame.values.end() || !found->second) {
-        fail(ErrorCode::kInvalidModel, "is produced by no node, and is no input or initializer");
-      }
-      Value* value = found->second;
-      if (const auto declared = frame.declared.find(output.name());
-          declared != frame.declared.end() && !poisoned_.contains(value) && !value->producer) {
-        check_agree(declared->second, value->type, output.name());
-      }
-      frame.graph.add_output(value);
-    });
+    guarded(
+        [&] { return "graph output " + in_quotes(output.name()); }, "",
+        [&] {
+          if (output.name().empty()) fail(ErrorCode::kInvalidModel, "a graph output has no name");
+          const auto found = frame.values.find(output.name());
+          if (found == frame.values.end() || !found->second) {
+            fail(ErrorCode::kInvalidModel,
+                 "is produced by no node, and is no input or initializer");
+          }
+          Value* value = found->second;
+          if (const auto declared = frame.declared.find(output.name());
+              declared != frame.declared.end() && !poisoned_.contains(value) && !value->producer) {
+            check_agree(declared->second, value->type, output.name());
+          }
+          frame.graph.add_output(value);
+        });
   }
 }
 
@@ -196,6 +201,9 @@ void Importer::check_new_name(const Frame& frame, const std::string& name,
     fail(ErrorCode::kInvalidModel, "the name ", in_quotes(name),
          " is already taken in this graph: names must be unique");
   }
+  // The bodies of functions that onnxscript writes name the inputs of loops like values around
+  // them.
+  if (frame.call) return;
   for (const Frame* outer = frame.outer; outer; outer = outer->outer) {
     if (outer->values.contains(name)) {
       fail(ErrorCode::kInvalidModel, "the name ", in_quotes(name),

@@ -47,9 +47,10 @@ class Importer {
   Model run();
 
  private:
-  // Runs `work`; true if it went well. A fault is thrown with `label` before it, or noted.
-  template <typename Work>
-  bool guarded(const std::string& label, const std::string& node, const Work& work);
+  // Runs `work`; true if it went well. A fault is thrown with `label`, a function or "", before it,
+  // or noted.
+  template <typename Label, typename Work>
+  bool guarded(const Label& label, const std::string& node, const Work& work);
 
   // ---- importer.cpp: graphs ----
   void read_header();
@@ -106,8 +107,8 @@ class Importer {
   std::unordered_set<const Value*> poisoned_;  // stand in for what could not be made
 };
 
-template <typename Work>
-bool Importer::guarded(const std::string& label, const std::string& node, const Work& work) {
+template <typename Label, typename Work>
+bool Importer::guarded(const Label& label_of_work, const std::string& node, const Work& work) {
   try {
     try {
       work();
@@ -116,10 +117,14 @@ bool Importer::guarded(const std::string& label, const std::string& node, const 
       fail(ErrorCode::kResourceExhausted, "out of memory");
     }
   } catch (const Error& error) {
+    std::string label;
+    if constexpr (std::is_invocable_v<Label>) label = label_of_work();
     const bool stops =
         error.code() == ErrorCode::kCancelled || error.code() == ErrorCode::kDeadlineExceeded;
-    const bool names_node = !error.node().empty() || label.empty();
-    Error located = names_node ? error : error.with_context(label).at_node(node);
+    // Inference names its node itself; a subgraph's fault is told with the nodes around it.
+    const bool is_told = label.empty() || (!node.empty() && error.node() == node);
+    Error located = is_told ? error : error.with_context(label);
+    if (located.node().empty()) located = located.at_node(node);
     if (!problems_ || stops) throw located;
     problems_->push_back({located.code(), located.node(), located.what()});
   }
