@@ -73,6 +73,7 @@ Prepared build(const Problem& problem, const KernelRequest& request, const Primi
     args.emplace_back(binary_argument(0), builder.input(3, primitive.dst()));
   }
   if (residual == Residual::kInPlace) builder.require_layout(3, primitive.dst());
+  if (residual == Residual::kCopied) builder.copy(builder.input(3, primitive.dst()), dst);
   args.emplace_back(DNNL_ARG_DST, dst);
   builder.step(primitive, args);
   return builder.finish();
@@ -86,7 +87,11 @@ Prepared build_with_residual(const Problem& problem, const KernelRequest& reques
   spec.weights = bare.weights();
   spec.dst = bare.dst();
   const auto build_one = [&](const KernelRequest& shared, Residual residual) {
-    const MaybePrimitive primitive = make_primitive(problem, spec, residual);
+    MaybePrimitive primitive = make_primitive(problem, spec, residual);
+    if (residual == Residual::kRead && way_to_read(primitive) == Residual::kCopied) {
+      residual = Residual::kCopied;
+      primitive = make_primitive(problem, spec, residual);
+    }
     if (!primitive)
       return Prepared::refuse("oneDNN has no convolution of this form with a residual");
     return build(problem, shared, *primitive, residual);

@@ -360,6 +360,17 @@ TEST(OnednnKernels, RunFromManyThreadsAtOnce) {
     expect_close(result, c.expected[0]);
 }
 
+TEST(OnednnKernels, ResidualsThatAreOnlyReadTakeNoSlowFallback) {
+  const Case c = make_case("sardonyx::FusedConv",
+                           {{{{1, 64, 8, 8}}, {{64, 64, 1, 1}}, {{64}}, {{1, 64, 8, 8}}},
+                            {{"activation", std::string("Relu")}}});
+  for (const bool layouts : {false, true}) {
+    const PreparedRun run(c.op, c.attrs, c.inputs, types_of(c.expected),
+                          {1, layouts, 0b110, {}, {}});
+    EXPECT_FALSE(run.prepared().implementation.starts_with("ref"));
+  }
+}
+
 TEST(OnednnReorder, BackAndForth) {
   for (const Shape& shape : {Shape{2, 40, 5, 5}, Shape{1, 3, 7}, Shape{1, 16, 2, 3, 4}}) {
     const LayoutPtr blocked = blocked_layout(shape);

@@ -51,7 +51,11 @@ ProgramBuilder::Place place_of_addend(ProgramBuilder& builder, const Product::Ad
 
 Prepared build(const KernelRequest& request, const Product& product, Residual residual) {
   const bool packed = request.inputs[1].constant != nullptr;
-  const MaybePrimitive primitive = make_primitive(product, residual, packed);
+  MaybePrimitive primitive = make_primitive(product, residual, packed);
+  if (residual == Residual::kRead && way_to_read(primitive) == Residual::kCopied) {
+    residual = Residual::kCopied;
+    primitive = make_primitive(product, residual, packed);
+  }
   if (!primitive) return Prepared::refuse("oneDNN has no matrix product of this form");
   ProgramBuilder builder(request);
   ProgramBuilder::Args args{{DNNL_ARG_SRC, builder.input_as(0, product.a)}};
@@ -66,7 +70,10 @@ Prepared build(const KernelRequest& request, const Product& product, Residual re
   if (residual == Residual::kRead) {
     args.emplace_back(binary_argument(post_op), builder.input(*product.residual, product.dst));
   }
-  args.emplace_back(DNNL_ARG_DST, builder.output(0, product.dst));
+  const auto dst = builder.output(0, product.dst);
+  if (residual == Residual::kCopied)
+    builder.copy(builder.input(*product.residual, product.dst), dst);
+  args.emplace_back(DNNL_ARG_DST, dst);
   builder.step(*primitive, args);
   return builder.finish();
 }

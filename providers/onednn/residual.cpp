@@ -33,6 +33,7 @@ PostOps residual_post_ops(Residual residual, const Desc& dst) {
     case Residual::kRead:
       return {{PostOp::Kind::kBinary, algorithm::binary_add, 0, 0, dst}};
     case Residual::kInPlace:
+    case Residual::kCopied:
       return {{PostOp::Kind::kSum, {}, 0, 0, {}}};
   }
   return {};

@@ -8,12 +8,18 @@
 
 namespace sardonyx::onednn {
 
-// How a program takes the residual in: not at all, as an operand of its post-ops, or as what the
-// output holds before.
-enum class Residual { kNone, kRead, kInPlace };
+// How a program takes the residual in: not at all, as an operand of its post-ops, as what the
+// output holds before, or by copying it there first.
+enum class Residual { kNone, kRead, kInPlace, kCopied };
 
 // The post-op that adds a residual that lies as `dst` does; none for kNone.
 PostOps residual_post_ops(Residual residual, const Desc& dst);
+
+// The way to read a residual: as an operand where `primitive` (made for kRead) is no slow fallback,
+// else by a copy.
+inline Residual way_to_read(const MaybePrimitive& primitive) {
+  return primitive && !primitive->is_reference() ? Residual::kRead : Residual::kCopied;
+}
 
 // Builds both programs and joins them; `input` is the residual's index, output 0 is what it is
 // added to, which lies as `dst` does. `build` may refuse kInPlace. Constant weights are packed once
