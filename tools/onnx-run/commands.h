@@ -20,6 +20,7 @@ void add_conformance_command(CLI::App& app, Action& action);
 void add_check_command(CLI::App& app, Action& action);
 void add_inspect_command(CLI::App& app, Action& action);
 void add_dump_command(CLI::App& app, Action& action);
+void add_rewrite_commands(CLI::App& app, Action& action);  // optimize, convert, infer-shapes
 void add_list_ops_command(CLI::App& app, Action& action);
 void add_env_command(CLI::App& app, Action& action);
 

@@ -81,6 +81,7 @@ int run_main(int count, char** values) {
   add_inspect_command(app, action);
   add_conformance_command(app, action);
   add_dump_command(app, action);
+  add_rewrite_commands(app, action);
   add_list_ops_command(app, action);
   add_env_command(app, action);
 

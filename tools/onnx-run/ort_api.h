@@ -64,7 +64,7 @@ enum Entry : size_t {
 // Values of the interface's enumerations.
 enum ValueKind : int { kTensorValue = 1, kSequenceValue = 2, kMapValue = 3 };
 enum OptimizationLevel : int { kDisableAll = 0, kEnableAll = 99 };
-inline constexpr int kLogErrors = 3;
+inline constexpr int kLogFatal = 4;
 inline constexpr int kDeviceAllocator = 0;
 inline constexpr int kDefaultMemory = 0;
 

@@ -72,7 +72,7 @@ OtherSession::OtherSession(const std::filesystem::path& library, const std::file
   const Api& api = impl_->api;
   ort::OwnedOptions settings(api);
   try {
-    api.call(ort::kCreateEnv, ort::kLogErrors, "onnx-run", impl_->env.out());
+    api.call(ort::kCreateEnv, ort::kLogFatal, "onnx-run", impl_->env.out());
     api.call(ort::kCreateSessionOptions, settings.out());
     api.call(ort::kSetSessionGraphOptimizationLevel, settings.get(),
              static_cast<int>(options.optimize ? ort::kEnableAll : ort::kDisableAll));

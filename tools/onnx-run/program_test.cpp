@@ -176,6 +176,17 @@ TEST_F(ProgramTest, Json) {
   EXPECT_EQ(report["outputs"][0]["name"], "y");
 }
 
+TEST_F(ProgramTest, FromModelToModel) {
+  EXPECT_EQ(run("convert good.onnx old.onnx --opset 9").code, 0);
+  EXPECT_THAT(run("inspect old.onnx").out, HasSubstr("opset 9 of ai.onnx"));
+  EXPECT_EQ(run("compare good.onnx old.onnx").code, 0);
+  const Ran optimized = run("optimize good.onnx fast.onnx");
+  EXPECT_EQ(optimized.code, 0) << optimized.out;
+  EXPECT_THAT(optimized.out, HasSubstr("     1      1  Sqrt"));
+  EXPECT_EQ(run("infer-shapes good.onnx typed.onnx").code, 0);
+  EXPECT_EQ(run("convert good.onnx absent/out.onnx").code, 4);
+}
+
 TEST_F(ProgramTest, BenchAlone) {
   const Ran ran = run("bench good.onnx --duration 0.05 --json=b.json");
   EXPECT_EQ(ran.code, 0) << ran.out;
