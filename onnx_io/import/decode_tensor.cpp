@@ -189,6 +189,19 @@ Location location_of(const TensorProto& proto) {
   return location;
 }
 
+// Both forms stand in the order of the elements, none twice.
+void check_ascending(const SparseTensor& sparse) {
+  const std::span<const int64_t> indices = sparse.indices.values<int64_t>();
+  const size_t width = sparse.indices.rank() == 1 ? 1 : sparse.shape.size();
+  for (size_t i = width; width > 0 && i < indices.size(); i += width) {
+    const auto here = indices.subspan(i, width), before = indices.subspan(i - width, width);
+    if (!std::lexicographical_compare(before.begin(), before.end(), here.begin(), here.end())) {
+      refuse(
+          text("the indices of a sparse tensor are not in ascending order at entry ", i / width));
+    }
+  }
+}
+
 }  // namespace
 
 DType checked_dtype(int64_t number, std::string_view what) {
@@ -344,6 +357,7 @@ SparseTensor TensorDecoder::sparse(SparseTensorProto& proto) {
                 to_text(indices), ", expected int64[", nonzero, "] or int64[", nonzero, ", ",
                 sparse.shape.size(), "]"));
   }
+  check_ascending(sparse);
   return sparse;
 }
 

@@ -155,6 +155,10 @@ TEST(DecodeSparse, RefusesWhatDoesNotFit) {
   refuses(sparse(values, Tensor::vector<int64_t>({-1}), {2, 2}));
   refuses(sparse(values, Tensor::vector<int64_t>({0, 1}), {2, 2}));
   refuses(sparse(values, Tensor::vector<int32_t>({0}), {2, 2}));
+  const Tensor two = Tensor::vector<float>({5, 7});
+  refuses(sparse(two, Tensor::vector<int64_t>({3, 1}), {2, 2}));
+  refuses(sparse(two, Tensor::vector<int64_t>({1, 1}), {2, 2}));
+  refuses(sparse(two, Tensor::of<int64_t>({1, 0, 0, 1}, {2, 2}), {2, 2}));
   refuses(sparse(values, Tensor::vector<int64_t>({0}), {int64_t{1} << 20, int64_t{1} << 20}));
   refuses(SparseTensorProto());
 }

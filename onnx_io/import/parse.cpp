@@ -2,9 +2,11 @@
 
 #include <google/protobuf/io/coded_stream.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "ir/error.h"
+#include "onnx_io/utf.h"
 
 namespace sardonyx::onnx_import {
 namespace {
@@ -30,30 +32,9 @@ std::string guess(std::span<const std::byte> bytes) {
   return "the file is truncated, corrupt, nested too deeply, or of another kind";
 }
 
-// The length of the UTF-8 character at the front of `value`; 0 where there is none.
-size_t utf8_length(std::string_view value) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(value[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  const size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || value.size() < length) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  // Longer forms than needed, surrogates, and what lies beyond U+10FFFF.
-  const unsigned char second = byte(1);
-  const bool refused = (first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
-                       (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F);
-  return refused ? 0 : length;
-}
-
 bool is_utf8(std::string_view value) {
-  while (!value.empty()) {
-    const size_t length = utf8_length(value);
-    if (length == 0) return false;
-    value.remove_prefix(length);
-  }
-  return true;
+  const bool is_ascii = std::all_of(value.begin(), value.end(), [](char c) { return !(c & 0x80); });
+  return is_ascii || from_utf8(value);
 }
 
 }  // namespace
