@@ -250,6 +250,11 @@ std::vector<Datum> zip_map(const EvalCall& call) {
   return {Datum(std::move(out))};
 }
 
+// Inputs of samples are tensors, so ops on maps have none.
+std::vector<Sample> no_samples() {
+  return {};
+}
+
 std::vector<Sample> zip_map_samples() {
   return {{.inputs = {{.shape = {3, 2}}}, .attrs = {{"classlabels_strings", Strings{"b", "a"}}}},
           {.inputs = {{.shape = {2}}}, .attrs = {{"classlabels_int64s", Ints{5, 3}}}}};
@@ -263,7 +268,8 @@ const OpDef kOps[] = {
                {"T2", DTypeSet{DType::kString, DType::kFloat, DType::kInt64}}},
      .attrs = attr_schema<CastMapAttrs>(),
      .infer = infer_cast_map,
-     .evaluate = cast_map},
+     .evaluate = cast_map,
+     .samples = no_samples},
     {.name = "DictVectorizer",
      .domain = "ai.onnx.ml",
      .signature = "(X: T1) -> (Y: T2)",
@@ -273,7 +279,8 @@ const OpDef kOps[] = {
                {"T2", DTypeSet{DType::kInt64, DType::kFloat, DType::kDouble, DType::kString}}},
      .attrs = attr_schema<DictVectorizerAttrs>(),
      .infer = infer_dict_vectorizer,
-     .evaluate = dict_vectorizer},
+     .evaluate = dict_vectorizer,
+     .samples = no_samples},
     {.name = "ZipMap",
      .domain = "ai.onnx.ml",
      .signature = "(X: float) -> (Z: T)",

@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// The newest version of each op, by full name; deprecated ones are left out.
+// The newest version of each op, by full name.
 const std::map<std::string, Json>& specification() {
   static const std::map<std::string, Json> newest = [] {
     std::map<std::string, Json> found;
@@ -29,7 +29,6 @@ const std::map<std::string, Json>& specification() {
       Json& known = found[domain.empty() ? name : domain + "::" + name];
       if (known.is_null() || known["since"] < op["since"]) known = op;
     }
-    std::erase_if(found, [](const auto& entry) { return entry.second.value("deprecated", false); });
     return found;
   }();
   return newest;
@@ -226,6 +225,7 @@ TEST(Specification, every_op_has_a_row) {
   if (specification().empty()) GTEST_SKIP() << "SARDONYX_TEST_DATA is not set";
   std::string missing;
   for (const auto& [name, spec] : specification()) {
+    if (spec.value("deprecated", false)) continue;
     const auto is_it = [&](const Gap& gap) { return gap.op == name; };
     const bool is_gap = std::any_of(kKnownGaps.begin(), kKnownGaps.end(), is_it);
     const bool has_row = find_op(std::string(spec["name"]), std::string(spec["domain"]));
