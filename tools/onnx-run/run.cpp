@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ir/run_control.h"
+#include "onnx_io/load.h"
 #include "onnx_io/npz.h"
 #include "onnx_io/tensor_file.h"
 #include "tools/onnx-run/arguments.h"
@@ -81,6 +82,11 @@ struct Outcome {
   std::vector<NodeTiming> timings;
 };
 
+// With the values that passes remove from what is run, for all of them can be fetched.
+Model as_loaded(const RunCommand& command) {
+  return loading([&] { return load_model(command.model); });
+}
+
 // The values that were asked for: the model's outputs, or any by name.
 Outcome run_model(const RunCommand& command, const Runner& runner, const NamedData& feeds,
                   const Limits& limits) {
@@ -88,7 +94,8 @@ Outcome run_model(const RunCommand& command, const Runner& runner, const NamedDa
   outcome.names.assign(runner.outputs().begin(), runner.outputs().end());
   if (!command.outputs.empty()) {
     std::vector<std::string> names = command.outputs;
-    if (names == std::vector<std::string>{"all"}) names = computed_values(*runner.model().graph);
+    if (names == std::vector<std::string>{"all"})
+      names = computed_values(*as_loaded(command).graph);
     outcome.names.clear();
     for (const std::string& name : names)
       outcome.names.push_back({name, Type::none()});
@@ -193,7 +200,8 @@ int run_and_report(const RunCommand& command, const Limits& limits) {
   const bool is_quiet = !command.output_folder.empty() || !command.output_npz.empty();
   if (!is_quiet || command.print) print_outcome(out, command, outcome);
   if (!command.steps_npz.empty())
-    save_steps(command.steps_npz, *runner, feeds, limits.run_options(), command.match);
+    save_steps(command.steps_npz, *runner, *as_loaded(command).graph, feeds, limits.run_options(),
+               command.match);
   write_profile(out, command, outcome);
   const std::vector<Verdict> verdicts = compare_outcome(command, *runner, feeds, outcome);
   int code = kOk;
@@ -203,7 +211,8 @@ int run_and_report(const RunCommand& command, const Limits& limits) {
     if (!all_agree(verdict.comparisons)) code = kDifferent;
   }
   if (command.validate) {
-    const std::string found = first_non_finite(*runner, feeds, limits.run_options());
+    const std::string found =
+        first_non_finite(*runner, *as_loaded(command).graph, feeds, limits.run_options());
     out << (found.empty() ? "no NaN and no infinity anywhere" : found) << '\n';
     if (!found.empty()) code = kDifferent;
   }

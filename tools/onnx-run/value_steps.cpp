@@ -43,10 +43,10 @@ void visit_values(const Runner& runner, const NamedData& feeds, const RunOptions
   }
 }
 
-void save_steps(const std::filesystem::path& file, const Runner& runner, const NamedData& feeds,
-                const RunOptions& options, const std::string& match) {
+void save_steps(const std::filesystem::path& file, const Runner& runner, const Graph& graph,
+                const NamedData& feeds, const RunOptions& options, const std::string& match) {
   NpzWriter archive(file);
-  visit_values(runner, feeds, options, computed_values(*runner.model().graph, match),
+  visit_values(runner, feeds, options, computed_values(graph, match),
                [&](const std::string& name, const Datum& value) {
                  if (value.is_tensor()) archive.add(name, value.tensor());
                  return true;
@@ -54,13 +54,12 @@ void save_steps(const std::filesystem::path& file, const Runner& runner, const N
   archive.close();
 }
 
-std::string first_non_finite(const Runner& runner, const NamedData& feeds,
+std::string first_non_finite(const Runner& runner, const Graph& graph, const NamedData& feeds,
                              const RunOptions& options) {
   for (const auto& [name, datum] : feeds) {
     if (const NonFinite found = non_finite_in(datum))
       return text("input '", name, "' holds ", found.has_nan ? "NaN" : "an infinity");
   }
-  const Graph& graph = *runner.model().graph;
   std::string message;
   visit_values(runner, feeds, options, computed_values(graph),
                [&](const std::string& name, const Datum& value) {

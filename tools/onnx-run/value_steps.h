@@ -20,12 +20,13 @@ void visit_values(const Runner& runner, const NamedData& feeds, const RunOptions
                   const std::vector<std::string>& names,
                   const std::function<bool(const std::string& name, const Datum& value)>& visit);
 
-// All tensors among the values into a .npz.
-void save_steps(const std::filesystem::path& file, const Runner& runner, const NamedData& feeds,
-                const RunOptions& options, const std::string& match);
+// All tensors among the values of `graph` (the model as it was loaded) into a .npz.
+void save_steps(const std::filesystem::path& file, const Runner& runner, const Graph& graph,
+                const NamedData& feeds, const RunOptions& options, const std::string& match);
 
-// The first node that makes a NaN or an infinity, in words; empty where none does.
-std::string first_non_finite(const Runner& runner, const NamedData& feeds,
+// The first node of `graph` (the model as it was loaded) that makes a NaN or an infinity, in words;
+// empty where none does.
+std::string first_non_finite(const Runner& runner, const Graph& graph, const NamedData& feeds,
                              const RunOptions& options);
 
 }  // namespace sardonyx::tool
