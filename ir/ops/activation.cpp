@@ -352,8 +352,13 @@ OpDef relu_row() {
   row.types = {{"T", kFloats | kSignedInts}};
   return row;
 }
+std::vector<Sample> celu_samples() {
+  std::vector<Sample> samples = with_alpha<2000>();
+  std::erase_if(samples, [](const Sample& sample) { return sample.only == DType::kDouble; });
+  return samples;
+}
 OpDef celu_row() {
-  OpDef row = activation("Celu", 12, celu, with_alpha<2000>, attr_schema<AlphaAttrs>());
+  OpDef row = activation("Celu", 12, celu, celu_samples, attr_schema<AlphaAttrs>());
   row.types = {{"T", DType::kFloat}};
   return row;
 }
