@@ -6,6 +6,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "ir/run_control.h"
+
 namespace sardonyx {
 namespace {
 
@@ -189,6 +191,7 @@ void convert_numbers(DType from, const void* source, DType to, void* target, int
   dispatch_domain(from, [&]<typename C>() {
     C piece[kPiece];
     for (int64_t begin = 0; begin < count; begin += kPiece) {
+      check_interrupted();
       const int64_t length = std::min(kPiece, count - begin);
       load_numbers(from, source, begin, 1, length, piece);
       store_numbers(to, target, begin, length, piece, options);

@@ -23,7 +23,8 @@ void map_elements(const KernelCall& call, const ElementLoop<C>& loop) {
     inputs.push_back(&input);
   }
   const RowWalk walk = broadcast_walk(output.shape, shapes);
-  std::vector<C> converted((inputs.size() + 1) * kPiece);
+  const int64_t piece = std::clamp<int64_t>(output.count(), 1, kPiece);
+  std::vector<C> converted((inputs.size() + 1) * static_cast<size_t>(piece));
   std::vector<const C*> rows(inputs.size());
   walk.for_each(
       [&](const int64_t* offsets, int64_t count) {
@@ -33,7 +34,7 @@ void map_elements(const KernelCall& call, const ElementLoop<C>& loop) {
             rows[k] = input.data<const C>() + offsets[k + 1];
             continue;
           }
-          C* to = &converted[k * kPiece];
+          C* to = &converted[k * static_cast<size_t>(piece)];
           load_numbers(input.dtype, input.raw, offsets[k + 1], walk.step(k + 1), count, to);
           rows[k] = to;
         }
@@ -41,11 +42,11 @@ void map_elements(const KernelCall& call, const ElementLoop<C>& loop) {
           loop(rows.data(), output.data<C>() + offsets[0], count);
           return;
         }
-        C* result = &converted[inputs.size() * kPiece];
+        C* result = &converted[inputs.size() * static_cast<size_t>(piece)];
         loop(rows.data(), result, count);
         store_numbers(output.dtype, output.raw, offsets[0], count, result);
       },
-      kPiece);
+      piece);
 }
 
 template void map_elements(const KernelCall&, const ElementLoop<float>&);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ir/error.h"
+#include "ir/run_control.h"
 
 namespace sardonyx::ops {
 namespace {
@@ -135,6 +136,7 @@ void numbers_from_text(const std::string* texts, DType to, void* numbers, int64_
   const DType read_as = is_floating(to) && to != DType::kFloat ? DType::kDouble : to;
   dispatch_domain(read_as, [&]<typename C>() {
     for (int64_t i = 0; i < count; ++i) {
+      if (i % 1024 == 0) check_interrupted();
       const C value = read_number<C>(texts[i], to);
       store_numbers(to, numbers, i, 1, &value, options);
     }
@@ -144,6 +146,7 @@ void numbers_from_text(const std::string* texts, DType to, void* numbers, int64_
 void numbers_to_text(DType from, const void* numbers, std::string* texts, int64_t count) {
   dispatch_domain(from, [&]<typename C>() {
     for (int64_t i = 0; i < count; ++i) {
+      if (i % 1024 == 0) check_interrupted();
       C value;
       load_numbers(from, numbers, i, 1, 1, &value);
       if constexpr (std::is_integral_v<C>)

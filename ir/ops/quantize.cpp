@@ -103,7 +103,6 @@ void for_each_run(std::span<const int64_t> shape, std::span<const int64_t> scale
   const AxisSplit split = split_at(shape, axis_of(axis_in(given_axis, shape.size()), shape.size()));
   const int64_t blocks = block_size == 0 ? 0 : (split.size + block_size - 1) / block_size;
   for (int64_t outer = 0; outer < split.outer; ++outer) {
-    check_interrupted();
     for (int64_t i = 0; i < split.size; ++i) {
       const int64_t begin = (outer * split.size + i) * split.inner;
       if (block_size == 0)
@@ -121,6 +120,7 @@ void for_each_piece(const KernelCall& call, int64_t axis, int64_t block_size, Vi
   for_each_run(call.inputs[0].shape, call.inputs[1].shape, axis, block_size,
                [&](int64_t begin, int64_t scale, int64_t step, int64_t length) {
                  for (int64_t done = 0; done < length; done += kPiece) {
+                   check_interrupted();
                    visit(begin + done, scale + done * step, step, std::min(kPiece, length - done));
                  }
                });
