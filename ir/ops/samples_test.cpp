@@ -2,8 +2,9 @@
 // holds.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
-#include <set>
+#include <string>
 
 #include "ir/evaluate.h"
 #include "ir/sample_inputs.h"
@@ -68,6 +69,22 @@ void expect_holds(const InferOutput& inferred, const Datum& value, const Symboli
   }
 }
 
+// Rows that ask for more of their types than constraints can say, so that some choices of types are
+// refused.
+struct RelatedTypes {
+  std::string_view op, reason;
+};
+constexpr RelatedTypes kRelatedTypes[] = {
+    {"com.microsoft::FusedGemm", "the activation takes fewer types than Gemm"},
+    {"com.microsoft::GroupQueryAttention", "a cache that is not quantized has the query's type"},
+};
+
+bool may_refuse(const OpDef& op, const Error& error) {
+  const auto is_it = [&](const RelatedTypes& row) { return row.op == full_name(op); };
+  return error.code() == ErrorCode::kInvalidModel &&
+         std::any_of(std::begin(kRelatedTypes), std::end(kRelatedTypes), is_it);
+}
+
 void check(const OpDef& op, const Sample& sample, const std::vector<Datum>& inputs) {
   std::string given;
   for (const Datum& input : inputs)
@@ -85,7 +102,7 @@ void check(const OpDef& op, const Sample& sample, const std::vector<Datum>& inpu
       expect_holds(inferred[i], outputs[i], symbolic);
     }
   } catch (const Error& error) {
-    ADD_FAILURE() << error.what();
+    if (!may_refuse(op, error)) ADD_FAILURE() << error.what();
   }
 }
 

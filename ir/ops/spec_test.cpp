@@ -189,7 +189,10 @@ TEST(Specification, rows_agree_with_it) {
     if (!is_specified(*op)) continue;
     SCOPED_TRACE(full_name(*op));
     const auto at = specification().find(full_name(*op));
-    ASSERT_NE(at, specification().end()) << "is not in the specification";
+    if (at == specification().end()) {
+      ADD_FAILURE() << "is not in the specification";
+      continue;
+    }
     const Json& spec = at->second;
     EXPECT_EQ(op->since, spec["since"]);
     const Signature& signature = signature_of(*op);
@@ -201,13 +204,24 @@ TEST(Specification, rows_agree_with_it) {
   }
 }
 
+// Samples are of tensors; a row with maps or sequences alone has none.
+bool takes_tensors(const OpDef& op) {
+  const std::vector<Param>& inputs = signature_of(op).inputs;
+  return std::all_of(inputs.begin(), inputs.end(), [&](const Param& param) {
+    for (const TypeConstraint& constraint : op.types) {
+      if (constraint.name == param.type) return !constraint.types.tensors.empty();
+    }
+    return true;
+  });
+}
+
 TEST(Specification, rows_are_complete) {
   for (const OpDef* op : all_ops()) {
     SCOPED_TRACE(full_name(*op));
     EXPECT_TRUE(op->infer);
     const int meanings = (op->reference ? 1 : 0) + (op->evaluate ? 1 : 0) + (op->body ? 1 : 0);
     EXPECT_EQ(meanings, 1) << "expected one of reference, evaluate and body";
-    EXPECT_TRUE(op->samples) << "has no samples";
+    EXPECT_TRUE(op->samples || !takes_tensors(*op)) << "has no samples";
   }
 }
 
@@ -230,7 +244,8 @@ TEST(Specification, every_op_has_a_row) {
     const bool is_gap = std::any_of(kKnownGaps.begin(), kKnownGaps.end(), is_it);
     const bool has_row = find_op(std::string(spec["name"]), std::string(spec["domain"]));
     EXPECT_FALSE(has_row && is_gap) << name << " has a row and is listed as a gap";
-    if (!has_row && !is_gap) missing += (missing.empty() ? "" : " ") + name;
+    const bool is_wanted = !spec.value("deprecated", false);
+    if (is_wanted && !has_row && !is_gap) missing += (missing.empty() ? "" : " ") + name;
   }
   if (!kTableIsComplete && !missing.empty()) GTEST_SKIP() << "no rows yet: " << missing;
   EXPECT_EQ(missing, "");
