@@ -5,22 +5,11 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include <hwy/contrib/math/math-inl.h>
+#include "providers/cpu/vector_math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sardonyx::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-
-using D = hn::ScalableTag<float>;
-using V = hn::Vec<D>;
-
-HWY_INLINE V sigmoid(V x) {
-  const V one = hn::Set(D(), 1.0f);
-  return hn::Div(one, hn::Add(one, hn::Exp(D(), hn::Neg(x))));
-}
-HWY_INLINE V tanh_of(V x) {
-  return hn::Tanh(D(), x);
-}
 
 // sums[row * gates + gate] += in[row][k] * panel[k][gate], with two sets of sums where there are
 // too few to hide the latency of a multiply-add.

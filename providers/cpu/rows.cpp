@@ -7,14 +7,11 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include <hwy/contrib/math/math-inl.h>
+#include "providers/cpu/vector_math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sardonyx::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-
-using D = hn::ScalableTag<float>;
-using V = hn::Vec<D>;
 
 // Applies `f` to whole vectors, and to the rest through a padded copy.
 template <typename F>
@@ -31,24 +28,6 @@ HWY_INLINE void map_row(const float* in, float* out, size_t count, const F& f) {
   hn::Store(f(hn::Load(d, rest)), d, rest);
   for (size_t k = 0; k < count - i; ++k)
     out[i + k] = rest[k];
-}
-
-HWY_INLINE V set(float value) {
-  return hn::Set(D(), value);
-}
-
-HWY_INLINE V exp_of(V x) {
-  return hn::Exp(D(), x);
-}
-
-HWY_INLINE V sigmoid(V x) {
-  return hn::Div(set(1), hn::Add(set(1), exp_of(hn::Neg(x))));
-}
-
-// A NaN stays one: neither comparison holds for it.
-HWY_INLINE V clip(V x, V low, V high) {
-  x = hn::IfThenElse(hn::Lt(x, low), low, x);
-  return hn::IfThenElse(hn::Gt(x, high), high, x);
 }
 
 // erf by a rational minimax approximation on [-4, 4], outside of which float's erf is +-1.
@@ -90,7 +69,7 @@ HWY_INLINE V softplus(V x) {
 }
 
 HWY_INLINE V elu(V x, V alpha) {
-  return hn::IfThenElse(hn::Lt(x, set(0)), hn::Mul(alpha, hn::Expm1(D(), x)), x);
+  return hn::IfThenElse(hn::Lt(x, set(0)), hn::Mul(alpha, expm1_of(x)), x);
 }
 
 HWY_INLINE V hard_sigmoid(V x, V alpha, V beta) {
@@ -98,7 +77,6 @@ HWY_INLINE V hard_sigmoid(V x, V alpha, V beta) {
 }
 
 void UnaryRow(Unary op, UnaryParams params, const float* in, float* out, size_t count) {
-  const D d;
   const V a = set(params.a), b = set(params.b);
   const auto map = [&](const auto& f) HWY_ATTR { map_row(in, out, count, f); };
   switch (op) {
@@ -109,7 +87,10 @@ void UnaryRow(Unary op, UnaryParams params, const float* in, float* out, size_t 
     case Unary::kClip:
       return map([&](V x) HWY_ATTR { return clip(x, a, b); });
     case Unary::kCos:
-      return map([&](V x) HWY_ATTR { return hn::Cos(d, x); });
+      return map([&](V x) HWY_ATTR {
+        return within_turns(
+            x, [](V y) HWY_ATTR { return hn::Cos(D(), y); }, [](float y) { return std::cos(y); });
+      });
     case Unary::kElu:
       return map([&](V x) HWY_ATTR { return elu(x, a); });
     case Unary::kErf:
@@ -130,9 +111,9 @@ void UnaryRow(Unary op, UnaryParams params, const float* in, float* out, size_t 
     case Unary::kLeakyRelu:
       return map([&](V x) HWY_ATTR { return hn::IfThenElse(hn::Lt(x, set(0)), hn::Mul(a, x), x); });
     case Unary::kLog:
-      return map([&](V x) HWY_ATTR { return hn::Log(d, x); });
+      return map([&](V x) HWY_ATTR { return log_of(x); });
     case Unary::kMish:
-      return map([&](V x) HWY_ATTR { return hn::Mul(x, hn::Tanh(d, softplus(x))); });
+      return map([&](V x) HWY_ATTR { return hn::Mul(x, tanh_of(softplus(x))); });
     case Unary::kNeg:
       return map([&](V x) HWY_ATTR { return hn::Neg(x); });
     case Unary::kReciprocal:
@@ -144,7 +125,10 @@ void UnaryRow(Unary op, UnaryParams params, const float* in, float* out, size_t 
     case Unary::kSigmoid:
       return map([&](V x) HWY_ATTR { return sigmoid(x); });
     case Unary::kSin:
-      return map([&](V x) HWY_ATTR { return hn::Sin(d, x); });
+      return map([&](V x) HWY_ATTR {
+        return within_turns(
+            x, [](V y) HWY_ATTR { return hn::Sin(D(), y); }, [](float y) { return std::sin(y); });
+      });
     case Unary::kSoftplus:
       return map([&](V x) HWY_ATTR { return softplus(x); });
     case Unary::kSqrt:
@@ -154,7 +138,7 @@ void UnaryRow(Unary op, UnaryParams params, const float* in, float* out, size_t 
     case Unary::kSwish:
       return map([&](V x) HWY_ATTR { return hn::Mul(x, sigmoid(hn::Mul(a, x))); });
     case Unary::kTanh:
-      return map([&](V x) HWY_ATTR { return hn::Tanh(d, x); });
+      return map([&](V x) HWY_ATTR { return tanh_of(x); });
   }
 }
 
