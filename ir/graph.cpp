@@ -1,6 +1,7 @@
 #include "ir/graph.h"
 
 #include <algorithm>
+#include <atomic>
 
 namespace sardonyx {
 
@@ -20,6 +21,11 @@ std::string Graph::fresh_name(std::string_view base) {
     name = (base.empty() ? "v" : std::string(base) + "_") + std::to_string(next_name_++);
   } while (names_.contains(name));
   return name;
+}
+
+Dim Graph::fresh_symbol() {
+  static std::atomic<uint64_t> next = 0;
+  return Dim::symbol("?" + std::to_string(next++));
 }
 
 Value* Graph::add_input(std::string name, Type type) {

@@ -113,8 +113,9 @@ class Graph {
   bool is_input(const Value& value) const;
   Value* find_value(std::string_view name) const;
   std::string fresh_name(std::string_view base);
-  // "?0", "?1" ...: dims that nothing is known of.
-  Dim fresh_symbol() { return Dim::symbol("?" + std::to_string(next_symbol_++)); }
+  // "?0", "?1" ...: a dim that nothing is known of, another one at each call in this process, so
+  // that symbols of a graph and its subgraphs are never taken for each other.
+  static Dim fresh_symbol();
   void rename(Value& value, std::string name);
 
  private:
@@ -127,7 +128,6 @@ class Graph {
   std::unordered_map<Value*, std::unique_ptr<Value>> values_;
   std::unordered_map<std::string, Value*> names_;
   size_t next_name_ = 0;
-  size_t next_symbol_ = 0;
 };
 
 // A graph with what a file says about it.

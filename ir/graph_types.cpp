@@ -62,9 +62,9 @@ void infer_node(Graph& graph, Node& node) {
     inputs.reserve(node.inputs.size());
     for (const Value* input : node.inputs)
       inputs.push_back(seen(input));
-    std::vector<InferOutput> outputs =
-        infer(*node.op, node.attrs, inputs, node.formal_inputs(), node.outputs.size(),
-              [&graph] { return graph.fresh_symbol(); }, /*types_subgraphs=*/true);
+    std::vector<InferOutput> outputs = infer(
+        *node.op, node.attrs, inputs, node.formal_inputs(), node.outputs.size(),
+        [&graph] { return graph.fresh_symbol(); }, /*types_subgraphs=*/true);
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       Value* value = node.outputs[i];
       if (!value) continue;
