@@ -479,8 +479,7 @@ void Planner::place_memory() {
   for (Root& root : roots_) {
     if (root.has_strings && root.kind == Root::Kind::kArena) root.kind = Root::Kind::kAllocated;
     if (root.kind != Root::Kind::kArena) continue;
-    items.push_back(
-        {program_.values_[root.owner]->name, root.bytes, root.first_step, root.last_step, 0});
+    items.push_back({program_.label(root.owner), root.bytes, root.first_step, root.last_step, 0});
     placed.push_back(&root);
   }
   for (size_t step = 0; step < scratch_bytes_.size(); ++step) {

@@ -145,6 +145,13 @@ Program::Program(std::shared_ptr<const Graph> graph, Environment& environment)
 
 Program::~Program() = default;
 
+std::string Program::label(ValueId id) const {
+  const Value& value = *values_[id];
+  if (!value.producer) return "value " + value.name;
+  return text("node ", value.producer->name, " (", full_name(*value.producer->op), "): output ",
+              value.name);
+}
+
 std::unique_ptr<RunState> Program::borrow_state() {
   {
     const std::lock_guard lock(state_mutex_);
@@ -250,7 +257,14 @@ void Program::run_segment(Segment& segment, RunState& state, std::vector<NodeTim
   std::unique_ptr<Segment::Frame> frame = borrow_frame(segment);
   std::shared_ptr<Buffer> arena;
   if (segment.arena_bytes > 0) {
-    arena = environment_.borrow_arena(segment.arena_bytes);
+    try {
+      arena = environment_.borrow_arena(segment.arena_bytes);
+    } catch (const Error& error) {
+      const auto largest = std::ranges::max_element(segment.memory, {}, &MemoryItem::bytes);
+      throw error.with_context(text("intermediate values (", segment.arena_bytes,
+                                    " bytes; the largest is ",
+                                    largest->value.empty() ? "scratch" : largest->value, ")"));
+    }
     rebase(segment, *frame, arena->data());
   }
   for (const auto& [value, constant] : segment.constants)
@@ -284,8 +298,12 @@ void Program::allocate(const Segment& segment, Segment::Frame& frame, RunState& 
       break;
     }
     if (!data) {
-      buffer = allocation.strings >= 0 ? Buffer::allocate_strings(allocation.strings)
-                                       : Buffer::allocate(allocation.bytes);
+      try {
+        buffer = allocation.strings >= 0 ? Buffer::allocate_strings(allocation.strings)
+                                         : Buffer::allocate(allocation.bytes);
+      } catch (const Error& error) {
+        throw error.with_context(label(allocation.values.front().value));
+      }
       data = buffer->data();
       for (const Allocation::Held& held : allocation.values) {
         state.set(held.value, Tensor(held.dtype, held.shape, buffer));

@@ -71,6 +71,7 @@ class Program {
   void allocate(const Segment& segment, Segment::Frame& frame, RunState& state);
   void evaluate_step(const Step& step, Segment::Frame& frame, RunState& state,
                      std::vector<NodeTiming>* profile);
+  std::string label(ValueId id) const;  // for messages: the value and the node that makes it
   std::unique_ptr<RunState> borrow_state();
   void return_state(std::unique_ptr<RunState> state);
 

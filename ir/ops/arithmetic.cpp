@@ -34,11 +34,16 @@ constexpr auto kMul = [](auto a, auto b) {
     return a * b;
 };
 
-// Integers truncate; x / 0 is 0, and the lowest number / -1 wraps to itself.
+[[noreturn]] void refuse_zero_divisor() {
+  fail(ErrorCode::kInvalidArgument,
+       "input B has an element 0; integer division by zero has no result");
+}
+
+// Integers truncate; the lowest number / -1 wraps to itself, and x / 0 is an error.
 constexpr auto kDiv = [](auto a, auto b) -> decltype(a) {
   using T = decltype(a);
   if constexpr (is_int<T>) {
-    if (b == 0) return 0;
+    if (b == 0) refuse_zero_divisor();
     if constexpr (std::is_signed_v<T>) {
       if (b == -1) return static_cast<T>(0 - static_cast<uint64_t>(a));
     }
@@ -46,11 +51,11 @@ constexpr auto kDiv = [](auto a, auto b) -> decltype(a) {
   return a / b;
 };
 
-// numpy.mod: the sign of the divisor; an integer modulo 0 is 0.
+// numpy.mod: the sign of the divisor; an integer modulo 0 is an error.
 constexpr auto kFloorMod = [](auto a, auto b) -> decltype(a) {
   using T = decltype(a);
   if constexpr (is_int<T>) {
-    if (b == 0) return 0;
+    if (b == 0) refuse_zero_divisor();
     if constexpr (std::is_signed_v<T>) {
       if (b == -1) return 0;
       const T rest = a % b;
@@ -69,7 +74,7 @@ constexpr auto kFloorMod = [](auto a, auto b) -> decltype(a) {
 constexpr auto kTruncatedMod = [](auto a, auto b) -> decltype(a) {
   using T = decltype(a);
   if constexpr (is_int<T>) {
-    if (b == 0) return 0;
+    if (b == 0) refuse_zero_divisor();
     if constexpr (std::is_signed_v<T>) {
       if (b == -1) return 0;
     }

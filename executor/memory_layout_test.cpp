@@ -1,0 +1,43 @@
+#include "executor/memory_layout.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace sardonyx {
+namespace {
+
+bool overlap(const MemoryItem& a, const MemoryItem& b) {
+  const bool in_time = a.first_step <= b.last_step && b.first_step <= a.last_step;
+  return in_time && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
+}
+
+TEST(MemoryLayout, items_that_live_at_once_are_apart) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<MemoryItem> items(random() % 40);
+    for (MemoryItem& item : items) {
+      item.bytes = random() % 5000;
+      item.first_step = random() % 50;
+      item.last_step = item.first_step + random() % 10;
+    }
+    const size_t arena = place_items(items);
+    EXPECT_GE(arena, live_peak(items));
+    for (size_t i = 0; i < items.size(); ++i) {
+      EXPECT_EQ(items[i].offset % kArenaAlignment, 0u);
+      EXPECT_LE(items[i].offset + items[i].bytes, arena);
+      for (size_t k = 0; k < i; ++k)
+        EXPECT_FALSE(overlap(items[i], items[k]));
+    }
+  }
+}
+
+TEST(MemoryLayout, a_chain_needs_two_buffers) {
+  std::vector<MemoryItem> items;
+  for (size_t step = 0; step < 10; ++step)
+    items.push_back({"v", 1024, step, step + 1, 0});
+  EXPECT_EQ(place_items(items), 2048u);
+}
+
+}  // namespace
+}  // namespace sardonyx

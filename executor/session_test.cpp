@@ -1,0 +1,187 @@
+#include "executor/session.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <thread>
+
+namespace {
+std::atomic<size_t> g_allocations{0};
+}  // namespace
+
+// Counts what this program allocates, to hold a run to allocating nothing.
+void* operator new(size_t bytes) {
+  ++g_allocations;
+  if (void* made = std::malloc(bytes ? bytes : 1)) return made;
+  throw std::bad_alloc();
+}
+void operator delete(void* data) noexcept {
+  std::free(data);
+}
+void operator delete(void* data, size_t) noexcept {
+  std::free(data);
+}
+
+namespace sardonyx {
+namespace {
+
+Tensor ramp(Shape shape) {
+  Tensor tensor = Tensor::allocate(DType::kFloat, std::move(shape));
+  float value = -2;
+  for (float& element : tensor.mutable_values<float>())
+    element = value += 0.25f;
+  return tensor;
+}
+
+// y = relu(x + 1) * w, x: [batch, 4]
+Model small_model() {
+  Model model;
+  GraphEmitter e(*model.graph);
+  const Val x = GraphEmitter::wrap(
+      model.graph->add_input("x", Type::tensor(DType::kFloat, Dims{Dim::symbol("batch"), 4})));
+  const Val sum = e.call("Add", {x, e.scalar(DType::kFloat, 1)});
+  const Val y = e.call("Mul", {e.call("Relu", {sum}), e.constant(ramp({4}))});
+  model.graph->rename(*GraphEmitter::unwrap(sum), "sum");
+  model.graph->rename(*GraphEmitter::unwrap(y), "y");
+  model.graph->add_output(GraphEmitter::unwrap(y));
+  return model;
+}
+
+std::vector<float> expected_of(const Tensor& x) {
+  std::vector<float> expected;
+  const Tensor w = ramp({4});
+  for (size_t i = 0; i < x.values<float>().size(); ++i)
+    expected.push_back(std::max(x.values<float>()[i] + 1, 0.0f) * w.values<float>()[i % 4]);
+  return expected;
+}
+
+std::vector<float> floats(const Datum& datum) {
+  const auto values = datum.tensor().values<float>();
+  return {values.begin(), values.end()};
+}
+
+TEST(Session, runs_at_any_size_and_plans_each_once) {
+  const Session session(small_model());
+  for (const int64_t batch : {1, 7, 0, 1, 7}) {
+    const Tensor x = ramp({batch, 4});
+    EXPECT_EQ(floats(session.run({{"x", x}})[0]), expected_of(x));
+  }
+  EXPECT_EQ(session.stats().plans, 3u);
+}
+
+TEST(Session, keeps_no_more_plans_than_asked_for) {
+  const Session session(small_model(), {.max_plans = 2});
+  for (int64_t batch = 1; batch < 9; ++batch)
+    session.run({{"x", ramp({batch, 4})}});
+  EXPECT_EQ(session.stats().plans, 2u);
+}
+
+TEST(Session, a_repeated_bound_run_allocates_nothing) {
+  const Session session(small_model(), {.intra_op_threads = 1});
+  const std::vector<Datum> in{ramp({64, 4})};
+  std::vector<Datum> out(1);
+  session.run_into(in, out);
+  session.run_into(in, out);
+  const void* bound = out[0].tensor().raw();
+  const size_t before = g_allocations;
+  for (int i = 0; i < 10; ++i)
+    session.run_into(in, out);
+  EXPECT_EQ(g_allocations - before, 0u);
+  EXPECT_EQ(out[0].tensor().raw(), bound);
+}
+
+void expect_error(const Session& session, const NamedData& feeds, std::string_view part) {
+  try {
+    session.run(feeds);
+    FAIL() << "expected an error with " << part;
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    EXPECT_NE(std::string_view(error.what()).find(part), std::string_view::npos) << error.what();
+  }
+}
+
+TEST(Session, wrong_inputs_are_named_and_leave_it_usable) {
+  const Session session(small_model());
+  expect_error(session, {}, "input x (float[batch, 4]) was not given");
+  expect_error(session, {{"z", ramp({1, 4})}}, "no input z; its inputs are x");
+  expect_error(session, {{"x", ramp({1, 5})}}, "expected float[batch, 4], got float[1, 5]");
+  expect_error(session, {{"x", Tensor::zeros(DType::kInt64, {1, 4})}}, "got int64[1, 4]");
+  EXPECT_EQ(session.run({{"x", ramp({2, 4})}}).size(), 1u);
+}
+
+TEST(Session, many_threads_get_what_one_gets) {
+  const Session session(small_model(), {.intra_op_threads = 1});
+  std::atomic<int> wrong{0};
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int64_t i = 0; i < 50; ++i) {
+        const Tensor x = ramp({1 + (i + t) % 5, 4});
+        wrong += floats(session.run({{"x", x}})[0]) != expected_of(x);
+      }
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(Session, fetches_values_that_passes_may_have_removed) {
+  const Session session(small_model());
+  const std::string name = "sum";
+  const Tensor x = ramp({1, 4});
+  const auto sum = session.fetch({{"x", x}}, {&name, 1});
+  ASSERT_EQ(sum.size(), 1u);
+  EXPECT_EQ(floats(sum[0]), (std::vector<float>{-0.75f, -0.5f, -0.25f, 0}));
+}
+
+TEST(Session, a_memory_limit_is_an_error_that_leaves_it_usable) {
+  const Session session(small_model(), {.memory_limit = 1 << 16});
+  Tensor large = Tensor::zeros(DType::kFloat, {1 << 16, 4});
+  try {
+    session.run({{"x", large}});
+    FAIL() << "expected the limit to be reached";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kResourceExhausted);
+  }
+  EXPECT_EQ(session.run({{"x", ramp({2, 4})}}).size(), 1u);
+}
+
+// Indices of the positive elements, and those elements: shapes that only the run can tell.
+TEST(Session, goes_on_where_shapes_depend_on_data) {
+  Model model;
+  GraphEmitter e(*model.graph);
+  const Val x = GraphEmitter::wrap(
+      model.graph->add_input("x", Type::tensor(DType::kFloat, Dims{Dim::symbol("n")})));
+  const Val places = e.call("NonZero", {e.call("Relu", {x})});
+  const Val picked = e.call("Gather", {x, e.call("Squeeze", {places, e.int64s({0})})});
+  const Val doubled = e.call("Mul", {picked, e.scalar(DType::kFloat, 2)});
+  model.graph->add_output(GraphEmitter::unwrap(doubled));
+  const Session session(std::move(model));
+  for (const auto& given : std::vector<std::vector<float>>{{1, -1, 3}, {-1, -2}, {5}, {4, -1, 6}}) {
+    std::vector<float> expected;
+    for (const float value : given) {
+      if (value > 0) expected.push_back(2 * value);
+    }
+    EXPECT_EQ(floats(session.run({{"x", Tensor::vector(given)}})[0]), expected);
+  }
+}
+
+TEST(Session, plans_by_the_value_of_a_shape_input) {
+  Model model;
+  GraphEmitter e(*model.graph);
+  const Val x =
+      GraphEmitter::wrap(model.graph->add_input("x", Type::tensor(DType::kFloat, Dims{6})));
+  const Val shape =
+      GraphEmitter::wrap(model.graph->add_input("shape", Type::tensor(DType::kInt64, Dims{2})));
+  model.graph->add_output(GraphEmitter::unwrap(e.call("Neg", {e.call("Reshape", {x, shape})})));
+  const Session session(std::move(model));
+  for (const Shape& wanted : {Shape{2, 3}, Shape{3, 2}, Shape{6, 1}, Shape{2, 3}}) {
+    const NamedData feeds{{"x", ramp({6})}, {"shape", Tensor::vector(wanted)}};
+    EXPECT_EQ(session.run(feeds)[0].tensor().shape(), wanted);
+  }
+}
+
+}  // namespace
+}  // namespace sardonyx
