@@ -12,15 +12,15 @@ std::atomic<size_t> g_allocations{0};
 }  // namespace
 
 // Counts what this program allocates, to hold a run to allocating nothing.
-void* operator new(size_t bytes) {
+[[gnu::noinline]] void* operator new(size_t bytes) {
   ++g_allocations;
   if (void* made = std::malloc(bytes ? bytes : 1)) return made;
   throw std::bad_alloc();
 }
-void operator delete(void* data) noexcept {
+[[gnu::noinline]] void operator delete(void* data) noexcept {
   std::free(data);
 }
-void operator delete(void* data, size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* data, size_t) noexcept {
   std::free(data);
 }
 
