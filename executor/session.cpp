@@ -14,43 +14,67 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+bool fits(const Type& wanted, const Shape& shape) {
+  if (!wanted.shape) return true;
+  bool same = wanted.rank() == shape.size();
+  for (size_t i = 0; same && i < shape.size(); ++i) {
+    const Dim& dim = (*wanted.shape)[i];
+    same = !dim.is_known() || dim.value() == shape[i];
+  }
+  return same;
+}
+
 void check_given(const ValueInfo& input, const Datum& datum) {
   if (!datum.defined()) {
     fail(ErrorCode::kInvalidArgument, "input ", input.name, " (", input.type, ") was not given");
   }
+  if (datum.is_tensor() && input.type.is_tensor()) {
+    if (datum.tensor().dtype() == input.type.dtype && fits(input.type, datum.tensor().shape()))
+      return;
+  } else if (same_kind(input.type, datum.type())) {
+    return;
+  }
   const Type got = datum.type();
   if (input.type.is_optional() && same_kind(*input.type.element, got)) return;
-  if (!same_kind(input.type, got)) {
-    fail(ErrorCode::kInvalidArgument, "input ", input.name, ": expected ", input.type, ", got ",
-         got);
-  }
-  if (!input.type.is_tensor() || !input.type.shape) return;
-  const Dims& wanted = *input.type.shape;
-  const Shape& shape = datum.tensor().shape();
-  bool fits = wanted.size() == shape.size();
-  for (size_t i = 0; fits && i < wanted.size(); ++i) {
-    fits = !wanted[i].is_known() || wanted[i].value() == shape[i];
-  }
-  if (!fits) {
-    fail(ErrorCode::kInvalidArgument, "input ", input.name, ": expected ", input.type, ", got ",
-         got);
-  }
+  const bool same = same_kind(input.type, got);
+  fail(ErrorCode::kInvalidArgument, "input ", input.name, ": expected ", same ? "shape " : "type ",
+       input.type, ", got ", got);
 }
 
-// A symbol names one size: inputs that share it must agree.
-void check_symbols(std::span<const ValueInfo> inputs, std::span<const Datum> given) {
-  std::map<std::string, std::pair<int64_t, const ValueInfo*>> sizes;
+// The places where one symbol stands: a symbol names one size, so they must agree.
+struct SymbolPlaces {
+  std::string symbol;
+  std::vector<std::pair<size_t, size_t>> places;  // input, axis
+};
+
+// Symbols that stand in more than one place.
+std::vector<SymbolPlaces> repeated_symbols(std::span<const ValueInfo> inputs) {
+  std::map<std::string, SymbolPlaces> by_name;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!inputs[i].type.is_tensor() || !inputs[i].type.shape || !given[i].is_tensor()) continue;
+    if (!inputs[i].type.is_tensor() || !inputs[i].type.shape) continue;
     for (size_t axis = 0; axis < inputs[i].type.rank(); ++axis) {
       const Dim& dim = (*inputs[i].type.shape)[axis];
-      if (dim.is_known()) continue;
-      const int64_t size = given[i].tensor().shape()[axis];
-      const auto [at, is_new] = sizes.try_emplace(dim.text(), size, &inputs[i]);
-      if (is_new || at->second.first == size) continue;
-      fail(ErrorCode::kInvalidArgument, "input ", inputs[i].name, ": dim ", axis, " is ", size,
-           ", but input ", at->second.second->name, " gave ", at->second.first, " for the same ",
-           dim);
+      if (!dim.is_known()) by_name[dim.text()].places.emplace_back(i, axis);
+    }
+  }
+  std::vector<SymbolPlaces> repeated;
+  for (auto& [symbol, entry] : by_name) {
+    entry.symbol = symbol;
+    if (entry.places.size() > 1) repeated.push_back(std::move(entry));
+  }
+  return repeated;
+}
+
+void check_symbols(const std::vector<SymbolPlaces>& symbols, std::span<const ValueInfo> inputs,
+                   std::span<const Datum> given) {
+  for (const SymbolPlaces& symbol : symbols) {
+    const auto [first, first_axis] = symbol.places.front();
+    const int64_t size = given[first].tensor().shape()[first_axis];
+    for (const auto& [input, axis] : symbol.places) {
+      const int64_t other = given[input].tensor().shape()[axis];
+      if (other == size) continue;
+      fail(ErrorCode::kInvalidArgument, "input ", inputs[input].name, ": dim ", axis, " is ", other,
+           ", but input ", inputs[first].name, " gave ", size, " for the same ", symbol.symbol);
     }
   }
 }
@@ -68,7 +92,7 @@ struct Session::Impl {
   size_t required = 0;
   std::vector<Datum> defaults;  // by input; undefined: must be given
   std::vector<size_t> places;   // of inputs in the graph's own order
-  bool has_symbols = false;
+  std::vector<SymbolPlaces> symbols;
   std::mutex fetch_mutex;
   std::map<std::vector<std::string>, std::unique_ptr<Program>> fetchers;
 
@@ -81,7 +105,8 @@ struct Session::Impl {
   }
 
   RunControl load_control() const {
-    RunControl control{budget, std::nullopt, {}};
+    const RunControl* outer = current_control();
+    RunControl control{budget, std::nullopt, outer ? outer->cancel : std::stop_token()};
     if (options.load_deadline) control.deadline = Clock::now() + *options.load_deadline;
     return control;
   }
@@ -101,6 +126,7 @@ struct Session::Impl {
     }
     for (const Value* output : model.graph->outputs())
       outputs.push_back({output->name, output->type});
+    symbols = repeated_symbols(inputs);
     prepare_graph(*model.graph, options, environment.providers);
     program = std::make_unique<Program>(model.graph, environment);
   }
@@ -154,15 +180,7 @@ struct Session::Impl {
   void check_all_given(std::span<const Datum> given) const {
     for (size_t i = 0; i < inputs.size(); ++i)
       check_given(inputs[i], given[i]);
-    if (has_symbols) check_symbols(inputs, given);
-  }
-
-  void note_symbols() {
-    for (const ValueInfo& input : inputs) {
-      if (!input.type.is_tensor() || !input.type.shape) continue;
-      for (const Dim& dim : *input.type.shape)
-        has_symbols = has_symbols || !dim.is_known();
-    }
+    check_symbols(symbols, inputs, given);
   }
 
   Program& fetcher(std::span<const std::string> names) {
@@ -188,7 +206,6 @@ Session::Session(const std::filesystem::path& path, SessionOptions options)
   const ControlScope scope(control);
   const ThreadScope threads(impl_->environment.threads);
   impl_->prepare(load_model(path, impl_->options.load));
-  impl_->note_symbols();
 }
 
 Session::Session(Model model, SessionOptions options)
@@ -197,7 +214,6 @@ Session::Session(Model model, SessionOptions options)
   const ControlScope scope(control);
   const ThreadScope threads(impl_->environment.threads);
   impl_->prepare(std::move(model));
-  impl_->note_symbols();
 }
 
 Session::~Session() = default;

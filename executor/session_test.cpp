@@ -106,7 +106,7 @@ TEST(Session, wrong_inputs_are_named_and_leave_it_usable) {
   const Session session(small_model());
   expect_error(session, {}, "input x (float[batch, 4]) was not given");
   expect_error(session, {{"z", ramp({1, 4})}}, "no input z; its inputs are x");
-  expect_error(session, {{"x", ramp({1, 5})}}, "expected float[batch, 4], got float[1, 5]");
+  expect_error(session, {{"x", ramp({1, 5})}}, "expected shape float[batch, 4], got float[1, 5]");
   expect_error(session, {{"x", Tensor::zeros(DType::kInt64, {1, 4})}}, "got int64[1, 4]");
   EXPECT_EQ(session.run({{"x", ramp({2, 4})}}).size(), 1u);
 }

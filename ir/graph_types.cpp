@@ -35,7 +35,8 @@ Type merge_types(const Type& inferred, const Type& known, std::string_view name)
   if (known.is_none()) return inferred;
   if (inferred.is_none()) return known;
   if (!same_kind(inferred, known)) {
-    fail(ErrorCode::kInvalidModel, "value ", name, ": declared ", known, ", inferred ", inferred);
+    fail(ErrorCode::kInvalidModel, "value ", name, ": declared with type ", known, ", inferred ",
+         inferred);
   }
   if (!known.shape || !inferred.shape) return inferred.shape ? inferred : known;
   if (known.rank() != inferred.rank()) {

@@ -47,7 +47,7 @@ void check_inputs(const InferContext& context, const Signature& signature) {
     }
     const TypeSet allowed = types_named(op, param.type);
     if (!allowed.has(context.type(i))) {
-      context.fail_input(i, "expected one of ", allowed.text(), ", got ", context.type(i));
+      context.fail_input(i, "expected a type of ", allowed.text(), ", got ", context.type(i));
     }
     if (!param.homogeneous || dtype_named(param.type) != DType::kUndefined) continue;
     const auto [first, is_new] = bound.try_emplace(param.type, i);

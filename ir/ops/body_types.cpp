@@ -159,8 +159,8 @@ std::vector<Type> BodyTyper::type_loop(std::vector<Type> inputs, size_t first, s
       // An optional may go on as the value that it may hold.
       if (carried.is_optional() && same_kind(*carried.element, given)) continue;
       c_.require(same_kind(carried, given), what_, ": output ",
-                 body_->outputs()[first_output + i]->name, " is ", given, ", but goes on as ",
-                 carried);
+                 body_->outputs()[first_output + i]->name, " is of type ", given,
+                 ", but goes on as ", carried);
       changed |= widen(carried, given, free, fresh);
     }
     if (!changed) break;

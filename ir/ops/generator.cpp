@@ -182,7 +182,7 @@ struct RangeAttrs {
 int64_t range_length(InferContext& c, double start, double limit, double delta) {
   const double length = std::ceil((limit - start) / delta);
   c.require(!std::isnan(length) && length < 0x1p62, "from ", start, " to ", limit, " by ", delta,
-            " makes no finite range");
+            " makes a range that is too large");
   return length > 0 ? static_cast<int64_t>(length) : 0;
 }
 

@@ -346,7 +346,7 @@ void infer_det(InferContext& c) {
   if (!shape) return c.set(0, c.dtype(0), std::nullopt);
   if (shape->size() < 2) c.fail_input(0, "expected square matrices, got rank ", shape->size());
   c.merged((*shape)[shape->size() - 2], shape->back(),
-           text("rows and columns of ", c.input_label(0)));
+           text("a square matrix is needed; rows and columns of ", c.input_label(0)));
   c.set(0, c.dtype(0), Dims(shape->begin(), shape->end() - 2));
 }
 
