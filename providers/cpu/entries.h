@@ -9,6 +9,7 @@ namespace sardonyx::cpu {
 
 std::span<const KernelEntry> elementwise_entries();
 std::span<const KernelEntry> recurrent_entries();
+std::span<const KernelEntry> convert_entries();
 std::span<const KernelEntry> reduce_entries();
 
 // Row-major only: what every kernel here asks of its inputs, whatever they come as.

@@ -1,0 +1,135 @@
+// Every portable kernel against the reference, over the samples of its row; and what samples do not
+// reach.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "ir/evaluate.h"
+#include "ir/sample_inputs.h"
+#include "providers/cpu/provider.h"
+
+namespace sardonyx {
+namespace {
+
+KernelTensor described(const Datum& datum, bool constant) {
+  if (!datum.defined()) return {};
+  const Tensor& tensor = datum.tensor();
+  return {tensor.dtype(), tensor.shape(), nullptr, constant ? &tensor : nullptr};
+}
+
+// What the kernel makes; empty where it refuses. All inputs but the first are constants.
+std::vector<Datum> run_kernel(const KernelEntry& entry, const OpDef& op, const Attrs& attrs,
+                              const std::vector<Datum>& inputs, const std::vector<Datum>& expected,
+                              int threads) {
+  std::vector<KernelTensor> in, out;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    in.push_back(described(inputs[i], i > 0));
+  for (const Datum& output : expected)
+    out.push_back(described(output, false));
+  KernelRequest request{op, attrs, in, out};
+  request.threads = threads;
+  const Prepared prepared = entry.prepare(request);
+  EXPECT_NE(prepared.kernel == nullptr, prepared.refusal.empty());
+  if (!prepared.kernel) return {};
+  std::vector<Datum> made;
+  std::vector<const void*> sources;
+  std::vector<void*> targets;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const bool is_read = inputs[i].defined() && !(prepared.unread_inputs >> i & 1u);
+    sources.push_back(is_read ? inputs[i].tensor().raw() : nullptr);
+  }
+  for (const Datum& output : expected) {
+    made.emplace_back(Tensor::allocate(output.tensor().dtype(), output.tensor().shape()));
+    targets.push_back(made.back().tensor().raw());
+  }
+  const auto scratch = Buffer::allocate(prepared.kernel->scratch_bytes());
+  prepared.kernel->run({sources.data(), targets.data(), scratch->data()});
+  return made;
+}
+
+// Within a few units in the last place of float, for sums and recurrences of the sizes here.
+void expect_close(const Tensor& got, const Tensor& expected) {
+  const std::vector<double> a = got.to_doubles(), b = expected.to_doubles();
+  ASSERT_EQ(a.size(), b.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (std::isnan(b[i])) {
+      EXPECT_TRUE(std::isnan(a[i])) << i << ": " << a[i] << " instead of NaN";
+    } else if (a[i] != b[i]) {
+      EXPECT_NEAR(a[i], b[i], 2e-6 * std::fabs(b[i]) + 4e-6) << "element " << i;
+    }
+  }
+}
+
+size_t check(const KernelEntry& entry, const OpDef& op, const Sample& sample) {
+  size_t accepted = 0;
+  const Attrs attrs = Attrs::parse(*op.attrs, sample.attrs);
+  for (const std::vector<Datum>& inputs : sample_inputs(op, sample)) {
+    const std::vector<Datum> expected = evaluate(op, attrs, inputs, sample.outputs);
+    for (const int threads : {1, 2}) {
+      const std::vector<Datum> got = run_kernel(entry, op, attrs, inputs, expected, threads);
+      accepted += got.empty() ? 0 : 1;
+      for (size_t i = 0; i < got.size(); ++i)
+        expect_close(got[i].tensor(), expected[i].tensor());
+    }
+  }
+  return accepted;
+}
+
+TEST(CpuKernels, agree_with_the_reference_on_all_samples) {
+  for (const KernelEntry& entry : cpu_provider().kernels) {
+    const OpDef& op = op_named(entry.op);
+    size_t accepted = 0;
+    for (const Sample& sample : op.samples()) {
+      SCOPED_TRACE(testing::Message() << entry.op);
+      accepted += check(entry, op, sample);
+    }
+    EXPECT_GT(accepted, 0u) << entry.op << ": no sample is taken";
+  }
+}
+
+SampleInput floats(Shape shape) {
+  return {.shape = std::move(shape), .low = -2, .high = 2, .dtype = DType::kFloat};
+}
+
+// Sizes past whole vectors and past one thread's share.
+TEST(CpuKernels, agree_with_the_reference_on_larger_shapes) {
+  struct Case {
+    std::string_view op;
+    Sample sample;
+  };
+  const Sample lstm{{floats({7, 3, 19}),
+                     floats({2, 84, 19}),
+                     floats({2, 84, 21}),
+                     floats({2, 168}),
+                     {.omitted = true},
+                     floats({2, 3, 21}),
+                     floats({2, 3, 21})},
+                    {{"direction", std::string("bidirectional")}, {"hidden_size", int64_t{21}}},
+                    3};
+  const auto gru = [](int64_t linear, const char* direction) {
+    return Sample{{floats({5, 2, 8}), floats({1, 111, 8}), floats({1, 111, 37}), floats({1, 222})},
+                  {{"direction", std::string(direction)},
+                   {"hidden_size", int64_t{37}},
+                   {"linear_before_reset", linear}},
+                  2};
+  };
+  const Case cases[] = {
+      {"Add", {{floats({3, 1, 257, 65}), floats({5, 1, 65})}}},
+      {"Mul", {{floats({40000}), floats({})}}},
+      {"Relu", {{floats({40001})}}},
+      {"LSTM", lstm},
+      {"GRU", gru(0, "forward")},
+      {"GRU", gru(1, "reverse")},
+  };
+  for (const Case& example : cases) {
+    SCOPED_TRACE(example.op);
+    size_t accepted = 0;
+    for (const KernelEntry& entry : cpu_provider().kernels) {
+      if (entry.op == example.op) accepted += check(entry, op_named(example.op), example.sample);
+    }
+    EXPECT_GT(accepted, 0u);
+  }
+}
+
+}  // namespace
+}  // namespace sardonyx
