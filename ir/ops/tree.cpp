@@ -3,6 +3,9 @@
 // whose answers users know.
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <mutex>
+#include <vector>
 
 #include "ir/dispatch.h"
 #include "ir/ops/infer.h"
@@ -232,12 +235,43 @@ TreeEnsembleModel<float> checked(InferContext& c) {
   return model;
 }
 
+// The ensemble of a node, checked for `features`: building it takes far longer than a walk through
+// it, so the last few are kept. An entry holds its attributes, so their address names them.
+template <typename NodeAttrs, typename T>
+std::shared_ptr<const TreeEnsembleModel<T>> ensemble_of(const Attrs& attrs, int64_t features) {
+  struct Entry {
+    Attrs attrs;
+    int64_t features;
+    std::shared_ptr<const TreeEnsembleModel<T>> model;
+  };
+  constexpr size_t kKept = 8;
+  static std::mutex mutex;
+  static std::vector<Entry> kept;  // the one used last comes first
+  const auto* wanted = &attrs.as<NodeAttrs>();
+  {
+    const std::lock_guard lock(mutex);
+    const auto at = std::ranges::find_if(kept, [&](const Entry& entry) {
+      return &entry.attrs.template as<NodeAttrs>() == wanted && entry.features == features;
+    });
+    if (at != kept.end()) {
+      std::rotate(kept.begin(), at, at + 1);
+      return kept.front().model;
+    }
+  }
+  auto model = std::make_shared<const TreeEnsembleModel<T>>(build<T>(*wanted));
+  model->check(features);
+  const std::lock_guard lock(mutex);
+  kept.insert(kept.begin(), {attrs, features, model});
+  if (kept.size() > kKept) kept.pop_back();
+  return model;
+}
+
 // Calls row(model, features of the row, number of the row) for each row of X.
-template <typename Attrs, typename T, typename Row>
+template <typename NodeAttrs, typename T, typename Row>
 void for_each_row(const KernelCall& call, Row row) {
-  const TreeEnsembleModel<T> model = build<T>(call.attrs<Attrs>());
   const auto [rows, features] = feature_table(call.inputs[0].shape);
-  model.check(features);
+  const auto held = ensemble_of<NodeAttrs, T>(call.raw_attrs, features);
+  const TreeEnsembleModel<T>& model = *held;
   const std::vector<T> x = read_features<T>(call.inputs[0]);
   for (int64_t i = 0; i < rows; ++i) {
     if (i % 1024 == 0) check_interrupted();

@@ -113,11 +113,18 @@ TEST(CpuKernels, agree_with_the_reference_on_larger_shapes) {
                    {"linear_before_reset", linear}},
                   2};
   };
+  const auto with_lengths = [](Sample sample, std::vector<int32_t> lengths) {
+    sample.inputs.resize(std::max<size_t>(sample.inputs.size(), 5));
+    sample.inputs[4] = {.value = Tensor::vector(lengths)};
+    return sample;
+  };
   const Case cases[] = {
       {"Add", {{floats({3, 1, 257, 65}), floats({5, 1, 65})}}},
       {"Mul", {{floats({40000}), floats({})}}},
       {"Relu", {{floats({40001})}}},
       {"LSTM", lstm},
+      {"LSTM", with_lengths(lstm, {7, 0, 4})},
+      {"GRU", with_lengths(gru(0, "reverse"), {3, 5})},
       {"GRU", gru(0, "forward")},
       {"GRU", gru(1, "reverse")},
   };

@@ -54,6 +54,7 @@ class RecurrentKernel : public Kernel {
         s_(sizes),
         threads_(request.threads),
         outputs_(request.outputs.size()),
+        has_lengths_(request.has(4)),
         has_hidden_(request.has(5)),
         has_cell_(cell == Cell::kLstm && request.has(6)) {
     const float* w = request.inputs[1].constant->values<float>().data();
@@ -72,6 +73,7 @@ class RecurrentKernel : public Kernel {
   }
 
   void run(const KernelArgs& args) const override {
+    if (has_lengths_) check_lengths(static_cast<const int32_t*>(args.inputs[4]));
     for (size_t direction = 0; direction < s_.directions; ++direction)
       run_direction(args, direction);
   }
@@ -114,6 +116,13 @@ class RecurrentKernel : public Kernel {
     directions_.push_back(std::move(made));
   }
 
+  struct Rows {
+    size_t first, count;
+  };
+  // One thread's panels.
+  struct Share {
+    size_t begin, end, parts;
+  };
   struct Scratch {
     float *x, *h, *h_next, *c, *z, *reset;
   };
@@ -158,47 +167,84 @@ class RecurrentKernel : public Kernel {
                     floats(direction.input) + panel * s_.in * block,
                     direction.bias.data() + panel * block, scratch.x + panel * block, s_.row());
     }
+    const Share share{begin, end, parts};
+    const auto* lengths = has_lengths_ ? static_cast<const int32_t*>(args.inputs[4]) : nullptr;
     for (size_t i = 0; i < s_.steps; ++i) {
-      const size_t step = backward ? s_.steps - 1 - i : i;
-      run_step(direction, scratch, step, begin, end, parts);
-      store_step(args.outputs[0], index, step, scratch.h_next, begin, end);
+      if (!lengths) {
+        const size_t step = backward ? s_.steps - 1 - i : i;
+        run_step(direction, scratch, step, {0, s_.batch}, share);
+        store_step(args.outputs[0], index, step, {0, s_.batch}, scratch.h_next, share);
+      }
+      for (size_t row = 0; lengths && row < s_.batch; ++row) {
+        const auto length = static_cast<size_t>(lengths[row]);
+        const size_t step = i >= length ? i : backward ? length - 1 - i : i;
+        if (i < length)
+          run_step(direction, scratch, step, {row, 1}, share);
+        else
+          keep_state(scratch, row, share);
+        // Past its end a sequence gives zeros; z is free for them between two steps.
+        store_step(args.outputs[0], index, step, {row, 1},
+                   i < length ? scratch.h_next : zeros(scratch, row, share), share);
+      }
       wait_for_all(parts);
       std::swap(scratch.h, scratch.h_next);
     }
     if (part == 0) store_last(args, index, scratch);
   }
 
-  void run_step(const Direction& direction, const Scratch& scratch, size_t step, size_t begin,
-                size_t end, size_t parts) const {
+  void run_step(const Direction& direction, const Scratch& scratch, size_t step, Rows rows,
+                const Share& share) const {
     const size_t block = s_.gates * s_.lanes;
+    const size_t state = rows.first * s_.padded();
     const auto cell_step = [&](size_t panel, const float* weights, size_t gates) {
-      const float* x = scratch.x + step * s_.batch * s_.row() + panel * block;
+      const float* x = scratch.x + (step * s_.batch + rows.first) * s_.row() + panel * block;
       return CellStep{x,
                       s_.row(),
-                      scratch.h,
-                      scratch.h_next,
-                      scratch.c,
+                      scratch.h + state,
+                      scratch.h_next + state,
+                      scratch.c + state,
                       s_.padded(),
-                      s_.batch,
+                      rows.count,
                       s_.hidden,
                       weights + panel * s_.hidden * gates * s_.lanes,
                       panel * s_.lanes};
     };
-    for (size_t panel = begin; panel < end; ++panel) {
+    for (size_t panel = share.begin; panel < share.end; ++panel) {
       if (cell_ == Cell::kLstm) lstm_step(cell_step(panel, floats(direction.recurrent), 4));
       if (cell_ == Cell::kGruLinear) {
         gru_step_linear(cell_step(panel, floats(direction.recurrent), 3),
                         direction.hidden_bias.data() + panel * s_.lanes);
       }
       if (cell_ == Cell::kGru) {
-        gru_step_gates(cell_step(panel, floats(direction.recurrent), 2), scratch.z, scratch.reset);
+        gru_step_gates(cell_step(panel, floats(direction.recurrent), 2), scratch.z + state,
+                       scratch.reset + state);
       }
     }
     if (cell_ != Cell::kGru) return;
-    wait_for_all(parts);
-    for (size_t panel = begin; panel < end; ++panel) {
+    wait_for_all(share.parts);
+    for (size_t panel = share.begin; panel < share.end; ++panel) {
       const CellStep own = cell_step(panel, floats(direction.candidate), 1);
-      gru_step_candidate(own, own.x + 2 * s_.lanes, scratch.z, scratch.reset);
+      gru_step_candidate(own, own.x + 2 * s_.lanes, scratch.z + state, scratch.reset + state);
+    }
+  }
+
+  void keep_state(const Scratch& scratch, size_t row, const Share& share) const {
+    const size_t first = row * s_.padded() + share.begin * s_.lanes;
+    std::memcpy(scratch.h_next + first, scratch.h + first,
+                (share.end - share.begin) * s_.lanes * sizeof(float));
+  }
+
+  const float* zeros(const Scratch& scratch, size_t row, const Share& share) const {
+    std::fill_n(scratch.z + row * s_.padded() + share.begin * s_.lanes,
+                (share.end - share.begin) * s_.lanes, 0.0f);
+    return scratch.z;
+  }
+
+  void check_lengths(const int32_t* lengths) const {
+    for (size_t row = 0; row < s_.batch; ++row) {
+      if (lengths[row] >= 0 && static_cast<size_t>(lengths[row]) <= s_.steps) continue;
+      fail(ErrorCode::kInvalidArgument, "input sequence_lens: element ", row, " is ", lengths[row],
+           ", expected 0 to ", s_.steps);
     }
   }
 
@@ -209,12 +255,12 @@ class RecurrentKernel : public Kernel {
     }
   }
 
-  // Units [begin * lanes, end * lanes) of one step into Y [steps, directions, batch, hidden].
-  void store_step(void* y, size_t index, size_t step, const float* h, size_t begin,
-                  size_t end) const {
+  // This share's units of one step into Y [steps, directions, batch, hidden].
+  void store_step(void* y, size_t index, size_t step, Rows rows, const float* h,
+                  const Share& share) const {
     auto* to = static_cast<float*>(y) + (step * s_.directions + index) * s_.batch * s_.hidden;
-    const size_t first = begin * s_.lanes, last = std::min(end * s_.lanes, s_.hidden);
-    for (size_t row = 0; row < s_.batch && first < last; ++row) {
+    const size_t first = share.begin * s_.lanes, last = std::min(share.end * s_.lanes, s_.hidden);
+    for (size_t row = rows.first; row < rows.first + rows.count && first < last; ++row) {
       std::memcpy(to + row * s_.hidden + first, h + row * s_.padded() + first,
                   (last - first) * sizeof(float));
     }
@@ -236,7 +282,7 @@ class RecurrentKernel : public Kernel {
   Sizes s_;
   int threads_;
   size_t outputs_;
-  bool has_hidden_, has_cell_;
+  bool has_lengths_, has_hidden_, has_cell_;
   std::vector<Direction> directions_;
 };
 
@@ -250,7 +296,6 @@ const char* refusal(const KernelRequest& request, const ops::RecurrentAttrs& att
   if (!request.inputs[1].constant || !request.inputs[2].constant)
     return "the weights are not constant";
   if (request.has(3) && !request.inputs[3].constant) return "the biases are not constant";
-  if (request.has(4)) return "sequences of several lengths are left to the reference";
   if (is_lstm && request.has(7)) return "peepholes are left to the reference";
   if (attrs.clip || attrs.layout != 0) return "clip and layout 1 are left to the reference";
   const std::vector<std::string> usual = is_lstm
