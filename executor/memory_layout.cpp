@@ -1,6 +1,7 @@
 #include "executor/memory_layout.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <numeric>
 
@@ -62,23 +63,71 @@ size_t live_peak(const std::vector<MemoryItem>& items) {
   return static_cast<size_t>(peak);
 }
 
-size_t place_items(std::vector<MemoryItem>& items) {
-  std::vector<size_t> by_size(items.size());
-  std::iota(by_size.begin(), by_size.end(), 0);
-  std::vector<size_t> by_time = by_size;
-  std::stable_sort(by_size.begin(), by_size.end(),
-                   [&](size_t a, size_t b) { return items[a].bytes > items[b].bytes; });
-  std::stable_sort(by_time.begin(), by_time.end(), [&](size_t a, size_t b) {
-    return items[a].first_step != items[b].first_step ? items[a].first_step < items[b].first_step
-                                                      : items[a].bytes > items[b].bytes;
+namespace {
+
+using Order = std::vector<size_t>;
+
+Order order_by(const std::vector<MemoryItem>& items, const auto& comes_before) {
+  Order order(items.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return comes_before(items[a], items[b]); });
+  return order;
+}
+
+// Items of the step where most is alive first, then those of the next, each step's largest first.
+Order by_breadth(const std::vector<MemoryItem>& items) {
+  size_t steps = 0;
+  for (const MemoryItem& item : items)
+    steps = std::max(steps, item.last_step + 1);
+  std::vector<std::ptrdiff_t> growth(steps + 1);
+  for (const MemoryItem& item : items) {
+    growth[item.first_step] += static_cast<std::ptrdiff_t>(rounded(item.bytes));
+    growth[item.last_step + 1] -= static_cast<std::ptrdiff_t>(rounded(item.bytes));
+  }
+  std::vector<std::ptrdiff_t> breadth(steps);
+  std::partial_sum(growth.begin(), growth.end() - 1, breadth.begin());
+  // The broadest step that an item lives through decides when it is placed.
+  std::vector<std::ptrdiff_t> widest(items.size());
+  for (size_t i = 0; i < items.size(); ++i) {
+    widest[i] =
+        *std::max_element(breadth.begin() + static_cast<std::ptrdiff_t>(items[i].first_step),
+                          breadth.begin() + static_cast<std::ptrdiff_t>(items[i].last_step) + 1);
+  }
+  Order order(items.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return widest[a] != widest[b] ? widest[a] > widest[b] : items[a].bytes > items[b].bytes;
   });
-  const size_t size_first = place_in_order(items, by_size);
-  if (size_first == live_peak(items)) return size_first;
-  std::vector<MemoryItem> other = items;
-  const size_t time_first = place_in_order(other, by_time);
-  if (time_first >= size_first) return size_first;
-  items = std::move(other);
-  return time_first;
+  return order;
+}
+
+}  // namespace
+
+size_t place_items(std::vector<MemoryItem>& items) {
+  const auto larger = [](const MemoryItem& a, const MemoryItem& b) { return a.bytes > b.bytes; };
+  const auto earlier = [](const MemoryItem& a, const MemoryItem& b) {
+    return a.first_step != b.first_step ? a.first_step < b.first_step : a.bytes > b.bytes;
+  };
+  const auto longer = [](const MemoryItem& a, const MemoryItem& b) {
+    const size_t length_a = a.last_step - a.first_step, length_b = b.last_step - b.first_step;
+    return length_a != length_b ? length_a > length_b : a.bytes > b.bytes;
+  };
+  const size_t least = live_peak(items);
+  std::vector<MemoryItem> best;
+  size_t best_size = SIZE_MAX;
+  const std::function<Order()> orders[] = {
+      [&] { return order_by(items, larger); }, [&] { return by_breadth(items); },
+      [&] { return order_by(items, earlier); }, [&] { return order_by(items, longer); }};
+  for (const auto& order : orders) {
+    if (best_size == least) break;
+    const size_t size = place_in_order(items, order());
+    if (size >= best_size) continue;
+    best_size = size;
+    best = items;
+  }
+  items = std::move(best);
+  return best_size;
 }
 
 }  // namespace sardonyx

@@ -17,8 +17,9 @@ struct MemoryItem {
 constexpr size_t kArenaAlignment = 64;
 
 // Sets the offsets so that items alive at the same step do not overlap, and returns the arena's
-// size. Largest first, each into the smallest gap that fits ("greedy by size"; Pisarchyk and Lee,
-// arXiv:2001.03288), and again in order of first use; the better of both is kept.
+// size. Each item goes into the smallest gap that fits; several orders are tried (by size, by
+// breadth, by first use, by length of life; the first two are those of Pisarchyk and Lee,
+// arXiv:2001.03288) until one needs no more than live_peak, and the best is kept.
 size_t place_items(std::vector<MemoryItem>& items);
 
 // The largest sum of bytes alive at one step, each rounded up to the alignment: no placement can
