@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/dims_value.h"
 #include "ir/evaluate.h"
 #include "ir/run_control.h"
 
@@ -12,17 +13,6 @@ using State = Segment::Known::State;
 
 // Outputs that can be computed while planning are, up to this size: shape arithmetic, not data.
 constexpr int64_t kLargestPlanned = 64 << 10;
-
-std::optional<Tensor> tensor_of_dims(const InferOutput& output) {
-  if (!output.dims || !output.type.is_tensor()) return std::nullopt;
-  const std::optional<Shape> elements = known_shape(*output.dims);
-  const std::optional<Shape> shape = output.type.known_shape();
-  if (!elements || !shape || element_count(*shape) != static_cast<int64_t>(elements->size()))
-    return std::nullopt;
-  if (output.type.dtype == DType::kInt64) return Tensor::of(*elements, *shape);
-  if (output.type.dtype != DType::kInt32) return std::nullopt;
-  return Tensor::of(std::vector<int32_t>(elements->begin(), elements->end()), *shape);
-}
 
 bool is_concrete(const Type& type) {
   return type.is_tensor() && type.known_shape().has_value();
@@ -146,7 +136,7 @@ bool Planner::plan_constants(const Node& node, const std::vector<InferOutput>& i
   std::vector<std::optional<Tensor>> values;
   bool all = !inferred.empty();
   for (const InferOutput& output : inferred) {
-    values.push_back(tensor_of_dims(output));
+    values.push_back(tensor_of_dims(output.type, output.dims));
     all = all && values.back();
   }
   if (!all) {
@@ -252,7 +242,7 @@ void Planner::add_kernel_step(const Node& node, Prepared prepared,
   for (size_t i = 0; i < outputs.size(); ++i, ++pointer) {
     const LayoutPtr layout = layout_at(prepared.output_layouts, i);
     const size_t bytes = stored_bytes(outputs[i], layout);
-    const size_t root = output_root(node, *prepared.kernel, i, bytes, input_roots, taken);
+    const size_t root = output_root(*prepared.kernel, i, bytes, input_roots, taken);
     const ValueId value = id(node.outputs[i]);
     representations_[value] = {{layout, root}};
     roots_[root].has_strings = outputs[i].dtype == DType::kString;
@@ -270,7 +260,7 @@ void Planner::add_kernel_step(const Node& node, Prepared prepared,
 
 // The buffer for an output: one of the inputs' where the kernel may write over it and nobody reads
 // it any more.
-size_t Planner::output_root(const Node& node, const Kernel& kernel, size_t output, size_t bytes,
+size_t Planner::output_root(const Kernel& kernel, size_t output, size_t bytes,
                             const std::vector<size_t>& input_roots, std::vector<bool>& taken) {
   for (size_t slot = 0; slot < input_roots.size(); ++slot) {
     const size_t root = input_roots[slot];
@@ -283,7 +273,6 @@ size_t Planner::output_root(const Node& node, const Kernel& kernel, size_t outpu
     roots_[root].values.clear();
     return root;
   }
-  (void)node;
   Root root;
   root.bytes = bytes;
   root.first_step = root.last_step = segment_->steps.size();
@@ -416,14 +405,11 @@ void Planner::plan_evaluation(const Node& node, const std::vector<InferOutput>& 
   step.node = &node;
   step.label = node.name;
   step.implementation = node.op->body ? "body" : "evaluate";
-  const size_t step_index = segment_->steps.size();
   for (const Value* input : node.inputs) {
     step.inputs.push_back(input ? id(input) : kNoValue);
     if (input) need_whole(id(input));
   }
-  // Reorders may have been put in front.
-  const size_t own_index = segment_->steps.size();
-  SARDONYX_CHECK(own_index >= step_index);
+  const size_t own_index = segment_->steps.size();  // behind reorders of the inputs
   if (node.op->body && !node.op->evaluate && !node.op->reference) step.body = body_program(node);
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     const ValueId value = id(node.outputs[i]);

@@ -51,7 +51,7 @@ class Planner {
   std::unique_ptr<Program> body_program(const Node& node) const;
   void add_kernel_step(const Node& node, Prepared prepared, const std::vector<KernelTensor>& inputs,
                        const std::vector<KernelTensor>& outputs);
-  size_t output_root(const Node& node, const Kernel& kernel, size_t output, size_t bytes,
+  size_t output_root(const Kernel& kernel, size_t output, size_t bytes,
                      const std::vector<size_t>& input_roots, std::vector<bool>& taken);
   size_t root_for(ValueId value, const LayoutPtr& layout);
   size_t reorder(ValueId value, const LayoutPtr& to);

@@ -4,6 +4,7 @@
 //  pass),
 //  3. where an output is larger than kLargestFolded: better computed than held,
 //  4. where the op fails on the values: the error belongs to the run that reaches the node.
+#include "ir/dims_value.h"
 #include "ir/evaluate.h"
 #include "ir/pass.h"
 
@@ -43,19 +44,6 @@ std::vector<Datum> evaluated(const Node& node) {
   }
 }
 
-// The value of an output whose elements inference knows as integers (Shape of a static shape ...).
-std::optional<Tensor> from_dims(const Value& value) {
-  if (!value.dims || !value.type.is_tensor() || !value.type.has_rank()) return std::nullopt;
-  const std::optional<Shape> elements = known_shape(*value.dims);
-  const std::optional<Shape> shape = value.type.known_shape();
-  if (!elements || !shape || element_count(*shape) != static_cast<int64_t>(elements->size())) {
-    return std::nullopt;
-  }
-  if (value.type.dtype == DType::kInt64) return Tensor::of(*elements, *shape);
-  if (value.type.dtype != DType::kInt32) return std::nullopt;
-  return Tensor::of(std::vector<int32_t>(elements->begin(), elements->end()), *shape);
-}
-
 void replace_by_constant(Graph& graph, Value& value, Tensor constant) {
   Value* folded = graph.add_constant("", std::move(constant));
   graph.replace_uses(value, *folded);
@@ -69,7 +57,7 @@ bool fold_constants(Graph& graph, Node& node) {
   bool all_known = !node.outputs.empty();
   std::vector<std::optional<Tensor>> values;
   for (const Value* output : node.outputs) {
-    values.push_back(from_dims(*output));
+    values.push_back(tensor_of_dims(output->type, output->dims));
     all_known = all_known && (values.back() || (output->uses.empty() && !graph.is_output(*output)));
   }
   if (!all_known) {
