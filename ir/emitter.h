@@ -39,8 +39,9 @@ class Emitter {
   virtual ~Emitter() = default;
 
   // Writes one op with `outputs` outputs; checks and infers types first, so it throws on misuse.
+  // The last `captures` of the inputs are values that its subgraphs use (Graph::captures).
   virtual Vals emit(const OpDef& op, std::span<const Val> inputs, const Attrs& attrs,
-                    size_t outputs) = 0;
+                    size_t outputs, size_t captures = 0) = 0;
   virtual Val constant(Tensor value) = 0;
   virtual Type type(const Val& val) const = 0;
   // The value where it is known before the run.

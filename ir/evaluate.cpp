@@ -148,12 +148,14 @@ std::vector<Datum> evaluate(const Graph& graph, std::span<const Datum> inputs,
 }
 
 Vals ReferenceEmitter::emit(const OpDef& op, std::span<const Val> inputs, const Attrs& attrs,
-                            size_t outputs) {
+                            size_t outputs, size_t captures) {
   std::vector<Datum> in;
   for (const Val& input : inputs)
     in.push_back(input ? unwrap(input) : Datum());
   Vals vals;
-  for (Datum& output : evaluate(op, attrs, in, outputs))
+  const std::span<const Datum> all = in;
+  const size_t formal = in.size() - captures;
+  for (Datum& output : evaluate(op, attrs, all.first(formal), outputs, all.subspan(formal)))
     vals.push_back(wrap(std::move(output)));
   return vals;
 }

@@ -25,8 +25,8 @@ void run_reference(const OpDef& op, const Attrs& attrs, std::span<const TensorVi
 
 class ReferenceEmitter : public Emitter {
  public:
-  Vals emit(const OpDef& op, std::span<const Val> inputs, const Attrs& attrs,
-            size_t outputs) override;
+  Vals emit(const OpDef& op, std::span<const Val> inputs, const Attrs& attrs, size_t outputs,
+            size_t captures = 0) override;
   Val constant(Tensor value) override { return wrap(Datum(std::move(value))); }
   Type type(const Val& val) const override { return unwrap(val).type(); }
   std::optional<Tensor> constant_value(const Val& val) const override;

@@ -203,9 +203,7 @@ std::vector<GraphPtr> subgraphs_of(const Node& node) {
   return subgraphs_of(node.attrs);
 }
 
-namespace {
-
-Attrs clone_attrs(const Attrs& attrs) {
+Attrs clone_subgraphs(const Attrs& attrs) {
   if (subgraphs_of(attrs).empty()) return attrs;
   AttrMap map = attrs.to_map();
   for (auto& [name, value] : map) {
@@ -217,8 +215,6 @@ Attrs clone_attrs(const Attrs& attrs) {
   }
   return Attrs::parse(attrs.schema(), map);
 }
-
-}  // namespace
 
 std::shared_ptr<Graph> clone(const Graph& graph) {
   auto copy = std::make_shared<Graph>();
@@ -250,7 +246,7 @@ std::shared_ptr<Graph> clone(const Graph& graph) {
     std::vector<std::string> names;
     for (const Value* output : node->outputs)
       names.push_back(output ? output->name : "");
-    Node* twin = copy->append(*node->op, clone_attrs(node->attrs), std::move(inputs),
+    Node* twin = copy->append(*node->op, clone_subgraphs(node->attrs), std::move(inputs),
                               std::move(names), node->captures);
     twin->name = node->name;
     twin->scope = node->scope;

@@ -146,6 +146,8 @@ std::vector<GraphPtr> subgraphs_of(const Node& node);
 std::vector<GraphPtr> subgraphs_of(const Attrs& attrs);
 // A deep copy, subgraphs included; constants are shared.
 std::shared_ptr<Graph> clone(const Graph& graph);
+// The same attributes, with copies of the subgraphs among them.
+Attrs clone_subgraphs(const Attrs& attrs);
 
 // What inference found, completed by what was known before (names of dims, a shape where none was
 // inferred); throws kInvalidModel naming the value where the two contradict each other.
@@ -165,8 +167,9 @@ class GraphEmitter : public Emitter {
  public:
   explicit GraphEmitter(Graph& graph, Node* before = nullptr) : graph_(graph), before_(before) {}
 
-  Vals emit(const OpDef& op, std::span<const Val> inputs, const Attrs& attrs,
-            size_t outputs) override;
+  // Subgraphs among the attributes are copied: each node has its own.
+  Vals emit(const OpDef& op, std::span<const Val> inputs, const Attrs& attrs, size_t outputs,
+            size_t captures = 0) override;
   Val constant(Tensor value) override;
   Type type(const Val& val) const override;
   std::optional<Tensor> constant_value(const Val& val) const override;

@@ -3,12 +3,12 @@
 namespace sardonyx {
 
 Vals GraphEmitter::emit(const OpDef& op, std::span<const Val> inputs, const Attrs& attrs,
-                        size_t outputs) {
+                        size_t outputs, size_t captures) {
   std::vector<Value*> values;
   for (const Val& input : inputs)
     values.push_back(unwrap(input));
-  Node* node =
-      graph_.append(op, attrs, std::move(values), std::vector<std::string>(outputs), 0, before_);
+  Node* node = graph_.append(op, clone_subgraphs(attrs), std::move(values),
+                             std::vector<std::string>(outputs), captures, before_);
   node->name = name_.empty() ? graph_.fresh_name(op.name) : name_;
   node->scope = scope_;
   node->source = source_;
@@ -92,14 +92,10 @@ Vals replay(const Graph& graph, Emitter& emitter, std::span<const Val> inputs,
     return known.at(value);
   };
   for (const auto& node : graph.nodes()) {
-    if (node->captures > 0) {
-      fail(ErrorCode::kUnsupported, "node ", node->name, ": ", full_name(*node->op),
-           " has subgraphs that use outer values; it cannot be replayed");
-    }
     Vals in;
     for (const Value* input : node->inputs)
       in.push_back(val_of(input));
-    const Vals out = emitter.emit(*node->op, in, node->attrs, node->outputs.size());
+    const Vals out = emitter.emit(*node->op, in, node->attrs, node->outputs.size(), node->captures);
     for (size_t i = 0; i < out.size(); ++i)
       known[node->outputs[i]] = out[i];
   }

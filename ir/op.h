@@ -203,13 +203,18 @@ struct BodyCall {
 struct GradCall {
   const OpDef& op;
   const Attrs& raw_attrs;
-  std::span<const Val> inputs;
+  std::span<const Val> inputs;  // captures of subgraphs last
   std::span<const Val> outputs;
-  std::span<const Val> d_outputs;  // empty where no gradient flows in
+  std::span<const Val> d_outputs;   // empty where no gradient flows in
+  const std::vector<bool>& needed;  // by input: whether anybody asks for its gradient
+  size_t captures = 0;
   template <typename S>
   const S& attrs() const {
     return raw_attrs.as<S>();
   }
+  bool has(size_t input) const { return input < inputs.size() && inputs[input]; }
+  bool wants(size_t input) const { return input < needed.size() && needed[input]; }
+  bool has_d(size_t output) const { return output < d_outputs.size() && d_outputs[output]; }
 };
 
 // Inputs and attributes to try a row with. Values are drawn from [low, high] with a fixed seed, or
@@ -252,8 +257,10 @@ struct OpDef {
   std::vector<Datum> (*evaluate)(const EvalCall&) =
       nullptr;                                        // they are not, or they are no tensors
   Vals (*body)(Emitter&, const BodyCall&) = nullptr;  // in other ops
-  // Gradients of the inputs (empty Vals for those that have none); undoing broadcasts is the
-  // caller's work.
+  // Gradients of the inputs, by input; an empty Val (or a shorter list) is a gradient of zero. Of
+  // kElementwise rows each may have the broadcast shape: differentiate() sums it to the input's.
+  // Written in ops, so that it can be traced, exported and differentiated again. A row with neither
+  // `grad` nor `body` cannot be differentiated, which is an error where a gradient reaches it.
   Vals (*grad)(Emitter&, const GradCall&) = nullptr;
   uint32_t facts = 0;
   // Bit k: infer needs the *value* of input k to know the outputs' shapes.

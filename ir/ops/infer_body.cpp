@@ -14,8 +14,8 @@ class TypeEmitter : public Emitter {
  public:
   explicit TypeEmitter(const std::function<Dim()>& fresh_symbol) : fresh_symbol_(fresh_symbol) {}
 
-  Vals emit(const OpDef& op, std::span<const Val> inputs, const Attrs& attrs,
-            size_t outputs) override {
+  Vals emit(const OpDef& op, std::span<const Val> inputs, const Attrs& attrs, size_t outputs,
+            size_t captures) override {
     std::vector<InferInput> seen;
     for (const Val& input : inputs) {
       const Known* known = input ? input.as<Known>() : nullptr;
@@ -27,7 +27,8 @@ class TypeEmitter : public Emitter {
       }
     }
     Vals vals;
-    for (InferOutput& output : infer(op, attrs, seen, seen.size(), outputs, fresh_symbol_)) {
+    for (InferOutput& output :
+         infer(op, attrs, seen, seen.size() - captures, outputs, fresh_symbol_)) {
       vals.push_back(wrap({std::move(output.type), std::nullopt, std::move(output.dims)}));
     }
     return vals;
