@@ -53,44 +53,16 @@ void infer_space_to_depth(InferContext& c) {
         Dims{x[0], x[1] * Dim(square), divided(x[2], blocksize), divided(x[3], blocksize)});
 }
 
-// y, seen in row-major order of `shape`, takes the elements of x at these strides.
-void copy_strided(const TensorView& x, const TensorView& y, std::span<const int64_t> shape,
-                  const Strides& x_strides) {
-  const Strides operands[] = {row_major_strides(shape), x_strides};
-  const RowWalk walk(shape, operands);
-  dispatch_width(x.dtype, [&]<typename T>() {
-    const T* in = x.data<T>();
-    T* out = y.data<T>();
-    walk.for_each([&](const int64_t* offsets, int64_t length) {
-      for (int64_t i = 0; i < length; ++i) {
-        out[offsets[0] + i * walk.step(0)] = in[offsets[1] + i * walk.step(1)];
-      }
-    });
-  });
-}
-
-// Y is [N, C, H, row of the block, W, column of the block].
 void reference_depth_to_space(const KernelCall& call) {
-  const auto& attrs = call.attrs<DepthToSpaceAttrs>();
-  const TensorView &x = call.inputs[0], &y = call.outputs[0];
-  const int64_t block = attrs.blocksize, channels = y.shape[1];
-  const int64_t width = x.shape[3], size = x.shape[2] * width;
-  const int64_t shape[] = {x.shape[0], channels, x.shape[2], block, width, block};
-  const bool is_depth_first =
-      attrs.mode == "DCR";  // channels of X: block, then C; CRD: C, then block
-  const int64_t channel_step = is_depth_first ? size : block * block * size;
-  const int64_t block_step = is_depth_first ? channels * size : size;
-  copy_strided(x, y, shape,
-               {x.shape[1] * size, channel_step, width, block * block_step, 1, block_step});
+  const TensorView& x = call.inputs[0];
+  copy_strided(x.dtype, x.raw, call.outputs[0].raw,
+               depth_to_space_block(call.attrs<DepthToSpaceAttrs>(), x.shape));
 }
 
-// Y is [N, row of the block, column of the block, C, H, W].
 void reference_space_to_depth(const KernelCall& call) {
-  const int64_t block = call.attrs<SpaceToDepthAttrs>().blocksize;
-  const TensorView &x = call.inputs[0], &y = call.outputs[0];
-  const int64_t channels = x.shape[1], width = x.shape[3], size = x.shape[2] * width;
-  const int64_t shape[] = {x.shape[0], block, block, channels, y.shape[2], y.shape[3]};
-  copy_strided(x, y, shape, {channels * size, width, 1, size, block * width, block});
+  const TensorView& x = call.inputs[0];
+  copy_strided(x.dtype, x.raw, call.outputs[0].raw,
+               space_to_depth_block(call.attrs<SpaceToDepthAttrs>(), x.shape));
 }
 
 // CenterCropPad
@@ -289,6 +261,31 @@ const OpDef kOps[] = {
 };
 
 }  // namespace
+
+// Y is [N, C, H, row of the block, W, column of the block].
+StridedBlock depth_to_space_block(const DepthToSpaceAttrs& attrs, std::span<const int64_t> x) {
+  const int64_t block = attrs.blocksize, channels = x[1] / (block * block);
+  const int64_t width = x[3], size = x[2] * width;
+  const bool is_depth_first =
+      attrs.mode == "DCR";  // channels of X: block, then C; CRD: C, then block
+  const int64_t channel_step = is_depth_first ? size : block * block * size;
+  const int64_t block_step = is_depth_first ? channels * size : size;
+  StridedBlock moved{{x[0], channels, x[2], block, width, block},
+                     {x[1] * size, channel_step, width, block * block_step, 1, block_step},
+                     {}};
+  moved.to_strides = row_major_strides(moved.sizes);
+  return moved;
+}
+
+// Y is [N, row of the block, column of the block, C, H, W].
+StridedBlock space_to_depth_block(const SpaceToDepthAttrs& attrs, std::span<const int64_t> x) {
+  const int64_t block = attrs.blocksize, channels = x[1], width = x[3], size = x[2] * width;
+  StridedBlock moved{{x[0], block, block, channels, x[2] / block, width / block},
+                     {channels * size, width, 1, size, block * width, block},
+                     {}};
+  moved.to_strides = row_major_strides(moved.sizes);
+  return moved;
+}
 
 std::span<const OpDef> image_ops() {
   return kOps;

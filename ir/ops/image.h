@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ir/attributes.h"
+#include "ir/ops/strided_copy.h"
 
 namespace sardonyx::ops {
 
@@ -70,5 +71,9 @@ struct SpaceToDepthAttrs {
   int64_t blocksize = 0;
   static auto fields() { return std::tuple{required("blocksize", &SpaceToDepthAttrs::blocksize)}; }
 };
+
+// How these two move the elements of a tensor of shape `x`.
+StridedBlock depth_to_space_block(const DepthToSpaceAttrs& attrs, std::span<const int64_t> x);
+StridedBlock space_to_depth_block(const SpaceToDepthAttrs& attrs, std::span<const int64_t> x);
 
 }  // namespace sardonyx::ops

@@ -49,7 +49,7 @@ void run_concat(const KernelCall& call) {
 // ---- Split
 
 // The sizes of equal parts, the last one smaller where `size` is no multiple.
-Dims equal_parts(const Dim& size, size_t parts) {
+Dims equal_dims(const Dim& size, size_t parts) {
   const auto count = static_cast<int64_t>(parts);
   if (!size.is_known()) {
     const Dim part = ceil_div(size, count);
@@ -100,7 +100,7 @@ void infer_split(InferContext& c) {
   }
   const auto axis = static_cast<size_t>(c.normalized_axis(attrs.axis, dims->size()));
   const Dim size = (*dims)[axis];
-  const auto sizes = c.has(1) ? given_parts(c, size) : std::optional(equal_parts(size, parts));
+  const auto sizes = c.has(1) ? given_parts(c, size) : std::optional(equal_dims(size, parts));
   for (size_t i = 0; i < parts; ++i) {
     Dims part = *dims;
     part[axis] = sizes ? (*sizes)[i] : c.unknown();
@@ -113,8 +113,7 @@ void run_split(const KernelCall& call) {
   const size_t axis = axis_of(call.attrs<SplitAttrs>().axis, call.inputs[0].rank());
   const size_t parts = call.outputs.size();
   const std::vector<int64_t> sizes =
-      call.has(1) ? indices_of(call.inputs[1])
-                  : *known_shape(equal_parts(call.inputs[0].shape[axis], parts));
+      call.has(1) ? indices_of(call.inputs[1]) : equal_parts(call.inputs[0].shape[axis], parts);
   int64_t begin = 0;
   for (size_t i = 0; i < parts; ++i) {
     if (call.wants(i)) copy_part(call.inputs[0], axis, begin, call.outputs[i]);
@@ -145,44 +144,62 @@ void infer_tile(InferContext& c) {
   carry_elements(c);
 }
 
-// Each dim becomes two: one that repeats the input, one that walks along it.
 void run_tile(const KernelCall& call) {
   const TensorView& from = call.inputs[0];
   const TensorView& to = call.outputs[0];
   if (to.count() == 0) return;
-  const Strides from_strides = row_major_strides(from.shape);
-  const Strides to_strides = row_major_strides(to.shape);
-  StridedBlock block;
-  for (size_t i = 0; i < from.rank(); ++i) {
-    block.sizes.push_back(to.shape[i] / from.shape[i]);
-    block.from_strides.push_back(0);
-    block.to_strides.push_back(to_strides[i] * from.shape[i]);
-    block.sizes.push_back(from.shape[i]);
-    block.from_strides.push_back(from_strides[i]);
-    block.to_strides.push_back(to_strides[i]);
-  }
-  copy_strided(from.dtype, from.raw, to.raw, std::move(block));
+  copy_strided(from.dtype, from.raw, to.raw, tile_block(from.shape, to.shape));
 }
 
 }  // namespace
 
+std::vector<int64_t> equal_parts(int64_t size, size_t parts) {
+  return *known_shape(equal_dims(Dim(size), parts));
+}
+
+// Each dim becomes two: one that repeats the input, one that walks along it.
+StridedBlock tile_block(std::span<const int64_t> from, std::span<const int64_t> to) {
+  const Strides from_strides = row_major_strides(from);
+  const Strides to_strides = row_major_strides(to);
+  StridedBlock block;
+  for (size_t i = 0; i < from.size(); ++i) {
+    block.sizes.push_back(to[i] / from[i]);
+    block.from_strides.push_back(0);
+    block.to_strides.push_back(to_strides[i] * from[i]);
+    block.sizes.push_back(from[i]);
+    block.from_strides.push_back(from_strides[i]);
+    block.to_strides.push_back(to_strides[i]);
+  }
+  return block;
+}
+
+StridedBlock block_into(std::span<const int64_t> whole, size_t axis, int64_t begin,
+                        std::span<const int64_t> part) {
+  const AxisSplit to = split_at(whole, axis);
+  const int64_t run = part[axis] * to.inner;
+  return {{to.outer, run}, {run, 1}, {to.size * to.inner, 1}, 0, begin * to.inner};
+}
+
+StridedBlock block_out_of(std::span<const int64_t> whole, size_t axis, int64_t begin,
+                          std::span<const int64_t> part) {
+  StridedBlock block = block_into(whole, axis, begin, part);
+  std::swap(block.from_strides, block.to_strides);
+  std::swap(block.from_offset, block.to_offset);
+  return block;
+}
+
 void concat_along(std::span<const TensorView> parts, size_t axis, const TensorView& whole) {
-  const AxisSplit to = split_at(whole.shape, axis);
   int64_t begin = 0;
   for (const TensorView& part : parts) {
-    const AxisSplit from = split_at(part.shape, axis);
-    const int64_t run = from.size * from.inner;
     copy_strided(whole.dtype, part.raw, whole.raw,
-                 {{to.outer, run}, {run, 1}, {to.size * to.inner, 1}, 0, begin * to.inner});
-    begin += from.size;
+                 block_into(whole.shape, axis, begin, part.shape));
+    begin += part.shape[axis];
   }
 }
 
 void copy_part(const TensorView& whole, size_t axis, int64_t begin, const TensorView& part) {
-  const AxisSplit from = split_at(whole.shape, axis);
-  const int64_t run = part.shape[axis] * from.inner;
   copy_strided(whole.dtype, whole.raw, part.raw,
-               {{from.outer, run}, {from.size * from.inner, 1}, {run, 1}, begin * from.inner, 0});
+               block_out_of(whole.shape, axis, begin, part.shape));
 }
 
 namespace {

@@ -7,6 +7,7 @@
 
 #include "ir/attributes.h"
 #include "ir/op.h"
+#include "ir/ops/strided_copy.h"
 
 namespace sardonyx::ops {
 
@@ -58,6 +59,22 @@ std::vector<SliceRange> slice_ranges(std::span<const int64_t> shape,
                                      const std::optional<std::vector<int64_t>>& steps);
 std::vector<PadAmount> pad_amounts(size_t rank, const std::vector<int64_t>& pads,
                                    const std::optional<std::vector<int64_t>>& axes);
+
+// How Slice moves what `ranges` select (one for each axis) of a tensor of shape `from`.
+StridedBlock slice_block(std::span<const int64_t> from, const std::vector<SliceRange>& ranges);
+// The part of a whole along `axis` that begins at `begin` and is of shape `part`, moved out of the
+// whole or into it.
+StridedBlock block_out_of(std::span<const int64_t> whole, size_t axis, int64_t begin,
+                          std::span<const int64_t> part);
+StridedBlock block_into(std::span<const int64_t> whole, size_t axis, int64_t begin,
+                        std::span<const int64_t> part);
+// How Tile repeats a tensor of shape `from`; neither is empty.
+StridedBlock tile_block(std::span<const int64_t> from, std::span<const int64_t> to);
+// Where Pad puts what it keeps of a tensor of shape `from`; nullopt where it keeps nothing.
+std::optional<StridedBlock> pad_block(std::span<const int64_t> from, std::span<const int64_t> to,
+                                      const std::vector<PadAmount>& pads);
+// The sizes of the parts that Split makes of `size` elements where it is not told them.
+std::vector<int64_t> equal_parts(int64_t size, size_t parts);
 
 // Copies `parts` one after the other along `axis` into `whole`.
 void concat_along(std::span<const TensorView> parts, size_t axis, const TensorView& whole);

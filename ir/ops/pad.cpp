@@ -132,16 +132,8 @@ void pad_with_constant(const KernelCall& call, const std::vector<PadAmount>& pad
                       : from.dtype == DType::kString ? static_cast<const void*>(&empty)
                                                      : &zeros;
   fill_run(from.dtype, value, to.raw, 0, to.count());
-  StridedBlock block{{}, row_major_strides(from.shape), row_major_strides(to.shape)};
-  for (size_t i = 0; i < pads.size(); ++i) {
-    const CutAxis cut = cut_axis(from.shape[i], pads[i]);
-    // One pad may cut away more than there is, and the other put new elements in its place.
-    block.sizes.push_back(std::min(cut.size, to.shape[i]));
-    if (block.sizes.back() == 0) return;
-    block.from_offset += cut.begin * block.from_strides[i];
-    block.to_offset += std::max<int64_t>(pads[i].before, 0) * block.to_strides[i];
-  }
-  copy_strided(from.dtype, from.raw, to.raw, std::move(block));
+  auto block = pad_block(from.shape, to.shape, pads);
+  if (block) copy_strided(from.dtype, from.raw, to.raw, std::move(*block));
 }
 
 // A row of the output (its last axis) at a time, looking up where the rows come from.
@@ -196,6 +188,20 @@ void run_pad(const KernelCall& call) {
 }
 
 }  // namespace
+
+std::optional<StridedBlock> pad_block(std::span<const int64_t> from, std::span<const int64_t> to,
+                                      const std::vector<PadAmount>& pads) {
+  StridedBlock block{{}, row_major_strides(from), row_major_strides(to)};
+  for (size_t i = 0; i < pads.size(); ++i) {
+    const CutAxis cut = cut_axis(from[i], pads[i]);
+    // One pad may cut away more than there is, and the other put new elements in its place.
+    block.sizes.push_back(std::min(cut.size, to[i]));
+    if (block.sizes.back() == 0) return std::nullopt;
+    block.from_offset += cut.begin * block.from_strides[i];
+    block.to_offset += std::max<int64_t>(pads[i].before, 0) * block.to_strides[i];
+  }
+  return block;
+}
 
 PadMode pad_mode(const PadAttrs& attrs) {
   if (attrs.mode == "constant") return PadMode::kConstant;

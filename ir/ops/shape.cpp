@@ -159,12 +159,8 @@ void infer_transpose(InferContext& c) {
 
 void run_transpose(const KernelCall& call) {
   const TensorView& from = call.inputs[0];
-  const TensorView& to = call.outputs[0];
-  const Strides strides = row_major_strides(from.shape);
-  StridedBlock block{Shape(to.shape.begin(), to.shape.end()), {}, row_major_strides(to.shape)};
-  for (const int64_t axis : permutation(call.attrs<TransposeAttrs>(), from.rank()))
-    block.from_strides.push_back(strides[static_cast<size_t>(axis)]);
-  copy_strided(from.dtype, from.raw, to.raw, std::move(block));
+  copy_strided(from.dtype, from.raw, call.outputs[0].raw,
+               transpose_block(call.attrs<TransposeAttrs>(), from.shape));
 }
 
 void infer_expand(InferContext& c) {
@@ -198,9 +194,7 @@ void infer_expand(InferContext& c) {
 void run_expand(const KernelCall& call) {
   const TensorView& from = call.inputs[0];
   const TensorView& to = call.outputs[0];
-  copy_strided(from.dtype, from.raw, to.raw,
-               {Shape(to.shape.begin(), to.shape.end()), broadcast_strides(from.shape, to.shape),
-                row_major_strides(to.shape)});
+  copy_strided(from.dtype, from.raw, to.raw, expand_block(from.shape, to.shape));
 }
 
 // ---- Identity
@@ -221,6 +215,21 @@ std::vector<int64_t> permutation(const TransposeAttrs& attrs, size_t rank) {
   std::vector<int64_t> reversed(rank);
   std::iota(reversed.rbegin(), reversed.rend(), 0);
   return reversed;
+}
+
+StridedBlock transpose_block(const TransposeAttrs& attrs, std::span<const int64_t> from) {
+  const Strides strides = row_major_strides(from);
+  StridedBlock block;
+  for (const int64_t axis : permutation(attrs, from.size())) {
+    block.sizes.push_back(from[static_cast<size_t>(axis)]);
+    block.from_strides.push_back(strides[static_cast<size_t>(axis)]);
+  }
+  block.to_strides = row_major_strides(block.sizes);
+  return block;
+}
+
+StridedBlock expand_block(std::span<const int64_t> from, std::span<const int64_t> to) {
+  return {Shape(to.begin(), to.end()), broadcast_strides(from, to), row_major_strides(to)};
 }
 
 Dims reshaped_dims(InferContext& c, const Dims* from, const Dims& wanted, bool allow_zero) {

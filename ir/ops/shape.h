@@ -6,6 +6,7 @@
 
 #include "ir/attributes.h"
 #include "ir/op.h"
+#include "ir/ops/strided_copy.h"
 
 namespace sardonyx::ops {
 
@@ -34,6 +35,10 @@ struct TransposeAttrs {
 
 // The permutation of a Transpose of a tensor of this rank, `perm` having been checked.
 std::vector<int64_t> permutation(const TransposeAttrs& attrs, size_t rank);
+
+// How Transpose and Expand move the elements of a tensor of shape `from`.
+StridedBlock transpose_block(const TransposeAttrs& attrs, std::span<const int64_t> from);
+StridedBlock expand_block(std::span<const int64_t> from, std::span<const int64_t> to);
 
 // The dims that Reshape gives a tensor of shape `from` (nullptr: unknown rank) for the elements
 // `wanted` of its second input, -1 and 0 resolved. Fails where they do not fit.

@@ -106,14 +106,8 @@ void run_slice(const KernelCall& call) {
   const auto ranges =
       slice_ranges(from.shape, indices_of(call.inputs[1]), indices_of(call.inputs[2]),
                    optional_indices(call, 3), optional_indices(call, 4));
-  StridedBlock block{Shape(to.shape.begin(), to.shape.end()), row_major_strides(from.shape),
-                     row_major_strides(to.shape)};
-  for (size_t i = 0; i < ranges.size(); ++i) {
-    SARDONYX_CHECK(ranges[i].length == to.shape[i]);
-    block.from_offset += ranges[i].start * block.from_strides[i];
-    // The step of a single element is not followed, and may be too large to be multiplied.
-    block.from_strides[i] *= ranges[i].length > 1 ? ranges[i].step : 1;
-  }
+  StridedBlock block = slice_block(from.shape, ranges);
+  SARDONYX_CHECK(std::ranges::equal(block.sizes, to.shape));
   copy_strided(from.dtype, from.raw, to.raw, std::move(block));
 }
 
@@ -176,6 +170,18 @@ std::vector<SliceRange> slice_ranges(std::span<const int64_t> shape,
     ranges[axis] = slice_range(shape[axis], starts[i], ends[i], step);
   }
   return ranges;
+}
+
+StridedBlock slice_block(std::span<const int64_t> from, const std::vector<SliceRange>& ranges) {
+  StridedBlock block{{}, row_major_strides(from), {}};
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    block.sizes.push_back(ranges[i].length);
+    block.from_offset += ranges[i].start * block.from_strides[i];
+    // The step of a single element is not followed, and may be too large to be multiplied.
+    block.from_strides[i] *= ranges[i].length > 1 ? ranges[i].step : 1;
+  }
+  block.to_strides = row_major_strides(block.sizes);
+  return block;
 }
 
 namespace {

@@ -1,42 +1,87 @@
 #include "ir/ops/strided_copy.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
-#include <type_traits>
 
 #include "ir/dispatch.h"
+#include "ir/run_control.h"
 
 namespace sardonyx {
 namespace {
 
+// Squares that are moved through vector registers; elements of other sizes go one by one.
 template <typename T>
-void copy_row(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t count) {
-  if (from_step == 1 && to_step == 1) {
-    std::copy_n(from, count, to);
-  } else if (from_step == 0 && to_step == 1) {
-    std::fill_n(to, count, *from);
-  } else {
-    for (int64_t i = 0; i < count; ++i)
-      to[i * to_step] = from[i * from_step];
+struct Square {
+  static constexpr int64_t kSide = 1;
+};
+template <>
+struct Square<uint32_t> {
+  static constexpr int64_t kSide = 4;
+  using Row = uint32_t __attribute__((vector_size(16)));
+
+  static void transpose(const uint32_t* from, int64_t from_step, uint32_t* to, int64_t to_step) {
+    const Row a = load(from), b = load(from + from_step), c = load(from + 2 * from_step),
+              d = load(from + 3 * from_step);
+    const Row low_ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+    const Row low_cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+    const Row high_ab = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    const Row high_cd = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    store(to, __builtin_shufflevector(low_ab, low_cd, 0, 1, 4, 5));
+    store(to + to_step, __builtin_shufflevector(low_ab, low_cd, 2, 3, 6, 7));
+    store(to + 2 * to_step, __builtin_shufflevector(high_ab, high_cd, 0, 1, 4, 5));
+    store(to + 3 * to_step, __builtin_shufflevector(high_ab, high_cd, 2, 3, 6, 7));
+  }
+
+ private:
+  static Row load(const uint32_t* from) {
+    Row row;
+    std::memcpy(&row, from, sizeof row);
+    return row;
+  }
+  static void store(uint32_t* to, Row row) { std::memcpy(to, &row, sizeof row); }
+};
+
+// A tile of this side fits L1 in both directions for every width.
+constexpr int64_t kTile = 32;
+
+// to[row][column] = from[column][row].
+template <typename T>
+void transpose_tile(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t rows,
+                    int64_t columns) {
+  constexpr int64_t kSide = Square<T>::kSide;
+  int64_t done = 0;
+  if constexpr (kSide > 1) {
+    const int64_t whole_columns = columns - columns % kSide;
+    for (; done + kSide <= rows; done += kSide) {
+      for (int64_t column = 0; column < whole_columns; column += kSide) {
+        Square<T>::transpose(from + column * from_step + done, from_step,
+                             to + done * to_step + column, to_step);
+      }
+      for (int64_t row = done; row < done + kSide; ++row) {
+        for (int64_t column = whole_columns; column < columns; ++column)
+          to[row * to_step + column] = from[column * from_step + row];
+      }
+    }
+  }
+  for (; done < rows; ++done) {
+    for (int64_t column = 0; column < columns; ++column)
+      to[done * to_step + column] = from[column * from_step + done];
   }
 }
 
-// A square of this side fits L1 in both directions for every width.
-constexpr int64_t kTile = 32;
+// Runs this short are copied in line: a call costs more.
+constexpr int64_t kShortRun = 8;
 
-// `rows` x `columns` elements; the writer runs along columns and the reader along rows.
 template <typename T>
-void copy_transposed(const T* from, int64_t from_column_step, T* to, int64_t to_row_step,
-                     int64_t rows, int64_t columns) {
-  for (int64_t row = 0; row < rows; row += kTile) {
-    const int64_t row_end = std::min(row + kTile, rows);
-    for (int64_t column = 0; column < columns; column += kTile) {
-      const int64_t column_end = std::min(column + kTile, columns);
-      for (int64_t r = row; r < row_end; ++r) {
-        for (int64_t c = column; c < column_end; ++c) {
-          to[r * to_row_step + c] = from[c * from_column_step + r];
-        }
-      }
+void copy_runs(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t rows,
+               int64_t columns) {
+  for (int64_t row = 0; row < rows; ++row, from += from_step, to += to_step) {
+    if (columns <= kShortRun) {
+      for (int64_t column = 0; column < columns; ++column)
+        to[column] = from[column];
+    } else {
+      std::copy_n(from, columns, to);
     }
   }
 }
@@ -52,6 +97,23 @@ int64_t find_transposed_dim(const StridedBlock& block) {
     if (block.from_strides[i] == 1 && block.sizes[i] >= 4) return static_cast<int64_t>(i);
   }
   return -1;
+}
+
+void add_outermost(StridedBlock& block) {
+  block.sizes.insert(block.sizes.begin(), 1);
+  block.from_strides.insert(block.from_strides.begin(), 0);
+  block.to_strides.insert(block.to_strides.begin(), 0);
+}
+
+// Makes dim `from` the `to`-th; those between move down by one.
+void move_dim(StridedBlock& block, size_t from, size_t to) {
+  const auto move = [&](std::vector<int64_t>& list) {
+    const auto at = [&](size_t index) { return list.begin() + static_cast<std::ptrdiff_t>(index); };
+    std::rotate(at(from), at(from + 1), at(to + 1));
+  };
+  move(block.sizes);
+  move(block.from_strides);
+  move(block.to_strides);
 }
 
 // Drops dims of size 1 and merges neighbours that both sides pass evenly.
@@ -79,31 +141,6 @@ void simplify(StridedBlock& block) {
   block.to_strides.resize(kept);
 }
 
-template <typename T>
-void copy_simplified(const T* from, T* to, const StridedBlock& block) {
-  const int64_t transposed = find_transposed_dim(block);
-  if (transposed < 0) {
-    const Strides strides[] = {block.from_strides, block.to_strides};
-    const RowWalk walk(block.sizes, strides);
-    walk.for_each([&](const int64_t* offsets, int64_t length) {
-      copy_row(from + offsets[0], walk.step(0), to + offsets[1], walk.step(1), length);
-    });
-    return;
-  }
-  const auto dim = static_cast<size_t>(transposed);
-  const size_t last = block.sizes.size() - 1;
-  Shape outer = block.sizes;
-  outer[dim] = outer[last] = 1;
-  const Strides strides[] = {block.from_strides, block.to_strides};
-  const RowWalk walk(outer, strides);
-  walk.for_each(
-      [&](const int64_t* offsets, int64_t) {
-        copy_transposed(from + offsets[0], block.from_strides[last], to + offsets[1],
-                        block.to_strides[dim], block.sizes[dim], block.sizes[last]);
-      },
-      1);
-}
-
 }  // namespace
 
 size_t element_bytes(DType dtype) {
@@ -111,17 +148,91 @@ size_t element_bytes(DType dtype) {
                                  : static_cast<size_t>(std::max(bits_of(dtype), 8)) / 8;
 }
 
-void copy_strided(DType dtype, const void* from, void* to, StridedBlock block) {
-  if (std::find(block.sizes.begin(), block.sizes.end(), 0) != block.sizes.end()) return;
-  simplify(block);
-  if (block.sizes.empty()) {
-    block.sizes = {1};
-    block.from_strides = block.to_strides = {1};
+BlockCopy::BlockCopy(DType dtype, StridedBlock block)
+    : dtype_(dtype), block_(std::move(block)), count_(element_count(block_.sizes)) {
+  simplify(block_);
+  while (block_.sizes.size() < 2)
+    add_outermost(block_);
+  const size_t rows = block_.sizes.size() - 2, columns = rows + 1;
+  const int64_t transposed = find_transposed_dim(block_);
+  if (transposed >= 0) {
+    move_dim(block_, static_cast<size_t>(transposed), rows);
+    inner_ = Inner::kTransposed;
+  } else if (block_.to_strides[columns] == 1 || block_.sizes[columns] == 1) {
+    const int64_t step = block_.sizes[columns] == 1 ? 1 : block_.from_strides[columns];
+    inner_ = step == 1 ? Inner::kRuns : step == 0 ? Inner::kRepeats : Inner::kSteps;
   }
-  dispatch_width(dtype, [&]<typename T>() {
-    copy_simplified(static_cast<const T*>(from) + block.from_offset,
-                    static_cast<T*>(to) + block.to_offset, block);
+  split_ = columns;
+  for (size_t i = 0; i < columns; ++i) {
+    if (block_.sizes[i] > (split_ == columns ? 1 : block_.sizes[split_])) split_ = i;
+  }
+}
+
+template <typename T>
+void BlockCopy::copy_inner(const T* from, T* to, int64_t rows, int64_t columns) const {
+  const size_t last = block_.sizes.size() - 1;
+  const int64_t from_step = block_.from_strides[last], to_step = block_.to_strides[last];
+  const int64_t from_row = block_.from_strides[last - 1], to_row = block_.to_strides[last - 1];
+  switch (inner_) {
+    case Inner::kRuns:
+      return copy_runs(from, from_row, to, to_row, rows, columns);
+    case Inner::kRepeats:
+      for (int64_t row = 0; row < rows; ++row)
+        std::fill_n(to + row * to_row, columns, from[row * from_row]);
+      return;
+    case Inner::kTransposed:
+      for (int64_t row = 0; row < rows; row += kTile) {
+        for (int64_t column = 0; column < columns; column += kTile) {
+          transpose_tile(from + column * from_step + row, from_step, to + row * to_row + column,
+                         to_row, std::min(kTile, rows - row), std::min(kTile, columns - column));
+        }
+      }
+      return;
+    case Inner::kSteps:
+      for (int64_t row = 0; row < rows; ++row) {
+        const T* source = from + row * from_row;
+        T* target = to + row * to_row;
+        for (int64_t column = 0; column < columns; ++column)
+          target[column * to_step] = source[column * from_step];
+      }
+      return;
+  }
+}
+
+// Every level has two elements or more, so there are at most 63 of them.
+template <typename T>
+void BlockCopy::walk(const T* from, T* to, const int64_t* sizes, size_t level) const {
+  if (level + 2 == block_.sizes.size()) return copy_inner(from, to, sizes[level], sizes[level + 1]);
+  for (int64_t i = 0; i < sizes[level]; ++i) {
+    walk(from, to, sizes, level + 1);
+    from += block_.from_strides[level];
+    to += block_.to_strides[level];
+  }
+}
+
+void BlockCopy::run_part(const void* from, void* to, int64_t part, int64_t parts) const {
+  if (count_ == 0) return;
+  std::array<int64_t, 65> sizes;
+  std::copy(block_.sizes.begin(), block_.sizes.end(), sizes.begin());
+  const int64_t size = block_.sizes[split_];
+  const int64_t begin = size * part / parts;
+  sizes[split_] = size * (part + 1) / parts - begin;
+  const int64_t from_offset = block_.from_offset + begin * block_.from_strides[split_];
+  const int64_t to_offset = block_.to_offset + begin * block_.to_strides[split_];
+  dispatch_width(dtype_, [&]<typename T>() {
+    walk(static_cast<const T*>(from) + from_offset, static_cast<T*>(to) + to_offset, sizes.data(),
+         0);
   });
+}
+
+void copy_strided(DType dtype, const void* from, void* to, StridedBlock block) {
+  const BlockCopy copy(dtype, std::move(block));
+  constexpr int64_t kPiece = 1 << 20;  // between two checks, where the block can be cut so fine
+  const int64_t pieces = copy.count() / kPiece + 1;
+  for (int64_t piece = 0; piece < pieces; ++piece) {
+    if (piece > 0) check_interrupted();
+    copy.run_part(from, to, piece, pieces);
+  }
 }
 
 void copy_run(DType dtype, const void* from, int64_t from_index, void* to, int64_t to_index,
