@@ -5,28 +5,10 @@
 #include <map>
 #include <ostream>
 
+#include "ir/dim_expression.h"
 #include "ir/error.h"
 
 namespace sardonyx {
-
-// An atom is a symbol or a function of dims. Its text is its identity.
-struct Atom {
-  enum class Kind { kSymbol, kFloor, kMin, kMax } kind;
-  std::string text;
-  std::vector<Dim> arguments;
-};
-using AtomPtr = std::shared_ptr<const Atom>;
-
-// coefficient * atoms[0] * atoms[1] ...; atoms sorted by text.
-struct Term {
-  int64_t coefficient;
-  std::vector<AtomPtr> atoms;
-};
-
-// A sum of terms; the key is the product of the atoms' texts, "" for the constant term.
-struct Dim::Expression {
-  std::map<std::string, Term> terms;
-};
 
 namespace {
 
@@ -78,6 +60,8 @@ Dim make_dim(std::shared_ptr<const Dim::Expression> expression) {
 }
 
 struct DimAlgebra {
+  static const Dim::Expression* expression_of(const Dim& dim) { return dim.expression_.get(); }
+
   static Terms terms_of(const Dim& dim) {
     if (dim.expression_) return dim.expression_->terms;
     Terms terms;
@@ -100,6 +84,10 @@ struct DimAlgebra {
     return from_terms(std::move(terms));
   }
 };
+
+const Dim::Expression* expression_of(const Dim& dim) {
+  return DimAlgebra::expression_of(dim);
+}
 
 namespace {
 

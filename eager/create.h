@@ -1,0 +1,64 @@
+// New tensors: constants, ranges and random numbers.
+#pragma once
+
+#include "eager/tensor.h"
+
+namespace sardonyx::eager {
+
+// Dims may be symbolic in a trace (`zeros({x.size(0), 4})`); then the tensor is computed in the
+// graph. Random tensors in a trace are drawn anew in each run.
+struct CreateOptions {
+  DType dtype = DType::kFloat;
+  bool requires_grad = false;
+};
+Tensor zeros(const Dims& shape, CreateOptions options = {}, Loc loc = Loc::current());
+Tensor ones(const Dims& shape, CreateOptions options = {}, Loc loc = Loc::current());
+Tensor full(const Dims& shape, double value, CreateOptions options = {}, Loc loc = Loc::current());
+Tensor zeros_like(const Tensor& x, Loc loc = Loc::current());
+Tensor ones_like(const Tensor& x, Loc loc = Loc::current());
+Tensor full_like(const Tensor& x, double value, Loc loc = Loc::current());
+// begin, begin + step ... below end (above it for a negative step).
+Tensor arange(const Dim& begin, const Dim& end, int64_t step = 1,
+              CreateOptions options = {.dtype = DType::kInt64}, Loc loc = Loc::current());
+Tensor arange(const Dim& end, CreateOptions options = {.dtype = DType::kInt64},
+              Loc loc = Loc::current());
+// `count` numbers evenly spaced over [begin, end].
+Tensor linspace(double begin, double end, int64_t count, CreateOptions options = {});
+Tensor eye(int64_t rows, std::optional<int64_t> columns = {}, CreateOptions options = {});
+
+// Random numbers come from a counter-based generator: the same for any number of threads.
+void manual_seed(uint64_t seed);
+Tensor rand(const Dims& shape, CreateOptions options = {}, Loc loc = Loc::current());   // [0, 1)
+Tensor randn(const Dims& shape, CreateOptions options = {}, Loc loc = Loc::current());  // N(0, 1)
+Tensor rand_like(const Tensor& x, Loc loc = Loc::current());
+Tensor randn_like(const Tensor& x, Loc loc = Loc::current());
+// Integers in [low, high).
+Tensor randint(int64_t low, int64_t high, const Shape& shape,
+               CreateOptions options = {.dtype = DType::kInt64});
+// The integers [0, count) in random order.
+Tensor randperm(int64_t count);
+
+// From elements: tensor({1.f, 2.f}), tensor({{1.f, 2.f}, {3.f, 4.f}}).
+template <typename T>
+Tensor tensor(const std::vector<T>& values) {
+  return Tensor::of(values, {static_cast<int64_t>(values.size())});
+}
+template <typename T>
+Tensor tensor(std::initializer_list<T> values) {
+  return tensor(std::vector<T>(values));
+}
+template <typename T>
+Tensor tensor(std::initializer_list<std::initializer_list<T>> rows) {
+  std::vector<T> values;
+  for (const auto& row : rows) {
+    if (row.size() != rows.begin()->size()) {
+      fail(ErrorCode::kInvalidArgument, "tensor: expected rows of ", rows.begin()->size(),
+           " elements, got one of ", row.size());
+    }
+    values.insert(values.end(), row.begin(), row.end());
+  }
+  const auto columns = rows.size() == 0 ? size_t{0} : rows.begin()->size();
+  return Tensor::of(values, {static_cast<int64_t>(rows.size()), static_cast<int64_t>(columns)});
+}
+
+}  // namespace sardonyx::eager

@@ -1,0 +1,249 @@
+#include "eager/frame.h"
+
+#include <algorithm>
+
+#include "eager/dispatch.h"
+#include "ir/dim_value.h"
+
+namespace sardonyx::eager {
+namespace {
+
+thread_local Frame* t_active = nullptr;
+thread_local std::string t_scope;
+
+}  // namespace
+
+Frame::Frame(Kind kind, std::string name) : kind_(kind), outer_(t_active) {
+  graph_->name = std::move(name);
+}
+
+std::shared_ptr<Frame> Frame::make(Kind kind, std::string name) {
+  return std::shared_ptr<Frame>(new Frame(kind, std::move(name)));
+}
+
+Frame* Frame::active() {
+  return t_active;
+}
+
+Tensor Frame::add_input(const std::string& name, Type type) {
+  return wrap(graph_->add_input(name, std::move(type)));
+}
+
+Tensor Frame::wrap(Value* value) {
+  auto impl = std::make_shared<detail::TensorImpl>();
+  impl->symbol = value;
+  impl->frame = shared_from_this();
+  return Tensor(std::move(impl));
+}
+
+bool Frame::records(std::span<const Tensor> inputs) const {
+  if (kind_ == Kind::kStates) return true;
+  for (const Tensor& input : inputs) {
+    if (!input.defined()) continue;
+    if (input.impl()->symbol || current(input).defined()) return true;
+  }
+  return false;
+}
+
+Tensor Frame::current(const Tensor& tensor) const {
+  const auto at = state_index_.find(tensor.impl().get());
+  if (at != state_index_.end()) return states_[at->second].assigned;
+  return kind_ == Kind::kSubgraph && outer_ ? outer_->current(tensor) : Tensor();
+}
+
+Value* Frame::value_of(const Tensor& tensor, const Loc& loc) {
+  detail::TensorImpl* impl = tensor.impl().get();
+  if (impl->symbol && impl->frame.get() == this) return impl->symbol;
+  const auto state = state_index_.find(impl);
+  if (state != state_index_.end() && states_[state->second].assigned.defined())
+    return states_[state->second].assigned.impl()->symbol;
+  const auto known = lifted_.find(impl);
+  return known != lifted_.end() ? known->second : lift(tensor, loc);
+}
+
+Value* Frame::lift(const Tensor& tensor, const Loc& loc) {
+  detail::TensorImpl* impl = tensor.impl().get();
+  Value* value = nullptr;
+  if (kind_ == Kind::kSubgraph && !impl->is_literal) {
+    // The enclosing frames must know it too: they give it at the owner's call.
+    if (!outer_) {
+      fail(ErrorCode::kInvalidArgument, text_of(loc), ": a body is recorded outside of any trace");
+    }
+    const Value* outer = outer_->value_of(tensor, loc);
+    value = graph_->add_capture(outer->name, outer->type);
+    value->dims = outer->dims;
+    captured_.push_back(tensor);
+  } else if (impl->symbol) {
+    fail(ErrorCode::kInvalidArgument, text_of(loc),
+         ": a symbolic tensor of another trace is used; return it from that trace, or pass it in");
+  } else if (kind_ == Kind::kStates && !impl->is_literal) {
+    return state_of(tensor).input;
+  } else {
+    if (!impl->value.is_tensor()) {
+      fail(ErrorCode::kUnsupported, text_of(loc), ": a value of type ", impl->value.type(),
+           " cannot be a constant of a graph; pass it in as an argument");
+    }
+    value = graph_->add_constant(name_of(tensor), impl->value.tensor());
+  }
+  lifted_[impl] = value;
+  held_.push_back(tensor);
+  return value;
+}
+
+std::string Frame::name_of(const Tensor& tensor) const {
+  const auto at = names.find(tensor.impl().get());
+  return at == names.end() ? "" : at->second;
+}
+
+namespace {
+
+// The axis of `value` whose size is `dim`.
+std::optional<int64_t> axis_of(const Value& value, const Dim& dim) {
+  if (!value.type.is_tensor() || !value.type.shape) return std::nullopt;
+  for (size_t axis = 0; axis < value.type.rank(); ++axis) {
+    if ((*value.type.shape)[axis] == dim) return static_cast<int64_t>(axis);
+  }
+  return std::nullopt;
+}
+
+Value* value_with(const Graph& graph, const Dim& dim) {
+  for (const std::vector<Value*>* list : {&graph.inputs(), &graph.captures()}) {
+    for (Value* value : *list) {
+      if (axis_of(*value, dim)) return value;
+    }
+  }
+  for (const auto& node : graph.nodes()) {
+    for (Value* value : node->outputs) {
+      if (value && axis_of(*value, dim)) return value;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Tensor Frame::read_dim(const Dim& dim, const Loc& loc) {
+  if (Value* value = value_with(*graph_, dim)) {
+    static const OpDef& shape = op_named("Shape");
+    const int64_t axis = *axis_of(*value, dim);
+    return apply(shape, {wrap(value)}, {{"start", axis}, {"end", axis + 1}}, loc);
+  }
+  if (!outer_) return Tensor();
+  const Tensor outside = [&] {
+    const FrameScope scope(*outer_);
+    return outer_->read_dim(dim, loc);
+  }();
+  return outside.defined() ? wrap(value_of(outside, loc)) : outside;
+}
+
+Tensor Frame::dim_tensor(const Dim& dim, const Loc& loc) {
+  const auto known = dims_.find(dim.text());
+  if (known != dims_.end()) return wrap(known->second);
+  Tensor found = read_dim(dim, loc);
+  if (!found.defined()) {
+    EagerEmitter emitter(loc);
+    const auto symbol = [&](std::string_view name) {
+      const Tensor read = read_dim(Dim::symbol(name), loc);
+      if (read.defined()) return detail::val_of(read);
+      fail(ErrorCode::kInvalidArgument, text_of(loc), ": the size ", name,
+           " belongs to no tensor of this trace; pass in a tensor that has it");
+    };
+    found = detail::tensor_of(dim_value(emitter, dim, symbol));
+  }
+  dims_[dim.text()] = found.impl()->symbol;
+  return found;
+}
+
+Frame::State& Frame::state_of(const Tensor& tensor) {
+  detail::TensorImpl* impl = tensor.impl().get();
+  const auto known = state_index_.find(impl);
+  if (known != state_index_.end()) return states_[known->second];
+  Value* input = graph_->add_input(name_of(tensor), impl->value.type());
+  // It may have been taken for a constant before it was assigned.
+  const auto lifted = lifted_.find(impl);
+  if (lifted != lifted_.end()) graph_->replace_uses(*lifted->second, *input);
+  lifted_[impl] = input;
+  state_index_[impl] = states_.size();
+  states_.push_back({tensor, input, {}, {}, {}, false});
+  return states_.back();
+}
+
+void Frame::assign(const Tensor& target, const Tensor& value, const Loc& loc) {
+  if (kind_ == Kind::kSubgraph) {
+    fail(ErrorCode::kUnsupported, text_of(loc),
+         ": assign inside the body of cond, while_loop or scan; carry the value as a result of the "
+         "body and assign it outside");
+  }
+  if (kind_ == Kind::kConstants) {
+    fail(ErrorCode::kInvalidArgument, text_of(loc),
+         ": assign changes a tensor of the program while a graph without states is recorded; call "
+         "eval(), or export the step with its states");
+  }
+  detail::TensorImpl* impl = target.impl().get();
+  if (impl->symbol) {
+    fail(ErrorCode::kInvalidArgument, text_of(loc),
+         ": assign to a symbolic tensor; only tensors of the program are states");
+  }
+  impl->is_literal = false;
+  Tensor symbolic = wrap(value_of(value, loc));
+  state_of(target).assigned = std::move(symbolic);
+}
+
+void Frame::note_grad(const Tensor& target) {
+  Frame* root = this;
+  while (root->kind_ == Kind::kSubgraph && root->outer_)
+    root = root->outer_;
+  if (target.impl()->symbol) return;
+  if (root->kind_ == Kind::kStates) {
+    State& state = root->state_of(target);
+    if (!state.grad_touched) state.outer_grad = target.grad();
+    state.grad_touched = true;
+    return;
+  }
+  const auto known = root->state_index_.find(target.impl().get());
+  if (known != root->state_index_.end()) return;
+  root->state_index_[target.impl().get()] = root->states_.size();
+  root->states_.push_back({target, nullptr, {}, {}, target.grad(), true});
+}
+
+void Frame::capture_all(const std::vector<Tensor>& tensors, const Loc& loc) {
+  for (const Tensor& tensor : tensors)
+    value_of(tensor, loc);
+}
+
+std::vector<Frame::State> Frame::finish() {
+  for (State& state : states_) {
+    if (!state.grad_touched) continue;
+    state.grad = state.tensor.grad();
+    state.tensor.set_grad(state.outer_grad);
+  }
+  captured_.clear();
+  held_.clear();
+  return std::move(states_);
+}
+
+FrameScope::FrameScope(Frame& frame) : previous_(t_active) {
+  t_active = &frame;
+}
+FrameScope::~FrameScope() {
+  t_active = previous_;
+}
+
+ScopeName::ScopeName(const std::string& name) : previous_size_(t_scope.size()) {
+  if (!t_scope.empty() && !name.empty()) t_scope += '.';
+  t_scope += name;
+}
+ScopeName::~ScopeName() {
+  t_scope.resize(previous_size_);
+}
+const std::string& ScopeName::current() {
+  return t_scope;
+}
+
+std::string text_of(const Loc& loc) {
+  const std::string_view path = loc.file_name();
+  const size_t slash = path.find_last_of('/');
+  return text(slash == path.npos ? path : path.substr(slash + 1), ":", loc.line());
+}
+
+}  // namespace sardonyx::eager

@@ -1,0 +1,230 @@
+#include "eager/tensor.h"
+
+#include <cstring>
+
+#include "eager/dispatch.h"
+#include "eager/frame.h"
+#include "eager/tape.h"
+#include "eager/tensor_text.h"
+#include "ir/convert.h"
+
+namespace sardonyx::eager {
+namespace detail {
+
+ImplPtr make_impl(Datum value) {
+  auto impl = std::make_shared<TensorImpl>();
+  impl->value = std::move(value);
+  return impl;
+}
+
+Tensor tensor_of(const Val& val) {
+  return Tensor(val.as<TensorImpl>()->shared_from_this());
+}
+
+}  // namespace detail
+
+namespace {
+
+const detail::TensorImpl& defined_impl(const Tensor& tensor) {
+  if (!tensor.defined())
+    fail(ErrorCode::kInvalidArgument, "an undefined tensor has no value, type or shape");
+  return *tensor.impl();
+}
+
+}  // namespace
+
+Tensor::Tensor(const sardonyx::Tensor& value) : Tensor(Datum(value)) {}
+
+Tensor::Tensor(const Datum& value) : impl_(detail::make_impl(value)) {
+  impl_->is_literal = Frame::active() != nullptr;
+}
+
+Tensor Tensor::of_double(double value, DType dtype) {
+  sardonyx::Tensor one = sardonyx::Tensor::allocate(dtype, {});
+  store_numbers(dtype, one.raw(), 0, 1, &value);
+  return Tensor(one);
+}
+
+Tensor Tensor::of_bytes(const void* bytes, DType dtype, Shape shape, size_t count) {
+  sardonyx::Tensor made = sardonyx::Tensor::allocate(dtype, std::move(shape));
+  if (static_cast<size_t>(made.count()) != count) {
+    fail(ErrorCode::kInvalidArgument, "shape ", to_text(made.shape()), " has ", made.count(),
+         " elements, but ", count, " were given");
+  }
+  if (dtype == DType::kString) {
+    const auto* strings = static_cast<const std::string*>(bytes);
+    std::copy(strings, strings + count, static_cast<std::string*>(made.raw()));
+  } else if (count > 0) {
+    std::memcpy(made.raw(), bytes, made.bytes());
+  }
+  return Tensor(made);
+}
+
+Type Tensor::type() const {
+  const detail::TensorImpl& impl = defined_impl(*this);
+  if (impl.symbol) return impl.symbol->type;
+  return impl.value.type();
+}
+
+bool Tensor::is_symbolic() const {
+  return impl_ && impl_->symbol;
+}
+
+DType Tensor::dtype() const {
+  const detail::TensorImpl& impl = defined_impl(*this);
+  return impl.symbol ? impl.symbol->type.dtype : impl.value.tensor().dtype();
+}
+
+size_t Tensor::rank() const {
+  const detail::TensorImpl& impl = defined_impl(*this);
+  if (!impl.symbol) return impl.value.tensor().rank();
+  return shape().size();
+}
+
+Dims Tensor::shape() const {
+  const detail::TensorImpl& impl = defined_impl(*this);
+  if (!impl.symbol) return to_dims(impl.value.tensor().shape());
+  if (!impl.symbol->type.shape) {
+    fail(ErrorCode::kInvalidArgument, "the rank of ", impl.symbol->name, " (", impl.symbol->type,
+         ") is not known before the run; reshape it to a shape of known rank");
+  }
+  return *impl.symbol->type.shape;
+}
+
+Dim Tensor::size(int64_t axis) const {
+  const Dims dims = shape();
+  const auto rank = static_cast<int64_t>(dims.size());
+  if (axis < -rank || axis >= rank) {
+    fail(ErrorCode::kInvalidArgument, "size: expected an axis within [", -rank, ", ", rank,
+         "), got ", axis);
+  }
+  return dims[static_cast<size_t>(axis < 0 ? axis + rank : axis)];
+}
+
+Dim Tensor::numel() const {
+  return element_count(shape());
+}
+
+const Datum& Tensor::datum(Loc loc) const {
+  const detail::TensorImpl& impl = defined_impl(*this);
+  if (!impl.symbol) return impl.value;
+  fail(
+      ErrorCode::kInvalidArgument, text_of(loc), ": the value of a symbolic tensor (",
+      impl.symbol->type, ") is asked for while tracing ",
+      impl.frame->graph().name.empty() ? "a function" : impl.frame->graph().name,
+      "; it is known at the run only: branch with cond(), loop with while_loop() or scan(), select "
+      "with where()");
+}
+
+const sardonyx::Tensor& Tensor::data(Loc loc) const {
+  return datum(loc).tensor();
+}
+
+double Tensor::item_as_double(const Loc& loc) const {
+  const sardonyx::Tensor& value = data(loc);
+  if (value.count() != 1) {
+    fail(ErrorCode::kInvalidArgument, text_of(loc), ": item() of a tensor ", type(),
+         "; it is for one element: index or reduce the tensor first");
+  }
+  if (value.dtype() == DType::kBool) return static_cast<const uint8_t*>(value.raw())[0];
+  return value.to_doubles()[0];
+}
+
+const void* Tensor::elements(DType wanted, size_t& count, const Loc& loc) const {
+  const sardonyx::Tensor& value = data(loc);
+  if (value.dtype() != wanted) {
+    fail(ErrorCode::kInvalidArgument, text_of(loc), ": the tensor's elements are ", value.dtype(),
+         ", asked for as ", wanted, "; convert with to()");
+  }
+  count = static_cast<size_t>(value.count());
+  return value.raw();
+}
+
+std::string Tensor::text() const {
+  if (!defined()) return "undefined";
+  if (is_symbolic()) return sardonyx::text("symbolic ", impl_->symbol->name, " ", type());
+  return impl_->value.is_tensor() ? tensor_text(impl_->value.tensor()) : type().text();
+}
+
+std::ostream& operator<<(std::ostream& out, const Tensor& tensor) {
+  return out << tensor.text();
+}
+
+bool Tensor::requires_grad() const {
+  return impl_ && impl_->tracked();
+}
+
+Tensor& Tensor::set_requires_grad(bool wanted) {
+  const detail::TensorImpl& impl = defined_impl(*this);
+  if (impl.creator) {
+    if (wanted) return *this;
+    fail(ErrorCode::kInvalidArgument,
+         "only leaves can be told to need no gradient; use detach() on a result");
+  }
+  if (wanted && !is_floating(dtype())) {
+    fail(ErrorCode::kInvalidArgument, "only floating tensors can require gradients, this is ",
+         type());
+  }
+  impl_->requires_grad = wanted;
+  return *this;
+}
+
+bool Tensor::is_leaf() const {
+  return defined_impl(*this).creator == nullptr;
+}
+
+Tensor Tensor::grad() const {
+  const detail::TensorImpl& impl = defined_impl(*this);
+  return impl.grad_state ? impl.grad_state->grad : Tensor();
+}
+
+void Tensor::set_grad(const Tensor& gradient) const {
+  defined_impl(*this);
+  if (!gradient.defined() && !impl_->grad_state) return;
+  impl_->grads().grad = gradient;
+}
+
+Tensor& Tensor::retain_grad() {
+  defined_impl(*this);
+  impl_->grads().retain_grad = true;
+  return *this;
+}
+
+void Tensor::register_hook(Hook hook) const {
+  defined_impl(*this);
+  impl_->grads().hooks.push_back(std::move(hook));
+}
+
+Tensor Tensor::detach() const {
+  const detail::TensorImpl& impl = defined_impl(*this);
+  auto copy = detail::make_impl(impl.value);
+  copy->symbol = impl.symbol;
+  copy->frame = impl.frame;
+  copy->is_literal = impl.is_literal;
+  Frame* frame = Frame::active();
+  if (frame && !impl.symbol && !impl.is_literal) {
+    // Within a trace a tensor of the program stays the state that it is.
+    if (frame->records(std::span(this, 1)))
+      return frame->wrap(frame->value_of(*this, Loc::current()));
+  }
+  return Tensor(std::move(copy));
+}
+
+const Tensor& Tensor::assign(const Tensor& value, Loc loc) const {
+  defined_impl(*this);
+  defined_impl(value);
+  const Type wanted = type(), given = value.type();
+  if (!(wanted == given)) {
+    fail(ErrorCode::kInvalidArgument, text_of(loc), ": assign: expected a value of type ", wanted,
+         ", got ", given);
+  }
+  if (Frame* frame = Frame::active(); frame && (value.is_symbolic() || frame->records({}))) {
+    frame->assign(*this, value, loc);
+  } else {
+    impl_->value = value.datum(loc);
+  }
+  ++impl_->version;
+  return *this;
+}
+
+}  // namespace sardonyx::eager

@@ -1,0 +1,57 @@
+// What stands behind an eager Tensor; for the eager layer's own sources.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "eager/tensor.h"
+#include "ir/datum.h"
+#include "ir/differentiate.h"
+#include "ir/graph.h"
+
+namespace sardonyx::eager {
+
+class Frame;
+
+namespace detail {
+
+struct TapeNode;
+
+// Autograd state that few tensors have.
+struct GradState {
+  Tensor grad;
+  std::vector<Tensor::Hook> hooks;
+  bool retain_grad = false;
+};
+
+struct TensorImpl : std::enable_shared_from_this<TensorImpl> {
+  Datum value;              // undefined while symbolic
+  Value* symbol = nullptr;  // of the graph that `frame` records
+  std::shared_ptr<Frame> frame;
+  bool requires_grad = false;         // a leaf that gradients are kept for
+  std::shared_ptr<TapeNode> creator;  // the recorded op that made it
+  uint32_t creator_output = 0;
+  uint32_t version = 0;     // counts `assign`
+  bool is_literal = false;  // made within a trace: part of the graph, no state of the program's
+  std::unique_ptr<GradState> grad_state;
+
+  GradState& grads() {
+    if (!grad_state) grad_state = std::make_unique<GradState>();
+    return *grad_state;
+  }
+  bool tracked() const { return requires_grad || creator != nullptr; }
+};
+using ImplPtr = std::shared_ptr<TensorImpl>;
+
+ImplPtr make_impl(Datum value);
+
+inline Val val_of(const Tensor& tensor) {
+  return tensor.defined() ? Val(std::shared_ptr<void>(tensor.impl())) : Val();
+}
+inline TensorImpl& impl_of(const Val& val) {
+  return *val.as<TensorImpl>();
+}
+Tensor tensor_of(const Val& val);
+
+}  // namespace detail
+}  // namespace sardonyx::eager

@@ -1,0 +1,74 @@
+#include "eager/tensor.h"
+
+#include <gtest/gtest.h>
+
+#include "eager/autograd.h"
+#include "eager/create.h"
+#include "eager/engine.h"
+#include "eager/functional.h"
+
+namespace sardonyx::eager {
+namespace {
+
+TEST(EagerTensor, OperatorsBroadcastAndPromote) {
+  const Tensor a = tensor({{1.f, 2.f}, {3.f, 4.f}});
+  EXPECT_EQ((a + tensor({10.f, 20.f})).to_vector<float>(), (std::vector<float>{11, 22, 13, 24}));
+  EXPECT_EQ((2 * a - 1).to_vector<float>(), (std::vector<float>{1, 3, 5, 7}));
+  const Tensor integers = tensor<int64_t>({1, 2});
+  EXPECT_EQ((integers + 0.5).to_vector<float>(), (std::vector<float>{1.5f, 2.5f}));
+  EXPECT_EQ((integers / 2).to_vector<float>(), (std::vector<float>{0.5f, 1.f}));
+  EXPECT_EQ((integers * 3).to_vector<int64_t>(), (std::vector<int64_t>{3, 6}));
+  EXPECT_EQ((integers + a).dtype(), DType::kFloat);
+  EXPECT_EQ((a > 2).dtype(), DType::kBool);
+  EXPECT_FLOAT_EQ(a.sum().item<float>(), 10);
+  EXPECT_FLOAT_EQ(a.mean({0})[1].item<float>(), 3);
+}
+
+TEST(EagerTensor, ReshapeIndexAndSlice) {
+  const Tensor x = arange(24).reshape({2, 3, 4});
+  EXPECT_EQ(x.reshape({-1, 12}).shape(), (Dims{2, 12}));
+  EXPECT_EQ(x.flatten(1).shape(), (Dims{2, 12}));
+  EXPECT_EQ(x.index({1, Ellipsis{}, 0}).to_vector<int64_t>(), (std::vector<int64_t>{12, 16, 20}));
+  EXPECT_EQ(x.index({Slice{}, Slice{{}, {}, -1}, 3}).to_vector<int64_t>(),
+            (std::vector<int64_t>{11, 7, 3, 23, 19, 15}));
+  const Tensor rows = tensor<int64_t>({0, 2}), columns = tensor<int64_t>({3, 1});
+  EXPECT_EQ(x.index({1, rows, columns}).to_vector<int64_t>(), (std::vector<int64_t>{15, 21}));
+  EXPECT_EQ(x.index({Slice{}, rows, columns}).to_vector<int64_t>(),
+            (std::vector<int64_t>{3, 9, 15, 21}));
+  EXPECT_EQ(x.index({x > 21}).to_vector<int64_t>(), (std::vector<int64_t>{22, 23}));
+  EXPECT_EQ(x.index({NewAxis{}, 0}).shape(), (Dims{1, 3, 4}));
+}
+
+TEST(EagerTensor, ErrorsNameTheCallersLine) {
+  const Tensor a = zeros({2, 3}), b = zeros({4, 5});
+  try {
+    matmul(a, b);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("tensor_test.cpp:"), std::string::npos)
+        << error.what();
+    EXPECT_NE(std::string(error.what()).find("MatMul"), std::string::npos) << error.what();
+  }
+  EXPECT_THROW(a.item<float>(), Error);
+}
+
+TEST(EagerTensor, KernelsArePreparedOnce) {
+  const Tensor a = ones({3, 3});
+  (void)(a + a);
+  const EngineStats before = engine_stats();
+  for (int i = 0; i < 10; ++i)
+    (void)(a + a);
+  EXPECT_EQ(engine_stats().misses, before.misses);
+  EXPECT_EQ(engine_stats().hits, before.hits + 10);
+}
+
+TEST(EagerTensor, SeededRandomNumbersRepeat) {
+  manual_seed(7);
+  const std::vector<float> first = randn({5}).to_vector<float>();
+  manual_seed(7);
+  EXPECT_EQ(randn({5}).to_vector<float>(), first);
+  EXPECT_NE(randn({5}).to_vector<float>(), first);
+}
+
+}  // namespace
+}  // namespace sardonyx::eager
