@@ -1,4 +1,5 @@
-// Cast between float16 and float32, QuantizeLinear and DequantizeLinear between float32 and 8 bits.
+// Cast between float16 and float32 and from whole numbers, QuantizeLinear and DequantizeLinear
+// between float32 and 8 bits.
 #include <cmath>
 #include <type_traits>
 
@@ -28,6 +29,51 @@ class CastKernel : public Kernel {
   int threads_;
 };
 
+// Between whole numbers (bool among them) and from these to float, as the language converts.
+template <typename From, typename To>
+void plain_row(const From* in, To* out, size_t count) {
+  for (size_t i = 0; i < count; ++i)
+    out[i] = static_cast<To>(in[i]);
+}
+
+template <typename From>
+void truth_row(const From* in, bool* out, size_t count) {
+  for (size_t i = 0; i < count; ++i)
+    out[i] = in[i] != From(0);
+}
+
+template <typename From>
+std::unique_ptr<Kernel> cast_from(DType to, int64_t count, int threads) {
+  switch (to) {
+    case DType::kFloat:
+      return std::make_unique<CastKernel<From, float, plain_row<From, float>>>(count, threads);
+    case DType::kInt32:
+      return std::make_unique<CastKernel<From, int32_t, plain_row<From, int32_t>>>(count, threads);
+    case DType::kInt64:
+      return std::make_unique<CastKernel<From, int64_t, plain_row<From, int64_t>>>(count, threads);
+    case DType::kBool:
+      return std::make_unique<CastKernel<From, bool, truth_row<From>>>(count, threads);
+    default:
+      return nullptr;
+  }
+}
+
+std::unique_ptr<Kernel> plain_cast(DType from, DType to, int64_t count, int threads) {
+  switch (from) {
+    case DType::kBool:
+    case DType::kUInt8:
+      return cast_from<uint8_t>(to, count, threads);
+    case DType::kInt8:
+      return cast_from<int8_t>(to, count, threads);
+    case DType::kInt32:
+      return cast_from<int32_t>(to, count, threads);
+    case DType::kInt64:
+      return cast_from<int64_t>(to, count, threads);
+    default:
+      return nullptr;
+  }
+}
+
 Prepared prepare_cast(const KernelRequest& request) {
   const DType from = request.inputs[0].dtype, to = request.outputs[0].dtype;
   const int64_t count = element_count(request.inputs[0].shape);
@@ -39,7 +85,9 @@ Prepared prepare_cast(const KernelRequest& request) {
   if (from == DType::kFloat && to == DType::kFloat16) {
     return Prepared::accept(std::make_unique<Down>(count, request.threads), "simd");
   }
-  return Prepared::refuse("only float16 and float are converted here");
+  if (auto kernel = plain_cast(from, to, count, request.threads))
+    return Prepared::accept(std::move(kernel), "rows");
+  return Prepared::refuse("numbers of these types are left to the reference");
 }
 
 // One scale and zero point for the whole tensor, or for each index along an axis.

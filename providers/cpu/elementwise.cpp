@@ -77,58 +77,45 @@ Prepared prepare_clip(const KernelRequest& request) {
   return prepare_unary(request, Unary::kClip, bounds);
 }
 
-template <typename Out, typename Op,
-          void (*row)(Op, const float*, bool, const float*, bool, Out*, size_t)>
-class PairKernel : public Kernel {
+class BinaryKernel : public Kernel {
  public:
-  PairKernel(Op op, RowGrid grid, const KernelRequest& request)
+  BinaryKernel(Binary op, RowGrid grid, const KernelRequest& request)
       : op_(op), grid_(grid), threads_(request.threads) {
-    for (size_t k = 0; k < 2; ++k) {
-      aliases_[k] =
-          sizeof(Out) == sizeof(float) && request.inputs[k].shape == request.outputs[0].shape;
-    }
+    for (size_t k = 0; k < 2; ++k)
+      aliases_[k] = request.inputs[k].shape == request.outputs[0].shape;
   }
 
   void run(const KernelArgs& args) const override {
     const auto* a = static_cast<const float*>(args.inputs[0]);
     const auto* b = static_cast<const float*>(args.inputs[1]);
-    auto* out = static_cast<Out*>(args.outputs[0]);
+    auto* out = static_cast<float*>(args.outputs[0]);
     grid_.for_each(threads_, [&](const RowGrid::Offsets& at, int64_t begin, int64_t count) {
-      row(op_, a + at[0], grid_.steps[0], b + at[1], grid_.steps[1], out + begin,
-          static_cast<size_t>(count));
+      binary_row(op_, a + at[0], grid_.steps[0], b + at[1], grid_.steps[1], out + begin,
+                 static_cast<size_t>(count));
     });
   }
   bool may_alias(size_t, size_t input) const override { return input < 2 && aliases_[input]; }
 
  private:
-  Op op_;
+  Binary op_;
   RowGrid grid_;
   int threads_;
   std::array<bool, 2> aliases_{};
 };
 
-using BinaryKernel = PairKernel<float, Binary, binary_row>;
-using CompareKernel = PairKernel<bool, Comparison, compare_row>;
-
-template <typename KernelType, typename Op>
-Prepared prepare_pair(const KernelRequest& request, Op op) {
+Prepared prepare_pair(const KernelRequest& request, Binary op) {
   if (request.inputs.size() != 2) return Prepared::refuse("only two inputs are joined here");
   if (!all_of(request.inputs, DType::kFloat))
     return Prepared::refuse("only float is computed here");
   const Shape* operands[] = {&request.inputs[0].shape, &request.inputs[1].shape};
   const std::optional<RowGrid> grid = RowGrid::of(request.outputs[0].shape, operands);
   if (!grid) return Prepared::refuse("the broadcast has too many dims");
-  return Prepared::accept(std::make_unique<KernelType>(op, *grid, request), "simd");
+  return Prepared::accept(std::make_unique<BinaryKernel>(op, *grid, request), "simd");
 }
 
 template <Binary op>
 Prepared prepare_binary(const KernelRequest& request) {
-  return prepare_pair<BinaryKernel>(request, op);
-}
-
-template <Comparison op>
-Prepared prepare_comparison(const KernelRequest& request) {
-  return prepare_pair<CompareKernel>(request, op);
+  return prepare_pair(request, op);
 }
 
 // Exponents that models are full of have kernels of their own.
@@ -141,7 +128,7 @@ Prepared prepare_pow(const KernelRequest& request) {
     if (value == 2) return prepare_unary(request, Unary::kSquare, {});
     if (value == -1) return prepare_unary(request, Unary::kReciprocal, {});
   }
-  return prepare_pair<BinaryKernel>(request, Binary::kPow);
+  return prepare_pair(request, Binary::kPow);
 }
 
 constexpr KernelEntry kEntries[] = {
@@ -178,11 +165,6 @@ constexpr KernelEntry kEntries[] = {
     {"Sum", "rows", prepare_binary<Binary::kAdd>},
     {"PRelu", "rows", prepare_binary<Binary::kPRelu>},
     {"Pow", "rows", prepare_pow},
-    {"Equal", "rows", prepare_comparison<Comparison::kEqual>},
-    {"Greater", "rows", prepare_comparison<Comparison::kGreater>},
-    {"GreaterOrEqual", "rows", prepare_comparison<Comparison::kGreaterOrEqual>},
-    {"Less", "rows", prepare_comparison<Comparison::kLess>},
-    {"LessOrEqual", "rows", prepare_comparison<Comparison::kLessOrEqual>},
 };
 
 }  // namespace

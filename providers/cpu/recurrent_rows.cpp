@@ -94,27 +94,48 @@ void GateProducts(size_t gates, const float* in, size_t in_stride, size_t rows, 
   }
 }
 
-// The sums of one row, from the input's part of the gates.
-template <size_t kGates>
-HWY_INLINE void gate_sums(const CellStep& s, size_t row, V* sums) {
-  const D d;
-  for (size_t gate = 0; gate < kGates; ++gate) {
-    sums[gate] = hn::LoadU(d, s.x + row * s.x_stride + gate * hn::Lanes(d));
+// For each row: finish(row, sums), where sums[gate] = start(row, gate) + the recurrent products of
+// `h`. Rows go together as far as registers allow, so that the panel is read once for them all.
+template <size_t kGates, typename Start, typename Finish>
+HWY_INLINE void for_rows(const CellStep& s, const float* h, const Start& start,
+                         const Finish& finish) {
+  constexpr size_t kRows = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
+  size_t row = 0;
+  for (; row + kRows <= s.rows; row += kRows) {
+    V sums[kRows * kGates];
+    for (size_t i = 0; i < kRows * kGates; ++i)
+      sums[i] = start(row + i / kGates, i % kGates);
+    multiply<kGates, kRows>(h + row * s.h_stride, s.h_stride, s.depth, s.panel, sums);
+    for (size_t i = 0; i < kRows; ++i)
+      finish(row + i, sums + i * kGates);
   }
-  multiply<kGates, 1>(s.h + row * s.h_stride, s.h_stride, s.depth, s.panel, sums);
+  for (; row < s.rows; ++row) {
+    V sums[kGates];
+    for (size_t gate = 0; gate < kGates; ++gate)
+      sums[gate] = start(row, gate);
+    multiply<kGates, 1>(h + row * s.h_stride, s.h_stride, s.depth, s.panel, sums);
+    finish(row, sums);
+  }
+}
+
+// The input's part of a gate.
+HWY_INLINE V input_part(const CellStep& s, size_t row, size_t gate) {
+  const D d;
+  return hn::LoadU(d, s.x + row * s.x_stride + gate * hn::Lanes(d));
 }
 
 void LstmStep(const CellStep& s) {
   const D d;
-  for (size_t row = 0; row < s.rows; ++row) {
-    V sums[4];
-    gate_sums<4>(s, row, sums);
-    float* c = s.c + row * s.h_stride + s.unit;
-    const V kept = hn::Mul(sigmoid(sums[2]), hn::LoadU(d, c));
-    const V cell = hn::MulAdd(sigmoid(sums[0]), tanh_of(sums[3]), kept);
-    hn::StoreU(cell, d, c);
-    hn::StoreU(hn::Mul(sigmoid(sums[1]), tanh_of(cell)), d, s.h_out + row * s.h_stride + s.unit);
-  }
+  for_rows<4>(
+      s, s.h, [&](size_t row, size_t gate) HWY_ATTR { return input_part(s, row, gate); },
+      [&](size_t row, const V* sums) HWY_ATTR {
+        float* c = s.c + row * s.h_stride + s.unit;
+        const V kept = hn::Mul(sigmoid(sums[2]), hn::LoadU(d, c));
+        const V cell = hn::MulAdd(sigmoid(sums[0]), tanh_of(sums[3]), kept);
+        hn::StoreU(cell, d, c);
+        hn::StoreU(hn::Mul(sigmoid(sums[1]), tanh_of(cell)), d,
+                   s.h_out + row * s.h_stride + s.unit);
+      });
 }
 
 // (1 - z) * candidate + z * h
@@ -124,38 +145,39 @@ HWY_INLINE V mix(V z, V candidate, V h) {
 
 void GruStepLinear(const CellStep& s, const float* hidden_bias) {
   const D d;
-  const size_t lanes = hn::Lanes(d);
-  for (size_t row = 0; row < s.rows; ++row) {
-    const float* x = s.x + row * s.x_stride;
-    V sums[3] = {hn::LoadU(d, x), hn::LoadU(d, x + lanes), hn::LoadU(d, hidden_bias)};
-    multiply<3, 1>(s.h + row * s.h_stride, s.h_stride, s.depth, s.panel, sums);
-    const V candidate = tanh_of(hn::MulAdd(sigmoid(sums[1]), sums[2], hn::LoadU(d, x + 2 * lanes)));
-    const V h = hn::LoadU(d, s.h + row * s.h_stride + s.unit);
-    hn::StoreU(mix(sigmoid(sums[0]), candidate, h), d, s.h_out + row * s.h_stride + s.unit);
-  }
+  for_rows<3>(
+      s, s.h,
+      [&](size_t row, size_t gate)
+          HWY_ATTR { return gate < 2 ? input_part(s, row, gate) : hn::LoadU(d, hidden_bias); },
+      [&](size_t row, const V* sums) HWY_ATTR {
+        const V candidate = tanh_of(hn::MulAdd(sigmoid(sums[1]), sums[2], input_part(s, row, 2)));
+        const V h = hn::LoadU(d, s.h + row * s.h_stride + s.unit);
+        hn::StoreU(mix(sigmoid(sums[0]), candidate, h), d, s.h_out + row * s.h_stride + s.unit);
+      });
 }
 
 void GruStepGates(const CellStep& s, float* z, float* reset_h) {
   const D d;
-  for (size_t row = 0; row < s.rows; ++row) {
-    V sums[2];
-    gate_sums<2>(s, row, sums);
-    const size_t place = row * s.h_stride + s.unit;
-    hn::StoreU(sigmoid(sums[0]), d, z + place);
-    hn::StoreU(hn::Mul(sigmoid(sums[1]), hn::LoadU(d, s.h + place)), d, reset_h + place);
-  }
+  for_rows<2>(
+      s, s.h, [&](size_t row, size_t gate) HWY_ATTR { return input_part(s, row, gate); },
+      [&](size_t row, const V* sums) HWY_ATTR {
+        const size_t place = row * s.h_stride + s.unit;
+        hn::StoreU(sigmoid(sums[0]), d, z + place);
+        hn::StoreU(hn::Mul(sigmoid(sums[1]), hn::LoadU(d, s.h + place)), d, reset_h + place);
+      });
 }
 
 void GruStepCandidate(const CellStep& s, const float* x_candidate, const float* z,
                       const float* reset_h) {
   const D d;
-  for (size_t row = 0; row < s.rows; ++row) {
-    V sum[1] = {hn::LoadU(d, x_candidate + row * s.x_stride)};
-    multiply<1, 1>(reset_h + row * s.h_stride, s.h_stride, s.depth, s.panel, sum);
-    const size_t place = row * s.h_stride + s.unit;
-    const V mixed = mix(hn::LoadU(d, z + place), tanh_of(sum[0]), hn::LoadU(d, s.h + place));
-    hn::StoreU(mixed, d, s.h_out + place);
-  }
+  for_rows<1>(
+      s, reset_h,
+      [&](size_t row, size_t) HWY_ATTR { return hn::LoadU(d, x_candidate + row * s.x_stride); },
+      [&](size_t row, const V* sums) HWY_ATTR {
+        const size_t place = row * s.h_stride + s.unit;
+        const V mixed = mix(hn::LoadU(d, z + place), tanh_of(sums[0]), hn::LoadU(d, s.h + place));
+        hn::StoreU(mixed, d, s.h_out + place);
+      });
 }
 
 size_t RecurrentLanes() {

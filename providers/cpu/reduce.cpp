@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "providers/cpu/entries.h"
 #include "providers/cpu/grid.h"
@@ -16,6 +17,12 @@ struct Block {
   int64_t outer = 1, reduced = 1, inner = 1;
 };
 
+// Is the reduction of one element that element?
+bool keeps_single(Reduction op) {
+  return op == Reduction::kSum || op == Reduction::kMean || op == Reduction::kMax ||
+         op == Reduction::kMin;
+}
+
 class ReduceKernel : public Kernel {
  public:
   ReduceKernel(Reduction op, Block block, int threads)
@@ -27,6 +34,10 @@ class ReduceKernel : public Kernel {
     const int64_t total = block_.outer * block_.reduced * block_.inner;
     const auto wanted = static_cast<int>(
         std::min({static_cast<int64_t>(threads_), block_.outer, total / kElementsPerThread + 1}));
+    if (block_.reduced == 1 && keeps_single(op_)) {
+      std::memcpy(out, in, static_cast<size_t>(total) * sizeof(float));
+      return;
+    }
     const auto one = [&](int64_t i) {
       const float* rows = in + i * block_.reduced * block_.inner;
       if (block_.inner == 1) {
@@ -81,7 +92,22 @@ Prepared prepare_reduce(const KernelRequest& request) {
   return Prepared::accept(std::make_unique<ReduceKernel>(op, block, request.threads), "simd");
 }
 
+// The pool over all spatial dims of [N, C, spatial...].
+template <Reduction op>
+Prepared prepare_global_pool(const KernelRequest& request) {
+  if (request.inputs[0].dtype != DType::kFloat)
+    return Prepared::refuse("only float is computed here");
+  const Shape& shape = request.inputs[0].shape;
+  if (element_count(shape) == 0) return Prepared::refuse("there are no elements");
+  Block block;
+  for (size_t axis = 0; axis < shape.size(); ++axis)
+    (axis < 2 ? block.outer : block.reduced) *= shape[axis];
+  return Prepared::accept(std::make_unique<ReduceKernel>(op, block, request.threads), "simd");
+}
+
 constexpr KernelEntry kEntries[] = {
+    {"GlobalAveragePool", "reduce", prepare_global_pool<Reduction::kMean>},
+    {"GlobalMaxPool", "reduce", prepare_global_pool<Reduction::kMax>},
     {"ReduceSum", "reduce", prepare_reduce<Reduction::kSum>},
     {"ReduceMean", "reduce", prepare_reduce<Reduction::kMean>},
     {"ReduceMax", "reduce", prepare_reduce<Reduction::kMax>},

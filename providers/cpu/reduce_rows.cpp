@@ -1,6 +1,7 @@
 #include "providers/cpu/reduce_rows.h"
 
 #include <cmath>
+#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "providers/cpu/reduce_rows.cpp"
@@ -26,17 +27,39 @@ struct AddMagnitude {
   static HWY_INLINE V join(V sum, V x) { return hn::Add(sum, hn::Abs(x)); }
   static HWY_INLINE V merge(V a, V b) { return hn::Add(a, b); }
 };
-// A NaN anywhere is the result, as in numpy.
-HWY_INLINE V propagate_nan(V x, V y, V result) {
-  return hn::IfThenElse(hn::IsNaN(x), x, hn::IfThenElse(hn::IsNaN(y), y, result));
-}
+// The instructions for these lose NaNs: `NanWatch` sees to them.
 struct TakeMax {
-  static HWY_INLINE V join(V a, V b) { return propagate_nan(a, b, hn::Max(a, b)); }
-  static HWY_INLINE V merge(V a, V b) { return join(a, b); }
+  static HWY_INLINE V join(V a, V b) { return hn::Max(a, b); }
+  static HWY_INLINE V merge(V a, V b) { return hn::Max(a, b); }
 };
 struct TakeMin {
-  static HWY_INLINE V join(V a, V b) { return propagate_nan(a, b, hn::Min(a, b)); }
-  static HWY_INLINE V merge(V a, V b) { return join(a, b); }
+  static HWY_INLINE V join(V a, V b) { return hn::Min(a, b); }
+  static HWY_INLINE V merge(V a, V b) { return hn::Min(a, b); }
+};
+template <typename Op>
+constexpr bool kLosesNan = std::is_same_v<Op, TakeMax> || std::is_same_v<Op, TakeMin>;
+
+// Notes whether a NaN went by: then that is the result, as in numpy. The bits of a NaN, without the
+// sign, are larger as an integer than those of any number.
+template <bool kWatches>
+class NanWatch {
+ public:
+  HWY_INLINE NanWatch() : largest_(hn::Zero(hn::RebindToSigned<D>())) {}
+  HWY_INLINE void see(V x) {
+    if constexpr (kWatches) {
+      const hn::RebindToSigned<D> di;
+      largest_ = hn::Max(largest_, hn::BitCast(di, hn::Abs(x)));
+    }
+  }
+  HWY_INLINE V checked(V result) const {
+    if constexpr (!kWatches) return result;
+    const hn::RebindToSigned<D> di;
+    const V nan = hn::BitCast(D(), hn::Max(largest_, hn::Set(di, 0x7f800000)));
+    return hn::IfThenElse(hn::IsNaN(nan), nan, result);
+  }
+
+ private:
+  hn::Vec<hn::RebindToSigned<D>> largest_;
 };
 
 // `start` is neutral to join.
@@ -45,22 +68,54 @@ HWY_INLINE float row_of(const float* in, size_t count, float start) {
   const D d;
   const size_t lanes = hn::Lanes(d);
   V sums[4] = {hn::Set(d, start), hn::Set(d, start), hn::Set(d, start), hn::Set(d, start)};
+  NanWatch<kLosesNan<Op>> watches[4];
+  const auto join = [&](size_t k, V x) HWY_ATTR {
+    watches[k].see(x);
+    sums[k] = Op::join(sums[k], x);
+  };
   size_t i = 0;
   for (; i + 4 * lanes <= count; i += 4 * lanes) {
     for (size_t k = 0; k < 4; ++k)
-      sums[k] = Op::join(sums[k], hn::LoadU(d, in + i + k * lanes));
+      join(k, hn::LoadU(d, in + i + k * lanes));
   }
   for (; i + lanes <= count; i += lanes)
-    sums[0] = Op::join(sums[0], hn::LoadU(d, in + i));
+    join(0, hn::LoadU(d, in + i));
   V total = Op::merge(Op::merge(sums[0], sums[1]), Op::merge(sums[2], sums[3]));
+  for (size_t k = 0; k < 4; ++k)
+    total = watches[k].checked(total);
   HWY_ALIGN float parts[hn::MaxLanes(d)];
   hn::Store(total, d, parts);
   V result = hn::Set(d, start);
-  for (size_t k = 0; k < lanes; ++k)
+  NanWatch<kLosesNan<Op>> watch;
+  for (size_t k = 0; k < lanes; ++k) {
+    watch.see(hn::Set(d, parts[k]));
     result = Op::merge(result, hn::Set(d, parts[k]));
-  for (; i < count; ++i)
+  }
+  for (; i < count; ++i) {
+    watch.see(hn::Set(d, in[i]));
     result = Op::join(result, hn::Set(d, in[i]));
-  return hn::GetLane(result);
+  }
+  return hn::GetLane(watch.checked(result));
+}
+
+// kCount vectors of neighbouring columns.
+template <typename Op, size_t kCount>
+HWY_INLINE void columns_at(const float* in, size_t rows, size_t width, float start, float* out) {
+  const D d;
+  const size_t lanes = hn::Lanes(d);
+  V sums[kCount];
+  NanWatch<kLosesNan<Op>> watches[kCount];
+  for (size_t k = 0; k < kCount; ++k)
+    sums[k] = hn::Set(d, start);
+  for (size_t row = 0; row < rows; ++row) {
+    for (size_t k = 0; k < kCount; ++k) {
+      const V x = hn::LoadU(d, in + row * width + k * lanes);
+      watches[k].see(x);
+      sums[k] = Op::join(sums[k], x);
+    }
+  }
+  for (size_t k = 0; k < kCount; ++k)
+    hn::StoreU(watches[k].checked(sums[k]), d, out + k * lanes);
 }
 
 template <typename Op>
@@ -68,17 +123,19 @@ HWY_INLINE void columns_of(const float* in, size_t rows, size_t width, float sta
   const D d;
   const size_t lanes = hn::Lanes(d);
   size_t i = 0;
-  for (; i + lanes <= width; i += lanes) {
-    V sum = hn::Set(d, start);
-    for (size_t row = 0; row < rows; ++row)
-      sum = Op::join(sum, hn::LoadU(d, in + row * width + i));
-    hn::StoreU(sum, d, out + i);
-  }
+  for (; i + 4 * lanes <= width; i += 4 * lanes)
+    columns_at<Op, 4>(in + i, rows, width, start, out + i);
+  for (; i + lanes <= width; i += lanes)
+    columns_at<Op, 1>(in + i, rows, width, start, out + i);
   for (; i < width; ++i) {
     V sum = hn::Set(d, start);
-    for (size_t row = 0; row < rows; ++row)
-      sum = Op::join(sum, hn::Set(d, in[row * width + i]));
-    out[i] = hn::GetLane(sum);
+    NanWatch<kLosesNan<Op>> watch;
+    for (size_t row = 0; row < rows; ++row) {
+      const V x = hn::Set(d, in[row * width + i]);
+      watch.see(x);
+      sum = Op::join(sum, x);
+    }
+    out[i] = hn::GetLane(watch.checked(sum));
   }
 }
 

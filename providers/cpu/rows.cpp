@@ -218,33 +218,5 @@ void binary_row(Binary op, const float* a, bool a_steps, const float* b, bool b_
   HWY_DYNAMIC_DISPATCH(BinaryRow)(op, a, a_steps, b, b_steps, out, count);
 }
 
-namespace {
-
-template <typename F>
-void compare(const float* a, bool a_steps, const float* b, bool b_steps, bool* out, size_t count,
-             const F& f) {
-  for (size_t i = 0; i < count; ++i)
-    out[i] = f(a[a_steps ? i : 0], b[b_steps ? i : 0]);
-}
-
-}  // namespace
-
-void compare_row(Comparison op, const float* a, bool a_steps, const float* b, bool b_steps,
-                 bool* out, size_t count) {
-  const auto map = [&](const auto& f) { compare(a, a_steps, b, b_steps, out, count, f); };
-  switch (op) {
-    case Comparison::kEqual:
-      return map([](float x, float y) { return x == y; });
-    case Comparison::kGreater:
-      return map([](float x, float y) { return x > y; });
-    case Comparison::kGreaterOrEqual:
-      return map([](float x, float y) { return x >= y; });
-    case Comparison::kLess:
-      return map([](float x, float y) { return x < y; });
-    case Comparison::kLessOrEqual:
-      return map([](float x, float y) { return x <= y; });
-  }
-}
-
 }  // namespace sardonyx::cpu
 #endif  // HWY_ONCE

@@ -41,7 +41,6 @@ struct UnaryParams {
 };
 
 enum class Binary : uint8_t { kAdd, kSub, kMul, kDiv, kMax, kMin, kPow, kPRelu };
-enum class Comparison : uint8_t { kEqual, kGreater, kGreaterOrEqual, kLess, kLessOrEqual };
 
 // out[i] = op(in[i]) for i < count. `out` may be `in`.
 void unary_row(Unary op, UnaryParams params, const float* in, float* out, size_t count);
@@ -49,7 +48,5 @@ void unary_row(Unary op, UnaryParams params, const float* in, float* out, size_t
 // operand of step 1.
 void binary_row(Binary op, const float* a, bool a_steps, const float* b, bool b_steps, float* out,
                 size_t count);
-void compare_row(Comparison op, const float* a, bool a_steps, const float* b, bool b_steps,
-                 bool* out, size_t count);
 
 }  // namespace sardonyx::cpu

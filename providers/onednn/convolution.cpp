@@ -13,7 +13,43 @@ struct Problem {
   Desc stored_weights;
   PostOps activation;
   bool has_bias;
+  bool is_turned = false;  // rows and columns are exchanged
 };
+
+// oneDNN's kernels compute many columns of one row together, so a picture of one column is seen as
+// one of one row, which lies the same in memory.
+bool is_single_column(const Shape& x, const Shape& w, const Shape& y) {
+  return x.size() == 4 && x[3] == 1 && w[3] == 1 && y[3] == 1 && x[2] > 1;
+}
+
+void turn(Extents& dims) {
+  std::swap(dims[dims.size() - 2], dims[dims.size() - 1]);
+}
+
+void turn(Problem& problem) {
+  problem.is_turned = true;
+  ConvolutionSpec& spec = problem.spec;
+  for (Desc* desc : {&spec.src, &spec.weights, &spec.dst}) {
+    Extents dims = desc->dims();
+    turn(dims);
+    *desc = any_desc(desc->data_type(), dims);
+  }
+  Extents stored = problem.stored_weights.dims();
+  turn(stored);
+  problem.stored_weights = plain_desc(problem.stored_weights.data_type(), stored);
+  for (Extents* dims : {&spec.strides, &spec.dilations, &spec.pads_begin, &spec.pads_end})
+    turn(*dims);
+}
+
+// How others know the layout of a turned picture.
+Desc turned_back(const Desc& desc) {
+  Extents dims = desc.dims();
+  turn(dims);
+  const auto same = same_format(desc, dims);
+  if (!same)
+    fail(ErrorCode::kInternal, "a layout of oneDNN's that has no name: ", layout_text(desc));
+  return *same;
+}
 
 Problem describe(const KernelRequest& request, const ops::ConvAttrs& attrs,
                  const ops::FusedActivation& activation) {
@@ -33,6 +69,7 @@ Problem describe(const KernelRequest& request, const ops::ConvAttrs& attrs,
   problem.spec.dilations = window.dilations;
   problem.spec.pads_begin = window.pads_begin;
   problem.spec.pads_end = window.pads_end;
+  if (is_single_column(x.shape, w.shape, y.shape)) turn(problem);
   return problem;
 }
 
@@ -64,6 +101,7 @@ MaybePrimitive choose_layouts(const Problem& problem) {
 Prepared build(const Problem& problem, const KernelRequest& request, const Primitive& primitive,
                Residual residual) {
   ProgramBuilder builder(request);
+  if (problem.is_turned) builder.name_layouts(turned_back);
   ProgramBuilder::Args args{
       {DNNL_ARG_SRC, builder.input(0, primitive.src())},
       {DNNL_ARG_WEIGHTS, builder.weights(1, problem.stored_weights, primitive.weights())}};

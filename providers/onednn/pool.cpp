@@ -88,6 +88,7 @@ Prepared prepare_average_pool(const KernelRequest& request) {
 
 Prepared prepare_global(const KernelRequest& request, algorithm method) {
   if (const char* why = refusal(request)) return Prepared::refuse(why);
+  if (!request.inputs[0].layout) return Prepared::refuse("rows are left to plain reductions");
   const Shape& x = request.inputs[0].shape;
   const Extents kernel(x.begin() + 2, x.end());
   const Extents ones(kernel.size(), 1), zeros(kernel.size(), 0);

@@ -175,7 +175,7 @@ Place ProgramBuilder::input_as(size_t index, const Desc& stored) {
 
 Place ProgramBuilder::input(size_t index, const Desc& wanted) {
   if (layouts_ || is_row_major(wanted)) {
-    if (layouts_) input_layouts_[index] = layout_of(wanted);
+    if (layouts_) input_layouts_[index] = layout_of(name_(wanted));
     return input_as(index, wanted);
   }
   const Desc stored = plain_desc(wanted.data_type(), wanted.dims());
@@ -186,7 +186,7 @@ Place ProgramBuilder::input(size_t index, const Desc& wanted) {
 
 void ProgramBuilder::require_layout(size_t index, const Desc& wanted) {
   SARDONYX_CHECK(layouts_ || is_row_major(wanted));
-  if (layouts_) input_layouts_[index] = layout_of(wanted);
+  if (layouts_) input_layouts_[index] = layout_of(name_(wanted));
 }
 
 Place ProgramBuilder::weights(size_t index, const Desc& stored, const Desc& wanted) {
@@ -229,7 +229,7 @@ Place ProgramBuilder::scratch(const Desc& desc) {
 
 Place ProgramBuilder::output(size_t index, const Desc& given) {
   if (layouts_ || is_row_major(given)) {
-    if (layouts_) output_layouts_[index] = layout_of(given);
+    if (layouts_) output_layouts_[index] = layout_of(name_(given));
     parts_->places.push_back({Source::kOutput, index, given});
     return parts_->places.size() - 1;
   }

@@ -25,6 +25,9 @@ class ProgramBuilder {
   explicit ProgramBuilder(int threads);
   ~ProgramBuilder();
 
+  // Layouts are told to others as `name` has it: another description of the same places in memory.
+  void name_layouts(std::function<Desc(const Desc&)> name) { name_ = std::move(name); }
+
   // Input `index`, in the layout `wanted`, whose dims may differ from the tensor's as a row-major
   // view of it would.
   Place input(size_t index, const Desc& wanted);
@@ -62,6 +65,7 @@ class ProgramBuilder {
 
   const KernelRequest* request_ = nullptr;
   bool layouts_ = true;
+  std::function<Desc(const Desc&)> name_ = [](const Desc& desc) { return desc; };
   std::unique_ptr<Parts> parts_;
   std::vector<std::pair<size_t, size_t>> aliases_;
   std::vector<LayoutPtr> input_layouts_, output_layouts_;

@@ -268,10 +268,21 @@ Prepared prepare_recurrent(const KernelRequest& request) {
   return builder.finish(implementation);
 }
 
+// With fewer sequences than this the products are bound by reading the weights, which cells that
+// meet all gates in registers do faster.
+constexpr int64_t kFewestSequences = 4;
+
+Prepared prepare_gated(const KernelRequest& request) {
+  if (request.inputs[ops::kX].shape[1] < kFewestSequences) {
+    return Prepared::refuse("few sequences are left to kernels without intermediate gates");
+  }
+  return prepare_recurrent(request);
+}
+
 constexpr KernelEntry kEntries[] = {
     {"RNN", "rnn", guarded<prepare_recurrent>},
-    {"GRU", "rnn", guarded<prepare_recurrent>},
-    {"LSTM", "rnn", guarded<prepare_recurrent>},
+    {"GRU", "rnn", guarded<prepare_gated>},
+    {"LSTM", "rnn", guarded<prepare_gated>},
 };
 
 }  // namespace
