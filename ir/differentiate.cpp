@@ -16,9 +16,10 @@ Key key_of(const Val& val) {
   return val.as<void>();
 }
 
+// The floats of 8 bits and fewer carry none: no op adds them.
 bool carries_gradients(const Emitter& e, const Val& val) {
   const Type type = e.type(val);
-  return type.is_tensor() && is_floating(type.dtype);
+  return type.is_tensor() && kFloats.has(type.dtype);
 }
 
 // Gradients that have arrived so far, by value.

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "ir/ops/elementwise.h"
+#include "ir/ops/gradient.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/samples.h"
 #include "ir/ops/tables.h"
@@ -298,6 +299,70 @@ std::vector<Sample> shift_samples() {
   return samples;
 }
 
+Vals add_gradient(Emitter&, const GradCall& c) {
+  return Vals(c.inputs.size(), c.d_outputs[0]);
+}
+
+Vals sub_gradient(Emitter& e, const GradCall& c) {
+  const Term d = d_output(e, c, 0);
+  return {d, c.wants(1) ? -d : Val()};
+}
+
+Vals mul_gradient(Emitter& e, const GradCall& c) {
+  const Term d = d_output(e, c, 0);
+  return {c.wants(0) ? d * input(e, c, 1) : Val(), c.wants(1) ? d * input(e, c, 0) : Val()};
+}
+
+Vals div_gradient(Emitter& e, const GradCall& c) {
+  const Term d_a = d_output(e, c, 0) / input(e, c, 1);
+  return {d_a, c.wants(1) ? -(d_a * output(e, c, 0)) : Val()};
+}
+
+// Either remainder is a - b * n, n being a whole number that changes in jumps only.
+Vals mod_gradient(Emitter& e, const GradCall& c) {
+  const Term d = d_output(e, c, 0);
+  if (!c.wants(1)) return {d};
+  const Term n = apply("Round", (input(e, c, 0) - output(e, c, 0)) / input(e, c, 1));
+  return {d, -(d * n)};
+}
+
+// x^(y-1) is infinite where x and y are 0, but its factor y makes the slope 0.
+Term slope_by_base(Emitter& e, const GradCall& c) {
+  const Term x = input(e, c, 0), y = cast(input(e, c, 1), x.dtype());
+  if (c.wants(1)) return y * apply("Pow", where(equal(x, 0) && equal(y, 0), 1, x), y - 1);
+  return y * apply("Pow", x, where(equal(y, 0), 1, y - 1));
+}
+
+// log(x) is infinite at 0, where no power with an exponent above 0 changes with the exponent.
+Term slope_by_exponent(Emitter& e, const GradCall& c) {
+  const Term x = input(e, c, 0);
+  return output(e, c, 0) * apply("Log", where(equal(x, 0), 1, x));
+}
+
+Vals pow_gradient(Emitter& e, const GradCall& c) {
+  const Term d = d_output(e, c, 0);
+  return {c.wants(0) ? d * slope_by_base(e, c) : Val(),
+          c.wants(1) ? cast(d * slope_by_exponent(e, c), input(e, c, 1).dtype()) : Val()};
+}
+
+// The first of the inputs that are equal to the result takes the gradient.
+Vals extremum_gradient(Emitter& e, const GradCall& c) {
+  const Term d = d_output(e, c, 0), y = output(e, c, 0);
+  Vals gradients;
+  std::optional<Term> rest = d;
+  for (size_t i = 0; i < c.inputs.size(); ++i) {
+    const Term taken = equal(input(e, c, i), y);
+    gradients.push_back(c.wants(i) ? where(taken, *rest, 0) : Val());
+    if (i + 1 < c.inputs.size()) rest = where(taken, 0, *rest);
+  }
+  return gradients;
+}
+
+Vals mean_gradient(Emitter& e, const GradCall& c) {
+  const Term part = d_output(e, c, 0) * (1.0 / static_cast<double>(c.inputs.size()));
+  return Vals(c.inputs.size(), part);
+}
+
 constexpr uint32_t kPlain = kElementwise | kPassesValues;
 
 }  // namespace
@@ -310,6 +375,7 @@ std::span<const OpDef> arithmetic_ops() {
        .types = {{"T", kNumbers}},
        .infer = infer_with_values<add_dims>,
        .reference = numbers<kAdd>,
+       .grad = add_gradient,
        .facts = kPlain | kCommutative,
        .samples = [] { return binary_samples(); }},
       {.name = "Sub",
@@ -318,6 +384,7 @@ std::span<const OpDef> arithmetic_ops() {
        .types = {{"T", kNumbers}},
        .infer = infer_with_values<sub_dims>,
        .reference = numbers<kSub>,
+       .grad = sub_gradient,
        .facts = kPlain,
        .samples = [] { return binary_samples(); }},
       {.name = "Mul",
@@ -326,6 +393,7 @@ std::span<const OpDef> arithmetic_ops() {
        .types = {{"T", kNumbers}},
        .infer = infer_with_values<mul_dims>,
        .reference = numbers<kMul>,
+       .grad = mul_gradient,
        .facts = kPlain | kCommutative,
        .samples = [] { return binary_samples(); }},
       {.name = "Div",
@@ -334,6 +402,7 @@ std::span<const OpDef> arithmetic_ops() {
        .types = {{"T", kNumbers}},
        .infer = infer_with_values<div_dims>,
        .reference = numbers<kDiv>,
+       .grad = div_gradient,
        .facts = kPlain,
        .samples = divisions},
       {.name = "Mod",
@@ -343,6 +412,7 @@ std::span<const OpDef> arithmetic_ops() {
        .attrs = attr_schema<ModAttrs>(),
        .infer = infer_with_values<mod_dims>,
        .reference = mod,
+       .grad = mod_gradient,
        .facts = kPlain,
        .samples = mod_samples},
       {.name = "Pow",
@@ -351,6 +421,7 @@ std::span<const OpDef> arithmetic_ops() {
        .types = {{"T", kFloats | DTypeSet{DType::kInt32, DType::kInt64}}, {"T1", kNumbers}},
        .infer = broadcast_all,
        .reference = pow,
+       .grad = pow_gradient,
        .facts = kElementwise,
        .samples = pow_samples},
       {.name = "Neg",
@@ -359,6 +430,7 @@ std::span<const OpDef> arithmetic_ops() {
        .types = {{"T", kFloats | kSignedInts}},
        .infer = infer_with_values<neg_dims>,
        .reference = numbers<kNeg>,
+       .grad = unary_gradient<[](Term d, Term, Term) { return -d; }>,
        .facts = kPlain,
        .samples = signed_samples},
       {.name = "Abs",
@@ -367,6 +439,7 @@ std::span<const OpDef> arithmetic_ops() {
        .types = {{"T", kNumbers}},
        .infer = infer_with_values<abs_dims>,
        .reference = numbers<kAbs>,
+       .grad = unary_gradient<[](Term d, Term x, Term) { return d * apply("Sign", x); }>,
        .facts = kPlain,
        .samples = signed_samples},
       {.name = "Sign",
@@ -375,6 +448,7 @@ std::span<const OpDef> arithmetic_ops() {
        .types = {{"T", kNumbers}},
        .infer = same_as_first,
        .reference = numbers<kSign>,
+       .grad = zero_gradient,
        .facts = kElementwise,
        .samples = signed_samples},
       {.name = "Reciprocal",
@@ -383,6 +457,7 @@ std::span<const OpDef> arithmetic_ops() {
        .types = {{"T", kFloats}},
        .infer = same_as_first,
        .reference = floats<[](auto x) { return 1 / x; }>,
+       .grad = unary_gradient<[](Term d, Term, Term y) { return -(d * square(y)); }>,
        .facts = kElementwise,
        .samples = [] { return unary_float_samples(0.5, 4); }},
       {.name = "Max",
@@ -391,6 +466,7 @@ std::span<const OpDef> arithmetic_ops() {
        .types = {{"T", kNumbers}},
        .infer = infer_with_values<max_dims>,
        .reference = folded<kMax>,
+       .grad = extremum_gradient,
        .facts = kPlain | kCommutative,
        .samples = variadic_samples},
       {.name = "Min",
@@ -399,6 +475,7 @@ std::span<const OpDef> arithmetic_ops() {
        .types = {{"T", kNumbers}},
        .infer = infer_with_values<min_dims>,
        .reference = folded<kMin>,
+       .grad = extremum_gradient,
        .facts = kPlain | kCommutative,
        .samples = variadic_samples},
       {.name = "Sum",
@@ -407,6 +484,7 @@ std::span<const OpDef> arithmetic_ops() {
        .types = {{"T", kFloats}},
        .infer = broadcast_all,
        .reference = folded<kAdd>,
+       .grad = add_gradient,
        .facts = kElementwise | kCommutative,
        .samples = variadic_samples},
       {.name = "Mean",
@@ -415,6 +493,7 @@ std::span<const OpDef> arithmetic_ops() {
        .types = {{"T", kFloats}},
        .infer = broadcast_all,
        .reference = mean,
+       .grad = mean_gradient,
        .facts = kElementwise | kCommutative,
        .samples = variadic_samples},
       {.name = "BitShift",

@@ -1,6 +1,7 @@
 #include <cstring>
 
 #include "ir/convert.h"
+#include "ir/ops/gradient.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/number_text.h"
 #include "ir/ops/samples.h"
@@ -174,6 +175,10 @@ std::vector<Sample> bit_cast_samples() {
   return samples;
 }
 
+Vals cast_gradient(Emitter& e, const GradCall& c) {
+  return {cast(d_output(e, c, 0), input(e, c, 0).dtype())};
+}
+
 }  // namespace
 
 std::span<const OpDef> cast_ops() {
@@ -185,6 +190,7 @@ std::span<const OpDef> cast_ops() {
        .attrs = attr_schema<CastAttrs>(),
        .infer = infer_cast,
        .reference = cast,
+       .grad = cast_gradient,
        .facts = kElementwise | kPassesValues,
        .samples = cast_samples},
       {.name = "CastLike",
@@ -194,6 +200,7 @@ std::span<const OpDef> cast_ops() {
        .attrs = attr_schema<CastLikeAttrs>(),
        .infer = infer_cast_like,
        .reference = cast_like,
+       .grad = cast_gradient,
        .facts = kPassesValues,  // not elementwise: the shape of the second input does not matter
        .samples = [] { return all_targets(kCastable, false); }},
       {.name = "BitCast",

@@ -2,6 +2,7 @@
 
 #include "ir/dispatch.h"
 #include "ir/ops/elementwise.h"
+#include "ir/ops/gradient.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/samples.h"
 #include "ir/ops/tables.h"
@@ -169,6 +170,12 @@ std::vector<Sample> where_samples() {
   };
 }
 
+Vals where_gradient(Emitter& e, const GradCall& c) {
+  const Term condition = input(e, c, 0), d = d_output(e, c, 0);
+  return {Val(), c.wants(1) ? where(condition, d, 0) : Val(),
+          c.wants(2) ? where(condition, 0, d) : Val()};
+}
+
 }  // namespace
 
 std::span<const OpDef> logic_ops() {
@@ -205,6 +212,7 @@ std::span<const OpDef> logic_ops() {
        .types = {{"B", DType::kBool}, {"T", kClassicTypes | DType::kBFloat16}},
        .infer = infer_where,
        .reference = where,
+       .grad = where_gradient,
        .facts = kElementwise | kPassesValues,
        .samples = where_samples},
   };

@@ -1,6 +1,8 @@
 #include <cmath>
+#include <numbers>
 
 #include "ir/ops/elementwise.h"
+#include "ir/ops/gradient.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/samples.h"
 #include "ir/ops/tables.h"
@@ -10,16 +12,18 @@ namespace {
 
 using Reference = void (*)(const KernelCall&);
 using Samples = std::vector<Sample> (*)();
+using Gradient = Vals (*)(Emitter&, const GradCall&);
 
 // A function of one floating number; spec names its parameters input and output, or X and Y.
-OpDef function(std::string_view name, int since, Reference reference, Samples samples,
-               std::string_view signature = "(input: T) -> (output: T)") {
+OpDef function(std::string_view name, int since, Reference reference, Gradient grad,
+               Samples samples, std::string_view signature = "(input: T) -> (output: T)") {
   return {.name = name,
           .since = since,
           .signature = signature,
           .types = {{"T", kFloats}},
           .infer = same_as_first,
           .reference = reference,
+          .grad = grad,
           .facts = kElementwise,
           .samples = samples};
 }
@@ -79,25 +83,65 @@ std::vector<Sample> is_inf_samples() {
 
 std::span<const OpDef> math_ops() {
   static const OpDef rows[] = {
-      function("Sqrt", 13, floats<[](auto x) { return std::sqrt(x); }>, positive_number, kXToY),
-      function("Exp", 13, floats<[](auto x) { return std::exp(x); }>, any_number),
-      function("Log", 13, floats<[](auto x) { return std::log(x); }>, positive_number),
-      function("Ceil", 13, floats<[](auto x) { return std::ceil(x); }>, halves, kXToY),
-      function("Floor", 13, floats<[](auto x) { return std::floor(x); }>, halves, kXToY),
-      function("Round", 22, floats<[](auto x) { return std::nearbyint(x); }>, halves, kXToY),
-      function("Erf", 13, floats<[](auto x) { return std::erf(x); }>, any_number),
-      function("Sin", 22, floats<[](auto x) { return std::sin(x); }>, any_number),
-      function("Cos", 22, floats<[](auto x) { return std::cos(x); }>, any_number),
-      function("Tan", 22, floats<[](auto x) { return std::tan(x); }>, within_one),
-      function("Asin", 22, floats<[](auto x) { return std::asin(x); }>, within_one),
-      function("Acos", 22, floats<[](auto x) { return std::acos(x); }>, within_one),
-      function("Atan", 22, floats<[](auto x) { return std::atan(x); }>, any_number),
-      function("Sinh", 22, floats<[](auto x) { return std::sinh(x); }>, any_number),
-      function("Cosh", 22, floats<[](auto x) { return std::cosh(x); }>, any_number),
-      function("Tanh", 13, floats<[](auto x) { return std::tanh(x); }>, any_number),
-      function("Asinh", 22, floats<[](auto x) { return std::asinh(x); }>, any_number),
-      function("Acosh", 22, floats<[](auto x) { return std::acosh(x); }>, above_one),
-      function("Atanh", 22, floats<[](auto x) { return std::atanh(x); }>, within_one),
+      function("Sqrt", 13, floats<[](auto x) { return std::sqrt(x); }>,
+               unary_gradient<[](Term d, Term, Term y) { return d * 0.5 / y; }>, positive_number,
+               kXToY),
+      function("Exp", 13, floats<[](auto x) { return std::exp(x); }>,
+               unary_gradient<[](Term d, Term, Term y) { return d * y; }>, any_number),
+      function("Log", 13, floats<[](auto x) { return std::log(x); }>,
+               unary_gradient<[](Term d, Term x, Term) { return d / x; }>, positive_number),
+      function("Ceil", 13, floats<[](auto x) { return std::ceil(x); }>, zero_gradient, halves,
+               kXToY),
+      function("Floor", 13, floats<[](auto x) { return std::floor(x); }>, zero_gradient, halves,
+               kXToY),
+      function("Round", 22, floats<[](auto x) { return std::nearbyint(x); }>, zero_gradient, halves,
+               kXToY),
+      function("Erf", 13, floats<[](auto x) { return std::erf(x); }>,
+               unary_gradient<[](Term d, Term x, Term) {
+                 return d * (2 * std::numbers::inv_sqrtpi * apply("Exp", -square(x)));
+               }>,
+               any_number),
+      function("Sin", 22, floats<[](auto x) { return std::sin(x); }>,
+               unary_gradient<[](Term d, Term x, Term) { return d * apply("Cos", x); }>,
+               any_number),
+      function("Cos", 22, floats<[](auto x) { return std::cos(x); }>,
+               unary_gradient<[](Term d, Term x, Term) { return -(d * apply("Sin", x)); }>,
+               any_number),
+      function("Tan", 22, floats<[](auto x) { return std::tan(x); }>,
+               unary_gradient<[](Term d, Term, Term y) { return d * (square(y) + 1); }>,
+               within_one),
+      function(
+          "Asin", 22, floats<[](auto x) { return std::asin(x); }>,
+          unary_gradient<[](Term d, Term x, Term) { return d / apply("Sqrt", (1 - x) * (1 + x)); }>,
+          within_one),
+      function("Acos", 22, floats<[](auto x) { return std::acos(x); }>,
+               unary_gradient<[](Term d, Term x, Term) {
+                 return -(d / apply("Sqrt", (1 - x) * (1 + x)));
+               }>,
+               within_one),
+      function("Atan", 22, floats<[](auto x) { return std::atan(x); }>,
+               unary_gradient<[](Term d, Term x, Term) { return d / (square(x) + 1); }>,
+               any_number),
+      function("Sinh", 22, floats<[](auto x) { return std::sinh(x); }>,
+               unary_gradient<[](Term d, Term x, Term) { return d * apply("Cosh", x); }>,
+               any_number),
+      function("Cosh", 22, floats<[](auto x) { return std::cosh(x); }>,
+               unary_gradient<[](Term d, Term x, Term) { return d * apply("Sinh", x); }>,
+               any_number),
+      function("Tanh", 13, floats<[](auto x) { return std::tanh(x); }>,
+               unary_gradient<[](Term d, Term, Term y) { return d * (1 - square(y)); }>,
+               any_number),
+      function(
+          "Asinh", 22, floats<[](auto x) { return std::asinh(x); }>,
+          unary_gradient<[](Term d, Term x, Term) { return d / apply("Sqrt", square(x) + 1); }>,
+          any_number),
+      function(
+          "Acosh", 22, floats<[](auto x) { return std::acosh(x); }>,
+          unary_gradient<[](Term d, Term x, Term) { return d / apply("Sqrt", (x - 1) * (x + 1)); }>,
+          above_one),
+      function("Atanh", 22, floats<[](auto x) { return std::atanh(x); }>,
+               unary_gradient<[](Term d, Term x, Term) { return d / ((1 - x) * (1 + x)); }>,
+               within_one),
       {.name = "IsNaN",
        .since = 20,
        .signature = "(X: T1) -> (Y: T2)",

@@ -6,6 +6,7 @@
 #include "ir/dispatch.h"
 #include "ir/ops/accumulate.h"
 #include "ir/ops/infer.h"
+#include "ir/ops/reduce_gradient.h"
 #include "ir/ops/tables.h"
 #include "ir/strides.h"
 
@@ -328,6 +329,7 @@ constexpr DTypeSet kReduced =
     kFloats | DTypeSet{DType::kUInt32, DType::kUInt64, DType::kInt32, DType::kInt64};
 
 OpDef reduce_row(std::string_view name, int since, void (*reference)(const KernelCall&),
+                 Vals (*grad)(Emitter&, const GradCall&),
                  void (*infer)(InferContext&) = infer_reduce, DTypeSet types = kReduced) {
   return {.name = name,
           .since = since,
@@ -336,6 +338,7 @@ OpDef reduce_row(std::string_view name, int since, void (*reference)(const Kerne
           .attrs = attr_schema<ReduceAttrs>(),
           .infer = infer,
           .reference = reference,
+          .grad = grad,
           .facts = infer == infer_reduce ? 0u : uint32_t{kPassesValues},
           .shape_inputs = 1u << 1,
           .samples = reduce_samples};
@@ -346,16 +349,18 @@ OpDef reduce_row(std::string_view name, int since, void (*reference)(const Kerne
 std::span<const OpDef> reduce_ops() {
   constexpr DTypeSet kOrdered = kReduced | DTypeSet{DType::kUInt8, DType::kInt8, DType::kBool};
   static const OpDef kOps[] = {
-      reduce_row("ReduceSum", 13, run_sum, infer_sum),
-      reduce_row("ReduceMean", 18, run_mean),
-      reduce_row("ReduceMax", 20, run_extreme<true>, infer_extreme<sardonyx::max>, kOrdered),
-      reduce_row("ReduceMin", 20, run_extreme<false>, infer_extreme<sardonyx::min>, kOrdered),
-      reduce_row("ReduceProd", 18, run_prod, infer_prod),
-      reduce_row("ReduceL1", 18, run_l1),
-      reduce_row("ReduceL2", 18, run_l2),
-      reduce_row("ReduceLogSum", 18, run_log_sum),
-      reduce_row("ReduceLogSumExp", 18, run_log_sum_exp),
-      reduce_row("ReduceSumSquare", 18, run_sum_square),
+      reduce_row("ReduceSum", 13, run_sum, reduce_sum_gradient, infer_sum),
+      reduce_row("ReduceMean", 18, run_mean, reduce_mean_gradient),
+      reduce_row("ReduceMax", 20, run_extreme<true>, reduce_extreme_gradient,
+                 infer_extreme<sardonyx::max>, kOrdered),
+      reduce_row("ReduceMin", 20, run_extreme<false>, reduce_extreme_gradient,
+                 infer_extreme<sardonyx::min>, kOrdered),
+      reduce_row("ReduceProd", 18, run_prod, reduce_prod_gradient, infer_prod),
+      reduce_row("ReduceL1", 18, run_l1, reduce_l1_gradient),
+      reduce_row("ReduceL2", 18, run_l2, reduce_l2_gradient),
+      reduce_row("ReduceLogSum", 18, run_log_sum, reduce_log_sum_gradient),
+      reduce_row("ReduceLogSumExp", 18, run_log_sum_exp, reduce_log_sum_exp_gradient),
+      reduce_row("ReduceSumSquare", 18, run_sum_square, reduce_sum_square_gradient),
   };
   return kOps;
 }

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "ir/ops/carry.h"
+#include "ir/ops/gradient.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/strided_copy.h"
 #include "ir/ops/tables.h"
@@ -208,6 +209,30 @@ std::vector<Datum> run_identity(const EvalCall& call) {
   return {call.inputs[0]};
 }
 
+// ---- Gradients
+
+// Of the ops that give the same elements under another shape.
+Vals reshape_gradient(Emitter& e, const GradCall& c) {
+  return {reshape_like(e, c.d_outputs[0], c.inputs[0])};
+}
+
+Vals transpose_gradient(Emitter& e, const GradCall& c) {
+  const auto& attrs = c.attrs<TransposeAttrs>();
+  if (!attrs.perm) return {e.call("Transpose", {c.d_outputs[0]})};
+  std::vector<int64_t> back(attrs.perm->size());
+  for (size_t i = 0; i < back.size(); ++i)
+    back[static_cast<size_t>((*attrs.perm)[i])] = static_cast<int64_t>(i);
+  return {e.call("Transpose", {c.d_outputs[0]}, {{"perm", back}})};
+}
+
+Vals expand_gradient(Emitter& e, const GradCall& c) {
+  return {sum_to(e, c.d_outputs[0], c.inputs[0])};
+}
+
+Vals identity_gradient(Emitter&, const GradCall& c) {
+  return {c.d_outputs[0]};
+}
+
 }  // namespace
 
 std::vector<int64_t> permutation(const TransposeAttrs& attrs, size_t rank) {
@@ -349,6 +374,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<ReshapeAttrs>(),
      .infer = infer_reshape,
      .reference = run_same_elements,
+     .grad = reshape_gradient,
      .facts = kView | kPassesValues,
      .shape_inputs = 1 << 1,
      .samples = reshape_samples},
@@ -359,6 +385,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<FlattenAttrs>(),
      .infer = infer_flatten,
      .reference = run_same_elements,
+     .grad = reshape_gradient,
      .facts = kView | kPassesValues,
      .samples = flatten_samples},
     {.name = "Squeeze",
@@ -367,6 +394,7 @@ const OpDef kOps[] = {
      .types = {{"T", kAnyDType}},
      .infer = infer_squeeze,
      .reference = run_same_elements,
+     .grad = reshape_gradient,
      .facts = kView | kPassesValues,
      .shape_inputs = 1 << 1,
      .samples = squeeze_samples},
@@ -376,6 +404,7 @@ const OpDef kOps[] = {
      .types = {{"T", kAnyDType}},
      .infer = infer_unsqueeze,
      .reference = run_same_elements,
+     .grad = reshape_gradient,
      .facts = kView | kPassesValues,
      .shape_inputs = 1 << 1,
      .samples = unsqueeze_samples},
@@ -386,6 +415,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<TransposeAttrs>(),
      .infer = infer_transpose,
      .reference = run_transpose,
+     .grad = transpose_gradient,
      .facts = kPassesValues,
      .samples = transpose_samples},
     {.name = "Expand",
@@ -394,6 +424,7 @@ const OpDef kOps[] = {
      .types = {{"T", kExpandTypes}},
      .infer = infer_expand,
      .reference = run_expand,
+     .grad = expand_gradient,
      .facts = kPassesValues,
      .shape_inputs = 1 << 1,
      .samples = expand_samples},
@@ -403,6 +434,7 @@ const OpDef kOps[] = {
      .types = {{"V", {kAnyDType, kClassicTypes, kClassicTypes, kClassicTypes}}},
      .infer = infer_identity,
      .evaluate = run_identity,
+     .grad = identity_gradient,
      .facts = kView | kPassesValues,
      .samples = identity_samples},
 };

@@ -1,0 +1,342 @@
+// Gradients of every row that has them, against finite differences.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <list>
+
+#include "ir/gradient_check.h"
+
+namespace sardonyx {
+namespace {
+
+struct Exception {
+  std::string_view op, reason;
+};
+
+// Rows from floats to floats that have no gradient, and why that is right.
+constexpr Exception kNotDifferentiable[] = {
+    {"BitCast", "the bits of a number are not numbers that change with it"},
+    {"EyeLike", "only the shape of the input matters"},
+    {"RandomNormalLike", "only the shape of the input matters"},
+    {"RandomUniformLike", "only the shape of the input matters"},
+};
+
+// Rows that should be differentiable and are not yet, in first or second order.
+constexpr Exception kGaps[] = {
+    // Arithmetic, elementwise, casts, reductions, shapes, indices, products, losses.
+    {"Relu", "no rule yet"},
+    {"LeakyRelu", "no rule yet"},
+    {"PRelu", "no rule yet"},
+    {"Elu", "no rule yet"},
+    {"Selu", "no rule yet"},
+    {"Celu", "no rule yet"},
+    {"Sigmoid", "no rule yet"},
+    {"HardSigmoid", "no rule yet"},
+    {"HardSwish", "no rule yet"},
+    {"Mish", "no rule yet"},
+    {"Softplus", "no rule yet"},
+    {"Softsign", "no rule yet"},
+    {"ThresholdedRelu", "no rule yet"},
+    {"Gelu", "no rule yet"},
+    {"Swish", "no rule yet"},
+    {"Shrink", "no rule yet"},
+    {"Clip", "no rule yet"},
+    {"DequantizeLinear", "no rule yet"},
+    {"DynamicQuantizeLinear", "no rule yet"},
+    {"Range", "no rule yet"},
+    {"ai.onnx.preview.training::Adagrad", "no rule yet"},
+    {"ai.onnx.preview.training::Adam", "no rule yet"},
+    {"ai.onnx.preview.training::Momentum", "no rule yet"},
+    {"DepthToSpace", "no rule yet"},
+    {"SpaceToDepth", "no rule yet"},
+    {"CenterCropPad", "no rule yet"},
+    {"MatMul", "no rule yet"},
+    {"Gemm", "no rule yet"},
+    {"Det", "no rule yet"},
+    {"Einsum", "no rule yet"},
+    {"ReduceProd", "no rule yet"},
+    {"TopK", "no rule yet"},
+    {"CumSum", "no rule yet"},
+    {"CumProd", "no rule yet"},
+    {"Trilu", "no rule yet"},
+    {"Softmax", "no rule yet"},
+    {"LogSoftmax", "no rule yet"},
+    {"Hardmax", "no rule yet"},
+    {"NegativeLogLikelihoodLoss", "no rule yet"},
+    {"SoftmaxCrossEntropyLoss", "no rule yet"},
+    {"Concat", "no rule yet"},
+    {"Split", "no rule yet"},
+    {"Tile", "no rule yet"},
+    {"Slice", "no rule yet"},
+    {"Pad", "no rule yet"},
+    {"Gather", "no rule yet"},
+    {"GatherElements", "no rule yet"},
+    {"GatherND", "no rule yet"},
+    {"OneHot", "no rule yet"},
+    {"Compress", "no rule yet"},
+    {"ReverseSequence", "no rule yet"},
+    {"ScatterElements", "no rule yet"},
+    {"ScatterND", "no rule yet"},
+    {"TensorScatter", "no rule yet"},
+    {"Unique", "no rule yet"},
+    {"ai.onnx.ml::TreeEnsemble", "no rule yet"},
+    {"ai.onnx.ml::TreeEnsembleClassifier", "no rule yet"},
+    {"ai.onnx.ml::TreeEnsembleRegressor", "no rule yet"},
+    {"ai.onnx.ml::Binarizer", "no rule yet"},
+    {"ai.onnx.ml::Imputer", "no rule yet"},
+    {"ai.onnx.ml::LinearClassifier", "no rule yet"},
+    {"ai.onnx.ml::LinearRegressor", "no rule yet"},
+    {"ai.onnx.ml::Normalizer", "no rule yet"},
+    {"ai.onnx.ml::Scaler", "no rule yet"},
+    {"ai.onnx.ml::SVMClassifier", "no rule yet"},
+    {"ai.onnx.ml::SVMRegressor", "no rule yet"},
+    {"ai.onnx.ml::ArrayFeatureExtractor", "no rule yet"},
+    {"ai.onnx.ml::FeatureVectorizer", "no rule yet"},
+    {"ai.onnx.ml::LabelEncoder", "no rule yet"},
+    {"ai.onnx.ml::OneHotEncoder", "no rule yet"},
+    {"com.microsoft::FusedMatMul", "no rule yet"},
+    {"com.microsoft::TransposeMatMul", "no rule yet"},
+    {"com.microsoft::FusedGemm", "no rule yet"},
+    {"com.microsoft::Gelu", "no rule yet"},
+    {"com.microsoft::BiasGelu", "no rule yet"},
+    {"com.microsoft::FastGelu", "no rule yet"},
+    {"com.microsoft::QuickGelu", "no rule yet"},
+    {"com.microsoft::Trilu", "no rule yet"},
+    {"com.microsoft::Unique", "no rule yet"},
+    {"com.microsoft::Pad", "no rule yet"},
+    {"com.microsoft::CDist", "no rule yet"},
+    {"com.microsoft::Inverse", "no rule yet"},
+    {"com.microsoft::DynamicQuantizeMatMul", "no rule yet"},
+    {"com.microsoft::QGemm", "no rule yet"},
+    {"com.microsoft::DequantizeLinear", "no rule yet"},
+    {"com.microsoft::MatMulNBits", "no rule yet"},
+    {"com.microsoft::GatherBlockQuantized", "no rule yet"},
+    {"sardonyx::FusedMatMul", "no rule yet"},
+    // Convolution, pooling, normalisation, recurrence, attention, images, signals, control flow,
+    // sequences, optionals, random.
+    {"Dropout", "no rule yet"},
+    {"Bernoulli", "no rule yet"},
+    {"Conv", "no rule yet"},
+    {"ConvTranspose", "no rule yet"},
+    {"DeformConv", "no rule yet"},
+    {"Col2Im", "no rule yet"},
+    {"CausalConvWithState", "no rule yet"},
+    {"AveragePool", "no rule yet"},
+    {"MaxPool", "no rule yet"},
+    {"LpPool", "no rule yet"},
+    {"GlobalAveragePool", "no rule yet"},
+    {"GlobalMaxPool", "no rule yet"},
+    {"GlobalLpPool", "no rule yet"},
+    {"MaxUnpool", "no rule yet"},
+    {"MaxRoiPool", "no rule yet"},
+    {"RoiAlign", "no rule yet"},
+    {"BatchNormalization", "no rule yet"},
+    {"InstanceNormalization", "no rule yet"},
+    {"GroupNormalization", "no rule yet"},
+    {"MeanVarianceNormalization", "no rule yet"},
+    {"LRN", "no rule yet"},
+    {"LayerNormalization", "no rule yet"},
+    {"RMSNormalization", "no rule yet"},
+    {"LpNormalization", "no rule yet"},
+    {"AffineGrid", "no rule yet"},
+    {"Resize", "no rule yet"},
+    {"GridSample", "no rule yet"},
+    {"RNN", "no rule yet"},
+    {"GRU", "no rule yet"},
+    {"LSTM", "no rule yet"},
+    {"Attention", "no rule yet"},
+    {"RotaryEmbedding", "no rule yet"},
+    {"LinearAttention", "no rule yet"},
+    {"ai.onnx.preview::FlexAttention", "no rule yet"},
+    {"DFT", "no rule yet"},
+    {"STFT", "no rule yet"},
+    {"MelWeightMatrix", "no rule yet"},
+    {"SequenceAt", "no rule yet"},
+    {"SequenceConstruct", "no rule yet"},
+    {"SequenceErase", "no rule yet"},
+    {"SequenceInsert", "no rule yet"},
+    {"ConcatFromSequence", "no rule yet"},
+    {"SplitToSequence", "no rule yet"},
+    {"Optional", "no rule yet"},
+    {"OptionalGetElement", "no rule yet"},
+    {"Loop", "no rule yet"},
+    {"Scan", "no rule yet"},
+    {"SequenceMap", "no rule yet"},
+    {"com.microsoft::FusedConv", "no rule yet"},
+    {"com.microsoft::NhwcConv", "no rule yet"},
+    {"com.microsoft::NhwcFusedConv", "no rule yet"},
+    {"com.microsoft::SkipLayerNormalization", "no rule yet"},
+    {"com.microsoft::SkipSimplifiedLayerNormalization", "no rule yet"},
+    {"com.microsoft::SimplifiedLayerNormalization", "no rule yet"},
+    {"com.microsoft::LayerNormalization", "no rule yet"},
+    {"com.microsoft::EmbedLayerNormalization", "no rule yet"},
+    {"com.microsoft::Attention", "no rule yet"},
+    {"com.microsoft::MultiHeadAttention", "no rule yet"},
+    {"com.microsoft::RotaryEmbedding", "no rule yet"},
+    {"com.microsoft::GroupQueryAttention", "no rule yet"},
+    {"com.microsoft::WordConvEmbedding", "no rule yet"},
+    {"com.microsoft::GridSample", "no rule yet"},
+    {"com.microsoft::CropAndResize", "no rule yet"},
+    {"com.microsoft::QAttention", "no rule yet"},
+    {"com.microsoft::DynamicQuantizeLSTM", "no rule yet"},
+    {"sardonyx::FusedConv", "no rule yet"},
+    {"sardonyx::FusedConvTranspose", "no rule yet"},
+};
+
+// Float inputs of differentiable rows by which nobody differentiates.
+struct Constant {
+  std::string_view op;
+  size_t input;
+  std::string_view reason;
+};
+constexpr Constant kConstants[] = {
+    {"CastLike", 1, "only its type matters"},
+};
+
+const Exception* find(std::span<const Exception> table, const OpDef& op) {
+  const auto at = std::ranges::find(table, full_name(op), &Exception::op);
+  return at == table.end() ? nullptr : &*at;
+}
+
+bool has_floats(const OpDef& op, const std::vector<Param>& params) {
+  return std::ranges::any_of(params, [&](const Param& param) {
+    const auto at = std::ranges::find(op.types, param.type, &TypeConstraint::name);
+    if (at == op.types.end()) return kFloats.has(dtype_named(param.type));
+    const TypeSet& types = at->types;
+    const DTypeSet all =
+        types.tensors | types.sequences | types.optional_tensors | types.optional_sequences;
+    return (all.bits() & kFloats.bits()) != 0;
+  });
+}
+
+// From floats to floats.
+std::vector<const OpDef*> rows_that_may_have_gradients() {
+  std::vector<const OpDef*> rows;
+  for (const OpDef* op : all_ops()) {
+    const Signature& signature = signature_of(*op);
+    if (has_floats(*op, signature.inputs) && has_floats(*op, signature.outputs)) rows.push_back(op);
+  }
+  return rows;
+}
+
+GradientReport check_all_samples(const OpDef& op) {
+  std::set<size_t> constants;
+  for (const Constant& constant : kConstants) {
+    if (constant.op == full_name(op)) constants.insert(constant.input);
+  }
+  GradientReport all;
+  const std::vector<Sample> samples = op.samples ? op.samples() : std::vector<Sample>();
+  for (size_t i = 0; i < samples.size(); ++i) {
+    GradientReport report = check_gradients(op, samples[i], constants);
+    for (const std::string& problem : report.problems)
+      all.problems.push_back("sample " + std::to_string(i) + ": " + problem);
+    all.first += report.first;
+    all.second += report.second;
+  }
+  if (all.problems.empty() && (all.first == 0 || all.second == 0)) {
+    all.problems.push_back("no sample has an element by which to compare");
+  }
+  return all;
+}
+
+class Gradients : public testing::TestWithParam<const OpDef*> {};
+
+TEST_P(Gradients, are_those_of_finite_differences) {
+  const OpDef& op = *GetParam();
+  if (find(kNotDifferentiable, op)) {
+    EXPECT_FALSE(op.grad || op.body) << "it is listed as not differentiable, but has a rule";
+    return;
+  }
+  const bool is_gap = find(kGaps, op);
+  const GradientReport report = check_all_samples(op);
+  if (is_gap) {
+    EXPECT_FALSE(report.problems.empty()) << "it is listed as a gap, but it is right";
+    return;
+  }
+  for (size_t i = 0; i < report.problems.size() && i < 10; ++i)
+    ADD_FAILURE() << report.problems[i];
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, Gradients, testing::ValuesIn(rows_that_may_have_gradients()),
+                         [](const auto& row) {
+                           std::string name = full_name(*row.param);
+                           std::ranges::replace_if(
+                               name, [](unsigned char letter) { return !std::isalnum(letter); },
+                               '_');
+                           return name;
+                         });
+
+// The check itself: rules that are wrong in one way each.
+
+const Sample kPlainSample{.inputs = {{.shape = {2, 3}, .low = 0.5, .high = 2}}};
+
+std::string first_problem(Vals (*rule)(Emitter&, const GradCall&)) {
+  // Rows keep their addresses: what is read from a signature is held by them.
+  static std::list<OpDef> rows;
+  OpDef& row = rows.emplace_back(*find_op("Exp"));
+  row.grad = rule;
+  const GradientReport report = check_gradients(row, kPlainSample);
+  return report.problems.empty() ? "" : report.problems[0];
+}
+
+TEST(GradientCheck, accepts_a_right_rule) {
+  EXPECT_EQ(first_problem([](Emitter& e, const GradCall& c) {
+              return Vals{e.call("Mul", {c.d_outputs[0], c.outputs[0]})};
+            }),
+            "");
+}
+
+TEST(GradientCheck, finds_a_wrong_slope) {
+  EXPECT_THAT(first_problem([](Emitter& e, const GradCall& c) {
+                return Vals{e.call("Mul", {c.d_outputs[0], c.inputs[0]})};
+              }),
+              testing::StartsWith("input 0, element 0"));
+}
+
+TEST(GradientCheck, finds_a_missing_gradient) {
+  EXPECT_THAT(first_problem([](Emitter&, const GradCall&) { return Vals{}; }),
+              testing::StartsWith("input 0, element 0"));
+}
+
+TEST(GradientCheck, finds_what_is_wrong_in_the_second_order_only) {
+  EXPECT_THAT(first_problem([](Emitter& e, const GradCall& c) {
+                const std::optional<Tensor> y = e.constant_value(c.outputs[0]);
+                return Vals{e.call("Mul", {c.d_outputs[0], y ? e.constant(*y) : c.outputs[0]})};
+              }),
+              testing::StartsWith("second order, input 0, element 0"));
+}
+
+TEST(GradientCheck, finds_what_is_wrong_for_sizes_known_at_run_time_only) {
+  EXPECT_THAT(first_problem([](Emitter& e, const GradCall& c) {
+                const bool known = e.type(c.inputs[0]).known_shape().has_value();
+                return Vals{e.call("Mul", {c.d_outputs[0], known ? c.outputs[0] : c.inputs[0]})};
+              }),
+              testing::HasSubstr("known at run time"));
+}
+
+TEST(GradientCheck, finds_a_gradient_of_another_type) {
+  EXPECT_THAT(first_problem([](Emitter& e, const GradCall& c) {
+                const Val d = e.call("Mul", {c.d_outputs[0], c.outputs[0]});
+                return Vals{e.call("Unsqueeze", {d, e.int64s({0})})};
+              }),
+              testing::StartsWith("the gradient of input 0 is"));
+}
+
+TEST(GradientTables, name_rows_that_exist) {
+  const auto expect_row = [](std::string_view name) {
+    const size_t colons = name.find("::");
+    const bool plain = colons == std::string_view::npos;
+    EXPECT_TRUE(plain ? find_op(name) : find_op(name.substr(colons + 2), name.substr(0, colons)))
+        << name;
+  };
+  for (const Exception& exception : kNotDifferentiable)
+    expect_row(exception.op);
+  for (const Exception& exception : kGaps)
+    expect_row(exception.op);
+  for (const Constant& constant : kConstants)
+    expect_row(constant.op);
+}
+
+}  // namespace
+}  // namespace sardonyx
