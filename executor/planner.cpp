@@ -125,6 +125,7 @@ bool Planner::plan_node(size_t index) {
   if (plan_view(node, inferred)) return true;
   const bool concrete = std::ranges::all_of(
       inferred, [](const InferOutput& output) { return is_concrete(output.type); });
+  if (concrete && (plan_parts(node, inferred) || plan_concat(node, inferred))) return true;
   if (concrete && !node.op->evaluate && plan_kernel(node, inferred)) return true;
   plan_evaluation(node, inferred);
   return true;
@@ -172,10 +173,9 @@ bool Planner::plan_view(const Node& node, const std::vector<InferOutput>& inferr
   const ValueId to = id(node.outputs[0]);
   if (!is_concrete(inferred[0].type) || !known_[from].type.is_tensor()) return false;
   set_typed(to, inferred[0].type);
-  const size_t root = root_for(from, nullptr);
-  representations_[to].push_back({nullptr, root});
-  roots_[root].values.push_back(to);
-  roots_[root].last_use = std::max(roots_[root].last_use, program_.last_use_[to]);
+  const Place place = place_for(from, nullptr);
+  representations_[to].push_back({nullptr, place});
+  add_extent(place, to, plain_bytes(to));
   return true;
 }
 
@@ -213,14 +213,14 @@ bool Planner::plan_kernel(const Node& node, const std::vector<InferOutput>& infe
 void Planner::add_kernel_step(const Node& node, Prepared prepared,
                               const std::vector<KernelTensor>& inputs,
                               const std::vector<KernelTensor>& outputs) {
-  std::vector<size_t> input_roots;
+  std::vector<Place> input_places;
+  std::vector<size_t> input_bytes;
   for (size_t slot = 0; slot < inputs.size(); ++slot) {
     const bool is_read = inputs[slot] && !(prepared.unread_inputs >> slot & 1);
-    input_roots.push_back(
-        is_read ? root_for(id(node.inputs[slot]), layout_at(prepared.input_layouts, slot))
-                : SIZE_MAX);
+    const LayoutPtr layout = layout_at(prepared.input_layouts, slot);
+    input_places.push_back(is_read ? place_for(id(node.inputs[slot]), layout) : Place());
+    input_bytes.push_back(is_read ? stored_bytes(inputs[slot], layout) : 0);
   }
-  const size_t step_index = segment_->steps.size();
   Step step;
   step.node = &node;
   step.label = node.name;
@@ -231,26 +231,22 @@ void Planner::add_kernel_step(const Node& node, Prepared prepared,
   step.output_count = static_cast<uint32_t>(outputs.size());
   segment_->pointers.resize(segment_->pointers.size() + inputs.size() + outputs.size() + 1);
   uint32_t pointer = step.first_pointer;
-  for (const size_t root : input_roots) {
-    if (root != SIZE_MAX) {
-      point_at(root, pointer);
-      step.bytes += roots_[root].bytes;
-    }
-    ++pointer;
+  for (size_t slot = 0; slot < inputs.size(); ++slot, ++pointer) {
+    if (input_places[slot].root != kNoRoot) point_at(input_places[slot], pointer);
+    step.bytes += input_bytes[slot];
   }
   std::vector<bool> taken(inputs.size());
   for (size_t i = 0; i < outputs.size(); ++i, ++pointer) {
     const LayoutPtr layout = layout_at(prepared.output_layouts, i);
     const size_t bytes = stored_bytes(outputs[i], layout);
-    const size_t root = output_root(*prepared.kernel, i, bytes, input_roots, taken);
+    const Place place = output_place(*prepared.kernel, i, bytes, input_places, input_bytes, taken);
     const ValueId value = id(node.outputs[i]);
-    representations_[value] = {{layout, root}};
-    roots_[root].has_strings = outputs[i].dtype == DType::kString;
-    if (!layout) roots_[root].values.push_back(value);
-    roots_[root].last_use = program_.last_use_[value];
-    roots_[root].owner = value;
-    roots_[root].pointers.push_back(pointer);
-    roots_[root].last_step = step_index;
+    representations_[value] = {{layout, place}};
+    Root& root = roots_[place.root];
+    root.has_strings = outputs[i].dtype == DType::kString;
+    if (root.bytes == bytes) root.owner = value;
+    add_extent(place, value, bytes);
+    point_at(place, pointer);
     step.bytes += bytes;
   }
   scratch_bytes_.push_back(prepared.kernel->scratch_bytes());
@@ -258,25 +254,41 @@ void Planner::add_kernel_step(const Node& node, Prepared prepared,
   segment_->steps.push_back(std::move(step));
 }
 
-// The buffer for an output: one of the inputs' where the kernel may write over it and nobody reads
-// it any more.
-size_t Planner::output_root(const Kernel& kernel, size_t output, size_t bytes,
-                            const std::vector<size_t>& input_roots, std::vector<bool>& taken) {
-  for (size_t slot = 0; slot < input_roots.size(); ++slot) {
-    const size_t root = input_roots[slot];
-    if (root == SIZE_MAX || taken[slot] || roots_[root].kind != Root::Kind::kArena) continue;
-    if (roots_[root].bytes != bytes || roots_[root].last_use > node_index_ ||
-        roots_[root].has_strings)
-      continue;
-    if (std::ranges::count(input_roots, root) != 1 || !kernel.may_alias(output, slot)) continue;
+// Where an output lies: over one of the inputs where the kernel may write there and nobody reads it
+// any more.
+Planner::Place Planner::output_place(const Kernel& kernel, size_t output, size_t bytes,
+                                     const std::vector<Place>& inputs,
+                                     const std::vector<size_t>& input_bytes,
+                                     std::vector<bool>& taken) {
+  const auto overlap = [&](size_t a, size_t b) {
+    return inputs[a].root == inputs[b].root &&
+           inputs[a].offset < inputs[b].offset + input_bytes[b] &&
+           inputs[b].offset < inputs[a].offset + input_bytes[a];
+  };
+  for (size_t slot = 0; slot < inputs.size(); ++slot) {
+    const Place place = inputs[slot];
+    if (place.root == kNoRoot || taken[slot] || input_bytes[slot] != bytes) continue;
+    const Root& root = roots_[place.root];
+    if (root.kind != Root::Kind::kArena || root.has_strings || !is_free(place, bytes)) continue;
+    bool is_read_once = true;
+    for (size_t other = 0; other < inputs.size(); ++other)
+      is_read_once = is_read_once && (other == slot || !overlap(slot, other));
+    if (!is_read_once || !kernel.may_alias(output, slot)) continue;
     taken[slot] = true;
-    roots_[root].values.clear();
-    return root;
+    return place;
   }
   Root root;
   root.bytes = bytes;
   root.first_step = root.last_step = segment_->steps.size();
-  return new_root(std::move(root));
+  return {new_root(std::move(root)), 0};
+}
+
+// Nobody reads these bytes after the current node.
+bool Planner::is_free(Place place, size_t bytes) const {
+  return std::ranges::none_of(roots_[place.root].extents, [&](const Extent& extent) {
+    return extent.last_use > node_index_ && extent.offset < place.offset + bytes &&
+           place.offset < extent.offset + extent.bytes;
+  });
 }
 
 size_t Planner::new_root(Root root) {
@@ -284,9 +296,27 @@ size_t Planner::new_root(Root root) {
   return roots_.size() - 1;
 }
 
-void Planner::point_at(size_t root, uint32_t pointer) {
-  roots_[root].pointers.push_back(pointer);
-  roots_[root].last_step = std::max(roots_[root].last_step, segment_->steps.size());
+// The same place in the root that this one's has become a part of.
+Planner::Place Planner::resolved(Place place) const {
+  while (roots_[place.root].parent != kNoRoot) {
+    place.offset += roots_[place.root].parent_offset;
+    place.root = roots_[place.root].parent;
+  }
+  return place;
+}
+
+void Planner::add_extent(Place place, ValueId value, size_t bytes) {
+  roots_[place.root].extents.push_back({value, place.offset, bytes, program_.last_use_[value]});
+}
+
+void Planner::point_at(Place place, uint32_t pointer) {
+  Root& root = roots_[place.root];
+  root.pointers.push_back({pointer, place.offset});
+  root.last_step = std::max(root.last_step, segment_->steps.size());
+}
+
+size_t Planner::plain_bytes(ValueId value) const {
+  return bytes_for(known_[value].type.dtype, element_count(*known_[value].shape));
 }
 
 void Planner::set_typed(ValueId value, const Type& type) {
@@ -295,27 +325,26 @@ void Planner::set_typed(ValueId value, const Type& type) {
   known_[value].shape = type.known_shape();
 }
 
-// The root that holds `value` in `layout`; adds a reorder where there is none yet.
-size_t Planner::root_for(ValueId value, const LayoutPtr& layout) {
+// Where `value` lies in `layout`; adds a reorder where there is none yet.
+Planner::Place Planner::place_for(ValueId value, const LayoutPtr& layout) {
   std::vector<Representation>& forms = representations_[value];
   if (forms.empty()) {  // a constant, or a value that was there before the segment
     Root root;
     root.owner = value;
-    root.last_use = SIZE_MAX;
-    root.values = {value};
     const Segment::Known& known = known_[value];
     root.kind = known.constant ? Root::Kind::kConstant : Root::Kind::kEntry;
     if (known.constant) root.constant = *known.constant;
-    root.bytes = bytes_for(known.type.dtype, element_count(*known.shape));
-    forms.push_back({nullptr, new_root(std::move(root))});
+    root.bytes = plain_bytes(value);
+    forms.push_back({nullptr, {new_root(std::move(root)), 0}});
+    add_extent(forms[0].place, value, plain_bytes(value));
   }
   for (const Representation& form : forms) {
-    if (same_layout(form.layout, layout)) return form.root;
+    if (same_layout(form.layout, layout)) return resolved(form.place);
   }
   return reorder(value, layout);
 }
 
-size_t Planner::reorder(ValueId value, const LayoutPtr& to) {
+Planner::Place Planner::reorder(ValueId value, const LayoutPtr& to) {
   const Representation from = representations_[value][0];
   const DType dtype = known_[value].type.dtype;
   const Shape& shape = *known_[value].shape;
@@ -331,23 +360,23 @@ size_t Planner::reorder(ValueId value, const LayoutPtr& to) {
          prepared.refusal);
   }
   Root root;
-  root.bytes = to ? to->bytes() : bytes_for(dtype, element_count(shape));
+  root.bytes = to ? to->bytes() : plain_bytes(value);
   root.first_step = root.last_step = segment_->steps.size();
   root.owner = value;
-  root.last_use = program_.last_use_[value];
-  if (!to) root.values = {value};
+  const Place source = resolved(from.place);
+  const Place made{new_root(std::move(root)), 0};
+  add_extent(made, value, roots_[made.root].bytes);
   Step step;
   step.label = "reorder of " + program_.values_[value]->name;
   step.implementation = prepared.implementation;
   step.types = std::string(name_of(dtype)) + to_text(shape) + " " +
                (from.layout ? from.layout->text() : "plain") + " -> " + (to ? to->text() : "plain");
-  step.bytes = roots_[from.root].bytes + root.bytes;
+  step.bytes = (from.layout ? from.layout->bytes() : plain_bytes(value)) + roots_[made.root].bytes;
   step.first_pointer = static_cast<uint32_t>(segment_->pointers.size());
   step.input_count = step.output_count = 1;
   segment_->pointers.resize(segment_->pointers.size() + 3);
-  point_at(from.root, step.first_pointer);
-  root.pointers.push_back(step.first_pointer + 1);
-  const size_t made = new_root(std::move(root));
+  point_at(source, step.first_pointer);
+  point_at(made, step.first_pointer + 1);
   representations_[value].push_back({to, made});
   scratch_bytes_.push_back(prepared.kernel->scratch_bytes());
   step.kernel = std::move(prepared.kernel);
@@ -365,14 +394,27 @@ void Planner::need_whole(ValueId value) {
     return;
   }
   if (known.is_datum || !known.type.is_tensor() || representations_[value].empty()) return;
-  const size_t root = root_for(value, nullptr);
-  if (roots_[root].kind == Root::Kind::kArena) roots_[root].kind = Root::Kind::kAllocated;
-  // A view of what is whole already shares its buffer.
-  const Root::Kind kind = roots_[root].kind;
-  if (kind == Root::Kind::kAllocated || roots_[root].owner == value) return;
-  Alias alias{value, roots_[root].owner, *known.shape};
-  std::vector<Alias>& aliases = kind == Root::Kind::kStepOutput
-                                    ? segment_->steps[roots_[root].owner_step].aliases
+  const Place place = place_for(value, nullptr);
+  Root& root = roots_[place.root];
+  if (root.kind == Root::Kind::kConstant) {
+    segment_->constants.emplace_back(
+        value, Tensor(known.type.dtype, *known.shape, root.constant.buffer(),
+                      static_cast<size_t>(static_cast<std::byte*>(root.constant.raw()) -
+                                          root.constant.buffer()->data()) +
+                          place.offset));
+    return;
+  }
+  if (root.kind == Root::Kind::kArena) root.kind = Root::Kind::kAllocated;
+  if (root.kind == Root::Kind::kAllocated) {
+    const auto same = [&](const Extent& extent) { return extent.value == value; };
+    if (std::ranges::none_of(root.whole, same))
+      root.whole.push_back({value, place.offset, plain_bytes(value), SIZE_MAX});
+    return;
+  }
+  if (root.owner == value) return;
+  Alias alias{value, root.owner, *known.shape, place.offset};
+  std::vector<Alias>& aliases = root.kind == Root::Kind::kStepOutput
+                                    ? segment_->steps[root.owner_step].aliases
                                     : segment_->aliases;
   const auto same = [&](const Alias& entry) { return entry.value == value; };
   if (std::ranges::none_of(aliases, same)) aliases.push_back(std::move(alias));
@@ -426,10 +468,8 @@ void Planner::plan_evaluation(const Node& node, const std::vector<InferOutput>& 
       root.kind = Root::Kind::kStepOutput;
       root.owner = value;
       root.owner_step = own_index;
-      root.last_use = SIZE_MAX;
-      root.values = {value};
-      root.bytes = bytes_for(type.dtype, element_count(*type.known_shape()));
-      representations_[value] = {{nullptr, new_root(std::move(root))}};
+      root.bytes = plain_bytes(value);
+      representations_[value] = {{nullptr, {new_root(std::move(root)), 0}}};
     } else {
       known_[value].state = State::kDynamic;
     }
@@ -457,69 +497,6 @@ void Planner::finish() {
   place_memory();
   bind_pointers();
   keep_for_children();
-}
-
-void Planner::place_memory() {
-  std::vector<Root*> placed;
-  std::vector<MemoryItem>& items = segment_->memory;
-  for (Root& root : roots_) {
-    if (root.has_strings && root.kind == Root::Kind::kArena) root.kind = Root::Kind::kAllocated;
-    if (root.kind != Root::Kind::kArena) continue;
-    items.push_back({program_.label(root.owner), root.bytes, root.first_step, root.last_step, 0});
-    placed.push_back(&root);
-  }
-  for (size_t step = 0; step < scratch_bytes_.size(); ++step) {
-    if (scratch_bytes_[step] > 0) items.push_back({"", scratch_bytes_[step], step, step, 0});
-  }
-  segment_->live_peak_bytes = live_peak(items);
-  segment_->arena_bytes = place_items(items);
-  for (size_t i = 0; i < placed.size(); ++i) {
-    for (const uint32_t pointer : placed[i]->pointers)
-      segment_->arena_pointers.emplace_back(pointer, items[i].offset);
-  }
-  for (size_t i = placed.size(); i < items.size(); ++i) {
-    const Step& step = segment_->steps[items[i].first_step];
-    segment_->arena_pointers.emplace_back(step.first_pointer + step.input_count + step.output_count,
-                                          items[i].offset);
-  }
-}
-
-void Planner::bind_pointers() {
-  for (Root& root : roots_) {
-    switch (root.kind) {
-      case Root::Kind::kArena:
-        break;
-      case Root::Kind::kConstant:
-        for (const uint32_t pointer : root.pointers)
-          segment_->pointers[pointer] = root.constant.raw();
-        segment_->held.push_back(root.constant);
-        break;
-      case Root::Kind::kEntry:
-        for (const uint32_t pointer : root.pointers)
-          segment_->entry_pointers.emplace_back(pointer, root.owner);
-        break;
-      case Root::Kind::kStepOutput: {
-        Step& step = segment_->steps[root.owner_step];
-        const auto output = static_cast<uint32_t>(std::ranges::find(step.outputs, root.owner) -
-                                                  step.outputs.begin());
-        for (const uint32_t pointer : root.pointers)
-          step.rebinds.emplace_back(pointer, output);
-        break;
-      }
-      case Root::Kind::kAllocated: {
-        Allocation allocation;
-        allocation.bytes = root.bytes;
-        allocation.pointers = root.pointers;
-        for (const ValueId value : root.values) {
-          const Segment::Known& known = known_[value];
-          allocation.values.push_back({value, known.type.dtype, *known.shape, output_index(value)});
-        }
-        if (root.has_strings) allocation.strings = element_count(*known_[root.values.at(0)].shape);
-        segment_->allocations.push_back(std::move(allocation));
-        break;
-      }
-    }
-  }
 }
 
 void Planner::keep_for_children() {

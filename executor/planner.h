@@ -17,6 +17,13 @@ class Planner {
   std::shared_ptr<Segment> plan();
 
  private:
+  // The elements of a value within a root.
+  struct Extent {
+    ValueId value;
+    size_t offset, bytes;
+    size_t last_use;  // node index after which nobody reads it; SIZE_MAX: never
+  };
+  static constexpr size_t kNoRoot = SIZE_MAX;
   // Where the elements of one or more values lie.
   struct Root {
     enum class Kind : uint8_t {
@@ -28,17 +35,24 @@ class Planner {
     } kind = Kind::kArena;
     size_t bytes = 0;
     size_t first_step = 0, last_step = 0;
-    size_t last_use = 0;       // node index after which nobody reads it; SIZE_MAX: never
     ValueId owner = kNoValue;  // the value it was made for
     size_t owner_step = 0;     // of kStepOutput
     Tensor constant;
     bool has_strings = false;
-    std::vector<ValueId> values;  // row-major values in it
-    std::vector<uint32_t> pointers;
+    std::vector<Extent> extents;
+    std::vector<Extent> whole;  // those that the run needs as whole values
+    std::vector<PointerAt> pointers;
+    size_t parent = kNoRoot;  // set where it has become a part of another one
+    size_t parent_offset = 0;
+  };
+  // A place in a root, in bytes.
+  struct Place {
+    size_t root = kNoRoot;
+    size_t offset = 0;
   };
   struct Representation {
     LayoutPtr layout;
-    size_t root;
+    Place place;
   };
 
   void note_conditions();
@@ -46,22 +60,33 @@ class Planner {
   bool bind_shape_inputs(const Node& node);
   bool plan_constants(const Node& node, const std::vector<InferOutput>& inferred);
   bool plan_view(const Node& node, const std::vector<InferOutput>& inferred);
+  bool plan_parts(const Node& node, const std::vector<InferOutput>& inferred);
+  bool plan_concat(const Node& node, const std::vector<InferOutput>& inferred);
+  bool can_become_part(ValueId value, size_t bytes);
+  void join(size_t part, Place to);
+  void copy_to(ValueId value, Place to, size_t bytes, const Node& node);
   bool plan_kernel(const Node& node, const std::vector<InferOutput>& inferred);
   void plan_evaluation(const Node& node, const std::vector<InferOutput>& inferred);
   std::unique_ptr<Program> body_program(const Node& node) const;
   void add_kernel_step(const Node& node, Prepared prepared, const std::vector<KernelTensor>& inputs,
                        const std::vector<KernelTensor>& outputs);
-  size_t output_root(const Kernel& kernel, size_t output, size_t bytes,
-                     const std::vector<size_t>& input_roots, std::vector<bool>& taken);
-  size_t root_for(ValueId value, const LayoutPtr& layout);
-  size_t reorder(ValueId value, const LayoutPtr& to);
+  Place output_place(const Kernel& kernel, size_t output, size_t bytes,
+                     const std::vector<Place>& inputs, const std::vector<size_t>& input_bytes,
+                     std::vector<bool>& taken);
+  bool is_free(Place place, size_t bytes) const;
+  Place place_for(ValueId value, const LayoutPtr& layout);
+  Place reorder(ValueId value, const LayoutPtr& to);
   size_t new_root(Root root);
-  void point_at(size_t root, uint32_t pointer);
+  Place resolved(Place place) const;
+  void add_extent(Place place, ValueId value, size_t bytes);
+  void point_at(Place place, uint32_t pointer);
+  size_t plain_bytes(ValueId value) const;
   void set_typed(ValueId value, const Type& type);
   void need_whole(ValueId value);
   void finish();
   void place_memory();
   void bind_pointers();
+  Allocation allocation_of(const Root& root) const;
   void keep_for_children();
   int output_index(ValueId value) const;
 

@@ -29,7 +29,42 @@ std::unique_ptr<Segment::Frame> borrow_frame(Segment& segment) {
   }
   auto frame = std::make_unique<Segment::Frame>();
   frame->pointers = segment.pointers;
+  frame->buffers.resize(segment.allocations.size());
+  size_t values = 0;
+  for (const Allocation& allocation : segment.allocations)
+    values += allocation.values.size();
+  frame->values.resize(values);
+  frame->aliases.resize(segment.aliases.size());
   return frame;
+}
+
+// Address `offset` bytes behind where `value` begins.
+void* address_in(const Tensor& value, size_t offset) {
+  return static_cast<std::byte*>(value.raw()) + offset;
+}
+
+Tensor alias_of(const Tensor& source, const Alias& alias) {
+  const auto begin =
+      static_cast<size_t>(static_cast<std::byte*>(source.raw()) - source.buffer()->data());
+  return Tensor(source.dtype(), alias.shape, source.buffer(), begin + alias.offset);
+}
+
+// What left the graph belongs to the caller, and large buffers are not kept by idle frames, of
+// which there may be many.
+void drop_large(const Segment& segment, Segment::Frame& frame) {
+  constexpr size_t kLargestKept = 64 << 10;
+  Datum* values = frame.values.data();
+  for (size_t i = 0; i < segment.allocations.size(); ++i) {
+    const Allocation& allocation = segment.allocations[i];
+    const bool has_left = std::ranges::any_of(
+        allocation.values, [](const Allocation::Held& held) { return held.output_index >= 0; });
+    if (has_left || allocation.bytes > kLargestKept) {
+      for (size_t k = 0; k < allocation.values.size(); ++k)
+        values[k] = Datum();
+      frame.buffers[i].reset();
+    }
+    values += allocation.values.size();
+  }
 }
 
 void copy_into(const Tensor& from, Tensor to) {
@@ -91,6 +126,12 @@ void RunState::clear() {
   }
   touched.clear();
   bound_outputs = {};
+  for (auto& [segment, frame] : frames) {
+    drop_large(*segment, *frame);
+    const std::lock_guard lock(segment->mutex);
+    segment->idle_frames.push_back(std::move(frame));
+  }
+  frames.clear();
 }
 
 Program::Program(std::shared_ptr<const Graph> graph, Environment& environment)
@@ -222,7 +263,7 @@ void Program::run_segments(RunState& state, std::vector<NodeTiming>* profile, Tr
   std::shared_ptr<Segment> current = find_or_plan(root_, state);
   while (true) {
     if (trace) trace->push_back(current);
-    run_segment(*current, state, profile);
+    run_segment(current, state, profile);
     if (current->next_node == nodes_.size()) return;
     current = find_or_plan(*current, state);
   }
@@ -253,8 +294,11 @@ std::shared_ptr<Segment> Program::find_or_plan(Segment& parent, const RunState& 
   return made;
 }
 
-void Program::run_segment(Segment& segment, RunState& state, std::vector<NodeTiming>* profile) {
-  std::unique_ptr<Segment::Frame> frame = borrow_frame(segment);
+void Program::run_segment(const std::shared_ptr<Segment>& shared, RunState& state,
+                          std::vector<NodeTiming>* profile) {
+  Segment& segment = *shared;
+  state.frames.emplace_back(shared, borrow_frame(segment));
+  Segment::Frame& frame = *state.frames.back().second;
   std::shared_ptr<Buffer> arena;
   if (segment.arena_bytes > 0) {
     try {
@@ -265,52 +309,82 @@ void Program::run_segment(Segment& segment, RunState& state, std::vector<NodeTim
                                     " bytes; the largest is ",
                                     largest->value.empty() ? "scratch" : largest->value, ")"));
     }
-    rebase(segment, *frame, arena->data());
+    rebase(segment, frame, arena->data());
   }
   for (const auto& [value, constant] : segment.constants)
     state.refer(value, &constant);
-  for (const Alias& alias : segment.aliases) {
-    state.set(alias.value, state.values[alias.source]->tensor().reshaped(alias.shape));
-  }
-  for (const auto& [pointer, value] : segment.entry_pointers) {
-    frame->pointers[pointer] = state.values[value]->tensor().raw();
-  }
-  allocate(segment, *frame, state);
-  run_steps(segment, *frame, state, profile);
+  refer_to_aliases(segment, frame, state);
+  for (const auto& [at, value] : segment.entry_pointers)
+    frame.pointers[at.pointer] = address_in(state.values[value]->tensor(), at.offset);
+  allocate(segment, frame, state);
+  run_steps(segment, frame, state, profile);
   if (arena) environment_.return_arena(std::move(arena));
-  const std::lock_guard lock(segment.mutex);
-  segment.idle_frames.push_back(std::move(frame));
+}
+
+// A value made for the last run serves again where its source still lies in the same place.
+void Program::refer_to_aliases(const Segment& segment, Segment::Frame& frame, RunState& state) {
+  for (size_t i = 0; i < segment.aliases.size(); ++i) {
+    const Alias& alias = segment.aliases[i];
+    const Tensor& source = state.values[alias.source]->tensor();
+    Datum& made = frame.aliases[i];
+    const bool is_same = made.defined() && made.tensor().buffer() == source.buffer() &&
+                         made.tensor().raw() == address_in(source, alias.offset);
+    if (!is_same) made = alias_of(source, alias);
+    state.refer(alias.value, &made);
+  }
+}
+
+// The caller's buffer where it is bound to a value that the allocation is for.
+const Datum* Program::bound_buffer(const Allocation& allocation, const RunState& state) const {
+  if (allocation.values.size() != 1 || state.bound_outputs.empty()) return nullptr;
+  const Allocation::Held& held = allocation.values[0];
+  if (held.output_index < 0 || held.offset != 0) return nullptr;
+  const Datum& bound = state.bound_outputs[static_cast<size_t>(held.output_index)];
+  const bool fits = bound.is_tensor() && bound.tensor().dtype() == held.dtype &&
+                    bound.tensor().shape() == held.shape &&
+                    bound.tensor().bytes() == allocation.bytes;
+  return fits ? &bound : nullptr;
 }
 
 void Program::allocate(const Segment& segment, Segment::Frame& frame, RunState& state) {
-  for (const Allocation& allocation : segment.allocations) {
-    std::shared_ptr<Buffer> buffer;
-    void* data = nullptr;
-    for (const Allocation::Held& held : allocation.values) {
-      if (held.output_index < 0 || state.bound_outputs.empty()) continue;
-      const Datum& bound = state.bound_outputs[static_cast<size_t>(held.output_index)];
-      if (!bound.is_tensor() || bound.tensor().dtype() != held.dtype ||
-          bound.tensor().shape() != held.shape)
-        continue;
-      if (bound.tensor().bytes() != allocation.bytes || allocation.values.size() != 1) continue;
-      data = bound.tensor().raw();
-      state.refer(held.value, &bound);
-      break;
-    }
-    if (!data) {
-      try {
-        buffer = allocation.strings >= 0 ? Buffer::allocate_strings(allocation.strings)
-                                         : Buffer::allocate(allocation.bytes);
-      } catch (const Error& error) {
-        throw error.with_context(label(allocation.values.front().value));
+  Datum* values = frame.values.data();
+  for (size_t i = 0; i < segment.allocations.size(); ++i) {
+    const Allocation& allocation = segment.allocations[i];
+    std::shared_ptr<Buffer>& buffer = frame.buffers[i];
+    std::byte* data = nullptr;
+    if (const Datum* bound = bound_buffer(allocation, state)) {
+      data = static_cast<std::byte*>(bound->tensor().raw());
+      state.refer(allocation.values[0].value, bound);
+    } else {
+      // Somebody outside may still hold what the last run made.
+      const auto own = static_cast<long>(allocation.values.size()) + 1;
+      if (!buffer || buffer.use_count() != own) {
+        for (size_t k = 0; k < allocation.values.size(); ++k)
+          values[k] = Datum();
+        buffer = allocated(allocation);
+        for (size_t k = 0; k < allocation.values.size(); ++k) {
+          const Allocation::Held& held = allocation.values[k];
+          values[k] = Tensor(held.dtype, held.shape, buffer, held.offset);
+        }
       }
       data = buffer->data();
-      for (const Allocation::Held& held : allocation.values) {
-        state.set(held.value, Tensor(held.dtype, held.shape, buffer));
-      }
+      for (size_t k = 0; k < allocation.values.size(); ++k)
+        state.refer(allocation.values[k].value, &values[k]);
     }
-    for (const uint32_t pointer : allocation.pointers)
-      frame.pointers[pointer] = data;
+    for (const auto& [pointer, offset] : allocation.pointers)
+      frame.pointers[pointer] = data + offset;
+    values += allocation.values.size();
+  }
+}
+
+std::shared_ptr<Buffer> Program::allocated(const Allocation& allocation) const {
+  try {
+    return allocation.strings >= 0 ? Buffer::allocate_strings(allocation.strings)
+                                   : Buffer::allocate(allocation.bytes);
+  } catch (const Error& error) {
+    const auto& values = allocation.values;
+    if (values.empty()) throw;
+    throw error.with_context(label(values.front().value));
   }
 }
 
@@ -375,12 +449,11 @@ void Program::evaluate_step(const Step& step, Segment::Frame& frame, RunState& s
     }
     state.set(step.outputs[i], std::move(outputs[i]));
   }
-  for (const auto& [pointer, output] : step.rebinds) {
-    frame.pointers[pointer] = state.values[step.outputs[output]]->tensor().raw();
-  }
-  for (const Alias& alias : step.aliases) {
-    state.set(alias.value, state.values[alias.source]->tensor().reshaped(alias.shape));
-  }
+  for (const auto& [at, output] : step.rebinds)
+    frame.pointers[at.pointer] =
+        address_in(state.values[step.outputs[output]]->tensor(), at.offset);
+  for (const Alias& alias : step.aliases)
+    state.set(alias.value, alias_of(state.values[alias.source]->tensor(), alias));
 }
 
 size_t Program::plan_count() const {

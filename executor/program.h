@@ -39,6 +39,8 @@ struct RunState {
   std::vector<Datum> owned;          // what the run made itself
   std::vector<ValueId> touched;
   std::span<Datum> bound_outputs;  // the caller's buffers, by output index; may be empty
+  // Of the segments that ran: `values` may point into them.
+  std::vector<std::pair<std::shared_ptr<Segment>, std::unique_ptr<Segment::Frame>>> frames;
   void set(ValueId id, Datum datum);
   void refer(ValueId id, const Datum* datum);
   void clear();
@@ -65,7 +67,11 @@ class Program {
   using Trace = std::vector<std::shared_ptr<const Segment>>;
   void run_segments(RunState& state, std::vector<NodeTiming>* profile, Trace* trace);
   std::shared_ptr<Segment> find_or_plan(Segment& parent, const RunState& state);
-  void run_segment(Segment& segment, RunState& state, std::vector<NodeTiming>* profile);
+  void run_segment(const std::shared_ptr<Segment>& shared, RunState& state,
+                   std::vector<NodeTiming>* profile);
+  void refer_to_aliases(const Segment& segment, Segment::Frame& frame, RunState& state);
+  const Datum* bound_buffer(const Allocation& allocation, const RunState& state) const;
+  std::shared_ptr<Buffer> allocated(const Allocation& allocation) const;
   void run_steps(Segment& segment, Segment::Frame& frame, RunState& state,
                  std::vector<NodeTiming>* profile);
   void allocate(const Segment& segment, Segment::Frame& frame, RunState& state);

@@ -34,6 +34,14 @@ struct Condition {
 struct Alias {
   ValueId value, source;
   Shape shape;
+  size_t offset = 0;  // in bytes, from where the source begins
+};
+
+// An entry of a table of pointers, and how far behind the beginning of what it is bound to it
+// points.
+struct PointerAt {
+  uint32_t pointer;
+  size_t offset;  // in bytes
 };
 
 struct Step {
@@ -51,9 +59,14 @@ struct Step {
   std::vector<ValueId> inputs, outputs;       // kNoValue: omitted
   std::vector<std::optional<Type>> promised;  // concrete types of outputs that later steps rely on
   std::unique_ptr<Program> body;
-  std::vector<std::pair<uint32_t, uint32_t>> rebinds;  // pointer index, index into `outputs`
-  std::vector<Alias> aliases;                          // of its outputs
+  struct Rebind {
+    PointerAt at;
+    uint32_t output;  // index into `outputs`
+  };
+  std::vector<Rebind> rebinds;
+  std::vector<Alias> aliases;  // of its outputs
 };
+
 // A buffer that a run allocates for itself: it backs values that outlive the segment or leave the
 // planned world.
 struct Allocation {
@@ -64,18 +77,22 @@ struct Allocation {
     DType dtype;
     Shape shape;
     int output_index = -1;  // of the graph, where the value is one of its outputs
+    size_t offset = 0;      // in bytes
   };
-  std::vector<Held> values;        // all that lie in it
-  std::vector<uint32_t> pointers;  // table entries that point at it
+  std::vector<Held> values;  // those in it that the run needs as whole values
+  std::vector<PointerAt> pointers;
 };
 
 struct Segment {
   std::vector<Condition> conditions;
   std::vector<Step> steps;
-  std::vector<void*> pointers;                              // constants set, the rest null
-  std::vector<std::pair<uint32_t, size_t>> arena_pointers;  // entry, offset
-  std::vector<std::pair<uint32_t, ValueId>>
-      entry_pointers;  // entry, value that is there when the segment starts
+  std::vector<void*> pointers;  // constants set, the rest null
+  std::vector<PointerAt> arena_pointers;
+  struct EntryPointer {
+    PointerAt at;
+    ValueId value;  // that is there when the segment starts
+  };
+  std::vector<EntryPointer> entry_pointers;
   std::vector<Allocation> allocations;
   std::vector<Alias> aliases;                        // of values that are there at the start
   std::vector<std::pair<ValueId, Datum>> constants;  // that later segments or the caller read
@@ -91,9 +108,15 @@ struct Segment {
 
   std::mutex mutex;  // guards what follows
   std::vector<std::shared_ptr<Segment>> children;
+  // What a run of this segment works with; kept for the next one.
   struct Frame {
     std::vector<void*> pointers;
     std::byte* base = nullptr;
+    // By allocation: its buffer, and its values; then the values that lie in others, as far as they
+    // have been made.
+    std::vector<std::shared_ptr<Buffer>> buffers;
+    std::vector<Datum> values;
+    std::vector<Datum> aliases;
   };
   std::vector<std::unique_ptr<Frame>> idle_frames;
 };

@@ -1,6 +1,7 @@
 #include "ir/kernel.h"
 
 #include "ir/evaluate.h"
+#include "ir/inline_vector.h"
 
 namespace sardonyx {
 namespace {
@@ -18,13 +19,18 @@ class ReferenceKernel : public Kernel {
   }
 
   void run(const KernelArgs& args) const override {
-    std::vector<TensorView> views(tensors_.size());
+    constexpr size_t kUsual = 8;  // operands for which nothing is allocated
+    InlineVector<TensorView, kUsual> views(tensors_.size());
     for (size_t i = 0; i < tensors_.size(); ++i) {
       void* data = i < inputs_ ? const_cast<void*>(args.inputs[i]) : args.outputs[i - inputs_];
       views[i] = {tensors_[i].dtype, tensors_[i].shape, data};
     }
     const std::span<const TensorView> all = views;
-    run_reference(op_, attrs_, all.first(inputs_), all.subspan(inputs_));
+    const std::span<const TensorView> in = all.first(inputs_), out = all.subspan(inputs_);
+    if (has_packed_)
+      run_reference(op_, attrs_, in, out);
+    else
+      op_.reference({op_, attrs_, in, out});
   }
 
  private:
@@ -32,12 +38,16 @@ class ReferenceKernel : public Kernel {
     DType dtype;
     Shape shape;
   };
-  void add(const KernelTensor& tensor) { tensors_.push_back({tensor.dtype, tensor.shape}); }
+  void add(const KernelTensor& tensor) {
+    tensors_.push_back({tensor.dtype, tensor.shape});
+    has_packed_ = has_packed_ || is_packed(tensor.dtype);
+  }
 
   const OpDef& op_;
   Attrs attrs_;
   std::vector<Described> tensors_;
   size_t inputs_ = 0;
+  bool has_packed_ = false;
 };
 
 }  // namespace

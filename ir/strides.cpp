@@ -78,38 +78,40 @@ RowWalk::RowWalk(std::span<const int64_t> shape, std::span<const Strides> stride
   empty_ = std::find(shape.begin(), shape.end(), 0) != shape.end();
   if (empty_) return;
   // From the innermost dim outwards: a dim that every operand passes evenly after the last kept one
-  // joins it.
-  std::vector<int64_t> sizes;  // innermost first
-  std::vector<std::vector<int64_t>> steps;
+  // joins it. The first that is kept is the row.
+  bool has_row = false;
   for (size_t i = shape.size(); i-- > 0;) {
     if (shape[i] == 1) continue;
-    bool joins = !sizes.empty();
-    for (size_t k = 0; joins && k < operands_; ++k) {
-      joins = strides[k][i] == steps.back()[k] * sizes.back();
-    }
+    int64_t& size = outer_.empty() ? length_ : outer_.back();
+    const int64_t* steps =
+        outer_.empty() ? steps_.data() : &outer_steps_[outer_steps_.size() - operands_];
+    bool joins = has_row;
+    for (size_t k = 0; joins && k < operands_; ++k)
+      joins = strides[k][i] == steps[k] * size;
     if (joins) {
-      sizes.back() *= shape[i];
-      continue;
+      size *= shape[i];
+    } else if (!has_row) {
+      has_row = true;
+      length_ = shape[i];
+      for (size_t k = 0; k < operands_; ++k)
+        steps_[k] = strides[k][i];
+    } else {
+      outer_.push_back(shape[i]);
+      for (size_t k = 0; k < operands_; ++k)
+        outer_steps_.push_back(strides[k][i]);
     }
-    sizes.push_back(shape[i]);
-    auto& added = steps.emplace_back(operands_);
-    for (size_t k = 0; k < operands_; ++k)
-      added[k] = strides[k][i];
-  }
-  if (sizes.empty()) return;
-  length_ = sizes.front();
-  steps_ = steps.front();
-  for (size_t i = sizes.size(); i-- > 1;) {
-    outer_.push_back(sizes[i]);
-    outer_steps_.insert(outer_steps_.end(), steps[i].begin(), steps[i].end());
   }
 }
 
 RowWalk broadcast_walk(std::span<const int64_t> target,
                        std::span<const std::span<const int64_t>> shapes) {
-  std::vector<Strides> strides{row_major_strides(target)};
-  for (const auto& shape : shapes)
-    strides.push_back(broadcast_strides(shape, target));
+  constexpr size_t kUsual = 8;  // operands of which no vector is made
+  Strides few[kUsual];
+  std::vector<Strides> many(shapes.size() < kUsual ? 0 : shapes.size() + 1);
+  const std::span<Strides> strides(many.empty() ? few : many.data(), shapes.size() + 1);
+  strides[0] = row_major_strides(target);
+  for (size_t i = 0; i < shapes.size(); ++i)
+    strides[i + 1] = broadcast_strides(shapes[i], target);
   return RowWalk(target, strides);
 }
 

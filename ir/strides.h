@@ -10,11 +10,14 @@
 #include <vector>
 
 #include "ir/dim.h"
+#include "ir/inline_vector.h"
 #include "ir/run_control.h"
 
 namespace sardonyx {
 
-using Strides = std::vector<int64_t>;
+// One number for each dim of a tensor.
+using DimValues = InlineVector<int64_t, 8>;
+using Strides = DimValues;
 
 Strides row_major_strides(std::span<const int64_t> shape);
 
@@ -58,11 +61,12 @@ class RowWalk {
   static constexpr int64_t kPiece = 1 << 16;  // tens of microseconds: cancelling is prompt
 
  private:
+  using Steps = InlineVector<int64_t, 32>;
   size_t operands_;
-  int64_t length_ = 1;                // of a row
-  std::vector<int64_t> outer_;        // the dims outside the row, outermost first
-  std::vector<int64_t> outer_steps_;  // [dim][operand]
-  std::vector<int64_t> steps_;        // within a row
+  int64_t length_ = 1;  // of a row
+  DimValues outer_;     // the dims outside the row, innermost first
+  Steps outer_steps_;   // [dim][operand]
+  DimValues steps_;     // within a row
   bool empty_ = false;
 };
 
@@ -74,7 +78,7 @@ RowWalk broadcast_walk(std::span<const int64_t> target,
 template <typename Visit>
 void RowWalk::for_each(Visit&& visit, int64_t longest) const {
   if (empty_) return;
-  std::vector<int64_t> index(outer_.size(), 0), offsets(operands_, 0), piece(operands_);
+  DimValues index(outer_.size()), offsets(operands_), piece(operands_);
   int64_t since_check = kPiece;
   while (true) {
     for (int64_t begin = 0; begin < length_; begin += longest) {
@@ -87,17 +91,17 @@ void RowWalk::for_each(Visit&& visit, int64_t longest) const {
         piece[k] = offsets[k] + begin * steps_[k];
       visit(static_cast<const int64_t*>(piece.data()), length);
     }
-    size_t dim = outer_.size();
-    for (; dim > 0; --dim) {
-      const int64_t* steps = &outer_steps_[(dim - 1) * operands_];
-      const bool carry = ++index[dim - 1] == outer_[dim - 1];
-      const int64_t moved = carry ? 1 - outer_[dim - 1] : 1;
+    size_t dim = 0;
+    for (; dim < outer_.size(); ++dim) {
+      const int64_t* steps = &outer_steps_[dim * operands_];
+      const bool carry = ++index[dim] == outer_[dim];
+      const int64_t moved = carry ? 1 - outer_[dim] : 1;
       for (size_t k = 0; k < operands_; ++k)
         offsets[k] += moved * steps[k];
       if (!carry) break;
-      index[dim - 1] = 0;
+      index[dim] = 0;
     }
-    if (dim == 0) return;
+    if (dim == outer_.size()) return;
   }
 }
 

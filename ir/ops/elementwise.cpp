@@ -1,7 +1,6 @@
 #include "ir/ops/elementwise.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "ir/strides.h"
 
@@ -15,8 +14,9 @@ constexpr int64_t kPiece = 1024;  // elements converted at a time; a few such pi
 template <typename C>
 void map_elements(const KernelCall& call, const ElementLoop<C>& loop) {
   const TensorView& output = call.outputs[0];
-  std::vector<std::span<const int64_t>> shapes;
-  std::vector<const TensorView*> inputs;
+  constexpr size_t kUsual = 4;  // operands for which nothing is allocated
+  InlineVector<std::span<const int64_t>, kUsual> shapes;
+  InlineVector<const TensorView*, kUsual> inputs;
   for (const TensorView& input : call.inputs) {
     if (!input) continue;
     shapes.push_back(input.shape);
@@ -24,8 +24,8 @@ void map_elements(const KernelCall& call, const ElementLoop<C>& loop) {
   }
   const RowWalk walk = broadcast_walk(output.shape, shapes);
   const int64_t piece = std::clamp<int64_t>(output.count(), 1, kPiece);
-  std::vector<C> converted((inputs.size() + 1) * static_cast<size_t>(piece));
-  std::vector<const C*> rows(inputs.size());
+  InlineVector<C, kUsual * kPiece> converted((inputs.size() + 1) * static_cast<size_t>(piece));
+  InlineVector<const C*, kUsual> rows(inputs.size());
   walk.for_each(
       [&](const int64_t* offsets, int64_t count) {
         for (size_t k = 0; k < inputs.size(); ++k) {

@@ -36,16 +36,17 @@ void run_gather(const KernelCall& call) {
   const TensorView& out = call.outputs[0];
   const size_t axis = axis_of(call.attrs<GatherAttrs>().axis, data.rank());
   const AxisSplit split = split_at(data.shape, axis);
-  std::vector<int64_t> indices = indices_of(call.inputs[1]);
-  for (int64_t& index : indices)
-    index = checked_index(index, split.size, axis);
+  const IndexView indices = indices_of(call.inputs[1]);
+  for (size_t i = 0; i < indices.size(); ++i)
+    checked_index(indices[i], split.size, axis);
   if (out.count() == 0) return;
   dispatch_width(data.dtype, [&]<typename T>() {
     const T* from = data.data<T>();
     T* to = out.data<T>();
     for (int64_t outer = 0; outer < split.outer; ++outer) {
       check_interrupted();
-      for (const int64_t index : indices) {
+      for (size_t i = 0; i < indices.size(); ++i) {
+        const int64_t index = indices[i] + (indices[i] < 0 ? split.size : 0);
         if (split.inner == 1) {
           *to = from[index];
         } else {
@@ -82,7 +83,7 @@ void run_gather_elements(const KernelCall& call) {
   const TensorView& data = call.inputs[0];
   const TensorView& out = call.outputs[0];
   const size_t axis = axis_of(call.attrs<GatherAttrs>().axis, data.rank());
-  const std::vector<int64_t> indices = indices_of(call.inputs[1]);
+  const IndexView indices = indices_of(call.inputs[1]);
   const Strides strides = row_major_strides(data.shape);
   Strides others = strides;
   others[axis] = 0;  // the index itself moves along the axis
@@ -294,7 +295,7 @@ void run_reverse_sequence(const KernelCall& call) {
   const int64_t steps = from.shape[static_cast<size_t>(attrs.time_axis)];
   const int64_t run =
       from.shape[0] * from.shape[1] == 0 ? 0 : from.count() / (from.shape[0] * from.shape[1]);
-  const std::vector<int64_t> lengths = indices_of(call.inputs[1]);
+  const IndexView lengths = indices_of(call.inputs[1]);
   for (size_t b = 0; b < lengths.size(); ++b) {
     check_interrupted();
     const int64_t length = lengths[b];

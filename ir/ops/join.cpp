@@ -48,6 +48,10 @@ void run_concat(const KernelCall& call) {
 
 // ---- Split
 
+int64_t equal_part(int64_t size, int64_t parts) {
+  return size / parts + (size % parts != 0);
+}
+
 // The sizes of equal parts, the last one smaller where `size` is no multiple.
 Dims equal_dims(const Dim& size, size_t parts) {
   const auto count = static_cast<int64_t>(parts);
@@ -57,7 +61,7 @@ Dims equal_dims(const Dim& size, size_t parts) {
     sizes.back() = size - part * Dim(count - 1);
     return sizes;
   }
-  const int64_t part = size.value() / count + (size.value() % count != 0);
+  const int64_t part = equal_part(size.value(), count);
   Dims sizes;
   for (int64_t i = 0, rest = size.value(); i < count; ++i) {
     sizes.push_back(std::min(part, rest));
@@ -112,12 +116,12 @@ void infer_split(InferContext& c) {
 void run_split(const KernelCall& call) {
   const size_t axis = axis_of(call.attrs<SplitAttrs>().axis, call.inputs[0].rank());
   const size_t parts = call.outputs.size();
-  const std::vector<int64_t> sizes =
-      call.has(1) ? indices_of(call.inputs[1]) : equal_parts(call.inputs[0].shape[axis], parts);
+  const int64_t size = call.inputs[0].shape[axis];
+  const int64_t equal = equal_part(size, static_cast<int64_t>(parts));
   int64_t begin = 0;
   for (size_t i = 0; i < parts; ++i) {
     if (call.wants(i)) copy_part(call.inputs[0], axis, begin, call.outputs[i]);
-    begin += sizes[i];
+    begin += call.has(1) ? indices_of(call.inputs[1])[i] : std::min(equal, size - begin);
   }
 }
 

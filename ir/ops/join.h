@@ -52,16 +52,17 @@ struct PadAmount {
 
 // For each axis of a tensor of this rank; `axes` selects those that are named (nullopt: all).
 // Throws kInvalidArgument where lengths or axes do not fit.
-std::vector<SliceRange> slice_ranges(std::span<const int64_t> shape,
-                                     const std::vector<int64_t>& starts,
-                                     const std::vector<int64_t>& ends,
-                                     const std::optional<std::vector<int64_t>>& axes,
-                                     const std::optional<std::vector<int64_t>>& steps);
-std::vector<PadAmount> pad_amounts(size_t rank, const std::vector<int64_t>& pads,
-                                   const std::optional<std::vector<int64_t>>& axes);
+using SliceRanges = InlineVector<SliceRange, 8>;
+SliceRanges slice_ranges(std::span<const int64_t> shape, std::span<const int64_t> starts,
+                         std::span<const int64_t> ends,
+                         const std::optional<std::span<const int64_t>>& axes,
+                         const std::optional<std::span<const int64_t>>& steps);
+using PadAmounts = InlineVector<PadAmount, 8>;
+PadAmounts pad_amounts(size_t rank, std::span<const int64_t> pads,
+                       const std::optional<std::span<const int64_t>>& axes);
 
 // How Slice moves what `ranges` select (one for each axis) of a tensor of shape `from`.
-StridedBlock slice_block(std::span<const int64_t> from, const std::vector<SliceRange>& ranges);
+StridedBlock slice_block(std::span<const int64_t> from, std::span<const SliceRange> ranges);
 // The part of a whole along `axis` that begins at `begin` and is of shape `part`, moved out of the
 // whole or into it.
 StridedBlock block_out_of(std::span<const int64_t> whole, size_t axis, int64_t begin,
@@ -72,7 +73,7 @@ StridedBlock block_into(std::span<const int64_t> whole, size_t axis, int64_t beg
 StridedBlock tile_block(std::span<const int64_t> from, std::span<const int64_t> to);
 // Where Pad puts what it keeps of a tensor of shape `from`; nullopt where it keeps nothing.
 std::optional<StridedBlock> pad_block(std::span<const int64_t> from, std::span<const int64_t> to,
-                                      const std::vector<PadAmount>& pads);
+                                      std::span<const PadAmount> pads);
 // The sizes of the parts that Split makes of `size` elements where it is not told them.
 std::vector<int64_t> equal_parts(int64_t size, size_t parts);
 

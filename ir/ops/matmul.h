@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "ir/op.h"
+#include "ir/strides.h"
 
 namespace sardonyx::ops {
 
@@ -29,8 +30,8 @@ std::optional<Dims> matmul_dims(InferContext& c, size_t a, size_t b);
 // A batch of products [m, k] x [k, n]. Matrices of each operand are row-major and contiguous.
 struct MatMulGeometry {
   int64_t m = 1, k = 1, n = 1;
-  Shape batch;                 // dims before the matrices, broadcast
-  Shape a_strides, b_strides;  // one for each batch dim, in matrices; 0 where repeated
+  Shape batch;                   // dims before the matrices, broadcast
+  Strides a_strides, b_strides;  // one for each batch dim, in matrices; 0 where repeated
   int64_t batches() const { return element_count(batch); }
 };
 // The shapes must fit: matmul_dims has seen them.

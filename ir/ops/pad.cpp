@@ -21,14 +21,15 @@ void check_pad_count(size_t pads, size_t axes) {
 }
 
 // For each named axis its place among the axes of a tensor of this rank.
-std::vector<size_t> padded_axes(size_t rank, const std::optional<std::vector<int64_t>>& axes) {
-  std::vector<size_t> result;
+using Axes = InlineVector<size_t, 8>;
+Axes padded_axes(size_t rank, const std::optional<std::span<const int64_t>>& axes) {
+  Axes result;
   if (!axes) {
     for (size_t i = 0; i < rank; ++i)
       result.push_back(i);
     return result;
   }
-  std::vector<bool> seen(rank, false);
+  DimValues seen(rank);
   const auto limit = static_cast<int64_t>(rank);
   for (const int64_t axis : *axes) {
     if (axis < -limit || axis >= limit) {
@@ -36,7 +37,7 @@ std::vector<size_t> padded_axes(size_t rank, const std::optional<std::vector<int
     }
     const size_t normal = axis_of(axis, rank);
     if (seen[normal]) fail(ErrorCode::kInvalidArgument, "axes: axis ", axis, " is given twice");
-    seen[normal] = true;
+    seen[normal] = 1;
     result.push_back(normal);
   }
   return result;
@@ -73,7 +74,7 @@ void infer_pad(InferContext& c) {
   const auto given_axes = c.int64s(3);
   const auto pads = c.dims(1);
   if (c.has(3) && !given_axes) return c.set(0, c.dtype(0), unknown_dims(c, dims->size()));
-  const std::vector<size_t> axes = padded_axes(dims->size(), given_axes);
+  const Axes axes = padded_axes(dims->size(), given_axes);
   if (pads) check_pad_count(pads->size(), axes.size());
   Dims result = *dims;
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -112,18 +113,22 @@ int64_t source_index(PadMode mode, int64_t at, int64_t size) {
 }
 
 // For one axis: the element that each position of the output reads.
-std::vector<int64_t> source_indices(PadMode mode, int64_t size, const PadAmount& pad,
-                                    int64_t padded) {
-  const CutAxis cut = cut_axis(size, pad);
-  std::vector<int64_t> indices(static_cast<size_t>(padded));
-  for (int64_t i = 0; i < padded; ++i) {
-    const int64_t at = i - std::max<int64_t>(pad.before, 0);
-    indices[static_cast<size_t>(i)] = cut.begin + source_index(mode, at, cut.size);
+class SourceIndices {
+ public:
+  SourceIndices() = default;
+  SourceIndices(PadMode mode, int64_t size, const PadAmount& pad)
+      : mode_(mode), cut_(cut_axis(size, pad)), before_(std::max<int64_t>(pad.before, 0)) {}
+  int64_t operator[](int64_t i) const {
+    return cut_.begin + source_index(mode_, i - before_, cut_.size);
   }
-  return indices;
-}
 
-void pad_with_constant(const KernelCall& call, const std::vector<PadAmount>& pads) {
+ private:
+  PadMode mode_ = PadMode::kEdge;
+  CutAxis cut_;
+  int64_t before_ = 0;
+};
+
+void pad_with_constant(const KernelCall& call, const PadAmounts& pads) {
   const TensorView& from = call.inputs[0];
   const TensorView& to = call.outputs[0];
   const Bytes16 zeros{};
@@ -137,21 +142,21 @@ void pad_with_constant(const KernelCall& call, const std::vector<PadAmount>& pad
 }
 
 // A row of the output (its last axis) at a time, looking up where the rows come from.
-void pad_from_inside(const KernelCall& call, PadMode mode, const std::vector<PadAmount>& pads) {
+void pad_from_inside(const KernelCall& call, PadMode mode, const PadAmounts& pads) {
   const TensorView& from = call.inputs[0];
   const TensorView& to = call.outputs[0];
   const size_t rank = to.rank();
   if (to.count() == 0) return;
   if (rank == 0) return copy_run(from.dtype, from.raw, 0, to.raw, 0, 1);
   const Strides strides = row_major_strides(from.shape);
-  std::vector<std::vector<int64_t>> sources;
+  InlineVector<SourceIndices, 8> sources;
   for (size_t i = 0; i < rank; ++i)
-    sources.push_back(source_indices(mode, from.shape[i], pads[i], to.shape[i]));
-  const std::vector<int64_t>& row = sources.back();
+    sources.push_back(SourceIndices(mode, from.shape[i], pads[i]));
+  const SourceIndices& row = sources.back();
   const int64_t length = to.shape[rank - 1];
   const int64_t left = std::clamp<int64_t>(pads.back().before, 0, length);
   const int64_t middle = std::min(cut_axis(from.shape[rank - 1], pads.back()).size, length - left);
-  std::vector<size_t> index(rank - 1, 0);
+  DimValues index(rank - 1);
   dispatch_width(from.dtype, [&]<typename T>() {
     T* out = to.data<T>();
     while (true) {
@@ -160,14 +165,14 @@ void pad_from_inside(const KernelCall& call, PadMode mode, const std::vector<Pad
       for (size_t i = 0; i + 1 < rank; ++i)
         in += sources[i][index[i]] * strides[i];
       for (int64_t i = 0; i < left; ++i)
-        out[i] = in[row[static_cast<size_t>(i)]];
-      if (middle > 0) std::copy_n(in + row[static_cast<size_t>(left)], middle, out + left);
+        out[i] = in[row[i]];
+      if (middle > 0) std::copy_n(in + row[left], middle, out + left);
       for (int64_t i = left + middle; i < length; ++i)
-        out[i] = in[row[static_cast<size_t>(i)]];
+        out[i] = in[row[i]];
       out += length;
       size_t dim = rank - 1;
       for (; dim > 0; --dim) {
-        if (++index[dim - 1] < sources[dim - 1].size()) break;
+        if (++index[dim - 1] < to.shape[dim - 1]) break;
         index[dim - 1] = 0;
       }
       if (dim == 0) return;
@@ -177,9 +182,10 @@ void pad_from_inside(const KernelCall& call, PadMode mode, const std::vector<Pad
 
 void run_pad(const KernelCall& call) {
   const PadMode mode = pad_mode(call.attrs<PadAttrs>());
-  const auto axes = call.has(3) ? std::optional(indices_of(call.inputs[3]))
-                                : std::optional<std::vector<int64_t>>();
-  const auto pads = pad_amounts(call.inputs[0].rank(), indices_of(call.inputs[1]), axes);
+  const DimValues named = call.has(3) ? indices_of(call.inputs[3]).to_dim_values() : DimValues();
+  const DimValues amounts = indices_of(call.inputs[1]).to_dim_values();
+  const auto axes = call.has(3) ? std::optional(std::span<const int64_t>(named)) : std::nullopt;
+  const PadAmounts pads = pad_amounts(call.inputs[0].rank(), amounts, axes);
   if (mode == PadMode::kConstant) {
     pad_with_constant(call, pads);
   } else {
@@ -190,7 +196,7 @@ void run_pad(const KernelCall& call) {
 }  // namespace
 
 std::optional<StridedBlock> pad_block(std::span<const int64_t> from, std::span<const int64_t> to,
-                                      const std::vector<PadAmount>& pads) {
+                                      std::span<const PadAmount> pads) {
   StridedBlock block{{}, row_major_strides(from), row_major_strides(to)};
   for (size_t i = 0; i < pads.size(); ++i) {
     const CutAxis cut = cut_axis(from[i], pads[i]);
@@ -212,11 +218,11 @@ PadMode pad_mode(const PadAttrs& attrs) {
        attrs.mode, "\"");
 }
 
-std::vector<PadAmount> pad_amounts(size_t rank, const std::vector<int64_t>& pads,
-                                   const std::optional<std::vector<int64_t>>& axes) {
-  const std::vector<size_t> named = padded_axes(rank, axes);
+PadAmounts pad_amounts(size_t rank, std::span<const int64_t> pads,
+                       const std::optional<std::span<const int64_t>>& axes) {
+  const Axes named = padded_axes(rank, axes);
   check_pad_count(pads.size(), named.size());
-  std::vector<PadAmount> result(rank);
+  PadAmounts result(rank);
   for (size_t i = 0; i < named.size(); ++i)
     result[named[i]] = {pads[i], pads[i + named.size()]};
   return result;

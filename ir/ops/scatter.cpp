@@ -165,7 +165,7 @@ void run_scatter_elements(const KernelCall& call) {
   const TensorView& out = call.outputs[0];
   const RunWriter writer(reduction_named(attrs.reduction), updates, out);
   const size_t axis = axis_of(attrs.axis, out.rank());
-  const std::vector<int64_t> indices = indices_of(call.inputs[1]);
+  const IndexView indices = indices_of(call.inputs[1]);
   const Strides strides = row_major_strides(out.shape);
   Strides others = strides;
   others[axis] = 0;  // the index itself moves along the axis
@@ -268,13 +268,10 @@ void run_tensor_scatter(const KernelCall& call) {
   const int64_t batches = out.shape[0];
   if (batches == 0 || cache.size == 0) return;
   const int64_t middle = cache.outer / batches;
-  const std::vector<int64_t> starts = call.has(2)
-                                          ? indices_of(call.inputs[2])
-                                          : std::vector<int64_t>(static_cast<size_t>(batches), 0);
   const bool circular = attrs.mode == "circular";
   for (int64_t b = 0; b < batches; ++b) {
     check_interrupted();
-    int64_t start = starts[static_cast<size_t>(b)];
+    int64_t start = call.has(2) ? indices_of(call.inputs[2])[static_cast<size_t>(b)] : 0;
     if (start < 0 || (!circular && start > cache.size - steps)) {
       fail(ErrorCode::kInvalidArgument, "write_indices: element ", b, " is ", start,
            ", expected 0 to ", cache.size - steps, " for a cache of ", cache.size,

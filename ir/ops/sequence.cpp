@@ -222,7 +222,7 @@ std::vector<int64_t> part_sizes(const EvalCall& call, int64_t size) {
     return std::vector<int64_t>(static_cast<size_t>(size), 1);
   }
   const Tensor& split = call.inputs[1].tensor();
-  std::vector<int64_t> sizes = indices_of(split.view());
+  std::vector<int64_t> sizes = indices_of(split.view()).to_vector();
   if (split.rank() == 0) {
     const int64_t part = sizes[0];
     if (part <= 0) fail(ErrorCode::kInvalidArgument, "split: expected at least 1, got ", part);

@@ -235,10 +235,11 @@ Vals identity_gradient(Emitter&, const GradCall& c) {
 
 }  // namespace
 
-std::vector<int64_t> permutation(const TransposeAttrs& attrs, size_t rank) {
-  if (attrs.perm) return *attrs.perm;
-  std::vector<int64_t> reversed(rank);
-  std::iota(reversed.rbegin(), reversed.rend(), 0);
+DimValues permutation(const TransposeAttrs& attrs, size_t rank) {
+  if (attrs.perm) return DimValues(attrs.perm->begin(), attrs.perm->end());
+  DimValues reversed(rank);
+  for (size_t i = 0; i < rank; ++i)
+    reversed[i] = static_cast<int64_t>(rank - 1 - i);
   return reversed;
 }
 
@@ -254,7 +255,7 @@ StridedBlock transpose_block(const TransposeAttrs& attrs, std::span<const int64_
 }
 
 StridedBlock expand_block(std::span<const int64_t> from, std::span<const int64_t> to) {
-  return {Shape(to.begin(), to.end()), broadcast_strides(from, to), row_major_strides(to)};
+  return {DimValues(to.begin(), to.end()), broadcast_strides(from, to), row_major_strides(to)};
 }
 
 Dims reshaped_dims(InferContext& c, const Dims* from, const Dims& wanted, bool allow_zero) {

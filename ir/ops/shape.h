@@ -34,7 +34,7 @@ struct TransposeAttrs {
 };
 
 // The permutation of a Transpose of a tensor of this rank, `perm` having been checked.
-std::vector<int64_t> permutation(const TransposeAttrs& attrs, size_t rank);
+DimValues permutation(const TransposeAttrs& attrs, size_t rank);
 
 // How Transpose and Expand move the elements of a tensor of shape `from`.
 StridedBlock transpose_block(const TransposeAttrs& attrs, std::span<const int64_t> from);

@@ -26,10 +26,9 @@ Dim clamped_bound(const Dim& bound, const Dim& size) {
 }
 
 // The operands of a call, read from infer's or the kernel's inputs.
-std::vector<int64_t> axes_or_all(const std::optional<std::vector<int64_t>>& axes, size_t count,
-                                 size_t rank) {
-  std::vector<int64_t> result;
-  std::vector<bool> seen(rank, false);
+DimValues axes_or_all(const std::optional<std::span<const int64_t>>& axes, size_t count,
+                      size_t rank) {
+  DimValues result, seen(rank);
   for (size_t i = 0; i < count; ++i) {
     const int64_t axis = axes ? (*axes)[i] : static_cast<int64_t>(i);
     const auto limit = static_cast<int64_t>(rank);
@@ -38,7 +37,7 @@ std::vector<int64_t> axes_or_all(const std::optional<std::vector<int64_t>>& axes
     }
     const size_t normal = axis_of(axis, rank);
     if (seen[normal]) fail(ErrorCode::kInvalidArgument, "axis ", axis, " is given twice");
-    seen[normal] = true;
+    seen[normal] = 1;
     result.push_back(static_cast<int64_t>(normal));
   }
   return result;
@@ -48,8 +47,9 @@ void check_slice_step(int64_t step) {
   if (step == 0) fail(ErrorCode::kInvalidArgument, "steps: expected a step other than 0");
 }
 
-void check_slice_counts(size_t starts, size_t ends, const std::optional<std::vector<int64_t>>& axes,
-                        const std::optional<std::vector<int64_t>>& steps) {
+void check_slice_counts(size_t starts, size_t ends,
+                        const std::optional<std::span<const int64_t>>& axes,
+                        const std::optional<std::span<const int64_t>>& steps) {
   const auto check = [&](size_t count, const char* what) {
     if (count != starts) {
       fail(ErrorCode::kInvalidArgument, what, " has ", count, " elements, starts has ", starts);
@@ -61,10 +61,10 @@ void check_slice_counts(size_t starts, size_t ends, const std::optional<std::vec
 }
 
 // The axes that an inference context names; nullopt where they are not known.
-std::optional<std::vector<int64_t>> sliced_axes(const InferContext& c, size_t rank) {
+std::optional<DimValues> sliced_axes(const InferContext& c, size_t rank) {
   if (c.has(3)) {
     const auto axes = c.int64s(3);
-    return axes ? std::optional(axes_or_all(axes, axes->size(), rank)) : std::nullopt;
+    return axes ? std::optional(axes_or_all(*axes, axes->size(), rank)) : std::nullopt;
   }
   const Dims* count = c.shape(1);
   const auto known = count && !count->empty() ? (*count)[0].try_value() : std::nullopt;
@@ -96,16 +96,18 @@ void infer_slice(InferContext& c) {
   carry_elements(c);
 }
 
-std::optional<std::vector<int64_t>> optional_indices(const KernelCall& call, size_t input) {
-  return call.has(input) ? std::optional(indices_of(call.inputs[input])) : std::nullopt;
+DimValues values_of(const KernelCall& call, size_t input) {
+  return call.has(input) ? indices_of(call.inputs[input]).to_dim_values() : DimValues();
 }
 
 void run_slice(const KernelCall& call) {
   const TensorView& from = call.inputs[0];
   const TensorView& to = call.outputs[0];
-  const auto ranges =
-      slice_ranges(from.shape, indices_of(call.inputs[1]), indices_of(call.inputs[2]),
-                   optional_indices(call, 3), optional_indices(call, 4));
+  const DimValues axes = values_of(call, 3), steps = values_of(call, 4);
+  using Values = std::optional<std::span<const int64_t>>;
+  const SliceRanges ranges = slice_ranges(from.shape, values_of(call, 1), values_of(call, 2),
+                                          call.has(3) ? Values(axes) : std::nullopt,
+                                          call.has(4) ? Values(steps) : std::nullopt);
   StridedBlock block = slice_block(from.shape, ranges);
   SARDONYX_CHECK(std::ranges::equal(block.sizes, to.shape));
   copy_strided(from.dtype, from.raw, to.raw, std::move(block));
@@ -153,16 +155,15 @@ Dim sliced_size(const Dim& size, const Dim& start, const Dim& end, int64_t step,
   return step == 1 ? length : ceil_div(length, step);
 }
 
-std::vector<SliceRange> slice_ranges(std::span<const int64_t> shape,
-                                     const std::vector<int64_t>& starts,
-                                     const std::vector<int64_t>& ends,
-                                     const std::optional<std::vector<int64_t>>& axes,
-                                     const std::optional<std::vector<int64_t>>& steps) {
+SliceRanges slice_ranges(std::span<const int64_t> shape, std::span<const int64_t> starts,
+                         std::span<const int64_t> ends,
+                         const std::optional<std::span<const int64_t>>& axes,
+                         const std::optional<std::span<const int64_t>>& steps) {
   check_slice_counts(starts.size(), ends.size(), axes, steps);
-  std::vector<SliceRange> ranges;
+  SliceRanges ranges;
   for (const int64_t size : shape)
     ranges.push_back({0, 1, size});
-  const std::vector<int64_t> named = axes_or_all(axes, starts.size(), shape.size());
+  const DimValues named = axes_or_all(axes, starts.size(), shape.size());
   for (size_t i = 0; i < named.size(); ++i) {
     const int64_t step = steps ? (*steps)[i] : 1;
     check_slice_step(step);
@@ -172,7 +173,7 @@ std::vector<SliceRange> slice_ranges(std::span<const int64_t> shape,
   return ranges;
 }
 
-StridedBlock slice_block(std::span<const int64_t> from, const std::vector<SliceRange>& ranges) {
+StridedBlock slice_block(std::span<const int64_t> from, std::span<const SliceRange> ranges) {
   StridedBlock block{{}, row_major_strides(from), {}};
   for (size_t i = 0; i < ranges.size(); ++i) {
     block.sizes.push_back(ranges[i].length);

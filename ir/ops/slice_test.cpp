@@ -62,10 +62,11 @@ TEST(SliceRangeTest, ExtremesDoNotOverflow) {
 }
 
 TEST(PadAmountsTest, RefusesWhatDoesNotFit) {
-  EXPECT_THROW(pad_amounts(2, {1, 2}, std::nullopt), Error);
-  EXPECT_THROW(pad_amounts(2, {1, 2}, std::vector<int64_t>{2}), Error);
-  EXPECT_THROW(pad_amounts(2, {1, 1, 2, 2}, std::vector<int64_t>{0, -2}), Error);
-  EXPECT_EQ(pad_amounts(2, {1, 2}, std::vector<int64_t>{-1})[1].after, 2);
+  using Ints = std::vector<int64_t>;
+  EXPECT_THROW(pad_amounts(2, Ints{1, 2}, std::nullopt), Error);
+  EXPECT_THROW(pad_amounts(2, Ints{1, 2}, Ints{2}), Error);
+  EXPECT_THROW(pad_amounts(2, Ints{1, 1, 2, 2}, Ints{0, -2}), Error);
+  EXPECT_EQ(pad_amounts(2, Ints{1, 2}, Ints{-1})[1].after, 2);
 }
 
 }  // namespace

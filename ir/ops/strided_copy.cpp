@@ -99,15 +99,29 @@ int64_t find_transposed_dim(const StridedBlock& block) {
   return -1;
 }
 
+// Of sizes that the shape of a tensor has: only those of an empty one may overflow.
+int64_t count_of(const DimValues& sizes) {
+  int64_t count = 1;
+  for (const int64_t size : sizes) {
+    if (size == 0) return 0;
+    if (__builtin_mul_overflow(count, size, &count)) count = 0;
+  }
+  return count;
+}
+
 void add_outermost(StridedBlock& block) {
-  block.sizes.insert(block.sizes.begin(), 1);
-  block.from_strides.insert(block.from_strides.begin(), 0);
-  block.to_strides.insert(block.to_strides.begin(), 0);
+  const auto add = [](DimValues& list, int64_t value) {
+    list.push_back(value);
+    std::rotate(list.begin(), list.end() - 1, list.end());
+  };
+  add(block.sizes, 1);
+  add(block.from_strides, 0);
+  add(block.to_strides, 0);
 }
 
 // Makes dim `from` the `to`-th; those between move down by one.
 void move_dim(StridedBlock& block, size_t from, size_t to) {
-  const auto move = [&](std::vector<int64_t>& list) {
+  const auto move = [&](DimValues& list) {
     const auto at = [&](size_t index) { return list.begin() + static_cast<std::ptrdiff_t>(index); };
     std::rotate(at(from), at(from + 1), at(to + 1));
   };
@@ -149,7 +163,7 @@ size_t element_bytes(DType dtype) {
 }
 
 BlockCopy::BlockCopy(DType dtype, StridedBlock block)
-    : dtype_(dtype), block_(std::move(block)), count_(element_count(block_.sizes)) {
+    : dtype_(dtype), block_(std::move(block)), count_(count_of(block_.sizes)) {
   simplify(block_);
   while (block_.sizes.size() < 2)
     add_outermost(block_);

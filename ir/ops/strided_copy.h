@@ -15,7 +15,7 @@ size_t element_bytes(DType dtype);
 // An index space and where its elements lie on both sides, counted in elements. Strides may be zero
 // (repeat) or negative (reverse) on the side that is read.
 struct StridedBlock {
-  Shape sizes;
+  DimValues sizes;
   Strides from_strides, to_strides;
   int64_t from_offset = 0, to_offset = 0;
 };

@@ -14,7 +14,7 @@ std::vector<int64_t> copied(const std::vector<int64_t>& from, const StridedBlock
                             size_t to_size) {
   std::vector<int64_t> to(to_size, -1);
   std::vector<int64_t> index(block.sizes.size(), 0);
-  const int64_t count = element_count(block.sizes);
+  const int64_t count = element_count(Shape(block.sizes.begin(), block.sizes.end()));
   for (int64_t n = 0; n < count; ++n) {
     int64_t rest = n, a = block.from_offset, b = block.to_offset;
     for (size_t i = block.sizes.size(); i-- > 0; rest /= block.sizes[i]) {
@@ -38,7 +38,8 @@ TEST(StridedCopyTest, AgreesWithTheDefinition) {
     std::iota(order.begin(), order.end(), 0);
     std::shuffle(order.begin(), order.end(), random);
     if (element_count(sizes) > 200000) continue;
-    StridedBlock block{sizes, Strides(rank), row_major_strides(sizes)};
+    StridedBlock block{DimValues(sizes.begin(), sizes.end()), Strides(rank),
+                       row_major_strides(sizes)};
     int64_t step = 1;  // the reading side is laid out in a random order of axes, some reversed
     for (const size_t axis : order) {
       block.from_strides[axis] = step;

@@ -1,0 +1,77 @@
+// The last part of planning: offsets in the arena, and what each pointer of the table is bound to.
+#include <algorithm>
+
+#include "executor/planner.h"
+
+namespace sardonyx {
+
+void Planner::place_memory() {
+  std::vector<const Root*> placed;
+  std::vector<MemoryItem>& items = segment_->memory;
+  for (Root& root : roots_) {
+    if (root.parent != kNoRoot) continue;
+    if (root.has_strings && root.kind == Root::Kind::kArena) root.kind = Root::Kind::kAllocated;
+    if (root.kind != Root::Kind::kArena) continue;
+    items.push_back({program_.label(root.owner), root.bytes, root.first_step, root.last_step, 0});
+    placed.push_back(&root);
+  }
+  for (size_t step = 0; step < scratch_bytes_.size(); ++step) {
+    if (scratch_bytes_[step] > 0) items.push_back({"", scratch_bytes_[step], step, step, 0});
+  }
+  segment_->live_peak_bytes = live_peak(items);
+  segment_->arena_bytes = place_items(items);
+  for (size_t i = 0; i < placed.size(); ++i) {
+    for (const PointerAt& at : placed[i]->pointers)
+      segment_->arena_pointers.push_back({at.pointer, items[i].offset + at.offset});
+  }
+  for (size_t i = placed.size(); i < items.size(); ++i) {
+    const Step& step = segment_->steps[items[i].first_step];
+    segment_->arena_pointers.push_back(
+        {step.first_pointer + step.input_count + step.output_count, items[i].offset});
+  }
+}
+
+void Planner::bind_pointers() {
+  for (Root& root : roots_) {
+    if (root.parent != kNoRoot) continue;
+    switch (root.kind) {
+      case Root::Kind::kArena:
+        break;
+      case Root::Kind::kConstant:
+        for (const PointerAt& at : root.pointers)
+          segment_->pointers[at.pointer] = static_cast<std::byte*>(root.constant.raw()) + at.offset;
+        segment_->held.push_back(root.constant);
+        break;
+      case Root::Kind::kEntry:
+        for (const PointerAt& at : root.pointers)
+          segment_->entry_pointers.push_back({at, root.owner});
+        break;
+      case Root::Kind::kStepOutput: {
+        Step& step = segment_->steps[root.owner_step];
+        const auto output = static_cast<uint32_t>(std::ranges::find(step.outputs, root.owner) -
+                                                  step.outputs.begin());
+        for (const PointerAt& at : root.pointers)
+          step.rebinds.push_back({at, output});
+        break;
+      }
+      case Root::Kind::kAllocated:
+        segment_->allocations.push_back(allocation_of(root));
+        break;
+    }
+  }
+}
+
+Allocation Planner::allocation_of(const Root& root) const {
+  Allocation allocation;
+  allocation.bytes = root.bytes;
+  allocation.pointers = root.pointers;
+  for (const Extent& extent : root.whole) {
+    const Segment::Known& known = known_[extent.value];
+    allocation.values.push_back(
+        {extent.value, known.type.dtype, *known.shape, output_index(extent.value), extent.offset});
+  }
+  if (root.has_strings) allocation.strings = element_count(*known_[root.owner].shape);
+  return allocation;
+}
+
+}  // namespace sardonyx

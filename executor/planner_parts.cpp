@@ -1,0 +1,148 @@
+// Planning of ops that only move elements: outputs that are parts of an input, and a Concat whose
+// inputs are computed right where it wants them.
+#include <algorithm>
+#include <cstring>
+
+#include "executor/parts.h"
+#include "executor/planner.h"
+
+namespace sardonyx {
+namespace {
+
+class CopyKernel : public Kernel {
+ public:
+  explicit CopyKernel(size_t bytes) : bytes_(bytes) {}
+  void run(const KernelArgs& args) const override {
+    std::memcpy(args.outputs[0], args.inputs[0], bytes_);
+  }
+
+ private:
+  size_t bytes_;
+};
+
+// Their elements can be counted in bytes, and copied as such.
+bool is_plain_data(DType dtype) {
+  return dtype != DType::kString && !is_packed(dtype);
+}
+
+}  // namespace
+
+// Not where an output leaves the graph: the caller wants it in a buffer of its own.
+bool Planner::plan_parts(const Node& node, const std::vector<InferOutput>& inferred) {
+  if (node.formal_inputs() == 0 || !node.inputs[0]) return false;
+  const ValueId whole = id(node.inputs[0]);
+  const Segment::Known& known = known_[whole];
+  if (!known.type.is_tensor() || !is_plain_data(known.type.dtype)) return false;
+  std::vector<const Tensor*> constants;
+  for (size_t slot = 0; slot < node.formal_inputs(); ++slot) {
+    const Value* input = node.inputs[slot];
+    const bool is_known = input && known_[id(input)].constant;
+    constants.push_back(is_known ? &*known_[id(input)].constant : nullptr);
+  }
+  std::vector<Shape> shapes;
+  for (size_t i = 0; i < inferred.size(); ++i) {
+    if (!node.outputs[i] || output_index(id(node.outputs[i])) >= 0) return false;
+    shapes.push_back(*inferred[i].type.known_shape());
+  }
+  const auto offsets = part_offsets(node, *known.shape, constants, shapes);
+  if (!offsets) return false;
+  const Place place = place_for(whole, nullptr);
+  for (size_t i = 0; i < inferred.size(); ++i) {
+    const ValueId part = id(node.outputs[i]);
+    set_typed(part, inferred[i].type);
+    const Place at{place.root, place.offset + bytes_for(known.type.dtype, (*offsets)[i])};
+    representations_[part] = {{nullptr, at}};
+    add_extent(at, part, plain_bytes(part));
+  }
+  return true;
+}
+
+// Its elements fill a root of their own in the arena, which nothing else holds to its place.
+bool Planner::can_become_part(ValueId value, size_t bytes) {
+  const std::vector<Representation>& forms = representations_[value];
+  if (forms.empty() || forms[0].layout) return false;
+  const Place place = resolved(forms[0].place);
+  const Root& root = roots_[place.root];
+  const bool leaves_graph = std::ranges::any_of(
+      root.extents, [&](const Extent& extent) { return output_index(extent.value) >= 0; });
+  return root.kind == Root::Kind::kArena && place.offset == 0 && root.bytes == bytes &&
+         !leaves_graph;
+}
+
+bool Planner::plan_concat(const Node& node, const std::vector<InferOutput>& inferred) {
+  if (inferred.size() != 1 || !is_plain_data(inferred[0].type.dtype)) return false;
+  std::vector<Shape> shapes;
+  for (const Value* input : node.inputs) {
+    if (!input || !known_[id(input)].type.is_tensor()) return false;
+    shapes.push_back(*known_[id(input)].shape);
+    // What lies in a provider's layout is better joined in it.
+    const std::vector<Representation>& forms = representations_[id(input)];
+    if (!forms.empty() && forms[0].layout) return false;
+  }
+  const auto offsets = concat_offsets(node, shapes, *inferred[0].type.known_shape());
+  if (!offsets) return false;
+  const DType dtype = inferred[0].type.dtype;
+  const auto bytes_of = [&](size_t i) { return bytes_for(dtype, element_count(shapes[i])); };
+  bool any = false;
+  for (size_t i = 0; i < shapes.size(); ++i)
+    any = any || (bytes_of(i) > 0 && can_become_part(id(node.inputs[i]), bytes_of(i)));
+  if (!any) return false;
+
+  const ValueId whole = id(node.outputs[0]);
+  set_typed(whole, inferred[0].type);
+  Root made;
+  made.bytes = plain_bytes(whole);
+  made.owner = whole;
+  made.first_step = made.last_step = segment_->steps.size();
+  const size_t root = new_root(std::move(made));
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const ValueId part = id(node.inputs[i]);
+    const Place at{root, bytes_for(dtype, (*offsets)[i])};
+    if (bytes_of(i) == 0) continue;
+    if (can_become_part(part, bytes_of(i)))
+      join(resolved(representations_[part][0].place).root, at);
+    else
+      copy_to(part, at, bytes_of(i), node);
+  }
+  representations_[whole] = {{nullptr, {root, 0}}};
+  add_extent({root, 0}, whole, roots_[root].bytes);
+  return true;
+}
+
+// Root `part` becomes a part of another one, with all that is in it.
+void Planner::join(size_t part, Place to) {
+  Root& from = roots_[part];
+  Root& whole = roots_[to.root];
+  for (Extent extent : from.extents) {
+    extent.offset += to.offset;
+    whole.extents.push_back(extent);
+  }
+  for (const PointerAt& at : from.pointers)
+    whole.pointers.push_back({at.pointer, at.offset + to.offset});
+  whole.first_step = std::min(whole.first_step, from.first_step);
+  whole.last_step = std::max(whole.last_step, from.last_step);
+  from.parent = to.root;
+  from.parent_offset = to.offset;
+  from.extents.clear();
+  from.pointers.clear();
+}
+
+void Planner::copy_to(ValueId value, Place to, size_t bytes, const Node& node) {
+  const Place from = place_for(value, nullptr);
+  Step step;
+  step.node = &node;
+  step.label = node.name;
+  step.implementation = "copy";
+  step.types = text(known_[value].type);
+  step.bytes = 2 * bytes;
+  step.first_pointer = static_cast<uint32_t>(segment_->pointers.size());
+  step.input_count = step.output_count = 1;
+  segment_->pointers.resize(segment_->pointers.size() + 3);
+  point_at(from, step.first_pointer);
+  point_at(to, step.first_pointer + 1);
+  scratch_bytes_.push_back(0);
+  step.kernel = std::make_unique<CopyKernel>(bytes);
+  segment_->steps.push_back(std::move(step));
+}
+
+}  // namespace sardonyx
