@@ -158,10 +158,16 @@ Vals walk(const std::vector<std::shared_ptr<TapeNode>>& nodes, const std::vector
 }
 
 void accumulate(const Tensor& target, Tensor gradient, bool create_graph, const Loc& loc) {
-  if (Frame* frame = Frame::active()) frame->note_grad(target);
   static const OpDef& add = op_named("Add");
   const GradMode mode(create_graph);
   const Tensor before = target.grad();
+  const Frame* frame = Frame::active();
+  if (before.defined() && frame && frame->records({}) && !before.is_symbolic() &&
+      !target.is_symbolic()) {
+    fail(ErrorCode::kInvalidArgument, text_of(loc),
+         ": backward() in a compiled function would add to a gradient from before the call; call "
+         "zero_grad() first in the function");
+  }
   if (before.defined()) gradient = apply(add, {before, gradient}, loc);
   target.set_grad(create_graph ? gradient : gradient.detach());
 }

@@ -38,6 +38,7 @@ Tensor Frame::wrap(Value* value) {
 
 bool Frame::records(std::span<const Tensor> inputs) const {
   if (kind_ == Kind::kStates) return true;
+  if (kind_ == Kind::kSubgraph && outer_ && outer_->records({})) return true;
   for (const Tensor& input : inputs) {
     if (!input.defined()) continue;
     if (input.impl()->symbol || current(input).defined()) return true;
@@ -164,7 +165,7 @@ Frame::State& Frame::state_of(const Tensor& tensor) {
   if (lifted != lifted_.end()) graph_->replace_uses(*lifted->second, *input);
   lifted_[impl] = input;
   state_index_[impl] = states_.size();
-  states_.push_back({tensor, input, {}, {}, {}, false});
+  states_.push_back({.tensor = tensor, .input = input});
   return states_.back();
 }
 
@@ -203,7 +204,8 @@ void Frame::note_grad(const Tensor& target) {
   const auto known = root->state_index_.find(target.impl().get());
   if (known != root->state_index_.end()) return;
   root->state_index_[target.impl().get()] = root->states_.size();
-  root->states_.push_back({target, nullptr, {}, {}, target.grad(), true});
+  root->states_.push_back(
+      {.tensor = target, .outer_grad = target.grad(), .grad_touched = true});
 }
 
 void Frame::capture_all(const std::vector<Tensor>& tensors, const Loc& loc) {

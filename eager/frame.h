@@ -28,6 +28,8 @@ class Frame : public std::enable_shared_from_this<Frame> {
     Tensor grad;        // symbolic gradient that backward() left; undefined if none
     Tensor outer_grad;  // what grad() was before the trace
     bool grad_touched = false;
+    // Once the trace is over:
+    bool writes = false, leaves_grad = false, clears_grad = false;
   };
 
   static std::shared_ptr<Frame> make(Kind kind, std::string name = "");

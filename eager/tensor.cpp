@@ -181,6 +181,7 @@ Tensor Tensor::grad() const {
 void Tensor::set_grad(const Tensor& gradient) const {
   defined_impl(*this);
   if (!gradient.defined() && !impl_->grad_state) return;
+  if (Frame* frame = Frame::active()) frame->note_grad(*this);
   impl_->grads().grad = gradient;
 }
 

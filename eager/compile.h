@@ -1,0 +1,40 @@
+// Functions that are traced once and run by the static executor.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "eager/tensor.h"
+#include "eager/trace.h"
+
+namespace sardonyx::eager {
+
+struct CompileOptions {
+  int optimization_level = 2;  // as SessionOptions::optimization_level
+  int threads = 0;             // as SessionOptions::intra_op_threads; 0: eager's own number
+};
+
+// What compile() gives: called like the function. It is traced at its first call and then once for
+// each new combination of element types, ranks and undefined arguments, not of sizes; each size is
+// planned once. Tensors of the program that the function reads (parameters, buffers) are read anew
+// in every call; those that it assigns (optimiser steps, running statistics) and gradients that its
+// backward() leaves are written back after each call, so a whole training step can be compiled.
+// Numbers of C++ are fixed at the trace: what changes between calls must be a tensor. Results carry
+// no gradient history: put backward() inside. May be called from one thread at a time.
+class Compiled {
+ public:
+  Compiled(TensorFunction fn, CompileOptions options);
+  std::vector<Tensor> operator()(const std::vector<Tensor>& arguments,
+                                 Loc loc = Loc::current()) const;
+  // How often the function was traced.
+  size_t traces() const;
+  // The plan of the last call, one line a step.
+  std::string plan_text() const;
+
+ private:
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+Compiled compile(TensorFunction fn, CompileOptions options = {});
+}  // namespace sardonyx::eager

@@ -1,0 +1,73 @@
+#include "eager/trace.h"
+
+#include "ir/pass.h"
+
+namespace sardonyx::eager {
+namespace {
+
+// A graph's output must be made by a node, and each by its own name.
+void add_result(Frame& frame, const Tensor& tensor) {
+  Graph& graph = frame.graph();
+  Value* value = frame.value_of(tensor, Loc::current());
+  if (!value->producer || graph.is_output(*value)) {
+    GraphEmitter emitter(graph);
+    value = GraphEmitter::unwrap(emitter.call("Identity", {GraphEmitter::wrap(value)}));
+  }
+  graph.add_output(value);
+}
+
+std::vector<Tensor> arguments_of(Frame& frame, const std::vector<TensorSpec>& specs) {
+  std::vector<Tensor> arguments;
+  for (size_t i = 0; i < specs.size(); ++i) {
+    const std::string name = specs[i].name.empty() ? text("input_", i) : specs[i].name;
+    arguments.push_back(frame.add_input(name, Type::tensor(specs[i].dtype, specs[i].shape)));
+  }
+  return arguments;
+}
+
+}  // namespace
+
+TensorSpec spec_of(const Tensor& tensor, const std::vector<std::pair<int64_t, std::string>>& axes,
+                   std::string name) {
+  TensorSpec spec{tensor.dtype(), tensor.shape(), std::move(name)};
+  const auto rank = static_cast<int64_t>(spec.shape.size());
+  for (const auto& [axis, symbol] : axes) {
+    if (axis < -rank || axis >= rank) {
+      fail(ErrorCode::kInvalidArgument, "dynamic axis ", symbol, ": expected an axis within [",
+           -rank, ", ", rank, ") of ", tensor.type(), ", got ", axis);
+    }
+    spec.shape[static_cast<size_t>(axis < 0 ? axis + rank : axis)] = Dim::symbol(symbol);
+  }
+  return spec;
+}
+
+Traced trace(const TensorFunction& fn, const std::vector<TensorSpec>& specs, Frame::Kind kind,
+             const std::string& name,
+             const std::unordered_map<const detail::TensorImpl*, std::string>& names) {
+  const std::shared_ptr<Frame> frame = Frame::make(kind, name);
+  frame->names = names;
+  Traced traced;
+  traced.graph = frame->shared_graph();
+  try {
+    const FrameScope scope(*frame);
+    const std::vector<Tensor> results = fn(arguments_of(*frame, specs));
+    traced.results = results.size();
+    for (const Tensor& result : results)
+      add_result(*frame, result);
+    for (const Frame::State& state : frame->states()) {
+      if (state.assigned.defined()) add_result(*frame, state.assigned);
+    }
+    for (const Frame::State& state : frame->states()) {
+      if (state.grad_touched && kind == Frame::Kind::kStates && state.tensor.grad().defined())
+        add_result(*frame, state.tensor.grad());
+    }
+  } catch (...) {
+    frame->finish();
+    throw;
+  }
+  traced.states = frame->finish();
+  remove_dead_nodes(*traced.graph);
+  return traced;
+}
+
+}  // namespace sardonyx::eager
