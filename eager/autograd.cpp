@@ -81,12 +81,12 @@ Val revived(const std::shared_ptr<TapeNode>& node, size_t index) {
   return Val(std::shared_ptr<void>(impl));
 }
 
-std::vector<Step> steps_of(const std::vector<std::shared_ptr<TapeNode>>& nodes) {
-  std::vector<Step> steps;
+std::vector<RecordedStep> steps_of(const std::vector<std::shared_ptr<TapeNode>>& nodes) {
+  std::vector<RecordedStep> steps;
   steps.reserve(nodes.size());
   for (const std::shared_ptr<TapeNode>& node : nodes) {
     check_usable(*node);
-    Step& step = steps.emplace_back();
+    RecordedStep& step = steps.emplace_back();
     step.op = node->op;
     step.attrs = node->attrs;
     step.captures = node->captures;
@@ -144,9 +144,9 @@ Vals walk(const std::vector<std::shared_ptr<TapeNode>>& nodes, const std::vector
           const std::vector<Tensor>& weights, std::span<const Val> xs, bool create_graph,
           const Loc& loc) {
   const GradMode mode(create_graph);
-  const std::vector<Step> steps = steps_of(nodes);
-  std::vector<const Step*> pointers;
-  for (const Step& step : steps)
+  const std::vector<RecordedStep> steps = steps_of(nodes);
+  std::vector<const RecordedStep*> pointers;
+  for (const RecordedStep& step : steps)
     pointers.push_back(&step);
   Vals roots, seeds;
   for (size_t i = 0; i < ys.size(); ++i) {
@@ -278,30 +278,31 @@ std::vector<Tensor> checkpoint(
       sources, [](const Tensor& source) { return source.defined() && source.impl()->tracked(); });
   if (!detail::grad_enabled() || !tracked) return outputs;
   const size_t arguments = inputs.size();
-  auto rule = std::make_shared<const Step::Rule>([fn, arguments](Emitter&, const GradCall& call) {
-    const bool create_graph = detail::grad_enabled();
-    std::vector<Tensor> xs, given;
-    for (size_t i = 0; i < call.inputs.size(); ++i) {
-      const Tensor source = call.inputs[i] ? detail::tensor_of(call.inputs[i]) : Tensor();
-      if (i < arguments) given.push_back(source);
-      if (call.wants(i)) xs.push_back(source);
-    }
-    const GradMode mode(true);
-    std::vector<Tensor> ys, weights;
-    const std::vector<Tensor> outputs = fn(given);
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      if (!call.has_d(i) || !outputs[i].impl()->tracked()) continue;
-      ys.push_back(outputs[i]);
-      weights.push_back(detail::tensor_of(call.d_outputs[i]));
-    }
-    const std::vector<Tensor> found =
-        grad(ys, xs, {.grad_outputs = weights, .create_graph = create_graph, .allow_unused = true});
-    Vals gradients(call.inputs.size());
-    for (size_t i = 0, next = 0; i < gradients.size(); ++i) {
-      if (call.wants(i)) gradients[i] = detail::val_of(found[next++]);
-    }
-    return gradients;
-  });
+  auto rule =
+      std::make_shared<const RecordedStep::Rule>([fn, arguments](Emitter&, const GradCall& call) {
+        const bool create_graph = detail::grad_enabled();
+        std::vector<Tensor> xs, given;
+        for (size_t i = 0; i < call.inputs.size(); ++i) {
+          const Tensor source = call.inputs[i] ? detail::tensor_of(call.inputs[i]) : Tensor();
+          if (i < arguments) given.push_back(source);
+          if (call.wants(i)) xs.push_back(source);
+        }
+        const GradMode mode(true);
+        std::vector<Tensor> ys, weights;
+        const std::vector<Tensor> outputs = fn(given);
+        for (size_t i = 0; i < outputs.size(); ++i) {
+          if (!call.has_d(i) || !outputs[i].impl()->tracked()) continue;
+          ys.push_back(outputs[i]);
+          weights.push_back(detail::tensor_of(call.d_outputs[i]));
+        }
+        const std::vector<Tensor> found = grad(
+            ys, xs, {.grad_outputs = weights, .create_graph = create_graph, .allow_unused = true});
+        Vals gradients(call.inputs.size());
+        for (size_t i = 0, next = 0; i < gradients.size(); ++i) {
+          if (call.wants(i)) gradients[i] = detail::val_of(found[next++]);
+        }
+        return gradients;
+      });
   detail::record(op_named("Identity"), Attrs(), sources, 0, outputs, std::move(rule), loc);
   return outputs;
 }
@@ -323,7 +324,7 @@ std::vector<Tensor> apply(const CustomFunction& function, const std::vector<Tens
       tensors.push_back(val ? detail::tensor_of(val) : Tensor());
     return tensors;
   };
-  auto rule = std::make_shared<const Step::Rule>(
+  auto rule = std::make_shared<const RecordedStep::Rule>(
       [backward = function.backward, tensors_of](Emitter&, const GradCall& call) {
         const std::vector<Tensor> gradients =
             backward(tensors_of(call.inputs), tensors_of(call.outputs), tensors_of(call.d_outputs));

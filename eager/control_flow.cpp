@@ -122,10 +122,10 @@ std::vector<Tensor> cond(const Tensor& predicate, const Branch& then_branch,
   });
   then_frame->capture_all(else_frame->captured(), loc);
   check_branches(then_frame->graph(), else_frame->graph(), loc);
-  std::vector<Tensor> results =
-      emit("If",
-           {{"then_branch", then_frame->shared_graph()}, {"else_branch", else_frame->shared_graph()}},
-           {predicate}, then_frame->captured(), then_frame->graph().outputs().size(), loc);
+  std::vector<Tensor> results = emit(
+      "If",
+      {{"then_branch", then_frame->shared_graph()}, {"else_branch", else_frame->shared_graph()}},
+      {predicate}, then_frame->captured(), then_frame->graph().outputs().size(), loc);
   then_frame->finish();
   else_frame->finish();
   return results;
@@ -171,8 +171,8 @@ std::vector<Tensor> while_loop(
   } while (widen(types, frame->graph(), 1));
   std::vector<Tensor> inputs = start;
   inputs.insert(inputs.begin(), {Tensor(), going});
-  std::vector<Tensor> results = emit("Loop", {{"body", frame->shared_graph()}}, inputs,
-                                     frame->captured(), start.size(), loc);
+  std::vector<Tensor> results =
+      emit("Loop", {{"body", frame->shared_graph()}}, inputs, frame->captured(), start.size(), loc);
   frame->finish();
   return results;
 }
@@ -238,11 +238,10 @@ ScanResult scan(const ScanBody& body, const std::vector<Tensor>& initial,
   });
   std::vector<Tensor> inputs = start;
   inputs.insert(inputs.end(), sequences.begin(), sequences.end());
-  std::vector<Tensor> results =
-      emit("Scan",
-           {{"body", frame->shared_graph()},
-            {"num_scan_inputs", static_cast<int64_t>(sequences.size())}},
-           inputs, frame->captured(), start.size() + outputs, loc);
+  std::vector<Tensor> results = emit("Scan",
+                                     {{"body", frame->shared_graph()},
+                                      {"num_scan_inputs", static_cast<int64_t>(sequences.size())}},
+                                     inputs, frame->captured(), start.size() + outputs, loc);
   frame->finish();
   const auto middle = results.begin() + static_cast<ptrdiff_t>(start.size());
   return {{results.begin(), middle}, {middle, results.end()}};

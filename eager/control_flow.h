@@ -32,8 +32,8 @@ struct ScanResult {
 };
 // One step for each slice of xs along axis 0 (all have the same length): body(state, slices) gives
 // {new state, outputs of the step}.
-using ScanBody = std::function<ScanResult(const std::vector<Tensor>& state,
-                                          const std::vector<Tensor>& slices)>;
+using ScanBody =
+    std::function<ScanResult(const std::vector<Tensor>& state, const std::vector<Tensor>& slices)>;
 ScanResult scan(const ScanBody& body, const std::vector<Tensor>& initial,
                 const std::vector<Tensor>& xs, Loc loc = Loc::current());
 

@@ -204,8 +204,7 @@ void Frame::note_grad(const Tensor& target) {
   const auto known = root->state_index_.find(target.impl().get());
   if (known != root->state_index_.end()) return;
   root->state_index_[target.impl().get()] = root->states_.size();
-  root->states_.push_back(
-      {.tensor = target, .outer_grad = target.grad(), .grad_touched = true});
+  root->states_.push_back({.tensor = target, .outer_grad = target.grad(), .grad_touched = true});
 }
 
 void Frame::capture_all(const std::vector<Tensor>& tensors, const Loc& loc) {

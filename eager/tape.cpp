@@ -37,7 +37,8 @@ TapeNode::~TapeNode() {
 }
 
 void record(const OpDef& op, const Attrs& attrs, std::span<const Tensor> inputs, size_t captures,
-            std::span<Tensor> outputs, std::shared_ptr<const Step::Rule> rule, const Loc& loc) {
+            std::span<Tensor> outputs, std::shared_ptr<const RecordedStep::Rule> rule,
+            const Loc& loc) {
   auto node = std::make_shared<TapeNode>();
   node->sequence = ++t_sequence;
   node->op = &op;

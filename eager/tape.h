@@ -26,7 +26,7 @@ struct TapeNode {
   std::vector<uint32_t> versions;  // of the inputs when the op ran
   size_t captures = 0;
   std::vector<Output> outputs;
-  std::shared_ptr<const Step::Rule> rule;
+  std::shared_ptr<const RecordedStep::Rule> rule;
   Loc loc;
   std::string scope;
   bool is_freed = false;
@@ -37,6 +37,7 @@ void set_grad_enabled(bool enabled);
 
 // Notes an op whose results depend on tracked inputs.
 void record(const OpDef& op, const Attrs& attrs, std::span<const Tensor> inputs, size_t captures,
-            std::span<Tensor> outputs, std::shared_ptr<const Step::Rule> rule, const Loc& loc);
+            std::span<Tensor> outputs, std::shared_ptr<const RecordedStep::Rule> rule,
+            const Loc& loc);
 
 }  // namespace sardonyx::eager::detail

@@ -20,7 +20,8 @@ struct TensorSpec {
   std::string name = "";  // "input_K" where empty
 };
 // The spec of a tensor at hand; the axes named become symbols.
-TensorSpec spec_of(const Tensor& tensor, const std::vector<std::pair<int64_t, std::string>>& axes = {},
+TensorSpec spec_of(const Tensor& tensor,
+                   const std::vector<std::pair<int64_t, std::string>>& axes = {},
                    std::string name = "");
 
 struct Traced {

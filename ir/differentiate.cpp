@@ -43,11 +43,12 @@ class Gradients {
 };
 
 // The values that depend on xs.
-std::unordered_set<Key> reached_from(std::span<const Step* const> steps, std::span<const Val> xs) {
+std::unordered_set<Key> reached_from(std::span<const RecordedStep* const> steps,
+                                     std::span<const Val> xs) {
   std::unordered_set<Key> reached;
   for (const Val& x : xs)
     reached.insert(key_of(x));
-  for (const Step* step : steps) {
+  for (const RecordedStep* step : steps) {
     const auto is_reached = [&](const Val& input) { return reached.contains(key_of(input)); };
     if (!std::ranges::any_of(step->inputs, is_reached)) continue;
     for (const Val& output : step->outputs) {
@@ -79,7 +80,7 @@ Vals grad_through_body(Emitter& e, const GradCall& call) {
   return gradients;
 }
 
-Vals apply_rule(Emitter& e, const Step& step, const GradCall& call) {
+Vals apply_rule(Emitter& e, const RecordedStep& step, const GradCall& call) {
   if (step.rule) return (*step.rule)(e, call);
   if (step.op->grad) return step.op->grad(e, call);
   if (step.op->body) return grad_through_body(e, call);
@@ -89,7 +90,7 @@ Vals apply_rule(Emitter& e, const Step& step, const GradCall& call) {
 
 class ReverseWalk {
  public:
-  ReverseWalk(Emitter& e, std::span<const Step* const> steps, std::span<const Val> xs,
+  ReverseWalk(Emitter& e, std::span<const RecordedStep* const> steps, std::span<const Val> xs,
               const GradientHook& hook)
       : e_(e), hook_(hook), gradients_(e), reached_(reached_from(steps, xs)) {}
 
@@ -97,7 +98,7 @@ class ReverseWalk {
     if (reached_.contains(key_of(y))) gradients_.add(y, d_y ? d_y : full_like(e_, y, 1));
   }
 
-  void visit(const Step& step) {
+  void visit(const RecordedStep& step) {
     Vals d_outputs;
     for (const Val& output : step.outputs)
       d_outputs.push_back(output ? finished(output) : Val());
@@ -127,7 +128,7 @@ class ReverseWalk {
   }
 
  private:
-  void spread(const Step& step, const std::vector<bool>& needed, const Vals& d_inputs) {
+  void spread(const RecordedStep& step, const std::vector<bool>& needed, const Vals& d_inputs) {
     for (size_t i = 0; i < d_inputs.size() && i < step.inputs.size(); ++i) {
       if (!d_inputs[i] || !needed[i]) continue;
       const bool broadcasts = !step.rule && step.op->is(kElementwise) && step.inputs.size() > 1;
@@ -183,12 +184,12 @@ Val sum_to_at_run(Emitter& e, const Val& gradient, const Val& x) {
 
 }  // namespace
 
-Vals differentiate(Emitter& e, std::span<const Step* const> steps, std::span<const Val> ys,
+Vals differentiate(Emitter& e, std::span<const RecordedStep* const> steps, std::span<const Val> ys,
                    std::span<const Val> d_ys, std::span<const Val> xs, const GradientHook& hook) {
   ReverseWalk walk(e, steps, xs, hook);
   for (size_t i = 0; i < ys.size(); ++i)
     walk.seed(ys[i], i < d_ys.size() ? d_ys[i] : Val());
-  for (const Step* step : steps | std::views::reverse) {
+  for (const RecordedStep* step : steps | std::views::reverse) {
     check_interrupted();
     walk.visit(*step);
   }
@@ -201,13 +202,13 @@ Vals differentiate(Emitter& e, std::span<const Step* const> steps, std::span<con
 Vals RecordingEmitter::emit(const OpDef& op, std::span<const Val> inputs, const Attrs& attrs,
                             size_t outputs, size_t captures) {
   Vals results = inner_.emit(op, inputs, attrs, outputs, captures);
-  steps_.push_back(std::make_unique<Step>(
-      Step{&op, attrs, Vals(inputs.begin(), inputs.end()), captures, results}));
+  steps_.push_back(std::make_unique<RecordedStep>(
+      RecordedStep{&op, attrs, Vals(inputs.begin(), inputs.end()), captures, results}));
   return results;
 }
 
-std::vector<const Step*> RecordingEmitter::steps() const {
-  std::vector<const Step*> all;
+std::vector<const RecordedStep*> RecordingEmitter::steps() const {
+  std::vector<const RecordedStep*> all;
   for (const auto& step : steps_)
     all.push_back(step.get());
   return all;

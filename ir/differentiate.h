@@ -14,7 +14,7 @@
 namespace sardonyx {
 
 // One op that ran or was recorded.
-struct Step {
+struct RecordedStep {
   // A rule of the caller's, in place of the row's: custom functions, recomputation.
   using Rule = std::function<Vals(Emitter& e, const GradCall& call)>;
 
@@ -35,7 +35,7 @@ using GradientHook = std::function<Val(const Val& value, const Val& gradient)>;
 // xs[j] through differentiable ops. `steps` are in the order in which they ran; those that do not
 // lie between xs and ys are skipped. An empty d_ys[i] stands for ones. Throws kUnsupported, naming
 // the op and where it was called, where a gradient reaches an op that has no rule.
-Vals differentiate(Emitter& e, std::span<const Step* const> steps, std::span<const Val> ys,
+Vals differentiate(Emitter& e, std::span<const RecordedStep* const> steps, std::span<const Val> ys,
                    std::span<const Val> d_ys, std::span<const Val> xs,
                    const GradientHook& hook = nullptr);
 
@@ -53,13 +53,13 @@ class RecordingEmitter : public Emitter {
   }
   std::optional<Dims> dims_value(const Val& val) const override { return inner_.dims_value(val); }
 
-  std::vector<const Step*> steps() const;
+  std::vector<const RecordedStep*> steps() const;
   // differentiate() over what was recorded so far. What the rules emit is recorded as well.
   Vals gradients(std::span<const Val> ys, std::span<const Val> d_ys, std::span<const Val> xs);
 
  private:
   Emitter& inner_;
-  std::vector<std::unique_ptr<Step>> steps_;  // stable addresses while rules emit more
+  std::vector<std::unique_ptr<RecordedStep>> steps_;  // stable addresses while rules emit more
 };
 
 // Helpers that rules share.
