@@ -7,6 +7,7 @@
 #include "ir/dispatch.h"
 #include "ir/ops/accumulate.h"
 #include "ir/ops/conv_infer.h"
+#include "ir/ops/convolution_gradient.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/tables.h"
 #include "ir/ops/taps.h"
@@ -325,6 +326,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<ConvAttrs>(),
      .infer = infer_conv_float,
      .reference = reference_conv,
+     .grad = conv_grad,
      .samples = conv_samples},
     {.name = "ConvTranspose",
      .since = 22,
@@ -333,6 +335,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<ConvTransposeAttrs>(),
      .infer = infer_conv_transpose,
      .reference = reference_conv_transpose,
+     .grad = conv_transpose_grad,
      .samples = conv_transpose_samples},
     {.name = "ConvInteger",
      .since = 10,

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ir/op.h"
+#include "ir/ops/convolution_gradient.h"
 #include "ir/ops/tables.h"
 
 namespace sardonyx {
@@ -21,6 +22,7 @@ constexpr Family kFamilies[] = {
     ops::random_ops,
     ops::training_ops,
     ops::convolution_ops,
+    ops::convolution_gradient_ops,
     ops::irregular_convolution_ops,
     ops::pool_ops,
     ops::region_ops,
