@@ -328,12 +328,23 @@ WindowValues window_values(Emitter& e, const WindowSpec& spec, const Val& in, co
   window.dilations = list_or(spec.dilations, rank, 1);
   window.full = span_of(e, out, kernel, window.strides, window.dilations);
   if (is_same(spec.auto_pad)) {
-    const Val total = call_folded(e, "Max", {difference(e, window.full, in), e.int64s({0})});
-    window.begin = first_half(e, spec.auto_pad, total);
+    window.begin = first_half(e, spec.auto_pad, window_padding(e, spec, window));
   } else {
     window.begin = begin_pads(e, spec, rank);
   }
   return window;
+}
+
+Val window_padding(Emitter& e, const WindowSpec& spec, const WindowValues& window) {
+  if (is_same(spec.auto_pad)) {
+    return call_folded(e, "Max", {difference(e, window.full, window.in), e.int64s({0})});
+  }
+  const size_t rank = window.strides.size();
+  Ints total(rank, 0);
+  const bool has_pads = (spec.auto_pad.empty() || spec.auto_pad == "NOTSET") && !spec.pads.empty();
+  for (size_t axis = 0; has_pads && axis < rank; ++axis)
+    total[axis] = spec.pads[axis] + spec.pads[axis + rank];
+  return e.int64s(total);
 }
 
 Val framed(Emitter& e, const Val& x, const WindowValues& window) {

@@ -25,6 +25,9 @@ struct WindowValues {
 WindowValues window_values(Emitter& e, const WindowSpec& spec, const Val& in, const Val& out,
                            const Val& kernel);
 
+// The padding before and after, together, that the attributes say.
+Val window_padding(Emitter& e, const WindowSpec& spec, const WindowValues& window);
+
 // Adds y * w at the taps of each window: what a convolution with these windows does backwards. y is
 // [N, M, out...], w [M, C / group, kernel...], the result [N, C, in...].
 Val spread_windows(Emitter& e, const Val& y, const Val& w, const WindowValues& window,

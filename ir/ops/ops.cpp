@@ -5,6 +5,7 @@
 
 #include "ir/op.h"
 #include "ir/ops/convolution_gradient.h"
+#include "ir/ops/pool_gradient.h"
 #include "ir/ops/tables.h"
 
 namespace sardonyx {
@@ -25,6 +26,7 @@ constexpr Family kFamilies[] = {
     ops::convolution_gradient_ops,
     ops::irregular_convolution_ops,
     ops::pool_ops,
+    ops::pool_gradient_ops,
     ops::region_ops,
     ops::normalization_ops,
     ops::row_normalization_ops,

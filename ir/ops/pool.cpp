@@ -9,6 +9,7 @@
 #include "ir/ops/accumulate.h"
 #include "ir/ops/conv_infer.h"
 #include "ir/ops/infer.h"
+#include "ir/ops/pool_gradient.h"
 #include "ir/ops/tables.h"
 #include "ir/ops/taps.h"
 #include "ir/run_control.h"
@@ -284,6 +285,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<AveragePoolAttrs>(),
      .infer = infer_average_pool,
      .reference = reference_average_pool,
+     .grad = average_pool_grad,
      .samples = average_pool_samples},
     {.name = "MaxPool",
      .since = 22,
@@ -292,6 +294,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<MaxPoolAttrs>(),
      .infer = infer_max_pool,
      .reference = reference_max_pool,
+     .grad = max_pool_grad,
      .samples = max_pool_samples},
     {.name = "LpPool",
      .since = 22,
@@ -300,6 +303,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<LpPoolAttrs>(),
      .infer = infer_lp_pool,
      .reference = reference_lp_pool,
+     .grad = lp_pool_grad,
      .samples = lp_pool_samples},
     {.name = "GlobalAveragePool",
      .since = 22,
@@ -307,6 +311,7 @@ const OpDef kOps[] = {
      .types = {{"T", kFloats}},
      .infer = infer_global_pool,
      .reference = reference_global_average_pool,
+     .grad = global_average_pool_grad,
      .samples = global_samples},
     {.name = "GlobalMaxPool",
      .since = 22,
@@ -314,6 +319,7 @@ const OpDef kOps[] = {
      .types = {{"T", kFloats}},
      .infer = infer_global_pool,
      .reference = reference_global_max_pool,
+     .grad = global_max_pool_grad,
      .samples = global_samples},
     {.name = "GlobalLpPool",
      .since = 22,
@@ -322,6 +328,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<GlobalLpPoolAttrs>(),
      .infer = infer_global_lp_pool,
      .reference = reference_global_lp_pool,
+     .grad = global_lp_pool_grad,
      .samples = global_samples},
 };
 

@@ -7,6 +7,7 @@
 #include "ir/ops/conv_infer.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/pool.h"
+#include "ir/ops/pool_gradient.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
 
@@ -362,6 +363,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<MaxUnpoolAttrs>(),
      .infer = infer_max_unpool,
      .reference = reference_max_unpool,
+     .grad = max_unpool_grad,
      .shape_inputs = 0b100,
      .samples = max_unpool_samples},
     {.name = "MaxRoiPool",
