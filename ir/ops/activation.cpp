@@ -4,6 +4,7 @@
 
 #include "ir/ops/elementwise.h"
 #include "ir/ops/infer.h"
+#include "ir/ops/normalization_gradient.h"
 #include "ir/ops/samples.h"
 #include "ir/ops/tables.h"
 #include "ir/ops/values.h"
@@ -420,6 +421,7 @@ std::span<const OpDef> activation_ops() {
        .attrs = attr_schema<DropoutAttrs>(),
        .infer = infer_dropout,
        .reference = dropout,
+       .grad = dropout_grad,
        .facts = kRandom,
        .samples = dropout_samples},
   };

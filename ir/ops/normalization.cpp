@@ -10,6 +10,7 @@
 #include "ir/ops/accumulate.h"
 #include "ir/ops/conv_infer.h"
 #include "ir/ops/infer.h"
+#include "ir/ops/normalization_gradient.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
 #include "ir/strides.h"
@@ -297,6 +298,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<BatchNormalizationAttrs>(),
      .infer = infer_batch_normalization,
      .reference = reference_batch_normalization,
+     .grad = batch_normalization_grad,
      .samples = batch_samples},
     {.name = "InstanceNormalization",
      .since = 22,
@@ -305,6 +307,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<InstanceNormalizationAttrs>(),
      .infer = infer_instance_normalization,
      .reference = reference_instance_normalization,
+     .grad = instance_normalization_grad,
      .samples = instance_samples},
     {.name = "GroupNormalization",
      .since = 21,
@@ -313,6 +316,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<GroupNormalizationAttrs>(),
      .infer = infer_group_normalization,
      .reference = reference_group_normalization,
+     .grad = group_normalization_grad,
      .samples = group_samples},
     {.name = "MeanVarianceNormalization",
      .since = 13,
@@ -321,6 +325,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<MeanVarianceNormalizationAttrs>(),
      .infer = infer_mean_variance,
      .reference = reference_mean_variance,
+     .grad = mean_variance_normalization_grad,
      .samples = mean_variance_samples},
     {.name = "LRN",
      .since = 13,
@@ -329,6 +334,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<LrnAttrs>(),
      .infer = infer_lrn,
      .reference = reference_lrn,
+     .grad = lrn_grad,
      .samples = lrn_samples},
 };
 

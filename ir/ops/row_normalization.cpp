@@ -6,6 +6,7 @@
 #include "ir/ops/accumulate.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/normalization.h"
+#include "ir/ops/normalization_gradient.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
 #include "ir/strides.h"
@@ -201,6 +202,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<LayerNormalizationAttrs>(),
      .infer = infer_layer_normalization,
      .reference = reference_layer_normalization,
+     .grad = layer_normalization_grad,
      .samples = layer_samples},
     {.name = "RMSNormalization",
      .since = 23,
@@ -209,6 +211,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<LayerNormalizationAttrs>(),
      .infer = infer_rms_normalization,
      .reference = reference_rms_normalization,
+     .grad = rms_normalization_grad,
      .samples = rms_samples},
     {.name = "LpNormalization",
      .since = 22,
@@ -217,6 +220,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<LpNormalizationAttrs>(),
      .infer = infer_lp_normalization,
      .reference = reference_lp_normalization,
+     .grad = lp_normalization_grad,
      .samples = lp_samples},
 };
 

@@ -1,0 +1,334 @@
+#include "ir/ops/normalization_gradient.h"
+
+#include <algorithm>
+
+#include "ir/ops/gradient.h"
+#include "ir/ops/normalization.h"
+#include "ir/ops/shape_values.h"
+
+namespace sardonyx::ops {
+
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+// What statistics of these types are computed in.
+DType wide_type(std::initializer_list<Term> terms) {
+  const bool any_double =
+      std::ranges::any_of(terms, [](const Term& term) { return term.dtype() == DType::kDouble; });
+  return any_double ? DType::kDouble : DType::kFloat;
+}
+
+Term mean_over(const Term& x, const Ints& axes) {
+  return {x.e, x.e->call("ReduceMean", {x, x.e->int64s(axes)})};
+}
+
+Term total_over(const Term& x, const Ints& axes, bool keepdims) {
+  return {x.e, x.e->call("ReduceSum", {x, x.e->int64s(axes)}, {{"keepdims", int64_t{keepdims}}})};
+}
+
+Term reciprocal_root(const Term& x) {
+  return apply("Reciprocal", apply("Sqrt", x));
+}
+
+// (x - mean) / sqrt(variance + epsilon) over some axes.
+struct Standardized {
+  Ints axes;
+  Term centered, inverse, x;  // x: the result
+};
+Standardized standardize(const Term& x, const Ints& axes, double epsilon, bool is_centered = true) {
+  const Term centered = is_centered ? x - mean_over(x, axes) : x;
+  const Term inverse = reciprocal_root(mean_over(square(centered), axes) + epsilon);
+  return {axes, centered, inverse, centered * inverse};
+}
+
+// The gradient of what was standardized, by that of the result.
+Term unstandardize(const Standardized& s, const Term& d, bool is_centered = true) {
+  const Term along = s.x * mean_over(d * s.x, s.axes);
+  const Term rest = is_centered ? d - mean_over(d, s.axes) : d;
+  return s.inverse * (rest - along);
+}
+
+// A list of one number per channel, in the form that broadcasts along axis 1.
+Term per_channel(const Term& list, size_t rank) {
+  if (rank <= 2) return list;
+  return {list.e, list.e->call("Unsqueeze", {list, list.e->int64s(axes_between(1, rank - 1))})};
+}
+
+// All axes but that of the channels; a tensor of rank 1 has one channel.
+Ints channel_axes(size_t rank) {
+  Ints axes{0};
+  for (size_t axis = 2; axis < rank; ++axis)
+    axes.push_back(static_cast<int64_t>(axis));
+  return axes;
+}
+
+Term sum_per_channel(const Term& x, size_t rank) {
+  return total_over(x, channel_axes(rank), rank == 1);
+}
+
+// The number of elements in `axes` of x.
+Term count_over(const Term& x, const Ints& axes, DType dtype) {
+  Emitter& e = *x.e;
+  const Val sizes = call_folded(e, "Gather", {dims_of(e, x, 0), e.int64s(axes)});
+  const Val count = call_folded(e, "ReduceProd", {sizes}, {{"keepdims", int64_t{0}}});
+  return {&e, call_folded(e, "Cast", {count}, {{"to", static_cast<int64_t>(dtype)}})};
+}
+
+// BatchNormalization
+
+struct BatchCall {
+  size_t rank;
+  DType wide;
+  Term x, scale;  // in the wide type; scale as it broadcasts
+  double epsilon, momentum;
+};
+
+Vals cast_like_inputs(const GradCall& call, std::vector<Term> found) {
+  Vals vals;
+  for (size_t i = 0; i < found.size(); ++i) {
+    if (!found[i].val || !call.has(i)) {
+      vals.emplace_back();
+      continue;
+    }
+    Emitter& e = *found[i].e;
+    vals.push_back(cast(found[i], e.type(call.inputs[i]).dtype));
+  }
+  return vals;
+}
+
+// With given statistics, which pass through to the running ones as they are.
+std::vector<Term> batch_grads_of_given(Emitter& e, const GradCall& call, const BatchCall& batch) {
+  const Term mean = per_channel(cast(input(e, call, 3), batch.wide), batch.rank);
+  const Term variance = per_channel(cast(input(e, call, 4), batch.wide), batch.rank);
+  const Term inverse = reciprocal_root(variance + batch.epsilon);
+  std::vector<Term> found(5, Term{&e, {}});
+  const auto add = [&](size_t index, const Term& part) {
+    found[index] = found[index].val ? found[index] + part : part;
+  };
+  if (call.has_d(0)) {
+    const Term d_y = cast(d_output(e, call, 0), batch.wide);
+    const Term centered = batch.x - mean;
+    const Term slope = batch.scale * inverse;
+    if (call.wants(0)) add(0, d_y * slope);
+    if (call.wants(1)) add(1, sum_per_channel(d_y * centered * inverse, batch.rank));
+    if (call.wants(2)) add(2, sum_per_channel(d_y, batch.rank));
+    if (call.wants(3)) add(3, -sum_per_channel(d_y * slope, batch.rank));
+    if (call.wants(4)) {
+      add(4, sum_per_channel(d_y * centered * slope * square(inverse) * -0.5, batch.rank));
+    }
+  }
+  for (const size_t output : {1, 2}) {
+    if (call.has_d(output) && call.wants(output + 2))
+      add(output + 2, cast(d_output(e, call, output), batch.wide));
+  }
+  return found;
+}
+
+// With the statistics of the batch, which also go into the running ones.
+std::vector<Term> batch_grads_in_training(Emitter& e, const GradCall& call,
+                                          const BatchCall& batch) {
+  const Ints axes = channel_axes(batch.rank);
+  std::vector<Term> found(5, Term{&e, {}});
+  const auto add = [&](size_t index, const Term& part) {
+    found[index] = found[index].val ? found[index] + part : part;
+  };
+  const Standardized normal = standardize(batch.x, axes, batch.epsilon);
+  if (call.has_d(0)) {
+    const Term d_y = cast(d_output(e, call, 0), batch.wide);
+    if (call.wants(0)) add(0, unstandardize(normal, d_y * batch.scale));
+    if (call.wants(1)) add(1, sum_per_channel(d_y * normal.x, batch.rank));
+    if (call.wants(2)) add(2, sum_per_channel(d_y, batch.rank));
+  }
+  const double share = 1 - batch.momentum;
+  for (const size_t output : {1, 2}) {
+    if (!call.has_d(output)) continue;
+    const Term d = cast(d_output(e, call, output), batch.wide);
+    if (call.wants(output + 2)) add(output + 2, d * batch.momentum);
+    if (!call.wants(0)) continue;
+    const Term part = per_channel(d, batch.rank) * share / count_over(batch.x, axes, batch.wide);
+    const Term ones = batch.x.number(1);
+    add(0, output == 1 ? part * Term{&e, full_like(e, batch.x, 1)}
+                       : part * normal.centered * (ones + ones));
+  }
+  return found;
+}
+
+// Instance- and GroupNormalization: statistics over the axes from 2 on of x in the shape `view`.
+Vals grouped_grads(Emitter& e, const GradCall& call, const Val& view, size_t view_rank,
+                   double epsilon) {
+  const size_t rank = rank_of(e, call.inputs[0], call.op.name);
+  const Term x = input(e, call, 0);
+  const DType wide = wide_type({x});
+  const Term d_y = cast(d_output(e, call, 0), wide);
+  const auto reshaped = [&](const Term& term) {
+    return view ? Term{&e, e.call("Reshape", {term, view}, {{"allowzero", int64_t{1}}})} : term;
+  };
+  const Standardized normal =
+      standardize(reshaped(cast(x, wide)), axes_between(2, view_rank), epsilon);
+  std::vector<Term> found(3, Term{&e, {}});
+  if (call.wants(0)) {
+    const Term scale = per_channel(cast(input(e, call, 1), wide), rank);
+    const Term d_x = unstandardize(normal, reshaped(d_y * scale));
+    found[0] = {&e, reshape_like(e, d_x, x)};
+  }
+  if (call.wants(1)) {
+    const Term plain{&e, reshape_like(e, normal.x, x)};
+    found[1] = sum_per_channel(d_y * plain, rank);
+  }
+  if (call.wants(2)) found[2] = sum_per_channel(d_y, rank);
+  return cast_like_inputs(call, found);
+}
+
+Ints normalized_axes_of(const Ints& axes, size_t rank) {
+  Ints found;
+  for (const int64_t axis : axes)
+    found.push_back(axis < 0 ? axis + static_cast<int64_t>(rank) : axis);
+  return found;
+}
+
+// LayerNormalization and RMSNormalization: inputs X, scale and perhaps a bias; gradients of the
+// statistics that LayerNormalization gives go to X alone.
+Vals row_grads(Emitter& e, const GradCall& call, bool is_centered) {
+  const auto& attrs = call.attrs<LayerNormalizationAttrs>();
+  const Term x = input(e, call, 0), scale = input(e, call, 1);
+  const size_t rank = rank_of(e, x, call.op.name);
+  const DType wide = wide_type({x, scale});
+  const auto first =
+      static_cast<size_t>(attrs.axis < 0 ? attrs.axis + static_cast<int64_t>(rank) : attrs.axis);
+  const Standardized normal =
+      standardize(cast(x, wide), axes_between(first, rank), attrs.epsilon, is_centered);
+  std::vector<Term> found(3, Term{&e, {}});
+  const auto add = [&](const Term& part) { found[0] = found[0].val ? found[0] + part : part; };
+  if (call.has_d(0)) {
+    const Term d_y = cast(d_output(e, call, 0), wide);
+    if (call.wants(0)) add(unstandardize(normal, d_y * cast(scale, wide), is_centered));
+    if (call.wants(1)) found[1] = {&e, sum_to(e, d_y * normal.x, scale)};
+    if (call.wants(2)) found[2] = {&e, sum_to(e, d_y, call.inputs[2])};
+  }
+  const Term count = count_over(x, normal.axes, wide);
+  if (call.has_d(1)) {
+    const Term d_mean = cast(d_output(e, call, 1), wide) / count;
+    add({&e, e.call("Expand", {d_mean, shape_of(e, x)})});
+  }
+  if (call.has_d(2)) {
+    const Term d_inverse = cast(d_output(e, call, 2), wide) / count;
+    add(-(d_inverse * square(normal.inverse) * normal.x));
+  }
+  return cast_like_inputs(call, found);
+}
+
+// The mean square of each element's neighbours along the channels, `before` of them before it.
+Term channel_means(const Term& x, int64_t before, int64_t after) {
+  Emitter& e = *x.e;
+  const Val channels = dims_of(e, x, 1, 2);
+  const Val size = call_folded(e, "ReduceProd", {dims_of(e, x, 2)}, {{"keepdims", int64_t{1}}});
+  const Val image = joined_lists(e, {dims_of(e, x, 0, 1), e.int64s({1}), channels, size});
+  const Val planes = e.call("Reshape", {x, image}, {{"allowzero", int64_t{1}}});
+  const Val means = e.call("AveragePool", {planes},
+                           {{"kernel_shape", Ints{before + after + 1, 1}},
+                            {"pads", Ints{before, 0, after, 0}},
+                            {"count_include_pad", int64_t{1}}});
+  return {&e, reshape_like(e, means, x)};
+}
+
+}  // namespace
+
+Vals batch_normalization_grad(Emitter& e, const GradCall& call) {
+  const auto& attrs = call.attrs<BatchNormalizationAttrs>();
+  const Term x = input(e, call, 0), scale = input(e, call, 1);
+  const size_t rank = rank_of(e, x, call.op.name);
+  const DType wide = wide_type({x, scale, input(e, call, 3), input(e, call, 4)});
+  const BatchCall batch{rank,          wide,
+                        cast(x, wide), per_channel(cast(scale, wide), rank),
+                        attrs.epsilon, attrs.momentum};
+  return cast_like_inputs(call, attrs.training_mode ? batch_grads_in_training(e, call, batch)
+                                                    : batch_grads_of_given(e, call, batch));
+}
+
+Vals instance_normalization_grad(Emitter& e, const GradCall& call) {
+  const size_t rank = rank_of(e, call.inputs[0], call.op.name);
+  return grouped_grads(e, call, {}, rank, call.attrs<InstanceNormalizationAttrs>().epsilon);
+}
+
+Vals group_normalization_grad(Emitter& e, const GradCall& call) {
+  const auto& attrs = call.attrs<GroupNormalizationAttrs>();
+  const Val& x = call.inputs[0];
+  const Val groups = e.int64s({attrs.num_groups});
+  const Val rest = call_folded(e, "ReduceProd", {dims_of(e, x, 1)}, {{"keepdims", int64_t{1}}});
+  const Val view =
+      joined_lists(e, {dims_of(e, x, 0, 1), groups, call_folded(e, "Div", {rest, groups})});
+  return grouped_grads(e, call, view, 3, attrs.epsilon);
+}
+
+// y = (x - mean) / (deviation + 1e-9)
+Vals mean_variance_normalization_grad(Emitter& e, const GradCall& call) {
+  const Term x = input(e, call, 0);
+  const DType wide = wide_type({x});
+  const Ints axes = normalized_axes_of(call.attrs<MeanVarianceNormalizationAttrs>().axes,
+                                       rank_of(e, x, call.op.name));
+  const Term values = cast(x, wide), d_y = cast(d_output(e, call, 0), wide);
+  const Term centered = values - mean_over(values, axes);
+  const Term variance = mean_over(square(centered), axes);
+  const Term deviation = apply("Sqrt", where(variance > 0, variance, 1));
+  const Term divisor = where(variance > 0, deviation + 1e-9, 1e-9);
+  const Term along = centered * mean_over(d_y * centered, axes) / (deviation * square(divisor));
+  const Term d_centered = d_y / divisor - along;
+  return {cast(d_centered - mean_over(d_centered, axes), x.dtype())};
+}
+
+// y = x s^-beta, where s = bias + alpha * mean of the squares of size neighbours.
+Vals lrn_grad(Emitter& e, const GradCall& call) {
+  const auto& attrs = call.attrs<LrnAttrs>();
+  const Term x = input(e, call, 0);
+  const DType wide = wide_type({x});
+  const int64_t before = (attrs.size - 1) / 2, after = attrs.size / 2;
+  const double alpha = attrs.alpha, beta = attrs.beta;
+  const Term values = cast(x, wide), d_y = cast(d_output(e, call, 0), wide);
+  const Term s =
+      channel_means(square(values), before, after) * alpha + static_cast<double>(attrs.bias);
+  const Term power = apply("Pow", s, s.number(-beta));
+  const Term spread = channel_means(d_y * values * power / s, after, before);
+  return {cast(d_y * power - values * spread * (2 * alpha * beta), x.dtype())};
+}
+
+Vals layer_normalization_grad(Emitter& e, const GradCall& call) {
+  return row_grads(e, call, true);
+}
+
+Vals rms_normalization_grad(Emitter& e, const GradCall& call) {
+  return row_grads(e, call, false);
+}
+
+// y = x / norm, and 0 where the norm is 0.
+Vals lp_normalization_grad(Emitter& e, const GradCall& call) {
+  const auto& attrs = call.attrs<LpNormalizationAttrs>();
+  const Term x = input(e, call, 0), d_y = d_output(e, call, 0);
+  const Ints axis{attrs.axis};
+  const Term sum = total_over(attrs.p == 1 ? apply("Abs", x) : square(x), axis, true);
+  const Term is_zero = equal(sum, 0);
+  const Term safe = where(is_zero, 1, sum);
+  const Term norm = attrs.p == 1 ? safe : apply("Sqrt", safe);
+  const Term slope = attrs.p == 1 ? apply("Sign", x) : x / norm;
+  const Term along = total_over(d_y * x, axis, true) / square(norm);
+  return {where(is_zero, 0, d_y / norm - slope * along)};
+}
+
+Vals dropout_grad(Emitter& e, const GradCall& call) {
+  const Term d_y = d_output(e, call, 0);
+  if (!call.has(2)) return {d_y};  // not in training: nothing is dropped
+  if (const auto training = e.constant_value(call.inputs[2])) {
+    if (training->to_doubles()[0] == 0) return {d_y};
+  }
+  if (call.outputs.size() < 2 || !call.outputs[1]) {
+    fail(ErrorCode::kUnsupported,
+         "which elements were dropped is not known; ask for the output mask as well");
+  }
+  const Term mask = output(e, call, 1);
+  const Term ratio = call.has(1) ? cast(input(e, call, 1), d_y.dtype()) : d_y.number(0.5);
+  const Term kept = 1 - ratio;
+  const Term scaled = d_y / where(equal(kept, 0), 1, kept);
+  return {where({&e, call.inputs[2]}, where(mask, scaled, 0), d_y)};
+}
+
+}  // namespace sardonyx::ops
