@@ -1,0 +1,58 @@
+// From eager code to .onnx files.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "eager/trace.h"
+
+namespace sardonyx::eager {
+
+struct ExportOptions {
+  std::vector<std::string> input_names = {};   // "input_K" where missing
+  std::vector<std::string> output_names = {};  // "output_K" where missing
+  // Axes whose size stays open, by input: {{"x", {{0, "batch"}}}}. A name in two places means one
+  // size. All others are fixed to the example's.
+  std::map<std::string, std::map<int64_t, std::string>> dynamic_axes = {};
+  std::optional<int64_t> opset = {};  // of ai.onnx, 7 to the newest; the newest where not given
+  bool external_data = false;         // weights in a file beside the model's
+  std::map<std::string, std::string> metadata = {};
+  std::string graph_name = "main";
+  // What the tensors of the program that the function uses are called in the file.
+  std::vector<std::pair<std::string, Tensor>> names = {};
+  // A training step: tensors of the program are inputs of the graph, by their names, and those that
+  // the step assigns are also outputs, as NAME.next. Not verified against another run, since it
+  // changes the program's state; the report says so.
+  bool training_step = false;
+  // Runs the file at sizes 0, 1 and 7 of the dynamic axes and compares with the function.
+  bool verify = true;
+  double tolerance = 1e-5;  // largest difference allowed, relative to the largest magnitude
+};
+
+struct ExportCheck {
+  std::map<std::string, int64_t> sizes;  // of the dynamic axes
+  double difference = 0;                 // largest, relative to the largest magnitude
+  std::string skipped;  // why the function itself does not run at these sizes; "" if it does
+};
+
+struct ExportReport {
+  std::map<std::string, size_t> ops;  // how many nodes of each
+  size_t constants = 0, constant_bytes = 0;
+  size_t file_bytes = 0;
+  int64_t opset = 0;
+  std::vector<std::string> inputs, outputs;  // "x: float[batch, 784]"
+  std::vector<ExportCheck> checks;
+  std::string text() const;
+};
+
+// Traces `fn` on tensors like `examples` and writes it to `path`; the same code gives the same
+// bytes. The file is verified before it takes its place: it is loaded by the executor and run, and
+// where it does not agree with `fn` nothing is written and kInternal says what differs. Throws
+// kUnsupported naming all nodes that the opset has no form for.
+ExportReport export_onnx(const TensorFunction& fn, const std::vector<Tensor>& examples,
+                         const std::filesystem::path& path, const ExportOptions& options = {});
+
+}  // namespace sardonyx::eager

@@ -1,0 +1,157 @@
+#include "eager/export_verify.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "eager/autograd.h"
+#include "executor/session.h"
+#include "ir/convert.h"
+#include "ir/random.h"
+
+namespace sardonyx::eager {
+namespace {
+
+constexpr int64_t kTrialSizes[] = {0, 1, 7};
+
+// The symbols of the inputs' dims, in order, with a size for each.
+std::map<std::string, int64_t> sizes_for(const Graph& graph, int64_t size) {
+  std::map<std::string, int64_t> sizes;
+  int64_t further = 0;
+  for (const Value* input : graph.inputs()) {
+    for (const Dim& dim : *input->type.shape) {
+      for (const std::string& symbol : dim.symbols()) {
+        // Different symbols get different sizes, so that one taken for another shows.
+        if (!sizes.contains(symbol)) sizes[symbol] = size < 2 ? size : size + further++;
+      }
+    }
+  }
+  return sizes;
+}
+
+Shape shape_at(const Type& type, const std::map<std::string, int64_t>& sizes) {
+  Shape shape;
+  for (const Dim& dim : *type.shape) {
+    const Dim known = dim.substitute([&](std::string_view symbol) -> std::optional<Dim> {
+      return Dim(sizes.at(std::string(symbol)));
+    });
+    shape.push_back(known.value());
+  }
+  return shape;
+}
+
+// Floats between the example's least and greatest value; others are drawn among its elements, so
+// that indices stay indices.
+sardonyx::Tensor drawn_like(const sardonyx::Tensor& example, const Shape& shape, uint64_t seed) {
+  sardonyx::Tensor made = sardonyx::Tensor::allocate(example.dtype(), shape);
+  const RandomStream random(seed);
+  if (example.dtype() == DType::kString || is_complex(example.dtype()) || example.count() == 0) {
+    if (example.dtype() != DType::kString) return sardonyx::Tensor::zeros(example.dtype(), shape);
+    return made;
+  }
+  std::vector<double> values;
+  if (example.dtype() == DType::kBool) {
+    for (int64_t i = 0; i < example.count(); ++i)
+      values.push_back(static_cast<const uint8_t*>(example.raw())[i]);
+  } else {
+    values = example.to_doubles();
+  }
+  const auto [least, greatest] = std::ranges::minmax(values);
+  for (int64_t i = 0; i < made.count(); ++i) {
+    const double at = random.uniform(static_cast<uint64_t>(i));
+    const double value = is_floating(example.dtype())
+                             ? least + at * (greatest - least)
+                             : values[static_cast<size_t>(at * static_cast<double>(values.size()))];
+    if (is_packed(example.dtype()))
+      set_packed(example.dtype(), made.raw(), i, static_cast<uint8_t>(static_cast<int>(value)));
+    else
+      store_numbers(example.dtype(), made.raw(), i, 1, &value);
+  }
+  return made;
+}
+
+// The largest difference relative to the largest magnitude; infinite where the kinds, shapes or
+// positions of NaN differ.
+double difference_of(const Datum& expected, const Datum& got) {
+  if (!expected.is_tensor() || !got.is_tensor())
+    return expected.type() == got.type() ? 0 : INFINITY;
+  const sardonyx::Tensor& a = expected.tensor();
+  const sardonyx::Tensor& b = got.tensor();
+  if (a.dtype() != b.dtype() || a.shape() != b.shape()) return INFINITY;
+  if (!is_floating(a.dtype()) || is_packed(a.dtype())) return a == b ? 0 : INFINITY;
+  const std::vector<double> x = a.to_doubles(), y = b.to_doubles();
+  double largest = 0, difference = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (x[i] == y[i] || (std::isnan(x[i]) && std::isnan(y[i]))) {
+      if (std::isfinite(x[i])) largest = std::max(largest, std::abs(x[i]));
+      continue;
+    }
+    if (!std::isfinite(x[i]) || !std::isfinite(y[i])) return INFINITY;
+    largest = std::max(largest, std::abs(x[i]));
+    difference = std::max(difference, std::abs(x[i] - y[i]));
+  }
+  return difference == 0 ? 0 : difference / std::max(largest, 1e-30);
+}
+
+std::string text_of(const std::map<std::string, int64_t>& sizes) {
+  std::string out;
+  for (const auto& [symbol, size] : sizes)
+    out += text(out.empty() ? "" : ", ", symbol, "=", size);
+  return out.empty() ? "the example's sizes" : out;
+}
+
+ExportCheck check_at(const TensorFunction& fn, const Session& session,
+                     const std::vector<Tensor>& examples, const Graph& graph,
+                     const std::map<std::string, int64_t>& sizes, const ExportOptions& options) {
+  ExportCheck check;
+  check.sizes = sizes;
+  std::vector<Tensor> inputs;
+  std::vector<Datum> given;
+  for (size_t i = 0; i < examples.size(); ++i) {
+    const Shape shape = shape_at(graph.inputs()[i]->type, sizes);
+    inputs.emplace_back(drawn_like(examples[i].data(), shape, i + 1));
+    given.push_back(inputs.back().datum());
+  }
+  std::vector<Tensor> expected;
+  try {
+    const NoGrad guard;
+    expected = fn(inputs);
+  } catch (const Error& error) {
+    check.skipped = error.what();
+    return check;
+  }
+  std::vector<Datum> got;
+  try {
+    got = session.run(given);
+  } catch (const Error& error) {
+    fail(ErrorCode::kInternal, "the exported file does not run at ", text_of(sizes),
+         ", where the function does: ", error.what());
+  }
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const double difference = difference_of(expected[i].datum(), got[i]);
+    check.difference = std::max(check.difference, difference);
+    if (difference <= options.tolerance) continue;
+    fail(ErrorCode::kInternal, "output ", session.outputs()[i].name,
+         " of the exported file differs from the function at ", text_of(sizes), ": expected ",
+         expected[i].type(), ", got ", got[i].type(), ", largest relative difference ", difference,
+         " (tolerance ", options.tolerance, ")");
+  }
+  return check;
+}
+
+}  // namespace
+
+std::vector<ExportCheck> verify_export(const TensorFunction& fn,
+                                       const std::vector<Tensor>& examples,
+                                       const std::filesystem::path& path, const Model& model,
+                                       const ExportOptions& options) {
+  const Session session(path, SessionOptions{});
+  const Graph& graph = *model.graph;
+  std::vector<ExportCheck> checks;
+  for (const int64_t size : kTrialSizes) {
+    checks.push_back(check_at(fn, session, examples, graph, sizes_for(graph, size), options));
+    if (checks.back().sizes.empty()) break;  // nothing is dynamic: one run says it all
+  }
+  return checks;
+}
+
+}  // namespace sardonyx::eager
