@@ -7,6 +7,10 @@
 
 namespace sardonyx {
 
+// QuantizeLinear and DequantizeLinear around ops into integer ops. They run together with the
+// generic passes but for fold-dequantized, which would make floats of the weights.
+std::span<const Pass> quantization_passes();
+
 // In the order in which they run, after generic_passes().
 std::span<const Pass> fusion_passes();
 

@@ -54,12 +54,30 @@ std::vector<PassEffect>& operator+=(std::vector<PassEffect>& all, std::vector<Pa
   return all;
 }
 
+// At level 1 the generic passes; from 2 on quantised graphs become integer ops first, then fusions
+// follow.
+std::vector<PassEffect> optimize(Graph& graph, const SessionOptions& options) {
+  PassOptions pass_options{options.disabled_passes};
+  std::vector<PassEffect> effects;
+  if (options.optimization_level >= 2) {
+    std::vector<Pass> narrow(generic_passes().begin(), generic_passes().end());
+    std::erase_if(narrow, [](const Pass& pass) { return pass.name == "fold-dequantized"; });
+    narrow.insert(narrow.end(), quantization_passes().begin(), quantization_passes().end());
+    effects += run_passes(graph, narrow, pass_options);
+  }
+  if (options.optimization_level >= 1) effects += run_passes(graph, generic_passes(), pass_options);
+  if (options.optimization_level >= 2) effects += run_passes(graph, fusion_passes(), pass_options);
+  return effects;
+}
+
 }  // namespace
 
 std::vector<PassName> list_passes() {
   std::vector<PassName> names;
   for (const Pass& pass : generic_passes())
     names.push_back({pass.name, 1});
+  for (const Pass& pass : quantization_passes())
+    names.push_back({pass.name, 2});
   for (const Pass& pass : fusion_passes())
     names.push_back({pass.name, 2});
   return names;
@@ -67,17 +85,10 @@ std::vector<PassName> list_passes() {
 
 std::vector<PassEffect> prepare_graph(Graph& graph, const SessionOptions& options,
                                       std::span<const Provider* const> providers) {
-  const PassOptions pass_options{options.disabled_passes};
-  std::vector<PassEffect> effects;
-  if (options.optimization_level >= 1) effects += run_passes(graph, generic_passes(), pass_options);
-  if (options.optimization_level >= 2) effects += run_passes(graph, fusion_passes(), pass_options);
+  std::vector<PassEffect> effects = optimize(graph, options);
   const size_t expanded = expand_bodies(graph, providers);
   effects.push_back({"expand-bodies", expanded});
-  if (expanded > 0 && options.optimization_level >= 1) {
-    effects += run_passes(graph, generic_passes(), pass_options);
-    if (options.optimization_level >= 2)
-      effects += run_passes(graph, fusion_passes(), pass_options);
-  }
+  if (expanded > 0) effects += optimize(graph, options);
   remove_dead_nodes(graph);
   std::string report;
   find_unsupported(graph, providers, report);

@@ -55,6 +55,7 @@ std::vector<PassEffect> run_passes(Graph& graph, std::span<const Pass> passes,
 std::span<const Pass> generic_passes() {
   static constexpr Pass kPasses[] = {
       {"fold-constants", passes::fold_constants},
+      {"fold-dequantized", passes::fold_dequantized},
       {"push-constants-into-subgraphs", passes::push_constants_into_subgraphs},
       {"inline-constant-if", passes::inline_constant_if},
       {"remove-identity", passes::remove_identity},

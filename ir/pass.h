@@ -43,6 +43,7 @@ size_t remove_dead_nodes(Graph& graph);
 // The rewrites themselves, one file each in ir/passes.
 namespace passes {
 bool fold_constants(Graph& graph, Node& node);
+bool fold_dequantized(Graph& graph, Node& node);
 bool merge_common_subexpressions(Graph& graph, Node& node);
 bool remove_identity(Graph& graph, Node& node);
 bool push_constants_into_subgraphs(Graph& graph, Node& node);

@@ -20,6 +20,17 @@ bool fuse_matmul_bias(Graph& graph, Node& node);
 bool fuse_matmul_residual(Graph& graph, Node& node);
 bool fuse_matmul_activation(Graph& graph, Node& node);
 
+// Quantised graphs.
+bool standard_quantize(Graph& graph, Node& node);
+bool move_dequantize(Graph& graph, Node& node);
+bool quantize_conv(Graph& graph, Node& node);
+bool quantize_matmul(Graph& graph, Node& node);
+bool quantize_gemm(Graph& graph, Node& node);
+bool quantize_binary(Graph& graph, Node& node);
+bool quantize_pool(Graph& graph, Node& node);
+bool quantize_concat(Graph& graph, Node& node);
+bool quantize_unary(Graph& graph, Node& node);
+
 // Narrow floats.
 bool widen_float16(Graph& graph, Node& node);
 bool cancel_casts(Graph& graph, Node& node);

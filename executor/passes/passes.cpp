@@ -22,7 +22,19 @@ constexpr Pass kPasses[] = {
     {"fuse-matmul-activation", passes::fuse_matmul_activation},
 };
 
+constexpr Pass kQuantization[] = {
+    {"standard-quantize", passes::standard_quantize}, {"move-dequantize", passes::move_dequantize},
+    {"quantize-conv", passes::quantize_conv},         {"quantize-matmul", passes::quantize_matmul},
+    {"quantize-gemm", passes::quantize_gemm},         {"quantize-binary", passes::quantize_binary},
+    {"quantize-pool", passes::quantize_pool},         {"quantize-concat", passes::quantize_concat},
+    {"quantize-unary", passes::quantize_unary},
+};
+
 }  // namespace
+
+std::span<const Pass> quantization_passes() {
+  return kQuantization;
+}
 
 std::span<const Pass> fusion_passes() {
   return kPasses;

@@ -2,7 +2,7 @@
 // and QuantizeLinear, and products with integer sums.
 #include "ir/ops/contrib_attention.h"
 #include "ir/ops/infer_body.h"
-#include "ir/ops/pool.h"
+#include "ir/ops/quantized.h"
 #include "ir/ops/tables.h"
 
 namespace sardonyx::ops {
@@ -49,23 +49,11 @@ Vals qlinear_sigmoid(Emitter& e, const BodyCall& c) {
   return {unary(e, c, e.call("Sigmoid", {real(e, c, 0)}))};
 }
 
-struct LeakyAttrs {
-  float alpha = 0.01f;
-  static auto fields() { return std::tuple{field("alpha", &LeakyAttrs::alpha)}; }
-};
 Vals qlinear_leaky_relu(Emitter& e, const BodyCall& c) {
-  return {
-      unary(e, c, e.call("LeakyRelu", {real(e, c, 0)}, {{"alpha", c.attrs<LeakyAttrs>().alpha}}))};
+  return {unary(
+      e, c, e.call("LeakyRelu", {real(e, c, 0)}, {{"alpha", c.attrs<QLeakyReluAttrs>().alpha}}))};
 }
 
-struct QSoftmaxAttrs {
-  std::optional<int64_t> axis;
-  int64_t opset = 13;
-  static auto fields() {
-    return std::tuple{field("axis", &QSoftmaxAttrs::axis),
-                      required("opset", &QSoftmaxAttrs::opset)};
-  }
-};
 // Before opset 13 all dims from the axis on are one row.
 Vals qlinear_softmax(Emitter& e, const BodyCall& c) {
   const auto& attrs = c.attrs<QSoftmaxAttrs>();
@@ -78,14 +66,6 @@ Vals qlinear_softmax(Emitter& e, const BodyCall& c) {
   return {unary(e, c, e.call("Reshape", {y, e.call("Shape", {x})}))};
 }
 
-struct QReduceAttrs {
-  Ints axes;
-  int64_t keepdims = 1;
-  static auto fields() {
-    return std::tuple{required("axes", &QReduceAttrs::axes),
-                      required("keepdims", &QReduceAttrs::keepdims)};
-  }
-};
 Vals qlinear_reduce_mean(Emitter& e, const BodyCall& c) {
   const auto& attrs = c.attrs<QReduceAttrs>();
   return {unary(
@@ -107,22 +87,6 @@ Val pooled(Emitter& e, const Val& x, bool channels_last, Pool pool) {
   return transpose(e, pool(transpose(e, x, forth)), back);
 }
 
-struct QAveragePoolAttrs {
-  std::string auto_pad = "NOTSET";
-  int64_t ceil_mode = 0, channels_last = 0, count_include_pad = 0;
-  Ints kernel_shape;
-  std::optional<Ints> pads, strides;
-  static auto fields() {
-    using A = QAveragePoolAttrs;
-    return std::tuple{field("auto_pad", &A::auto_pad),
-                      field("ceil_mode", &A::ceil_mode),
-                      field("channels_last", &A::channels_last),
-                      field("count_include_pad", &A::count_include_pad),
-                      required("kernel_shape", &A::kernel_shape),
-                      field("pads", &A::pads),
-                      field("strides", &A::strides)};
-  }
-};
 Vals qlinear_average_pool(Emitter& e, const BodyCall& c) {
   const auto& attrs = c.attrs<QAveragePoolAttrs>();
   AttrMap onnx{{"auto_pad", attrs.auto_pad},
@@ -136,23 +100,13 @@ Vals qlinear_average_pool(Emitter& e, const BodyCall& c) {
                 }))};
 }
 
-struct ChannelsLastAttrs {
-  int64_t channels_last = 0;
-  static auto fields() {
-    return std::tuple{field("channels_last", &ChannelsLastAttrs::channels_last)};
-  }
-};
 Vals qlinear_global_average_pool(Emitter& e, const BodyCall& c) {
-  const bool last = c.attrs<ChannelsLastAttrs>().channels_last != 0;
+  const bool last = c.attrs<QGlobalAveragePoolAttrs>().channels_last != 0;
   return {unary(e, c, pooled(e, real(e, c, 0), last, [&](const Val& x) {
                   return e.call("GlobalAveragePool", {x});
                 }))};
 }
 
-struct AxisAttrs {
-  int64_t axis = 0;
-  static auto fields() { return std::tuple{required("axis", &AxisAttrs::axis)}; }
-};
 // (Y_scale, Y_zero_point, then tensor, scale and zero point of each part) -> Y
 Vals qlinear_concat(Emitter& e, const BodyCall& c) {
   if (c.inputs.size() < 5 || (c.inputs.size() - 2) % 3 != 0) {
@@ -162,7 +116,7 @@ Vals qlinear_concat(Emitter& e, const BodyCall& c) {
   Vals parts;
   for (size_t i = 2; i < c.inputs.size(); i += 3)
     parts.push_back(real(e, c, i));
-  const Val y = e.call_many("Concat", parts, {{"axis", c.attrs<AxisAttrs>().axis}}, 1)[0];
+  const Val y = e.call_many("Concat", parts, {{"axis", c.attrs<QConcatAttrs>().axis}}, 1)[0];
   return {quantized(e, y, c.inputs[0], c.inputs[1], e.type(c.inputs[1]).dtype)};
 }
 
@@ -195,15 +149,6 @@ Vals dynamic_quantize_matmul(Emitter& e, const BodyCall& c) {
   return {scaled(e, sums, a[1], c.inputs[2], at(c, 4))};
 }
 
-struct QGemmAttrs {
-  float alpha = 1;
-  bool transA = false, transB = false;
-  static auto fields() {
-    using A = QGemmAttrs;
-    return std::tuple{field("alpha", &A::alpha), field("transA", &A::transA),
-                      field("transB", &A::transB)};
-  }
-};
 // (A, a_scale, a_zero_point, B, b_scale, b_zero_point, C?, y_scale?, y_zero_point?) -> Y
 Vals qgemm(Emitter& e, const BodyCall& c) {
   const auto& attrs = c.attrs<QGemmAttrs>();
@@ -389,7 +334,7 @@ const OpDef kOps[] = {
     bytes_row("QLinearMul", kBinary, qlinear_mul, binary_samples),
     bytes_row("QLinearSigmoid", kUnary, qlinear_sigmoid, unary_samples),
     bytes_row("QLinearLeakyRelu", kUnary, qlinear_leaky_relu, unary_samples,
-              attr_schema<LeakyAttrs>()),
+              attr_schema<QLeakyReluAttrs>()),
     bytes_row("QLinearSoftmax",
               "(X: T, X_scale: float, x_zero_point?: T, y_scale: float, y_zero_point: T) -> (Y: T)",
               qlinear_softmax, softmax_samples, attr_schema<QSoftmaxAttrs>()),
@@ -403,14 +348,14 @@ const OpDef kOps[] = {
         qlinear_average_pool, pool_samples, attr_schema<QAveragePoolAttrs>()),
     bytes_row("QLinearGlobalAveragePool",
               "(X: T, x_scale: float, x_zero_point: T, y_scale: float, y_zero_point: T) -> (Y: T)",
-              qlinear_global_average_pool, global_samples, attr_schema<ChannelsLastAttrs>()),
+              qlinear_global_average_pool, global_samples, attr_schema<QGlobalAveragePoolAttrs>()),
     bytes_row("QLinearWhere",
               "(condition: bool, X: T, x_scale: float, x_zero_point: T, Y: T, y_scale: float, "
               "y_zero_point: T, z_scale: float, z_zero_point: T) -> (Z: T)",
               qlinear_where, where_samples),
     product_row("QLinearConcat", "(Y_scale: float, Y_zero_point: T8, inputs...: TV*) -> (Y: T8)",
                 {{"T8", kBytes}, {"TV", kBytes | DType::kFloat}}, qlinear_concat, concat_samples,
-                attr_schema<AxisAttrs>()),
+                attr_schema<QConcatAttrs>()),
     product_row("MatMulIntegerToFloat",
                 "(A: T1, B: T2, a_scale: T3, b_scale: T3, a_zero_point?: T1, b_zero_point?: T2, "
                 "bias?: T3) -> (Y: T3)",

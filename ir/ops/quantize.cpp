@@ -259,6 +259,28 @@ void dynamic_quantize(const KernelCall& call) {
   *call.outputs[2].data<uint8_t>() = static_cast<uint8_t>(zero_point);
 }
 
+void infer_byte_table(InferContext& c) {
+  if (const Dims* table = c.shape(1)) {
+    const bool fits = table->size() == 1 && (!(*table)[0].is_known() || (*table)[0] == 256);
+    if (!fits) c.fail_input(1, "expected 256 entries in one dim");
+  }
+  c.set(0, c.dtype(1), shape_of(c, 0));
+}
+
+void look_up_bytes(const KernelCall& call) {
+  const auto* table = call.inputs[1].data<const uint8_t>();
+  const auto* x = call.inputs[0].data<const uint8_t>();
+  std::transform(x, x + call.inputs[0].count(), call.outputs[0].data<uint8_t>(),
+                 [table](uint8_t byte) { return table[byte]; });
+}
+
+std::vector<Sample> byte_table_samples() {
+  const SampleInput x{.shape = {3, 50}, .low = 0, .high = 127};
+  return {{.inputs = {x, {.shape = {256}, .low = 0, .high = 127, .dtype = DType::kUInt8}}},
+          {.inputs = {x, {.shape = {256}, .low = -128, .high = 127, .dtype = DType::kInt8}}},
+          {.inputs = {{.shape = {0}}, {.shape = {256}, .low = 0, .high = 1}}}};
+}
+
 // Scalars, one scale for each slice of an axis, and blocks, the last of them cut short.
 std::vector<Sample> granularities(const SampleInput& x, DType zero_point,
                                   const SampleInput& scale) {
@@ -360,6 +382,15 @@ std::span<const OpDef> quantize_ops() {
                sample.outputs = 3;
              return samples;
            }},
+      // Any function of one byte: y = table[x], where x counts as a byte without a sign.
+      {.name = "ByteTable",
+       .domain = "sardonyx",
+       .signature = "(X: T1, table: T2) -> (Y: T2)",
+       .types = {{"T1", DTypeSet{DType::kInt8, DType::kUInt8}},
+                 {"T2", DTypeSet{DType::kInt8, DType::kUInt8}}},
+       .infer = infer_byte_table,
+       .reference = look_up_bytes,
+       .samples = byte_table_samples},
   };
   return rows;
 }

@@ -4,6 +4,8 @@
 //  pass),
 //  3. where an output is larger than kLargestFolded: better computed than held,
 //  4. where the op fails on the values: the error belongs to the run that reaches the node.
+// fold_dequantized does the same for DequantizeLinear alone, which fold_constants leaves: quantised
+// weights grow by it, and passes that make integer ops of their readers come first.
 #include "ir/dims_value.h"
 #include "ir/evaluate.h"
 #include "ir/pass.h"
@@ -52,7 +54,13 @@ void replace_by_constant(Graph& graph, Value& value, Tensor constant) {
 
 }  // namespace
 
-bool fold_constants(Graph& graph, Node& node) {
+namespace {
+
+bool is_dequantize(const Node& node) {
+  return node.op->name == "DequantizeLinear";
+}
+
+bool fold(Graph& graph, Node& node) {
   if (node.op->is(kRandom)) return false;
   bool all_known = !node.outputs.empty();
   std::vector<std::optional<Tensor>> values;
@@ -74,6 +82,16 @@ bool fold_constants(Graph& graph, Node& node) {
   }
   graph.erase(node);
   return true;
+}
+
+}  // namespace
+
+bool fold_constants(Graph& graph, Node& node) {
+  return !is_dequantize(node) && fold(graph, node);
+}
+
+bool fold_dequantized(Graph& graph, Node& node) {
+  return is_dequantize(node) && fold(graph, node);
 }
 
 }  // namespace sardonyx::passes

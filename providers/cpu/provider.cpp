@@ -11,7 +11,8 @@ const Provider& cpu_provider() {
     std::vector<KernelEntry> all;
     for (const auto part :
          {cpu::elementwise_entries(), cpu::recurrent_entries(), cpu::reduce_entries(),
-          cpu::convert_entries(), cpu::movement_entries(), cpu::logic_entries()})
+          cpu::convert_entries(), cpu::movement_entries(), cpu::logic_entries(),
+          cpu::quantized_entries()})
       all.insert(all.end(), part.begin(), part.end());
     return all;
   }();

@@ -33,5 +33,6 @@ std::span<const KernelEntry> elementwise_kernels();
 std::span<const KernelEntry> join_kernels();
 std::span<const KernelEntry> resize_kernels();
 std::span<const KernelEntry> integer_kernels();
+std::span<const KernelEntry> quantized_kernels();
 
 }  // namespace sardonyx::onednn

@@ -1,8 +1,7 @@
 // MatMulInteger and ConvInteger, exact. Constant weights lose their zero points when they are
 // packed; the source's zero point is read by every run.
-#include <algorithm>
-
 #include "ir/ops/convolution.h"
+#include "providers/onednn/bytes.h"
 #include "providers/onednn/convolution.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/matmul.h"
@@ -11,10 +10,6 @@ namespace sardonyx::onednn {
 namespace {
 
 enum Input { kX, kW, kXZeroPoint, kWZeroPoint };
-
-bool is_byte(DType dtype) {
-  return dtype == DType::kUInt8 || dtype == DType::kInt8;
-}
 
 const char* refusal(const KernelRequest& request) {
   if (!is_byte(request.inputs[kX].dtype) || !is_byte(request.inputs[kW].dtype)) return "no bytes";
@@ -29,27 +24,6 @@ const char* refusal(const KernelRequest& request) {
   return nullptr;
 }
 
-// The weights minus their zero points: one for all, or one for each channel, whose weights are
-// `step` elements apart. Null where a difference is no int8.
-std::shared_ptr<Buffer> centered(const KernelRequest& request, int64_t step) {
-  const Tensor& weights = *request.inputs[kW].constant;
-  std::vector<int64_t> zeros{0};
-  if (request.has(kWZeroPoint)) zeros = request.inputs[kWZeroPoint].constant->to_int64s();
-  const bool is_signed = weights.dtype() == DType::kInt8;
-  const auto* from = static_cast<const uint8_t*>(weights.raw());
-  auto buffer = Buffer::allocate(weights.bytes());
-  auto* to = reinterpret_cast<int8_t*>(buffer->data());
-  for (int64_t begin = 0, channel = 0; begin < weights.count(); begin += step, ++channel) {
-    const int64_t zero = zeros[static_cast<size_t>(channel) % zeros.size()];
-    for (int64_t i = begin; i < begin + step; ++i) {
-      const int64_t value = (is_signed ? static_cast<int8_t>(from[i]) : from[i]) - zero;
-      if (value < INT8_MIN || value > INT8_MAX) return nullptr;
-      to[i] = static_cast<int8_t>(value);
-    }
-  }
-  return buffer;
-}
-
 // The rest of both kernels, once it is known how the weights lie (`stored`) and which dim has the
 // channels.
 struct Layer {
@@ -58,21 +32,15 @@ struct Layer {
 };
 
 Prepared build(const KernelRequest& request, const Layer& layer, const Primitive& primitive) {
-  const auto values = centered(request, layer.channel_step);
-  if (!values) return Prepared::refuse("weights without their zero point do not fit into int8");
+  const auto weights =
+      CenteredWeights::of(*request.inputs[kW].constant,
+                          request.has(kWZeroPoint) ? request.inputs[kWZeroPoint].constant : nullptr,
+                          layer.channel_step);
+  if (!weights) return Prepared::refuse("weights without their zero point do not fit into int8");
   ProgramBuilder builder(request);
-  const Desc wanted = primitive.weights();
-  std::string form = text("centered:", layer.channel_step, ":", fingerprint(wanted));
-  if (request.has(kWZeroPoint)) {
-    for (const int64_t zero : request.inputs[kWZeroPoint].constant->to_int64s()) {
-      form += text(",", zero);
-    }
-  }
-  const auto pack = [&] {
-    return wanted == layer.stored ? values : reordered(values->data(), layer.stored, wanted);
-  };
-  ProgramBuilder::Args args{{DNNL_ARG_SRC, builder.input(kX, layer.src)},
-                            {DNNL_ARG_WEIGHTS, builder.packed(kW, wanted, form, pack)}};
+  ProgramBuilder::Args args{
+      {DNNL_ARG_SRC, builder.input(kX, layer.src)},
+      {DNNL_ARG_WEIGHTS, weights->place(builder, kW, layer.stored, primitive.weights())}};
   if (request.has(kXZeroPoint)) {
     const auto zero = builder.scratch(plain_desc(memory::data_type::s32, {1}));
     builder.copy(builder.input(kXZeroPoint, plain_desc(request.inputs[kX].dtype, {1})), zero);
@@ -84,7 +52,7 @@ Prepared build(const KernelRequest& request, const Layer& layer, const Primitive
 }
 
 dnnl::primitive_attr attributes_of(const KernelRequest& request) {
-  return request.has(kXZeroPoint) ? attributes_with_source_zero_point() : attributes();
+  return attributes(IntegerScaling{.source_zero_at_run = request.has(kXZeroPoint)});
 }
 
 Prepared prepare_matmul_integer(const KernelRequest& request) {

@@ -39,7 +39,13 @@ std::vector<Tensor> inputs_of(const Sample& sample) {
 
 // Integer products have tests of their own.
 bool takes_float(const KernelEntry& entry) {
-  return op_named(entry.op).types[0].types.tensors.has(DType::kFloat);
+  const OpDef& op = op_named(entry.op);
+  for (const TypeConstraint& constraint : op.types) {
+    if (constraint.name == signature_of(op).inputs[0].type) {
+      return constraint.types.tensors.has(DType::kFloat);
+    }
+  }
+  return false;
 }
 
 // Is it a sample whose first input may be float32, and the others too where their type is open?

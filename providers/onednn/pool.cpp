@@ -1,5 +1,5 @@
 // MaxPool (without indices), AveragePool and the global ones, in float32 and whatever layout comes
-// in.
+// in; MaxPool also of bytes.
 #include "ir/ops/pool.h"
 
 #include "providers/onednn/entries.h"
@@ -8,8 +8,10 @@
 namespace sardonyx::onednn {
 namespace {
 
-const char* refusal(const KernelRequest& request) {
-  if (request.inputs[0].dtype != DType::kFloat) return "only float is computed here";
+const char* refusal(const KernelRequest& request, bool takes_bytes) {
+  const DType dtype = request.inputs[0].dtype;
+  const bool is_byte = dtype == DType::kUInt8 || dtype == DType::kInt8;
+  if (dtype != DType::kFloat && !(takes_bytes && is_byte)) return "only float is computed here";
   const size_t rank = request.inputs[0].shape.size();
   if (rank < 3 || rank > 5) return "only 1 to 3 spatial axes";
   if (request.wants(1)) return "indices are not computed here";
@@ -18,9 +20,11 @@ const char* refusal(const KernelRequest& request) {
 
 Prepared build(const KernelRequest& request, PoolSpec spec) {
   spec.src = desc_of(request.inputs[0]);
-  spec.dst = any_desc(memory::data_type::f32, request.outputs[0].shape);
+  spec.dst = any_desc(request.outputs[0].dtype, request.outputs[0].shape);
   const MaybePrimitive primitive = pooling(spec, attributes());
   if (!primitive) return Prepared::refuse("oneDNN has no pool of this form");
+  const bool is_float = request.inputs[0].dtype == DType::kFloat;
+  if (!is_float && primitive->is_reference()) return Prepared::refuse("no fast form in oneDNN");
   ProgramBuilder builder(request);
   builder.step(*primitive, {{DNNL_ARG_SRC, builder.input(0, spec.src)},
                             {DNNL_ARG_DST, builder.output(0, primitive->dst())}});
@@ -54,7 +58,8 @@ bool has_empty_window(const ops::Window& window) {
 
 Prepared prepare_windows(const KernelRequest& request, const ops::PoolAttrs& attrs,
                          algorithm method) {
-  if (const char* why = refusal(request)) return Prepared::refuse(why);
+  const bool takes_bytes = method == algorithm::pooling_max;
+  if (const char* why = refusal(request, takes_bytes)) return Prepared::refuse(why);
   const ops::Window window = ops::pool_window(request.op.name, attrs, request.inputs[0].shape);
   if (has_empty_window(window)) return Prepared::refuse("a window lies in the padding");
   const Extents pads_end = needed_pads(window);
@@ -87,7 +92,7 @@ Prepared prepare_average_pool(const KernelRequest& request) {
 }
 
 Prepared prepare_global(const KernelRequest& request, algorithm method) {
-  if (const char* why = refusal(request)) return Prepared::refuse(why);
+  if (const char* why = refusal(request, false)) return Prepared::refuse(why);
   if (!request.inputs[0].layout) return Prepared::refuse("rows are left to plain reductions");
   const Shape& x = request.inputs[0].shape;
   const Extents kernel(x.begin() + 2, x.end());

@@ -228,9 +228,20 @@ dnnl::primitive_attr attributes(const PostOps& post_ops, float scale) {
   return attr;
 }
 
-dnnl::primitive_attr attributes_with_source_zero_point() {
-  dnnl::primitive_attr attr = attributes();
-  attr.set_zero_points(DNNL_ARG_SRC, 0, {DNNL_RUNTIME_S32_VAL});
+dnnl::primitive_attr attributes(const IntegerScaling& scaling) {
+  dnnl::primitive_attr attr = attributes(scaling.post_ops);
+  const size_t count = scaling.scales.size();
+  if (count > 1 || scaling.scales[0] != 1) {
+    attr.set_output_scales(count > 1 ? 1 << scaling.scale_dim : 0, scaling.scales);
+  }
+  if (scaling.source_zero_at_run) {
+    attr.set_zero_points(DNNL_ARG_SRC, 0, {DNNL_RUNTIME_S32_VAL});
+  } else if (scaling.source_zero != 0) {
+    attr.set_zero_points(DNNL_ARG_SRC, 0, {scaling.source_zero});
+  }
+  if (scaling.destination_zero != 0) {
+    attr.set_zero_points(DNNL_ARG_DST, 0, {scaling.destination_zero});
+  }
   return attr;
 }
 

@@ -66,10 +66,19 @@ inline int binary_argument(size_t place) {
 // Attributes with these post-ops and a scratchpad that the caller provides. `scale` multiplies the
 // sum of products before anything else is done to it.
 dnnl::primitive_attr attributes(const PostOps& post_ops = {}, float scale = 1);
-// Attributes of a primitive whose source has one zero point, which is passed to every run as
-// kSourceZeroPoint.
-dnnl::primitive_attr attributes_with_source_zero_point();
 constexpr int kSourceZeroPoint = DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_SRC;
+
+// How a primitive on bytes makes its results out of sums of products:
+//   dst = post_ops(scale * (sum + bias)) + destination_zero.
+struct IntegerScaling {
+  int32_t source_zero = 0;          // taken off every element of the source
+  bool source_zero_at_run = false;  // it comes as kSourceZeroPoint with every run instead
+  std::vector<float> scales{1};     // one, or one for each index of the result's `scale_dim`
+  int scale_dim = 1;
+  PostOps post_ops;
+  int32_t destination_zero = 0;
+};
+dnnl::primitive_attr attributes(const IntegerScaling& scaling);
 
 // Are sums of products of bytes exact on this CPU? Without VNNI instructions oneDNN adds pairs of
 // them in 16 bits.

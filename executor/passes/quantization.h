@@ -1,0 +1,71 @@
+// What passes on quantised graphs ask of QuantizeLinear and DequantizeLinear.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace sardonyx::passes {
+
+// How a tensor of 8-bit integers stands for real numbers: (integer - zero) * scale, with one scale,
+// known before the run, positive and normal.
+struct Quantization {
+  float scale = 1;
+  int32_t zero = 0;
+  DType dtype = DType::kUndefined;  // int8 or uint8
+  bool operator==(const Quantization&) const = default;
+
+  int32_t lowest() const { return dtype == DType::kInt8 ? -128 : 0; }
+  int32_t highest() const { return lowest() + 255; }
+  // What QuantizeLinear makes of `value`.
+  int32_t quantized(float value) const;
+};
+
+// Of a QuantizeLinear from float or a DequantizeLinear to float; nullopt for anything else.
+std::optional<Quantization> quantization_of(const Node& node);
+bool is_quantize(const Node& node);
+bool is_dequantize(const Node& node);
+
+// An operand that comes out of a DequantizeLinear.
+struct Dequantized {
+  Value* integers;
+  Quantization quantization;
+};
+// nullopt where input `slot` does not, or not with one scale.
+std::optional<Dequantized> dequantized(const Node& node, size_t slot);
+
+// Constant weights that come out of a DequantizeLinear with one scale, or one for each index of
+// `axis` (those of one number fit any axis).
+struct DequantizedWeights {
+  Value* integers;
+  std::vector<float> scales;
+  Value* zero;  // null where there is none
+};
+std::optional<DequantizedWeights> dequantized_weights(const Node& node, size_t slot, size_t axis);
+
+// What stands before a QuantizeLinear that is its only reader: `core`, and a clamp of the integers
+// to [low, high] in place of the Relu and Clip between the two. Since rounding keeps order,
+// clamping before or after it is the same.
+struct QuantizedTail {
+  Node* core;
+  Quantization quantization;
+  int32_t low, high;
+  bool clamps() const { return low > quantization.lowest() || high < quantization.highest(); }
+};
+std::optional<QuantizedTail> quantized_tail(const Graph& graph, const Node& quantize);
+
+// Scalars as the integer ops take them.
+Val scale_of(Emitter& emitter, const Quantization& quantization);
+Val zero_of(Emitter& emitter, const Quantization& quantization);
+Val byte_scalar(Emitter& emitter, DType dtype, int32_t value);
+
+// x mapped through 256 bytes of `type`; entry i is for the byte i.
+Val byte_table(Emitter& emitter, const Val& x, DType type, const std::vector<uint8_t>& entries);
+// `result` with the tail's clamp, in place of what `quantize` made; `quantize` is erased.
+void finish_tail(Graph& graph, Node& quantize, Emitter& emitter, const QuantizedTail& tail,
+                 const Val& result);
+// Every use of `old` becomes one of `made`, which takes its name where callers know it.
+void replace_value(Graph& graph, Value& old, Value& made);
+
+}  // namespace sardonyx::passes

@@ -1,0 +1,34 @@
+// Arithmetic on contiguous rows of 8-bit integers that stand for real numbers, vectorised for the
+// CPU that runs it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sardonyx::cpu {
+
+// An integer q stands for (q - zero) * scale.
+struct ByteScale {
+  float scale = 1;
+  int32_t zero = 0;
+};
+struct ByteScales {
+  ByteScale a, b, out;
+};
+
+// out[i] = quantised(a[i] + b[i]) or (a[i] * b[i]), each step in float, rounded half to even; an
+// operand with step 0 is one element for the whole row. `out` may be an operand of step 1.
+template <typename T>  // uint8_t or int8_t
+void add_bytes_row(const ByteScales& scales, const T* a, bool a_steps, const T* b, bool b_steps,
+                   T* out, size_t count);
+template <typename T>
+void multiply_bytes_row(const ByteScales& scales, const T* a, bool a_steps, const T* b,
+                        bool b_steps, T* out, size_t count);
+
+// out[i] = table[in[i]]. `out` may be `in`.
+void byte_table_row(const uint8_t* table, const uint8_t* in, uint8_t* out, size_t count);
+
+// Widens [low, high] to hold all numbers of `in`; NaN has no part in it.
+void widen_range(const float* in, size_t count, float& low, float& high);
+
+}  // namespace sardonyx::cpu

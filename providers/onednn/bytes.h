@@ -1,0 +1,32 @@
+// Weights of 8 bits as oneDNN's integer primitives take them: int8 without a zero point.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "providers/onednn/program.h"
+
+namespace sardonyx::onednn {
+
+inline bool is_byte(DType dtype) {
+  return dtype == DType::kUInt8 || dtype == DType::kInt8;
+}
+
+// Constant weights minus their zero points.
+class CenteredWeights {
+ public:
+  // One zero point for all (none: 0), or one for each channel, whose weights are `step` elements
+  // apart. nullopt where a difference does not fit into int8.
+  static std::optional<CenteredWeights> of(const Tensor& weights, const Tensor* zero_points,
+                                           int64_t step);
+  // Input `index` of the builder's request, packed once for all. The elements lie as `stored` says
+  // and are wanted as `wanted` does.
+  ProgramBuilder::Place place(ProgramBuilder& builder, size_t index, const Desc& stored,
+                              const Desc& wanted) const;
+
+ private:
+  std::shared_ptr<Buffer> values_;
+  std::string form_;  // what makes them differ from the tensor's own elements
+};
+
+}  // namespace sardonyx::onednn
