@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "ir/ops/elementwise.h"
+#include "ir/ops/gradient.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/normalization_gradient.h"
 #include "ir/ops/samples.h"
@@ -274,6 +275,113 @@ void dropout(const KernelCall& call) {
   if (call.wants(1)) std::fill_n(call.outputs[1].data<bool>(), data.count(), true);
 }
 
+// ---- Gradients. Where the result says as much as the input, rules use it: the input need not be
+// kept.
+
+using Gradient = Vals (*)(Emitter&, const GradCall&);
+
+Term logistic(const Term& x) {
+  return apply("Sigmoid", x);
+}
+
+Vals leaky_relu_gradient(Emitter& e, const GradCall& c) {
+  const Term d = d_output(e, c, 0);
+  return {where(input(e, c, 0) < 0, d * c.attrs<LeakyReluAttrs>().alpha, d)};
+}
+
+Vals prelu_gradient(Emitter& e, const GradCall& c) {
+  const Term x = input(e, c, 0), d = d_output(e, c, 0);
+  const Term negative = x < 0;
+  return {c.wants(0) ? where(negative, d * input(e, c, 1), d) : Val(),
+          c.wants(1) ? where(negative, d * x, 0) : Val()};
+}
+
+Vals elu_gradient(Emitter& e, const GradCall& c) {
+  const Term d = d_output(e, c, 0);
+  const Term curve = output(e, c, 0) + c.attrs<AlphaAttrs>().alpha;
+  return {where(input(e, c, 0) < 0, d * curve, d)};
+}
+
+Vals selu_gradient(Emitter& e, const GradCall& c) {
+  const auto& attrs = c.attrs<SeluAttrs>();
+  const Term d = d_output(e, c, 0);
+  const Term curve = output(e, c, 0) + double{attrs.alpha} * attrs.gamma;
+  return {where(input(e, c, 0) <= 0, d * curve, d * attrs.gamma)};
+}
+
+Vals celu_gradient(Emitter& e, const GradCall& c) {
+  const Term d = d_output(e, c, 0);
+  const Term curve = output(e, c, 0) / c.attrs<AlphaAttrs>().alpha + 1;
+  return {where(input(e, c, 0) < 0, d * curve, d)};
+}
+
+Vals hard_sigmoid_gradient(Emitter& e, const GradCall& c) {
+  const Term y = output(e, c, 0);
+  return {where(y > 0 && y < 1, d_output(e, c, 0) * c.attrs<HardSigmoidAttrs>().alpha, 0)};
+}
+
+constexpr auto kHardSwishGradient = [](Term d, Term x, Term) {
+  return where(x > -3, where(x < 3, d * (x / 3 + 0.5), d), 0);
+};
+
+constexpr auto kMishGradient = [](Term d, Term x, Term) {
+  const Term t = apply("Tanh", apply("Softplus", x));
+  return d * (t + x * logistic(x) * (1 - square(t)));
+};
+
+Vals thresholded_relu_gradient(Emitter& e, const GradCall& c) {
+  return {where(input(e, c, 0) > c.attrs<AlphaAttrs>().alpha, d_output(e, c, 0), 0)};
+}
+
+Vals swish_gradient(Emitter& e, const GradCall& c) {
+  const double alpha = c.attrs<AlphaAttrs>().alpha;
+  const Term x = input(e, c, 0);
+  const Term s = logistic(alpha == 1 ? x : x * alpha);
+  const Term curved = output(e, c, 0) * (1 - s);
+  return {d_output(e, c, 0) * (s + (alpha == 1 ? curved : curved * alpha))};
+}
+
+// Of x * F(x): F(x) + x * F'(x), F being the normal distribution or its approximation by tanh.
+Vals gelu_gradient(Emitter& e, const GradCall& c) {
+  const Term x = input(e, c, 0), d = d_output(e, c, 0);
+  if (c.attrs<GeluAttrs>().approximate == "tanh") {
+    const double scale = std::sqrt(2 / std::numbers::pi);
+    const Term squared = square(x);
+    const Term t = apply("Tanh", x * (squared * (0.044715 * scale) + scale));
+    const Term inner = squared * (3 * 0.044715 * scale / 2) + scale / 2;
+    return {d * (t * 0.5 + 0.5 + x * (1 - square(t)) * inner)};
+  }
+  const Term area = apply("Erf", x * (1 / std::numbers::sqrt2)) * 0.5 + 0.5;
+  const double peak = std::numbers::inv_sqrtpi / std::numbers::sqrt2;
+  return {d * (area + x * (apply("Exp", square(x) * -0.5) * peak))};
+}
+
+Vals shrink_gradient(Emitter& e, const GradCall& c) {
+  const double lambd = c.attrs<ShrinkAttrs>().lambd;
+  const Term x = input(e, c, 0);
+  return {where(apply("Or", x<-lambd, x> lambd), d_output(e, c, 0), 0)};
+}
+
+// Bounds take the gradient of what they hold back; of two that cross, the upper one holds.
+Vals clip_gradient(Emitter& e, const GradCall& c) {
+  const Term x = input(e, c, 0), d = d_output(e, c, 0);
+  Term passed = d;
+  Vals gradients(c.inputs.size());
+  if (c.has(2)) {
+    const Term low = c.has(1) ? apply("Max", x, input(e, c, 1)) : x;
+    const Term above = low > input(e, c, 2);
+    if (c.wants(2)) gradients[2] = where(above, passed, 0);
+    passed = where(above, 0, passed);
+  }
+  if (c.has(1)) {
+    const Term below = x < input(e, c, 1);
+    if (c.wants(1)) gradients[1] = where(below, passed, 0);
+    passed = where(below, 0, passed);
+  }
+  gradients[0] = passed;
+  return gradients;
+}
+
 std::vector<Sample> around_zero() {
   return unary_float_samples(-4, 4);
 }
@@ -333,7 +441,7 @@ std::vector<Sample> dropout_samples() {
           {.inputs = {{.shape = {0}}, half, yes}, .outputs = 2}};
 }
 
-OpDef activation(std::string_view name, int since, Reference reference,
+OpDef activation(std::string_view name, int since, Reference reference, Gradient grad,
                  std::vector<Sample> (*samples)(), const AttrSchema* attrs = attr_schema<NoAttrs>(),
                  std::string_view signature = "(X: T) -> (Y: T)") {
   return {.name = name,
@@ -343,13 +451,16 @@ OpDef activation(std::string_view name, int since, Reference reference,
           .attrs = attrs,
           .infer = same_as_first,
           .reference = reference,
+          .grad = grad,
           .facts = kElementwise,
           .samples = samples};
 }
 
 // Rows whose types or inputs differ from the plain float-to-float ones.
 OpDef relu_row() {
-  OpDef row = activation("Relu", 14, numbers<kRelu>, around_zero);
+  OpDef row = activation("Relu", 14, numbers<kRelu>,
+                         unary_gradient<[](Term d, Term, Term y) { return where(y > 0, d, 0); }>,
+                         around_zero);
   row.types = {{"T", kFloats | kSignedInts}};
   return row;
 }
@@ -359,18 +470,18 @@ std::vector<Sample> celu_samples() {
   return samples;
 }
 OpDef celu_row() {
-  OpDef row = activation("Celu", 12, celu, celu_samples, attr_schema<AlphaAttrs>());
+  OpDef row = activation("Celu", 12, celu, celu_gradient, celu_samples, attr_schema<AlphaAttrs>());
   row.types = {{"T", DType::kFloat}};
   return row;
 }
 OpDef gelu_row() {
-  OpDef row = activation("Gelu", 20, gelu, gelu_samples, attr_schema<GeluAttrs>());
+  OpDef row = activation("Gelu", 20, gelu, gelu_gradient, gelu_samples, attr_schema<GeluAttrs>());
   row.infer = infer_gelu;
   return row;
 }
 OpDef shrink_row() {
-  OpDef row = activation("Shrink", 9, shrink, shrink_samples, attr_schema<ShrinkAttrs>(),
-                         "(input: T) -> (output: T)");
+  OpDef row = activation("Shrink", 9, shrink, shrink_gradient, shrink_samples,
+                         attr_schema<ShrinkAttrs>(), "(input: T) -> (output: T)");
   row.types = {{"T", kNumbers.without(DType::kBFloat16)}};
   return row;
 }
@@ -380,7 +491,8 @@ OpDef shrink_row() {
 std::span<const OpDef> activation_ops() {
   static const OpDef rows[] = {
       relu_row(),
-      activation("LeakyRelu", 16, leaky_relu, with_alpha<200>, attr_schema<LeakyReluAttrs>()),
+      activation("LeakyRelu", 16, leaky_relu, leaky_relu_gradient, with_alpha<200>,
+                 attr_schema<LeakyReluAttrs>()),
       {.name = "PRelu",
        .since = 16,
        .signature = "(X: T, slope: T) -> (Y: T)",
@@ -388,23 +500,30 @@ std::span<const OpDef> activation_ops() {
                            DTypeSet{DType::kUInt32, DType::kUInt64, DType::kInt32, DType::kInt64}}},
        .infer = infer_prelu,
        .reference = prelu,
+       .grad = prelu_gradient,
        .facts = kElementwise,
        .samples = prelu_samples},
-      activation("Elu", 22, elu, with_alpha<2000>, attr_schema<AlphaAttrs>()),
-      activation("Selu", 22, selu, with_alpha<2000>, attr_schema<SeluAttrs>()),
+      activation("Elu", 22, elu, elu_gradient, with_alpha<2000>, attr_schema<AlphaAttrs>()),
+      activation("Selu", 22, selu, selu_gradient, with_alpha<2000>, attr_schema<SeluAttrs>()),
       celu_row(),
-      activation("Sigmoid", 13, floats<[](auto x) { return sigmoid(x); }>, around_zero),
-      activation("HardSigmoid", 22, hard_sigmoid, with_alpha<500>, attr_schema<HardSigmoidAttrs>()),
-      activation("HardSwish", 22, floats<kHardSwish>, around_zero),
-      activation("Mish", 22, floats<[](auto x) { return x * std::tanh(softplus(x)); }>,
+      activation("Sigmoid", 13, floats<[](auto x) { return sigmoid(x); }>,
+                 unary_gradient<[](Term d, Term, Term y) { return d * y * (1 - y); }>, around_zero),
+      activation("HardSigmoid", 22, hard_sigmoid, hard_sigmoid_gradient, with_alpha<500>,
+                 attr_schema<HardSigmoidAttrs>()),
+      activation("HardSwish", 22, floats<kHardSwish>, unary_gradient<kHardSwishGradient>,
                  around_zero),
-      activation("Softplus", 22, floats<[](auto x) { return softplus(x); }>, around_zero),
-      activation("Softsign", 22, floats<[](auto x) { return x / (1 + std::fabs(x)); }>, around_zero,
-                 attr_schema<NoAttrs>(), "(input: T) -> (output: T)"),
-      activation("ThresholdedRelu", 22, thresholded_relu, with_alpha<2000>,
-                 attr_schema<AlphaAttrs>()),
+      activation("Mish", 22, floats<[](auto x) { return x * std::tanh(softplus(x)); }>,
+                 unary_gradient<kMishGradient>, around_zero),
+      activation("Softplus", 22, floats<[](auto x) { return softplus(x); }>,
+                 unary_gradient<[](Term d, Term x, Term) { return d * logistic(x); }>, around_zero),
+      activation(
+          "Softsign", 22, floats<[](auto x) { return x / (1 + std::fabs(x)); }>,
+          unary_gradient<[](Term d, Term x, Term) { return d / square(apply("Abs", x) + 1); }>,
+          around_zero, attr_schema<NoAttrs>(), "(input: T) -> (output: T)"),
+      activation("ThresholdedRelu", 22, thresholded_relu, thresholded_relu_gradient,
+                 with_alpha<2000>, attr_schema<AlphaAttrs>()),
       gelu_row(),
-      activation("Swish", 24, swish, with_alpha<1702>, attr_schema<AlphaAttrs>()),
+      activation("Swish", 24, swish, swish_gradient, with_alpha<1702>, attr_schema<AlphaAttrs>()),
       shrink_row(),
       {.name = "Clip",
        .since = 13,
@@ -412,6 +531,7 @@ std::span<const OpDef> activation_ops() {
        .types = {{"T", kNumbers}},
        .infer = infer_clip,
        .reference = clip,
+       .grad = clip_gradient,
        .facts = kElementwise | kPassesValues,
        .samples = clip_samples},
       {.name = "Dropout",

@@ -1,6 +1,8 @@
 // Ops that walk along an axis or a diagonal: CumSum, CumProd, Trilu.
 #include "ir/dispatch.h"
 #include "ir/ops/accumulate.h"
+#include "ir/ops/cumulative_gradient.h"
+#include "ir/ops/gradient.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/reduce.h"
 #include "ir/ops/tables.h"
@@ -85,6 +87,12 @@ void run_trilu(const KernelCall& call) {
   });
 }
 
+Vals trilu_gradient(Emitter& e, const GradCall& c) {
+  Vals inputs(c.inputs.begin(), c.inputs.end());
+  inputs[0] = c.d_outputs[0];
+  return e.emit(c.op, inputs, c.raw_attrs, 1);
+}
+
 std::vector<Sample> cumulative_samples() {
   const auto axis = [](int64_t value) {
     return SampleInput{.shape = {}, .value = Tensor::scalar(value)};
@@ -111,7 +119,8 @@ std::vector<Sample> trilu_samples() {
   };
 }
 
-OpDef cumulative_row(std::string_view name, int since, void (*reference)(const KernelCall&)) {
+OpDef cumulative_row(std::string_view name, int since, void (*reference)(const KernelCall&),
+                     Vals (*grad)(Emitter&, const GradCall&)) {
   constexpr DTypeSet kTypes =
       kFloats | DTypeSet{DType::kUInt32, DType::kUInt64, DType::kInt32, DType::kInt64};
   return {.name = name,
@@ -121,6 +130,7 @@ OpDef cumulative_row(std::string_view name, int since, void (*reference)(const K
           .attrs = attr_schema<CumulativeAttrs>(),
           .infer = infer_cumulative,
           .reference = reference,
+          .grad = grad,
           .samples = cumulative_samples};
 }
 
@@ -128,8 +138,8 @@ OpDef cumulative_row(std::string_view name, int since, void (*reference)(const K
 
 std::span<const OpDef> cumulative_ops() {
   static const OpDef kOps[] = {
-      cumulative_row("CumSum", 14, run_cumulative<false>),
-      cumulative_row("CumProd", 26, run_cumulative<true>),
+      cumulative_row("CumSum", 14, run_cumulative<false>, cumulative_sum_gradient),
+      cumulative_row("CumProd", 26, run_cumulative<true>, cumulative_product_gradient),
       {.name = "Trilu",
        .since = 14,
        .signature = "(input: T, k?: int64) -> (output: T)",
@@ -137,6 +147,7 @@ std::span<const OpDef> cumulative_ops() {
        .attrs = attr_schema<TriluAttrs>(),
        .infer = infer_trilu,
        .reference = run_trilu,
+       .grad = trilu_gradient,
        .samples = trilu_samples},
   };
   return kOps;

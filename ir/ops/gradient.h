@@ -97,11 +97,31 @@ inline Term where(const Term& condition, const Term& a, double b) {
 inline Term where(const Term& condition, double a, const Term& b) {
   return where(condition, b.number(a), b);
 }
+inline Term zeros_like(const Term& x) {
+  return {x.e, full_like(*x.e, x, 0)};
+}
 // As it is where the type is right.
 Term cast(const Term& x, DType to);
 inline Term square(const Term& x) {
   return x * x;
 }
+
+// The sizes of dims [begin, end) of x, from its last dim where negative (end of 0: to the last), as
+// a 1-D int64 value: a constant where they are known.
+Term sizes_of(const Term& x, int64_t begin, int64_t end = 0);
+inline Term int64s(Emitter& e, const std::vector<int64_t>& values) {
+  return {&e, e.int64s(values)};
+}
+// Several 1-D int64 values in a row: a constant where all are known.
+Term joined(Emitter& e, const std::vector<Term>& parts);
+// `x` under a shape in which 0 means 0.
+Term reshaped(const Term& x, const Term& shape);
+
+// Each element's place in row-major order, in a tensor of x's shape.
+Term positions(const Term& x);
+// The gradient of an x whose elements at places `from` (any shape) went to where `d` (of the same
+// shape) holds their gradients.
+Term scattered_back(const Term& x, const Term& from, const Term& d);
 
 inline Term input(Emitter& e, const GradCall& call, size_t index) {
   return {&e, call.inputs[index]};

@@ -6,6 +6,7 @@
 
 #include "ir/dispatch.h"
 #include "ir/ops/accumulate.h"
+#include "ir/ops/gradient.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
@@ -81,6 +82,21 @@ void run_hardmax(const KernelCall& call) {
   });
 }
 
+Term sum_along(const GradCall& c, const Term& x) {
+  return {x.e, x.e->call("ReduceSum", {x, x.e->int64s({c.attrs<SoftmaxAttrs>().axis})})};
+}
+
+Vals softmax_gradient(Emitter& e, const GradCall& c) {
+  const Term y = output(e, c, 0);
+  const Term weighted = d_output(e, c, 0) * y;
+  return {weighted - y * sum_along(c, weighted)};
+}
+
+Vals log_softmax_gradient(Emitter& e, const GradCall& c) {
+  const Term d = d_output(e, c, 0);
+  return {d - apply("Exp", output(e, c, 0)) * sum_along(c, d)};
+}
+
 std::vector<Sample> softmax_samples() {
   return {
       {.inputs = {{.shape = {2, 5}}}},
@@ -92,7 +108,8 @@ std::vector<Sample> softmax_samples() {
   };
 }
 
-OpDef softmax_row(std::string_view name, void (*reference)(const KernelCall&)) {
+OpDef softmax_row(std::string_view name, void (*reference)(const KernelCall&),
+                  Vals (*grad)(Emitter&, const GradCall&)) {
   return {.name = name,
           .since = 13,
           .signature = "(input: T) -> (output: T)",
@@ -100,6 +117,7 @@ OpDef softmax_row(std::string_view name, void (*reference)(const KernelCall&)) {
           .attrs = attr_schema<SoftmaxAttrs>(),
           .infer = infer_softmax,
           .reference = reference,
+          .grad = grad,
           .samples = softmax_samples};
 }
 
@@ -107,9 +125,9 @@ OpDef softmax_row(std::string_view name, void (*reference)(const KernelCall&)) {
 
 std::span<const OpDef> softmax_ops() {
   static const OpDef kOps[] = {
-      softmax_row("Softmax", run_softmax),
-      softmax_row("LogSoftmax", run_log_softmax),
-      softmax_row("Hardmax", run_hardmax),
+      softmax_row("Softmax", run_softmax, softmax_gradient),
+      softmax_row("LogSoftmax", run_log_softmax, log_softmax_gradient),
+      softmax_row("Hardmax", run_hardmax, zero_gradient),
   };
   return kOps;
 }
