@@ -120,7 +120,6 @@ constexpr Exception kGaps[] = {
     {"Loop", "no rule yet"},
     {"Scan", "no rule yet"},
     {"SequenceMap", "no rule yet"},
-    {"com.microsoft::FusedConv", "no rule yet"},
     {"com.microsoft::EmbedLayerNormalization", "no rule yet"},
     {"com.microsoft::Attention", "no rule yet"},
     {"com.microsoft::MultiHeadAttention", "no rule yet"},
@@ -131,8 +130,6 @@ constexpr Exception kGaps[] = {
     {"com.microsoft::CropAndResize", "no rule yet"},
     {"com.microsoft::QAttention", "no rule yet"},
     {"com.microsoft::DynamicQuantizeLSTM", "no rule yet"},
-    {"sardonyx::FusedConv", "no rule yet"},
-    {"sardonyx::FusedConvTranspose", "no rule yet"},
 };
 
 // Float inputs of differentiable rows by which nobody differentiates.
