@@ -2,13 +2,13 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
+#include <cstdint>
 #include <vector>
 
 namespace sardonyx {
 
 struct MemoryItem {
-  std::string value;  // "" for scratch
+  uint32_t value = UINT32_MAX;  // what it holds, for messages; UINT32_MAX for scratch
   size_t bytes = 0;
   size_t first_step = 0, last_step = 0;  // inclusive
   size_t offset = 0;                     // set by place_items

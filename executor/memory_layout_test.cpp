@@ -35,7 +35,7 @@ TEST(MemoryLayout, items_that_live_at_once_are_apart) {
 TEST(MemoryLayout, a_chain_needs_two_buffers) {
   std::vector<MemoryItem> items;
   for (size_t step = 0; step < 10; ++step)
-    items.push_back({"v", 1024, step, step + 1, 0});
+    items.push_back({0, 1024, step, step + 1, 0});
   EXPECT_EQ(place_items(items), 2048u);
 }
 

@@ -26,21 +26,6 @@ LayoutPtr layout_at(const std::vector<LayoutPtr>& layouts, size_t index) {
   return index < layouts.size() ? layouts[index] : nullptr;
 }
 
-std::string describe(const std::vector<KernelTensor>& inputs,
-                     const std::vector<KernelTensor>& outputs) {
-  std::string out;
-  const auto append = [&](const std::vector<KernelTensor>& tensors) {
-    for (size_t i = 0; i < tensors.size(); ++i) {
-      if (i > 0) out += ", ";
-      out += tensors[i] ? std::string(name_of(tensors[i].dtype)) + to_text(tensors[i].shape) : "-";
-    }
-  };
-  append(inputs);
-  out += " -> ";
-  append(outputs);
-  return out;
-}
-
 }  // namespace
 
 Planner::Planner(const Program& program, const Segment& parent, const RunState& state)
@@ -48,17 +33,22 @@ Planner::Planner(const Program& program, const Segment& parent, const RunState& 
       parent_(parent),
       state_(state),
       environment_(program.environment_),
-      known_(*parent.known),
+      known_(parent.known->values),
       representations_(program.values_.size()) {}
 
 std::shared_ptr<Segment> Planner::plan() {
+  learned_->inherited = parent_.known;
   note_conditions();
+  sizes_ = program_.symbolic_.sizes([this](ValueId value) {
+    const Segment::Known& given = known(value);
+    return given.shape ? &*given.shape : nullptr;
+  });
   node_index_ = parent_.next_node;
   while (node_index_ < program_.nodes_.size()) {
     check_interrupted();
-    const Node& node = *program_.nodes_[node_index_];
+    const Node& node = *program_.nodes_[node_index_].node;
     try {
-      if (!plan_node(node_index_)) break;
+      if (!can_leave_out(node_index_) && !plan_node(node_index_)) break;
     } catch (const Error& error) {
       if (!error.node().empty() || node.name.empty()) throw;
       throw error.with_context("node " + node.name).at_node(node.name);
@@ -75,8 +65,8 @@ std::shared_ptr<Segment> Planner::plan() {
 // Values whose types only the run could tell have them now; the plan is for these.
 void Planner::note_conditions() {
   for (ValueId value = 0; value < known_.size(); ++value) {
-    Segment::Known& known = known_[value];
-    if (known.state != State::kDynamic) continue;
+    if (known(value).state != State::kDynamic) continue;
+    Segment::Known& known = learn(value);
     const Datum* datum = state_.values[value];
     Condition condition{value, datum ? datum->type() : Type::none(), std::nullopt, std::nullopt};
     if (datum && datum->is_tensor()) condition.shape = datum->tensor().shape();
@@ -90,33 +80,58 @@ void Planner::note_conditions() {
 
 bool Planner::bind_shape_inputs(const Node& node) {
   for (size_t slot = 0; slot < node.formal_inputs() && slot < 32; ++slot) {
-    if (!(node.op->shape_inputs >> slot & 1) || !node.inputs[slot]) continue;
-    const ValueId value = id(node.inputs[slot]);
-    Segment::Known& known = known_[value];
-    if (known.constant || !known.type.is_tensor()) continue;
-    if (!known.is_datum) return false;
+    const ValueId value = input(slot);
+    if (!(node.op->shape_inputs >> slot & 1) || value == kNoValue) continue;
+    if (known(value).constant || !known(value).type.is_tensor()) continue;
+    if (!known(value).is_datum) return false;
     // The value is at hand: this plan is for this value.
-    const Tensor copy = state_.values[value]->tensor().clone();
-    segment_->conditions.push_back({value, known.type, known.shape, copy});
-    known.constant = copy;
+    Segment::Known& entry = learn(value);
+    entry.constant = std::make_shared<const Tensor>(state_.values[value]->tensor().clone());
+    segment_->conditions.push_back({value, entry.type, entry.shape, *entry.constant});
   }
   return true;
 }
 
+// The entry of `value`, which may now be changed.
+Segment::Known& Planner::learn(ValueId value) {
+  Segment::Known& entry = learned_->own.emplace_back(known(value));
+  known_[value] = &entry;
+  return entry;
+}
+
+// All outputs follow from the sizes of the inputs: each is computed where somebody asks for it.
+bool Planner::can_leave_out(size_t index) const {
+  const auto& [node, inputs, outputs] = program_.nodes_[index];
+  return !node->op->is(kRandom) && std::ranges::all_of(outputs, [this](ValueId output) {
+    return program_.symbolic_.knows(output, sizes_);
+  });
+}
+
+void Planner::compute_if_left_out(ValueId value) {
+  if (known(value).state != State::kUnseen || !program_.symbolic_.knows(value, sizes_)) return;
+  Segment::Known& entry = learn(value);
+  entry.constant = std::make_shared<const Tensor>(program_.symbolic_.compute(value, sizes_));
+  entry.type = Type::tensor(entry.constant->dtype(), to_dims(entry.constant->shape()));
+  entry.shape = entry.constant->shape();
+  entry.state = State::kTyped;
+}
+
 bool Planner::plan_node(size_t index) {
-  const Node& node = *program_.nodes_[index];
-  for (const Value* input : node.inputs) {
-    if (input && known_[id(input)].state == State::kDynamic) return false;
+  const auto& [node_pointer, node_inputs, node_outputs] = program_.nodes_[index];
+  const Node& node = *node_pointer;
+  for (const ValueId input : node_inputs) {
+    if (input == kNoValue) continue;
+    compute_if_left_out(input);
+    if (known(input).state == State::kDynamic) return false;
   }
   if (!bind_shape_inputs(node)) return false;
   std::vector<InferInput> inputs;
-  for (const Value* input : node.inputs) {
-    if (!input) {
+  inputs.reserve(node_inputs.size());
+  for (const ValueId input : node_inputs) {
+    if (input == kNoValue)
       inputs.emplace_back();
-      continue;
-    }
-    const Segment::Known& known = known_[id(input)];
-    inputs.push_back({known.type, known.constant ? &*known.constant : nullptr, nullptr});
+    else
+      inputs.push_back({known(input).type, known(input).constant.get(), nullptr});
   }
   const auto fresh = [this] { return Dim::symbol("?p" + std::to_string(unknown_++)); };
   const std::vector<InferOutput> inferred =
@@ -151,27 +166,27 @@ bool Planner::plan_constants(const Node& node, const std::vector<InferOutput>& i
         return false;
     }
     std::vector<Datum> inputs;
-    for (const Value* input : node.inputs) {
-      if (input && !known_[id(input)].constant) return false;
-      inputs.push_back(input ? Datum(*known_[id(input)].constant) : Datum());
+    for (const ValueId input : program_.nodes_[node_index_].inputs) {
+      if (input != kNoValue && !known(input).constant) return false;
+      inputs.push_back(input != kNoValue ? Datum(*known(input).constant) : Datum());
     }
     for (Datum& result : evaluate(*node.op, node.attrs, inputs, node.outputs.size())) {
       values.emplace_back(result.tensor());
     }
   }
   for (size_t i = 0; i < node.outputs.size(); ++i) {
-    const ValueId value = id(node.outputs[i]);
-    set_typed(value, inferred[i].type);
-    known_[value].constant = values[i];
+    if (output(i) == kNoValue) continue;
+    set_typed(output(i), inferred[i].type);
+    learned_->own.back().constant = std::make_shared<const Tensor>(*values[i]);
   }
   return true;
 }
 
 bool Planner::plan_view(const Node& node, const std::vector<InferOutput>& inferred) {
   if (!node.op->is(kView) || node.outputs.size() != 1 || !node.inputs[0]) return false;
-  const ValueId from = id(node.inputs[0]);
-  const ValueId to = id(node.outputs[0]);
-  if (!is_concrete(inferred[0].type) || !known_[from].type.is_tensor()) return false;
+  const ValueId from = input(0);
+  const ValueId to = output(0);
+  if (!is_concrete(inferred[0].type) || !known(from).type.is_tensor()) return false;
   set_typed(to, inferred[0].type);
   const Place place = place_for(from, nullptr);
   representations_[to].push_back({nullptr, place});
@@ -186,13 +201,12 @@ bool Planner::plan_kernel(const Node& node, const std::vector<InferOutput>& infe
       inputs.emplace_back();
       continue;
     }
-    const ValueId value = id(node.inputs[slot]);
-    const Segment::Known& known = known_[value];
-    if (!known.type.is_tensor()) return false;
+    const ValueId value = input(slot);
+    const Segment::Known& entry = known(value);
+    if (!entry.type.is_tensor()) return false;
     const LayoutPtr layout =
         representations_[value].empty() ? nullptr : representations_[value][0].layout;
-    inputs.push_back(
-        {known.type.dtype, *known.shape, layout, known.constant ? &*known.constant : nullptr});
+    inputs.push_back({entry.type.dtype, *entry.shape, layout, entry.constant.get()});
   }
   for (const InferOutput& output : inferred) {
     outputs.push_back({output.type.dtype, *output.type.known_shape(), nullptr, nullptr});
@@ -204,28 +218,26 @@ bool Planner::plan_kernel(const Node& node, const std::vector<InferOutput>& infe
   request.packs = &environment_.packs;
   Prepared prepared = prepare_kernel(environment_.providers, request);
   if (!prepared.kernel) return false;
-  for (size_t i = 0; i < node.outputs.size(); ++i)
-    set_typed(id(node.outputs[i]), inferred[i].type);
-  add_kernel_step(node, std::move(prepared), inputs, outputs);
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    if (output(i) != kNoValue) set_typed(output(i), inferred[i].type);
+  }
+  add_kernel_step(node, std::move(prepared), std::move(inputs), std::move(outputs));
   return true;
 }
 
-void Planner::add_kernel_step(const Node& node, Prepared prepared,
-                              const std::vector<KernelTensor>& inputs,
-                              const std::vector<KernelTensor>& outputs) {
+void Planner::add_kernel_step(const Node& node, Prepared prepared, std::vector<KernelTensor> inputs,
+                              std::vector<KernelTensor> outputs) {
   std::vector<Place> input_places;
   std::vector<size_t> input_bytes;
   for (size_t slot = 0; slot < inputs.size(); ++slot) {
     const bool is_read = inputs[slot] && !(prepared.unread_inputs >> slot & 1);
     const LayoutPtr layout = layout_at(prepared.input_layouts, slot);
-    input_places.push_back(is_read ? place_for(id(node.inputs[slot]), layout) : Place());
+    input_places.push_back(is_read ? place_for(input(slot), layout) : Place());
     input_bytes.push_back(is_read ? stored_bytes(inputs[slot], layout) : 0);
   }
   Step step;
   step.node = &node;
-  step.label = node.name;
-  step.implementation = prepared.implementation;
-  step.types = describe(inputs, outputs);
+  step.implementation = std::move(prepared.implementation);
   step.first_pointer = static_cast<uint32_t>(segment_->pointers.size());
   step.input_count = static_cast<uint32_t>(inputs.size());
   step.output_count = static_cast<uint32_t>(outputs.size());
@@ -240,17 +252,23 @@ void Planner::add_kernel_step(const Node& node, Prepared prepared,
     const LayoutPtr layout = layout_at(prepared.output_layouts, i);
     const size_t bytes = stored_bytes(outputs[i], layout);
     const Place place = output_place(*prepared.kernel, i, bytes, input_places, input_bytes, taken);
-    const ValueId value = id(node.outputs[i]);
-    representations_[value] = {{layout, place}};
+    const ValueId value = output(i);
     Root& root = roots_[place.root];
     root.has_strings = outputs[i].dtype == DType::kString;
     if (root.bytes == bytes) root.owner = value;
-    add_extent(place, value, bytes);
+    if (value != kNoValue) {
+      representations_[value] = {{layout, place}};
+      add_extent(place, value, bytes);
+    }
     point_at(place, pointer);
     step.bytes += bytes;
   }
   scratch_bytes_.push_back(prepared.kernel->scratch_bytes());
   step.kernel = std::move(prepared.kernel);
+  for (KernelTensor& tensor : inputs)
+    tensor.constant = nullptr;
+  step.input_types = std::move(inputs);
+  step.output_types = std::move(outputs);
   segment_->steps.push_back(std::move(step));
 }
 
@@ -316,13 +334,15 @@ void Planner::point_at(Place place, uint32_t pointer) {
 }
 
 size_t Planner::plain_bytes(ValueId value) const {
-  return bytes_for(known_[value].type.dtype, element_count(*known_[value].shape));
+  return bytes_for(known(value).type.dtype, element_count(*known(value).shape));
 }
 
 void Planner::set_typed(ValueId value, const Type& type) {
-  known_[value].state = State::kTyped;
-  known_[value].type = type;
-  known_[value].shape = type.known_shape();
+  Segment::Known& entry = learned_->own.emplace_back();
+  entry.state = State::kTyped;
+  entry.type = type;
+  entry.shape = type.known_shape();
+  known_[value] = &entry;
 }
 
 // Where `value` lies in `layout`; adds a reorder where there is none yet.
@@ -331,9 +351,9 @@ Planner::Place Planner::place_for(ValueId value, const LayoutPtr& layout) {
   if (forms.empty()) {  // a constant, or a value that was there before the segment
     Root root;
     root.owner = value;
-    const Segment::Known& known = known_[value];
-    root.kind = known.constant ? Root::Kind::kConstant : Root::Kind::kEntry;
-    if (known.constant) root.constant = *known.constant;
+    const Segment::Known& entry = known(value);
+    root.kind = entry.constant ? Root::Kind::kConstant : Root::Kind::kEntry;
+    if (entry.constant) root.constant = *entry.constant;
     root.bytes = plain_bytes(value);
     forms.push_back({nullptr, {new_root(std::move(root)), 0}});
     add_extent(forms[0].place, value, plain_bytes(value));
@@ -346,8 +366,8 @@ Planner::Place Planner::place_for(ValueId value, const LayoutPtr& layout) {
 
 Planner::Place Planner::reorder(ValueId value, const LayoutPtr& to) {
   const Representation from = representations_[value][0];
-  const DType dtype = known_[value].type.dtype;
-  const Shape& shape = *known_[value].shape;
+  const DType dtype = known(value).type.dtype;
+  const Shape& shape = *known(value).shape;
   Prepared prepared = Prepared::refuse("no provider reorders");
   for (const Provider* provider : environment_.providers) {
     if (!provider->prepare_reorder) continue;
@@ -367,10 +387,10 @@ Planner::Place Planner::reorder(ValueId value, const LayoutPtr& to) {
   const Place made{new_root(std::move(root)), 0};
   add_extent(made, value, roots_[made.root].bytes);
   Step step;
-  step.label = "reorder of " + program_.values_[value]->name;
+  step.reordered = value;
   step.implementation = prepared.implementation;
-  step.types = std::string(name_of(dtype)) + to_text(shape) + " " +
-               (from.layout ? from.layout->text() : "plain") + " -> " + (to ? to->text() : "plain");
+  step.input_types = {{dtype, shape, from.layout, nullptr}};
+  step.output_types = {{dtype, shape, to, nullptr}};
   step.bytes = (from.layout ? from.layout->bytes() : plain_bytes(value)) + roots_[made.root].bytes;
   step.first_pointer = static_cast<uint32_t>(segment_->pointers.size());
   step.input_count = step.output_count = 1;
@@ -386,7 +406,7 @@ Planner::Place Planner::reorder(ValueId value, const LayoutPtr& to) {
 
 // Sees to it that the run holds `value` as a Datum.
 void Planner::need_whole(ValueId value) {
-  const Segment::Known& known = known_[value];
+  const Segment::Known& known = this->known(value);
   if (known.constant) {
     const auto same = [&](const auto& entry) { return entry.first == value; };
     if (std::ranges::none_of(segment_->constants, same))
@@ -430,10 +450,10 @@ std::unique_ptr<Program> Planner::body_program(const Node& node) const {
       inputs.emplace_back();
       continue;
     }
-    const Segment::Known& known = known_[id(node.inputs[slot])];
-    Value* input = graph->add_input("", known.type);
-    if (known.constant) input->constant = std::make_shared<const Tensor>(*known.constant);
-    inputs.push_back(GraphEmitter::wrap(input));
+    const Segment::Known& entry = known(input(slot));
+    Value* made = graph->add_input("", entry.type);
+    made->constant = entry.constant;
+    inputs.push_back(GraphEmitter::wrap(made));
   }
   for (const Val& result :
        node.op->body(emitter, {*node.op, node.attrs, inputs, node.outputs.size()})) {
@@ -445,22 +465,22 @@ std::unique_ptr<Program> Planner::body_program(const Node& node) const {
 void Planner::plan_evaluation(const Node& node, const std::vector<InferOutput>& inferred) {
   Step step;
   step.node = &node;
-  step.label = node.name;
   step.implementation = node.op->body ? "body" : "evaluate";
-  for (const Value* input : node.inputs) {
-    step.inputs.push_back(input ? id(input) : kNoValue);
-    if (input) need_whole(id(input));
+  for (const ValueId input : program_.nodes_[node_index_].inputs) {
+    step.inputs.push_back(input);
+    if (input != kNoValue) need_whole(input);
   }
   const size_t own_index = segment_->steps.size();  // behind reorders of the inputs
   if (node.op->body && !node.op->evaluate && !node.op->reference) step.body = body_program(node);
   for (size_t i = 0; i < node.outputs.size(); ++i) {
-    const ValueId value = id(node.outputs[i]);
+    const ValueId value = output(i);
     const Type& type = inferred[i].type;
     step.outputs.push_back(value);
     step.promised.emplace_back();
+    if (value == kNoValue) continue;
     if (!type.is_tensor() && !type.is_none()) {
       set_typed(value, type);
-      known_[value].is_datum = true;
+      learned_->own.back().is_datum = true;
     } else if (is_concrete(type)) {
       set_typed(value, type);
       step.promised.back() = type;
@@ -471,17 +491,11 @@ void Planner::plan_evaluation(const Node& node, const std::vector<InferOutput>& 
       root.bytes = plain_bytes(value);
       representations_[value] = {{nullptr, {new_root(std::move(root)), 0}}};
     } else {
-      known_[value].state = State::kDynamic;
+      learn(value).state = State::kDynamic;
     }
   }
   scratch_bytes_.push_back(0);
   segment_->steps.push_back(std::move(step));
-}
-
-int Planner::output_index(ValueId value) const {
-  const auto at = std::ranges::find(program_.output_ids_, value);
-  return at == program_.output_ids_.end() ? -1
-                                          : static_cast<int>(at - program_.output_ids_.begin());
 }
 
 void Planner::finish() {
@@ -489,9 +503,11 @@ void Planner::finish() {
   for (ValueId value = 0; value < known_.size(); ++value) {
     const bool is_read_later =
         program_.last_use_[value] >= node_index_ && program_.last_use_[value] != 0;
-    if (!is_read_later || known_[value].state != State::kTyped) continue;
-    if (known_[value].constant && output_index(value) < 0) continue;
-    if (known_[value].constant && node_index_ < program_.nodes_.size()) continue;
+    if (!is_read_later) continue;
+    if (output_index(value) >= 0) compute_if_left_out(value);
+    if (known(value).state != State::kTyped) continue;
+    if (known(value).constant && output_index(value) < 0) continue;
+    if (known(value).constant && node_index_ < program_.nodes_.size()) continue;
     need_whole(value);
   }
   place_memory();
@@ -502,10 +518,12 @@ void Planner::finish() {
 void Planner::keep_for_children() {
   if (node_index_ == program_.nodes_.size()) return;
   for (ValueId value = 0; value < known_.size(); ++value) {
-    Segment::Known& known = known_[value];
-    if (known.state == State::kTyped && !known.constant) known.is_datum = true;
+    const Segment::Known& entry = known(value);
+    if (entry.state == State::kTyped && !entry.constant && !entry.is_datum)
+      learn(value).is_datum = true;
   }
-  segment_->known = std::make_shared<const std::vector<Segment::Known>>(std::move(known_));
+  learned_->values = std::move(known_);
+  segment_->known = learned_;
 }
 
 }  // namespace sardonyx

@@ -68,8 +68,8 @@ class Planner {
   bool plan_kernel(const Node& node, const std::vector<InferOutput>& inferred);
   void plan_evaluation(const Node& node, const std::vector<InferOutput>& inferred);
   std::unique_ptr<Program> body_program(const Node& node) const;
-  void add_kernel_step(const Node& node, Prepared prepared, const std::vector<KernelTensor>& inputs,
-                       const std::vector<KernelTensor>& outputs);
+  void add_kernel_step(const Node& node, Prepared prepared, std::vector<KernelTensor> inputs,
+                       std::vector<KernelTensor> outputs);
   Place output_place(const Kernel& kernel, size_t output, size_t bytes,
                      const std::vector<Place>& inputs, const std::vector<size_t>& input_bytes,
                      std::vector<bool>& taken);
@@ -88,16 +88,24 @@ class Planner {
   void bind_pointers();
   Allocation allocation_of(const Root& root) const;
   void keep_for_children();
-  int output_index(ValueId value) const;
+  int output_index(ValueId value) const { return program_.output_index_[value]; }
 
-  ValueId id(const Value* value) const { return program_.ids_.at(value); }
+  // Of the node that is planned now; kNoValue where omitted.
+  ValueId input(size_t slot) const { return program_.nodes_[node_index_].inputs[slot]; }
+  ValueId output(size_t slot) const { return program_.nodes_[node_index_].outputs[slot]; }
+  const Segment::Known& known(ValueId value) const { return *known_[value]; }
+  Segment::Known& learn(ValueId value);
+  bool can_leave_out(size_t index) const;
+  void compute_if_left_out(ValueId value);
 
   const Program& program_;
   const Segment& parent_;
   const RunState& state_;
   Environment& environment_;
   std::shared_ptr<Segment> segment_ = std::make_shared<Segment>();
-  std::vector<Segment::Known> known_;
+  std::vector<const Segment::Known*> known_;  // by ValueId
+  std::shared_ptr<Segment::Knowledge> learned_ = std::make_shared<Segment::Knowledge>();
+  SymbolicValues::Sizes sizes_;
   std::vector<std::vector<Representation>> representations_;
   std::vector<Root> roots_;
   std::vector<size_t> scratch_bytes_;  // by step

@@ -12,11 +12,11 @@ void Planner::place_memory() {
     if (root.parent != kNoRoot) continue;
     if (root.has_strings && root.kind == Root::Kind::kArena) root.kind = Root::Kind::kAllocated;
     if (root.kind != Root::Kind::kArena) continue;
-    items.push_back({program_.label(root.owner), root.bytes, root.first_step, root.last_step, 0});
+    items.push_back({root.owner, root.bytes, root.first_step, root.last_step, 0});
     placed.push_back(&root);
   }
   for (size_t step = 0; step < scratch_bytes_.size(); ++step) {
-    if (scratch_bytes_[step] > 0) items.push_back({"", scratch_bytes_[step], step, step, 0});
+    if (scratch_bytes_[step] > 0) items.push_back({kNoValue, scratch_bytes_[step], step, step, 0});
   }
   segment_->live_peak_bytes = live_peak(items);
   segment_->arena_bytes = place_items(items);
@@ -66,11 +66,11 @@ Allocation Planner::allocation_of(const Root& root) const {
   allocation.bytes = root.bytes;
   allocation.pointers = root.pointers;
   for (const Extent& extent : root.whole) {
-    const Segment::Known& known = known_[extent.value];
+    const Segment::Known& known = this->known(extent.value);
     allocation.values.push_back(
         {extent.value, known.type.dtype, *known.shape, output_index(extent.value), extent.offset});
   }
-  if (root.has_strings) allocation.strings = element_count(*known_[root.owner].shape);
+  if (root.has_strings) allocation.strings = element_count(*known(root.owner).shape);
   return allocation;
 }
 

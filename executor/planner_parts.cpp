@@ -30,25 +30,24 @@ bool is_plain_data(DType dtype) {
 // Not where an output leaves the graph: the caller wants it in a buffer of its own.
 bool Planner::plan_parts(const Node& node, const std::vector<InferOutput>& inferred) {
   if (node.formal_inputs() == 0 || !node.inputs[0]) return false;
-  const ValueId whole = id(node.inputs[0]);
-  const Segment::Known& known = known_[whole];
+  const ValueId whole = input(0);
+  const Segment::Known& known = this->known(whole);
   if (!known.type.is_tensor() || !is_plain_data(known.type.dtype)) return false;
   std::vector<const Tensor*> constants;
   for (size_t slot = 0; slot < node.formal_inputs(); ++slot) {
-    const Value* input = node.inputs[slot];
-    const bool is_known = input && known_[id(input)].constant;
-    constants.push_back(is_known ? &*known_[id(input)].constant : nullptr);
+    const bool is_given = input(slot) != kNoValue;
+    constants.push_back(is_given ? this->known(input(slot)).constant.get() : nullptr);
   }
   std::vector<Shape> shapes;
   for (size_t i = 0; i < inferred.size(); ++i) {
-    if (!node.outputs[i] || output_index(id(node.outputs[i])) >= 0) return false;
+    if (output(i) == kNoValue || output_index(output(i)) >= 0) return false;
     shapes.push_back(*inferred[i].type.known_shape());
   }
   const auto offsets = part_offsets(node, *known.shape, constants, shapes);
   if (!offsets) return false;
   const Place place = place_for(whole, nullptr);
   for (size_t i = 0; i < inferred.size(); ++i) {
-    const ValueId part = id(node.outputs[i]);
+    const ValueId part = output(i);
     set_typed(part, inferred[i].type);
     const Place at{place.root, place.offset + bytes_for(known.type.dtype, (*offsets)[i])};
     representations_[part] = {{nullptr, at}};
@@ -72,11 +71,11 @@ bool Planner::can_become_part(ValueId value, size_t bytes) {
 bool Planner::plan_concat(const Node& node, const std::vector<InferOutput>& inferred) {
   if (inferred.size() != 1 || !is_plain_data(inferred[0].type.dtype)) return false;
   std::vector<Shape> shapes;
-  for (const Value* input : node.inputs) {
-    if (!input || !known_[id(input)].type.is_tensor()) return false;
-    shapes.push_back(*known_[id(input)].shape);
+  for (const ValueId input : program_.nodes_[node_index_].inputs) {
+    if (input == kNoValue || !known(input).type.is_tensor()) return false;
+    shapes.push_back(*known(input).shape);
     // What lies in a provider's layout is better joined in it.
-    const std::vector<Representation>& forms = representations_[id(input)];
+    const std::vector<Representation>& forms = representations_[input];
     if (!forms.empty() && forms[0].layout) return false;
   }
   const auto offsets = concat_offsets(node, shapes, *inferred[0].type.known_shape());
@@ -85,10 +84,10 @@ bool Planner::plan_concat(const Node& node, const std::vector<InferOutput>& infe
   const auto bytes_of = [&](size_t i) { return bytes_for(dtype, element_count(shapes[i])); };
   bool any = false;
   for (size_t i = 0; i < shapes.size(); ++i)
-    any = any || (bytes_of(i) > 0 && can_become_part(id(node.inputs[i]), bytes_of(i)));
+    any = any || (bytes_of(i) > 0 && can_become_part(input(i), bytes_of(i)));
   if (!any) return false;
 
-  const ValueId whole = id(node.outputs[0]);
+  const ValueId whole = output(0);
   set_typed(whole, inferred[0].type);
   Root made;
   made.bytes = plain_bytes(whole);
@@ -96,7 +95,7 @@ bool Planner::plan_concat(const Node& node, const std::vector<InferOutput>& infe
   made.first_step = made.last_step = segment_->steps.size();
   const size_t root = new_root(std::move(made));
   for (size_t i = 0; i < shapes.size(); ++i) {
-    const ValueId part = id(node.inputs[i]);
+    const ValueId part = input(i);
     const Place at{root, bytes_for(dtype, (*offsets)[i])};
     if (bytes_of(i) == 0) continue;
     if (can_become_part(part, bytes_of(i)))
@@ -131,9 +130,8 @@ void Planner::copy_to(ValueId value, Place to, size_t bytes, const Node& node) {
   const Place from = place_for(value, nullptr);
   Step step;
   step.node = &node;
-  step.label = node.name;
   step.implementation = "copy";
-  step.types = text(known_[value].type);
+  step.input_types = {{known(value).type.dtype, *known(value).shape, nullptr, nullptr}};
   step.bytes = 2 * bytes;
   step.first_pointer = static_cast<uint32_t>(segment_->pointers.size());
   step.input_count = step.output_count = 1;

@@ -78,13 +78,6 @@ void copy_into(const Tensor& from, Tensor to) {
 
 }  // namespace
 
-bool Condition::holds(const Datum& datum) const {
-  if (!datum.is_tensor()) return same_kind(datum.type(), type);
-  const Tensor& tensor = datum.tensor();
-  return shape && tensor.dtype() == type.dtype && tensor.shape() == *shape &&
-         (!equals || tensor == *equals);
-}
-
 std::shared_ptr<Buffer> Environment::borrow_arena(size_t bytes) {
   std::shared_ptr<Buffer> arena;
   {
@@ -136,57 +129,74 @@ void RunState::clear() {
 
 Program::Program(std::shared_ptr<const Graph> graph, Environment& environment)
     : graph_(std::move(graph)), environment_(environment) {
-  const auto number = [&](const Value* value) {
-    if (!ids_.emplace(value, static_cast<ValueId>(values_.size())).second) return;
-    values_.push_back(value);
-    last_use_.push_back(0);
+  const auto number = [&](const Value* value) -> ValueId {
+    if (!value) return kNoValue;
+    const auto [at, is_new] = ids_.emplace(value, static_cast<ValueId>(values_.size()));
+    if (is_new) {
+      values_.push_back(value);
+      last_use_.push_back(0);
+    }
+    return at->second;
   };
   for (const Value* input : graph_->inputs())
     number(input);
   for (const Value* capture : graph_->captures())
     number(capture);
   for (const auto& node : graph_->nodes()) {
+    Numbered numbered{node.get(), {}, {}};
     for (const Value* input : node->inputs) {
-      if (!input) continue;
-      number(input);
-      last_use_[ids_.at(input)] = nodes_.size();
+      numbered.inputs.push_back(number(input));
+      if (input) last_use_[numbered.inputs.back()] = nodes_.size();
     }
     for (const Value* output : node->outputs)
-      number(output);
+      numbered.outputs.push_back(number(output));
     for (const GraphPtr& inner : subgraphs_of(*node)) {
       subprograms_.emplace(inner.get(), std::make_unique<Program>(inner, environment));
     }
-    nodes_.push_back(node.get());
+    nodes_.push_back(std::move(numbered));
   }
   for (const Value* output : graph_->outputs()) {
-    number(output);
-    output_ids_.push_back(ids_.at(output));
+    output_ids_.push_back(number(output));
     last_use_[output_ids_.back()] = SIZE_MAX;
   }
-  auto known = std::make_shared<std::vector<Segment::Known>>(values_.size());
+  output_index_.resize(values_.size(), -1);
+  for (size_t i = output_ids_.size(); i-- > 0;)
+    output_index_[output_ids_[i]] = static_cast<int>(i);
+  for (const Value* input : graph_->inputs())
+    input_ids_.push_back(ids_.at(input));
+  for (const Value* capture : graph_->captures())
+    capture_ids_.push_back(ids_.at(capture));
+  std::vector<ValueId> given = input_ids_;
+  given.insert(given.end(), capture_ids_.begin(), capture_ids_.end());
+  symbolic_ = SymbolicValues(values_, given);
+  root_.known = known_at_load(given);
+}
+
+// The constants; what comes with the run is not known yet.
+std::shared_ptr<const Segment::Knowledge> Program::known_at_load(
+    std::span<const ValueId> given) const {
+  auto knowledge = std::make_shared<Segment::Knowledge>();
+  knowledge->own.resize(values_.size());
   for (ValueId id = 0; id < values_.size(); ++id) {
-    if (!values_[id]->constant || graph_->is_input(*values_[id])) continue;
-    Segment::Known& entry = (*known)[id];
-    entry.constant = *values_[id]->constant;
+    Segment::Known& entry = knowledge->own[id];
+    knowledge->values.push_back(&entry);
+    entry.constant = values_[id]->constant;
+    if (!entry.constant) continue;
     entry.type = Type::tensor(entry.constant->dtype(), to_dims(entry.constant->shape()));
     entry.shape = entry.constant->shape();
     entry.state = Segment::Known::State::kTyped;
   }
-  const auto comes_with_the_run = [&](const Value* value, std::vector<ValueId>& ids) {
-    ids.push_back(ids_.at(value));
-    (*known)[ids.back()] = {};
-    (*known)[ids.back()].state = Segment::Known::State::kDynamic;
-  };
-  for (const Value* input : graph_->inputs())
-    comes_with_the_run(input, input_ids_);
-  for (const Value* capture : graph_->captures())
-    comes_with_the_run(capture, capture_ids_);
-  root_.known = std::move(known);
+  for (const ValueId id : given) {
+    knowledge->own[id] = {};
+    knowledge->own[id].state = Segment::Known::State::kDynamic;
+  }
+  return knowledge;
 }
 
 Program::~Program() = default;
 
 std::string Program::label(ValueId id) const {
+  if (id == kNoValue) return "scratch";
   const Value& value = *values_[id];
   if (!value.producer) return "value " + value.name;
   return text("node ", value.producer->name, " (", full_name(*value.producer->op), "): output ",
@@ -306,8 +316,7 @@ void Program::run_segment(const std::shared_ptr<Segment>& shared, RunState& stat
     } catch (const Error& error) {
       const auto largest = std::ranges::max_element(segment.memory, {}, &MemoryItem::bytes);
       throw error.with_context(text("intermediate values (", segment.arena_bytes,
-                                    " bytes; the largest is ",
-                                    largest->value.empty() ? "scratch" : largest->value, ")"));
+                                    " bytes; the largest is ", label(largest->value), ")"));
     }
     rebase(segment, frame, arena->data());
   }
@@ -405,15 +414,16 @@ void Program::run_steps(Segment& segment, Segment::Frame& frame, RunState& state
         evaluate_step(step, frame, state, profile);
       }
     } catch (const Error& error) {
-      if (!error.node().empty() || step.label.empty()) throw;
-      throw error.with_context("node " + step.label).at_node(step.label);
+      const std::string name = label_of(step, values_);
+      if (!error.node().empty() || name.empty()) throw;
+      throw error.with_context("node " + name).at_node(name);
     }
     if (!profile) continue;
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-    NodeTiming timing{step.label, step.node ? full_name(*step.node->op) : "reorder",
+    NodeTiming timing{label_of(step, values_), step.node ? full_name(*step.node->op) : "reorder",
                       step.implementation};
     if (step.node) timing.scope = step.node->scope, timing.source = step.node->source;
-    timing.types = step.types;
+    timing.types = types_of(step);
     timing.seconds = elapsed.count();
     timing.bytes = step.bytes;
     profile->push_back(std::move(timing));
@@ -447,7 +457,7 @@ void Program::evaluate_step(const Step& step, Segment::Frame& frame, RunState& s
       fail(ErrorCode::kInternal, full_name(*step.node->op), ": output ", i, " is ",
            outputs[i].type(), ", inferred ", *step.promised[i]);
     }
-    state.set(step.outputs[i], std::move(outputs[i]));
+    if (step.outputs[i] != kNoValue) state.set(step.outputs[i], std::move(outputs[i]));
   }
   for (const auto& [at, output] : step.rebinds)
     frame.pointers[at.pointer] =

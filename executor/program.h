@@ -9,6 +9,7 @@
 
 #include "executor/segment.h"
 #include "executor/session.h"
+#include "executor/symbolic_values.h"
 
 namespace sardonyx {
 
@@ -52,6 +53,9 @@ class Program {
   ~Program();
 
   const Graph& graph() const { return *graph_; }
+  std::span<const Value* const> values() const { return values_; }
+  // For messages: the value and the node that makes it; "scratch" for kNoValue.
+  std::string label(ValueId id) const;
   std::vector<Datum> run(std::span<const Datum> inputs, std::span<const Datum> captures,
                          std::vector<NodeTiming>* profile);
   // `outputs` slots that hold tensors of the right type and shape are written into; the others are
@@ -77,14 +81,21 @@ class Program {
   void allocate(const Segment& segment, Segment::Frame& frame, RunState& state);
   void evaluate_step(const Step& step, Segment::Frame& frame, RunState& state,
                      std::vector<NodeTiming>* profile);
-  std::string label(ValueId id) const;  // for messages: the value and the node that makes it
+  std::shared_ptr<const Segment::Knowledge> known_at_load(std::span<const ValueId> given) const;
   std::unique_ptr<RunState> borrow_state();
   void return_state(std::unique_ptr<RunState> state);
 
   std::shared_ptr<const Graph> graph_;
   Environment& environment_;
-  std::vector<const Node*> nodes_;    // in order
+  // A node in order, with its values by number.
+  struct Numbered {
+    const Node* node;
+    std::vector<ValueId> inputs, outputs;  // kNoValue: omitted
+  };
+  std::vector<Numbered> nodes_;
   std::vector<const Value*> values_;  // by ValueId
+  std::vector<int> output_index_;     // by ValueId; -1: no output of the graph
+  SymbolicValues symbolic_;
   std::unordered_map<const Value*, ValueId> ids_;
   std::vector<size_t> last_use_;  // index into nodes_; SIZE_MAX for graph outputs
   std::vector<ValueId> input_ids_, capture_ids_, output_ids_;

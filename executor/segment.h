@@ -5,9 +5,11 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,10 +48,10 @@ struct PointerAt {
 
 struct Step {
   const Node* node = nullptr;  // null for reorders
-  std::string label;           // for profiles: the node's name, or "reorder"
+  ValueId reordered = kNoValue;
   std::string implementation;
-  std::string types;
-  size_t bytes = 0;
+  std::vector<KernelTensor> input_types, output_types;
+  size_t bytes = 0;  // read and written
   // A kernel reads its pointers at pointers[first_pointer]: inputs, outputs, scratch.
   std::unique_ptr<Kernel> kernel;
   uint32_t first_pointer = 0;
@@ -104,7 +106,8 @@ struct Segment {
 
   // What planning knew at the end, for the children.
   struct Known;
-  std::shared_ptr<const std::vector<Known>> known;
+  struct Knowledge;
+  std::shared_ptr<const Knowledge> known;
 
   std::mutex mutex;  // guards what follows
   std::vector<std::shared_ptr<Segment>> children;
@@ -126,8 +129,18 @@ struct Segment::Known {
   enum class State : uint8_t { kUnseen, kTyped, kDynamic } state = State::kUnseen;
   Type type;  // concrete where kTyped
   std::optional<Shape> shape;
-  std::optional<Tensor> constant;  // known before the run
-  bool is_datum = false;           // the run holds it as a whole value at the segment's start
+  std::shared_ptr<const Tensor> constant;  // set where it is known before the run
+  bool is_datum = false;  // the run holds it as a whole value at the segment's start
 };
+
+struct Segment::Knowledge {
+  std::vector<const Known*> values;  // by ValueId
+  std::deque<Known> own;             // what was learned here; the rest is the parent's
+  std::shared_ptr<const Knowledge> inherited;
+};
+
+// For profiles and messages: the node's name or "reorder of NAME"; "float[2, 3] -> float[3, 2]".
+std::string label_of(const Step& step, std::span<const Value* const> values);
+std::string types_of(const Step& step);
 
 }  // namespace sardonyx

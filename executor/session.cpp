@@ -268,7 +268,9 @@ MemoryPlan Session::memory_plan(std::span<const Datum> inputs) const {
     plan.arena_bytes = std::max(plan.arena_bytes, segment->arena_bytes);
     plan.live_peak_bytes = std::max(plan.live_peak_bytes, segment->live_peak_bytes);
     for (const MemoryItem& item : segment->memory) {
-      plan.items.push_back({item.value, item.offset, item.bytes, item.first_step, item.last_step});
+      const bool is_scratch = item.value == kNoValue;
+      plan.items.push_back({is_scratch ? "" : impl_->program->label(item.value), item.offset,
+                            item.bytes, item.first_step, item.last_step});
     }
   }
   return plan;
@@ -280,8 +282,9 @@ std::string Session::plan_text(std::span<const Datum> inputs) const {
   for (const auto& segment : impl_->program->segments_for(inputs)) {
     if (!out.empty()) out += "-- shapes that depend on data are known --\n";
     for (const Step& step : segment->steps) {
-      out += text(step.node ? full_name(*step.node->op) : "reorder", " ", step.label, ": ",
-                  step.implementation, "; ", step.types, "\n");
+      out += text(step.node ? full_name(*step.node->op) : "reorder", " ",
+                  label_of(step, impl_->program->values()), ": ", step.implementation, "; ",
+                  types_of(step), "\n");
     }
   }
   return out;

@@ -1,5 +1,6 @@
 // Checks a call against its row's signature and runs the row's inference.
-#include <map>
+#include <algorithm>
+#include <vector>
 
 #include "ir/op.h"
 
@@ -38,20 +39,22 @@ void check_count(const InferContext& context, size_t count, size_t least, size_t
 void check_inputs(const InferContext& context, const Signature& signature) {
   const OpDef& op = context.op();
   check_count(context, context.input_count(), signature.min_inputs, signature.max_inputs, "inputs");
-  std::map<std::string_view, size_t> bound;  // constraint -> the first input of that type
+  std::vector<std::pair<std::string_view, size_t>> bound;  // constraint, first input of that type
   for (size_t i = 0; i < context.input_count(); ++i) {
     const Param& param = signature.input(i);
     if (!context.has(i)) {
       if (!param.optional && !param.variadic) context.fail_input(i, "is required and was left out");
       continue;
     }
-    const TypeSet allowed = types_named(op, param.type);
+    const TypeSet& allowed = types_named(op, param.type);
     if (!allowed.has(context.type(i))) {
       context.fail_input(i, "expected a type of ", allowed.text(), ", got ", context.type(i));
     }
     if (!param.homogeneous || dtype_named(param.type) != DType::kUndefined) continue;
-    const auto [first, is_new] = bound.try_emplace(param.type, i);
-    if (!is_new && !same_kind(context.type(first->second), context.type(i))) {
+    const auto first = std::ranges::find(bound, param.type, [](const auto& b) { return b.first; });
+    if (first == bound.end()) {
+      bound.emplace_back(param.type, i);
+    } else if (!same_kind(context.type(first->second), context.type(i))) {
       context.fail_input(i, "must have the type of ", context.input_label(first->second), ", got ",
                          context.type(i));
     }

@@ -1,0 +1,45 @@
+#include "executor/segment.h"
+
+namespace sardonyx {
+namespace {
+
+void append(std::string& out, std::span<const KernelTensor> tensors) {
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (i > 0) out += ", ";
+    if (!tensors[i]) {
+      out += "-";
+      continue;
+    }
+    out += std::string(name_of(tensors[i].dtype)) + to_text(tensors[i].shape);
+  }
+}
+
+std::string layout_of(const KernelTensor& tensor) {
+  return tensor.layout ? tensor.layout->text() : "plain";
+}
+
+}  // namespace
+
+std::string label_of(const Step& step, std::span<const Value* const> values) {
+  return step.node ? step.node->name : "reorder of " + values[step.reordered]->name;
+}
+
+std::string types_of(const Step& step) {
+  std::string out;
+  append(out, step.input_types);
+  if (!step.node)
+    return out + " " + layout_of(step.input_types[0]) + " -> " + layout_of(step.output_types[0]);
+  if (step.output_types.empty()) return out;
+  out += " -> ";
+  append(out, step.output_types);
+  return out;
+}
+
+bool Condition::holds(const Datum& datum) const {
+  if (!datum.is_tensor()) return same_kind(datum.type(), type);
+  const Tensor& tensor = datum.tensor();
+  return shape && tensor.dtype() == type.dtype && tensor.shape() == *shape &&
+         (!equals || tensor == *equals);
+}
+
+}  // namespace sardonyx
