@@ -14,4 +14,7 @@ std::span<const Pass> quantization_passes();
 // In the order in which they run, after generic_passes().
 std::span<const Pass> fusion_passes();
 
+// Choices that are made once nothing is left to fuse.
+std::span<const Pass> choosing_passes();
+
 }  // namespace sardonyx

@@ -76,10 +76,10 @@ std::vector<PassName> list_passes() {
   std::vector<PassName> names;
   for (const Pass& pass : generic_passes())
     names.push_back({pass.name, 1});
-  for (const Pass& pass : quantization_passes())
-    names.push_back({pass.name, 2});
-  for (const Pass& pass : fusion_passes())
-    names.push_back({pass.name, 2});
+  for (const auto passes : {quantization_passes(), fusion_passes(), choosing_passes()}) {
+    for (const Pass& pass : passes)
+      names.push_back({pass.name, 2});
+  }
   return names;
 }
 
@@ -89,6 +89,12 @@ std::vector<PassEffect> prepare_graph(Graph& graph, const SessionOptions& option
   const size_t expanded = expand_bodies(graph, providers);
   effects.push_back({"expand-bodies", expanded});
   if (expanded > 0) effects += optimize(graph, options);
+  if (options.optimization_level >= 2) {
+    const PassOptions pass_options{options.disabled_passes};
+    // Fusions leave constants to fold: weights that were widened or scaled.
+    effects += run_passes(graph, generic_passes(), pass_options);
+    effects += run_passes(graph, choosing_passes(), pass_options);
+  }
   remove_dead_nodes(graph);
   std::string report;
   find_unsupported(graph, providers, report);

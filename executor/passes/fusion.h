@@ -12,6 +12,7 @@ bool fold_conv_scale(Graph& graph, Node& node);
 bool fuse_conv_bias(Graph& graph, Node& node);
 bool fuse_conv_residual(Graph& graph, Node& node);
 bool fuse_conv_activation(Graph& graph, Node& node);
+bool allow_winograd(Graph& graph, Node& node);
 
 // Matrix products.
 bool fuse_matmul_transpose(Graph& graph, Node& node);

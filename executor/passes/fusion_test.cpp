@@ -523,5 +523,33 @@ TEST(FuseMatMul, TakesItsSurroundingsIn) {
     check(c);
 }
 
+TEST(FusionTest, WinogradIsAllowedForDenseWindowsOfManyOutputs) {
+  const auto conv_of = [](Shape x, Shape w, AttrMap attrs) {
+    return [=](Builder& b) { b.output(b.call("Conv", {b.input(x), b.constant(w)}, attrs)); };
+  };
+  const Case cases[] = {
+      {"dense", conv_of({1, 16, 14, 14}, {16, 16, 3, 3}, {}), {allow_winograd}, {"FusedConv"}, 1},
+      {"strided",
+       conv_of({1, 16, 28, 28}, {16, 16, 3, 3}, {{"strides", Ints{2, 2}}}),
+       {allow_winograd},
+       {"Conv"},
+       0},
+      {"grouped",
+       conv_of({1, 32, 14, 14}, {32, 16, 3, 3}, {{"group", int64_t{2}}}),
+       {allow_winograd},
+       {"Conv"},
+       0},
+      {"few channels", conv_of({1, 8, 14, 14}, {16, 8, 3, 3}, {}), {allow_winograd}, {"Conv"}, 0},
+      {"few outputs", conv_of({1, 16, 9, 9}, {16, 16, 3, 3}, {}), {allow_winograd}, {"Conv"}, 0},
+      {"another window",
+       conv_of({1, 16, 16, 16}, {16, 16, 5, 5}, {}),
+       {allow_winograd},
+       {"Conv"},
+       0},
+  };
+  for (const Case& c : cases)
+    check(c);
+}
+
 }  // namespace
 }  // namespace sardonyx::passes

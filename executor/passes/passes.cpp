@@ -30,6 +30,10 @@ constexpr Pass kQuantization[] = {
     {"quantize-unary", passes::quantize_unary},
 };
 
+constexpr Pass kChoices[] = {
+    {"allow-winograd", passes::allow_winograd},
+};
+
 }  // namespace
 
 std::span<const Pass> quantization_passes() {
@@ -38,6 +42,10 @@ std::span<const Pass> quantization_passes() {
 
 std::span<const Pass> fusion_passes() {
   return kPasses;
+}
+
+std::span<const Pass> choosing_passes() {
+  return kChoices;
 }
 
 }  // namespace sardonyx

@@ -27,13 +27,17 @@ Val apply(Emitter& e, const FusedActivation& activation, const Val& x);
 struct FusedConvAttrs : ConvAttrs {
   std::string activation;
   std::vector<float> activation_params;
+  bool allows_winograd = false;  // where a kernel finds it faster
   static auto fields() {
-    return std::tuple_cat(
-        ConvAttrs::fields(),
-        std::tuple{field("activation", &FusedConvAttrs::activation),
-                   field("activation_params", &FusedConvAttrs::activation_params)});
+    return std::tuple_cat(ConvAttrs::fields(),
+                          std::tuple{field("activation", &FusedConvAttrs::activation),
+                                     field("activation_params", &FusedConvAttrs::activation_params),
+                                     field("allows_winograd", &FusedConvAttrs::allows_winograd)});
   }
 };
+// With fewer output positions than this, the weights that Winograd's algorithm transforms (1.8 to 4
+// times as many) cost more to read than the multiplications that it saves.
+constexpr int64_t kLeastWinogradOutputs = 100;
 
 struct FusedConvTransposeAttrs : ConvTransposeAttrs {
   std::string activation;

@@ -1,4 +1,6 @@
 // Conv and FusedConv in float32.
+#include <utility>
+
 #include "ir/ops/convolution.h"
 #include "providers/onednn/activation.h"
 #include "providers/onednn/convolution.h"
@@ -12,9 +14,16 @@ struct Problem {
   ConvolutionSpec spec;  // with layouts of the primitive's choice
   Desc stored_weights;
   PostOps activation;
+  PostOps afterwards;  // an activation that the primitive has no form with
   bool has_bias;
   bool is_turned = false;  // rows and columns are exchanged
 };
+
+constexpr int64_t kBlock = 16;  // channels in a block
+
+bool fills_blocks(int64_t channels) {
+  return channels % kBlock == 0;
+}
 
 // oneDNN's kernels compute many columns of one row together, so a picture of one column is seen as
 // one of one row, which lies the same in memory.
@@ -57,7 +66,7 @@ Problem describe(const KernelRequest& request, const ops::ConvAttrs& attrs,
   const KernelTensor& w = request.inputs[1];
   const KernelTensor& y = request.outputs[0];
   const ops::Window window = ops::conv_window(request.op.name, attrs, x.shape, w.shape);
-  Problem problem{{}, {}, post_ops_of(activation), request.has(2)};
+  Problem problem{{}, {}, post_ops_of(activation), {}, request.has(2)};
   const auto type = data_type_of(x.dtype);
   const Extents weight_dims = grouped_weights(w.shape, attrs.group);
   problem.stored_weights = plain_desc(type, weight_dims);
@@ -98,6 +107,41 @@ MaybePrimitive choose_layouts(const Problem& problem) {
   return chosen;
 }
 
+// Winograd's algorithm, where it is allowed and worth it. A few channels are computed so fast that
+// changing the layout for them would cost more.
+MaybePrimitive choose_winograd(Problem& problem, const KernelRequest& request) {
+  const ConvolutionSpec direct = problem.spec;
+  const Extents dst = direct.dst.dims();
+  const bool comes_blocked = request.inputs[0].layout != nullptr;
+  if (dst.size() != 4 || dst[2] * dst[3] < ops::kLeastWinogradOutputs) return std::nullopt;
+  if (!comes_blocked && std::min(direct.src.dims()[1], dst[1]) < 2 * kBlock) return std::nullopt;
+  problem.spec.method = algorithm::convolution_winograd;
+  MaybePrimitive primitive = make_primitive(problem, problem.spec, Residual::kNone);
+  if (!primitive && !problem.activation.empty()) {
+    problem.afterwards = std::exchange(problem.activation, {});
+    primitive = make_primitive(problem, problem.spec, Residual::kNone);
+  }
+  if (primitive && !primitive->is_reference()) return primitive;
+  if (!problem.afterwards.empty()) problem.activation = std::exchange(problem.afterwards, {});
+  problem.spec = direct;
+  return std::nullopt;
+}
+
+// Direct convolution of what comes in full blocks stays in blocks: it is as fast as in any other
+// layout, and nothing need be reordered.
+MaybePrimitive choose_blocks(const Problem& problem, const KernelRequest& request) {
+  const KernelTensor& x = request.inputs[0];
+  if (!x.layout || problem.is_turned || problem.spec.dst.dims().size() != 4) return std::nullopt;
+  ConvolutionSpec spec = problem.spec;
+  const Extents in = spec.src.dims(), out = spec.dst.dims();
+  if (!fills_blocks(in[1]) || (!fills_blocks(out[1]) && out[1] > kBlock)) return std::nullopt;
+  spec.src = blocked_desc(spec.src.data_type(), in);
+  if (spec.src != desc_of(x)) return std::nullopt;
+  spec.dst = blocked_desc(spec.dst.data_type(), out);
+  MaybePrimitive primitive = make_primitive(problem, spec, Residual::kNone);
+  return primitive && !primitive->is_reference() ? primitive : std::nullopt;
+}
+
 Prepared build(const Problem& problem, const KernelRequest& request, const Primitive& primitive,
                Residual residual) {
   ProgramBuilder builder(request);
@@ -114,7 +158,12 @@ Prepared build(const Problem& problem, const KernelRequest& request, const Primi
   if (residual == Residual::kCopied) builder.copy(builder.input(3, primitive.dst()), dst);
   args.emplace_back(DNNL_ARG_DST, dst);
   builder.step(primitive, args);
-  return builder.finish();
+  for (const PostOp& op : problem.afterwards) {
+    const MaybePrimitive last = eltwise(op.op, op.alpha, op.beta, primitive.dst(), attributes());
+    if (!last) return Prepared::refuse("oneDNN has no such elementwise operation");
+    builder.step(*last, {{DNNL_ARG_SRC, dst}, {DNNL_ARG_DST, dst}});
+  }
+  return builder.finish(primitive.implementation());
 }
 
 // The layouts are fixed by the primitive without residual, so that both programs have the same.
@@ -138,23 +187,27 @@ Prepared build_with_residual(const Problem& problem, const KernelRequest& reques
 }
 
 Prepared prepare(const KernelRequest& request, const ops::ConvAttrs& attrs,
-                 const ops::FusedActivation& activation) {
+                 const ops::FusedActivation& activation, bool allows_winograd) {
   if (const char* refusal = refusal_of_convolution(request)) return Prepared::refuse(refusal);
   if (!is_known(activation)) return Prepared::refuse("unknown activation");
-  const Problem problem = describe(request, attrs, activation);
-  const MaybePrimitive bare = choose_layouts(problem);
+  Problem problem = describe(request, attrs, activation);
+  MaybePrimitive bare;
+  if (request.layouts && allows_winograd) bare = choose_winograd(problem, request);
+  if (request.layouts && !bare) bare = choose_blocks(problem, request);
+  if (!bare) bare = choose_layouts(problem);
   if (!bare) return Prepared::refuse("oneDNN has no convolution of this form");
   if (request.has(3)) return build_with_residual(problem, request, *bare);
   return build(problem, request, *bare, Residual::kNone);
 }
 
 Prepared prepare_conv(const KernelRequest& request) {
-  return prepare(request, request.attrs<ops::ConvAttrs>(), {});
+  return prepare(request, request.attrs<ops::ConvAttrs>(), {}, false);
 }
 
 Prepared prepare_fused_conv(const KernelRequest& request) {
   const auto& attrs = request.attrs<ops::FusedConvAttrs>();
-  return prepare(request, attrs, {attrs.activation, attrs.activation_params});
+  return prepare(request, attrs, {attrs.activation, attrs.activation_params},
+                 attrs.allows_winograd);
 }
 
 constexpr KernelEntry kEntries[] = {

@@ -1,0 +1,54 @@
+// Conv and FusedConv of dense 3x3 windows with constant weights may be computed by Winograd's
+// algorithm: fewer multiplications, results that differ from the direct sum in the last places. It
+// does not fire
+//  1. for strides, dilations or groups other than 1,
+//  2. for fewer than 16 channels on either side, which do not fill a block,
+//  3. where the output is known to be small: the transformed weights are larger, and reading them
+//  costs more than is won,
+//  4. for other elements than float.
+#include <algorithm>
+
+#include "executor/passes/fusion.h"
+#include "executor/passes/match.h"
+
+namespace sardonyx::passes {
+namespace {
+
+bool are_ones(const ops::OptionalInts& values) {
+  return !values || std::ranges::all_of(*values, [](int64_t value) { return value == 1; });
+}
+
+bool has_dense_window(const Node& node, const ops::ConvAttrs& attrs) {
+  const Tensor* weights = float_constant(node, 1);
+  if (!weights || weights->rank() != 4) return false;
+  const Shape& shape = weights->shape();
+  return shape[0] >= 16 && shape[1] >= 16 && shape[2] == 3 && shape[3] == 3 && attrs.group == 1 &&
+         are_ones(attrs.strides) && are_ones(attrs.dilations);
+}
+
+bool is_small(const Value& output) {
+  const auto shape = output.type.known_shape();
+  return shape && shape->size() == 4 && (*shape)[2] * (*shape)[3] < ops::kLeastWinogradOutputs;
+}
+
+}  // namespace
+
+bool allow_winograd(Graph& graph, Node& node) {
+  ops::FusedConvAttrs attrs;
+  if (is_op(node, "Conv")) {
+    static_cast<ops::ConvAttrs&>(attrs) = node.attrs.as<ops::ConvAttrs>();
+  } else if (is_fused(node, "FusedConv")) {
+    attrs = node.attrs.as<ops::FusedConvAttrs>();
+  } else {
+    return false;
+  }
+  if (attrs.allows_winograd || !is_float(*node.outputs[0]) || !has_dense_window(node, attrs) ||
+      is_small(*node.outputs[0])) {
+    return false;
+  }
+  attrs.allows_winograd = true;
+  graph.set_op(node, op_named("sardonyx::FusedConv"), Attrs(std::move(attrs)), node.inputs);
+  return true;
+}
+
+}  // namespace sardonyx::passes

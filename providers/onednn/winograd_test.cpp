@@ -1,0 +1,120 @@
+// Winograd's algorithm: chosen where it is allowed and worth it, and nearly as exact as the direct
+// sum.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "ir/evaluate.h"
+#include "providers/onednn/kernel_run.h"
+
+namespace sardonyx::onednn {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+struct Example {
+  int64_t in, out, height, width;
+  std::string activation = "";
+  std::vector<float> params = {};
+  bool has_residual = false;
+};
+
+Tensor normal_floats(const Shape& shape, float deviation, uint32_t seed) {
+  Tensor tensor = Tensor::allocate(DType::kFloat, shape);
+  std::mt19937 generator(seed);
+  std::normal_distribution<float> normal(0, deviation);
+  for (float& value : tensor.mutable_values<float>())
+    value = normal(generator);
+  return tensor;
+}
+
+std::vector<Tensor> inputs_of(const Example& e) {
+  const auto deviation = static_cast<float>(1 / std::sqrt(9.0 * static_cast<double>(e.in)));
+  std::vector<Tensor> inputs{normal_floats({1, e.in, e.height, e.width}, 1, 1),
+                             normal_floats({e.out, e.in, 3, 3}, deviation, 2),
+                             normal_floats({e.out}, 1, 3)};
+  if (e.has_residual) inputs.push_back(normal_floats({1, e.out, e.height, e.width}, 1, 4));
+  return inputs;
+}
+
+AttrMap attrs_of(const Example& e) {
+  return {
+      {"pads", Ints{1, 1, 1, 1}}, {"activation", e.activation}, {"activation_params", e.params}};
+}
+
+// The same in float64.
+std::vector<double> exact(const Example& e, const std::vector<Tensor>& inputs) {
+  std::vector<Datum> wide;
+  for (const Tensor& input : inputs)
+    wide.emplace_back(Tensor::of(input.to_doubles(), input.shape()));
+  const OpDef& op = op_named("sardonyx::FusedConv");
+  return evaluate(op, Attrs::parse(*op.attrs, attrs_of(e)), wide, 1)[0].tensor().to_doubles();
+}
+
+struct Result {
+  double error;  // the root of the mean square
+  std::string implementation;
+};
+
+Result run(const Example& e, const std::vector<Tensor>& inputs, const std::vector<double>& expected,
+           bool allowed, bool layouts) {
+  const OpDef& op = op_named("sardonyx::FusedConv");
+  AttrMap attrs = attrs_of(e);
+  attrs["allows_winograd"] = int64_t{allowed};
+  RunOptions options;
+  options.layouts = layouts;
+  options.constants = 0b110;
+  PreparedRun made(op, Attrs::parse(*op.attrs, attrs), inputs,
+                   {Type::tensor(DType::kFloat, to_dims({1, e.out, e.height, e.width}))}, options);
+  made.run();
+  const Tensor output = made.outputs()[0];
+  const auto values = output.values<float>();
+  double squares = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const double difference = values[i] - expected[i];
+    squares += difference * difference;
+  }
+  return {std::sqrt(squares / static_cast<double>(expected.size())),
+          made.prepared().implementation};
+}
+
+bool is_winograd(const std::string& implementation) {
+  return implementation.find("wino") != std::string::npos;
+}
+
+TEST(Winograd, errs_at_most_four_times_as_much_as_the_direct_sum) {
+  const Example examples[] = {
+      {32, 32, 28, 28},
+      {64, 64, 56, 56},
+      {128, 128, 28, 28},
+      {128, 32, 14, 14},
+      {64, 64, 33, 47, "Relu"},
+      {64, 64, 28, 28, "Relu", {}, true},
+      {32, 64, 40, 24, "Elu", {1}},
+      {32, 48, 40, 24, "Swish", {1}, true},
+  };
+  for (const Example& e : examples) {
+    SCOPED_TRACE(
+        text(e.in, " to ", e.out, " channels, ", e.height, " x ", e.width, " ", e.activation));
+    const std::vector<Tensor> inputs = inputs_of(e);
+    const std::vector<double> expected = exact(e, inputs);
+    const Result direct = run(e, inputs, expected, false, true);
+    EXPECT_FALSE(is_winograd(direct.implementation)) << direct.implementation;
+    const Result winograd = run(e, inputs, expected, true, true);
+    EXPECT_LT(winograd.error, 4 * direct.error) << winograd.implementation;
+    EXPECT_LT(winograd.error, 4e-6) << winograd.implementation;
+  }
+}
+
+TEST(Winograd, is_left_alone_where_it_gains_nothing) {
+  const std::vector<Example> examples = {{64, 64, 7, 7}, {16, 16, 28, 28}};
+  for (const Example& e : examples) {
+    const std::vector<Tensor> inputs = inputs_of(e);
+    const Result result = run(e, inputs, exact(e, inputs), true, true);
+    EXPECT_FALSE(is_winograd(result.implementation)) << result.implementation;
+  }
+}
+
+}  // namespace
+}  // namespace sardonyx::onednn
