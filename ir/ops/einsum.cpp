@@ -357,6 +357,8 @@ std::vector<Sample> einsum_samples() {
       sample({{.shape = {2, 3, 4}}}, "a...b->b..."),
       sample({{.shape = {}}, {.shape = {3}}}, ",i->i"),
       sample({{.shape = {0, 3}}, {.shape = {3, 2}}}, "ij,jk->ik"),
+      sample({{.shape = {2, 3}}, {.shape = {1}}}, "ij,j->i"),
+      sample({{.shape = {2, 3, 3}}, {.shape = {2, 1}}}, "ijj,ik->k"),
   };
 }
 
@@ -371,6 +373,7 @@ std::span<const OpDef> einsum_ops() {
        .attrs = attr_schema<EinsumAttrs>(),
        .infer = infer_einsum,
        .reference = run_einsum,
+       .grad = einsum_gradient,
        .samples = einsum_samples},
   };
   return kOps;

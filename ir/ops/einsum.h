@@ -30,4 +30,6 @@ struct EinsumLabels {
 // kInvalidModel on anything else.
 EinsumLabels parse_einsum(std::string_view equation, const std::vector<size_t>& ranks);
 
+Vals einsum_gradient(Emitter& e, const GradCall& c);
+
 }  // namespace sardonyx::ops

@@ -6,6 +6,7 @@
 
 #include "ir/dispatch.h"
 #include "ir/ops/carry.h"
+#include "ir/ops/index_gradient.h"
 #include "ir/ops/indices.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/strided_copy.h"
@@ -352,6 +353,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<GatherAttrs>(),
      .infer = infer_gather,
      .reference = run_gather,
+     .grad = gather_gradient,
      .facts = kPassesValues,
      .samples = gather_samples},
     {.name = "GatherElements",
@@ -361,6 +363,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<GatherAttrs>(),
      .infer = infer_gather_elements,
      .reference = run_gather_elements,
+     .grad = gather_elements_gradient,
      .facts = kPassesValues,
      .samples = gather_elements_samples},
     {.name = "GatherND",
@@ -370,6 +373,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<GatherNDAttrs>(),
      .infer = infer_gather_nd,
      .reference = run_gather_nd,
+     .grad = gather_nd_gradient,
      .facts = kPassesValues,
      .samples = gather_nd_samples},
     {.name = "OneHot",
@@ -381,6 +385,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<OneHotAttrs>(),
      .infer = infer_one_hot,
      .reference = run_one_hot,
+     .grad = one_hot_gradient,
      .shape_inputs = 1 << 1,
      .samples = one_hot_samples},
     {.name = "Compress",
@@ -390,6 +395,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<CompressAttrs>(),
      .infer = infer_compress,
      .evaluate = run_compress,
+     .grad = compress_gradient,
      .samples = compress_samples},
     {.name = "ReverseSequence",
      .since = 10,
@@ -398,6 +404,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<ReverseSequenceAttrs>(),
      .infer = infer_reverse_sequence,
      .reference = run_reverse_sequence,
+     .grad = reverse_sequence_gradient,
      .samples = reverse_sequence_samples},
 };
 

@@ -6,6 +6,7 @@
 #include "ir/dispatch.h"
 #include "ir/ops/accumulate.h"
 #include "ir/ops/conv_infer.h"
+#include "ir/ops/index_gradient.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/real_values.h"
 #include "ir/ops/tables.h"
@@ -231,6 +232,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<DepthToSpaceAttrs>(),
      .infer = infer_depth_to_space,
      .reference = reference_depth_to_space,
+     .grad = depth_to_space_gradient,
      .samples = depth_to_space_samples},
     {.name = "SpaceToDepth",
      .since = 13,
@@ -239,6 +241,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<SpaceToDepthAttrs>(),
      .infer = infer_space_to_depth,
      .reference = reference_space_to_depth,
+     .grad = space_to_depth_gradient,
      .samples = space_to_depth_samples},
     {.name = "CenterCropPad",
      .since = 18,
@@ -247,6 +250,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<CenterCropPadAttrs>(),
      .infer = infer_center_crop_pad,
      .reference = reference_center_crop_pad,
+     .grad = center_crop_pad_gradient,
      .shape_inputs = 0b10,
      .samples = center_crop_pad_samples},
     {.name = "AffineGrid",

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ir/ops/carry.h"
+#include "ir/ops/index_gradient.h"
 #include "ir/ops/indices.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/strided_copy.h"
@@ -234,6 +235,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<ConcatAttrs>(),
      .infer = infer_concat,
      .reference = run_concat,
+     .grad = concat_gradient,
      .facts = kPassesValues,
      .samples = concat_samples},
     {.name = "Split",
@@ -243,6 +245,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<SplitAttrs>(),
      .infer = infer_split,
      .reference = run_split,
+     .grad = split_gradient,
      .facts = kPassesValues,
      .shape_inputs = 1 << 1,
      .samples = split_samples},
@@ -252,6 +255,7 @@ const OpDef kOps[] = {
      .types = {{"T", kMoved}, {"T1", DType::kInt64}},
      .infer = infer_tile,
      .reference = run_tile,
+     .grad = tile_gradient,
      .facts = kPassesValues,
      .shape_inputs = 1 << 1,
      .samples = tile_samples},

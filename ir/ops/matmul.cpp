@@ -7,6 +7,7 @@
 #include "ir/dispatch.h"
 #include "ir/ops/accumulate.h"
 #include "ir/ops/infer.h"
+#include "ir/ops/matmul_gradient.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
 #include "ir/strides.h"
@@ -467,6 +468,7 @@ std::span<const OpDef> matmul_ops() {
        .types = {{"T", kWideNumbers}},
        .infer = infer_matmul,
        .reference = run_matmul,
+       .grad = matmul_gradient,
        .samples = matmul_samples},
       {.name = "Gemm",
        .since = 13,
@@ -475,6 +477,7 @@ std::span<const OpDef> matmul_ops() {
        .attrs = attr_schema<GemmAttrs>(),
        .infer = infer_gemm,
        .reference = run_gemm,
+       .grad = gemm_gradient,
        .samples = gemm_samples},
       {.name = "MatMulInteger",
        .since = 10,
@@ -500,6 +503,7 @@ std::span<const OpDef> matmul_ops() {
        .types = {{"T", kFloats}},
        .infer = infer_det,
        .reference = run_det,
+       .grad = det_gradient,
        .samples = det_samples},
   };
   return kOps;

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "ir/dispatch.h"
+#include "ir/ops/index_gradient.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/reduce.h"
 #include "ir/ops/tables.h"
@@ -166,6 +167,7 @@ std::span<const OpDef> order_ops() {
        .attrs = attr_schema<TopKAttrs>(),
        .infer = infer_top_k,
        .reference = run_top_k,
+       .grad = top_k_gradient,
        .shape_inputs = 1u << 1,
        .samples = top_k_samples},
   };

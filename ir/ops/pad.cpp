@@ -4,6 +4,7 @@
 
 #include "ir/dispatch.h"
 #include "ir/ops/carry.h"
+#include "ir/ops/index_gradient.h"
 #include "ir/ops/indices.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/join.h"
@@ -251,6 +252,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<PadAttrs>(),
      .infer = infer_pad,
      .reference = run_pad,
+     .grad = pad_gradient,
      .facts = kPassesValues,
      .shape_inputs = 1 << 1 | 1 << 3,
      .samples = pad_samples},

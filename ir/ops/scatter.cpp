@@ -6,6 +6,7 @@
 #include "ir/dispatch.h"
 #include "ir/ops/carry.h"
 #include "ir/ops/gather.h"
+#include "ir/ops/index_gradient.h"
 #include "ir/ops/indices.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/strided_copy.h"
@@ -323,6 +324,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<ScatterElementsAttrs>(),
      .infer = infer_scatter_elements,
      .reference = run_scatter_elements,
+     .grad = scatter_elements_gradient,
      .facts = kPassesValues,
      .samples = scatter_elements_samples},
     {.name = "ScatterND",
@@ -332,6 +334,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<ScatterNDAttrs>(),
      .infer = infer_scatter_nd,
      .reference = run_scatter_nd,
+     .grad = scatter_nd_gradient,
      .facts = kPassesValues,
      .samples = scatter_nd_samples},
     {.name = "TensorScatter",
@@ -341,6 +344,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<TensorScatterAttrs>(),
      .infer = infer_tensor_scatter,
      .reference = run_tensor_scatter,
+     .grad = tensor_scatter_gradient,
      .samples = tensor_scatter_samples},
 };
 

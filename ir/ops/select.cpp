@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "ir/dispatch.h"
+#include "ir/ops/gradient.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/strided_copy.h"
 #include "ir/ops/tables.h"
@@ -205,6 +206,19 @@ std::vector<Datum> run_unique(const EvalCall& call) {
 std::vector<Sample> non_zero_samples() {
   return {{{{.shape = {2, 3}, .low = -1, .high = 1}}}, {{{.shape = {0}}}}};
 }
+// Of elements that are equal, the first one takes the gradient.
+Vals unique_gradient(Emitter& e, const GradCall& c) {
+  if (!c.has_d(0)) return {};
+  const auto& axis = c.attrs<UniqueAttrs>().axis;
+  const Term x = input(e, c, 0);
+  Val first = c.outputs.size() > 1 ? c.outputs[1] : Val();
+  if (!first) first = e.emit(c.op, c.inputs, c.raw_attrs, 2)[1];
+  const Term places = positions(x);
+  const Term seen = axis ? places : apply("Reshape", places, int64s(e, {-1}));
+  const Term from = apply("Gather", seen, Term{&e, first}, {{"axis", axis.value_or(0)}});
+  return {scattered_back(x, from, d_output(e, c, 0))};
+}
+
 std::vector<Sample> unique_samples() {
   return {{.inputs = {{.shape = {9}, .low = 0, .high = 3}}, .outputs = 4},
           {.inputs = {{.shape = {5, 2}, .low = 0, .high = 2}},
@@ -227,6 +241,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<UniqueAttrs>(),
      .infer = infer_unique,
      .evaluate = run_unique,
+     .grad = unique_gradient,
      .samples = unique_samples},
 };
 

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "ir/ops/carry.h"
+#include "ir/ops/index_gradient.h"
 #include "ir/ops/indices.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/join.h"
@@ -207,6 +208,7 @@ const OpDef kOps[] = {
      .types = {{"T", kClassicTypes | DType::kBFloat16}, {"Tind", kIndexTypes}},
      .infer = infer_slice,
      .reference = run_slice,
+     .grad = slice_gradient,
      .facts = kPassesValues,
      .shape_inputs = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4,
      .samples = slice_samples},
