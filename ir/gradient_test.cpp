@@ -61,7 +61,6 @@ constexpr Exception kGaps[] = {
     {"DeformConv", "no rule yet"},
     {"Col2Im", "no rule yet"},
     {"CausalConvWithState", "no rule yet"},
-    {"sardonyx::MaxPoolGrad", "Gather has no rule yet"},
     {"MaxRoiPool", "no rule yet"},
     {"RoiAlign", "no rule yet"},
     {"AffineGrid", "no rule yet"},
