@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "eager/scope_name.h"
 #include "eager/tensor_impl.h"
 #include "ir/graph.h"
 
@@ -94,19 +95,6 @@ class FrameScope {
 
  private:
   Frame* previous_;
-};
-
-// A path of module names ("encoder.layer3") for what runs until the scope ends.
-class ScopeName {
- public:
-  explicit ScopeName(const std::string& name);
-  ~ScopeName();
-  ScopeName(const ScopeName&) = delete;
-  ScopeName& operator=(const ScopeName&) = delete;
-  static const std::string& current();
-
- private:
-  size_t previous_size_;
 };
 
 std::string text_of(const Loc& loc);  // "model.cpp:12"

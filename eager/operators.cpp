@@ -135,6 +135,12 @@ Tensor operator||(const Operand& a, const Operand& b) {
   static const OpDef& op = op_named("Or");
   return binary(op, a, b);
 }
+Tensor operator&&(const Tensor& a, const Tensor& b) {
+  return Operand(a) && Operand(b);
+}
+Tensor operator||(const Tensor& a, const Tensor& b) {
+  return Operand(a) || Operand(b);
+}
 Tensor operator!(const Tensor& a) {
   static const OpDef& op = op_named("Not");
   return apply(op, {a}, Loc::current());

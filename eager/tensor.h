@@ -185,6 +185,9 @@ Tensor operator>(const Operand& a, const Operand& b);
 Tensor operator>=(const Operand& a, const Operand& b);
 Tensor operator&&(const Operand& a, const Operand& b);  // both are evaluated
 Tensor operator||(const Operand& a, const Operand& b);
+// Of two tensors these are meant, not the built-in ones on bool.
+Tensor operator&&(const Tensor& a, const Tensor& b);
+Tensor operator||(const Tensor& a, const Tensor& b);
 Tensor operator!(const Tensor& a);
 
 template <typename T>

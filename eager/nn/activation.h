@@ -1,0 +1,114 @@
+// Activations as layers; the functions are in eager/functional.h.
+#pragma once
+
+#include "eager/functional.h"
+#include "eager/nn/module.h"
+
+namespace sardonyx::eager::nn {
+
+class ReLU : public Layer<ReLU> {
+ public:
+  Tensor forward(const Tensor& x) const { return relu(x, caller()); }
+};
+class ReLU6 : public Layer<ReLU6> {
+ public:
+  Tensor forward(const Tensor& x) const { return clamp(x, 0, 6, caller()); }
+};
+class LeakyReLU : public Layer<LeakyReLU> {
+ public:
+  explicit LeakyReLU(double slope = 0.01) : slope_(slope) {}
+  Tensor forward(const Tensor& x) const { return leaky_relu(x, slope_, caller()); }
+
+ private:
+  double slope_;
+};
+// A slope for negative values that is trained: one, or one for each channel of x [N, C, ...].
+class PReLU : public Layer<PReLU> {
+ public:
+  explicit PReLU(int64_t channels = 1, double slope = 0.25);
+  Tensor forward(const Tensor& x) const;
+  Tensor weight;
+};
+class ELU : public Layer<ELU> {
+ public:
+  explicit ELU(double alpha = 1) : alpha_(alpha) {}
+  Tensor forward(const Tensor& x) const { return elu(x, alpha_, caller()); }
+
+ private:
+  double alpha_;
+};
+class SELU : public Layer<SELU> {
+ public:
+  Tensor forward(const Tensor& x) const { return selu(x, caller()); }
+};
+class GELU : public Layer<GELU> {
+ public:
+  explicit GELU(std::string approximate = "none") : approximate_(std::move(approximate)) {}
+  Tensor forward(const Tensor& x) const { return gelu(x, approximate_, caller()); }
+
+ private:
+  std::string approximate_;
+};
+class SiLU : public Layer<SiLU> {
+ public:
+  Tensor forward(const Tensor& x) const { return silu(x, caller()); }
+};
+class Sigmoid : public Layer<Sigmoid> {
+ public:
+  Tensor forward(const Tensor& x) const { return sigmoid(x, caller()); }
+};
+class Tanh : public Layer<Tanh> {
+ public:
+  Tensor forward(const Tensor& x) const { return tanh(x, caller()); }
+};
+class Hardsigmoid : public Layer<Hardsigmoid> {
+ public:
+  Tensor forward(const Tensor& x) const { return hardsigmoid(x, caller()); }
+};
+class Hardswish : public Layer<Hardswish> {
+ public:
+  Tensor forward(const Tensor& x) const { return hardswish(x, caller()); }
+};
+class Hardtanh : public Layer<Hardtanh> {
+ public:
+  explicit Hardtanh(double low = -1, double high = 1) : low_(low), high_(high) {}
+  Tensor forward(const Tensor& x) const { return clamp(x, low_, high_, caller()); }
+
+ private:
+  double low_, high_;
+};
+class Softplus : public Layer<Softplus> {
+ public:
+  Tensor forward(const Tensor& x) const { return softplus(x, caller()); }
+};
+class Mish : public Layer<Mish> {
+ public:
+  Tensor forward(const Tensor& x) const { return mish(x, caller()); }
+};
+class Softmax : public Layer<Softmax> {
+ public:
+  explicit Softmax(int64_t axis) : axis_(axis) {}
+  Tensor forward(const Tensor& x) const { return softmax(x, axis_, caller()); }
+
+ private:
+  int64_t axis_;
+};
+class LogSoftmax : public Layer<LogSoftmax> {
+ public:
+  explicit LogSoftmax(int64_t axis) : axis_(axis) {}
+  Tensor forward(const Tensor& x) const { return log_softmax(x, axis_, caller()); }
+
+ private:
+  int64_t axis_;
+};
+// The first half along an axis times the sigmoid of the second.
+class GLU : public Layer<GLU> {
+ public:
+  explicit GLU(int64_t axis = -1) : axis_(axis) {}
+  Tensor forward(const Tensor& x) const;
+
+ private:
+  int64_t axis_;
+};
+
+}  // namespace sardonyx::eager::nn

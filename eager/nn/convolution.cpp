@@ -1,0 +1,147 @@
+#include "eager/nn/convolution.h"
+
+#include <cmath>
+
+#include "eager/create.h"
+#include "eager/dispatch.h"
+#include "eager/nn/init.h"
+
+namespace sardonyx::eager::nn {
+namespace {
+
+void check_channels(const std::string& name, int64_t in, int64_t out, int64_t groups) {
+  if (in > 0 && out > 0 && groups > 0 && in % groups == 0 && out % groups == 0) return;
+  fail(ErrorCode::kInvalidArgument, name, ": expected channels that ", groups,
+       " groups divide, got ", in, " -> ", out);
+}
+
+std::string spatial_text(const std::vector<int64_t>& sizes) {
+  std::string joined;
+  for (const int64_t size : sizes)
+    joined += (joined.empty() ? "" : "x") + std::to_string(size);
+  return joined;
+}
+
+std::shared_ptr<const Attrs> parsed(const char* op, const AttrMap& attrs) {
+  return std::make_shared<const Attrs>(Attrs::parse(*op_named(op).attrs, attrs));
+}
+
+Dims shape_of(int64_t first, int64_t second, const std::vector<int64_t>& kernel) {
+  Dims shape{first, second};
+  shape.insert(shape.end(), kernel.begin(), kernel.end());
+  return shape;
+}
+
+std::string onnx_pad_mode(const std::string& name, const std::string& mode) {
+  if (mode == "zeros") return "";
+  if (mode == "reflect") return "reflect";
+  if (mode == "replicate") return "edge";
+  if (mode == "circular") return "wrap";
+  fail(ErrorCode::kInvalidArgument, name,
+       ": expected padding_mode zeros, reflect, replicate or circular, got ", mode);
+}
+
+Tensor convolve(const OpDef& op, const Attrs& attrs, const Tensor& x, const Tensor& weight,
+                const Tensor& bias, size_t axes, const Loc& loc) {
+  if (x.rank() != axes + 2) {
+    fail(ErrorCode::kInvalidArgument, op.name, ": expected x [N, C, ", axes, " spatial axes], got ",
+         x.type(), "; unsqueeze(0) makes a batch of one");
+  }
+  const Tensor inputs[] = {x, weight, bias};
+  return eager::apply(op, std::span(inputs, bias.defined() ? 3 : 2), attrs, loc);
+}
+
+}  // namespace
+
+template <size_t axes>
+Conv<axes>::Conv(int64_t in, int64_t out, Sizes kernel, ConvOptions options)
+    : Layer<Conv<axes>>(text("Conv", axes, "d")) {
+  const std::string& name = this->type_name();
+  check_channels(name, in, out, options.groups);
+  const std::vector<int64_t> sizes = kernel.on(axes, 1, name + ": kernel");
+  const std::vector<int64_t> strides = options.stride.on(axes, 1, name + ": stride");
+  const std::vector<int64_t> dilations = options.dilation.on(axes, 1, name + ": dilation");
+  const std::vector<int64_t> padding = options.padding.on(axes, 0, name + ": padding");
+  pads_.resize(2 * axes);
+  for (size_t i = 0; i < axes; ++i) {
+    const int64_t total = dilations[i] * (sizes[i] - 1);
+    pads_[i] = options.same ? total / 2 : padding[i];
+    pads_[axes + i] = options.same ? total - total / 2 : padding[i];
+    if (options.same && strides[i] != 1) {
+      fail(ErrorCode::kInvalidArgument, name, ": same padding needs strides of 1, got ",
+           strides[i]);
+    }
+  }
+  pad_mode_ = onnx_pad_mode(name, options.padding_mode);
+  const std::vector<int64_t> own = pad_mode_.empty() ? pads_ : std::vector<int64_t>(2 * axes);
+  attrs_ = parsed("Conv", {{"kernel_shape", sizes},
+                           {"strides", strides},
+                           {"dilations", dilations},
+                           {"pads", own},
+                           {"group", options.groups}});
+  double fan = static_cast<double>(in / options.groups);
+  for (const int64_t size : sizes)
+    fan *= static_cast<double>(size);
+  const double bound = 1 / std::sqrt(fan);
+  weight = this->parameter("weight",
+                           init::uniform_tensor(shape_of(out, in / options.groups, sizes), bound));
+  if (options.bias) bias = this->parameter("bias", init::uniform_tensor({out}, bound));
+  this->describe(text(in, " -> ", out, ", ", spatial_text(sizes),
+                      strides == std::vector<int64_t>(axes, 1) ? "" : ", stride ",
+                      strides == std::vector<int64_t>(axes, 1) ? "" : spatial_text(strides)));
+}
+
+template <size_t axes>
+Tensor Conv<axes>::forward(const Tensor& x) const {
+  static const OpDef& op = op_named("Conv");
+  static const OpDef& pad = op_named("Pad");
+  if (pad_mode_.empty()) return convolve(op, *attrs_, x, weight, bias, axes, this->caller());
+  std::vector<int64_t> spatial;
+  for (size_t i = 0; i < axes; ++i)
+    spatial.push_back(static_cast<int64_t>(i) + 2);
+  const Tensor padded = eager::apply(pad, {x, int64s(pads_), Tensor(), int64s(spatial)},
+                                     {{"mode", pad_mode_}}, this->caller());
+  return convolve(op, *attrs_, padded, weight, bias, axes, this->caller());
+}
+
+template <size_t axes>
+ConvTranspose<axes>::ConvTranspose(int64_t in, int64_t out, Sizes kernel,
+                                   ConvTransposeOptions options)
+    : Layer<ConvTranspose<axes>>(text("ConvTranspose", axes, "d")) {
+  const std::string& name = this->type_name();
+  check_channels(name, in, out, options.groups);
+  const std::vector<int64_t> sizes = kernel.on(axes, 1, name + ": kernel");
+  std::vector<int64_t> pads = options.padding.on(axes, 0, name + ": padding");
+  pads.insert(pads.end(), pads.begin(), pads.begin() + axes);
+  attrs_ =
+      parsed("ConvTranspose",
+             {{"kernel_shape", sizes},
+              {"strides", options.stride.on(axes, 1, name + ": stride")},
+              {"dilations", options.dilation.on(axes, 1, name + ": dilation")},
+              {"pads", pads},
+              {"output_padding", options.output_padding.on(axes, 0, name + ": output_padding")},
+              {"group", options.groups}});
+  double fan = static_cast<double>(out / options.groups);
+  for (const int64_t size : sizes)
+    fan *= static_cast<double>(size);
+  const double bound = 1 / std::sqrt(fan);
+  weight = this->parameter("weight",
+                           init::uniform_tensor(shape_of(in, out / options.groups, sizes), bound));
+  if (options.bias) bias = this->parameter("bias", init::uniform_tensor({out}, bound));
+  this->describe(text(in, " -> ", out, ", ", spatial_text(sizes)));
+}
+
+template <size_t axes>
+Tensor ConvTranspose<axes>::forward(const Tensor& x) const {
+  static const OpDef& op = op_named("ConvTranspose");
+  return convolve(op, *attrs_, x, weight, bias, axes, this->caller());
+}
+
+template class Conv<1>;
+template class Conv<2>;
+template class Conv<3>;
+template class ConvTranspose<1>;
+template class ConvTranspose<2>;
+template class ConvTranspose<3>;
+
+}  // namespace sardonyx::eager::nn

@@ -1,0 +1,64 @@
+// Convolutions over 1, 2 or 3 spatial axes.
+#pragma once
+
+#include "eager/nn/module.h"
+#include "eager/nn/sizes.h"
+
+namespace sardonyx::eager::nn {
+
+struct ConvOptions {
+  Sizes stride = 1, padding = 0, dilation = 1;
+  int64_t groups = 1;
+  bool bias = true;
+  // Pads so that strides of 1 keep the size; `padding` is then not looked at.
+  bool same = false;
+  std::string padding_mode = "zeros";  // zeros, reflect, replicate, circular
+};
+struct ConvTransposeOptions {
+  Sizes stride = 1, padding = 0, output_padding = 0, dilation = 1;
+  int64_t groups = 1;
+  bool bias = true;
+};
+
+// x [N, in, spatial...] to [N, out, spatial...]. weight [out, in/groups, kernel...], bias [out];
+// both U(-b, b) with b = 1/sqrt(in/groups * kernel size).
+template <size_t axes>
+class Conv : public Layer<Conv<axes>> {
+ public:
+  Conv(int64_t in, int64_t out, Sizes kernel, ConvOptions options = {});
+  Tensor forward(const Tensor& x) const;
+  Tensor weight, bias;
+
+ private:
+  std::shared_ptr<const Attrs> attrs_;
+  std::vector<int64_t> pads_;  // of a Pad before the convolution, begins then ends
+  std::string pad_mode_;       // ONNX's; empty: zeros, by the convolution itself
+};
+
+// The gradient of a convolution as a layer. weight [in, out/groups, kernel...].
+template <size_t axes>
+class ConvTranspose : public Layer<ConvTranspose<axes>> {
+ public:
+  ConvTranspose(int64_t in, int64_t out, Sizes kernel, ConvTransposeOptions options = {});
+  Tensor forward(const Tensor& x) const;
+  Tensor weight, bias;
+
+ private:
+  std::shared_ptr<const Attrs> attrs_;
+};
+
+using Conv1d = Conv<1>;
+using Conv2d = Conv<2>;
+using Conv3d = Conv<3>;
+using ConvTranspose1d = ConvTranspose<1>;
+using ConvTranspose2d = ConvTranspose<2>;
+using ConvTranspose3d = ConvTranspose<3>;
+
+extern template class Conv<1>;
+extern template class Conv<2>;
+extern template class Conv<3>;
+extern template class ConvTranspose<1>;
+extern template class ConvTranspose<2>;
+extern template class ConvTranspose<3>;
+
+}  // namespace sardonyx::eager::nn

@@ -1,0 +1,167 @@
+#include "eager/nn/linear.h"
+
+#include <cmath>
+
+#include "eager/autograd.h"
+#include "eager/create.h"
+#include "eager/dispatch.h"
+#include "eager/functional.h"
+#include "eager/nn/init.h"
+#include "ir/convert.h"
+
+namespace sardonyx::eager::nn {
+namespace {
+
+double checked_share(double p) {
+  if (p >= 0 && p <= 1) return p;
+  fail(ErrorCode::kInvalidArgument, "Dropout: expected a probability within [0, 1], got ", p);
+}
+
+int64_t positive(int64_t count, const char* what) {
+  if (count > 0) return count;
+  fail(ErrorCode::kInvalidArgument, what, ": expected a positive size, got ", count);
+}
+
+}  // namespace
+
+Linear::Linear(int64_t in, int64_t out, LinearOptions options) {
+  describe(text(in, " -> ", out, options.bias ? "" : ", no bias"));
+  const double bound = 1 / std::sqrt(static_cast<double>(positive(in, "Linear")));
+  weight = parameter("weight", init::uniform_tensor({positive(out, "Linear"), in}, bound));
+  if (options.bias) bias = parameter("bias", init::uniform_tensor({out}, bound));
+}
+Tensor Linear::forward(const Tensor& x) const {
+  return linear(x, weight, bias, caller());
+}
+
+Bilinear::Bilinear(int64_t in1, int64_t in2, int64_t out, LinearOptions options) {
+  describe(text(in1, ", ", in2, " -> ", out));
+  const double bound = 1 / std::sqrt(static_cast<double>(positive(in1, "Bilinear")));
+  weight = parameter("weight", init::uniform_tensor({out, in1, in2}, bound));
+  if (options.bias) bias = parameter("bias", init::uniform_tensor({out}, bound));
+}
+Tensor Bilinear::forward(const Tensor& a, const Tensor& b) const {
+  const Tensor product = einsum("...i,kij,...j->...k", {a, weight, b}, caller());
+  return bias.defined() ? eager::add({product, caller()}, bias) : product;
+}
+
+Embedding::Embedding(int64_t count, int64_t size, EmbeddingOptions options)
+    : padding_(options.padding_idx) {
+  describe(text(count, " x ", size));
+  const Tensor rows = zeros({count, size});
+  init::normal(rows);
+  if (padding_ && *padding_ < 0) padding_ = *padding_ + count;
+  if (padding_ && (*padding_ < 0 || *padding_ >= count)) {
+    fail(ErrorCode::kInvalidArgument, "Embedding: expected padding_idx within ", count,
+         " rows, got ", *options.padding_idx);
+  }
+  if (padding_) {
+    const Tensor at = tensor({*padding_}).reshape({1, 1});
+    rows.assign(where(arange(count).reshape({count, 1}) == at, 0.0, rows));
+  }
+  weight = parameter("weight", rows);
+}
+Tensor Embedding::forward(const Tensor& indices) const {
+  const Tensor rows = index_select(weight, 0, indices, caller());
+  if (!padding_ || !is_training() || !is_grad_enabled()) return rows;
+  const Tensor at = literal(sardonyx::Tensor::scalar(*padding_)).to(indices.dtype());
+  const Tensor is_padding = (Operand(indices, caller()) == at).unsqueeze(-1, caller());
+  return where(is_padding, {rows.detach(), caller()}, rows);
+}
+
+Tensor dropout(const Tensor& x, double p, bool training, Loc loc) {
+  checked_share(p);
+  if (!training || p == 0) return x;
+  if (p == 1) return mul({x, loc}, 0.0);
+  static const OpDef& op = op_named("Dropout");
+  const Tensor inputs[] = {x, literal(sardonyx::Tensor::scalar(static_cast<float>(p))),
+                           literal(sardonyx::Tensor::of<bool>({true}, {}))};
+  // The mask is what the gradient goes through.
+  return apply_many(op, inputs, {}, 2, loc)[0];
+}
+
+Dropout::Dropout(double p) : p_(checked_share(p)) {
+  describe(text("p=", p));
+}
+Tensor Dropout::forward(const Tensor& x) const {
+  return dropout(x, p_, is_training(), caller());
+}
+
+DropoutChannels::DropoutChannels(double p) : p_(checked_share(p)) {
+  describe(text("p=", p));
+}
+Tensor DropoutChannels::forward(const Tensor& x) const {
+  if (!is_training() || p_ == 0) return x;
+  if (x.rank() < 3) {
+    fail(ErrorCode::kInvalidArgument, "DropoutChannels: expected x [N, C, ...], got ", x.type());
+  }
+  Dims shape{x.size(0), x.size(1)};
+  shape.resize(x.rank(), 1);
+  const Tensor kept = dropout(ones(shape, {.dtype = x.dtype()}, caller()), p_, true, caller());
+  return mul({x, caller()}, kept);
+}
+
+Tensor Unflatten::forward(const Tensor& x) const {
+  const Dims dims = x.shape();
+  const auto rank = static_cast<int64_t>(dims.size());
+  const int64_t axis = axis_ < 0 ? axis_ + rank : axis_;
+  if (axis < 0 || axis >= rank) {
+    fail(ErrorCode::kInvalidArgument, "Unflatten: expected an axis of ", x.type(), ", got ", axis_);
+  }
+  Dims shape(dims.begin(), dims.begin() + axis);
+  shape.insert(shape.end(), sizes_.begin(), sizes_.end());
+  shape.insert(shape.end(), dims.begin() + axis + 1, dims.end());
+  return x.reshape(shape, caller());
+}
+
+Upsample::Upsample(UpsampleOptions options) : options_(std::move(options)) {
+  std::string& mode = options_.mode;
+  if (mode == "bilinear" || mode == "trilinear") mode = "linear";
+  if (mode == "bicubic") mode = "cubic";
+  if (mode != "nearest" && mode != "linear" && mode != "cubic") {
+    fail(ErrorCode::kInvalidArgument, "Upsample: expected mode nearest, linear or bicubic, got ",
+         mode);
+  }
+  if (options_.size.empty() == options_.scale_factor.empty()) {
+    fail(ErrorCode::kInvalidArgument, "Upsample: expected either a size or a scale_factor");
+  }
+}
+Tensor Upsample::forward(const Tensor& x) const {
+  static const OpDef& op = op_named("Resize");
+  const auto axes = static_cast<int64_t>(x.rank()) - 2;
+  const auto each = [&](const auto& list, const char* what) {
+    auto full = list;
+    if (full.size() == 1 && axes > 0) full.resize(static_cast<size_t>(axes), list[0]);
+    if (axes < 1 || full.size() != static_cast<size_t>(axes)) {
+      fail(ErrorCode::kInvalidArgument, "Upsample: ", what, " has ", list.size(), " numbers for x ",
+           x.type());
+    }
+    return full;
+  };
+  AttrMap attrs{
+      {"mode", options_.mode},
+      {"nearest_mode", std::string("floor")},
+      {"cubic_coeff_a", -0.75f},
+      {"coordinate_transformation_mode", std::string(options_.mode == "nearest" ? "asymmetric"
+                                                     : options_.align_corners   ? "align_corners"
+                                                                                : "half_pixel")}};
+  std::vector<int64_t> spatial;
+  for (int64_t axis = 0; axis < axes; ++axis)
+    spatial.push_back(axis + 2);
+  attrs["axes"] = spatial;
+  Tensor scales, sizes;
+  if (!options_.size.empty()) {
+    sizes = int64s(each(options_.size, "size"));
+  } else {
+    const std::vector<double> factors = each(options_.scale_factor, "scale_factor");
+    scales = literal(sardonyx::Tensor::vector(std::vector<float>(factors.begin(), factors.end())));
+  }
+  return eager::apply(op, {x, Tensor(), scales, sizes}, attrs, caller());
+}
+
+Tensor PixelShuffle::forward(const Tensor& x) const {
+  static const OpDef& op = op_named("DepthToSpace");
+  return eager::apply(op, {x}, {{"blocksize", factor_}, {"mode", std::string("CRD")}}, caller());
+}
+
+}  // namespace sardonyx::eager::nn

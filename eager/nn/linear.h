@@ -1,0 +1,115 @@
+// Linear, embeddings and what changes shapes alone.
+#pragma once
+
+#include "eager/nn/module.h"
+
+namespace sardonyx::eager::nn {
+
+struct LinearOptions {
+  bool bias = true;
+};
+// x [..., in] to [..., out]. weight [out, in], bias [out]; both U(-1/sqrt(in), 1/sqrt(in)).
+class Linear : public Layer<Linear> {
+ public:
+  Linear(int64_t in, int64_t out, LinearOptions options = {});
+  Tensor forward(const Tensor& x) const;
+  Tensor weight, bias;
+};
+
+// y[n][k] = a[n]^T weight[k] b[n] + bias[k]; a [..., in1], b [..., in2].
+class Bilinear : public Layer<Bilinear> {
+ public:
+  Bilinear(int64_t in1, int64_t in2, int64_t out, LinearOptions options = {});
+  Tensor forward(const Tensor& a, const Tensor& b) const;
+  Tensor weight, bias;
+};
+
+struct EmbeddingOptions {
+  std::optional<int64_t> padding_idx = {};  // this row starts as zeros and is not trained
+};
+// Rows of weight [count, size] (N(0, 1)) for integer indices of any shape; those out of range are
+// an error.
+class Embedding : public Layer<Embedding> {
+ public:
+  Embedding(int64_t count, int64_t size, EmbeddingOptions options = {});
+  Tensor forward(const Tensor& indices) const;
+  Tensor weight;
+
+ private:
+  std::optional<int64_t> padding_;
+};
+
+// Zeroes elements with probability p and scales the others by 1/(1-p) in training mode; else the
+// identity.
+class Dropout : public Layer<Dropout> {
+ public:
+  explicit Dropout(double p = 0.5);
+  Tensor forward(const Tensor& x) const;
+
+ private:
+  double p_;
+};
+// Whole channels of x [N, C, ...] at a time (torch's Dropout1d, 2d and 3d).
+class DropoutChannels : public Layer<DropoutChannels> {
+ public:
+  explicit DropoutChannels(double p = 0.5);
+  Tensor forward(const Tensor& x) const;
+
+ private:
+  double p_;
+};
+
+class Identity : public Layer<Identity> {
+ public:
+  Tensor forward(const Tensor& x) const { return x; }
+};
+
+class Flatten : public Layer<Flatten> {
+ public:
+  explicit Flatten(int64_t first = 1, int64_t last = -1) : first_(first), last_(last) {}
+  Tensor forward(const Tensor& x) const { return x.flatten(first_, last_, caller()); }
+
+ private:
+  int64_t first_, last_;
+};
+// One dim as several; one of them may be -1.
+class Unflatten : public Layer<Unflatten> {
+ public:
+  Unflatten(int64_t axis, std::vector<int64_t> sizes) : axis_(axis), sizes_(std::move(sizes)) {}
+  Tensor forward(const Tensor& x) const;
+
+ private:
+  int64_t axis_;
+  std::vector<int64_t> sizes_;
+};
+
+struct UpsampleOptions {
+  std::vector<int64_t> size = {};         // of the spatial axes; else
+  std::vector<double> scale_factor = {};  // one, or one for each axis
+  std::string mode = "nearest";           // nearest, linear (also bilinear, trilinear), bicubic
+  bool align_corners = false;
+};
+// x [N, C, spatial...], by Resize.
+class Upsample : public Layer<Upsample> {
+ public:
+  explicit Upsample(UpsampleOptions options);
+  Tensor forward(const Tensor& x) const;
+
+ private:
+  UpsampleOptions options_;
+};
+
+// [N, C*r*r, H, W] to [N, C, H*r, W*r].
+class PixelShuffle : public Layer<PixelShuffle> {
+ public:
+  explicit PixelShuffle(int64_t factor) : factor_(factor) {}
+  Tensor forward(const Tensor& x) const;
+
+ private:
+  int64_t factor_;
+};
+
+// Dropout as a function; the identity unless `training`.
+Tensor dropout(const Tensor& x, double p = 0.5, bool training = true, Loc loc = Loc::current());
+
+}  // namespace sardonyx::eager::nn

@@ -1,0 +1,327 @@
+#include "eager/nn/module.h"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <unordered_set>
+
+#include "eager/autograd.h"
+#include "eager/frame.h"
+#include "eager/nn/module_state.h"
+#include "eager/tensor_impl.h"
+
+namespace sardonyx::eager::nn {
+namespace {
+
+using detail::ModuleState;
+using StatePtr = std::shared_ptr<ModuleState>;
+
+thread_local Loc t_caller;
+
+// "sardonyx::eager::nn::Linear" as "Linear".
+std::string short_name(const std::type_info& type) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> full(
+      abi::__cxa_demangle(type.name(), nullptr, nullptr, &status), std::free);
+  std::string name = status == 0 ? full.get() : type.name();
+  const size_t arguments = name.find('<');
+  const size_t colon = name.rfind(':', arguments);
+  return colon == name.npos ? name : name.substr(colon + 1);
+}
+
+std::string joined(const std::string& prefix, const std::string& name) {
+  return prefix.empty() ? name : prefix + "." + name;
+}
+
+// Each module below `state` once, parents first, with its path.
+template <typename Visit>
+void walk(const StatePtr& state, const std::string& path, std::unordered_set<ModuleState*>& seen,
+          const Visit& visit) {
+  if (!seen.insert(state.get()).second) return;
+  visit(path, state);
+  for (const ModuleState::Child& child : state->children)
+    walk(child.state, joined(path, child.name), seen, visit);
+}
+
+template <typename Visit>
+void for_each_module(const StatePtr& state, const Visit& visit) {
+  std::unordered_set<ModuleState*> seen;
+  walk(state, "", seen, visit);
+}
+
+NamedTensors named(const StatePtr& state, std::vector<ModuleState::Entry> ModuleState::*list) {
+  NamedTensors found;
+  std::unordered_set<const void*> seen;
+  for_each_module(state, [&](const std::string& path, const StatePtr& module) {
+    for (const ModuleState::Entry& entry : (*module).*list) {
+      if (seen.insert(entry.tensor.impl().get()).second)
+        found.emplace_back(joined(path, entry.name), entry.tensor);
+    }
+  });
+  return found;
+}
+
+std::vector<Tensor> without_names(const NamedTensors& list) {
+  std::vector<Tensor> tensors;
+  for (const auto& [name, tensor] : list)
+    tensors.push_back(tensor);
+  return tensors;
+}
+
+// All names, those of shared tensors and modules too.
+void collect_state(const ModuleState& state, const std::string& path, NamedTensors& found) {
+  for (const ModuleState::Entry& entry : state.parameters)
+    found.emplace_back(joined(path, entry.name), entry.tensor);
+  for (const ModuleState::Entry& entry : state.buffers) {
+    if (entry.is_persistent) found.emplace_back(joined(path, entry.name), entry.tensor);
+  }
+  for (const ModuleState::Child& child : state.children)
+    collect_state(*child.state, joined(path, child.name), found);
+}
+
+void check_name(const ModuleState& state, const std::string& name) {
+  if (name.empty() || name.find('.') != name.npos) {
+    fail(ErrorCode::kInvalidArgument, state.type_name, ": expected a name without dots, got '",
+         name, "'");
+  }
+  const auto is_it = [&](const auto& entry) { return entry.name == name; };
+  if (std::ranges::any_of(state.parameters, is_it) || std::ranges::any_of(state.buffers, is_it) ||
+      std::ranges::any_of(state.children, is_it)) {
+    fail(ErrorCode::kInvalidArgument, state.type_name, ": the name '", name, "' is taken");
+  }
+}
+
+bool contains(const StatePtr& tree, const ModuleState* wanted) {
+  bool found = false;
+  for_each_module(
+      tree, [&](const std::string&, const StatePtr& module) { found |= module.get() == wanted; });
+  return found;
+}
+
+// Paths of modules in lists start with the list's own name.
+void set_path(ModuleState& state, const std::string& path) {
+  state.path = path;
+  if (!state.is_container) return;
+  for (ModuleState::Child& child : state.children)
+    set_path(*child.state, joined(path, child.name));
+}
+
+void check_no_trace(const char* what) {
+  if (!Frame::active()) return;
+  fail(ErrorCode::kInvalidArgument, what, " changes a module while a graph is recorded; call it ",
+       "before the trace");
+}
+
+// Gives all handles of a tensor another value, of any type.
+void set_value(const Tensor& tensor, const Tensor& value) {
+  eager::detail::TensorImpl& impl = *tensor.impl();
+  impl.value = value.datum();
+  ++impl.version;
+  tensor.zero_grad();
+}
+
+}  // namespace
+
+Module::Module(std::string type_name, std::string description)
+    : state_(std::make_shared<ModuleState>()) {
+  state_->type_name = std::move(type_name);
+  state_->description = std::move(description);
+}
+
+Module::Module(const std::type_info& type) : Module(short_name(type)) {}
+
+void Module::set_is_container() const {
+  state_->is_container = true;
+}
+void Module::describe(std::string description) const {
+  state_->description = std::move(description);
+}
+const Loc& Module::caller() {
+  return t_caller;
+}
+const std::string& Module::type_name() const {
+  return state_->type_name;
+}
+const std::string& Module::description() const {
+  return state_->description;
+}
+
+Tensor Module::parameter(const std::string& name, Tensor init) {
+  check_name(*state_, name);
+  if (!init.defined()) return init;
+  if (!init.is_leaf()) init = init.detach();
+  init.set_requires_grad();
+  state_->parameters.push_back({name, init});
+  return init;
+}
+
+Tensor Module::buffer(const std::string& name, Tensor init, bool is_persistent) {
+  check_name(*state_, name);
+  if (!init.defined()) return init;
+  state_->buffers.push_back({name, init, is_persistent});
+  return init;
+}
+
+void Module::add_child(const std::string& name, const Module& child, bool may_replace) {
+  if (contains(child.state_, state_.get())) {
+    fail(ErrorCode::kInvalidArgument, type_name(), ": '", name,
+         "' would hold the module that it is added to");
+  }
+  const auto known = std::ranges::find(state_->children, name, &ModuleState::Child::name);
+  if (may_replace && known != state_->children.end()) {
+    known->state = child.state_;
+  } else {
+    check_name(*state_, name);
+    state_->children.push_back({name, child.state_});
+  }
+  set_path(*child.state_, state_->is_container ? joined(state_->path, name) : name);
+  child.train(is_training());
+}
+
+NamedTensors Module::named_parameters() const {
+  return named(state_, &ModuleState::parameters);
+}
+std::vector<Tensor> Module::parameters() const {
+  return without_names(named_parameters());
+}
+NamedTensors Module::named_buffers() const {
+  return named(state_, &ModuleState::buffers);
+}
+std::vector<Tensor> Module::buffers() const {
+  return without_names(named_buffers());
+}
+
+std::vector<std::pair<std::string, Module>> Module::named_children() const {
+  std::vector<std::pair<std::string, Module>> found;
+  for (const ModuleState::Child& child : state_->children)
+    found.emplace_back(child.name, Module(child.state));
+  return found;
+}
+
+std::vector<std::pair<std::string, Module>> Module::named_modules() const {
+  std::vector<std::pair<std::string, Module>> found;
+  for_each_module(state_, [&](const std::string& path, const StatePtr& module) {
+    found.emplace_back(path, Module(module));
+  });
+  return found;
+}
+
+int64_t Module::parameter_count() const {
+  int64_t count = 0;
+  for (const Tensor& tensor : parameters())
+    count += tensor.numel().value();
+  return count;
+}
+
+StateDict Module::state_dict() const {
+  check_no_trace("state_dict");
+  NamedTensors found;
+  collect_state(*state_, "", found);
+  StateDict state;
+  for (const auto& [name, tensor] : found)
+    state[name] = tensor.detach();
+  return state;
+}
+
+void Module::load_state_dict(const StateDict& state, bool strict) const {
+  check_no_trace("load_state_dict");
+  NamedTensors own;
+  collect_state(*state_, "", own);
+  std::string problems;
+  const auto add_problem = [&](const std::string& problem) {
+    problems += (problems.empty() ? "" : "; ") + problem;
+  };
+  std::unordered_set<std::string> known;
+  for (const auto& [name, tensor] : own) {
+    known.insert(name);
+    const auto at = state.find(name);
+    if (at == state.end()) {
+      if (strict) add_problem("missing " + name);
+    } else if (!at->second.defined() || !(at->second.shape() == tensor.shape())) {
+      add_problem(text(name, ": expected shape ", to_text(tensor.shape()), ", got ",
+                       at->second.defined() ? to_text(at->second.shape()) : "no tensor"));
+    }
+  }
+  for (const auto& [name, tensor] : state) {
+    if (strict && !known.contains(name)) add_problem("unexpected " + name);
+  }
+  if (!problems.empty())
+    fail(ErrorCode::kInvalidArgument, "load_state_dict of ", type_name(), ": ", problems);
+  const NoGrad no_grad;
+  for (const auto& [name, tensor] : own) {
+    const auto at = state.find(name);
+    if (at != state.end()) tensor.assign(at->second.detach().to(tensor.dtype()));
+  }
+}
+
+void Module::train(bool enabled) const {
+  for_each_module(
+      state_, [&](const std::string&, const StatePtr& module) { module->is_training = enabled; });
+}
+bool Module::is_training() const {
+  return state_->is_training;
+}
+
+void Module::to(DType dtype) const {
+  check_no_trace("to");
+  if (!is_floating(dtype))
+    fail(ErrorCode::kInvalidArgument, "to: expected a floating type, got ", dtype);
+  const NoGrad no_grad;
+  for (const NamedTensors& list : {named_parameters(), named_buffers()}) {
+    for (const auto& [name, tensor] : list) {
+      if (is_floating(tensor.dtype()) && tensor.dtype() != dtype)
+        set_value(tensor, tensor.detach().to(dtype));
+    }
+  }
+}
+
+void Module::zero_grad() const {
+  for (const Tensor& tensor : parameters())
+    tensor.zero_grad();
+}
+
+void Module::set_requires_grad(bool wanted) const {
+  for (Tensor tensor : parameters())
+    tensor.set_requires_grad(wanted);
+}
+
+void Module::apply(const std::function<void(const Module&)>& fn) const {
+  const auto modules = named_modules();
+  for (size_t i = modules.size(); i-- > 0;)
+    fn(modules[i].second);
+}
+
+size_t Module::register_forward_hook(ForwardHook hook) const {
+  state_->hooks[state_->next_hook] = std::move(hook);
+  return state_->next_hook++;
+}
+void Module::remove_hook(size_t number) const {
+  state_->hooks.erase(number);
+}
+
+Module::Call::Call(const Module& module, const Loc& loc)
+    : state_(module.state_), previous_(t_caller), scope_(state_->path) {
+  t_caller = loc;
+}
+Module::Call::~Call() {
+  t_caller = previous_;
+}
+bool Module::Call::has_hooks() const {
+  return !state_->hooks.empty();
+}
+void Module::Call::run_hooks(const std::vector<Tensor>& inputs,
+                             std::vector<Tensor>& outputs) const {
+  // A copy: a hook may remove itself.
+  const std::map<size_t, ForwardHook> hooks = state_->hooks;
+  for (const auto& [number, hook] : hooks) {
+    const size_t count = outputs.size();
+    hook(Module(state_), inputs, outputs);
+    if (outputs.size() != count) {
+      fail(ErrorCode::kInvalidArgument, "a hook of ", state_->type_name, " left ", outputs.size(),
+           " outputs of ", count);
+    }
+  }
+}
+
+}  // namespace sardonyx::eager::nn

@@ -1,0 +1,235 @@
+#include "eager/nn/normalization.h"
+
+#include <limits>
+
+#include "eager/autograd.h"
+#include "eager/create.h"
+#include "eager/dispatch.h"
+#include "eager/functional.h"
+
+namespace sardonyx::eager::nn {
+namespace {
+
+std::shared_ptr<const Attrs> parsed(const char* op, const AttrMap& attrs) {
+  return std::make_shared<const Attrs>(Attrs::parse(*op_named(op).attrs, attrs));
+}
+
+int64_t positive(int64_t count, const char* what) {
+  if (count > 0) return count;
+  fail(ErrorCode::kInvalidArgument, what, ": expected a positive size, got ", count);
+}
+
+// Ones or zeros that a module without parameters of its own gives to the op, in x's type.
+Tensor fitting(const Tensor& stand_in, const Tensor& x) {
+  return stand_in.dtype() == x.dtype() ? stand_in : stand_in.to(x.dtype());
+}
+
+Tensor literal_full(const Shape& shape, double value) {
+  return literal(full(to_dims(shape), value).data());
+}
+
+// All axes but the channels'.
+std::vector<int64_t> axes_beside_channels(const Tensor& x) {
+  std::vector<int64_t> axes;
+  for (size_t i = 0; i < x.rank(); ++i) {
+    if (i != 1) axes.push_back(static_cast<int64_t>(i));
+  }
+  return axes;
+}
+
+Tensor moved(const Tensor& running, const Tensor& now, const Tensor& share) {
+  return running + share * (now - running);
+}
+
+int64_t rank_of(const std::vector<int64_t>& shape) {
+  return static_cast<int64_t>(shape.size());
+}
+
+void check_last_axes(const Tensor& x, const std::vector<int64_t>& shape, const char* name) {
+  const size_t rank = x.rank();
+  bool fits = rank >= shape.size();
+  for (size_t i = 0; fits && i < shape.size(); ++i) {
+    const Dim size = x.size(static_cast<int64_t>(rank - shape.size() + i));
+    fits = !size.is_known() || size.value() == shape[i];
+  }
+  if (fits) return;
+  fail(ErrorCode::kInvalidArgument, name, ": expected x to end in ", to_text(shape), ", got ",
+       x.type());
+}
+
+}  // namespace
+
+BatchNorm::BatchNorm(std::string type_name, size_t low_rank, size_t high_rank, int64_t channels,
+                     const BatchNormOptions& options)
+    : Layer<BatchNorm>(std::move(type_name)),
+      low_rank_(low_rank),
+      high_rank_(high_rank),
+      options_(options),
+      scale_(literal_full({positive(channels, "BatchNorm")}, 1)),
+      shift_(literal_full({channels}, 0)) {
+  describe(text(channels));
+  if (options.affine) {
+    scale_ = weight = parameter("weight", ones({channels}));
+    shift_ = bias = parameter("bias", zeros({channels}));
+  }
+  if (options.track_running_stats) {
+    running_mean = buffer("running_mean", zeros({channels}));
+    running_var = buffer("running_var", ones({channels}));
+    num_batches_tracked = buffer("num_batches_tracked", zeros({}, {.dtype = DType::kInt64}));
+  }
+}
+
+Tensor BatchNorm::forward(const Tensor& x) const {
+  if (x.rank() < low_rank_ || x.rank() > high_rank_) {
+    fail(ErrorCode::kInvalidArgument, type_name(), ": expected rank ", low_rank_,
+         high_rank_ > low_rank_ ? text(" or ", high_rank_) : "", ", got ", x.type());
+  }
+  if (is_training() || !running_mean.defined()) return by_batch(x);
+  static const OpDef& op = op_named("BatchNormalization");
+  return eager::apply(op, {x, fitting(scale_, x), fitting(shift_, x), running_mean, running_var},
+                      {{"epsilon", static_cast<float>(options_.eps)}}, caller());
+}
+
+Tensor BatchNorm::by_batch(const Tensor& x) const {
+  Dim count = 1;
+  for (const int64_t axis : axes_beside_channels(x))
+    count *= x.size(axis);
+  if (is_training() && count == 1) {
+    fail(ErrorCode::kInvalidArgument, type_name(), ": the variance of one element for each ",
+         "channel (", x.type(), ") is nothing to train by; give a larger batch, or call eval()");
+  }
+  // A momentum of 0 makes the op give the batch's own mean and (biased) variance.
+  static const OpDef& op = op_named("BatchNormalization");
+  const Tensor scale = fitting(scale_, x), shift = fitting(shift_, x);
+  const Tensor inputs[] = {x, scale, shift, shift.detach(), scale.detach()};
+  const std::vector<Tensor> results = apply_many(op, inputs,
+                                                 {{"epsilon", static_cast<float>(options_.eps)},
+                                                  {"momentum", 0.0f},
+                                                  {"training_mode", int64_t{1}}},
+                                                 3, caller());
+  if (is_training() && running_mean.defined()) move_statistics(x, results[1], results[2]);
+  return results[0];
+}
+
+void BatchNorm::move_statistics(const Tensor& x, const Tensor& mean, const Tensor& variance) const {
+  const NoGrad no_grad;
+  const DType dtype = running_mean.dtype();
+  num_batches_tracked.assign(num_batches_tracked + int64_t{1});
+  const Tensor share = options_.momentum ? full({}, *options_.momentum, {.dtype = dtype})
+                                         : reciprocal(num_batches_tracked.to(dtype));
+  Dim count = 1;
+  for (const int64_t axis : axes_beside_channels(x))
+    count *= x.size(axis);
+  const Tensor elements = dim_tensor(count).to(dtype);
+  const Tensor unbiased = variance.to(dtype) * (elements / (elements - 1));
+  running_mean.assign(moved(running_mean, mean.to(dtype), share));
+  running_var.assign(moved(running_var, unbiased, share));
+}
+
+InstanceNorm::InstanceNorm(int64_t channels, InstanceNormOptions options)
+    : options_(options),
+      scale_(literal_full({positive(channels, "InstanceNorm")}, 1)),
+      shift_(literal_full({channels}, 0)) {
+  describe(text(channels));
+  if (options.affine) {
+    scale_ = weight = parameter("weight", ones({channels}));
+    shift_ = bias = parameter("bias", zeros({channels}));
+  }
+  if (options.track_running_stats) {
+    running_mean = buffer("running_mean", zeros({channels}));
+    running_var = buffer("running_var", ones({channels}));
+    num_batches_tracked = buffer("num_batches_tracked", zeros({}, {.dtype = DType::kInt64}));
+  }
+}
+
+Tensor InstanceNorm::forward(const Tensor& x) const {
+  if (x.rank() < 3)
+    fail(ErrorCode::kInvalidArgument, "InstanceNorm: expected x [N, C, ...], got ", x.type());
+  const float eps = static_cast<float>(options_.eps);
+  const Tensor scale = fitting(scale_, x), shift = fitting(shift_, x);
+  if (running_mean.defined() && !is_training()) {
+    static const OpDef& by_running = op_named("BatchNormalization");
+    return eager::apply(by_running, {x, scale, shift, running_mean, running_var},
+                        {{"epsilon", eps}}, caller());
+  }
+  if (running_mean.defined()) {
+    const NoGrad no_grad;
+    std::vector<int64_t> spatial = axes_beside_channels(x);
+    spatial.erase(spatial.begin());
+    const DType dtype = running_mean.dtype();
+    const Tensor plain = x.detach().to(dtype);
+    const Tensor share = full({}, options_.momentum, {.dtype = dtype});
+    num_batches_tracked.assign(num_batches_tracked + int64_t{1});
+    running_mean.assign(moved(running_mean, plain.mean(spatial).mean({0}), share));
+    running_var.assign(moved(running_var, var(plain, spatial).mean({0}), share));
+  }
+  static const OpDef& op = op_named("InstanceNormalization");
+  return eager::apply(op, {x, scale, shift}, {{"epsilon", eps}}, caller());
+}
+
+LayerNorm::LayerNorm(std::vector<int64_t> normalized_shape, LayerNormOptions options)
+    : shape_(std::move(normalized_shape)) {
+  for (const int64_t size : shape_)
+    positive(size, "LayerNorm");
+  positive(rank_of(shape_), "LayerNorm");
+  describe(to_text(shape_));
+  attrs_ = parsed("LayerNormalization",
+                  {{"axis", -rank_of(shape_)}, {"epsilon", static_cast<float>(options.eps)}});
+  if (!options.elementwise_affine) {
+    scale_ = literal_full(shape_, 1);
+    return;
+  }
+  scale_ = weight = parameter("weight", ones(to_dims(shape_)));
+  if (options.bias) bias = parameter("bias", zeros(to_dims(shape_)));
+}
+Tensor LayerNorm::forward(const Tensor& x) const {
+  static const OpDef& op = op_named("LayerNormalization");
+  check_last_axes(x, shape_, "LayerNorm");
+  const Tensor inputs[] = {x, fitting(scale_, x), bias};
+  return eager::apply(op, std::span(inputs, bias.defined() ? 3 : 2), *attrs_, caller());
+}
+
+GroupNorm::GroupNorm(int64_t groups, int64_t channels, GroupNormOptions options)
+    : scale_(literal_full({positive(channels, "GroupNorm")}, 1)),
+      shift_(literal_full({channels}, 0)) {
+  if (channels % positive(groups, "GroupNorm") != 0) {
+    fail(ErrorCode::kInvalidArgument, "GroupNorm: ", groups, " groups do not divide ", channels,
+         " channels");
+  }
+  describe(text(groups, " of ", channels));
+  attrs_ = parsed("GroupNormalization",
+                  {{"num_groups", groups}, {"epsilon", static_cast<float>(options.eps)}});
+  if (!options.affine) return;
+  scale_ = weight = parameter("weight", ones({channels}));
+  shift_ = bias = parameter("bias", zeros({channels}));
+}
+Tensor GroupNorm::forward(const Tensor& x) const {
+  static const OpDef& op = op_named("GroupNormalization");
+  const Tensor inputs[] = {x, fitting(scale_, x), fitting(shift_, x)};
+  return eager::apply(op, inputs, *attrs_, caller());
+}
+
+RMSNorm::RMSNorm(std::vector<int64_t> normalized_shape, RMSNormOptions options)
+    : shape_(std::move(normalized_shape)), eps_(options.eps) {
+  for (const int64_t size : shape_)
+    positive(size, "RMSNorm");
+  positive(rank_of(shape_), "RMSNorm");
+  describe(to_text(shape_));
+  if (options.elementwise_affine)
+    scale_ = weight = parameter("weight", ones(to_dims(shape_)));
+  else
+    scale_ = literal_full(shape_, 1);
+}
+Tensor RMSNorm::forward(const Tensor& x) const {
+  static const OpDef& op = op_named("RMSNormalization");
+  check_last_axes(x, shape_, "RMSNorm");
+  const double step = x.dtype() == DType::kDouble     ? std::numeric_limits<double>::epsilon()
+                      : x.dtype() == DType::kFloat16  ? 0x1p-10
+                      : x.dtype() == DType::kBFloat16 ? 0x1p-7
+                                                      : 0x1p-23;
+  const AttrMap attrs{{"axis", -rank_of(shape_)},
+                      {"epsilon", static_cast<float>(eps_.value_or(step))}};
+  return eager::apply(op, {x, fitting(scale_, x)}, attrs, caller());
+}
+
+}  // namespace sardonyx::eager::nn

@@ -1,0 +1,130 @@
+// Normalisations. Parameters are called weight (ones) and bias (zeros), as in torch.
+#pragma once
+
+#include <optional>
+
+#include "eager/nn/module.h"
+
+namespace sardonyx::eager::nn {
+
+struct BatchNormOptions {
+  double eps = 1e-5;
+  std::optional<double> momentum = 0.1;  // none: the running statistics are the mean of all batches
+  bool affine = true;
+  bool track_running_stats = true;
+};
+// x [N, C, spatial...], over all axes but the channels'. In training mode by the batch's
+// statistics, which move the running ones (its variance by n - 1 elements); else by the running
+// ones, or by the batch's where none are tracked.
+class BatchNorm : public Layer<BatchNorm> {
+ public:
+  Tensor forward(const Tensor& x) const;
+  Tensor weight, bias, running_mean, running_var, num_batches_tracked;
+
+ protected:
+  BatchNorm(std::string type_name, size_t low_rank, size_t high_rank, int64_t channels,
+            const BatchNormOptions& options);
+
+ private:
+  Tensor by_batch(const Tensor& x) const;
+  void move_statistics(const Tensor& x, const Tensor& mean, const Tensor& variance) const;
+
+  size_t low_rank_, high_rank_;
+  BatchNormOptions options_;
+  Tensor scale_, shift_;  // weight and bias, or what stands for them
+};
+// x [N, C] or [N, C, L].
+class BatchNorm1d : public BatchNorm {
+ public:
+  explicit BatchNorm1d(int64_t channels, BatchNormOptions options = {})
+      : BatchNorm("BatchNorm1d", 2, 3, channels, options) {}
+};
+class BatchNorm2d : public BatchNorm {
+ public:
+  explicit BatchNorm2d(int64_t channels, BatchNormOptions options = {})
+      : BatchNorm("BatchNorm2d", 4, 4, channels, options) {}
+};
+class BatchNorm3d : public BatchNorm {
+ public:
+  explicit BatchNorm3d(int64_t channels, BatchNormOptions options = {})
+      : BatchNorm("BatchNorm3d", 5, 5, channels, options) {}
+};
+
+struct InstanceNormOptions {
+  double eps = 1e-5;
+  double momentum = 0.1;
+  bool affine = false;
+  bool track_running_stats = false;
+};
+// x [N, C, spatial...], each channel of each sample by itself. With tracked statistics these are
+// the ones used in evaluation mode.
+class InstanceNorm : public Layer<InstanceNorm> {
+ public:
+  explicit InstanceNorm(int64_t channels, InstanceNormOptions options = {});
+  Tensor forward(const Tensor& x) const;
+  Tensor weight, bias, running_mean, running_var, num_batches_tracked;
+
+ private:
+  InstanceNormOptions options_;
+  Tensor scale_, shift_;
+};
+using InstanceNorm1d = InstanceNorm;
+using InstanceNorm2d = InstanceNorm;
+using InstanceNorm3d = InstanceNorm;
+
+struct LayerNormOptions {
+  double eps = 1e-5;
+  bool elementwise_affine = true;
+  bool bias = true;
+};
+// Over the last axes, which have the sizes `normalized_shape`.
+class LayerNorm : public Layer<LayerNorm> {
+ public:
+  explicit LayerNorm(std::vector<int64_t> normalized_shape, LayerNormOptions options = {});
+  explicit LayerNorm(int64_t size, LayerNormOptions options = {})
+      : LayerNorm(std::vector<int64_t>{size}, options) {}
+  Tensor forward(const Tensor& x) const;
+  Tensor weight, bias;
+
+ private:
+  std::shared_ptr<const Attrs> attrs_;
+  std::vector<int64_t> shape_;
+  Tensor scale_;
+};
+
+struct GroupNormOptions {
+  double eps = 1e-5;
+  bool affine = true;
+};
+// x [N, C, ...] by `groups` groups of channels.
+class GroupNorm : public Layer<GroupNorm> {
+ public:
+  GroupNorm(int64_t groups, int64_t channels, GroupNormOptions options = {});
+  Tensor forward(const Tensor& x) const;
+  Tensor weight, bias;
+
+ private:
+  std::shared_ptr<const Attrs> attrs_;
+  Tensor scale_, shift_;
+};
+
+struct RMSNormOptions {
+  std::optional<double> eps = {};  // the type's smallest step above 1
+  bool elementwise_affine = true;
+};
+// x / sqrt(mean of x^2 over the last axes + eps), times weight.
+class RMSNorm : public Layer<RMSNorm> {
+ public:
+  explicit RMSNorm(std::vector<int64_t> normalized_shape, RMSNormOptions options = {});
+  explicit RMSNorm(int64_t size, RMSNormOptions options = {})
+      : RMSNorm(std::vector<int64_t>{size}, options) {}
+  Tensor forward(const Tensor& x) const;
+  Tensor weight;
+
+ private:
+  std::vector<int64_t> shape_;
+  std::optional<double> eps_;
+  Tensor scale_;
+};
+
+}  // namespace sardonyx::eager::nn

@@ -1,0 +1,92 @@
+// Pooling over 1, 2 or 3 spatial axes of x [N, C, spatial...].
+#pragma once
+
+#include <optional>
+
+#include "eager/nn/module.h"
+#include "eager/nn/sizes.h"
+
+namespace sardonyx::eager::nn {
+
+struct MaxPoolOptions {
+  std::optional<Sizes> stride = {};  // the kernel's size
+  Sizes padding = 0, dilation = 1;
+  bool ceil_mode = false;
+};
+template <size_t axes>
+class MaxPool : public Layer<MaxPool<axes>> {
+ public:
+  explicit MaxPool(Sizes kernel, MaxPoolOptions options = {});
+  Tensor forward(const Tensor& x) const;
+
+ private:
+  std::shared_ptr<const Attrs> attrs_;
+};
+
+struct AvgPoolOptions {
+  std::optional<Sizes> stride = {};  // the kernel's size
+  Sizes padding = 0;
+  bool ceil_mode = false;
+  bool count_include_pad = true;
+};
+template <size_t axes>
+class AvgPool : public Layer<AvgPool<axes>> {
+ public:
+  explicit AvgPool(Sizes kernel, AvgPoolOptions options = {});
+  Tensor forward(const Tensor& x) const;
+
+ private:
+  std::shared_ptr<const Attrs> attrs_;
+};
+
+// To a fixed size whatever x's is: window i covers [floor(i*in/out), ceil((i+1)*in/out)). In a
+// trace the sizes of x must be known, unless the size is 1.
+template <size_t axes>
+class AdaptiveAvgPool : public Layer<AdaptiveAvgPool<axes>> {
+ public:
+  explicit AdaptiveAvgPool(Sizes size);
+  Tensor forward(const Tensor& x) const;
+
+ private:
+  std::vector<int64_t> size_;
+};
+template <size_t axes>
+class AdaptiveMaxPool : public Layer<AdaptiveMaxPool<axes>> {
+ public:
+  explicit AdaptiveMaxPool(Sizes size);
+  Tensor forward(const Tensor& x) const;
+
+ private:
+  std::vector<int64_t> size_;
+};
+
+// The mean (greatest) of all spatial elements: [N, C, 1...]. Any number of axes.
+class GlobalAvgPool : public Layer<GlobalAvgPool> {
+ public:
+  Tensor forward(const Tensor& x) const;
+};
+class GlobalMaxPool : public Layer<GlobalMaxPool> {
+ public:
+  Tensor forward(const Tensor& x) const;
+};
+
+using MaxPool1d = MaxPool<1>;
+using MaxPool2d = MaxPool<2>;
+using MaxPool3d = MaxPool<3>;
+using AvgPool1d = AvgPool<1>;
+using AvgPool2d = AvgPool<2>;
+using AvgPool3d = AvgPool<3>;
+using AdaptiveAvgPool1d = AdaptiveAvgPool<1>;
+using AdaptiveAvgPool2d = AdaptiveAvgPool<2>;
+using AdaptiveAvgPool3d = AdaptiveAvgPool<3>;
+using AdaptiveMaxPool1d = AdaptiveMaxPool<1>;
+using AdaptiveMaxPool2d = AdaptiveMaxPool<2>;
+using AdaptiveMaxPool3d = AdaptiveMaxPool<3>;
+
+// Functions, for forward() without a member.
+Tensor max_pool2d(const Tensor& x, Sizes kernel, MaxPoolOptions options = {},
+                  Loc loc = Loc::current());
+Tensor avg_pool2d(const Tensor& x, Sizes kernel, AvgPoolOptions options = {},
+                  Loc loc = Loc::current());
+
+}  // namespace sardonyx::eager::nn

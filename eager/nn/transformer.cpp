@@ -1,0 +1,150 @@
+#include "eager/nn/transformer.h"
+
+#include "eager/functional.h"
+
+namespace sardonyx::eager::nn {
+namespace {
+
+AttentionOptions attention_options(const TransformerOptions& options) {
+  return {.dropout = options.dropout, .bias = options.bias, .batch_first = options.batch_first};
+}
+
+LayerNorm norm_of(int64_t embed, const TransformerOptions& options) {
+  return LayerNorm(embed, {.eps = options.layer_norm_eps, .bias = options.bias});
+}
+
+void check_activation(const std::string& activation) {
+  if (activation == "relu" || activation == "gelu") return;
+  fail(ErrorCode::kInvalidArgument, "transformer layer: expected activation relu or gelu, got ",
+       activation);
+}
+
+Tensor feed_forward(const Tensor& x, const Linear& first, const Linear& second,
+                    const TransformerOptions& options, bool is_training, const Loc& loc) {
+  const Tensor wide = first(x, loc);
+  const Tensor active = options.activation == "relu" ? relu(wide, loc) : gelu(wide, "none", loc);
+  const Tensor narrow = second(dropout(active, options.dropout, is_training, loc), loc);
+  return dropout(narrow, options.dropout, is_training, loc);
+}
+
+size_t checked_count(int64_t count) {
+  if (count > 0) return static_cast<size_t>(count);
+  fail(ErrorCode::kInvalidArgument, "transformer: expected at least one layer, got ", count);
+}
+
+}  // namespace
+
+TransformerEncoderLayer::TransformerEncoderLayer(int64_t embed, int64_t heads,
+                                                 TransformerOptions options)
+    : options_(options),
+      attention_(add("self_attn", MultiheadAttention(embed, heads, attention_options(options)))),
+      linear1_(add("linear1", Linear(embed, options.feedforward, {.bias = options.bias}))),
+      linear2_(add("linear2", Linear(options.feedforward, embed, {.bias = options.bias}))),
+      norm1_(add("norm1", norm_of(embed, options))),
+      norm2_(add("norm2", norm_of(embed, options))) {
+  check_activation(options.activation);
+}
+
+Tensor TransformerEncoderLayer::attend(const Tensor& x, const AttentionMasks& masks) const {
+  return dropout(attention_(x, x, x, masks, caller()), options_.dropout, is_training(), caller());
+}
+Tensor TransformerEncoderLayer::feed(const Tensor& x) const {
+  return feed_forward(x, linear1_, linear2_, options_, is_training(), caller());
+}
+Tensor TransformerEncoderLayer::forward(const Tensor& x, const AttentionMasks& masks) const {
+  const Loc loc = caller();
+  if (options_.norm_first) {
+    const Tensor y = eager::add({x, loc}, attend(norm1_(x, loc), masks));
+    return eager::add({y, loc}, feed(norm2_(y, loc)));
+  }
+  const Tensor y = norm1_(eager::add({x, loc}, attend(x, masks)), loc);
+  return norm2_(eager::add({y, loc}, feed(y)), loc);
+}
+Tensor TransformerEncoderLayer::operator()(const Tensor& x, const AttentionMasks& masks,
+                                           Loc loc) const {
+  return call(
+      loc, [&] { return forward(x, masks); }, x);
+}
+
+TransformerDecoderLayer::TransformerDecoderLayer(int64_t embed, int64_t heads,
+                                                 TransformerOptions options)
+    : options_(options),
+      attention_(add("self_attn", MultiheadAttention(embed, heads, attention_options(options)))),
+      memory_attention_(
+          add("multihead_attn", MultiheadAttention(embed, heads, attention_options(options)))),
+      linear1_(add("linear1", Linear(embed, options.feedforward, {.bias = options.bias}))),
+      linear2_(add("linear2", Linear(options.feedforward, embed, {.bias = options.bias}))),
+      norm1_(add("norm1", norm_of(embed, options))),
+      norm2_(add("norm2", norm_of(embed, options))),
+      norm3_(add("norm3", norm_of(embed, options))) {
+  check_activation(options.activation);
+}
+
+Tensor TransformerDecoderLayer::attend(const Tensor& x, const AttentionMasks& masks) const {
+  return dropout(attention_(x, x, x, masks, caller()), options_.dropout, is_training(), caller());
+}
+Tensor TransformerDecoderLayer::attend_to(const Tensor& memory, const Tensor& x,
+                                          const AttentionMasks& masks) const {
+  return dropout(memory_attention_(x, memory, memory, masks, caller()), options_.dropout,
+                 is_training(), caller());
+}
+Tensor TransformerDecoderLayer::feed(const Tensor& x) const {
+  return feed_forward(x, linear1_, linear2_, options_, is_training(), caller());
+}
+Tensor TransformerDecoderLayer::forward(const Tensor& x, const Tensor& memory,
+                                        const AttentionMasks& masks,
+                                        const AttentionMasks& memory_masks) const {
+  const Loc loc = caller();
+  if (options_.norm_first) {
+    const Tensor y = eager::add({x, loc}, attend(norm1_(x, loc), masks));
+    const Tensor z = eager::add({y, loc}, attend_to(memory, norm2_(y, loc), memory_masks));
+    return eager::add({z, loc}, feed(norm3_(z, loc)));
+  }
+  const Tensor y = norm1_(eager::add({x, loc}, attend(x, masks)), loc);
+  const Tensor z = norm2_(eager::add({y, loc}, attend_to(memory, y, memory_masks)), loc);
+  return norm3_(eager::add({z, loc}, feed(z)), loc);
+}
+Tensor TransformerDecoderLayer::operator()(const Tensor& x, const Tensor& memory,
+                                           const AttentionMasks& masks,
+                                           const AttentionMasks& memory_masks, Loc loc) const {
+  return call(
+      loc, [&] { return forward(x, memory, masks, memory_masks); }, x, memory);
+}
+
+TransformerEncoder::TransformerEncoder(int64_t count, int64_t embed, int64_t heads,
+                                       TransformerOptions options, bool final_norm)
+    : layers_(add("layers", ModuleList<TransformerEncoderLayer>(checked_count(count), [&](size_t) {
+                    return TransformerEncoderLayer(embed, heads, options);
+                  }))) {
+  if (final_norm) norm_ = add("norm", norm_of(embed, options));
+}
+Tensor TransformerEncoder::operator()(const Tensor& x, const AttentionMasks& masks, Loc loc) const {
+  const auto run = [&] {
+    Tensor value = x;
+    for (const TransformerEncoderLayer& layer : layers_)
+      value = layer(value, masks, loc);
+    return norm_ ? (*norm_)(value, loc) : value;
+  };
+  return call(loc, run, x);
+}
+
+TransformerDecoder::TransformerDecoder(int64_t count, int64_t embed, int64_t heads,
+                                       TransformerOptions options, bool final_norm)
+    : layers_(add("layers", ModuleList<TransformerDecoderLayer>(checked_count(count), [&](size_t) {
+                    return TransformerDecoderLayer(embed, heads, options);
+                  }))) {
+  if (final_norm) norm_ = add("norm", norm_of(embed, options));
+}
+Tensor TransformerDecoder::operator()(const Tensor& x, const Tensor& memory,
+                                      const AttentionMasks& masks,
+                                      const AttentionMasks& memory_masks, Loc loc) const {
+  const auto run = [&] {
+    Tensor value = x;
+    for (const TransformerDecoderLayer& layer : layers_)
+      value = layer(value, memory, masks, memory_masks, loc);
+    return norm_ ? (*norm_)(value, loc) : value;
+  };
+  return call(loc, run, x, memory);
+}
+
+}  // namespace sardonyx::eager::nn

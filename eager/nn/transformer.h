@@ -1,0 +1,84 @@
+// Transformer layers and stacks of them, with torch's names and order of operations.
+#pragma once
+
+#include "eager/nn/attention.h"
+#include "eager/nn/container.h"
+#include "eager/nn/linear.h"
+#include "eager/nn/normalization.h"
+
+namespace sardonyx::eager::nn {
+
+struct TransformerOptions {
+  int64_t feedforward = 2048;
+  double dropout = 0.1;
+  std::string activation = "relu";  // relu, gelu
+  double layer_norm_eps = 1e-5;
+  bool batch_first = false;
+  bool norm_first = false;  // normalise before each part rather than after it
+  bool bias = true;
+};
+
+// Self-attention and a feed-forward part, each with a shortcut and a LayerNorm.
+class TransformerEncoderLayer : public Layer<TransformerEncoderLayer> {
+ public:
+  TransformerEncoderLayer(int64_t embed, int64_t heads, TransformerOptions options = {});
+  Tensor operator()(const Tensor& x, const AttentionMasks& masks = {},
+                    Loc loc = Loc::current()) const;
+
+ private:
+  Tensor forward(const Tensor& x, const AttentionMasks& masks) const;
+  Tensor attend(const Tensor& x, const AttentionMasks& masks) const;
+  Tensor feed(const Tensor& x) const;
+
+  TransformerOptions options_;
+  MultiheadAttention attention_;
+  Linear linear1_, linear2_;
+  LayerNorm norm1_, norm2_;
+};
+
+// Self-attention, attention to `memory` (an encoder's result), and a feed-forward part.
+class TransformerDecoderLayer : public Layer<TransformerDecoderLayer> {
+ public:
+  TransformerDecoderLayer(int64_t embed, int64_t heads, TransformerOptions options = {});
+  Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionMasks& masks = {},
+                    const AttentionMasks& memory_masks = {}, Loc loc = Loc::current()) const;
+
+ private:
+  Tensor forward(const Tensor& x, const Tensor& memory, const AttentionMasks& masks,
+                 const AttentionMasks& memory_masks) const;
+  Tensor attend(const Tensor& x, const AttentionMasks& masks) const;
+  Tensor attend_to(const Tensor& memory, const Tensor& x, const AttentionMasks& masks) const;
+  Tensor feed(const Tensor& x) const;
+
+  TransformerOptions options_;
+  MultiheadAttention attention_, memory_attention_;
+  Linear linear1_, linear2_;
+  LayerNorm norm1_, norm2_, norm3_;
+};
+
+// `count` layers ("layers.0" ...), each with parameters of its own, and a LayerNorm ("norm") after
+// them where asked for.
+class TransformerEncoder : public Layer<TransformerEncoder> {
+ public:
+  TransformerEncoder(int64_t count, int64_t embed, int64_t heads, TransformerOptions options = {},
+                     bool final_norm = false);
+  Tensor operator()(const Tensor& x, const AttentionMasks& masks = {},
+                    Loc loc = Loc::current()) const;
+
+ private:
+  ModuleList<TransformerEncoderLayer> layers_;
+  std::optional<LayerNorm> norm_;
+};
+class TransformerDecoder : public Layer<TransformerDecoder> {
+ public:
+  TransformerDecoder(int64_t count, int64_t embed, int64_t heads, TransformerOptions options = {},
+                     bool final_norm = false);
+  Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionMasks& masks = {},
+                    const AttentionMasks& memory_masks = {}, Loc loc = Loc::current()) const;
+
+ private:
+  ModuleList<TransformerDecoderLayer> layers_;
+  std::optional<LayerNorm> norm_;
+};
+
+}  // namespace sardonyx::eager::nn
