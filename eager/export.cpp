@@ -53,8 +53,10 @@ void name_states(const Traced& traced, const std::vector<Tensor>& examples) {
   }
 }
 
-Model model_of(const TensorFunction& fn, const std::vector<Tensor>& examples,
-               const ExportOptions& options) {
+}  // namespace
+
+Model traced_model(const TensorFunction& fn, const std::vector<Tensor>& examples,
+                   const ExportOptions& options) {
   std::unordered_map<const detail::TensorImpl*, std::string> names;
   for (const auto& [name, tensor] : options.names)
     names[tensor.impl().get()] = name;
@@ -70,6 +72,8 @@ Model model_of(const TensorFunction& fn, const std::vector<Tensor>& examples,
   model.metadata = options.metadata;
   return model;
 }
+
+namespace {
 
 ExportReport report_on(const Model& model, const ExportOptions& options) {
   ExportReport report;
@@ -119,7 +123,7 @@ class TrialFolder {
 
 ExportReport export_onnx(const TensorFunction& fn, const std::vector<Tensor>& examples,
                          const std::filesystem::path& path, const ExportOptions& options) {
-  const Model model = model_of(fn, examples, options);
+  const Model model = traced_model(fn, examples, options);
   ExportReport report = report_on(model, options);
   const SaveOptions save = save_options(options);
   if (options.verify && !options.training_step) {

@@ -32,6 +32,10 @@ struct ExportOptions {
   double tolerance = 1e-5;  // largest difference allowed, relative to the largest magnitude
 };
 
+// The model that export_onnx would write, in memory: `fn` traced on tensors like `examples`.
+Model traced_model(const TensorFunction& fn, const std::vector<Tensor>& examples,
+                   const ExportOptions& options = {});
+
 struct ExportCheck {
   std::map<std::string, int64_t> sizes;  // of the dynamic axes
   double difference = 0;                 // largest, relative to the largest magnitude

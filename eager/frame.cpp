@@ -125,9 +125,11 @@ Value* value_with(const Graph& graph, const Dim& dim) {
 
 Tensor Frame::read_dim(const Dim& dim, const Loc& loc) {
   if (Value* value = value_with(*graph_, dim)) {
+    // Not by Shape's attributes: opset 13 has none.
     static const OpDef& shape = op_named("Shape");
-    const int64_t axis = *axis_of(*value, dim);
-    return apply(shape, {wrap(value)}, {{"start", axis}, {"end", axis + 1}}, loc);
+    static const OpDef& gather = op_named("Gather");
+    const Tensor sizes = apply(shape, {wrap(value)}, loc);
+    return apply(gather, {sizes, int64s({*axis_of(*value, dim)})}, loc);
   }
   if (!outer_) return Tensor();
   const Tensor outside = [&] {

@@ -252,7 +252,7 @@ struct OpDef {
   std::vector<TypeConstraint> types = {};
   const AttrSchema* attrs = attr_schema<NoAttrs>();
   void (*infer)(InferContext&) = nullptr;
-  // Exactly one of these three says what the op means:
+  // What the op means: one of these; a body beside a reference serves opsets that lack the op.
   void (*reference)(const KernelCall&) = nullptr;  // outputs' shapes are known from infer
   std::vector<Datum> (*evaluate)(const EvalCall&) =
       nullptr;                                        // they are not, or they are no tensors

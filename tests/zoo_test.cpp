@@ -18,13 +18,17 @@ constexpr models::GptShape kSmallGpt{2, 32, 4, 100, 64};
 
 struct Case {
   std::string name;
-  Model (*build)(uint64_t seed);
+  models::Network (*network)(uint64_t seed);
   int64_t batch;
+  Model build(uint64_t seed) const { return network(seed).model(); }
 };
 const Case kCases[] = {
     {"lenet", models::lenet, 3},
     {"mobilenet_v2", models::mobilenet_v2, 1},
     {"resnet18", models::resnet18, 1},
+    {"vit_tiny", models::vit_tiny, 1},
+    {"unet", models::unet, 1},
+    {"lstm_tagger", models::lstm_tagger, 2},
     {"bert", [](uint64_t seed) { return models::bert_encoder(seed, kSmallBert); }, 2},
     {"gpt2", [](uint64_t seed) { return models::gpt2_step(seed, kSmallGpt); }, 2},
 };

@@ -9,6 +9,7 @@
 #include "ir/ops/samples.h"
 #include "ir/ops/tables.h"
 #include "ir/ops/values.h"
+#include "ir/ops/written_out.h"
 #include "ir/random.h"
 #include "ir/strides.h"
 
@@ -477,6 +478,21 @@ OpDef celu_row() {
 OpDef gelu_row() {
   OpDef row = activation("Gelu", 20, gelu, gelu_gradient, gelu_samples, attr_schema<GeluAttrs>());
   row.infer = infer_gelu;
+  row.body = [](Emitter& e, const BodyCall& call) -> Vals {
+    return {gelu_written_out(e, call.inputs[0], call.attrs<GeluAttrs>().approximate == "tanh")};
+  };
+  return row;
+}
+OpDef swish_row() {
+  OpDef row =
+      activation("Swish", 24, swish, swish_gradient, with_alpha<1702>, attr_schema<AlphaAttrs>());
+  row.body = [](Emitter& e, const BodyCall& call) -> Vals {
+    return {swish_written_out(e, call.inputs[0], call.attrs<AlphaAttrs>().alpha)};
+  };
+  return row;
+}
+OpDef written_out(OpDef row, Vals (*body)(Emitter&, const BodyCall&)) {
+  row.body = body;
   return row;
 }
 OpDef shrink_row() {
@@ -510,10 +526,12 @@ std::span<const OpDef> activation_ops() {
                  unary_gradient<[](Term d, Term, Term y) { return d * y * (1 - y); }>, around_zero),
       activation("HardSigmoid", 22, hard_sigmoid, hard_sigmoid_gradient, with_alpha<500>,
                  attr_schema<HardSigmoidAttrs>()),
-      activation("HardSwish", 22, floats<kHardSwish>, unary_gradient<kHardSwishGradient>,
-                 around_zero),
-      activation("Mish", 22, floats<[](auto x) { return x * std::tanh(softplus(x)); }>,
-                 unary_gradient<kMishGradient>, around_zero),
+      written_out(activation("HardSwish", 22, floats<kHardSwish>,
+                             unary_gradient<kHardSwishGradient>, around_zero),
+                  hard_swish_body),
+      written_out(activation("Mish", 22, floats<[](auto x) { return x * std::tanh(softplus(x)); }>,
+                             unary_gradient<kMishGradient>, around_zero),
+                  mish_body),
       activation("Softplus", 22, floats<[](auto x) { return softplus(x); }>,
                  unary_gradient<[](Term d, Term x, Term) { return d * logistic(x); }>, around_zero),
       activation(
@@ -523,7 +541,7 @@ std::span<const OpDef> activation_ops() {
       activation("ThresholdedRelu", 22, thresholded_relu, thresholded_relu_gradient,
                  with_alpha<2000>, attr_schema<AlphaAttrs>()),
       gelu_row(),
-      activation("Swish", 24, swish, swish_gradient, with_alpha<1702>, attr_schema<AlphaAttrs>()),
+      swish_row(),
       shrink_row(),
       {.name = "Clip",
        .since = 13,

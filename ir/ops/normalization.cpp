@@ -12,6 +12,7 @@
 #include "ir/ops/infer.h"
 #include "ir/ops/normalization_gradient.h"
 #include "ir/ops/tables.h"
+#include "ir/ops/written_out.h"
 #include "ir/run_control.h"
 #include "ir/strides.h"
 
@@ -316,6 +317,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<GroupNormalizationAttrs>(),
      .infer = infer_group_normalization,
      .reference = reference_group_normalization,
+     .body = group_normalization_body,
      .grad = group_normalization_grad,
      .samples = group_samples},
     {.name = "MeanVarianceNormalization",

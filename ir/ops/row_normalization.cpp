@@ -8,6 +8,7 @@
 #include "ir/ops/normalization.h"
 #include "ir/ops/normalization_gradient.h"
 #include "ir/ops/tables.h"
+#include "ir/ops/written_out.h"
 #include "ir/run_control.h"
 #include "ir/strides.h"
 
@@ -202,6 +203,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<LayerNormalizationAttrs>(),
      .infer = infer_layer_normalization,
      .reference = reference_layer_normalization,
+     .body = layer_normalization_body,
      .grad = layer_normalization_grad,
      .samples = layer_samples},
     {.name = "RMSNormalization",
@@ -211,6 +213,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<LayerNormalizationAttrs>(),
      .infer = infer_rms_normalization,
      .reference = reference_rms_normalization,
+     .body = rms_normalization_body,
      .grad = rms_normalization_grad,
      .samples = rms_samples},
     {.name = "LpNormalization",

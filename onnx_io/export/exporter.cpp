@@ -162,6 +162,14 @@ void Exporter::note_operator(const OpDef& op) {
   imported = std::max(imported, version);
 }
 
+// Parts of a written-out op bear its name, but readers want each name once.
+std::string Exporter::own_node_name(const std::string& name) {
+  std::string own = name;
+  for (size_t k = 1; !node_names_.insert(own).second; ++k)
+    own = name + "." + std::to_string(k);
+  return own;
+}
+
 void Exporter::write_node(const Node& node, GraphProto& graph) {
   WrittenCall call{
       std::string(node.op->name),
@@ -178,7 +186,7 @@ void Exporter::write_node(const Node& node, GraphProto& graph) {
   NodeProto proto;
   proto.set_op_type(call.op);
   if (!node.op->domain.empty()) proto.set_domain(std::string(node.op->domain));
-  if (!node.name.empty()) proto.set_name(node.name);
+  if (!node.name.empty()) proto.set_name(own_node_name(node.name));
   for (const Value* input : call.inputs)
     proto.add_input(names_.of(input));
   for (const Value* output : node.outputs)

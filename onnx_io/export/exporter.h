@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "ir/graph.h"
@@ -43,6 +44,7 @@ class Exporter {
   void write_outputs(const Graph& graph, onnx_schema::GraphProto& proto);
   void write_initializer(const Tensor& tensor, const std::string& name,
                          onnx_schema::GraphProto& proto);
+  std::string own_node_name(const std::string& name);
   void note_operator(const OpDef& op);
   void write_opsets(onnx_schema::ModelProto& proto) const;
 
@@ -50,6 +52,7 @@ class Exporter {
   Place place_;
   Names names_;
   int depth_ = 0;
+  std::unordered_set<std::string> node_names_;
   std::vector<PendingTensor> pending_;
   std::map<std::string, int64_t> domains_;  // other than ai.onnx: the version to import
   std::vector<std::string> refused_;        // nodes without a form in the opset

@@ -1,18 +1,22 @@
-// Writes the classic architectures with seeded weights as .onnx files.
+// Exports the classic architectures with seeded weights as .onnx files.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 
 #include "models/zoo.h"
-#include "onnx_io/save.h"
 
 int main(int argc, char** argv) {
-  CLI::App app("make-models: writes classic architectures with seeded weights as .onnx files");
+  CLI::App app(
+      "make-models: exports classic architectures with seeded weights as .onnx files, "
+      "each verified at several batch sizes");
   std::filesystem::path folder = ".";
   uint64_t seed = 0;
+  std::optional<int64_t> opset;
   std::vector<std::string> wanted;
   app.add_option("--out", folder, "folder to write NAME.onnx to");
   app.add_option("--seed", seed, "of the weights");
+  app.add_option("--opset", opset, "of ai.onnx (default: the newest)");
   app.add_option("NAME", wanted, "which models (default: all)");
   CLI11_PARSE(app, argc, argv);
   try {
@@ -31,7 +35,9 @@ int main(int argc, char** argv) {
     for (const auto& entry : sardonyx::models::zoo()) {
       if (!wanted.empty() && std::ranges::find(wanted, entry.name) == wanted.end()) continue;
       const std::filesystem::path path = folder / (std::string(entry.name) + ".onnx");
-      sardonyx::save_model(entry.build(seed), path);
+      sardonyx::models::Network network = entry.build(seed);
+      network.options.opset = opset;
+      sardonyx::eager::export_onnx(network.run, network.examples, path, network.options);
       std::printf("%s: %s, %.1f MB\n", path.c_str(), std::string(entry.description).c_str(),
                   static_cast<double>(std::filesystem::file_size(path)) / 1e6);
     }
