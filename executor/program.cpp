@@ -43,10 +43,13 @@ void* address_in(const Tensor& value, size_t offset) {
   return static_cast<std::byte*>(value.raw()) + offset;
 }
 
+// Where it begins in its buffer.
+size_t offset_of(const Tensor& tensor) {
+  return static_cast<size_t>(static_cast<std::byte*>(tensor.raw()) - tensor.buffer()->data());
+}
+
 Tensor alias_of(const Tensor& source, const Alias& alias) {
-  const auto begin =
-      static_cast<size_t>(static_cast<std::byte*>(source.raw()) - source.buffer()->data());
-  return Tensor(source.dtype(), alias.shape, source.buffer(), begin + alias.offset);
+  return Tensor(source.dtype(), alias.shape, source.buffer(), offset_of(source) + alias.offset);
 }
 
 // What left the graph belongs to the caller, and large buffers are not kept by idle frames, of
@@ -56,14 +59,14 @@ void drop_large(const Segment& segment, Segment::Frame& frame) {
   Datum* values = frame.values.data();
   for (size_t i = 0; i < segment.allocations.size(); ++i) {
     const Allocation& allocation = segment.allocations[i];
+    const std::span<Datum> made(values, allocation.values.size());
+    values += made.size();
+    const bool is_bound = !frame.buffers[i];
     const bool has_left = std::ranges::any_of(
         allocation.values, [](const Allocation::Held& held) { return held.output_index >= 0; });
-    if (has_left || allocation.bytes > kLargestKept) {
-      for (size_t k = 0; k < allocation.values.size(); ++k)
-        values[k] = Datum();
-      frame.buffers[i].reset();
-    }
-    values += allocation.values.size();
+    if (allocation.bytes <= kLargestKept && (is_bound || !has_left)) continue;
+    std::ranges::fill(made, Datum());
+    frame.buffers[i].reset();
   }
 }
 
@@ -246,7 +249,10 @@ void Program::run_into(std::span<const Datum> inputs, std::span<const Datum> cap
   run_segments(*state, profile, nullptr);
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Datum* result = state->values[output_ids_[i]];
-    if (result == &outputs[i]) continue;
+    if (result && result->is_tensor() && outputs[i].is_tensor() &&
+        result->tensor().raw() == outputs[i].tensor().raw() &&
+        result->tensor().shape() == outputs[i].tensor().shape())
+      continue;
     const bool fits = result && result->is_tensor() && outputs[i].is_tensor() &&
                       outputs[i].tensor().dtype() == result->tensor().dtype() &&
                       outputs[i].tensor().shape() == result->tensor().shape();
@@ -343,46 +349,66 @@ void Program::refer_to_aliases(const Segment& segment, Segment::Frame& frame, Ru
   }
 }
 
-// The caller's buffer where it is bound to a value that the allocation is for.
+// The caller's buffer where it is bound to a value that fills the allocation.
 const Datum* Program::bound_buffer(const Allocation& allocation, const RunState& state) const {
-  if (allocation.values.size() != 1 || state.bound_outputs.empty()) return nullptr;
-  const Allocation::Held& held = allocation.values[0];
-  if (held.output_index < 0 || held.offset != 0) return nullptr;
-  const Datum& bound = state.bound_outputs[static_cast<size_t>(held.output_index)];
-  const bool fits = bound.is_tensor() && bound.tensor().dtype() == held.dtype &&
-                    bound.tensor().shape() == held.shape &&
-                    bound.tensor().bytes() == allocation.bytes;
-  return fits ? &bound : nullptr;
+  if (state.bound_outputs.empty()) return nullptr;
+  for (const Allocation::Held& held : allocation.values) {
+    if (held.output_index < 0 || held.offset != 0) continue;
+    const Datum& bound = state.bound_outputs[static_cast<size_t>(held.output_index)];
+    const bool fits = bound.is_tensor() && bound.tensor().dtype() == held.dtype &&
+                      bound.tensor().shape() == held.shape &&
+                      bound.tensor().bytes() == allocation.bytes;
+    if (fits) return &bound;
+  }
+  return nullptr;
 }
 
 void Program::allocate(const Segment& segment, Segment::Frame& frame, RunState& state) {
   Datum* values = frame.values.data();
   for (size_t i = 0; i < segment.allocations.size(); ++i) {
     const Allocation& allocation = segment.allocations[i];
-    std::shared_ptr<Buffer>& buffer = frame.buffers[i];
-    std::byte* data = nullptr;
-    if (const Datum* bound = bound_buffer(allocation, state)) {
-      data = static_cast<std::byte*>(bound->tensor().raw());
-      state.refer(allocation.values[0].value, bound);
+    const std::span<Datum> made(values, allocation.values.size());
+    values += made.size();
+    const Datum* bound = bound_buffer(allocation, state);
+    if (bound) {
+      frame.buffers[i].reset();
+      lay_into(bound->tensor(), allocation, made);
     } else {
-      // Somebody outside may still hold what the last run made.
-      const auto own = static_cast<long>(allocation.values.size()) + 1;
-      if (!buffer || buffer.use_count() != own) {
-        for (size_t k = 0; k < allocation.values.size(); ++k)
-          values[k] = Datum();
-        buffer = allocated(allocation);
-        for (size_t k = 0; k < allocation.values.size(); ++k) {
-          const Allocation::Held& held = allocation.values[k];
-          values[k] = Tensor(held.dtype, held.shape, buffer, held.offset);
-        }
-      }
-      data = buffer->data();
-      for (size_t k = 0; k < allocation.values.size(); ++k)
-        state.refer(allocation.values[k].value, &values[k]);
+      make_anew(allocation, frame.buffers[i], made);
     }
+    auto* data = static_cast<std::byte*>(bound ? bound->tensor().raw() : frame.buffers[i]->data());
+    for (size_t k = 0; k < made.size(); ++k)
+      state.refer(allocation.values[k].value, made[k].defined() ? &made[k] : bound);
     for (const auto& [pointer, offset] : allocation.pointers)
       frame.pointers[pointer] = data + offset;
-    values += allocation.values.size();
+  }
+}
+
+// The values of an allocation, in a buffer of the caller's: one that is just what the caller gave
+// is left empty. Those of the last run serve again where the buffer was the same.
+void Program::lay_into(const Tensor& bound, const Allocation& allocation, std::span<Datum> made) {
+  for (size_t k = 0; k < made.size(); ++k) {
+    const Allocation::Held& held = allocation.values[k];
+    if (held.offset == 0 && held.shape == bound.shape()) {
+      made[k] = Datum();
+      continue;
+    }
+    const bool is_same = made[k].defined() && made[k].tensor().buffer() == bound.buffer() &&
+                         made[k].tensor().raw() == address_in(bound, held.offset);
+    if (is_same) continue;
+    made[k] = Tensor(held.dtype, held.shape, bound.buffer(), offset_of(bound) + held.offset);
+  }
+}
+
+// In a buffer of its own; that of the last run where nobody outside holds it any more.
+void Program::make_anew(const Allocation& allocation, std::shared_ptr<Buffer>& buffer,
+                        std::span<Datum> made) const {
+  if (buffer && buffer.use_count() == static_cast<long>(made.size()) + 1) return;
+  std::ranges::fill(made, Datum());
+  buffer = allocated(allocation);
+  for (size_t k = 0; k < made.size(); ++k) {
+    const Allocation::Held& held = allocation.values[k];
+    made[k] = Tensor(held.dtype, held.shape, buffer, held.offset);
   }
 }
 

@@ -75,6 +75,9 @@ class Program {
                    std::vector<NodeTiming>* profile);
   void refer_to_aliases(const Segment& segment, Segment::Frame& frame, RunState& state);
   const Datum* bound_buffer(const Allocation& allocation, const RunState& state) const;
+  static void lay_into(const Tensor& bound, const Allocation& allocation, std::span<Datum> made);
+  void make_anew(const Allocation& allocation, std::shared_ptr<Buffer>& buffer,
+                 std::span<Datum> made) const;
   std::shared_ptr<Buffer> allocated(const Allocation& allocation) const;
   void run_steps(Segment& segment, Segment::Frame& frame, RunState& state,
                  std::vector<NodeTiming>* profile);

@@ -3,26 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <cstdlib>
-#include <new>
 #include <thread>
 
-namespace {
-std::atomic<size_t> g_allocations{0};
-}  // namespace
-
-// Counts what this program allocates, to hold a run to allocating nothing.
-[[gnu::noinline]] void* operator new(size_t bytes) {
-  ++g_allocations;
-  if (void* made = std::malloc(bytes ? bytes : 1)) return made;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* data) noexcept {
-  std::free(data);
-}
-[[gnu::noinline]] void operator delete(void* data, size_t) noexcept {
-  std::free(data);
-}
+#include "executor/allocation_count.h"
 
 namespace sardonyx {
 namespace {
@@ -85,10 +68,10 @@ TEST(Session, a_repeated_bound_run_allocates_nothing) {
   session.run_into(in, out);
   session.run_into(in, out);
   const void* bound = out[0].tensor().raw();
-  const size_t before = g_allocations;
+  const AllocationCount count;
   for (int i = 0; i < 10; ++i)
     session.run_into(in, out);
-  EXPECT_EQ(g_allocations - before, 0u);
+  EXPECT_EQ(count.own(), 0u);
   EXPECT_EQ(out[0].tensor().raw(), bound);
 }
 

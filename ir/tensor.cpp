@@ -1,31 +1,27 @@
 #include "ir/tensor.h"
 
-#include <cstdlib>
 #include <cstring>
 #include <new>
 
+#include "ir/memory_blocks.h"
 #include "ir/run_control.h"
 
 namespace sardonyx {
 namespace {
-
-constexpr size_t kAlignment = 64;  // a cache line, and the widest vector
 
 class HeapBuffer : public Buffer {
  public:
   explicit HeapBuffer(size_t bytes) : Buffer(nullptr, bytes) {
     if (const RunControl* control = current_control()) budget_ = control->budget;
     if (budget_) budget_->take(bytes);
-    // Rounded up, so that a kernel may load whole vectors at the end.
-    const size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-    data_ = static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded ? rounded : kAlignment));
+    data_ = static_cast<std::byte*>(take_block(bytes));
     if (!data_) {
       if (budget_) budget_->give_back(bytes);
       fail(ErrorCode::kResourceExhausted, "out of memory: ", bytes, " bytes asked for");
     }
   }
   ~HeapBuffer() override {
-    std::free(data_);
+    give_back_block(data_, size_);
     if (budget_) budget_->give_back(size_);
   }
 

@@ -1,6 +1,7 @@
 #include "providers/onednn/shim.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 
 #if DNNL_VERSION_MAJOR != 2
@@ -72,7 +73,14 @@ void append(std::string& out, const T* values, int count) {
 }  // namespace
 
 const dnnl::engine& cpu_engine() {
-  static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  static const dnnl::engine engine = [] {
+    // oneDNN keeps the code of the last 1024 primitives, which for changing sizes is all that a
+    // process ever made. Plans hold what they need themselves; this many serve plans to come.
+    constexpr int kKeptPrimitives = 256;
+    if (!std::getenv("DNNL_PRIMITIVE_CACHE_CAPACITY"))
+      dnnl::set_primitive_cache_capacity(kKeptPrimitives);
+    return dnnl::engine(dnnl::engine::kind::cpu, 0);
+  }();
   return engine;
 }
 

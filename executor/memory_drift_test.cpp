@@ -1,0 +1,43 @@
+// Memory stays flat over runs of ever new sizes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "executor/session.h"
+
+namespace sardonyx {
+namespace {
+
+size_t resident_bytes() {
+  size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages >> pages;
+  return pages * 4096;
+}
+
+TEST(MemoryDrift, a_thousand_random_sizes_leave_resident_memory_flat) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers hold back what is freed";
+#endif
+  const char* data = std::getenv("SARDONYX_TEST_DATA");
+  if (!data) GTEST_SKIP() << "SARDONYX_TEST_DATA is not set";
+  const auto model = std::filesystem::path(data) / "models/vespa_bert_mlm/model.onnx";
+  const Session session(model, {.intra_op_threads = 1});
+  std::mt19937 random(1);
+  size_t warm = 0, later = 0;
+  for (int run = 0; run < 1000; ++run) {
+    const Shape shape{1 + static_cast<int64_t>(random() % 4),
+                      4 + static_cast<int64_t>(random() % 36)};
+    const std::vector<Datum> inputs(3, Tensor::zeros(DType::kInt64, shape));
+    session.run(inputs);
+    size_t& peak = run < 300 ? warm : later;
+    if (run >= 200) peak = std::max(peak, resident_bytes());
+  }
+  EXPECT_LE(later, warm + (size_t{16} << 20));
+}
+
+}  // namespace
+}  // namespace sardonyx

@@ -1,0 +1,17 @@
+// Memory of buffers. Large blocks come from the operating system and go back to it, since what a
+// heap keeps of blocks of many sizes grows with every new size; a few that were given back last are
+// kept for the next to ask.
+#pragma once
+
+#include <cstddef>
+
+namespace sardonyx {
+
+constexpr size_t kBlockAlignment = 64;  // a cache line, and the widest vector
+
+// At least `bytes` bytes, aligned; nullptr where there is no memory. Not initialised.
+void* take_block(size_t bytes);
+// A block that was taken with the same size.
+void give_back_block(void* block, size_t bytes);
+
+}  // namespace sardonyx
