@@ -32,6 +32,10 @@ bool quantize_pool(Graph& graph, Node& node);
 bool quantize_concat(Graph& graph, Node& node);
 bool quantize_unary(Graph& graph, Node& node);
 
+// Sums of dynamically quantised products.
+bool fuse_integer_scale(Graph& graph, Node& node);
+bool fuse_integer_bias(Graph& graph, Node& node);
+
 // Narrow floats.
 bool widen_float16(Graph& graph, Node& node);
 bool cancel_casts(Graph& graph, Node& node);

@@ -6,6 +6,8 @@ namespace sardonyx {
 namespace {
 
 constexpr Pass kPasses[] = {
+    {"fuse-integer-scale", passes::fuse_integer_scale},
+    {"fuse-integer-bias", passes::fuse_integer_bias},
     {"widen-float16", passes::widen_float16},
     {"cancel-casts", passes::cancel_casts},
     {"recognize-swish", passes::recognize_swish},

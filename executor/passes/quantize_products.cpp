@@ -1,6 +1,7 @@
 // Convolutions and matrix products between DequantizeLinear and QuantizeLinear become integer ops:
-//   Conv to QLinearConv, MatMul to QLinearMatMul, Gemm to QGemm, also where its result is not
-//   quantised. Relu and Clip before the QuantizeLinear become a clamp of the integers.
+//   Conv to QLinearConv, MatMul to QLinearMatMul, Gemm to QGemm; where the result is not quantised
+//   MatMul to MatMulIntegerToFloat and Gemm to QGemm. Relu and Clip before the QuantizeLinear
+//   become a clamp of the integers.
 // The sums are the same real numbers, taken exactly; they are scaled once, so a result that lies at
 // a rounding tie may fall to the other side of it. Biases are rounded to multiples of the products'
 // scale: those that come as such multiples (as the quantisers of the exporters write them) stay.
@@ -100,6 +101,14 @@ Vals qlinear_inputs(Emitter& e, const Dequantized& x, const DequantizedWeights& 
           zero_of(e, y)};
 }
 
+// Do all readers of the result want real numbers?
+bool stays_float(const Node& node) {
+  for (const Use& use : node.outputs[0]->uses) {
+    if (is_quantize(*use.node) || activation_of(*use.node)) return false;
+  }
+  return true;
+}
+
 bool has_rank(const Value& value, size_t rank) {
   return value.type.has_rank() && value.type.rank() == rank;
 }
@@ -136,6 +145,30 @@ std::optional<Val> emit_gemm(Emitter& e, const Node& gemm, const Quantization* y
   return e.emit(op_named("com.microsoft::QGemm"), inputs, Attrs(made), 1)[0];
 }
 
+// The weights of a MatMul, with one scale or one for each column.
+std::optional<DequantizedWeights> matmul_weights(const Node& matmul) {
+  const Value& b = *matmul.inputs[1];
+  if (!b.type.has_rank() || b.type.rank() == 0) return std::nullopt;
+  auto weights = dequantized_weights(matmul, 1, b.type.rank() - 1);
+  if (weights && weights->scales.size() != 1 && !has_rank(b, 2)) return std::nullopt;
+  return weights;
+}
+
+bool quantize_float_matmul(Graph& graph, Node& node) {
+  const auto a = dequantized(node, 0);
+  const auto b = matmul_weights(node);
+  if (!a || !b || !stays_float(node)) return false;
+  GraphEmitter e(graph, &node);
+  e.set_origin(node);
+  const Val made = e.call("com.microsoft::MatMulIntegerToFloat",
+                          {GraphEmitter::wrap(a->integers), GraphEmitter::wrap(b->integers),
+                           scale_of(e, a->quantization), weight_scales(e, *b),
+                           zero_of(e, a->quantization), weight_zeros(e, *b)});
+  replace_value(graph, *node.outputs[0], *GraphEmitter::unwrap(made));
+  graph.erase(node);
+  return true;
+}
+
 }  // namespace
 
 bool quantize_conv(Graph& graph, Node& node) {
@@ -160,17 +193,16 @@ bool quantize_conv(Graph& graph, Node& node) {
 }
 
 bool quantize_matmul(Graph& graph, Node& node) {
+  if (is_op(node, "MatMul")) return quantize_float_matmul(graph, node);
   const auto tail = quantized_tail(graph, node);
   if (!tail || !is_op(*tail->core, "MatMul")) return false;
   const Node& matmul = *tail->core;
-  const Value& b_value = *matmul.inputs[1];
   const auto a = dequantized(matmul, 0);
-  if (!a || !b_value.type.has_rank() || b_value.type.rank() == 0) return false;
+  if (!a) return false;
   GraphEmitter e(graph, &node);
   e.set_origin(matmul);
   Vals inputs;
-  if (const auto b = dequantized_weights(matmul, 1, b_value.type.rank() - 1);
-      b && (b->scales.size() == 1 || has_rank(b_value, 2))) {
+  if (const auto b = matmul_weights(matmul)) {
     inputs = qlinear_inputs(e, *a, *b, tail->quantization);
   } else if (const auto other = dequantized(matmul, 1)) {
     const DequantizedWeights same{other->integers, {other->quantization.scale}, nullptr};
@@ -185,10 +217,7 @@ bool quantize_matmul(Graph& graph, Node& node) {
 
 bool quantize_gemm(Graph& graph, Node& node) {
   if (is_op(node, "Gemm")) {  // with a result that stays float
-    for (const Use& use : node.outputs[0]->uses) {
-      const bool may_be_quantized = is_quantize(*use.node) || activation_of(*use.node);
-      if (may_be_quantized) return false;
-    }
+    if (!stays_float(node)) return false;
     GraphEmitter e(graph, &node);
     e.set_origin(node);
     const auto made = emit_gemm(e, node, nullptr);

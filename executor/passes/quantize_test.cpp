@@ -36,17 +36,19 @@ class Builder {
                       DType dtype = DType::kUInt8) {
     return quantized(input(shape), scale, zero, dtype);
   }
-  // Constant int8 weights, dequantised by a scale for each index of `axis`.
-  Val weights(const Shape& shape, int64_t axis) {
+  Val integers(const Shape& shape) {
     Tensor tensor = Tensor::allocate(DType::kInt8, shape);
     for (int8_t& value : tensor.mutable_values<int8_t>())
       value = static_cast<int8_t>(generator_() % 255 - 127);
+    return e_.constant(tensor);
+  }
+  // Constant int8 weights, dequantised by a scale for each index of `axis`.
+  Val weights(const Shape& shape, int64_t axis) {
     const int64_t channels = shape[static_cast<size_t>(axis)];
     Tensor scales = Tensor::allocate(DType::kFloat, {channels});
     for (float& scale : scales.mutable_values<float>())
       scale = 0.005f + 0.0001f * static_cast<float>(generator_() % 50);
-    return e_.call("DequantizeLinear", {e_.constant(tensor), e_.constant(scales)},
-                   {{"axis", axis}});
+    return e_.call("DequantizeLinear", {integers(shape), e_.constant(scales)}, {{"axis", axis}});
   }
   Val floats(const Shape& shape) {
     Tensor tensor = Tensor::allocate(DType::kFloat, shape);
@@ -151,6 +153,13 @@ TEST(Quantize, products) {
          b.output(b.quantized(b.e().call("MatMul", {b.quantized_input({2, 3, 8}), w}), 0.05f, 99));
        },
        {"QLinearMatMul"}},
+      {"MatMul whose result stays float",
+       [](Builder& b) {
+         const Val y = b.e().call("MatMul", {b.quantized_input({2, 3, 8}), b.weights({8, 5}, 1)});
+         b.output(b.e().call("Add", {y, b.floats({5})}));
+       },
+       {"MatMulIntegerToFloat", "Add"},
+       1e-4f},
       {"MatMul of two activations",
        [](Builder& b) {
          const Val y = b.e().call(
@@ -241,6 +250,45 @@ TEST(Quantize, elementwise) {
   };
   for (const Case& c : cases)
     check(c);
+}
+
+// What quantisers of weights leave, with the scale of the activations found at each run.
+TEST(Quantize, sums_of_dynamic_products) {
+  struct Dynamic {
+    const char* name;
+    Shape weight_scale;
+    Shape bias;
+    std::vector<std::string> ops;
+  };
+  const std::vector<Dynamic> cases = {
+      {"one scale", {}, {6}, {"DynamicQuantizeLinear", "MatMulIntegerToFloat"}},
+      {"a scale for each column", {6}, {6}, {"DynamicQuantizeLinear", "MatMulIntegerToFloat"}},
+      {"a bias for each element",
+       {},
+       {2, 3, 6},
+       {"DynamicQuantizeLinear", "MatMulIntegerToFloat", "Add"}},
+      {"a scale for each row",
+       {3, 1},
+       {6},
+       {"DynamicQuantizeLinear", "MatMulInteger", "Mul", "Cast", "Mul", "Add"}},
+  };
+  for (const Dynamic& c : cases) {
+    SCOPED_TRACE(c.name);
+    Builder b;
+    const Vals x{b.input({2, 3, 8})};
+    const Vals a = b.e().call_many("DynamicQuantizeLinear", x, {}, 3);
+    const Val w = b.integers({8, 6});
+    const Val sums = b.e().call("MatMulInteger", {a[0], w, a[2], b.byte(DType::kInt8, 3)});
+    const Val scale = b.e().call("Mul", {a[1], b.floats(c.weight_scale)});
+    const Val real = b.e().call("Cast", {sums}, {{"to", int64_t{1}}});
+    b.output(b.e().call("Add", {b.e().call("Mul", {real, scale}), b.floats(c.bias)}));
+    const Tensor expected = b.evaluate()[0].tensor();
+    run_passes(b.graph(), fusion_passes(), {.verify_each = true});
+    EXPECT_EQ(op_names(b.graph()), c.ops);
+    const std::vector<double> got = b.evaluate()[0].tensor().to_doubles();
+    for (size_t i = 0; i < got.size(); ++i)
+      EXPECT_NEAR(got[i], expected.to_doubles()[i], 1e-4) << "element " << i;
+  }
 }
 
 TEST(Quantize, moves_integers) {

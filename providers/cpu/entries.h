@@ -14,6 +14,8 @@ std::span<const KernelEntry> reduce_entries();
 std::span<const KernelEntry> movement_entries();
 std::span<const KernelEntry> logic_entries();
 std::span<const KernelEntry> quantized_entries();
+std::span<const KernelEntry> integer_convolution_entries();
+std::span<const KernelEntry> integer_product_entries();
 
 // Row-major only: what every kernel here asks of its inputs, whatever they come as.
 inline bool all_of(std::span<const KernelTensor> tensors, DType dtype) {

@@ -66,13 +66,65 @@ HWY_INLINE void join_rows(const ByteScales& scales, const T* a, bool a_steps, co
 const auto kPlus = [](auto x, auto y) HWY_ATTR { return hn::Add(x, y); };
 const auto kTimes = [](auto x, auto y) HWY_ATTR { return hn::Mul(x, y); };
 
+// Sums of scaled bytes in units of the result: approximately x = a * times_a + b * times_b +
+// offset, right to kMargin.
+struct QuickSum {
+  float times_a, times_b, offset;
+  bool is_right;
+};
+constexpr float kMargin = 5e-4f;
+
+HWY_INLINE QuickSum quick_sum(const ByteScales& scales) {
+  QuickSum sum{scales.a.scale / scales.out.scale, scales.b.scale / scales.out.scale, 0, false};
+  const float from_a = static_cast<float>(scales.a.zero) * sum.times_a;
+  const float from_b = static_cast<float>(scales.b.zero) * sum.times_b;
+  sum.offset = -from_a - from_b;
+  // Three roundings of numbers of up to this size are below kMargin together.
+  constexpr float kLargest = 2048;
+  sum.is_right =
+      256 * std::fabs(sum.times_a) < kLargest / 2 && 256 * std::fabs(sum.times_b) < kLargest / 2;
+  return sum;
+}
+
+// Where the approximate sum is no closer to a rounding tie than its error, it rounds as the exact
+// one; the other rows of lanes are computed step by step.
+template <typename T>
+HWY_INLINE void add_rows(const ByteScales& scales, const T* a, bool a_steps, const T* b,
+                         bool b_steps, T* out, size_t count) {
+  const QuickSum quick = quick_sum(scales);
+  if (!quick.is_right || !a_steps || !b_steps) {
+    return join_rows(scales, a, a_steps, b, b_steps, out, count, kPlus);
+  }
+  const D d;
+  const DInt d_int;
+  const hn::Rebind<T, D> narrow;
+  const auto real = [&](const T* source) HWY_ATTR {
+    return hn::ConvertTo(d, hn::PromoteTo(d_int, hn::LoadU(narrow, source)));
+  };
+  const auto times_a = hn::Set(d, quick.times_a), times_b = hn::Set(d, quick.times_b);
+  const auto offset = hn::Set(d, quick.offset), tie = hn::Set(d, 0.5f - kMargin);
+  const auto zero = hn::Set(d_int, scales.out.zero);
+  size_t i = 0;
+  for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) {
+    const V sum = hn::MulAdd(real(a + i), times_a, hn::MulAdd(real(b + i), times_b, offset));
+    const auto nearest = hn::NearestInt(sum);
+    const V off = hn::Abs(hn::Sub(sum, hn::ConvertTo(d, nearest)));
+    if (hn::AllFalse(d, hn::Gt(off, tie))) {
+      hn::StoreU(hn::DemoteTo(narrow, hn::Add(nearest, zero)), narrow, out + i);
+    } else {
+      join_rows(scales, a + i, true, b + i, true, out + i, hn::Lanes(d), kPlus);
+    }
+  }
+  join_rows(scales, a + i, true, b + i, true, out + i, count - i, kPlus);
+}
+
 void AddUnsigned(const ByteScales& scales, const uint8_t* a, bool a_steps, const uint8_t* b,
                  bool b_steps, uint8_t* out, size_t count) {
-  join_rows(scales, a, a_steps, b, b_steps, out, count, kPlus);
+  add_rows(scales, a, a_steps, b, b_steps, out, count);
 }
 void AddSigned(const ByteScales& scales, const int8_t* a, bool a_steps, const int8_t* b,
                bool b_steps, int8_t* out, size_t count) {
-  join_rows(scales, a, a_steps, b, b_steps, out, count, kPlus);
+  add_rows(scales, a, a_steps, b, b_steps, out, count);
 }
 void MultiplyUnsigned(const ByteScales& scales, const uint8_t* a, bool a_steps, const uint8_t* b,
                       bool b_steps, uint8_t* out, size_t count) {

@@ -34,5 +34,7 @@ std::span<const KernelEntry> join_kernels();
 std::span<const KernelEntry> resize_kernels();
 std::span<const KernelEntry> integer_kernels();
 std::span<const KernelEntry> quantized_kernels();
+std::span<const KernelEntry> quantized_pool_kernels();
+std::span<const KernelEntry> quantized_to_float_kernels();
 
 }  // namespace sardonyx::onednn

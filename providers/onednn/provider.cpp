@@ -89,7 +89,8 @@ const Provider& onednn_provider() {
           onednn::gemm_kernels(), onednn::pool_kernels(), onednn::normalization_kernels(),
           onednn::softmax_kernels(), onednn::recurrent_kernels(), onednn::elementwise_kernels(),
           onednn::join_kernels(), onednn::resize_kernels(), onednn::integer_kernels(),
-          onednn::quantized_kernels()}) {
+          onednn::quantized_kernels(), onednn::quantized_pool_kernels(),
+          onednn::quantized_to_float_kernels()}) {
       all.insert(all.end(), family.begin(), family.end());
     }
     return all;

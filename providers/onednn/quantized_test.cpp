@@ -45,6 +45,12 @@ Tensor scales(int64_t count, float base) {
   return tensor;
 }
 
+LayoutPtr channels_last_of(const Tensor& tensor) {
+  const size_t rank = tensor.rank();
+  if (rank < 3 || rank > 5) return nullptr;
+  return layout_of(channels_last_desc(data_type_of(tensor.dtype()), tensor.shape()));
+}
+
 // Elements that differ from the reference's, all of them by one.
 int64_t differences(const std::string& op_name, const AttrMap& attributes,
                     const std::vector<Tensor>& inputs, uint32_t constants, bool layouts) {
@@ -56,6 +62,7 @@ int64_t differences(const std::string& op_name, const AttrMap& attributes,
   const Tensor expected = evaluate(op, attrs, data, 1)[0].tensor();
   RunOptions options;
   options.layouts = layouts;
+  if (layouts) options.incoming = {channels_last_of(inputs[0])};
   options.threads = 2;
   options.constants = constants;
   PreparedRun run(op, attrs, inputs, {Datum(expected).type()}, options);
@@ -156,6 +163,35 @@ TEST_P(Quantized, products_give_the_integers_of_the_reference) {
                           {a, a_scale, a_zero, transposed, b_scale, b_zero, {}, y_scale, y_zero},
                           0x1fe, true),
               1);
+  }
+}
+
+// A mean is taken of exact sums, the reference's of rounded products: next to a tie they may
+// differ.
+TEST_P(Quantized, pools_give_the_integers_of_the_reference) {
+  const Tensor x_scale = Tensor::scalar(0.02f), x_zero = byte(x_type(), 60);
+  const Tensor y_scale = Tensor::scalar(0.017f), y_zero = byte(x_type(), 70);
+  const auto inputs = [&](const Shape& shape) {
+    return std::vector{random_bytes(x_type(), shape, 8), x_scale, x_zero, y_scale, y_zero};
+  };
+  const AttrMap windows{{"kernel_shape", Ints{3, 3}},
+                        {"strides", Ints{2, 2}},
+                        {"pads", Ints{1, 1, 1, 1}},
+                        {"ceil_mode", int64_t{1}}};
+  AttrMap counting = windows;
+  counting["count_include_pad"] = int64_t{1};
+  counting["ceil_mode"] = int64_t{0};
+  for (const bool layouts : {false, true}) {
+    const auto check = [&](const char* op, const AttrMap& attrs, const Shape& shape) {
+      EXPECT_LE(differences(op, attrs, inputs(shape), 0, layouts), 2) << op << to_text(shape);
+    };
+    check("com.microsoft::QLinearGlobalAveragePool", {{"channels_last", int64_t{0}}},
+          {2, 300, 7, 7});
+    check("com.microsoft::QLinearGlobalAveragePool", {{"channels_last", int64_t{1}}},
+          {1, 9, 8, 40});
+    check("com.microsoft::QLinearAveragePool", windows, {2, 40, 16, 15});
+    check("com.microsoft::QLinearAveragePool", counting, {2, 40, 9, 10});
+    check("com.microsoft::QLinearAveragePool", {{"kernel_shape", Ints{2}}}, {1, 5, 12});
   }
 }
 

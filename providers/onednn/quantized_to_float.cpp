@@ -1,0 +1,100 @@
+// com.microsoft's MatMulIntegerToFloat: a product of bytes, scaled to float, plus a row. The scale
+// and the zero point of A may come with the run, as DynamicQuantizeLinear makes them.
+#include "providers/onednn/bytes.h"
+#include "providers/onednn/entries.h"
+#include "providers/onednn/matmul.h"
+
+namespace sardonyx::onednn {
+namespace {
+
+enum Input { kA, kB, kAScale, kBScale, kAZero, kBZero, kBias };
+
+const char* refusal(const KernelRequest& request) {
+  if (!is_byte(request.inputs[kA].dtype) || !is_byte(request.inputs[kB].dtype)) return "no bytes";
+  if (request.outputs[0].dtype != DType::kFloat) return "only float is made here";
+  if (!has_exact_byte_products()) return "this CPU's sums of byte products are not exact";
+  for (const size_t slot : {kB, kBScale, kBZero}) {
+    if (request.has(slot) && !request.inputs[slot].constant) {
+      return "the weights, their scales or zero points are no constants";
+    }
+  }
+  for (const size_t slot : {kAScale, kAZero}) {
+    if (request.has(slot) && element_count(request.inputs[slot].shape) != 1) {
+      return "more than one scale or zero point of the source";
+    }
+  }
+  return nullptr;
+}
+
+Desc row_desc(size_t rank, int64_t size) {
+  Extents dims(rank, 1);
+  dims.back() = size;
+  return plain_desc(memory::data_type::f32, dims);
+}
+
+bool is_row(const Shape& shape, int64_t columns) {
+  return element_count(shape) == columns && shape.back() == columns;
+}
+
+Prepared prepare(const KernelRequest& request) {
+  if (const char* why = refusal(request)) return Prepared::refuse(why);
+  const MatMulDims dims = matmul_dims(request.inputs[kA].shape, request.inputs[kB].shape);
+  const size_t rank = dims.dst.size();
+  const int64_t columns = dims.dst.back();
+  if (rank > kMaxRank) return Prepared::refuse("too many batch dims");
+  for (const size_t slot : {kBScale, kBZero}) {
+    if (!request.has(slot)) continue;
+    const int64_t count = element_count(request.inputs[slot].shape);
+    if (count != 1 && (count != columns || request.inputs[kB].shape.size() != 2)) {
+      return Prepared::refuse("scales or zero points of the weights that differ between matrices");
+    }
+  }
+  if (request.has(kBias) && !is_row(request.inputs[kBias].shape, columns)) {
+    return Prepared::refuse("the bias is not one row");
+  }
+  const auto b_scales = request.inputs[kBScale].constant->values<float>();
+  IntegerScaling scaling{.source_zero_at_run = request.has(kAZero)};
+  scaling.scales.assign(b_scales.begin(), b_scales.end());
+  scaling.scale_dim = static_cast<int>(rank) - 1;
+  const Desc one = row_desc(rank, 1), row = row_desc(rank, columns);
+  scaling.post_ops = {{PostOp::Kind::kBinary, algorithm::binary_mul, 0, 0, one}};
+  if (request.has(kBias)) {
+    scaling.post_ops.push_back({PostOp::Kind::kBinary, algorithm::binary_add, 0, 0, row});
+  }
+  const Desc src = plain_desc(data_type_of(request.inputs[kA].dtype), dims.a);
+  const Desc stored = plain_desc(memory::data_type::s8, dims.b);
+  const Desc dst = plain_desc(memory::data_type::f32, dims.dst);
+  const MaybePrimitive primitive =
+      matmul({src, any_desc(memory::data_type::s8, dims.b), {}, dst}, attributes(scaling));
+  if (!primitive || primitive->is_reference()) return Prepared::refuse("no fast form in oneDNN");
+  const auto weights =
+      CenteredWeights::of(*request.inputs[kB].constant,
+                          request.has(kBZero) ? request.inputs[kBZero].constant : nullptr, 1);
+  if (!weights) return Prepared::refuse("weights without their zero point do not fit into int8");
+  ProgramBuilder builder(request);
+  ProgramBuilder::Args args{
+      {DNNL_ARG_SRC, builder.input(kA, src)},
+      {DNNL_ARG_WEIGHTS, weights->place(builder, kB, stored, primitive->weights())},
+      {binary_argument(0), builder.input_as(kAScale, one)}};
+  if (request.has(kBias)) args.emplace_back(binary_argument(1), builder.input_as(kBias, row));
+  if (request.has(kAZero)) {
+    const auto zero = builder.scratch(plain_desc(memory::data_type::s32, {1}));
+    builder.copy(builder.input_as(kAZero, plain_desc(request.inputs[kA].dtype, {1})), zero);
+    args.emplace_back(kSourceZeroPoint, zero);
+  }
+  args.emplace_back(DNNL_ARG_DST, builder.output(0, dst));
+  builder.step(*primitive, args);
+  return builder.finish(primitive->implementation());
+}
+
+constexpr KernelEntry kEntries[] = {
+    {"com.microsoft::MatMulIntegerToFloat", "matmul", guarded<prepare>},
+};
+
+}  // namespace
+
+std::span<const KernelEntry> quantized_to_float_kernels() {
+  return kEntries;
+}
+
+}  // namespace sardonyx::onednn
