@@ -24,7 +24,7 @@ bool is_resize_of_nearest(const Node& node) {
 bool only_moves(const Node& node) {
   static constexpr std::string_view kNames[] = {
       "Reshape", "Flatten", "Squeeze",      "Unsqueeze",    "Transpose", "Slice",
-      "Gather",  "Split",   "DepthToSpace", "SpaceToDepth", "MaxPool",   "ReduceMax"};
+      "Gather",  "Split",   "DepthToSpace", "SpaceToDepth", "MaxPool"};
   if (!node.op->domain.empty()) return false;
   if (is_op(node, "MaxPool")) return node.outputs.size() == 1;
   return std::ranges::count(kNames, node.op->name) > 0 || is_resize_of_nearest(node);

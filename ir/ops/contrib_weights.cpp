@@ -4,6 +4,7 @@
 #include "ir/convert.h"
 #include "ir/ops/contrib_body.h"
 #include "ir/ops/infer.h"
+#include "ir/ops/nbits.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
 
@@ -32,24 +33,6 @@ std::vector<float> read_floats(const TensorView& x) {
 }
 
 // --- MatMulNBits ---
-
-struct NBitsAttrs {
-  int64_t K = 0, N = 0, accuracy_level = 0, bits = 4, block_size = 0, weight_prepacked = 0;
-  static auto fields() {
-    using A = NBitsAttrs;
-    return std::tuple{required("K", &A::K),
-                      required("N", &A::N),
-                      field("accuracy_level", &A::accuracy_level),
-                      field("bits", &A::bits),
-                      required("block_size", &A::block_size),
-                      field("weight_prepacked", &A::weight_prepacked)};
-  }
-  int64_t blocks() const { return blocks_of(K, block_size); }
-  int64_t block_bytes() const { return block_size * bits / 8; }
-  int64_t zero_point_bytes() const { return blocks_of(blocks() * bits, 8); }
-};
-
-enum NBitsInput { kA, kB, kScales, kZeroPoints, kGroups, kBias };
 
 void require_count(InferContext& c, size_t input, int64_t wanted) {
   const std::optional<Shape> shape = c.type(input).known_shape();

@@ -122,7 +122,28 @@ TEST(CpuKernels, agree_with_the_reference_on_larger_shapes) {
     sample.inputs[4] = {.value = Tensor::vector(lengths)};
     return sample;
   };
+  const auto nbits = [](int64_t bits, int64_t block, bool has_zeros) {
+    const int64_t k = 150, n = 37, blocks = (k + block - 1) / block;
+    const auto bytes = [](Shape shape) {
+      return SampleInput{.shape = std::move(shape), .low = 0, .high = 255, .dtype = DType::kUInt8};
+    };
+    SampleInput scales = floats({n, blocks}), zeros = bytes({n * ((blocks * bits + 7) / 8)});
+    scales.low = 0.001;
+    scales.high = 0.01;
+    zeros.omitted = !has_zeros;
+    return Sample{{floats({2, 3, k}),
+                   bytes({n, blocks, block * bits / 8}),
+                   scales,
+                   zeros,
+                   {.omitted = true},
+                   floats({n})},
+                  {{"K", k}, {"N", n}, {"bits", bits}, {"block_size", block}}};
+  };
   const Case cases[] = {
+      {"com.microsoft::MatMulNBits", nbits(4, 32, true)},
+      {"com.microsoft::MatMulNBits", nbits(4, 16, false)},
+      {"com.microsoft::MatMulNBits", nbits(8, 64, true)},
+      {"com.microsoft::MatMulNBits", nbits(2, 16, true)},
       {"Add", {{floats({3, 1, 257, 65}), floats({5, 1, 65})}}},
       {"Mul", {{floats({40000}), floats({})}}},
       {"Relu", {{floats({40001})}}},

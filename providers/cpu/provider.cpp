@@ -9,10 +9,11 @@ namespace sardonyx {
 const Provider& cpu_provider() {
   static const std::vector<KernelEntry> entries = [] {
     std::vector<KernelEntry> all;
-    for (const auto part : {cpu::elementwise_entries(), cpu::recurrent_entries(),
-                            cpu::reduce_entries(), cpu::convert_entries(), cpu::movement_entries(),
-                            cpu::logic_entries(), cpu::quantized_entries(),
-                            cpu::integer_convolution_entries(), cpu::integer_product_entries()})
+    for (const auto part :
+         {cpu::elementwise_entries(), cpu::recurrent_entries(), cpu::reduce_entries(),
+          cpu::convert_entries(), cpu::movement_entries(), cpu::logic_entries(),
+          cpu::quantized_entries(), cpu::integer_convolution_entries(),
+          cpu::integer_product_entries(), cpu::nbits_entries()})
       all.insert(all.end(), part.begin(), part.end());
     return all;
   }();

@@ -36,5 +36,6 @@ std::span<const KernelEntry> integer_kernels();
 std::span<const KernelEntry> quantized_kernels();
 std::span<const KernelEntry> quantized_pool_kernels();
 std::span<const KernelEntry> quantized_to_float_kernels();
+std::span<const KernelEntry> quantized_join_kernels();
 
 }  // namespace sardonyx::onednn

@@ -90,7 +90,7 @@ const Provider& onednn_provider() {
           onednn::softmax_kernels(), onednn::recurrent_kernels(), onednn::elementwise_kernels(),
           onednn::join_kernels(), onednn::resize_kernels(), onednn::integer_kernels(),
           onednn::quantized_kernels(), onednn::quantized_pool_kernels(),
-          onednn::quantized_to_float_kernels()}) {
+          onednn::quantized_to_float_kernels(), onednn::quantized_join_kernels()}) {
       all.insert(all.end(), family.begin(), family.end());
     }
     return all;

@@ -62,7 +62,10 @@ int64_t differences(const std::string& op_name, const AttrMap& attributes,
   const Tensor expected = evaluate(op, attrs, data, 1)[0].tensor();
   RunOptions options;
   options.layouts = layouts;
-  if (layouts) options.incoming = {channels_last_of(inputs[0])};
+  for (size_t i = 0; layouts && i < inputs.size(); ++i) {
+    const bool is_constant = constants >> i & 1u;
+    options.incoming.push_back(is_constant ? nullptr : channels_last_of(inputs[i]));
+  }
   options.threads = 2;
   options.constants = constants;
   PreparedRun run(op, attrs, inputs, {Datum(expected).type()}, options);
@@ -192,6 +195,29 @@ TEST_P(Quantized, pools_give_the_integers_of_the_reference) {
     check("com.microsoft::QLinearAveragePool", windows, {2, 40, 16, 15});
     check("com.microsoft::QLinearAveragePool", counting, {2, 40, 9, 10});
     check("com.microsoft::QLinearAveragePool", {{"kernel_shape", Ints{2}}}, {1, 5, 12});
+  }
+}
+
+TEST_P(Quantized, concat_gives_the_integers_of_the_reference) {
+  const Tensor y_scale = Tensor::scalar(0.03f), y_zero = byte(y_type(), 20);
+  for (const int64_t axis : {1, 2, 0}) {
+    Shape other{2, 24, 5, 6};
+    other[static_cast<size_t>(axis)] += 3;
+    const std::vector<Tensor> inputs{y_scale,
+                                     y_zero,
+                                     random_bytes(x_type(), {2, 24, 5, 6}, 9),
+                                     Tensor::scalar(0.05f),
+                                     byte(x_type(), 7),
+                                     random_bytes(y_type(), other, 10),
+                                     y_scale,
+                                     y_zero};
+    for (const bool layouts : {false, true}) {
+      EXPECT_EQ(differences("com.microsoft::QLinearConcat", {{"axis", axis}}, inputs, 0b11011011,
+                            layouts),
+                0)
+          << "axis " << axis;
+    }
+    EXPECT_EQ(differences("Concat", {{"axis", axis}}, {inputs[5], inputs[5]}, 0, true), 0);
   }
 }
 

@@ -1,11 +1,11 @@
-// Resize of float32 images, nearest and linear, where oneDNN takes the same elements with the same
-// weights: that is compared axis by axis when the kernel is prepared.
+// Resize of float32 images, nearest and linear, and of bytes, nearest alone, where oneDNN takes the
+// same elements with the same weights: that is compared axis by axis when the kernel is prepared.
 #include <algorithm>
 #include <cmath>
 
 #include "ir/ops/resize_axis.h"
+#include "providers/onednn/bytes.h"
 #include "providers/onednn/entries.h"
-#include "providers/onednn/program.h"
 
 namespace sardonyx::onednn {
 namespace {
@@ -62,7 +62,8 @@ std::vector<ops::ResizeAxis> axes_of(const KernelRequest& request, const ops::Re
 
 Prepared prepare_resize(const KernelRequest& request) {
   const auto& attrs = request.attrs<ops::ResizeAttrs>();
-  if (request.inputs[kX].dtype != DType::kFloat)
+  const bool picks_bytes = is_byte(request.inputs[kX].dtype) && attrs.mode == "nearest";
+  if (request.inputs[kX].dtype != DType::kFloat && !picks_bytes)
     return Prepared::refuse("only float is computed here");
   const Shape& x = request.inputs[kX].shape;
   if (x.size() < 3 || x.size() > 5) return Prepared::refuse("only 1 to 3 spatial axes");

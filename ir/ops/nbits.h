@@ -1,0 +1,30 @@
+// Attributes of com.microsoft's MatMulNBits: weights [N, K] in 2, 4 or 8 bits, in blocks along K.
+#pragma once
+
+#include <cstdint>
+#include <tuple>
+
+#include "ir/attributes.h"
+
+namespace sardonyx::ops {
+
+struct NBitsAttrs {
+  int64_t K = 0, N = 0, accuracy_level = 0, bits = 4, block_size = 0, weight_prepacked = 0;
+  static auto fields() {
+    using A = NBitsAttrs;
+    return std::tuple{required("K", &A::K),
+                      required("N", &A::N),
+                      field("accuracy_level", &A::accuracy_level),
+                      field("bits", &A::bits),
+                      required("block_size", &A::block_size),
+                      field("weight_prepacked", &A::weight_prepacked)};
+  }
+  int64_t blocks() const { return (K + block_size - 1) / block_size; }
+  int64_t block_bytes() const { return block_size * bits / 8; }
+  // Of a row of packed zero points.
+  int64_t zero_point_bytes() const { return (blocks() * bits + 7) / 8; }
+};
+
+enum NBitsInput { kA, kB, kScales, kZeroPoints, kGroups, kBias };
+
+}  // namespace sardonyx::ops
