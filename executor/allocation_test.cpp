@@ -102,8 +102,6 @@ const std::map<std::string, std::string_view> kGaps = {
     {"deeplab_v3_257", "Resize's tables of interpolation"},
     {"gpt2_contrib_fp32", "com.microsoft Attention and SkipLayerNormalization"},
     {"lgbm_hummingbird", "OneHot"},
-    {"mnist_convinteger", "ConvInteger's list of taps"},
-    {"mobilenet_qdq", "an op without a kernel for its types runs as a program of its body"},
     {"policy_g1_mlp", "an output that is a reshaped part of a larger value is copied out of it"},
     {"thai2rom_encoder", "TopK's order"},
     {"xgb_regressor", "TreeEnsembleRegressor's rows and scores"},
