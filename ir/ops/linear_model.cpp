@@ -19,6 +19,23 @@ using Strings = std::vector<std::string>;
 
 constexpr DTypeSet kFeatures{DType::kFloat, DType::kDouble, DType::kInt64, DType::kInt32};
 
+// The sum of products, in several partial sums: a single one would wait for each addition.
+double dot(const double* values, const float* coefficients, int64_t count) {
+  constexpr int64_t kParts = 8;
+  double parts[kParts] = {};
+  int64_t i = 0;
+  for (; i + kParts <= count; i += kParts) {
+    for (int64_t k = 0; k < kParts; ++k)
+      parts[k] += values[i + k] * double{coefficients[i + k]};
+  }
+  double sum = 0;
+  for (; i < count; ++i)
+    sum += values[i] * double{coefficients[i]};
+  for (const double part : parts)
+    sum += part;
+  return sum;
+}
+
 // scores[rows, targets] = x[rows, features] * coefficients[targets, features]^T + intercepts.
 std::vector<float> linear_scores(const TensorView& x, const Floats& coefficients,
                                  const Floats& intercepts, int64_t targets) {
@@ -29,12 +46,10 @@ std::vector<float> linear_scores(const TensorView& x, const Floats& coefficients
   for (int64_t row = 0; row < rows; ++row) {
     check_interrupted();
     for (int64_t target = 0; target < targets; ++target) {
-      double sum = intercepts.empty() ? 0 : intercepts[static_cast<size_t>(target)];
-      for (int64_t i = 0; i < features; ++i) {
-        sum += values[static_cast<size_t>(row * features + i)] *
-               coefficients[static_cast<size_t>(target * features + i)];
-      }
-      scores.push_back(static_cast<float>(sum));
+      const double intercept = intercepts.empty() ? 0 : intercepts[static_cast<size_t>(target)];
+      const double sum = dot(values.data() + row * features,
+                             coefficients.data() + target * features, features);
+      scores.push_back(static_cast<float>(intercept + sum));
     }
   }
   return scores;

@@ -1,5 +1,7 @@
 // Ops that only move elements, of every type of whole bytes: each is a few strided blocks, worked
 // out ahead and shared out among threads.
+#include "providers/cpu/movement.h"
+
 #include <omp.h>
 
 #include <algorithm>
@@ -8,42 +10,11 @@
 #include "ir/ops/image.h"
 #include "ir/ops/join.h"
 #include "ir/ops/shape.h"
-#include "ir/ops/strided_copy.h"
 #include "providers/cpu/entries.h"
 #include "providers/cpu/grid.h"
 
 namespace sardonyx::cpu {
 namespace {
-
-struct Move {
-  size_t input, output;
-  BlockCopy copy;
-};
-
-class MovementKernel : public Kernel {
- public:
-  MovementKernel(std::vector<Move> moves, int threads) : moves_(std::move(moves)) {
-    int64_t total = 0;
-    for (const Move& move : moves_)
-      total += move.copy.count();
-    threads_ = static_cast<int>(std::min<int64_t>(threads, total / kElementsPerThread + 1));
-  }
-
-  void run(const KernelArgs& args) const override {
-    if (threads_ <= 1) return run_share(args, 0, 1);
-#pragma omp parallel num_threads(threads_)
-    run_share(args, omp_get_thread_num(), omp_get_num_threads());
-  }
-
- private:
-  void run_share(const KernelArgs& args, int64_t share, int64_t shares) const {
-    for (const Move& move : moves_)
-      move.copy.run_part(args.inputs[move.input], args.outputs[move.output], share, shares);
-  }
-
-  std::vector<Move> moves_;
-  int threads_;
-};
 
 // Fills the output, then lays the input into it.
 class PadKernel : public Kernel {
@@ -199,6 +170,24 @@ constexpr KernelEntry kEntries[] = {
 };
 
 }  // namespace
+
+MovementKernel::MovementKernel(std::vector<Move> moves, int threads) : moves_(std::move(moves)) {
+  int64_t total = 0;
+  for (const Move& move : moves_)
+    total += move.copy.count();
+  threads_ = static_cast<int>(std::min<int64_t>(threads, total / kElementsPerThread + 1));
+}
+
+void MovementKernel::run(const KernelArgs& args) const {
+  if (threads_ <= 1) return run_share(args, 0, 1);
+#pragma omp parallel num_threads(threads_)
+  run_share(args, omp_get_thread_num(), omp_get_num_threads());
+}
+
+void MovementKernel::run_share(const KernelArgs& args, int64_t share, int64_t shares) const {
+  for (const Move& move : moves_)
+    move.copy.run_part(args.inputs[move.input], args.outputs[move.output], share, shares);
+}
 
 std::span<const KernelEntry> movement_entries() {
   return kEntries;

@@ -1,9 +1,32 @@
 // Concat of float32 values in a blocked layout, along any axis that keeps the blocks whole.
+#include "providers/cpu/movement.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/program.h"
 
 namespace sardonyx::onednn {
 namespace {
+
+// Without blocks the parts are strided, whatever the order of the dims.
+std::optional<Prepared> as_movement(const KernelRequest& request, const std::vector<Desc>& sources,
+                                    const Desc& target, size_t axis) {
+  const auto to_strides = plain_strides(target);
+  if (!to_strides) return std::nullopt;
+  std::vector<cpu::Move> moves;
+  Prepared prepared;
+  int64_t begin = 0;
+  for (size_t input = 0; input < sources.size(); ++input) {
+    auto block = movement_between(sources[input], target);
+    if (!block) return std::nullopt;
+    block->to_offset = begin * (*to_strides)[axis];
+    moves.push_back({input, 0, BlockCopy(DType::kFloat, std::move(*block))});
+    prepared.input_layouts.push_back(layout_of(sources[input]));
+    begin += sources[input].dims()[axis];
+  }
+  prepared.kernel = std::make_unique<cpu::MovementKernel>(std::move(moves), request.threads);
+  prepared.implementation = "strided";
+  prepared.output_layouts = {layout_of(target)};
+  return prepared;
+}
 
 Prepared prepare_concat(const KernelRequest& request) {
   const Desc* model = nullptr;
@@ -26,6 +49,8 @@ Prepared prepare_concat(const KernelRequest& request) {
       return Prepared::refuse("channels do not fill their blocks");
     }
   }
+  if (auto moved = as_movement(request, sources, *target, static_cast<size_t>(axis)))
+    return std::move(*moved);
   const MaybePrimitive primitive = concat(*target, static_cast<int>(axis), sources, attributes());
   if (!primitive || primitive->is_reference()) return Prepared::refuse("no fast form in oneDNN");
   ProgramBuilder builder(request);

@@ -1,5 +1,9 @@
 #include "providers/onednn/layout.h"
 
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
 #include <omp.h>
 
 namespace sardonyx::onednn {
@@ -22,6 +26,22 @@ Desc desc_of(DType dtype, const Shape& shape, const LayoutPtr& layout) {
 
 Desc desc_of(const KernelTensor& tensor) {
   return desc_of(tensor.dtype, tensor.shape, tensor.layout);
+}
+
+std::optional<StridedBlock> movement_between(const Desc& from, const Desc& to) {
+  const auto from_strides = plain_strides(from), to_strides = plain_strides(to);
+  if (!from_strides || !to_strides) return std::nullopt;
+  std::vector<size_t> order(to_strides->size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, std::greater(), [&](size_t dim) { return (*to_strides)[dim]; });
+  const Extents sizes = from.dims();
+  StridedBlock block;
+  for (const size_t dim : order) {
+    block.sizes.push_back(sizes[dim]);
+    block.from_strides.push_back((*from_strides)[dim]);
+    block.to_strides.push_back((*to_strides)[dim]);
+  }
+  return block;
 }
 
 ThreadScope::ThreadScope(int threads) : wanted_(threads), previous_(omp_get_max_threads()) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ir/kernel.h"
+#include "ir/ops/strided_copy.h"
 #include "providers/onednn/shim.h"
 
 namespace sardonyx::onednn {
@@ -25,6 +26,10 @@ LayoutPtr layout_of(const Desc& desc);
 // How the tensor lies in memory now.
 Desc desc_of(const KernelTensor& tensor);
 Desc desc_of(DType dtype, const Shape& shape, const LayoutPtr& layout);
+
+// Moves elements that lie as `from` says to where `to` puts them, walked in the order of what is
+// written; nullopt where either has blocks. The dims are those of `from`.
+std::optional<StridedBlock> movement_between(const Desc& from, const Desc& to);
 
 // Sets OpenMP's number of threads for the calling thread, in which oneDNN makes and runs its
 // primitives: a primitive made for n threads must run with n.

@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "providers/cpu/movement.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/program.h"
 
@@ -45,6 +46,16 @@ Prepared prepare_guarded(const KernelRequest& request, size_t checked,
 
 namespace {
 
+// A change of layout without blocks is a transposition, which oneDNN does one element at a time.
+std::optional<Prepared> as_movement(DType dtype, const Desc& from, const Desc& to, int threads) {
+  auto block = movement_between(from, to);
+  if (!block) return std::nullopt;
+  std::vector<cpu::Move> moves;
+  moves.push_back({0, 0, BlockCopy(dtype, std::move(*block))});
+  return Prepared::accept(std::make_unique<cpu::MovementKernel>(std::move(moves), threads),
+                          "strided");
+}
+
 Prepared prepare_reorder_guarded(DType dtype, const Shape& shape, const LayoutPtr& from,
                                  const LayoutPtr& to, int threads) {
   // Where the dims of the layout are not those of the shape, the row-major side is seen by the
@@ -53,6 +64,7 @@ Prepared prepare_reorder_guarded(DType dtype, const Shape& shape, const LayoutPt
   const auto side = [&](const LayoutPtr& layout) {
     return layout ? desc_of(dtype, shape, layout) : plain_desc(known.data_type(), known.dims());
   };
+  if (auto moved = as_movement(dtype, side(from), side(to), threads)) return std::move(*moved);
   const MaybePrimitive primitive = reorder(side(from), side(to), attributes());
   if (!primitive) {
     return Prepared::refuse(text("oneDNN has no reorder from ", layout_text(side(from)), " to ",

@@ -172,6 +172,17 @@ bool is_row_major(const Desc& desc) {
   return true;
 }
 
+std::optional<Extents> plain_strides(const Desc& desc) {
+  const dnnl_memory_desc_t& md = desc.data;
+  if (!is_blocked(desc) || md.extra.flags != dnnl_memory_extra_flag_none || md.offset0 != 0 ||
+      md.format_desc.blocking.inner_nblks != 0 ||
+      !std::equal(md.dims, md.dims + md.ndims, md.padded_dims)) {
+    return std::nullopt;
+  }
+  const auto& strides = md.format_desc.blocking.strides;
+  return Extents(strides, strides + md.ndims);
+}
+
 std::string layout_text(const Desc& desc) {
   const dnnl_memory_desc_t& md = desc.data;
   if (!is_blocked(desc)) return "opaque";

@@ -45,6 +45,8 @@ bool is_row_major(const Desc& desc);
 // A blocked layout with strides, as opposed to one that only its primitive reads (Winograd, packed
 // recurrent weights).
 bool is_blocked(const Desc& desc);
+// Steps of the dims, in elements, where the elements lie without blocks and padding.
+std::optional<Extents> plain_strides(const Desc& desc);
 // "aBcd16b". Not unique.
 std::string layout_text(const Desc& desc);
 // Differs for any two descriptors that are not equal.

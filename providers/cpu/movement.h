@@ -1,0 +1,30 @@
+// A kernel that moves elements by strided blocks.
+#pragma once
+
+#include <vector>
+
+#include "ir/kernel.h"
+#include "ir/ops/strided_copy.h"
+
+namespace sardonyx::cpu {
+
+// From an input to an output.
+struct Move {
+  size_t input, output;
+  BlockCopy copy;
+};
+
+// The moves one after the other, each shared out among threads; they must not overlap.
+class MovementKernel : public Kernel {
+ public:
+  MovementKernel(std::vector<Move> moves, int threads);
+  void run(const KernelArgs& args) const override;
+
+ private:
+  void run_share(const KernelArgs& args, int64_t share, int64_t shares) const;
+
+  std::vector<Move> moves_;
+  int threads_;
+};
+
+}  // namespace sardonyx::cpu
