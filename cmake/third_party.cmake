@@ -12,6 +12,7 @@ find_package(Protobuf REQUIRED)
 find_package(hwy REQUIRED CONFIG)
 find_package(dnnl REQUIRED CONFIG)
 find_package(spdlog REQUIRED CONFIG)
+find_package(nlohmann_json REQUIRED CONFIG)
 
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(openjp2 REQUIRED QUIET IMPORTED_TARGET libopenjp2)

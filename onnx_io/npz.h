@@ -7,34 +7,22 @@
 #include <vector>
 
 #include "ir/tensor.h"
-#include "onnx_io/file_access.h"
 #include "onnx_io/file_write.h"
+#include "onnx_io/zip_reader.h"
 
 namespace sardonyx {
 
-// Members are stored or deflated; ZIP64 where needed; encrypted archives are refused. Throws
-// kInvalidArgument naming file and member. Sizes and checksums are verified.
+// Throws kInvalidArgument naming file and member.
 class NpzReader {
  public:
-  explicit NpzReader(const std::filesystem::path& path);
+  explicit NpzReader(const std::filesystem::path& path) : zip_(path, "an archive of arrays") {}
 
   // Without ".npy", in the order of the archive.
   std::vector<std::string> names() const;
   Tensor read(const std::string& name) const;
 
  private:
-  struct Member {
-    std::string name;
-    uint64_t offset = 0, packed_bytes = 0, bytes = 0;
-    uint32_t checksum = 0;
-    uint16_t method = 0;
-  };
-  void read_directory();
-  void read_member(const std::byte* at, const Member& partial, size_t extra_bytes);
-  [[noreturn]] void refuse(const std::string& why) const;
-
-  OpenFile file_;
-  std::vector<Member> members_;
+  ZipReader zip_;
 };
 
 // Writes one array after the other, so that only one is in memory; the file takes its name in

@@ -22,6 +22,7 @@ constexpr Family kFamilies[] = {
     ops::generator_ops,
     ops::random_ops,
     ops::training_ops,
+    ops::optimizer_ops,
     ops::convolution_ops,
     ops::convolution_gradient_ops,
     ops::irregular_convolution_ops,

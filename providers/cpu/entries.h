@@ -12,6 +12,7 @@ std::span<const KernelEntry> recurrent_entries();
 std::span<const KernelEntry> convert_entries();
 std::span<const KernelEntry> reduce_entries();
 std::span<const KernelEntry> movement_entries();
+std::span<const KernelEntry> optimizer_entries();
 std::span<const KernelEntry> logic_entries();
 std::span<const KernelEntry> quantized_entries();
 std::span<const KernelEntry> integer_convolution_entries();

@@ -1,0 +1,78 @@
+// What a training loop reads: samples by number.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "eager/tensor.h"
+
+namespace sardonyx::eager::data {
+
+// The tensors of one sample (input, target ...), or of a batch: the same with one more dim in
+// front.
+using Sample = std::vector<Tensor>;
+
+// get() and batch() are called from several threads at once where a DataLoader has workers.
+class Dataset {
+ public:
+  virtual ~Dataset() = default;
+  virtual int64_t size() const = 0;
+  virtual Sample get(int64_t index) const = 0;
+  // Samples side by side; stacks get() unless a dataset knows better.
+  virtual Sample batch(std::span<const int64_t> indices) const;
+};
+using DatasetPtr = std::shared_ptr<const Dataset>;
+
+// Sample i is row i of each tensor; all have as many rows.
+class TensorDataset : public Dataset {
+ public:
+  explicit TensorDataset(std::vector<Tensor> tensors);
+  int64_t size() const override { return size_; }
+  Sample get(int64_t index) const override;
+  Sample batch(std::span<const int64_t> indices) const override;
+  const std::vector<Tensor>& tensors() const { return tensors_; }
+
+ private:
+  std::vector<Tensor> tensors_;
+  int64_t size_ = 0;
+};
+
+// Samples that a function makes.
+class FunctionDataset : public Dataset {
+ public:
+  FunctionDataset(int64_t size, std::function<Sample(int64_t)> get)
+      : size_(size), get_(std::move(get)) {}
+  int64_t size() const override { return size_; }
+  Sample get(int64_t index) const override { return get_(index); }
+
+ private:
+  int64_t size_;
+  std::function<Sample(int64_t)> get_;
+};
+
+// Some samples of another dataset.
+class Subset : public Dataset {
+ public:
+  Subset(DatasetPtr whole, std::vector<int64_t> indices);
+  int64_t size() const override { return static_cast<int64_t>(indices_.size()); }
+  Sample get(int64_t index) const override;
+  Sample batch(std::span<const int64_t> indices) const override;
+
+ private:
+  DatasetPtr whole_;
+  std::vector<int64_t> indices_;
+};
+// Parts of the given sizes, which must add up to the whole; drawn by the seed.
+std::vector<DatasetPtr> random_split(DatasetPtr whole, const std::vector<int64_t>& sizes,
+                                     uint64_t seed = 0);
+
+// Tensors of one type and shape as one with a dim in front. Unlike stack() no op.
+Tensor stack_samples(std::span<const Tensor> tensors);
+
+// The numbers [0, count) in an order that depends on seed and epoch alone.
+std::vector<int64_t> shuffled(int64_t count, uint64_t seed, int64_t epoch = 0);
+
+}  // namespace sardonyx::eager::data

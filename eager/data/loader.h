@@ -1,0 +1,66 @@
+// Batches of a dataset, made ahead by worker threads where asked for.
+#pragma once
+
+#include <iterator>
+
+#include "eager/data/dataset.h"
+
+namespace sardonyx::eager::data {
+
+struct LoaderOptions {
+  int64_t batch_size = 1;
+  bool shuffle = false;  // in an order that depends on the seed and the epoch alone
+  uint64_t seed = 0;
+  bool drop_last = false;  // leaves out a last batch that is not full
+  int workers = 0;         // threads that make batches; 0: the loop's own
+  int64_t prefetch = 2;    // batches that each worker may be ahead
+};
+
+//   for (const Sample& batch : loader) { ... batch[0], batch[1] ... }
+// Each loop is one epoch, in another order where shuffled. Batches come in order whatever the
+// number of workers. What a dataset throws reaches the loop at that batch. A loop may end early.
+class DataLoader {
+ public:
+  class Iterator;
+  struct End {};
+
+  DataLoader(DatasetPtr dataset, LoaderOptions options = {});
+  template <std::derived_from<Dataset> D>
+  DataLoader(D dataset, LoaderOptions options = {})
+      : DataLoader(DatasetPtr(std::make_shared<D>(std::move(dataset))), options) {}
+
+  Iterator begin();
+  End end() const { return {}; }
+  int64_t size() const;  // batches in an epoch
+  int64_t sample_count() const { return dataset_->size(); }
+  // The epoch that the next loop is; for resuming.
+  int64_t epoch() const { return epoch_; }
+  void set_epoch(int64_t epoch) { epoch_ = epoch; }
+
+ private:
+  DatasetPtr dataset_;
+  LoaderOptions options_;
+  int64_t epoch_ = 0;
+};
+
+class DataLoader::Iterator {
+ public:
+  using value_type = Sample;
+  using difference_type = std::ptrdiff_t;
+  using iterator_concept = std::input_iterator_tag;
+
+  const Sample& operator*() const { return current_; }
+  Iterator& operator++();
+  void operator++(int) { ++*this; }
+  friend bool operator==(const Iterator& at, End) { return at.is_done_; }
+
+ private:
+  friend class DataLoader;
+  class Source;
+  explicit Iterator(std::shared_ptr<Source> source);
+  std::shared_ptr<Source> source_;
+  Sample current_;
+  bool is_done_ = false;
+};
+
+}  // namespace sardonyx::eager::data

@@ -1,0 +1,157 @@
+// Learning rates over time, by torch.optim.lr_scheduler's formulas. A scheduler sets the rates of
+// an optimiser (which must outlive it) when it is made, and at each step() of its own: call it
+// after the optimiser's step, outside of traced functions.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "eager/optim/optimizer.h"
+
+namespace sardonyx::eager::optim {
+
+class Scheduler {
+ public:
+  virtual ~Scheduler() = default;
+  // The next step's rates.
+  void step();
+  // Rates as at that step.
+  void set_step(int64_t step);
+  int64_t steps() const { return step_; }
+  std::vector<double> lrs() const;
+  // The step count; for resuming, besides the optimiser's own state.
+  nn::StateDict state_dict() const;
+  void load_state_dict(const nn::StateDict& state);
+
+ protected:
+  explicit Scheduler(Optimizer& optimizer);
+  // The rate at a step for a group that started at `base`.
+  virtual double lr_at(int64_t step, double base) const = 0;
+
+ private:
+  friend class SequentialLR;
+  Optimizer& optimizer_;
+  std::vector<double> bases_;
+  int64_t step_ = 0;
+};
+
+// base * gamma^(step / size)
+class StepLR : public Scheduler {
+ public:
+  StepLR(Optimizer& optimizer, int64_t size, double gamma = 0.1);
+
+ private:
+  double lr_at(int64_t step, double base) const override;
+  int64_t size_;
+  double gamma_;
+};
+// base * gamma for every milestone that was reached.
+class MultiStepLR : public Scheduler {
+ public:
+  MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones, double gamma = 0.1);
+
+ private:
+  double lr_at(int64_t step, double base) const override;
+  std::vector<int64_t> milestones_;
+  double gamma_;
+};
+// base * gamma^step
+class ExponentialLR : public Scheduler {
+ public:
+  ExponentialLR(Optimizer& optimizer, double gamma);
+
+ private:
+  double lr_at(int64_t step, double base) const override;
+  double gamma_;
+};
+// From base down to `least` along half a cosine of `steps` steps (and up again after).
+class CosineAnnealingLR : public Scheduler {
+ public:
+  CosineAnnealingLR(Optimizer& optimizer, int64_t steps, double least = 0);
+
+ private:
+  double lr_at(int64_t step, double base) const override;
+  int64_t steps_;
+  double least_;
+};
+// base times a factor that goes linearly from `start` to `end` in `steps` steps: a warm-up.
+class LinearLR : public Scheduler {
+ public:
+  LinearLR(Optimizer& optimizer, double start = 1.0 / 3, double end = 1, int64_t steps = 5);
+
+ private:
+  double lr_at(int64_t step, double base) const override;
+  double start_, end_;
+  int64_t steps_;
+};
+// base * factor(step)
+class LambdaLR : public Scheduler {
+ public:
+  LambdaLR(Optimizer& optimizer, std::function<double(int64_t)> factor);
+
+ private:
+  double lr_at(int64_t step, double base) const override;
+  std::function<double(int64_t)> factor_;
+};
+
+struct OneCycleOptions {
+  double max_lr;
+  int64_t total_steps;
+  double pct_start = 0.3;         // share of the steps in which the rate goes up
+  bool linear = false;            // else along a cosine
+  double div_factor = 25;         // starts at max_lr / div_factor
+  double final_div_factor = 1e4;  // ends at the start's rate / final_div_factor
+  bool three_phase = false;       // down as long as up, then to the end
+};
+// Smith and Topin, "Super-convergence", 2018. The momentum stays as it is (torch's cycle_momentum =
+// false). A step beyond total_steps throws kInvalidArgument.
+class OneCycleLR : public Scheduler {
+ public:
+  OneCycleLR(Optimizer& optimizer, OneCycleOptions options);
+
+ private:
+  double lr_at(int64_t step, double base) const override;
+  OneCycleOptions options_;
+};
+
+// One after the other: scheduler i from milestones[i - 1] on, which is its step 0.
+class SequentialLR : public Scheduler {
+ public:
+  SequentialLR(Optimizer& optimizer, std::vector<std::shared_ptr<Scheduler>> schedulers,
+               std::vector<int64_t> milestones);
+
+ private:
+  double lr_at(int64_t step, double base) const override;
+  std::vector<std::shared_ptr<Scheduler>> schedulers_;
+  std::vector<int64_t> milestones_;
+};
+
+struct PlateauOptions {
+  bool maximize = false;  // greater metrics are better
+  double factor = 0.1;
+  int64_t patience = 10;  // steps without improvement that are let pass
+  double threshold = 1e-4;
+  bool absolute = false;  // the threshold is a difference, not a share of the best
+  int64_t cooldown = 0;   // steps after a reduction that do not count
+  double min_lr = 0;
+  double eps = 1e-8;  // smaller changes of the rate are not made
+};
+// Lowers the rate when a metric stops getting better.
+class ReduceLROnPlateau {
+ public:
+  explicit ReduceLROnPlateau(Optimizer& optimizer, PlateauOptions options = {});
+  void step(double metric);
+  double best() const { return best_; }
+  nn::StateDict state_dict() const;
+  void load_state_dict(const nn::StateDict& state);
+
+ private:
+  bool is_better(double metric) const;
+  Optimizer& optimizer_;
+  PlateauOptions options_;
+  double best_;
+  int64_t bad_steps_ = 0, cooling_ = 0;
+};
+
+}  // namespace sardonyx::eager::optim

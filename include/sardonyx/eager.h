@@ -1,0 +1,37 @@
+// What a program that writes, trains, traces and exports models includes: namespaces
+// sardonyx::eager, and nn, optim and data within it.
+#pragma once
+
+#if __has_include("sardonyx/layers/eager/tensor.h")
+#include "sardonyx/layers/eager/autograd.h"
+#include "sardonyx/layers/eager/compile.h"
+#include "sardonyx/layers/eager/control_flow.h"
+#include "sardonyx/layers/eager/create.h"
+#include "sardonyx/layers/eager/data/loader.h"
+#include "sardonyx/layers/eager/data/readers.h"
+#include "sardonyx/layers/eager/export.h"
+#include "sardonyx/layers/eager/files/state_files.h"
+#include "sardonyx/layers/eager/functional.h"
+#include "sardonyx/layers/eager/nn.h"
+#include "sardonyx/layers/eager/optim/optimizer.h"
+#include "sardonyx/layers/eager/optim/scheduler.h"
+#include "sardonyx/layers/eager/progress.h"
+#include "sardonyx/layers/eager/tensor.h"
+#include "sardonyx/layers/eager/trace.h"
+#else
+#include "eager/autograd.h"
+#include "eager/compile.h"
+#include "eager/control_flow.h"
+#include "eager/create.h"
+#include "eager/data/loader.h"
+#include "eager/data/readers.h"
+#include "eager/export.h"
+#include "eager/files/state_files.h"
+#include "eager/functional.h"
+#include "eager/nn.h"
+#include "eager/optim/optimizer.h"
+#include "eager/optim/scheduler.h"
+#include "eager/progress.h"
+#include "eager/tensor.h"
+#include "eager/trace.h"
+#endif

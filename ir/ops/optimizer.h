@@ -1,0 +1,66 @@
+// Attributes of the rows that update parameters. A number is the sum of its parts.
+#pragma once
+
+#include <tuple>
+#include <vector>
+
+#include "ir/attributes.h"
+
+namespace sardonyx::ops {
+
+using Number = std::vector<float>;
+double number_of(const Number& parts);
+// The parts of a number, to about 48 bits.
+Number number_parts(double number);
+
+struct SgdStepAttrs {
+  Number momentum, dampening, weight_decay;
+  bool nesterov = false, maximize = false;
+  static auto fields() {
+    return std::tuple{
+        field("momentum", &SgdStepAttrs::momentum), field("dampening", &SgdStepAttrs::dampening),
+        field("weight_decay", &SgdStepAttrs::weight_decay),
+        field("nesterov", &SgdStepAttrs::nesterov), field("maximize", &SgdStepAttrs::maximize)};
+  }
+};
+
+struct AdamStepAttrs {
+  Number beta1 = number_parts(0.9), beta2 = number_parts(0.999), epsilon = number_parts(1e-8);
+  Number weight_decay;
+  bool decoupled = false;  // the decay is no part of the gradient (AdamW)
+  bool maximize = false;
+  static auto fields() {
+    return std::tuple{field("beta1", &AdamStepAttrs::beta1),
+                      field("beta2", &AdamStepAttrs::beta2),
+                      field("epsilon", &AdamStepAttrs::epsilon),
+                      field("weight_decay", &AdamStepAttrs::weight_decay),
+                      field("decoupled", &AdamStepAttrs::decoupled),
+                      field("maximize", &AdamStepAttrs::maximize)};
+  }
+};
+
+struct RmspropStepAttrs {
+  Number alpha = number_parts(0.99), epsilon = number_parts(1e-8);
+  Number weight_decay, momentum;
+  bool maximize = false;
+  static auto fields() {
+    return std::tuple{field("alpha", &RmspropStepAttrs::alpha),
+                      field("epsilon", &RmspropStepAttrs::epsilon),
+                      field("weight_decay", &RmspropStepAttrs::weight_decay),
+                      field("momentum", &RmspropStepAttrs::momentum),
+                      field("maximize", &RmspropStepAttrs::maximize)};
+  }
+};
+
+struct AdagradStepAttrs {
+  Number rate_decay, weight_decay, epsilon = number_parts(1e-10);
+  bool maximize = false;
+  static auto fields() {
+    return std::tuple{field("rate_decay", &AdagradStepAttrs::rate_decay),
+                      field("weight_decay", &AdagradStepAttrs::weight_decay),
+                      field("epsilon", &AdagradStepAttrs::epsilon),
+                      field("maximize", &AdagradStepAttrs::maximize)};
+  }
+};
+
+}  // namespace sardonyx::ops
