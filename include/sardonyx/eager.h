@@ -35,3 +35,14 @@
 #include "eager/tensor.h"
 #include "eager/trace.h"
 #endif
+
+// `using namespace sardonyx::eager;` is enough to write models.
+namespace sardonyx::eager {
+using sardonyx::Dim;
+using sardonyx::Dims;
+using sardonyx::DType;
+using sardonyx::Error;
+using sardonyx::ErrorCode;
+using sardonyx::Shape;
+using sardonyx::to_text;
+}  // namespace sardonyx::eager
