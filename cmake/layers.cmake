@@ -32,7 +32,7 @@ if(SARDONYX_SANITIZE)
   target_compile_options(sardonyx_flags INTERFACE
     -fsanitize=${SARDONYX_SANITIZE} -fno-sanitize-recover=all
     # Instrumentation hides initialisations from gcc's flow analysis.
-    -Wno-maybe-uninitialized)
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_options(sardonyx_flags INTERFACE -fsanitize=${SARDONYX_SANITIZE})
 endif()
 if(SARDONYX_COVERAGE)

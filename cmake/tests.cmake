@@ -62,6 +62,7 @@ sardonyx_folder_tests(tools USES models eager executor tools LINK ${tool_librari
 
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*.cpp)
 list(FILTER sources EXCLUDE REGEX "_(bench|fuzz)\\.cpp$")
+list(FILTER sources EXCLUDE REGEX "/tests/(fuzz|faults|soak)/")
 sardonyx_test_program(integration_tests SOURCES ${sources} USES models eager executor tools)
 
 foreach(name IN ITEMS tools_tests integration_tests)
@@ -83,3 +84,16 @@ if(sources)
   target_link_libraries(benchmarks PRIVATE ${uses} ${SARDONYX_LIBS_provider_cpu} benchmark::benchmark
                                            benchmark::benchmark_main)
 endif()
+
+# Faults on purpose: the program replaces operator new, and calls of these functions come to it first.
+file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/faults/*.cpp)
+sardonyx_test_program(fault_tests SOURCES ${sources} USES executor onnx_io)
+foreach(name IN ITEMS aligned_alloc open openat fstat mmap fsync rename close pread write)
+  target_link_options(fault_tests PRIVATE -Wl,--wrap=${name})
+endforeach()
+
+# `./dev soak`.
+add_executable(soak ${PROJECT_SOURCE_DIR}/tests/soak/main.cpp)
+sardonyx_target_defaults(soak)
+set_target_properties(soak PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+target_link_libraries(soak PRIVATE sardonyx_executor Threads::Threads)

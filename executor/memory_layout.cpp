@@ -5,6 +5,8 @@
 #include <map>
 #include <numeric>
 
+#include "ir/memory_guard.h"
+
 namespace sardonyx {
 namespace {
 
@@ -128,6 +130,30 @@ size_t place_items(std::vector<MemoryItem>& items) {
   }
   items = std::move(best);
   return best_size;
+}
+
+size_t place_items_apart(std::vector<MemoryItem>& items, size_t gap) {
+  size_t top = gap;
+  for (MemoryItem& item : items) {
+    const size_t end = (top + rounded(item.bytes) + gap - 1) / gap * gap;
+    item.offset = end - rounded(item.bytes);
+    top = end + gap;
+  }
+  return top;
+}
+
+void guard_gaps(const std::vector<MemoryItem>& items, std::byte* base, size_t bytes) {
+  open_gap(base, bytes);
+  std::vector<std::pair<size_t, size_t>> taken;
+  for (const MemoryItem& item : items)
+    taken.emplace_back(item.offset, item.offset + rounded(item.bytes));
+  taken.emplace_back(bytes, bytes);
+  std::sort(taken.begin(), taken.end());
+  size_t end = 0;
+  for (const auto& [begin, stop] : taken) {
+    close_gap(base + end, begin - end);
+    end = stop;
+  }
 }
 
 }  // namespace sardonyx

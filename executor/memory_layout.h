@@ -22,6 +22,15 @@ constexpr size_t kArenaAlignment = 64;
 // arXiv:2001.03288) until one needs no more than live_peak, and the best is kept.
 size_t place_items(std::vector<MemoryItem>& items);
 
+// For tests: every item stands apart from all others for good, at least `gap` bytes from the next,
+// and ends at a multiple of `gap` (itself one of kArenaAlignment). Returns the arena's size, which
+// includes a gap at both ends.
+size_t place_items_apart(std::vector<MemoryItem>& items, size_t gap);
+
+// Forbids (see ir/memory_guard.h) what lies between the items in an arena of `bytes` bytes at
+// `base`, and allows the items.
+void guard_gaps(const std::vector<MemoryItem>& items, std::byte* base, size_t bytes);
+
 // The largest sum of bytes alive at one step, each rounded up to the alignment: no placement can
 // need less.
 size_t live_peak(const std::vector<MemoryItem>& items);

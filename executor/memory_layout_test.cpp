@@ -39,5 +39,20 @@ TEST(MemoryLayout, a_chain_needs_two_buffers) {
   EXPECT_EQ(place_items(items), 2048u);
 }
 
+TEST(MemoryLayout, guarded_items_share_nothing_and_end_at_a_gap) {
+  std::vector<MemoryItem> items{{0, 100, 0, 1, 0}, {1, 4096, 2, 3, 0}, {2, 0, 4, 5, 0}};
+  for (const size_t gap : {size_t{128}, size_t{4096}}) {
+    const size_t arena = place_items_apart(items, gap);
+    size_t end = 0;
+    for (const MemoryItem& item : items) {
+      EXPECT_EQ(item.offset % kArenaAlignment, 0u);
+      EXPECT_GE(item.offset, end + gap);
+      end = item.offset + (item.bytes + 63) / 64 * 64;
+      EXPECT_EQ(end % gap, 0u);
+    }
+    EXPECT_EQ(arena, end + gap);
+  }
+}
+
 }  // namespace
 }  // namespace sardonyx

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "executor/planner.h"
+#include "ir/memory_guard.h"
 
 namespace sardonyx {
 
@@ -19,7 +20,9 @@ void Planner::place_memory() {
     if (scratch_bytes_[step] > 0) items.push_back({kNoValue, scratch_bytes_[step], step, step, 0});
   }
   segment_->live_peak_bytes = live_peak(items);
-  segment_->arena_bytes = place_items(items);
+  const size_t gap = guard_gap();
+  if (!items.empty())
+    segment_->arena_bytes = gap > 0 ? place_items_apart(items, gap) : place_items(items);
   for (size_t i = 0; i < placed.size(); ++i) {
     for (const PointerAt& at : placed[i]->pointers)
       segment_->arena_pointers.push_back({at.pointer, items[i].offset + at.offset});

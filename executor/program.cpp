@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "executor/planner.h"
+#include "ir/memory_guard.h"
 #include "ir/run_control.h"
 
 namespace sardonyx {
@@ -325,6 +326,8 @@ void Program::run_segment(const std::shared_ptr<Segment>& shared, RunState& stat
                                     " bytes; the largest is ", label(largest->value), ")"));
     }
     rebase(segment, frame, arena->data());
+    if (memory_guard() != MemoryGuard::kNone)
+      guard_gaps(segment.memory, arena->data(), arena->size());
   }
   for (const auto& [value, constant] : segment.constants)
     state.refer(value, &constant);

@@ -6,6 +6,7 @@
 #include "executor/prepare.h"
 #include "executor/program.h"
 #include "executor/threads.h"
+#include "ir/out_of_memory.h"
 #include "ir/run_control.h"
 #include "providers/providers.h"
 
@@ -104,6 +105,21 @@ struct Session::Impl {
     environment.max_plans = std::max<size_t>(1, options.max_plans);
   }
 
+  static std::unique_ptr<Impl> made(SessionOptions options) {
+    return reporting_out_of_memory([&] { return std::make_unique<Impl>(std::move(options)); });
+  }
+
+  // Prepares what `read` gives, within the limits of a load.
+  template <typename Read>
+  void load(const Read& read) {
+    reporting_out_of_memory([&] {
+      const RunControl control = load_control();
+      const ControlScope scope(control);
+      const ThreadScope threads(environment.threads);
+      prepare(read());
+    });
+  }
+
   RunControl load_control() const {
     const RunControl* outer = current_control();
     RunControl control{budget, std::nullopt, outer ? outer->cancel : std::stop_token()};
@@ -185,8 +201,10 @@ struct Session::Impl {
 
   Program& fetcher(std::span<const std::string> names) {
     const std::lock_guard lock(fetch_mutex);
-    std::unique_ptr<Program>& made = fetchers[{names.begin(), names.end()}];
-    if (made) return *made;
+    const std::vector<std::string> key(names.begin(), names.end());
+    if (const auto at = fetchers.find(key); at != fetchers.end()) return *at->second;
+    const RunControl control = load_control();
+    const ControlScope scope(control);
     auto graph = clone(*original);
     for (const std::string& name : names) {
       Value* value = graph->find_value(name);
@@ -196,24 +214,18 @@ struct Session::Impl {
     SessionOptions plain = options;
     plain.optimization_level = 0;
     prepare_graph(*graph, plain, environment.providers);
-    return *(made = std::make_unique<Program>(std::move(graph), environment));
+    auto made = std::make_unique<Program>(std::move(graph), environment);
+    return *fetchers.emplace(key, std::move(made)).first->second;
   }
 };
 
 Session::Session(const std::filesystem::path& path, SessionOptions options)
-    : impl_(std::make_unique<Impl>(std::move(options))) {
-  const RunControl control = impl_->load_control();
-  const ControlScope scope(control);
-  const ThreadScope threads(impl_->environment.threads);
-  impl_->prepare(load_model(path, impl_->options.load));
+    : impl_(Impl::made(std::move(options))) {
+  impl_->load([&] { return load_model(path, impl_->options.load); });
 }
 
-Session::Session(Model model, SessionOptions options)
-    : impl_(std::make_unique<Impl>(std::move(options))) {
-  const RunControl control = impl_->load_control();
-  const ControlScope scope(control);
-  const ThreadScope threads(impl_->environment.threads);
-  impl_->prepare(std::move(model));
+Session::Session(Model model, SessionOptions options) : impl_(Impl::made(std::move(options))) {
+  impl_->load([&] { return std::move(model); });
 }
 
 Session::~Session() = default;
@@ -234,13 +246,15 @@ const Model& Session::model() const {
 }
 
 std::vector<Datum> Session::run(const NamedData& inputs, const RunOptions& options) const {
-  return run(impl_->in_order(inputs), options);
+  return reporting_out_of_memory([&] { return run(impl_->in_order(inputs), options); });
 }
 
 std::vector<Datum> Session::run(std::span<const Datum> inputs, const RunOptions& options) const {
-  std::vector<Datum> outputs(impl_->outputs.size());
-  run_into(inputs, outputs, options);
-  return outputs;
+  return reporting_out_of_memory([&] {
+    std::vector<Datum> outputs(impl_->outputs.size());
+    run_into(inputs, outputs, options);
+    return outputs;
+  });
 }
 
 void Session::run_into(std::span<const Datum> inputs, std::span<Datum> outputs,
@@ -249,15 +263,17 @@ void Session::run_into(std::span<const Datum> inputs, std::span<Datum> outputs,
     fail(ErrorCode::kInvalidArgument, "expected ", impl_->outputs.size(), " outputs, got ",
          outputs.size());
   }
-  impl_->run(*impl_->program, inputs, outputs, options);
+  reporting_out_of_memory([&] { impl_->run(*impl_->program, inputs, outputs, options); });
 }
 
 std::vector<Datum> Session::fetch(const NamedData& inputs, std::span<const std::string> names,
                                   const RunOptions& options) const {
-  Program& program = impl_->fetcher(names);
-  std::vector<Datum> all(program.graph().outputs().size());
-  impl_->run(program, impl_->in_order(inputs), all, options);
-  return {all.end() - static_cast<std::ptrdiff_t>(names.size()), all.end()};
+  return reporting_out_of_memory([&] {
+    Program& program = impl_->fetcher(names);
+    std::vector<Datum> all(program.graph().outputs().size());
+    impl_->run(program, impl_->in_order(inputs), all, options);
+    return std::vector<Datum>(all.end() - static_cast<std::ptrdiff_t>(names.size()), all.end());
+  });
 }
 
 MemoryPlan Session::memory_plan(std::span<const Datum> inputs) const {

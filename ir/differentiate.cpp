@@ -1,7 +1,6 @@
 #include "ir/differentiate.h"
 
 #include <algorithm>
-#include <ranges>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -189,9 +188,9 @@ Vals differentiate(Emitter& e, std::span<const RecordedStep* const> steps, std::
   ReverseWalk walk(e, steps, xs, hook);
   for (size_t i = 0; i < ys.size(); ++i)
     walk.seed(ys[i], i < d_ys.size() ? d_ys[i] : Val());
-  for (const RecordedStep* step : steps | std::views::reverse) {
+  for (size_t i = steps.size(); i-- > 0;) {
     check_interrupted();
-    walk.visit(*step);
+    walk.visit(*steps[i]);
   }
   Vals found;
   for (const Val& x : xs)

@@ -43,7 +43,7 @@ void check_inputs(const InferContext& context, const Signature& signature) {
   for (size_t i = 0; i < context.input_count(); ++i) {
     const Param& param = signature.input(i);
     if (!context.has(i)) {
-      if (!param.optional && !param.variadic) context.fail_input(i, "is required and was left out");
+      if (!param.optional) context.fail_input(i, "is required and was left out");
       continue;
     }
     const TypeSet& allowed = types_named(op, param.type);

@@ -3,10 +3,13 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdlib>
 #include <mutex>
-#include <vector>
+#include <type_traits>
+
+#include "ir/memory_guard.h"
 
 namespace sardonyx {
 namespace {
@@ -19,6 +22,8 @@ constexpr size_t kKeptBytes = 8 << 20;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kHeapOnly = true;  // there, blocks are watched
+#elif defined(__clang__)
+constexpr bool kHeapOnly = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
 #else
 constexpr bool kHeapOnly = false;
 #endif
@@ -30,30 +35,25 @@ size_t mapped_bytes(size_t bytes) {
   return (bytes + step - 1) / step * step;
 }
 
-// Blocks of no use at the moment, the last one given back at the end.
+// Blocks of no use at the moment, the last one given back at the end. Takes no memory itself, since
+// blocks come back in destructors.
 class KeptBlocks {
  public:
   void* take(size_t bytes) {
     const std::lock_guard lock(mutex_);
-    for (size_t i = blocks_.size(); i-- > 0;) {
-      if (blocks_[i].bytes != bytes) continue;
-      void* block = blocks_[i].data;
-      blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(i));
-      total_ -= bytes;
-      return block;
+    for (size_t i = count_; i-- > 0;) {
+      if (blocks_[i].bytes == bytes) return remove(i).data;
     }
     return nullptr;
   }
 
   void give_back(void* data, size_t bytes) {
     const std::lock_guard lock(mutex_);
-    while (!blocks_.empty() && (total_ + bytes > kKeptBytes || blocks_.size() == kMost)) {
-      total_ -= blocks_.front().bytes;
-      munmap(blocks_.front().data, blocks_.front().bytes);
-      blocks_.erase(blocks_.begin());
+    while (count_ > 0 && (total_ + bytes > kKeptBytes || count_ == kMost)) {
+      const Block oldest = remove(0);
+      munmap(oldest.data, oldest.bytes);
     }
-    blocks_.reserve(kMost);
-    blocks_.push_back({data, bytes});
+    blocks_[count_++] = {data, bytes};
     total_ += bytes;
   }
 
@@ -63,40 +63,53 @@ class KeptBlocks {
     void* data;
     size_t bytes;
   };
+
+  Block remove(size_t index) {
+    const Block removed = blocks_[index];
+    std::copy(blocks_.begin() + index + 1, blocks_.begin() + count_, blocks_.begin() + index);
+    --count_;
+    total_ -= removed.bytes;
+    return removed;
+  }
+
   std::mutex mutex_;
-  std::vector<Block> blocks_;
+  std::array<Block, kMost> blocks_{};
+  size_t count_ = 0;
   size_t total_ = 0;
 };
 
 // Never destroyed: buffers of static lifetime may come back after everything else is gone.
-KeptBlocks& kept_blocks() {
-  static auto* const blocks = new KeptBlocks;
-  return *blocks;
+static_assert(std::is_trivially_destructible_v<KeptBlocks>);
+constinit KeptBlocks g_kept_blocks;
+
+// Rounded up, so that a kernel may load whole vectors at the end; 0 where that is too much.
+size_t whole_lines(size_t bytes) {
+  if (bytes > SIZE_MAX / 2) return 0;
+  return std::max(kBlockAlignment,
+                  (bytes + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment);
 }
 
 }  // namespace
 
 void* take_block(size_t bytes) {
-  if (kHeapOnly || bytes < kLarge) {
-    // Rounded up, so that a kernel may load whole vectors at the end.
-    const size_t rounded = (bytes + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment;
-    if (rounded < bytes) return nullptr;
-    return std::aligned_alloc(kBlockAlignment, std::max(rounded, kBlockAlignment));
-  }
-  if (bytes > SIZE_MAX / 2) return nullptr;
+  const size_t rounded = whole_lines(bytes);
+  if (rounded == 0) return nullptr;
+  if (memory_guard() == MemoryGuard::kPages) return allocate_guarded(rounded);
+  if (kHeapOnly || bytes < kLarge) return std::aligned_alloc(kBlockAlignment, rounded);
   const size_t mapped = mapped_bytes(bytes);
   if (mapped <= kLargestKept) {
-    if (void* kept = kept_blocks().take(mapped)) return kept;
+    if (void* kept = g_kept_blocks.take(mapped)) return kept;
   }
   void* made = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return made == MAP_FAILED ? nullptr : made;
 }
 
 void give_back_block(void* block, size_t bytes) {
+  if (memory_guard() == MemoryGuard::kPages) return free_guarded(block, whole_lines(bytes));
   if (kHeapOnly || bytes < kLarge) return std::free(block);
   const size_t mapped = mapped_bytes(bytes);
   if (mapped <= kLargestKept)
-    kept_blocks().give_back(block, mapped);
+    g_kept_blocks.give_back(block, mapped);
   else
     munmap(block, mapped);
 }

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "ir/out_of_memory.h"
 #include "onnx_io/check.h"
 #include "onnx_io/import/importer.h"
 #include "onnx_io/import/model_reader.h"
@@ -54,7 +55,7 @@ template <typename Import>
 std::vector<Problem> collected(const Import& import) {
   std::vector<Problem> problems;
   try {
-    import(&problems);
+    reporting_out_of_memory([&] { import(&problems); });
   } catch (const Error& error) {
     if (error.code() == ErrorCode::kCancelled || error.code() == ErrorCode::kDeadlineExceeded)
       throw;
@@ -66,11 +67,11 @@ std::vector<Problem> collected(const Import& import) {
 }  // namespace
 
 Model load_model(const std::filesystem::path& path, const LoadOptions& options) {
-  return import_file(path, options, nullptr);
+  return reporting_out_of_memory([&] { return import_file(path, options, nullptr); });
 }
 
 Model load_model(std::span<const std::byte> bytes, const LoadOptions& options) {
-  return import_bytes(bytes, options, nullptr);
+  return reporting_out_of_memory([&] { return import_bytes(bytes, options, nullptr); });
 }
 
 std::vector<Problem> check_model(const std::filesystem::path& path, const LoadOptions& options) {

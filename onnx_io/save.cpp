@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "ir/op.h"
+#include "ir/out_of_memory.h"
 #include "onnx_io/export/encode_tensor.h"
 #include "onnx_io/export/exporter.h"
 #include "onnx_io/file_write.h"
@@ -254,9 +255,7 @@ void save_external(const Model& model, const std::filesystem::path& path,
   if (external.file.empty()) remove_old_data(path, name);
 }
 
-}  // namespace
-
-void save_model(const Model& model, const std::filesystem::path& path, const SaveOptions& options) {
+void save_file(const Model& model, const std::filesystem::path& path, const SaveOptions& options) {
   const Model written = exportable(model, options);
   if (options.external_data) return save_external(written, path, options);
   Exporter exporter(options, nullptr);
@@ -267,7 +266,7 @@ void save_model(const Model& model, const std::filesystem::path& path, const Sav
   file.commit();
 }
 
-std::string model_bytes(const Model& model, const SaveOptions& options) {
+std::string bytes_of_model(const Model& model, const SaveOptions& options) {
   if (options.external_data) {
     fail(ErrorCode::kInvalidArgument, "external_data needs a file to lie beside; use save_model");
   }
@@ -279,6 +278,16 @@ std::string model_bytes(const Model& model, const SaveOptions& options) {
     out.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   });
   return out;
+}
+
+}  // namespace
+
+void save_model(const Model& model, const std::filesystem::path& path, const SaveOptions& options) {
+  reporting_out_of_memory([&] { save_file(model, path, options); });
+}
+
+std::string model_bytes(const Model& model, const SaveOptions& options) {
+  return reporting_out_of_memory([&] { return bytes_of_model(model, options); });
 }
 
 }  // namespace sardonyx

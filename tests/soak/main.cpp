@@ -1,0 +1,143 @@
+// Threads that load, run, cancel and close sessions at once, for as long as wanted.
+//
+// usage: soak SECONDS MODEL...
+// Prints resident memory and open descriptors now and then. Exit status 1 where either has grown at
+// the end: memory by more than 1 % (and 1 MiB) over what it was after the first fifth of the time.
+#include <malloc.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <random>
+#include <thread>
+
+#include "executor/session.h"
+#include "ir/sample_inputs.h"
+
+namespace {
+
+using namespace sardonyx;
+using Clock = std::chrono::steady_clock;
+
+struct Counts {
+  std::atomic<uint64_t> loads{0}, runs{0}, errors{0}, stopped{0};
+  std::atomic<bool> is_broken{false};
+};
+
+NamedData drawn_inputs(const Session& session, uint64_t seed) {
+  NamedData feeds;
+  const auto size = static_cast<int64_t>(1 + seed % 4);
+  for (const ValueInfo& input : session.inputs()) {
+    if (!input.type.is_tensor() || !input.type.shape) continue;
+    Shape shape;
+    for (const Dim& dim : *input.type.shape)
+      shape.push_back(dim.is_known() ? dim.value() : size);
+    feeds[input.name] = drawn_tensor(input.type.dtype, shape, 0, 2, seed);
+  }
+  return feeds;
+}
+
+// Errors that a caller asked for, or that drawn inputs bring about, are part of it.
+template <typename Work>
+void attempt(Counts& counts, const Work& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    const bool was_stopped =
+        error.code() == ErrorCode::kCancelled || error.code() == ErrorCode::kDeadlineExceeded;
+    ++(was_stopped ? counts.stopped : counts.errors);
+    if (error.code() != ErrorCode::kInternal) return;
+    counts.is_broken = true;
+    std::fprintf(stderr, "%s\n", error.what());
+  }
+}
+
+// One session shared by four threads, one of which is cancelled at some time; then it is closed.
+void one_session(const std::filesystem::path& model, uint64_t seed, Counts& counts) {
+  attempt(counts, [&] {
+    const Session session(model, {.intra_op_threads = 1 + static_cast<int>(seed % 2),
+                                  .memory_limit = size_t{256} << 20,
+                                  .max_plans = 2});
+    ++counts.loads;
+    std::stop_source stop;
+    std::vector<std::jthread> threads;
+    for (uint64_t t = 0; t < 4; ++t) {
+      threads.emplace_back([&, t] {
+        for (uint64_t i = 0; i < 8; ++i) {
+          RunOptions options;
+          if (t == 0) options.cancel = stop.get_token();
+          if (t == 1) options.deadline = std::chrono::milliseconds(i % 2);
+          attempt(counts, [&] { session.run(drawn_inputs(session, seed + i), options); });
+          ++counts.runs;
+        }
+      });
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(seed % 2000));
+    stop.request_stop();
+  });
+}
+
+double resident_mib() {
+  malloc_trim(0);  // what the allocator only keeps is not lost
+  long pages = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> pages >> resident;
+  return static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE)) / (1 << 20);
+}
+
+size_t descriptors() {
+  namespace fs = std::filesystem;
+  return static_cast<size_t>(
+      std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator()));
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  if (count < 3) return std::fprintf(stderr, "usage: soak SECONDS MODEL...\n"), 2;
+  const double seconds = std::atof(words[1]);
+  const std::vector<std::filesystem::path> models(words + 2, words + count);
+  Counts counts;
+  std::mt19937_64 random(1);
+  const auto start = Clock::now();
+  const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  double settled = 0, last_report = 0;
+  size_t settled_files = 0;
+  const auto report = [&] {
+    std::printf(
+        "%6.0f s: %llu loads, %llu runs, %llu errors, %llu stopped; %.1f MiB resident, %zu "
+        "descriptors\n",
+        elapsed(), static_cast<unsigned long long>(counts.loads),
+        static_cast<unsigned long long>(counts.runs),
+        static_cast<unsigned long long>(counts.errors),
+        static_cast<unsigned long long>(counts.stopped), resident_mib(), descriptors());
+    std::fflush(stdout);
+  };
+  while (elapsed() < seconds && !counts.is_broken) {
+    {
+      std::vector<std::jthread> sessions;
+      for (int i = 0; i < 2; ++i) {
+        sessions.emplace_back(
+            [&, seed = random()] { one_session(models[seed / 64 % models.size()], seed, counts); });
+      }
+    }
+    if (settled == 0 && elapsed() > seconds / 5) {
+      settled = resident_mib();
+      settled_files = descriptors();
+      report();
+    }
+    if (elapsed() - last_report > seconds / 10) {
+      last_report = elapsed();
+      report();
+    }
+  }
+  report();
+  const double drift = resident_mib() - settled;
+  const bool grew = drift > 1 && drift > 0.01 * settled;
+  std::printf("drift %.2f MiB (%.2f %%), descriptors %+ld\n", drift, 100 * drift / settled,
+              static_cast<long>(descriptors()) - static_cast<long>(settled_files));
+  return counts.is_broken || grew || descriptors() > settled_files;
+}
