@@ -26,6 +26,7 @@ class NBitsKernel : public Kernel {
       zeros_ = request.inputs[NBitsInput::kZeroPoints].dtype == DType::kUInt8 ? Zeros::kPacked
                                                                               : Zeros::kFloat;
     }
+    a_step_ = row_.length() + kGap;
     has_bias_ = request.has(NBitsInput::kBias);
     const double work =
         static_cast<double>(rows_) * static_cast<double>(k_) * static_cast<double>(n_);
@@ -33,33 +34,39 @@ class NBitsKernel : public Kernel {
   }
 
   size_t scratch_bytes() const override {
-    return (static_cast<size_t>(rows_) * row_.length() +
-            static_cast<size_t>(threads_) * row_.blocks + row_.block_size()) *
+    return (static_cast<size_t>(rows_) * a_step_ +
+            static_cast<size_t>(threads_) * kColumnsAtOnce * row_.blocks + row_.block_size()) *
            sizeof(float);
   }
 
-  // Scratch: A spread, a row of zero points for each thread, one block.
+  // Scratch: A spread, zero points of some columns for each thread, one block.
   void run(const KernelArgs& args) const override {
     auto* spread = reinterpret_cast<float*>(args.scratch);
-    float* zeros = spread + static_cast<size_t>(rows_) * row_.length();
-    float* block = zeros + static_cast<size_t>(threads_) * row_.blocks;
+    float* zeros = spread + static_cast<size_t>(rows_) * a_step_;
+    float* block = zeros + static_cast<size_t>(threads_) * kColumnsAtOnce * row_.blocks;
     for (int64_t row = 0; row < rows_; ++row)
-      spread_row(args, row, block, spread + static_cast<size_t>(row) * row_.length());
+      spread_row(args, row, block, spread + static_cast<size_t>(row) * a_step_);
     if (threads_ == 1) {
-      for (int64_t column = 0; column < n_; ++column)
-        multiply(args, column, spread, zeros);
+      for (int64_t first = 0; first < n_; first += kColumnsAtOnce)
+        multiply(args, first, spread, zeros);
       return;
     }
 #pragma omp parallel num_threads(threads_)
     {
-      float* own = zeros + static_cast<size_t>(omp_get_thread_num()) * row_.blocks;
+      float* own = zeros + static_cast<size_t>(omp_get_thread_num()) * kColumnsAtOnce * row_.blocks;
 #pragma omp for
-      for (int64_t column = 0; column < n_; ++column)
-        multiply(args, column, spread, own);
+      for (int64_t first = 0; first < n_; first += kColumnsAtOnce)
+        multiply(args, first, spread, own);
     }
   }
 
  private:
+  // A few rows of A and these columns of the weights stay in the caches together.
+  static constexpr int64_t kColumnsAtOnce = 32;
+  // Many rows of A come in parts of this length, which a level-1 cache holds some of; a gap between
+  // rows keeps them out of each other's way there.
+  static constexpr size_t kPart = 512;
+  static constexpr size_t kGap = 64;
   enum class Zeros : uint8_t { kMiddle, kPacked, kFloat };
 
   void spread_row(const KernelArgs& args, int64_t row, float* block, float* spread) const {
@@ -90,29 +97,52 @@ class NBitsKernel : public Kernel {
     }
   }
 
-  void multiply(const KernelArgs& args, int64_t column, const float* spread, float* zeros) const {
-    const auto at = static_cast<size_t>(column);
-    const auto* weights = static_cast<const uint8_t*>(args.inputs[NBitsInput::kB]) +
-                          at * row_.blocks * row_.block_bytes;
-    const float* scales =
-        static_cast<const float*>(args.inputs[NBitsInput::kScales]) + at * row_.blocks;
-    read_zeros(args, column, zeros);
-    const float bias =
-        has_bias_ ? static_cast<const float*>(args.inputs[NBitsInput::kBias])[column] : 0;
+  // The results of the columns from `first` on.
+  void multiply(const KernelArgs& args, int64_t first, const float* spread, float* zeros) const {
+    const int64_t count = std::min(kColumnsAtOnce, n_ - first);
+    const auto blocks = static_cast<int64_t>(row_.blocks);
+    for (int64_t i = 0; i < count; ++i)
+      read_zeros(args, first + i, zeros + i * blocks);
+    const auto* bias =
+        has_bias_ ? static_cast<const float*>(args.inputs[NBitsInput::kBias]) : nullptr;
     auto* out = static_cast<float*>(args.outputs[0]);
     for (int64_t row = 0; row < rows_; row += kNBitsRowsAtOnce) {
       const int64_t rows = std::min<int64_t>(kNBitsRowsAtOnce, rows_ - row);
+      float sums[kColumnsAtOnce][kNBitsRowsAtOnce] = {};
+      const bool is_short = rows_ < static_cast<int64_t>(kNBitsRowsAtOnce);
+      const size_t step = is_short ? row_.blocks : std::max<size_t>(1, kPart / row_.block_size());
+      for (size_t block = 0; block < row_.blocks; block += step) {
+        const NBitsRow part{row_.bits, std::min(step, row_.blocks - block), row_.block_bytes};
+        add_part(args, part, block, first, count, zeros,
+                 spread + static_cast<size_t>(row) * a_step_, static_cast<size_t>(rows), sums);
+      }
+      for (int64_t i = 0; i < count; ++i) {
+        for (int64_t r = 0; r < rows; ++r)
+          out[(row + r) * n_ + first + i] = sums[i][r] + (bias ? bias[first + i] : 0);
+      }
+    }
+  }
+
+  // Adds the products of the blocks of `part`, which begin at `block`.
+  void add_part(const KernelArgs& args, const NBitsRow& part, size_t block, int64_t first,
+                int64_t count, const float* zeros, const float* a, size_t rows,
+                float (*sums)[kNBitsRowsAtOnce]) const {
+    const auto* weights = static_cast<const uint8_t*>(args.inputs[NBitsInput::kB]);
+    const auto* scales = static_cast<const float*>(args.inputs[NBitsInput::kScales]);
+    for (int64_t i = 0; i < count; ++i) {
+      const size_t at = static_cast<size_t>(first + i) * row_.blocks + block;
       float products[kNBitsRowsAtOnce];
-      multiply_nbits(row_, weights, scales, zeros,
-                     spread + static_cast<size_t>(row) * row_.length(), static_cast<size_t>(rows),
-                     products);
-      for (int64_t r = 0; r < rows; ++r)
-        out[(row + r) * n_ + column] = products[r] + bias;
+      multiply_nbits(part, weights + at * row_.block_bytes, scales + at,
+                     zeros + static_cast<size_t>(i) * row_.blocks + block,
+                     a + block * row_.block_size(), a_step_, rows, products);
+      for (size_t r = 0; r < rows; ++r)
+        sums[i][r] += products[r];
     }
   }
 
   int64_t k_, n_, rows_;
   NBitsRow row_;
+  size_t a_step_;
   int64_t zero_bytes_;
   Zeros zeros_ = Zeros::kMiddle;
   bool has_bias_;

@@ -9,81 +9,118 @@ HWY_BEFORE_NAMESPACE();
 namespace sardonyx::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// The weights that whole numbers of `bits` bits stand for. Where a vector holds all 16 of four
+// bits, they are looked up.
+template <int bits, class D>
+class BlockWeights {
+ public:
+  using V = hn::Vec<D>;
+  using VInt = hn::Vec<hn::RebindToSigned<D>>;
+
+  HWY_INLINE BlockWeights(float scale, float zero)
+      : scale_(hn::Set(D(), scale)),
+        zero_(hn::Set(D(), zero)),
+        table_(hn::Mul(hn::Sub(hn::Iota(D(), 0.0f), zero_), scale_)) {}
+
+  HWY_INLINE V of(VInt number) const {
+#if HWY_TARGET <= HWY_AVX3
+    if constexpr (bits == 4 && hn::MaxLanes(D()) == 16) {
+      return hn::TableLookupLanes(table_, hn::IndicesFromVec(D(), number));
+    }
+#endif
+    return hn::Mul(hn::Sub(hn::ConvertTo(D(), number), zero_), scale_);
+  }
+
+ private:
+  V scale_, zero_, table_;
+};
+
 template <int bits, size_t rows, class D>
 HWY_INLINE void multiply_blocks(D d, const NBitsRow& row, const uint8_t* weights,
                                 const float* scales, const float* zeros, const float* a,
-                                float* sums) {
+                                size_t a_step, float* sums) {
   const hn::RebindToSigned<D> d_int;
   const hn::Rebind<uint8_t, D> d_byte;
   constexpr size_t kValues = 8 / bits;
   const auto mask = hn::Set(d_int, (1 << bits) - 1);
-  const size_t length = row.length();
-  hn::Vec<D> total[rows];
-  for (size_t r = 0; r < rows; ++r)
-    total[r] = hn::Zero(d);
+  // Few rows have several sums each, so that additions need not wait for each other.
+  constexpr size_t kSums = rows <= 2 ? kValues : 1;
+  hn::Vec<D> total[rows][kSums];
+  for (size_t r = 0; r < rows; ++r) {
+    for (size_t s = 0; s < kSums; ++s)
+      total[r][s] = hn::Zero(d);
+  }
   for (size_t block = 0; block < row.blocks; ++block) {
     const float* numbers = a + block * row.block_size();
-    const auto zero = hn::Set(d, zeros[block]);
-    hn::Vec<D> part[rows];
-    for (size_t r = 0; r < rows; ++r)
-      part[r] = hn::Zero(d);
+    const BlockWeights<bits, D> meant(scales[block], zeros[block]);
     for (size_t i = 0; i < row.block_bytes; i += hn::Lanes(d)) {
       auto bytes = hn::PromoteTo(d_int, hn::LoadU(d_byte, weights + block * row.block_bytes + i));
       for (size_t v = 0; v < kValues; ++v) {
-        const auto value =
-            hn::Sub(hn::ConvertTo(d, bits == 8 ? bytes : hn::And(bytes, mask)), zero);
+        // Behind the last value of a byte there is nothing to mask.
+        const auto value = meant.of(v + 1 == kValues ? bytes : hn::And(bytes, mask));
         if constexpr (bits < 8) bytes = hn::ShiftRight<bits>(bytes);
         for (size_t r = 0; r < rows; ++r) {
-          const float* from = numbers + r * length + v * row.block_bytes + i;
-          part[r] = hn::MulAdd(hn::LoadU(d, from), value, part[r]);
+          const float* from = numbers + r * a_step + v * row.block_bytes + i;
+          auto& sum = total[r][v % kSums];
+          sum = hn::MulAdd(hn::LoadU(d, from), value, sum);
         }
       }
     }
-    const auto scale = hn::Set(d, scales[block]);
-    for (size_t r = 0; r < rows; ++r)
-      total[r] = hn::MulAdd(part[r], scale, total[r]);
   }
-  for (size_t r = 0; r < rows; ++r)
-    sums[r] = hn::GetLane(hn::SumOfLanes(d, total[r]));
+  for (size_t r = 0; r < rows; ++r) {
+    for (size_t s = 1; s < kSums; ++s)
+      total[r][0] = hn::Add(total[r][0], total[r][s]);
+    sums[r] = hn::GetLane(hn::SumOfLanes(d, total[r][0]));
+  }
 }
 
 template <int bits, class D>
 HWY_INLINE void multiply_rows(D d, const NBitsRow& row, const uint8_t* weights, const float* scales,
-                              const float* zeros, const float* a, size_t rows, float* sums) {
+                              const float* zeros, const float* a, size_t a_step, size_t rows,
+                              float* sums) {
   switch (rows) {
     case 1:
-      return multiply_blocks<bits, 1>(d, row, weights, scales, zeros, a, sums);
+      return multiply_blocks<bits, 1>(d, row, weights, scales, zeros, a, a_step, sums);
     case 2:
-      return multiply_blocks<bits, 2>(d, row, weights, scales, zeros, a, sums);
+      return multiply_blocks<bits, 2>(d, row, weights, scales, zeros, a, a_step, sums);
     case 3:
-      return multiply_blocks<bits, 3>(d, row, weights, scales, zeros, a, sums);
+      return multiply_blocks<bits, 3>(d, row, weights, scales, zeros, a, a_step, sums);
+    case 4:
+      return multiply_blocks<bits, 4>(d, row, weights, scales, zeros, a, a_step, sums);
+    case 5:
+      return multiply_blocks<bits, 5>(d, row, weights, scales, zeros, a, a_step, sums);
+    case 6:
+      return multiply_blocks<bits, 6>(d, row, weights, scales, zeros, a, a_step, sums);
+    case 7:
+      return multiply_blocks<bits, 7>(d, row, weights, scales, zeros, a, a_step, sums);
     default:
-      return multiply_blocks<bits, 4>(d, row, weights, scales, zeros, a, sums);
+      return multiply_blocks<bits, 8>(d, row, weights, scales, zeros, a, a_step, sums);
   }
 }
 
 // Blocks that whole vectors do not divide are walked in vectors of four, the smallest block.
 template <int bits>
 HWY_INLINE void multiply_bits(const NBitsRow& row, const uint8_t* weights, const float* scales,
-                              const float* zeros, const float* a, size_t rows, float* sums) {
+                              const float* zeros, const float* a, size_t a_step, size_t rows,
+                              float* sums) {
   const hn::ScalableTag<float> whole;
   const hn::CappedTag<float, 4> small;
   if (row.block_bytes % hn::Lanes(whole) == 0) {
-    multiply_rows<bits>(whole, row, weights, scales, zeros, a, rows, sums);
+    multiply_rows<bits>(whole, row, weights, scales, zeros, a, a_step, rows, sums);
   } else {
-    multiply_rows<bits>(small, row, weights, scales, zeros, a, rows, sums);
+    multiply_rows<bits>(small, row, weights, scales, zeros, a, a_step, rows, sums);
   }
 }
 
 void MultiplyNBits(const NBitsRow& row, const uint8_t* weights, const float* scales,
-                   const float* zeros, const float* a, size_t rows, float* sums) {
+                   const float* zeros, const float* a, size_t a_step, size_t rows, float* sums) {
   switch (row.bits) {
     case 2:
-      return multiply_bits<2>(row, weights, scales, zeros, a, rows, sums);
+      return multiply_bits<2>(row, weights, scales, zeros, a, a_step, rows, sums);
     case 4:
-      return multiply_bits<4>(row, weights, scales, zeros, a, rows, sums);
+      return multiply_bits<4>(row, weights, scales, zeros, a, a_step, rows, sums);
     default:
-      return multiply_bits<8>(row, weights, scales, zeros, a, rows, sums);
+      return multiply_bits<8>(row, weights, scales, zeros, a, a_step, rows, sums);
   }
 }
 
@@ -104,8 +141,8 @@ void spread_block(const NBitsRow& row, const float* from, float* to) {
 }
 
 void multiply_nbits(const NBitsRow& row, const uint8_t* weights, const float* scales,
-                    const float* zeros, const float* a, size_t rows, float* sums) {
-  HWY_DYNAMIC_DISPATCH(MultiplyNBits)(row, weights, scales, zeros, a, rows, sums);
+                    const float* zeros, const float* a, size_t a_step, size_t rows, float* sums) {
+  HWY_DYNAMIC_DISPATCH(MultiplyNBits)(row, weights, scales, zeros, a, a_step, rows, sums);
 }
 
 }  // namespace sardonyx::cpu

@@ -17,15 +17,15 @@ struct NBitsRow {
   size_t length() const { return blocks * block_size(); }
 };
 
-constexpr size_t kNBitsRowsAtOnce = 4;
+constexpr size_t kNBitsRowsAtOnce = 8;
 
 // Reorders a block of numbers so that those which share a byte's place lie side by side: value v of
 // byte b comes to [v * block_bytes + b].
 void spread_block(const NBitsRow& row, const float* from, float* to);
 
 // sums[r] = sum over the blocks b of scales[b] * (weights of b - zeros[b]) . (block b of a[r]),
-// where the rows a[r] are spread and lie row.length() apart; `rows` is at most kNBitsRowsAtOnce.
+// where the rows a[r] are spread and lie `a_step` apart; `rows` is at most kNBitsRowsAtOnce.
 void multiply_nbits(const NBitsRow& row, const uint8_t* weights, const float* scales,
-                    const float* zeros, const float* a, size_t rows, float* sums);
+                    const float* zeros, const float* a, size_t a_step, size_t rows, float* sums);
 
 }  // namespace sardonyx::cpu
