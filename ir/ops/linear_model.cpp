@@ -47,8 +47,8 @@ std::vector<float> linear_scores(const TensorView& x, const Floats& coefficients
     check_interrupted();
     for (int64_t target = 0; target < targets; ++target) {
       const double intercept = intercepts.empty() ? 0 : intercepts[static_cast<size_t>(target)];
-      const double sum = dot(values.data() + row * features,
-                             coefficients.data() + target * features, features);
+      const double sum =
+          dot(values.data() + row * features, coefficients.data() + target * features, features);
       scores.push_back(static_cast<float>(intercept + sum));
     }
   }
