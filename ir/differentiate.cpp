@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "ir/gradient_through.h"
 #include "ir/run_control.h"
 
 namespace sardonyx {
@@ -57,32 +58,10 @@ std::unordered_set<Key> reached_from(std::span<const RecordedStep* const> steps,
   return reached;
 }
 
-// The gradient of a row that has a body: the body is emitted anew and differentiated.
-Vals grad_through_body(Emitter& e, const GradCall& call) {
-  RecordingEmitter recorder(e);
-  const Vals outputs =
-      call.op.body(recorder, {call.op, call.raw_attrs, call.inputs, call.outputs.size()});
-  Vals ys, d_ys, xs;
-  for (size_t i = 0; i < outputs.size() && i < call.d_outputs.size(); ++i) {
-    if (!outputs[i] || !call.d_outputs[i]) continue;
-    ys.push_back(outputs[i]);
-    d_ys.push_back(call.d_outputs[i]);
-  }
-  for (size_t i = 0; i < call.inputs.size(); ++i) {
-    if (call.wants(i)) xs.push_back(call.inputs[i]);
-  }
-  const Vals found = recorder.gradients(ys, d_ys, xs);
-  Vals gradients(call.inputs.size());
-  for (size_t i = 0, next = 0; i < call.inputs.size(); ++i) {
-    if (call.wants(i)) gradients[i] = found[next++];
-  }
-  return gradients;
-}
-
 Vals apply_rule(Emitter& e, const RecordedStep& step, const GradCall& call) {
   if (step.rule) return (*step.rule)(e, call);
   if (step.op->grad) return step.op->grad(e, call);
-  if (step.op->body) return grad_through_body(e, call);
+  if (step.op->body) return gradient_through(e, call, step.op->body);
   fail(ErrorCode::kUnsupported, full_name(*step.op),
        " has no gradient, but the result depends on a wanted value through it; detach its input");
 }

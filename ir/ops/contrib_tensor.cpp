@@ -4,6 +4,7 @@
 
 #include "ir/dispatch.h"
 #include "ir/ops/contrib_body.h"
+#include "ir/ops/gradient.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/infer_body.h"
 #include "ir/ops/tables.h"
@@ -108,6 +109,23 @@ void cdist(const KernelCall& call) {
   });
 }
 
+// With w = d / distance (2 d for its square), every pair pulls a by w * (a - b) and b by the
+// opposite. Points that meet have no direction.
+Vals cdist_gradient(Emitter& e, const GradCall& c) {
+  const Term a = input(e, c, 0), b = input(e, c, 1), d = d_output(e, c, 0);
+  Term w = d * 2;
+  if (c.attrs<CDistAttrs>().metric == "euclidean") {
+    const Term meets = equal(output(e, c, 0), 0);
+    w = where(meets, 0, d / where(meets, 1, output(e, c, 0)));
+  }
+  const auto sum = [&](int64_t axis) {
+    const Term total{&e, e.call("ReduceSum", {w, e.int64s({axis})}, {{"keepdims", int64_t{0}}})};
+    return apply("Unsqueeze", total, int64s(e, {1}));
+  };
+  const Term to_b = apply("Gemm", w, b), to_a = apply("Gemm", w, a, {{"transA", int64_t{1}}});
+  return {a * sum(1) - to_b, b * sum(0) - to_a};
+}
+
 // --- Inverse ---
 
 void infer_inverse(InferContext& c) {
@@ -160,6 +178,13 @@ void inverse(const KernelCall& call) {
         call.outputs[0].data<T>()[i * size + j] = static_cast<T>(identity[static_cast<size_t>(j)]);
     }
   });
+}
+
+// d(inverse) = -inverse * dx * inverse.
+Vals inverse_gradient(Emitter& e, const GradCall& c) {
+  const Term y = output(e, c, 0);
+  const Term left = apply("sardonyx::FusedMatMul", y, d_output(e, c, 0), {{"transA", int64_t{1}}});
+  return {-apply("sardonyx::FusedMatMul", left, y, {{"transB", int64_t{1}}})};
 }
 
 // --- CropAndResize ---
@@ -343,6 +368,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<CDistAttrs>(),
      .infer = infer_cdist,
      .reference = cdist,
+     .grad = cdist_gradient,
      .samples = cdist_samples},
     {.name = "Inverse",
      .domain = kMicrosoft,
@@ -350,6 +376,7 @@ const OpDef kOps[] = {
      .types = {{"T", kThreeFloats}},
      .infer = infer_inverse,
      .reference = inverse,
+     .grad = inverse_gradient,
      .samples = inverse_samples},
     {.name = "CropAndResize",
      .domain = kMicrosoft,

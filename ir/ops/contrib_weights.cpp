@@ -1,8 +1,11 @@
 // com.microsoft: weights in few bits, in blocks that each have a scale.
 #include <algorithm>
+#include <cmath>
 
 #include "ir/convert.h"
+#include "ir/gradient_through.h"
 #include "ir/ops/contrib_body.h"
+#include "ir/ops/gradient.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/nbits.h"
 #include "ir/ops/tables.h"
@@ -138,6 +141,58 @@ void matmul_nbits(const KernelCall& call) {
   }
   store_numbers<float>(call.outputs[0].dtype, call.outputs[0].raw, 0, call.outputs[0].count(),
                        y.data());
+}
+
+// Bytes [rows, bytes] as the numbers in them, [rows, bytes * (8 / bits)], of type `dtype`.
+Val unpacked(Emitter& e, const Val& bytes, int64_t rows, int64_t row_bytes, int64_t bits,
+             DType dtype) {
+  const Val table = reshape(e, bytes, {rows, row_bytes, 1});
+  Vals parts;
+  for (int64_t shift = 0; shift < 8; shift += bits) {
+    const Val low = e.call("BitShift", {table, e.scalar_like(table, static_cast<double>(shift))},
+                           {{"direction", std::string("RIGHT")}});
+    const auto mask = static_cast<double>((1 << bits) - 1);
+    parts.push_back(e.call("BitwiseAnd", {low, e.scalar_like(low, mask)}));
+  }
+  const Val all = e.call_many("Concat", parts, {{"axis", int64_t{2}}}, 1)[0];
+  return cast_to(e, reshape(e, all, {rows, row_bytes * (8 / bits)}), dtype);
+}
+
+Val first_columns(Emitter& e, const Val& x, int64_t count) {
+  return slice(e, x, e.int64s({0}), e.int64s({count}), 1);
+}
+
+// The same product with weights that are written out, as it is differentiated.
+Vals matmul_of_written_weights(Emitter& e, const BodyCall& c) {
+  const auto& a = c.attrs<NBitsAttrs>();
+  const DType dtype = e.type(c.inputs[kA]).dtype;
+  const Val packed = unpacked(e, c.inputs[kB], a.N * a.blocks(), a.block_bytes(), a.bits, dtype);
+  const Val values = first_columns(e, reshape(e, packed, {a.N, a.blocks() * a.block_size}), a.K);
+  std::vector<int64_t> blocks;
+  for (int64_t k = 0; !c.has(kGroups) && k < a.K; ++k)
+    blocks.push_back(k / a.block_size);
+  const Val groups = c.has(kGroups) ? slice(e, reshape(e, c.inputs[kGroups], {-1}), e.int64s({0}),
+                                            e.int64s({a.K}), 0)
+                                    : e.int64s(blocks);
+  const auto of_blocks = [&](const Val& x) {  // [N, blocks] -> [N, K]
+    return Term{&e, e.call("Gather", {x, groups}, {{"axis", int64_t{1}}})};
+  };
+  Term shifted{&e, values};
+  if (!c.has(kZeroPoints)) {
+    shifted = shifted - std::ldexp(1.0, static_cast<int>(a.bits) - 1);
+  } else if (e.type(c.inputs[kZeroPoints]).dtype == DType::kUInt8) {
+    const Val points = unpacked(e, c.inputs[kZeroPoints], a.N, a.zero_point_bytes(), a.bits, dtype);
+    shifted = shifted - of_blocks(first_columns(e, points, a.blocks()));
+  } else {
+    shifted = shifted - of_blocks(reshape(e, c.inputs[kZeroPoints], {a.N, a.blocks()}));
+  }
+  const Term weights = shifted * of_blocks(reshape(e, c.inputs[kScales], {a.N, a.blocks()}));
+  const Val product = e.call("MatMul", {c.inputs[kA], e.call("Transpose", {weights})});
+  return {c.has(kBias) ? e.call("Add", {product, reshape(e, c.inputs[kBias], {a.N})}) : product};
+}
+
+Vals matmul_nbits_gradient(Emitter& e, const GradCall& c) {
+  return gradient_through(e, c, matmul_of_written_weights);
 }
 
 // --- GatherBlockQuantized ---
@@ -327,7 +382,17 @@ std::vector<Sample> nbits_samples() {
                       bytes({3, 2}),
                       none,
                       {.shape = {3}}},
-           .attrs = wide}};
+           .attrs = wide},
+          {.inputs = {{.shape = {20}}, bytes({3, 2, 8}), {.shape = {6}}, bytes({3, 1})},
+           .attrs = attrs},
+          {.inputs = {{.shape = {2, 2, 20}},
+                      bytes({3, 2, 8}),
+                      {.shape = {3, 2}, .dtype = DType::kFloat},
+                      {.shape = {3, 2}, .dtype = DType::kFloat},
+                      {.value = Tensor::vector(std::vector<int32_t>{0, 1, 0, 1, 1, 0, 0, 0, 1, 1, 1,
+                                                                    0, 0, 0, 0, 0, 1, 1, 0, 0})}},
+           .attrs = attrs,
+           .only = DType::kFloat}};
 }
 
 std::vector<Sample> gather_samples() {
@@ -347,6 +412,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<NBitsAttrs>(),
      .infer = infer_matmul_nbits,
      .reference = matmul_nbits,
+     .grad = matmul_nbits_gradient,
      .samples = nbits_samples},
     {.name = "GatherBlockQuantized",
      .domain = kMicrosoft,

@@ -322,7 +322,9 @@ SampleInput given(std::vector<T> values, Shape shape) {
 
 std::vector<Sample> gather_samples() {
   return {{{{.shape = {4, 3}}, given<int64_t>({0, -1, 2, 2}, {2, 2})}},
-          {{{.shape = {2, 3, 2}}, given<int32_t>({1}, {})}, {{"axis", int64_t{-2}}}}};
+          {{{.shape = {2, 3, 2}}, given<int32_t>({1}, {})}, {{"axis", int64_t{-2}}}},
+          {{{.shape = {2, 3, 2}}, given<int64_t>({1, -1, 1, 0, 0, 2}, {3, 2})},
+           {{"axis", int64_t{1}}}}};
 }
 std::vector<Sample> gather_elements_samples() {
   return {
@@ -339,7 +341,7 @@ std::vector<Sample> one_hot_samples() {
 }
 std::vector<Sample> compress_samples() {
   return {{{{.shape = {3, 2}}, given<bool>({true, false, true}, {3})}, {{"axis", int64_t{0}}}},
-          {{{.shape = {3, 2}}, given<bool>({false, true}, {2})}}};
+          {{{.shape = {3, 2}}, given<bool>({false, true, true}, {3})}}};
 }
 std::vector<Sample> reverse_sequence_samples() {
   return {{{{.shape = {4, 3, 2}}, given<int64_t>({1, 4, 0}, {3})}}};

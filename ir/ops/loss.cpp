@@ -1,5 +1,7 @@
 // Losses over classes. Both have bodies, so they run, fuse and differentiate as what they are made
 // of.
+#include "ir/gradient_through.h"
+#include "ir/ops/gradient.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/softmax.h"
 #include "ir/ops/tables.h"
@@ -98,6 +100,41 @@ Vals cross_entropy_body(Emitter& e, const BodyCall& call) {
   return results;
 }
 
+// d * share * (probability - one at the label) for each score, where a label's share is its weight
+// (none where it is ignored), divided by the sum of all shares for the mean. Of a loss by whose
+// weights or logarithms somebody differentiates, the gradient is that of the body.
+Vals cross_entropy_gradient(Emitter& e, const GradCall& c) {
+  if (c.wants(2) || !c.has_d(0) || c.has_d(1)) return gradient_through(e, c, cross_entropy_body);
+  const auto& attrs = c.attrs<LossAttrs>();
+  const Term scores = input(e, c, 0);
+  const DType wide = sum_type(scores.dtype());
+  const bool has_log_prob = c.outputs.size() > 1 && c.outputs[1];
+  const Term probability = has_log_prob
+                               ? apply("Exp", cast(output(e, c, 1), wide))
+                               : apply("Softmax", cast(scores, wide), {{"axis", int64_t{1}}});
+  Term labels = input(e, c, 1), d = cast(d_output(e, c, 0), wide);
+  std::optional<Term> ignored, share;
+  if (attrs.ignore_index) {
+    const Term index{&e, e.constant(Tensor::scalar(*attrs.ignore_index))};
+    ignored = equal(cast(labels, DType::kInt64), index);
+    labels = where(*ignored, 0, labels);
+  }
+  if (c.has(2)) share = apply("Gather", cast(input(e, c, 2), wide), labels);
+  if (ignored) share = where(*ignored, 0, share ? *share : d.number(1));
+  if (attrs.reduction == "mean") {
+    d = d / (share ? apply("ReduceSum", *share, {{"keepdims", int64_t{0}}})
+                   : cast(apply("Size", labels), wide));
+  }
+  if (share) d = d * *share;
+  if (share || attrs.reduction == "none") d = apply("Unsqueeze", d, int64s(e, {1}));
+  const Term first = int64s(e, {0});
+  const Term off_on = apply("Concat", apply("Unsqueeze", d.number(0), first),
+                            apply("Unsqueeze", d.number(1), first), {{"axis", int64_t{0}}});
+  const Term at_label{
+      &e, e.call("OneHot", {labels, sizes_of(scores, 1, 2), off_on}, {{"axis", int64_t{1}}})};
+  return {cast((probability - at_label) * d, scores.dtype())};
+}
+
 std::vector<Sample> loss_samples(size_t outputs) {
   const SampleInput four_labels{.shape = {4}, .value = Tensor::vector<int64_t>({0, 2, 1, 2})};
   const SampleInput pixels{.shape = {2, 2, 1},
@@ -112,8 +149,8 @@ std::vector<Sample> loss_samples(size_t outputs) {
       {.inputs = {{.shape = {2, 3, 2, 1}}, pixels},
        .attrs = {{"reduction", std::string("sum")}, {"ignore_index", int64_t{-1}}}},
   };
-  for (Sample& sample : samples)
-    sample.outputs = outputs;
+  for (size_t i = 0; i < samples.size(); ++i)
+    samples[i].outputs = i % 2 == 0 ? outputs : 1;
   return samples;
 }
 
@@ -137,6 +174,7 @@ std::span<const OpDef> loss_ops() {
        .attrs = attr_schema<LossAttrs>(),
        .infer = infer_loss,
        .body = cross_entropy_body,
+       .grad = cross_entropy_gradient,
        .samples = [] { return loss_samples(2); }},
   };
   return kOps;

@@ -297,18 +297,25 @@ SampleInput given(std::vector<int64_t> values, Shape shape) {
 }
 
 std::vector<Sample> scatter_elements_samples() {
-  return {{{{.shape = {3, 3}}, given({0, -1, 2, 1}, {2, 2}), {.shape = {2, 2}}}},
-          {{{.shape = {1, 5}}, given({1, 1}, {1, 2}), {.shape = {1, 2}}},
-           {{"axis", int64_t{1}}, {"reduction", std::string("add")}},
-           1,
-           kNumbers}};
+  std::vector<Sample> samples{
+      {{{.shape = {3, 3}}, given({0, -1, 2, 1}, {2, 2}), {.shape = {2, 2}}}}};
+  for (const char* reduction : {"add", "mul", "max", "min"}) {
+    samples.push_back({{{.shape = {2, 5}}, given({1, 1, 4, 0, 2, -1}, {2, 3}), {.shape = {2, 3}}},
+                       {{"axis", int64_t{1}}, {"reduction", std::string(reduction)}},
+                       1,
+                       kNumbers});
+  }
+  return samples;
 }
 std::vector<Sample> scatter_nd_samples() {
-  return {{{{.shape = {4, 2}}, given({3, -3}, {2, 1}), {.shape = {2, 2}}}},
-          {{{.shape = {4}}, given({1, 1, 0}, {3, 1}), {.shape = {3}}},
-           {{"reduction", std::string("max")}},
-           1,
-           kNumbers}};
+  std::vector<Sample> samples{{{{.shape = {4, 2}}, given({3, -3}, {2, 1}), {.shape = {2, 2}}}}};
+  for (const char* reduction : {"add", "mul", "max", "min"}) {
+    samples.push_back({{{.shape = {4}}, given({1, 1, 0}, {3, 1}), {.shape = {3}}},
+                       {{"reduction", std::string(reduction)}},
+                       1,
+                       kNumbers});
+  }
+  return samples;
 }
 std::vector<Sample> tensor_scatter_samples() {
   return {{{{.shape = {2, 4, 3}}, {.shape = {2, 2, 3}}, given({1, 2}, {2})}},

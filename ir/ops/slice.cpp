@@ -193,12 +193,20 @@ SampleInput given(std::vector<int64_t> values) {
 }
 
 std::vector<Sample> slice_samples() {
-  return {{{{.shape = {4, 5}}, given({1, -3}), given({3, kFar})}},
-          {{{.shape = {4, 5}},
-            given({-1}),
-            given({std::numeric_limits<int64_t>::min()}),
-            given({1}),
-            given({-2})}}};
+  return {
+      {{{.shape = {4, 5}}, given({1, -3}), given({3, kFar})}},
+      {{{.shape = {4, 5}},
+        given({-1}),
+        given({std::numeric_limits<int64_t>::min()}),
+        given({1}),
+        given({-2})}},
+      {{{.shape = {4, 7, 3}},
+        given({1, -2, -9}),
+        given({99, 3, 6}),
+        given({2, 0, 1}),
+        given({1, 1, 3})}},
+      {{{.shape = {3, 4}}, given({-3, 9}), given({-1, 9}), given({-1, 0})}},
+  };
 }
 
 const OpDef kOps[] = {
