@@ -6,7 +6,8 @@
 // They do not fire
 //  1. for scales or zero points that the run brings, one for each channel, or in blocks,
 //  2. where the types of the operands and the result differ, but for tables and Concat,
-//  3. for a table: where a constant has more than one element, or an op is random,
+//  3. for a table: where a constant has more than one element, an op is random, or there are more
+//  than 32 of them,
 //  4. where somebody else reads what would be rounded later, but for tables.
 #include <algorithm>
 #include <map>
@@ -40,7 +41,7 @@ class TableMaker {
     }
     const OpDef& op = *node->op;
     if (!op.is(kElementwise) || op.is(kRandom) || node->outputs.size() != 1) return false;
-    if (node->captures > 0 || known_.size() > kMostNodes) return false;
+    if (node->captures > 0 || ++visited_ > kMostNodes) return false;  // nor too deep a recursion
     std::vector<Datum> inputs;
     for (const Value* input : node->inputs) {
       if (input && !visit(*input)) return false;
@@ -68,6 +69,7 @@ class TableMaker {
   }
 
   std::map<const Value*, Datum> known_;
+  size_t visited_ = 0;
   Value* source_ = nullptr;
 };
 

@@ -205,6 +205,14 @@ TEST(Quantize, elementwise) {
        },
        {"ByteTable"},
        1e-6f},
+      {"a chain without end",
+       [](Builder& b) {
+         Val y = b.quantized_input({3, 7});
+         for (int i = 0; i < 40; ++i)
+           y = b.e().call("Neg", {y});
+         b.output(b.quantized(y, 0.02f, 50));
+       },
+       std::vector<std::string>(40, "Neg"), 1e-6f},
       {"quantised as it was",
        [](Builder& b) {
          const Val x = b.quantized_input({3, 70}, 0.03f, 17);
