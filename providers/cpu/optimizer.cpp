@@ -7,10 +7,18 @@
 #include "providers/cpu/entries.h"
 #include "providers/cpu/grid.h"
 
+
 namespace sardonyx::cpu {
 namespace {
 
 constexpr size_t kRate = 2;
+
+inline float root(float x) {
+  return __builtin_sqrtf(x);
+}
+inline double root(double x) {
+  return __builtin_sqrt(x);
+}
 
 // What the four updates share: one loop over elements, in parallel, and the two scalars.
 class StepKernel : public Kernel {
@@ -66,6 +74,7 @@ class SgdKernel : public StepKernel {
     T* const out = output<T>(args, 0);
     if (!has_velocity_) {
       return for_each_piece([=](int64_t begin, int64_t end) {
+#pragma omp simd
         for (int64_t i = begin; i < end; ++i)
           out[i] = x[i] - rate * (sign * g[i] + decay * x[i]);
       });
@@ -77,6 +86,7 @@ class SgdKernel : public StepKernel {
     const T* const v = input<T>(args, 4);
     T* const v_out = output<T>(args, 2);
     for_each_piece([=](int64_t begin, int64_t end) {
+#pragma omp simd
       for (int64_t i = begin; i < end; ++i) {
         const T gradient = sign * g[i] + decay * x[i];
         const T velocity = momentum * v[i] + taken * gradient;
@@ -124,21 +134,23 @@ class AdamKernel : public StepKernel {
     T* const w_out = has_greatest_ ? output<T>(args, 4) : nullptr;
     for_each_piece([=](int64_t begin, int64_t end) {
       if (w_out) {
+#pragma omp simd
         for (int64_t i = begin; i < end; ++i) {
           const T gradient = sign * g[i] + decay * x[i];
           const T mean = m[i] + mean_share * (gradient - m[i]);
           const T square = square_kept * v[i] + square_share * (gradient * gradient);
           const T greatest = std::max(w[i], square);
-          out[i] = kept * x[i] - size * (mean / (std::sqrt(greatest) / scale + epsilon));
+          out[i] = kept * x[i] - size * (mean / (root(greatest) / scale + epsilon));
           m_out[i] = mean, v_out[i] = square, w_out[i] = greatest;
         }
         return;
       }
+#pragma omp simd
       for (int64_t i = begin; i < end; ++i) {
         const T gradient = sign * g[i] + decay * x[i];
         const T mean = m[i] + mean_share * (gradient - m[i]);
         const T square = square_kept * v[i] + square_share * (gradient * gradient);
-        out[i] = kept * x[i] - size * (mean / (std::sqrt(square) / scale + epsilon));
+        out[i] = kept * x[i] - size * (mean / (root(square) / scale + epsilon));
         m_out[i] = mean, v_out[i] = square;
       }
     });
@@ -178,6 +190,7 @@ class RmspropKernel : public StepKernel {
     T* const b_out = has_velocity_ ? output<T>(args, 2) : nullptr;
     T* const m_out = has_mean_ ? output<T>(args, 3) : nullptr;
     for_each_piece([=](int64_t begin, int64_t end) {
+#pragma omp simd
       for (int64_t i = begin; i < end; ++i) {
         const T gradient = sign * g[i] + decay * x[i];
         const T square = kept * v[i] + share * (gradient * gradient);
@@ -187,7 +200,7 @@ class RmspropKernel : public StepKernel {
           spread -= mean * mean;
           m_out[i] = mean;
         }
-        T step = gradient / (std::sqrt(spread) + epsilon);
+        T step = gradient / (root(spread) + epsilon);
         if (b_out) {
           step += momentum * b[i];
           b_out[i] = step;
@@ -223,10 +236,11 @@ class AdagradKernel : public StepKernel {
     const T* const v = input<T>(args, 4);
     T *const out = output<T>(args, 0), *const v_out = output<T>(args, 2);
     for_each_piece([=](int64_t begin, int64_t end) {
+#pragma omp simd
       for (int64_t i = begin; i < end; ++i) {
         const T gradient = sign * g[i] + decay * x[i];
         const T sum = v[i] + gradient * gradient;
-        out[i] = x[i] - rate * (gradient / (std::sqrt(sum) + epsilon));
+        out[i] = x[i] - rate * (gradient / (root(sum) + epsilon));
         v_out[i] = sum;
       }
     });
