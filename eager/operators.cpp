@@ -77,6 +77,11 @@ Tensor binary(const OpDef& op, const Operand& a, const Operand& b) {
 
 // For bools, which ONNX's arithmetic does not take.
 Tensor arithmetic(const OpDef& op, const Operand& a, const Operand& b) {
+  if (a.tensor && b.tensor) {
+    const DType dtype = a.tensor->dtype();
+    if (dtype == b.tensor->dtype() && dtype != DType::kBool)
+      return apply(op, {*a.tensor, *b.tensor}, a.loc);
+  }
   Pair pair = matched(a, b);
   if (pair.a.dtype() == DType::kBool)
     pair = {pair.a.to(DType::kInt64, a.loc), pair.b.to(DType::kInt64, b.loc)};

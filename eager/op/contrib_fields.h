@@ -1,0 +1,267 @@
+// The fields of the attributes, for conversions.
+// Made by make-op-functions from the op table; not to be edited.
+// clang-format off
+#pragma once
+
+#include "eager/op/contrib.h"
+
+namespace sardonyx::eager::op {
+
+namespace microsoft {
+
+template <typename F>
+void each_field(const FusedConvAttrs*, F&& field) {
+  field("auto_pad", &FusedConvAttrs::auto_pad);
+  field("dilations", &FusedConvAttrs::dilations);
+  field("group", &FusedConvAttrs::group);
+  field("kernel_shape", &FusedConvAttrs::kernel_shape);
+  field("pads", &FusedConvAttrs::pads);
+  field("strides", &FusedConvAttrs::strides);
+  field("activation", &FusedConvAttrs::activation);
+  field("activation_params", &FusedConvAttrs::activation_params);
+}
+template <typename F>
+void each_field(const NhwcConvAttrs*, F&& field) {
+  field("auto_pad", &NhwcConvAttrs::auto_pad);
+  field("dilations", &NhwcConvAttrs::dilations);
+  field("group", &NhwcConvAttrs::group);
+  field("kernel_shape", &NhwcConvAttrs::kernel_shape);
+  field("pads", &NhwcConvAttrs::pads);
+  field("strides", &NhwcConvAttrs::strides);
+}
+template <typename F>
+void each_field(const NhwcFusedConvAttrs*, F&& field) {
+  field("auto_pad", &NhwcFusedConvAttrs::auto_pad);
+  field("dilations", &NhwcFusedConvAttrs::dilations);
+  field("group", &NhwcFusedConvAttrs::group);
+  field("kernel_shape", &NhwcFusedConvAttrs::kernel_shape);
+  field("pads", &NhwcFusedConvAttrs::pads);
+  field("strides", &NhwcFusedConvAttrs::strides);
+  field("activation", &NhwcFusedConvAttrs::activation);
+  field("activation_params", &NhwcFusedConvAttrs::activation_params);
+}
+template <typename F>
+void each_field(const FusedMatMulAttrs*, F&& field) {
+  field("alpha", &FusedMatMulAttrs::alpha);
+  field("transA", &FusedMatMulAttrs::transA);
+  field("transB", &FusedMatMulAttrs::transB);
+  field("transBatchA", &FusedMatMulAttrs::transBatchA);
+  field("transBatchB", &FusedMatMulAttrs::transBatchB);
+}
+template <typename F>
+void each_field(const TransposeMatMulAttrs*, F&& field) {
+  field("alpha", &TransposeMatMulAttrs::alpha);
+  field("transA", &TransposeMatMulAttrs::transA);
+  field("transB", &TransposeMatMulAttrs::transB);
+  field("transBatchA", &TransposeMatMulAttrs::transBatchA);
+  field("transBatchB", &TransposeMatMulAttrs::transBatchB);
+}
+template <typename F>
+void each_field(const FusedGemmAttrs*, F&& field) {
+  field("alpha", &FusedGemmAttrs::alpha);
+  field("beta", &FusedGemmAttrs::beta);
+  field("transA", &FusedGemmAttrs::transA);
+  field("transB", &FusedGemmAttrs::transB);
+  field("activation", &FusedGemmAttrs::activation);
+  field("activation_alpha", &FusedGemmAttrs::activation_alpha);
+  field("activation_beta", &FusedGemmAttrs::activation_beta);
+  field("activation_gamma", &FusedGemmAttrs::activation_gamma);
+}
+template <typename F>
+void each_field(const QuickGeluAttrs*, F&& field) {
+  field("alpha", &QuickGeluAttrs::alpha);
+}
+template <typename F>
+void each_field(const SkipLayerNormalizationAttrs*, F&& field) {
+  field("epsilon", &SkipLayerNormalizationAttrs::epsilon);
+}
+template <typename F>
+void each_field(const SkipSimplifiedLayerNormalizationAttrs*, F&& field) {
+  field("epsilon", &SkipSimplifiedLayerNormalizationAttrs::epsilon);
+}
+template <typename F>
+void each_field(const SimplifiedLayerNormalizationAttrs*, F&& field) {
+  field("axis", &SimplifiedLayerNormalizationAttrs::axis);
+  field("epsilon", &SimplifiedLayerNormalizationAttrs::epsilon);
+  field("stash_type", &SimplifiedLayerNormalizationAttrs::stash_type);
+}
+template <typename F>
+void each_field(const LayerNormalizationAttrs*, F&& field) {
+  field("axis", &LayerNormalizationAttrs::axis);
+  field("epsilon", &LayerNormalizationAttrs::epsilon);
+  field("stash_type", &LayerNormalizationAttrs::stash_type);
+}
+template <typename F>
+void each_field(const EmbedLayerNormalizationAttrs*, F&& field) {
+  field("epsilon", &EmbedLayerNormalizationAttrs::epsilon);
+  field("mask_index_type", &EmbedLayerNormalizationAttrs::mask_index_type);
+}
+template <typename F>
+void each_field(const AttentionAttrs*, F&& field) {
+  field("do_rotary", &AttentionAttrs::do_rotary);
+  field("mask_filter_value", &AttentionAttrs::mask_filter_value);
+  field("num_heads", &AttentionAttrs::num_heads);
+  field("past_present_share_buffer", &AttentionAttrs::past_present_share_buffer);
+  field("qkv_hidden_sizes", &AttentionAttrs::qkv_hidden_sizes);
+  field("rotary_embedding_dim", &AttentionAttrs::rotary_embedding_dim);
+  field("scale", &AttentionAttrs::scale);
+  field("unidirectional", &AttentionAttrs::unidirectional);
+}
+template <typename F>
+void each_field(const MultiHeadAttentionAttrs*, F&& field) {
+  field("mask_filter_value", &MultiHeadAttentionAttrs::mask_filter_value);
+  field("num_heads", &MultiHeadAttentionAttrs::num_heads);
+  field("scale", &MultiHeadAttentionAttrs::scale);
+  field("unidirectional", &MultiHeadAttentionAttrs::unidirectional);
+}
+template <typename F>
+void each_field(const RotaryEmbeddingAttrs*, F&& field) {
+  field("interleaved", &RotaryEmbeddingAttrs::interleaved);
+  field("is_packed_batching", &RotaryEmbeddingAttrs::is_packed_batching);
+  field("num_heads", &RotaryEmbeddingAttrs::num_heads);
+  field("rotary_embedding_dim", &RotaryEmbeddingAttrs::rotary_embedding_dim);
+  field("scale", &RotaryEmbeddingAttrs::scale);
+}
+template <typename F>
+void each_field(const GroupQueryAttentionAttrs*, F&& field) {
+  field("causal", &GroupQueryAttentionAttrs::causal);
+  field("do_rotary", &GroupQueryAttentionAttrs::do_rotary);
+  field("k_quant_type", &GroupQueryAttentionAttrs::k_quant_type);
+  field("kv_cache_bit_width", &GroupQueryAttentionAttrs::kv_cache_bit_width);
+  field("kv_num_heads", &GroupQueryAttentionAttrs::kv_num_heads);
+  field("local_window_size", &GroupQueryAttentionAttrs::local_window_size);
+  field("num_heads", &GroupQueryAttentionAttrs::num_heads);
+  field("qk_norm_epsilon", &GroupQueryAttentionAttrs::qk_norm_epsilon);
+  field("qk_output", &GroupQueryAttentionAttrs::qk_output);
+  field("rotary_interleaved", &GroupQueryAttentionAttrs::rotary_interleaved);
+  field("scale", &GroupQueryAttentionAttrs::scale);
+  field("sliding_window_cache", &GroupQueryAttentionAttrs::sliding_window_cache);
+  field("smooth_softmax", &GroupQueryAttentionAttrs::smooth_softmax);
+  field("softcap", &GroupQueryAttentionAttrs::softcap);
+  field("v_quant_type", &GroupQueryAttentionAttrs::v_quant_type);
+}
+template <typename F>
+void each_field(const TokenizerAttrs*, F&& field) {
+  field("mark", &TokenizerAttrs::mark);
+  field("mincharnum", &TokenizerAttrs::mincharnum);
+  field("pad_value", &TokenizerAttrs::pad_value);
+  field("separators", &TokenizerAttrs::separators);
+  field("tokenexp", &TokenizerAttrs::tokenexp);
+}
+template <typename F>
+void each_field(const WordConvEmbeddingAttrs*, F&& field) {
+  field("char_embedding_size", &WordConvEmbeddingAttrs::char_embedding_size);
+  field("conv_window_size", &WordConvEmbeddingAttrs::conv_window_size);
+  field("embedding_size", &WordConvEmbeddingAttrs::embedding_size);
+}
+template <typename F>
+void each_field(const TriluAttrs*, F&& field) {
+  field("upper", &TriluAttrs::upper);
+}
+template <typename F>
+void each_field(const PadAttrs*, F&& field) {
+  field("mode", &PadAttrs::mode);
+}
+template <typename F>
+void each_field(const GridSampleAttrs*, F&& field) {
+  field("align_corners", &GridSampleAttrs::align_corners);
+  field("mode", &GridSampleAttrs::mode);
+  field("padding_mode", &GridSampleAttrs::padding_mode);
+}
+template <typename F>
+void each_field(const CDistAttrs*, F&& field) {
+  field("metric", &CDistAttrs::metric);
+}
+template <typename F>
+void each_field(const CropAndResizeAttrs*, F&& field) {
+  field("extrapolation_value", &CropAndResizeAttrs::extrapolation_value);
+  field("mode", &CropAndResizeAttrs::mode);
+}
+template <typename F>
+void each_field(const QLinearLeakyReluAttrs*, F&& field) {
+  field("alpha", &QLinearLeakyReluAttrs::alpha);
+}
+template <typename F>
+void each_field(const QLinearSoftmaxAttrs*, F&& field) {
+  field("axis", &QLinearSoftmaxAttrs::axis);
+  field("opset", &QLinearSoftmaxAttrs::opset);
+}
+template <typename F>
+void each_field(const QLinearReduceMeanAttrs*, F&& field) {
+  field("axes", &QLinearReduceMeanAttrs::axes);
+  field("keepdims", &QLinearReduceMeanAttrs::keepdims);
+}
+template <typename F>
+void each_field(const QLinearAveragePoolAttrs*, F&& field) {
+  field("auto_pad", &QLinearAveragePoolAttrs::auto_pad);
+  field("ceil_mode", &QLinearAveragePoolAttrs::ceil_mode);
+  field("channels_last", &QLinearAveragePoolAttrs::channels_last);
+  field("count_include_pad", &QLinearAveragePoolAttrs::count_include_pad);
+  field("kernel_shape", &QLinearAveragePoolAttrs::kernel_shape);
+  field("pads", &QLinearAveragePoolAttrs::pads);
+  field("strides", &QLinearAveragePoolAttrs::strides);
+}
+template <typename F>
+void each_field(const QLinearGlobalAveragePoolAttrs*, F&& field) {
+  field("channels_last", &QLinearGlobalAveragePoolAttrs::channels_last);
+}
+template <typename F>
+void each_field(const QLinearConcatAttrs*, F&& field) {
+  field("axis", &QLinearConcatAttrs::axis);
+}
+template <typename F>
+void each_field(const QGemmAttrs*, F&& field) {
+  field("alpha", &QGemmAttrs::alpha);
+  field("transA", &QGemmAttrs::transA);
+  field("transB", &QGemmAttrs::transB);
+}
+template <typename F>
+void each_field(const QAttentionAttrs*, F&& field) {
+  field("do_rotary", &QAttentionAttrs::do_rotary);
+  field("mask_filter_value", &QAttentionAttrs::mask_filter_value);
+  field("num_heads", &QAttentionAttrs::num_heads);
+  field("past_present_share_buffer", &QAttentionAttrs::past_present_share_buffer);
+  field("qkv_hidden_sizes", &QAttentionAttrs::qkv_hidden_sizes);
+  field("rotary_embedding_dim", &QAttentionAttrs::rotary_embedding_dim);
+  field("scale", &QAttentionAttrs::scale);
+  field("unidirectional", &QAttentionAttrs::unidirectional);
+}
+template <typename F>
+void each_field(const QuantizeLinearAttrs*, F&& field) {
+  field("axis", &QuantizeLinearAttrs::axis);
+}
+template <typename F>
+void each_field(const DequantizeLinearAttrs*, F&& field) {
+  field("axis", &DequantizeLinearAttrs::axis);
+}
+template <typename F>
+void each_field(const MatMulNBitsAttrs*, F&& field) {
+  field("K", &MatMulNBitsAttrs::K);
+  field("N", &MatMulNBitsAttrs::N);
+  field("accuracy_level", &MatMulNBitsAttrs::accuracy_level);
+  field("bits", &MatMulNBitsAttrs::bits);
+  field("block_size", &MatMulNBitsAttrs::block_size);
+  field("weight_prepacked", &MatMulNBitsAttrs::weight_prepacked);
+}
+template <typename F>
+void each_field(const GatherBlockQuantizedAttrs*, F&& field) {
+  field("bits", &GatherBlockQuantizedAttrs::bits);
+  field("block_size", &GatherBlockQuantizedAttrs::block_size);
+  field("gather_axis", &GatherBlockQuantizedAttrs::gather_axis);
+  field("quantize_axis", &GatherBlockQuantizedAttrs::quantize_axis);
+}
+template <typename F>
+void each_field(const DynamicQuantizeLSTMAttrs*, F&& field) {
+  field("activation_alpha", &DynamicQuantizeLSTMAttrs::activation_alpha);
+  field("activation_beta", &DynamicQuantizeLSTMAttrs::activation_beta);
+  field("activations", &DynamicQuantizeLSTMAttrs::activations);
+  field("clip", &DynamicQuantizeLSTMAttrs::clip);
+  field("direction", &DynamicQuantizeLSTMAttrs::direction);
+  field("hidden_size", &DynamicQuantizeLSTMAttrs::hidden_size);
+  field("input_forget", &DynamicQuantizeLSTMAttrs::input_forget);
+}
+
+}  // namespace microsoft
+
+
+}  // namespace sardonyx::eager::op
