@@ -39,9 +39,12 @@ void record_in_graph(Frame& frame, const OpCall& call, std::span<Tensor> outputs
   }
   GraphEmitter emitter(frame.graph());
   const std::string& scope = ScopeName::current();
-  const std::string base =
-      scope.empty() ? std::string(call.op.name) : text(scope, ".", call.op.name);
-  emitter.set_origin(frame.graph().fresh_name(base), scope, text_of(call.loc));
+  const auto fresh = [&] {
+    return frame.graph().fresh_name(scope.empty() ? std::string(call.op.name)
+                                                  : text(scope, ".", call.op.name));
+  };
+  emitter.set_origin(call.name.empty() ? fresh() : std::string(call.name), scope,
+                     text_of(call.loc));
   const Vals results = emitter.emit(call.op, inputs, call.attrs, outputs.size(), call.captures);
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (results[i]) outputs[i] = frame.wrap(GraphEmitter::unwrap(results[i]));

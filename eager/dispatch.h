@@ -15,6 +15,7 @@ struct OpCall {
   std::span<const Tensor> inputs;  // captures of subgraphs last; undefined where omitted
   size_t captures = 0;
   Loc loc;
+  std::string_view name = {};  // of the node where the op is recorded; else by module path and op
 };
 
 // Runs the op, or records it where a trace asks for it; fills all of `outputs`. Errors carry the

@@ -1,0 +1,148 @@
+#include "eager/onnx_module.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "eager/compile.h"
+#include "eager/control_flow.h"
+#include "eager/create.h"
+#include "eager/functional.h"
+#include "executor/session.h"
+#include "onnx_io/save.h"
+
+namespace sardonyx::eager {
+namespace {
+
+using Tensors = std::vector<Tensor>;
+
+// relu(x w + b) summed by rows, for any number of rows.
+Model dense_model() {
+  const Tensor w = Tensor::of<float>({1, -1, 2, 0, 1, 1}, {3, 2});
+  const Tensor b = Tensor::of<float>({0.5f, -0.5f}, {2});
+  const auto fn = [&](const Tensors& in) -> Tensors {
+    return {relu(matmul(in[0], w) + b).sum({1})};
+  };
+  Model model;
+  model.graph =
+      trace(fn, {{.shape = {Dim::symbol("batch"), 3}, .name = "x"}}, Frame::Kind::kConstants,
+            "dense", {{w.impl().get(), "dense.weight"}, {b.impl().get(), "dense.bias"}})
+          .graph;
+  return model;
+}
+
+const Tensor kX = Tensor::of<float>({1, 2, 3, -1, 0, 1}, {2, 3});
+
+std::vector<float> run_by_session(const Model& model, const Tensor& x, int level = 0) {
+  const Session session(model, {.optimization_level = level});
+  return Tensor(session.run(std::vector<Datum>{x.datum()})[0]).to_vector<float>();
+}
+
+TEST(OnnxModule, IsCalledLikeAFunction) {
+  const OnnxModule module(dense_model());
+  ASSERT_EQ(module.inputs().size(), 1u);
+  EXPECT_EQ(module.inputs()[0].name, "x");
+  EXPECT_EQ(module.inputs()[0].type.text(), "float[batch, 3]");
+  EXPECT_EQ(module({kX})[0].to_vector<float>(), run_by_session(module.model(), kX));
+  EXPECT_EQ(module.parameter("dense.weight").shape(), (Dims{3, 2}));
+  EXPECT_EQ(module.parameters().size(), 2u);
+  EXPECT_THROW(module({kX, kX}), Error);
+  EXPECT_THROW(module({zeros({2, 4})}), Error);
+  EXPECT_THROW(module({kX.to(DType::kDouble)}), Error);
+  EXPECT_THROW(module.parameter("none"), Error);
+}
+
+TEST(OnnxModule, IsTrainedFurtherAndSavedAgain) {
+  const OnnxModule module(dense_model());
+  module.set_requires_grad();
+  const Tensor weight = module.parameter("dense.weight"), target = Tensor::of<float>({4, 1}, {2});
+  float first = 0, last = 0;
+  for (int step = 0; step < 50; ++step) {
+    const Tensor loss = square(module({kX})[0] - target).mean();
+    (step == 0 ? first : last) = loss.item<float>();
+    loss.backward();
+    for (const auto& [name, parameter] : module.parameters()) {
+      parameter.assign(parameter.detach() - parameter.grad() * 0.01f);
+      parameter.zero_grad();
+    }
+  }
+  EXPECT_LT(last, first / 100);
+  const std::string bytes = model_bytes(module.model());
+  const OnnxModule again(load_model(std::as_bytes(std::span(bytes))));
+  EXPECT_EQ(again.parameter("dense.weight").to_vector<float>(), weight.to_vector<float>());
+  EXPECT_EQ(again({kX})[0].to_vector<float>(), module({kX})[0].to_vector<float>());
+}
+
+TEST(OnnxModule, IsTracedAgainWithItsNames) {
+  const OnnxModule module(dense_model());
+  const Traced traced =
+      trace([&](const Tensors& in) -> Tensors { return {module({in[0] * 2})[0] + 1}; },
+            {{.shape = {Dim::symbol("n"), 3}, .name = "input"}});
+  std::set<std::string> names;
+  for (const auto& node : traced.graph->nodes())
+    names.insert(node->name);
+  const Model original = module.model();
+  for (const auto& node : original.graph->nodes())
+    EXPECT_TRUE(names.contains(node->name)) << node->name;
+  EXPECT_NE(traced.graph->find_value("dense.weight"), nullptr);
+  EXPECT_EQ(traced.graph->outputs()[0]->type.text(), "float[n]");
+  Model model;
+  model.graph = traced.graph;
+  EXPECT_EQ(run_by_session(model, kX), (module({kX * 2})[0] + 1).to_vector<float>());
+}
+
+TEST(OnnxModule, IsCompiledWithItsParametersAsStates) {
+  const OnnxModule module(dense_model());
+  const Compiled compiled = compile([&](const Tensors& in) { return module(in); });
+  EXPECT_EQ(compiled({kX})[0].to_vector<float>(), module({kX})[0].to_vector<float>());
+  module.parameter("dense.bias").assign(Tensor::of<float>({10, 10}, {2}));
+  EXPECT_EQ(compiled({kX})[0].to_vector<float>(), module({kX})[0].to_vector<float>());
+  EXPECT_EQ(compiled.traces(), 1u);
+}
+
+TEST(OnnxModule, IsSteppedThrough) {
+  const OnnxModule module(dense_model());
+  std::vector<std::string> ops;
+  Tensor last;
+  const Tensors results = module.step_through({kX}, [&](const OnnxModule::Step& step) {
+    ops.push_back(step.op);
+    EXPECT_FALSE(step.name.empty());
+    EXPECT_EQ(step.outputs.size(), step.output_names.size());
+    last = step.outputs[0];
+  });
+  EXPECT_EQ(ops.size(), module.model().graph->nodes().size());
+  EXPECT_EQ(ops[0], "MatMul");
+  EXPECT_EQ(last.to_vector<float>(), results[0].to_vector<float>());
+}
+
+// A branch with a captured weight, and a loop of five rounds around it.
+Model branching_model() {
+  const Tensor scale = full({2}, 3);
+  const auto fn = [&](const Tensors& in) -> Tensors {
+    const Tensor x = in[0];
+    const Tensor chosen = cond(
+        x.mean() > 0.5, [&] { return x * scale; }, [&] { return x - scale; });
+    return while_loop([](const Tensors& state) { return state[1] < 5; },
+                      [&](const Tensors& state) -> Tensors {
+                        return {state[0] * 0.5f + x, state[1] + 1};
+                      },
+                      {chosen, full({}, 0, {.dtype = DType::kInt64})});
+  };
+  Model model;
+  model.graph = trace(fn, {{.shape = {Dim::symbol("n"), 2}, .name = "x"}}).graph;
+  return model;
+}
+
+TEST(OnnxModule, SubgraphsRunAtOnceAndInTraces) {
+  const OnnxModule module(branching_model());
+  const Compiled compiled = compile([&](const Tensors& in) { return module(in); });
+  for (const float value : {2.f, -1.f}) {
+    const Tensor x = full({3, 2}, value);
+    const std::vector<float> expected = run_by_session(module.model(), x);
+    EXPECT_EQ(module({x})[0].to_vector<float>(), expected);
+    EXPECT_EQ(compiled({x})[0].to_vector<float>(), expected);
+  }
+}
+
+}  // namespace
+}  // namespace sardonyx::eager
