@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 
 #include "eager/anomaly.h"
 #include "eager/dispatch.h"
@@ -28,16 +29,13 @@ class GradMode {
   bool previous_;
 };
 
-// The recorded ops that ys were made by, in the order of calls; it stops at `ends`.
-std::vector<std::shared_ptr<TapeNode>> collect(
-    const std::vector<Tensor>& ys, const std::unordered_set<const detail::TensorImpl*>& ends) {
+// The recorded ops that ys were made by, in the order of calls.
+std::vector<std::shared_ptr<TapeNode>> collect(const std::vector<Tensor>& ys) {
   std::unordered_set<const TapeNode*> seen;
   std::vector<std::shared_ptr<TapeNode>> nodes;
   const auto visit = [&](const ImplPtr& impl) {
-    if (impl && impl->creator && !ends.contains(impl.get()) &&
-        seen.insert(impl->creator.get()).second) {
+    if (impl && impl->creator && seen.insert(impl->creator.get()).second)
       nodes.push_back(impl->creator);
-    }
   };
   for (const Tensor& y : ys)
     visit(y.impl());
@@ -47,6 +45,23 @@ std::vector<std::shared_ptr<TapeNode>> collect(
       visit(input);
   }
   std::ranges::sort(nodes, {}, [](const auto& node) { return node->sequence; });
+  return nodes;
+}
+
+// Those among them that depend on xs; an x may have been made from another one.
+std::vector<std::shared_ptr<TapeNode>> between(const std::vector<Tensor>& xs,
+                                               std::vector<std::shared_ptr<TapeNode>> nodes) {
+  std::unordered_set<const void*> reached;
+  for (const Tensor& x : xs) {
+    if (x.defined()) reached.insert(x.impl().get());
+  }
+  std::erase_if(nodes, [&](const std::shared_ptr<TapeNode>& node) {
+    const bool depends = std::ranges::any_of(node->inputs, [&](const ImplPtr& input) {
+      return input && (reached.contains(input.get()) || reached.contains(input->creator.get()));
+    });
+    if (depends) reached.insert(node.get());
+    return !depends;
+  });
   return nodes;
 }
 
@@ -169,14 +184,16 @@ void accumulate(const Tensor& target, Tensor gradient, bool create_graph, const 
          "zero_grad() first in the function");
   }
   if (before.defined()) gradient = apply(add, {before, gradient}, loc);
-  target.set_grad(create_graph ? gradient : gradient.detach());
+  // A tensor that nobody else holds needs no copy of its handle.
+  const bool is_own = gradient.impl().use_count() == 1 && !gradient.impl()->tracked();
+  target.set_grad(create_graph || is_own ? gradient : gradient.detach());
 }
 
 }  // namespace
 
 void Tensor::backward(const Tensor& gradient, bool retain_graph, bool create_graph, Loc loc) const {
   check_root(*this, gradient, loc);
-  const auto nodes = collect({*this}, {});
+  const auto nodes = collect({*this});
   // Every leaf that requires a gradient, and the others that asked for theirs.
   std::vector<Tensor> targets;
   std::unordered_set<const detail::TensorImpl*> seen;
@@ -194,9 +211,11 @@ void Tensor::backward(const Tensor& gradient, bool retain_graph, bool create_gra
   Vals xs;
   for (const Tensor& target : targets)
     xs.push_back(detail::val_of(target));
-  const Vals found = walk(nodes, {*this}, {gradient}, xs, create_graph, loc);
+  Vals found = walk(nodes, {*this}, {gradient}, xs, create_graph, loc);
   for (size_t i = 0; i < found.size(); ++i) {
-    if (found[i]) accumulate(targets[i], detail::tensor_of(found[i]), create_graph, loc);
+    if (!found[i]) continue;
+    Tensor whole = detail::tensor_of(std::exchange(found[i], Val()));
+    accumulate(targets[i], std::move(whole), create_graph, loc);
   }
   if (!retain_graph && !create_graph) free_tape(nodes);
 }
@@ -207,13 +226,10 @@ std::vector<Tensor> grad(const std::vector<Tensor>& ys, const std::vector<Tensor
   weights.resize(ys.size());
   for (size_t i = 0; i < ys.size(); ++i)
     check_root(ys[i], weights[i], loc);
-  std::unordered_set<const detail::TensorImpl*> ends;
   Vals targets;
-  for (const Tensor& x : xs) {
-    ends.insert(x.impl().get());
+  for (const Tensor& x : xs)
     targets.push_back(detail::val_of(x));
-  }
-  const auto nodes = collect(ys, ends);
+  const auto nodes = between(xs, collect(ys));
   const Vals found = walk(nodes, ys, weights, targets, options.create_graph, loc);
   std::vector<Tensor> gradients;
   for (size_t i = 0; i < found.size(); ++i) {

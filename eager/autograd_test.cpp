@@ -48,6 +48,17 @@ TEST(Autograd, HigherOrder) {
   EXPECT_DOUBLE_EQ(third.item<double>(), 6);
 }
 
+TEST(Autograd, WithRespectToAValueAndWhatItWasMadeFrom) {
+  const Tensor x = leaf({1, 2, 3}), y = x * x, z = (y * y).sum();
+  const Tensors both = grad({z}, {x, y}, {.retain_graph = true});
+  EXPECT_EQ(both[0].to_vector<double>(), (std::vector<double>{4, 32, 108}));
+  EXPECT_EQ(both[1].to_vector<double>(), (std::vector<double>{2, 8, 18}));
+  // What lies before the wanted value is not used up.
+  (void)grad({z}, {y});
+  y.sum().backward();
+  EXPECT_EQ(x.grad().to_vector<double>(), (std::vector<double>{2, 4, 6}));
+}
+
 TEST(Autograd, FunctionalForms) {
   const Function cube = [](const Tensors& in) { return (in[0] * in[0] * in[0]).sum(); };
   const auto derivative = grad(cube);
