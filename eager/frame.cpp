@@ -246,7 +246,9 @@ const std::string& ScopeName::current() {
 std::string text_of(const Loc& loc) {
   const std::string_view path = loc.file_name();
   const size_t slash = path.find_last_of('/');
-  return text(slash == path.npos ? path : path.substr(slash + 1), ":", loc.line());
+  std::string text(slash == path.npos ? path : path.substr(slash + 1));
+  text += ':';
+  return text += std::to_string(loc.line());
 }
 
 }  // namespace sardonyx::eager

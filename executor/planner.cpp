@@ -161,6 +161,8 @@ bool Planner::plan_constants(const Node& node, const std::vector<InferOutput>& i
     for (const InferOutput& output : inferred) {
       const std::optional<Shape> shape = output.type.known_shape();
       if (!output.type.is_tensor() || !shape) return false;
+      // The reference may differ from the op's kernel in the last bits.
+      if (!environment_.specializes && is_floating(output.type.dtype)) return false;
       if (static_cast<int64_t>(bytes_for(output.type.dtype, element_count(*shape))) >
           kLargestPlanned)
         return false;
@@ -206,7 +208,8 @@ bool Planner::plan_kernel(const Node& node, const std::vector<InferOutput>& infe
     if (!entry.type.is_tensor()) return false;
     const LayoutPtr layout =
         representations_[value].empty() ? nullptr : representations_[value][0].layout;
-    inputs.push_back({entry.type.dtype, *entry.shape, layout, entry.constant.get()});
+    inputs.push_back({entry.type.dtype, *entry.shape, layout,
+                      environment_.specializes ? entry.constant.get() : nullptr});
   }
   for (const InferOutput& output : inferred) {
     outputs.push_back({output.type.dtype, *output.type.known_shape(), nullptr, nullptr});

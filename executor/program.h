@@ -19,7 +19,10 @@ class Environment {
   std::vector<const Provider*> providers;
   int threads = 1;
   Precision precision = Precision::kFloat32;
+  // Both are off where no pass rewrites the graph: then each op runs on the kernel that it would
+  // run on by itself, so that eager calls and the graph give the same bits.
   bool layouts = true;
+  bool specializes = true;  // kernels are told which inputs never change
   size_t max_plans = 32;
   PackCache packs;
 

@@ -102,6 +102,7 @@ struct Session::Impl {
     environment.providers = providers_named(options.providers);
     environment.threads = thread_count(options.intra_op_threads);
     environment.precision = options.precision;
+    environment.layouts = environment.specializes = options.optimization_level > 0;
     environment.max_plans = std::max<size_t>(1, options.max_plans);
   }
 

@@ -55,10 +55,10 @@ int thread_count(int wanted) {
 }
 
 ThreadScope::ThreadScope(int threads) : previous_(omp_get_max_threads()) {
-  omp_set_num_threads(threads);
+  if (threads != previous_) omp_set_num_threads(threads);
 }
 ThreadScope::~ThreadScope() {
-  omp_set_num_threads(previous_);
+  if (omp_get_max_threads() != previous_) omp_set_num_threads(previous_);
 }
 
 }  // namespace sardonyx
