@@ -225,6 +225,11 @@ Session::Session(const std::filesystem::path& path, SessionOptions options)
   impl_->load([&] { return load_model(path, impl_->options.load); });
 }
 
+Session::Session(std::span<const std::byte> bytes, SessionOptions options)
+    : impl_(Impl::made(std::move(options))) {
+  impl_->load([&] { return load_model(bytes, impl_->options.load); });
+}
+
 Session::Session(Model model, SessionOptions options) : impl_(Impl::made(std::move(options))) {
   impl_->load([&] { return std::move(model); });
 }

@@ -77,6 +77,8 @@ class Session {
   // Throws Error: kInvalidModel, kUnsupported (naming all ops that cannot run), kResourceExhausted
   // ...
   explicit Session(const std::filesystem::path& model, SessionOptions options = {});
+  // From the bytes of a file.
+  explicit Session(std::span<const std::byte> bytes, SessionOptions options = {});
   explicit Session(Model model, SessionOptions options = {});
   ~Session();
   Session(Session&&) noexcept;

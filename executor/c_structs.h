@@ -1,0 +1,77 @@
+// What the functions of the C interface have in common: errors as statuses, and structs whose
+// sizes tell their versions.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <exception>
+#include <new>
+
+#include "ir/error.h"
+#include "sardonyx/sardonyx.h"
+
+namespace sardonyx::c_api {
+
+// Remembers the error for sx_last_error(), in this thread.
+sx_status note_error(const Error& error) noexcept;
+sx_status note_error(sx_status status, const char* message) noexcept;
+
+// Runs `body`, which may throw anything.
+template <typename Body>
+sx_status guarded(const Body& body) noexcept {
+  try {
+    body();
+    return SX_OK;
+  } catch (const Error& error) {
+    return note_error(error);
+  } catch (const std::bad_alloc&) {
+    return note_error(SX_RESOURCE_EXHAUSTED, "out of memory");
+  } catch (const std::exception& error) {
+    return note_error(SX_INTERNAL, error.what());
+  } catch (...) {
+    return note_error(SX_INTERNAL, "an exception of unknown type");
+  }
+}
+
+template <typename T>
+T& require(T* pointer, const char* name) {
+  if (!pointer) fail(ErrorCode::kInvalidArgument, name, ": expected a pointer, got NULL");
+  return *pointer;
+}
+
+inline void check_struct_size(size_t size, const char* what) {
+  if (size < sizeof(size_t)) {
+    fail(ErrorCode::kInvalidArgument, what, ": struct_size is ", size,
+         ", expected the size of the struct; set it before the call");
+  }
+}
+
+// A struct of the caller's as this version knows it: fields that the caller's version did not have
+// keep their defaults, and those that this one does not know must be zero.
+template <typename T>
+T read_struct(const T* given, const T& defaults, const char* what) {
+  T known = defaults;
+  if (!given) return known;
+  check_struct_size(given->struct_size, what);
+  const auto* bytes = reinterpret_cast<const std::byte*>(given);
+  for (size_t i = sizeof(T); i < given->struct_size; ++i) {
+    if (bytes[i] == std::byte{0}) continue;
+    fail(ErrorCode::kInvalidArgument, what, ": it is of a later version (", given->struct_size,
+         " bytes, this one knows ", sizeof(T), ") and sets fields that are not known here");
+  }
+  std::memcpy(&known, given, std::min(given->struct_size, sizeof(T)));
+  return known;
+}
+
+// Fills in as much of a caller's struct of `size` bytes as both versions know.
+template <typename T>
+void write_struct(T& to, size_t size, T values, const char* what) {
+  check_struct_size(size, what);
+  values.struct_size = size;
+  const size_t known = std::min(size, sizeof(T));
+  std::memcpy(&to, &values, known);
+  if (size > known) std::memset(reinterpret_cast<std::byte*>(&to) + known, 0, size - known);
+}
+
+}  // namespace sardonyx::c_api
