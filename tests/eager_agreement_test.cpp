@@ -29,6 +29,7 @@ const Case kCases[] = {
     {"mlp", models::mlp},
     {"mobilenet_v2", models::mobilenet_v2},
     {"resnet18", models::resnet18},
+    {"resnet50", models::resnet50},
     {"vit_tiny", models::vit_tiny},
     {"unet", models::unet},
     {"lstm_tagger", models::lstm_tagger},
