@@ -13,7 +13,7 @@ namespace nn = eager::nn;
 using eager::Tensor;
 
 // Images [batch, 1, size, size] to scores [batch, classes]; size is 28, or 8 as scikit-learn's
-// digits have it (with smaller kernels).
+// digits have it (with smaller kernels and more channels).
 struct LeNet : nn::Layer<LeNet> {
   explicit LeNet(int64_t size = 28, int64_t classes = 10);
   nn::Conv2d conv1, conv2;

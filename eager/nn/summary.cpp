@@ -84,8 +84,9 @@ std::string report(const Module& module,
 // Hooks on all modules, and their modes, until the scope ends.
 class Watch {
  public:
-  explicit Watch(const Module& module) : modules_(module.named_modules()), mode_(module) {
+  explicit Watch(const Module& module) : modules_(module.named_modules()) {
     for (const auto& [path, part] : modules_) {
+      modes_.push_back(part.is_training());
       hooks_.push_back(part.register_forward_hook(
           [this](const Module& called, const std::vector<Tensor>&, std::vector<Tensor>& outputs) {
             std::string shapes;
@@ -96,10 +97,13 @@ class Watch {
             seen[&ModuleState::of(called)] = shapes;
           }));
     }
+    module.eval();
   }
   ~Watch() {
-    for (size_t i = 0; i < modules_.size(); ++i)
+    for (size_t i = 0; i < modules_.size(); ++i) {
+      ModuleState::mutable_of(modules_[i].second).is_training = modes_[i];
       modules_[i].second.remove_hook(hooks_[i]);
+    }
   }
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
@@ -107,7 +111,7 @@ class Watch {
 
  private:
   std::vector<std::pair<std::string, Module>> modules_;
-  EvalMode mode_;
+  std::vector<bool> modes_;
   std::vector<size_t> hooks_;
 };
 
