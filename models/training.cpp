@@ -78,8 +78,8 @@ double accuracy_of(const nn::Module& module, const Forward& forward, const Label
 TrainingResult train_classifier(const nn::Module& module, const Forward& forward,
                                 const Labelled& train, const Labelled& test,
                                 const TrainingOptions& options) {
-  const auto optimizer = std::make_shared<eager::optim::Adam>(
-      module.parameters(), eager::optim::AdamOptions{.lr = options.lr});
+  const auto optimizer = std::make_shared<eager::optim::AdamW>(
+      module.parameters(), eager::optim::AdamWOptions{.lr = options.lr, .weight_decay = 0.1});
   const eager::TensorFunction step = training_step(forward, optimizer);
   const eager::Compiled compiled = eager::compile(step);
   eager::data::DataLoader loader(

@@ -49,7 +49,7 @@ TEST_F(Training, LeNetLearnsDigits) {
   const LeNet net(8);
   const TrainingResult result =
       train_classifier(net, forward_of(net), data.part(0, 1437), data.part(1437, 1797),
-                       {.epochs = 30, .lr = 3e-3, .progress = silent()});
+                       {.epochs = 50, .batch = 32, .lr = 3e-3, .progress = silent()});
   EXPECT_GE(result.accuracy, 0.97);
 }
 

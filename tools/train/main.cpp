@@ -80,7 +80,8 @@ int main(int argc, char** argv) {
   add_options(digits, options);
   add_options(mnist, options);
   options.training.lr = 3e-3;
-  options.training.epochs = 20;
+  options.training.epochs = 50;
+  options.training.batch = 32;
   CLI11_PARSE(app, argc, argv);
   try {
     if (linear) {
