@@ -17,7 +17,7 @@ struct Signature {
     bool operator==(const Argument&) const = default;
   };
   std::vector<Argument> arguments;
-  // Axes of equal size share a symbol: group numbers by argument and axis, in order.
+  // Axes that share a symbol: group numbers by argument and axis, in order.
   std::vector<size_t> groups;
 };
 
@@ -44,14 +44,20 @@ std::vector<int64_t> sizes_of(const std::vector<Tensor>& arguments, const Loc& l
   return sizes;
 }
 
-// Sizes that were equal in the first call get one symbol: most functions want them equal (the batch
-// of inputs and labels), and a graph whose symbols agree is simpler. A later call that contradicts
+// Sizes of one axis of several arguments that were equal in the first call get one symbol: most
+// functions want them equal (the batch of inputs and labels), and a graph whose symbols agree is
+// simpler. A later call that contradicts
 // this is traced anew.
-std::vector<size_t> group(const std::vector<int64_t>& sizes) {
-  std::vector<size_t> groups;
+std::vector<size_t> group(const std::vector<int64_t>& sizes,
+                          const std::vector<Signature::Argument>& arguments) {
+  std::vector<size_t> axes, groups;
+  for (const Signature::Argument& argument : arguments) {
+    for (size_t axis = 0; axis < argument.rank; ++axis)
+      axes.push_back(axis);
+  }
   for (size_t i = 0; i < sizes.size(); ++i) {
     size_t first = 0;
-    while (sizes[first] != sizes[i])
+    while (sizes[first] != sizes[i] || axes[first] != axes[i])
       ++first;
     groups.push_back(first);
   }
@@ -186,7 +192,7 @@ std::vector<Tensor> Compiled::operator()(const std::vector<Tensor>& arguments, L
     impl_->last = &form;
     return form.run(arguments, loc);
   }
-  impl_->forms.emplace_back(impl_->fn, Signature{given, group(sizes)}, impl_->options);
+  impl_->forms.emplace_back(impl_->fn, Signature{given, group(sizes, given)}, impl_->options);
   ++impl_->traces;
   impl_->last = &impl_->forms.back();
   return impl_->last->run(arguments, loc);
