@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "ir/gradient_through.h"
+#include "ir/ops/sequence_gradient.h"
 #include "ir/run_control.h"
 
 namespace sardonyx {
@@ -16,12 +17,6 @@ Key key_of(const Val& val) {
   return val.as<void>();
 }
 
-// The floats of 8 bits and fewer carry none: no op adds them.
-bool carries_gradients(const Emitter& e, const Val& val) {
-  const Type type = e.type(val);
-  return type.is_tensor() && kFloats.has(type.dtype);
-}
-
 // Gradients that have arrived so far, by value.
 class Gradients {
  public:
@@ -29,7 +24,7 @@ class Gradients {
 
   void add(const Val& value, const Val& gradient) {
     Val& held = held_[key_of(value)];
-    held = held ? e_.call("Add", {held, gradient}) : gradient;
+    held = held ? ops::added_gradients(e_, held, gradient) : gradient;
   }
   Val find(const Val& value) const {
     const auto at = held_.find(key_of(value));
@@ -83,7 +78,8 @@ class ReverseWalk {
     if (std::ranges::none_of(d_outputs, [](const Val& d) { return bool(d); })) return;
     std::vector<bool> needed;
     for (const Val& input : step.inputs) {
-      needed.push_back(input && reached_.contains(key_of(input)) && carries_gradients(e_, input));
+      needed.push_back(input && reached_.contains(key_of(input)) &&
+                       ops::carries_gradients(e_.type(input)));
     }
     if (std::ranges::none_of(needed, std::identity())) return;
     const GradCall call{*step.op,  step.attrs, step.inputs,  step.outputs,

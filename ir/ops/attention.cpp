@@ -7,6 +7,7 @@
 
 #include "ir/dispatch.h"
 #include "ir/ops/accumulate.h"
+#include "ir/ops/attention_gradient.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
@@ -494,6 +495,7 @@ std::span<const OpDef> attention_ops() {
        .attrs = attr_schema<AttentionAttrs>(),
        .infer = infer_attention,
        .reference = run_attention,
+       .grad = attention_grad,
        .samples = attention_samples},
       {.name = "RotaryEmbedding",
        .since = 23,
@@ -503,6 +505,7 @@ std::span<const OpDef> attention_ops() {
        .attrs = attr_schema<RotaryEmbeddingAttrs>(),
        .infer = infer_rotary,
        .reference = run_rotary,
+       .grad = rotary_grad,
        .samples = rotary_samples},
   };
   return kOps;

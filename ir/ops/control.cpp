@@ -5,6 +5,7 @@
 
 #include "ir/ops/body_types.h"
 #include "ir/ops/carry.h"
+#include "ir/ops/control_gradient.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/sequence.h"
 #include "ir/ops/stack.h"
@@ -224,6 +225,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<IfAttrs>(),
      .infer = infer_if,
      .evaluate = run_if,
+     .grad = if_grad,
      .samples = if_samples},
     {.name = "Loop",
      .since = 25,
@@ -232,6 +234,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<LoopAttrs>(),
      .infer = infer_loop,
      .evaluate = run_loop,
+     .grad = loop_grad,
      .samples = loop_samples},
 };
 

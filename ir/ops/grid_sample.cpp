@@ -7,6 +7,7 @@
 #include "ir/dispatch.h"
 #include "ir/ops/accumulate.h"
 #include "ir/ops/image.h"
+#include "ir/ops/image_gradient.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/real_values.h"
 #include "ir/ops/tables.h"
@@ -245,6 +246,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<GridSampleAttrs>(),
      .infer = infer_grid_sample,
      .reference = reference_grid_sample,
+     .grad = grid_sample_grad,
      .samples = grid_sample_samples},
 };
 

@@ -6,6 +6,7 @@
 #include "ir/dispatch.h"
 #include "ir/ops/accumulate.h"
 #include "ir/ops/conv_infer.h"
+#include "ir/ops/image_gradient.h"
 #include "ir/ops/index_gradient.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/real_values.h"
@@ -260,6 +261,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<AffineGridAttrs>(),
      .infer = infer_affine_grid,
      .reference = reference_affine_grid,
+     .grad = affine_grid_grad,
      .shape_inputs = 0b10,
      .samples = affine_grid_samples},
 };

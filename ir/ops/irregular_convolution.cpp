@@ -10,7 +10,9 @@
 #include "ir/ops/accumulate.h"
 #include "ir/ops/conv_infer.h"
 #include "ir/ops/convolution.h"
+#include "ir/ops/image_gradient.h"
 #include "ir/ops/infer.h"
+#include "ir/ops/irregular_convolution_gradient.h"
 #include "ir/ops/tables.h"
 #include "ir/ops/taps.h"
 #include "ir/run_control.h"
@@ -359,6 +361,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<DeformConvAttrs>(),
      .infer = infer_deform_conv,
      .reference = reference_deform_conv,
+     .grad = deform_conv_grad,
      .samples = deform_conv_samples},
     {.name = "Col2Im",
      .since = 18,
@@ -367,6 +370,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<Col2ImAttrs>(),
      .infer = infer_col2im,
      .reference = reference_col2im,
+     .grad = col2im_grad,
      .shape_inputs = 0b110,
      .samples = col2im_samples},
     {.name = "CausalConvWithState",
@@ -377,6 +381,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<CausalConvAttrs>(),
      .infer = infer_causal_conv,
      .reference = reference_causal_conv,
+     .grad = causal_conv_grad,
      .samples = causal_conv_samples},
 };
 

@@ -8,6 +8,7 @@
 #include "ir/ops/accumulate.h"
 #include "ir/ops/attention.h"
 #include "ir/ops/infer.h"
+#include "ir/ops/linear_attention_gradient.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
 
@@ -316,6 +317,7 @@ std::span<const OpDef> linear_attention_ops() {
        .attrs = attr_schema<LinearAttentionAttrs>(),
        .infer = infer_linear,
        .reference = run_linear,
+       .grad = linear_attention_grad,
        .samples = linear_samples},
       {.name = "FlexAttention",
        .domain = "ai.onnx.preview",

@@ -49,6 +49,18 @@ struct LayerNormalizationAttrs {
   }
 };
 
+// LayerNormalizationGrad; not centred: that of RMSNormalization.
+struct RowNormalizationGradAttrs {
+  int64_t axis = -1;
+  float epsilon = 1e-5f;
+  bool is_centered = true;
+  static auto fields() {
+    return std::tuple{field("axis", &RowNormalizationGradAttrs::axis),
+                      field("epsilon", &RowNormalizationGradAttrs::epsilon),
+                      field("is_centered", &RowNormalizationGradAttrs::is_centered)};
+  }
+};
+
 struct LpNormalizationAttrs {
   int64_t axis = -1;
   int64_t p = 2;

@@ -128,18 +128,19 @@ std::vector<Term> batch_grads_of_given(Emitter& e, const GradCall& call, const B
 // With the statistics of the batch, which also go into the running ones.
 std::vector<Term> batch_grads_in_training(Emitter& e, const GradCall& call,
                                           const BatchCall& batch) {
-  const Ints axes = channel_axes(batch.rank);
   std::vector<Term> found(5, Term{&e, {}});
   const auto add = [&](size_t index, const Term& part) {
     found[index] = found[index].val ? found[index] + part : part;
   };
-  const Standardized normal = standardize(batch.x, axes, batch.epsilon);
-  if (call.has_d(0)) {
-    const Term d_y = cast(d_output(e, call, 0), batch.wide);
-    if (call.wants(0)) add(0, unstandardize(normal, d_y * batch.scale));
-    if (call.wants(1)) add(1, sum_per_channel(d_y * normal.x, batch.rank));
-    if (call.wants(2)) add(2, sum_per_channel(d_y, batch.rank));
+  if (call.has_d(0) && (call.wants(0) || call.wants(1) || call.wants(2))) {
+    const Val inputs[] = {call.d_outputs[0], call.inputs[0], call.inputs[1]};
+    const InstanceNormalizationAttrs attrs{static_cast<float>(batch.epsilon)};
+    const Vals parts =
+        e.emit(op_named("sardonyx::BatchNormalizationGrad"), inputs, Attrs(attrs), 3);
+    for (size_t i = 0; i < parts.size(); ++i)
+      add(i, cast({&e, parts[i]}, batch.wide));
   }
+  const Ints axes = channel_axes(batch.rank);
   const double share = 1 - batch.momentum;
   for (const size_t output : {1, 2}) {
     if (!call.has_d(output)) continue;
@@ -147,11 +148,28 @@ std::vector<Term> batch_grads_in_training(Emitter& e, const GradCall& call,
     if (call.wants(output + 2)) add(output + 2, d * batch.momentum);
     if (!call.wants(0)) continue;
     const Term part = per_channel(d, batch.rank) * share / count_over(batch.x, axes, batch.wide);
-    const Term ones = batch.x.number(1);
     add(0, output == 1 ? part * Term{&e, full_like(e, batch.x, 1)}
-                       : part * normal.centered * (ones + ones));
+                       : part * 2 * (batch.x - mean_over(batch.x, axes)));
   }
   return found;
+}
+
+void infer_batch_normalization_grad(InferContext& c) {
+  c.set(0, c.type(1));
+  for (const size_t output : {1, 2})
+    c.set(output, c.type(2));
+}
+
+Vals batch_normalization_grad_body(Emitter& e, const BodyCall& c) {
+  const Term x{&e, c.inputs[1]}, scale{&e, c.inputs[2]};
+  const size_t rank = rank_of(e, x, c.op.name);
+  const DType wide = wide_type({x, scale});
+  const Term d_y = cast({&e, c.inputs[0]}, wide);
+  const Standardized normal =
+      standardize(cast(x, wide), channel_axes(rank), c.attrs<InstanceNormalizationAttrs>().epsilon);
+  const Term d_x = unstandardize(normal, d_y * per_channel(cast(scale, wide), rank));
+  return {cast(d_x, x.dtype()), cast(sum_per_channel(d_y * normal.x, rank), scale.dtype()),
+          cast(sum_per_channel(d_y, rank), scale.dtype())};
 }
 
 // Instance- and GroupNormalization: statistics over the axes from 2 on of x in the shape `view`.
@@ -187,36 +205,101 @@ Ints normalized_axes_of(const Ints& axes, size_t rank) {
   return found;
 }
 
+size_t first_axis(int64_t axis, size_t rank) {
+  return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(rank) : axis);
+}
+
+Vals layer_normalization_grad_body(Emitter& e, const BodyCall& c) {
+  const auto& attrs = c.attrs<RowNormalizationGradAttrs>();
+  const Term x{&e, c.inputs[1]}, scale{&e, c.inputs[2]};
+  const size_t rank = rank_of(e, x, c.op.name);
+  const DType wide = wide_type({x, scale});
+  const Term d_y = cast({&e, c.inputs[0]}, wide);
+  const Ints axes = axes_between(first_axis(attrs.axis, rank), rank);
+  const Standardized normal = standardize(cast(x, wide), axes, attrs.epsilon, attrs.is_centered);
+  const Term d_x = unstandardize(normal, d_y * cast(scale, wide), attrs.is_centered);
+  const Term d_scale{&e, sum_to(e, d_y * normal.x, scale)};
+  return {cast(d_x, x.dtype()), cast(d_scale, scale.dtype())};
+}
+
+void infer_layer_normalization_grad(InferContext& c) {
+  const Type& x = c.type(1);
+  if (x.shape) c.normalized_axis(c.attrs<RowNormalizationGradAttrs>().axis, x.rank());
+  c.set(0, x);
+  c.set(1, c.type(2));
+}
+
 // LayerNormalization and RMSNormalization: inputs X, scale and perhaps a bias; gradients of the
 // statistics that LayerNormalization gives go to X alone.
 Vals row_grads(Emitter& e, const GradCall& call, bool is_centered) {
   const auto& attrs = call.attrs<LayerNormalizationAttrs>();
-  const Term x = input(e, call, 0), scale = input(e, call, 1);
-  const size_t rank = rank_of(e, x, call.op.name);
-  const DType wide = wide_type({x, scale});
-  const auto first =
-      static_cast<size_t>(attrs.axis < 0 ? attrs.axis + static_cast<int64_t>(rank) : attrs.axis);
-  const Standardized normal =
-      standardize(cast(x, wide), axes_between(first, rank), attrs.epsilon, is_centered);
+  const Term x = input(e, call, 0);
+  const DType wide = wide_type({x, input(e, call, 1)});
   std::vector<Term> found(3, Term{&e, {}});
   const auto add = [&](const Term& part) { found[0] = found[0].val ? found[0] + part : part; };
   if (call.has_d(0)) {
-    const Term d_y = cast(d_output(e, call, 0), wide);
-    if (call.wants(0)) add(unstandardize(normal, d_y * cast(scale, wide), is_centered));
-    if (call.wants(1)) found[1] = {&e, sum_to(e, d_y * normal.x, scale)};
-    if (call.wants(2)) found[2] = {&e, sum_to(e, d_y, call.inputs[2])};
+    const Val inputs[] = {call.d_outputs[0], call.inputs[0], call.inputs[1]};
+    const Vals parts =
+        e.emit(op_named("sardonyx::LayerNormalizationGrad"), inputs,
+               Attrs(RowNormalizationGradAttrs{attrs.axis, attrs.epsilon, is_centered}), 2);
+    if (call.wants(0)) add(cast({&e, parts[0]}, wide));
+    if (call.wants(1)) found[1] = {&e, parts[1]};
+    if (call.wants(2)) {
+      const Term d_y = cast(d_output(e, call, 0), wide);
+      found[2] = {&e, sum_to(e, d_y, call.inputs[2])};
+    }
   }
-  const Term count = count_over(x, normal.axes, wide);
+  if (!call.has_d(1) && !call.has_d(2)) return cast_like_inputs(call, found);
+  const size_t rank = rank_of(e, x, call.op.name);
+  const Ints axes = axes_between(first_axis(attrs.axis, rank), rank);
+  const Term count = count_over(x, axes, wide);
   if (call.has_d(1)) {
     const Term d_mean = cast(d_output(e, call, 1), wide) / count;
     add({&e, e.call("Expand", {d_mean, shape_of(e, x)})});
   }
   if (call.has_d(2)) {
+    const Standardized normal = standardize(cast(x, wide), axes, attrs.epsilon);
     const Term d_inverse = cast(d_output(e, call, 2), wide) / count;
     add(-(d_inverse * square(normal.inverse) * normal.x));
   }
   return cast_like_inputs(call, found);
 }
+
+std::vector<Sample> batch_grad_samples() {
+  return {{{{{2, 3, 4, 5}}, {{2, 3, 4, 5}}, {{3}}}, {{"epsilon", 1e-2f}}, 3},
+          {{{{4, 2}}, {{4, 2}}, {{2}}}, {}, 3},
+          {{{{6, 5, 30}}, {{6, 5, 30}}, {{5}}}, {}, 3}};
+}
+
+std::vector<Sample> layer_grad_samples() {
+  return {{{{{2, 3, 4}}, {{2, 3, 4}}, {{4}}}, {}, 2},
+          {{{{2, 3, 4}}, {{2, 3, 4}}, {{3, 4}}},
+           {{"axis", int64_t{1}}, {"epsilon", 0.1f}, {"is_centered", int64_t{0}}},
+           2},
+          {{{{2, 3, 4}}, {{2, 3, 4}}, {{3, 1}}}, {{"axis", int64_t{0}}}, 2},
+          {{{{9, 70}}, {{9, 70}}, {{70}}}, {}, 2}};
+}
+
+const OpDef kOps[] = {
+    {.name = "BatchNormalizationGrad",
+     .domain = "sardonyx",
+     .since = 1,
+     .signature = "(dY: T, X: T, scale: T1) -> (dX: T, d_scale: T1, d_bias: T1)",
+     .types = {{"T", kFloats}, {"T1", kFloats}},
+     .attrs = attr_schema<InstanceNormalizationAttrs>(),
+     .infer = infer_batch_normalization_grad,
+     .body = batch_normalization_grad_body,
+     .samples = batch_grad_samples},
+    {.name = "LayerNormalizationGrad",
+     .domain = "sardonyx",
+     .since = 1,
+     .signature = "(dY: V, X: T, scale: V) -> (dX: T, d_scale: V)",
+     .types = {{"T", kFloats}, {"V", kFloats}},
+     .attrs = attr_schema<RowNormalizationGradAttrs>(),
+     .infer = infer_layer_normalization_grad,
+     .body = layer_normalization_grad_body,
+     .samples = layer_grad_samples},
+};
 
 // The mean square of each element's neighbours along the channels, `before` of them before it.
 Term channel_means(const Term& x, int64_t before, int64_t after) {
@@ -329,6 +412,10 @@ Vals dropout_grad(Emitter& e, const GradCall& call) {
   const Term kept = 1 - ratio;
   const Term scaled = d_y / where(equal(kept, 0), 1, kept);
   return {where({&e, call.inputs[2]}, where(mask, scaled, 0), d_y)};
+}
+
+std::span<const OpDef> normalization_gradient_ops() {
+  return kOps;
 }
 
 }  // namespace sardonyx::ops

@@ -15,5 +15,8 @@ Vals layer_normalization_grad(Emitter& e, const GradCall& call);
 Vals rms_normalization_grad(Emitter& e, const GradCall& call);
 Vals lp_normalization_grad(Emitter& e, const GradCall& call);
 Vals dropout_grad(Emitter& e, const GradCall& call);
+// Rows of our own domain: BatchNormalizationGrad (with the statistics of the batch) and
+// LayerNormalizationGrad (of RMSNormalization too).
+std::span<const OpDef> normalization_gradient_ops();
 
 }  // namespace sardonyx::ops

@@ -5,6 +5,7 @@
 
 #include "ir/op.h"
 #include "ir/ops/convolution_gradient.h"
+#include "ir/ops/normalization_gradient.h"
 #include "ir/ops/pool_gradient.h"
 #include "ir/ops/tables.h"
 
@@ -31,6 +32,7 @@ constexpr Family kFamilies[] = {
     ops::region_ops,
     ops::normalization_ops,
     ops::row_normalization_ops,
+    ops::normalization_gradient_ops,
     ops::image_ops,
     ops::resize_ops,
     ops::grid_sample_ops,

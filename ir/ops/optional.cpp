@@ -1,5 +1,6 @@
 // Optional, OptionalGetElement, OptionalHasElement.
 #include "ir/ops/sequence.h"
+#include "ir/ops/sequence_gradient.h"
 #include "ir/ops/tables.h"
 
 namespace sardonyx::ops {
@@ -59,6 +60,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<OptionalAttrs>(),
      .infer = infer_optional,
      .evaluate = run_optional,
+     .grad = optional_grad,
      .samples = optional_samples},
     {.name = "OptionalGetElement",
      .since = 18,
@@ -66,6 +68,7 @@ const OpDef kOps[] = {
      .types = {{"O", kOptionalsOrValues}, {"V", kValues}},
      .infer = infer_optional_get_element,
      .evaluate = run_optional_get_element,
+     .grad = optional_grad,
      .samples = optional_samples},
     {.name = "OptionalHasElement",
      .since = 18,

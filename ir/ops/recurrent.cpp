@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ir/ops/infer.h"
+#include "ir/ops/recurrent_gradient.h"
 #include "ir/ops/tables.h"
 
 namespace sardonyx::ops {
@@ -266,6 +267,7 @@ OpDef recurrent_row(std::string_view name, std::string_view signature, const Att
           .attrs = attrs,
           .infer = infer_recurrent,
           .reference = run_recurrent,
+          .grad = recurrent_grad,
           .samples = samples};
 }
 

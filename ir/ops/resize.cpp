@@ -9,6 +9,7 @@
 #include "ir/ops/infer.h"
 #include "ir/ops/real_values.h"
 #include "ir/ops/resize_axis.h"
+#include "ir/ops/resize_gradient.h"
 #include "ir/ops/tables.h"
 #include "ir/ops/taps.h"
 #include "ir/run_control.h"
@@ -308,6 +309,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<ResizeAttrs>(),
      .infer = infer_resize,
      .reference = reference_resize,
+     .grad = resize_grad,
      .shape_inputs = 1 << kScales | 1 << kSizes,
      .samples = resize_samples},
 };

@@ -3,7 +3,9 @@
 
 #include "ir/ops/body_types.h"
 #include "ir/ops/control.h"
+#include "ir/ops/control_gradient.h"
 #include "ir/ops/infer.h"
+#include "ir/ops/sequence_gradient.h"
 #include "ir/ops/stack.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
@@ -210,6 +212,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<ScanAttrs>(),
      .infer = infer_scan,
      .evaluate = run_scan,
+     .grad = scan_grad,
      .samples = scan_samples},
     {.name = "SequenceMap",
      .since = 17,
@@ -218,6 +221,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<SequenceMapAttrs>(),
      .infer = infer_sequence_map,
      .evaluate = run_sequence_map,
+     .grad = sequence_map_grad,
      .samples = no_samples},
 };
 

@@ -8,6 +8,7 @@
 #include "ir/ops/indices.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/join.h"
+#include "ir/ops/sequence_gradient.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
 #include "ir/strides.h"
@@ -290,6 +291,7 @@ const OpDef kOps[] = {
      .types = {{"S", kSequences}, {"I", kIndexTypes}, {"T", kClassicTypes}},
      .infer = infer_sequence_at,
      .evaluate = run_sequence_at,
+     .grad = sequence_at_grad,
      .samples = no_samples},
     {.name = "SequenceConstruct",
      .since = 11,
@@ -297,6 +299,7 @@ const OpDef kOps[] = {
      .types = {{"T", kClassicTypes}, {"S", kSequences}},
      .infer = infer_sequence_construct,
      .evaluate = run_sequence_construct,
+     .grad = sequence_construct_grad,
      .samples = sequence_construct_samples},
     {.name = "SequenceEmpty",
      .since = 11,
@@ -312,6 +315,7 @@ const OpDef kOps[] = {
      .types = {{"S", kSequences}, {"I", kIndexTypes}},
      .infer = infer_sequence_erase,
      .evaluate = run_sequence_erase,
+     .grad = sequence_erase_grad,
      .samples = no_samples},
     {.name = "SequenceInsert",
      .since = 11,
@@ -319,6 +323,7 @@ const OpDef kOps[] = {
      .types = {{"S", kSequences}, {"T", kClassicTypes}, {"I", kIndexTypes}},
      .infer = infer_sequence_insert,
      .evaluate = run_sequence_insert,
+     .grad = sequence_insert_grad,
      .samples = no_samples},
     {.name = "SequenceLength",
      .since = 11,
@@ -334,6 +339,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<ConcatFromSequenceAttrs>(),
      .infer = infer_concat_from_sequence,
      .evaluate = run_concat_from_sequence,
+     .grad = concat_from_sequence_grad,
      .samples = no_samples},
     {.name = "SplitToSequence",
      .since = 24,
@@ -344,6 +350,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<SplitToSequenceAttrs>(),
      .infer = infer_split_to_sequence,
      .evaluate = run_split_to_sequence,
+     .grad = split_to_sequence_grad,
      .samples = split_to_sequence_samples},
 };
 

@@ -164,6 +164,9 @@ void Importer::import_node(Frame& frame, NodeProto& node) {
       std::any_of(call.captures.begin(), call.captures.end(), poisoned)) {
     return poison_outputs(frame, node);
   }
+  if (call.domain == "ai.onnx.preview.training" && call.op == "Gradient") {
+    return import_gradient(frame, node, call, emitter);
+  }
   if (const std::optional<Vals> results = upgrade(call)) {
     bind_outputs(frame, node, *results, emitter);
   } else {

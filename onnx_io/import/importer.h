@@ -76,6 +76,8 @@ class Importer {
   RawCall raw_call(Frame& frame, onnx_schema::NodeProto& node, GraphEmitter& emitter);
   void find_version(const Frame& frame, RawCall& call) const;
   void import_constant(Frame& frame, onnx_schema::NodeProto& node);
+  void import_gradient(Frame& frame, const onnx_schema::NodeProto& node, RawCall& call,
+                       GraphEmitter& emitter);
   void append_node(Frame& frame, const onnx_schema::NodeProto& node, RawCall& call);
   void bind_outputs(Frame& frame, const onnx_schema::NodeProto& node, const Vals& results,
                     GraphEmitter& emitter);

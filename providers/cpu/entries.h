@@ -11,6 +11,8 @@ std::span<const KernelEntry> elementwise_entries();
 std::span<const KernelEntry> recurrent_entries();
 std::span<const KernelEntry> convert_entries();
 std::span<const KernelEntry> reduce_entries();
+std::span<const KernelEntry> pool_gradient_entries();
+std::span<const KernelEntry> normalization_gradient_entries();
 std::span<const KernelEntry> movement_entries();
 std::span<const KernelEntry> optimizer_entries();
 std::span<const KernelEntry> logic_entries();

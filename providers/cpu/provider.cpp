@@ -13,7 +13,8 @@ const Provider& cpu_provider() {
          {cpu::elementwise_entries(), cpu::recurrent_entries(), cpu::reduce_entries(),
           cpu::convert_entries(), cpu::movement_entries(), cpu::logic_entries(),
           cpu::quantized_entries(), cpu::integer_convolution_entries(),
-          cpu::integer_product_entries(), cpu::nbits_entries(), cpu::optimizer_entries()})
+          cpu::integer_product_entries(), cpu::nbits_entries(), cpu::optimizer_entries(),
+          cpu::pool_gradient_entries(), cpu::normalization_gradient_entries()})
       all.insert(all.end(), part.begin(), part.end());
     return all;
   }();

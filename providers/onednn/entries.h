@@ -22,6 +22,7 @@ Prepared guarded(const KernelRequest& request) {
 
 // One table per file of kernels.
 std::span<const KernelEntry> convolution_kernels();
+std::span<const KernelEntry> convolution_backward_kernels();
 std::span<const KernelEntry> deconvolution_kernels();
 std::span<const KernelEntry> matmul_kernels();
 std::span<const KernelEntry> gemm_kernels();

@@ -171,6 +171,10 @@ int64_t operator""_i(unsigned long long value) {
 }
 using Ints = std::vector<int64_t>;
 
+SampleInput sizes(const Shape& shape) {
+  return {.value = Tensor::vector(shape)};
+}
+
 // Shapes with whole blocks and tails of channels, several threads' worth of work.
 std::vector<NamedSample> larger_samples() {
   const Ints pads{1, 1, 1, 1}, strides{2, 2};
@@ -195,6 +199,24 @@ std::vector<NamedSample> larger_samples() {
        {{{{1, 8, 7, 7}}, {{8, 6, 3, 3}}},
         {{"strides", strides}, {"output_padding", Ints{1, 1}}, {"pads", pads}}}},
       {"ConvTranspose", {{{{1, 16, 9}}, {{16, 4, 4}}}, {{"group", 2_i}, {"dilations", Ints{2}}}}},
+      {"sardonyx::ConvInputGrad",
+       {{{{2, 32, 7, 7}}, {{32, 16, 3, 3}}, sizes({2, 16, 14, 14})},
+        {{"strides", strides}, {"pads", pads}}}},
+      {"sardonyx::ConvInputGrad",
+       {{{{1, 24, 9, 9}}, {{24, 1, 3, 3}}, sizes({1, 24, 9, 9})},
+        {{"group", 24_i}, {"pads", pads}}}},
+      {"sardonyx::ConvInputGrad",
+       {{{{1, 12, 10}}, {{12, 4, 3}}, sizes({1, 8, 14})},
+        {{"group", 2_i}, {"dilations", Ints{2}}}}},
+      {"sardonyx::ConvWeightGrad",
+       {{{{2, 32, 7, 7}}, {{2, 16, 14, 14}}, sizes({32, 16, 3, 3})},
+        {{"strides", strides}, {"pads", pads}}}},
+      {"sardonyx::ConvWeightGrad",
+       {{{{1, 24, 9, 9}}, {{1, 24, 9, 9}}, sizes({24, 1, 3, 3})},
+        {{"group", 24_i}, {"pads", pads}}}},
+      {"sardonyx::ConvWeightGrad",
+       {{{{1, 12, 10}}, {{1, 8, 14}}, sizes({12, 4, 3})},
+        {{"group", 2_i}, {"dilations", Ints{2}}}}},
       {"sardonyx::FusedConv",
        {{{{1, 32, 14, 14}}, {{32, 32, 3, 3}}, {{32}}, {{1, 32, 14, 14}}},
         {{"pads", pads}, {"activation", std::string("Relu")}}}},

@@ -102,7 +102,8 @@ const Provider& onednn_provider() {
           onednn::softmax_kernels(), onednn::recurrent_kernels(), onednn::elementwise_kernels(),
           onednn::join_kernels(), onednn::resize_kernels(), onednn::integer_kernels(),
           onednn::quantized_kernels(), onednn::quantized_pool_kernels(),
-          onednn::quantized_to_float_kernels(), onednn::quantized_join_kernels()}) {
+          onednn::quantized_to_float_kernels(), onednn::quantized_join_kernels(),
+          onednn::convolution_backward_kernels()}) {
       all.insert(all.end(), family.begin(), family.end());
     }
     return all;

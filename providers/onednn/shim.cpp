@@ -286,6 +286,45 @@ MaybePrimitive convolution(const ConvolutionSpec& spec, const dnnl::primitive_at
                                             spec.pads_begin, spec.pads_end);
 }
 
+namespace {
+
+// oneDNN wants to be shown the forward primitive before it gives a backward one.
+template <typename Backward>
+MaybePrimitive convolution_gradient(const ConvolutionSpec& spec, const Desc& left,
+                                    const Desc& right, const dnnl::primitive_attr& attr) {
+  using Forward = dnnl::convolution_forward;
+  const Extents skipped = gaps(spec.dilations);
+  try {
+    const Forward::desc forward(dnnl::prop_kind::forward_training, spec.method, spec.src,
+                                spec.weights, spec.dst, spec.strides, skipped, spec.pads_begin,
+                                spec.pads_end);
+    const Forward::primitive_desc shown(forward, cpu_engine(), /*allow_empty=*/true);
+    if (!shown) return std::nullopt;
+    const typename Backward::desc op(spec.method, left, right, spec.dst, spec.strides, skipped,
+                                     spec.pads_begin, spec.pads_end);
+    const typename Backward::primitive_desc made(op, attr, cpu_engine(), shown,
+                                                 /*allow_empty=*/true);
+    if (!made) return std::nullopt;
+    return Primitive(made);
+  } catch (const dnnl::error& error) {
+    if (error.status == dnnl_out_of_memory) throw;
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+MaybePrimitive convolution_input_gradient(const ConvolutionSpec& spec,
+                                          const dnnl::primitive_attr& attr) {
+  return convolution_gradient<dnnl::convolution_backward_data>(spec, spec.src, spec.weights, attr);
+}
+
+MaybePrimitive convolution_weight_gradient(const ConvolutionSpec& spec,
+                                           const dnnl::primitive_attr& attr) {
+  return convolution_gradient<dnnl::convolution_backward_weights>(spec, spec.src, spec.weights,
+                                                                  attr);
+}
+
 MaybePrimitive deconvolution(const ConvolutionSpec& spec, const dnnl::primitive_attr& attr) {
   return attempt<dnnl::deconvolution_forward>(
       attr, kInference, algorithm::deconvolution_direct, spec.src, spec.weights, spec.bias,

@@ -114,6 +114,13 @@ struct ConvolutionSpec {
   algorithm method = algorithm::convolution_direct;
 };
 MaybePrimitive convolution(const ConvolutionSpec& spec, const dnnl::primitive_attr& attr);
+// The gradients of a convolution by its source and by its weights: `src`, `weights` and `dst` have
+// the shapes of its own, there is no bias. Arguments are DNNL_ARG_DIFF_DST and the two of SRC and
+// WEIGHTS that are not asked for; results DNNL_ARG_DIFF_SRC and DNNL_ARG_DIFF_WEIGHTS.
+MaybePrimitive convolution_input_gradient(const ConvolutionSpec& spec,
+                                          const dnnl::primitive_attr& attr);
+MaybePrimitive convolution_weight_gradient(const ConvolutionSpec& spec,
+                                           const dnnl::primitive_attr& attr);
 // Transposed convolution; `weights` has the dims [groups,] output, input, kernel...
 MaybePrimitive deconvolution(const ConvolutionSpec& spec, const dnnl::primitive_attr& attr);
 

@@ -1,0 +1,96 @@
+// ConvInputGrad and ConvWeightGrad in float32: a convolution's gradients by its input and its
+// weights.
+#include "ir/ops/convolution.h"
+#include "providers/onednn/convolution.h"
+#include "providers/onednn/entries.h"
+#include "providers/onednn/program.h"
+
+namespace sardonyx::onednn {
+namespace {
+
+struct Problem {
+  ConvolutionSpec spec;  // with layouts of the primitive's choice
+  Desc stored_weights;
+};
+
+// `x`, `w` and `y` have the shapes of the convolution's input, weights and output.
+Problem describe(const KernelRequest& request, const Shape& x, const Shape& w, const Shape& y) {
+  const auto& attrs = request.attrs<ops::ConvAttrs>();
+  const ops::Window window = ops::conv_window(request.op.name, attrs, x, w);
+  constexpr auto kType = memory::data_type::f32;
+  const Extents weights = grouped_weights(w, attrs.group);
+  Problem problem{{}, plain_desc(kType, weights)};
+  problem.spec.src = any_desc(kType, x);
+  problem.spec.weights = any_desc(kType, weights);
+  problem.spec.dst = any_desc(kType, y);
+  problem.spec.strides = window.strides;
+  problem.spec.dilations = window.dilations;
+  problem.spec.pads_begin = window.pads_begin;
+  problem.spec.pads_end = window.pads_end;
+  return problem;
+}
+
+using Make = MaybePrimitive (*)(const ConvolutionSpec& spec, const dnnl::primitive_attr& attr);
+
+// Where oneDNN's own choice of layouts leads to its slow fallback, others may not.
+MaybePrimitive choose_layouts(const Problem& problem, Make make) {
+  const MaybePrimitive chosen = make(problem.spec, attributes());
+  if (!chosen || !chosen->is_reference()) return chosen;
+  for (const bool blocked : {true, false}) {
+    const auto arranged = [&](const Desc& desc) {
+      return blocked ? blocked_desc(desc.data_type(), desc.dims())
+                     : plain_desc(desc.data_type(), desc.dims());
+    };
+    ConvolutionSpec spec = problem.spec;
+    spec.src = arranged(spec.src);
+    spec.dst = arranged(spec.dst);
+    MaybePrimitive other = make(spec, attributes());
+    if (other && !other->is_reference()) return other;
+  }
+  return chosen;
+}
+
+constexpr const char* kNone = "oneDNN has no gradient of a convolution of this form";
+
+Prepared prepare_input_grad(const KernelRequest& request) {
+  if (const char* refusal = refusal_of_convolution(request)) return Prepared::refuse(refusal);
+  const Problem problem =
+      describe(request, request.outputs[0].shape, request.inputs[1].shape, request.inputs[0].shape);
+  const MaybePrimitive primitive = choose_layouts(problem, convolution_input_gradient);
+  if (!primitive) return Prepared::refuse(kNone);
+  ProgramBuilder builder(request);
+  const auto d_y = builder.input(0, primitive->argument(DNNL_ARG_DIFF_DST));
+  const auto w = builder.weights(1, problem.stored_weights, primitive->weights());
+  const auto d_x = builder.output(0, primitive->argument(DNNL_ARG_DIFF_SRC));
+  builder.step(*primitive,
+               {{DNNL_ARG_DIFF_DST, d_y}, {DNNL_ARG_WEIGHTS, w}, {DNNL_ARG_DIFF_SRC, d_x}});
+  return builder.finish();
+}
+
+Prepared prepare_weight_grad(const KernelRequest& request) {
+  if (const char* refusal = refusal_of_convolution(request)) return Prepared::refuse(refusal);
+  const Problem problem =
+      describe(request, request.inputs[1].shape, request.outputs[0].shape, request.inputs[0].shape);
+  const MaybePrimitive primitive = choose_layouts(problem, convolution_weight_gradient);
+  if (!primitive) return Prepared::refuse(kNone);
+  ProgramBuilder builder(request);
+  const auto d_y = builder.input(0, primitive->argument(DNNL_ARG_DIFF_DST));
+  const auto x = builder.input(1, primitive->src());
+  const auto d_w = builder.output(0, primitive->argument(DNNL_ARG_DIFF_WEIGHTS));
+  builder.step(*primitive,
+               {{DNNL_ARG_DIFF_DST, d_y}, {DNNL_ARG_SRC, x}, {DNNL_ARG_DIFF_WEIGHTS, d_w}});
+  return builder.finish();
+}
+
+constexpr KernelEntry kEntries[] = {
+    {"sardonyx::ConvInputGrad", "convolution", guarded<prepare_input_grad, 2>},
+    {"sardonyx::ConvWeightGrad", "convolution", guarded<prepare_weight_grad, 2>},
+};
+
+}  // namespace
+
+std::span<const KernelEntry> convolution_backward_kernels() {
+  return kEntries;
+}
+
+}  // namespace sardonyx::onednn
