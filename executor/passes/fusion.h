@@ -39,8 +39,11 @@ bool fuse_integer_bias(Graph& graph, Node& node);
 // Narrow floats.
 bool widen_float16(Graph& graph, Node& node);
 bool cancel_casts(Graph& graph, Node& node);
+bool widen_concat(Graph& graph, Node& node);
 
 // Activations written out in simpler ops.
 bool recognize_swish(Graph& graph, Node& node);
+// Views out of the way of fusions.
+bool sink_views(Graph& graph, Node& node);
 
 }  // namespace sardonyx::passes

@@ -65,6 +65,31 @@ bool widen_float16(Graph& graph, Node& node) {
   return true;
 }
 
+// Concat of narrow values that are all cast down from float32 joins these, and is cast down itself.
+bool widen_concat(Graph& graph, Node& node) {
+  if (node.op->name != "Concat" || !node.op->domain.empty()) return false;
+  if (!is_narrow(node.outputs[0]->type.dtype)) return false;
+  Vals wide;
+  for (const Value* input : node.inputs) {
+    const Node* producer = input->producer;
+    if (!producer || producer->op->name != "Cast" || !producer->op->domain.empty() ||
+        producer->inputs[0]->type.dtype != DType::kFloat) {
+      return false;
+    }
+    wide.push_back(GraphEmitter::wrap(producer->inputs[0]));
+  }
+  GraphEmitter emitter(graph, &node);
+  emitter.set_origin(node);
+  Value& old = *node.outputs[0];
+  const Val joined = emitter.emit(*node.op, wide, node.attrs, 1)[0];
+  Value* result = GraphEmitter::unwrap(cast(emitter, joined, old.type.dtype));
+  const bool renames = graph.is_output(old);
+  graph.replace_uses(old, *result);
+  if (renames) graph.take_name(*result, old);
+  graph.erase(node);
+  return true;
+}
+
 // Cast(float32 to a narrow type) and back to float32: the value need not be rounded in between.
 bool cancel_casts(Graph& graph, Node& node) {
   if (node.op->name != "Cast" || !node.op->domain.empty()) return false;

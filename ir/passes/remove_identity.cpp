@@ -1,6 +1,6 @@
 // Removes nodes that hand on their first input: Identity, Cast to the same type, Dropout outside
-// training, views and Transposes that change nothing, and variadic sums and concatenations of one
-// input. It does not fire
+// training, views, Transposes and Pads that change nothing, and variadic sums and concatenations of
+// one input. It does not fire
 //  1. where both the input and the output have names that callers know (an input that is also an
 //  output),
 //  2. where the shapes are not proved equal,
@@ -28,6 +28,12 @@ bool keeps_order(const Attrs& attrs) {
   return !axes.empty();
 }
 
+bool adds_nothing(const Node& pad) {
+  if (!pad.has_input(1) || !pad.inputs[1]->constant) return false;
+  const std::vector<int64_t> amounts = pad.inputs[1]->constant->to_int64s();
+  return std::ranges::all_of(amounts, [](int64_t amount) { return amount == 0; });
+}
+
 bool hands_on_input(const Node& node) {
   const OpDef& op = *node.op;
   const Type& in = node.inputs[0]->type;
@@ -36,6 +42,7 @@ bool hands_on_input(const Node& node) {
   if (is_named(op, {"Cast", "CastLike"})) return in.is_tensor() && in.dtype == out.dtype;
   if (is_named(op, {"Dropout"})) return !node.has_input(2);
   if (is_named(op, {"Transpose"})) return keeps_order(node.attrs);
+  if (is_named(op, {"Pad"})) return adds_nothing(node);
   if (is_named(op, {"Sum", "Max", "Min", "Mean", "Concat"})) return node.formal_inputs() == 1;
   return (op.is(kView) || is_named(op, {"Expand"})) && same_proved_type(in, out);
 }

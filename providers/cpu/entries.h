@@ -16,6 +16,8 @@ std::span<const KernelEntry> normalization_gradient_entries();
 std::span<const KernelEntry> movement_entries();
 std::span<const KernelEntry> optimizer_entries();
 std::span<const KernelEntry> logic_entries();
+std::span<const KernelEntry> resize_entries();
+std::span<const KernelEntry> normalization_entries();
 std::span<const KernelEntry> quantized_entries();
 std::span<const KernelEntry> integer_convolution_entries();
 std::span<const KernelEntry> integer_product_entries();

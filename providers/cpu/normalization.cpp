@@ -1,0 +1,109 @@
+// LayerNormalization on float32 rows, with the statistics where they are asked for.
+#include "ir/ops/normalization.h"
+
+#include <omp.h>
+
+#include <cmath>
+
+#include "ir/strides.h"
+#include "providers/cpu/entries.h"
+#include "providers/cpu/grid.h"
+#include "providers/cpu/reduce_rows.h"
+#include "providers/cpu/rows.h"
+
+namespace sardonyx::cpu {
+namespace {
+
+struct Sizes {
+  int64_t rows = 1, length = 1;
+};
+
+class LayerNormKernel : public Kernel {
+ public:
+  LayerNormKernel(Sizes sizes, float epsilon, const KernelRequest& request)
+      : sizes_(sizes),
+        epsilon_(epsilon),
+        has_bias_(request.has(2)),
+        wants_mean_(request.wants(1)),
+        wants_deviation_(request.wants(2)),
+        threads_(static_cast<int>(std::min<int64_t>(
+            request.threads, sizes.rows * sizes.length / kElementsPerThread + 1))) {}
+
+  void run(const KernelArgs& args) const override {
+    if (threads_ <= 1) {
+      for (int64_t row = 0; row < sizes_.rows; ++row)
+        run_row(args, row);
+      return;
+    }
+#pragma omp parallel for num_threads(threads_)
+    for (int64_t row = 0; row < sizes_.rows; ++row)
+      run_row(args, row);
+  }
+  bool may_alias(size_t output, size_t input) const override {
+    return output == 0 && input == 0;
+  }
+
+ private:
+  // The variance is that of the centred values, so nothing cancels.
+  void run_row(const KernelArgs& args, int64_t row) const {
+    const auto length = static_cast<size_t>(sizes_.length);
+    const float* in = static_cast<const float*>(args.inputs[0]) + row * sizes_.length;
+    float* out = static_cast<float*>(args.outputs[0]) + row * sizes_.length;
+    const float mean = reduce_row(Reduction::kMean, in, length);
+    binary_row(Binary::kSub, in, true, &mean, false, out, length);
+    const float variance =
+        reduce_row(Reduction::kSumSquare, out, length) / static_cast<float>(length);
+    const float factor = 1 / std::sqrt(variance + epsilon_);
+    binary_row(Binary::kMul, out, true, &factor, false, out, length);
+    binary_row(Binary::kMul, out, true, static_cast<const float*>(args.inputs[1]), true, out,
+               length);
+    if (has_bias_) {
+      binary_row(Binary::kAdd, out, true, static_cast<const float*>(args.inputs[2]), true, out,
+                 length);
+    }
+    if (wants_mean_) static_cast<float*>(args.outputs[1])[row] = mean;
+    if (wants_deviation_) static_cast<float*>(args.outputs[2])[row] = factor;
+  }
+
+  Sizes sizes_;
+  float epsilon_;
+  bool has_bias_, wants_mean_, wants_deviation_;
+  int threads_;
+};
+
+Prepared prepare_layer_norm(const KernelRequest& request) {
+  const auto& attrs = request.attrs<ops::LayerNormalizationAttrs>();
+  if (!all_of(request.inputs, DType::kFloat) || !all_of(request.outputs, DType::kFloat))
+    return Prepared::refuse("only float is computed here");
+  const Shape& x = request.inputs[0].shape;
+  if (element_count(x) == 0) return Prepared::refuse("there are no elements");
+  const size_t axis = axis_of(attrs.axis, x.size());
+  Sizes sizes;
+  for (size_t dim = 0; dim < x.size(); ++dim)
+    (dim < axis ? sizes.rows : sizes.length) *= x[dim];
+  // Dims of 1 may stand before; anything else is repeated over some dim.
+  for (const size_t input : {1, 2}) {
+    if (!request.has(input)) continue;
+    if (element_count(request.inputs[input].shape) != sizes.length)
+      return Prepared::refuse("scale or bias is repeated");
+    const Shape& shape = request.inputs[input].shape;
+    for (size_t dim = 0; dim < shape.size(); ++dim) {
+      const size_t ahead = x.size() - shape.size();
+      if (shape[dim] != (dim + ahead < axis ? 1 : x[dim + ahead]))
+        return Prepared::refuse("scale or bias lies along other dims");
+    }
+  }
+  return Prepared::accept(std::make_unique<LayerNormKernel>(sizes, attrs.epsilon, request), "rows");
+}
+
+constexpr KernelEntry kEntries[] = {
+    {"LayerNormalization", "rows", prepare_layer_norm},
+};
+
+}  // namespace
+
+std::span<const KernelEntry> normalization_entries() {
+  return kEntries;
+}
+
+}  // namespace sardonyx::cpu
