@@ -99,8 +99,6 @@ bool makes_whole_values(const Graph& graph) {
 // What still makes some, mostly reference kernels that work in memory of their own.
 const std::map<std::string, std::string_view> kGaps = {
     {"bike_onehot_coreml", "OneHotEncoder's table of categories, Scaler, FeatureVectorizer"},
-    {"deeplab_v3_257", "Resize's tables of interpolation"},
-    {"gpt2_contrib_fp32", "com.microsoft Attention and SkipLayerNormalization"},
     {"lgbm_hummingbird", "OneHot"},
     {"policy_g1_mlp", "an output that is a reshaped part of a larger value is copied out of it"},
     {"thai2rom_encoder", "TopK's order"},
