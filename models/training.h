@@ -48,7 +48,8 @@ struct TrainingResult {
   std::vector<double> losses;  // of each step
   double accuracy = 0;         // on the test part, in evaluation mode
 };
-// Trains by AdamW (weight decay 0.1) with a cosine schedule on `train`, and measures on `test` after each epoch.
+// Trains by AdamW (weight decay 0.1) with a cosine schedule on `train`, and measures on `test`
+// after each epoch.
 TrainingResult train_classifier(const nn::Module& module, const Forward& forward,
                                 const Labelled& train, const Labelled& test,
                                 const TrainingOptions& options);

@@ -149,10 +149,18 @@ bool ZipReader::has(const std::string& name) const {
   return std::ranges::find(members_, name, &Member::name) != members_.end();
 }
 
-std::shared_ptr<Buffer> ZipReader::read(const std::string& name) const {
+const ZipReader::Member& ZipReader::member_named(const std::string& name) const {
   const auto found = std::ranges::find(members_, name, &Member::name);
   if (found == members_.end()) refuse("it has no '" + name + "'");
-  const Member& member = *found;
+  return *found;
+}
+
+uint64_t ZipReader::size_of(const std::string& name) const {
+  return member_named(name).bytes;
+}
+
+std::shared_ptr<Buffer> ZipReader::read(const std::string& name) const {
+  const Member& member = member_named(name);
   std::byte head[kLocalBytes];
   if (file_.size - member.offset < kLocalBytes) refuse("'" + name + "' ends early");
   read_exactly(file_, member.offset, head, kLocalBytes);

@@ -22,6 +22,8 @@ class ZipReader {
   // In the order of the archive.
   std::vector<std::string> names() const;
   bool has(const std::string& name) const;
+  // Of the unpacked member, as the archive says.
+  uint64_t size_of(const std::string& name) const;
   std::shared_ptr<Buffer> read(const std::string& name) const;
   [[noreturn]] void refuse(const std::string& why) const;
 
@@ -32,6 +34,7 @@ class ZipReader {
     uint32_t checksum = 0;
     uint16_t method = 0;
   };
+  const Member& member_named(const std::string& name) const;
   void read_directory();
   void read_member(const std::byte* at, const Member& partial, size_t extra_bytes);
 

@@ -12,7 +12,7 @@ namespace {
 using Kind = Pickle::Kind;
 using Node = Pickle::Node;
 
-constexpr uint64_t kMostPickleBytes = uint64_t{256} << 20;
+constexpr uint64_t kMostPickleBytes = uint64_t{64} << 20;
 constexpr size_t kMostTensors = 1'000'000, kMostRank = 64;
 constexpr int kMostDepth = 64;
 
@@ -40,13 +40,16 @@ class TorchReader {
   explicit TorchReader(const std::filesystem::path& path)
       : zip_(path, "a file of torch.save (its zip form)"), prefix_(find_prefix()) {
     const std::string order = prefix_ + "byteorder";
+    constexpr uint64_t kMostOrderBytes = 16;
     if (zip_.has(order)) {
+      if (zip_.size_of(order) > kMostOrderBytes) zip_.refuse("its byteorder is none");
       const auto bytes = zip_.read(order);
       const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
       if (text != "little") zip_.refuse("its numbers are not little-endian");
     }
-    const auto bytes = zip_.read(prefix_ + "data.pkl");
-    if (bytes->size() > kMostPickleBytes) zip_.refuse("its pickle is too large");
+    const std::string pickle = prefix_ + "data.pkl";
+    if (zip_.size_of(pickle) > kMostPickleBytes) zip_.refuse("its pickle is too large");
+    const auto bytes = zip_.read(pickle);
     pickle_ = read_pickle({bytes->data(), bytes->size()}, zip_.file_name());
   }
 
@@ -145,11 +148,12 @@ class TorchReader {
     }
     Storage storage{type_of(type, name), nullptr, count};
     if (count < 0) refuse(name, "has a storage of negative size");
-    storage.bytes = zip_.read(prefix_ + "data/" + key);
-    if (bytes_for(storage.dtype, count) != storage.bytes->size()) {
+    const std::string member = prefix_ + "data/" + key;
+    if (bytes_for(storage.dtype, count) != zip_.size_of(member)) {
       refuse(name, text("says that its storage has ", count, " elements, but it has ",
-                        storage.bytes->size(), " bytes"));
+                        zip_.size_of(member), " bytes"));
     }
+    storage.bytes = zip_.read(member);
     return storages_[key] = storage;
   }
   DType type_of(const std::string& type, const std::string& name) const {

@@ -300,6 +300,16 @@ void Module::remove_hook(size_t number) const {
   state_->hooks.erase(number);
 }
 
+EvalMode::EvalMode(const Module& module) {
+  for (const auto& [path, part] : module.named_modules())
+    modes_.emplace_back(part, part.is_training());
+  module.eval();
+}
+EvalMode::~EvalMode() {
+  for (const auto& [module, is_training] : modes_)
+    ModuleState::mutable_of(module).is_training = is_training;
+}
+
 Module::Call::Call(const Module& module, const Loc& loc)
     : state_(module.state_), previous_(t_caller), scope_(state_->path) {
   t_caller = loc;

@@ -145,6 +145,19 @@ class Module {
   std::shared_ptr<detail::ModuleState> state_;
 };
 
+// A module and all below it in evaluation mode, until the scope ends; then each is in the mode it
+// was in.
+class EvalMode {
+ public:
+  explicit EvalMode(const Module& module);
+  ~EvalMode();
+  EvalMode(const EvalMode&) = delete;
+  EvalMode& operator=(const EvalMode&) = delete;
+
+ private:
+  std::vector<std::pair<Module, bool>> modes_;
+};
+
 namespace detail {
 
 // The tensors among arguments and results: Tensors, vectors, pairs and tuples of them, and structs
@@ -188,15 +201,29 @@ auto Module::call(const Loc& loc, Run&& run, const Inputs&... inputs) const {
 // through operator(), which keeps the module's path and runs hooks.
 template <typename Self>
 class Layer : public Module {
+  // Does forward() take these? Where it does not, a call is no candidate rather than an error.
+  template <typename... Arguments>
+  static constexpr bool takes() {
+    return requires(const Self& self, const Arguments&... arguments) {
+      self.forward(arguments...);
+    };
+  }
+  // One tensor (and its caller's line) has a form of its own.
+  template <typename First, typename... Others>
+  static constexpr bool takes_others() {
+    constexpr bool is_line = sizeof...(Others) <= 1 && (std::same_as<Others, Loc> && ...);
+    if constexpr (std::convertible_to<First, Tensor> && is_line) return false;
+    return takes<First, Others...>();
+  }
+
  public:
-  auto operator()(const Tensor& x, Loc loc = Loc::current()) const {
+  auto operator()(const Tensor& x, Loc loc = Loc::current()) const requires(takes<Tensor>()) {
     return call(
         loc, [&] { return self().forward(x); }, x);
   }
   template <typename First, typename... Others>
-  requires(!(sizeof...(Others) == 0 && std::convertible_to<First, Tensor>)&&!(
-      sizeof...(Others) == 1 && (std::same_as<std::decay_t<Others>, Loc> || ...))) auto
-  operator()(const First& first, const Others&... others) const {
+  requires(takes_others<First, Others...>()) auto operator()(const First& first,
+                                                             const Others&... others) const {
     return call(
         caller(), [&] { return self().forward(first, others...); }, first, others...);
   }

@@ -84,9 +84,8 @@ std::string report(const Module& module,
 // Hooks on all modules, and their modes, until the scope ends.
 class Watch {
  public:
-  explicit Watch(const Module& module) : modules_(module.named_modules()) {
+  explicit Watch(const Module& module) : modules_(module.named_modules()), mode_(module) {
     for (const auto& [path, part] : modules_) {
-      modes_.push_back(part.is_training());
       hooks_.push_back(part.register_forward_hook(
           [this](const Module& called, const std::vector<Tensor>&, std::vector<Tensor>& outputs) {
             std::string shapes;
@@ -97,13 +96,10 @@ class Watch {
             seen[&ModuleState::of(called)] = shapes;
           }));
     }
-    module.eval();
   }
   ~Watch() {
-    for (size_t i = 0; i < modules_.size(); ++i) {
-      ModuleState::mutable_of(modules_[i].second).is_training = modes_[i];
+    for (size_t i = 0; i < modules_.size(); ++i)
       modules_[i].second.remove_hook(hooks_[i]);
-    }
   }
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
@@ -111,7 +107,7 @@ class Watch {
 
  private:
   std::vector<std::pair<std::string, Module>> modules_;
-  std::vector<bool> modes_;
+  EvalMode mode_;
   std::vector<size_t> hooks_;
 };
 

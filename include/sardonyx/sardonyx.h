@@ -1,9 +1,9 @@
 /* Runs ONNX models: the C interface of sardonyx, and the only one that the shared library exports.
  *
  * Every function that can fail returns a status; what went wrong is then told by sx_last_error() in
- * the same thread. Nothing is thrown and nothing aborts. Structs begin with their size as the caller
- * compiled it, so that fields may be added at their ends. A session may be used by many threads at
- * once; a binding by one at a time.
+ * the same thread. Nothing is thrown and nothing aborts. Structs begin with their size as the
+ * caller compiled it, so that fields may be added at their ends. A session may be used by many
+ * threads at once; a binding by one at a time.
  */
 #ifndef SARDONYX_SARDONYX_H_
 #define SARDONYX_SARDONYX_H_
@@ -134,8 +134,7 @@ SX_API size_t sx_session_output_count(const sx_session* session);
 SX_API sx_status sx_session_input(const sx_session* session, size_t index, sx_value_info* info);
 SX_API sx_status sx_session_output(const sx_session* session, size_t index, sx_value_info* info);
 SX_API sx_status sx_session_find_input(const sx_session* session, const char* name, size_t* index);
-SX_API sx_status sx_session_find_output(const sx_session* session, const char* name,
-                                        size_t* index);
+SX_API sx_status sx_session_find_output(const sx_session* session, const char* name, size_t* index);
 
 typedef struct sx_stats {
   size_t struct_size;
@@ -161,9 +160,9 @@ SX_API sx_status sx_binding_set_input(sx_binding* binding, size_t index, sx_dtyp
                                       size_t size);
 /* Copies strings: `strings` has as many elements as the dims say. `lengths` in bytes; NULL: each
  * ends with a zero. */
-SX_API sx_status sx_binding_set_string_input(sx_binding* binding, size_t index,
-                                             const int64_t* dims, size_t rank,
-                                             const char* const* strings, const size_t* lengths);
+SX_API sx_status sx_binding_set_string_input(sx_binding* binding, size_t index, const int64_t* dims,
+                                             size_t rank, const char* const* strings,
+                                             const size_t* lengths);
 /* Makes an optional input take its default again. */
 SX_API sx_status sx_binding_clear_input(sx_binding* binding, size_t index);
 /* Binds memory that runs write the output into if it comes with this type and these dims; where it

@@ -16,7 +16,7 @@ std::span<const OpDef> quantize_ops();    // QuantizeLinear, DequantizeLinear, D
 std::span<const OpDef> generator_ops();   // Constant, ConstantOfShape, Range, EyeLike, windows
 std::span<const OpDef> random_ops();
 std::span<const OpDef> training_ops();     // Adagrad, Adam, Momentum
-std::span<const OpDef> optimizer_ops();  // our own domain: SgdStep, AdamStep ...
+std::span<const OpDef> optimizer_ops();    // our own domain: SgdStep, AdamStep ...
 std::span<const OpDef> convolution_ops();  // Conv, ConvTranspose, ConvInteger, QLinearConv
 std::span<const OpDef> irregular_convolution_ops();  // DeformConv, Col2Im, CausalConvWithState
 std::span<const OpDef> pool_ops();                   // AveragePool, MaxPool, LpPool, Global*

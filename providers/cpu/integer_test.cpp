@@ -111,9 +111,8 @@ TEST_P(IntegerKernels, convolutions) {
 
 TEST_P(IntegerKernels, products) {
   const std::pair<Shape, Shape> cases[] = {
-      {{5, 17}, {17, 70}},      {{70, 64}, {64, 64}}, {{2, 3, 9, 33}, {3, 33, 5}},
-      {{1, 256}, {256, 10}},    {{40}, {40, 7}},       {{3, 40}, {40}},
-      {{4, 1, 6, 8}, {2, 8, 9}}};
+      {{5, 17}, {17, 70}}, {{70, 64}, {64, 64}}, {{2, 3, 9, 33}, {3, 33, 5}}, {{1, 256}, {256, 10}},
+      {{40}, {40, 7}},     {{3, 40}, {40}},      {{4, 1, 6, 8}, {2, 8, 9}}};
   for (const auto& [a, b] : cases) {
     SCOPED_TRACE(to_text(a) + to_text(b));
     EXPECT_EQ(differences("MatMulInteger", {}, {x(a), w(b), x_zero(), w_zero()}), 0);

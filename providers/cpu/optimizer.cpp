@@ -7,7 +7,6 @@
 #include "providers/cpu/entries.h"
 #include "providers/cpu/grid.h"
 
-
 namespace sardonyx::cpu {
 namespace {
 
