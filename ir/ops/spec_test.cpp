@@ -229,11 +229,9 @@ TEST(Specification, rows_are_complete) {
 struct Gap {
   std::string_view op, reason;
 };
-constexpr std::array<Gap, 0> kKnownGaps{};
-
-// Set once every op has a row or stands among the gaps; until then the missing ones are only
-// listed.
-constexpr bool kTableIsComplete = false;
+constexpr std::array<Gap, 1> kKnownGaps{{
+    {"ai.onnx.preview.training::Gradient", "replaced at load by the gradients that it asks for"},
+}};
 
 TEST(Specification, every_op_has_a_row) {
   if (specification().empty()) GTEST_SKIP() << "SARDONYX_TEST_DATA is not set";
@@ -246,7 +244,6 @@ TEST(Specification, every_op_has_a_row) {
     EXPECT_FALSE(has_row && is_gap) << name << " has a row and is listed as a gap";
     if (!has_row && !is_gap) missing += (missing.empty() ? "" : " ") + name;
   }
-  if (!kTableIsComplete && !missing.empty()) GTEST_SKIP() << "no rows yet: " << missing;
   EXPECT_EQ(missing, "");
 }
 
