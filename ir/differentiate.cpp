@@ -38,7 +38,7 @@ class Gradients {
 };
 
 // The values that depend on xs.
-std::unordered_set<Key> reached_from(std::span<const RecordedStep* const> steps,
+std::unordered_set<Key> reached_from(const Emitter& e, std::span<const RecordedStep* const> steps,
                                      std::span<const Val> xs) {
   std::unordered_set<Key> reached;
   for (const Val& x : xs)
@@ -47,7 +47,8 @@ std::unordered_set<Key> reached_from(std::span<const RecordedStep* const> steps,
     const auto is_reached = [&](const Val& input) { return reached.contains(key_of(input)); };
     if (!std::ranges::any_of(step->inputs, is_reached)) continue;
     for (const Val& output : step->outputs) {
-      if (output) reached.insert(key_of(output));
+      // Sizes and indices of x do not lead on: no gradient flows through them.
+      if (output && ops::carries_gradients(e.type(output))) reached.insert(key_of(output));
     }
   }
   return reached;
@@ -65,7 +66,7 @@ class ReverseWalk {
  public:
   ReverseWalk(Emitter& e, std::span<const RecordedStep* const> steps, std::span<const Val> xs,
               const GradientHook& hook)
-      : e_(e), hook_(hook), gradients_(e), reached_(reached_from(steps, xs)) {}
+      : e_(e), hook_(hook), gradients_(e), reached_(reached_from(e, steps, xs)) {}
 
   void seed(const Val& y, const Val& d_y) {
     if (reached_.contains(key_of(y))) gradients_.add(y, d_y ? d_y : full_like(e_, y, 1));
