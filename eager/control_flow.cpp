@@ -20,23 +20,13 @@ bool is_recorded(const std::vector<Tensor>& tensors) {
   return frame && frame->records(tensors);
 }
 
-void add_outputs(Frame& frame, const std::vector<Tensor>& results, const Loc& loc) {
-  for (const Tensor& result : results) {
-    Value* value = frame.value_of(result, loc);
-    if (!value->producer || frame.graph().is_output(*value)) {
-      GraphEmitter emitter(frame.graph());
-      value = GraphEmitter::unwrap(emitter.call("Identity", {GraphEmitter::wrap(value)}));
-    }
-    frame.graph().add_output(value);
-  }
-}
-
 // Records the results of `body` as the outputs of a subgraph of its own.
 template <typename Body>
 std::shared_ptr<Frame> recorded(const char* name, const Loc& loc, const Body& body) {
   std::shared_ptr<Frame> frame = Frame::make(Frame::Kind::kSubgraph, name);
   const FrameScope scope(*frame);
-  add_outputs(*frame, body(*frame), loc);
+  for (const Tensor& result : body(*frame))
+    frame->add_output(result, loc);
   return frame;
 }
 

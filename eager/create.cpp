@@ -25,10 +25,6 @@ sardonyx::Tensor filled(DType dtype, const Shape& shape, double value) {
   return made;
 }
 
-sardonyx::Tensor number(DType dtype, double value) {
-  return filled(dtype, {}, value);
-}
-
 // Draws by the op where a trace records it, so that each run draws anew.
 Tensor drawn(const Dims& shape, const CreateOptions& options, bool is_normal, const Loc& loc) {
   const std::optional<Shape> known = known_shape(shape);
@@ -62,7 +58,7 @@ Tensor full(const Dims& shape, double value, CreateOptions options, Loc loc) {
   if (const std::optional<Shape> known = known_shape(shape))
     return finished(Tensor(filled(options.dtype, *known, value)), options);
   static const OpDef& expand = op_named("Expand");
-  return apply(expand, {literal(number(options.dtype, value)), dims_tensor(shape, loc)}, loc);
+  return apply(expand, {literal(value, options.dtype), dims_tensor(shape, loc)}, loc);
 }
 Tensor zeros(const Dims& shape, CreateOptions options, Loc loc) {
   return full(shape, 0, options, loc);

@@ -6,6 +6,7 @@
 #include "eager/engine.h"
 #include "eager/frame.h"
 #include "eager/tape.h"
+#include "ir/convert.h"
 
 namespace sardonyx::eager {
 namespace {
@@ -196,6 +197,12 @@ Tensor literal(sardonyx::Tensor value) {
   Tensor made(detail::make_impl(std::move(value)));
   made.impl()->is_literal = true;
   return made;
+}
+
+Tensor literal(double number, DType dtype) {
+  sardonyx::Tensor one = sardonyx::Tensor::allocate(dtype, {});
+  store_numbers(dtype, one.raw(), 0, 1, &number);
+  return literal(std::move(one));
 }
 
 Tensor int64s(const std::vector<int64_t>& values) {

@@ -62,6 +62,15 @@ Value* Frame::value_of(const Tensor& tensor, const Loc& loc) {
   return known != lifted_.end() ? known->second : lift(tensor, loc);
 }
 
+void Frame::add_output(const Tensor& tensor, const Loc& loc) {
+  Value* value = value_of(tensor, loc);
+  if (!value->producer || graph_->is_output(*value)) {
+    GraphEmitter emitter(*graph_);
+    value = GraphEmitter::unwrap(emitter.call("Identity", {GraphEmitter::wrap(value)}));
+  }
+  graph_->add_output(value);
+}
+
 Value* Frame::lift(const Tensor& tensor, const Loc& loc) {
   detail::TensorImpl* impl = tensor.impl().get();
   Value* value = nullptr;

@@ -45,6 +45,9 @@ class Frame : public std::enable_shared_from_this<Frame> {
   Tensor wrap(Value* value);
   // The value that stands for `tensor` in this frame's graph now.
   Value* value_of(const Tensor& tensor, const Loc& loc);
+  // Adds an output to the graph. Each output is made by a node and bears its own name, so inputs,
+  // constants and values that are outputs already are copied by an Identity.
+  void add_output(const Tensor& tensor, const Loc& loc = Loc::current());
   // Should an op on these inputs be recorded rather than run?
   bool records(std::span<const Tensor> inputs) const;
   void assign(const Tensor& target, const Tensor& value, const Loc& loc);

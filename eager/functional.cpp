@@ -8,12 +8,6 @@
 namespace sardonyx::eager {
 namespace {
 
-Tensor number_like(const Tensor& x, double value) {
-  sardonyx::Tensor one = sardonyx::Tensor::allocate(x.dtype(), {});
-  store_numbers(x.dtype(), one.raw(), 0, 1, &value);
-  return literal(std::move(one));
-}
-
 // An op of one tensor; `name` is looked up once per call site.
 #define SARDONYX_UNARY(function, name)        \
   Tensor function(const Tensor& x, Loc loc) { \
@@ -59,7 +53,9 @@ Tensor square(const Tensor& x, Loc loc) {
 Tensor clamp(const Tensor& x, std::optional<double> low, std::optional<double> high, Loc loc) {
   static const OpDef& op = op_named("Clip");
   return apply(
-      op, {x, low ? number_like(x, *low) : Tensor(), high ? number_like(x, *high) : Tensor()}, loc);
+      op,
+      {x, low ? literal(*low, x.dtype()) : Tensor(), high ? literal(*high, x.dtype()) : Tensor()},
+      loc);
 }
 Tensor leaky_relu(const Tensor& x, double slope, Loc loc) {
   static const OpDef& op = op_named("LeakyRelu");
@@ -143,7 +139,7 @@ Tensor pad(const Tensor& x, const std::vector<int64_t>& pads, double value, Loc 
     ends.push_back(pads[i + 1]);
   }
   begins.insert(begins.end(), ends.begin(), ends.end());
-  return apply(op, {x, int64s(begins), number_like(x, value)}, loc);
+  return apply(op, {x, int64s(begins), literal(value, x.dtype())}, loc);
 }
 Tensor tile(const Tensor& x, const std::vector<int64_t>& repeats, Loc loc) {
   static const OpDef& op = op_named("Tile");

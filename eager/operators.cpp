@@ -1,7 +1,6 @@
 // Binary functions and operators: numbers become tensors, mixed types are promoted.
 #include "eager/dispatch.h"
 #include "eager/functional.h"
-#include "ir/convert.h"
 
 namespace sardonyx::eager {
 namespace {
@@ -31,12 +30,6 @@ DType promoted(DType a, DType b) {
   return rank_of(a) >= rank_of(b) ? a : b;
 }
 
-Tensor number_as(double number, DType dtype) {
-  sardonyx::Tensor one = sardonyx::Tensor::allocate(dtype, {});
-  store_numbers(dtype, one.raw(), 0, 1, &number);
-  return literal(std::move(one));
-}
-
 DType type_beside(const Operand& number, DType other) {
   if (number.is_fraction && !is_floating(other)) return DType::kFloat;
   return !number.is_fraction && other == DType::kBool ? DType::kInt64 : other;
@@ -53,7 +46,7 @@ struct Pair {
 Pair matched(const Operand& a, const Operand& b) {
   if (!a.tensor && !b.tensor) {
     const DType dtype = a.is_fraction || b.is_fraction ? DType::kFloat : DType::kInt64;
-    return {number_as(a.number, dtype), number_as(b.number, dtype)};
+    return {literal(a.number, dtype), literal(b.number, dtype)};
   }
   if (a.tensor && b.tensor) {
     const DType dtype = promoted(a.tensor->dtype(), b.tensor->dtype());
@@ -63,7 +56,7 @@ Pair matched(const Operand& a, const Operand& b) {
   const Operand& number = a.tensor ? b : a;
   const DType dtype = type_beside(number, tensor.tensor->dtype());
   Tensor value = converted(*tensor.tensor, dtype, tensor.loc);
-  Tensor other = number_as(number.number, dtype);
+  Tensor other = literal(number.number, dtype);
   return a.tensor ? Pair{std::move(value), std::move(other)}
                   : Pair{std::move(other), std::move(value)};
 }

@@ -5,17 +5,6 @@
 namespace sardonyx::eager {
 namespace {
 
-// A graph's output must be made by a node, and each by its own name.
-void add_result(Frame& frame, const Tensor& tensor) {
-  Graph& graph = frame.graph();
-  Value* value = frame.value_of(tensor, Loc::current());
-  if (!value->producer || graph.is_output(*value)) {
-    GraphEmitter emitter(graph);
-    value = GraphEmitter::unwrap(emitter.call("Identity", {GraphEmitter::wrap(value)}));
-  }
-  graph.add_output(value);
-}
-
 std::vector<Tensor> arguments_of(Frame& frame, const std::vector<TensorSpec>& specs) {
   std::vector<Tensor> arguments;
   for (size_t i = 0; i < specs.size(); ++i) {
@@ -53,13 +42,13 @@ Traced trace(const TensorFunction& fn, const std::vector<TensorSpec>& specs, Fra
     const std::vector<Tensor> results = fn(arguments_of(*frame, specs));
     traced.results = results.size();
     for (const Tensor& result : results)
-      add_result(*frame, result);
+      frame->add_output(result);
     for (const Frame::State& state : frame->states()) {
-      if (state.assigned.defined()) add_result(*frame, state.assigned);
+      if (state.assigned.defined()) frame->add_output(state.assigned);
     }
     for (const Frame::State& state : frame->states()) {
       if (state.grad_touched && kind == Frame::Kind::kStates && state.tensor.grad().defined())
-        add_result(*frame, state.tensor.grad());
+        frame->add_output(state.tensor.grad());
     }
   } catch (...) {
     frame->finish();
