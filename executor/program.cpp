@@ -304,10 +304,29 @@ std::shared_ptr<Segment> Program::find_or_plan(Segment& parent, const RunState& 
   if (auto found = find()) return found;
   const std::lock_guard planning(planning_);
   if (auto found = find()) return found;  // another thread was faster
-  std::shared_ptr<Segment> made = Planner(*this, parent, state).plan();
+  std::shared_ptr<Segment> made = plan(parent, state);
   const std::lock_guard lock(parent.mutex);
   parent.children.insert(parent.children.begin(), made);
   if (parent.children.size() > environment_.max_plans) parent.children.pop_back();
+  return made;
+}
+
+std::shared_ptr<Segment> Program::plan(Segment& parent, const RunState& state) {
+  const auto begin = std::chrono::steady_clock::now();
+  std::shared_ptr<Segment> made = Planner(*this, parent, state).plan();
+  const Log& log = environment_.log;
+  if (!log.wants(LogLevel::kInfo)) return made;
+  std::string given;
+  for (const ValueId input : input_ids_) {
+    if (const Datum* datum = state.values[input])
+      given += text(given.empty() ? "" : ", ", values_[input]->name, " ", datum->type());
+  }
+  log.write(LogLevel::kInfo, "planned ", graph_->name.empty() ? "the graph" : graph_->name, " for ",
+            given.empty() ? "no input" : given, ": ", made->steps.size(), " steps, ",
+            made->arena_bytes, " bytes of intermediate values, ", environment_.packs.bytes(),
+            " of packed weights, in ", milliseconds_since(begin), " ms");
+  for (const Step& step : made->steps)
+    log.write(LogLevel::kDebug, "  ", step_text(step, values_));
   return made;
 }
 

@@ -24,6 +24,7 @@ class Environment {
   bool layouts = true;
   bool specializes = true;  // kernels are told which inputs never change
   size_t max_plans = 32;
+  Log log;
   PackCache packs;
 
   // Buffers for intermediate values, the last one given back first: its lines may still be in a
@@ -74,6 +75,7 @@ class Program {
   using Trace = std::vector<std::shared_ptr<const Segment>>;
   void run_segments(RunState& state, std::vector<NodeTiming>* profile, Trace* trace);
   std::shared_ptr<Segment> find_or_plan(Segment& parent, const RunState& state);
+  std::shared_ptr<Segment> plan(Segment& parent, const RunState& state);
   void run_segment(const std::shared_ptr<Segment>& shared, RunState& state,
                    std::vector<NodeTiming>* profile);
   void refer_to_aliases(const Segment& segment, Segment::Frame& frame, RunState& state);

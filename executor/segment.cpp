@@ -35,6 +35,11 @@ std::string types_of(const Step& step) {
   return out;
 }
 
+std::string step_text(const Step& step, std::span<const Value* const> values) {
+  return text(step.node ? full_name(*step.node->op) : "reorder", " ", label_of(step, values), ": ",
+              step.implementation, "; ", types_of(step));
+}
+
 bool Condition::holds(const Datum& datum) const {
   if (!datum.is_tensor()) return same_kind(datum.type(), type);
   const Tensor& tensor = datum.tensor();

@@ -142,5 +142,7 @@ struct Segment::Knowledge {
 // For profiles and messages: the node's name or "reorder of NAME"; "float[2, 3] -> float[3, 2]".
 std::string label_of(const Step& step, std::span<const Value* const> values);
 std::string types_of(const Step& step);
+// One line on what the step does and by which kernel.
+std::string step_text(const Step& step, std::span<const Value* const> values);
 
 }  // namespace sardonyx

@@ -104,6 +104,7 @@ struct Session::Impl {
     environment.precision = options.precision;
     environment.layouts = environment.specializes = options.optimization_level > 0;
     environment.max_plans = std::max<size_t>(1, options.max_plans);
+    environment.log = Log(options.log_level, options.log);
   }
 
   static std::unique_ptr<Impl> made(SessionOptions options) {
@@ -117,7 +118,12 @@ struct Session::Impl {
       const RunControl control = load_control();
       const ControlScope scope(control);
       const ThreadScope threads(environment.threads);
-      prepare(read());
+      const Clock::time_point begin = Clock::now();
+      Model loaded = read();
+      environment.log.write(LogLevel::kInfo, "read ", loaded.graph->nodes().size(), " nodes, ",
+                            budget->used(), " bytes of weights, in ", milliseconds_since(begin),
+                            " ms");
+      prepare(std::move(loaded));
     });
   }
 
@@ -144,7 +150,15 @@ struct Session::Impl {
     for (const Value* output : model.graph->outputs())
       outputs.push_back({output->name, output->type});
     symbols = repeated_symbols(inputs);
-    prepare_graph(*model.graph, options, environment.providers);
+    const Clock::time_point begin = Clock::now();
+    const std::vector<PassEffect> effects =
+        prepare_graph(*model.graph, options, environment.providers);
+    for (const PassEffect& effect : effects) {
+      if (effect.changes > 0)
+        environment.log.write(LogLevel::kDebug, "  ", effect.pass, ": ", effect.changes);
+    }
+    environment.log.write(LogLevel::kInfo, "optimized to ", model.graph->nodes().size(),
+                          " nodes in ", milliseconds_since(begin), " ms");
     program = std::make_unique<Program>(model.graph, environment);
   }
 
@@ -304,9 +318,7 @@ std::string Session::plan_text(std::span<const Datum> inputs) const {
   for (const auto& segment : impl_->program->segments_for(inputs)) {
     if (!out.empty()) out += "-- shapes that depend on data are known --\n";
     for (const Step& step : segment->steps) {
-      out += text(step.node ? full_name(*step.node->op) : "reorder", " ",
-                  label_of(step, impl_->program->values()), ": ", step.implementation, "; ",
-                  types_of(step), "\n");
+      out += step_text(step, impl_->program->values()) + "\n";
     }
   }
   return out;

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "executor/log.h"
 #include "ir/datum.h"
 #include "ir/graph.h"
 #include "ir/kernel.h"
@@ -35,6 +36,8 @@ struct SessionOptions {
   size_t max_plans = 32;  // plans kept per graph; the least recently used goes first
   std::optional<std::chrono::milliseconds> load_deadline;
   LoadOptions load;
+  LogLevel log_level = log_level_from_environment();
+  LogSink log;  // none: stderr
 };
 
 struct ValueInfo {

@@ -54,6 +54,22 @@ TEST(Session, runs_at_any_size_and_plans_each_once) {
   EXPECT_EQ(session.stats().plans, 3u);
 }
 
+TEST(Session, tells_its_log_what_it_does) {
+  std::vector<std::string> lines;
+  SessionOptions options;
+  options.log_level = LogLevel::kInfo;
+  options.log = [&](LogLevel level, std::string_view line) {
+    EXPECT_EQ(level, LogLevel::kInfo);
+    lines.emplace_back(line);
+  };
+  const Session session(small_model(), options);
+  EXPECT_EQ(lines.size(), 2u);  // read, optimized
+  for (const int64_t batch : {1, 7, 1})
+    session.run({{"x", ramp({batch, 4})}});
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_TRUE(lines[3].starts_with("planned the graph for x float[7, 4]: ")) << lines[3];
+}
+
 TEST(Session, keeps_no_more_plans_than_asked_for) {
   const Session session(small_model(), {.max_plans = 2});
   for (int64_t batch = 1; batch < 9; ++batch)

@@ -216,48 +216,4 @@ Attrs clone_subgraphs(const Attrs& attrs) {
   return Attrs::parse(attrs.schema(), map);
 }
 
-std::shared_ptr<Graph> clone(const Graph& graph) {
-  auto copy = std::make_shared<Graph>();
-  copy->name = graph.name;
-  copy->doc = graph.doc;
-  std::unordered_map<const Value*, Value*> twins{{nullptr, nullptr}};
-  const auto copy_facts = [&](const Value* value, Value* twin) {
-    twin->type = value->type;
-    twin->constant = value->constant;
-    twin->default_value = value->default_value;
-    twin->dims = value->dims;
-    twins[value] = twin;
-  };
-  for (const Value* input : graph.inputs())
-    copy_facts(input, copy->add_input(input->name, input->type));
-  for (const Value* capture : graph.captures())
-    copy_facts(capture, copy->add_capture(capture->name, capture->type));
-  const auto twin_of = [&](const Value* value) {
-    const auto at = twins.find(value);
-    if (at != twins.end()) return at->second;
-    SARDONYX_CHECK(value->constant && !value->producer);
-    copy_facts(value, copy->add_constant(value->name, *value->constant));
-    return twins[value];
-  };
-  for (const auto& node : graph.nodes()) {
-    std::vector<Value*> inputs;
-    for (const Value* input : node->inputs)
-      inputs.push_back(twin_of(input));
-    std::vector<std::string> names;
-    for (const Value* output : node->outputs)
-      names.push_back(output ? output->name : "");
-    Node* twin = copy->append(*node->op, clone_subgraphs(node->attrs), std::move(inputs),
-                              std::move(names), node->captures);
-    twin->name = node->name;
-    twin->scope = node->scope;
-    twin->source = node->source;
-    for (size_t i = 0; i < node->outputs.size(); ++i) {
-      if (node->outputs[i]) copy_facts(node->outputs[i], twin->outputs[i]);
-    }
-  }
-  for (const Value* output : graph.outputs())
-    copy->add_output(twin_of(output));
-  return copy;
-}
-
 }  // namespace sardonyx

@@ -38,11 +38,16 @@ std::vector<std::string> normalized_arguments(std::vector<std::string> arguments
     if (argument == "--") break;
     if (argument.starts_with("--")) argument = normalized_option(argument);
   }
-  if (arguments.empty()) return arguments;
-  const std::string& first = arguments.front();
-  const bool is_option = first.starts_with("-") && !first.starts_with("--onnx") && first != "-m";
-  if (!is_option && std::ranges::find(commands, first) == commands.end())
-    arguments.insert(arguments.begin(), "run");
+  // These may stand before the command.
+  const auto is_global = [](const std::string& argument) {
+    return argument.starts_with("-v") || argument == "--verbose" || argument == "-q" ||
+           argument == "--quiet";
+  };
+  const auto first = std::ranges::find_if_not(arguments, is_global);
+  if (first == arguments.end()) return arguments;
+  const bool is_option = first->starts_with("-") && !first->starts_with("--onnx") && *first != "-m";
+  if (!is_option && std::ranges::find(commands, *first) == commands.end())
+    arguments.insert(first, "run");
   return arguments;
 }
 

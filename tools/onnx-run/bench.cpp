@@ -1,5 +1,6 @@
 // `onnx-run bench`: measures a model, alone or in turns with another runtime.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -24,9 +25,10 @@ struct Figure {
   double BenchResult::*member;
 };
 constexpr Figure kFigures[] = {
-    {"load_s", &BenchResult::load_s}, {"first_s", &BenchResult::first_s},
-    {"min_s", &BenchResult::min_s},   {"median_s", &BenchResult::median_s},
-    {"p90_s", &BenchResult::p90_s},   {"peak_bytes", &BenchResult::peak_bytes},
+    {"load_s", &BenchResult::load_s},         {"first_s", &BenchResult::first_s},
+    {"min_s", &BenchResult::min_s},           {"median_s", &BenchResult::median_s},
+    {"p90_s", &BenchResult::p90_s},           {"peak_bytes", &BenchResult::peak_bytes},
+    {"runs_per_s", &BenchResult::runs_per_s},
 };
 
 nlohmann::ordered_json figures_of(const BenchResult& result) {
@@ -51,6 +53,7 @@ nlohmann::ordered_json ratios(const BenchResult& ours, const BenchResult& other)
 nlohmann::ordered_json report_of(const BenchOptions& options, const BenchReport& report) {
   nlohmann::ordered_json out = {{"model", options.model.string()},
                                 {"threads", report.threads},
+                                {"concurrency", options.concurrency},
                                 {"ours", figures_of(report.ours)}};
   auto inputs = nlohmann::ordered_json::array();
   for (const auto& [name, datum] : report.feeds)
@@ -73,13 +76,13 @@ nlohmann::ordered_json report_of(const BenchOptions& options, const BenchReport&
 void print_result(std::ostream& out, const char* who, const BenchResult& result) {
   out << who << ": load " << time_text(result.load_s) << ", first run " << time_text(result.first_s)
       << ", peak memory " << bytes_text(result.peak_bytes) << '\n'
-      << "  latency: " << text_of(statistics_of(result.seconds)) << '\n';
+      << "  latency: " << text_of(statistics_of(result.seconds)) << "; " << result.runs_per_s
+      << " runs/s\n";
 }
 
-int run_bench(const BenchCommand& command) {
-  const BenchOptions& options = command.bench;
+// One run on inputs of one set of shapes.
+int bench_once(const BenchOptions& options, std::ostream& out, nlohmann::ordered_json& written) {
   const BenchReport report = bench(options);
-  std::ostream& out = command.json.on_stdout() ? std::cerr : std::cout;
   print_result(out, "ours", report.ours);
   if (!report.other_error.empty()) {
     out << "other: " << report.other_error << '\n';
@@ -92,9 +95,25 @@ int run_bench(const BenchCommand& command) {
         << report.other.peak_bytes / report.ours.peak_bytes << '\n';
     print_comparison(out, report.comparisons);
   }
-  if (command.json.wanted()) command.json.write(report_of(options, report));
   out.flush();
+  written = report_of(options, report);
   return all_agree(report.comparisons) ? kOk : kDifferent;
+}
+
+int run_bench(const BenchCommand& command) {
+  const std::vector<InputOptions> runs = runs_of(command.bench.inputs);
+  std::ostream& out = command.json.on_stdout() ? std::cerr : std::cout;
+  auto reports = nlohmann::ordered_json::array();
+  int code = kOk;
+  for (const InputOptions& inputs : runs) {
+    BenchOptions one = command.bench;
+    one.inputs = inputs;
+    for (const std::string& shape : inputs.shapes)
+      if (runs.size() > 1) out << shape << '\n';
+    code = std::max(code, bench_once(one, out, reports.emplace_back()));
+  }
+  if (command.json.wanted()) command.json.write_runs(reports);
+  return code;
 }
 
 }  // namespace
@@ -115,6 +134,10 @@ void add_bench_command(CLI::App& app, Action& action) {
   command->add_option("--warmup", bench.warmup, "runs before the first that counts")
       ->check(CLI::Range(0, 1 << 30))
       ->capture_default_str();
+  command
+      ->add_option("-c,--concurrency", bench.concurrency,
+                   "threads that run the model at once, each with --threads of its own")
+      ->check(CLI::Range(1, 1024));
   command->add_option("--against", bench.other_library,
                       "also measure this ONNX Runtime library, and compare the outputs");
   command->add_option("--json", options->json.target, "write a report to stdout, or to =FILE");

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <fstream>
 #include <functional>
+#include <future>
+#include <numeric>
 #include <optional>
 #include <sstream>
 #include <thread>
@@ -120,43 +122,80 @@ void take_cold(BenchResult& result, const Cold& cold) {
   result.peak_bytes = cold.peak_bytes;
 }
 
-// One turn; the first run brings caches and threads back and does not count.
-void take_turn(const Once& once, const BenchOptions& options, std::vector<double>& seconds,
-               double& spent) {
-  std::this_thread::sleep_for(kPause);
+// One runtime in the measurement: what each of its threads calls again and again.
+struct Contender {
+  std::vector<Once> threads;
+  BenchResult* result;
+  double spent = 0;  // seconds of turns
+};
+
+// The runs of one thread in one turn. The first brings caches and threads back and does not count.
+std::vector<double> runs_of_turn(const Once& once, const BenchOptions& options, size_t before,
+                                 double spent) {
   once();
+  std::vector<double> seconds;
   const Clock::time_point end = Clock::now() + kTurn;
   do {
     seconds.push_back(seconds_of(once));
     spent += seconds.back();
-  } while (Clock::now() < end && seconds.size() < static_cast<size_t>(options.iterations) &&
+  } while (Clock::now() < end &&
+           before + seconds.size() < static_cast<size_t>(options.iterations) &&
            spent < options.duration_s);
+  return seconds;
 }
 
-void measure_in_turns(const BenchOptions& options, const std::vector<Once>& runtimes,
-                      std::vector<BenchResult*> results) {
-  for (const Once& once : runtimes) {
-    for (int i = 0; i < options.warmup; ++i)
-      once();
+// All threads of the runtime for one turn; what one of them throws is thrown when all are done.
+void take_turn(Contender& contender, const BenchOptions& options) {
+  std::this_thread::sleep_for(kPause);
+  std::vector<double>& seconds = contender.result->seconds;
+  if (contender.threads.size() == 1) {
+    const auto turn = runs_of_turn(contender.threads[0], options, seconds.size(), contender.spent);
+    contender.spent += std::accumulate(turn.begin(), turn.end(), 0.0);
+    seconds.insert(seconds.end(), turn.begin(), turn.end());
+    return;
   }
-  std::vector<double> spent(runtimes.size(), 0);
-  const auto is_done = [&](size_t which) {
-    return spent[which] >= options.duration_s ||
-           results[which]->seconds.size() >= static_cast<size_t>(options.iterations);
+  std::vector<std::future<std::vector<double>>> turns;
+  const Clock::time_point begin = Clock::now();
+  for (const Once& once : contender.threads) {
+    turns.push_back(std::async(std::launch::async, [&, before = seconds.size()] {
+      return runs_of_turn(once, options, before, contender.spent);
+    }));
+  }
+  for (auto& turn : turns)
+    turn.wait();
+  contender.spent += std::chrono::duration<double>(Clock::now() - begin).count();
+  for (auto& turn : turns) {
+    const std::vector<double> of_thread = turn.get();
+    seconds.insert(seconds.end(), of_thread.begin(), of_thread.end());
+  }
+}
+
+void measure_in_turns(const BenchOptions& options, std::vector<Contender>& contenders) {
+  for (const Contender& contender : contenders) {
+    for (const Once& once : contender.threads) {
+      for (int i = 0; i < options.warmup; ++i)
+        once();
+    }
+  }
+  const auto is_done = [&](const Contender& contender) {
+    return contender.spent >= options.duration_s ||
+           contender.result->seconds.size() >= static_cast<size_t>(options.iterations);
   };
   for (bool again = true; again;) {
     again = false;
-    for (size_t which = 0; which < runtimes.size(); ++which) {
-      if (is_done(which)) continue;
-      take_turn(runtimes[which], options, results[which]->seconds, spent[which]);
+    for (Contender& contender : contenders) {
+      if (is_done(contender)) continue;
+      take_turn(contender, options);
       again = true;
     }
   }
-  for (BenchResult* result : results) {
-    const Statistics statistics = statistics_of(result->seconds);
-    result->min_s = statistics.min;
-    result->median_s = statistics.p50;
-    result->p90_s = statistics.p90;
+  for (const Contender& contender : contenders) {
+    BenchResult& result = *contender.result;
+    const Statistics statistics = statistics_of(result.seconds);
+    result.min_s = statistics.min;
+    result.median_s = statistics.p50;
+    result.p90_s = statistics.p90;
+    result.runs_per_s = static_cast<double>(result.seconds.size()) / contender.spent;
   }
 }
 
@@ -195,21 +234,24 @@ BenchReport bench(const BenchOptions& given) {
   }
 
   const std::shared_ptr<Runner> runner = load_runner(options.model, options.loading);
-  std::vector<Once> runtimes = {[&] { runner->run(report.feeds, {}); }};
-  std::vector<BenchResult*> results = {&report.ours};
+  const Once ours = [&] { runner->run(report.feeds, {}); };
+  const auto concurrency = static_cast<size_t>(options.concurrency);
+  std::vector<Contender> contenders = {{std::vector<Once>(concurrency, ours), &report.ours}};
   std::optional<OtherSession> other;
-  std::optional<OtherSession::Bound> bound;
   if (has_other && report.other_error.empty()) {
     other.emplace(options.other_library, options.model,
                   OtherOptions{.threads = options.loading.threads});
     report.other_version = other->version();
     report.comparisons = compare_all(runner->outputs(), runner->run(report.feeds, {}),
                                      other->run(report.feeds), options.tolerance);
-    bound.emplace(other->bind(report.feeds));
-    runtimes.emplace_back([&] { bound->run(); });
-    results.push_back(&report.other);
+    Contender& contender = contenders.emplace_back();
+    contender.result = &report.other;
+    for (size_t i = 0; i < concurrency; ++i) {
+      const auto bound = std::make_shared<OtherSession::Bound>(other->bind(report.feeds));
+      contender.threads.emplace_back([bound] { bound->run(); });
+    }
   }
-  measure_in_turns(options, runtimes, results);
+  measure_in_turns(options, contenders);
   return report;
 }
 

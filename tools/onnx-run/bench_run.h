@@ -19,6 +19,7 @@ struct BenchOptions {
   double duration_s = 3;
   int iterations = 1 << 30;
   int warmup = 3;
+  int concurrency = 1;  // threads that run the one session at once, of each runtime
 };
 
 // All in seconds and bytes.
@@ -26,6 +27,7 @@ struct BenchResult {
   double load_s = 0, first_s = 0;  // in a process of their own
   double peak_bytes = 0;           // resident, of that process
   double min_s = 0, median_s = 0, p90_s = 0;
+  double runs_per_s = 0;        // of all threads together
   std::vector<double> seconds;  // of every run that counts
 };
 

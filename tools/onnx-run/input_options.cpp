@@ -3,13 +3,13 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
-#include <iostream>
 
 #include "onnx_io/npz.h"
 #include "tools/onnx-run/exit_codes.h"
 #include "tools/onnx-run/feeds.h"
 #include "tools/onnx-run/input_files.h"
 #include "tools/onnx-run/repeatable.h"
+#include "tools/onnx-run/verbosity.h"
 
 namespace sardonyx::tool {
 namespace {
@@ -34,6 +34,14 @@ Shape shape_in(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return shape;
+}
+
+// Parts of "NAME:1x3".
+std::pair<std::string, std::string> named_shape(const std::string& argument) {
+  const size_t split = argument.rfind(':');
+  if (split == std::string::npos || split == 0)
+    fail_usage("--shape: expected NAME:1x3, got '", argument, "'");
+  return {argument.substr(0, split), argument.substr(split + 1)};
 }
 
 std::pair<double, double> range_in(std::string_view text) {
@@ -87,9 +95,27 @@ void add_input_options(CLI::App& command, InputOptions& options) {
   repeatable(command.add_option("--val-range", options.ranges,
                                 "[LOW,HIGH] or NAME:[LOW,HIGH] of random inputs (default: [0,1])"));
   repeatable(command.add_option("--shape", options.shapes,
-                                "NAME:1x3x224x224 of a random input (repeatable)"));
+                                "NAME:1x3x224x224 of a random input (repeatable; the same input "
+                                "again: another run)"));
   repeatable(
       command.add_option("--dim", options.dims, "SYMBOL=SIZE, such as batch=8 (repeatable)"));
+}
+
+std::vector<InputOptions> runs_of(const InputOptions& options) {
+  std::map<std::string, std::vector<std::string>> by_input;
+  size_t count = 1;
+  for (const std::string& argument : options.shapes) {
+    std::vector<std::string>& shapes = by_input[named_shape(argument).first];
+    shapes.push_back(argument);
+    count = std::max(count, shapes.size());
+  }
+  std::vector<InputOptions> runs(count, options);
+  for (size_t i = 0; i < count; ++i) {
+    runs[i].shapes.clear();
+    for (const auto& [name, shapes] : by_input)
+      runs[i].shapes.push_back(shapes[std::min(i, shapes.size() - 1)]);
+  }
+  return runs;
 }
 
 RandomInputs random_inputs(const InputOptions& options) {
@@ -102,11 +128,10 @@ RandomInputs random_inputs(const InputOptions& options) {
     else
       random.ranges[range.substr(0, split)] = range_in(std::string_view(range).substr(split + 1));
   }
-  for (const std::string& shape : options.shapes) {
-    const size_t split = shape.rfind(':');
-    if (split == std::string::npos || split == 0)
-      fail_usage("--shape: expected NAME:1x3, got '", shape, "'");
-    random.shapes[shape.substr(0, split)] = shape_in(std::string_view(shape).substr(split + 1));
+  for (const std::string& argument : options.shapes) {
+    const auto [name, shape] = named_shape(argument);
+    if (!random.shapes.emplace(name, shape_in(shape)).second)
+      fail_usage("--shape: input '", name, "' is given twice; run and bench alone take several");
   }
   for (const std::string& dim : options.dims) {
     const size_t split = dim.find('=');
@@ -143,7 +168,7 @@ NamedData gather_inputs(const InputOptions& options, const Runner& runner) {
   for (const ValueInfo& input : runner.inputs()) {
     if (feeds.contains(input.name) || is_complete) continue;  // a run names what is missing
     const Datum datum = random_datum(input, *runner.model().graph, random);
-    std::cerr << "input '" << input.name << "': random " << datum.type() << ", seed "
+    remarks() << "input '" << input.name << "': random " << datum.type() << ", seed "
               << options.seed << std::endl;
     feeds.emplace(input.name, datum);
   }

@@ -27,6 +27,10 @@ struct InputOptions {
 
 void add_input_options(CLI::App& command, InputOptions& options);
 
+// One for each run: where --shape names an input several times, its shapes follow each other, and
+// an input with fewer of them keeps its last.
+std::vector<InputOptions> runs_of(const InputOptions& options);
+
 // Throws UsageError where a range, shape or dim is not written as it should be.
 RandomInputs random_inputs(const InputOptions& options);
 

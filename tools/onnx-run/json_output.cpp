@@ -48,4 +48,8 @@ void JsonOutput::write(const nlohmann::ordered_json& report) const {
   if (!file) fail(ErrorCode::kInvalidArgument, "'", target, "' could not be written");
 }
 
+void JsonOutput::write_runs(const nlohmann::ordered_json& reports) const {
+  write(reports.size() == 1 ? reports.front() : nlohmann::ordered_json{{"runs", reports}});
+}
+
 }  // namespace sardonyx::tool

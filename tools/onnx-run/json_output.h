@@ -14,6 +14,8 @@ struct JsonOutput {
   bool on_stdout() const;
   // Writes `report` with the schema's version, the command line and the machine put before it.
   void write(const nlohmann::ordered_json& report) const;
+  // The same for an array of reports, one of each run: one alone as it is, several as `runs`.
+  void write_runs(const nlohmann::ordered_json& reports) const;
 };
 
 // Keeps the command line for the reports.

@@ -8,6 +8,7 @@
 #include "tools/onnx-run/commands.h"
 #include "tools/onnx-run/exit_codes.h"
 #include "tools/onnx-run/json_output.h"
+#include "tools/onnx-run/verbosity.h"
 
 namespace sardonyx::tool {
 namespace {
@@ -32,15 +33,15 @@ std::vector<std::string> option_names(const CLI::App& app) {
 std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   std::string message = error.what();
   if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError)) return message;
-  for (const CLI::App* command : app.get_subcommands()) {
-    for (const std::string& extra : command->remaining()) {
-      if (!extra.starts_with("-")) return "unexpected argument '" + extra + "'";
-      const std::string name = extra.substr(0, extra.find('='));
-      message = "unknown option '" + name + "' of " + command->get_name();
-      if (const std::string nearest = nearest_name(name, option_names(*command)); !nearest.empty())
-        message += "; did you mean '" + nearest + "'?";
-      return message;
-    }
+  if (app.get_subcommands().empty()) return message;
+  const CLI::App& command = *app.get_subcommands().front();
+  for (const std::string& extra : app.remaining(true)) {
+    if (!extra.starts_with("-")) return "unexpected argument '" + extra + "'";
+    const std::string name = extra.substr(0, extra.find('='));
+    message = "unknown option '" + name + "' of " + command.get_name();
+    if (const std::string nearest = nearest_name(name, option_names(command)); !nearest.empty())
+      message += "; did you mean '" + nearest + "'?";
+    return message;
   }
   return message;
 }
@@ -73,6 +74,11 @@ int run_main(int count, char** values) {
   app.set_version_flag("--version", "onnx-run " SARDONYX_VERSION);
   app.require_subcommand(1);
   app.footer("`onnx-run MODEL ...` means `onnx-run run MODEL ...`.");
+  int verbose = 0;
+  bool is_quiet = false;
+  CLI::Option* more = app.add_flag("-v,--verbose", verbose, "say what is done; -vv: in detail");
+  app.add_flag("-q,--quiet", is_quiet, "no remarks on stderr, errors alone")->excludes(more);
+  app.fallthrough();  // both may stand after the command as well
   Action action;
   add_run_command(app, action);
   add_bench_command(app, action);
@@ -94,6 +100,7 @@ int run_main(int count, char** values) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
     return report(explain(app, error) + " (--help lists what there is)", kUsage);
   }
+  set_verbosity(verbose, is_quiet);
   return act(action);
 }
 

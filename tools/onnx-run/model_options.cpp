@@ -3,23 +3,21 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "executor/passes.h"
-#include "ir/pass.h"
+#include "executor/prepare.h"
 #include "ir/run_control.h"
 #include "onnx_io/load.h"
 #include "providers/providers.h"
 #include "tools/onnx-run/arguments.h"
 #include "tools/onnx-run/exit_codes.h"
 #include "tools/onnx-run/repeatable.h"
+#include "tools/onnx-run/verbosity.h"
 
 namespace sardonyx::tool {
 namespace {
 
 std::vector<std::string> pass_names() {
   std::vector<std::string> names;
-  for (const Pass& pass : generic_passes())
-    names.emplace_back(pass.name);
-  for (const Pass& pass : fusion_passes())
+  for (const PassName& pass : list_passes())
     names.emplace_back(pass.name);
   return names;
 }
@@ -75,6 +73,7 @@ SessionOptions session_options(const ModelOptions& options) {
   check_pass_names(options.passes);
   check_pass_names(options.disabled_passes);
   SessionOptions session;
+  session.log_level = log_level();
   session.intra_op_threads = options.threads;
   session.optimization_level = options.level;
   session.disabled_passes = options.disabled_passes;

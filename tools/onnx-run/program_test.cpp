@@ -21,6 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 using testing::EndsWith;
 using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
 
 // Messages of protobuf, as far as a tiny model needs them.
 std::string field(int number, const std::string& bytes) {
@@ -118,6 +120,13 @@ TEST_F(ProgramTest, ExitCodes) {
       {"inspect good.onnx --memory --plan", 0, "ratio"},
       {"list-ops", 0, "Sqrt"},
       {"env", 0, "threads"},
+      {"run good.onnx --shape x:1x2 --shape x:5x2", 0, "y: float[5, 2]"},
+      {"inspect --memory good.onnx --shape x:1x2 --shape x:5x2", 2, "'x' is given twice"},
+      {"run good.onnx --shape x:1x2 --shape x:5x2 --output-dir o", 2, "the same files"},
+      {"run -v good.onnx", 0, "planned g for x float[1, 2]: 1 steps"},
+      {"-vv good.onnx", 0, "Sqrt the_node: "},
+      {"run -v -q good.onnx", 2, "exclude"},
+      {"extract good.onnx part.onnx --outputs z", 4, "output 'z'"},
       {"conformance absent", 2, "no folder"},
       {"--version", 0, "onnx-run"},
   };
@@ -185,6 +194,31 @@ TEST_F(ProgramTest, FromModelToModel) {
   EXPECT_THAT(optimized.out, HasSubstr("     1      1  Sqrt"));
   EXPECT_EQ(run("infer-shapes good.onnx typed.onnx").code, 0);
   EXPECT_EQ(run("convert good.onnx absent/out.onnx").code, 4);
+}
+
+TEST_F(ProgramTest, ExtractsAPart) {
+  const Ran cut = run("extract good.onnx part.onnx --inputs x --outputs y");
+  EXPECT_EQ(cut.code, 0) << cut.out;
+  EXPECT_EQ(run("compare good.onnx part.onnx").code, 0);
+  EXPECT_EQ(run("extract good.onnx nothing.onnx --inputs y --outputs y").code, 0);
+  EXPECT_THAT(run("run nothing.onnx --shape y:1x2").out, HasSubstr("y: float[1, 2]"));
+}
+
+TEST_F(ProgramTest, SaysAsMuchAsIsAskedFor) {
+  EXPECT_THAT(run("good.onnx").out, HasSubstr("input 'x': random"));
+  EXPECT_THAT(run("good.onnx").out, Not(HasSubstr("planned")));
+  EXPECT_THAT(run("good.onnx -q").out, StartsWith("y: "));
+}
+
+TEST_F(ProgramTest, BenchOfSeveralShapesAndThreads) {
+  const Ran ran = run(
+      "bench good.onnx --duration 0.05 --shape x:1x2 --shape x:3x2 --concurrency 2 --json=b.json");
+  EXPECT_EQ(ran.code, 0) << ran.out;
+  std::ifstream file(folder_ / "b.json");
+  const auto report = nlohmann::json::parse(file);
+  ASSERT_EQ(report["runs"].size(), 2u);
+  EXPECT_EQ(report["runs"][1]["inputs"][0]["type"], "float[3, 2]");
+  EXPECT_GT(report["runs"][0]["ours"]["runs_per_s"], 0);
 }
 
 TEST_F(ProgramTest, BenchAlone) {

@@ -1,10 +1,10 @@
-// `onnx-run optimize`, `convert` and `infer-shapes`: from one model file to
-// another.
+// `onnx-run optimize`, `convert`, `extract` and `infer-shapes`: from one model file to another.
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <map>
 #include <set>
 
+#include "ir/extract.h"
 #include "ir/pass.h"
 #include "onnx_io/load.h"
 #include "onnx_io/save.h"
@@ -19,7 +19,8 @@ namespace {
 struct RewriteCommand {
   std::filesystem::path model, out;
   std::vector<std::string> disabled_passes;
-  int64_t opset = 0;  // 0: the newest
+  std::vector<std::string> inputs, outputs;  // where to cut
+  int64_t opset = 0;                         // 0: the newest
   bool external_data = false;
 };
 
@@ -91,6 +92,16 @@ int run_convert(const RewriteCommand& command) {
   return kOk;
 }
 
+int run_extract(const RewriteCommand& command) {
+  Model model = load(command);
+  const std::map<std::string, int64_t> before = op_counts(*model.graph);
+  model.graph = extract(*model.graph, command.inputs, command.outputs);
+  save(command, model);
+  print_change(before, op_counts(*model.graph));
+  print_sizes(command);
+  return kOk;
+}
+
 CLI::App* add_rewrite(CLI::App& app, const std::shared_ptr<RewriteCommand>& options,
                       const std::string& name, const std::string& description) {
   CLI::App* command = app.add_subcommand(name, description);
@@ -118,6 +129,19 @@ void add_rewrite_commands(CLI::App& app, Action& action) {
       ->check(CLI::Range(int64_t{7}, kNewestOpset));
   convert->callback(
       [converted, &action] { action = [converted] { return run_convert(*converted); }; });
+
+  const auto extracted = std::make_shared<RewriteCommand>();
+  CLI::App* extract =
+      add_rewrite(app, extracted, "extract", "cut out the part of a model between some values");
+  repeatable(extract->add_option("--outputs", extracted->outputs, "values that the part computes"))
+      ->delimiter(',')
+      ->required();
+  repeatable(extract->add_option("--inputs", extracted->inputs,
+                                 "values that it is given (default: the model's inputs that the "
+                                 "outputs need)"))
+      ->delimiter(',');
+  extract->callback(
+      [extracted, &action] { action = [extracted] { return run_extract(*extracted); }; });
 
   const auto inferred = std::make_shared<RewriteCommand>();
   add_rewrite(app, inferred, "infer-shapes",

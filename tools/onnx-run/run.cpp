@@ -191,19 +191,20 @@ nlohmann::ordered_json report_of(const RunCommand& command, const Outcome& outco
   return report;
 }
 
-int run_and_report(const RunCommand& command, const Limits& limits) {
-  const std::unique_ptr<Runner> runner = load_runner(command.model, command.loading);
-  const NamedData feeds = gather_inputs(command.inputs, *runner);
-  const Outcome outcome = run_model(command, *runner, feeds, limits);
+// One run on one set of inputs.
+int run_once(const RunCommand& command, const Runner& runner, const Limits& limits,
+             nlohmann::ordered_json& report) {
+  const NamedData feeds = gather_inputs(command.inputs, runner);
+  const Outcome outcome = run_model(command, runner, feeds, limits);
   save_outputs(command, outcome);
   std::ostream& out = command.json.on_stdout() ? std::cerr : std::cout;
-  const bool is_quiet = !command.output_folder.empty() || !command.output_npz.empty();
-  if (!is_quiet || command.print) print_outcome(out, command, outcome);
+  const bool is_saved = !command.output_folder.empty() || !command.output_npz.empty();
+  if (!is_saved || command.print) print_outcome(out, command, outcome);
   if (!command.steps_npz.empty())
-    save_steps(command.steps_npz, *runner, *as_loaded(command).graph, feeds, limits.run_options(),
+    save_steps(command.steps_npz, runner, *as_loaded(command).graph, feeds, limits.run_options(),
                command.match);
   write_profile(out, command, outcome);
-  const std::vector<Verdict> verdicts = compare_outcome(command, *runner, feeds, outcome);
+  const std::vector<Verdict> verdicts = compare_outcome(command, runner, feeds, outcome);
   int code = kOk;
   for (const Verdict& verdict : verdicts) {
     out << verdict.title << '\n';
@@ -212,12 +213,31 @@ int run_and_report(const RunCommand& command, const Limits& limits) {
   }
   if (command.validate) {
     const std::string found =
-        first_non_finite(*runner, *as_loaded(command).graph, feeds, limits.run_options());
+        first_non_finite(runner, *as_loaded(command).graph, feeds, limits.run_options());
     out << (found.empty() ? "no NaN and no infinity anywhere" : found) << '\n';
     if (!found.empty()) code = kDifferent;
   }
-  if (command.json.wanted()) command.json.write(report_of(command, outcome, verdicts));
   out.flush();
+  report = report_of(command, outcome, verdicts);
+  return code;
+}
+
+int run_and_report(const RunCommand& command, const Limits& limits) {
+  const std::unique_ptr<Runner> runner = load_runner(command.model, command.loading);
+  const std::vector<InputOptions> runs = runs_of(command.inputs);
+  const bool writes_file = !command.output_folder.empty() || !command.output_npz.empty() ||
+                           !command.steps_npz.empty() ||
+                           (!command.profile.empty() && command.profile != kNoValue);
+  if (runs.size() > 1 && writes_file)
+    fail_usage("several --shape of one input make several runs, which would write the same files");
+  auto reports = nlohmann::ordered_json::array();
+  int code = kOk;
+  for (const InputOptions& inputs : runs) {
+    RunCommand one = command;
+    one.inputs = inputs;
+    code = std::max(code, run_once(one, *runner, limits, reports.emplace_back()));
+  }
+  if (command.json.wanted()) command.json.write_runs(reports);
   return code;
 }
 
