@@ -234,10 +234,10 @@ BenchReport bench(const BenchOptions& given) {
   }
 
   const std::shared_ptr<Runner> runner = load_runner(options.model, options.loading);
+  std::optional<OtherSession> other;  // outlives what is bound to it
   const Once ours = [&] { runner->run(report.feeds, {}); };
   const auto concurrency = static_cast<size_t>(options.concurrency);
   std::vector<Contender> contenders = {{std::vector<Once>(concurrency, ours), &report.ours}};
-  std::optional<OtherSession> other;
   if (has_other && report.other_error.empty()) {
     other.emplace(options.other_library, options.model,
                   OtherOptions{.threads = options.loading.threads});
