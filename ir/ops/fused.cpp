@@ -167,6 +167,7 @@ std::vector<Sample> fused_conv_transpose_samples() {
 std::vector<Sample> fused_matmul_samples() {
   return {
       {{{{3, 4}}, {{4, 5}}, {{5}}}, {{"activation", std::string("Gelu")}}},
+      {{{{2, 1, 4}}, {{4, 5}}, {{5}}, {{2, 1, 5}}}, {{"activation", std::string("Relu")}}},
       {{{{2, 3, 4}}, {{5, 4}}, {{5}}, {{2, 3, 5}}},
        {{"transB", int64_t{1}}, {"alpha", 0.5f}, {"activation", std::string("GeluTanh")}}},
       {{{{2, 4, 3}}, {{2, 4, 5}}},

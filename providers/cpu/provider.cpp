@@ -15,7 +15,8 @@ const Provider& cpu_provider() {
           cpu::quantized_entries(), cpu::integer_convolution_entries(),
           cpu::integer_product_entries(), cpu::nbits_entries(), cpu::optimizer_entries(),
           cpu::pool_gradient_entries(), cpu::normalization_gradient_entries(),
-          cpu::resize_entries(), cpu::normalization_entries(), cpu::attention_entries()})
+          cpu::resize_entries(), cpu::normalization_entries(), cpu::attention_entries(),
+          cpu::thin_product_entries()})
       all.insert(all.end(), part.begin(), part.end());
     return all;
   }();

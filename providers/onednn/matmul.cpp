@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ir/ops/fused.h"
+#include "providers/cpu/thin_product.h"
 #include "providers/onednn/activation.h"
 #include "providers/onednn/entries.h"
 
@@ -172,6 +173,8 @@ MatMulDims matmul_dims(const Shape& a_shape, const Shape& b_shape, bool transA, 
 }
 
 Prepared prepare_product(const KernelRequest& request, const Product& product) {
+  if (cpu::is_thin_product(request))
+    return Prepared::refuse("few rows are left to kernels that read the weights as they lie");
   if (!product.residual) return build(request, product, Residual::kNone);
   const auto build_one = [&](const KernelRequest& shared, Residual residual) {
     return build(shared, product, residual);

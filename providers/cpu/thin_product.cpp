@@ -1,0 +1,286 @@
+#include "providers/cpu/thin_product.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "ir/ops/fused.h"
+#include "ir/ops/matmul.h"
+#include "ir/strides.h"
+#include "providers/cpu/entries.h"
+#include "providers/cpu/rows.h"
+#include "providers/cpu/thin_product_rows.h"
+
+namespace sardonyx::cpu {
+namespace {
+
+// Work below this many multiplications is not worth a second thread.
+constexpr int64_t kProductsPerThread = 1 << 16;
+// Threads take columns in units of a cache line of results.
+constexpr int64_t kUnit = 16;
+
+struct Activation {
+  Unary op;
+  UnaryParams params;
+};
+
+std::optional<Activation> activation_row(const ops::FusedActivation& activation) {
+  static constexpr std::pair<std::string_view, Unary> kRows[] = {
+      {"Relu", Unary::kRelu},
+      {"Sigmoid", Unary::kSigmoid},
+      {"Tanh", Unary::kTanh},
+      {"HardSwish", Unary::kHardSwish},
+      {"Gelu", Unary::kGelu},
+      {"GeluTanh", Unary::kGeluTanh},
+      {"Clip", Unary::kClip},
+      {"LeakyRelu", Unary::kLeakyRelu},
+      {"Elu", Unary::kElu},
+      {"Swish", Unary::kSwish},
+      {"HardSigmoid", Unary::kHardSigmoid},
+  };
+  for (const auto& [name, op] : kRows) {
+    if (name != activation.name) continue;
+    UnaryParams params;
+    if (!activation.params.empty()) params.a = activation.params[0];
+    if (activation.params.size() > 1) params.b = activation.params[1];
+    return Activation{op, params};
+  }
+  return std::nullopt;
+}
+
+// What an op of the three asks for.
+struct Asked {
+  bool a_transposed = false, b_transposed = false;
+  float alpha = 1, beta = 1;
+  size_t addends = 2;  // inputs from here on are added, the first of them times beta
+  ops::FusedActivation activation;
+};
+
+Asked asked_by(const KernelRequest& request) {
+  if (request.op.name == "Gemm") {
+    const auto& attrs = request.attrs<ops::GemmAttrs>();
+    return {attrs.transA, attrs.transB, attrs.alpha, attrs.beta, 2, {}};
+  }
+  if (request.op.name == "FusedMatMul") {
+    const auto& attrs = request.attrs<ops::FusedMatMulAttrs>();
+    return {
+        attrs.transA, attrs.transB, attrs.alpha, 1, 2, {attrs.activation, attrs.activation_params}};
+  }
+  return {};
+}
+
+// What is added to a row of results: element `row * row_step + column * column_step` of an input.
+struct Addend {
+  size_t input;
+  int64_t row_step, column_step;
+  float scale;
+};
+
+// nullopt where it is repeated in another way than these. `columns` is the product's, which `out`
+// has no dim for where the second operand is a vector.
+std::optional<Addend> addend_of(size_t input, const Shape& shape, const Shape& out, int64_t columns,
+                                float scale) {
+  const int64_t count = element_count(shape);
+  if (count == 1) return Addend{input, 0, 0, scale};
+  if (count == element_count(out)) return Addend{input, columns, columns == 1 ? 0 : 1, scale};
+  if (count == shape.back() && count == columns) return Addend{input, 0, 1, scale};
+  const bool is_matrix = out.size() == 2 && out[1] == columns;
+  if (is_matrix && shape == Shape{out[0], 1}) return Addend{input, 1, 0, scale};
+  return std::nullopt;
+}
+
+// Matrices of one operand for each batch, counted in matrices.
+std::vector<int64_t> matrix_order(const Shape& batch, const Strides& strides) {
+  std::vector<int64_t> order;
+  const Strides all[] = {strides};
+  const RowWalk walk(batch, all);
+  walk.for_each([&](const int64_t* at, int64_t length) {
+    for (int64_t i = 0; i < length; ++i)
+      order.push_back(at[0] + i * walk.step(0));
+  });
+  return order;
+}
+
+class ThinProductKernel : public Kernel {
+ public:
+  struct Form {
+    int64_t rows, depth, columns;
+    std::vector<int64_t> a_order, b_order;  // matrices, by batch
+    bool b_transposed = false;
+    size_t a = 0, b = 1;  // inputs
+    float alpha = 1;
+    std::vector<Addend> addends;
+    std::optional<Activation> activation;
+  };
+
+  ThinProductKernel(Form form, int threads) : f_(std::move(form)) {
+    const auto batches = static_cast<int64_t>(f_.a_order.size());
+    units_ = batches * ((f_.columns + kUnit - 1) / kUnit);
+    const double products = static_cast<double>(f_.depth) * static_cast<double>(f_.columns) *
+                            static_cast<double>(batches);
+    const auto most = std::min(products / kProductsPerThread, static_cast<double>(units_));
+    threads_ = most < 2 ? 1 : static_cast<int>(std::min<double>(threads, most));
+  }
+
+  void run(const KernelArgs& args) const override {
+    if (threads_ <= 1) return run_share(args, 0, units_);
+#pragma omp parallel num_threads(threads_)
+    {
+      const int64_t part = omp_get_thread_num(), parts = omp_get_num_threads();
+      run_share(args, units_ * part / parts, units_ * (part + 1) / parts);
+    }
+  }
+
+ private:
+  // Units of columns, over all batches.
+  void run_share(const KernelArgs& args, int64_t begin, int64_t end) const {
+    const int64_t per_batch = (f_.columns + kUnit - 1) / kUnit;
+    while (begin < end) {
+      const int64_t batch = begin / per_batch, first = begin - batch * per_batch;
+      const int64_t count = std::min(per_batch - first, end - begin);
+      multiply(args, batch, first * kUnit, std::min(f_.columns, (first + count) * kUnit));
+      begin += count;
+    }
+  }
+
+  void multiply(const KernelArgs& args, int64_t batch, int64_t first, int64_t last) const {
+    const auto index = static_cast<size_t>(batch);
+    const auto* a = static_cast<const float*>(args.inputs[f_.a]);
+    const auto* b = static_cast<const float*>(args.inputs[f_.b]);
+    auto* out = static_cast<float*>(args.outputs[0]) + batch * f_.rows * f_.columns;
+    const int64_t b_step = f_.b_transposed ? f_.depth : f_.columns;
+    b += f_.b_order[index] * f_.depth * f_.columns + first * (f_.b_transposed ? b_step : 1);
+    const ThinProduct product{a + f_.a_order[index] * f_.rows * f_.depth,
+                              static_cast<size_t>(f_.depth),
+                              b,
+                              static_cast<size_t>(b_step),
+                              out + first,
+                              static_cast<size_t>(f_.columns),
+                              static_cast<size_t>(f_.rows),
+                              static_cast<size_t>(f_.depth),
+                              static_cast<size_t>(last - first)};
+    f_.b_transposed ? multiply_thin_transposed(product) : multiply_thin(product);
+    for (int64_t row = 0; row < f_.rows; ++row)
+      finish(args, batch * f_.rows + row, first, out + row * f_.columns + first,
+             static_cast<size_t>(last - first));
+  }
+
+  void finish(const KernelArgs& args, int64_t row, int64_t column, float* out, size_t count) const {
+    float alpha = f_.alpha;
+    for (const Addend& addend : f_.addends) {
+      const auto* from = static_cast<const float*>(args.inputs[addend.input]) +
+                         row * addend.row_step + column * addend.column_step;
+      if (alpha == 1 && addend.scale == 1)
+        binary_row(Binary::kAdd, out, true, from, addend.column_step != 0, out, count);
+      else
+        scale_and_add(out, count, alpha, from, addend.column_step != 0, addend.scale);
+      alpha = 1;
+    }
+    if (alpha != 1) binary_row(Binary::kMul, out, true, &alpha, false, out, count);
+    if (f_.activation) unary_row(f_.activation->op, f_.activation->params, out, out, count);
+  }
+
+  Form f_;
+  int64_t units_ = 0;
+  int threads_ = 1;
+};
+
+Shape with_matrix_dims(Shape shape, bool is_first) {
+  if (shape.size() == 1) shape.insert(is_first ? shape.begin() : shape.end(), 1);
+  return shape;
+}
+
+// Matrices of A against one matrix are one tall matrix; a product of one column is one of a single
+// row with the operands exchanged.
+void simplify(ThinProductKernel::Form& form) {
+  const auto batches = static_cast<int64_t>(form.a_order.size());
+  const auto is_row_major = [](const std::vector<int64_t>& order) {
+    for (size_t i = 0; i < order.size(); ++i) {
+      if (order[i] != static_cast<int64_t>(i)) return false;
+    }
+    return true;
+  };
+  const bool one_b = std::ranges::all_of(form.b_order, [](int64_t matrix) { return matrix == 0; });
+  if (one_b && is_row_major(form.a_order)) {
+    form.rows *= batches;
+    form.a_order = form.b_order = {0};
+  }
+  if (form.columns == 1) form.b_transposed = true;
+  if (form.columns == 1 && form.rows > kMostThinRows) {
+    std::swap(form.a, form.b);
+    std::swap(form.a_order, form.b_order);
+    std::swap(form.rows, form.columns);
+    for (Addend& addend : form.addends)
+      addend = {addend.input, form.columns * addend.row_step, addend.row_step, addend.scale};
+  }
+}
+
+struct Found {
+  std::optional<ThinProductKernel::Form> form;
+  const char* refusal = nullptr;
+};
+
+Found form_of(const KernelRequest& request) {
+  if (request.inputs[0].dtype != DType::kFloat) return {{}, "only float is computed here"};
+  const Asked asked = asked_by(request);
+  Shape a = request.inputs[0].shape, b = request.inputs[1].shape;
+  const Shape& out = request.outputs[0].shape;
+  if (element_count(a) == 0 || element_count(b) == 0) return {{}, "there are no elements"};
+  if ((asked.a_transposed && a.size() < 2) || (asked.b_transposed && b.size() < 2))
+    return {{}, "a vector is transposed"};
+  a = with_matrix_dims(a, true);
+  b = with_matrix_dims(b, false);
+  if (asked.a_transposed) {
+    // One row lies like one column.
+    if (a.back() != 1) return {{}, "the first matrix is transposed"};
+    std::swap(a[a.size() - 2], a[a.size() - 1]);
+  }
+  if (asked.b_transposed) std::swap(b[b.size() - 2], b[b.size() - 1]);
+  const ops::MatMulGeometry g = ops::matmul_geometry(a, b);
+  if (g.m > kMostThinRows && g.n != 1) return {{}, "there are many rows"};
+  if (element_count(out) != g.batches() * g.m * g.n) return {{}, "an addend repeats the product"};
+  ThinProductKernel::Form form{g.m, g.k, g.n, matrix_order(g.batch, g.a_strides),
+                               matrix_order(g.batch, g.b_strides)};
+  form.b_transposed = asked.b_transposed;
+  form.alpha = asked.alpha;
+  for (size_t input = asked.addends; input < request.inputs.size(); ++input) {
+    const float scale = input == asked.addends ? asked.beta : 1;
+    if (!request.has(input) || scale == 0) continue;
+    const auto addend = addend_of(input, request.inputs[input].shape, out, g.n, scale);
+    if (!addend) return {{}, "an addend is repeated in another way"};
+    form.addends.push_back(*addend);
+  }
+  simplify(form);
+  if (form.rows > kMostThinRows) return {{}, "there are many rows"};
+  const bool is_packable = request.inputs[1].constant && element_count(b) < kLeastUnpackedWeights;
+  if (form.rows > kFewRows && is_packable) return {{}, "small weights are better packed"};
+  if (!asked.activation.name.empty()) {
+    form.activation = activation_row(asked.activation);
+    if (!form.activation) return {{}, "unknown activation"};
+  }
+  return {std::move(form), nullptr};
+}
+
+Prepared prepare(const KernelRequest& request) {
+  Found found = form_of(request);
+  if (!found.form) return Prepared::refuse(found.refusal);
+  return Prepared::accept(
+      std::make_unique<ThinProductKernel>(std::move(*found.form), request.threads), "thin");
+}
+
+constexpr KernelEntry kEntries[] = {{"MatMul", "thin", prepare},
+                                    {"Gemm", "thin", prepare},
+                                    {"sardonyx::FusedMatMul", "thin", prepare}};
+
+}  // namespace
+
+bool is_thin_product(const KernelRequest& request) {
+  return form_of(request).form.has_value();
+}
+
+std::span<const KernelEntry> thin_product_entries() {
+  return kEntries;
+}
+
+}  // namespace sardonyx::cpu

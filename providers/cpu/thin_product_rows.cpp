@@ -1,0 +1,249 @@
+#include "providers/cpu/thin_product_rows.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "providers/cpu/thin_product_rows.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <type_traits>
+
+#include "providers/cpu/registers-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sardonyx::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Rows of `a` that go together; more go through what the caches hold by then.
+constexpr size_t kRowsAtOnce = 4;
+// Rows of b that are read side by side, a vector of each in turn, for so many rows of `a`: as many
+// streams as the hardware follows and as a set of a level-1 cache has places. The elements of `a`
+// stay in registers, besides one vector of b and one sum for each row.
+constexpr size_t depth_at_once(size_t rows) {
+  return std::min<size_t>(8, (kRegisters - 2 - rows) / rows);
+}
+// These columns of the rows of b that are read now, and of those that are fetched for later, stay
+// in a level-2 cache together.
+constexpr size_t kColumnsAtOnce = 8192;
+// From this size on b is likely to come from memory. What is read next then comes too late unless
+// it is asked for, since the hardware foresees the rest of a row, but no other row. Below, only
+// where rows begin.
+constexpr size_t kLeastFetched = size_t{1} << 19;
+constexpr size_t kFetchedBeginning = 128;
+
+// Adds a[row + r][k] * b[k][column] for first <= k < first + kDepth to the sums in `out`, which
+// begin with k = 0, for columns from `column` on as far as whole vectors reach. Returns where they
+// end. Where `fetches`, the same columns of the rows that are read next are asked for.
+template <size_t kRows, size_t kDepth, bool fetches, class D>
+HWY_INLINE size_t add_products(D d, const ThinProduct& p, size_t row, size_t first, size_t column,
+                               size_t end) {
+  // Few sums start anew each time, so that a chain of additions need not wait for the last one.
+  constexpr bool kAnew = kRows <= 2;
+  using V = hn::Vec<D>;
+  const size_t lanes = hn::Lanes(d);
+  if (column + lanes > end) return column;
+  const float* a = p.a + row * p.a_step + first;
+  V x[kRows * kDepth];
+  for (size_t i = 0; i < kRows * kDepth; ++i) {
+    x[i] = in_register(hn::Set(d, a[i / kDepth * p.a_step + i % kDepth]));
+  }
+  const float* b = p.b + first * p.b_step;
+  float* out = p.out + row * p.out_step;
+  const bool is_begun = first > 0;
+  for (; column + lanes <= end; column += lanes) {
+    float* to[kRows];
+    V sums[kRows];
+    for (size_t r = 0; r < kRows; ++r) {
+      to[r] = out + r * p.out_step + column;
+      sums[r] = is_begun && !kAnew ? hn::LoadU(d, to[r]) : hn::Zero(d);
+    }
+    for (size_t k = 0; k < kDepth; ++k) {
+      if constexpr (fetches) __builtin_prefetch(b + (kDepth + k) * p.b_step + column, 0, 2);
+      V weights = hn::LoadU(d, b + k * p.b_step + column);
+      if constexpr (kRows > 1) weights = in_register(weights);
+      // Written out, since gcc leaves arrays in memory that loops within loops go through.
+      sums[0] = hn::MulAdd(x[k], weights, sums[0]);
+      if constexpr (kRows > 1) sums[1] = hn::MulAdd(x[kDepth + k], weights, sums[1]);
+      if constexpr (kRows > 2) sums[2] = hn::MulAdd(x[2 * kDepth + k], weights, sums[2]);
+      if constexpr (kRows > 3) sums[3] = hn::MulAdd(x[3 * kDepth + k], weights, sums[3]);
+    }
+    for (size_t r = 0; r < kRows; ++r) {
+      if (is_begun && kAnew) sums[r] = hn::Add(hn::LoadU(d, to[r]), sums[r]);
+      hn::StoreU(sums[r], d, to[r]);
+    }
+  }
+  return column;
+}
+
+// The same for all columns.
+template <size_t kRows, size_t kDepth>
+HWY_INLINE void add_rows(const ThinProduct& p, size_t row, size_t first, size_t column, size_t end,
+                         size_t fetched) {
+  const hn::ScalableTag<float> whole;
+  const hn::CappedTag<float, 8> half;
+  const hn::CappedTag<float, 4> small;
+  const hn::CappedTag<float, 1> single;
+  if constexpr (kDepth > 1) {
+    column =
+        add_products<kRows, kDepth, true>(whole, p, row, first, column, std::min(end, fetched));
+  }
+  column = add_products<kRows, kDepth, false>(whole, p, row, first, column, end);
+  column = add_products<kRows, kDepth, false>(half, p, row, first, column, end);
+  column = add_products<kRows, kDepth, false>(small, p, row, first, column, end);
+  add_products<kRows, kDepth, false>(single, p, row, first, column, end);
+}
+
+// Calls group(number of rows, first row) for all rows.
+template <typename Group>
+HWY_INLINE void in_groups(size_t rows, const Group& group) {
+  size_t row = 0;
+  for (; row + kRowsAtOnce <= rows; row += kRowsAtOnce)
+    group(std::integral_constant<size_t, kRowsAtOnce>(), row);
+  switch (rows - row) {
+    case 3:
+      return group(std::integral_constant<size_t, 3>(), row);
+    case 2:
+      return group(std::integral_constant<size_t, 2>(), row);
+    case 1:
+      return group(std::integral_constant<size_t, 1>(), row);
+    default:
+      return;
+  }
+}
+
+void MultiplyThin(const ThinProduct& p) {
+  // All rows go through the same rows of b before others are read.
+  const size_t together = depth_at_once(std::min(p.rows, kRowsAtOnce));
+  const size_t fetched = p.depth * p.columns >= kLeastFetched ? p.columns : kFetchedBeginning;
+  for (size_t begin = 0; begin < p.columns; begin += kColumnsAtOnce) {
+    const size_t end = std::min(p.columns, begin + kColumnsAtOnce);
+    for (size_t first = 0; first < p.depth; first += together) {
+      const size_t last = std::min(p.depth, first + together);
+      in_groups(p.rows, [&](auto rows, size_t row) HWY_ATTR {
+        constexpr size_t kRows = decltype(rows)::value;
+        constexpr size_t kDepth = depth_at_once(kRows);
+        size_t k = first;
+        for (; k + kDepth <= last; k += kDepth)
+          add_rows<kRows, kDepth>(p, row, k, begin, end, row == 0 ? fetched : 0);
+        for (; k < last; ++k)
+          add_rows<kRows, 1>(p, row, k, begin, end, 0);
+      });
+    }
+  }
+}
+
+// The sum of a[k] * b[k] over the rest of a row that whole vectors leave.
+HWY_INLINE float rest_of_dot(const float* a, const float* b, size_t count) {
+  const hn::CappedTag<float, 4> small;
+  const hn::CappedTag<float, 1> single;
+  const size_t lanes = hn::Lanes(small);
+  auto total = hn::Zero(small);
+  size_t k = 0;
+  for (; k + lanes <= count; k += lanes)
+    total = hn::MulAdd(hn::LoadU(small, a + k), hn::LoadU(small, b + k), total);
+  auto last = hn::Zero(single);
+  for (; k < count; ++k)
+    last = hn::MulAdd(hn::LoadU(single, a + k), hn::LoadU(single, b + k), last);
+  return hn::GetLane(hn::SumOfLanes(small, total)) + hn::GetLane(last);
+}
+
+constexpr size_t kColumnsAhead = 4;
+
+// Dot products of some rows with some rows of b. Where `fetched`, so many elements of each of those
+// kColumnsAhead later are asked for.
+template <size_t kRows, size_t kColumns, bool fetches>
+HWY_INLINE void dots(const ThinProduct& p, size_t row, size_t column, size_t fetched) {
+  const hn::ScalableTag<float> d;
+  using V = hn::Vec<hn::ScalableTag<float>>;
+  const size_t lanes = hn::Lanes(d);
+  const float* a = p.a + row * p.a_step;
+  const float* b = p.b + column * p.b_step;
+  V sums[kRows * kColumns];
+  for (size_t i = 0; i < kRows * kColumns; ++i)
+    sums[i] = hn::Zero(d);
+  size_t k = 0;
+  for (; k + lanes <= p.depth; k += lanes) {
+    V x[kRows], weights[kColumns];
+    for (size_t r = 0; r < kRows; ++r) {
+      const V loaded = hn::LoadU(d, a + r * p.a_step + k);
+      x[r] = kColumns > 1 ? in_register(loaded) : loaded;
+    }
+    for (size_t c = 0; c < kColumns; ++c) {
+      const float* from = b + c * p.b_step + k;
+      if (fetches && k < fetched) __builtin_prefetch(from + kColumnsAhead * p.b_step, 0, 2);
+      const V loaded = hn::LoadU(d, from);
+      weights[c] = kRows > 1 ? in_register(loaded) : loaded;
+    }
+    // One loop, since gcc leaves arrays in memory that loops within loops go through.
+    for (size_t i = 0; i < kRows * kColumns; ++i)
+      sums[i] = hn::MulAdd(x[i / kColumns], weights[i % kColumns], sums[i]);
+  }
+  for (size_t i = 0; i < kRows * kColumns; ++i) {
+    const size_t r = i / kColumns, c = i % kColumns;
+    float total = hn::GetLane(hn::SumOfLanes(d, sums[i]));
+    if (k < p.depth) total += rest_of_dot(a + r * p.a_step + k, b + c * p.b_step + k, p.depth - k);
+    p.out[(row + r) * p.out_step + column + c] = total;
+  }
+}
+
+template <size_t kColumns, bool fetches>
+HWY_INLINE size_t all_dots(const ThinProduct& p, size_t column, size_t fetched) {
+  for (; column + kColumns <= p.columns; column += kColumns) {
+    in_groups(p.rows, [&](auto rows, size_t row) HWY_ATTR {
+      dots<decltype(rows)::value, kColumns, fetches>(p, row, column, fetched);
+    });
+  }
+  return column;
+}
+
+void MultiplyThinTransposed(const ThinProduct& p) {
+  constexpr size_t kTogether = kRegisters / 2 / kRowsAtOnce;
+  size_t column = 0;
+  if (p.depth * p.columns < kLeastFetched) {
+    column = all_dots<kTogether, false>(p, 0, 0);
+  } else if (p.rows > 1) {
+    column = all_dots<kTogether, true>(p, 0, p.depth);
+  }
+  // For one row alone memory gives one row of b after the other fastest.
+  all_dots<1, true>(p, column, kFetchedBeginning / 2);
+}
+
+void ScaleAndAdd(float* out, size_t count, float alpha, const float* addend, bool addend_steps,
+                 float beta) {
+  const auto scale = [&](auto d, size_t i) HWY_ATTR {
+    const auto given = addend_steps ? hn::LoadU(d, addend + i) : hn::Set(d, addend[0]);
+    const auto added = hn::Mul(given, hn::Set(d, beta));
+    hn::StoreU(hn::MulAdd(hn::LoadU(d, out + i), hn::Set(d, alpha), added), d, out + i);
+  };
+  const hn::ScalableTag<float> whole;
+  const hn::CappedTag<float, 1> single;
+  size_t i = 0;
+  for (; i + hn::Lanes(whole) <= count; i += hn::Lanes(whole))
+    scale(whole, i);
+  for (; i < count; ++i)
+    scale(single, i);
+}
+
+}  // namespace sardonyx::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sardonyx::cpu {
+
+HWY_EXPORT(MultiplyThin);
+HWY_EXPORT(MultiplyThinTransposed);
+HWY_EXPORT(ScaleAndAdd);
+
+void multiply_thin(const ThinProduct& product) {
+  HWY_DYNAMIC_DISPATCH(MultiplyThin)(product);
+}
+void multiply_thin_transposed(const ThinProduct& product) {
+  HWY_DYNAMIC_DISPATCH(MultiplyThinTransposed)(product);
+}
+void scale_and_add(float* out, size_t count, float alpha, const float* addend, bool addend_steps,
+                   float beta) {
+  HWY_DYNAMIC_DISPATCH(ScaleAndAdd)(out, count, alpha, addend, addend_steps, beta);
+}
+
+}  // namespace sardonyx::cpu
+#endif  // HWY_ONCE

@@ -1,0 +1,30 @@
+// Products of a few rows with a large matrix on float32. The matrix is read once and as it lies,
+// so that they take as long as memory takes to give it.
+#pragma once
+
+#include <cstddef>
+
+namespace sardonyx::cpu {
+
+struct ThinProduct {
+  const float* a;  // [rows, depth], rows `a_step` apart
+  size_t a_step;
+  const float* b;  // rows `b_step` apart
+  size_t b_step;
+  float* out;  // [rows, columns], rows `out_step` apart
+  size_t out_step;
+  size_t rows, depth, columns;
+};
+
+// out = a b, with b [depth, columns]. Each element is summed in an order that does not depend on
+// which columns are asked for together, nor on how many rows there are.
+void multiply_thin(const ThinProduct& product);
+// out = a transpose(b), with b [columns, depth]. The same holds.
+void multiply_thin_transposed(const ThinProduct& product);
+
+// out[i] = alpha * out[i] + beta * addend[i] for i < count; addend[0] for all where it does not
+// step.
+void scale_and_add(float* out, size_t count, float alpha, const float* addend, bool addend_steps,
+                   float beta);
+
+}  // namespace sardonyx::cpu
