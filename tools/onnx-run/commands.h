@@ -15,6 +15,7 @@ using Action = std::function<int()>;
 // Each adds one command with its options to `app` and sets `action` when it is chosen.
 void add_run_command(CLI::App& app, Action& action);
 void add_bench_command(CLI::App& app, Action& action);
+void add_bench_ops_command(CLI::App& app, Action& action);
 void add_compare_command(CLI::App& app, Action& action);
 void add_conformance_command(CLI::App& app, Action& action);
 void add_check_command(CLI::App& app, Action& action);
