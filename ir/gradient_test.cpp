@@ -22,6 +22,8 @@ constexpr Exception kNotDifferentiable[] = {
     {"MelWeightMatrix", "the edges of the bands are rounded to bins"},
     {"RandomNormalLike", "only the shape of the input matters"},
     {"RandomUniformLike", "only the shape of the input matters"},
+    {"com.microsoft::BeamSearch", "words are chosen"},
+    {"com.microsoft::Sampling", "words are drawn"},
 };
 
 // Rows that should be differentiable and are not yet, in first or second order.

@@ -107,7 +107,7 @@ GraphPtr sample_decoder() {
   for (int64_t i = 0; i < kWords * kWords; ++i)
     table.push_back(static_cast<float>(i * 7 % 11) / 4);
   const Val logits = e.call("Gather", {e.constant(Tensor::of(table, {kWords, kWords})), ids});
-  const Val state = reshape(e, cast_to(e, places, DType::kFloat), {1, 0, 1, -1, 1});
+  const Val state = unsqueeze(e, cast_to(e, places, DType::kFloat), {0, 2, 4});
   const Val both = e.call("Concat", {state, state}, {{"axis", int64_t{0}}});
   const Val present = e.call("Concat", {past, both}, {{"axis", int64_t{3}}});
   for (const auto& [name, value] : {std::pair{"logits", logits}, {"present_0", present}}) {

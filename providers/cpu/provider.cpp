@@ -16,7 +16,7 @@ const Provider& cpu_provider() {
           cpu::integer_product_entries(), cpu::nbits_entries(), cpu::optimizer_entries(),
           cpu::pool_gradient_entries(), cpu::normalization_gradient_entries(),
           cpu::resize_entries(), cpu::normalization_entries(), cpu::attention_entries(),
-          cpu::thin_product_entries()})
+          cpu::thin_product_entries(), cpu::function_entries(), cpu::number_entries()})
       all.insert(all.end(), part.begin(), part.end());
     return all;
   }();

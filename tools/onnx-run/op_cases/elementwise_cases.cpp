@@ -68,7 +68,7 @@ void add_casts(std::vector<OpCase>& cases) {
   for (const auto& [name, from, to] : kConversions)
     cases.push_back({"Cast", name, {wide(from, 0, 100)}, {{"to", static_cast<int64_t>(to)}}});
   cases.push_back({"CastLike", "", {wide(kI64, 0, 100), weight({1})}});
-  cases.push_back({"BitCast", "", {wide()}, {{"type", static_cast<int64_t>(kI32)}}});
+  cases.push_back({"BitCast", "", {wide()}, {{"to", static_cast<int64_t>(kI32)}}});
 }
 
 void add_functions(std::vector<OpCase>& cases) {

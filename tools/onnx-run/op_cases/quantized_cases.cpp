@@ -105,7 +105,7 @@ void add_contrib(std::vector<OpCase>& cases) {
   cases.push_back({"com.microsoft::QLinearReduceMean",
                    "",
                    {x, scale(), zero(), scale(), zero()},
-                   {{"axes", Ints{1}}}});
+                   {{"axes", Ints{1}}, {"keepdims", int64_t{1}}}});
   cases.push_back({"com.microsoft::QLinearConcat",
                    "",
                    {scale(), zero(), x, scale(), zero(), x, scale(0.03f), zero()},
