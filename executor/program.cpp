@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "executor/planner.h"
+#include "ir/memory_blocks.h"
 #include "ir/memory_guard.h"
 #include "ir/run_control.h"
 
@@ -102,8 +103,11 @@ void Environment::return_arena(std::shared_ptr<Buffer> arena) {
 }
 
 void Environment::trim() {
-  const std::lock_guard lock(mutex_);
-  idle_arenas_.clear();
+  {
+    const std::lock_guard lock(mutex_);
+    idle_arenas_.clear();
+  }
+  release_kept_blocks();
 }
 
 void RunState::set(ValueId id, Datum datum) {

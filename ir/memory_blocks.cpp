@@ -16,9 +16,11 @@ namespace {
 
 // Below, the heap serves well.
 constexpr size_t kLarge = 256 << 10;
-// Larger ones are not kept: to write them costs more than to map them.
-constexpr size_t kLargestKept = 4 << 20;
+// Larger ones are not kept.
+constexpr size_t kLargestKept = 32 << 20;
+// What is kept at first, and where blocks turn out to come and go together, at most.
 constexpr size_t kKeptBytes = 8 << 20;
+constexpr size_t kMostKeptBytes = 64 << 20;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kHeapOnly = true;  // there, blocks are watched
@@ -35,8 +37,9 @@ size_t mapped_bytes(size_t bytes) {
   return (bytes + step - 1) / step * step;
 }
 
-// Blocks of no use at the moment, the last one given back at the end. Takes no memory itself, since
-// blocks come back in destructors.
+// Blocks of no use at the moment, the last one given back at the end. To ask again for a size that
+// there was no room for shows that more should be kept: to map a block anew costs more than to
+// write it. Takes no memory itself, since blocks come back in destructors.
 class KeptBlocks {
  public:
   void* take(size_t bytes) {
@@ -44,25 +47,42 @@ class KeptBlocks {
     for (size_t i = count_; i-- > 0;) {
       if (blocks_[i].bytes == bytes) return remove(i).data;
     }
+    const auto missed = std::find(missed_.begin(), missed_.end(), bytes);
+    if (missed != missed_.end()) {
+      *missed = 0;
+      limit_ = std::min(limit_ + bytes, kMostKeptBytes);
+    }
     return nullptr;
   }
 
   void give_back(void* data, size_t bytes) {
     const std::lock_guard lock(mutex_);
-    while (count_ > 0 && (total_ + bytes > kKeptBytes || count_ == kMost)) {
-      const Block oldest = remove(0);
-      munmap(oldest.data, oldest.bytes);
-    }
+    while (count_ > 0 && (total_ + bytes > limit_ || count_ == kMost))
+      unmap(remove(0));
+    if (bytes > limit_) return unmap({data, bytes});
     blocks_[count_++] = {data, bytes};
     total_ += bytes;
   }
 
+  void release() {
+    const std::lock_guard lock(mutex_);
+    while (count_ > 0)
+      unmap(remove(0));
+    missed_ = {};
+    limit_ = kKeptBytes;
+  }
+
  private:
-  static constexpr size_t kMost = kKeptBytes / kLarge;
+  static constexpr size_t kMost = 128;
   struct Block {
     void* data;
     size_t bytes;
   };
+
+  void unmap(Block block) {
+    munmap(block.data, block.bytes);
+    missed_[next_missed_++ % missed_.size()] = block.bytes;
+  }
 
   Block remove(size_t index) {
     const Block removed = blocks_[index];
@@ -76,6 +96,9 @@ class KeptBlocks {
   std::array<Block, kMost> blocks_{};
   size_t count_ = 0;
   size_t total_ = 0;
+  size_t limit_ = kKeptBytes;
+  std::array<size_t, 64> missed_{};  // sizes of the last that were let go
+  size_t next_missed_ = 0;
 };
 
 // Never destroyed: buffers of static lifetime may come back after everything else is gone.
@@ -112,6 +135,10 @@ void give_back_block(void* block, size_t bytes) {
     g_kept_blocks.give_back(block, mapped);
   else
     munmap(block, mapped);
+}
+
+void release_kept_blocks() {
+  g_kept_blocks.release();
 }
 
 }  // namespace sardonyx

@@ -13,5 +13,7 @@ constexpr size_t kBlockAlignment = 64;  // a cache line, and the widest vector
 void* take_block(size_t bytes);
 // A block that was taken with the same size.
 void give_back_block(void* block, size_t bytes);
+// Returns what is kept to the operating system.
+void release_kept_blocks();
 
 }  // namespace sardonyx

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <vector>
 
+#include "ir/memory_guard.h"
+
 namespace sardonyx {
 namespace {
 
@@ -28,6 +30,35 @@ TEST(MemoryBlocks, are_aligned_writable_and_apart) {
       give_back_block(block, bytes);
   }
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// As the outputs of a run that are let go before the next one: what was written is still there.
+TEST(MemoryBlocks, that_come_and_go_together_are_kept) {
+  if (memory_guard() != MemoryGuard::kNone) GTEST_SKIP() << "blocks are guarded";
+  release_kept_blocks();
+  constexpr size_t kBytes = 800 << 10, kCount = 24;
+  std::vector<size_t> reused;
+  for (int round = 0; round < 3; ++round) {
+    std::vector<unsigned char*> blocks;
+    for (size_t i = 0; i < kCount; ++i)
+      blocks.push_back(static_cast<unsigned char*>(take_block(kBytes)));
+    reused.push_back(0);
+    for (unsigned char* block : blocks) {
+      reused.back() += block[100] == 7 ? 1 : 0;
+      block[100] = 7;
+    }
+    for (unsigned char* block : blocks)
+      give_back_block(block, kBytes);
+  }
+  EXPECT_EQ(reused[0], 0u);
+  EXPECT_LT(reused[1], kCount);  // there is a limit that is kept to at first
+  EXPECT_EQ(reused[2], kCount);
+  release_kept_blocks();
+  auto* fresh = static_cast<unsigned char*>(take_block(kBytes));
+  EXPECT_EQ(fresh[100], 0);
+  give_back_block(fresh, kBytes);
+}
+#endif
 
 TEST(MemoryBlocks, there_is_no_block_of_absurd_size) {
   EXPECT_EQ(take_block(SIZE_MAX - 10), nullptr);
