@@ -1,7 +1,11 @@
 #include "providers/onednn/program.h"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <atomic>
+
+#include "providers/onednn/packing.h"
 
 namespace sardonyx::onednn {
 namespace {
@@ -17,7 +21,7 @@ struct PlaceInfo {
 };
 
 struct Step {
-  dnnl::primitive primitive;
+  Primitive description;
   ProgramBuilder::Args args;
 };
 
@@ -76,11 +80,11 @@ class Bindings {
     }
   }
 
-  void execute(const Plan& plan) const {
+  void execute(std::span<const dnnl::primitive> primitives) const {
     const dnnl_stream_t stream = thread_stream().get();
-    for (size_t i = 0; i < plan.steps.size(); ++i) {
+    for (size_t i = 0; i < primitives.size(); ++i) {
       const auto& args = args_[i];
-      check_status(dnnl_primitive_execute(plan.steps[i].primitive.get(), stream,
+      check_status(dnnl_primitive_execute(primitives[i].get(), stream,
                                           static_cast<int>(args.size()), args.data()),
                    "a primitive");
     }
@@ -96,7 +100,6 @@ class Bindings {
 // time.
 class BindingsPool {
  public:
-  explicit BindingsPool(const Plan& plan) : first_(new Bindings(plan)) {}
   ~BindingsPool() { delete first_.load(); }
 
   std::unique_ptr<Bindings> take(const Plan& plan) {
@@ -121,20 +124,23 @@ class BindingsPool {
   }
 
  private:
-  std::atomic<Bindings*> first_;
+  std::atomic<Bindings*> first_ = nullptr;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Bindings>> others_;
 };
 
+// The code of the primitives is generated in the first run: of two programs that do the same in
+// different ways, often one never runs.
 class ProgramKernel : public Kernel {
  public:
-  explicit ProgramKernel(Plan plan) : plan_(std::move(plan)), pool_(plan_) {}
+  explicit ProgramKernel(Plan plan) : plan_(std::move(plan)) {}
 
   void run(const KernelArgs& args) const override {
     const ThreadScope threads(plan_.threads);
+    std::call_once(is_generated_, [this] { generate(); });
     auto bindings = pool_.take(plan_);
     bindings->bind(plan_, args);
-    bindings->execute(plan_);
+    bindings->execute(primitives_);
     pool_.give_back(std::move(bindings));
   }
   size_t scratch_bytes() const override { return plan_.scratch_bytes; }
@@ -144,7 +150,22 @@ class ProgramKernel : public Kernel {
   }
 
  private:
+  void generate() const {
+    std::vector<dnnl::primitive> made;
+    try {
+      for (const Step& step : plan_.steps)
+        made.push_back(step.description.make());
+    } catch (const dnnl::error& error) {
+      const bool is_memory = error.status == dnnl_out_of_memory;
+      fail(is_memory ? ErrorCode::kResourceExhausted : ErrorCode::kInternal,
+           "oneDNN: while code is generated: ", error.message);
+    }
+    primitives_ = std::move(made);
+  }
+
   const Plan plan_;
+  mutable std::once_flag is_generated_;
+  mutable std::vector<dnnl::primitive> primitives_;
   mutable BindingsPool pool_;
 };
 
@@ -257,7 +278,7 @@ void ProgramBuilder::step(const Primitive& primitive, Args args) {
   if (primitive.scratchpad().get_size() > 0) {
     args.emplace_back(DNNL_ARG_SCRATCHPAD, scratch(primitive.scratchpad()));
   }
-  parts_->steps.push_back({primitive.make(), std::move(args)});
+  parts_->steps.push_back({primitive, std::move(args)});
   implementation_ = primitive.implementation();
 }
 
@@ -277,6 +298,7 @@ Prepared ProgramBuilder::finish(std::string implementation) {
 
 std::shared_ptr<Buffer> reordered(const void* values, const Desc& from, const Desc& to) {
   auto buffer = Buffer::allocate(to.get_size());
+  if (pack_weights(values, from, to, buffer->data(), omp_get_max_threads())) return buffer;
   memory source(from, cpu_engine(), const_cast<void*>(values));
   memory target(to, cpu_engine(), buffer->data());
   dnnl::reorder(source, target).execute(thread_stream(), source, target);

@@ -1,0 +1,174 @@
+#include "providers/onednn/packing.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <functional>
+
+#include "providers/onednn/winograd_weights.h"
+
+namespace sardonyx::onednn {
+namespace {
+
+constexpr int64_t kElement = sizeof(float);
+// Elements of a block that are written in one go, and blocks in a row that share the lines they
+// read.
+constexpr size_t kLanes = 16;
+constexpr int64_t kNeighbours = 16;
+// Less is done before another thread has woken.
+constexpr int64_t kWorthSharing = 64 << 10;  // elements
+
+// One dim of the target, in blocks.
+struct Axis {
+  int64_t blocks;
+  int64_t size;                    // indices in a block
+  int64_t limit;                   // indices of the dim; what follows is padding
+  int64_t from_stride, to_stride;  // from block to block, in bytes
+  size_t dim;
+};
+
+// Walks the blocks of the target in the order in which they lie, a row of the last axis at a time.
+class BlockedPacking {
+ public:
+  BlockedPacking(const Extents& from_strides, const BlockedForm& to) {
+    Extents sizes(to.dims.size(), 1);
+    for (const BlockedForm::Inner& inner : to.inner)
+      sizes[inner.dim] *= inner.size;
+    for (size_t dim = 0; dim < to.dims.size(); ++dim) {
+      axes_.push_back({to.padded[dim] / sizes[dim], sizes[dim], to.dims[dim],
+                       from_strides[dim] * sizes[dim] * kElement, to.strides[dim] * kElement, dim});
+    }
+    std::ranges::stable_sort(axes_, std::greater(), &Axis::to_stride);
+    // One block that is full is no axis to walk.
+    const auto is_single = [](const Axis& axis) {
+      return axis.blocks == 1 && axis.size <= axis.limit;
+    };
+    while (axes_.size() > 1 && is_single(axes_.back()))
+      axes_.pop_back();
+    axes_.erase(std::remove_if(axes_.begin(), axes_.end() - 1, is_single), axes_.end() - 1);
+    for (size_t i = 0; i + 1 < axes_.size(); ++i)
+      rows_ *= axes_[i].blocks;
+    add_lanes(from_strides, to, sizes);
+  }
+
+  int64_t rows() const { return rows_; }
+  int64_t elements() const {
+    return rows_ * axes_.back().blocks * static_cast<int64_t>(offsets_.size());
+  }
+
+  void pack_row(int64_t row, const std::byte* from, std::byte* to) const {
+    std::array<int64_t, kMaxRank> at{};  // block by dim
+    bool is_whole = true;
+    for (size_t i = axes_.size() - 1; i-- > 0;) {
+      const Axis& axis = axes_[i];
+      const int64_t block = row % axis.blocks;
+      row /= axis.blocks;
+      from += block * axis.from_stride;
+      to += block * axis.to_stride;
+      at[axis.dim] = block;
+      is_whole = is_whole && (block + 1) * axis.size <= axis.limit;
+    }
+    const Axis& last = axes_.back();
+    const int64_t whole = is_whole ? last.limit / last.size : 0;
+    for (int64_t begin = 0; begin < whole; begin += kNeighbours)
+      copy_blocks(from + begin * last.from_stride, to + begin * last.to_stride,
+                  std::min(kNeighbours, whole - begin));
+    for (int64_t block = whole; block < last.blocks; ++block) {
+      at[last.dim] = block;
+      pad_block(at, from + block * last.from_stride, to + block * last.to_stride);
+    }
+  }
+
+ private:
+  void add_lanes(const Extents& from_strides, const BlockedForm& to, const Extents& sizes) {
+    size_t lanes = 1;
+    for (const int64_t size : sizes)
+      lanes *= static_cast<size_t>(size);
+    for (size_t lane = 0; lane < lanes; ++lane) {
+      Extents index(sizes.size(), 0), unit(sizes.size(), 1);
+      auto rest = static_cast<int64_t>(lane);
+      for (size_t i = to.inner.size(); i-- > 0;) {
+        const auto [dim, size] = to.inner[i];
+        index[dim] += rest % size * unit[dim];
+        unit[dim] *= size;
+        rest /= size;
+      }
+      int64_t offset = 0;
+      for (size_t dim = 0; dim < index.size(); ++dim)
+        offset += index[dim] * from_strides[dim] * kElement;
+      offsets_.push_back(offset);
+      indices_.push_back(std::move(index));
+    }
+    are_runs_ = lanes % kLanes == 0;
+    for (size_t lane = 1; lane < lanes; ++lane)
+      are_runs_ =
+          are_runs_ && (lane % kLanes == 0 || offsets_[lane] == offsets_[lane - 1] + kElement);
+  }
+
+  void copy_blocks(const std::byte* from, std::byte* to, int64_t blocks) const {
+    const Axis& last = axes_.back();
+    for (size_t first = 0; first < offsets_.size(); first += kLanes) {
+      const int64_t* offsets = offsets_.data() + first;
+      const size_t lanes = std::min(kLanes, offsets_.size() - first);
+      for (int64_t block = 0; block < blocks; ++block) {
+        const std::byte* source = from + block * last.from_stride;
+        std::byte* target = to + block * last.to_stride + first * kElement;
+        if (are_runs_) {
+          std::memcpy(target, source + offsets[0], kLanes * kElement);
+        } else {
+          for (size_t lane = 0; lane < lanes; ++lane)
+            std::memcpy(target + lane * kElement, source + offsets[lane], kElement);
+        }
+      }
+    }
+  }
+
+  // A block that ends in padding.
+  void pad_block(const std::array<int64_t, kMaxRank>& at, const std::byte* from,
+                 std::byte* to) const {
+    for (size_t lane = 0; lane < offsets_.size(); ++lane, to += kElement) {
+      const bool is_padding = std::ranges::any_of(axes_, [&](const Axis& axis) {
+        return at[axis.dim] * axis.size + indices_[lane][axis.dim] >= axis.limit;
+      });
+      if (is_padding)
+        std::memset(to, 0, kElement);
+      else
+        std::memcpy(to, from + offsets_[lane], kElement);
+    }
+  }
+
+  std::vector<Axis> axes_;
+  int64_t rows_ = 1;
+  std::vector<int64_t> offsets_;  // by element of a block: in the source, in bytes
+  std::vector<Extents> indices_;  // likewise: within the block, by dim
+  bool are_runs_ = false;         // elements come in runs of kLanes
+};
+
+void pack(const BlockedPacking& packing, const void* values, void* out, int threads) {
+  const auto* from = static_cast<const std::byte*>(values);
+  auto* to = static_cast<std::byte*>(out);
+  const int64_t rows = packing.rows();
+#pragma omp parallel for num_threads(threads) \
+    schedule(static) if (threads > 1 && packing.elements() >= kWorthSharing)
+  for (int64_t row = 0; row < rows; ++row)
+    packing.pack_row(row, from, to);
+}
+
+}  // namespace
+
+bool pack_weights(const void* values, const Desc& from, const Desc& to, void* out, int threads) {
+  const auto strides = plain_strides(from);
+  if (!strides || from.data_type() != memory::data_type::f32 || to.data_type() != from.data_type())
+    return false;
+  if (const auto form = winograd_form(to)) {
+    transform_weights(values, from.dims(), *strides, *form, static_cast<float*>(out), threads);
+    return true;
+  }
+  const auto form = blocked_form(to);
+  if (!form || form->inner.empty() || form->dims != from.dims()) return false;
+  pack(BlockedPacking(*strides, *form), values, out, threads);
+  return true;
+}
+
+}  // namespace sardonyx::onednn
