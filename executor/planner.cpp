@@ -28,13 +28,16 @@ LayoutPtr layout_at(const std::vector<LayoutPtr>& layouts, size_t index) {
 
 }  // namespace
 
-Planner::Planner(const Program& program, const Segment& parent, const RunState& state)
+Planner::Planner(const Program& program, const Segment& parent, const RunState& state,
+                 bool may_release)
     : program_(program),
       parent_(parent),
       state_(state),
       environment_(program.environment_),
       known_(parent.known->values),
-      representations_(program.values_.size()) {}
+      representations_(program.values_.size()) {
+  if (may_release) weight_uses_.emplace(program.values_, program.last_use_);
+}
 
 std::shared_ptr<Segment> Planner::plan() {
   learned_->inherited = parent_.known;
@@ -224,8 +227,22 @@ bool Planner::plan_kernel(const Node& node, const std::vector<InferOutput>& infe
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (output(i) != kNoValue) set_typed(output(i), inferred[i].type);
   }
+  const uint32_t unread = prepared.unread_inputs;
   add_kernel_step(node, std::move(prepared), std::move(inputs), std::move(outputs));
+  release_packed(unread);
   return true;
+}
+
+void Planner::release_packed(uint32_t unread_inputs) {
+  if (!weight_uses_) return;
+  const size_t slots = program_.nodes_[node_index_].inputs.size();
+  for (size_t slot = 0; slot < std::min<size_t>(slots, 32); ++slot) {
+    if (!(unread_inputs >> slot & 1) || input(slot) == kNoValue) continue;
+    const Tensor* weights = known(input(slot)).constant.get();
+    if (!weights) continue;
+    if (auto buffer = weight_uses_->unused_after(*weights, node_index_))
+      environment_.originals.release(std::move(buffer));
+  }
 }
 
 void Planner::add_kernel_step(const Node& node, Prepared prepared, std::vector<KernelTensor> inputs,
@@ -357,6 +374,7 @@ Planner::Place Planner::place_for(ValueId value, const LayoutPtr& layout) {
     const Segment::Known& entry = known(value);
     root.kind = entry.constant ? Root::Kind::kConstant : Root::Kind::kEntry;
     if (entry.constant) root.constant = *entry.constant;
+    if (entry.constant && weight_uses_) weight_uses_->keep(*entry.constant);
     root.bytes = plain_bytes(value);
     forms.push_back({nullptr, {new_root(std::move(root)), 0}});
     add_extent(forms[0].place, value, plain_bytes(value));
@@ -471,7 +489,9 @@ void Planner::plan_evaluation(const Node& node, const std::vector<InferOutput>& 
   step.implementation = node.op->body ? "body" : "evaluate";
   for (const ValueId input : program_.nodes_[node_index_].inputs) {
     step.inputs.push_back(input);
-    if (input != kNoValue) need_whole(input);
+    if (input == kNoValue) continue;
+    need_whole(input);
+    if (weight_uses_ && known(input).constant) weight_uses_->keep(*known(input).constant);
   }
   const size_t own_index = segment_->steps.size();  // behind reorders of the inputs
   if (node.op->body && !node.op->evaluate && !node.op->reference) step.body = body_program(node);

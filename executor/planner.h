@@ -12,8 +12,9 @@ namespace sardonyx {
 
 class Planner {
  public:
-  // Goes on where `parent` ended, with the values that the run has by now.
-  Planner(const Program& program, const Segment& parent, const RunState& state);
+  // Goes on where `parent` ended, with the values that the run has by now. With `may_release`,
+  // weights that nobody needs any more once they are packed are let go.
+  Planner(const Program& program, const Segment& parent, const RunState& state, bool may_release);
   std::shared_ptr<Segment> plan();
 
  private:
@@ -95,6 +96,7 @@ class Planner {
   ValueId output(size_t slot) const { return program_.nodes_[node_index_].outputs[slot]; }
   const Segment::Known& known(ValueId value) const { return *known_[value]; }
   Segment::Known& learn(ValueId value);
+  void release_packed(uint32_t unread_inputs);
   bool can_leave_out(size_t index) const;
   void compute_if_left_out(ValueId value);
 
@@ -108,7 +110,8 @@ class Planner {
   SymbolicValues::Sizes sizes_;
   std::vector<std::vector<Representation>> representations_;
   std::vector<Root> roots_;
-  std::vector<size_t> scratch_bytes_;  // by step
+  std::vector<size_t> scratch_bytes_;      // by step
+  std::optional<WeightUses> weight_uses_;  // set where weights may be let go
   size_t node_index_ = 0;
   uint64_t unknown_ = 0;
 };

@@ -317,7 +317,8 @@ std::shared_ptr<Segment> Program::find_or_plan(Segment& parent, const RunState& 
 
 std::shared_ptr<Segment> Program::plan(Segment& parent, const RunState& state) {
   const auto begin = std::chrono::steady_clock::now();
-  std::shared_ptr<Segment> made = Planner(*this, parent, state).plan();
+  std::shared_ptr<Segment> made = environment_.originals.planning(
+      [&](bool may_release) { return Planner(*this, parent, state, may_release).plan(); });
   const Log& log = environment_.log;
   if (!log.wants(LogLevel::kInfo)) return made;
   std::string given;

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "executor/originals.h"
 #include "executor/segment.h"
 #include "executor/session.h"
 #include "executor/symbolic_values.h"
@@ -26,6 +27,7 @@ class Environment {
   size_t max_plans = 32;
   Log log;
   PackCache packs;
+  Originals originals;
 
   // Buffers for intermediate values, the last one given back first: its lines may still be in a
   // cache.

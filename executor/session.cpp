@@ -94,6 +94,7 @@ struct Session::Impl {
   std::vector<Datum> defaults;  // by input; undefined: must be given
   std::vector<size_t> places;   // of inputs in the graph's own order
   std::vector<SymbolPlaces> symbols;
+  bool owns_weights = false;  // nobody else holds tensors of the model
   std::mutex fetch_mutex;
   std::map<std::vector<std::string>, std::unique_ptr<Program>> fetchers;
 
@@ -160,6 +161,18 @@ struct Session::Impl {
     environment.log.write(LogLevel::kInfo, "optimized to ", model.graph->nodes().size(),
                           " nodes in ", milliseconds_since(begin), " ms");
     program = std::make_unique<Program>(model.graph, environment);
+    if (!owns_weights) return;
+    environment.originals.release_replaced(*original, *model.graph);
+    if (is_planned_once()) environment.originals.allow_release();
+  }
+
+  // Fixed sizes make one plan, and without inner graphs nobody but it sees the constants.
+  bool is_planned_once() const {
+    const bool has_inner = std::ranges::any_of(
+        model.graph->nodes(), [](const auto& node) { return !subgraphs_of(*node).empty(); });
+    return !has_inner && std::ranges::all_of(inputs, [](const ValueInfo& input) {
+      return input.type.is_tensor() && input.type.known_shape();
+    });
   }
 
   std::vector<Datum> in_order(const NamedData& named) const {
@@ -220,6 +233,7 @@ struct Session::Impl {
     if (const auto at = fetchers.find(key); at != fetchers.end()) return *at->second;
     const RunControl control = load_control();
     const ControlScope scope(control);
+    environment.originals.restore_all();
     auto graph = clone(*original);
     for (const std::string& name : names) {
       Value* value = graph->find_value(name);
@@ -236,6 +250,7 @@ struct Session::Impl {
 
 Session::Session(const std::filesystem::path& path, SessionOptions options)
     : impl_(Impl::made(std::move(options))) {
+  impl_->owns_weights = true;
   impl_->load([&] { return load_model(path, impl_->options.load); });
 }
 
@@ -262,6 +277,7 @@ std::span<const ValueInfo> Session::outputs() const {
   return impl_->outputs;
 }
 const Model& Session::model() const {
+  impl_->environment.originals.restore();
   return impl_->model;
 }
 

@@ -92,7 +92,9 @@ class Session {
   std::span<const ValueInfo> inputs() const;
   std::span<const ValueInfo> optional_inputs() const;
   std::span<const ValueInfo> outputs() const;
-  const Model& model() const;  // as optimised
+  // As optimised. Weights that were let go when they were packed are read again for this, which
+  // throws kInvalidArgument where the file is not what it was.
+  const Model& model() const;
 
   // Runs with inputs by name and gives the outputs in the order of outputs(). Throws
   // kInvalidArgument where names, types or shapes do not fit, naming both sides; the session stays

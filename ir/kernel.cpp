@@ -59,8 +59,11 @@ bool same_layout(const LayoutPtr& a, const LayoutPtr& b) {
 
 std::shared_ptr<const Buffer> PackCache::get(const Tensor& weight, const std::string& form,
                                              const std::function<std::shared_ptr<Buffer>()>& make) {
-  const auto key =
-      std::pair<const void*, std::string>(weight.raw(), form + to_text(weight.shape()));
+  // Not by address, which is another one when the elements are read again.
+  const std::byte* begin = weight.buffer()->data();
+  const auto offset = static_cast<const std::byte*>(weight.raw()) - begin;
+  const auto key = std::pair<const void*, std::string>(
+      weight.buffer().get(), text(form, to_text(weight.shape()), "+", offset));
   {
     const std::lock_guard lock(mutex_);
     const auto at = entries_.find(key);

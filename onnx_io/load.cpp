@@ -37,10 +37,10 @@ Model import_bytes(std::span<const std::byte> bytes, const LoadOptions& options,
 
 Model import_file(const std::filesystem::path& path, const LoadOptions& options,
                   std::vector<Problem>* problems) {
-  const OpenFile file = open_regular(path);
-  if (file.size == 0) fail(ErrorCode::kInvalidModel, file.name, ": the file is empty");
-  if (file.size > options.limits.file_bytes) {
-    fail(ErrorCode::kResourceExhausted, file.name, ": has ", file.size,
+  const auto file = std::make_shared<const OpenFile>(open_regular(path));
+  if (file->size == 0) fail(ErrorCode::kInvalidModel, file->name, ": the file is empty");
+  if (file->size > options.limits.file_bytes) {
+    fail(ErrorCode::kResourceExhausted, file->name, ": has ", file->size,
          " bytes, more than the limit of ", options.limits.file_bytes,
          "; keep large tensors as external data");
   }

@@ -1,10 +1,15 @@
 #include "onnx_io/import/model_reader.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <exception>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "ir/reloadable_buffer.h"
+#include "ir/run_control.h"
 #include "onnx_io/import/parse.h"
 
 namespace sardonyx::onnx_import {
@@ -48,15 +53,13 @@ class BlockReader {
       bytes -= piece;
     }
   }
-  void read_to(std::byte* out, uint64_t bytes) {
+  void skip(uint64_t bytes) {
     if (bytes > left()) throw Unreadable();
-    const size_t held = std::min<uint64_t>(bytes, filled_ - next_);
-    std::copy_n(block_.begin() + static_cast<ptrdiff_t>(next_), held, out);
-    next_ += held;
-    if (held == bytes) return;
-    const uint64_t from = position();
-    read_exactly(file_, from, out + held, bytes - held);
-    start_ = from + bytes - held;
+    if (bytes <= filled_ - next_) {
+      next_ += bytes;
+      return;
+    }
+    start_ = position() + bytes;
     next_ = filled_ = 0;
   }
 
@@ -97,10 +100,12 @@ class Slimmer {
     });
     return out;
   }
-  // By index in the main graph's initializers.
-  std::vector<std::pair<int, std::shared_ptr<Buffer>>> take_buffers() {
-    return std::move(buffers_);
-  }
+  // The elements that were left out.
+  struct Elements {
+    int initializer;  // of the main graph, by index
+    uint64_t offset, bytes;
+  };
+  const std::vector<Elements>& elements() const { return elements_; }
 
  private:
   std::string graph(uint64_t size) {
@@ -119,10 +124,8 @@ class Slimmer {
     std::string out;
     each_field(size, out, [&](uint64_t field, uint64_t length) {
       if (field != kTensorRawData || length < kLarge) return false;
-      if (length > in_.left()) throw Unreadable();
-      std::shared_ptr<Buffer> buffer = Buffer::allocate(length);
-      in_.read_to(buffer->data(), length);
-      buffers_.emplace_back(index, std::move(buffer));
+      elements_.push_back({index, in_.position(), length});
+      in_.skip(length);
       return true;
     });
     return out;
@@ -180,7 +183,7 @@ class Slimmer {
 
   BlockReader in_;
   int initializers_ = 0;
-  std::vector<std::pair<int, std::shared_ptr<Buffer>>> buffers_;
+  std::vector<Elements> elements_;
 };
 
 void parse(std::string_view bytes, const OpenFile& file, const LoadLimits& limits,
@@ -189,23 +192,76 @@ void parse(std::string_view bytes, const OpenFile& file, const LoadLimits& limit
                 proto);
 }
 
+// What the system says of a file when it is written to.
+struct Version {
+  timespec modified;
+  off_t size;
+  static Version of(const OpenFile& file) {
+    struct stat info = {};
+    if (fstat(file.handle.get(), &info) != 0)
+      fail(ErrorCode::kInvalidArgument, file.name, ": can't be examined");
+    return {info.st_mtim, info.st_size};
+  }
+  bool operator==(const Version& other) const {
+    return modified.tv_sec == other.modified.tv_sec && modified.tv_nsec == other.modified.tv_nsec &&
+           size == other.size;
+  }
+};
+
+// Reads by several threads: most of the time goes into making room for what is read.
+void read_shared(const OpenFile& file, uint64_t offset, std::byte* to, uint64_t bytes) {
+  constexpr uint64_t kPiece = 512 << 10;
+  const auto pieces = static_cast<int64_t>((bytes + kPiece - 1) / kPiece);
+  const RunControl control = current_control() ? *current_control() : RunControl();
+  std::exception_ptr failure;
+#pragma omp parallel for schedule(dynamic) if (pieces > 1)
+  for (int64_t piece = 0; piece < pieces; ++piece) {
+    const ControlScope scope(control);
+    const uint64_t begin = static_cast<uint64_t>(piece) * kPiece;
+    try {
+      read_exactly(file, offset + begin, to + begin, std::min(kPiece, bytes - begin));
+    } catch (...) {
+#pragma omp critical(sardonyx_read_shared)
+      failure = std::current_exception();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+std::shared_ptr<Buffer> buffer_of(const std::shared_ptr<const OpenFile>& file,
+                                  const Slimmer::Elements& elements) {
+  // Smaller ones are not worth to be given up for a while.
+  constexpr uint64_t kWorthReloading = 64 << 10;
+  if (elements.bytes < kWorthReloading) {
+    std::shared_ptr<Buffer> buffer = Buffer::allocate(elements.bytes);
+    read_exactly(*file, elements.offset, buffer->data(), elements.bytes);
+    return buffer;
+  }
+  const auto read = [file, elements, version = Version::of(*file)](std::byte* to) {
+    if (!(Version::of(*file) == version))
+      fail(ErrorCode::kInvalidArgument, file->name, ": was changed since the model was loaded");
+    read_shared(*file, elements.offset, to, elements.bytes);
+  };
+  return std::make_shared<ReloadableBuffer>(elements.bytes, read);
+}
+
 }  // namespace
 
-RawData read_model(const OpenFile& file, const LoadLimits& limits, ModelProto& proto) {
+RawData read_model(const std::shared_ptr<const OpenFile>& file, const LoadLimits& limits,
+                   ModelProto& proto) {
   RawData raw_data;
   try {
-    Slimmer slimmer(file);
+    Slimmer slimmer(*file);
     const std::string slim = slimmer.model();
-    parse(slim, file, limits, proto);
-    for (auto& [index, buffer] : slimmer.take_buffers()) {
-      if (index < proto.graph().initializer_size()) {
-        raw_data[&proto.graph().initializer(index)] = std::move(buffer);
-      }
+    parse(slim, *file, limits, proto);
+    for (const Slimmer::Elements& elements : slimmer.elements()) {
+      if (elements.initializer < proto.graph().initializer_size())
+        raw_data[&proto.graph().initializer(elements.initializer)] = buffer_of(file, elements);
     }
   } catch (const Unreadable&) {
-    std::string bytes(file.size, '\0');
-    read_exactly(file, 0, bytes.data(), bytes.size());
-    parse(bytes, file, limits, proto);
+    std::string bytes(file->size, '\0');
+    read_exactly(*file, 0, bytes.data(), bytes.size());
+    parse(bytes, *file, limits, proto);
   }
   return raw_data;
 }

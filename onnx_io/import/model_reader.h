@@ -16,7 +16,8 @@ namespace sardonyx::onnx_import {
 using RawData = std::unordered_map<const onnx_schema::TensorProto*, std::shared_ptr<Buffer>>;
 
 // Throws kInvalidModel where the file is no protobuf of ONNX. Fills `proto`, whose address must not
-// change afterwards.
-RawData read_model(const OpenFile& file, const LoadLimits& limits, onnx_schema::ModelProto& proto);
+// change afterwards. Large elements come in ReloadableBuffers, which keep the file open.
+RawData read_model(const std::shared_ptr<const OpenFile>& file, const LoadLimits& limits,
+                   onnx_schema::ModelProto& proto);
 
 }  // namespace sardonyx::onnx_import

@@ -1,0 +1,40 @@
+#include "ir/reloadable_buffer.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace sardonyx {
+namespace {
+
+TEST(ReloadableBuffer, reads_its_elements_as_often_as_they_are_wanted_again) {
+  int reads = 0;
+  const auto buffer = std::make_shared<ReloadableBuffer>(8, [&](std::byte* to) {
+    const float values[] = {1, static_cast<float>(++reads)};
+    std::memcpy(to, values, sizeof values);
+  });
+  const Tensor tensor(DType::kFloat, {2}, buffer);
+  EXPECT_EQ(tensor.values<float>()[1], 1);
+  buffer->reload();
+  EXPECT_EQ(reads, 1);
+  buffer->release();
+  EXPECT_FALSE(buffer->is_there());
+  EXPECT_EQ(tensor.raw(), nullptr);
+  buffer->reload();
+  EXPECT_EQ(tensor.values<float>()[1], 2);
+}
+
+TEST(ReloadableBuffer, that_can_not_be_read_stays_away) {
+  bool is_gone = false;
+  const auto buffer = std::make_shared<ReloadableBuffer>(4, [&](std::byte*) {
+    if (is_gone) fail(ErrorCode::kInvalidArgument, "gone");
+  });
+  buffer->release();
+  is_gone = true;
+  EXPECT_THROW(buffer->reload(), Error);
+  EXPECT_FALSE(buffer->is_there());
+  EXPECT_EQ(buffer->data(), nullptr);
+}
+
+}  // namespace
+}  // namespace sardonyx
