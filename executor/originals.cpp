@@ -50,8 +50,14 @@ void Originals::reload(Buffers& buffers) {
 
 // The caller is in `planning`, which holds the lock.
 void Originals::release(std::shared_ptr<ReloadableBuffer> weights) {
+  if (!weights->is_there()) return;
   weights->release();
   released_.push_back(std::move(weights));
+}
+
+void Originals::bring_back(const Tensor& weights) {
+  if (const auto buffer = std::dynamic_pointer_cast<ReloadableBuffer>(weights.buffer()))
+    buffer->reload();
 }
 
 void Originals::release_replaced(const Graph& before, const Graph& after) {
@@ -80,7 +86,7 @@ std::shared_ptr<ReloadableBuffer> WeightUses::unused_after(const Tensor& weights
                                                            size_t node) const {
   const Buffer* buffer = weights.buffer().get();
   const auto last = last_use_.find(buffer);
-  if (last == last_use_.end() || last->second > node || kept_.contains(buffer)) return nullptr;
+  if (last == last_use_.end() || last->second > node) return nullptr;
   return std::dynamic_pointer_cast<ReloadableBuffer>(weights.buffer());
 }
 

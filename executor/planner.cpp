@@ -14,6 +14,15 @@ using State = Segment::Known::State;
 // Outputs that can be computed while planning are, up to this size: shape arithmetic, not data.
 constexpr int64_t kLargestPlanned = 64 << 10;
 
+// Kernels of these look at constant weights through the PackCache alone, or where the run finds
+// them; others may look at any constant when they are prepared.
+bool packs_weights(const OpDef& op) {
+  static constexpr std::string_view kOps[] = {
+      "Conv", "ConvTranspose", "Gemm", "MatMul", "FusedConv", "FusedConvTranspose", "FusedMatMul"};
+  const bool is_fused = op.domain == "sardonyx";
+  return (op.domain.empty() || is_fused) && std::ranges::find(kOps, op.name) != std::end(kOps);
+}
+
 bool is_concrete(const Type& type) {
   return type.is_tensor() && type.known_shape().has_value();
 }
@@ -128,6 +137,7 @@ bool Planner::plan_node(size_t index) {
     if (known(input).state == State::kDynamic) return false;
   }
   if (!bind_shape_inputs(node)) return false;
+  if (!packs_weights(*node.op)) bring_back_constants();
   std::vector<InferInput> inputs;
   inputs.reserve(node_inputs.size());
   for (const ValueId input : node_inputs) {
@@ -175,6 +185,7 @@ bool Planner::plan_constants(const Node& node, const std::vector<InferOutput>& i
       if (input != kNoValue && !known(input).constant) return false;
       inputs.push_back(input != kNoValue ? Datum(*known(input).constant) : Datum());
     }
+    bring_back_constants();
     for (Datum& result : evaluate(*node.op, node.attrs, inputs, node.outputs.size())) {
       values.emplace_back(result.tensor());
     }
@@ -233,13 +244,21 @@ bool Planner::plan_kernel(const Node& node, const std::vector<InferOutput>& infe
   return true;
 }
 
+// The elements of the node's constant inputs are there.
+void Planner::bring_back_constants() {
+  if (!weight_uses_) return;
+  for (const ValueId input : program_.nodes_[node_index_].inputs) {
+    if (input != kNoValue && known(input).constant) Originals::bring_back(*known(input).constant);
+  }
+}
+
 void Planner::release_packed(uint32_t unread_inputs) {
   if (!weight_uses_) return;
   const size_t slots = program_.nodes_[node_index_].inputs.size();
   for (size_t slot = 0; slot < std::min<size_t>(slots, 32); ++slot) {
     if (!(unread_inputs >> slot & 1) || input(slot) == kNoValue) continue;
     const Tensor* weights = known(input(slot)).constant.get();
-    if (!weights) continue;
+    if (!weights || environment_.originals.is_kept(*weights)) continue;
     if (auto buffer = weight_uses_->unused_after(*weights, node_index_))
       environment_.originals.release(std::move(buffer));
   }
@@ -374,7 +393,10 @@ Planner::Place Planner::place_for(ValueId value, const LayoutPtr& layout) {
     const Segment::Known& entry = known(value);
     root.kind = entry.constant ? Root::Kind::kConstant : Root::Kind::kEntry;
     if (entry.constant) root.constant = *entry.constant;
-    if (entry.constant && weight_uses_) weight_uses_->keep(*entry.constant);
+    if (entry.constant && weight_uses_) {
+      Originals::bring_back(*entry.constant);
+      environment_.originals.keep(*entry.constant);
+    }
     root.bytes = plain_bytes(value);
     forms.push_back({nullptr, {new_root(std::move(root)), 0}});
     add_extent(forms[0].place, value, plain_bytes(value));
@@ -487,11 +509,12 @@ void Planner::plan_evaluation(const Node& node, const std::vector<InferOutput>& 
   Step step;
   step.node = &node;
   step.implementation = node.op->body ? "body" : "evaluate";
+  bring_back_constants();
   for (const ValueId input : program_.nodes_[node_index_].inputs) {
     step.inputs.push_back(input);
     if (input == kNoValue) continue;
     need_whole(input);
-    if (weight_uses_ && known(input).constant) weight_uses_->keep(*known(input).constant);
+    if (weight_uses_ && known(input).constant) environment_.originals.keep(*known(input).constant);
   }
   const size_t own_index = segment_->steps.size();  // behind reorders of the inputs
   if (node.op->body && !node.op->evaluate && !node.op->reference) step.body = body_program(node);

@@ -96,6 +96,7 @@ class Planner {
   ValueId output(size_t slot) const { return program_.nodes_[node_index_].outputs[slot]; }
   const Segment::Known& known(ValueId value) const { return *known_[value]; }
   Segment::Known& learn(ValueId value);
+  void bring_back_constants();
   void release_packed(uint32_t unread_inputs);
   bool can_leave_out(size_t index) const;
   void compute_if_left_out(ValueId value);

@@ -163,16 +163,13 @@ struct Session::Impl {
     program = std::make_unique<Program>(model.graph, environment);
     if (!owns_weights) return;
     environment.originals.release_replaced(*original, *model.graph);
-    if (is_planned_once()) environment.originals.allow_release();
+    if (!has_inner_graphs()) environment.originals.allow_release();
   }
 
-  // Fixed sizes make one plan, and without inner graphs nobody but it sees the constants.
-  bool is_planned_once() const {
-    const bool has_inner = std::ranges::any_of(
-        model.graph->nodes(), [](const auto& node) { return !subgraphs_of(*node).empty(); });
-    return !has_inner && std::ranges::all_of(inputs, [](const ValueInfo& input) {
-      return input.type.is_tensor() && input.type.known_shape();
-    });
+  // Inner graphs see the constants of this one.
+  bool has_inner_graphs() const {
+    return std::ranges::any_of(model.graph->nodes(),
+                               [](const auto& node) { return !subgraphs_of(*node).empty(); });
   }
 
   std::vector<Datum> in_order(const NamedData& named) const {
@@ -277,6 +274,8 @@ std::span<const ValueInfo> Session::outputs() const {
   return impl_->outputs;
 }
 const Model& Session::model() const {
+  const RunControl control = impl_->load_control();
+  const ControlScope scope(control);
   impl_->environment.originals.restore();
   return impl_->model;
 }

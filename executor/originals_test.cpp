@@ -1,0 +1,140 @@
+// Weights that were packed are let go, and are there again for everybody who asks.
+#include "executor/originals.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "executor/session.h"
+#include "onnx_io/save.h"
+
+namespace sardonyx {
+namespace {
+
+namespace fs = std::filesystem;
+
+class OriginalsTest : public testing::Test {
+ protected:
+  OriginalsTest() : folder_(fs::temp_directory_path() / ("originals_" + std::to_string(getpid()))) {
+    fs::create_directories(folder_);
+  }
+  ~OriginalsTest() override { fs::remove_all(folder_); }
+
+  static constexpr int64_t kWidth = 256;
+  static constexpr size_t kWeightBytes = kWidth * kWidth * sizeof(float);
+
+  static Tensor ramp(Shape shape, float step) {
+    Tensor tensor = Tensor::allocate(DType::kFloat, std::move(shape));
+    float value = -1;
+    for (float& element : tensor.mutable_values<float>())
+      element = value = value > 1 ? -1 : value + step;
+    return tensor;
+  }
+
+  // y = relu(x w1) w2, x: [rows, 256]; the second weights may be the first.
+  fs::path saved(const Dim& rows, bool tied = false) const {
+    Model model;
+    GraphEmitter e(*model.graph);
+    const Val x = GraphEmitter::wrap(
+        model.graph->add_input("x", Type::tensor(DType::kFloat, Dims{rows, Dim(kWidth)})));
+    const Val w1 = e.constant(ramp({kWidth, kWidth}, 0.013f));
+    const Val w2 = tied ? w1 : e.constant(ramp({kWidth, kWidth}, 0.017f));
+    const Val h = e.call("Relu", {e.call("MatMul", {x, w1})});
+    const Val y = e.call("MatMul", {h, w2});
+    model.graph->rename(*GraphEmitter::unwrap(h), "h");
+    model.graph->rename(*GraphEmitter::unwrap(y), "y");
+    model.graph->add_output(GraphEmitter::unwrap(y));
+    const fs::path path = folder_ / "model.onnx";
+    save_model(model, path);
+    return path;
+  }
+
+  static Tensor input() { return ramp({64, kWidth}, 0.1f); }
+
+  fs::path folder_;
+};
+
+TEST_F(OriginalsTest, are_let_go_when_they_are_packed) {
+  const Session session(saved(64));
+  const Tensor x = input();
+  const Datum first = session.run({{"x", x}})[0];
+  ASSERT_GE(session.stats().packed_weight_bytes, 2 * kWeightBytes);
+  const size_t used = session.stats().memory_used;
+  EXPECT_EQ(session.run({{"x", x}})[0].tensor(), first.tensor());
+  session.model();
+  EXPECT_EQ(session.stats().memory_used, used + 2 * kWeightBytes);
+}
+
+// Other sizes use what was packed; a single row reads the weights as they lie.
+TEST_F(OriginalsTest, are_read_again_for_sizes_that_want_them) {
+  const fs::path path = saved(Dim::symbol("rows"));
+  const Session session(path), whole(load_model(path));
+  size_t away = 0;
+  for (const int64_t rows : {64, 40, 1, 64, 3}) {
+    const Tensor x = ramp({rows, kWidth}, 0.1f);
+    EXPECT_EQ(session.run({{"x", x}})[0].tensor(), whole.run({{"x", x}})[0].tensor()) << rows;
+    if (rows == 64) away = session.stats().memory_used;
+  }
+  session.model();
+  EXPECT_GE(session.stats().memory_used, away);
+}
+
+TEST_F(OriginalsTest, stay_where_somebody_has_the_model) {
+  const fs::path path = saved(64);
+  const Model model = load_model(path);
+  const Session session{Model(model)};
+  session.run({{"x", input()}});
+  for (const auto& node : model.graph->nodes()) {
+    for (const Value* value : node->inputs)
+      EXPECT_TRUE(!value->constant || value->constant->raw());
+  }
+}
+
+TEST_F(OriginalsTest, are_there_again_for_all_who_look) {
+  const Session session(saved(64));
+  const Tensor x = input();
+  const Datum y = session.run({{"x", x}})[0];
+  const std::vector<std::string> names = {"h"};
+  const Tensor h = session.fetch({{"x", x}}, names)[0].tensor();
+  for (const auto& node : session.model().graph->nodes()) {
+    for (const Value* value : node->inputs)
+      EXPECT_TRUE(!value->constant || value->constant->raw());
+  }
+  EXPECT_GE(h.values<float>()[0], 0);
+  EXPECT_EQ(session.run({{"x", x}})[0].tensor(), y.tensor());
+}
+
+TEST_F(OriginalsTest, of_two_readers_go_after_the_last) {
+  const Session session(saved(64, /*tied=*/true));
+  const Tensor x = input();
+  const Datum first = session.run({{"x", x}})[0];
+  EXPECT_EQ(session.run({{"x", x}})[0].tensor(), first.tensor());
+}
+
+TEST_F(OriginalsTest, of_a_file_that_was_written_to_are_an_error) {
+  const fs::path path = saved(64);
+  const Session session(path);
+  const Tensor x = input();
+  const Datum y = session.run({{"x", x}})[0];
+  fs::last_write_time(path, fs::file_time_type::clock::now() + std::chrono::hours(1));
+  try {
+    session.model();
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    EXPECT_NE(std::string(error.what()).find("was changed"), std::string::npos);
+  }
+  EXPECT_EQ(session.run({{"x", x}})[0].tensor(), y.tensor());  // what is packed stays
+}
+
+TEST_F(OriginalsTest, of_a_file_that_was_replaced_are_still_read) {
+  const Session session(saved(64));
+  session.run({{"x", input()}});
+  saved(64, /*tied=*/true);
+  session.model();
+}
+
+}  // namespace
+}  // namespace sardonyx
