@@ -43,6 +43,7 @@ bool widen_concat(Graph& graph, Node& node);
 
 // Activations written out in simpler ops.
 bool recognize_swish(Graph& graph, Node& node);
+bool recognize_gelu(Graph& graph, Node& node);
 // Views out of the way of fusions.
 bool sink_views(Graph& graph, Node& node);
 

@@ -12,6 +12,7 @@ constexpr Pass kPasses[] = {
     {"widen-concat", passes::widen_concat},
     {"cancel-casts", passes::cancel_casts},
     {"recognize-swish", passes::recognize_swish},
+    {"recognize-gelu", passes::recognize_gelu},
     {"sink-views", passes::sink_views},
     {"pad-into-conv", passes::pad_into_conv},
     {"fold-batch-norm", passes::fold_batch_norm},

@@ -126,6 +126,7 @@ Prepared prepare_pow(const KernelRequest& request) {
   if (exponent && exponent->count() == 1 && request.inputs[0].shape == request.outputs[0].shape) {
     const double value = exponent->to_doubles()[0];
     if (value == 2) return prepare_unary(request, Unary::kSquare, {});
+    if (value == 3) return prepare_unary(request, Unary::kCube, {});
     if (value == -1) return prepare_unary(request, Unary::kReciprocal, {});
   }
   return prepare_pair(request, Binary::kPow);

@@ -91,6 +91,8 @@ void UnaryRow(Unary op, UnaryParams params, const float* in, float* out, size_t 
         return within_turns(
             x, [](V y) HWY_ATTR { return hn::Cos(D(), y); }, [](float y) { return std::cos(y); });
       });
+    case Unary::kCube:
+      return map([&](V x) HWY_ATTR { return hn::Mul(hn::Mul(x, x), x); });
     case Unary::kElu:
       return map([&](V x) HWY_ATTR { return elu(x, a); });
     case Unary::kErf:

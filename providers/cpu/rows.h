@@ -11,6 +11,7 @@ enum class Unary : uint8_t {
   kCeil,
   kClip,
   kCos,
+  kCube,
   kElu,
   kErf,
   kExp,

@@ -1,0 +1,35 @@
+// A value of a graph as a polynomial in others, so that formulas are recognised however an exporter
+// has ordered and grouped their products and sums.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace sardonyx::passes {
+
+// factor * the product of `powers` (sorted by address; x^2 holds x twice).
+struct Term {
+  double factor = 1;
+  std::vector<Value*> powers;
+};
+
+struct Polynomial {
+  std::vector<Term> terms;  // with different powers, no factor of 0
+
+  // The factor of the term that has these powers (in any order); 0 where there is none.
+  double factor_of(std::vector<Value*> powers) const;
+};
+
+// Expands Add, Sub, Mul, Neg, Div by a constant and Pow by 2 or 3 of float values, from the output
+// of `node` down to values that more than one node reads (or the graph gives): these and the
+// outputs of other ops are the indeterminates. nullopt where it grows beyond a few terms.
+std::optional<Polynomial> polynomial_of(const Graph& graph, const Node& node);
+// The same of one input.
+std::optional<Polynomial> polynomial_of_input(const Graph& graph, const Node& node, size_t slot);
+
+// Within what files round constants to: 1e-5 of `expected`.
+bool is_about(double value, double expected);
+
+}  // namespace sardonyx::passes
