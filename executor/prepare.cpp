@@ -94,6 +94,7 @@ std::vector<PassEffect> prepare_graph(Graph& graph, const SessionOptions& option
     // Fusions leave constants to fold: weights that were widened or scaled.
     effects += run_passes(graph, generic_passes(), pass_options);
     effects += run_passes(graph, choosing_passes(), pass_options);
+    expand_bodies(graph, providers);  // what no provider computes as one
   }
   remove_dead_nodes(graph);
   std::string report;

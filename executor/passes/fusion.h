@@ -44,6 +44,12 @@ bool widen_concat(Graph& graph, Node& node);
 // Activations written out in simpler ops.
 bool recognize_swish(Graph& graph, Node& node);
 bool recognize_gelu(Graph& graph, Node& node);
+// Normalizations written out in simpler ops.
+bool recognize_normalization(Graph& graph, Node& node);
+bool fuse_normalization_scale(Graph& graph, Node& node);
+
+// Groups, when nothing is left to fuse.
+bool group_elementwise(Graph& graph, Node& node);
 // Views out of the way of fusions.
 bool sink_views(Graph& graph, Node& node);
 

@@ -13,6 +13,8 @@ constexpr Pass kPasses[] = {
     {"cancel-casts", passes::cancel_casts},
     {"recognize-swish", passes::recognize_swish},
     {"recognize-gelu", passes::recognize_gelu},
+    {"recognize-normalization", passes::recognize_normalization},
+    {"fuse-normalization-scale", passes::fuse_normalization_scale},
     {"sink-views", passes::sink_views},
     {"pad-into-conv", passes::pad_into_conv},
     {"fold-batch-norm", passes::fold_batch_norm},
@@ -37,6 +39,7 @@ constexpr Pass kQuantization[] = {
 
 constexpr Pass kChoices[] = {
     {"allow-winograd", passes::allow_winograd},
+    {"group-elementwise", passes::group_elementwise},
 };
 
 }  // namespace

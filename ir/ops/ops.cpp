@@ -78,6 +78,7 @@ constexpr Family kFamilies[] = {
     ops::contrib_recurrent_ops,
     ops::contrib_generation_ops,
     ops::fused_ops,
+    ops::group_ops,
 };
 
 struct Table {

@@ -7,87 +7,40 @@
 #include "providers/cpu/convert_rows.h"
 #include "providers/cpu/entries.h"
 #include "providers/cpu/grid.h"
+#include "providers/cpu/logic_rows.h"
 
 namespace sardonyx::cpu {
 namespace {
 
-template <typename From, typename To, void (*row)(const From*, To*, size_t)>
 class CastKernel : public Kernel {
  public:
-  CastKernel(int64_t count, int threads) : threads_(threads) { grid_.length = count; }
+  CastKernel(CastRow row, const KernelRequest& request)
+      : row_(row),
+        in_bytes_(bits_of(request.inputs[0].dtype) / 8),
+        out_bytes_(bits_of(request.outputs[0].dtype) / 8),
+        threads_(request.threads) {
+    grid_.length = element_count(request.inputs[0].shape);
+  }
 
   void run(const KernelArgs& args) const override {
-    const auto* in = static_cast<const From*>(args.inputs[0]);
-    auto* out = static_cast<To*>(args.outputs[0]);
+    const auto* in = static_cast<const std::byte*>(args.inputs[0]);
+    auto* out = static_cast<std::byte*>(args.outputs[0]);
     grid_.for_each(threads_, [&](const RowGrid::Offsets&, int64_t begin, int64_t count) {
-      row(in + begin, out + begin, static_cast<size_t>(count));
+      row_(in + begin * in_bytes_, out + begin * out_bytes_, static_cast<size_t>(count));
     });
   }
 
  private:
+  CastRow row_;
+  int64_t in_bytes_, out_bytes_;
   RowGrid grid_;
   int threads_;
 };
 
-// Between whole numbers (bool among them) and from these to float, as the language converts.
-template <typename From, typename To>
-void plain_row(const From* in, To* out, size_t count) {
-  for (size_t i = 0; i < count; ++i)
-    out[i] = static_cast<To>(in[i]);
-}
-
-template <typename From>
-void truth_row(const From* in, bool* out, size_t count) {
-  for (size_t i = 0; i < count; ++i)
-    out[i] = in[i] != From(0);
-}
-
-template <typename From>
-std::unique_ptr<Kernel> cast_from(DType to, int64_t count, int threads) {
-  switch (to) {
-    case DType::kFloat:
-      return std::make_unique<CastKernel<From, float, plain_row<From, float>>>(count, threads);
-    case DType::kInt32:
-      return std::make_unique<CastKernel<From, int32_t, plain_row<From, int32_t>>>(count, threads);
-    case DType::kInt64:
-      return std::make_unique<CastKernel<From, int64_t, plain_row<From, int64_t>>>(count, threads);
-    case DType::kBool:
-      return std::make_unique<CastKernel<From, bool, truth_row<From>>>(count, threads);
-    default:
-      return nullptr;
-  }
-}
-
-std::unique_ptr<Kernel> plain_cast(DType from, DType to, int64_t count, int threads) {
-  switch (from) {
-    case DType::kBool:
-    case DType::kUInt8:
-      return cast_from<uint8_t>(to, count, threads);
-    case DType::kInt8:
-      return cast_from<int8_t>(to, count, threads);
-    case DType::kInt32:
-      return cast_from<int32_t>(to, count, threads);
-    case DType::kInt64:
-      return cast_from<int64_t>(to, count, threads);
-    default:
-      return nullptr;
-  }
-}
-
 Prepared prepare_cast(const KernelRequest& request) {
-  const DType from = request.inputs[0].dtype, to = request.outputs[0].dtype;
-  const int64_t count = element_count(request.inputs[0].shape);
-  using Up = CastKernel<uint16_t, float, half_to_float_row>;
-  using Down = CastKernel<float, uint16_t, float_to_half_row>;
-  if (from == DType::kFloat16 && to == DType::kFloat) {
-    return Prepared::accept(std::make_unique<Up>(count, request.threads), "simd");
-  }
-  if (from == DType::kFloat && to == DType::kFloat16) {
-    return Prepared::accept(std::make_unique<Down>(count, request.threads), "simd");
-  }
-  if (auto kernel = plain_cast(from, to, count, request.threads))
-    return Prepared::accept(std::move(kernel), "rows");
-  return Prepared::refuse("numbers of these types are left to the reference");
+  const CastRow row = cast_row_for(request.inputs[0].dtype, request.outputs[0].dtype);
+  if (!row) return Prepared::refuse("numbers of these types are left to the reference");
+  return Prepared::accept(std::make_unique<CastKernel>(row, request), "rows");
 }
 
 // One scale and zero point for the whole tensor, or for each index along an axis.

@@ -118,16 +118,14 @@ Prepared prepare_binary(const KernelRequest& request) {
   return prepare_pair(request, op);
 }
 
-// Exponents that models are full of have kernels of their own.
 Prepared prepare_pow(const KernelRequest& request) {
   if (!all_of(request.inputs.first(1), DType::kFloat))
     return Prepared::refuse("only float is computed here");
   const Tensor* exponent = request.inputs[1].constant;
-  if (exponent && exponent->count() == 1 && request.inputs[0].shape == request.outputs[0].shape) {
-    const double value = exponent->to_doubles()[0];
-    if (value == 2) return prepare_unary(request, Unary::kSquare, {});
-    if (value == 3) return prepare_unary(request, Unary::kCube, {});
-    if (value == -1) return prepare_unary(request, Unary::kReciprocal, {});
+  if (exponent && exponent->count() == 1 &&
+      element_count(request.inputs[0].shape) == element_count(request.outputs[0].shape)) {
+    if (const auto power = unary_power(exponent->to_doubles()[0]))
+      return prepare_unary(request, *power, {});
   }
   return prepare_pair(request, Binary::kPow);
 }

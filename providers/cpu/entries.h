@@ -10,6 +10,7 @@ namespace sardonyx::cpu {
 std::span<const KernelEntry> elementwise_entries();
 std::span<const KernelEntry> function_entries();
 std::span<const KernelEntry> number_entries();
+std::span<const KernelEntry> elementwise_group_entries();
 std::span<const KernelEntry> recurrent_entries();
 std::span<const KernelEntry> convert_entries();
 std::span<const KernelEntry> reduce_entries();

@@ -1,40 +1,15 @@
 // Comparisons, And, Or, Xor, Not and Where on contiguous rows, for all types of whole bytes that
 // the language itself compares.
-#include <functional>
 #include <optional>
 
-#include "ir/dispatch.h"
 #include "providers/cpu/entries.h"
 #include "providers/cpu/grid.h"
+#include "providers/cpu/logic_rows.h"
 
 namespace sardonyx::cpu {
 namespace {
 
 // ---- two operands
-
-// out[i] = op(a[i], b[i]); an operand that does not step is one element for the whole row.
-using PairRow = void (*)(const void* a, bool a_steps, const void* b, bool b_steps, bool* out,
-                         int64_t count);
-
-template <typename T, typename Op>
-void pair_row(const void* a_row, bool a_steps, const void* b_row, bool b_steps, bool* out,
-              int64_t count) {
-  const T* a = static_cast<const T*>(a_row);
-  const T* b = static_cast<const T*>(b_row);
-  const Op op{};
-  if (a_steps && b_steps) {
-    for (int64_t i = 0; i < count; ++i)
-      out[i] = op(a[i], b[i]);
-  } else if (a_steps) {
-    const T right = *b;
-    for (int64_t i = 0; i < count; ++i)
-      out[i] = op(a[i], right);
-  } else {
-    const T left = *a;
-    for (int64_t i = 0; i < count; ++i)
-      out[i] = b_steps ? op(left, b[i]) : op(left, *b);
-  }
-}
 
 class PairKernel : public Kernel {
  public:
@@ -58,31 +33,9 @@ class PairKernel : public Kernel {
   int threads_;
 };
 
-template <template <typename> typename Op>
-PairRow row_for(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat:
-      return pair_row<float, Op<float>>;
-    case DType::kDouble:
-      return pair_row<double, Op<double>>;
-    case DType::kInt64:
-      return pair_row<int64_t, Op<int64_t>>;
-    case DType::kInt32:
-      return pair_row<int32_t, Op<int32_t>>;
-    case DType::kInt8:
-      return pair_row<int8_t, Op<int8_t>>;
-    case DType::kUInt8:
-    case DType::kBool:
-      return pair_row<uint8_t, Op<uint8_t>>;
-    default:
-      return nullptr;
-  }
-}
-
-template <template <typename> typename Op>
 Prepared prepare_pair(const KernelRequest& request) {
   const DType dtype = request.inputs[0].dtype;
-  const PairRow row = row_for<Op>(dtype);
+  const PairRow row = pair_row_for(request.op.name, dtype);
   if (!row) return Prepared::refuse("elements of this type are left to the reference");
   const Shape* operands[] = {&request.inputs[0].shape, &request.inputs[1].shape};
   const auto grid = RowGrid::of(request.outputs[0].shape, operands);
@@ -91,20 +44,12 @@ Prepared prepare_pair(const KernelRequest& request) {
       std::make_unique<PairKernel>(row, bits_of(dtype) / 8, *grid, request.threads), "rows");
 }
 
-// Of bools, which are bytes of 0 and 1.
-template <typename T>
-struct Xor {
-  bool operator()(T a, T b) const { return a != b; }
-};
-
 class NotKernel : public Kernel {
  public:
   explicit NotKernel(int64_t count) : count_(count) {}
   void run(const KernelArgs& args) const override {
-    const auto* in = static_cast<const uint8_t*>(args.inputs[0]);
-    auto* out = static_cast<bool*>(args.outputs[0]);
-    for (int64_t i = 0; i < count_; ++i)
-      out[i] = in[i] == 0;
+    not_row(static_cast<const uint8_t*>(args.inputs[0]), static_cast<bool*>(args.outputs[0]),
+            count_);
   }
   bool may_alias(size_t, size_t) const override { return true; }
 
@@ -118,36 +63,6 @@ Prepared prepare_not(const KernelRequest& request) {
 }
 
 // ---- Where
-
-struct Choice {
-  const uint8_t* condition;
-  const void *taken, *other;
-  void* out;
-  int64_t count;
-};
-
-template <typename T, bool condition_steps, bool taken_steps, bool other_steps>
-void choose_row(const Choice& row) {
-  const T* taken = static_cast<const T*>(row.taken);
-  const T* other = static_cast<const T*>(row.other);
-  T* out = static_cast<T*>(row.out);
-  for (int64_t i = 0; i < row.count; ++i) {
-    const T yes = taken[taken_steps ? i : 0], no = other[other_steps ? i : 0];
-    out[i] = row.condition[condition_steps ? i : 0] ? yes : no;
-  }
-}
-
-using ChooseRow = void (*)(const Choice& row);
-
-template <typename T>
-ChooseRow choose_row_for(const std::array<bool, kMaxOperands>& steps) {
-  static constexpr ChooseRow kRows[] = {
-      choose_row<T, false, false, false>, choose_row<T, false, false, true>,
-      choose_row<T, false, true, false>,  choose_row<T, false, true, true>,
-      choose_row<T, true, false, false>,  choose_row<T, true, false, true>,
-      choose_row<T, true, true, false>,   choose_row<T, true, true, true>};
-  return kRows[4 * steps[0] + 2 * steps[1] + steps[2]];
-}
 
 class WhereKernel : public Kernel {
  public:
@@ -180,24 +95,21 @@ Prepared prepare_where(const KernelRequest& request) {
                              &request.inputs[2].shape};
   const auto grid = RowGrid::of(request.outputs[0].shape, operands);
   if (!grid) return Prepared::refuse("too many dims");
-  const int bits = bits_of(dtype);
-  const ChooseRow row = bits == 8    ? choose_row_for<uint8_t>(grid->steps)
-                        : bits == 16 ? choose_row_for<uint16_t>(grid->steps)
-                        : bits == 32 ? choose_row_for<uint32_t>(grid->steps)
-                                     : choose_row_for<uint64_t>(grid->steps);
+  const int bits = static_cast<int>(bits_of(dtype));
+  const ChooseRow row = choose_row_for(bits, grid->steps);
   return Prepared::accept(std::make_unique<WhereKernel>(row, bits / 8, *grid, request.threads),
                           "rows");
 }
 
 constexpr KernelEntry kEntries[] = {
-    {"Equal", "rows", prepare_pair<std::equal_to>},
-    {"Greater", "rows", prepare_pair<std::greater>},
-    {"GreaterOrEqual", "rows", prepare_pair<std::greater_equal>},
-    {"Less", "rows", prepare_pair<std::less>},
-    {"LessOrEqual", "rows", prepare_pair<std::less_equal>},
-    {"And", "rows", prepare_pair<std::logical_and>},
-    {"Or", "rows", prepare_pair<std::logical_or>},
-    {"Xor", "rows", prepare_pair<Xor>},
+    {"Equal", "rows", prepare_pair},
+    {"Greater", "rows", prepare_pair},
+    {"GreaterOrEqual", "rows", prepare_pair},
+    {"Less", "rows", prepare_pair},
+    {"LessOrEqual", "rows", prepare_pair},
+    {"And", "rows", prepare_pair},
+    {"Or", "rows", prepare_pair},
+    {"Xor", "rows", prepare_pair},
     {"Not", "rows", prepare_not},
     {"Where", "rows", prepare_where},
 };

@@ -1,4 +1,5 @@
-// LayerNormalization on float32 rows, with the statistics where they are asked for.
+// LayerNormalization, with the statistics where they are asked for, and RMSNormalization on float32
+// rows.
 #include "ir/ops/normalization.h"
 
 #include <omp.h>
@@ -18,11 +19,12 @@ struct Sizes {
   int64_t rows = 1, length = 1;
 };
 
-class LayerNormKernel : public Kernel {
+class RowNormKernel : public Kernel {
  public:
-  LayerNormKernel(Sizes sizes, float epsilon, const KernelRequest& request)
+  RowNormKernel(Sizes sizes, float epsilon, bool is_centered, const KernelRequest& request)
       : sizes_(sizes),
         epsilon_(epsilon),
+        is_centered_(is_centered),
         has_bias_(request.has(2)),
         wants_mean_(request.wants(1)),
         wants_deviation_(request.wants(2)),
@@ -49,12 +51,15 @@ class LayerNormKernel : public Kernel {
     const auto length = static_cast<size_t>(sizes_.length);
     const float* in = static_cast<const float*>(args.inputs[0]) + row * sizes_.length;
     float* out = static_cast<float*>(args.outputs[0]) + row * sizes_.length;
-    const float mean = reduce_row(Reduction::kMean, in, length);
-    binary_row(Binary::kSub, in, true, &mean, false, out, length);
+    const float mean = is_centered_ ? reduce_row(Reduction::kMean, in, length) : 0;
+    if (is_centered_) {
+      binary_row(Binary::kSub, in, true, &mean, false, out, length);
+      in = out;
+    }
     const float variance =
-        reduce_row(Reduction::kSumSquare, out, length) / static_cast<float>(length);
+        reduce_row(Reduction::kSumSquare, in, length) / static_cast<float>(length);
     const float factor = 1 / std::sqrt(variance + epsilon_);
-    binary_row(Binary::kMul, out, true, &factor, false, out, length);
+    binary_row(Binary::kMul, in, true, &factor, false, out, length);
     binary_row(Binary::kMul, out, true, static_cast<const float*>(args.inputs[1]), true, out,
                length);
     if (has_bias_) {
@@ -67,11 +72,13 @@ class LayerNormKernel : public Kernel {
 
   Sizes sizes_;
   float epsilon_;
+  bool is_centered_;
   bool has_bias_, wants_mean_, wants_deviation_;
   int threads_;
 };
 
-Prepared prepare_layer_norm(const KernelRequest& request) {
+template <bool is_centered>
+Prepared prepare_row_norm(const KernelRequest& request) {
   const auto& attrs = request.attrs<ops::LayerNormalizationAttrs>();
   if (!all_of(request.inputs, DType::kFloat) || !all_of(request.outputs, DType::kFloat))
     return Prepared::refuse("only float is computed here");
@@ -93,11 +100,13 @@ Prepared prepare_layer_norm(const KernelRequest& request) {
         return Prepared::refuse("scale or bias lies along other dims");
     }
   }
-  return Prepared::accept(std::make_unique<LayerNormKernel>(sizes, attrs.epsilon, request), "rows");
+  return Prepared::accept(
+      std::make_unique<RowNormKernel>(sizes, attrs.epsilon, is_centered, request), "rows");
 }
 
 constexpr KernelEntry kEntries[] = {
-    {"LayerNormalization", "rows", prepare_layer_norm},
+    {"LayerNormalization", "rows", prepare_row_norm<true>},
+    {"RMSNormalization", "rows", prepare_row_norm<false>},
 };
 
 }  // namespace

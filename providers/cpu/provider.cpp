@@ -10,9 +10,9 @@ const Provider& cpu_provider() {
   static const std::vector<KernelEntry> entries = [] {
     std::vector<KernelEntry> all;
     for (const auto part :
-         {cpu::elementwise_entries(), cpu::recurrent_entries(), cpu::reduce_entries(),
-          cpu::convert_entries(), cpu::movement_entries(), cpu::logic_entries(),
-          cpu::quantized_entries(), cpu::integer_convolution_entries(),
+         {cpu::elementwise_entries(), cpu::elementwise_group_entries(), cpu::recurrent_entries(),
+          cpu::reduce_entries(), cpu::convert_entries(), cpu::movement_entries(),
+          cpu::logic_entries(), cpu::quantized_entries(), cpu::integer_convolution_entries(),
           cpu::integer_product_entries(), cpu::nbits_entries(), cpu::optimizer_entries(),
           cpu::pool_gradient_entries(), cpu::normalization_gradient_entries(),
           cpu::resize_entries(), cpu::normalization_entries(), cpu::attention_entries(),

@@ -68,6 +68,13 @@ HWY_INLINE V softplus(V x) {
                  hn::Log1p(d, exp_of(hn::Neg(magnitude))));
 }
 
+// x * tanh(log(1 + e)) with e = exp(x): the tanh is a quotient of polynomials in e.
+HWY_INLINE V mish(V x) {
+  const V e = exp_of(clip(x, set(-104), set(20)));
+  const V w = hn::Mul(e, hn::Add(e, set(2)));
+  return hn::Mul(x, hn::Div(w, hn::Add(w, set(2))));
+}
+
 HWY_INLINE V elu(V x, V alpha) {
   return hn::IfThenElse(hn::Lt(x, set(0)), hn::Mul(alpha, expm1_of(x)), x);
 }
@@ -115,7 +122,7 @@ void UnaryRow(Unary op, UnaryParams params, const float* in, float* out, size_t 
     case Unary::kLog:
       return map([&](V x) HWY_ATTR { return log_of(x); });
     case Unary::kMish:
-      return map([&](V x) HWY_ATTR { return hn::Mul(x, tanh_of(softplus(x))); });
+      return map([&](V x) HWY_ATTR { return mish(x); });
     case Unary::kNeg:
       return map([&](V x) HWY_ATTR { return hn::Neg(x); });
     case Unary::kReciprocal:
@@ -207,6 +214,13 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace sardonyx::cpu {
+
+std::optional<Unary> unary_power(double exponent) {
+  if (exponent == 2) return Unary::kSquare;
+  if (exponent == 3) return Unary::kCube;
+  if (exponent == -1) return Unary::kReciprocal;
+  return std::nullopt;
+}
 
 HWY_EXPORT(UnaryRow);
 HWY_EXPORT(BinaryRow);

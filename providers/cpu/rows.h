@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace sardonyx::cpu {
 
@@ -42,6 +43,9 @@ struct UnaryParams {
 };
 
 enum class Binary : uint8_t { kAdd, kSub, kMul, kDiv, kMax, kMin, kPow, kPRelu };
+
+// x^exponent, where that has a function of its own: models are full of squares.
+std::optional<Unary> unary_power(double exponent);
 
 // out[i] = op(in[i]) for i < count. `out` may be `in`.
 void unary_row(Unary op, UnaryParams params, const float* in, float* out, size_t count);
