@@ -41,11 +41,18 @@ Range find_onednn() {
 
 Range g_range;  // set before anything is counted
 
+void count(uintptr_t caller) {
+  ++(caller >= g_range.begin && caller < g_range.end ? g_onednn : g_own);
+}
+
 }  // namespace
 
+[[gnu::noinline]] void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+  count(reinterpret_cast<uintptr_t>(__builtin_return_address(0)));
+  return std::malloc(bytes ? bytes : 1);
+}
 [[gnu::noinline]] void* operator new(size_t bytes) {
-  const auto caller = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
-  ++(caller >= g_range.begin && caller < g_range.end ? g_onednn : g_own);
+  count(reinterpret_cast<uintptr_t>(__builtin_return_address(0)));
   if (void* made = std::malloc(bytes ? bytes : 1)) return made;
   throw std::bad_alloc();
 }

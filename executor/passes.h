@@ -17,4 +17,7 @@ std::span<const Pass> fusion_passes();
 // Choices that are made once nothing is left to fuse.
 std::span<const Pass> choosing_passes();
 
+// Where bfloat16 is chosen; they run after all others.
+std::span<const Pass> narrowing_passes();
+
 }  // namespace sardonyx

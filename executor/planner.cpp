@@ -1,6 +1,7 @@
 #include "executor/planner.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "ir/dims_value.h"
 #include "ir/evaluate.h"
@@ -33,6 +34,12 @@ size_t stored_bytes(const KernelTensor& tensor, const LayoutPtr& layout) {
 
 LayoutPtr layout_at(const std::vector<LayoutPtr>& layouts, size_t index) {
   return index < layouts.size() ? layouts[index] : nullptr;
+}
+
+// Inputs without a bit of their own are always read.
+bool reads_input(const Prepared& prepared, size_t slot) {
+  constexpr size_t kBits = std::numeric_limits<decltype(prepared.unread_inputs)>::digits;
+  return slot >= kBits || !(prepared.unread_inputs >> slot & 1);
 }
 
 }  // namespace
@@ -269,7 +276,7 @@ void Planner::add_kernel_step(const Node& node, Prepared prepared, std::vector<K
   std::vector<Place> input_places;
   std::vector<size_t> input_bytes;
   for (size_t slot = 0; slot < inputs.size(); ++slot) {
-    const bool is_read = inputs[slot] && !(prepared.unread_inputs >> slot & 1);
+    const bool is_read = inputs[slot] && reads_input(prepared, slot);
     const LayoutPtr layout = layout_at(prepared.input_layouts, slot);
     input_places.push_back(is_read ? place_for(input(slot), layout) : Place());
     input_bytes.push_back(is_read ? stored_bytes(inputs[slot], layout) : 0);

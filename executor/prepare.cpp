@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "executor/passes.h"
+#include "providers/providers.h"
 
 namespace sardonyx {
 namespace {
@@ -70,6 +71,26 @@ std::vector<PassEffect> optimize(Graph& graph, const SessionOptions& options) {
   return effects;
 }
 
+// Needs no level: whoever asks for bfloat16 gets it. Casts of weights and shared inputs are left to
+// the generic passes.
+std::vector<PassEffect> narrow(Graph& graph, const SessionOptions& options) {
+  if (!computes_bfloat16()) {
+    fail(ErrorCode::kUnsupported,
+         "precision bf16: this CPU has no bfloat16 instructions (AVX512-BF16 or AMX); use f32");
+  }
+  const PassOptions pass_options{options.disabled_passes};
+  std::vector<PassEffect> effects = run_passes(graph, narrowing_passes(), pass_options);
+  effects += run_passes(graph, generic_passes(), pass_options);
+  return effects;
+}
+
+// Sums of float32 values stay in float32 where products are computed in bfloat16.
+SessionOptions with_wide_residuals(SessionOptions options) {
+  if (options.precision == Precision::kBFloat16)
+    options.disabled_passes.emplace_back("fuse-matmul-residual");
+  return options;
+}
+
 }  // namespace
 
 std::vector<PassName> list_passes() {
@@ -80,11 +101,14 @@ std::vector<PassName> list_passes() {
     for (const Pass& pass : passes)
       names.push_back({pass.name, 2});
   }
+  for (const Pass& pass : narrowing_passes())
+    names.push_back({pass.name, 0});
   return names;
 }
 
-std::vector<PassEffect> prepare_graph(Graph& graph, const SessionOptions& options,
+std::vector<PassEffect> prepare_graph(Graph& graph, const SessionOptions& given,
                                       std::span<const Provider* const> providers) {
+  const SessionOptions options = with_wide_residuals(given);
   std::vector<PassEffect> effects = optimize(graph, options);
   const size_t expanded = expand_bodies(graph, providers);
   effects.push_back({"expand-bodies", expanded});
@@ -96,6 +120,7 @@ std::vector<PassEffect> prepare_graph(Graph& graph, const SessionOptions& option
     effects += run_passes(graph, choosing_passes(), pass_options);
     expand_bodies(graph, providers);  // what no provider computes as one
   }
+  if (options.precision == Precision::kBFloat16) effects += narrow(graph, options);
   remove_dead_nodes(graph);
   std::string report;
   find_unsupported(graph, providers, report);

@@ -54,6 +54,24 @@ TEST(Session, runs_at_any_size_and_plans_each_once) {
   EXPECT_EQ(session.stats().plans, 3u);
 }
 
+TEST(Session, joins_more_inputs_than_a_word_has_bits) {
+  Model model;
+  GraphEmitter e(*model.graph);
+  const Val x =
+      GraphEmitter::wrap(model.graph->add_input("x", Type::tensor(DType::kFloat, Dims{Dim(1)})));
+  Vals parts;
+  std::vector<float> expected;
+  for (int i = 0; i < 70; ++i) {
+    parts.push_back(i % 32 == 0 ? e.constant(Tensor::of<float>({float(i)}, {1})) : x);
+    expected.push_back(i % 32 == 0 ? float(i) : -1);
+  }
+  const OpDef& concat = op_named("Concat");
+  const Attrs attrs = Attrs::parse(*concat.attrs, {{"axis", int64_t{0}}});
+  model.graph->add_output(GraphEmitter::unwrap(e.emit(concat, parts, attrs, 1)[0]));
+  const Session session(std::move(model));
+  EXPECT_EQ(floats(session.run({{"x", Tensor::of<float>({-1}, {1})}})[0]), expected);
+}
+
 TEST(Session, tells_its_log_what_it_does) {
   std::vector<std::string> lines;
   SessionOptions options;

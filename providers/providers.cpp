@@ -29,4 +29,8 @@ std::vector<const Provider*> providers_named(const std::vector<std::string>& nam
   return found;
 }
 
+bool computes_bfloat16() {
+  return onednn_computes_bfloat16();
+}
+
 }  // namespace sardonyx

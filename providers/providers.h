@@ -13,5 +13,7 @@ std::span<const Provider* const> all_providers();
 // In the order of `names`; "reference" stands for the reference kernels, which are always asked
 // last, and adds none. Throws kInvalidArgument for a name that there is not.
 std::vector<const Provider*> providers_named(const std::vector<std::string>& names);
+// Has this CPU instructions for bfloat16, so that Precision::kBFloat16 can be asked for?
+bool computes_bfloat16();
 
 }  // namespace sardonyx

@@ -41,6 +41,11 @@ bool widen_float16(Graph& graph, Node& node);
 bool cancel_casts(Graph& graph, Node& node);
 bool widen_concat(Graph& graph, Node& node);
 
+// Computing in bfloat16 what is float32.
+bool narrow_products(Graph& graph, Node& node);
+bool narrow_between(Graph& graph, Node& node);
+bool cancel_widening(Graph& graph, Node& node);
+
 // Activations written out in simpler ops.
 bool recognize_swish(Graph& graph, Node& node);
 bool recognize_gelu(Graph& graph, Node& node);

@@ -42,6 +42,13 @@ constexpr Pass kChoices[] = {
     {"group-elementwise", passes::group_elementwise},
 };
 
+// A value is cast up and down again until no node is left between.
+constexpr Pass kNarrowing[] = {
+    {"narrow-products", passes::narrow_products},
+    {"narrow-between", passes::narrow_between},
+    {"cancel-widening", passes::cancel_widening},
+};
+
 }  // namespace
 
 std::span<const Pass> quantization_passes() {
@@ -54,6 +61,10 @@ std::span<const Pass> fusion_passes() {
 
 std::span<const Pass> choosing_passes() {
   return kChoices;
+}
+
+std::span<const Pass> narrowing_passes() {
+  return kNarrowing;
 }
 
 }  // namespace sardonyx

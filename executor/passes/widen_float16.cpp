@@ -6,6 +6,7 @@
 //  3. for nodes with subgraphs.
 #include <algorithm>
 
+#include "executor/passes/compute_in.h"
 #include "executor/passes/fusion.h"
 
 namespace sardonyx::passes {
@@ -27,42 +28,11 @@ bool is_arithmetic(const OpDef& op) {
   return false;
 }
 
-Val cast(GraphEmitter& emitter, const Val& value, DType to) {
-  return emitter.call("Cast", {value}, {{"to", static_cast<int64_t>(to)}});
-}
-
 }  // namespace
 
 bool widen_float16(Graph& graph, Node& node) {
   if (!is_arithmetic(*node.op) || node.captures > 0) return false;
-  const auto narrow_value = [](const Value* value) {
-    return value && value->type.is_tensor() && is_narrow(value->type.dtype);
-  };
-  if (std::ranges::none_of(node.inputs, narrow_value)) return false;
-  GraphEmitter emitter(graph, &node);
-  emitter.set_origin(node);
-  Vals inputs;
-  for (Value* input : node.inputs) {
-    const Val val = GraphEmitter::wrap(input);
-    inputs.push_back(narrow_value(input) ? cast(emitter, val, DType::kFloat) : val);
-  }
-  Vals results;
-  try {
-    results = emitter.emit(*node.op, inputs, node.attrs, node.outputs.size());
-  } catch (const Error&) {
-    return false;  // the row has no float32 form; the casts are dead and go
-  }
-  for (size_t i = 0; i < node.outputs.size(); ++i) {
-    Value& old = *node.outputs[i];
-    Value* wide = GraphEmitter::unwrap(results[i]);
-    Value* result =
-        narrow_value(&old) ? GraphEmitter::unwrap(cast(emitter, results[i], old.type.dtype)) : wide;
-    const bool renames = graph.is_output(old);
-    graph.replace_uses(old, *result);
-    if (renames) graph.take_name(*result, old);
-  }
-  graph.erase(node);
-  return true;
+  return compute_in(graph, node, DType::kFloat, is_narrow);
 }
 
 // Concat of narrow values that are all cast down from float32 joins these, and is cast down itself.
@@ -82,7 +52,8 @@ bool widen_concat(Graph& graph, Node& node) {
   emitter.set_origin(node);
   Value& old = *node.outputs[0];
   const Val joined = emitter.emit(*node.op, wide, node.attrs, 1)[0];
-  Value* result = GraphEmitter::unwrap(cast(emitter, joined, old.type.dtype));
+  const auto narrow = static_cast<int64_t>(old.type.dtype);
+  Value* result = GraphEmitter::unwrap(emitter.call("Cast", {joined}, {{"to", narrow}}));
   const bool renames = graph.is_output(old);
   graph.replace_uses(old, *result);
   if (renames) graph.take_name(*result, old);

@@ -1,4 +1,4 @@
-// Conv and FusedConv in float32.
+// Conv and FusedConv in float32 and bfloat16.
 #include <omp.h>
 
 #include <bit>
@@ -10,6 +10,7 @@
 #include "providers/onednn/activation.h"
 #include "providers/onednn/convolution.h"
 #include "providers/onednn/entries.h"
+#include "providers/onednn/floats.h"
 #include "providers/onednn/residual.h"
 
 namespace sardonyx::onednn {
@@ -273,7 +274,7 @@ Extents grouped_weights(const Shape& weights, int64_t group) {
 }
 
 const char* refusal_of_convolution(const KernelRequest& request) {
-  if (request.inputs[0].dtype != DType::kFloat) return "only float is computed here";
+  if (const char* why = refusal_of_type(request, request.inputs[0].dtype)) return why;
   const size_t rank = request.inputs[0].shape.size();
   if (rank < 3 || rank > 5) return "only 1 to 3 spatial axes";
   return nullptr;

@@ -17,12 +17,12 @@ struct Problem {
 Problem describe(const KernelRequest& request, const Shape& x, const Shape& w, const Shape& y) {
   const auto& attrs = request.attrs<ops::ConvAttrs>();
   const ops::Window window = ops::conv_window(request.op.name, attrs, x, w);
-  constexpr auto kType = memory::data_type::f32;
+  const auto type = data_type_of(request.inputs[0].dtype);
   const Extents weights = grouped_weights(w, attrs.group);
-  Problem problem{{}, plain_desc(kType, weights)};
-  problem.spec.src = any_desc(kType, x);
-  problem.spec.weights = any_desc(kType, weights);
-  problem.spec.dst = any_desc(kType, y);
+  Problem problem{{}, plain_desc(type, weights)};
+  problem.spec.src = any_desc(type, x);
+  problem.spec.weights = any_desc(type, weights);
+  problem.spec.dst = any_desc(type, y);
   problem.spec.strides = window.strides;
   problem.spec.dilations = window.dilations;
   problem.spec.pads_begin = window.pads_begin;

@@ -1,4 +1,4 @@
-// ConvTranspose and FusedConvTranspose in float32.
+// ConvTranspose and FusedConvTranspose in float32 and bfloat16.
 #include "ir/ops/convolution.h"
 #include "providers/onednn/activation.h"
 #include "providers/onednn/convolution.h"

@@ -1,25 +1,30 @@
 // Elementwise ops on float32 values that lie in a blocked layout: they take it as it comes and keep
 // it, so that a chain of convolutions stays blocked from end to end. Row-major values are left to
-// other providers.
+// other providers. The same on bfloat16 values in any layout, and Cast between the two.
 #include <cmath>
 #include <limits>
 
 #include "providers/onednn/activation.h"
 #include "providers/onednn/entries.h"
+#include "providers/onednn/floats.h"
 #include "providers/onednn/program.h"
 
 namespace sardonyx::onednn {
 namespace {
 
-constexpr auto kFloat = memory::data_type::f32;
+// Nobody else has a fast kernel for it.
+bool is_ours_alone(const KernelTensor& tensor) {
+  return tensor.layout || tensor.dtype == DType::kBFloat16;
+}
 
 const char* refusal(const KernelRequest& request) {
-  bool any_layout = false;
+  bool is_ours = false;
   for (const KernelTensor& input : request.inputs) {
-    if (input && input.dtype != DType::kFloat) return "only float is computed here";
-    any_layout = any_layout || input.layout;
+    if (!input) continue;
+    if (const char* why = refusal_of_type(request, input.dtype)) return why;
+    is_ours |= is_ours_alone(input);
   }
-  return any_layout ? nullptr : "no input has a blocked layout";
+  return is_ours ? nullptr : "no input has a blocked layout";
 }
 
 // Runs the elementwise operations of `chain` one after the other, the later ones in place.
@@ -70,7 +75,7 @@ Prepared prepare_gelu(const KernelRequest& request) {
 std::optional<float> bound(const KernelRequest& request, size_t input, float otherwise) {
   if (!request.has(input)) return otherwise;
   const Tensor* value = request.inputs[input].constant;
-  return value ? std::optional(value->values<float>()[0]) : std::nullopt;
+  return value ? std::optional(static_cast<float>(value->to_doubles()[0])) : std::nullopt;
 }
 
 Prepared prepare_clip(const KernelRequest& request) {
@@ -101,7 +106,7 @@ Prepared prepare_binary(const KernelRequest& request) {
   const Shape& result = request.outputs[0].shape;
   // The first operand must be whole and, if possible, the one whose layout stays.
   const auto is_model = [&](size_t index) {
-    return request.inputs[index].layout && request.inputs[index].shape == result;
+    return is_ours_alone(request.inputs[index]) && request.inputs[index].shape == result;
   };
   const size_t model = is_model(0) ? 0 : 1;
   if (!is_model(model)) return Prepared::refuse("what has a layout is repeated");
@@ -116,17 +121,37 @@ Prepared prepare_binary(const KernelRequest& request) {
   const MaybePrimitive primitive = binary(op, data, *other, data, attributes());
   if (!primitive || primitive->is_reference()) return Prepared::refuse("no fast form in oneDNN");
   ProgramBuilder builder(request);
-  builder.step(*primitive, {{DNNL_ARG_SRC_0, builder.input(first, data)},
-                            {DNNL_ARG_SRC_1,
-                             builder.weights(1 - first, plain_desc(kFloat, other_dims), *other)},
-                            {DNNL_ARG_DST, builder.output(0, data)}});
+  builder.step(*primitive,
+               {{DNNL_ARG_SRC_0, builder.input(first, data)},
+                {DNNL_ARG_SRC_1,
+                 builder.weights(1 - first, plain_desc(data.data_type(), other_dims), *other)},
+                {DNNL_ARG_DST, builder.output(0, data)}});
   // Blocks that are not full are computed twice.
-  const bool is_padded = data.get_size() > bytes_for(DType::kFloat, element_count(result));
+  const bool is_padded =
+      data.get_size() > bytes_for(request.outputs[0].dtype, element_count(result));
   if (!is_padded) builder.allow_alias(0, first);
   return builder.finish();
 }
 
+// Between float32 and bfloat16, in the layout that comes in.
+Prepared prepare_cast(const KernelRequest& request) {
+  const DType to = request.outputs[0].dtype;
+  if (!takes_bfloat16(request) || !takes_float(request, request.inputs[0].dtype) ||
+      !takes_float(request, to)) {
+    return Prepared::refuse("only float32 and bfloat16, where it was chosen");
+  }
+  const Desc from = desc_of(request.inputs[0]);
+  const Desc target = with_type(from, data_type_of(to));
+  const MaybePrimitive primitive = reorder(from, target, attributes());
+  if (!primitive) return Prepared::refuse("oneDNN has no such conversion");
+  ProgramBuilder builder(request);
+  builder.step(*primitive,
+               {{DNNL_ARG_FROM, builder.input(0, from)}, {DNNL_ARG_TO, builder.output(0, target)}});
+  return builder.finish();
+}
+
 constexpr KernelEntry kEntries[] = {
+    {"Cast", "reorder", guarded<prepare_cast>},
     {"Relu", "eltwise", guarded<prepare_activation<kRelu>>},
     {"LeakyRelu", "eltwise", guarded<prepare_activation<kLeakyRelu, kAlpha>>},
     {"Sigmoid", "eltwise", guarded<prepare_activation<kSigmoid>>},

@@ -1,6 +1,8 @@
-// Concat of float32 values in a blocked layout, along any axis that keeps the blocks whole.
+// Concat of float32 and bfloat16 values in a blocked layout, along any axis that keeps the blocks
+// whole.
 #include "providers/cpu/movement.h"
 #include "providers/onednn/entries.h"
+#include "providers/onednn/floats.h"
 #include "providers/onednn/program.h"
 
 namespace sardonyx::onednn {
@@ -18,7 +20,7 @@ std::optional<Prepared> as_movement(const KernelRequest& request, const std::vec
     auto block = movement_between(sources[input], target);
     if (!block) return std::nullopt;
     block->to_offset = begin * (*to_strides)[axis];
-    moves.push_back({input, 0, BlockCopy(DType::kFloat, std::move(*block))});
+    moves.push_back({input, 0, BlockCopy(request.inputs[input].dtype, std::move(*block))});
     prepared.input_layouts.push_back(layout_of(sources[input]));
     begin += sources[input].dims()[axis];
   }
@@ -32,7 +34,7 @@ Prepared prepare_concat(const KernelRequest& request) {
   const Desc* model = nullptr;
   std::optional<Desc> found;
   for (const KernelTensor& input : request.inputs) {
-    if (input.dtype != DType::kFloat) return Prepared::refuse("only float is computed here");
+    if (const char* why = refusal_of_type(request, input.dtype)) return Prepared::refuse(why);
     if (input.layout && !model) model = &found.emplace(desc_of(input));
   }
   if (!model) return Prepared::refuse("no input has a blocked layout");

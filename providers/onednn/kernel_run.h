@@ -21,6 +21,7 @@ struct RunOptions {
   std::vector<LayoutPtr>
       incoming;  // layouts that the inputs have before the kernel says what it wants
   std::optional<size_t> overwrite;  // output 0 is to lie over this input
+  Precision precision = Precision::kFloat32;
 };
 
 // A kernel with its inputs in the wanted layouts and memory for all that it writes; runs any number
@@ -109,7 +110,8 @@ inline PreparedRun::PreparedRun(const OpDef& op, const Attrs& attrs,
                                    .inputs = in,
                                    .outputs = out,
                                    .threads = options.threads,
-                                   .layouts = options.layouts});
+                                   .layouts = options.layouts,
+                                   .precision = options.precision});
   for (size_t i = 0; i < inputs.size(); ++i) {
     const bool is_read = inputs[i] && !(prepared_.unread_inputs >> i & 1u);
     input_buffers_.push_back(is_read ? with_layout(inputs[i].raw(), inputs[i].dtype(),

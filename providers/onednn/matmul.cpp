@@ -1,4 +1,4 @@
-// MatMul and FusedMatMul in float32.
+// MatMul and FusedMatMul in float32 and bfloat16.
 #include "providers/onednn/matmul.h"
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include "providers/cpu/thin_product.h"
 #include "providers/onednn/activation.h"
 #include "providers/onednn/entries.h"
+#include "providers/onednn/floats.h"
 
 namespace sardonyx::onednn {
 namespace {
@@ -92,14 +93,15 @@ Desc operand_desc(memory::data_type type, Extents stored, bool transposed) {
 }
 
 Prepared prepare_matmul(const KernelRequest& request) {
-  if (request.inputs[0].dtype != DType::kFloat)
-    return Prepared::refuse("only float is computed here");
+  if (const char* why = refusal_of_type(request, request.inputs[0].dtype))
+    return Prepared::refuse(why);
+  const auto type = data_type_of(request.inputs[0].dtype);
   const MatMulDims operands = matmul_dims(request.inputs[0].shape, request.inputs[1].shape);
   if (operands.a.size() > kMaxRank) return Prepared::refuse("too many batch dims");
   Product product;
-  product.a = plain_desc(memory::data_type::f32, operands.a);
-  product.b = plain_desc(memory::data_type::f32, operands.b);
-  product.dst = plain_desc(memory::data_type::f32, operands.dst);
+  product.a = plain_desc(type, operands.a);
+  product.b = plain_desc(type, operands.b);
+  product.dst = plain_desc(type, operands.dst);
   return prepare_product(request, product);
 }
 
@@ -107,9 +109,9 @@ Prepared prepare_fused_matmul(const KernelRequest& request) {
   const auto& attrs = request.attrs<ops::FusedMatMulAttrs>();
   const ops::FusedActivation activation{attrs.activation, attrs.activation_params};
   if (!is_known(activation)) return Prepared::refuse("unknown activation");
-  if (request.inputs[0].dtype != DType::kFloat)
-    return Prepared::refuse("only float is computed here");
-  const auto type = memory::data_type::f32;
+  if (const char* why = refusal_of_type(request, request.inputs[0].dtype))
+    return Prepared::refuse(why);
+  const auto type = data_type_of(request.inputs[0].dtype);
   const MatMulDims operands =
       matmul_dims(request.inputs[0].shape, request.inputs[1].shape, attrs.transA, attrs.transB);
   if (operands.a.size() > kMaxRank) return Prepared::refuse("too many batch dims");

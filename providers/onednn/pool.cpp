@@ -1,8 +1,9 @@
-// MaxPool (without indices), AveragePool and the global ones, in float32 and whatever layout comes
-// in; MaxPool also of bytes.
+// MaxPool (without indices), AveragePool and the global ones, in float32, bfloat16 and whatever
+// layout comes in; MaxPool also of bytes.
 #include "ir/ops/pool.h"
 
 #include "providers/onednn/entries.h"
+#include "providers/onednn/floats.h"
 #include "providers/onednn/program.h"
 
 namespace sardonyx::onednn {
@@ -11,7 +12,8 @@ namespace {
 const char* refusal(const KernelRequest& request, bool takes_bytes) {
   const DType dtype = request.inputs[0].dtype;
   const bool is_byte = dtype == DType::kUInt8 || dtype == DType::kInt8;
-  if (dtype != DType::kFloat && !(takes_bytes && is_byte)) return "only float is computed here";
+  if (!takes_float(request, dtype) && !(takes_bytes && is_byte))
+    return "only float is computed here";
   const size_t rank = request.inputs[0].shape.size();
   if (rank < 3 || rank > 5) return "only 1 to 3 spatial axes";
   if (request.wants(1)) return "indices are not computed here";
@@ -93,7 +95,8 @@ Prepared prepare_average_pool(const KernelRequest& request) {
 
 Prepared prepare_global(const KernelRequest& request, algorithm method) {
   if (const char* why = refusal(request, false)) return Prepared::refuse(why);
-  if (!request.inputs[0].layout) return Prepared::refuse("rows are left to plain reductions");
+  if (!request.inputs[0].layout && request.inputs[0].dtype == DType::kFloat)
+    return Prepared::refuse("rows are left to plain reductions");
   const Shape& x = request.inputs[0].shape;
   const Extents kernel(x.begin() + 2, x.end());
   const Extents ones(kernel.size(), 1), zeros(kernel.size(), 0);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 
 #include "providers/onednn/packing.h"
 
@@ -230,7 +231,7 @@ Place ProgramBuilder::packed(size_t index, const Desc& desc, const std::string& 
                              const std::function<std::shared_ptr<Buffer>()>& make) {
   const Tensor* value = request_->inputs[index].constant;
   SARDONYX_CHECK(value);
-  unread_ |= 1u << index;
+  if (index < std::numeric_limits<uint32_t>::digits) unread_ |= 1u << index;
   PackCache* packs = request_->packs;
   return constant(desc, packs ? packs->get(*value, "onednn:" + form, make) : make());
 }

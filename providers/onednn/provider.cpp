@@ -93,6 +93,10 @@ Prepared prepare_reorder(DType dtype, const Shape& shape, const LayoutPtr& from,
 }  // namespace
 }  // namespace onednn
 
+bool onednn_computes_bfloat16() {
+  return onednn::has_bfloat16();
+}
+
 const Provider& onednn_provider() {
   static const std::vector<KernelEntry> entries = [] {
     std::vector<KernelEntry> all;

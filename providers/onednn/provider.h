@@ -6,9 +6,11 @@
 
 namespace sardonyx {
 
-// Its kernels compute in float32 (and in bfloat16 or int8 where an entry says so) and refuse
-// everything else, tensors without elements and tensors of 2^31 elements or more included. They run
-// on OpenMP with as many threads as the request names, whatever OpenMP's setting is at the time.
+// Its kernels compute in float32 (in bfloat16 where Precision::kBFloat16 is asked for and the CPU
+// has the instructions, in int8 where an entry says so) and refuse everything else, tensors without
+// elements and tensors of 2^31 elements or more included. They run on OpenMP with as many threads
+// as the request names, whatever OpenMP's setting is at the time.
 const Provider& onednn_provider();
+bool onednn_computes_bfloat16();
 
 }  // namespace sardonyx

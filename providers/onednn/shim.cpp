@@ -334,6 +334,16 @@ bool has_exact_byte_products() {
   }
 }
 
+bool has_bfloat16() {
+  switch (dnnl::get_effective_cpu_isa()) {
+    case dnnl::cpu_isa::avx512_core_bf16:
+    case dnnl::cpu_isa::avx512_core_amx:
+      return true;
+    default:
+      return false;
+  }
+}
+
 namespace {
 constexpr auto kInference = dnnl::prop_kind::forward_inference;
 }
@@ -451,7 +461,14 @@ MaybePrimitive layer_normalization(const Desc& data, const Desc& statistics, flo
                                                     flags);
 }
 
+Desc with_type(const Desc& desc, memory::data_type type) {
+  Desc typed = desc;
+  typed.data.data_type = static_cast<dnnl_data_type_t>(type);
+  return typed;
+}
+
 std::optional<Desc> same_format(const Desc& model, const Extents& dims) {
+  if (is_row_major(model)) return plain_desc(model.data_type(), dims);
   using Tag = memory::format_tag;
   static constexpr Tag kTags[] = {Tag::abc,   Tag::acb,   Tag::aBc8b,   Tag::aBc16b,
                                   Tag::abcd,  Tag::acdb,  Tag::aBcd8b,  Tag::aBcd16b,

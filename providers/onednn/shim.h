@@ -112,6 +112,8 @@ dnnl::primitive_attr attributes(const IntegerScaling& scaling);
 // Are sums of products of bytes exact on this CPU? Without VNNI instructions oneDNN adds pairs of
 // them in 16 bits.
 bool has_exact_byte_products();
+// Has the CPU instructions for products of bfloat16?
+bool has_bfloat16();
 
 // A primitive that is implemented, before code is generated for it.
 class Primitive {
@@ -178,6 +180,8 @@ MaybePrimitive batch_normalization(const Desc& data, float epsilon,
 // Over the last dim, with a scale and perhaps a shift.
 MaybePrimitive layer_normalization(const Desc& data, const Desc& statistics, float epsilon,
                                    bool has_shift, const dnnl::primitive_attr& attr);
+// The same places for elements of another type.
+Desc with_type(const Desc& desc, memory::data_type type);
 // The layout of `model` for a tensor of other dims; nullopt where it is none of the usual ones for
 // activations.
 std::optional<Desc> same_format(const Desc& model, const Extents& dims);

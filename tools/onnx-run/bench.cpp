@@ -54,6 +54,7 @@ nlohmann::ordered_json report_of(const BenchOptions& options, const BenchReport&
   nlohmann::ordered_json out = {{"model", options.model.string()},
                                 {"threads", report.threads},
                                 {"concurrency", options.concurrency},
+                                {"precision", options.loading.precision},
                                 {"ours", figures_of(report.ours)}};
   auto inputs = nlohmann::ordered_json::array();
   for (const auto& [name, datum] : report.feeds)
@@ -103,6 +104,7 @@ int bench_once(const BenchOptions& options, std::ostream& out, nlohmann::ordered
 int run_bench(const BenchCommand& command) {
   const std::vector<InputOptions> runs = runs_of(command.bench.inputs);
   std::ostream& out = command.json.on_stdout() ? std::cerr : std::cout;
+  announce_precision(out, command.bench.loading);
   auto reports = nlohmann::ordered_json::array();
   int code = kOk;
   for (const InputOptions& inputs : runs) {

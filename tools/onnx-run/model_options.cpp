@@ -98,6 +98,11 @@ SessionOptions session_options(const ModelOptions& options) {
   return session;
 }
 
+void announce_precision(std::ostream& out, const ModelOptions& options) {
+  if (options.precision == "bf16")
+    out << "precision: products and convolutions in bfloat16, their sums and all else in float32\n";
+}
+
 std::unique_ptr<Runner> load_runner(const std::filesystem::path& model,
                                     const ModelOptions& options) {
   SessionOptions session = session_options(options);

@@ -29,6 +29,8 @@ inline constexpr std::string_view kReferenceProvider = "reference";
 void add_model_options(CLI::App& command, ModelOptions& options);
 
 SessionOptions session_options(const ModelOptions& options);
+// Says on `out` where heavy ops are computed in less than float32.
+void announce_precision(std::ostream& out, const ModelOptions& options);
 
 // Loads a model as the options say; errors are LoadErrors. Obeys the current RunControl, whose
 // deadline holds for loading.

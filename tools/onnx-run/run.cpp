@@ -224,6 +224,7 @@ int run_once(const RunCommand& command, const Runner& runner, const Limits& limi
 
 int run_and_report(const RunCommand& command, const Limits& limits) {
   const std::unique_ptr<Runner> runner = load_runner(command.model, command.loading);
+  announce_precision(command.json.on_stdout() ? std::cerr : std::cout, command.loading);
   const std::vector<InputOptions> runs = runs_of(command.inputs);
   const bool writes_file = !command.output_folder.empty() || !command.output_npz.empty() ||
                            !command.steps_npz.empty() ||

@@ -1,0 +1,103 @@
+// Where speed is chosen over precision: products and convolutions of float32 values are computed in
+// bfloat16, with sums in float32, and what lies between two of them stays in bfloat16. All else
+// (norms, Softmax, reductions, residual sums of float32 values) keeps float32.
+//
+// narrow_products does not fire for other element types than float32. narrow_between does not fire
+//  1. unless every float input is cast up from bfloat16 or a constant, and one is cast,
+//  2. for ops that are not in its list: those that are computed in float32 inside and rounded once,
+//  and those that only move values.
+#include <algorithm>
+#include <string_view>
+
+#include "executor/passes/compute_in.h"
+#include "executor/passes/fusion.h"
+#include "executor/passes/match.h"
+
+namespace sardonyx::passes {
+namespace {
+
+constexpr std::string_view kProducts[] = {"Conv", "ConvTranspose", "MatMul", "Gemm"};
+constexpr std::string_view kFusedProducts[] = {"FusedConv", "FusedConvTranspose", "FusedMatMul"};
+constexpr std::string_view kBetween[] = {"Abs",
+                                         "Add",
+                                         "AveragePool",
+                                         "Clip",
+                                         "Concat",
+                                         "DepthToSpace",
+                                         "Elu",
+                                         "Expand",
+                                         "Flatten",
+                                         "Gelu",
+                                         "GlobalAveragePool",
+                                         "GlobalMaxPool",
+                                         "HardSigmoid",
+                                         "HardSwish",
+                                         "Identity",
+                                         "LeakyRelu",
+                                         "Max",
+                                         "MaxPool",
+                                         "Min",
+                                         "Mish",
+                                         "Mul",
+                                         "Neg",
+                                         "Pad",
+                                         "Relu",
+                                         "Reshape",
+                                         "Sigmoid",
+                                         "Slice",
+                                         "SpaceToDepth",
+                                         "Split",
+                                         "Squeeze",
+                                         "Sub",
+                                         "Sum",
+                                         "Swish",
+                                         "Tanh",
+                                         "Transpose",
+                                         "Unsqueeze"};
+
+bool is_product(const Node& node) {
+  return (node.op->domain.empty() && std::ranges::count(kProducts, node.op->name) > 0) ||
+         std::ranges::any_of(kFusedProducts,
+                             [&](std::string_view name) { return is_fused(node, name); });
+}
+
+bool is_float32(DType dtype) {
+  return dtype == DType::kFloat;
+}
+
+// The bfloat16 value that this one is cast up from; null where it is none.
+Value* narrow_source(const Value& value) {
+  const Node* cast = value.producer;
+  if (!cast || !is_op(*cast, "Cast") || !is_float(value)) return nullptr;
+  return cast->inputs[0]->type.dtype == DType::kBFloat16 ? cast->inputs[0] : nullptr;
+}
+
+}  // namespace
+
+bool narrow_products(Graph& graph, Node& node) {
+  return is_product(node) && compute_in(graph, node, DType::kBFloat16, is_float32);
+}
+
+bool narrow_between(Graph& graph, Node& node) {
+  if (!node.op->domain.empty() || std::ranges::count(kBetween, node.op->name) == 0) return false;
+  bool any = false;
+  for (const Value* input : node.inputs) {
+    if (!input || !input->type.is_tensor() || !is_float(*input)) continue;
+    const bool is_cast = narrow_source(*input) != nullptr;
+    if (!is_cast && !input->constant) return false;
+    any |= is_cast;
+  }
+  return any && compute_in(graph, node, DType::kBFloat16, is_float32);
+}
+
+// What is cast up and down again is what it was.
+bool cancel_widening(Graph& graph, Node& node) {
+  if (!is_op(node, "Cast") || node.outputs[0]->type.dtype != DType::kBFloat16) return false;
+  Value* source = narrow_source(*node.inputs[0]);
+  if (!source || graph.is_output(*node.outputs[0])) return false;
+  graph.replace_uses(*node.outputs[0], *source);
+  graph.erase(node);
+  return true;
+}
+
+}  // namespace sardonyx::passes
