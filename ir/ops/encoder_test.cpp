@@ -138,5 +138,13 @@ TEST(ZipMap, OneMapForEachRow) {
   EXPECT_NE(error_of("ai.onnx.ml::ZipMap", {x}, {{"classlabels_int64s", Ints{1, 2, 3}}}), "");
 }
 
+TEST(ZipMap, OfEqualLabelsTheLastCounts) {
+  const Datum x = Tensor::of<float>({1, 2, 3, 4}, {1, 4});
+  const auto out = run_op("ai.onnx.ml::ZipMap", {x}, {{"classlabels_int64s", Ints{7, 5, 7, 6}}});
+  const Map& map = out[0].sequence().items.at(0).map();
+  EXPECT_EQ(elements<int64_t>(map.keys), (Ints{5, 6, 7}));
+  expect_near(map.values, {2, 4, 3}, 0);
+}
+
 }  // namespace
 }  // namespace sardonyx

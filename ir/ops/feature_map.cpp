@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <numeric>
 
 #include "ir/dispatch.h"
 #include "ir/ops/infer.h"
@@ -216,19 +218,41 @@ void infer_zip_map(InferContext& c) {
   c.set(0, Type::sequence(zip_map_element(labels)));
 }
 
-// A map of one row. The keys come in their order, as a map of ONNX Runtime has them.
+// Positions of the labels in the labels' order, as a map of ONNX Runtime has them; of equal ones
+// the last.
 template <typename Key>
-Map zip_row(const std::vector<Key>& labels, std::span<const float> row) {
-  std::map<Key, float> sorted;
-  for (size_t i = 0; i < labels.size(); ++i)
-    sorted[labels[i]] = row[i];
-  std::vector<Key> keys;
-  std::vector<float> values;
-  for (const auto& [key, value] : sorted) {
-    keys.push_back(key);
-    values.push_back(value);
+std::vector<size_t> ordered_positions(const std::vector<Key>& labels) {
+  std::vector<size_t> order(labels.size());
+  std::iota(order.begin(), order.end(), 0);
+  if (std::ranges::adjacent_find(labels, std::greater_equal<>()) == labels.end()) return order;
+  const auto less = [&](size_t a, size_t b) { return labels[a] < labels[b]; };
+  std::stable_sort(order.begin(), order.end(), less);
+  std::vector<size_t> last;
+  for (const size_t position : order) {
+    const bool is_repeated = !last.empty() && labels[last.back()] == labels[position];
+    is_repeated ? void(last.back() = position) : last.push_back(position);
   }
-  return {Tensor::vector(keys), Tensor::vector(values)};
+  return last;
+}
+
+// A map for each row of `values`. All of them share their keys.
+template <typename Key>
+void zip_rows(const std::vector<Key>& labels, std::span<const float> values, int64_t rows,
+              std::vector<Datum>& maps) {
+  const std::vector<size_t> order = ordered_positions(labels);
+  Tensor keys = Tensor::allocate(dtype_of<Key>(), {static_cast<int64_t>(order.size())});
+  const std::span<Key> sorted = keys.mutable_values<Key>();
+  for (size_t i = 0; i < order.size(); ++i)
+    sorted[i] = labels[order[i]];
+  maps.reserve(static_cast<size_t>(rows));
+  for (int64_t row = 0; row < rows; ++row) {
+    const float* from = values.data() + static_cast<size_t>(row) * labels.size();
+    Tensor own = Tensor::allocate(DType::kFloat, keys.shape());
+    const std::span<float> to = own.mutable_values<float>();
+    for (size_t i = 0; i < order.size(); ++i)
+      to[i] = from[order[i]];
+    maps.emplace_back(Map{keys, std::move(own)});
+  }
 }
 
 std::vector<Datum> zip_map(const EvalCall& call) {
@@ -241,12 +265,10 @@ std::vector<Datum> zip_map(const EvalCall& call) {
          " columns, one for each class label, got ", columns);
   }
   Sequence out{zip_map_element(labels), {}};
-  for (int64_t row = 0; row < rows; ++row) {
-    const auto values =
-        x.values<float>().subspan(static_cast<size_t>(row * columns), static_cast<size_t>(columns));
-    out.items.emplace_back(labels.are_strings() ? zip_row(labels.strings, values)
-                                                : zip_row(labels.integers, values));
-  }
+  if (labels.are_strings())
+    zip_rows(labels.strings, x.values<float>(), rows, out.items);
+  else
+    zip_rows(labels.integers, x.values<float>(), rows, out.items);
   return {Datum(std::move(out))};
 }
 

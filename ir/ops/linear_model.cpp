@@ -1,5 +1,7 @@
 // Linear models of ai.onnx.ml, and the ops that scale and mend their inputs. Where the
 // specification is silent, they do as ONNX Runtime does.
+#include "ir/ops/linear_model.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -69,35 +71,13 @@ void require_coefficients(InferContext& c, size_t coefficients, int64_t targets)
 
 // --- LinearClassifier ---
 
-struct LinearClassifierAttrs {
-  Ints classlabels_ints;
-  Strings classlabels_strings;
-  Floats coefficients, intercepts;
-  int64_t multi_class = 0;
-  std::string post_transform = "NONE";
-  static auto fields() {
-    using A = LinearClassifierAttrs;
-    return std::tuple{field("classlabels_ints", &A::classlabels_ints),
-                      field("classlabels_strings", &A::classlabels_strings),
-                      required("coefficients", &A::coefficients),
-                      field("intercepts", &A::intercepts),
-                      field("multi_class", &A::multi_class),
-                      field("post_transform", &A::post_transform)};
-  }
-};
-
-// How many rows the coefficients have: one for each class, or a single one that tells two apart.
-int64_t coefficient_rows(const LinearClassifierAttrs& attrs, const ClassLabels& labels) {
-  return static_cast<int64_t>(attrs.intercepts.empty() ? labels.size() : attrs.intercepts.size());
-}
-
 void infer_linear_classifier(InferContext& c) {
   const auto& attrs = c.attrs<LinearClassifierAttrs>();
   const ClassLabels labels{attrs.classlabels_strings, attrs.classlabels_ints};
   labels.check(c);
   post_transform_named(attrs.post_transform);
   const Dim samples = feature_rows(c);
-  const int64_t rows = coefficient_rows(attrs, labels);
+  const int64_t rows = coefficient_rows(attrs);
   const auto classes = static_cast<int64_t>(labels.size());
   c.require(rows == classes || rows == 1, "attribute intercepts: expected ", classes,
             " (one for each class) or 1, got ", rows);
@@ -113,43 +93,12 @@ size_t winner_of_single(float score, const ClassLabels& labels) {
 
 void linear_classifier(const KernelCall& call) {
   const auto& attrs = call.attrs<LinearClassifierAttrs>();
-  const ClassLabels labels{attrs.classlabels_strings, attrs.classlabels_ints};
-  const PostTransform transform = post_transform_named(attrs.post_transform);
-  const int64_t columns = coefficient_rows(attrs, labels);
   std::vector<float> scores =
-      linear_scores(call.inputs[0], attrs.coefficients, attrs.intercepts, columns);
-  const int64_t rows = feature_table(call.inputs[0].shape).rows;
-  for (int64_t row = 0; row < rows && call.wants(0); ++row) {
-    const auto begin = scores.begin() + row * columns;
-    const size_t winner = columns == 1 ? winner_of_single(*begin, labels)
-                                       : std::max_element(begin, begin + columns) - begin;
-    labels.write(call.outputs[0], row, winner);
-  }
-  if (!call.wants(1)) return;
-  transform_score_table(transform, scores, columns);
-  float* out = call.outputs[1].data<float>();
-  if (columns != 1 || labels.size() != 2) {
-    std::copy(scores.begin(), scores.end(), out);
-    return;
-  }
-  for (const float score : scores) {  // both classes' scores, taken for probabilities
-    *out++ = 1 - score;
-    *out++ = score;
-  }
+      linear_scores(call.inputs[0], attrs.coefficients, attrs.intercepts, coefficient_rows(attrs));
+  finish_linear_classifier(attrs, scores, call.outputs);
 }
 
 // --- LinearRegressor ---
-
-struct LinearRegressorAttrs {
-  Floats coefficients, intercepts;
-  std::string post_transform = "NONE";
-  int64_t targets = 1;
-  static auto fields() {
-    using A = LinearRegressorAttrs;
-    return std::tuple{field("coefficients", &A::coefficients), field("intercepts", &A::intercepts),
-                      field("post_transform", &A::post_transform), field("targets", &A::targets)};
-  }
-};
 
 void infer_linear_regressor(InferContext& c) {
   const auto& attrs = c.attrs<LinearRegressorAttrs>();
@@ -168,8 +117,7 @@ void linear_regressor(const KernelCall& call) {
   const auto& attrs = call.attrs<LinearRegressorAttrs>();
   std::vector<float> scores =
       linear_scores(call.inputs[0], attrs.coefficients, attrs.intercepts, attrs.targets);
-  transform_score_table(post_transform_named(attrs.post_transform), scores, attrs.targets);
-  std::copy(scores.begin(), scores.end(), call.outputs[0].data<float>());
+  finish_linear_regressor(attrs, scores, call.outputs[0].data<float>());
 }
 
 // --- Scaler, Normalizer, Imputer, Binarizer ---
@@ -428,6 +376,41 @@ const OpDef kOps[] = {
 };
 
 }  // namespace
+
+int64_t coefficient_rows(const LinearClassifierAttrs& attrs) {
+  const size_t labels = ClassLabels{attrs.classlabels_strings, attrs.classlabels_ints}.size();
+  return static_cast<int64_t>(attrs.intercepts.empty() ? labels : attrs.intercepts.size());
+}
+
+void finish_linear_classifier(const LinearClassifierAttrs& attrs, std::span<float> scores,
+                              std::span<const TensorView> outputs) {
+  const ClassLabels labels{attrs.classlabels_strings, attrs.classlabels_ints};
+  const int64_t columns = coefficient_rows(attrs);
+  const int64_t rows = static_cast<int64_t>(scores.size()) / columns;
+  for (int64_t row = 0; row < rows && outputs[0]; ++row) {
+    const auto begin = scores.begin() + row * columns;
+    const size_t winner = columns == 1 ? winner_of_single(*begin, labels)
+                                       : std::max_element(begin, begin + columns) - begin;
+    labels.write(outputs[0], row, winner);
+  }
+  if (outputs.size() < 2 || !outputs[1]) return;
+  transform_score_table(post_transform_named(attrs.post_transform), scores, columns);
+  float* out = outputs[1].data<float>();
+  if (columns != 1 || labels.size() != 2) {
+    std::copy(scores.begin(), scores.end(), out);
+    return;
+  }
+  for (const float score : scores) {  // both classes' scores, taken for probabilities
+    *out++ = 1 - score;
+    *out++ = score;
+  }
+}
+
+void finish_linear_regressor(const LinearRegressorAttrs& attrs, std::span<float> scores,
+                             float* out) {
+  transform_score_table(post_transform_named(attrs.post_transform), scores, attrs.targets);
+  std::copy(scores.begin(), scores.end(), out);
+}
 
 std::span<const OpDef> linear_model_ops() {
   return kOps;

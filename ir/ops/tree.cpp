@@ -392,14 +392,8 @@ struct Voting {
   bool probabilities = false;
 };
 template <typename T>
-Voting voting_of(const TreeEnsembleModel<T>& model, const ClassifierAttrs& attrs) {
-  Voting voting{model.targets == 2 && !attrs.class_ids.empty(), true};
-  for (const int64_t id : attrs.class_ids)
-    voting.single_sided &= id == attrs.class_ids[0];
-  for (const T weight :
-       either<T>("class_weights", attrs.class_weights, attrs.class_weights_as_tensor))
-    voting.probabilities &= weight >= 0;
-  return voting;
+Voting voting_of(const TreeEnsembleModel<T>& model) {
+  return {model.targets == 2 && model.has_one_target, model.is_nonnegative};
 }
 
 // Does `score` speak for the second of two classes?
@@ -472,16 +466,15 @@ void classifier_as(const KernelCall& call) {
       either<T>("base_values", attrs.base_values, attrs.base_values_as_tensor);
   std::vector<TargetScore<T>> votes(labels.size());
   std::vector<T> out(labels.size());
-  std::optional<Voting> voting;
-  for_each_row<ClassifierAttrs, T>(call, [&](const TreeEnsembleModel<T>& model, const T* row,
-                                             int64_t i) {
-    if (!voting) voting = voting_of(model, attrs);
-    model.score(row, Aggregate::kSum, votes);
-    const size_t winner = out.size() == 2 ? classify_two<T>(*voting, votes, base, transform, out)
-                                          : classify_many<T>(votes, base, transform, out);
-    if (call.wants(0)) labels.write(call.outputs[0], i, winner);
-    if (call.wants(1)) store<T>(call.outputs[1], i * model.targets, out);
-  });
+  for_each_row<ClassifierAttrs, T>(
+      call, [&](const TreeEnsembleModel<T>& model, const T* row, int64_t i) {
+        model.score(row, Aggregate::kSum, votes);
+        const size_t winner = out.size() == 2
+                                  ? classify_two<T>(voting_of(model), votes, base, transform, out)
+                                  : classify_many<T>(votes, base, transform, out);
+        if (call.wants(0)) labels.write(call.outputs[0], i, winner);
+        if (call.wants(1)) store<T>(call.outputs[1], i * model.targets, out);
+      });
 }
 
 void classifier(const KernelCall& call) {

@@ -279,6 +279,11 @@ TreeEnsembleModel<T> build_ensemble(const NodeLists<T>& lists) {
       model.leaves[~refs[at]].push_back({lists.weight_targets[i], lists.weights[i]});
     }
   }
+  model.has_one_target = !lists.weight_targets.empty() &&
+                         std::ranges::all_of(lists.weight_targets, [&](int64_t target) {
+                           return target == lists.weight_targets[0];
+                         });
+  model.is_nonnegative = std::ranges::all_of(lists.weights, [](T weight) { return weight >= 0; });
   return model;
 }
 

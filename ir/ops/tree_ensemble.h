@@ -56,6 +56,8 @@ struct TreeEnsembleModel {
   std::vector<std::vector<T>> members;  // sorted
   std::vector<NodeRef> roots;
   int64_t targets = 0;
+  // Of all weights that were listed, where there are any.
+  bool has_one_target = false, is_nonnegative = true;
 
   // Throws kInvalidModel where a walk could leave the ensemble, not end, or name a target or (if
   // `features` >= 0) a feature that there is not.

@@ -139,7 +139,21 @@ TEST(CpuKernels, agree_with_the_reference_on_larger_shapes) {
                    floats({n})},
                   {{"K", k}, {"N", n}, {"bits", bits}, {"block_size", block}}};
   };
+  std::vector<float> coefficients;
+  for (int i = 0; i < 5 * 37; ++i)
+    coefficients.push_back(static_cast<float>(i % 23 - 11) / 16);
+  const std::vector<float> intercepts{0.5f, 0, -1, 2, 1};
   const Case cases[] = {
+      {"ai.onnx.ml::LinearClassifier",
+       {{floats({70, 37})},
+        {{"coefficients", coefficients},
+         {"intercepts", intercepts},
+         {"classlabels_ints", std::vector<int64_t>{9, 7, 5, 3, 1}},
+         {"post_transform", std::string("SOFTMAX")}},
+        2}},
+      {"ai.onnx.ml::LinearRegressor",
+       {{floats({70, 37})},
+        {{"coefficients", coefficients}, {"intercepts", intercepts}, {"targets", int64_t{5}}}}},
       {"com.microsoft::MatMulNBits", nbits(4, 32, true)},
       {"com.microsoft::MatMulNBits", nbits(4, 16, false)},
       {"com.microsoft::MatMulNBits", nbits(8, 64, true)},

@@ -9,14 +9,27 @@ namespace sardonyx {
 const Provider& cpu_provider() {
   static const std::vector<KernelEntry> entries = [] {
     std::vector<KernelEntry> all;
-    for (const auto part :
-         {cpu::elementwise_entries(), cpu::elementwise_group_entries(), cpu::recurrent_entries(),
-          cpu::reduce_entries(), cpu::convert_entries(), cpu::movement_entries(),
-          cpu::logic_entries(), cpu::quantized_entries(), cpu::integer_convolution_entries(),
-          cpu::integer_product_entries(), cpu::nbits_entries(), cpu::optimizer_entries(),
-          cpu::pool_gradient_entries(), cpu::normalization_gradient_entries(),
-          cpu::resize_entries(), cpu::normalization_entries(), cpu::attention_entries(),
-          cpu::thin_product_entries(), cpu::function_entries(), cpu::number_entries()})
+    for (const auto part : {cpu::elementwise_entries(),
+                            cpu::elementwise_group_entries(),
+                            cpu::recurrent_entries(),
+                            cpu::reduce_entries(),
+                            cpu::convert_entries(),
+                            cpu::movement_entries(),
+                            cpu::logic_entries(),
+                            cpu::quantized_entries(),
+                            cpu::integer_convolution_entries(),
+                            cpu::integer_product_entries(),
+                            cpu::nbits_entries(),
+                            cpu::optimizer_entries(),
+                            cpu::pool_gradient_entries(),
+                            cpu::normalization_gradient_entries(),
+                            cpu::resize_entries(),
+                            cpu::normalization_entries(),
+                            cpu::attention_entries(),
+                            cpu::thin_product_entries(),
+                            cpu::linear_model_entries(),
+                            cpu::function_entries(),
+                            cpu::number_entries()})
       all.insert(all.end(), part.begin(), part.end());
     return all;
   }();

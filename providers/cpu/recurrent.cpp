@@ -119,9 +119,12 @@ class RecurrentKernel : public Kernel {
   struct Rows {
     size_t first, count;
   };
-  // One thread's panels.
+  // One thread's panels. Every other step goes through them from the last to the first: it begins
+  // with the weights that the step before has left in the nearest cache.
   struct Share {
     size_t begin, end, parts;
+    bool from_end = false;
+    size_t panel(size_t index) const { return from_end ? begin + end - 1 - index : index; }
   };
   struct Scratch {
     float *x, *h, *h_next, *c, *z, *reset;
@@ -167,7 +170,7 @@ class RecurrentKernel : public Kernel {
                     floats(direction.input) + panel * s_.in * block,
                     direction.bias.data() + panel * block, scratch.x + panel * block, s_.row());
     }
-    const Share share{begin, end, parts};
+    Share share{begin, end, parts};
     const auto* lengths = has_lengths_ ? static_cast<const int32_t*>(args.inputs[4]) : nullptr;
     for (size_t i = 0; i < s_.steps; ++i) {
       if (!lengths) {
@@ -188,6 +191,7 @@ class RecurrentKernel : public Kernel {
       }
       wait_for_all(parts);
       std::swap(scratch.h, scratch.h_next);
+      share.from_end = !share.from_end;
     }
     if (part == 0) store_last(args, index, scratch);
   }
@@ -209,7 +213,8 @@ class RecurrentKernel : public Kernel {
                       weights + panel * s_.hidden * gates * s_.lanes,
                       panel * s_.lanes};
     };
-    for (size_t panel = share.begin; panel < share.end; ++panel) {
+    for (size_t i = share.begin; i < share.end; ++i) {
+      const size_t panel = share.panel(i);
       if (cell_ == Cell::kLstm) lstm_step(cell_step(panel, floats(direction.recurrent), 4));
       if (cell_ == Cell::kGruLinear) {
         gru_step_linear(cell_step(panel, floats(direction.recurrent), 3),
@@ -222,7 +227,8 @@ class RecurrentKernel : public Kernel {
     }
     if (cell_ != Cell::kGru) return;
     wait_for_all(share.parts);
-    for (size_t panel = share.begin; panel < share.end; ++panel) {
+    for (size_t i = share.begin; i < share.end; ++i) {
+      const size_t panel = share.panel(i);
       const CellStep own = cell_step(panel, floats(direction.candidate), 1);
       gru_step_candidate(own, own.x + 2 * s_.lanes, scratch.z + state, scratch.reset + state);
     }

@@ -1,0 +1,100 @@
+// Linear models of ai.onnx.ml on float32. The coefficients lie as a product of few rows wants them.
+#include "ir/ops/linear_model.h"
+
+#include <memory>
+
+#include "ir/ops/scores.h"
+#include "providers/cpu/entries.h"
+#include "providers/cpu/thin_product_rows.h"
+
+namespace sardonyx::cpu {
+namespace {
+
+// The sums of products of [rows, features] with each of the rows of coefficients.
+class LinearSums {
+ public:
+  LinearSums(const KernelRequest& request, const std::vector<float>& coefficients,
+             const std::vector<float>& intercepts, int64_t targets)
+      : coefficients_(coefficients), intercepts_(intercepts), targets_(targets) {
+    const ops::FeatureTable table = ops::feature_table(request.inputs[0].shape);
+    rows_ = table.rows;
+    features_ = table.features;
+  }
+
+  size_t scratch_bytes() const { return static_cast<size_t>(rows_ * targets_) * sizeof(float); }
+
+  std::span<float> run(const KernelArgs& args) const {
+    auto* sums = reinterpret_cast<float*>(args.scratch);
+    const auto targets = static_cast<size_t>(targets_), features = static_cast<size_t>(features_);
+    multiply_thin_transposed({static_cast<const float*>(args.inputs[0]), features,
+                              coefficients_.data(), features, sums, targets,
+                              static_cast<size_t>(rows_), features, targets});
+    for (int64_t row = 0; row < rows_ && !intercepts_.empty(); ++row) {
+      for (size_t target = 0; target < targets; ++target)
+        sums[static_cast<size_t>(row) * targets + target] += intercepts_[target];
+    }
+    return {sums, static_cast<size_t>(rows_) * targets};
+  }
+
+ private:
+  std::vector<float> coefficients_, intercepts_;
+  int64_t targets_, rows_ = 0, features_ = 0;
+};
+
+class ClassifierKernel : public Kernel {
+ public:
+  ClassifierKernel(const KernelRequest& request, const ops::LinearClassifierAttrs& attrs)
+      : attrs_(attrs),
+        sums_(request, attrs.coefficients, attrs.intercepts, ops::coefficient_rows(attrs)) {
+    for (const KernelTensor& output : request.outputs)
+      outputs_.push_back(output);
+  }
+
+  void run(const KernelArgs& args) const override {
+    TensorView views[2];
+    for (size_t i = 0; i < outputs_.size(); ++i)
+      views[i] = {outputs_[i].dtype, outputs_[i].shape, args.outputs[i]};
+    ops::finish_linear_classifier(attrs_, sums_.run(args), {views, outputs_.size()});
+  }
+  size_t scratch_bytes() const override { return sums_.scratch_bytes(); }
+
+ private:
+  ops::LinearClassifierAttrs attrs_;
+  LinearSums sums_;
+  std::vector<KernelTensor> outputs_;
+};
+
+class RegressorKernel : public Kernel {
+ public:
+  RegressorKernel(const KernelRequest& request, const ops::LinearRegressorAttrs& attrs)
+      : attrs_(attrs), sums_(request, attrs.coefficients, attrs.intercepts, attrs.targets) {}
+
+  void run(const KernelArgs& args) const override {
+    ops::finish_linear_regressor(attrs_, sums_.run(args), static_cast<float*>(args.outputs[0]));
+  }
+  size_t scratch_bytes() const override { return sums_.scratch_bytes(); }
+
+ private:
+  ops::LinearRegressorAttrs attrs_;
+  LinearSums sums_;
+};
+
+template <typename Kernel, typename Attrs>
+Prepared prepare(const KernelRequest& request) {
+  if (request.inputs[0].dtype != DType::kFloat)
+    return Prepared::refuse("only float is computed here");
+  if (element_count(request.inputs[0].shape) == 0) return Prepared::refuse("there are no elements");
+  return Prepared::accept(std::make_unique<Kernel>(request, request.attrs<Attrs>()), "simd");
+}
+
+constexpr KernelEntry kEntries[] = {
+    {"ai.onnx.ml::LinearClassifier", "simd", prepare<ClassifierKernel, ops::LinearClassifierAttrs>},
+    {"ai.onnx.ml::LinearRegressor", "simd", prepare<RegressorKernel, ops::LinearRegressorAttrs>}};
+
+}  // namespace
+
+std::span<const KernelEntry> linear_model_entries() {
+  return kEntries;
+}
+
+}  // namespace sardonyx::cpu
