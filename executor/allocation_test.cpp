@@ -106,9 +106,6 @@ bool makes_whole_values(const Graph& graph) {
 // What still makes some, mostly reference kernels that work in memory of their own.
 const std::map<std::string, std::string_view> kGaps = {
     {"bike_onehot_coreml", "OneHotEncoder's table of categories, Scaler, FeatureVectorizer"},
-    {"lgbm_hummingbird", "OneHot"},
-    {"policy_g1_mlp", "an output that is a reshaped part of a larger value is copied out of it"},
-    {"thai2rom_encoder", "TopK's order"},
     {"xgb_regressor", "TreeEnsembleRegressor's rows and scores"},
 };
 

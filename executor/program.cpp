@@ -54,8 +54,8 @@ Tensor alias_of(const Tensor& source, const Alias& alias) {
   return Tensor(source.dtype(), alias.shape, source.buffer(), offset_of(source) + alias.offset);
 }
 
-// What left the graph belongs to the caller, and large buffers are not kept by idle frames, of
-// which there may be many.
+// What left the graph belongs to those who hold it now, and large buffers are not kept by idle
+// frames, of which there may be many.
 void drop_large(const Segment& segment, Segment::Frame& frame) {
   constexpr size_t kLargestKept = 64 << 10;
   Datum* values = frame.values.data();
@@ -63,16 +63,14 @@ void drop_large(const Segment& segment, Segment::Frame& frame) {
     const Allocation& allocation = segment.allocations[i];
     const std::span<Datum> made(values, allocation.values.size());
     values += made.size();
-    const bool is_bound = !frame.buffers[i];
-    const bool has_left = std::ranges::any_of(
-        allocation.values, [](const Allocation::Held& held) { return held.output_index >= 0; });
-    if (allocation.bytes <= kLargestKept && (is_bound || !has_left)) continue;
+    const bool has_left = frame.buffers[i].use_count() > static_cast<long>(made.size()) + 1;
+    if (allocation.bytes <= kLargestKept && !has_left) continue;
     std::ranges::fill(made, Datum());
     frame.buffers[i].reset();
   }
 }
 
-void copy_into(const Tensor& from, Tensor to) {
+void copy_into(const Tensor& from, const Tensor& to) {
   if (from.dtype() == DType::kString) {
     std::copy_n(static_cast<const std::string*>(from.raw()), from.count(),
                 static_cast<std::string*>(to.raw()));

@@ -31,6 +31,8 @@ class ChannelOf {
       channels_ = shape[0];
     }
   }
+  // Weights that follow each other in one channel.
+  int64_t run_length() const { return std::max<int64_t>(inner_, 1); }
   int64_t operator()(int64_t index) const {
     const int64_t within = index / std::max<int64_t>(inner_, 1) % channels_;
     return group_size_ ? index / group_size_ * group_step_ + within : within;
@@ -99,9 +101,12 @@ void absorb_channels(Graph& graph, Node& last, const ChannelLayer& layer,
     Tensor weights = Tensor::allocate(DType::kFloat, layer.weights->shape());
     const auto from = layer.weights->values<float>();
     const auto to = weights.mutable_values<float>();
-    for (size_t i = 0; i < from.size(); ++i) {
-      const auto channel = static_cast<size_t>(channel_of(static_cast<int64_t>(i)));
-      to[i] = static_cast<float>(from[i] * scale[channel]);
+    const auto run = static_cast<size_t>(channel_of.run_length());
+    for (size_t begin = 0; begin < from.size(); begin += run) {
+      const double factor = scale[static_cast<size_t>(channel_of(static_cast<int64_t>(begin)))];
+      const size_t end = std::min(begin + run, from.size());
+      for (size_t i = begin; i < end; ++i)
+        to[i] = static_cast<float>(from[i] * factor);
     }
     inputs[1] = graph.add_constant(inputs[1]->name, std::move(weights));
   }

@@ -189,42 +189,39 @@ void infer_one_hot(InferContext& c) {
   c.set(0, c.dtype(2), std::move(result));
 }
 
-// Where each index switches its element on; -1: nowhere.
-std::vector<int64_t> on_positions(const TensorView& indices, int64_t depth) {
-  std::vector<int64_t> positions(static_cast<size_t>(indices.count()));
-  dispatch_numbers(indices.dtype, [&]<typename T>() {
-    for (size_t i = 0; i < positions.size(); ++i) {
-      const T given = indices.data<T>()[i];
-      int64_t index = -1;
-      if constexpr (std::is_integral_v<T>) {
-        const bool too_large = std::is_unsigned_v<T> && static_cast<uint64_t>(given) > INT64_MAX;
-        index = too_large ? depth : static_cast<int64_t>(given);
-      } else {
-        const double value = std::trunc(static_cast<double>(given));
-        index = std::abs(value) < 9e15 ? static_cast<int64_t>(value) : depth;  // NaN as well
-      }
-      if (index < 0) index = index < -depth ? -1 : index + depth;
-      positions[i] = index < depth ? index : -1;
-    }
-  });
-  return positions;
+// Where an index switches its element on; -1: nowhere.
+template <typename T>
+int64_t on_position(T given, int64_t depth) {
+  int64_t index = -1;
+  if constexpr (std::is_integral_v<T>) {
+    const bool too_large = std::is_unsigned_v<T> && static_cast<uint64_t>(given) > INT64_MAX;
+    index = too_large ? depth : static_cast<int64_t>(given);
+  } else {
+    const double value = std::trunc(static_cast<double>(given));
+    index = std::abs(value) < 9e15 ? static_cast<int64_t>(value) : depth;  // NaN as well
+  }
+  if (index < 0) index = index < -depth ? -1 : index + depth;
+  return index < depth ? index : -1;
 }
 
 void run_one_hot(const KernelCall& call) {
+  const TensorView& indices = call.inputs[0];
   const TensorView& out = call.outputs[0];
   const size_t axis = axis_of(call.attrs<OneHotAttrs>().axis, out.rank());
   const AxisSplit split = split_at(out.shape, axis);
-  const std::vector<int64_t> positions = on_positions(call.inputs[0], split.size);
   fill_run(out.dtype, call.inputs[2].raw, out.raw, 0, out.count());
   if (out.count() == 0) return;
-  for (int64_t outer = 0; outer < split.outer; ++outer) {
-    for (int64_t inner = 0; inner < split.inner; ++inner) {
-      const int64_t position = positions[static_cast<size_t>(outer * split.inner + inner)];
-      if (position < 0) continue;
-      copy_run(out.dtype, call.inputs[2].raw, 1, out.raw,
-               (outer * split.size + position) * split.inner + inner, 1);
+  dispatch_numbers(indices.dtype, [&]<typename T>() {
+    const T* given = indices.data<T>();
+    for (int64_t outer = 0; outer < split.outer; ++outer) {
+      for (int64_t inner = 0; inner < split.inner; ++inner) {
+        const int64_t position = on_position(given[outer * split.inner + inner], split.size);
+        if (position < 0) continue;
+        copy_run(out.dtype, call.inputs[2].raw, 1, out.raw,
+                 (outer * split.size + position) * split.inner + inner, 1);
+      }
     }
-  }
+  });
 }
 
 // ---- Compress

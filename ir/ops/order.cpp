@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "ir/dispatch.h"
+#include "ir/inline_vector.h"
 #include "ir/ops/index_gradient.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/reduce.h"
@@ -98,7 +99,8 @@ void run_top_k(const KernelCall& call) {
   const size_t axis = axis_of(attrs.axis, in.rank());
   const AxisSplit split = split_at(in.shape, axis);
   const int64_t k = call.outputs[0].shape[axis];
-  std::vector<int64_t> order(static_cast<size_t>(split.size));
+  constexpr size_t kShort = 256;  // lines for which nothing is allocated
+  InlineVector<int64_t, kShort> order(static_cast<size_t>(split.size));
   dispatch_numbers(in.dtype, [&]<typename T>() {
     for (int64_t outer = 0; outer < split.outer; ++outer) {
       for (int64_t inner = 0; inner < split.inner; ++inner) {
