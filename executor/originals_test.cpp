@@ -106,6 +106,27 @@ TEST_F(OriginalsTest, are_there_again_for_all_who_look) {
   EXPECT_EQ(session.run({{"x", x}})[0].tensor(), y.tensor());
 }
 
+// What a pass computed from weights is computed again.
+TEST_F(OriginalsTest, that_were_scaled_are_there_again) {
+  Model model;
+  GraphEmitter e(*model.graph);
+  const Val x = GraphEmitter::wrap(
+      model.graph->add_input("x", Type::tensor(DType::kFloat, Dims{1, 64, 9, 9})));
+  const Val conv = e.call("Conv", {x, e.constant(ramp({64, 64, 3, 3}, 0.013f))});
+  const Val y = e.call("Mul", {conv, e.constant(ramp({64, 1, 1}, 0.017f))});
+  model.graph->rename(*GraphEmitter::unwrap(y), "y");
+  model.graph->add_output(GraphEmitter::unwrap(y));
+  const fs::path path = folder_ / "conv.onnx";
+  save_model(model, path);
+  const Session session(path), whole(load_model(path));
+  const Tensor input = ramp({1, 64, 9, 9}, 0.1f);
+  EXPECT_EQ(session.run({{"x", input}})[0].tensor(), whole.run({{"x", input}})[0].tensor());
+  const Node& mine = *session.model().graph->nodes().front();
+  const Node& other = *whole.model().graph->nodes().front();
+  ASSERT_TRUE(mine.inputs[1]->constant && other.inputs[1]->constant);
+  EXPECT_EQ(*mine.inputs[1]->constant, *other.inputs[1]->constant);
+}
+
 TEST_F(OriginalsTest, of_two_readers_go_after_the_last) {
   const Session session(saved(64, /*tied=*/true));
   const Tensor x = input();

@@ -70,11 +70,8 @@ std::shared_ptr<const Buffer> PackCache::get(const Tensor& weight, const std::st
     const auto at = entries_.find(key);
     if (at != entries_.end()) return at->second.packed;
   }
-  const auto reloadable = std::dynamic_pointer_cast<ReloadableBuffer>(weight.buffer());
-  const bool was_away = reloadable && !reloadable->is_there();
-  if (was_away) reloadable->reload();
+  const ElementsThere there(weight);
   Entry entry{weight.buffer(), make()};
-  if (was_away) reloadable->release();
   const std::lock_guard lock(mutex_);
   return entries_.emplace(key, std::move(entry)).first->second.packed;
 }

@@ -20,4 +20,15 @@ void ReloadableBuffer::reload() {
   data_ = memory_->data();
 }
 
+ElementsThere::ElementsThere(const Tensor& tensor) {
+  auto buffer = std::dynamic_pointer_cast<ReloadableBuffer>(tensor.buffer());
+  if (!buffer || buffer->is_there()) return;
+  buffer->reload();
+  was_away_ = std::move(buffer);
+}
+
+ElementsThere::~ElementsThere() {
+  if (was_away_) was_away_->release();
+}
+
 }  // namespace sardonyx

@@ -29,4 +29,16 @@ class ReloadableBuffer : public Buffer {
   std::shared_ptr<Buffer> memory_;
 };
 
+// While it lives, the elements of `tensor` are there; then they go again if they were away before.
+class ElementsThere {
+ public:
+  explicit ElementsThere(const Tensor& tensor);
+  ~ElementsThere();
+  ElementsThere(const ElementsThere&) = delete;
+  ElementsThere& operator=(const ElementsThere&) = delete;
+
+ private:
+  std::shared_ptr<ReloadableBuffer> was_away_;
+};
+
 }  // namespace sardonyx

@@ -24,6 +24,21 @@ TEST(ReloadableBuffer, reads_its_elements_as_often_as_they_are_wanted_again) {
   EXPECT_EQ(tensor.values<float>()[1], 2);
 }
 
+TEST(ElementsThere, lets_go_what_was_away) {
+  const auto buffer =
+      std::make_shared<ReloadableBuffer>(4, [](std::byte* to) { std::memset(to, 0, 4); });
+  const Tensor tensor(DType::kFloat, {1}, buffer);
+  { const ElementsThere there(tensor); }
+  EXPECT_TRUE(buffer->is_there());
+  buffer->release();
+  {
+    const ElementsThere there(tensor);
+    EXPECT_EQ(tensor.values<float>()[0], 0);
+  }
+  EXPECT_FALSE(buffer->is_there());
+  const ElementsThere of_others(Tensor::scalar(1.f));
+}
+
 TEST(ReloadableBuffer, that_can_not_be_read_stays_away) {
   bool is_gone = false;
   const auto buffer = std::make_shared<ReloadableBuffer>(4, [&](std::byte*) {

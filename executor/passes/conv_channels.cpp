@@ -4,6 +4,7 @@
 
 #include "executor/passes/match.h"
 #include "ir/ops/matmul.h"
+#include "ir/reloadable_buffer.h"
 
 namespace sardonyx::passes {
 namespace {
@@ -91,16 +92,15 @@ std::optional<ChannelLayer> channel_layer(const Graph& graph, const Node& node, 
   return found;
 }
 
-void absorb_channels(Graph& graph, Node& last, const ChannelLayer& layer,
-                     const std::vector<double>& scale, const std::vector<double>& shift) {
-  const ChannelOf channel_of(*layer.node, *layer.weights);
-  std::vector<Value*> inputs = layer.node->inputs;
-  inputs.resize(3);
-  const bool is_scaled = std::ranges::any_of(scale, [](double factor) { return factor != 1; });
-  if (is_scaled) {
-    Tensor weights = Tensor::allocate(DType::kFloat, layer.weights->shape());
-    const auto from = layer.weights->values<float>();
-    const auto to = weights.mutable_values<float>();
+namespace {
+
+// Weights with each channel times its factor. Where the weights can be read again, so can these.
+Tensor scaled(const Tensor& weights, const ChannelOf& channel_of,
+              const std::vector<double>& scale) {
+  const auto write = [weights, channel_of, scale](std::byte* out) {
+    const ElementsThere there(weights);
+    const auto from = weights.values<float>();
+    auto* to = reinterpret_cast<float*>(out);
     const auto run = static_cast<size_t>(channel_of.run_length());
     for (size_t begin = 0; begin < from.size(); begin += run) {
       const double factor = scale[static_cast<size_t>(channel_of(static_cast<int64_t>(begin)))];
@@ -108,7 +108,26 @@ void absorb_channels(Graph& graph, Node& last, const ChannelLayer& layer,
       for (size_t i = begin; i < end; ++i)
         to[i] = static_cast<float>(from[i] * factor);
     }
-    inputs[1] = graph.add_constant(inputs[1]->name, std::move(weights));
+  };
+  if (std::dynamic_pointer_cast<ReloadableBuffer>(weights.buffer())) {
+    return Tensor(DType::kFloat, weights.shape(),
+                  std::make_shared<ReloadableBuffer>(weights.bytes(), write));
+  }
+  Tensor result = Tensor::allocate(DType::kFloat, weights.shape());
+  write(static_cast<std::byte*>(result.raw()));
+  return result;
+}
+
+}  // namespace
+
+void absorb_channels(Graph& graph, Node& last, const ChannelLayer& layer,
+                     const std::vector<double>& scale, const std::vector<double>& shift) {
+  const ChannelOf channel_of(*layer.node, *layer.weights);
+  std::vector<Value*> inputs = layer.node->inputs;
+  inputs.resize(3);
+  const bool is_scaled = std::ranges::any_of(scale, [](double factor) { return factor != 1; });
+  if (is_scaled) {
+    inputs[1] = graph.add_constant(inputs[1]->name, scaled(*layer.weights, channel_of, scale));
   }
   std::vector<float> bias(layer.bias.size());
   for (size_t i = 0; i < bias.size(); ++i) {
