@@ -1,5 +1,8 @@
 // One op with hostile values: the reference ends well, and each provider's kernel gives what the
 // reference gives.
+#include <algorithm>
+#include <cmath>
+
 #include "ir/compare.h"
 #include "ir/evaluate.h"
 #include "ir/fuzz_ops.h"
@@ -51,6 +54,12 @@ bool all_tensors(const std::vector<Datum>& data) {
   return true;
 }
 
+// Where means are quantised, a tie falls one way in an exact sum and the other in a float one.
+bool are_one_apart(const Datum& got, const Datum& expected) {
+  const std::vector<double> a = got.tensor().to_doubles(), b = expected.tensor().to_doubles();
+  return std::ranges::equal(a, b, [](double x, double y) { return std::abs(x - y) <= 1; });
+}
+
 void check_kernel(const KernelEntry& entry, const OpDef& op, const Attrs& attrs,
                   const std::vector<Datum>& inputs, const std::vector<Datum>& expected) {
   std::vector<KernelTensor> in, out;
@@ -65,7 +74,7 @@ void check_kernel(const KernelEntry& entry, const OpDef& op, const Attrs& attrs,
   for (size_t i = 0; i < got.size(); ++i) {
     const Comparison same =
         compare(got[i], expected[i], {.rtol = 1e-3, .atol = 1e-4, .relative_to_max = 1e-4});
-    if (!same)
+    if (!same && !(op.name.starts_with("QLinear") && are_one_apart(got[i], expected[i])))
       fuzz::finding(text(entry.op, ", kernel ", entry.name, ", output ", i, ": ", same.reason));
   }
 }

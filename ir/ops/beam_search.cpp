@@ -4,6 +4,7 @@
 
 #include "ir/convert.h"
 #include "ir/ops/generation_search.h"
+#include "ir/run_control.h"
 
 namespace sardonyx::ops {
 namespace {
@@ -85,6 +86,7 @@ std::vector<Datum> beam_search(const EvalCall& call) {
     sums[static_cast<size_t>(entry * settings.beams)] = 0;
   BeamKeeper keeper(settings);
   for (;;) {
+    check_interrupted();
     to_log_probabilities(scores, vocabulary);
     search.apply(scores);
     for (int64_t i = 0; i < rows * vocabulary; ++i)

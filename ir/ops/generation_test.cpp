@@ -6,6 +6,7 @@
 #include "ir/ops/call_for_test.h"
 #include "ir/ops/contrib_body.h"
 #include "ir/ops/generation.h"
+#include "ir/run_control.h"
 
 namespace sardonyx::ops {
 namespace {
@@ -430,6 +431,9 @@ TEST(Generation, RefusesWhatDoesNotFit) {
             std::string::npos);
   EXPECT_NE(error({prompt, one(5), Datum(), Datum(), one(1)}, attrs).find("vocab_mask"),
             std::string::npos);
+  const RunControl control{std::make_shared<MemoryBudget>(size_t{1} << 20), std::nullopt, {}};
+  const ControlScope scope(control);
+  EXPECT_NE(error({prompt, one(INT32_MAX)}, attrs).find("memory limit"), std::string::npos);
   AttrMap wide = attrs;
   wide["vocab_size"] = int64_t{50};
   EXPECT_NE(error({prompt, one(5)}, wide).find("vocab_size"), std::string::npos);

@@ -6,6 +6,7 @@
 
 #include "ir/ops/generation_search.h"
 #include "ir/random.h"
+#include "ir/run_control.h"
 
 namespace sardonyx::ops {
 namespace {
@@ -16,8 +17,11 @@ template <typename Choose>
 Tensor search_words(Search& search, std::vector<float> scores, const Choose& choose) {
   const SearchAttrs& attrs = search.attrs;
   const auto padding = static_cast<int32_t>(attrs.pad_token_id);
+  // First of all, for max_length comes with the data: what it asks for may be too much.
+  Tensor out = Tensor::allocate(DType::kInt32, {search.batch, search.max_length});
   std::vector<bool> ended(static_cast<size_t>(search.batch), false);
   for (;;) {
+    check_interrupted();
     search.apply(scores);
     const std::vector<int32_t> words = choose(scores);
     for (size_t i = 0; i < words.size(); ++i) {
@@ -27,9 +31,13 @@ Tensor search_words(Search& search, std::vector<float> scores, const Choose& cho
     if (std::ranges::all_of(ended, std::identity()) || search.is_full()) break;
     scores = search.go_on({});
   }
-  for (std::vector<int32_t>& sequence : search.sequences)
-    sequence.resize(static_cast<size_t>(search.max_length), padding);
-  return as_tensor(search.sequences);
+  std::ranges::fill(out.mutable_values<int32_t>(), padding);
+  auto* row = out.mutable_values<int32_t>().data();
+  for (const std::vector<int32_t>& sequence : search.sequences) {
+    std::ranges::copy(sequence, row);
+    row += search.max_length;
+  }
+  return out;
 }
 
 }  // namespace
