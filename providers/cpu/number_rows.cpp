@@ -38,7 +38,8 @@ HWY_INLINE T join(T a, T b) {
       return static_cast<int32_t>(
           static_cast<int64_t>(static_cast<double>(a) / (b == 0 ? 1.0 : b)));
     else if constexpr (std::is_integral_v<T>)
-      return b == 0 || b == static_cast<T>(-1) ? static_cast<T>(W{0} - x) : static_cast<T>(a / b);
+      return b == 0 || (std::is_signed_v<T> && b == static_cast<T>(-1)) ? static_cast<T>(W{0} - x)
+                                                                        : static_cast<T>(a / b);
     else
       return a / b;
   }
