@@ -399,7 +399,12 @@ std::vector<Sample> gelu_samples() {
 }
 
 std::vector<Sample> shrink_samples() {
-  return joined(around_zero(), with_attributes(around_zero(), {{"lambd", 1.5f}, {"bias", 1.25f}}));
+  std::vector<Sample> samples = around_zero();
+  for (const float lambd : {1.5f, -0.5f}) {
+    for (Sample& sample : with_attributes(around_zero(), {{"lambd", lambd}, {"bias", 1.25f}}))
+      samples.push_back(std::move(sample));
+  }
+  return samples;
 }
 
 std::vector<Sample> prelu_samples() {

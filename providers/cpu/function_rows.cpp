@@ -68,8 +68,8 @@ HWY_INLINE V selu(V x, V gamma, V gamma_alpha) {
 
 HWY_INLINE V shrink(V x, V lambd, V bias) {
   const V inside = unless_nan(x, set(0));
-  const V below = hn::IfThenElse(hn::Lt(x, hn::Neg(lambd)), hn::Add(x, bias), inside);
-  return hn::IfThenElse(hn::Gt(x, lambd), hn::Sub(x, bias), below);
+  const V above = hn::IfThenElse(hn::Gt(x, lambd), hn::Sub(x, bias), inside);
+  return hn::IfThenElse(hn::Lt(x, hn::Neg(lambd)), hn::Add(x, bias), above);
 }
 
 HWY_INLINE V sign(V x) {
