@@ -136,7 +136,7 @@ TEST_F(StateFiles, BrokenSafetensorsAreRefused) {
 
 void put(std::string& out, uint64_t value, size_t bytes) {
   for (size_t i = 0; i < bytes; ++i)
-    out += static_cast<char>(value >> (8 * i) & 0xff);
+    out += i < sizeof value ? static_cast<char>(value >> (8 * i) & 0xff) : '\0';
 }
 
 std::string deflated(const std::string& data) {
