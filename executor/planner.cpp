@@ -333,11 +333,19 @@ Planner::Place Planner::output_place(const Kernel& kernel, size_t output, size_t
     const Place place = inputs[slot];
     if (place.root == kNoRoot || taken[slot] || input_bytes[slot] != bytes) continue;
     const Root& root = roots_[place.root];
-    if (root.kind != Root::Kind::kArena || root.has_strings || !is_free(place, bytes)) continue;
+    // Only in the first segment are all views of an entry known to be such.
+    const bool may_be_bound =
+        parent_.next_node == 0 && is_entry(place, bytes) && this->output(output) != kNoValue;
+    const bool is_arena = root.kind == Root::Kind::kArena && !root.has_strings;
+    if ((!is_arena && !may_be_bound) || !is_free(place, bytes)) continue;
     bool is_read_once = true;
     for (size_t other = 0; other < inputs.size(); ++other)
       is_read_once = is_read_once && (other == slot || !overlap(slot, other));
     if (!is_read_once || !kernel.may_alias(output, slot)) continue;
+    if (may_be_bound) {
+      in_place_.push_back({this->output(output), root.owner});
+      continue;
+    }
     taken[slot] = true;
     return place;
   }
@@ -353,6 +361,12 @@ bool Planner::is_free(Place place, size_t bytes) const {
     return extent.last_use > node_index_ && extent.offset < place.offset + bytes &&
            place.offset < extent.offset + extent.bytes;
   });
+}
+
+// All elements of a value that was there before the segment.
+bool Planner::is_entry(Place place, size_t bytes) const {
+  const Root& root = roots_[place.root];
+  return root.kind == Root::Kind::kEntry && place.offset == 0 && root.bytes == bytes;
 }
 
 size_t Planner::new_root(Root root) {

@@ -75,6 +75,7 @@ class Planner {
                      const std::vector<Place>& inputs, const std::vector<size_t>& input_bytes,
                      std::vector<bool>& taken);
   bool is_free(Place place, size_t bytes) const;
+  bool is_entry(Place place, size_t bytes) const;
   Place place_for(ValueId value, const LayoutPtr& layout);
   Place reorder(ValueId value, const LayoutPtr& to);
   size_t new_root(Root root);
@@ -111,6 +112,12 @@ class Planner {
   SymbolicValues::Sizes sizes_;
   std::vector<std::vector<Representation>> representations_;
   std::vector<Root> roots_;
+  // A value that may be made over one that was there before the segment, if the caller binds both
+  // to one place.
+  struct InPlace {
+    ValueId made, from;
+  };
+  std::vector<InPlace> in_place_;
   std::vector<size_t> scratch_bytes_;      // by step
   std::optional<WeightUses> weight_uses_;  // set where weights may be let go
   size_t node_index_ = 0;

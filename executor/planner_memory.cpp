@@ -73,6 +73,12 @@ Allocation Planner::allocation_of(const Root& root) const {
     allocation.values.push_back(
         {extent.value, known.type.dtype, *known.shape, output_index(extent.value), extent.offset});
   }
+  for (const InPlace& pair : in_place_) {
+    const bool fills = std::ranges::any_of(root.extents, [&](const Extent& extent) {
+      return extent.value == pair.made && extent.offset == 0 && extent.bytes == root.bytes;
+    });
+    if (fills) allocation.in_place.push_back(pair.from);
+  }
   if (root.has_strings) allocation.strings = element_count(*known(root.owner).shape);
   return allocation;
 }

@@ -13,7 +13,7 @@ class CopyKernel : public Kernel {
  public:
   explicit CopyKernel(size_t bytes) : bytes_(bytes) {}
   void run(const KernelArgs& args) const override {
-    std::memcpy(args.outputs[0], args.inputs[0], bytes_);
+    if (args.inputs[0] != args.outputs[0]) std::memcpy(args.outputs[0], args.inputs[0], bytes_);
   }
 
  private:
@@ -85,9 +85,13 @@ bool Planner::plan_concat(const Node& node, const std::vector<InferOutput>& infe
   bool any = false;
   for (size_t i = 0; i < shapes.size(); ++i)
     any = any || (bytes_of(i) > 0 && can_become_part(input(i), bytes_of(i)));
-  if (!any) return false;
-
   const ValueId whole = output(0);
+  // The output may be bound to where the first input lies already.
+  const bool goes_on = output_index(whole) >= 0 && bytes_of(0) > 0 && !known(input(0)).constant &&
+                       is_entry(place_for(input(0), nullptr), bytes_of(0));
+  if (!any && !goes_on) return false;
+  if (goes_on) in_place_.push_back({whole, input(0)});
+
   set_typed(whole, inferred[0].type);
   Root made;
   made.bytes = plain_bytes(whole);

@@ -70,6 +70,12 @@ void drop_large(const Segment& segment, Segment::Frame& frame) {
   }
 }
 
+bool overlap(const Tensor& a, const Tensor& b) {
+  const auto* first = static_cast<const std::byte*>(a.raw());
+  const auto* second = static_cast<const std::byte*>(b.raw());
+  return first < second + b.bytes() && second < first + a.bytes();
+}
+
 void copy_into(const Tensor& from, const Tensor& to) {
   if (from.dtype() == DType::kString) {
     std::copy_n(static_cast<const std::string*>(from.raw()), from.count(),
@@ -250,21 +256,54 @@ void Program::run_into(std::span<const Datum> inputs, std::span<const Datum> cap
     if (captures[i].defined()) state->refer(capture_ids_[i], &captures[i]);
   }
   run_segments(*state, profile, nullptr);
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const Datum* result = state->values[output_ids_[i]];
-    if (result && result->is_tensor() && outputs[i].is_tensor() &&
-        result->tensor().raw() == outputs[i].tensor().raw() &&
-        result->tensor().shape() == outputs[i].tensor().shape())
-      continue;
-    const bool fits = result && result->is_tensor() && outputs[i].is_tensor() &&
-                      outputs[i].tensor().dtype() == result->tensor().dtype() &&
-                      outputs[i].tensor().shape() == result->tensor().shape();
-    if (fits)
-      copy_into(result->tensor(), outputs[i].tensor());
-    else
-      outputs[i] = result ? *result : Datum();
-  }
+  take_outputs(*state, outputs);
   return_state(std::move(state));
+}
+
+// What was not computed in the caller's buffer is copied there or handed out.
+void Program::take_outputs(const RunState& state, std::span<Datum> outputs) const {
+  const auto result = [&](size_t i) -> const Tensor* {
+    const Datum* datum = state.values[output_ids_[i]];
+    return datum && datum->is_tensor() ? &datum->tensor() : nullptr;
+  };
+  // Output i is the caller's, and the result fits.
+  const auto is_bound = [&](size_t i) {
+    return result(i) && outputs[i].is_tensor() &&
+           outputs[i].tensor().dtype() == result(i)->dtype() &&
+           outputs[i].tensor().shape() == result(i)->shape();
+  };
+  const auto is_there = [&](size_t i) {
+    return is_bound(i) && outputs[i].tensor().raw() == result(i)->raw();
+  };
+  // A result may lie in an input whose memory another output is to be copied to.
+  const auto is_at_risk = [&](size_t i) {
+    if (!result(i) || is_there(i)) return false;
+    for (size_t other = 0; other < outputs.size(); ++other) {
+      const bool is_copied = other != i && is_bound(other) && !is_there(other);
+      if (is_copied && overlap(*result(i), outputs[other].tensor())) return true;
+    }
+    return false;
+  };
+  std::vector<std::pair<size_t, Tensor>> saved;  // nothing is allocated where there are none
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (is_at_risk(i)) saved.emplace_back(i, result(i)->clone());
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const bool is_saved =
+        std::ranges::any_of(saved, [&](const auto& entry) { return entry.first == i; });
+    if (is_saved || is_there(i)) continue;
+    const Datum* datum = state.values[output_ids_[i]];
+    if (is_bound(i))
+      copy_into(*result(i), outputs[i].tensor());
+    else
+      outputs[i] = datum ? *datum : Datum();
+  }
+  for (auto& [i, tensor] : saved) {
+    if (is_bound(i))
+      copy_into(tensor, outputs[i].tensor());
+    else
+      outputs[i] = std::move(tensor);
+  }
 }
 
 std::vector<std::shared_ptr<const Segment>> Program::segments_for(std::span<const Datum> inputs) {
@@ -383,9 +422,20 @@ const Datum* Program::bound_buffer(const Allocation& allocation, const RunState&
     const bool fits = bound.is_tensor() && bound.tensor().dtype() == held.dtype &&
                       bound.tensor().shape() == held.shape &&
                       bound.tensor().bytes() == allocation.bytes;
-    if (fits) return &bound;
+    if (fits && may_be_written(bound.tensor(), allocation, state)) return &bound;
   }
   return nullptr;
+}
+
+// Nobody needs what lies there: no input, or only one that the allocation may be made over.
+bool Program::may_be_written(const Tensor& bound, const Allocation& allocation,
+                             const RunState& state) const {
+  return std::ranges::all_of(input_ids_, [&](ValueId input) {
+    const Datum* datum = state.values[input];
+    if (!datum || !datum->is_tensor() || !overlap(bound, datum->tensor())) return true;
+    return bound.raw() == datum->tensor().raw() &&
+           std::ranges::find(allocation.in_place, input) != allocation.in_place.end();
+  });
 }
 
 void Program::allocate(const Segment& segment, Segment::Frame& frame, RunState& state) {

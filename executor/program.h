@@ -82,6 +82,9 @@ class Program {
                    std::vector<NodeTiming>* profile);
   void refer_to_aliases(const Segment& segment, Segment::Frame& frame, RunState& state);
   const Datum* bound_buffer(const Allocation& allocation, const RunState& state) const;
+  bool may_be_written(const Tensor& bound, const Allocation& allocation,
+                      const RunState& state) const;
+  void take_outputs(const RunState& state, std::span<Datum> outputs) const;
   static void lay_into(const Tensor& bound, const Allocation& allocation, std::span<Datum> made);
   void make_anew(const Allocation& allocation, std::shared_ptr<Buffer>& buffer,
                  std::span<Datum> made) const;

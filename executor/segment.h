@@ -83,6 +83,9 @@ struct Allocation {
   };
   std::vector<Held> values;  // those in it that the run needs as whole values
   std::vector<PointerAt> pointers;
+  // Values that are there when the segment starts, each of which may lie where this begins: it is
+  // what this is made of, and nobody misses what is written over it.
+  std::vector<ValueId> in_place;
 };
 
 struct Segment {

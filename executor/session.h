@@ -104,7 +104,10 @@ class Session {
   std::vector<Datum> run(std::span<const Datum> inputs, const RunOptions& options = {}) const;
   // Writes tensor outputs into buffers of the caller's where a slot of `outputs` is a tensor of the
   // right type and shape; other slots are set to fresh values. With all slots bound, a repeated run
-  // allocates nothing.
+  // allocates nothing. A buffer may lie in the memory of an input, which is then overwritten. Where
+  // both begin at one place, and the output is the input with something done to it that its op can
+  // do in place (TensorScatter, an elementwise op) or with something appended to it (Concat along
+  // the first axis that is not 1), nothing is copied; else the output is computed apart first.
   void run_into(std::span<const Datum> inputs, std::span<Datum> outputs,
                 const RunOptions& options = {}) const;
   // Any values of the model by name, in the order of `names`; those that passes have removed are

@@ -167,7 +167,9 @@ SX_API sx_status sx_binding_set_string_input(sx_binding* binding, size_t index, 
 SX_API sx_status sx_binding_clear_input(sx_binding* binding, size_t index);
 /* Binds memory that runs write the output into if it comes with this type and these dims; where it
  * does not, it is put into memory of the library's. With all outputs bound and the shapes as the
- * run before, a run allocates nothing. The memory must not be that of an input. */
+ * run before, a run allocates nothing. It may be the memory of an input, which is then overwritten:
+ * a cache that TensorScatter writes to, or that Concat appends to, stays where it is and is not
+ * copied if both begin at one place. */
 SX_API sx_status sx_binding_set_output(sx_binding* binding, size_t index, sx_dtype dtype,
                                        const int64_t* dims, size_t rank, void* data, size_t size);
 /* Leaves the output to the library again. */

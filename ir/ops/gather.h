@@ -45,6 +45,11 @@ struct TensorScatterAttrs {
                       field("mode", &TensorScatterAttrs::mode)};
   }
 };
+// Writes TensorScatter's update into `cache`, which holds past_cache. `starts` is omitted or one
+// int64 for each batch; throws kInvalidArgument where one is out of range, before anything is
+// written.
+void write_cache_update(const TensorScatterAttrs& attrs, const TensorView& update,
+                        const TensorView& starts, const TensorView& cache);
 
 struct OneHotAttrs {
   int64_t axis = -1;

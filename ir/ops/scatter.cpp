@@ -256,38 +256,10 @@ void infer_tensor_scatter(InferContext& c) {
   c.set(0, c.type(0));
 }
 
-// The cache seen as [batch, middle, steps, inner]: per batch, update's steps go to start, start + 1
-// ... of the axis.
 void run_tensor_scatter(const KernelCall& call) {
-  const auto& attrs = call.attrs<TensorScatterAttrs>();
   copy_data(call);
-  const TensorView& update = call.inputs[1];
-  const TensorView& out = call.outputs[0];
-  const size_t axis = axis_of(attrs.axis, out.rank());
-  const AxisSplit cache = split_at(out.shape, axis);
-  const int64_t steps = update.shape[axis];
-  const int64_t batches = out.shape[0];
-  if (batches == 0 || cache.size == 0) return;
-  const int64_t middle = cache.outer / batches;
-  const bool circular = attrs.mode == "circular";
-  for (int64_t b = 0; b < batches; ++b) {
-    check_interrupted();
-    int64_t start = call.has(2) ? indices_of(call.inputs[2])[static_cast<size_t>(b)] : 0;
-    if (start < 0 || (!circular && start > cache.size - steps)) {
-      fail(ErrorCode::kInvalidArgument, "write_indices: element ", b, " is ", start,
-           ", expected 0 to ", cache.size - steps, " for a cache of ", cache.size,
-           " and an update of ", steps);
-    }
-    if (circular) start %= cache.size;
-    const int64_t head = std::min(steps, cache.size - start);  // up to the end of the ring
-    for (int64_t m = b * middle; m < (b + 1) * middle; ++m) {
-      const int64_t from = m * steps * cache.inner;
-      const int64_t to = m * cache.size * cache.inner;
-      copy_run(out.dtype, update.raw, from, out.raw, to + start * cache.inner, head * cache.inner);
-      copy_run(out.dtype, update.raw, from + head * cache.inner, out.raw, to,
-               (steps - head) * cache.inner);
-    }
-  }
+  write_cache_update(call.attrs<TensorScatterAttrs>(), call.inputs[1],
+                     call.has(2) ? call.inputs[2] : TensorView{}, call.outputs[0]);
 }
 
 // ---- Samples and rows
@@ -356,6 +328,42 @@ const OpDef kOps[] = {
 };
 
 }  // namespace
+
+// The cache seen as [batch, middle, steps, inner]: per batch, update's steps go to start, start + 1
+// ... of the axis.
+void write_cache_update(const TensorScatterAttrs& attrs, const TensorView& update,
+                        const TensorView& starts, const TensorView& cache) {
+  const size_t axis = axis_of(attrs.axis, cache.rank());
+  const AxisSplit split = split_at(cache.shape, axis);
+  const int64_t steps = update.shape[axis];
+  const int64_t batches = cache.shape[0];
+  if (batches == 0 || split.size == 0) return;
+  const bool circular = attrs.mode == "circular";
+  const auto start_of = [&](int64_t b) {
+    return starts ? indices_of(starts)[static_cast<size_t>(b)] : 0;
+  };
+  for (int64_t b = 0; b < batches; ++b) {
+    const int64_t start = start_of(b);
+    if (start >= 0 && (circular || start <= split.size - steps)) continue;
+    fail(ErrorCode::kInvalidArgument, "write_indices: element ", b, " is ", start,
+         ", expected 0 to ", split.size - steps, " for a cache of ", split.size,
+         " and an update of ", steps);
+  }
+  const int64_t middle = split.outer / batches;
+  for (int64_t b = 0; b < batches; ++b) {
+    check_interrupted();
+    const int64_t start = start_of(b) % split.size;
+    const int64_t head = std::min(steps, split.size - start);  // up to the end of the ring
+    for (int64_t m = b * middle; m < (b + 1) * middle; ++m) {
+      const int64_t from = m * steps * split.inner;
+      const int64_t to = m * split.size * split.inner;
+      copy_run(cache.dtype, update.raw, from, cache.raw, to + start * split.inner,
+               head * split.inner);
+      copy_run(cache.dtype, update.raw, from + head * split.inner, cache.raw, to,
+               (steps - head) * split.inner);
+    }
+  }
+}
 
 Reduction reduction_named(const std::string& name) {
   if (name == "none") return Reduction::kNone;

@@ -28,6 +28,7 @@ const Provider& cpu_provider() {
                             cpu::attention_entries(),
                             cpu::thin_product_entries(),
                             cpu::linear_model_entries(),
+                            cpu::cache_entries(),
                             cpu::function_entries(),
                             cpu::number_entries()})
       all.insert(all.end(), part.begin(), part.end());

@@ -1,0 +1,189 @@
+// Outputs that are bound to memory of inputs.
+#include <gtest/gtest.h>
+
+#include "executor/allocation_count.h"
+#include "executor/session.h"
+#include "ir/evaluate.h"
+#include "ir/sample_inputs.h"
+
+namespace sardonyx {
+namespace {
+
+Tensor drawn(Shape shape, uint64_t seed = 1) {
+  return drawn_tensor(DType::kFloat, shape, -2, 2, seed);
+}
+
+struct Built {
+  Model model;
+  GraphEmitter e{*model.graph};
+  Val input(const char* name, DType dtype, const Shape& shape) {
+    return GraphEmitter::wrap(model.graph->add_input(name, Type::tensor(dtype, to_dims(shape))));
+  }
+  Val input(const char* name, const Shape& shape) { return input(name, DType::kFloat, shape); }
+  Val concat(std::vector<Val> parts, int64_t axis) {
+    return e.call_many("Concat", parts, {{"axis", axis}}, 1)[0];
+  }
+  void output(const Val& value) { model.graph->add_output(GraphEmitter::unwrap(value)); }
+};
+
+// Elements `shape` of `memory` from `first` on.
+Tensor part(const Tensor& memory, Shape shape, size_t first = 0) {
+  return Tensor(memory.dtype(), std::move(shape), memory.buffer(), first * sizeof(float));
+}
+
+// Runs with `inputs` and writes into `outputs`, some of which lie in inputs; all results must be as
+// the reference has them.
+void run_and_compare(Built& built, const std::vector<Datum>& inputs, std::vector<Datum> outputs) {
+  std::vector<Datum> copies;
+  for (const Datum& input : inputs)
+    copies.emplace_back(input.tensor().clone());
+  const std::vector<Datum> expected = evaluate(*built.model.graph, copies);
+  const Session session(std::move(built.model));
+  session.run(copies);  // the plan does not depend on what is bound
+  const std::vector<Datum> given = outputs;
+  session.run_into(inputs, outputs);
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(outputs[i].tensor().to_doubles(), expected[i].tensor().to_doubles())
+        << "output " << i << '\n'
+        << session.plan_text(copies);
+    if (!given[i].defined()) continue;
+    EXPECT_EQ(outputs[i].tensor().raw(), given[i].tensor().raw());
+  }
+}
+
+// Nothing is computed apart: that would need a buffer.
+void expect_in_place(Built& built, const std::vector<Datum>& inputs, std::vector<Datum> outputs) {
+  const Session session(std::move(built.model));
+  session.run_into(inputs, outputs);
+  const AllocationCount count;
+  session.run_into(inputs, outputs);
+  EXPECT_EQ(count.own(), 0u) << session.plan_text(inputs);
+}
+
+struct Scatter : Built {
+  Val past = input("past", {2, 3, 8, 4});
+  Val update = input("update", {2, 3, 1, 4});
+  Val starts = input("starts", DType::kInt64, {2});
+  Val present = e.call("TensorScatter", {past, update, starts});
+  Tensor memory = drawn({2, 3, 8, 4});
+  std::vector<Datum> inputs{memory, drawn({2, 3, 1, 4}, 2), Tensor::vector<int64_t>({5, 2})};
+};
+
+TEST(InPlace, a_cache_that_is_scattered_to_stays_where_it_is) {
+  Scatter built;
+  built.output(built.present);
+  built.output(built.e.call("Neg", {built.present}));
+  run_and_compare(built, built.inputs, {built.memory, {}});
+}
+
+TEST(InPlace, only_the_update_of_a_cache_is_copied) {
+  Scatter built;
+  built.output(built.present);
+  expect_in_place(built, built.inputs, {built.memory});
+}
+
+TEST(InPlace, a_cache_that_is_read_later_is_kept_until_then) {
+  Scatter built;
+  built.output(built.present);
+  built.output(built.e.call("Sub", {built.present, built.past}));
+  run_and_compare(built, built.inputs, {built.memory, {}});
+}
+
+TEST(InPlace, a_view_of_the_cache_that_is_read_later_is_kept_as_well) {
+  Scatter built;
+  const Val view = built.e.call("Reshape", {built.past, built.e.int64s({6, 32})});
+  built.output(built.present);
+  built.output(built.e.call("Neg", {view}));
+  built.output(view);
+  run_and_compare(built, built.inputs, {built.memory, {}, Tensor::zeros(DType::kFloat, {6, 32})});
+}
+
+TEST(InPlace, a_wrong_index_leaves_the_cache_as_it_was) {
+  Scatter built;
+  built.output(built.present);
+  const Session session(std::move(built.model));
+  const Tensor before = built.memory.clone();
+  built.inputs[2] = Tensor::vector<int64_t>({0, 8});
+  std::vector<Datum> outputs{built.memory};
+  EXPECT_THROW(session.run_into(built.inputs, outputs), Error);
+  EXPECT_TRUE(built.memory == before);
+}
+
+// Past and present begin at one place; there is room behind the past.
+struct Append : Built {
+  Val past = input("past", {1, 3, 2, 4});
+  Val fresh = input("fresh", {1, 1, 2, 4});
+  Tensor memory = drawn({64});
+  std::vector<Datum> inputs{part(memory, {1, 3, 2, 4}), drawn({1, 1, 2, 4}, 2)};
+};
+
+TEST(InPlace, a_cache_that_is_appended_to_stays_where_it_is) {
+  Append built;
+  const Val present = built.concat({built.past, built.fresh}, 1);
+  built.output(present);
+  built.output(built.e.call("Relu", {built.past}));
+  built.output(built.e.call("Neg", {present}));
+  run_and_compare(built, built.inputs, {part(built.memory, {1, 4, 2, 4}), {}, {}});
+}
+
+TEST(InPlace, only_what_is_appended_to_a_cache_is_copied) {
+  Append built;
+  built.output(built.concat({built.past, built.fresh}, 1));
+  expect_in_place(built, built.inputs, {part(built.memory, {1, 4, 2, 4})});
+}
+
+TEST(InPlace, what_is_appended_may_be_computed) {
+  Append built;
+  const Val fresh = built.e.call("Relu", {built.fresh});
+  built.output(built.concat({built.past, fresh}, 1));
+  run_and_compare(built, built.inputs, {part(built.memory, {1, 4, 2, 4})});
+}
+
+TEST(InPlace, a_cache_that_is_put_behind_is_copied) {
+  Append built;
+  built.output(built.concat({built.fresh, built.past}, 1));
+  run_and_compare(built, built.inputs, {part(built.memory, {1, 4, 2, 4})});
+}
+
+TEST(InPlace, a_cache_with_dims_before_the_axis_is_copied) {
+  Append built;
+  const Val present = built.concat({built.past, built.e.call("Relu", {built.past})}, 2);
+  built.output(present);
+  built.output(built.e.call("Neg", {built.fresh}));
+  run_and_compare(built, built.inputs, {part(built.memory, {1, 3, 4, 4}), {}});
+}
+
+TEST(InPlace, outputs_that_overlap_an_input_otherwise_are_computed_apart) {
+  for (const size_t first : {0u, 3u, 8u}) {
+    Append built;
+    built.output(built.e.call("Relu", {built.past}));
+    built.output(built.e.call("Neg", {built.past}));
+    run_and_compare(built, built.inputs, {part(built.memory, {1, 3, 2, 4}, first), {}});
+  }
+}
+
+TEST(InPlace, an_elementwise_op_may_write_over_its_input) {
+  Append built;
+  built.output(built.e.call("Neg", {built.past}));
+  built.output(built.e.call("Relu", {built.fresh}));
+  run_and_compare(built, built.inputs, {part(built.memory, {1, 3, 2, 4}), {}});
+}
+
+TEST(InPlace, an_input_that_is_handed_out_is_saved_from_what_is_written_over_it) {
+  Append built;
+  built.output(built.e.call("Identity", {built.past}));
+  built.output(built.e.call("Neg", {built.past}));
+  run_and_compare(built, built.inputs, {{}, part(built.memory, {1, 3, 2, 4})});
+}
+
+TEST(InPlace, inputs_may_change_places) {
+  Built built;
+  const Val a = built.input("a", {5}), b = built.input("b", {5});
+  built.output(built.e.call("Identity", {b}));
+  built.output(built.e.call("Identity", {a}));
+  const Tensor first = drawn({5}, 1), second = drawn({5}, 2);
+  run_and_compare(built, {first, second}, {first, second});
+}
+
+}  // namespace
+}  // namespace sardonyx
