@@ -215,6 +215,95 @@ Prepared build(const Problem& problem, const KernelRequest& request, const Primi
   return builder.finish(primitive.implementation());
 }
 
+// Winograd's algorithm holds the whole picture transformed, several times its own size. Where that
+// is more than kMostScratch the picture is computed in strips of rows, which are copied out and in.
+constexpr size_t kMostScratch = size_t{128} << 20;
+constexpr size_t kStripScratch = size_t{40} << 20;
+constexpr int64_t kTileRows = 4;  // that are transformed together
+
+struct Strip {
+  Primitive primitive;
+  Desc src, dst;  // within the whole
+};
+
+// Rows [begin, end) of the output of a dense 3x3 window.
+std::optional<Strip> strip_of(const Problem& problem, const Primitive& whole, int64_t begin,
+                              int64_t end) {
+  constexpr size_t kRows = 2;  // the dim of rows
+  const int64_t top = begin - problem.spec.pads_begin[0], bottom = top + end - begin + 2;
+  Extents src = whole.src().dims(), dst = whole.dst().dims();
+  Extents src_at(src.size(), 0), dst_at(dst.size(), 0);
+  src_at[kRows] = std::max<int64_t>(top, 0);
+  dst_at[kRows] = begin;
+  const int64_t last = std::min(bottom, src[kRows]);
+  ConvolutionSpec spec = problem.spec;
+  spec.pads_begin[0] = src_at[kRows] - top;
+  spec.pads_end[0] = bottom - last;
+  src[kRows] = last - src_at[kRows];
+  dst[kRows] = end - begin;
+  const auto src_form = same_format(whole.src(), src), dst_form = same_format(whole.dst(), dst);
+  if (src[kRows] <= 0 || !src_form || !dst_form) return std::nullopt;
+  spec.src = *src_form, spec.dst = *dst_form;
+  spec.weights = whole.weights();
+  const MaybePrimitive primitive = make_primitive(problem, spec, Residual::kNone);
+  if (!primitive || primitive->is_reference()) return std::nullopt;
+  return Strip{*primitive, whole.src().submemory_desc(src, src_at),
+               whole.dst().submemory_desc(dst, dst_at)};
+}
+
+// None where the whole is small enough, or oneDNN has no strips of this form.
+std::vector<Strip> strips_of(const Problem& problem, const Primitive& whole) {
+  const size_t scratch = whole.scratchpad().get_size();
+  if (problem.spec.method != algorithm::convolution_winograd || scratch <= kMostScratch) return {};
+  const int64_t rows = whole.dst().dims()[2];
+  const int64_t share = rows * static_cast<int64_t>(kStripScratch) / static_cast<int64_t>(scratch);
+  const int64_t height = std::max<int64_t>(share / kTileRows, 1) * kTileRows;
+  std::vector<Strip> strips;
+  for (int64_t begin = 0; begin < rows; begin += height) {
+    auto strip = strip_of(problem, whole, begin, std::min(begin + height, rows));
+    if (!strip) return {};
+    strips.push_back(std::move(*strip));
+  }
+  return strips;
+}
+
+Prepared build_strips(const Problem& problem, const KernelRequest& request, const Primitive& whole,
+                      const std::vector<Strip>& strips) {
+  using Place = ProgramBuilder::Place;
+  ProgramBuilder builder(request);
+  builder.require_layout(0, whole.src());
+  const Place dst = builder.output(0, whole.dst());
+  const Place weights = builder.weights(1, problem.stored_weights, whole.weights());
+  std::optional<Place> bias;
+  if (problem.has_bias) bias = builder.input(2, problem.spec.bias);
+  // One piece of memory for all, as large as the largest wants it.
+  const auto shared = [&](const auto& desc_of_strip) {
+    const Strip& largest = *std::ranges::max_element(
+        strips, {}, [&](const Strip& strip) { return desc_of_strip(strip.primitive).get_size(); });
+    return builder.scratch(desc_of_strip(largest.primitive));
+  };
+  const Place rows = shared([](const Primitive& primitive) { return primitive.src(); });
+  const Place results = shared([](const Primitive& primitive) { return primitive.dst(); });
+  const Place pad = shared([](const Primitive& primitive) { return primitive.scratchpad(); });
+  for (const auto& [primitive, src_part, dst_part] : strips) {
+    const Place src = builder.scratch_as(rows, primitive.src());
+    const Place made = builder.scratch_as(results, primitive.dst());
+    builder.copy(builder.input_as(0, src_part), src);
+    ProgramBuilder::Args args{
+        {DNNL_ARG_SRC, src}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_DST, made}};
+    if (bias) args.emplace_back(DNNL_ARG_BIAS, *bias);
+    args.emplace_back(DNNL_ARG_SCRATCHPAD, builder.scratch_as(pad, primitive.scratchpad()));
+    builder.step(primitive, args);
+    builder.copy(made, builder.output_as(0, dst_part));
+  }
+  for (const PostOp& op : problem.afterwards) {
+    const MaybePrimitive last = eltwise(op.op, op.alpha, op.beta, whole.dst(), attributes());
+    if (!last) return Prepared::refuse("oneDNN has no such elementwise operation");
+    builder.step(*last, {{DNNL_ARG_SRC, dst}, {DNNL_ARG_DST, dst}});
+  }
+  return builder.finish(whole.implementation() + " in strips");
+}
+
 // The layouts are fixed by the primitive without residual, so that both programs have the same.
 Prepared build_with_residual(const Problem& problem, const KernelRequest& request,
                              const Primitive& bare) {
@@ -246,6 +335,8 @@ Prepared prepare(const KernelRequest& request, const ops::ConvAttrs& attrs,
   if (!bare) bare = choose_layouts(problem);
   if (!bare) return Prepared::refuse("oneDNN has no convolution of this form");
   if (request.has(3)) return build_with_residual(problem, request, *bare);
+  const std::vector<Strip> strips = strips_of(problem, *bare);
+  if (!strips.empty()) return build_strips(problem, request, *bare, strips);
   return build(problem, request, *bare, Residual::kNone);
 }
 

@@ -249,6 +249,13 @@ Place ProgramBuilder::scratch(const Desc& desc) {
   return parts_->places.size() - 1;
 }
 
+Place ProgramBuilder::scratch_as(Place place, const Desc& desc) {
+  const PlaceInfo& info = parts_->places[place];
+  SARDONYX_CHECK(info.source == Source::kScratch && desc.get_size() <= info.desc.get_size());
+  parts_->places.push_back({Source::kScratch, info.index, desc});
+  return parts_->places.size() - 1;
+}
+
 Place ProgramBuilder::output(size_t index, const Desc& given) {
   if (layouts_ || is_row_major(given)) {
     if (layouts_) output_layouts_[index] = layout_of(name_(given));
@@ -276,7 +283,8 @@ void ProgramBuilder::copy(Place from, Place to) {
 }
 
 void ProgramBuilder::step(const Primitive& primitive, Args args) {
-  if (primitive.scratchpad().get_size() > 0) {
+  const auto is_given = [](const auto& arg) { return arg.first == DNNL_ARG_SCRATCHPAD; };
+  if (primitive.scratchpad().get_size() > 0 && std::ranges::none_of(args, is_given)) {
     args.emplace_back(DNNL_ARG_SCRATCHPAD, scratch(primitive.scratchpad()));
   }
   parts_->steps.push_back({primitive, std::move(args)});

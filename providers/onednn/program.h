@@ -50,9 +50,12 @@ class ProgramBuilder {
   Place output_as(size_t index, const Desc& stored);
   Place constant(const Desc& desc, std::shared_ptr<const Buffer> values);
   Place scratch(const Desc& desc);
+  // The same memory as scratch place `place`, which must be as large, seen as `desc`.
+  Place scratch_as(Place place, const Desc& desc);
 
   // A step that copies elements from one place to another.
   void copy(Place from, Place to);
+  // Adds scratch memory for the primitive where `args` has no DNNL_ARG_SCRATCHPAD.
   void step(const Primitive& primitive, Args args);
   // `output` may be written over `input`.
   void allow_alias(size_t output, size_t input) { aliases_.emplace_back(output, input); }

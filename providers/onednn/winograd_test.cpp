@@ -107,6 +107,35 @@ TEST(Winograd, errs_at_most_four_times_as_much_as_the_direct_sum) {
   }
 }
 
+// Strips of rows give what the whole would, whatever they end with.
+TEST(Winograd, of_a_large_picture_is_computed_in_strips) {
+  for (const Example& e : {Example{128, 64, 500, 170}, Example{64, 128, 501, 171, "Elu", {0.5f}}}) {
+    const std::vector<Tensor> inputs = inputs_of(e);
+    const OpDef& op = op_named("sardonyx::FusedConv");
+    std::vector<Tensor> results;
+    for (const bool allowed : {false, true}) {
+      AttrMap attrs = attrs_of(e);
+      attrs["allows_winograd"] = int64_t{allowed};
+      RunOptions options;
+      options.layouts = true;
+      options.constants = 0b110;
+      PreparedRun made(op, Attrs::parse(*op.attrs, attrs), inputs,
+                       {Type::tensor(DType::kFloat, to_dims({1, e.out, e.height, e.width}))},
+                       options);
+      made.run();
+      results.push_back(made.outputs()[0]);
+      const std::string& implementation = made.prepared().implementation;
+      if (is_winograd(implementation)) {
+        EXPECT_TRUE(implementation.ends_with("in strips")) << implementation;
+        EXPECT_LT(made.prepared().kernel->scratch_bytes(), size_t{96} << 20);
+      }
+    }
+    const auto direct = results[0].values<float>(), strips = results[1].values<float>();
+    for (size_t i = 0; i < direct.size(); ++i)
+      ASSERT_NEAR(strips[i], direct[i], 2e-5f) << e.height << " x " << e.width << " at " << i;
+  }
+}
+
 TEST(Winograd, is_left_alone_where_it_gains_nothing) {
   const std::vector<Example> examples = {{64, 64, 7, 7}, {16, 16, 28, 28}};
   for (const Example& e : examples) {
