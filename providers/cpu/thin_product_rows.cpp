@@ -22,14 +22,15 @@ constexpr size_t kRowsAtOnce = 4;
 constexpr size_t depth_at_once(size_t rows) {
   return std::min<size_t>(8, (kRegisters - 2 - rows) / rows);
 }
-// These columns of the rows of b that are read now, and of those that are fetched for later, stay
-// in a level-2 cache together.
-constexpr size_t kColumnsAtOnce = 8192;
+// What is written for so many columns stays in a level-2 cache until the next rows of b are read.
+constexpr size_t kSumsAtOnce = size_t{1} << 16;
 // From this size on b is likely to come from memory. What is read next then comes too late unless
 // it is asked for, since the hardware foresees the rest of a row, but no other row. Below, only
 // where rows begin.
 constexpr size_t kLeastFetched = size_t{1} << 19;
 constexpr size_t kFetchedBeginning = 128;
+// Of wider rows there is no room for the next ones in that cache.
+constexpr size_t kMostFetched = 8192;
 
 // Adds a[row + r][k] * b[k][column] for first <= k < first + kDepth to the sums in `out`, which
 // begin with k = 0, for columns from `column` on as far as whole vectors reach. Returns where they
@@ -114,9 +115,11 @@ HWY_INLINE void in_groups(size_t rows, const Group& group) {
 void MultiplyThin(const ThinProduct& p) {
   // All rows go through the same rows of b before others are read.
   const size_t together = depth_at_once(std::min(p.rows, kRowsAtOnce));
-  const size_t fetched = p.depth * p.columns >= kLeastFetched ? p.columns : kFetchedBeginning;
-  for (size_t begin = 0; begin < p.columns; begin += kColumnsAtOnce) {
-    const size_t end = std::min(p.columns, begin + kColumnsAtOnce);
+  const size_t wide = std::max<size_t>(1, kSumsAtOnce / p.rows);
+  const bool fetches = p.depth * p.columns >= kLeastFetched && p.columns <= kMostFetched;
+  for (size_t begin = 0; begin < p.columns; begin += wide) {
+    const size_t end = std::min(p.columns, begin + wide);
+    const size_t fetched = fetches ? end : begin + kFetchedBeginning;
     for (size_t first = 0; first < p.depth; first += together) {
       const size_t last = std::min(p.depth, first + together);
       in_groups(p.rows, [&](auto rows, size_t row) HWY_ATTR {
