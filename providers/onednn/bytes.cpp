@@ -1,5 +1,8 @@
 #include "providers/onednn/bytes.h"
 
+#include <algorithm>
+#include <cstring>
+
 namespace sardonyx::onednn {
 
 std::optional<CenteredWeights> CenteredWeights::of(const Tensor& weights, const Tensor* zero_points,
@@ -9,16 +12,24 @@ std::optional<CenteredWeights> CenteredWeights::of(const Tensor& weights, const 
   const bool is_signed = weights.dtype() == DType::kInt8;
   const auto* from = static_cast<const uint8_t*>(weights.raw());
   CenteredWeights centered;
+  if (is_signed && std::ranges::all_of(zeros, [](int64_t zero) { return zero == 0; })) {
+    centered.values_ = Buffer::borrow(weights.raw(), weights.bytes(), weights.buffer());
+    centered.is_borrowed_ = true;
+    centered.form_ = "bytes:";
+    return centered;
+  }
   centered.values_ = Buffer::allocate(weights.bytes());
   auto* to = reinterpret_cast<int8_t*>(centered.values_->data());
+  bool fits = true;
   for (int64_t begin = 0, channel = 0; begin < weights.count(); begin += step, ++channel) {
-    const int64_t zero = zeros[static_cast<size_t>(channel) % zeros.size()];
+    const auto zero = static_cast<int32_t>(zeros[static_cast<size_t>(channel) % zeros.size()]);
     for (int64_t i = begin; i < begin + step; ++i) {
-      const int64_t value = (is_signed ? static_cast<int8_t>(from[i]) : from[i]) - zero;
-      if (value < INT8_MIN || value > INT8_MAX) return std::nullopt;
+      const int32_t value = (is_signed ? static_cast<int8_t>(from[i]) : from[i]) - zero;
       to[i] = static_cast<int8_t>(value);
+      fits = fits && to[i] == value;
     }
   }
+  if (!fits) return std::nullopt;
   centered.form_ = text("centered:", step, ":");
   for (const int64_t zero : zeros)
     centered.form_ += text(zero, ",");
@@ -29,7 +40,11 @@ ProgramBuilder::Place CenteredWeights::place(ProgramBuilder& builder, size_t ind
                                              const Desc& stored, const Desc& wanted) const {
   const std::string form = form_ + fingerprint(stored) + ">" + fingerprint(wanted);
   return builder.packed(index, wanted, form, [&] {
-    return wanted == stored ? values_ : reordered(values_->data(), stored, wanted);
+    if (wanted != stored) return reordered(values_->data(), stored, wanted);
+    if (!is_borrowed_) return values_;
+    auto own = Buffer::allocate(values_->size());  // the tensor's elements may be let go
+    std::memcpy(own->data(), values_->data(), values_->size());
+    return own;
   });
 }
 

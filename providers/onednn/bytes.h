@@ -26,7 +26,8 @@ class CenteredWeights {
 
  private:
   std::shared_ptr<Buffer> values_;
-  std::string form_;  // what makes them differ from the tensor's own elements
+  bool is_borrowed_ = false;  // they are the tensor's own
+  std::string form_;          // what makes them differ from the tensor's own elements
 };
 
 }  // namespace sardonyx::onednn

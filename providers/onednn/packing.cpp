@@ -11,7 +11,6 @@
 namespace sardonyx::onednn {
 namespace {
 
-constexpr int64_t kElement = sizeof(float);
 // Elements of a block that are written in one go, and blocks in a row that share the lines they
 // read.
 constexpr size_t kLanes = 16;
@@ -29,6 +28,7 @@ struct Axis {
 };
 
 // Walks the blocks of the target in the order in which they lie, a row of the last axis at a time.
+template <int64_t kElement>  // bytes
 class BlockedPacking {
  public:
   BlockedPacking(const Extents& from_strides, const BlockedForm& to) {
@@ -145,7 +145,10 @@ class BlockedPacking {
   bool are_runs_ = false;         // elements come in runs of kLanes
 };
 
-void pack(const BlockedPacking& packing, const void* values, void* out, int threads) {
+template <int64_t kElement>
+void pack(const Extents& from_strides, const BlockedForm& form, const void* values, void* out,
+          int threads) {
+  const BlockedPacking<kElement> packing(from_strides, form);
   const auto* from = static_cast<const std::byte*>(values);
   auto* to = static_cast<std::byte*>(out);
   const int64_t rows = packing.rows();
@@ -159,16 +162,23 @@ void pack(const BlockedPacking& packing, const void* values, void* out, int thre
 
 bool pack_weights(const void* values, const Desc& from, const Desc& to, void* out, int threads) {
   const auto strides = plain_strides(from);
-  if (!strides || from.data_type() != memory::data_type::f32 || to.data_type() != from.data_type())
-    return false;
+  if (!strides || to.data_type() != from.data_type()) return false;
   if (const auto form = winograd_form(to)) {
     transform_weights(values, from.dims(), *strides, *form, static_cast<float*>(out), threads);
     return true;
   }
   const auto form = blocked_form(to);
   if (!form || form->inner.empty() || form->dims != from.dims()) return false;
-  pack(BlockedPacking(*strides, *form), values, out, threads);
-  return true;
+  switch (from.data_type()) {
+    case memory::data_type::f32:
+      pack<4>(*strides, *form, values, out, threads);
+      return true;
+    case memory::data_type::s8:
+      pack<1>(*strides, *form, values, out, threads);
+      return true;
+    default:
+      return false;
+  }
 }
 
 }  // namespace sardonyx::onednn

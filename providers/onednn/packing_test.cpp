@@ -72,6 +72,20 @@ INSTANTIATE_TEST_SUITE_P(
                     Example{{40, 1, 1, 3, 3}, Tag::Goihw16g}, Example{{70, 200}, Tag::BA16a64b},
                     Example{{65, 48}, Tag::BA16a48b}, Example{{24, 20, 3}, Tag::OIw8i8o}));
 
+TEST(Packing, places_bytes) {
+  for (const Extents& dims : {Extents{70, 20, 3, 3}, Extents{64, 64, 1, 1}}) {
+    const auto type = memory::data_type::s8;
+    const Desc from = plain_desc(type, dims), to(dims, type, memory::format_tag::AcdB64a4b);
+    std::vector<int8_t> values(from.get_size()), theirs(to.get_size()), ours(to.get_size(), 9);
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<int8_t>(i * 37 % 251);
+    memory source(from, cpu_engine(), values.data()), target(to, cpu_engine(), theirs.data());
+    dnnl::reorder(source, target).execute(thread_stream(), source, target);
+    EXPECT_TRUE(pack_weights(values.data(), from, to, ours.data(), 1));
+    EXPECT_EQ(ours, theirs);
+  }
+}
+
 // The layouts that oneDNN's Winograd convolutions ask for depend on the size of the picture.
 TEST(WinogradWeights, are_what_onednn_makes_of_them) {
   size_t forms = 0;
@@ -106,7 +120,7 @@ TEST(Packing, leaves_what_it_does_not_know_to_others) {
   std::vector<float> values(256), out(256);
   EXPECT_FALSE(
       pack_weights(values.data(), plain, transposed_desc(kFloat, {16, 16}), out.data(), 1));
-  const Desc bytes(plain.dims(), memory::data_type::s8, memory::format_tag::BA16a64b);
+  const Desc bytes(plain.dims(), memory::data_type::u8, memory::format_tag::BA16a64b);
   EXPECT_FALSE(pack_weights(values.data(), plain, bytes, out.data(), 1));
 }
 
