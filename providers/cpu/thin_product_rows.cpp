@@ -112,26 +112,44 @@ HWY_INLINE void in_groups(size_t rows, const Group& group) {
   }
 }
 
-void MultiplyThin(const ThinProduct& p) {
-  // All rows go through the same rows of b before others are read.
-  const size_t together = depth_at_once(std::min(p.rows, kRowsAtOnce));
+// For kRows rows of `a`, or at least as many if they are kRowsAtOnce: all of them go through the
+// same rows of b before others are read.
+template <size_t kRows>
+HWY_INLINE void multiply_rows(const ThinProduct& p) {
+  constexpr size_t kTogether = depth_at_once(kRows);
   const size_t wide = std::max<size_t>(1, kSumsAtOnce / p.rows);
   const bool fetches = p.depth * p.columns >= kLeastFetched && p.columns <= kMostFetched;
   for (size_t begin = 0; begin < p.columns; begin += wide) {
     const size_t end = std::min(p.columns, begin + wide);
     const size_t fetched = fetches ? end : begin + kFetchedBeginning;
-    for (size_t first = 0; first < p.depth; first += together) {
-      const size_t last = std::min(p.depth, first + together);
-      in_groups(p.rows, [&](auto rows, size_t row) HWY_ATTR {
-        constexpr size_t kRows = decltype(rows)::value;
-        constexpr size_t kDepth = depth_at_once(kRows);
-        size_t k = first;
-        for (; k + kDepth <= last; k += kDepth)
-          add_rows<kRows, kDepth>(p, row, k, begin, end, row == 0 ? fetched : 0);
-        for (; k < last; ++k)
-          add_rows<kRows, 1>(p, row, k, begin, end, 0);
-      });
+    for (size_t k = 0; k < p.depth;) {
+      const bool is_whole = k + kTogether <= p.depth;
+      const auto add = [&](auto rows, size_t row) HWY_ATTR {
+        constexpr size_t kGroup = decltype(rows)::value;
+        if (is_whole)
+          add_rows<kGroup, kTogether>(p, row, k, begin, end, row == 0 ? fetched : 0);
+        else
+          add_rows<kGroup, 1>(p, row, k, begin, end, 0);
+      };
+      if constexpr (kRows < kRowsAtOnce)
+        add(std::integral_constant<size_t, kRows>(), 0);
+      else
+        in_groups(p.rows, add);
+      k += is_whole ? kTogether : 1;
     }
+  }
+}
+
+void MultiplyThin(const ThinProduct& p) {
+  switch (p.rows) {
+    case 1:
+      return multiply_rows<1>(p);
+    case 2:
+      return multiply_rows<2>(p);
+    case 3:
+      return multiply_rows<3>(p);
+    default:
+      return multiply_rows<kRowsAtOnce>(p);
   }
 }
 
