@@ -61,6 +61,16 @@ void check_inputs(const InferContext& context, const Signature& signature) {
   }
 }
 
+// Sizes that come of sizes and attributes may cross zero.
+void check_result(const InferContext& context, size_t output) {
+  const Type& type = context.outputs()[output].type;
+  if (!type.is_tensor() || !type.shape) return;
+  for (const Dim& dim : *type.shape) {
+    if (dim.is_known() && dim.value() < 0)
+      context.fail("output ", output, " would have the shape ", type, "; no size may be negative");
+  }
+}
+
 }  // namespace
 
 bool TypeSet::has(const Type& type) const {
@@ -184,6 +194,8 @@ std::vector<InferOutput> infer(const OpDef& op, const Attrs& attrs,
   check_inputs(context, signature);
   check_count(context, outputs, signature.min_outputs, signature.max_outputs, "outputs");
   op.infer(context);
+  for (size_t i = 0; i < outputs; ++i)
+    check_result(context, i);
   return context.outputs();
 }
 

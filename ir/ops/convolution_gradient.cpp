@@ -319,7 +319,9 @@ Mirror mirror_of(Emitter& e, const GradCall& call) {
 WindowValues window_values(Emitter& e, const WindowSpec& spec, const Val& in, const Val& out,
                            const Val& kernel) {
   const Type type = e.type(kernel);
-  SARDONYX_CHECK(type.has_rank() && type.rank() == 1);
+  if (!type.has_rank() || type.rank() != 1)
+    fail(ErrorCode::kUnsupported, spec.op, ": the shape of the weight must be a vector, got ",
+         type);
   const std::optional<int64_t> known = (*type.shape)[0].try_value();
   if (!known) fail(ErrorCode::kUnsupported, spec.op, ": the rank of the weight must be known");
   const auto rank = static_cast<size_t>(*known);

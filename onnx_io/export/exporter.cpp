@@ -98,18 +98,21 @@ void Exporter::write_graph(const Graph& graph, GraphProto& proto) {
     write_value(names_.of(input), input->type, *proto.add_input());
     if (input->default_value) write_initializer(*input->default_value, names_.of(input), proto);
   }
-  write_constants(proto);
   for (const auto& node : graph.nodes()) {
     check_interrupted();
     write_node(*node, proto);
   }
   write_outputs(graph, proto);
+  write_constants(proto);
   names_.leave();
 }
 
 void Exporter::write_constants(GraphProto& proto) {
   for (const Value* constant : names_.constants()) {
-    write_initializer(*constant->constant, names_.of(constant), proto);
+    const std::string& name = names_.of(constant);
+    // One that older forms have taken for an attribute is read by nobody any more.
+    if (constant->uses.empty() || read_names_.contains(name))
+      write_initializer(*constant->constant, name, proto);
   }
 }
 
@@ -130,6 +133,7 @@ void Exporter::write_outputs(const Graph& graph, GraphProto& proto) {
   const auto& captures = graph.captures();
   for (const Value* output : graph.outputs()) {
     std::string name = names_.of(output);
+    read_names_.insert(name);
     // An outer value, or one that is an output already, comes out under a name of its own.
     const bool is_capture = std::find(captures.begin(), captures.end(), output) != captures.end();
     const auto& constants = names_.constants();
@@ -187,8 +191,10 @@ void Exporter::write_node(const Node& node, GraphProto& graph) {
   proto.set_op_type(call.op);
   if (!node.op->domain.empty()) proto.set_domain(std::string(node.op->domain));
   if (!node.name.empty()) proto.set_name(own_node_name(node.name));
-  for (const Value* input : call.inputs)
+  for (const Value* input : call.inputs) {
     proto.add_input(names_.of(input));
+    read_names_.insert(names_.of(input));
+  }
   for (const Value* output : node.outputs)
     proto.add_output(names_.of(output));
   while (proto.input_size() > 0 && proto.input(proto.input_size() - 1).empty()) {

@@ -53,6 +53,7 @@ class Exporter {
   Names names_;
   int depth_ = 0;
   std::unordered_set<std::string> node_names_;
+  std::unordered_set<std::string> read_names_;  // by nodes and as outputs, in all graphs
   std::vector<PendingTensor> pending_;
   std::map<std::string, int64_t> domains_;  // other than ai.onnx: the version to import
   std::vector<std::string> refused_;        // nodes without a form in the opset

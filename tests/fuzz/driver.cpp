@@ -2,9 +2,14 @@
 // then changed copies of them until the time is up. It knows nothing of coverage.
 //
 // usage: TARGET [-max_total_time=SECONDS] [-runs=N] [-seed=N] [FILE|FOLDER...]
-// Other options of libFuzzer are ignored. -runs counts the changed copies; 0: the files alone.
+// An input that ends the process is left in the file fuzz-last-input. Other options of libFuzzer
+// are ignored. -runs counts the changed copies; 0: the files alone.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -127,30 +132,38 @@ class Mutator {
   std::mt19937_64 random_;
 };
 
-// Kept where it can be found when the process dies of it.
-void keep(const Bytes& bytes) {
-  std::ofstream("fuzz-last-input", std::ios::binary)
-      .write(reinterpret_cast<const char*>(bytes.data()),
-             static_cast<std::streamsize>(bytes.size()));
+// The input that is running, for the handler.
+Bytes g_input;
+
+// Writes it to the file fuzz-last-input before the process dies of it.
+void keep_input(int signal) {
+  const int file = open("fuzz-last-input", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (file >= 0 && write(file, g_input.data(), g_input.size()) >= 0) close(file);
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+void run(Bytes input) {
+  g_input = std::move(input);
+  LLVMFuzzerTestOneInput(g_input.data(), g_input.size());
 }
 
 }  // namespace
 
 int main(int count, char** words) {
   const Options options = read_options(count, words);
-  const bool keeps = std::getenv("SARDONYX_FUZZ_KEEP") != nullptr;
+  for (const int signal : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV})
+    std::signal(signal, keep_input);
   const std::vector<Bytes> seeds = read_seeds(options);
   for (const Bytes& seed : seeds)
-    LLVMFuzzerTestOneInput(seed.data(), seed.size());
+    run(seed);
   Mutator mutator(seeds, options.seed);
   const auto start = std::chrono::steady_clock::now();
   uint64_t runs = 0;
   for (; runs < options.runs; ++runs) {
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
     if (options.seconds > 0 && spent.count() > options.seconds) break;
-    const Bytes bytes = mutator.next();
-    if (keeps) keep(bytes);
-    LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
+    run(mutator.next());
   }
   std::printf("%zu seeds, %llu changed copies: no finding\n", seeds.size(),
               static_cast<unsigned long long>(runs));
