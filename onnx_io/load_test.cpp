@@ -246,6 +246,73 @@ TEST(LoadFunctions, MayBeNestedAndOverloaded) {
   EXPECT_EQ(run(model, {floats({1, -2})})[0].tensor(), floats({1, 2}));
 }
 
+// y = If(a > 0, then, else) of a function whose branches the caller gives; they use values of the
+// caller's. `is_nested` puts the If into a loop of one iteration.
+void add_choice_function(ModelBuilder& model, bool is_nested) {
+  auto& function = add_function(model, "Choice", {"a"}, {"b"});
+  function.mutable_opset_import(0)->set_version(kNewestOpset);  // as the graphs that it is given
+  function.add_attribute("yes");
+  function.add_attribute("no");
+  const auto refer = [](NodeProto& node, const std::string& name, const std::string& parameter) {
+    auto& attribute = *node.add_attribute();
+    attribute.set_name(name);
+    attribute.set_type(onnx_schema::AttributeProto::GRAPH);
+    attribute.set_ref_attr_name(parameter);
+  };
+  auto& nodes = *function.mutable_node();
+  auto& zero = add_node(nodes, "Constant", {}, {"zero"});
+  set_attributes(zero, {{"value_float", 0.f}});
+  add_node(nodes, "ReduceSum", {"a"}, {"sum"});
+  add_node(nodes, "Greater", {"sum", "zero"}, {"many"});
+  if (is_nested) {
+    // Shape [] out of [1].
+    set_attributes(add_node(nodes, "Constant", {}, {"once"}), {{"value_int", int64_t{1}}});
+  }
+  add_node(nodes, "Squeeze", {"many"}, {"condition"});
+  if (!is_nested) {
+    NodeProto& node = add_node(nodes, "If", {"condition"}, {"b"});
+    refer(node, "then_branch", "yes");
+    refer(node, "else_branch", "no");
+    return;
+  }
+  NodeProto& loop = add_node(nodes, "Loop", {"once", "", "a"}, {"b"});
+  GraphBuilder body = add_subgraph(loop, "body");
+  body.input("i", DType::kInt64, {});
+  body.input("go_on", DType::kBool, {});
+  body.input("carried", DType::kFloat, {{"n"}});
+  NodeProto& node = body.node("If", {"condition"}, {"chosen"});
+  refer(node, "then_branch", "yes");
+  refer(node, "else_branch", "no");
+  body.node("Identity", {"go_on"}, {"next"});
+  body.output("next");
+  body.output("chosen");
+}
+
+TEST(LoadFunctions, TakeGraphsAsAttributes) {
+  for (const bool is_nested : {false, true}) {
+    ModelBuilder model = function_model();
+    add_choice_function(model, is_nested);
+    // Names of the caller's are also names of the function's.
+    model.graph().node("Add", {"x", "x"}, {"sum"});
+    NodeProto& node = *model.proto.mutable_graph()->add_node();
+    node.set_op_type("Choice");
+    node.set_domain("local");
+    node.add_input("x");
+    node.add_output("y");
+    GraphBuilder yes = add_subgraph(node, "yes");
+    yes.node("Mul", {"sum", "x"}, {"a"});
+    yes.output("a");
+    GraphBuilder no = add_subgraph(node, "no");
+    no.node("Neg", {"sum"}, {"a"});
+    no.output("a");
+    EXPECT_EQ(run(model, {floats({1, 2})})[0].tensor(), floats({2, 8})) << is_nested;
+    EXPECT_EQ(run(model, {floats({1, -2})})[0].tensor(), floats({-2, 4})) << is_nested;
+    ModelBuilder missing = model;
+    missing.proto.mutable_graph()->mutable_node(1)->mutable_attribute()->RemoveLast();
+    EXPECT_THAT(load_error(missing), AllOf(HasSubstr("Choice"), HasSubstr("\"no\"")));
+  }
+}
+
 TEST(LoadFunctions, ThatReachThemselvesOrExplodeAreRefused) {
   ModelBuilder recursive = function_model();
   auto& function = add_function(recursive, "Self", {"a"}, {"b"});

@@ -15,6 +15,7 @@ bool fuse_conv_activation(Graph& graph, Node& node);
 bool allow_winograd(Graph& graph, Node& node);
 
 // Matrix products.
+bool einsum_to_matmul(Graph& graph, Node& node);
 bool fuse_matmul_transpose(Graph& graph, Node& node);
 bool fuse_matmul_scale(Graph& graph, Node& node);
 bool fuse_matmul_bias(Graph& graph, Node& node);

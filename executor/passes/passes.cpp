@@ -11,6 +11,7 @@ constexpr Pass kPasses[] = {
     {"widen-float16", passes::widen_float16},
     {"widen-concat", passes::widen_concat},
     {"cancel-casts", passes::cancel_casts},
+    {"einsum-to-matmul", passes::einsum_to_matmul},
     {"recognize-swish", passes::recognize_swish},
     {"recognize-gelu", passes::recognize_gelu},
     {"recognize-normalization", passes::recognize_normalization},

@@ -1,6 +1,8 @@
 // com.microsoft: attention in terms of ai.onnx's Attention, and rotary embedding.
 #include "ir/ops/contrib_attention.h"
 
+#include <cmath>
+
 #include "ir/ops/infer_body.h"
 #include "ir/ops/tables.h"
 
@@ -90,10 +92,6 @@ void check_attention(const ContribAttentionAttrs& attrs) {
     fail(ErrorCode::kInvalidModel, "attribute num_heads: expected at least 1, got ",
          attrs.num_heads);
   }
-  if (attrs.do_rotary || attrs.past_present_share_buffer) {
-    fail(ErrorCode::kUnsupported, "attributes do_rotary and past_present_share_buffer are not ",
-         "supported; export the model without them");
-  }
 }
 
 Vals split_projection(Emitter& e, const ContribAttentionAttrs& attrs, const Val& projected) {
@@ -110,28 +108,104 @@ Vals split_projection(Emitter& e, const ContribAttentionAttrs& attrs, const Val&
   return e.call_many("Split", inputs, {{"axis", int64_t{-1}}}, 3);
 }
 
-Vals attend(Emitter& e, const ContribAttentionAttrs& attrs, const Val& q, const Val& k,
-            const Val& v, const Val& mask, const Val& past, const Val& bias, size_t outputs) {
-  AttentionSizes sizes{dim_of(e, q, 0), dim_of(e, q, 1), e.int64s({0}), {}};
-  Vals states(2);
-  if (past) {
-    const Vals inputs{past};
-    for (Val& state : states = e.call_many("Split", inputs, {{"num_outputs", int64_t{2}}}, 2))
-      state = e.call("Squeeze", {state, e.int64s({0})});
-    sizes.past = dim_of(e, states[0], 2);
+namespace {
+
+// Cosines or sines of the angles by which positions [past, past + length) are turned, as
+// [batch, length, size / 2]: position / 10000 ** (2 i / size).
+Val turned_angles(Emitter& e, const char* function, const AttentionSizes& sizes, int64_t size) {
+  std::vector<float> rates;
+  for (int64_t i = 0; i < size / 2; ++i) {
+    rates.push_back(static_cast<float>(
+        std::pow(10000.0, -2 * static_cast<double>(i) / static_cast<double>(size))));
   }
-  sizes.total = past ? e.call("Add", {sizes.past, dim_of(e, k, 1)}) : dim_of(e, k, 1);
-  const DType dtype = e.type(q).dtype;
-  const Val added =
-      add_present(e, mask_bias(e, mask, "mask_index", sizes, dtype, attrs.mask_filter_value), bias);
-  const Vals operands{q, k, v, added, states[0], states[1]};
-  Vals out = e.call_many("Attention", operands,
+  const Val places =
+      cast_to(e, e.call("Add", {count_up(e, sizes.length), sizes.past}), DType::kFloat);
+  const Val angles =
+      e.call("Mul", {unsqueeze(e, places, {0, 2}), e.constant(Tensor::vector(rates))});
+  const Val shape =
+      e.call("Concat", {sizes.batch, sizes.length, e.int64s({size / 2})}, {{"axis", int64_t{0}}});
+  return e.call("Expand", {e.call(function, {angles}), shape});
+}
+
+// Turns the first rotary_embedding_dim elements of each head, or all of them.
+void rotate(Emitter& e, const ContribAttentionAttrs& attrs, const AttentionSizes& sizes,
+            Vals& qkv) {
+  const Dim hidden = dims_of(e, qkv[0], "input").back();
+  if (!hidden.is_known()) {
+    fail(ErrorCode::kUnsupported, "attribute do_rotary: the size of a head must be known");
+  }
+  const int64_t head = hidden.value() / attrs.num_heads;
+  const int64_t size = attrs.rotary_embedding_dim > 0 ? attrs.rotary_embedding_dim : head;
+  if (size % 2 != 0 || size > head) {
+    fail(ErrorCode::kInvalidModel, "attribute rotary_embedding_dim: expected an even number up to ",
+         head, ", got ", size);
+  }
+  const DType dtype = e.type(qkv[0]).dtype;
+  const Val cosines = cast_to(e, turned_angles(e, "Cos", sizes, size), dtype);
+  const Val sines = cast_to(e, turned_angles(e, "Sin", sizes, size), dtype);
+  for (size_t i = 0; i < 2; ++i) {
+    qkv[i] = e.call("RotaryEmbedding", {qkv[i], cosines, sines},
+                    {{"num_heads", attrs.num_heads}, {"rotary_embedding_dim", size}});
+  }
+}
+
+// int32 of one element as int64 of shape [1].
+Val as_length(Emitter& e, const Val& length) {
+  return reshape(e, cast_to(e, length, DType::kInt64), {1});
+}
+
+// What of a buffer [batch, heads, longest, size] is in use.
+Val used_part(Emitter& e, const Val& buffer, const Val& length) {
+  return slice(e, buffer, e.int64s({0}), length, 2);
+}
+
+// The buffer with `fresh` [batch, heads, length, size] written behind what is in use.
+Val written_behind(Emitter& e, const Val& buffer, const Val& fresh, const AttentionSizes& sizes) {
+  return e.call("TensorScatter", {buffer, fresh, e.call("Expand", {sizes.past, sizes.batch})});
+}
+
+}  // namespace
+
+Vals attend(Emitter& e, const ContribAttentionAttrs& attrs, Vals qkv,
+            const AttentionOperands& operands, size_t outputs) {
+  const bool shares = attrs.past_present_share_buffer, has_past = static_cast<bool>(operands.past);
+  if (shares && (!has_past || !operands.past_length)) {
+    fail(ErrorCode::kInvalidModel, "attribute past_present_share_buffer: expected the inputs past ",
+         "and past_sequence_length");
+  }
+  AttentionSizes sizes{dim_of(e, qkv[0], 0), dim_of(e, qkv[0], 1), e.int64s({0}), {}};
+  Vals buffers(2), states(2);
+  if (has_past) {
+    const Vals inputs{operands.past};
+    for (Val& buffer : buffers = e.call_many("Split", inputs, {{"num_outputs", int64_t{2}}}, 2))
+      buffer = e.call("Squeeze", {buffer, e.int64s({0})});
+    sizes.past = shares ? as_length(e, operands.past_length) : dim_of(e, buffers[0], 2);
+    states = buffers;
+  }
+  for (Val& state : states) {
+    if (shares) state = used_part(e, state, sizes.past);
+  }
+  if (attrs.do_rotary) rotate(e, attrs, sizes, qkv);
+  const Val length = dim_of(e, qkv[1], 1);
+  sizes.total = has_past ? e.call("Add", {sizes.past, length}) : length;
+  const DType dtype = e.type(qkv[0]).dtype;
+  const Val added = add_present(
+      e, mask_bias(e, operands.mask, "mask_index", sizes, dtype, attrs.mask_filter_value),
+      operands.bias);
+  const Vals inputs{qkv[0], qkv[1], qkv[2], added, states[0], states[1]};
+  Vals out = e.call_many("Attention", inputs,
                          onnx_attrs(attrs.num_heads, attrs.scale, attrs.unidirectional, true),
-                         past ? 3 : 1);
+                         has_past ? 3 : 1);
   if (outputs < 2) return {out[0]};
-  const Val keys = past ? out[1] : to_heads(e, k, attrs.num_heads);
-  const Val values = past ? out[2] : to_heads(e, v, attrs.num_heads);
-  return {out[0], e.call("Concat", {unsqueeze(e, keys, {0}), unsqueeze(e, values, {0})},
+  for (size_t i = 0; i < 2; ++i) {
+    if (has_past && !shares) {
+      states[i] = out[1 + i];
+    } else {
+      states[i] = to_heads(e, qkv[1 + i], attrs.num_heads);
+      if (shares) states[i] = written_behind(e, buffers[i], states[i], sizes);
+    }
+  }
+  return {out[0], e.call("Concat", {unsqueeze(e, states[0], {0}), unsqueeze(e, states[1], {0})},
                          {{"axis", int64_t{0}}})};
 }
 
@@ -146,7 +220,9 @@ Vals attention(Emitter& e, const BodyCall& c) {
   Val projected = e.call("MatMul", {c.inputs[0], c.inputs[1]});
   if (c.has(2)) projected = e.call("Add", {projected, c.inputs[2]});
   const Vals qkv = split_projection(e, attrs, projected);
-  return attend(e, attrs, qkv[0], qkv[1], qkv[2], input(3), input(4), input(5), c.output_count);
+  return attend(e, attrs, qkv,
+                {.mask = input(3), .past = input(4), .bias = input(5), .past_length = input(6)},
+                c.output_count);
 }
 
 // --- MultiHeadAttention ---
@@ -226,28 +302,54 @@ void add_projection_bias(Emitter& e, const Val& bias, Vals& qkv, bool cached) {
   qkv[2] = e.call("Add", {qkv[2], slice(e, bias, twice, dim_of(e, bias, 0), 0)});
 }
 
+// The past [batch * beams, heads, past, size] of each beam, whose words other beams may have made:
+// word t of beam j was made by beam indirection[entry, j, t].
+Val of_beams(Emitter& e, const Val& past, const Val& indirection, const AttentionSizes& sizes) {
+  const auto shape = [&](const Val& entries, const Val& beams,
+                         std::initializer_list<int64_t> axes) {
+    Vals dims{entries, beams};
+    for (const int64_t axis : axes)
+      dims.push_back(dim_of(e, past, axis));
+    return e.call_many("Concat", dims, {{"axis", int64_t{0}}}, 1)[0];
+  };
+  const Val entries = dim_of(e, indirection, 0), beams = dim_of(e, indirection, 1);
+  const Val whole = shape(entries, beams, {1, 2, 3});
+  const Val apart = e.call("Reshape", {past, whole});
+  const Val used = slice(e, indirection, e.int64s({0}), sizes.past, 2);
+  const Val indices = e.call("Expand", {unsqueeze(e, used, {2, 4}), whole});
+  const Val gathered = e.call("GatherElements", {apart, indices}, {{"axis", int64_t{1}}});
+  return e.call("Reshape", {gathered, e.call("Shape", {past})});
+}
+
 Vals multi_head_attention(Emitter& e, const BodyCall& c) {
   const auto& attrs = c.attrs<MultiHeadAttrs>();
   if (attrs.num_heads < 1) {
     fail(ErrorCode::kInvalidModel, "attribute num_heads: expected at least 1, got ",
          attrs.num_heads);
   }
-  if (c.has(kPastLength) || c.has(kIndirection)) {
-    fail(ErrorCode::kUnsupported, "inputs past_sequence_length and cache_indirection (shared ",
-         "buffers) are not supported; export the model without them");
-  }
   if (c.has(kPastKey) != c.has(kPastValue)) {
     fail(ErrorCode::kInvalidModel, "inputs past_key and past_value go together");
+  }
+  if ((c.has(kPastLength) && !c.has(kPastKey)) || (c.has(kIndirection) && !c.has(kPastLength))) {
+    fail(ErrorCode::kInvalidModel, "input past_sequence_length goes with a past, ",
+         "cache_indirection with past_sequence_length");
   }
   Vals qkv = query_key_value(e, c);
   const bool cached = rank_of(e, qkv[1], "key") == 4;
   if (c.has(kBias)) add_projection_bias(e, c.inputs[kBias], qkv, cached);
   AttentionSizes sizes{dim_of(e, qkv[0], 0), dim_of(e, qkv[0], 1), e.int64s({0}),
                        dim_of(e, qkv[1], cached ? 2 : 1)};
-  const bool has_past = c.has(kPastKey);
+  const bool has_past = c.has(kPastKey), shares = c.has(kPastLength);
+  Vals states(2);
   if (has_past) {
-    sizes.past = dim_of(e, c.inputs[kPastKey], 2);
+    states = {c.inputs[kPastKey], c.inputs[kPastValue]};
+    sizes.past = shares ? as_length(e, c.inputs[kPastLength]) : dim_of(e, states[0], 2);
     sizes.total = e.call("Add", {sizes.past, sizes.total});
+  }
+  for (Val& state : states) {
+    if (!shares) break;
+    state = used_part(e, state, sizes.past);
+    if (c.has(kIndirection)) state = of_beams(e, state, c.inputs[kIndirection], sizes);
   }
   const Val mask = c.has(kPaddingMask) ? c.inputs[kPaddingMask] : Val();
   const Val added = add_present(
@@ -255,21 +357,16 @@ Vals multi_head_attention(Emitter& e, const BodyCall& c) {
       mask_bias(e, mask, "key_padding_mask", sizes, e.type(qkv[0]).dtype, attrs.mask_filter_value),
       c.has(kAttentionBias) ? c.inputs[kAttentionBias] : Val());
   if (cached) qkv[0] = to_heads(e, qkv[0], attrs.num_heads);
-  Vals operands{qkv[0],
-                qkv[1],
-                qkv[2],
-                added,
-                has_past ? c.inputs[kPastKey] : Val(),
-                has_past ? c.inputs[kPastValue] : Val()};
+  Vals operands{qkv[0], qkv[1], qkv[2], added, states[0], states[1]};
   AttrMap onnx = onnx_attrs(attrs.num_heads, attrs.scale, attrs.unidirectional, !cached);
   onnx["qk_matmul_output_mode"] = int64_t{2};  // scaled and masked, before softmax
   const size_t wanted = c.output_count > 3 ? 4 : has_past ? 3 : 1;
   Vals out = e.call_many("Attention", operands, onnx, wanted);
   if (cached) out[0] = from_heads(e, out[0]);
   out.resize(c.output_count);
-  if (!has_past) {
-    for (size_t i = 1; i < std::min<size_t>(c.output_count, 3); ++i)
-      out[i] = cached ? qkv[i] : to_heads(e, qkv[i], attrs.num_heads);
+  for (size_t i = 1; i < std::min<size_t>(c.output_count, 3) && (!has_past || shares); ++i) {
+    out[i] = cached ? qkv[i] : to_heads(e, qkv[i], attrs.num_heads);
+    if (shares) out[i] = written_behind(e, c.inputs[kPastKey + i - 1], out[i], sizes);
   }
   return out;
 }

@@ -45,11 +45,18 @@ Val mask_bias(Emitter& e, const Val& mask, std::string_view name, const Attentio
 // The sum of both where both are there.
 Val add_present(Emitter& e, const Val& a, const Val& b);
 
-// Attention on projected q, k, v [batch, length, hidden] as com.microsoft::Attention has it:
-// `mask`, `past` (2, batch, heads, past length, head size) and `bias` may be empty. Gives the
-// output and, with `outputs` > 1, the present state.
-Vals attend(Emitter& e, const ContribAttentionAttrs& attrs, const Val& q, const Val& k,
-            const Val& v, const Val& mask, const Val& past, const Val& bias, size_t outputs);
+// What stands beside the projections; each may be empty.
+struct AttentionOperands {
+  Val mask, past, bias;  // past: (2, batch, heads, past length, head size)
+  // int32 of one element: how much of the past is in use where it has room for more words, into
+  // which the new ones are written (past_present_share_buffer).
+  Val past_length;
+};
+
+// Attention on projected q, k, v [batch, length, hidden] as com.microsoft::Attention has it. Gives
+// the output and, with `outputs` > 1, the present state.
+Vals attend(Emitter& e, const ContribAttentionAttrs& attrs, Vals qkv,
+            const AttentionOperands& operands, size_t outputs);
 
 // Refuses what attend() cannot do.
 void check_attention(const ContribAttentionAttrs& attrs);

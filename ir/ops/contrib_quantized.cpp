@@ -171,7 +171,7 @@ Vals qattention(Emitter& e, const BodyCall& c) {
   const Val sums = e.call("MatMulInteger", {c.inputs[0], c.inputs[1], at(c, 6), at(c, 7)});
   const Vals qkv =
       split_projection(e, attrs, scaled(e, sums, c.inputs[3], c.inputs[4], c.inputs[2]));
-  return attend(e, attrs, qkv[0], qkv[1], qkv[2], at(c, 5), at(c, 8), {}, c.output_count);
+  return attend(e, attrs, qkv, {.mask = at(c, 5), .past = at(c, 8)}, c.output_count);
 }
 
 // --- QuantizeLinear and DequantizeLinear, as they were before ai.onnx had all of their types ---

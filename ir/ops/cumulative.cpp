@@ -1,4 +1,7 @@
 // Ops that walk along an axis or a diagonal: CumSum, CumProd, Trilu.
+#include <algorithm>
+#include <vector>
+
 #include "ir/dispatch.h"
 #include "ir/ops/accumulate.h"
 #include "ir/ops/cumulative_gradient.h"
@@ -39,20 +42,24 @@ void run_cumulative(const KernelCall& call) {
   const TensorView& in = call.inputs[0];
   const AxisSplit split = split_at(in.shape, checked_axis(call));
   const auto run = [&]<typename T>() {
+    // All that lie side by side go along together, so that memory is walked in order.
+    std::vector<Accumulator<T>> so_far(static_cast<size_t>(split.inner));
     for (int64_t outer = 0; outer < split.outer; ++outer) {
       check_interrupted();
-      for (int64_t inner = 0; inner < split.inner; ++inner) {
-        Accumulator<T> so_far{is_product};
-        for (int64_t i = 0; i < split.size; ++i) {
-          const int64_t along = attrs.reverse ? split.size - 1 - i : i;
-          const int64_t at = (outer * split.size + along) * split.inner + inner;
-          const Accumulator<T> x = widened(in.data<T>()[at]);  // before an output over the input
-          if (attrs.exclusive) call.outputs[0].data<T>()[at] = narrowed<T>(so_far);
+      std::ranges::fill(so_far, Accumulator<T>{is_product});
+      for (int64_t i = 0; i < split.size; ++i) {
+        const int64_t along = attrs.reverse ? split.size - 1 - i : i;
+        const int64_t at = (outer * split.size + along) * split.inner;
+        const T* x = in.data<T>() + at;
+        T* y = call.outputs[0].data<T>() + at;  // may be x
+        for (int64_t inner = 0; inner < split.inner; ++inner) {
+          Accumulator<T>& total = so_far[static_cast<size_t>(inner)];
+          const Accumulator<T> before = total;
           if (is_product)
-            so_far *= x;
+            total *= widened(x[inner]);
           else
-            so_far += x;
-          if (!attrs.exclusive) call.outputs[0].data<T>()[at] = narrowed<T>(so_far);
+            total += widened(x[inner]);
+          y[inner] = narrowed<T>(attrs.exclusive ? before : total);
         }
       }
     }
@@ -78,11 +85,13 @@ void run_trilu(const KernelCall& call) {
     T* to = call.outputs[0].data<T>();
     for (int64_t line = 0; line < matrices * rows; ++line) {
       check_interrupted();
-      const int64_t y = line % rows;
-      for (int64_t x = 0; x < columns; ++x, ++from, ++to) {
-        const bool keeps = upper ? x - y >= k : x - y <= k;
-        *to = keeps ? *from : T{};
-      }
+      // Columns [0, edge) lie below the diagonal k, or on it where the lower part is kept.
+      const int64_t diagonal = std::clamp<int64_t>(k, -rows, columns) + line % rows;
+      const int64_t edge = std::clamp<int64_t>(upper ? diagonal : diagonal + 1, 0, columns);
+      std::copy(from, from + columns, to);
+      std::fill(upper ? to : to + edge, upper ? to + edge : to + columns, T{});
+      from += columns;
+      to += columns;
     }
   });
 }

@@ -1,4 +1,4 @@
-// Attributes, the subgraphs among them, and calls of model-local functions.
+// Attributes and the subgraphs among them.
 #include <algorithm>
 
 #include "onnx_io/import/importer.h"
@@ -7,7 +7,6 @@
 namespace sardonyx::onnx_import {
 
 using onnx_schema::AttributeProto;
-using onnx_schema::FunctionProto;
 using onnx_schema::GraphProto;
 using onnx_schema::NodeProto;
 
@@ -61,9 +60,15 @@ std::vector<To> list_of(const Field& field) {
 
 }  // namespace
 
+bool holds_graph(const AttributeProto& proto) {
+  if (!proto.ref_attr_name().empty()) return false;
+  return proto.has_g() || proto.graphs_size() > 0 || proto.type() == AttributeProto::GRAPH ||
+         proto.type() == AttributeProto::GRAPHS;
+}
+
 AttrMap Importer::attributes(Frame& frame, NodeProto& node,
                              const std::vector<std::string>& captured,
-                             std::span<const Type> implied) {
+                             std::span<const Type> implied, bool skips_graphs) {
   AttrMap attrs;
   std::unordered_set<std::string> seen;
   for (AttributeProto& proto : *node.mutable_attribute()) {
@@ -72,6 +77,7 @@ AttrMap Importer::attributes(Frame& frame, NodeProto& node,
     if (!seen.insert(proto.name()).second) {
       fail(ErrorCode::kInvalidModel, "attribute ", in_quotes(proto.name()), " is given twice");
     }
+    if (skips_graphs && holds_graph(proto)) continue;
     try {
       if (std::optional<AttrValue> value = attribute(frame, proto, captured, implied)) {
         attrs.emplace(proto.name(), std::move(*value));
@@ -176,81 +182,6 @@ GraphPtr Importer::subgraph(Frame& frame, GraphProto& proto,
   }
   import_graph(inner, proto, implied);
   return graph;
-}
-
-FunctionCall Importer::function_call(Frame& frame, NodeProto& node, FunctionProto& function) {
-  FunctionCall call{
-      .label = label_of(function), .attrs = attributes(frame, node, {}, {}), .parameters = {}};
-  call.parameters.insert(function.attribute().begin(), function.attribute().end());
-  for (const auto& [name, value] : call.attrs) {
-    const bool is_graph = std::holds_alternative<GraphPtr>(value) ||
-                          std::holds_alternative<std::vector<GraphPtr>>(value);
-    if (is_graph)
-      fail(ErrorCode::kUnsupported, "attribute ", in_quotes(name),
-           ": functions with graphs as attributes");
-  }
-  for (const std::string& name : function.attribute()) {
-    if (!call.attrs.contains(name)) {
-      fail(ErrorCode::kInvalidModel, call.label, " needs the attribute ", in_quotes(name),
-           ", which the call does not give");
-    }
-  }
-  Frame defaults{.graph = frame.graph, .opsets = frame.opsets};
-  for (AttributeProto& proto : *function.mutable_attribute_proto()) {
-    call.parameters.insert(proto.name());
-    if (call.attrs.contains(proto.name())) continue;
-    std::optional<AttrValue> value = attribute(defaults, proto, {}, {});
-    if (value) call.attrs.emplace(proto.name(), std::move(*value));
-  }
-  for (const auto& [name, value] : call.attrs) {
-    if (!call.parameters.contains(name)) {
-      fail(ErrorCode::kInvalidModel, call.label, " has no attribute ", in_quotes(name));
-    }
-  }
-  return call;
-}
-
-void Importer::expand(Frame& frame, NodeProto& node, FunctionProto& function) {
-  const FunctionCall call = function_call(frame, node, function);
-  const auto [opsets, is_new] = function_opsets_.try_emplace(&function);
-  if (is_new) opsets->second = read_opsets(function.opset_import(), call.label);
-  const std::string own = node.name().empty() ? node.op_type() : node.name();
-  Frame inner{.graph = frame.graph,
-              .call = &call,
-              .opsets = &opsets->second,
-              .scope = frame.scope.empty() ? own : frame.scope + "." + own,
-              .names_are_final = false};
-  const Vals inputs = node_inputs(frame, node);
-  if (inputs.size() > static_cast<size_t>(function.input_size())) {
-    fail(ErrorCode::kInvalidModel, call.label, " has ", function.input_size(),
-         " inputs, the call gives ", inputs.size());
-  }
-  for (int i = 0; i < function.input_size(); ++i) {
-    check_new_name(inner, function.input(i), "function input");
-    const auto index = static_cast<size_t>(i);
-    bind(inner, function.input(i),
-         index < inputs.size() ? GraphEmitter::unwrap(inputs[index]) : nullptr);
-  }
-  try {
-    import_nodes(inner, *function.mutable_node());
-  } catch (const Error& error) {
-    throw error.with_context(call.label);
-  }
-  if (node.output_size() > function.output_size()) {
-    fail(ErrorCode::kInvalidModel, call.label, " has ", function.output_size(),
-         " outputs, the call names ", node.output_size());
-  }
-  Vals results;
-  for (const std::string& output : function.output()) {
-    const auto found = inner.values.find(output);
-    if (found == inner.values.end()) {
-      fail(ErrorCode::kInvalidModel, call.label, " never produces its output ", in_quotes(output));
-    }
-    results.push_back(GraphEmitter::wrap(found->second));
-  }
-  GraphEmitter emitter(frame.graph);
-  emitter.set_origin(inner.scope, frame.scope, "");
-  bind_outputs(frame, node, results, emitter);
 }
 
 }  // namespace sardonyx::onnx_import

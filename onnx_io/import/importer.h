@@ -1,6 +1,7 @@
 // From the messages of a file to a graph.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -37,6 +38,9 @@ struct Frame {
   std::unordered_map<std::string, Value*> values;  // null: an optional input that was not given
   std::unordered_map<std::string, Type> declared;  // by value_info and outputs
 };
+
+// Whether an attribute is a graph or a list of them, not a reference to one.
+bool holds_graph(const onnx_schema::AttributeProto& proto);
 
 class Importer {
  public:
@@ -83,17 +87,23 @@ class Importer {
                     GraphEmitter& emitter);
   void take_output(Frame& frame, const std::string& name, Value* value, GraphEmitter& emitter);
 
-  // ---- import_attribute.cpp: attributes, subgraphs, function calls ----
+  // ---- import_attribute.cpp: attributes, subgraphs ----
   AttrMap attributes(Frame& frame, onnx_schema::NodeProto& node,
-                     const std::vector<std::string>& captured, std::span<const Type> implied);
+                     const std::vector<std::string>& captured, std::span<const Type> implied,
+                     bool skips_graphs = false);
   std::optional<AttrValue> attribute(Frame& frame, onnx_schema::AttributeProto& proto,
                                      const std::vector<std::string>& captured,
                                      std::span<const Type> implied);
   GraphPtr subgraph(Frame& frame, onnx_schema::GraphProto& proto,
                     const std::vector<std::string>& captured, std::span<const Type> implied);
+
+  // ---- import_function.cpp: function calls ----
   FunctionCall function_call(Frame& frame, onnx_schema::NodeProto& node,
                              onnx_schema::FunctionProto& function);
   void expand(Frame& frame, onnx_schema::NodeProto& node, onnx_schema::FunctionProto& function);
+  onnx_schema::FunctionProto& with_graphs(Frame& frame, const onnx_schema::NodeProto& node,
+                                          onnx_schema::FunctionProto& function, Frame& inner);
+  void check_graph_given(const Frame& frame, Frame& inner, onnx_schema::GraphProto& graph) const;
 
   onnx_schema::ModelProto& proto_;
   const LoadOptions& options_;
@@ -105,6 +115,8 @@ class Importer {
   std::unique_ptr<FunctionTable> functions_;
   Opsets opsets_;
   std::unordered_map<const onnx_schema::FunctionProto*, Opsets> function_opsets_;
+  std::deque<onnx_schema::FunctionProto> specialised_;  // functions with graphs put in
+  size_t specialised_bytes_ = 0, graphs_put_in_ = 0;
   std::unordered_set<const Value*> named_;     // values that bear a name of the file
   std::unordered_set<const Value*> poisoned_;  // stand in for what could not be made
 };

@@ -1,4 +1,4 @@
-// Attention on float32: the scores of one query at a time, which stay in the nearest cache.
+// Attention on float32: the scores of a few queries at a time, which stay in the nearest cache.
 #include "ir/ops/attention.h"
 
 #include <omp.h>
@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "ir/strides.h"
+#include "providers/cpu/attention_rows.h"
 #include "providers/cpu/entries.h"
 #include "providers/cpu/grid.h"
 #include "providers/cpu/reduce_rows.h"
@@ -17,24 +18,8 @@ namespace sardonyx::cpu {
 namespace {
 
 using ops::AttentionShape;
+constexpr auto kQueries = static_cast<int64_t>(kQueriesAtOnce);
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
-
-// In several partial sums, so that they are computed as vectors.
-float dot(const float* a, const float* b, int64_t count) {
-  constexpr int64_t kParts = 8;
-  float parts[kParts] = {};
-  int64_t i = 0;
-  for (; i + kParts <= count; i += kParts) {
-    for (int64_t k = 0; k < kParts; ++k)
-      parts[k] += a[i + k] * b[i + k];
-  }
-  float sum = 0;
-  for (; i < count; ++i)
-    sum += a[i] * b[i];
-  for (const float part : parts)
-    sum += part;
-  return sum;
-}
 
 // Keys or values of all heads as [batch, heads, total, size].
 struct Cache {
@@ -57,7 +42,7 @@ class AttentionKernel : public Kernel {
     if (request.has(ops::kMask)) describe_mask(request.inputs[ops::kMask]);
     const int64_t work = rows() * s_.total_length() * (s_.head_size + s_.v_head_size);
     threads_ = static_cast<int>(std::min<int64_t>(request.threads, work / kElementsPerThread + 1));
-    scores_ = reserve(static_cast<int64_t>(threads_) * padded_length());
+    scores_ = reserve(static_cast<int64_t>(threads_ * kQueriesAtOnce) * padded_length());
   }
 
   size_t scratch_bytes() const override { return scratch_; }
@@ -67,18 +52,24 @@ class AttentionKernel : public Kernel {
     const float* values = gathered(args, value_);
     auto* scores = reinterpret_cast<float*>(args.scratch + scores_);
     if (threads_ <= 1) {
-      for (int64_t row = 0; row < rows(); ++row)
-        run_row(args, row, keys, values, scores);
+      for (int64_t block = 0; block < blocks(); ++block)
+        run_block(args, block, keys, values, scores);
       return;
     }
 #pragma omp parallel for num_threads(threads_)
-    for (int64_t row = 0; row < rows(); ++row)
-      run_row(args, row, keys, values, scores + omp_get_thread_num() * padded_length());
+    for (int64_t block = 0; block < blocks(); ++block) {
+      run_block(args, block, keys, values,
+                scores + omp_get_thread_num() * kQueries * padded_length());
+    }
   }
 
  private:
   int64_t rows() const {
     return s_.batch * s_.q_heads * s_.q_length;
+  }
+  // Of queries of one head.
+  int64_t blocks() const {
+    return s_.batch * s_.q_heads * ((s_.q_length + kQueries - 1) / kQueries);
   }
   int64_t padded_length() const {
     return (s_.total_length() + 15) / 16 * 16;
@@ -129,52 +120,65 @@ class AttentionKernel : public Kernel {
     return all;
   }
 
-  void add_mask(const KernelArgs& args, int64_t b, int64_t h, int64_t i, float* scores) const {
+  // Keys that query i may see.
+  int64_t seen(int64_t i) const {
     const int64_t total = s_.total_length();
-    if (has_mask_) {
-      const int64_t at = b * mask_steps_[0] + h * mask_steps_[1] + i * mask_steps_[2];
-      const int64_t masked = std::min(mask_length_, total);
-      if (is_bool_mask_) {
-        const auto* mask = static_cast<const bool*>(args.inputs[ops::kMask]) + at;
-        for (int64_t t = 0; t < masked; ++t)
-          scores[t] = mask[t] ? scores[t] : kMinusInfinity;
-      } else {
-        const auto* mask = static_cast<const float*>(args.inputs[ops::kMask]) + at;
-        for (int64_t t = 0; t < masked; ++t)
-          scores[t] += mask[t];
-      }
-      std::fill(scores + masked, scores + total, kMinusInfinity);
-    }
-    if (is_causal_) {
-      const int64_t seen = std::min(total, i + s_.past_length + 1);
-      std::fill(scores + seen, scores + total, kMinusInfinity);
-    }
+    return is_causal_ ? std::min(total, i + s_.past_length + 1) : total;
   }
 
-  void run_row(const KernelArgs& args, int64_t row, const float* keys, const float* values,
-               float* scores) const {
-    const int64_t i = row % s_.q_length, h = row / s_.q_length % s_.q_heads;
-    const int64_t b = row / s_.q_length / s_.q_heads, total = s_.total_length();
-    const int64_t line = s_.packed ? (b * s_.q_length + i) * s_.q_heads + h : row;
-    const int64_t head = b * s_.kv_heads + h / s_.group();
-    const float* q = static_cast<const float*>(args.inputs[ops::kQuery]) + line * s_.head_size;
-    const float* k = keys + head * total * s_.head_size;
-    for (int64_t t = 0; t < total; ++t)
-      scores[t] = scale_ * dot(q, k + t * s_.head_size, s_.head_size);
-    add_mask(args, b, h, i, scores);
-    const auto count = static_cast<size_t>(total);
-    const float greatest = reduce_row(Reduction::kMax, scores, count);
-    binary_row(Binary::kSub, scores, true, &greatest, false, scores, count);
-    unary_row(Unary::kExp, {}, scores, scores, count);
-    const float share = 1 / reduce_row(Reduction::kSum, scores, count);
-    float* out = static_cast<float*>(args.outputs[0]) + line * s_.v_head_size;
-    const float* v = values + head * total * s_.v_head_size;
-    std::fill_n(out, s_.v_head_size, 0.0f);
-    for (int64_t t = 0; t < total; ++t, v += s_.v_head_size) {
-      const float weight = scores[t] * share;
-      for (int64_t j = 0; j < s_.v_head_size; ++j)
-        out[j] += weight * v[j];
+  void add_mask(const KernelArgs& args, int64_t b, int64_t h, int64_t i, float* scores) const {
+    if (!has_mask_) return;
+    const int64_t at = b * mask_steps_[0] + h * mask_steps_[1] + i * mask_steps_[2];
+    const int64_t masked = std::min(mask_length_, seen(i));
+    if (is_bool_mask_) {
+      const auto* mask = static_cast<const bool*>(args.inputs[ops::kMask]) + at;
+      for (int64_t t = 0; t < masked; ++t)
+        scores[t] = mask[t] ? scores[t] : kMinusInfinity;
+    } else {
+      const auto* mask = static_cast<const float*>(args.inputs[ops::kMask]) + at;
+      for (int64_t t = 0; t < masked; ++t)
+        scores[t] += mask[t];
     }
+    std::fill(scores + masked, scores + seen(i), kMinusInfinity);
+  }
+
+  // The probabilities of query i, with zeros for keys up to `end` that it does not see.
+  void softmax(const KernelArgs& args, int64_t b, int64_t h, int64_t i, int64_t end,
+               float* scores) const {
+    const int64_t count = seen(i);
+    add_mask(args, b, h, i, scores);
+    const auto length = static_cast<size_t>(count);
+    const float sum = exponentials(scores, length, reduce_row(Reduction::kMax, scores, length));
+    const float share = 1 / sum;
+    binary_row(Binary::kMul, scores, true, &share, false, scores, length);
+    std::fill(scores + count, scores + end, 0.0f);
+  }
+
+  void run_block(const KernelArgs& args, int64_t block, const float* keys, const float* values,
+                 float* scores) const {
+    const int64_t per_head = (s_.q_length + kQueries - 1) / kQueries;
+    const int64_t h = block / per_head % s_.q_heads, b = block / per_head / s_.q_heads;
+    const int64_t first = block % per_head * kQueries;
+    const int64_t rows = std::min(kQueries, s_.q_length - first), total = s_.total_length();
+    const int64_t head = b * s_.kv_heads + h / s_.group();
+    const float* queries[kQueriesAtOnce];
+    float *rows_of_scores[kQueriesAtOnce], *outputs[kQueriesAtOnce];
+    for (int64_t r = 0; r < rows; ++r) {
+      const int64_t i = first + r;
+      const int64_t line = s_.packed ? (b * s_.q_length + i) * s_.q_heads + h
+                                     : (b * s_.q_heads + h) * s_.q_length + i;
+      queries[r] = static_cast<const float*>(args.inputs[ops::kQuery]) + line * s_.head_size;
+      outputs[r] = static_cast<float*>(args.outputs[0]) + line * s_.v_head_size;
+      rows_of_scores[r] = scores + r * padded_length();
+    }
+    const int64_t end = seen(first + rows - 1);
+    const auto count = static_cast<size_t>(rows), last = static_cast<size_t>(end);
+    score_rows(queries, count, keys + head * total * s_.head_size,
+               static_cast<size_t>(s_.head_size), 0, last, scale_, rows_of_scores);
+    for (int64_t r = 0; r < rows; ++r)
+      softmax(args, b, h, first + r, end, rows_of_scores[r]);
+    mix_rows(rows_of_scores, count, values + head * total * s_.v_head_size,
+             static_cast<size_t>(s_.v_head_size), 0, last, outputs);
   }
 
   AttentionShape s_;

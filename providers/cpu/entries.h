@@ -9,6 +9,9 @@ namespace sardonyx::cpu {
 
 std::span<const KernelEntry> elementwise_entries();
 std::span<const KernelEntry> function_entries();
+std::span<const KernelEntry> grouped_attention_entries();
+std::span<const KernelEntry> group_normalization_entries();
+std::span<const KernelEntry> rotary_entries();
 std::span<const KernelEntry> number_entries();
 std::span<const KernelEntry> elementwise_group_entries();
 std::span<const KernelEntry> recurrent_entries();

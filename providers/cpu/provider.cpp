@@ -30,7 +30,10 @@ const Provider& cpu_provider() {
                             cpu::linear_model_entries(),
                             cpu::cache_entries(),
                             cpu::function_entries(),
-                            cpu::number_entries()})
+                            cpu::number_entries(),
+                            cpu::grouped_attention_entries(),
+                            cpu::group_normalization_entries(),
+                            cpu::rotary_entries()})
       all.insert(all.end(), part.begin(), part.end());
     return all;
   }();

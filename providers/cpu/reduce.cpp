@@ -20,7 +20,7 @@ struct Block {
 // Is the reduction of one element that element?
 bool keeps_single(Reduction op) {
   return op == Reduction::kSum || op == Reduction::kMean || op == Reduction::kMax ||
-         op == Reduction::kMin;
+         op == Reduction::kMin || op == Reduction::kProduct;
 }
 
 class ReduceKernel : public Kernel {
@@ -115,6 +115,8 @@ constexpr KernelEntry kEntries[] = {
     {"ReduceSumSquare", "reduce", prepare_reduce<Reduction::kSumSquare>},
     {"ReduceL1", "reduce", prepare_reduce<Reduction::kL1>},
     {"ReduceL2", "reduce", prepare_reduce<Reduction::kL2>},
+    {"ReduceProd", "reduce", prepare_reduce<Reduction::kProduct>},
+    {"ReduceLogSum", "reduce", prepare_reduce<Reduction::kLogSum>},
 };
 
 }  // namespace

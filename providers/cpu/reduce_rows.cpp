@@ -19,6 +19,10 @@ struct AddValue {
   static HWY_INLINE V join(V sum, V x) { return hn::Add(sum, x); }
   static HWY_INLINE V merge(V a, V b) { return hn::Add(a, b); }
 };
+struct TakeProduct {
+  static HWY_INLINE V join(V product, V x) { return hn::Mul(product, x); }
+  static HWY_INLINE V merge(V a, V b) { return hn::Mul(a, b); }
+};
 struct AddSquare {
   static HWY_INLINE V join(V sum, V x) { return hn::MulAdd(x, x, sum); }
   static HWY_INLINE V merge(V a, V b) { return hn::Add(a, b); }
@@ -145,7 +149,10 @@ HWY_INLINE void with_join(Reduction op, const Use& use) {
   switch (op) {
     case Reduction::kSum:
     case Reduction::kMean:
+    case Reduction::kLogSum:
       return use(AddValue(), 0.0f);
+    case Reduction::kProduct:
+      return use(TakeProduct(), 1.0f);
     case Reduction::kMax:
       return use(TakeMax(), -HUGE_VALF);
     case Reduction::kMin:
@@ -183,6 +190,7 @@ namespace {
 
 float finished(Reduction op, float joined, size_t count) {
   if (op == Reduction::kMean) return joined / static_cast<float>(count);
+  if (op == Reduction::kLogSum) return std::log(joined);
   return op == Reduction::kL2 ? std::sqrt(joined) : joined;
 }
 
@@ -194,7 +202,7 @@ float reduce_row(Reduction op, const float* in, size_t count) {
 
 void reduce_columns(Reduction op, const float* in, size_t rows, size_t width, float* out) {
   HWY_DYNAMIC_DISPATCH(ReduceColumns)(op, in, rows, width, out);
-  if (op != Reduction::kMean && op != Reduction::kL2) return;
+  if (op != Reduction::kMean && op != Reduction::kL2 && op != Reduction::kLogSum) return;
   for (size_t i = 0; i < width; ++i)
     out[i] = finished(op, out[i], rows);
 }

@@ -6,7 +6,7 @@
 
 namespace sardonyx::cpu {
 
-enum class Reduction : uint8_t { kSum, kMean, kMax, kMin, kSumSquare, kL1, kL2 };
+enum class Reduction : uint8_t { kSum, kMean, kMax, kMin, kSumSquare, kL1, kL2, kProduct, kLogSum };
 
 // The reduction of `count` > 0 elements. Sums are kept in several partial sums, so the error grows
 // with count / 64.
