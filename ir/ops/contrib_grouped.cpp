@@ -210,14 +210,15 @@ std::vector<Sample> grouped_samples() {
           {.inputs = {{.shape = {2, 1, 32}},
                       none,
                       none,
-                      {.shape = {2, 2, 5, 4}},
-                      {.shape = {2, 2, 5, 4}},
+                      {.shape = {2, 2, 5, 4}, .dtype = DType::kFloat},
+                      {.shape = {2, 2, 5, 4}, .dtype = DType::kFloat},
                       int32s({3, 5}, {2}),
                       int32s({6}, {1}),
                       {.shape = {8, 2}},
                       {.shape = {8, 2}}},
            .attrs = rotary,
-           .outputs = 3}};
+           .outputs = 3,
+           .only = DType::kFloat}};
 }
 
 const OpDef kOps[] = {

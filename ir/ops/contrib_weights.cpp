@@ -197,25 +197,15 @@ Vals matmul_nbits_gradient(Emitter& e, const GradCall& c) {
 
 // --- GatherBlockQuantized ---
 
-struct GatherAttrs {
-  int64_t bits = 4, block_size = 128, gather_axis = 0, quantize_axis = 1;
-  static auto fields() {
-    using A = GatherAttrs;
-    return std::tuple{field("bits", &A::bits), field("block_size", &A::block_size),
-                      field("gather_axis", &A::gather_axis),
-                      field("quantize_axis", &A::quantize_axis)};
-  }
-};
-
 enum GatherInput { kData, kIndices, kGatherScales, kGatherZeroPoints };
 
 // Values in one element of a stored tensor: several only where uint8 holds fewer bits.
-int64_t values_per_element(DType dtype, const GatherAttrs& attrs) {
+int64_t values_per_element(DType dtype, const GatherBlockAttrs& attrs) {
   return dtype == DType::kUInt8 ? 8 / attrs.bits : 1;
 }
 
 void infer_gather_block(InferContext& c) {
-  const auto& attrs = c.attrs<GatherAttrs>();
+  const auto& attrs = c.attrs<GatherBlockAttrs>();
   c.require(attrs.bits == 2 || attrs.bits == 4 || attrs.bits == 8,
             "attribute bits: expected 2, 4 or 8, got ", attrs.bits);
   const bool floating = is_floating(c.dtype(kData));
@@ -255,7 +245,7 @@ void infer_gather_block(InferContext& c) {
 class BlockTable {
  public:
   explicit BlockTable(const KernelCall& call)
-      : call_(call), attrs_(call.attrs<GatherAttrs>()), data_(call.inputs[kData]) {
+      : call_(call), attrs_(call.attrs<GatherBlockAttrs>()), data_(call.inputs[kData]) {
     values_.assign(data_.shape.begin(), data_.shape.end());
     values_.back() *= values_per_element(data_.dtype, attrs_);
     scale_shape_.assign(call.inputs[kGatherScales].shape.begin(),
@@ -316,7 +306,7 @@ class BlockTable {
   }
 
   const KernelCall& call_;
-  const GatherAttrs& attrs_;
+  const GatherBlockAttrs& attrs_;
   const TensorView& data_;
   Shape values_, scale_shape_;
   std::vector<float> scales_;
@@ -328,7 +318,7 @@ class BlockTable {
 void gather_block(const KernelCall& call) {
   const BlockTable table(call);
   const auto rank = static_cast<int64_t>(table.values().size());
-  const int64_t given = call.attrs<GatherAttrs>().gather_axis;
+  const int64_t given = call.attrs<GatherBlockAttrs>().gather_axis;
   const auto axis = static_cast<size_t>(given < 0 ? given + rank : given);
   std::vector<int64_t> indices(static_cast<size_t>(call.inputs[kIndices].count()));
   load_numbers<int64_t>(call.inputs[kIndices].dtype, call.inputs[kIndices].raw, 0, 1,
@@ -421,7 +411,7 @@ const OpDef kOps[] = {
                           kFloat8s},
                {"T2", kReal},
                {"Tind", DTypeSet{DType::kInt32, DType::kInt64}}},
-     .attrs = attr_schema<GatherAttrs>(),
+     .attrs = attr_schema<GatherBlockAttrs>(),
      .infer = infer_gather_block,
      .reference = gather_block,
      .samples = gather_samples},

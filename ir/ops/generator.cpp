@@ -262,10 +262,20 @@ void fill_range(const KernelCall& call) {
   }
 }
 
+// Of the widest integers: without a way through another type.
+void count_up(const KernelCall& call) {
+  const uint64_t start = *call.inputs[0].data<uint64_t>(), delta = *call.inputs[2].data<uint64_t>();
+  const TensorView& out = call.outputs[0];
+  for (int64_t i = 0; i < out.count(); ++i)
+    out.data<uint64_t>()[i] = start + static_cast<uint64_t>(i) * delta;
+}
+
 void range(const KernelCall& call) {
   const DType dtype = call.outputs[0].dtype;
   const bool is_half = dtype == DType::kFloat16 || dtype == DType::kBFloat16;
-  if (is_integer(dtype))
+  if (dtype == DType::kInt64 || dtype == DType::kUInt64)
+    count_up(call);
+  else if (is_integer(dtype))
     fill_range<uint64_t>(call);  // wraps
   else if (is_half && call.attrs<RangeAttrs>().stash_type == DType::kFloat)
     fill_range<float>(call);

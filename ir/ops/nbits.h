@@ -25,6 +25,16 @@ struct NBitsAttrs {
   int64_t zero_point_bytes() const { return (blocks() * bits + 7) / 8; }
 };
 
+struct GatherBlockAttrs {
+  int64_t bits = 4, block_size = 128, gather_axis = 0, quantize_axis = 1;
+  static auto fields() {
+    using A = GatherBlockAttrs;
+    return std::tuple{field("bits", &A::bits), field("block_size", &A::block_size),
+                      field("gather_axis", &A::gather_axis),
+                      field("quantize_axis", &A::quantize_axis)};
+  }
+};
+
 enum NBitsInput { kA, kB, kScales, kZeroPoints, kGroups, kBias };
 
 }  // namespace sardonyx::ops

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "ir/convert.h"
 #include "ir/ops/infer.h"
@@ -97,7 +96,8 @@ void infer_like(InferContext& c) {
 }
 
 // Writes element(i) to element i of `out`.
-void fill(const TensorView& out, const std::function<double(uint64_t)>& element) {
+template <typename Element>
+void fill(const TensorView& out, const Element& element) {
   double piece[kPiece];
   const int64_t count = out.count();
   for (int64_t begin = 0; begin < count; begin += kPiece) {

@@ -59,6 +59,7 @@ void unpool(const KernelCall& call, const Shape& natural) {
   const TensorView &x = call.inputs[0], &y = call.outputs[0];
   const int64_t* indices = call.inputs[1].data<int64_t>();
   const int64_t limit = element_count(natural);
+  const bool is_whole = std::ranges::equal(natural, y.shape);
   std::fill_n(y.data<T>(), y.count(), T(0.0f));
   for (int64_t i = 0, count = x.count(); i < count; ++i) {
     if (i % (1 << 16) == 0) check_interrupted();
@@ -66,6 +67,10 @@ void unpool(const KernelCall& call, const Shape& natural) {
     if (rest < 0 || rest >= limit) {
       fail(ErrorCode::kInvalidArgument, "MaxUnpool: input I: index ", rest, " is out of range [0, ",
            limit, ")");
+    }
+    if (is_whole) {
+      y.data<T>()[rest] = x.data<T>()[i];
+      continue;
     }
     int64_t at = 0, step = 1;
     for (size_t axis = natural.size(); axis > 0; --axis) {

@@ -44,27 +44,49 @@ bool is_non_zero(const T& value) {
     return value != T(0);
 }
 
+// The coordinates of flat indices in increasing order, [rank, count]. Most lie in the row of the
+// one before.
+void write_coordinates(const int64_t* indices, int64_t count, const Shape& shape, Tensor& output) {
+  int64_t* out = output.mutable_values<int64_t>().data();
+  const size_t rank = shape.size();
+  if (rank == 0) return;
+  const int64_t width = shape.back();
+  int64_t row = -1, begin = 0, end = 0;
+  for (int64_t k = 0; k < count; ++k) {
+    if (indices[k] >= end) {
+      row = indices[k] / width;
+      begin = row * width;
+      end = begin + width;
+      int64_t rest = row;
+      for (size_t axis = rank - 1; axis-- > 0;) {
+        out[static_cast<int64_t>(axis) * count + k] = rest % shape[axis];
+        rest /= shape[axis];
+      }
+    } else {
+      for (size_t axis = 0; axis + 1 < rank; ++axis) {
+        int64_t* line = out + static_cast<int64_t>(axis) * count + k;
+        *line = line[-1];
+      }
+    }
+    out[static_cast<int64_t>(rank - 1) * count + k] = indices[k] - begin;
+  }
+}
+
 std::vector<Datum> run_non_zero(const EvalCall& call) {
   const Tensor& input = call.inputs[0].tensor();
-  std::vector<int64_t> found;
+  // Every index is written, and the place kept where it counts: no branch to be guessed.
+  std::vector<int64_t> found(static_cast<size_t>(input.count()) + 1);
+  size_t kept = 0;
   dispatch_values(input.dtype(), [&]<typename T>() {
     const auto values = input.values<T>();
     for (size_t i = 0; i < values.size(); ++i) {
-      if (is_non_zero(values[i])) found.push_back(static_cast<int64_t>(i));
+      found[kept] = static_cast<int64_t>(i);
+      kept += is_non_zero(values[i]);
     }
   });
-  const auto count = static_cast<int64_t>(found.size());
-  const size_t rank = input.rank();
-  Tensor output = Tensor::allocate(DType::kInt64, {static_cast<int64_t>(rank), count});
-  auto* out = output.mutable_values<int64_t>().data();
-  for (size_t i = rank; i-- > 0;) {  // the last axis changes fastest
-    const int64_t size = input.shape()[i];
-    for (int64_t k = 0; k < count; ++k) {
-      int64_t& rest = found[static_cast<size_t>(k)];
-      out[static_cast<int64_t>(i) * count + k] = rest % size;
-      rest /= size;
-    }
-  }
+  const auto count = static_cast<int64_t>(kept);
+  Tensor output = Tensor::allocate(DType::kInt64, {static_cast<int64_t>(input.rank()), count});
+  if (count > 0) write_coordinates(found.data(), count, input.shape(), output);
   return {std::move(output)};
 }
 

@@ -9,6 +9,7 @@ namespace sardonyx::cpu {
 
 std::span<const KernelEntry> elementwise_entries();
 std::span<const KernelEntry> function_entries();
+std::span<const KernelEntry> block_entries();
 std::span<const KernelEntry> grouped_attention_entries();
 std::span<const KernelEntry> group_normalization_entries();
 std::span<const KernelEntry> rotary_entries();

@@ -1,6 +1,6 @@
 // Normalizations of float32 whose statistics are those of contiguous elements:
-// InstanceNormalization, GroupNormalization, MeanVarianceNormalization, RMSNormalization and
-// LpNormalization.
+// InstanceNormalization, GroupNormalization, MeanVarianceNormalization and LpNormalization; and
+// BatchNormalization, whose statistics are given.
 #include <omp.h>
 
 #include <algorithm>
@@ -92,25 +92,62 @@ Prepared prepare_groups(const KernelRequest& request) {
   return prepare_group(request, attrs.num_groups, attrs.epsilon);
 }
 
-// Rows that are normalized alike; `Row` is run(in, out, length, second input).
-using Row = void (*)(const float* in, float* out, size_t length, const float* scale, float epsilon);
+// BatchNormalization with given moments: each channel is scaled and moved.
+class ChannelKernel : public Kernel {
+ public:
+  explicit ChannelKernel(const KernelRequest& request)
+      : epsilon_(request.attrs<ops::BatchNormalizationAttrs>().epsilon), threads_(request.threads) {
+    const Shape& x = request.inputs[0].shape;
+    channels_ = x.size() > 1 ? x[1] : 1;
+    rows_ = x[0] * channels_;
+    size_ = element_count(x) / rows_;
+  }
+
+  void run(const KernelArgs& args) const override {
+    const auto input = [&](size_t i, int64_t channel) {
+      return static_cast<const float*>(args.inputs[i])[channel];
+    };
+    for_rows(rows_, size_, threads_, [&](int64_t row) {
+      const int64_t channel = row % channels_;
+      const float factor = input(1, channel) / std::sqrt(input(4, channel) + epsilon_);
+      const float mean = input(3, channel), bias = input(2, channel);
+      const float* in = static_cast<const float*>(args.inputs[0]) + row * size_;
+      float* out = static_cast<float*>(args.outputs[0]) + row * size_;
+      const auto count = static_cast<size_t>(size_);
+      binary_row(Binary::kSub, in, true, &mean, false, out, count);
+      scale_row(out, factor, out, count);
+      binary_row(Binary::kAdd, out, true, &bias, false, out, count);
+    });
+  }
+  bool may_alias(size_t output, size_t input) const override { return output == 0 && input == 0; }
+
+ private:
+  int64_t channels_, rows_, size_;
+  float epsilon_;
+  int threads_;
+};
+
+Prepared prepare_batch(const KernelRequest& request) {
+  if (request.attrs<ops::BatchNormalizationAttrs>().training_mode || request.wants(1))
+    return Prepared::refuse("moments are taken by the reference");
+  if (!all_of(request.inputs, DType::kFloat))
+    return Prepared::refuse("only float is computed here");
+  if (element_count(request.inputs[0].shape) == 0) return Prepared::refuse("there are no elements");
+  return Prepared::accept(std::make_unique<ChannelKernel>(request), "rows");
+}
+
+// Rows that are normalized alike.
+using Row = void (*)(const float* in, float* out, size_t length);
 
 class RowKernel : public Kernel {
  public:
-  RowKernel(Row row, int64_t rows, int64_t length, float epsilon, bool has_scale, int threads)
-      : row_(row),
-        rows_(rows),
-        length_(length),
-        epsilon_(epsilon),
-        has_scale_(has_scale),
-        threads_(threads) {}
+  RowKernel(Row row, int64_t rows, int64_t length, int threads)
+      : row_(row), rows_(rows), length_(length), threads_(threads) {}
 
   void run(const KernelArgs& args) const override {
-    const auto* scale = has_scale_ ? static_cast<const float*>(args.inputs[1]) : nullptr;
     for_rows(rows_, length_, threads_, [&](int64_t row) {
       row_(static_cast<const float*>(args.inputs[0]) + row * length_,
-           static_cast<float*>(args.outputs[0]) + row * length_, static_cast<size_t>(length_),
-           scale, epsilon_);
+           static_cast<float*>(args.outputs[0]) + row * length_, static_cast<size_t>(length_));
     });
   }
   bool may_alias(size_t, size_t input) const override { return input == 0; }
@@ -118,25 +155,17 @@ class RowKernel : public Kernel {
  private:
   Row row_;
   int64_t rows_, length_;
-  float epsilon_;
-  bool has_scale_;
   int threads_;
 };
 
-void rms_row(const float* in, float* out, size_t length, const float* scale, float epsilon) {
-  const float square = reduce_row(Reduction::kSumSquare, in, length) / static_cast<float>(length);
-  scale_row(in, 1 / std::sqrt(square + epsilon), out, length);
-  binary_row(Binary::kMul, out, true, scale, true, out, length);
-}
-
-void mean_variance_row(const float* in, float* out, size_t length, const float*, float) {
+void mean_variance_row(const float* in, float* out, size_t length) {
   const float variance = center_row(in, out, length);
   scale_row(out, 1 / (std::sqrt(variance) + 1e-9f), out, length);
 }
 
 // Rows of zeros stay zeros.
 template <Reduction norm>
-void lp_row(const float* in, float* out, size_t length, const float*, float) {
+void lp_row(const float* in, float* out, size_t length) {
   const float size = reduce_row(norm, in, length);
   if (size == 0)
     std::fill_n(out, length, 0.0f);
@@ -152,30 +181,13 @@ int64_t length_from(const Shape& shape, size_t axis) {
   return length;
 }
 
-Prepared accept_rows(const KernelRequest& request, Row row, int64_t length, float epsilon) {
+Prepared accept_rows(const KernelRequest& request, Row row, int64_t length) {
   const int64_t count = element_count(request.inputs[0].shape);
   if (count == 0) return Prepared::refuse("there are no elements");
   if (!all_of(request.inputs, DType::kFloat) || request.outputs[0].dtype != DType::kFloat)
     return Prepared::refuse("only float is computed here");
-  return Prepared::accept(std::make_unique<RowKernel>(row, count / length, length, epsilon,
-                                                      request.has(1), request.threads),
+  return Prepared::accept(std::make_unique<RowKernel>(row, count / length, length, request.threads),
                           "rows");
-}
-
-Prepared prepare_rms(const KernelRequest& request) {
-  const auto& attrs = request.attrs<ops::LayerNormalizationAttrs>();
-  if (attrs.stash_type == DType::kDouble) return Prepared::refuse("double is asked for");
-  const Shape &x = request.inputs[0].shape, &scale = request.inputs[1].shape;
-  const size_t axis = axis_of(attrs.axis, x.size());
-  const int64_t length = length_from(x, axis);
-  const bool fits =
-      element_count(scale) == length && scale.size() <= x.size() &&
-      std::equal(scale.rbegin(),
-                 scale.rbegin() + std::min<ptrdiff_t>(static_cast<ptrdiff_t>(x.size() - axis),
-                                                      static_cast<ptrdiff_t>(scale.size())),
-                 x.rbegin());
-  if (!fits) return Prepared::refuse("the scale is repeated");
-  return accept_rows(request, rms_row, length, attrs.epsilon);
 }
 
 Prepared prepare_lp(const KernelRequest& request) {
@@ -184,7 +196,7 @@ Prepared prepare_lp(const KernelRequest& request) {
   const size_t axis = axis_of(attrs.axis, x.size());
   if (length_from(x, axis + 1) != 1) return Prepared::refuse("elements of a norm lie apart");
   return accept_rows(request, attrs.p == 1 ? lp_row<Reduction::kL1> : lp_row<Reduction::kL2>,
-                     length_from(x, axis), 0);
+                     length_from(x, axis));
 }
 
 // Where the axes, but for dims of 1, are the last ones.
@@ -201,14 +213,14 @@ Prepared prepare_mean_variance(const KernelRequest& request) {
     if (reduced[dim] && is_past) return Prepared::refuse("elements of a mean lie apart");
     if (reduced[dim]) length *= x[dim];
   }
-  return accept_rows(request, mean_variance_row, length, 0);
+  return accept_rows(request, mean_variance_row, length);
 }
 
 constexpr KernelEntry kEntries[] = {
+    {"BatchNormalization", "channels", prepare_batch},
     {"InstanceNormalization", "groups", prepare_instance},
     {"GroupNormalization", "groups", prepare_groups},
     {"MeanVarianceNormalization", "groups", prepare_mean_variance},
-    {"RMSNormalization", "groups", prepare_rms},
     {"LpNormalization", "groups", prepare_lp},
 };
 

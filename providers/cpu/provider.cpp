@@ -10,6 +10,12 @@ const Provider& cpu_provider() {
   static const std::vector<KernelEntry> entries = [] {
     std::vector<KernelEntry> all;
     for (const auto part : {cpu::elementwise_entries(),
+                            cpu::linear_model_entries(),
+                            cpu::function_entries(),
+                            cpu::number_entries(),
+                            cpu::grouped_attention_entries(),
+                            cpu::group_normalization_entries(),
+                            cpu::rotary_entries(),
                             cpu::elementwise_group_entries(),
                             cpu::recurrent_entries(),
                             cpu::reduce_entries(),
@@ -27,13 +33,8 @@ const Provider& cpu_provider() {
                             cpu::normalization_entries(),
                             cpu::attention_entries(),
                             cpu::thin_product_entries(),
-                            cpu::linear_model_entries(),
                             cpu::cache_entries(),
-                            cpu::function_entries(),
-                            cpu::number_entries(),
-                            cpu::grouped_attention_entries(),
-                            cpu::group_normalization_entries(),
-                            cpu::rotary_entries()})
+                            cpu::block_entries()})
       all.insert(all.end(), part.begin(), part.end());
     return all;
   }();

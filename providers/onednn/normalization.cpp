@@ -25,6 +25,8 @@ Prepared prepare_lrn(const KernelRequest& request) {
 }
 
 Prepared prepare_batch_normalization(const KernelRequest& request) {
+  if (!request.inputs[0].layout)
+    return Prepared::refuse("rows of row-major channels are left to the portable loops");
   const auto& attrs = request.attrs<ops::BatchNormalizationAttrs>();
   for (const KernelTensor& input : request.inputs) {
     if (input.dtype != DType::kFloat) return Prepared::refuse("only float is computed here");
