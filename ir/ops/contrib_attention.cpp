@@ -405,9 +405,9 @@ int64_t rotary_heads(Emitter& e, const BodyCall& c, const ContribRotaryAttrs& at
 // (input, position_ids, cos_cache, sin_cache) -> output
 Vals rotary_embedding(Emitter& e, const BodyCall& c) {
   const auto& attrs = c.attrs<ContribRotaryAttrs>();
-  if (attrs.scale != 1 || attrs.is_packed_batching) {
-    fail(ErrorCode::kUnsupported,
-         "attributes scale and is_packed_batching: only 1 and 0 are supported");
+  // Packed batches are one long row, whose positions are given: nothing else differs for them.
+  if (attrs.scale != 1) {
+    fail(ErrorCode::kUnsupported, "attribute scale: only 1 is supported, got ", attrs.scale);
   }
   const size_t rank = rank_of(e, c.inputs[0], "input");
   AttrMap onnx{{"interleaved", int64_t{attrs.interleaved}},

@@ -9,11 +9,13 @@ namespace sardonyx::cpu {
 
 std::span<const KernelEntry> elementwise_entries();
 std::span<const KernelEntry> function_entries();
+std::span<const KernelEntry> deform_entries();
 std::span<const KernelEntry> block_entries();
 std::span<const KernelEntry> grouped_attention_entries();
 std::span<const KernelEntry> group_normalization_entries();
 std::span<const KernelEntry> rotary_entries();
 std::span<const KernelEntry> number_entries();
+std::span<const KernelEntry> number_product_entries();
 std::span<const KernelEntry> elementwise_group_entries();
 std::span<const KernelEntry> recurrent_entries();
 std::span<const KernelEntry> convert_entries();

@@ -34,7 +34,9 @@ const Provider& cpu_provider() {
                             cpu::attention_entries(),
                             cpu::thin_product_entries(),
                             cpu::cache_entries(),
-                            cpu::block_entries()})
+                            cpu::block_entries(),
+                            cpu::deform_entries(),
+                            cpu::number_product_entries()})
       all.insert(all.end(), part.begin(), part.end());
     return all;
   }();

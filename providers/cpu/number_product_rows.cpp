@@ -1,0 +1,96 @@
+#include "providers/cpu/number_product_rows.h"
+
+#include <algorithm>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "providers/cpu/number_product_rows.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace sardonyx::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// kRows rows and kVectors vectors of columns, from column `at` on.
+template <typename T, size_t kRows, size_t kVectors>
+HWY_INLINE void product_tile(const T* a, const T* b, T* out, int64_t n, int64_t k, int64_t at) {
+  const hn::ScalableTag<T> d;
+  using Vector = hn::Vec<hn::ScalableTag<T>>;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  Vector sums[kRows][kVectors];
+  for (size_t r = 0; r < kRows; ++r) {
+    for (size_t v = 0; v < kVectors; ++v)
+      sums[r][v] = hn::Zero(d);
+  }
+  for (int64_t i = 0; i < k; ++i) {
+    for (size_t v = 0; v < kVectors; ++v) {
+      const Vector right = hn::LoadU(d, b + i * n + at + static_cast<int64_t>(v) * lanes);
+      for (size_t r = 0; r < kRows; ++r) {
+        const Vector left = hn::Set(d, a[static_cast<int64_t>(r) * k + i]);
+        sums[r][v] = hn::Add(sums[r][v], hn::Mul(left, right));
+      }
+    }
+  }
+  for (size_t r = 0; r < kRows; ++r) {
+    for (size_t v = 0; v < kVectors; ++v)
+      hn::StoreU(sums[r][v], d,
+                 out + static_cast<int64_t>(r) * n + at + static_cast<int64_t>(v) * lanes);
+  }
+}
+
+template <typename T, size_t kRows>
+void product_of(const T* a, const T* b, T* out, int64_t n, int64_t k) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
+  int64_t at = 0;
+  for (; at + 3 * lanes <= n; at += 3 * lanes)
+    product_tile<T, kRows, 3>(a, b, out, n, k, at);
+  for (; at + lanes <= n; at += lanes)
+    product_tile<T, kRows, 1>(a, b, out, n, k, at);
+  for (; at < n; ++at) {
+    for (size_t r = 0; r < kRows; ++r) {
+      const T* row = a + static_cast<int64_t>(r) * k;
+      T sum = 0;
+      for (int64_t i = 0; i < k; ++i)
+        sum = static_cast<T>(sum + row[i] * b[i * n + at]);
+      out[static_cast<int64_t>(r) * n + at] = sum;
+    }
+  }
+}
+
+template <typename T>
+void product_rows(const void* a, const void* b, void* out, int64_t rows, int64_t n, int64_t k) {
+  const T* left = static_cast<const T*>(a);
+  const T* right = static_cast<const T*>(b);
+  T* result = static_cast<T*>(out);
+  if (rows == kProductRows) return product_of<T, kProductRows>(left, right, result, n, k);
+  for (int64_t r = 0; r < rows; ++r)
+    product_of<T, 1>(left + r * k, right, result + r * n, n, k);
+}
+
+// Two's complement: products of either sign have the same bits.
+ProductRows ProductRowsOf(DType dtype) {
+  switch (dtype) {
+    case DType::kDouble:
+      return product_rows<double>;
+    case DType::kInt32:
+    case DType::kUInt32:
+      return product_rows<uint32_t>;
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace sardonyx::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sardonyx::cpu {
+
+HWY_EXPORT(ProductRowsOf);
+
+ProductRows product_rows_of(DType dtype) {
+  return HWY_DYNAMIC_DISPATCH(ProductRowsOf)(dtype);
+}
+
+}  // namespace sardonyx::cpu
+#endif  // HWY_ONCE

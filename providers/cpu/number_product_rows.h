@@ -1,0 +1,18 @@
+// A few rows of a matrix product of doubles or integers.
+#pragma once
+
+#include <cstdint>
+
+#include "ir/dtype.h"
+
+namespace sardonyx::cpu {
+
+inline constexpr int64_t kProductRows = 4;
+
+// out[rows, n] = a[rows, k] * b[k, n], all row-major; rows <= kProductRows. Integers wrap.
+using ProductRows = void (*)(const void* a, const void* b, void* out, int64_t rows, int64_t n,
+                             int64_t k);
+// nullptr where there is none.
+ProductRows product_rows_of(DType dtype);
+
+}  // namespace sardonyx::cpu
