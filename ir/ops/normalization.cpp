@@ -282,7 +282,9 @@ std::vector<Sample> group_samples() {
 }
 
 std::vector<Sample> mean_variance_samples() {
-  return {{{{{2, 3, 4, 5}}}}, {{{{3, 4, 2}}}, {{"axes", std::vector<int64_t>{-1, 0}}}}};
+  return {{{{{2, 3, 4, 5}}}},
+          {{{{3, 4, 2}}}, {{"axes", std::vector<int64_t>{-1, 0}}}},
+          {.inputs = {{.shape = {2, 3, 4, 2}}}, .attrs = {{"axes", std::vector<int64_t>{2, 3}}}}};
 }
 
 std::vector<Sample> lrn_samples() {
