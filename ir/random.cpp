@@ -40,6 +40,37 @@ double RandomStream::uniform(uint64_t index) const {
   return static_cast<double>(wide >> 11) * 0x1p-53;
 }
 
+void RandomStream::uniforms(uint64_t first, size_t count, double* out) const {
+  constexpr size_t kAtOnce = 8;  // none of which waits for another
+  uint32_t c[4][kAtOnce];
+  for (size_t begin = 0; begin < count; begin += kAtOnce) {
+    for (size_t i = 0; i < kAtOnce; ++i) {
+      const uint64_t index = first + begin + i;
+      c[0][i] = static_cast<uint32_t>(index);
+      c[1][i] = static_cast<uint32_t>(index >> 32);
+      c[2][i] = c[3][i] = 0;
+    }
+    auto k0 = static_cast<uint32_t>(key_);
+    auto k1 = static_cast<uint32_t>(key_ >> 32);
+    for (int round = 0; round < 10; ++round) {
+      for (size_t i = 0; i < kAtOnce; ++i) {
+        const uint64_t p0 = uint64_t{0xD2511F53u} * c[0][i];
+        const uint64_t p1 = uint64_t{0xCD9E8D57u} * c[2][i];
+        c[0][i] = static_cast<uint32_t>(p1 >> 32) ^ c[1][i] ^ k0;
+        c[1][i] = static_cast<uint32_t>(p1);
+        c[2][i] = static_cast<uint32_t>(p0 >> 32) ^ c[3][i] ^ k1;
+        c[3][i] = static_cast<uint32_t>(p0);
+      }
+      k0 += 0x9E3779B9u;
+      k1 += 0xBB67AE85u;
+    }
+    for (size_t i = 0; i < kAtOnce && begin + i < count; ++i) {
+      const uint64_t wide = uint64_t{c[0][i]} << 32 | c[1][i];
+      out[begin + i] = static_cast<double>(wide >> 11) * 0x1p-53;
+    }
+  }
+}
+
 double RandomStream::normal(uint64_t index) const {
   const auto bits = block(index);
   const uint64_t first = uint64_t{bits[0]} << 32 | bits[1];

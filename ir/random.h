@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -14,7 +15,9 @@ class RandomStream {
   explicit RandomStream(uint64_t key) : key_(key) {}
   std::array<uint32_t, 4> block(uint64_t index) const;
   double uniform(uint64_t index) const;  // [0, 1), 53 bits
-  double normal(uint64_t index) const;   // mean 0, standard deviation 1 (Box-Muller)
+  // uniform(first) ... in one go, which is faster.
+  void uniforms(uint64_t first, size_t count, double* out) const;
+  double normal(uint64_t index) const;  // mean 0, standard deviation 1 (Box-Muller)
 
  private:
   uint64_t key_;

@@ -106,18 +106,33 @@ class Rewriter {
     return e_.int64s({1});
   }
 
+  std::optional<int64_t> known(const Val& size) {
+    const std::optional<Dims> dims = e_.dims_value(size);
+    return dims && dims->size() == 1 ? (*dims)[0].try_value() : std::nullopt;
+  }
+
   Val size_of(const LabelList& labels) {
     Val size = e_.int64s({1});
-    for (size_t i = 0; i < labels.size(); ++i)
-      size = i == 0 ? size_of(labels[0]) : e_.call("Mul", {size, size_of(labels[i])});
+    for (const int label : labels) {
+      const Val own = size_of(label);
+      const auto a = known(size), b = known(own);
+      if (a == 1)
+        size = own;
+      else
+        size = a && b ? e_.int64s({*a * *b}) : e_.call("Mul", {size, own});
+    }
     return size;
   }
 
   Val reshaped(const Val& x, const Vals& sizes) {
-    if (sizes.empty())
-      return e_.call("Reshape", {x, e_.constant(Tensor::zeros(DType::kInt64, {0}))});
-    const Val shape = e_.call_many("Concat", sizes, {{"axis", int64_t{0}}}, 1)[0];
-    return e_.call("Reshape", {x, shape}, {{"allowzero", int64_t{1}}});
+    std::vector<int64_t> shape;
+    for (const Val& size : sizes) {
+      if (const auto value = known(size)) shape.push_back(*value);
+    }
+    const Val target = shape.size() == sizes.size()
+                           ? e_.int64s(shape)
+                           : e_.call_many("Concat", sizes, {{"axis", int64_t{0}}}, 1)[0];
+    return e_.call("Reshape", {x, target}, {{"allowzero", int64_t{1}}});
   }
 
   Val shaped(const Val& x, const LabelList& labels) {

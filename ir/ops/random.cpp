@@ -117,22 +117,39 @@ void random_normal(const KernelCall& call) {
   fill(call.outputs[0], [&](uint64_t i) { return mean + scale * random.normal(i); });
 }
 
+// Calls change(first index, uniform numbers, count), which makes the elements of them in place.
+template <typename Change>
+void fill_uniform(const TensorView& out, const RandomStream& random, const Change& change) {
+  double piece[kPiece];
+  for (int64_t begin = 0; begin < out.count(); begin += kPiece) {
+    check_interrupted();
+    const int64_t length = std::min(kPiece, out.count() - begin);
+    random.uniforms(static_cast<uint64_t>(begin), static_cast<size_t>(length), piece);
+    change(begin, piece, length);
+    store_numbers(out.dtype, out.raw, begin, length, piece);
+  }
+}
+
 template <typename A>
 void random_uniform(const KernelCall& call) {
   const A& attrs = call.attrs<A>();
-  const RandomStream random = next_random_stream(attrs.seed);
   const double low = attrs.low, width = static_cast<double>(attrs.high) - attrs.low;
-  fill(call.outputs[0], [&](uint64_t i) { return low + width * random.uniform(i); });
+  fill_uniform(call.outputs[0], next_random_stream(attrs.seed),
+               [&](int64_t, double* piece, int64_t length) {
+                 for (int64_t i = 0; i < length; ++i)
+                   piece[i] = low + width * piece[i];
+               });
 }
 
 // 1 with the probability that the input gives.
 void bernoulli(const KernelCall& call) {
   const TensorView& input = call.inputs[0];
   const RandomStream random = next_random_stream(call.attrs<BernoulliAttrs>().seed);
-  fill(call.outputs[0], [&](uint64_t i) {
-    double probability = 0;
-    load_numbers(input.dtype, input.raw, static_cast<int64_t>(i), 1, 1, &probability);
-    return random.uniform(i) < probability ? 1.0 : 0.0;
+  double probabilities[kPiece];
+  fill_uniform(call.outputs[0], random, [&](int64_t begin, double* piece, int64_t length) {
+    load_numbers(input.dtype, input.raw, begin, 1, length, probabilities);
+    for (int64_t i = 0; i < length; ++i)
+      piece[i] = piece[i] < probabilities[i] ? 1.0 : 0.0;
   });
 }
 

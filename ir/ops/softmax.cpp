@@ -71,14 +71,30 @@ void run_log_softmax(const KernelCall& call) {
 
 // One at the first of the greatest elements; a NaN counts as the greatest.
 void run_hardmax(const KernelCall& call) {
-  for_each_line(call, [](std::vector<double>& line) {
-    if (line.empty()) return;
-    const auto greater = [](double a, double b) {
-      return !std::isnan(a) && (std::isnan(b) || a < b);
-    };
-    const auto at = std::max_element(line.begin(), line.end(), greater) - line.begin();
-    std::fill(line.begin(), line.end(), 0.0);
-    line[static_cast<size_t>(at)] = 1;
+  const TensorView& x = call.inputs[0];
+  const AxisSplit split = split_at(x.shape, axis_of(call.attrs<SoftmaxAttrs>().axis, x.rank()));
+  dispatch_floats(x.dtype, [&]<typename T>() {
+    const T* in = x.data<T>();
+    T* out = call.outputs[0].data<T>();
+    std::vector<int64_t> winners(static_cast<size_t>(split.inner));
+    std::vector<Accumulator<T>> greatest(winners.size());
+    for (int64_t outer = 0; outer < split.outer && split.size > 0; ++outer) {
+      check_interrupted();
+      const int64_t begin = outer * split.size * split.inner;
+      for (int64_t i = 0; i < split.size * split.inner; ++i) {
+        const Accumulator<T> value = widened(in[begin + i]);
+        const auto column = static_cast<size_t>(i % split.inner);
+        Accumulator<T>& so_far = greatest[column];
+        // A number beats a NaN.
+        if (i >= split.inner && !(value > so_far) && !(so_far != so_far && value == value))
+          continue;
+        so_far = value;
+        winners[column] = i;
+      }
+      std::fill_n(out + begin, split.size * split.inner, T(0.0f));
+      for (const int64_t winner : winners)
+        out[begin + winner] = T(1.0f);
+    }
   });
 }
 

@@ -48,7 +48,15 @@ PairRow row_for(DType dtype) {
   }
 }
 
-// Of bools, which are bytes of 0 and 1.
+// Of bools, which are bytes of 0 and 1: without branches.
+template <typename T>
+struct And {
+  bool operator()(T a, T b) const { return (a != T(0)) & (b != T(0)); }
+};
+template <typename T>
+struct Or {
+  bool operator()(T a, T b) const { return (a != T(0)) | (b != T(0)); }
+};
 template <typename T>
 struct Xor {
   bool operator()(T a, T b) const { return a != b; }
@@ -61,7 +69,10 @@ void choose_row(const Choice& row) {
   T* out = static_cast<T*>(row.out);
   for (int64_t i = 0; i < row.count; ++i) {
     const T yes = taken[taken_steps ? i : 0], no = other[other_steps ? i : 0];
-    out[i] = row.condition[condition_steps ? i : 0] ? yes : no;
+    // All ones or none, so that no branch has to be guessed.
+    const T mask =
+        static_cast<T>(T{0} - static_cast<T>(row.condition[condition_steps ? i : 0] != 0));
+    out[i] = static_cast<T>((yes & mask) | (no & static_cast<T>(~mask)));
   }
 }
 
@@ -121,8 +132,8 @@ PairRow pair_row_for(std::string_view op, DType dtype) {
   if (op == "Less") return row_for<std::less>(dtype);
   if (op == "LessOrEqual") return row_for<std::less_equal>(dtype);
   if (dtype != DType::kBool) return nullptr;
-  if (op == "And") return row_for<std::logical_and>(dtype);
-  if (op == "Or") return row_for<std::logical_or>(dtype);
+  if (op == "And") return row_for<And>(dtype);
+  if (op == "Or") return row_for<Or>(dtype);
   if (op == "Xor") return row_for<Xor>(dtype);
   return nullptr;
 }

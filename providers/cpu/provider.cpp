@@ -36,7 +36,8 @@ const Provider& cpu_provider() {
                             cpu::cache_entries(),
                             cpu::block_entries(),
                             cpu::deform_entries(),
-                            cpu::number_product_entries()})
+                            cpu::number_product_entries(),
+                            cpu::softmax_column_entries()})
       all.insert(all.end(), part.begin(), part.end());
     return all;
   }();
