@@ -1,13 +1,9 @@
 // Conv and FusedConv in float32 and bfloat16.
-#include <omp.h>
-
-#include <bit>
-#include <sstream>
-#include <unordered_map>
 #include <utility>
 
 #include "ir/ops/convolution.h"
 #include "providers/onednn/activation.h"
+#include "providers/onednn/answers.h"
 #include "providers/onednn/convolution.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/floats.h"
@@ -88,54 +84,15 @@ Problem describe(const KernelRequest& request, const ops::ConvAttrs& attrs,
   return problem;
 }
 
-// What oneDNN answered before: a network asks for the same convolution many times, and to find an
-// implementation costs as much as to generate its code.
-class Answers {
- public:
-  MaybePrimitive get(const ConvolutionSpec& spec, const PostOps& post_ops) {
-    std::string key = key_of(spec, post_ops);
-    {
-      const std::lock_guard lock(mutex_);
-      if (const auto at = known_.find(key); at != known_.end()) return at->second;
-    }
-    MaybePrimitive made = convolution(spec, attributes(post_ops));
-    const std::lock_guard lock(mutex_);
-    if (known_.size() >= kMost) known_.clear();
-    known_.emplace(std::move(key), made);
-    return made;
-  }
-
- private:
-  static constexpr size_t kMost = 256;
-
-  static std::string key_of(const ConvolutionSpec& spec, const PostOps& post_ops) {
-    std::ostringstream key;
-    key << omp_get_max_threads() << ';' << static_cast<int>(spec.method) << ';';
-    for (const Desc* desc : {&spec.src, &spec.weights, &spec.bias, &spec.dst})
-      key << fingerprint(*desc) << ';';
-    for (const Extents* dims : {&spec.strides, &spec.dilations, &spec.pads_begin, &spec.pads_end}) {
-      for (const int64_t dim : *dims)
-        key << dim << ',';
-      key << ';';
-    }
-    for (const PostOp& op : post_ops) {
-      key << static_cast<int>(op.kind) << ',' << static_cast<int>(op.op) << ','
-          << std::bit_cast<uint32_t>(op.alpha) << ',' << std::bit_cast<uint32_t>(op.beta) << ','
-          << fingerprint(op.operand) << ';';
-    }
-    return key.str();
-  }
-
-  std::mutex mutex_;
-  std::unordered_map<std::string, MaybePrimitive> known_;
-};
-
 MaybePrimitive make_primitive(const Problem& problem, const ConvolutionSpec& spec,
                               Residual residual) {
   static Answers answers;
   PostOps post_ops = residual_post_ops(residual, spec.dst);
   post_ops.insert(post_ops.end(), problem.activation.begin(), problem.activation.end());
-  return answers.get(spec, post_ops);
+  Question question;
+  question << static_cast<int64_t>(spec.method) << spec.src << spec.weights << spec.bias << spec.dst
+           << spec.strides << spec.dilations << spec.pads_begin << spec.pads_end << post_ops;
+  return answers.get(question, [&] { return convolution(spec, attributes(post_ops)); });
 }
 
 Desc row_major(memory::data_type type, const Extents& dims) {

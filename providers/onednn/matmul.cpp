@@ -6,6 +6,7 @@
 #include "ir/ops/fused.h"
 #include "providers/cpu/thin_product.h"
 #include "providers/onednn/activation.h"
+#include "providers/onednn/answers.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/floats.h"
 
@@ -36,7 +37,10 @@ MaybePrimitive make_primitive(const Product& product, Residual residual, bool pa
   const PostOps added = residual_post_ops(residual, product.dst);
   post_ops.insert(post_ops.end(), added.begin(), added.end());
   post_ops.insert(post_ops.end(), product.activation.begin(), product.activation.end());
-  return matmul(spec, attributes(post_ops, product.alpha));
+  static Answers answers;
+  Question question;
+  question << spec.src << spec.weights << spec.bias << spec.dst << product.alpha << post_ops;
+  return answers.get(question, [&] { return matmul(spec, attributes(post_ops, product.alpha)); });
 }
 
 // The addend as a place, scaled first where it must be.
