@@ -248,12 +248,14 @@ void drop(const KernelCall& call, double ratio) {
     constexpr int64_t kPiece = 1024;
     const auto scale = static_cast<C>(1 / (1 - ratio));
     C piece[kPiece];
+    double uniforms[kPiece];
     for (int64_t begin = 0; begin < data.count(); begin += kPiece) {
       check_interrupted();
       const int64_t length = std::min(kPiece, data.count() - begin);
       load_numbers(data.dtype, data.raw, begin, 1, length, piece);
+      random.uniforms(static_cast<uint64_t>(begin), static_cast<size_t>(length), uniforms);
       for (int64_t i = 0; i < length; ++i) {
-        const bool kept = random.uniform(static_cast<uint64_t>(begin + i)) >= ratio;
+        const bool kept = uniforms[i] >= ratio;
         piece[i] = kept ? piece[i] * scale : C{0};
         if (mask) mask[begin + i] = kept;
       }

@@ -108,8 +108,11 @@ class AveragePoolKernel : public Kernel {
     }
     for (int64_t c = 0; c < count; ++c) {
       const T* from = run.x + (n * plan_.channels + first + c) * plan_.in_count() + line;
+      int32_t sum = 0;
+#pragma omp simd reduction(+ : sum)
       for (int64_t at = begin; at < end; ++at)
-        sums[c] += from[at];
+        sum += from[at];
+      sums[c] += sum;
     }
   }
 
@@ -177,7 +180,8 @@ Prepared prepare_global(const KernelRequest& request) {
   Plan plan{};
   plan.batch = x[0];
   plan.channels = x[1];
-  plan.in = plan.kernel = three(Shape(x.begin() + 2, x.end()), 1);
+  // The elements of a channel are one line.
+  plan.in = plan.kernel = {1, 1, element_count(Shape(x.begin() + 2, x.end()))};
   plan.out = plan.strides = {1, 1, 1};
   return build(request, plan, last);
 }
