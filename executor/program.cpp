@@ -85,6 +85,20 @@ void copy_into(const Tensor& from, const Tensor& to) {
   }
 }
 
+// What a loop without iterations stacks has the sizes that the plan knows, where the body alone
+// does not tell them. False where `promised` is something else.
+bool take_shape_without_elements(Datum& datum, const Type& promised) {
+  const std::optional<Shape> shape = promised.known_shape();
+  if (!datum.is_tensor() || !promised.is_tensor() || !shape) return false;
+  const Tensor& tensor = datum.tensor();
+  if (tensor.dtype() != promised.dtype || tensor.rank() != shape->size() || tensor.count() > 0 ||
+      element_count(*shape) > 0) {
+    return false;
+  }
+  datum = Tensor::allocate(promised.dtype, *shape);
+  return true;
+}
+
 }  // namespace
 
 std::shared_ptr<Buffer> Environment::borrow_arena(size_t bytes) {
@@ -554,7 +568,8 @@ void Program::evaluate_step(const Step& step, Segment::Frame& frame, RunState& s
   }
   outputs.resize(step.outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (step.promised[i] && !(outputs[i].type() == *step.promised[i])) {
+    if (step.promised[i] && !(outputs[i].type() == *step.promised[i]) &&
+        !take_shape_without_elements(outputs[i], *step.promised[i])) {
       fail(ErrorCode::kInternal, full_name(*step.node->op), ": output ", i, " is ",
            outputs[i].type(), ", inferred ", *step.promised[i]);
     }

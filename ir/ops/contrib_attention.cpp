@@ -410,6 +410,8 @@ Vals rotary_embedding(Emitter& e, const BodyCall& c) {
     fail(ErrorCode::kUnsupported, "attribute scale: only 1 is supported, got ", attrs.scale);
   }
   const size_t rank = rank_of(e, c.inputs[0], "input");
+  if (rank != 3 && rank != 4)
+    fail(ErrorCode::kInvalidModel, "input: expected rank 3 or 4, got ", e.type(c.inputs[0]));
   AttrMap onnx{{"interleaved", int64_t{attrs.interleaved}},
                {"rotary_embedding_dim", attrs.rotary_embedding_dim}};
   if (rank == 3) onnx["num_heads"] = rotary_heads(e, c, attrs);

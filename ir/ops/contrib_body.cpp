@@ -19,6 +19,9 @@ size_t rank_of(Emitter& e, const Val& x, std::string_view name) {
 Val dim_of(Emitter& e, const Val& x, int64_t axis) {
   const Type type = e.type(x);
   if (type.has_rank()) {
+    if (type.rank() <= static_cast<size_t>(axis))
+      fail(ErrorCode::kInvalidModel, "expected a tensor of rank ", axis + 1, " or more, got ",
+           type);
     const Dim& dim = (*type.shape)[static_cast<size_t>(axis)];
     if (dim.is_known()) return e.int64s({dim.value()});
   }
