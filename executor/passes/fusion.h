@@ -7,12 +7,15 @@ namespace sardonyx::passes {
 
 // Convolutions.
 bool pad_into_conv(Graph& graph, Node& node);
+bool space_to_depth_into_conv(Graph& graph, Node& node);
 bool fold_batch_norm(Graph& graph, Node& node);
 bool fold_conv_scale(Graph& graph, Node& node);
 bool fuse_conv_bias(Graph& graph, Node& node);
 bool fuse_conv_residual(Graph& graph, Node& node);
 bool fuse_conv_activation(Graph& graph, Node& node);
 bool allow_winograd(Graph& graph, Node& node);
+bool merge_sibling_convs(Graph& graph, Node& node);
+bool merge_depthwise_convs(Graph& graph, Node& node);
 
 // Matrix products.
 bool einsum_to_matmul(Graph& graph, Node& node);

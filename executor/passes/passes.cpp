@@ -18,6 +18,7 @@ constexpr Pass kPasses[] = {
     {"fuse-normalization-scale", passes::fuse_normalization_scale},
     {"sink-views", passes::sink_views},
     {"pad-into-conv", passes::pad_into_conv},
+    {"space-to-depth-into-conv", passes::space_to_depth_into_conv},
     {"fold-batch-norm", passes::fold_batch_norm},
     {"fold-conv-scale", passes::fold_conv_scale},
     {"fuse-conv-bias", passes::fuse_conv_bias},
@@ -39,6 +40,8 @@ constexpr Pass kQuantization[] = {
 };
 
 constexpr Pass kChoices[] = {
+    {"merge-sibling-convs", passes::merge_sibling_convs},
+    {"merge-depthwise-convs", passes::merge_depthwise_convs},
     {"allow-winograd", passes::allow_winograd},
     {"group-elementwise", passes::group_elementwise},
 };

@@ -33,6 +33,18 @@ struct Square<uint32_t> {
     store(to + 3 * to_step, __builtin_shufflevector(high_ab, high_cd, 2, 3, 6, 7));
   }
 
+  // Four rows of 2 or 3 columns; writes up to two elements beyond the last one.
+  static void interleave(const uint32_t* from, int64_t from_step, uint32_t* to, int64_t columns) {
+    const Row a = load(from), b = load(from + from_step),
+              c = load(from + (columns - 1) * from_step);
+    const Row low_ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+    const Row high_ab = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    store(to, __builtin_shufflevector(low_ab, c, 0, 1, 4, 4));
+    store(to + columns, __builtin_shufflevector(low_ab, c, 2, 3, 5, 5));
+    store(to + 2 * columns, __builtin_shufflevector(high_ab, c, 0, 1, 6, 6));
+    store(to + 3 * columns, __builtin_shufflevector(high_ab, c, 2, 3, 7, 7));
+  }
+
  private:
   static Row load(const uint32_t* from) {
     Row row;
@@ -84,6 +96,31 @@ void copy_runs(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t
       std::copy_n(from, columns, to);
     }
   }
+}
+
+// to[row * columns + column] = from[column * from_step + row] for 2 or 3 columns. Squares are
+// written whole, row by row: what goes beyond the end of a row is overwritten by the next one, so
+// the last rows are not moved in this way.
+template <typename T>
+void interleave(const T* from, int64_t from_step, T* to, int64_t rows, int64_t columns) {
+  constexpr int64_t kSide = Square<T>::kSide;
+  int64_t done = 0;
+  if constexpr (kSide > 1) {
+    for (; done + kSide < rows; done += kSide)
+      Square<T>::interleave(from + done, from_step, to + done * columns, columns);
+  }
+  for (; done < rows; ++done) {
+    for (int64_t column = 0; column < columns; ++column)
+      to[done * columns + column] = from[column * from_step + done];
+  }
+}
+
+// Is the block channels of a picture, 2 or 3, that come to lie side by side?
+bool is_interleaving(const StridedBlock& block) {
+  const size_t last = block.sizes.size() - 1;
+  const int64_t columns = block.sizes[last];
+  return (columns == 2 || columns == 3) && block.to_strides[last] == 1 &&
+         block.from_strides[last - 1] == 1 && block.to_strides[last - 1] == columns;
 }
 
 // The dim along which the reader runs contiguously while the writer runs along the last dim; -1
@@ -172,6 +209,8 @@ BlockCopy::BlockCopy(DType dtype, StridedBlock block)
   if (transposed >= 0) {
     move_dim(block_, static_cast<size_t>(transposed), rows);
     inner_ = Inner::kTransposed;
+  } else if (is_interleaving(block_)) {
+    inner_ = Inner::kInterleaved;
   } else if (block_.to_strides[columns] == 1 || block_.sizes[columns] == 1) {
     const int64_t step = block_.sizes[columns] == 1 ? 1 : block_.from_strides[columns];
     inner_ = step == 1 ? Inner::kRuns : step == 0 ? Inner::kRepeats : Inner::kSteps;
@@ -202,6 +241,8 @@ void BlockCopy::copy_inner(const T* from, T* to, int64_t rows, int64_t columns) 
         }
       }
       return;
+    case Inner::kInterleaved:
+      return interleave(from, from_step, to, rows, columns);
     case Inner::kSteps:
       for (int64_t row = 0; row < rows; ++row) {
         const T* source = from + row * from_row;

@@ -33,7 +33,7 @@ class BlockCopy {
 
  private:
   // What the two innermost dims, rows and columns, come to.
-  enum class Inner : uint8_t { kRuns, kRepeats, kTransposed, kSteps };
+  enum class Inner : uint8_t { kRuns, kRepeats, kTransposed, kInterleaved, kSteps };
 
   template <typename T>
   void walk(const T* from, T* to, const int64_t* sizes, size_t level) const;

@@ -57,6 +57,28 @@ TEST(StridedCopyTest, AgreesWithTheDefinition) {
   }
 }
 
+// Whole squares of 32 bits, what is left beside them, and nothing beyond the end.
+TEST(StridedCopyTest, TranspositionsOfFloats) {
+  for (const int64_t columns : {1, 2, 3, 4, 5, 33}) {
+    for (const int64_t rows : {1, 3, 4, 5, 8, 9, 70}) {
+      std::vector<float> from(static_cast<size_t>(2 * rows * columns));
+      std::iota(from.begin(), from.end(), 0.f);
+      std::vector<float> to(from.size() + 4, -1.f);
+      const StridedBlock block{
+          {2, rows, columns}, {rows * columns, 1, rows}, {rows * columns, columns, 1}};
+      copy_strided(DType::kFloat, from.data(), to.data(), block);
+      std::vector<float> expected;
+      for (int64_t n = 0; n < 2 * rows * columns; ++n) {
+        const int64_t picture = n / (rows * columns), place = n % (rows * columns);
+        expected.push_back(static_cast<float>(picture * rows * columns + place % columns * rows +
+                                              place / columns));
+      }
+      expected.resize(to.size(), -1.f);
+      EXPECT_EQ(to, expected) << rows << " x " << columns;
+    }
+  }
+}
+
 TEST(StridedCopyTest, StringsAndRepeats) {
   const std::vector<std::string> from{"a", "a string too long to be kept inside"};
   std::vector<std::string> to(4);

@@ -27,6 +27,7 @@ std::span<const KernelEntry> movement_entries();
 std::span<const KernelEntry> optimizer_entries();
 std::span<const KernelEntry> logic_entries();
 std::span<const KernelEntry> resize_entries();
+std::span<const KernelEntry> softmax_entries();
 std::span<const KernelEntry> attention_entries();
 std::span<const KernelEntry> normalization_entries();
 std::span<const KernelEntry> quantized_entries();

@@ -17,6 +17,7 @@ const Provider& cpu_provider() {
                             cpu::group_normalization_entries(),
                             cpu::rotary_entries(),
                             cpu::elementwise_group_entries(),
+                            cpu::softmax_entries(),
                             cpu::recurrent_entries(),
                             cpu::reduce_entries(),
                             cpu::convert_entries(),

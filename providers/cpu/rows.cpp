@@ -7,28 +7,11 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "providers/cpu/vector_math-inl.h"
+#include "providers/cpu/map_row-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sardonyx::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-
-// Applies `f` to whole vectors, and to the rest through a padded copy.
-template <typename F>
-HWY_INLINE void map_row(const float* in, float* out, size_t count, const F& f) {
-  const D d;
-  const size_t lanes = hn::Lanes(d);
-  size_t i = 0;
-  for (; i + lanes <= count; i += lanes)
-    hn::StoreU(f(hn::LoadU(d, in + i)), d, out + i);
-  if (i == count) return;
-  HWY_ALIGN float rest[hn::MaxLanes(d)] = {};
-  for (size_t k = 0; k < count - i; ++k)
-    rest[k] = in[i + k];
-  hn::Store(f(hn::Load(d, rest)), d, rest);
-  for (size_t k = 0; k < count - i; ++k)
-    out[i + k] = rest[k];
-}
 
 // erf by a rational minimax approximation on [-4, 4], outside of which float's erf is +-1.
 HWY_INLINE V erf_of(V x) {
@@ -56,8 +39,8 @@ HWY_INLINE V gelu(V x) {
 
 HWY_INLINE V gelu_tanh(V x) {
   const V cubic = hn::MulAdd(hn::Mul(hn::Mul(x, x), x), set(0.044715f), x);
-  // 0.5 * (1 + tanh(y)) is the sigmoid of 2 y.
-  return hn::Mul(x, sigmoid(hn::Mul(cubic, set(1.5957691216057308f))));
+  // 0.5 * (1 + tanh(y)) is 1 / (1 + exp(-2 y)).
+  return hn::Div(x, one_and_exp(hn::Mul(cubic, set(-1.5957691216057308f))));
 }
 
 // log(1 + exp(x)) without overflow.
@@ -145,7 +128,7 @@ void UnaryRow(Unary op, UnaryParams params, const float* in, float* out, size_t 
     case Unary::kSquare:
       return map([&](V x) HWY_ATTR { return hn::Mul(x, x); });
     case Unary::kSwish:
-      return map([&](V x) HWY_ATTR { return hn::Mul(x, sigmoid(hn::Mul(a, x))); });
+      return map([&](V x) HWY_ATTR { return hn::Div(x, one_and_exp(hn::Neg(hn::Mul(a, x)))); });
     case Unary::kTanh:
       return map([&](V x) HWY_ATTR { return tanh_of(x); });
   }

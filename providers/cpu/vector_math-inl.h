@@ -101,8 +101,12 @@ HWY_INLINE V tanh_of(V x) {
   return hn::IfThenElse(hn::Lt(hn::Abs(x), set(0.0004f)), x, result);
 }
 
+HWY_INLINE V one_and_exp(V x) {
+  return hn::Add(set(1), exp_of(x));
+}
+
 HWY_INLINE V sigmoid(V x) {
-  return hn::Div(set(1), hn::Add(set(1), exp_of(hn::Neg(x))));
+  return hn::Div(set(1), one_and_exp(hn::Neg(x)));
 }
 
 // f of the elements that lie within Highway's range for sine and cosine, the scalar function of

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "ir/ops/convolution.h"
+#include "providers/onednn/activated.h"
 #include "providers/onednn/activation.h"
 #include "providers/onednn/answers.h"
 #include "providers/onednn/convolution.h"
@@ -303,8 +304,11 @@ Prepared prepare_conv(const KernelRequest& request) {
 
 Prepared prepare_fused_conv(const KernelRequest& request) {
   const auto& attrs = request.attrs<ops::FusedConvAttrs>();
-  return prepare(request, attrs, {attrs.activation, attrs.activation_params},
-                 attrs.allows_winograd);
+  const ops::FusedActivation activation{attrs.activation, attrs.activation_params};
+  if (!is_faster_after(activation, request))
+    return prepare(request, attrs, activation, attrs.allows_winograd);
+  return with_activation_after(prepare(request, attrs, {}, attrs.allows_winograd), activation,
+                               request);
 }
 
 constexpr KernelEntry kEntries[] = {

@@ -5,6 +5,7 @@
 
 #include "ir/ops/fused.h"
 #include "providers/cpu/thin_product.h"
+#include "providers/onednn/activated.h"
 #include "providers/onednn/activation.h"
 #include "providers/onednn/answers.h"
 #include "providers/onednn/entries.h"
@@ -124,7 +125,8 @@ Prepared prepare_fused_matmul(const KernelRequest& request) {
   product.b = operand_desc(type, operands.b, attrs.transB);
   product.dst = plain_desc(type, operands.dst);
   product.alpha = attrs.alpha;
-  product.activation = post_ops_of(activation);
+  const bool is_after = is_faster_after(activation, request);
+  if (!is_after) product.activation = post_ops_of(activation);
   if (request.has(2)) {
     const Shape& bias = request.inputs[2].shape;
     if (element_count(bias) != operands.dst.back() || bias.back() != operands.dst.back()) {
@@ -140,7 +142,9 @@ Prepared prepare_fused_matmul(const KernelRequest& request) {
     }
     product.residual = 3;
   }
-  return prepare_product(request, product);
+  Prepared prepared = prepare_product(request, product);
+  return is_after ? with_activation_after(std::move(prepared), activation, request)
+                  : std::move(prepared);
 }
 
 constexpr KernelEntry kEntries[] = {

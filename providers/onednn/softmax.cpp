@@ -18,6 +18,7 @@ Prepared prepare(const KernelRequest& request, bool log) {
   for (int64_t dim = 0; dim < rank; ++dim) {
     if (dim != axis) dims[dim < axis ? 0 : 2] *= x[dim];
   }
+  if (dims[2] == 1 && !log) return Prepared::refuse("rows are left to a faster kernel");
   if (dims[2] == 1) dims.pop_back();
   const Desc data = plain_desc(memory::data_type::f32, dims);
   const MaybePrimitive primitive = softmax(log, data, 1, attributes());

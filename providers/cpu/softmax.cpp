@@ -1,0 +1,67 @@
+// Softmax along the last axis of float32 tensors.
+#include <omp.h>
+
+#include <algorithm>
+
+#include "ir/strides.h"
+#include "providers/cpu/entries.h"
+#include "providers/cpu/grid.h"
+#include "providers/cpu/softmax_rows.h"
+
+namespace sardonyx::cpu {
+namespace {
+
+class SoftmaxKernel : public Kernel {
+ public:
+  SoftmaxKernel(int64_t rows, int64_t length, int threads)
+      : rows_(rows),
+        length_(length),
+        threads_(
+            static_cast<int>(std::min<int64_t>(threads, rows * length / kElementsPerThread + 1))) {}
+
+  void run(const KernelArgs& args) const override {
+    const auto* in = static_cast<const float*>(args.inputs[0]);
+    auto* out = static_cast<float*>(args.outputs[0]);
+    const auto length = static_cast<size_t>(length_);
+    if (threads_ <= 1) {
+      for (int64_t row = 0; row < rows_; ++row)
+        softmax_row(in + row * length_, out + row * length_, length);
+      return;
+    }
+#pragma omp parallel for num_threads(threads_)
+    for (int64_t row = 0; row < rows_; ++row)
+      softmax_row(in + row * length_, out + row * length_, length);
+  }
+  bool may_alias(size_t, size_t) const override {
+    return true;
+  }
+
+ private:
+  int64_t rows_, length_;
+  int threads_;
+};
+
+Prepared prepare_softmax(const KernelRequest& request) {
+  const Shape& x = request.inputs[0].shape;
+  if (request.inputs[0].dtype != DType::kFloat)
+    return Prepared::refuse("only float is computed here");
+  if (x.empty() || element_count(x) == 0) return Prepared::refuse("there are no rows");
+  const auto axis =
+      axis_of(std::get<int64_t>(request.raw_attrs.get("axis").value_or(int64_t{-1})), x.size());
+  const AxisSplit split = split_at(x, axis);
+  if (split.inner != 1) return Prepared::refuse("not along the last axis");
+  return Prepared::accept(std::make_unique<SoftmaxKernel>(split.outer, split.size, request.threads),
+                          "rows");
+}
+
+constexpr KernelEntry kEntries[] = {
+    {"Softmax", "rows", prepare_softmax},
+};
+
+}  // namespace
+
+std::span<const KernelEntry> softmax_entries() {
+  return kEntries;
+}
+
+}  // namespace sardonyx::cpu

@@ -1,0 +1,12 @@
+// Softmax of float32 rows, vectorised for the CPU that runs it.
+#pragma once
+
+#include <cstddef>
+
+namespace sardonyx::cpu {
+
+// out[i] = exp(in[i] - largest) / the sum of these. `count` > 0; `out` may be `in`. A NaN or a
+// positive infinity in the row, or negative ones alone, make it all NaN.
+void softmax_row(const float* in, float* out, size_t count);
+
+}  // namespace sardonyx::cpu
