@@ -155,7 +155,6 @@ const Layer kLayers[] = {
     {"resnet50/global_average", "GlobalAveragePool", {{1, 2048, 7, 7}}, {}, true},
     {"alexnet/lrn", "LRN", {{1, 96, 55, 55}}, {{"size", int64_t{5}}}, true},
     {"bert/layer_norm", "LayerNormalization", {{1, 128, 768}, {768}, {768}}},
-    {"bert/softmax", "Softmax", {{1, 12, 128, 128}}},
     {"densenet/batch_norm",
      "BatchNormalization",
      {{1, 256, 28, 28}, {256}, {256}, {256}, {256}},

@@ -1,11 +1,11 @@
-// Softmax and LogSoftmax in float32.
+// LogSoftmax in float32. Softmax is computed faster by the portable kernel.
 #include "providers/onednn/entries.h"
 #include "providers/onednn/program.h"
 
 namespace sardonyx::onednn {
 namespace {
 
-Prepared prepare(const KernelRequest& request, bool log) {
+Prepared prepare_log_softmax(const KernelRequest& request) {
   if (request.inputs[0].dtype != DType::kFloat)
     return Prepared::refuse("only float is computed here");
   const Shape& x = request.inputs[0].shape;
@@ -18,10 +18,9 @@ Prepared prepare(const KernelRequest& request, bool log) {
   for (int64_t dim = 0; dim < rank; ++dim) {
     if (dim != axis) dims[dim < axis ? 0 : 2] *= x[dim];
   }
-  if (dims[2] == 1 && !log) return Prepared::refuse("rows are left to a faster kernel");
   if (dims[2] == 1) dims.pop_back();
   const Desc data = plain_desc(memory::data_type::f32, dims);
-  const MaybePrimitive primitive = softmax(log, data, 1, attributes());
+  const MaybePrimitive primitive = softmax(/*log=*/true, data, 1, attributes());
   if (!primitive || primitive->is_reference()) return Prepared::refuse("no fast form in oneDNN");
   ProgramBuilder builder(request);
   builder.step(*primitive,
@@ -30,15 +29,7 @@ Prepared prepare(const KernelRequest& request, bool log) {
   return builder.finish();
 }
 
-Prepared prepare_softmax(const KernelRequest& request) {
-  return prepare(request, false);
-}
-Prepared prepare_log_softmax(const KernelRequest& request) {
-  return prepare(request, true);
-}
-
 constexpr KernelEntry kEntries[] = {
-    {"Softmax", "softmax", guarded<prepare_softmax>},
     {"LogSoftmax", "softmax", guarded<prepare_log_softmax>},
 };
 
