@@ -7,6 +7,7 @@
 #include "eager/anomaly.h"
 #include "eager/dispatch.h"
 #include "eager/frame.h"
+#include "eager/kept_memory.h"
 #include "eager/tape.h"
 
 namespace sardonyx::eager {
@@ -159,6 +160,7 @@ Vals walk(const std::vector<std::shared_ptr<TapeNode>>& nodes, const std::vector
           const std::vector<Tensor>& weights, std::span<const Val> xs, bool create_graph,
           const Loc& loc) {
   const GradMode mode(create_graph);
+  if (!Frame::active()) keep_memory_for_training();
   const std::vector<RecordedStep> steps = steps_of(nodes);
   std::vector<const RecordedStep*> pointers;
   for (const RecordedStep& step : steps)

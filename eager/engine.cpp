@@ -159,7 +159,7 @@ std::shared_ptr<const PreparedOp> prepare(const Key& key) {
     const sardonyx::Tensor& tensor = datum->tensor();
     input.type = datum->type();
     if (decides_shape(key.op, i)) input.constant = &tensor;
-    described = {tensor.dtype(), tensor.shape(), nullptr, nullptr};
+    described = {tensor.dtype(), tensor.shape(), nullptr, input.constant};
   }
   std::vector<Type> types;
   for (InferOutput& output :

@@ -28,6 +28,10 @@ bool is_concrete(const Type& type) {
   return type.is_tensor() && type.known_shape().has_value();
 }
 
+bool decides_shapes(const OpDef& op, size_t slot) {
+  return slot < 32 && (op.shape_inputs >> slot & 1u);
+}
+
 size_t stored_bytes(const KernelTensor& tensor, const LayoutPtr& layout) {
   return layout ? layout->bytes() : bytes_for(tensor.dtype, element_count(tensor.shape));
 }
@@ -98,9 +102,9 @@ void Planner::note_conditions() {
 }
 
 bool Planner::bind_shape_inputs(const Node& node) {
-  for (size_t slot = 0; slot < node.formal_inputs() && slot < 32; ++slot) {
+  for (size_t slot = 0; slot < node.formal_inputs(); ++slot) {
     const ValueId value = input(slot);
-    if (!(node.op->shape_inputs >> slot & 1) || value == kNoValue) continue;
+    if (!decides_shapes(*node.op, slot) || value == kNoValue) continue;
     if (known(value).constant || !known(value).type.is_tensor()) continue;
     if (!known(value).is_datum) return false;
     // The value is at hand: this plan is for this value.
@@ -229,8 +233,10 @@ bool Planner::plan_kernel(const Node& node, const std::vector<InferOutput>& infe
     if (!entry.type.is_tensor()) return false;
     const LayoutPtr layout =
         representations_[value].empty() ? nullptr : representations_[value][0].layout;
-    inputs.push_back({entry.type.dtype, *entry.shape, layout,
-                      environment_.specializes ? entry.constant.get() : nullptr});
+    // What decides shapes is known to eager calls as well.
+    const bool is_told = environment_.specializes || decides_shapes(*node.op, slot);
+    inputs.push_back(
+        {entry.type.dtype, *entry.shape, layout, is_told ? entry.constant.get() : nullptr});
   }
   for (const InferOutput& output : inferred) {
     outputs.push_back({output.type.dtype, *output.type.known_shape(), nullptr, nullptr});

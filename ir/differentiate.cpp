@@ -31,6 +31,7 @@ class Gradients {
     return at == held_.end() ? Val() : at->second;
   }
   void set(const Val& value, Val gradient) { held_[key_of(value)] = std::move(gradient); }
+  void forget(const Val& value) { held_.erase(key_of(value)); }
 
  private:
   Emitter& e_;
@@ -66,7 +67,10 @@ class ReverseWalk {
  public:
   ReverseWalk(Emitter& e, std::span<const RecordedStep* const> steps, std::span<const Val> xs,
               const GradientHook& hook)
-      : e_(e), hook_(hook), gradients_(e), reached_(reached_from(e, steps, xs)) {}
+      : e_(e), hook_(hook), gradients_(e), reached_(reached_from(e, steps, xs)) {
+    for (const Val& x : xs)
+      wanted_.insert(key_of(x));
+  }
 
   void seed(const Val& y, const Val& d_y) {
     if (reached_.contains(key_of(y))) gradients_.add(y, d_y ? d_y : full_like(e_, y, 1));
@@ -93,6 +97,13 @@ class ReverseWalk {
     }
   }
 
+  // Gradients that have gone on to the inputs are of no more use, and often large.
+  void leave(const RecordedStep& step) {
+    for (const Val& output : step.outputs) {
+      if (output && !wanted_.contains(key_of(output))) gradients_.forget(output);
+    }
+  }
+
   // The whole gradient of a value, given to the hook once.
   Val finished(const Val& value) {
     Val gradient = gradients_.find(value);
@@ -115,7 +126,7 @@ class ReverseWalk {
   Emitter& e_;
   const GradientHook& hook_;
   Gradients gradients_;
-  std::unordered_set<Key> reached_, hooked_;
+  std::unordered_set<Key> reached_, hooked_, wanted_;
 };
 
 // Dims of `gradient` that x lacks or has as 1, where both are known well enough to tell; nullopt
@@ -167,6 +178,7 @@ Vals differentiate(Emitter& e, std::span<const RecordedStep* const> steps, std::
   for (size_t i = steps.size(); i-- > 0;) {
     check_interrupted();
     walk.visit(*steps[i]);
+    walk.leave(*steps[i]);
   }
   Vals found;
   for (const Val& x : xs)

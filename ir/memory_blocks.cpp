@@ -16,8 +16,10 @@ namespace {
 
 // Below, the heap serves well.
 constexpr size_t kLarge = 256 << 10;
-// Larger ones are not kept.
+// Larger ones are not kept, unless keep_blocks() asks for more than is kept by itself.
 constexpr size_t kLargestKept = 32 << 20;
+// From here on, fewer and larger pages are worth asking for.
+constexpr size_t kHuge = 4 << 20;
 // What is kept at first, and where blocks turn out to come and go together, at most.
 constexpr size_t kKeptBytes = 8 << 20;
 constexpr size_t kMostKeptBytes = 64 << 20;
@@ -50,13 +52,14 @@ class KeptBlocks {
     const auto missed = std::find(missed_.begin(), missed_.end(), bytes);
     if (missed != missed_.end()) {
       *missed = 0;
-      limit_ = std::min(limit_ + bytes, kMostKeptBytes);
+      limit_ = std::max(limit_, std::min(limit_ + bytes, kMostKeptBytes));
     }
     return nullptr;
   }
 
   void give_back(void* data, size_t bytes) {
     const std::lock_guard lock(mutex_);
+    if (bytes > largest_) return unmap({data, bytes});
     while (count_ > 0 && (total_ + bytes > limit_ || count_ == kMost))
       unmap(remove(0));
     if (bytes > limit_) return unmap({data, bytes});
@@ -69,11 +72,19 @@ class KeptBlocks {
     while (count_ > 0)
       unmap(remove(0));
     missed_ = {};
-    limit_ = kKeptBytes;
+    limit_ = least_;
+  }
+
+  void keep(size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    least_ = limit_ = std::max(bytes, kKeptBytes);
+    largest_ = std::max(bytes, kLargestKept);
+    while (count_ > 0 && total_ > bytes)
+      unmap(remove(0));
   }
 
  private:
-  static constexpr size_t kMost = 128;
+  static constexpr size_t kMost = 1024;
   struct Block {
     void* data;
     size_t bytes;
@@ -97,6 +108,8 @@ class KeptBlocks {
   size_t count_ = 0;
   size_t total_ = 0;
   size_t limit_ = kKeptBytes;
+  size_t least_ = kKeptBytes;  // that the limit starts from
+  size_t largest_ = kLargestKept;
   std::array<size_t, 64> missed_{};  // sizes of the last that were let go
   size_t next_missed_ = 0;
 };
@@ -120,21 +133,22 @@ void* take_block(size_t bytes) {
   if (memory_guard() == MemoryGuard::kPages) return allocate_guarded(rounded);
   if (kHeapOnly || bytes < kLarge) return std::aligned_alloc(kBlockAlignment, rounded);
   const size_t mapped = mapped_bytes(bytes);
-  if (mapped <= kLargestKept) {
-    if (void* kept = g_kept_blocks.take(mapped)) return kept;
-  }
+  if (void* kept = g_kept_blocks.take(mapped)) return kept;
   void* made = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  return made == MAP_FAILED ? nullptr : made;
+  if (made == MAP_FAILED) return nullptr;
+  if (mapped >= kHuge) madvise(made, mapped, MADV_HUGEPAGE);  // it may be refused
+  return made;
 }
 
 void give_back_block(void* block, size_t bytes) {
   if (memory_guard() == MemoryGuard::kPages) return free_guarded(block, whole_lines(bytes));
   if (kHeapOnly || bytes < kLarge) return std::free(block);
   const size_t mapped = mapped_bytes(bytes);
-  if (mapped <= kLargestKept)
-    g_kept_blocks.give_back(block, mapped);
-  else
-    munmap(block, mapped);
+  g_kept_blocks.give_back(block, mapped);
+}
+
+void keep_blocks(size_t bytes) {
+  g_kept_blocks.keep(bytes);
 }
 
 void release_kept_blocks() {

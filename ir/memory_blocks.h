@@ -16,4 +16,10 @@ void give_back_block(void* block, size_t bytes);
 // Returns what is kept to the operating system.
 void release_kept_blocks();
 
+// Keeps up to `bytes` of large blocks that were given back, whatever their sizes, where the next
+// ones to be taken are likely to be of the same sizes: writing to fresh memory costs several times
+// as much as to old. Gives back to the system what is more than that. By default a few small ones
+// are kept.
+void keep_blocks(size_t bytes);
+
 }  // namespace sardonyx

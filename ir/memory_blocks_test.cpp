@@ -60,6 +60,23 @@ TEST(MemoryBlocks, that_come_and_go_together_are_kept) {
 }
 #endif
 
+TEST(MemoryBlocks, large_ones_are_kept_where_that_is_asked_for) {
+  constexpr size_t kBytes = 40 << 20;
+  keep_blocks(128 << 20);
+  void* first = take_block(kBytes);
+  static_cast<char*>(first)[kBytes - 1] = 7;
+  give_back_block(first, kBytes);
+  void* second = take_block(kBytes);
+  void* third = take_block(kBytes);
+  EXPECT_NE(second, third);
+  for (void* block : {second, third, take_block(kBytes)})
+    give_back_block(block, kBytes);
+  keep_blocks(0);
+  void* last = take_block(kBytes);
+  static_cast<char*>(last)[kBytes - 1] = 7;
+  give_back_block(last, kBytes);
+}
+
 TEST(MemoryBlocks, there_is_no_block_of_absurd_size) {
   EXPECT_EQ(take_block(SIZE_MAX - 10), nullptr);
   EXPECT_EQ(take_block(SIZE_MAX / 2), nullptr);

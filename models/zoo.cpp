@@ -1,5 +1,6 @@
 #include "models/zoo.h"
 
+#include "eager/control_flow.h"
 #include "eager/create.h"
 #include "models/lenet.h"
 #include "models/lstm_tagger.h"
@@ -45,6 +46,26 @@ Network lenet(uint64_t seed) {
 Network mlp(uint64_t seed) {
   eager::manual_seed(seed);
   return of_images("mlp", Mlp({784, 512, 256, 10}), {1, 1, 28, 28});
+}
+Network classifier(uint64_t seed) {
+  eager::manual_seed(seed);
+  return of_images("classifier", Mlp({784, 128, 10}), {1, 1, 28, 28});
+}
+Network branches(uint64_t seed) {
+  eager::manual_seed(seed);
+  const nn::Linear bright(16, 4), dark(16, 4);
+  const nn::Sequential both(bright, dark);
+  return {both,
+          [bright, dark](const Tensors& in) -> Tensors {
+            return {eager::cond(
+                in[0].mean() > 0.5, [&] { return bright(in[0]); }, [&] { return dark(in[0]); })};
+          },
+          {eager::rand({2, 16})},
+          {.input_names = {"x"},
+           .output_names = {"y"},
+           .dynamic_axes = {{"x", {{0, "batch"}}}},
+           .graph_name = "branches",
+           .names = both.named_parameters()}};
 }
 Network resnet18(uint64_t seed) {
   eager::manual_seed(seed);
@@ -133,6 +154,8 @@ Network gpt2_step(uint64_t seed, const GptShape& shape) {
 std::span<const ZooEntry> zoo() {
   static constexpr ZooEntry kEntries[] = {
       {"mlp", "digits, 784-512-256-10", mlp},
+      {"classifier", "digits, 784-128-10", classifier},
+      {"branches", "one of two layers, by the mean of the input", branches},
       {"lenet", "digits, 28x28", lenet},
       {"resnet18", "images, 224x224", resnet18},
       {"resnet50", "images, 224x224", resnet50},

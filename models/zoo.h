@@ -25,8 +25,10 @@ struct Network {
   Model model() const;
 };
 
-Network lenet(uint64_t seed);     // 1x28x28 digits
-Network mlp(uint64_t seed);       // 784-512-256-10
+Network lenet(uint64_t seed);       // 1x28x28 digits
+Network mlp(uint64_t seed);         // 784-512-256-10
+Network classifier(uint64_t seed);  // 784-128-10, the one of every introduction
+Network branches(uint64_t seed);  // [batch, 16]: one of two linear layers, by whether mean(x) > 0.5
 Network resnet18(uint64_t seed);  // 3x224x224 images, as the next four
 Network resnet50(uint64_t seed);
 Network mobilenet_v2(uint64_t seed);

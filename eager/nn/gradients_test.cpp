@@ -132,6 +132,64 @@ TEST(NnGradients, AttentionAndTransformers) {
   expect_gradients([&] { return weighed(layer(x, memory)); }, layer.named_parameters());
 }
 
+template <typename M>
+void expect_recurrent_gradients(const M& module) {
+  module.to(DType::kDouble);
+  const Tensor x = noise({3, 2, 2});
+  const Tensor lengths = tensor<int32_t>({3, 2});
+  SCOPED_TRACE(module.type_name());
+  NamedTensors tensors = module.named_parameters();
+  tensors.emplace_back("x", x);
+  const auto loss = [&](const Tensor& given) {
+    const RecurrentResult result = module(x, {.lengths = given});
+    return weighed(result.output) + weighed(result.hidden);
+  };
+  expect_gradients([&] { return loss({}); }, tensors);
+  expect_gradients([&] { return loss(lengths); }, tensors);
+}
+
+TEST(NnGradients, RecurrentLayers) {
+  manual_seed(18);
+  expect_recurrent_gradients(LSTM(2, 3, {.bidirectional = true}));
+  expect_recurrent_gradients(LSTM(2, 3, {.layers = 2}));
+  expect_recurrent_gradients(GRU(2, 3, {.bidirectional = true}));
+  expect_recurrent_gradients(RNN(2, 3));
+}
+
+// Single precision has kernels of its own: their gradients against those in double precision, and
+// compiled.
+template <typename M>
+void expect_same_in_single_precision(const M& module) {
+  SCOPED_TRACE(module.type_name());
+  const Tensor x = randn({7, 3, 5});
+  const auto gradients_of = [&](const std::vector<Tensor>& in) {
+    std::vector<Tensor> leaves{in[0].detach().set_requires_grad()};
+    for (const Tensor& parameter : module.parameters())
+      leaves.push_back(parameter);
+    const Tensor loss = sin(module(leaves[0]).output).sum();
+    return grad({loss}, leaves);
+  };
+  const std::vector<Tensor> single = gradients_of({x});
+  const std::vector<Tensor> compiled = compile(gradients_of)({x});
+  module.to(DType::kDouble);
+  const std::vector<Tensor> exact = gradients_of({x.to(DType::kDouble)});
+  module.to(DType::kFloat);
+  for (size_t i = 0; i < exact.size(); ++i) {
+    const double largest = abs(exact[i]).amax().item<double>();
+    for (const Tensor& found : {single[i], compiled[i]}) {
+      EXPECT_LT(abs(found.to(DType::kDouble) - exact[i]).amax().item<double>(), 1e-5 * largest)
+          << i;
+    }
+  }
+}
+
+TEST(NnGradients, RecurrentLayersInSinglePrecision) {
+  manual_seed(19);
+  expect_same_in_single_precision(LSTM(5, 16, {.layers = 2, .bidirectional = true}));
+  expect_same_in_single_precision(GRU(5, 16, {.bidirectional = true}));
+  expect_same_in_single_precision(RNN(5, 16));
+}
+
 TEST(NnGradients, EmbeddingLeavesPaddingAlone) {
   const Embedding words(5, 3, {.padding_idx = 4});
   const Tensor indices = tensor<int64_t>({{0, 4}, {4, 2}});

@@ -1,4 +1,4 @@
-// Conv and FusedConv of dense 3x3 windows with constant weights may be computed by Winograd's
+// Conv and FusedConv of dense 3x3 windows may be computed by Winograd's
 // algorithm: fewer multiplications, results that differ from the direct sum in the last places. It
 // does not fire
 //  1. for strides, dilations or groups other than 1,
@@ -19,14 +19,16 @@ bool are_ones(const ops::OptionalInts& values) {
 }
 
 bool has_dense_window(const Node& node, const ops::ConvAttrs& attrs) {
-  const Tensor* weights = float_constant(node, 1);
-  if (!weights || weights->rank() != 4) return false;
-  const Shape& shape = weights->shape();
+  const std::optional<Shape> known = node.inputs[1]->type.known_shape();
+  if (!known || known->size() != 4) return false;
+  const Shape& shape = *known;
   return shape[0] >= 16 && shape[1] >= 16 && shape[2] == 3 && shape[3] == 3 && attrs.group == 1 &&
          are_ones(attrs.strides) && are_ones(attrs.dilations);
 }
 
-bool is_small(const Value& output) {
+// Weights that change are weighed against the whole batch, when its size is known.
+bool is_small(const Node& node, const Value& output) {
+  if (!float_constant(node, 1)) return false;
   const auto shape = output.type.known_shape();
   return shape && shape->size() == 4 && (*shape)[2] * (*shape)[3] < ops::kLeastWinogradOutputs;
 }
@@ -43,7 +45,7 @@ bool allow_winograd(Graph& graph, Node& node) {
     return false;
   }
   if (attrs.allows_winograd || !is_float(*node.outputs[0]) || !has_dense_window(node, attrs) ||
-      is_small(*node.outputs[0])) {
+      is_small(node, *node.outputs[0])) {
     return false;
   }
   attrs.allows_winograd = true;

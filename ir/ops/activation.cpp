@@ -466,12 +466,47 @@ OpDef activation(std::string_view name, int since, Reference reference, Gradient
 
 // Rows whose types or inputs differ from the plain float-to-float ones.
 OpDef relu_row() {
-  OpDef row = activation("Relu", 14, numbers<kRelu>,
-                         unary_gradient<[](Term d, Term, Term y) { return where(y > 0, d, 0); }>,
-                         around_zero);
+  OpDef row = activation(
+      "Relu", 14, numbers<kRelu>,
+      unary_gradient<[](Term d, Term, Term y) { return apply("sardonyx::ReluGrad", d, y); }>,
+      around_zero);
   row.types = {{"T", kFloats | kSignedInts}};
   return row;
 }
+// ReluGrad: dX of dY and Y, of one shape.
+void infer_relu_grad(InferContext& c) {
+  const Dims *d_y = c.shape(0), *y = c.shape(1);
+  if (!d_y || !y) return c.set(0, d_y ? c.type(0) : c.type(1));
+  c.require(d_y->size() == y->size(), "expected inputs of one shape, got ranks ", d_y->size(),
+            " and ", y->size());
+  Dims dims;
+  for (size_t axis = 0; axis < y->size(); ++axis)
+    dims.push_back(c.merged((*d_y)[axis], (*y)[axis], "dims of the two inputs"));
+  c.set(0, c.dtype(1), std::move(dims));
+}
+
+// One pass over memory where Greater and Where take two, in whatever layout Y has.
+Vals relu_grad_body(Emitter& e, const BodyCall& c) {
+  const Term d_y{&e, c.inputs[0]}, y{&e, c.inputs[1]};
+  return {where(y > 0, d_y, 0)};
+}
+std::vector<Sample> relu_grad_samples() {
+  return {{{{{2, 3, 5}}, {{2, 3, 5}}}},
+          {{{{}}, {{}}}},
+          {{{{0, 4}}, {{0, 4}}}},
+          {{{{7, 77}}, {{7, 77}}}}};
+}
+OpDef relu_grad_row() {
+  return {.name = "ReluGrad",
+          .domain = "sardonyx",
+          .since = 1,
+          .signature = "(dY: T, Y: T) -> (dX: T)",
+          .types = {{"T", kFloats}},
+          .infer = infer_relu_grad,
+          .body = relu_grad_body,
+          .samples = relu_grad_samples};
+}
+
 std::vector<Sample> celu_samples() {
   std::vector<Sample> samples = with_alpha<2000>();
   std::erase_if(samples, [](const Sample& sample) { return sample.only == DType::kDouble; });
@@ -514,6 +549,7 @@ OpDef shrink_row() {
 std::span<const OpDef> activation_ops() {
   static const OpDef rows[] = {
       relu_row(),
+      relu_grad_row(),
       activation("LeakyRelu", 16, leaky_relu, leaky_relu_gradient, with_alpha<200>,
                  attr_schema<LeakyReluAttrs>()),
       {.name = "PRelu",

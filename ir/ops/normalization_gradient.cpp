@@ -154,7 +154,23 @@ std::vector<Term> batch_grads_in_training(Emitter& e, const GradCall& call,
   return found;
 }
 
+// dY must have the shape of X.
+void require_same_shapes(InferContext& c) {
+  const Dims *d_y = c.shape(0), *x = c.shape(1);
+  if (!d_y || !x) return;
+  c.require(d_y->size() == x->size(), "expected dY and X of one rank, got ", d_y->size(), " and ",
+            x->size());
+  for (size_t axis = 0; axis < x->size(); ++axis)
+    c.merged((*d_y)[axis], (*x)[axis], "dims of dY and X");
+}
+
 void infer_batch_normalization_grad(InferContext& c) {
+  require_same_shapes(c);
+  c.require_rank(2, 1);
+  const Dims *x = c.shape(1), *scale = c.shape(2);
+  if (x && x->empty()) c.fail_input(1, "expected at least rank 1");
+  if (x && scale)
+    c.merged(x->size() > 1 ? (*x)[1] : Dim(1), (*scale)[0], "channels of X and scale");
   c.set(0, c.type(1));
   for (const size_t output : {1, 2})
     c.set(output, c.type(2));
@@ -223,6 +239,7 @@ Vals layer_normalization_grad_body(Emitter& e, const BodyCall& c) {
 }
 
 void infer_layer_normalization_grad(InferContext& c) {
+  require_same_shapes(c);
   const Type& x = c.type(1);
   if (x.shape) c.normalized_axis(c.attrs<RowNormalizationGradAttrs>().axis, x.rank());
   c.set(0, x);

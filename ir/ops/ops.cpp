@@ -7,6 +7,7 @@
 #include "ir/ops/convolution_gradient.h"
 #include "ir/ops/normalization_gradient.h"
 #include "ir/ops/pool_gradient.h"
+#include "ir/ops/recurrent_gradient.h"
 #include "ir/ops/tables.h"
 
 namespace sardonyx {
@@ -39,6 +40,7 @@ constexpr Family kFamilies[] = {
     ops::matmul_ops,
     ops::einsum_ops,
     ops::recurrent_ops,
+    ops::recurrent_gradient_ops,
     ops::attention_ops,
     ops::linear_attention_ops,
     ops::reduce_ops,

@@ -4,6 +4,7 @@
 
 #include "ir/convert.h"
 #include "ir/ops/infer.h"
+#include "ir/ops/quantize_gradient.h"
 #include "ir/ops/samples.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
@@ -367,6 +368,7 @@ std::span<const OpDef> quantize_ops() {
        .attrs = attr_schema<DequantizeAttrs>(),
        .infer = infer_dequantize,
        .reference = dequantize_linear,
+       .grad = dequantize_linear_grad,
        .samples = dequantize_samples},
       {.name = "DynamicQuantizeLinear",
        .since = 11,
@@ -374,6 +376,7 @@ std::span<const OpDef> quantize_ops() {
        .types = {{"T1", DType::kFloat}, {"T2", DType::kUInt8}},
        .infer = infer_dynamic_quantize,
        .reference = dynamic_quantize,
+       .grad = dynamic_quantize_linear_grad,
        .samples =
            [] {
              std::vector<Sample> samples =

@@ -264,8 +264,4 @@ Vals recurrent_in_steps(Emitter& e, const BodyCall& call) {
   return outputs;
 }
 
-Vals recurrent_grad(Emitter& e, const GradCall& call) {
-  return gradient_through(e, call, recurrent_in_steps);
-}
-
 }  // namespace sardonyx::ops

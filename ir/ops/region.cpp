@@ -8,6 +8,7 @@
 #include "ir/ops/infer.h"
 #include "ir/ops/pool.h"
 #include "ir/ops/pool_gradient.h"
+#include "ir/ops/region_gradient.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
 
@@ -378,6 +379,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<MaxRoiPoolAttrs>(),
      .infer = infer_max_roi_pool,
      .reference = reference_max_roi_pool,
+     .grad = max_roi_pool_grad,
      .samples = max_roi_pool_samples},
     {.name = "RoiAlign",
      .since = 22,
@@ -386,6 +388,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<RoiAlignAttrs>(),
      .infer = infer_roi_align,
      .reference = reference_roi_align,
+     .grad = roi_align_grad,
      .samples = roi_align_samples},
 };
 

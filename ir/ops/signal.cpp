@@ -8,6 +8,7 @@
 #include "ir/ops/accumulate.h"
 #include "ir/ops/fourier.h"
 #include "ir/ops/infer.h"
+#include "ir/ops/signal_gradient.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
 #include "ir/strides.h"
@@ -336,6 +337,7 @@ std::span<const OpDef> signal_ops() {
        .attrs = attr_schema<DftAttrs>(),
        .infer = infer_dft,
        .reference = run_dft,
+       .grad = dft_grad,
        .shape_inputs = 1u << kDftLength | 1u << kDftAxis,
        .samples = dft_samples},
       {.name = "STFT",
@@ -345,6 +347,7 @@ std::span<const OpDef> signal_ops() {
        .attrs = attr_schema<StftAttrs>(),
        .infer = infer_stft,
        .reference = run_stft,
+       .grad = stft_grad,
        .shape_inputs = 1u << kFrameStep | 1u << kFrameLength,
        .samples = stft_samples},
       {.name = "MelWeightMatrix",

@@ -1,5 +1,4 @@
-// Gradients of normalizations on float32: BatchNormalizationGrad by channels,
-// LayerNormalizationGrad by rows.
+// LayerNormalizationGrad on float32.
 #include <omp.h>
 
 #include <algorithm>
@@ -32,77 +31,6 @@ double sum_of(int64_t count, const Term& term) {
     total += double{sum};
   }
   return total;
-}
-
-// ---- Batch normalization: X as [batch, channels, size]
-
-class BatchNormalizationGrad : public Kernel {
- public:
-  BatchNormalizationGrad(int64_t batch, int64_t channels, int64_t size, float epsilon, int threads)
-      : batch_(batch), channels_(channels), size_(size), epsilon_(epsilon), threads_(threads) {}
-
-  void run(const KernelArgs& args) const override {
-    const int wanted = threads_for(threads_, channels_, batch_ * channels_ * size_);
-#pragma omp parallel for num_threads(wanted) if (wanted > 1)
-    for (int64_t channel = 0; channel < channels_; ++channel)
-      one(args, channel);
-  }
-
- private:
-  // The sum of term(element) over a channel.
-  template <typename Term>
-  double over_channel(int64_t channel, const Term& term) const {
-    double sum = 0;
-    for (int64_t n = 0; n < batch_; ++n) {
-      const int64_t at = (n * channels_ + channel) * size_;
-      sum += sum_of(size_, [&](int64_t i) { return term(at + i); });
-    }
-    return sum;
-  }
-
-  void one(const KernelArgs& args, int64_t channel) const {
-    const auto* d_y = static_cast<const float*>(args.inputs[0]);
-    const auto* x = static_cast<const float*>(args.inputs[1]);
-    const float scale = static_cast<const float*>(args.inputs[2])[channel];
-    auto* d_x = static_cast<float*>(args.outputs[0]);
-    const auto count = static_cast<double>(batch_ * size_);
-    const auto mean =
-        static_cast<float>(over_channel(channel, [&](int64_t i) { return x[i]; }) / count);
-    const auto square = [&](int64_t i) { return (x[i] - mean) * (x[i] - mean); };
-    const double variance = over_channel(channel, square) / count;
-    const double inverse = 1 / std::sqrt(variance + double{epsilon_});
-    const double bias = over_channel(channel, [&](int64_t i) { return d_y[i]; });
-    const auto product = [&](int64_t i) { return d_y[i] * (x[i] - mean); };
-    const double along = inverse * over_channel(channel, product);
-    const auto slope = static_cast<float>(scale * inverse);
-    const auto shift = static_cast<float>(bias / count);
-    const auto pull = static_cast<float>(along / count * inverse);
-    for (int64_t n = 0; n < batch_; ++n) {
-      const int64_t at = (n * channels_ + channel) * size_;
-#pragma omp simd
-      for (int64_t i = at; i < at + size_; ++i)
-        d_x[i] = slope * (d_y[i] - shift - (x[i] - mean) * pull);
-    }
-    static_cast<float*>(args.outputs[1])[channel] = static_cast<float>(along);
-    static_cast<float*>(args.outputs[2])[channel] = static_cast<float>(bias);
-  }
-
-  int64_t batch_, channels_, size_;
-  float epsilon_;
-  int threads_;
-};
-
-Prepared prepare_batch(const KernelRequest& request) {
-  if (!all_of(request.inputs, DType::kFloat))
-    return Prepared::refuse("only float is computed here");
-  const Shape& x = request.inputs[1].shape;
-  const int64_t channels = x.size() > 1 ? x[1] : 1;
-  if (element_count(x) == 0) return Prepared::refuse("there are no elements");
-  const float epsilon = request.attrs<ops::InstanceNormalizationAttrs>().epsilon;
-  return Prepared::accept(
-      std::make_unique<BatchNormalizationGrad>(x[0], channels, element_count(x) / x[0] / channels,
-                                               epsilon, request.threads),
-      "portable");
 }
 
 // ---- Layer normalization: X as [rows, length], a scale for each element of a row
@@ -187,7 +115,6 @@ Prepared prepare_layer(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kEntries[] = {
-    {"sardonyx::BatchNormalizationGrad", "normalization-gradient", prepare_batch},
     {"sardonyx::LayerNormalizationGrad", "normalization-gradient", prepare_layer},
 };
 

@@ -1,8 +1,12 @@
-// Gradients of MaxPool and AveragePool by their input, on float32 with up to three spatial axes.
+#include "providers/cpu/pool_gradient.h"
+
 #include <omp.h>
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "ir/ops/pool.h"
@@ -16,27 +20,36 @@ constexpr size_t kAxes = 3;
 
 // The windows along one spatial axis: for each output the taps inside the input.
 struct Axis {
-  struct Reach {
-    int64_t first = 0;    // element of the first tap inside
-    int64_t taps = 1;     // inside the input
-    int64_t counted = 1;  // inside the input and its padding
-  };
-  int64_t in = 1, dilation = 1;
-  std::vector<Reach> outputs = {Reach{}};
-  int64_t out() const { return static_cast<int64_t>(outputs.size()); }
+  int64_t in = 1, stride = 1, dilation = 1, start = 0, kernel = 1;
+  std::vector<int64_t> counted = {1};  // by output: taps inside the input and its padding
+
+  int64_t out() const { return static_cast<int64_t>(counted.size()); }
+  ops::TapRange taps_of(int64_t output) const {
+    return ops::taps_inside(start + output * stride, kernel, dilation, in);
+  }
+  // The element that a tap of an output reads; may lie outside.
+  int64_t element(int64_t output, int64_t tap) const {
+    return start + output * stride + tap * dilation;
+  }
+  // Outputs whose tap lies inside the input: [begin, end).
+  std::pair<int64_t, int64_t> outputs_of(int64_t tap) const {
+    int64_t begin = 0, end = out();
+    while (begin < end && element(begin, tap) < 0)
+      ++begin;
+    while (begin < end && element(end - 1, tap) >= in)
+      --end;
+    return {begin, end};
+  }
 };
 
 Axis axis_of(const ops::Window& window, size_t axis) {
-  Axis result{window.in[axis], window.dilations[axis], {}};
+  Axis result{window.in[axis],       window.strides[axis], window.dilations[axis],
+              window.start(axis, 0), window.kernel[axis],  {}};
   const int64_t padded = window.in[axis] + window.pads_begin[axis] + window.pads_end[axis];
   for (int64_t output = 0; output < window.out[axis]; ++output) {
-    const int64_t start = window.start(axis, output);
-    const auto inside =
-        ops::taps_inside(start, window.kernel[axis], window.dilations[axis], window.in[axis]);
-    const auto counted = ops::taps_inside(output * window.strides[axis], window.kernel[axis],
-                                          window.dilations[axis], padded);
-    result.outputs.push_back(
-        {start + inside.begin * window.dilations[axis], inside.count(), counted.count()});
+    const auto inside = ops::taps_inside(output * window.strides[axis], window.kernel[axis],
+                                         window.dilations[axis], padded);
+    result.counted.push_back(inside.count());
   }
   return result;
 }
@@ -44,81 +57,141 @@ Axis axis_of(const ops::Window& window, size_t axis) {
 // Missing axes come first and have one element.
 struct Geometry {
   std::array<Axis, kAxes> axes;
-  int64_t channels = 0;
+  int64_t images = 0;  // [images, spatial..., lanes]
+  int64_t lanes = 1;
 
-  Geometry(const ops::Window& window, const Shape& x) : channels(x[0] * x[1]) {
+  Geometry(const ops::Window& window, int64_t images, int64_t lanes)
+      : images(images), lanes(lanes) {
     for (size_t axis = 0; axis < window.rank(); ++axis)
       axes[kAxes - window.rank() + axis] = axis_of(window, axis);
   }
-  int64_t in_size() const { return axes[0].in * axes[1].in * axes[2].in; }
-  int64_t out_size() const { return axes[0].out() * axes[1].out() * axes[2].out(); }
+  int64_t in_size() const { return axes[0].in * axes[1].in * axes[2].in * lanes; }
+  int64_t out_size() const { return axes[0].out() * axes[1].out() * axes[2].out() * lanes; }
+  int64_t row_size() const { return axes[2].out() * lanes; }  // of outputs
 };
 
-// The taps of one window: visit(element of the channel).
-struct WindowAt {
+// One row of outputs of an image.
+struct OutputRow {
   const Geometry& g;
-  Axis::Reach reach[kAxes];
+  int64_t d, h;
 
+  // visit(first element, first output, outputs) for each tap in order: the elements that it reads
+  // lie `stride` positions apart.
   template <typename Visit>
-  void for_each(const Visit& visit) const {
-    for (int64_t d = 0; d < reach[0].taps; ++d) {
-      const int64_t plane = (reach[0].first + d * g.axes[0].dilation) * g.axes[1].in;
-      for (int64_t h = 0; h < reach[1].taps; ++h) {
-        const int64_t row = (plane + reach[1].first + h * g.axes[1].dilation) * g.axes[2].in;
-        for (int64_t w = 0; w < reach[2].taps; ++w)
-          visit(row + reach[2].first + w * g.axes[2].dilation);
+  void for_each_tap(const Visit& visit) const {
+    const auto [d_begin, d_end] = g.axes[0].taps_of(d);
+    const auto [h_begin, h_end] = g.axes[1].taps_of(h);
+    for (int64_t tap_d = d_begin; tap_d < d_end; ++tap_d) {
+      for (int64_t tap_h = h_begin; tap_h < h_end; ++tap_h) {
+        const int64_t row =
+            g.axes[0].element(d, tap_d) * g.axes[1].in + g.axes[1].element(h, tap_h);
+        for (int64_t tap = 0; tap < g.axes[2].kernel; ++tap) {
+          const auto [begin, end] = g.axes[2].outputs_of(tap);
+          if (begin < end)
+            visit(row * g.axes[2].in + g.axes[2].element(begin, tap), begin, end - begin);
+        }
       }
     }
   }
-  int64_t taps() const { return reach[0].taps * reach[1].taps * reach[2].taps; }
-  int64_t counted() const { return reach[0].counted * reach[1].counted * reach[2].counted; }
 };
 
+// body(image, first row, scratch) with each image in one thread.
+template <typename Body>
+void for_each_image(const Geometry& g, int threads, const Body& body) {
+  const int64_t work = g.images * (g.in_size() + g.out_size());
+  const auto wanted = static_cast<int>(
+      std::min({static_cast<int64_t>(threads), g.images, work / kElementsPerThread + 1}));
+#pragma omp parallel for num_threads(wanted) if (wanted > 1)
+  for (int64_t image = 0; image < g.images; ++image)
+    body(image);
+}
+
 template <typename Visit>
-void for_each_window(const Geometry& g, const Visit& visit) {
-  int64_t output = 0;
-  for (const Axis::Reach& d : g.axes[0].outputs) {
-    for (const Axis::Reach& h : g.axes[1].outputs) {
-      for (const Axis::Reach& w : g.axes[2].outputs)
-        visit(output++, WindowAt{g, {d, h, w}});
-    }
+void for_each_row(const Geometry& g, const Visit& visit) {
+  int64_t index = 0;
+  for (int64_t d = 0; d < g.axes[0].out(); ++d) {
+    for (int64_t h = 0; h < g.axes[1].out(); ++h)
+      visit(index++ * g.row_size(), OutputRow{g, d, h});
   }
 }
 
+// Calls body with the number of lanes, as a constant where it is a usual one.
 template <typename Body>
-void for_each_channel(const Geometry& g, int threads, const Body& body) {
-  const int64_t work = g.channels * (g.in_size() + g.out_size());
-  const auto wanted = static_cast<int>(
-      std::min({static_cast<int64_t>(threads), g.channels, work / kElementsPerThread + 1}));
-#pragma omp parallel for num_threads(wanted) if (wanted > 1)
-  for (int64_t channel = 0; channel < g.channels; ++channel)
-    body(channel);
+void with_lanes(int64_t lanes, const Body& body) {
+  if (lanes == 1) return body(std::integral_constant<int64_t, 1>());
+  if (lanes == 16) return body(std::integral_constant<int64_t, 16>());
+  body(lanes);
 }
 
 class MaxPoolGrad : public Kernel {
  public:
   MaxPoolGrad(Geometry geometry, int threads) : g_(std::move(geometry)), threads_(threads) {}
 
+  size_t scratch_bytes() const override {
+    return static_cast<size_t>(g_.row_size() * threads_) * (sizeof(float) + sizeof(int32_t));
+  }
+
   void run(const KernelArgs& args) const override {
     const auto* d_y = static_cast<const float*>(args.inputs[0]);
     const auto* x = static_cast<const float*>(args.inputs[1]);
     auto* d_x = static_cast<float*>(args.outputs[0]);
-    for_each_channel(g_, threads_, [&](int64_t channel) {
-      one(d_y + channel * g_.out_size(), x + channel * g_.in_size(), d_x + channel * g_.in_size());
+    for_each_image(g_, threads_, [&](int64_t image) {
+      auto* best = reinterpret_cast<float*>(args.scratch) + omp_get_thread_num() * g_.row_size();
+      auto* from = reinterpret_cast<int32_t*>(args.scratch) +
+                   (threads_ + omp_get_thread_num()) * g_.row_size();
+      with_lanes(g_.lanes, [&](auto lanes) {
+        one(d_y + image * g_.out_size(), x + image * g_.in_size(), d_x + image * g_.in_size(), best,
+            from, lanes);
+      });
     });
   }
 
  private:
   // The first of equal elements is the one that was taken; NaN loses to every number.
-  void one(const float* d_y, const float* x, float* d_x) const {
+  template <typename Lanes>
+  void one(const float* d_y, const float* x, float* d_x, float* best, int32_t* from,
+           Lanes lanes) const {
     std::fill_n(d_x, g_.in_size(), 0.f);
-    for_each_window(g_, [&](int64_t output, const WindowAt& window) {
-      int64_t best = -1;
-      window.for_each([&](int64_t at) {
-        if (best < 0 || x[best] != x[best] || x[at] > x[best]) best = at;
+    const int64_t step = g_.axes[2].stride;
+    for_each_row(g_, [&](int64_t at, const OutputRow& row) {
+      std::fill_n(best, g_.row_size(), std::numeric_limits<float>::quiet_NaN());
+      std::fill_n(from, g_.row_size(), -1);
+      row.for_each_tap([&](int64_t element, int64_t first, int64_t outputs) {
+        if (g_.lanes == 1) return take_row(x, element, step, outputs, best + first, from + first);
+        for (int64_t output = 0; output < outputs; ++output) {
+          take(x + (element + output * step) * lanes, static_cast<int32_t>(element + output * step),
+               best + (first + output) * lanes, from + (first + output) * lanes, lanes);
+        }
       });
-      if (best >= 0) d_x[best] += d_y[output];
+      for (int64_t i = 0; i < g_.row_size(); i += lanes) {
+        for (int64_t lane = 0; lane < lanes; ++lane) {
+          if (from[i + lane] >= 0) d_x[from[i + lane] * lanes + lane] += d_y[at + i + lane];
+        }
+      }
     });
+  }
+
+  static bool is_better(float x, float best) { return (best != best) | (x > best); }
+
+  static void take_row(const float* x, int64_t element, int64_t step, int64_t outputs, float* best,
+                       int32_t* from) {
+#pragma omp simd
+    for (int64_t output = 0; output < outputs; ++output) {
+      const int64_t at = element + output * step;
+      const bool taken = is_better(x[at], best[output]);
+      best[output] = taken ? x[at] : best[output];
+      from[output] = taken ? static_cast<int32_t>(at) : from[output];
+    }
+  }
+
+  template <typename Lanes>
+  static void take(const float* x, int32_t element, float* best, int32_t* from, Lanes lanes) {
+#pragma omp simd
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      const bool taken = is_better(x[lane], best[lane]);
+      best[lane] = taken ? x[lane] : best[lane];
+      from[lane] = taken ? element : from[lane];
+    }
   }
 
   Geometry g_;
@@ -130,22 +203,52 @@ class AveragePoolGrad : public Kernel {
   AveragePoolGrad(Geometry geometry, bool counts_padding, int threads)
       : g_(std::move(geometry)), counts_padding_(counts_padding), threads_(threads) {}
 
+  size_t scratch_bytes() const override {
+    return static_cast<size_t>(g_.row_size() * threads_) * sizeof(float);
+  }
+
   void run(const KernelArgs& args) const override {
     const auto* d_y = static_cast<const float*>(args.inputs[0]);
     auto* d_x = static_cast<float*>(args.outputs[0]);
-    for_each_channel(g_, threads_, [&](int64_t channel) {
-      one(d_y + channel * g_.out_size(), d_x + channel * g_.in_size());
+    for_each_image(g_, threads_, [&](int64_t image) {
+      auto* shares = reinterpret_cast<float*>(args.scratch) + omp_get_thread_num() * g_.row_size();
+      with_lanes(g_.lanes, [&](auto lanes) {
+        one(d_y + image * g_.out_size(), d_x + image * g_.in_size(), shares, lanes);
+      });
     });
   }
 
  private:
-  void one(const float* d_y, float* d_x) const {
+  template <typename Lanes>
+  void one(const float* d_y, float* d_x, float* shares, Lanes lanes) const {
     std::fill_n(d_x, g_.in_size(), 0.f);
-    for_each_window(g_, [&](int64_t output, const WindowAt& window) {
-      const int64_t count = counts_padding_ ? window.counted() : window.taps();
-      const float share = d_y[output] / static_cast<float>(count);
-      window.for_each([&](int64_t at) { d_x[at] += share; });
+    const int64_t step = g_.axes[2].stride;
+    for_each_row(g_, [&](int64_t at, const OutputRow& row) {
+      for (int64_t output = 0; output < g_.axes[2].out(); ++output) {
+        const auto count = static_cast<float>(elements_of(row, output));
+        for (int64_t lane = 0; lane < lanes; ++lane)
+          shares[output * lanes + lane] = d_y[at + output * lanes + lane] / count;
+      }
+      row.for_each_tap([&](int64_t element, int64_t first, int64_t outputs) {
+        for (int64_t output = 0; output < outputs; ++output) {
+          const float* from = shares + (first + output) * lanes;
+          float* to = d_x + (element + output * step) * lanes;
+          for (int64_t lane = 0; lane < lanes; ++lane)
+            to[lane] += from[lane];
+        }
+      });
     });
+  }
+
+  int64_t elements_of(const OutputRow& row, int64_t output) const {
+    const std::array<int64_t, kAxes> at{row.d, row.h, output};
+    int64_t count = 1;
+    for (size_t axis = 0; axis < kAxes; ++axis) {
+      const Axis& one = g_.axes[axis];
+      count *= counts_padding_ ? one.counted[static_cast<size_t>(at[axis])]
+                               : one.taps_of(at[axis]).count();
+    }
+    return count;
   }
 
   Geometry g_;
@@ -153,40 +256,48 @@ class AveragePoolGrad : public Kernel {
   int threads_;
 };
 
-const char* refusal(const KernelRequest& request) {
-  if (request.inputs[0].dtype != DType::kFloat) return "only float is computed here";
-  if (request.outputs[0].shape.size() > kAxes + 2) return "only up to 3 spatial axes";
-  return nullptr;
+Prepared prepare_max(const KernelRequest& request) {
+  return max_pool_gradient(request, 1);
 }
-
-Geometry geometry_of(const KernelRequest& request, const ops::PoolAttrs& attrs) {
-  const Shape& x = request.outputs[0].shape;
-  return Geometry(ops::pool_window(request.op.name, attrs, x), x);
-}
-
-Prepared prepare_max_pool_grad(const KernelRequest& request) {
-  if (const char* why = refusal(request)) return Prepared::refuse(why);
-  return Prepared::accept(
-      std::make_unique<MaxPoolGrad>(geometry_of(request, request.attrs<ops::MaxPoolAttrs>()),
-                                    request.threads),
-      "portable");
-}
-
-Prepared prepare_average_pool_grad(const KernelRequest& request) {
-  if (const char* why = refusal(request)) return Prepared::refuse(why);
-  const auto& attrs = request.attrs<ops::AveragePoolAttrs>();
-  return Prepared::accept(
-      std::make_unique<AveragePoolGrad>(geometry_of(request, attrs), attrs.count_include_pad,
-                                        request.threads),
-      "portable");
+Prepared prepare_average(const KernelRequest& request) {
+  return average_pool_gradient(request, 1);
 }
 
 constexpr KernelEntry kEntries[] = {
-    {"sardonyx::MaxPoolGrad", "pool-gradient", prepare_max_pool_grad},
-    {"sardonyx::AveragePoolGrad", "pool-gradient", prepare_average_pool_grad},
+    {"sardonyx::MaxPoolGrad", "pool-gradient", prepare_max},
+    {"sardonyx::AveragePoolGrad", "pool-gradient", prepare_average},
 };
 
+const char* refusal(const KernelRequest& request) {
+  if (request.inputs[0].dtype != DType::kFloat) return "only float is computed here";
+  const Shape& x = request.outputs[0].shape;
+  if (x.size() > kAxes + 2) return "only up to 3 spatial axes";
+  if (element_count(x) > std::numeric_limits<int32_t>::max()) return "there are too many elements";
+  return nullptr;
+}
+
+Geometry geometry_of(const KernelRequest& request, const ops::PoolAttrs& attrs, int64_t lanes) {
+  const Shape& x = request.outputs[0].shape;
+  return Geometry(ops::pool_window(request.op.name, attrs, x), x[0] * x[1] / lanes, lanes);
+}
+
 }  // namespace
+
+Prepared max_pool_gradient(const KernelRequest& request, int64_t lanes) {
+  if (const char* why = refusal(request)) return Prepared::refuse(why);
+  Geometry geometry = geometry_of(request, request.attrs<ops::MaxPoolAttrs>(), lanes);
+  return Prepared::accept(std::make_unique<MaxPoolGrad>(std::move(geometry), request.threads),
+                          "simd");
+}
+
+Prepared average_pool_gradient(const KernelRequest& request, int64_t lanes) {
+  if (const char* why = refusal(request)) return Prepared::refuse(why);
+  const auto& attrs = request.attrs<ops::AveragePoolAttrs>();
+  return Prepared::accept(
+      std::make_unique<AveragePoolGrad>(geometry_of(request, attrs, lanes), attrs.count_include_pad,
+                                        request.threads),
+      "simd");
+}
 
 std::span<const KernelEntry> pool_gradient_entries() {
   return kEntries;

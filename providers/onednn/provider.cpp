@@ -8,6 +8,7 @@
 #include "providers/cpu/movement.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/program.h"
+#include "providers/onednn/training.h"
 
 namespace sardonyx {
 namespace onednn {
@@ -107,7 +108,8 @@ const Provider& onednn_provider() {
           onednn::join_kernels(), onednn::resize_kernels(), onednn::integer_kernels(),
           onednn::quantized_kernels(), onednn::quantized_pool_kernels(),
           onednn::quantized_to_float_kernels(), onednn::quantized_join_kernels(),
-          onednn::convolution_backward_kernels()}) {
+          onednn::convolution_backward_kernels(), onednn::blocked_gradient_kernels(),
+          onednn::recurrent_backward_kernels()}) {
       all.insert(all.end(), family.begin(), family.end());
     }
     return all;

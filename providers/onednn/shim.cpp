@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "providers/onednn/training.h"
+
 #if DNNL_VERSION_MAJOR != 2
 #error "this file speaks the API of oneDNN 2; another major version needs its own"
 #endif
@@ -379,6 +381,13 @@ MaybePrimitive convolution(const ConvolutionSpec& spec, const dnnl::primitive_at
   }
 }
 
+MaybePrimitive convolution_of_new_weights(const ConvolutionSpec& spec,
+                                          const dnnl::primitive_attr& attr) {
+  return attempt<dnnl::convolution_forward>(
+      attr, dnnl::prop_kind::forward_training, spec.method, spec.src, spec.weights, spec.bias,
+      spec.dst, spec.strides, gaps(spec.dilations), spec.pads_begin, spec.pads_end);
+}
+
 namespace {
 
 // oneDNN wants to be shown the forward primitive before it gives a backward one.
@@ -429,6 +438,17 @@ MaybePrimitive matmul(const ProductSpec& spec, const dnnl::primitive_attr& attr)
     return attempt<dnnl::matmul>(attr, spec.src, spec.weights, spec.dst);
   }
   return attempt<dnnl::matmul>(attr, spec.src, spec.weights, spec.bias, spec.dst);
+}
+
+void multiply(bool a_transposed, bool b_transposed, int64_t m, int64_t n, int64_t k, const float* a,
+              const float* b, float beta, float* c) {
+  const dnnl_status_t status =
+      dnnl_sgemm(a_transposed ? 'T' : 'N', b_transposed ? 'T' : 'N', m, n, k, 1, a,
+                 a_transposed ? m : k, b, b_transposed ? k : n, beta, c, n);
+  if (status != dnnl_success) {
+    fail(status == dnnl_out_of_memory ? ErrorCode::kResourceExhausted : ErrorCode::kInternal,
+         "oneDNN: a product ended with status ", static_cast<int>(status));
+  }
 }
 
 MaybePrimitive inner_product(const ProductSpec& spec, const dnnl::primitive_attr& attr) {

@@ -14,11 +14,18 @@ int main(int argc, char** argv) {
   uint64_t seed = 0;
   std::optional<int64_t> opset;
   std::vector<std::string> wanted;
+  bool is_listing = false;
   app.add_option("--out", folder, "folder to write NAME.onnx to");
   app.add_option("--seed", seed, "of the weights");
   app.add_option("--opset", opset, "of ai.onnx (default: the newest)");
+  app.add_flag("--list", is_listing, "print the names of the models and export none");
   app.add_option("NAME", wanted, "which models (default: all)");
   CLI11_PARSE(app, argc, argv);
+  if (is_listing) {
+    for (const auto& entry : sardonyx::models::zoo())
+      std::printf("%s\n", std::string(entry.name).c_str());
+    return 0;
+  }
   try {
     std::filesystem::create_directories(folder);
     for (const std::string& name : wanted) {

@@ -1,0 +1,65 @@
+#include "providers/cpu/activation_gradient.h"
+
+#include <omp.h>
+
+#include <algorithm>
+
+#include "providers/cpu/channel_rows.h"
+#include "providers/cpu/entries.h"
+#include "providers/cpu/grid.h"
+
+namespace sardonyx::cpu {
+namespace {
+
+class ReluGradient : public Kernel {
+ public:
+  ReluGradient(int64_t count, int threads)
+      : count_(count),
+        threads_(static_cast<int>(std::min<int64_t>(threads, count / kElementsPerThread + 1))) {}
+
+  void run(const KernelArgs& args) const override {
+    const auto* d_y = static_cast<const float*>(args.inputs[0]);
+    const auto* y = static_cast<const float*>(args.inputs[1]);
+    auto* d_x = static_cast<float*>(args.outputs[0]);
+#pragma omp parallel for num_threads(threads_) schedule(static) if (threads_ > 1)
+    for (int part = 0; part < threads_; ++part) {
+      const int64_t begin = begin_of(part), end = begin_of(part + 1);
+      map_relu_gradient(d_y + begin, y + begin, end - begin, d_x + begin);
+    }
+  }
+  bool may_alias(size_t, size_t) const override {
+    return true;
+  }
+
+ private:
+  // Shares end on whole cache lines.
+  int64_t begin_of(int part) const {
+    return part == threads_ ? count_ : count_ / threads_ * part / kLanes * kLanes;
+  }
+
+  int64_t count_;
+  int threads_;
+};
+
+Prepared prepare_relu(const KernelRequest& request) {
+  if (!all_of(request.inputs, DType::kFloat))
+    return Prepared::refuse("only float is computed here");
+  return Prepared::accept(relu_gradient(element_count(request.inputs[0].shape), request.threads),
+                          "simd");
+}
+
+constexpr KernelEntry kEntries[] = {
+    {"sardonyx::ReluGrad", "activation-gradient", prepare_relu},
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> relu_gradient(int64_t count, int threads) {
+  return std::make_unique<ReluGradient>(count, threads);
+}
+
+std::span<const KernelEntry> activation_gradient_entries() {
+  return kEntries;
+}
+
+}  // namespace sardonyx::cpu

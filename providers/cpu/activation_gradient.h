@@ -1,0 +1,16 @@
+// The gradient of Relu on float32.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "ir/kernel.h"
+
+namespace sardonyx::cpu {
+
+// (dY, Y) -> dX on `count` elements that lie alike in all three, in whatever order.
+std::unique_ptr<Kernel> relu_gradient(int64_t count, int threads);
+
+std::span<const KernelEntry> activation_gradient_entries();
+
+}  // namespace sardonyx::cpu

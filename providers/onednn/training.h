@@ -1,0 +1,27 @@
+// What training alone needs of this provider.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "providers/onednn/shim.h"
+
+namespace sardonyx::onednn {
+
+// A convolution whose weights come anew with every run: they are not to be had in a form that costs
+// much to make.
+MaybePrimitive convolution_of_new_weights(const ConvolutionSpec& spec,
+                                          const dnnl::primitive_attr& attr);
+// With fewer windows in a batch than this, transforming such weights costs Winograd's algorithm
+// more than it saves.
+constexpr int64_t kLeastWinogradWindows = 256;
+
+// c [m, n] = a [m, k] b [k, n] + beta * c, all row-major; a or b may lie transposed. Runs at once,
+// on the calling thread's OpenMP threads.
+void multiply(bool a_transposed, bool b_transposed, int64_t m, int64_t n, int64_t k, const float* a,
+              const float* b, float beta, float* c);
+
+std::span<const KernelEntry> blocked_gradient_kernels();
+std::span<const KernelEntry> recurrent_backward_kernels();
+
+}  // namespace sardonyx::onednn
