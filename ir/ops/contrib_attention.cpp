@@ -391,6 +391,8 @@ int64_t rotary_heads(Emitter& e, const BodyCall& c, const ContribRotaryAttrs& at
   if (attrs.num_heads > 0) return attrs.num_heads;
   const Dim hidden = dims_of(e, c.inputs[0], "input")[2];
   const Dims cache = dims_of(e, c.inputs[2], "cos_cache");
+  if (cache.size() != 2)
+    fail(ErrorCode::kInvalidModel, "cos_cache: expected rank 2, got ", e.type(c.inputs[2]));
   if (!hidden.is_known() || !cache.back().is_known()) {
     fail(ErrorCode::kUnsupported, "attribute num_heads: must be given where sizes are not known");
   }
