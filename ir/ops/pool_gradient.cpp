@@ -111,6 +111,19 @@ Vals average_pool_grad_grad(Emitter& e, const GradCall& call) {
 // MaxPool
 
 void infer_max_pool_grad(InferContext& c) {
+  const auto& attrs = c.attrs<MaxPoolAttrs>();
+  c.require(!attrs.kernel_shape.empty(),
+            "kernel_shape: expected a size for each spatial axis, got none");
+  const size_t rank = attrs.kernel_shape.size() + 2;
+  c.require_rank(0, rank);
+  c.require_rank(1, rank);
+  if (const Dims* d_y = c.shape(0), *x = c.shape(1); d_y && x) {
+    const Dims out =
+        window_dims(window_spec(c.op().name, attrs), spatial_dims(*x), to_dims(attrs.kernel_shape));
+    const Dims expected = joined((*x)[0], (*x)[1], out);
+    for (size_t i = 0; i < rank; ++i)
+      c.merged((*d_y)[i], expected[i], "dims of the output's gradient");
+  }
   c.set(0, c.dtype(1), shape_of(c, 1));
 }
 

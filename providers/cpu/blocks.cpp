@@ -118,12 +118,15 @@ Prepared prepare_dequantize(const KernelRequest& request) {
   if (element_count(x) == 0 || x.empty()) return Prepared::refuse("there is no axis");
   AxisSplit split{1, 1, element_count(x)};
   int64_t width = 1;
-  if (block > 0) {
-    split = split_at(x, axis_of(integer(request, "axis", 1), x.size()));
+  // One scale is that of all elements, and a vector has one axis, whatever the attributes say.
+  const bool is_single = element_count(scale) == 1;
+  const size_t axis =
+      x.size() == 1 || is_single ? 0 : axis_of(integer(request, "axis", 1), x.size());
+  if (block > 0 && !is_single) {
+    split = split_at(x, axis);
     width = block;
-  } else if (element_count(scale) != 1) {  // each slice is a block of all that lies within it
-    const AxisSplit whole =
-        split_at(x, x.size() == 1 ? 0 : axis_of(integer(request, "axis", 1), x.size()));
+  } else if (!is_single) {  // each slice is a block of all that lies within it
+    const AxisSplit whole = split_at(x, axis);
     if (whole.outer != 1) return Prepared::refuse("slices that lie apart are left to others");
     split = {whole.size, whole.inner, 1};
     width = whole.inner;
