@@ -4,6 +4,7 @@
 
 #include "ir/dispatch.h"
 #include "ir/ops/contrib_body.h"
+#include "ir/ops/distance.h"
 #include "ir/ops/gradient.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/infer_body.h"
@@ -71,11 +72,6 @@ Vals grid_sample(Emitter& e, const BodyCall& c) {
 }
 
 // --- CDist: distances of all rows of A [m, k] to all rows of B [n, k] ---
-
-struct CDistAttrs {
-  std::string metric = "sqeuclidean";
-  static auto fields() { return std::tuple{field("metric", &CDistAttrs::metric)}; }
-};
 
 void infer_cdist(InferContext& c) {
   const std::string& metric = c.attrs<CDistAttrs>().metric;

@@ -17,6 +17,7 @@ std::span<const KernelEntry> group_normalization_entries();
 std::span<const KernelEntry> rotary_entries();
 std::span<const KernelEntry> number_entries();
 std::span<const KernelEntry> number_product_entries();
+std::span<const KernelEntry> number_gemm_entries();
 std::span<const KernelEntry> elementwise_group_entries();
 std::span<const KernelEntry> recurrent_entries();
 std::span<const KernelEntry> convert_entries();

@@ -11,8 +11,31 @@ HWY_BEFORE_NAMESPACE();
 namespace sardonyx::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// What a pair of numbers adds to a sum.
+struct Product {
+  template <typename V>
+  HWY_INLINE V operator()(V a, V b) const {
+    return hn::Mul(a, b);
+  }
+  template <typename T>
+  static T of(T a, T b) {
+    return static_cast<T>(a * b);
+  }
+};
+struct SquaredDifference {
+  template <typename V>
+  HWY_INLINE V operator()(V a, V b) const {
+    const V difference = hn::Sub(a, b);
+    return hn::Mul(difference, difference);
+  }
+  template <typename T>
+  static T of(T a, T b) {
+    return (a - b) * (a - b);
+  }
+};
+
 // kRows rows and kVectors vectors of columns, from column `at` on.
-template <typename T, size_t kRows, size_t kVectors>
+template <typename Term, typename T, size_t kRows, size_t kVectors>
 HWY_INLINE void product_tile(const T* a, const T* b, T* out, int64_t n, int64_t k, int64_t at) {
   const hn::ScalableTag<T> d;
   using Vector = hn::Vec<hn::ScalableTag<T>>;
@@ -27,7 +50,7 @@ HWY_INLINE void product_tile(const T* a, const T* b, T* out, int64_t n, int64_t 
       const Vector right = hn::LoadU(d, b + i * n + at + static_cast<int64_t>(v) * lanes);
       for (size_t r = 0; r < kRows; ++r) {
         const Vector left = hn::Set(d, a[static_cast<int64_t>(r) * k + i]);
-        sums[r][v] = hn::Add(sums[r][v], hn::Mul(left, right));
+        sums[r][v] = hn::Add(sums[r][v], Term()(left, right));
       }
     }
   }
@@ -38,43 +61,54 @@ HWY_INLINE void product_tile(const T* a, const T* b, T* out, int64_t n, int64_t 
   }
 }
 
-template <typename T, size_t kRows>
+template <typename Term, typename T, size_t kRows>
 void product_of(const T* a, const T* b, T* out, int64_t n, int64_t k) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
   int64_t at = 0;
   for (; at + 3 * lanes <= n; at += 3 * lanes)
-    product_tile<T, kRows, 3>(a, b, out, n, k, at);
+    product_tile<Term, T, kRows, 3>(a, b, out, n, k, at);
   for (; at + lanes <= n; at += lanes)
-    product_tile<T, kRows, 1>(a, b, out, n, k, at);
+    product_tile<Term, T, kRows, 1>(a, b, out, n, k, at);
   for (; at < n; ++at) {
     for (size_t r = 0; r < kRows; ++r) {
       const T* row = a + static_cast<int64_t>(r) * k;
       T sum = 0;
       for (int64_t i = 0; i < k; ++i)
-        sum = static_cast<T>(sum + row[i] * b[i * n + at]);
+        sum = static_cast<T>(sum + Term::of(row[i], b[i * n + at]));
       out[static_cast<int64_t>(r) * n + at] = sum;
     }
   }
 }
 
-template <typename T>
+template <typename Term, typename T>
 void product_rows(const void* a, const void* b, void* out, int64_t rows, int64_t n, int64_t k) {
   const T* left = static_cast<const T*>(a);
   const T* right = static_cast<const T*>(b);
   T* result = static_cast<T*>(out);
-  if (rows == kProductRows) return product_of<T, kProductRows>(left, right, result, n, k);
+  if (rows == kProductRows) return product_of<Term, T, kProductRows>(left, right, result, n, k);
   for (int64_t r = 0; r < rows; ++r)
-    product_of<T, 1>(left + r * k, right, result + r * n, n, k);
+    product_of<Term, T, 1>(left + r * k, right, result + r * n, n, k);
 }
 
 // Two's complement: products of either sign have the same bits.
 ProductRows ProductRowsOf(DType dtype) {
   switch (dtype) {
     case DType::kDouble:
-      return product_rows<double>;
+      return product_rows<Product, double>;
     case DType::kInt32:
     case DType::kUInt32:
-      return product_rows<uint32_t>;
+      return product_rows<Product, uint32_t>;
+    default:
+      return nullptr;
+  }
+}
+
+ProductRows DistanceRowsOf(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat:
+      return product_rows<SquaredDifference, float>;
+    case DType::kDouble:
+      return product_rows<SquaredDifference, double>;
     default:
       return nullptr;
   }
@@ -87,9 +121,14 @@ HWY_AFTER_NAMESPACE();
 namespace sardonyx::cpu {
 
 HWY_EXPORT(ProductRowsOf);
+HWY_EXPORT(DistanceRowsOf);
 
 ProductRows product_rows_of(DType dtype) {
   return HWY_DYNAMIC_DISPATCH(ProductRowsOf)(dtype);
+}
+
+ProductRows distance_rows_of(DType dtype) {
+  return HWY_DYNAMIC_DISPATCH(DistanceRowsOf)(dtype);
 }
 
 }  // namespace sardonyx::cpu

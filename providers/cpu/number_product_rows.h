@@ -1,4 +1,4 @@
-// A few rows of a matrix product of doubles or integers.
+// A few rows of a matrix product of doubles or integers, or of squared distances.
 #pragma once
 
 #include <cstdint>
@@ -14,5 +14,8 @@ using ProductRows = void (*)(const void* a, const void* b, void* out, int64_t ro
                              int64_t k);
 // nullptr where there is none.
 ProductRows product_rows_of(DType dtype);
+// The same with the squares of differences, (a[r, i] - b[i, j])^2, in place of products; of float
+// and double.
+ProductRows distance_rows_of(DType dtype);
 
 }  // namespace sardonyx::cpu

@@ -40,6 +40,7 @@ const Provider& cpu_provider() {
                             cpu::block_entries(),
                             cpu::deform_entries(),
                             cpu::number_product_entries(),
+                            cpu::number_gemm_entries(),
                             cpu::softmax_column_entries(),
                             cpu::batch_normalization_entries(),
                             cpu::activation_gradient_entries()})
