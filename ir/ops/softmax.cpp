@@ -81,15 +81,15 @@ void run_hardmax(const KernelCall& call) {
     for (int64_t outer = 0; outer < split.outer && split.size > 0; ++outer) {
       check_interrupted();
       const int64_t begin = outer * split.size * split.inner;
-      for (int64_t i = 0; i < split.size * split.inner; ++i) {
-        const Accumulator<T> value = widened(in[begin + i]);
-        const auto column = static_cast<size_t>(i % split.inner);
-        Accumulator<T>& so_far = greatest[column];
-        // A number beats a NaN.
-        if (i >= split.inner && !(value > so_far) && !(so_far != so_far && value == value))
-          continue;
-        so_far = value;
-        winners[column] = i;
+      for (int64_t row = 0, i = 0; row < split.size; ++row) {
+        for (size_t column = 0; column < winners.size(); ++column, ++i) {
+          const Accumulator<T> value = widened(in[begin + i]);
+          Accumulator<T>& so_far = greatest[column];
+          // A number beats a NaN.
+          if (row > 0 && !(value > so_far) && !(so_far != so_far && value == value)) continue;
+          so_far = value;
+          winners[column] = i;
+        }
       }
       std::fill_n(out + begin, split.size * split.inner, T(0.0f));
       for (const int64_t winner : winners)
