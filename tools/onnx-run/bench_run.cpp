@@ -12,6 +12,7 @@
 #include <sstream>
 #include <thread>
 
+#include "executor/threads.h"
 #include "onnx_io/load.h"
 #include "tools/onnx-run/exit_codes.h"
 #include "tools/onnx-run/machine.h"
@@ -202,6 +203,8 @@ void measure_in_turns(const BenchOptions& options, std::vector<Contender>& conte
 // The inputs alone stay in memory, so that the processes that follow start from little.
 NamedData inputs_for(const BenchOptions& options) {
   NamedData feeds;
+  // OpenMP's threads do not survive the fork that follows, and the child would wait for them.
+  const ThreadScope one_thread(1);
   {
     const std::unique_ptr<Runner> runner =
         loading([&] { return make_reference_runner(load_model(options.model)); });
