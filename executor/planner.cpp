@@ -1,7 +1,6 @@
 #include "executor/planner.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "ir/dims_value.h"
 #include "ir/evaluate.h"
@@ -28,8 +27,9 @@ bool is_concrete(const Type& type) {
   return type.is_tensor() && type.known_shape().has_value();
 }
 
-bool decides_shapes(const OpDef& op, size_t slot) {
-  return slot < 32 && (op.shape_inputs >> slot & 1u);
+// Of a mask of inputs, which has no bits for those beyond the first 32.
+bool has_bit(uint32_t mask, size_t slot) {
+  return slot < 32 && (mask >> slot & 1u);
 }
 
 size_t stored_bytes(const KernelTensor& tensor, const LayoutPtr& layout) {
@@ -38,12 +38,6 @@ size_t stored_bytes(const KernelTensor& tensor, const LayoutPtr& layout) {
 
 LayoutPtr layout_at(const std::vector<LayoutPtr>& layouts, size_t index) {
   return index < layouts.size() ? layouts[index] : nullptr;
-}
-
-// Inputs without a bit of their own are always read.
-bool reads_input(const Prepared& prepared, size_t slot) {
-  constexpr size_t kBits = std::numeric_limits<decltype(prepared.unread_inputs)>::digits;
-  return slot >= kBits || !(prepared.unread_inputs >> slot & 1);
 }
 
 }  // namespace
@@ -104,7 +98,7 @@ void Planner::note_conditions() {
 bool Planner::bind_shape_inputs(const Node& node) {
   for (size_t slot = 0; slot < node.formal_inputs(); ++slot) {
     const ValueId value = input(slot);
-    if (!decides_shapes(*node.op, slot) || value == kNoValue) continue;
+    if (!has_bit(node.op->shape_inputs, slot) || value == kNoValue) continue;
     if (known(value).constant || !known(value).type.is_tensor()) continue;
     if (!known(value).is_datum) return false;
     // The value is at hand: this plan is for this value.
@@ -234,7 +228,7 @@ bool Planner::plan_kernel(const Node& node, const std::vector<InferOutput>& infe
     const LayoutPtr layout =
         representations_[value].empty() ? nullptr : representations_[value][0].layout;
     // What decides shapes is known to eager calls as well.
-    const bool is_told = environment_.specializes || decides_shapes(*node.op, slot);
+    const bool is_told = environment_.specializes || has_bit(node.op->shape_inputs, slot);
     inputs.push_back(
         {entry.type.dtype, *entry.shape, layout, is_told ? entry.constant.get() : nullptr});
   }
@@ -268,8 +262,8 @@ void Planner::bring_back_constants() {
 void Planner::release_packed(uint32_t unread_inputs) {
   if (!weight_uses_) return;
   const size_t slots = program_.nodes_[node_index_].inputs.size();
-  for (size_t slot = 0; slot < std::min<size_t>(slots, 32); ++slot) {
-    if (!(unread_inputs >> slot & 1) || input(slot) == kNoValue) continue;
+  for (size_t slot = 0; slot < slots; ++slot) {
+    if (!has_bit(unread_inputs, slot) || input(slot) == kNoValue) continue;
     const Tensor* weights = known(input(slot)).constant.get();
     if (!weights || environment_.originals.is_kept(*weights)) continue;
     if (auto buffer = weight_uses_->unused_after(*weights, node_index_))
@@ -282,7 +276,7 @@ void Planner::add_kernel_step(const Node& node, Prepared prepared, std::vector<K
   std::vector<Place> input_places;
   std::vector<size_t> input_bytes;
   for (size_t slot = 0; slot < inputs.size(); ++slot) {
-    const bool is_read = inputs[slot] && reads_input(prepared, slot);
+    const bool is_read = inputs[slot] && !has_bit(prepared.unread_inputs, slot);
     const LayoutPtr layout = layout_at(prepared.input_layouts, slot);
     input_places.push_back(is_read ? place_for(input(slot), layout) : Place());
     input_bytes.push_back(is_read ? stored_bytes(inputs[slot], layout) : 0);

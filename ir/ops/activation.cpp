@@ -401,12 +401,10 @@ std::vector<Sample> gelu_samples() {
 }
 
 std::vector<Sample> shrink_samples() {
-  std::vector<Sample> samples = around_zero();
-  for (const float lambd : {1.5f, -0.5f}) {
-    for (Sample& sample : with_attributes(around_zero(), {{"lambd", lambd}, {"bias", 1.25f}}))
-      samples.push_back(std::move(sample));
-  }
-  return samples;
+  const auto with = [](float lambd) {
+    return with_attributes(around_zero(), {{"lambd", lambd}, {"bias", 1.25f}});
+  };
+  return joined(around_zero(), joined(with(1.5f), with(-0.5f)));
 }
 
 std::vector<Sample> prelu_samples() {
