@@ -1,5 +1,4 @@
-// Cast between float16 and float32 and from whole numbers, QuantizeLinear and DequantizeLinear
-// between float32 and 8 bits.
+// QuantizeLinear and DequantizeLinear between float32 and 8 bits.
 #include <cmath>
 #include <type_traits>
 
@@ -7,41 +6,9 @@
 #include "providers/cpu/convert_rows.h"
 #include "providers/cpu/entries.h"
 #include "providers/cpu/grid.h"
-#include "providers/cpu/logic_rows.h"
 
 namespace sardonyx::cpu {
 namespace {
-
-class CastKernel : public Kernel {
- public:
-  CastKernel(CastRow row, const KernelRequest& request)
-      : row_(row),
-        in_bytes_(bits_of(request.inputs[0].dtype) / 8),
-        out_bytes_(bits_of(request.outputs[0].dtype) / 8),
-        threads_(request.threads) {
-    grid_.length = element_count(request.inputs[0].shape);
-  }
-
-  void run(const KernelArgs& args) const override {
-    const auto* in = static_cast<const std::byte*>(args.inputs[0]);
-    auto* out = static_cast<std::byte*>(args.outputs[0]);
-    grid_.for_each(threads_, [&](const RowGrid::Offsets&, int64_t begin, int64_t count) {
-      row_(in + begin * in_bytes_, out + begin * out_bytes_, static_cast<size_t>(count));
-    });
-  }
-
- private:
-  CastRow row_;
-  int64_t in_bytes_, out_bytes_;
-  RowGrid grid_;
-  int threads_;
-};
-
-Prepared prepare_cast(const KernelRequest& request) {
-  const CastRow row = cast_row_for(request.inputs[0].dtype, request.outputs[0].dtype);
-  if (!row) return Prepared::refuse("numbers of these types are left to the reference");
-  return Prepared::accept(std::make_unique<CastKernel>(row, request), "rows");
-}
 
 // One scale and zero point for the whole tensor, or for each index along an axis.
 template <typename From, typename To>
@@ -128,7 +95,6 @@ Prepared prepare_dequantize(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kEntries[] = {
-    {"Cast", "convert", prepare_cast},
     {"QuantizeLinear", "convert", prepare_quantize},
     {"DequantizeLinear", "convert", prepare_dequantize},
 };

@@ -4,6 +4,7 @@
 #include "ir/error.h"
 #include "providers/cpu/entries.h"
 #include "providers/cpu/grid.h"
+#include "providers/cpu/logic_rows.h"
 #include "providers/cpu/number_rows.h"
 
 namespace sardonyx::cpu {
@@ -115,7 +116,9 @@ Prepared prepare_is_infinite(const KernelRequest& request) {
 }
 
 Prepared prepare_cast(const KernelRequest& request) {
-  return accept_row(request, number_cast_row_of(request.inputs[0].dtype, request.outputs[0].dtype));
+  const DType from = request.inputs[0].dtype, to = request.outputs[0].dtype;
+  const NumberRow row = number_cast_row_of(from, to);
+  return accept_row(request, row ? row : cast_row_for(from, to));
 }
 
 constexpr KernelEntry kEntries[] = {
