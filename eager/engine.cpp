@@ -10,6 +10,7 @@
 #include "ir/graph.h"
 #include "ir/kernel.h"
 #include "ir/run_control.h"
+#include "providers/cpu/thread_scope.h"
 #include "providers/providers.h"
 
 namespace sardonyx::eager {

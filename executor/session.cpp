@@ -8,6 +8,7 @@
 #include "executor/threads.h"
 #include "ir/out_of_memory.h"
 #include "ir/run_control.h"
+#include "providers/cpu/thread_scope.h"
 #include "providers/providers.h"
 
 namespace sardonyx {

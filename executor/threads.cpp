@@ -1,6 +1,5 @@
 #include "executor/threads.h"
 
-#include <omp.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -52,13 +51,6 @@ int thread_count(int wanted) {
     if (const int threads = from_environment(name)) return threads;
   }
   return std::max(1, std::min(affinity_count(), quota_count()));
-}
-
-ThreadScope::ThreadScope(int threads) : previous_(omp_get_max_threads()) {
-  if (threads != previous_) omp_set_num_threads(threads);
-}
-ThreadScope::~ThreadScope() {
-  if (omp_get_max_threads() != previous_) omp_set_num_threads(previous_);
 }
 
 }  // namespace sardonyx

@@ -7,16 +7,4 @@ namespace sardonyx {
 // affinity mask and the cgroup's quota (v1 and v2, rounded up) leave; at least 1.
 int thread_count(int wanted);
 
-// Sets OpenMP's number of threads for the calling thread until the scope ends.
-class ThreadScope {
- public:
-  explicit ThreadScope(int threads);
-  ~ThreadScope();
-  ThreadScope(const ThreadScope&) = delete;
-  ThreadScope& operator=(const ThreadScope&) = delete;
-
- private:
-  int previous_;
-};
-
 }  // namespace sardonyx

@@ -9,6 +9,7 @@
 #include "eager/autograd.h"
 #include "eager/frame.h"
 #include "eager/nn/module_state.h"
+#include "eager/nn/state_dict.h"
 #include "eager/tensor_impl.h"
 
 namespace sardonyx::eager::nn {
@@ -228,24 +229,7 @@ void Module::load_state_dict(const StateDict& state, bool strict) const {
   check_no_trace("load_state_dict");
   NamedTensors own;
   collect_state(*state_, "", own);
-  std::string problems;
-  const auto add_problem = [&](const std::string& problem) {
-    problems += (problems.empty() ? "" : "; ") + problem;
-  };
-  std::unordered_set<std::string> known;
-  for (const auto& [name, tensor] : own) {
-    known.insert(name);
-    const auto at = state.find(name);
-    if (at == state.end()) {
-      if (strict) add_problem("missing " + name);
-    } else if (!at->second.defined() || !(at->second.shape() == tensor.shape())) {
-      add_problem(text(name, ": expected shape ", to_text(tensor.shape()), ", got ",
-                       at->second.defined() ? to_text(at->second.shape()) : "no tensor"));
-    }
-  }
-  for (const auto& [name, tensor] : state) {
-    if (strict && !known.contains(name)) add_problem("unexpected " + name);
-  }
+  const std::string problems = state_problems(own, state, {.same_names = strict});
   if (!problems.empty())
     fail(ErrorCode::kInvalidArgument, "load_state_dict of ", type_name(), ": ", problems);
   const NoGrad no_grad;

@@ -37,6 +37,14 @@ std::vector<int64_t> axes_beside_channels(const Tensor& x) {
   return axes;
 }
 
+// How many elements one channel has.
+Dim channel_elements(const Tensor& x) {
+  Dim count = 1;
+  for (const int64_t axis : axes_beside_channels(x))
+    count *= x.size(axis);
+  return count;
+}
+
 Tensor moved(const Tensor& running, const Tensor& now, const Tensor& share) {
   return running + share * (now - running);
 }
@@ -59,24 +67,29 @@ void check_last_axes(const Tensor& x, const std::vector<int64_t>& shape, const c
 
 }  // namespace
 
+template <typename Self>
+void ChannelNorm<Self>::make_state(int64_t channels, bool affine, bool tracks_statistics) {
+  scale_ = literal_full({positive(channels, this->type_name().c_str())}, 1);
+  shift_ = literal_full({channels}, 0);
+  this->describe(text(channels));
+  if (affine) {
+    scale_ = weight = this->parameter("weight", ones({channels}));
+    shift_ = bias = this->parameter("bias", zeros({channels}));
+  }
+  if (tracks_statistics) {
+    running_mean = this->buffer("running_mean", zeros({channels}));
+    running_var = this->buffer("running_var", ones({channels}));
+    num_batches_tracked = this->buffer("num_batches_tracked", zeros({}, {.dtype = DType::kInt64}));
+  }
+}
+
 BatchNorm::BatchNorm(std::string type_name, size_t low_rank, size_t high_rank, int64_t channels,
                      const BatchNormOptions& options)
-    : Layer<BatchNorm>(std::move(type_name)),
+    : ChannelNorm(std::move(type_name)),
       low_rank_(low_rank),
       high_rank_(high_rank),
-      options_(options),
-      scale_(literal_full({positive(channels, "BatchNorm")}, 1)),
-      shift_(literal_full({channels}, 0)) {
-  describe(text(channels));
-  if (options.affine) {
-    scale_ = weight = parameter("weight", ones({channels}));
-    shift_ = bias = parameter("bias", zeros({channels}));
-  }
-  if (options.track_running_stats) {
-    running_mean = buffer("running_mean", zeros({channels}));
-    running_var = buffer("running_var", ones({channels}));
-    num_batches_tracked = buffer("num_batches_tracked", zeros({}, {.dtype = DType::kInt64}));
-  }
+      options_(options) {
+  make_state(channels, options.affine, options.track_running_stats);
 }
 
 Tensor BatchNorm::forward(const Tensor& x) const {
@@ -91,10 +104,7 @@ Tensor BatchNorm::forward(const Tensor& x) const {
 }
 
 Tensor BatchNorm::by_batch(const Tensor& x) const {
-  Dim count = 1;
-  for (const int64_t axis : axes_beside_channels(x))
-    count *= x.size(axis);
-  if (is_training() && count == 1) {
+  if (is_training() && channel_elements(x) == 1) {
     fail(ErrorCode::kInvalidArgument, type_name(), ": the variance of one element for each ",
          "channel (", x.type(), ") is nothing to train by; give a larger batch, or call eval()");
   }
@@ -117,29 +127,14 @@ void BatchNorm::move_statistics(const Tensor& x, const Tensor& mean, const Tenso
   num_batches_tracked.assign(num_batches_tracked + int64_t{1});
   const Tensor share = options_.momentum ? full({}, *options_.momentum, {.dtype = dtype})
                                          : reciprocal(num_batches_tracked.to(dtype));
-  Dim count = 1;
-  for (const int64_t axis : axes_beside_channels(x))
-    count *= x.size(axis);
-  const Tensor elements = dim_tensor(count).to(dtype);
+  const Tensor elements = dim_tensor(channel_elements(x)).to(dtype);
   const Tensor unbiased = variance.to(dtype) * (elements / (elements - 1));
   running_mean.assign(moved(running_mean, mean.to(dtype), share));
   running_var.assign(moved(running_var, unbiased, share));
 }
 
-InstanceNorm::InstanceNorm(int64_t channels, InstanceNormOptions options)
-    : options_(options),
-      scale_(literal_full({positive(channels, "InstanceNorm")}, 1)),
-      shift_(literal_full({channels}, 0)) {
-  describe(text(channels));
-  if (options.affine) {
-    scale_ = weight = parameter("weight", ones({channels}));
-    shift_ = bias = parameter("bias", zeros({channels}));
-  }
-  if (options.track_running_stats) {
-    running_mean = buffer("running_mean", zeros({channels}));
-    running_var = buffer("running_var", ones({channels}));
-    num_batches_tracked = buffer("num_batches_tracked", zeros({}, {.dtype = DType::kInt64}));
-  }
+InstanceNorm::InstanceNorm(int64_t channels, InstanceNormOptions options) : options_(options) {
+  make_state(channels, options.affine, options.track_running_stats);
 }
 
 Tensor InstanceNorm::forward(const Tensor& x) const {

@@ -7,6 +7,19 @@
 
 namespace sardonyx::eager::nn {
 
+// What the layers that normalise by channel share: parameters, and running statistics.
+template <typename Self>
+class ChannelNorm : public Layer<Self> {
+ public:
+  Tensor weight, bias, running_mean, running_var, num_batches_tracked;
+
+ protected:
+  using Layer<Self>::Layer;
+  void make_state(int64_t channels, bool affine, bool tracks_statistics);
+
+  Tensor scale_, shift_;  // weight and bias, or what stands for them
+};
+
 struct BatchNormOptions {
   double eps = 1e-5;
   std::optional<double> momentum = 0.1;  // none: the running statistics are the mean of all batches
@@ -16,10 +29,9 @@ struct BatchNormOptions {
 // x [N, C, spatial...], over all axes but the channels'. In training mode by the batch's
 // statistics, which move the running ones (its variance by n - 1 elements); else by the running
 // ones, or by the batch's where none are tracked.
-class BatchNorm : public Layer<BatchNorm> {
+class BatchNorm : public ChannelNorm<BatchNorm> {
  public:
   Tensor forward(const Tensor& x) const;
-  Tensor weight, bias, running_mean, running_var, num_batches_tracked;
 
  protected:
   BatchNorm(std::string type_name, size_t low_rank, size_t high_rank, int64_t channels,
@@ -31,7 +43,6 @@ class BatchNorm : public Layer<BatchNorm> {
 
   size_t low_rank_, high_rank_;
   BatchNormOptions options_;
-  Tensor scale_, shift_;  // weight and bias, or what stands for them
 };
 // x [N, C] or [N, C, L].
 class BatchNorm1d : public BatchNorm {
@@ -58,15 +69,13 @@ struct InstanceNormOptions {
 };
 // x [N, C, spatial...], each channel of each sample by itself. With tracked statistics these are
 // the ones used in evaluation mode.
-class InstanceNorm : public Layer<InstanceNorm> {
+class InstanceNorm : public ChannelNorm<InstanceNorm> {
  public:
   explicit InstanceNorm(int64_t channels, InstanceNormOptions options = {});
   Tensor forward(const Tensor& x) const;
-  Tensor weight, bias, running_mean, running_var, num_batches_tracked;
 
  private:
   InstanceNormOptions options_;
-  Tensor scale_, shift_;
 };
 using InstanceNorm1d = InstanceNorm;
 using InstanceNorm2d = InstanceNorm;

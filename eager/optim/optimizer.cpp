@@ -6,6 +6,7 @@
 #include "eager/create.h"
 #include "eager/dispatch.h"
 #include "eager/frame.h"
+#include "eager/nn/state_dict.h"
 
 namespace sardonyx::eager::optim {
 namespace {
@@ -153,24 +154,7 @@ nn::StateDict Optimizer::state_dict() const {
 
 void Optimizer::load_state_dict(const nn::StateDict& state) {
   const nn::NamedTensors own = named_states();
-  std::string problems;
-  const auto add_problem = [&](const std::string& problem) {
-    problems += (problems.empty() ? "" : "; ") + problem;
-  };
-  std::unordered_set<std::string> known;
-  for (const auto& [name, tensor] : own) {
-    known.insert(name);
-    const auto at = state.find(name);
-    if (at == state.end()) {
-      add_problem("missing " + name);
-    } else if (!at->second.defined() || !(at->second.type() == tensor.type())) {
-      add_problem(text(name, ": expected ", tensor.type(), ", got ",
-                       at->second.defined() ? text(at->second.type()) : "no tensor"));
-    }
-  }
-  for (const auto& [name, tensor] : state) {
-    if (!known.contains(name)) add_problem("unexpected " + name);
-  }
+  const std::string problems = nn::state_problems(own, state, {.same_dtypes = true});
   if (!problems.empty())
     fail(ErrorCode::kInvalidArgument, "load_state_dict of ", name_, ": ", problems);
   for (const auto& [name, tensor] : own)

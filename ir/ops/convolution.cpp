@@ -78,9 +78,14 @@ struct SumPlan {
   int64_t weight_group_step, weight_out_step, weight_in_step;
 };
 
-SumPlan plan_conv(const Window& window, const TensorView& x, const TensorView& w, int64_t groups) {
+// Weights are [out, in / groups, kernel], or of a transposed convolution [in, out / groups,
+// kernel].
+SumPlan make_plan(const Window& window, const TensorView& x, const TensorView& w, int64_t groups,
+                  bool transposed) {
   const int64_t kernel = element_count(window.kernel);
-  const int64_t in_channels = w.shape[1], out_channels = w.shape[0] / groups;
+  const int64_t outer = w.shape[0] / groups, inner = w.shape[1];
+  const int64_t in_channels = transposed ? outer : inner;
+  const int64_t out_channels = transposed ? inner : outer;
   return {x.shape[0],
           groups,
           in_channels,
@@ -88,23 +93,8 @@ SumPlan plan_conv(const Window& window, const TensorView& x, const TensorView& w
           element_count(window.in),
           element_count(window.out),
           out_channels * in_channels * kernel,
-          in_channels * kernel,
-          kernel};
-}
-
-SumPlan plan_transposed(const Window& window, const TensorView& x, const TensorView& w,
-                        int64_t groups) {
-  const int64_t kernel = element_count(window.kernel);
-  const int64_t in_channels = w.shape[0] / groups, out_channels = w.shape[1];
-  return {x.shape[0],
-          groups,
-          in_channels,
-          out_channels,
-          element_count(window.in),
-          element_count(window.out),
-          out_channels * in_channels * kernel,
-          kernel,
-          out_channels * kernel};
+          transposed ? kernel : in_channels * kernel,
+          transposed ? out_channels * kernel : kernel};
 }
 
 using ListTaps = void (*)(const Window&, std::span<const int64_t>, std::vector<Tap>&);
@@ -186,14 +176,14 @@ void reference_conv(const KernelCall& call) {
   const auto& attrs = call.attrs<ConvAttrs>();
   const TensorView &x = call.inputs[0], &w = call.inputs[1];
   const Window window = conv_window(call.op.name, attrs, x.shape, w.shape);
-  convolve_floats(call, plan_conv(window, x, w, attrs.group), window, list_taps);
+  convolve_floats(call, make_plan(window, x, w, attrs.group, false), window, list_taps);
 }
 
 void reference_conv_transpose(const KernelCall& call) {
   const auto& attrs = call.attrs<ConvTransposeAttrs>();
   const TensorView &x = call.inputs[0], &w = call.inputs[1];
   const Window window = conv_transpose_window(call.op.name, attrs, x.shape, w.shape);
-  convolve_floats(call, plan_transposed(window, x, w, attrs.group), window, list_transposed_taps);
+  convolve_floats(call, make_plan(window, x, w, attrs.group, true), window, list_transposed_taps);
 }
 
 // An 8-bit tensor as int32, element by element: so one loop serves all pairs of signs.
@@ -232,7 +222,7 @@ void convolve_integers(const KernelCall& call, size_t x_input, size_t w_input, s
   const std::vector<int32_t> w_zeros = zero_points(
       call.has(w_zero_input) ? call.inputs[w_zero_input] : TensorView{}, w_view.shape[0]);
   sum_windows<int64_t>(
-      plan_conv(window, x_view, w_view, attrs.group), window, list_taps,
+      make_plan(window, x_view, w_view, attrs.group, false), window, list_taps,
       [&](int64_t i) { return static_cast<int64_t>(x[i] - x_zero); },
       [&](int64_t i, int64_t channel) {
         return static_cast<int64_t>(w[i] - w_zeros[static_cast<size_t>(channel)]);

@@ -160,6 +160,15 @@ DType division_type(const KernelCall& call) {
   return precision != DType::kUndefined ? precision : call.inputs[1].dtype;
 }
 
+// `length` values from element `begin` on, with their scales and, where there are any, zero points.
+void load_piece(const KernelCall& call, int64_t begin, int64_t scale_at, int64_t step,
+                int64_t length, double* x, double* scale, double* zero_point) {
+  load_numbers(call.inputs[0].dtype, call.inputs[0].raw, begin, 1, length, x);
+  load_numbers(call.inputs[1].dtype, call.inputs[1].raw, scale_at, step, length, scale);
+  if (call.has(2))
+    load_numbers(call.inputs[2].dtype, call.inputs[2].raw, scale_at, step, length, zero_point);
+}
+
 void quantize_linear(const KernelCall& call) {
   const auto& attrs = call.attrs<QuantizeAttrs>();
   const DType dtype = call.outputs[0].dtype;
@@ -167,11 +176,7 @@ void quantize_linear(const KernelCall& call) {
   const ConvertOptions options{attrs.saturate ? Overflow::kSaturate : Overflow::kToInfinity};
   double x[kPiece], scale[kPiece], zero_point[kPiece] = {};
   const auto visit = [&](int64_t begin, int64_t scale_at, int64_t step, int64_t length) {
-    load_numbers(call.inputs[0].dtype, call.inputs[0].raw, begin, 1, length, x);
-    load_numbers(call.inputs[1].dtype, call.inputs[1].raw, scale_at, step, length, scale);
-    if (call.has(2)) {
-      load_numbers(call.inputs[2].dtype, call.inputs[2].raw, scale_at, step, length, zero_point);
-    }
+    load_piece(call, begin, scale_at, step, length, x, scale, zero_point);
     round_to(precision, x, length);
     round_to(precision, scale, length);
     for (int64_t i = 0; i < length; ++i)
@@ -210,11 +215,7 @@ void dequantize_linear(const KernelCall& call) {
   const auto& attrs = call.attrs<DequantizeAttrs>();
   double x[kPiece], scale[kPiece], zero_point[kPiece] = {};
   const auto visit = [&](int64_t begin, int64_t scale_at, int64_t step, int64_t length) {
-    load_numbers(call.inputs[0].dtype, call.inputs[0].raw, begin, 1, length, x);
-    load_numbers(call.inputs[1].dtype, call.inputs[1].raw, scale_at, step, length, scale);
-    if (call.has(2)) {
-      load_numbers(call.inputs[2].dtype, call.inputs[2].raw, scale_at, step, length, zero_point);
-    }
+    load_piece(call, begin, scale_at, step, length, x, scale, zero_point);
     // Differences of integers are exact in double; float is where the product is taken.
     for (int64_t i = 0; i < length; ++i) {
       x[i] = static_cast<float>(x[i] - zero_point[i]) * static_cast<float>(scale[i]);

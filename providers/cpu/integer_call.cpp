@@ -113,4 +113,35 @@ RowFinish IntegerCall::finish(const KernelArgs& args, const float* scales, int64
   return finish;
 }
 
+std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request,
+                                             const IntegerSlots& slots, size_t bytes,
+                                             std::string form, const PackWeights& pack) {
+  const Tensor* weights = request.inputs[slots.w].constant;
+  const bool has_zeros = request.has(slots.w_zero);
+  const Tensor* zeros = has_zeros ? request.inputs[slots.w_zero].constant : nullptr;
+  if (!weights || (has_zeros && !zeros)) return nullptr;
+  const auto make = [&] {
+    auto buffer = Buffer::allocate(bytes);
+    pack(weights->raw(), zeros ? zeros->raw() : nullptr,
+         reinterpret_cast<int16_t*>(buffer->data()));
+    return buffer;
+  };
+  if (!request.packs) return make();
+  if (zeros) {
+    for (const int64_t zero : zeros->to_int64s())
+      form += text(":", zero);
+  }
+  return request.packs->get(*weights, form, make);
+}
+
+Prepared accept_integer(const KernelRequest& request, const IntegerSlots& slots, bool packed,
+                        std::unique_ptr<Kernel> kernel) {
+  Prepared prepared = Prepared::accept(std::move(kernel), "simd");
+  if (packed) {
+    prepared.unread_inputs = 1u << slots.w;
+    if (request.has(slots.w_zero)) prepared.unread_inputs |= 1u << slots.w_zero;
+  }
+  return prepared;
+}
+
 }  // namespace sardonyx::cpu

@@ -3,6 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "ir/kernel.h"
@@ -67,5 +70,18 @@ class IntegerCall {
   float factor_;
   SumType type_ = SumType::kInt32;
 };
+
+// Writes packed weights to `to`, from the weights and their zero points (null: 0).
+using PackWeights = std::function<void(const void* weights, const void* zeros, int16_t* to)>;
+
+// `bytes` of weights that `pack` writes, where the weights and their zero points are constants;
+// null elsewhere. `form` says how they lie: sessions of one file share what has the same form.
+std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request,
+                                             const IntegerSlots& slots, size_t bytes,
+                                             std::string form, const PackWeights& pack);
+
+// With `packed`, the kernel does not read the weights and their zero points.
+Prepared accept_integer(const KernelRequest& request, const IntegerSlots& slots, bool packed,
+                        std::unique_ptr<Kernel> kernel);
 
 }  // namespace sardonyx::cpu

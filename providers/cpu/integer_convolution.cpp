@@ -298,27 +298,6 @@ class ConvolutionKernel : public Kernel {
   size_t weight_bytes_, scale_bytes_, image_bytes_, panel_bytes_, own_bytes_;
 };
 
-std::shared_ptr<const Buffer> constant_weights(const KernelRequest& request, const Plan& plan,
-                                               const IntegerCall& call) {
-  const IntegerSlots& slots = call.slots();
-  const Tensor* weights = request.inputs[slots.w].constant;
-  const Tensor* zeros = request.has(slots.w_zero) ? request.inputs[slots.w_zero].constant : nullptr;
-  if (!weights || (request.has(slots.w_zero) && !zeros)) return nullptr;
-  const auto make = [&] {
-    auto buffer = Buffer::allocate(static_cast<size_t>(plan.outputs) * 4 * plan.pairs);
-    ConvolutionKernel::widen_weights(plan, call, weights->raw(), zeros ? zeros->raw() : nullptr,
-                                     reinterpret_cast<int16_t*>(buffer->data()));
-    return buffer;
-  };
-  if (!request.packs) return make();
-  std::string form = text("cpu:rows of int16:", plan.terms, ":");
-  if (zeros) {
-    for (const int64_t zero : zeros->to_int64s())
-      form += text(zero, ",");
-  }
-  return request.packs->get(*weights, form, make);
-}
-
 Prepared prepare(const KernelRequest& request, const IntegerSlots& slots) {
   const Shape &x = request.inputs[slots.x].shape, &w = request.inputs[slots.w].shape;
   const auto& attrs = request.attrs<ops::ConvAttrs>();
@@ -332,18 +311,15 @@ Prepared prepare(const KernelRequest& request, const IntegerSlots& slots) {
     }
   }
   Plan plan = make_plan(window, x, w, attrs.group);
-  auto weights = constant_weights(request, plan, call);
-  uint32_t unread = 0;
-  if (weights) {
-    unread |= 1u << slots.w;
-    if (request.has(slots.w_zero)) unread |= 1u << slots.w_zero;
-  }
-  Prepared prepared =
-      Prepared::accept(std::make_unique<ConvolutionKernel>(std::move(plan), call,
-                                                           std::move(weights), request.threads),
-                       "simd");
-  prepared.unread_inputs = unread;
-  return prepared;
+  auto weights = packed_weights(request, slots, static_cast<size_t>(plan.outputs) * 4 * plan.pairs,
+                                text("cpu:rows of int16:", plan.terms),
+                                [&](const void* from, const void* zeros, int16_t* to) {
+                                  ConvolutionKernel::widen_weights(plan, call, from, zeros, to);
+                                });
+  const bool packed = weights != nullptr;
+  return accept_integer(request, slots, packed,
+                        std::make_unique<ConvolutionKernel>(std::move(plan), call,
+                                                            std::move(weights), request.threads));
 }
 
 Prepared prepare_integer(const KernelRequest& request) {

@@ -179,32 +179,14 @@ class ProductKernel : public Kernel {
   size_t left_bytes_, scale_bytes_, panel_bytes_, own_bytes_;
 };
 
-std::shared_ptr<const Buffer> constant_panels(const KernelRequest& request, const Geometry& g,
-                                              const IntegerCall& call) {
-  const IntegerSlots& slots = call.slots();
-  const Tensor* b = request.inputs[slots.w].constant;
-  const Tensor* zeros = request.has(slots.w_zero) ? request.inputs[slots.w_zero].constant : nullptr;
-  if (!b || (request.has(slots.w_zero) && !zeros)) return nullptr;
-  const auto make = [&] {
-    const size_t panel_size = g.pairs * 2 * kPanelColumns;
-    auto buffer =
-        Buffer::allocate(static_cast<size_t>(g.b_count) * g.panels * panel_size * sizeof(int16_t));
-    auto* to = reinterpret_cast<int16_t*>(buffer->data());
-    for (int64_t matrix = 0; matrix < g.b_count; ++matrix) {
-      for (size_t panel = 0; panel < g.panels; ++panel, to += panel_size) {
-        pack_panel(g, call, static_cast<const uint8_t*>(b->raw()) + matrix * g.k * g.n,
-                   zeros ? zeros->raw() : nullptr, panel, to);
-      }
-    }
-    return buffer;
-  };
-  if (!request.packs) return make();
-  std::string form = text("cpu:panels of int16:", g.k, ":", g.n, ":", g.transB, ":");
-  if (zeros) {
-    for (const int64_t zero : zeros->to_int64s())
-      form += text(zero, ",");
+// All panels of all matrices of B, one after the other.
+void pack_panels(const Geometry& g, const IntegerCall& call, const void* b, const void* zeros,
+                 int16_t* to) {
+  const auto* matrix = static_cast<const uint8_t*>(b);
+  for (int64_t i = 0; i < g.b_count; ++i, matrix += g.k * g.n) {
+    for (size_t panel = 0; panel < g.panels; ++panel, to += g.pairs * 2 * kPanelColumns)
+      pack_panel(g, call, matrix, zeros, panel, to);
   }
-  return request.packs->get(*b, form, make);
 }
 
 Prepared prepare(const KernelRequest& request, const IntegerSlots& slots, bool transA = false,
@@ -230,17 +212,15 @@ Prepared prepare(const KernelRequest& request, const IntegerSlots& slots, bool t
       return Prepared::refuse("the bias is not one row");
     }
   }
-  auto panels = constant_panels(request, g, call);
-  uint32_t unread = 0;
-  if (panels) {
-    unread |= 1u << slots.w;
-    if (request.has(slots.w_zero)) unread |= 1u << slots.w_zero;
-  }
-  Prepared prepared = Prepared::accept(
-      std::make_unique<ProductKernel>(std::move(g), call, std::move(panels), request.threads),
-      "simd");
-  prepared.unread_inputs = unread;
-  return prepared;
+  auto panels = packed_weights(
+      request, slots,
+      static_cast<size_t>(g.b_count) * g.panels * g.pairs * 2 * kPanelColumns * sizeof(int16_t),
+      text("cpu:panels of int16:", g.k, ":", g.n, ":", g.transB),
+      [&](const void* b, const void* zeros, int16_t* to) { pack_panels(g, call, b, zeros, to); });
+  const bool packed = panels != nullptr;
+  return accept_integer(
+      request, slots, packed,
+      std::make_unique<ProductKernel>(std::move(g), call, std::move(panels), request.threads));
 }
 
 Prepared prepare_integer(const KernelRequest& request) {

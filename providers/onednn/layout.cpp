@@ -4,8 +4,6 @@
 #include <functional>
 #include <numeric>
 
-#include <omp.h>
-
 namespace sardonyx::onednn {
 
 bool BlockedLayout::equals(const Layout& other) const {
@@ -42,14 +40,6 @@ std::optional<StridedBlock> movement_between(const Desc& from, const Desc& to) {
     block.to_strides.push_back((*to_strides)[dim]);
   }
   return block;
-}
-
-ThreadScope::ThreadScope(int threads) : wanted_(threads), previous_(omp_get_max_threads()) {
-  if (wanted_ != previous_) omp_set_num_threads(wanted_);
-}
-
-ThreadScope::~ThreadScope() {
-  if (wanted_ != previous_) omp_set_num_threads(previous_);
 }
 
 }  // namespace sardonyx::onednn

@@ -31,17 +31,4 @@ Desc desc_of(DType dtype, const Shape& shape, const LayoutPtr& layout);
 // written; nullopt where either has blocks. The dims are those of `from`.
 std::optional<StridedBlock> movement_between(const Desc& from, const Desc& to);
 
-// Sets OpenMP's number of threads for the calling thread, in which oneDNN makes and runs its
-// primitives: a primitive made for n threads must run with n.
-class ThreadScope {
- public:
-  explicit ThreadScope(int threads);
-  ~ThreadScope();
-  ThreadScope(const ThreadScope&) = delete;
-  ThreadScope& operator=(const ThreadScope&) = delete;
-
- private:
-  int wanted_, previous_;
-};
-
 }  // namespace sardonyx::onednn

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <limits>
 
+#include "providers/cpu/thread_scope.h"
 #include "providers/onednn/packing.h"
 
 namespace sardonyx::onednn {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "providers/cpu/movement.h"
+#include "providers/cpu/thread_scope.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/program.h"
 #include "providers/onednn/training.h"

@@ -6,6 +6,7 @@
 
 #include "ir/ops/recurrent_gradient.h"
 #include "providers/cpu/rows.h"
+#include "providers/cpu/thread_scope.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/layout.h"
 #include "providers/onednn/training.h"

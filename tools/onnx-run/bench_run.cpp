@@ -12,8 +12,8 @@
 #include <sstream>
 #include <thread>
 
-#include "executor/threads.h"
 #include "onnx_io/load.h"
+#include "providers/cpu/thread_scope.h"
 #include "tools/onnx-run/exit_codes.h"
 #include "tools/onnx-run/machine.h"
 #include "tools/onnx-run/ort_bridge.h"

@@ -1,0 +1,19 @@
+// What loading the state of a module and of an optimiser share.
+#pragma once
+
+#include <string>
+
+#include "eager/nn/module.h"
+
+namespace sardonyx::eager::nn {
+
+struct StateRules {
+  bool same_names = true;    // neither side has a name that the other lacks
+  bool same_dtypes = false;  // else values are converted, and only shapes must be the same
+};
+
+// What keeps `state` from being loaded into `own`, joined by "; "; empty where nothing does.
+std::string state_problems(const NamedTensors& own, const StateDict& state,
+                           const StateRules& rules);
+
+}  // namespace sardonyx::eager::nn
