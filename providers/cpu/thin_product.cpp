@@ -9,7 +9,7 @@
 #include "ir/ops/matmul.h"
 #include "ir/strides.h"
 #include "providers/cpu/entries.h"
-#include "providers/cpu/rows.h"
+#include "providers/cpu/row_activation.h"
 #include "providers/cpu/thin_product_rows.h"
 
 namespace sardonyx::cpu {
@@ -19,35 +19,6 @@ namespace {
 constexpr int64_t kProductsPerThread = 1 << 16;
 // Threads take columns in units of a cache line of results.
 constexpr int64_t kUnit = 16;
-
-struct Activation {
-  Unary op;
-  UnaryParams params;
-};
-
-std::optional<Activation> activation_row(const ops::FusedActivation& activation) {
-  static constexpr std::pair<std::string_view, Unary> kRows[] = {
-      {"Relu", Unary::kRelu},
-      {"Sigmoid", Unary::kSigmoid},
-      {"Tanh", Unary::kTanh},
-      {"HardSwish", Unary::kHardSwish},
-      {"Gelu", Unary::kGelu},
-      {"GeluTanh", Unary::kGeluTanh},
-      {"Clip", Unary::kClip},
-      {"LeakyRelu", Unary::kLeakyRelu},
-      {"Elu", Unary::kElu},
-      {"Swish", Unary::kSwish},
-      {"HardSigmoid", Unary::kHardSigmoid},
-  };
-  for (const auto& [name, op] : kRows) {
-    if (name != activation.name) continue;
-    UnaryParams params;
-    if (!activation.params.empty()) params.a = activation.params[0];
-    if (activation.params.size() > 1) params.b = activation.params[1];
-    return Activation{op, params};
-  }
-  return std::nullopt;
-}
 
 // What an op of the three asks for.
 struct Asked {
@@ -111,7 +82,7 @@ class ThinProductKernel : public Kernel {
     size_t a = 0, b = 1;  // inputs
     float alpha = 1;
     std::vector<Addend> addends;
-    std::optional<Activation> activation;
+    std::optional<RowActivation> activation;
   };
 
   ThinProductKernel(Form form, int threads) : f_(std::move(form)) {
@@ -256,7 +227,7 @@ Found form_of(const KernelRequest& request) {
   const bool is_packable = request.inputs[1].constant && element_count(b) < kLeastUnpackedWeights;
   if (form.rows > kFewRows && is_packable) return {{}, "small weights are better packed"};
   if (!asked.activation.name.empty()) {
-    form.activation = activation_row(asked.activation);
+    form.activation = row_activation(asked.activation);
     if (!form.activation) return {{}, "unknown activation"};
   }
   return {std::move(form), nullptr};

@@ -8,6 +8,7 @@
 #include "providers/cpu/movement.h"
 #include "providers/cpu/thread_scope.h"
 #include "providers/onednn/entries.h"
+#include "providers/onednn/own_convolution.h"
 #include "providers/onednn/program.h"
 #include "providers/onednn/training.h"
 
@@ -102,15 +103,27 @@ bool onednn_computes_bfloat16() {
 const Provider& onednn_provider() {
   static const std::vector<KernelEntry> entries = [] {
     std::vector<KernelEntry> all;
-    for (const auto& family :
-         {onednn::convolution_kernels(), onednn::deconvolution_kernels(), onednn::matmul_kernels(),
-          onednn::gemm_kernels(), onednn::pool_kernels(), onednn::normalization_kernels(),
-          onednn::softmax_kernels(), onednn::recurrent_kernels(), onednn::elementwise_kernels(),
-          onednn::join_kernels(), onednn::resize_kernels(), onednn::integer_kernels(),
-          onednn::quantized_kernels(), onednn::quantized_pool_kernels(),
-          onednn::quantized_to_float_kernels(), onednn::quantized_join_kernels(),
-          onednn::convolution_backward_kernels(), onednn::blocked_gradient_kernels(),
-          onednn::recurrent_backward_kernels()}) {
+    for (const auto& family : {onednn::depthwise_kernels(),
+                               onednn::pointwise_kernels(),
+                               onednn::convolution_kernels(),
+                               onednn::deconvolution_kernels(),
+                               onednn::matmul_kernels(),
+                               onednn::gemm_kernels(),
+                               onednn::pool_kernels(),
+                               onednn::normalization_kernels(),
+                               onednn::softmax_kernels(),
+                               onednn::recurrent_kernels(),
+                               onednn::elementwise_kernels(),
+                               onednn::join_kernels(),
+                               onednn::resize_kernels(),
+                               onednn::integer_kernels(),
+                               onednn::quantized_kernels(),
+                               onednn::quantized_pool_kernels(),
+                               onednn::quantized_to_float_kernels(),
+                               onednn::quantized_join_kernels(),
+                               onednn::convolution_backward_kernels(),
+                               onednn::blocked_gradient_kernels(),
+                               onednn::recurrent_backward_kernels()}) {
       all.insert(all.end(), family.begin(), family.end());
     }
     return all;

@@ -1,0 +1,236 @@
+#include "providers/cpu/pointwise_rows.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "providers/cpu/pointwise_rows.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <type_traits>
+
+#include "providers/cpu/registers-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sardonyx::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Whole = hn::ScalableTag<float>;
+using Half = hn::CappedTag<float, std::max<size_t>(1, hn::MaxLanes(Whole()) / 2)>;
+
+// Pixels that are computed together; with two vectors of outputs each their sums fill the
+// registers, but for the weights and one input.
+constexpr size_t kPixels = (kRegisters - 4) / 2 - kRegisters / 16;
+// Pixels whose inputs are found from one address.
+constexpr size_t kPerAddress = 3;
+// Inputs of the pixels that go through all weights before others do stay in a second-level cache.
+constexpr int64_t kInputsAtOnce = int64_t{1} << 15;
+
+// Outputs that are computed together: two vectors, one, or half of one. The last ones may be fewer.
+enum class Width : uint8_t { kTwo, kOne, kHalf };
+
+Width width_of(int64_t outputs) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(Whole()));
+  const auto half = static_cast<int64_t>(hn::Lanes(Half()));
+  if (outputs > lanes + half) return Width::kTwo;
+  return outputs > half ? Width::kOne : Width::kHalf;
+}
+
+int64_t lanes_of(Width width) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(Whole()));
+  if (width == Width::kTwo) return 2 * lanes;
+  return width == Width::kOne ? lanes : static_cast<int64_t>(hn::Lanes(Half()));
+}
+
+// Calls visit(width, first output, where its weights begin) for all outputs.
+template <typename Visit>
+HWY_INLINE void for_panels(int64_t inputs, int64_t outputs, const Visit& visit) {
+  int64_t offset = 0;
+  for (int64_t first = 0; first < outputs;) {
+    const Width width = width_of(outputs - first);
+    visit(width, first, offset);
+    offset += inputs * lanes_of(width);
+    first += lanes_of(width);
+  }
+}
+
+int64_t PackedPointwiseSize(int64_t inputs, int64_t outputs) {
+  int64_t size = 0;
+  for_panels(inputs, outputs, [&](Width width, int64_t, int64_t offset) {
+    size = offset + inputs * lanes_of(width);
+  });
+  return size;
+}
+
+void PackPointwise(const float* weights, int64_t inputs, int64_t outputs, float* packed) {
+  for_panels(inputs, outputs, [&](Width width, int64_t first, int64_t offset) {
+    const int64_t lanes = lanes_of(width), used = std::min(lanes, outputs - first);
+    for (int64_t input = 0; input < inputs; ++input) {
+      float* to = packed + offset + input * lanes;
+      for (int64_t lane = 0; lane < used; ++lane)
+        to[lane] = weights[(first + lane) * inputs + input];
+      std::fill_n(to + used, lanes - used, 0.0f);
+    }
+  });
+}
+
+// The first `count` elements of a vector; the others are not touched.
+template <class D>
+HWY_INLINE hn::Vec<D> load_part(D d, const float* from, size_t count) {
+#if HWY_TARGET <= HWY_AVX2
+  return hn::MaskedLoad(hn::FirstN(d, count), d, from);
+#else
+  HWY_ALIGN float values[hn::MaxLanes(D())] = {};
+  for (size_t i = 0; i < count; ++i)
+    values[i] = from[i];
+  return hn::Load(d, values);
+#endif
+}
+
+template <class D>
+HWY_INLINE void store_part(hn::Vec<D> v, D d, float* to, size_t count) {
+#if HWY_TARGET <= HWY_AVX2
+  hn::BlendedStore(v, hn::FirstN(d, count), d, to);
+#else
+  HWY_ALIGN float values[hn::MaxLanes(D())];
+  hn::Store(v, d, values);
+  for (size_t i = 0; i < count; ++i)
+    to[i] = values[i];
+#endif
+}
+
+// `count` outputs of each of kCount pixels, in kVectors vectors of which the last may be partly
+// used. Weights that lie `ahead` elements further on are asked for: they are read next.
+template <size_t kVectors, size_t kCount, class D>
+HWY_INLINE void multiply_tile(D d, const PointwiseRows& p, const float* in, const float* weights,
+                              const float* bias, const float* residual, float* out, size_t count,
+                              int64_t ahead) {
+  using V = hn::Vec<D>;
+  constexpr size_t kAddresses = (kCount + kPerAddress - 1) / kPerAddress;
+  const size_t lanes = hn::Lanes(d);
+  const size_t rest = count - (kVectors - 1) * lanes;
+  V sums[kCount * kVectors];
+#pragma GCC unroll 4
+  for (size_t v = 0; v < kVectors; ++v) {
+    const V start = hn::LoadU(d, bias + v * lanes);
+#pragma GCC unroll 16
+    for (size_t i = 0; i < kCount; ++i)
+      sums[i * kVectors + v] = start;
+  }
+  const float* from[kAddresses];
+#pragma GCC unroll 16
+  for (size_t i = 0; i < kAddresses; ++i)
+    from[i] = in + static_cast<int64_t>(i * kPerAddress) * p.in_step;
+  const int64_t step = p.in_step;
+  for (int64_t k = p.inputs; k > 0; --k) {
+    V w[kVectors];
+#pragma GCC unroll 4
+    for (size_t v = 0; v < kVectors; ++v)
+      w[v] = in_register(hn::LoadU(d, weights + v * lanes));
+    __builtin_prefetch(weights + ahead, 0, 2);
+    if constexpr (kVectors > 1) __builtin_prefetch(weights + ahead + lanes, 0, 2);
+    weights += kVectors * lanes;
+#pragma GCC unroll 16
+    for (size_t i = 0; i < kCount; ++i) {
+      const V x = hn::Set(d, from[i / kPerAddress][static_cast<int64_t>(i % kPerAddress) * step]);
+#pragma GCC unroll 4
+      for (size_t v = 0; v < kVectors; ++v)
+        sums[i * kVectors + v] = hn::MulAdd(x, w[v], sums[i * kVectors + v]);
+    }
+#pragma GCC unroll 16
+    for (size_t i = 0; i < kAddresses; ++i)
+      ++from[i];
+  }
+  const V low = hn::Set(d, p.low), high = hn::Set(d, p.high);
+#pragma GCC unroll 16
+  for (size_t i = 0; i < kCount; ++i) {
+#pragma GCC unroll 4
+    for (size_t v = 0; v < kVectors; ++v) {
+      const int64_t at = static_cast<int64_t>(i) * p.out_step + static_cast<int64_t>(v * lanes);
+      V sum = sums[i * kVectors + v];
+      const bool is_whole = v + 1 < kVectors || rest == lanes;
+      if (residual)
+        sum = hn::Add(sum,
+                      is_whole ? hn::LoadU(d, residual + at) : load_part(d, residual + at, rest));
+#if HWY_ARCH_X86
+      sum = hn::Min(high, hn::Max(low, sum));  // these give a NaN that comes second
+#else
+      sum = hn::IfThenElse(hn::Lt(sum, low), low, sum);
+      sum = hn::IfThenElse(hn::Gt(sum, high), high, sum);
+#endif
+      if (is_whole)
+        hn::StoreU(sum, d, out + at);
+      else
+        store_part(sum, d, out + at, rest);
+    }
+  }
+}
+
+// Calls visit with `count` <= kPixels as a constant.
+template <size_t kCount = kPixels, typename Visit>
+HWY_INLINE void with_constant(size_t count, const Visit& visit) {
+  if constexpr (kCount > 0) {
+    if (count == kCount) return visit(std::integral_constant<size_t, kCount>());
+    with_constant<kCount - 1>(count, visit);
+  }
+}
+
+template <size_t kVectors, class D>
+HWY_NOINLINE void multiply_panel(D d, const PointwiseRows& p, int64_t begin, int64_t end,
+                                 const float* weights, int64_t first) {
+  const auto count = static_cast<size_t>(
+      std::min(p.outputs - first, static_cast<int64_t>(kVectors * hn::Lanes(d))));
+  const auto most = static_cast<int64_t>(kPixels);
+  const bool is_last = first + static_cast<int64_t>(count) == p.outputs;
+  const int64_t ahead = is_last ? 0 : p.inputs * static_cast<int64_t>(kVectors * hn::Lanes(d));
+  const int64_t tiles = (end - begin + most - 1) / most;
+  for (int64_t tile = 0; tile < tiles; ++tile) {
+    const int64_t at = begin + (end - begin) * tile / tiles;
+    const int64_t next = begin + (end - begin) * (tile + 1) / tiles;
+    const int64_t place = at * p.out_step + first;
+    with_constant(static_cast<size_t>(next - at), [&](auto pixels) HWY_ATTR {
+      multiply_tile<kVectors, decltype(pixels)::value>(
+          d, p, p.in + at * p.in_step, weights, p.bias + first,
+          p.residual ? p.residual + place : nullptr, p.out + place, count, tile == 0 ? ahead : 0);
+    });
+  }
+}
+
+void MultiplyPointwise(const PointwiseRows& p, int64_t begin, int64_t end, int64_t first_output,
+                       int64_t last_output) {
+  const auto most = static_cast<int64_t>(kPixels);
+  const int64_t together = std::max<int64_t>(kInputsAtOnce / p.inputs / most, 1) * most;
+  for (int64_t at = begin; at < end; at += together) {
+    const int64_t stop = std::min(end, at + together);
+    for_panels(p.inputs, p.outputs, [&](Width width, int64_t first, int64_t offset) HWY_ATTR {
+      if (first < first_output || first >= last_output) return;
+      const float* weights = p.weights + offset;
+      if (width == Width::kTwo) return multiply_panel<2>(Whole(), p, at, stop, weights, first);
+      if (width == Width::kOne) return multiply_panel<1>(Whole(), p, at, stop, weights, first);
+      multiply_panel<1>(Half(), p, at, stop, weights, first);
+    });
+  }
+}
+
+}  // namespace sardonyx::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sardonyx::cpu {
+
+HWY_EXPORT(PackedPointwiseSize);
+HWY_EXPORT(PackPointwise);
+HWY_EXPORT(MultiplyPointwise);
+
+int64_t packed_pointwise_size(int64_t inputs, int64_t outputs) {
+  return HWY_DYNAMIC_DISPATCH(PackedPointwiseSize)(inputs, outputs);
+}
+void pack_pointwise(const float* weights, int64_t inputs, int64_t outputs, float* packed) {
+  HWY_DYNAMIC_DISPATCH(PackPointwise)(weights, inputs, outputs, packed);
+}
+void multiply_pointwise(const PointwiseRows& rows, int64_t begin, int64_t end, int64_t first,
+                        int64_t last) {
+  HWY_DYNAMIC_DISPATCH(MultiplyPointwise)(rows, begin, end, first, last);
+}
+
+}  // namespace sardonyx::cpu
+#endif  // HWY_ONCE

@@ -1,0 +1,35 @@
+// Products of pixels with the weights of a 1x1 convolution, channels last.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sardonyx::cpu {
+
+// Outputs may be shared out in multiples of this, and biases are padded to it with zeros.
+constexpr int64_t kPointwiseUnit = 32;
+
+// One group of channels; pixels lie in_step and out_step elements apart.
+struct PointwiseRows {
+  const float* in;
+  const float* weights;   // packed by pack_pointwise
+  const float* bias;      // [outputs rounded up to whole units]
+  const float* residual;  // added to the sums, lies as `out` does, may be `out`; null: none
+  float* out;
+  int64_t in_step, out_step;
+  int64_t inputs, outputs;  // channels of the group
+  float low, high;          // results are clipped to these; infinities: not at all
+};
+
+// How many floats the packed weights of a group are.
+int64_t packed_pointwise_size(int64_t inputs, int64_t outputs);
+// `weights` is [outputs][inputs].
+void pack_pointwise(const float* weights, int64_t inputs, int64_t outputs, float* packed);
+
+// Outputs [first, last) of pixels [begin, end); `first` is a multiple of the unit, so is `last` or
+// it is the number of outputs. Every element is the bias, then the products added in the order of
+// the inputs, then the residual, whatever the share.
+void multiply_pointwise(const PointwiseRows& rows, int64_t begin, int64_t end, int64_t first,
+                        int64_t last);
+
+}  // namespace sardonyx::cpu

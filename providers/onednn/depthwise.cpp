@@ -1,0 +1,206 @@
+// Depthwise Conv and FusedConv in float32 by our own kernel: channels last, or in blocks of
+// channels where they come so.
+#include <omp.h>
+
+#include <algorithm>
+
+#include "ir/ops/convolution.h"
+#include "providers/cpu/depthwise_rows.h"
+#include "providers/onednn/entries.h"
+#include "providers/onednn/layout.h"
+#include "providers/onednn/own_convolution.h"
+
+namespace sardonyx::onednn {
+namespace {
+
+using cpu::kChannelBlock;
+
+// Work below this many multiplications is not worth a second thread.
+constexpr int64_t kProductsPerThread = 1 << 17;
+// Threads take rows in units of this many, as the kernel computes them together.
+constexpr int64_t kRowsTogether = 2;
+// What an activation is applied to at once: it lies in a near cache then.
+constexpr int64_t kActivatedElements = 1 << 12;
+
+struct Form {
+  cpu::DepthwiseImage image;  // without addresses
+  int64_t images, out_height;
+  std::optional<cpu::RowActivation> function;  // of the clipped sums
+};
+
+class DepthwiseKernel : public Kernel {
+ public:
+  DepthwiseKernel(const Form& form, std::shared_ptr<const Buffer> weights,
+                  std::shared_ptr<const Buffer> bias, int threads)
+      : f_(form), weights_(std::move(weights)), bias_(std::move(bias)) {
+    f_.image.weights = reinterpret_cast<const float*>(weights_->data());
+    f_.image.bias = reinterpret_cast<const float*>(bias_->data());
+    const int64_t products = f_.images * f_.out_height * f_.image.out_width * f_.image.channels *
+                             f_.image.kernel[0] * f_.image.kernel[1];
+    pairs_ = (f_.out_height + kRowsTogether - 1) / kRowsTogether;
+    const int64_t most = std::min(products / kProductsPerThread + 1, f_.images * pairs_);
+    threads_ = static_cast<int>(std::min<int64_t>(threads, most));
+  }
+
+  void run(const KernelArgs& args) const override {
+    const int64_t units = f_.images * pairs_;
+    if (threads_ <= 1) return run_share(args, 0, units);
+#pragma omp parallel num_threads(threads_)
+    {
+      const int64_t part = omp_get_thread_num(), parts = omp_get_num_threads();
+      run_share(args, units * part / parts, units * (part + 1) / parts);
+    }
+  }
+
+ private:
+  // Pairs of rows, over all images.
+  void run_share(const KernelArgs& args, int64_t begin, int64_t end) const {
+    while (begin < end) {
+      const int64_t image = begin / pairs_, first = begin - image * pairs_;
+      const int64_t last = std::min(pairs_, first + end - begin);
+      cpu::DepthwiseImage at = f_.image;
+      at.in =
+          static_cast<const float*>(args.inputs[0]) + image * at.height * at.width * at.channels;
+      at.out =
+          static_cast<float*>(args.outputs[0]) + image * f_.out_height * at.out_width * at.channels;
+      run_rows(at, first * kRowsTogether, std::min(f_.out_height, last * kRowsTogether));
+      begin += last - first;
+    }
+  }
+
+  void run_rows(const cpu::DepthwiseImage& image, int64_t first, int64_t last) const {
+    if (!f_.function) {
+      cpu::convolve_depthwise(image, first, last, 0, image.channels);
+      return;
+    }
+    const int64_t row = image.out_width * image.channels;
+    const int64_t together =
+        std::max<int64_t>(1, kActivatedElements / row / kRowsTogether) * kRowsTogether;
+    for (int64_t begin = first; begin < last;) {
+      // What is left over is too little for pairs.
+      const int64_t end = begin + together + kRowsTogether > last ? last : begin + together;
+      cpu::convolve_depthwise(image, begin, end, 0, image.channels);
+      activate(image, begin, end);
+      begin = end;
+    }
+  }
+
+  void activate(const cpu::DepthwiseImage& image, int64_t first, int64_t last) const {
+    const auto apply = [&](float* values, int64_t count) {
+      cpu::unary_row(f_.function->op, f_.function->params, values, values,
+                     static_cast<size_t>(count));
+    };
+    const int64_t column = image.out_steps.column, length = (last - first) * image.out_steps.row;
+    for (int64_t channel = 0; channel < image.channels; channel += column)
+      apply(
+          image.out + channel / kChannelBlock * image.out_steps.block + first * image.out_steps.row,
+          length);
+  }
+
+  Form f_;
+  std::shared_ptr<const Buffer> weights_, bias_;
+  int64_t pairs_ = 0;
+  int threads_ = 1;
+};
+
+// [kernel elements][channels] out of [channels][kernel elements], with zeros up to whole blocks.
+std::shared_ptr<Buffer> transposed(std::span<const float> from, int64_t channels) {
+  const int64_t taps = static_cast<int64_t>(from.size()) / channels;
+  const int64_t padded = (channels + kChannelBlock - 1) / kChannelBlock * kChannelBlock;
+  auto buffer = Buffer::allocate(static_cast<size_t>(taps * padded) * sizeof(float));
+  auto* to = reinterpret_cast<float*>(buffer->data());
+  std::fill_n(to, taps * padded, 0.0f);
+  for (int64_t channel = 0; channel < channels; ++channel) {
+    for (int64_t tap = 0; tap < taps; ++tap)
+      to[tap * padded + channel] = from[static_cast<size_t>(channel * taps + tap)];
+  }
+  return buffer;
+}
+
+std::shared_ptr<const Buffer> packed(const KernelRequest& request, size_t input, int64_t channels) {
+  return packed_once(request, input, "depthwise", [&] {
+    if (request.has(input))
+      return transposed(request.inputs[input].constant->values<float>(), channels);
+    return transposed(std::vector<float>(static_cast<size_t>(channels)), channels);
+  });
+}
+
+const char* refusal(const KernelRequest& request, int64_t group) {
+  if (const char* why = refusal_of_own(request)) return why;
+  const int64_t channels = request.inputs[0].shape[1];
+  if (group != channels || request.inputs[1].shape[0] != channels) return "it is not depthwise";
+  if (request.has(3)) return "there is a residual";
+  if (channels < kChannelBlock && channels != kChannelBlock / 2) return "there are few channels";
+  return nullptr;
+}
+
+cpu::ImageSteps steps_of(const Shape& shape, bool is_blocked) {
+  const int64_t channels = is_blocked ? kChannelBlock : shape[1];
+  const int64_t image = shape[2] * shape[3] * kChannelBlock;
+  return {shape[3] * channels, channels, is_blocked ? image : kChannelBlock};
+}
+
+Prepared prepare(const KernelRequest& request, const ops::ConvAttrs& attrs,
+                 const ops::FusedActivation& activation) {
+  if (const char* why = refusal(request, attrs.group)) return Prepared::refuse(why);
+  const KernelTensor &x = request.inputs[0], &w = request.inputs[1], &y = request.outputs[0];
+  const ops::Window window = ops::conv_window(request.op.name, attrs, x.shape, w.shape);
+  const Desc from_blocked = blocked_desc(memory::data_type::f32, x.shape);
+  const bool is_blocked = x.layout && x.shape[1] % kChannelBlock == 0 && desc_of(x) == from_blocked;
+  const auto desc = [&](const Shape& shape) {
+    return is_blocked ? blocked_desc(memory::data_type::f32, shape)
+                      : channels_last_desc(memory::data_type::f32, shape);
+  };
+  const auto finish = finish_of(activation);
+  if (!finish) return Prepared::refuse("unknown activation");
+  Form form{};
+  form.function = finish->function;
+  form.images = x.shape[0];
+  form.out_height = y.shape[2];
+  cpu::DepthwiseImage& image = form.image;
+  image.low = finish->low;
+  image.high = finish->high;
+  image.channels = x.shape[1];
+  image.height = x.shape[2];
+  image.width = x.shape[3];
+  image.out_width = y.shape[3];
+  image.in_steps = steps_of(x.shape, is_blocked);
+  image.out_steps = steps_of(y.shape, is_blocked);
+  for (size_t axis = 0; axis < 2; ++axis) {
+    image.kernel[axis] = window.kernel[axis];
+    image.stride[axis] = window.strides[axis];
+    image.dilation[axis] = window.dilations[axis];
+    image.pad[axis] = window.pads_begin[axis];
+  }
+  Prepared prepared = Prepared::accept(
+      std::make_unique<DepthwiseKernel>(form, packed(request, 1, image.channels),
+                                        packed(request, 2, image.channels), request.threads),
+      "depthwise");
+  prepared.input_layouts.resize(request.inputs.size());
+  prepared.input_layouts[0] = layout_of(desc(x.shape));
+  prepared.output_layouts = {layout_of(desc(y.shape))};
+  prepared.unread_inputs = 1u << 1 | 1u << 2;
+  return prepared;
+}
+
+Prepared prepare_conv(const KernelRequest& request) {
+  return prepare(request, request.attrs<ops::ConvAttrs>(), {});
+}
+
+Prepared prepare_fused_conv(const KernelRequest& request) {
+  const auto& attrs = request.attrs<ops::FusedConvAttrs>();
+  return prepare(request, attrs, {attrs.activation, attrs.activation_params});
+}
+
+constexpr KernelEntry kEntries[] = {
+    {"Conv", "depthwise", guarded<prepare_conv>},
+    {"sardonyx::FusedConv", "depthwise", guarded<prepare_fused_conv>},
+};
+
+}  // namespace
+
+std::span<const KernelEntry> depthwise_kernels() {
+  return kEntries;
+}
+
+}  // namespace sardonyx::onednn

@@ -1,0 +1,37 @@
+#include "providers/onednn/own_convolution.h"
+
+namespace sardonyx::onednn {
+
+std::optional<Finish> finish_of(const ops::FusedActivation& activation) {
+  Finish finish;
+  if (activation.name.empty()) return finish;
+  if (activation.name == "Relu") {
+    finish.low = 0;
+  } else if (activation.name == "Clip") {
+    finish.low = activation.params[0];
+    finish.high = activation.params[1];
+  } else {
+    finish.function = cpu::row_activation(activation);
+    if (!finish.function) return std::nullopt;
+  }
+  return finish;
+}
+
+const char* refusal_of_own(const KernelRequest& request) {
+  const KernelTensor &x = request.inputs[0], &w = request.inputs[1];
+  if (!request.layouts) return "layouts are not free";
+  if (x.dtype != DType::kFloat || x.shape.size() != 4)
+    return "only images of float are computed here";
+  if (!w.constant || (request.has(2) && !request.inputs[2].constant))
+    return "the weights are not known ahead";
+  return nullptr;
+}
+
+std::shared_ptr<const Buffer> packed_once(const KernelRequest& request, size_t input,
+                                          const std::string& form,
+                                          const std::function<std::shared_ptr<Buffer>()>& make) {
+  if (!request.packs || !request.has(input)) return make();
+  return request.packs->get(*request.inputs[input].constant, form, make);
+}
+
+}  // namespace sardonyx::onednn

@@ -1,0 +1,38 @@
+// Convolutions of float32 by our own kernels, where these are faster than oneDNN's: their tables,
+// and what they share.
+#pragma once
+
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "ir/kernel.h"
+#include "ir/ops/fused.h"
+#include "providers/cpu/row_activation.h"
+
+namespace sardonyx::onednn {
+
+std::span<const KernelEntry> depthwise_kernels();
+std::span<const KernelEntry> pointwise_kernels();
+
+// What is done to sums before they are results: they are clipped, then a function goes over rows of
+// them.
+struct Finish {
+  float low = -HUGE_VALF, high = HUGE_VALF;
+  std::optional<cpu::RowActivation> function;
+};
+// nullopt where nothing here computes the activation.
+std::optional<Finish> finish_of(const ops::FusedActivation& activation);
+
+// Null where the request is one for own kernels as far as types, ranks and constants tell: an image
+// of float, weights that are known ahead, and layouts that are free.
+const char* refusal_of_own(const KernelRequest& request);
+
+// What `make` computes of constant input `input`, shared through the request's cache under `form`.
+std::shared_ptr<const Buffer> packed_once(const KernelRequest& request, size_t input,
+                                          const std::string& form,
+                                          const std::function<std::shared_ptr<Buffer>()>& make);
+
+}  // namespace sardonyx::onednn

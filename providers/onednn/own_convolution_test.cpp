@@ -1,0 +1,224 @@
+// Our own kernels of convolution against the reference, in every layout, for channels that fill
+// vectors and blocks and that do not.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "ir/evaluate.h"
+#include "ir/sample_inputs.h"
+#include "providers/onednn/kernel_run.h"
+
+namespace sardonyx::onednn {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+struct Layer {
+  Shape x, w;
+  AttrMap attrs;
+  bool has_bias = true, has_residual = false;
+};
+
+struct Case {
+  const OpDef& op;
+  Attrs attrs;
+  std::vector<Tensor> inputs;
+  Tensor expected;
+};
+
+Case case_of(const Layer& layer) {
+  const OpDef& op = op_named("sardonyx::FusedConv");
+  Case made{op, Attrs::parse(*op.attrs, layer.attrs), {}, {}};
+  made.inputs = {drawn_tensor(DType::kFloat, layer.x, -1, 1, 1),
+                 drawn_tensor(DType::kFloat, layer.w, -1, 1, 2), Tensor()};
+  if (layer.has_bias) made.inputs[2] = drawn_tensor(DType::kFloat, {layer.w[0]}, -1, 1, 3);
+  std::vector<Datum> data;
+  const auto run = [&] {
+    data.clear();
+    for (const Tensor& input : made.inputs)
+      data.push_back(input ? Datum(input) : Datum());
+    return evaluate(op, made.attrs, data, 1)[0].tensor();
+  };
+  made.expected = run();
+  if (layer.has_residual) {
+    made.inputs.push_back(drawn_tensor(DType::kFloat, made.expected.shape(), -1, 1, 4));
+    made.expected = run();
+  }
+  return made;
+}
+
+PreparedRun prepared(const Case& c, const RunOptions& options) {
+  const Type type = Type::tensor(DType::kFloat, to_dims(c.expected.shape()));
+  return PreparedRun(c.op, c.attrs, c.inputs, {type}, options);
+}
+
+void expect_close(const Tensor& got, const Tensor& expected) {
+  const auto a = got.values<float>(), b = expected.values<float>();
+  ASSERT_EQ(a.size(), b.size());
+  for (size_t i = 0; i < a.size(); ++i)
+    ASSERT_NEAR(a[i], b[i], 2e-5f * std::abs(b[i]) + 2e-5f) << "element " << i;
+}
+
+// Row-major, channels last, and in blocks where `takes_blocks`; on one thread and on two, which
+// must give the same bits.
+void check(const Layer& layer, const std::string& implementation, bool takes_blocks) {
+  const Case c = case_of(layer);
+  std::vector<std::vector<LayoutPtr>> forms{{}, {channels_last_layout(layer.x)}};
+  if (takes_blocks && layer.x[1] % 16 == 0) forms.push_back({blocked_layout(layer.x)});
+  for (const auto& incoming : forms) {
+    RunOptions options;
+    options.layouts = true;
+    options.constants = 0b110;
+    options.incoming = incoming;
+    if (layer.has_residual) options.overwrite = 3;
+    SCOPED_TRACE(text(layer.x[1], " -> ", layer.w[0], " channels of ", layer.x[2], " x ",
+                      layer.x[3], ", layout ",
+                      incoming.empty() || !incoming[0] ? "plain" : incoming[0]->text()));
+    PreparedRun one = prepared(c, options);
+    EXPECT_EQ(one.prepared().implementation, implementation);
+    EXPECT_EQ(one.prepared().unread_inputs & 0b110u, 0b110u);
+    one.run();
+    const Tensor alone = one.outputs()[0];
+    expect_close(alone, c.expected);
+    options.threads = 2;
+    PreparedRun two = prepared(c, options);
+    two.run();
+    const Tensor shared = two.outputs()[0];
+    EXPECT_TRUE(std::ranges::equal(alone.values<float>(), shared.values<float>()));
+  }
+}
+
+AttrMap window(int64_t group, Ints strides, Ints pads, Ints dilations = {1, 1},
+               const std::string& activation = "", std::vector<float> params = {}) {
+  return {{"group", group},           {"strides", std::move(strides)},
+          {"pads", std::move(pads)},  {"dilations", std::move(dilations)},
+          {"activation", activation}, {"activation_params", std::move(params)}};
+}
+
+Layer depthwise(int64_t channels, int64_t height, int64_t width, Ints kernel, AttrMap attrs) {
+  return {{2, channels, height, width}, {channels, 1, kernel[0], kernel[1]}, std::move(attrs)};
+}
+
+TEST(Depthwise, DenseWindows) {
+  for (const int64_t channels : {8, 16, 17, 24, 28, 64}) {
+    for (const int64_t size : {3, 5}) {
+      for (const int64_t stride : {1, 2}) {
+        const int64_t pad = size / 2;
+        const auto attrs = window(channels, {stride, stride}, {pad, pad, pad, pad});
+        check(depthwise(channels, 9, 11, {size, size}, attrs), "depthwise", true);
+        check(depthwise(channels, 40, 61, {size, size}, attrs), "depthwise", true);
+        check(depthwise(channels, 7, 4, {size, size}, attrs), "depthwise", true);
+      }
+    }
+  }
+}
+
+TEST(Depthwise, SmallImages) {
+  for (const Ints& size : {Ints{1, 1}, {1, 9}, {9, 1}, {2, 3}, {3, 2}, {2, 4}}) {
+    check(depthwise(32, size[0], size[1], {3, 3}, window(32, {1, 1}, {1, 1, 1, 1})), "depthwise",
+          true);
+    check(depthwise(32, size[0], size[1], {5, 5}, window(32, {2, 2}, {2, 2, 2, 2})), "depthwise",
+          true);
+  }
+}
+
+TEST(Depthwise, OtherWindows) {
+  check(depthwise(48, 12, 19, {7, 7}, window(48, {1, 1}, {3, 3, 3, 3})), "depthwise", true);
+  check(depthwise(48, 12, 19, {1, 5}, window(48, {1, 1}, {0, 2, 0, 2})), "depthwise", true);
+  check(depthwise(48, 12, 19, {3, 3}, window(48, {1, 1}, {2, 2, 2, 2}, {2, 2})), "depthwise", true);
+  check(depthwise(48, 12, 19, {3, 3}, window(48, {1, 1}, {9, 9, 9, 9}, {9, 9})), "depthwise", true);
+  check(depthwise(48, 33, 29, {3, 3}, window(48, {1, 1}, {4, 3, 4, 3}, {4, 3})), "depthwise", true);
+  check(depthwise(48, 33, 29, {3, 3}, window(48, {1, 1}, {1, 0, 0, 2}, {3, 2})), "depthwise", true);
+  check(depthwise(48, 33, 29, {5, 5}, window(48, {1, 1}, {8, 8, 8, 8}, {4, 4})), "depthwise", true);
+  check(depthwise(48, 3, 2, {3, 3}, window(48, {1, 1}, {6, 6, 6, 6}, {6, 6})), "depthwise", true);
+  check(depthwise(48, 33, 29, {3, 3}, window(48, {2, 2}, {2, 2, 2, 2}, {2, 2})), "depthwise", true);
+  check(depthwise(48, 12, 19, {3, 3}, window(48, {2, 1}, {1, 1, 1, 1})), "depthwise", true);
+  check(depthwise(48, 12, 19, {3, 3}, window(48, {3, 3}, {0, 0, 0, 0})), "depthwise", true);
+  check(depthwise(48, 12, 19, {3, 3}, window(48, {1, 1}, {0, 1, 2, 3})), "depthwise", true);
+  check(depthwise(48, 12, 19, {2, 2}, window(48, {2, 2}, {0, 0, 0, 1})), "depthwise", true);
+  check(depthwise(48, 3, 3, {3, 3}, window(48, {1, 1}, {4, 5, 4, 5})), "depthwise", true);
+}
+
+TEST(Depthwise, Activations) {
+  for (const auto& [name, params] :
+       std::vector<std::pair<std::string, std::vector<float>>>{{"Relu", {}},
+                                                               {"Clip", {-0.5f, 0.7f}},
+                                                               {"HardSwish", {}},
+                                                               {"Swish", {1.5f}},
+                                                               {"Sigmoid", {}},
+                                                               {"LeakyRelu", {0.1f}}}) {
+    const auto attrs = window(24, {1, 1}, {1, 1, 1, 1}, {1, 1}, name, params);
+    check(depthwise(24, 31, 33, {3, 3}, attrs), "depthwise", true);
+    const auto blocks = window(32, {1, 1}, {1, 1, 1, 1}, {1, 1}, name, params);
+    check(depthwise(32, 31, 33, {3, 3}, blocks), "depthwise", true);
+  }
+  Layer bare = depthwise(32, 9, 9, {3, 3}, window(32, {1, 1}, {1, 1, 1, 1}));
+  bare.has_bias = false;
+  check(bare, "depthwise", true);
+}
+
+Layer pointwise(int64_t inputs, int64_t outputs, int64_t height, int64_t width, AttrMap attrs) {
+  const int64_t group = std::get<int64_t>(attrs.at("group"));
+  return {{2, inputs * group, height, width}, {outputs * group, inputs, 1, 1}, std::move(attrs)};
+}
+
+TEST(Pointwise, AnyChannels) {
+  for (const int64_t inputs : {1, 3, 17, 64}) {
+    for (const int64_t outputs : {1, 4, 8, 9, 16, 17, 24, 25, 31, 32, 34, 40, 41, 96, 130}) {
+      check(pointwise(inputs, outputs, 5, 7, window(1, {1, 1}, {0, 0, 0, 0})), "pointwise", false);
+    }
+  }
+  check(pointwise(24, 40, 61, 37, window(1, {1, 1}, {0, 0, 0, 0})), "pointwise", false);
+  check(pointwise(256, 320, 1, 1, window(1, {1, 1}, {0, 0, 0, 0})), "pointwise", false);
+  check(pointwise(640, 1280, 7, 7, window(1, {1, 1}, {0, 0, 0, 0})), "pointwise", false);
+}
+
+TEST(Pointwise, Groups) {
+  check(pointwise(6, 28, 14, 14, window(4, {1, 1}, {0, 0, 0, 0})), "pointwise", false);
+  check(pointwise(34, 34, 9, 9, window(4, {1, 1}, {0, 0, 0, 0})), "pointwise", false);
+  check(pointwise(3, 5, 9, 9, window(3, {2, 2}, {0, 0, 0, 0})), "pointwise", false);
+}
+
+TEST(Pointwise, Strides) {
+  check(pointwise(24, 40, 8, 10, window(1, {2, 2}, {0, 0, 0, 0})), "pointwise", false);
+  check(pointwise(24, 40, 9, 11, window(1, {2, 3}, {0, 0, 0, 0})), "pointwise", false);
+}
+
+TEST(Pointwise, ResidualsAndActivations) {
+  for (const auto& [name, params] :
+       std::vector<std::pair<std::string, std::vector<float>>>{{"", {}},
+                                                               {"Relu", {}},
+                                                               {"Clip", {-0.5f, 0.7f}},
+                                                               {"HardSwish", {}},
+                                                               {"Swish", {1.5f}},
+                                                               {"Gelu", {}}}) {
+    for (const bool has_residual : {false, true}) {
+      Layer layer =
+          pointwise(24, 44, 33, 31, window(1, {1, 1}, {0, 0, 0, 0}, {1, 1}, name, params));
+      layer.has_residual = has_residual;
+      check(layer, "pointwise", false);
+      Layer wide = pointwise(72, 200, 5, 3, window(1, {1, 1}, {0, 0, 0, 0}, {1, 1}, name, params));
+      wide.has_residual = has_residual;
+      wide.has_bias = false;
+      check(wide, "pointwise", false);
+    }
+  }
+}
+
+// A NaN stays one where results are clipped.
+TEST(OwnConvolution, KeepsNan) {
+  const auto relu = window(1, {1, 1}, {0, 0, 0, 0}, {1, 1}, "Relu", {});
+  Case c = case_of(pointwise(16, 16, 3, 3, relu));
+  c.inputs[0].mutable_values<float>()[0] = NAN;
+  RunOptions options;
+  options.layouts = true;
+  options.constants = 0b110;
+  PreparedRun run = prepared(c, options);
+  run.run();
+  const Tensor got = run.outputs()[0];
+  EXPECT_TRUE(std::isnan(got.values<float>()[0]));
+  EXPECT_FALSE(std::isnan(got.values<float>()[1]));
+}
+
+}  // namespace
+}  // namespace sardonyx::onednn

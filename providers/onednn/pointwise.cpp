@@ -1,0 +1,235 @@
+// Conv and FusedConv of 1x1 windows in float32 by our own kernel, channels last: any groups,
+// strides and residuals.
+#include <omp.h>
+
+#include <algorithm>
+
+#include "ir/ops/convolution.h"
+#include "providers/cpu/pointwise_rows.h"
+#include "providers/onednn/entries.h"
+#include "providers/onednn/layout.h"
+#include "providers/onednn/own_convolution.h"
+
+namespace sardonyx::onednn {
+namespace {
+
+using cpu::kPointwiseUnit;
+
+// Work below this many multiplications is not worth a second thread.
+constexpr int64_t kProductsPerThread = 1 << 18;
+// Threads take pixels in units of this many, as the kernel computes them together.
+constexpr int64_t kPixelUnit = 12;
+// What a function is applied to at once: it lies in a near cache then.
+constexpr int64_t kFinishedElements = 1 << 13;
+
+int64_t padded_outputs(int64_t outputs) {
+  return (outputs + kPointwiseUnit - 1) / kPointwiseUnit * kPointwiseUnit;
+}
+
+struct Form {
+  int64_t groups, inputs, outputs;    // channels of a group
+  int64_t images, rows, pixels;       // rows of an image; pixels that lie evenly
+  int64_t in_image, in_row, in_step;  // from one to the next, in elements
+  Finish finish;
+  bool has_residual;
+};
+
+class PointwiseKernel : public Kernel {
+ public:
+  PointwiseKernel(const Form& form, std::shared_ptr<const Buffer> weights,
+                  std::shared_ptr<const Buffer> bias, int threads)
+      : f_(form), weights_(std::move(weights)), bias_(std::move(bias)) {
+    const int64_t pixels = f_.images * f_.rows * f_.pixels;
+    const int64_t most = std::max<int64_t>(pixels * channels() * f_.inputs / kProductsPerThread, 1);
+    threads_ = static_cast<int>(std::min<int64_t>(threads, most));
+    // Where weights are more than inputs, each thread reads a part of them.
+    shares_outputs_ =
+        f_.groups == 1 && f_.outputs > pixels && f_.outputs >= 2 * kPointwiseUnit * threads_;
+    if (!shares_outputs_)
+      threads_ = static_cast<int>(std::min<int64_t>(threads_, units_of(pixels)));
+  }
+
+  void run(const KernelArgs& args) const override {
+    if (threads_ <= 1) return run_share(args, 0, 1);
+#pragma omp parallel num_threads(threads_)
+    run_share(args, omp_get_thread_num(), omp_get_num_threads());
+  }
+  bool may_alias(size_t output, size_t input) const override {
+    return f_.has_residual && output == 0 && input == 3;
+  }
+
+ private:
+  int64_t channels() const {
+    return f_.groups * f_.outputs;
+  }
+  static int64_t units_of(int64_t pixels) {
+    return (pixels + kPixelUnit - 1) / kPixelUnit;
+  }
+
+  void run_share(const KernelArgs& args, int64_t part, int64_t parts) const {
+    const int64_t pixels = f_.images * f_.rows * f_.pixels;
+    if (shares_outputs_) {
+      const int64_t units = f_.outputs / kPointwiseUnit;
+      const int64_t first = units * part / parts * kPointwiseUnit;
+      const int64_t last =
+          part + 1 == parts ? f_.outputs : units * (part + 1) / parts * kPointwiseUnit;
+      return run_pixels(args, 0, pixels, first, last);
+    }
+    const int64_t units = units_of(pixels);
+    run_pixels(args, std::min(pixels, units * part / parts * kPixelUnit),
+               std::min(pixels, units * (part + 1) / parts * kPixelUnit), 0, f_.outputs);
+  }
+
+  // Pixels over all rows.
+  void run_pixels(const KernelArgs& args, int64_t begin, int64_t end, int64_t first,
+                  int64_t last) const {
+    const int64_t most = f_.finish.function ? pixels_at_once() : end - begin;
+    while (begin < end) {
+      const int64_t row = begin / f_.pixels, column = begin - row * f_.pixels;
+      const int64_t count = std::min({f_.pixels - column, end - begin, most});
+      multiply(args, row, column, count, first, last);
+      if (f_.finish.function) apply(args, begin, count, first, last);
+      begin += count;
+    }
+  }
+
+  int64_t pixels_at_once() const {
+    return std::max<int64_t>(kFinishedElements / channels() / kPixelUnit, 1) * kPixelUnit;
+  }
+
+  void multiply(const KernelArgs& args, int64_t row, int64_t column, int64_t count, int64_t first,
+                int64_t last) const {
+    const int64_t in_at =
+        row / f_.rows * f_.in_image + row % f_.rows * f_.in_row + column * f_.in_step;
+    const int64_t out_at = (row * f_.pixels + column) * channels();
+    const int64_t size = static_cast<int64_t>(weights_->size() / sizeof(float)) / f_.groups;
+    for (int64_t group = 0; group < f_.groups; ++group) {
+      const int64_t place = out_at + group * f_.outputs;
+      cpu::PointwiseRows rows;
+      rows.in = static_cast<const float*>(args.inputs[0]) + in_at + group * f_.inputs;
+      rows.weights = reinterpret_cast<const float*>(weights_->data()) + group * size;
+      rows.bias =
+          reinterpret_cast<const float*>(bias_->data()) + group * padded_outputs(f_.outputs);
+      rows.residual = f_.has_residual ? static_cast<const float*>(args.inputs[3]) + place : nullptr;
+      rows.out = static_cast<float*>(args.outputs[0]) + place;
+      rows.in_step = f_.in_step;
+      rows.out_step = channels();
+      rows.inputs = f_.inputs;
+      rows.outputs = f_.outputs;
+      rows.low = f_.finish.low;
+      rows.high = f_.finish.high;
+      cpu::multiply_pointwise(rows, 0, count, first, last);
+    }
+  }
+
+  void apply(const KernelArgs& args, int64_t begin, int64_t count, int64_t first,
+             int64_t last) const {
+    const auto& [op, params] = *f_.finish.function;
+    const bool is_whole = !shares_outputs_;
+    const int64_t rows = is_whole ? 1 : count;
+    const int64_t length = is_whole ? count * channels() : last - first;
+    float* values = static_cast<float*>(args.outputs[0]) + begin * channels() + first;
+    for (int64_t row = 0; row < rows; ++row, values += channels())
+      cpu::unary_row(op, params, values, values, static_cast<size_t>(length));
+  }
+
+  Form f_;
+  std::shared_ptr<const Buffer> weights_, bias_;
+  int threads_ = 1;
+  bool shares_outputs_ = false;
+};
+
+std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request, const Form& form) {
+  return packed_once(request, 1, text("pointwise in ", form.groups), [&] {
+    const auto from = request.inputs[1].constant->values<float>();
+    const int64_t size = cpu::packed_pointwise_size(form.inputs, form.outputs);
+    auto buffer = Buffer::allocate(static_cast<size_t>(form.groups * size) * sizeof(float));
+    auto* to = reinterpret_cast<float*>(buffer->data());
+    for (int64_t group = 0; group < form.groups; ++group) {
+      cpu::pack_pointwise(from.data() + group * form.outputs * form.inputs, form.inputs,
+                          form.outputs, to + group * size);
+    }
+    return buffer;
+  });
+}
+
+std::shared_ptr<const Buffer> packed_bias(const KernelRequest& request, const Form& form) {
+  return packed_once(request, 2, text("pointwise in ", form.groups), [&] {
+    const int64_t padded = padded_outputs(form.outputs);
+    auto buffer = Buffer::allocate(static_cast<size_t>(form.groups * padded) * sizeof(float));
+    auto* to = reinterpret_cast<float*>(buffer->data());
+    std::fill_n(to, form.groups * padded, 0.0f);
+    if (!request.has(2)) return buffer;
+    const float* from = request.inputs[2].constant->values<float>().data();
+    for (int64_t group = 0; group < form.groups; ++group)
+      std::copy_n(from + group * form.outputs, form.outputs, to + group * padded);
+    return buffer;
+  });
+}
+
+bool is_pointwise(const ops::Window& window) {
+  for (size_t axis = 0; axis < window.rank(); ++axis) {
+    if (window.kernel[axis] != 1 || window.pads_begin[axis] != 0 || window.pads_end[axis] != 0)
+      return false;
+  }
+  return true;
+}
+
+Prepared prepare(const KernelRequest& request, const ops::ConvAttrs& attrs,
+                 const ops::FusedActivation& activation) {
+  if (const char* why = refusal_of_own(request)) return Prepared::refuse(why);
+  const KernelTensor &x = request.inputs[0], &w = request.inputs[1], &y = request.outputs[0];
+  const ops::Window window = ops::conv_window(request.op.name, attrs, x.shape, w.shape);
+  if (!is_pointwise(window)) return Prepared::refuse("the window is larger");
+  const Desc from = channels_last_desc(memory::data_type::f32, x.shape);
+  const Desc to = channels_last_desc(memory::data_type::f32, y.shape);
+  if (x.layout && desc_of(x) != from) return Prepared::refuse("channels are not last");
+  const auto finish = finish_of(activation);
+  if (!finish) return Prepared::refuse("unknown activation");
+  Form form;
+  form.groups = attrs.group;
+  form.inputs = w.shape[1];
+  form.outputs = w.shape[0] / attrs.group;
+  const bool is_dense = window.strides[0] == 1 && window.strides[1] == 1;
+  const int64_t height = y.shape[2], width = y.shape[3];
+  form.images = is_dense ? 1 : x.shape[0];
+  form.rows = is_dense ? 1 : height;
+  form.pixels = is_dense ? x.shape[0] * height * width : width;
+  form.in_step = window.strides[1] * x.shape[1];
+  form.in_row = window.strides[0] * x.shape[3] * x.shape[1];
+  form.in_image = x.shape[2] * x.shape[3] * x.shape[1];
+  form.finish = *finish;
+  form.has_residual = request.has(3);
+  Prepared prepared = Prepared::accept(
+      std::make_unique<PointwiseKernel>(form, packed_weights(request, form),
+                                        packed_bias(request, form), request.threads),
+      "pointwise");
+  prepared.input_layouts.resize(request.inputs.size());
+  prepared.input_layouts[0] = layout_of(from);
+  if (form.has_residual) prepared.input_layouts[3] = layout_of(to);
+  prepared.output_layouts = {layout_of(to)};
+  prepared.unread_inputs = 1u << 1 | 1u << 2;
+  return prepared;
+}
+
+Prepared prepare_conv(const KernelRequest& request) {
+  return prepare(request, request.attrs<ops::ConvAttrs>(), {});
+}
+
+Prepared prepare_fused_conv(const KernelRequest& request) {
+  const auto& attrs = request.attrs<ops::FusedConvAttrs>();
+  return prepare(request, attrs, {attrs.activation, attrs.activation_params});
+}
+
+constexpr KernelEntry kEntries[] = {
+    {"Conv", "pointwise", guarded<prepare_conv>},
+    {"sardonyx::FusedConv", "pointwise", guarded<prepare_fused_conv>},
+};
+
+}  // namespace
+
+std::span<const KernelEntry> pointwise_kernels() {
+  return kEntries;
+}
+
+}  // namespace sardonyx::onednn
