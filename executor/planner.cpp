@@ -23,10 +23,6 @@ bool packs_weights(const OpDef& op) {
   return (op.domain.empty() || is_fused) && std::ranges::find(kOps, op.name) != std::end(kOps);
 }
 
-bool is_concrete(const Type& type) {
-  return type.is_tensor() && type.known_shape().has_value();
-}
-
 // Of a mask of inputs, which has no bits for those beyond the first 32.
 bool has_bit(uint32_t mask, size_t slot) {
   return slot < 32 && (mask >> slot & 1u);
@@ -41,6 +37,10 @@ LayoutPtr layout_at(const std::vector<LayoutPtr>& layouts, size_t index) {
 }
 
 }  // namespace
+
+bool is_concrete(const Type& type) {
+  return type.is_tensor() && type.known_shape().has_value();
+}
 
 Planner::Planner(const Program& program, const Segment& parent, const RunState& state,
                  bool may_release)
@@ -504,67 +504,6 @@ void Planner::need_whole(ValueId value) {
   if (std::ranges::none_of(aliases, same)) aliases.push_back(std::move(alias));
 }
 
-std::unique_ptr<Program> Planner::body_program(const Node& node) const {
-  auto graph = std::make_shared<Graph>();
-  GraphEmitter emitter(*graph);
-  emitter.set_origin(node);
-  Vals inputs;
-  for (size_t slot = 0; slot < node.formal_inputs(); ++slot) {
-    if (!node.inputs[slot]) {
-      inputs.emplace_back();
-      continue;
-    }
-    const Segment::Known& entry = known(input(slot));
-    Value* made = graph->add_input("", entry.type);
-    made->constant = entry.constant;
-    inputs.push_back(GraphEmitter::wrap(made));
-  }
-  for (const Val& result :
-       node.op->body(emitter, {*node.op, node.attrs, inputs, node.outputs.size()})) {
-    if (result) graph->add_output(GraphEmitter::unwrap(result));
-  }
-  return std::make_unique<Program>(std::move(graph), environment_);
-}
-
-void Planner::plan_evaluation(const Node& node, const std::vector<InferOutput>& inferred) {
-  Step step;
-  step.node = &node;
-  step.implementation = node.op->body ? "body" : "evaluate";
-  bring_back_constants();
-  for (const ValueId input : program_.nodes_[node_index_].inputs) {
-    step.inputs.push_back(input);
-    if (input == kNoValue) continue;
-    need_whole(input);
-    if (weight_uses_ && known(input).constant) environment_.originals.keep(*known(input).constant);
-  }
-  const size_t own_index = segment_->steps.size();  // behind reorders of the inputs
-  if (node.op->body && !node.op->evaluate && !node.op->reference) step.body = body_program(node);
-  for (size_t i = 0; i < node.outputs.size(); ++i) {
-    const ValueId value = output(i);
-    const Type& type = inferred[i].type;
-    step.outputs.push_back(value);
-    step.promised.emplace_back();
-    if (value == kNoValue) continue;
-    if (!type.is_tensor() && !type.is_none()) {
-      set_typed(value, type);
-      learned_->own.back().is_datum = true;
-    } else if (is_concrete(type)) {
-      set_typed(value, type);
-      step.promised.back() = type;
-      Root root;
-      root.kind = Root::Kind::kStepOutput;
-      root.owner = value;
-      root.owner_step = own_index;
-      root.bytes = plain_bytes(value);
-      representations_[value] = {{nullptr, {new_root(std::move(root)), 0}}};
-    } else {
-      learn(value).state = State::kDynamic;
-    }
-  }
-  scratch_bytes_.push_back(0);
-  segment_->steps.push_back(std::move(step));
-}
-
 void Planner::finish() {
   // What later segments or the caller read must be whole.
   for (ValueId value = 0; value < known_.size(); ++value) {
@@ -579,6 +518,7 @@ void Planner::finish() {
   }
   place_memory();
   bind_pointers();
+  number_slots();
   keep_for_children();
 }
 

@@ -10,6 +10,9 @@
 
 namespace sardonyx {
 
+// A tensor whose every dim is an integer.
+bool is_concrete(const Type& type);
+
 class Planner {
  public:
   // Goes on where `parent` ended, with the values that the run has by now. With `may_release`,
@@ -88,6 +91,7 @@ class Planner {
   void finish();
   void place_memory();
   void bind_pointers();
+  void number_slots();
   Allocation allocation_of(const Root& root) const;
   void keep_for_children();
   int output_index(ValueId value) const { return program_.output_index_[value]; }

@@ -7,67 +7,38 @@
 #include <unordered_map>
 #include <vector>
 
-#include "executor/originals.h"
+#include "executor/environment.h"
 #include "executor/segment.h"
-#include "executor/session.h"
 #include "executor/symbolic_values.h"
 
 namespace sardonyx {
 
-// What all programs of a session share.
-class Environment {
- public:
-  std::vector<const Provider*> providers;
-  int threads = 1;
-  Precision precision = Precision::kFloat32;
-  // Both are off where no pass rewrites the graph: then each op runs on the kernel that it would
-  // run on by itself, so that eager calls and the graph give the same bits.
-  bool layouts = true;
-  bool specializes = true;  // kernels are told which inputs never change
-  size_t max_plans = 32;
-  Log log;
-  PackCache packs;
-  Originals originals;
-
-  // Buffers for intermediate values, the last one given back first: its lines may still be in a
-  // cache.
-  std::shared_ptr<Buffer> borrow_arena(size_t bytes);
-  void return_arena(std::shared_ptr<Buffer> arena);
-  void trim();
-
- private:
-  std::mutex mutex_;
-  std::vector<std::shared_ptr<Buffer>> idle_arenas_;
-};
-
 // The values of one run.
 struct RunState {
   std::vector<const Datum*> values;  // by ValueId; null where not there
-  std::vector<Datum> owned;          // what the run made itself
   std::vector<ValueId> touched;
   std::span<Datum> bound_outputs;  // the caller's buffers, by output index; may be empty
   // Of the segments that ran: `values` may point into them.
   std::vector<std::pair<std::shared_ptr<Segment>, std::unique_ptr<Segment::Frame>>> frames;
-  void set(ValueId id, Datum datum);
   void refer(ValueId id, const Datum* datum);
-  void clear();
+  // Forgets the values; the frames go back to their segments.
+  void clear(BufferPool& buffers);
 };
 
 class Program {
  public:
-  Program(std::shared_ptr<const Graph> graph, Environment& environment);
+  // `most_plans` are kept for a segment, those that were used last.
+  Program(std::shared_ptr<const Graph> graph, Environment& environment, size_t most_plans);
   ~Program();
 
   const Graph& graph() const { return *graph_; }
   std::span<const Value* const> values() const { return values_; }
   // For messages: the value and the node that makes it; "scratch" for kNoValue.
   std::string label(ValueId id) const;
-  std::vector<Datum> run(std::span<const Datum> inputs, std::span<const Datum> captures,
-                         std::vector<NodeTiming>* profile);
   // `outputs` slots that hold tensors of the right type and shape are written into; the others are
   // set.
-  void run_into(std::span<const Datum> inputs, std::span<const Datum> captures,
-                std::span<Datum> outputs, std::vector<NodeTiming>* profile);
+  void run_into(DatumRefs inputs, DatumRefs captures, std::span<Datum> outputs,
+                std::vector<NodeTiming>* profile);
   // The segments that a run with these inputs goes through, after running it.
   std::vector<std::shared_ptr<const Segment>> segments_for(std::span<const Datum> inputs);
   size_t plan_count() const;
@@ -94,12 +65,17 @@ class Program {
   void allocate(const Segment& segment, Segment::Frame& frame, RunState& state);
   void evaluate_step(const Step& step, Segment::Frame& frame, RunState& state,
                      std::vector<NodeTiming>* profile);
+  void evaluate_op(const Step& step, Segment::Frame& frame, DatumRefs inputs,
+                   std::span<Datum> outputs);
+  static void run_body(const Step& step, DatumRefs inputs, std::span<Datum> outputs,
+                       std::vector<NodeTiming>* profile);
   std::shared_ptr<const Segment::Knowledge> known_at_load(std::span<const ValueId> given) const;
   std::unique_ptr<RunState> borrow_state();
   void return_state(std::unique_ptr<RunState> state);
 
   std::shared_ptr<const Graph> graph_;
   Environment& environment_;
+  size_t most_plans_;
   // A node in order, with its values by number.
   struct Numbered {
     const Node* node;

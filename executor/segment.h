@@ -15,6 +15,7 @@
 
 #include "executor/memory_layout.h"
 #include "executor/session.h"
+#include "ir/evaluation.h"
 #include "ir/kernel.h"
 
 namespace sardonyx {
@@ -31,6 +32,9 @@ struct Condition {
   std::optional<Tensor> equals;  // the exact value, where shapes depend on it
   bool holds(const Datum& datum) const;
 };
+
+// Of this kind and these element types? Shapes are not looked at.
+bool is_of_kind(const Datum& datum, const Type& type);
 
 // A value that lies in another one's elements under another shape.
 struct Alias {
@@ -58,8 +62,12 @@ struct Step {
   uint32_t input_count = 0;
   uint32_t output_count = 0;
   // Without a kernel: the op is evaluated on whole values, or `body` runs in its place.
-  std::vector<ValueId> inputs, outputs;       // kNoValue: omitted
-  std::vector<std::optional<Type>> promised;  // concrete types of outputs that later steps rely on
+  std::vector<ValueId> inputs, outputs;  // kNoValue: omitted
+  struct Promise {
+    DType dtype;
+    Shape shape;
+  };
+  std::vector<std::optional<Promise>> promised;  // what later steps rely on, by output
   std::unique_ptr<Program> body;
   struct Rebind {
     PointerAt at;
@@ -67,6 +75,8 @@ struct Step {
   };
   std::vector<Rebind> rebinds;
   std::vector<Alias> aliases;  // of its outputs
+  // Where in the frame its outputs, their aliases and its memory are.
+  uint32_t first_result = 0, first_alias = 0, memory = 0;
 };
 
 // A buffer that a run allocates for itself: it backs values that outlive the segment or leave the
@@ -99,9 +109,10 @@ struct Segment {
   };
   std::vector<EntryPointer> entry_pointers;
   std::vector<Allocation> allocations;
-  std::vector<Alias> aliases;                        // of values that are there at the start
-  std::vector<std::pair<ValueId, Datum>> constants;  // that later segments or the caller read
-  std::vector<Tensor> held;                          // keeps what `pointers` points at
+  std::vector<Alias> aliases;                         // of values that are there at the start
+  std::vector<std::pair<ValueId, Datum>> constants;   // that later segments or the caller read
+  std::vector<Tensor> held;                           // keeps what `pointers` points at
+  size_t results = 0, all_aliases = 0, memories = 0;  // of all steps and of the segment
   size_t arena_bytes = 0;
   size_t live_peak_bytes = 0;
   std::vector<MemoryItem> memory;
@@ -118,12 +129,17 @@ struct Segment {
   struct Frame {
     std::vector<void*> pointers;
     std::byte* base = nullptr;
-    // By allocation: its buffer, and its values; then the values that lie in others, as far as they
-    // have been made.
+    // By allocation: its buffer, and its values.
     std::vector<std::shared_ptr<Buffer>> buffers;
     std::vector<Datum> values;
+    // Values that lie in others: the segment's own, then those of its steps.
     std::vector<Datum> aliases;
+    // What steps without a kernel returned, and what they keep for the next time.
+    std::vector<Datum> results;
+    std::vector<std::unique_ptr<StepMemory>> memory;
   };
+  std::unique_ptr<Frame> borrow_frame();
+  void return_frame(std::unique_ptr<Frame> frame);
   std::vector<std::unique_ptr<Frame>> idle_frames;
 };
 

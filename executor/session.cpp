@@ -33,7 +33,7 @@ void check_given(const ValueInfo& input, const Datum& datum) {
   if (datum.is_tensor() && input.type.is_tensor()) {
     if (datum.tensor().dtype() == input.type.dtype && fits(input.type, datum.tensor().shape()))
       return;
-  } else if (same_kind(input.type, datum.type())) {
+  } else if (is_of_kind(datum, input.type)) {
     return;
   }
   const Type got = datum.type();
@@ -67,13 +67,14 @@ std::vector<SymbolPlaces> repeated_symbols(std::span<const ValueInfo> inputs) {
   return repeated;
 }
 
+// `given(i)` is the tensor of input i.
 void check_symbols(const std::vector<SymbolPlaces>& symbols, std::span<const ValueInfo> inputs,
-                   std::span<const Datum> given) {
+                   const auto& given) {
   for (const SymbolPlaces& symbol : symbols) {
     const auto [first, first_axis] = symbol.places.front();
-    const int64_t size = given[first].tensor().shape()[first_axis];
+    const int64_t size = given(first).shape()[first_axis];
     for (const auto& [input, axis] : symbol.places) {
-      const int64_t other = given[input].tensor().shape()[axis];
+      const int64_t other = given(input).shape()[axis];
       if (other == size) continue;
       fail(ErrorCode::kInvalidArgument, "input ", inputs[input].name, ": dim ", axis, " is ", other,
            ", but input ", inputs[first].name, " gave ", size, " for the same ", symbol.symbol);
@@ -161,7 +162,7 @@ struct Session::Impl {
     }
     environment.log.write(LogLevel::kInfo, "optimized to ", model.graph->nodes().size(),
                           " nodes in ", milliseconds_since(begin), " ms");
-    program = std::make_unique<Program>(model.graph, environment);
+    program = std::make_unique<Program>(model.graph, environment, environment.max_plans);
     if (!owns_weights) return;
     environment.originals.release_replaced(*original, *model.graph);
     if (!has_inner_graphs()) environment.originals.allow_release();
@@ -201,28 +202,25 @@ struct Session::Impl {
     if (run_options.deadline) control.deadline = Clock::now() + *run_options.deadline;
     const ControlScope scope(control);
     const ThreadScope threads(environment.threads);
+    const BorrowedScratch memory(environment);
     if (given.size() != inputs.size() && given.size() != required) {
       fail(ErrorCode::kInvalidArgument, "expected ", inputs.size(), " inputs, got ", given.size());
     }
-    if (required == inputs.size()) {
-      check_all_given(given);
-      return target.run_into(given, {}, results, run_options.profile);
+    // In the graph's order, with the defaults of those that were not given.
+    std::pmr::vector<const Datum*> placed(inputs.size(), scratch());
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const bool is_given = i < given.size() && given[i].defined();
+      placed[places[i]] = is_given ? &given[i] : &defaults[i];
     }
-    std::vector<Datum> completed(given.begin(), given.end());
-    completed.resize(inputs.size());
-    std::vector<Datum> placed(inputs.size());
-    for (size_t i = 0; i < completed.size(); ++i) {
-      if (!completed[i].defined()) completed[i] = defaults[i];
-      placed[places[i]] = completed[i];
-    }
-    check_all_given(completed);
-    target.run_into(placed, {}, results, run_options.profile);
+    check_all_given(placed);
+    target.run_into({placed}, {}, results, run_options.profile);
   }
 
-  void check_all_given(std::span<const Datum> given) const {
+  void check_all_given(std::span<const Datum* const> placed) const {
     for (size_t i = 0; i < inputs.size(); ++i)
-      check_given(inputs[i], given[i]);
-    check_symbols(symbols, inputs, given);
+      check_given(inputs[i], *placed[places[i]]);
+    check_symbols(symbols, inputs,
+                  [&](size_t i) -> const Tensor& { return placed[places[i]]->tensor(); });
   }
 
   Program& fetcher(std::span<const std::string> names) {
@@ -241,7 +239,7 @@ struct Session::Impl {
     SessionOptions plain = options;
     plain.optimization_level = 0;
     prepare_graph(*graph, plain, environment.providers);
-    auto made = std::make_unique<Program>(std::move(graph), environment);
+    auto made = std::make_unique<Program>(std::move(graph), environment, environment.max_plans);
     return *fetchers.emplace(key, std::move(made)).first->second;
   }
 };

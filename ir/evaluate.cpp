@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "ir/run_control.h"
+#include "ir/scratch.h"
 
 namespace sardonyx {
 namespace {
@@ -13,19 +14,15 @@ Dim next_unknown() {
   return Dim::symbol("?e" + std::to_string(count++));
 }
 
-// A packed tensor with one byte an element, as reference kernels take it.
-Tensor unpacked(const TensorView& packed) {
-  Tensor bytes = Tensor::allocate(DType::kUInt8, Shape(packed.shape.begin(), packed.shape.end()));
-  auto* out = static_cast<uint8_t*>(bytes.raw());
-  for (int64_t i = 0; i < bytes.count(); ++i)
+// One byte an element, as reference kernels take the packed types.
+void unpack(const TensorView& packed, uint8_t* out) {
+  for (int64_t i = 0; i < packed.count(); ++i)
     out[i] = get_packed(packed.dtype, packed.raw, i);
-  return bytes;
 }
 
-void pack(const Tensor& bytes, const TensorView& packed) {
+void pack(const uint8_t* in, const TensorView& packed) {
   std::memset(packed.raw, 0, bytes_for(packed.dtype, packed.count()));
-  const auto* in = static_cast<const uint8_t*>(bytes.raw());
-  for (int64_t i = 0; i < bytes.count(); ++i)
+  for (int64_t i = 0; i < packed.count(); ++i)
     set_packed(packed.dtype, packed.raw, i, in[i]);
 }
 
@@ -54,24 +51,23 @@ std::vector<Datum> run_with_known_shapes(const OpDef& op, const Attrs& attrs,
 
 void run_reference(const OpDef& op, const Attrs& attrs, std::span<const TensorView> inputs,
                    std::span<const TensorView> outputs) {
-  std::vector<TensorView> in(inputs.begin(), inputs.end());
-  std::vector<TensorView> out(outputs.begin(), outputs.end());
-  std::vector<Tensor> held;
-  std::vector<std::pair<Tensor, TensorView>> to_pack;
-  for (TensorView& view : in) {
-    if (!is_packed(view.dtype)) continue;
-    held.push_back(unpacked(view));
-    view.raw = held.back().raw();
-  }
-  for (TensorView& view : out) {
-    if (!is_packed(view.dtype)) continue;
-    to_pack.emplace_back(
-        Tensor::allocate(DType::kUInt8, Shape(view.shape.begin(), view.shape.end())), view);
-    view.raw = to_pack.back().first.raw();
+  const ScratchMark mark;
+  using Views = std::pmr::vector<TensorView>;
+  Views in(inputs.begin(), inputs.end(), scratch()), out(outputs.begin(), outputs.end(), scratch());
+  std::pmr::vector<std::pmr::vector<uint8_t>> bytes(scratch());
+  bytes.reserve(in.size() + out.size());
+  for (Views* views : {&in, &out}) {
+    for (TensorView& view : *views) {
+      if (!is_packed(view.dtype)) continue;
+      bytes.emplace_back(static_cast<size_t>(view.count()));
+      if (views == &in) unpack(view, bytes.back().data());
+      view.raw = bytes.back().data();
+    }
   }
   op.reference({op, attrs, in, out});
-  for (const auto& [bytes, view] : to_pack)
-    pack(bytes, view);
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (is_packed(out[i].dtype)) pack(static_cast<const uint8_t*>(out[i].raw), outputs[i]);
+  }
 }
 
 std::vector<Datum> evaluate(const OpDef& op, const Attrs& attrs, std::span<const Datum> inputs,

@@ -1,8 +1,8 @@
 #include "ir/kernel.h"
 
 #include "ir/evaluate.h"
-#include "ir/inline_vector.h"
 #include "ir/reloadable_buffer.h"
+#include "ir/scratch.h"
 
 namespace sardonyx {
 namespace {
@@ -20,8 +20,8 @@ class ReferenceKernel : public Kernel {
   }
 
   void run(const KernelArgs& args) const override {
-    constexpr size_t kUsual = 8;  // operands for which nothing is allocated
-    InlineVector<TensorView, kUsual> views(tensors_.size());
+    const ScratchMark mark;
+    std::pmr::vector<TensorView> views(tensors_.size(), scratch());
     for (size_t i = 0; i < tensors_.size(); ++i) {
       void* data = i < inputs_ ? const_cast<void*>(args.inputs[i]) : args.outputs[i - inputs_];
       views[i] = {tensors_[i].dtype, tensors_[i].shape, data};

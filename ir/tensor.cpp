@@ -2,8 +2,10 @@
 
 #include <cstring>
 #include <new>
+#include <typeinfo>
 
 #include "ir/memory_blocks.h"
+#include "ir/reuse.h"
 #include "ir/run_control.h"
 
 namespace sardonyx {
@@ -84,6 +86,12 @@ class BorrowedBuffer : public Buffer {
 };
 
 }  // namespace
+
+BufferKind kind_of(const Buffer& buffer) {
+  const std::type_info& type = typeid(buffer);
+  if (type == typeid(HeapBuffer) || type == typeid(SmallBuffer)) return BufferKind::kBytes;
+  return type == typeid(StringBuffer) ? BufferKind::kStrings : BufferKind::kBorrowed;
+}
 
 std::shared_ptr<Buffer> Buffer::allocate(size_t bytes) {
   if (!kOwnBlocks && bytes <= kSmallBytes) return std::make_shared<SmallBuffer>(bytes);

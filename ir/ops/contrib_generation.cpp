@@ -1,6 +1,7 @@
 // com.microsoft: BeamSearch, GreedySearch, Sampling.
 #include <map>
 
+#include "ir/evaluation.h"
 #include "ir/ops/body_types.h"
 #include "ir/ops/contrib_body.h"
 #include "ir/ops/generation_search.h"
@@ -160,7 +161,7 @@ const OpDef kOps[] = {
                {"M", DType::kInt32}},
      .attrs = attr_schema<BeamAttrs>(),
      .infer = infer_beam_search,
-     .evaluate = beam_search,
+     .evaluate = evaluate_with<evaluate_anew<beam_search>>,
      .samples = beam_samples},
     {.name = "GreedySearch",
      .domain = kMicrosoft,
@@ -169,7 +170,7 @@ const OpDef kOps[] = {
      .types = {{"T", DType::kFloat}, {"I", DType::kInt32}},
      .attrs = attr_schema<GreedyAttrs>(),
      .infer = infer_search<GreedyAttrs>,
-     .evaluate = greedy_search,
+     .evaluate = evaluate_with<evaluate_anew<greedy_search>>,
      .samples = search_samples},
     {.name = "Sampling",
      .domain = kMicrosoft,
@@ -179,7 +180,7 @@ const OpDef kOps[] = {
      .types = {{"T", DType::kFloat}, {"I", DType::kInt32}},
      .attrs = attr_schema<SamplingAttrs>(),
      .infer = infer_search<SamplingAttrs>,
-     .evaluate = sampling,
+     .evaluate = evaluate_with<evaluate_anew<sampling>>,
      .facts = kRandom,
      .samples = search_samples},
 };

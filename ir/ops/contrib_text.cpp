@@ -6,15 +6,18 @@
 #include <cmath>
 #include <memory>
 
+#include "ir/evaluation.h"
 #include "ir/ops/contrib_body.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
+#include "ir/scratch.h"
+#include "ir/strides.h"
 
 namespace sardonyx::ops {
 namespace {
 
 using Strings = std::vector<std::string>;
-using Pieces = std::vector<std::string_view>;
+using Pieces = std::pmr::vector<std::string_view>;
 
 // --- Tokenizer ---
 
@@ -101,7 +104,7 @@ void check_utf8(const std::string& text) {
 }
 
 Pieces characters_of(std::string_view text) {
-  Pieces out;
+  Pieces out(scratch());
   while (!text.empty()) {
     out.push_back(text.substr(0, character_bytes(text)));
     text.remove_prefix(out.back().size());
@@ -140,7 +143,7 @@ void split_text(const re2::RE2& separator, std::string_view text, int64_t shorte
 
 // The matches of an expression; one that is too short is tried again from its second character on.
 Pieces matches_of(const re2::RE2& expression, std::string_view text, int64_t shortest) {
-  Pieces out;
+  Pieces out(scratch());
   size_t start = 0;
   while (const auto match = find_match(expression, text, start)) {
     const auto at = static_cast<size_t>(match->data() - text.data());
@@ -151,50 +154,52 @@ Pieces matches_of(const re2::RE2& expression, std::string_view text, int64_t sho
   return out;
 }
 
-std::vector<Pieces> tokenize(const TokenizerAttrs& attrs, std::span<const std::string> texts) {
+struct TokenizerMemory : StepMemory {
   std::vector<std::unique_ptr<re2::RE2>> expressions;
-  if (attrs.tokenexp) expressions.push_back(compile(*attrs.tokenexp));
-  for (const std::string& separator : attrs.separators)
-    expressions.push_back(compile(separator));
-  std::vector<Pieces> rows;
-  for (const std::string& text : texts) {
-    check_interrupted();
-    check_utf8(text);
-    if (splits_characters(attrs)) {
-      rows.push_back(characters_of(text));
-      continue;
-    }
-    if (attrs.tokenexp) {
-      rows.push_back(matches_of(*expressions[0], text, attrs.mincharnum));
-      continue;
-    }
-    Pieces row{text};
-    for (const auto& separator : expressions) {
-      Pieces finer;
-      for (const std::string_view piece : row)
-        split_text(*separator, piece, attrs.mincharnum, finer);
-      row = std::move(finer);
-    }
-    rows.push_back(std::move(row));
+
+  void compile_all(const TokenizerAttrs& attrs) {
+    if (!expressions.empty()) return;
+    if (attrs.tokenexp) expressions.push_back(compile(*attrs.tokenexp));
+    for (const std::string& separator : attrs.separators)
+      expressions.push_back(compile(separator));
   }
-  return rows;
+};
+
+Pieces tokens_of(const TokenizerAttrs& attrs, const TokenizerMemory& memory,
+                 std::string_view text) {
+  if (splits_characters(attrs)) return characters_of(text);
+  if (attrs.tokenexp) return matches_of(*memory.expressions[0], text, attrs.mincharnum);
+  Pieces row({text}, scratch());
+  for (const auto& separator : memory.expressions) {
+    Pieces finer(scratch());
+    for (const std::string_view piece : row)
+      split_text(*separator, piece, attrs.mincharnum, finer);
+    row = std::move(finer);
+  }
+  return row;
 }
 
 // [.., longest row]: each row between the marks for start (2) and end (3) of text, if these are
 // wanted, then filled up.
-std::vector<Datum> tokenizer(const EvalCall& call) {
+void tokenizer(const StepCall& call) {
   const auto& attrs = call.attrs<TokenizerAttrs>();
   const Tensor& x = call.inputs[0].tensor();
-  const std::vector<Pieces> rows = tokenize(attrs, x.values<std::string>());
+  const KeptMemory<TokenizerMemory> memory(call);
+  memory->compile_all(attrs);
+  std::pmr::vector<Pieces> rows(scratch());
+  rows.reserve(static_cast<size_t>(x.count()));
   size_t longest = 0;
-  for (const Pieces& row : rows)
-    longest = std::max(longest, row.size());
+  for (const std::string& text : x.values<std::string>()) {
+    check_interrupted();
+    check_utf8(text);
+    rows.push_back(tokens_of(attrs, *memory, text));
+    longest = std::max(longest, rows.back().size());
+  }
   if (longest > 0 && attrs.mark != 0) longest += 2;
-  Shape shape = x.shape();
+  DimValues shape(x.shape().begin(), x.shape().end());
   shape.push_back(static_cast<int64_t>(longest));
-  if (x.count() == 0) shape = x.rank() == 2 ? Shape{x.shape()[0], 0} : Shape{0};
-  Tensor out = Tensor::allocate(DType::kString, shape);
-  auto at = out.mutable_values<std::string>().begin();
+  if (x.count() == 0) shape = x.rank() == 2 ? DimValues{x.shape()[0], 0} : DimValues{0};
+  auto at = call.tensor(0, DType::kString, shape).mutable_values<std::string>().begin();
   for (const Pieces& row : rows) {
     if (longest == 0) break;
     const auto end = at + static_cast<int64_t>(longest);
@@ -205,7 +210,6 @@ std::vector<Datum> tokenizer(const EvalCall& call) {
     std::fill(at, end, attrs.pad_value);
     at = end;
   }
-  return {Datum(std::move(out))};
 }
 
 std::vector<Sample> tokenizer_samples() {
@@ -325,7 +329,7 @@ const OpDef kOps[] = {
      .types = {{"T", DType::kString}},
      .attrs = attr_schema<TokenizerAttrs>(),
      .infer = infer_tokenizer,
-     .evaluate = tokenizer,
+     .evaluate = evaluate_with<tokenizer>,
      .samples = tokenizer_samples},
     {.name = "WordConvEmbedding",
      .domain = kMicrosoft,

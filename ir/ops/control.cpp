@@ -3,9 +3,11 @@
 
 #include <algorithm>
 
+#include "ir/evaluation.h"
 #include "ir/ops/body_types.h"
 #include "ir/ops/carry.h"
 #include "ir/ops/control_gradient.h"
+#include "ir/ops/indices.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/sequence.h"
 #include "ir/ops/stack.h"
@@ -99,13 +101,11 @@ void infer_if(InferContext& c) {
   set_branch(c, std::move(merged));
 }
 
-std::vector<Datum> run_if(const EvalCall& call) {
+void run_if(const StepCall& call) {
   const auto& attrs = call.attrs<IfAttrs>();
   const bool taken = read_condition(call.inputs[0], "cond");
-  const Graph& branch = taken ? *attrs.then_branch : *attrs.else_branch;
-  std::vector<Datum> outputs = call.run_subgraph(branch, {}, call.captures);
-  outputs.resize(call.output_count);
-  return outputs;
+  call.run_subgraph(taken ? *attrs.then_branch : *attrs.else_branch, {}, call.captures,
+                    call.outputs);
 }
 
 // ---- Loop
@@ -161,31 +161,74 @@ void infer_loop(InferContext& c) {
   }
 }
 
-std::vector<Datum> run_loop(const EvalCall& call) {
+struct LoopMemory : StepMemory {
+  Datum number, condition;
+  // What the body gave in the last iteration, and what it gives in this one.
+  std::vector<Datum> last, made;
+  std::vector<const Datum*> inputs;
+  std::vector<TensorStack> scans;
+
+  void start(const StepCall& call, const Graph& body, int64_t iterations) {
+    const size_t outputs = body.outputs().size();
+    last.resize(outputs);
+    made.resize(outputs);
+    scans.resize(outputs - 1 - (call.inputs.size() - 2));
+    for (TensorStack& scan : scans)
+      scan.start(iterations);
+    inputs.assign({&number, &condition});
+    for (size_t i = 2; i < call.inputs.size(); ++i)
+      inputs.push_back(&call.inputs[i]);
+  }
+
+  // What this iteration gave is what the next one takes.
+  void advance() {
+    std::swap(last, made);
+    for (size_t i = 2; i < inputs.size(); ++i)
+      inputs[i] = &last[i - 1];
+  }
+
+  void rest(const StepCall& call) {
+    call.recycle(number);
+    call.recycle(condition);
+    for (auto* data : {&last, &made}) {
+      for (Datum& datum : *data)
+        call.recycle(datum);
+    }
+  }
+};
+
+void run_loop(const StepCall& call) {
   const Graph& body = *call.attrs<LoopAttrs>().body;
   const size_t carried = call.inputs.size() - 2;
-  std::optional<int64_t> most;
-  if (call.has(0)) most = call.inputs[0].tensor().to_int64s().at(0);
+  int64_t most = INT64_MAX;
+  if (call.has(0)) most = indices_of(call.inputs[0].tensor().view())[0];
   bool goes_on = !call.has(1) || read_condition(call.inputs[1], "cond");
-  std::vector<Datum> state(call.inputs.begin() + 2, call.inputs.end());
-  std::vector<TensorStack> scans(body.outputs().size() - 1 - carried);
-  for (int64_t i = 0; goes_on && (!most || i < *most); ++i) {
+  const KeptMemory<LoopMemory> memory(call);
+  memory->start(call, body, most);
+  int64_t done = 0;
+  for (; goes_on && done < most; ++done) {
     check_interrupted();
-    std::vector<Datum> inputs{Tensor::scalar(i), Tensor::scalar(goes_on)};
-    std::move(state.begin(), state.end(), std::back_inserter(inputs));
-    std::vector<Datum> outputs = call.run_subgraph(body, inputs, call.captures);
-    goes_on = read_condition(outputs[0], "body: its first output, the condition");
-    const auto first = outputs.begin() + 1;
-    const auto first_scan = first + static_cast<ptrdiff_t>(carried);
-    for (size_t k = 0; k < scans.size(); ++k)
-      scans[k].add(first_scan[static_cast<ptrdiff_t>(k)].tensor());
-    state.assign(std::move_iterator(first), std::move_iterator(first_scan));
+    call.set_scalar(memory->number, done);
+    call.set_scalar(memory->condition, goes_on);
+    for (Datum& slot : memory->made)
+      keep_own(slot);
+    call.run_subgraph(body, {memory->inputs}, call.captures, memory->made);
+    goes_on = read_condition(memory->made[0], "body: its first output, the condition");
+    for (size_t k = 0; k < memory->scans.size(); ++k)
+      memory->scans[k].add(memory->made[1 + carried + k].tensor(), call.buffers);
+    memory->advance();
   }
-  for (size_t k = 0; k < scans.size() && carried + k < call.output_count; ++k) {
-    state.emplace_back(scans[k].stacked(0, false, body.outputs()[1 + carried + k]->type));
+  for (size_t i = 0; i < std::min(carried, call.outputs.size()); ++i) {
+    if (done == 0)
+      call.outputs[i] = call.inputs[2 + i];
+    else
+      std::swap(call.outputs[i], memory->last[1 + i]);
   }
-  state.resize(call.output_count);
-  return state;
+  for (size_t i = carried; i < call.outputs.size(); ++i) {
+    const Type& type = body.outputs()[1 + i]->type;
+    memory->scans[i - carried].finish(0, false, type, call.outputs[i], call.buffers);
+  }
+  memory->rest(call);
 }
 
 // ---- Samples and rows
@@ -224,7 +267,7 @@ const OpDef kOps[] = {
      .types = {{"B", DType::kBool}, {"V", kAnyValue}},
      .attrs = attr_schema<IfAttrs>(),
      .infer = infer_if,
-     .evaluate = run_if,
+     .evaluate = evaluate_with<run_if>,
      .grad = if_grad,
      .samples = if_samples},
     {.name = "Loop",
@@ -233,7 +276,7 @@ const OpDef kOps[] = {
      .types = {{"I", DType::kInt64}, {"B", DType::kBool}, {"V", kAnyValue}},
      .attrs = attr_schema<LoopAttrs>(),
      .infer = infer_loop,
-     .evaluate = run_loop,
+     .evaluate = evaluate_with<run_loop>,
      .grad = loop_grad,
      .samples = loop_samples},
 };

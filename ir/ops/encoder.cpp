@@ -6,8 +6,10 @@
 
 #include "ir/dispatch.h"
 #include "ir/ops/infer.h"
+#include "ir/ops/made_once.h"
 #include "ir/ops/scores.h"
 #include "ir/ops/tables.h"
+#include "ir/scratch.h"
 
 namespace sardonyx::ops {
 namespace {
@@ -82,7 +84,7 @@ void infer_category_mapper(InferContext& c) {
 template <typename From, typename To>
 void map_categories(const TensorView& from, const TensorView& to, const std::vector<From>& keys,
                     const std::vector<To>& values, const To& missing) {
-  std::unordered_map<From, To> table;
+  std::pmr::unordered_map<From, To> table(scratch());
   for (size_t i = 0; i < keys.size(); ++i)
     table[keys[i]] = values[i];
   for (int64_t i = 0; i < from.count(); ++i) {
@@ -186,14 +188,14 @@ auto hashable(const T& key) {
 }
 
 // For each element of x its position among the keys (of equal ones the first), -1 for none.
-Ints find_keys(const TensorView& x, const Tensor& keys) {
+std::pmr::vector<int64_t> find_keys(const TensorView& x, const Tensor& keys) {
   return detail::dispatch_among<std::string, int64_t, float, int32_t, int16_t, double>(
       x.dtype, [&]<typename T>() {
-        std::unordered_map<decltype(hashable(T())), int64_t> table;
+        std::pmr::unordered_map<decltype(hashable(T())), int64_t> table(scratch());
         const std::span<const T> list = keys.values<T>();
         for (size_t i = 0; i < list.size(); ++i)
           table.emplace(hashable(list[i]), static_cast<int64_t>(i));
-        Ints places(static_cast<size_t>(x.count()), -1);
+        std::pmr::vector<int64_t> places(static_cast<size_t>(x.count()), -1, scratch());
         for (size_t i = 0; i < places.size(); ++i) {
           const auto found = table.find(hashable(x.data<T>()[i]));
           if (found != table.end()) places[i] = found->second;
@@ -214,10 +216,18 @@ T default_value(const LabelEncoderAttrs& attrs) {
   }
 }
 
+struct LabelLists {
+  Tensor keys, values;
+};
+
 void label_encoder(const KernelCall& call) {
   const auto& attrs = call.attrs<LabelEncoderAttrs>();
-  const Ints places = find_keys(call.inputs[0], keys_of(attrs));
-  const Tensor values = values_of(attrs);
+  const auto lists = made_once<LabelLists, LabelEncoderAttrs>(
+      call.raw_attrs, 0, [](const LabelEncoderAttrs& given) {
+        return LabelLists{keys_of(given), values_of(given)};
+      });
+  const std::pmr::vector<int64_t> places = find_keys(call.inputs[0], lists->keys);
+  const Tensor& values = lists->values;
   detail::dispatch_among<std::string, int64_t, float, int32_t, int16_t, double>(
       values.dtype(), [&]<typename T>() {
         const T missing = default_value<T>(attrs);
@@ -266,7 +276,7 @@ std::optional<std::string> category_of(const std::string& x) {
 
 template <typename T, typename Category>
 void encode_one_hot(const KernelCall& call, const std::vector<Category>& categories, bool zeros) {
-  std::unordered_map<Category, size_t> table;
+  std::pmr::unordered_map<Category, size_t> table(scratch());
   for (size_t i = 0; i < categories.size(); ++i)
     table[categories[i]] = i;
   const TensorView& x = call.inputs[0];
@@ -344,7 +354,7 @@ void feature_vectorizer(const KernelCall& call) {
   std::fill_n(y, rows * width, 0.f);
   int64_t column = 0;
   for (size_t k = 0; k < call.inputs.size(); ++k) {
-    const std::vector<float> x = read_features<float>(call.inputs[k]);
+    const std::pmr::vector<float> x = read_features<float>(call.inputs[k]);
     const int64_t features = rows == 0 ? 0 : call.inputs[k].count() / rows;
     const int64_t wanted = sizes.empty() ? features : sizes[k];
     for (int64_t row = 0; row < rows; ++row) {

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "ir/dispatch.h"
+#include "ir/evaluation.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/scores.h"
 #include "ir/ops/tables.h"
@@ -290,7 +291,7 @@ const OpDef kOps[] = {
                {"T2", DTypeSet{DType::kString, DType::kFloat, DType::kInt64}}},
      .attrs = attr_schema<CastMapAttrs>(),
      .infer = infer_cast_map,
-     .evaluate = cast_map,
+     .evaluate = evaluate_with<evaluate_anew<cast_map>>,
      .samples = no_samples},
     {.name = "DictVectorizer",
      .domain = "ai.onnx.ml",
@@ -301,7 +302,7 @@ const OpDef kOps[] = {
                {"T2", DTypeSet{DType::kInt64, DType::kFloat, DType::kDouble, DType::kString}}},
      .attrs = attr_schema<DictVectorizerAttrs>(),
      .infer = infer_dict_vectorizer,
-     .evaluate = dict_vectorizer,
+     .evaluate = evaluate_with<evaluate_anew<dict_vectorizer>>,
      .samples = no_samples},
     {.name = "ZipMap",
      .domain = "ai.onnx.ml",
@@ -309,7 +310,7 @@ const OpDef kOps[] = {
      .types = {{"T", TypeSet({}, {}, {}, {}, "seq(map(string, float));seq(map(int64, float))")}},
      .attrs = attr_schema<ZipMapAttrs>(),
      .infer = infer_zip_map,
-     .evaluate = zip_map,
+     .evaluate = evaluate_with<evaluate_anew<zip_map>>,
      .samples = zip_map_samples},
 };
 

@@ -5,12 +5,14 @@
 #include <cmath>
 
 #include "ir/dispatch.h"
+#include "ir/evaluation.h"
 #include "ir/ops/carry.h"
 #include "ir/ops/index_gradient.h"
 #include "ir/ops/indices.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/strided_copy.h"
 #include "ir/ops/tables.h"
+#include "ir/scratch.h"
 
 namespace sardonyx::ops {
 namespace {
@@ -237,23 +239,25 @@ void infer_compress(InferContext& c) {
   c.set(0, c.dtype(0), std::move(result));
 }
 
-std::vector<Datum> run_compress(const EvalCall& call) {
+void run_compress(const StepCall& call) {
   const Tensor& input = call.inputs[0].tensor();
   const auto& axis_attr = call.attrs<CompressAttrs>().axis;
   const size_t axis = axis_attr ? axis_of(*axis_attr, input.rank()) : 0;
   const AxisSplit split =
       axis_attr ? split_at(input.shape(), axis) : AxisSplit{1, input.count(), 1};
   const auto condition = call.inputs[1].tensor().values<bool>();
-  std::vector<int64_t> chosen;
+  std::pmr::vector<int64_t> chosen(scratch());
+  chosen.reserve(condition.size());
   for (size_t i = 0; i < condition.size(); ++i) {
     if (!condition[i]) continue;
     const auto index = static_cast<int64_t>(i);
     if (index >= split.size) fail_index(index, split.size, axis);
     chosen.push_back(index);
   }
-  Shape shape = axis_attr ? input.shape() : Shape{0};
+  DimValues shape{0};
+  if (axis_attr) shape = DimValues(input.shape().begin(), input.shape().end());
   shape[axis] = static_cast<int64_t>(chosen.size());
-  Tensor output = Tensor::allocate(input.dtype(), std::move(shape));
+  const Tensor& output = call.tensor(0, input.dtype(), shape);
   int64_t to = 0;
   for (int64_t outer = 0; outer < split.outer; ++outer) {
     check_interrupted();
@@ -263,7 +267,6 @@ std::vector<Datum> run_compress(const EvalCall& call) {
       to += split.inner;
     }
   }
-  return {std::move(output)};
 }
 
 // ---- ReverseSequence
@@ -393,7 +396,7 @@ const OpDef kOps[] = {
      .types = {{"T", kClassicTypes}, {"T1", DType::kBool}},
      .attrs = attr_schema<CompressAttrs>(),
      .infer = infer_compress,
-     .evaluate = run_compress,
+     .evaluate = evaluate_with<run_compress>,
      .grad = compress_gradient,
      .samples = compress_samples},
     {.name = "ReverseSequence",

@@ -11,6 +11,7 @@
 #include "ir/ops/scores.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
+#include "ir/scratch.h"
 
 namespace sardonyx::ops {
 namespace {
@@ -39,11 +40,11 @@ double dot(const double* values, const float* coefficients, int64_t count) {
 }
 
 // scores[rows, targets] = x[rows, features] * coefficients[targets, features]^T + intercepts.
-std::vector<float> linear_scores(const TensorView& x, const Floats& coefficients,
-                                 const Floats& intercepts, int64_t targets) {
+std::pmr::vector<float> linear_scores(const TensorView& x, const Floats& coefficients,
+                                      const Floats& intercepts, int64_t targets) {
   const auto [rows, features] = feature_table(x.shape);
-  const std::vector<double> values = read_features<double>(x);
-  std::vector<float> scores;
+  const std::pmr::vector<double> values = read_features<double>(x);
+  std::pmr::vector<float> scores(scratch());
   scores.reserve(static_cast<size_t>(rows * targets));
   for (int64_t row = 0; row < rows; ++row) {
     check_interrupted();
@@ -93,7 +94,7 @@ size_t winner_of_single(float score, const ClassLabels& labels) {
 
 void linear_classifier(const KernelCall& call) {
   const auto& attrs = call.attrs<LinearClassifierAttrs>();
-  std::vector<float> scores =
+  std::pmr::vector<float> scores =
       linear_scores(call.inputs[0], attrs.coefficients, attrs.intercepts, coefficient_rows(attrs));
   finish_linear_classifier(attrs, scores, call.outputs);
 }
@@ -115,7 +116,7 @@ void infer_linear_regressor(InferContext& c) {
 
 void linear_regressor(const KernelCall& call) {
   const auto& attrs = call.attrs<LinearRegressorAttrs>();
-  std::vector<float> scores =
+  std::pmr::vector<float> scores =
       linear_scores(call.inputs[0], attrs.coefficients, attrs.intercepts, attrs.targets);
   finish_linear_regressor(attrs, scores, call.outputs[0].data<float>());
 }
@@ -153,7 +154,7 @@ float feature_value(const Floats& list, size_t i, float missing) {
 
 void scaler(const KernelCall& call) {
   const auto& attrs = call.attrs<ScalerAttrs>();
-  const std::vector<double> x = read_features<double>(call.inputs[0]);
+  const std::pmr::vector<double> x = read_features<double>(call.inputs[0]);
   float* y = call.outputs[0].data<float>();
   for (size_t i = 0; i < x.size(); ++i) {
     y[i] = static_cast<float>((x[i] - feature_value(attrs.offset, i, 0)) *
@@ -190,7 +191,7 @@ double norm_of(std::string_view norm, std::span<const double> row) {
 
 void normalizer(const KernelCall& call) {
   const auto [rows, features] = feature_table(call.inputs[0].shape);
-  const std::vector<double> x = read_features<double>(call.inputs[0]);
+  const std::pmr::vector<double> x = read_features<double>(call.inputs[0]);
   float* y = call.outputs[0].data<float>();
   for (int64_t row = 0; row < rows; ++row) {
     const std::span<const double> values(x.data() + row * features, static_cast<size_t>(features));

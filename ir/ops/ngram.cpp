@@ -3,8 +3,10 @@
 #include <unordered_map>
 
 #include "ir/ops/infer.h"
+#include "ir/ops/made_once.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
+#include "ir/scratch.h"
 
 namespace sardonyx::ops {
 namespace {
@@ -107,7 +109,7 @@ class Pool {
 };
 
 template <typename Token>
-void count_row(const NgramAttrs& attrs, const Pool<Token>& pool, const std::vector<int64_t>& row,
+void count_row(const NgramAttrs& attrs, const Pool<Token>& pool, std::span<const int64_t> row,
                float* counts) {
   const auto length = static_cast<int64_t>(row.size());
   int64_t least = attrs.min_gram_length;
@@ -172,17 +174,28 @@ void weigh(const NgramAttrs& attrs, float* counts, int64_t columns) {
   }
 }
 
+template <typename Token>
+const std::vector<Token>& items_of(const NgramAttrs& attrs) {
+  if constexpr (std::is_same_v<Token, std::string>)
+    return *attrs.pool_strings;
+  else
+    return *attrs.pool_int64s;
+}
+
 template <typename Token, typename Element>
-void count_all(const KernelCall& call, const std::vector<Token>& items) {
+void count_all(const KernelCall& call) {
   const auto& attrs = call.attrs<NgramAttrs>();
-  const Pool<Token> pool(attrs, items);
+  const auto held = made_once<Pool<Token>, NgramAttrs>(
+      call.raw_attrs, 0, [](const NgramAttrs& a) { return Pool<Token>(a, items_of<Token>(a)); });
+  const Pool<Token>& pool = *held;
   const TensorView& input = call.inputs[0];
   const int64_t rows = input.rank() == 2 ? input.shape[0] : 1;
   const int64_t length = input.rank() == 0 ? 1 : input.shape.back();
   const int64_t columns = call.outputs[0].shape.back();
   std::fill_n(call.outputs[0].data<float>(), call.outputs[0].count(), 0.0f);
+  std::pmr::vector<int64_t> tokens(scratch());
   for (int64_t row = 0; row < rows; ++row) {
-    std::vector<int64_t> tokens;
+    tokens.clear();
     for (int64_t i = 0; i < length; ++i)
       tokens.push_back(pool.token(input.data<Element>()[row * length + i]));
     float* counts = call.outputs[0].data<float>() + row * columns;
@@ -192,14 +205,13 @@ void count_all(const KernelCall& call, const std::vector<Token>& items) {
 }
 
 void run_ngrams(const KernelCall& call) {
-  const auto& attrs = call.attrs<NgramAttrs>();
   switch (call.inputs[0].dtype) {
     case DType::kString:
-      return count_all<std::string, std::string>(call, *attrs.pool_strings);
+      return count_all<std::string, std::string>(call);
     case DType::kInt32:
-      return count_all<int64_t, int32_t>(call, *attrs.pool_int64s);
+      return count_all<int64_t, int32_t>(call);
     default:
-      return count_all<int64_t, int64_t>(call, *attrs.pool_int64s);
+      return count_all<int64_t, int64_t>(call);
   }
 }
 

@@ -1,4 +1,5 @@
 // Optional, OptionalGetElement, OptionalHasElement.
+#include "ir/evaluation.h"
 #include "ir/ops/sequence.h"
 #include "ir/ops/sequence_gradient.h"
 #include "ir/ops/tables.h"
@@ -59,7 +60,7 @@ const OpDef kOps[] = {
      .types = {{"V", kValues}, {"O", kOptionals}},
      .attrs = attr_schema<OptionalAttrs>(),
      .infer = infer_optional,
-     .evaluate = run_optional,
+     .evaluate = evaluate_with<evaluate_anew<run_optional>>,
      .grad = optional_grad,
      .samples = optional_samples},
     {.name = "OptionalGetElement",
@@ -67,7 +68,7 @@ const OpDef kOps[] = {
      .signature = "(input: O) -> (output: V)",
      .types = {{"O", kOptionalsOrValues}, {"V", kValues}},
      .infer = infer_optional_get_element,
-     .evaluate = run_optional_get_element,
+     .evaluate = evaluate_with<evaluate_anew<run_optional_get_element>>,
      .grad = optional_grad,
      .samples = optional_samples},
     {.name = "OptionalHasElement",
@@ -75,7 +76,7 @@ const OpDef kOps[] = {
      .signature = "(input?: O) -> (output: B)",
      .types = {{"O", kOptionalsOrValues}, {"B", DType::kBool}},
      .infer = infer_optional_has_element,
-     .evaluate = run_optional_has_element,
+     .evaluate = evaluate_with<evaluate_anew<run_optional_has_element>>,
      .samples = optional_samples},
 };
 

@@ -4,12 +4,12 @@
 #include <numeric>
 
 #include "ir/dispatch.h"
-#include "ir/inline_vector.h"
 #include "ir/ops/index_gradient.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/reduce.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
+#include "ir/scratch.h"
 #include "ir/strides.h"
 
 namespace sardonyx::ops {
@@ -99,8 +99,7 @@ void run_top_k(const KernelCall& call) {
   const size_t axis = axis_of(attrs.axis, in.rank());
   const AxisSplit split = split_at(in.shape, axis);
   const int64_t k = call.outputs[0].shape[axis];
-  constexpr size_t kShort = 256;  // lines for which nothing is allocated
-  InlineVector<int64_t, kShort> order(static_cast<size_t>(split.size));
+  std::pmr::vector<int64_t> order(static_cast<size_t>(split.size), scratch());
   dispatch_numbers(in.dtype, [&]<typename T>() {
     for (int64_t outer = 0; outer < split.outer; ++outer) {
       for (int64_t inner = 0; inner < split.inner; ++inner) {

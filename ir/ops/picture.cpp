@@ -1,6 +1,7 @@
 // ImageDecoder.
 #include <algorithm>
 
+#include "ir/evaluation.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/picture_codecs.h"
 #include "ir/ops/tables.h"
@@ -116,7 +117,7 @@ const OpDef kOps[] = {
      .types = {{"T1", DType::kUInt8}, {"T2", DType::kUInt8}},
      .attrs = attr_schema<ImageDecoderAttrs>(),
      .infer = infer_image_decoder,
-     .evaluate = run_image_decoder,
+     .evaluate = evaluate_with<evaluate_anew<run_image_decoder>>,
      .samples = image_decoder_samples},
 };
 

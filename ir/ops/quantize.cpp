@@ -96,9 +96,9 @@ void check_scale(InferContext& c, int64_t given_axis, int64_t block_size) {
 template <typename Visit>
 void for_each_run(std::span<const int64_t> shape, std::span<const int64_t> scale_shape,
                   int64_t given_axis, int64_t block_size, Visit&& visit) {
-  const int64_t count = element_count(Shape(shape.begin(), shape.end()));
+  const int64_t count = TensorView{{}, shape}.count();
   if (count == 0) return;
-  if (element_count(Shape(scale_shape.begin(), scale_shape.end())) == 1) {
+  if (TensorView{{}, scale_shape}.count() == 1) {
     return visit(int64_t{0}, int64_t{0}, int64_t{0}, count);
   }
   const AxisSplit split = split_at(shape, axis_of(axis_in(given_axis, shape.size()), shape.size()));

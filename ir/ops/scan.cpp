@@ -1,6 +1,7 @@
 // Scan, SequenceMap.
 #include <algorithm>
 
+#include "ir/evaluation.h"
 #include "ir/ops/body_types.h"
 #include "ir/ops/control.h"
 #include "ir/ops/control_gradient.h"
@@ -86,7 +87,7 @@ void infer_scan(InferContext& c) {
 }
 
 // The common length of the scan inputs along their axes.
-int64_t scan_length(std::span<const Datum> scanned, const ScanAttrs& attrs) {
+int64_t scan_length(DatumRefs scanned, const ScanAttrs& attrs) {
   std::optional<int64_t> length;
   for (size_t i = 0; i < scanned.size(); ++i) {
     const Shape& shape = scanned[i].tensor().shape();
@@ -105,37 +106,78 @@ int64_t scan_length(std::span<const Datum> scanned, const ScanAttrs& attrs) {
   return length.value_or(0);
 }
 
-std::vector<Datum> run_scan(const EvalCall& call) {
+struct ScanMemory : StepMemory {
+  // What the body gave in the last step, and what it gives in this one.
+  std::vector<Datum> last, made;
+  std::vector<Datum> slices;  // of the scan inputs
+  std::vector<const Datum*> inputs;
+  std::vector<TensorStack> scans;
+
+  void start(const StepCall& call, const Graph& body, size_t states, int64_t length) {
+    last.resize(body.outputs().size());
+    made.resize(body.outputs().size());
+    slices.resize(call.inputs.size() - states);
+    scans.resize(body.outputs().size() - states);
+    for (TensorStack& scan : scans)
+      scan.start(length);
+    inputs.clear();
+    for (size_t i = 0; i < states; ++i)
+      inputs.push_back(&call.inputs[i]);
+    for (const Datum& slice : slices)
+      inputs.push_back(&slice);
+  }
+
+  // What this step gave is what the next one takes.
+  void advance(size_t states) {
+    std::swap(last, made);
+    for (size_t i = 0; i < states; ++i)
+      inputs[i] = &last[i];
+  }
+
+  void rest(const StepCall& call) {
+    for (auto* data : {&last, &made, &slices}) {
+      for (Datum& datum : *data)
+        call.recycle(datum);
+    }
+  }
+};
+
+void run_scan(const StepCall& call) {
   const auto& attrs = call.attrs<ScanAttrs>();
   const Graph& body = *attrs.body;
   const size_t states = call.inputs.size() - static_cast<size_t>(attrs.num_scan_inputs);
-  const auto scanned = call.inputs.subspan(states);
+  const DatumRefs scanned = call.inputs.subspan(states);
   const int64_t length = scan_length(scanned, attrs);
-  std::vector<Datum> state(call.inputs.begin(),
-                           call.inputs.begin() + static_cast<ptrdiff_t>(states));
-  std::vector<TensorStack> scans(body.outputs().size() - states);
+  const KeptMemory<ScanMemory> memory(call);
+  memory->start(call, body, states, length);
   for (int64_t step = 0; step < length; ++step) {
     check_interrupted();
-    std::vector<Datum> inputs = std::move(state);
     for (size_t i = 0; i < scanned.size(); ++i) {
       const Tensor& tensor = scanned[i].tensor();
       const size_t axis = axis_of(setting_of(attrs.scan_input_axes, i), tensor.rank());
       const bool backwards = setting_of(attrs.scan_input_directions, i) == 1;
-      inputs.emplace_back(slice_of(tensor, axis, backwards ? length - 1 - step : step));
+      slice_into(memory->slices[i], tensor, axis, backwards ? length - 1 - step : step,
+                 call.buffers);
     }
-    std::vector<Datum> outputs = call.run_subgraph(body, inputs, call.captures);
-    for (size_t i = 0; i < scans.size(); ++i)
-      scans[i].add(outputs[states + i].tensor());
-    outputs.resize(states);
-    state = std::move(outputs);
+    for (Datum& slot : memory->made)
+      keep_own(slot);
+    call.run_subgraph(body, {memory->inputs}, call.captures, memory->made);
+    for (size_t i = 0; i < memory->scans.size(); ++i)
+      memory->scans[i].add(memory->made[states + i].tensor(), call.buffers);
+    memory->advance(states);
   }
-  for (size_t i = 0; i < scans.size() && states + i < call.output_count; ++i) {
-    state.emplace_back(scans[i].stacked(setting_of(attrs.scan_output_axes, i),
-                                        setting_of(attrs.scan_output_directions, i) == 1,
-                                        body.outputs()[states + i]->type));
+  for (size_t i = 0; i < std::min(states, call.outputs.size()); ++i) {
+    if (length == 0)
+      call.outputs[i] = call.inputs[i];
+    else
+      std::swap(call.outputs[i], memory->last[i]);
   }
-  state.resize(call.output_count);
-  return state;
+  for (size_t i = states; i < call.outputs.size(); ++i) {
+    memory->scans[i - states].finish(setting_of(attrs.scan_output_axes, i - states),
+                                     setting_of(attrs.scan_output_directions, i - states) == 1,
+                                     body.outputs()[i]->type, call.outputs[i], call.buffers);
+  }
+  memory->rest(call);
 }
 
 // ---- SequenceMap
@@ -211,7 +253,7 @@ const OpDef kOps[] = {
      .types = {{"V", kAnyDType}},
      .attrs = attr_schema<ScanAttrs>(),
      .infer = infer_scan,
-     .evaluate = run_scan,
+     .evaluate = evaluate_with<run_scan>,
      .grad = scan_grad,
      .samples = scan_samples},
     {.name = "SequenceMap",
@@ -220,7 +262,7 @@ const OpDef kOps[] = {
      .types = {{"S", kSequences}, {"V", {kClassicTypes, kClassicTypes}}},
      .attrs = attr_schema<SequenceMapAttrs>(),
      .infer = infer_sequence_map,
-     .evaluate = run_sequence_map,
+     .evaluate = evaluate_with<evaluate_anew<run_sequence_map>>,
      .grad = sequence_map_grad,
      .samples = no_samples},
 };

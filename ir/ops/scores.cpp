@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ir/dispatch.h"
+#include "ir/scratch.h"
 
 namespace sardonyx::ops {
 
@@ -29,18 +30,18 @@ std::optional<Dim> feature_count(InferContext& c) {
 }
 
 template <typename T>
-std::vector<T> read_features(const TensorView& x) {
+std::pmr::vector<T> read_features(const TensorView& x) {
   return detail::dispatch_among<float, double, int64_t, int32_t, Float16>(
       x.dtype, [&]<typename From>() {
         const From* from = x.data<From>();
-        std::vector<T> out(static_cast<size_t>(x.count()));
+        std::pmr::vector<T> out(static_cast<size_t>(x.count()), scratch());
         std::transform(from, from + out.size(), out.begin(),
                        [](const From& value) { return static_cast<T>(value); });
         return out;
       });
 }
-template std::vector<float> read_features<float>(const TensorView&);
-template std::vector<double> read_features<double>(const TensorView&);
+template std::pmr::vector<float> read_features<float>(const TensorView&);
+template std::pmr::vector<double> read_features<double>(const TensorView&);
 
 PostTransform post_transform_named(std::string_view name) {
   if (name == "NONE") return PostTransform::kNone;

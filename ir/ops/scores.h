@@ -2,6 +2,7 @@
 // ones that are given out.
 #pragma once
 
+#include <memory_resource>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,9 +23,9 @@ FeatureTable feature_table(std::span<const int64_t> shape);
 Dim feature_rows(InferContext& c);
 std::optional<Dim> feature_count(InferContext& c);
 
-// The elements of a tensor of float16, float, double, int32 or int64 as T.
+// The elements of a tensor of float16, float, double, int32 or int64 as T, on scratch().
 template <typename T>
-std::vector<T> read_features(const TensorView& x);
+std::pmr::vector<T> read_features(const TensorView& x);
 // The elements of a tensor attribute as T.
 template <typename T>
 std::vector<T> read_attribute(const Tensor& tensor) {

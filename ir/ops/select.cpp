@@ -4,10 +4,12 @@
 #include <numeric>
 
 #include "ir/dispatch.h"
+#include "ir/evaluation.h"
 #include "ir/ops/gradient.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/strided_copy.h"
 #include "ir/ops/tables.h"
+#include "ir/scratch.h"
 
 namespace sardonyx::ops {
 namespace {
@@ -72,10 +74,10 @@ void write_coordinates(const int64_t* indices, int64_t count, const Shape& shape
   }
 }
 
-std::vector<Datum> run_non_zero(const EvalCall& call) {
+void run_non_zero(const StepCall& call) {
   const Tensor& input = call.inputs[0].tensor();
   // Every index is written, and the place kept where it counts: no branch to be guessed.
-  std::vector<int64_t> found(static_cast<size_t>(input.count()) + 1);
+  std::pmr::vector<int64_t> found(static_cast<size_t>(input.count()) + 1, scratch());
   size_t kept = 0;
   dispatch_values(input.dtype(), [&]<typename T>() {
     const auto values = input.values<T>();
@@ -85,9 +87,9 @@ std::vector<Datum> run_non_zero(const EvalCall& call) {
     }
   });
   const auto count = static_cast<int64_t>(kept);
-  Tensor output = Tensor::allocate(DType::kInt64, {static_cast<int64_t>(input.rank()), count});
+  const int64_t shape[] = {static_cast<int64_t>(input.rank()), count};
+  Tensor& output = call.tensor(0, DType::kInt64, shape);
   if (count > 0) write_coordinates(found.data(), count, input.shape(), output);
-  return {std::move(output)};
 }
 
 // ---- Unique
@@ -138,15 +140,16 @@ int compare(const T& a, const T& b) {
 }
 
 // Which slices along one axis are equal.
+using Places = std::pmr::vector<int64_t>;
 struct Groups {
-  std::vector<int64_t> first;  // of each group, in the order of the output
-  std::vector<int64_t> count;
-  std::vector<int64_t> inverse;  // slice -> group
+  Places first{scratch()};  // of each group, in the order of the output
+  Places count{scratch()};
+  Places inverse{scratch()};  // slice -> group
 };
 
 // `order` lists the slices sorted, equal ones by position.
 template <typename Equal>
-Groups group(const std::vector<int64_t>& order, bool sorted, Equal&& equal) {
+Groups group(const Places& order, bool sorted, Equal&& equal) {
   Groups groups;
   groups.inverse.resize(order.size());
   for (size_t i = 0; i < order.size(); ++i) {
@@ -158,7 +161,7 @@ Groups group(const std::vector<int64_t>& order, bool sorted, Equal&& equal) {
     groups.inverse[static_cast<size_t>(order[i])] = static_cast<int64_t>(groups.first.size()) - 1;
   }
   if (sorted) return groups;
-  std::vector<int64_t> by_first(groups.first.size()), place(groups.first.size());
+  Places by_first(groups.first.size(), scratch()), place(groups.first.size(), scratch());
   std::iota(by_first.begin(), by_first.end(), 0);
   const auto first_of = [&](int64_t g) { return groups.first[static_cast<size_t>(g)]; };
   std::sort(by_first.begin(), by_first.end(),
@@ -176,7 +179,7 @@ Groups group(const std::vector<int64_t>& order, bool sorted, Equal&& equal) {
 }
 
 Groups find_groups(const Tensor& input, const AxisSplit& split, bool sorted) {
-  std::vector<int64_t> order(static_cast<size_t>(split.size));
+  Places order(static_cast<size_t>(split.size), scratch());
   std::iota(order.begin(), order.end(), 0);
   Groups groups;
   dispatch_values(input.dtype(), [&]<typename T>() {
@@ -191,23 +194,26 @@ Groups find_groups(const Tensor& input, const AxisSplit& split, bool sorted) {
       }
       return 0;
     };
-    std::stable_sort(order.begin(), order.end(),
-                     [&](int64_t a, int64_t b) { return compare_slices(a, b) < 0; });
+    std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+      const int result = compare_slices(a, b);
+      return result != 0 ? result < 0 : a < b;
+    });
     groups = group(order, sorted, [&](int64_t a, int64_t b) { return compare_slices(a, b) == 0; });
   });
   return groups;
 }
 
-std::vector<Datum> run_unique(const EvalCall& call) {
+void run_unique(const StepCall& call) {
   const auto& attrs = call.attrs<UniqueAttrs>();
   const Tensor& input = call.inputs[0].tensor();
   const size_t axis = attrs.axis ? axis_of(*attrs.axis, input.rank()) : 0;
   const AxisSplit split =
       attrs.axis ? split_at(input.shape(), axis) : AxisSplit{1, input.count(), 1};
   const Groups groups = find_groups(input, split, attrs.sorted);
-  Shape shape = attrs.axis ? input.shape() : Shape{0};
+  DimValues shape{0};
+  if (attrs.axis) shape = DimValues(input.shape().begin(), input.shape().end());
   shape[axis] = static_cast<int64_t>(groups.first.size());
-  Tensor values = Tensor::allocate(input.dtype(), std::move(shape));
+  const Tensor& values = call.tensor(0, input.dtype(), shape);
   int64_t to = 0;
   for (int64_t outer = 0; outer < split.outer; ++outer) {
     for (const int64_t slice : groups.first) {
@@ -216,11 +222,13 @@ std::vector<Datum> run_unique(const EvalCall& call) {
       to += split.inner;
     }
   }
-  std::vector<Datum> outputs{std::move(values)};
-  for (const auto* more : {&groups.first, &groups.inverse, &groups.count})
-    outputs.emplace_back(Tensor::vector(*more));
-  outputs.resize(call.output_count);
-  return outputs;
+  const Places* more[] = {&groups.first, &groups.inverse, &groups.count};
+  for (size_t i = 1; i < call.outputs.size(); ++i) {
+    const Places& places = *more[i - 1];
+    const auto length = static_cast<int64_t>(places.size());
+    Tensor& output = call.tensor(i, DType::kInt64, {&length, 1});
+    std::ranges::copy(places, output.mutable_values<int64_t>().begin());
+  }
 }
 
 // ---- Samples and rows
@@ -254,7 +262,7 @@ const OpDef kOps[] = {
      .signature = "(X: T) -> (Y: int64)",
      .types = {{"T", kClassicTypes | DType::kBFloat16}},
      .infer = infer_non_zero,
-     .evaluate = run_non_zero,
+     .evaluate = evaluate_with<run_non_zero>,
      .samples = non_zero_samples},
     {.name = "Unique",
      .since = 11,
@@ -262,7 +270,7 @@ const OpDef kOps[] = {
      .types = {{"T", kClassicTypes}},
      .attrs = attr_schema<UniqueAttrs>(),
      .infer = infer_unique,
-     .evaluate = run_unique,
+     .evaluate = evaluate_with<run_unique>,
      .grad = unique_gradient,
      .samples = unique_samples},
 };

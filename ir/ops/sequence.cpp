@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/evaluation.h"
 #include "ir/ops/carry.h"
 #include "ir/ops/indices.h"
 #include "ir/ops/infer.h"
@@ -290,7 +291,7 @@ const OpDef kOps[] = {
      .signature = "(input_sequence: S, position: I) -> (tensor: T)",
      .types = {{"S", kSequences}, {"I", kIndexTypes}, {"T", kClassicTypes}},
      .infer = infer_sequence_at,
-     .evaluate = run_sequence_at,
+     .evaluate = evaluate_with<evaluate_anew<run_sequence_at>>,
      .grad = sequence_at_grad,
      .samples = no_samples},
     {.name = "SequenceConstruct",
@@ -298,7 +299,7 @@ const OpDef kOps[] = {
      .signature = "(inputs...: T) -> (output_sequence: S)",
      .types = {{"T", kClassicTypes}, {"S", kSequences}},
      .infer = infer_sequence_construct,
-     .evaluate = run_sequence_construct,
+     .evaluate = evaluate_with<evaluate_anew<run_sequence_construct>>,
      .grad = sequence_construct_grad,
      .samples = sequence_construct_samples},
     {.name = "SequenceEmpty",
@@ -307,14 +308,14 @@ const OpDef kOps[] = {
      .types = {{"S", kSequences}},
      .attrs = attr_schema<SequenceEmptyAttrs>(),
      .infer = infer_sequence_empty,
-     .evaluate = run_sequence_empty,
+     .evaluate = evaluate_with<evaluate_anew<run_sequence_empty>>,
      .samples = sequence_empty_samples},
     {.name = "SequenceErase",
      .since = 11,
      .signature = "(input_sequence: S, position?: I) -> (output_sequence: S)",
      .types = {{"S", kSequences}, {"I", kIndexTypes}},
      .infer = infer_sequence_erase,
-     .evaluate = run_sequence_erase,
+     .evaluate = evaluate_with<evaluate_anew<run_sequence_erase>>,
      .grad = sequence_erase_grad,
      .samples = no_samples},
     {.name = "SequenceInsert",
@@ -322,7 +323,7 @@ const OpDef kOps[] = {
      .signature = "(input_sequence: S, tensor: T, position?: I) -> (output_sequence: S)",
      .types = {{"S", kSequences}, {"T", kClassicTypes}, {"I", kIndexTypes}},
      .infer = infer_sequence_insert,
-     .evaluate = run_sequence_insert,
+     .evaluate = evaluate_with<evaluate_anew<run_sequence_insert>>,
      .grad = sequence_insert_grad,
      .samples = no_samples},
     {.name = "SequenceLength",
@@ -330,7 +331,7 @@ const OpDef kOps[] = {
      .signature = "(input_sequence: S) -> (length: I)",
      .types = {{"S", kSequences}, {"I", DType::kInt64}},
      .infer = infer_sequence_length,
-     .evaluate = run_sequence_length,
+     .evaluate = evaluate_with<evaluate_anew<run_sequence_length>>,
      .samples = no_samples},
     {.name = "ConcatFromSequence",
      .since = 11,
@@ -338,7 +339,7 @@ const OpDef kOps[] = {
      .types = {{"S", kSequences}, {"T", kClassicTypes}},
      .attrs = attr_schema<ConcatFromSequenceAttrs>(),
      .infer = infer_concat_from_sequence,
-     .evaluate = run_concat_from_sequence,
+     .evaluate = evaluate_with<evaluate_anew<run_concat_from_sequence>>,
      .grad = concat_from_sequence_grad,
      .samples = no_samples},
     {.name = "SplitToSequence",
@@ -349,7 +350,7 @@ const OpDef kOps[] = {
                {"S", {{}, kClassicTypes | DType::kBFloat16}}},
      .attrs = attr_schema<SplitToSequenceAttrs>(),
      .infer = infer_split_to_sequence,
-     .evaluate = run_split_to_sequence,
+     .evaluate = evaluate_with<evaluate_anew<run_split_to_sequence>>,
      .grad = split_to_sequence_grad,
      .samples = split_to_sequence_samples},
 };

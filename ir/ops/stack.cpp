@@ -4,28 +4,29 @@
 #include <cstring>
 
 #include "ir/ops/join.h"
+#include "ir/scratch.h"
 #include "ir/strides.h"
 
 namespace sardonyx::ops {
 namespace {
 
-// One byte an element, as the moving kernels take the packed types.
-Tensor unpacked(const Tensor& tensor) {
-  if (!is_packed(tensor.dtype())) return tensor;
-  Tensor bytes = Tensor::allocate(DType::kUInt8, tensor.shape());
-  auto* out = static_cast<uint8_t*>(bytes.raw());
-  for (int64_t i = 0; i < bytes.count(); ++i)
-    out[i] = get_packed(tensor.dtype(), tensor.raw(), i);
-  return bytes;
+// Room for slices that may never come is made up to this many bytes.
+constexpr int64_t kMostExpectedBytes = 4 << 20;
+
+DType moved_type(DType dtype) {
+  return is_packed(dtype) ? DType::kUInt8 : dtype;
 }
 
-Tensor packed(const Tensor& bytes, DType dtype) {
-  if (!is_packed(dtype)) return bytes;
-  Tensor tensor = Tensor::zeros(dtype, bytes.shape());
-  const auto* in = static_cast<const uint8_t*>(bytes.raw());
-  for (int64_t i = 0; i < bytes.count(); ++i)
-    set_packed(dtype, tensor.raw(), i, in[i]);
-  return tensor;
+void unpack(const Tensor& tensor, uint8_t* out) {
+  for (int64_t i = 0; i < tensor.count(); ++i)
+    out[i] = get_packed(tensor.dtype(), tensor.raw(), i);
+}
+
+// `out` is of a packed type.
+void pack(const uint8_t* in, const Tensor& out) {
+  std::memset(out.raw(), 0, out.bytes());
+  for (int64_t i = 0; i < out.count(); ++i)
+    set_packed(out.dtype(), out.raw(), i, in[i]);
 }
 
 size_t checked_axis(int64_t axis, size_t rank) {
@@ -36,64 +37,138 @@ size_t checked_axis(int64_t axis, size_t rank) {
   return axis_of(axis, rank);
 }
 
-Tensor empty_stack(int64_t axis, const Type& type) {
-  Shape shape;
+// `shape` with another dim before dim `at`.
+DimValues with_dim(std::span<const int64_t> shape, size_t at, int64_t dim) {
+  DimValues result(shape.begin(), shape.begin() + static_cast<ptrdiff_t>(at));
+  result.push_back(dim);
+  for (const int64_t other : shape.subspan(at))
+    result.push_back(other);
+  return result;
+}
+
+void make_empty(int64_t axis, const Type& type, Datum& out, BufferPool* buffers) {
+  DimValues shape;
   if (type.shape) {
     for (const Dim& dim : *type.shape)
       shape.push_back(dim.try_value().value_or(0));
   }
   const size_t at = type.shape ? checked_axis(axis, shape.size() + 1) : 0;
-  shape.insert(shape.begin() + static_cast<ptrdiff_t>(at), 0);
-  return Tensor::allocate(type.dtype == DType::kUndefined ? DType::kFloat : type.dtype,
-                          std::move(shape));
+  const DType dtype = type.dtype == DType::kUndefined ? DType::kFloat : type.dtype;
+  renewed_tensor(out, dtype, with_dim(shape, at, 0), buffers);
 }
 
 }  // namespace
 
-void TensorStack::add(const Tensor& slice) {
-  const bool fits = slices_.empty() ||
-                    (slices_[0].dtype() == slice.dtype() && slices_[0].shape() == slice.shape());
-  if (!fits) {
-    fail(ErrorCode::kInvalidArgument, "a scan output was ", slices_[0].dtype(),
-         to_text(slices_[0].shape()), " in the first iteration, is ", slice.dtype(),
-         to_text(slice.shape()), " in iteration ", slices_.size());
-  }
-  slices_.push_back(slice);
+void TensorStack::start(int64_t expected) {
+  count_ = 0;
+  expected_ = expected;
 }
 
-Tensor TensorStack::stacked(int64_t axis, bool reversed, const Type& type) {
-  if (slices_.empty()) return empty_stack(axis, type);
-  const DType dtype = slices_[0].dtype();
-  Shape part = slices_[0].shape();
-  const size_t at = checked_axis(axis, part.size() + 1);
-  part.insert(part.begin() + static_cast<ptrdiff_t>(at), 1);
-  Shape whole = part;
-  whole[at] = static_cast<int64_t>(slices_.size());
-  if (reversed) std::reverse(slices_.begin(), slices_.end());
-  const DType moved = is_packed(dtype) ? DType::kUInt8 : dtype;
-  Tensor result = Tensor::allocate(moved, std::move(whole));
-  std::vector<TensorView> views;
-  for (Tensor& slice : slices_) {
-    slice = unpacked(slice);
-    views.push_back({moved, part, slice.raw()});
-  }
-  concat_along(views, at, result.view());
-  slices_.clear();
-  return packed(result, dtype);
+// Elements `index` of the rows.
+TensorView TensorStack::row(int64_t index) const {
+  const Tensor& rows = rows_.tensor();
+  const size_t step = bytes_for(moved_, element_count(shape_));
+  return {moved_, shape_, static_cast<std::byte*>(rows.raw()) + static_cast<size_t>(index) * step};
 }
 
-Tensor slice_of(const Tensor& tensor, size_t axis, int64_t index) {
-  Shape shape = tensor.shape();
-  Shape with_axis = shape;
-  with_axis[axis] = 1;
-  shape.erase(shape.begin() + static_cast<ptrdiff_t>(axis));
+// For one more slice.
+void TensorStack::make_room(BufferPool* buffers) {
+  if (count_ > 0 && count_ < rows_.tensor().shape()[0]) return;
+  if (count_ == 0) {
+    const auto bytes = static_cast<int64_t>(bytes_for(moved_, element_count(shape_)));
+    const int64_t most = std::max<int64_t>(1, kMostExpectedBytes / std::max<int64_t>(1, bytes));
+    renewed_tensor(rows_, moved_, with_dim(shape_, 0, std::clamp<int64_t>(expected_, 1, most)),
+                   buffers);
+    return;
+  }
+  const DimValues shape = with_dim(shape_, 0, 2 * count_);
+  const Tensor& grown = renewed_tensor(larger_, moved_, shape, buffers);
+  const Tensor& rows = rows_.tensor();
+  if (moved_ == DType::kString) {
+    auto* from = static_cast<std::string*>(rows.raw());
+    std::move(from, from + rows.count(), static_cast<std::string*>(grown.raw()));
+  } else if (rows.count() > 0) {
+    std::memcpy(grown.raw(), rows.raw(), rows.bytes());
+  }
+  std::swap(rows_, larger_);
+}
+
+void TensorStack::add(const Tensor& slice, BufferPool* buffers) {
+  if (count_ == 0) {
+    dtype_ = slice.dtype();
+    moved_ = moved_type(dtype_);
+    shape_ = slice.shape();
+  } else if (dtype_ != slice.dtype() || shape_ != slice.shape()) {
+    fail(ErrorCode::kInvalidArgument, "a scan output was ", dtype_, to_text(shape_),
+         " in the first iteration, is ", slice.dtype(), to_text(slice.shape()), " in iteration ",
+         count_);
+  }
+  make_room(buffers);
+  const TensorView to = row(count_++);
+  if (is_packed(dtype_)) {
+    unpack(slice, to.data<uint8_t>());
+  } else if (dtype_ == DType::kString) {
+    std::copy_n(static_cast<const std::string*>(slice.raw()), slice.count(),
+                to.data<std::string>());
+  } else if (slice.count() > 0) {
+    std::memcpy(to.raw, slice.raw(), slice.bytes());
+  }
+}
+
+void TensorStack::finish(int64_t axis, bool reversed, const Type& type, Datum& out,
+                         BufferPool* buffers) {
+  if (count_ == 0) return make_empty(axis, type, out, buffers);
+  const size_t at = checked_axis(axis, shape_.size() + 1);
+  const DimValues whole = with_dim(shape_, at, count_);
+  const Tensor& rows = rows_.tensor();
+  if (at == 0 && !reversed && !is_packed(dtype_)) {
+    lay_tensor(rows_, dtype_, whole, rows.buffer());
+    std::swap(rows_, out);
+  } else {
+    const ScratchMark mark;
+    const DimValues part = with_dim(shape_, at, 1);
+    std::pmr::vector<TensorView> views(scratch());
+    views.reserve(static_cast<size_t>(count_));
+    for (int64_t i = 0; i < count_; ++i)
+      views.push_back({moved_, part, row(reversed ? count_ - 1 - i : i).raw});
+    Datum& joined = is_packed(dtype_) ? larger_ : out;
+    concat_along(views, at, renewed_tensor(joined, moved_, whole, buffers).view());
+    if (is_packed(dtype_)) {
+      pack(static_cast<const uint8_t*>(joined.tensor().raw()),
+           renewed_tensor(out, dtype_, whole, buffers));
+    }
+  }
+  for (Datum* own : {&rows_, &larger_}) {
+    if (buffers) recycle(*own, *buffers);
+  }
+}
+
+void slice_into(Datum& slot, const Tensor& tensor, size_t axis, int64_t index,
+                BufferPool* buffers) {
+  const Shape& from = tensor.shape();
+  DimValues shape(from.begin(), from.end());
+  std::copy(shape.begin() + axis + 1, shape.end(), shape.begin() + axis);
+  shape.resize(shape.size() - 1);
   if (axis == 0 && !is_packed(tensor.dtype())) {
-    return tensor.slice(index, index + 1).reshaped(std::move(shape));
+    const auto* begin = static_cast<const std::byte*>(tensor.raw());
+    const auto offset = static_cast<size_t>(begin - tensor.buffer()->data());
+    const size_t step = bytes_for(tensor.dtype(), tensor.count() / from[0]);
+    lay_tensor(slot, tensor.dtype(), shape, tensor.buffer(),
+               offset + static_cast<size_t>(index) * step);
+    return;
   }
-  const Tensor bytes = unpacked(tensor);
-  const Tensor part = Tensor::allocate(bytes.dtype(), with_axis);
-  copy_part(bytes.view(), axis, index, part.view());
-  return packed(part.reshaped(std::move(shape)), tensor.dtype());
+  const DimValues with_axis = with_dim(shape, axis, 1);
+  const Tensor& part = renewed_tensor(slot, tensor.dtype(), shape, buffers);
+  if (!is_packed(tensor.dtype())) {
+    return copy_part(tensor.view(), axis, index, {part.dtype(), with_axis, part.raw()});
+  }
+  const ScratchMark mark;
+  std::pmr::vector<uint8_t> whole(static_cast<size_t>(tensor.count()), scratch());
+  std::pmr::vector<uint8_t> bytes(static_cast<size_t>(part.count()), scratch());
+  unpack(tensor, whole.data());
+  copy_part({DType::kUInt8, from, whole.data()}, axis, index,
+            {DType::kUInt8, with_axis, bytes.data()});
+  pack(bytes.data(), part);
 }
 
 }  // namespace sardonyx::ops

@@ -7,6 +7,7 @@
 #include "ir/ops/scores.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
+#include "ir/scratch.h"
 
 namespace sardonyx::ops {
 namespace {
@@ -126,9 +127,9 @@ class KernelFunction {
 };
 
 // Kernel values of one row with `count` vectors.
-std::vector<double> kernel_values(const MachineAttrs& attrs, bool linear, const double* x,
-                                  const Floats& vectors, int64_t count, int64_t features) {
-  std::vector<double> values;
+std::pmr::vector<double> kernel_values(const MachineAttrs& attrs, bool linear, const double* x,
+                                       const Floats& vectors, int64_t count, int64_t features) {
+  std::pmr::vector<double> values(scratch());
   values.reserve(static_cast<size_t>(count));
   const KernelFunction function(attrs, linear);
   for (int64_t i = 0; i < count; ++i)
@@ -156,7 +157,7 @@ void infer_svm_regressor(InferContext& c) {
 
 double svm_value(const SvmRegressorAttrs& attrs, const double* x, int64_t features) {
   const bool linear = attrs.n_supports == 0;  // the coefficients are the only vector
-  const std::vector<double> values =
+  const std::pmr::vector<double> values =
       kernel_values(attrs, linear, x, linear ? attrs.coefficients : attrs.support_vectors,
                     std::max<int64_t>(attrs.n_supports, 1), features);
   double sum = attrs.rho[0];
@@ -169,9 +170,10 @@ void svm_regressor(const KernelCall& call) {
   const auto& attrs = call.attrs<SvmRegressorAttrs>();
   const PostTransform transform = post_transform_named(attrs.post_transform);
   const auto [rows, features] = feature_table(call.inputs[0].shape);
-  const std::vector<double> x = read_features<double>(call.inputs[0]);
+  const std::pmr::vector<double> x = read_features<double>(call.inputs[0]);
   float* out = call.outputs[0].data<float>();
   for (int64_t row = 0; row < rows; ++row) {
+    const ScratchMark mark;
     check_interrupted();
     out[row] = static_cast<float>(svm_value(attrs, x.data() + row * features, features));
     transform_score_table(transform, {out + row, 1}, 1);
@@ -241,11 +243,11 @@ void infer_svm_classifier(InferContext& c) {
 // One classifier for each pair of classes i < j: positive speaks for i. Row j - 1 of the
 // coefficients holds those of class i's vectors against j, row i those of class j's vectors against
 // i.
-std::vector<double> pairwise_scores(const SvmClassifierAttrs& attrs,
-                                    const std::vector<double>& kernels) {
+std::pmr::vector<double> pairwise_scores(const SvmClassifierAttrs& attrs,
+                                         const std::pmr::vector<double>& kernels) {
   const auto vectors = static_cast<int64_t>(kernels.size());
   const auto classes = static_cast<int64_t>(attrs.vectors_per_class.size());
-  std::vector<int64_t> starts(1, 0);
+  std::pmr::vector<int64_t> starts(1, 0, scratch());
   for (const int64_t count : attrs.vectors_per_class)
     starts.push_back(starts.back() + count);
   const auto part = [&](int64_t of_class, int64_t row) {
@@ -254,7 +256,7 @@ std::vector<double> pairwise_scores(const SvmClassifierAttrs& attrs,
       sum += attrs.coefficients[row * vectors + i] * kernels[i];
     return sum;
   };
-  std::vector<double> scores;
+  std::pmr::vector<double> scores(scratch());
   for (int64_t i = 0; i < classes; ++i) {
     for (int64_t j = i + 1; j < classes; ++j)
       scores.push_back(part(i, j - 1) + part(j, i) + attrs.rho[scores.size()]);
@@ -262,8 +264,8 @@ std::vector<double> pairwise_scores(const SvmClassifierAttrs& attrs,
   return scores;
 }
 
-size_t most_voted(const std::vector<double>& scores, size_t classes) {
-  std::vector<int64_t> votes(classes, 0);
+size_t most_voted(const std::pmr::vector<double>& scores, size_t classes) {
+  std::pmr::vector<int64_t> votes(classes, 0, scratch());
   size_t at = 0;
   for (size_t i = 0; i < classes; ++i) {
     for (size_t j = i + 1; j < classes; ++j)
@@ -275,9 +277,9 @@ size_t most_voted(const std::vector<double>& scores, size_t classes) {
 // Probabilities of `n` classes from those of its pairs, r[i * n + j] = P(i | i or j): algorithm 2
 // of Wu, Lin and Weng, "Probability estimates for multi-class classification by pairwise coupling"
 // (2004).
-void couple_pairs(const std::vector<float>& r, std::span<float> p) {
+void couple_pairs(const std::pmr::vector<float>& r, std::span<float> p) {
   const size_t n = p.size();
-  std::vector<float> q(n * n, 0), qp(n);
+  std::pmr::vector<float> q(n * n, 0, scratch()), qp(n, scratch());
   for (size_t i = 0; i < n; ++i) {
     p[i] = 1.f / static_cast<float>(n);
     for (size_t j = 0; j < n; ++j) {
@@ -311,10 +313,10 @@ void couple_pairs(const std::vector<float>& r, std::span<float> p) {
 }
 
 // Platt's probabilities of all classes.
-void class_probabilities(const SvmClassifierAttrs& attrs, const std::vector<double>& scores,
+void class_probabilities(const SvmClassifierAttrs& attrs, const std::pmr::vector<double>& scores,
                          std::span<float> out) {
   const size_t n = out.size();
-  std::vector<float> pairs(n * n, 0);
+  std::pmr::vector<float> pairs(n * n, 0, scratch());
   size_t at = 0;
   for (size_t i = 0; i < n; ++i) {
     for (size_t j = i + 1; j < n; ++j, ++at) {
@@ -328,9 +330,9 @@ void class_probabilities(const SvmClassifierAttrs& attrs, const std::vector<doub
 }
 
 // The scores given out for one row of a machine with support vectors; gives the winning class.
-size_t classify_by_pairs(const SvmClassifierAttrs& attrs, const std::vector<double>& kernels,
+size_t classify_by_pairs(const SvmClassifierAttrs& attrs, const std::pmr::vector<double>& kernels,
                          PostTransform transform, std::span<float> out) {
-  const std::vector<double> scores = pairwise_scores(attrs, kernels);
+  const std::pmr::vector<double> scores = pairwise_scores(attrs, kernels);
   const size_t classes = attrs.vectors_per_class.size();
   if (!attrs.prob_a.empty()) {
     class_probabilities(attrs, scores, out);
@@ -350,7 +352,7 @@ size_t classify_by_pairs(const SvmClassifierAttrs& attrs, const std::vector<doub
 
 // The same for one linear model for each class. Of two classes the second wins as soon as the best
 // score is positive (or 0.5, where no coefficient is negative and scores are probabilities).
-size_t classify_by_models(const SvmClassifierAttrs& attrs, const std::vector<double>& products,
+size_t classify_by_models(const SvmClassifierAttrs& attrs, const std::pmr::vector<double>& products,
                           PostTransform transform, std::span<float> out) {
   for (size_t i = 0; i < out.size(); ++i)
     out[i] = static_cast<float>(products[i] + attrs.rho[0]);
@@ -369,13 +371,14 @@ void svm_classifier(const KernelCall& call) {
   const ClassLabels labels = labels_of(attrs);
   const PostTransform transform = post_transform_named(attrs.post_transform);
   const auto [rows, features] = feature_table(call.inputs[0].shape);
-  const std::vector<double> x = read_features<double>(call.inputs[0]);
+  const std::pmr::vector<double> x = read_features<double>(call.inputs[0]);
   const int64_t vectors = vector_count(attrs);
   const bool linear = vectors == 0;
-  std::vector<float> out(static_cast<size_t>(score_columns(attrs)));
+  std::pmr::vector<float> out(static_cast<size_t>(score_columns(attrs)), scratch());
   for (int64_t row = 0; row < rows; ++row) {
+    const ScratchMark mark;
     check_interrupted();
-    const std::vector<double> kernels =
+    const std::pmr::vector<double> kernels =
         kernel_values(attrs, linear, x.data() + row * features,
                       linear ? attrs.coefficients : attrs.support_vectors,
                       linear ? static_cast<int64_t>(labels.size()) : vectors, features);

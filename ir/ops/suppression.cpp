@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/evaluation.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
+#include "ir/scratch.h"
 
 namespace sardonyx::ops {
 namespace {
@@ -64,7 +66,7 @@ struct Limits {
   std::optional<float> score;
 };
 
-Limits read_limits(const EvalCall& call) {
+Limits read_limits(const StepCall& call) {
   const auto has_value = [&](size_t i) {
     return call.has(i) && call.inputs[i].tensor().count() > 0;
   };
@@ -79,26 +81,28 @@ Limits read_limits(const EvalCall& call) {
 }
 
 // The boxes of one class worth looking at, best first; equal scores by position.
-std::vector<int64_t> candidates(std::span<const float> scores, const Limits& limits) {
-  std::vector<int64_t> order;
+void find_candidates(std::span<const float> scores, const Limits& limits,
+                     std::pmr::vector<int64_t>& order) {
+  order.clear();
   for (size_t i = 0; i < scores.size(); ++i) {
     if (std::isnan(scores[i]) || (limits.score && !(scores[i] > *limits.score))) continue;
     order.push_back(static_cast<int64_t>(i));
   }
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    return scores[static_cast<size_t>(a)] > scores[static_cast<size_t>(b)];
+  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    const float score_a = scores[static_cast<size_t>(a)], score_b = scores[static_cast<size_t>(b)];
+    return score_a != score_b ? score_a > score_b : a < b;
   });
-  return order;
 }
 
-std::vector<Datum> run_suppression(const EvalCall& call) {
+void run_suppression(const StepCall& call) {
   const Tensor& boxes = call.inputs[0].tensor();
   const Tensor& scores = call.inputs[1].tensor();
   const bool center_point = call.attrs<SuppressionAttrs>().center_point_box;
   const Limits limits = read_limits(call);
   const int64_t batches = boxes.shape()[0], count = boxes.shape()[1], classes = scores.shape()[1];
-  std::vector<int64_t> selected;
-  std::vector<Box> all(static_cast<size_t>(count)), kept;
+  std::pmr::vector<int64_t> selected(scratch()), order(scratch());
+  std::pmr::vector<Box> all(static_cast<size_t>(count), scratch()), kept(scratch());
+  order.reserve(static_cast<size_t>(count));
   for (int64_t batch = 0; batch < batches; ++batch) {
     for (int64_t i = 0; i < count; ++i) {
       const size_t at = static_cast<size_t>((batch * count + i) * 4);
@@ -108,7 +112,8 @@ std::vector<Datum> run_suppression(const EvalCall& call) {
       kept.clear();
       const auto first = static_cast<size_t>((batch * classes + cls) * count);
       const auto of_class = scores.values<float>().subspan(first, static_cast<size_t>(count));
-      for (const int64_t index : candidates(of_class, limits)) {
+      find_candidates(of_class, limits, order);
+      for (const int64_t index : order) {
         if (static_cast<int64_t>(kept.size()) >= limits.most_per_class) break;
         check_interrupted();
         const Box& box = all[static_cast<size_t>(index)];
@@ -121,8 +126,8 @@ std::vector<Datum> run_suppression(const EvalCall& call) {
       }
     }
   }
-  const auto rows = static_cast<int64_t>(selected.size() / 3);
-  return {Tensor::of(selected, {rows, 3})};
+  const int64_t shape[] = {static_cast<int64_t>(selected.size() / 3), 3};
+  std::ranges::copy(selected, static_cast<int64_t*>(call.tensor(0, DType::kInt64, shape).raw()));
 }
 
 std::vector<Sample> suppression_samples() {
@@ -140,7 +145,7 @@ const OpDef kOps[] = {
                   "iou_threshold?: float, score_threshold?: float) -> (selected_indices: int64)",
      .attrs = attr_schema<SuppressionAttrs>(),
      .infer = infer_suppression,
-     .evaluate = run_suppression,
+     .evaluate = evaluate_with<run_suppression>,
      .samples = suppression_samples},
 };
 

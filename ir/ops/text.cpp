@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "ir/evaluation.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/tables.h"
 #include "ir/ops/unicode.h"
 #include "ir/run_control.h"
+#include "ir/scratch.h"
 #include "ir/strides.h"
 
 namespace sardonyx::ops {
@@ -46,29 +48,34 @@ void infer_string_split(InferContext& c) {
   c.set(0, DType::kString, std::move(counts));
 }
 
-std::vector<Datum> run_string_split(const EvalCall& call) {
+void run_string_split(const StepCall& call) {
   const auto& attrs = call.attrs<StringSplitAttrs>();
-  const std::string delimiter = attrs.delimiter.value_or("");
   const Tensor& input = call.inputs[0].tensor();
-  std::vector<std::vector<std::string_view>> pieces;
-  size_t most = 0;
+  const int64_t limit = attrs.maxsplit.value_or(-1);
+  Pieces pieces(scratch());  // of all elements
+  std::pmr::vector<size_t> counts(scratch());
   for (const std::string& element : input.values<std::string>()) {
-    const int64_t limit = attrs.maxsplit.value_or(-1);
-    pieces.push_back(delimiter.empty() ? split_at_spaces(element, limit)
-                                       : split_at_separator(element, delimiter, limit));
-    most = std::max(most, pieces.back().size());
-    if (pieces.size() % 1024 == 0) check_interrupted();
+    const size_t before = pieces.size();
+    if (attrs.delimiter.value_or("").empty())
+      split_at_spaces(element, limit, pieces);
+    else
+      split_at_separator(element, *attrs.delimiter, limit, pieces);
+    counts.push_back(pieces.size() - before);
+    if (counts.size() % 1024 == 0) check_interrupted();
   }
-  Shape shape = input.shape();
-  Tensor counts = Tensor::allocate(DType::kInt64, shape);
+  const size_t most = counts.empty() ? 0 : *std::ranges::max_element(counts);
+  DimValues shape(input.shape().begin(), input.shape().end());
+  if (call.outputs.size() > 1) {
+    std::ranges::copy(counts,
+                      call.tensor(1, DType::kInt64, shape).mutable_values<int64_t>().begin());
+  }
   shape.push_back(static_cast<int64_t>(most));
-  Tensor output = Tensor::allocate(DType::kString, std::move(shape));
-  for (size_t i = 0; i < pieces.size(); ++i) {
-    counts.mutable_values<int64_t>()[i] = static_cast<int64_t>(pieces[i].size());
-    std::copy(pieces[i].begin(), pieces[i].end(),
-              output.mutable_values<std::string>().begin() + static_cast<ptrdiff_t>(i * most));
+  auto* out = call.tensor(0, DType::kString, shape).mutable_values<std::string>().data();
+  const std::string_view* piece = pieces.data();
+  for (const size_t count : counts) {
+    for (size_t i = 0; i < most; ++i)
+      *out++ = i < count ? *piece++ : std::string_view();
   }
-  return {std::move(output), std::move(counts)};
 }
 
 // ---- StringNormalizer
@@ -106,31 +113,55 @@ bool is_turkic(const std::optional<std::string>& locale) {
   return language == "tr" || language == "az";
 }
 
-std::vector<Datum> run_string_normalizer(const EvalCall& call) {
+// The words to be left out, in the form in which they are compared.
+struct StopWords : StepMemory {
+  std::optional<std::unordered_set<std::string>> words;
+  std::string compared;  // an element in that form
+
+  bool has(const std::string& element, const StringNormalizerAttrs& attrs, bool turkic) {
+    if (!words) {
+      words.emplace();
+      for (const std::string& word : attrs.stopwords.value_or(std::vector<std::string>())) {
+        set_compared(word, attrs, turkic);
+        words->insert(compared);
+      }
+    }
+    if (words->empty()) return false;
+    set_compared(element, attrs, turkic);
+    return words->contains(compared);
+  }
+
+  void set_compared(const std::string& text, const StringNormalizerAttrs& attrs, bool turkic) {
+    if (attrs.is_case_sensitive)
+      compared = text;
+    else
+      set_case(compared, text, Casing::kLower, turkic);
+  }
+};
+
+void run_string_normalizer(const StepCall& call) {
   const auto& attrs = call.attrs<StringNormalizerAttrs>();
   const Tensor& input = call.inputs[0].tensor();
   const bool turkic = is_turkic(attrs.locale);
-  const auto compared = [&](const std::string& text) {
-    return attrs.is_case_sensitive ? text : with_case(text, Casing::kLower, turkic);
-  };
-  std::unordered_set<std::string> dropped;
-  if (attrs.stopwords) {
-    for (const std::string& word : *attrs.stopwords)
-      dropped.insert(compared(word));
-  }
-  std::vector<std::string> kept;
+  const KeptMemory<StopWords> stop_words(call);
+  std::pmr::vector<const std::string*> kept(scratch());
+  kept.reserve(static_cast<size_t>(input.count()));
   for (const std::string& element : input.values<std::string>()) {
-    if (!dropped.empty() && dropped.contains(compared(element))) continue;
-    const std::string& action = attrs.case_change_action;
-    kept.push_back(
-        action == "NONE"
-            ? element
-            : with_case(element, action == "LOWER" ? Casing::kLower : Casing::kUpper, turkic));
+    if (!stop_words->has(element, attrs, turkic)) kept.push_back(&element);
     if (kept.size() % 1024 == 0) check_interrupted();
   }
-  if (kept.empty()) kept.emplace_back();  // so the specification: never no element
-  const auto count = static_cast<int64_t>(kept.size());
-  return {Tensor::of(kept, input.rank() == 2 ? Shape{1, count} : Shape{count})};
+  static const std::string kEmpty;
+  if (kept.empty()) kept.push_back(&kEmpty);  // so the specification: never no element
+  DimValues shape{static_cast<int64_t>(kept.size())};
+  if (input.rank() == 2) shape = {1, shape[0]};
+  auto* out = call.tensor(0, DType::kString, shape).mutable_values<std::string>().data();
+  const std::string& action = attrs.case_change_action;
+  for (const std::string* element : kept) {
+    if (action == "NONE")
+      *out++ = *element;
+    else
+      set_case(*out++, *element, action == "LOWER" ? Casing::kLower : Casing::kUpper, turkic);
+  }
 }
 
 // ---- RegexFullMatch
@@ -209,14 +240,14 @@ const OpDef kOps[] = {
      .types = {{"T1", DType::kString}, {"T2", DType::kString}, {"T3", DType::kInt64}},
      .attrs = attr_schema<StringSplitAttrs>(),
      .infer = infer_string_split,
-     .evaluate = run_string_split,
+     .evaluate = evaluate_with<run_string_split>,
      .samples = split_samples},
     {.name = "StringNormalizer",
      .since = 10,
      .signature = "(X: string) -> (Y: string)",
      .attrs = attr_schema<StringNormalizerAttrs>(),
      .infer = infer_string_normalizer,
-     .evaluate = run_string_normalizer,
+     .evaluate = evaluate_with<run_string_normalizer>,
      .samples = normalizer_samples},
     {.name = "RegexFullMatch",
      .since = 20,

@@ -6,29 +6,46 @@
 namespace sardonyx::ops {
 namespace {
 
-using Pieces = std::vector<std::string_view>;
 using Strings = std::vector<std::string>;
 
+Pieces space_split(std::string_view text, int64_t most_splits) {
+  Pieces pieces;
+  split_at_spaces(text, most_splits, pieces);
+  return pieces;
+}
+
+Pieces separator_split(std::string_view text, std::string_view separator, int64_t most_splits) {
+  Pieces pieces;
+  split_at_separator(text, separator, most_splits, pieces);
+  return pieces;
+}
+
+std::string cased(std::string_view text, Casing casing, bool turkic) {
+  std::string result = "left over";
+  set_case(result, text, casing, turkic);
+  return result;
+}
+
 TEST(SplitTest, Spaces) {
-  EXPECT_EQ(split_at_spaces("  a b\t\xe2\x80\x83 c ", -1), (Pieces{"a", "b", "c"}));
-  EXPECT_EQ(split_at_spaces("  a b  c ", 1), (Pieces{"a", "b  c "}));
-  EXPECT_EQ(split_at_spaces("  a ", 0), (Pieces{"a "}));
-  EXPECT_EQ(split_at_spaces(" \n", -1), Pieces{});
-  EXPECT_THROW(split_at_spaces("a \xff", -1), Error);
+  EXPECT_EQ(space_split("  a b\t\xe2\x80\x83 c ", -1), (Pieces{"a", "b", "c"}));
+  EXPECT_EQ(space_split("  a b  c ", 1), (Pieces{"a", "b  c "}));
+  EXPECT_EQ(space_split("  a ", 0), (Pieces{"a "}));
+  EXPECT_EQ(space_split(" \n", -1), Pieces{});
+  EXPECT_THROW(space_split("a \xff", -1), Error);
 }
 
 TEST(SplitTest, Separators) {
-  EXPECT_EQ(split_at_separator("a,b,,c", ",", -1), (Pieces{"a", "b", "", "c"}));
-  EXPECT_EQ(split_at_separator("a,b,,c", ",", 1), (Pieces{"a", "b,,c"}));
-  EXPECT_EQ(split_at_separator("", ",", -1), (Pieces{""}));
-  EXPECT_EQ(split_at_separator("a--b", "--", 5), (Pieces{"a", "b"}));
+  EXPECT_EQ(separator_split("a,b,,c", ",", -1), (Pieces{"a", "b", "", "c"}));
+  EXPECT_EQ(separator_split("a,b,,c", ",", 1), (Pieces{"a", "b,,c"}));
+  EXPECT_EQ(separator_split("", ",", -1), (Pieces{""}));
+  EXPECT_EQ(separator_split("a--b", "--", 5), (Pieces{"a", "b"}));
 }
 
 TEST(CaseTest, BeyondAsciiAndTurkic) {
-  EXPECT_EQ(with_case("ÄÉΣx1", Casing::kLower, false), "äéσx1");
-  EXPECT_EQ(with_case("äβ", Casing::kUpper, false), "ÄΒ");
-  EXPECT_EQ(with_case("Ii", Casing::kLower, true), "ıi");
-  EXPECT_EQ(with_case("Ii", Casing::kUpper, true), "Iİ");
+  EXPECT_EQ(cased("ÄÉΣx1", Casing::kLower, false), "äéσx1");
+  EXPECT_EQ(cased("äβ", Casing::kUpper, false), "ÄΒ");
+  EXPECT_EQ(cased("Ii", Casing::kLower, true), "ıi");
+  EXPECT_EQ(cased("Ii", Casing::kUpper, true), "Iİ");
 }
 
 Strings normalized(const Strings& words, const AttrMap& attrs, Shape shape) {

@@ -4,15 +4,16 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "ir/dispatch.h"
 #include "ir/ops/infer.h"
+#include "ir/ops/made_once.h"
 #include "ir/ops/scores.h"
 #include "ir/ops/tables.h"
 #include "ir/ops/tree_ensemble.h"
 #include "ir/run_control.h"
+#include "ir/scratch.h"
 
 namespace sardonyx::ops {
 namespace {
@@ -235,35 +236,30 @@ TreeEnsembleModel<float> checked(InferContext& c) {
   return model;
 }
 
-// The ensemble of a node, checked for `features`: building it takes far longer than a walk through
-// it, so the last few are kept. An entry holds its attributes, so their address names them.
+// The ensemble of a node, checked for `features`.
 template <typename NodeAttrs, typename T>
 std::shared_ptr<const TreeEnsembleModel<T>> ensemble_of(const Attrs& attrs, int64_t features) {
-  struct Entry {
-    Attrs attrs;
-    int64_t features;
-    std::shared_ptr<const TreeEnsembleModel<T>> model;
-  };
-  constexpr size_t kKept = 8;
-  static std::mutex mutex;
-  static std::vector<Entry> kept;  // the one used last comes first
-  const auto* wanted = &attrs.as<NodeAttrs>();
-  {
-    const std::lock_guard lock(mutex);
-    const auto at = std::ranges::find_if(kept, [&](const Entry& entry) {
-      return &entry.attrs.template as<NodeAttrs>() == wanted && entry.features == features;
-    });
-    if (at != kept.end()) {
-      std::rotate(kept.begin(), at, at + 1);
-      return kept.front().model;
-    }
+  return made_once<TreeEnsembleModel<T>, NodeAttrs>(attrs, features, [&](const NodeAttrs& given) {
+    TreeEnsembleModel<T> model = build<T>(given);
+    model.check(features);
+    return model;
+  });
+}
+
+// What is added to the scores.
+template <typename T>
+std::pmr::vector<T> base_values(const NodeAttrs& attrs) {
+  std::pmr::vector<T> values(scratch());
+  if (!attrs.base_values_as_tensor) {
+    values.assign(attrs.base_values.begin(), attrs.base_values.end());
+    return values;
   }
-  auto model = std::make_shared<const TreeEnsembleModel<T>>(build<T>(*wanted));
-  model->check(features);
-  const std::lock_guard lock(mutex);
-  kept.insert(kept.begin(), {attrs, features, model});
-  if (kept.size() > kKept) kept.pop_back();
-  return model;
+  const Tensor& tensor = *attrs.base_values_as_tensor;
+  detail::dispatch_among<float, double>(tensor.dtype(), [&]<typename From>() {
+    for (const From value : tensor.values<From>())
+      values.push_back(static_cast<T>(value));
+  });
+  return values;
 }
 
 // Calls row(model, features of the row, number of the row) for each row of X.
@@ -272,7 +268,7 @@ void for_each_row(const KernelCall& call, Row row) {
   const auto [rows, features] = feature_table(call.inputs[0].shape);
   const auto held = ensemble_of<NodeAttrs, T>(call.raw_attrs, features);
   const TreeEnsembleModel<T>& model = *held;
-  const std::vector<T> x = read_features<T>(call.inputs[0]);
+  const std::pmr::vector<T> x = read_features<T>(call.inputs[0]);
   for (int64_t i = 0; i < rows; ++i) {
     if (i % 1024 == 0) check_interrupted();
     row(model, x.data() + i * features, i);
@@ -302,9 +298,9 @@ void store(const TensorView& view, int64_t at, std::span<const T> values) {
 
 template <typename Attrs, typename T>
 void regress(const KernelCall& call, Aggregate aggregate, PostTransform transform,
-             const std::vector<T>& base) {
-  std::vector<TargetScore<T>> scores;
-  std::vector<T> out;
+             std::span<const T> base) {
+  std::pmr::vector<TargetScore<T>> scores(scratch());
+  std::pmr::vector<T> out(scratch());
   for_each_row<Attrs, T>(call, [&](const TreeEnsembleModel<T>& model, const T* row, int64_t i) {
     scores.resize(static_cast<size_t>(model.targets));
     out.resize(scores.size());
@@ -358,9 +354,8 @@ void infer_regressor(InferContext& c) {
 template <typename T>
 void regressor_as(const KernelCall& call) {
   const auto& attrs = call.attrs<RegressorAttrs>();
-  regress<RegressorAttrs, T>(
-      call, aggregate_named(attrs.aggregate_function), post_transform_named(attrs.post_transform),
-      either<T>("base_values", attrs.base_values, attrs.base_values_as_tensor));
+  regress<RegressorAttrs, T>(call, aggregate_named(attrs.aggregate_function),
+                             post_transform_named(attrs.post_transform), base_values<T>(attrs));
 }
 
 void regressor(const KernelCall& call) {
@@ -462,10 +457,9 @@ void classifier_as(const KernelCall& call) {
   const auto& attrs = call.attrs<ClassifierAttrs>();
   const ClassLabels labels = labels_of(attrs);
   const PostTransform transform = post_transform_named(attrs.post_transform);
-  const std::vector<T> base =
-      either<T>("base_values", attrs.base_values, attrs.base_values_as_tensor);
-  std::vector<TargetScore<T>> votes(labels.size());
-  std::vector<T> out(labels.size());
+  const std::pmr::vector<T> base = base_values<T>(attrs);
+  std::pmr::vector<TargetScore<T>> votes(labels.size(), scratch());
+  std::pmr::vector<T> out(labels.size(), scratch());
   for_each_row<ClassifierAttrs, T>(
       call, [&](const TreeEnsembleModel<T>& model, const T* row, int64_t i) {
         model.score(row, Aggregate::kSum, votes);

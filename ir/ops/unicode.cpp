@@ -37,9 +37,9 @@ bool is_space(int32_t code_point) {
   }
 }
 
-std::string with_case(std::string_view text, Casing casing, bool turkic) {
+void set_case(std::string& result, std::string_view text, Casing casing, bool turkic) {
   constexpr int32_t kDotlessLower = 0x131, kDottedUpper = 0x130;
-  std::string result;
+  result.clear();
   result.reserve(text.size());
   while (!text.empty()) {
     const int32_t given = take_code_point(text);
@@ -48,21 +48,18 @@ std::string with_case(std::string_view text, Casing casing, bool turkic) {
     if (turkic && casing == Casing::kUpper && given == 'i') mapped = kDottedUpper;
     append_code_point(result, mapped);
   }
-  return result;
 }
 
-std::vector<std::string_view> split_at_separator(std::string_view text, std::string_view separator,
-                                                 int64_t most_splits) {
+void split_at_separator(std::string_view text, std::string_view separator, int64_t most_splits,
+                        Pieces& pieces) {
   SARDONYX_CHECK(!separator.empty());
-  std::vector<std::string_view> pieces;
-  while (most_splits < 0 || static_cast<int64_t>(pieces.size()) < most_splits) {
+  for (int64_t splits = 0; most_splits < 0 || splits < most_splits; ++splits) {
     const size_t at = text.find(separator);
     if (at == std::string_view::npos) break;
     pieces.push_back(text.substr(0, at));
     text.remove_prefix(at + separator.size());
   }
   pieces.push_back(text);
-  return pieces;
 }
 
 namespace {
@@ -78,10 +75,10 @@ std::string_view without_leading_spaces(std::string_view text) {
 
 }  // namespace
 
-std::vector<std::string_view> split_at_spaces(std::string_view text, int64_t most_splits) {
-  std::vector<std::string_view> pieces;
+void split_at_spaces(std::string_view text, int64_t most_splits, Pieces& pieces) {
+  const size_t before = pieces.size();
   for (text = without_leading_spaces(text); !text.empty(); text = without_leading_spaces(text)) {
-    if (most_splits >= 0 && static_cast<int64_t>(pieces.size()) >= most_splits) {
+    if (most_splits >= 0 && static_cast<int64_t>(pieces.size() - before) >= most_splits) {
       pieces.push_back(text);
       break;
     }
@@ -94,7 +91,6 @@ std::vector<std::string_view> split_at_spaces(std::string_view text, int64_t mos
     pieces.push_back(text.substr(0, text.size() - rest.size()));
     text = rest;
   }
-  return pieces;
 }
 
 }  // namespace sardonyx::ops

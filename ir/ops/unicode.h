@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory_resource>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,15 +19,16 @@ bool is_space(int32_t code_point);
 
 enum class Casing { kLower, kUpper };
 // Each code point mapped by itself (Unicode's simple mappings). `turkic`: i and dotless i are two
-// letters with a case pair each.
-std::string with_case(std::string_view text, Casing casing, bool turkic);
+// letters with a case pair each. Writes `result`, which must not be `text`.
+void set_case(std::string& result, std::string_view text, Casing casing, bool turkic);
 
+using Pieces = std::pmr::vector<std::string_view>;
 // The pieces between occurrences of `separator`, at most `most_splits` + 1 of them (negative: no
-// limit).
-std::vector<std::string_view> split_at_separator(std::string_view text, std::string_view separator,
-                                                 int64_t most_splits);
+// limit), are added to `pieces`.
+void split_at_separator(std::string_view text, std::string_view separator, int64_t most_splits,
+                        Pieces& pieces);
 // The pieces between runs of white space, which never are empty; the rest after the last split
 // keeps its trailing white space.
-std::vector<std::string_view> split_at_spaces(std::string_view text, int64_t most_splits);
+void split_at_spaces(std::string_view text, int64_t most_splits, Pieces& pieces);
 
 }  // namespace sardonyx::ops

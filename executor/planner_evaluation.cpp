@@ -1,0 +1,83 @@
+// Planning of nodes that no kernel runs: the op is evaluated on whole values, or its body is a
+// program.
+#include "executor/planner.h"
+
+namespace sardonyx {
+
+using State = Segment::Known::State;
+
+std::unique_ptr<Program> Planner::body_program(const Node& node) const {
+  auto graph = std::make_shared<Graph>();
+  GraphEmitter emitter(*graph);
+  emitter.set_origin(node);
+  Vals inputs;
+  for (size_t slot = 0; slot < node.formal_inputs(); ++slot) {
+    if (!node.inputs[slot]) {
+      inputs.emplace_back();
+      continue;
+    }
+    const Segment::Known& entry = known(input(slot));
+    Value* made = graph->add_input("", entry.type);
+    made->constant = entry.constant;
+    inputs.push_back(GraphEmitter::wrap(made));
+  }
+  for (const Val& result :
+       node.op->body(emitter, {*node.op, node.attrs, inputs, node.outputs.size()})) {
+    if (result) graph->add_output(GraphEmitter::unwrap(result));
+  }
+  return std::make_unique<Program>(std::move(graph), environment_, environment_.max_inner_plans());
+}
+
+void Planner::plan_evaluation(const Node& node, const std::vector<InferOutput>& inferred) {
+  Step step;
+  step.node = &node;
+  step.implementation = node.op->body ? "body" : "evaluate";
+  bring_back_constants();
+  for (const ValueId input : program_.nodes_[node_index_].inputs) {
+    step.inputs.push_back(input);
+    if (input == kNoValue) continue;
+    need_whole(input);
+    if (weight_uses_ && known(input).constant) environment_.originals.keep(*known(input).constant);
+  }
+  const size_t own_index = segment_->steps.size();  // behind reorders of the inputs
+  if (node.op->body && !node.op->evaluate && !node.op->reference) step.body = body_program(node);
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    const ValueId value = output(i);
+    const Type& type = inferred[i].type;
+    step.outputs.push_back(value);
+    step.promised.emplace_back();
+    if (value == kNoValue) continue;
+    if (!type.is_tensor() && !type.is_none()) {
+      set_typed(value, type);
+      learned_->own.back().is_datum = true;
+    } else if (is_concrete(type)) {
+      set_typed(value, type);
+      step.promised.back() = {type.dtype, *type.known_shape()};
+      Root root;
+      root.kind = Root::Kind::kStepOutput;
+      root.owner = value;
+      root.owner_step = own_index;
+      root.bytes = plain_bytes(value);
+      representations_[value] = {{nullptr, {new_root(std::move(root)), 0}}};
+    } else {
+      learn(value).state = State::kDynamic;
+    }
+  }
+  scratch_bytes_.push_back(0);
+  segment_->steps.push_back(std::move(step));
+}
+
+// Where each evaluated step finds what is its own in a frame.
+void Planner::number_slots() {
+  segment_->all_aliases = segment_->aliases.size();
+  for (Step& step : segment_->steps) {
+    if (step.kernel) continue;
+    step.first_result = static_cast<uint32_t>(segment_->results);
+    step.first_alias = static_cast<uint32_t>(segment_->all_aliases);
+    step.memory = static_cast<uint32_t>(segment_->memories++);
+    segment_->results += step.outputs.size();
+    segment_->all_aliases += step.aliases.size();
+  }
+}
+
+}  // namespace sardonyx
