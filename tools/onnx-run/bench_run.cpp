@@ -12,6 +12,7 @@
 #include <sstream>
 #include <thread>
 
+#include "ir/memory_blocks.h"
 #include "onnx_io/load.h"
 #include "providers/cpu/thread_scope.h"
 #include "tools/onnx-run/exit_codes.h"
@@ -210,6 +211,7 @@ NamedData inputs_for(const BenchOptions& options) {
         loading([&] { return make_reference_runner(load_model(options.model)); });
     feeds = gather_inputs(options.inputs, *runner);
   }
+  release_kept_blocks();
   malloc_trim(0);
   return feeds;
 }
