@@ -1,6 +1,7 @@
 #include "executor/originals.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace sardonyx {
 
@@ -30,47 +31,47 @@ void Originals::allow_release() {
   is_allowed_ = true;
 }
 
-void Originals::restore() {
+void Originals::restore(const Graph& graph) {
+  std::unordered_map<const Buffer*, const Tensor*> constants;
+  add_constants(graph, constants);
   const std::lock_guard lock(mutex_);
   is_allowed_ = false;
-  reload(released_);
-}
-
-void Originals::restore_all() {
-  const std::lock_guard lock(mutex_);
-  is_allowed_ = false;
-  reload(released_);
-  reload(replaced_);
-}
-
-void Originals::reload(Buffers& buffers) {
-  for (; !buffers.empty(); buffers.pop_back())
-    buffers.back()->reload();
-}
-
-// The caller is in `planning`, which holds the lock.
-void Originals::release(std::shared_ptr<ReloadableBuffer> weights) {
-  if (!weights->is_there()) return;
-  weights->release();
-  released_.push_back(std::move(weights));
-}
-
-void Originals::bring_back(const Tensor& weights) {
-  if (const auto buffer = std::dynamic_pointer_cast<ReloadableBuffer>(weights.buffer()))
-    buffer->reload();
+  for (const auto& [buffer, tensor] : constants)
+    bring(*tensor);
 }
 
 void Originals::release_replaced(const Graph& before, const Graph& after) {
   std::unordered_map<const Buffer*, const Tensor*> old, used;
   add_constants(before, old);
   add_constants(after, used);
-  const std::lock_guard lock(mutex_);
   for (const auto& [buffer, tensor] : old) {
     if (used.contains(buffer)) continue;
-    if (auto weights = std::dynamic_pointer_cast<ReloadableBuffer>(tensor->buffer())) {
+    if (auto weights = std::dynamic_pointer_cast<ReloadableBuffer>(tensor->buffer()))
       weights->release();
-      replaced_.push_back(std::move(weights));
+  }
+}
+
+bool packs_weights(const OpDef& op) {
+  static constexpr std::string_view kOps[] = {
+      "Conv", "ConvTranspose", "Gemm", "MatMul", "FusedConv", "FusedConvTranspose", "FusedMatMul"};
+  const bool is_fused = op.domain == "sardonyx";
+  return (op.domain.empty() || is_fused) && std::ranges::find(kOps, op.name) != std::end(kOps);
+}
+
+void bring_all_but_weights(const Graph& graph) {
+  const auto use = [](const Value* value) {
+    if (value && value->constant) bring(*value->constant);
+    if (value && value->default_value) bring(*value->default_value);
+  };
+  std::ranges::for_each(graph.inputs(), use);
+  std::ranges::for_each(graph.outputs(), use);
+  for (const auto& node : graph.nodes()) {
+    for (size_t slot = 0; slot < node->inputs.size(); ++slot) {
+      const bool is_weights = slot == 1 && packs_weights(*node->op);
+      if (!is_weights) use(node->inputs[slot]);
     }
+    for (const GraphPtr& inner : subgraphs_of(*node))
+      bring_all_but_weights(*inner);
   }
 }
 

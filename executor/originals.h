@@ -17,11 +17,11 @@ namespace sardonyx {
 
 class Originals {
  public:
-  // From now on, until `restore`, plans may let weights go. Only where nobody but plans looks at
-  // the graph's constants.
+  // From now on, until `restore`, plans may let weights go, and they need not be there. Only where
+  // nobody but plans looks at the graph's constants.
   void allow_release();
-  // Brings back what plans have let go, for good. Throws where it can't be read any more.
-  void restore();
+  // Brings all constants of `graph` to memory, for good. Throws where they can't be read any more.
+  void restore(const Graph& graph);
   // Calls `plan` with whether it may let go what it has packed: then it must not look at the
   // elements of constants without `bring_back`.
   template <typename Plan>
@@ -32,27 +32,26 @@ class Originals {
     }
     return plan(false);
   }
-  // During such a plan. Weights that were brought back may go again.
-  void release(std::shared_ptr<ReloadableBuffer> weights);
-  static void bring_back(const Tensor& weights);
   // A plan reads these as they lie: they stay for good.
   void keep(const Tensor& weights) { kept_.insert(weights.buffer().get()); }
   bool is_kept(const Tensor& weights) const { return kept_.contains(weights.buffer().get()); }
 
   // Lets the weights of `before` go that `after`, which passes made of it, does not use.
-  void release_replaced(const Graph& before, const Graph& after);
-  // Brings those back as well.
-  void restore_all();
+  static void release_replaced(const Graph& before, const Graph& after);
 
  private:
-  using Buffers = std::vector<std::shared_ptr<ReloadableBuffer>>;
-  static void reload(Buffers& buffers);
-
   std::mutex mutex_;
   bool is_allowed_ = false;
-  Buffers released_, replaced_;
   std::unordered_set<const Buffer*> kept_;
 };
+
+// Kernels of these look at their constant weights (input 1) through the PackCache alone, or where
+// the run finds them; others may look at any constant when they are prepared.
+bool packs_weights(const OpDef& op);
+
+// Brings the constants of `graph` to memory that anything else than the weights of such an op uses.
+// Passes may look at these; those that look at weights bring them first.
+void bring_all_but_weights(const Graph& graph);
 
 // When the nodes of a graph read their weights last.
 class WeightUses {

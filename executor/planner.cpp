@@ -14,15 +14,6 @@ using State = Segment::Known::State;
 // Outputs that can be computed while planning are, up to this size: shape arithmetic, not data.
 constexpr int64_t kLargestPlanned = 64 << 10;
 
-// Kernels of these look at constant weights through the PackCache alone, or where the run finds
-// them; others may look at any constant when they are prepared.
-bool packs_weights(const OpDef& op) {
-  static constexpr std::string_view kOps[] = {
-      "Conv", "ConvTranspose", "Gemm", "MatMul", "FusedConv", "FusedConvTranspose", "FusedMatMul"};
-  const bool is_fused = op.domain == "sardonyx";
-  return (op.domain.empty() || is_fused) && std::ranges::find(kOps, op.name) != std::end(kOps);
-}
-
 // Of a mask of inputs, which has no bits for those beyond the first 32.
 bool has_bit(uint32_t mask, size_t slot) {
   return slot < 32 && (mask >> slot & 1u);
@@ -255,7 +246,7 @@ bool Planner::plan_kernel(const Node& node, const std::vector<InferOutput>& infe
 void Planner::bring_back_constants() {
   if (!weight_uses_) return;
   for (const ValueId input : program_.nodes_[node_index_].inputs) {
-    if (input != kNoValue && known(input).constant) Originals::bring_back(*known(input).constant);
+    if (input != kNoValue && known(input).constant) bring(*known(input).constant);
   }
 }
 
@@ -266,8 +257,7 @@ void Planner::release_packed(uint32_t unread_inputs) {
     if (!has_bit(unread_inputs, slot) || input(slot) == kNoValue) continue;
     const Tensor* weights = known(input(slot)).constant.get();
     if (!weights || environment_.originals.is_kept(*weights)) continue;
-    if (auto buffer = weight_uses_->unused_after(*weights, node_index_))
-      environment_.originals.release(std::move(buffer));
+    if (const auto buffer = weight_uses_->unused_after(*weights, node_index_)) buffer->release();
   }
 }
 
@@ -415,7 +405,7 @@ Planner::Place Planner::place_for(ValueId value, const LayoutPtr& layout) {
     root.kind = entry.constant ? Root::Kind::kConstant : Root::Kind::kEntry;
     if (entry.constant) root.constant = *entry.constant;
     if (entry.constant && weight_uses_) {
-      Originals::bring_back(*entry.constant);
+      bring(*entry.constant);
       environment_.originals.keep(*entry.constant);
     }
     root.bytes = plain_bytes(value);

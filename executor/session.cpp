@@ -8,6 +8,7 @@
 #include "executor/threads.h"
 #include "ir/out_of_memory.h"
 #include "ir/run_control.h"
+#include "onnx_io/late_load.h"
 #include "providers/cpu/thread_scope.h"
 #include "providers/providers.h"
 
@@ -154,6 +155,7 @@ struct Session::Impl {
       outputs.push_back({output->name, output->type});
     symbols = repeated_symbols(inputs);
     const Clock::time_point begin = Clock::now();
+    if (owns_weights) bring_all_but_weights(*model.graph);
     const std::vector<PassEffect> effects =
         prepare_graph(*model.graph, options, environment.providers);
     for (const PassEffect& effect : effects) {
@@ -164,8 +166,11 @@ struct Session::Impl {
                           " nodes in ", milliseconds_since(begin), " ms");
     program = std::make_unique<Program>(model.graph, environment, environment.max_plans);
     if (!owns_weights) return;
-    environment.originals.release_replaced(*original, *model.graph);
-    if (!has_inner_graphs()) environment.originals.allow_release();
+    Originals::release_replaced(*original, *model.graph);
+    if (has_inner_graphs())
+      environment.originals.restore(*model.graph);
+    else
+      environment.originals.allow_release();
   }
 
   // Inner graphs see the constants of this one.
@@ -229,7 +234,7 @@ struct Session::Impl {
     if (const auto at = fetchers.find(key); at != fetchers.end()) return *at->second;
     const RunControl control = load_control();
     const ControlScope scope(control);
-    environment.originals.restore_all();
+    environment.originals.restore(*original);
     auto graph = clone(*original);
     for (const std::string& name : names) {
       Value* value = graph->find_value(name);
@@ -247,7 +252,7 @@ struct Session::Impl {
 Session::Session(const std::filesystem::path& path, SessionOptions options)
     : impl_(Impl::made(std::move(options))) {
   impl_->owns_weights = true;
-  impl_->load([&] { return load_model(path, impl_->options.load); });
+  impl_->load([&] { return load_model_late(path, impl_->options.load); });
 }
 
 Session::Session(std::span<const std::byte> bytes, SessionOptions options)
@@ -275,7 +280,7 @@ std::span<const ValueInfo> Session::outputs() const {
 const Model& Session::model() const {
   const RunControl control = impl_->load_control();
   const ControlScope scope(control);
-  impl_->environment.originals.restore();
+  impl_->environment.originals.restore(*impl_->model.graph);
   return impl_->model;
 }
 

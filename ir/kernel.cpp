@@ -70,7 +70,7 @@ std::shared_ptr<const Buffer> PackCache::get(const Tensor& weight, const std::st
     const auto at = entries_.find(key);
     if (at != entries_.end()) return at->second.packed;
   }
-  const ElementsThere there(weight);
+  const PassingLook look(weight);
   Entry entry{weight.buffer(), make()};
   const std::lock_guard lock(mutex_);
   return entries_.emplace(key, std::move(entry)).first->second.packed;

@@ -2,11 +2,6 @@
 
 namespace sardonyx {
 
-ReloadableBuffer::ReloadableBuffer(size_t bytes, Read read)
-    : Buffer(nullptr, bytes), read_(std::move(read)) {
-  reload();
-}
-
 void ReloadableBuffer::release() {
   data_ = nullptr;
   memory_.reset();
@@ -20,14 +15,28 @@ void ReloadableBuffer::reload() {
   data_ = memory_->data();
 }
 
-ElementsThere::ElementsThere(const Tensor& tensor) {
-  auto buffer = std::dynamic_pointer_cast<ReloadableBuffer>(tensor.buffer());
-  if (!buffer || buffer->is_there()) return;
-  buffer->reload();
-  was_away_ = std::move(buffer);
+const std::byte* ReloadableBuffer::peek() {
+  reload();
+  return data_;
 }
 
-ElementsThere::~ElementsThere() {
+void bring(const Tensor& tensor) {
+  if (auto* buffer = dynamic_cast<ReloadableBuffer*>(tensor.buffer().get())) buffer->reload();
+}
+
+const std::byte* peek(const Tensor& tensor) {
+  auto* buffer = dynamic_cast<ReloadableBuffer*>(tensor.buffer().get());
+  if (!buffer) return static_cast<const std::byte*>(tensor.raw());
+  const auto offset = static_cast<const std::byte*>(tensor.raw()) - buffer->data();
+  return buffer->peek() + offset;
+}
+
+PassingLook::PassingLook(const Tensor& tensor) {
+  auto buffer = std::dynamic_pointer_cast<ReloadableBuffer>(tensor.buffer());
+  if (buffer && !buffer->is_there()) was_away_ = std::move(buffer);
+}
+
+PassingLook::~PassingLook() {
   if (was_away_) was_away_->release();
 }
 

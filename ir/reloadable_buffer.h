@@ -1,5 +1,5 @@
 // Elements that can be read again from where they came, so that their memory may be given up for a
-// while.
+// while, or need not be taken before somebody wants to look at them.
 #pragma once
 
 #include <functional>
@@ -14,28 +14,37 @@ class ReloadableBuffer : public Buffer {
   // Writes all bytes; may throw, then nothing is there.
   using Read = std::function<void(std::byte* to)>;
 
-  // Reads at once, into memory that is counted by the current MemoryBudget.
-  ReloadableBuffer(size_t bytes, Read read);
+  // The elements are not there before the first `reload`.
+  ReloadableBuffer(size_t bytes, Read read) : Buffer(nullptr, bytes), read_(std::move(read)) {}
 
   // Gives the memory back. Nobody may look at the elements until they are there again: tensors on
   // this buffer then begin at another address.
-  void release();
-  // Reads the elements again where they are not there.
+  virtual void release();
+  // Reads the elements where they are not there, into memory that is counted by the current
+  // MemoryBudget.
   void reload();
   bool is_there() const { return memory_ != nullptr; }
+  // The elements for a look in passing, until the next `release`: where they are not there they may
+  // lie at an address that does not suit their type. Throws as `reload` does.
+  virtual const std::byte* peek();
 
  private:
   Read read_;
   std::shared_ptr<Buffer> memory_;
 };
 
-// While it lives, the elements of `tensor` are there; then they go again if they were away before.
-class ElementsThere {
+// Sees to it that the elements of any tensor are there.
+void bring(const Tensor& tensor);
+// Its elements, perhaps at an address that does not suit their type.
+const std::byte* peek(const Tensor& tensor);
+
+// What is brought or peeked at of `tensor` while it lives goes again if it was away before.
+class PassingLook {
  public:
-  explicit ElementsThere(const Tensor& tensor);
-  ~ElementsThere();
-  ElementsThere(const ElementsThere&) = delete;
-  ElementsThere& operator=(const ElementsThere&) = delete;
+  explicit PassingLook(const Tensor& tensor);
+  ~PassingLook();
+  PassingLook(const PassingLook&) = delete;
+  PassingLook& operator=(const PassingLook&) = delete;
 
  private:
   std::shared_ptr<ReloadableBuffer> was_away_;

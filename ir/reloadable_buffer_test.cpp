@@ -14,8 +14,11 @@ TEST(ReloadableBuffer, reads_its_elements_as_often_as_they_are_wanted_again) {
     std::memcpy(to, values, sizeof values);
   });
   const Tensor tensor(DType::kFloat, {2}, buffer);
-  EXPECT_EQ(tensor.values<float>()[1], 1);
+  EXPECT_FALSE(buffer->is_there());
   buffer->reload();
+  EXPECT_EQ(tensor.values<float>()[1], 1);
+  bring(tensor);
+  EXPECT_EQ(peek(tensor), tensor.raw());
   EXPECT_EQ(reads, 1);
   buffer->release();
   EXPECT_FALSE(buffer->is_there());
@@ -24,28 +27,36 @@ TEST(ReloadableBuffer, reads_its_elements_as_often_as_they_are_wanted_again) {
   EXPECT_EQ(tensor.values<float>()[1], 2);
 }
 
-TEST(ElementsThere, lets_go_what_was_away) {
+TEST(PassingLook, lets_go_what_was_away) {
   const auto buffer =
       std::make_shared<ReloadableBuffer>(4, [](std::byte* to) { std::memset(to, 0, 4); });
   const Tensor tensor(DType::kFloat, {1}, buffer);
-  { const ElementsThere there(tensor); }
-  EXPECT_TRUE(buffer->is_there());
-  buffer->release();
   {
-    const ElementsThere there(tensor);
-    EXPECT_EQ(tensor.values<float>()[0], 0);
+    const PassingLook look(tensor);
+    EXPECT_EQ(*peek(tensor), std::byte{0});
   }
   EXPECT_FALSE(buffer->is_there());
-  const ElementsThere of_others(Tensor::scalar(1.f));
+  bring(tensor);
+  {
+    const PassingLook look(tensor);
+    EXPECT_EQ(tensor.values<float>()[0], 0);
+  }
+  EXPECT_TRUE(buffer->is_there());
+}
+
+TEST(PassingLook, leaves_other_tensors_alone) {
+  const Tensor tensor = Tensor::scalar(1.f);
+  {
+    const PassingLook look(tensor);
+    EXPECT_EQ(peek(tensor), tensor.raw());
+  }
+  bring(tensor);
+  EXPECT_EQ(tensor.values<float>()[0], 1);
 }
 
 TEST(ReloadableBuffer, that_can_not_be_read_stays_away) {
-  bool is_gone = false;
-  const auto buffer = std::make_shared<ReloadableBuffer>(4, [&](std::byte*) {
-    if (is_gone) fail(ErrorCode::kInvalidArgument, "gone");
-  });
-  buffer->release();
-  is_gone = true;
+  const auto buffer = std::make_shared<ReloadableBuffer>(
+      4, [](std::byte*) { fail(ErrorCode::kInvalidArgument, "gone"); });
   EXPECT_THROW(buffer->reload(), Error);
   EXPECT_FALSE(buffer->is_there());
   EXPECT_EQ(buffer->data(), nullptr);

@@ -181,6 +181,15 @@ std::shared_ptr<Buffer> map_file(const OpenFile& file) {
   return std::make_shared<MappedBuffer>(data, file.size);
 }
 
+void forget_pages(const std::byte* begin, size_t bytes) {
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto address = reinterpret_cast<uintptr_t>(begin);
+  // Pages at the ends hold something else as well.
+  const uintptr_t first = (address + page - 1) / page * page,
+                  last = (address + bytes) / page * page;
+  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+}
+
 void read_exactly(const OpenFile& file, uint64_t offset, void* out, size_t bytes) {
   // Small enough that a cancellation acts soon.
   constexpr size_t kPiece = size_t{16} << 20;

@@ -7,6 +7,7 @@
 #include "onnx_io/import/importer.h"
 #include "onnx_io/import/model_reader.h"
 #include "onnx_io/import/parse.h"
+#include "onnx_io/late_load.h"
 
 namespace sardonyx {
 namespace {
@@ -35,7 +36,7 @@ Model import_bytes(std::span<const std::byte> bytes, const LoadOptions& options,
   return import_model(proto, {}, options, options.allowed_root, problems);
 }
 
-Model import_file(const std::filesystem::path& path, const LoadOptions& options,
+Model import_file(const std::filesystem::path& path, const LoadOptions& options, bool reads_late,
                   std::vector<Problem>* problems) {
   const auto file = std::make_shared<const OpenFile>(open_regular(path));
   if (file->size == 0) fail(ErrorCode::kInvalidModel, file->name, ": the file is empty");
@@ -45,7 +46,7 @@ Model import_file(const std::filesystem::path& path, const LoadOptions& options,
          "; keep large tensors as external data");
   }
   onnx_schema::ModelProto proto;
-  onnx_import::RawData raw_data = onnx_import::read_model(file, options.limits, proto);
+  onnx_import::RawData raw_data = onnx_import::read_model(file, options, reads_late, proto);
   std::filesystem::path folder = path.parent_path();
   if (folder.empty()) folder = ".";
   return import_model(proto, std::move(raw_data), options, folder, problems);
@@ -67,7 +68,11 @@ std::vector<Problem> collected(const Import& import) {
 }  // namespace
 
 Model load_model(const std::filesystem::path& path, const LoadOptions& options) {
-  return reporting_out_of_memory([&] { return import_file(path, options, nullptr); });
+  return reporting_out_of_memory([&] { return import_file(path, options, false, nullptr); });
+}
+
+Model load_model_late(const std::filesystem::path& path, const LoadOptions& options) {
+  return reporting_out_of_memory([&] { return import_file(path, options, true, nullptr); });
 }
 
 Model load_model(std::span<const std::byte> bytes, const LoadOptions& options) {
@@ -75,7 +80,8 @@ Model load_model(std::span<const std::byte> bytes, const LoadOptions& options) {
 }
 
 std::vector<Problem> check_model(const std::filesystem::path& path, const LoadOptions& options) {
-  return collected([&](std::vector<Problem>* problems) { import_file(path, options, problems); });
+  return collected(
+      [&](std::vector<Problem>* problems) { import_file(path, options, false, problems); });
 }
 
 std::vector<Problem> check_model(std::span<const std::byte> bytes, const LoadOptions& options) {

@@ -1,6 +1,7 @@
 #include "executor/passes/conv_channels.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "executor/passes/match.h"
 #include "ir/ops/matmul.h"
@@ -94,24 +95,34 @@ std::optional<ChannelLayer> channel_layer(const Graph& graph, const Node& node, 
 
 namespace {
 
-// Weights with each channel times its factor. Where the weights can be read again, so can these.
+// `from` with each channel times its factor; `from` and `to` may be anywhere.
+void scale_channels(const std::byte* from, size_t count, const ChannelOf& channel_of,
+                    const std::vector<double>& scale, std::byte* to) {
+  const auto run = static_cast<size_t>(channel_of.run_length());
+  for (size_t begin = 0; begin < count; begin += run) {
+    const double factor = scale[static_cast<size_t>(channel_of(static_cast<int64_t>(begin)))];
+    const size_t end = std::min(begin + run, count);
+    for (size_t i = begin; i < end; ++i) {
+      float value;
+      std::memcpy(&value, from + i * sizeof value, sizeof value);
+      value = static_cast<float>(value * factor);
+      std::memcpy(to + i * sizeof value, &value, sizeof value);
+    }
+  }
+}
+
+// Weights with each channel times its factor. Where the weights can be read again, so can these;
+// where they are away, so are these.
 Tensor scaled(const Tensor& weights, const ChannelOf& channel_of,
               const std::vector<double>& scale) {
-  const auto write = [weights, channel_of, scale](std::byte* out) {
-    const ElementsThere there(weights);
-    const auto from = weights.values<float>();
-    auto* to = reinterpret_cast<float*>(out);
-    const auto run = static_cast<size_t>(channel_of.run_length());
-    for (size_t begin = 0; begin < from.size(); begin += run) {
-      const double factor = scale[static_cast<size_t>(channel_of(static_cast<int64_t>(begin)))];
-      const size_t end = std::min(begin + run, from.size());
-      for (size_t i = begin; i < end; ++i)
-        to[i] = static_cast<float>(from[i] * factor);
-    }
+  const auto write = [weights, channel_of, scale](std::byte* to) {
+    const PassingLook look(weights);
+    scale_channels(peek(weights), static_cast<size_t>(weights.count()), channel_of, scale, to);
   };
-  if (std::dynamic_pointer_cast<ReloadableBuffer>(weights.buffer())) {
-    return Tensor(DType::kFloat, weights.shape(),
-                  std::make_shared<ReloadableBuffer>(weights.bytes(), write));
+  if (const auto* source = dynamic_cast<ReloadableBuffer*>(weights.buffer().get())) {
+    auto buffer = std::make_shared<ReloadableBuffer>(weights.bytes(), write);
+    if (source->is_there()) buffer->reload();
+    return Tensor(DType::kFloat, weights.shape(), std::move(buffer));
   }
   Tensor result = Tensor::allocate(DType::kFloat, weights.shape());
   write(static_cast<std::byte*>(result.raw()));

@@ -13,6 +13,7 @@
 #include "executor/passes/fusion.h"
 #include "executor/passes/match.h"
 #include "ir/ops/join.h"
+#include "ir/reloadable_buffer.h"
 
 namespace sardonyx::passes {
 namespace {
@@ -65,6 +66,7 @@ Tensor joined(const std::vector<Node*>& layers, size_t slot) {
   auto to = all.mutable_values<float>().begin();
   for (const Node* layer : layers) {
     const Tensor* part = float_constant(*layer, slot);
+    if (part) bring(*part);
     if (part)
       to = std::ranges::copy(part->values<float>(), to).out;
     else

@@ -13,6 +13,7 @@
 #include "executor/passes/match.h"
 #include "ir/ops/image.h"
 #include "ir/ops/join.h"
+#include "ir/reloadable_buffer.h"
 
 namespace sardonyx::passes {
 namespace {
@@ -129,6 +130,7 @@ Tensor spread_weights(const Tensor& weights, const Phases& phases) {
   for (size_t i = 0; i < spatial; ++i)
     shape[i + 2] *= phases.steps[i];
   Tensor spread = Tensor::allocate(DType::kFloat, shape);
+  bring(weights);
   const auto from = weights.values<float>();
   const auto to = spread.mutable_values<float>();
   std::ranges::fill(to, 0.f);

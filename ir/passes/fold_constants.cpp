@@ -9,6 +9,7 @@
 #include "ir/dims_value.h"
 #include "ir/evaluate.h"
 #include "ir/pass.h"
+#include "ir/reloadable_buffer.h"
 
 namespace sardonyx::passes {
 namespace {
@@ -35,6 +36,7 @@ std::vector<Datum> evaluated(const Node& node) {
   std::vector<Datum> inputs;
   for (const Value* input : node.inputs) {
     inputs.push_back(input ? Datum(*input->constant) : Datum());
+    if (input) bring(*input->constant);
   }
   try {
     return evaluate(*node.op, node.attrs, inputs, node.outputs.size());

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <exception>
-#include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "ir/reloadable_buffer.h"
@@ -15,6 +16,7 @@
 namespace sardonyx::onnx_import {
 
 using onnx_schema::ModelProto;
+using onnx_schema::TensorProto;
 
 namespace {
 
@@ -228,40 +230,127 @@ void read_shared(const OpenFile& file, uint64_t offset, std::byte* to, uint64_t 
   if (failure) std::rethrow_exception(failure);
 }
 
-std::shared_ptr<Buffer> buffer_of(const std::shared_ptr<const OpenFile>& file,
-                                  const Slimmer::Elements& elements) {
+// Elements within a file: copied where they are to stay in memory, mapped for a look in passing.
+class FileElements : public ReloadableBuffer {
+ public:
+  FileElements(std::shared_ptr<const OpenFile> file, std::shared_ptr<const Buffer> mapping,
+               uint64_t offset, uint64_t bytes)
+      : ReloadableBuffer(bytes, [this](std::byte* to) { read(to); }),
+        file_(std::move(file)),
+        version_(Version::of(*file_)),
+        mapping_(std::move(mapping)),
+        offset_(offset) {}
+
+  const std::byte* peek() override {
+    if (!mapping_ || is_there()) return ReloadableBuffer::peek();
+    check_version();
+    return mapping_->data() + offset_;
+  }
+  void release() override {
+    ReloadableBuffer::release();
+    if (mapping_) forget_pages(mapping_->data() + offset_, size());
+  }
+
+ private:
+  void read(std::byte* to) const {
+    check_version();
+    read_shared(*file_, offset_, to, size());
+  }
+  void check_version() const {
+    if (!(Version::of(*file_) == version_))
+      fail(ErrorCode::kInvalidArgument, file_->name, ": was changed since the model was loaded");
+  }
+
+  std::shared_ptr<const OpenFile> file_;
+  Version version_;
+  std::shared_ptr<const Buffer> mapping_;  // of the whole file; may be null
+  uint64_t offset_;
+};
+
+// Null where the file can't be mapped: then it is read instead.
+std::shared_ptr<const Buffer> try_to_map(const OpenFile& file) {
+  try {
+    return map_file(file);
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
+// Names of initializers that nothing looks into while the model is imported: floats that are only
+// ever the weights of a product.
+std::unordered_set<std::string_view> product_weights(const ModelProto& proto) {
+  constexpr std::string_view kProducts[] = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
+  constexpr int64_t kDefaultsFromIr = 4;  // on, initializers that are inputs are their defaults
+  std::unordered_set<std::string_view> weights, others;
+  if (proto.functions_size() > 0 || proto.training_info_size() > 0) return {};
+  for (const auto& node : proto.graph().node()) {
+    for (const auto& attribute : node.attribute()) {
+      if (attribute.has_g() || attribute.graphs_size() > 0) return {};
+    }
+    const bool is_product = node.domain().empty() && std::ranges::count(kProducts, node.op_type());
+    for (int slot = 0; slot < node.input_size(); ++slot)
+      (is_product && slot == 1 ? weights : others).insert(node.input(slot));
+  }
+  for (const auto& output : proto.graph().output())
+    others.insert(output.name());
+  for (const auto& input : proto.graph().input()) {
+    if (proto.ir_version() >= kDefaultsFromIr) others.insert(input.name());
+  }
+  std::erase_if(weights, [&](std::string_view name) { return others.contains(name); });
+  return weights;
+}
+
+bool has_floats(const TensorProto& proto) {
+  switch (proto.data_type()) {
+    case TensorProto::FLOAT:
+    case TensorProto::FLOAT16:
+    case TensorProto::BFLOAT16:
+    case TensorProto::DOUBLE:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void take_elements(const std::shared_ptr<const OpenFile>& file,
+                   const std::vector<Slimmer::Elements>& all, const LoadOptions& options,
+                   bool reads_late, const ModelProto& proto, RawData& raw_data) {
   // Smaller ones are not worth to be given up for a while.
   constexpr uint64_t kWorthReloading = 64 << 10;
-  if (elements.bytes < kWorthReloading) {
-    std::shared_ptr<Buffer> buffer = Buffer::allocate(elements.bytes);
-    read_exactly(*file, elements.offset, buffer->data(), elements.bytes);
-    return buffer;
+  std::unordered_set<std::string_view> late;
+  if (reads_late) late = product_weights(proto);
+  std::shared_ptr<const Buffer> mapping;
+  if (!late.empty() && options.map_external_data) mapping = try_to_map(*file);
+  for (const auto& [initializer, offset, bytes] : all) {
+    if (initializer >= proto.graph().initializer_size()) continue;
+    const TensorProto& tensor = proto.graph().initializer(initializer);
+    std::shared_ptr<Buffer>& buffer = raw_data[&tensor];
+    if (bytes < kWorthReloading) {
+      buffer = Buffer::allocate(bytes);
+      read_exactly(*file, offset, buffer->data(), bytes);
+      continue;
+    }
+    const bool is_late = late.contains(tensor.name()) && has_floats(tensor);
+    const auto elements = std::make_shared<FileElements>(file, mapping, offset, bytes);
+    if (!is_late) elements->reload();
+    buffer = elements;
   }
-  const auto read = [file, elements, version = Version::of(*file)](std::byte* to) {
-    if (!(Version::of(*file) == version))
-      fail(ErrorCode::kInvalidArgument, file->name, ": was changed since the model was loaded");
-    read_shared(*file, elements.offset, to, elements.bytes);
-  };
-  return std::make_shared<ReloadableBuffer>(elements.bytes, read);
 }
 
 }  // namespace
 
-RawData read_model(const std::shared_ptr<const OpenFile>& file, const LoadLimits& limits,
-                   ModelProto& proto) {
+RawData read_model(const std::shared_ptr<const OpenFile>& file, const LoadOptions& options,
+                   bool reads_late, ModelProto& proto) {
   RawData raw_data;
   try {
     Slimmer slimmer(*file);
     const std::string slim = slimmer.model();
-    parse(slim, *file, limits, proto);
-    for (const Slimmer::Elements& elements : slimmer.elements()) {
-      if (elements.initializer < proto.graph().initializer_size())
-        raw_data[&proto.graph().initializer(elements.initializer)] = buffer_of(file, elements);
-    }
+    parse(slim, *file, options.limits, proto);
+    take_elements(file, slimmer.elements(), options, reads_late, proto, raw_data);
   } catch (const Unreadable&) {
     std::string bytes(file->size, '\0');
     read_exactly(*file, 0, bytes.data(), bytes.size());
-    parse(bytes, *file, limits, proto);
+    parse(bytes, *file, options.limits, proto);
   }
   return raw_data;
 }

@@ -7,8 +7,8 @@
 
 #include "ir/tensor.h"
 #include "onnx_io/file_access.h"
+#include "onnx_io/load.h"
 #include "onnx_io/onnx.pb.h"
-#include "onnx_io/tensor_file.h"
 
 namespace sardonyx::onnx_import {
 
@@ -16,8 +16,9 @@ namespace sardonyx::onnx_import {
 using RawData = std::unordered_map<const onnx_schema::TensorProto*, std::shared_ptr<Buffer>>;
 
 // Throws kInvalidModel where the file is no protobuf of ONNX. Fills `proto`, whose address must not
-// change afterwards. Large elements come in ReloadableBuffers, which keep the file open.
-RawData read_model(const std::shared_ptr<const OpenFile>& file, const LoadLimits& limits,
-                   onnx_schema::ModelProto& proto);
+// change afterwards. Large elements come in ReloadableBuffers, which keep the file open; with
+// `reads_late` those that only ever are the weights of a product are still to be read.
+RawData read_model(const std::shared_ptr<const OpenFile>& file, const LoadOptions& options,
+                   bool reads_late, onnx_schema::ModelProto& proto);
 
 }  // namespace sardonyx::onnx_import

@@ -1,5 +1,7 @@
 #include "providers/onednn/own_convolution.h"
 
+#include "ir/reloadable_buffer.h"
+
 namespace sardonyx::onednn {
 
 std::optional<Finish> finish_of(const ops::FusedActivation& activation) {
@@ -30,8 +32,13 @@ const char* refusal_of_own(const KernelRequest& request) {
 std::shared_ptr<const Buffer> packed_once(const KernelRequest& request, size_t input,
                                           const std::string& form,
                                           const std::function<std::shared_ptr<Buffer>()>& make) {
-  if (!request.packs || !request.has(input)) return make();
-  return request.packs->get(*request.inputs[input].constant, form, make);
+  if (!request.has(input)) return make();
+  const Tensor& constant = *request.inputs[input].constant;
+  const auto make_of_elements = [&] {
+    bring(constant);
+    return make();
+  };
+  return request.packs ? request.packs->get(constant, form, make_of_elements) : make_of_elements();
 }
 
 }  // namespace sardonyx::onednn

@@ -11,10 +11,8 @@
 namespace sardonyx::onednn {
 namespace {
 
-// Elements of a block that are written in one go, and blocks in a row that share the lines they
-// read.
-constexpr size_t kLanes = 16;
-constexpr int64_t kNeighbours = 16;
+// Bytes that are copied in one go at most, where they lie next to each other on both sides.
+constexpr int64_t kLongestRun = 64;
 // Less is done before another thread has woken.
 constexpr int64_t kWorthSharing = 64 << 10;  // elements
 
@@ -71,9 +69,8 @@ class BlockedPacking {
     }
     const Axis& last = axes_.back();
     const int64_t whole = is_whole ? last.limit / last.size : 0;
-    for (int64_t begin = 0; begin < whole; begin += kNeighbours)
-      copy_blocks(from + begin * last.from_stride, to + begin * last.to_stride,
-                  std::min(kNeighbours, whole - begin));
+    for (int64_t block = 0; block < whole; ++block)
+      copy_block(from + block * last.from_stride, to + block * last.to_stride);
     for (int64_t block = whole; block < last.blocks; ++block) {
       at[last.dim] = block;
       pad_block(at, from + block * last.from_stride, to + block * last.to_stride);
@@ -100,28 +97,51 @@ class BlockedPacking {
       offsets_.push_back(offset);
       indices_.push_back(std::move(index));
     }
-    are_runs_ = lanes % kLanes == 0;
-    for (size_t lane = 1; lane < lanes; ++lane)
-      are_runs_ =
-          are_runs_ && (lane % kLanes == 0 || offsets_[lane] == offsets_[lane - 1] + kElement);
+    for (size_t lane = 0; lane < lanes; ++lane)
+      moves_.push_back({offsets_[lane], static_cast<int64_t>(lane) * kElement});
+    std::ranges::stable_sort(moves_, {}, &Move::from);
+    while (run_ < kLongestRun && join_pairs())
+      run_ *= 2;
   }
 
-  void copy_blocks(const std::byte* from, std::byte* to, int64_t blocks) const {
-    const Axis& last = axes_.back();
-    for (size_t first = 0; first < offsets_.size(); first += kLanes) {
-      const int64_t* offsets = offsets_.data() + first;
-      const size_t lanes = std::min(kLanes, offsets_.size() - first);
-      for (int64_t block = 0; block < blocks; ++block) {
-        const std::byte* source = from + block * last.from_stride;
-        std::byte* target = to + block * last.to_stride + first * kElement;
-        if (are_runs_) {
-          std::memcpy(target, source + offsets[0], kLanes * kElement);
-        } else {
-          for (size_t lane = 0; lane < lanes; ++lane)
-            std::memcpy(target + lane * kElement, source + offsets[lane], kElement);
-        }
-      }
+  // Moves that follow each other on both sides become one, where that makes pairs of all.
+  bool join_pairs() {
+    if (moves_.size() % 2 != 0) return false;
+    for (size_t i = 0; i < moves_.size(); i += 2) {
+      const Move &first = moves_[i], &second = moves_[i + 1];
+      if (second.from != first.from + run_ || second.to != first.to + run_) return false;
     }
+    for (size_t i = 0; i < moves_.size() / 2; ++i)
+      moves_[i] = moves_[2 * i];
+    moves_.resize(moves_.size() / 2);
+    return true;
+  }
+
+  void copy_block(const std::byte* from, std::byte* to) const {
+    switch (run_) {
+      case 1:
+        return copy_runs<1>(from, to);
+      case 2:
+        return copy_runs<2>(from, to);
+      case 4:
+        return copy_runs<4>(from, to);
+      case 8:
+        return copy_runs<8>(from, to);
+      case 16:
+        return copy_runs<16>(from, to);
+      case 32:
+        return copy_runs<32>(from, to);
+      default:
+        return copy_runs<kLongestRun>(from, to);
+    }
+  }
+
+  // In the order in which the elements lie in the source: a line of it is read once, while all
+  // lines of the target's block stay at hand.
+  template <size_t kRun>
+  void copy_runs(const std::byte* from, std::byte* to) const {
+    for (const Move& move : moves_)
+      std::memcpy(to + move.to, from + move.from, kRun);
   }
 
   // A block that ends in padding.
@@ -138,11 +158,16 @@ class BlockedPacking {
     }
   }
 
+  struct Move {
+    int64_t from, to;  // in bytes, from where the block begins on either side
+  };
+
   std::vector<Axis> axes_;
   int64_t rows_ = 1;
+  std::vector<Move> moves_;       // of all of a block, by `from`
+  int64_t run_ = kElement;        // bytes of each
   std::vector<int64_t> offsets_;  // by element of a block: in the source, in bytes
   std::vector<Extents> indices_;  // likewise: within the block, by dim
-  bool are_runs_ = false;         // elements come in runs of kLanes
 };
 
 template <int64_t kElement>

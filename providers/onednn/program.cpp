@@ -6,6 +6,7 @@
 #include <atomic>
 #include <limits>
 
+#include "ir/reloadable_buffer.h"
 #include "providers/cpu/thread_scope.h"
 #include "providers/onednn/packing.h"
 
@@ -225,7 +226,7 @@ Place ProgramBuilder::weights(size_t index, const Desc& stored, const Desc& want
     return input_as(index, wanted);
   }
   return packed(index, wanted, fingerprint(stored) + ">" + fingerprint(wanted),
-                [&] { return reordered(value->raw(), stored, wanted); });
+                [&] { return reordered(*value, stored, wanted); });
 }
 
 Place ProgramBuilder::packed(size_t index, const Desc& desc, const std::string& form,
@@ -306,12 +307,32 @@ Prepared ProgramBuilder::finish(std::string implementation) {
   return prepared;
 }
 
+namespace {
+
+void reorder_into(Buffer& buffer, const void* values, const Desc& from, const Desc& to) {
+  memory source(from, cpu_engine(), const_cast<void*>(values));
+  memory target(to, cpu_engine(), buffer.data());
+  dnnl::reorder(source, target).execute(thread_stream(), source, target);
+}
+
+bool try_to_pack(Buffer& buffer, const void* values, const Desc& from, const Desc& to) {
+  return pack_weights(values, from, to, buffer.data(), omp_get_max_threads());
+}
+
+}  // namespace
+
 std::shared_ptr<Buffer> reordered(const void* values, const Desc& from, const Desc& to) {
   auto buffer = Buffer::allocate(to.get_size());
-  if (pack_weights(values, from, to, buffer->data(), omp_get_max_threads())) return buffer;
-  memory source(from, cpu_engine(), const_cast<void*>(values));
-  memory target(to, cpu_engine(), buffer->data());
-  dnnl::reorder(source, target).execute(thread_stream(), source, target);
+  if (!try_to_pack(*buffer, values, from, to)) reorder_into(*buffer, values, from, to);
+  return buffer;
+}
+
+// Our own packing reads from any address.
+std::shared_ptr<Buffer> reordered(const Tensor& values, const Desc& from, const Desc& to) {
+  auto buffer = Buffer::allocate(to.get_size());
+  if (try_to_pack(*buffer, peek(values), from, to)) return buffer;
+  bring(values);
+  reorder_into(*buffer, values.raw(), from, to);
   return buffer;
 }
 

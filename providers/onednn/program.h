@@ -82,5 +82,6 @@ class ProgramBuilder {
 
 // `values` reordered, outside any run.
 std::shared_ptr<Buffer> reordered(const void* values, const Desc& from, const Desc& to);
+std::shared_ptr<Buffer> reordered(const Tensor& values, const Desc& from, const Desc& to);
 
 }  // namespace sardonyx::onednn
