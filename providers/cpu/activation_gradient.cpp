@@ -1,12 +1,11 @@
 #include "providers/cpu/activation_gradient.h"
 
-#include <omp.h>
-
 #include <algorithm>
 
 #include "providers/cpu/channel_rows.h"
 #include "providers/cpu/entries.h"
 #include "providers/cpu/grid.h"
+#include "providers/cpu/tasks.h"
 
 namespace sardonyx::cpu {
 namespace {
@@ -21,21 +20,16 @@ class ReluGradient : public Kernel {
     const auto* d_y = static_cast<const float*>(args.inputs[0]);
     const auto* y = static_cast<const float*>(args.inputs[1]);
     auto* d_x = static_cast<float*>(args.outputs[0]);
-#pragma omp parallel for num_threads(threads_) schedule(static) if (threads_ > 1)
-    for (int part = 0; part < threads_; ++part) {
-      const int64_t begin = begin_of(part), end = begin_of(part + 1);
-      map_relu_gradient(d_y + begin, y + begin, end - begin, d_x + begin);
-    }
+    const int64_t pieces = (count_ + kPiece - 1) / kPiece;
+    for_each_task(pieces, threads_, kPiece, [&](int64_t piece) {
+      const int64_t begin = piece * kPiece;
+      map_relu_gradient(d_y + begin, y + begin, std::min(kPiece, count_ - begin), d_x + begin);
+    });
   }
-  bool may_alias(size_t, size_t) const override {
-    return true;
-  }
+  bool may_alias(size_t, size_t) const override { return true; }
 
  private:
-  // Shares end on whole cache lines.
-  int64_t begin_of(int part) const {
-    return part == threads_ ? count_ : count_ / threads_ * part / kLanes * kLanes;
-  }
+  static constexpr int64_t kPiece = 1 << 12;  // whole cache lines
 
   int64_t count_;
   int threads_;

@@ -13,6 +13,7 @@
 #include "providers/cpu/grid.h"
 #include "providers/cpu/reduce_rows.h"
 #include "providers/cpu/rows.h"
+#include "providers/cpu/tasks.h"
 
 namespace sardonyx::cpu {
 namespace {
@@ -51,29 +52,20 @@ class AttentionKernel : public Kernel {
     const float* keys = gathered(args, key_);
     const float* values = gathered(args, value_);
     auto* scores = reinterpret_cast<float*>(args.scratch + scores_);
-    if (threads_ <= 1) {
-      for (int64_t block = 0; block < blocks(); ++block)
-        run_block(args, block, keys, values, scores);
-      return;
-    }
-#pragma omp parallel for num_threads(threads_)
-    for (int64_t block = 0; block < blocks(); ++block) {
-      run_block(args, block, keys, values,
-                scores + omp_get_thread_num() * kQueries * padded_length());
-    }
+    const int64_t work = kQueries * s_.total_length() * (s_.head_size + s_.v_head_size);
+    for_each_task(blocks(), threads_, work, [&](int64_t block) {
+      const int64_t thread = threads_ > 1 ? omp_get_thread_num() : 0;
+      run_block(args, block, keys, values, scores + thread * kQueries * padded_length());
+    });
   }
 
  private:
-  int64_t rows() const {
-    return s_.batch * s_.q_heads * s_.q_length;
-  }
+  int64_t rows() const { return s_.batch * s_.q_heads * s_.q_length; }
   // Of queries of one head.
   int64_t blocks() const {
     return s_.batch * s_.q_heads * ((s_.q_length + kQueries - 1) / kQueries);
   }
-  int64_t padded_length() const {
-    return (s_.total_length() + 15) / 16 * 16;
-  }
+  int64_t padded_length() const { return (s_.total_length() + 15) / 16 * 16; }
 
   size_t reserve(int64_t floats) {
     const size_t at = scratch_;

@@ -1,7 +1,5 @@
 #include "providers/cpu/batch_normalization.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -10,6 +8,7 @@
 #include "providers/cpu/channel_rows.h"
 #include "providers/cpu/entries.h"
 #include "providers/cpu/grid.h"
+#include "providers/cpu/tasks.h"
 
 namespace sardonyx::cpu {
 namespace {
@@ -54,9 +53,7 @@ class ByGroups : public Kernel {
     const int64_t work = x_.batch * x_.channels * x_.positions;
     const auto wanted =
         static_cast<int>(std::min({int64_t{threads_}, groups, work / kElementsPerThread + 1}));
-#pragma omp parallel for num_threads(wanted) if (wanted > 1)
-    for (int64_t group = 0; group < groups; ++group)
-      body(group);
+    for_each_task(groups, wanted, work / groups, body);
   }
 
   // visit(offset, count) of each image's part of a group.
@@ -86,9 +83,7 @@ class ByGroups : public Kernel {
     });
     return each([&](size_t lane) { return sums[lane] / count(); });
   }
-  double count() const {
-    return static_cast<double>(x_.batch * x_.positions);
-  }
+  double count() const { return static_cast<double>(x_.batch * x_.positions); }
 
   ChannelGroups x_;
 

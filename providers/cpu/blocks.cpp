@@ -11,6 +11,7 @@
 #include "providers/cpu/entries.h"
 #include "providers/cpu/grid.h"
 #include "providers/cpu/rows.h"
+#include "providers/cpu/tasks.h"
 
 namespace sardonyx::cpu {
 namespace {
@@ -58,23 +59,18 @@ class BlockKernel : public Kernel {
 
   void run(const KernelArgs& args) const override {
     auto* scratch = reinterpret_cast<float*>(args.scratch);
-#pragma omp parallel for num_threads(threads_) if (threads_ > 1)
-    for (int64_t at = 0; at < split_.outer * blocks_; ++at) {
+    for_each_task(split_.outer * blocks_, threads_, block_ * split_.inner, [&](int64_t at) {
       const int64_t thread = threads_ > 1 ? omp_get_thread_num() : 0;
       if (split_.inner == 1)
         run_along(args, at);
       else
         run_across(args, at, has_zeros_ ? scratch + thread * padded_inner() : nullptr);
-    }
+    });
   }
 
  private:
-  int64_t padded_inner() const {
-    return (split_.inner + 15) / 16 * 16;
-  }
-  int64_t begin_of(int64_t at) const {
-    return at / blocks_ * split_.size + at % blocks_ * block_;
-  }
+  int64_t padded_inner() const { return (split_.inner + 15) / 16 * 16; }
+  int64_t begin_of(int64_t at) const { return at / blocks_ * split_.size + at % blocks_ * block_; }
   int64_t length_of(int64_t at) const {
     return std::min(block_, split_.size - at % blocks_ * block_);
   }
@@ -166,9 +162,7 @@ class BlockGatherKernel : public Kernel {
   }
 
   void run(const KernelArgs& args) const override {
-#pragma omp parallel for num_threads(threads_) if (threads_ > 1)
-    for (int64_t i = 0; i < indices_; ++i)
-      gather(args, i);
+    for_each_task(indices_, threads_, lines_ * length_, [&](int64_t i) { gather(args, i); });
   }
 
  private:

@@ -1,7 +1,5 @@
 // DeformConv in two dims on float32: what the moved taps read is laid out as a matrix, which the
 // weights are multiplied with.
-#include <omp.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -11,6 +9,7 @@
 #include "providers/cpu/entries.h"
 #include "providers/cpu/grid.h"
 #include "providers/cpu/rows.h"
+#include "providers/cpu/tasks.h"
 
 namespace sardonyx::cpu {
 namespace {
@@ -66,15 +65,14 @@ class DeformKernel : public Kernel {
     const auto rows = static_cast<int64_t>(kQueriesAtOnce);
     const int64_t members = outputs_ / groups_, blocks = (members + rows - 1) / rows;
     for (int64_t image = 0; image < batch_; ++image) {
-#pragma omp parallel for num_threads(threads_) if (threads_ > 1)
-      for (int64_t i = 0; i < offset_groups_ * taps_; ++i)
-        sample(args, image, i / taps_, i % taps_, samples);
-#pragma omp parallel for num_threads(threads_) if (threads_ > 1)
-      for (int64_t i = 0; i < groups_ * blocks; ++i) {
+      for_each_task(offset_groups_ * taps_, threads_, channels_ / offset_groups_ * out_size_,
+                    [&](int64_t i) { sample(args, image, i / taps_, i % taps_, samples); });
+      const int64_t products = rows * channels_ / groups_ * taps_ * out_size_;
+      for_each_task(groups_ * blocks, threads_, products, [&](int64_t i) {
         const int64_t first = i / blocks * members + i % blocks * rows;
         multiply(args, image, i / blocks, first, std::min(rows, members - i % blocks * rows),
                  samples);
-      }
+      });
     }
   }
 

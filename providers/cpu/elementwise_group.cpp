@@ -8,6 +8,7 @@
 
 #include "providers/cpu/entries.h"
 #include "providers/cpu/group_program.h"
+#include "providers/cpu/tasks.h"
 
 namespace sardonyx::cpu {
 namespace {
@@ -34,13 +35,19 @@ class GroupKernel : public Kernel {
 
   void run(const KernelArgs& args) const override {
     const int64_t tiles = (total_ + program_.tile - 1) / program_.tile;
-    if (threads_ <= 1) return run_tiles(args, 0, tiles, args.scratch);
+    const StopSign sign;
+    if (threads_ <= 1) {
+      run_tiles(args, 0, tiles, args.scratch, sign);
+    } else {
 #pragma omp parallel num_threads(threads_)
-    {
-      const int64_t parts = omp_get_num_threads(), part = omp_get_thread_num();
-      std::byte* scratch = args.scratch + slot_bytes_ * program_.slots * static_cast<size_t>(part);
-      run_tiles(args, tiles * part / parts, tiles * (part + 1) / parts, scratch);
+      {
+        const int64_t parts = omp_get_num_threads(), part = omp_get_thread_num();
+        std::byte* scratch =
+            args.scratch + slot_bytes_ * program_.slots * static_cast<size_t>(part);
+        run_tiles(args, tiles * part / parts, tiles * (part + 1) / parts, scratch, sign);
+      }
     }
+    sign.check();
   }
 
  private:
@@ -50,9 +57,13 @@ class GroupKernel : public Kernel {
     int64_t begin, count;  // in elements
   };
 
-  void run_tiles(const KernelArgs& args, int64_t first, int64_t last, std::byte* scratch) const {
+  void run_tiles(const KernelArgs& args, int64_t first, int64_t last, std::byte* scratch,
+                 const StopSign& sign) const {
+    const auto work = program_.tile * static_cast<int64_t>(program_.instructions.size());
+    const int64_t mask = mask_of_looks(work);
     size_t from = 0;
     for (int64_t tile = first; tile < last; ++tile, from = program_.once) {
+      if ((tile & mask) == mask && sign.ask()) return;
       const int64_t begin = tile * program_.tile;
       const Tile at{args, scratch, begin, std::min(program_.tile, total_ - begin)};
       for (size_t i = from; i < program_.instructions.size(); ++i)

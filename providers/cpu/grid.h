@@ -11,6 +11,7 @@
 #include <span>
 
 #include "ir/dim.h"
+#include "providers/cpu/tasks.h"
 
 namespace sardonyx::cpu {
 
@@ -52,11 +53,17 @@ void RowGrid::for_each(int threads, const Visit& visit) const {
   const int64_t total = rows * length;
   if (total == 0) return;
   const auto wanted = static_cast<int>(std::min<int64_t>(threads, total / kElementsPerThread + 1));
+  const StopSign sign;
   const auto walk = [&](int64_t begin, int64_t end) {  // in elements
+    int64_t next_look = begin + kWorkBetweenLooks;
     while (begin < end) {
+      if (begin >= next_look) {
+        if (sign.ask()) return;
+        next_look = begin + kWorkBetweenLooks;
+      }
       const int64_t row = begin / length;
       const int64_t first = begin - row * length;
-      const int64_t count = std::min(length - first, end - begin);
+      const int64_t count = std::min({length - first, end - begin, kWorkBetweenLooks});
       Offsets offsets = offsets_of(row);
       for (size_t k = 0; k < kMaxOperands; ++k)
         offsets[k] += steps[k] ? first : 0;
@@ -64,15 +71,19 @@ void RowGrid::for_each(int threads, const Visit& visit) const {
       begin += count;
     }
   };
-  if (wanted <= 1) return walk(0, total);
+  if (wanted <= 1) {
+    walk(0, total);
+  } else {
 #pragma omp parallel num_threads(wanted)
-  {
-    // Shares end on whole cache lines.
-    const int64_t parts = omp_get_num_threads();
-    const int64_t part = omp_get_thread_num();
-    const int64_t share = ((total + parts - 1) / parts + 63) / 64 * 64;
-    walk(std::min(total, part * share), std::min(total, (part + 1) * share));
+    {
+      // Shares end on whole cache lines.
+      const int64_t parts = omp_get_num_threads();
+      const int64_t part = omp_get_thread_num();
+      const int64_t share = ((total + parts - 1) / parts + 63) / 64 * 64;
+      walk(std::min(total, part * share), std::min(total, (part + 1) * share));
+    }
   }
+  sign.check();
 }
 
 }  // namespace sardonyx::cpu

@@ -1,8 +1,6 @@
 // Normalizations of float32 whose statistics are those of contiguous elements:
 // InstanceNormalization, GroupNormalization, MeanVarianceNormalization and LpNormalization; and
 // BatchNormalization, whose statistics are given.
-#include <omp.h>
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -13,6 +11,7 @@
 #include "providers/cpu/grid.h"
 #include "providers/cpu/reduce_rows.h"
 #include "providers/cpu/rows.h"
+#include "providers/cpu/tasks.h"
 
 namespace sardonyx::cpu {
 namespace {
@@ -22,9 +21,7 @@ template <typename RunRow>
 void for_rows(int64_t rows, int64_t length, int threads, const RunRow& run_row) {
   const auto wanted =
       static_cast<int>(std::min<int64_t>(threads, rows * length / kElementsPerThread + 1));
-#pragma omp parallel for num_threads(wanted) if (wanted > 1)
-  for (int64_t row = 0; row < rows; ++row)
-    run_row(row);
+  for_each_task(rows, wanted, length, run_row);
 }
 
 void scale_row(const float* in, float factor, float* out, size_t count) {

@@ -12,6 +12,7 @@
 #include "providers/cpu/grid.h"
 #include "providers/cpu/reduce_rows.h"
 #include "providers/cpu/rows.h"
+#include "providers/cpu/tasks.h"
 
 namespace sardonyx::cpu {
 namespace {
@@ -81,12 +82,11 @@ class GroupedKernel : public Kernel {
     }
     auto* scores = reinterpret_cast<float*>(args.scratch + scores_);
     const int64_t blocks = batch_ * attrs_.num_heads * blocks_per_head();
-#pragma omp parallel for num_threads(threads_) if (threads_ > 1)
-    for (int64_t block = 0; block < blocks; ++block) {
+    for_each_task(blocks, threads_, kQueries * present_length_ * head_, [&](int64_t block) {
       const int64_t thread = threads_ > 1 ? omp_get_thread_num() : 0;
       run_block(args, lengths, block, queries, step, caches,
                 scores + thread * kQueries * padded_length());
-    }
+    });
   }
 
  private:
@@ -95,12 +95,8 @@ class GroupedKernel : public Kernel {
     scratch_ += static_cast<size_t>((floats + 15) / 16 * 16) * sizeof(float);
     return at;
   }
-  int64_t padded_length() const {
-    return (present_length_ + 15) / 16 * 16;
-  }
-  int64_t blocks_per_head() const {
-    return (length_ + kQueries - 1) / kQueries;
-  }
+  int64_t padded_length() const { return (present_length_ + 15) / 16 * 16; }
+  int64_t blocks_per_head() const { return (length_ + kQueries - 1) / kQueries; }
   // Of the input query.
   int64_t row_size() const {
     return (attrs_.num_heads + (is_packed_ ? 2 * attrs_.kv_num_heads : 0)) * head_;

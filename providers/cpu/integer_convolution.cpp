@@ -10,6 +10,7 @@
 #include "ir/ops/convolution.h"
 #include "providers/cpu/entries.h"
 #include "providers/cpu/integer_call.h"
+#include "providers/cpu/tasks.h"
 
 namespace sardonyx::cpu {
 namespace {
@@ -217,24 +218,28 @@ class ConvolutionKernel : public Kernel {
       pad_channel(source + c * plan_.in_spatial, image + c * plan_.padded_spatial, run.zeros[0]);
     };
     const int64_t padded = plan_.is_padded ? plan_.channels : 0;
+    const StopSign sign;
+    const auto one = [&](int64_t task, size_t thread) {
+      if (sign.ask()) return;
+      run_tile(run, n, task / tiles, plan_.tiles[static_cast<size_t>(task % tiles)], thread, sign);
+    };
     if (threads_ == 1) {
       for (int64_t c = 0; c < padded; ++c)
         pad(c);
       for (int64_t task = 0; task < plan_.group * tiles; ++task)
-        run_tile(run, n, task / tiles, plan_.tiles[static_cast<size_t>(task % tiles)], 0);
-      return;
-    }
+        one(task, 0);
+    } else {
 #pragma omp parallel num_threads(threads_)
-    {
+      {
 #pragma omp for
-      for (int64_t c = 0; c < padded; ++c)
-        pad(c);
+        for (int64_t c = 0; c < padded; ++c)
+          pad(c);
 #pragma omp for schedule(dynamic)
-      for (int64_t task = 0; task < plan_.group * tiles; ++task) {
-        run_tile(run, n, task / tiles, plan_.tiles[static_cast<size_t>(task % tiles)],
-                 static_cast<size_t>(omp_get_thread_num()));
+        for (int64_t task = 0; task < plan_.group * tiles; ++task)
+          one(task, static_cast<size_t>(omp_get_thread_num()));
       }
     }
+    sign.check();
   }
 
   // The bytes of one tap for all columns of a tile; `line` is room for them.
@@ -265,14 +270,15 @@ class ConvolutionKernel : public Kernel {
     }
   }
 
-  void run_tile(const Run& run, int64_t n, int64_t group, const Tile& tile, size_t thread) const {
+  void run_tile(const Run& run, int64_t n, int64_t group, const Tile& tile, size_t thread,
+                const StopSign& sign) const {
     std::byte* own = run.own + thread * own_bytes_;
     auto* panel = reinterpret_cast<int16_t*>(own);
     auto* sums = reinterpret_cast<int32_t*>(own + panel_bytes_);
     pack(run, group, tile, panel);
     const int64_t outputs = plan_.outputs / plan_.group;
     auto* result = static_cast<std::byte*>(run.args.outputs[0]);
-    for (int64_t row = 0; row < outputs; row += kRowsAtOnce) {
+    for (int64_t row = 0; row < outputs && !sign.is_up(); row += kRowsAtOnce) {
       const int64_t first = group * outputs + row;
       const int64_t rows = std::min<int64_t>(kRowsAtOnce, outputs - row);
       multiply_panel(run.weights + static_cast<size_t>(first) * left_step_, left_step_,

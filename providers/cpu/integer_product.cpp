@@ -8,6 +8,7 @@
 #include "ir/strides.h"
 #include "providers/cpu/entries.h"
 #include "providers/cpu/integer_call.h"
+#include "providers/cpu/tasks.h"
 
 namespace sardonyx::cpu {
 namespace {
@@ -100,22 +101,24 @@ class ProductKernel : public Kernel {
     auto* scales = reinterpret_cast<float*>(args.scratch + left_bytes_);
     call_.read_scales(args, scales);
     const auto tasks = static_cast<int64_t>(g_.matrices.size() * g_.panels) * row_parts_;
+    const StopSign sign;
     if (threads_ == 1) {
       for (int64_t row = 0; row < g_.a_count * g_.m; ++row)
         widen_row(args, row);
       for (int64_t task = 0; task < tasks; ++task)
-        run_task(args, scales, task, 0);
-      return;
-    }
+        run_task(args, scales, task, 0, sign);
+    } else {
 #pragma omp parallel num_threads(threads_)
-    {
+      {
 #pragma omp for
-      for (int64_t row = 0; row < g_.a_count * g_.m; ++row)
-        widen_row(args, row);
+        for (int64_t row = 0; row < g_.a_count * g_.m; ++row)
+          widen_row(args, row);
 #pragma omp for
-      for (int64_t task = 0; task < tasks; ++task)
-        run_task(args, scales, task, static_cast<size_t>(omp_get_thread_num()));
+        for (int64_t task = 0; task < tasks; ++task)
+          run_task(args, scales, task, static_cast<size_t>(omp_get_thread_num()), sign);
+      }
     }
+    sign.check();
   }
 
  private:
@@ -135,7 +138,9 @@ class ProductKernel : public Kernel {
       widen_bytes(a + k * g_.m + row, call_.x_is_signed(), zero, 1, to + k);
   }
 
-  void run_task(const KernelArgs& args, const float* scales, int64_t task, size_t thread) const {
+  void run_task(const KernelArgs& args, const float* scales, int64_t task, size_t thread,
+                const StopSign& sign) const {
+    if (sign.ask()) return;
     const int64_t part = task % row_parts_;
     const auto panel = static_cast<size_t>(task / row_parts_) % g_.panels;
     const auto matrix = static_cast<size_t>(task / row_parts_) / g_.panels;
@@ -159,7 +164,9 @@ class ProductKernel : public Kernel {
     const int64_t share = ((g_.m + row_parts_ - 1) / row_parts_ + 3) / 4 * 4;
     const int64_t end = std::min(g_.m, (part + 1) * share);
     auto* result = static_cast<std::byte*>(args.outputs[0]);
+    const int64_t mask = mask_of_looks(g_.k * static_cast<int64_t>(kPanelColumns));
     for (int64_t row = part * share; row < end; row += kRowsAtOnce) {
+      if ((row / static_cast<int64_t>(kRowsAtOnce) & mask) == mask && sign.ask()) return;
       const int64_t rows = std::min<int64_t>(kRowsAtOnce, end - row);
       multiply_panel(left_row(args, a_matrix * g_.m + row), 2 * g_.pairs, static_cast<size_t>(rows),
                      columns, g_.pairs, sums);

@@ -179,14 +179,31 @@ MovementKernel::MovementKernel(std::vector<Move> moves, int threads) : moves_(st
 }
 
 void MovementKernel::run(const KernelArgs& args) const {
-  if (threads_ <= 1) return run_share(args, 0, 1);
+  const StopSign sign;
+  if (threads_ <= 1) {
+    run_share(args, 0, 1, sign);
+  } else {
 #pragma omp parallel num_threads(threads_)
-  run_share(args, omp_get_thread_num(), omp_get_num_threads());
+    run_share(args, omp_get_thread_num(), omp_get_num_threads(), sign);
+  }
+  sign.check();
 }
 
-void MovementKernel::run_share(const KernelArgs& args, int64_t share, int64_t shares) const {
-  for (const Move& move : moves_)
-    move.copy.run_part(args.inputs[move.input], args.outputs[move.output], share, shares);
+void MovementKernel::run_share(const KernelArgs& args, int64_t share, int64_t shares,
+                               const StopSign& sign) const {
+  constexpr int64_t kMostElements = 1
+                                    << 22;  // of one piece of a share, where it can be cut so fine
+  int64_t moved = 0;                        // since the last look at the clock
+  for (const Move& move : moves_) {
+    const int64_t pieces = move.copy.count() / shares / kMostElements + 1;
+    for (int64_t piece = 0; piece < pieces; ++piece) {
+      if (moved >= kMostElements && sign.ask()) return;
+      if (moved >= kMostElements) moved = 0;
+      move.copy.run_part(args.inputs[move.input], args.outputs[move.output], share * pieces + piece,
+                         shares * pieces);
+      moved += move.copy.count() / shares / pieces;
+    }
+  }
 }
 
 std::span<const KernelEntry> movement_entries() {

@@ -5,6 +5,7 @@
 
 #include "ir/kernel.h"
 #include "ir/ops/strided_copy.h"
+#include "providers/cpu/tasks.h"
 
 namespace sardonyx::cpu {
 
@@ -21,7 +22,7 @@ class MovementKernel : public Kernel {
   void run(const KernelArgs& args) const override;
 
  private:
-  void run_share(const KernelArgs& args, int64_t share, int64_t shares) const;
+  void run_share(const KernelArgs& args, int64_t share, int64_t shares, const StopSign& sign) const;
 
   std::vector<Move> moves_;
   int threads_;

@@ -7,6 +7,7 @@
 #include "ir/ops/nbits.h"
 #include "providers/cpu/entries.h"
 #include "providers/cpu/nbits_rows.h"
+#include "providers/cpu/tasks.h"
 
 namespace sardonyx::cpu {
 namespace {
@@ -46,18 +47,11 @@ class NBitsKernel : public Kernel {
     float* block = zeros + static_cast<size_t>(threads_) * kColumnsAtOnce * row_.blocks;
     for (int64_t row = 0; row < rows_; ++row)
       spread_row(args, row, block, spread + static_cast<size_t>(row) * a_step_);
-    if (threads_ == 1) {
-      for (int64_t first = 0; first < n_; first += kColumnsAtOnce)
-        multiply(args, first, spread, zeros);
-      return;
-    }
-#pragma omp parallel num_threads(threads_)
-    {
-      float* own = zeros + static_cast<size_t>(omp_get_thread_num()) * kColumnsAtOnce * row_.blocks;
-#pragma omp for
-      for (int64_t first = 0; first < n_; first += kColumnsAtOnce)
-        multiply(args, first, spread, own);
-    }
+    const int64_t groups = (n_ + kColumnsAtOnce - 1) / kColumnsAtOnce;
+    for_each_task(groups, threads_, rows_ * k_ * kColumnsAtOnce, [&](int64_t group) {
+      const size_t thread = threads_ > 1 ? static_cast<size_t>(omp_get_thread_num()) : 0;
+      multiply(args, group * kColumnsAtOnce, spread, zeros + thread * kColumnsAtOnce * row_.blocks);
+    });
   }
 
  private:

@@ -2,8 +2,6 @@
 // rows.
 #include "ir/ops/normalization.h"
 
-#include <omp.h>
-
 #include <cmath>
 
 #include "ir/strides.h"
@@ -11,6 +9,7 @@
 #include "providers/cpu/grid.h"
 #include "providers/cpu/reduce_rows.h"
 #include "providers/cpu/rows.h"
+#include "providers/cpu/tasks.h"
 
 namespace sardonyx::cpu {
 namespace {
@@ -32,18 +31,9 @@ class RowNormKernel : public Kernel {
             request.threads, sizes.rows * sizes.length / kElementsPerThread + 1))) {}
 
   void run(const KernelArgs& args) const override {
-    if (threads_ <= 1) {
-      for (int64_t row = 0; row < sizes_.rows; ++row)
-        run_row(args, row);
-      return;
-    }
-#pragma omp parallel for num_threads(threads_)
-    for (int64_t row = 0; row < sizes_.rows; ++row)
-      run_row(args, row);
+    for_each_task(sizes_.rows, threads_, sizes_.length, [&](int64_t row) { run_row(args, row); });
   }
-  bool may_alias(size_t output, size_t input) const override {
-    return output == 0 && input == 0;
-  }
+  bool may_alias(size_t output, size_t input) const override { return output == 0 && input == 0; }
 
  private:
   // The variance is that of the centred values, so nothing cancels.

@@ -8,6 +8,7 @@
 #include "ir/ops/normalization.h"
 #include "providers/cpu/entries.h"
 #include "providers/cpu/grid.h"
+#include "providers/cpu/tasks.h"
 
 namespace sardonyx::cpu {
 namespace {
@@ -53,12 +54,10 @@ class LayerNormalizationGrad : public Kernel {
   void run(const KernelArgs& args) const override {
     auto* sums = reinterpret_cast<float*>(args.scratch);
     std::fill_n(sums, threads_ * length_, 0.f);
-#pragma omp parallel for num_threads(threads_) schedule(static) if (threads_ > 1)
-    for (int part = 0; part < threads_; ++part) {
-      const int64_t end = rows_ * (part + 1) / threads_;
-      for (int64_t row = rows_ * part / threads_; row < end; ++row)
-        one(args, row, sums + part * length_);
-    }
+    for_each_task(rows_, threads_, 4 * length_, [&](int64_t row) {
+      const int64_t thread = threads_ > 1 ? omp_get_thread_num() : 0;
+      one(args, row, sums + thread * length_);
+    });
     auto* d_scale = static_cast<float*>(args.outputs[1]);
     std::copy_n(sums, length_, d_scale);
     for (int part = 1; part < threads_; ++part) {

@@ -1,7 +1,5 @@
 // Gemm of doubles, and distances of all rows of one matrix to all rows of another: tiles in
 // registers over operands that are brought into row-major order first.
-#include <omp.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -11,6 +9,7 @@
 #include "providers/cpu/entries.h"
 #include "providers/cpu/grid.h"
 #include "providers/cpu/number_product_rows.h"
+#include "providers/cpu/tasks.h"
 
 namespace sardonyx::cpu {
 namespace {
@@ -19,15 +18,15 @@ namespace {
 template <typename T>
 void transpose(const T* from, T* to, int64_t rows, int64_t columns, int threads) {
   constexpr int64_t kSquare = 16;
-#pragma omp parallel for num_threads(threads) if (threads > 1)
-  for (int64_t column = 0; column < columns; column += kSquare) {
+  for_each_task((columns + kSquare - 1) / kSquare, threads, rows * kSquare, [&](int64_t square) {
+    const int64_t column = square * kSquare;
     for (int64_t row = 0; row < rows; row += kSquare) {
       for (int64_t x = column; x < std::min(columns, column + kSquare); ++x) {
         for (int64_t y = row; y < std::min(rows, row + kSquare); ++y)
           to[x * rows + y] = from[y * columns + x];
       }
     }
-  }
+  });
 }
 
 template <typename T>
@@ -67,12 +66,12 @@ class TileKernel : public Kernel {
       transpose(b, scratch, o_.n, o_.k, threads_);
       b = scratch;
     }
-#pragma omp parallel for num_threads(threads_) if (threads_ > 1)
-    for (int64_t row = 0; row < o_.m; row += kProductRows) {
-      const int64_t count = std::min(kProductRows, o_.m - row);
+    const int64_t blocks = (o_.m + kProductRows - 1) / kProductRows;
+    for_each_task(blocks, threads_, kProductRows * o_.n * o_.k, [&](int64_t block) {
+      const int64_t row = block * kProductRows, count = std::min(kProductRows, o_.m - row);
       o_.rows(a + row * o_.k, b, out + row * o_.n, count, o_.n, o_.k);
       finish_(args, out + row * o_.n, row, count);
-    }
+    });
   }
 
  private:

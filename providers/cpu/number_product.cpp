@@ -1,12 +1,11 @@
 // MatMul of numbers that others leave: double and integers of 32 bits. Plain tiles in registers.
-#include <omp.h>
-
 #include <algorithm>
 
 #include "ir/strides.h"
 #include "providers/cpu/entries.h"
 #include "providers/cpu/grid.h"
 #include "providers/cpu/number_product_rows.h"
+#include "providers/cpu/tasks.h"
 
 namespace sardonyx::cpu {
 namespace {
@@ -34,14 +33,13 @@ class ProductKernel : public Kernel {
     auto* out = static_cast<std::byte*>(args.outputs[0]);
     const int64_t blocks = (m_ + kProductRows - 1) / kProductRows;
     const auto batches = static_cast<int64_t>(a_batches_.size());
-#pragma omp parallel for num_threads(threads_) if (threads_ > 1)
-    for (int64_t i = 0; i < batches * blocks; ++i) {
+    for_each_task(batches * blocks, threads_, kProductRows * n_ * k_, [&](int64_t i) {
       const auto batch = static_cast<size_t>(i / blocks);
       const int64_t first = i % blocks * kProductRows;
       rows_(a + (a_batches_[batch] + first) * k_ * width_, b + b_batches_[batch] * k_ * n_ * width_,
             out + (i / blocks * m_ + first) * n_ * width_, std::min(kProductRows, m_ - first), n_,
             k_);
-    }
+    });
   }
 
  private:

@@ -12,6 +12,7 @@
 #include "ir/ops/pool.h"
 #include "providers/cpu/entries.h"
 #include "providers/cpu/grid.h"
+#include "providers/cpu/tasks.h"
 
 namespace sardonyx::cpu {
 namespace {
@@ -95,22 +96,25 @@ struct OutputRow {
   }
 };
 
-// body(image, first row, scratch) with each image in one thread.
+// body(image, sign) with each image in one thread.
 template <typename Body>
 void for_each_image(const Geometry& g, int threads, const Body& body) {
   const int64_t work = g.images * (g.in_size() + g.out_size());
   const auto wanted = static_cast<int>(
       std::min({static_cast<int64_t>(threads), g.images, work / kElementsPerThread + 1}));
+  const StopSign sign;
 #pragma omp parallel for num_threads(wanted) if (wanted > 1)
-  for (int64_t image = 0; image < g.images; ++image)
-    body(image);
+  for (int64_t image = 0; image < g.images; ++image) {
+    if (!sign.ask()) body(image, sign);
+  }
+  sign.check();
 }
 
 template <typename Visit>
-void for_each_row(const Geometry& g, const Visit& visit) {
+void for_each_row(const Geometry& g, const StopSign& sign, const Visit& visit) {
   int64_t index = 0;
   for (int64_t d = 0; d < g.axes[0].out(); ++d) {
-    for (int64_t h = 0; h < g.axes[1].out(); ++h)
+    for (int64_t h = 0; h < g.axes[1].out() && !sign.ask(); ++h)
       visit(index++ * g.row_size(), OutputRow{g, d, h});
   }
 }
@@ -135,13 +139,13 @@ class MaxPoolGrad : public Kernel {
     const auto* d_y = static_cast<const float*>(args.inputs[0]);
     const auto* x = static_cast<const float*>(args.inputs[1]);
     auto* d_x = static_cast<float*>(args.outputs[0]);
-    for_each_image(g_, threads_, [&](int64_t image) {
+    for_each_image(g_, threads_, [&](int64_t image, const StopSign& sign) {
       auto* best = reinterpret_cast<float*>(args.scratch) + omp_get_thread_num() * g_.row_size();
       auto* from = reinterpret_cast<int32_t*>(args.scratch) +
                    (threads_ + omp_get_thread_num()) * g_.row_size();
       with_lanes(g_.lanes, [&](auto lanes) {
         one(d_y + image * g_.out_size(), x + image * g_.in_size(), d_x + image * g_.in_size(), best,
-            from, lanes);
+            from, sign, lanes);
       });
     });
   }
@@ -150,10 +154,10 @@ class MaxPoolGrad : public Kernel {
   // The first of equal elements is the one that was taken; NaN loses to every number.
   template <typename Lanes>
   void one(const float* d_y, const float* x, float* d_x, float* best, int32_t* from,
-           Lanes lanes) const {
+           const StopSign& sign, Lanes lanes) const {
     std::fill_n(d_x, g_.in_size(), 0.f);
     const int64_t step = g_.axes[2].stride;
-    for_each_row(g_, [&](int64_t at, const OutputRow& row) {
+    for_each_row(g_, sign, [&](int64_t at, const OutputRow& row) {
       std::fill_n(best, g_.row_size(), std::numeric_limits<float>::quiet_NaN());
       std::fill_n(from, g_.row_size(), -1);
       row.for_each_tap([&](int64_t element, int64_t first, int64_t outputs) {
@@ -210,20 +214,20 @@ class AveragePoolGrad : public Kernel {
   void run(const KernelArgs& args) const override {
     const auto* d_y = static_cast<const float*>(args.inputs[0]);
     auto* d_x = static_cast<float*>(args.outputs[0]);
-    for_each_image(g_, threads_, [&](int64_t image) {
+    for_each_image(g_, threads_, [&](int64_t image, const StopSign& sign) {
       auto* shares = reinterpret_cast<float*>(args.scratch) + omp_get_thread_num() * g_.row_size();
       with_lanes(g_.lanes, [&](auto lanes) {
-        one(d_y + image * g_.out_size(), d_x + image * g_.in_size(), shares, lanes);
+        one(d_y + image * g_.out_size(), d_x + image * g_.in_size(), shares, sign, lanes);
       });
     });
   }
 
  private:
   template <typename Lanes>
-  void one(const float* d_y, float* d_x, float* shares, Lanes lanes) const {
+  void one(const float* d_y, float* d_x, float* shares, const StopSign& sign, Lanes lanes) const {
     std::fill_n(d_x, g_.in_size(), 0.f);
     const int64_t step = g_.axes[2].stride;
-    for_each_row(g_, [&](int64_t at, const OutputRow& row) {
+    for_each_row(g_, sign, [&](int64_t at, const OutputRow& row) {
       for (int64_t output = 0; output < g_.axes[2].out(); ++output) {
         const auto count = static_cast<float>(elements_of(row, output));
         for (int64_t lane = 0; lane < lanes; ++lane)

@@ -2,14 +2,15 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <optional>
 #include <string>
 
 #include "ir/ops/recurrent.h"
-#include "ir/run_control.h"
 #include "providers/cpu/entries.h"
 #include "providers/cpu/recurrent_rows.h"
+#include "providers/cpu/tasks.h"
 
 namespace sardonyx::cpu {
 namespace {
@@ -142,13 +143,16 @@ class RecurrentKernel : public Kernel {
     const bool shares = s_.hidden * s_.row() >= size_t{1} << 16;
     const int wanted =
         shares ? static_cast<int>(std::min<size_t>(static_cast<size_t>(threads_), s_.panels())) : 1;
+    const StopSign sign;
+    std::atomic<size_t> end = s_.steps;
     if (wanted <= 1) {
-      run_part(args, index, scratch, 0, 1);
-      return;
-    }
+      run_part(args, index, scratch, 0, 1, sign, end);
+    } else {
 #pragma omp parallel num_threads(wanted)
-    run_part(args, index, scratch, static_cast<size_t>(omp_get_thread_num()),
-             static_cast<size_t>(omp_get_num_threads()));
+      run_part(args, index, scratch, static_cast<size_t>(omp_get_thread_num()),
+               static_cast<size_t>(omp_get_num_threads()), sign, end);
+    }
+    sign.check();
   }
 
   static void wait_for_all(size_t parts) {
@@ -157,22 +161,27 @@ class RecurrentKernel : public Kernel {
     }
   }
 
-  // One thread's share of the panels, over all steps.
-  void run_part(const KernelArgs& args, size_t index, Scratch scratch, size_t part,
-                size_t parts) const {
+  // One thread's share of the panels, over all steps before `end`. That is moved by the first
+  // thread alone, to the step behind its own before all meet: so all leave after the same one.
+  void run_part(const KernelArgs& args, size_t index, Scratch scratch, size_t part, size_t parts,
+                const StopSign& sign, std::atomic<size_t>& end_step) const {
     const Direction& direction = directions_[index];
     const size_t begin = s_.panels() * part / parts, end = s_.panels() * (part + 1) / parts;
     const bool backward = index == 1 || s_.first_backward;
     const auto* x = static_cast<const float*>(args.inputs[0]);
     const size_t block = s_.gates * s_.lanes;
-    for (size_t panel = begin; panel < end; ++panel) {
+    for (size_t panel = begin; panel < end && !sign.ask(); ++panel) {
       gate_products(s_.gates, x, s_.in, s_.steps * s_.batch, s_.in,
                     floats(direction.input) + panel * s_.in * block,
                     direction.bias.data() + panel * block, scratch.x + panel * block, s_.row());
     }
+    const auto work = static_cast<int64_t>(s_.batch * s_.hidden * (end - begin) * block);
+    const auto mask = static_cast<size_t>(mask_of_looks(work));
     Share share{begin, end, parts};
     const auto* lengths = has_lengths_ ? static_cast<const int32_t*>(args.inputs[4]) : nullptr;
-    for (size_t i = 0; i < s_.steps; ++i) {
+    for (size_t i = 0; i < end_step; ++i) {
+      const bool is_over = (i & mask) == mask ? sign.ask() : sign.is_up();
+      if (part == 0 && is_over) end_step = i + 1;
       if (!lengths) {
         const size_t step = backward ? s_.steps - 1 - i : i;
         run_step(direction, scratch, step, {0, s_.batch}, share);

@@ -2,8 +2,6 @@
 // [outer, reduced, inner, reduced].
 #include "ir/ops/reduce.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -11,6 +9,7 @@
 #include "providers/cpu/entries.h"
 #include "providers/cpu/grid.h"
 #include "providers/cpu/reduce_rows.h"
+#include "providers/cpu/tasks.h"
 
 namespace sardonyx::cpu {
 namespace {
@@ -49,14 +48,7 @@ class ReduceKernel : public Kernel {
                        static_cast<size_t>(block_.inner), out + i * block_.inner);
       }
     };
-    if (wanted <= 1) {
-      for (int64_t i = 0; i < block_.outer; ++i)
-        one(i);
-      return;
-    }
-#pragma omp parallel for num_threads(wanted)
-    for (int64_t i = 0; i < block_.outer; ++i)
-      one(i);
+    for_each_task(block_.outer, wanted, block_.reduced * block_.inner, one);
   }
 
  private:

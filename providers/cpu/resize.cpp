@@ -5,6 +5,7 @@
 #include "ir/strides.h"
 #include "providers/cpu/entries.h"
 #include "providers/cpu/grid.h"
+#include "providers/cpu/tasks.h"
 
 namespace sardonyx::cpu {
 namespace {
@@ -78,14 +79,8 @@ class ResizeKernel : public Kernel {
       blend_row(pass, in + index / pass.out * pass.split.size * pass.split.inner,
                 out + index * pass.split.inner, index % pass.out, fill_);
     };
-    if (wanted <= 1) {
-      for (int64_t index = 0; index < rows; ++index)
-        row(index);
-      return;
-    }
-#pragma omp parallel for num_threads(wanted)
-    for (int64_t index = 0; index < rows; ++index)
-      row(index);
+    const auto parts = static_cast<int64_t>(pass.elements.size()) / std::max<int64_t>(pass.out, 1);
+    for_each_task(rows, wanted, (parts + 1) * pass.split.inner, row);
   }
 
   std::vector<AxisPass> passes_;

@@ -1,11 +1,10 @@
 // RotaryEmbedding on float32.
-#include <omp.h>
-
 #include <algorithm>
 
 #include "ir/ops/attention.h"
 #include "providers/cpu/entries.h"
 #include "providers/cpu/grid.h"
+#include "providers/cpu/tasks.h"
 
 namespace sardonyx::cpu {
 namespace {
@@ -30,9 +29,7 @@ class RotaryKernel : public Kernel {
   void run(const KernelArgs& args) const override {
     if (by_position_) check(static_cast<const int64_t*>(args.inputs[3]));
     const int64_t lines = batch_ * heads_ * length_;
-#pragma omp parallel for num_threads(threads_) if (threads_ > 1)
-    for (int64_t line = 0; line < lines; ++line)
-      turn(args, line);
+    for_each_task(lines, threads_, size_, [&](int64_t line) { turn(args, line); });
   }
 
  private:

@@ -1,12 +1,11 @@
 // Softmax along the last axis of float32 tensors.
-#include <omp.h>
-
 #include <algorithm>
 
 #include "ir/strides.h"
 #include "providers/cpu/entries.h"
 #include "providers/cpu/grid.h"
 #include "providers/cpu/softmax_rows.h"
+#include "providers/cpu/tasks.h"
 
 namespace sardonyx::cpu {
 namespace {
@@ -23,18 +22,11 @@ class SoftmaxKernel : public Kernel {
     const auto* in = static_cast<const float*>(args.inputs[0]);
     auto* out = static_cast<float*>(args.outputs[0]);
     const auto length = static_cast<size_t>(length_);
-    if (threads_ <= 1) {
-      for (int64_t row = 0; row < rows_; ++row)
-        softmax_row(in + row * length_, out + row * length_, length);
-      return;
-    }
-#pragma omp parallel for num_threads(threads_)
-    for (int64_t row = 0; row < rows_; ++row)
+    for_each_task(rows_, threads_, length_, [&](int64_t row) {
       softmax_row(in + row * length_, out + row * length_, length);
+    });
   }
-  bool may_alias(size_t, size_t) const override {
-    return true;
-  }
+  bool may_alias(size_t, size_t) const override { return true; }
 
  private:
   int64_t rows_, length_;

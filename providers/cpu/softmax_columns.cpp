@@ -9,6 +9,7 @@
 #include "providers/cpu/entries.h"
 #include "providers/cpu/grid.h"
 #include "providers/cpu/rows.h"
+#include "providers/cpu/tasks.h"
 
 namespace sardonyx::cpu {
 namespace {
@@ -30,8 +31,7 @@ class SoftmaxColumns : public Kernel {
 
   void run(const KernelArgs& args) const override {
     auto* scratch = reinterpret_cast<float*>(args.scratch);
-#pragma omp parallel for num_threads(threads_) if (threads_ > 1)
-    for (int64_t i = 0; i < split_.outer * tiles_; ++i) {
+    for_each_task(split_.outer * tiles_, threads_, kTile * split_.size, [&](int64_t i) {
       const int64_t thread = threads_ > 1 ? omp_get_thread_num() : 0;
       const int64_t column = i % tiles_ * kTile;
       const int64_t at = i / tiles_ * split_.size * split_.inner + column;
@@ -39,11 +39,9 @@ class SoftmaxColumns : public Kernel {
                static_cast<float*>(args.outputs[0]) + at,
                static_cast<size_t>(std::min(kTile, split_.inner - column)),
                scratch + thread * 3 * kTile);
-    }
+    });
   }
-  bool may_alias(size_t, size_t input) const override {
-    return input == 0;
-  }
+  bool may_alias(size_t, size_t input) const override { return input == 0; }
 
  private:
   void run_tile(const float* in, float* out, size_t count, float* scratch) const {

@@ -10,6 +10,7 @@
 #include "ir/strides.h"
 #include "providers/cpu/entries.h"
 #include "providers/cpu/row_activation.h"
+#include "providers/cpu/tasks.h"
 #include "providers/cpu/thin_product_rows.h"
 
 namespace sardonyx::cpu {
@@ -95,21 +96,34 @@ class ThinProductKernel : public Kernel {
   }
 
   void run(const KernelArgs& args) const override {
-    if (threads_ <= 1) return run_share(args, 0, units_);
+    const StopSign sign;
+    if (threads_ <= 1) {
+      run_share(args, 0, units_, sign);
+    } else {
 #pragma omp parallel num_threads(threads_)
-    {
-      const int64_t part = omp_get_thread_num(), parts = omp_get_num_threads();
-      run_share(args, units_ * part / parts, units_ * (part + 1) / parts);
+      {
+        const int64_t part = omp_get_thread_num(), parts = omp_get_num_threads();
+        run_share(args, units_ * part / parts, units_ * (part + 1) / parts, sign);
+      }
     }
+    sign.check();
   }
 
  private:
+  // Weights that are read between two looks at the clock.
+  static constexpr int64_t kMostWeights = 1 << 24;
+
   // Units of columns, over all batches.
-  void run_share(const KernelArgs& args, int64_t begin, int64_t end) const {
+  void run_share(const KernelArgs& args, int64_t begin, int64_t end, const StopSign& sign) const {
     const int64_t per_batch = (f_.columns + kUnit - 1) / kUnit;
+    const int64_t most = std::max<int64_t>(kMostWeights / (f_.depth * kUnit), 1);
+    int64_t weights = 0;  // since the last look
     while (begin < end) {
+      if (weights >= kMostWeights && sign.ask()) return;
+      if (weights >= kMostWeights) weights = 0;
       const int64_t batch = begin / per_batch, first = begin - batch * per_batch;
-      const int64_t count = std::min(per_batch - first, end - begin);
+      const int64_t count = std::min({per_batch - first, end - begin, most});
+      weights += count * kUnit * f_.depth;
       multiply(args, batch, first * kUnit, std::min(f_.columns, (first + count) * kUnit));
       begin += count;
     }

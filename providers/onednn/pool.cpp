@@ -25,8 +25,6 @@ Prepared build(const KernelRequest& request, PoolSpec spec) {
   spec.dst = any_desc(request.outputs[0].dtype, request.outputs[0].shape);
   const MaybePrimitive primitive = pooling(spec, attributes());
   if (!primitive) return Prepared::refuse("oneDNN has no pool of this form");
-  const bool is_float = request.inputs[0].dtype == DType::kFloat;
-  if (!is_float && primitive->is_reference()) return Prepared::refuse("no fast form in oneDNN");
   ProgramBuilder builder(request);
   builder.step(*primitive, {{DNNL_ARG_SRC, builder.input(0, spec.src)},
                             {DNNL_ARG_DST, builder.output(0, primitive->dst())}});
@@ -58,12 +56,23 @@ bool has_empty_window(const ops::Window& window) {
   return false;
 }
 
+// No pool of oneDNN is interrupted. Windows that are of use are smaller, or few.
+bool takes_long(const ops::Window& window, const Shape& y) {
+  constexpr double kLargeWindow = 256, kManyTaps = 1 << 30;
+  double taps = 1;
+  for (const int64_t size : window.kernel)
+    taps *= static_cast<double>(size);
+  return taps > kLargeWindow && taps * static_cast<double>(element_count(y)) > kManyTaps;
+}
+
 Prepared prepare_windows(const KernelRequest& request, const ops::PoolAttrs& attrs,
                          algorithm method) {
   const bool takes_bytes = method == algorithm::pooling_max;
   if (const char* why = refusal(request, takes_bytes)) return Prepared::refuse(why);
   const ops::Window window = ops::pool_window(request.op.name, attrs, request.inputs[0].shape);
   if (has_empty_window(window)) return Prepared::refuse("a window lies in the padding");
+  if (takes_long(window, request.outputs[0].shape))
+    return Prepared::refuse("large windows are left to what looks at the deadline");
   const Extents pads_end = needed_pads(window);
   if (method == algorithm::pooling_avg_include_padding) {
     for (size_t axis = 0; axis < window.rank(); ++axis) {

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "ir/reloadable_buffer.h"
+#include "ir/run_control.h"
 #include "providers/cpu/thread_scope.h"
 #include "providers/onednn/packing.h"
 
@@ -86,6 +87,7 @@ class Bindings {
   void execute(std::span<const dnnl::primitive> primitives) const {
     const dnnl_stream_t stream = thread_stream().get();
     for (size_t i = 0; i < primitives.size(); ++i) {
+      if (i > 0) check_interrupted();
       const auto& args = args_[i];
       check_status(dnnl_primitive_execute(primitives[i].get(), stream,
                                           static_cast<int>(args.size()), args.data()),
@@ -281,7 +283,9 @@ void ProgramBuilder::copy(Place from, Place to) {
   const MaybePrimitive made =
       reorder(parts_->places[from].desc, parts_->places[to].desc, attributes());
   if (!made) fail(ErrorCode::kInternal, "oneDNN has no reorder between two of its own layouts");
+  const bool had_reference = has_reference_;
   step(*made, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
+  has_reference_ = had_reference;
 }
 
 void ProgramBuilder::step(const Primitive& primitive, Args args) {
@@ -291,9 +295,11 @@ void ProgramBuilder::step(const Primitive& primitive, Args args) {
   }
   parts_->steps.push_back({primitive, std::move(args)});
   implementation_ = primitive.implementation();
+  if (primitive.is_reference()) has_reference_ = true;
 }
 
 Prepared ProgramBuilder::finish(std::string implementation) {
+  if (has_reference_) return Prepared::refuse("no fast form in oneDNN");
   if (implementation.empty()) implementation = implementation_;
   for (const Pending& pending : pending_outputs_) {
     copy(pending.from, pending.to);

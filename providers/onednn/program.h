@@ -60,7 +60,9 @@ class ProgramBuilder {
   // `output` may be written over `input`.
   void allow_alias(size_t output, size_t input) { aliases_.emplace_back(output, input); }
 
-  // `implementation` "": that of the last step.
+  // `implementation` "": that of the last step. Refuses where a step, other than a copy, is a
+  // reference implementation of oneDNN's: these are slower than our own, and run for as long as
+  // they like, as no primitive looks at the deadline.
   Prepared finish(std::string implementation = "");
 
  private:
@@ -73,6 +75,7 @@ class ProgramBuilder {
   std::vector<std::pair<size_t, size_t>> aliases_;
   std::vector<LayoutPtr> input_layouts_, output_layouts_;
   uint32_t unread_ = 0;
+  bool has_reference_ = false;
   std::string implementation_;
   struct Pending {
     Place from, to;

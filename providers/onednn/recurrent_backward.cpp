@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ir/ops/recurrent_gradient.h"
+#include "ir/run_control.h"
 #include "providers/cpu/rows.h"
 #include "providers/cpu/thread_scope.h"
 #include "providers/onednn/entries.h"
@@ -75,8 +76,10 @@ class Direction {
   void run() {
     forward();
     start_backward();
-    for (int64_t step = p_.steps; step-- > 0;)
+    for (int64_t step = p_.steps; step-- > 0;) {
+      check_interrupted();
       backward(time_of(step));
+    }
     finish();
   }
 
@@ -121,6 +124,7 @@ class Direction {
       std::copy_n(input(p_.at.initial_c) + direction_ * state(), state(), c_ + first);
     multiply(false, true, all, p_.rows(), p_.width, input(p_.at.x), weights(), 0, gates_);
     for (int64_t step = 0; step < p_.steps; ++step) {
+      check_interrupted();
       const int64_t time = time_of(step);
       multiply(false, true, p_.batch, p_.rows(), p_.hidden, h_ + before(time, 0),
                recurrent_weights(), 0, product_);

@@ -74,6 +74,13 @@ void append(std::string& out, const T* values, int count) {
 
 }  // namespace
 
+bool Primitive::is_reference() const {
+  dnnl_primitive_kind_t kind{};
+  const dnnl_status_t status =
+      dnnl_primitive_desc_query(desc_.get(), dnnl_query_primitive_kind, 0, &kind);
+  return (status != dnnl_success || kind != dnnl_rnn) && implementation().starts_with("ref");
+}
+
 const dnnl::engine& cpu_engine() {
   static const dnnl::engine engine = [] {
     // oneDNN keeps the code of the last 1024 primitives, which for changing sizes is all that a

@@ -127,8 +127,9 @@ class Primitive {
   Desc argument(int number) const { return desc_.query_md(dnnl::query::exec_arg_md, number); }
   Desc scratchpad() const { return desc_.scratchpad_desc(); }
   std::string implementation() const { return desc_.impl_info_str(); }
-  // Its own slow fallback, which nothing is gained by.
-  bool is_reference() const { return implementation().starts_with("ref"); }
+  // Its own slow fallback, which nothing is gained by. Recurrent layers call so what runs fast
+  // matrix products.
+  bool is_reference() const;
 
  private:
   dnnl::primitive_desc_base desc_;

@@ -1,0 +1,79 @@
+// Parallel loops that end early when the run is cancelled or its deadline passes.
+#pragma once
+
+#include <omp.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+
+#include "ir/run_control.h"
+
+namespace sardonyx::cpu {
+
+// What the threads of a loop ask whether to go on. Made by the thread that runs the kernel: the
+// others don't see its control.
+class StopSign {
+ public:
+  StopSign() : control_(current_control()) {
+    if (control_ && !control_->deadline && !control_->cancel.stop_possible()) control_ = nullptr;
+  }
+  StopSign(const StopSign&) = delete;
+  StopSign& operator=(const StopSign&) = delete;
+
+  // Looks at the clock, which costs some dozens of nanoseconds. From any thread.
+  bool ask() const {
+    if (control_ && !is_up() && must_stop()) is_up_.store(true, std::memory_order_relaxed);
+    return is_up();
+  }
+  // What ask() found last.
+  bool is_up() const { return is_up_.load(std::memory_order_relaxed); }
+  // Throws kCancelled or kDeadlineExceeded where an answer was yes: outputs are not complete. From
+  // the thread that made it.
+  void check() const {
+    if (is_up()) check_interrupted();
+  }
+
+ private:
+  bool must_stop() const {
+    return control_->cancel.stop_requested() ||
+           (control_->deadline && std::chrono::steady_clock::now() > *control_->deadline);
+  }
+
+  const RunControl* control_;  // null: nothing ends the run
+  mutable std::atomic<bool> is_up_ = false;
+};
+
+// Elements or multiplications between two looks at the clock: a millisecond or a few.
+constexpr int64_t kWorkBetweenLooks = 1 << 20;
+
+// Tasks of `work` elements each between two looks at the clock, less one; a mask.
+inline int64_t mask_of_looks(int64_t work) {
+  const int64_t tasks = std::max<int64_t>(kWorkBetweenLooks / std::max<int64_t>(work, 1), 1);
+  return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(tasks))) - 1;
+}
+
+// Calls body(task) for each task below `count`, shared out evenly and in order, on `threads`
+// threads. `work` is what one of them takes, in elements or multiplications. Throws kCancelled or
+// kDeadlineExceeded, once no body is running any more.
+template <typename Body>
+void for_each_task(int64_t count, int threads, int64_t work, const Body& body) {
+  const StopSign sign;
+  const int64_t mask = mask_of_looks(work);
+  if (threads <= 1) {
+    for (int64_t task = 0; task < count; ++task) {
+      if ((task & mask) == 0 && sign.ask()) break;
+      body(task);
+    }
+  } else {
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t task = 0; task < count; ++task) {
+      if ((task & mask) == 0 ? sign.ask() : sign.is_up()) continue;
+      body(task);
+    }
+  }
+  sign.check();
+}
+
+}  // namespace sardonyx::cpu
