@@ -27,6 +27,11 @@ struct GemmAttrs {
 // do not fit. The operands are inputs `a` and `b`.
 std::optional<Dims> matmul_dims(InferContext& c, size_t a, size_t b);
 
+// Is this one row of `columns` elements, perhaps behind dims of 1? A scalar has no dim for them.
+inline bool is_row(const Shape& shape, int64_t columns) {
+  return !shape.empty() && shape.back() == columns && element_count(shape) == columns;
+}
+
 // A batch of products [m, k] x [k, n]. Matrices of each operand are row-major and contiguous.
 struct MatMulGeometry {
   int64_t m = 1, k = 1, n = 1;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/ops/matmul.h"
 #include "ir/ops/quantized.h"
 #include "ir/strides.h"
 #include "providers/cpu/entries.h"
@@ -214,10 +215,8 @@ Prepared prepare(const KernelRequest& request, const IntegerSlots& slots, bool t
   }
   for (const size_t slot : {slots.bias, slots.addend}) {
     if (!request.has(slot)) continue;
-    const Shape& row = request.inputs[slot].shape;
-    if (element_count(row) != g.n || row.back() != g.n) {
+    if (!ops::is_row(request.inputs[slot].shape, g.n))
       return Prepared::refuse("the bias is not one row");
-    }
   }
   auto panels = packed_weights(
       request, slots,

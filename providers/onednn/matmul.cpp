@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ir/ops/fused.h"
+#include "ir/ops/matmul.h"
 #include "providers/cpu/thin_product.h"
 #include "providers/onednn/activated.h"
 #include "providers/onednn/activation.h"
@@ -129,9 +130,7 @@ Prepared prepare_fused_matmul(const KernelRequest& request) {
   if (!is_after) product.activation = post_ops_of(activation);
   if (request.has(2)) {
     const Shape& bias = request.inputs[2].shape;
-    if (element_count(bias) != operands.dst.back() || bias.back() != operands.dst.back()) {
-      return Prepared::refuse("the bias is not one row");
-    }
+    if (!ops::is_row(bias, operands.dst.back())) return Prepared::refuse("the bias is not one row");
     Extents dims(operands.dst.size(), 1);
     dims.back() = bias.back();
     product.bias = {2, plain_desc(type, dims)};

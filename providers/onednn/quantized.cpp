@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ir/ops/convolution.h"
+#include "ir/ops/matmul.h"
 #include "ir/ops/quantized.h"
 #include "providers/onednn/bytes.h"
 #include "providers/onednn/convolution.h"
@@ -171,10 +172,8 @@ Prepared prepare_product(const KernelRequest& request, const Slots& slots, bool 
   layer.dst = plain_desc(data_type_of(request.outputs[0].dtype), dims.dst);
   layer.channel_step = transB ? dims.b[rank - 1] : 1;
   if (request.has(slots.bias)) {
-    const Shape& bias = request.inputs[slots.bias].shape;
-    if (element_count(bias) != columns || bias.back() != columns) {
+    if (!ops::is_row(request.inputs[slots.bias].shape, columns))
       return Prepared::refuse("the bias is not one row");
-    }
     layer.bias = row_desc(memory::data_type::s32, rank, columns);
   }
   const Desc weights = any_desc(memory::data_type::s8, layer.stored.dims());

@@ -1,5 +1,6 @@
 // com.microsoft's MatMulIntegerToFloat: a product of bytes, scaled to float, plus a row. The scale
 // and the zero point of A may come with the run, as DynamicQuantizeLinear makes them.
+#include "ir/ops/matmul.h"
 #include "providers/onednn/bytes.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/matmul.h"
@@ -32,10 +33,6 @@ Desc row_desc(size_t rank, int64_t size) {
   return plain_desc(memory::data_type::f32, dims);
 }
 
-bool is_row(const Shape& shape, int64_t columns) {
-  return element_count(shape) == columns && shape.back() == columns;
-}
-
 Prepared prepare(const KernelRequest& request) {
   if (const char* why = refusal(request)) return Prepared::refuse(why);
   const MatMulDims dims = matmul_dims(request.inputs[kA].shape, request.inputs[kB].shape);
@@ -49,7 +46,7 @@ Prepared prepare(const KernelRequest& request) {
       return Prepared::refuse("scales or zero points of the weights that differ between matrices");
     }
   }
-  if (request.has(kBias) && !is_row(request.inputs[kBias].shape, columns)) {
+  if (request.has(kBias) && !ops::is_row(request.inputs[kBias].shape, columns)) {
     return Prepared::refuse("the bias is not one row");
   }
   const auto b_scales = request.inputs[kBScale].constant->values<float>();
