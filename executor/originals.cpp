@@ -51,14 +51,16 @@ void Originals::release_replaced(const Graph& before, const Graph& after) {
   }
 }
 
-bool packs_weights(const OpDef& op) {
-  static constexpr std::string_view kOps[] = {
+bool may_be_away(const OpDef& op, size_t slot) {
+  static constexpr std::string_view kProducts[] = {
       "Conv", "ConvTranspose", "Gemm", "MatMul", "FusedConv", "FusedConvTranspose", "FusedMatMul"};
+  if (op.domain.empty() && op.name == "Gather") return slot == 0;
   const bool is_fused = op.domain == "sardonyx";
-  return (op.domain.empty() || is_fused) && std::ranges::find(kOps, op.name) != std::end(kOps);
+  return slot == 1 && (op.domain.empty() || is_fused) &&
+         std::ranges::find(kProducts, op.name) != std::end(kProducts);
 }
 
-void bring_all_but_weights(const Graph& graph) {
+void bring_what_may_be_looked_at(const Graph& graph) {
   const auto use = [](const Value* value) {
     if (value && value->constant) bring(*value->constant);
     if (value && value->default_value) bring(*value->default_value);
@@ -67,11 +69,10 @@ void bring_all_but_weights(const Graph& graph) {
   std::ranges::for_each(graph.outputs(), use);
   for (const auto& node : graph.nodes()) {
     for (size_t slot = 0; slot < node->inputs.size(); ++slot) {
-      const bool is_weights = slot == 1 && packs_weights(*node->op);
-      if (!is_weights) use(node->inputs[slot]);
+      if (!may_be_away(*node->op, slot)) use(node->inputs[slot]);
     }
     for (const GraphPtr& inner : subgraphs_of(*node))
-      bring_all_but_weights(*inner);
+      bring_what_may_be_looked_at(*inner);
   }
 }
 

@@ -45,13 +45,14 @@ class Originals {
   std::unordered_set<const Buffer*> kept_;
 };
 
-// Kernels of these look at their constant weights (input 1) through the PackCache alone, or where
-// the run finds them; others may look at any constant when they are prepared.
-bool packs_weights(const OpDef& op);
+// Input `slot` of these ops may be a constant that is not in memory when kernels are prepared: they
+// look at the weights of a product through the PackCache alone, or where the run finds them, and at
+// the table of a Gather in the run. Other constants may be looked at by anybody.
+bool may_be_away(const OpDef& op, size_t slot);
 
-// Brings the constants of `graph` to memory that anything else than the weights of such an op uses.
-// Passes may look at these; those that look at weights bring them first.
-void bring_all_but_weights(const Graph& graph);
+// Brings the constants of `graph` to memory that may not be away where they are used. Passes may
+// look at these; those that look at others bring them first.
+void bring_what_may_be_looked_at(const Graph& graph);
 
 // When the nodes of a graph read their weights last.
 class WeightUses {

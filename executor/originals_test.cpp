@@ -127,6 +127,39 @@ TEST_F(OriginalsTest, that_were_scaled_are_there_again) {
   EXPECT_EQ(*mine.inputs[1]->constant, *other.inputs[1]->constant);
 }
 
+// A table stays in the file; other readers have it in memory.
+TEST_F(OriginalsTest, that_are_tables_are_read_where_they_lie) {
+  for (const bool has_other_reader : {false, true}) {
+    Model model;
+    GraphEmitter e(*model.graph);
+    const Val rows = GraphEmitter::wrap(
+        model.graph->add_input("rows", Type::tensor(DType::kInt64, Dims{Dim(3)})));
+    const Val table = e.constant(ramp({kWidth, kWidth}, 0.013f));
+    const Val picked = e.call("Gather", {table, rows});
+    model.graph->rename(*GraphEmitter::unwrap(picked), "picked");
+    model.graph->add_output(GraphEmitter::unwrap(picked));
+    if (has_other_reader) {
+      const Val all = e.call("MatMul", {picked, table});
+      const Val most =
+          e.call("Add", {all, e.call("ReduceMax", {table}, {{"keepdims", int64_t{1}}})});
+      model.graph->rename(*GraphEmitter::unwrap(most), "most");
+      model.graph->add_output(GraphEmitter::unwrap(most));
+    }
+    const fs::path path = folder_ / "table.onnx";
+    save_model(model, path);
+    const Session session(path), whole(load_model(path));
+    const Tensor wanted = Tensor::vector<int64_t>({255, 0, -2});
+    const auto ours = session.run({{"rows", wanted}}), theirs = whole.run({{"rows", wanted}});
+    for (size_t i = 0; i < theirs.size(); ++i)
+      EXPECT_EQ(ours[i].tensor(), theirs[i].tensor());
+    if (!has_other_reader) {
+      EXPECT_LT(session.stats().memory_peak, kWeightBytes / 2);
+    }
+    session.model();
+    EXPECT_EQ(session.run({{"rows", wanted}})[0].tensor(), theirs[0].tensor());
+  }
+}
+
 TEST_F(OriginalsTest, of_two_readers_go_after_the_last) {
   const Session session(saved(64, /*tied=*/true));
   const Tensor x = input();

@@ -29,6 +29,11 @@ LayoutPtr layout_at(const std::vector<LayoutPtr>& layouts, size_t index) {
 
 }  // namespace
 
+// Its reference copies elements byte by byte.
+bool is_gather(const OpDef& op) {
+  return op.domain.empty() && op.name == "Gather";
+}
+
 bool is_concrete(const Type& type) {
   return type.is_tensor() && type.known_shape().has_value();
 }
@@ -133,7 +138,7 @@ bool Planner::plan_node(size_t index) {
     if (known(input).state == State::kDynamic) return false;
   }
   if (!bind_shape_inputs(node)) return false;
-  if (!packs_weights(*node.op)) bring_back_constants();
+  bring_constants(/*all=*/false);
   std::vector<InferInput> inputs;
   inputs.reserve(node_inputs.size());
   for (const ValueId input : node_inputs) {
@@ -181,7 +186,7 @@ bool Planner::plan_constants(const Node& node, const std::vector<InferOutput>& i
       if (input != kNoValue && !known(input).constant) return false;
       inputs.push_back(input != kNoValue ? Datum(*known(input).constant) : Datum());
     }
-    bring_back_constants();
+    bring_constants(/*all=*/true);
     for (Datum& result : evaluate(*node.op, node.attrs, inputs, node.outputs.size())) {
       values.emplace_back(result.tensor());
     }
@@ -242,11 +247,15 @@ bool Planner::plan_kernel(const Node& node, const std::vector<InferOutput>& infe
   return true;
 }
 
-// The elements of the node's constant inputs are there.
-void Planner::bring_back_constants() {
+// The elements of the node's constant inputs are there; all of them, or those that kernels may look
+// at when they are prepared.
+void Planner::bring_constants(bool all) {
   if (!weight_uses_) return;
-  for (const ValueId input : program_.nodes_[node_index_].inputs) {
-    if (input != kNoValue && known(input).constant) bring(*known(input).constant);
+  const auto& [node, inputs, outputs] = program_.nodes_[node_index_];
+  for (size_t slot = 0; slot < inputs.size(); ++slot) {
+    const bool is_wanted = all || !may_be_away(*node->op, slot);
+    if (is_wanted && inputs[slot] != kNoValue && known(inputs[slot]).constant)
+      bring(*known(inputs[slot]).constant);
   }
 }
 
@@ -268,7 +277,9 @@ void Planner::add_kernel_step(const Node& node, Prepared prepared, std::vector<K
   for (size_t slot = 0; slot < inputs.size(); ++slot) {
     const bool is_read = inputs[slot] && !has_bit(prepared.unread_inputs, slot);
     const LayoutPtr layout = layout_at(prepared.input_layouts, slot);
-    input_places.push_back(is_read ? place_for(input(slot), layout) : Place());
+    const bool reads_anywhere =
+        slot == 0 && is_gather(*node.op) && prepared.implementation == "reference";
+    input_places.push_back(is_read ? place_for(input(slot), layout, reads_anywhere) : Place());
     input_bytes.push_back(is_read ? stored_bytes(inputs[slot], layout) : 0);
   }
   Step step;
@@ -396,7 +407,7 @@ void Planner::set_typed(ValueId value, const Type& type) {
 }
 
 // Where `value` lies in `layout`; adds a reorder where there is none yet.
-Planner::Place Planner::place_for(ValueId value, const LayoutPtr& layout) {
+Planner::Place Planner::place_for(ValueId value, const LayoutPtr& layout, bool reads_anywhere) {
   std::vector<Representation>& forms = representations_[value];
   if (forms.empty()) {  // a constant, or a value that was there before the segment
     Root root;
@@ -404,18 +415,29 @@ Planner::Place Planner::place_for(ValueId value, const LayoutPtr& layout) {
     const Segment::Known& entry = known(value);
     root.kind = entry.constant ? Root::Kind::kConstant : Root::Kind::kEntry;
     if (entry.constant) root.constant = *entry.constant;
-    if (entry.constant && weight_uses_) {
-      bring(*entry.constant);
-      environment_.originals.keep(*entry.constant);
-    }
+    if (entry.constant && weight_uses_ && reads_anywhere)
+      root.outside = address_outside(*entry.constant);
+    if (entry.constant && !root.outside) keep_in_memory(root);
     root.bytes = plain_bytes(value);
     forms.push_back({nullptr, {new_root(std::move(root)), 0}});
     add_extent(forms[0].place, value, plain_bytes(value));
   }
   for (const Representation& form : forms) {
-    if (same_layout(form.layout, layout)) return resolved(form.place);
+    if (!same_layout(form.layout, layout)) continue;
+    const Place place = resolved(form.place);
+    if (!reads_anywhere) keep_in_memory(roots_[place.root]);
+    return place;
   }
+  keep_in_memory(roots_[resolved(forms[0].place).root]);
   return reorder(value, layout);
+}
+
+// A constant that somebody reads as its type is.
+void Planner::keep_in_memory(Root& root) {
+  if (root.kind != Root::Kind::kConstant || !weight_uses_) return;
+  root.outside = nullptr;
+  bring(root.constant);
+  environment_.originals.keep(root.constant);
 }
 
 Planner::Place Planner::reorder(ValueId value, const LayoutPtr& to) {

@@ -42,6 +42,7 @@ class Planner {
     ValueId owner = kNoValue;  // the value it was made for
     size_t owner_step = 0;     // of kStepOutput
     Tensor constant;
+    const std::byte* outside = nullptr;  // of kConstant: where it lies in a file instead
     bool has_strings = false;
     std::vector<Extent> extents;
     std::vector<Extent> whole;  // those that the run needs as whole values
@@ -79,7 +80,9 @@ class Planner {
                      std::vector<bool>& taken);
   bool is_free(Place place, size_t bytes) const;
   bool is_entry(Place place, size_t bytes) const;
-  Place place_for(ValueId value, const LayoutPtr& layout);
+  // Where `reads_anywhere`, an address that does not suit the elements' type will do.
+  Place place_for(ValueId value, const LayoutPtr& layout, bool reads_anywhere = false);
+  void keep_in_memory(Root& root);
   Place reorder(ValueId value, const LayoutPtr& to);
   size_t new_root(Root root);
   Place resolved(Place place) const;
@@ -101,7 +104,7 @@ class Planner {
   ValueId output(size_t slot) const { return program_.nodes_[node_index_].outputs[slot]; }
   const Segment::Known& known(ValueId value) const { return *known_[value]; }
   Segment::Known& learn(ValueId value);
-  void bring_back_constants();
+  void bring_constants(bool all);
   void release_packed(uint32_t unread_inputs);
   bool can_leave_out(size_t index) const;
   void compute_if_left_out(ValueId value);

@@ -32,7 +32,7 @@ void Planner::plan_evaluation(const Node& node, const std::vector<InferOutput>& 
   Step step;
   step.node = &node;
   step.implementation = node.op->body ? "body" : "evaluate";
-  bring_back_constants();
+  bring_constants(/*all=*/true);
   for (const ValueId input : program_.nodes_[node_index_].inputs) {
     step.inputs.push_back(input);
     if (input == kNoValue) continue;

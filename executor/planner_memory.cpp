@@ -41,8 +41,11 @@ void Planner::bind_pointers() {
       case Root::Kind::kArena:
         break;
       case Root::Kind::kConstant:
-        for (const PointerAt& at : root.pointers)
-          segment_->pointers[at.pointer] = static_cast<std::byte*>(root.constant.raw()) + at.offset;
+        for (const PointerAt& at : root.pointers) {
+          auto* begin = root.outside ? const_cast<std::byte*>(root.outside)
+                                     : static_cast<std::byte*>(root.constant.raw());
+          segment_->pointers[at.pointer] = begin + at.offset;
+        }
         segment_->held.push_back(root.constant);
         break;
       case Root::Kind::kEntry:

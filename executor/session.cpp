@@ -155,7 +155,7 @@ struct Session::Impl {
       outputs.push_back({output->name, output->type});
     symbols = repeated_symbols(inputs);
     const Clock::time_point begin = Clock::now();
-    if (owns_weights) bring_all_but_weights(*model.graph);
+    if (owns_weights) bring_what_may_be_looked_at(*model.graph);
     const std::vector<PassEffect> effects =
         prepare_graph(*model.graph, options, environment.providers);
     for (const PassEffect& effect : effects) {

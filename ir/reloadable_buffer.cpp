@@ -31,6 +31,13 @@ const std::byte* peek(const Tensor& tensor) {
   return buffer->peek() + offset;
 }
 
+const std::byte* address_outside(const Tensor& tensor) {
+  const auto* buffer = dynamic_cast<const ReloadableBuffer*>(tensor.buffer().get());
+  if (!buffer || buffer->is_there() || !buffer->outside()) return nullptr;
+  const auto offset = static_cast<const std::byte*>(tensor.raw()) - buffer->data();
+  return buffer->outside() + offset;
+}
+
 PassingLook::PassingLook(const Tensor& tensor) {
   auto buffer = std::dynamic_pointer_cast<ReloadableBuffer>(tensor.buffer());
   if (buffer && !buffer->is_there()) was_away_ = std::move(buffer);

@@ -27,6 +27,8 @@ class ReloadableBuffer : public Buffer {
   // The elements for a look in passing, until the next `release`: where they are not there they may
   // lie at an address that does not suit their type. Throws as `reload` does.
   virtual const std::byte* peek();
+  // Where peek() finds them while the buffer lives, even after `release`; null where it reads them.
+  virtual const std::byte* outside() const { return nullptr; }
 
  private:
   Read read_;
@@ -37,6 +39,10 @@ class ReloadableBuffer : public Buffer {
 void bring(const Tensor& tensor);
 // Its elements, perhaps at an address that does not suit their type.
 const std::byte* peek(const Tensor& tensor);
+
+// Where the elements lie for as long as the tensor lives without being in memory of their own, at
+// an address that may not suit their type; null where they don't.
+const std::byte* address_outside(const Tensor& tensor);
 
 // What is brought or peeked at of `tensor` while it lives goes again if it was away before.
 class PassingLook {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <type_traits>
 
 #include "ir/dispatch.h"
 #include "ir/evaluation.h"
@@ -44,17 +46,20 @@ void run_gather(const KernelCall& call) {
     checked_index(indices[i], split.size, axis);
   if (out.count() == 0) return;
   dispatch_width(data.dtype, [&]<typename T>() {
+    constexpr bool is_plain = std::is_trivially_copyable_v<T>;
     const T* from = data.data<T>();
     T* to = out.data<T>();
     for (int64_t outer = 0; outer < split.outer; ++outer) {
       check_interrupted();
       for (size_t i = 0; i < indices.size(); ++i) {
         const int64_t index = indices[i] + (indices[i] < 0 ? split.size : 0);
-        if (split.inner == 1) {
-          *to = from[index];
-        } else {
+        // The table may lie at any address, as in a file.
+        if constexpr (!is_plain)
           std::copy_n(from + index * split.inner, split.inner, to);
-        }
+        else if (split.inner == 1)
+          std::memcpy(to, from + index, sizeof(T));
+        else
+          std::memcpy(to, from + index * split.inner, static_cast<size_t>(split.inner) * sizeof(T));
         to += split.inner;
       }
       from += split.size * split.inner;

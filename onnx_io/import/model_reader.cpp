@@ -243,6 +243,10 @@ class FileElements : public ReloadableBuffer {
 
   const std::byte* peek() override {
     if (!mapping_ || is_there()) return ReloadableBuffer::peek();
+    return outside();
+  }
+  const std::byte* outside() const override {
+    if (!mapping_) return nullptr;
     check_version();
     return mapping_->data() + offset_;
   }
@@ -277,8 +281,8 @@ std::shared_ptr<const Buffer> try_to_map(const OpenFile& file) {
 }
 
 // Names of initializers that nothing looks into while the model is imported: floats that are only
-// ever the weights of a product.
-std::unordered_set<std::string_view> product_weights(const ModelProto& proto) {
+// ever the weights of a product, or a table that Gather reads.
+std::unordered_set<std::string_view> weights_of(const ModelProto& proto) {
   constexpr std::string_view kProducts[] = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
   constexpr int64_t kDefaultsFromIr = 4;  // on, initializers that are inputs are their defaults
   std::unordered_set<std::string_view> weights, others;
@@ -287,9 +291,11 @@ std::unordered_set<std::string_view> product_weights(const ModelProto& proto) {
     for (const auto& attribute : node.attribute()) {
       if (attribute.has_g() || attribute.graphs_size() > 0) return {};
     }
-    const bool is_product = node.domain().empty() && std::ranges::count(kProducts, node.op_type());
+    int weights_slot = -1;
+    if (node.domain().empty() && std::ranges::count(kProducts, node.op_type())) weights_slot = 1;
+    if (node.domain().empty() && node.op_type() == "Gather") weights_slot = 0;
     for (int slot = 0; slot < node.input_size(); ++slot)
-      (is_product && slot == 1 ? weights : others).insert(node.input(slot));
+      (slot == weights_slot ? weights : others).insert(node.input(slot));
   }
   for (const auto& output : proto.graph().output())
     others.insert(output.name());
@@ -318,7 +324,7 @@ void take_elements(const std::shared_ptr<const OpenFile>& file,
   // Smaller ones are not worth to be given up for a while.
   constexpr uint64_t kWorthReloading = 64 << 10;
   std::unordered_set<std::string_view> late;
-  if (reads_late) late = product_weights(proto);
+  if (reads_late) late = weights_of(proto);
   std::shared_ptr<const Buffer> mapping;
   if (!late.empty() && options.map_external_data) mapping = try_to_map(*file);
   for (const auto& [initializer, offset, bytes] : all) {
