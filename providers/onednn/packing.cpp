@@ -25,6 +25,38 @@ struct Axis {
   size_t dim;
 };
 
+using Four = float __attribute__((vector_size(16)));
+
+Four load_four(const std::byte* from) {
+  Four values;
+  std::memcpy(&values, from, sizeof values);
+  return values;
+}
+
+// Rows of floats that lie `stride` bytes apart and become the columns of `to`. Both counts are
+// multiples of 4.
+void transpose(const std::byte* from, int64_t stride, int64_t rows, int64_t columns,
+               std::byte* to) {
+  constexpr int64_t kFloat = sizeof(float);
+  for (int64_t row = 0; row < rows; row += 4) {
+    for (int64_t column = 0; column < columns; column += 4) {
+      const std::byte* at = from + row * stride + column * kFloat;
+      const Four a = load_four(at), b = load_four(at + stride), c = load_four(at + 2 * stride),
+                 d = load_four(at + 3 * stride);
+      const Four ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5),
+                 ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+      const Four cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5),
+                 cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+      const Four turned[] = {__builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5),
+                             __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7),
+                             __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5),
+                             __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7)};
+      for (int64_t i = 0; i < 4; ++i)
+        std::memcpy(to + ((column + i) * rows + row) * kFloat, &turned[i], sizeof turned[i]);
+    }
+  }
+}
+
 // Walks the blocks of the target in the order in which they lie, a row of the last axis at a time.
 template <int64_t kElement>  // bytes
 class BlockedPacking {
@@ -102,6 +134,24 @@ class BlockedPacking {
     std::ranges::stable_sort(moves_, {}, &Move::from);
     while (run_ < kLongestRun && join_pairs())
       run_ *= 2;
+    find_rectangle();
+  }
+
+  // Are blocks transposed rectangles of floats?
+  void find_rectangle() {
+    if (kElement != sizeof(float)) return;
+    int64_t rows = 1, columns = 1;
+    const auto lanes = static_cast<int64_t>(offsets_.size());
+    const auto offset = [&](int64_t lane) { return offsets_[static_cast<size_t>(lane)]; };
+    while (rows < lanes && offset(rows) == rows * offset(1))
+      ++rows;
+    columns = lanes / rows;
+    if (rows % 4 != 0 || columns % 4 != 0 || rows * columns != lanes) return;
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      if (offset(lane) != lane % rows * offset(1) + lane / rows * kElement) return;
+    }
+    rows_of_block_ = rows;
+    row_stride_ = offset(1);
   }
 
   // Moves that follow each other on both sides become one, where that makes pairs of all.
@@ -118,6 +168,10 @@ class BlockedPacking {
   }
 
   void copy_block(const std::byte* from, std::byte* to) const {
+    if (rows_of_block_ > 0) {
+      return transpose(from, row_stride_, rows_of_block_,
+                       static_cast<int64_t>(offsets_.size()) / rows_of_block_, to);
+    }
     switch (run_) {
       case 1:
         return copy_runs<1>(from, to);
@@ -164,8 +218,10 @@ class BlockedPacking {
 
   std::vector<Axis> axes_;
   int64_t rows_ = 1;
-  std::vector<Move> moves_;       // of all of a block, by `from`
-  int64_t run_ = kElement;        // bytes of each
+  std::vector<Move> moves_;  // of all of a block, by `from`
+  int64_t run_ = kElement;   // bytes of each
+  // Where blocks are transposed rectangles: their rows in the source.
+  int64_t rows_of_block_ = 0, row_stride_ = 0;
   std::vector<int64_t> offsets_;  // by element of a block: in the source, in bytes
   std::vector<Extents> indices_;  // likewise: within the block, by dim
 };
