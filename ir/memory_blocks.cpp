@@ -179,7 +179,10 @@ void* take_block(size_t bytes) {
   if (void* kept = g_kept_blocks.take(mapped)) return kept;
   void* made = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (made == MAP_FAILED) return nullptr;
-  if (mapped >= kHuge) take_pages(static_cast<std::byte*>(made), rounded, mapped);
+  if (mapped >= kHuge)
+    take_pages(static_cast<std::byte*>(made), rounded, mapped);
+  else
+    madvise(made, rounded, MADV_POPULATE_WRITE);  // one call instead of a fault for each page
   return made;
 }
 
