@@ -60,6 +60,14 @@ bool may_be_away(const OpDef& op, size_t slot) {
          std::ranges::find(kProducts, op.name) != std::end(kProducts);
 }
 
+namespace {
+
+bool is_dequantize(const OpDef& op) {
+  return op.domain.empty() && op.name == "DequantizeLinear";
+}
+
+}  // namespace
+
 void bring_what_may_be_looked_at(const Graph& graph) {
   const auto use = [](const Value* value) {
     if (value && value->constant) bring(*value->constant);
@@ -69,7 +77,8 @@ void bring_what_may_be_looked_at(const Graph& graph) {
   std::ranges::for_each(graph.outputs(), use);
   for (const auto& node : graph.nodes()) {
     for (size_t slot = 0; slot < node->inputs.size(); ++slot) {
-      if (!may_be_away(*node->op, slot)) use(node->inputs[slot]);
+      if (!may_be_away(*node->op, slot) && !(slot == 0 && is_dequantize(*node->op)))
+        use(node->inputs[slot]);
     }
     for (const GraphPtr& inner : subgraphs_of(*node))
       bring_what_may_be_looked_at(*inner);

@@ -50,8 +50,9 @@ class Originals {
 // the table of a Gather in the run. Other constants may be looked at by anybody.
 bool may_be_away(const OpDef& op, size_t slot);
 
-// Brings the constants of `graph` to memory that may not be away where they are used. Passes may
-// look at these; those that look at others bring them first.
+// Brings the constants of `graph` to memory that passes may look at: all but those that may be away
+// where they are used, or that DequantizeLinear reads. A pass that looks at others brings them
+// first.
 void bring_what_may_be_looked_at(const Graph& graph);
 
 // When the nodes of a graph read their weights last.

@@ -20,6 +20,7 @@
 #include "ir/ops/convolution.h"
 #include "ir/ops/matmul.h"
 #include "ir/ops/quantized.h"
+#include "ir/reloadable_buffer.h"
 
 namespace sardonyx::passes {
 namespace {
@@ -43,6 +44,7 @@ std::optional<std::vector<double>> constant_values(const Node& node, size_t slot
   const auto fits = [&](int64_t count) { return count == 1 || count == integers->count(); };
   if (!is_integer(integers->dtype()) || !fits(scales->count())) return std::nullopt;
   if (zeros && !fits(zeros->count())) return std::nullopt;
+  bring(*integers);
   std::vector<double> values = integers->to_doubles();
   const std::vector<double> scale = scales->to_doubles();
   const std::vector<double> zero = zeros ? zeros->to_doubles() : std::vector<double>{0};

@@ -280,8 +280,9 @@ std::shared_ptr<const Buffer> try_to_map(const OpenFile& file) {
   }
 }
 
-// Names of initializers that nothing looks into while the model is imported: floats that are only
-// ever the weights of a product, or a table that Gather reads.
+// Names of initializers that nothing looks into while the model is imported, if they are of a type
+// that weights have: those that are only ever the weights of a product, as they are or quantised,
+// or a table that Gather reads.
 std::unordered_set<std::string_view> weights_of(const ModelProto& proto) {
   constexpr std::string_view kProducts[] = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
   constexpr int64_t kDefaultsFromIr = 4;  // on, initializers that are inputs are their defaults
@@ -293,7 +294,9 @@ std::unordered_set<std::string_view> weights_of(const ModelProto& proto) {
     }
     int weights_slot = -1;
     if (node.domain().empty() && std::ranges::count(kProducts, node.op_type())) weights_slot = 1;
-    if (node.domain().empty() && node.op_type() == "Gather") weights_slot = 0;
+    if (node.domain().empty() &&
+        (node.op_type() == "Gather" || node.op_type() == "DequantizeLinear"))
+      weights_slot = 0;
     for (int slot = 0; slot < node.input_size(); ++slot)
       (slot == weights_slot ? weights : others).insert(node.input(slot));
   }
@@ -306,12 +309,14 @@ std::unordered_set<std::string_view> weights_of(const ModelProto& proto) {
   return weights;
 }
 
-bool has_floats(const TensorProto& proto) {
+bool has_weights(const TensorProto& proto) {
   switch (proto.data_type()) {
     case TensorProto::FLOAT:
     case TensorProto::FLOAT16:
     case TensorProto::BFLOAT16:
     case TensorProto::DOUBLE:
+    case TensorProto::INT8:
+    case TensorProto::UINT8:
       return true;
     default:
       return false;
@@ -336,7 +341,7 @@ void take_elements(const std::shared_ptr<const OpenFile>& file,
       read_exactly(*file, offset, buffer->data(), bytes);
       continue;
     }
-    const bool is_late = late.contains(tensor.name()) && has_floats(tensor);
+    const bool is_late = late.contains(tensor.name()) && has_weights(tensor);
     const auto elements = std::make_shared<FileElements>(file, mapping, offset, bytes);
     if (!is_late) elements->reload();
     buffer = elements;
