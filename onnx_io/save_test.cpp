@@ -88,6 +88,22 @@ TEST(Save, RoundTripComputesTheSame) {
   EXPECT_EQ(*again.graph->inputs()[2]->default_value, floats({3}));
 }
 
+// ONNX Runtime keeps this operator in ai.onnx and knows it under no other domain.
+TEST(Save, WritesOperatorsWhereTheirRuntimeHasThem) {
+  ModelBuilder builder(17, 8);
+  GraphBuilder graph = builder.graph();
+  graph.input("x", DType::kFloat, {{2, 4}});
+  graph.input("s", DType::kFloat, {{4}});
+  graph.output("y");
+  graph.node("SimplifiedLayerNormalization", {"x", "s"}, {"y"});
+  const Model model = builder.load();
+  EXPECT_EQ(full_name(*model.graph->nodes().front()->op),
+            "com.microsoft::SimplifiedLayerNormalization");
+  const std::string bytes = model_bytes(model);
+  EXPECT_EQ(bytes.find("com.microsoft"), std::string::npos);
+  EXPECT_EQ(model_bytes(loaded(bytes)), bytes);
+}
+
 TEST(Save, TheSameModelGivesTheSameBytes) {
   const std::string first = model_bytes(rich_model().load());
   EXPECT_EQ(first, model_bytes(rich_model().load()));

@@ -4,6 +4,7 @@
 
 #include "ir/op.h"
 #include "ir/run_control.h"
+#include "onnx_io/adopted.h"
 #include "onnx_io/export/encode_tensor.h"
 #include "onnx_io/export/encode_type.h"
 #include "onnx_io/load.h"
@@ -22,6 +23,12 @@ using onnx_schema::ValueInfoProto;
 namespace {
 
 constexpr std::string_view kProducer = "sardonyx";
+
+// The domain that files name for an operator.
+std::string written_domain(const OpDef& op) {
+  const bool is_adopted = op.domain == "com.microsoft" && adopted_below(op.name);
+  return is_adopted ? "" : std::string(op.domain);
+}
 
 // The oldest IR version that knows what an opset needs, so that readers of that time take the file.
 int64_t ir_version_for(int64_t opset) {
@@ -157,7 +164,7 @@ void Exporter::write_outputs(const Graph& graph, GraphProto& proto) {
 }
 
 void Exporter::note_operator(const OpDef& op) {
-  if (op.domain.empty()) return;
+  if (written_domain(op).empty()) return;
   const std::optional<OpVersions> versions = versions_of(op.domain, op.name);
   int64_t version = op.since;
   // An operator that was removed needs the opset before.
@@ -189,7 +196,8 @@ void Exporter::write_node(const Node& node, GraphProto& graph) {
   }
   NodeProto proto;
   proto.set_op_type(call.op);
-  if (!node.op->domain.empty()) proto.set_domain(std::string(node.op->domain));
+  if (const std::string domain = written_domain(*node.op); !domain.empty())
+    proto.set_domain(domain);
   if (!node.name.empty()) proto.set_name(own_node_name(node.name));
   for (const Value* input : call.inputs) {
     proto.add_input(names_.of(input));

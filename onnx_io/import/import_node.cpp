@@ -3,6 +3,7 @@
 
 #include "ir/op.h"
 #include "ir/run_control.h"
+#include "onnx_io/adopted.h"
 #include "onnx_io/import/importer.h"
 #include "onnx_io/import/parse.h"
 #include "onnx_io/metadata.h"
@@ -241,6 +242,10 @@ void Importer::find_version(const Frame& frame, RawCall& call) const {
          known ? "" : ", and there is no function of that name");
   }
   const int64_t opset = imported->second;
+  if (call.domain.empty() && opset < adopted_below(call.op).value_or(0)) {
+    call.domain = "com.microsoft";
+    return;
+  }
   call.version = opset;
   const std::optional<OpVersions> versions = versions_of(call.domain, call.op);
   if (!versions) {

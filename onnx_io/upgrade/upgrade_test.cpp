@@ -125,6 +125,18 @@ TEST(Upgrade, CastNamesItsType) {
   EXPECT_EQ(results[0].tensor(), Tensor::of<int32_t>({1, 2, 3}, {1, 3}));
 }
 
+// What ONNX Runtime writes as operators of ai.onnx in files of any opset.
+TEST(Upgrade, OperatorsOfAnotherRuntime) {
+  const Tensor x = floats({3, -1}, {1, 2}), scale = floats({1, 2}, {2}),
+               shift = floats({0, 1}, {2});
+  const AttrMap exact{{"epsilon", 0.f}};
+  for (const int64_t opset : {12, 17}) {
+    expect({opset, "LayerNormalization", {x, scale, shift}, exact}, {1, -1}, {1, 2});
+    expect({opset, "SimplifiedLayerNormalization", {x, scale}, exact}, {1.3416408f, -0.8944272f},
+           {1, 2});
+  }
+}
+
 TEST(Upgrade, SoftmaxFlattens) {
   const Tensor zeros = Tensor::zeros(DType::kFloat, {1, 2, 2});
   expect({11, "Softmax", {zeros}}, {0.25, 0.25, 0.25, 0.25}, {1, 2, 2});
