@@ -15,25 +15,6 @@ using Reals = std::vector<double>;
 
 constexpr DTypeSet kBytes{DType::kUInt8, DType::kInt8};
 
-struct QuantizedLstmAttrs {
-  std::optional<std::vector<float>> activation_alpha, activation_beta;
-  std::optional<std::vector<std::string>> activations;
-  std::optional<float> clip;
-  std::string direction = "forward";
-  std::optional<int64_t> hidden_size;
-  bool input_forget = false;
-  static auto fields() {
-    using A = QuantizedLstmAttrs;
-    return std::tuple{field("activation_alpha", &A::activation_alpha),
-                      field("activation_beta", &A::activation_beta),
-                      field("activations", &A::activations),
-                      field("clip", &A::clip),
-                      field("direction", &A::direction),
-                      field("hidden_size", &A::hidden_size),
-                      field("input_forget", &A::input_forget)};
-  }
-};
-
 // Inputs kX to kP are those of LSTM, but that W and R are transposed: [directions, width, 4 *
 // hidden].
 enum QuantizedLstmInput { kWScale = kP + 1, kWZero, kRScale, kRZero };
@@ -175,6 +156,10 @@ class QuantizedLstm {
     for (int64_t step = 0; step < longest_; ++step) {
       check_interrupted();
       Reals seen = h;
+      for (int64_t b = 0; b < batch_; ++b) {  // what has ended has no part in the range
+        if (step >= lengths_[static_cast<size_t>(b)])
+          std::fill_n(seen.begin() + b * hidden_, hidden_, 0.0);
+      }
       round_to_bytes(seen);
       for (int64_t b = 0; b < batch_; ++b) {
         const int64_t own = lengths_[static_cast<size_t>(b)];

@@ -1,9 +1,12 @@
 // Encoders of ai.onnx.ml that give tensors of known shape: labels, categories, selected features.
 // The ops on maps stand in feature_map.cpp.
+#include "ir/ops/encoder.h"
+
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
 
+#include "ir/convert.h"
 #include "ir/dispatch.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/made_once.h"
@@ -59,19 +62,6 @@ void array_feature_extractor(const KernelCall& call) {
 
 // --- CategoryMapper ---
 
-struct CategoryMapperAttrs {
-  Ints cats_int64s;
-  Strings cats_strings;
-  int64_t default_int64 = -1;
-  std::string default_string = "_Unused";
-  static auto fields() {
-    using A = CategoryMapperAttrs;
-    return std::tuple{
-        field("cats_int64s", &A::cats_int64s), field("cats_strings", &A::cats_strings),
-        field("default_int64", &A::default_int64), field("default_string", &A::default_string)};
-  }
-};
-
 void infer_category_mapper(InferContext& c) {
   const auto& attrs = c.attrs<CategoryMapperAttrs>();
   c.require(attrs.cats_int64s.size() == attrs.cats_strings.size(),
@@ -80,56 +70,15 @@ void infer_category_mapper(InferContext& c) {
   c.set(0, c.dtype(0) == DType::kString ? DType::kInt64 : DType::kString, shape_of(c, 0));
 }
 
-// Looks each element of `from` up among `keys`; of equal keys the last one counts.
-template <typename From, typename To>
-void map_categories(const TensorView& from, const TensorView& to, const std::vector<From>& keys,
-                    const std::vector<To>& values, const To& missing) {
-  std::pmr::unordered_map<From, To> table(scratch());
-  for (size_t i = 0; i < keys.size(); ++i)
-    table[keys[i]] = values[i];
-  for (int64_t i = 0; i < from.count(); ++i) {
-    const auto found = table.find(from.data<From>()[i]);
-    to.data<To>()[i] = found == table.end() ? missing : found->second;
-  }
-}
-
 void category_mapper(const KernelCall& call) {
-  const auto& attrs = call.attrs<CategoryMapperAttrs>();
-  if (call.inputs[0].dtype == DType::kString) {
-    map_categories(call.inputs[0], call.outputs[0], attrs.cats_strings, attrs.cats_int64s,
-                   attrs.default_int64);
-  } else {
-    map_categories(call.inputs[0], call.outputs[0], attrs.cats_int64s, attrs.cats_strings,
-                   attrs.default_string);
-  }
+  const TensorView& x = call.inputs[0];
+  const auto map = made_once<ElementMap, CategoryMapperAttrs>(
+      call.raw_attrs, static_cast<int64_t>(x.dtype),
+      [&](const CategoryMapperAttrs& given) { return category_map(given, x.dtype); });
+  map->apply(x.raw, x.count(), call.outputs[0].raw);
 }
 
 // --- LabelEncoder ---
-
-struct LabelEncoderAttrs {
-  float default_float = -0.0f;
-  int64_t default_int64 = -1;
-  std::string default_string = "_Unused";
-  std::optional<Tensor> default_tensor;
-  Floats keys_floats;
-  Ints keys_int64s;
-  Strings keys_strings;
-  std::optional<Tensor> keys_tensor;
-  Floats values_floats;
-  Ints values_int64s;
-  Strings values_strings;
-  std::optional<Tensor> values_tensor;
-  static auto fields() {
-    using A = LabelEncoderAttrs;
-    return std::tuple{
-        field("default_float", &A::default_float),   field("default_int64", &A::default_int64),
-        field("default_string", &A::default_string), field("default_tensor", &A::default_tensor),
-        field("keys_floats", &A::keys_floats),       field("keys_int64s", &A::keys_int64s),
-        field("keys_strings", &A::keys_strings),     field("keys_tensor", &A::keys_tensor),
-        field("values_floats", &A::values_floats),   field("values_int64s", &A::values_int64s),
-        field("values_strings", &A::values_strings), field("values_tensor", &A::values_tensor)};
-  }
-};
 
 // The one list that is given out of four, as a tensor; undefined where there is none or several.
 Tensor one_list(const Floats& floats, const Ints& ints, const Strings& strings,
@@ -146,6 +95,19 @@ Tensor keys_of(const LabelEncoderAttrs& attrs) {
 Tensor values_of(const LabelEncoderAttrs& attrs) {
   return one_list(attrs.values_floats, attrs.values_int64s, attrs.values_strings,
                   attrs.values_tensor);
+}
+
+// What becomes of an element that is no key.
+Tensor default_of(const LabelEncoderAttrs& attrs) {
+  if (attrs.default_tensor) return *attrs.default_tensor;
+  const DType dtype = values_of(attrs).dtype();
+  if (dtype == DType::kString) return Tensor::scalar(attrs.default_string);
+  Tensor value = Tensor::allocate(dtype, {});
+  if (is_floating(dtype))
+    store_numbers(dtype, value.raw(), 0, 1, &attrs.default_float);
+  else
+    store_numbers(dtype, value.raw(), 0, 1, &attrs.default_int64);
+  return value;
 }
 
 void infer_label_encoder(InferContext& c) {
@@ -173,69 +135,9 @@ void infer_label_encoder(InferContext& c) {
   c.set(0, values.dtype(), shape_of(c, 0));
 }
 
-// What unordered_map may take for a key: all NaNs are one, and so are the two zeros.
-template <typename T>
-auto hashable(const T& key) {
-  if constexpr (std::is_floating_point_v<T>) {
-    const double wide = key == 0 ? 0.0 : static_cast<double>(key);
-    return std::bit_cast<uint64_t>(std::isnan(wide) ? std::numeric_limits<double>::quiet_NaN()
-                                                    : wide);
-  } else if constexpr (std::is_same_v<T, std::string>) {
-    return key;
-  } else {
-    return static_cast<int64_t>(key);
-  }
-}
-
-// For each element of x its position among the keys (of equal ones the first), -1 for none.
-std::pmr::vector<int64_t> find_keys(const TensorView& x, const Tensor& keys) {
-  return detail::dispatch_among<std::string, int64_t, float, int32_t, int16_t, double>(
-      x.dtype, [&]<typename T>() {
-        std::pmr::unordered_map<decltype(hashable(T())), int64_t> table(scratch());
-        const std::span<const T> list = keys.values<T>();
-        for (size_t i = 0; i < list.size(); ++i)
-          table.emplace(hashable(list[i]), static_cast<int64_t>(i));
-        std::pmr::vector<int64_t> places(static_cast<size_t>(x.count()), -1, scratch());
-        for (size_t i = 0; i < places.size(); ++i) {
-          const auto found = table.find(hashable(x.data<T>()[i]));
-          if (found != table.end()) places[i] = found->second;
-        }
-        return places;
-      });
-}
-
-template <typename T>
-T default_value(const LabelEncoderAttrs& attrs) {
-  if (attrs.default_tensor) return attrs.default_tensor->values<T>()[0];
-  if constexpr (std::is_same_v<T, std::string>) {
-    return attrs.default_string;
-  } else if constexpr (std::is_floating_point_v<T>) {
-    return attrs.default_float;
-  } else {
-    return static_cast<T>(attrs.default_int64);
-  }
-}
-
-struct LabelLists {
-  Tensor keys, values;
-};
-
 void label_encoder(const KernelCall& call) {
-  const auto& attrs = call.attrs<LabelEncoderAttrs>();
-  const auto lists = made_once<LabelLists, LabelEncoderAttrs>(
-      call.raw_attrs, 0, [](const LabelEncoderAttrs& given) {
-        return LabelLists{keys_of(given), values_of(given)};
-      });
-  const std::pmr::vector<int64_t> places = find_keys(call.inputs[0], lists->keys);
-  const Tensor& values = lists->values;
-  detail::dispatch_among<std::string, int64_t, float, int32_t, int16_t, double>(
-      values.dtype(), [&]<typename T>() {
-        const T missing = default_value<T>(attrs);
-        const std::span<const T> list = values.values<T>();
-        T* y = call.outputs[0].data<T>();
-        for (const int64_t place : places)
-          *y++ = place < 0 ? missing : list[static_cast<size_t>(place)];
-      });
+  const auto map = made_once<ElementMap, LabelEncoderAttrs>(call.raw_attrs, 0, label_map);
+  map->apply(call.inputs[0].raw, call.inputs[0].count(), call.outputs[0].raw);
 }
 
 // --- OneHotEncoder ---
@@ -452,6 +354,17 @@ const OpDef kOps[] = {
 };
 
 }  // namespace
+
+ElementMap category_map(const CategoryMapperAttrs& attrs, DType from) {
+  const Tensor ints = Tensor::vector(attrs.cats_int64s), names = Tensor::vector(attrs.cats_strings);
+  if (from == DType::kString)
+    return {names, ints, Tensor::scalar(attrs.default_int64), ElementMap::Equals::kLast};
+  return {ints, names, Tensor::scalar(attrs.default_string), ElementMap::Equals::kLast};
+}
+
+ElementMap label_map(const LabelEncoderAttrs& attrs) {
+  return {keys_of(attrs), values_of(attrs), default_of(attrs), ElementMap::Equals::kFirst};
+}
 
 std::span<const OpDef> encoder_ops() {
   return kOps;

@@ -57,6 +57,26 @@ struct LstmAttrs : RecurrentAttrs {
   }
 };
 
+// Of com.microsoft::DynamicQuantizeLSTM.
+struct QuantizedLstmAttrs {
+  std::optional<std::vector<float>> activation_alpha, activation_beta;
+  std::optional<std::vector<std::string>> activations;
+  std::optional<float> clip;
+  std::string direction = "forward";
+  std::optional<int64_t> hidden_size;
+  bool input_forget = false;
+  static auto fields() {
+    using A = QuantizedLstmAttrs;
+    return std::tuple{field("activation_alpha", &A::activation_alpha),
+                      field("activation_beta", &A::activation_beta),
+                      field("activations", &A::activations),
+                      field("clip", &A::clip),
+                      field("direction", &A::direction),
+                      field("hidden_size", &A::hidden_size),
+                      field("input_forget", &A::input_forget)};
+  }
+};
+
 enum class ActivationKind {
   kRelu,
   kTanh,

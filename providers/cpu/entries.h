@@ -38,6 +38,9 @@ std::span<const KernelEntry> nbits_entries();
 std::span<const KernelEntry> thin_product_entries();
 std::span<const KernelEntry> linear_model_entries();
 std::span<const KernelEntry> cache_entries();
+std::span<const KernelEntry> word_embedding_entries();
+std::span<const KernelEntry> encoder_entries();
+std::span<const KernelEntry> quantized_recurrent_entries();
 
 // Row-major only: what every kernel here asks of its inputs, whatever they come as.
 inline bool all_of(std::span<const KernelTensor> tensors, DType dtype) {

@@ -164,6 +164,25 @@ void MultiplyPanel(const int16_t* left, size_t left_step, size_t rows, const int
 // Beyond every 8-bit result, whatever the zero point.
 constexpr float kFar = 1 << 16;
 
+// (sum + bias) * scale, of a vector of sums and of one.
+HWY_INLINE hn::Vec<DFloat> scaled_sums(const RowFinish& finish, const int32_t* sums, size_t i) {
+  const D32 d;
+  const DFloat d_float;
+  auto sum = hn::LoadU(d, sums + i);
+  if (finish.bias) {
+    sum =
+        hn::Add(sum, finish.bias_steps ? hn::LoadU(d, finish.bias + i) : hn::Set(d, *finish.bias));
+  }
+  const auto scale =
+      finish.scale_steps ? hn::LoadU(d_float, finish.scale + i) : hn::Set(d_float, *finish.scale);
+  return hn::Mul(hn::ConvertTo(d_float, sum), scale);
+}
+HWY_INLINE float scaled_sum(const RowFinish& finish, const int32_t* sums, size_t i) {
+  auto sum = static_cast<uint32_t>(sums[i]);
+  if (finish.bias) sum += static_cast<uint32_t>(finish.bias[finish.bias_steps ? i : 0]);
+  return static_cast<float>(static_cast<int32_t>(sum)) * finish.scale[finish.scale_steps ? i : 0];
+}
+
 template <typename T>
 HWY_INLINE void round_row(const RowFinish& finish, const int32_t* sums, size_t count, T* out) {
   const D32 d;
@@ -171,27 +190,30 @@ HWY_INLINE void round_row(const RowFinish& finish, const int32_t* sums, size_t c
   const hn::Rebind<T, D32> narrow;
   size_t i = 0;
   for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) {
-    auto sum = hn::LoadU(d, sums + i);
-    if (finish.bias) {
-      sum = hn::Add(sum,
-                    finish.bias_steps ? hn::LoadU(d, finish.bias + i) : hn::Set(d, *finish.bias));
-    }
-    const auto scale =
-        finish.scale_steps ? hn::LoadU(d_float, finish.scale + i) : hn::Set(d_float, *finish.scale);
-    auto real = hn::Mul(hn::ConvertTo(d_float, sum), scale);
-    real = hn::Min(hn::Max(real, hn::Set(d_float, -kFar)), hn::Set(d_float, kFar));
+    const auto real = hn::Min(hn::Max(scaled_sums(finish, sums, i), hn::Set(d_float, -kFar)),
+                              hn::Set(d_float, kFar));
     const auto moved = hn::Add(hn::NearestInt(real), hn::Set(d, finish.zero));
     hn::StoreU(hn::DemoteTo(narrow, moved), narrow, out + i);
   }
   using Limits = std::numeric_limits<T>;
   for (; i < count; ++i) {
-    auto sum = static_cast<uint32_t>(sums[i]);
-    if (finish.bias) sum += static_cast<uint32_t>(finish.bias[finish.bias_steps ? i : 0]);
-    const float real =
-        static_cast<float>(static_cast<int32_t>(sum)) * finish.scale[finish.scale_steps ? i : 0];
-    const auto moved =
-        static_cast<int32_t>(std::nearbyint(std::clamp(real, -kFar, kFar))) + finish.zero;
+    const float real = std::clamp(scaled_sum(finish, sums, i), -kFar, kFar);
+    const auto moved = static_cast<int32_t>(std::nearbyint(real)) + finish.zero;
     out[i] = static_cast<T>(std::clamp<int32_t>(moved, Limits::min(), Limits::max()));
+  }
+}
+
+void ScaleSums(const RowFinish& finish, const int32_t* sums, size_t count, float* out) {
+  const DFloat d;
+  size_t i = 0;
+  for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) {
+    auto real = scaled_sums(finish, sums, i);
+    if (finish.addend) real = hn::Add(real, hn::LoadU(d, finish.addend + i));
+    hn::StoreU(real, d, out + i);
+  }
+  for (; i < count; ++i) {
+    const float real = scaled_sum(finish, sums, i);
+    out[i] = finish.addend ? real + finish.addend[i] : real;
   }
 }
 
@@ -211,6 +233,7 @@ namespace sardonyx::cpu {
 HWY_EXPORT(WidenBytes);
 HWY_EXPORT(PackPair);
 HWY_EXPORT(MultiplyPanel);
+HWY_EXPORT(ScaleSums);
 HWY_EXPORT(RoundUnsigned);
 HWY_EXPORT(RoundSigned);
 
@@ -229,22 +252,16 @@ void multiply_panel(const int16_t* left, size_t left_step, size_t rows, const in
 }
 
 void finish_row(const RowFinish& finish, const int32_t* sums, size_t count, void* out) {
-  const auto biased = [&](size_t i) {
-    auto sum = static_cast<uint32_t>(sums[i]);
-    if (finish.bias) sum += static_cast<uint32_t>(finish.bias[finish.bias_steps ? i : 0]);
-    return static_cast<int32_t>(sum);
-  };
   switch (finish.type) {
     case SumType::kInt32:
-      for (size_t i = 0; i < count; ++i)
-        static_cast<int32_t*>(out)[i] = biased(i);
-      return;
-    case SumType::kFloat:
       for (size_t i = 0; i < count; ++i) {
-        const float real = static_cast<float>(biased(i)) * finish.scale[finish.scale_steps ? i : 0];
-        static_cast<float*>(out)[i] = finish.addend ? real + finish.addend[i] : real;
+        auto sum = static_cast<uint32_t>(sums[i]);
+        if (finish.bias) sum += static_cast<uint32_t>(finish.bias[finish.bias_steps ? i : 0]);
+        static_cast<int32_t*>(out)[i] = static_cast<int32_t>(sum);
       }
       return;
+    case SumType::kFloat:
+      return HWY_DYNAMIC_DISPATCH(ScaleSums)(finish, sums, count, static_cast<float*>(out));
     case SumType::kUInt8:
       return HWY_DYNAMIC_DISPATCH(RoundUnsigned)(finish, sums, count, static_cast<uint8_t*>(out));
     case SumType::kInt8:

@@ -143,7 +143,41 @@ TEST(CpuKernels, agree_with_the_reference_on_larger_shapes) {
   for (int i = 0; i < 5 * 37; ++i)
     coefficients.push_back(static_cast<float>(i % 23 - 11) / 16);
   const std::vector<float> intercepts{0.5f, 0, -1, 2, 1};
+  const auto known = [](Shape shape, DType dtype, double low, double high) {
+    return SampleInput{.shape = std::move(shape), .low = low, .high = high, .dtype = dtype};
+  };
+  const auto quantized_lstm = [&](const char* direction, std::vector<int32_t> lengths) {
+    const int64_t directions = direction == std::string("bidirectional") ? 2 : 1;
+    const auto codes = [&](Shape shape) {
+      return known(std::move(shape), DType::kInt8, -100, 100);
+    };
+    const auto scales = [&](Shape shape) {
+      return known(std::move(shape), DType::kFloat, 0.001, 0.005);
+    };
+    Sample sample{{floats({7, 3, 19}),
+                   codes({directions, 19, 84}),
+                   codes({directions, 21, 84}),
+                   floats({directions, 168}),
+                   {.value = Tensor::vector(lengths)},
+                   floats({directions, 3, 21}),
+                   floats({directions, 3, 21}),
+                   {.omitted = true},
+                   scales({directions, 84}),
+                   codes({directions, 84}),
+                   scales({directions}),
+                   codes({directions})},
+                  {{"direction", std::string(direction)}, {"hidden_size", int64_t{21}}},
+                  3};
+    sample.inputs[4].omitted = lengths.empty();
+    return sample;
+  };
+  const Sample words{{known({3, 9}, DType::kInt32, 0, 299), floats({37, 1, 4, 5}), floats({37}),
+                      floats({300, 5})}};
   const Case cases[] = {
+      {"com.microsoft::WordConvEmbedding", words},
+      {"com.microsoft::DynamicQuantizeLSTM", quantized_lstm("forward", {})},
+      {"com.microsoft::DynamicQuantizeLSTM", quantized_lstm("reverse", {4, 7, 0})},
+      {"com.microsoft::DynamicQuantizeLSTM", quantized_lstm("bidirectional", {3, 5, 6})},
       {"ai.onnx.ml::LinearClassifier",
        {{floats({70, 37})},
         {{"coefficients", coefficients},

@@ -41,6 +41,9 @@ const Provider& cpu_provider() {
                             cpu::deform_entries(),
                             cpu::number_product_entries(),
                             cpu::number_gemm_entries(),
+                            cpu::word_embedding_entries(),
+                            cpu::encoder_entries(),
+                            cpu::quantized_recurrent_entries(),
                             cpu::softmax_column_entries(),
                             cpu::batch_normalization_entries(),
                             cpu::activation_gradient_entries()})

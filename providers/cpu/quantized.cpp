@@ -178,14 +178,12 @@ class DynamicKernel : public Kernel {
       all.low = std::min(all.low, range.low);
       all.high = std::max(all.high, range.high);
     }
-    const float scale = all.low == all.high ? 1.0f : (all.high - all.low) / 255.0f;
-    const float zero = std::nearbyint(std::clamp(0.0f - all.low / scale, 0.0f, 255.0f));
+    const ByteScale whole = byte_scale_of(all.low, all.high);
     auto* out = static_cast<uint8_t*>(args.outputs[0]);
-    if (args.outputs[1]) *static_cast<float*>(args.outputs[1]) = scale;
-    if (args.outputs[2]) *static_cast<uint8_t*>(args.outputs[2]) = static_cast<uint8_t>(zero);
+    if (args.outputs[1]) *static_cast<float*>(args.outputs[1]) = whole.scale;
+    if (args.outputs[2]) *static_cast<uint8_t*>(args.outputs[2]) = static_cast<uint8_t>(whole.zero);
     grid_.for_each(threads_, [&](const RowGrid::Offsets&, int64_t begin, int64_t count) {
-      quantize_row(in + begin, scale, static_cast<int32_t>(zero), out + begin,
-                   static_cast<size_t>(count));
+      quantize_row(in + begin, whole.scale, whole.zero, out + begin, static_cast<size_t>(count));
     });
   }
 

@@ -1,16 +1,11 @@
 // LSTM and GRU on float32 with constant weights and the default activations.
-#include <omp.h>
-
-#include <algorithm>
-#include <atomic>
-#include <cstring>
 #include <optional>
 #include <string>
 
 #include "ir/ops/recurrent.h"
 #include "providers/cpu/entries.h"
 #include "providers/cpu/recurrent_rows.h"
-#include "providers/cpu/tasks.h"
+#include "providers/cpu/recurrent_walk.h"
 
 namespace sardonyx::cpu {
 namespace {
@@ -18,17 +13,9 @@ namespace {
 // Which gates a packed matrix holds, and how the cell goes over them.
 enum class Cell { kLstm, kGruLinear, kGru };
 
-struct Sizes {
-  size_t steps, batch, in, hidden, directions, gates, lanes;
-  bool first_backward;
-  size_t panels() const { return (hidden + lanes - 1) / lanes; }
-  size_t padded() const { return panels() * lanes; }
-  size_t row() const { return panels() * gates * lanes; }  // all gates of one position
-};
-
 // rows [gates * hidden, depth] -> [panels][depth][gates][lanes], for gates [first, first + count).
-std::shared_ptr<Buffer> pack_panels(const Sizes& s, const float* rows, size_t depth, size_t first,
-                                    size_t count) {
+std::shared_ptr<Buffer> pack_panels(const RecurrentSizes& s, const float* rows, size_t depth,
+                                    size_t first, size_t count) {
   auto buffer = Buffer::allocate(s.panels() * depth * count * s.lanes * sizeof(float));
   auto* out = reinterpret_cast<float*>(buffer->data());
   for (size_t panel = 0; panel < s.panels(); ++panel) {
@@ -48,16 +35,10 @@ const float* floats(const std::shared_ptr<const Buffer>& buffer) {
   return reinterpret_cast<const float*>(buffer->data());
 }
 
-class RecurrentKernel : public Kernel {
+class RecurrentKernel : public RecurrentWalk {
  public:
-  RecurrentKernel(Cell cell, const Sizes& sizes, const KernelRequest& request)
-      : cell_(cell),
-        s_(sizes),
-        threads_(request.threads),
-        outputs_(request.outputs.size()),
-        has_lengths_(request.has(4)),
-        has_hidden_(request.has(5)),
-        has_cell_(cell == Cell::kLstm && request.has(6)) {
+  RecurrentKernel(Cell cell, const RecurrentSizes& sizes, const KernelRequest& request)
+      : RecurrentWalk(sizes, request, cell == Cell::kLstm), cell_(cell) {
     const float* w = request.inputs[1].constant->values<float>().data();
     const float* r = request.inputs[2].constant->values<float>().data();
     const float* b = request.has(3) ? request.inputs[3].constant->values<float>().data() : nullptr;
@@ -66,17 +47,6 @@ class RecurrentKernel : public Kernel {
       add_direction(request, direction, w + direction * rows * s_.in,
                     r + direction * rows * s_.hidden, b ? b + direction * 2 * rows : nullptr);
     }
-  }
-
-  // The input's part of all gates, two hidden states, the cell state, z and r * h.
-  size_t scratch_bytes() const override {
-    return (s_.steps * s_.batch * s_.row() + 5 * s_.batch * s_.padded()) * sizeof(float);
-  }
-
-  void run(const KernelArgs& args) const override {
-    if (has_lengths_) check_lengths(static_cast<const int32_t*>(args.inputs[4]));
-    for (size_t direction = 0; direction < s_.directions; ++direction)
-      run_direction(args, direction);
   }
 
  private:
@@ -117,100 +87,24 @@ class RecurrentKernel : public Kernel {
     directions_.push_back(std::move(made));
   }
 
-  struct Rows {
-    size_t first, count;
-  };
-  // One thread's panels. Every other step goes through them from the last to the first: it begins
-  // with the weights that the step before has left in the nearest cache.
-  struct Share {
-    size_t begin, end, parts;
-    bool from_end = false;
-    size_t panel(size_t index) const { return from_end ? begin + end - 1 - index : index; }
-  };
-  struct Scratch {
-    float *x, *h, *h_next, *c, *z, *reset;
-  };
-
-  void run_direction(const KernelArgs& args, size_t index) const {
-    const size_t state = s_.batch * s_.padded();
-    auto* at = reinterpret_cast<float*>(args.scratch);
-    const Scratch scratch{at + 5 * state, at, at + state, at + 2 * state, at + 3 * state,
-                          at + 4 * state};
-    std::memset(at, 0, 5 * state * sizeof(float));
-    if (has_hidden_) load_state(args.inputs[5], index, scratch.h);
-    if (has_cell_) load_state(args.inputs[6], index, scratch.c);
-    // A step is worth sharing when its weights no longer fit one core's nearest caches.
-    const bool shares = s_.hidden * s_.row() >= size_t{1} << 16;
-    const int wanted =
-        shares ? static_cast<int>(std::min<size_t>(static_cast<size_t>(threads_), s_.panels())) : 1;
-    const StopSign sign;
-    std::atomic<size_t> end = s_.steps;
-    if (wanted <= 1) {
-      run_part(args, index, scratch, 0, 1, sign, end);
-    } else {
-#pragma omp parallel num_threads(wanted)
-      run_part(args, index, scratch, static_cast<size_t>(omp_get_thread_num()),
-               static_cast<size_t>(omp_get_num_threads()), sign, end);
-    }
-    sign.check();
-  }
-
-  static void wait_for_all(size_t parts) {
-    if (parts > 1) {
-#pragma omp barrier
-    }
-  }
-
-  // One thread's share of the panels, over all steps before `end`. That is moved by the first
-  // thread alone, to the step behind its own before all meet: so all leave after the same one.
-  void run_part(const KernelArgs& args, size_t index, Scratch scratch, size_t part, size_t parts,
-                const StopSign& sign, std::atomic<size_t>& end_step) const {
+  void input_part(const KernelArgs& args, size_t index, const Scratch& scratch,
+                  const Share& share) const override {
     const Direction& direction = directions_[index];
-    const size_t begin = s_.panels() * part / parts, end = s_.panels() * (part + 1) / parts;
-    const bool backward = index == 1 || s_.first_backward;
     const auto* x = static_cast<const float*>(args.inputs[0]);
-    const size_t block = s_.gates * s_.lanes;
-    for (size_t panel = begin; panel < end && !sign.ask(); ++panel) {
+    for (size_t panel = share.begin; panel < share.end && !share.sign.ask(); ++panel) {
       gate_products(s_.gates, x, s_.in, s_.steps * s_.batch, s_.in,
-                    floats(direction.input) + panel * s_.in * block,
-                    direction.bias.data() + panel * block, scratch.x + panel * block, s_.row());
+                    floats(direction.input) + panel * s_.in * s_.block(),
+                    direction.bias.data() + panel * s_.block(), scratch.x + panel * s_.block(),
+                    s_.row());
     }
-    const auto work = static_cast<int64_t>(s_.batch * s_.hidden * (end - begin) * block);
-    const auto mask = static_cast<size_t>(mask_of_looks(work));
-    Share share{begin, end, parts};
-    const auto* lengths = has_lengths_ ? static_cast<const int32_t*>(args.inputs[4]) : nullptr;
-    for (size_t i = 0; i < end_step; ++i) {
-      const bool is_over = (i & mask) == mask ? sign.ask() : sign.is_up();
-      if (part == 0 && is_over) end_step = i + 1;
-      if (!lengths) {
-        const size_t step = backward ? s_.steps - 1 - i : i;
-        run_step(direction, scratch, step, {0, s_.batch}, share);
-        store_step(args.outputs[0], index, step, {0, s_.batch}, scratch.h_next, share);
-      }
-      for (size_t row = 0; lengths && row < s_.batch; ++row) {
-        const auto length = static_cast<size_t>(lengths[row]);
-        const size_t step = i >= length ? i : backward ? length - 1 - i : i;
-        if (i < length)
-          run_step(direction, scratch, step, {row, 1}, share);
-        else
-          keep_state(scratch, row, share);
-        // Past its end a sequence gives zeros; z is free for them between two steps.
-        store_step(args.outputs[0], index, step, {row, 1},
-                   i < length ? scratch.h_next : zeros(scratch, row, share), share);
-      }
-      wait_for_all(parts);
-      std::swap(scratch.h, scratch.h_next);
-      share.from_end = !share.from_end;
-    }
-    if (part == 0) store_last(args, index, scratch);
   }
 
-  void run_step(const Direction& direction, const Scratch& scratch, size_t step, Rows rows,
-                const Share& share) const {
-    const size_t block = s_.gates * s_.lanes;
+  void run_step(size_t index, const Scratch& scratch, size_t step, Rows rows,
+                const Share& share) const override {
+    const Direction& direction = directions_[index];
     const size_t state = rows.first * s_.padded();
     const auto cell_step = [&](size_t panel, const float* weights, size_t gates) {
-      const float* x = scratch.x + (step * s_.batch + rows.first) * s_.row() + panel * block;
+      const float* x = scratch.x + (step * s_.batch + rows.first) * s_.row() + panel * s_.block();
       return CellStep{x,
                       s_.row(),
                       scratch.h + state,
@@ -222,8 +116,8 @@ class RecurrentKernel : public Kernel {
                       weights + panel * s_.hidden * gates * s_.lanes,
                       panel * s_.lanes};
     };
-    for (size_t i = share.begin; i < share.end; ++i) {
-      const size_t panel = share.panel(i);
+    for (size_t i = 0; i < share.end - share.begin; ++i) {
+      const size_t panel = share.panel(i, 1);
       if (cell_ == Cell::kLstm) lstm_step(cell_step(panel, floats(direction.recurrent), 4));
       if (cell_ == Cell::kGruLinear) {
         gru_step_linear(cell_step(panel, floats(direction.recurrent), 3),
@@ -235,69 +129,15 @@ class RecurrentKernel : public Kernel {
       }
     }
     if (cell_ != Cell::kGru) return;
-    wait_for_all(share.parts);
-    for (size_t i = share.begin; i < share.end; ++i) {
-      const size_t panel = share.panel(i);
+    wait_for_all(share);
+    for (size_t i = 0; i < share.end - share.begin; ++i) {
+      const size_t panel = share.panel(i, 1);
       const CellStep own = cell_step(panel, floats(direction.candidate), 1);
       gru_step_candidate(own, own.x + 2 * s_.lanes, scratch.z + state, scratch.reset + state);
     }
   }
 
-  void keep_state(const Scratch& scratch, size_t row, const Share& share) const {
-    const size_t first = row * s_.padded() + share.begin * s_.lanes;
-    std::memcpy(scratch.h_next + first, scratch.h + first,
-                (share.end - share.begin) * s_.lanes * sizeof(float));
-  }
-
-  const float* zeros(const Scratch& scratch, size_t row, const Share& share) const {
-    std::fill_n(scratch.z + row * s_.padded() + share.begin * s_.lanes,
-                (share.end - share.begin) * s_.lanes, 0.0f);
-    return scratch.z;
-  }
-
-  void check_lengths(const int32_t* lengths) const {
-    for (size_t row = 0; row < s_.batch; ++row) {
-      if (lengths[row] >= 0 && static_cast<size_t>(lengths[row]) <= s_.steps) continue;
-      fail(ErrorCode::kInvalidArgument, "input sequence_lens: element ", row, " is ", lengths[row],
-           ", expected 0 to ", s_.steps);
-    }
-  }
-
-  void load_state(const void* initial, size_t index, float* state) const {
-    const auto* from = static_cast<const float*>(initial) + index * s_.batch * s_.hidden;
-    for (size_t row = 0; row < s_.batch; ++row) {
-      std::memcpy(state + row * s_.padded(), from + row * s_.hidden, s_.hidden * sizeof(float));
-    }
-  }
-
-  // This share's units of one step into Y [steps, directions, batch, hidden].
-  void store_step(void* y, size_t index, size_t step, Rows rows, const float* h,
-                  const Share& share) const {
-    auto* to = static_cast<float*>(y) + (step * s_.directions + index) * s_.batch * s_.hidden;
-    const size_t first = share.begin * s_.lanes, last = std::min(share.end * s_.lanes, s_.hidden);
-    for (size_t row = rows.first; row < rows.first + rows.count && first < last; ++row) {
-      std::memcpy(to + row * s_.hidden + first, h + row * s_.padded() + first,
-                  (last - first) * sizeof(float));
-    }
-  }
-
-  void store_last(const KernelArgs& args, size_t index, const Scratch& scratch) const {
-    const float* states[] = {scratch.h, scratch.c};
-    for (size_t i = 0; i < 2; ++i) {
-      const size_t output = i + 1;
-      if (output >= outputs_) continue;
-      auto* to = static_cast<float*>(args.outputs[output]) + index * s_.batch * s_.hidden;
-      for (size_t row = 0; row < s_.batch; ++row) {
-        std::memcpy(to + row * s_.hidden, states[i] + row * s_.padded(), s_.hidden * sizeof(float));
-      }
-    }
-  }
-
   Cell cell_;
-  Sizes s_;
-  int threads_;
-  size_t outputs_;
-  bool has_lengths_, has_hidden_, has_cell_;
   std::vector<Direction> directions_;
 };
 
@@ -313,13 +153,7 @@ const char* refusal(const KernelRequest& request, const ops::RecurrentAttrs& att
   if (request.has(3) && !request.inputs[3].constant) return "the biases are not constant";
   if (is_lstm && request.has(7)) return "peepholes are left to the reference";
   if (attrs.clip || attrs.layout != 0) return "clip and layout 1 are left to the reference";
-  const std::vector<std::string> usual = is_lstm
-                                             ? std::vector<std::string>{"Sigmoid", "Tanh", "Tanh"}
-                                             : std::vector<std::string>{"Sigmoid", "Tanh"};
-  for (size_t i = 0; activations && i < activations->size(); ++i) {
-    if ((*activations)[i] != usual[i % usual.size()])
-      return "other activations are left to the reference";
-  }
+  if (!are_usual(activations, is_lstm)) return "other activations are left to the reference";
   return nullptr;
 }
 
@@ -329,10 +163,8 @@ Prepared accept(Cell cell, size_t gates, const KernelRequest& request,
   const Shape& r = request.inputs[2].shape;
   if (element_count(x) == 0 || element_count(r) == 0)
     return Prepared::refuse("there is nothing to compute");
-  const Sizes sizes{static_cast<size_t>(x[0]), static_cast<size_t>(x[1]),
-                    static_cast<size_t>(x[2]), static_cast<size_t>(r[2]),
-                    static_cast<size_t>(r[0]), gates,
-                    recurrent_lanes(),         attrs.direction == "reverse"};
+  const RecurrentSizes sizes =
+      recurrent_sizes(request, static_cast<size_t>(r[2]), gates, attrs.direction);
   Prepared prepared =
       Prepared::accept(std::make_unique<RecurrentKernel>(cell, sizes, request), "simd");
   prepared.unread_inputs = 1u << 1 | 1u << 2 | 1u << 3;
