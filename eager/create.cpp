@@ -43,10 +43,8 @@ Tensor drawn(const Dims& shape, const CreateOptions& options, bool is_normal, co
   std::vector<double> piece(256);
   for (int64_t at = 0; at < made.count(); at += 256) {
     const int64_t count = std::min<int64_t>(256, made.count() - at);
-    for (int64_t i = 0; i < count; ++i) {
-      const auto index = static_cast<uint64_t>(at + i);
-      piece[static_cast<size_t>(i)] = is_normal ? stream.normal(index) : stream.uniform(index);
-    }
+    const auto draw = is_normal ? &RandomStream::normals : &RandomStream::uniforms;
+    (stream.*draw)(static_cast<uint64_t>(at), static_cast<size_t>(count), piece.data());
     store_numbers(options.dtype, made.raw(), at, count, piece.data());
   }
   return Tensor(made);

@@ -17,7 +17,9 @@ class RandomStream {
   double uniform(uint64_t index) const;  // [0, 1), 53 bits
   // uniform(first) ... in one go, which is faster.
   void uniforms(uint64_t first, size_t count, double* out) const;
-  double normal(uint64_t index) const;  // mean 0, standard deviation 1 (Box-Muller)
+  // Mean 0, standard deviation 1 (Box-Muller): elements 2 k and 2 k + 1 come from block k.
+  double normal(uint64_t index) const;
+  void normals(uint64_t first, size_t count, double* out) const;
 
  private:
   uint64_t key_;

@@ -13,21 +13,18 @@ using Ints = std::vector<int64_t>;
 
 constexpr DTypeSet kAttentionTypes{DType::kFloat, DType::kFloat16, DType::kBFloat16};
 
-// Keys [start, end) of each batch entry: the ends stand first, the starts (if any) behind them.
-Val kept_by_lengths(Emitter& e, const Val& mask, std::string_view name,
-                    const AttentionSizes& sizes) {
-  const Dims mask_dims = dims_of(e, mask, name);
-  const Dims batch = e.dims_value(sizes.batch).value_or(Dims{});
-  if (batch.size() == 1 && mask_dims[0] == batch[0] * 3 + 2 && !(mask_dims[0] == batch[0])) {
-    fail(ErrorCode::kUnsupported, "input ", name, ": lengths with cumulated ones behind them ",
-         "([3 * batch + 2]) are not supported; give the lengths alone");
-  }
+// Keys [start, end) of each batch entry. The mask is [batch], the ends; [2 * batch], the starts
+// behind them; or [3 * batch + 2], behind the ends where queries and keys begin when all entries
+// are laid end to end. In rows of one length that says nothing new.
+Val kept_by_lengths(Emitter& e, const Val& mask, const AttentionSizes& sizes) {
   const Val none = e.call("Expand", {e.constant(Tensor::vector<int32_t>({0})), sizes.batch});
   const Val padded =
       e.call("Concat", std::initializer_list<Val>{mask, none}, {{"axis", int64_t{0}}});
   const Val twice = e.call("Add", {sizes.batch, sizes.batch});
+  const Val has_starts = cast_to(e, e.call("Equal", {dim_of(e, mask, 0), twice}), DType::kInt32);
   const Val ends = unsqueeze(e, slice(e, padded, e.int64s({0}), sizes.batch, 0), {1});
-  const Val starts = unsqueeze(e, slice(e, padded, sizes.batch, twice, 0), {1});
+  const Val second = slice(e, padded, sizes.batch, twice, 0);
+  const Val starts = unsqueeze(e, e.call("Mul", {second, has_starts}), {1});
   const Val keys = cast_to(e, count_up(e, sizes.total), DType::kInt32);
   return e.call("And", {e.call("Less", {keys, ends}), e.call("GreaterOrEqual", {keys, starts})});
 }
@@ -65,7 +62,7 @@ Val mask_bias(Emitter& e, const Val& mask, std::string_view name, const Attentio
   const Dims dims = dims_of(e, mask, name);
   Val kept;
   if (dims.size() == 1) {
-    kept = unsqueeze(e, kept_by_lengths(e, mask, name, sizes), {1, 2});
+    kept = unsqueeze(e, kept_by_lengths(e, mask, sizes), {1, 2});
   } else {
     const std::optional<Dims> total = e.dims_value(sizes.total);
     if (dims.size() == 2 && dims[1] == 1 && !(total && total->size() == 1 && (*total)[0] == 1)) {

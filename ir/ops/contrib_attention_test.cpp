@@ -26,6 +26,10 @@ TEST(ContribAttention, MasksAndPast) {
   const Datum ends_and_starts = Tensor::vector<int32_t>({2, 1});
   expect_near(run_op("com.microsoft::Attention", {x, w, Datum(), ends_and_starts}, heads)[0],
               {2, 2}, 1e-5);
+  // The end, then where queries and keys begin and end.
+  const Datum cumulated = Tensor::vector<int32_t>({1, 0, 2, 0, 1});
+  expect_near(run_op("com.microsoft::Attention", {x, w, Datum(), cumulated}, heads)[0], {1, 1},
+              1e-5);
   const Datum raw = Tensor::of<int32_t>({0, 1}, {1, 2});
   expect_near(run_op("com.microsoft::Attention", {x, w, Datum(), raw}, heads)[0], {2, 2}, 1e-5);
   const Datum by_query = Tensor::of<int32_t>({1, 0, 0, 1}, {1, 2, 2});

@@ -196,35 +196,62 @@ TEST(GroupQueryAttention, QuantizedCaches) {
   const auto wanted = run_op("com.microsoft::GroupQueryAttention",
                              inputs(Tensor::of(past, {1, 1, 2, kHead})), attrs, 3);
   std::vector<int8_t> bytes;
+  std::vector<Float8E4M3FN> floats;
   std::vector<uint8_t> halves(4, 0);
   for (size_t i = 0; i < past.size(); ++i) {
     const int code = static_cast<int>(past[i] / kStep);
     bytes.push_back(static_cast<int8_t>(code));
+    floats.emplace_back(static_cast<float>(code));
     halves[i / 2] = static_cast<uint8_t>(halves[i / 2] | (code + 8) << (i % 2 ? 4 : 0));
   }
-  for (const int64_t bits : {8, 4}) {
+  const Tensor caches[] = {Tensor::of(bytes, {1, 1, 2, kHead}),
+                           Tensor::of(floats, {1, 1, 2, kHead}),
+                           Tensor::of(halves, {1, 1, 2, kHead / 2})};
+  for (const Tensor& cache : caches) {
+    SCOPED_TRACE(text(cache.dtype()));
     AttrMap quantized = attrs;
-    quantized["kv_cache_bit_width"] = bits;
+    quantized["kv_cache_bit_width"] = int64_t{cache.dtype() == DType::kUInt8 ? 4 : 8};
     quantized["k_quant_type"] = std::string("PER_TENSOR");
     quantized["v_quant_type"] = std::string("PER_CHANNEL");
-    std::vector<Datum> given = inputs(bits == 8 ? Datum(Tensor::of(bytes, {1, 1, 2, kHead}))
-                                                : Datum(Tensor::of(halves, {1, 1, 2, kHead / 2})));
+    std::vector<Datum> given = inputs(cache);
     given.resize(14);
     given[12] = Tensor::vector<float>({kStep});
     given[13] = Tensor::of<float>(std::vector<float>(kHead, kStep), {1, 1, 1, kHead});
     const auto got = run_op("com.microsoft::GroupQueryAttention", given, quantized, 3);
     expect_near(got[0], wanted[0].tensor().to_doubles(), 1e-5);
     // The new row behind the old ones: key {2, -8, 7, 0} in steps.
-    if (bits == 8) {
-      const auto codes = got[1].tensor().values<int8_t>();
-      EXPECT_EQ(std::vector<int8_t>(codes.begin() + 8, codes.end()),
-                (std::vector<int8_t>{2, -8, 7, 0}));
-    } else {
-      const auto codes = got[1].tensor().values<uint8_t>();
-      EXPECT_EQ(std::vector<uint8_t>(codes.begin() + 4, codes.end()),
-                (std::vector<uint8_t>{0x0a, 0x8f}));
-    }
+    const std::vector<double> codes = got[1].tensor().to_doubles();
+    const std::vector<double> row(codes.end() - (cache.dtype() == DType::kUInt8 ? 2 : 4),
+                                  codes.end());
+    EXPECT_EQ(row, cache.dtype() == DType::kUInt8 ? (std::vector<double>{0x0a, 0x8f})
+                                                  : (std::vector<double>{2, -8, 7, 0}));
   }
+}
+
+// Beyond the largest float8 a step cannot go, nor beyond the largest int8.
+TEST(GroupQueryAttention, QuantizedCachesAreHeldInRange) {
+  const std::vector<float> rows{1000, -1000, 0.3f, 1};
+  const AttrMap attrs{{"num_heads", int64_t{1}},
+                      {"kv_num_heads", int64_t{1}},
+                      {"kv_cache_bit_width", int64_t{8}},
+                      {"k_quant_type", std::string("PER_TENSOR")},
+                      {"v_quant_type", std::string("PER_TENSOR")}};
+  const auto last = [&](const Tensor& cache) {
+    std::vector<Datum> given{drawn({1, 1, kHead}, 41),
+                             Tensor::of(rows, {1, 1, kHead}),
+                             Tensor::of(rows, {1, 1, kHead}),
+                             cache,
+                             cache,
+                             int32s({0}),
+                             Tensor::scalar<int32_t>(1)};
+    given.resize(14);
+    given[12] = given[13] = Tensor::vector<float>({1});
+    return run_op("com.microsoft::GroupQueryAttention", given, attrs, 3)[1].tensor().to_doubles();
+  };
+  EXPECT_EQ(last(Tensor::zeros(DType::kInt8, {1, 1, 0, kHead})),
+            (std::vector<double>{127, -128, 0, 1}));
+  EXPECT_EQ(last(Tensor::zeros(DType::kFloat8E4M3FN, {1, 1, 0, kHead})),
+            (std::vector<double>{448, -448, 0.3125, 1}));
 }
 
 }  // namespace

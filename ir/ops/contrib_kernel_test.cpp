@@ -158,6 +158,12 @@ TEST(CropAndResize, CornersAreAligned) {
   expect_near(run_op("com.microsoft::CropAndResize", {x, boxes, batches, size},
                      {{"extrapolation_value", -1.f}})[0],
               {0, 2, 6, 8, 4, 5, -1, -1}, 1e-6);
+  const auto nearest =
+      run_op("com.microsoft::CropAndResize",
+             {Tensor::of<double>({1 + 0x1p-40, HUGE_VAL, 2, 3}, {1, 1, 2, 2}),
+              Tensor::of<double>({0, 0, 1, 1}, {1, 4}), Tensor::vector<int32_t>({0}), size},
+             {{"mode", std::string("nearest")}});
+  EXPECT_EQ(elements<double>(nearest[0]), (std::vector<double>{1 + 0x1p-40, HUGE_VAL, 2, 3}));
   EXPECT_NE(
       error_of("com.microsoft::CropAndResize", {x, boxes, Tensor::vector<int32_t>({0, 1}), size}),
       "");

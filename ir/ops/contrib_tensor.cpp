@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ir/dispatch.h"
+#include "ir/ops/accumulate.h"
 #include "ir/ops/contrib_body.h"
 #include "ir/ops/distance.h"
 #include "ir/ops/gradient.h"
@@ -233,17 +234,35 @@ double crop_place(double begin, double end, int64_t i, int64_t size, int64_t len
          static_cast<double>(i) * (end - begin) * last / static_cast<double>(size - 1);
 }
 
-template <typename T>
-double sample_image(const T* image, double y, double x, int64_t width, bool nearest) {
-  if (nearest) return image[std::llround(y) * width + std::llround(x)];
-  const auto top = static_cast<int64_t>(std::floor(y)), bottom = static_cast<int64_t>(std::ceil(y));
-  const auto left = static_cast<int64_t>(std::floor(x)), right = static_cast<int64_t>(std::ceil(x));
-  const double down = y - std::floor(y), across = x - std::floor(x);
-  const auto row = [&](int64_t at) {
-    const double a = image[at * width + left], b = image[at * width + right];
-    return a + (b - a) * across;
-  };
-  return row(top) + (row(bottom) - row(top)) * down;
+// The elements of an axis that one row (or column) of a crop lies between, and how far it is from
+// the first to the second.
+struct CropPlace {
+  int64_t low, high;
+  double ratio;
+  bool is_inside;
+};
+
+std::vector<CropPlace> crop_places(double begin, double end, int64_t size, int64_t length,
+                                   bool nearest) {
+  std::vector<CropPlace> places;
+  for (int64_t i = 0; i < size; ++i) {
+    const double at = crop_place(begin, end, i, size, length);
+    if (!(at >= 0 && at <= static_cast<double>(length - 1))) {
+      places.push_back({0, 0, 0, false});
+    } else if (nearest) {
+      places.push_back({std::llround(at), std::llround(at), 0, true});
+    } else {
+      const double low = std::floor(at);
+      places.push_back(
+          {static_cast<int64_t>(low), static_cast<int64_t>(std::ceil(at)), at - low, true});
+    }
+  }
+  return places;
+}
+
+// On an element all that counts is that one, however large its neighbour is.
+double blended(double a, double b, double ratio) {
+  return ratio == 0 ? a : a + (b - a) * ratio;
 }
 
 template <typename T>
@@ -251,6 +270,7 @@ void crop_as(const KernelCall& call) {
   const auto& attrs = call.attrs<CropAttrs>();
   const std::span<const int64_t> x = call.inputs[0].shape, y = call.outputs[0].shape;
   const bool nearest = attrs.mode == "nearest";
+  const T outside(attrs.extrapolation_value);
   T* out = call.outputs[0].data<T>();
   for (int64_t roi = 0; roi < y[0]; ++roi) {
     check_interrupted();
@@ -260,14 +280,20 @@ void crop_as(const KernelCall& call) {
       fail(ErrorCode::kInvalidArgument, "CropAndResize: input batch_indices: ", batch,
            " is outside 0..", x[0], " (exclusive)");
     }
-    for (int64_t i = 0; i < y[1] * y[2] * y[3]; ++i) {
-      const T* image = call.inputs[0].data<T>() + (batch * x[1] + i / (y[2] * y[3])) * x[2] * x[3];
-      const double row = crop_place(box[0], box[2], i / y[3] % y[2], y[2], x[2]);
-      const double column = crop_place(box[1], box[3], i % y[3], y[3], x[3]);
-      const bool inside = row >= 0 && row <= static_cast<double>(x[2] - 1) && column >= 0 &&
-                          column <= static_cast<double>(x[3] - 1);
-      *out++ = T(static_cast<float>(inside ? sample_image(image, row, column, x[3], nearest)
-                                           : attrs.extrapolation_value));
+    const auto rows = crop_places(box[0], box[2], y[2], x[2], nearest);
+    const auto columns = crop_places(box[1], box[3], y[3], x[3], nearest);
+    for (int64_t channel = 0; channel < y[1]; ++channel) {
+      const T* image = call.inputs[0].data<T>() + (batch * x[1] + channel) * x[2] * x[3];
+      for (const CropPlace& row : rows) {
+        const T *top = image + row.low * x[3], *bottom = image + row.high * x[3];
+        const auto across = [&](const T* line, const CropPlace& at) {
+          return blended(line[at.low], line[at.high], at.ratio);
+        };
+        for (const CropPlace& column : columns) {
+          const double value = blended(across(top, column), across(bottom, column), row.ratio);
+          *out++ = row.is_inside && column.is_inside ? narrowed<T>(value) : outside;
+        }
+      }
     }
   }
 }

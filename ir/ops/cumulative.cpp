@@ -1,5 +1,6 @@
 // Ops that walk along an axis or a diagonal: CumSum, CumProd, Trilu.
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "ir/dispatch.h"
@@ -36,6 +37,35 @@ size_t checked_axis(const KernelCall& call) {
   return axis_of(axis, call.inputs[0].rank());
 }
 
+// Takes x into a running total; gives that as it was before where `exclusive`.
+template <bool is_product, typename T>
+T take_in(Accumulator<T>& total, T x, bool exclusive) {
+  const Accumulator<T> before = total;
+  if constexpr (is_product)
+    total *= widened(x);
+  else
+    total += widened(x);
+  return narrowed<T>(exclusive ? before : total);
+}
+
+// Takes one row of elements that lie side by side into their totals; y may be x. By pieces of a
+// fixed size, which compilers turn into vectors.
+template <bool is_product, typename T>
+void take_in_row(std::span<Accumulator<T>> totals, const T* x, T* y, bool exclusive) {
+  constexpr size_t kPiece = 32;
+  for (size_t begin = 0; begin < totals.size(); begin += kPiece) {
+    const size_t count = std::min(kPiece, totals.size() - begin);
+    Accumulator<T> total[kPiece] = {};
+    T in[kPiece] = {}, out[kPiece];
+    std::copy_n(totals.begin() + begin, count, total);
+    std::copy_n(x + begin, count, in);
+    for (size_t i = 0; i < kPiece; ++i)
+      out[i] = take_in<is_product>(total[i], in[i], exclusive);
+    std::copy_n(total, count, totals.begin() + begin);
+    std::copy_n(out, count, y + begin);
+  }
+}
+
 template <bool is_product>
 void run_cumulative(const KernelCall& call) {
   const CumulativeAttrs& attrs = call.attrs<CumulativeAttrs>();
@@ -43,25 +73,22 @@ void run_cumulative(const KernelCall& call) {
   const AxisSplit split = split_at(in.shape, checked_axis(call));
   const auto run = [&]<typename T>() {
     // All that lie side by side go along together, so that memory is walked in order.
-    std::vector<Accumulator<T>> so_far(static_cast<size_t>(split.inner));
+    std::vector<Accumulator<T>> totals(static_cast<size_t>(split.inner));
+    const int64_t step = attrs.reverse ? -split.inner : split.inner;
     for (int64_t outer = 0; outer < split.outer; ++outer) {
       check_interrupted();
-      std::ranges::fill(so_far, Accumulator<T>{is_product});
-      for (int64_t i = 0; i < split.size; ++i) {
-        const int64_t along = attrs.reverse ? split.size - 1 - i : i;
-        const int64_t at = (outer * split.size + along) * split.inner;
-        const T* x = in.data<T>() + at;
-        T* y = call.outputs[0].data<T>() + at;  // may be x
-        for (int64_t inner = 0; inner < split.inner; ++inner) {
-          Accumulator<T>& total = so_far[static_cast<size_t>(inner)];
-          const Accumulator<T> before = total;
-          if (is_product)
-            total *= widened(x[inner]);
-          else
-            total += widened(x[inner]);
-          y[inner] = narrowed<T>(attrs.exclusive ? before : total);
-        }
+      const int64_t begin = outer * split.size + (attrs.reverse ? split.size - 1 : 0);
+      const T* x = in.data<T>() + begin * split.inner;
+      T* y = call.outputs[0].data<T>() + begin * split.inner;  // may be x
+      if (split.inner == 1) {
+        Accumulator<T> total{is_product};  // in a register
+        for (int64_t i = 0; i < split.size; ++i)
+          y[i * step] = take_in<is_product>(total, x[i * step], attrs.exclusive);
+        continue;
       }
+      std::ranges::fill(totals, Accumulator<T>{is_product});
+      for (int64_t i = 0; i < split.size; ++i)
+        take_in_row<is_product, T>(totals, x + i * step, y + i * step, attrs.exclusive);
     }
   };
   detail::dispatch_among<float, double, Float16, BFloat16, int64_t, int32_t, uint32_t, uint64_t>(

@@ -21,8 +21,11 @@ Complex turn(size_t k, size_t length) {
                     -2 * std::numbers::pi * (static_cast<double>(k) / static_cast<double>(length)));
 }
 
-std::vector<size_t> prime_factors(size_t n) {
+// Primes, and fours in place of pairs of twos.
+std::vector<size_t> factors_of(size_t n) {
   std::vector<size_t> factors;
+  for (; n % 4 == 0; n /= 4)
+    factors.push_back(4);
   for (size_t p = 2; p <= kLargestFactor; ++p) {
     for (; n % p == 0; n /= p)
       factors.push_back(p);
@@ -59,7 +62,7 @@ struct FourierTransform::Chirp {
 
 FourierTransform::FourierTransform(size_t length) : length_(length) {
   SARDONYX_CHECK(length > 0);
-  factors_ = prime_factors(length);
+  factors_ = factors_of(length);
   if (!factors_.empty() && factors_.back() > kLargestFactor) {
     chirp_ = std::make_unique<Chirp>(length);
     return;
@@ -81,9 +84,20 @@ void FourierTransform::transform(const Complex* in, size_t step, Complex* out, s
     return;
   }
   const size_t p = factors_[factor], part = length / p;
-  for (size_t r = 0; r < p; ++r)
-    transform(in + r * step, step * p, out + r * part, part, factor + 1);
-  const size_t unit = length_ / length;  // turns_[unit] is the root for this length
+  for (size_t r = 0; r < p; ++r) {
+    if (part == 1)
+      out[r] = in[r * step];
+    else
+      transform(in + r * step, step * p, out + r * part, part, factor + 1);
+  }
+  if (p == 2) return join_two(out, part);
+  if (p == 4) return join_four(out, part);
+  join(out, part, p);
+}
+
+// Butterflies: `p` transforms of `part` elements each become one.
+void FourierTransform::join(Complex* out, size_t part, size_t p) const {
+  const size_t unit = length_ / (part * p);  // turns_[unit] is the root for this length
   Complex terms[kLargestFactor];
   for (size_t k = 0; k < part; ++k) {
     for (size_t r = 0; r < p; ++r)
@@ -94,6 +108,30 @@ void FourierTransform::transform(const Complex* in, size_t step, Complex* out, s
         sum += product(terms[r], turns_[unit * part * (q * r % p)]);
       out[q * part + k] = sum;
     }
+  }
+}
+
+void FourierTransform::join_two(Complex* out, size_t part) const {
+  const size_t unit = length_ / (part * 2);
+  for (size_t k = 0; k < part; ++k) {
+    const Complex a = out[k], b = product(out[part + k], turns_[unit * k]);
+    out[k] = a + b;
+    out[part + k] = a - b;
+  }
+}
+
+void FourierTransform::join_four(Complex* out, size_t part) const {
+  const size_t unit = length_ / (part * 4);
+  for (size_t k = 0; k < part; ++k) {
+    const Complex a = out[k], b = product(out[part + k], turns_[unit * k]),
+                  c = product(out[2 * part + k], turns_[unit * 2 * k]),
+                  d = product(out[3 * part + k], turns_[unit * 3 * k]);
+    const Complex even_sum = a + c, even_difference = a - c, odd_sum = b + d;
+    const Complex turned(b.imag() - d.imag(), d.real() - b.real());  // (b - d) * -i
+    out[k] = even_sum + odd_sum;
+    out[part + k] = even_difference + turned;
+    out[2 * part + k] = even_sum - odd_sum;
+    out[3 * part + k] = even_difference - turned;
   }
 }
 

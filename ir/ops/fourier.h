@@ -30,10 +30,13 @@ class FourierTransform {
  private:
   struct Chirp;
   void transform(const Complex* in, size_t step, Complex* out, size_t length, size_t factor) const;
+  void join(Complex* out, size_t part, size_t p) const;
+  void join_two(Complex* out, size_t part) const;
+  void join_four(Complex* out, size_t part) const;
   void bluestein(std::span<Complex> data) const;
 
   size_t length_;
-  std::vector<size_t> factors_;   // primes whose product is the length
+  std::vector<size_t> factors_;   // primes and fours whose product is the length
   std::vector<Complex> turns_;    // turns_[k] = exp(-2 pi i k / length)
   std::unique_ptr<Chirp> chirp_;  // where a factor is too large
 };

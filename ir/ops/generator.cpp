@@ -262,25 +262,37 @@ void fill_range(const KernelCall& call) {
   }
 }
 
-// Of the widest integers: without a way through another type.
+// Integers wrap, so that their bits are those of unsigned ones.
+template <typename T>
 void count_up(const KernelCall& call) {
-  const uint64_t start = *call.inputs[0].data<uint64_t>(), delta = *call.inputs[2].data<uint64_t>();
+  constexpr int64_t kAtOnce = 8;
+  T values[kAtOnce];
+  const T start = *call.inputs[0].data<T>(), delta = *call.inputs[2].data<T>();
+  for (int64_t i = 0; i < kAtOnce; ++i)
+    values[i] = static_cast<T>(start + static_cast<T>(i) * delta);
+  const auto step = static_cast<T>(kAtOnce * delta);
   const TensorView& out = call.outputs[0];
-  for (int64_t i = 0; i < out.count(); ++i)
-    out.data<uint64_t>()[i] = start + static_cast<uint64_t>(i) * delta;
+  for (int64_t begin = 0; begin < out.count(); begin += kAtOnce) {
+    std::copy_n(values, std::min(kAtOnce, out.count() - begin), out.data<T>() + begin);
+    for (T& value : values)
+      value = static_cast<T>(value + step);
+  }
 }
 
 void range(const KernelCall& call) {
   const DType dtype = call.outputs[0].dtype;
   const bool is_half = dtype == DType::kFloat16 || dtype == DType::kBFloat16;
-  if (dtype == DType::kInt64 || dtype == DType::kUInt64)
-    count_up(call);
-  else if (is_integer(dtype))
-    fill_range<uint64_t>(call);  // wraps
-  else if (is_half && call.attrs<RangeAttrs>().stash_type == DType::kFloat)
+  if (is_half && call.attrs<RangeAttrs>().stash_type == DType::kFloat) {
     fill_range<float>(call);
-  else
+  } else if (is_floating(dtype)) {
     fill_range<double>(call);
+  } else if (bits_of(dtype) == 64) {
+    count_up<uint64_t>(call);
+  } else if (bits_of(dtype) == 32) {
+    count_up<uint32_t>(call);
+  } else {
+    count_up<uint16_t>(call);
+  }
 }
 
 template <typename T>

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <span>
 
 #include "ir/dispatch.h"
 #include "ir/ops/accumulate.h"
@@ -114,9 +115,11 @@ struct Part {
   double weight;
 };
 
-// Multiplies the parts listed so far with the neighbours of `at` along one more axis.
+// Multiplies the parts listed so far with the neighbours of `at` along one more axis; `next` is
+// room for that.
 template <typename C>
-void add_axis(std::vector<Part>& parts, std::string_view mode, const SampleAxis<C>& axis, C at) {
+void add_axis(std::vector<Part>& parts, std::vector<Part>& next, std::string_view mode,
+              const SampleAxis<C>& axis, C at) {
   const C base = std::floor(at);
   const auto ratio = static_cast<double>(at - base);
   std::array<double, 4> weights{1 - ratio, ratio, 0, 0};
@@ -130,21 +133,31 @@ void add_axis(std::vector<Part>& parts, std::string_view mode, const SampleAxis<
     weights[0] = 1;
     count = 1;
   }
-  std::vector<Part> next;
+  std::array<int64_t, 4> elements{};
+  for (size_t i = 0; i < count; ++i)
+    elements[i] = axis.element(first + static_cast<C>(i));
+  next.clear();
   for (const Part& part : parts) {
     for (size_t i = 0; i < count; ++i) {
-      const int64_t element = axis.element(first + static_cast<C>(i));
-      if (element < 0) continue;
-      next.push_back({part.element * axis.size + element, part.weight * weights[i]});
+      if (elements[i] < 0) continue;
+      next.push_back({part.element * axis.size + elements[i], part.weight * weights[i]});
     }
   }
   parts.swap(next);
 }
 
-using Visit = std::function<void(int64_t batch, int64_t point, const std::vector<Part>& parts)>;
+// Some points of the grid, and what goes into each of them, one point after the other.
+struct Points {
+  int64_t batch, first;
+  std::vector<size_t> ends;  // of the parts of each point
+  std::vector<Part> parts;
+};
+using Visit = std::function<void(const Points& points)>;
 
-// Calls `visit` for every point of the grid.
-void for_each_point(const KernelCall& call, const Visit& visit) {
+// Calls `visit` for all points of the grid, as many at a time as leave the nearest cache to the
+// image.
+void for_each_piece(const KernelCall& call, const Visit& visit) {
+  constexpr int64_t kPiece = 128;
   const auto& attrs = call.attrs<GridSampleAttrs>();
   const TensorView &x = call.inputs[0], &grid = call.inputs[1];
   const size_t rank = x.rank() - 2;
@@ -153,23 +166,27 @@ void for_each_point(const KernelCall& call, const Visit& visit) {
                                                            : Padding::kReflection;
   const int64_t batch = grid.shape[0];
   const int64_t points = batch == 0 ? 0 : grid.count() / batch / static_cast<int64_t>(rank);
-  std::vector<Part> parts;
+  std::vector<Part> parts, next;
+  Points piece;
   dispatch_floats(grid.dtype, [&]<typename T>() {
     using C = std::conditional_t<std::is_same_v<T, double>, double, float>;
     const T* coordinates = grid.data<T>();
-    for (int64_t n = 0; n < batch; ++n) {
-      for (int64_t point = 0; point < points; ++point, coordinates += rank) {
-        if (point % 256 == 0) check_interrupted();
-        parts.assign(1, {0, 1.0});
-        for (size_t i = 0; i < rank; ++i) {
-          const SampleAxis<C> axis{x.shape[i + 2], attrs.align_corners, padding};
-          // The grid names the last axis first.
-          C at = axis.coordinate(static_cast<C>(coordinates[rank - 1 - i]));
-          if (attrs.mode == "nearest") at = std::nearbyint(at);
-          add_axis(parts, attrs.mode, axis, axis.padded(at));
-        }
-        visit(n, point, parts);
+    for (int64_t i = 0; i < batch * points; ++i, coordinates += rank) {
+      const int64_t point = i % points;
+      if (point % kPiece == 0) piece = {i / points, point, {}, {}};
+      parts.assign(1, {0, 1.0});
+      for (size_t dim = 0; dim < rank; ++dim) {
+        const SampleAxis<C> axis{x.shape[dim + 2], attrs.align_corners, padding};
+        // The grid names the last axis first.
+        C at = axis.coordinate(static_cast<C>(coordinates[rank - 1 - dim]));
+        if (attrs.mode == "nearest") at = std::nearbyint(at);
+        add_axis(parts, next, attrs.mode, axis, axis.padded(at));
       }
+      piece.parts.insert(piece.parts.end(), parts.begin(), parts.end());
+      piece.ends.push_back(piece.parts.size());
+      if (point % kPiece != kPiece - 1 && point != points - 1) continue;
+      check_interrupted();
+      visit(piece);
     }
   });
 }
@@ -181,35 +198,47 @@ int64_t channel_size(const TensorView& view) {
   return size;
 }
 
-void sample_nearest(const KernelCall& call) {
+// Writes blend(channel of the image, parts of a point) to every point of every channel.
+template <typename T, typename Blend>
+void sample(const KernelCall& call, const T* image, T* out, const Blend& blend) {
   const TensorView &x = call.inputs[0], &y = call.outputs[0];
   const int64_t channels = x.shape[1], in_size = channel_size(x), out_size = channel_size(y);
-  dispatch_width(x.dtype, [&]<typename T>() {
-    for_each_point(call, [&](int64_t n, int64_t point, const std::vector<Part>& parts) {
-      for (int64_t channel = n * channels; channel < (n + 1) * channels; ++channel) {
-        y.data<T>()[channel * out_size + point] =
-            parts.empty() ? T{} : x.data<T>()[channel * in_size + parts[0].element];
+  for_each_piece(call, [&](const Points& points) {
+    for (int64_t channel = points.batch * channels; channel < (points.batch + 1) * channels;
+         ++channel) {
+      T* to = out + channel * out_size + points.first;
+      const Part* part = points.parts.data();
+      for (const size_t end : points.ends) {
+        const Part* last = points.parts.data() + end;
+        *to++ = blend(image + channel * in_size, std::span(part, last));
+        part = last;
       }
-    });
+    }
+  });
+}
+
+void sample_nearest(const KernelCall& call) {
+  dispatch_width(call.inputs[0].dtype, [&]<typename T>() {
+    sample(call, call.inputs[0].data<T>(), call.outputs[0].data<T>(),
+           [](const T* image, std::span<const Part> parts) {
+             return parts.empty() ? T{} : image[parts[0].element];
+           });
   });
 }
 
 void sample_blended(const KernelCall& call) {
   const TensorView &x = call.inputs[0], &y = call.outputs[0];
-  const int64_t channels = x.shape[1], in_size = channel_size(x), out_size = channel_size(y);
   for (int part_index = 0; part_index < part_count(x.dtype); ++part_index) {
     const Tensor image = to_reals(x, part_index);
     Tensor result = Tensor::allocate(DType::kDouble, Shape(y.shape.begin(), y.shape.end()));
-    const double* in = image.values<double>().data();
     double* out = result.mutable_values<double>().data();
-    for_each_point(call, [&](int64_t n, int64_t point, const std::vector<Part>& parts) {
-      for (int64_t channel = n * channels; channel < (n + 1) * channels; ++channel) {
-        double sum = 0;
-        for (const Part& part : parts)
-          sum += part.weight * in[channel * in_size + part.element];
-        out[channel * out_size + point] = sum;
-      }
-    });
+    sample(call, image.values<double>().data(), out,
+           [](const double* channel, std::span<const Part> parts) {
+             double sum = 0;
+             for (const Part& part : parts)
+               sum += part.weight * channel[part.element];
+             return sum;
+           });
     from_reals(out, y, part_index);
   }
 }

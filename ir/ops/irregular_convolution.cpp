@@ -216,19 +216,28 @@ void sum_blocks(const KernelCall& call, Store&& store) {
   std::swap(window.in, window.out);  // a transposed convolution goes from blocks to the image
   const int64_t blocks = element_count(window.in), pixels = element_count(window.out);
   const int64_t taps_count = element_count(window.kernel);
+  // The blocks' elements on each pixel, one pixel after the other: those of one channel.
+  std::vector<int64_t> elements, ends;
   std::vector<int64_t> position(rank, 0);
   std::vector<Tap> taps;
   for (int64_t at = 0; at < pixels; ++at, next_position(position, window.out)) {
-    check_interrupted();
     list_transposed_taps(window, position, taps);
-    for (int64_t channel = 0; channel < y.shape[0] * y.shape[1]; ++channel) {
+    for (const Tap& tap : taps)
+      elements.push_back(tap.kernel * blocks + tap.element);
+    ends.push_back(static_cast<int64_t>(elements.size()));
+  }
+  const T* from = x.data<T>();
+  T* to = y.data<T>();
+  for (int64_t channel = 0; channel < y.shape[0] * y.shape[1]; ++channel) {
+    check_interrupted();
+    const int64_t* element = elements.data();
+    for (const int64_t end : ends) {
       Sum sum{};
-      for (const Tap& tap : taps) {
-        const int64_t row = channel * taps_count + tap.kernel;
-        sum += static_cast<Sum>(x.data<T>()[row * blocks + tap.element]);
-      }
-      y.data<T>()[channel * pixels + at] = store(sum);
+      for (; element < elements.data() + end; ++element)
+        sum += static_cast<Sum>(from[*element]);
+      *to++ = store(sum);
     }
+    from += taps_count * blocks;
   }
 }
 

@@ -2,8 +2,10 @@
 // greater than every number in TopK, and as the extreme in ArgMax and ArgMin, as numpy has it.
 #include <algorithm>
 #include <numeric>
+#include <span>
 
 #include "ir/dispatch.h"
+#include "ir/ops/extreme.h"
 #include "ir/ops/index_gradient.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/reduce.h"
@@ -29,20 +31,6 @@ void infer_arg_reduce(InferContext& c) {
   c.set(0, DType::kInt64, std::move(out));
 }
 
-// The index of the extreme of `size` elements, `step` apart.
-template <typename T, bool is_max>
-int64_t find_extreme(const T* line, int64_t size, int64_t step, bool last) {
-  int64_t best = 0;
-  for (int64_t i = 1; i < size; ++i) {
-    const T x = line[i * step], held = line[best * step];
-    const bool is_nan = x != x, held_nan = held != held;
-    const bool better = is_nan || held_nan ? is_nan && !held_nan : is_max ? x > held : x < held;
-    const bool equal = is_nan || held_nan ? is_nan && held_nan : x == held;
-    if (better || (last && equal)) best = i;
-  }
-  return best;
-}
-
 template <bool is_max>
 void run_arg_reduce(const KernelCall& call) {
   const ArgReduceAttrs& attrs = call.attrs<ArgReduceAttrs>();
@@ -54,7 +42,7 @@ void run_arg_reduce(const KernelCall& call) {
       check_interrupted();
       const T* line = in.data<T>() + outer * split.size * split.inner;
       for (int64_t inner = 0; inner < split.inner; ++inner, ++line) {
-        *out++ = find_extreme<T, is_max>(line, split.size, split.inner, attrs.select_last_index);
+        *out++ = find_extreme<is_max>(line, split.size, split.inner, attrs.select_last_index);
       }
     }
   });
@@ -93,22 +81,40 @@ bool comes_first(const T* line, int64_t step, bool largest, int64_t a, int64_t b
   return a < b;
 }
 
+// Fills `order` with the positions of the elements that come first, in order. They are held in a
+// heap with the last of them on top; most elements lose against that one at a glance.
+template <typename T>
+void find_first(const T* line, int64_t size, int64_t step, bool largest, std::span<int64_t> order) {
+  if (order.empty()) return;
+  const auto before = [&](int64_t a, int64_t b) { return comes_first(line, step, largest, a, b); };
+  std::iota(order.begin(), order.end(), int64_t{0});
+  std::ranges::make_heap(order, before);
+  auto last = +line[order[0] * step];
+  for (auto i = static_cast<int64_t>(order.size()); i < size; ++i) {
+    const auto x = +line[i * step];
+    if (largest ? x <= last : x >= last) continue;
+    if (!before(i, order[0])) continue;
+    std::ranges::pop_heap(order, before);
+    order.back() = i;
+    std::ranges::push_heap(order, before);
+    last = +line[order[0] * step];
+  }
+  std::ranges::sort_heap(order, before);
+}
+
 void run_top_k(const KernelCall& call) {
   const TopKAttrs& attrs = call.attrs<TopKAttrs>();
   const TensorView& in = call.inputs[0];
   const size_t axis = axis_of(attrs.axis, in.rank());
   const AxisSplit split = split_at(in.shape, axis);
   const int64_t k = call.outputs[0].shape[axis];
-  std::pmr::vector<int64_t> order(static_cast<size_t>(split.size), scratch());
+  std::pmr::vector<int64_t> order(static_cast<size_t>(k), scratch());
   dispatch_numbers(in.dtype, [&]<typename T>() {
     for (int64_t outer = 0; outer < split.outer; ++outer) {
       for (int64_t inner = 0; inner < split.inner; ++inner) {
         check_interrupted();
         const T* line = in.data<T>() + outer * split.size * split.inner + inner;
-        std::iota(order.begin(), order.end(), int64_t{0});
-        std::partial_sort(order.begin(), order.begin() + k, order.end(), [&](int64_t a, int64_t b) {
-          return comes_first(line, split.inner, attrs.largest, a, b);
-        });
+        find_first(line, split.size, split.inner, attrs.largest, std::span(order));
         for (int64_t i = 0; i < k; ++i) {
           const int64_t at = (outer * k + i) * split.inner + inner;
           const int64_t found = order[static_cast<size_t>(i)];

@@ -95,50 +95,43 @@ void infer_like(InferContext& c) {
   c.set(0, require_dtype(c, dtype, "T2", "dtype"), shape_of(c, 0));
 }
 
-// Writes element(i) to element i of `out`.
-template <typename Element>
-void fill(const TensorView& out, const Element& element) {
-  double piece[kPiece];
-  const int64_t count = out.count();
-  for (int64_t begin = 0; begin < count; begin += kPiece) {
-    check_interrupted();
-    const int64_t length = std::min(kPiece, count - begin);
-    for (int64_t i = 0; i < length; ++i)
-      piece[i] = element(static_cast<uint64_t>(begin + i));
-    store_numbers(out.dtype, out.raw, begin, length, piece);
-  }
-}
-
-template <typename A>
-void random_normal(const KernelCall& call) {
-  const A& attrs = call.attrs<A>();
-  const RandomStream random = next_random_stream(attrs.seed);
-  const double mean = attrs.mean, scale = attrs.scale;
-  fill(call.outputs[0], [&](uint64_t i) { return mean + scale * random.normal(i); });
-}
-
-// Calls change(first index, uniform numbers, count), which makes the elements of them in place.
+// Draws with `draw` (uniforms or normals of the stream), piece by piece; change(first index, drawn
+// numbers, count) makes the elements of them in place.
+using Draw = void (RandomStream::*)(uint64_t, size_t, double*) const;
 template <typename Change>
-void fill_uniform(const TensorView& out, const RandomStream& random, const Change& change) {
+void fill_drawn(const TensorView& out, const RandomStream& random, Draw draw,
+                const Change& change) {
   double piece[kPiece];
   for (int64_t begin = 0; begin < out.count(); begin += kPiece) {
     check_interrupted();
     const int64_t length = std::min(kPiece, out.count() - begin);
-    random.uniforms(static_cast<uint64_t>(begin), static_cast<size_t>(length), piece);
+    (random.*draw)(static_cast<uint64_t>(begin), static_cast<size_t>(length), piece);
     change(begin, piece, length);
     store_numbers(out.dtype, out.raw, begin, length, piece);
   }
 }
 
+// The same, with scale * drawn + start for all.
+void fill_drawn(const TensorView& out, const RandomStream& random, Draw draw, double scale,
+                double start) {
+  fill_drawn(out, random, draw, [&](int64_t, double* piece, int64_t length) {
+    for (int64_t i = 0; i < length; ++i)
+      piece[i] = start + scale * piece[i];
+  });
+}
+
+template <typename A>
+void random_normal(const KernelCall& call) {
+  const A& attrs = call.attrs<A>();
+  fill_drawn(call.outputs[0], next_random_stream(attrs.seed), &RandomStream::normals, attrs.scale,
+             attrs.mean);
+}
+
 template <typename A>
 void random_uniform(const KernelCall& call) {
   const A& attrs = call.attrs<A>();
-  const double low = attrs.low, width = static_cast<double>(attrs.high) - attrs.low;
-  fill_uniform(call.outputs[0], next_random_stream(attrs.seed),
-               [&](int64_t, double* piece, int64_t length) {
-                 for (int64_t i = 0; i < length; ++i)
-                   piece[i] = low + width * piece[i];
-               });
+  fill_drawn(call.outputs[0], next_random_stream(attrs.seed), &RandomStream::uniforms,
+             static_cast<double>(attrs.high) - attrs.low, attrs.low);
 }
 
 // 1 with the probability that the input gives.
@@ -146,11 +139,12 @@ void bernoulli(const KernelCall& call) {
   const TensorView& input = call.inputs[0];
   const RandomStream random = next_random_stream(call.attrs<BernoulliAttrs>().seed);
   double probabilities[kPiece];
-  fill_uniform(call.outputs[0], random, [&](int64_t begin, double* piece, int64_t length) {
-    load_numbers(input.dtype, input.raw, begin, 1, length, probabilities);
-    for (int64_t i = 0; i < length; ++i)
-      piece[i] = piece[i] < probabilities[i] ? 1.0 : 0.0;
-  });
+  fill_drawn(call.outputs[0], random, &RandomStream::uniforms,
+             [&](int64_t begin, double* piece, int64_t length) {
+               load_numbers(input.dtype, input.raw, begin, 1, length, probabilities);
+               for (int64_t i = 0; i < length; ++i)
+                 piece[i] = piece[i] < probabilities[i] ? 1.0 : 0.0;
+             });
 }
 
 void infer_multinomial(InferContext& c) {

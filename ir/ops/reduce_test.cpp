@@ -59,6 +59,12 @@ TEST(Order, NanAndTies) {
   EXPECT_EQ(run("TopK", {x, k}, {}, 1), Tensor::vector<int64_t>({1, 4, 2, 3}));
   EXPECT_EQ(run("TopK", {x, k}, {{"largest", int64_t{0}}}, 1),
             Tensor::vector<int64_t>({5, 0, 2, 3}));
+  EXPECT_EQ(run("TopK", {x, Tensor::vector<int64_t>({2})}, {{"largest", int64_t{0}}}, 1),
+            Tensor::vector<int64_t>({5, 0}));
+  EXPECT_EQ(run("Hardmax", {x}), Tensor::vector<float>({0, 1, 0, 0, 0, 0}));
+  const Tensor rows = Tensor::of<float>({2, kNan, 3, 3, kNan, 1}, {3, 2});
+  EXPECT_EQ(run("Hardmax", {rows}, {{"axis", int64_t{0}}}),
+            Tensor::of<float>({0, 1, 0, 0, 1, 0}, {3, 2}));
   for (const int64_t bad : {-1, 7}) {
     EXPECT_THROW(run("TopK", {x, Tensor::vector<int64_t>({bad})}), Error);
   }

@@ -1,14 +1,15 @@
 // NonZero, Unique.
 #include <algorithm>
 #include <complex>
-#include <numeric>
 
 #include "ir/dispatch.h"
 #include "ir/evaluation.h"
+#include "ir/ops/element_table.h"
 #include "ir/ops/gradient.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/strided_copy.h"
 #include "ir/ops/tables.h"
+#include "ir/run_control.h"
 #include "ir/scratch.h"
 
 namespace sardonyx::ops {
@@ -147,58 +148,78 @@ struct Groups {
   Places inverse{scratch()};  // slice -> group
 };
 
-// `order` lists the slices sorted, equal ones by position.
-template <typename Equal>
-Groups group(const Places& order, bool sorted, Equal&& equal) {
-  Groups groups;
-  groups.inverse.resize(order.size());
-  for (size_t i = 0; i < order.size(); ++i) {
-    if (i == 0 || !equal(order[i - 1], order[i])) {
-      groups.first.push_back(order[i]);
-      groups.count.push_back(0);
-    }
-    ++groups.count.back();
-    groups.inverse[static_cast<size_t>(order[i])] = static_cast<int64_t>(groups.first.size()) - 1;
-  }
-  if (sorted) return groups;
-  Places by_first(groups.first.size(), scratch()), place(groups.first.size(), scratch());
-  std::iota(by_first.begin(), by_first.end(), 0);
-  const auto first_of = [&](int64_t g) { return groups.first[static_cast<size_t>(g)]; };
-  std::sort(by_first.begin(), by_first.end(),
-            [&](int64_t a, int64_t b) { return first_of(a) < first_of(b); });
+// The groups in the order of `first`, which lists their first slices.
+Groups in_order(const Groups& groups, const Places& first) {
   Groups result;
-  for (size_t i = 0; i < by_first.size(); ++i) {
-    const auto from = static_cast<size_t>(by_first[i]);
-    result.first.push_back(groups.first[from]);
+  result.first = first;
+  Places place(first.size(), scratch());
+  for (size_t i = 0; i < first.size(); ++i) {
+    const auto from = static_cast<size_t>(groups.inverse[static_cast<size_t>(first[i])]);
     result.count.push_back(groups.count[from]);
     place[from] = static_cast<int64_t>(i);
   }
-  for (const int64_t g : groups.inverse)
-    result.inverse.push_back(place[static_cast<size_t>(g)]);
+  result.inverse.reserve(groups.inverse.size());
+  for (const int64_t group : groups.inverse)
+    result.inverse.push_back(place[static_cast<size_t>(group)]);
   return result;
 }
 
+// Calls visit(element of a, element of b) for all elements of two slices, until it gives false.
+template <typename T, typename Visit>
+bool all_pairs(const T* data, const AxisSplit& split, int64_t a, int64_t b, const Visit& visit) {
+  for (int64_t outer = 0; outer < split.outer; ++outer) {
+    const T* base = data + outer * split.size * split.inner;
+    for (int64_t i = 0; i < split.inner; ++i) {
+      if (!visit(base[a * split.inner + i], base[b * split.inner + i])) return false;
+    }
+  }
+  return true;
+}
+
+// Groups in the order in which they come.
+template <typename T>
+Groups groups_as_they_come(const T* data, const AxisSplit& split) {
+  Groups groups;
+  groups.inverse.reserve(static_cast<size_t>(split.size));
+  ElementTable table(static_cast<size_t>(split.size), scratch());
+  for (int64_t slice = 0; slice < split.size; ++slice) {
+    if (slice % 1024 == 0) check_interrupted();
+    uint64_t hash = 0;
+    all_pairs(data, split, slice, slice, [&](const T& x, const T&) {
+      hash = hash * 0x100000001b3u + hash_element(x);
+      return true;
+    });
+    const auto next = static_cast<int64_t>(groups.first.size());
+    const int64_t group = table.find_or_add(hash, next, [&](int64_t known) {
+      return all_pairs(data, split, groups.first[static_cast<size_t>(known)], slice,
+                       same_element<T>);
+    });
+    if (group == next) {
+      groups.first.push_back(slice);
+      groups.count.push_back(0);
+    }
+    ++groups.count[static_cast<size_t>(group)];
+    groups.inverse.push_back(group);
+  }
+  return groups;
+}
+
 Groups find_groups(const Tensor& input, const AxisSplit& split, bool sorted) {
-  Places order(static_cast<size_t>(split.size), scratch());
-  std::iota(order.begin(), order.end(), 0);
   Groups groups;
   dispatch_values(input.dtype(), [&]<typename T>() {
     const T* data = input.values<T>().data();
-    const auto compare_slices = [&](int64_t a, int64_t b) {
-      for (int64_t outer = 0; outer < split.outer; ++outer) {
-        const T* base = data + outer * split.size * split.inner;
-        for (int64_t i = 0; i < split.inner; ++i) {
-          const int result = compare<T>(base[a * split.inner + i], base[b * split.inner + i]);
-          if (result != 0) return result;
-        }
-      }
-      return 0;
-    };
-    std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-      const int result = compare_slices(a, b);
-      return result != 0 ? result < 0 : a < b;
+    groups = groups_as_they_come(data, split);
+    if (!sorted) return;
+    Places first(groups.first, scratch());
+    std::ranges::sort(first, [&](int64_t a, int64_t b) {
+      int result = 0;
+      all_pairs(data, split, a, b, [&](const T& x, const T& y) {
+        result = compare(x, y);
+        return result == 0;
+      });
+      return result < 0;
     });
-    groups = group(order, sorted, [&](int64_t a, int64_t b) { return compare_slices(a, b) == 0; });
+    groups = in_order(groups, first);
   });
   return groups;
 }

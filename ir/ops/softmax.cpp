@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <numeric>
+#include <span>
 #include <vector>
 
 #include "ir/dispatch.h"
 #include "ir/ops/accumulate.h"
+#include "ir/ops/extreme.h"
 #include "ir/ops/gradient.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/tables.h"
@@ -69,29 +73,38 @@ void run_log_softmax(const KernelCall& call) {
   });
 }
 
+// Where the first of the greatest elements of each column of [size, columns] lies.
+template <typename T>
+void find_winners(const T* rows, int64_t size, std::span<int64_t> winners) {
+  const auto columns = static_cast<int64_t>(winners.size());
+  if (columns == 1) {
+    winners[0] = find_extreme<true>(rows, size, 1, false);
+    return;
+  }
+  std::iota(winners.begin(), winners.end(), int64_t{0});
+  for (int64_t i = columns; i < size * columns;) {
+    for (int64_t& winner : winners) {
+      const auto held = +rows[winner], x = +rows[i];
+      if (x > held || (x != x && held == held)) winner = i;
+      ++i;
+    }
+  }
+}
+
 // One at the first of the greatest elements; a NaN counts as the greatest.
 void run_hardmax(const KernelCall& call) {
   const TensorView& x = call.inputs[0];
   const AxisSplit split = split_at(x.shape, axis_of(call.attrs<SoftmaxAttrs>().axis, x.rank()));
+  if (x.count() == 0) return;
   dispatch_floats(x.dtype, [&]<typename T>() {
-    const T* in = x.data<T>();
     T* out = call.outputs[0].data<T>();
     std::vector<int64_t> winners(static_cast<size_t>(split.inner));
-    std::vector<Accumulator<T>> greatest(winners.size());
-    for (int64_t outer = 0; outer < split.outer && split.size > 0; ++outer) {
+    for (int64_t outer = 0; outer < split.outer; ++outer) {
       check_interrupted();
       const int64_t begin = outer * split.size * split.inner;
-      for (int64_t row = 0, i = 0; row < split.size; ++row) {
-        for (size_t column = 0; column < winners.size(); ++column, ++i) {
-          const Accumulator<T> value = widened(in[begin + i]);
-          Accumulator<T>& so_far = greatest[column];
-          // A number beats a NaN.
-          if (row > 0 && !(value > so_far) && !(so_far != so_far && value == value)) continue;
-          so_far = value;
-          winners[column] = i;
-        }
-      }
-      std::fill_n(out + begin, split.size * split.inner, T(0.0f));
+      find_winners(x.data<T>() + begin, split.size, std::span(winners));
+      std::memset(static_cast<void*>(out + begin), 0,
+                  static_cast<size_t>(split.size * split.inner) * sizeof(T));
       for (const int64_t winner : winners)
         out[begin + winner] = T(1.0f);
     }
