@@ -6,7 +6,7 @@
 #include "ir/ops/recurrent.h"
 #include "providers/cpu/convert_rows.h"
 #include "providers/cpu/entries.h"
-#include "providers/cpu/integer_rows.h"
+#include "providers/cpu/integer_call.h"
 #include "providers/cpu/quantized_rows.h"
 #include "providers/cpu/recurrent_rows.h"
 #include "providers/cpu/recurrent_walk.h"
@@ -148,15 +148,11 @@ class QuantizedLstmKernel : public RecurrentWalk {
   // That of input `slot`, whose scale is input `scale`, followed by the zero point.
   Matrix matrix(const KernelRequest& request, size_t direction, size_t slot, size_t scale,
                 size_t depth) const {
-    const Tensor &codes = *request.inputs[slot].constant,
-                 &zeros = *request.inputs[scale + 1].constant;
+    const Tensor& zeros = *request.inputs[scale + 1].constant;
     const auto scales = request.inputs[scale].constant->values<float>();
     const size_t columns = kGates * s_.hidden;
     Matrix made{nullptr, {}, depth};
-    if (scales.size() == s_.directions)
-      made.scales = {scales[direction]};
-    else
-      made.scales.assign(s_.row(), 0);
+    made.scales.assign(scales.size() == s_.directions ? 1 : s_.row(), scales[direction]);
     std::vector<int16_t> column_zeros(s_.row(), 0);
     const std::vector<int64_t> all_zeros = zeros.to_int64s();
     const bool one_zero = all_zeros.size() == s_.directions;
@@ -165,22 +161,22 @@ class QuantizedLstmKernel : public RecurrentWalk {
           static_cast<int16_t>(all_zeros[one_zero ? direction : direction * columns + source]);
       if (made.scales.size() > 1) made.scales[column] = scales[direction * columns + source];
     });
-    const auto* bytes = static_cast<const uint8_t*>(codes.raw()) + direction * depth * columns;
-    const auto make = [&] {
-      return pack(bytes, codes.dtype() == DType::kInt8, column_zeros, made.pairs(), depth);
-    };
-    std::string form = text("cpu:gates of int16:", s_.lanes, ":", direction, ":");
-    for (const int64_t zero : all_zeros)
-      form += text(zero, ",");
-    made.panels = request.packs ? request.packs->get(codes, form, make) : make();
+    IntegerSlots slots{.w = slot};
+    slots.w_zero = scale + 1;
+    const bool is_signed = request.inputs[slot].dtype == DType::kInt8;
+    made.panels = packed_weights(request, slots, made.pairs() * 2 * s_.row() * sizeof(int16_t),
+                                 text("cpu:gates of int16:", s_.lanes, ":", direction),
+                                 [&](const void* weights, const void*, int16_t* to) {
+                                   const auto* bytes = static_cast<const uint8_t*>(weights) +
+                                                       direction * depth * columns;
+                                   pack(bytes, is_signed, column_zeros, depth, to);
+                                 });
     return made;
   }
 
-  std::shared_ptr<Buffer> pack(const uint8_t* bytes, bool is_signed,
-                               const std::vector<int16_t>& zeros, size_t pairs,
-                               size_t depth) const {
-    auto buffer = Buffer::allocate(pairs * 2 * s_.row() * sizeof(int16_t));
-    auto* out = reinterpret_cast<int16_t*>(buffer->data());
+  void pack(const uint8_t* bytes, bool is_signed, const std::vector<int16_t>& zeros, size_t depth,
+            int16_t* to) const {
+    const size_t pairs = (depth + 1) / 2;
     // Units past the end have weights of 0, whose zero points are 0 as well.
     std::vector<uint8_t> rows(2 * s_.row(), 0);
     for (size_t pair = 0; pair < pairs; ++pair) {
@@ -193,10 +189,9 @@ class QuantizedLstmKernel : public RecurrentWalk {
       for (size_t at = 0; at < s_.row(); at += kPanelColumns) {
         pack_pair(rows.data() + at, is_whole ? rows.data() + s_.row() + at : nullptr, is_signed,
                   zeros.data() + at, kPanelColumns,
-                  out + (at / kPanelColumns * pairs + pair) * 2 * kPanelColumns);
+                  to + (at / kPanelColumns * pairs + pair) * 2 * kPanelColumns);
       }
     }
-    return buffer;
   }
 
   // `rows` rows of `count` floats, `step` apart, rounded to bytes of one range: that of the rows
