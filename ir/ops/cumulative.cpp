@@ -48,22 +48,25 @@ T take_in(Accumulator<T>& total, T x, bool exclusive) {
   return narrowed<T>(exclusive ? before : total);
 }
 
-// Takes one row of elements that lie side by side into their totals; y may be x. By pieces of a
-// fixed size, which compilers turn into vectors.
-template <bool is_product, typename T>
-void take_in_row(std::span<Accumulator<T>> totals, const T* x, T* y, bool exclusive) {
-  constexpr size_t kPiece = 32;
-  for (size_t begin = 0; begin < totals.size(); begin += kPiece) {
-    const size_t count = std::min(kPiece, totals.size() - begin);
-    Accumulator<T> total[kPiece] = {};
-    T in[kPiece] = {}, out[kPiece];
-    std::copy_n(totals.begin() + begin, count, total);
-    std::copy_n(x + begin, count, in);
-    for (size_t i = 0; i < kPiece; ++i)
-      out[i] = take_in<is_product>(total[i], in[i], exclusive);
-    std::copy_n(total, count, totals.begin() + begin);
-    std::copy_n(out, count, y + begin);
-  }
+// Takes kCount elements that lie side by side into their totals; y may be x. The number is fixed
+// and the copies are local, so that compilers make vectors of it.
+template <bool is_product, bool is_exclusive, size_t kCount, typename T>
+void take_in_piece(Accumulator<T>* totals, const T* x, T* y) {
+  T in[kCount], out[kCount];
+  std::copy_n(x, kCount, in);
+  for (size_t i = 0; i < kCount; ++i)
+    out[i] = take_in<is_product>(totals[i], in[i], is_exclusive);
+  std::copy_n(out, kCount, y);
+}
+
+template <bool is_product, bool is_exclusive, typename T>
+void take_in_row(std::span<Accumulator<T>> totals, const T* x, T* y) {
+  constexpr size_t kPiece = 4;
+  size_t i = 0;
+  for (; i + kPiece <= totals.size(); i += kPiece)
+    take_in_piece<is_product, is_exclusive, kPiece>(&totals[i], x + i, y + i);
+  for (; i < totals.size(); ++i)
+    take_in_piece<is_product, is_exclusive, 1>(&totals[i], x + i, y + i);
 }
 
 template <bool is_product>
@@ -74,6 +77,8 @@ void run_cumulative(const KernelCall& call) {
   const auto run = [&]<typename T>() {
     // All that lie side by side go along together, so that memory is walked in order.
     std::vector<Accumulator<T>> totals(static_cast<size_t>(split.inner));
+    const auto take_row =
+        attrs.exclusive ? take_in_row<is_product, true, T> : take_in_row<is_product, false, T>;
     const int64_t step = attrs.reverse ? -split.inner : split.inner;
     for (int64_t outer = 0; outer < split.outer; ++outer) {
       check_interrupted();
@@ -88,7 +93,7 @@ void run_cumulative(const KernelCall& call) {
       }
       std::ranges::fill(totals, Accumulator<T>{is_product});
       for (int64_t i = 0; i < split.size; ++i)
-        take_in_row<is_product, T>(totals, x + i * step, y + i * step, attrs.exclusive);
+        take_row(totals, x + i * step, y + i * step);
     }
   };
   detail::dispatch_among<float, double, Float16, BFloat16, int64_t, int32_t, uint32_t, uint64_t>(

@@ -265,18 +265,23 @@ void fill_range(const KernelCall& call) {
 // Integers wrap, so that their bits are those of unsigned ones.
 template <typename T>
 void count_up(const KernelCall& call) {
-  constexpr int64_t kAtOnce = 8;
-  T values[kAtOnce];
+  constexpr int64_t kAtOnce = 8;  // none of which waits for another
   const T start = *call.inputs[0].data<T>(), delta = *call.inputs[2].data<T>();
+  const auto at = [&](int64_t i) { return static_cast<T>(start + static_cast<T>(i) * delta); };
+  T values[kAtOnce];
   for (int64_t i = 0; i < kAtOnce; ++i)
-    values[i] = static_cast<T>(start + static_cast<T>(i) * delta);
+    values[i] = at(i);
   const auto step = static_cast<T>(kAtOnce * delta);
-  const TensorView& out = call.outputs[0];
-  for (int64_t begin = 0; begin < out.count(); begin += kAtOnce) {
-    std::copy_n(values, std::min(kAtOnce, out.count() - begin), out.data<T>() + begin);
+  T* out = call.outputs[0].data<T>();
+  const int64_t count = call.outputs[0].count();
+  int64_t begin = 0;
+  for (; begin + kAtOnce <= count; begin += kAtOnce) {
+    std::copy_n(values, kAtOnce, out + begin);
     for (T& value : values)
       value = static_cast<T>(value + step);
   }
+  for (; begin < count; ++begin)
+    out[begin] = at(begin);
 }
 
 void range(const KernelCall& call) {

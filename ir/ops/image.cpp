@@ -159,39 +159,49 @@ void infer_affine_grid(InferContext& c) {
   c.set(0, c.dtype(0), std::move(out));
 }
 
-// Position `index` of `size` ones on [-1, 1]: the elements' middles, or (align_corners) from end to
-// end. A single element stands in the middle either way.
-double grid_position(int64_t index, int64_t size, bool align_corners) {
-  const auto i = static_cast<double>(index), length = static_cast<double>(size);
-  if (!align_corners) return (2 * i + 1) / length - 1;
-  return size == 1 ? 0 : 2 * i / (length - 1) - 1;
+// The positions of `size` elements on [-1, 1]: their middles, or (align_corners) from end to end. A
+// single element stands in the middle either way.
+std::vector<double> grid_positions(int64_t size, bool align_corners) {
+  std::vector<double> positions;
+  const auto length = static_cast<double>(size);
+  for (int64_t index = 0; index < size; ++index) {
+    const auto i = static_cast<double>(index);
+    if (!align_corners)
+      positions.push_back((2 * i + 1) / length - 1);
+    else
+      positions.push_back(size == 1 ? 0 : 2 * i / (length - 1) - 1);
+  }
+  return positions;
 }
 
 void reference_affine_grid(const KernelCall& call) {
   const bool align_corners = call.attrs<AffineGridAttrs>().align_corners;
   const TensorView& y = call.outputs[0];
-  const size_t spatial = y.rank() - 2;
-  const std::span<const int64_t> sizes = y.shape.subspan(1, spatial);
+  if (y.count() == 0) return;
+  const int64_t spatial = y.shape.back();
+  // x, the last axis, comes first; a plane is one picture deep.
+  const std::vector<double> xs = grid_positions(y.shape[y.rank() - 2], align_corners),
+                            ys = grid_positions(y.shape[y.rank() - 3], align_corners);
+  const std::vector<double> zs =
+      spatial == 3 ? grid_positions(y.shape[1], align_corners) : std::vector<double>{0};
   const Tensor theta = to_reals(call.inputs[0], 0);
   const auto* matrix = static_cast<const double*>(theta.raw());
-  int64_t points = 1;
-  for (const int64_t size : sizes)
-    points *= size;
   dispatch_floats(y.dtype, [&]<typename T>() {
     T* out = y.data<T>();
-    std::vector<int64_t> position(spatial, 0);
     for (int64_t n = 0; n < y.shape[0]; ++n, matrix += spatial * (spatial + 1)) {
-      for (int64_t point = 0; point < points; ++point, next_position(position, sizes)) {
-        if (point % 1024 == 0) check_interrupted();
-        for (size_t row = 0; row < spatial; ++row) {
-          const double* coefficients = matrix + row * (spatial + 1);
-          double sum = coefficients[spatial];
-          for (size_t axis = 0; axis < spatial; ++axis) {  // x, the last axis, comes first
-            const size_t from_last = spatial - 1 - axis;
-            sum += coefficients[axis] *
-                   grid_position(position[from_last], sizes[from_last], align_corners);
+      for (const double z : zs) {
+        for (const double row : ys) {
+          check_interrupted();
+          double start[3] = {};  // of a line, for each coordinate
+          for (int64_t i = 0; i < spatial; ++i) {
+            const double* coefficients = matrix + i * (spatial + 1);
+            start[i] = coefficients[spatial] + coefficients[1] * row;
+            if (spatial == 3) start[i] += coefficients[2] * z;
           }
-          *out++ = narrowed<T>(sum);
+          for (const double x : xs) {
+            for (int64_t i = 0; i < spatial; ++i)
+              *out++ = narrowed<T>(start[i] + matrix[i * (spatial + 1)] * x);
+          }
         }
       }
     }
