@@ -11,7 +11,6 @@
 #include "ir/ops/infer.h"
 #include "ir/ops/real_values.h"
 #include "ir/ops/tables.h"
-#include "ir/ops/taps.h"
 #include "ir/run_control.h"
 #include "ir/strides.h"
 
