@@ -11,6 +11,7 @@
 #include "ir/ops/infer_body.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
+#include "ir/scratch.h"
 
 namespace sardonyx::ops {
 namespace {
@@ -242,9 +243,9 @@ struct CropPlace {
   bool is_inside;
 };
 
-std::vector<CropPlace> crop_places(double begin, double end, int64_t size, int64_t length,
-                                   bool nearest) {
-  std::vector<CropPlace> places;
+std::pmr::vector<CropPlace> crop_places(double begin, double end, int64_t size, int64_t length,
+                                        bool nearest) {
+  std::pmr::vector<CropPlace> places(scratch());
   for (int64_t i = 0; i < size; ++i) {
     const double at = crop_place(begin, end, i, size, length);
     if (!(at >= 0 && at <= static_cast<double>(length - 1))) {
@@ -280,6 +281,7 @@ void crop_as(const KernelCall& call) {
       fail(ErrorCode::kInvalidArgument, "CropAndResize: input batch_indices: ", batch,
            " is outside 0..", x[0], " (exclusive)");
     }
+    const ScratchMark mark;
     const auto rows = crop_places(box[0], box[2], y[2], x[2], nearest);
     const auto columns = crop_places(box[1], box[3], y[3], x[3], nearest);
     for (int64_t channel = 0; channel < y[1]; ++channel) {

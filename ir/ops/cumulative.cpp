@@ -11,6 +11,7 @@
 #include "ir/ops/reduce.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
+#include "ir/scratch.h"
 #include "ir/strides.h"
 
 namespace sardonyx::ops {
@@ -76,7 +77,7 @@ void run_cumulative(const KernelCall& call) {
   const AxisSplit split = split_at(in.shape, checked_axis(call));
   const auto run = [&]<typename T>() {
     // All that lie side by side go along together, so that memory is walked in order.
-    std::vector<Accumulator<T>> totals(static_cast<size_t>(split.inner));
+    std::pmr::vector<Accumulator<T>> totals(static_cast<size_t>(split.inner), scratch());
     const auto take_row =
         attrs.exclusive ? take_in_row<is_product, true, T> : take_in_row<is_product, false, T>;
     const int64_t step = attrs.reverse ? -split.inner : split.inner;

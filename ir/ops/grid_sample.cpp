@@ -13,6 +13,7 @@
 #include "ir/ops/real_values.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
+#include "ir/scratch.h"
 
 namespace sardonyx::ops {
 
@@ -115,11 +116,12 @@ struct Part {
   double weight;
 };
 
+using Parts = std::pmr::vector<Part>;
+
 // Multiplies the parts listed so far with the neighbours of `at` along one more axis; `next` is
 // room for that.
 template <typename C>
-void add_axis(std::vector<Part>& parts, std::vector<Part>& next, std::string_view mode,
-              const SampleAxis<C>& axis, C at) {
+void add_axis(Parts& parts, Parts& next, std::string_view mode, const SampleAxis<C>& axis, C at) {
   const C base = std::floor(at);
   const auto ratio = static_cast<double>(at - base);
   std::array<double, 4> weights{1 - ratio, ratio, 0, 0};
@@ -148,9 +150,9 @@ void add_axis(std::vector<Part>& parts, std::vector<Part>& next, std::string_vie
 
 // Some points of the grid, and what goes into each of them, one point after the other.
 struct Points {
-  int64_t batch, first;
-  std::vector<size_t> ends;  // of the parts of each point
-  std::vector<Part> parts;
+  int64_t batch = 0, first = 0;
+  std::pmr::vector<size_t> ends{scratch()};  // of the parts of each point
+  Parts parts{scratch()};
 };
 using Visit = std::function<void(const Points& points)>;
 
@@ -166,14 +168,19 @@ void for_each_piece(const KernelCall& call, const Visit& visit) {
                                                            : Padding::kReflection;
   const int64_t batch = grid.shape[0];
   const int64_t points = batch == 0 ? 0 : grid.count() / batch / static_cast<int64_t>(rank);
-  std::vector<Part> parts, next;
+  Parts parts(scratch()), next(scratch());
   Points piece;
   dispatch_floats(grid.dtype, [&]<typename T>() {
     using C = std::conditional_t<std::is_same_v<T, double>, double, float>;
     const T* coordinates = grid.data<T>();
     for (int64_t i = 0; i < batch * points; ++i, coordinates += rank) {
       const int64_t point = i % points;
-      if (point % kPiece == 0) piece = {i / points, point, {}, {}};
+      if (point % kPiece == 0) {
+        piece.batch = i / points;
+        piece.first = point;
+        piece.ends.clear();
+        piece.parts.clear();
+      }
       parts.assign(1, {0, 1.0});
       for (size_t dim = 0; dim < rank; ++dim) {
         const SampleAxis<C> axis{x.shape[dim + 2], attrs.align_corners, padding};

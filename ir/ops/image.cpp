@@ -12,6 +12,7 @@
 #include "ir/ops/real_values.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
+#include "ir/scratch.h"
 #include "ir/strides.h"
 
 namespace sardonyx::ops {
@@ -160,8 +161,8 @@ void infer_affine_grid(InferContext& c) {
 
 // The positions of `size` elements on [-1, 1]: their middles, or (align_corners) from end to end. A
 // single element stands in the middle either way.
-std::vector<double> grid_positions(int64_t size, bool align_corners) {
-  std::vector<double> positions;
+std::pmr::vector<double> grid_positions(int64_t size, bool align_corners) {
+  std::pmr::vector<double> positions(scratch());
   const auto length = static_cast<double>(size);
   for (int64_t index = 0; index < size; ++index) {
     const auto i = static_cast<double>(index);
@@ -179,10 +180,9 @@ void reference_affine_grid(const KernelCall& call) {
   if (y.count() == 0) return;
   const int64_t spatial = y.shape.back();
   // x, the last axis, comes first; a plane is one picture deep.
-  const std::vector<double> xs = grid_positions(y.shape[y.rank() - 2], align_corners),
-                            ys = grid_positions(y.shape[y.rank() - 3], align_corners);
-  const std::vector<double> zs =
-      spatial == 3 ? grid_positions(y.shape[1], align_corners) : std::vector<double>{0};
+  const std::pmr::vector<double> xs = grid_positions(y.shape[y.rank() - 2], align_corners),
+                                 ys = grid_positions(y.shape[y.rank() - 3], align_corners);
+  const std::pmr::vector<double> zs = grid_positions(spatial == 3 ? y.shape[1] : 1, align_corners);
   const Tensor theta = to_reals(call.inputs[0], 0);
   const auto* matrix = static_cast<const double*>(theta.raw());
   dispatch_floats(y.dtype, [&]<typename T>() {

@@ -16,6 +16,7 @@
 #include "ir/ops/tables.h"
 #include "ir/ops/taps.h"
 #include "ir/run_control.h"
+#include "ir/scratch.h"
 
 namespace sardonyx::ops {
 
@@ -217,7 +218,7 @@ void sum_blocks(const KernelCall& call, Store&& store) {
   const int64_t blocks = element_count(window.in), pixels = element_count(window.out);
   const int64_t taps_count = element_count(window.kernel);
   // The blocks' elements on each pixel, one pixel after the other: those of one channel.
-  std::vector<int64_t> elements, ends;
+  std::pmr::vector<int64_t> elements(scratch()), ends(scratch());
   std::vector<int64_t> position(rank, 0);
   std::vector<Tap> taps;
   for (int64_t at = 0; at < pixels; ++at, next_position(position, window.out)) {

@@ -14,6 +14,7 @@
 #include "ir/ops/infer.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
+#include "ir/scratch.h"
 #include "ir/strides.h"
 
 namespace sardonyx::ops {
@@ -98,7 +99,7 @@ void run_hardmax(const KernelCall& call) {
   if (x.count() == 0) return;
   dispatch_floats(x.dtype, [&]<typename T>() {
     T* out = call.outputs[0].data<T>();
-    std::vector<int64_t> winners(static_cast<size_t>(split.inner));
+    std::pmr::vector<int64_t> winners(static_cast<size_t>(split.inner), scratch());
     for (int64_t outer = 0; outer < split.outer; ++outer) {
       check_interrupted();
       const int64_t begin = outer * split.size * split.inner;
