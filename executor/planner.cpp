@@ -493,11 +493,9 @@ void Planner::need_whole(ValueId value) {
   const Place place = place_for(value, nullptr);
   Root& root = roots_[place.root];
   if (root.kind == Root::Kind::kConstant) {
-    segment_->constants.emplace_back(
-        value, Tensor(known.type.dtype, *known.shape, root.constant.buffer(),
-                      static_cast<size_t>(static_cast<std::byte*>(root.constant.raw()) -
-                                          root.constant.buffer()->data()) +
-                          place.offset));
+    segment_->constants.emplace_back(value,
+                                     Tensor(known.type.dtype, *known.shape, root.constant.buffer(),
+                                            offset_of(root.constant) + place.offset));
     return;
   }
   if (root.kind == Root::Kind::kArena) root.kind = Root::Kind::kAllocated;

@@ -8,16 +8,6 @@
 namespace sardonyx {
 namespace {
 
-// Address `offset` bytes behind where `value` begins.
-void* address_in(const Tensor& value, size_t offset) {
-  return static_cast<std::byte*>(value.raw()) + offset;
-}
-
-// Where it begins in its buffer.
-size_t offset_of(const Tensor& tensor) {
-  return static_cast<size_t>(static_cast<std::byte*>(tensor.raw()) - tensor.buffer()->data());
-}
-
 bool overlap(const Tensor& a, const Tensor& b) {
   const auto* first = static_cast<const std::byte*>(a.raw());
   const auto* second = static_cast<const std::byte*>(b.raw());
@@ -33,52 +23,71 @@ void copy_into(const Tensor& from, const Tensor& to) {
   }
 }
 
+// How an output stands when everything is computed.
+struct Result {
+  const Datum* datum = nullptr;
+  const Tensor* tensor = nullptr;  // null where it is none
+  bool is_bound = false;           // the caller's buffer takes it
+  bool is_there = false;           // where it lies already
+  Result() = default;
+  Result(const Datum* made, const Datum& given) : datum(made) {
+    if (!made || !made->is_tensor()) return;
+    tensor = &made->tensor();
+    if (!given.is_tensor()) return;
+    const Tensor& buffer = given.tensor();
+    is_bound = buffer.dtype() == tensor->dtype() && buffer.shape() == tensor->shape();
+    is_there = is_bound && buffer.raw() == tensor->raw();
+  }
+  bool is_copied() const { return is_bound && !is_there; }
+};
+
+// A result may lie in an input whose memory another output is to be copied to.
+bool is_at_risk(std::span<const Result> results, size_t index, std::span<const Datum> outputs) {
+  if (!results[index].tensor || results[index].is_there) return false;
+  for (size_t other = 0; other < results.size(); ++other) {
+    if (other != index && results[other].is_copied() &&
+        overlap(*results[index].tensor, outputs[other].tensor())) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void give(const Result& result, Datum& output) {
+  if (result.is_there) return;
+  if (result.is_bound)
+    copy_into(*result.tensor, output.tensor());
+  else if (result.datum)
+    output = *result.datum;
+  else
+    output = Datum();
+}
+
 }  // namespace
 
 // What was not computed in the caller's buffer is copied there or handed out.
 void Program::take_outputs(const RunState& state, std::span<Datum> outputs) const {
-  const auto result = [&](size_t i) -> const Tensor* {
-    const Datum* datum = state.values[output_ids_[i]];
-    return datum && datum->is_tensor() ? &datum->tensor() : nullptr;
-  };
-  // Output i is the caller's, and the result fits.
-  const auto is_bound = [&](size_t i) {
-    return result(i) && outputs[i].is_tensor() &&
-           outputs[i].tensor().dtype() == result(i)->dtype() &&
-           outputs[i].tensor().shape() == result(i)->shape();
-  };
-  const auto is_there = [&](size_t i) {
-    return is_bound(i) && outputs[i].tensor().raw() == result(i)->raw();
-  };
-  // A result may lie in an input whose memory another output is to be copied to.
-  const auto is_at_risk = [&](size_t i) {
-    if (!result(i) || is_there(i)) return false;
-    for (size_t other = 0; other < outputs.size(); ++other) {
-      const bool is_copied = other != i && is_bound(other) && !is_there(other);
-      if (is_copied && overlap(*result(i), outputs[other].tensor())) return true;
-    }
-    return false;
-  };
-  std::vector<std::pair<size_t, Tensor>> saved;  // nothing is allocated where there are none
+  const ScratchMark mark;
+  std::pmr::vector<Result> results(outputs.size(), scratch());
+  bool any_copied = false;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (is_at_risk(i)) saved.emplace_back(i, result(i)->clone());
+    results[i] = Result(state.values[output_ids_[i]], outputs[i]);
+    any_copied |= results[i].is_copied();
   }
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const bool is_saved =
-        std::ranges::any_of(saved, [&](const auto& entry) { return entry.first == i; });
-    if (is_saved || is_there(i)) continue;
-    if (is_bound(i))
-      copy_into(*result(i), outputs[i].tensor());
-    else if (const Datum* datum = state.values[output_ids_[i]])
-      outputs[i] = *datum;
-    else
-      outputs[i] = Datum();
+  std::vector<std::pair<size_t, Datum>> saved;  // nothing is allocated where there are none
+  for (size_t i = 0; any_copied && i < outputs.size(); ++i) {
+    if (!is_at_risk(results, i, outputs)) continue;
+    saved.emplace_back(i, results[i].tensor->clone());
+    results[i].is_there = true;  // for now
   }
-  for (auto& [i, tensor] : saved) {
-    if (is_bound(i))
-      copy_into(tensor, outputs[i].tensor());
-    else
-      outputs[i] = std::move(tensor);
+  for (size_t i = 0; i < outputs.size(); ++i)
+    give(results[i], outputs[i]);
+  for (const auto& [i, datum] : saved) {
+    Result result = results[i];
+    result.datum = &datum;
+    result.tensor = &datum.tensor();
+    result.is_there = false;
+    give(result, outputs[i]);
   }
 }
 

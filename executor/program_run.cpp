@@ -16,16 +16,6 @@ void rebase(const Segment& segment, Segment::Frame& frame, std::byte* base) {
   frame.base = base;
 }
 
-// Address `offset` bytes behind where `value` begins.
-void* address_in(const Tensor& value, size_t offset) {
-  return static_cast<std::byte*>(value.raw()) + offset;
-}
-
-// Where it begins in its buffer.
-size_t offset_of(const Tensor& tensor) {
-  return static_cast<size_t>(static_cast<std::byte*>(tensor.raw()) - tensor.buffer()->data());
-}
-
 // Makes `slot` lie in `source`.
 const Datum* lay_alias(Datum& slot, const Tensor& source, const Alias& alias) {
   lay_tensor(slot, source.dtype(), alias.shape, source.buffer(), offset_of(source) + alias.offset);

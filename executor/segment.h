@@ -43,6 +43,11 @@ struct Alias {
   size_t offset = 0;  // in bytes, from where the source begins
 };
 
+// Address `offset` bytes behind where `value` begins.
+inline void* address_in(const Tensor& value, size_t offset) {
+  return static_cast<std::byte*>(value.raw()) + offset;
+}
+
 // An entry of a table of pointers, and how far behind the beginning of what it is bound to it
 // points.
 struct PointerAt {

@@ -108,6 +108,10 @@ bool holds_tensor(const Datum& slot) {
   return slot.is_tensor() && slot.tensor().defined();
 }
 
+size_t offset_of(const Tensor& tensor) {
+  return static_cast<size_t>(static_cast<std::byte*>(tensor.raw()) - tensor.buffer()->data());
+}
+
 void lay_tensor(Datum& slot, DType dtype, std::span<const int64_t> shape,
                 std::shared_ptr<Buffer> buffer, size_t byte_offset) {
   Tensor& tensor = tensor_in(slot);

@@ -45,6 +45,8 @@ class BufferPool {
 // with the memory of its shape.
 void clear_slot(Datum& slot);
 bool holds_tensor(const Datum& slot);
+// Where a tensor begins in its buffer.
+size_t offset_of(const Tensor& tensor);
 // Makes the slot a tensor in `buffer`.
 void lay_tensor(Datum& slot, DType dtype, std::span<const int64_t> shape,
                 std::shared_ptr<Buffer> buffer, size_t byte_offset = 0);

@@ -150,11 +150,9 @@ void slice_into(Datum& slot, const Tensor& tensor, size_t axis, int64_t index,
   std::copy(shape.begin() + axis + 1, shape.end(), shape.begin() + axis);
   shape.resize(shape.size() - 1);
   if (axis == 0 && !is_packed(tensor.dtype())) {
-    const auto* begin = static_cast<const std::byte*>(tensor.raw());
-    const auto offset = static_cast<size_t>(begin - tensor.buffer()->data());
     const size_t step = bytes_for(tensor.dtype(), tensor.count() / from[0]);
     lay_tensor(slot, tensor.dtype(), shape, tensor.buffer(),
-               offset + static_cast<size_t>(index) * step);
+               offset_of(tensor) + static_cast<size_t>(index) * step);
     return;
   }
   const DimValues with_axis = with_dim(shape, axis, 1);
