@@ -13,6 +13,8 @@ namespace {
 
 // Bytes that are copied in one go at most, where they lie next to each other on both sides.
 constexpr int64_t kLongestRun = 64;
+// Blocks in a row that share the lines they are read from.
+constexpr int64_t kNeighbours = 16;
 // Less is done before another thread has woken.
 constexpr int64_t kWorthSharing = 64 << 10;  // elements
 
@@ -101,8 +103,7 @@ class BlockedPacking {
     }
     const Axis& last = axes_.back();
     const int64_t whole = is_whole ? last.limit / last.size : 0;
-    for (int64_t block = 0; block < whole; ++block)
-      copy_block(from + block * last.from_stride, to + block * last.to_stride);
+    copy_blocks(from, to, whole);
     for (int64_t block = whole; block < last.blocks; ++block) {
       at[last.dim] = block;
       pad_block(at, from + block * last.from_stride, to + block * last.to_stride);
@@ -167,35 +168,61 @@ class BlockedPacking {
     return true;
   }
 
-  void copy_block(const std::byte* from, std::byte* to) const {
+  // Blocks of the last axis, next to each other.
+  void copy_blocks(const std::byte* from, std::byte* to, int64_t blocks) const {
+    const Axis& last = axes_.back();
     if (rows_of_block_ > 0) {
-      return transpose(from, row_stride_, rows_of_block_,
-                       static_cast<int64_t>(offsets_.size()) / rows_of_block_, to);
+      const int64_t columns = static_cast<int64_t>(offsets_.size()) / rows_of_block_;
+      for (int64_t block = 0; block < blocks; ++block)
+        transpose(from + block * last.from_stride, row_stride_, rows_of_block_, columns,
+                  to + block * last.to_stride);
+      return;
     }
-    switch (run_) {
-      case 1:
-        return copy_runs<1>(from, to);
-      case 2:
-        return copy_runs<2>(from, to);
-      case 4:
-        return copy_runs<4>(from, to);
-      case 8:
-        return copy_runs<8>(from, to);
-      case 16:
-        return copy_runs<16>(from, to);
-      case 32:
-        return copy_runs<32>(from, to);
-      default:
-        return copy_runs<kLongestRun>(from, to);
+    // Long runs fill lines by themselves; single bytes take longer than the lines they are read
+    // from; and of a few blocks nothing is won.
+    const bool is_alone = run_ == kLongestRun || run_ == 1 || blocks < kNeighbours / 4;
+    const int64_t together = is_alone ? 1 : kNeighbours;
+    for (int64_t done = 0; done < blocks; done += together) {
+      copy_moves(from + done * last.from_stride, to + done * last.to_stride,
+                 std::min(together, blocks - done));
     }
   }
 
-  // In the order in which the elements lie in the source: a line of it is read once, while all
-  // lines of the target's block stay at hand.
+  void copy_moves(const std::byte* from, std::byte* to, int64_t blocks) const {
+    switch (run_) {
+      case 1:
+        return copy_runs<1>(from, to, blocks);
+      case 2:
+        return copy_runs<2>(from, to, blocks);
+      case 4:
+        return copy_runs<4>(from, to, blocks);
+      case 8:
+        return copy_runs<8>(from, to, blocks);
+      case 16:
+        return copy_runs<16>(from, to, blocks);
+      case 32:
+        return copy_runs<32>(from, to, blocks);
+      default:
+        return copy_runs<kLongestRun>(from, to, blocks);
+    }
+  }
+
+  // In the order in which the elements lie in the source: a line of it is read once, while the
+  // lines of the target's blocks stay at hand.
   template <size_t kRun>
-  void copy_runs(const std::byte* from, std::byte* to) const {
-    for (const Move& move : moves_)
-      std::memcpy(to + move.to, from + move.from, kRun);
+  void copy_runs(const std::byte* from, std::byte* to, int64_t blocks) const {
+    if (blocks == 1) {
+      for (const Move& move : moves_)
+        std::memcpy(to + move.to, from + move.from, kRun);
+      return;
+    }
+    const int64_t from_stride = axes_.back().from_stride, to_stride = axes_.back().to_stride;
+    for (const Move& move : moves_) {
+      const std::byte* source = from + move.from;
+      std::byte* target = to + move.to;
+      for (int64_t block = 0; block < blocks; ++block)
+        std::memcpy(target + block * to_stride, source + block * from_stride, kRun);
+    }
   }
 
   // A block that ends in padding.
