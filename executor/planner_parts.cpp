@@ -20,6 +20,20 @@ class CopyKernel : public Kernel {
   size_t bytes_;
 };
 
+// Does a convolution, or what joins or pools for one, read an output of `node`? It wants the layout
+// that the node's input has.
+bool feeds_layout(const Node& node) {
+  const auto keeps_layout = [](const Use& use) {
+    const std::string_view name = use.node->op->name;
+    return name.find("Conv") != std::string_view::npos ||
+           name.find("Pool") != std::string_view::npos || name == "Concat" ||
+           name == "ChannelShuffle";
+  };
+  return std::ranges::any_of(node.outputs, [&](const Value* output) {
+    return output && std::ranges::any_of(output->uses, keeps_layout);
+  });
+}
+
 // Their elements can be counted in bytes, and copied as such.
 bool is_plain_data(DType dtype) {
   return dtype != DType::kString && !is_packed(dtype);
@@ -45,6 +59,8 @@ bool Planner::plan_parts(const Node& node, const std::vector<InferOutput>& infer
   }
   const auto offsets = part_offsets(node, *known.shape, constants, shapes);
   if (!offsets) return false;
+  const std::vector<Representation>& forms = representations_[whole];
+  if (!forms.empty() && forms[0].layout && feeds_layout(node)) return false;
   const Place place = place_for(whole, nullptr);
   for (size_t i = 0; i < inferred.size(); ++i) {
     const ValueId part = output(i);

@@ -53,6 +53,8 @@ bool cancel_widening(Graph& graph, Node& node);
 // Activations written out in simpler ops.
 bool recognize_swish(Graph& graph, Node& node);
 bool recognize_gelu(Graph& graph, Node& node);
+// Shuffles of channels, likewise.
+bool recognize_channel_shuffle(Graph& graph, Node& node);
 // Normalizations written out in simpler ops.
 bool recognize_normalization(Graph& graph, Node& node);
 bool fuse_normalization_scale(Graph& graph, Node& node);

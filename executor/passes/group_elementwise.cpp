@@ -139,7 +139,8 @@ bool may_be_blocked(const Value& value, int depth = 0) {
     if (node->op->name.find(part) != std::string_view::npos) return true;
   }
   const bool keeps_layout = is_group(*node) || op_in_groups(*node) || is_op(*node, "Concat") ||
-                            is_op(*node, "BatchNormalization");
+                            is_op(*node, "Split") || is_op(*node, "Slice") ||
+                            is_fused(*node, "ChannelShuffle") || is_op(*node, "BatchNormalization");
   return keeps_layout && std::ranges::any_of(node->inputs, [&](const Value* input) {
            return input && may_be_blocked(*input, depth + 1);
          });

@@ -14,6 +14,7 @@ constexpr Pass kPasses[] = {
     {"einsum-to-matmul", passes::einsum_to_matmul},
     {"recognize-swish", passes::recognize_swish},
     {"recognize-gelu", passes::recognize_gelu},
+    {"recognize-channel-shuffle", passes::recognize_channel_shuffle},
     {"recognize-normalization", passes::recognize_normalization},
     {"fuse-normalization-scale", passes::fuse_normalization_scale},
     {"sink-views", passes::sink_views},

@@ -3,7 +3,9 @@
 #include "ir/ops/fused.h"
 
 #include <algorithm>
+#include <numeric>
 
+#include "ir/ops/channel_shuffle.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/tables.h"
 
@@ -179,6 +181,39 @@ std::vector<Sample> fused_matmul_samples() {
   };
 }
 
+void infer_channel_shuffle(InferContext& c) {
+  const int64_t groups = c.attrs<ChannelShuffleAttrs>().groups;
+  c.require(groups > 0, "groups: expected at least 1, got ", groups);
+  if (const Dims* shape = c.shape(0)) {
+    if (shape->size() < 2) c.fail_input(0, "expected at least 2 dims");
+    const Dim& channels = (*shape)[1];
+    c.require(!channels.is_known() || channels.value() % groups == 0,
+              "groups: expected a divisor of ", channels, " channels, got ", groups);
+  }
+  c.set(0, c.type(0));
+}
+
+Vals channel_shuffle_body(Emitter& e, const BodyCall& c) {
+  const Val& x = c.inputs[0];
+  const Type type = e.type(x);
+  if (!type.has_rank()) fail(ErrorCode::kUnsupported, "ChannelShuffle: X: the rank must be known");
+  const auto rank = static_cast<int64_t>(type.rank());
+  const Val shape = e.call("Shape", {x});
+  const Val inner = e.call("Slice", {shape, e.int64s({2}), e.int64s({rank})});
+  const Val groups = e.int64s({0, c.attrs<ChannelShuffleAttrs>().groups, -1});
+  const Val cut = e.call("Concat", {groups, inner}, {{"axis", int64_t{0}}});
+  std::vector<int64_t> perm(static_cast<size_t>(rank) + 1);
+  std::iota(perm.begin(), perm.end(), 0);
+  std::swap(perm[1], perm[2]);
+  const Val dealt = e.call("Transpose", {e.call("Reshape", {x, cut})}, {{"perm", perm}});
+  return {e.call("Reshape", {dealt, shape})};
+}
+
+std::vector<Sample> channel_shuffle_samples() {
+  return {{{{.shape = {2, 6, 3, 4}}}, {{"groups", int64_t{2}}}},
+          {{{.shape = {1, 12, 5}}}, {{"groups", int64_t{4}}}}};
+}
+
 }  // namespace
 
 bool is_known(const FusedActivation& activation) {
@@ -201,6 +236,17 @@ Val apply(Emitter& e, const FusedActivation& activation, const Val& x) {
   for (size_t i = 0; i < params.size(); ++i)
     attrs.emplace(known->params[i], params[i]);
   return e.call(known->name, {x}, attrs);
+}
+
+StridedBlock channel_shuffle_block(int64_t groups, std::span<const int64_t> shape, int64_t image,
+                                   int64_t channel, int64_t inner) {
+  int64_t count = 1;
+  for (const int64_t size : shape.subspan(2))
+    count *= size;
+  const int64_t in_group = shape[1] / groups;
+  return {{shape[0], in_group, groups, count},
+          {image, channel, in_group * channel, inner},
+          {image, groups * channel, channel, inner}};
 }
 
 std::span<const OpDef> fused_ops() {
@@ -232,6 +278,15 @@ std::span<const OpDef> fused_ops() {
        .infer = infer_fused_matmul,
        .body = fused_matmul_body,
        .samples = fused_matmul_samples},
+      {.name = "ChannelShuffle",
+       .domain = "sardonyx",
+       .since = 1,
+       .signature = "(X: T) -> (Y: T)",
+       .types = {{"T", kFloats}},
+       .attrs = attr_schema<ChannelShuffleAttrs>(),
+       .infer = infer_channel_shuffle,
+       .body = channel_shuffle_body,
+       .samples = channel_shuffle_samples},
   };
   return kOps;
 }

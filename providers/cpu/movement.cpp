@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "ir/ops/channel_shuffle.h"
 #include "ir/ops/image.h"
 #include "ir/ops/join.h"
 #include "ir/ops/shape.h"
@@ -89,6 +90,17 @@ Prepared prepare_space_to_depth(const KernelRequest& request) {
                                                        request.inputs[0].shape));
 }
 
+Prepared prepare_channel_shuffle(const KernelRequest& request) {
+  if (const char* why = refusal(request)) return Prepared::refuse(why);
+  const Shape& shape = request.inputs[0].shape;
+  const int64_t count = element_count(shape);
+  if (count == 0) return Prepared::refuse("there are no elements");
+  const int64_t image = count / shape[0];
+  return accept_one(
+      request, ops::channel_shuffle_block(request.attrs<ops::ChannelShuffleAttrs>().groups, shape,
+                                          image, image / shape[1], 1));
+}
+
 bool knows_inputs_from(const KernelRequest& request, size_t first) {
   return std::ranges::all_of(request.inputs.subspan(std::min(first, request.inputs.size())),
                              [](const KernelTensor& input) { return !input || input.constant; });
@@ -167,6 +179,7 @@ constexpr KernelEntry kEntries[] = {
     {"Split", "movement", prepare_split},
     {"Concat", "movement", prepare_concat},
     {"Pad", "movement", prepare_pad},
+    {"sardonyx::ChannelShuffle", "movement", prepare_channel_shuffle},
 };
 
 }  // namespace

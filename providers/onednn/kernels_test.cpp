@@ -372,6 +372,17 @@ std::vector<NamedSample> larger_samples() {
       {"LogSoftmax", {{{{4, 9, 100}, -8, 8}}}},
       {"Concat", {{{{2, 32, 9, 9}}, {{2, 16, 9, 9}}}, {{"axis", 1_i}}}},
       {"Concat", {{{{2, 32, 9, 9}}, {{2, 32, 4, 9}}}, {{"axis", int64_t{-2}}}}},
+      {"Split", {{{{2, 48, 9, 7}}, sizes({16, 32})}, {{"axis", 1_i}}, 2}},
+      {"Split", {{{{2, 40, 9, 7}}, sizes({13, 27})}, {{"axis", 1_i}}, 2}},
+      {"Split", {{{{2, 32, 9, 7}}, sizes({3, 6})}, {{"axis", 2_i}}, 2}},
+      {"Slice", {{{{2, 48, 9, 7}}, sizes({16}), sizes({48}), sizes({1})}}},
+      {"Slice", {{{{2, 40, 9, 7}}, sizes({39}), sizes({3}), sizes({1}), sizes({-2})}}},
+      {"Slice", {{{{2, 32, 9, 7}}, sizes({1, 6}), sizes({9, -99}), sizes({2, 3}), sizes({3, -1})}}},
+      {"sardonyx::ChannelShuffle", {{{{2, 34, 9, 7}}}, {{"groups", 2_i}}}},
+      {"sardonyx::ChannelShuffle", {{{{2, 51, 9, 7}}}, {{"groups", 3_i}}}},
+      {"sardonyx::ChannelShuffle", {{{{2, 136, 9, 7}}}, {{"groups", 4_i}}}},
+      {"sardonyx::ChannelShuffle", {{{{2, 24, 9, 7}}}, {{"groups", 4_i}}}},
+      {"sardonyx::ChannelShuffle", {{{{2, 48, 50}}}, {{"groups", 8_i}}}},
   };
 }
 

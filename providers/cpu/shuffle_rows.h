@@ -1,0 +1,16 @@
+// Dealing out the channels of pixels.
+#pragma once
+
+#include <cstddef>
+
+namespace sardonyx::cpu {
+
+// Are there vectors for so many groups?
+inline bool has_shuffle(size_t groups) {
+  return groups >= 2 && groups <= 4;
+}
+
+// out[pixel][c][g] = in[pixel][g][c] for g < groups and c < channels; groups that has_shuffle.
+void shuffle_pixels(const float* in, float* out, size_t pixels, size_t groups, size_t channels);
+
+}  // namespace sardonyx::cpu
