@@ -306,6 +306,8 @@ Prepared build_with_residual(const Problem& problem, const KernelRequest& reques
 Prepared prepare(const KernelRequest& request, const ops::ConvAttrs& attrs,
                  const ops::FusedActivation& activation, bool allows_winograd) {
   if (const char* refusal = refusal_of_convolution(request)) return Prepared::refuse(refusal);
+  if (const char* why = refusal_of_windows(request.inputs[1].shape, request.outputs[0].shape))
+    return Prepared::refuse(why);
   if (!is_known(activation)) return Prepared::refuse("unknown activation");
   Problem problem = describe(request, attrs, activation);
   MaybePrimitive bare;
@@ -351,6 +353,17 @@ const char* refusal_of_convolution(const KernelRequest& request) {
   const size_t rank = request.inputs[0].shape.size();
   if (rank < 3 || rank > 5) return "only 1 to 3 spatial axes";
   return nullptr;
+}
+
+const char* refusal_of_windows(const Shape& weights, const Shape& results) {
+  constexpr double kManyTaps = 2048, kManyProducts = int64_t{1} << 33;
+  double taps = 1;
+  for (size_t axis = 2; axis < weights.size(); ++axis)
+    taps *= static_cast<double>(weights[axis]);
+  const double products =
+      static_cast<double>(element_count(results)) * static_cast<double>(weights[1]) * taps;
+  return taps > kManyTaps && products > kManyProducts ? "large windows are left to others"
+                                                      : nullptr;
 }
 
 std::span<const KernelEntry> convolution_kernels() {

@@ -67,6 +67,8 @@ constexpr const char* kNone = "oneDNN has no gradient of a convolution of this f
 
 Prepared prepare_input_grad(const KernelRequest& request) {
   if (const char* refusal = refusal_of_convolution(request)) return Prepared::refuse(refusal);
+  if (const char* why = refusal_of_windows(request.inputs[1].shape, request.inputs[0].shape))
+    return Prepared::refuse(why);
   const Problem problem =
       describe(request, request.outputs[0].shape, request.inputs[1].shape, request.inputs[0].shape);
   const MaybePrimitive primitive = choose(problem, convolution_input_gradient);
@@ -82,6 +84,8 @@ Prepared prepare_input_grad(const KernelRequest& request) {
 
 Prepared prepare_weight_grad(const KernelRequest& request) {
   if (const char* refusal = refusal_of_convolution(request)) return Prepared::refuse(refusal);
+  if (const char* why = refusal_of_windows(request.outputs[0].shape, request.inputs[0].shape))
+    return Prepared::refuse(why);
   const Problem problem =
       describe(request, request.inputs[1].shape, request.outputs[0].shape, request.inputs[0].shape);
   const MaybePrimitive primitive = choose(problem, convolution_weight_gradient);

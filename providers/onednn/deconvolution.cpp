@@ -26,6 +26,8 @@ Desc stored_weights(memory::data_type type, const Shape& weights, int64_t group)
 Prepared prepare(const KernelRequest& request, const ops::ConvTransposeAttrs& attrs,
                  const ops::FusedActivation& activation) {
   if (const char* refusal = refusal_of_convolution(request)) return Prepared::refuse(refusal);
+  if (const char* why = refusal_of_windows(request.inputs[1].shape, request.inputs[0].shape))
+    return Prepared::refuse(why);
   if (!is_known(activation)) return Prepared::refuse("unknown activation");
   const KernelTensor& x = request.inputs[0];
   const KernelTensor& w = request.inputs[1];

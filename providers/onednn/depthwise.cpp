@@ -6,6 +6,7 @@
 
 #include "ir/ops/convolution.h"
 #include "providers/cpu/depthwise_rows.h"
+#include "providers/cpu/tasks.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/layout.h"
 #include "providers/onednn/own_convolution.h"
@@ -44,20 +45,31 @@ class DepthwiseKernel : public Kernel {
 
   void run(const KernelArgs& args) const override {
     const int64_t units = f_.images * pairs_;
-    if (threads_ <= 1) return run_share(args, 0, units);
+    const cpu::StopSign sign;
+    if (threads_ <= 1) {
+      run_share(args, 0, units, sign);
+    } else {
 #pragma omp parallel num_threads(threads_)
-    {
-      const int64_t part = omp_get_thread_num(), parts = omp_get_num_threads();
-      run_share(args, units * part / parts, units * (part + 1) / parts);
+      {
+        const int64_t part = omp_get_thread_num(), parts = omp_get_num_threads();
+        run_share(args, units * part / parts, units * (part + 1) / parts, sign);
+      }
     }
+    sign.check();
   }
 
  private:
+  static constexpr int64_t kMostProducts = 1 << 27;  // between two looks at the clock
+
   // Pairs of rows, over all images.
-  void run_share(const KernelArgs& args, int64_t begin, int64_t end) const {
-    while (begin < end) {
+  void run_share(const KernelArgs& args, int64_t begin, int64_t end,
+                 const cpu::StopSign& sign) const {
+    const int64_t products = f_.image.out_width * f_.image.channels * kRowsTogether *
+                             f_.image.kernel[0] * f_.image.kernel[1];
+    const int64_t most = std::max<int64_t>(kMostProducts / products, 1);
+    while (begin < end && !(begin % most == 0 && sign.ask())) {
       const int64_t image = begin / pairs_, first = begin - image * pairs_;
-      const int64_t last = std::min(pairs_, first + end - begin);
+      const int64_t last = std::min({pairs_, first + end - begin, first + most - begin % most});
       cpu::DepthwiseImage at = f_.image;
       at.in =
           static_cast<const float*>(args.inputs[0]) + image * at.height * at.width * at.channels;

@@ -426,12 +426,16 @@ TEST(OnednnKernels, AgreeWithTheReferenceOnLargerShapes) {
   }
 }
 
-// oneDNN has reference implementations alone for these: slower than ours, and nothing ends them.
+// oneDNN has reference implementations alone for these, which are slower than ours, or computes for
+// long; and nothing ends it.
 TEST(OnednnKernels, LeaveWhatOnednnHasNoFastFormFor) {
   const NamedSample samples[] = {
       {"Gemm", {{{{70, 65}}, {{65, 90}}, {{70, 1}}}}},
       {"MaxPool", {{{{1, 16, 12, 12}}}, {{"kernel_shape", Ints{3, 3}}, {"dilations", Ints{2, 2}}}}},
       {"MaxPool", {{{{1, 1, 2048, 2048}}}, {{"kernel_shape", Ints{1024, 1024}}}}},
+      {"Conv", {{{{1, 1, 1024, 1024}}, {{1, 1, 512, 512}}}}},
+      {"ConvTranspose", {{{{1, 1, 512, 512}}, {{1, 1, 512, 512}}}}},
+      {"LRN", {{{{1, 2048, 64, 64}}}, {{"size", 2047_i}}}},
   };
   for (const NamedSample& named : samples) {
     const OpDef& op = op_named(named.op);

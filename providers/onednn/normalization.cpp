@@ -14,6 +14,12 @@ Prepared prepare_lrn(const KernelRequest& request) {
   if (request.inputs[0].dtype != DType::kFloat)
     return Prepared::refuse("only float is computed here");
   if (attrs.size % 2 == 0) return Prepared::refuse("only odd sizes lie even around a channel");
+  // Nothing ends a sum over so many channels before it is done.
+  constexpr double kManyChannels = 64, kManySquares = 1 << 30;
+  const auto size = static_cast<double>(attrs.size);
+  if (size > kManyChannels &&
+      size * static_cast<double>(element_count(request.inputs[0].shape)) > kManySquares)
+    return Prepared::refuse("large sizes are left to what looks at the deadline");
   const Desc data = desc_of(request.inputs[0]);
   const MaybePrimitive primitive =
       lrn(data, attrs.size, attrs.alpha, attrs.beta, attrs.bias, attributes());

@@ -6,6 +6,7 @@
 
 #include "ir/ops/convolution.h"
 #include "providers/cpu/pointwise_rows.h"
+#include "providers/cpu/tasks.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/layout.h"
 #include "providers/onednn/own_convolution.h"
@@ -50,9 +51,14 @@ class PointwiseKernel : public Kernel {
   }
 
   void run(const KernelArgs& args) const override {
-    if (threads_ <= 1) return run_share(args, 0, 1);
+    const cpu::StopSign sign;
+    if (threads_ <= 1) {
+      run_share(args, 0, 1, sign);
+    } else {
 #pragma omp parallel num_threads(threads_)
-    run_share(args, omp_get_thread_num(), omp_get_num_threads());
+      run_share(args, omp_get_thread_num(), omp_get_num_threads(), sign);
+    }
+    sign.check();
   }
   bool may_alias(size_t output, size_t input) const override {
     return f_.has_residual && output == 0 && input == 3;
@@ -66,32 +72,41 @@ class PointwiseKernel : public Kernel {
     return (pixels + kPixelUnit - 1) / kPixelUnit;
   }
 
-  void run_share(const KernelArgs& args, int64_t part, int64_t parts) const {
+  void run_share(const KernelArgs& args, int64_t part, int64_t parts,
+                 const cpu::StopSign& sign) const {
     const int64_t pixels = f_.images * f_.rows * f_.pixels;
     if (shares_outputs_) {
       const int64_t units = f_.outputs / kPointwiseUnit;
       const int64_t first = units * part / parts * kPointwiseUnit;
       const int64_t last =
           part + 1 == parts ? f_.outputs : units * (part + 1) / parts * kPointwiseUnit;
-      return run_pixels(args, 0, pixels, first, last);
+      return run_pixels(args, 0, pixels, first, last, sign);
     }
     const int64_t units = units_of(pixels);
     run_pixels(args, std::min(pixels, units * part / parts * kPixelUnit),
-               std::min(pixels, units * (part + 1) / parts * kPixelUnit), 0, f_.outputs);
+               std::min(pixels, units * (part + 1) / parts * kPixelUnit), 0, f_.outputs, sign);
   }
 
   // Pixels over all rows.
-  void run_pixels(const KernelArgs& args, int64_t begin, int64_t end, int64_t first,
-                  int64_t last) const {
-    const int64_t most = f_.finish.function ? pixels_at_once() : end - begin;
+  void run_pixels(const KernelArgs& args, int64_t begin, int64_t end, int64_t first, int64_t last,
+                  const cpu::StopSign& sign) const {
+    const int64_t at_ease =
+        std::max<int64_t>(kMostProducts / (channels() * f_.inputs) / kPixelUnit, 1) * kPixelUnit;
+    const int64_t most = f_.finish.function ? std::min(pixels_at_once(), at_ease) : at_ease;
+    int64_t pixels = 0;  // since the last look at the clock
     while (begin < end) {
+      if (pixels >= at_ease && sign.ask()) return;
+      if (pixels >= at_ease) pixels = 0;
       const int64_t row = begin / f_.pixels, column = begin - row * f_.pixels;
       const int64_t count = std::min({f_.pixels - column, end - begin, most});
       multiply(args, row, column, count, first, last);
       if (f_.finish.function) apply(args, begin, count, first, last);
       begin += count;
+      pixels += count;
     }
   }
+
+  static constexpr int64_t kMostProducts = int64_t{1} << 30;  // between two looks at the clock
 
   int64_t pixels_at_once() const {
     return std::max<int64_t>(kFinishedElements / channels() / kPixelUnit, 1) * kPixelUnit;

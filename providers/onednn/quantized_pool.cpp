@@ -10,6 +10,7 @@
 
 #include "ir/ops/pool.h"
 #include "ir/ops/quantized.h"
+#include "providers/cpu/tasks.h"
 #include "providers/onednn/bytes.h"
 #include "providers/onednn/entries.h"
 
@@ -49,11 +50,11 @@ class AveragePoolKernel : public Kernel {
     const int64_t positions = plan_.batch * plan_.out_count();
     const bool is_small = plan_.batch * plan_.channels * plan_.in_count() < 1 << 15;
     const int threads = is_small ? 1 : plan_.threads;
-#pragma omp parallel for num_threads(threads) if (threads > 1)
-    for (int64_t task = 0; task < positions * chunks; ++task) {
+    const int64_t work = kChannelsAtOnce * plan_.kernel[0] * plan_.kernel[1] * plan_.kernel[2];
+    cpu::for_each_task(positions * chunks, threads, work, [&](int64_t task) {
       pool(run, task / chunks / plan_.out_count(), task / chunks % plan_.out_count(),
            task % chunks * kChannelsAtOnce);
-    }
+    });
   }
 
  private:
