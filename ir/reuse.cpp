@@ -1,7 +1,6 @@
 #include "ir/reuse.h"
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 
 #include "ir/memory_guard.h"
@@ -51,7 +50,8 @@ int64_t checked_count(std::span<const int64_t> shape) {
 
 bool is_held_alone(const std::shared_ptr<Buffer>& buffer) {
   if (!buffer || buffer.use_count() != 1 || kind_of(*buffer) == BufferKind::kBorrowed) return false;
-  std::atomic_thread_fence(std::memory_order_acquire);  // after what the others read
+  // Letting go of one more makes what is written here come after what the others read.
+  std::shared_ptr<Buffer>(buffer).reset();
   return true;
 }
 
