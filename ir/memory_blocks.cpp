@@ -29,7 +29,9 @@ constexpr size_t kLargestKept = 32 << 20;
 // one that took too long only small ones for a while.
 constexpr size_t kHuge = 4 << 20;
 constexpr size_t kHugePage = 2 << 20;
-constexpr size_t kLargestTaken = 512 << 20;      // larger blocks may be asked for in vain
+// Larger blocks may be asked for in vain, and where they are used a run goes through all of them:
+// small pages would cost it more than waiting for huge ones costs once.
+constexpr size_t kLargestTaken = 64 << 20;
 constexpr int64_t kSlowNanoseconds = 1'000'000;  // zeros for a page take a fifth of that
 constexpr int64_t kSlowPeriod = 2'000'000'000;
 // What is kept at first, and where blocks turn out to come and go together, at most.
