@@ -156,8 +156,10 @@ class QuantizedLstm {
     for (int64_t step = 0; step < longest_; ++step) {
       check_interrupted();
       Reals seen = h;
-      for (int64_t b = 0; b < batch_; ++b) {  // what has ended has no part in the range
-        if (step >= lengths_[static_cast<size_t>(b)])
+      // The range is that of what the step before has made: not of sequences that had ended by
+      // then.
+      for (int64_t b = 0; b < batch_; ++b) {
+        if (step > lengths_[static_cast<size_t>(b)])
           std::fill_n(seen.begin() + b * hidden_, hidden_, 0.0);
       }
       round_to_bytes(seen);

@@ -87,9 +87,9 @@ class QuantizedLstmKernel : public RecurrentWalk {
                   const Share& share) const override {
     const Own parts = own(scratch);
     if (share.is_first) {
-      // What has ended has no part in the range.
-      const auto goes_on = [&](size_t row) { return index < length(args, row); };
-      round_rows(scratch.h, s_.padded(), s_.batch, s_.hidden, goes_on, parts.h, parts.bytes);
+      // What the step before has made: not of sequences that had ended by then.
+      const auto went_on = [&](size_t row) { return index <= length(args, row); };
+      round_rows(scratch.h, s_.padded(), s_.batch, s_.hidden, went_on, parts.h, parts.bytes);
       scale_columns(directions_[direction].r, parts.h, parts.scales);
     }
     wait_for_all(share);
