@@ -217,6 +217,13 @@ void infer_with_values(InferContext& c) {
   carry_values(c, function);
 }
 
+template <DimFunction function>
+void infer_mod(InferContext& c) {
+  c.require(c.attrs<ModAttrs>().fmod || !kFloats.has(c.dtype(0)), "fmod: expected 1 for ",
+            c.dtype(0), ", got 0");
+  infer_with_values<function>(c);
+}
+
 using Elements = std::span<const Dim>;
 std::optional<Dim> add_dims(Elements x) {
   return x[0] + x[1];
@@ -264,7 +271,10 @@ std::vector<Sample> divisions() {
 }
 
 std::vector<Sample> mod_samples() {
-  return joined(with_attributes(divisions(), {{"fmod", int64_t{1}}}), divisions());
+  std::vector<Sample> of_integers = divisions();
+  for (Sample& sample : of_integers)
+    sample.only = sample.only.without(kFloats);
+  return joined(with_attributes(divisions(), {{"fmod", int64_t{1}}}), of_integers);
 }
 
 std::vector<Sample> signed_samples() {
@@ -410,7 +420,7 @@ std::span<const OpDef> arithmetic_ops() {
        .signature = "(A: T, B: T) -> (C: T)",
        .types = {{"T", kNumbers}},
        .attrs = attr_schema<ModAttrs>(),
-       .infer = infer_with_values<mod_dims>,
+       .infer = infer_mod<mod_dims>,
        .reference = mod,
        .grad = mod_gradient,
        .facts = kPlain,

@@ -236,7 +236,8 @@ std::vector<int64_t> part_sizes(const EvalCall& call, int64_t size) {
   int64_t rest = size;
   for (const int64_t part : sizes) {
     if (part < 0 || part > rest) {
-      fail(ErrorCode::kInvalidArgument, "split: the sizes do not add up to the axis's size ", size);
+      fail(ErrorCode::kInvalidArgument, "split: a part of ", part, " elements, expected 0 to ",
+           rest, ", what is left of the axis's ", size);
     }
     rest -= part;
   }

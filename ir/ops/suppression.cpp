@@ -12,7 +12,7 @@ namespace sardonyx::ops {
 namespace {
 
 struct SuppressionAttrs {
-  bool center_point_box = false;  // boxes are [x_center, y_center, width, height]
+  int64_t center_point_box = 0;  // 1: boxes are [x_center, y_center, width, height]
   static auto fields() {
     return std::tuple{field("center_point_box", &SuppressionAttrs::center_point_box)};
   }
@@ -24,6 +24,8 @@ void infer_suppression(InferContext& c) {
   for (size_t i = 2; i < c.input_count(); ++i) {
     if (c.has(i)) require_single(c, i);
   }
+  const int64_t form = c.attrs<SuppressionAttrs>().center_point_box;
+  c.require(form == 0 || form == 1, "center_point_box: expected 0 or 1, got ", form);
   const Dims* boxes = c.shape(0);
   const Dims* scores = c.shape(1);
   if (boxes) c.merged((*boxes)[2], 4, "the last dim of boxes");
@@ -97,7 +99,7 @@ void find_candidates(std::span<const float> scores, const Limits& limits,
 void run_suppression(const StepCall& call) {
   const Tensor& boxes = call.inputs[0].tensor();
   const Tensor& scores = call.inputs[1].tensor();
-  const bool center_point = call.attrs<SuppressionAttrs>().center_point_box;
+  const bool center_point = call.attrs<SuppressionAttrs>().center_point_box == 1;
   const Limits limits = read_limits(call);
   const int64_t batches = boxes.shape()[0], count = boxes.shape()[1], classes = scores.shape()[1];
   std::pmr::vector<int64_t> selected(scratch()), order(scratch());
