@@ -2,8 +2,11 @@
 // same elements with the same weights: that is compared axis by axis when the kernel is prepared.
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 
 #include "ir/ops/resize_axis.h"
+#include "providers/cpu/movement.h"
 #include "providers/onednn/bytes.h"
 #include "providers/onednn/entries.h"
 
@@ -60,6 +63,34 @@ std::vector<ops::ResizeAxis> axes_of(const KernelRequest& request, const ops::Re
                           doubles_of(request, kRoi), float_scales, sizes);
 }
 
+// An image of one pixel is repeated, whatever the mode; nullopt for others, and where either side
+// has blocks.
+std::optional<Prepared> as_repetition(const KernelRequest& request, const Desc& src,
+                                      const Desc& dst) {
+  const auto from = plain_strides(src), to = plain_strides(dst);
+  const Shape& x = request.inputs[kX].shape;
+  if (!from || !to || std::any_of(x.begin() + 2, x.end(), [](int64_t size) { return size != 1; }))
+    return std::nullopt;
+  std::vector<size_t> order(to->size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, std::greater(), [&](size_t dim) { return (*to)[dim]; });
+  StridedBlock block;
+  for (const size_t dim : order) {
+    block.sizes.push_back(request.outputs[0].shape[dim]);
+    block.from_strides.push_back(dim < 2 ? (*from)[dim] : 0);
+    block.to_strides.push_back((*to)[dim]);
+  }
+  std::vector<cpu::Move> moves;
+  moves.push_back({0, 0, BlockCopy(request.inputs[kX].dtype, std::move(block))});
+  Prepared prepared = Prepared::accept(
+      std::make_unique<cpu::MovementKernel>(std::move(moves), request.threads), "strided");
+  prepared.unread_inputs = ~1u;
+  prepared.input_layouts.resize(request.inputs.size());
+  prepared.input_layouts[kX] = layout_of(src);
+  prepared.output_layouts = {layout_of(dst)};
+  return prepared;
+}
+
 Prepared prepare_resize(const KernelRequest& request) {
   const auto& attrs = request.attrs<ops::ResizeAttrs>();
   const bool picks_bytes = is_byte(request.inputs[kX].dtype) && attrs.mode == "nearest";
@@ -86,6 +117,9 @@ Prepared prepare_resize(const KernelRequest& request) {
   const Desc src = desc_of(request.inputs[kX]);
   const auto dst = same_format(src, request.outputs[0].shape);
   if (!dst) return Prepared::refuse("an unusual layout");
+  if (request.layouts || (is_row_major(src) && is_row_major(*dst))) {
+    if (auto repeated = as_repetition(request, src, *dst)) return std::move(*repeated);
+  }
   const MaybePrimitive primitive =
       resampling(is_nearest ? algorithm::resampling_nearest : algorithm::resampling_linear, src,
                  *dst, attributes());
