@@ -227,6 +227,16 @@ TEST(LoadFunctions, AreExpandedWithAttributes) {
   EXPECT_THAT(load_error(missing), AllOf(HasSubstr("Scale"), HasSubstr("\"by\"")));
 }
 
+TEST(LoadFunctions, MustHaveNamesOfTheirOwn) {
+  ModelBuilder nameless = function_model();
+  add_node(*add_function(nameless, "", {"a"}, {"b"}).mutable_node(), "Relu", {"a"}, {"b"});
+  EXPECT_THAT(load_error(nameless), HasSubstr("no name"));
+  ModelBuilder twice = function_model();
+  for (int i = 0; i < 2; ++i)
+    add_node(*add_function(twice, "Same", {"a"}, {"b"}).mutable_node(), "Relu", {"a"}, {"b"});
+  EXPECT_THAT(load_error(twice), AllOf(HasSubstr("Same"), HasSubstr("twice")));
+}
+
 TEST(LoadFunctions, MayBeNestedAndOverloaded) {
   ModelBuilder model = function_model();
   auto& inner = add_function(model, "Inner", {"a"}, {"b"});
@@ -362,6 +372,26 @@ TEST(LoadVersions, OperatorsMustBeOfTheOpset) {
   ModelBuilder foreign = relu_model();
   foreign.graph().node("Scaler", {"x"}, {"t"}).set_domain("ai.onnx.ml");
   EXPECT_THAT(load_error(foreign), HasSubstr("ai.onnx.ml"));
+}
+
+// What an old form of an operator must have is not there, or does not fit.
+TEST(LoadVersions, OldFormsAreCheckedAsWell) {
+  const auto error = [](int64_t opset, const char* op, const Names& inputs, const AttrMap& attrs) {
+    ModelBuilder model(opset, 3);
+    model.graph().input("x", DType::kFloat, {{2, 4, 3}});
+    model.graph().input("v", DType::kFloat, {{4}});
+    model.graph().output("y");
+    model.graph().node(op, inputs, {"y"}, attrs);
+    return load_error(model);
+  };
+  EXPECT_THAT(error(2, "Pad", {"x"}, {}), AllOf(HasSubstr("Pad"), HasSubstr("pads")));
+  const AttrMap broadcast{{"broadcast", int64_t{1}}, {"axis", int64_t{3}}};
+  EXPECT_THAT(error(6, "Add", {"x", "v"}, broadcast), AllOf(HasSubstr("axis"), HasSubstr("3")));
+  const AttrMap groups{{"num_groups", int64_t{0}}};
+  EXPECT_THAT(error(18, "GroupNormalization", {"x", "v", "v"}, groups),
+              AllOf(HasSubstr("num_groups"), HasSubstr("positive")));
+  const AttrMap two{{"num_groups", int64_t{2}}};
+  EXPECT_THAT(error(18, "GroupNormalization", {"x", "v"}, two), HasSubstr("3"));
 }
 
 // ---- attributes ----

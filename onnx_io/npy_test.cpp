@@ -144,6 +144,11 @@ TEST(NpzTest, DamageIsFound) {
   std::string flipped = whole;
   flipped[whole.find("NUMPY") + 130] ^= 1;  // within the elements
   EXPECT_THROW(read_changed(flipped), Error);
+  for (const char* mark : {"PK\3\4", "PK\1\2"}) {  // of the member and of the directory
+    std::string unmarked = whole;
+    unmarked[whole.find(mark)] ^= 1;
+    EXPECT_THROW(read_changed(unmarked), Error);
+  }
   for (size_t length = 0; length < whole.size(); ++length)
     EXPECT_THROW(read_changed(whole.substr(0, length)), Error) << length;
   EXPECT_NO_THROW(read_changed(whole));
