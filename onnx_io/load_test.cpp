@@ -90,6 +90,15 @@ TEST(Load, RefusesUnknownNames) {
   EXPECT_THAT(load_error(missing), AllOf(HasSubstr("nothing"), HasSubstr("Neg_1")));
 }
 
+TEST(Load, RefusesWhatLacksItsParts) {
+  ModelBuilder nameless = relu_model();
+  nameless.graph().node("", {"x"}, {"z"});
+  EXPECT_THAT(load_error(nameless), HasSubstr("op_type"));
+  ModelBuilder sparse = relu_model();
+  sparse.proto.mutable_graph()->add_sparse_initializer()->mutable_values()->set_name("w");
+  EXPECT_THAT(load_error(sparse), HasSubstr("lacks its values or its indices"));
+}
+
 TEST(Load, RefusesContradictingTypes) {
   ModelBuilder output = relu_model();
   set_type(*output.proto.mutable_graph()->mutable_output(0), DType::kInt64, std::nullopt);
@@ -391,7 +400,8 @@ TEST(LoadVersions, OldFormsAreCheckedAsWell) {
   EXPECT_THAT(error(18, "GroupNormalization", {"x", "v", "v"}, groups),
               AllOf(HasSubstr("num_groups"), HasSubstr("positive")));
   const AttrMap two{{"num_groups", int64_t{2}}};
-  EXPECT_THAT(error(18, "GroupNormalization", {"x", "v"}, two), HasSubstr("3"));
+  EXPECT_THAT(error(18, "GroupNormalization", {"x", "v"}, two), HasSubstr("takes 3"));
+  EXPECT_THAT(error(9, "Upsample", {"x"}, {}), HasSubstr("scales"));
 }
 
 // ---- attributes ----
