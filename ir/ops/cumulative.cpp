@@ -67,7 +67,7 @@ void take_in_row(std::span<Accumulator<T>> totals, const T* x, T* y) {
   for (; i + kPiece <= totals.size(); i += kPiece)
     take_in_piece<is_product, is_exclusive, kPiece>(&totals[i], x + i, y + i);
   for (; i < totals.size(); ++i)
-    take_in_piece<is_product, is_exclusive, 1>(&totals[i], x + i, y + i);
+    y[i] = take_in<is_product>(totals[i], x[i], is_exclusive);
 }
 
 template <bool is_product>
