@@ -35,9 +35,12 @@ std::unique_ptr<Scratch> Environment::borrow_scratch() {
   return std::make_unique<Scratch>();
 }
 
-void Environment::return_scratch(std::unique_ptr<Scratch> scratch) {
-  const std::lock_guard lock(mutex_);
-  idle_scratch_.push_back(std::move(scratch));
+void Environment::return_scratch(std::unique_ptr<Scratch> scratch) noexcept {
+  try {
+    const std::lock_guard lock(mutex_);
+    idle_scratch_.push_back(std::move(scratch));
+  } catch (const std::exception&) {
+  }
 }
 
 void Environment::trim() {

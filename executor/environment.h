@@ -39,7 +39,8 @@ class Environment {
   BufferPool& buffers() { return buffers_; }
   // Memory for what ops need while they run.
   std::unique_ptr<Scratch> borrow_scratch();
-  void return_scratch(std::unique_ptr<Scratch> scratch);
+  // Called while errors are on their way: where there is no memory to keep it, it is let go.
+  void return_scratch(std::unique_ptr<Scratch> scratch) noexcept;
   // Gives back what is not in use.
   void trim();
 
