@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "providers/cpu/clip-inl.h"
 #include "providers/cpu/registers-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -31,15 +32,7 @@ struct Steps {
 
 template <class D>
 HWY_INLINE void store_clipped(D d, hn::Vec<D> sum, const DepthwiseImage& p, float* out) {
-  using V = hn::Vec<D>;
-  const V low = hn::Set(d, p.low), high = hn::Set(d, p.high);
-#if HWY_ARCH_X86
-  sum = hn::Min(high, hn::Max(low, sum));  // these give a NaN that comes second
-#else
-  sum = hn::IfThenElse(hn::Lt(sum, low), low, sum);
-  sum = hn::IfThenElse(hn::Gt(sum, high), high, sum);
-#endif
-  hn::StoreU(sum, d, out);
+  hn::StoreU(clipped(sum, hn::Set(d, p.low), hn::Set(d, p.high)), d, out);
 }
 
 // Rows or columns of the input, counted from where those of a tile begin, that are there.

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "providers/cpu/clip-inl.h"
 #include "providers/cpu/registers-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -151,12 +152,7 @@ HWY_INLINE void multiply_tile(D d, const PointwiseRows& p, const float* in, cons
       if (residual)
         sum = hn::Add(sum,
                       is_whole ? hn::LoadU(d, residual + at) : load_part(d, residual + at, rest));
-#if HWY_ARCH_X86
-      sum = hn::Min(high, hn::Max(low, sum));  // these give a NaN that comes second
-#else
-      sum = hn::IfThenElse(hn::Lt(sum, low), low, sum);
-      sum = hn::IfThenElse(hn::Gt(sum, high), high, sum);
-#endif
+      sum = clipped(sum, low, high);
       if (is_whole)
         hn::StoreU(sum, d, out + at);
       else

@@ -76,4 +76,18 @@ void for_each_task(int64_t count, int threads, int64_t work, const Body& body) {
   sign.check();
 }
 
+// Calls body(part, parts, sign) once on each of `threads` threads, for work that each shares out
+// itself; it is to ask `sign` now and then. Throws as for_each_task() does.
+template <typename Body>
+void for_each_share(int threads, const Body& body) {
+  const StopSign sign;
+  if (threads <= 1) {
+    body(int64_t{0}, int64_t{1}, sign);
+  } else {
+#pragma omp parallel num_threads(threads)
+    body(int64_t{omp_get_thread_num()}, int64_t{omp_get_num_threads()}, sign);
+  }
+  sign.check();
+}
+
 }  // namespace sardonyx::cpu

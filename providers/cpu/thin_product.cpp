@@ -1,7 +1,5 @@
 #include "providers/cpu/thin_product.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <optional>
 
@@ -96,17 +94,9 @@ class ThinProductKernel : public Kernel {
   }
 
   void run(const KernelArgs& args) const override {
-    const StopSign sign;
-    if (threads_ <= 1) {
-      run_share(args, 0, units_, sign);
-    } else {
-#pragma omp parallel num_threads(threads_)
-      {
-        const int64_t part = omp_get_thread_num(), parts = omp_get_num_threads();
-        run_share(args, units_ * part / parts, units_ * (part + 1) / parts, sign);
-      }
-    }
-    sign.check();
+    for_each_share(threads_, [&](int64_t part, int64_t parts, const StopSign& sign) {
+      run_share(args, units_ * part / parts, units_ * (part + 1) / parts, sign);
+    });
   }
 
  private:

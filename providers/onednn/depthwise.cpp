@@ -1,7 +1,5 @@
 // Depthwise Conv and FusedConv in float32 by our own kernel: channels last, or in blocks of
 // channels where they come so.
-#include <omp.h>
-
 #include <algorithm>
 
 #include "ir/ops/convolution.h"
@@ -45,17 +43,9 @@ class DepthwiseKernel : public Kernel {
 
   void run(const KernelArgs& args) const override {
     const int64_t units = f_.images * pairs_;
-    const cpu::StopSign sign;
-    if (threads_ <= 1) {
-      run_share(args, 0, units, sign);
-    } else {
-#pragma omp parallel num_threads(threads_)
-      {
-        const int64_t part = omp_get_thread_num(), parts = omp_get_num_threads();
-        run_share(args, units * part / parts, units * (part + 1) / parts, sign);
-      }
-    }
-    sign.check();
+    cpu::for_each_share(threads_, [&](int64_t part, int64_t parts, const cpu::StopSign& sign) {
+      run_share(args, units * part / parts, units * (part + 1) / parts, sign);
+    });
   }
 
  private:

@@ -1,7 +1,5 @@
 // Conv and FusedConv of 1x1 windows in float32 by our own kernel, channels last: any groups,
 // strides and residuals.
-#include <omp.h>
-
 #include <algorithm>
 
 #include "ir/ops/convolution.h"
@@ -51,26 +49,17 @@ class PointwiseKernel : public Kernel {
   }
 
   void run(const KernelArgs& args) const override {
-    const cpu::StopSign sign;
-    if (threads_ <= 1) {
-      run_share(args, 0, 1, sign);
-    } else {
-#pragma omp parallel num_threads(threads_)
-      run_share(args, omp_get_thread_num(), omp_get_num_threads(), sign);
-    }
-    sign.check();
+    cpu::for_each_share(threads_, [&](int64_t part, int64_t parts, const cpu::StopSign& sign) {
+      run_share(args, part, parts, sign);
+    });
   }
   bool may_alias(size_t output, size_t input) const override {
     return f_.has_residual && output == 0 && input == 3;
   }
 
  private:
-  int64_t channels() const {
-    return f_.groups * f_.outputs;
-  }
-  static int64_t units_of(int64_t pixels) {
-    return (pixels + kPixelUnit - 1) / kPixelUnit;
-  }
+  int64_t channels() const { return f_.groups * f_.outputs; }
+  static int64_t units_of(int64_t pixels) { return (pixels + kPixelUnit - 1) / kPixelUnit; }
 
   void run_share(const KernelArgs& args, int64_t part, int64_t parts,
                  const cpu::StopSign& sign) const {

@@ -1,0 +1,30 @@
+// Bounds of sums that become results, for kernels compiled for each CPU.
+// Included by foreach_target files, so the guard is per target.
+#if defined(SARDONYX_CLIP_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef SARDONYX_CLIP_INL
+#undef SARDONYX_CLIP_INL
+#else
+#define SARDONYX_CLIP_INL
+#endif
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace sardonyx::cpu::HWY_NAMESPACE {
+
+// `v` within [low, high]; a NaN stays one.
+template <class V>
+HWY_INLINE V clipped(V v, V low, V high) {
+  namespace hn = hwy::HWY_NAMESPACE;
+#if HWY_ARCH_X86
+  return hn::Min(high, hn::Max(low, v));  // these give a NaN that comes second
+#else
+  v = hn::IfThenElse(hn::Lt(v, low), low, v);
+  return hn::IfThenElse(hn::Gt(v, high), high, v);
+#endif
+}
+
+}  // namespace sardonyx::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard
