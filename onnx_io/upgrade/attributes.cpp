@@ -12,7 +12,7 @@ constexpr float kLargestFloat = std::numeric_limits<float>::max();
 
 // A scalar of the input's type; values beyond it mean no bound.
 Val bound(RawCall& call, float value) {
-  const DType dtype = call.emitter.type(call.inputs.at(0)).dtype;
+  const DType dtype = call.emitter.type(call.input(0)).dtype;
   constexpr float kLargestHalf = 65504;
   if (dtype == DType::kFloat16 && std::abs(value) > kLargestHalf) return {};
   return call.emitter.scalar(dtype, value);
@@ -110,7 +110,7 @@ Upgraded pad_2(RawCall& call) {
   if (!pads) fail(ErrorCode::kInvalidModel, "attribute pads of Pad is required");
   const float value = call.take_or("value", 0.0f);
   call.set_input(1, call.emitter.int64s(*pads));
-  if (value != 0) call.set_input(2, call.emitter.scalar_like(call.inputs.at(0), value));
+  if (value != 0) call.set_input(2, call.emitter.scalar_like(call.input(0), value));
   return edited();
 }
 

@@ -97,7 +97,7 @@ Upgraded scan_8(RawCall& call) {
   Vals outer_inputs, inner_inputs;
   Val length;
   for (size_t i = has_lengths ? 0 : 1; i < call.inputs.size(); ++i) {
-    const Type type = one_of_batch(call.emitter.type(call.inputs[i]));
+    const Type type = one_of_batch(call.emitter.type(call.input(i)));
     const Val input = GraphEmitter::wrap(over_batch->add_input("", type));
     outer_inputs.push_back(call.inputs[i]);
     if (i == 0) {

@@ -23,7 +23,7 @@ Val filled_shape(RawCall& call) {
 
 Upgraded affine(RawCall& call) {
   Emitter& e = call.emitter;
-  const Val x = call.inputs.at(0);
+  const Val x = call.input(0);
   const Val scaled = e.call("Mul", {x, e.scalar_like(x, call.take_or("alpha", 1.0f))});
   return Vals{e.call("Add", {scaled, e.scalar_like(x, call.take_or("beta", 0.0f))})};
 }
@@ -58,10 +58,10 @@ Upgraded crop(RawCall& call) {
   const Val axes = e.int64s({2, 3});
   if (scale) {
     const Val ends = e.call("Add", {starts, e.int64s(*scale)});
-    return Vals{e.call("Slice", {call.inputs.at(0), starts, ends, axes})};
+    return Vals{e.call("Slice", {call.input(0), starts, ends, axes})};
   }
   const Val size =
-      e.call("Shape", {call.inputs.at(0)}, {{"start", int64_t{2}}, {"end", int64_t{4}}});
+      e.call("Shape", {call.input(0)}, {{"start", int64_t{2}}, {"end", int64_t{4}}});
   const Val ends = e.call("Sub", {size, e.int64s({(*border)[3], (*border)[2]})});
   return Vals{e.call("Slice", {call.inputs[0], starts, ends, axes})};
 }
@@ -74,7 +74,7 @@ Upgraded dynamic_slice(RawCall& call) {
 
 Upgraded image_scaler(RawCall& call) {
   Emitter& e = call.emitter;
-  const Val x = call.inputs.at(0);
+  const Val x = call.input(0);
   const Val scaled = e.call("Mul", {x, e.scalar_like(x, call.take_or("scale", 1.0f))});
   const Floats bias = call.take_or("bias", Floats{});
   if (bias.empty()) return Vals{scaled};
@@ -84,7 +84,7 @@ Upgraded image_scaler(RawCall& call) {
 // alpha * ln(exp(beta * x) + 1)
 Upgraded parametric_softplus(RawCall& call) {
   Emitter& e = call.emitter;
-  const Val x = call.inputs.at(0);
+  const Val x = call.input(0);
   const Val inner = e.call("Mul", {x, e.scalar_like(x, call.take_or("beta", 1.0f))});
   const Val alpha = e.scalar_like(x, call.take_or("alpha", 1.0f));
   return Vals{e.call("Mul", {e.call("Softplus", {inner}), alpha})};
@@ -92,14 +92,14 @@ Upgraded parametric_softplus(RawCall& call) {
 
 Upgraded scale(RawCall& call) {
   Emitter& e = call.emitter;
-  const Val x = call.inputs.at(0);
+  const Val x = call.input(0);
   return Vals{e.call("Mul", {x, e.scalar_like(x, call.take_or("scale", 1.0f))})};
 }
 
 // alpha * tanh(beta * x)
 Upgraded scaled_tanh(RawCall& call) {
   Emitter& e = call.emitter;
-  const Val x = call.inputs.at(0);
+  const Val x = call.input(0);
   const Val inner = e.call("Mul", {x, e.scalar_like(x, call.take_or("beta", 1.0f))});
   const Val alpha = e.scalar_like(x, call.take_or("alpha", 1.0f));
   return Vals{e.call("Mul", {e.call("Tanh", {inner}), alpha})};

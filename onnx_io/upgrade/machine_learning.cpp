@@ -10,7 +10,7 @@ Upgraded label_encoder_1(RawCall& call) {
   Ints places(classes.size());
   for (size_t i = 0; i < places.size(); ++i)
     places[i] = static_cast<int64_t>(i);
-  const bool from_strings = call.emitter.type(call.inputs.at(0)).dtype == DType::kString;
+  const bool from_strings = call.emitter.type(call.input(0)).dtype == DType::kString;
   if (from_strings) {
     call.drop("default_string");
     call.attrs["keys_strings"] = std::move(classes);

@@ -36,13 +36,14 @@ std::pair<Val, Val> batch_statistics(RawCall& call, const Val& x) {
 
 // Y, mean, var, saved_mean, saved_var of the forms before opset 14.
 Vals batch_normalization(RawCall& call, const Vals& inputs) {
+  call.input(0);  // is there
   AttrMap attrs = call.attrs;
   const bool trains = call.outputs > 1;
   attrs["training_mode"] = int64_t{trains};
   Vals results =
       call.emitter.call_many("BatchNormalization", inputs, attrs, trains ? size_t{3} : size_t{1});
   if (call.outputs > 3) {
-    const auto [mean, variance] = batch_statistics(call, inputs.at(0));
+    const auto [mean, variance] = batch_statistics(call, inputs[0]);
     results.push_back(mean);
     results.push_back(variance);
   }
@@ -53,7 +54,7 @@ Vals batch_normalization(RawCall& call, const Vals& inputs) {
 
 Upgraded flattening_softmax(RawCall& call) {
   Emitter& e = call.emitter;
-  const Val x = call.inputs.at(0);
+  const Val x = call.input(0);
   int64_t axis = call.take_or("axis", int64_t{1});
   const Type type = e.type(x);
   if (type.has_rank()) {
@@ -135,7 +136,7 @@ Upgraded mean_variance_normalization_1(RawCall& call) {
   Emitter& e = call.emitter;
   const bool across = call.take_or("across_channels", int64_t{0}) != 0;
   const bool divides = call.take_or("normalize_variance", int64_t{1}) != 0;
-  const Val x = call.inputs.at(0);
+  const Val x = call.input(0);
   const int64_t rank = required_rank(call, x, "the mean is over its last dims");
   Ints axes;
   for (int64_t axis = 0; axis < rank; ++axis) {
@@ -154,7 +155,7 @@ Upgraded dropout_1(RawCall& call) {
   call.drop("consumed_inputs");
   if (call.take_or("is_test", int64_t{0}) != 0) return edited();
   Emitter& e = call.emitter;
-  const Val x = call.inputs.at(0);
+  const Val x = call.input(0);
   const Val ratio = e.constant(Tensor::scalar(call.take_or("ratio", 0.5f)));
   const Val training = e.constant(Tensor::scalar(true));
   Vals results = e.call_many("Dropout", Vals{x, ratio, training}, {}, call.outputs);
@@ -167,7 +168,7 @@ Upgraded dropout_7(RawCall& call) {
   if (call.outputs == 1) return edited();
   call.drop("ratio");
   Vals results = call.emitter.call_many("Dropout", call.inputs, {}, 2);
-  results[1] = cast(call, results[1], call.emitter.type(call.inputs.at(0)).dtype);
+  results[1] = cast(call, results[1], call.emitter.type(call.input(0)).dtype);
   return results;
 }
 

@@ -4,6 +4,14 @@
 
 namespace sardonyx {
 
+const Val& RawCall::input(size_t index) const {
+  if (!has_input(index)) {
+    fail(ErrorCode::kInvalidModel, op, " of version ", version, ": input ", index,
+         " is required and was left out");
+  }
+  return inputs[index];
+}
+
 void RawCall::set_input(size_t index, Val val) {
   if (inputs.size() <= index) inputs.resize(index + 1);
   inputs[index] = std::move(val);

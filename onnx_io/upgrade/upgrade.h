@@ -28,6 +28,8 @@ struct RawCall {
       emit_with_captures = {};
 
   bool has_input(size_t index) const { return index < inputs.size() && inputs[index]; }
+  // Throws kInvalidModel where it is left out.
+  const Val& input(size_t index) const;
   // Sets input `index`, with omitted ones before it where there are fewer.
   void set_input(size_t index, Val val);
   // Takes an attribute away and gives its value; the second form gives `otherwise` where it was not
