@@ -161,7 +161,8 @@ Sandbox::Sandbox(const std::filesystem::path& root, const std::filesystem::path&
 
 OpenFile Sandbox::open(std::string_view location) const {
   const auto refuse = [&](std::string_view why) {
-    fail(ErrorCode::kInvalidModel, "external data location \"", location, "\": ", why);
+    const std::string_view shown = location.substr(0, location.find('\0'));
+    fail(ErrorCode::kInvalidModel, "external data location \"", shown, "\": ", why);
   };
   if (location.empty()) refuse("is empty");
   if (location.front() == '/') refuse("an absolute path is not allowed");

@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "ir/refusal_for_test.h"
 #include "onnx_io/test_model.h"
 
 namespace sardonyx {
@@ -163,6 +164,51 @@ TEST(DecodeSparse, RefusesWhatDoesNotFit) {
   refuses(SparseTensorProto());
 }
 
+TEST(DecodeTensor, RefusesSegmentsAndTotals) {
+  TensorProto segment = header(DType::kFloat, {1});
+  segment.mutable_segment();
+  EXPECT_THAT(error_of(segment), HasSubstr("only a segment"));
+  LoadLimits limits;
+  limits.total_bytes = 6;
+  TensorDecoder decoder(limits, nullptr);
+  TensorProto first = onnx_export::encode(Tensor::vector<float>({1}), "");
+  TensorProto second = first;
+  decoder.tensor(first);
+  expect_refusal(ErrorCode::kResourceExhausted, "together take more than the limit of 6 bytes",
+                 [&] { decoder.tensor(second); });
+  for (const int value : {-129, 256}) {
+    TensorProto proto = header(DType::kUInt8, {1});
+    proto.add_int32_data(value);
+    EXPECT_THAT(error_of(proto), HasSubstr("does not fit the element type")) << value;
+  }
+}
+
+TEST(DecodeSparse, SaysWhatDoesNotFit) {
+  const Tensor two = Tensor::vector<float>({5, 7});
+  const auto indices = [](std::vector<int64_t> values) { return Tensor::vector(values); };
+  const std::pair<SparseTensorProto, const char*> faults[] = {
+      {SparseTensorProto(), "lacks its values or its indices"},
+      {sparse(Tensor::of<float>({5, 7}, {1, 2}), indices({0, 1}), {4}), "expected one dim"},
+      {sparse(two, indices({0}), {4}), "expected int64[2] or int64[2, 1]"},
+      {sparse(two, Tensor::vector<int32_t>({0, 1}), {4}), "are int32[2], expected int64[2]"},
+      {sparse(two, indices({3, 1}), {4}), "not in ascending order at entry 1"},
+      {sparse(two, Tensor::of<int64_t>({1, 1, 1, 0}, {2, 2}), {2, 2}), "not in ascending order"},
+      {sparse(two, indices({1, 4}), {4}), "index 4 is outside its 4 elements"},
+      {sparse(two, indices({-1, 1}), {4}), "index -1 is outside its 4 elements"},
+      {sparse(two, Tensor::of<int64_t>({0, 0, 0, 2}, {2, 2}), {2, 2}), "index 2 is outside dim 1"},
+      {sparse(two, Tensor::of<int64_t>({-1, 0, 0, 1}, {2, 2}), {2, 2}), "index -1 is outside dim"},
+  };
+  for (auto [proto, mention] : faults) {
+    expect_refusal(ErrorCode::kInvalidModel, mention,
+                   [&] { TensorDecoder({}, nullptr).dense(proto); });
+  }
+  LoadLimits limits;
+  limits.expanded_bytes = 15;
+  SparseTensorProto large = sparse(two, indices({0, 1}), {4});
+  expect_refusal(ErrorCode::kResourceExhausted, "takes 16 bytes when dense",
+                 [&] { TensorDecoder(limits, nullptr).dense(large); });
+}
+
 // ---- external data ----
 
 struct ExternalModel {
@@ -266,6 +312,18 @@ TEST(ExternalData, NumbersAreChecked) {
   EXPECT_THAT(model.error("w.bin", "0", "4"), HasSubstr("expected 8"));
   EXPECT_THAT(model.error("w.bin", "0", "4611686018427387904"), HasSubstr("expected 8"));
   EXPECT_EQ(model.error("w.bin", "2"), "");  // not aligned: copied
+}
+
+TEST(ExternalData, IsAllThereIs) {
+  const ExternalModel model;
+  model.tensor->add_float_data(1);
+  EXPECT_THAT(model.error("w.bin"), HasSubstr("is external and holds data as well"));
+  model.tensor->clear_float_data();
+  model.tensor->set_data_type(TensorProto::STRING);
+  EXPECT_THAT(model.error("w.bin"), HasSubstr("string tensors can't be external"));
+  model.tensor->set_data_type(TensorProto::FLOAT);
+  EXPECT_THAT(model.error("w\xff"), HasSubstr("UTF-8"));
+  EXPECT_THAT(model.error(std::string("w\0b", 3)), HasSubstr("NUL byte"));
 }
 
 TEST(ExternalData, NeedsAFolder) {

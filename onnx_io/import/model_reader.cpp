@@ -46,7 +46,6 @@ class BlockReader {
     return static_cast<uint8_t>(block_[next_++]);
   }
   void append_to(std::string& out, uint64_t bytes) {
-    if (bytes > left()) throw Unreadable();
     while (bytes > 0) {
       if (next_ == filled_) fill();
       const size_t piece = std::min<uint64_t>(bytes, filled_ - next_);
@@ -55,8 +54,8 @@ class BlockReader {
       bytes -= piece;
     }
   }
+  // `bytes` must not lead beyond the end of the file.
   void skip(uint64_t bytes) {
-    if (bytes > left()) throw Unreadable();
     if (bytes <= filled_ - next_) {
       next_ += bytes;
       return;
@@ -133,11 +132,10 @@ class Slimmer {
     return out;
   }
 
-  // Goes through the fields of a message of `size` bytes. Each is copied to `out` unless `visit`
+  // Goes through the fields of a message of `size` bytes, which are there. Each is copied to `out` unless `visit`
   // takes it, which is asked for those with a length.
   template <typename Visit>
   void each_field(uint64_t size, std::string& out, const Visit& visit) {
-    if (size > in_.left()) throw Unreadable();
     const uint64_t end = in_.position() + size;
     while (in_.position() < end) {
       const uint64_t tag = varint();

@@ -68,8 +68,7 @@ TEST(ModelRefusals, Header) {
       {[](ModelBuilder& m) { m.import("other", 0); }, "\"other\" has version 0, expected 1"},
       {[](ModelBuilder& m) { m.import("local", 2); }, "twice, with versions 1 and 2"},
       {[](ModelBuilder& m) { m.import("ai.onnx.ml", 99); },
-       "opset 99 of domain \"ai.onnx.ml\" is newer",
-       ErrorCode::kUnsupported},
+       "opset 99 of domain \"ai.onnx.ml\" is newer", ErrorCode::kUnsupported},
       {[](ModelBuilder& m) { m.proto.add_functions()->set_name("\xff"); }, "function name"},
       {[](ModelBuilder& m) {
          FunctionProto* function = nullptr;
@@ -188,12 +187,19 @@ TEST(ModelRefusals, Constants) {
     sparse.add_dims(50);
   };
   expect_refusals({
-      {[&](ModelBuilder& m) { constant(m, {}, {"c"}, {{"value_ints", int64_t{1}}}); },
+      {[&](ModelBuilder& m) {
+         constant(m, {}, {"c"}, {{"value_ints", int64_t{1}}});
+       },
        "attribute value_ints has the wrong kind INT"},
-      {[&](ModelBuilder& m) { constant(m, {}, {"c"}, {{"odd", int64_t{1}}}); },
+      {[&](ModelBuilder& m) {
+         constant(m, {}, {"c"}, {{"odd", int64_t{1}}});
+       },
        "Constant has no such attribute"},
       {[&](ModelBuilder& m) { constant(m, {"x"}, {"c"}, one); }, "takes no inputs, got 1"},
-      {[&](ModelBuilder& m) { constant(m, {}, {"c", "d"}, one); }, "has 2 outputs, expected one"},
+      {[&](ModelBuilder& m) {
+         constant(m, {}, {"c", "d"}, one);
+       },
+       "has 2 outputs, expected one"},
       {[&](ModelBuilder& m) { constant(m, {}, {""}, one); }, "has 1 outputs, expected one with a"},
       {[&](ModelBuilder& m) { constant(m, {}, {"c"}, {}); }, "has 0 value attributes"},
       {huge_sparse, "sparse_value takes 200 bytes when dense", ErrorCode::kResourceExhausted,
@@ -285,9 +291,13 @@ TEST(ModelRefusals, FunctionCalls) {
          branch_of_call(m);
        },
        "has no attribute \"branch\""},
-      {[&](ModelBuilder& m) { negate(call_of_function(m, {"x", "x"}, {"z"})); },
+      {[&](ModelBuilder& m) {
+         negate(call_of_function(m, {"x", "x"}, {"z"}));
+       },
        "has 1 inputs, the call gives 2"},
-      {[&](ModelBuilder& m) { negate(call_of_function(m, {"x"}, {"z", "more"})); },
+      {[&](ModelBuilder& m) {
+         negate(call_of_function(m, {"x"}, {"z", "more"}));
+       },
        "has 1 outputs, the call names 2"},
       {[&](ModelBuilder& m) {
          FunctionProto& function = call_of_function(m, {"x"}, {"z"});
@@ -365,11 +375,14 @@ TEST(ModelRefusals, Gradients) {
   const auto gradient = [](ModelBuilder& m, const Names& inputs, const Names& outputs,
                            const std::string& y) {
     m.import("ai.onnx.preview.training", 1);
-    m.graph().node("Gradient", inputs, outputs, {{"xs", Names{"x"}}, {"y", y}})
+    m.graph()
+        .node("Gradient", inputs, outputs, {{"xs", Names{"x"}}, {"y", y}})
         .set_domain("ai.onnx.preview.training");
   };
   expect_refusals({
-      {[&](ModelBuilder& m) { gradient(m, {"x"}, {"d", "e"}, "y"); },
+      {[&](ModelBuilder& m) {
+         gradient(m, {"x"}, {"d", "e"}, "y");
+       },
        "expected at most 1 outputs, one for each of xs, got 2"},
       {[&](ModelBuilder& m) {
          m.graph().node("Shape", {"x"}, {"count"});

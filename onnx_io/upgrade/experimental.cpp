@@ -60,8 +60,7 @@ Upgraded crop(RawCall& call) {
     const Val ends = e.call("Add", {starts, e.int64s(*scale)});
     return Vals{e.call("Slice", {call.input(0), starts, ends, axes})};
   }
-  const Val size =
-      e.call("Shape", {call.input(0)}, {{"start", int64_t{2}}, {"end", int64_t{4}}});
+  const Val size = e.call("Shape", {call.input(0)}, {{"start", int64_t{2}}, {"end", int64_t{4}}});
   const Val ends = e.call("Sub", {size, e.int64s({(*border)[3], (*border)[2]})});
   return Vals{e.call("Slice", {call.inputs[0], starts, ends, axes})};
 }

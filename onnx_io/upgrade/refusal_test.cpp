@@ -119,8 +119,8 @@ TEST(UpgradeRefusals, InputsThatAreLeftOut) {
       expect_refused({opset, op, inputs, attrs, ": input 0 is required and was left out"});
   }
   for (const Names& inputs : {Names{}, Names{"", "v", "v", "v", "v"}}) {
-    expect_refused({8, "BatchNormalization", inputs, {}, "input 0 is required",
-                    ErrorCode::kInvalidModel, 5});
+    expect_refused(
+        {8, "BatchNormalization", inputs, {}, "input 0 is required", ErrorCode::kInvalidModel, 5});
   }
   const auto body = [](NodeProto& node) {
     GraphBuilder graph = add_subgraph(node, "body");
