@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "executor/allocation_count.h"
+#include "ir/refusal_for_test.h"
 
 namespace sardonyx {
 namespace {
@@ -126,6 +127,37 @@ TEST(Session, wrong_inputs_are_named_and_leave_it_usable) {
   expect_error(session, {{"x", ramp({1, 5})}}, "expected shape float[batch, 4], got float[1, 5]");
   expect_error(session, {{"x", Tensor::zeros(DType::kInt64, {1, 4})}}, "got int64[1, 4]");
   EXPECT_EQ(session.run({{"x", ramp({2, 4})}}).size(), 1u);
+}
+
+TEST(Session, wrong_counts_and_names_are_refused) {
+  const Session session(small_model());
+  const std::vector<Datum> two{ramp({1, 4}), ramp({1, 4})};
+  expect_refusal(ErrorCode::kInvalidArgument, "expected 1 inputs, got 2",
+                 [&] { session.run(std::span(two)); });
+  std::vector<Datum> results(2);
+  expect_refusal(ErrorCode::kInvalidArgument, "expected 1 outputs, got 2",
+                 [&] { session.run_into(std::span(two).first(1), results); });
+  const std::string name = "nothing";
+  expect_refusal(ErrorCode::kInvalidArgument, "the model has no value nothing", [&] {
+    session.fetch({{"x", two[0]}}, {&name, 1});
+  });
+  expect_refusal(ErrorCode::kInvalidArgument, "provider odd: there is none of this name",
+                 [] { Session(small_model(), {.providers = {"odd"}}); });
+}
+
+TEST(Session, a_symbol_names_one_size) {
+  Model model;
+  GraphEmitter e(*model.graph);
+  Vals inputs;
+  for (const char* name : {"a", "b"}) {
+    const Type type = Type::tensor(DType::kFloat, Dims{2, Dim::symbol("n")});
+    inputs.push_back(GraphEmitter::wrap(model.graph->add_input(name, type)));
+  }
+  model.graph->add_output(GraphEmitter::unwrap(e.call("Add", {inputs[0], inputs[1]})));
+  const Session session(std::move(model));
+  expect_error(session, {{"a", ramp({2, 3})}, {"b", ramp({2, 1})}},
+               "input b: dim 1 is 1, but input a gave 3 for the same n");
+  EXPECT_EQ(session.run({{"a", ramp({2, 3})}, {"b", ramp({2, 3})}}).size(), 1u);
 }
 
 TEST(Session, many_threads_get_what_one_gets) {
