@@ -7,12 +7,12 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
-#include <source_location>
 #include <span>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "eager/location.h"
 #include "ir/dim.h"
 #include "ir/dtype.h"
 #include "ir/error.h"
@@ -28,8 +28,6 @@ namespace sardonyx::eager {
 namespace detail {
 struct TensorImpl;
 }
-// Where a call stands in the user's program; written into messages, traces and exported files.
-using Loc = std::source_location;
 class Tensor;
 // One place of Tensor::index: an integer, a Slice, a new dim of size 1 (NewAxis), all the dims that
 // the others leave (Ellipsis), or a tensor of int64 indices or of bools.

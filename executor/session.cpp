@@ -189,7 +189,8 @@ struct Session::Impl {
       ++used;
     }
     if (used == named.size()) return ordered;
-    for (const auto& [name, datum] : named) {
+    for (const auto& [given, datum] : named) {
+      const std::string& name = given;
       const auto same = [&](const ValueInfo& input) { return input.name == name; };
       if (std::ranges::any_of(inputs, same)) continue;
       std::string known;

@@ -7,7 +7,7 @@
 namespace sardonyx {
 namespace {
 
-constexpr std::array<std::string_view, std::variant_size_v<AttrValue>> kKindNames{
+constexpr std::array<std::string_view, std::variant_size_v<AttrKinds>> kKindNames{
     "INT",  "FLOAT",  "STRING",  "TENSOR",  "SPARSE_TENSOR",  "GRAPH",  "TYPE_PROTO",
     "INTS", "FLOATS", "STRINGS", "TENSORS", "SPARSE_TENSORS", "GRAPHS", "TYPE_PROTOS"};
 
@@ -57,6 +57,12 @@ bool is_empty_list(const AttrValue& value) {
 }
 
 }  // namespace
+
+AttrValue::AttrValue(const AttrValue& other) = default;
+AttrValue::AttrValue(AttrValue&& other) noexcept = default;
+AttrValue& AttrValue::operator=(const AttrValue& other) = default;
+AttrValue& AttrValue::operator=(AttrValue&& other) noexcept = default;
+AttrValue::~AttrValue() = default;
 
 std::string_view kind_name(const AttrValue& value) {
   return kKindNames[value.index()];

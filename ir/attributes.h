@@ -17,12 +17,22 @@ namespace sardonyx {
 class Graph;
 using GraphPtr = std::shared_ptr<Graph>;
 
-// One attribute's value, in the kinds of AttributeProto.
-using AttrValue = std::variant<int64_t, float, std::string, Tensor, SparseTensor, GraphPtr, Type,
+using AttrKinds = std::variant<int64_t, float, std::string, Tensor, SparseTensor, GraphPtr, Type,
                                std::vector<int64_t>, std::vector<float>, std::vector<std::string>,
                                std::vector<Tensor>, std::vector<SparseTensor>,
                                std::vector<GraphPtr>, std::vector<Type>>;
-// "INT", "FLOATS" ...: AttributeProto's names, in the order of AttrValue's alternatives.
+
+// One attribute's value, in the kinds of AttributeProto. Copying one is much code, so it is
+// compiled once and not with every row.
+struct AttrValue : AttrKinds {
+  using AttrKinds::AttrKinds;
+  AttrValue(const AttrValue& other);
+  AttrValue(AttrValue&& other) noexcept;
+  AttrValue& operator=(const AttrValue& other);
+  AttrValue& operator=(AttrValue&& other) noexcept;
+  ~AttrValue();
+};
+// "INT", "FLOATS" ...: AttributeProto's names, in the order of AttrKinds.
 std::string_view kind_name(const AttrValue& value);
 std::string to_text(const AttrValue& value);
 bool operator==(const SparseTensor& a, const SparseTensor& b);
@@ -33,7 +43,7 @@ using AttrMap = std::map<std::string, AttrValue, std::less<>>;
 // What is known of one field of an attribute struct.
 struct AttrField {
   std::string name;
-  size_t kind;  // index into AttrValue
+  size_t kind;  // index into AttrKinds
   bool required;
   std::optional<AttrValue> default_value;  // what the field holds when it was not given
   std::optional<AttrValue> (*get)(const void* attrs, const AttrField& self);
@@ -122,7 +132,7 @@ AttrField describe_field() {
   using Codec = AttrCodec<T>;
   AttrField out;
   out.name = entry.name;
-  out.kind = IndexIn<typename Codec::Stored, AttrValue>::value;
+  out.kind = IndexIn<typename Codec::Stored, AttrKinds>::value;
   out.required = entry.is_required;
   out.index = I;
   out.get = [](const void* attrs, const AttrField&) {

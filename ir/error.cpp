@@ -1,6 +1,15 @@
 #include "ir/error.h"
 
+#include <sstream>
+
 namespace sardonyx {
+
+std::string detail::joined(std::initializer_list<TextPart> parts) {
+  std::ostringstream out;
+  for (const TextPart& part : parts)
+    out << part;
+  return out.str();
+}
 
 std::string_view name_of(ErrorCode code) {
   switch (code) {

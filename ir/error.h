@@ -2,7 +2,8 @@
 #pragma once
 
 #include <exception>
-#include <sstream>
+#include <initializer_list>
+#include <ostream>
 #include <string>
 #include <string_view>
 
@@ -41,12 +42,39 @@ class Error : public std::exception {
   std::string node_;
 };
 
+namespace detail {
+
+// Something that `<<` writes. Messages have parts of many types in many orders: with the types out
+// of sight, what joins them is compiled once.
+class TextPart {
+ public:
+  TextPart(const char* value) : value_(value), write_(&write_c_string) {}
+  template <typename T>
+  explicit TextPart(const T& value) : value_(&value), write_(&write<T>) {}
+  friend std::ostream& operator<<(std::ostream& out, const TextPart& part) {
+    part.write_(out, part.value_);
+    return out;
+  }
+
+ private:
+  static void write_c_string(std::ostream& out, const void* value) {
+    out << static_cast<const char*>(value);
+  }
+  template <typename T>
+  static void write(std::ostream& out, const void* value) {
+    out << *static_cast<const T*>(value);
+  }
+  const void* value_;
+  void (*write_)(std::ostream& out, const void* value);
+};
+std::string joined(std::initializer_list<TextPart> parts);
+
+}  // namespace detail
+
 // Builds a message from its parts: `text("expected ", 3, " got ", 4)`.
 template <typename... Parts>
 std::string text(const Parts&... parts) {
-  std::ostringstream out;
-  (out << ... << parts);
-  return out.str();
+  return detail::joined({detail::TextPart(parts)...});
 }
 
 template <typename... Parts>

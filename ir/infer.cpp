@@ -144,6 +144,10 @@ std::optional<std::vector<int64_t>> InferContext::int64s(size_t input) const {
   return elements ? known_shape(*elements) : std::nullopt;
 }
 
+void InferContext::set(size_t output, DType dtype, std::optional<Dims> shape) {
+  set(output, Type::tensor(dtype, std::move(shape)));
+}
+
 void InferContext::set(size_t output, Type type) {
   if (output < outputs_.size()) outputs_[output].type = std::move(type);
 }

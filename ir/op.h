@@ -107,9 +107,7 @@ class InferContext {
 
   size_t output_count() const { return outputs_.size(); }
   void set(size_t output, Type type);
-  void set(size_t output, DType dtype, std::optional<Dims> shape) {
-    set(output, Type::tensor(dtype, std::move(shape)));
-  }
+  void set(size_t output, DType dtype, std::optional<Dims> shape);
   void set_dims(size_t output, Dims elements);
   const std::vector<InferOutput>& outputs() const { return outputs_; }
 
@@ -124,7 +122,7 @@ class InferContext {
   // name).
   template <typename... Parts>
   [[noreturn]] void fail_input(size_t input, const Parts&... parts) const {
-    fail_text(input_label(input) + ": " + text(parts...));
+    fail_text(text(input_label(input), ": ", parts...));
   }
   template <typename... Parts>
   [[noreturn]] void fail(const Parts&... parts) const {

@@ -4,22 +4,42 @@
 
 namespace sardonyx {
 
+Type::Type(const Type& other) = default;
+Type::Type(Type&& other) noexcept = default;
+Type& Type::operator=(const Type& other) = default;
+Type& Type::operator=(Type&& other) noexcept = default;
+Type::~Type() = default;
+
 Type Type::tensor(DType dtype, std::optional<Dims> shape) {
-  return {Kind::kTensor, dtype, std::move(shape), nullptr};
+  Type type;
+  type.kind = Kind::kTensor;
+  type.dtype = dtype;
+  type.shape = std::move(shape);
+  return type;
 }
 
+namespace {
+
+Type holder(Type::Kind kind, Type element, DType key = DType::kUndefined) {
+  Type type;
+  type.kind = kind;
+  type.dtype = key;
+  type.element = std::make_shared<const Type>(std::move(element));
+  return type;
+}
+
+}  // namespace
+
 Type Type::sequence(Type element) {
-  return {Kind::kSequence, DType::kUndefined, std::nullopt,
-          std::make_shared<const Type>(std::move(element))};
+  return holder(Kind::kSequence, std::move(element));
 }
 
 Type Type::optional(Type element) {
-  return {Kind::kOptional, DType::kUndefined, std::nullopt,
-          std::make_shared<const Type>(std::move(element))};
+  return holder(Kind::kOptional, std::move(element));
 }
 
 Type Type::map(DType key, Type value) {
-  return {Kind::kMap, key, std::nullopt, std::make_shared<const Type>(std::move(value))};
+  return holder(Kind::kMap, std::move(value), key);
 }
 
 bool Type::operator==(const Type& other) const {

@@ -13,6 +13,14 @@ namespace sardonyx {
 struct Type {
   enum class Kind : uint8_t { kNone, kTensor, kSparseTensor, kSequence, kOptional, kMap, kOpaque };
 
+  Type() = default;
+  // Copying and destroying are compiled once: they stand in nearly every function that infers.
+  Type(const Type& other);
+  Type(Type&& other) noexcept;
+  Type& operator=(const Type& other);
+  Type& operator=(Type&& other) noexcept;
+  ~Type();
+
   Kind kind = Kind::kNone;
   DType dtype = DType::kUndefined;      // of a tensor's elements; of a map's keys
   std::optional<Dims> shape;            // of a tensor; nullopt: not even the rank is known

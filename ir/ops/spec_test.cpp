@@ -236,7 +236,8 @@ constexpr std::array<Gap, 1> kKnownGaps{{
 TEST(Specification, every_op_has_a_row) {
   if (specification().empty()) GTEST_SKIP() << "SARDONYX_TEST_DATA is not set";
   std::string missing;
-  for (const auto& [name, spec] : specification()) {
+  for (const auto& [key, spec] : specification()) {
+    const std::string& name = key;
     if (spec.value("deprecated", false)) continue;
     const auto is_it = [&](const Gap& gap) { return gap.op == name; };
     const bool is_gap = std::any_of(kKnownGaps.begin(), kKnownGaps.end(), is_it);

@@ -17,7 +17,7 @@ constexpr std::string_view kDTypeAttributes[] = {"to", "dtype", "output_dtype", 
                                                  "softmax_precision"};
 
 template <typename T>
-constexpr size_t kKind = sardonyx::detail::IndexIn<T, AttrValue>::value;
+constexpr size_t kKind = sardonyx::detail::IndexIn<T, AttrKinds>::value;
 
 bool is_graph(const AttrField& field) {
   return field.kind == kKind<GraphPtr> || field.kind == kKind<std::vector<GraphPtr>>;
@@ -38,7 +38,7 @@ bool names_dtype(const AttrField& field) {
 }
 
 std::string type_of(const AttrField& field) {
-  constexpr std::array<std::string_view, std::variant_size_v<AttrValue>> kTypes{
+  constexpr std::array<std::string_view, std::variant_size_v<AttrKinds>> kTypes{
       "int64_t",
       "float",
       "std::string",
