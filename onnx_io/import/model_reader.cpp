@@ -132,8 +132,8 @@ class Slimmer {
     return out;
   }
 
-  // Goes through the fields of a message of `size` bytes, which are there. Each is copied to `out` unless `visit`
-  // takes it, which is asked for those with a length.
+  // Goes through the fields of a message of `size` bytes, which are there. Each is copied to `out`
+  // unless `visit` takes it, which is asked for those with a length.
   template <typename Visit>
   void each_field(uint64_t size, std::string& out, const Visit& visit) {
     const uint64_t end = in_.position() + size;
