@@ -8,6 +8,7 @@
 #include <random>
 
 #include "executor/session.h"
+#include "ir/sanitizers.h"
 
 namespace sardonyx {
 namespace {
@@ -21,9 +22,7 @@ size_t resident_bytes() {
 // Runs 1000 times with what `draw` gives; resident memory must not grow after the first 300.
 template <typename Draw>
 void expect_flat(const char* model, const Draw& draw) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers hold back what is freed";
-#endif
+  if (kAddressSanitizer || kThreadSanitizer) GTEST_SKIP() << "sanitizers hold back what is freed";
   const char* data = std::getenv("SARDONYX_TEST_DATA");
   if (!data) GTEST_SKIP() << "SARDONYX_TEST_DATA is not set";
   const auto path = std::filesystem::path(data) / "models" / model / "model.onnx";

@@ -14,6 +14,7 @@
 #include <type_traits>
 
 #include "ir/memory_guard.h"
+#include "ir/sanitizers.h"
 
 namespace sardonyx {
 namespace {
@@ -38,13 +39,7 @@ constexpr int64_t kSlowPeriod = 2'000'000'000;
 constexpr size_t kKeptBytes = 8 << 20;
 constexpr size_t kMostKeptBytes = 64 << 20;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kHeapOnly = true;  // there, blocks are watched
-#elif defined(__clang__)
-constexpr bool kHeapOnly = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
-#else
-constexpr bool kHeapOnly = false;
-#endif
+constexpr bool kHeapOnly = kAddressSanitizer || kThreadSanitizer;  // there, blocks are watched
 
 // Sizes in steps of an eighth of the next lower power of two, so that a block fits sizes nearby.
 // The pages behind what is asked for are never touched.

@@ -7,18 +7,10 @@
 #include <cstdlib>
 #include <string_view>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define SARDONYX_HAS_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SARDONYX_HAS_ASAN 1
-#endif
-#endif
-#ifdef SARDONYX_HAS_ASAN
+#include "ir/sanitizers.h"
+
+#ifdef SARDONYX_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
-constexpr bool kHasAsan = true;
-#else
-constexpr bool kHasAsan = false;
 #endif
 
 namespace sardonyx {
@@ -46,7 +38,7 @@ MemoryGuard memory_guard() {
   static const MemoryGuard guard = [] {
     const char* wanted = std::getenv("SARDONYX_GUARD_PAGES");
     if (wanted && std::string_view(wanted) == "1") return MemoryGuard::kPages;
-    return kHasAsan ? MemoryGuard::kPoison : MemoryGuard::kNone;
+    return kAddressSanitizer ? MemoryGuard::kPoison : MemoryGuard::kNone;
   }();
   return guard;
 }
@@ -86,14 +78,14 @@ void free_guarded(void* data, size_t bytes) {
 
 void close_gap(void* begin, size_t bytes) {
   if (memory_guard() == MemoryGuard::kPages) protect(begin, bytes, PROT_NONE);
-#ifdef SARDONYX_HAS_ASAN
+#ifdef SARDONYX_ADDRESS_SANITIZER
   if (memory_guard() == MemoryGuard::kPoison) ASAN_POISON_MEMORY_REGION(begin, bytes);
 #endif
 }
 
 void open_gap(void* begin, size_t bytes) {
   if (memory_guard() == MemoryGuard::kPages) protect(begin, bytes, PROT_READ | PROT_WRITE);
-#ifdef SARDONYX_HAS_ASAN
+#ifdef SARDONYX_ADDRESS_SANITIZER
   if (memory_guard() == MemoryGuard::kPoison) ASAN_UNPOISON_MEMORY_REGION(begin, bytes);
 #endif
 }

@@ -7,6 +7,7 @@
 #include "ir/memory_blocks.h"
 #include "ir/reuse.h"
 #include "ir/run_control.h"
+#include "ir/sanitizers.h"
 
 namespace sardonyx {
 namespace {
@@ -31,11 +32,7 @@ class HeapBuffer : public Buffer {
   std::shared_ptr<MemoryBudget> budget_;
 };
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kOwnBlocks = true;  // there, blocks are watched
-#else
-constexpr bool kOwnBlocks = false;
-#endif
+constexpr bool kOwnBlocks = kAddressSanitizer;  // there, blocks are watched
 
 // The elements lie in the buffer's own block: most results of small ops are of this kind, and one
 // allocation is half the cost of two.

@@ -1,5 +1,7 @@
 #include "onnx_io/load.h"
 
+#include <google/protobuf/arena.h>
+
 #include <vector>
 
 #include "ir/out_of_memory.h"
@@ -13,6 +15,15 @@ namespace sardonyx {
 namespace {
 
 using onnx_import::ExternalFiles;
+
+// The messages of a file lie in one arena, which lets go of them without looking at them: protobuf
+// names a `oneof`'s member before it has the memory for it, so a message that memory ran out on may
+// not be destroyed.
+struct ParsedModel {
+  google::protobuf::Arena arena;
+  onnx_schema::ModelProto& proto =
+      *google::protobuf::Arena::CreateMessage<onnx_schema::ModelProto>(&arena);
+};
 
 // With `problems` faults are noted there, not thrown.
 Model import_model(onnx_schema::ModelProto& proto, onnx_import::RawData raw_data,
@@ -31,7 +42,8 @@ Model import_model(onnx_schema::ModelProto& proto, onnx_import::RawData raw_data
 
 Model import_bytes(std::span<const std::byte> bytes, const LoadOptions& options,
                    std::vector<Problem>* problems) {
-  onnx_schema::ModelProto proto;
+  ParsedModel parsed;
+  onnx_schema::ModelProto& proto = parsed.proto;
   onnx_import::parse_message(bytes, "the model", ErrorCode::kInvalidModel, options.limits, proto);
   return import_model(proto, {}, options, options.allowed_root, problems);
 }
@@ -45,7 +57,8 @@ Model import_file(const std::filesystem::path& path, const LoadOptions& options,
          " bytes, more than the limit of ", options.limits.file_bytes,
          "; keep large tensors as external data");
   }
-  onnx_schema::ModelProto proto;
+  ParsedModel parsed;
+  onnx_schema::ModelProto& proto = parsed.proto;
   onnx_import::RawData raw_data = onnx_import::read_model(file, options, reads_late, proto);
   std::filesystem::path folder = path.parent_path();
   if (folder.empty()) folder = ".";

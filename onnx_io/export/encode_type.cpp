@@ -1,5 +1,7 @@
 #include "onnx_io/export/encode_type.h"
 
+#include <memory>
+
 #include "ir/error.h"
 
 namespace sardonyx::onnx_export {
@@ -27,10 +29,29 @@ void write_dims(const Dims& dims, TensorShapeProto& proto) {
   }
 }
 
+// The members of TypeProto's `oneof` are made first and then given to it: protobuf's own accessors
+// name a member before they have the memory for it, and a message that memory ran out on in between
+// may not be destroyed.
 template <typename TensorType>
-void write_tensor(const Type& type, TensorType& proto) {
-  proto.set_elem_type(static_cast<int>(type.dtype));
-  if (type.shape) write_dims(*type.shape, *proto.mutable_shape());
+TensorType* tensor_type(const Type& type) {
+  auto proto = std::make_unique<TensorType>();
+  proto->set_elem_type(static_cast<int>(type.dtype));
+  if (type.shape) write_dims(*type.shape, *proto->mutable_shape());
+  return proto.release();
+}
+
+template <typename HolderType>
+HolderType* holder_type(const Type& type) {
+  auto proto = std::make_unique<HolderType>();
+  *proto->mutable_elem_type() = encode(*type.element);
+  return proto.release();
+}
+
+TypeProto::Map* map_type(const Type& type) {
+  auto proto = std::make_unique<TypeProto::Map>();
+  proto->set_key_type(static_cast<int>(type.dtype));
+  *proto->mutable_value_type() = encode(*type.element);
+  return proto.release();
 }
 
 }  // namespace
@@ -39,20 +60,19 @@ TypeProto encode(const Type& type) {
   TypeProto proto;
   switch (type.kind) {
     case Type::Kind::kTensor:
-      write_tensor(type, *proto.mutable_tensor_type());
+      proto.set_allocated_tensor_type(tensor_type<TypeProto::Tensor>(type));
       break;
     case Type::Kind::kSparseTensor:
-      write_tensor(type, *proto.mutable_sparse_tensor_type());
+      proto.set_allocated_sparse_tensor_type(tensor_type<TypeProto::SparseTensor>(type));
       break;
     case Type::Kind::kSequence:
-      *proto.mutable_sequence_type()->mutable_elem_type() = encode(*type.element);
+      proto.set_allocated_sequence_type(holder_type<TypeProto::Sequence>(type));
       break;
     case Type::Kind::kOptional:
-      *proto.mutable_optional_type()->mutable_elem_type() = encode(*type.element);
+      proto.set_allocated_optional_type(holder_type<TypeProto::Optional>(type));
       break;
     case Type::Kind::kMap:
-      proto.mutable_map_type()->set_key_type(static_cast<int>(type.dtype));
-      *proto.mutable_map_type()->mutable_value_type() = encode(*type.element);
+      proto.set_allocated_map_type(map_type(type));
       break;
     default:
       break;

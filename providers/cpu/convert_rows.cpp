@@ -64,7 +64,8 @@ HWY_INLINE void quantize(const float* in, float scale, int32_t zero, T* out, siz
   }
   using Limits = std::numeric_limits<T>;
   for (; i < count; ++i) {
-    const float x = std::clamp(in[i] / scale, -kFar, kFar);
+    const float quotient = in[i] / scale;
+    const float x = quotient > -kFar ? std::min(quotient, kFar) : -kFar;  // NaN becomes the least
     const auto sum = static_cast<int32_t>(std::nearbyint(x)) + zero;
     out[i] = static_cast<T>(std::clamp<int32_t>(sum, Limits::min(), Limits::max()));
   }

@@ -17,6 +17,7 @@
 
 #include "executor/session.h"
 #include "ir/sample_inputs.h"
+#include "ir/sanitizers.h"
 
 namespace {
 
@@ -58,12 +59,7 @@ void attempt(Counts& counts, const Work& work) {
 
 // ThreadSanitizer does not see what OpenMP's threads wait for, and keeps a history of what was
 // freed.
-#ifdef __SANITIZE_THREAD__
-constexpr bool kSanitizesThreads = true;
-#else
-constexpr bool kSanitizesThreads = false;
-#endif
-constexpr uint64_t kMostThreads = kSanitizesThreads ? 1 : 2;
+constexpr uint64_t kMostThreads = kThreadSanitizer ? 1 : 2;
 
 // One session shared by four threads, one of which is cancelled at some time; then it is closed.
 void one_session(const std::filesystem::path& model, uint64_t seed, Counts& counts) {
@@ -145,7 +141,7 @@ int main(int count, char** words) {
   }
   report();
   const double drift = resident_mib() - settled;
-  const bool grew = !kSanitizesThreads && drift > 1 && drift > 0.01 * settled;
+  const bool grew = !kThreadSanitizer && drift > 1 && drift > 0.01 * settled;
   std::printf("drift %.2f MiB (%.2f %%), descriptors %+ld\n", drift, 100 * drift / settled,
               static_cast<long>(descriptors()) - static_cast<long>(settled_files));
   return counts.is_broken || grew || descriptors() > settled_files;
