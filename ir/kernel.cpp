@@ -1,5 +1,7 @@
 #include "ir/kernel.h"
 
+#include <algorithm>
+
 #include "ir/evaluate.h"
 #include "ir/reloadable_buffer.h"
 #include "ir/scratch.h"
@@ -51,6 +53,19 @@ class ReferenceKernel : public Kernel {
   bool has_packed_ = false;
 };
 
+// Of a step whose results have no element. The other dims of such results may be of any size, so no
+// kernel should have to reckon with them.
+class NothingToDo : public Kernel {
+ public:
+  void run(const KernelArgs&) const override {}
+};
+
+bool are_empty(std::span<const KernelTensor> tensors) {
+  return std::ranges::all_of(tensors, [](const KernelTensor& tensor) {
+    return tensor.dtype == DType::kUndefined || std::ranges::count(tensor.shape, 0) > 0;
+  });
+}
+
 }  // namespace
 
 bool same_layout(const LayoutPtr& a, const LayoutPtr& b) {
@@ -91,6 +106,8 @@ Prepared prepare_reference(const KernelRequest& request) {
 }
 
 Prepared prepare_kernel(std::span<const Provider* const> providers, const KernelRequest& request) {
+  if (are_empty(request.outputs))
+    return Prepared::accept(std::make_unique<NothingToDo>(), "nothing to do");
   std::string refusals;
   const std::string name = full_name(request.op);
   for (const Provider* provider : providers) {
