@@ -37,27 +37,8 @@ constexpr Exception kNotDifferentiable[] = {
 constexpr Exception kGaps[] = {
     // Arithmetic, elementwise, casts, reductions, shapes, indices, products, losses.
     {"DynamicQuantizeLinear", "samples of zeros lie at the kink of the range that it finds"},
-    {"ai.onnx.preview.training::Adagrad",
-     "a step is what gradients are for; nothing is differentiated by it"},
-    {"ai.onnx.preview.training::Adam",
-     "a step is what gradients are for; nothing is differentiated by it"},
-    {"ai.onnx.preview.training::Momentum",
-     "a step is what gradients are for; nothing is differentiated by it"},
-    {"ai.onnx.ml::Imputer", "models of ai.onnx.ml are fitted by other means"},
-    {"ai.onnx.ml::LinearClassifier", "models of ai.onnx.ml are fitted by other means"},
-    {"ai.onnx.ml::LinearRegressor", "models of ai.onnx.ml are fitted by other means"},
-    {"ai.onnx.ml::Normalizer", "models of ai.onnx.ml are fitted by other means"},
-    {"ai.onnx.ml::Scaler", "models of ai.onnx.ml are fitted by other means"},
     {"ai.onnx.ml::SVMClassifier", "models of ai.onnx.ml are fitted by other means"},
     {"ai.onnx.ml::SVMRegressor", "models of ai.onnx.ml are fitted by other means"},
-    {"ai.onnx.ml::ArrayFeatureExtractor", "models of ai.onnx.ml are fitted by other means"},
-    {"ai.onnx.ml::FeatureVectorizer", "models of ai.onnx.ml are fitted by other means"},
-    {"com.microsoft::Unique", "no rule yet"},
-    {"com.microsoft::DynamicQuantizeMatMul",
-     "quantized weights are not trained; train before quantizing"},
-    {"com.microsoft::QGemm", "quantized weights are not trained; train before quantizing"},
-    {"com.microsoft::GatherBlockQuantized",
-     "quantized weights are not trained; train before quantizing"},
     // Convolution, pooling, normalisation, recurrence, attention, images, signals, control flow,
     // sequences, optionals, random.
     {"SequenceAt", "samples hold tensors only; sequence_gradient_test has it"},
@@ -68,12 +49,7 @@ constexpr Exception kGaps[] = {
     {"SplitToSequence", "samples hold tensors only; sequence_gradient_test has it"},
     {"Optional", "samples hold tensors only; sequence_gradient_test has it"},
     {"SequenceMap", "samples hold tensors only; sequence_gradient_test has it"},
-    {"com.microsoft::RotaryEmbedding", "its body has to know sizes where num_heads is not given"},
-    {"com.microsoft::GroupQueryAttention", "no rule yet"},
-    {"com.microsoft::WordConvEmbedding", "no rule yet"},
-    {"com.microsoft::CropAndResize", "no rule yet"},
-    {"com.microsoft::DynamicQuantizeLSTM",
-     "quantized weights are not trained; train before quantizing"},
+    {"com.microsoft::DynamicQuantizeLSTM", "its state is rounded at each step"},
 };
 
 // Float inputs of differentiable rows by which nobody differentiates.
@@ -85,6 +61,8 @@ struct Constant {
 constexpr Constant kConstants[] = {
     {"CastLike", 1, "only its type matters"},
     {"MaxRoiPool", 1, "its corners are rounded"},
+    {"com.microsoft::DynamicQuantizeMatMul", 0,
+     "it is rounded to steps that are smaller than differences"},
     {"Dropout", 1, "the rate of a draw is no weight"},
     {"Resize", 1, "it is refused: the borders of a region are no weights"},
     {"Resize", 2, "it is refused: scales are no weights"},

@@ -195,38 +195,45 @@ Vals attention_in_ops(Emitter& e, const BodyCall& call) {
   return AttentionOps(e, call).all();
 }
 
+Val turned_heads(Emitter& e, const Val& x, const Val& cosines, const Val& sines,
+                 const Val& turned_size, bool interleaved) {
+  const Val half = quotient(e, turned_size, e.int64s({2}));
+  const Val turned = part_of_last(e, x, 0, turned_size, 1);
+  Vals pair;
+  if (interleaved) {
+    pair = {part_of_last(e, turned, 0, turned_size, 2), part_of_last(e, turned, 1, turned_size, 2)};
+  } else {
+    pair = {part_of_last(e, turned, 0, half, 1),
+            e.call("Slice", {turned, half, turned_size, e.int64s({-1})})};
+  }
+  const Term real{&e, pair[0]}, imaginary{&e, pair[1]};
+  const Term cosine{&e, cosines}, sine{&e, sines};
+  Vals parts{cosine * real - sine * imaginary, sine * real + cosine * imaginary};
+  Val y;
+  if (interleaved) {
+    for (Val& part : parts)
+      part = e.call("Unsqueeze", {part, e.int64s({-1})});
+    const Val pairs = e.call_many("Concat", parts, {{"axis", int64_t{-1}}}, 1)[0];
+    y = reshaped(e, pairs, {dims_of(e, x, 0, 3), turned_size});
+  } else {
+    y = e.call_many("Concat", parts, {{"axis", int64_t{-1}}}, 1)[0];
+  }
+  const Val size = dims_of(e, x, 3, 4);
+  const auto known = known_list(e, turned_size), whole = known_list(e, size);
+  if (turned_size == size || (known && known == whole)) return y;
+  const Val rest = e.call("Slice", {x, turned_size, size, e.int64s({-1})});
+  return e.call("Concat", {y, rest}, {{"axis", int64_t{-1}}});
+}
+
 Vals rotary_in_ops(Emitter& e, const BodyCall& call) {
   const auto& attrs = call.attrs<RotaryEmbeddingAttrs>();
   const size_t rank = rank_of(e, call.inputs[0], call.op.name);
   const Val x = with_heads(e, call.inputs[0], attrs.num_heads);
-  const Val size = dims_of(e, x, 3, 4);
-  const Val rotated =
-      attrs.rotary_embedding_dim == 0 ? size : e.int64s({attrs.rotary_embedding_dim});
-  const Val half = quotient(e, rotated, e.int64s({2}));
-  const Val turned = part_of_last(e, x, 0, rotated, 1);
-  Vals pair;
-  if (attrs.interleaved) {
-    pair = {part_of_last(e, turned, 0, rotated, 2), part_of_last(e, turned, 1, rotated, 2)};
-  } else {
-    pair = {part_of_last(e, turned, 0, half, 1),
-            e.call("Slice", {turned, half, rotated, e.int64s({-1})})};
-  }
-  const Term real{&e, pair[0]}, imaginary{&e, pair[1]};
-  const Term cosine{&e, cache_of(e, call, 1)}, sine{&e, cache_of(e, call, 2)};
-  Vals parts{cosine * real - sine * imaginary, sine * real + cosine * imaginary};
-  Val y;
-  if (attrs.interleaved) {
-    for (Val& part : parts)
-      part = e.call("Unsqueeze", {part, e.int64s({-1})});
-    const Val pairs = e.call_many("Concat", parts, {{"axis", int64_t{-1}}}, 1)[0];
-    y = reshaped(e, pairs, {dims_of(e, x, 0, 3), rotated});
-  } else {
-    y = e.call_many("Concat", parts, {{"axis", int64_t{-1}}}, 1)[0];
-  }
-  if (attrs.rotary_embedding_dim != 0) {
-    const Val rest = e.call("Slice", {x, rotated, size, e.int64s({-1})});
-    y = e.call("Concat", {y, rest}, {{"axis", int64_t{-1}}});
-  }
+  const Val y =
+      turned_heads(e, x, cache_of(e, call, 1), cache_of(e, call, 2),
+                   attrs.rotary_embedding_dim == 0 ? dims_of(e, x, 3, 4)
+                                                   : e.int64s({attrs.rotary_embedding_dim}),
+                   attrs.interleaved);
   return {rank == 3 ? without_heads(e, y) : y};
 }
 

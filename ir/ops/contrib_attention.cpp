@@ -383,22 +383,46 @@ struct ContribRotaryAttrs {
   }
 };
 
-// Heads of a packed input: where they are not given, the cache spans a whole head.
-int64_t rotary_heads(Emitter& e, const BodyCall& c, const ContribRotaryAttrs& attrs) {
+// The positions of all tokens, [batch, length]: as they are given, or counted from where the first
+// token stands.
+Val token_places(Emitter& e, const BodyCall& c, int64_t length_axis) {
+  const Val places = c.inputs[1];
+  if (rank_of(e, places, "position_ids") >= 2) return places;
+  const Val length = dim_of(e, c.inputs[0], length_axis);
+  const Val row = e.call("Add", {count_up(e, length), places});
+  const Val shape = e.call("Concat", {dim_of(e, c.inputs[0], 0), length}, {{"axis", int64_t{0}}});
+  return e.call("Expand", {unsqueeze(e, row, {0}), shape});
+}
+
+// Heads of a packed input: where they are not given, the cache spans a whole head. nullopt where
+// only the run can tell.
+std::optional<int64_t> rotary_heads(Emitter& e, const BodyCall& c,
+                                    const ContribRotaryAttrs& attrs) {
   if (attrs.num_heads > 0) return attrs.num_heads;
   const Dim hidden = dims_of(e, c.inputs[0], "input")[2];
   const Dims cache = dims_of(e, c.inputs[2], "cos_cache");
   if (cache.size() != 2)
     fail(ErrorCode::kInvalidModel, "cos_cache: expected rank 2, got ", e.type(c.inputs[2]));
-  if (!hidden.is_known() || !cache.back().is_known()) {
-    fail(ErrorCode::kUnsupported, "attribute num_heads: must be given where sizes are not known");
-  }
+  if (!hidden.is_known() || !cache.back().is_known()) return std::nullopt;
   const int64_t size = 2 * cache.back().value();
   if (size == 0 || hidden.value() % size != 0) {
     fail(ErrorCode::kInvalidModel, "input input: its ", hidden, " features are not heads of ",
          size);
   }
   return hidden.value() / size;
+}
+
+Val reshape_to(Emitter& e, const Val& x, const Val& shape) {
+  return e.call("Reshape", {x, shape}, {{"allowzero", int64_t{1}}});
+}
+
+// A packed input as [batch, heads, length, size], each head as wide as the cache.
+Val split_by_cache(Emitter& e, const BodyCall& c) {
+  const Val size = e.call("Mul", {dim_of(e, c.inputs[2], 1), e.int64s({2})});
+  const Val heads = e.call("Div", {dim_of(e, c.inputs[0], 2), size});
+  const Vals dims{dim_of(e, c.inputs[0], 0), dim_of(e, c.inputs[0], 1), heads, size};
+  const Val shape = e.call_many("Concat", dims, {{"axis", int64_t{0}}}, 1)[0];
+  return transpose(e, reshape_to(e, c.inputs[0], shape), {0, 2, 1, 3});
 }
 
 // (input, position_ids, cos_cache, sin_cache) -> output
@@ -413,16 +437,15 @@ Vals rotary_embedding(Emitter& e, const BodyCall& c) {
     fail(ErrorCode::kInvalidModel, "input: expected rank 3 or 4, got ", e.type(c.inputs[0]));
   AttrMap onnx{{"interleaved", int64_t{attrs.interleaved}},
                {"rotary_embedding_dim", attrs.rotary_embedding_dim}};
-  if (rank == 3) onnx["num_heads"] = rotary_heads(e, c, attrs);
-  Val places = c.inputs[1];
-  if (rank_of(e, places, "position_ids") < 2) {  // where the first token stands
-    const Val length = dim_of(e, c.inputs[0], rank == 3 ? 1 : 2);
-    const Val row = e.call("Add", {count_up(e, length), places});
-    places = e.call(
-        "Expand", {unsqueeze(e, row, {0}),
-                   e.call("Concat", {dim_of(e, c.inputs[0], 0), length}, {{"axis", int64_t{0}}})});
+  const std::optional<int64_t> heads = rank == 3 ? rotary_heads(e, c, attrs) : 0;
+  const Val places = token_places(e, c, rank == 3 ? 1 : 2);
+  if (heads) {
+    if (rank == 3) onnx["num_heads"] = *heads;
+    return {e.call("RotaryEmbedding", {c.inputs[0], c.inputs[2], c.inputs[3], places}, onnx)};
   }
-  return {e.call("RotaryEmbedding", {c.inputs[0], c.inputs[2], c.inputs[3], places}, onnx)};
+  const Val y =
+      e.call("RotaryEmbedding", {split_by_cache(e, c), c.inputs[2], c.inputs[3], places}, onnx);
+  return {reshape_to(e, transpose(e, y, {0, 2, 1, 3}), e.call("Shape", {c.inputs[0]}))};
 }
 
 // --- samples ---

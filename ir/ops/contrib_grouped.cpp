@@ -189,36 +189,61 @@ void infer_grouped(InferContext& c) {
   c.set(3, c.dtype(kQuery), Dims{batch, attrs.num_heads, length, total});
 }
 
+// A call's inputs from query to total_sequence_length, then what is set of the others.
+Sample grouped_sample(std::vector<SampleInput> first, const std::vector<int32_t>& lengths,
+                      int32_t total, std::vector<std::pair<size_t, SampleInput>> others,
+                      const AttrMap& attrs, size_t outputs = 3) {
+  const Shape batch{static_cast<int64_t>(lengths.size())};
+  Sample sample{.inputs = std::move(first), .outputs = outputs, .only = DType::kFloat};
+  sample.inputs.resize(kLengths, {.omitted = true});
+  sample.inputs.push_back({.shape = batch, .value = Tensor::of<int32_t>(lengths, batch)});
+  sample.inputs.push_back({.shape = {1}, .value = Tensor::of<int32_t>({total}, {1})});
+  for (auto& [index, input] : others) {
+    if (sample.inputs.size() <= index) sample.inputs.resize(index + 1, {.omitted = true});
+    sample.inputs[index] = std::move(input);
+  }
+  sample.attrs = {{"num_heads", int64_t{4}}, {"kv_num_heads", int64_t{2}}};
+  sample.attrs.insert(attrs.begin(), attrs.end());
+  return sample;
+}
+
 std::vector<Sample> grouped_samples() {
-  const auto int32s = [](const std::vector<int32_t>& values, Shape shape) {
-    return SampleInput{.shape = shape, .value = Tensor::of<int32_t>(values, shape)};
-  };
   const SampleInput none{.omitted = true};
-  const AttrMap heads{{"num_heads", int64_t{4}}, {"kv_num_heads", int64_t{2}}};
-  AttrMap rotary = heads;
-  rotary["do_rotary"] = int64_t{1};
-  rotary["local_window_size"] = int64_t{2};
-  return {{.inputs = {{.shape = {2, 3, 16}},
-                      {.shape = {2, 3, 8}},
-                      {.shape = {2, 3, 8}},
-                      none,
-                      none,
-                      int32s({2, 1}, {2}),
-                      int32s({3}, {1})},
-           .attrs = heads,
-           .outputs = 3},
-          {.inputs = {{.shape = {2, 1, 32}},
-                      none,
-                      none,
-                      {.shape = {2, 2, 5, 4}, .dtype = DType::kFloat},
-                      {.shape = {2, 2, 5, 4}, .dtype = DType::kFloat},
-                      int32s({3, 5}, {2}),
-                      int32s({6}, {1}),
-                      {.shape = {8, 2}},
-                      {.shape = {8, 2}}},
-           .attrs = rotary,
-           .outputs = 3,
-           .only = DType::kFloat}};
+  const auto floats = [](Shape shape) {
+    return SampleInput{.shape = std::move(shape), .dtype = DType::kFloat};
+  };
+  const std::vector<SampleInput> apart{
+      {.shape = {2, 3, 16}}, {.shape = {2, 3, 8}}, {.shape = {2, 3, 8}}};
+  const std::vector<SampleInput> packed{
+      {.shape = {2, 1, 32}}, none, none, floats({2, 2, 5, 4}), floats({2, 2, 5, 4})};
+  const std::vector<SampleInput> codes{
+      {.shape = {1, 2, 16}},
+      {.shape = {1, 2, 8}},
+      {.shape = {1, 2, 8}},
+      {.shape = {1, 2, 3, 2}, .low = 0, .high = 255, .dtype = DType::kUInt8},
+      {.shape = {1, 2, 3, 2}, .low = 0, .high = 255, .dtype = DType::kUInt8}};
+  const int64_t yes = 1;
+  Sample plain = grouped_sample(apart, {2, 1}, 3, {}, {});
+  plain.only = kAnyDType;
+  return {plain,
+          grouped_sample(packed, {3, 5}, 6, {{kCos, {.shape = {8, 2}}}, {kSin, {.shape = {8, 2}}}},
+                         {{"do_rotary", yes}, {"local_window_size", int64_t{2}}}),
+          grouped_sample(packed, {5, 4}, 6, {{kBias, floats({1, 4, 1, 6})}, {kSink, floats({4})}},
+                         {{"softcap", 3.f}, {"scale", 0.7f}, {"qk_output", int64_t{1}}}, 4),
+          grouped_sample(
+              apart, {2, 2}, 3, {{kQueryNorm, floats({4})}, {kKeyNorm, floats({4})}},
+              {{"causal", int64_t{0}}, {"smooth_softmax", yes}, {"qk_output", int64_t{2}}}, 4),
+          grouped_sample(packed, {6, 7}, 8, {{kCos, {.shape = {9, 1}}}, {kSin, {.shape = {9, 1}}}},
+                         {{"do_rotary", yes},
+                          {"rotary_interleaved", yes},
+                          {"sliding_window_cache", yes},
+                          {"local_window_size", int64_t{3}}}),
+          grouped_sample(codes, {3}, 4,
+                         {{kKeyScale, {.shape = {1}, .value = Tensor::vector<float>({0.25f})}},
+                          {kValueScale, {.shape = {8}, .low = 0.1, .high = 0.3}}},
+                         {{"k_quant_type", std::string("PER_TENSOR")},
+                          {"v_quant_type", std::string("PER_CHANNEL")},
+                          {"kv_cache_bit_width", int64_t{4}}})};
 }
 
 const OpDef kOps[] = {
@@ -237,6 +262,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<GroupedAttrs>(),
      .infer = infer_grouped,
      .reference = grouped_reference,
+     .grad = grouped_grad,
      .shape_inputs = 1u << kTotal,
      .samples = grouped_samples},
 };

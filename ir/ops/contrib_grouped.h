@@ -85,5 +85,7 @@ GroupedKeys grouped_keys(const GroupedAttrs& attrs, int64_t entry, int64_t given
                          int64_t total, int64_t past_length);
 
 void grouped_reference(const KernelCall& call);
+// Nothing flows through the rounding of a quantized cache; its scales have their gradients.
+Vals grouped_grad(Emitter& e, const GradCall& call);
 
 }  // namespace sardonyx::ops

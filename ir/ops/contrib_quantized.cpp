@@ -263,16 +263,19 @@ std::vector<Sample> dynamic_samples() {
       {.inputs = {{.shape = {2, 3}, .dtype = DType::kFloat}, bytes({3, 4}), scale(0.1f), zero(7)}}};
 }
 std::vector<Sample> qgemm_samples() {
-  return {{.inputs = {bytes({2, 3}),
-                      scale(0.1f),
-                      zero(5),
-                      bytes({4, 3}),
-                      scale(0.2f),
-                      zero(7),
-                      {.shape = {4}, .dtype = DType::kInt32},
-                      scale(0.5f),
-                      zero(3)},
-           .attrs = {{"transB", int64_t{1}}}}};
+  Sample to_bytes{.inputs = {bytes({2, 3}),
+                             scale(0.1f),
+                             zero(5),
+                             bytes({4, 3}),
+                             scale(0.2f),
+                             zero(7),
+                             {.shape = {4}, .dtype = DType::kInt32},
+                             scale(0.5f),
+                             zero(3)},
+                  .attrs = {{"transB", int64_t{1}}}};
+  Sample to_floats = to_bytes;
+  to_floats.inputs.resize(7);
+  return {std::move(to_bytes), std::move(to_floats)};
 }
 std::vector<Sample> qattention_samples() {
   return {{.inputs = {bytes({2, 3, 4}),

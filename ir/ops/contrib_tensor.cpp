@@ -5,10 +5,12 @@
 #include "ir/dispatch.h"
 #include "ir/ops/accumulate.h"
 #include "ir/ops/contrib_body.h"
+#include "ir/ops/crop.h"
 #include "ir/ops/distance.h"
 #include "ir/ops/gradient.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/infer_body.h"
+#include "ir/ops/region_gradient.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
 #include "ir/scratch.h"
@@ -187,15 +189,6 @@ Vals inverse_gradient(Emitter& e, const GradCall& c) {
 
 // --- CropAndResize ---
 
-struct CropAttrs {
-  float extrapolation_value = 0;
-  std::string mode = "bilinear";
-  static auto fields() {
-    return std::tuple{field("extrapolation_value", &CropAttrs::extrapolation_value),
-                      field("mode", &CropAttrs::mode)};
-  }
-};
-
 // X [N, C, H, W], rois [R, 4] (y1, x1, y2, x2 in parts of the image), batch_indices [R], crop_size
 // [2]
 void infer_crop(InferContext& c) {
@@ -317,7 +310,9 @@ std::vector<Sample> trilu_samples() {
            .attrs = {{"upper", int64_t{0}}}}};
 }
 std::vector<Sample> unique_samples() {
-  return {{.inputs = {given(Tensor::vector<float>({2, 1, 1, 3, 4, 3}))}, .outputs = 3}};
+  // Where elements are equal, a small change makes one more unique value: no slope tells of that.
+  return {{.inputs = {given(Tensor::vector<int64_t>({2, 1, 1, 3, 4, 3}))}, .outputs = 3},
+          {.inputs = {{.shape = {6}}}, .outputs = 3}};
 }
 std::vector<Sample> pad_samples() {
   return {{.inputs = {{.shape = {2, 3}}, given(Tensor::vector<int64_t>({0, 1, 2, 0}))}}};
@@ -334,11 +329,19 @@ std::vector<Sample> cdist_samples() {
 std::vector<Sample> inverse_samples() {
   return {{.inputs = {given(Tensor::of<float>({2, 1, 1, 3, 0, 1, -1, 0}, {2, 2, 2}))}}};
 }
+template <typename T>
+Sample crop_sample(int32_t height, int32_t width, const char* mode) {
+  const std::vector<T> boxes{T(0),   T(0.01), T(0.99), T(0.98), T(0.23), T(0.51),
+                             T(1.5), T(0.9),  T(0.8),  T(0.7),  T(0.1),  T(0.2)};
+  return {.inputs = {{.shape = {2, 2, 4, 5}, .dtype = dtype_of<T>()},
+                     given(Tensor::of<T>(boxes, {3, 4})),
+                     given(Tensor::vector<int32_t>({0, 1, 1})),
+                     given(Tensor::vector<int32_t>({height, width}))},
+          .attrs = {{"mode", std::string(mode)}, {"extrapolation_value", 0.5f}}};
+}
 std::vector<Sample> crop_samples() {
-  return {{.inputs = {{.shape = {1, 2, 4, 5}, .dtype = DType::kFloat},
-                      given(Tensor::of<float>({0, 0, 1, 1, 0.25f, 0.5f, 1.5f, 1}, {2, 4})),
-                      given(Tensor::vector<int32_t>({0, 0})),
-                      given(Tensor::vector<int32_t>({3, 2}))}}};
+  return {crop_sample<float>(3, 2, "bilinear"), crop_sample<double>(3, 1, "bilinear"),
+          crop_sample<double>(2, 3, "nearest")};
 }
 
 constexpr DTypeSet kTensorTypes = kClassicTypes;
@@ -409,6 +412,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<CropAttrs>(),
      .infer = infer_crop,
      .reference = crop_and_resize,
+     .grad = crop_and_resize_grad,
      .shape_inputs = 8,
      .samples = crop_samples},
 };

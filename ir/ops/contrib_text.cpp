@@ -7,7 +7,10 @@
 #include <memory>
 
 #include "ir/evaluation.h"
+#include "ir/gradient_through.h"
 #include "ir/ops/contrib_body.h"
+#include "ir/ops/gradient.h"
+#include "ir/ops/shape_values.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
 #include "ir/scratch.h"
@@ -314,12 +317,59 @@ void word_conv_embedding(const KernelCall& call) {
   }
 }
 
+// The characters that windows of a word may read, others replaced by 0, [words, length], and how
+// many places of the window count (none of an empty word), [words, 1, 1].
+struct WordPlaces {
+  Term characters, places;
+};
+
+WordPlaces word_places(const Term& words, const Term& window) {
+  Emitter& e = *words.e;
+  const auto sum = [&](const Term& is_counted) {
+    return Term{&e, e.call("ReduceSum", {cast(is_counted, DType::kInt64), e.int64s({1})})};
+  };
+  const Term first{&e, e.call("Slice", {words, e.int64s({0}), e.int64s({1}), e.int64s({1})})};
+  const Term count = sum(words > 0) * cast(first > 0, DType::kInt64);
+  const Term last = apply("Max", count, window);
+  const Term place{&e, count_up(e, dim_of(e, words, 1))};
+  const Term places = apply("Max", count - window + 1, count.number(1));
+  return {where(place < last, words, 0),
+          apply("Unsqueeze", where(equal(count, 0), 0, places), int64s(e, {2}))};
+}
+
+// The same with a convolution over all windows, as it is differentiated.
+Vals word_conv_in_ops(Emitter& e, const BodyCall& c) {
+  const Term sequence{&e, c.inputs[0]}, w{&e, c.inputs[1]}, table{&e, c.inputs[3]};
+  const auto rank = static_cast<int64_t>(rank_of(e, sequence, c.op.name));
+  const Val length = dims_of(e, sequence, rank - 1, rank);
+  const Term words = reshaped(sequence, {&e, joined_lists(e, {e.int64s({-1}), length})});
+  const Term window{&e, dim_of(e, w, 2)};
+  const WordPlaces word = word_places(words, window);
+  const Term letters = apply("Unsqueeze", apply("Gather", table, word.characters), int64s(e, {1}));
+  const Term sums{&e, e.call("Conv", {letters, w, c.inputs[2]})};
+  const Term found = apply("Tanh", apply("Squeeze", sums, int64s(e, {3})));  // [words, F, places]
+  const Term place{&e, count_up(e, dim_of(e, found, 2))};
+  const Term counted = where(place < word.places, found, -2.0);
+  const Term best{&e, e.call("ReduceMax", {counted, e.int64s({2})}, {{"keepdims", int64_t{0}}})};
+  const Term is_empty = apply("Squeeze", equal(word.places, 0), int64s(e, {2}));
+  const Val shape = joined_lists(e, {dims_of(e, sequence, 0, rank - 1), dims_of(e, w, 0, 1)});
+  return {reshaped(where(is_empty, 0, best), {&e, shape})};
+}
+
+Vals word_conv_grad(Emitter& e, const GradCall& call) {
+  return gradient_through(e, call, word_conv_in_ops);
+}
+
 std::vector<Sample> word_conv_samples() {
-  return {
-      {.inputs = {{.shape = {2, 4}, .value = Tensor::of<int32_t>({1, 2, 3, 0, 4, 0, 0, 0}, {2, 4})},
-                  {.shape = {3, 1, 2, 2}},
-                  {.shape = {3}},
-                  {.shape = {5, 2}}}}};
+  const std::vector<SampleInput> weights{
+      {.shape = {3, 1, 2, 2}}, {.shape = {3}}, {.shape = {5, 2}}};
+  const auto of_words = [&](const std::vector<int32_t>& words, Shape shape) {
+    Sample sample{.inputs = {{.shape = shape, .value = Tensor::of<int32_t>(words, shape)}}};
+    sample.inputs.insert(sample.inputs.end(), weights.begin(), weights.end());
+    return sample;
+  };
+  return {of_words({1, 2, 3, 0, 4, 0, 0, 0}, {2, 4}),
+          of_words({1, 2, -1, 0, 2, 3, 3, 2, 0, 1, 4, 4}, {1, 3, 4})};
 }
 
 const OpDef kOps[] = {
@@ -338,6 +388,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<WordConvEmbeddingAttrs>(),
      .infer = infer_word_conv,
      .reference = word_conv_embedding,
+     .grad = word_conv_grad,
      .samples = word_conv_samples},
 };
 

@@ -3,12 +3,11 @@
 #include <cmath>
 
 #include "ir/convert.h"
-#include "ir/gradient_through.h"
 #include "ir/ops/contrib_body.h"
-#include "ir/ops/gradient.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/nbits.h"
 #include "ir/ops/tables.h"
+#include "ir/ops/weights_in_ops.h"
 #include "ir/run_control.h"
 
 namespace sardonyx::ops {
@@ -143,66 +142,7 @@ void matmul_nbits(const KernelCall& call) {
                        y.data());
 }
 
-// Bytes [rows, bytes] as the numbers in them, [rows, bytes * (8 / bits)], of type `dtype`.
-Val unpacked(Emitter& e, const Val& bytes, int64_t rows, int64_t row_bytes, int64_t bits,
-             DType dtype) {
-  const Val table = reshape(e, bytes, {rows, row_bytes, 1});
-  Vals parts;
-  for (int64_t shift = 0; shift < 8; shift += bits) {
-    const Val low = e.call("BitShift", {table, e.scalar_like(table, static_cast<double>(shift))},
-                           {{"direction", std::string("RIGHT")}});
-    const auto mask = static_cast<double>((1 << bits) - 1);
-    parts.push_back(e.call("BitwiseAnd", {low, e.scalar_like(low, mask)}));
-  }
-  const Val all = e.call_many("Concat", parts, {{"axis", int64_t{2}}}, 1)[0];
-  return cast_to(e, reshape(e, all, {rows, row_bytes * (8 / bits)}), dtype);
-}
-
-Val first_columns(Emitter& e, const Val& x, int64_t count) {
-  return slice(e, x, e.int64s({0}), e.int64s({count}), 1);
-}
-
-// The same product with weights that are written out, as it is differentiated.
-Vals matmul_of_written_weights(Emitter& e, const BodyCall& c) {
-  const auto& a = c.attrs<NBitsAttrs>();
-  const DType dtype = e.type(c.inputs[kA]).dtype;
-  const Val packed = unpacked(e, c.inputs[kB], a.N * a.blocks(), a.block_bytes(), a.bits, dtype);
-  const Val values = first_columns(e, reshape(e, packed, {a.N, a.blocks() * a.block_size}), a.K);
-  std::vector<int64_t> blocks;
-  for (int64_t k = 0; !c.has(kGroups) && k < a.K; ++k)
-    blocks.push_back(k / a.block_size);
-  const Val groups = c.has(kGroups) ? slice(e, reshape(e, c.inputs[kGroups], {-1}), e.int64s({0}),
-                                            e.int64s({a.K}), 0)
-                                    : e.int64s(blocks);
-  const auto of_blocks = [&](const Val& x) {  // [N, blocks] -> [N, K]
-    return Term{&e, e.call("Gather", {x, groups}, {{"axis", int64_t{1}}})};
-  };
-  Term shifted{&e, values};
-  if (!c.has(kZeroPoints)) {
-    shifted = shifted - std::ldexp(1.0, static_cast<int>(a.bits) - 1);
-  } else if (e.type(c.inputs[kZeroPoints]).dtype == DType::kUInt8) {
-    const Val points = unpacked(e, c.inputs[kZeroPoints], a.N, a.zero_point_bytes(), a.bits, dtype);
-    shifted = shifted - of_blocks(first_columns(e, points, a.blocks()));
-  } else {
-    shifted = shifted - of_blocks(reshape(e, c.inputs[kZeroPoints], {a.N, a.blocks()}));
-  }
-  const Term weights = shifted * of_blocks(reshape(e, c.inputs[kScales], {a.N, a.blocks()}));
-  const Val product = e.call("MatMul", {c.inputs[kA], e.call("Transpose", {weights})});
-  return {c.has(kBias) ? e.call("Add", {product, reshape(e, c.inputs[kBias], {a.N})}) : product};
-}
-
-Vals matmul_nbits_gradient(Emitter& e, const GradCall& c) {
-  return gradient_through(e, c, matmul_of_written_weights);
-}
-
 // --- GatherBlockQuantized ---
-
-enum GatherInput { kData, kIndices, kGatherScales, kGatherZeroPoints };
-
-// Values in one element of a stored tensor: several only where uint8 holds fewer bits.
-int64_t values_per_element(DType dtype, const GatherBlockAttrs& attrs) {
-  return dtype == DType::kUInt8 ? 8 / attrs.bits : 1;
-}
 
 void infer_gather_block(InferContext& c) {
   const auto& attrs = c.attrs<GatherBlockAttrs>();
@@ -387,8 +327,26 @@ std::vector<Sample> nbits_samples() {
 
 std::vector<Sample> gather_samples() {
   const SampleInput indices{.shape = {2}, .value = Tensor::vector<int64_t>({1, -1})};
-  return {{.inputs = {bytes({3, 16}), indices, {.shape = {3, 2}, .dtype = DType::kFloat}},
-           .attrs = {{"block_size", int64_t{16}}}}};
+  const SampleInput table{.shape = {2, 2}, .value = Tensor::of<int32_t>({1, 0, 7, -3}, {2, 2})};
+  const auto floats = [](Shape shape) {
+    return SampleInput{.shape = std::move(shape), .dtype = DType::kFloat};
+  };
+  const auto of_type = [](Shape shape, DType dtype) {
+    return SampleInput{.shape = std::move(shape), .low = 0, .high = 7, .dtype = dtype};
+  };
+  const AttrMap blocks{{"block_size", int64_t{16}}};
+  AttrMap wide = blocks, along_first = blocks, whole = blocks;
+  wide["bits"] = int64_t{8};
+  along_first["quantize_axis"] = int64_t{0};
+  whole["block_size"] = int64_t{0};
+  return {
+      {.inputs = {bytes({3, 16}), indices, floats({3, 2})}, .attrs = blocks},
+      {.inputs = {bytes({3, 24}), table, floats({3, 3}), bytes({3, 2})}, .attrs = blocks},
+      {.inputs = {bytes({3, 20}), indices, floats({3, 2}), bytes({3, 2})}, .attrs = wide},
+      {.inputs = {of_type({20, 3}, DType::kInt4), table, floats({2, 3}),
+                  of_type({2, 3}, DType::kInt4)},
+       .attrs = along_first},
+      {.inputs = {of_type({4, 5}, DType::kFloat8E4M3FN), table, floats({1, 1})}, .attrs = whole}};
 }
 
 const OpDef kOps[] = {
@@ -402,7 +360,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<NBitsAttrs>(),
      .infer = infer_matmul_nbits,
      .reference = matmul_nbits,
-     .grad = matmul_nbits_gradient,
+     .grad = matmul_nbits_grad,
      .samples = nbits_samples},
     {.name = "GatherBlockQuantized",
      .domain = kMicrosoft,
@@ -414,6 +372,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<GatherBlockAttrs>(),
      .infer = infer_gather_block,
      .reference = gather_block,
+     .grad = gather_block_grad,
      .samples = gather_samples},
 };
 

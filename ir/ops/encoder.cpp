@@ -9,6 +9,7 @@
 #include "ir/convert.h"
 #include "ir/dispatch.h"
 #include "ir/ops/infer.h"
+#include "ir/ops/linear_model_gradient.h"
 #include "ir/ops/made_once.h"
 #include "ir/ops/scores.h"
 #include "ir/ops/tables.h"
@@ -316,6 +317,7 @@ const OpDef kOps[] = {
      .types = {{"T", kFeatures | DType::kString}},
      .infer = infer_array_feature_extractor,
      .reference = array_feature_extractor,
+     .grad = array_feature_extractor_grad,
      .samples = extractor_samples},
     {.name = "CategoryMapper",
      .domain = "ai.onnx.ml",
@@ -332,6 +334,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<FeatureVectorizerAttrs>(),
      .infer = infer_feature_vectorizer,
      .reference = feature_vectorizer,
+     .grad = feature_vectorizer_grad,
      .samples = vectorizer_samples},
     {.name = "LabelEncoder",
      .domain = "ai.onnx.ml",

@@ -8,6 +8,7 @@
 
 #include "ir/dispatch.h"
 #include "ir/ops/infer.h"
+#include "ir/ops/linear_model_gradient.h"
 #include "ir/ops/scores.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
@@ -133,13 +134,6 @@ void require_per_feature(InferContext& c, std::string_view name, size_t length) 
             name, ": expected 1 element or ", features, " (one for each feature), got ", length);
 }
 
-struct ScalerAttrs {
-  Floats offset, scale;
-  static auto fields() {
-    return std::tuple{field("offset", &ScalerAttrs::offset), field("scale", &ScalerAttrs::scale)};
-  }
-};
-
 void infer_scaler(InferContext& c) {
   const auto& attrs = c.attrs<ScalerAttrs>();
   if (!attrs.offset.empty()) require_per_feature(c, "offset", attrs.offset.size());
@@ -161,11 +155,6 @@ void scaler(const KernelCall& call) {
                               feature_value(attrs.scale, i, 1));
   }
 }
-
-struct NormalizerAttrs {
-  std::string norm = "MAX";
-  static auto fields() { return std::tuple{field("norm", &NormalizerAttrs::norm)}; }
-};
 
 void infer_normalizer(InferContext& c) {
   const std::string& norm = c.attrs<NormalizerAttrs>().norm;
@@ -200,20 +189,6 @@ void normalizer(const KernelCall& call) {
       *y++ = static_cast<float>(norm == 0 ? value : value / norm);
   }
 }
-
-struct ImputerAttrs {
-  Floats imputed_value_floats;
-  Ints imputed_value_int64s;
-  float replaced_value_float = 0;
-  int64_t replaced_value_int64 = 0;
-  static auto fields() {
-    using A = ImputerAttrs;
-    return std::tuple{field("imputed_value_floats", &A::imputed_value_floats),
-                      field("imputed_value_int64s", &A::imputed_value_int64s),
-                      field("replaced_value_float", &A::replaced_value_float),
-                      field("replaced_value_int64", &A::replaced_value_int64)};
-  }
-};
 
 void infer_imputer(InferContext& c) {
   const auto& attrs = c.attrs<ImputerAttrs>();
@@ -282,6 +257,11 @@ std::vector<Sample> linear_classifier_samples() {
           {.inputs = {{.shape = {5, 2}}},
            .attrs = {{"coefficients", rows}, {"classlabels_ints", Ints{3, 5, 7}}},
            .outputs = 2},
+          {.inputs = {{.shape = {5, 2}}},
+           .attrs = {{"coefficients", rows},
+                     {"classlabels_ints", Ints{3, 5, 7}},
+                     {"post_transform", std::string("SOFTMAX_ZERO")}},
+           .outputs = 2},
           {.inputs = {{.shape = {6}}},
            .attrs = {{"coefficients", rows},
                      {"intercepts", Floats{0.3f}},
@@ -296,7 +276,12 @@ std::vector<Sample> linear_regressor_samples() {
                      {"intercepts", Floats{0.1f, -0.2f}},
                      {"targets", int64_t{2}},
                      {"post_transform", std::string("LOGISTIC")}}},
-          {.inputs = {{.shape = {6}}}, .attrs = {{"coefficients", rows}}}};
+          {.inputs = {{.shape = {6}}}, .attrs = {{"coefficients", rows}}},
+          {.inputs = {{.shape = {4, 3}, .low = 0.05, .high = 0.1}},
+           .attrs = {{"coefficients", rows},
+                     {"intercepts", Floats{0.4f, 0.5f}},
+                     {"targets", int64_t{2}},
+                     {"post_transform", std::string("PROBIT")}}}};
 }
 
 std::vector<Sample> scaler_samples() {
@@ -341,6 +326,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<ImputerAttrs>(),
      .infer = infer_imputer,
      .reference = imputer,
+     .grad = imputer_grad,
      .samples = imputer_samples},
     {.name = "LinearClassifier",
      .domain = "ai.onnx.ml",
@@ -349,6 +335,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<LinearClassifierAttrs>(),
      .infer = infer_linear_classifier,
      .reference = linear_classifier,
+     .grad = linear_classifier_grad,
      .samples = linear_classifier_samples},
     {.name = "LinearRegressor",
      .domain = "ai.onnx.ml",
@@ -357,6 +344,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<LinearRegressorAttrs>(),
      .infer = infer_linear_regressor,
      .reference = linear_regressor,
+     .grad = linear_regressor_grad,
      .samples = linear_regressor_samples},
     {.name = "Normalizer",
      .domain = "ai.onnx.ml",
@@ -365,6 +353,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<NormalizerAttrs>(),
      .infer = infer_normalizer,
      .reference = normalizer,
+     .grad = normalizer_grad,
      .samples = normalizer_samples},
     {.name = "Scaler",
      .domain = "ai.onnx.ml",
@@ -373,6 +362,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<ScalerAttrs>(),
      .infer = infer_scaler,
      .reference = scaler,
+     .grad = scaler_grad,
      .samples = scaler_samples},
 };
 

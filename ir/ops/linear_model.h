@@ -49,4 +49,31 @@ struct LinearRegressorAttrs {
 void finish_linear_regressor(const LinearRegressorAttrs& attrs, std::span<float> scores,
                              float* out);
 
+// y = (x - offset) * scale; a list has one element, or one for each feature (the last dim).
+struct ScalerAttrs {
+  std::vector<float> offset, scale;
+  static auto fields() {
+    return std::tuple{field("offset", &ScalerAttrs::offset), field("scale", &ScalerAttrs::scale)};
+  }
+};
+
+struct NormalizerAttrs {
+  std::string norm = "MAX";
+  static auto fields() { return std::tuple{field("norm", &NormalizerAttrs::norm)}; }
+};
+
+struct ImputerAttrs {
+  std::vector<float> imputed_value_floats;
+  std::vector<int64_t> imputed_value_int64s;
+  float replaced_value_float = 0;
+  int64_t replaced_value_int64 = 0;
+  static auto fields() {
+    using A = ImputerAttrs;
+    return std::tuple{field("imputed_value_floats", &A::imputed_value_floats),
+                      field("imputed_value_int64s", &A::imputed_value_int64s),
+                      field("replaced_value_float", &A::replaced_value_float),
+                      field("replaced_value_int64", &A::replaced_value_int64)};
+  }
+};
+
 }  // namespace sardonyx::ops

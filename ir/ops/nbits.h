@@ -1,10 +1,12 @@
-// Attributes of com.microsoft's MatMulNBits: weights [N, K] in 2, 4 or 8 bits, in blocks along K.
+// Attributes and inputs of com.microsoft's MatMulNBits, of weights [N, K] in 2, 4 or 8 bits, in
+// blocks along K, and of GatherBlockQuantized.
 #pragma once
 
 #include <cstdint>
 #include <tuple>
 
 #include "ir/attributes.h"
+#include "ir/dtype.h"
 
 namespace sardonyx::ops {
 
@@ -35,6 +37,12 @@ struct GatherBlockAttrs {
   }
 };
 
+// Values in one element of a stored tensor: several only where uint8 holds fewer bits.
+inline int64_t values_per_element(DType dtype, const GatherBlockAttrs& attrs) {
+  return dtype == DType::kUInt8 ? 8 / attrs.bits : 1;
+}
+
+enum GatherInput { kData, kIndices, kGatherScales, kGatherZeroPoints };
 enum NBitsInput { kA, kB, kScales, kZeroPoints, kGroups, kBias };
 
 }  // namespace sardonyx::ops

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "ir/gradient_through.h"
+#include "ir/ops/crop.h"
 #include "ir/ops/gradient.h"
 #include "ir/ops/pool.h"
 #include "ir/ops/shape_values.h"
@@ -192,6 +193,47 @@ Vals max_roi_pool_in_steps(Emitter& e, const BodyCall& c) {
   return {where(has_elements, best, 0)};
 }
 
+// ---- CropAndResize. Each row and column of a crop lies between two of the image's, or outside.
+
+struct CropAxis {
+  Term weights;  // [regions, crop, size]
+  Term inside;   // bool [regions, crop]
+};
+
+// begin, end: [regions], in parts of the image; crop, size: lists of one.
+CropAxis crop_axis(const Term& begin, const Term& end, const Val& crop, const Val& size,
+                   bool is_nearest) {
+  const Term last = size_as(size, begin) - 1, count = size_as(crop, begin);
+  const Term first = unsqueezed(begin, {1}), length = unsqueezed(end, {1}) - first;
+  const Term is_single = equal(count, 1), index = numbers_to(crop, begin);
+  const Term share = where(is_single, 0.5, index / where(is_single, 1, count - 1));
+  const Term at = (first + length * share) * last;
+  const Term inside = at >= 0 && at <= last;
+  const Term place = numbers_to(size, begin);
+  if (is_nearest) {
+    const Term nearest = unsqueezed(apply("Floor", at + 0.5), {2});
+    return {where(equal(place, nearest), nearest.number(1), nearest.number(0)), inside};
+  }
+  const Term distance = apply("Abs", place - unsqueezed(at, {2}));
+  return {where(distance < 1, 1 - distance, 0), inside};
+}
+
+Vals crop_and_resize_in_steps(Emitter& e, const BodyCall& c) {
+  const auto& attrs = c.attrs<CropAttrs>();
+  const Term x{&e, c.inputs[0]}, boxes{&e, c.inputs[1]};
+  const AttrMap to_int64{{"to", static_cast<int64_t>(DType::kInt64)}};
+  const Val sizes = call_folded(e, "Cast", {c.inputs[3]}, to_int64);
+  const auto axis = [&](int64_t k) {
+    return crop_axis(column(boxes, k), column(boxes, k + 2), part_of(e, sizes, k, k + 1),
+                     dims_of(e, x, 2 + k, 3 + k), attrs.mode == "nearest");
+  };
+  const CropAxis rows = axis(0), columns = axis(1);
+  const Term images{&e, e.call("Gather", {x, c.inputs[2]})};
+  const Term inside = unsqueezed(rows.inside, {1, 3}) && unsqueezed(columns.inside, {1, 2});
+  const Term crops = selected(rows.weights, images, columns.weights);
+  return {where(inside, crops, double{attrs.extrapolation_value})};
+}
+
 }  // namespace
 
 Vals roi_align_grad(Emitter& e, const GradCall& call) {
@@ -200,6 +242,10 @@ Vals roi_align_grad(Emitter& e, const GradCall& call) {
 
 Vals max_roi_pool_grad(Emitter& e, const GradCall& call) {
   return gradient_through(e, call, max_roi_pool_in_steps);
+}
+
+Vals crop_and_resize_grad(Emitter& e, const GradCall& call) {
+  return gradient_through(e, call, crop_and_resize_in_steps);
 }
 
 }  // namespace sardonyx::ops

@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "ir/convert.h"
+#include "ir/gradient_through.h"
+#include "ir/ops/gradient.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
@@ -159,6 +161,83 @@ void momentum(const KernelCall& call) {
   });
 }
 
+// ---- The same in ops, as they are differentiated: a step may be a part of what is learnt.
+
+// One tensor of each kind, and the rate that its update takes.
+struct Step {
+  Term rate;
+  std::vector<Term> old;
+  // What the update starts from: x * norm + g.
+  Term gradient(double norm) const { return old[0] * norm + old[1]; }
+};
+
+// R or T as a double scalar.
+Term scalar_in_double(Emitter& e, const Val& given) {
+  return cast(apply("Reshape", Term{&e, given}, int64s(e, {})), DType::kDouble);
+}
+
+// Writes step(Step) -> the new values, by kind, for all tensors.
+template <typename Update>
+Vals update_in_ops(Emitter& e, const BodyCall& c, size_t kinds, const Term& rate,
+                   const Update& update) {
+  const size_t tensors = (c.inputs.size() - 2) / kinds;
+  Vals out(c.output_count);
+  for (size_t i = 0; i < tensors; ++i) {
+    Step step{cast(rate, e.type(c.inputs[2 + i]).dtype), {}};
+    for (size_t kind = 0; kind < kinds; ++kind)
+      step.old.push_back({&e, c.inputs[2 + kind * tensors + i]});
+    const std::vector<Term> next = update(step);
+    for (size_t kind = 0; kind < next.size(); ++kind)
+      out[kind * tensors + i] = next[kind];
+  }
+  return out;
+}
+
+Vals adagrad_in_ops(Emitter& e, const BodyCall& c) {
+  const auto& a = c.attrs<AdagradAttrs>();
+  const Term t = scalar_in_double(e, c.inputs[1]);
+  const Term rate = scalar_in_double(e, c.inputs[0]) / (1 + t * double{a.decay_factor});
+  return update_in_ops(e, c, 3, rate, [&](const Step& s) -> std::vector<Term> {
+    const Term gradient = s.gradient(a.norm_coefficient), sum = s.old[2] + square(gradient);
+    return {s.old[0] - s.rate * gradient / (apply("Sqrt", sum) + double{a.epsilon}), sum};
+  });
+}
+
+Vals adam_in_ops(Emitter& e, const BodyCall& c) {
+  const auto& a = c.attrs<AdamAttrs>();
+  const double alpha = a.alpha, beta = a.beta;
+  const Term t = scalar_in_double(e, c.inputs[1]);
+  const Term correction =
+      apply("Sqrt", 1 - apply("Pow", t.number(beta), t)) / (1 - apply("Pow", t.number(alpha), t));
+  const Term rate = scalar_in_double(e, c.inputs[0]) * where(t > 0, correction, 1);
+  return update_in_ops(e, c, 4, rate, [&](const Step& s) -> std::vector<Term> {
+    const Term gradient = s.gradient(a.norm_coefficient);
+    const Term mean = s.old[2] * alpha + gradient * (1 - alpha);
+    const Term power = s.old[3] * beta + square(gradient) * (1 - beta);
+    const Term x = s.old[0] - s.rate * mean / (apply("Sqrt", power) + double{a.epsilon});
+    return {x * (1 - double{a.norm_coefficient_post}), mean, power};
+  });
+}
+
+Vals momentum_in_ops(Emitter& e, const BodyCall& c) {
+  const auto& a = c.attrs<MomentumAttrs>();
+  const double alpha = a.alpha;
+  const Term is_later = scalar_in_double(e, c.inputs[1]) > 0;
+  const Term rate = scalar_in_double(e, c.inputs[0]);
+  return update_in_ops(e, c, 3, rate, [&](const Step& s) -> std::vector<Term> {
+    const Term gradient = s.gradient(a.norm_coefficient);
+    const Term share = where(is_later, s.rate.number(a.beta), 1);
+    const Term velocity = s.old[2] * alpha + gradient * share;
+    const Term step = a.mode == "nesterov" ? gradient + velocity * alpha : velocity;
+    return {s.old[0] - s.rate * step, velocity};
+  });
+}
+
+template <Vals (*body)(Emitter&, const BodyCall&)>
+Vals gradient_of(Emitter& e, const GradCall& call) {
+  return gradient_through(e, call, body);
+}
+
 void infer_momentum(InferContext& c) {
   const std::string& mode = c.attrs<MomentumAttrs>().mode;
   c.require(mode == "standard" || mode == "nesterov", "mode: expected standard or nesterov, got ",
@@ -200,7 +279,8 @@ std::vector<Sample> momentum_samples() {
 }
 
 OpDef optimizer(std::string_view name, const AttrSchema* attrs, void (*infer)(InferContext&),
-                void (*reference)(const KernelCall&), std::vector<Sample> (*samples)()) {
+                void (*reference)(const KernelCall&), Vals (*grad)(Emitter&, const GradCall&),
+                std::vector<Sample> (*samples)()) {
   constexpr DTypeSet kReals{DType::kFloat, DType::kDouble};
   return {.name = name,
           .domain = "ai.onnx.preview.training",
@@ -210,6 +290,7 @@ OpDef optimizer(std::string_view name, const AttrSchema* attrs, void (*infer)(In
           .attrs = attrs,
           .infer = infer,
           .reference = reference,
+          .grad = grad,
           .samples = samples};
 }
 
@@ -222,7 +303,7 @@ std::span<const OpDef> training_ops() {
           [](InferContext& c) {
             infer_update(c, 3, {0, 2});
           },
-          adagrad,
+          adagrad, gradient_of<adagrad_in_ops>,
           [] {
             return update_samples(3, 2, {{"norm_coefficient", 0.001f}, {"decay_factor", 0.1f}});
           }),
@@ -231,13 +312,13 @@ std::span<const OpDef> training_ops() {
           [](InferContext& c) {
             infer_update(c, 4, {0, 2, 3});
           },
-          adam,
+          adam, gradient_of<adam_in_ops>,
           [] {
             return update_samples(4, 3,
                                   {{"norm_coefficient", 0.001f}, {"norm_coefficient_post", 0.01f}});
           }),
       optimizer("Momentum", attr_schema<MomentumAttrs>(), infer_momentum, momentum,
-                momentum_samples),
+                gradient_of<momentum_in_ops>, momentum_samples),
   };
   return rows;
 }
