@@ -3,6 +3,7 @@
 // (unsigned ones and bool). One rounding on the way out; integers wrap to the width of their type.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "ir/dtype.h"
@@ -37,6 +38,13 @@ void convert_numbers(DType from, const void* source, DType to, void* target, int
 // or the lowest int64, cut to the width.
 template <typename To>
 To integer_from(double value);
+
+// std::clamp for numbers that become integers: NaN goes to `low`, where ONNX Runtime and the vector
+// instructions of x86 take it.
+template <typename T>
+T clamped_number(T value, T low, T high) {
+  return std::min(std::max(low, value), high);
+}
 
 // The float next to `value`, inexact results having an odd last bit, so that rounding it again to a
 // narrower type rounds `value` once.

@@ -1,5 +1,6 @@
 #include "ir/emitter.h"
 
+#include "ir/convert.h"
 #include "ir/op.h"
 
 namespace sardonyx {
@@ -19,36 +20,12 @@ Val Emitter::scalar_like(const Val& like, double value) {
 }
 
 Val Emitter::scalar(DType dtype, double value) {
-  switch (dtype) {
-    case DType::kFloat:
-      return constant(Tensor::scalar(static_cast<float>(value)));
-    case DType::kDouble:
-      return constant(Tensor::scalar(value));
-    case DType::kFloat16:
-      return constant(Tensor::scalar(Float16::from_bits(double_to_half(value))));
-    case DType::kBFloat16:
-      return constant(Tensor::scalar(BFloat16(static_cast<float>(value))));
-    case DType::kInt8:
-      return constant(Tensor::scalar(static_cast<int8_t>(value)));
-    case DType::kInt16:
-      return constant(Tensor::scalar(static_cast<int16_t>(value)));
-    case DType::kInt32:
-      return constant(Tensor::scalar(static_cast<int32_t>(value)));
-    case DType::kInt64:
-      return constant(Tensor::scalar(static_cast<int64_t>(value)));
-    case DType::kUInt8:
-      return constant(Tensor::scalar(static_cast<uint8_t>(value)));
-    case DType::kUInt16:
-      return constant(Tensor::scalar(static_cast<uint16_t>(value)));
-    case DType::kUInt32:
-      return constant(Tensor::scalar(static_cast<uint32_t>(value)));
-    case DType::kUInt64:
-      return constant(Tensor::scalar(static_cast<uint64_t>(value)));
-    case DType::kBool:
-      return constant(Tensor::scalar(value != 0));
-    default:
-      fail(ErrorCode::kUnsupported, "no scalar constants of type ", dtype, " are made here");
-  }
+  const bool is_number = is_floating(dtype) || is_integer(dtype) || dtype == DType::kBool;
+  if (!is_number || is_packed(dtype))
+    fail(ErrorCode::kUnsupported, "no scalar constants of type ", dtype, " are made here");
+  Tensor made = Tensor::allocate(dtype, {});
+  convert_numbers(DType::kDouble, &value, dtype, made.raw(), 1);
+  return constant(std::move(made));
 }
 
 Val Emitter::int64s(const std::vector<int64_t>& values) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/convert.h"
 #include "ir/ops/contrib_body.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/recurrent.h"
@@ -85,7 +86,7 @@ void round_to_bytes(std::span<double> values) {
     high = std::max(high, static_cast<float>(value));
   }
   const float scale = high == low ? 1.f : (high - low) / 255;
-  const float zero = std::nearbyint(std::clamp(-low / scale, 0.f, 255.f));
+  const float zero = std::nearbyint(clamped_number(-low / scale, 0.f, 255.f));
   for (double& value : values) {
     const float code = std::nearbyint(static_cast<float>(value) / scale) + zero;
     value = static_cast<double>(std::clamp(code, 0.f, 255.f) - zero) * scale;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <span>
 
+#include "ir/convert.h"
 #include "ir/dispatch.h"
 #include "ir/ops/accumulate.h"
 #include "ir/ops/image.h"
@@ -98,7 +99,7 @@ struct SampleAxis {
     if (is_inside) return static_cast<int64_t>(at);
     if (padding == Padding::kZeros) return -1;
     const C moved = padding == Padding::kBorder ? at : reflected(at, low(), high());
-    return static_cast<int64_t>(std::clamp(std::round(moved), C(0), static_cast<C>(size - 1)));
+    return static_cast<int64_t>(clamped_number(std::round(moved), C(0), static_cast<C>(size - 1)));
   }
 };
 

@@ -251,7 +251,7 @@ void dynamic_quantize(const KernelCall& call) {
     high = std::max(high, value);
   }
   const float scale = low == high ? 1.0f : (high - low) / 255.0f;
-  const float zero_point = std::nearbyint(std::clamp(0.0f - low / scale, 0.0f, 255.0f));
+  const float zero_point = std::nearbyint(clamped_number(0.0f - low / scale, 0.0f, 255.0f));
   const auto quantized = [=](float value) {
     const float shifted = std::nearbyint(value / scale) + zero_point;
     return static_cast<uint8_t>(shifted >= 0 ? std::min(shifted, 255.0f) : 0.0f);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "ir/convert.h"
 #include "ir/error.h"
 #include "ir/strides.h"
 
@@ -73,7 +74,7 @@ void blend(const ResizeAttrs& attrs, const ResizeAxis& axis, float coordinate,
     if (is_inside) sum_inside += weight;
     if (attrs.exclude_outside && !is_inside) continue;
     const double last = static_cast<double>(axis.in - 1);
-    parts.push_back({static_cast<int64_t>(std::clamp(element, 0.0, last)), weight});
+    parts.push_back({static_cast<int64_t>(clamped_number(element, 0.0, last)), weight});
   }
   if (attrs.exclude_outside &&
       sum_inside == 0) {  // all weight lies outside: the nearest end counts
@@ -119,7 +120,7 @@ std::vector<int64_t> nearest_elements(const ResizeAttrs& attrs, const ResizeAxis
     }
     const double nearest = nearest_integer(attrs, coordinate);
     elements.push_back(
-        static_cast<int64_t>(std::clamp(nearest, 0.0, static_cast<double>(axis.in - 1))));
+        static_cast<int64_t>(clamped_number(nearest, 0.0, static_cast<double>(axis.in - 1))));
   }
   return elements;
 }

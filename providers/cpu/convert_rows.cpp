@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ir/convert.h"
 #include "ir/small_float.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -64,8 +65,7 @@ HWY_INLINE void quantize(const float* in, float scale, int32_t zero, T* out, siz
   }
   using Limits = std::numeric_limits<T>;
   for (; i < count; ++i) {
-    const float quotient = in[i] / scale;
-    const float x = quotient > -kFar ? std::min(quotient, kFar) : -kFar;  // NaN becomes the least
+    const float x = clamped_number(in[i] / scale, -kFar, kFar);
     const auto sum = static_cast<int32_t>(std::nearbyint(x)) + zero;
     out[i] = static_cast<T>(std::clamp<int32_t>(sum, Limits::min(), Limits::max()));
   }

@@ -9,6 +9,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "ir/convert.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace sardonyx::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -197,7 +199,7 @@ HWY_INLINE void round_row(const RowFinish& finish, const int32_t* sums, size_t c
   }
   using Limits = std::numeric_limits<T>;
   for (; i < count; ++i) {
-    const float real = std::clamp(scaled_sum(finish, sums, i), -kFar, kFar);
+    const float real = clamped_number(scaled_sum(finish, sums, i), -kFar, kFar);
     const auto moved = static_cast<int32_t>(std::nearbyint(real)) + finish.zero;
     out[i] = static_cast<T>(std::clamp<int32_t>(moved, Limits::min(), Limits::max()));
   }

@@ -26,7 +26,7 @@ constexpr float kNearTie = 0.4999f;
 template <typename T>
 HWY_INLINE T quantized(float value, const ByteScale& to) {
   using Limits = std::numeric_limits<T>;
-  const float quotient = std::clamp(value / to.scale, -kFar, kFar);
+  const float quotient = clamped_number(value / to.scale, -kFar, kFar);
   const auto sum = static_cast<int32_t>(std::nearbyint(quotient)) + to.zero;
   return static_cast<T>(std::clamp<int32_t>(sum, Limits::min(), Limits::max()));
 }

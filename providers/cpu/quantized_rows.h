@@ -2,10 +2,11 @@
 // CPU that runs it.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+
+#include "ir/convert.h"
 
 namespace sardonyx::cpu {
 
@@ -17,7 +18,7 @@ struct ByteScale {
 // DynamicQuantizeLinear's, for numbers in [low, high], which holds 0; codes are uint8.
 inline ByteScale byte_scale_of(float low, float high) {
   const float scale = low == high ? 1.0f : (high - low) / 255.0f;
-  const float zero = std::nearbyint(std::clamp(0.0f - low / scale, 0.0f, 255.0f));
+  const float zero = std::nearbyint(clamped_number(0.0f - low / scale, 0.0f, 255.0f));
   return {scale, static_cast<int32_t>(zero)};
 }
 struct ByteScales {
