@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ir/ops/call_for_test.h"
 #include "ir/ops/contrib_body.h"
 #include "ir/ops/generation.h"
+#include "ir/ops/refusal_for_test.h"
 #include "ir/run_control.h"
 
 namespace sardonyx::ops {
@@ -443,6 +443,102 @@ TEST(Generation, RefusesWhatDoesNotFit) {
   AttrMap alone = attrs;
   alone["model_type"] = int64_t{1};
   EXPECT_NE(error({prompt, one(5)}, alone).find("encoder"), std::string::npos);
+}
+
+// A decoder whose logits and present are what `make` makes of ids and past.
+template <typename Make>
+GraphPtr odd_decoder(const Make& make, Dims past = {2, named("rows"), 1, named("past"), 1}) {
+  Builder b;
+  const Dim rows = named("rows"), length = named("length");
+  const Val ids = b.input("input_ids", DType::kInt32, {rows, length});
+  b.input("position_ids", DType::kInt32, {rows, length});
+  b.input("attention_mask", DType::kInt32, {rows, named("all")});
+  const Val state = b.input("past_0", DType::kFloat, std::move(past));
+  const auto [logits, present] = make(b, ids, state);
+  b.output("logits", logits);
+  b.output("present_0", present);
+  return b.graph();
+}
+
+TEST(Generation, RefusesSettings) {
+  const AttrMap attrs = attributes(decoder());
+  const auto with = [&](const char* name, AttrValue value) {
+    AttrMap changed = attrs;
+    changed[name] = std::move(value);
+    return changed;
+  };
+  const char *beam = "com.microsoft::BeamSearch", *greedy = "com.microsoft::GreedySearch";
+  const Datum prompt = words_of({1, 2}, {1, 2}), five = one(5), n;
+  const Datum two = words_of({1, 2}, {2});
+  const GraphPtr short_decoder = [] {
+    Builder b;
+    b.output("logits", b.row_of_table(b.input("input_ids", DType::kInt32, {1, named("length")})));
+    return b.graph();
+  }();
+  const GraphPtr flat = odd_decoder([](Builder& b, const Val& ids, const Val& past) {
+    return std::pair(reshape(b.e, b.row_of_table(ids), {-1, kWords}), past);
+  });
+  const GraphPtr lost = odd_decoder([](Builder& b, const Val& ids, const Val& past) {
+    return std::pair(b.row_of_table(ids), reshape(b.e, past, {2, -1}));
+  });
+  const GraphPtr unsized =
+      odd_decoder([](Builder& b, const Val& ids,
+                     const Val& past) { return std::pair(b.row_of_table(ids), past); },
+                  {2, named("rows"), named("heads"), named("past"), 1});
+  const GraphPtr of_sequences = [] {
+    auto graph = std::make_shared<Graph>();
+    const Type type = Type::sequence(Type::tensor(DType::kInt32));
+    graph->add_output(graph->add_input("input_ids", type));
+    return graph;
+  }();
+  expect_refused(std::vector<Refused>{
+      {beam,
+       {prompt, five, n, one(0), one(1)},
+       attrs,
+       "num_beams: expected 1 to 4096, got 0",
+       kBadArgument},
+      {beam,
+       {prompt, five, n, one(4097), one(1)},
+       attrs,
+       "expected 1 to 4096, got 4097",
+       kBadArgument},
+      {beam,
+       {prompt, five, n, one(2), one(3)},
+       attrs,
+       "num_return_sequences: expected 1 to num_beams (2), got 3",
+       kBadArgument},
+      {beam, {prompt, five, n, one(2), one(0)}, attrs, "(2), got 0", kBadArgument},
+      {beam,
+       {prompt, five, n, one(2), one(1), n, n, n, n, n, n, one(1)},
+       attrs,
+       "logits_processor: only 0 is supported",
+       kNotSupported},
+      {greedy, {prompt, five}, with("eos_token_id", int64_t{-1}), "expected words, got -1 and 0"},
+      {greedy, {prompt, five}, with("pad_token_id", int64_t{1} << 40), "expected words, got 4 and"},
+      {greedy,
+       {prompt, five},
+       with("decoder_start_token_id", int64_t{1} << 40),
+       "decoder_start_token_id: expected a word"},
+      {greedy, {two, five}, attrs, "expected rank 2, got 1"},
+      {greedy, {prompt, two}, attrs, "input max_length (int32[2]): expected a scalar"},
+      {greedy,
+       {prompt, five, n, Tensor::vector<float>({1, 2})},
+       attrs,
+       "repetition_penalty: expected one element",
+       kBadArgument},
+      {greedy, {words_of({}, {1, 0}), five}, attrs, "expected [batch, length] with", kBadArgument},
+      {greedy, {prompt, five}, with("decoder", short_decoder), "expected the inputs input_ids"},
+      {greedy, {prompt, five}, with("decoder", flat), "the decoder's logits: expected [1, length"},
+      {greedy, {prompt, five}, with("decoder", lost), "expected [2, 1, heads, length, size], got"},
+      {greedy,
+       {prompt, five},
+       with("decoder", unsized),
+       "expected rank 5 and a known size of dim 2"},
+      {greedy,
+       {prompt, five},
+       with("decoder", of_sequences),
+       "decoder: input input_ids: expected a"},
+  });
 }
 
 }  // namespace

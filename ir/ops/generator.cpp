@@ -5,6 +5,7 @@
 
 #include "ir/convert.h"
 #include "ir/dispatch.h"
+#include "ir/ops/carry.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/samples.h"
 #include "ir/ops/tables.h"
@@ -131,8 +132,9 @@ void infer_constant_of_shape(InferContext& c) {
       if (dim.is_known() && dim.value() < 0)
         c.fail_input(0, "negative dimension in ", to_text(*shape));
     }
-  } else if (c.shape(0) && (*c.shape(0))[0].is_known()) {
-    shape = unknown_dims(c, static_cast<size_t>((*c.shape(0))[0].value()));
+  } else if (const auto rank = c.shape(0) ? (*c.shape(0))[0].try_value() : std::nullopt) {
+    c.require(*rank <= kMostCarriedElements, "a shape of ", *rank, " dims is not sensible");
+    shape = unknown_dims(c, static_cast<size_t>(*rank));
   }
   c.set(0, dtype, shape);
   const bool is_short = shape && shape->size() <= 1 && element_count(*shape).is_known() &&

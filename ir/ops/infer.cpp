@@ -82,7 +82,11 @@ DType require_dtype(const InferContext& c, DType dtype, std::string_view constra
                     std::string_view attribute) {
   for (const TypeConstraint& types : c.op().types) {
     if (types.name != constraint) continue;
-    if (dtype == DType::kUndefined || !types.types.tensors.has(dtype)) {
+    if (dtype == DType::kUndefined) {
+      c.fail(attribute, ": expected one of ", types.types.text(), ", got a number that no element ",
+             "type has; TensorProto.DataType counts from 1 to ", kDTypeCount - 1);
+    }
+    if (!types.types.tensors.has(dtype)) {
       c.fail(attribute, ": expected one of ", types.types.text(), ", got ", dtype);
     }
     return dtype;
