@@ -12,6 +12,7 @@
 #include "ir/ops/pool.h"
 #include "providers/cpu/entries.h"
 #include "providers/cpu/grid.h"
+#include "providers/cpu/pool_rows.h"
 #include "providers/cpu/tasks.h"
 
 namespace sardonyx::cpu {
@@ -69,6 +70,18 @@ struct Geometry {
   int64_t in_size() const { return axes[0].in * axes[1].in * axes[2].in * lanes; }
   int64_t out_size() const { return axes[0].out() * axes[1].out() * axes[2].out() * lanes; }
   int64_t row_size() const { return axes[2].out() * lanes; }  // of outputs
+  // Windows of 2 x 2 elements side by side, all of them inside.
+  bool are_pairs() const {
+    const auto is_single = [](const Axis& axis) {
+      return axis.kernel == 1 && axis.stride == 1 && axis.start == 0 && axis.out() == axis.in;
+    };
+    const auto is_pair = [](const Axis& axis) {
+      return axis.kernel == 2 && axis.stride == 2 && axis.dilation == 1 && axis.start == 0 &&
+             2 * axis.out() <= axis.in;
+    };
+    return is_single(axes[0]) && is_pair(axes[1]) && is_pair(axes[2]) &&
+           (lanes == 1 || lanes % 16 == 0);
+  }
 };
 
 // One row of outputs of an image.
@@ -139,6 +152,12 @@ class MaxPoolGrad : public Kernel {
     const auto* d_y = static_cast<const float*>(args.inputs[0]);
     const auto* x = static_cast<const float*>(args.inputs[1]);
     auto* d_x = static_cast<float*>(args.outputs[0]);
+    if (g_.are_pairs()) {
+      return for_each_image(g_, threads_, [&](int64_t image, const StopSign& sign) {
+        pairs(d_y + image * g_.out_size(), x + image * g_.in_size(), d_x + image * g_.in_size(),
+              sign);
+      });
+    }
     for_each_image(g_, threads_, [&](int64_t image, const StopSign& sign) {
       auto* best = reinterpret_cast<float*>(args.scratch) + omp_get_thread_num() * g_.row_size();
       auto* from = reinterpret_cast<int32_t*>(args.scratch) +
@@ -151,6 +170,22 @@ class MaxPoolGrad : public Kernel {
   }
 
  private:
+  // Each element belongs to one window at most: nothing is added up.
+  void pairs(const float* d_y, const float* x, float* d_x, const StopSign& sign) const {
+    const int64_t line = g_.axes[2].in * g_.lanes, covered = 2 * g_.row_size();
+    const int64_t rows = g_.axes[1].in, outputs = g_.axes[1].out();
+    for (int64_t plane = 0; plane < g_.axes[0].in; ++plane) {
+      for (int64_t h = 0; h < outputs && !sign.ask(); ++h, d_y += g_.row_size()) {
+        const int64_t top = (plane * rows + 2 * h) * line, bottom = top + line;
+        max_pool_gradient_pairs(x + top, x + bottom, d_y, static_cast<size_t>(g_.axes[2].out()),
+                                static_cast<size_t>(g_.lanes), d_x + top, d_x + bottom);
+        std::fill(d_x + top + covered, d_x + bottom, 0.f);
+        std::fill(d_x + bottom + covered, d_x + bottom + line, 0.f);
+      }
+      std::fill_n(d_x + (plane * rows + 2 * outputs) * line, (rows - 2 * outputs) * line, 0.f);
+    }
+  }
+
   // The first of equal elements is the one that was taken; NaN loses to every number.
   template <typename Lanes>
   void one(const float* d_y, const float* x, float* d_x, float* best, int32_t* from,
