@@ -169,6 +169,7 @@ void Graph::add_captured(Node& owner, Value* value, const std::vector<Value*>& i
 
 void Graph::move_before(Node& node, Node& before) {
   nodes_.splice(before.place, nodes_, node.place);
+  node.order = before.order;
 }
 
 void Graph::renumber() {

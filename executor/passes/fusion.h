@@ -24,6 +24,7 @@ bool fuse_matmul_scale(Graph& graph, Node& node);
 bool fuse_matmul_bias(Graph& graph, Node& node);
 bool fuse_matmul_residual(Graph& graph, Node& node);
 bool fuse_matmul_activation(Graph& graph, Node& node);
+bool fuse_product_step(Graph& graph, Node& node);
 
 // Quantised graphs.
 bool standard_quantize(Graph& graph, Node& node);

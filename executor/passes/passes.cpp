@@ -30,6 +30,7 @@ constexpr Pass kPasses[] = {
     {"fuse-matmul-bias", passes::fuse_matmul_bias},
     {"fuse-matmul-residual", passes::fuse_matmul_residual},
     {"fuse-matmul-activation", passes::fuse_matmul_activation},
+    {"fuse-product-step", passes::fuse_product_step},
 };
 
 constexpr Pass kQuantization[] = {

@@ -6,6 +6,7 @@
 
 #include "ir/differentiate.h"
 #include "ir/ops/infer.h"
+#include "ir/ops/infer_body.h"
 #include "ir/ops/optimizer.h"
 #include "ir/ops/tables.h"
 
@@ -164,6 +165,25 @@ Vals adagrad_body(Emitter& e, const BodyCall& c) {
   return {a.sub(a.x, a.mul(rate, a.div(gradient, divisor))), next_count(e, c.inputs[3]), sum};
 }
 
+// The step of X by the product of A and B, then what the step has beside its gradient.
+template <typename Step>
+Vals product_step_body(Emitter& e, const BodyCall& c, std::string_view step) {
+  const auto& attrs = c.attrs<ProductStepAttrs<Step>>();
+  Vals inputs{c.inputs[0],
+              e.call("Gemm", {c.inputs[1], c.inputs[2]},
+                     {{"transA", int64_t{attrs.transA}}, {"transB", int64_t{attrs.transB}}})};
+  inputs.insert(inputs.end(), c.inputs.begin() + 3, c.inputs.end());
+  return e.emit(op_named(step), inputs, Attrs(static_cast<const Step&>(attrs)), c.output_count);
+}
+
+Vals sgd_product_body(Emitter& e, const BodyCall& c) {
+  return product_step_body<SgdStepAttrs>(e, c, "sardonyx::SgdStep");
+}
+
+Vals adam_product_body(Emitter& e, const BodyCall& c) {
+  return product_step_body<AdamStepAttrs>(e, c, "sardonyx::AdamStep");
+}
+
 // Samples at the first and a later update. kinds: x tensor of X's shape, r rate, s count.
 std::vector<Sample> step_samples(std::string_view kinds, const std::vector<AttrMap>& attrs,
                                  size_t outputs) {
@@ -221,6 +241,33 @@ std::vector<Sample> adagrad_samples() {
   return step_samples("xxrsp", {{}, {{"rate_decay", std::vector<float>{0.1f}}}}, 3);
 }
 
+// `steps`: samples of a step of [3, 5] without its gradient.
+std::vector<Sample> with_product(const std::vector<Sample>& steps) {
+  std::vector<Sample> samples;
+  for (Sample sample : steps) {
+    const bool turned = samples.size() % 2 != 0;
+    sample.inputs.insert(sample.inputs.begin() + 1,
+                         {SampleInput{.shape = turned ? Shape{4, 3} : Shape{3, 4}},
+                          SampleInput{.shape = turned ? Shape{5, 4} : Shape{4, 5}}});
+    sample.attrs["transA"] = sample.attrs["transB"] = int64_t{turned};
+    samples.push_back(std::move(sample));
+  }
+  return samples;
+}
+std::vector<Sample> sgd_product_samples() {
+  const AttrMap decay{{"weight_decay", std::vector<float>{0.1f}}, {"maximize", int64_t{1}}};
+  const AttrMap nesterov{{"momentum", std::vector<float>{0.75f}}, {"nesterov", int64_t{1}}};
+  std::vector<Sample> samples = with_product(step_samples("xr", {{}, decay}, 1));
+  append(samples, with_product(step_samples("xrsx", {nesterov}, 3)));
+  return samples;
+}
+std::vector<Sample> adam_product_samples() {
+  const AttrMap decoupled{{"weight_decay", std::vector<float>{0.1f}}, {"decoupled", int64_t{1}}};
+  std::vector<Sample> samples = with_product(step_samples("xrsxp", {decoupled}, 4));
+  append(samples, with_product(step_samples("xrsxpp", {{}}, 5)));
+  return samples;
+}
+
 OpDef step_row(std::string_view name, std::string_view signature, const AttrSchema* attrs,
                void (*infer)(InferContext&), Vals (*body)(Emitter&, const BodyCall&),
                std::vector<Sample> (*samples)()) {
@@ -272,6 +319,16 @@ std::span<const OpDef> optimizer_ops() {
             infer_step(c, {0, 3, 4});
           },
           adagrad_body, adagrad_samples),
+      step_row("SgdProductStep",
+               "(X: T, A: T, B: T, rate: R, count?: int64, V?: T) -> "
+               "(X2: T, count2?: int64, V2?: T)",
+               attr_schema<ProductStepAttrs<SgdStepAttrs>>(), infer_by_body, sgd_product_body,
+               sgd_product_samples),
+      step_row("AdamProductStep",
+               "(X: T, A: T, B: T, rate: R, count: int64, M: T, V: T, W?: T) -> "
+               "(X2: T, count2: int64, M2: T, V2: T, W2?: T)",
+               attr_schema<ProductStepAttrs<AdamStepAttrs>>(), infer_by_body, adam_product_body,
+               adam_product_samples),
   };
   return rows;
 }

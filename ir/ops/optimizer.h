@@ -63,4 +63,15 @@ struct AdagradStepAttrs {
   }
 };
 
+// Of a step (SgdStepAttrs, AdamStepAttrs) whose gradient is the product of two matrices.
+template <typename Step>
+struct ProductStepAttrs : Step {
+  bool transA = false, transB = false;
+  static auto fields() {
+    using A = ProductStepAttrs;
+    return std::tuple_cat(Step::fields(),
+                          std::tuple{field("transA", &A::transA), field("transB", &A::transB)});
+  }
+};
+
 }  // namespace sardonyx::ops

@@ -26,6 +26,7 @@ std::span<const KernelEntry> pool_gradient_entries();
 std::span<const KernelEntry> normalization_gradient_entries();
 std::span<const KernelEntry> movement_entries();
 std::span<const KernelEntry> optimizer_entries();
+std::span<const KernelEntry> product_step_entries();
 std::span<const KernelEntry> logic_entries();
 std::span<const KernelEntry> resize_entries();
 std::span<const KernelEntry> softmax_entries();

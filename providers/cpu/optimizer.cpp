@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "providers/cpu/entries.h"
 #include "providers/cpu/grid.h"
+#include "providers/cpu/step_update.h"
 
 namespace sardonyx::cpu {
 namespace {
@@ -31,6 +33,9 @@ class StepKernel : public Kernel {
   double rate(const KernelArgs& args) const {
     return rate_is_double_ ? *static_cast<const double*>(args.inputs[kRate])
                            : static_cast<double>(*static_cast<const float*>(args.inputs[kRate]));
+  }
+  StepInputs step_inputs(bool has_last_state) const {
+    return {kRate, rate_is_double_, has_last_state};
   }
   static int64_t count_before(const KernelArgs& args) {
     return *static_cast<const int64_t*>(args.inputs[3]);
@@ -66,6 +71,13 @@ class SgdKernel : public StepKernel {
         has_velocity_(request.has(4)) {}
 
   void run(const KernelArgs& args) const override {
+    if constexpr (std::is_same_v<T, float>) {
+      const SgdUpdate update = sgd_update(attrs_, this->step_inputs(has_velocity_), args);
+      const float* const g = input<float>(args, 1);
+      return this->for_each_piece([&](int64_t begin, int64_t end) {
+        sgd_row(update, g + begin, static_cast<size_t>(begin), static_cast<size_t>(end - begin));
+      });
+    }
     const auto sign = static_cast<T>(attrs_.maximize ? -1 : 1);
     const auto decay = static_cast<T>(ops::number_of(attrs_.weight_decay));
     const auto rate = static_cast<T>(this->rate(args));
@@ -113,6 +125,13 @@ class AdamKernel : public StepKernel {
         has_greatest_(request.has(6)) {}
 
   void run(const KernelArgs& args) const override {
+    if constexpr (std::is_same_v<T, float>) {
+      const AdamUpdate update = adam_update(attrs_, this->step_inputs(has_greatest_), args);
+      const float* const g = input<float>(args, 1);
+      return this->for_each_piece([&](int64_t begin, int64_t end) {
+        adam_row(update, g + begin, static_cast<size_t>(begin), static_cast<size_t>(end - begin));
+      });
+    }
     const int64_t count = count_before(args) + 1;
     const double rate = this->rate(args), all_decay = ops::number_of(attrs_.weight_decay);
     const double beta1 = ops::number_of(attrs_.beta1), beta2 = ops::number_of(attrs_.beta2);
