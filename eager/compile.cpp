@@ -91,7 +91,7 @@ class Form {
     Traced traced = trace(fn, specs_of(signature_), Frame::Kind::kStates, "compiled");
     results_ = traced.results;
     states_ = std::move(traced.states);
-    spares_.resize(states_.size());
+    made_.resize(states_.size());
     Model model;
     model.graph = traced.graph;
     for (Frame::State& state : states_) {
@@ -115,12 +115,12 @@ class Form {
 
   std::vector<Tensor> run(const std::vector<Tensor>& arguments, const Loc& loc) {
     inputs_.clear();
+    std::vector<Datum> outputs(session_->outputs().size());
+    bind_states(outputs);
     for (const Tensor& argument : arguments)
       inputs_.push_back(argument.datum(loc));
     for (const Frame::State& state : states_)
       inputs_.push_back(state.tensor.datum(loc));
-    std::vector<Datum> outputs(session_->outputs().size());
-    lend_spares(outputs);
     session_->run_into(inputs_, outputs);
     std::vector<Tensor> results;
     for (size_t i = 0; i < results_; ++i)
@@ -132,14 +132,18 @@ class Form {
   std::string plan_text() const { return session_->plan_text(inputs_); }
 
  private:
-  // A state's former buffer, if nobody holds it any more, is where its next value is written.
-  void lend_spares(std::vector<Datum>& outputs) {
+  // A state is written where it lies, if that was made here and nobody else holds it; else it gets
+  // a buffer of its own, for the calls to come as well. Before anything refers to the states.
+  void bind_states(std::vector<Datum>& outputs) const {
     size_t next = results_;
     for (size_t i = 0; i < states_.size(); ++i) {
       if (!states_[i].writes) continue;
-      if (spares_[i].defined() && spares_[i].buffer().use_count() == 1)
-        outputs[next] = std::exchange(spares_[i], sardonyx::Tensor());
-      ++next;
+      Datum& output = outputs[next++];
+      const Datum& value = states_[i].tensor.impl()->value;
+      if (!value.is_tensor()) continue;
+      const sardonyx::Tensor& tensor = value.tensor();
+      const bool is_free = tensor.buffer().use_count() == 1 && made_[i].lock() == tensor.buffer();
+      output = is_free ? tensor : sardonyx::Tensor::allocate(tensor.dtype(), tensor.shape());
     }
   }
 
@@ -149,8 +153,9 @@ class Form {
     for (size_t i = 0; i < states_.size(); ++i) {
       if (!states_[i].writes) continue;
       detail::TensorImpl& impl = *states_[i].tensor.impl();
-      if (impl.value.is_tensor()) spares_[i] = impl.value.tensor();
-      impl.value = std::move(outputs[next++]);
+      Datum& output = outputs[next++];
+      if (output.is_tensor()) made_[i] = output.tensor().buffer();
+      impl.value = std::move(output);
       ++impl.version;
     }
     for (const Frame::State& state : states_) {
@@ -164,7 +169,8 @@ class Form {
   Signature signature_;
   size_t results_ = 0;
   std::vector<Frame::State> states_;
-  std::vector<sardonyx::Tensor> spares_;
+  // Where an earlier call has put each state; other memory may be a file's.
+  std::vector<std::weak_ptr<Buffer>> made_;
   std::unique_ptr<Session> session_;
   std::vector<Datum> inputs_;
 };

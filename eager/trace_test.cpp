@@ -104,6 +104,31 @@ TEST(Compile, StatesAreReadAndWrittenBack) {
   EXPECT_EQ(add_up.traces(), 1u);
 }
 
+TEST(Compile, StatesAreWrittenWhereTheyLieUnlessSomebodyHoldsThem) {
+  const Tensor total = zeros({2});
+  const Compiled add_up = compile([&](const Tensors& in) -> Tensors {
+    total.assign(total + in[0]);
+    return {};
+  });
+  const auto add_one = [&] {
+    (void)add_up({tensor({1.f, 1.f})});
+    return total.data().raw();
+  };
+  const sardonyx::Tensor first = total.data();
+  const void* place = add_one();
+  EXPECT_NE(place, first.raw()) << "it was not made by the compiled function";
+  EXPECT_EQ(add_one(), place);
+  {
+    const sardonyx::Tensor held = total.data();
+    EXPECT_NE(add_one(), place);
+    EXPECT_EQ(held.values<float>()[0], 2);
+  }
+  place = total.data().raw();
+  EXPECT_EQ(add_one(), place);
+  EXPECT_EQ(total.to_vector<float>(), (std::vector<float>{4, 4}));
+  EXPECT_EQ(first.values<float>()[0], 0);
+}
+
 TEST(Compile, TracesOncePerRankNotPerSize) {
   const Compiled twice = compile([](const Tensors& in) -> Tensors { return {in[0] + in[0]}; });
   for (const int64_t size : {3, 5, 8, 1})
