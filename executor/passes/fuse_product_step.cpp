@@ -39,7 +39,7 @@ bool fuse_product_step(Graph& graph, Node& node) {
   if ((!is_sgd && !is_fused(node, "AdamStep")) || !is_float(*node.inputs[0])) return false;
   Node* product = sole_producer(graph, node, 1);
   const auto transposed = product ? transposition_of(*product) : std::nullopt;
-  if (!transposed || !same_shape(*node.inputs[0], *node.inputs[1])) return false;
+  if (!transposed) return false;
   const auto comes_late = [&](const Value* input) {
     return input && input->producer && input->producer != product &&
            input->producer->order >= product->order;

@@ -13,7 +13,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE void share(D, V a, V b, V c, V last, V d_y, V out[4]) {
   using M = hn::Mask<D>;
-  const auto beats = [](V x, V best) { return hn::Or(hn::Ne(best, best), hn::Gt(x, best)); };
+  const auto beats = [](V x, V best) { return hn::Or(hn::IsNaN(best), hn::Gt(x, best)); };
   const M second = beats(b, a);
   V best = hn::IfThenElse(second, b, a);
   const M third = beats(c, best);
