@@ -7,6 +7,7 @@
 
 #include "executor/threads.h"
 #include "ir/evaluate.h"
+#include "ir/evaluation.h"
 #include "ir/graph.h"
 #include "ir/kernel.h"
 #include "ir/run_control.h"
@@ -231,18 +232,16 @@ class EngineEmitter : public ReferenceEmitter {
   }
 };
 
-std::vector<Datum> run_graph(const Graph& graph, std::span<const Datum> inputs,
-                             std::span<const Datum> captures) {
+void run_graph(const Graph& graph, DatumRefs inputs, DatumRefs captures, std::span<Datum> outputs) {
   EngineEmitter emitter;
   Vals in, captured;
-  for (const Datum& datum : inputs)
-    in.push_back(ReferenceEmitter::wrap(datum));
-  for (const Datum& datum : captures)
-    captured.push_back(ReferenceEmitter::wrap(datum));
-  std::vector<Datum> results;
-  for (const Val& val : replay(graph, emitter, in, captured))
-    results.push_back(val ? ReferenceEmitter::unwrap(val) : Datum());
-  return results;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    in.push_back(ReferenceEmitter::wrap(inputs[i]));
+  for (size_t i = 0; i < captures.size(); ++i)
+    captured.push_back(ReferenceEmitter::wrap(captures[i]));
+  const Vals results = replay(graph, emitter, in, captured);
+  for (size_t i = 0; i < results.size(); ++i)
+    outputs[i] = results[i] ? ReferenceEmitter::unwrap(results[i]) : Datum();
 }
 
 void run_body(const OpDef& op, const Attrs& attrs, std::span<const Datum* const> inputs,
@@ -260,16 +259,13 @@ void run_body(const OpDef& op, const Attrs& attrs, std::span<const Datum* const>
 void evaluate_op(const OpDef& op, const Attrs& attrs, std::span<const Datum* const> inputs,
                  std::span<const Datum> captures, std::span<Datum> outputs) {
   if (!op.reference && !op.evaluate) return run_body(op, attrs, inputs, outputs);
-  std::vector<Datum> given;
-  for (const Datum* input : inputs)
-    given.push_back(input ? *input : Datum());
-  std::vector<Datum> results;
   if (op.evaluate) {
-    const SubgraphRunner run = run_graph;
-    results = op.evaluate({op, attrs, given, captures, outputs.size(), run});
-  } else {
-    results = evaluate(op, attrs, given, outputs.size(), captures);
+    static const SubgraphRunner run = run_graph;
+    const DatumPointers captured(captures);
+    return op.evaluate({op, attrs, inputs, captured, outputs, run});
   }
+  std::vector<Datum> results =
+      evaluate(op, attrs, DatumRefs(inputs).copies(), outputs.size(), captures);
   for (size_t i = 0; i < results.size() && i < outputs.size(); ++i)
     outputs[i] = std::move(results[i]);
 }

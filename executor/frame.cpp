@@ -1,5 +1,6 @@
 // What a run of a segment works with, from one run to the next.
 #include <algorithm>
+#include <functional>
 
 #include "executor/program.h"
 
@@ -41,7 +42,7 @@ void drop_large(const Segment& segment, Segment::Frame& frame, BufferPool& buffe
     const bool has_left = frame.buffers[i].use_count() > static_cast<long>(made.size()) + 1;
     if (allocation.bytes <= kLargestKept && !has_left) continue;
     for (Datum& value : made)
-      clear_slot(value);
+      value.clear();
     buffers.give_back(std::move(frame.buffers[i]));
     frame.buffers[i] = nullptr;
   }
@@ -59,6 +60,16 @@ void RunState::refer(ValueId id, const Datum* datum) {
   touched.push_back(id);
 }
 
+Datum* RunState::slot_of(const Datum* datum) const {
+  const std::less<> before;
+  for (const auto& [segment, frame] : frames) {
+    Datum* first = frame->results.data();
+    if (!before(datum, first) && before(datum, first + frame->results.size()))
+      return first + (datum - first);
+  }
+  return nullptr;
+}
+
 void RunState::clear(BufferPool& buffers) {
   for (const ValueId id : touched)
     values[id] = nullptr;
@@ -67,7 +78,7 @@ void RunState::clear(BufferPool& buffers) {
   // One kind after the other: what nobody else holds is kept, and they hold parts of each other.
   for (auto& [segment, frame] : frames) {
     for (Datum& alias : frame->aliases)
-      clear_slot(alias);
+      alias.clear();
   }
   for (auto& [segment, frame] : frames) {
     for (Datum& result : frame->results)

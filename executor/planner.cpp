@@ -495,7 +495,7 @@ void Planner::need_whole(ValueId value) {
   if (root.kind == Root::Kind::kConstant) {
     segment_->constants.emplace_back(value,
                                      Tensor(known.type.dtype, *known.shape, root.constant.buffer(),
-                                            offset_of(root.constant) + place.offset));
+                                            root.constant.byte_offset() + place.offset));
     return;
   }
   if (root.kind == Root::Kind::kArena) root.kind = Root::Kind::kAllocated;

@@ -21,6 +21,8 @@ struct RunState {
   // Of the segments that ran: `values` may point into them.
   std::vector<std::pair<std::shared_ptr<Segment>, std::unique_ptr<Segment::Frame>>> frames;
   void refer(ValueId id, const Datum* datum);
+  // The slot of an evaluated step that `datum` is; null where it is none.
+  Datum* slot_of(const Datum* datum) const;
   // Forgets the values; the frames go back to their segments.
   void clear(BufferPool& buffers);
 };

@@ -26,6 +26,7 @@ void copy_into(const Tensor& from, const Tensor& to) {
 // How an output stands when everything is computed.
 struct Result {
   const Datum* datum = nullptr;
+  Datum* slot = nullptr;           // the same where it lies in a slot that nobody needs any more
   const Tensor* tensor = nullptr;  // null where it is none
   bool is_bound = false;           // the caller's buffer takes it
   bool is_there = false;           // where it lies already
@@ -57,10 +58,12 @@ void give(const Result& result, Datum& output) {
   if (result.is_there) return;
   if (result.is_bound)
     copy_into(*result.tensor, output.tensor());
+  else if (result.slot)
+    std::swap(output, *result.slot);  // what the caller had there serves the next run
   else if (result.datum)
     output = *result.datum;
   else
-    output = Datum();
+    output.clear();
 }
 
 }  // namespace
@@ -71,7 +74,13 @@ void Program::take_outputs(const RunState& state, std::span<Datum> outputs) cons
   std::pmr::vector<Result> results(outputs.size(), scratch());
   bool any_copied = false;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    results[i] = Result(state.values[output_ids_[i]], outputs[i]);
+    const ValueId id = output_ids_[i];
+    results[i] = Result(state.values[id], outputs[i]);
+    results[i].slot = state.slot_of(results[i].datum);
+    const auto behind = output_ids_.begin() + static_cast<ptrdiff_t>(i) + 1;
+    const bool is_needed =
+        results[i].slot && std::find(behind, output_ids_.end(), id) != output_ids_.end();
+    if (is_needed) results[i].slot = nullptr;
     any_copied |= results[i].is_copied();
   }
   std::vector<std::pair<size_t, Datum>> saved;  // nothing is allocated where there are none
@@ -85,6 +94,7 @@ void Program::take_outputs(const RunState& state, std::span<Datum> outputs) cons
   for (const auto& [i, datum] : saved) {
     Result result = results[i];
     result.datum = &datum;
+    result.slot = nullptr;
     result.tensor = &datum.tensor();
     result.is_there = false;
     give(result, outputs[i]);
@@ -131,7 +141,7 @@ void Program::allocate(const Segment& segment, Segment::Frame& frame, RunState& 
     }
     auto* data = static_cast<std::byte*>(bound ? bound->tensor().raw() : frame.buffers[i]->data());
     for (size_t k = 0; k < made.size(); ++k)
-      state.refer(allocation.values[k].value, holds_tensor(made[k]) ? &made[k] : bound);
+      state.refer(allocation.values[k].value, made[k].is_tensor() ? &made[k] : bound);
     for (const auto& [pointer, offset] : allocation.pointers)
       frame.pointers[pointer] = data + offset;
   }
@@ -143,13 +153,14 @@ void Program::lay_into(const Tensor& bound, const Allocation& allocation, std::s
   for (size_t k = 0; k < made.size(); ++k) {
     const Allocation::Held& held = allocation.values[k];
     if (held.offset == 0 && held.shape == bound.shape()) {
-      clear_slot(made[k]);
+      made[k].clear();
       continue;
     }
-    const bool is_same = holds_tensor(made[k]) && made[k].tensor().buffer() == bound.buffer() &&
+    const bool is_same = made[k].is_tensor() && made[k].tensor().buffer() == bound.buffer() &&
                          made[k].tensor().raw() == address_in(bound, held.offset);
     if (is_same) continue;
-    lay_tensor(made[k], held.dtype, held.shape, bound.buffer(), offset_of(bound) + held.offset);
+    made[k].as_tensor().assign(held.dtype, held.shape, bound.buffer(),
+                               bound.byte_offset() + held.offset);
   }
 }
 
@@ -158,11 +169,11 @@ void Program::make_anew(const Allocation& allocation, std::shared_ptr<Buffer>& b
                         std::span<Datum> made) const {
   if (buffer && buffer.use_count() == static_cast<long>(made.size()) + 1) return;
   for (Datum& value : made)
-    clear_slot(value);
+    value.clear();
   buffer = allocated(allocation);
   for (size_t k = 0; k < made.size(); ++k) {
     const Allocation::Held& held = allocation.values[k];
-    lay_tensor(made[k], held.dtype, held.shape, buffer, held.offset);
+    made[k].as_tensor().assign(held.dtype, held.shape, buffer, held.offset);
   }
 }
 

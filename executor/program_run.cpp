@@ -18,7 +18,8 @@ void rebase(const Segment& segment, Segment::Frame& frame, std::byte* base) {
 
 // Makes `slot` lie in `source`.
 const Datum* lay_alias(Datum& slot, const Tensor& source, const Alias& alias) {
-  lay_tensor(slot, source.dtype(), alias.shape, source.buffer(), offset_of(source) + alias.offset);
+  slot.as_tensor().assign(source.dtype(), alias.shape, source.buffer(),
+                          source.byte_offset() + alias.offset);
   return &slot;
 }
 
@@ -133,14 +134,11 @@ void Program::evaluate_step(const Step& step, Segment::Frame& frame, RunState& s
   for (const ValueId value : step.inputs)
     inputs.push_back(value == kNoValue ? nullptr : state.values[value]);
   const auto outputs = std::span(frame.results).subspan(step.first_result, step.outputs.size());
-  for (Datum& output : outputs)
-    keep_own(output);
   if (step.body)
     run_body(step, {inputs}, outputs, profile);
   else
     evaluate_op(step, frame, {inputs}, outputs);
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (outputs[i].is_tensor() && !holds_tensor(outputs[i])) outputs[i] = Datum();
     if (step.promised[i] && !keeps_promise(outputs[i], *step.promised[i])) {
       fail(ErrorCode::kInternal, full_name(*step.node->op), ": output ", i, " is ",
            outputs[i].type(), ", inferred ", step.promised[i]->dtype,
@@ -163,11 +161,11 @@ void Program::evaluate_step(const Step& step, Segment::Frame& frame, RunState& s
 void Program::evaluate_op(const Step& step, Segment::Frame& frame, DatumRefs inputs,
                           std::span<Datum> outputs) {
   const size_t formal = step.node->formal_inputs();
-  const StepRunner run = [this](const Graph& graph, DatumRefs in, DatumRefs captured,
-                                std::span<Datum> out) {
+  const SubgraphRunner run = [this](const Graph& graph, DatumRefs in, DatumRefs captured,
+                                    std::span<Datum> out) {
     subprograms_.at(&graph)->run_into(in, captured, out, nullptr);
   };
-  sardonyx::evaluate_step({*step.node->op, step.node->attrs, inputs.first(formal),
+  step.node->op->evaluate({*step.node->op, step.node->attrs, inputs.first(formal),
                            inputs.subspan(formal), outputs, run, &environment_.buffers(),
                            &frame.memory[step.memory]});
 }
@@ -183,7 +181,7 @@ void Program::run_body(const Step& step, DatumRefs inputs, std::span<Datum> outp
   const size_t made = step.body->output_ids_.size();
   step.body->run_into({given}, {}, outputs.first(made), profile);
   for (Datum& output : outputs.subspan(made))
-    output = Datum();
+    output.clear();
 }
 
 }  // namespace sardonyx

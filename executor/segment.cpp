@@ -40,19 +40,8 @@ std::string step_text(const Step& step, std::span<const Value* const> values) {
               step.implementation, "; ", types_of(step));
 }
 
-bool is_of_kind(const Datum& datum, const Type& type) {
-  switch (type.kind) {
-    case Type::Kind::kTensor:
-      return datum.is_tensor() && datum.tensor().dtype() == type.dtype;
-    case Type::Kind::kSequence:
-      return datum.is_sequence() && same_kind(datum.sequence().element, *type.element);
-    default:
-      return same_kind(datum.type(), type);
-  }
-}
-
 bool Condition::holds(const Datum& datum) const {
-  if (!datum.is_tensor()) return is_of_kind(datum, type);
+  if (!datum.is_tensor()) return datum.has_kind(type);
   const Tensor& tensor = datum.tensor();
   return shape && tensor.dtype() == type.dtype && tensor.shape() == *shape &&
          (!equals || tensor == *equals);

@@ -33,9 +33,6 @@ struct Condition {
   bool holds(const Datum& datum) const;
 };
 
-// Of this kind and these element types? Shapes are not looked at.
-bool is_of_kind(const Datum& datum, const Type& type);
-
 // A value that lies in another one's elements under another shape.
 struct Alias {
   ValueId value, source;

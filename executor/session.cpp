@@ -34,7 +34,7 @@ void check_given(const ValueInfo& input, const Datum& datum) {
   if (datum.is_tensor() && input.type.is_tensor()) {
     if (datum.tensor().dtype() == input.type.dtype && fits(input.type, datum.tensor().shape()))
       return;
-  } else if (is_of_kind(datum, input.type)) {
+  } else if (datum.has_kind(input.type)) {
     return;
   }
   const Type got = datum.type();

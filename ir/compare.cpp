@@ -238,10 +238,10 @@ Comparison walk(const Datum& got, const Datum& expected, const Tolerance& tolera
                 Comparison (*leaf)(const Tensor&, const Tensor&, const Tolerance&),
                 Comparison (*map_leaf)(const Map&, const Map&, const Tolerance&)) {
   // An optional that holds something is what it holds: files often leave the wrapper out.
-  if (expected.is_optional() && expected.optional().value)
-    return self(got, *expected.optional().value, tolerance);
-  if (got.is_optional() && got.optional().value)
-    return self(*got.optional().value, expected, tolerance);
+  if (expected.is_optional() && expected.optional().value())
+    return self(got, *expected.optional().value(), tolerance);
+  if (got.is_optional() && got.optional().value())
+    return self(*got.optional().value(), expected, tolerance);
   const bool got_nothing = !got.defined() || got.is_optional();
   const bool expected_nothing = !expected.defined() || expected.is_optional();
   if (got_nothing && expected_nothing) return {};

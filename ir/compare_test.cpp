@@ -106,8 +106,8 @@ TEST(CompareTest, MapsByKey) {
 
 TEST(CompareTest, OptionalsAreWhatTheyHold) {
   const Type element = Type::tensor(DType::kFloat);
-  const Datum full(OptionalDatum{element, std::make_shared<const Datum>(floats({1}))});
-  const Datum empty(OptionalDatum{element, nullptr});
+  const Datum full(OptionalDatum{element, {floats({1})}});
+  const Datum empty(OptionalDatum{element, {}});
   EXPECT_TRUE(compare(full, floats({1}), {}));
   EXPECT_TRUE(compare(floats({1}), full, {}));
   EXPECT_TRUE(compare(empty, empty, {}));

@@ -5,28 +5,45 @@
 namespace sardonyx {
 namespace {
 
+[[noreturn]] void refuse(std::string_view wanted, const Datum& datum) {
+  fail(ErrorCode::kInvalidArgument, "expected a ", wanted, ", got ", datum.type());
+}
+
 template <typename T, typename Variant>
 const T& get(const Variant& value, std::string_view wanted, const Datum& datum) {
-  if (const T* held = std::get_if<T>(&value)) return *held;
-  fail(ErrorCode::kInvalidArgument, "expected a ", wanted, ", got ", datum.type());
+  if (const auto* held = std::get_if<std::shared_ptr<T>>(&value)) return **held;
+  refuse(wanted, datum);
 }
 
 }  // namespace
 
 const Tensor& Datum::tensor() const {
-  return get<Tensor>(value_, "tensor", *this);
+  if (is_tensor()) return *std::get_if<Tensor>(&value_);
+  refuse("tensor", *this);
 }
 const Sequence& Datum::sequence() const {
-  return *get<std::shared_ptr<const Sequence>>(value_, "sequence", *this);
+  return get<Sequence>(value_, "sequence", *this);
 }
 const OptionalDatum& Datum::optional() const {
   return get<OptionalDatum>(value_, "optional", *this);
 }
 const Map& Datum::map() const {
-  return *get<std::shared_ptr<const Map>>(value_, "map", *this);
+  return get<Map>(value_, "map", *this);
 }
 const SparseTensor& Datum::sparse() const {
-  return *get<std::shared_ptr<const SparseTensor>>(value_, "sparse tensor", *this);
+  return get<SparseTensor>(value_, "sparse tensor", *this);
+}
+
+void Datum::clear() {
+  if (Tensor* tensor = std::get_if<Tensor>(&value_))
+    tensor->clear();
+  else
+    value_ = std::monostate();
+}
+
+Tensor& Datum::as_tensor() {
+  if (Tensor* tensor = std::get_if<Tensor>(&value_)) return *tensor;
+  return value_.emplace<Tensor>();
 }
 
 Type Datum::type() const {
@@ -43,6 +60,27 @@ Type Datum::type() const {
     return type;
   }
   return Type::none();
+}
+
+bool Datum::has_kind(const Type& type) const {
+  switch (type.kind) {
+    case Type::Kind::kNone:
+      return !defined();
+    case Type::Kind::kTensor:
+      return is_tensor() && tensor().dtype() == type.dtype;
+    case Type::Kind::kSparseTensor:
+      return is_sparse() && sparse().values.dtype() == type.dtype;
+    case Type::Kind::kSequence:
+      return is_sequence() && same_kind(sequence().element, *type.element);
+    case Type::Kind::kOptional:
+      return is_optional() && same_kind(optional().element, *type.element);
+    case Type::Kind::kMap:
+      return is_map() && map().keys.dtype() == type.dtype && type.element->is_tensor() &&
+             map().values.dtype() == type.element->dtype;
+    case Type::Kind::kOpaque:
+      return false;
+  }
+  return false;
 }
 
 Tensor SparseTensor::to_dense() const {

@@ -1,7 +1,9 @@
 #include "ir/evaluate.h"
 
+#include <algorithm>
 #include <cstring>
 
+#include "ir/evaluation.h"
 #include "ir/run_control.h"
 #include "ir/scratch.h"
 
@@ -83,11 +85,14 @@ std::vector<Datum> evaluate(const OpDef& op, const Attrs& attrs, std::span<const
       infer(op, attrs, seen, inputs.size(), outputs, next_unknown);
   if (op.reference) return run_with_known_shapes(op, attrs, inputs, inferred);
   if (op.evaluate) {
-    const SubgraphRunner run = [](const Graph& graph, std::span<const Datum> in,
-                                  std::span<const Datum> captured) {
-      return evaluate(graph, in, captured);
+    const SubgraphRunner run = [](const Graph& graph, DatumRefs in, DatumRefs captured,
+                                  std::span<Datum> out) {
+      std::ranges::move(evaluate(graph, in.copies(), captured.copies()), out.begin());
     };
-    return op.evaluate({op, attrs, inputs, captures, outputs, run});
+    std::vector<Datum> results(outputs);
+    const DatumPointers in(inputs), captured(captures);
+    op.evaluate({op, attrs, in, captured, results, run});
+    return results;
   }
   SARDONYX_CHECK(op.body);
   ReferenceEmitter emitter;

@@ -48,8 +48,8 @@ class DatumPointers {
 
 // Runs a subgraph of a node: `graph`'s formal inputs first, then the node's captures. Writes into
 // tensors of `outputs` that have the right type and shape, and sets the other slots.
-using StepRunner = std::function<void(const Graph& graph, DatumRefs inputs, DatumRefs captures,
-                                      std::span<Datum> outputs)>;
+using SubgraphRunner = std::function<void(const Graph& graph, DatumRefs inputs, DatumRefs captures,
+                                          std::span<Datum> outputs)>;
 
 // What an evaluator keeps from one call to the next of the same step.
 class StepMemory {
@@ -57,16 +57,16 @@ class StepMemory {
   virtual ~StepMemory() = default;
 };
 
-// What EvalCall is, with memory that one call leaves to the next.
-struct StepCall {
+// One call of a row's evaluator.
+struct EvalCall {
   const OpDef& op;
   const Attrs& raw_attrs;
   DatumRefs inputs;    // formal ones
   DatumRefs captures;  // of its subgraphs
-  // To be set, all of them; those left cleared are omitted. They hold what an earlier call gave, as
-  // far as nobody else does: renewed_tensor() is made over it.
+  // To be set or cleared, all of them. They hold what an earlier call gave, as far as nobody else
+  // does, whose memory serves again: renewed_tensor() and renewed() are made over it.
   std::span<Datum> outputs;
-  const StepRunner& run_subgraph;
+  const SubgraphRunner& run_subgraph;
   BufferPool* buffers = nullptr;                  // null: there is no next call
   std::unique_ptr<StepMemory>* memory = nullptr;  // the same
   template <typename S>
@@ -78,6 +78,8 @@ struct StepCall {
   Tensor& tensor(size_t index, DType dtype, std::span<const int64_t> shape) const {
     return renewed_tensor(outputs[index], dtype, shape, buffers);
   }
+  // The same for a sequence, whose items are to be written over.
+  Sequence& sequence(size_t index, const Type& element, size_t size) const;
   // Makes `slot` a tensor of rank 0.
   template <typename T>
   void set_scalar(Datum& slot, T value) const {
@@ -94,7 +96,7 @@ struct StepCall {
 template <typename T>
 class KeptMemory {
  public:
-  explicit KeptMemory(const StepCall& call) {
+  explicit KeptMemory(const EvalCall& call) {
     if (call.memory && !*call.memory) *call.memory = std::make_unique<T>();
     if (!call.memory) own_ = std::make_unique<T>();
     used_ = call.memory ? static_cast<T*>(call.memory->get()) : own_.get();
@@ -107,29 +109,13 @@ class KeptMemory {
   T* used_;
 };
 
-// Calls the row's evaluator, which must be evaluate_with<...>.
-void evaluate_step(const StepCall& call);
-
-namespace detail {
-// What evaluate_step() was called with, once; null where the row is called in another way.
-const StepCall* take_step_call();
-std::vector<Datum> call_once(const EvalCall& call, void (*evaluator)(const StepCall&));
-void call_anew(const StepCall& call, std::vector<Datum> (*evaluator)(const EvalCall&));
-}  // namespace detail
-
-// For `OpDef::evaluate`.
-template <void (*evaluator)(const StepCall&)>
-std::vector<Datum> evaluate_with(const EvalCall& call) {
-  const StepCall* step = detail::take_step_call();
-  if (!step) return detail::call_once(call, evaluator);
-  evaluator(*step);
-  return {};
-}
-
-// An evaluator that makes all values anew at each call.
+// For `OpDef::evaluate`: an evaluator that makes all values anew at each call. Where it gives fewer
+// than there are outputs, the rest is omitted.
 template <std::vector<Datum> (*evaluator)(const EvalCall&)>
-void evaluate_anew(const StepCall& call) {
-  detail::call_anew(call, evaluator);
+void evaluate_anew(const EvalCall& call) {
+  std::vector<Datum> results = evaluator(call);
+  results.resize(call.outputs.size());
+  std::move(results.begin(), results.end(), call.outputs.begin());
 }
 
 }  // namespace sardonyx

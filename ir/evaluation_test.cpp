@@ -15,10 +15,9 @@ void run_graph(const Graph& graph, DatumRefs inputs, DatumRefs captures, std::sp
   std::move(results.begin(), results.end(), outputs.begin());
 }
 
-// A step's calls over what the one before left: of all rows that have an evaluator, each of which
-// must take the call.
-TEST(EvaluateStep, gives_the_same_again_and_again) {
-  const StepRunner run = run_graph;
+// A step's calls over what the one before left, of all rows that have an evaluator.
+TEST(Evaluators, gives_the_same_again_and_again) {
+  const SubgraphRunner run = run_graph;
   BufferPool pool(1 << 20);
   size_t called = 0;
   for (const OpDef* op : all_ops()) {
@@ -34,7 +33,7 @@ TEST(EvaluateStep, gives_the_same_again_and_again) {
           for (Datum& output : outputs)
             i == 0 ? recycle(output, pool) : keep_own(output);
           const ScratchMark mark;
-          evaluate_step({*op, attrs, DatumPointers(inputs), {}, outputs, run, &pool, &memory});
+          op->evaluate({*op, attrs, DatumPointers(inputs), {}, outputs, run, &pool, &memory});
           for (size_t k = 0; k < outputs.size(); ++k) {
             const Comparison same = compare(outputs[k], expected[k], {0, 0, 0});
             EXPECT_TRUE(same) << full_name(*op) << ": " << same.reason;

@@ -167,24 +167,8 @@ struct KernelCall {
   bool wants(size_t output) const { return output < outputs.size() && outputs[output]; }
 };
 
-// Runs a subgraph of a node: `graph`'s formal inputs first, then the node's captures.
-using SubgraphRunner = std::function<std::vector<Datum>(
-    const Graph& graph, std::span<const Datum> inputs, std::span<const Datum> captures)>;
-
-// One call of an op whose outputs' shapes depend on data, or that are no tensors.
-struct EvalCall {
-  const OpDef& op;
-  const Attrs& raw_attrs;
-  std::span<const Datum> inputs;    // formal ones
-  std::span<const Datum> captures;  // of its subgraphs
-  size_t output_count;
-  const SubgraphRunner& run_subgraph;
-  template <typename S>
-  const S& attrs() const {
-    return raw_attrs.as<S>();
-  }
-  bool has(size_t input) const { return input < inputs.size() && inputs[input].defined(); }
-};
+// One call of an op whose outputs' shapes depend on data, or that are no tensors: ir/evaluation.h.
+struct EvalCall;
 
 struct BodyCall {
   const OpDef& op;
@@ -251,9 +235,8 @@ struct OpDef {
   const AttrSchema* attrs = attr_schema<NoAttrs>();
   void (*infer)(InferContext&) = nullptr;
   // What the op means: one of these; a body beside a reference serves opsets that lack the op.
-  void (*reference)(const KernelCall&) = nullptr;  // outputs' shapes are known from infer
-  std::vector<Datum> (*evaluate)(const EvalCall&) =
-      nullptr;                                        // they are not, or they are no tensors
+  void (*reference)(const KernelCall&) = nullptr;     // outputs' shapes are known from infer
+  void (*evaluate)(const EvalCall&) = nullptr;        // they are not, or they are no tensors
   Vals (*body)(Emitter&, const BodyCall&) = nullptr;  // in other ops
   // Gradients of the inputs, by input; an empty Val (or a shorter list) is a gradient of zero. Of
   // kElementwise rows each may have the broadcast shape: differentiate() sums it to the input's.

@@ -13,6 +13,10 @@ constexpr size_t kLargestKept = 64 << 10;
 
 constexpr size_t kSmallest = 64;
 
+// Room for items that a sequence is given at least: sequences that grow in a loop change places
+// from run to run, and all of them are to have enough soon.
+constexpr size_t kLeastRoom = 32;
+
 // The class of the smallest size that holds `bytes`, and that size.
 struct SizeClass {
   size_t index, bytes;
@@ -24,12 +28,6 @@ SizeClass class_for(size_t bytes) {
   const size_t quarters = (wanted - octave + quarter - 1) / quarter;
   const auto doublings = static_cast<size_t>(std::countr_zero(octave / kSmallest));
   return {4 * doublings + quarters, octave + quarters * quarter};
-}
-
-// The tensor in a slot, an undefined one where it held something else.
-Tensor& tensor_in(Datum& slot) {
-  if (!slot.is_tensor()) slot = Tensor();
-  return const_cast<Tensor&>(slot.tensor());  // the slot itself may be changed
 }
 
 int64_t checked_count(std::span<const int64_t> shape) {
@@ -49,10 +47,7 @@ int64_t checked_count(std::span<const int64_t> shape) {
 }  // namespace
 
 bool is_held_alone(const std::shared_ptr<Buffer>& buffer) {
-  if (!buffer || buffer.use_count() != 1 || kind_of(*buffer) == BufferKind::kBorrowed) return false;
-  // Letting go of one more makes what is written here come after what the others read.
-  std::shared_ptr<Buffer>(buffer).reset();
-  return true;
+  return buffer && buffer->kind() != Buffer::Kind::kBorrowed && is_sole_owner(buffer);
 }
 
 std::shared_ptr<Buffer> BufferPool::take(size_t bytes) {
@@ -74,7 +69,7 @@ std::shared_ptr<Buffer> BufferPool::take(size_t bytes) {
 }
 
 void BufferPool::give_back(std::shared_ptr<Buffer> buffer) {
-  if (!is_held_alone(buffer) || kind_of(*buffer) != BufferKind::kBytes) return;
+  if (!is_held_alone(buffer) || buffer->kind() != Buffer::Kind::kBytes) return;
   if (memory_guard() != MemoryGuard::kNone || buffer->size() > limit_) return;
   // Of a size between two classes it serves the lower one.
   SizeClass own = class_for(buffer->size());
@@ -88,9 +83,22 @@ void BufferPool::give_back(std::shared_ptr<Buffer> buffer) {
   idle_[own.index].push_back(std::move(buffer));
 }
 
+void BufferPool::resize(std::vector<Datum>& items, size_t size) {
+  for (size_t i = size; i < items.size(); ++i)
+    recycle(items[i], *this);
+  if (items.capacity() < size) items.reserve(std::max(2 * size, kLeastRoom));
+  const std::lock_guard lock(mutex_);
+  for (; items.size() > size && spare_.size() < kMostIdleItems; items.pop_back())
+    spare_.push_back(std::move(items.back()));
+  for (; items.size() < size && !spare_.empty(); spare_.pop_back())
+    items.push_back(std::move(spare_.back()));
+  items.resize(size);
+}
+
 void BufferPool::release() {
   const std::lock_guard lock(mutex_);
   release_idle();
+  spare_ = {};
 }
 
 void BufferPool::release_idle() {
@@ -99,58 +107,73 @@ void BufferPool::release_idle() {
   bytes_ = 0;
 }
 
-void clear_slot(Datum& slot) {
-  static const Tensor kUndefined;
-  tensor_in(slot) = kUndefined;  // copied: the memory of the shape stays
-}
-
-bool holds_tensor(const Datum& slot) {
-  return slot.is_tensor() && slot.tensor().defined();
-}
-
-size_t offset_of(const Tensor& tensor) {
-  return static_cast<size_t>(static_cast<std::byte*>(tensor.raw()) - tensor.buffer()->data());
-}
-
-void lay_tensor(Datum& slot, DType dtype, std::span<const int64_t> shape,
-                std::shared_ptr<Buffer> buffer, size_t byte_offset) {
-  Tensor& tensor = tensor_in(slot);
-  // The memory of the old shape serves the new one, which may be just that.
-  Shape memory = std::move(const_cast<Shape&>(tensor.shape()));
-  if (shape.data() != memory.data() || shape.size() != memory.size())
-    memory.assign(shape.begin(), shape.end());
-  tensor = Tensor(dtype, std::move(memory), std::move(buffer), byte_offset);
-}
-
-Tensor& renewed_tensor(Datum& slot, DType dtype, std::span<const int64_t> shape, BufferPool* pool) {
+void renew(Tensor& tensor, DType dtype, std::span<const int64_t> shape, BufferPool* pool) {
   const int64_t count = checked_count(shape);
   const size_t bytes = bytes_for(dtype, count);
   const bool is_strings = dtype == DType::kString;
-  const BufferKind kind = is_strings ? BufferKind::kStrings : BufferKind::kBytes;
-  const std::shared_ptr<Buffer>& old = tensor_in(slot).buffer();
-  if (is_held_alone(old) && kind_of(*old) == kind && old->size() >= bytes) {
-    lay_tensor(slot, dtype, shape, old);
-    return tensor_in(slot);
-  }
+  const auto kind = is_strings ? Buffer::Kind::kStrings : Buffer::Kind::kBytes;
+  const std::shared_ptr<Buffer>& old = tensor.buffer();
+  if (is_held_alone(old) && old->kind() == kind && old->size() >= bytes)
+    return tensor.assign(dtype, shape, old);
   std::shared_ptr<Buffer> left = old;
-  lay_tensor(slot, dtype, shape,
-             is_strings ? Buffer::allocate_strings(count)
-             : pool     ? pool->take(bytes)
-                        : Buffer::allocate(bytes));
+  tensor.assign(dtype, shape,
+                is_strings ? Buffer::allocate_strings(count)
+                : pool     ? pool->take(bytes)
+                           : Buffer::allocate(bytes));
   if (pool) pool->give_back(std::move(left));
-  return tensor_in(slot);
+}
+
+Tensor& renewed_tensor(Datum& slot, DType dtype, std::span<const int64_t> shape, BufferPool* pool) {
+  Tensor& tensor = slot.as_tensor();
+  renew(tensor, dtype, shape, pool);
+  return tensor;
 }
 
 void keep_own(Datum& slot) {
-  if (!holds_tensor(slot) || !is_held_alone(slot.tensor().buffer())) clear_slot(slot);
+  const bool is_own = slot.is_tensor()
+                          ? is_held_alone(slot.tensor().buffer())
+                          : slot.own<Sequence>() || slot.own<OptionalDatum>() || slot.own<Map>();
+  if (!is_own) slot.clear();
 }
 
-void recycle(Datum& slot, BufferPool& pool) {
-  keep_own(slot);
-  if (!holds_tensor(slot) || slot.tensor().buffer()->size() <= kLargestKept) return;
-  std::shared_ptr<Buffer> buffer = slot.tensor().buffer();
-  clear_slot(slot);
+namespace {
+
+void give_back(Tensor& tensor, BufferPool& pool) {
+  std::shared_ptr<Buffer> buffer = tensor.buffer();
+  tensor.clear();
   pool.give_back(std::move(buffer));
+}
+
+void recycle(Tensor& tensor, BufferPool& pool) {
+  if (!is_held_alone(tensor.buffer()))
+    tensor.clear();
+  else if (tensor.buffer()->size() > kLargestKept)
+    give_back(tensor, pool);
+}
+
+void recycle_item(Datum& item, BufferPool& pool) {
+  const bool is_bytes = item.is_tensor() && item.tensor().dtype() != DType::kString;
+  is_bytes ? give_back(item.as_tensor(), pool) : recycle(item, pool);
+}
+
+}  // namespace
+
+void recycle(Datum& slot, BufferPool& pool) {
+  if (slot.is_tensor()) {
+    recycle(slot.as_tensor(), pool);
+  } else if (Map* map = slot.own<Map>()) {
+    recycle(map->keys, pool);
+    recycle(map->values, pool);
+  } else if (OptionalDatum* optional = slot.own<OptionalDatum>()) {
+    for (Datum& item : optional->items)
+      recycle_item(item, pool);
+  } else if (Sequence* sequence = slot.own<Sequence>()) {
+    for (Datum& item : sequence->items)
+      recycle_item(item, pool);
+    if (sequence->items.size() > BufferPool::kMostIdleItems) slot.clear();
+  } else {
+    slot.clear();
+  }
 }
 
 }  // namespace sardonyx

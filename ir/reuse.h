@@ -11,23 +11,26 @@
 
 namespace sardonyx {
 
-// What the last one to hold a buffer may write there: anything, strings, or nothing.
-enum class BufferKind : uint8_t { kBytes, kStrings, kBorrowed };
-BufferKind kind_of(const Buffer& buffer);
-// Nobody else holds it, and it may be written.
+// Nobody else holds it (ir/sole_owner.h), and it may be written.
 bool is_held_alone(const std::shared_ptr<Buffer>& buffer);
 
 // Buffers of no use at the moment, by classes of size: what was given back serves the next who asks
-// for no more than that. Safe from many threads.
+// for no more than that. Beside them, items of sequences. Safe from many threads.
 class BufferPool {
  public:
+  // Neither a pool nor a sequence that lies idle keeps more.
+  static constexpr size_t kMostIdleItems = 4096;
+
   // At most `limit` bytes are kept. Where more come, all that lie there go: others are asked for by
   // now.
   explicit BufferPool(size_t limit) : limit_(limit) {}
   // Of at least `bytes` bytes; not initialised.
   std::shared_ptr<Buffer> take(size_t bytes);
-  // Dropped where somebody else holds it, or where it is none of BufferKind::kBytes.
+  // Dropped where somebody else holds it, or where it is none of Buffer::Kind::kBytes.
   void give_back(std::shared_ptr<Buffer> buffer);
+  // Makes `items` that many, which are to be written over: what is too many is kept here for others
+  // that are too few.
+  void resize(std::vector<Datum>& items, size_t size);
   void release();
 
  private:
@@ -39,26 +42,30 @@ class BufferPool {
   std::array<std::vector<std::shared_ptr<Buffer>>, kClasses> idle_;
   size_t limit_;
   size_t bytes_ = 0;
+  std::vector<Datum> spare_;
 };
 
-// Slots are values that are filled again and again. One that is cleared holds an undefined tensor,
-// with the memory of its shape.
-void clear_slot(Datum& slot);
-bool holds_tensor(const Datum& slot);
-// Where a tensor begins in its buffer.
-size_t offset_of(const Tensor& tensor);
-// Makes the slot a tensor in `buffer`.
-void lay_tensor(Datum& slot, DType dtype, std::span<const int64_t> shape,
-                std::shared_ptr<Buffer> buffer, size_t byte_offset = 0);
-// Makes the slot a tensor of this dtype and shape that is to be written: over what it held before
-// where that has room and nobody else holds it, else in a buffer of the pool (null: a new one).
-// Elements are not initialised; strings may be any.
+// Makes `tensor` one of this dtype and shape that is to be written: over what it held before where
+// that has room and nobody else holds it, else in a buffer of the pool (null: a new one). Elements
+// are not initialised; strings may be any.
+void renew(Tensor& tensor, DType dtype, std::span<const int64_t> shape, BufferPool* pool = nullptr);
+// The same for slots, which are values that are filled again and again.
 Tensor& renewed_tensor(Datum& slot, DType dtype, std::span<const int64_t> shape,
                        BufferPool* pool = nullptr);
-// Clears a slot that is about to be written, but for a tensor whose memory may be.
+// The Sequence, OptionalDatum or Map in a slot, to be changed: the one that it held, with all that
+// is in it, where nobody else holds that; else an empty one.
+template <typename T>
+T& renewed(Datum& slot) {
+  if (T* held = slot.own<T>()) return *held;
+  slot = T();
+  return *slot.own<T>();
+}
+
+// Clears a slot that is about to be written, but for a value whose memory may be.
 void keep_own(Datum& slot);
 // Prepares a slot for a time of no use: what others hold as well is let go, and large buffers are
-// given back.
+// given back. Sequences and optionals give back all: their items are most often values that others
+// made.
 void recycle(Datum& slot, BufferPool& pool);
 
 }  // namespace sardonyx

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <thread>
+
 #include "ir/memory_guard.h"
 
 namespace sardonyx {
@@ -26,10 +29,10 @@ TEST(Reuse, WhatOthersHoldIsLeftAlone) {
   renewed_tensor(slot, DType::kInt64, kShape).mutable_values<int64_t>()[0] = 8;
   EXPECT_EQ(held.tensor().values<int64_t>()[0], 7);
   keep_own(slot);
-  EXPECT_TRUE(holds_tensor(slot));
+  EXPECT_TRUE(slot.is_tensor());
   slot = held;
   keep_own(slot);
-  EXPECT_FALSE(holds_tensor(slot));
+  EXPECT_FALSE(slot.defined());
 }
 
 TEST(Reuse, BorrowedMemoryIsNotWritten) {
@@ -38,7 +41,7 @@ TEST(Reuse, BorrowedMemoryIsNotWritten) {
   EXPECT_NE(renewed_tensor(slot, DType::kFloat, kShape).raw(), elements);
   slot = Tensor(DType::kFloat, {2, 3}, Buffer::borrow(elements, sizeof elements, nullptr));
   keep_own(slot);
-  EXPECT_FALSE(holds_tensor(slot));
+  EXPECT_FALSE(slot.defined());
 }
 
 TEST(Reuse, StringsAndBytesDoNotMix) {
@@ -49,14 +52,98 @@ TEST(Reuse, StringsAndBytesDoNotMix) {
   EXPECT_EQ(slot.tensor().values<std::string>()[1], "three");
 }
 
-TEST(Reuse, AClearedSlotHoldsNoTensor) {
+TEST(Reuse, AClearedSlotIsOmitted) {
   Datum slot(Tensor::scalar(1.0f));
-  EXPECT_TRUE(holds_tensor(slot));
-  clear_slot(slot);
-  EXPECT_FALSE(holds_tensor(slot));
+  EXPECT_TRUE(slot.is_tensor());
+  slot.clear();
+  EXPECT_FALSE(slot.defined());
+  EXPECT_FALSE(slot.is_tensor());
+  EXPECT_TRUE(slot.type().is_none());
+  EXPECT_THROW(slot.tensor(), Error);
   slot = Sequence();
-  clear_slot(slot);
-  EXPECT_FALSE(holds_tensor(slot));
+  slot.clear();
+  EXPECT_FALSE(slot.defined());
+}
+
+template <typename T>
+class ReuseOfA : public testing::Test {};
+using Kinds = testing::Types<Sequence, OptionalDatum, Map>;
+TYPED_TEST_SUITE(ReuseOfA, Kinds);
+
+TYPED_TEST(ReuseOfA, ValueThatNobodyElseHolds) {
+  Datum slot;
+  const TypeParam* first = &renewed<TypeParam>(slot);
+  EXPECT_EQ(&renewed<TypeParam>(slot), first);
+  keep_own(slot);
+  EXPECT_EQ(slot.own<TypeParam>(), first);
+}
+
+TYPED_TEST(ReuseOfA, ValueThatOthersHoldIsLeftAlone) {
+  Datum slot;
+  const TypeParam* first = &renewed<TypeParam>(slot);
+  std::optional<Datum> other = slot;
+  EXPECT_EQ(slot.own<TypeParam>(), nullptr);
+  EXPECT_EQ(other->own<TypeParam>(), nullptr);
+  EXPECT_NE(&renewed<TypeParam>(slot), first);
+  EXPECT_EQ(other->own<TypeParam>(), first);
+  slot = *other;
+  keep_own(slot);
+  EXPECT_FALSE(slot.defined());
+  slot = *other;
+  other.reset();
+  EXPECT_EQ(slot.own<TypeParam>(), first);
+}
+
+// What a sequence shares with others is shared still where it has no other owner itself.
+TEST(Reuse, ItemsThatOthersHoldAreLeftAlone) {
+  const Datum item(Tensor::vector<int64_t>({1, 2, 3, 4, 5, 6}));
+  Datum slot;
+  renewed<Sequence>(slot).items.assign(2, item);
+  const Datum copy = renewed<Sequence>(slot).items[1];
+  for (Datum& each : renewed<Sequence>(slot).items)
+    renewed_tensor(each, DType::kInt64, kShape).mutable_values<int64_t>()[0] = 7;
+  EXPECT_EQ(item.tensor().values<int64_t>()[0], 1);
+  EXPECT_EQ(copy.tensor().values<int64_t>()[0], 1);
+  EXPECT_EQ(slot.sequence().items[0].tensor().values<int64_t>()[0], 7);
+}
+
+TEST(Reuse, RecycledItemsGiveBackTheirBuffers) {
+  if (memory_guard() != MemoryGuard::kNone) GTEST_SKIP() << "where memory is watched none is kept";
+  BufferPool pool(1 << 20);
+  Datum slot;
+  std::vector<Datum>& items = renewed<Sequence>(slot).items;
+  items.resize(2);
+  const Buffer* own = renewed_tensor(items[0], DType::kFloat, kShape, &pool).buffer().get();
+  const Datum held = items[1] = Tensor::scalar(1.0f);
+  recycle(slot, pool);
+  EXPECT_EQ(slot.sequence().items.size(), 2u);
+  EXPECT_FALSE(slot.sequence().items[0].defined());
+  EXPECT_FALSE(slot.sequence().items[1].defined());
+  EXPECT_EQ(held.tensor().values<float>()[0], 1);
+  EXPECT_EQ(pool.take(24).get(), own);
+  renewed<Sequence>(slot).items.resize(BufferPool::kMostIdleItems + 1);
+  recycle(slot, pool);
+  EXPECT_FALSE(slot.defined());
+}
+
+// Readers let go of a value while the slot's thread fills the slot again, over the same memory
+// where it finds that it is the last. None of the readers sees that.
+TEST(Reuse, NoThreadSeesAChangeOfWhatItHolds) {
+  Datum slot;
+  std::vector<std::jthread> readers;
+  for (int64_t round = 0; round < 300; ++round) {
+    if (round % 3 == 0) readers.clear();  // joins them, so that nobody is left
+    Sequence& sequence = renewed<Sequence>(slot);
+    sequence.items.resize(1);
+    renewed_tensor(sequence.items[0], DType::kInt64, kShape).mutable_values<int64_t>()[0] = round;
+    for (int i = 0; i < 2; ++i) {
+      readers.emplace_back([held = slot, round]() mutable {
+        const Datum item = held.sequence().items[0];
+        held.clear();
+        EXPECT_EQ(item.tensor().values<int64_t>()[0], round);
+      });
+    }
+  }
 }
 
 TEST(BufferPool, GivesBackWhatFits) {

@@ -2,10 +2,8 @@
 
 #include <cstring>
 #include <new>
-#include <typeinfo>
 
 #include "ir/memory_blocks.h"
-#include "ir/reuse.h"
 #include "ir/run_control.h"
 #include "ir/sanitizers.h"
 
@@ -14,7 +12,7 @@ namespace {
 
 class HeapBuffer : public Buffer {
  public:
-  explicit HeapBuffer(size_t bytes) : Buffer(nullptr, bytes) {
+  explicit HeapBuffer(size_t bytes, Kind kind = Kind::kBytes) : Buffer(nullptr, bytes, kind) {
     if (const RunControl* control = current_control()) budget_ = control->budget;
     if (budget_) budget_->take(bytes);
     data_ = static_cast<std::byte*>(take_block(bytes));
@@ -40,7 +38,7 @@ constexpr size_t kSmallBytes = kBlockAlignment;
 
 class SmallBuffer : public Buffer {
  public:
-  explicit SmallBuffer(size_t bytes) : Buffer(nullptr, bytes) {
+  explicit SmallBuffer(size_t bytes) : Buffer(nullptr, bytes, Kind::kBytes) {
     if (const RunControl* control = current_control()) budget_ = control->budget;
     if (budget_) budget_->take(bytes);
     const auto address = reinterpret_cast<uintptr_t>(storage_);
@@ -59,7 +57,7 @@ class SmallBuffer : public Buffer {
 class StringBuffer : public HeapBuffer {
  public:
   explicit StringBuffer(int64_t count)
-      : HeapBuffer(bytes_for(DType::kString, count)), count_(count) {
+      : HeapBuffer(bytes_for(DType::kString, count), Kind::kStrings), count_(count) {
     for (int64_t i = 0; i < count_; ++i)
       new (strings() + i) std::string;
   }
@@ -84,12 +82,6 @@ class BorrowedBuffer : public Buffer {
 
 }  // namespace
 
-BufferKind kind_of(const Buffer& buffer) {
-  const std::type_info& type = typeid(buffer);
-  if (type == typeid(HeapBuffer) || type == typeid(SmallBuffer)) return BufferKind::kBytes;
-  return type == typeid(StringBuffer) ? BufferKind::kStrings : BufferKind::kBorrowed;
-}
-
 std::shared_ptr<Buffer> Buffer::allocate(size_t bytes) {
   if (!kOwnBlocks && bytes <= kSmallBytes) return std::make_shared<SmallBuffer>(bytes);
   return std::make_shared<HeapBuffer>(bytes);
@@ -107,7 +99,30 @@ Tensor::Tensor(DType dtype, Shape shape, std::shared_ptr<Buffer> buffer, size_t 
       count_(element_count(shape_)),
       buffer_(std::move(buffer)),
       offset_(byte_offset) {
+  check_range();
+}
+
+void Tensor::check_range() const {
   SARDONYX_CHECK(buffer_ && offset_ <= buffer_->size() && bytes() <= buffer_->size() - offset_);
+}
+
+void Tensor::assign(DType dtype, std::span<const int64_t> shape, std::shared_ptr<Buffer> buffer,
+                    size_t byte_offset) {
+  if (shape.data() != shape_.data() || shape.size() != shape_.size())
+    shape_.assign(shape.begin(), shape.end());
+  dtype_ = dtype;
+  count_ = element_count(shape_);
+  buffer_ = std::move(buffer);
+  offset_ = byte_offset;
+  check_range();
+}
+
+void Tensor::clear() {
+  dtype_ = DType::kUndefined;
+  shape_.clear();
+  count_ = 0;
+  buffer_.reset();
+  offset_ = 0;
 }
 
 Tensor Tensor::allocate(DType dtype, Shape shape) {

@@ -28,10 +28,16 @@ class Buffer {
   // Memory of somebody else's; `keeper` is held as long as the buffer lives.
   static std::shared_ptr<Buffer> borrow(void* data, size_t bytes, std::shared_ptr<void> keeper);
 
+  // What the last one to hold a buffer may write there: anything, strings, or nothing.
+  enum class Kind : uint8_t { kBytes, kStrings, kBorrowed };
+  Kind kind() const { return kind_; }
+
  protected:
-  Buffer(void* data, size_t size) : data_(static_cast<std::byte*>(data)), size_(size) {}
+  Buffer(void* data, size_t size, Kind kind = Kind::kBorrowed)
+      : data_(static_cast<std::byte*>(data)), size_(size), kind_(kind) {}
   std::byte* data_;
   size_t size_;
+  Kind kind_;
 };
 
 // Where a tensor's elements lie, without owning them; what kernels work on.
@@ -78,6 +84,13 @@ class Tensor {
     return of(std::vector<T>{value}, {});
   }
 
+  // As if made anew from these, but the memory of the shape serves again. `shape` may be the
+  // tensor's own.
+  void assign(DType dtype, std::span<const int64_t> shape, std::shared_ptr<Buffer> buffer,
+              size_t byte_offset = 0);
+  // Undefined from now on, with the memory of the shape.
+  void clear();
+
   bool defined() const { return dtype_ != DType::kUndefined; }
   explicit operator bool() const { return defined(); }
   DType dtype() const { return dtype_; }
@@ -86,6 +99,7 @@ class Tensor {
   int64_t count() const { return count_; }
   size_t bytes() const { return bytes_for(dtype_, count_); }
   const std::shared_ptr<Buffer>& buffer() const { return buffer_; }
+  size_t byte_offset() const { return offset_; }  // where it begins in its buffer
 
   void* raw() const { return buffer_ ? buffer_->data() + offset_ : nullptr; }
   template <typename T>
@@ -116,6 +130,7 @@ class Tensor {
 
  private:
   void check_type(DType wanted) const;
+  void check_range() const;
 
   DType dtype_ = DType::kUndefined;
   Shape shape_;

@@ -67,7 +67,7 @@ class Decoder {
     if (element) out.element = *element;
     if (value) {
       if (out.element.is_none()) out.element = value.type();
-      out.value = std::make_shared<const Datum>(std::move(value));
+      out.items.push_back(std::move(value));
     }
     return out;
   }

@@ -48,9 +48,9 @@ TEST_F(TensorFile, Optionals) {
   const Type type = Type::optional(Type::tensor(DType::kFloat));
   const Type element = Type::tensor(DType::kFloat);
   const NamedDatum some =
-      round_trip(OptionalDatum{element, std::make_shared<const Datum>(kOne)}, type);
-  EXPECT_EQ(some.value.optional().value->tensor(), kOne);
-  EXPECT_EQ(round_trip(OptionalDatum{element, nullptr}, type).value.optional().value, nullptr);
+      round_trip(OptionalDatum{element, {kOne}}, type);
+  EXPECT_EQ(some.value.optional().value()->tensor(), kOne);
+  EXPECT_EQ(round_trip(OptionalDatum{element, {}}, type).value.optional().value(), nullptr);
 }
 
 TEST_F(TensorFile, Maps) {

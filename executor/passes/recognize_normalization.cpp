@@ -33,7 +33,7 @@ std::optional<size_t> first_axis(const Node& mean) {
   if (!attrs.keepdims || !type.has_rank() || !mean.has_input(1)) return std::nullopt;
   if (!mean.inputs[1]->constant || mean.inputs[1]->constant->count() == 0) return std::nullopt;
   const std::vector<int64_t> axes = mean.inputs[1]->constant->to_int64s();
-  const std::vector<bool> reduced = ops::reduced_dims(attrs, axes, type.rank());
+  const ops::ReducedDims reduced = ops::reduced_dims(attrs, axes, type.rank());
   const auto first = std::ranges::find(reduced, true);
   if (!std::all_of(first, reduced.end(), [](bool is_reduced) { return is_reduced; }))
     return std::nullopt;

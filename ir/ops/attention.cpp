@@ -11,6 +11,7 @@
 #include "ir/ops/infer.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
+#include "ir/scratch.h"
 #include "ir/strides.h"
 
 namespace sardonyx::ops {
@@ -151,7 +152,7 @@ void infer_attention(InferContext& c) {
 
 // ---- Reference kernel
 
-using Reals = std::vector<double>;
+using Reals = std::pmr::vector<double>;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Reads any operand as doubles.
@@ -169,7 +170,7 @@ void read_reals(const TensorView& view, Visit visit) {
 }
 
 Reals reals_of(const TensorView& view) {
-  Reals values(static_cast<size_t>(view.count()));
+  Reals values(static_cast<size_t>(view.count()), scratch());
   read_reals(view, [&](int64_t i, double x) { values[static_cast<size_t>(i)] = x; });
   return values;
 }
@@ -178,7 +179,7 @@ Reals reals_of(const TensorView& view) {
 Reals joined_heads(const AttentionShape& s, int64_t heads, int64_t size, const TensorView& fresh,
                    const TensorView& past) {
   const int64_t total = s.total_length();
-  Reals joined(static_cast<size_t>(s.batch * heads * total * size));
+  Reals joined(static_cast<size_t>(s.batch * heads * total * size), scratch());
   const auto place = [&](int64_t b, int64_t h, int64_t t, int64_t x) -> double& {
     return joined[static_cast<size_t>(((b * heads + h) * total + t) * size + x)];
   };
@@ -216,10 +217,10 @@ class AttentionRun {
   }
 
   void all() {
-    Reals result(static_cast<size_t>(call_.outputs[0].count()));
+    Reals result(static_cast<size_t>(call_.outputs[0].count()), scratch());
     const int64_t total = s_.total_length();
     if (call_.wants(3)) shown_.resize(static_cast<size_t>(call_.outputs[3].count()));
-    Reals scores(static_cast<size_t>(total));
+    Reals scores(static_cast<size_t>(total), scratch());
     int64_t row = 0;
     for (int64_t b = 0; b < s_.batch; ++b) {
       for (int64_t h = 0; h < s_.q_heads; ++h) {
@@ -337,10 +338,10 @@ class AttentionRun {
   const AttentionAttrs& attrs_;
   AttentionShape s_;
   double scale_;
-  Reals query_, key_, value_, mask_, shown_;
+  Reals query_{scratch()}, key_{scratch()}, value_{scratch()}, mask_{scratch()}, shown_{scratch()};
   int64_t mask_steps_[3] = {0, 0, 0};  // along batch, heads and queries
   int64_t mask_length_ = 0;
-  std::vector<int64_t> lengths_;
+  std::pmr::vector<int64_t> lengths_{scratch()};
 };
 
 void run_attention(const KernelCall& call) {

@@ -76,7 +76,7 @@ std::vector<Datum> beam_search(const EvalCall& call) {
   std::vector<float> scores = search.begin(start);
   const int64_t vocabulary = search.rules.vocabulary, rows = settings.batch * settings.beams;
   Tensor history;
-  if (call.output_count > 2) {
+  if (call.outputs.size() > 2) {
     history = Tensor::zeros(DType::kFloat, {settings.max_length - search.prompt_length,
                                             settings.batch, settings.beams, vocabulary});
   }
@@ -113,7 +113,6 @@ std::vector<Datum> beam_search(const EvalCall& call) {
                                                   : DType::kFloat;
   std::vector<Datum> outputs{words, as_dtype(word_scores, dtype)};
   if (history) outputs.emplace_back(as_dtype(history, dtype));
-  outputs.resize(call.output_count);
   return outputs;
 }
 

@@ -184,7 +184,7 @@ Pieces tokens_of(const TokenizerAttrs& attrs, const TokenizerMemory& memory,
 
 // [.., longest row]: each row between the marks for start (2) and end (3) of text, if these are
 // wanted, then filled up.
-void tokenizer(const StepCall& call) {
+void tokenizer(const EvalCall& call) {
   const auto& attrs = call.attrs<TokenizerAttrs>();
   const Tensor& x = call.inputs[0].tensor();
   const KeptMemory<TokenizerMemory> memory(call);
@@ -379,7 +379,7 @@ const OpDef kOps[] = {
      .types = {{"T", DType::kString}},
      .attrs = attr_schema<TokenizerAttrs>(),
      .infer = infer_tokenizer,
-     .evaluate = evaluate_with<tokenizer>,
+     .evaluate = tokenizer,
      .samples = tokenizer_samples},
     {.name = "WordConvEmbedding",
      .domain = kMicrosoft,

@@ -101,7 +101,7 @@ void infer_if(InferContext& c) {
   set_branch(c, std::move(merged));
 }
 
-void run_if(const StepCall& call) {
+void run_if(const EvalCall& call) {
   const auto& attrs = call.attrs<IfAttrs>();
   const bool taken = read_condition(call.inputs[0], "cond");
   call.run_subgraph(taken ? *attrs.then_branch : *attrs.else_branch, {}, call.captures,
@@ -168,7 +168,7 @@ struct LoopMemory : StepMemory {
   std::vector<const Datum*> inputs;
   std::vector<TensorStack> scans;
 
-  void start(const StepCall& call, const Graph& body, int64_t iterations) {
+  void start(const EvalCall& call, const Graph& body, int64_t iterations) {
     const size_t outputs = body.outputs().size();
     last.resize(outputs);
     made.resize(outputs);
@@ -187,7 +187,7 @@ struct LoopMemory : StepMemory {
       inputs[i] = &last[i - 1];
   }
 
-  void rest(const StepCall& call) {
+  void rest(const EvalCall& call) {
     call.recycle(number);
     call.recycle(condition);
     for (auto* data : {&last, &made}) {
@@ -197,7 +197,7 @@ struct LoopMemory : StepMemory {
   }
 };
 
-void run_loop(const StepCall& call) {
+void run_loop(const EvalCall& call) {
   const Graph& body = *call.attrs<LoopAttrs>().body;
   const size_t carried = call.inputs.size() - 2;
   int64_t most = INT64_MAX;
@@ -267,7 +267,7 @@ const OpDef kOps[] = {
      .types = {{"B", DType::kBool}, {"V", kAnyValue}},
      .attrs = attr_schema<IfAttrs>(),
      .infer = infer_if,
-     .evaluate = evaluate_with<run_if>,
+     .evaluate = run_if,
      .grad = if_grad,
      .samples = if_samples},
     {.name = "Loop",
@@ -276,7 +276,7 @@ const OpDef kOps[] = {
      .types = {{"I", DType::kInt64}, {"B", DType::kBool}, {"V", kAnyValue}},
      .attrs = attr_schema<LoopAttrs>(),
      .infer = infer_loop,
-     .evaluate = evaluate_with<run_loop>,
+     .evaluate = run_loop,
      .grad = loop_grad,
      .samples = loop_samples},
 };

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <memory_resource>
 #include <numeric>
 
 #include "ir/dispatch.h"
@@ -11,6 +12,8 @@
 #include "ir/ops/infer.h"
 #include "ir/ops/scores.h"
 #include "ir/ops/tables.h"
+#include "ir/scratch.h"
+#include "ir/strides.h"
 
 namespace sardonyx::ops {
 namespace {
@@ -25,8 +28,13 @@ DType map_value_type(const InferContext& c) {
 
 // The positions of a map's keys in the keys' order; of equal keys the last one counts.
 template <typename Key>
-std::map<Key, int64_t> index_keys(const Map& map) {
-  std::map<Key, int64_t> index;
+using KeyIndex =
+    std::pmr::map<std::conditional_t<std::is_same_v<Key, std::string>, std::string_view, Key>,
+                  int64_t>;
+
+template <typename Key>
+KeyIndex<Key> index_keys(const Map& map) {
+  KeyIndex<Key> index(scratch());
   const std::span<const Key> keys = map.keys.values<Key>();
   if (map.values.count() != map.keys.count()) {
     fail(ErrorCode::kInvalidArgument, "a map has ", keys.size(), " keys and ", map.values.count(),
@@ -85,19 +93,19 @@ T parse_number(std::string_view text) {
 }
 
 template <typename To, typename From>
-To cast_value(const From& value) {
+void cast_value(const From& value, To& to) {
   if constexpr (std::is_same_v<To, From>) {
-    return value;
+    to = value;
   } else if constexpr (std::is_same_v<From, std::string>) {
-    return parse_number<To>(value);
+    to = parse_number<To>(value);
   } else if constexpr (std::is_same_v<To, std::string>) {
     char digits[64];  // the longest float has 39 digits before the point
     const auto end =
         std::to_chars(digits, digits + sizeof digits, value, std::chars_format::fixed, 6).ptr;
-    return std::string(digits, end);
+    to.assign(digits, end);
   } else {
     const bool fits = value >= From(-0x1p63) && value < From(0x1p63);
-    return fits ? static_cast<To>(value) : std::numeric_limits<To>::lowest();
+    to = fits ? static_cast<To>(value) : std::numeric_limits<To>::lowest();
   }
 }
 
@@ -111,8 +119,9 @@ To absent_value() {
 }
 
 template <typename From, typename To>
-Tensor cast_map_as(const Map& map, const CastMapAttrs& attrs) {
-  const std::map<int64_t, int64_t> index = index_keys<int64_t>(map);
+void cast_map_as(const EvalCall& call, const Map& map) {
+  const auto& attrs = call.attrs<CastMapAttrs>();
+  const KeyIndex<int64_t> index = index_keys<int64_t>(map);
   const std::span<const From> values = map.values.values<From>();
   const bool sparse = attrs.map_form == "SPARSE";
   if (sparse && !index.empty() && index.begin()->first < 0) {
@@ -120,29 +129,28 @@ Tensor cast_map_as(const Map& map, const CastMapAttrs& attrs) {
          " is negative, which no place of a sparse map has");
   }
   const int64_t length = sparse ? attrs.max_map : static_cast<int64_t>(index.size());
-  Tensor out = Tensor::allocate(dtype_of<To>(), {1, length});
-  const std::span<To> places = out.mutable_values<To>();
-  std::fill(places.begin(), places.end(), absent_value<To>());
+  const DimValues shape{1, length};
+  const std::span<To> places = call.tensor(0, dtype_of<To>(), shape).template mutable_values<To>();
+  if (sparse) std::fill(places.begin(), places.end(), absent_value<To>());
   int64_t next = 0;
   for (const auto& [key, at] : index) {
     const int64_t place = sparse ? key : next++;
     if (place < length) {
-      places[static_cast<size_t>(place)] = cast_value<To>(values[static_cast<size_t>(at)]);
+      cast_value(values[static_cast<size_t>(at)], places[static_cast<size_t>(place)]);
     }
   }
-  return out;
 }
 
-std::vector<Datum> cast_map(const EvalCall& call) {
+void cast_map(const EvalCall& call) {
   const Map& map = call.inputs[0].map();
   const auto& attrs = call.attrs<CastMapAttrs>();
   const DType to = attrs.cast_to == "TO_STRING"  ? DType::kString
                    : attrs.cast_to == "TO_INT64" ? DType::kInt64
                                                  : DType::kFloat;
-  return {detail::dispatch_among<float, std::string>(map.values.dtype(), [&]<typename From>() {
-    return detail::dispatch_among<float, std::string, int64_t>(
-        to, [&]<typename To>() { return cast_map_as<From, To>(map, attrs); });
-  })};
+  detail::dispatch_among<float, std::string>(map.values.dtype(), [&]<typename From>() {
+    detail::dispatch_among<float, std::string, int64_t>(
+        to, [&]<typename To>() { cast_map_as<From, To>(call, map); });
+  });
 }
 
 // --- DictVectorizer ---
@@ -168,27 +176,30 @@ void infer_dict_vectorizer(InferContext& c) {
 }
 
 template <typename Key, typename T>
-Tensor vectorize(const Map& map, const std::vector<Key>& vocabulary) {
-  const std::map<Key, int64_t> index = index_keys<Key>(map);
+void vectorize(const EvalCall& call, const Map& map, const std::vector<Key>& vocabulary) {
+  const KeyIndex<Key> index = index_keys<Key>(map);
   const std::span<const T> values = map.values.values<T>();
-  Tensor out = Tensor::allocate(dtype_of<T>(), {1, static_cast<int64_t>(vocabulary.size())});
-  const std::span<T> places = out.mutable_values<T>();
+  const DimValues shape{1, static_cast<int64_t>(vocabulary.size())};
+  const std::span<T> places = call.tensor(0, dtype_of<T>(), shape).template mutable_values<T>();
   for (size_t i = 0; i < vocabulary.size(); ++i) {
     const auto found = index.find(vocabulary[i]);
-    places[i] = found == index.end() ? T() : values[static_cast<size_t>(found->second)];
+    if (found == index.end())
+      places[i] = T();
+    else
+      places[i] = values[static_cast<size_t>(found->second)];
   }
-  return out;
 }
 
-std::vector<Datum> dict_vectorizer(const EvalCall& call) {
+void dict_vectorizer(const EvalCall& call) {
   const Map& map = call.inputs[0].map();
   const auto& attrs = call.attrs<DictVectorizerAttrs>();
-  return {detail::dispatch_among<int64_t, float, double, std::string>(
+  detail::dispatch_among<int64_t, float, double, std::string>(
       map.values.dtype(), [&]<typename T>() {
-        return map.keys.dtype() == DType::kString
-                   ? vectorize<std::string, T>(map, attrs.string_vocabulary)
-                   : vectorize<int64_t, T>(map, attrs.int64_vocabulary);
-      })};
+        if (map.keys.dtype() == DType::kString)
+          vectorize<std::string, T>(call, map, attrs.string_vocabulary);
+        else
+          vectorize<int64_t, T>(call, map, attrs.int64_vocabulary);
+      });
 }
 
 // --- ZipMap ---
@@ -203,8 +214,10 @@ struct ZipMapAttrs {
   }
 };
 
-Type zip_map_element(const ClassLabels& labels) {
-  return Type::map(labels.dtype(), Type::tensor(DType::kFloat, Dims{}));
+const Type& zip_map_element(const ClassLabels& labels) {
+  static const Type kOfStrings = Type::map(DType::kString, Type::tensor(DType::kFloat, Dims{}));
+  static const Type kOfIntegers = Type::map(DType::kInt64, Type::tensor(DType::kFloat, Dims{}));
+  return labels.are_strings() ? kOfStrings : kOfIntegers;
 }
 
 void infer_zip_map(InferContext& c) {
@@ -236,27 +249,22 @@ std::vector<size_t> ordered_positions(const std::vector<Key>& labels) {
   return last;
 }
 
-// A map for each row of `values`. All of them share their keys.
-template <typename Key>
-void zip_rows(const std::vector<Key>& labels, std::span<const float> values, int64_t rows,
-              std::vector<Datum>& maps) {
-  const std::vector<size_t> order = ordered_positions(labels);
-  Tensor keys = Tensor::allocate(dtype_of<Key>(), {static_cast<int64_t>(order.size())});
-  const std::span<Key> sorted = keys.mutable_values<Key>();
-  for (size_t i = 0; i < order.size(); ++i)
-    sorted[i] = labels[order[i]];
-  maps.reserve(static_cast<size_t>(rows));
-  for (int64_t row = 0; row < rows; ++row) {
-    const float* from = values.data() + static_cast<size_t>(row) * labels.size();
-    Tensor own = Tensor::allocate(DType::kFloat, keys.shape());
-    const std::span<float> to = own.mutable_values<float>();
-    for (size_t i = 0; i < order.size(); ++i)
-      to[i] = from[order[i]];
-    maps.emplace_back(Map{keys, std::move(own)});
-  }
-}
+struct ZipMapMemory : StepMemory {
+  std::vector<size_t> order;
+  Tensor keys;  // the labels in that order, which all maps share
 
-std::vector<Datum> zip_map(const EvalCall& call) {
+  template <typename Key>
+  void order_labels(const std::vector<Key>& labels) {
+    if (keys) return;
+    order = ordered_positions(labels);
+    keys = Tensor::allocate(dtype_of<Key>(), {static_cast<int64_t>(order.size())});
+    for (size_t i = 0; i < order.size(); ++i)
+      keys.mutable_values<Key>()[i] = labels[order[i]];
+  }
+};
+
+// A map for each row.
+void zip_map(const EvalCall& call) {
   const auto& attrs = call.attrs<ZipMapAttrs>();
   const ClassLabels labels{attrs.classlabels_strings, attrs.classlabels_int64s};
   const Tensor& x = call.inputs[0].tensor();
@@ -265,12 +273,20 @@ std::vector<Datum> zip_map(const EvalCall& call) {
     fail(ErrorCode::kInvalidArgument, "ZipMap: input X: expected ", labels.size(),
          " columns, one for each class label, got ", columns);
   }
-  Sequence out{zip_map_element(labels), {}};
-  if (labels.are_strings())
-    zip_rows(labels.strings, x.values<float>(), rows, out.items);
-  else
-    zip_rows(labels.integers, x.values<float>(), rows, out.items);
-  return {Datum(std::move(out))};
+  const KeptMemory<ZipMapMemory> memory(call);
+  labels.are_strings() ? memory->order_labels(labels.strings)
+                       : memory->order_labels(labels.integers);
+  Sequence& maps = call.sequence(0, zip_map_element(labels), static_cast<size_t>(rows));
+  const float* from = x.values<float>().data();
+  for (Datum& item : maps.items) {
+    Map& map = renewed<Map>(item);
+    map.keys = memory->keys;
+    renew(map.values, DType::kFloat, memory->keys.shape(), call.buffers);
+    const std::span<float> to = map.values.mutable_values<float>();
+    for (size_t i = 0; i < to.size(); ++i)
+      to[i] = from[memory->order[i]];
+    from += labels.size();
+  }
 }
 
 // Inputs of samples are tensors, so ops on maps have none.
@@ -291,7 +307,7 @@ const OpDef kOps[] = {
                {"T2", DTypeSet{DType::kString, DType::kFloat, DType::kInt64}}},
      .attrs = attr_schema<CastMapAttrs>(),
      .infer = infer_cast_map,
-     .evaluate = evaluate_with<evaluate_anew<cast_map>>,
+     .evaluate = cast_map,
      .samples = no_samples},
     {.name = "DictVectorizer",
      .domain = "ai.onnx.ml",
@@ -302,7 +318,7 @@ const OpDef kOps[] = {
                {"T2", DTypeSet{DType::kInt64, DType::kFloat, DType::kDouble, DType::kString}}},
      .attrs = attr_schema<DictVectorizerAttrs>(),
      .infer = infer_dict_vectorizer,
-     .evaluate = evaluate_with<evaluate_anew<dict_vectorizer>>,
+     .evaluate = dict_vectorizer,
      .samples = no_samples},
     {.name = "ZipMap",
      .domain = "ai.onnx.ml",
@@ -310,7 +326,7 @@ const OpDef kOps[] = {
      .types = {{"T", TypeSet({}, {}, {}, {}, "seq(map(string, float));seq(map(int64, float))")}},
      .attrs = attr_schema<ZipMapAttrs>(),
      .infer = infer_zip_map,
-     .evaluate = evaluate_with<evaluate_anew<zip_map>>,
+     .evaluate = zip_map,
      .samples = zip_map_samples},
 };
 

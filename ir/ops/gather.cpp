@@ -244,7 +244,7 @@ void infer_compress(InferContext& c) {
   c.set(0, c.dtype(0), std::move(result));
 }
 
-void run_compress(const StepCall& call) {
+void run_compress(const EvalCall& call) {
   const Tensor& input = call.inputs[0].tensor();
   const auto& axis_attr = call.attrs<CompressAttrs>().axis;
   const size_t axis = axis_attr ? axis_of(*axis_attr, input.rank()) : 0;
@@ -401,7 +401,7 @@ const OpDef kOps[] = {
      .types = {{"T", kClassicTypes}, {"T1", DType::kBool}},
      .attrs = attr_schema<CompressAttrs>(),
      .infer = infer_compress,
-     .evaluate = evaluate_with<run_compress>,
+     .evaluate = run_compress,
      .grad = compress_gradient,
      .samples = compress_samples},
     {.name = "ReverseSequence",

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "ir/evaluation.h"
 #include "ir/graph.h"
-#include "ir/op.h"
 
 namespace sardonyx::ops {
 
@@ -47,6 +47,8 @@ struct ModelSetup {
   Tensor start_ids;       // [batch, length] int32 instead of `start`; may be undefined
   int64_t beams = 1;
   int64_t max_length = 0;
+  // The outputs of one of its graphs.
+  std::vector<Datum> run(const Graph& graph, std::span<const Datum> feeds) const;
 };
 
 // A language model that carries its state from word to word.

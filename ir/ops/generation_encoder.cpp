@@ -125,8 +125,7 @@ class EncoderDecoderModel : public LanguageModel {
   std::vector<Datum> encode() const {
     std::vector<Datum> feeds{setup_.call.inputs[0], mask_};
     if (is_old_form_) feeds.emplace_back(start_);
-    std::vector<Datum> outputs =
-        setup_.call.run_subgraph(*setup_.encoder, feeds, setup_.call.captures);
+    std::vector<Datum> outputs = setup_.run(*setup_.encoder, feeds);
     for (size_t i = 0; i < outputs.size(); ++i) {
       const Tensor& tensor = outputs[i].tensor();
       if (tensor.rank() < 3 || tensor.shape()[0] != batch_) {
@@ -177,8 +176,7 @@ class EncoderDecoderModel : public LanguageModel {
     past_length_ +=
         static_cast<int32_t>(takes_sequence_ ? ids.shape()[1] - past_length_ : ids.shape()[1]);
     const int64_t rows = batch_ * setup_.beams;
-    const std::vector<Datum> outputs =
-        setup_.call.run_subgraph(*setup_.decoder, feeds, setup_.call.captures);
+    const std::vector<Datum> outputs = setup_.run(*setup_.decoder, feeds);
     for (size_t i = 0; i < states_; ++i) {
       self_[i] = outputs[1 + i].tensor();
       if (self_[i].rank() < 1 || self_[i].shape()[0] != rows) {

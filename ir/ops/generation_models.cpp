@@ -173,7 +173,7 @@ class DecoderModel : public LanguageModel {
     std::vector<Datum> feeds{ids_, positions_, mask_};
     feeds.insert(feeds.end(), past_.begin(), past_.end());
     if (shares_buffer_) feeds.emplace_back(Tensor::vector<int32_t>({past_length_}));
-    const std::vector<Datum> outputs = setup_.call.run_subgraph(graph, feeds, setup_.call.captures);
+    const std::vector<Datum> outputs = setup_.run(graph, feeds);
     for (size_t i = 0; i < layers_; ++i) {
       past_[i] = outputs[1 + i].tensor();
       if (past_[i].rank() != 5 || past_[i].shape()[1] != rows()) {
@@ -194,6 +194,12 @@ class DecoderModel : public LanguageModel {
 };
 
 }  // namespace
+
+std::vector<Datum> ModelSetup::run(const Graph& graph, std::span<const Datum> feeds) const {
+  std::vector<Datum> outputs(graph.outputs().size());
+  call.run_subgraph(graph, DatumPointers(feeds), call.captures, outputs);
+  return outputs;
+}
 
 std::unique_ptr<LanguageModel> make_decoder_model(const ModelSetup& setup) {
   return std::make_unique<DecoderModel>(setup);

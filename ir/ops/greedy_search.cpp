@@ -133,7 +133,6 @@ std::vector<Datum> sampling(const EvalCall& call) {
     return chosen;
   });
   std::vector<Datum> outputs{words, filtered};
-  outputs.resize(call.output_count);
   return outputs;
 }
 

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <span>
 
 #include "ir/convert.h"
@@ -155,10 +154,9 @@ struct Points {
   std::pmr::vector<size_t> ends{scratch()};  // of the parts of each point
   Parts parts{scratch()};
 };
-using Visit = std::function<void(const Points& points)>;
-
-// Calls `visit` for all points of the grid, as many at a time as leave the nearest cache to the
-// image.
+// Calls `visit(points)` for all points of the grid, as many at a time as leave the nearest cache to
+// the image.
+template <typename Visit>
 void for_each_piece(const KernelCall& call, const Visit& visit) {
   constexpr int64_t kPiece = 128;
   const auto& attrs = call.attrs<GridSampleAttrs>();
@@ -237,17 +235,16 @@ void sample_nearest(const KernelCall& call) {
 void sample_blended(const KernelCall& call) {
   const TensorView &x = call.inputs[0], &y = call.outputs[0];
   for (int part_index = 0; part_index < part_count(x.dtype); ++part_index) {
-    const Tensor image = to_reals(x, part_index);
-    Tensor result = Tensor::allocate(DType::kDouble, Shape(y.shape.begin(), y.shape.end()));
-    double* out = result.mutable_values<double>().data();
-    sample(call, image.values<double>().data(), out,
-           [](const double* channel, std::span<const Part> parts) {
-             double sum = 0;
-             for (const Part& part : parts)
-               sum += part.weight * channel[part.element];
-             return sum;
-           });
-    from_reals(out, y, part_index);
+    const ScratchMark mark;
+    const std::pmr::vector<double> image = to_reals(x, part_index);
+    std::pmr::vector<double> out(static_cast<size_t>(y.count()), scratch());
+    sample(call, image.data(), out.data(), [](const double* channel, std::span<const Part> parts) {
+      double sum = 0;
+      for (const Part& part : parts)
+        sum += part.weight * channel[part.element];
+      return sum;
+    });
+    from_reals(out.data(), y, part_index);
   }
 }
 

@@ -105,7 +105,7 @@ void infer_center_crop_pad(InferContext& c) {
 void reference_center_crop_pad(const KernelCall& call) {
   const TensorView &x = call.inputs[0], &y = call.outputs[0];
   const Strides x_strides = row_major_strides(x.shape), y_strides = row_major_strides(y.shape);
-  Shape shape;
+  DimValues shape;
   int64_t x_begin = 0, y_begin = 0;
   for (size_t axis = 0; axis < x.rank(); ++axis) {
     const int64_t surplus = x.shape[axis] - y.shape[axis];
@@ -183,8 +183,8 @@ void reference_affine_grid(const KernelCall& call) {
   const std::pmr::vector<double> xs = grid_positions(y.shape[y.rank() - 2], align_corners),
                                  ys = grid_positions(y.shape[y.rank() - 3], align_corners);
   const std::pmr::vector<double> zs = grid_positions(spatial == 3 ? y.shape[1] : 1, align_corners);
-  const Tensor theta = to_reals(call.inputs[0], 0);
-  const auto* matrix = static_cast<const double*>(theta.raw());
+  const std::pmr::vector<double> theta = to_reals(call.inputs[0], 0);
+  const double* matrix = theta.data();
   dispatch_floats(y.dtype, [&]<typename T>() {
     T* out = y.data<T>();
     for (int64_t n = 0; n < y.shape[0]; ++n, matrix += spatial * (spatial + 1)) {

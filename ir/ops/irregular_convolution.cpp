@@ -287,7 +287,7 @@ void infer_causal_conv(InferContext& c) {
 
 // One channel's stream: the past, then the input.
 template <typename T>
-void causal_conv_row(const std::vector<T>& stream, const T* w, int64_t taps, double bias,
+void causal_conv_row(const std::pmr::vector<T>& stream, const T* w, int64_t taps, double bias,
                      bool has_silu, T* y, int64_t length) {
   for (int64_t at = 0; at < length; ++at) {
     double sum = bias;
@@ -306,7 +306,7 @@ void reference_causal_conv(const KernelCall& call) {
   const int64_t channels = x.shape[1], length = x.shape[2], taps = call.inputs[1].shape[2];
   const int64_t state = taps - 1;
   dispatch_floats(x.dtype, [&]<typename T>() {
-    std::vector<T> stream(static_cast<size_t>(state + length));
+    std::pmr::vector<T> stream(static_cast<size_t>(state + length), scratch());
     for (int64_t row = 0; row < x.shape[0] * channels; ++row) {
       check_interrupted();
       const int64_t channel = row % channels;

@@ -474,7 +474,7 @@ TEST(LayerRefusals, FlexAttention) {
 
 TEST(LayerRefusals, Optionals) {
   const Type floats_type = Type::tensor(DType::kFloat);
-  const OptionalDatum empty{floats_type, nullptr};
+  const OptionalDatum empty{floats_type, {}};
   expect_refused(std::vector<Refused>{
       {"Optional", {}, {}, "neither an input nor the attribute type is given"},
       {"Optional", {x}, {{"type", Type::tensor(DType::kInt64)}}, "type: the attribute says int64"},

@@ -11,6 +11,7 @@
 #include "ir/ops/linear_attention_gradient.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
+#include "ir/scratch.h"
 
 namespace sardonyx::ops {
 namespace {
@@ -89,12 +90,13 @@ void infer_linear(InferContext& c) {
   c.set(1, c.has(kPastState) ? c.dtype(kPastState) : c.dtype(kQuery), state);
 }
 
-using Reals = std::vector<double>;
+using Reals = std::pmr::vector<double>;
 
 Reals reals_of(const KernelCall& call, size_t input) {
-  if (!call.has(input)) return {};
+  Reals values(scratch());
+  if (!call.has(input)) return values;
   const TensorView& view = call.inputs[input];
-  Reals values(static_cast<size_t>(view.count()));
+  values.resize(static_cast<size_t>(view.count()));
   dispatch_floats(view.dtype, [&]<typename T>() {
     std::transform(view.data<T>(), view.data<T>() + view.count(), values.begin(),
                    [](T x) { return static_cast<double>(x); });
@@ -151,9 +153,9 @@ void run_linear(const KernelCall& call) {
   const Reals decay = reals_of(call, kDecay), beta = reals_of(call, kBeta);
   const size_t gates = rule.gated ? dim(kDecay, 2) / heads : 0;
   const size_t betas = rule.delta ? dim(kBeta, 2) : 0;
-  Reals state =
-      call.has(kPastState) ? reals_of(call, kPastState) : Reals(batch * heads * keys * values, 0);
-  Reals out(batch * length * q_heads * values), fresh(values);
+  Reals state = reals_of(call, kPastState);
+  state.resize(batch * heads * keys * values);  // zeros where there is no past
+  Reals out(batch * length * q_heads * values, scratch()), fresh(values, scratch());
   for (size_t t = 0; t < batch * length; ++t) {  // each [batch, position], positions in order
     check_interrupted();
     for (size_t h = 0; h < heads; ++h) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <vector>
 
 #include "ir/dispatch.h"
@@ -10,6 +11,7 @@
 #include "ir/ops/matmul_gradient.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
+#include "ir/scratch.h"
 #include "ir/strides.h"
 
 namespace sardonyx::ops {
@@ -352,7 +354,7 @@ void infer_det(InferContext& c) {
 }
 
 // Gaussian elimination with partial pivoting; `matrix` is overwritten.
-double determinant(std::vector<double>& matrix, size_t n) {
+double determinant(std::span<double> matrix, size_t n) {
   double product = 1;
   for (size_t column = 0; column < n; ++column) {
     check_interrupted();
@@ -380,7 +382,7 @@ void run_det(const KernelCall& call) {
   const auto n = static_cast<size_t>(call.inputs[0].shape.back());
   dispatch_floats(call.outputs[0].dtype, [&]<typename T>() {
     const T* in = call.inputs[0].data<T>();
-    std::vector<double> matrix(n * n);
+    std::pmr::vector<double> matrix(n * n, scratch());
     for (int64_t i = 0; i < call.outputs[0].count(); ++i, in += n * n) {
       std::copy(in, in + n * n, matrix.begin());
       call.outputs[0].data<T>()[i] = narrowed<T>(determinant(matrix, n));

@@ -14,6 +14,7 @@
 #include "ir/ops/tables.h"
 #include "ir/ops/written_out.h"
 #include "ir/run_control.h"
+#include "ir/scratch.h"
 #include "ir/strides.h"
 
 namespace sardonyx::ops {
@@ -187,10 +188,13 @@ void infer_mean_variance(InferContext& c) {
 // The strides of a tensor of statistics: one element for all that `axes` run over.
 std::pair<Strides, int64_t> statistics_strides(std::span<const int64_t> shape,
                                                const std::vector<int64_t>& axes) {
-  Shape kept(shape.begin(), shape.end());
+  DimValues kept(shape.begin(), shape.end());
   for (const int64_t axis : axes)
     kept[axis_of(axis, shape.size())] = 1;
-  return {broadcast_strides(kept, shape), element_count(kept)};
+  int64_t count = 1;
+  for (const int64_t dim : kept)
+    count *= dim;
+  return {broadcast_strides(kept, shape), count};
 }
 
 // The text adds 1e-9 to the standard deviation, not to the variance.
@@ -204,7 +208,8 @@ void reference_mean_variance(const KernelCall& call) {
   const Strides operands[] = {row_major_strides(x.shape), strides};
   const RowWalk walk(x.shape, operands);
   const double count = static_cast<double>(x.count() / groups);
-  std::vector<double> mean(static_cast<size_t>(groups), 0), squares = mean;
+  std::pmr::vector<double> mean(static_cast<size_t>(groups), 0, scratch()),
+      squares(static_cast<size_t>(groups), 0, scratch());
   dispatch_floats(x.dtype, [&]<typename T>() {
     const auto each = [&](auto&& visit) {
       walk.for_each([&](const int64_t* offsets, int64_t length) {

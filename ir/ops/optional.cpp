@@ -23,30 +23,45 @@ void infer_optional(InferContext& c) {
   c.set(0, Type::optional(element));
 }
 
-std::vector<Datum> run_optional(const EvalCall& call) {
-  if (!call.has(0)) return {OptionalDatum{*call.attrs<OptionalAttrs>().type, nullptr}};
-  return {OptionalDatum{call.inputs[0].type(), std::make_shared<const Datum>(call.inputs[0])}};
+bool holds_sequences_like(const OptionalDatum& optional, const Sequence& sequence) {
+  return optional.element.is_sequence() && *optional.element.element == sequence.element;
+}
+
+// Run-time optionals say no more of a tensor than its dtype, as run-time sequences do.
+void run_optional(const EvalCall& call) {
+  OptionalDatum& optional = renewed<OptionalDatum>(call.outputs[0]);
+  optional.items.resize(call.has(0) ? 1 : 0);
+  if (!call.has(0)) {
+    optional.element = *call.attrs<OptionalAttrs>().type;
+    return;
+  }
+  const Datum& value = call.inputs[0];
+  if (value.is_tensor())
+    optional.element = Type::tensor(value.tensor().dtype());
+  else if (!holds_sequences_like(optional, value.sequence()))
+    optional.element = value.type();
+  optional.items[0] = value;
 }
 
 void infer_optional_get_element(InferContext& c) {
   c.set(0, c.type(0).is_optional() ? *c.type(0).element : c.type(0));
 }
 
-std::vector<Datum> run_optional_get_element(const EvalCall& call) {
-  if (!call.inputs[0].is_optional()) return {call.inputs[0]};
-  const auto& value = call.inputs[0].optional().value;
+void run_optional_get_element(const EvalCall& call) {
+  const Datum& input = call.inputs[0];
+  const Datum* value = input.is_optional() ? input.optional().value() : &input;
   if (!value) fail(ErrorCode::kInvalidArgument, "input: the optional is empty");
-  return {*value};
+  call.outputs[0] = *value;
 }
 
 void infer_optional_has_element(InferContext& c) {
   c.set(0, DType::kBool, Dims{});
 }
 
-std::vector<Datum> run_optional_has_element(const EvalCall& call) {
-  const bool empty =
-      !call.has(0) || (call.inputs[0].is_optional() && !call.inputs[0].optional().value);
-  return {Tensor::scalar(!empty)};
+void run_optional_has_element(const EvalCall& call) {
+  const bool is_empty =
+      !call.has(0) || (call.inputs[0].is_optional() && !call.inputs[0].optional().value());
+  call.set_scalar(call.outputs[0], !is_empty);
 }
 
 std::vector<Sample> optional_samples() {
@@ -60,7 +75,7 @@ const OpDef kOps[] = {
      .types = {{"V", kValues}, {"O", kOptionals}},
      .attrs = attr_schema<OptionalAttrs>(),
      .infer = infer_optional,
-     .evaluate = evaluate_with<evaluate_anew<run_optional>>,
+     .evaluate = run_optional,
      .grad = optional_grad,
      .samples = optional_samples},
     {.name = "OptionalGetElement",
@@ -68,7 +83,7 @@ const OpDef kOps[] = {
      .signature = "(input: O) -> (output: V)",
      .types = {{"O", kOptionalsOrValues}, {"V", kValues}},
      .infer = infer_optional_get_element,
-     .evaluate = evaluate_with<evaluate_anew<run_optional_get_element>>,
+     .evaluate = run_optional_get_element,
      .grad = optional_grad,
      .samples = optional_samples},
     {.name = "OptionalHasElement",
@@ -76,7 +91,7 @@ const OpDef kOps[] = {
      .signature = "(input?: O) -> (output: B)",
      .types = {{"O", kOptionalsOrValues}, {"B", DType::kBool}},
      .infer = infer_optional_has_element,
-     .evaluate = evaluate_with<evaluate_anew<run_optional_has_element>>,
+     .evaluate = run_optional_has_element,
      .samples = optional_samples},
 };
 

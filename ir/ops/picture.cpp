@@ -117,7 +117,7 @@ const OpDef kOps[] = {
      .types = {{"T1", DType::kUInt8}, {"T2", DType::kUInt8}},
      .attrs = attr_schema<ImageDecoderAttrs>(),
      .infer = infer_image_decoder,
-     .evaluate = evaluate_with<evaluate_anew<run_image_decoder>>,
+     .evaluate = evaluate_anew<run_image_decoder>,
      .samples = image_decoder_samples},
 };
 

@@ -2,6 +2,7 @@
 
 #include "ir/dispatch.h"
 #include "ir/ops/accumulate.h"
+#include "ir/scratch.h"
 
 namespace sardonyx::ops {
 
@@ -26,13 +27,13 @@ int part_count(DType dtype) {
   return is_complex(dtype) ? 2 : 1;
 }
 
-Tensor to_reals(const TensorView& view, int part) {
-  Tensor reals = Tensor::allocate(DType::kDouble, Shape(view.shape.begin(), view.shape.end()));
-  auto* out = static_cast<double*>(reals.raw());
+std::pmr::vector<double> to_reals(const TensorView& view, int part) {
+  std::pmr::vector<double> reals(static_cast<size_t>(view.count()), scratch());
   dispatch_parts(view.dtype, part, [&]<typename T>(int64_t step, int64_t begin) {
     const T* in = view.data<T>() + begin;
-    for (int64_t i = 0, count = reals.count(); i < count; ++i) {
-      out[i] = static_cast<double>(in[i * step]);
+    for (double& real : reals) {
+      real = static_cast<double>(*in);
+      in += step;
     }
   });
   return reals;

@@ -8,13 +8,13 @@
 #include "ir/ops/infer.h"
 #include "ir/ops/reduce_gradient.h"
 #include "ir/ops/tables.h"
+#include "ir/scratch.h"
 #include "ir/strides.h"
 
 namespace sardonyx::ops {
 
-std::vector<bool> reduced_dims(const ReduceAttrs& attrs, std::span<const int64_t> axes,
-                               size_t rank) {
-  std::vector<bool> reduced(rank, axes.empty() && !attrs.noop_with_empty_axes);
+ReducedDims reduced_dims(const ReduceAttrs& attrs, std::span<const int64_t> axes, size_t rank) {
+  ReducedDims reduced(rank, axes.empty() && !attrs.noop_with_empty_axes);
   for (const int64_t axis : axes)
     reduced[axis_of(axis, rank)] = true;
   return reduced;
@@ -50,7 +50,7 @@ void infer_reduce(InferContext& c) {
     return c.set(0, c.dtype(0), all ? std::optional(Dims{}) : std::nullopt);
   }
   if (!axes) return c.set(0, c.dtype(0), shape_without_axes(c, shape->size()));
-  const std::vector<bool> reduced =
+  const ReducedDims reduced =
       reduced_dims(attrs, normalized_axes(c, *axes, shape->size()), shape->size());
   Dims out;
   for (size_t i = 0; i < shape->size(); ++i) {
@@ -111,20 +111,19 @@ void infer_extreme(InferContext& c) {
 
 // ---- Reference kernels
 
-std::vector<int64_t> axes_of(const KernelCall& call) {
+std::span<const int64_t> axes_of(const KernelCall& call) {
   if (!call.has(1)) return {};
-  const auto* axes = call.inputs[1].data<int64_t>();
-  return {axes, axes + call.inputs[1].count()};
+  return {call.inputs[1].data<int64_t>(), static_cast<size_t>(call.inputs[1].count())};
 }
 
 // The shape of the output with every reduced dim kept as 1, and the number of elements that meet
 // in one of the output's.
 struct Reduction {
-  Shape kept;
+  DimValues kept;
   int64_t count = 1;
   explicit Reduction(const KernelCall& call) {
     const std::span<const int64_t> shape = call.inputs[0].shape;
-    const std::vector<bool> reduced =
+    const ReducedDims reduced =
         reduced_dims(call.attrs<ReduceAttrs>(), axes_of(call), shape.size());
     for (size_t i = 0; i < shape.size(); ++i) {
       kept.push_back(reduced[i] ? 1 : shape[i]);
@@ -136,7 +135,7 @@ struct Reduction {
 
 // For each input element: combine(state of its output element, value).
 template <typename T, typename State, typename Combine>
-void fold(const KernelCall& call, const Reduction& reduction, std::vector<State>& states,
+void fold(const KernelCall& call, const Reduction& reduction, std::span<State> states,
           Combine combine) {
   const TensorView& in = call.inputs[0];
   const Strides strides[] = {row_major_strides(in.shape),
@@ -155,8 +154,8 @@ void fold(const KernelCall& call, const Reduction& reduction, std::vector<State>
 template <typename T, typename State, typename Combine, typename Finish>
 void reduce(const KernelCall& call, State start, Combine combine, Finish finish) {
   const Reduction reduction(call);
-  std::vector<State> states(static_cast<size_t>(call.outputs[0].count()), start);
-  fold<T>(call, reduction, states, combine);
+  std::pmr::vector<State> states(static_cast<size_t>(call.outputs[0].count()), start, scratch());
+  fold<T, State>(call, reduction, states, combine);
   T* out = call.outputs[0].data<T>();
   for (size_t i = 0; i < states.size(); ++i)
     out[i] = finish(states[i], reduction.count);

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "ir/inline_vector.h"
 #include "ir/op.h"
 
 namespace sardonyx::ops {
@@ -21,8 +22,8 @@ struct ReduceAttrs {
 
 // Which dims of a tensor of rank `rank` go: `axes` as given (in [-rank, rank)), all of them where
 // it is empty, unless the attributes make that a no-op.
-std::vector<bool> reduced_dims(const ReduceAttrs& attrs, std::span<const int64_t> axes,
-                               size_t rank);
+using ReducedDims = InlineVector<bool, 8>;
+ReducedDims reduced_dims(const ReduceAttrs& attrs, std::span<const int64_t> axes, size_t rank);
 
 // Of ArgMax and ArgMin.
 struct ArgReduceAttrs {

@@ -21,7 +21,7 @@ Term spread_d(Emitter& e, const GradCall& c) {
 }
 
 // Which dims go, where rank and axes are known.
-std::optional<std::vector<bool>> reduced_dims_of(const Emitter& e, const GradCall& c) {
+std::optional<ReducedDims> reduced_dims_of(const Emitter& e, const GradCall& c) {
   const Type type = e.type(c.inputs[0]);
   if (!type.has_rank()) return std::nullopt;
   std::vector<int64_t> axes;
@@ -57,7 +57,7 @@ Term product_of_others(const Term& x, int64_t axis) {
 }
 
 // The same for several axes: they are moved to the end and made one.
-Term product_of_others(const Term& x, const std::vector<bool>& gone) {
+Term product_of_others(const Term& x, const ReducedDims& gone) {
   const auto reduced = std::ranges::count(gone, true);
   if (reduced == 0) return x.number(1);
   if (reduced == 1) return product_of_others(x, std::ranges::find(gone, true) - gone.begin());

@@ -13,6 +13,7 @@
 #include "ir/ops/tables.h"
 #include "ir/ops/taps.h"
 #include "ir/run_control.h"
+#include "ir/scratch.h"
 #include "ir/strides.h"
 
 namespace sardonyx::ops {
@@ -145,12 +146,9 @@ void infer_resize(InferContext& c) {
   c.set(0, c.dtype(0), std::move(out));
 }
 
-std::vector<ResizeAxis> axes_of(const KernelCall& call) {
-  std::vector<double> roi;
-  if (call.has(kRoi)) {
-    const Tensor values = to_reals(call.inputs[kRoi], 0);
-    roi.assign(values.values<double>().begin(), values.values<double>().end());
-  }
+std::pmr::vector<ResizeAxis> axes_of(const KernelCall& call) {
+  std::pmr::vector<double> roi(scratch());
+  if (call.has(kRoi)) roi = to_reals(call.inputs[kRoi], 0);
   std::span<const float> scales;
   std::span<const int64_t> sizes;
   if (call.has(kScales)) {
@@ -162,13 +160,13 @@ std::vector<ResizeAxis> axes_of(const KernelCall& call) {
     sizes = {view.data<int64_t>(), static_cast<size_t>(view.count())};
   }
   return resize_axes(call.attrs<ResizeAttrs>(), call.inputs[0].shape, call.outputs[0].shape, roi,
-                     scales, sizes);
+                     scales, sizes, scratch());
 }
 
 // `maps` holds, for each axis and output index, the offset of the input's element; -1: `fill`.
 template <typename T>
-void gather(const TensorView& x, const TensorView& y, const std::vector<std::vector<int64_t>>& maps,
-            const T& fill) {
+void gather(const TensorView& x, const TensorView& y,
+            std::span<const std::pmr::vector<int64_t>> maps, const T& fill) {
   const T* in = x.data<T>();
   T* out = y.data<T>();
   if (y.rank() == 0) {
@@ -176,8 +174,8 @@ void gather(const TensorView& x, const TensorView& y, const std::vector<std::vec
     return;
   }
   const std::span<const int64_t> outer = y.shape.first(y.rank() - 1);
-  const std::vector<int64_t>& row = maps.back();
-  std::vector<int64_t> position(outer.size(), 0);
+  const std::pmr::vector<int64_t>& row = maps.back();
+  std::pmr::vector<int64_t> position(outer.size(), 0, scratch());
   int64_t rows = 1;
   for (const int64_t size : outer)
     rows *= size;
@@ -195,25 +193,25 @@ void gather(const TensorView& x, const TensorView& y, const std::vector<std::vec
   }
 }
 
-void resize_nearest(const KernelCall& call, const std::vector<ResizeAxis>& axes) {
+void resize_nearest(const KernelCall& call, std::span<const ResizeAxis> axes) {
   const auto& attrs = call.attrs<ResizeAttrs>();
   const TensorView &x = call.inputs[0], &y = call.outputs[0];
   const Strides strides = row_major_strides(x.shape);
-  std::vector<std::vector<int64_t>> maps;
+  std::pmr::vector<std::pmr::vector<int64_t>> maps(scratch());
+  maps.reserve(axes.size());
   for (size_t axis = 0; axis < axes.size(); ++axis) {
-    maps.push_back(nearest_elements(attrs, axes[axis]));
+    maps.push_back(nearest_elements(attrs, axes[axis], scratch()));
     for (int64_t& element : maps.back())
       element = element < 0 ? -1 : element * strides[axis];
   }
-  Tensor fill_value;
+  alignas(16) std::byte bits[16] = {};  // of any element but a string
   if (x.dtype != DType::kString) {
-    fill_value = Tensor::zeros(x.dtype, {1});
     const double value = attrs.extrapolation_value;
-    from_reals(&value, fill_value.view(), 0);
+    from_reals(&value, {x.dtype, {}, bits}, 0);
   }
   dispatch_width(x.dtype, [&]<typename T>() {
     T fill{};
-    if constexpr (!std::is_same_v<T, std::string>) std::memcpy(&fill, fill_value.raw(), sizeof(T));
+    if constexpr (!std::is_same_v<T, std::string>) std::memcpy(&fill, bits, sizeof(T));
     gather<T>(x, y, maps, fill);
   });
 }
@@ -236,29 +234,30 @@ void blend_axis(const double* in, double* out, const AxisSplit& split, const Res
   }
 }
 
-void resize_blended(const KernelCall& call, const std::vector<ResizeAxis>& axes) {
+void resize_blended(const KernelCall& call, std::span<const ResizeAxis> axes) {
   const auto& attrs = call.attrs<ResizeAttrs>();
   const TensorView& x = call.inputs[0];
   for (int part = 0; part < part_count(x.dtype); ++part) {
-    Tensor values = to_reals(x, part);
+    const ScratchMark mark;
+    std::pmr::vector<double> values = to_reals(x, part), next(scratch());
+    DimValues shape(x.shape.begin(), x.shape.end());
     const double fill = part == 0 ? attrs.extrapolation_value : 0.0;
     for (size_t axis = axes.size(); axis-- > 0;) {
       if (axes[axis].is_identity()) continue;
-      Shape shape = values.shape();
       const AxisSplit split = split_at(shape, axis);
       shape[axis] = axes[axis].out;
-      Tensor next = Tensor::allocate(DType::kDouble, shape);
-      blend_axis(static_cast<const double*>(values.raw()), static_cast<double*>(next.raw()), split,
-                 blended_elements(attrs, axes[axis]), axes[axis].out, fill);
-      values = std::move(next);
+      next.resize(static_cast<size_t>(split.outer * axes[axis].out * split.inner));
+      blend_axis(values.data(), next.data(), split, blended_elements(attrs, axes[axis], scratch()),
+                 axes[axis].out, fill);
+      std::swap(values, next);
     }
-    from_reals(static_cast<const double*>(values.raw()), call.outputs[0], part);
+    from_reals(values.data(), call.outputs[0], part);
   }
 }
 
 void reference_resize(const KernelCall& call) {
   if (call.outputs[0].count() == 0) return;
-  const std::vector<ResizeAxis> axes = axes_of(call);
+  const std::pmr::vector<ResizeAxis> axes = axes_of(call);
   if (call.attrs<ResizeAttrs>().mode == "nearest") return resize_nearest(call, axes);
   resize_blended(call, axes);
 }

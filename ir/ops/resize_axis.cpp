@@ -55,7 +55,7 @@ double linear_kernel(double distance) {
 // Appends the parts of one output: elements around `coordinate`, the input's ends repeated beyond
 // it. With antialiasing the kernel is as wide as the elements that shrink to one.
 void blend(const ResizeAttrs& attrs, const ResizeAxis& axis, float coordinate,
-           std::vector<ResizeBlend::Part>& parts) {
+           std::pmr::vector<ResizeBlend::Part>& parts) {
   const bool is_cubic = attrs.mode == "cubic";
   const double squeeze = attrs.antialias ? std::min(static_cast<double>(axis.scale), 1.0) : 1.0;
   const double reach = is_cubic ? 2 : 1;
@@ -105,8 +105,9 @@ float original_coordinate(const ResizeAttrs& attrs, const ResizeAxis& axis, int6
   return (at + 0.5f) / axis.scale - 0.5f;
 }
 
-std::vector<int64_t> nearest_elements(const ResizeAttrs& attrs, const ResizeAxis& axis) {
-  std::vector<int64_t> elements;
+std::pmr::vector<int64_t> nearest_elements(const ResizeAttrs& attrs, const ResizeAxis& axis,
+                                           Memory* memory) {
+  std::pmr::vector<int64_t> elements(memory);
   elements.reserve(static_cast<size_t>(axis.out));
   for (int64_t i = 0; i < axis.out; ++i) {
     if (axis.is_identity()) {
@@ -125,8 +126,9 @@ std::vector<int64_t> nearest_elements(const ResizeAttrs& attrs, const ResizeAxis
   return elements;
 }
 
-ResizeBlend blended_elements(const ResizeAttrs& attrs, const ResizeAxis& axis) {
-  ResizeBlend result;
+ResizeBlend blended_elements(const ResizeAttrs& attrs, const ResizeAxis& axis, Memory* memory) {
+  ResizeBlend result{std::pmr::vector<ResizeBlend::Part>(memory), std::pmr::vector<size_t>(memory)};
+  result.begins.reserve(static_cast<size_t>(axis.out) + 1);
   result.begins.push_back(0);
   for (int64_t i = 0; i < axis.out; ++i) {
     const float coordinate = original_coordinate(attrs, axis, i);
@@ -136,11 +138,12 @@ ResizeBlend blended_elements(const ResizeAttrs& attrs, const ResizeAxis& axis) {
   return result;
 }
 
-std::vector<ResizeAxis> resize_axes(const ResizeAttrs& attrs, std::span<const int64_t> input,
-                                    std::span<const int64_t> output, std::span<const double> roi,
-                                    std::span<const float> scales, std::span<const int64_t> sizes) {
+std::pmr::vector<ResizeAxis> resize_axes(const ResizeAttrs& attrs, std::span<const int64_t> input,
+                                         std::span<const int64_t> output,
+                                         std::span<const double> roi, std::span<const float> scales,
+                                         std::span<const int64_t> sizes, Memory* memory) {
   const size_t rank = input.size();
-  std::vector<size_t> named;
+  InlineVector<size_t, 8> named;
   if (attrs.axes) {
     for (const int64_t axis : *attrs.axes)
       named.push_back(axis_of(axis, rank));
@@ -148,7 +151,7 @@ std::vector<ResizeAxis> resize_axes(const ResizeAttrs& attrs, std::span<const in
     for (size_t i = 0; i < rank; ++i)
       named.push_back(i);
   }
-  std::vector<ResizeAxis> axes(rank);
+  std::pmr::vector<ResizeAxis> axes(rank, memory);
   for (size_t i = 0; i < rank; ++i) {
     axes[i].in = input[i];
     axes[i].out = output[i];
@@ -156,7 +159,7 @@ std::vector<ResizeAxis> resize_axes(const ResizeAttrs& attrs, std::span<const in
   }
   std::optional<float> common;
   if (scales.empty() && attrs.keep_aspect_ratio_policy != "stretch") {
-    std::vector<int64_t> lengths;
+    DimValues lengths;
     for (const size_t axis : named)
       lengths.push_back(input[axis]);
     common = common_scale(attrs.keep_aspect_ratio_policy, lengths, sizes);

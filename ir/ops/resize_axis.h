@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory_resource>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -11,6 +12,9 @@
 #include "ir/ops/image.h"
 
 namespace sardonyx::ops {
+
+// Where results are put.
+using Memory = std::pmr::memory_resource;
 
 struct ResizeAxis {
   int64_t in = 0, out = 0;
@@ -30,7 +34,8 @@ float original_coordinate(const ResizeAttrs& attrs, const ResizeAxis& axis, int6
 
 // For each output the one input element that mode "nearest" takes; -1 where tf_crop_and_resize
 // leaves the input and the extrapolation value stands.
-std::vector<int64_t> nearest_elements(const ResizeAttrs& attrs, const ResizeAxis& axis);
+std::pmr::vector<int64_t> nearest_elements(const ResizeAttrs& attrs, const ResizeAxis& axis,
+                                           Memory* memory = std::pmr::get_default_resource());
 
 // For each output the input elements that modes "linear" and "cubic" blend.
 struct ResizeBlend {
@@ -38,20 +43,24 @@ struct ResizeBlend {
     int64_t element;
     double weight;
   };
-  std::vector<Part> parts;
-  std::vector<size_t> begins;  // output i has parts [begins[i], begins[i + 1]); none: extrapolated
+  std::pmr::vector<Part> parts;
+  // Output i has parts [begins[i], begins[i + 1]); none: extrapolated.
+  std::pmr::vector<size_t> begins;
   std::span<const Part> of(int64_t output) const {
     const auto i = static_cast<size_t>(output);
     return std::span(parts).subspan(begins[i], begins[i + 1] - begins[i]);
   }
 };
-ResizeBlend blended_elements(const ResizeAttrs& attrs, const ResizeAxis& axis);
+ResizeBlend blended_elements(const ResizeAttrs& attrs, const ResizeAxis& axis,
+                             Memory* memory = std::pmr::get_default_resource());
 
 // One entry for each dim of X, from the values of the inputs (an empty `scales` or `sizes` is one
 // that was not given). They must have passed the row's inference.
-std::vector<ResizeAxis> resize_axes(const ResizeAttrs& attrs, std::span<const int64_t> input,
-                                    std::span<const int64_t> output, std::span<const double> roi,
-                                    std::span<const float> scales, std::span<const int64_t> sizes);
+std::pmr::vector<ResizeAxis> resize_axes(const ResizeAttrs& attrs, std::span<const int64_t> input,
+                                         std::span<const int64_t> output,
+                                         std::span<const double> roi, std::span<const float> scales,
+                                         std::span<const int64_t> sizes,
+                                         Memory* memory = std::pmr::get_default_resource());
 
 // The output's length for a scale.
 int64_t scaled_length(int64_t length, float scale);

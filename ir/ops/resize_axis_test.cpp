@@ -57,7 +57,7 @@ TEST(ResizeAxis, Coordinates) {
 }
 
 TEST(ResizeAxis, NearestModesAtTies) {
-  const std::pair<const char*, std::vector<int64_t>> cases[] = {
+  const std::pair<const char*, std::pmr::vector<int64_t>> cases[] = {
       // 3 -> 6 asymmetric: coordinates 0, 0.5, 1, 1.5, 2, 2.5
       {"round_prefer_floor", {0, 0, 1, 1, 2, 2}},
       {"round_prefer_ceil", {0, 1, 1, 2, 2, 2}},
@@ -78,7 +78,7 @@ TEST(ResizeAxis, CropLeavesTheInput) {
   ResizeAxis axis = sized(3, 3);
   axis.roi_begin = -0.5f;
   axis.roi_end = 0.5f;
-  EXPECT_EQ(nearest_elements(attrs, axis), (std::vector<int64_t>{-1, 0, 1}));
+  EXPECT_EQ(nearest_elements(attrs, axis), (std::pmr::vector<int64_t>{-1, 0, 1}));
   attrs.mode = "linear";
   const ResizeBlend blend = blended_elements(attrs, axis);
   EXPECT_TRUE(blend.of(0).empty());

@@ -34,7 +34,7 @@ Ints resized_axes(const ResizeAttrs& attrs, size_t rank) {
 }
 
 // Everything that resize_axes() asks for, where all of it is known.
-std::optional<std::vector<ResizeAxis>> known_axes(const Emitter& e, const GradCall& call) {
+std::optional<std::pmr::vector<ResizeAxis>> known_axes(const Emitter& e, const GradCall& call) {
   const auto& attrs = call.attrs<ResizeAttrs>();
   const auto in = e.type(call.inputs[0]).known_shape();
   const auto out = e.type(call.d_outputs[0]).known_shape();
@@ -57,7 +57,7 @@ Val known_weights(Emitter& e, const ResizeAttrs& attrs, const ResizeAxis& axis, 
     return weights[static_cast<size_t>(in * axis.out + out)];
   };
   if (attrs.mode == "nearest") {
-    const std::vector<int64_t> elements = nearest_elements(attrs, axis);
+    const std::pmr::vector<int64_t> elements = nearest_elements(attrs, axis);
     for (int64_t out = 0; out < axis.out; ++out) {
       const int64_t in = elements[static_cast<size_t>(out)];
       if (in >= 0) at(in, out) = 1;

@@ -113,7 +113,7 @@ struct ScanMemory : StepMemory {
   std::vector<const Datum*> inputs;
   std::vector<TensorStack> scans;
 
-  void start(const StepCall& call, const Graph& body, size_t states, int64_t length) {
+  void start(const EvalCall& call, const Graph& body, size_t states, int64_t length) {
     last.resize(body.outputs().size());
     made.resize(body.outputs().size());
     slices.resize(call.inputs.size() - states);
@@ -134,7 +134,7 @@ struct ScanMemory : StepMemory {
       inputs[i] = &last[i];
   }
 
-  void rest(const StepCall& call) {
+  void rest(const EvalCall& call) {
     for (auto* data : {&last, &made, &slices}) {
       for (Datum& datum : *data)
         call.recycle(datum);
@@ -142,7 +142,7 @@ struct ScanMemory : StepMemory {
   }
 };
 
-void run_scan(const StepCall& call) {
+void run_scan(const EvalCall& call) {
   const auto& attrs = call.attrs<ScanAttrs>();
   const Graph& body = *attrs.body;
   const size_t states = call.inputs.size() - static_cast<size_t>(attrs.num_scan_inputs);
@@ -196,30 +196,53 @@ void infer_sequence_map(InferContext& c) {
   }
 }
 
-std::vector<Datum> run_sequence_map(const EvalCall& call) {
-  const Graph& body = *call.attrs<SequenceMapAttrs>().body;
+struct SequenceMapMemory : StepMemory {
+  std::vector<const Datum*> inputs;
+  std::vector<Datum> made;
+};
+
+// The common length of the sequences among the inputs.
+size_t map_length(const EvalCall& call) {
   const size_t length = call.inputs[0].sequence().items.size();
-  for (const Datum& input : call.inputs) {
+  for (size_t i = 1; i < call.inputs.size(); ++i) {
+    const Datum& input = call.inputs[i];
     if (input.is_sequence() && input.sequence().items.size() != length) {
       fail(ErrorCode::kInvalidArgument, "the sequences have ", length, " and ",
            input.sequence().items.size(), " items");
     }
   }
-  std::vector<Sequence> results(call.output_count);
-  for (size_t i = 0; i < results.size(); ++i)
-    results[i].element = Type::tensor(body.outputs()[i]->type.dtype);
+  return length;
+}
+
+void run_sequence_map(const EvalCall& call) {
+  const Graph& body = *call.attrs<SequenceMapAttrs>().body;
+  const size_t length = map_length(call);
+  const KeptMemory<SequenceMapMemory> memory(call);
+  memory->inputs.resize(call.inputs.size());
+  memory->made.resize(body.outputs().size());
+  InlineVector<Sequence*, 4> results;
+  for (size_t i = 0; i < call.outputs.size(); ++i) {
+    const Type element = Type::tensor(body.outputs()[i]->type.dtype);
+    results.push_back(&call.sequence(i, element, length));
+  }
   for (size_t at = 0; at < length; ++at) {
     check_interrupted();
-    std::vector<Datum> inputs;
-    for (const Datum& input : call.inputs)
-      inputs.push_back(input.is_sequence() ? input.sequence().items[at] : input);
-    const std::vector<Datum> outputs = call.run_subgraph(body, inputs, call.captures);
+    for (size_t i = 0; i < call.inputs.size(); ++i) {
+      const Datum& input = call.inputs[i];
+      memory->inputs[i] = input.is_sequence() ? &input.sequence().items[at] : &input;
+    }
+    for (size_t i = 0; i < results.size(); ++i)
+      std::swap(memory->made[i], results[i]->items[at]);
+    for (Datum& slot : memory->made)
+      keep_own(slot);
+    call.run_subgraph(body, {memory->inputs}, call.captures, memory->made);
     for (size_t i = 0; i < results.size(); ++i) {
-      results[i].element = Type::tensor(outputs[i].tensor().dtype());
-      results[i].items.push_back(outputs[i]);
+      results[i]->element = Type::tensor(memory->made[i].tensor().dtype());
+      std::swap(memory->made[i], results[i]->items[at]);
     }
   }
-  return {std::move_iterator(results.begin()), std::move_iterator(results.end())};
+  for (Datum& datum : memory->made)
+    call.recycle(datum);
 }
 
 // ---- Samples and rows
@@ -253,7 +276,7 @@ const OpDef kOps[] = {
      .types = {{"V", kAnyDType}},
      .attrs = attr_schema<ScanAttrs>(),
      .infer = infer_scan,
-     .evaluate = evaluate_with<run_scan>,
+     .evaluate = run_scan,
      .grad = scan_grad,
      .samples = scan_samples},
     {.name = "SequenceMap",
@@ -262,7 +285,7 @@ const OpDef kOps[] = {
      .types = {{"S", kSequences}, {"V", {kClassicTypes, kClassicTypes}}},
      .attrs = attr_schema<SequenceMapAttrs>(),
      .infer = infer_sequence_map,
-     .evaluate = evaluate_with<evaluate_anew<run_sequence_map>>,
+     .evaluate = run_sequence_map,
      .grad = sequence_map_grad,
      .samples = no_samples},
 };

@@ -75,7 +75,7 @@ void write_coordinates(const int64_t* indices, int64_t count, const Shape& shape
   }
 }
 
-void run_non_zero(const StepCall& call) {
+void run_non_zero(const EvalCall& call) {
   const Tensor& input = call.inputs[0].tensor();
   // Every index is written, and the place kept where it counts: no branch to be guessed.
   std::pmr::vector<int64_t> found(static_cast<size_t>(input.count()) + 1, scratch());
@@ -224,7 +224,7 @@ Groups find_groups(const Tensor& input, const AxisSplit& split, bool sorted) {
   return groups;
 }
 
-void run_unique(const StepCall& call) {
+void run_unique(const EvalCall& call) {
   const auto& attrs = call.attrs<UniqueAttrs>();
   const Tensor& input = call.inputs[0].tensor();
   const size_t axis = attrs.axis ? axis_of(*attrs.axis, input.rank()) : 0;
@@ -283,7 +283,7 @@ const OpDef kOps[] = {
      .signature = "(X: T) -> (Y: int64)",
      .types = {{"T", kClassicTypes | DType::kBFloat16}},
      .infer = infer_non_zero,
-     .evaluate = evaluate_with<run_non_zero>,
+     .evaluate = run_non_zero,
      .samples = non_zero_samples},
     {.name = "Unique",
      .since = 11,
@@ -291,7 +291,7 @@ const OpDef kOps[] = {
      .types = {{"T", kClassicTypes}},
      .attrs = attr_schema<UniqueAttrs>(),
      .infer = infer_unique,
-     .evaluate = evaluate_with<run_unique>,
+     .evaluate = run_unique,
      .grad = unique_gradient,
      .samples = unique_samples},
 };

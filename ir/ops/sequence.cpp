@@ -12,6 +12,7 @@
 #include "ir/ops/sequence_gradient.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
+#include "ir/scratch.h"
 #include "ir/strides.h"
 
 namespace sardonyx::ops {
@@ -54,8 +55,8 @@ void infer_sequence_empty(InferContext& c) {
   c.set(0, Type::sequence(Type::tensor(dtype)));
 }
 
-std::vector<Datum> run_sequence_empty(const EvalCall& call) {
-  return {Sequence{Type::tensor(empty_dtype(call.attrs<SequenceEmptyAttrs>())), {}}};
+void run_sequence_empty(const EvalCall& call) {
+  call.sequence(0, Type::tensor(empty_dtype(call.attrs<SequenceEmptyAttrs>())), 0);
 }
 
 void infer_sequence_construct(InferContext& c) {
@@ -66,9 +67,11 @@ void infer_sequence_construct(InferContext& c) {
 }
 
 // Run-time sequences say no more of their elements than the dtype: items may differ in shape.
-std::vector<Datum> run_sequence_construct(const EvalCall& call) {
-  return {Sequence{Type::tensor(call.inputs[0].tensor().dtype()),
-                   {call.inputs.begin(), call.inputs.end()}}};
+void run_sequence_construct(const EvalCall& call) {
+  const Type element = Type::tensor(call.inputs[0].tensor().dtype());
+  Sequence& sequence = call.sequence(0, element, call.inputs.size());
+  for (size_t i = 0; i < call.inputs.size(); ++i)
+    sequence.items[i] = call.inputs[i];
 }
 
 // ---- SequenceAt, SequenceErase, SequenceInsert, SequenceLength
@@ -78,9 +81,9 @@ void infer_sequence_at(InferContext& c) {
   c.set(0, element_type(c, 0));
 }
 
-std::vector<Datum> run_sequence_at(const EvalCall& call) {
+void run_sequence_at(const EvalCall& call) {
   const auto& items = call.inputs[0].sequence().items;
-  return {items[read_position(call.inputs[1], items.size(), false)]};
+  call.outputs[0] = items[read_position(call.inputs[1], items.size(), false)];
 }
 
 void infer_sequence_erase(InferContext& c) {
@@ -88,15 +91,17 @@ void infer_sequence_erase(InferContext& c) {
   c.set(0, c.type(0));
 }
 
-std::vector<Datum> run_sequence_erase(const EvalCall& call) {
-  Sequence sequence = call.inputs[0].sequence();
-  const size_t size = sequence.items.size();
+void run_sequence_erase(const EvalCall& call) {
+  const Sequence& from = call.inputs[0].sequence();
+  const size_t size = from.items.size();
   if (!call.has(1) && size == 0) {
     fail(ErrorCode::kInvalidArgument, "the sequence is empty: there is nothing to erase");
   }
   const size_t at = call.has(1) ? read_position(call.inputs[1], size, false) : size - 1;
-  sequence.items.erase(sequence.items.begin() + static_cast<ptrdiff_t>(at));
-  return {std::move(sequence)};
+  Sequence& sequence = call.sequence(0, from.element, size - 1);
+  const auto erased = from.items.begin() + static_cast<ptrdiff_t>(at);
+  std::copy(erased + 1, from.items.end(),
+            std::copy(from.items.begin(), erased, sequence.items.begin()));
 }
 
 void infer_sequence_insert(InferContext& c) {
@@ -107,20 +112,23 @@ void infer_sequence_insert(InferContext& c) {
   c.set(0, Type::sequence(*result));
 }
 
-std::vector<Datum> run_sequence_insert(const EvalCall& call) {
-  Sequence sequence = call.inputs[0].sequence();
-  const size_t size = sequence.items.size();
+void run_sequence_insert(const EvalCall& call) {
+  const Sequence& from = call.inputs[0].sequence();
+  const size_t size = from.items.size();
   const size_t at = call.has(2) ? read_position(call.inputs[2], size, true) : size;
-  sequence.items.insert(sequence.items.begin() + static_cast<ptrdiff_t>(at), call.inputs[1]);
-  return {std::move(sequence)};
+  Sequence& sequence = call.sequence(0, from.element, size + 1);
+  const auto behind = from.items.begin() + static_cast<ptrdiff_t>(at);
+  const auto inserted = std::copy(from.items.begin(), behind, sequence.items.begin());
+  *inserted = call.inputs[1];
+  std::copy(behind, from.items.end(), inserted + 1);
 }
 
 void infer_sequence_length(InferContext& c) {
   c.set(0, DType::kInt64, Dims{});
 }
 
-std::vector<Datum> run_sequence_length(const EvalCall& call) {
-  return {Tensor::scalar(static_cast<int64_t>(call.inputs[0].sequence().items.size()))};
+void run_sequence_length(const EvalCall& call) {
+  call.set_scalar(call.outputs[0], static_cast<int64_t>(call.inputs[0].sequence().items.size()));
 }
 
 // ---- ConcatFromSequence
@@ -139,49 +147,50 @@ void infer_concat_from_sequence(InferContext& c) {
   c.set(0, element.dtype, std::move(result));
 }
 
-// The items as views, with a dim of 1 at `axis` if that is to be new.
-std::vector<Shape> part_shapes(const Sequence& sequence, const ConcatFromSequenceAttrs& attrs) {
-  std::vector<Shape> shapes;
-  for (const Datum& item : sequence.items) {
-    Shape shape = item.tensor().shape();
-    const auto limit = static_cast<int64_t>(shape.size()) + (attrs.new_axis ? 1 : 0);
-    if (attrs.axis < -limit || attrs.axis >= limit) {
-      fail(ErrorCode::kInvalidArgument, "axis ", attrs.axis, " is out of range for rank ", limit);
-    }
-    const size_t axis = axis_of(attrs.axis, static_cast<size_t>(limit));
-    if (attrs.new_axis) shape.insert(shape.begin() + static_cast<ptrdiff_t>(axis), 1);
-    Shape expected = shapes.empty() ? shape : shapes[0];
-    if (expected.size() == shape.size()) expected[axis] = shape[axis];
-    if (expected != shape) {
-      fail(ErrorCode::kInvalidArgument, "items of shapes ", to_text(shapes[0]), " and ",
-           to_text(shape), " do not concatenate along axis ", axis);
-    }
-    shapes.push_back(std::move(shape));
+// The shape of an item, with a dim of 1 at the axis if that is to be new.
+DimValues part_shape(const Tensor& item, const ConcatFromSequenceAttrs& attrs) {
+  DimValues shape(item.shape().begin(), item.shape().end());
+  const auto limit = static_cast<int64_t>(shape.size()) + (attrs.new_axis ? 1 : 0);
+  if (attrs.axis < -limit || attrs.axis >= limit) {
+    fail(ErrorCode::kInvalidArgument, "axis ", attrs.axis, " is out of range for rank ", limit);
   }
-  return shapes;
+  if (!attrs.new_axis) return shape;
+  shape.push_back(1);
+  std::rotate(shape.begin() + axis_of(attrs.axis, shape.size()), shape.end() - 1, shape.end());
+  return shape;
 }
 
-std::vector<Datum> run_concat_from_sequence(const EvalCall& call) {
+void check_part(const DimValues& first, const DimValues& part, size_t axis) {
+  DimValues expected = first;
+  if (expected.size() == part.size()) expected[axis] = part[axis];
+  if (expected == part) return;
+  fail(ErrorCode::kInvalidArgument, "items of shapes ", to_text(Shape(first.begin(), first.end())),
+       " and ", to_text(Shape(part.begin(), part.end())), " do not concatenate along axis ", axis);
+}
+
+void run_concat_from_sequence(const EvalCall& call) {
   const auto& attrs = call.attrs<ConcatFromSequenceAttrs>();
-  const Sequence& sequence = call.inputs[0].sequence();
-  if (sequence.items.empty()) {
+  const std::vector<Datum>& items = call.inputs[0].sequence().items;
+  if (items.empty()) {
     fail(ErrorCode::kInvalidArgument, "the sequence is empty: there is nothing to concatenate");
   }
-  const std::vector<Shape> shapes = part_shapes(sequence, attrs);
-  Shape whole = shapes[0];
+  std::pmr::vector<DimValues> shapes(scratch());
+  std::pmr::vector<TensorView> parts(scratch());
+  shapes.reserve(items.size());  // the views point into it
+  parts.reserve(items.size());
+  DimValues whole = part_shape(items[0].tensor(), attrs);
   const size_t axis = axis_of(attrs.axis, whole.size());
-  std::vector<TensorView> parts;
   whole[axis] = 0;
-  for (size_t i = 0; i < shapes.size(); ++i) {
-    const Tensor& item = sequence.items[i].tensor();
-    parts.push_back({item.dtype(), shapes[i], item.raw()});
-    if (__builtin_add_overflow(whole[axis], shapes[i][axis], &whole[axis])) {
+  for (const Datum& datum : items) {
+    const Tensor& item = datum.tensor();
+    shapes.push_back(part_shape(item, attrs));
+    check_part(shapes[0], shapes.back(), axis);
+    if (__builtin_add_overflow(whole[axis], shapes.back()[axis], &whole[axis])) {
       fail(ErrorCode::kResourceExhausted, "the size of axis ", axis, " overflows");
     }
+    parts.push_back({item.dtype(), shapes.back(), item.raw()});
   }
-  Tensor output = Tensor::allocate(parts[0].dtype, std::move(whole));
-  concat_along(parts, axis, output.view());
-  return {std::move(output)};
+  concat_along(parts, axis, call.tensor(0, parts[0].dtype, whole).view());
 }
 
 // ---- SplitToSequence
@@ -218,23 +227,27 @@ void check_item_count(int64_t count) {
 }
 
 // The sizes of the parts of an axis of `size` elements.
-std::vector<int64_t> part_sizes(const EvalCall& call, int64_t size) {
+std::pmr::vector<int64_t> part_sizes(const EvalCall& call, int64_t size) {
+  std::pmr::vector<int64_t> sizes(scratch());
   if (!call.has(1)) {
     check_item_count(size);
-    return std::vector<int64_t>(static_cast<size_t>(size), 1);
+    sizes.assign(static_cast<size_t>(size), 1);
+    return sizes;
   }
   const Tensor& split = call.inputs[1].tensor();
-  std::vector<int64_t> sizes = indices_of(split.view()).to_vector();
+  const IndexView given = indices_of(split.view());
   if (split.rank() == 0) {
-    const int64_t part = sizes[0];
+    const int64_t part = given[0];
     if (part <= 0) fail(ErrorCode::kInvalidArgument, "split: expected at least 1, got ", part);
     check_item_count(size / part);
     sizes.assign(static_cast<size_t>(size / part), part);
     if (size % part != 0) sizes.push_back(size % part);
     return sizes;
   }
+  sizes.reserve(given.size());
   int64_t rest = size;
-  for (const int64_t part : sizes) {
+  for (size_t i = 0; i < given.size(); ++i) {
+    const int64_t part = sizes.emplace_back(given[i]);
     if (part < 0 || part > rest) {
       fail(ErrorCode::kInvalidArgument, "split: a part of ", part, " elements, expected 0 to ",
            rest, ", what is left of the axis's ", size);
@@ -247,27 +260,26 @@ std::vector<int64_t> part_sizes(const EvalCall& call, int64_t size) {
   return sizes;
 }
 
-std::vector<Datum> run_split_to_sequence(const EvalCall& call) {
+void run_split_to_sequence(const EvalCall& call) {
   const auto& attrs = call.attrs<SplitToSequenceAttrs>();
   const Tensor& input = call.inputs[0].tensor();
   const size_t axis = axis_of(attrs.axis, input.rank());
   const bool drop_axis = !call.has(1) && !attrs.keepdims;
-  Sequence sequence{Type::tensor(input.dtype()), {}};
+  const std::pmr::vector<int64_t> sizes = part_sizes(call, input.shape()[axis]);
+  Sequence& sequence = call.sequence(0, Type::tensor(input.dtype()), sizes.size());
+  DimValues shape(input.shape().begin(), input.shape().end());
+  DimValues dropped = shape;
+  std::copy(dropped.begin() + axis + 1, dropped.end(), dropped.begin() + axis);
+  dropped.resize(dropped.size() - 1);
   int64_t begin = 0;
-  for (const int64_t size : part_sizes(call, input.shape()[axis])) {
+  for (size_t i = 0; i < sizes.size(); ++i) {
     check_interrupted();
-    Shape shape = input.shape();
-    shape[axis] = size;
-    Tensor part = Tensor::allocate(input.dtype(), shape);
-    copy_part(input.view(), axis, begin, part.view());
-    if (drop_axis) {
-      shape.erase(shape.begin() + static_cast<ptrdiff_t>(axis));
-      part = part.reshaped(std::move(shape));
-    }
-    sequence.items.emplace_back(std::move(part));
-    begin += size;
+    shape[axis] = sizes[i];
+    const Tensor& part =
+        renewed_tensor(sequence.items[i], input.dtype(), drop_axis ? dropped : shape, call.buffers);
+    copy_part(input.view(), axis, begin, {part.dtype(), shape, part.raw()});
+    begin += sizes[i];
   }
-  return {std::move(sequence)};
 }
 
 // ---- Samples and rows
@@ -292,7 +304,7 @@ const OpDef kOps[] = {
      .signature = "(input_sequence: S, position: I) -> (tensor: T)",
      .types = {{"S", kSequences}, {"I", kIndexTypes}, {"T", kClassicTypes}},
      .infer = infer_sequence_at,
-     .evaluate = evaluate_with<evaluate_anew<run_sequence_at>>,
+     .evaluate = run_sequence_at,
      .grad = sequence_at_grad,
      .samples = no_samples},
     {.name = "SequenceConstruct",
@@ -300,7 +312,7 @@ const OpDef kOps[] = {
      .signature = "(inputs...: T) -> (output_sequence: S)",
      .types = {{"T", kClassicTypes}, {"S", kSequences}},
      .infer = infer_sequence_construct,
-     .evaluate = evaluate_with<evaluate_anew<run_sequence_construct>>,
+     .evaluate = run_sequence_construct,
      .grad = sequence_construct_grad,
      .samples = sequence_construct_samples},
     {.name = "SequenceEmpty",
@@ -309,14 +321,14 @@ const OpDef kOps[] = {
      .types = {{"S", kSequences}},
      .attrs = attr_schema<SequenceEmptyAttrs>(),
      .infer = infer_sequence_empty,
-     .evaluate = evaluate_with<evaluate_anew<run_sequence_empty>>,
+     .evaluate = run_sequence_empty,
      .samples = sequence_empty_samples},
     {.name = "SequenceErase",
      .since = 11,
      .signature = "(input_sequence: S, position?: I) -> (output_sequence: S)",
      .types = {{"S", kSequences}, {"I", kIndexTypes}},
      .infer = infer_sequence_erase,
-     .evaluate = evaluate_with<evaluate_anew<run_sequence_erase>>,
+     .evaluate = run_sequence_erase,
      .grad = sequence_erase_grad,
      .samples = no_samples},
     {.name = "SequenceInsert",
@@ -324,7 +336,7 @@ const OpDef kOps[] = {
      .signature = "(input_sequence: S, tensor: T, position?: I) -> (output_sequence: S)",
      .types = {{"S", kSequences}, {"T", kClassicTypes}, {"I", kIndexTypes}},
      .infer = infer_sequence_insert,
-     .evaluate = evaluate_with<evaluate_anew<run_sequence_insert>>,
+     .evaluate = run_sequence_insert,
      .grad = sequence_insert_grad,
      .samples = no_samples},
     {.name = "SequenceLength",
@@ -332,7 +344,7 @@ const OpDef kOps[] = {
      .signature = "(input_sequence: S) -> (length: I)",
      .types = {{"S", kSequences}, {"I", DType::kInt64}},
      .infer = infer_sequence_length,
-     .evaluate = evaluate_with<evaluate_anew<run_sequence_length>>,
+     .evaluate = run_sequence_length,
      .samples = no_samples},
     {.name = "ConcatFromSequence",
      .since = 11,
@@ -340,7 +352,7 @@ const OpDef kOps[] = {
      .types = {{"S", kSequences}, {"T", kClassicTypes}},
      .attrs = attr_schema<ConcatFromSequenceAttrs>(),
      .infer = infer_concat_from_sequence,
-     .evaluate = evaluate_with<evaluate_anew<run_concat_from_sequence>>,
+     .evaluate = run_concat_from_sequence,
      .grad = concat_from_sequence_grad,
      .samples = no_samples},
     {.name = "SplitToSequence",
@@ -351,7 +363,7 @@ const OpDef kOps[] = {
                {"S", {{}, kClassicTypes | DType::kBFloat16}}},
      .attrs = attr_schema<SplitToSequenceAttrs>(),
      .infer = infer_split_to_sequence,
-     .evaluate = evaluate_with<evaluate_anew<run_split_to_sequence>>,
+     .evaluate = run_split_to_sequence,
      .grad = split_to_sequence_grad,
      .samples = split_to_sequence_samples},
 };

@@ -30,7 +30,7 @@ template <typename Change>
 void for_each_line(const KernelCall& call, Change change) {
   const TensorView& in = call.inputs[0];
   const AxisSplit split = split_at(in.shape, axis_of(call.attrs<SoftmaxAttrs>().axis, in.rank()));
-  std::vector<double> line(static_cast<size_t>(split.size));
+  std::pmr::vector<double> line(static_cast<size_t>(split.size), scratch());
   dispatch_floats(in.dtype, [&]<typename T>() {
     for (int64_t outer = 0; outer < split.outer; ++outer) {
       check_interrupted();
@@ -50,7 +50,7 @@ void for_each_line(const KernelCall& call, Change change) {
 }
 
 void run_softmax(const KernelCall& call) {
-  for_each_line(call, [](std::vector<double>& line) {
+  for_each_line(call, [](std::span<double> line) {
     if (line.empty()) return;
     const double greatest = *std::max_element(line.begin(), line.end());
     double sum = 0;
@@ -62,7 +62,7 @@ void run_softmax(const KernelCall& call) {
 }
 
 void run_log_softmax(const KernelCall& call) {
-  for_each_line(call, [](std::vector<double>& line) {
+  for_each_line(call, [](std::span<double> line) {
     if (line.empty()) return;
     const double greatest = *std::max_element(line.begin(), line.end());
     double sum = 0;

@@ -122,7 +122,7 @@ void TensorStack::finish(int64_t axis, bool reversed, const Type& type, Datum& o
   const DimValues whole = with_dim(shape_, at, count_);
   const Tensor& rows = rows_.tensor();
   if (at == 0 && !reversed && !is_packed(dtype_)) {
-    lay_tensor(rows_, dtype_, whole, rows.buffer());
+    rows_.as_tensor().assign(dtype_, whole, rows.buffer());
     std::swap(rows_, out);
   } else {
     const ScratchMark mark;
@@ -151,8 +151,8 @@ void slice_into(Datum& slot, const Tensor& tensor, size_t axis, int64_t index,
   shape.resize(shape.size() - 1);
   if (axis == 0 && !is_packed(tensor.dtype())) {
     const size_t step = bytes_for(tensor.dtype(), tensor.count() / from[0]);
-    lay_tensor(slot, tensor.dtype(), shape, tensor.buffer(),
-               offset_of(tensor) + static_cast<size_t>(index) * step);
+    slot.as_tensor().assign(tensor.dtype(), shape, tensor.buffer(),
+                            tensor.byte_offset() + static_cast<size_t>(index) * step);
     return;
   }
   const DimValues with_axis = with_dim(shape, axis, 1);

@@ -68,7 +68,7 @@ struct Limits {
   std::optional<float> score;
 };
 
-Limits read_limits(const StepCall& call) {
+Limits read_limits(const EvalCall& call) {
   const auto has_value = [&](size_t i) {
     return call.has(i) && call.inputs[i].tensor().count() > 0;
   };
@@ -96,7 +96,7 @@ void find_candidates(std::span<const float> scores, const Limits& limits,
   });
 }
 
-void run_suppression(const StepCall& call) {
+void run_suppression(const EvalCall& call) {
   const Tensor& boxes = call.inputs[0].tensor();
   const Tensor& scores = call.inputs[1].tensor();
   const bool center_point = call.attrs<SuppressionAttrs>().center_point_box == 1;
@@ -147,7 +147,7 @@ const OpDef kOps[] = {
                   "iou_threshold?: float, score_threshold?: float) -> (selected_indices: int64)",
      .attrs = attr_schema<SuppressionAttrs>(),
      .infer = infer_suppression,
-     .evaluate = evaluate_with<run_suppression>,
+     .evaluate = run_suppression,
      .samples = suppression_samples},
 };
 

@@ -48,7 +48,7 @@ void infer_string_split(InferContext& c) {
   c.set(0, DType::kString, std::move(counts));
 }
 
-void run_string_split(const StepCall& call) {
+void run_string_split(const EvalCall& call) {
   const auto& attrs = call.attrs<StringSplitAttrs>();
   const Tensor& input = call.inputs[0].tensor();
   const int64_t limit = attrs.maxsplit.value_or(-1);
@@ -139,7 +139,7 @@ struct StopWords : StepMemory {
   }
 };
 
-void run_string_normalizer(const StepCall& call) {
+void run_string_normalizer(const EvalCall& call) {
   const auto& attrs = call.attrs<StringNormalizerAttrs>();
   const Tensor& input = call.inputs[0].tensor();
   const bool turkic = is_turkic(attrs.locale);
@@ -240,14 +240,14 @@ const OpDef kOps[] = {
      .types = {{"T1", DType::kString}, {"T2", DType::kString}, {"T3", DType::kInt64}},
      .attrs = attr_schema<StringSplitAttrs>(),
      .infer = infer_string_split,
-     .evaluate = evaluate_with<run_string_split>,
+     .evaluate = run_string_split,
      .samples = split_samples},
     {.name = "StringNormalizer",
      .since = 10,
      .signature = "(X: string) -> (Y: string)",
      .attrs = attr_schema<StringNormalizerAttrs>(),
      .infer = infer_string_normalizer,
-     .evaluate = evaluate_with<run_string_normalizer>,
+     .evaluate = run_string_normalizer,
      .samples = normalizer_samples},
     {.name = "RegexFullMatch",
      .since = 20,

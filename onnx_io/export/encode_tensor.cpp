@@ -88,8 +88,8 @@ OptionalProto encode(const OptionalDatum& optional, std::string_view name) {
   OptionalProto proto;
   if (!name.empty()) proto.set_name(std::string(name));
   proto.set_elem_type(element_kind(optional.element));
-  if (!optional.value) return proto;
-  const Datum& value = *optional.value;
+  if (!optional.value()) return proto;
+  const Datum& value = *optional.value();
   if (value.is_tensor()) *proto.mutable_tensor_value() = encode(value.tensor(), "");
   if (value.is_sparse()) *proto.mutable_sparse_tensor_value() = encode(value.sparse(), "");
   if (value.is_sequence()) *proto.mutable_sequence_value() = encode(value.sequence(), "");

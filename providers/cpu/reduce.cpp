@@ -88,7 +88,7 @@ Prepared prepare_reduce(const KernelRequest& request) {
     axes = request.inputs[1].constant->to_int64s();
   }
   const Shape& shape = request.inputs[0].shape;
-  const std::vector<bool> reduced =
+  const ops::ReducedDims reduced =
       ops::reduced_dims(request.attrs<ops::ReduceAttrs>(), axes, shape.size());
   std::array<int64_t, 4> groups{1, 1, 1, 1};  // kept and reduced dims in turn
   size_t group = 0;

@@ -23,7 +23,7 @@ float coordinate(const ops::ResizeAxis& axis, int64_t index) {
 }
 
 bool is_same_nearest(const ops::ResizeAttrs& attrs, const ops::ResizeAxis& axis) {
-  const std::vector<int64_t> elements = ops::nearest_elements(attrs, axis);
+  const std::pmr::vector<int64_t> elements = ops::nearest_elements(attrs, axis);
   for (int64_t index = 0; index < axis.out; ++index) {
     const auto nearest = static_cast<int64_t>(std::round(coordinate(axis, index)));
     if (elements[static_cast<size_t>(index)] != nearest) return false;
@@ -54,7 +54,8 @@ std::vector<double> doubles_of(const KernelRequest& request, size_t input) {
   return request.inputs[input].constant->to_doubles();
 }
 
-std::vector<ops::ResizeAxis> axes_of(const KernelRequest& request, const ops::ResizeAttrs& attrs) {
+std::pmr::vector<ops::ResizeAxis> axes_of(const KernelRequest& request,
+                                          const ops::ResizeAttrs& attrs) {
   const std::vector<double> scales = doubles_of(request, kScales);
   const std::vector<float> float_scales(scales.begin(), scales.end());
   std::vector<int64_t> sizes;
@@ -107,7 +108,7 @@ Prepared prepare_resize(const KernelRequest& request) {
   if ((!is_nearest && attrs.mode != "linear") || attrs.antialias) {
     return Prepared::refuse("only nearest and linear without antialias");
   }
-  const std::vector<ops::ResizeAxis> axes = axes_of(request, attrs);
+  const std::pmr::vector<ops::ResizeAxis> axes = axes_of(request, attrs);
   for (size_t axis = 0; axis < axes.size(); ++axis) {
     const bool is_same = axis < 2     ? axes[axis].is_identity()
                          : is_nearest ? is_same_nearest(attrs, axes[axis])
