@@ -18,6 +18,7 @@ constexpr Family kFamilies[] = {
     ops::arithmetic_ops,
     ops::math_ops,
     ops::activation_ops,
+    ops::dropout_ops,
     ops::logic_ops,
     ops::cast_ops,
     ops::quantize_ops,
