@@ -42,33 +42,35 @@ int64_t lanes_of(Width width) {
   return width == Width::kOne ? lanes : static_cast<int64_t>(hn::Lanes(Half()));
 }
 
-// Calls visit(width, first output, where its weights begin) for all outputs.
+// Calls visit(width, first output, where its weights begin) for the outputs from `begin`, where a
+// panel must begin, to `end`. Panels are full but for the last.
 template <typename Visit>
-HWY_INLINE void for_panels(int64_t inputs, int64_t outputs, const Visit& visit) {
-  int64_t offset = 0;
-  for (int64_t first = 0; first < outputs;) {
+HWY_INLINE void for_panels(int64_t inputs, int64_t outputs, int64_t begin, int64_t end,
+                           const Visit& visit) {
+  for (int64_t first = begin; first < end;) {
     const Width width = width_of(outputs - first);
-    visit(width, first, offset);
-    offset += inputs * lanes_of(width);
+    visit(width, first, inputs * first);
     first += lanes_of(width);
   }
 }
 
 int64_t PackedPointwiseSize(int64_t inputs, int64_t outputs) {
   int64_t size = 0;
-  for_panels(inputs, outputs, [&](Width width, int64_t, int64_t offset) {
+  for_panels(inputs, outputs, 0, outputs, [&](Width width, int64_t, int64_t offset) {
     size = offset + inputs * lanes_of(width);
   });
   return size;
 }
 
-void PackPointwise(const float* weights, int64_t inputs, int64_t outputs, float* packed) {
-  for_panels(inputs, outputs, [&](Width width, int64_t first, int64_t offset) {
+void PackPointwise(const float* weights, int64_t output_step, int64_t input_step, int64_t inputs,
+                   int64_t outputs, float* packed) {
+  for_panels(inputs, outputs, 0, outputs, [&](Width width, int64_t first, int64_t offset) {
     const int64_t lanes = lanes_of(width), used = std::min(lanes, outputs - first);
     for (int64_t input = 0; input < inputs; ++input) {
       float* to = packed + offset + input * lanes;
+      const float* from = weights + first * output_step + input * input_step;
       for (int64_t lane = 0; lane < used; ++lane)
-        to[lane] = weights[(first + lane) * inputs + input];
+        to[lane] = from[lane * output_step];
       std::fill_n(to + used, lanes - used, 0.0f);
     }
   });
@@ -191,19 +193,23 @@ HWY_NOINLINE void multiply_panel(D d, const PointwiseRows& p, int64_t begin, int
   }
 }
 
+int64_t PixelsTogether(int64_t inputs) {
+  const auto most = static_cast<int64_t>(kPixels);
+  return std::max<int64_t>(kInputsAtOnce / inputs / most, 1) * most;
+}
+
 void MultiplyPointwise(const PointwiseRows& p, int64_t begin, int64_t end, int64_t first_output,
                        int64_t last_output) {
-  const auto most = static_cast<int64_t>(kPixels);
-  const int64_t together = std::max<int64_t>(kInputsAtOnce / p.inputs / most, 1) * most;
+  const int64_t together = PixelsTogether(p.inputs);
   for (int64_t at = begin; at < end; at += together) {
     const int64_t stop = std::min(end, at + together);
-    for_panels(p.inputs, p.outputs, [&](Width width, int64_t first, int64_t offset) HWY_ATTR {
-      if (first < first_output || first >= last_output) return;
+    const auto multiply = [&](Width width, int64_t first, int64_t offset) HWY_ATTR {
       const float* weights = p.weights + offset;
       if (width == Width::kTwo) return multiply_panel<2>(Whole(), p, at, stop, weights, first);
       if (width == Width::kOne) return multiply_panel<1>(Whole(), p, at, stop, weights, first);
       multiply_panel<1>(Half(), p, at, stop, weights, first);
-    });
+    };
+    for_panels(p.inputs, p.outputs, first_output, last_output, multiply);
   }
 }
 
@@ -215,13 +221,19 @@ namespace sardonyx::cpu {
 
 HWY_EXPORT(PackedPointwiseSize);
 HWY_EXPORT(PackPointwise);
+HWY_EXPORT(PixelsTogether);
 HWY_EXPORT(MultiplyPointwise);
 
 int64_t packed_pointwise_size(int64_t inputs, int64_t outputs) {
   return HWY_DYNAMIC_DISPATCH(PackedPointwiseSize)(inputs, outputs);
 }
-void pack_pointwise(const float* weights, int64_t inputs, int64_t outputs, float* packed) {
-  HWY_DYNAMIC_DISPATCH(PackPointwise)(weights, inputs, outputs, packed);
+void pack_pointwise(const float* weights, int64_t output_step, int64_t input_step, int64_t inputs,
+                    int64_t outputs, float* packed) {
+  HWY_DYNAMIC_DISPATCH(PackPointwise)
+  (weights, output_step, input_step, inputs, outputs, packed);
+}
+int64_t pixels_together(int64_t inputs) {
+  return HWY_DYNAMIC_DISPATCH(PixelsTogether)(inputs);
 }
 void multiply_pointwise(const PointwiseRows& rows, int64_t begin, int64_t end, int64_t first,
                         int64_t last) {

@@ -1,4 +1,5 @@
-// Products of pixels with the weights of a 1x1 convolution, channels last.
+// Products of rows with a matrix of weights: the pixels of a 1x1 convolution, channels last, and
+// the rows of a matrix product.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +24,11 @@ struct PointwiseRows {
 
 // How many floats the packed weights of a group are.
 int64_t packed_pointwise_size(int64_t inputs, int64_t outputs);
-// `weights` is [outputs][inputs].
-void pack_pointwise(const float* weights, int64_t inputs, int64_t outputs, float* packed);
+// The weight of an output and an input is weights[output * output_step + input * input_step].
+void pack_pointwise(const float* weights, int64_t output_step, int64_t input_step, int64_t inputs,
+                    int64_t outputs, float* packed);
+// Pixels for which the weights are read once; then they are read again for the next ones.
+int64_t pixels_together(int64_t inputs);
 
 // Outputs [first, last) of pixels [begin, end); `first` is a multiple of the unit, so is `last` or
 // it is the number of outputs. Every element is the bias, then the products added in the order of

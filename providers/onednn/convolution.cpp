@@ -8,6 +8,7 @@
 #include "providers/onednn/convolution.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/floats.h"
+#include "providers/onednn/product_blocks.h"
 #include "providers/onednn/residual.h"
 #include "providers/onednn/training.h"
 
@@ -196,6 +197,8 @@ Prepared build(const Problem& problem, const KernelRequest& request, const Primi
 
 // Winograd's algorithm holds the whole picture transformed, several times its own size. Where that
 // is more than kMostScratch the picture is computed in strips of rows, which are copied out and in.
+// So is what takes long: nothing ends a primitive once it runs, and deadlines and cancellations are
+// looked at between strips.
 constexpr size_t kMostScratch = size_t{128} << 20;
 constexpr size_t kStripScratch = size_t{40} << 20;
 constexpr int64_t kTileRows = 4;  // that are transformed together
@@ -205,43 +208,95 @@ struct Strip {
   Desc src, dst;  // within the whole
 };
 
-// Rows [begin, end) of the output of a dense 3x3 window.
-std::optional<Strip> strip_of(const Problem& problem, const Primitive& whole, int64_t begin,
-                              int64_t end) {
-  constexpr size_t kRows = 2;  // the dim of rows
-  const int64_t top = begin - problem.spec.pads_begin[0], bottom = top + end - begin + 2;
+// Of the images, or of the rows of each.
+struct Range {
+  int64_t begin, end;
+};
+
+int64_t rows_of_window(const ConvolutionSpec& spec) {
+  const Extents weights = spec.weights.dims();
+  const int64_t kernel = weights[weights.size() - spec.strides.size()];
+  return (kernel - 1) * spec.dilations[0] + 1;
+}
+
+// What is stored of an operand, where a strip of it is looked for.
+Desc stored(const KernelRequest& request, const Desc& chosen) {
+  return request.layouts ? chosen : plain_desc(chosen.data_type(), chosen.dims());
+}
+
+std::optional<Strip> strip_of(const Problem& problem, const KernelRequest& request,
+                              const Primitive& whole, Range images, Range rows) {
+  constexpr size_t kImages = 0, kRows = 2;  // the dims
+  const int64_t step = problem.spec.strides[0];
+  const int64_t top = rows.begin * step - problem.spec.pads_begin[0];
+  const int64_t bottom = top + (rows.end - rows.begin - 1) * step + rows_of_window(problem.spec);
   Extents src = whole.src().dims(), dst = whole.dst().dims();
   Extents src_at(src.size(), 0), dst_at(dst.size(), 0);
+  src_at[kImages] = dst_at[kImages] = images.begin;
+  src[kImages] = dst[kImages] = images.end - images.begin;
   src_at[kRows] = std::max<int64_t>(top, 0);
-  dst_at[kRows] = begin;
+  dst_at[kRows] = rows.begin;
   const int64_t last = std::min(bottom, src[kRows]);
   ConvolutionSpec spec = problem.spec;
   spec.pads_begin[0] = src_at[kRows] - top;
   spec.pads_end[0] = bottom - last;
   src[kRows] = last - src_at[kRows];
-  dst[kRows] = end - begin;
+  dst[kRows] = rows.end - rows.begin;
   const auto src_form = same_format(whole.src(), src), dst_form = same_format(whole.dst(), dst);
   if (src[kRows] <= 0 || !src_form || !dst_form) return std::nullopt;
   spec.src = *src_form, spec.dst = *dst_form;
   spec.weights = whole.weights();
-  const MaybePrimitive primitive = make_primitive(problem, spec, Residual::kNone);
+  const Residual residual = request.has(3) ? Residual::kInPlace : Residual::kNone;
+  const MaybePrimitive primitive = make_primitive(problem, spec, residual);
   if (!primitive || primitive->is_reference()) return std::nullopt;
-  return Strip{*primitive, whole.src().submemory_desc(src, src_at),
-               whole.dst().submemory_desc(dst, dst_at)};
+  return Strip{*primitive, stored(request, whole.src()).submemory_desc(src, src_at),
+               stored(request, whole.dst()).submemory_desc(dst, dst_at)};
+}
+
+// Images, and rows of each, that make up a strip.
+struct StripSize {
+  int64_t images, rows;
+};
+
+// All of them where the whole is small enough.
+StripSize strip_size(const Problem& problem, const KernelRequest& request, const Primitive& whole) {
+  const Extents weights = problem.spec.weights.dims(), dst = whole.dst().dims();
+  StripSize size{dst[0], dst[2]};
+  double products = 1;  // of an image
+  for (size_t dim = 1; dim < dst.size(); ++dim)
+    products *= static_cast<double>(dst[dim]);
+  for (size_t dim = weights.size() - dst.size() + 1; dim < weights.size(); ++dim)
+    products *= static_cast<double>(weights[dim]);
+  const double images = static_cast<double>(kProductsPerBlock) / products;
+  if (images < static_cast<double>(size.images)) {
+    size.images = std::max<int64_t>(static_cast<int64_t>(images), 1);
+    size.rows = std::min(size.rows, static_cast<int64_t>(images * static_cast<double>(size.rows)));
+  }
+  const bool is_winograd = problem.spec.method == algorithm::convolution_winograd;
+  const size_t scratch = whole.scratchpad().get_size();
+  if (is_winograd && scratch > kMostScratch && !request.has(3)) {
+    const auto share = static_cast<int64_t>(kStripScratch) * dst[2];
+    size.rows = std::min(size.rows, share / static_cast<int64_t>(scratch));
+  }
+  const int64_t together = is_winograd ? kTileRows : 1;
+  if (size.rows < dst[2]) size.rows = std::max<int64_t>(size.rows / together, 1) * together;
+  return size;
 }
 
 // None where the whole is small enough, or oneDNN has no strips of this form.
-std::vector<Strip> strips_of(const Problem& problem, const Primitive& whole) {
-  const size_t scratch = whole.scratchpad().get_size();
-  if (problem.spec.method != algorithm::convolution_winograd || scratch <= kMostScratch) return {};
-  const int64_t rows = whole.dst().dims()[2];
-  const int64_t share = rows * static_cast<int64_t>(kStripScratch) / static_cast<int64_t>(scratch);
-  const int64_t height = std::max<int64_t>(share / kTileRows, 1) * kTileRows;
+std::vector<Strip> strips_of(const Problem& problem, const KernelRequest& request,
+                             const Primitive& whole) {
+  const Extents dst = whole.dst().dims();
+  const StripSize size = strip_size(problem, request, whole);
+  if ((size.images >= dst[0] && size.rows >= dst[2]) || problem.is_turned) return {};
   std::vector<Strip> strips;
-  for (int64_t begin = 0; begin < rows; begin += height) {
-    auto strip = strip_of(problem, whole, begin, std::min(begin + height, rows));
-    if (!strip) return {};
-    strips.push_back(std::move(*strip));
+  for (int64_t image = 0; image < dst[0]; image += size.images) {
+    for (int64_t row = 0; row < dst[2]; row += size.rows) {
+      auto strip = strip_of(problem, request, whole, {image, std::min(image + size.images, dst[0])},
+                            {row, std::min(row + size.rows, dst[2])});
+      if (!strip) return {};
+      strips.push_back(std::move(*strip));
+    }
   }
   return strips;
 }
@@ -250,8 +305,9 @@ Prepared build_strips(const Problem& problem, const KernelRequest& request, cons
                       const std::vector<Strip>& strips) {
   using Place = ProgramBuilder::Place;
   ProgramBuilder builder(request);
-  builder.require_layout(0, whole.src());
-  const Place dst = builder.output(0, whole.dst());
+  builder.require_layout(0, stored(request, whole.src()));
+  if (request.has(3)) builder.require_layout(3, stored(request, whole.dst()));
+  const Place dst = builder.output(0, stored(request, whole.dst()));
   const Place weights = builder.weights(1, problem.stored_weights, whole.weights());
   std::optional<Place> bias;
   if (problem.has_bias) bias = builder.input(2, problem.spec.bias);
@@ -268,6 +324,7 @@ Prepared build_strips(const Problem& problem, const KernelRequest& request, cons
     const Place src = builder.scratch_as(rows, primitive.src());
     const Place made = builder.scratch_as(results, primitive.dst());
     builder.copy(builder.input_as(0, src_part), src);
+    if (request.has(3)) builder.copy(builder.input_as(3, dst_part), made);
     ProgramBuilder::Args args{
         {DNNL_ARG_SRC, src}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_DST, made}};
     if (bias) args.emplace_back(DNNL_ARG_BIAS, *bias);
@@ -276,10 +333,12 @@ Prepared build_strips(const Problem& problem, const KernelRequest& request, cons
     builder.copy(made, builder.output_as(0, dst_part));
   }
   for (const PostOp& op : problem.afterwards) {
-    const MaybePrimitive last = eltwise(op.op, op.alpha, op.beta, whole.dst(), attributes());
+    const Desc form = stored(request, whole.dst());
+    const MaybePrimitive last = eltwise(op.op, op.alpha, op.beta, form, attributes());
     if (!last) return Prepared::refuse("oneDNN has no such elementwise operation");
     builder.step(*last, {{DNNL_ARG_SRC, dst}, {DNNL_ARG_DST, dst}});
   }
+  if (request.has(3)) builder.allow_alias(0, 3);
   return builder.finish(whole.implementation() + " in strips");
 }
 
@@ -315,9 +374,9 @@ Prepared prepare(const KernelRequest& request, const ops::ConvAttrs& attrs,
   if (request.layouts && !bare) bare = choose_blocks(problem, request);
   if (!bare) bare = choose_layouts(problem);
   if (!bare) return Prepared::refuse("oneDNN has no convolution of this form");
-  if (request.has(3)) return build_with_residual(problem, request, *bare);
-  const std::vector<Strip> strips = strips_of(problem, *bare);
+  const std::vector<Strip> strips = strips_of(problem, request, *bare);
   if (!strips.empty()) return build_strips(problem, request, *bare, strips);
+  if (request.has(3)) return build_with_residual(problem, request, *bare);
   return build(problem, request, *bare, Residual::kNone);
 }
 

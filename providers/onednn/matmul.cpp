@@ -11,6 +11,7 @@
 #include "providers/onednn/answers.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/floats.h"
+#include "providers/onednn/product_blocks.h"
 
 namespace sardonyx::onednn {
 namespace {
@@ -146,6 +147,14 @@ Prepared prepare_fused_matmul(const KernelRequest& request) {
                   : std::move(prepared);
 }
 
+Prepared prepare_whole(const KernelRequest& request, const Product& product) {
+  if (!product.residual) return build(request, product, Residual::kNone);
+  const auto build_one = [&](const KernelRequest& shared, Residual residual) {
+    return build(shared, product, residual);
+  };
+  return prepare_with_residual(request, *product.residual, product.dst, build_one);
+}
+
 constexpr KernelEntry kEntries[] = {
     {"MatMul", "matmul", guarded<prepare_matmul>},
     {"sardonyx::FusedMatMul", "matmul", guarded<prepare_fused_matmul>},
@@ -184,11 +193,7 @@ MatMulDims matmul_dims(const Shape& a_shape, const Shape& b_shape, bool transA, 
 Prepared prepare_product(const KernelRequest& request, const Product& product) {
   if (cpu::is_thin_product(request))
     return Prepared::refuse("few rows are left to kernels that read the weights as they lie");
-  if (!product.residual) return build(request, product, Residual::kNone);
-  const auto build_one = [&](const KernelRequest& shared, Residual residual) {
-    return build(shared, product, residual);
-  };
-  return prepare_with_residual(request, *product.residual, product.dst, build_one);
+  return prepare_in_blocks(request, product, prepare_whole);
 }
 
 std::span<const KernelEntry> matmul_kernels() {

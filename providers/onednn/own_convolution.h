@@ -1,5 +1,5 @@
-// Convolutions of float32 by our own kernels, where these are faster than oneDNN's, and moves
-// between them: their tables, and what they share.
+// Convolutions and matrix products of float32 by our own kernels, where these are faster than
+// oneDNN's, and moves between them: their tables, and what they share.
 #pragma once
 
 #include <cmath>
@@ -16,6 +16,7 @@ namespace sardonyx::onednn {
 
 std::span<const KernelEntry> depthwise_kernels();
 std::span<const KernelEntry> pointwise_kernels();
+std::span<const KernelEntry> panel_product_kernels();
 std::span<const KernelEntry> layout_movement_kernels();
 
 // What is done to sums before they are results: they are clipped, then a function goes over rows of

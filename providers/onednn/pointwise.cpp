@@ -150,8 +150,8 @@ std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request, const
     auto buffer = Buffer::allocate(static_cast<size_t>(form.groups * size) * sizeof(float));
     auto* to = reinterpret_cast<float*>(buffer->data());
     for (int64_t group = 0; group < form.groups; ++group) {
-      cpu::pack_pointwise(from.data() + group * form.outputs * form.inputs, form.inputs,
-                          form.outputs, to + group * size);
+      cpu::pack_pointwise(from.data() + group * form.outputs * form.inputs, form.inputs, 1,
+                          form.inputs, form.outputs, to + group * size);
     }
     return buffer;
   });

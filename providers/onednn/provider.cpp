@@ -105,6 +105,7 @@ const Provider& onednn_provider() {
     std::vector<KernelEntry> all;
     for (const auto& family : {onednn::depthwise_kernels(),
                                onednn::pointwise_kernels(),
+                               onednn::panel_product_kernels(),
                                onednn::layout_movement_kernels(),
                                onednn::convolution_kernels(),
                                onednn::deconvolution_kernels(),

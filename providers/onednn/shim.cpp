@@ -140,6 +140,10 @@ Desc transposed_desc(memory::data_type type, const Extents& dims) {
   return plain_desc(type, stored).permute_axes(exchanged);
 }
 
+Desc strided_desc(memory::data_type type, const Extents& dims, const Extents& strides) {
+  return Desc(dims, type, strides);
+}
+
 Desc blocked_desc(memory::data_type type, const Extents& dims) {
   using Tag = memory::format_tag;
   static constexpr Tag kTags[] = {Tag::aBc16b, Tag::aBcd16b, Tag::aBcde16b};

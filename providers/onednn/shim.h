@@ -33,6 +33,8 @@ Desc plain_desc(memory::data_type type, const Extents& dims);
 Desc plain_desc(DType dtype, const Shape& shape);
 // Row-major with the last two dims exchanged in memory.
 Desc transposed_desc(memory::data_type type, const Extents& dims);
+// Index i of each dim lies i * its stride elements from the first one.
+Desc strided_desc(memory::data_type type, const Extents& dims, const Extents& strides);
 // Channels in blocks of 16, and channels last; the rank must be 3 to 5.
 Desc blocked_desc(memory::data_type type, const Extents& dims);
 Desc channels_last_desc(memory::data_type type, const Extents& dims);

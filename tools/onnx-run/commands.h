@@ -16,6 +16,7 @@ using Action = std::function<int()>;
 void add_run_command(CLI::App& app, Action& action);
 void add_bench_command(CLI::App& app, Action& action);
 void add_bench_ops_command(CLI::App& app, Action& action);
+void add_bench_sizes_command(CLI::App& app, Action& action);
 void add_compare_command(CLI::App& app, Action& action);
 void add_conformance_command(CLI::App& app, Action& action);
 void add_check_command(CLI::App& app, Action& action);

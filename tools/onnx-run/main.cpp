@@ -83,6 +83,7 @@ int run_main(int count, char** values) {
   add_run_command(app, action);
   add_bench_command(app, action);
   add_bench_ops_command(app, action);
+  add_bench_sizes_command(app, action);
   add_compare_command(app, action);
   add_check_command(app, action);
   add_inspect_command(app, action);

@@ -221,6 +221,23 @@ TEST_F(ProgramTest, BenchOfSeveralShapesAndThreads) {
   EXPECT_GT(report["runs"][0]["ours"]["runs_per_s"], 0);
 }
 
+TEST_F(ProgramTest, BenchOfSizes) {
+  const Ran ran = run(
+      "bench-sizes good.onnx --repeats 3 --shape x:1x2 --shape x:3x2 --shape x:4x2 --json=b.json");
+  EXPECT_EQ(ran.code, 0) << ran.out;
+  std::ifstream file(folder_ / "b.json");
+  const auto report = nlohmann::json::parse(file);
+  ASSERT_EQ(report["ours"]["sizes"].size(), 2u);
+  EXPECT_EQ(report["ours"]["sizes"][1]["label"], "x:4x2");
+  for (const char* clock : {"wall", "cpu"}) {
+    EXPECT_GT(report["ours"]["sizes"][0][clock]["first_s"], 0);
+    EXPECT_GT(report["ours"][clock]["early_ratio"], 0);
+  }
+  EXPECT_TRUE(report["differ_when_repeated"].empty());
+  EXPECT_EQ(run("bench-sizes good.onnx").code, 2);
+  EXPECT_EQ(run("bench-sizes good.onnx --sweep n").code, 2);
+}
+
 TEST_F(ProgramTest, BenchAlone) {
   const Ran ran = run("bench good.onnx --duration 0.05 --json=b.json");
   EXPECT_EQ(ran.code, 0) << ran.out;

@@ -1,0 +1,259 @@
+// MatMul, Gemm and FusedMatMul of rows with a small matrix of constant weights in float32, by our
+// own kernel. It is as fast as oneDNN's there, and one piece of code serves any number of rows:
+// oneDNN generates its code for each number anew, which takes longer than many a product.
+#include <algorithm>
+#include <limits>
+
+#include "ir/ops/fused.h"
+#include "ir/ops/matmul.h"
+#include "providers/cpu/pointwise_rows.h"
+#include "providers/cpu/tasks.h"
+#include "providers/cpu/thin_product.h"
+#include "providers/onednn/entries.h"
+#include "providers/onednn/own_convolution.h"
+
+namespace sardonyx::onednn {
+namespace {
+
+using cpu::kPointwiseUnit;
+
+// Weights up to this size, and this deep: they are read again for every few rows, and larger ones
+// take long enough to multiply with for generated code to pay.
+constexpr int64_t kMostWeights = 1 << 20;
+constexpr int64_t kMostDepth = 1000;
+// Work below this many multiplications is not worth a second thread.
+constexpr int64_t kProductsPerThread = 1 << 18;
+// Threads take rows in units of this many, as the kernel computes them together.
+constexpr int64_t kRowUnit = 12;
+// A function is applied to so many results at once, which lie in a near cache then.
+constexpr int64_t kFinishedElements = 1 << 13;
+constexpr int64_t kProductsBetweenLooks = int64_t{1} << 28;
+
+int64_t units_of(int64_t count, int64_t unit) {
+  return (count + unit - 1) / unit;
+}
+
+// out = finish(a weights + bias + residual).
+struct Form {
+  int64_t rows, depth, columns;
+  int64_t weight_column_step, weight_row_step;  // in the tensor of weights
+  Finish finish;
+  std::optional<size_t> bias, residual;  // inputs: constant and one row; as large as the output
+};
+
+class PanelProductKernel : public Kernel {
+ public:
+  PanelProductKernel(Form form, std::shared_ptr<const Buffer> weights,
+                     std::shared_ptr<const Buffer> bias, int threads)
+      : f_(std::move(form)), weights_(std::move(weights)), bias_(std::move(bias)) {
+    const int64_t most = f_.rows * f_.columns * f_.depth / kProductsPerThread;
+    threads_ = std::clamp<int64_t>(most, 1, threads);
+    // The way in which the thread with the most to do has less; of the same, the one in which each
+    // reads a part of the weights.
+    const auto share = [&](int64_t count, int64_t unit) {
+      return static_cast<double>(units_of(units_of(count, unit), threads_)) *
+             static_cast<double>(unit) / static_cast<double>(count);
+    };
+    shares_columns_ = share(f_.columns, kPointwiseUnit) <= share(f_.rows, kRowUnit);
+  }
+
+  void run(const KernelArgs& args) const override {
+    cpu::for_each_share(static_cast<int>(threads_),
+                        [&](int64_t part, int64_t parts, const cpu::StopSign& sign) {
+                          run_share(args, part, parts, sign);
+                        });
+  }
+  bool may_alias(size_t output, size_t input) const override {
+    return output == 0 && f_.residual == input;
+  }
+
+ private:
+  struct Range {
+    int64_t begin, end;
+  };
+  static Range share_of(int64_t count, int64_t unit, int64_t part, int64_t parts) {
+    const int64_t units = units_of(count, unit);
+    return {std::min(count, units * part / parts * unit),
+            std::min(count, units * (part + 1) / parts * unit)};
+  }
+
+  void run_share(const KernelArgs& args, int64_t part, int64_t parts,
+                 const cpu::StopSign& sign) const {
+    Range rows{0, f_.rows}, columns{0, f_.columns};
+    if (shares_columns_)
+      columns = share_of(f_.columns, kPointwiseUnit, part, parts);
+    else
+      rows = share_of(f_.rows, kRowUnit, part, parts);
+    if (columns.begin == columns.end) return;
+    const int64_t at_ease = kProductsBetweenLooks / kMostWeights;
+    const int64_t together =
+        f_.finish.function ? std::min(at_ease, cpu::pixels_together(f_.depth)) : at_ease;
+    int64_t since_look = 0;
+    for (int64_t row = rows.begin; row < rows.end; row += together) {
+      const Range some{row, std::min(rows.end, row + together)};
+      if (since_look >= at_ease && sign.ask()) return;
+      if (since_look >= at_ease) since_look = 0;
+      since_look += together;
+      f_.finish.function ? multiply_and_apply(args, some, columns) : multiply(args, some, columns);
+    }
+  }
+
+  void multiply(const KernelArgs& args, Range rows, Range columns) const {
+    cpu::PointwiseRows product;
+    product.in = static_cast<const float*>(args.inputs[0]);
+    product.weights = reinterpret_cast<const float*>(weights_->data());
+    product.bias = reinterpret_cast<const float*>(bias_->data());
+    product.residual = f_.residual ? static_cast<const float*>(args.inputs[*f_.residual]) : nullptr;
+    product.out = static_cast<float*>(args.outputs[0]);
+    product.in_step = f_.depth;
+    product.out_step = f_.columns;
+    product.inputs = f_.depth;
+    product.outputs = f_.columns;
+    product.low = f_.finish.low;
+    product.high = f_.finish.high;
+    cpu::multiply_pointwise(product, rows.begin, rows.end, columns.begin, columns.end);
+  }
+
+  // The function goes over results while they are near.
+  void multiply_and_apply(const KernelArgs& args, Range rows, Range columns) const {
+    const auto& [op, params] = *f_.finish.function;
+    const int64_t count = rows.end - rows.begin;
+    const int64_t wide =
+        std::max<int64_t>(kFinishedElements / count / kPointwiseUnit, 1) * kPointwiseUnit;
+    for (int64_t first = columns.begin; first < columns.end; first += wide) {
+      const Range some{first, std::min(columns.end, first + wide)};
+      multiply(args, rows, some);
+      const bool is_whole = some.end - some.begin == f_.columns;
+      const auto length = static_cast<size_t>((some.end - some.begin) * (is_whole ? count : 1));
+      auto* values = static_cast<float*>(args.outputs[0]) + rows.begin * f_.columns + first;
+      for (int64_t row = 0; row < (is_whole ? 1 : count); ++row, values += f_.columns)
+        cpu::unary_row(op, params, values, values, length);
+    }
+  }
+
+  Form f_;
+  std::shared_ptr<const Buffer> weights_, bias_;
+  int64_t threads_ = 1;
+  bool shares_columns_ = false;
+};
+
+std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request, const Form& form) {
+  const char* name = form.weight_column_step == 1 ? "panels" : "panels of columns";
+  return packed_once(request, 1, name, [&] {
+    const auto from = request.inputs[1].constant->values<float>();
+    const auto size = static_cast<size_t>(cpu::packed_pointwise_size(form.depth, form.columns));
+    auto buffer = Buffer::allocate(size * sizeof(float));
+    cpu::pack_pointwise(from.data(), form.weight_column_step, form.weight_row_step, form.depth,
+                        form.columns, reinterpret_cast<float*>(buffer->data()));
+    return buffer;
+  });
+}
+
+std::shared_ptr<const Buffer> packed_bias(const KernelRequest& request, const Form& form) {
+  const auto make = [&] {
+    const int64_t padded = units_of(form.columns, kPointwiseUnit) * kPointwiseUnit;
+    auto buffer = Buffer::allocate(static_cast<size_t>(padded) * sizeof(float));
+    auto* to = reinterpret_cast<float*>(buffer->data());
+    std::fill_n(to, padded, 0.0f);
+    if (!form.bias) return buffer;
+    std::ranges::copy(request.inputs[*form.bias].constant->values<float>(), to);
+    return buffer;
+  };
+  return form.bias ? packed_once(request, *form.bias, "panels", make) : make();
+}
+
+// Rows of input 0 times input 1, whose last two dims are exchanged where `b_transposed`.
+std::optional<Form> form_of(const KernelRequest& request, bool b_transposed) {
+  const Shape &a = request.inputs[0].shape, &b = request.inputs[1].shape;
+  if (a.empty() || b.size() < 2) return std::nullopt;
+  Form form{};
+  form.depth = a.back();
+  form.columns = b[b.size() - (b_transposed ? 2 : 1)];
+  form.rows = element_count(a) / form.depth;
+  form.weight_column_step = b_transposed ? form.depth : 1;
+  form.weight_row_step = b_transposed ? 1 : form.columns;
+  const bool is_one_matrix = element_count(b) == form.depth * form.columns;
+  if (!is_one_matrix || form.depth > kMostDepth || element_count(b) > kMostWeights)
+    return std::nullopt;
+  return form;
+}
+
+const char* refusal_of_operands(const KernelRequest& request) {
+  if (request.inputs[0].dtype != DType::kFloat) return "only float is computed here";
+  if (!request.inputs[1].constant) return "the weights are not known ahead";
+  return cpu::is_thin_product(request) ? "there are few rows" : nullptr;
+}
+
+// Takes in what is added to the product; false where it is repeated in another way than these.
+bool take_addend(const KernelRequest& request, size_t input, Form& form) {
+  const KernelTensor& addend = request.inputs[input];
+  if (addend.constant && ops::is_row(addend.shape, form.columns) && !form.bias)
+    form.bias = input;
+  else if (addend.shape == request.outputs[0].shape && !form.residual)
+    form.residual = input;
+  else
+    return false;
+  return true;
+}
+
+Prepared finish(const KernelRequest& request, const Form& form) {
+  Prepared prepared = Prepared::accept(
+      std::make_unique<PanelProductKernel>(form, packed_weights(request, form),
+                                           packed_bias(request, form), request.threads),
+      "panels");
+  prepared.unread_inputs = 1u << 1;
+  if (form.bias) prepared.unread_inputs |= 1u << *form.bias;
+  return prepared;
+}
+
+constexpr const char* kOther = "the matrix of weights is large, or one of many";
+constexpr const char* kRepeated = "an addend is no constant row, nor as large as the output";
+
+Prepared prepare_matmul(const KernelRequest& request) {
+  if (const char* why = refusal_of_operands(request)) return Prepared::refuse(why);
+  const auto form = form_of(request, false);
+  return form ? finish(request, *form) : Prepared::refuse(kOther);
+}
+
+Prepared prepare_gemm(const KernelRequest& request) {
+  const auto& attrs = request.attrs<ops::GemmAttrs>();
+  if (const char* why = refusal_of_operands(request)) return Prepared::refuse(why);
+  const bool is_added = request.has(2) && attrs.beta != 0;
+  if (attrs.transA || attrs.alpha != 1 || (is_added && attrs.beta != 1))
+    return Prepared::refuse("the product is scaled, or the first matrix transposed");
+  auto form = form_of(request, attrs.transB);
+  if (!form) return Prepared::refuse(kOther);
+  if (is_added && !take_addend(request, 2, *form)) return Prepared::refuse(kRepeated);
+  return finish(request, *form);
+}
+
+Prepared prepare_fused_matmul(const KernelRequest& request) {
+  const auto& attrs = request.attrs<ops::FusedMatMulAttrs>();
+  if (const char* why = refusal_of_operands(request)) return Prepared::refuse(why);
+  if (attrs.transA || attrs.alpha != 1)
+    return Prepared::refuse("the product is scaled, or the first matrix transposed");
+  auto form = form_of(request, attrs.transB);
+  if (!form) return Prepared::refuse(kOther);
+  const auto finished = finish_of({attrs.activation, attrs.activation_params});
+  if (!finished) return Prepared::refuse("unknown activation");
+  form->finish = *finished;
+  for (size_t input = 2; input < request.inputs.size(); ++input) {
+    if (request.has(input) && !take_addend(request, input, *form))
+      return Prepared::refuse(kRepeated);
+  }
+  return finish(request, *form);
+}
+
+constexpr KernelEntry kEntries[] = {
+    {"MatMul", "panels", guarded<prepare_matmul>},
+    {"Gemm", "panels", guarded<prepare_gemm>},
+    {"sardonyx::FusedMatMul", "panels", guarded<prepare_fused_matmul>},
+};
+
+}  // namespace
+
+std::span<const KernelEntry> panel_product_kernels() {
+  return kEntries;
+}
+
+}  // namespace sardonyx::onednn
