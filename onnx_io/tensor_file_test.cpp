@@ -47,8 +47,7 @@ TEST_F(TensorFile, Sequences) {
 TEST_F(TensorFile, Optionals) {
   const Type type = Type::optional(Type::tensor(DType::kFloat));
   const Type element = Type::tensor(DType::kFloat);
-  const NamedDatum some =
-      round_trip(OptionalDatum{element, {kOne}}, type);
+  const NamedDatum some = round_trip(OptionalDatum{element, {kOne}}, type);
   EXPECT_EQ(some.value.optional().value()->tensor(), kOne);
   EXPECT_EQ(round_trip(OptionalDatum{element, {}}, type).value.optional().value(), nullptr);
 }

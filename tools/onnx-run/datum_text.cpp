@@ -94,7 +94,8 @@ std::string contents_of(const Datum& datum) {
   }
   if (datum.is_map())
     return tensor_text(datum.map().keys) + " -> " + tensor_text(datum.map().values);
-  if (datum.is_optional() && datum.optional().value()) return contents_of(*datum.optional().value());
+  if (datum.is_optional() && datum.optional().value())
+    return contents_of(*datum.optional().value());
   if (datum.is_sparse()) return tensor_text(datum.sparse().values);
   return "nothing";
 }
@@ -108,7 +109,8 @@ NonFinite non_finite_in(const Datum& datum) {
       found.has_infinity |= inner.has_infinity;
     }
   }
-  if (datum.is_optional() && datum.optional().value()) return non_finite_in(*datum.optional().value());
+  if (datum.is_optional() && datum.optional().value())
+    return non_finite_in(*datum.optional().value());
   if (!datum.is_tensor() || !is_floating(datum.tensor().dtype())) return found;
   for (const double value : datum.tensor().to_doubles()) {
     found.has_nan |= std::isnan(value);

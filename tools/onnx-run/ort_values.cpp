@@ -100,7 +100,8 @@ OwnedValue to_value(const Api& api, const Datum& datum) {
     parts.push_back(tensor_value(api, datum.map().values));
     return joined(api, parts, kMapValue);
   }
-  if (datum.is_optional() && datum.optional().value()) return to_value(api, *datum.optional().value());
+  if (datum.is_optional() && datum.optional().value())
+    return to_value(api, *datum.optional().value());
   fail(ErrorCode::kUnsupported, "a value of type ", datum.type(),
        " can't be handed to the other runtime");
 }
