@@ -24,7 +24,7 @@ std::vector<Group> groups() {
   return {
       {"math",
        "Elementwise ops: arithmetic, functions, activations, logic and types.",
-       {arithmetic_ops, math_ops, activation_ops, logic_ops, cast_ops, quantize_ops}},
+       {arithmetic_ops, math_ops, activation_ops, dropout_ops, logic_ops, cast_ops, quantize_ops}},
       {"generate",
        "Ops that make tensors, and the steps of optimisers.",
        {generator_ops, random_ops, training_ops, signal_ops}},
