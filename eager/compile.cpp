@@ -5,6 +5,7 @@
 
 #include "eager/engine.h"
 #include "executor/session.h"
+#include "ir/reuse.h"
 
 namespace sardonyx::eager {
 namespace {
@@ -132,6 +133,11 @@ class Form {
   std::string plan_text() const { return session_->plan_text(inputs_); }
 
  private:
+  // Compared without lock(), which would make a further owner (ir/sole_owner.h).
+  bool is_made_here(size_t state, const std::shared_ptr<Buffer>& buffer) const {
+    return !made_[state].owner_before(buffer) && !buffer.owner_before(made_[state]);
+  }
+
   // A state is written where it lies, if that was made here and nobody else holds it; else it gets
   // a buffer of its own, for the calls to come as well. Before anything refers to the states.
   void bind_states(std::vector<Datum>& outputs) const {
@@ -142,7 +148,7 @@ class Form {
       const Datum& value = states_[i].tensor.impl()->value;
       if (!value.is_tensor()) continue;
       const sardonyx::Tensor& tensor = value.tensor();
-      const bool is_free = tensor.buffer().use_count() == 1 && made_[i].lock() == tensor.buffer();
+      const bool is_free = is_held_alone(tensor.buffer()) && is_made_here(i, tensor.buffer());
       output = is_free ? tensor : sardonyx::Tensor::allocate(tensor.dtype(), tensor.shape());
     }
   }

@@ -415,14 +415,14 @@ const char* refusal_of_convolution(const KernelRequest& request) {
 }
 
 const char* refusal_of_windows(const Shape& weights, const Shape& results) {
-  constexpr double kManyTaps = 2048, kManyProducts = int64_t{1} << 33;
+  constexpr double kManyTaps = 2048;
   double taps = 1;
   for (size_t axis = 2; axis < weights.size(); ++axis)
     taps *= static_cast<double>(weights[axis]);
   const double products =
       static_cast<double>(element_count(results)) * static_cast<double>(weights[1]) * taps;
-  return taps > kManyTaps && products > kManyProducts ? "large windows are left to others"
-                                                      : nullptr;
+  const bool is_long = taps > kManyTaps && products > static_cast<double>(kProductsPerBlock);
+  return is_long ? "large windows are left to others" : nullptr;
 }
 
 std::span<const KernelEntry> convolution_kernels() {
