@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "providers/cpu/clip-inl.h"
+#include "providers/cpu/part-inl.h"
 #include "providers/cpu/registers-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -74,31 +75,6 @@ void PackPointwise(const float* weights, int64_t output_step, int64_t input_step
       std::fill_n(to + used, lanes - used, 0.0f);
     }
   });
-}
-
-// The first `count` elements of a vector; the others are not touched.
-template <class D>
-HWY_INLINE hn::Vec<D> load_part(D d, const float* from, size_t count) {
-#if HWY_TARGET <= HWY_AVX2
-  return hn::MaskedLoad(hn::FirstN(d, count), d, from);
-#else
-  HWY_ALIGN float values[hn::MaxLanes(D())] = {};
-  for (size_t i = 0; i < count; ++i)
-    values[i] = from[i];
-  return hn::Load(d, values);
-#endif
-}
-
-template <class D>
-HWY_INLINE void store_part(hn::Vec<D> v, D d, float* to, size_t count) {
-#if HWY_TARGET <= HWY_AVX2
-  hn::BlendedStore(v, hn::FirstN(d, count), d, to);
-#else
-  HWY_ALIGN float values[hn::MaxLanes(D())];
-  hn::Store(v, d, values);
-  for (size_t i = 0; i < count; ++i)
-    to[i] = values[i];
-#endif
 }
 
 // `count` outputs of each of kCount pixels, in kVectors vectors of which the last may be partly

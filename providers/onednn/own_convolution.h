@@ -17,6 +17,7 @@ namespace sardonyx::onednn {
 std::span<const KernelEntry> depthwise_kernels();
 std::span<const KernelEntry> pointwise_kernels();
 std::span<const KernelEntry> panel_product_kernels();
+std::span<const KernelEntry> transposed_convolution_kernels();
 std::span<const KernelEntry> layout_movement_kernels();
 
 // What is done to sums before they are results: they are clipped, then a function goes over rows of

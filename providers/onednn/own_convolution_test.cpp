@@ -17,6 +17,12 @@ struct Layer {
   Shape x, w;
   AttrMap attrs;
   bool has_bias = true, has_residual = false;
+  const char* op = "sardonyx::FusedConv";
+
+  int64_t outputs() const {
+    const bool is_transposed = op != std::string("sardonyx::FusedConv");
+    return is_transposed ? w[1] * std::get<int64_t>(attrs.at("group")) : w[0];
+  }
 };
 
 struct Case {
@@ -27,11 +33,11 @@ struct Case {
 };
 
 Case case_of(const Layer& layer) {
-  const OpDef& op = op_named("sardonyx::FusedConv");
+  const OpDef& op = op_named(layer.op);
   Case made{op, Attrs::parse(*op.attrs, layer.attrs), {}, {}};
   made.inputs = {drawn_tensor(DType::kFloat, layer.x, -1, 1, 1),
                  drawn_tensor(DType::kFloat, layer.w, -1, 1, 2), Tensor()};
-  if (layer.has_bias) made.inputs[2] = drawn_tensor(DType::kFloat, {layer.w[0]}, -1, 1, 3);
+  if (layer.has_bias) made.inputs[2] = drawn_tensor(DType::kFloat, {layer.outputs()}, -1, 1, 3);
   std::vector<Datum> data;
   const auto run = [&] {
     data.clear();
@@ -71,8 +77,8 @@ void check(const Layer& layer, const std::string& implementation, bool takes_blo
     options.constants = 0b110;
     options.incoming = incoming;
     if (layer.has_residual) options.overwrite = 3;
-    SCOPED_TRACE(text(layer.x[1], " -> ", layer.w[0], " channels of ", layer.x[2], " x ",
-                      layer.x[3], ", layout ",
+    SCOPED_TRACE(text(layer.x[1], " -> ", layer.outputs(), " channels of ", layer.x[2], " x ",
+                      layer.x.back(), ", window of ", layer.w[2], ", layout ",
                       incoming.empty() || !incoming[0] ? "plain" : incoming[0]->text()));
     PreparedRun one = prepared(c, options);
     EXPECT_EQ(one.prepared().implementation, implementation);
@@ -201,6 +207,97 @@ TEST(Pointwise, ResidualsAndActivations) {
       wide.has_residual = has_residual;
       wide.has_bias = false;
       check(wide, "pointwise", false);
+    }
+  }
+}
+
+// Groups of `inputs` and `outputs` channels each.
+Layer transposed(int64_t inputs, int64_t outputs, Shape size, Ints kernel, AttrMap attrs) {
+  const int64_t group = std::get<int64_t>(attrs.at("group"));
+  Layer layer{{2, inputs * group}, {inputs * group, outputs}, std::move(attrs)};
+  layer.x.insert(layer.x.end(), size.begin(), size.end());
+  layer.w.insert(layer.w.end(), kernel.begin(), kernel.end());
+  layer.op = "sardonyx::FusedConvTranspose";
+  return layer;
+}
+
+TEST(Transposed, WindowsSideBySide) {
+  for (const int64_t outputs : {1, 3, 12, 16, 40}) {
+    for (const Shape& size : {Shape{5, 7}, {20, 61}, {1, 1}, {3, 130}}) {
+      const auto attrs = window(1, {2, 2}, {0, 0, 0, 0});
+      check(transposed(24, outputs, size, {2, 2}, attrs), "transposed", false);
+    }
+  }
+  check(transposed(6, 5, {7, 50}, {3, 4}, window(1, {3, 4}, {0, 0, 0, 0})), "transposed", false);
+  check(transposed(200, 130, {5, 7}, {2, 2}, window(1, {2, 2}, {0, 0, 0, 0})), "transposed", false);
+}
+
+TEST(Transposed, WindowsThatOverlap) {
+  for (const int64_t outputs : {1, 3, 15, 16, 24, 70}) {
+    for (const Shape& size : {Shape{1, 1}, {4, 4}, {9, 5}, {33, 29}}) {
+      check(transposed(17, outputs, size, {4, 4}, window(1, {2, 2}, {1, 1, 1, 1})), "transposed",
+            false);
+      check(transposed(17, outputs, size, {3, 3}, window(1, {2, 2}, {1, 1, 1, 1})), "transposed",
+            false);
+      check(transposed(17, outputs, size, {5, 3}, window(1, {1, 3}, {2, 0, 1, 1})), "transposed",
+            false);
+    }
+  }
+}
+
+TEST(Transposed, OtherWindows) {
+  check(transposed(8, 20, {1, 1}, {4, 4}, window(1, {1, 1}, {0, 0, 0, 0})), "transposed", false);
+  check(transposed(8, 20, {6, 5}, {3, 3}, window(1, {1, 1}, {4, 4, 4, 4}, {2, 3})), "transposed",
+        false);
+  check(transposed(8, 4, {6, 5}, {2, 3}, window(1, {3, 5}, {0, 1, 0, 0}, {2, 2})), "transposed",
+        false);
+  check(transposed(8, 4, {6, 5}, {1, 1}, window(1, {2, 3}, {0, 0, 0, 0})), "transposed", false);
+  check(transposed(8, 20, {6, 5}, {16, 16}, window(1, {8, 8}, {4, 4, 4, 4})), "transposed", false);
+  AttrMap padded = window(1, {2, 2}, {1, 1, 1, 1});
+  padded["output_padding"] = Ints{1, 1};
+  check(transposed(8, 20, {6, 5}, {3, 3}, padded), "transposed", false);
+  check(transposed(8, 2, {6, 5}, {3, 3}, padded), "transposed", false);
+  AttrMap tiled = window(1, {3, 3}, {0, 0, 0, 0});
+  tiled["output_padding"] = Ints{2, 1};
+  check(transposed(8, 20, {6, 5}, {3, 3}, tiled), "transposed", false);
+  AttrMap grown = window(1, {2, 2}, {});
+  grown.erase("pads");
+  grown["output_shape"] = Ints{15, 13};  // more than the windows cover
+  check(transposed(8, 20, {6, 5}, {2, 2}, grown), "transposed", false);
+  Layer bare = transposed(8, 20, {6, 5}, {4, 4}, window(1, {2, 2}, {1, 1, 1, 1}));
+  bare.has_bias = false;
+  check(bare, "transposed", false);
+}
+
+TEST(Transposed, Groups) {
+  check(transposed(6, 10, {7, 9}, {4, 4}, window(3, {2, 2}, {1, 1, 1, 1})), "transposed", false);
+  check(transposed(4, 8, {7, 9}, {2, 2}, window(2, {2, 2}, {0, 0, 0, 0})), "transposed", false);
+  check(transposed(1, 1, {7, 9}, {4, 4}, window(19, {2, 2}, {1, 1, 1, 1})), "transposed", false);
+  check(transposed(1, 1, {17, 40}, {3, 3}, window(32, {1, 1}, {1, 1, 1, 1})), "transposed", false);
+  check(transposed(1, 2, {7, 9}, {4, 4}, window(19, {2, 2}, {1, 1, 1, 1})), "transposed", false);
+}
+
+TEST(Transposed, OneSpatialAxis) {
+  for (const int64_t outputs : {1, 20, 64}) {
+    check(transposed(32, outputs, {50}, {16}, window(1, {8}, {4, 4}, {1})), "transposed", false);
+    check(transposed(32, outputs, {200}, {4}, window(1, {4}, {0, 0}, {1})), "transposed", false);
+    check(transposed(32, outputs, {9}, {3}, window(1, {1}, {2, 2}, {2})), "transposed", false);
+  }
+  check(transposed(1, 1, {50}, {12}, window(24, {2}, {5, 5}, {1})), "transposed", false);
+}
+
+TEST(Transposed, Activations) {
+  for (const auto& [name, params] :
+       std::vector<std::pair<std::string, std::vector<float>>>{{"Relu", {}},
+                                                               {"Clip", {-0.5f, 0.7f}},
+                                                               {"LeakyRelu", {0.1f}},
+                                                               {"Tanh", {}},
+                                                               {"Sigmoid", {}}}) {
+    for (const int64_t outputs : {1, 3, 40, 300}) {
+      const auto overlapping = window(1, {2, 2}, {1, 1, 1, 1}, {1, 1}, name, params);
+      check(transposed(16, outputs, {8, 8}, {4, 4}, overlapping), "transposed", false);
+      const auto tiled = window(1, {2, 2}, {0, 0, 0, 0}, {1, 1}, name, params);
+      check(transposed(16, outputs, {9, 50}, {2, 2}, tiled), "transposed", false);
     }
   }
 }

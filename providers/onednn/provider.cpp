@@ -108,6 +108,7 @@ const Provider& onednn_provider() {
                                onednn::panel_product_kernels(),
                                onednn::layout_movement_kernels(),
                                onednn::convolution_kernels(),
+                               onednn::transposed_convolution_kernels(),
                                onednn::deconvolution_kernels(),
                                onednn::matmul_kernels(),
                                onednn::gemm_kernels(),

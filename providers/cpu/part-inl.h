@@ -1,0 +1,46 @@
+// Vectors of which only the first lanes are in memory.
+// Included once for each target, inside the scheme of hwy/foreach_target.h.
+#if defined(SARDONYX_PART_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef SARDONYX_PART_INL
+#undef SARDONYX_PART_INL
+#else
+#define SARDONYX_PART_INL
+#endif
+
+#include <hwy/highway.h>
+
+#include <cstddef>
+
+HWY_BEFORE_NAMESPACE();
+namespace sardonyx::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// The first `count` elements of a vector; the others are not touched.
+template <class D>
+HWY_INLINE hn::Vec<D> load_part(D d, const float* from, size_t count) {
+#if HWY_TARGET <= HWY_AVX2
+  return hn::MaskedLoad(hn::FirstN(d, count), d, from);
+#else
+  HWY_ALIGN float values[hn::MaxLanes(D())] = {};
+  for (size_t i = 0; i < count; ++i)
+    values[i] = from[i];
+  return hn::Load(d, values);
+#endif
+}
+
+template <class D>
+HWY_INLINE void store_part(hn::Vec<D> v, D d, float* to, size_t count) {
+#if HWY_TARGET <= HWY_AVX2
+  hn::BlendedStore(v, hn::FirstN(d, count), d, to);
+#else
+  HWY_ALIGN float values[hn::MaxLanes(D())];
+  hn::Store(v, d, values);
+  for (size_t i = 0; i < count; ++i)
+    to[i] = values[i];
+#endif
+}
+
+}  // namespace sardonyx::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard
