@@ -48,6 +48,7 @@ function(sardonyx_folder_tests folder)
   list(FILTER tables INCLUDE REGEX "refusal_test\\.cpp$")
   set_property(SOURCE ${tables} APPEND PROPERTY COMPILE_OPTIONS -O0)
   sardonyx_test_program(${folder}_tests SOURCES ${sources} ${ARGN})
+  sardonyx_join_sources(${folder}_tests ${sources})
 endfunction()
 
 sardonyx_folder_tests(ir USES ir)

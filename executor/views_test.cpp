@@ -10,7 +10,7 @@
 namespace sardonyx {
 namespace {
 
-Tensor ramp(Shape shape, float start = -2) {
+Tensor counting(Shape shape, float start = -2) {
   Tensor tensor = Tensor::allocate(DType::kFloat, std::move(shape));
   for (float& element : tensor.mutable_values<float>())
     element = start += 0.25f;
@@ -73,7 +73,7 @@ TEST(Views, parts_along_the_outermost_dim_need_no_step) {
   built.output(built.relu(built.slice(halves[1], 1, 3, 1)));
   built.output(built.relu(row));
   built.output(built.relu(built.slice(built.slice(built.x, 2, 3, 1), 1, 3, 2)));
-  const std::string plan = run_and_compare(built, ramp({1, 6, 4}));
+  const std::string plan = run_and_compare(built, counting({1, 6, 4}));
   for (const char* op : {"\nSplit", "\nSlice", "\nGather"})
     EXPECT_EQ(count_of(plan, op), 0u) << plan;
 }
@@ -84,7 +84,7 @@ TEST(Views, scattered_and_stepped_parts_are_copied) {
   const Val stepped = built.e.call("Slice", {built.x, built.e.int64s({3}), built.e.int64s({-9}),
                                              built.e.int64s({0}), built.e.int64s({-2})});
   built.output(built.relu(stepped));
-  EXPECT_EQ(count_of(run_and_compare(built, ramp({4, 6})), "\nSlice "), 2u);
+  EXPECT_EQ(count_of(run_and_compare(built, counting({4, 6})), "\nSlice "), 2u);
 }
 
 TEST(Views, a_part_that_is_still_read_is_not_written_over) {
@@ -94,7 +94,7 @@ TEST(Views, a_part_that_is_still_read_is_not_written_over) {
   const Val changed = built.e.call("Neg", {part});
   built.output(built.e.call("Add", {changed, part}));
   built.output(built.e.call("Mul", {whole, whole}));
-  run_and_compare(built, ramp({4, 3}));
+  run_and_compare(built, counting({4, 3}));
 }
 
 TEST(Views, a_part_that_leaves_the_graph_is_a_copy) {
@@ -102,7 +102,7 @@ TEST(Views, a_part_that_leaves_the_graph_is_a_copy) {
   const Val whole = built.relu(built.x);
   built.output(built.slice(whole, 2, 4, 0));
   built.output(built.x);
-  run_and_compare(built, ramp({4, 3}));
+  run_and_compare(built, counting({4, 3}));
 }
 
 TEST(Views, inputs_of_a_concat_are_computed_in_its_output) {
@@ -111,7 +111,7 @@ TEST(Views, inputs_of_a_concat_are_computed_in_its_output) {
   const Val joined = built.concat({a, b, a, built.x}, 0);
   built.output(built.relu(joined));
   built.output(built.e.call("Abs", {a}));
-  const std::string plan = run_and_compare(built, ramp({2, 3}));
+  const std::string plan = run_and_compare(built, counting({2, 3}));
   EXPECT_EQ(count_of(plan, ": copy;"), 2u) << plan;  // the second `a`, and the graph's input
 }
 
@@ -121,7 +121,7 @@ TEST(Views, a_concat_of_concats_fills_one_buffer) {
   for (int i = 0; i < 4; ++i)
     all = built.concat({all, built.e.call("Neg", {built.slice(all, 0, 2, 1)})}, 1);
   built.output(built.relu(all));
-  const std::string plan = run_and_compare(built, ramp({1, 2, 3}));
+  const std::string plan = run_and_compare(built, counting({1, 2, 3}));
   EXPECT_EQ(count_of(plan, "\nConcat"), 0u) << plan;
 }
 
@@ -130,7 +130,7 @@ TEST(Views, a_concat_that_leaves_the_graph_is_written_into_the_callers_buffer) {
   const Val a = built.relu(built.x), b = built.e.call("Neg", {a});
   built.output(built.concat({a, b}, 0));
   built.output(b);  // must not lie in the other output
-  run_and_compare(built, ramp({2, 3}));
+  run_and_compare(built, counting({2, 3}));
 }
 
 // Random graphs of these ops against the reference.
@@ -165,7 +165,7 @@ TEST(Views, random_graphs_agree_with_the_reference) {
       built.output(built.e.call("Abs", {values[below(values.size())]}));
     built.output(values.back());
     SCOPED_TRACE(seed);
-    run_and_compare(built, ramp({3, 2}));
+    run_and_compare(built, counting({3, 2}));
   }
 }
 

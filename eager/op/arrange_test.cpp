@@ -7,7 +7,7 @@ namespace sardonyx::eager::op {
 
 namespace {
 
-const NamedCall kCalls[] = {
+const NamedCall kArrangeCalls[] = {
     {"Shape",
      []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
         [[maybe_unused]] size_t outputs) -> Tensors {
@@ -202,7 +202,7 @@ const NamedCall kCalls[] = {
 }  // namespace
 
 std::vector<std::span<const NamedCall>> arrange_calls() {
-  return {kCalls};
+  return {kArrangeCalls};
 }
 
 }  // namespace sardonyx::eager::op

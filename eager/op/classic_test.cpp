@@ -8,7 +8,7 @@ namespace sardonyx::eager::op {
 namespace ml {
 namespace {
 
-const NamedCall kCalls[] = {
+const NamedCall kClassicCalls[] = {
     {"ai.onnx.ml::TreeEnsemble",
      []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
         [[maybe_unused]] size_t outputs) -> Tensors {
@@ -110,7 +110,7 @@ const NamedCall kCalls[] = {
 }  // namespace ml
 
 std::vector<std::span<const NamedCall>> classic_calls() {
-  return {ml::kCalls};
+  return {ml::kClassicCalls};
 }
 
 }  // namespace sardonyx::eager::op

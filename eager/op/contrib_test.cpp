@@ -8,7 +8,7 @@ namespace sardonyx::eager::op {
 namespace microsoft {
 namespace {
 
-const NamedCall kCalls[] = {
+const NamedCall kContribCalls[] = {
     {"com.microsoft::FusedConv",
      []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
         [[maybe_unused]] size_t outputs) -> Tensors {
@@ -312,7 +312,7 @@ const NamedCall kCalls[] = {
 }  // namespace microsoft
 
 std::vector<std::span<const NamedCall>> contrib_calls() {
-  return {microsoft::kCalls};
+  return {microsoft::kContribCalls};
 }
 
 }  // namespace sardonyx::eager::op

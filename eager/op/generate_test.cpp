@@ -7,7 +7,7 @@ namespace sardonyx::eager::op {
 
 namespace {
 
-const NamedCall kCalls[] = {
+const NamedCall kGenerateCalls[] = {
     {"Constant",
      []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
         [[maybe_unused]] size_t outputs) -> Tensors {
@@ -96,7 +96,7 @@ const NamedCall kCalls[] = {
 namespace training {
 namespace {
 
-const NamedCall kCalls[] = {
+const NamedCall kGenerateCalls[] = {
     {"ai.onnx.preview.training::Adagrad",
      []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
         [[maybe_unused]] size_t outputs) -> Tensors {
@@ -118,7 +118,7 @@ const NamedCall kCalls[] = {
 }  // namespace training
 
 std::vector<std::span<const NamedCall>> generate_calls() {
-  return {kCalls, training::kCalls};
+  return {kGenerateCalls, training::kGenerateCalls};
 }
 
 }  // namespace sardonyx::eager::op

@@ -7,7 +7,7 @@ namespace sardonyx::eager::op {
 
 namespace {
 
-const NamedCall kCalls[] = {
+const NamedCall kMathCalls[] = {
     {"Add",
      []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
         [[maybe_unused]] size_t outputs) -> Tensors {
@@ -387,7 +387,7 @@ const NamedCall kCalls[] = {
 }  // namespace
 
 std::vector<std::span<const NamedCall>> math_calls() {
-  return {kCalls};
+  return {kMathCalls};
 }
 
 }  // namespace sardonyx::eager::op

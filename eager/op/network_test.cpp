@@ -7,7 +7,7 @@ namespace sardonyx::eager::op {
 
 namespace {
 
-const NamedCall kCalls[] = {
+const NamedCall kNetworkCalls[] = {
     {"Conv",
      []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
         [[maybe_unused]] size_t outputs) -> Tensors {
@@ -179,7 +179,7 @@ const NamedCall kCalls[] = {
 }  // namespace
 
 std::vector<std::span<const NamedCall>> network_calls() {
-  return {kCalls};
+  return {kNetworkCalls};
 }
 
 }  // namespace sardonyx::eager::op

@@ -7,7 +7,7 @@ namespace sardonyx::eager::op {
 
 namespace {
 
-const NamedCall kCalls[] = {
+const NamedCall kProductCalls[] = {
     {"MatMul",
      []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
         [[maybe_unused]] size_t outputs) -> Tensors {
@@ -193,7 +193,7 @@ const NamedCall kCalls[] = {
 namespace preview {
 namespace {
 
-const NamedCall kCalls[] = {
+const NamedCall kProductCalls[] = {
     {"ai.onnx.preview::FlexAttention",
      []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
         [[maybe_unused]] size_t outputs) -> Tensors {
@@ -206,7 +206,7 @@ const NamedCall kCalls[] = {
 }  // namespace preview
 
 std::vector<std::span<const NamedCall>> product_calls() {
-  return {kCalls, preview::kCalls};
+  return {kProductCalls, preview::kProductCalls};
 }
 
 }  // namespace sardonyx::eager::op

@@ -7,7 +7,7 @@ namespace sardonyx::eager::op {
 
 namespace {
 
-const NamedCall kCalls[] = {
+const NamedCall kTextCalls[] = {
     {"StringConcat",
      []([[maybe_unused]] const Tensors& in, [[maybe_unused]] const AttrMap& attrs,
         [[maybe_unused]] size_t outputs) -> Tensors {
@@ -43,7 +43,7 @@ const NamedCall kCalls[] = {
 }  // namespace
 
 std::vector<std::span<const NamedCall>> text_calls() {
-  return {kCalls};
+  return {kTextCalls};
 }
 
 }  // namespace sardonyx::eager::op

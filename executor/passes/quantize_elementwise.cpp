@@ -86,7 +86,7 @@ Vals unary_inputs(Emitter& e, const Dequantized& x, const Quantization& y) {
 
 std::optional<Attrs> attrs_of_average_pool(const Node& pool) {
   const auto& attrs = pool.attrs.as<ops::AveragePoolAttrs>();
-  for (const int64_t dilation : ops::given(attrs.dilations)) {
+  for (const int64_t dilation : ops::given_ints(attrs.dilations)) {
     if (dilation != 1) return std::nullopt;
   }
   ops::QAveragePoolAttrs made;

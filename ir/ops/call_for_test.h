@@ -10,6 +10,10 @@
 
 namespace sardonyx {
 
+inline Datum floats(const std::vector<float>& values, Shape shape) {
+  return Tensor::of<float>(values, std::move(shape));
+}
+
 // Runs one op by its reference meaning.
 inline std::vector<Datum> run_op(std::string_view name, const std::vector<Datum>& inputs,
                                  const AttrMap& attrs = {}, size_t outputs = 1) {

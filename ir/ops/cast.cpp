@@ -88,7 +88,7 @@ void convert(const KernelCall& call, const ConvertOptions& options) {
   }
 }
 
-void cast(const KernelCall& call) {
+void convert_elements(const KernelCall& call) {
   const auto& attrs = call.attrs<CastAttrs>();
   convert(call, options_of(attrs.round_mode, attrs.saturate));
 }
@@ -189,7 +189,7 @@ std::span<const OpDef> cast_ops() {
        .types = {{"T1", kCastable}, {"T2", kCastable}},
        .attrs = attr_schema<CastAttrs>(),
        .infer = infer_cast,
-       .reference = cast,
+       .reference = convert_elements,
        .grad = cast_gradient,
        .facts = kElementwise | kPassesValues,
        .samples = cast_samples},

@@ -200,7 +200,7 @@ std::vector<Sample> bias_samples() {
   return {{.inputs = {{.shape = {2, 3}}, {.shape = {3}}}}};
 }
 
-const OpDef kOps[] = {
+const OpDef kContribOps[] = {
     {.name = "FusedConv",
      .domain = kMicrosoft,
      .signature = "(X: T, W: T, B?: T, Z?: T) -> (Y: T)",
@@ -288,7 +288,7 @@ const OpDef kOps[] = {
 }  // namespace
 
 std::span<const OpDef> contrib_ops() {
-  return kOps;
+  return kContribOps;
 }
 
 }  // namespace sardonyx::ops

@@ -493,7 +493,7 @@ std::vector<Sample> rotary_samples() {
            .attrs = {{"interleaved", int64_t{1}}}}};
 }
 
-const OpDef kOps[] = {
+const OpDef kContribAttentionOps[] = {
     {.name = "Attention",
      .domain = kMicrosoft,
      .signature = "(input: T, weights: T, bias?: T, mask_index?: M, past?: T, attention_bias?: T, "
@@ -527,7 +527,7 @@ const OpDef kOps[] = {
 }  // namespace
 
 std::span<const OpDef> contrib_attention_ops() {
-  return kOps;
+  return kContribAttentionOps;
 }
 
 }  // namespace sardonyx::ops

@@ -7,10 +7,6 @@ namespace {
 
 using Floats = std::vector<float>;
 
-Datum floats(const Floats& values, Shape shape) {
-  return Tensor::of<float>(values, std::move(shape));
-}
-
 // One head of size 1, so the softmax can be done by hand.
 TEST(ContribAttention, MasksAndPast) {
   const Datum x = floats({1, 2}, {1, 2, 1}), w = floats({1, 1, 1}, {1, 3});

@@ -147,7 +147,7 @@ std::vector<Sample> search_samples() {
 
 constexpr DTypeSet kScores{DType::kFloat, DType::kFloat16};
 
-const OpDef kOps[] = {
+const OpDef kContribGenerationOps[] = {
     {.name = "BeamSearch",
      .domain = kMicrosoft,
      .signature =
@@ -188,7 +188,7 @@ const OpDef kOps[] = {
 }  // namespace
 
 std::span<const OpDef> contrib_generation_ops() {
-  return kOps;
+  return kContribGenerationOps;
 }
 
 }  // namespace sardonyx::ops

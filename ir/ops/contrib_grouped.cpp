@@ -246,7 +246,7 @@ std::vector<Sample> grouped_samples() {
                           {"kv_cache_bit_width", int64_t{4}}})};
 }
 
-const OpDef kOps[] = {
+const OpDef kContribGroupedOps[] = {
     {.name = "GroupQueryAttention",
      .domain = kMicrosoft,
      .signature =
@@ -270,7 +270,7 @@ const OpDef kOps[] = {
 }  // namespace
 
 std::span<const OpDef> contrib_grouped_ops() {
-  return kOps;
+  return kContribGroupedOps;
 }
 
 }  // namespace sardonyx::ops

@@ -7,9 +7,6 @@ namespace {
 
 using Floats = std::vector<float>;
 
-Datum floats(const Floats& values, Shape shape) {
-  return Tensor::of<float>(values, std::move(shape));
-}
 Datum bytes(const std::vector<uint8_t>& values, Shape shape) {
   return Tensor::of<uint8_t>(values, std::move(shape));
 }

@@ -12,7 +12,7 @@
 namespace sardonyx::ops {
 namespace {
 
-using Reals = std::vector<double>;
+using Doubles = std::vector<double>;
 
 constexpr DTypeSet kBytes{DType::kUInt8, DType::kInt8};
 
@@ -67,8 +67,8 @@ void infer_quantized_lstm(InferContext& c) {
   c.set(2, DType::kFloat, Dims{directions, batch, hidden});
 }
 
-Reals reals_of(const TensorView& view) {
-  Reals out(static_cast<size_t>(view.count()));
+Doubles from_bytes(const TensorView& view) {
+  Doubles out(static_cast<size_t>(view.count()));
   for (size_t i = 0; i < out.size(); ++i) {
     out[i] = view.dtype == DType::kFloat   ? view.data<float>()[i]
              : view.dtype == DType::kUInt8 ? view.data<uint8_t>()[i]
@@ -116,7 +116,7 @@ class QuantizedLstm {
 
   void run() {
     if (call_.wants(0)) std::fill_n(call_.outputs[0].data<float>(), call_.outputs[0].count(), 0.f);
-    x_ = reals_of(call_.inputs[kX]);
+    x_ = from_bytes(call_.inputs[kX]);
     round_to_bytes(std::span(x_).first(static_cast<size_t>(longest_ * batch_ * width_)));
     for (size_t d = 0; d < spec_.directions(); ++d)
       run_direction(static_cast<int64_t>(d));
@@ -124,15 +124,15 @@ class QuantizedLstm {
 
  private:
   // Row-major [rows, 4 * hidden] of direction `d` as real numbers.
-  Reals weights(int64_t d, size_t input, size_t scale, size_t zero, int64_t rows) const {
+  Doubles weights(int64_t d, size_t input, size_t scale, size_t zero, int64_t rows) const {
     const int64_t columns = 4 * hidden_;
-    const Reals all = reals_of(call_.inputs[input]), scales = reals_of(call_.inputs[scale]);
-    const Reals zeros = reals_of(call_.inputs[zero]);
-    const auto of = [&](const Reals& list, size_t which, int64_t column) {
+    const Doubles all = from_bytes(call_.inputs[input]), scales = from_bytes(call_.inputs[scale]);
+    const Doubles zeros = from_bytes(call_.inputs[zero]);
+    const auto of = [&](const Doubles& list, size_t which, int64_t column) {
       const bool by_column = call_.inputs[which].rank() == 2;
       return list[static_cast<size_t>(by_column ? d * columns + column : d)];
     };
-    Reals out;
+    Doubles out;
     for (int64_t i = 0; i < rows * columns; ++i) {
       const double code = all[static_cast<size_t>(d * rows * columns + i)];
       out.push_back((code - of(zeros, zero, i % columns)) * of(scales, scale, i % columns));
@@ -141,22 +141,22 @@ class QuantizedLstm {
   }
 
   // Part `d` of an optional input, zeros where it is missing.
-  Reals part(int64_t d, size_t input, int64_t count) const {
-    if (!call_.has(input)) return Reals(static_cast<size_t>(count), 0);
+  Doubles part(int64_t d, size_t input, int64_t count) const {
+    if (!call_.has(input)) return Doubles(static_cast<size_t>(count), 0);
     const float* from = call_.inputs[input].data<float>() + d * count;
     return {from, from + count};
   }
 
   void run_direction(int64_t d) {
-    const Reals w = weights(d, kW, kWScale, kWZero, width_),
-                r = weights(d, kR, kRScale, kRZero, hidden_);
+    const Doubles w = weights(d, kW, kWScale, kWZero, width_),
+                  r = weights(d, kR, kRScale, kRZero, hidden_);
     bias_ = part(d, kB, 8 * hidden_);
     peephole_ = part(d, kP, 3 * hidden_);
     functions_ = spec_.activations.data() + static_cast<size_t>(d) * spec_.functions();
-    Reals h = part(d, kInitialH, batch_ * hidden_), c = part(d, kInitialC, batch_ * hidden_);
+    Doubles h = part(d, kInitialH, batch_ * hidden_), c = part(d, kInitialC, batch_ * hidden_);
     for (int64_t step = 0; step < longest_; ++step) {
       check_interrupted();
-      Reals seen = h;
+      Doubles seen = h;
       // The range is that of what the step before has made: not of sequences that had ended by
       // then.
       for (int64_t b = 0; b < batch_; ++b) {
@@ -168,7 +168,7 @@ class QuantizedLstm {
         const int64_t own = lengths_[static_cast<size_t>(b)];
         if (step >= own) continue;
         const int64_t t = spec_.reversed[static_cast<size_t>(d)] ? own - 1 - step : step;
-        Reals gates(static_cast<size_t>(4 * hidden_));
+        Doubles gates(static_cast<size_t>(4 * hidden_));
         for (size_t i = 0; i < gates.size(); ++i)
           gates[i] = bias_[i] + bias_[gates.size() + i];
         add_product(x_.data() + (t * batch_ + b) * width_, width_, w, gates);
@@ -182,7 +182,7 @@ class QuantizedLstm {
     write(2, d * batch_ * hidden_, c.data(), batch_ * hidden_);
   }
 
-  static void add_product(const double* x, int64_t rows, const Reals& matrix, Reals& sums) {
+  static void add_product(const double* x, int64_t rows, const Doubles& matrix, Doubles& sums) {
     const double* row = matrix.data();
     for (int64_t i = 0; i < rows; ++i) {
       for (double& sum : sums)
@@ -196,7 +196,7 @@ class QuantizedLstm {
   }
 
   // The gates are [i, o, f, c], the peepholes [i, o, f].
-  void cell(const Reals& gates, double* h, double* c) const {
+  void cell(const Doubles& gates, double* h, double* c) const {
     enum { kInput, kOutput, kForget, kCell };
     for (int64_t i = 0; i < hidden_; ++i) {
       const auto gate = [&](int64_t which, double state) {
@@ -219,7 +219,7 @@ class QuantizedLstm {
   RecurrentSpec spec_;
   int64_t length_ = 0, batch_ = 0, width_ = 0, hidden_ = 0, longest_ = 0;
   std::vector<int64_t> lengths_;
-  Reals x_, bias_, peephole_;
+  Doubles x_, bias_, peephole_;
   const Activation* functions_ = nullptr;
 };
 
@@ -250,7 +250,7 @@ std::vector<Sample> quantized_lstm_samples() {
            .outputs = 3}};
 }
 
-const OpDef kOps[] = {
+const OpDef kContribRecurrentOps[] = {
     {.name = "DynamicQuantizeLSTM",
      .domain = kMicrosoft,
      .signature =
@@ -267,7 +267,7 @@ const OpDef kOps[] = {
 }  // namespace
 
 std::span<const OpDef> contrib_recurrent_ops() {
-  return kOps;
+  return kContribRecurrentOps;
 }
 
 }  // namespace sardonyx::ops

@@ -190,7 +190,7 @@ std::vector<Sample> embed_samples() {
        .outputs = 2}};
 }
 
-const OpDef kOps[] = {
+const OpDef kContribNormalizationOps[] = {
     {.name = "SkipLayerNormalization",
      .domain = kMicrosoft,
      .signature = "(input: T, skip: T, gamma: T, beta?: T, bias?: T) -> "
@@ -240,7 +240,7 @@ const OpDef kOps[] = {
 }  // namespace
 
 std::span<const OpDef> contrib_normalization_ops() {
-  return kOps;
+  return kContribNormalizationOps;
 }
 
 }  // namespace sardonyx::ops

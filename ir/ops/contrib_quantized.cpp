@@ -332,7 +332,7 @@ constexpr DTypeSet kHalfOrFloat{DType::kFloat, DType::kFloat16};
 constexpr DTypeSet kQuantized =
     kBytes | DTypeSet{DType::kInt16, DType::kUInt16, DType::kInt4, DType::kUInt4};
 
-const OpDef kOps[] = {
+const OpDef kContribQuantizedOps[] = {
     bytes_row("QLinearAdd", kBinary, qlinear_add, binary_samples),
     bytes_row("QLinearMul", kBinary, qlinear_mul, binary_samples),
     bytes_row("QLinearSigmoid", kUnary, qlinear_sigmoid, unary_samples),
@@ -394,7 +394,7 @@ const OpDef kOps[] = {
 }  // namespace
 
 std::span<const OpDef> contrib_quantized_ops() {
-  return kOps;
+  return kContribQuantizedOps;
 }
 
 }  // namespace sardonyx::ops

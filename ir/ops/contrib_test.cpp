@@ -9,10 +9,6 @@ using Ints = std::vector<int64_t>;
 using Floats = std::vector<float>;
 using Strings = std::vector<std::string>;
 
-Datum floats(const Floats& values, Shape shape) {
-  return Tensor::of<float>(values, std::move(shape));
-}
-
 TEST(FusedConv, AddsThenActivates) {
   const Datum x = floats({1, 2, 3, 4}, {1, 1, 2, 2}), w = floats({1, -3}, {2, 1, 1, 1});
   const Datum b = floats({0, 1}, {2}), z = floats({0, 0, 0, 0, 1, 1, 1, 1}, {1, 2, 2, 2});

@@ -372,7 +372,7 @@ std::vector<Sample> word_conv_samples() {
           of_words({1, 2, -1, 0, 2, 3, 3, 2, 0, 1, 4, 4}, {1, 3, 4})};
 }
 
-const OpDef kOps[] = {
+const OpDef kContribTextOps[] = {
     {.name = "Tokenizer",
      .domain = kMicrosoft,
      .signature = "(X: T) -> (Y: T)",
@@ -395,7 +395,7 @@ const OpDef kOps[] = {
 }  // namespace
 
 std::span<const OpDef> contrib_text_ops() {
-  return kOps;
+  return kContribTextOps;
 }
 
 }  // namespace sardonyx::ops

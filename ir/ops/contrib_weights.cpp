@@ -349,7 +349,7 @@ std::vector<Sample> gather_samples() {
       {.inputs = {of_type({4, 5}, DType::kFloat8E4M3FN), table, floats({1, 1})}, .attrs = whole}};
 }
 
-const OpDef kOps[] = {
+const OpDef kContribWeightOps[] = {
     {.name = "MatMulNBits",
      .domain = kMicrosoft,
      .signature = "(A: T1, B: T2, scales: T1, zero_points?: T3, g_idx?: T4, bias?: T1) -> (Y: T1)",
@@ -379,7 +379,7 @@ const OpDef kOps[] = {
 }  // namespace
 
 std::span<const OpDef> contrib_weight_ops() {
-  return kOps;
+  return kContribWeightOps;
 }
 
 }  // namespace sardonyx::ops

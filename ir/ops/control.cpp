@@ -260,7 +260,7 @@ std::vector<Sample> loop_samples() {
            .outputs = 2}};
 }
 
-const OpDef kOps[] = {
+const OpDef kControlOps[] = {
     {.name = "If",
      .since = 25,
      .signature = "(cond: B) -> (outputs...: V*)",
@@ -284,7 +284,7 @@ const OpDef kOps[] = {
 }  // namespace
 
 std::span<const OpDef> control_ops() {
-  return kOps;
+  return kControlOps;
 }
 
 }  // namespace sardonyx::ops

@@ -15,7 +15,7 @@ void require_spatial(const InferContext& c, size_t input) {
 
 Dims kernel_of(const InferContext& c, const Dims& w, const OptionalInts& kernel_shape) {
   Dims kernel = spatial_dims(w);
-  const auto given_shape = given(kernel_shape);
+  const auto given_shape = given_ints(kernel_shape);
   if (given_shape.empty()) return kernel;
   c.require(given_shape.size() == kernel.size(), "kernel_shape: expected ", kernel.size(),
             " sizes, got ", given_shape.size());

@@ -306,9 +306,9 @@ std::vector<Sample> qlinear_conv_samples() {
            {{"pads", Ints{1, 1, 1, 1}}}}};
 }
 
-constexpr DTypeSet kBytes{DType::kInt8, DType::kUInt8};
+constexpr DTypeSet kByteTypes{DType::kInt8, DType::kUInt8};
 
-const OpDef kOps[] = {
+const OpDef kConvolutionOps[] = {
     {.name = "Conv",
      .since = 22,
      .signature = "(X: T, W: T, B?: T) -> (Y: T)",
@@ -330,7 +330,7 @@ const OpDef kOps[] = {
     {.name = "ConvInteger",
      .since = 10,
      .signature = "(x: T1, w: T2, x_zero_point?: T1, w_zero_point?: T2) -> (y: T3)",
-     .types = {{"T1", kBytes}, {"T2", kBytes}, {"T3", DType::kInt32}},
+     .types = {{"T1", kByteTypes}, {"T2", kByteTypes}, {"T3", DType::kInt32}},
      .attrs = attr_schema<ConvAttrs>(),
      .infer = infer_conv_integer,
      .reference = reference_conv_integer,
@@ -339,7 +339,7 @@ const OpDef kOps[] = {
      .since = 10,
      .signature = "(x: T1, x_scale: float, x_zero_point: T1, w: T2, w_scale: float, "
                   "w_zero_point: T2, y_scale: float, y_zero_point: T3, B?: T4) -> (y: T3)",
-     .types = {{"T1", kBytes}, {"T2", kBytes}, {"T3", kBytes}, {"T4", DType::kInt32}},
+     .types = {{"T1", kByteTypes}, {"T2", kByteTypes}, {"T3", kByteTypes}, {"T4", DType::kInt32}},
      .attrs = attr_schema<ConvAttrs>(),
      .infer = infer_qlinear_conv,
      .reference = reference_qlinear_conv,
@@ -351,26 +351,26 @@ const OpDef kOps[] = {
 WindowSpec window_spec(std::string_view op, const ConvAttrs& attrs) {
   return {.op = op,
           .auto_pad = attrs.auto_pad,
-          .strides = given(attrs.strides),
-          .dilations = given(attrs.dilations),
-          .pads = given(attrs.pads)};
+          .strides = given_ints(attrs.strides),
+          .dilations = given_ints(attrs.dilations),
+          .pads = given_ints(attrs.pads)};
 }
 
 WindowSpec window_spec(std::string_view op, const ConvTransposeAttrs& attrs) {
   return {.op = op,
           .auto_pad = attrs.auto_pad,
-          .strides = given(attrs.strides),
-          .dilations = given(attrs.dilations),
-          .pads = given(attrs.pads),
-          .output_padding = given(attrs.output_padding),
-          .output_shape = given(attrs.output_shape)};
+          .strides = given_ints(attrs.strides),
+          .dilations = given_ints(attrs.dilations),
+          .pads = given_ints(attrs.pads),
+          .output_padding = given_ints(attrs.output_padding),
+          .output_shape = given_ints(attrs.output_shape)};
 }
 
 WindowSpec window_spec(std::string_view op, const DeformConvAttrs& attrs) {
   return {.op = op,
-          .strides = given(attrs.strides),
-          .dilations = given(attrs.dilations),
-          .pads = given(attrs.pads)};
+          .strides = given_ints(attrs.strides),
+          .dilations = given_ints(attrs.dilations),
+          .pads = given_ints(attrs.pads)};
 }
 
 Window conv_window(std::string_view op, const ConvAttrs& attrs, std::span<const int64_t> x,
@@ -384,7 +384,7 @@ Window conv_transpose_window(std::string_view op, const ConvTransposeAttrs& attr
 }
 
 std::span<const OpDef> convolution_ops() {
-  return kOps;
+  return kConvolutionOps;
 }
 
 }  // namespace sardonyx::ops

@@ -251,7 +251,7 @@ std::vector<Sample> weight_grad_samples() {
   return samples;
 }
 
-const OpDef kOps[] = {
+const OpDef kConvolutionGradientOps[] = {
     {.name = "ConvInputGrad",
      .domain = "sardonyx",
      .since = 1,
@@ -402,7 +402,7 @@ Vals conv_transpose_grad(Emitter& e, const GradCall& call) {
 }
 
 std::span<const OpDef> convolution_gradient_ops() {
-  return kOps;
+  return kConvolutionGradientOps;
 }
 
 }  // namespace sardonyx::ops

@@ -84,7 +84,7 @@ std::vector<Sample> dropout_samples() {
           {.inputs = {{.shape = {0}}, half, yes}, .outputs = 2}};
 }
 
-const OpDef kOps[] = {
+const OpDef kDropoutOps[] = {
     {.name = "Dropout",
      .since = 22,
      .signature = "(data: T, ratio?: T1, training_mode?: T2) -> (output: T, mask?: T2)",
@@ -100,7 +100,7 @@ const OpDef kOps[] = {
 }  // namespace
 
 std::span<const OpDef> dropout_ops() {
-  return kOps;
+  return kDropoutOps;
 }
 
 }  // namespace sardonyx::ops

@@ -299,7 +299,7 @@ std::vector<Sample> label_samples() {
                      {"default_tensor", Tensor::vector<double>({-1.5})}}}};
 }
 
-std::vector<Sample> one_hot_samples() {
+std::vector<Sample> one_hot_encoder_samples() {
   return {{.inputs = {{.shape = {2, 3}}},
            .attrs = {{"cats_int64s", Ints{-1, 0, 1}}, {"cats_strings", Strings{"", "a"}}}}};
 }
@@ -310,7 +310,7 @@ std::vector<Sample> vectorizer_samples() {
           {.inputs = {{.shape = {3}}, {.shape = {1, 2}}}}};
 }
 
-const OpDef kOps[] = {
+const OpDef kEncoderOps[] = {
     {.name = "ArrayFeatureExtractor",
      .domain = "ai.onnx.ml",
      .signature = "(X: T, Y: int64) -> (Z: T)",
@@ -353,7 +353,7 @@ const OpDef kOps[] = {
      .attrs = attr_schema<OneHotEncoderAttrs>(),
      .infer = infer_one_hot_encoder,
      .reference = one_hot_encoder,
-     .samples = one_hot_samples},
+     .samples = one_hot_encoder_samples},
 };
 
 }  // namespace
@@ -370,7 +370,7 @@ ElementMap label_map(const LabelEncoderAttrs& attrs) {
 }
 
 std::span<const OpDef> encoder_ops() {
-  return kOps;
+  return kEncoderOps;
 }
 
 }  // namespace sardonyx::ops

@@ -299,7 +299,7 @@ std::vector<Sample> zip_map_samples() {
           {.inputs = {{.shape = {2}}}, .attrs = {{"classlabels_int64s", Ints{5, 3}}}}};
 }
 
-const OpDef kOps[] = {
+const OpDef kFeatureMapOps[] = {
     {.name = "CastMap",
      .domain = "ai.onnx.ml",
      .signature = "(X: T1) -> (Y: T2)",
@@ -333,7 +333,7 @@ const OpDef kOps[] = {
 }  // namespace
 
 std::span<const OpDef> feature_map_ops() {
-  return kOps;
+  return kFeatureMapOps;
 }
 
 }  // namespace sardonyx::ops

@@ -352,7 +352,7 @@ std::vector<Sample> reverse_sequence_samples() {
   return {{{{.shape = {4, 3, 2}}, given<int64_t>({1, 4, 0}, {3})}}};
 }
 
-const OpDef kOps[] = {
+const OpDef kGatherOps[] = {
     {.name = "Gather",
      .since = 13,
      .signature = "(data: T, indices: Tind) -> (output: T)",
@@ -418,7 +418,7 @@ const OpDef kOps[] = {
 }  // namespace
 
 std::span<const OpDef> gather_ops() {
-  return kOps;
+  return kGatherOps;
 }
 
 }  // namespace sardonyx::ops

@@ -272,7 +272,7 @@ std::vector<Sample> grid_sample_samples() {
           {.inputs = volume, .attrs = attrs("nearest", "reflection", 0)}};
 }
 
-const OpDef kOps[] = {
+const OpDef kGridSampleOps[] = {
     {.name = "GridSample",
      .since = 22,
      .signature = "(X: T1, grid: T2) -> (Y: T1)",
@@ -287,7 +287,7 @@ const OpDef kOps[] = {
 }  // namespace
 
 std::span<const OpDef> grid_sample_ops() {
-  return kOps;
+  return kGridSampleOps;
 }
 
 }  // namespace sardonyx::ops

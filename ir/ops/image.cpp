@@ -234,7 +234,7 @@ std::vector<Sample> affine_grid_samples() {
 
 constexpr DTypeSet kMovable = kClassicTypes | DType::kBFloat16;
 
-const OpDef kOps[] = {
+const OpDef kImageOps[] = {
     {.name = "DepthToSpace",
      .since = 13,
      .signature = "(input: T) -> (output: T)",
@@ -303,7 +303,7 @@ StridedBlock space_to_depth_block(const SpaceToDepthAttrs& attrs, std::span<cons
 }
 
 std::span<const OpDef> image_ops() {
-  return kOps;
+  return kImageOps;
 }
 
 }  // namespace sardonyx::ops

@@ -168,9 +168,9 @@ void reference_deform_conv(const KernelCall& call) {
 
 WindowSpec window_spec(std::string_view op, const Col2ImAttrs& attrs) {
   return {.op = op,
-          .strides = given(attrs.strides),
-          .dilations = given(attrs.dilations),
-          .pads = given(attrs.pads)};
+          .strides = given_ints(attrs.strides),
+          .dilations = given_ints(attrs.dilations),
+          .pads = given_ints(attrs.pads)};
 }
 
 void infer_col2im(InferContext& c) {
@@ -363,7 +363,7 @@ std::vector<Sample> causal_conv_samples() {
           {.inputs = {{{1, 2, 1}}, {{2, 1, 4}}}, .outputs = 2}};
 }
 
-const OpDef kOps[] = {
+const OpDef kIrregularConvolutionOps[] = {
     {.name = "DeformConv",
      .since = 22,
      .signature = "(X: T, W: T, offset: T, B?: T, mask?: T) -> (Y: T)",
@@ -398,7 +398,7 @@ const OpDef kOps[] = {
 }  // namespace
 
 std::span<const OpDef> irregular_convolution_ops() {
-  return kOps;
+  return kIrregularConvolutionOps;
 }
 
 }  // namespace sardonyx::ops

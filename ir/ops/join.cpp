@@ -227,7 +227,7 @@ std::vector<Sample> tile_samples() {
 
 constexpr DTypeSet kMoved = kClassicTypes | DType::kBFloat16;
 
-const OpDef kOps[] = {
+const OpDef kJoinOps[] = {
     {.name = "Concat",
      .since = 13,
      .signature = "(inputs...: T) -> (concat_result: T)",
@@ -264,7 +264,7 @@ const OpDef kOps[] = {
 }  // namespace
 
 std::span<const OpDef> join_ops() {
-  return kOps;
+  return kJoinOps;
 }
 
 }  // namespace sardonyx::ops

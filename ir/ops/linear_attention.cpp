@@ -212,7 +212,7 @@ void infer_flex(InferContext& c) {
   c.set(0, c.dtype(0), Dims{batch, q[1], q[2], v[3]});
 }
 
-Val cast(Emitter& e, const Val& x, DType to) {
+Val cast_to(Emitter& e, const Val& x, DType to) {
   if (e.type(x).dtype == to) return x;
   return e.call("Cast", {x}, {{"to", static_cast<int64_t>(to)}});
 }
@@ -247,7 +247,7 @@ Val default_scale(Emitter& e, const Val& q) {
   if (type.shape && type.shape->back().is_known()) {
     return e.scalar_like(q, 1 / std::sqrt(static_cast<double>(type.shape->back().value())));
   }
-  return e.call("Reciprocal", {e.call("Sqrt", {cast(e, dim_of(e, q, 3), type.dtype)})});
+  return e.call("Reciprocal", {e.call("Sqrt", {cast_to(e, dim_of(e, q, 3), type.dtype)})});
 }
 
 // Products are taken in the wider of the inputs' type and float; softmax and what the subgraphs see
@@ -258,22 +258,22 @@ Vals flex_body(Emitter& e, const BodyCall& call) {
   const DType dtype = e.type(call.inputs[0]).dtype;
   const DType wide = dtype == DType::kDouble ? dtype : DType::kFloat;
   const DType precision = attrs.softmax_precision.value_or(wide);
-  Val q = cast(e, call.inputs[0], wide), k = cast(e, call.inputs[1], wide);
-  Val v = cast(e, call.inputs[2], precision);
+  Val q = cast_to(e, call.inputs[0], wide), k = cast_to(e, call.inputs[1], wide);
+  Val v = cast_to(e, call.inputs[2], precision);
   if (const Val heads = shared_heads(e, q, k)) {
     k = e.call("Gather", {k, heads}, {{"axis", int64_t{1}}});
     v = e.call("Gather", {v, heads}, {{"axis", int64_t{1}}});
   }
   q = e.call("Mul", {q, attrs.scale ? e.scalar_like(q, *attrs.scale) : default_scale(e, q)});
   k = e.call("Transpose", {k}, {{"perm", std::vector<int64_t>{0, 1, 3, 2}}});
-  Val scores = cast(e, e.call("MatMul", {q, k}), precision);
+  Val scores = cast_to(e, e.call("MatMul", {q, k}), precision);
   const auto modify = [&](const std::optional<GraphPtr>& graph, const Val& x) {
     return graph ? replay(**graph, e, std::vector{x}, captures).at(0) : x;
   };
   scores = modify(attrs.score_mod, scores);
   const Val probabilities =
       modify(attrs.prob_mod, e.call("Softmax", {scores}, {{"axis", int64_t{-1}}}));
-  return {cast(e, e.call("MatMul", {probabilities, v}), dtype)};
+  return {cast_to(e, e.call("MatMul", {probabilities, v}), dtype)};
 }
 
 // ---- Rows

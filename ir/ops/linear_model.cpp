@@ -309,7 +309,7 @@ std::vector<Sample> binarizer_samples() {
   return {{.inputs = {{.shape = {3, 4}}}, .attrs = {{"threshold", 0.5f}}}};
 }
 
-const OpDef kOps[] = {
+const OpDef kLinearModelOps[] = {
     {.name = "Binarizer",
      .domain = "ai.onnx.ml",
      .signature = "(X: T) -> (Y: T)",
@@ -404,7 +404,7 @@ void finish_linear_regressor(const LinearRegressorAttrs& attrs, std::span<float>
 }
 
 std::span<const OpDef> linear_model_ops() {
-  return kOps;
+  return kLinearModelOps;
 }
 
 }  // namespace sardonyx::ops

@@ -227,7 +227,7 @@ std::vector<Sample> ngram_samples() {
   return {{{{.value = Tensor::of(std::vector<int64_t>{1, 2, 1, 3, 2, 2}, {2, 3})}}, attrs}};
 }
 
-const OpDef kOps[] = {
+const OpDef kNgramOps[] = {
     {.name = "TfIdfVectorizer",
      .since = 9,
      .signature = "(X: T) -> (Y: T1)",
@@ -242,7 +242,7 @@ const OpDef kOps[] = {
 }  // namespace
 
 std::span<const OpDef> ngram_ops() {
-  return kOps;
+  return kNgramOps;
 }
 
 }  // namespace sardonyx::ops

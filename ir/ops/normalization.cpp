@@ -297,7 +297,7 @@ std::vector<Sample> lrn_samples() {
           {{{{1, 4, 6}}}, {{"size", int64_t{4}}, {"alpha", 0.5f}, {"beta", 0.5f}, {"bias", 2.0f}}}};
 }
 
-const OpDef kOps[] = {
+const OpDef kNormalizationOps[] = {
     {.name = "BatchNormalization",
      .since = 15,
      .signature = "(X: T, scale: T1, B: T1, input_mean: T2, input_var: T2) -> "
@@ -350,7 +350,7 @@ const OpDef kOps[] = {
 }  // namespace
 
 std::span<const OpDef> normalization_ops() {
-  return kOps;
+  return kNormalizationOps;
 }
 
 }  // namespace sardonyx::ops

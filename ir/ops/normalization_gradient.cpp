@@ -297,7 +297,7 @@ std::vector<Sample> layer_grad_samples() {
           {{{{9, 70}}, {{9, 70}}, {{70}}}, {}, 2}};
 }
 
-const OpDef kOps[] = {
+const OpDef kNormalizationGradientOps[] = {
     {.name = "BatchNormalizationGrad",
      .domain = "sardonyx",
      .since = 1,
@@ -432,7 +432,7 @@ Vals dropout_grad(Emitter& e, const GradCall& call) {
 }
 
 std::span<const OpDef> normalization_gradient_ops() {
-  return kOps;
+  return kNormalizationGradientOps;
 }
 
 }  // namespace sardonyx::ops

@@ -68,7 +68,7 @@ std::vector<Sample> optional_samples() {
   return {{{{.shape = {2, 3}}}}};
 }
 
-const OpDef kOps[] = {
+const OpDef kOptionalOps[] = {
     {.name = "Optional",
      .since = 15,
      .signature = "(input?: V) -> (output: O)",
@@ -98,7 +98,7 @@ const OpDef kOps[] = {
 }  // namespace
 
 std::span<const OpDef> optional_ops() {
-  return kOps;
+  return kOptionalOps;
 }
 
 }  // namespace sardonyx::ops

@@ -244,7 +244,7 @@ std::vector<Sample> pad_samples() {
   return samples;
 }
 
-const OpDef kOps[] = {
+const OpDef kPadOps[] = {
     {.name = "Pad",
      .since = 25,
      .signature = "(data: T, pads: int64, constant_value?: T, axes?: Tind) -> (output: T)",
@@ -261,7 +261,7 @@ const OpDef kOps[] = {
 }  // namespace
 
 std::span<const OpDef> pad_ops() {
-  return kOps;
+  return kPadOps;
 }
 
 }  // namespace sardonyx::ops

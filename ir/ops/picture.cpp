@@ -110,7 +110,7 @@ std::vector<Sample> image_decoder_samples() {
   return samples;
 }
 
-const OpDef kOps[] = {
+const OpDef kPictureOps[] = {
     {.name = "ImageDecoder",
      .since = 20,
      .signature = "(encoded_stream: T1) -> (image: T2)",
@@ -137,7 +137,7 @@ void fail_picture(std::string_view format, std::string_view why) {
 }
 
 std::span<const OpDef> picture_ops() {
-  return kOps;
+  return kPictureOps;
 }
 
 }  // namespace sardonyx::ops

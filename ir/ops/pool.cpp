@@ -277,7 +277,7 @@ std::vector<Sample> global_samples() {
   return {{{{{2, 3, 4}}}}, {{{{1, 2, 3, 5}}}}, {{{{2, 1, 2, 3, 2}}}}, {{{{0, 2, 3, 3}}}}};
 }
 
-const OpDef kOps[] = {
+const OpDef kPoolOps[] = {
     {.name = "AveragePool",
      .since = 22,
      .signature = "(X: T) -> (Y: T)",
@@ -337,9 +337,9 @@ const OpDef kOps[] = {
 WindowSpec window_spec(std::string_view op, const PoolAttrs& attrs) {
   return {.op = op,
           .auto_pad = attrs.auto_pad,
-          .strides = given(attrs.strides),
-          .dilations = given(attrs.dilations),
-          .pads = given(attrs.pads),
+          .strides = given_ints(attrs.strides),
+          .dilations = given_ints(attrs.dilations),
+          .pads = given_ints(attrs.pads),
           .ceil_mode = attrs.ceil_mode};
 }
 
@@ -348,7 +348,7 @@ Window pool_window(std::string_view op, const PoolAttrs& attrs, std::span<const 
 }
 
 std::span<const OpDef> pool_ops() {
-  return kOps;
+  return kPoolOps;
 }
 
 }  // namespace sardonyx::ops

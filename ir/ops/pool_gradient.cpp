@@ -207,7 +207,7 @@ Term norm_scale(const Term& d_y, const Term& y, int64_t p) {
   return where(is_zero, 0, d_y / power);
 }
 
-const OpDef kOps[] = {
+const OpDef kPoolGradientOps[] = {
     {.name = "AveragePoolGrad",
      .domain = "sardonyx",
      .since = 1,
@@ -294,7 +294,7 @@ Vals max_unpool_grad(Emitter& e, const GradCall& call) {
   if (call.has(2)) {
     const size_t rank = attrs.kernel_shape.size();
     const WindowSpec spec{
-        .op = call.op.name, .strides = given(attrs.strides), .pads = given(attrs.pads)};
+        .op = call.op.name, .strides = given_ints(attrs.strides), .pads = given_ints(attrs.pads)};
     const Val in = dims_of(e, x, 2);
     const WindowValues window = window_values(e, spec, in, in, e.int64s(attrs.kernel_shape));
     const Val natural = call_folded(e, "Sub", {window.full, window_padding(e, spec, window)});
@@ -305,7 +305,7 @@ Vals max_unpool_grad(Emitter& e, const GradCall& call) {
 }
 
 std::span<const OpDef> pool_gradient_ops() {
-  return kOps;
+  return kPoolGradientOps;
 }
 
 }  // namespace sardonyx::ops

@@ -10,10 +10,10 @@
 namespace sardonyx::ops {
 namespace {
 
-using Reals = std::vector<double>;
+using Doubles = std::vector<double>;
 
-Reals reals_of(const TensorView& view) {
-  Reals values(static_cast<size_t>(view.count()));
+Doubles doubles_of(const TensorView& view) {
+  Doubles values(static_cast<size_t>(view.count()));
   dispatch_floats(view.dtype, [&]<typename T>() {
     std::transform(view.data<T>(), view.data<T>() + view.count(), values.begin(),
                    [](T x) { return static_cast<double>(x); });
@@ -127,7 +127,7 @@ class Direction {
   const Activation* functions_;
   Weights weights_;
   size_t width_, hidden_;
-  Reals x_part_, h_part_, reset_;
+  Doubles x_part_, h_part_, reset_;
 };
 
 // One call: the inputs as doubles, and where things lie in them.
@@ -146,15 +146,15 @@ class Run {
 
   void all() {
     for (const size_t input : {kX, kW, kR, kB, kInitialH, kInitialC, kP}) {
-      if (call_.has(input)) values_[input] = reals_of(call_.inputs[input]);
+      if (call_.has(input)) values_[input] = doubles_of(call_.inputs[input]);
     }
     const size_t states = spec_.directions() * batch_ * hidden_;
-    h_ = call_.has(kInitialH) ? values_[kInitialH] : Reals(states, 0);
-    c_ = call_.has(kInitialC) ? values_[kInitialC] : Reals(states, 0);
+    h_ = call_.has(kInitialH) ? values_[kInitialH] : Doubles(states, 0);
+    c_ = call_.has(kInitialC) ? values_[kInitialC] : Doubles(states, 0);
     y_.assign(call_.wants(0) ? states * sequence_ : 0, 0);
     for (size_t direction = 0; direction < spec_.directions(); ++direction)
       run(direction);
-    const Reals* results[] = {&y_, &h_, &c_};
+    const Doubles* results[] = {&y_, &h_, &c_};
     for (size_t i = 0; i < std::size(results); ++i) {
       if (call_.wants(i)) write(call_.outputs[i], *results[i]);
     }
@@ -173,7 +173,7 @@ class Run {
   }
 
   const double* part(size_t input, size_t direction) const {
-    const Reals& values = values_[input];
+    const Doubles& values = values_[input];
     return call_.has(input) ? values.data() + direction * values.size() / spec_.directions()
                             : nullptr;
   }
@@ -206,7 +206,7 @@ class Run {
     }
   }
 
-  static void write(const TensorView& out, const Reals& values) {
+  static void write(const TensorView& out, const Doubles& values) {
     dispatch_floats(out.dtype, [&]<typename T>() {
       std::transform(values.begin(), values.end(), out.data<T>(), narrowed<T>);
     });
@@ -216,8 +216,8 @@ class Run {
   RecurrentSpec spec_;
   size_t sequence_, batch_, width_, hidden_;
   std::vector<size_t> lengths_;
-  Reals values_[kP + 1];
-  Reals h_, c_, y_;
+  Doubles values_[kP + 1];
+  Doubles h_, c_, y_;
 };
 
 }  // namespace

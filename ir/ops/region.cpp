@@ -20,7 +20,8 @@ namespace {
 
 // What MaxPool with these attributes has read to give `x`, if its windows fitted exactly.
 Dims unpooled_dims(std::string_view op, const MaxUnpoolAttrs& attrs, const Dims& x) {
-  const WindowSpec spec{.op = op, .strides = given(attrs.strides), .pads = given(attrs.pads)};
+  const WindowSpec spec{
+      .op = op, .strides = given_ints(attrs.strides), .pads = given_ints(attrs.pads)};
   return joined(x[0], x[1],
                 transposed_window_dims(spec, spatial_dims(x), to_dims(attrs.kernel_shape)));
 }
@@ -361,7 +362,7 @@ std::vector<Sample> roi_align_samples() {
             {"coordinate_transformation_mode", std::string("output_half_pixel")}}}};
 }
 
-const OpDef kOps[] = {
+const OpDef kRegionOps[] = {
     {.name = "MaxUnpool",
      .since = 22,
      .signature = "(X: T1, I: T2, output_shape?: T2) -> (output: T1)",
@@ -395,7 +396,7 @@ const OpDef kOps[] = {
 }  // namespace
 
 std::span<const OpDef> region_ops() {
-  return kOps;
+  return kRegionOps;
 }
 
 }  // namespace sardonyx::ops

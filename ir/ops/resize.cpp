@@ -299,7 +299,7 @@ std::vector<Sample> resize_samples() {
           {.inputs = {{{0, 2, 2}}, none, scales({1, 2, 2})}}};
 }
 
-const OpDef kOps[] = {
+const OpDef kResizeOps[] = {
     {.name = "Resize",
      .since = 19,
      .signature = "(X: T1, roi?: T2, scales?: float, sizes?: int64) -> (Y: T1)",
@@ -316,7 +316,7 @@ const OpDef kOps[] = {
 }  // namespace
 
 std::span<const OpDef> resize_ops() {
-  return kOps;
+  return kResizeOps;
 }
 
 }  // namespace sardonyx::ops

@@ -195,7 +195,7 @@ std::vector<Sample> lp_samples() {
   return {{{{{2, 3, 4}}}}, {{{{3, 5}}}, {{"axis", int64_t{0}}, {"p", int64_t{1}}}}};
 }
 
-const OpDef kOps[] = {
+const OpDef kRowNormalizationOps[] = {
     {.name = "LayerNormalization",
      .since = 17,
      .signature = "(X: T, Scale: T, B?: T) -> (Y: T, Mean?: U, InvStdDev?: U)",
@@ -230,7 +230,7 @@ const OpDef kOps[] = {
 }  // namespace
 
 std::span<const OpDef> row_normalization_ops() {
-  return kOps;
+  return kRowNormalizationOps;
 }
 
 }  // namespace sardonyx::ops

@@ -269,7 +269,7 @@ std::vector<Sample> no_samples() {
 
 constexpr TypeSet kSequences({}, kClassicTypes);
 
-const OpDef kOps[] = {
+const OpDef kScanOps[] = {
     {.name = "Scan",
      .since = 25,
      .signature = "(initial_state_and_scan_inputs...: V*) -> (final_state_and_scan_outputs...: V*)",
@@ -293,7 +293,7 @@ const OpDef kOps[] = {
 }  // namespace
 
 std::span<const OpDef> scan_ops() {
-  return kOps;
+  return kScanOps;
 }
 
 }  // namespace sardonyx::ops

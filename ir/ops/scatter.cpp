@@ -295,7 +295,7 @@ std::vector<Sample> tensor_scatter_samples() {
            {{"mode", std::string("circular")}}}};
 }
 
-const OpDef kOps[] = {
+const OpDef kScatterOps[] = {
     {.name = "ScatterElements",
      .since = 18,
      .signature = "(data: T, indices: Tind, updates: T) -> (output: T)",
@@ -376,7 +376,7 @@ Reduction reduction_named(const std::string& name) {
 }
 
 std::span<const OpDef> scatter_ops() {
-  return kOps;
+  return kScatterOps;
 }
 
 }  // namespace sardonyx::ops

@@ -277,7 +277,7 @@ std::vector<Sample> unique_samples() {
            .outputs = 4}};
 }
 
-const OpDef kOps[] = {
+const OpDef kSelectOps[] = {
     {.name = "NonZero",
      .since = 13,
      .signature = "(X: T) -> (Y: int64)",
@@ -299,7 +299,7 @@ const OpDef kOps[] = {
 }  // namespace
 
 std::span<const OpDef> select_ops() {
-  return kOps;
+  return kSelectOps;
 }
 
 }  // namespace sardonyx::ops

@@ -298,7 +298,7 @@ std::vector<Sample> split_to_sequence_samples() {
           {{{.shape = {5}}, {.value = Tensor::scalar<int64_t>(2)}}}};
 }
 
-const OpDef kOps[] = {
+const OpDef kSequenceOps[] = {
     {.name = "SequenceAt",
      .since = 11,
      .signature = "(input_sequence: S, position: I) -> (tensor: T)",
@@ -389,7 +389,7 @@ std::optional<Type> joined(const Type& a, const Type& b, const std::function<Dim
 }
 
 std::span<const OpDef> sequence_ops() {
-  return kOps;
+  return kSequenceOps;
 }
 
 }  // namespace sardonyx::ops

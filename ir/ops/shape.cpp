@@ -351,7 +351,7 @@ std::vector<Sample> identity_samples() {
 
 constexpr DTypeSet kExpandTypes = kClassicTypes | DType::kBFloat16;
 
-const OpDef kOps[] = {
+const OpDef kShapeOps[] = {
     {.name = "Shape",
      .since = 25,
      .signature = "(data: T) -> (shape: T1)",
@@ -444,7 +444,7 @@ const OpDef kOps[] = {
 }  // namespace
 
 std::span<const OpDef> shape_ops() {
-  return kOps;
+  return kShapeOps;
 }
 
 }  // namespace sardonyx::ops

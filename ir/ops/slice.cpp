@@ -209,7 +209,7 @@ std::vector<Sample> slice_samples() {
   };
 }
 
-const OpDef kOps[] = {
+const OpDef kSliceOps[] = {
     {.name = "Slice",
      .since = 13,
      .signature = "(data: T, starts: Tind, ends: Tind, axes?: Tind, steps?: Tind) -> (output: T)",
@@ -225,7 +225,7 @@ const OpDef kOps[] = {
 }  // namespace
 
 std::span<const OpDef> slice_ops() {
-  return kOps;
+  return kSliceOps;
 }
 
 }  // namespace sardonyx::ops

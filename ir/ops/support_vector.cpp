@@ -430,7 +430,7 @@ std::vector<Sample> svm_classifier_samples() {
            .outputs = 2}};
 }
 
-const OpDef kOps[] = {
+const OpDef kSupportVectorOps[] = {
     {.name = "SVMClassifier",
      .domain = "ai.onnx.ml",
      .signature = "(X: T1) -> (Y: T2, Z: float)",
@@ -452,7 +452,7 @@ const OpDef kOps[] = {
 }  // namespace
 
 std::span<const OpDef> support_vector_ops() {
-  return kOps;
+  return kSupportVectorOps;
 }
 
 }  // namespace sardonyx::ops

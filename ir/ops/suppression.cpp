@@ -140,7 +140,7 @@ std::vector<Sample> suppression_samples() {
            {{"center_point_box", int64_t{1}}}}};
 }
 
-const OpDef kOps[] = {
+const OpDef kSuppressionOps[] = {
     {.name = "NonMaxSuppression",
      .since = 11,
      .signature = "(boxes: float, scores: float, max_output_boxes_per_class?: int64, "
@@ -154,7 +154,7 @@ const OpDef kOps[] = {
 }  // namespace
 
 std::span<const OpDef> suppression_ops() {
-  return kOps;
+  return kSuppressionOps;
 }
 
 }  // namespace sardonyx::ops

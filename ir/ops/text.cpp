@@ -226,7 +226,7 @@ std::vector<Sample> regex_samples() {
            {{"pattern", std::string(R"(www\.[\w.-]+\.\bcom\b)")}}}};
 }
 
-const OpDef kOps[] = {
+const OpDef kTextOps[] = {
     {.name = "StringConcat",
      .since = 20,
      .signature = "(X: T, Y: T) -> (Z: T)",
@@ -262,7 +262,7 @@ const OpDef kOps[] = {
 }  // namespace
 
 std::span<const OpDef> text_ops() {
-  return kOps;
+  return kTextOps;
 }
 
 }  // namespace sardonyx::ops

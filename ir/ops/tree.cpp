@@ -535,7 +535,7 @@ std::vector<Sample> classifier_samples() {
 
 constexpr DTypeSet kFeatures{DType::kFloat, DType::kDouble, DType::kInt64, DType::kInt32};
 
-const OpDef kOps[] = {
+const OpDef kTreeOps[] = {
     {.name = "TreeEnsemble",
      .domain = "ai.onnx.ml",
      .since = 5,
@@ -568,7 +568,7 @@ const OpDef kOps[] = {
 }  // namespace
 
 std::span<const OpDef> tree_ops() {
-  return kOps;
+  return kTreeOps;
 }
 
 }  // namespace sardonyx::ops

@@ -70,7 +70,7 @@ Window make_window(const WindowSpec& spec, const Shape& input, const Shape& kern
 Window make_transposed_window(const WindowSpec& spec, const Shape& input, const Shape& kernel);
 
 // `ints` or nothing, for the lists of a WindowSpec.
-inline std::span<const int64_t> given(const OptionalInts& ints) {
+inline std::span<const int64_t> given_ints(const OptionalInts& ints) {
   return ints ? std::span<const int64_t>(*ints) : std::span<const int64_t>();
 }
 

@@ -42,7 +42,7 @@ Prepared prepare_relu(const KernelRequest& request) {
                           "simd");
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kActivationGradientEntries[] = {
     {"sardonyx::ReluGrad", "activation-gradient", prepare_relu},
 };
 
@@ -53,7 +53,7 @@ std::unique_ptr<Kernel> relu_gradient(int64_t count, int threads) {
 }
 
 std::span<const KernelEntry> activation_gradient_entries() {
-  return kEntries;
+  return kActivationGradientEntries;
 }
 
 }  // namespace sardonyx::cpu

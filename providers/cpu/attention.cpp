@@ -213,12 +213,12 @@ Prepared prepare_attention(const KernelRequest& request) {
   return Prepared::accept(std::make_unique<AttentionKernel>(shape, attrs, request), "rows");
 }
 
-constexpr KernelEntry kEntries[] = {{"Attention", "rows", prepare_attention}};
+constexpr KernelEntry kAttentionEntries[] = {{"Attention", "rows", prepare_attention}};
 
 }  // namespace
 
 std::span<const KernelEntry> attention_entries() {
-  return kEntries;
+  return kAttentionEntries;
 }
 
 }  // namespace sardonyx::cpu

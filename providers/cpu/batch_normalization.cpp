@@ -200,7 +200,7 @@ Prepared prepare_gradient(const KernelRequest& request) {
       batch_normalization_gradient(ChannelGroups::of(request.inputs[1].shape, 1), request), "simd");
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kBatchNormalizationEntries[] = {
     {"BatchNormalization", "batch-normalization", prepare_training},
     {"sardonyx::BatchNormalizationGrad", "batch-normalization", prepare_gradient},
 };
@@ -226,7 +226,7 @@ std::unique_ptr<Kernel> batch_normalization_gradient(const ChannelGroups& x,
 }
 
 std::span<const KernelEntry> batch_normalization_entries() {
-  return kEntries;
+  return kBatchNormalizationEntries;
 }
 
 }  // namespace sardonyx::cpu

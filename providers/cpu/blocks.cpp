@@ -225,7 +225,7 @@ Prepared prepare_gather(const KernelRequest& request) {
   return Prepared::accept(std::make_unique<BlockGatherKernel>(request, *codes, length), "blocks");
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kBlockEntries[] = {
     {"DequantizeLinear", "blocks", prepare_dequantize},
     {"com.microsoft::GatherBlockQuantized", "blocks", prepare_gather},
 };
@@ -233,7 +233,7 @@ constexpr KernelEntry kEntries[] = {
 }  // namespace
 
 std::span<const KernelEntry> block_entries() {
-  return kEntries;
+  return kBlockEntries;
 }
 
 }  // namespace sardonyx::cpu

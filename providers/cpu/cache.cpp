@@ -41,12 +41,12 @@ Prepared prepare_tensor_scatter(const KernelRequest& request) {
   return Prepared::accept(std::make_unique<TensorScatterKernel>(request), "rows");
 }
 
-constexpr KernelEntry kEntries[] = {{"TensorScatter", "rows", prepare_tensor_scatter}};
+constexpr KernelEntry kCacheEntries[] = {{"TensorScatter", "rows", prepare_tensor_scatter}};
 
 }  // namespace
 
 std::span<const KernelEntry> cache_entries() {
-  return kEntries;
+  return kCacheEntries;
 }
 
 }  // namespace sardonyx::cpu

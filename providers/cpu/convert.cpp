@@ -94,7 +94,7 @@ Prepared prepare_dequantize(const KernelRequest& request) {
   return Prepared::refuse("only 8-bit integers are dequantized here");
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kConvertEntries[] = {
     {"QuantizeLinear", "convert", prepare_quantize},
     {"DequantizeLinear", "convert", prepare_dequantize},
 };
@@ -102,7 +102,7 @@ constexpr KernelEntry kEntries[] = {
 }  // namespace
 
 std::span<const KernelEntry> convert_entries() {
-  return kEntries;
+  return kConvertEntries;
 }
 
 }  // namespace sardonyx::cpu

@@ -141,12 +141,12 @@ Prepared prepare_deform(const KernelRequest& request) {
   return Prepared::accept(std::make_unique<DeformKernel>(request), "rows");
 }
 
-constexpr KernelEntry kEntries[] = {{"DeformConv", "rows", prepare_deform}};
+constexpr KernelEntry kDeformEntries[] = {{"DeformConv", "rows", prepare_deform}};
 
 }  // namespace
 
 std::span<const KernelEntry> deform_entries() {
-  return kEntries;
+  return kDeformEntries;
 }
 
 }  // namespace sardonyx::cpu

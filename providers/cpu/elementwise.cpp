@@ -130,7 +130,7 @@ Prepared prepare_pow(const KernelRequest& request) {
   return prepare_pair(request, Binary::kPow);
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kElementwiseEntries[] = {
     {"Abs", "rows", prepare_plain<Unary::kAbs>},
     {"Ceil", "rows", prepare_plain<Unary::kCeil>},
     {"Cos", "rows", prepare_plain<Unary::kCos>},
@@ -169,7 +169,7 @@ constexpr KernelEntry kEntries[] = {
 }  // namespace
 
 std::span<const KernelEntry> elementwise_entries() {
-  return kEntries;
+  return kElementwiseEntries;
 }
 
 }  // namespace sardonyx::cpu

@@ -159,14 +159,14 @@ Prepared prepare_group(const KernelRequest& request) {
   return prepared;
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kElementwiseGroupEntries[] = {
     {"sardonyx::ElementwiseGroup", "tiles", prepare_group},
 };
 
 }  // namespace
 
 std::span<const KernelEntry> elementwise_group_entries() {
-  return kEntries;
+  return kElementwiseGroupEntries;
 }
 
 }  // namespace sardonyx::cpu

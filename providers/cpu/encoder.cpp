@@ -33,7 +33,7 @@ Prepared prepare_category_mapper(const KernelRequest& request) {
       "table");
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kEncoderEntries[] = {
     {"ai.onnx.ml::LabelEncoder", "table", prepare_label_encoder},
     {"ai.onnx.ml::CategoryMapper", "table", prepare_category_mapper},
 };
@@ -41,7 +41,7 @@ constexpr KernelEntry kEntries[] = {
 }  // namespace
 
 std::span<const KernelEntry> encoder_entries() {
-  return kEntries;
+  return kEncoderEntries;
 }
 
 }  // namespace sardonyx::cpu

@@ -56,7 +56,7 @@ Prepared prepare_shrink(const KernelRequest& request) {
                           {attribute(request, "lambd"), attribute(request, "bias")});
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kFunctionEntries[] = {
     {"Acos", "functions", prepare_plain<Function::kAcos>},
     {"Acosh", "functions", prepare_plain<Function::kAcosh>},
     {"Asin", "functions", prepare_plain<Function::kAsin>},
@@ -86,7 +86,7 @@ Prepared prepare_function(const KernelRequest& request, Function function, Funct
 }
 
 std::span<const KernelEntry> function_entries() {
-  return kEntries;
+  return kFunctionEntries;
 }
 
 }  // namespace sardonyx::cpu

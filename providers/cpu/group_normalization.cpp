@@ -213,7 +213,7 @@ Prepared prepare_mean_variance(const KernelRequest& request) {
   return accept_rows(request, mean_variance_row, length);
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kGroupNormalizationEntries[] = {
     {"BatchNormalization", "channels", prepare_batch},
     {"InstanceNormalization", "groups", prepare_instance},
     {"GroupNormalization", "groups", prepare_groups},
@@ -224,7 +224,7 @@ constexpr KernelEntry kEntries[] = {
 }  // namespace
 
 std::span<const KernelEntry> group_normalization_entries() {
-  return kEntries;
+  return kGroupNormalizationEntries;
 }
 
 }  // namespace sardonyx::cpu

@@ -239,13 +239,13 @@ Prepared prepare_grouped(const KernelRequest& request) {
   return Prepared::accept(std::make_unique<GroupedKernel>(request), "rows");
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kGroupedAttentionEntries[] = {
     {"com.microsoft::GroupQueryAttention", "rows", prepare_grouped}};
 
 }  // namespace
 
 std::span<const KernelEntry> grouped_attention_entries() {
-  return kEntries;
+  return kGroupedAttentionEntries;
 }
 
 }  // namespace sardonyx::cpu

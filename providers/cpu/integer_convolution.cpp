@@ -344,7 +344,7 @@ Prepared prepare_quantized(const KernelRequest& request) {
                            .bias = 8});
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kIntegerConvolutionEntries[] = {
     {"ConvInteger", "panels", prepare_integer},
     {"QLinearConv", "panels", prepare_quantized},
 };
@@ -352,7 +352,7 @@ constexpr KernelEntry kEntries[] = {
 }  // namespace
 
 std::span<const KernelEntry> integer_convolution_entries() {
-  return kEntries;
+  return kIntegerConvolutionEntries;
 }
 
 }  // namespace sardonyx::cpu

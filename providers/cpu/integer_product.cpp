@@ -263,7 +263,7 @@ Prepared prepare_to_float(const KernelRequest& request) {
   return prepare(request, {.x_zero = 4, .w_zero = 5, .x_scale = 2, .w_scale = 3, .addend = 6});
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kIntegerProductEntries[] = {
     {"MatMulInteger", "panels", prepare_integer},
     {"QLinearMatMul", "panels", prepare_quantized},
     {"com.microsoft::QGemm", "panels", prepare_gemm},
@@ -273,7 +273,7 @@ constexpr KernelEntry kEntries[] = {
 }  // namespace
 
 std::span<const KernelEntry> integer_product_entries() {
-  return kEntries;
+  return kIntegerProductEntries;
 }
 
 }  // namespace sardonyx::cpu

@@ -87,14 +87,14 @@ Prepared prepare(const KernelRequest& request) {
   return Prepared::accept(std::make_unique<Kernel>(request, request.attrs<Attrs>()), "simd");
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kLinearModelEntries[] = {
     {"ai.onnx.ml::LinearClassifier", "simd", prepare<ClassifierKernel, ops::LinearClassifierAttrs>},
     {"ai.onnx.ml::LinearRegressor", "simd", prepare<RegressorKernel, ops::LinearRegressorAttrs>}};
 
 }  // namespace
 
 std::span<const KernelEntry> linear_model_entries() {
-  return kEntries;
+  return kLinearModelEntries;
 }
 
 }  // namespace sardonyx::cpu

@@ -101,7 +101,7 @@ Prepared prepare_where(const KernelRequest& request) {
                           "rows");
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kLogicEntries[] = {
     {"Equal", "rows", prepare_pair},
     {"Greater", "rows", prepare_pair},
     {"GreaterOrEqual", "rows", prepare_pair},
@@ -117,7 +117,7 @@ constexpr KernelEntry kEntries[] = {
 }  // namespace
 
 std::span<const KernelEntry> logic_entries() {
-  return kEntries;
+  return kLogicEntries;
 }
 
 }  // namespace sardonyx::cpu

@@ -169,7 +169,7 @@ Prepared prepare_pad(const KernelRequest& request) {
   return prepared;
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kMovementEntries[] = {
     {"Transpose", "movement", prepare_transpose},
     {"Expand", "movement", prepare_expand},
     {"Tile", "movement", prepare_tile},
@@ -220,7 +220,7 @@ void MovementKernel::run_share(const KernelArgs& args, int64_t share, int64_t sh
 }
 
 std::span<const KernelEntry> movement_entries() {
-  return kEntries;
+  return kMovementEntries;
 }
 
 }  // namespace sardonyx::cpu

@@ -155,12 +155,12 @@ Prepared prepare(const KernelRequest& request) {
   return Prepared::accept(std::make_unique<NBitsKernel>(request, attrs), "simd");
 }
 
-constexpr KernelEntry kEntries[] = {{"com.microsoft::MatMulNBits", "rows", prepare}};
+constexpr KernelEntry kNbitsEntries[] = {{"com.microsoft::MatMulNBits", "rows", prepare}};
 
 }  // namespace
 
 std::span<const KernelEntry> nbits_entries() {
-  return kEntries;
+  return kNbitsEntries;
 }
 
 }  // namespace sardonyx::cpu

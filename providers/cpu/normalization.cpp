@@ -94,7 +94,7 @@ Prepared prepare_row_norm(const KernelRequest& request) {
       std::make_unique<RowNormKernel>(sizes, attrs.epsilon, is_centered, request), "rows");
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kNormalizationEntries[] = {
     {"LayerNormalization", "rows", prepare_row_norm<true>},
     {"RMSNormalization", "rows", prepare_row_norm<false>},
 };
@@ -102,7 +102,7 @@ constexpr KernelEntry kEntries[] = {
 }  // namespace
 
 std::span<const KernelEntry> normalization_entries() {
-  return kEntries;
+  return kNormalizationEntries;
 }
 
 }  // namespace sardonyx::cpu

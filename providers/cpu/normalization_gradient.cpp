@@ -113,14 +113,14 @@ Prepared prepare_layer(const KernelRequest& request) {
                           "portable");
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kNormalizationGradientEntries[] = {
     {"sardonyx::LayerNormalizationGrad", "normalization-gradient", prepare_layer},
 };
 
 }  // namespace
 
 std::span<const KernelEntry> normalization_gradient_entries() {
-  return kEntries;
+  return kNormalizationGradientEntries;
 }
 
 }  // namespace sardonyx::cpu

@@ -130,13 +130,13 @@ Prepared prepare_distances(const KernelRequest& request) {
   return prepare_distances_of<float>(request);
 }
 
-constexpr KernelEntry kEntries[] = {{"Gemm", "tiles", prepare_gemm},
-                                    {"com.microsoft::CDist", "tiles", prepare_distances}};
+constexpr KernelEntry kNumberGemmEntries[] = {{"Gemm", "tiles", prepare_gemm},
+                                              {"com.microsoft::CDist", "tiles", prepare_distances}};
 
 }  // namespace
 
 std::span<const KernelEntry> number_gemm_entries() {
-  return kEntries;
+  return kNumberGemmEntries;
 }
 
 }  // namespace sardonyx::cpu

@@ -77,12 +77,12 @@ Prepared prepare_product(const KernelRequest& request) {
                           "tiles");
 }
 
-constexpr KernelEntry kEntries[] = {{"MatMul", "tiles", prepare_product}};
+constexpr KernelEntry kNumberProductEntries[] = {{"MatMul", "tiles", prepare_product}};
 
 }  // namespace
 
 std::span<const KernelEntry> number_product_entries() {
-  return kEntries;
+  return kNumberProductEntries;
 }
 
 }  // namespace sardonyx::cpu

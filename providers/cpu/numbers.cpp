@@ -121,7 +121,7 @@ Prepared prepare_cast(const KernelRequest& request) {
   return accept_row(request, row ? row : cast_row_for(from, to));
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kNumberEntries[] = {
     {"Abs", "numbers", prepare_number<NumberOp::kAbs>},
     {"Neg", "numbers", prepare_number<NumberOp::kNeg>},
     {"Sign", "numbers", prepare_number<NumberOp::kSign>},
@@ -146,7 +146,7 @@ constexpr KernelEntry kEntries[] = {
 }  // namespace
 
 std::span<const KernelEntry> number_entries() {
-  return kEntries;
+  return kNumberEntries;
 }
 
 }  // namespace sardonyx::cpu

@@ -287,7 +287,7 @@ Prepared prepare_step(const KernelRequest& request) {
   return Prepared::refuse("only float and double are updated here");
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kOptimizerEntries[] = {
     {"sardonyx::SgdStep", "optimizer", prepare_step<SgdKernel>},
     {"sardonyx::AdamStep", "optimizer", prepare_step<AdamKernel>},
     {"sardonyx::RmspropStep", "optimizer", prepare_step<RmspropKernel>},
@@ -297,7 +297,7 @@ constexpr KernelEntry kEntries[] = {
 }  // namespace
 
 std::span<const KernelEntry> optimizer_entries() {
-  return kEntries;
+  return kOptimizerEntries;
 }
 
 }  // namespace sardonyx::cpu

@@ -302,7 +302,7 @@ Prepared prepare_average(const KernelRequest& request) {
   return average_pool_gradient(request, 1);
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kPoolGradientEntries[] = {
     {"sardonyx::MaxPoolGrad", "pool-gradient", prepare_max},
     {"sardonyx::AveragePoolGrad", "pool-gradient", prepare_average},
 };
@@ -339,7 +339,7 @@ Prepared average_pool_gradient(const KernelRequest& request, int64_t lanes) {
 }
 
 std::span<const KernelEntry> pool_gradient_entries() {
-  return kEntries;
+  return kPoolGradientEntries;
 }
 
 }  // namespace sardonyx::cpu

@@ -103,7 +103,7 @@ Prepared prepare(const KernelRequest& request) {
                           "tiles");
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kProductStepEntries[] = {
     {"sardonyx::SgdProductStep", "product-step",
      prepare<ops::SgdStepAttrs, sgd_update, sgd_part, kRate + 2>},
     {"sardonyx::AdamProductStep", "product-step",
@@ -113,7 +113,7 @@ constexpr KernelEntry kEntries[] = {
 }  // namespace
 
 std::span<const KernelEntry> product_step_entries() {
-  return kEntries;
+  return kProductStepEntries;
 }
 
 }  // namespace sardonyx::cpu

@@ -198,7 +198,7 @@ Prepared prepare_dynamic(const KernelRequest& request) {
   return Prepared::accept(std::make_unique<DynamicKernel>(count, request.threads), "simd");
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kQuantizedEntries[] = {
     {"com.microsoft::QLinearAdd", "rows", prepare_add},
     {"com.microsoft::QLinearMul", "rows", prepare_multiply},
     {"com.microsoft::QLinearSigmoid", "table", prepare_by_trial},
@@ -210,7 +210,7 @@ constexpr KernelEntry kEntries[] = {
 }  // namespace
 
 std::span<const KernelEntry> quantized_entries() {
-  return kEntries;
+  return kQuantizedEntries;
 }
 
 }  // namespace sardonyx::cpu

@@ -268,12 +268,13 @@ Prepared prepare(const KernelRequest& request) {
   return prepared;
 }
 
-constexpr KernelEntry kEntries[] = {{"com.microsoft::DynamicQuantizeLSTM", "recurrent", prepare}};
+constexpr KernelEntry kQuantizedRecurrentEntries[] = {
+    {"com.microsoft::DynamicQuantizeLSTM", "recurrent", prepare}};
 
 }  // namespace
 
 std::span<const KernelEntry> quantized_recurrent_entries() {
-  return kEntries;
+  return kQuantizedRecurrentEntries;
 }
 
 }  // namespace sardonyx::cpu

@@ -186,13 +186,13 @@ Prepared prepare_gru(const KernelRequest& request) {
   return accept(attrs.linear_before_reset ? Cell::kGruLinear : Cell::kGru, 3, request, attrs);
 }
 
-constexpr KernelEntry kEntries[] = {{"LSTM", "recurrent", prepare_lstm},
-                                    {"GRU", "recurrent", prepare_gru}};
+constexpr KernelEntry kRecurrentEntries[] = {{"LSTM", "recurrent", prepare_lstm},
+                                             {"GRU", "recurrent", prepare_gru}};
 
 }  // namespace
 
 std::span<const KernelEntry> recurrent_entries() {
-  return kEntries;
+  return kRecurrentEntries;
 }
 
 }  // namespace sardonyx::cpu

@@ -120,7 +120,7 @@ Prepared prepare_global_pool(const KernelRequest& request) {
   return Prepared::accept(std::make_unique<ReduceKernel>(op, block, request.threads), "simd");
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kReduceEntries[] = {
     {"GlobalAveragePool", "reduce", prepare_global_pool<Reduction::kMean>},
     {"GlobalMaxPool", "reduce", prepare_global_pool<Reduction::kMax>},
     {"ReduceSum", "reduce", prepare_reduce<Reduction::kSum>},
@@ -137,7 +137,7 @@ constexpr KernelEntry kEntries[] = {
 }  // namespace
 
 std::span<const KernelEntry> reduce_entries() {
-  return kEntries;
+  return kReduceEntries;
 }
 
 }  // namespace sardonyx::cpu

@@ -139,12 +139,12 @@ Prepared prepare_resize(const KernelRequest& request) {
   return prepared;
 }
 
-constexpr KernelEntry kEntries[] = {{"Resize", "blend", prepare_resize}};
+constexpr KernelEntry kResizeEntries[] = {{"Resize", "blend", prepare_resize}};
 
 }  // namespace
 
 std::span<const KernelEntry> resize_entries() {
-  return kEntries;
+  return kResizeEntries;
 }
 
 }  // namespace sardonyx::cpu

@@ -82,12 +82,12 @@ Prepared prepare_rotary(const KernelRequest& request) {
   return Prepared::accept(std::make_unique<RotaryKernel>(request), "rows");
 }
 
-constexpr KernelEntry kEntries[] = {{"RotaryEmbedding", "rows", prepare_rotary}};
+constexpr KernelEntry kRotaryEntries[] = {{"RotaryEmbedding", "rows", prepare_rotary}};
 
 }  // namespace
 
 std::span<const KernelEntry> rotary_entries() {
-  return kEntries;
+  return kRotaryEntries;
 }
 
 }  // namespace sardonyx::cpu

@@ -46,14 +46,14 @@ Prepared prepare_softmax(const KernelRequest& request) {
                           "rows");
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kSoftmaxEntries[] = {
     {"Softmax", "rows", prepare_softmax},
 };
 
 }  // namespace
 
 std::span<const KernelEntry> softmax_entries() {
-  return kEntries;
+  return kSoftmaxEntries;
 }
 
 }  // namespace sardonyx::cpu

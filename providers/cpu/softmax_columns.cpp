@@ -87,7 +87,7 @@ Prepared prepare_log_softmax(const KernelRequest& request) {
   return prepare(request, true);
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kSoftmaxColumnEntries[] = {
     {"Softmax", "columns", prepare_softmax},
     {"LogSoftmax", "columns", prepare_log_softmax},
 };
@@ -95,7 +95,7 @@ constexpr KernelEntry kEntries[] = {
 }  // namespace
 
 std::span<const KernelEntry> softmax_column_entries() {
-  return kEntries;
+  return kSoftmaxColumnEntries;
 }
 
 }  // namespace sardonyx::cpu

@@ -244,9 +244,9 @@ Prepared prepare(const KernelRequest& request) {
       std::make_unique<ThinProductKernel>(std::move(*found.form), request.threads), "thin");
 }
 
-constexpr KernelEntry kEntries[] = {{"MatMul", "thin", prepare},
-                                    {"Gemm", "thin", prepare},
-                                    {"sardonyx::FusedMatMul", "thin", prepare}};
+constexpr KernelEntry kThinProductEntries[] = {{"MatMul", "thin", prepare},
+                                               {"Gemm", "thin", prepare},
+                                               {"sardonyx::FusedMatMul", "thin", prepare}};
 
 }  // namespace
 
@@ -255,7 +255,7 @@ bool is_thin_product(const KernelRequest& request) {
 }
 
 std::span<const KernelEntry> thin_product_entries() {
-  return kEntries;
+  return kThinProductEntries;
 }
 
 }  // namespace sardonyx::cpu

@@ -133,12 +133,13 @@ Prepared prepare(const KernelRequest& request) {
   return Prepared::accept(std::make_unique<WordEmbeddingKernel>(request), "projected");
 }
 
-constexpr KernelEntry kEntries[] = {{"com.microsoft::WordConvEmbedding", "projected", prepare}};
+constexpr KernelEntry kWordEmbeddingEntries[] = {
+    {"com.microsoft::WordConvEmbedding", "projected", prepare}};
 
 }  // namespace
 
 std::span<const KernelEntry> word_embedding_entries() {
-  return kEntries;
+  return kWordEmbeddingEntries;
 }
 
 }  // namespace sardonyx::cpu

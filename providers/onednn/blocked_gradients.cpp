@@ -103,7 +103,7 @@ Prepared prepare_relu_grad(const KernelRequest& request) {
                    layout, {0, 1});
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kBlockedGradientKernels[] = {
     {"BatchNormalization", "blocked-training", guarded<prepare_batch_normalization>},
     {"sardonyx::BatchNormalizationGrad", "blocked-training",
      guarded<prepare_batch_normalization_grad>},
@@ -115,7 +115,7 @@ constexpr KernelEntry kEntries[] = {
 }  // namespace
 
 std::span<const KernelEntry> blocked_gradient_kernels() {
-  return kEntries;
+  return kBlockedGradientKernels;
 }
 
 }  // namespace sardonyx::onednn

@@ -393,7 +393,7 @@ Prepared prepare_fused_conv(const KernelRequest& request) {
                                request);
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kConvolutionKernels[] = {
     {"Conv", "convolution", guarded<prepare_conv>},
     {"sardonyx::FusedConv", "convolution", guarded<prepare_fused_conv>},
 };
@@ -426,7 +426,7 @@ const char* refusal_of_windows(const Shape& weights, const Shape& results) {
 }
 
 std::span<const KernelEntry> convolution_kernels() {
-  return kEntries;
+  return kConvolutionKernels;
 }
 
 }  // namespace sardonyx::onednn

@@ -99,7 +99,7 @@ Prepared prepare_weight_grad(const KernelRequest& request) {
   return builder.finish();
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kConvolutionBackwardKernels[] = {
     {"sardonyx::ConvInputGrad", "convolution", guarded<prepare_input_grad, 2>},
     {"sardonyx::ConvWeightGrad", "convolution", guarded<prepare_weight_grad, 2>},
 };
@@ -107,7 +107,7 @@ constexpr KernelEntry kEntries[] = {
 }  // namespace
 
 std::span<const KernelEntry> convolution_backward_kernels() {
-  return kEntries;
+  return kConvolutionBackwardKernels;
 }
 
 }  // namespace sardonyx::onednn

@@ -64,7 +64,7 @@ Prepared prepare_fused_conv_transpose(const KernelRequest& request) {
   return prepare(request, attrs, {attrs.activation, attrs.activation_params});
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kDeconvolutionKernels[] = {
     {"ConvTranspose", "deconvolution", guarded<prepare_conv_transpose>},
     {"sardonyx::FusedConvTranspose", "deconvolution", guarded<prepare_fused_conv_transpose>},
 };
@@ -72,7 +72,7 @@ constexpr KernelEntry kEntries[] = {
 }  // namespace
 
 std::span<const KernelEntry> deconvolution_kernels() {
-  return kEntries;
+  return kDeconvolutionKernels;
 }
 
 }  // namespace sardonyx::onednn

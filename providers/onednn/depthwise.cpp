@@ -185,24 +185,24 @@ Prepared prepare(const KernelRequest& request, const ops::ConvAttrs& attrs,
   return prepared;
 }
 
-Prepared prepare_conv(const KernelRequest& request) {
+Prepared prepare_depthwise(const KernelRequest& request) {
   return prepare(request, request.attrs<ops::ConvAttrs>(), {});
 }
 
-Prepared prepare_fused_conv(const KernelRequest& request) {
+Prepared prepare_fused_depthwise(const KernelRequest& request) {
   const auto& attrs = request.attrs<ops::FusedConvAttrs>();
   return prepare(request, attrs, {attrs.activation, attrs.activation_params});
 }
 
-constexpr KernelEntry kEntries[] = {
-    {"Conv", "depthwise", guarded<prepare_conv>},
-    {"sardonyx::FusedConv", "depthwise", guarded<prepare_fused_conv>},
+constexpr KernelEntry kDepthwiseKernels[] = {
+    {"Conv", "depthwise", guarded<prepare_depthwise>},
+    {"sardonyx::FusedConv", "depthwise", guarded<prepare_fused_depthwise>},
 };
 
 }  // namespace
 
 std::span<const KernelEntry> depthwise_kernels() {
-  return kEntries;
+  return kDepthwiseKernels;
 }
 
 }  // namespace sardonyx::onednn

@@ -150,7 +150,7 @@ Prepared prepare_cast(const KernelRequest& request) {
   return builder.finish();
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kElementwiseKernels[] = {
     {"Cast", "reorder", guarded<prepare_cast>},
     {"Relu", "eltwise", guarded<prepare_activation<kRelu>>},
     {"LeakyRelu", "eltwise", guarded<prepare_activation<kLeakyRelu, kAlpha>>},
@@ -179,7 +179,7 @@ constexpr KernelEntry kEntries[] = {
 }  // namespace
 
 std::span<const KernelEntry> elementwise_kernels() {
-  return kEntries;
+  return kElementwiseKernels;
 }
 
 }  // namespace sardonyx::onednn

@@ -30,12 +30,12 @@ Prepared prepare_gemm(const KernelRequest& request) {
   return prepare_product(request, product);
 }
 
-constexpr KernelEntry kEntries[] = {{"Gemm", "gemm", guarded<prepare_gemm>}};
+constexpr KernelEntry kGemmKernels[] = {{"Gemm", "gemm", guarded<prepare_gemm>}};
 
 }  // namespace
 
 std::span<const KernelEntry> gemm_kernels() {
-  return kEntries;
+  return kGemmKernels;
 }
 
 }  // namespace sardonyx::onednn

@@ -97,7 +97,7 @@ Prepared prepare_conv_integer(const KernelRequest& request) {
                *primitive);
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kIntegerKernels[] = {
     {"MatMulInteger", "matmul", guarded<prepare_matmul_integer>},
     {"ConvInteger", "convolution", guarded<prepare_conv_integer>},
 };
@@ -105,7 +105,7 @@ constexpr KernelEntry kEntries[] = {
 }  // namespace
 
 std::span<const KernelEntry> integer_kernels() {
-  return kEntries;
+  return kIntegerKernels;
 }
 
 }  // namespace sardonyx::onednn

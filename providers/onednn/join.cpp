@@ -66,12 +66,12 @@ Prepared prepare_concat(const KernelRequest& request) {
   return builder.finish();
 }
 
-constexpr KernelEntry kEntries[] = {{"Concat", "concat", guarded<prepare_concat>}};
+constexpr KernelEntry kJoinKernels[] = {{"Concat", "concat", guarded<prepare_concat>}};
 
 }  // namespace
 
 std::span<const KernelEntry> join_kernels() {
-  return kEntries;
+  return kJoinKernels;
 }
 
 }  // namespace sardonyx::onednn

@@ -82,7 +82,7 @@ Case make_case(const std::string& op_name, const Sample& sample) {
   return made;
 }
 
-void expect_close(const Tensor& got, const Tensor& expected) {
+void expect_near_reference(const Tensor& got, const Tensor& expected) {
   ASSERT_EQ(got.shape(), expected.shape());
   const auto a = got.values<float>(), b = expected.values<float>();
   float largest = 0;
@@ -119,7 +119,7 @@ bool check(const Case& c, const RunOptions& options) {
   if (!run->aliased()) run->run();  // a second time, with its memory objects in use
   const std::vector<Tensor> got = run->outputs();
   for (size_t i = 0; i < got.size(); ++i)
-    expect_close(got[i], c.expected[i]);
+    expect_near_reference(got[i], c.expected[i]);
   return true;
 }
 
@@ -548,7 +548,7 @@ TEST(OnednnKernels, RunFromManyThreadsAtOnce) {
   for (std::thread& thread : threads)
     thread.join();
   for (const Tensor& result : results)
-    expect_close(result, c.expected[0]);
+    expect_near_reference(result, c.expected[0]);
 }
 
 TEST(OnednnKernels, ResidualsThatAreOnlyReadTakeNoSlowFallback) {

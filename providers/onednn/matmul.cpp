@@ -155,7 +155,7 @@ Prepared prepare_whole(const KernelRequest& request, const Product& product) {
   return prepare_with_residual(request, *product.residual, product.dst, build_one);
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kMatmulKernels[] = {
     {"MatMul", "matmul", guarded<prepare_matmul>},
     {"sardonyx::FusedMatMul", "matmul", guarded<prepare_fused_matmul>},
 };
@@ -197,7 +197,7 @@ Prepared prepare_product(const KernelRequest& request, const Product& product) {
 }
 
 std::span<const KernelEntry> matmul_kernels() {
-  return kEntries;
+  return kMatmulKernels;
 }
 
 }  // namespace sardonyx::onednn

@@ -193,7 +193,7 @@ Prepared prepare_channel_shuffle(const KernelRequest& request) {
   return accept(request, std::move(moves), from);
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kLayoutMovementKernels[] = {
     {"Split", "movement", guarded<prepare_split, 1>},
     {"Slice", "movement", guarded<prepare_slice, 1>},
     {"sardonyx::ChannelShuffle", "movement", guarded<prepare_channel_shuffle>},
@@ -202,7 +202,7 @@ constexpr KernelEntry kEntries[] = {
 }  // namespace
 
 std::span<const KernelEntry> layout_movement_kernels() {
-  return kEntries;
+  return kLayoutMovementKernels;
 }
 
 }  // namespace sardonyx::onednn

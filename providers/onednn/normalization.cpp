@@ -98,7 +98,7 @@ Prepared prepare_layer_normalization(const KernelRequest& request) {
   return builder.finish();
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kNormalizationKernels[] = {
     {"LRN", "lrn", guarded<prepare_lrn>},
     {"BatchNormalization", "batch_normalization", guarded<prepare_batch_normalization>},
     {"LayerNormalization", "layer_normalization", guarded<prepare_layer_normalization>},
@@ -107,7 +107,7 @@ constexpr KernelEntry kEntries[] = {
 }  // namespace
 
 std::span<const KernelEntry> normalization_kernels() {
-  return kEntries;
+  return kNormalizationKernels;
 }
 
 }  // namespace sardonyx::onednn

@@ -244,7 +244,7 @@ Prepared prepare_fused_matmul(const KernelRequest& request) {
   return finish(request, *form);
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kPanelProductKernels[] = {
     {"MatMul", "panels", guarded<prepare_matmul>},
     {"Gemm", "panels", guarded<prepare_gemm>},
     {"sardonyx::FusedMatMul", "panels", guarded<prepare_fused_matmul>},
@@ -253,7 +253,7 @@ constexpr KernelEntry kEntries[] = {
 }  // namespace
 
 std::span<const KernelEntry> panel_product_kernels() {
-  return kEntries;
+  return kPanelProductKernels;
 }
 
 }  // namespace sardonyx::onednn

@@ -216,24 +216,24 @@ Prepared prepare(const KernelRequest& request, const ops::ConvAttrs& attrs,
   return prepared;
 }
 
-Prepared prepare_conv(const KernelRequest& request) {
+Prepared prepare_pointwise(const KernelRequest& request) {
   return prepare(request, request.attrs<ops::ConvAttrs>(), {});
 }
 
-Prepared prepare_fused_conv(const KernelRequest& request) {
+Prepared prepare_fused_pointwise(const KernelRequest& request) {
   const auto& attrs = request.attrs<ops::FusedConvAttrs>();
   return prepare(request, attrs, {attrs.activation, attrs.activation_params});
 }
 
-constexpr KernelEntry kEntries[] = {
-    {"Conv", "pointwise", guarded<prepare_conv>},
-    {"sardonyx::FusedConv", "pointwise", guarded<prepare_fused_conv>},
+constexpr KernelEntry kPointwiseKernels[] = {
+    {"Conv", "pointwise", guarded<prepare_pointwise>},
+    {"sardonyx::FusedConv", "pointwise", guarded<prepare_fused_pointwise>},
 };
 
 }  // namespace
 
 std::span<const KernelEntry> pointwise_kernels() {
-  return kEntries;
+  return kPointwiseKernels;
 }
 
 }  // namespace sardonyx::onednn

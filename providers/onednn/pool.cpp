@@ -120,7 +120,7 @@ Prepared prepare_global_max(const KernelRequest& request) {
   return prepare_global(request, algorithm::pooling_max);
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kPoolKernels[] = {
     {"MaxPool", "pooling", guarded<prepare_max_pool>},
     {"AveragePool", "pooling", guarded<prepare_average_pool>},
     {"GlobalAveragePool", "pooling", guarded<prepare_global_average>},
@@ -130,7 +130,7 @@ constexpr KernelEntry kEntries[] = {
 }  // namespace
 
 std::span<const KernelEntry> pool_kernels() {
-  return kEntries;
+  return kPoolKernels;
 }
 
 }  // namespace sardonyx::onednn

@@ -117,7 +117,7 @@ Prepared build(const KernelRequest& request, const Slots& slots, const Parameter
   return builder.finish();
 }
 
-Prepared prepare_conv(const KernelRequest& request) {
+Prepared prepare_quantized_conv(const KernelRequest& request) {
   const Shape& x = request.inputs[kQLinear.x].shape;
   const Shape& w = request.inputs[kQLinear.w].shape;
   if (x.size() < 3 || x.size() > 5) return Prepared::refuse("only 1 to 3 spatial axes");
@@ -190,8 +190,8 @@ Prepared prepare_gemm(const KernelRequest& request) {
   return prepare_product(request, kQGemm, attrs.transA, attrs.transB, attrs.alpha);
 }
 
-constexpr KernelEntry kEntries[] = {
-    {"QLinearConv", "convolution", guarded<prepare_conv>},
+constexpr KernelEntry kQuantizedKernels[] = {
+    {"QLinearConv", "convolution", guarded<prepare_quantized_conv>},
     {"QLinearMatMul", "matmul", guarded<prepare_matmul>},
     {"com.microsoft::QGemm", "matmul", guarded<prepare_gemm>},
 };
@@ -199,7 +199,7 @@ constexpr KernelEntry kEntries[] = {
 }  // namespace
 
 std::span<const KernelEntry> quantized_kernels() {
-  return kEntries;
+  return kQuantizedKernels;
 }
 
 }  // namespace sardonyx::onednn

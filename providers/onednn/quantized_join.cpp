@@ -158,7 +158,7 @@ Prepared prepare_plain(const KernelRequest& request) {
   return build(request, std::move(parts), std::get<int64_t>(request.raw_attrs.get("axis").value()));
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kQuantizedJoinKernels[] = {
     {"com.microsoft::QLinearConcat", "loops", guarded<prepare_quantized, 0>},
     {"Concat", "loops", guarded<prepare_plain, 0>},
 };
@@ -166,7 +166,7 @@ constexpr KernelEntry kEntries[] = {
 }  // namespace
 
 std::span<const KernelEntry> quantized_join_kernels() {
-  return kEntries;
+  return kQuantizedJoinKernels;
 }
 
 }  // namespace sardonyx::onednn

@@ -127,7 +127,7 @@ class AveragePoolKernel : public Kernel {
   Plan plan_;
 };
 
-const char* refusal(const KernelRequest& request) {
+const char* pool_refusal(const KernelRequest& request) {
   if (!is_byte(request.inputs[kX].dtype)) return "no bytes";
   for (const size_t slot : {kXScale, kXZero, kYScale, kYZero}) {
     if (request.has(slot) && element_count(request.inputs[slot].shape) != 1) {
@@ -175,7 +175,7 @@ std::array<int64_t, 3> three(const Shape& sizes, int64_t filler) {
 }
 
 Prepared prepare_global(const KernelRequest& request) {
-  if (const char* why = refusal(request)) return Prepared::refuse(why);
+  if (const char* why = pool_refusal(request)) return Prepared::refuse(why);
   const bool last = request.attrs<ops::QGlobalAveragePoolAttrs>().channels_last != 0;
   const Shape x = channels_second(request.inputs[kX].shape, last);
   Plan plan{};
@@ -188,7 +188,7 @@ Prepared prepare_global(const KernelRequest& request) {
 }
 
 Prepared prepare_average(const KernelRequest& request) {
-  if (const char* why = refusal(request)) return Prepared::refuse(why);
+  if (const char* why = pool_refusal(request)) return Prepared::refuse(why);
   const auto& attrs = request.attrs<ops::QAveragePoolAttrs>();
   const bool last = attrs.channels_last != 0;
   const Shape x = channels_second(request.inputs[kX].shape, last);
@@ -221,7 +221,7 @@ Prepared prepare_average(const KernelRequest& request) {
   return build(request, plan, last);
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kQuantizedPoolKernels[] = {
     {"com.microsoft::QLinearGlobalAveragePool", "loops", guarded<prepare_global>},
     {"com.microsoft::QLinearAveragePool", "loops", guarded<prepare_average>},
 };
@@ -229,7 +229,7 @@ constexpr KernelEntry kEntries[] = {
 }  // namespace
 
 std::span<const KernelEntry> quantized_pool_kernels() {
-  return kEntries;
+  return kQuantizedPoolKernels;
 }
 
 }  // namespace sardonyx::onednn

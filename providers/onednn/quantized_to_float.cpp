@@ -84,14 +84,14 @@ Prepared prepare(const KernelRequest& request) {
   return builder.finish(primitive->implementation());
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kQuantizedToFloatKernels[] = {
     {"com.microsoft::MatMulIntegerToFloat", "matmul", guarded<prepare>},
 };
 
 }  // namespace
 
 std::span<const KernelEntry> quantized_to_float_kernels() {
-  return kEntries;
+  return kQuantizedToFloatKernels;
 }
 
 }  // namespace sardonyx::onednn

@@ -13,7 +13,7 @@ constexpr auto kFloat = memory::data_type::f32;
 using Cell = RecurrentLayer::Cell;
 using ops::RecurrentSpec;
 
-struct Problem {
+struct RecurrentProblem {
   RecurrentSpec spec;
   Cell cell;
   algorithm activation = algorithm::eltwise_tanh;
@@ -67,7 +67,7 @@ const char* refusal(const KernelRequest& request, const RecurrentSpec& spec) {
 }
 
 // Weights [directions, gates * hidden, inputs] of one direction as [1, 1, inputs, gates, hidden].
-std::shared_ptr<Buffer> transposed_weights(const Problem& problem, const Tensor& weights,
+std::shared_ptr<Buffer> transposed_weights(const RecurrentProblem& problem, const Tensor& weights,
                                            int64_t inputs, int64_t direction) {
   const int64_t gates = problem.gates(), hidden = problem.hidden;
   auto buffer = Buffer::allocate(sizeof(float) * static_cast<size_t>(gates * hidden * inputs));
@@ -86,7 +86,7 @@ std::shared_ptr<Buffer> transposed_weights(const Problem& problem, const Tensor&
 
 // B holds the biases of W, then those of R. oneDNN takes their sum, but for the last gate of a GRU
 // that is linear before the reset, where both stay.
-std::shared_ptr<Buffer> joined_bias(const Problem& problem, const float* bias) {
+std::shared_ptr<Buffer> joined_bias(const RecurrentProblem& problem, const float* bias) {
   const int64_t gates = problem.gates(), hidden = problem.hidden;
   const auto count = static_cast<size_t>(problem.bias_gates() * hidden);
   auto buffer = Buffer::allocate(sizeof(float) * count);
@@ -108,7 +108,7 @@ std::shared_ptr<Buffer> joined_bias(const Problem& problem, const float* bias) {
 // One direction being added to a program.
 class Direction {
  public:
-  Direction(const KernelRequest& request, const Problem& problem, ProgramBuilder& builder,
+  Direction(const KernelRequest& request, const RecurrentProblem& problem, ProgramBuilder& builder,
             size_t direction)
       : request_(request),
         problem_(problem),
@@ -226,7 +226,7 @@ class Direction {
   }
 
   const KernelRequest& request_;
-  const Problem& problem_;
+  const RecurrentProblem& problem_;
   ProgramBuilder& builder_;
   int64_t direction_;
   std::string implementation_;
@@ -245,7 +245,7 @@ Cell cell_of(const RecurrentSpec& spec) {
 }
 
 Prepared prepare_recurrent(const KernelRequest& request) {
-  Problem problem{};
+  RecurrentProblem problem{};
   problem.spec = ops::recurrent_spec(request.op, request.raw_attrs);
   if (const char* why = refusal(request, problem.spec)) return Prepared::refuse(why);
   problem.activation = algorithm::eltwise_tanh;
@@ -279,7 +279,7 @@ Prepared prepare_gated(const KernelRequest& request) {
   return prepare_recurrent(request);
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kRecurrentKernels[] = {
     {"RNN", "rnn", guarded<prepare_recurrent>},
     {"GRU", "rnn", guarded<prepare_gated>},
     {"LSTM", "rnn", guarded<prepare_gated>},
@@ -288,7 +288,7 @@ constexpr KernelEntry kEntries[] = {
 }  // namespace
 
 std::span<const KernelEntry> recurrent_kernels() {
-  return kEntries;
+  return kRecurrentKernels;
 }
 
 }  // namespace sardonyx::onednn

@@ -18,7 +18,7 @@ namespace {
 using ops::RecurrentGradInputs;
 using Cell = ops::RecurrentSpec::Cell;
 
-struct Problem {
+struct RecurrentGradientProblem {
   Cell cell;
   bool is_relu = false;  // of an RNN: its activation, else tanh
   std::vector<bool> reversed;
@@ -29,7 +29,7 @@ struct Problem {
 
 // Places of one direction's values in the scratch memory, in floats.
 struct Places {
-  explicit Places(const Problem& p) {
+  explicit Places(const RecurrentGradientProblem& p) {
     const int64_t state = p.batch * p.hidden, sums = p.steps * p.batch * p.rows();
     const auto take = [&](int64_t floats) {
       constexpr int64_t kLine = 16;
@@ -59,7 +59,8 @@ struct Places {
 // One direction of one run.
 class Direction {
  public:
-  Direction(const Problem& p, const Places& places, const KernelArgs& args, int64_t direction)
+  Direction(const RecurrentGradientProblem& p, const Places& places, const KernelArgs& args,
+            int64_t direction)
       : p_(p),
         args_(args),
         direction_(direction),
@@ -288,7 +289,7 @@ class Direction {
     }
   }
 
-  const Problem& p_;
+  const RecurrentGradientProblem& p_;
   const KernelArgs& args_;
   int64_t direction_;
   float* memory_;
@@ -297,7 +298,7 @@ class Direction {
 
 class RecurrentGradient : public Kernel {
  public:
-  RecurrentGradient(Problem problem, int threads)
+  RecurrentGradient(RecurrentGradientProblem problem, int threads)
       : problem_(std::move(problem)), places_(problem_), threads_(threads) {}
 
   size_t scratch_bytes() const override {
@@ -310,7 +311,7 @@ class RecurrentGradient : public Kernel {
   }
 
  private:
-  Problem problem_;
+  RecurrentGradientProblem problem_;
   Places places_;
   int threads_;
 };
@@ -349,15 +350,15 @@ Prepared prepare(const KernelRequest& request) {
     if (!request.has(*input)) *input = RecurrentGradInputs::kNone;
   }
   const Shape &x = request.inputs[at.x].shape, &r = request.inputs[at.r].shape;
-  Problem problem{spec.cell, is(spec.activations[0], ops::ActivationKind::kRelu), spec.reversed,
-                  at};
+  RecurrentGradientProblem problem{spec.cell, is(spec.activations[0], ops::ActivationKind::kRelu),
+                                   spec.reversed, at};
   problem.steps = x[0], problem.batch = x[1], problem.width = x[2], problem.hidden = r[2];
   problem.gates = static_cast<int64_t>(spec.gates());
   return Prepared::accept(std::make_unique<RecurrentGradient>(std::move(problem), request.threads),
                           "steps");
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kRecurrentBackwardKernels[] = {
     {"sardonyx::RnnGrad", "recurrent-gradient", guarded<prepare>},
     {"sardonyx::GruGrad", "recurrent-gradient", guarded<prepare>},
     {"sardonyx::LstmGrad", "recurrent-gradient", guarded<prepare>},
@@ -366,7 +367,7 @@ constexpr KernelEntry kEntries[] = {
 }  // namespace
 
 std::span<const KernelEntry> recurrent_backward_kernels() {
-  return kEntries;
+  return kRecurrentBackwardKernels;
 }
 
 }  // namespace sardonyx::onednn

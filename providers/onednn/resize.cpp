@@ -131,12 +131,12 @@ Prepared prepare_resize(const KernelRequest& request) {
   return builder.finish();
 }
 
-constexpr KernelEntry kEntries[] = {{"Resize", "resampling", guarded<prepare_resize, 1>}};
+constexpr KernelEntry kResizeKernels[] = {{"Resize", "resampling", guarded<prepare_resize, 1>}};
 
 }  // namespace
 
 std::span<const KernelEntry> resize_kernels() {
-  return kEntries;
+  return kResizeKernels;
 }
 
 }  // namespace sardonyx::onednn

@@ -29,14 +29,14 @@ Prepared prepare_log_softmax(const KernelRequest& request) {
   return builder.finish();
 }
 
-constexpr KernelEntry kEntries[] = {
+constexpr KernelEntry kSoftmaxKernels[] = {
     {"LogSoftmax", "softmax", guarded<prepare_log_softmax>},
 };
 
 }  // namespace
 
 std::span<const KernelEntry> softmax_kernels() {
-  return kEntries;
+  return kSoftmaxKernels;
 }
 
 }  // namespace sardonyx::onednn

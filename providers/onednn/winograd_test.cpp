@@ -13,7 +13,7 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-struct Example {
+struct WinogradExample {
   int64_t in, out, height, width;
   std::string activation = "";
   std::vector<float> params = {};
@@ -29,7 +29,7 @@ Tensor normal_floats(const Shape& shape, float deviation, uint32_t seed) {
   return tensor;
 }
 
-std::vector<Tensor> inputs_of(const Example& e) {
+std::vector<Tensor> inputs_of(const WinogradExample& e) {
   const auto deviation = static_cast<float>(1 / std::sqrt(9.0 * static_cast<double>(e.in)));
   std::vector<Tensor> inputs{normal_floats({1, e.in, e.height, e.width}, 1, 1),
                              normal_floats({e.out, e.in, 3, 3}, deviation, 2),
@@ -38,13 +38,13 @@ std::vector<Tensor> inputs_of(const Example& e) {
   return inputs;
 }
 
-AttrMap attrs_of(const Example& e) {
+AttrMap attrs_of(const WinogradExample& e) {
   return {
       {"pads", Ints{1, 1, 1, 1}}, {"activation", e.activation}, {"activation_params", e.params}};
 }
 
 // The same in float64.
-std::vector<double> exact(const Example& e, const std::vector<Tensor>& inputs) {
+std::vector<double> exact(const WinogradExample& e, const std::vector<Tensor>& inputs) {
   std::vector<Datum> wide;
   for (const Tensor& input : inputs)
     wide.emplace_back(Tensor::of(input.to_doubles(), input.shape()));
@@ -57,8 +57,8 @@ struct Result {
   std::string implementation;
 };
 
-Result run(const Example& e, const std::vector<Tensor>& inputs, const std::vector<double>& expected,
-           bool allowed, bool layouts) {
+Result run(const WinogradExample& e, const std::vector<Tensor>& inputs,
+           const std::vector<double>& expected, bool allowed, bool layouts) {
   const OpDef& op = op_named("sardonyx::FusedConv");
   AttrMap attrs = attrs_of(e);
   attrs["allows_winograd"] = int64_t{allowed};
@@ -84,7 +84,7 @@ bool is_winograd(const std::string& implementation) {
 }
 
 TEST(Winograd, errs_at_most_four_times_as_much_as_the_direct_sum) {
-  const Example examples[] = {
+  const WinogradExample examples[] = {
       {32, 32, 28, 28},
       {64, 64, 30, 30},
       {128, 128, 16, 16},
@@ -94,7 +94,7 @@ TEST(Winograd, errs_at_most_four_times_as_much_as_the_direct_sum) {
       {32, 64, 40, 24, "Elu", {1}},
       {32, 48, 40, 24, "Swish", {1}, true},
   };
-  for (const Example& e : examples) {
+  for (const WinogradExample& e : examples) {
     SCOPED_TRACE(
         text(e.in, " to ", e.out, " channels, ", e.height, " x ", e.width, " ", e.activation));
     const std::vector<Tensor> inputs = inputs_of(e);
@@ -109,7 +109,8 @@ TEST(Winograd, errs_at_most_four_times_as_much_as_the_direct_sum) {
 
 // Strips of rows give what the whole would, whatever they end with.
 TEST(Winograd, of_a_large_picture_is_computed_in_strips) {
-  for (const Example& e : {Example{128, 64, 500, 170}, Example{64, 128, 501, 171, "Elu", {0.5f}}}) {
+  for (const WinogradExample& e :
+       {WinogradExample{128, 64, 500, 170}, WinogradExample{64, 128, 501, 171, "Elu", {0.5f}}}) {
     const std::vector<Tensor> inputs = inputs_of(e);
     const OpDef& op = op_named("sardonyx::FusedConv");
     std::vector<Tensor> results;
@@ -137,8 +138,8 @@ TEST(Winograd, of_a_large_picture_is_computed_in_strips) {
 }
 
 TEST(Winograd, is_left_alone_where_it_gains_nothing) {
-  const std::vector<Example> examples = {{64, 64, 7, 7}, {16, 16, 28, 28}};
-  for (const Example& e : examples) {
+  const std::vector<WinogradExample> examples = {{64, 64, 7, 7}, {16, 16, 28, 28}};
+  for (const WinogradExample& e : examples) {
     const std::vector<Tensor> inputs = inputs_of(e);
     const Result result = run(e, inputs, exact(e, inputs), true, true);
     EXPECT_FALSE(is_winograd(result.implementation)) << result.implementation;

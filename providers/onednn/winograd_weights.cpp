@@ -17,7 +17,7 @@ constexpr int64_t kMostPlaces = 36;  // elements of a transformed window
 // from and of those that they are written to is then in the innermost cache.
 constexpr int64_t kInputs = 8;
 
-struct Source {
+struct WeightSource {
   const std::byte* values;
   const Extents& dims;
   const Extents& strides;
@@ -59,8 +59,8 @@ void write_row(const float* from, float* to, int64_t count) {
 
 // kBlock: form.block where it is known here, 0 otherwise.
 template <int64_t kBlock>
-void transform_part(const Source& source, const WinogradForm& form, int64_t output, int64_t begin,
-                    float* out) {
+void transform_part(const WeightSource& source, const WinogradForm& form, int64_t output,
+                    int64_t begin, float* out) {
   alignas(64) float taps[kInputs * kTaps * kLanes] = {};
   alignas(64) float results[kMostPlaces * kInputs * kLanes];
   const int64_t count = std::min(kInputs, form.inputs - begin);
@@ -88,7 +88,7 @@ void transform_weights(const void* values, const Extents& dims, const Extents& s
   SARDONYX_CHECK(dims.size() == 4 && dims[2] == kSide && dims[3] == kSide);
   SARDONYX_CHECK(form.block <= kLanes);
   SARDONYX_CHECK(form.alpha * form.alpha <= kMostPlaces);
-  const Source source{static_cast<const std::byte*>(values), dims, strides};
+  const WeightSource source{static_cast<const std::byte*>(values), dims, strides};
   const auto part = form.block == kLanes ? transform_part<kLanes> : transform_part<0>;
   const int64_t columns = form.outputs / form.block;
 #pragma omp parallel for collapse(2) num_threads(threads) schedule(static) if (threads > 1)

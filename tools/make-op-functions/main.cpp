@@ -1,5 +1,6 @@
 // Writes eager/op/*: every op of the op table as a C++ function.
 #include <CLI/CLI.hpp>
+#include <cctype>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -99,6 +100,8 @@ std::string wrapped(std::string_view first, std::string_view includes, const std
 // An array of the group's calls by name.
 std::string callers_of(const Group& group) {
   std::string out, lists;
+  std::string list = text("k", group.name, "Calls");  // kProductCalls
+  list[1] = static_cast<char>(std::toupper(list[1]));
   for (const Domain& domain : kDomains) {
     std::string calls;
     for (const auto family : group.families) {
@@ -109,10 +112,11 @@ std::string callers_of(const Group& group) {
     if (calls.empty()) continue;
     const std::string space(domain.space);
     if (!space.empty()) out += "namespace " + space + " {\n";
-    out += "namespace {\n\nconst NamedCall kCalls[] = {\n" + calls + "};\n\n}  // namespace\n";
+    out +=
+        text("namespace {\n\nconst NamedCall ", list, "[] = {\n", calls, "};\n\n}  // namespace\n");
     if (!space.empty()) out += "}  // namespace " + space + "\n";
     out += "\n";
-    lists += text(lists.empty() ? "" : ", ", space, space.empty() ? "" : "::", "kCalls");
+    lists += text(lists.empty() ? "" : ", ", space, space.empty() ? "" : "::", list);
   }
   return text(out, "std::vector<std::span<const NamedCall>> ", group.name, "_calls() {\n  return {",
               lists, "};\n}\n");
