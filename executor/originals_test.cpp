@@ -63,6 +63,8 @@ TEST_F(OriginalsTest, are_let_go_when_they_are_packed) {
   ASSERT_GE(session.stats().packed_weight_bytes, 2 * kWeightBytes);
   const size_t used = session.stats().memory_used;
   EXPECT_EQ(session.run({{"x", x}})[0].tensor(), first.tensor());
+  EXPECT_EQ(session.graph().inputs().size(), 1u);
+  EXPECT_EQ(session.stats().memory_used, used);
   session.model();
   EXPECT_EQ(session.stats().memory_used, used + 2 * kWeightBytes);
 }

@@ -285,6 +285,10 @@ const Model& Session::model() const {
   return impl_->model;
 }
 
+const Graph& Session::graph() const {
+  return *impl_->model.graph;
+}
+
 std::vector<Datum> Session::run(const NamedData& inputs, const RunOptions& options) const {
   return reporting_out_of_memory([&] { return run(impl_->in_order(inputs), options); });
 }

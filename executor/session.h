@@ -95,6 +95,8 @@ class Session {
   // As optimised. Weights that were let go when they were packed are read again for this, which
   // throws kInvalidArgument where the file is not what it was.
   const Model& model() const;
+  // The same graph for its names, types and connections: elements of weights may have been let go.
+  const Graph& graph() const;
 
   // Runs with inputs by name and gives the outputs in the order of outputs(). Throws
   // kInvalidArgument where names, types or shapes do not fit, naming both sides; the session stays

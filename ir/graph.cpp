@@ -188,8 +188,12 @@ Value* Graph::find_value(std::string_view name) const {
 }
 
 std::vector<GraphPtr> subgraphs_of(const Attrs& attrs) {
+  static const size_t kOne = AttrKinds(GraphPtr()).index();
+  static const size_t kMany = AttrKinds(std::vector<GraphPtr>()).index();
   std::vector<GraphPtr> graphs;
   for (const AttrField& field : attrs.schema().fields) {
+    // Asked for at every node: the values of other fields are not copied for it.
+    if (field.kind != kOne && field.kind != kMany) continue;
     const std::optional<AttrValue> value = attrs.get(field.name);
     if (!value) continue;
     if (const auto* one = std::get_if<GraphPtr>(&*value); one && *one) graphs.push_back(*one);

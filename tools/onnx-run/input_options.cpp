@@ -167,7 +167,7 @@ NamedData gather_inputs(const InputOptions& options, const Runner& runner) {
   const bool is_complete = !options.folder.empty() || !options.npz.empty();
   for (const ValueInfo& input : runner.inputs()) {
     if (feeds.contains(input.name) || is_complete) continue;  // a run names what is missing
-    const Datum datum = random_datum(input, *runner.model().graph, random);
+    const Datum datum = random_datum(input, runner.graph(), random);
     remarks() << "input '" << input.name << "': random " << datum.type() << ", seed "
               << options.seed << std::endl;
     feeds.emplace(input.name, datum);

@@ -19,6 +19,7 @@ class ReferenceRunner : public Runner {
   std::span<const ValueInfo> optional_inputs() const override { return optional_; }
   std::span<const ValueInfo> outputs() const override { return outputs_; }
   const Model& model() const override { return model_; }
+  const Graph& graph() const override { return *model_.graph; }
 
   std::vector<Datum> run(const NamedData& feeds, const RunOptions& options) const override {
     return evaluate_within(*model_.graph, feeds, options);

@@ -11,6 +11,7 @@ class SessionRunner : public Runner {
   std::span<const ValueInfo> optional_inputs() const override { return session_.optional_inputs(); }
   std::span<const ValueInfo> outputs() const override { return session_.outputs(); }
   const Model& model() const override { return session_.model(); }
+  const Graph& graph() const override { return session_.graph(); }
   const Session* session() const override { return &session_; }
 
   std::vector<Datum> run(const NamedData& feeds, const RunOptions& options) const override {
