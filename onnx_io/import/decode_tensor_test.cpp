@@ -200,7 +200,7 @@ TEST(DecodeSparse, SaysWhatDoesNotFit) {
   };
   for (auto [proto, mention] : faults) {
     expect_refusal(ErrorCode::kInvalidModel, mention,
-                   [&] { TensorDecoder({}, nullptr).dense(proto); });
+                   [&, &proto = proto] { TensorDecoder({}, nullptr).dense(proto); });
   }
   LoadLimits limits;
   limits.expanded_bytes = 15;
