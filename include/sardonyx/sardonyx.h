@@ -17,11 +17,15 @@
 #define SX_API
 #endif
 
+/* Any int is a value of an enumeration in C; C++ has to be told. */
 #ifdef __cplusplus
+#define SX_INT : int
 extern "C" {
+#else
+#define SX_INT
 #endif
 
-typedef enum sx_status {
+typedef enum sx_status SX_INT {
   SX_OK = 0,
   SX_INVALID_ARGUMENT = 1,   /* names, types, shapes or options that do not fit */
   SX_INVALID_MODEL = 2,      /* the file breaks the ONNX specification */
@@ -34,7 +38,7 @@ typedef enum sx_status {
 
 /* Types of elements, with the numbers of ONNX's TensorProto.DataType. Those of less than a byte are
  * packed, the first element in the lowest bits. */
-typedef enum sx_dtype {
+typedef enum sx_dtype SX_INT {
   SX_UNDEFINED = 0,
   SX_FLOAT = 1,
   SX_UINT8 = 2,
@@ -105,7 +109,7 @@ SX_API sx_status sx_session_create_from_bytes(const void* bytes, size_t size,
 /* NULL is allowed. Its bindings must be destroyed before. */
 SX_API void sx_session_destroy(sx_session* session);
 
-typedef enum sx_kind {
+typedef enum sx_kind SX_INT {
   SX_TENSOR = 1,
   SX_SPARSE_TENSOR = 2,
   SX_SEQUENCE = 3,
