@@ -13,16 +13,6 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-std::string position(const Shape& shape, int64_t index) {
-  if (shape.empty()) return "the element";
-  Shape place(shape.size());
-  for (size_t axis = shape.size(); axis-- > 0;) {
-    place[axis] = index % shape[axis];
-    index /= shape[axis];
-  }
-  return "element " + to_text(place);
-}
-
 std::vector<std::complex<double>> complex_elements(const Tensor& tensor) {
   std::vector<std::complex<double>> out;
   out.reserve(static_cast<size_t>(tensor.count()));
@@ -93,7 +83,7 @@ Comparison compare_numbers(const std::vector<T>& got, const std::vector<T>& expe
   deviation.mean_absolute = got.empty() ? 0 : total / static_cast<double>(got.size());
   if (deviation.mismatches > 0) {
     result.reason =
-        text(position(shape, static_cast<int64_t>(worst)), " is ", number(got[worst]),
+        text(position_text(shape, static_cast<int64_t>(worst)), " is ", number(got[worst]),
              ", expected ", number(expected[worst]), " (", deviation.mismatches, " of ", got.size(),
              " elements differ, largest error ", number(deviation.max_absolute), ")");
   }
@@ -120,9 +110,9 @@ Comparison compare_equal(const Got& got, const Expected& expected, const Shape& 
     first = i;
   }
   if (deviation.mismatches > 0) {
-    result.reason = text(position(shape, static_cast<int64_t>(first)), " is ", shown(got[first]),
-                         ", expected ", shown(expected[first]), " (", deviation.mismatches, " of ",
-                         got.size(), " elements differ)");
+    result.reason = text(position_text(shape, static_cast<int64_t>(first)), " is ",
+                         shown(got[first]), ", expected ", shown(expected[first]), " (",
+                         deviation.mismatches, " of ", got.size(), " elements differ)");
   }
   return result;
 }
@@ -273,6 +263,16 @@ Comparison compare_kinds(const Datum& got, const Datum& expected, const Toleranc
 }
 
 }  // namespace
+
+std::string position_text(std::span<const int64_t> shape, int64_t index) {
+  if (shape.empty()) return "the element";
+  Shape place(shape.size());
+  for (size_t axis = shape.size(); axis-- > 0;) {
+    place[axis] = index % shape[axis];
+    index /= shape[axis];
+  }
+  return "element " + to_text(place);
+}
 
 Comparison compare(const Datum& got, const Datum& expected, const Tolerance& tolerance) {
   return walk(got, expected, tolerance, compare, compare_tensors, compare_maps);

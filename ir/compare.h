@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "ir/datum.h"
@@ -39,5 +40,8 @@ Comparison compare(const Datum& got, const Datum& expected, const Tolerance& tol
 
 // Kinds, element types and shapes only.
 Comparison compare_types(const Datum& got, const Datum& expected);
+
+// Names an element of a tensor by its index in row-major order: "element [1, 0]".
+std::string position_text(std::span<const int64_t> shape, int64_t index);
 
 }  // namespace sardonyx

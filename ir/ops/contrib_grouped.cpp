@@ -163,6 +163,31 @@ void check_sizes(InferContext& c, const GroupedAttrs& attrs, const Dim& batch, c
   }
 }
 
+// Angles, the steps of a quantized cache, and what is added to the scores.
+void check_tables(InferContext& c, const GroupedAttrs& attrs, const Dim& batch, const Dim& head) {
+  const Dims *cosines = c.shape(kCos), *sines = c.shape(kSin);
+  if (attrs.do_rotary && cosines && sines) {
+    c.merged((*cosines)[0], (*sines)[0], "rows of cos_cache and sin_cache");
+    const Dim half = c.merged((*cosines)[1], (*sines)[1], "columns of cos_cache and sin_cache");
+    if (half.is_known() && head.is_known() && 2 * half.value() > head.value())
+      c.fail_input(kCos, "expected rows of at most half a head of ", head, ", got ", half);
+  }
+  const auto check_steps = [&](size_t input, const CacheForm& form) {
+    const Dims* shape = c.shape(input);
+    if (!form.is_quantized || !shape) return;
+    c.merged(element_count(*shape), form.is_per_channel ? head * attrs.kv_num_heads : Dim(1),
+             text("elements of ", c.input_label(input)));
+  };
+  check_steps(kKeyScale, cache_form(attrs.k_quant_type, attrs));
+  check_steps(kValueScale, cache_form(attrs.v_quant_type, attrs));
+  if (const Dims* bias = c.shape(kBias)) {
+    const Dim wanted[] = {batch, attrs.num_heads};
+    for (size_t i = 0; i < 2; ++i) {
+      if ((*bias)[i] != 1) c.merged((*bias)[i], wanted[i], "attention_bias: batch or heads");
+    }
+  }
+}
+
 void infer_grouped(InferContext& c) {
   const auto& attrs = c.attrs<GroupedAttrs>();
   check_attrs(c, attrs);
@@ -171,6 +196,7 @@ void infer_grouped(InferContext& c) {
   const Dim batch = query ? (*query)[0] : c.unknown(), length = query ? (*query)[1] : c.unknown();
   const Dim head = head_size(c, attrs).value_or(c.unknown());
   check_sizes(c, attrs, batch, length, head);
+  check_tables(c, attrs, batch, head);
   const std::optional<Dims> value = c.dims(kTotal);
   const Dim total = value && value->size() == 1 ? (*value)[0] : c.unknown();
   Dim present = total;

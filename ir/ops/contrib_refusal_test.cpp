@@ -26,7 +26,7 @@ TEST(ContribRefusals, Products) {
       {"com.microsoft::FusedConv",
        {zeros({1, 1, 3, 3}), zeros({1, 1, 1, 1})},
        {{"activation", string("Odd")}},
-       "Odd"},
+       "activation 'Odd' is not known"},
   });
 }
 
@@ -126,7 +126,11 @@ TEST(ContribRefusals, Tensors) {
        "input crop_size (int32[1, 2]): expected rank 1"},
       {crop, {image, boxes, first, int32s({2})}, {}, "elements of crop_size: 1 and 2 differ"},
       {crop, {image, boxes, first, int32s({2, 0})}, {}, "expected positive sizes, got 0"},
-      {crop, {image, boxes, int32s({1}), size}, {}, "1", kBadArgument},
+      {crop,
+       {image, boxes, int32s({1}), size},
+       {},
+       "input batch_indices: 1 is outside 0..1 (exclusive)",
+       kBadArgument},
   });
 }
 
@@ -151,8 +155,8 @@ TEST(ContribRefusals, Text) {
       tokenize({}, words, "just one of the attributes separators and tokenexp"),
       tokenize({{"separators", Strings{" "}}, {"tokenexp", string(".")}}, words, "just one of"),
       tokenize({{"tokenexp", string()}}, words, "tokenexp: expected an expression, got ''"),
-      tokenize({{"tokenexp", string("(")}}, words, "("),
-      tokenize({{"separators", Strings{"("}}}, words, "("),
+      tokenize({{"tokenexp", string("(")}}, words, "is no regular expression"),
+      tokenize({{"separators", Strings{"("}}}, words, "is no regular expression"),
       tokenize({{"separators", Strings{""}}, {"mincharnum", 2}}, words,
                "mincharnum: expected 1 where every character is a token, got 2"),
       tokenize(spaces, Tensor::scalar(string("a")), "expected [columns] or [rows, columns]"),
@@ -259,9 +263,58 @@ TEST(ContribRefusals, GatherBlockQuantized) {
       call({{"quantize_axis", 0}}, {bytes({32, 3}), first, zeros({2, 3})},
            "gathered along axis 0 and quantized along the last, got axes 0 and 0"),
       call({}, {data, first, zeros({6})}, "expected the rank of data"),
-      call({}, {data, first, zeros({3, 3})}, "scales"),
+      call({}, {data, first, zeros({3, 3})},
+           "dims of scales and of the blocks of data: 3 and 2 differ"),
       call({}, {data, first, scales, zeros({3, 1}, DType::kUInt4)},
            "input zero_points: expected 6 elements, got 3", kBadArgument),
+  });
+}
+
+// Two heads of size 4 over one of keys and values; one query behind three cached keys.
+TEST(ContribRefusals, GroupQueryAttention) {
+  const Datum query = zeros({1, 1, 8}), key = zeros({1, 1, 4}), past = zeros({1, 1, 3, 4});
+  const Datum o = none(), stored = zeros({1, 1, 3, 4}, DType::kInt8), table = zeros({8, 2});
+  const std::vector<Datum> good{query, key, key, past, past, int32s({3}), int32s({4})};
+  const char* op = "com.microsoft::GroupQueryAttention";
+  const auto call = [&](std::vector<std::pair<size_t, Datum>> changes, const AttrMap& more,
+                        const char* mention, ErrorCode code = kBadModel) -> Refused {
+    std::vector<Datum> inputs = good;
+    inputs.resize(14, o);
+    for (auto& [at, datum] : changes)
+      inputs[at] = std::move(datum);
+    AttrMap attrs{{"num_heads", 2}, {"kv_num_heads", 1}};
+    for (const auto& [name, value] : more)
+      attrs[name] = value;
+    return {op, inputs, attrs, mention, code, 3};
+  };
+  EXPECT_EQ(error_of(op, good, {{"num_heads", 2}, {"kv_num_heads", 1}}, 3), "");
+  const AttrMap turned{{"do_rotary", 1}};
+  const AttrMap stepped{{"k_quant_type", string("PER_TENSOR")},
+                        {"v_quant_type", string("PER_CHANNEL")},
+                        {"kv_cache_bit_width", 8}};
+  const Datum one = zeros({1}), four = zeros({4});
+  expect_refused(std::vector<Refused>{
+      call({{7, zeros({8, 3})}, {8, zeros({8, 3})}}, turned,
+           "input cos_cache (float[8, 3]): expected rows of at most half a head of 4, got 3"),
+      call({{7, table}, {8, zeros({7, 2})}}, turned,
+           "rows of cos_cache and sin_cache: 8 and 7 differ"),
+      call({{7, table}, {8, zeros({8, 1})}}, turned,
+           "columns of cos_cache and sin_cache: 2 and 1 differ"),
+      call({{7, zeros({3, 2})}, {8, zeros({3, 2})}}, turned,
+           "position 3 is outside the 3 rows of cos_cache", kBadArgument),
+      call({{7, table}, {8, table}, {9, Tensor::of<int64_t>({-1}, {1, 1})}}, turned,
+           "position -1 is outside the 8 rows of cos_cache", kBadArgument),
+      call({{10, zeros({2, 1, 1, 4})}}, {}, "attention_bias: batch or heads: 2 and 1 differ"),
+      call({{10, zeros({1, 3, 1, 4})}}, {}, "attention_bias: batch or heads: 3 and 2 differ"),
+      call({{10, zeros({1, 1, 1, 3})}}, {},
+           "attention_bias: expected [batch or 1, heads or 1, length, total_sequence_length]",
+           kBadArgument),
+      call({{3, stored}, {4, stored}, {12, four}, {13, four}}, stepped,
+           "elements of input k_scale (float[4]): 4 and 1 differ"),
+      call({{3, stored}, {4, stored}, {12, one}, {13, one}}, stepped,
+           "elements of input v_scale (float[1]): 1 and 4 differ"),
+      call({}, {{"sliding_window_cache", 1}, {"local_window_size", 5}},
+           "a capacity of 3 is less than local_window_size, 5", kBadArgument),
   });
 }
 

@@ -21,9 +21,9 @@ using Values = std::vector<Value*>;
 GraphPtr branch_of(const Tensor& value) {
   return graph_of(0, [&](Graph& g, const Values&) { return Values{g.add_constant("", value)}; });
 }
-Value* add(Graph& graph, const char* op, Values inputs) {
+Value* add(Graph& graph, const char* op, Values inputs, const AttrMap& attrs = {}) {
   const OpDef& row = op_named(op);
-  return graph.append(row, Attrs::parse(*row.attrs, {}), std::move(inputs), {""})->outputs[0];
+  return graph.append(row, Attrs::parse(*row.attrs, attrs), std::move(inputs), {""})->outputs[0];
 }
 
 TEST(ControlRefusals, If) {
@@ -116,6 +116,36 @@ TEST(ControlRefusals, Loop) {
             }),
        "body: its first output, the condition: expected one bool, got bool[2]",
        kBadArgument},
+      {"Loop", {trips, yes, x}, {{"body", GraphPtr()}}, "body is missing"},
+  });
+  const GraphPtr of_integers = graph_of(3, pass);
+  of_integers->inputs()[2]->type = Type::tensor(DType::kInt64);
+  expect_refused(std::vector<RefusedTypes>{
+      {"Loop",
+       {Type::none(), Type::none(), Type::tensor(DType::kFloat, Dims{2})},
+       {{"body", of_integers}},
+       "body: input i2 is declared int64[*], given float[2]"},
+  });
+}
+
+// Of each row the elements that are not zero are a shape, so that not even its rank is known
+// before.
+TEST(ControlRefusals, ScanOutputs) {
+  const GraphPtr body = graph_of(1, [](Graph& g, const Values& in) {
+    Value* kept = add(g, "Compress", {in[0], add(g, "Cast", {in[0]}, {{"to", 9}})});
+    return Values{add(g, "ConstantOfShape", {kept})};
+  });
+  const auto call = [&](const Ints& rows, int64_t axis, const char* mention) -> Refused {
+    const AttrMap attrs{{"body", body}, {"num_scan_inputs", 1}, {"scan_output_axes", Ints{axis}}};
+    const auto count = static_cast<int64_t>(rows.size()) / 2;
+    return {"Scan", {Tensor::of(rows, {count, 2})}, attrs, mention, kBadArgument};
+  };
+  EXPECT_EQ(error_of("Scan", call({1, 2, 1, 2}, 2, "").inputs, call({}, 2, "").attrs), "");
+  expect_refused(std::vector<Refused>{
+      call({1, 2, 1, 2}, 3, "axis 3 is out of range for rank 3"),
+      call({1, 2, 1, 2}, -4, "axis -4 is out of range for rank 3"),
+      call({1, 0, 1, 2}, 0,
+           "a scan output was float[1] in the first iteration, is float[1, 2] in iteration 1"),
   });
 }
 

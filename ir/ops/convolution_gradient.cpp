@@ -81,7 +81,7 @@ Val call_with(Emitter& e, std::string_view op, const Vals& inputs, Attrs attrs) 
 // ConvInputGrad: dX of dY [N, M, out...] and W [M, C / group, kernel...].
 
 void merge_dims(InferContext& c, const Dims& a, const Dims& b, std::string_view what) {
-  c.require(a.size() == b.size(), what, ": expected ", b.size(), " dims, got ", a.size());
+  SARDONYX_CHECK(a.size() == b.size());
   for (size_t i = 0; i < a.size(); ++i)
     c.merged(a[i], b[i], what);
 }

@@ -96,7 +96,8 @@ TEST(ElementwiseRefusals, Einsum) {
       call("ij->k", "output index 'k' is in no operand", {x}),
       call("ij->ii", "output index 'i' stands there twice", {x}),
       call("ij,jk->ik", "has 2 terms for 1 operands", {x}),
-      call("ij,jk->ik", "3", {x, zeros({4, 2})}),
+      call("ij,jk->ik", "input Inputs #1 (float[4, 2]): dim 0 is 4 where another operand has 3",
+           {x, zeros({4, 2})}),
   });
 }
 

@@ -123,11 +123,6 @@ class Grouped {
   void rotate(std::vector<float>& x, int64_t heads) const {
     const std::vector<float> cosines = read(kCos), sines = read(kSin);
     const int64_t known = call_.inputs[kCos].shape[0], half = call_.inputs[kCos].shape[1];
-    if (2 * half > head_ || call_.inputs[kSin].count() != call_.inputs[kCos].count()) {
-      fail(ErrorCode::kInvalidArgument,
-           "GroupQueryAttention: inputs cos_cache and sin_cache: expected ",
-           "rows of at most half a head (", head_, ") and one shape");
-    }
     for (int64_t row = 0; row < batch_ * length_; ++row) {
       const int64_t place = position(row / length_, row % length_);
       if (place < 0 || place >= known) {
@@ -181,12 +176,6 @@ class Grouped {
 
   float step_of(const CacheForm& form, GroupedInput scale, int64_t h, int64_t channel) const {
     const TensorView& steps = call_.inputs[scale];
-    const int64_t wanted = form.is_per_channel ? attrs_.kv_num_heads * head_ : 1;
-    if (steps.count() != wanted) {
-      fail(ErrorCode::kInvalidArgument,
-           "GroupQueryAttention: inputs k_scale and v_scale: expected ", wanted, " elements, got ",
-           steps.count());
-    }
     return steps.data<float>()[form.is_per_channel ? h * head_ + channel : 0];
   }
 

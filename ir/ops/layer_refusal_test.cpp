@@ -316,6 +316,39 @@ TEST(LayerRefusals, Quantization) {
   });
 }
 
+TEST(LayerRefusals, IntegerConvolutions) {
+  const auto bytes = [](const Shape& shape) { return zeros(shape, DType::kUInt8); };
+  const Datum image = bytes({1, 1, 3, 3}), kernel = bytes({2, 1, 1, 1}), zero = bytes({}),
+              o = none();
+  const Datum one = zeros({}), pair = zeros({2}), three = zeros({3}), byte_pair = bytes({2});
+  const auto quantized = [&](size_t at, const Datum& other, const char* mention) -> Refused {
+    std::vector<Datum> inputs{image, one, zero, kernel, one, zero, one, zero, o};
+    inputs[at] = other;
+    return {"QLinearConv", inputs, {}, mention};
+  };
+  expect_refused(std::vector<Refused>{
+      {"ConvInteger",
+       {image, kernel, byte_pair},
+       {},
+       "input x_zero_point (uint8[2]): expected a scalar or one element"},
+      {"ConvInteger",
+       {image, kernel, zero, bytes({3})},
+       {},
+       "input w_zero_point (uint8[3]): expected 2 output channels, got 3"},
+      quantized(1, pair, "input x_scale (float[2]): expected a scalar or one element"),
+      quantized(2, byte_pair, "input x_zero_point (uint8[2]): expected a scalar or one element"),
+      quantized(4, three, "input w_scale (float[3]): expected 2 output channels, got 3"),
+      quantized(5, bytes({3}), "input w_zero_point (uint8[3]): expected 2 output channels, got 3"),
+      quantized(6, pair, "input y_scale (float[2]): expected a scalar or one element"),
+      quantized(7, byte_pair, "input y_zero_point (uint8[2]): expected a scalar or one element"),
+      quantized(8, zeros({3}, DType::kInt32), "input B (int32[3]): expected 2 output channels"),
+      {"ConvTranspose",
+       {zeros({1, 3, 4, 4}), zeros({3, 1, 2, 2})},
+       {{"group", 2}},
+       "group: 2 does not divide the 3 input channels"},
+  });
+}
+
 TEST(LayerRefusals, Losses) {
   const Datum labels = ints({0, 1});
   for (const char* op : {"SoftmaxCrossEntropyLoss", "NegativeLogLikelihoodLoss"}) {
@@ -326,7 +359,23 @@ TEST(LayerRefusals, Losses) {
         {op, {x, ints({0})}, {}, "1 and 2 differ"},
         {op, {x, labels, x}, {}, "expected rank 1, got 2"},
         {op, {x, labels, two}, {}, "2 and 3 differ"},
-        {op, {x, ints({0, 3})}, {}, "index 3 is out of range", kBadArgument},
+        {op,
+         {x, ints({0, 3})},
+         {},
+         "label 3 at element [1] is no class: expected 0 to 2; set ignore_index to leave labels "
+         "out",
+         kBadArgument},
+        {op, {x, ints({-1, 0})}, {}, "label -1 at element [0] is no class", kBadArgument},
+        {op,
+         {x, ints({0, -1})},
+         {{"ignore_index", 7}},
+         "label -1 at element [1] is no class: expected 0 to 2 or ignore_index, 7",
+         kBadArgument},
+        {op,
+         {zeros({2, 3, 2}), Tensor::of<int32_t>({0, 1, 2, -2}, {2, 2})},
+         {},
+         "label -2 at element [1, 1] is no class",
+         kBadArgument},
     });
   }
 }
@@ -339,8 +388,14 @@ TEST(LayerRefusals, ReductionsAndOrder) {
       {"ReduceSum", {x, ints({1, -1})}, {}, "axes: axis -1 is given twice"},
       {"ArgMax", {empty}, {{"axis", 1}}, "has no elements along axis 1 to choose from"},
       {"ArgMax", {x}, {{"axis", 2}}, "axis 2 is out of range"},
+      {"TopK", {x, ints({-1})}, {}, "must not be negative, got -1", kBadModel, 2},
       {"TopK", {x, ints({1, 1})}, {}, "input K (int64[2]): expected a scalar", kBadModel, 2},
-      {"TopK", {x, ints({4})}, {}, "4", kBadModel, 2},
+      {"TopK",
+       {x, ints({4})},
+       {},
+       "input K (int64[1]): asks for 4 elements of axis 1, which has 3",
+       kBadModel,
+       2},
       {"Pad",
        {x, ints({0, 1, 0, 1})},
        {{"mode", string("odd")}},
@@ -405,7 +460,8 @@ TEST(LayerRefusals, Recurrent) {
       with(6, zeros({1, 2, 2}), "input initial_c (float[1, 2, 2])"),
       with(7, zeros({1, 5}), "input P (float[1, 5])"),
       set({{"activations", Strings{"Tanh"}}}, "activations: expected 3 names, got 1"),
-      set({{"activations", Strings{"Tanh", "Odd", "Tanh"}}}, "Odd"),
+      set({{"activations", Strings{"Tanh", "Odd", "Tanh"}}},
+          "attribute activations: there is no function \"Odd\""),
       set({{"direction", string("odd")}}, "direction: expected forward, reverse or bidirectional"),
       set({{"layout", 2}}, "layout: expected 0 or 1, got 2"),
       set({{"clip", -1.f}}, "clip: expected a threshold of 0 or more, got -1"),

@@ -55,7 +55,7 @@ TEST(LearningRefusals, Encoders) {
        "expected 1 elements, one for each input, got 2"},
       {join, {x}, {{"inputdimensions", Ints{-1}}}, "inputdimensions: -1 is negative"},
       {join, {scalar}, {}, "expected at least one dim"},
-      {join, {x, zeros({3, 1})}, {}, "2"},
+      {join, {x, zeros({3, 1})}, {}, "rows: 2 and 3 differ"},
   });
 }
 
@@ -92,7 +92,10 @@ TEST(LearningRefusals, Maps) {
        {{"classlabels_int64s", Ints{1, 2, 3}}},
        "expected [rows, features]"},
       {zip, {scalar}, {{"classlabels_int64s", Ints{1}}}, "expected [rows, features] or [features]"},
-      {zip, {x}, {{"classlabels_int64s", Ints{1, 2}}}, "3"},
+      {zip,
+       {x},
+       {{"classlabels_int64s", Ints{1, 2}}},
+       "input X (float[2, 3]): expected 2 columns, one for each class label"},
   });
 }
 
@@ -141,8 +144,14 @@ TEST(LearningRefusals, LinearModels) {
        {x},
        with(one, {{"coefficients", Floats{1, 2}}}),
        "coefficients: expected 1 rows of"},
-      {"ai.onnx.ml::Scaler", {x}, {{"offset", Floats{1, 2}}}, "offset"},
-      {"ai.onnx.ml::Scaler", {x}, {{"scale", Floats{1, 2}}}, "scale"},
+      {"ai.onnx.ml::Scaler",
+       {x},
+       {{"offset", Floats{1, 2}}},
+       "attribute offset: expected 1 element or 3 (one for each feature), got "},
+      {"ai.onnx.ml::Scaler",
+       {x},
+       {{"scale", Floats{1, 2}}},
+       "attribute scale: expected 1 element or 3 (one for each feature), got 2"},
       {"ai.onnx.ml::Normalizer",
        {x},
        {{"norm", string("odd")}},
@@ -199,7 +208,7 @@ TEST(LearningRefusals, VectorMachines) {
       machine({{"vectors_per_class", Ints{2, 1}}},
               "expected rows of 3 elements (the features of X)"),
       machine({{"coefficients", Floats{1}}}, "coefficients: expected 1 rows of 2 elements, got 1"),
-      machine({{"rho", Floats{}}}, "rho"),
+      machine({{"rho", Floats{}}}, "attribute rho: expected at least 1 elements, got 0"),
       machine({{"prob_a", Floats{}}, {"prob_b", Floats{1}}}, "prob_b: expected 0 elements"),
       machine({{"classlabels_ints", Ints{0, 1, 2}},
                {"vectors_per_class", Ints{1, 1, 0}},
@@ -207,14 +216,19 @@ TEST(LearningRefusals, VectorMachines) {
                {"rho", Floats{0, 0, 0}},
                {"prob_a", Floats{1}},
                {"prob_b", Floats{1}}},
-              "prob_a"),
+              "attribute prob_a: expected at least 3 elements, got 1"),
       machine({{"vectors_per_class", Ints{}}}, "coefficients: expected rows of 3 elements"),
+      machine({{"vectors_per_class", Ints{}}, {"rho", Floats{}}},
+              "attribute rho: expected at least 1 elements, got 0"),
       regression({{"kernel_type", string("odd")}},
                  "kernel_type: expected LINEAR, POLY, RBF or SIGM"),
       regression({{"n_supports", -1}}, "n_supports: expected at least 0, got -1"),
-      regression({{"rho", Floats{}}}, "rho"),
+      regression({{"rho", Floats{}}}, "attribute rho: expected at least 1 elements, got 0"),
       regression({{"n_supports", 2}}, "3 elements are not 2 rows of one length"),
-      regression({{"coefficients", Floats{}}}, "coefficients"),
+      regression({{"coefficients", Floats{}}},
+                 "attribute coefficients: expected at least 1 elements, got 0"),
+      regression({{"n_supports", 0}, {"support_vectors", Floats{}}, {"coefficients", Floats{1, 2}}},
+                 "attribute coefficients: expected rows of 3 elements (the features of X), got 2"),
       regression({{"support_vectors", Floats{1, 2}}},
                  "expected rows of 3 elements (the features of"),
   });
@@ -386,8 +400,8 @@ TEST(LearningRefusals, BoxSelection) {
        "input score_threshold (float[3]): expected a sc"},
       {op, {boxes, scores, most, number(1.5f)}, {}, "iou_threshold: expected 0 to 1", kBadArgument},
       {op, {boxes, scores, most, number(-1)}, {}, "iou_threshold: expected 0 to 1", kBadArgument},
-      {op, {zeros({1, 2, 3}), scores}, {}, "3"},
-      {op, {zeros({1, 3, 4}), scores}, {}, "3"},
+      {op, {zeros({1, 2, 3}), scores}, {}, "the last dim of boxes: 3 and 4 differ"},
+      {op, {zeros({1, 3, 4}), scores}, {}, "boxes and scores: 3 and 2 differ"},
   });
 }
 

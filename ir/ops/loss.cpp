@@ -1,5 +1,6 @@
 // Losses over classes. Both have bodies, so they run, fuse and differentiate as what they are made
 // of.
+#include "ir/compare.h"
 #include "ir/gradient_through.h"
 #include "ir/ops/gradient.h"
 #include "ir/ops/infer.h"
@@ -38,6 +39,47 @@ void infer_loss(InferContext& c) {
   c.set(1, c.type(0));
 }
 
+// Labels [N, d...] as classes of scores [N, C, d...]; those that are to be ignored become class 0.
+struct ClassIndicesAttrs {
+  std::optional<int64_t> ignore_index;
+  static auto fields() {
+    return std::tuple{field("ignore_index", &ClassIndicesAttrs::ignore_index)};
+  }
+};
+
+void infer_class_indices(InferContext& c) {
+  c.set(0, c.type(0));
+}
+
+template <typename T>
+void find_class_indices(const KernelCall& call, std::optional<int64_t> ignored) {
+  const T* labels = call.inputs[0].data<T>();
+  T* classes = call.outputs[0].data<T>();
+  const int64_t count = call.inputs[1].shape[1];
+  for (int64_t i = 0; i < call.inputs[0].count(); ++i) {
+    const int64_t label = labels[i];
+    if (label == ignored) {
+      classes[i] = 0;
+      continue;
+    }
+    if (label < 0 || label >= count) {
+      fail(ErrorCode::kInvalidArgument, "label ", label, " at ",
+           position_text(call.inputs[0].shape, i), " is no class: expected 0 to ", count - 1,
+           ignored ? text(" or ignore_index, ", *ignored)
+                   : std::string("; set ignore_index to leave labels out"));
+    }
+    classes[i] = labels[i];
+  }
+}
+
+void run_class_indices(const KernelCall& call) {
+  const auto ignored = call.attrs<ClassIndicesAttrs>().ignore_index;
+  if (call.inputs[0].dtype == DType::kInt32)
+    find_class_indices<int32_t>(call, ignored);
+  else
+    find_class_indices<int64_t>(call, ignored);
+}
+
 Val cast(Emitter& e, const Val& x, DType to) {
   if (e.type(x).dtype == to) return x;
   return e.call("Cast", {x}, {{"to", static_cast<int64_t>(to)}});
@@ -48,20 +90,30 @@ DType sum_type(DType dtype) {
   return dtype == DType::kDouble ? dtype : DType::kFloat;
 }
 
+// Where a label is to be ignored.
+Val ignored_labels(Emitter& e, const Val& labels, int64_t ignore_index) {
+  // The index need not fit the labels' type.
+  return e.call("Equal",
+                {cast(e, labels, DType::kInt64), e.constant(Tensor::scalar(ignore_index))});
+}
+
+// No class has a negative number, but gathering counts those from the end: send them beyond it.
+Vals class_indices_body(Emitter& e, const BodyCall& call) {
+  const Val& labels = call.inputs[0];
+  const Val zero = e.scalar_like(labels, 0), beyond = e.scalar_like(labels, 0x7fffffff);
+  const Val classes = e.call("Where", {e.call("Less", {labels, zero}), beyond, labels});
+  const auto ignore_index = call.attrs<ClassIndicesAttrs>().ignore_index;
+  if (!ignore_index) return {classes};
+  return {e.call("Where", {ignored_labels(e, labels, *ignore_index), zero, classes})};
+}
+
 // The loss from log-probabilities, in their type.
 Val likelihood_loss(Emitter& e, const LossAttrs& attrs, const Val& scores, const Val& labels,
                     const Val& weights) {
-  // No class has a negative number, but gathering counts those from the end: send them beyond it.
-  const Val beyond = e.scalar_like(labels, 0x7fffffff);
-  const Val zero_label = e.scalar_like(labels, 0);
-  Val classes = e.call("Where", {e.call("Less", {labels, zero_label}), beyond, labels});
-  Val ignored;
-  if (attrs.ignore_index) {
-    const Val index = e.constant(Tensor::scalar(*attrs.ignore_index));
-    const Val wide = cast(e, labels, DType::kInt64);  // where the index need not fit the labels
-    ignored = e.call("Equal", {wide, index});
-    classes = e.call("Where", {ignored, zero_label, classes});
-  }
+  AttrMap to_classes;
+  if (attrs.ignore_index) to_classes.emplace("ignore_index", *attrs.ignore_index);
+  const Val classes = e.call("sardonyx::ClassIndices", {labels, scores}, to_classes);
+  const Val ignored = attrs.ignore_index ? ignored_labels(e, labels, *attrs.ignore_index) : Val();
   const Val axis = e.int64s({1});
   const Val picked = e.call("GatherElements", {scores, e.call("Unsqueeze", {classes, axis})},
                             {{"axis", int64_t{1}}});
@@ -154,6 +206,14 @@ std::vector<Sample> loss_samples(size_t outputs) {
   return samples;
 }
 
+std::vector<Sample> class_indices_samples() {
+  return {{.inputs = {{.shape = {4}, .value = Tensor::vector<int64_t>({0, 2, 1, 2})},
+                      {.shape = {4, 3}}}},
+          {.inputs = {{.shape = {2, 2, 1}, .value = Tensor::of<int32_t>({0, 2, 1, -1}, {2, 2, 1})},
+                      {.shape = {2, 3, 2, 1}}},
+           .attrs = {{"ignore_index", int64_t{-1}}}}};
+}
+
 }  // namespace
 
 std::span<const OpDef> loss_ops() {
@@ -176,6 +236,16 @@ std::span<const OpDef> loss_ops() {
        .body = cross_entropy_body,
        .grad = cross_entropy_gradient,
        .samples = [] { return loss_samples(2); }},
+      // What names a label that is no class, where gathering would name an index.
+      {.name = "ClassIndices",
+       .domain = "sardonyx",
+       .signature = "(labels: Tind, scores: T) -> (classes: Tind)",
+       .types = {{"T", kFloats}, {"Tind", kLabels}},
+       .attrs = attr_schema<ClassIndicesAttrs>(),
+       .infer = infer_class_indices,
+       .reference = run_class_indices,
+       .body = class_indices_body,
+       .samples = class_indices_samples},
   };
   return kOps;
 }

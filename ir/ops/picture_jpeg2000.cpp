@@ -128,10 +128,9 @@ Tensor decode_jpeg2000(FileBytes file) {
   Tensor picture = new_picture(static_cast<int64_t>(image->x1) - image->x0,
                                static_cast<int64_t>(image->y1) - image->y0);
   if (!opj_decode(codec.get(), stream.get(), image.get()) ||
-      !opj_end_decompress(codec.get(), stream.get())) {
+      !opj_end_decompress(codec.get(), stream.get()) || image->numcomps == 0) {
     fail_picture("JPEG 2000", "its pixels are damaged");
   }
-  if (image->numcomps == 0) fail_picture("JPEG 2000", "it has no components");
   fill(*image, picture);
   return picture;
 }

@@ -62,9 +62,7 @@ Tensor decode_png(FileBytes file) {
   const auto height = static_cast<int64_t>(png_get_image_height(reader.png, reader.info));
   Tensor picture = new_picture(width, height);
   ask_for_rgb(reader.png, reader.info);
-  if (png_get_rowbytes(reader.png, reader.info) != static_cast<size_t>(width) * 3) {
-    fail_picture("PNG", "its pixels do not come as red, green and blue");
-  }
+  SARDONYX_CHECK(png_get_rowbytes(reader.png, reader.info) == static_cast<size_t>(width) * 3);
   std::vector<png_bytep> rows;
   for (int64_t y = 0; y < height; ++y)
     rows.push_back(picture.mutable_values<uint8_t>().data() + y * width * 3);

@@ -93,14 +93,9 @@ int64_t scan_length(DatumRefs scanned, const ScanAttrs& attrs) {
     const Shape& shape = scanned[i].tensor().shape();
     const int64_t axis = setting_of(attrs.scan_input_axes, i);
     const auto rank = static_cast<int64_t>(shape.size());
-    if (axis < -rank || axis >= rank) {
-      fail(ErrorCode::kInvalidArgument, "scan_input_axes: ", axis, " is out of range for rank ",
-           rank);
-    }
+    SARDONYX_CHECK(axis >= -rank && axis < rank);
     const int64_t size = shape[axis_of(axis, shape.size())];
-    if (length && *length != size) {
-      fail(ErrorCode::kInvalidArgument, "the scan inputs have lengths ", *length, " and ", size);
-    }
+    SARDONYX_CHECK(!length || *length == size);
     length = size;
   }
   return length.value_or(0);

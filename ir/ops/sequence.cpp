@@ -22,9 +22,7 @@ constexpr TypeSet kSequences({}, kClassicTypes);
 
 int64_t read_index(const Datum& datum) {
   const Tensor& tensor = datum.tensor();
-  if (tensor.count() != 1) {
-    fail(ErrorCode::kInvalidArgument, "position: expected one element, got ", tensor.count());
-  }
+  SARDONYX_CHECK(tensor.count() == 1);
   return indices_of(tensor.view())[0];
 }
 

@@ -64,7 +64,11 @@ TEST(ShapeRefusals, Gather) {
        "input sequence_lens (int64[1, 3]): expected ran"},
       {"ReverseSequence", {zeros({3}), ints({1})}, {}, "expected rank 2 or more"},
       {"ReverseSequence", {x, ints({1, 1})}, {}, "sequence_lens: 3 and 2 differ"},
-      {"ReverseSequence", {x, ints({1, 3, 1})}, {}, "3", kBadArgument},
+      {"ReverseSequence",
+       {x, ints({1, 3, 1})},
+       {},
+       "element 1 is 3, expected 0 to 2",
+       kBadArgument},
   });
 }
 
@@ -107,7 +111,7 @@ TEST(ShapeRefusals, Joins) {
        {},
        "input repeats (int64[1, 2]): expected one dimension, got 2"},
       {"Tile", {x, ints({1})}, {}, "repeats has 1 elements, the input 2 dims"},
-      {"Tile", {x, ints({1, -1})}, {}, "-1"},
+      {"Tile", {x, ints({1, -1})}, {}, "repeats: expected at least 0, got -1"},
   });
 }
 
@@ -132,6 +136,19 @@ TEST(ShapeRefusals, Makers) {
        {scalar, scalar, scalar},
        {{"stash_type", 7}},
        "stash_type: expected float or double, got int64"},
+      {"Range",
+       {scalar, Tensor::scalar(1e30f), Tensor::scalar(1.f)},
+       {},
+       "from 0 to 1e+30 by 1 makes a range that is too large"},
+      {"Range",
+       {scalar, Tensor::scalar(NAN), Tensor::scalar(1.f)},
+       {},
+       "makes a range that is too large"},
+      {"Range", {scalar, scalar, scalar}, {}, "input delta (float[]): must not be 0"},
+      {"Range",
+       {Tensor::scalar(INT64_MIN), Tensor::scalar(INT64_MAX), Tensor::scalar(int64_t{1})},
+       {},
+       "from -9223372036854775808 to 9223372036854775807 by 1 is too long a range"},
       {"Range", {x, scalar, scalar}, {}, "input start (float[2, 3]): expected a scalar"},
       {"Range", {scalar, x, scalar}, {}, "input limit (float[2, 3]): expected a scalar"},
       {"Range", {scalar, scalar, x}, {}, "input delta (float[2, 3]): expected a scalar"},
@@ -363,6 +380,21 @@ TEST(ShapeRefusals, Fused) {
        {{"groups", 3}},
        "expected a divisor of 2 channels, got 3"},
   });
+}
+
+// Known only when it runs.
+TEST(ShapeRefusals, AxisOfTotals) {
+  const OpDef& op = op_named("CumSum");
+  const Attrs attrs = Attrs::parse(*op.attrs, {});
+  const Tensor data = Tensor::zeros(DType::kFloat, {2, 2});
+  const Tensor out = Tensor::zeros(DType::kFloat, {2, 2});
+  for (const int32_t axis : {2, -3}) {
+    const Tensor given = Tensor::scalar(axis);
+    const std::vector<TensorView> in{data.view(), given.view()}, to{out.view()};
+    expect_refusal(kBadArgument, "is out of range [-2, 1]", [&] {
+      op.reference({op, attrs, in, to});
+    });
+  }
 }
 
 }  // namespace

@@ -160,14 +160,14 @@ SliceRanges slice_ranges(std::span<const int64_t> shape, std::span<const int64_t
                          std::span<const int64_t> ends,
                          const std::optional<std::span<const int64_t>>& axes,
                          const std::optional<std::span<const int64_t>>& steps) {
-  check_slice_counts(starts.size(), ends.size(), axes, steps);
+  SARDONYX_CHECK(ends.size() == starts.size() && (!axes || axes->size() == starts.size()) &&
+                 (!steps || steps->size() == starts.size()));
   SliceRanges ranges;
   for (const int64_t size : shape)
     ranges.push_back({0, 1, size});
   const DimValues named = axes_or_all(axes, starts.size(), shape.size());
   for (size_t i = 0; i < named.size(); ++i) {
     const int64_t step = steps ? (*steps)[i] : 1;
-    check_slice_step(step);
     const auto axis = static_cast<size_t>(named[i]);
     ranges[axis] = slice_range(shape[axis], starts[i], ends[i], step);
   }

@@ -177,22 +177,16 @@ RE2::Options quiet_options() {
   return options;
 }
 
-// Throws kInvalidModel where the pattern is none of RE2's.
-void check_pattern(const RE2& pattern) {
-  if (pattern.ok()) return;
-  fail(ErrorCode::kInvalidModel, "RegexFullMatch: pattern: ", pattern.error());
-}
-
 void infer_regex(InferContext& c) {
   const auto& pattern = c.attrs<RegexAttrs>().pattern;
   c.require(pattern.has_value(), "the attribute pattern is missing");
-  check_pattern(RE2(*pattern, quiet_options()));
+  const RE2 compiled(*pattern, quiet_options());
+  c.require(compiled.ok(), "pattern: ", compiled.error());
   c.set(0, DType::kBool, shape_of(c, 0));
 }
 
 void run_regex(const KernelCall& call) {
   const RE2 pattern(*call.attrs<RegexAttrs>().pattern, quiet_options());
-  check_pattern(pattern);
   const int64_t count = call.inputs[0].count();
   for (int64_t i = 0; i < count; ++i) {
     if (i % 1024 == 0) check_interrupted();

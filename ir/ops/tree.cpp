@@ -236,14 +236,11 @@ TreeEnsembleModel<float> checked(InferContext& c) {
   return model;
 }
 
-// The ensemble of a node, checked for `features`.
+// The ensemble of a node, which checked() has seen.
 template <typename NodeAttrs, typename T>
-std::shared_ptr<const TreeEnsembleModel<T>> ensemble_of(const Attrs& attrs, int64_t features) {
-  return made_once<TreeEnsembleModel<T>, NodeAttrs>(attrs, features, [&](const NodeAttrs& given) {
-    TreeEnsembleModel<T> model = build<T>(given);
-    model.check(features);
-    return model;
-  });
+std::shared_ptr<const TreeEnsembleModel<T>> ensemble_of(const Attrs& attrs) {
+  return made_once<TreeEnsembleModel<T>, NodeAttrs>(
+      attrs, 0, [](const NodeAttrs& given) { return build<T>(given); });
 }
 
 // What is added to the scores.
@@ -266,7 +263,7 @@ std::pmr::vector<T> base_values(const NodeAttrs& attrs) {
 template <typename NodeAttrs, typename T, typename Row>
 void for_each_row(const KernelCall& call, Row row) {
   const auto [rows, features] = feature_table(call.inputs[0].shape);
-  const auto held = ensemble_of<NodeAttrs, T>(call.raw_attrs, features);
+  const auto held = ensemble_of<NodeAttrs, T>(call.raw_attrs);
   const TreeEnsembleModel<T>& model = *held;
   const std::pmr::vector<T> x = read_features<T>(call.inputs[0]);
   for (int64_t i = 0; i < rows; ++i) {

@@ -229,13 +229,6 @@ Prepared prepare_grouped(const KernelRequest& request) {
   if (!request.wants(1)) return Prepared::refuse("the present is not asked for");
   if (element_count(request.inputs[ops::kQuery].shape) == 0)
     return Prepared::refuse("there are no elements");
-  if (attrs.do_rotary) {
-    const Shape &cosines = request.inputs[ops::kCos].shape,
-                &sines = request.inputs[ops::kSin].shape;
-    const int64_t head = request.outputs[0].shape[2] / attrs.num_heads;
-    if (cosines != sines || 2 * cosines[1] > head)
-      return Prepared::refuse("the angles do not fit a head");
-  }
   return Prepared::accept(std::make_unique<GroupedKernel>(request), "rows");
 }
 
