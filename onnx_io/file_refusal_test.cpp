@@ -1,5 +1,8 @@
 // Files that are not what they should be.
+#include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <cstring>
@@ -50,6 +53,35 @@ TEST(FileRefusals, NamesAndKinds) {
                  [&] { write_atomically(folder.path() / "taken", "x"); });
   expect_refusal(kArgument, "no value to write",
                  [&] { write_tensor_file(folder.path() / "x.pb", "x", Datum()); });
+}
+
+TEST(FileRefusals, PlacesThatAreNotThere) {
+  const TemporaryFolder folder;
+  expect_refusal(kArgument, "none: can't be opened: No such file or directory",
+                 [&] { open_regular(folder.path() / "none"); });
+  expect_refusal(kArgument, "can't be created: No such file or directory",
+                 [&] { AtomicFile file(folder.path() / "none" / "file"); });
+  // All names that a writer tries are taken.
+  for (int i = 0; i < 100; ++i)
+    write(folder.path() / text("file.", getpid(), ".", i, ".tmp"), "");
+  expect_refusal(kArgument, "can't be created: File exists",
+                 [&] { AtomicFile file(folder.path() / "file"); });
+}
+
+TEST(FileRefusals, TooManyOpenFiles) {
+  const TemporaryFolder folder;
+  write(folder.path() / "data", "1");
+  const Sandbox sandbox(folder.path(), folder.path());
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int next = open("/dev/null", O_RDONLY);
+  close(next);
+  rlimit none = before;
+  none.rlim_cur = static_cast<rlim_t>(next);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  expect_refusal(kModel, "external data location \"data\": Too many open files",
+                 [&] { sandbox.open("data"); });
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 TEST(FileRefusals, FilesThatShrink) {

@@ -269,11 +269,7 @@ void Importer::find_version(const Frame& frame, RawCall& call) const {
 }
 
 void Importer::append_node(Frame& frame, const NodeProto& node, RawCall& call) {
-  const OpDef* op = find_op(call.op, call.domain);
-  if (!op) {
-    fail(ErrorCode::kUnsupported, "operator ", shown_domain(call.domain), "::", call.op,
-         " of version ", call.version, " is not implemented");
-  }
+  const OpDef& op = op_named(call.domain.empty() ? call.op : call.domain + "::" + call.op);
   std::vector<Value*> inputs;
   for (const Val& val : call.inputs)
     inputs.push_back(GraphEmitter::unwrap(val));
@@ -285,7 +281,7 @@ void Importer::append_node(Frame& frame, const NodeProto& node, RawCall& call) {
     if (!names[i].empty()) make_room(frame, names[i]);
     if (!frame.names_are_final && !names[i].empty()) names[i] = joined(frame.scope, names[i]);
   }
-  Node* made = frame.graph.append(*op, Attrs::parse(*op->attrs, call.attrs), std::move(inputs),
+  Node* made = frame.graph.append(op, Attrs::parse(*op.attrs, call.attrs), std::move(inputs),
                                   std::move(names), call.captures.size());
   made->name = joined(frame.scope, node_name(node));
   made->scope = joined(frame.scope, metadata_value(node, kScopeKey));

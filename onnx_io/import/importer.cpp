@@ -103,9 +103,6 @@ void Importer::add_input(Frame& frame, ValueInfoProto& proto, const Type* implie
   const std::string& name = proto.name();
   check_new_name(frame, name, "graph input");
   const bool is_main = !frame.outer;
-  if (!proto.has_type() && is_main && !initializer) {
-    fail(ErrorCode::kInvalidModel, "has no type");
-  }
   Type type = proto.has_type() && proto.type().value_case() != onnx_schema::TypeProto::VALUE_NOT_SET
                   ? types_.type(proto.type(), "the value")
                   : Type::none();
@@ -195,7 +192,7 @@ void Importer::bind(Frame& frame, const std::string& name, Value* value) {
 
 void Importer::check_new_name(const Frame& frame, const std::string& name,
                               std::string_view what) const {
-  if (name.empty()) fail(ErrorCode::kInvalidModel, "a ", what, " has no name");
+  if (name.empty()) fail(ErrorCode::kInvalidModel, "the ", what, " has no name");
   require_utf8(name, text(what, " name"));
   if (frame.values.contains(name)) {
     fail(ErrorCode::kInvalidModel, "the name ", in_quotes(name),

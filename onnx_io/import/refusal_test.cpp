@@ -62,6 +62,7 @@ TEST(ModelRefusals, Header) {
   LoadOptions shallow;
   shallow.limits.nesting = 8;  // as deep as the dims of a type
   expect_refusals({
+      {[](ModelBuilder& m) { m.proto.clear_opset_import(); }, "the model has no opset_import"},
       {[](ModelBuilder& m) { m.proto.clear_ir_version(); }, "ir_version is missing, expected 1"},
       {[](ModelBuilder& m) { m.proto.set_ir_version(-2); }, "ir_version is -2"},
       {[](ModelBuilder& m) { m.import("a\xff", 1); }, "the model: opset_import domain"},
@@ -143,7 +144,7 @@ TEST(ModelRefusals, Types) {
        },
        "graph output \"w\""},
       {[](ModelBuilder& m) { m.graph().output(""); }, "a graph output has no name"},
-      {[](ModelBuilder& m) { m.graph().input(""); }, "a graph input has no name"},
+      {[](ModelBuilder& m) { m.graph().input(""); }, "the graph input has no name"},
   });
 }
 
@@ -207,6 +208,35 @@ TEST(ModelRefusals, Constants) {
   });
 }
 
+TEST(ModelRefusals, Initializers) {
+  expect_refusals({
+      {[](ModelBuilder& m) { m.graph().initializer("", floats({1})); },
+       "the initializer has no name"},
+      {[](ModelBuilder& m) { m.graph().initializer("w\xff", floats({1})); }, "initializer name"},
+      {[](ModelBuilder& m) {
+         m.graph().initializer("w", floats({1}));
+         m.graph().initializer("w", floats({2}));
+       },
+       "initializer \"w\": is given twice"},
+      {[](ModelBuilder& m) {
+         m.graph().input("w", DType::kFloat, {{1}});
+         m.graph().initializer("w", floats({1}));
+         m.graph().initializer("w", floats({2}));
+       },
+       "initializer \"w\": is given twice"},
+      {[](ModelBuilder& m) {
+         m.graph().input("condition", DType::kBool, {{}});
+         NodeProto& choice = m.graph().node("If", {"condition"}, {"z"});
+         for (const char* name : {"then_branch", "else_branch"}) {
+           GraphBuilder branch = add_subgraph(choice, name);
+           branch.initializer("x", floats({1}));
+           branch.output("x");
+         }
+       },
+       "the name \"x\" shadows one of the outer graph"},
+  });
+}
+
 TEST(ModelRefusals, Nodes) {
   const auto subgraph_with_default = [](ModelBuilder& m) {
     m.graph().input("condition", DType::kBool, {{}});
@@ -218,7 +248,7 @@ TEST(ModelRefusals, Nodes) {
   };
   expect_refusals({
       {[](ModelBuilder& m) { first_node(m).set_name("\xff"); }, "node name"},
-      {[](ModelBuilder& m) { first_node(m).set_op_type("\xff"); }, "operator \""},
+      {[](ModelBuilder& m) { first_node(m).set_op_type("\xff"); }, "is not valid UTF-8"},
       {[](ModelBuilder& m) { first_node(m).set_domain("ai.onnx.ml"); },
        "the domain \"ai.onnx.ml\" is used by operator \"Relu\" but is not in opset_import"},
       {[](ModelBuilder& m) { first_node(m).set_domain("odd"); },
