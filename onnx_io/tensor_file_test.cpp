@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "ir/compare.h"
 #include "onnx_io/test_model.h"
 
 namespace sardonyx {
@@ -57,6 +58,33 @@ TEST_F(TensorFile, Maps) {
   const NamedDatum read = round_trip(Map{Tensor::vector<std::string>({"a", "b"}), kOne}, type);
   EXPECT_EQ(read.value.map().keys, Tensor::vector<std::string>({"a", "b"}));
   EXPECT_EQ(read.value.map().values, kOne);
+}
+
+// Everything in everything else.
+TEST_F(TensorFile, ValuesInValues) {
+  const Type floats = Type::tensor(DType::kFloat);
+  const Tensor keys = Tensor::vector<int64_t>({5, 7});
+  const SparseTensor sparse{kOne, Tensor::vector<int64_t>({0, 3}), {4}};
+  const Map map{keys, kOne};
+  const Sequence sequence{floats, {kOne, kTwo}};
+  const OptionalDatum optional{floats, {kTwo}};
+  for (const Datum& item :
+       {Datum(kOne), Datum(sparse), Datum(sequence), Datum(map), Datum(optional)}) {
+    SCOPED_TRACE(item.type());
+    const Type type = item.type();
+    const Datum in_sequence = Sequence{type, {item, item}},
+                in_optional = OptionalDatum{type, {item}};
+    for (const Datum& whole : {in_sequence, in_optional}) {
+      const Datum read = round_trip(whole, whole.type()).value;
+      EXPECT_EQ(compare(read, whole, {}).reason, "");
+      EXPECT_TRUE(read.has_kind(whole.type())) << read.type();
+    }
+  }
+  EXPECT_EQ(compare(round_trip(sparse, Datum(sparse).type()).value, sparse, {}).reason, "");
+  const Map empty{Tensor::vector<int64_t>({}), Tensor::vector<float>({})};
+  EXPECT_EQ(round_trip(empty, Type::map(DType::kInt64, floats)).value.map().keys.count(), 0);
+  const Map words{keys, Tensor::vector<std::string>({"a", "b"})};
+  EXPECT_EQ(round_trip(words, Datum(words).type()).value.map().values, words.values);
 }
 
 TEST_F(TensorFile, RefusesWhatIsNoTensor) {
