@@ -53,6 +53,15 @@ TEST(TensorRefusals, ElementTypes) {
                  [&] { e.scalar(DType::kComplex64, 1); });
 }
 
+TEST(TensorRefusals, KindsOfValues) {
+  const Datum tensor = Tensor::vector<float>({1}), sequence = Sequence{};
+  expect_refusal(kArgument, "expected a tensor", [&] { sequence.tensor(); });
+  expect_refusal(kArgument, "expected a sequence", [&] { tensor.sequence(); });
+  expect_refusal(kArgument, "optional, got float[1]", [&] { tensor.optional(); });
+  expect_refusal(kArgument, "expected a map", [&] { tensor.map(); });
+  expect_refusal(kArgument, "expected a sparse tensor", [&] { tensor.sparse(); });
+}
+
 TEST(TensorRefusals, SparseTensors) {
   const Tensor two = Tensor::vector<float>({5, 7});
   const auto dense = [&](const Tensor& values, const Tensor& indices, const Shape& shape) {

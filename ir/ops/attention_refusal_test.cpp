@@ -258,5 +258,15 @@ TEST(AttentionRefusals, UnknownShapesAreNone) {
   }
 }
 
+TEST(AttentionRefusals, HeadsOfFlexAttention) {
+  const Datum keys = zeros({1, 2, 2, 4});
+  expect_refused(std::vector<Refused>{
+      {"ai.onnx.preview::FlexAttention",
+       {zeros({1, 3, 2, 4}), keys, keys},
+       {},
+       "the heads of Q, 3, are no multiple of those of K and V, 2"},
+  });
+}
+
 }  // namespace
 }  // namespace sardonyx
