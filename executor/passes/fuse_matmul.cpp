@@ -7,6 +7,8 @@
 //  4. where a bias has more than one row or makes the output larger,
 //  5. where a residual is not known to have the shape of the output,
 //  6. for operands of rank 1 and a Transpose.
+// An addend of Gemm that is no row (a column, a single element) is added by an Add: kernels of
+// products add rows and whole matrices.
 #include <cmath>
 
 #include "executor/passes/fusion.h"
@@ -97,6 +99,29 @@ Value* untransposed(const Value& value) {
 }
 
 }  // namespace
+
+bool split_gemm_addend(Graph& graph, Node& node) {
+  if (!is_op(node, "Gemm") || !node.has_input(2) || !is_float(*node.outputs[0])) return false;
+  const auto& gemm = node.attrs.as<ops::GemmAttrs>();
+  const Value &addend = *node.inputs[2], &output = *node.outputs[0];
+  if (gemm.beta == 0 || !addend.type.shape || !output.type.shape) return false;
+  const Dims &added = *addend.type.shape, &sums = *output.type.shape;
+  const bool is_repeated = added.empty() || (added.back() == 1 && !(sums.back() == 1));
+  if (!is_repeated) return false;
+  GraphEmitter emitter(graph, &node);
+  emitter.set_origin(node);
+  ops::GemmAttrs alone = gemm;
+  alone.beta = 1;
+  const Val factors[] = {GraphEmitter::wrap(node.inputs[0]), GraphEmitter::wrap(node.inputs[1])};
+  const Val product = emitter.emit(op_named("Gemm"), factors, Attrs(alone), 1)[0];
+  Val last = GraphEmitter::wrap(node.inputs[2]);
+  if (gemm.beta != 1) last = emitter.call("Mul", {last, emitter.scalar_like(last, gemm.beta)});
+  const Val sum = emitter.call("Add", {product, last});
+  graph.take_name(*GraphEmitter::unwrap(sum), *node.outputs[0]);
+  graph.replace_uses(*node.outputs[0], *GraphEmitter::unwrap(sum));
+  graph.erase(node);
+  return true;
+}
 
 bool fuse_matmul_transpose(Graph& graph, Node& node) {
   auto product = product_of(node);

@@ -45,6 +45,28 @@ TEST(FuseMatMul, TakesItsSurroundingsIn) {
        {fuse_matmul_transpose},
        {"Transpose", "MatMul"},
        0},
+      {"Gemm with a scaled column",
+       [](Builder& b) {
+         b.output(b.call("Gemm", {b.input({3, 4}), b.constant({5, 4}), b.input({3, 1})},
+                         {{"transB", int64_t{1}}, {"alpha", -2.0f}, {"beta", 0.5f}}));
+       },
+       {split_gemm_addend},
+       {"Gemm", "Mul", "Add"},
+       1},
+      {"Gemm with one number",
+       [](Builder& b) {
+         b.output(b.call("Gemm", {b.input({3, 4}), b.constant({4, 5}), b.input({})}));
+       },
+       {split_gemm_addend},
+       {"Gemm", "Add"},
+       1},
+      {"Gemm with a row",
+       [](Builder& b) {
+         b.output(b.call("Gemm", {b.input({3, 4}), b.constant({4, 5}), b.input({5})}));
+       },
+       {split_gemm_addend},
+       {"Gemm"},
+       0},
       {"Gemm with a scaled addend",
        [](Builder& b) {
          const Val y = b.call("Gemm", {b.input({3, 4}), b.constant({4, 5}), b.constant({5})},

@@ -19,6 +19,7 @@ bool merge_depthwise_convs(Graph& graph, Node& node);
 
 // Matrix products.
 bool einsum_to_matmul(Graph& graph, Node& node);
+bool split_gemm_addend(Graph& graph, Node& node);
 bool fuse_matmul_transpose(Graph& graph, Node& node);
 bool fuse_matmul_scale(Graph& graph, Node& node);
 bool fuse_matmul_bias(Graph& graph, Node& node);

@@ -25,6 +25,7 @@ constexpr Pass kPasses[] = {
     {"fuse-conv-bias", passes::fuse_conv_bias},
     {"fuse-conv-residual", passes::fuse_conv_residual},
     {"fuse-conv-activation", passes::fuse_conv_activation},
+    {"split-gemm-addend", passes::split_gemm_addend},
     {"fuse-matmul-transpose", passes::fuse_matmul_transpose},
     {"fuse-matmul-scale", passes::fuse_matmul_scale},
     {"fuse-matmul-bias", passes::fuse_matmul_bias},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <mutex>
 #include <numbers>
 
 #include "ir/error.h"
@@ -47,7 +48,7 @@ struct FourierTransform::Chirp {
   FourierTransform padded;      // of a power of two >= 2 length - 1
   std::vector<Complex> wave;    // [length]
   std::vector<Complex> kernel;  // the transform of the conjugated wave, mirrored
-  explicit Chirp(size_t length) : padded(std::bit_ceil(2 * length - 1)), wave(length) {
+  explicit Chirp(size_t length) : padded(std::bit_ceil(2 * length - 1), false), wave(length) {
     kernel.assign(padded.length(), 0);
     size_t square = 0;  // j^2 modulo 2 length
     for (size_t j = 0; j < length; ++j) {
@@ -60,8 +61,21 @@ struct FourierTransform::Chirp {
   }
 };
 
-FourierTransform::FourierTransform(size_t length) : length_(length) {
+// Real elements as the complex ones x[2 m] + i x[2 m + 1]: the transforms of the even and the odd
+// ones are the symmetric and antisymmetric parts of theirs.
+struct FourierTransform::Halves {
+  FourierTransform transform;  // of half the length
+  std::vector<Complex> turns;  // exp(-2 pi i k / length) for k up to that
+  explicit Halves(size_t length) : transform(length / 2, false) {
+    turns.reserve(length / 2);
+    for (size_t k = 0; k < length / 2; ++k)
+      turns.push_back(turn(k, length));
+  }
+};
+
+FourierTransform::FourierTransform(size_t length, bool has_halves) : length_(length) {
   SARDONYX_CHECK(length > 0);
+  if (has_halves && length % 2 == 0) halves_ = std::make_unique<Halves>(length);
   factors_ = factors_of(length);
   if (!factors_.empty() && factors_.back() > kLargestFactor) {
     chirp_ = std::make_unique<Chirp>(length);
@@ -153,6 +167,56 @@ void FourierTransform::forward(std::span<Complex> data) const {
   if (chirp_) return bluestein(data);
   const std::vector<Complex> in(data.begin(), data.end());
   transform(in.data(), 1, data.data(), length_, 0);
+}
+
+void FourierTransform::forward_real(std::span<const double> in, std::span<Complex> out) const {
+  SARDONYX_CHECK(in.size() == length_ && out.size() == length_);
+  if (!halves_) {
+    std::copy(in.begin(), in.end(), out.begin());
+    return forward(out);
+  }
+  const size_t half = length_ / 2;
+  for (size_t m = 0; m < half; ++m)
+    out[m] = {in[2 * m], in[2 * m + 1]};
+  halves_->transform.forward(out.first(half));
+  const auto joined = [&](const Complex& z, const Complex& mirrored, size_t k) -> Complex {
+    const Complex even = (z + std::conj(mirrored)) * 0.5;
+    const Complex difference = (z - std::conj(mirrored)) * 0.5;
+    const Complex odd(difference.imag(), -difference.real());
+    return even + product(halves_->turns[k], odd);
+  };
+  const Complex first = out[0];
+  out[half] = first.real() - first.imag();
+  out[0] = first.real() + first.imag();
+  for (size_t k = 1; 2 * k <= half; ++k) {
+    const Complex z = out[k], mirrored = out[half - k];
+    out[k] = joined(z, mirrored, k);
+    out[half - k] = joined(mirrored, z, half - k);
+  }
+  for (size_t k = half + 1; k < length_; ++k)
+    out[k] = std::conj(out[length_ - k]);
+}
+
+std::shared_ptr<const FourierTransform> FourierTransform::of(size_t length) {
+  // Tables of a megabyte or so; longer ones take less time than the transform.
+  constexpr size_t kLongest = 1 << 16, kKept = 8;
+  if (length > kLongest) return std::make_shared<FourierTransform>(length);
+  static std::mutex mutex;
+  static std::vector<std::shared_ptr<const FourierTransform>>
+      kept;  // the one used last comes first
+  {
+    const std::lock_guard lock(mutex);
+    const auto at = std::ranges::find(kept, length, [](const auto& one) { return one->length(); });
+    if (at != kept.end()) {
+      std::rotate(kept.begin(), at, at + 1);
+      return kept.front();
+    }
+  }
+  auto made = std::make_shared<const FourierTransform>(length);
+  const std::lock_guard lock(mutex);
+  kept.insert(kept.begin(), made);
+  if (kept.size() > kKept) kept.pop_back();
+  return made;
 }
 
 void FourierTransform::inverse(std::span<Complex> data) const {

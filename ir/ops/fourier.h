@@ -17,18 +17,24 @@ class FourierTransform {
   using Complex = std::complex<double>;
 
   // `length` must be positive.
-  explicit FourierTransform(size_t length);
+  explicit FourierTransform(size_t length) : FourierTransform(length, true) {}
+  // The same; tables of the lengths that were asked for last are kept.
+  static std::shared_ptr<const FourierTransform> of(size_t length);
   ~FourierTransform();
   FourierTransform(FourierTransform&&) noexcept;
 
   size_t length() const { return length_; }
   // X[k] = sum of x[n] exp(-2 pi i k n / length); in place.
   void forward(std::span<Complex> data) const;
+  // The same of `length` real elements. An even length takes half the time.
+  void forward_real(std::span<const double> in, std::span<Complex> out) const;
   // x[n] = sum of X[k] exp(2 pi i k n / length) / length; in place.
   void inverse(std::span<Complex> data) const;
 
  private:
+  FourierTransform(size_t length, bool has_halves);
   struct Chirp;
+  struct Halves;
   void transform(const Complex* in, size_t step, Complex* out, size_t length, size_t factor) const;
   void join(Complex* out, size_t part, size_t p) const;
   void join_two(Complex* out, size_t part) const;
@@ -36,9 +42,10 @@ class FourierTransform {
   void bluestein(std::span<Complex> data) const;
 
   size_t length_;
-  std::vector<size_t> factors_;   // primes and fours whose product is the length
-  std::vector<Complex> turns_;    // turns_[k] = exp(-2 pi i k / length)
-  std::unique_ptr<Chirp> chirp_;  // where a factor is too large
+  std::vector<size_t> factors_;     // primes and fours whose product is the length
+  std::vector<Complex> turns_;      // turns_[k] = exp(-2 pi i k / length)
+  std::unique_ptr<Chirp> chirp_;    // where a factor is too large
+  std::unique_ptr<Halves> halves_;  // of even lengths
 };
 
 }  // namespace sardonyx::ops

@@ -86,5 +86,21 @@ TEST(Dft, RefusesWhatCannotBe) {
   EXPECT_THROW(dft(real, {Tensor::scalar<int64_t>(4), Tensor::scalar<int64_t>(-3)}, {}), Error);
 }
 
+TEST(FourierTransform, RealElementsTransformAsComplexOnes) {
+  for (const size_t length : {1, 2, 3, 4, 6, 7, 10, 62, 64, 74, 100, 512}) {
+    const auto transform = FourierTransform::of(length);
+    EXPECT_EQ(transform->length(), length);
+    std::vector<double> in(length);
+    for (size_t n = 0; n < length; ++n)
+      in[n] = std::cos(static_cast<double>(n * n + 1));
+    std::vector<FourierTransform::Complex> expected(in.begin(), in.end()), out(length);
+    transform->forward(expected);
+    transform->forward_real(in, out);
+    for (size_t k = 0; k < length; ++k)
+      EXPECT_NEAR(std::abs(out[k] - expected[k]), 0, 1e-12) << length << ": " << k;
+  }
+  EXPECT_EQ(FourierTransform::of(512), FourierTransform::of(512));
+}
+
 }  // namespace
 }  // namespace sardonyx::ops

@@ -1,13 +1,13 @@
 // Ops that find elements by their order along an axis: ArgMax, ArgMin, TopK. A NaN counts as
 // greater than every number in TopK, and as the extreme in ArgMax and ArgMin, as numpy has it.
 #include <algorithm>
-#include <numeric>
 #include <span>
 
 #include "ir/dispatch.h"
 #include "ir/ops/extreme.h"
 #include "ir/ops/index_gradient.h"
 #include "ir/ops/infer.h"
+#include "ir/ops/order.h"
 #include "ir/ops/reduce.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
@@ -69,37 +69,6 @@ void infer_top_k(InferContext& c) {
   }
   c.set(0, c.dtype(0), out);
   c.set(1, DType::kInt64, std::move(out));
-}
-
-// Does element a come before element b? Of equals the one of the lower index does.
-template <typename T>
-bool comes_first(const T* line, int64_t step, bool largest, int64_t a, int64_t b) {
-  const T x = line[a * step], y = line[b * step];
-  const bool x_nan = x != x, y_nan = y != y;
-  if (x_nan != y_nan) return x_nan == largest;
-  if (!x_nan && x != y) return largest ? x > y : x < y;
-  return a < b;
-}
-
-// Fills `order` with the positions of the elements that come first, in order. They are held in a
-// heap with the last of them on top; most elements lose against that one at a glance.
-template <typename T>
-void find_first(const T* line, int64_t size, int64_t step, bool largest, std::span<int64_t> order) {
-  if (order.empty()) return;
-  const auto before = [&](int64_t a, int64_t b) { return comes_first(line, step, largest, a, b); };
-  std::iota(order.begin(), order.end(), int64_t{0});
-  std::ranges::make_heap(order, before);
-  auto last = +line[order[0] * step];
-  for (auto i = static_cast<int64_t>(order.size()); i < size; ++i) {
-    const auto x = +line[i * step];
-    if (largest ? x <= last : x >= last) continue;
-    if (!before(i, order[0])) continue;
-    std::ranges::pop_heap(order, before);
-    order.back() = i;
-    std::ranges::push_heap(order, before);
-    last = +line[order[0] * step];
-  }
-  std::ranges::sort_heap(order, before);
 }
 
 void run_top_k(const KernelCall& call) {

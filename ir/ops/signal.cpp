@@ -118,26 +118,31 @@ void run_dft(const KernelCall& call) {
     length = read_integer(call.inputs[kDftLength]);
   else if (!to_real)
     length = from.size;
-  const FourierTransform transform(static_cast<size_t>(length));
+  const auto held = FourierTransform::of(static_cast<size_t>(length));
+  const FourierTransform& transform = *held;
   // Of a one-sided spectrum the other side is the mirrored conjugate.
   const int64_t given = std::min(from.size, to_real ? length / 2 + 1 : length);
   const int64_t in_parts = in.shape.back(), out_parts = out.shape.back();
+  const bool is_real = in_parts == 1 && !attrs.inverse;
   std::vector<Complex> line(static_cast<size_t>(length));
+  std::vector<double> reals(is_real ? line.size() : 0);
   dispatch_floats(in.dtype, [&]<typename T>() {
     for (int64_t i = 0; i < to.outer * to.inner; ++i) {
       const int64_t outer = i / to.inner, inner = i % to.inner;
-      std::fill(line.begin(), line.end(), Complex{});
-      for (int64_t n = 0; n < given; ++n) {
-        const int64_t at = (outer * from.size + n) * from.inner + inner;
-        const Complex x = read_complex(in.data<T>(), at, in_parts);
+      const auto place = [&](int64_t n) { return (outer * from.size + n) * from.inner + inner; };
+      for (int64_t n = 0; is_real && n < given; ++n)
+        reals[static_cast<size_t>(n)] = static_cast<double>(in.data<T>()[place(n)]);
+      if (!is_real) std::fill(line.begin(), line.end(), Complex{});
+      for (int64_t n = 0; !is_real && n < given; ++n) {
+        const Complex x = read_complex(in.data<T>(), place(n), in_parts);
         line[static_cast<size_t>(n)] = x;
         if (to_real && n > 0 && 2 * n < length)
           line[static_cast<size_t>(length - n)] = std::conj(x);
       }
-      if (attrs.inverse)
-        transform.inverse(line);
+      if (is_real)
+        transform.forward_real(reals, line);
       else
-        transform.forward(line);
+        attrs.inverse ? transform.inverse(line) : transform.forward(line);
       for (int64_t n = 0; n < to.size; ++n) {
         const int64_t at = ((outer * to.size + n) * to.inner + inner) * out_parts;
         out.data<T>()[at] = narrowed<T>(line[static_cast<size_t>(n)].real());
@@ -184,8 +189,11 @@ void run_stft(const KernelCall& call) {
   else if (call.has(kWindow))
     length = call.inputs[kWindow].shape[0];
   const int64_t frames = out.shape[1], bins = out.shape[2];
-  const FourierTransform transform(static_cast<size_t>(length));
+  const auto held = FourierTransform::of(static_cast<size_t>(length));
+  const FourierTransform& transform = *held;
+  const bool is_real = parts == 1;
   std::vector<Complex> line(static_cast<size_t>(length));
+  std::vector<double> reals(is_real ? line.size() : 0);
   dispatch_floats(in.dtype, [&]<typename T>() {
     const T* window = call.has(kWindow) ? call.inputs[kWindow].data<T>() : nullptr;
     T* to = out.data<T>();
@@ -193,9 +201,13 @@ void run_stft(const KernelCall& call) {
       const int64_t start = frame / frames * samples + frame % frames * step;
       for (int64_t n = 0; n < length; ++n) {
         const double weight = window ? static_cast<double>(window[n]) : 1.0;
-        line[static_cast<size_t>(n)] = read_complex(in.data<T>(), start + n, parts) * weight;
+        const auto at = static_cast<size_t>(n);
+        if (is_real)
+          reals[at] = static_cast<double>(in.data<T>()[start + n]) * weight;
+        else
+          line[at] = read_complex(in.data<T>(), start + n, parts) * weight;
       }
-      transform.forward(line);
+      is_real ? transform.forward_real(reals, line) : transform.forward(line);
       for (int64_t k = 0; k < bins; ++k) {
         *to++ = narrowed<T>(line[static_cast<size_t>(k)].real());
         *to++ = narrowed<T>(line[static_cast<size_t>(k)].imag());

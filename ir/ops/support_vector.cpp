@@ -1,10 +1,9 @@
-// Support vector machines of ai.onnx.ml. Where the specification is silent, they do as ONNX Runtime
-// does.
+#include "ir/ops/support_vector.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "ir/ops/infer.h"
-#include "ir/ops/scores.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
 #include "ir/scratch.h"
@@ -18,46 +17,7 @@ using Strings = std::vector<std::string>;
 
 constexpr DTypeSet kFeatures{DType::kFloat, DType::kDouble, DType::kInt64, DType::kInt32};
 
-struct MachineAttrs {
-  Floats coefficients, kernel_params;
-  std::string kernel_type = "LINEAR", post_transform = "NONE";
-  Floats rho, support_vectors;
-  template <typename A>
-  static auto shared_fields() {
-    return std::tuple{Field<A, Floats>{"coefficients", &A::coefficients},
-                      Field<A, Floats>{"kernel_params", &A::kernel_params},
-                      Field<A, std::string>{"kernel_type", &A::kernel_type},
-                      Field<A, std::string>{"post_transform", &A::post_transform},
-                      Field<A, Floats>{"rho", &A::rho},
-                      Field<A, Floats>{"support_vectors", &A::support_vectors}};
-  }
-};
-
-struct SvmClassifierAttrs : MachineAttrs {
-  Ints classlabels_ints;
-  Strings classlabels_strings;
-  Floats prob_a, prob_b;
-  Ints vectors_per_class;
-  static auto fields() {
-    using A = SvmClassifierAttrs;
-    return std::tuple_cat(shared_fields<A>(),
-                          std::tuple{field("classlabels_ints", &A::classlabels_ints),
-                                     field("classlabels_strings", &A::classlabels_strings),
-                                     field("prob_a", &A::prob_a), field("prob_b", &A::prob_b),
-                                     field("vectors_per_class", &A::vectors_per_class)});
-  }
-};
-
-struct SvmRegressorAttrs : MachineAttrs {
-  int64_t n_supports = 0, one_class = 0;
-  static auto fields() {
-    using A = SvmRegressorAttrs;
-    return std::tuple_cat(shared_fields<A>(), std::tuple{field("n_supports", &A::n_supports),
-                                                         field("one_class", &A::one_class)});
-  }
-};
-
-void check_kernel(InferContext& c, const MachineAttrs& attrs) {
+void check_kernel(InferContext& c, const SvmAttrs& attrs) {
   const std::string& type = attrs.kernel_type;
   c.require(type == "LINEAR" || type == "POLY" || type == "RBF" || type == "SIGMOID",
             "attribute kernel_type: expected LINEAR, POLY, RBF or SIGMOID, got '", type, "'");
@@ -86,25 +46,20 @@ void require_at_least(InferContext& c, std::string_view name, size_t size, int64
 // The kernel function of one row of features and one support vector.
 class KernelFunction {
  public:
-  KernelFunction(const MachineAttrs& attrs, bool linear)
-      : kind_(linear ? 'L' : attrs.kernel_type[0]) {
-    if (attrs.kernel_params.empty()) return;
-    gamma_ = attrs.kernel_params[0];
-    coef0_ = attrs.kernel_params[1];
-    degree_ = attrs.kernel_params[2];
-  }
+  KernelFunction(const SvmAttrs& attrs, bool linear)
+      : kind_(linear ? 'L' : attrs.kernel_type[0]), p_(svm_kernel_params(attrs)) {}
 
   double value(const double* x, const float* vector, int64_t features) const {
     if (kind_ == 'R') {
-      return std::exp(-gamma_ * summed(features, [&](int64_t i) {
+      return std::exp(-p_.gamma * summed(features, [&](int64_t i) {
         const double difference = x[i] - vector[i];
         return difference * difference;
       }));
     }
     const double product = summed(features, [&](int64_t i) { return x[i] * vector[i]; });
     if (kind_ == 'L') return product;
-    if (kind_ == 'P') return std::pow(gamma_ * product + coef0_, degree_);
-    return std::tanh(gamma_ * product + coef0_);
+    if (kind_ == 'P') return std::pow(p_.gamma * product + p_.coef0, p_.degree);
+    return std::tanh(p_.gamma * product + p_.coef0);
   }
 
  private:
@@ -123,17 +78,16 @@ class KernelFunction {
   }
 
   char kind_;  // LINEAR, POLY, RBF or SIGMOID
-  double gamma_ = 0, coef0_ = 0, degree_ = 0;
+  SvmKernelParams p_;
 };
 
-// Kernel values of one row with `count` vectors.
-std::pmr::vector<double> kernel_values(const MachineAttrs& attrs, bool linear, const double* x,
-                                       const Floats& vectors, int64_t count, int64_t features) {
+std::pmr::vector<double> kernel_values(const SvmAttrs& attrs, const SvmVectors& vectors,
+                                       const double* x, int64_t features) {
   std::pmr::vector<double> values(scratch());
-  values.reserve(static_cast<size_t>(count));
-  const KernelFunction function(attrs, linear);
-  for (int64_t i = 0; i < count; ++i)
-    values.push_back(function.value(x, vectors.data() + i * features, features));
+  values.reserve(static_cast<size_t>(vectors.count));
+  const KernelFunction function(attrs, vectors.are_coefficients);
+  for (int64_t i = 0; i < vectors.count; ++i)
+    values.push_back(function.value(x, vectors.rows.data() + i * features, features));
   return values;
 }
 
@@ -155,37 +109,20 @@ void infer_svm_regressor(InferContext& c) {
   c.set(0, DType::kFloat, Dims{rows, 1});
 }
 
-double svm_value(const SvmRegressorAttrs& attrs, const double* x, int64_t features) {
-  const bool linear = attrs.n_supports == 0;  // the coefficients are the only vector
-  const std::pmr::vector<double> values =
-      kernel_values(attrs, linear, x, linear ? attrs.coefficients : attrs.support_vectors,
-                    std::max<int64_t>(attrs.n_supports, 1), features);
-  double sum = attrs.rho[0];
-  for (size_t i = 0; i < values.size(); ++i)
-    sum += linear ? values[i] : values[i] * attrs.coefficients[i];
-  return sum;
-}
-
 void svm_regressor(const KernelCall& call) {
   const auto& attrs = call.attrs<SvmRegressorAttrs>();
-  const PostTransform transform = post_transform_named(attrs.post_transform);
   const auto [rows, features] = feature_table(call.inputs[0].shape);
   const std::pmr::vector<double> x = read_features<double>(call.inputs[0]);
   float* out = call.outputs[0].data<float>();
   for (int64_t row = 0; row < rows; ++row) {
     const ScratchMark mark;
     check_interrupted();
-    out[row] = static_cast<float>(svm_value(attrs, x.data() + row * features, features));
-    transform_score_table(transform, {out + row, 1}, 1);
-    if (attrs.one_class != 0) out[row] = out[row] > 0 ? 1.f : -1.f;
+    out[row] = finish_svm_regressor(
+        attrs, kernel_values(attrs, svm_vectors(attrs), x.data() + row * features, features));
   }
 }
 
 // --- SVMClassifier ---
-
-ClassLabels labels_of(const SvmClassifierAttrs& attrs) {
-  return {attrs.classlabels_strings, attrs.classlabels_ints};
-}
 
 // The sum of vectors_per_class; 0 means that the coefficients are one linear model for each class.
 int64_t vector_count(const SvmClassifierAttrs& attrs) {
@@ -193,12 +130,6 @@ int64_t vector_count(const SvmClassifierAttrs& attrs) {
   for (const int64_t vectors : attrs.vectors_per_class)
     count += vectors;
   return count;
-}
-
-int64_t score_columns(const SvmClassifierAttrs& attrs) {
-  const auto classes = static_cast<int64_t>(labels_of(attrs).size());
-  if (vector_count(attrs) == 0 || !attrs.prob_a.empty()) return classes;
-  return classes > 2 ? classes * (classes - 1) / 2 : 2;
 }
 
 void check_pairwise(InferContext& c, const SvmClassifierAttrs& attrs, int64_t classes) {
@@ -218,7 +149,7 @@ void check_pairwise(InferContext& c, const SvmClassifierAttrs& attrs, int64_t cl
 void infer_svm_classifier(InferContext& c) {
   const auto& attrs = c.attrs<SvmClassifierAttrs>();
   check_kernel(c, attrs);
-  const ClassLabels labels = labels_of(attrs);
+  const ClassLabels labels = svm_labels(attrs);
   labels.check(c);
   const auto classes = static_cast<int64_t>(labels.size());
   c.require(classes < 65536, "class labels: at most 65535 are supported, got ", classes);
@@ -237,14 +168,14 @@ void infer_svm_classifier(InferContext& c) {
     require_rows(c, "coefficients", attrs.coefficients.size(), classes);
   }
   c.set(0, labels.dtype(), Dims{rows});
-  c.set(1, DType::kFloat, Dims{rows, score_columns(attrs)});
+  c.set(1, DType::kFloat, Dims{rows, svm_score_columns(attrs)});
 }
 
 // One classifier for each pair of classes i < j: positive speaks for i. Row j - 1 of the
 // coefficients holds those of class i's vectors against j, row i those of class j's vectors against
 // i.
 std::pmr::vector<double> pairwise_scores(const SvmClassifierAttrs& attrs,
-                                         const std::pmr::vector<double>& kernels) {
+                                         std::span<const double> kernels) {
   const auto vectors = static_cast<int64_t>(kernels.size());
   const auto classes = static_cast<int64_t>(attrs.vectors_per_class.size());
   std::pmr::vector<int64_t> starts(1, 0, scratch());
@@ -330,7 +261,7 @@ void class_probabilities(const SvmClassifierAttrs& attrs, const std::pmr::vector
 }
 
 // The scores given out for one row of a machine with support vectors; gives the winning class.
-size_t classify_by_pairs(const SvmClassifierAttrs& attrs, const std::pmr::vector<double>& kernels,
+size_t classify_by_pairs(const SvmClassifierAttrs& attrs, std::span<const double> kernels,
                          PostTransform transform, std::span<float> out) {
   const std::pmr::vector<double> scores = pairwise_scores(attrs, kernels);
   const size_t classes = attrs.vectors_per_class.size();
@@ -352,7 +283,7 @@ size_t classify_by_pairs(const SvmClassifierAttrs& attrs, const std::pmr::vector
 
 // The same for one linear model for each class. Of two classes the second wins as soon as the best
 // score is positive (or 0.5, where no coefficient is negative and scores are probabilities).
-size_t classify_by_models(const SvmClassifierAttrs& attrs, const std::pmr::vector<double>& products,
+size_t classify_by_models(const SvmClassifierAttrs& attrs, std::span<const double> products,
                           PostTransform transform, std::span<float> out) {
   for (size_t i = 0; i < out.size(); ++i)
     out[i] = static_cast<float>(products[i] + attrs.rho[0]);
@@ -368,22 +299,17 @@ size_t classify_by_models(const SvmClassifierAttrs& attrs, const std::pmr::vecto
 
 void svm_classifier(const KernelCall& call) {
   const auto& attrs = call.attrs<SvmClassifierAttrs>();
-  const ClassLabels labels = labels_of(attrs);
+  const ClassLabels labels = svm_labels(attrs);
   const PostTransform transform = post_transform_named(attrs.post_transform);
   const auto [rows, features] = feature_table(call.inputs[0].shape);
   const std::pmr::vector<double> x = read_features<double>(call.inputs[0]);
-  const int64_t vectors = vector_count(attrs);
-  const bool linear = vectors == 0;
-  std::pmr::vector<float> out(static_cast<size_t>(score_columns(attrs)), scratch());
+  std::pmr::vector<float> out(static_cast<size_t>(svm_score_columns(attrs)), scratch());
   for (int64_t row = 0; row < rows; ++row) {
     const ScratchMark mark;
     check_interrupted();
     const std::pmr::vector<double> kernels =
-        kernel_values(attrs, linear, x.data() + row * features,
-                      linear ? attrs.coefficients : attrs.support_vectors,
-                      linear ? static_cast<int64_t>(labels.size()) : vectors, features);
-    const size_t winner = linear ? classify_by_models(attrs, kernels, transform, out)
-                                 : classify_by_pairs(attrs, kernels, transform, out);
+        kernel_values(attrs, svm_vectors(attrs), x.data() + row * features, features);
+    const size_t winner = finish_svm_classifier(attrs, kernels, transform, out);
     if (call.wants(0)) labels.write(call.outputs[0], row, winner);
     if (call.wants(1)) {
       std::copy(out.begin(), out.end(), call.outputs[1].data<float>() + row * out.size());
@@ -450,6 +376,49 @@ const OpDef kSupportVectorOps[] = {
 };
 
 }  // namespace
+
+SvmVectors svm_vectors(const SvmRegressorAttrs& attrs) {
+  const bool linear = attrs.n_supports == 0;
+  return {linear, linear ? attrs.coefficients : attrs.support_vectors,
+          std::max<int64_t>(attrs.n_supports, 1)};
+}
+
+SvmVectors svm_vectors(const SvmClassifierAttrs& attrs) {
+  const int64_t vectors = vector_count(attrs);
+  if (vectors > 0) return {false, attrs.support_vectors, vectors};
+  return {true, attrs.coefficients, static_cast<int64_t>(svm_labels(attrs).size())};
+}
+
+SvmKernelParams svm_kernel_params(const SvmAttrs& attrs) {
+  if (attrs.kernel_params.empty()) return {};
+  return {attrs.kernel_params[0], attrs.kernel_params[1], attrs.kernel_params[2]};
+}
+
+float finish_svm_regressor(const SvmRegressorAttrs& attrs, std::span<const double> kernels) {
+  double sum = attrs.rho[0];
+  for (size_t i = 0; i < kernels.size(); ++i)
+    sum += attrs.n_supports == 0 ? kernels[i] : kernels[i] * attrs.coefficients[i];
+  auto result = static_cast<float>(sum);
+  transform_score_table(post_transform_named(attrs.post_transform), {&result, 1}, 1);
+  if (attrs.one_class != 0) return result > 0 ? 1.f : -1.f;
+  return result;
+}
+
+ClassLabels svm_labels(const SvmClassifierAttrs& attrs) {
+  return {attrs.classlabels_strings, attrs.classlabels_ints};
+}
+
+int64_t svm_score_columns(const SvmClassifierAttrs& attrs) {
+  const auto classes = static_cast<int64_t>(svm_labels(attrs).size());
+  if (vector_count(attrs) == 0 || !attrs.prob_a.empty()) return classes;
+  return classes > 2 ? classes * (classes - 1) / 2 : 2;
+}
+
+size_t finish_svm_classifier(const SvmClassifierAttrs& attrs, std::span<const double> kernels,
+                             PostTransform transform, std::span<float> out) {
+  return vector_count(attrs) == 0 ? classify_by_models(attrs, kernels, transform, out)
+                                  : classify_by_pairs(attrs, kernels, transform, out);
+}
 
 std::span<const OpDef> support_vector_ops() {
   return kSupportVectorOps;

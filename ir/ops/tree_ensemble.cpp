@@ -224,19 +224,8 @@ void TreeEnsembleModel<T>::score(const T* row, Aggregate aggregate,
                                  std::span<TargetScore<T>> scores) const {
   std::fill(scores.begin(), scores.end(), TargetScore<T>{});
   for (const NodeRef root : roots) {
-    for (const auto& [target, weight] : leaf_of(root, row)) {
-      TargetScore<T>& score = scores[static_cast<size_t>(target)];
-      if (!score.present) {
-        score.value = weight;
-      } else if (aggregate == Aggregate::kMin) {
-        score.value = std::min(score.value, weight);
-      } else if (aggregate == Aggregate::kMax) {
-        score.value = std::max(score.value, weight);
-      } else {
-        score.value += weight;
-      }
-      score.present = true;
-    }
+    for (const LeafWeight<T>& vote : leaf_of(root, row))
+      add_vote(vote, aggregate, scores[static_cast<size_t>(vote.target)]);
   }
 }
 

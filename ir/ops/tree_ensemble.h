@@ -2,6 +2,7 @@
 // walked for each row of features.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -48,6 +49,21 @@ struct TargetScore {
   T value = 0;
   bool present = false;  // did any leaf speak of it?
 };
+
+// Puts a leaf's weight to the target's score.
+template <typename T>
+void add_vote(const LeafWeight<T>& vote, Aggregate aggregate, TargetScore<T>& score) {
+  if (!score.present) {
+    score.value = vote.weight;
+  } else if (aggregate == Aggregate::kMin) {
+    score.value = std::min(score.value, vote.weight);
+  } else if (aggregate == Aggregate::kMax) {
+    score.value = std::max(score.value, vote.weight);
+  } else {
+    score.value += vote.weight;
+  }
+  score.present = true;
+}
 
 template <typename T>
 struct TreeEnsembleModel {

@@ -127,6 +127,23 @@ TEST(CpuKernels, agree_with_the_reference_on_larger_shapes) {
     sample.inputs[4] = {.value = Tensor::vector(lengths)};
     return sample;
   };
+  // Larger weights blow the rounding of one step up in the next ones.
+  SampleInput weights = floats({2, 21, 21});
+  weights.low = -0.3;
+  weights.high = 0.3;
+  const Sample rnn{{floats({4, 5, 19}), floats({2, 21, 19}), weights, floats({2, 42})},
+                   {{"direction", std::string("bidirectional")}, {"hidden_size", int64_t{21}}},
+                   2};
+  const auto with_functions = [](Sample sample, std::vector<std::string> names) {
+    const auto& direction = std::get<std::string>(sample.attrs.at("direction"));
+    const size_t count = names.size();
+    for (size_t i = 0; i < count && direction == "bidirectional"; ++i)
+      names.push_back(names[i]);
+    sample.attrs["activations"] = std::move(names);
+    sample.attrs["activation_alpha"] = std::vector<float>(2, 0.3f);
+    sample.attrs["activation_beta"] = std::vector<float>(2, 0.4f);
+    return sample;
+  };
   const auto nbits = [](int64_t bits, int64_t block, bool has_zeros) {
     const int64_t k = 150, n = 37, blocks = (k + block - 1) / block;
     const auto bytes = [](Shape shape) {
@@ -252,6 +269,13 @@ TEST(CpuKernels, agree_with_the_reference_on_larger_shapes) {
         5}},
       {"LSTM", lstm},
       {"LSTM", with_lengths(lstm, {7, 0, 4})},
+      {"LSTM", with_lengths(lstm, {5, 5, 2})},
+      {"LSTM", with_functions(lstm, {"HardSigmoid", "Tanh", "Relu"})},
+      {"RNN", rnn},
+      {"RNN", with_lengths(rnn, {4, 4, 1, 0, 2})},
+      {"RNN", with_functions(rnn, {"HardSigmoid"})},
+      {"GRU", with_functions(gru(1, "forward"), {"HardSigmoid", "Sigmoid"})},
+      {"GRU", with_functions(gru(0, "forward"), {"HardSigmoid", "Relu"})},
       {"GRU", with_lengths(gru(0, "reverse"), {3, 5})},
       {"GRU", gru(0, "forward")},
       {"GRU", gru(1, "reverse")},

@@ -2,13 +2,10 @@
 // rows.
 #include "ir/ops/normalization.h"
 
-#include <cmath>
-
 #include "ir/strides.h"
 #include "providers/cpu/entries.h"
 #include "providers/cpu/grid.h"
-#include "providers/cpu/reduce_rows.h"
-#include "providers/cpu/rows.h"
+#include "providers/cpu/normalization_rows.h"
 #include "providers/cpu/tasks.h"
 
 namespace sardonyx::cpu {
@@ -36,28 +33,15 @@ class RowNormKernel : public Kernel {
   bool may_alias(size_t output, size_t input) const override { return output == 0 && input == 0; }
 
  private:
-  // The variance is that of the centred values, so nothing cancels.
   void run_row(const KernelArgs& args, int64_t row) const {
-    const auto length = static_cast<size_t>(sizes_.length);
-    const float* in = static_cast<const float*>(args.inputs[0]) + row * sizes_.length;
-    float* out = static_cast<float*>(args.outputs[0]) + row * sizes_.length;
-    const float mean = is_centered_ ? reduce_row(Reduction::kMean, in, length) : 0;
-    if (is_centered_) {
-      binary_row(Binary::kSub, in, true, &mean, false, out, length);
-      in = out;
-    }
-    const float variance =
-        reduce_row(Reduction::kSumSquare, in, length) / static_cast<float>(length);
-    const float factor = 1 / std::sqrt(variance + epsilon_);
-    binary_row(Binary::kMul, in, true, &factor, false, out, length);
-    binary_row(Binary::kMul, out, true, static_cast<const float*>(args.inputs[1]), true, out,
-               length);
-    if (has_bias_) {
-      binary_row(Binary::kAdd, out, true, static_cast<const float*>(args.inputs[2]), true, out,
-                 length);
-    }
-    if (wants_mean_) static_cast<float*>(args.outputs[1])[row] = mean;
-    if (wants_deviation_) static_cast<float*>(args.outputs[2])[row] = factor;
+    const RowStatistics made =
+        normalize_row(static_cast<const float*>(args.inputs[0]) + row * sizes_.length,
+                      static_cast<const float*>(args.inputs[1]),
+                      has_bias_ ? static_cast<const float*>(args.inputs[2]) : nullptr, epsilon_,
+                      is_centered_, static_cast<float*>(args.outputs[0]) + row * sizes_.length,
+                      static_cast<size_t>(sizes_.length));
+    if (wants_mean_) static_cast<float*>(args.outputs[1])[row] = made.mean;
+    if (wants_deviation_) static_cast<float*>(args.outputs[2])[row] = made.factor;
   }
 
   Sizes sizes_;

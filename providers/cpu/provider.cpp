@@ -5,6 +5,9 @@
 #include "providers/cpu/activation_gradient.h"
 #include "providers/cpu/batch_normalization.h"
 #include "providers/cpu/entries.h"
+#include "providers/cpu/order.h"
+#include "providers/cpu/support_vectors.h"
+#include "providers/cpu/trees.h"
 
 namespace sardonyx {
 
@@ -13,6 +16,9 @@ const Provider& cpu_provider() {
     std::vector<KernelEntry> all;
     for (const auto part : {cpu::elementwise_entries(),
                             cpu::linear_model_entries(),
+                            cpu::tree_entries(),
+                            cpu::support_vector_entries(),
+                            cpu::order_entries(),
                             cpu::function_entries(),
                             cpu::number_entries(),
                             cpu::grouped_attention_entries(),

@@ -1,4 +1,4 @@
-// LSTM and GRU on float32 with constant weights and the default activations.
+// RNN, LSTM and GRU on float32 with constant weights and the usual activations.
 #include <optional>
 #include <string>
 
@@ -11,7 +11,7 @@ namespace sardonyx::cpu {
 namespace {
 
 // Which gates a packed matrix holds, and how the cell goes over them.
-enum class Cell { kLstm, kGruLinear, kGru };
+enum class Cell { kRnn, kLstm, kGruLinear, kGru };
 
 // rows [gates * hidden, depth] -> [panels][depth][gates][lanes], for gates [first, first + count).
 std::shared_ptr<Buffer> pack_panels(const RecurrentSizes& s, const float* rows, size_t depth,
@@ -37,8 +37,9 @@ const float* floats(const std::shared_ptr<const Buffer>& buffer) {
 
 class RecurrentKernel : public RecurrentWalk {
  public:
-  RecurrentKernel(Cell cell, const RecurrentSizes& sizes, const KernelRequest& request)
-      : RecurrentWalk(sizes, request, cell == Cell::kLstm), cell_(cell) {
+  RecurrentKernel(Cell cell, const CellFunctions& functions, const RecurrentSizes& sizes,
+                  const KernelRequest& request)
+      : RecurrentWalk(sizes, request, cell == Cell::kLstm), cell_(cell), functions_(functions) {
     const float* w = request.inputs[1].constant->values<float>().data();
     const float* r = request.inputs[2].constant->values<float>().data();
     const float* b = request.has(3) ? request.inputs[3].constant->values<float>().data() : nullptr;
@@ -114,10 +115,12 @@ class RecurrentKernel : public RecurrentWalk {
                       rows.count,
                       s_.hidden,
                       weights + panel * s_.hidden * gates * s_.lanes,
-                      panel * s_.lanes};
+                      panel * s_.lanes,
+                      functions_};
     };
     for (size_t i = 0; i < share.end - share.begin; ++i) {
       const size_t panel = share.panel(i, 1);
+      if (cell_ == Cell::kRnn) rnn_step(cell_step(panel, floats(direction.recurrent), 1));
       if (cell_ == Cell::kLstm) lstm_step(cell_step(panel, floats(direction.recurrent), 4));
       if (cell_ == Cell::kGruLinear) {
         gru_step_linear(cell_step(panel, floats(direction.recurrent), 3),
@@ -138,56 +141,95 @@ class RecurrentKernel : public RecurrentWalk {
   }
 
   Cell cell_;
+  CellFunctions functions_;
   std::vector<Direction> directions_;
 };
 
+std::optional<CellFunction> cell_function_of(const ops::Activation& activation) {
+  switch (activation.kind) {
+    case ops::ActivationKind::kSigmoid:
+      return CellFunction::kSigmoid;
+    case ops::ActivationKind::kTanh:
+      return CellFunction::kTanh;
+    case ops::ActivationKind::kRelu:
+      return CellFunction::kRelu;
+    case ops::ActivationKind::kHardSigmoid:
+      return CellFunction::kHardSigmoid;
+    default:
+      return std::nullopt;
+  }
+}
+
+// nullopt where a function is none of these, or differs between the directions.
+std::optional<CellFunctions> cell_functions_of(const ops::RecurrentSpec& spec) {
+  const size_t count = spec.functions();
+  CellFunctions functions;
+  std::optional<ops::Activation> hard;
+  for (size_t i = 0; i < spec.activations.size(); ++i) {
+    const ops::Activation& activation = spec.activations[i];
+    const auto function = cell_function_of(activation);
+    const ops::Activation& first = spec.activations[i % count];
+    if (!function || activation.kind != first.kind) return std::nullopt;
+    if (*function == CellFunction::kHardSigmoid) {
+      if (hard && (hard->alpha != activation.alpha || hard->beta != activation.beta))
+        return std::nullopt;
+      hard = activation;
+    }
+    const size_t place = count == 1 ? 1 : i % count;  // an RNN's alone is the candidate's
+    (place == 0 ? functions.gate : place == 1 ? functions.candidate : functions.output) = *function;
+  }
+  if (hard) {
+    functions.alpha = hard->alpha;
+    functions.beta = hard->beta;
+  }
+  return functions;
+}
+
 // Why the general form is not for this kernel; nullptr where it is.
-const char* refusal(const KernelRequest& request, const ops::RecurrentAttrs& attrs,
-                    const std::optional<std::vector<std::string>>& activations, bool is_lstm) {
+const char* refusal_of_recurrent(const KernelRequest& request, const ops::RecurrentSpec& spec) {
   for (size_t slot = 0; slot < request.inputs.size(); ++slot) {
-    if (slot != 4 && request.has(slot) && request.inputs[slot].dtype != DType::kFloat)
+    if (slot != ops::kSequenceLens && request.has(slot) &&
+        request.inputs[slot].dtype != DType::kFloat)
       return "only float is computed here";
   }
-  if (!request.inputs[1].constant || !request.inputs[2].constant)
+  if (!request.inputs[ops::kW].constant || !request.inputs[ops::kR].constant)
     return "the weights are not constant";
-  if (request.has(3) && !request.inputs[3].constant) return "the biases are not constant";
-  if (is_lstm && request.has(7)) return "peepholes are left to the reference";
-  if (attrs.clip || attrs.layout != 0) return "clip and layout 1 are left to the reference";
-  if (!are_usual(activations, is_lstm)) return "other activations are left to the reference";
+  if (request.has(ops::kB) && !request.inputs[ops::kB].constant)
+    return "the biases are not constant";
+  if (request.has(ops::kP)) return "peepholes are left to the reference";
+  if (spec.clip || spec.batch_first) return "clip and layout 1 are left to the reference";
+  if (spec.input_forget) return "coupled gates are left to the reference";
+  if (element_count(request.inputs[ops::kX].shape) == 0 ||
+      element_count(request.inputs[ops::kR].shape) == 0)
+    return "there is nothing to compute";
   return nullptr;
 }
 
-Prepared accept(Cell cell, size_t gates, const KernelRequest& request,
-                const ops::RecurrentAttrs& attrs) {
-  const Shape& x = request.inputs[0].shape;
-  const Shape& r = request.inputs[2].shape;
-  if (element_count(x) == 0 || element_count(r) == 0)
-    return Prepared::refuse("there is nothing to compute");
-  const RecurrentSizes sizes =
-      recurrent_sizes(request, static_cast<size_t>(r[2]), gates, attrs.direction);
-  Prepared prepared =
-      Prepared::accept(std::make_unique<RecurrentKernel>(cell, sizes, request), "simd");
-  prepared.unread_inputs = 1u << 1 | 1u << 2 | 1u << 3;
+Cell kind_of_cell(const ops::RecurrentSpec& spec) {
+  if (spec.cell == ops::RecurrentSpec::Cell::kRnn) return Cell::kRnn;
+  if (spec.cell == ops::RecurrentSpec::Cell::kLstm) return Cell::kLstm;
+  return spec.linear_before_reset ? Cell::kGruLinear : Cell::kGru;
+}
+
+Prepared prepare_recurrent(const KernelRequest& request) {
+  const ops::RecurrentSpec spec = ops::recurrent_spec(request.op, request.raw_attrs);
+  if (const char* why = refusal_of_recurrent(request, spec)) return Prepared::refuse(why);
+  const auto functions = cell_functions_of(spec);
+  if (!functions) return Prepared::refuse("other activations are left to the reference");
+  const auto hidden = static_cast<size_t>(request.inputs[ops::kR].shape[2]);
+  const char* direction = spec.directions() == 2 ? "bidirectional"
+                          : spec.reversed[0]     ? "reverse"
+                                                 : "forward";
+  const RecurrentSizes sizes = recurrent_sizes(request, hidden, spec.gates(), direction);
+  Prepared prepared = Prepared::accept(
+      std::make_unique<RecurrentKernel>(kind_of_cell(spec), *functions, sizes, request), "simd");
+  prepared.unread_inputs = 1u << ops::kW | 1u << ops::kR | 1u << ops::kB;
   return prepared;
 }
 
-Prepared prepare_lstm(const KernelRequest& request) {
-  const auto& attrs = request.attrs<ops::LstmAttrs>();
-  if (const char* why = refusal(request, attrs, attrs.activations, true))
-    return Prepared::refuse(why);
-  if (attrs.input_forget) return Prepared::refuse("coupled gates are left to the reference");
-  return accept(Cell::kLstm, 4, request, attrs);
-}
-
-Prepared prepare_gru(const KernelRequest& request) {
-  const auto& attrs = request.attrs<ops::GruAttrs>();
-  if (const char* why = refusal(request, attrs, attrs.activations, false))
-    return Prepared::refuse(why);
-  return accept(attrs.linear_before_reset ? Cell::kGruLinear : Cell::kGru, 3, request, attrs);
-}
-
-constexpr KernelEntry kRecurrentEntries[] = {{"LSTM", "recurrent", prepare_lstm},
-                                             {"GRU", "recurrent", prepare_gru}};
+constexpr KernelEntry kRecurrentEntries[] = {{"LSTM", "recurrent", prepare_recurrent},
+                                             {"GRU", "recurrent", prepare_recurrent},
+                                             {"RNN", "recurrent", prepare_recurrent}};
 
 }  // namespace
 

@@ -1,5 +1,8 @@
 #include "providers/cpu/recurrent_rows.h"
 
+#include <cmath>
+#include <type_traits>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "providers/cpu/recurrent_rows.cpp"
 #include <hwy/foreach_target.h>
@@ -64,20 +67,35 @@ HWY_INLINE void products(const float* in, size_t in_stride, size_t depth, const 
   }
 }
 
+// Calls visit(first row, their count as a constant) for rows in about even parts of at most kMost,
+// so that none is left to go alone.
+template <size_t kMost, typename Visit>
+HWY_INLINE void visit_counted(size_t first, size_t count, const Visit& visit) {
+  if constexpr (kMost > 0) {
+    if (count == kMost) return visit(first, std::integral_constant<size_t, kMost>());
+    visit_counted<kMost - 1>(first, count, visit);
+  }
+}
+template <size_t kMost, typename Visit>
+HWY_INLINE void for_parts(size_t rows, const Visit& visit) {
+  const size_t parts = (rows + kMost - 1) / kMost;
+  for (size_t part = 0; part < parts; ++part) {
+    const size_t first = rows * part / parts;
+    visit_counted<kMost>(first, rows * (part + 1) / parts - first, visit);
+  }
+}
+
+// Rows whose sums, with the weights and an input, fill the registers.
+template <size_t kGates>
+constexpr size_t kRowsAtOnce = (HWY_TARGET <= HWY_AVX3 ? 24 : 12) / (kGates < 3 ? 4 : kGates);
+
 template <size_t kGates>
 HWY_INLINE void all_products(const float* in, size_t in_stride, size_t rows, size_t depth,
                              const float* panel, const float* bias, float* out, size_t out_stride) {
-  constexpr size_t kRows =
-      HWY_TARGET <= HWY_AVX3 ? 6 : 3;  // 24 of 32, or 12 of 16 registers hold sums
-  size_t row = 0;
-  for (; row + kRows <= rows; row += kRows) {
-    products<kGates, kRows>(in + row * in_stride, in_stride, depth, panel, bias,
-                            out + row * out_stride, out_stride);
-  }
-  for (; row < rows; ++row) {
-    products<kGates, 1>(in + row * in_stride, in_stride, depth, panel, bias, out + row * out_stride,
-                        out_stride);
-  }
+  for_parts<kRowsAtOnce<kGates>>(rows, [&](size_t row, auto count) HWY_ATTR {
+    products<kGates, decltype(count)::value>(in + row * in_stride, in_stride, depth, panel, bias,
+                                             out + row * out_stride, out_stride);
+  });
 }
 
 void GateProducts(size_t gates, const float* in, size_t in_stride, size_t rows, size_t depth,
@@ -99,23 +117,15 @@ void GateProducts(size_t gates, const float* in, size_t in_stride, size_t rows, 
 template <size_t kGates, typename Start, typename Finish>
 HWY_INLINE void for_rows(const CellStep& s, const float* h, const Start& start,
                          const Finish& finish) {
-  constexpr size_t kRows = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
-  size_t row = 0;
-  for (; row + kRows <= s.rows; row += kRows) {
+  for_parts<kRowsAtOnce<kGates>>(s.rows, [&](size_t row, auto count) HWY_ATTR {
+    constexpr size_t kRows = decltype(count)::value;
     V sums[kRows * kGates];
     for (size_t i = 0; i < kRows * kGates; ++i)
       sums[i] = start(row + i / kGates, i % kGates);
     multiply<kGates, kRows>(h + row * s.h_stride, s.h_stride, s.depth, s.panel, sums);
     for (size_t i = 0; i < kRows; ++i)
       finish(row + i, sums + i * kGates);
-  }
-  for (; row < s.rows; ++row) {
-    V sums[kGates];
-    for (size_t gate = 0; gate < kGates; ++gate)
-      sums[gate] = start(row, gate);
-    multiply<kGates, 1>(h + row * s.h_stride, s.h_stride, s.depth, s.panel, sums);
-    finish(row, sums);
-  }
+  });
 }
 
 // The input's part of a gate.
@@ -124,17 +134,39 @@ HWY_INLINE V input_part(const CellStep& s, size_t row, size_t gate) {
   return hn::LoadU(d, s.x + row * s.x_stride + gate * hn::Lanes(d));
 }
 
+HWY_INLINE V activated(const CellFunctions& f, CellFunction function, V x) {
+  if (function == CellFunction::kSigmoid) return sigmoid(x);
+  if (function == CellFunction::kTanh) return tanh_of(x);
+  if (function == CellFunction::kRelu) return clip(x, set(0), set(HUGE_VALF));
+  return clip(hn::MulAdd(x, set(f.alpha), set(f.beta)), set(0), set(1));
+}
+HWY_INLINE V gate_of(const CellStep& s, V x) {
+  return activated(s.functions, s.functions.gate, x);
+}
+HWY_INLINE V candidate_of(const CellStep& s, V x) {
+  return activated(s.functions, s.functions.candidate, x);
+}
+
+void RnnStep(const CellStep& s) {
+  const D d;
+  for_rows<1>(
+      s, s.h, [&](size_t row, size_t gate) HWY_ATTR { return input_part(s, row, gate); },
+      [&](size_t row, const V* sums) HWY_ATTR {
+        hn::StoreU(candidate_of(s, sums[0]), d, s.h_out + row * s.h_stride + s.unit);
+      });
+}
+
 void LstmStep(const CellStep& s) {
   const D d;
   for_rows<4>(
       s, s.h, [&](size_t row, size_t gate) HWY_ATTR { return input_part(s, row, gate); },
       [&](size_t row, const V* sums) HWY_ATTR {
         float* c = s.c + row * s.h_stride + s.unit;
-        const V kept = hn::Mul(sigmoid(sums[2]), hn::LoadU(d, c));
-        const V cell = hn::MulAdd(sigmoid(sums[0]), tanh_of(sums[3]), kept);
+        const V kept = hn::Mul(gate_of(s, sums[2]), hn::LoadU(d, c));
+        const V cell = hn::MulAdd(gate_of(s, sums[0]), candidate_of(s, sums[3]), kept);
         hn::StoreU(cell, d, c);
-        hn::StoreU(hn::Mul(sigmoid(sums[1]), tanh_of(cell)), d,
-                   s.h_out + row * s.h_stride + s.unit);
+        const V shown = activated(s.functions, s.functions.output, cell);
+        hn::StoreU(hn::Mul(gate_of(s, sums[1]), shown), d, s.h_out + row * s.h_stride + s.unit);
       });
 }
 
@@ -150,9 +182,10 @@ void GruStepLinear(const CellStep& s, const float* hidden_bias) {
       [&](size_t row, size_t gate)
           HWY_ATTR { return gate < 2 ? input_part(s, row, gate) : hn::LoadU(d, hidden_bias); },
       [&](size_t row, const V* sums) HWY_ATTR {
-        const V candidate = tanh_of(hn::MulAdd(sigmoid(sums[1]), sums[2], input_part(s, row, 2)));
+        const V candidate =
+            candidate_of(s, hn::MulAdd(gate_of(s, sums[1]), sums[2], input_part(s, row, 2)));
         const V h = hn::LoadU(d, s.h + row * s.h_stride + s.unit);
-        hn::StoreU(mix(sigmoid(sums[0]), candidate, h), d, s.h_out + row * s.h_stride + s.unit);
+        hn::StoreU(mix(gate_of(s, sums[0]), candidate, h), d, s.h_out + row * s.h_stride + s.unit);
       });
 }
 
@@ -162,8 +195,8 @@ void GruStepGates(const CellStep& s, float* z, float* reset_h) {
       s, s.h, [&](size_t row, size_t gate) HWY_ATTR { return input_part(s, row, gate); },
       [&](size_t row, const V* sums) HWY_ATTR {
         const size_t place = row * s.h_stride + s.unit;
-        hn::StoreU(sigmoid(sums[0]), d, z + place);
-        hn::StoreU(hn::Mul(sigmoid(sums[1]), hn::LoadU(d, s.h + place)), d, reset_h + place);
+        hn::StoreU(gate_of(s, sums[0]), d, z + place);
+        hn::StoreU(hn::Mul(gate_of(s, sums[1]), hn::LoadU(d, s.h + place)), d, reset_h + place);
       });
 }
 
@@ -175,7 +208,8 @@ void GruStepCandidate(const CellStep& s, const float* x_candidate, const float* 
       [&](size_t row, size_t) HWY_ATTR { return hn::LoadU(d, x_candidate + row * s.x_stride); },
       [&](size_t row, const V* sums) HWY_ATTR {
         const size_t place = row * s.h_stride + s.unit;
-        const V mixed = mix(hn::LoadU(d, z + place), tanh_of(sums[0]), hn::LoadU(d, s.h + place));
+        const V mixed =
+            mix(hn::LoadU(d, z + place), candidate_of(s, sums[0]), hn::LoadU(d, s.h + place));
         hn::StoreU(mixed, d, s.h_out + place);
       });
 }
@@ -192,6 +226,7 @@ namespace sardonyx::cpu {
 
 HWY_EXPORT(RecurrentLanes);
 HWY_EXPORT(GateProducts);
+HWY_EXPORT(RnnStep);
 HWY_EXPORT(LstmStep);
 HWY_EXPORT(GruStepLinear);
 HWY_EXPORT(GruStepGates);
@@ -205,6 +240,9 @@ void gate_products(size_t gates, const float* in, size_t in_stride, size_t rows,
                    const float* panel, const float* bias, float* out, size_t out_stride) {
   HWY_DYNAMIC_DISPATCH(GateProducts)
   (gates, in, in_stride, rows, depth, panel, bias, out, out_stride);
+}
+void rnn_step(const CellStep& step) {
+  HWY_DYNAMIC_DISPATCH(RnnStep)(step);
 }
 void lstm_step(const CellStep& step) {
   HWY_DYNAMIC_DISPATCH(LstmStep)(step);

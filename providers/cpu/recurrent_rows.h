@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace sardonyx::cpu {
 
@@ -15,6 +16,15 @@ constexpr size_t kMaxGates = 4;
 // `rows` rows. Rows of `in` are `in_stride` apart, of `out` `out_stride`.
 void gate_products(size_t gates, const float* in, size_t in_stride, size_t rows, size_t depth,
                    const float* panel, const float* bias, float* out, size_t out_stride);
+
+// What goes over the sums of products of a cell.
+enum class CellFunction : uint8_t { kSigmoid, kTanh, kRelu, kHardSigmoid };
+struct CellFunctions {
+  CellFunction gate = CellFunction::kSigmoid;
+  CellFunction candidate = CellFunction::kTanh;
+  CellFunction output = CellFunction::kTanh;  // of an LSTM's cell state
+  float alpha = 0.2f, beta = 0.5f;            // of kHardSigmoid: alpha * x + beta within 0 to 1
+};
 
 // One step of `rows` sequences for one panel. `x` holds the input's part of the gates
 // [gates][lanes] (biases included), rows `x_stride` apart; `h` is the previous state, rows
@@ -30,7 +40,10 @@ struct CellStep {
   size_t rows, depth;
   const float* panel;
   size_t unit;  // the panel's first
+  CellFunctions functions = {};
 };
+// One gate alone, whose function is the candidate's.
+void rnn_step(const CellStep& step);
 // Gates i, o, f, c (ONNX's order).
 void lstm_step(const CellStep& step);
 // Gates z, r, h with linear_before_reset; `hidden_bias` [lanes] is the recurrent bias of gate h.

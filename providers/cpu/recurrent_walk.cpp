@@ -125,21 +125,17 @@ void RecurrentWalk::run_part(const KernelArgs& args, size_t index, Scratch scrat
     const bool is_over = (i & mask) == mask ? sign.ask() : sign.is_up();
     if (part == 0 && is_over) end = i + 1;
     read_state(args, index, i, scratch, share);
-    if (!has_lengths_) {
-      const size_t step = backward ? s_.steps - 1 - i : i;
-      run_step(index, scratch, step, {0, s_.batch}, share);
-      store_step(args.outputs[0], index, step, {0, s_.batch}, scratch.h_next, share);
-    }
-    for (size_t row = 0; has_lengths_ && row < s_.batch; ++row) {
-      const size_t own = length(args, row);
-      const size_t step = i >= own ? i : backward ? own - 1 - i : i;
-      if (i < own)
-        run_step(index, scratch, step, {row, 1}, share);
+    for (size_t first = 0; first < s_.batch;) {
+      const Run run = run_at(args, first, i, backward);
+      const Rows rows{first, run.end - first};
+      if (run.is_over)
+        keep_state(scratch, rows, share);
       else
-        keep_state(scratch, row, share);
+        run_step(index, scratch, run.step, rows, share);
       // Past its end a sequence gives zeros; z is free for them between two steps.
-      store_step(args.outputs[0], index, step, {row, 1},
-                 i < own ? scratch.h_next : zeros(scratch, row, share), share);
+      store_step(args.outputs[0], index, run.step, rows,
+                 run.is_over ? zeros(scratch, rows, share) : scratch.h_next, share);
+      first = run.end;
     }
     wait_for_all(share);
     std::swap(scratch.h, scratch.h_next);
@@ -148,15 +144,39 @@ void RecurrentWalk::run_part(const KernelArgs& args, size_t index, Scratch scrat
   if (part == 0) store_last(args, index, scratch);
 }
 
-void RecurrentWalk::keep_state(const Scratch& scratch, size_t row, const Share& share) const {
-  const size_t first = row * s_.padded() + share.begin * s_.lanes;
-  std::memcpy(scratch.h_next + first, scratch.h + first,
-              (share.end - share.begin) * s_.lanes * sizeof(float));
+// Sequences of one length are at the same place.
+RecurrentWalk::Run RecurrentWalk::run_at(const KernelArgs& args, size_t first, size_t i,
+                                         bool backward) const {
+  const auto place = [&](size_t row) -> Run {
+    const size_t own = length(args, row);
+    if (i >= own) return {row, i, true};
+    return {row, backward ? own - 1 - i : i, false};
+  };
+  Run run = place(first);
+  if (!has_lengths_) {
+    run.end = s_.batch;
+    return run;
+  }
+  for (run.end = first + 1; run.end < s_.batch; ++run.end) {
+    const Run next = place(run.end);
+    if (next.step != run.step || next.is_over != run.is_over) break;
+  }
+  return run;
 }
 
-const float* RecurrentWalk::zeros(const Scratch& scratch, size_t row, const Share& share) const {
-  std::fill_n(scratch.z + row * s_.padded() + share.begin * s_.lanes,
-              (share.end - share.begin) * s_.lanes, 0.0f);
+void RecurrentWalk::keep_state(const Scratch& scratch, Rows rows, const Share& share) const {
+  for (size_t row = rows.first; row < rows.first + rows.count; ++row) {
+    const size_t first = row * s_.padded() + share.begin * s_.lanes;
+    std::memcpy(scratch.h_next + first, scratch.h + first,
+                (share.end - share.begin) * s_.lanes * sizeof(float));
+  }
+}
+
+const float* RecurrentWalk::zeros(const Scratch& scratch, Rows rows, const Share& share) const {
+  for (size_t row = rows.first; row < rows.first + rows.count; ++row) {
+    std::fill_n(scratch.z + row * s_.padded() + share.begin * s_.lanes,
+                (share.end - share.begin) * s_.lanes, 0.0f);
+  }
   return scratch.z;
 }
 

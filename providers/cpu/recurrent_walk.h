@@ -89,8 +89,14 @@ class RecurrentWalk : public Kernel {
   void run_direction(const KernelArgs& args, size_t index) const;
   void run_part(const KernelArgs& args, size_t index, Scratch scratch, size_t part, size_t parts,
                 const StopSign& sign, std::atomic<size_t>& end) const;
-  void keep_state(const Scratch& scratch, size_t row, const Share& share) const;
-  const float* zeros(const Scratch& scratch, size_t row, const Share& share) const;
+  // Rows up to `end` that are at one place of their sequences, or past the end.
+  struct Run {
+    size_t end, step;
+    bool is_over;
+  };
+  Run run_at(const KernelArgs& args, size_t first, size_t i, bool backward) const;
+  void keep_state(const Scratch& scratch, Rows rows, const Share& share) const;
+  const float* zeros(const Scratch& scratch, Rows rows, const Share& share) const;
   void check_lengths(const int32_t* lengths) const;
   void load_state(const void* initial, size_t index, float* state) const;
   void store_step(void* y, size_t index, size_t step, Rows rows, const float* h,

@@ -128,12 +128,18 @@ std::shared_ptr<const Buffer> packed(const KernelRequest& request, size_t input,
 }
 
 const char* refusal(const KernelRequest& request, int64_t group) {
-  if (const char* why = refusal_of_own(request)) return why;
+  if (const char* why = refusal_of_own(request, true)) return why;
   const int64_t channels = request.inputs[0].shape[1];
   if (group != channels || request.inputs[1].shape[0] != channels) return "it is not depthwise";
   if (request.has(3)) return "there is a residual";
   if (channels < kChannelBlock && channels != kChannelBlock / 2) return "there are few channels";
   return nullptr;
+}
+
+// A line is an image of height 1.
+Shape image_shape(const Shape& shape) {
+  if (shape.size() == 4) return shape;
+  return {shape[0], shape[1], 1, shape[2]};
 }
 
 cpu::ImageSteps steps_of(const Shape& shape, bool is_blocked) {
@@ -147,8 +153,8 @@ Prepared prepare(const KernelRequest& request, const ops::ConvAttrs& attrs,
   if (const char* why = refusal(request, attrs.group)) return Prepared::refuse(why);
   const KernelTensor &x = request.inputs[0], &w = request.inputs[1], &y = request.outputs[0];
   const ops::Window window = ops::conv_window(request.op.name, attrs, x.shape, w.shape);
-  const Desc from_blocked = blocked_desc(memory::data_type::f32, x.shape);
-  const bool is_blocked = x.layout && x.shape[1] % kChannelBlock == 0 && desc_of(x) == from_blocked;
+  const bool is_blocked = x.layout && x.shape[1] % kChannelBlock == 0 &&
+                          desc_of(x) == blocked_desc(memory::data_type::f32, x.shape);
   const auto desc = [&](const Shape& shape) {
     return is_blocked ? blocked_desc(memory::data_type::f32, shape)
                       : channels_last_desc(memory::data_type::f32, shape);
@@ -157,22 +163,25 @@ Prepared prepare(const KernelRequest& request, const ops::ConvAttrs& attrs,
   if (!finish) return Prepared::refuse("unknown activation");
   Form form{};
   form.function = finish->function;
-  form.images = x.shape[0];
-  form.out_height = y.shape[2];
+  const Shape from = image_shape(x.shape), to = image_shape(y.shape);
+  form.images = from[0];
+  form.out_height = to[2];
   cpu::DepthwiseImage& image = form.image;
   image.low = finish->low;
   image.high = finish->high;
-  image.channels = x.shape[1];
-  image.height = x.shape[2];
-  image.width = x.shape[3];
-  image.out_width = y.shape[3];
-  image.in_steps = steps_of(x.shape, is_blocked);
-  image.out_steps = steps_of(y.shape, is_blocked);
-  for (size_t axis = 0; axis < 2; ++axis) {
-    image.kernel[axis] = window.kernel[axis];
-    image.stride[axis] = window.strides[axis];
-    image.dilation[axis] = window.dilations[axis];
-    image.pad[axis] = window.pads_begin[axis];
+  image.channels = from[1];
+  image.height = from[2];
+  image.width = from[3];
+  image.out_width = to[3];
+  image.in_steps = steps_of(from, is_blocked);
+  image.out_steps = steps_of(to, is_blocked);
+  image.kernel[0] = image.stride[0] = image.dilation[0] = 1;
+  const size_t first = 4 - x.shape.size();
+  for (size_t axis = first; axis < 2; ++axis) {
+    image.kernel[axis] = window.kernel[axis - first];
+    image.stride[axis] = window.strides[axis - first];
+    image.dilation[axis] = window.dilations[axis - first];
+    image.pad[axis] = window.pads_begin[axis - first];
   }
   Prepared prepared = Prepared::accept(
       std::make_unique<DepthwiseKernel>(form, packed(request, 1, image.channels),

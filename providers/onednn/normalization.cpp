@@ -30,6 +30,17 @@ Prepared prepare_lrn(const KernelRequest& request) {
   return builder.finish();
 }
 
+// The same elements with a height of 1 where they have a length alone, for which oneDNN has nothing
+// fast.
+Desc with_height(const Desc& data) {
+  const Extents dims = data.dims();
+  if (dims.size() != 3) return data;
+  const Extents image{dims[0], dims[1], 1, dims[2]};
+  if (data == blocked_desc(kFloat, dims)) return blocked_desc(kFloat, image);
+  if (data == channels_last_desc(kFloat, dims)) return channels_last_desc(kFloat, image);
+  return data;
+}
+
 Prepared prepare_batch_normalization(const KernelRequest& request) {
   if (!request.inputs[0].layout)
     return Prepared::refuse("rows of row-major channels are left to the portable loops");
@@ -42,7 +53,8 @@ Prepared prepare_batch_normalization(const KernelRequest& request) {
   if (x.size() < 2 || x.size() > 5) return Prepared::refuse("only ranks 2 to 5");
   const Desc data = desc_of(request.inputs[0]);
   const Desc channels = plain_desc(kFloat, {x[1]});
-  const MaybePrimitive primitive = batch_normalization(data, attrs.epsilon, attributes());
+  const MaybePrimitive primitive =
+      batch_normalization(with_height(data), attrs.epsilon, attributes());
   if (!primitive) return Prepared::refuse("oneDNN has no normalization of this form");
   ProgramBuilder builder(request);
   builder.step(*primitive, {{DNNL_ARG_SRC, builder.input(0, data)},
@@ -50,7 +62,7 @@ Prepared prepare_batch_normalization(const KernelRequest& request) {
                             {DNNL_ARG_SHIFT, builder.input(2, channels)},
                             {DNNL_ARG_MEAN, builder.input(3, channels)},
                             {DNNL_ARG_VARIANCE, builder.input(4, channels)},
-                            {DNNL_ARG_DST, builder.output(0, primitive->dst())}});
+                            {DNNL_ARG_DST, builder.output(0, data)}});
   builder.allow_alias(0, 0);
   return builder.finish();
 }

@@ -19,10 +19,11 @@ std::optional<Finish> finish_of(const ops::FusedActivation& activation) {
   return finish;
 }
 
-const char* refusal_of_own(const KernelRequest& request) {
+const char* refusal_of_own(const KernelRequest& request, bool takes_lines) {
   const KernelTensor &x = request.inputs[0], &w = request.inputs[1];
+  const size_t rank = x.shape.size();
   if (!request.layouts) return "layouts are not free";
-  if (x.dtype != DType::kFloat || x.shape.size() != 4)
+  if (x.dtype != DType::kFloat || !(rank == 4 || (takes_lines && rank == 3)))
     return "only images of float are computed here";
   if (!w.constant || (request.has(2) && !request.inputs[2].constant))
     return "the weights are not known ahead";

@@ -29,9 +29,10 @@ struct Finish {
 // nullopt where nothing here computes the activation.
 std::optional<Finish> finish_of(const ops::FusedActivation& activation);
 
-// Null where the request is one for own kernels as far as types, ranks and constants tell: an image
-// of float, weights that are known ahead, and layouts that are free.
-const char* refusal_of_own(const KernelRequest& request);
+// Null where the request is one for own kernels as far as types, ranks and constants tell: images
+// of float (or, where `takes_lines`, lines), weights that are known ahead, and layouts that are
+// free.
+const char* refusal_of_own(const KernelRequest& request, bool takes_lines = false);
 
 // What `make` computes of constant input `input`, shared through the request's cache under `form`.
 std::shared_ptr<const Buffer> packed_once(const KernelRequest& request, size_t input,

@@ -270,7 +270,7 @@ Prepared prepare_recurrent(const KernelRequest& request) {
 
 // With fewer sequences than this the products are bound by reading the weights, which cells that
 // meet all gates in registers do faster.
-constexpr int64_t kFewestSequences = 4;
+constexpr int64_t kFewestSequences = 12;
 
 Prepared prepare_gated(const KernelRequest& request) {
   if (request.inputs[ops::kX].shape[1] < kFewestSequences) {
@@ -280,7 +280,7 @@ Prepared prepare_gated(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kRecurrentKernels[] = {
-    {"RNN", "rnn", guarded<prepare_recurrent>},
+    {"RNN", "rnn", guarded<prepare_gated>},
     {"GRU", "rnn", guarded<prepare_gated>},
     {"LSTM", "rnn", guarded<prepare_gated>},
 };

@@ -1,0 +1,71 @@
+// Decision trees laid out for walks of several at once.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "ir/ops/tree_ensemble.h"
+
+namespace sardonyx::cpu {
+
+// Every branch of an ensemble as one form of comparison, with the leaves as nodes behind the
+// branches that lead to themselves. So a walk takes the same loads at every step, and that of one
+// row does not wait for that of another.
+template <typename T>
+class TreeWalk {
+ public:
+  // nullopt where a branch asks for equality or membership or is split at NaN, where there is no
+  // branch or there are too many nodes.
+  static std::optional<TreeWalk> of(const ops::TreeEnsembleModel<T>& model);
+
+  static constexpr size_t kRowsAtOnce = 64;
+  size_t trees() const { return roots_.size(); }
+  // Steps from a root to the leaf that is farthest.
+  int depth() const { return depth_; }
+
+  // The scores [rows, targets] of up to kRowsAtOnce rows: the leaves put together in the trees'
+  // order, as TreeEnsembleModel::score() does. An average is not yet divided.
+  void score(const T* x, size_t features, size_t rows, ops::Aggregate aggregate, size_t targets,
+             ops::TargetScore<T>* scores) const;
+
+ private:
+  struct Node {
+    T split;
+    uint32_t feature;  // of kNanBit: a NaN passes
+    int32_t next[2];   // [1] where x <= split
+  };
+  struct Root {
+    int32_t node;
+    int32_t depth;
+  };
+  static constexpr uint32_t kNanBit = 1u << 31;
+  static constexpr size_t kLanes = 8;
+
+  void add_branch(const ops::Branch<T>& branch);
+  void measure_depths(const ops::TreeEnsembleModel<T>& model);
+  int32_t index_of(ops::NodeRef ref) const {
+    return static_cast<int32_t>(ref >= 0 ? ref : static_cast<int64_t>(branches_) + ~ref);
+  }
+  template <bool kNans>
+  void walk(const T* const (&rows)[kLanes], int32_t depth, int32_t (&at)[kLanes]) const;
+  void walk_to_leaves(const T* const (&rows)[kLanes], int32_t depth, int32_t (&at)[kLanes]) const;
+  void add_leaf(int32_t node, ops::Aggregate aggregate, ops::TargetScore<T>* scores) const;
+  void find_single_votes();
+
+  std::vector<Node> nodes_;
+  std::vector<Root> roots_;
+  std::vector<uint32_t> first_weights_;  // of each leaf and behind the last one
+  std::vector<ops::LeafWeight<T>> weights_;
+  struct Vote {
+    T weight;
+    int32_t target;
+  };
+  std::vector<Vote> votes_;  // of each leaf, where each has one weight; else empty
+  size_t branches_ = 0;
+  int depth_ = 0;
+  bool has_nans_ = false;
+};
+
+}  // namespace sardonyx::cpu

@@ -1,0 +1,12 @@
+// The kernels of tree ensembles.
+#pragma once
+
+#include <span>
+
+#include "ir/kernel.h"
+
+namespace sardonyx::cpu {
+
+std::span<const KernelEntry> tree_entries();
+
+}  // namespace sardonyx::cpu
