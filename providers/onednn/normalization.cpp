@@ -84,6 +84,10 @@ Prepared prepare_layer_normalization(const KernelRequest& request) {
     return Prepared::refuse("only float is computed here");
   if (request.wants(1) || request.wants(2)) return Prepared::refuse("statistics are not given");
   const Shape& x = request.inputs[0].shape;
+  // Calling the primitive takes longer than normalizing some dozens of rows.
+  constexpr int64_t kFewestElements = 1 << 16;
+  if (element_count(x) < kFewestElements)
+    return Prepared::refuse("few elements are left to kernels that are called at once");
   const auto rank = static_cast<int64_t>(x.size());
   const auto axis = static_cast<size_t>(attrs.axis < 0 ? attrs.axis + rank : attrs.axis);
   const bool has_shift = request.has(2);
