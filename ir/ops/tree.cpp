@@ -31,7 +31,8 @@ TreeEnsembleModel<float> checked(InferContext& c) {
 template <typename Attrs, typename T>
 void run_as(const KernelCall& call) {
   using Op = std::shared_ptr<const TreeOp<T>>;
-  const auto [rows, features] = feature_table(call.inputs[0].shape);
+  const FeatureTable table = feature_table(call.inputs[0].shape);
+  const int64_t features = table.features;
   const auto held = made_once<Op, Attrs>(call.raw_attrs, features, [&](const Attrs&) {
     return make_tree_op<T>(call.op, call.raw_attrs, features);
   });
@@ -39,7 +40,7 @@ void run_as(const KernelCall& call) {
   const std::pmr::vector<T> x = read_features<T>(call.inputs[0]);
   std::pmr::vector<TargetScore<T>> scores(op.targets(), scratch());
   std::pmr::vector<T> room(op.targets(), scratch());
-  for (int64_t row = 0; row < rows; ++row) {
+  for (int64_t row = 0; row < table.rows; ++row) {
     if (row % 1024 == 0) check_interrupted();
     op.model().score(x.data() + row * features, op.aggregate(), scores);
     op.write(row, scores, room, call.outputs);
