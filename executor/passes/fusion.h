@@ -27,6 +27,10 @@ bool fuse_matmul_residual(Graph& graph, Node& node);
 bool fuse_matmul_activation(Graph& graph, Node& node);
 bool fuse_product_step(Graph& graph, Node& node);
 
+// Layouts written out as Transposes.
+bool merge_transposes(Graph& graph, Node& node);
+bool move_transposes(Graph& graph, Node& node);
+
 // Quantised graphs.
 bool standard_quantize(Graph& graph, Node& node);
 bool move_dequantize(Graph& graph, Node& node);
@@ -53,12 +57,16 @@ bool narrow_between(Graph& graph, Node& node);
 bool cancel_widening(Graph& graph, Node& node);
 
 // Activations written out in simpler ops.
+bool recognize_clip(Graph& graph, Node& node);
+bool recognize_hard_sigmoid(Graph& graph, Node& node);
 bool recognize_swish(Graph& graph, Node& node);
 bool recognize_gelu(Graph& graph, Node& node);
 // Shuffles of channels, likewise.
 bool recognize_channel_shuffle(Graph& graph, Node& node);
 // Normalizations written out in simpler ops.
 bool recognize_normalization(Graph& graph, Node& node);
+// Reductions over the pixels of images.
+bool recognize_global_pool(Graph& graph, Node& node);
 bool fuse_normalization_scale(Graph& graph, Node& node);
 
 // Groups, when nothing is left to fuse.
