@@ -53,7 +53,7 @@ Ints channels_last(size_t rank) {
 
 // Conv on X [N, spatial..., C] with W [M, kernel..., C / group].
 Val nhwc_conv_of(Emitter& e, const BodyCall& c, const ConvAttrs& attrs) {
-  const size_t rank = rank_of(e, c.inputs[0], "X");
+  const size_t rank = input_rank(e, c.inputs[0], "X");
   if (rank < 3) fail(ErrorCode::kInvalidModel, "input X: expected at least 3 dims, got ", rank);
   const Vals operands{transpose(e, c.inputs[0], channels_first(rank)),
                       transpose(e, c.inputs[1], channels_first(rank)),
@@ -90,7 +90,7 @@ struct FusedMatMulAttrs {
 // `matrix`: then the last two dims change places. A vector stays as it is.
 Val transposed(Emitter& e, const Val& x, std::string_view name, bool matrix, bool batch) {
   if (!matrix && !batch) return x;
-  const size_t rank = rank_of(e, x, name);
+  const size_t rank = input_rank(e, x, name);
   if (rank < 2) return x;
   Ints permutation;
   for (size_t i = 0; i < rank; ++i)

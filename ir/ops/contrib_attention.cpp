@@ -263,7 +263,7 @@ Vals unpack_heads(Emitter& e, const Val& packed, int64_t parts) {
 // Query, key and value, each [batch, length, hidden], or key and value with heads apart,
 // [batch, heads, length, size], where they are the cache of a cross attention.
 Vals query_key_value(Emitter& e, const BodyCall& c) {
-  const size_t query_rank = rank_of(e, c.inputs[kQuery], "query");
+  const size_t query_rank = input_rank(e, c.inputs[kQuery], "query");
   if (query_rank == 5) {
     if (c.has(kKey) || c.has(kValue)) {
       fail(ErrorCode::kInvalidModel, "inputs key and value: expected none beside a packed query");
@@ -274,7 +274,7 @@ Vals query_key_value(Emitter& e, const BodyCall& c) {
     fail(ErrorCode::kInvalidModel, "input query: expected [batch, length, hidden] and a key, or ",
          "[batch, length, heads, 3, size], got ", e.type(c.inputs[kQuery]));
   }
-  const size_t key_rank = rank_of(e, c.inputs[kKey], "key");
+  const size_t key_rank = input_rank(e, c.inputs[kKey], "key");
   if (key_rank == 5) {
     if (c.has(kValue)) {
       fail(ErrorCode::kInvalidModel, "input value: expected none beside a packed key");
@@ -282,7 +282,7 @@ Vals query_key_value(Emitter& e, const BodyCall& c) {
     const Vals kv = unpack_heads(e, c.inputs[kKey], 2);
     return {c.inputs[kQuery], kv[0], kv[1]};
   }
-  if (!c.has(kValue) || rank_of(e, c.inputs[kValue], "value") != key_rank ||
+  if (!c.has(kValue) || input_rank(e, c.inputs[kValue], "value") != key_rank ||
       (key_rank != 3 && key_rank != 4)) {
     fail(ErrorCode::kInvalidModel, "inputs key and value: expected both of rank 3 or both of 4");
   }
@@ -332,7 +332,7 @@ Vals multi_head_attention(Emitter& e, const BodyCall& c) {
          "cache_indirection with past_sequence_length");
   }
   Vals qkv = query_key_value(e, c);
-  const bool cached = rank_of(e, qkv[1], "key") == 4;
+  const bool cached = input_rank(e, qkv[1], "key") == 4;
   if (c.has(kBias)) add_projection_bias(e, c.inputs[kBias], qkv, cached);
   AttentionSizes sizes{dim_of(e, qkv[0], 0), dim_of(e, qkv[0], 1), e.int64s({0}),
                        dim_of(e, qkv[1], cached ? 2 : 1)};
@@ -387,7 +387,7 @@ struct ContribRotaryAttrs {
 // token stands.
 Val token_places(Emitter& e, const BodyCall& c, int64_t length_axis) {
   const Val places = c.inputs[1];
-  if (rank_of(e, places, "position_ids") >= 2) return places;
+  if (input_rank(e, places, "position_ids") >= 2) return places;
   const Val length = dim_of(e, c.inputs[0], length_axis);
   const Val row = e.call("Add", {count_up(e, length), places});
   const Val shape = e.call("Concat", {dim_of(e, c.inputs[0], 0), length}, {{"axis", int64_t{0}}});
@@ -432,7 +432,7 @@ Vals rotary_embedding(Emitter& e, const BodyCall& c) {
   if (attrs.scale != 1) {
     fail(ErrorCode::kUnsupported, "attribute scale: only 1 is supported, got ", attrs.scale);
   }
-  const size_t rank = rank_of(e, c.inputs[0], "input");
+  const size_t rank = input_rank(e, c.inputs[0], "input");
   if (rank != 3 && rank != 4)
     fail(ErrorCode::kInvalidModel, "input: expected rank 3 or 4, got ", e.type(c.inputs[0]));
   AttrMap onnx{{"interleaved", int64_t{attrs.interleaved}},

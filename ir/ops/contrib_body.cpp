@@ -12,7 +12,7 @@ Dims dims_of(Emitter& e, const Val& x, std::string_view name) {
   return *type.shape;
 }
 
-size_t rank_of(Emitter& e, const Val& x, std::string_view name) {
+size_t input_rank(Emitter& e, const Val& x, std::string_view name) {
   return dims_of(e, x, name).size();
 }
 

@@ -13,7 +13,7 @@ inline constexpr std::string_view kMicrosoft = "com.microsoft";
 
 // The dims of `x`; throws kUnsupported where its rank is not known.
 Dims dims_of(Emitter& e, const Val& x, std::string_view name);
-size_t rank_of(Emitter& e, const Val& x, std::string_view name);
+size_t input_rank(Emitter& e, const Val& x, std::string_view name);
 
 // Dim `axis` of `x` as int64 of shape [1]; a constant where it is known.
 Val dim_of(Emitter& e, const Val& x, int64_t axis);

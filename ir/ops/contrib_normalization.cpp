@@ -28,7 +28,7 @@ Vals simply_normalize(Emitter& e, const Val& x, const Val& scale, int64_t axis, 
                       size_t outputs) {
   Vals out{e.call("RMSNormalization", {x, scale}, {{"axis", axis}, {"epsilon", epsilon}})};
   if (outputs < 2) return out;
-  const auto rank = static_cast<int64_t>(rank_of(e, x, "X"));
+  const auto rank = static_cast<int64_t>(input_rank(e, x, "X"));
   Ints axes;
   for (int64_t i = axis < 0 ? axis + rank : axis; i < rank; ++i)
     axes.push_back(i);
@@ -121,7 +121,7 @@ Val count_words(Emitter& e, const BodyCall& c) {
 Vals embed_layer_normalization(Emitter& e, const BodyCall& c) {
   const auto& attrs = c.attrs<EmbedAttrs>();
   const Val ids = c.inputs[kIds];
-  if (rank_of(e, ids, "input_ids") != 2) {
+  if (input_rank(e, ids, "input_ids") != 2) {
     fail(ErrorCode::kInvalidModel, "input input_ids: expected [batch, length], got ", e.type(ids));
   }
   if (c.has(kSegments) != c.has(kSegmentTable)) {

@@ -77,7 +77,7 @@ Vals qlinear_reduce_mean(Emitter& e, const BodyCall& c) {
 template <typename Pool>
 Val pooled(Emitter& e, const Val& x, bool channels_last, Pool pool) {
   if (!channels_last) return pool(x);
-  const auto rank = static_cast<int64_t>(rank_of(e, x, "X"));
+  const auto rank = static_cast<int64_t>(input_rank(e, x, "X"));
   Ints forth{0, rank - 1}, back{0};
   for (int64_t i = 1; i + 1 < rank; ++i) {
     forth.push_back(i);
