@@ -30,13 +30,22 @@ std::optional<Prepared> as_movement(const KernelRequest& request, const std::vec
   return prepared;
 }
 
-// The parts in the format of `model`, one after the other.
-Prepared join(const KernelRequest& request, const Desc& model, int64_t axis) {
-  const auto target = same_format(model, request.outputs[0].shape);
+Prepared prepare_concat(const KernelRequest& request) {
+  const Desc* model = nullptr;
+  std::optional<Desc> found;
+  for (const KernelTensor& input : request.inputs) {
+    if (const char* why = refusal_of_type(request, input.dtype)) return Prepared::refuse(why);
+    if (input.layout && !model) model = &found.emplace(desc_of(input));
+  }
+  if (!model) return Prepared::refuse("no input has a blocked layout");
+  int64_t axis = std::get<int64_t>(request.raw_attrs.get("axis").value());
+  if (axis < 0) axis += static_cast<int64_t>(request.outputs[0].shape.size());
+
+  const auto target = same_format(*model, request.outputs[0].shape);
   if (!target) return Prepared::refuse("an unusual layout");
   std::vector<Desc> sources;
   for (const KernelTensor& input : request.inputs) {
-    sources.push_back(*same_format(model, input.shape));
+    sources.push_back(*same_format(*model, input.shape));
     if (axis == 1 &&
         sources.back().get_size() != bytes_for(input.dtype, element_count(input.shape))) {
       return Prepared::refuse("channels do not fill their blocks");
@@ -55,25 +64,6 @@ Prepared join(const KernelRequest& request, const Desc& model, int64_t axis) {
   args.emplace_back(DNNL_ARG_DST, builder.output(0, *target));
   builder.step(*primitive, args);
   return builder.finish();
-}
-
-// Where the inputs differ, blocks go before other orders of the dims: convolutions read them.
-Prepared prepare_concat(const KernelRequest& request) {
-  std::optional<Desc> blocked, strided;
-  for (const KernelTensor& input : request.inputs) {
-    if (const char* why = refusal_of_type(request, input.dtype)) return Prepared::refuse(why);
-    if (!input.layout) continue;
-    const Desc desc = desc_of(input);
-    std::optional<Desc>& first = plain_strides(desc) ? strided : blocked;
-    if (!first) first = desc;
-  }
-  int64_t axis = std::get<int64_t>(request.raw_attrs.get("axis").value());
-  if (axis < 0) axis += static_cast<int64_t>(request.outputs[0].shape.size());
-  Prepared prepared = Prepared::refuse("no input has a blocked layout");
-  for (const std::optional<Desc>* model : {&blocked, &strided}) {
-    if (*model && !prepared.kernel) prepared = join(request, **model, axis);
-  }
-  return prepared;
 }
 
 constexpr KernelEntry kJoinKernels[] = {{"Concat", "concat", guarded<prepare_concat>}};
