@@ -1,8 +1,9 @@
-// A mean or maximum over all pixels of what a convolution, its activation or a pool gives becomes
-// GlobalAveragePool or GlobalMaxPool, which take pixels in whatever order they lie; dims that are
-// not kept are dropped by a Reshape. It does not fire
+// A mean over all pixels of what a convolution, its activation or a pool gives becomes
+// GlobalAveragePool, which takes pixels in whatever order they lie; dims that are not kept are
+// dropped by a Reshape. It does not fire
 //  1. unless the axes are constants, and all of those behind the channels,
-//  2. for other elements than float.
+//  2. for other elements than float,
+//  3. for a maximum, which is NaN where an element is: pooling passes over them.
 #include "executor/passes/fusion.h"
 #include "executor/passes/match.h"
 #include "ir/ops/reduce.h"
@@ -43,10 +44,9 @@ bool comes_from_image(const Value& value) {
 }  // namespace
 
 bool recognize_global_pool(Graph& graph, Node& node) {
-  const bool is_mean = is_op(node, "ReduceMean");
-  if ((!is_mean && !is_op(node, "ReduceMax")) || !is_float(*node.outputs[0])) return false;
+  if (!is_op(node, "ReduceMean") || !is_float(*node.outputs[0])) return false;
   if (!reduces_pixels(node) || !comes_from_image(*node.inputs[0])) return false;
-  const OpDef& op = op_named(is_mean ? "GlobalAveragePool" : "GlobalMaxPool");
+  const OpDef& op = op_named("GlobalAveragePool");
   Value* x = node.inputs[0];
   if (node.attrs.as<ops::ReduceAttrs>().keepdims) {
     graph.set_op(node, op, Attrs(), {x});

@@ -124,13 +124,20 @@ TEST(RecognizeGlobalPool, OfConvolutions) {
        {recognize_global_pool},
        {"Conv", "Relu", "GlobalAveragePool"},
        1},
-      {"maximum, dims dropped",
+      {"dims dropped",
        [&](Builder& b) {
-         b.output(b.call("ReduceMax", {conv(b), b.ints({2, 3})}, {{"keepdims", int64_t{0}}}));
+         b.output(b.call("ReduceMean", {conv(b), b.ints({2, 3})}, {{"keepdims", int64_t{0}}}));
        },
        {recognize_global_pool},
-       {"Conv", "Relu", "GlobalMaxPool", "Reshape"},
+       {"Conv", "Relu", "GlobalAveragePool", "Reshape"},
        1},
+      {"a maximum, which pooling would take without its NaN",
+       [&](Builder& b) {
+         b.output(b.call("ReduceMax", {conv(b), b.ints({2, 3})}));
+       },
+       {recognize_global_pool},
+       {"Conv", "Relu", "ReduceMax"},
+       0},
       {"channels too",
        [&](Builder& b) {
          b.output(b.call("ReduceMean", {conv(b), b.ints({1, 2, 3})}));
