@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string_view>
+#include <vector>
 
 #include "ir/error.h"
 
@@ -20,6 +22,19 @@ void expect_refusal(ErrorCode code, std::string_view fragment, const Call& call)
     EXPECT_EQ(name_of(error.code()), name_of(code)) << message;
     EXPECT_NE(message.find(fragment), message.npos)
         << "expected \"" << fragment << "\" in \"" << message << '"';
+  }
+}
+
+// A call with arguments that do not fit, and what its error mentions.
+struct Refusal {
+  const char* mention;
+  std::function<void()> call;
+};
+
+inline void expect_refusals(const std::vector<Refusal>& refusals) {
+  for (const Refusal& refusal : refusals) {
+    SCOPED_TRACE(refusal.mention);
+    expect_refusal(ErrorCode::kInvalidArgument, refusal.mention, refusal.call);
   }
 }
 

@@ -1,8 +1,6 @@
 // Losses, layers, initialisers and measures: settings and tensors that do not fit.
 #include "ir/refusal_for_test.h"
 
-#include <functional>
-
 #include "eager/create.h"
 #include "eager/nn/attention.h"
 #include "eager/nn/convolution.h"
@@ -17,18 +15,6 @@
 
 namespace sardonyx::eager::nn {
 namespace {
-
-struct Refusal {
-  const char* mention;
-  std::function<void()> call;
-};
-
-void expect_refusals(const std::vector<Refusal>& refusals) {
-  for (const Refusal& refusal : refusals) {
-    SCOPED_TRACE(refusal.mention);
-    expect_refusal(ErrorCode::kInvalidArgument, refusal.mention, refusal.call);
-  }
-}
 
 Tensor classes(const Shape& shape) {
   return zeros(to_dims(shape), {.dtype = DType::kInt64});

@@ -2,7 +2,6 @@
 #include "ir/refusal_for_test.h"
 
 #include <cmath>
-#include <functional>
 
 #include "eager/create.h"
 #include "eager/data/loader.h"
@@ -12,18 +11,6 @@
 
 namespace sardonyx::eager::optim {
 namespace {
-
-struct Refusal {
-  const char* mention;
-  std::function<void()> call;
-};
-
-void expect_refusals(const std::vector<Refusal>& refusals) {
-  for (const Refusal& refusal : refusals) {
-    SCOPED_TRACE(refusal.mention);
-    expect_refusal(ErrorCode::kInvalidArgument, refusal.mention, refusal.call);
-  }
-}
 
 std::vector<Tensor> parameters() {
   return {tensor({1.0, 2.0}).set_requires_grad()};

@@ -7,6 +7,7 @@
 #include "ir/refusal_for_test.h"
 #include "ir/run_control.h"
 #include "ir/sample_inputs.h"
+#include "providers/onednn/close_for_test.h"
 #include "providers/onednn/kernel_run.h"
 
 namespace sardonyx::onednn {
@@ -68,13 +69,6 @@ Tensor rows_of(const Tensor& x, int64_t image, int64_t begin, int64_t end) {
   return part;
 }
 
-void expect_close(const Tensor& got, const Tensor& expected) {
-  const auto a = got.values<float>(), b = expected.values<float>();
-  ASSERT_EQ(got.shape(), expected.shape());
-  for (size_t i = 0; i < a.size(); ++i)
-    ASSERT_NEAR(a[i], b[i], 1e-4f * std::abs(b[i]) + 1e-3f) << "element " << i;
-}
-
 // Each half of the picture, computed apart, gives the rows that it has all it takes of.
 void check_halves(Layer layer) {
   const Tensor whole = whole_result(layer, true);
@@ -89,8 +83,8 @@ void check_halves(Layer layer) {
     lower.residual = rows_of(layer.residual, 0, half, results);
   }
   const Tensor first = whole_result(upper, false), last = whole_result(lower, false);
-  expect_close(rows_of(whole, 0, 0, half), rows_of(first, 0, 0, half));
-  expect_close(rows_of(whole, 0, half, results), last);
+  expect_within(rows_of(whole, 0, 0, half), rows_of(first, 0, 0, half), 1e-4f, 1e-3f);
+  expect_within(rows_of(whole, 0, half, results), last, 1e-4f, 1e-3f);
 }
 
 TEST(ConvolutionStrips, OfRowsGiveWhatHalvesGive) {
@@ -120,7 +114,7 @@ TEST(ConvolutionStrips, OfImagesGiveWhatEachGives) {
   for (const int64_t image : {0, 2, 4}) {
     Layer one = layer;
     one.x = rows_of(layer.x, image, 0, 64);
-    expect_close(rows_of(all, image, 0, 64), whole_result(one, false));
+    expect_within(rows_of(all, image, 0, 64), whole_result(one, false), 1e-4f, 1e-3f);
   }
 }
 

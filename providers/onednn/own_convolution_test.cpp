@@ -6,6 +6,7 @@
 
 #include "ir/evaluate.h"
 #include "ir/sample_inputs.h"
+#include "providers/onednn/close_for_test.h"
 #include "providers/onednn/kernel_run.h"
 
 namespace sardonyx::onednn {
@@ -58,13 +59,6 @@ PreparedRun prepared(const Case& c, const RunOptions& options) {
   return PreparedRun(c.op, c.attrs, c.inputs, {type}, options);
 }
 
-void expect_close(const Tensor& got, const Tensor& expected) {
-  const auto a = got.values<float>(), b = expected.values<float>();
-  ASSERT_EQ(a.size(), b.size());
-  for (size_t i = 0; i < a.size(); ++i)
-    ASSERT_NEAR(a[i], b[i], 2e-5f * std::abs(b[i]) + 2e-5f) << "element " << i;
-}
-
 // Row-major, channels last, and in blocks where `takes_blocks`; on one thread and on two, which
 // must give the same bits.
 void check(const Layer& layer, const std::string& implementation, bool takes_blocks) {
@@ -85,7 +79,7 @@ void check(const Layer& layer, const std::string& implementation, bool takes_blo
     EXPECT_EQ(one.prepared().unread_inputs & 0b110u, 0b110u);
     one.run();
     const Tensor alone = one.outputs()[0];
-    expect_close(alone, c.expected);
+    expect_within(alone, c.expected, 2e-5f, 2e-5f);
     options.threads = 2;
     PreparedRun two = prepared(c, options);
     two.run();

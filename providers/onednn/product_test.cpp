@@ -9,6 +9,7 @@
 #include "ir/refusal_for_test.h"
 #include "ir/run_control.h"
 #include "ir/sample_inputs.h"
+#include "providers/onednn/close_for_test.h"
 #include "providers/onednn/kernel_run.h"
 #include "providers/onednn/product_blocks.h"
 
@@ -36,13 +37,6 @@ Case case_of(const char* name, const AttrMap& attrs, const std::vector<Shape>& s
   return made;
 }
 
-void expect_close(const Tensor& got, const Tensor& expected) {
-  const auto a = got.values<float>(), b = expected.values<float>();
-  ASSERT_EQ(a.size(), b.size());
-  for (size_t i = 0; i < a.size(); ++i)
-    ASSERT_NEAR(a[i], b[i], 2e-5f * std::abs(b[i]) + 5e-5f) << "element " << i;
-}
-
 PreparedRun run_of(const Case& c, int threads, std::optional<size_t> overwrite = std::nullopt) {
   RunOptions options;
   options.threads = threads;
@@ -58,7 +52,7 @@ void check_panels(const Case& c, std::optional<size_t> residual = std::nullopt) 
   PreparedRun one = run_of(c, 1);
   EXPECT_EQ(one.prepared().implementation, "panels");
   EXPECT_NE(one.prepared().unread_inputs & 0b10u, 0u);
-  expect_close(one.outputs()[0], c.expected);
+  expect_within(one.outputs()[0], c.expected, 2e-5f, 5e-5f);
   const PreparedRun two = run_of(c, 2, residual);
   EXPECT_EQ(two.aliased(), residual.has_value());
   EXPECT_EQ(std::memcmp(two.outputs()[0].raw(), one.outputs()[0].raw(), c.expected.bytes()), 0);
@@ -157,7 +151,7 @@ void check_blocks(const Long& l, int64_t products_per_block) {
   const Tensor got = Tensor::allocate(DType::kFloat, c.expected.shape());
   void* out[] = {got.raw()};
   prepared.kernel->run({in.data(), out, scratch->data()});
-  expect_close(got, c.expected);
+  expect_within(got, c.expected, 2e-5f, 5e-5f);
 
   const RunControl control{nullptr, std::chrono::steady_clock::now(), {}};
   const ControlScope scope(control);
