@@ -9,6 +9,7 @@
 
 #include "executor/originals.h"
 #include "executor/session.h"
+#include "ir/pack_room.h"
 #include "ir/reuse.h"
 #include "ir/scratch.h"
 
@@ -29,6 +30,7 @@ class Environment {
   size_t max_inner_plans() const { return 8 * max_plans; }
   Log log;
   PackCache packs;
+  PackRoom pack_room;  // where `packs` lie
   Originals originals;
 
   // Buffers for intermediate values, the last one given back first: its lines may still be in a

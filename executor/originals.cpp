@@ -1,7 +1,8 @@
 #include "executor/originals.h"
 
 #include <algorithm>
-#include <string_view>
+
+#include "ir/weights_slot.h"
 
 namespace sardonyx {
 
@@ -52,12 +53,7 @@ void Originals::release_replaced(const Graph& before, const Graph& after) {
 }
 
 bool may_be_away(const OpDef& op, size_t slot) {
-  static constexpr std::string_view kProducts[] = {
-      "Conv", "ConvTranspose", "Gemm", "MatMul", "FusedConv", "FusedConvTranspose", "FusedMatMul"};
-  if (op.domain.empty() && op.name == "Gather") return slot == 0;
-  const bool is_fused = op.domain == "sardonyx";
-  return slot == 1 && (op.domain.empty() || is_fused) &&
-         std::ranges::find(kProducts, op.name) != std::end(kProducts);
+  return weights_slot(op.domain, op.name) == slot;
 }
 
 namespace {
@@ -83,6 +79,19 @@ void bring_what_may_be_looked_at(const Graph& graph) {
     for (const GraphPtr& inner : subgraphs_of(*node))
       bring_what_may_be_looked_at(*inner);
   }
+}
+
+size_t weight_bytes(const Graph& graph) {
+  std::unordered_set<const Buffer*> seen;
+  size_t bytes = 0;
+  for (const auto& node : graph.nodes()) {
+    const auto slot = weights_slot(node->op->domain, node->op->name);
+    if (!slot || node->op->name == "Gather" || *slot >= node->inputs.size()) continue;
+    const Value* weights = node->inputs[*slot];
+    if (weights && weights->constant && seen.insert(weights->constant->buffer().get()).second)
+      bytes += weights->constant->bytes();
+  }
+  return bytes;
 }
 
 WeightUses::WeightUses(std::span<const Value* const> values, std::span<const size_t> last_use) {

@@ -55,6 +55,9 @@ bool may_be_away(const OpDef& op, size_t slot);
 // first.
 void bring_what_may_be_looked_at(const Graph& graph);
 
+// Of the constants that are the weights of a product; not of those within subgraphs.
+size_t weight_bytes(const Graph& graph);
+
 // When the nodes of a graph read their weights last.
 class WeightUses {
  public:

@@ -50,6 +50,7 @@ Planner::Planner(const Program& program, const Segment& parent, const RunState& 
 }
 
 std::shared_ptr<Segment> Planner::plan() {
+  const PackRoom::Scope packing(environment_.pack_room);
   learned_->inherited = parent_.known;
   note_conditions();
   sizes_ = program_.symbolic_.sizes([this](ValueId value) {

@@ -165,6 +165,7 @@ struct Session::Impl {
     environment.log.write(LogLevel::kInfo, "optimized to ", model.graph->nodes().size(),
                           " nodes in ", milliseconds_since(begin), " ms");
     program = std::make_unique<Program>(model.graph, environment, environment.max_plans);
+    environment.pack_room.expect(weight_bytes(*model.graph));
     if (!owns_weights) return;
     Originals::release_replaced(*original, *model.graph);
     if (has_inner_graphs())

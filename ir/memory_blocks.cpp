@@ -135,20 +135,33 @@ int64_t nanoseconds_of(clockid_t clock) {
 
 std::atomic<int64_t> g_small_pages_until = 0;
 
+// Whether huge pages were had quickly when they were asked for last, or that is long ago.
+bool huge_pages_are_quick() {
+  return nanoseconds_of(CLOCK_MONOTONIC) > g_small_pages_until;
+}
+
+// A page for bytes that lie in one huge page, and nobody has written to.
+void take_huge_page(std::byte* begin, size_t bytes) {
+  // Of this thread alone: others may keep it waiting.
+  const int64_t before = nanoseconds_of(CLOCK_THREAD_CPUTIME_ID);
+  madvise(begin, bytes, MADV_POPULATE_WRITE);
+  if (nanoseconds_of(CLOCK_THREAD_CPUTIME_ID) - before > kSlowNanoseconds)
+    g_small_pages_until = nanoseconds_of(CLOCK_MONOTONIC) + kSlowPeriod;
+}
+
+// From here to the next huge page.
+size_t left_of_huge_page(const std::byte* at) {
+  return kHugePage - reinterpret_cast<uintptr_t>(at) % kHugePage;
+}
+
 // Pages for the first `bytes` bytes of a block of `mapped` that nobody has written to.
 void take_pages(std::byte* block, size_t bytes, size_t mapped) {
   madvise(block, mapped, MADV_HUGEPAGE);  // it may be refused
   if (bytes > kLargestTaken) return;
-  const auto address = reinterpret_cast<uintptr_t>(block);
   size_t done = 0;
-  while (done < bytes && nanoseconds_of(CLOCK_MONOTONIC) > g_small_pages_until) {
-    const size_t end =
-        std::min((address + done) / kHugePage * kHugePage + kHugePage - address, bytes);
-    // Of this thread alone: others may keep it waiting.
-    const int64_t begin = nanoseconds_of(CLOCK_THREAD_CPUTIME_ID);
-    madvise(block + done, end - done, MADV_POPULATE_WRITE);
-    if (nanoseconds_of(CLOCK_THREAD_CPUTIME_ID) - begin > kSlowNanoseconds)
-      g_small_pages_until = nanoseconds_of(CLOCK_MONOTONIC) + kSlowPeriod;
+  while (done < bytes && huge_pages_are_quick()) {
+    const size_t end = std::min(done + left_of_huge_page(block + done), bytes);
+    take_huge_page(block + done, end - done);
     done = end;
   }
   if (done >= bytes) return;
@@ -188,6 +201,37 @@ void give_back_block(void* block, size_t bytes) {
   if (kHeapOnly || bytes < kLarge) return std::free(block);
   const size_t mapped = mapped_bytes(bytes);
   g_kept_blocks.give_back(block, mapped);
+}
+
+bool are_blocks_watched() {
+  return kHeapOnly || memory_guard() != MemoryGuard::kNone;
+}
+
+void* reserve_addresses(size_t bytes) {
+  void* made = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (made == MAP_FAILED) return nullptr;
+  madvise(made, bytes, MADV_HUGEPAGE);
+  return made;
+}
+
+size_t take_memory(void* begin, size_t bytes, size_t most) {
+  auto* at = static_cast<std::byte*>(begin);
+  size_t done = 0;
+  while (done < bytes && huge_pages_are_quick()) {
+    const size_t end = std::min(done + left_of_huge_page(at + done), most);
+    take_huge_page(at + done, end - done);
+    done = end;
+  }
+  if (done >= bytes) return done;
+  constexpr size_t kPage = 4096;
+  const size_t end = std::min((bytes + kPage - 1) / kPage * kPage, most);
+  madvise(at + done, end - done, MADV_NOHUGEPAGE);
+  madvise(at + done, end - done, MADV_POPULATE_WRITE);
+  return end;
+}
+
+void give_back_addresses(void* begin, size_t bytes) {
+  munmap(begin, bytes);
 }
 
 void keep_blocks(size_t bytes) {

@@ -16,6 +16,17 @@ void give_back_block(void* block, size_t bytes);
 // Returns what is kept to the operating system.
 void release_kept_blocks();
 
+// Is every access to a block checked, so that blocks must not be parts of larger ones?
+bool are_blocks_watched();
+
+// Addresses that have no memory behind them yet, from where a page begins; nullptr where there are
+// none. `take_memory` gives the first `bytes` from `begin` on memory that is all zero, in few large
+// pages where the system has them at hand: then up to `most` bytes. Returns how many. Where the
+// system is out of memory it may end the process at the first access, as with all it has promised.
+void* reserve_addresses(size_t bytes);
+size_t take_memory(void* begin, size_t bytes, size_t most);
+void give_back_addresses(void* begin, size_t bytes);
+
 // Keeps up to `bytes` of large blocks that were given back, whatever their sizes, where the next
 // ones to be taken are likely to be of the same sizes: writing to fresh memory costs several times
 // as much as to old. Gives back to the system what is more than that. By default a few small ones

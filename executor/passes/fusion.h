@@ -9,6 +9,7 @@ namespace sardonyx::passes {
 bool pad_into_conv(Graph& graph, Node& node);
 bool space_to_depth_into_conv(Graph& graph, Node& node);
 bool fold_batch_norm(Graph& graph, Node& node);
+bool scale_batch_norm(Graph& graph, Node& node);
 bool fold_conv_scale(Graph& graph, Node& node);
 bool fuse_conv_bias(Graph& graph, Node& node);
 bool fuse_conv_residual(Graph& graph, Node& node);
@@ -70,6 +71,7 @@ bool recognize_global_pool(Graph& graph, Node& node);
 bool fuse_normalization_scale(Graph& graph, Node& node);
 
 // Groups, when nothing is left to fuse.
+bool spell_batch_norm(Graph& graph, Node& node);
 bool group_elementwise(Graph& graph, Node& node);
 // Views out of the way of fusions.
 bool sink_views(Graph& graph, Node& node);

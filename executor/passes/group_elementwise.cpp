@@ -5,8 +5,8 @@
 //  3. for other types than float, and bool, int32 and int64 where they are compared, chosen or
 //  cast,
 //  4. for small whole numbers that are known as dims: planning computes these,
-//  5. for values that a convolution may have left in blocks of channels, unless all operands have
-//     the same shape and fill the blocks,
+//  5. for values that a convolution may have left in blocks of channels, unless they fill the
+//     blocks and all operands have the same shape or one element for each channel,
 //  6. beyond a number of ops or inputs.
 #include <algorithm>
 
@@ -146,9 +146,22 @@ bool may_be_blocked(const Value& value, int depth = 0) {
          });
 }
 
+// One element for each channel of `whole`, perhaps of each image.
+bool is_per_channel(const Value& value, const Value& whole) {
+  if (!value.type.shape) return false;
+  const auto &dims = *value.type.shape, &all = *whole.type.shape;
+  if (dims.size() + 1 < all.size() || dims.size() > all.size()) return false;
+  const size_t channel = dims.size() == all.size() ? 1 : 0;
+  for (size_t dim = 0; dim < dims.size(); ++dim) {
+    if (dim == channel ? dims[dim] != all[1] : dims[dim] != 1 && (dim > 0 || dims[0] != all[0]))
+      return false;
+  }
+  return true;
+}
+
 bool keeps_blocks(const Fragment& fragment, const Value& result) {
   for (const Value* input : fragment.inputs) {
-    if (is_single(*input)) continue;
+    if (is_single(*input) || is_per_channel(*input, result)) continue;
     if (!same_shape(*input, result) || dtype_of(*input) != dtype_of(result)) return false;
   }
   const Dim& channels = (*result.type.shape)[1];

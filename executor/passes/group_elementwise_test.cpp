@@ -70,8 +70,25 @@ TEST(GroupElementwise, TakesInWhatOneNodeReads) {
          b.output(b.call("Exp", {b.call("Abs", {y})}));
        },
        {group_elementwise},
+       {"Conv", "ElementwiseGroup"},
+       2},
+      {"a row for pixels of a convolution",
+       [](Builder& b) {
+         Val y = b.call("Conv", {b.input({1, 2, 5, 5}), b.constant({16, 2, 3, 3})});
+         y = b.call("Mul", {y, b.constant({3})});
+         b.output(b.call("Exp", {b.call("Abs", {y})}));
+       },
+       {group_elementwise},
        {"Conv", "Mul", "ElementwiseGroup"},
        1},
+      {"blocks of channels that are not full",
+       [](Builder& b) {
+         Val y = b.call("Conv", {b.input({1, 2, 5, 5}), b.constant({6, 2, 3, 3})});
+         b.output(b.call("Exp", {b.call("Mul", {y, b.constant({6, 1, 1})})}));
+       },
+       {group_elementwise},
+       {"Conv", "Mul", "Exp"},
+       0},
   };
   for (const Case& c : cases)
     check(c);

@@ -26,6 +26,7 @@ constexpr Pass kPasses[] = {
     {"pad-into-conv", passes::pad_into_conv},
     {"space-to-depth-into-conv", passes::space_to_depth_into_conv},
     {"fold-batch-norm", passes::fold_batch_norm},
+    {"scale-batch-norm", passes::scale_batch_norm},
     {"fold-conv-scale", passes::fold_conv_scale},
     {"fuse-conv-bias", passes::fuse_conv_bias},
     {"fuse-conv-residual", passes::fuse_conv_residual},
@@ -51,6 +52,7 @@ constexpr Pass kChoices[] = {
     {"merge-sibling-convs", passes::merge_sibling_convs},
     {"merge-depthwise-convs", passes::merge_depthwise_convs},
     {"allow-winograd", passes::allow_winograd},
+    {"spell-batch-norm", passes::spell_batch_norm},
     {"group-elementwise", passes::group_elementwise},
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -11,6 +12,7 @@
 
 #include "ir/reloadable_buffer.h"
 #include "ir/run_control.h"
+#include "ir/weights_slot.h"
 #include "onnx_io/import/parse.h"
 
 namespace sardonyx::onnx_import {
@@ -282,7 +284,6 @@ std::shared_ptr<const Buffer> try_to_map(const OpenFile& file) {
 // that weights have: those that are only ever the weights of a product, as they are or quantised,
 // or a table that Gather reads.
 std::unordered_set<std::string_view> weights_of(const ModelProto& proto) {
-  constexpr std::string_view kProducts[] = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
   constexpr int64_t kDefaultsFromIr = 4;  // on, initializers that are inputs are their defaults
   std::unordered_set<std::string_view> weights, others;
   if (proto.functions_size() > 0 || proto.training_info_size() > 0) return {};
@@ -290,13 +291,10 @@ std::unordered_set<std::string_view> weights_of(const ModelProto& proto) {
     for (const auto& attribute : node.attribute()) {
       if (attribute.has_g() || attribute.graphs_size() > 0) return {};
     }
-    int weights_slot = -1;
-    if (node.domain().empty() && std::ranges::count(kProducts, node.op_type())) weights_slot = 1;
-    if (node.domain().empty() &&
-        (node.op_type() == "Gather" || node.op_type() == "DequantizeLinear"))
-      weights_slot = 0;
+    std::optional<size_t> read_late = weights_slot(node.domain(), node.op_type());
+    if (node.domain().empty() && node.op_type() == "DequantizeLinear") read_late = 0;
     for (int slot = 0; slot < node.input_size(); ++slot)
-      (slot == weights_slot ? weights : others).insert(node.input(slot));
+      (static_cast<size_t>(slot) == read_late ? weights : others).insert(node.input(slot));
   }
   for (const auto& output : proto.graph().output())
     others.insert(output.name());

@@ -1,11 +1,12 @@
 // Groups of elementwise ops, tile by tile: what lies between the ops stays in the nearest cache.
 // Each op is the row function that computes it alone, so the numbers are the same bits.
-#include "ir/ops/elementwise_group.h"
+#include "providers/cpu/elementwise_group.h"
 
 #include <omp.h>
 
 #include <algorithm>
 
+#include "ir/ops/elementwise_group.h"
 #include "providers/cpu/entries.h"
 #include "providers/cpu/group_program.h"
 #include "providers/cpu/tasks.h"
@@ -128,42 +129,17 @@ class GroupKernel : public Kernel {
   size_t slot_bytes_ = 0;
 };
 
-// The layout that a group keeps: elements are only met by those of the same place, so any order of
-// them will do that has no gaps and that all share.
-LayoutPtr kept_layout(const KernelRequest& request) {
-  const Shape& target = request.outputs[0].shape;
-  LayoutPtr layout;
-  for (const KernelTensor& input : request.inputs) {
-    if (element_count(input.shape) == 1) continue;
-    if (input.shape != target || input.dtype != request.outputs[0].dtype) return nullptr;
-    if (!layout) layout = input.layout;
-  }
-  for (const KernelTensor& output : request.outputs) {
-    if (output.dtype != request.outputs[0].dtype) return nullptr;
-  }
-  const auto bytes =
-      static_cast<size_t>(element_count(target) * bits_of(request.outputs[0].dtype) / 8);
-  return layout && layout->bytes() == bytes ? layout : nullptr;
-}
-
-Prepared prepare_group(const KernelRequest& request) {
-  GroupProgram program = GroupProgram::of(request);
-  if (!program.refusal.empty()) return Prepared::refuse(std::move(program.refusal));
-  Prepared prepared =
-      Prepared::accept(std::make_unique<GroupKernel>(std::move(program), request), "tiles");
-  const LayoutPtr layout = request.layouts ? kept_layout(request) : nullptr;
-  if (!layout) return prepared;
-  for (const KernelTensor& input : request.inputs)
-    prepared.input_layouts.push_back(element_count(input.shape) == 1 ? nullptr : layout);
-  prepared.output_layouts.assign(request.outputs.size(), layout);
-  return prepared;
-}
-
 constexpr KernelEntry kElementwiseGroupEntries[] = {
-    {"sardonyx::ElementwiseGroup", "tiles", prepare_group},
+    {"sardonyx::ElementwiseGroup", "tiles", prepare_elementwise_group},
 };
 
 }  // namespace
+
+Prepared prepare_elementwise_group(const KernelRequest& request) {
+  GroupProgram program = GroupProgram::of(request);
+  if (!program.refusal.empty()) return Prepared::refuse(std::move(program.refusal));
+  return Prepared::accept(std::make_unique<GroupKernel>(std::move(program), request), "tiles");
+}
 
 std::span<const KernelEntry> elementwise_group_entries() {
   return kElementwiseGroupEntries;

@@ -1,5 +1,8 @@
 #include "providers/cpu/integer_call.h"
 
+#include "ir/pack_room.h"
+#include "ir/reloadable_buffer.h"
+
 namespace sardonyx::cpu {
 namespace {
 
@@ -121,8 +124,8 @@ std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request,
   const Tensor* zeros = has_zeros ? request.inputs[slots.w_zero].constant : nullptr;
   if (!weights || (has_zeros && !zeros)) return nullptr;
   const auto make = [&] {
-    auto buffer = Buffer::allocate(bytes);
-    pack(weights->raw(), zeros ? zeros->raw() : nullptr,
+    auto buffer = allocate_packed(bytes);
+    pack(peek(*weights), zeros ? zeros->raw() : nullptr,
          reinterpret_cast<int16_t*>(buffer->data()));
     return buffer;
   };

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "ir/ops/recurrent.h"
+#include "ir/pack_room.h"
 #include "providers/cpu/entries.h"
 #include "providers/cpu/recurrent_rows.h"
 #include "providers/cpu/recurrent_walk.h"
@@ -16,7 +17,7 @@ enum class Cell { kRnn, kLstm, kGruLinear, kGru };
 // rows [gates * hidden, depth] -> [panels][depth][gates][lanes], for gates [first, first + count).
 std::shared_ptr<Buffer> pack_panels(const RecurrentSizes& s, const float* rows, size_t depth,
                                     size_t first, size_t count) {
-  auto buffer = Buffer::allocate(s.panels() * depth * count * s.lanes * sizeof(float));
+  auto buffer = allocate_packed(s.panels() * depth * count * s.lanes * sizeof(float));
   auto* out = reinterpret_cast<float*>(buffer->data());
   for (size_t panel = 0; panel < s.panels(); ++panel) {
     for (size_t k = 0; k < depth; ++k) {

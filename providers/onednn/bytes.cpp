@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ir/pack_room.h"
+#include "ir/reloadable_buffer.h"
+
 namespace sardonyx::onednn {
 
 std::optional<CenteredWeights> CenteredWeights::of(const Tensor& weights, const Tensor* zero_points,
@@ -10,14 +13,13 @@ std::optional<CenteredWeights> CenteredWeights::of(const Tensor& weights, const 
   std::vector<int64_t> zeros{0};
   if (zero_points) zeros = zero_points->to_int64s();
   const bool is_signed = weights.dtype() == DType::kInt8;
-  const auto* from = static_cast<const uint8_t*>(weights.raw());
   CenteredWeights centered;
   if (is_signed && std::ranges::all_of(zeros, [](int64_t zero) { return zero == 0; })) {
-    centered.values_ = Buffer::borrow(weights.raw(), weights.bytes(), weights.buffer());
-    centered.is_borrowed_ = true;
+    centered.original_ = &weights;
     centered.form_ = "bytes:";
     return centered;
   }
+  const auto* from = reinterpret_cast<const uint8_t*>(peek(weights));
   centered.values_ = Buffer::allocate(weights.bytes());
   auto* to = reinterpret_cast<int8_t*>(centered.values_->data());
   bool fits = true;
@@ -40,10 +42,13 @@ ProgramBuilder::Place CenteredWeights::place(ProgramBuilder& builder, size_t ind
                                              const Desc& stored, const Desc& wanted) const {
   const std::string form = form_ + fingerprint(stored) + ">" + fingerprint(wanted);
   return builder.packed(index, wanted, form, [&] {
-    if (wanted != stored) return reordered(values_->data(), stored, wanted);
-    if (!is_borrowed_) return values_;
-    auto own = Buffer::allocate(values_->size());  // the tensor's elements may be let go
-    std::memcpy(own->data(), values_->data(), values_->size());
+    if (wanted != stored) {
+      return original_ ? reordered(*original_, stored, wanted)
+                       : reordered(values_->data(), stored, wanted);
+    }
+    if (!original_) return values_;
+    auto own = allocate_packed(original_->bytes());  // the tensor's elements may be let go
+    std::memcpy(own->data(), peek(*original_), original_->bytes());
     return own;
   });
 }

@@ -12,7 +12,7 @@ inline bool is_byte(DType dtype) {
   return dtype == DType::kUInt8 || dtype == DType::kInt8;
 }
 
-// Constant weights minus their zero points.
+// Constant weights minus their zero points. The tensor outlives them.
 class CenteredWeights {
  public:
   // One zero point for all (none: 0), or one for each channel, whose weights are `step` elements
@@ -25,9 +25,9 @@ class CenteredWeights {
                               const Desc& wanted) const;
 
  private:
-  std::shared_ptr<Buffer> values_;
-  bool is_borrowed_ = false;  // they are the tensor's own
-  std::string form_;          // what makes them differ from the tensor's own elements
+  const Tensor* original_ = nullptr;  // where they are the tensor's own
+  std::shared_ptr<Buffer> values_;    // where they are not
+  std::string form_;                  // what makes them differ from the tensor's own elements
 };
 
 }  // namespace sardonyx::onednn

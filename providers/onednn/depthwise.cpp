@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/ops/convolution.h"
+#include "ir/pack_room.h"
 #include "providers/cpu/depthwise_rows.h"
 #include "providers/cpu/tasks.h"
 #include "providers/onednn/entries.h"
@@ -109,7 +110,7 @@ class DepthwiseKernel : public Kernel {
 std::shared_ptr<Buffer> transposed(std::span<const float> from, int64_t channels) {
   const int64_t taps = static_cast<int64_t>(from.size()) / channels;
   const int64_t padded = (channels + kChannelBlock - 1) / kChannelBlock * kChannelBlock;
-  auto buffer = Buffer::allocate(static_cast<size_t>(taps * padded) * sizeof(float));
+  auto buffer = allocate_packed(static_cast<size_t>(taps * padded) * sizeof(float));
   auto* to = reinterpret_cast<float*>(buffer->data());
   std::fill_n(to, taps * padded, 0.0f);
   for (int64_t channel = 0; channel < channels; ++channel) {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <functional>
 
+#include "providers/onednn/quad_packing.h"
 #include "providers/onednn/winograd_weights.h"
 
 namespace sardonyx::onednn {
@@ -282,7 +283,9 @@ bool pack_weights(const void* values, const Desc& from, const Desc& to, void* ou
       pack<4>(*strides, *form, values, out, threads);
       return true;
     case memory::data_type::s8:
-      pack<1>(*strides, *form, values, out, threads);
+      if (!pack_quads(static_cast<const std::byte*>(values), *strides, *form,
+                      static_cast<std::byte*>(out), threads))
+        pack<1>(*strides, *form, values, out, threads);
       return true;
     default:
       return false;

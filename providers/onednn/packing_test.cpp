@@ -73,16 +73,28 @@ INSTANTIATE_TEST_SUITE_P(
                     Example{{65, 48}, Tag::BA16a48b}, Example{{24, 20, 3}, Tag::OIw8i8o}));
 
 TEST(Packing, places_bytes) {
-  for (const Extents& dims : {Extents{70, 20, 3, 3}, Extents{64, 64, 1, 1}}) {
+  struct Bytes {
+    Extents dims;
+    memory::format_tag to;
+  };
+  for (const auto& [dims, tag] :
+       {Bytes{{70, 20, 3, 3}, Tag::AcdB64a4b}, Bytes{{64, 64, 1, 1}, Tag::AcdB64a4b},
+        Bytes{{128, 24, 3, 3}, Tag::AcdB64a4b}, Bytes{{64, 8, 5, 5}, Tag::AcdB64a4b},
+        Bytes{{32, 16, 2, 2}, Tag::AcdB32a4b}, Bytes{{32, 16, 1, 7}, Tag::OIhw4i16o4i},
+        Bytes{{32, 16, 3, 3}, Tag::OIhw4i16o4i}, Bytes{{2, 32, 8, 3, 3}, Tag::gOIhw2i8o4i},
+        Bytes{{48, 12, 9}, Tag::AcB48a4b}, Bytes{{16, 8, 2, 3, 2}, Tag::AcdeB16a4b}}) {
     const auto type = memory::data_type::s8;
-    const Desc from = plain_desc(type, dims), to(dims, type, memory::format_tag::AcdB64a4b);
-    std::vector<int8_t> values(from.get_size()), theirs(to.get_size()), ours(to.get_size(), 9);
+    const Desc from = plain_desc(type, dims), to(dims, type, tag);
+    std::vector<int8_t> values(from.get_size()), theirs(to.get_size());
     for (size_t i = 0; i < values.size(); ++i)
       values[i] = static_cast<int8_t>(i * 37 % 251);
     memory source(from, cpu_engine(), values.data()), target(to, cpu_engine(), theirs.data());
     dnnl::reorder(source, target).execute(thread_stream(), source, target);
-    EXPECT_TRUE(pack_weights(values.data(), from, to, ours.data(), 1));
-    EXPECT_EQ(ours, theirs);
+    for (const int threads : {1, 2}) {
+      std::vector<int8_t> ours(to.get_size(), 9);
+      EXPECT_TRUE(pack_weights(values.data(), from, to, ours.data(), threads));
+      EXPECT_EQ(ours, theirs) << testing::PrintToString(dims);
+    }
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "ir/ops/fused.h"
 #include "ir/ops/matmul.h"
+#include "ir/pack_room.h"
 #include "providers/cpu/pointwise_rows.h"
 #include "providers/cpu/tasks.h"
 #include "providers/cpu/thin_product.h"
@@ -142,7 +143,7 @@ std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request, const
   return packed_once(request, 1, name, [&] {
     const auto from = request.inputs[1].constant->values<float>();
     const auto size = static_cast<size_t>(cpu::packed_pointwise_size(form.depth, form.columns));
-    auto buffer = Buffer::allocate(size * sizeof(float));
+    auto buffer = allocate_packed(size * sizeof(float));
     cpu::pack_pointwise(from.data(), form.weight_column_step, form.weight_row_step, form.depth,
                         form.columns, reinterpret_cast<float*>(buffer->data()));
     return buffer;
@@ -152,7 +153,7 @@ std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request, const
 std::shared_ptr<const Buffer> packed_bias(const KernelRequest& request, const Form& form) {
   const auto make = [&] {
     const int64_t padded = units_of(form.columns, kPointwiseUnit) * kPointwiseUnit;
-    auto buffer = Buffer::allocate(static_cast<size_t>(padded) * sizeof(float));
+    auto buffer = allocate_packed(static_cast<size_t>(padded) * sizeof(float));
     auto* to = reinterpret_cast<float*>(buffer->data());
     std::fill_n(to, padded, 0.0f);
     if (!form.bias) return buffer;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/ops/convolution.h"
+#include "ir/pack_room.h"
 #include "providers/cpu/pointwise_rows.h"
 #include "providers/cpu/tasks.h"
 #include "providers/onednn/entries.h"
@@ -147,7 +148,7 @@ std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request, const
   return packed_once(request, 1, text("pointwise in ", form.groups), [&] {
     const auto from = request.inputs[1].constant->values<float>();
     const int64_t size = cpu::packed_pointwise_size(form.inputs, form.outputs);
-    auto buffer = Buffer::allocate(static_cast<size_t>(form.groups * size) * sizeof(float));
+    auto buffer = allocate_packed(static_cast<size_t>(form.groups * size) * sizeof(float));
     auto* to = reinterpret_cast<float*>(buffer->data());
     for (int64_t group = 0; group < form.groups; ++group) {
       cpu::pack_pointwise(from.data() + group * form.outputs * form.inputs, form.inputs, 1,
@@ -160,7 +161,7 @@ std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request, const
 std::shared_ptr<const Buffer> packed_bias(const KernelRequest& request, const Form& form) {
   return packed_once(request, 2, text("pointwise in ", form.groups), [&] {
     const int64_t padded = padded_outputs(form.outputs);
-    auto buffer = Buffer::allocate(static_cast<size_t>(form.groups * padded) * sizeof(float));
+    auto buffer = allocate_packed(static_cast<size_t>(form.groups * padded) * sizeof(float));
     auto* to = reinterpret_cast<float*>(buffer->data());
     std::fill_n(to, form.groups * padded, 0.0f);
     if (!request.has(2)) return buffer;

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <limits>
 
+#include "ir/pack_room.h"
 #include "ir/reloadable_buffer.h"
 #include "ir/run_control.h"
 #include "providers/cpu/thread_scope.h"
@@ -328,14 +329,14 @@ bool try_to_pack(Buffer& buffer, const void* values, const Desc& from, const Des
 }  // namespace
 
 std::shared_ptr<Buffer> reordered(const void* values, const Desc& from, const Desc& to) {
-  auto buffer = Buffer::allocate(to.get_size());
+  auto buffer = allocate_packed(to.get_size());
   if (!try_to_pack(*buffer, values, from, to)) reorder_into(*buffer, values, from, to);
   return buffer;
 }
 
 // Our own packing reads from any address.
 std::shared_ptr<Buffer> reordered(const Tensor& values, const Desc& from, const Desc& to) {
-  auto buffer = Buffer::allocate(to.get_size());
+  auto buffer = allocate_packed(to.get_size());
   if (try_to_pack(*buffer, peek(values), from, to)) return buffer;
   bring(values);
   reorder_into(*buffer, values.raw(), from, to);

@@ -117,6 +117,7 @@ const Provider& onednn_provider() {
                                onednn::softmax_kernels(),
                                onednn::recurrent_kernels(),
                                onednn::elementwise_kernels(),
+                               onednn::elementwise_group_kernels(),
                                onednn::join_kernels(),
                                onednn::resize_kernels(),
                                onednn::integer_kernels(),

@@ -1,5 +1,6 @@
 // RNN, GRU and LSTM in float32 with the default activations: one primitive for each direction.
 #include "ir/ops/recurrent.h"
+#include "ir/pack_room.h"
 
 #include <algorithm>
 
@@ -70,7 +71,7 @@ const char* refusal(const KernelRequest& request, const RecurrentSpec& spec) {
 std::shared_ptr<Buffer> transposed_weights(const RecurrentProblem& problem, const Tensor& weights,
                                            int64_t inputs, int64_t direction) {
   const int64_t gates = problem.gates(), hidden = problem.hidden;
-  auto buffer = Buffer::allocate(sizeof(float) * static_cast<size_t>(gates * hidden * inputs));
+  auto buffer = allocate_packed(sizeof(float) * static_cast<size_t>(gates * hidden * inputs));
   auto* to = reinterpret_cast<float*>(buffer->data());
   const float* from = weights.values<float>().data() + direction * gates * hidden * inputs;
   for (int64_t input = 0; input < inputs; ++input) {
@@ -89,7 +90,7 @@ std::shared_ptr<Buffer> transposed_weights(const RecurrentProblem& problem, cons
 std::shared_ptr<Buffer> joined_bias(const RecurrentProblem& problem, const float* bias) {
   const int64_t gates = problem.gates(), hidden = problem.hidden;
   const auto count = static_cast<size_t>(problem.bias_gates() * hidden);
-  auto buffer = Buffer::allocate(sizeof(float) * count);
+  auto buffer = allocate_packed(sizeof(float) * count);
   auto* to = reinterpret_cast<float*>(buffer->data());
   std::fill_n(to, count, 0.f);
   if (!bias) return buffer;

@@ -1,0 +1,91 @@
+#include "ir/pack_room.h"
+
+#include "ir/memory_blocks.h"
+#include "ir/run_control.h"
+
+namespace sardonyx {
+namespace {
+
+// Of weights: less fits into a few small pages.
+constexpr size_t kWorthwhile = 4 << 20;
+// A larger block has large pages of its own.
+constexpr size_t kLargestPiece = 4 << 20;
+constexpr size_t kStretchBytes = 32 << 20;  // of addresses; memory is taken as it is needed
+
+thread_local PackRoom* t_room = nullptr;
+
+}  // namespace
+
+// Addresses that are given out from front to back.
+class PackRoom::Stretch {
+ public:
+  Stretch() : begin_(static_cast<std::byte*>(reserve_addresses(kStretchBytes))) {}
+  ~Stretch() {
+    if (begin_) give_back_addresses(begin_, kStretchBytes);
+  }
+  Stretch(const Stretch&) = delete;
+  Stretch& operator=(const Stretch&) = delete;
+
+  bool has(size_t bytes) const { return begin_ && bytes <= kStretchBytes - used_; }
+  std::byte* take(size_t bytes) {
+    std::byte* piece = begin_ + used_;
+    used_ += bytes;
+    if (used_ > there_)
+      there_ += take_memory(begin_ + there_, used_ - there_, kStretchBytes - there_);
+    return piece;
+  }
+
+ private:
+  std::byte* begin_;
+  size_t used_ = 0;
+  size_t there_ = 0;  // bytes with memory behind them
+};
+
+class PackRoom::Piece : public Buffer {
+ public:
+  Piece(std::shared_ptr<Stretch> stretch, size_t bytes, size_t whole)
+      : Buffer(nullptr, bytes, Kind::kBytes), stretch_(std::move(stretch)) {
+    if (const RunControl* control = current_control()) budget_ = control->budget;
+    if (budget_) budget_->take(bytes);
+    data_ = stretch_->take(whole);
+  }
+  ~Piece() override {
+    if (budget_) budget_->give_back(size_);
+  }
+
+ private:
+  std::shared_ptr<Stretch> stretch_;
+  std::shared_ptr<MemoryBudget> budget_;
+};
+
+void PackRoom::expect(size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  is_worthwhile_ = bytes >= kWorthwhile && !are_blocks_watched();
+}
+
+std::shared_ptr<Buffer> PackRoom::allocate(size_t bytes) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_worthwhile_ && bytes < kLargestPiece) {
+      const size_t whole = (bytes + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment;
+      if (!stretch_ || !stretch_->has(whole)) stretch_ = std::make_shared<Stretch>();
+      if (stretch_->has(whole)) return std::make_shared<Piece>(stretch_, bytes, whole);
+      stretch_.reset();
+    }
+  }
+  return Buffer::allocate(bytes);
+}
+
+PackRoom::Scope::Scope(PackRoom& room) : previous_(t_room) {
+  t_room = &room;
+}
+
+PackRoom::Scope::~Scope() {
+  t_room = previous_;
+}
+
+std::shared_ptr<Buffer> allocate_packed(size_t bytes) {
+  return t_room ? t_room->allocate(bytes) : Buffer::allocate(bytes);
+}
+
+}  // namespace sardonyx

@@ -1,0 +1,121 @@
+// Groups of elementwise ops over values that have a layout, which they keep: seen in the order in
+// which the elements lie, the values are row-major ones of other dims, and an operand for each
+// channel is one that repeats along the others.
+#include "providers/cpu/elementwise_group.h"
+
+#include <algorithm>
+
+#include "providers/onednn/entries.h"
+#include "providers/onednn/layout.h"
+
+namespace sardonyx::onednn {
+namespace {
+
+constexpr int64_t kChannelsOfBlock = 16;
+
+enum class Order { kAny, kChannelsLast, kBlocks };
+
+// What all whole operands lie as; null where none has a layout.
+LayoutPtr layout_of_whole(const KernelRequest& request) {
+  for (const KernelTensor& input : request.inputs) {
+    if (input.layout && input.shape == request.outputs[0].shape) return input.layout;
+  }
+  return nullptr;
+}
+
+bool has_one_element(const KernelTensor& tensor) {
+  return element_count(tensor.shape) == 1;
+}
+
+// One element for each channel, perhaps of each image, of values of the shape `whole`.
+bool is_per_channel(const Shape& shape, const Shape& whole) {
+  const size_t rank = whole.size();
+  if (rank < 3 || shape.size() + 1 < rank || shape.size() > rank) return false;
+  const size_t channel = shape.size() == rank ? 1 : 0;
+  for (size_t dim = 0; dim < shape.size(); ++dim) {
+    const bool repeats = shape[dim] == 1 && dim != channel;
+    const bool is_image = dim < channel && shape[dim] == whole[0];
+    if (!repeats && !is_image && (dim != channel || shape[dim] != whole[1])) return false;
+  }
+  return true;
+}
+
+// The dims of row-major values that lie as those of `shape` do in `order`.
+Shape dims_in(Order order, Shape shape, size_t rank) {
+  if (order == Order::kAny) return shape;
+  shape.insert(shape.begin(), rank - shape.size(), 1);
+  const int64_t channels = shape[1];
+  if (order == Order::kBlocks) {
+    shape[1] = channels / kChannelsOfBlock;
+    shape.push_back(kChannelsOfBlock);
+  } else {
+    shape.erase(shape.begin() + 1);
+    shape.push_back(channels);
+  }
+  return shape;
+}
+
+std::optional<Order> order_of(const KernelRequest& request, const LayoutPtr& layout) {
+  const KernelTensor& target = request.outputs[0];
+  const auto bytes = static_cast<size_t>(element_count(target.shape) * bits_of(target.dtype) / 8);
+  if (layout->bytes() != bytes) return std::nullopt;  // there are gaps
+  const auto is_whole = [&](const KernelTensor& input) {
+    return has_one_element(input) || input.shape == target.shape;
+  };
+  if (std::ranges::all_of(request.inputs, is_whole)) return Order::kAny;
+  const Desc desc = desc_of(target.dtype, target.shape, layout);
+  if (desc == channels_last_desc(desc.data_type(), target.shape)) return Order::kChannelsLast;
+  if (desc == blocked_desc(desc.data_type(), target.shape)) return Order::kBlocks;
+  return std::nullopt;
+}
+
+const char* refusal_of_operands(const KernelRequest& request) {
+  const KernelTensor& target = request.outputs[0];
+  for (const KernelTensor& input : request.inputs) {
+    if (has_one_element(input) || is_per_channel(input.shape, target.shape)) continue;
+    if (input.shape != target.shape) return "an operand repeats along other dims than the images'";
+    if (input.dtype != target.dtype) return "operands of several types";
+  }
+  for (const KernelTensor& output : request.outputs) {
+    if (output.dtype != target.dtype) return "results of several types";
+  }
+  return nullptr;
+}
+
+Prepared prepare_group(const KernelRequest& request) {
+  const LayoutPtr layout = request.layouts ? layout_of_whole(request) : nullptr;
+  if (!layout) return Prepared::refuse("no operand has a layout");
+  if (const char* why = refusal_of_operands(request)) return Prepared::refuse(why);
+  const auto order = order_of(request, layout);
+  if (!order) return Prepared::refuse("an unusual layout");
+  const Shape& whole = request.outputs[0].shape;
+  std::vector<KernelTensor> inputs(request.inputs.begin(), request.inputs.end());
+  std::vector<KernelTensor> outputs(request.outputs.begin(), request.outputs.end());
+  std::vector<LayoutPtr> wanted;
+  for (KernelTensor& input : inputs) {
+    wanted.push_back(input.shape == whole && !has_one_element(input) ? layout : nullptr);
+    input.layout = nullptr;
+    if (!has_one_element(input)) input.shape = dims_in(*order, input.shape, whole.size());
+  }
+  for (KernelTensor& output : outputs)
+    output.shape = dims_in(*order, output.shape, whole.size());
+  KernelRequest in_order = request;
+  in_order.inputs = inputs;
+  in_order.outputs = outputs;
+  Prepared prepared = cpu::prepare_elementwise_group(in_order);
+  prepared.input_layouts = std::move(wanted);
+  prepared.output_layouts.assign(outputs.size(), layout);
+  return prepared;
+}
+
+constexpr KernelEntry kGroupKernels[] = {
+    {"sardonyx::ElementwiseGroup", "tiles", prepare_group},
+};
+
+}  // namespace
+
+std::span<const KernelEntry> elementwise_group_kernels() {
+  return kGroupKernels;
+}
+
+}  // namespace sardonyx::onednn
