@@ -129,6 +129,50 @@ TEST_F(OriginalsTest, that_were_scaled_are_there_again) {
   EXPECT_EQ(*mine.inputs[1]->constant, *other.inputs[1]->constant);
 }
 
+// Of products of bytes: signed ones as they are, others without their zero points.
+TEST_F(OriginalsTest, of_bytes_are_packed_from_where_they_lie) {
+  const auto bytes = [](DType dtype, Shape shape) {
+    Tensor tensor = Tensor::allocate(dtype, std::move(shape));
+    auto* elements = static_cast<uint8_t*>(tensor.raw());
+    for (int64_t i = 0; i < tensor.count(); ++i)
+      elements[i] = static_cast<uint8_t>(i * 7 % 101);
+    return tensor;
+  };
+  Model model;
+  GraphEmitter e(*model.graph);
+  const Val x = GraphEmitter::wrap(
+      model.graph->add_input("x", Type::tensor(DType::kUInt8, Dims{1, 64, 16, 16})));
+  const Val scale = e.constant(Tensor::scalar(0.02f)), wide = e.constant(Tensor::scalar(9.f));
+  const Val zero = e.constant(Tensor::scalar(uint8_t{90})),
+            none = e.constant(Tensor::scalar(int8_t{0}));
+  const Val kernel = e.constant(bytes(DType::kInt8, {128, 64, 3, 3}));
+  const Val matrix = e.constant(bytes(DType::kUInt8, {16, 8192}));
+  const Val results[] = {
+      e.call("QLinearConv", {x, scale, zero, kernel, scale, none, wide, zero}),
+      e.call("ConvInteger", {x, kernel, zero}),
+      e.call("QLinearMatMul", {x, scale, zero, matrix, scale, zero, wide, zero}),
+      e.call("MatMulInteger", {x, matrix, zero, zero}),
+  };
+  for (const Val& result : results)
+    model.graph->add_output(GraphEmitter::unwrap(result));
+  const fs::path path = folder_ / "bytes.onnx";
+  save_model(model, path);
+  const Session whole(load_model(path));
+  const Tensor input = bytes(DType::kUInt8, {1, 64, 16, 16});
+  const auto expected = whole.run({{"x", input}});
+  for (const std::vector<std::string>& providers :
+       {std::vector<std::string>{"onednn", "cpu"}, {"cpu"}, {"reference"}}) {
+    SessionOptions options;
+    options.providers = providers;
+    const Session session(path, options);
+    for (int run = 0; run < 2; ++run) {
+      const auto got = session.run({{"x", input}});
+      for (size_t i = 0; i < expected.size(); ++i)
+        EXPECT_EQ(got[i].tensor(), expected[i].tensor()) << providers[0] << ", output " << i;
+    }
+  }
+}
+
 // A table stays in the file; other readers have it in memory.
 TEST_F(OriginalsTest, that_are_tables_are_read_where_they_lie) {
   for (const bool has_other_reader : {false, true}) {

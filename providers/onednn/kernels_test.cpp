@@ -395,6 +395,27 @@ std::vector<NamedSample> larger_samples() {
 }
 
 // Elementwise ops on a tensor of blocks that are not all full.
+// Relu(x * a + b), with operands for each channel.
+std::vector<NamedSample> grouped_samples() {
+  using Names = std::vector<std::string>;
+  const AttrMap chain{{"ops", Names{"Mul", "Add", "Relu"}},
+                      {"operands", Ints{0, 1, 3, 2, 4}},
+                      {"params", std::vector<float>{}},
+                      {"results", Ints{5}}};
+  const std::vector<std::vector<SampleInput>> inputs = {
+      {{{2, 32, 5, 5}}, {{32, 1, 1}}, {{1, 32, 1, 1}}},
+      {{{2, 32, 5, 5}}, {{2, 32, 1, 1}}, {{}}},
+      {{{2, 32, 5, 5}}, {{2, 32, 5, 5}}, {{32, 1, 1}}},
+      {{{2, 20, 3, 5}}, {{20, 1, 1}}, {{2, 20, 1, 1}}},
+      {{{1, 16, 2, 3, 4}}, {{16, 1, 1, 1}}, {{1, 16, 1, 1, 1}}},
+      {{{3, 16, 7}}, {{16, 1}}, {{3, 16, 7}}},
+  };
+  std::vector<NamedSample> samples;
+  for (const auto& given : inputs)
+    samples.push_back({"sardonyx::ElementwiseGroup", {given, chain}});
+  return samples;
+}
+
 std::vector<NamedSample> elementwise_samples() {
   const Shape shape{2, 40, 5, 5};
   std::vector<NamedSample> samples;
@@ -420,8 +441,8 @@ std::vector<NamedSample> elementwise_samples() {
 TEST(OnednnKernels, AgreeWithTheReferenceOnLargerShapes) {
   std::set<std::string> accepted;
   std::vector<NamedSample> samples = larger_samples();
-  for (NamedSample& named : elementwise_samples())
-    samples.push_back(std::move(named));
+  for (const auto& more : {elementwise_samples(), grouped_samples()})
+    samples.insert(samples.end(), more.begin(), more.end());
   for (const NamedSample& named : samples) {
     SCOPED_TRACE(text(named.op, " ", to_text(named.sample.inputs[0].shape)));
     EXPECT_GT(check_all_ways(make_case(named.op, named.sample)), 0) << "refused in every way";
