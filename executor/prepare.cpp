@@ -84,10 +84,13 @@ std::vector<PassEffect> narrow(Graph& graph, const SessionOptions& options) {
   return effects;
 }
 
-// Sums of float32 values stay in float32 where products are computed in bfloat16.
-SessionOptions with_wide_residuals(SessionOptions options) {
-  if (options.precision == Precision::kBFloat16)
-    options.disabled_passes.emplace_back("fuse-matmul-residual");
+// Where products are computed in bfloat16, sums of float32 values stay in float32, and attention
+// stays products: as one op it is computed in float32.
+SessionOptions with_narrow_products(SessionOptions options) {
+  if (options.precision == Precision::kBFloat16) {
+    for (const char* pass : {"fuse-matmul-residual", "recognize-attention"})
+      options.disabled_passes.emplace_back(pass);
+  }
   return options;
 }
 
@@ -108,7 +111,7 @@ std::vector<PassName> list_passes() {
 
 std::vector<PassEffect> prepare_graph(Graph& graph, const SessionOptions& given,
                                       std::span<const Provider* const> providers) {
-  const SessionOptions options = with_wide_residuals(given);
+  const SessionOptions options = with_narrow_products(given);
   std::vector<PassEffect> effects = optimize(graph, options);
   const size_t expanded = expand_bodies(graph, providers);
   effects.push_back({"expand-bodies", expanded});

@@ -66,6 +66,8 @@ bool recognize_gelu(Graph& graph, Node& node);
 bool recognize_channel_shuffle(Graph& graph, Node& node);
 // Normalizations written out in simpler ops.
 bool recognize_normalization(Graph& graph, Node& node);
+// Attention, likewise.
+bool recognize_attention(Graph& graph, Node& node);
 // Reductions over the pixels of images.
 bool recognize_global_pool(Graph& graph, Node& node);
 bool fuse_normalization_scale(Graph& graph, Node& node);

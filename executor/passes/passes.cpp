@@ -19,6 +19,7 @@ constexpr Pass kPasses[] = {
     {"recognize-channel-shuffle", passes::recognize_channel_shuffle},
     {"recognize-normalization", passes::recognize_normalization},
     {"fuse-normalization-scale", passes::fuse_normalization_scale},
+    {"recognize-attention", passes::recognize_attention},
     {"merge-transposes", passes::merge_transposes},
     {"move-transposes", passes::move_transposes},
     {"recognize-global-pool", passes::recognize_global_pool},

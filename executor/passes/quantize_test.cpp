@@ -16,7 +16,7 @@ namespace {
 using Ints = std::vector<int64_t>;
 
 // A graph of quantised values in the making.
-class Builder {
+class QuantizedBuilder {
  public:
   Val input(const Shape& shape) {
     Value* value = graph_.add_input("", Type::tensor(DType::kFloat, to_dims(shape)));
@@ -81,16 +81,16 @@ std::vector<std::string> op_names(const Graph& graph) {
   return names;
 }
 
-struct Case {
+struct QuantizedCase {
   const char* name;
-  std::function<void(Builder&)> build;
+  std::function<void(QuantizedBuilder&)> build;
   std::vector<std::string> ops;  // afterwards, but for those that quantise the inputs and outputs
   float quantum = 0.05f;         // of the output
 };
 
-void check(const Case& c) {
+void check(const QuantizedCase& c) {
   SCOPED_TRACE(c.name);
-  Builder builder;
+  QuantizedBuilder builder;
   c.build(builder);
   const Tensor expected = builder.evaluate()[0].tensor();
   std::vector<Pass> passes(generic_passes().begin(), generic_passes().end());
@@ -113,16 +113,16 @@ void check(const Case& c) {
 }
 
 TEST(Quantize, products) {
-  const std::vector<Case> cases = {
+  const std::vector<QuantizedCase> cases = {
       {"Conv with bias and Relu",
-       [](Builder& b) {
+       [](QuantizedBuilder& b) {
          const Val y = b.e().call(
              "Conv", {b.quantized_input({1, 3, 8, 8}), b.weights({4, 3, 3, 3}, 0), b.floats({4})});
          b.output(b.quantized(b.e().call("Relu", {y}), 0.05f, 0));
        },
        {"QLinearConv"}},
       {"Conv with a Clip that the result's range does not hold",
-       [](Builder& b) {
+       [](QuantizedBuilder& b) {
          const Val y = b.e().call(
              "Conv",
              {b.quantized_input({2, 4, 6}, 0.02f, 3, DType::kInt8), b.weights({4, 2, 3}, 0)},
@@ -133,7 +133,7 @@ TEST(Quantize, products) {
        },
        {"QLinearConv", "ByteTable"}},
       {"Conv that somebody else reads too",
-       [](Builder& b) {
+       [](QuantizedBuilder& b) {
          const Val y =
              b.e().call("Conv", {b.quantized_input({1, 3, 5, 5}), b.weights({2, 3, 3, 3}, 0)});
          b.output(b.e().call("Add", {b.quantized(y, 0.05f, 99), y}));
@@ -141,27 +141,27 @@ TEST(Quantize, products) {
        {"Conv", "Add"},
        1e-4f},
       {"Conv with weights quantised along their input channels",
-       [](Builder& b) {
+       [](QuantizedBuilder& b) {
          const Val y =
              b.e().call("Conv", {b.quantized_input({1, 3, 5, 5}), b.weights({2, 3, 3, 3}, 1)});
          b.output(b.quantized(y, 0.05f, 99));
        },
        {"Conv"}},
       {"MatMul with transposed weights",
-       [](Builder& b) {
+       [](QuantizedBuilder& b) {
          const Val w = b.e().call("Transpose", {b.weights({5, 8}, 0)}, {{"perm", Ints{1, 0}}});
          b.output(b.quantized(b.e().call("MatMul", {b.quantized_input({2, 3, 8}), w}), 0.05f, 99));
        },
        {"QLinearMatMul"}},
       {"MatMul whose result stays float",
-       [](Builder& b) {
+       [](QuantizedBuilder& b) {
          const Val y = b.e().call("MatMul", {b.quantized_input({2, 3, 8}), b.weights({8, 5}, 1)});
          b.output(b.e().call("Add", {y, b.floats({5})}));
        },
        {"MatMulIntegerToFloat", "Add"},
        1e-4f},
       {"MatMul of two activations",
-       [](Builder& b) {
+       [](QuantizedBuilder& b) {
          const Val y = b.e().call(
              "MatMul", {b.quantized_input({2, 3, 8}), b.quantized_input({2, 8, 5}, 0.02f, 110)});
          b.output(b.quantized(y, 0.1f, 99));
@@ -169,7 +169,7 @@ TEST(Quantize, products) {
        {"QLinearMatMul"},
        0.1f},
       {"Gemm",
-       [](Builder& b) {
+       [](QuantizedBuilder& b) {
          const Val y =
              b.e().call("Gemm", {b.quantized_input({3, 8}), b.weights({5, 8}, 0), b.floats({5})},
                         {{"transB", int64_t{1}}});
@@ -177,27 +177,27 @@ TEST(Quantize, products) {
        },
        {"QGemm"}},
       {"Gemm whose result stays float",
-       [](Builder& b) {
+       [](QuantizedBuilder& b) {
          b.output(b.e().call("Gemm", {b.quantized_input({3, 8}), b.weights({8, 5}, 1)}));
        },
        {"QGemm"},
        1e-4f},
       {"Gemm with a bias for each element",
-       [](Builder& b) {
+       [](QuantizedBuilder& b) {
          const Val y = b.e().call(
              "Gemm", {b.quantized_input({3, 8}), b.weights({8, 5}, 1), b.floats({3, 5})});
          b.output(b.quantized(y, 0.05f, 99));
        },
        {"Gemm"}},
   };
-  for (const Case& c : cases)
+  for (const QuantizedCase& c : cases)
     check(c);
 }
 
 TEST(Quantize, elementwise) {
-  const std::vector<Case> cases = {
+  const std::vector<QuantizedCase> cases = {
       {"a chain and a fork of elementwise ops",
-       [](Builder& b) {
+       [](QuantizedBuilder& b) {
          const Val x = b.quantized_input({3, 70});
          const Val scaled = b.e().call("Mul", {x, b.e().scalar(DType::kFloat, 1.7)});
          const Val y = b.e().call("Mul", {scaled, b.e().call("Sigmoid", {x})});
@@ -206,7 +206,7 @@ TEST(Quantize, elementwise) {
        {"ByteTable"},
        1e-6f},
       {"a chain without end",
-       [](Builder& b) {
+       [](QuantizedBuilder& b) {
          Val y = b.quantized_input({3, 7});
          for (int i = 0; i < 40; ++i)
            y = b.e().call("Neg", {y});
@@ -214,34 +214,34 @@ TEST(Quantize, elementwise) {
        },
        std::vector<std::string>(40, "Neg"), 1e-6f},
       {"quantised as it was",
-       [](Builder& b) {
+       [](QuantizedBuilder& b) {
          const Val x = b.quantized_input({3, 70}, 0.03f, 17);
          b.output(b.quantized(x, 0.03f, 17));
        },
        {},
        1e-6f},
       {"a constant for each column",
-       [](Builder& b) {
+       [](QuantizedBuilder& b) {
          const Val y = b.e().call("Mul", {b.quantized_input({3, 7}), b.floats({7})});
          b.output(b.quantized(y, 0.02f, 90));
        },
        {"Mul"}},
       {"Add with Relu",
-       [](Builder& b) {
+       [](QuantizedBuilder& b) {
          const Val y =
              b.e().call("Add", {b.quantized_input({3, 70}), b.quantized_input({70}, 0.01f, 90)});
          b.output(b.quantized(b.e().call("Relu", {y}), 0.05f, 0));
        },
        {"QLinearAdd"}},
       {"Mul of two types",
-       [](Builder& b) {
+       [](QuantizedBuilder& b) {
          const Val y = b.e().call(
              "Mul", {b.quantized_input({3, 70}), b.quantized_input({70}, 0.01f, 9, DType::kInt8)});
          b.output(b.quantized(y, 0.05f, 100));
        },
        {"Mul"}},
       {"pools",
-       [](Builder& b) {
+       [](QuantizedBuilder& b) {
          const Val y = b.e().call("AveragePool", {b.quantized_input({1, 2, 9, 9})},
                                   {{"kernel_shape", Ints{2, 2}}});
          b.output(
@@ -249,14 +249,14 @@ TEST(Quantize, elementwise) {
        },
        {"QLinearAveragePool", "QLinearGlobalAveragePool"}},
       {"Concat",
-       [](Builder& b) {
+       [](QuantizedBuilder& b) {
          const Vals parts{b.quantized_input({2, 3}), b.quantized_input({2, 4}, 0.05f, 3)};
          const Val y = b.e().call_many("Concat", parts, {{"axis", int64_t{1}}}, 1)[0];
          b.output(b.quantized(y, 0.05f, 80));
        },
        {"QLinearConcat"}},
   };
-  for (const Case& c : cases)
+  for (const QuantizedCase& c : cases)
     check(c);
 }
 
@@ -282,7 +282,7 @@ TEST(Quantize, sums_of_dynamic_products) {
   };
   for (const Dynamic& c : cases) {
     SCOPED_TRACE(c.name);
-    Builder b;
+    QuantizedBuilder b;
     const Vals x{b.input({2, 3, 8})};
     const Vals a = b.e().call_many("DynamicQuantizeLinear", x, {}, 3);
     const Val w = b.integers({8, 6});
@@ -300,9 +300,9 @@ TEST(Quantize, sums_of_dynamic_products) {
 }
 
 TEST(Quantize, moves_integers) {
-  const std::vector<Case> cases = {
+  const std::vector<QuantizedCase> cases = {
       {"MaxPool, Transpose, Reshape, Slice, Pad",
-       [](Builder& b) {
+       [](QuantizedBuilder& b) {
          Val y = b.e().call("MaxPool", {b.quantized_input({1, 4, 6, 6})},
                             {{"kernel_shape", Ints{2, 2}}, {"pads", Ints{1, 0, 1, 0}}});
          y = b.e().call("Transpose", {y}, {{"perm", Ints{0, 2, 3, 1}}});
@@ -313,14 +313,14 @@ TEST(Quantize, moves_integers) {
        {"MaxPool", "Transpose", "Reshape", "Slice", "Pad"},
        1e-6f},
       {"Pad with another number than 0",
-       [](Builder& b) {
+       [](QuantizedBuilder& b) {
          b.output(b.e().call("Pad", {b.quantized_input({2, 3}), b.e().int64s({0, 1, 0, 1}),
                                      b.e().scalar(DType::kFloat, 0.013)}));
        },
        {"Pad"},
        1e-6f},
       {"Concat of one scale",
-       [](Builder& b) {
+       [](QuantizedBuilder& b) {
          const Vals parts{b.quantized_input({2, 3}), b.quantized_input({2, 4})};
          const Val y = b.e().call_many("Concat", parts, {{"axis", int64_t{1}}}, 1)[0];
          b.output(b.quantized(y, 0.02f, 120));
@@ -328,7 +328,7 @@ TEST(Quantize, moves_integers) {
        {"Concat"},
        1e-6f},
   };
-  for (const Case& c : cases)
+  for (const QuantizedCase& c : cases)
     check(c);
 }
 

@@ -6,7 +6,9 @@
 #include <numeric>
 
 #include "ir/ops/channel_shuffle.h"
+#include "ir/ops/fused_attention.h"
 #include "ir/ops/infer.h"
+#include "ir/ops/infer_body.h"
 #include "ir/ops/tables.h"
 
 namespace sardonyx::ops {
@@ -278,6 +280,15 @@ std::span<const OpDef> fused_ops() {
        .infer = infer_fused_matmul,
        .body = fused_matmul_body,
        .samples = fused_matmul_samples},
+      {.name = "FusedAttention",
+       .domain = "sardonyx",
+       .since = 1,
+       .signature = "(Q: T, K: T, V: T, added?: T, kept?: B) -> (Y: T)",
+       .types = {{"T", kFloats}, {"B", DType::kBool}},
+       .attrs = attr_schema<FusedAttentionAttrs>(),
+       .infer = infer_by_body,
+       .body = fused_attention_body,
+       .samples = fused_attention_samples},
       {.name = "ChannelShuffle",
        .domain = "sardonyx",
        .since = 1,

@@ -1,34 +1,27 @@
-// Attention on float32: the scores of a few queries at a time, which stay in the nearest cache.
+// Attention on float32: a head at a time, out of the operands as they lie.
 #include "ir/ops/attention.h"
-
-#include <omp.h>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "ir/strides.h"
-#include "providers/cpu/attention_rows.h"
 #include "providers/cpu/entries.h"
-#include "providers/cpu/grid.h"
-#include "providers/cpu/reduce_rows.h"
-#include "providers/cpu/rows.h"
-#include "providers/cpu/tasks.h"
+#include "providers/cpu/head_attention.h"
 
 namespace sardonyx::cpu {
 namespace {
 
 using ops::AttentionShape;
-constexpr auto kQueries = static_cast<int64_t>(kQueriesAtOnce);
-constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
-// Keys or values of all heads as [batch, heads, total, size].
+// Keys or values of all heads.
 struct Cache {
   size_t fresh, past, present;  // the input, its past and the output that shows both
   int64_t size;                 // of a head
   bool has_past, is_shown;
-  size_t scratch = 0;  // where they are put together, unless the caller has a place for them
-  bool is_in_place = false;
+  // They are read as they lie in the input, unless they are put together as [batch, heads, total,
+  // size]: in the output, or else in scratch.
+  bool is_joined = false;
+  size_t scratch = 0;
 };
 
 class AttentionKernel : public Kernel {
@@ -36,49 +29,70 @@ class AttentionKernel : public Kernel {
   AttentionKernel(const AttentionShape& shape, const ops::AttentionAttrs& attrs,
                   const KernelRequest& request)
       : s_(shape),
-        scale_(attrs.scale.value_or(1 / std::sqrt(static_cast<float>(shape.head_size)))),
-        is_causal_(attrs.is_causal),
         key_(describe(request, ops::kKey, ops::kPastKey, 1, shape.head_size)),
-        value_(describe(request, ops::kValue, ops::kPastValue, 2, shape.v_head_size)) {
+        value_(describe(request, ops::kValue, ops::kPastValue, 2, shape.v_head_size)),
+        heads_(form(attrs), s_.batch * s_.q_heads, request.threads) {
     if (request.has(ops::kMask)) describe_mask(request.inputs[ops::kMask]);
-    const int64_t work = rows() * s_.total_length() * (s_.head_size + s_.v_head_size);
-    threads_ = static_cast<int>(std::min<int64_t>(request.threads, work / kElementsPerThread + 1));
-    scores_ = reserve(static_cast<int64_t>(threads_ * kQueriesAtOnce) * padded_length());
   }
 
-  size_t scratch_bytes() const override { return scratch_; }
+  size_t scratch_bytes() const override { return scratch_ + heads_.scratch_bytes(); }
 
   void run(const KernelArgs& args) const override {
     const float* keys = gathered(args, key_);
     const float* values = gathered(args, value_);
-    auto* scores = reinterpret_cast<float*>(args.scratch + scores_);
-    const int64_t work = kQueries * s_.total_length() * (s_.head_size + s_.v_head_size);
-    for_each_task(blocks(), threads_, work, [&](int64_t block) {
-      const int64_t thread = threads_ > 1 ? omp_get_thread_num() : 0;
-      run_block(args, block, keys, values, scores + thread * kQueries * padded_length());
+    heads_.run(args.scratch + scratch_, [&](int64_t index) {
+      const int64_t b = index / s_.q_heads, h = index % s_.q_heads, kv = h / s_.group();
+      AttentionHead head{};
+      head.queries = static_cast<const float*>(args.inputs[ops::kQuery]) +
+                     first_of(b, h, s_.q_heads, s_.q_length, s_.head_size, s_.packed);
+      head.out = static_cast<float*>(args.outputs[0]) +
+                 first_of(b, h, s_.q_heads, s_.q_length, s_.v_head_size, s_.packed);
+      head.keys = keys + first_of(b, kv, s_.kv_heads, s_.total_length(), s_.head_size,
+                                  s_.packed && !key_.is_joined);
+      head.values = values + first_of(b, kv, s_.kv_heads, s_.total_length(), s_.v_head_size,
+                                      s_.packed && !value_.is_joined);
+      head.key_count = has_mask_ ? std::min(mask_length_, s_.total_length()) : s_.total_length();
+      head.before = s_.past_length;
+      add_mask(args, b, h, head);
+      return head;
     });
   }
 
  private:
-  int64_t rows() const { return s_.batch * s_.q_heads * s_.q_length; }
-  // Of queries of one head.
-  int64_t blocks() const {
-    return s_.batch * s_.q_heads * ((s_.q_length + kQueries - 1) / kQueries);
+  // Where head h of entry b begins.
+  static int64_t first_of(int64_t b, int64_t h, int64_t heads, int64_t length, int64_t size,
+                          bool packed) {
+    return packed ? (b * length * heads + h) * size : (b * heads + h) * length * size;
   }
-  int64_t padded_length() const { return (s_.total_length() + 15) / 16 * 16; }
 
-  size_t reserve(int64_t floats) {
-    const size_t at = scratch_;
-    scratch_ += static_cast<size_t>((floats + 15) / 16 * 16) * sizeof(float);
-    return at;
+  AttentionForm form(const ops::AttentionAttrs& attrs) const {
+    AttentionForm form;
+    form.queries = s_.q_length;
+    form.keys = s_.total_length();
+    form.size = s_.head_size;
+    form.value_size = s_.v_head_size;
+    form.query_step = s_.packed ? s_.q_heads * s_.head_size : s_.head_size;
+    form.out_step = s_.packed ? s_.q_heads * s_.v_head_size : s_.v_head_size;
+    const auto step = [&](const Cache& cache) {
+      return s_.packed && !cache.is_joined ? s_.kv_heads * cache.size : cache.size;
+    };
+    form.key_step = step(key_);
+    form.value_step = step(value_);
+    form.scale = attrs.scale.value_or(1 / std::sqrt(static_cast<float>(s_.head_size)));
+    form.fill = -std::numeric_limits<float>::infinity();
+    form.is_causal = attrs.is_causal;
+    return form;
   }
 
   Cache describe(const KernelRequest& request, size_t fresh, size_t past, size_t present,
                  int64_t size) {
     Cache cache{fresh, past, present, size, request.has(past), request.wants(present)};
-    cache.is_in_place = !cache.is_shown && !cache.has_past && !s_.packed;
-    if (!cache.is_shown && !cache.is_in_place)
-      cache.scratch = reserve(s_.batch * s_.kv_heads * s_.total_length() * size);
+    cache.is_joined = cache.is_shown || cache.has_past;
+    if (cache.is_joined && !cache.is_shown) {
+      cache.scratch = scratch_;
+      const int64_t floats = s_.batch * s_.kv_heads * s_.total_length() * size;
+      scratch_ += static_cast<size_t>((floats + 15) / 16 * 16) * sizeof(float);
+    }
     return cache;
   }
 
@@ -93,7 +107,7 @@ class AttentionKernel : public Kernel {
 
   const float* gathered(const KernelArgs& args, const Cache& cache) const {
     const auto* fresh = static_cast<const float*>(args.inputs[cache.fresh]);
-    if (cache.is_in_place) return fresh;
+    if (!cache.is_joined) return fresh;
     const auto* past =
         cache.has_past ? static_cast<const float*>(args.inputs[cache.past]) : nullptr;
     auto* all = cache.is_shown ? static_cast<float*>(args.outputs[cache.present])
@@ -103,85 +117,30 @@ class AttentionKernel : public Kernel {
     for (int64_t head = 0; head < s_.batch * s_.kv_heads; ++head) {
       to = std::copy_n(past ? past + head * s_.past_length * cache.size : to,
                        past ? s_.past_length * cache.size : 0, to);
-      const int64_t first =
-          s_.packed ? head / s_.kv_heads * s_.new_length * step + head % s_.kv_heads * cache.size
-                    : head * s_.new_length * cache.size;
+      const float* from = fresh + first_of(head / s_.kv_heads, head % s_.kv_heads, s_.kv_heads,
+                                           s_.new_length, cache.size, s_.packed);
       for (int64_t t = 0; t < s_.new_length; ++t)
-        to = std::copy_n(fresh + first + t * step, cache.size, to);
+        to = std::copy_n(from + t * step, cache.size, to);
     }
     return all;
   }
 
-  // Keys that query i may see.
-  int64_t seen(int64_t i) const {
-    const int64_t total = s_.total_length();
-    return is_causal_ ? std::min(total, i + s_.past_length + 1) : total;
-  }
-
-  void add_mask(const KernelArgs& args, int64_t b, int64_t h, int64_t i, float* scores) const {
+  void add_mask(const KernelArgs& args, int64_t b, int64_t h, AttentionHead& head) const {
     if (!has_mask_) return;
-    const int64_t at = b * mask_steps_[0] + h * mask_steps_[1] + i * mask_steps_[2];
-    const int64_t masked = std::min(mask_length_, seen(i));
-    if (is_bool_mask_) {
-      const auto* mask = static_cast<const bool*>(args.inputs[ops::kMask]) + at;
-      for (int64_t t = 0; t < masked; ++t)
-        scores[t] = mask[t] ? scores[t] : kMinusInfinity;
-    } else {
-      const auto* mask = static_cast<const float*>(args.inputs[ops::kMask]) + at;
-      for (int64_t t = 0; t < masked; ++t)
-        scores[t] += mask[t];
-    }
-    std::fill(scores + masked, scores + seen(i), kMinusInfinity);
-  }
-
-  // The probabilities of query i, with zeros for keys up to `end` that it does not see.
-  void softmax(const KernelArgs& args, int64_t b, int64_t h, int64_t i, int64_t end,
-               float* scores) const {
-    const int64_t count = seen(i);
-    add_mask(args, b, h, i, scores);
-    const auto length = static_cast<size_t>(count);
-    const float sum = exponentials(scores, length, reduce_row(Reduction::kMax, scores, length));
-    const float share = 1 / sum;
-    binary_row(Binary::kMul, scores, true, &share, false, scores, length);
-    std::fill(scores + count, scores + end, 0.0f);
-  }
-
-  void run_block(const KernelArgs& args, int64_t block, const float* keys, const float* values,
-                 float* scores) const {
-    const int64_t per_head = (s_.q_length + kQueries - 1) / kQueries;
-    const int64_t h = block / per_head % s_.q_heads, b = block / per_head / s_.q_heads;
-    const int64_t first = block % per_head * kQueries;
-    const int64_t rows = std::min(kQueries, s_.q_length - first), total = s_.total_length();
-    const int64_t head = b * s_.kv_heads + h / s_.group();
-    const float* queries[kQueriesAtOnce];
-    float *rows_of_scores[kQueriesAtOnce], *outputs[kQueriesAtOnce];
-    for (int64_t r = 0; r < rows; ++r) {
-      const int64_t i = first + r;
-      const int64_t line = s_.packed ? (b * s_.q_length + i) * s_.q_heads + h
-                                     : (b * s_.q_heads + h) * s_.q_length + i;
-      queries[r] = static_cast<const float*>(args.inputs[ops::kQuery]) + line * s_.head_size;
-      outputs[r] = static_cast<float*>(args.outputs[0]) + line * s_.v_head_size;
-      rows_of_scores[r] = scores + r * padded_length();
-    }
-    const int64_t end = seen(first + rows - 1);
-    const auto count = static_cast<size_t>(rows), last = static_cast<size_t>(end);
-    score_rows(queries, count, keys + head * total * s_.head_size,
-               static_cast<size_t>(s_.head_size), 0, last, scale_, rows_of_scores);
-    for (int64_t r = 0; r < rows; ++r)
-      softmax(args, b, h, first + r, end, rows_of_scores[r]);
-    mix_rows(rows_of_scores, count, values + head * total * s_.v_head_size,
-             static_cast<size_t>(s_.v_head_size), 0, last, outputs);
+    const int64_t at = b * mask_steps_[0] + h * mask_steps_[1];
+    if (is_bool_mask_)
+      head.kept = {static_cast<const bool*>(args.inputs[ops::kMask]) + at, mask_steps_[2], 1};
+    else
+      head.added = {static_cast<const float*>(args.inputs[ops::kMask]) + at, mask_steps_[2], 1};
   }
 
   AttentionShape s_;
-  float scale_;
-  bool is_causal_;
-  size_t scratch_ = 0, scores_ = 0;
+  size_t scratch_ = 0;
   Cache key_, value_;
+  HeadAttention heads_;
   bool has_mask_ = false, is_bool_mask_ = false;
   int64_t mask_length_ = 0;
   std::array<int64_t, 3> mask_steps_{};  // along batch, heads and queries
-  int threads_ = 1;
 };
 
 const char* refusal(const KernelRequest& request, const ops::AttentionAttrs& attrs) {

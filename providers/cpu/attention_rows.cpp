@@ -5,133 +5,153 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "providers/cpu/part-inl.h"
 #include "providers/cpu/vector_math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sardonyx::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// kRows products with one key.
-template <size_t kRows>
-HWY_INLINE void dots(const float* const* queries, const float* key, size_t size, float* results) {
+// exp(x) for x that is not above 0 by more than rounding, to a unit or two in the last place. Below
+// -87 it is 0: the processor is slow with numbers that are smaller than float's normal ones.
+HWY_INLINE V weight_of(V x) {
+  const V n = hn::Round(hn::Mul(x, set(1.44269504088896341f)));
+  V r = hn::NegMulAdd(n, set(0.693359375f), x);  // log(2) in two parts, the first one short
+  r = hn::NegMulAdd(n, set(-2.12194440e-4f), r);
+  V p = set(1.9875691500e-4f);
+  p = hn::MulAdd(p, r, set(1.3981999507e-3f));
+  p = hn::MulAdd(p, r, set(8.3334519073e-3f));
+  p = hn::MulAdd(p, r, set(4.1665795894e-2f));
+  p = hn::MulAdd(p, r, set(1.6666665459e-1f));
+  p = hn::MulAdd(p, r, set(5.0000001201e-1f));
+  p = hn::MulAdd(hn::MulAdd(p, r, set(1)), r, set(1));
+  const auto is_small = hn::Lt(x, set(-87));
+  return hn::IfThenZeroElse(is_small, times_power_of_two(p, n));
+}
+
+float Exponentials(float* scores, size_t count, float scale, float greatest) {
   const D d;
   const size_t lanes = hn::Lanes(d);
-  V sums[kRows];
-  for (size_t r = 0; r < kRows; ++r)
-    sums[r] = hn::Zero(d);
-  size_t i = 0;
-  for (; i + lanes <= size; i += lanes) {
-    const V k = hn::LoadU(d, key + i);
-    for (size_t r = 0; r < kRows; ++r)
-      sums[r] = hn::MulAdd(hn::LoadU(d, queries[r] + i), k, sums[r]);
-  }
-  for (size_t r = 0; r < kRows; ++r) {
-    float result = hn::GetLane(hn::SumOfLanes(d, sums[r]));
-    for (size_t rest = i; rest < size; ++rest)
-      result += queries[r][rest] * key[rest];
-    results[r] = result;
-  }
-}
-
-template <size_t kRows>
-void score(const float* const* queries, const float* keys, size_t size, size_t first, size_t last,
-           float scale, float* const* scores) {
-  float results[kRows];
-  for (size_t t = first; t < last; ++t) {
-    dots<kRows>(queries, keys + t * size, size, results);
-    for (size_t r = 0; r < kRows; ++r)
-      scores[r][t] = scale * results[r];
-  }
-}
-
-void ScoreRows(const float* const* queries, size_t rows, const float* keys, size_t size,
-               size_t first, size_t last, float scale, float* const* scores) {
-  if (rows == kQueriesAtOnce)
-    return score<kQueriesAtOnce>(queries, keys, size, first, last, scale, scores);
-  for (size_t r = 0; r < rows; ++r)
-    score<1>(queries + r, keys, size, first, last, scale, scores + r);
-}
-
-// Exponents below this bound would give numbers that the processor is slow with.
-HWY_INLINE V exp_or_zero(V x) {
-  const V bounded = hn::IfThenElse(hn::Lt(x, set(-87)), set(-87), x);
-  return hn::IfThenElse(hn::Lt(x, set(-87)), set(0), exp_of(bounded));
-}
-
-float Exponentials(float* scores, size_t count, float greatest) {
-  const D d;
-  const size_t lanes = hn::Lanes(d);
-  const V most = hn::Set(d, greatest);
+  const V factor = hn::Set(d, scale), most = hn::Set(d, greatest);
   V sum = hn::Zero(d);
   size_t i = 0;
   for (; i + lanes <= count; i += lanes) {
-    const V x = exp_or_zero(hn::Sub(hn::LoadU(d, scores + i), most));
+    const V x = weight_of(hn::MulSub(hn::LoadU(d, scores + i), factor, most));
     hn::StoreU(x, d, scores + i);
     sum = hn::Add(sum, x);
   }
-  float total = hn::GetLane(hn::SumOfLanes(d, sum));
-  if (i == count) return total;
-  HWY_ALIGN float rest[hn::MaxLanes(d)] = {};
-  for (size_t k = 0; k < count - i; ++k)
-    rest[k] = scores[i + k];
-  hn::Store(exp_or_zero(hn::Sub(hn::Load(d, rest), most)), d, rest);
-  for (size_t k = 0; k < count - i; ++k) {
-    scores[i + k] = rest[k];
-    total += rest[k];
+  if (i < count) {
+    const V x = weight_of(hn::MulSub(load_part(d, scores + i, count - i), factor, most));
+    store_part(x, d, scores + i, count - i);
+    sum = hn::Add(sum, hn::IfThenElseZero(hn::FirstN(d, count - i), x));
   }
-  return total;
+  return hn::GetLane(hn::SumOfLanes(d, sum));
 }
 
-// kVectors vectors of neighbouring elements of kRows outputs.
-template <size_t kRows, size_t kVectors>
-HWY_INLINE void mix_at(const float* const* weights, const float* values, size_t size, size_t first,
-                       size_t last, size_t at, float* const* outputs) {
+float GreatestScore(const float* scores, size_t count) {
   const D d;
   const size_t lanes = hn::Lanes(d);
-  V sums[kRows][kVectors];
-  for (size_t r = 0; r < kRows; ++r) {
-    for (size_t k = 0; k < kVectors; ++k)
-      sums[r][k] = hn::Zero(d);
+  V most = set(-HUGE_VALF), other = most;
+  size_t i = 0;
+  for (; i + 2 * lanes <= count; i += 2 * lanes) {
+    most = hn::Max(most, hn::LoadU(d, scores + i));
+    other = hn::Max(other, hn::LoadU(d, scores + i + lanes));
   }
-  for (size_t t = first; t < last; ++t) {
-    const float* row = values + t * size + at;
-    for (size_t k = 0; k < kVectors; ++k) {
-      const V value = hn::LoadU(d, row + k * lanes);
-      for (size_t r = 0; r < kRows; ++r)
-        sums[r][k] = hn::MulAdd(hn::Set(d, weights[r][t]), value, sums[r][k]);
-    }
+  for (; i < count; i += lanes) {
+    const size_t rest = count - i < lanes ? count - i : lanes;
+    const V x = load_part(d, scores + i, rest);
+    most = hn::IfThenElse(hn::FirstN(d, rest), hn::Max(most, x), most);
   }
-  for (size_t r = 0; r < kRows; ++r) {
-    for (size_t k = 0; k < kVectors; ++k)
-      hn::StoreU(sums[r][k], d, outputs[r] + at + k * lanes);
-  }
+  return hn::GetLane(hn::MaxOfLanes(d, hn::Max(most, other)));
 }
 
-template <size_t kRows>
-void mix(const float* const* weights, const float* values, size_t size, size_t first, size_t last,
-         float* const* outputs) {
-  const size_t lanes = hn::Lanes(D());
-  size_t at = 0;
-  for (; at + 4 * lanes <= size; at += 4 * lanes)
-    mix_at<kRows, 4>(weights, values, size, first, last, at, outputs);
-  for (; at + lanes <= size; at += lanes)
-    mix_at<kRows, 1>(weights, values, size, first, last, at, outputs);
-  for (; at < size; ++at) {
-    for (size_t r = 0; r < kRows; ++r) {
-      float sum = 0;
-      for (size_t t = first; t < last; ++t)
-        sum += weights[r][t] * values[t * size + at];
-      outputs[r][at] = sum;
-    }
-  }
+void ScaleRow(float* row, size_t count, float factor) {
+  const D d;
+  const size_t lanes = hn::Lanes(d);
+  size_t i = 0;
+  for (; i + lanes <= count; i += lanes)
+    hn::StoreU(hn::Mul(hn::LoadU(d, row + i), set(factor)), d, row + i);
+  if (i < count)
+    store_part(hn::Mul(load_part(d, row + i, count - i), set(factor)), d, row + i, count - i);
 }
 
-void MixRows(const float* const* weights, size_t rows, const float* values, size_t size,
-             size_t first, size_t last, float* const* outputs) {
-  if (rows == kQueriesAtOnce)
-    return mix<kQueriesAtOnce>(weights, values, size, first, last, outputs);
-  for (size_t r = 0; r < rows; ++r)
-    mix<1>(weights + r, values, size, first, last, outputs + r);
+struct LineOfScores {
+  const ScoreMasks& masks;
+  float scale;
+
+  // Some scores from `at` on, scaled and masked; `load` reads whole vectors or parts of them.
+  template <bool kAdds, bool kFills, typename Load>
+  HWY_INLINE V masked(V scores, size_t at, const Load& load) const {
+    V x = hn::Mul(scores, set(scale));
+    if constexpr (kFills) {
+      if (!masks.fills_last) x = filled(x, at, load);
+    }
+    if constexpr (kAdds)
+      x = hn::Add(x, masks.added_steps ? load(masks.added + at) : set(*masks.added));
+    if constexpr (kFills) {
+      if (masks.fills_last) x = filled(x, at, load);
+    }
+    return x;
+  }
+
+ private:
+  template <typename Load>
+  HWY_INLINE V filled(V x, size_t at, const Load& load) const {
+    const V fill = set(masks.fill);
+    if (!masks.kept_steps) return *masks.kept ? x : fill;
+    return hn::IfThenElse(load.bools(masks.kept + at), x, fill);
+  }
+};
+
+struct LoadWhole {
+  HWY_INLINE V operator()(const float* from) const { return hn::LoadU(D(), from); }
+  HWY_INLINE hn::Mask<D> bools(const bool* from) const {
+    const hn::Rebind<uint8_t, D> bytes;
+    const hn::RebindToSigned<D> integers;
+    const auto wide =
+        hn::PromoteTo(integers, hn::LoadU(bytes, reinterpret_cast<const uint8_t*>(from)));
+    return hn::RebindMask(D(), hn::Ne(wide, hn::Zero(integers)));
+  }
+};
+
+// The first `count`, which are less than a vector.
+struct LoadPart {
+  size_t count;
+  HWY_INLINE V operator()(const float* from) const { return load_part(D(), from, count); }
+  HWY_INLINE hn::Mask<D> bools(const bool* from) const {
+    bool values[hn::MaxLanes(D())] = {};
+    for (size_t i = 0; i < count; ++i)
+      values[i] = from[i];
+    return LoadWhole().bools(values);
+  }
+};
+
+template <bool kAdds, bool kFills>
+float scale_line(float* scores, size_t count, float scale, const ScoreMasks& masks) {
+  const D d;
+  const size_t lanes = hn::Lanes(d);
+  const LineOfScores line{masks, scale};
+  V most = set(-HUGE_VALF);
+  size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const V x = line.masked<kAdds, kFills>(hn::LoadU(d, scores + i), i, LoadWhole());
+    hn::StoreU(x, d, scores + i);
+    most = hn::Max(most, x);
+  }
+  if (i < count) {
+    const LoadPart load{count - i};
+    const V x = line.masked<kAdds, kFills>(load(scores + i), i, load);
+    store_part(x, d, scores + i, count - i);
+    most = hn::IfThenElse(hn::FirstN(d, count - i), hn::Max(most, x), most);
+  }
+  return hn::GetLane(hn::MaxOfLanes(d, most));
+}
+
+float ScaleScores(float* scores, size_t count, float scale, const ScoreMasks& masks) {
+  if (masks.added && masks.kept) return scale_line<true, true>(scores, count, scale, masks);
+  if (masks.added) return scale_line<true, false>(scores, count, scale, masks);
+  if (masks.kept) return scale_line<false, true>(scores, count, scale, masks);
+  return scale_line<false, false>(scores, count, scale, masks);
 }
 
 }  // namespace sardonyx::cpu::HWY_NAMESPACE
@@ -140,22 +160,25 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sardonyx::cpu {
 
-HWY_EXPORT(ScoreRows);
 HWY_EXPORT(Exponentials);
-HWY_EXPORT(MixRows);
+HWY_EXPORT(GreatestScore);
+HWY_EXPORT(ScaleScores);
+HWY_EXPORT(ScaleRow);
 
-void score_rows(const float* const* queries, size_t rows, const float* keys, size_t size,
-                size_t first, size_t last, float scale, float* const* scores) {
-  HWY_DYNAMIC_DISPATCH(ScoreRows)(queries, rows, keys, size, first, last, scale, scores);
+float greatest_score(const float* scores, size_t count) {
+  return HWY_DYNAMIC_DISPATCH(GreatestScore)(scores, count);
 }
 
-float exponentials(float* scores, size_t count, float greatest) {
-  return HWY_DYNAMIC_DISPATCH(Exponentials)(scores, count, greatest);
+float scale_scores(float* scores, size_t count, float scale, const ScoreMasks& masks) {
+  return HWY_DYNAMIC_DISPATCH(ScaleScores)(scores, count, scale, masks);
 }
 
-void mix_rows(const float* const* weights, size_t rows, const float* values, size_t size,
-              size_t first, size_t last, float* const* outputs) {
-  HWY_DYNAMIC_DISPATCH(MixRows)(weights, rows, values, size, first, last, outputs);
+float exponentials(float* scores, size_t count, float scale, float greatest) {
+  return HWY_DYNAMIC_DISPATCH(Exponentials)(scores, count, scale, greatest);
+}
+
+void scale_row(float* row, size_t count, float factor) {
+  HWY_DYNAMIC_DISPATCH(ScaleRow)(row, count, factor);
 }
 
 }  // namespace sardonyx::cpu

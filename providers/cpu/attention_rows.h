@@ -1,24 +1,34 @@
-// The inner loops of attention on float32, for a few queries of one head at a time.
+// What attention on float32 does with one row of scores, vectorised for the CPU that runs it.
 #pragma once
 
 #include <cstddef>
 
 namespace sardonyx::cpu {
 
-// Queries that share the keys and values that are read.
-inline constexpr size_t kQueriesAtOnce = 4;
+// What is done to the scores of a row after they are scaled. A mask that does not step is one
+// element for the whole row; null: there is none.
+struct ScoreMasks {
+  float fill = 0;           // what scores become where `kept` says false,
+  bool fills_last = false;  // after `added` is added, else before
+  const float* added = nullptr;
+  bool added_steps = true;
+  const bool* kept = nullptr;
+  bool kept_steps = true;
+};
 
-// scores[r][t] = scale * <queries[r], keys[t]> for t in [first, last); `keys` are rows of `size`.
-void score_rows(const float* const* queries, size_t rows, const float* keys, size_t size,
-                size_t first, size_t last, float scale, float* const* scores);
+// Scales and masks scores[0 .. count) and gives the greatest of them, minus infinity where there is
+// none. A NaN among them may be left out of that.
+float scale_scores(float* scores, size_t count, float scale, const ScoreMasks& masks);
 
-// Turns scores[0 .. count) into exp(score - greatest) and gives their sum. What lies more than 87
-// below the greatest becomes 0.
-float exponentials(float* scores, size_t count, float greatest);
+// The greatest of scores[0 .. count), minus infinity where there is none. A NaN among them may be
+// left out.
+float greatest_score(const float* scores, size_t count);
 
-// outputs[r] = the sum of weights[r][t] * values[t] for t in [first, last); `values` are rows of
-// `size`.
-void mix_rows(const float* const* weights, size_t rows, const float* values, size_t size,
-              size_t first, size_t last, float* const* outputs);
+// Turns scores[0 .. count) into exp(scale * score - greatest) and gives their sum, for scores that
+// are not greater. What lies more than 87 below becomes 0; a NaN stays one.
+float exponentials(float* scores, size_t count, float scale, float greatest);
+
+// row[0 .. count) times factor.
+void scale_row(float* row, size_t count, float factor);
 
 }  // namespace sardonyx::cpu

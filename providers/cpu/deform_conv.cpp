@@ -5,14 +5,17 @@
 
 #include "ir/ops/conv_infer.h"
 #include "ir/ops/convolution.h"
-#include "providers/cpu/attention_rows.h"
 #include "providers/cpu/entries.h"
 #include "providers/cpu/grid.h"
 #include "providers/cpu/rows.h"
 #include "providers/cpu/tasks.h"
+#include "providers/cpu/thin_product_rows.h"
 
 namespace sardonyx::cpu {
 namespace {
+
+// Outputs that share what they read.
+constexpr int64_t kOutputsTogether = 4;
 
 enum DeformInput { kX, kW, kOffset, kB, kMask };
 
@@ -62,7 +65,7 @@ class DeformKernel : public Kernel {
 
   void run(const KernelArgs& args) const override {
     auto* samples = reinterpret_cast<float*>(args.scratch);
-    const auto rows = static_cast<int64_t>(kQueriesAtOnce);
+    const int64_t rows = kOutputsTogether;
     const int64_t members = outputs_ / groups_, blocks = (members + rows - 1) / rows;
     for (int64_t image = 0; image < batch_; ++image) {
       for_each_task(offset_groups_ * taps_, threads_, channels_ / offset_groups_ * out_size_,
@@ -110,19 +113,15 @@ class DeformKernel : public Kernel {
   void multiply(const KernelArgs& args, int64_t image, int64_t group, int64_t first, int64_t count,
                 const float* samples) const {
     const int64_t length = channels_ / groups_ * taps_;
-    const float* weights[kQueriesAtOnce];
-    float* outputs[kQueriesAtOnce];
-    for (int64_t r = 0; r < count; ++r) {
-      weights[r] = static_cast<const float*>(args.inputs[kW]) + (first + r) * length;
-      outputs[r] =
-          static_cast<float*>(args.outputs[0]) + (image * outputs_ + first + r) * out_size_;
-    }
-    mix_rows(weights, static_cast<size_t>(count), samples + group * length * out_size_,
-             static_cast<size_t>(out_size_), 0, static_cast<size_t>(length), outputs);
+    const auto* weights = static_cast<const float*>(args.inputs[kW]) + first * length;
+    float* out = static_cast<float*>(args.outputs[0]) + (image * outputs_ + first) * out_size_;
+    const auto depth = static_cast<size_t>(length), columns = static_cast<size_t>(out_size_);
+    multiply_thin({weights, depth, samples + group * length * out_size_, columns, out, columns,
+                   static_cast<size_t>(count), depth, columns});
     for (int64_t r = 0; has_bias_ && r < count; ++r) {
       const float* bias = static_cast<const float*>(args.inputs[kB]) + first + r;
-      binary_row(Binary::kAdd, outputs[r], true, bias, false, outputs[r],
-                 static_cast<size_t>(out_size_));
+      float* row = out + r * out_size_;
+      binary_row(Binary::kAdd, row, true, bias, false, row, columns);
     }
   }
 

@@ -31,6 +31,7 @@ std::span<const KernelEntry> logic_entries();
 std::span<const KernelEntry> resize_entries();
 std::span<const KernelEntry> softmax_entries();
 std::span<const KernelEntry> attention_entries();
+std::span<const KernelEntry> fused_attention_entries();
 std::span<const KernelEntry> normalization_entries();
 std::span<const KernelEntry> quantized_entries();
 std::span<const KernelEntry> integer_convolution_entries();

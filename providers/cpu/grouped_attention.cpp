@@ -1,26 +1,18 @@
 // GroupQueryAttention on float32 with a plain cache: past and new keys are put together in the
 // present, and attention runs on that.
-#include <omp.h>
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
 #include "ir/ops/contrib_grouped.h"
-#include "providers/cpu/attention_rows.h"
 #include "providers/cpu/entries.h"
-#include "providers/cpu/grid.h"
-#include "providers/cpu/reduce_rows.h"
-#include "providers/cpu/rows.h"
-#include "providers/cpu/tasks.h"
+#include "providers/cpu/head_attention.h"
 
 namespace sardonyx::cpu {
 namespace {
 
 using ops::GroupedAttrs;
 using ops::GroupedKeys;
-
-constexpr auto kQueries = static_cast<int64_t>(kQueriesAtOnce);
 
 // The inputs seqlens_k and total_sequence_length.
 struct Lengths {
@@ -46,15 +38,13 @@ class GroupedKernel : public Kernel {
       known_ = request.inputs[ops::kCos].shape[0];
       half_ = request.inputs[ops::kCos].shape[1];
     }
-    const int64_t work = batch_ * attrs_.num_heads * length_ * present_length_ * head_;
-    threads_ = static_cast<int>(std::min<int64_t>(request.threads, work / kElementsPerThread + 1));
     queries_ = reserve(attrs_.do_rotary ? batch_ * length_ * attrs_.num_heads * head_ : 0);
     for (size_t i = 0; i < 2; ++i)
       caches_[i] = reserve(wants_[i] ? 0 : batch_ * attrs_.kv_num_heads * present_length_ * head_);
-    scores_ = reserve(threads_ * kQueries * padded_length());
+    heads_.emplace(form(), batch_ * attrs_.num_heads, request.threads);
   }
 
-  size_t scratch_bytes() const override { return scratch_; }
+  size_t scratch_bytes() const override { return scratch_ + heads_->scratch_bytes(); }
 
   void run(const KernelArgs& args) const override {
     const Lengths lengths{static_cast<const int32_t*>(args.inputs[ops::kLengths]),
@@ -73,19 +63,24 @@ class GroupedKernel : public Kernel {
       fill_cache(args, lengths, i, caches[i]);
     }
     const float* queries = static_cast<const float*>(args.inputs[ops::kQuery]);
-    int64_t step = row_size();
     if (attrs_.do_rotary) {
       auto* turned = reinterpret_cast<float*>(args.scratch + queries_);
       turn_queries(args, lengths, turned);
       queries = turned;
-      step = attrs_.num_heads * head_;
     }
-    auto* scores = reinterpret_cast<float*>(args.scratch + scores_);
-    const int64_t blocks = batch_ * attrs_.num_heads * blocks_per_head();
-    for_each_task(blocks, threads_, kQueries * present_length_ * head_, [&](int64_t block) {
-      const int64_t thread = threads_ > 1 ? omp_get_thread_num() : 0;
-      run_block(args, lengths, block, queries, step, caches,
-                scores + thread * kQueries * padded_length());
+    heads_->run(args.scratch + scratch_, [&](int64_t index) {
+      const int64_t b = index / attrs_.num_heads, h = index % attrs_.num_heads;
+      const GroupedKeys keys = keys_of(lengths, b);
+      const int64_t line = b * attrs_.kv_num_heads + h / (attrs_.num_heads / attrs_.kv_num_heads);
+      AttentionHead head{};
+      head.queries = queries + b * length_ * query_step() + h * head_;
+      head.keys = caches[0] + line * present_length_ * head_;
+      head.values = caches[1] + line * present_length_ * head_;
+      head.out =
+          static_cast<float*>(args.outputs[0]) + (b * length_ * attrs_.num_heads + h) * head_;
+      head.key_count = keys.total;
+      head.before = keys.past;
+      return head;
     });
   }
 
@@ -95,8 +90,6 @@ class GroupedKernel : public Kernel {
     scratch_ += static_cast<size_t>((floats + 15) / 16 * 16) * sizeof(float);
     return at;
   }
-  int64_t padded_length() const { return (present_length_ + 15) / 16 * 16; }
-  int64_t blocks_per_head() const { return (length_ + kQueries - 1) / kQueries; }
   // Of the input query.
   int64_t row_size() const {
     return (attrs_.num_heads + (is_packed_ ? 2 * attrs_.kv_num_heads : 0)) * head_;
@@ -161,47 +154,20 @@ class GroupedKernel : public Kernel {
     }
   }
 
-  // Keys that query i of an entry sees.
-  std::pair<int64_t, int64_t> seen(const GroupedKeys& keys, int64_t i) const {
-    const int64_t own = keys.past + i + 1, window = attrs_.local_window_size;
-    return {window > 0 ? std::max<int64_t>(0, own - window) : 0, attrs_.causal ? own : keys.total};
-  }
+  // Between the queries of a head.
+  int64_t query_step() const { return attrs_.do_rotary ? attrs_.num_heads * head_ : row_size(); }
 
-  void run_block(const KernelArgs& args, const Lengths& lengths, int64_t block,
-                 const float* queries, int64_t step, float* const* caches, float* scores) const {
-    const int64_t first = block % blocks_per_head() * kQueries;
-    const int64_t h = block / blocks_per_head() % attrs_.num_heads;
-    const int64_t b = block / blocks_per_head() / attrs_.num_heads;
-    const GroupedKeys keys = keys_of(lengths, b);
-    const int64_t rows = std::min(kQueries, length_ - first);
-    const float* rows_of_queries[kQueriesAtOnce];
-    float *rows_of_scores[kQueriesAtOnce], *outputs[kQueriesAtOnce];
-    for (int64_t r = 0; r < rows; ++r) {
-      const int64_t row = b * length_ + first + r;
-      rows_of_queries[r] = queries + row * step + h * head_;
-      rows_of_scores[r] = scores + r * padded_length();
-      outputs[r] = static_cast<float*>(args.outputs[0]) + (row * attrs_.num_heads + h) * head_;
-    }
-    const int64_t line = b * attrs_.kv_num_heads + h / (attrs_.num_heads / attrs_.kv_num_heads);
-    const int64_t cached = line * present_length_ * head_;
-    const int64_t begin = seen(keys, first).first, end = seen(keys, first + rows - 1).second;
-    const auto size = static_cast<size_t>(head_), count = static_cast<size_t>(rows);
-    score_rows(rows_of_queries, count, caches[0] + cached, size, static_cast<size_t>(begin),
-               static_cast<size_t>(end), scale_, rows_of_scores);
-    for (int64_t r = 0; r < rows; ++r)
-      softmax(seen(keys, first + r), begin, end, rows_of_scores[r]);
-    mix_rows(rows_of_scores, count, caches[1] + cached, size, static_cast<size_t>(begin),
-             static_cast<size_t>(end), outputs);
-  }
-
-  void softmax(std::pair<int64_t, int64_t> own, int64_t begin, int64_t end, float* scores) const {
-    float* row = scores + own.first;
-    const auto count = static_cast<size_t>(own.second - own.first);
-    const float sum = exponentials(row, count, reduce_row(Reduction::kMax, row, count));
-    const float share = 1 / sum;
-    binary_row(Binary::kMul, row, true, &share, false, row, count);
-    std::fill(scores + begin, row, 0.0f);
-    std::fill(scores + own.second, scores + end, 0.0f);
+  AttentionForm form() const {
+    AttentionForm form;
+    form.queries = length_;
+    form.keys = present_length_;
+    form.size = form.value_size = form.key_step = form.value_step = head_;
+    form.query_step = query_step();
+    form.out_step = attrs_.num_heads * head_;
+    form.scale = scale_;
+    form.is_causal = attrs_.causal;
+    form.window = std::max<int64_t>(attrs_.local_window_size, 0);
+    return form;
   }
 
   GroupedAttrs attrs_;
@@ -209,8 +175,8 @@ class GroupedKernel : public Kernel {
   bool wants_[2];
   int64_t batch_, length_, head_, past_length_, present_length_, known_ = 0, half_ = 0;
   float scale_;
-  int threads_;
-  size_t scratch_ = 0, queries_, caches_[2], scores_;
+  size_t scratch_ = 0, queries_, caches_[2];
+  std::optional<HeadAttention> heads_;
 };
 
 Prepared prepare_grouped(const KernelRequest& request) {

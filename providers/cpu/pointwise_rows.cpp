@@ -63,15 +63,87 @@ int64_t PackedPointwiseSize(int64_t inputs, int64_t outputs) {
   return size;
 }
 
+#if HWY_TARGET != HWY_SCALAR
+// Four neighbouring inputs of as many outputs as a vector holds: vector k has, in its blocks of
+// four, those of outputs k, k + 4, k + 8 ...
+template <class D>
+HWY_INLINE hn::Vec<D> inputs_of_outputs(D d, const float* from, int64_t output_step) {
+  if constexpr (hn::MaxLanes(D()) <= 4) {
+    return hn::LoadU(d, from);
+  } else {
+    const hn::Half<D> half;
+    const auto middle = static_cast<int64_t>(hn::MaxLanes(half)) * output_step;
+    return hn::Combine(d, inputs_of_outputs(half, from + middle, output_step),
+                       inputs_of_outputs(half, from, output_step));
+  }
+}
+
+// Packs `inputs` inputs, which lie side by side, of as many outputs as a vector holds; stops where
+// fewer than four are left, and gives how many are done.
+template <class D>
+HWY_INLINE int64_t pack_turned(D d, const float* weights, int64_t output_step, int64_t inputs,
+                               int64_t lanes, float* packed) {
+  const hn::Repartition<uint64_t, D> pairs;
+  const auto low = [&](auto a, auto b) HWY_ATTR {
+    return hn::BitCast(d, hn::InterleaveLower(pairs, hn::BitCast(pairs, a), hn::BitCast(pairs, b)));
+  };
+  const auto high = [&](auto a, auto b) HWY_ATTR {
+    return hn::BitCast(d, hn::InterleaveUpper(pairs, hn::BitCast(pairs, a), hn::BitCast(pairs, b)));
+  };
+  int64_t input = 0;
+  for (; input + 4 <= inputs; input += 4) {
+    const float* from = weights + input;
+    const auto a = inputs_of_outputs(d, from, output_step);
+    const auto b = inputs_of_outputs(d, from + output_step, output_step);
+    const auto c = inputs_of_outputs(d, from + 2 * output_step, output_step);
+    const auto e = inputs_of_outputs(d, from + 3 * output_step, output_step);
+    const auto ab = hn::InterleaveLower(d, a, b), ab_high = hn::InterleaveUpper(d, a, b);
+    const auto ce = hn::InterleaveLower(d, c, e), ce_high = hn::InterleaveUpper(d, c, e);
+    float* to = packed + input * lanes;
+    hn::StoreU(low(ab, ce), d, to);
+    hn::StoreU(high(ab, ce), d, to + lanes);
+    hn::StoreU(low(ab_high, ce_high), d, to + 2 * lanes);
+    hn::StoreU(high(ab_high, ce_high), d, to + 3 * lanes);
+  }
+  return input;
+}
+#endif
+
+// The inputs of a full panel that lie side by side, as far as whole vectors go; gives how many.
+int64_t pack_whole_panel(const float* weights, int64_t output_step, int64_t inputs, Width width,
+                         float* packed) {
+#if HWY_TARGET != HWY_SCALAR
+  const Whole whole;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(whole));
+  if (hn::MaxLanes(whole) < 4 || width == Width::kHalf) return 0;
+  int64_t done = 0;
+  for (int64_t first = 0; first < lanes_of(width); first += lanes)
+    done = pack_turned(whole, weights + first * output_step, output_step, inputs, lanes_of(width),
+                       packed + first);
+  return done;
+#else
+  (void)weights, (void)output_step, (void)inputs, (void)width, (void)packed;
+  return 0;
+#endif
+}
+
 void PackPointwise(const float* weights, int64_t output_step, int64_t input_step, int64_t inputs,
                    int64_t outputs, float* packed) {
   for_panels(inputs, outputs, 0, outputs, [&](Width width, int64_t first, int64_t offset) {
     const int64_t lanes = lanes_of(width), used = std::min(lanes, outputs - first);
-    for (int64_t input = 0; input < inputs; ++input) {
+    const float* panel = weights + first * output_step;
+    int64_t input = 0;
+    if (input_step == 1 && used == lanes)
+      input = pack_whole_panel(panel, output_step, inputs, width, packed + offset);
+    for (; input < inputs; ++input) {
       float* to = packed + offset + input * lanes;
-      const float* from = weights + first * output_step + input * input_step;
-      for (int64_t lane = 0; lane < used; ++lane)
-        to[lane] = from[lane * output_step];
+      const float* from = panel + input * input_step;
+      if (output_step == 1) {
+        std::copy_n(from, used, to);
+      } else {
+        for (int64_t lane = 0; lane < used; ++lane)
+          to[lane] = from[lane * output_step];
+      }
       std::fill_n(to + used, lanes - used, 0.0f);
     }
   });

@@ -42,6 +42,7 @@ const Provider& cpu_provider() {
                             cpu::resize_entries(),
                             cpu::normalization_entries(),
                             cpu::attention_entries(),
+                            cpu::fused_attention_entries(),
                             cpu::thin_product_entries(),
                             cpu::cache_entries(),
                             cpu::block_entries(),

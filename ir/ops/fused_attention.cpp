@@ -1,0 +1,107 @@
+#include "ir/ops/fused_attention.h"
+
+#include <algorithm>
+
+#include "ir/error.h"
+
+namespace sardonyx::ops {
+namespace {
+
+using AxisOrder = std::vector<int64_t>;
+
+// [batch, heads, length, size] of an operand.
+Val heads_in_front(Emitter& e, const BodyCall& c, size_t operand) {
+  const Type type = e.type(c.inputs[operand]);
+  if (!type.has_rank()) {
+    fail(ErrorCode::kUnsupported, "FusedAttention: the rank of operand ", operand,
+         " must be known");
+  }
+  const StoredHeads heads = stored_heads(c.attrs<FusedAttentionAttrs>(), operand, type.rank());
+  Val x = c.inputs[operand];
+  if (heads.fixed) {
+    const Val index = e.constant(Tensor::scalar(heads.index));
+    x = e.call("Gather", {x, index}, {{"axis", static_cast<int64_t>(*heads.fixed)}});
+  }
+  AxisOrder perm;
+  for (const size_t axis : heads.axes)
+    perm.push_back(static_cast<int64_t>(axis - (heads.fixed && *heads.fixed < axis ? 1 : 0)));
+  return std::ranges::is_sorted(perm) ? x : e.call("Transpose", {x}, {{"perm", perm}});
+}
+
+Val masked_scores(Emitter& e, const BodyCall& c, Val scores) {
+  const auto& attrs = c.attrs<FusedAttentionAttrs>();
+  const auto fill = [&] {
+    if (!c.has(kFusedKept)) return;
+    scores = e.call("Where", {c.inputs[kFusedKept], scores, e.scalar_like(scores, attrs.fill)});
+  };
+  if (!attrs.fills_last) fill();
+  if (c.has(kFusedAdded)) scores = e.call("Add", {scores, c.inputs[kFusedAdded]});
+  if (attrs.fills_last) fill();
+  return scores;
+}
+
+}  // namespace
+
+StoredHeads stored_heads(const FusedAttentionAttrs& attrs, size_t operand, size_t rank) {
+  const AxisOrder* perms[] = {&attrs.q_perm, &attrs.k_perm, &attrs.v_perm};
+  const int64_t indices[] = {attrs.q_index, attrs.k_index, attrs.v_index};
+  AxisOrder perm = *perms[operand];
+  if (perm.empty()) perm = {0, 1, 2, 3};
+  const bool fits =
+      (rank == 4 || rank == 5) && perm.size() == 4 && std::ranges::all_of(perm, [&](int64_t axis) {
+        return axis >= 0 && axis < static_cast<int64_t>(rank) &&
+               std::ranges::count(perm, axis) == 1;
+      });
+  if (!fits) {
+    fail(ErrorCode::kInvalidModel, "FusedAttention: operand ", operand, ": expected rank 4 or 5 ",
+         "and a perm of 4 different axes, got rank ", rank);
+  }
+  StoredHeads heads{};
+  std::ranges::transform(perm, heads.axes.begin(),
+                         [](int64_t axis) { return static_cast<size_t>(axis); });
+  if (rank == 5) {
+    heads.fixed = 10;
+    for (const size_t axis : heads.axes)
+      *heads.fixed -= axis;
+    heads.index = indices[operand];
+  }
+  return heads;
+}
+
+Vals fused_attention_body(Emitter& e, const BodyCall& c) {
+  const auto& attrs = c.attrs<FusedAttentionAttrs>();
+  const Val q = heads_in_front(e, c, kFusedQuery), k = heads_in_front(e, c, kFusedKey);
+  const Val turned = e.call("Transpose", {k}, {{"perm", AxisOrder{0, 1, 3, 2}}});
+  Val scores = e.call("MatMul", {q, turned});
+  if (attrs.scale != 1) scores = e.call("Mul", {scores, e.scalar_like(scores, attrs.scale)});
+  Val weights = e.call("Softmax", {masked_scores(e, c, scores)}, {{"axis", int64_t{-1}}});
+  if (attrs.zeroes_nan) {
+    weights = e.call("Where", {e.call("IsNaN", {weights}), e.scalar_like(weights, 0), weights});
+  }
+  const Val y = e.call("MatMul", {weights, heads_in_front(e, c, kFusedValue)});
+  return {attrs.out_perm.empty() ? y : e.call("Transpose", {y}, {{"perm", attrs.out_perm}})};
+}
+
+std::vector<Sample> fused_attention_samples() {
+  const AxisOrder packed{0, 2, 1, 3};
+  const SampleInput kept{
+      .shape = {2, 1, 1, 3},
+      .value = Tensor::of<bool>({true, false, true, true, true, false}, {2, 1, 1, 3})};
+  const SampleInput none{.omitted = true};
+  return {
+      {{{{2, 3, 4, 5}}, {{2, 3, 6, 5}}, {{2, 3, 6, 2}}}, {{"scale", 0.5f}}},
+      {{{{2, 4, 3, 8}}, {{2, 5, 3, 8}}, {{2, 5, 3, 8}}, {{2, 1, 4, 5}}},
+       {{"q_perm", packed}, {"k_perm", packed}, {"v_perm", packed}, {"out_perm", packed}}},
+      {{{{2, 4, 3, 1, 6}}, {{2, 4, 3, 1, 6}}, {{2, 4, 3, 1, 6}}},
+       {{"q_perm", AxisOrder{0, 3, 1, 4}},
+        {"k_perm", AxisOrder{0, 3, 1, 4}},
+        {"v_perm", AxisOrder{0, 3, 1, 4}},
+        {"k_index", int64_t{1}},
+        {"v_index", int64_t{2}}}},
+      {{{{2, 2, 1, 4}}, {{2, 2, 4, 3}}, {{1, 2, 3, 4}}, {{3}}, kept},
+       {{"k_perm", AxisOrder{0, 1, 3, 2}}, {"fill", -10000.f}, {"fills_last", int64_t{1}}}},
+      {{{{2, 2, 9, 4}}, {{2, 2, 3, 4}}, {{2, 2, 3, 4}}, none, kept}, {{"fill", -1.f}}},
+  };
+}
+
+}  // namespace sardonyx::ops
