@@ -2,20 +2,21 @@
 // weights are multiplied with.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "ir/ops/conv_infer.h"
 #include "ir/ops/convolution.h"
 #include "providers/cpu/entries.h"
 #include "providers/cpu/grid.h"
+#include "providers/cpu/pointwise_rows.h"
 #include "providers/cpu/rows.h"
 #include "providers/cpu/tasks.h"
-#include "providers/cpu/thin_product_rows.h"
 
 namespace sardonyx::cpu {
 namespace {
 
-// Outputs that share what they read.
-constexpr int64_t kOutputsTogether = 4;
+// Pixels that are multiplied with all weights of a group while they are near.
+constexpr int64_t kPixelsTogether = 4 * kPointwiseUnit;
 
 enum DeformInput { kX, kW, kOffset, kB, kMask };
 
@@ -59,27 +60,31 @@ class DeformKernel : public Kernel {
     threads_ = static_cast<int>(std::min<int64_t>(request.threads, work / kElementsPerThread + 1));
   }
 
+  // What the taps read, and for each thread a panel of that and no bias.
   size_t scratch_bytes() const override {
-    return static_cast<size_t>(channels_ * taps_ * out_size_) * sizeof(float);
+    return static_cast<size_t>(samples_size() + threads_ * panel_size()) * sizeof(float);
   }
 
   void run(const KernelArgs& args) const override {
     auto* samples = reinterpret_cast<float*>(args.scratch);
-    const int64_t rows = kOutputsTogether;
-    const int64_t members = outputs_ / groups_, blocks = (members + rows - 1) / rows;
+    const int64_t members = outputs_ / groups_;
+    const int64_t panels = (out_size_ + kPixelsTogether - 1) / kPixelsTogether;
     for (int64_t image = 0; image < batch_; ++image) {
       for_each_task(offset_groups_ * taps_, threads_, channels_ / offset_groups_ * out_size_,
                     [&](int64_t i) { sample(args, image, i / taps_, i % taps_, samples); });
-      const int64_t products = rows * channels_ / groups_ * taps_ * out_size_;
-      for_each_task(groups_ * blocks, threads_, products, [&](int64_t i) {
-        const int64_t first = i / blocks * members + i % blocks * rows;
-        multiply(args, image, i / blocks, first, std::min(rows, members - i % blocks * rows),
-                 samples);
+      const int64_t products = members * channels_ / groups_ * taps_ * kPixelsTogether;
+      for_each_task(groups_ * panels, threads_, products, [&](int64_t i) {
+        const int64_t thread = threads_ > 1 ? omp_get_thread_num() : 0;
+        multiply(args, image, i / panels, i % panels * kPixelsTogether, samples,
+                 samples + samples_size() + thread * panel_size());
       });
     }
   }
 
  private:
+  int64_t samples_size() const { return (channels_ * taps_ * out_size_ + 15) / 16 * 16; }
+  int64_t panel_size() const { return (channels_ / groups_ * taps_ + 1) * kPixelsTogether; }
+
   // What all channels of an offset group give at one tap: a row of `samples` each.
   void sample(const KernelArgs& args, int64_t image, int64_t group, int64_t tap,
               float* samples) const {
@@ -110,18 +115,31 @@ class DeformKernel : public Kernel {
     }
   }
 
-  void multiply(const KernelArgs& args, int64_t image, int64_t group, int64_t first, int64_t count,
-                const float* samples) const {
-    const int64_t length = channels_ / groups_ * taps_;
-    const auto* weights = static_cast<const float*>(args.inputs[kW]) + first * length;
-    float* out = static_cast<float*>(args.outputs[0]) + (image * outputs_ + first) * out_size_;
-    const auto depth = static_cast<size_t>(length), columns = static_cast<size_t>(out_size_);
-    multiply_thin({weights, depth, samples + group * length * out_size_, columns, out, columns,
-                   static_cast<size_t>(count), depth, columns});
-    for (int64_t r = 0; has_bias_ && r < count; ++r) {
-      const float* bias = static_cast<const float*>(args.inputs[kB]) + first + r;
-      float* row = out + r * out_size_;
-      binary_row(Binary::kAdd, row, true, bias, false, row, columns);
+  // All outputs of a group at the pixels from `first` on.
+  void multiply(const KernelArgs& args, int64_t image, int64_t group, int64_t first,
+                const float* samples, float* panel) const {
+    const int64_t length = channels_ / groups_ * taps_, members = outputs_ / groups_;
+    const int64_t count = std::min(kPixelsTogether, out_size_ - first);
+    float* none = panel + length * kPixelsTogether;
+    std::fill_n(none, kPixelsTogether, 0.0f);
+    pack_pointwise(samples + group * length * out_size_ + first, 1, out_size_, length, count,
+                   panel);
+    PointwiseRows product{};
+    product.in = static_cast<const float*>(args.inputs[kW]) + group * members * length;
+    product.weights = panel;
+    product.bias = none;
+    product.out = static_cast<float*>(args.outputs[0]) +
+                  (image * outputs_ + group * members) * out_size_ + first;
+    product.in_step = product.inputs = length;
+    product.out_step = out_size_;
+    product.outputs = count;
+    product.low = -std::numeric_limits<float>::infinity();
+    product.high = -product.low;
+    multiply_pointwise(product, 0, members, 0, count);
+    for (int64_t member = 0; has_bias_ && member < members; ++member) {
+      const float* bias = static_cast<const float*>(args.inputs[kB]) + group * members + member;
+      float* row = product.out + member * out_size_;
+      binary_row(Binary::kAdd, row, true, bias, false, row, static_cast<size_t>(count));
     }
   }
 

@@ -144,8 +144,8 @@ TEST(CpuKernels, agree_with_the_reference_on_larger_shapes) {
     sample.attrs["activation_beta"] = std::vector<float>(2, 0.4f);
     return sample;
   };
-  const auto nbits = [](int64_t bits, int64_t block, bool has_zeros) {
-    const int64_t k = 150, n = 37, blocks = (k + block - 1) / block;
+  const auto nbits = [](int64_t bits, int64_t block, bool has_zeros, int64_t rows) {
+    const int64_t k = 310, n = 70, blocks = (k + block - 1) / block;
     const auto bytes = [](Shape shape) {
       return SampleInput{.shape = std::move(shape), .low = 0, .high = 255, .dtype = DType::kUInt8};
     };
@@ -153,7 +153,7 @@ TEST(CpuKernels, agree_with_the_reference_on_larger_shapes) {
     scales.low = 0.001;
     scales.high = 0.01;
     zeros.omitted = !has_zeros;
-    return Sample{{floats({2, 3, k}),
+    return Sample{{floats({2, rows, k}),
                    bytes({n, blocks, block * bits / 8}),
                    scales,
                    zeros,
@@ -210,10 +210,15 @@ TEST(CpuKernels, agree_with_the_reference_on_larger_shapes) {
       {"ai.onnx.ml::LinearRegressor",
        {{floats({70, 37})},
         {{"coefficients", coefficients}, {"intercepts", intercepts}, {"targets", int64_t{5}}}}},
-      {"com.microsoft::MatMulNBits", nbits(4, 32, true)},
-      {"com.microsoft::MatMulNBits", nbits(4, 16, false)},
-      {"com.microsoft::MatMulNBits", nbits(8, 64, true)},
-      {"com.microsoft::MatMulNBits", nbits(2, 16, true)},
+      {"com.microsoft::MatMulNBits", nbits(4, 32, true, 2)},
+      {"com.microsoft::MatMulNBits", nbits(4, 16, false, 1)},
+      {"com.microsoft::MatMulNBits", nbits(8, 64, true, 2)},
+      {"com.microsoft::MatMulNBits", nbits(2, 16, true, 2)},
+      {"com.microsoft::MatMulNBits", nbits(4, 32, true, 3)},
+      {"com.microsoft::MatMulNBits", nbits(4, 16, false, 9)},
+      {"com.microsoft::MatMulNBits", nbits(8, 128, true, 7)},
+      {"com.microsoft::MatMulNBits", nbits(8, 16, false, 3)},
+      {"com.microsoft::MatMulNBits", nbits(2, 16, true, 5)},
       {"Add", {{floats({3, 1, 257, 65}), floats({5, 1, 65})}}},
       {"Mul", {{floats({40000}), floats({})}}},
       {"Relu", {{floats({40001})}}},

@@ -1,12 +1,15 @@
-// com.microsoft's MatMulNBits in float: the weights are read as they lie, a few bits each, so that
-// a product of one row takes as long as reading them does.
+// com.microsoft's MatMulNBits in float. Of few rows: the weights are read as they lie, a few bits
+// each, so that a product of one row takes as long as reading them does. Of more: some weights at a
+// time become floats in a near cache, which all rows are multiplied with.
 #include <omp.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "ir/ops/nbits.h"
 #include "providers/cpu/entries.h"
 #include "providers/cpu/nbits_rows.h"
+#include "providers/cpu/pointwise_rows.h"
 #include "providers/cpu/tasks.h"
 
 namespace sardonyx::cpu {
@@ -14,28 +17,61 @@ namespace {
 
 using ops::NBitsInput;
 
-class NBitsKernel : public Kernel {
- public:
-  NBitsKernel(const KernelRequest& request, const ops::NBitsAttrs& attrs)
-      : k_(attrs.K),
-        n_(attrs.N),
-        row_{static_cast<int>(attrs.bits), static_cast<size_t>(attrs.blocks()),
-             static_cast<size_t>(attrs.block_bytes())},
-        zero_bytes_(attrs.zero_point_bytes()) {
-    rows_ = element_count(request.inputs[NBitsInput::kA].shape) / k_;
+enum class Zeros : uint8_t { kMiddle, kPacked, kFloat };
+
+// What both kernels know of the weights.
+struct NBitsWeights {
+  int64_t k, n, rows;
+  NBitsRow row;
+  int64_t zero_bytes;
+  Zeros zeros = Zeros::kMiddle;
+  bool has_bias;
+
+  NBitsWeights(const KernelRequest& request, const ops::NBitsAttrs& attrs)
+      : k(attrs.K),
+        n(attrs.N),
+        rows(element_count(request.inputs[NBitsInput::kA].shape) / attrs.K),
+        row{static_cast<int>(attrs.bits), static_cast<size_t>(attrs.blocks()),
+            static_cast<size_t>(attrs.block_bytes())},
+        zero_bytes(attrs.zero_point_bytes()),
+        has_bias(request.has(NBitsInput::kBias)) {
     if (request.has(NBitsInput::kZeroPoints)) {
-      zeros_ = request.inputs[NBitsInput::kZeroPoints].dtype == DType::kUInt8 ? Zeros::kPacked
-                                                                              : Zeros::kFloat;
+      zeros = request.inputs[NBitsInput::kZeroPoints].dtype == DType::kUInt8 ? Zeros::kPacked
+                                                                             : Zeros::kFloat;
     }
-    a_step_ = row_.length() + kGap;
-    has_bias_ = request.has(NBitsInput::kBias);
-    const double work =
-        static_cast<double>(rows_) * static_cast<double>(k_) * static_cast<double>(n_);
-    threads_ = work > 1e5 ? request.threads : 1;
   }
 
+  int threads(const KernelRequest& request) const {
+    const double work = static_cast<double>(rows) * static_cast<double>(k) * static_cast<double>(n);
+    return work > 1e5 ? request.threads : 1;
+  }
+
+  // to[b * step] = the zero point of block b of a column.
+  void read_zeros(const KernelArgs& args, int64_t column, float* to, size_t step) const {
+    const void* given = zeros == Zeros::kMiddle ? nullptr : args.inputs[NBitsInput::kZeroPoints];
+    const int mask = (1 << row.bits) - 1;
+    for (size_t b = 0; b < row.blocks; ++b) {
+      auto zero = static_cast<float>(1 << (row.bits - 1));
+      if (zeros == Zeros::kFloat) {
+        zero = static_cast<const float*>(given)[static_cast<size_t>(column) * row.blocks + b];
+      } else if (zeros == Zeros::kPacked) {
+        const auto* bytes = static_cast<const uint8_t*>(given) + column * zero_bytes;
+        const size_t values = row.values_per_byte();
+        const auto shift = static_cast<int>(b % values) * row.bits;
+        zero = static_cast<float>(bytes[b / values] >> shift & mask);
+      }
+      to[b * step] = zero;
+    }
+  }
+};
+
+class NBitsKernel : public Kernel {
+ public:
+  NBitsKernel(const KernelRequest& request, const NBitsWeights& weights)
+      : w_(weights), row_(w_.row), a_step_(row_.length() + kGap), threads_(w_.threads(request)) {}
+
   size_t scratch_bytes() const override {
-    return (static_cast<size_t>(rows_) * a_step_ +
+    return (static_cast<size_t>(w_.rows) * a_step_ +
             static_cast<size_t>(threads_) * kColumnsAtOnce * row_.blocks + row_.block_size()) *
            sizeof(float);
   }
@@ -43,12 +79,12 @@ class NBitsKernel : public Kernel {
   // Scratch: A spread, zero points of some columns for each thread, one block.
   void run(const KernelArgs& args) const override {
     auto* spread = reinterpret_cast<float*>(args.scratch);
-    float* zeros = spread + static_cast<size_t>(rows_) * a_step_;
+    float* zeros = spread + static_cast<size_t>(w_.rows) * a_step_;
     float* block = zeros + static_cast<size_t>(threads_) * kColumnsAtOnce * row_.blocks;
-    for (int64_t row = 0; row < rows_; ++row)
+    for (int64_t row = 0; row < w_.rows; ++row)
       spread_row(args, row, block, spread + static_cast<size_t>(row) * a_step_);
-    const int64_t groups = (n_ + kColumnsAtOnce - 1) / kColumnsAtOnce;
-    for_each_task(groups, threads_, rows_ * k_ * kColumnsAtOnce, [&](int64_t group) {
+    const int64_t groups = (w_.n + kColumnsAtOnce - 1) / kColumnsAtOnce;
+    for_each_task(groups, threads_, w_.rows * w_.k * kColumnsAtOnce, [&](int64_t group) {
       const size_t thread = threads_ > 1 ? static_cast<size_t>(omp_get_thread_num()) : 0;
       multiply(args, group * kColumnsAtOnce, spread, zeros + thread * kColumnsAtOnce * row_.blocks);
     });
@@ -61,49 +97,31 @@ class NBitsKernel : public Kernel {
   // rows keeps them out of each other's way there.
   static constexpr size_t kPart = 512;
   static constexpr size_t kGap = 64;
-  enum class Zeros : uint8_t { kMiddle, kPacked, kFloat };
 
   void spread_row(const KernelArgs& args, int64_t row, float* block, float* spread) const {
-    const float* from = static_cast<const float*>(args.inputs[NBitsInput::kA]) + row * k_;
+    const float* from = static_cast<const float*>(args.inputs[NBitsInput::kA]) + row * w_.k;
     const auto size = static_cast<int64_t>(row_.block_size());
     for (int64_t first = 0; first < static_cast<int64_t>(row_.length()); first += size) {
-      const int64_t count = std::min(size, k_ - first);
+      const int64_t count = std::min(size, w_.k - first);
       std::copy_n(from + first, count, block);
       std::fill(block + count, block + size, 0.0f);
       spread_block(row_, block, spread + first);
     }
   }
 
-  void read_zeros(const KernelArgs& args, int64_t column, float* zeros) const {
-    const void* given = zeros_ == Zeros::kMiddle ? nullptr : args.inputs[NBitsInput::kZeroPoints];
-    const int mask = (1 << row_.bits) - 1;
-    for (size_t b = 0; b < row_.blocks; ++b) {
-      auto zero = static_cast<float>(1 << (row_.bits - 1));
-      if (zeros_ == Zeros::kFloat) {
-        zero = static_cast<const float*>(given)[static_cast<size_t>(column) * row_.blocks + b];
-      } else if (zeros_ == Zeros::kPacked) {
-        const auto* bytes = static_cast<const uint8_t*>(given) + column * zero_bytes_;
-        const size_t values = row_.values_per_byte();
-        const auto shift = static_cast<int>(b % values) * row_.bits;
-        zero = static_cast<float>(bytes[b / values] >> shift & mask);
-      }
-      zeros[b] = zero;
-    }
-  }
-
   // The results of the columns from `first` on.
   void multiply(const KernelArgs& args, int64_t first, const float* spread, float* zeros) const {
-    const int64_t count = std::min(kColumnsAtOnce, n_ - first);
+    const int64_t count = std::min(kColumnsAtOnce, w_.n - first);
     const auto blocks = static_cast<int64_t>(row_.blocks);
     for (int64_t i = 0; i < count; ++i)
-      read_zeros(args, first + i, zeros + i * blocks);
+      w_.read_zeros(args, first + i, zeros + i * blocks, 1);
     const auto* bias =
-        has_bias_ ? static_cast<const float*>(args.inputs[NBitsInput::kBias]) : nullptr;
+        w_.has_bias ? static_cast<const float*>(args.inputs[NBitsInput::kBias]) : nullptr;
     auto* out = static_cast<float*>(args.outputs[0]);
-    for (int64_t row = 0; row < rows_; row += kNBitsRowsAtOnce) {
-      const int64_t rows = std::min<int64_t>(kNBitsRowsAtOnce, rows_ - row);
+    for (int64_t row = 0; row < w_.rows; row += kNBitsRowsAtOnce) {
+      const int64_t rows = std::min<int64_t>(kNBitsRowsAtOnce, w_.rows - row);
       float sums[kColumnsAtOnce][kNBitsRowsAtOnce] = {};
-      const bool is_short = rows_ < static_cast<int64_t>(kNBitsRowsAtOnce);
+      const bool is_short = w_.rows < static_cast<int64_t>(kNBitsRowsAtOnce);
       const size_t step = is_short ? row_.blocks : std::max<size_t>(1, kPart / row_.block_size());
       for (size_t block = 0; block < row_.blocks; block += step) {
         const NBitsRow part{row_.bits, std::min(step, row_.blocks - block), row_.block_bytes};
@@ -112,7 +130,7 @@ class NBitsKernel : public Kernel {
       }
       for (int64_t i = 0; i < count; ++i) {
         for (int64_t r = 0; r < rows; ++r)
-          out[(row + r) * n_ + first + i] = sums[i][r] + (bias ? bias[first + i] : 0);
+          out[(row + r) * w_.n + first + i] = sums[i][r] + (bias ? bias[first + i] : 0);
       }
     }
   }
@@ -134,14 +152,126 @@ class NBitsKernel : public Kernel {
     }
   }
 
-  int64_t k_, n_, rows_;
+  NBitsWeights w_;
   NBitsRow row_;
   size_t a_step_;
-  int64_t zero_bytes_;
-  Zeros zeros_ = Zeros::kMiddle;
-  bool has_bias_;
   int threads_;
 };
+
+class NBitsPanelKernel : public Kernel {
+ public:
+  NBitsPanelKernel(const KernelRequest& request, const NBitsWeights& weights)
+      : w_(weights), threads_(w_.threads(request)) {}
+
+  size_t scratch_bytes() const override {
+    return static_cast<size_t>(threads_ * floats_per_thread()) * sizeof(float);
+  }
+
+  void run(const KernelArgs& args) const override {
+    auto* scratch = reinterpret_cast<float*>(args.scratch);
+    const int64_t groups = (w_.n + kPointwiseUnit - 1) / kPointwiseUnit;
+    for_each_task(groups, threads_, w_.rows * w_.k * kPointwiseUnit, [&](int64_t group) {
+      const int64_t thread = threads_ > 1 ? omp_get_thread_num() : 0;
+      multiply(args, group * kPointwiseUnit, scratch + thread * floats_per_thread());
+    });
+  }
+
+ private:
+  // Inputs whose weights become floats together: a level-1 cache holds them beside some rows.
+  static constexpr int64_t kPart = 256;
+
+  int64_t blocks() const { return static_cast<int64_t>(w_.row.blocks); }
+  int64_t block_size() const { return static_cast<int64_t>(w_.row.block_size()); }
+  int64_t floats_per_thread() const {
+    return kPointwiseUnit * (2 * blocks() + 2 + kPart) + kPointwiseUnit * kPart;
+  }
+
+  // The scratch of a thread.
+  struct Work {
+    float *scales, *zeros, *bias, *none, *panel, *unpacked;
+  };
+  Work work_in(float* scratch) const {
+    Work work{};
+    work.scales = scratch;
+    work.zeros = work.scales + blocks() * kPointwiseUnit;
+    work.bias = work.zeros + blocks() * kPointwiseUnit;
+    work.none = work.bias + kPointwiseUnit;
+    work.panel = work.none + kPointwiseUnit;
+    work.unpacked = work.panel + kPart * kPointwiseUnit;
+    return work;
+  }
+
+  // The results of the columns from `first` on.
+  void multiply(const KernelArgs& args, int64_t first, float* scratch) const {
+    const int64_t count = std::min(kPointwiseUnit, w_.n - first);
+    const Work work = work_in(scratch);
+    prepare_columns(args, first, count, work);
+    PointwiseRows product{};
+    product.weights = work.panel;
+    product.in_step = w_.k;
+    product.out = static_cast<float*>(args.outputs[0]) + first;
+    product.out_step = w_.n;
+    product.outputs = count;
+    product.low = -std::numeric_limits<float>::infinity();
+    product.high = -product.low;
+    constexpr auto kUnit = static_cast<int64_t>(kNBitsInputsUnit);
+    for (int64_t at = 0; at < w_.k; at += product.inputs) {
+      product.inputs = std::min(kPart, w_.k - at);
+      const bool is_whole = count == kPointwiseUnit && product.inputs >= kUnit;
+      if (is_whole) product.inputs = product.inputs / kUnit * kUnit;
+      unpack(args, first, count, at, product.inputs, is_whole, work);
+      product.in = static_cast<const float*>(args.inputs[NBitsInput::kA]) + at;
+      product.bias = at == 0 ? work.bias : work.none;
+      product.residual = at == 0 ? nullptr : product.out;
+      multiply_pointwise(product, 0, w_.rows, 0, count);
+    }
+  }
+
+  void prepare_columns(const KernelArgs& args, int64_t first, int64_t count,
+                       const Work& work) const {
+    const auto* scales = static_cast<const float*>(args.inputs[NBitsInput::kScales]);
+    for (int64_t i = 0; i < count; ++i) {
+      for (int64_t b = 0; b < blocks(); ++b)
+        work.scales[b * kPointwiseUnit + i] = scales[(first + i) * blocks() + b];
+      w_.read_zeros(args, first + i, work.zeros + i, kPointwiseUnit);
+    }
+    std::fill_n(work.bias, 2 * kPointwiseUnit, 0.0f);
+    if (w_.has_bias) {
+      const auto* bias = static_cast<const float*>(args.inputs[NBitsInput::kBias]);
+      std::copy_n(bias + first, count, work.bias);
+    }
+  }
+
+  void unpack(const KernelArgs& args, int64_t column, int64_t columns, int64_t first, int64_t count,
+              bool is_whole, const Work& work) const {
+    const size_t column_bytes = w_.row.blocks * w_.row.block_bytes;
+    const auto* weights = static_cast<const uint8_t*>(args.inputs[NBitsInput::kB]) +
+                          static_cast<size_t>(column) * column_bytes;
+    if (is_whole) {
+      return unpack_nbits(
+          {w_.row.bits, w_.row.block_size(), column_bytes, weights, work.scales, work.zeros},
+          static_cast<size_t>(first), static_cast<size_t>(count), work.panel);
+    }
+    const auto values = static_cast<int64_t>(w_.row.values_per_byte());
+    for (int64_t i = 0; i < columns; ++i, weights += column_bytes) {
+      for (int64_t at = 0; at < count; ++at) {
+        const int64_t input = first + at;
+        const int shift = static_cast<int>(input % values) * w_.row.bits;
+        const int number = weights[input / values] >> shift & ((1 << w_.row.bits) - 1);
+        const int64_t block = input / block_size() * kPointwiseUnit + i;
+        work.unpacked[i * count + at] =
+            (static_cast<float>(number) - work.zeros[block]) * work.scales[block];
+      }
+    }
+    pack_pointwise(work.unpacked, count, 1, count, columns, work.panel);
+  }
+
+  NBitsWeights w_;
+  int threads_;
+};
+
+// From so many rows on, making floats of the weights first takes less time.
+constexpr int64_t kLeastPanelRows = 6;
 
 Prepared prepare(const KernelRequest& request) {
   for (const size_t slot : {NBitsInput::kA, NBitsInput::kScales, NBitsInput::kBias}) {
@@ -152,7 +282,10 @@ Prepared prepare(const KernelRequest& request) {
   if (request.has(NBitsInput::kGroups)) return Prepared::refuse("groups in another order");
   if (element_count(request.outputs[0].shape) == 0) return Prepared::refuse("no elements");
   const auto& attrs = request.attrs<ops::NBitsAttrs>();
-  return Prepared::accept(std::make_unique<NBitsKernel>(request, attrs), "simd");
+  const NBitsWeights weights(request, attrs);
+  if (weights.rows >= kLeastPanelRows)
+    return Prepared::accept(std::make_unique<NBitsPanelKernel>(request, weights), "panels");
+  return Prepared::accept(std::make_unique<NBitsKernel>(request, weights), "simd");
 }
 
 constexpr KernelEntry kNbitsEntries[] = {{"com.microsoft::MatMulNBits", "rows", prepare}};

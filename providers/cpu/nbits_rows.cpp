@@ -5,6 +5,9 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "providers/cpu/pointwise_rows.h"
+#include "providers/cpu/turn-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace sardonyx::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -124,6 +127,78 @@ void MultiplyNBits(const NBitsRow& row, const uint8_t* weights, const float* sca
   }
 }
 
+// Weights of as many columns as a vector has lanes. An element of `words` is 32 bits of a column.
+template <int bits, class D>
+HWY_INLINE void unpack_word(D d, hn::Vec<hn::RebindToUnsigned<D>> words, hn::Vec<D> scale,
+                            hn::Vec<D> zero, size_t lanes, float* to) {
+  const hn::RebindToUnsigned<D> d_word;
+  const hn::RebindToSigned<D> d_int;
+  const auto mask = hn::Set(d_word, (1u << bits) - 1);
+  for (size_t i = 0; i < 32 / bits; ++i) {
+    const auto number = hn::ConvertTo(d, hn::BitCast(d_int, hn::And(words, mask)));
+    hn::StoreU(hn::Mul(hn::Sub(number, zero), scale), d, to + i * lanes);
+    words = hn::ShiftRight<bits>(words);
+  }
+}
+
+#if HWY_TARGET != HWY_SCALAR
+// The columns of one vector, from `column` on; the panel's rows are two vectors.
+template <int bits, class D>
+void unpack_vector(D d, const NBitsColumns& c, size_t first, size_t count, size_t column,
+                   float* panel) {
+  constexpr size_t kInWord = 32 / bits;
+  const hn::RebindToUnsigned<D> d_word;
+  const size_t lanes = 2 * hn::Lanes(d);
+  const uint8_t* weights = c.weights + column * c.column_bytes + first / kInWord * 4;
+  for (size_t input = 0; input < count; input += 4 * kInWord) {
+    const auto turned = four_turned(d_word, reinterpret_cast<const uint32_t*>(weights),
+                                    static_cast<int64_t>(c.column_bytes / 4));
+    size_t at = input;
+    for (const auto& words : {turned.a, turned.b, turned.c, turned.d}) {
+      const size_t scale = (first + at) / c.block_size * kPointwiseUnit + column;
+      unpack_word<bits>(d, words, hn::LoadU(d, c.scales + scale), hn::LoadU(d, c.zeros + scale),
+                        lanes, panel + at * lanes);
+      at += kInWord;
+    }
+    weights += 16;
+  }
+}
+#endif
+
+template <int bits>
+void unpack_columns(const NBitsColumns& c, size_t first, size_t count, float* panel) {
+#if HWY_TARGET != HWY_SCALAR
+  const hn::ScalableTag<float> d;
+  const size_t lanes = hn::Lanes(d);
+  for (size_t column = 0; column < kPointwiseUnit; column += lanes) {
+    const size_t pair = column / (2 * lanes) * 2 * lanes;
+    unpack_vector<bits>(d, c, first, count, column, panel + pair * count + (column - pair));
+  }
+#else
+  constexpr size_t kInByte = 8 / bits, kPair = 2;
+  for (size_t column = 0; column < kPointwiseUnit; ++column) {
+    float* to = panel + column / kPair * kPair * count + column % kPair;
+    for (size_t input = first; input < first + count; ++input, to += kPair) {
+      const uint8_t byte = c.weights[column * c.column_bytes + input / kInByte];
+      const int number = byte >> input % kInByte * bits & ((1 << bits) - 1);
+      const size_t scale = input / c.block_size * kPointwiseUnit + column;
+      *to = (static_cast<float>(number) - c.zeros[scale]) * c.scales[scale];
+    }
+  }
+#endif
+}
+
+void UnpackNBits(const NBitsColumns& columns, size_t first, size_t count, float* panel) {
+  switch (columns.bits) {
+    case 2:
+      return unpack_columns<2>(columns, first, count, panel);
+    case 4:
+      return unpack_columns<4>(columns, first, count, panel);
+    default:
+      return unpack_columns<8>(columns, first, count, panel);
+  }
+}
+
 }  // namespace sardonyx::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -131,6 +206,7 @@ HWY_AFTER_NAMESPACE();
 namespace sardonyx::cpu {
 
 HWY_EXPORT(MultiplyNBits);
+HWY_EXPORT(UnpackNBits);
 
 void spread_block(const NBitsRow& row, const float* from, float* to) {
   const size_t values = row.values_per_byte();
@@ -143,6 +219,10 @@ void spread_block(const NBitsRow& row, const float* from, float* to) {
 void multiply_nbits(const NBitsRow& row, const uint8_t* weights, const float* scales,
                     const float* zeros, const float* a, size_t a_step, size_t rows, float* sums) {
   HWY_DYNAMIC_DISPATCH(MultiplyNBits)(row, weights, scales, zeros, a, a_step, rows, sums);
+}
+
+void unpack_nbits(const NBitsColumns& columns, size_t first, size_t count, float* panel) {
+  HWY_DYNAMIC_DISPATCH(UnpackNBits)(columns, first, count, panel);
 }
 
 }  // namespace sardonyx::cpu

@@ -11,6 +11,7 @@
 #include "providers/cpu/clip-inl.h"
 #include "providers/cpu/part-inl.h"
 #include "providers/cpu/registers-inl.h"
+#include "providers/cpu/turn-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sardonyx::cpu::HWY_NAMESPACE {
@@ -64,46 +65,19 @@ int64_t PackedPointwiseSize(int64_t inputs, int64_t outputs) {
 }
 
 #if HWY_TARGET != HWY_SCALAR
-// Four neighbouring inputs of as many outputs as a vector holds: vector k has, in its blocks of
-// four, those of outputs k, k + 4, k + 8 ...
-template <class D>
-HWY_INLINE hn::Vec<D> inputs_of_outputs(D d, const float* from, int64_t output_step) {
-  if constexpr (hn::MaxLanes(D()) <= 4) {
-    return hn::LoadU(d, from);
-  } else {
-    const hn::Half<D> half;
-    const auto middle = static_cast<int64_t>(hn::MaxLanes(half)) * output_step;
-    return hn::Combine(d, inputs_of_outputs(half, from + middle, output_step),
-                       inputs_of_outputs(half, from, output_step));
-  }
-}
-
 // Packs `inputs` inputs, which lie side by side, of as many outputs as a vector holds; stops where
 // fewer than four are left, and gives how many are done.
 template <class D>
 HWY_INLINE int64_t pack_turned(D d, const float* weights, int64_t output_step, int64_t inputs,
                                int64_t lanes, float* packed) {
-  const hn::Repartition<uint64_t, D> pairs;
-  const auto low = [&](auto a, auto b) HWY_ATTR {
-    return hn::BitCast(d, hn::InterleaveLower(pairs, hn::BitCast(pairs, a), hn::BitCast(pairs, b)));
-  };
-  const auto high = [&](auto a, auto b) HWY_ATTR {
-    return hn::BitCast(d, hn::InterleaveUpper(pairs, hn::BitCast(pairs, a), hn::BitCast(pairs, b)));
-  };
   int64_t input = 0;
   for (; input + 4 <= inputs; input += 4) {
-    const float* from = weights + input;
-    const auto a = inputs_of_outputs(d, from, output_step);
-    const auto b = inputs_of_outputs(d, from + output_step, output_step);
-    const auto c = inputs_of_outputs(d, from + 2 * output_step, output_step);
-    const auto e = inputs_of_outputs(d, from + 3 * output_step, output_step);
-    const auto ab = hn::InterleaveLower(d, a, b), ab_high = hn::InterleaveUpper(d, a, b);
-    const auto ce = hn::InterleaveLower(d, c, e), ce_high = hn::InterleaveUpper(d, c, e);
+    const auto turned = four_turned(d, weights + input, output_step);
     float* to = packed + input * lanes;
-    hn::StoreU(low(ab, ce), d, to);
-    hn::StoreU(high(ab, ce), d, to + lanes);
-    hn::StoreU(low(ab_high, ce_high), d, to + 2 * lanes);
-    hn::StoreU(high(ab_high, ce_high), d, to + 3 * lanes);
+    hn::StoreU(turned.a, d, to);
+    hn::StoreU(turned.b, d, to + lanes);
+    hn::StoreU(turned.c, d, to + 2 * lanes);
+    hn::StoreU(turned.d, d, to + 3 * lanes);
   }
   return input;
 }
