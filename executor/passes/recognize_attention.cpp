@@ -40,6 +40,7 @@ struct HeadsOperand {
   Value* value;
   AxisOrder perm;
   int64_t index = 0;
+  int64_t repeats = 1;  // of each head
 };
 
 std::optional<double> scalar_factor(const Node& node, size_t slot) {
@@ -162,24 +163,49 @@ std::optional<int64_t> taken_element(const Node& node) {
   return index->to_int64s()[0];
 }
 
+// Heads that are repeated, each so many times in a row: Reshape(Expand(Unsqueeze(x))) where x is
+// [batch, heads, length, size]. Null for any other value.
+const Node* repeated_heads(const Value& value) {
+  const Node* joined = value.producer;
+  if (!joined || !is_op(*joined, "Reshape") || !joined->inputs[0]->producer) return nullptr;
+  const Node& expanded = *joined->inputs[0]->producer;
+  if (!is_op(expanded, "Expand") || !expanded.inputs[0]->producer) return nullptr;
+  const Node& unsqueezed = *expanded.inputs[0]->producer;
+  if (!is_op(unsqueezed, "Unsqueeze") || !unsqueezed.has_input(0)) return nullptr;
+  const Type &few = unsqueezed.inputs[0]->type, &one = expanded.inputs[0]->type;
+  const Type &many = joined->inputs[0]->type, &all = value.type;
+  for (const Type* type : {&few, &one, &many, &all}) {
+    if (!type->has_rank()) return nullptr;
+  }
+  if (few.rank() != 4 || one.rank() != 5 || many.rank() != 5 || all.rank() != 4) return nullptr;
+  const Dims &x = *few.shape, &wide = *many.shape, &y = *all.shape;
+  const Dims added{x[0], x[1], Dim(1), x[2], x[3]};
+  const Dims repeated{x[0], x[1], wide[2], x[2], x[3]};
+  const bool is_known = x[1].is_known() && wide[2].is_known() && y[1].is_known();
+  if (!is_known || !(*one.shape == added) || !(wide == repeated)) return nullptr;
+  if (x[1].value() < 2 || y[1].value() != x[1].value() * wide[2].value()) return nullptr;
+  return y[0] == x[0] && y[2] == x[2] && y[3] == x[3] ? &unsqueezed : nullptr;
+}
+
 // A view of what somebody computed: the value itself, its Transpose, an element of one.
 class OperandWalk {
  public:
-  // Of what `node` reads in `slot`; with `is_turned` its last two axes are exchanged. `lies_well`
-  // says which axis, stored last, a kernel can read.
+  // Of what `node` reads in `slot`; with `is_turned` its last two axes are exchanged. Factors go
+  // into `scale`, or stay where it is null. `lies_well` says which axis, stored last, a kernel can
+  // read. With `may_repeat` they may be heads of which each serves several.
   template <typename LiesWell>
   static HeadsOperand of(const Graph& graph, const Node& node, size_t slot, bool is_turned,
-                         double* scale, const LiesWell& lies_well) {
-    OperandWalk walk{graph, node.inputs[slot], &node, slot};
+                         double* scale, bool may_repeat, const LiesWell& lies_well) {
+    OperandWalk walk{graph, node.inputs[slot], &node, slot, scale != nullptr, may_repeat};
     const size_t rank = walk.value_->type.rank();
     for (size_t axis = 0; axis < rank; ++axis)
       walk.perm_.push_back(static_cast<int64_t>(axis));
     if (is_turned) std::swap(walk.perm_[rank - 2], walk.perm_[rank - 1]);
-    HeadsOperand best{walk.value_, walk.perm_, 0};
+    HeadsOperand best{walk.value_, walk.perm_};
     double best_scale = 1;
     while (walk.step()) {
       if (!lies_well(walk.perm_, walk.value_->type.rank())) continue;
-      best = {walk.value_, walk.perm_, walk.index_};
+      best = {walk.value_, walk.perm_, walk.index_, walk.repeats_};
       best_scale = walk.scale_;
     }
     if (scale) *scale *= best_scale;
@@ -187,8 +213,14 @@ class OperandWalk {
   }
 
  private:
-  OperandWalk(const Graph& graph, Value* value, const Node* reader, size_t slot)
-      : graph_(graph), value_(value), reader_(reader), slot_(slot) {}
+  OperandWalk(const Graph& graph, Value* value, const Node* reader, size_t slot, bool takes_scale,
+              bool may_repeat)
+      : graph_(graph),
+        value_(value),
+        reader_(reader),
+        slot_(slot),
+        takes_scale_(takes_scale),
+        may_repeat_(may_repeat) {}
 
   // Goes on to what the value is made of.
   bool step() {
@@ -209,7 +241,15 @@ class OperandWalk {
         own += own >= axis ? 1 : 0;
       return go_to(*node, 0);
     }
-    if (sole_producer(graph_, *reader_, slot_) != node || node->formal_inputs() != 2) return false;
+    if (may_repeat_ && perm_.size() == 4 && perm_[1] == 1 && !is_taken_) {
+      if (const Node* repeated = repeated_heads(*value_)) {
+        may_repeat_ = false;
+        repeats_ = (*value_->type.shape)[1].value() / (*repeated->inputs[0]->type.shape)[1].value();
+        return go_to(*repeated, 0);
+      }
+    }
+    if (!takes_scale_ || node->formal_inputs() != 2) return false;
+    if (sole_producer(graph_, *reader_, slot_) != node) return false;
     for (const size_t input : {0, 1}) {
       const auto factor = scalar_factor(*node, input);
       if (!factor || !same_shape(*node->inputs[input], *value_)) continue;
@@ -230,9 +270,10 @@ class OperandWalk {
   Value* value_;
   const Node* reader_;
   size_t slot_;
+  bool takes_scale_, may_repeat_;
   AxisOrder perm_;
   bool is_taken_ = false;
-  int64_t index_ = 0;
+  int64_t index_ = 0, repeats_ = 1;
   double scale_ = 1;
 };
 
@@ -272,9 +313,9 @@ std::optional<Attention> attention_of(const Graph& graph, Node& softmax) {
   const auto has_any = [](const AxisOrder& perm, size_t rank) {
     return ends_with(perm, rank, kSize) || ends_with(perm, rank, kSize - 1);
   };
-  found.q = OperandWalk::of(graph, first, 0, false, &scale, has_rows);
-  found.k = OperandWalk::of(graph, first, 1, !is_transposed(first), &scale, has_any);
-  found.v = OperandWalk::of(graph, *last, 1, is_transposed(*last), nullptr, has_rows);
+  found.q = OperandWalk::of(graph, first, 0, false, &scale, false, has_rows);
+  found.k = OperandWalk::of(graph, first, 1, !is_transposed(first), &scale, true, has_any);
+  found.v = OperandWalk::of(graph, *last, 1, is_transposed(*last), nullptr, true, has_rows);
   if (!has_rows(found.q.perm, found.q.value->type.rank()) ||
       !has_rows(found.v.perm, found.v.value->type.rank()) || !is_finite_scale(scale))
     return std::nullopt;
@@ -319,6 +360,8 @@ Val emitted(GraphEmitter& emitter, const Attention& found, bool adds_batch) {
   attrs.q_index = found.q.index;
   attrs.k_index = found.k.index;
   attrs.v_index = found.v.index;
+  attrs.k_repeats = found.k.repeats;
+  attrs.v_repeats = found.v.repeats;
   Vals inputs;
   for (const HeadsOperand* operand : {&found.q, &found.k, &found.v})
     inputs.push_back(operand_value(emitter, *operand, adds_batch));

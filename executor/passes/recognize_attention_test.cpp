@@ -167,6 +167,27 @@ TEST(RecognizeAttention, FormsOfOperands) {
        {recognize_attention},
        {"FusedAttention"},
        1},
+      {"each head of keys and values serves two of queries",
+       [](Builder& b) {
+         const auto repeated = [&](const Val& x) {
+           const Val one = b.call("Unsqueeze", {x, b.ints({2})});
+           const Val many = b.call("Expand", {one, b.ints({2, 3, 2, 5, 6})});
+           return b.call("Reshape", {many, b.ints({2, 6, 5, 6})});
+         };
+         const Val k = repeated(heads_of(b, 5)), v = repeated(heads_of(b, 5));
+         b.output(joined(b, weighted(b, products(b, b.input({2, 6, 4, 6}), k), v)));
+       },
+       {recognize_attention},
+       {"Reshape", "Reshape", "FusedAttention", "Reshape"},
+       1},
+      {"values that are scaled stay so",
+       [](Builder& b) {
+         const Val q = heads_of(b, 4), k = heads_of(b, 5), v = heads_of(b, 5);
+         b.output(joined(b, weighted(b, products(b, q, k), mul(b, v, 0.3f))));
+       },
+       {recognize_attention},
+       {"Reshape", "Reshape", "Reshape", "Transpose", "Mul", "FusedAttention", "Reshape"},
+       1},
       {"weights without NaNs",
        [](Builder& b) {
          const Val q = heads_of(b, 4), k = heads_of(b, 5), v = heads_of(b, 5);

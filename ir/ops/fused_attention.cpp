@@ -28,6 +28,23 @@ Val heads_in_front(Emitter& e, const BodyCall& c, size_t operand) {
   return std::ranges::is_sorted(perm) ? x : e.call("Transpose", {x}, {{"perm", perm}});
 }
 
+// [batch, heads, length, size] with each head `times` times in a row.
+Val repeated_heads(Emitter& e, const Val& x, int64_t times) {
+  if (times < 1) {
+    fail(ErrorCode::kInvalidModel, "FusedAttention: expected heads to be repeated at least once, ",
+         "got ", times);
+  }
+  if (times == 1) return x;
+  const Val shape = e.call("Shape", {x});
+  const auto dims = [&](int64_t first, int64_t last) {
+    return e.call("Slice", {shape, e.int64s({first}), e.int64s({last})});
+  };
+  const Val heads = e.call("Mul", {dims(1, 2), e.int64s({times})});
+  const Val all = e.call("Concat", {dims(0, 1), heads, dims(2, 4)}, {{"axis", int64_t{0}}});
+  const Val apart = e.call("Unsqueeze", {x, e.int64s({2})});
+  return e.call("Reshape", {e.call("Expand", {apart, e.int64s({1, 1, times, 1, 1})}), all});
+}
+
 Val masked_scores(Emitter& e, const BodyCall& c, Val scores) {
   const auto& attrs = c.attrs<FusedAttentionAttrs>();
   const auto fill = [&] {
@@ -70,7 +87,8 @@ StoredHeads stored_heads(const FusedAttentionAttrs& attrs, size_t operand, size_
 
 Vals fused_attention_body(Emitter& e, const BodyCall& c) {
   const auto& attrs = c.attrs<FusedAttentionAttrs>();
-  const Val q = heads_in_front(e, c, kFusedQuery), k = heads_in_front(e, c, kFusedKey);
+  const Val q = heads_in_front(e, c, kFusedQuery);
+  const Val k = repeated_heads(e, heads_in_front(e, c, kFusedKey), attrs.k_repeats);
   const Val turned = e.call("Transpose", {k}, {{"perm", AxisOrder{0, 1, 3, 2}}});
   Val scores = e.call("MatMul", {q, turned});
   if (attrs.scale != 1) scores = e.call("Mul", {scores, e.scalar_like(scores, attrs.scale)});
@@ -78,7 +96,8 @@ Vals fused_attention_body(Emitter& e, const BodyCall& c) {
   if (attrs.zeroes_nan) {
     weights = e.call("Where", {e.call("IsNaN", {weights}), e.scalar_like(weights, 0), weights});
   }
-  const Val y = e.call("MatMul", {weights, heads_in_front(e, c, kFusedValue)});
+  const Val v = repeated_heads(e, heads_in_front(e, c, kFusedValue), attrs.v_repeats);
+  const Val y = e.call("MatMul", {weights, v});
   return {attrs.out_perm.empty() ? y : e.call("Transpose", {y}, {{"perm", attrs.out_perm}})};
 }
 
@@ -101,6 +120,15 @@ std::vector<Sample> fused_attention_samples() {
       {{{{2, 2, 1, 4}}, {{2, 2, 4, 3}}, {{1, 2, 3, 4}}, {{3}}, kept},
        {{"k_perm", AxisOrder{0, 1, 3, 2}}, {"fill", -10000.f}, {"fills_last", int64_t{1}}}},
       {{{{2, 2, 9, 4}}, {{2, 2, 3, 4}}, {{2, 2, 3, 4}}, none, kept}, {{"fill", -1.f}}},
+      {{{{2, 6, 5, 4}}, {{2, 2, 3, 4}}, {{2, 3, 3, 4}}, {{2, 6, 1, 3}}},
+       {{"k_repeats", int64_t{3}}, {"v_repeats", int64_t{2}}}},
+      {{{{2, 1, 6, 4}}, {{2, 3, 2, 4}}, {{2, 3, 2, 4}}, {{2, 6, 1, 3}}, kept},
+       {{"q_perm", packed},
+        {"k_perm", packed},
+        {"v_perm", packed},
+        {"out_perm", packed},
+        {"k_repeats", int64_t{3}},
+        {"v_repeats", int64_t{3}}}},
   };
 }
 

@@ -20,9 +20,10 @@ using HeadSizes = std::array<int64_t, 4>;
 struct HeadLines {
   HeadSizes sizes, steps;  // a step of 0: repeated
   int64_t first = 0;       // element
+  int64_t group = 1;       // heads of the result that one serves
 
   int64_t at(int64_t b, int64_t h) const {
-    return first + b * steps[kBatchAxis] + h * steps[kHeadAxis];
+    return first + b * steps[kBatchAxis] + h / group * steps[kHeadAxis];
   }
 };
 
@@ -160,6 +161,21 @@ bool has_valid_indices(const KernelRequest& request) {
   return true;
 }
 
+// Single queries that share keys and values become queries of one head, which reads these once.
+void join_queries(HeadsCall& call) {
+  const int64_t group = call.k.group;
+  const bool can_join = group > 1 && call.v.group == group && call.q.sizes[kLengthAxis] == 1 &&
+                        call.q.sizes[kHeadAxis] == call.out.sizes[kHeadAxis];
+  if (!can_join) return;
+  call.k.group = call.v.group = 1;
+  call.out.sizes[kHeadAxis] /= group;
+  call.q.sizes[kLengthAxis] = group;
+  for (HeadSizes* steps : {&call.q.steps, &call.out.steps, &call.added.steps, &call.kept.steps}) {
+    (*steps)[kLengthAxis] = (*steps)[kHeadAxis];
+    (*steps)[kHeadAxis] *= group;
+  }
+}
+
 Prepared prepare_fused_attention(const KernelRequest& request) {
   for (size_t operand = 0; operand < 4; ++operand) {
     if (request.has(operand) && request.inputs[operand].dtype != DType::kFloat)
@@ -184,11 +200,15 @@ Prepared prepare_fused_attention(const KernelRequest& request) {
   if (!added || !kept || is_enlarged) return Prepared::refuse("a mask is larger than the scores");
   call.added = *added;
   call.kept = *kept;
+  const auto& attrs = request.attrs<FusedAttentionAttrs>();
+  call.k.group = attrs.k_repeats;
+  call.v.group = attrs.v_repeats;
+  join_queries(call);
   const bool has_columns = call.k.steps[kLengthAxis] <= 1;
   if (!has_whole_rows(call.q) || !has_whole_rows(call.v) || !has_whole_rows(call.out) ||
       !(has_whole_rows(call.k) || has_columns))
     return Prepared::refuse("elements of a row are not side by side");
-  const AttentionForm form = attention_form(request.attrs<FusedAttentionAttrs>(), call);
+  const AttentionForm form = attention_form(attrs, call);
   return Prepared::accept(std::make_unique<FusedAttentionKernel>(call, form, request.threads),
                           "heads");
 }

@@ -41,7 +41,10 @@ class GroupedKernel : public Kernel {
     queries_ = reserve(attrs_.do_rotary ? batch_ * length_ * attrs_.num_heads * head_ : 0);
     for (size_t i = 0; i < 2; ++i)
       caches_[i] = reserve(wants_[i] ? 0 : batch_ * attrs_.kv_num_heads * present_length_ * head_);
-    heads_.emplace(form(), batch_ * attrs_.num_heads, request.threads);
+    // Single queries that share keys and values become queries of one head.
+    if (length_ == 1 && attrs_.local_window_size <= 0)
+      joined_ = attrs_.num_heads / attrs_.kv_num_heads;
+    heads_.emplace(form(), batch_ * attrs_.num_heads / joined_, request.threads);
   }
 
   size_t scratch_bytes() const override { return scratch_ + heads_->scratch_bytes(); }
@@ -69,7 +72,8 @@ class GroupedKernel : public Kernel {
       queries = turned;
     }
     heads_->run(args.scratch + scratch_, [&](int64_t index) {
-      const int64_t b = index / attrs_.num_heads, h = index % attrs_.num_heads;
+      const int64_t heads = attrs_.num_heads / joined_;
+      const int64_t b = index / heads, h = index % heads * joined_;
       const GroupedKeys keys = keys_of(lengths, b);
       const int64_t line = b * attrs_.kv_num_heads + h / (attrs_.num_heads / attrs_.kv_num_heads);
       AttentionHead head{};
@@ -159,13 +163,13 @@ class GroupedKernel : public Kernel {
 
   AttentionForm form() const {
     AttentionForm form;
-    form.queries = length_;
+    form.queries = length_ * joined_;
     form.keys = present_length_;
     form.size = form.value_size = form.key_step = form.value_step = head_;
-    form.query_step = query_step();
-    form.out_step = attrs_.num_heads * head_;
+    form.query_step = joined_ > 1 ? head_ : query_step();
+    form.out_step = joined_ > 1 ? head_ : attrs_.num_heads * head_;
     form.scale = scale_;
-    form.is_causal = attrs_.causal;
+    form.is_causal = attrs_.causal && joined_ == 1;  // the last one sees all keys
     form.window = std::max<int64_t>(attrs_.local_window_size, 0);
     return form;
   }
@@ -175,6 +179,7 @@ class GroupedKernel : public Kernel {
   bool wants_[2];
   int64_t batch_, length_, head_, past_length_, present_length_, known_ = 0, half_ = 0;
   float scale_;
+  int64_t joined_ = 1;
   size_t scratch_ = 0, queries_, caches_[2];
   std::optional<HeadAttention> heads_;
 };
