@@ -55,6 +55,13 @@ void check_branches(const Graph& a, const Graph& b, const Loc& loc) {
        types(b), "; they must give the same number of tensors of the same element types");
 }
 
+void check_state(const std::vector<Tensor>& before, const std::vector<Tensor>& after,
+                 const char* what, const Loc& loc) {
+  if (before.size() == after.size()) return;
+  fail(ErrorCode::kInvalidArgument, text_of(loc), ": ", what, ": the state has ", before.size(),
+       " tensors, the body gave ", after.size());
+}
+
 // Sizes that a round changed are open in the state's types; true if that changed anything.
 bool widen(std::vector<Type>& state, const Graph& body, size_t first_output) {
   bool changed = false;
@@ -138,6 +145,7 @@ std::vector<Tensor> while_loop(
     std::vector<Tensor> state = initial;
     while (going.item<bool>(loc)) {
       state = body(state);
+      check_state(initial, state, "while_loop", loc);
       going = condition(state);
     }
     return state;
@@ -151,10 +159,7 @@ std::vector<Tensor> while_loop(
       own.add_input("iteration", Type::tensor(DType::kInt64, Dims{}));
       own.add_input("going", Type::tensor(DType::kBool, Dims{}));
       std::vector<Tensor> after = body(inputs_of(own, "state_", types));
-      if (after.size() != start.size()) {
-        fail(ErrorCode::kInvalidArgument, text_of(loc), ": while_loop: the state has ",
-             start.size(), " tensors, the body gave ", after.size());
-      }
+      check_state(start, after, "while_loop", loc);
       after.insert(after.begin(), condition(after).reshape({}));
       return after;
     });
@@ -179,8 +184,13 @@ ScanResult scan_at_once(const ScanBody& body, const std::vector<Tensor>& initial
     for (const Tensor& x : xs)
       slices.push_back(x.select(0, i, loc));
     ScanResult step = body(result.state, slices);
+    check_state(initial, step.state, "scan", loc);
     result.state = std::move(step.state);
-    steps.resize(step.outputs.size());
+    if (i == 0) steps.resize(step.outputs.size());
+    if (step.outputs.size() != steps.size()) {
+      fail(ErrorCode::kInvalidArgument, text_of(loc), ": scan: step ", i, " gave ",
+           step.outputs.size(), " outputs, the first one ", steps.size());
+    }
     for (size_t k = 0; k < step.outputs.size(); ++k)
       steps[k].push_back(std::move(step.outputs[k]));
   }
@@ -218,10 +228,7 @@ ScanResult scan(const ScanBody& body, const std::vector<Tensor>& initial,
   const auto frame = recorded("body", loc, [&](Frame& own) {
     const std::vector<Tensor> state = inputs_of(own, "state_", types_of(start));
     ScanResult step = body(state, inputs_of(own, "slice_", slices));
-    if (step.state.size() != start.size()) {
-      fail(ErrorCode::kInvalidArgument, text_of(loc), ": scan: the state has ", start.size(),
-           " tensors, the body gave ", step.state.size());
-    }
+    check_state(start, step.state, "scan", loc);
     outputs = step.outputs.size();
     step.state.insert(step.state.end(), step.outputs.begin(), step.outputs.end());
     return step.state;

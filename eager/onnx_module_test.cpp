@@ -9,6 +9,7 @@
 #include "eager/create.h"
 #include "eager/functional.h"
 #include "executor/session.h"
+#include "ir/refusal_for_test.h"
 #include "onnx_io/save.h"
 
 namespace sardonyx::eager {
@@ -46,10 +47,21 @@ TEST(OnnxModule, IsCalledLikeAFunction) {
   EXPECT_EQ(module({kX})[0].to_vector<float>(), run_by_session(module.model(), kX));
   EXPECT_EQ(module.parameter("dense.weight").shape(), (Dims{3, 2}));
   EXPECT_EQ(module.parameters().size(), 2u);
-  EXPECT_THROW(module({kX, kX}), Error);
-  EXPECT_THROW(module({zeros({2, 4})}), Error);
-  EXPECT_THROW(module({kX.to(DType::kDouble)}), Error);
-  EXPECT_THROW(module.parameter("none"), Error);
+  const char* const kExpected = "input x: expected float[batch, 3], got ";
+  expect_refusals({
+      {"expected 1 inputs, got 2",
+       [&] {
+         module({kX, kX});
+       }},
+      {kExpected,
+       [&] {
+         module({zeros({2, 4})});
+       }},
+      {kExpected, [&] { module({zeros({3})}); }},
+      {kExpected, [&] { module({kX.to(DType::kDouble)}); }},
+      {"input x: expected float[batch, 3], got an undefined tensor", [&] { module({Tensor()}); }},
+      {"the model has no parameter none", [&] { module.parameter("none"); }},
+  });
 }
 
 TEST(OnnxModule, IsTrainedFurtherAndSavedAgain) {

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <fstream>
 
+#include "ir/refusal_for_test.h"
+
 namespace sardonyx::eager {
 namespace {
 
@@ -29,6 +31,13 @@ std::string shown(bool is_terminal, const std::filesystem::path& jsonl) {
     text += static_cast<char>(c);
   std::fclose(out);
   return text;
+}
+
+TEST(Progress, FilesThatCannotBeWritten) {
+  expect_refusals({
+      {"progress: /nowhere/at/all cannot be opened for writing",
+       [] { Progress progress({.jsonl = "/nowhere/at/all"}); }},
+  });
 }
 
 TEST(Progress, LinesBarsAndJson) {

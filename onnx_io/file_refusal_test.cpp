@@ -10,6 +10,7 @@
 
 #include "ir/refusal_for_test.h"
 #include "ir/reloadable_buffer.h"
+#include "ir/temporary_folder_for_test.h"
 #include "onnx_io/file_write.h"
 #include "onnx_io/late_load.h"
 #include "onnx_io/npy.h"
@@ -104,6 +105,10 @@ TEST(FileRefusals, Locations) {
   expect_refusal(kModel, "the path is too long", [&] { sandbox.open(std::string(5000, 'a')); });
   ASSERT_EQ(mkfifo((folder.path() / "pipe").c_str(), 0600), 0);
   expect_refusal(kModel, "is not a regular file", [&] { sandbox.open("pipe"); });
+  std::filesystem::create_directory(folder / "inner");
+  for (const char* place : {".", "inner/.."}) {
+    expect_refusal(kModel, "is a directory, expected a regular file", [&] { sandbox.open(place); });
+  }
 }
 
 // ---- models ----

@@ -3,6 +3,11 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
+
+#include "ir/temporary_folder_for_test.h"
+#include "onnx_io/export/encode_type.h"
+#include "onnx_io/save.h"
 #include "onnx_io/test_model.h"
 
 namespace sardonyx {
@@ -119,6 +124,46 @@ TEST(Load, ReadsDims) {
   EXPECT_FALSE(dims[2] == dims[3]);
   EXPECT_FALSE(dims[4].is_known());
   EXPECT_EQ(dims[5], Dim(4));
+}
+
+TEST(Load, ReadsNamesOfDims) {
+  ModelBuilder builder;
+  const std::vector<DimSpec> written{"?0", "?0", "?", "?", "n*?0 + 1", "-3", "7", "2 apples", -1};
+  builder.graph().input("x", DType::kFloat, written);
+  const Model model = builder.load();
+  const Dims& dims = *model.graph->inputs()[0]->type.shape;
+  EXPECT_EQ(dims[0], dims[1]);
+  EXPECT_NE(dims[0].text(), "?0") << "it may be a symbol that inference invented";
+  std::set<std::string> unknown;
+  for (const size_t i : {0, 2, 3, 4, 5, 8}) {
+    EXPECT_FALSE(dims[i].is_known());
+    unknown.insert(dims[i].text());
+  }
+  EXPECT_EQ(unknown.size(), 6u);
+  EXPECT_EQ(dims[6], Dim(7));
+  EXPECT_EQ(dims[7], Dim::symbol("2 apples"));
+}
+
+TEST(Load, ReadsAndWritesEveryKindOfType) {
+  const Type floats = Type::tensor(DType::kFloat, Dims{2, Dim::symbol("n")});
+  Type sparse = Type::tensor(DType::kDouble, Dims{3}), sparse_of_any = Type::tensor(DType::kInt8);
+  sparse.kind = sparse_of_any.kind = Type::Kind::kSparseTensor;
+  for (const Type& type :
+       {floats, Type::tensor(DType::kString), sparse, sparse_of_any, Type::sequence(floats),
+        Type::optional(floats), Type::optional(Type::sequence(floats)),
+        Type::map(DType::kInt64, Type::tensor(DType::kFloat)),
+        Type::sequence(Type::map(DType::kString, Type::tensor(DType::kFloat)))}) {
+    SCOPED_TRACE(type.text());
+    ModelBuilder builder = relu_model();
+    auto& input = *builder.proto.mutable_graph()->add_input();
+    input.set_name("other");
+    *input.mutable_type() = onnx_export::encode(type);
+    const Model model = builder.load();
+    EXPECT_EQ(model.graph->inputs()[1]->type.text(), type.text());
+    const std::string bytes = model_bytes(model);
+    const Model again = load_model(std::as_bytes(std::span(bytes)));
+    EXPECT_EQ(again.graph->inputs()[1]->type.text(), type.text());
+  }
 }
 
 TEST(Load, DefaultsOfInputs) {
@@ -332,6 +377,46 @@ TEST(LoadFunctions, TakeGraphsAsAttributes) {
   }
 }
 
+// A graph that is given holds all that a graph may, graphs among them; one that is not is the
+// function's default.
+TEST(LoadFunctions, TakeWholeGraphsAndHaveDefaults) {
+  ModelBuilder model = function_model();
+  add_choice_function(model, false);
+  auto& function = *model.proto.mutable_functions(0);
+  function.mutable_attribute()->RemoveLast();
+  auto& otherwise = *function.add_attribute_proto();
+  otherwise.set_name("no");
+  otherwise.set_type(onnx_schema::AttributeProto::GRAPH);
+  GraphBuilder{*otherwise.mutable_g()}.initializer("seven", floats({7}));
+  GraphBuilder{*otherwise.mutable_g()}.output("seven");
+
+  GraphBuilder graph = model.graph();
+  graph.initializer("flag", Tensor::scalar(true));
+  graph.node("Add", {"x", "x"}, {"sum"});
+  NodeProto& node = graph.node("Choice", {"x"}, {"y"});
+  node.set_domain("local");
+  GraphBuilder yes = add_subgraph(node, "yes");
+  yes.initializer("three", floats({3}));
+  auto& sparse = *yes.graph.add_sparse_initializer();
+  *sparse.mutable_values() = onnx_export::encode(floats({5}), "places");
+  *sparse.mutable_indices() = onnx_export::encode(Tensor::vector<int64_t>({1}), "");
+  sparse.add_dims(2);
+  NodeProto& inner = yes.node("If", {"flag"}, {"chosen"});
+  GraphBuilder often = add_subgraph(inner, "then_branch");
+  often.node("Mul", {"sum", "three"}, {"product"});
+  often.output("product");
+  GraphBuilder never = add_subgraph(inner, "else_branch");
+  never.node("Identity", {"three"}, {"same"});
+  never.output("same");
+  yes.node("Add", {"chosen", "places"}, {"a"});
+  auto& info = *yes.graph.add_value_info();
+  info.set_name("chosen");
+  set_type(info, DType::kFloat, std::nullopt);
+  yes.output("a");
+  EXPECT_EQ(run(model, {floats({1, 2})})[0].tensor(), floats({6, 17}));
+  EXPECT_EQ(run(model, {floats({-1, -2})})[0].tensor(), floats({7}));
+}
+
 TEST(LoadFunctions, ThatReachThemselvesOrExplodeAreRefused) {
   ModelBuilder recursive = function_model();
   auto& function = add_function(recursive, "Self", {"a"}, {"b"});
@@ -431,6 +516,85 @@ TEST(LoadAttributes, MayLeaveOutTheirKind) {
   axis.set_name("axis");
   axis.set_i(0);
   EXPECT_THAT(load_error(model), IsEmpty());
+}
+
+// A call of a function may give attributes of any kind, those that no operator has among them; what
+// they hold is read and checked.
+TEST(LoadAttributes, OfEveryKind) {
+  using onnx_schema::AttributeProto;
+  const auto one = onnx_export::encode(floats({1}), "");
+  const auto type = onnx_export::encode(Type::tensor(DType::kFloat));
+  onnx_schema::SparseTensorProto sparse;
+  *sparse.mutable_values() = one;
+  *sparse.mutable_indices() = onnx_export::encode(Tensor::vector<int64_t>({3}), "");
+  sparse.add_dims(5);
+  onnx_schema::GraphProto graph;
+  GraphBuilder{graph}.initializer("r", floats({1}));
+  GraphBuilder{graph}.output("r");
+  // Fills an attribute; the second one with what is no value of its kind.
+  struct Kind {
+    AttributeProto::AttributeType kind;
+    std::function<void(AttributeProto&)> good, bad;
+  };
+  const std::vector<Kind> kinds{
+      {AttributeProto::FLOAT, [](auto& a) { a.set_f(1); }, {}},
+      {AttributeProto::INT, [](auto& a) { a.set_i(1); }, {}},
+      {AttributeProto::STRING, [](auto& a) { a.set_s("s"); }, {}},
+      {AttributeProto::TENSOR, [&](auto& a) { *a.mutable_t() = one; },
+       [](auto& a) { a.mutable_t()->set_data_type(99); }},
+      {AttributeProto::SPARSE_TENSOR, [&](auto& a) { *a.mutable_sparse_tensor() = sparse; },
+       [](auto& a) { a.mutable_sparse_tensor(); }},
+      {AttributeProto::TYPE_PROTO, [&](auto& a) { *a.mutable_tp() = type; },
+       [](auto& a) { a.mutable_tp(); }},
+      {AttributeProto::FLOATS, [](auto& a) { a.add_floats(1); }, {}},
+      {AttributeProto::INTS, [](auto& a) { a.add_ints(1); }, {}},
+      {AttributeProto::STRINGS, [](auto& a) { a.add_strings("s"); }, {}},
+      {AttributeProto::TENSORS, [&](auto& a) { *a.add_tensors() = one; },
+       [](auto& a) { a.add_tensors()->set_data_type(99); }},
+      {AttributeProto::SPARSE_TENSORS, [&](auto& a) { *a.add_sparse_tensors() = sparse; },
+       [](auto& a) { a.add_sparse_tensors(); }},
+      {AttributeProto::TYPE_PROTOS, [&](auto& a) { *a.add_type_protos() = type; },
+       [](auto& a) { a.add_type_protos(); }},
+      {AttributeProto::GRAPH, [&](auto& a) { *a.mutable_g() = graph; }, {}},
+      {AttributeProto::GRAPHS, [&](auto& a) { *a.add_graphs() = graph; }, {}},
+  };
+  const auto error_with = [](const std::function<void(AttributeProto&)>& fill) {
+    ModelBuilder model = function_model();
+    auto& function = add_function(model, "F", {"a"}, {"b"});
+    function.add_attribute("given");
+    add_node(*function.mutable_node(), "Neg", {"a"}, {"b"});
+    call(model.graph(), "F", {"x"}, {"y"});
+    auto& attribute = *model.proto.mutable_graph()->mutable_node(0)->add_attribute();
+    attribute.set_name("given");
+    fill(attribute);
+    return load_error(model);
+  };
+  for (const Kind& kind : kinds) {
+    SCOPED_TRACE(AttributeProto::AttributeType_Name(kind.kind));
+    EXPECT_EQ(error_with(kind.good), "");
+    const auto with_kind = [&](const auto& fill) {
+      return [&](AttributeProto& attribute) {
+        attribute.set_type(kind.kind);
+        fill(attribute);
+      };
+    };
+    EXPECT_EQ(error_with(with_kind(kind.good)), "");
+    if (kind.bad) {
+      EXPECT_THAT(error_with(with_kind(kind.bad)), HasSubstr("attribute \"given\""));
+    }
+    // Two values, and one that is not of the kind it says.
+    const auto with_another = [&](AttributeProto& attribute) {
+      kind.good(attribute);
+      kind.kind == AttributeProto::INT ? attribute.set_f(1) : attribute.set_i(1);
+    };
+    EXPECT_THAT(error_with(with_another), HasSubstr("holds values of 2 kinds"));
+    const auto as_another = [&](AttributeProto& attribute) {
+      kind.good(attribute);
+      attribute.set_type(kind.kind == AttributeProto::INT ? AttributeProto::FLOAT
+                                                          : AttributeProto::INT);
+    };
+    EXPECT_THAT(error_with(as_another), HasSubstr("its type does not fit the value"));
+  }
 }
 
 // ---- bytes ----

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "ir/op.h"
+#include "ir/temporary_folder_for_test.h"
 #include "onnx_io/test_model.h"
 
 namespace sardonyx {

@@ -5,12 +5,11 @@
 #include <fstream>
 
 #include "ir/compare.h"
+#include "ir/temporary_folder_for_test.h"
 #include "onnx_io/test_model.h"
 
 namespace sardonyx {
 namespace {
-
-using test::TemporaryFolder;
 
 class TensorFile : public ::testing::Test {
  protected:

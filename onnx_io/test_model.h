@@ -152,18 +152,4 @@ inline std::string load_error(const ModelBuilder& model, const LoadOptions& opti
   }
 }
 
-// A folder that is removed with its owner.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "sardonyx_XXXXXX").string();
-    path_ = mkdtemp(name.data());
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
 }  // namespace sardonyx::test

@@ -1,5 +1,4 @@
 #include <gtest/gtest.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -7,42 +6,24 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <set>
 
 #include "eager/create.h"
 #include "eager/data/loader.h"
 #include "eager/data/readers.h"
+#include "ir/temporary_folder_for_test.h"
 #include "ir/tensor.h"
 #include "ir/type.h"
 
 namespace sardonyx::eager::data {
 namespace {
 
-class Folder {
- public:
-  Folder() {
-    path_ =
-        std::filesystem::temp_directory_path() / ("sardonyx_data_" + std::to_string(::getpid()));
-    std::filesystem::create_directories(path_);
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  std::filesystem::path write(const std::string& name, const std::string& bytes) const {
-    std::ofstream(path_ / name, std::ios::binary) << bytes;
-    return path_ / name;
-  }
-  std::filesystem::path zip(const std::string& name, const std::string& bytes) const {
-    const std::filesystem::path path = path_ / name;
-    gzFile file = gzopen(path.c_str(), "wb");
-    gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size()));
-    gzclose(file);
-    return path;
-  }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
+std::filesystem::path zip(const std::filesystem::path& path, const std::string& bytes) {
+  gzFile file = gzopen(path.c_str(), "wb");
+  gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size()));
+  gzclose(file);
+  return path;
+}
 
 TensorDataset numbers(int64_t count) {
   return TensorDataset({arange(count), (arange(count) * 2).reshape({count, 1})});
@@ -136,12 +117,12 @@ std::string idx_of(char type, const std::vector<unsigned>& shape, const std::str
 }
 
 TEST(Readers, Idx) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const Tensor bytes = read_idx(folder.write("a", idx_of(8, {2, 3}, "abcdef")));
   EXPECT_EQ(bytes.to_vector<uint8_t>(), (std::vector<uint8_t>{'a', 'b', 'c', 'd', 'e', 'f'}));
   EXPECT_EQ(bytes.shape(), (Dims{2, 3}));
   const Tensor wide =
-      read_idx(folder.zip("b", idx_of(0x0c, {2}, std::string("\0\0\1\2\xff\xff\xff\xfe", 8))));
+      read_idx(zip(folder / "b", idx_of(0x0c, {2}, std::string("\0\0\1\2\xff\xff\xff\xfe", 8))));
   EXPECT_EQ(wide.to_vector<int32_t>(), (std::vector<int32_t>{258, -2}));
   EXPECT_EQ(read_idx(folder.write("z", idx_of(8, {0, 3}, ""))).shape(), (Dims{0, 3}));
   const std::string whole = idx_of(8, {2, 3}, "abcdef");
@@ -153,21 +134,21 @@ TEST(Readers, Idx) {
                Error);
   EXPECT_THROW(read_idx(folder.path() / "none"), Error);
   // A file that unpacks to far more than is allowed, and one that ends in its middle.
-  const std::filesystem::path bomb = folder.zip("g", std::string(1 << 22, '\0'));
+  const std::filesystem::path bomb = zip(folder / "g", std::string(1 << 22, '\0'));
   EXPECT_THROW(read_idx(bomb, 1 << 20), Error);
   std::filesystem::resize_file(bomb, std::filesystem::file_size(bomb) / 2);
   EXPECT_THROW(read_idx(bomb), Error);
 }
 
 TEST(Readers, Csv) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const CsvTable table = read_csv(
       folder.write("a.csv", "x,\"y, of\"\"it\"\r\n1,-2.5\r\n\n+3e2, 4 \r\n"), {.has_header = true});
   EXPECT_EQ(table.names, (std::vector<std::string>{"x", "y, of\"it"}));
   EXPECT_EQ(table.values.to_vector<float>(), (std::vector<float>{1, -2.5f, 300, 4}));
   EXPECT_EQ(table.columns(1).to_vector<float>(), (std::vector<float>{-2.5f, 4}));
   const Tensor integers =
-      read_csv(folder.zip("b.csv", "1;2\n\"3\";4"), {.delimiter = ';', .dtype = DType::kInt64})
+      read_csv(zip(folder / "b.csv", "1;2\n\"3\";4"), {.delimiter = ';', .dtype = DType::kInt64})
           .values;
   EXPECT_EQ(integers.to_vector<int64_t>(), (std::vector<int64_t>{1, 2, 3, 4}));
   EXPECT_TRUE(std::isnan(read_csv(folder.write("c.csv", "1,\n"), {.allow_missing = true})

@@ -30,7 +30,7 @@ constexpr std::string_view kGlobals[] = {
     "torch ComplexFloatStorage",
     "torch ComplexDoubleStorage",
 };
-constexpr size_t kMostNodes = 4'000'000;
+constexpr size_t kMostNodes = 2'000'000;
 
 class Interpreter {
  public:

@@ -13,7 +13,7 @@ using Kind = Pickle::Kind;
 using Node = Pickle::Node;
 
 constexpr uint64_t kMostPickleBytes = uint64_t{64} << 20;
-constexpr size_t kMostTensors = 1'000'000, kMostRank = 64;
+constexpr size_t kMostTensors = 100'000, kMostRank = 64;
 constexpr int kMostDepth = 64;
 
 struct StorageType {

@@ -96,22 +96,6 @@ TEST(Module, LoadNamesEveryProblemAndChangesNothing) {
   EXPECT_EQ(net.scale.to_vector<float>(), (std::vector<float>{5, 5, 5}));
 }
 
-TEST(Module, RegistrationIsChecked) {
-  struct Wrong : Layer<Wrong> {
-    using Layer<Wrong>::parameter;
-  };
-  Wrong wrong;
-  wrong.parameter("a", ones({1}));
-  EXPECT_THROW(wrong.parameter("a", ones({1})), Error);
-  EXPECT_THROW(wrong.buffer("a.b", ones({1})), Error);
-  EXPECT_THROW(wrong.add("", Linear(1, 1)), Error);
-  EXPECT_THROW(wrong.parameter("i", arange(3)), Error);
-  EXPECT_THROW(wrong.add("self", wrong), Error);
-  Sequential inner(Linear(1, 1));
-  wrong.add("inner", inner);
-  EXPECT_THROW(inner.add("outer", wrong), Error);
-}
-
 TEST(Module, HooksSeeAndReplace) {
   const Net net;
   net.eval();

@@ -39,6 +39,8 @@ TEST(LossRefusals, Arguments) {
        [&] { cross_entropy(a, labels, {.label_smoothing = 2}); }},
       {"cross_entropy: expected a target of int64 or int32 classes, got bool[2]",
        [&] { cross_entropy(a, zeros({2}, {.dtype = DType::kBool})); }},
+      {"cross_entropy: expected input and target of one shape, got float[2, 3] and float[3, 2]",
+       [&] { cross_entropy(a, b); }},
       {"nll_loss: expected a target of int64 or int32 classes, got float[2]",
        [&] { nll_loss(a, ones({2})); }},
       {"ctc_loss: expected log-probabilities [T, N, C], targets [N, S] and lengths [N]",

@@ -1,10 +1,9 @@
-// Settings of optimisers and schedules, and datasets, that make no sense.
+// Settings of optimisers and schedules that make no sense.
 #include "ir/refusal_for_test.h"
 
 #include <cmath>
 
 #include "eager/create.h"
-#include "eager/data/loader.h"
 #include "eager/optim/optimizer.h"
 #include "eager/optim/scheduler.h"
 #include "ir/tensor.h"
@@ -45,6 +44,15 @@ TEST(OptimizerRefusals, Settings) {
        [] { SGD made({Tensor()}); }},
       {"SGD: expected floating tensors", [] { SGD made({tensor({int64_t{1}})}); }},
       {"SGD: lr: expected 0 <= value < inf, got inf", [&] { SGD(own).set_lr(INFINITY); }},
+      {"SGD: no group 1, it has 1", [&] { SGD(own).set_lr(1, 1); }},
+      {"SGD: a parameter stands in it twice",
+       [&] {
+         SGD made({own[0], own[0]});
+       }},
+      {"SGD: a parameter stands in it twice",
+       [&] {
+         SGD made(SGD::Groups{{own, {}}, {own, {}}});
+       }},
       {"clip_grad_norm: expected a positive norm and p, got 0 and 2",
        [&] { clip_grad_norm(own, 0, 2); }},
       {"clip_grad_norm: expected a positive norm and p, got 1 and -1",
@@ -71,6 +79,8 @@ TEST(SchedulerRefusals, Settings) {
       {"OneCycleLR: expected a positive count of steps", cycle({.max_lr = 1, .total_steps = 0})},
       {"OneCycleLR: expected pct_start within [0, 1], got 2",
        cycle({.max_lr = 1, .total_steps = 5, .pct_start = 2})},
+      {"OneCycleLR: step 6 of 5",
+       [&] { OneCycleLR(optimizer, {.max_lr = 1, .total_steps = 5}).set_step(6); }},
       {"SequentialLR: expected one milestone fewer than schedulers, got 0 for 0",
        [&] { SequentialLR made(optimizer, {}, {}); }},
       {"got 1 for 1", [&] { SequentialLR made(optimizer, {constant(optimizer)}, {3}); }},
@@ -87,48 +97,6 @@ TEST(SchedulerRefusals, Settings) {
       {"load_state_dict of a scheduler: expected one number",
        [&] { constant(optimizer)->load_state_dict({}); }},
   });
-}
-
-TEST(DatasetRefusals, Samples) {
-  using namespace data;
-  const auto rows = [](int64_t count) { return ones({count, 2}); };
-  const auto whole = std::make_shared<TensorDataset>(std::vector{rows(3)});
-  const auto packed = std::make_shared<TensorDataset>(
-      std::vector{Tensor(sardonyx::Tensor::zeros(DType::kUInt4, {2, 2}))});
-  const FunctionDataset uneven(2, [&](int64_t index) {
-    return index == 0 ? Sample{rows(1)} : Sample{rows(1), rows(1)};
-  });
-  const FunctionDataset unlike(2, [&](int64_t index) { return Sample{rows(index + 1)}; });
-  const std::vector<int64_t> both{0, 1}, beyond{3};
-  const Subset part(whole, {2});
-  expect_refusals({
-      {"dataset: a batch without samples", [] { stack_samples({}); }},
-      {"dataset: sample 1 has 2 tensors, others have 1", [&] { uneven.batch(both); }},
-      {"dataset: samples of one batch differ: float[1, 2] and float[2, 2]",
-       [&] { unlike.batch(both); }},
-      {"TensorDataset: expected tensors", [] { TensorDataset made({}); }},
-      {"TensorDataset: expected tensors of rank 1 or more", [] { TensorDataset made({Tensor()}); }},
-      {"TensorDataset: expected tensors of rank 1", [] { TensorDataset made({ones({})}); }},
-      {"TensorDataset: expected tensors of as many rows, got float[3, 2] and float[2, 2]",
-       [&] {
-         TensorDataset made({rows(3), rows(2)});
-       }},
-      {"dataset: no sample 3, it has 3", [&] { whole->get(3); }},
-      {"dataset: no sample -1, it has 3", [&] { whole->get(-1); }},
-      {"dataset: no sample 3, it has 3", [&] { whole->batch(beyond); }},
-      {"Subset: expected a dataset", [] { Subset made(nullptr, {}); }},
-      {"dataset: no sample 3, it has 3", [&] { Subset made(whole, {3}); }},
-      {"dataset: no sample 1, it has 1", [&] { part.get(1); }},
-      {"dataset: no sample 3, it has 1", [&] { part.batch(beyond); }},
-      {"random_split: expected a dataset", [] { random_split(nullptr, {1}); }},
-      {"DataLoader: expected a dataset", [] { DataLoader made(nullptr, {}); }},
-      {"DataLoader: expected a positive batch_size",
-       [&] { DataLoader made(whole, {.batch_size = 0}); }},
-  });
-  expect_refusal(ErrorCode::kUnsupported, "dataset: elements of type uint4 are not batched",
-                 [&] { packed->get(0); });
-  expect_refusal(ErrorCode::kUnsupported, "dataset: elements of type uint4 are not batched",
-                 [&] { packed->batch(both); });
 }
 
 }  // namespace

@@ -19,6 +19,8 @@ size_t input_rank(Emitter& e, const Val& x, std::string_view name) {
 Val dim_of(Emitter& e, const Val& x, int64_t axis) {
   const Type type = e.type(x);
   if (type.has_rank()) {
+    // Bodies ask for dims that inference has seen; the list is not read beyond its end for one that
+    // does not.
     if (type.rank() <= static_cast<size_t>(axis))
       fail(ErrorCode::kInvalidModel, "expected a tensor of rank ", axis + 1, " or more, got ",
            type);

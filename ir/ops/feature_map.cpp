@@ -269,6 +269,7 @@ void zip_map(const EvalCall& call) {
   const ClassLabels labels{attrs.classlabels_strings, attrs.classlabels_int64s};
   const Tensor& x = call.inputs[0].tensor();
   const auto [rows, columns] = feature_table(x.shape());
+  // Inference has said so where it knew the columns; a label is read for each of them.
   if (columns != static_cast<int64_t>(labels.size())) {
     fail(ErrorCode::kInvalidArgument, "ZipMap: input X: expected ", labels.size(),
          " columns, one for each class label, got ", columns);

@@ -91,7 +91,7 @@ DType require_dtype(const InferContext& c, DType dtype, std::string_view constra
     }
     return dtype;
   }
-  c.fail(attribute, ": the row has no type constraint ", constraint);
+  fail(ErrorCode::kInternal, "the row of ", c.op().name, " has no type constraint ", constraint);
 }
 
 std::optional<size_t> rank_of(const InferContext& c, size_t input) {

@@ -17,6 +17,9 @@ TEST(SequenceRefusals, Sequences) {
   const Type type = Type::tensor(DType::kFloat);
   const Datum two = Sequence{type, {row.tensor(), row.tensor()}}, empty = Sequence{type, {}};
   const Datum mixed = Sequence{type, {row.tensor(), x.tensor()}};
+  // Nothing, many times over.
+  const Tensor rows = Tensor::zeros(DType::kFloat, {int64_t{1} << 62, 0});
+  const Datum huge = Sequence{type, {rows, rows}};
   const auto at = [](int64_t index) -> Datum { return Tensor::scalar(index); };
   expect_refused(std::vector<Refused>{
       {"SequenceAt", {two, ints({0, 1})}, {}, "input position (int64[2]): expected a scalar"},
@@ -47,6 +50,11 @@ TEST(SequenceRefusals, Sequences) {
        {{"axis", 1}},
        "axis 1 is out of range for rank 1",
        kBadArgument},
+      {"ConcatFromSequence",
+       {huge},
+       {{"axis", 0}},
+       "the size of axis 0 overflows",
+       ErrorCode::kResourceExhausted},
       {"ConcatFromSequence",
        {empty},
        {{"axis", 0}},

@@ -182,7 +182,7 @@ std::shared_ptr<const TreeOp<T>> make_tree_op(const OpDef& op, const Attrs& attr
                                               int64_t features) {
   return with_attributes(op, attrs, [&](const auto& given) {
     TreeEnsembleModel<T> model = build_ensemble<T>(given);
-    model.check(features);
+    model.check(features);  // inference may not have known how many there are
     return make<T>(std::move(model), given);
   });
 }

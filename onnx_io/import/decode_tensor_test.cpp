@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "ir/refusal_for_test.h"
+#include "ir/temporary_folder_for_test.h"
 #include "onnx_io/test_model.h"
 
 namespace sardonyx {

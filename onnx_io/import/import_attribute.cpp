@@ -77,8 +77,11 @@ AttrMap Importer::attributes(Frame& frame, NodeProto& node,
     if (!seen.insert(proto.name()).second) {
       fail(ErrorCode::kInvalidModel, "attribute ", in_quotes(proto.name()), " is given twice");
     }
-    if (skips_graphs && holds_graph(proto)) continue;
     try {
+      if (skips_graphs && holds_graph(proto)) {
+        kind_of(proto);  // checks that it holds that alone
+        continue;
+      }
       if (std::optional<AttrValue> value = attribute(frame, proto, captured, implied)) {
         attrs.emplace(proto.name(), std::move(*value));
       }

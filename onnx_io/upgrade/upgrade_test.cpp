@@ -142,6 +142,8 @@ TEST(Upgrade, SoftmaxFlattens) {
   expect({11, "Softmax", {zeros}}, {0.25, 0.25, 0.25, 0.25}, {1, 2, 2});
   expect({11, "Softmax", {zeros}, {{"axis", int64_t{2}}}}, {0.5, 0.5, 0.5, 0.5}, {1, 2, 2});
   expect({11, "Softmax", {Tensor::zeros(DType::kFloat, {1, 2, 1, 1})}}, {0.5, 0.5}, {1, 2, 1, 1});
+  expect({11, "Softmax", {zeros}, {{"axis", int64_t{-1}}}}, {0.5, 0.5, 0.5, 0.5}, {1, 2, 2});
+  expect({11, "Softmax", {zeros}, {{"axis", int64_t{3}}}}, {1, 1, 1, 1}, {1, 2, 2});
   const float log4 = std::log(4.0f);
   expect({1, "LogSoftmax", {zeros}}, {-log4, -log4, -log4, -log4}, {1, 2, 2});
   expect({11, "Hardmax", {floats({1, 3, 2, 0}, {1, 2, 2})}}, {0, 1, 0, 0}, {1, 2, 2});
@@ -170,6 +172,34 @@ TEST(Upgrade, BatchNormalizationOfEachActivation) {
           {x, four(2), four(1), mean, four(1)},
           {{"spatial", int64_t{0}}, {"epsilon", 0.0f}}},
          {1, 1, 1, 5}, {1, 2, 2}, false);
+}
+
+// With five outputs the statistics of the batch are used, moved on and given.
+TEST(Upgrade, BatchNormalizationThatTrains) {
+  const Tensor x = floats({1, 3, 2, 6}, {1, 2, 2});
+  const auto pair = [](float a, float b) { return floats({a, b}, {2}); };
+  const AttrMap exact{{"epsilon", 0.0f}, {"momentum", 0.5f}};
+  for (const int64_t opset : {1, 7, 9}) {
+    SCOPED_TRACE(opset);
+    const std::vector<Datum> results = run({opset,
+                                            "BatchNormalization",
+                                            {x, pair(1, 2), pair(0, 1), pair(0, 0), pair(3, 0)},
+                                            exact,
+                                            5});
+    EXPECT_EQ(results[0].tensor(), floats({-1, 1, -1, 3}, {1, 2, 2}));
+    EXPECT_EQ(results[1].tensor(), pair(1, 2));
+    EXPECT_EQ(results[2].tensor(), pair(2, 2));
+    EXPECT_EQ(results[3].tensor(), pair(2, 4));
+    EXPECT_EQ(results[4].tensor(), pair(1, 4));
+  }
+}
+
+TEST(Upgrade, DropoutThatTrains) {
+  const AttrMap keeps_all{{"ratio", 0.f}};
+  const std::vector<Datum> results = run({1, "Dropout", {kRow}, keeps_all, 2});
+  EXPECT_EQ(results[0].tensor(), kRow);
+  EXPECT_EQ(results[1].tensor(), floats({1, 1, 1}, {1, 3}));
+  expect({6, "Dropout", {kRow}, keeps_all}, {1, 2, 3}, {1, 3});
 }
 
 TEST(Upgrade, DropoutInference) {
@@ -218,8 +248,14 @@ TEST(Upgrade, GroupNormalizationScalesGroups) {
 }
 
 TEST(Upgrade, MeanVarianceNormalization) {
+  const AttrMap across{{"across_channels", int64_t{1}}}, mean{{"normalize_variance", int64_t{0}}};
   expect({1, "MeanVarianceNormalization", {floats({1, 3}, {1, 1, 1, 2})}}, {-1, 1}, {1, 1, 1, 2},
          false);
+  const Tensor channels = floats({1, 3}, {1, 2, 1, 1});
+  expect({1, "MeanVarianceNormalization", {channels}}, {0, 0}, {1, 2, 1, 1}, false);
+  expect({1, "MeanVarianceNormalization", {channels}, across}, {-1, 1}, {1, 2, 1, 1}, false);
+  expect({1, "MeanVarianceNormalization", {floats({1, 5}, {1, 1, 1, 2})}, mean}, {-2, 2},
+         {1, 1, 1, 2}, false);
 }
 
 TEST(Upgrade, ExperimentalOperators) {

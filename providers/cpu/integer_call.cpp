@@ -48,10 +48,10 @@ IntegerCall::IntegerCall(const KernelRequest& request, const IntegerSlots& slots
       refusal_ = "another type than int32, float and bytes is not made here";
   }
   y_is_signed_ = type_ == SumType::kInt8;
-  check(request, channels);
+  judge(request, channels);
 }
 
-void IntegerCall::check(const KernelRequest& request, int64_t channels) {
+void IntegerCall::judge(const KernelRequest& request, int64_t channels) {
   if (refusal_) return;
   if (!is_byte(request.inputs[slots_.x].dtype) || !is_byte(request.inputs[slots_.w].dtype)) {
     refusal_ = "no bytes";

@@ -58,7 +58,7 @@ class IntegerCall {
 
  private:
   bool has(size_t slot) const { return slot < 32 && (present_ >> slot & 1u); }
-  void check(const KernelRequest& request, int64_t channels);
+  void judge(const KernelRequest& request, int64_t channels);
 
   IntegerSlots slots_;
   uint32_t present_ = 0;

@@ -146,6 +146,10 @@ RandomInputs random_inputs(const InputOptions& options) {
 
 NamedData gather_inputs(const InputOptions& options, const Runner& runner) {
   const RandomInputs random = random_inputs(options);
+  for (const auto& named : random.shapes)
+    input_named(runner, named.first);
+  for (const auto& named : random.ranges)
+    input_named(runner, named.first);
   NamedData feeds;
   if (!options.test_data.empty()) {
     std::vector<Datum> data = read_by_position(options.test_data, "input_", runner.inputs());

@@ -137,6 +137,41 @@ TEST_F(ProgramTest, ExitCodes) {
   }
 }
 
+TEST_F(ProgramTest, WhatIsWrongIsNamed) {
+  fs::create_directories(folder_ / "bare");
+  write("short.bin", "1234");
+  write_case("suite/right", {1, 2});
+  const std::tuple<const char*, int, const char*> cases[] = {
+      {"run good.onnx --shape x:-1x2", 2, "--shape: -1 is no size"},
+      {"run good.onnx --shape x:ax2", 2, "--shape: 'a' is no number"},
+      {"run good.onnx --shape z:1", 2, "the model has no input 'z'; it has 'x'"},
+      {"run good.onnx --val-range z:[0,1]", 2, "the model has no input 'z'; it has 'x'"},
+      {"run good.onnx --dim n", 2, "--dim: expected SYMBOL=SIZE, got 'n'"},
+      {"run good.onnx --dim n=-1", 2, "--dim: -1 is no size"},
+      {"run good.onnx --val-range 2", 2, "expected [LOW,HIGH] or NAME:[LOW,HIGH], got '2'"},
+      {"run good.onnx --val-range [3,2]", 2, "--val-range: 3 is not below 2"},
+      {"run good.onnx -i x", 2, "-i: expected NAME=@FILE, got 'x'"},
+      {"run good.onnx -i x=@short.bin", 4, "4 bytes, but input 'x' of shape [1, 2]"},
+      {"run good.onnx --json=absent/x.json", 4, "'absent/x.json' could not be written"},
+      {"run good.onnx --against absent.so", 4, "can't load 'absent.so'"},
+      {"run good.onnx --against libz.so.1", 4, "'libz.so.1' is no ONNX Runtime library"},
+      {"run good.onnx --outputs y --against a.so", 2, "--outputs can't be combined with --against"},
+      {"bench-sizes good.onnx", 2, "one set of sizes alone is given"},
+      {"bench-sizes good.onnx --sweep n", 2, "--sweep: expected SYMBOL=SIZE,SIZE, got 'n'"},
+      {"bench-sizes good.onnx --sweep n=", 2, "--sweep: 'n' has no sizes"},
+      {"compare good.onnx --every-value --against a.so", 2, "--every-value needs a second model"},
+      {"inspect good.onnx --memory --provider reference", 2, "--memory and --plan need a plan"},
+      {"conformance bare", 2, "'bare' has no case in it"},
+      {"conformance suite --filter '['", 2, "--filter: '[' is no regular expression"},
+      {"run good.onnx --save-steps o --match '['", 2, "--match: '[' is no regular expression"},
+  };
+  for (const auto& [arguments, code, message] : cases) {
+    const Ran ran = run(arguments);
+    EXPECT_EQ(ran.code, code) << arguments << '\n' << ran.out;
+    EXPECT_THAT(ran.out, HasSubstr(message)) << arguments;
+  }
+}
+
 TEST_F(ProgramTest, FilesInAndOut) {
   write_npy(folder_ / "x.npy", Tensor::of<float>({9, 16}, {1, 2}));
   EXPECT_EQ(run("good.onnx -i x=@x.npy --output-dir out --save-outputs out.npz").code, 0);
@@ -234,8 +269,6 @@ TEST_F(ProgramTest, BenchOfSizes) {
     EXPECT_GT(report["ours"][clock]["early_ratio"], 0);
   }
   EXPECT_TRUE(report["differ_when_repeated"].empty());
-  EXPECT_EQ(run("bench-sizes good.onnx").code, 2);
-  EXPECT_EQ(run("bench-sizes good.onnx --sweep n").code, 2);
 }
 
 TEST_F(ProgramTest, BenchAlone) {
