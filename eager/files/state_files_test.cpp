@@ -141,6 +141,21 @@ TEST_F(StateFiles, BrokenSafetensorsAreRefused) {
   for (const char* header : headers)
     EXPECT_THROW(load_safetensors(write("s", with_header(header, "12345678"))), Error) << header;
   EXPECT_THROW(load_safetensors(write("s", with_header(std::string(1 << 20, '['), ""))), Error);
+  const auto load_bytes = [&](const std::string& bytes) {
+    return [this, bytes] { load_safetensors(write("s", bytes)); };
+  };
+  const std::string half = R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}})",
+                    late = R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[8,16]}})",
+                    truth = R"({"a":{"dtype":"BOOL","shape":[1],"data_offsets":[0,1]}})";
+  expect_refusals({
+      {"no safetensors file: it has 7 bytes", load_bytes(whole.substr(0, 7))},
+      {"no safetensors file: its header claims 54 bytes", load_bytes(whole.substr(0, 61))},
+      {"no safetensors file: its header has no object", load_bytes(with_header("[]", ""))},
+      {"'a' claims bytes 8 to 16 of 8, after byte 0", load_bytes(with_header(late, "12345678"))},
+      {"'a' of shape [2] takes 8 bytes, not 4", load_bytes(with_header(half, "1234"))},
+      {"its tensors take 8 bytes of 9", load_bytes(whole + "9")},
+      {"'a' has a bool of value 49", load_bytes(with_header(truth, "1"))},
+  });
 }
 
 }  // namespace
