@@ -347,6 +347,17 @@ Window pool_window(std::string_view op, const PoolAttrs& attrs, std::span<const 
   return make_window(window_spec(op, attrs), spatial_shape(x), attrs.kernel_shape);
 }
 
+bool has_empty_window(const Window& window) {
+  for (size_t axis = 0; axis < window.rank(); ++axis) {
+    for (int64_t output = 0; output < window.out[axis]; ++output) {
+      const TapRange taps = taps_inside(window.start(axis, output), window.kernel[axis],
+                                        window.dilations[axis], window.in[axis]);
+      if (taps.count() == 0) return true;
+    }
+  }
+  return false;
+}
+
 std::span<const OpDef> pool_ops() {
   return kPoolOps;
 }

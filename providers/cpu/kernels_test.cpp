@@ -144,6 +144,30 @@ TEST(CpuKernels, agree_with_the_reference_on_larger_shapes) {
     sample.attrs["activation_beta"] = std::vector<float>(2, 0.4f);
     return sample;
   };
+  const auto with = [](Sample sample, const char* name, AttrValue value) {
+    sample.attrs[name] = std::move(value);
+    return sample;
+  };
+  Sample calm = lstm;
+  for (const size_t matrix : {1, 2}) {
+    calm.inputs[matrix].low = -0.3;
+    calm.inputs[matrix].high = 0.3;
+  }
+  Sample peeping = calm;
+  peeping.inputs.push_back(floats({2, 63}));
+  peeping.attrs["clip"] = 0.9f;
+  const auto batch_first = [&](Sample sample, int64_t sequences, int64_t steps) {
+    for (const size_t state : {5, 6}) {
+      if (sample.inputs.size() > state && !sample.inputs[state].omitted)
+        std::swap(sample.inputs[state].shape[0], sample.inputs[state].shape[1]);
+    }
+    sample.inputs[0].shape[0] = sequences;
+    sample.inputs[0].shape[1] = steps;
+    return with(sample, "layout", int64_t{1});
+  };
+  const Sample apart = with(calm, "activations",
+                            std::vector<std::string>{"Sigmoid", "LeakyRelu", "Tanh", "HardSigmoid",
+                                                     "Tanh", "ThresholdedRelu"});
   const auto nbits = [](int64_t bits, int64_t block, bool has_zeros, int64_t rows) {
     const int64_t k = 310, n = 70, blocks = (k + block - 1) / block;
     const auto bytes = [](Shape shape) {
@@ -193,6 +217,16 @@ TEST(CpuKernels, agree_with_the_reference_on_larger_shapes) {
     sample.inputs[4].omitted = lengths.empty();
     return sample;
   };
+  using Ints = std::vector<int64_t>;
+  const auto pool = [](Shape shape, Ints kernel, Ints strides, Ints dilations, Ints pads) {
+    if (pads.empty()) pads.assign(2 * kernel.size(), 0);
+    return Sample{{floats(std::move(shape))},
+                  {{"kernel_shape", kernel},
+                   {"strides", strides},
+                   {"dilations", dilations},
+                   {"pads", pads},
+                   {"ceil_mode", int64_t{1}}}};
+  };
   const Sample words{{known({3, 9}, DType::kInt32, 0, 299), floats({37, 1, 4, 5}), floats({37}),
                       floats({300, 5})}};
   const Case cases[] = {
@@ -232,6 +266,17 @@ TEST(CpuKernels, agree_with_the_reference_on_larger_shapes) {
         {{"training_mode", int64_t{1}}},
         3}},
       {"sardonyx::ReluGrad", {{floats({40001}), floats({40001})}}},
+      {"AveragePool", pool({3, 5, 120}, {25}, {1}, {1}, {0, 0})},
+      {"AveragePool", pool({2, 3, 131}, {4}, {3}, {2}, {3, 2})},
+      {"AveragePool", pool({1, 2, 9000}, {5}, {2}, {1}, {2, 2})},
+      {"AveragePool", pool({1, 3, 1000}, {200}, {100}, {1}, {50, 70})},
+      {"AveragePool", pool({2, 3, 30, 37}, {3, 2}, {2, 2}, {1, 3}, {1, 0, 2, 1})},
+      {"AveragePool", pool({1, 2, 7, 9, 40}, {3, 1, 5}, {1, 2, 3}, {2, 1, 1}, {1, 0, 2, 1, 0, 2})},
+      {"MaxPool", pool({2, 3, 131}, {4}, {3}, {2}, {3, 2})},
+      {"MaxPool", pool({1, 3, 1000}, {200}, {100}, {1}, {50, 70})},
+      {"MaxPool", pool({2, 3, 30, 67}, {3, 3}, {2, 2}, {1, 1}, {1, 1, 1, 1})},
+      {"MaxPool", pool({1, 2, 3, 4, 5, 40}, {2, 2, 1, 3}, {1, 1, 2, 4}, {1, 2, 1, 1}, {})},
+      {"LpPool", pool({2, 3, 30, 67}, {3, 2}, {2, 1}, {1, 1}, {1, 1, 1, 0})},
       {"sardonyx::AveragePoolGrad",
        {{floats({2, 9, 20, 20}), {.value = Tensor::vector(std::vector<int64_t>{2, 9, 41, 41})}},
         {{"kernel_shape", std::vector<int64_t>{3, 3}}, {"strides", std::vector<int64_t>{2, 2}}}}},
@@ -280,7 +325,17 @@ TEST(CpuKernels, agree_with_the_reference_on_larger_shapes) {
       {"LSTM", with_lengths(lstm, {7, 0, 4})},
       {"LSTM", with_lengths(lstm, {5, 5, 2})},
       {"LSTM", with_functions(lstm, {"HardSigmoid", "Tanh", "Relu"})},
+      {"LSTM", with_functions(calm, {"Softsign", "Elu", "ScaledTanh"})},
+      {"LSTM", with_functions(calm, {"Sigmoid", "Softplus", "Affine"})},
+      {"LSTM", apart},
+      {"LSTM", peeping},
+      {"LSTM", with(peeping, "input_forget", int64_t{1})},
+      {"LSTM", batch_first(peeping, 3, 7)},
+      {"LSTM", batch_first(with_lengths(lstm, {2, 7, 4}), 3, 7)},
       {"RNN", rnn},
+      {"RNN", with(with_functions(rnn, {"Elu"}), "clip", 0.5f)},
+      {"GRU", batch_first(with_lengths(gru(0, "reverse"), {3, 5}), 2, 5)},
+      {"GRU", with(with_functions(gru(1, "reverse"), {"Sigmoid", "Softsign"}), "clip", 0.7f)},
       {"RNN", with_lengths(rnn, {4, 4, 1, 0, 2})},
       {"RNN", with_functions(rnn, {"HardSigmoid"})},
       {"GRU", with_functions(gru(1, "forward"), {"HardSigmoid", "Sigmoid"})},
@@ -294,6 +349,26 @@ TEST(CpuKernels, agree_with_the_reference_on_larger_shapes) {
     size_t accepted = 0;
     for (const KernelEntry& entry : cpu_provider().kernels) {
       if (entry.op == example.op) accepted += check(entry, op_named(example.op), example.sample);
+    }
+    EXPECT_GT(accepted, 0u);
+  }
+}
+
+// The first of them is the greatest until a number comes, wherever the window lies.
+TEST(CpuKernels, MaximaPassOverNaN) {
+  const float nan = std::numeric_limits<float>::quiet_NaN(), low = -HUGE_VALF;
+  std::vector<float> values(80, nan);
+  values[3] = 1;
+  values[40] = low;
+  values[79] = -2;
+  Sample sample{
+      {{.value = Tensor::of(values, {1, 1, 2, 40})}},
+      {{"kernel_shape", std::vector<int64_t>{2, 3}}, {"pads", std::vector<int64_t>{1, 1, 1, 1}}}};
+  for (const int64_t stride : {1, 2}) {
+    sample.attrs["strides"] = std::vector<int64_t>{1, stride};
+    size_t accepted = 0;
+    for (const KernelEntry& entry : cpu_provider().kernels) {
+      if (entry.op == "MaxPool") accepted += check(entry, op_named(entry.op), sample);
     }
     EXPECT_GT(accepted, 0u);
   }

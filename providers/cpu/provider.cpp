@@ -37,6 +37,7 @@ const Provider& cpu_provider() {
                             cpu::nbits_entries(),
                             cpu::optimizer_entries(),
                             cpu::product_step_entries(),
+                            cpu::pool_entries(),
                             cpu::pool_gradient_entries(),
                             cpu::normalization_gradient_entries(),
                             cpu::resize_entries(),

@@ -77,8 +77,8 @@ class QuantizedLstmKernel : public RecurrentWalk {
     for (size_t panel = share.begin; panel < share.end && !share.sign.ask();
          panel += s_.panels_at_once) {
       const size_t column = panel * s_.block();
-      multiply(direction.w, parts.x, {0, longest(args) * s_.batch}, column, parts.scales,
-               direction.bias.data() + column, 0, scratch.x + column);
+      multiply(direction.w, parts.x, longest(args) * s_.batch, column, parts.scales,
+               {direction.bias.data() + column, 0}, scratch.x + column);
     }
     wait_for_all(share);  // `scales` is about to be those of R
   }
@@ -88,27 +88,34 @@ class QuantizedLstmKernel : public RecurrentWalk {
     const Own parts = own(scratch);
     if (share.is_first) {
       // What the step before has made: not of sequences that had ended by then.
-      const auto went_on = [&](size_t row) { return index <= length(args, row); };
+      const auto went_on = [&](size_t row) {
+        return index <= length(args, scratch.sequences[row]);
+      };
       round_rows(scratch.h, s_.padded(), s_.batch, s_.hidden, went_on, parts.h, parts.bytes);
       scale_columns(directions_[direction].r, parts.h, parts.scales);
     }
     wait_for_all(share);
   }
 
-  void run_step(size_t index, const Scratch& scratch, size_t step, Rows rows,
+  void run_step(size_t index, const Scratch& scratch, const Step& step,
                 const Share& share) const override {
     const Own parts = own(scratch);
-    const size_t state = rows.first * s_.padded(), row = s_.row();
     for (size_t i = 0; i < share.end - share.begin; i += s_.panels_at_once) {
       const size_t first = share.panel(i, s_.panels_at_once);
       const size_t column = first * s_.block();
-      const float* x = scratch.x + (step * s_.batch + rows.first) * row + column;
-      multiply(directions_[index].r, parts.h, rows, column, parts.scales, x, row,
-               parts.gates + column);
+      multiply(directions_[index].r, parts.h, step.rows, column, parts.scales,
+               input_of(scratch, step, first), parts.gates + column);
       for (size_t panel = first; panel < first + s_.panels_at_once; ++panel) {
         // The gates are complete: the step has nothing left to multiply.
-        lstm_step({parts.gates + panel * s_.block(), row, scratch.h + state, scratch.h_next + state,
-                   scratch.c + state, s_.padded(), rows.count, 0, nullptr, panel * s_.lanes});
+        lstm_step({{parts.gates + panel * s_.block(), s_.row()},
+                   scratch.h,
+                   scratch.h_next,
+                   scratch.c,
+                   s_.padded(),
+                   step.rows,
+                   0,
+                   nullptr,
+                   panel * s_.lanes});
       }
     }
   }
@@ -219,21 +226,20 @@ class QuantizedLstmKernel : public RecurrentWalk {
       scales[i] = matrix.scales[i] * *rows.scale;
   }
 
-  // out = rows * matrix * scales + addend for the kPanelColumns columns from `column` on; rows of
-  // the addend are `addend_step` apart, of the result row().
-  void multiply(const Matrix& matrix, const ByteRows& rows, Rows which, size_t column,
-                const float* scales, const float* addend, size_t addend_step, float* out) const {
+  // out = rows * matrix * scales + addend for the first `row_count` rows and the kPanelColumns
+  // columns from `column` on; rows of the result are row() apart.
+  void multiply(const Matrix& matrix, const ByteRows& rows, size_t row_count, size_t column,
+                const float* scales, const InputPart& addend, float* out) const {
     int32_t sums[kRowsAtOnce * kPanelColumns];
     RowFinish finish{.type = SumType::kFloat};
     finish.scale_steps = matrix.scales.size() > 1;
     finish.scale = scales + (finish.scale_steps ? column : 0);
     const int16_t* panel = matrix.panel(column / kPanelColumns);
-    for (size_t done = 0; done < which.count; done += kRowsAtOnce) {
-      const size_t count = std::min(kRowsAtOnce, which.count - done);
-      multiply_panel(rows.codes + (which.first + done) * rows.row, rows.row, count, panel,
-                     matrix.pairs(), sums);
+    for (size_t done = 0; done < row_count; done += kRowsAtOnce) {
+      const size_t count = std::min(kRowsAtOnce, row_count - done);
+      multiply_panel(rows.codes + done * rows.row, rows.row, count, panel, matrix.pairs(), sums);
       for (size_t r = 0; r < count; ++r) {
-        finish.addend = addend + (done + r) * addend_step;
+        finish.addend = addend.of(done + r);
         finish_row(finish, sums + r * kPanelColumns, kPanelColumns, out + (done + r) * s_.row());
       }
     }

@@ -1,5 +1,4 @@
-// RNN, LSTM and GRU on float32 with constant weights and the usual activations.
-#include <optional>
+// RNN, LSTM and GRU on float32 with constant weights.
 #include <string>
 
 #include "ir/ops/recurrent.h"
@@ -36,11 +35,55 @@ const float* floats(const std::shared_ptr<const Buffer>& buffer) {
   return reinterpret_cast<const float*>(buffer->data());
 }
 
+CellFunctionKind kind_of(ops::ActivationKind kind) {
+  using From = ops::ActivationKind;
+  using To = CellFunctionKind;
+  switch (kind) {
+    case From::kRelu:
+      return To::kRelu;
+    case From::kTanh:
+      return To::kTanh;
+    case From::kSigmoid:
+      return To::kSigmoid;
+    case From::kAffine:
+      return To::kAffine;
+    case From::kLeakyRelu:
+      return To::kLeakyRelu;
+    case From::kThresholdedRelu:
+      return To::kThresholdedRelu;
+    case From::kScaledTanh:
+      return To::kScaledTanh;
+    case From::kHardSigmoid:
+      return To::kHardSigmoid;
+    case From::kElu:
+      return To::kElu;
+    case From::kSoftsign:
+      return To::kSoftsign;
+    case From::kSoftplus:
+      return To::kSoftplus;
+  }
+  return To::kTanh;
+}
+
+CellFunctions cell_functions_of(const ops::RecurrentSpec& spec, size_t direction) {
+  const auto function = [&](size_t index) {
+    const ops::Activation& own = spec.activations[direction * spec.functions() + index];
+    return CellFunction{kind_of(own.kind), own.alpha, own.beta};
+  };
+  CellFunctions functions;
+  if (spec.functions() == 1) functions.candidate = function(0);  // an RNN's alone
+  if (spec.functions() > 1) functions.gate = function(0), functions.candidate = function(1);
+  if (spec.functions() > 2) functions.output = function(2);
+  if (spec.clip) functions.clip = *spec.clip;
+  functions.is_coupled = spec.input_forget;
+  return functions;
+}
+
 class RecurrentKernel : public RecurrentWalk {
  public:
-  RecurrentKernel(Cell cell, const CellFunctions& functions, const RecurrentSizes& sizes,
+  RecurrentKernel(Cell cell, const ops::RecurrentSpec& spec, const RecurrentSizes& sizes,
                   const KernelRequest& request)
-      : RecurrentWalk(sizes, request, cell == Cell::kLstm), cell_(cell), functions_(functions) {
+      : RecurrentWalk(sizes, request, cell == Cell::kLstm), cell_(cell) {
     const float* w = request.inputs[1].constant->values<float>().data();
     const float* r = request.inputs[2].constant->values<float>().data();
     const float* b = request.has(3) ? request.inputs[3].constant->values<float>().data() : nullptr;
@@ -48,6 +91,12 @@ class RecurrentKernel : public RecurrentWalk {
       const size_t rows = s_.gates * s_.hidden;
       add_direction(request, direction, w + direction * rows * s_.in,
                     r + direction * rows * s_.hidden, b ? b + direction * 2 * rows : nullptr);
+      directions_.back().functions = cell_functions_of(spec, direction);
+      if (request.has(ops::kP)) {
+        constexpr size_t kPeepholes = 3;
+        const float* p = request.inputs[ops::kP].constant->values<float>().data();
+        directions_.back().peepholes = by_panel(p + direction * kPeepholes * s_.hidden, kPeepholes);
+      }
     }
   }
 
@@ -56,7 +105,21 @@ class RecurrentKernel : public RecurrentWalk {
     std::shared_ptr<const Buffer> input, recurrent, candidate;  // candidate: the third gate of kGru
     std::vector<float> bias;                                    // [panels][gates][lanes]
     std::vector<float> hidden_bias;                             // [panels][lanes], of kGruLinear
+    std::vector<float> peepholes;                               // [panels][3][lanes]; or none
+    CellFunctions functions;
   };
+
+  // rows [count][hidden] -> [panels][count][lanes]
+  std::vector<float> by_panel(const float* rows, size_t count) const {
+    std::vector<float> made(count * s_.padded(), 0);
+    for (size_t row = 0; row < count; ++row) {
+      for (size_t unit = 0; unit < s_.hidden; ++unit) {
+        made[(unit / s_.lanes * count + row) * s_.lanes + unit % s_.lanes] =
+            rows[row * s_.hidden + unit];
+      }
+    }
+    return made;
+  }
 
   void add_direction(const KernelRequest& request, size_t index, const float* w, const float* r,
                      const float* b) {
@@ -101,23 +164,24 @@ class RecurrentKernel : public RecurrentWalk {
     }
   }
 
-  void run_step(size_t index, const Scratch& scratch, size_t step, Rows rows,
+  void run_step(size_t index, const Scratch& scratch, const Step& step,
                 const Share& share) const override {
     const Direction& direction = directions_[index];
-    const size_t state = rows.first * s_.padded();
     const auto cell_step = [&](size_t panel, const float* weights, size_t gates) {
-      const float* x = scratch.x + (step * s_.batch + rows.first) * s_.row() + panel * s_.block();
-      return CellStep{x,
-                      s_.row(),
-                      scratch.h + state,
-                      scratch.h_next + state,
-                      scratch.c + state,
+      constexpr size_t kPeepholes = 3;
+      return CellStep{input_of(scratch, step, panel),
+                      scratch.h,
+                      scratch.h_next,
+                      scratch.c,
                       s_.padded(),
-                      rows.count,
+                      step.rows,
                       s_.hidden,
                       weights + panel * s_.hidden * gates * s_.lanes,
                       panel * s_.lanes,
-                      functions_};
+                      direction.functions,
+                      direction.peepholes.empty()
+                          ? nullptr
+                          : direction.peepholes.data() + panel * kPeepholes * s_.lanes};
     };
     for (size_t i = 0; i < share.end - share.begin; ++i) {
       const size_t panel = share.panel(i, 1);
@@ -128,66 +192,24 @@ class RecurrentKernel : public RecurrentWalk {
                         direction.hidden_bias.data() + panel * s_.lanes);
       }
       if (cell_ == Cell::kGru) {
-        gru_step_gates(cell_step(panel, floats(direction.recurrent), 2), scratch.z + state,
-                       scratch.reset + state);
+        gru_step_gates(cell_step(panel, floats(direction.recurrent), 2), scratch.z, scratch.reset);
       }
     }
     if (cell_ != Cell::kGru) return;
     wait_for_all(share);
     for (size_t i = 0; i < share.end - share.begin; ++i) {
       const size_t panel = share.panel(i, 1);
-      const CellStep own = cell_step(panel, floats(direction.candidate), 1);
-      gru_step_candidate(own, own.x + 2 * s_.lanes, scratch.z + state, scratch.reset + state);
+      gru_step_candidate(cell_step(panel, floats(direction.candidate), 1), scratch.z,
+                         scratch.reset);
     }
   }
 
   Cell cell_;
-  CellFunctions functions_;
   std::vector<Direction> directions_;
 };
 
-std::optional<CellFunction> cell_function_of(const ops::Activation& activation) {
-  switch (activation.kind) {
-    case ops::ActivationKind::kSigmoid:
-      return CellFunction::kSigmoid;
-    case ops::ActivationKind::kTanh:
-      return CellFunction::kTanh;
-    case ops::ActivationKind::kRelu:
-      return CellFunction::kRelu;
-    case ops::ActivationKind::kHardSigmoid:
-      return CellFunction::kHardSigmoid;
-    default:
-      return std::nullopt;
-  }
-}
-
-// nullopt where a function is none of these, or differs between the directions.
-std::optional<CellFunctions> cell_functions_of(const ops::RecurrentSpec& spec) {
-  const size_t count = spec.functions();
-  CellFunctions functions;
-  std::optional<ops::Activation> hard;
-  for (size_t i = 0; i < spec.activations.size(); ++i) {
-    const ops::Activation& activation = spec.activations[i];
-    const auto function = cell_function_of(activation);
-    const ops::Activation& first = spec.activations[i % count];
-    if (!function || activation.kind != first.kind) return std::nullopt;
-    if (*function == CellFunction::kHardSigmoid) {
-      if (hard && (hard->alpha != activation.alpha || hard->beta != activation.beta))
-        return std::nullopt;
-      hard = activation;
-    }
-    const size_t place = count == 1 ? 1 : i % count;  // an RNN's alone is the candidate's
-    (place == 0 ? functions.gate : place == 1 ? functions.candidate : functions.output) = *function;
-  }
-  if (hard) {
-    functions.alpha = hard->alpha;
-    functions.beta = hard->beta;
-  }
-  return functions;
-}
-
 // Why the general form is not for this kernel; nullptr where it is.
-const char* refusal_of_recurrent(const KernelRequest& request, const ops::RecurrentSpec& spec) {
+const char* refusal_of_recurrent(const KernelRequest& request) {
   for (size_t slot = 0; slot < request.inputs.size(); ++slot) {
     if (slot != ops::kSequenceLens && request.has(slot) &&
         request.inputs[slot].dtype != DType::kFloat)
@@ -197,9 +219,8 @@ const char* refusal_of_recurrent(const KernelRequest& request, const ops::Recurr
     return "the weights are not constant";
   if (request.has(ops::kB) && !request.inputs[ops::kB].constant)
     return "the biases are not constant";
-  if (request.has(ops::kP)) return "peepholes are left to the reference";
-  if (spec.clip || spec.batch_first) return "clip and layout 1 are left to the reference";
-  if (spec.input_forget) return "coupled gates are left to the reference";
+  if (request.has(ops::kP) && !request.inputs[ops::kP].constant)
+    return "the peepholes are not constant";
   if (element_count(request.inputs[ops::kX].shape) == 0 ||
       element_count(request.inputs[ops::kR].shape) == 0)
     return "there is nothing to compute";
@@ -214,17 +235,16 @@ Cell kind_of_cell(const ops::RecurrentSpec& spec) {
 
 Prepared prepare_recurrent(const KernelRequest& request) {
   const ops::RecurrentSpec spec = ops::recurrent_spec(request.op, request.raw_attrs);
-  if (const char* why = refusal_of_recurrent(request, spec)) return Prepared::refuse(why);
-  const auto functions = cell_functions_of(spec);
-  if (!functions) return Prepared::refuse("other activations are left to the reference");
+  if (const char* why = refusal_of_recurrent(request)) return Prepared::refuse(why);
   const auto hidden = static_cast<size_t>(request.inputs[ops::kR].shape[2]);
   const char* direction = spec.directions() == 2 ? "bidirectional"
                           : spec.reversed[0]     ? "reverse"
                                                  : "forward";
-  const RecurrentSizes sizes = recurrent_sizes(request, hidden, spec.gates(), direction);
+  const RecurrentSizes sizes =
+      recurrent_sizes(request, hidden, spec.gates(), direction, 1, spec.batch_first);
   Prepared prepared = Prepared::accept(
-      std::make_unique<RecurrentKernel>(kind_of_cell(spec), *functions, sizes, request), "simd");
-  prepared.unread_inputs = 1u << ops::kW | 1u << ops::kR | 1u << ops::kB;
+      std::make_unique<RecurrentKernel>(kind_of_cell(spec), spec, sizes, request), "simd");
+  prepared.unread_inputs = 1u << ops::kW | 1u << ops::kR | 1u << ops::kB | 1u << ops::kP;
   return prepared;
 }
 

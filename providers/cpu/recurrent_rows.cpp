@@ -8,6 +8,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "providers/cpu/activations-inl.h"
 #include "providers/cpu/vector_math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -131,14 +132,39 @@ HWY_INLINE void for_rows(const CellStep& s, const float* h, const Start& start,
 // The input's part of a gate.
 HWY_INLINE V input_part(const CellStep& s, size_t row, size_t gate) {
   const D d;
-  return hn::LoadU(d, s.x + row * s.x_stride + gate * hn::Lanes(d));
+  return hn::LoadU(d, s.x.of(row) + gate * hn::Lanes(d));
 }
 
-HWY_INLINE V activated(const CellFunctions& f, CellFunction function, V x) {
-  if (function == CellFunction::kSigmoid) return sigmoid(x);
-  if (function == CellFunction::kTanh) return tanh_of(x);
-  if (function == CellFunction::kRelu) return clip(x, set(0), set(HUGE_VALF));
-  return clip(hn::MulAdd(x, set(f.alpha), set(f.beta)), set(0), set(1));
+// The functions that few models have.
+HWY_NOINLINE V other_function(const CellFunction& f, V x) {
+  using Kind = CellFunctionKind;
+  const V zero = set(0), one = set(1), alpha = set(f.alpha), beta = set(f.beta);
+  switch (f.kind) {
+    case Kind::kAffine:
+      return hn::MulAdd(x, alpha, beta);
+    case Kind::kLeakyRelu:
+      return hn::IfThenElse(hn::Ge(x, zero), x, hn::Mul(alpha, x));
+    case Kind::kThresholdedRelu:
+      return hn::IfThenZeroElse(hn::Lt(x, alpha), x);
+    case Kind::kScaledTanh:
+      return hn::Mul(alpha, tanh_of(hn::Mul(beta, x)));
+    case Kind::kElu:
+      return elu(x, alpha);
+    case Kind::kSoftsign:
+      return hn::Div(x, hn::Add(one, hn::Abs(x)));
+    case Kind::kSoftplus:
+      return softplus(x);
+    default:
+      return clip(hn::MulAdd(x, alpha, beta), zero, one);  // kHardSigmoid
+  }
+}
+
+HWY_INLINE V activated(const CellFunctions& all, const CellFunction& f, V x) {
+  if (all.clip < HUGE_VALF) x = clip(x, set(-all.clip), set(all.clip));
+  if (f.kind == CellFunctionKind::kSigmoid) return sigmoid(x);
+  if (f.kind == CellFunctionKind::kTanh) return tanh_of(x);
+  if (f.kind == CellFunctionKind::kRelu) return clip(x, set(0), set(HUGE_VALF));
+  return other_function(f, x);
 }
 HWY_INLINE V gate_of(const CellStep& s, V x) {
   return activated(s.functions, s.functions.gate, x);
@@ -156,17 +182,30 @@ void RnnStep(const CellStep& s) {
       });
 }
 
+// `sum` and the peephole's part of gate `gate`, which sees the cell state.
+HWY_INLINE V with_peephole(const CellStep& s, size_t gate, V sum, V cell) {
+  const D d;
+  if (!s.peepholes) return sum;
+  return hn::MulAdd(hn::LoadU(d, s.peepholes + gate * hn::Lanes(d)), cell, sum);
+}
+
 void LstmStep(const CellStep& s) {
   const D d;
+  enum { kInput, kOutput, kForget, kCell };
   for_rows<4>(
       s, s.h, [&](size_t row, size_t gate) HWY_ATTR { return input_part(s, row, gate); },
       [&](size_t row, const V* sums) HWY_ATTR {
         float* c = s.c + row * s.h_stride + s.unit;
-        const V kept = hn::Mul(gate_of(s, sums[2]), hn::LoadU(d, c));
-        const V cell = hn::MulAdd(gate_of(s, sums[0]), candidate_of(s, sums[3]), kept);
+        const V before = hn::LoadU(d, c);
+        const V input = gate_of(s, with_peephole(s, kInput, sums[kInput], before));
+        const V forget = s.functions.is_coupled
+                             ? hn::Sub(set(1), input)
+                             : gate_of(s, with_peephole(s, kForget, sums[kForget], before));
+        const V cell = hn::MulAdd(input, candidate_of(s, sums[kCell]), hn::Mul(forget, before));
         hn::StoreU(cell, d, c);
+        const V output = gate_of(s, with_peephole(s, kOutput, sums[kOutput], cell));
         const V shown = activated(s.functions, s.functions.output, cell);
-        hn::StoreU(hn::Mul(gate_of(s, sums[1]), shown), d, s.h_out + row * s.h_stride + s.unit);
+        hn::StoreU(hn::Mul(output, shown), d, s.h_out + row * s.h_stride + s.unit);
       });
 }
 
@@ -200,12 +239,10 @@ void GruStepGates(const CellStep& s, float* z, float* reset_h) {
       });
 }
 
-void GruStepCandidate(const CellStep& s, const float* x_candidate, const float* z,
-                      const float* reset_h) {
+void GruStepCandidate(const CellStep& s, const float* z, const float* reset_h) {
   const D d;
   for_rows<1>(
-      s, reset_h,
-      [&](size_t row, size_t) HWY_ATTR { return hn::LoadU(d, x_candidate + row * s.x_stride); },
+      s, reset_h, [&](size_t row, size_t) HWY_ATTR { return input_part(s, row, 2); },
       [&](size_t row, const V* sums) HWY_ATTR {
         const size_t place = row * s.h_stride + s.unit;
         const V mixed =
@@ -253,9 +290,8 @@ void gru_step_linear(const CellStep& step, const float* hidden_bias) {
 void gru_step_gates(const CellStep& step, float* z, float* reset_h) {
   HWY_DYNAMIC_DISPATCH(GruStepGates)(step, z, reset_h);
 }
-void gru_step_candidate(const CellStep& step, const float* x_candidate, const float* z,
-                        const float* reset_h) {
-  HWY_DYNAMIC_DISPATCH(GruStepCandidate)(step, x_candidate, z, reset_h);
+void gru_step_candidate(const CellStep& step, const float* z, const float* reset_h) {
+  HWY_DYNAMIC_DISPATCH(GruStepCandidate)(step, z, reset_h);
 }
 
 }  // namespace sardonyx::cpu

@@ -2,6 +2,7 @@
 // that all gates of a unit meet in registers and no gate is ever written to memory.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -17,22 +18,49 @@ constexpr size_t kMaxGates = 4;
 void gate_products(size_t gates, const float* in, size_t in_stride, size_t rows, size_t depth,
                    const float* panel, const float* bias, float* out, size_t out_stride);
 
-// What goes over the sums of products of a cell.
-enum class CellFunction : uint8_t { kSigmoid, kTanh, kRelu, kHardSigmoid };
+// What goes over the sums of products of a cell; as ops::ActivationKind.
+enum class CellFunctionKind : uint8_t {
+  kSigmoid,
+  kTanh,
+  kRelu,
+  kAffine,
+  kLeakyRelu,
+  kThresholdedRelu,
+  kScaledTanh,
+  kHardSigmoid,
+  kElu,
+  kSoftsign,
+  kSoftplus,
+};
+struct CellFunction {
+  CellFunctionKind kind;
+  float alpha = 0, beta = 0;
+};
 struct CellFunctions {
-  CellFunction gate = CellFunction::kSigmoid;
-  CellFunction candidate = CellFunction::kTanh;
-  CellFunction output = CellFunction::kTanh;  // of an LSTM's cell state
-  float alpha = 0.2f, beta = 0.5f;            // of kHardSigmoid: alpha * x + beta within 0 to 1
+  CellFunction gate{CellFunctionKind::kSigmoid};
+  CellFunction candidate{CellFunctionKind::kTanh};
+  CellFunction output{CellFunctionKind::kTanh};  // of an LSTM's cell state
+  float clip = HUGE_VALF;                        // bounds what goes into each
+  bool is_coupled = false;  // of an LSTM: the forget gate is 1 - the input gate
 };
 
-// One step of `rows` sequences for one panel. `x` holds the input's part of the gates
-// [gates][lanes] (biases included), rows `x_stride` apart; `h` is the previous state, rows
-// `h_stride` apart; what is written goes to `h_out` and `c`, rows `h_stride` apart, at this panel's
-// units.
+// The input's part of the gates, biases included: that of row r of a step lies at place
+// places[r] + shift, of a state without places at r.
+struct InputPart {
+  const float* first;  // [places][gates][lanes], places `stride` apart
+  size_t stride;
+  const int64_t* places = nullptr;
+  int64_t shift = 0;
+  const float* of(size_t row) const {
+    const int64_t place = places ? places[row] + shift : static_cast<int64_t>(row);
+    return first + place * static_cast<int64_t>(stride);
+  }
+};
+
+// One step of `rows` sequences for one panel. `h` is the previous state, rows `h_stride` apart;
+// what is written goes to `h_out` and `c`, rows `h_stride` apart, at this panel's units.
 struct CellStep {
-  const float* x;
-  size_t x_stride;
+  InputPart x;
   const float* h;
   float* h_out;
   float* c;  // LSTM only
@@ -41,6 +69,7 @@ struct CellStep {
   const float* panel;
   size_t unit;  // the panel's first
   CellFunctions functions = {};
+  const float* peepholes = nullptr;  // [i, o, f][lanes] of an LSTM; null: none
 };
 // One gate alone, whose function is the candidate's.
 void rnn_step(const CellStep& step);
@@ -48,9 +77,9 @@ void rnn_step(const CellStep& step);
 void lstm_step(const CellStep& step);
 // Gates z, r, h with linear_before_reset; `hidden_bias` [lanes] is the recurrent bias of gate h.
 void gru_step_linear(const CellStep& step, const float* hidden_bias);
-// Without it there are two passes: z and r (z is kept, r * h is written), then h.
+// Without it there are two passes: z and r (z is kept, r * h is written), then h, which finds its
+// part of the input behind those of z and r.
 void gru_step_gates(const CellStep& step, float* z, float* reset_h);
-void gru_step_candidate(const CellStep& step, const float* x_candidate, const float* z,
-                        const float* reset_h);
+void gru_step_candidate(const CellStep& step, const float* z, const float* reset_h);
 
 }  // namespace sardonyx::cpu

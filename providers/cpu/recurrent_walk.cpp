@@ -4,23 +4,26 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "providers/cpu/recurrent_rows.h"
 
 namespace sardonyx::cpu {
 
 RecurrentSizes recurrent_sizes(const KernelRequest& request, size_t hidden, size_t gates,
-                               const std::string& direction, size_t panels_at_once) {
+                               const std::string& direction, size_t panels_at_once,
+                               bool batch_first) {
   const Shape& x = request.inputs[0].shape;
-  return {static_cast<size_t>(x[0]),
-          static_cast<size_t>(x[1]),
+  return {static_cast<size_t>(x[batch_first ? 1 : 0]),
+          static_cast<size_t>(x[batch_first ? 0 : 1]),
           static_cast<size_t>(x[2]),
           hidden,
           direction == "bidirectional" ? size_t{2} : size_t{1},
           gates,
           direction == "reverse",
           recurrent_lanes(),
-          panels_at_once};
+          panels_at_once,
+          batch_first};
 }
 
 bool are_usual(const std::optional<std::vector<std::string>>& activations, bool is_lstm) {
@@ -43,36 +46,63 @@ RecurrentWalk::RecurrentWalk(const RecurrentSizes& sizes, const KernelRequest& r
       has_cell_(has_cell && request.has(6)) {}
 
 // Of all but Scratch::own.
-size_t RecurrentWalk::walk_floats() const {
-  return s_.batch * (5 * s_.padded() + s_.steps * s_.row());
+size_t RecurrentWalk::walk_bytes() const {
+  return s_.batch * ((5 * s_.padded() + s_.steps * s_.row()) * sizeof(float) + sizeof(int64_t) +
+                     sizeof(uint32_t)) +
+         sizeof(int64_t);  // what the last two may be moved by
 }
 
 RecurrentWalk::Scratch RecurrentWalk::scratch_of(std::byte* begin) const {
   const size_t state = s_.batch * s_.padded();
   auto* at = reinterpret_cast<float*>(begin);
-  return {at + 5 * state,
+  float* x = at + 5 * state;
+  const size_t used = (5 * state + s_.steps * s_.batch * s_.row()) * sizeof(float);
+  auto* places = reinterpret_cast<int64_t*>(begin + (used + sizeof(int64_t) - 1) / sizeof(int64_t) *
+                                                        sizeof(int64_t));
+  return {x,
           at,
           at + state,
           at + 2 * state,
           at + 3 * state,
           at + 4 * state,
-          begin + walk_floats() * sizeof(float)};
+          places,
+          reinterpret_cast<uint32_t*>(places + s_.batch),
+          begin + walk_bytes()};
 }
 
 size_t RecurrentWalk::scratch_bytes() const {
-  return walk_floats() * sizeof(float) + own_bytes();
+  return walk_bytes() + own_bytes();
 }
 
 void RecurrentWalk::run(const KernelArgs& args) const {
   if (has_lengths_) check_lengths(static_cast<const int32_t*>(args.inputs[4]));
+  order_rows(args, scratch_of(args.scratch));
   read_input(args, scratch_of(args.scratch));
   for (size_t direction = 0; direction < s_.directions; ++direction)
     run_direction(args, direction);
 }
 
-size_t RecurrentWalk::length(const KernelArgs& args, size_t row) const {
+size_t RecurrentWalk::length(const KernelArgs& args, size_t sequence) const {
   if (!has_lengths_) return s_.steps;
-  return static_cast<size_t>(static_cast<const int32_t*>(args.inputs[4])[row]);
+  return static_cast<size_t>(static_cast<const int32_t*>(args.inputs[4])[sequence]);
+}
+
+void RecurrentWalk::order_rows(const KernelArgs& args, const Scratch& scratch) const {
+  uint32_t* end = scratch.sequences + s_.batch;
+  std::iota(scratch.sequences, end, 0);
+  if (!has_lengths_) return;
+  std::sort(scratch.sequences, end, [&](uint32_t a, uint32_t b) {
+    const size_t of_a = length(args, a), of_b = length(args, b);
+    return of_a != of_b ? of_a > of_b : a < b;
+  });
+}
+
+void RecurrentWalk::set_places(const KernelArgs& args, size_t index, const Scratch& scratch) const {
+  for (size_t row = 0; row < s_.batch; ++row) {
+    const size_t sequence = scratch.sequences[row], steps = length(args, sequence);
+    const size_t first = is_backward(index) && steps > 0 ? steps - 1 : 0;
+    scratch.places[row] = static_cast<int64_t>(place_of(first, sequence));
+  }
 }
 
 size_t RecurrentWalk::longest(const KernelArgs& args) const {
@@ -85,8 +115,9 @@ size_t RecurrentWalk::longest(const KernelArgs& args) const {
 void RecurrentWalk::run_direction(const KernelArgs& args, size_t index) const {
   const Scratch scratch = scratch_of(args.scratch);
   std::memset(args.scratch, 0, 5 * s_.batch * s_.padded() * sizeof(float));
-  if (has_hidden_) load_state(args.inputs[5], index, scratch.h);
-  if (has_cell_) load_state(args.inputs[6], index, scratch.c);
+  set_places(args, index, scratch);
+  if (has_hidden_) load_state(args.inputs[5], index, scratch, scratch.h);
+  if (has_cell_) load_state(args.inputs[6], index, scratch, scratch.c);
   // A step is worth sharing when its weights no longer fit one core's nearest caches.
   const bool shares = s_.hidden * s_.row() >= size_t{1} << 16;
   const size_t groups = s_.panels() / s_.panels_at_once;
@@ -115,28 +146,23 @@ void RecurrentWalk::wait_for_all(const Share& share) {
 void RecurrentWalk::run_part(const KernelArgs& args, size_t index, Scratch scratch, size_t part,
                              size_t parts, const StopSign& sign, std::atomic<size_t>& end) const {
   const size_t groups = s_.panels() / s_.panels_at_once;
-  const bool backward = index == 1 || s_.first_backward;
+  const int64_t stride = static_cast<int64_t>(s_.batch_first ? 1 : s_.batch);
   Share share{groups * part / parts * s_.panels_at_once,
               groups * (part + 1) / parts * s_.panels_at_once, parts, part == 0, sign};
   input_part(args, index, scratch, share);
   const size_t work = s_.batch * s_.hidden * (share.end - share.begin) * s_.block();
   const auto mask = static_cast<size_t>(mask_of_looks(static_cast<int64_t>(work)));
+  Step step{s_.batch, 0};
   for (size_t i = 0; i < end; ++i) {
     const bool is_over = (i & mask) == mask ? sign.ask() : sign.is_up();
     if (part == 0 && is_over) end = i + 1;
     read_state(args, index, i, scratch, share);
-    for (size_t first = 0; first < s_.batch;) {
-      const Run run = run_at(args, first, i, backward);
-      const Rows rows{first, run.end - first};
-      if (run.is_over)
-        keep_state(scratch, rows, share);
-      else
-        run_step(index, scratch, run.step, rows, share);
-      // Past its end a sequence gives zeros; z is free for them between two steps.
-      store_step(args.outputs[0], index, run.step, rows,
-                 run.is_over ? zeros(scratch, rows, share) : scratch.h_next, share);
-      first = run.end;
-    }
+    while (step.rows > 0 && length(args, scratch.sequences[step.rows - 1]) <= i)
+      --step.rows;
+    run_step(index, scratch, step, share);
+    keep_state(scratch, step.rows, share);
+    store_step(args, index, i, scratch, step, share);
+    step.shift += is_backward(index) ? -stride : stride;
     wait_for_all(share);
     std::swap(scratch.h, scratch.h_next);
     share.from_end = !share.from_end;
@@ -144,40 +170,13 @@ void RecurrentWalk::run_part(const KernelArgs& args, size_t index, Scratch scrat
   if (part == 0) store_last(args, index, scratch);
 }
 
-// Sequences of one length are at the same place.
-RecurrentWalk::Run RecurrentWalk::run_at(const KernelArgs& args, size_t first, size_t i,
-                                         bool backward) const {
-  const auto place = [&](size_t row) -> Run {
-    const size_t own = length(args, row);
-    if (i >= own) return {row, i, true};
-    return {row, backward ? own - 1 - i : i, false};
-  };
-  Run run = place(first);
-  if (!has_lengths_) {
-    run.end = s_.batch;
-    return run;
-  }
-  for (run.end = first + 1; run.end < s_.batch; ++run.end) {
-    const Run next = place(run.end);
-    if (next.step != run.step || next.is_over != run.is_over) break;
-  }
-  return run;
-}
-
-void RecurrentWalk::keep_state(const Scratch& scratch, Rows rows, const Share& share) const {
-  for (size_t row = rows.first; row < rows.first + rows.count; ++row) {
-    const size_t first = row * s_.padded() + share.begin * s_.lanes;
-    std::memcpy(scratch.h_next + first, scratch.h + first,
+// Of sequences that have ended.
+void RecurrentWalk::keep_state(const Scratch& scratch, size_t first, const Share& share) const {
+  for (size_t row = first; row < s_.batch; ++row) {
+    const size_t at = row * s_.padded() + share.begin * s_.lanes;
+    std::memcpy(scratch.h_next + at, scratch.h + at,
                 (share.end - share.begin) * s_.lanes * sizeof(float));
   }
-}
-
-const float* RecurrentWalk::zeros(const Scratch& scratch, Rows rows, const Share& share) const {
-  for (size_t row = rows.first; row < rows.first + rows.count; ++row) {
-    std::fill_n(scratch.z + row * s_.padded() + share.begin * s_.lanes,
-                (share.end - share.begin) * s_.lanes, 0.0f);
-  }
-  return scratch.z;
 }
 
 void RecurrentWalk::check_lengths(const int32_t* lengths) const {
@@ -188,22 +187,40 @@ void RecurrentWalk::check_lengths(const int32_t* lengths) const {
   }
 }
 
-void RecurrentWalk::load_state(const void* initial, size_t index, float* state) const {
-  const auto* from = static_cast<const float*>(initial) + index * s_.batch * s_.hidden;
+size_t RecurrentWalk::state_at(size_t index, size_t sequence) const {
+  return (s_.batch_first ? sequence * s_.directions + index : index * s_.batch + sequence) *
+         s_.hidden;
+}
+
+void RecurrentWalk::load_state(const void* initial, size_t index, const Scratch& scratch,
+                               float* state) const {
+  const auto* from = static_cast<const float*>(initial);
   for (size_t row = 0; row < s_.batch; ++row) {
-    std::memcpy(state + row * s_.padded(), from + row * s_.hidden, s_.hidden * sizeof(float));
+    std::memcpy(state + row * s_.padded(), from + state_at(index, scratch.sequences[row]),
+                s_.hidden * sizeof(float));
   }
 }
 
-// This share's units of one step into Y [steps, directions, batch, hidden].
-void RecurrentWalk::store_step(void* y, size_t index, size_t step, Rows rows, const float* h,
-                               const Share& share) const {
-  if (!wants_[0]) return;
-  auto* to = static_cast<float*>(y) + (step * s_.directions + index) * s_.batch * s_.hidden;
+// This share's units of one step into Y [steps, directions, batch, hidden] or [batch, steps,
+// directions, hidden]. Past its end a sequence gives zeros.
+void RecurrentWalk::store_step(const KernelArgs& args, size_t index, size_t i,
+                               const Scratch& scratch, const Step& step, const Share& share) const {
   const size_t first = share.begin * s_.lanes, last = std::min(share.end * s_.lanes, s_.hidden);
-  for (size_t row = rows.first; row < rows.first + rows.count && first < last; ++row) {
-    std::memcpy(to + row * s_.hidden + first, h + row * s_.padded() + first,
-                (last - first) * sizeof(float));
+  if (!wants_[0] || first >= last) return;
+  auto* y = static_cast<float*>(args.outputs[0]);
+  for (size_t row = 0; row < s_.batch; ++row) {
+    const size_t sequence = scratch.sequences[row];
+    const bool is_over = row >= step.rows;
+    const size_t at =
+        is_backward(index) && !is_over ? length(args, sequence) - 1 - i : i;  // in time
+    float* to = y + first +
+                (s_.batch_first ? (sequence * s_.steps + at) * s_.directions + index
+                                : (at * s_.directions + index) * s_.batch + sequence) *
+                    s_.hidden;
+    if (is_over)
+      std::fill_n(to, last - first, 0.0f);
+    else
+      std::memcpy(to, scratch.h_next + row * s_.padded() + first, (last - first) * sizeof(float));
   }
 }
 
@@ -211,9 +228,10 @@ void RecurrentWalk::store_last(const KernelArgs& args, size_t index, const Scrat
   const float* states[] = {scratch.h, scratch.c};
   for (size_t i = 0; i < 2; ++i) {
     if (!wants_[i + 1]) continue;
-    auto* to = static_cast<float*>(args.outputs[i + 1]) + index * s_.batch * s_.hidden;
+    auto* to = static_cast<float*>(args.outputs[i + 1]);
     for (size_t row = 0; row < s_.batch; ++row) {
-      std::memcpy(to + row * s_.hidden, states[i] + row * s_.padded(), s_.hidden * sizeof(float));
+      std::memcpy(to + state_at(index, scratch.sequences[row]), states[i] + row * s_.padded(),
+                  s_.hidden * sizeof(float));
     }
   }
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ir/kernel.h"
+#include "providers/cpu/recurrent_rows.h"
 #include "providers/cpu/tasks.h"
 
 namespace sardonyx::cpu {
@@ -17,6 +18,7 @@ struct RecurrentSizes {
   bool first_backward;
   size_t lanes;           // hidden units of a panel
   size_t panels_at_once;  // panels that are computed together
+  bool batch_first = false;
   size_t panels() const {
     const size_t units = lanes * panels_at_once;
     return (hidden + units - 1) / units * panels_at_once;
@@ -25,14 +27,18 @@ struct RecurrentSizes {
   size_t block() const { return gates * lanes; }
   size_t row() const { return panels() * block(); }  // all gates of one position
 };
-// Of the general inputs: X [steps, batch, in], and a direction's last dims.
+// Of the general inputs: X [steps, batch, in] or, `batch_first`, [batch, steps, in], and a
+// direction's last dims.
 RecurrentSizes recurrent_sizes(const KernelRequest& request, size_t hidden, size_t gates,
-                               const std::string& direction, size_t panels_at_once = 1);
+                               const std::string& direction, size_t panels_at_once = 1,
+                               bool batch_first = false);
 
 // Whether the activations are the default ones.
 bool are_usual(const std::optional<std::vector<std::string>>& activations, bool is_lstm);
 
 // Inputs 4 to 6 are sequence_lens, initial_h and, `has_cell`, initial_c; the outputs Y, Y_h, Y_c.
+// The rows of all states are sequences from the longest to the shortest: so those that have not
+// ended are the first ones, and go together wherever in time they are.
 class RecurrentWalk : public Kernel {
  public:
   RecurrentWalk(const RecurrentSizes& sizes, const KernelRequest& request, bool has_cell);
@@ -40,8 +46,10 @@ class RecurrentWalk : public Kernel {
   void run(const KernelArgs& args) const final;
 
  protected:
-  struct Rows {
-    size_t first, count;
+  // Rows of the state that a step is for, and how far behind Scratch::places they are.
+  struct Step {
+    size_t rows;
+    int64_t shift;
   };
   // One thread's panels, whole groups of those that go at once. Every other step goes through them
   // from the last to the first: it begins with the weights that the step before has left in the
@@ -57,15 +65,21 @@ class RecurrentWalk : public Kernel {
     }
   };
   struct Scratch {
-    float* x;                           // the input's part of all gates, [steps * batch, row()]
+    float* x;  // the input's part of all gates, [places, row()]; places are steps and sequences
     float *h, *h_next, *c, *z, *reset;  // [batch, padded()]
+    int64_t* places;                    // [batch]: of the first step of each row
+    uint32_t* sequences;                // [batch]: of each row
     std::byte* own;
   };
 
   static void wait_for_all(const Share& share);
-  // How many of the steps a sequence has, or the longest one.
-  size_t length(const KernelArgs& args, size_t row) const;
+  // How many of the steps sequence `sequence` has, or the longest one.
+  size_t length(const KernelArgs& args, size_t sequence) const;
   size_t longest(const KernelArgs& args) const;
+  // What a cell finds in Scratch::x, from gate 0 of `panel` on.
+  InputPart input_of(const Scratch& scratch, const Step& step, size_t panel) const {
+    return {scratch.x + panel * s_.block(), s_.row(), scratch.places, step.shift};
+  }
 
   const RecurrentSizes s_;
 
@@ -81,28 +95,30 @@ class RecurrentWalk : public Kernel {
                           const Scratch& scratch, const Share& share) const {
     (void)args, (void)direction, (void)index, (void)scratch, (void)share;
   }
-  // h_next and c of some rows, for the panels of a share. `step` tells where in x they are.
-  virtual void run_step(size_t direction, const Scratch& scratch, size_t step, Rows rows,
+  // h_next and c of the first rows, for the panels of a share.
+  virtual void run_step(size_t direction, const Scratch& scratch, const Step& step,
                         const Share& share) const = 0;
 
  private:
   void run_direction(const KernelArgs& args, size_t index) const;
   void run_part(const KernelArgs& args, size_t index, Scratch scratch, size_t part, size_t parts,
                 const StopSign& sign, std::atomic<size_t>& end) const;
-  // Rows up to `end` that are at one place of their sequences, or past the end.
-  struct Run {
-    size_t end, step;
-    bool is_over;
-  };
-  Run run_at(const KernelArgs& args, size_t first, size_t i, bool backward) const;
-  void keep_state(const Scratch& scratch, Rows rows, const Share& share) const;
-  const float* zeros(const Scratch& scratch, Rows rows, const Share& share) const;
+  bool is_backward(size_t index) const { return index == 1 || s_.first_backward; }
+  // Of a step of a sequence.
+  size_t place_of(size_t step, size_t sequence) const {
+    return s_.batch_first ? sequence * s_.steps + step : step * s_.batch + sequence;
+  }
+  void order_rows(const KernelArgs& args, const Scratch& scratch) const;
+  void set_places(const KernelArgs& args, size_t index, const Scratch& scratch) const;
+  void keep_state(const Scratch& scratch, size_t first, const Share& share) const;
   void check_lengths(const int32_t* lengths) const;
-  void load_state(const void* initial, size_t index, float* state) const;
-  void store_step(void* y, size_t index, size_t step, Rows rows, const float* h,
-                  const Share& share) const;
+  // Where in an array of states that of a sequence is.
+  size_t state_at(size_t index, size_t sequence) const;
+  void load_state(const void* initial, size_t index, const Scratch& scratch, float* state) const;
+  void store_step(const KernelArgs& args, size_t index, size_t i, const Scratch& scratch,
+                  const Step& step, const Share& share) const;
   void store_last(const KernelArgs& args, size_t index, const Scratch& scratch) const;
-  size_t walk_floats() const;
+  size_t walk_bytes() const;
   Scratch scratch_of(std::byte* begin) const;
 
   int threads_;

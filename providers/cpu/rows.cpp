@@ -7,6 +7,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "providers/cpu/activations-inl.h"
 #include "providers/cpu/map_row-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -59,23 +60,11 @@ HWY_INLINE V gelu_tanh(V x) {
   return hn::Div(x, one_and_exp_of_negative(hn::Mul(cubic, set(1.5957691216057308f))));
 }
 
-// log(1 + exp(x)) without overflow.
-HWY_INLINE V softplus(V x) {
-  const D d;
-  const V magnitude = hn::Abs(x);
-  return hn::Add(hn::IfThenElse(hn::Lt(x, set(0)), set(0), x),
-                 hn::Log1p(d, exp_of(hn::Neg(magnitude))));
-}
-
 // x * tanh(log(1 + e)) with e = exp(x): the tanh is a quotient of polynomials in e.
 HWY_INLINE V mish(V x) {
   const V e = exp_of(clip(x, set(-104), set(20)));
   const V w = hn::Mul(e, hn::Add(e, set(2)));
   return hn::Mul(x, hn::Div(w, hn::Add(w, set(2))));
-}
-
-HWY_INLINE V elu(V x, V alpha) {
-  return hn::IfThenElse(hn::Lt(x, set(0)), hn::Mul(alpha, expm1_of(x)), x);
 }
 
 HWY_INLINE V hard_sigmoid(V x, V alpha, V beta) {

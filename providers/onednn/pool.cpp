@@ -9,6 +9,8 @@
 namespace sardonyx::onednn {
 namespace {
 
+constexpr auto kFloat = memory::data_type::f32;
+
 const char* refusal(const KernelRequest& request, bool takes_bytes) {
   const DType dtype = request.inputs[0].dtype;
   const bool is_byte = dtype == DType::kUInt8 || dtype == DType::kInt8;
@@ -25,6 +27,8 @@ Prepared build(const KernelRequest& request, PoolSpec spec) {
   spec.dst = any_desc(request.outputs[0].dtype, request.outputs[0].shape);
   const MaybePrimitive primitive = pooling(spec, attributes());
   if (!primitive) return Prepared::refuse("oneDNN has no pool of this form");
+  if (primitive->implementation().starts_with("simple_nchw") && spec.src.data_type() == kFloat)
+    return Prepared::refuse("plain rows are left to vectors along them");
   ProgramBuilder builder(request);
   builder.step(*primitive, {{DNNL_ARG_SRC, builder.input(0, spec.src)},
                             {DNNL_ARG_DST, builder.output(0, primitive->dst())}});
@@ -42,20 +46,6 @@ Extents needed_pads(const ops::Window& window) {
   return pads;
 }
 
-// A window with no tap inside the input has no maximum and no average.
-bool has_empty_window(const ops::Window& window) {
-  for (size_t axis = 0; axis < window.rank(); ++axis) {
-    for (int64_t output = 0; output < window.out[axis]; ++output) {
-      if (ops::taps_inside(window.start(axis, output), window.kernel[axis], window.dilations[axis],
-                           window.in[axis])
-              .count() == 0) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
 // No pool of oneDNN is interrupted. Windows that are of use are smaller, or few.
 bool takes_long(const ops::Window& window, const Shape& y) {
   constexpr double kLargeWindow = 256, kManyTaps = 1 << 30;
@@ -70,7 +60,7 @@ Prepared prepare_windows(const KernelRequest& request, const ops::PoolAttrs& att
   const bool takes_bytes = method == algorithm::pooling_max;
   if (const char* why = refusal(request, takes_bytes)) return Prepared::refuse(why);
   const ops::Window window = ops::pool_window(request.op.name, attrs, request.inputs[0].shape);
-  if (has_empty_window(window)) return Prepared::refuse("a window lies in the padding");
+  if (ops::has_empty_window(window)) return Prepared::refuse("a window lies in the padding");
   if (takes_long(window, request.outputs[0].shape))
     return Prepared::refuse("large windows are left to what looks at the deadline");
   const Extents pads_end = needed_pads(window);
