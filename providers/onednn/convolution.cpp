@@ -6,6 +6,7 @@
 #include "providers/onednn/activation.h"
 #include "providers/onednn/answers.h"
 #include "providers/onednn/convolution.h"
+#include "providers/onednn/convolution_strips.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/floats.h"
 #include "providers/onednn/product_blocks.h"
@@ -196,150 +197,57 @@ Prepared build(const Problem& problem, const KernelRequest& request, const Primi
 }
 
 // Winograd's algorithm holds the whole picture transformed, several times its own size. Where that
-// is more than kMostScratch the picture is computed in strips of rows, which are copied out and in.
-// So is what takes long: nothing ends a primitive once it runs, and deadlines and cancellations are
-// looked at between strips.
+// is more than kMostScratch the picture is computed in strips of rows.
 constexpr size_t kMostScratch = size_t{128} << 20;
 constexpr size_t kStripScratch = size_t{40} << 20;
 constexpr int64_t kTileRows = 4;  // that are transformed together
 
-struct Strip {
-  Primitive primitive;
-  Desc src, dst;  // within the whole
-};
-
-// Of the images, or of the rows of each.
-struct Range {
-  int64_t begin, end;
-};
-
-int64_t rows_of_window(const ConvolutionSpec& spec) {
-  const Extents weights = spec.weights.dims();
-  const int64_t kernel = weights[weights.size() - spec.strides.size()];
-  return (kernel - 1) * spec.dilations[0] + 1;
-}
-
-// What is stored of an operand, where a strip of it is looked for.
-Desc stored(const KernelRequest& request, const Desc& chosen) {
-  return request.layouts ? chosen : plain_desc(chosen.data_type(), chosen.dims());
-}
-
-std::optional<Strip> strip_of(const Problem& problem, const KernelRequest& request,
-                              const Primitive& whole, Range images, Range rows) {
-  constexpr size_t kImages = 0, kRows = 2;  // the dims
-  const int64_t step = problem.spec.strides[0];
-  const int64_t top = rows.begin * step - problem.spec.pads_begin[0];
-  const int64_t bottom = top + (rows.end - rows.begin - 1) * step + rows_of_window(problem.spec);
-  Extents src = whole.src().dims(), dst = whole.dst().dims();
-  Extents src_at(src.size(), 0), dst_at(dst.size(), 0);
-  src_at[kImages] = dst_at[kImages] = images.begin;
-  src[kImages] = dst[kImages] = images.end - images.begin;
-  src_at[kRows] = std::max<int64_t>(top, 0);
-  dst_at[kRows] = rows.begin;
-  const int64_t last = std::min(bottom, src[kRows]);
-  ConvolutionSpec spec = problem.spec;
-  spec.pads_begin[0] = src_at[kRows] - top;
-  spec.pads_end[0] = bottom - last;
-  src[kRows] = last - src_at[kRows];
-  dst[kRows] = rows.end - rows.begin;
-  const auto src_form = same_format(whole.src(), src), dst_form = same_format(whole.dst(), dst);
-  if (src[kRows] <= 0 || !src_form || !dst_form) return std::nullopt;
-  spec.src = *src_form, spec.dst = *dst_form;
-  spec.weights = whole.weights();
+StripedConvolution striped(const Problem& problem, const KernelRequest& request,
+                           const Primitive& primitive) {
   const Residual residual = request.has(3) ? Residual::kInPlace : Residual::kNone;
-  const MaybePrimitive primitive = make_primitive(problem, spec, residual);
-  if (!primitive || primitive->is_reference()) return std::nullopt;
-  return Strip{*primitive, stored(request, whole.src()).submemory_desc(src, src_at),
-               stored(request, whole.dst()).submemory_desc(dst, dst_at)};
-}
-
-// Images, and rows of each, that make up a strip.
-struct StripSize {
-  int64_t images, rows;
-};
-
-// All of them where the whole is small enough.
-StripSize strip_size(const Problem& problem, const KernelRequest& request, const Primitive& whole) {
-  const Extents weights = problem.spec.weights.dims(), dst = whole.dst().dims();
-  StripSize size{dst[0], dst[2]};
-  double products = 1;  // of an image
-  for (size_t dim = 1; dim < dst.size(); ++dim)
-    products *= static_cast<double>(dst[dim]);
-  for (size_t dim = weights.size() - dst.size() + 1; dim < weights.size(); ++dim)
-    products *= static_cast<double>(weights[dim]);
-  const double images = static_cast<double>(kProductsPerBlock) / products;
-  if (images < static_cast<double>(size.images)) {
-    size.images = std::max<int64_t>(static_cast<int64_t>(images), 1);
-    size.rows = std::min(size.rows, static_cast<int64_t>(images * static_cast<double>(size.rows)));
-  }
-  const bool is_winograd = problem.spec.method == algorithm::convolution_winograd;
-  const size_t scratch = whole.scratchpad().get_size();
-  if (is_winograd && scratch > kMostScratch && !request.has(3)) {
-    const auto share = static_cast<int64_t>(kStripScratch) * dst[2];
-    size.rows = std::min(size.rows, share / static_cast<int64_t>(scratch));
-  }
-  const int64_t together = is_winograd ? kTileRows : 1;
-  if (size.rows < dst[2]) size.rows = std::max<int64_t>(size.rows / together, 1) * together;
-  return size;
+  StripedConvolution whole;
+  whole.spec = problem.spec;
+  whole.from = primitive.src(), whole.weights = primitive.weights(), whole.made = primitive.dst();
+  whole.layouts = request.layouts;
+  whole.make = [&problem, residual](const ConvolutionSpec& spec) {
+    return make_primitive(problem, spec, residual);
+  };
+  if (request.has(3)) whole.residual = 3;
+  return whole;
 }
 
 // None where the whole is small enough, or oneDNN has no strips of this form.
-std::vector<Strip> strips_of(const Problem& problem, const KernelRequest& request,
-                             const Primitive& whole) {
-  const Extents dst = whole.dst().dims();
-  const StripSize size = strip_size(problem, request, whole);
-  if ((size.images >= dst[0] && size.rows >= dst[2]) || problem.is_turned) return {};
-  std::vector<Strip> strips;
-  for (int64_t image = 0; image < dst[0]; image += size.images) {
-    for (int64_t row = 0; row < dst[2]; row += size.rows) {
-      auto strip = strip_of(problem, request, whole, {image, std::min(image + size.images, dst[0])},
-                            {row, std::min(row + size.rows, dst[2])});
-      if (!strip) return {};
-      strips.push_back(std::move(*strip));
-    }
+std::vector<Strip> strips_of(const Problem& problem, const StripedConvolution& whole,
+                             const Primitive& primitive) {
+  if (problem.is_turned) return {};
+  StripSize size = strip_size(whole);
+  const int64_t rows = primitive.dst().dims()[2];
+  const bool is_winograd = problem.spec.method == algorithm::convolution_winograd;
+  const size_t scratch = primitive.scratchpad().get_size();
+  if (is_winograd && scratch > kMostScratch && !whole.residual) {
+    const auto share = static_cast<int64_t>(kStripScratch) * rows;
+    size.rows = std::min(size.rows, share / static_cast<int64_t>(scratch));
   }
-  return strips;
+  const int64_t together = is_winograd ? kTileRows : 1;
+  if (size.rows < rows) size.rows = std::max<int64_t>(size.rows / together, 1) * together;
+  return strips_of(whole, size);
 }
 
-Prepared build_strips(const Problem& problem, const KernelRequest& request, const Primitive& whole,
-                      const std::vector<Strip>& strips) {
-  using Place = ProgramBuilder::Place;
+Prepared build_strips(const Problem& problem, const KernelRequest& request,
+                      const StripedConvolution& whole, const std::vector<Strip>& strips,
+                      const Primitive& primitive) {
   ProgramBuilder builder(request);
-  builder.require_layout(0, stored(request, whole.src()));
-  if (request.has(3)) builder.require_layout(3, stored(request, whole.dst()));
-  const Place dst = builder.output(0, stored(request, whole.dst()));
-  const Place weights = builder.weights(1, problem.stored_weights, whole.weights());
-  std::optional<Place> bias;
-  if (problem.has_bias) bias = builder.input(2, problem.spec.bias);
-  // One piece of memory for all, as large as the largest wants it.
-  const auto shared = [&](const auto& desc_of_strip) {
-    const Strip& largest = *std::ranges::max_element(
-        strips, {}, [&](const Strip& strip) { return desc_of_strip(strip.primitive).get_size(); });
-    return builder.scratch(desc_of_strip(largest.primitive));
-  };
-  const Place rows = shared([](const Primitive& primitive) { return primitive.src(); });
-  const Place results = shared([](const Primitive& primitive) { return primitive.dst(); });
-  const Place pad = shared([](const Primitive& primitive) { return primitive.scratchpad(); });
-  for (const auto& [primitive, src_part, dst_part] : strips) {
-    const Place src = builder.scratch_as(rows, primitive.src());
-    const Place made = builder.scratch_as(results, primitive.dst());
-    builder.copy(builder.input_as(0, src_part), src);
-    if (request.has(3)) builder.copy(builder.input_as(3, dst_part), made);
-    ProgramBuilder::Args args{
-        {DNNL_ARG_SRC, src}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_DST, made}};
-    if (bias) args.emplace_back(DNNL_ARG_BIAS, *bias);
-    args.emplace_back(DNNL_ARG_SCRATCHPAD, builder.scratch_as(pad, primitive.scratchpad()));
-    builder.step(primitive, args);
-    builder.copy(made, builder.output_as(0, dst_part));
-  }
+  ProgramBuilder::Args args{
+      {DNNL_ARG_WEIGHTS, builder.weights(1, problem.stored_weights, whole.weights)}};
+  if (problem.has_bias) args.emplace_back(DNNL_ARG_BIAS, builder.input(2, problem.spec.bias));
+  const auto dst = add_strips(builder, whole, strips, args);
   for (const PostOp& op : problem.afterwards) {
-    const Desc form = stored(request, whole.dst());
-    const MaybePrimitive last = eltwise(op.op, op.alpha, op.beta, form, attributes());
+    const MaybePrimitive last =
+        eltwise(op.op, op.alpha, op.beta, stored(whole, whole.made), attributes());
     if (!last) return Prepared::refuse("oneDNN has no such elementwise operation");
     builder.step(*last, {{DNNL_ARG_SRC, dst}, {DNNL_ARG_DST, dst}});
   }
-  if (request.has(3)) builder.allow_alias(0, 3);
-  return builder.finish(whole.implementation() + " in strips");
+  return builder.finish(primitive.implementation() + " in strips");
 }
 
 // The layouts are fixed by the primitive without residual, so that both programs have the same.
@@ -374,8 +282,9 @@ Prepared prepare(const KernelRequest& request, const ops::ConvAttrs& attrs,
   if (request.layouts && !bare) bare = choose_blocks(problem, request);
   if (!bare) bare = choose_layouts(problem);
   if (!bare) return Prepared::refuse("oneDNN has no convolution of this form");
-  const std::vector<Strip> strips = strips_of(problem, request, *bare);
-  if (!strips.empty()) return build_strips(problem, request, *bare, strips);
+  const StripedConvolution whole = striped(problem, request, *bare);
+  const std::vector<Strip> strips = strips_of(problem, whole, *bare);
+  if (!strips.empty()) return build_strips(problem, request, whole, strips, *bare);
   if (request.has(3)) return build_with_residual(problem, request, *bare);
   return build(problem, request, *bare, Residual::kNone);
 }

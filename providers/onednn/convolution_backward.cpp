@@ -2,6 +2,7 @@
 // weights.
 #include "ir/ops/convolution.h"
 #include "providers/onednn/convolution.h"
+#include "providers/onednn/convolution_strips.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/program.h"
 #include "providers/onednn/training.h"
@@ -34,18 +35,20 @@ Problem describe(const KernelRequest& request, const Shape& x, const Shape& w, c
 using Make = MaybePrimitive (*)(const ConvolutionSpec& spec, const dnnl::primitive_attr& attr);
 
 // Winograd's algorithm where windows are of a form that it knows: 2.5 times as fast, and nearly as
-// exact as the direct sum.
-MaybePrimitive choose_winograd(const Problem& problem, Make make) {
+// exact as the direct sum. Says so in the problem.
+MaybePrimitive choose_winograd(Problem& problem, Make make) {
   const Extents dst = problem.spec.dst.dims();
   if (dst.size() != 4 || dst[0] * dst[2] * dst[3] < kLeastWinogradWindows) return std::nullopt;
   ConvolutionSpec spec = problem.spec;
   spec.method = algorithm::convolution_winograd;
   MaybePrimitive primitive = make(spec, attributes());
-  return primitive && !primitive->is_reference() ? primitive : std::nullopt;
+  if (!primitive || primitive->is_reference()) return std::nullopt;
+  problem.spec.method = spec.method;
+  return primitive;
 }
 
 // Where oneDNN's own choice of layouts leads to its slow fallback, others may not.
-MaybePrimitive choose(const Problem& problem, Make make) {
+MaybePrimitive choose(Problem& problem, Make make) {
   if (MaybePrimitive winograd = choose_winograd(problem, make)) return winograd;
   const MaybePrimitive chosen = make(problem.spec, attributes());
   if (!chosen || !chosen->is_reference()) return chosen;
@@ -69,11 +72,26 @@ Prepared prepare_input_grad(const KernelRequest& request) {
   if (const char* refusal = refusal_of_convolution(request)) return Prepared::refuse(refusal);
   if (const char* why = refusal_of_windows(request.inputs[1].shape, request.inputs[0].shape))
     return Prepared::refuse(why);
-  const Problem problem =
+  Problem problem =
       describe(request, request.outputs[0].shape, request.inputs[1].shape, request.inputs[0].shape);
   const MaybePrimitive primitive = choose(problem, convolution_input_gradient);
   if (!primitive) return Prepared::refuse(kNone);
+  const StripedConvolution whole{.kind = StripedConvolution::Kind::kInputGrad,
+                                 .spec = problem.spec,
+                                 .from = primitive->argument(DNNL_ARG_DIFF_DST),
+                                 .weights = primitive->weights(),
+                                 .made = primitive->argument(DNNL_ARG_DIFF_SRC),
+                                 .layouts = request.layouts,
+                                 .make = [](const ConvolutionSpec& strip) {
+                                   return convolution_input_gradient(strip, attributes());
+                                 }};
+  const std::vector<Strip> strips = strips_of(whole, strip_size(whole));
   ProgramBuilder builder(request);
+  if (!strips.empty()) {
+    const auto w = builder.weights(1, problem.stored_weights, whole.weights);
+    add_strips(builder, whole, strips, {{DNNL_ARG_WEIGHTS, w}});
+    return builder.finish(primitive->implementation() + " in strips");
+  }
   const auto d_y = builder.input(0, primitive->argument(DNNL_ARG_DIFF_DST));
   const auto w = builder.weights(1, problem.stored_weights, primitive->weights());
   const auto d_x = builder.output(0, primitive->argument(DNNL_ARG_DIFF_SRC));
@@ -86,11 +104,25 @@ Prepared prepare_weight_grad(const KernelRequest& request) {
   if (const char* refusal = refusal_of_convolution(request)) return Prepared::refuse(refusal);
   if (const char* why = refusal_of_windows(request.outputs[0].shape, request.inputs[0].shape))
     return Prepared::refuse(why);
-  const Problem problem =
+  Problem problem =
       describe(request, request.inputs[1].shape, request.outputs[0].shape, request.inputs[0].shape);
   const MaybePrimitive primitive = choose(problem, convolution_weight_gradient);
   if (!primitive) return Prepared::refuse(kNone);
+  StripedConvolution whole{.kind = StripedConvolution::Kind::kWeightGrad,
+                           .spec = problem.spec,
+                           .from = primitive->argument(DNNL_ARG_DIFF_DST),
+                           .made = primitive->argument(DNNL_ARG_DIFF_WEIGHTS),
+                           .layouts = request.layouts,
+                           .make = [](const ConvolutionSpec& strip) {
+                             return convolution_weight_gradient(strip, attributes());
+                           }};
+  whole.spec.src = primitive->src();
+  const std::vector<Strip> strips = strips_of(whole, strip_size(whole));
   ProgramBuilder builder(request);
+  if (!strips.empty()) {
+    add_strips(builder, whole, strips, {{DNNL_ARG_SRC, builder.input(1, primitive->src())}});
+    return builder.finish(primitive->implementation() + " in strips");
+  }
   const auto d_y = builder.input(0, primitive->argument(DNNL_ARG_DIFF_DST));
   const auto x = builder.input(1, primitive->src());
   const auto d_w = builder.output(0, primitive->argument(DNNL_ARG_DIFF_WEIGHTS));

@@ -2,6 +2,7 @@
 #include "ir/ops/convolution.h"
 #include "providers/onednn/activation.h"
 #include "providers/onednn/convolution.h"
+#include "providers/onednn/convolution_strips.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/program.h"
 
@@ -43,13 +44,28 @@ Prepared prepare(const KernelRequest& request, const ops::ConvTransposeAttrs& at
   spec.dilations = window.dilations;
   spec.pads_begin = window.pads_begin;
   spec.pads_end = window.pads_end;
-  const MaybePrimitive primitive = deconvolution(spec, attributes(post_ops_of(activation)));
+  const auto make = [&](const ConvolutionSpec& one) {
+    return deconvolution(one, attributes(post_ops_of(activation)));
+  };
+  const MaybePrimitive primitive = make(spec);
   if (!primitive) return Prepared::refuse("oneDNN has no transposed convolution of this form");
 
   ProgramBuilder builder(request);
-  ProgramBuilder::Args args{{DNNL_ARG_SRC, builder.input(0, primitive->src())},
-                            {DNNL_ARG_WEIGHTS, builder.weights(1, stored, primitive->weights())}};
+  ProgramBuilder::Args args{{DNNL_ARG_WEIGHTS, builder.weights(1, stored, primitive->weights())}};
   if (request.has(2)) args.emplace_back(DNNL_ARG_BIAS, builder.input(2, spec.bias));
+  const StripedConvolution whole{.kind = StripedConvolution::Kind::kTransposed,
+                                 .spec = spec,
+                                 .from = primitive->src(),
+                                 .weights = primitive->weights(),
+                                 .made = primitive->dst(),
+                                 .layouts = request.layouts,
+                                 .make = make};
+  const std::vector<Strip> strips = strips_of(whole, strip_size(whole));
+  if (!strips.empty()) {
+    add_strips(builder, whole, strips, args);
+    return builder.finish(primitive->implementation() + " in strips");
+  }
+  args.emplace_back(DNNL_ARG_SRC, builder.input(0, primitive->src()));
   args.emplace_back(DNNL_ARG_DST, builder.output(0, primitive->dst()));
   builder.step(*primitive, args);
   return builder.finish();

@@ -3,8 +3,9 @@
 #include "ir/ops/convolution.h"
 #include "providers/onednn/bytes.h"
 #include "providers/onednn/convolution.h"
+#include "providers/onednn/convolution_strips.h"
 #include "providers/onednn/entries.h"
-#include "providers/onednn/matmul.h"
+#include "providers/onednn/product_blocks.h"
 
 namespace sardonyx::onednn {
 namespace {
@@ -25,13 +26,14 @@ const char* refusal(const KernelRequest& request) {
 }
 
 // The rest of both kernels, once it is known how the weights lie (`stored`) and which dim has the
-// channels.
+// channels. What takes long is computed in blocks of rows, or strips.
 struct Layer {
   Desc src, stored, dst;  // src and dst as the request has them
   int64_t channel_step;
 };
 
-Prepared build(const KernelRequest& request, const Layer& layer, const Primitive& primitive) {
+Prepared build(const KernelRequest& request, const Layer& layer, const Primitive& primitive,
+               const StripedConvolution* whole = nullptr, const std::vector<Strip>& strips = {}) {
   const auto weights =
       CenteredWeights::of(*request.inputs[kW].constant,
                           request.has(kWZeroPoint) ? request.inputs[kWZeroPoint].constant : nullptr,
@@ -39,13 +41,17 @@ Prepared build(const KernelRequest& request, const Layer& layer, const Primitive
   if (!weights) return Prepared::refuse("weights without their zero point do not fit into int8");
   ProgramBuilder builder(request);
   ProgramBuilder::Args args{
-      {DNNL_ARG_SRC, builder.input(kX, layer.src)},
       {DNNL_ARG_WEIGHTS, weights->place(builder, kW, layer.stored, primitive.weights())}};
   if (request.has(kXZeroPoint)) {
     const auto zero = builder.scratch(plain_desc(memory::data_type::s32, {1}));
     builder.copy(builder.input(kXZeroPoint, plain_desc(request.inputs[kX].dtype, {1})), zero);
     args.emplace_back(kSourceZeroPoint, zero);
   }
+  if (!strips.empty()) {
+    add_strips(builder, *whole, strips, args);
+    return builder.finish(primitive.implementation() + " in strips");
+  }
+  args.emplace_back(DNNL_ARG_SRC, builder.input(kX, layer.src));
   args.emplace_back(DNNL_ARG_DST, builder.output(0, layer.dst));
   builder.step(primitive, args);
   return builder.finish(primitive.implementation());
@@ -66,10 +72,14 @@ Prepared prepare_matmul_integer(const KernelRequest& request) {
   }
   const Desc src = plain_desc(data_type_of(request.inputs[kX].dtype), dims.a);
   const Desc dst = plain_desc(memory::data_type::s32, dims.dst);
-  const MaybePrimitive primitive =
-      matmul({src, any_desc(memory::data_type::s8, dims.b), {}, dst}, attributes_of(request));
-  if (!primitive || primitive->is_reference()) return Prepared::refuse("no fast form in oneDNN");
-  return build(request, {src, plain_desc(memory::data_type::s8, dims.b), dst, 1}, *primitive);
+  const Product product{src, plain_desc(memory::data_type::s8, dims.b), dst};
+  return prepare_in_blocks(request, product, [](const KernelRequest& part, const Product& own) {
+    if (!part.inputs[kW].constant) return Prepared::refuse("long batches of weights");
+    const MaybePrimitive primitive = matmul(
+        {own.a, any_desc(memory::data_type::s8, own.b.dims()), {}, own.dst}, attributes_of(part));
+    if (!primitive || primitive->is_reference()) return Prepared::refuse("no fast form in oneDNN");
+    return build(part, {own.a, own.b, own.dst, 1}, *primitive);
+  });
 }
 
 Prepared prepare_conv_integer(const KernelRequest& request) {
@@ -91,10 +101,18 @@ Prepared prepare_conv_integer(const KernelRequest& request) {
   const MaybePrimitive primitive = convolution(spec, attributes_of(request));
   if (!primitive || primitive->is_reference()) return Prepared::refuse("no fast form in oneDNN");
   const int64_t channel_step = element_count(w) / w[0];
+  StripedConvolution whole;
+  whole.spec = spec;
+  whole.from = primitive->src(), whole.weights = primitive->weights();
+  whole.made = primitive->dst();
+  whole.layouts = request.layouts;
+  whole.make = [&](const ConvolutionSpec& strip) {
+    return convolution(strip, attributes_of(request));
+  };
   return build(request,
                {primitive->src(), plain_desc(memory::data_type::s8, weights), primitive->dst(),
                 channel_step},
-               *primitive);
+               *primitive, &whole, strips_of(whole, strip_size(whole)));
 }
 
 constexpr KernelEntry kIntegerKernels[] = {

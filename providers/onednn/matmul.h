@@ -7,9 +7,10 @@
 
 namespace sardonyx::onednn {
 
-// dst = post_ops(alpha * a b + bias + residual), where `a` and `b` tell how inputs 0 and 1 lie.
+// dst = post_ops(alpha * a b + bias + residual), where `a` and `b` tell how two inputs lie.
 struct Product {
   Desc a, b, dst;  // of one rank, at least 2; batch dims of 1 are repeated
+  size_t a_input = 0, b_input = 1;
   float alpha = 1;
   // Added to every row, or of dims that oneDNN can repeat.
   struct Addend {

@@ -8,7 +8,7 @@
 namespace sardonyx::onednn {
 namespace {
 
-constexpr size_t kMostInputs = 8;
+constexpr size_t kMostInputs = 9;
 
 // All of the axes behind `axis` of the result, `size` of its indices, and one of each before it.
 struct Cut {
@@ -83,8 +83,8 @@ class BlocksKernel : public Kernel {
     for (Extents at(dims.size() - 1, 0); at[0] < dims[0];) {
       Place place{
           std::min(cut.size, dims[cut.axis] - at[cut.axis]) == cut.size, {}, dst.offset(at)};
-      place.inputs[0] = a.offset(at);
-      place.inputs[1] = b.offset(at);
+      place.inputs[product.a_input] = a.offset(at);
+      place.inputs[product.b_input] = b.offset(at);
       if (product.bias)
         place.inputs[product.bias->input] = Steps(product.bias->desc, true).offset(at);
       if (product.residual) place.inputs[*product.residual] = place.output;
@@ -140,7 +140,7 @@ Prepared prepare_in_blocks(const KernelRequest& request, const Product& product,
   std::vector<KernelTensor> inputs(request.inputs.begin(), request.inputs.end());
   const Product whole = part_of(product, cut, cut.size);
   // What is packed ahead is all of the weights.
-  if (whole.b.dims() != product.b.dims()) inputs[1].constant = nullptr;
+  if (whole.b.dims() != product.b.dims()) inputs[product.b_input].constant = nullptr;
   KernelRequest of_block = request;
   of_block.inputs = inputs;
   Prepared block = prepare(of_block, whole);

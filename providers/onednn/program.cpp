@@ -23,6 +23,7 @@ struct PlaceInfo {
   Source source;
   size_t index;  // of the input, output or constant; the offset in scratch memory
   Desc desc;
+  size_t offset = 0;  // bytes behind the beginning of the input or output
 };
 
 struct Step {
@@ -68,10 +69,12 @@ class Bindings {
       void* address = nullptr;
       switch (place.source) {
         case Source::kInput:
-          address = const_cast<void*>(args.inputs[place.index]);
+          address =
+              const_cast<std::byte*>(static_cast<const std::byte*>(args.inputs[place.index])) +
+              place.offset;
           break;
         case Source::kOutput:
-          address = args.outputs[place.index];
+          address = static_cast<std::byte*>(args.outputs[place.index]) + place.offset;
           break;
         case Source::kScratch:
           address = args.scratch + place.index;
@@ -196,7 +199,11 @@ ProgramBuilder::ProgramBuilder(int threads)
 ProgramBuilder::~ProgramBuilder() = default;
 
 Place ProgramBuilder::input_as(size_t index, const Desc& stored) {
-  parts_->places.push_back({Source::kInput, index, stored});
+  return input_from(index, stored, 0);
+}
+
+Place ProgramBuilder::input_from(size_t index, const Desc& stored, size_t offset) {
+  parts_->places.push_back({Source::kInput, index, stored, offset});
   return parts_->places.size() - 1;
 }
 
@@ -276,7 +283,11 @@ Place ProgramBuilder::output(size_t index, const Desc& given) {
 }
 
 Place ProgramBuilder::output_as(size_t index, const Desc& stored) {
-  parts_->places.push_back({Source::kOutput, index, stored});
+  return output_from(index, stored, 0);
+}
+
+Place ProgramBuilder::output_from(size_t index, const Desc& stored, size_t offset) {
+  parts_->places.push_back({Source::kOutput, index, stored, offset});
   return parts_->places.size() - 1;
 }
 

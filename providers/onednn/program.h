@@ -42,12 +42,15 @@ class ProgramBuilder {
   // Input `index` read through `stored`, which must cover the same elements, without a layout of
   // its own.
   Place input_as(size_t index, const Desc& stored);
+  // The same from byte `offset` on.
+  Place input_from(size_t index, const Desc& stored, size_t offset);
   // Asks for input `index` in the layout `wanted` though no primitive reads it under that name.
   void require_layout(size_t index, const Desc& wanted);
   Place output(size_t index, const Desc& given);
   // Output `index` written through `stored`, which covers all or a part of it, without a layout of
   // its own.
   Place output_as(size_t index, const Desc& stored);
+  Place output_from(size_t index, const Desc& stored, size_t offset);
   Place constant(const Desc& desc, std::shared_ptr<const Buffer> values);
   Place scratch(const Desc& desc);
   // The same memory as scratch place `place`, which must be as large, seen as `desc`.

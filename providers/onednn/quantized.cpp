@@ -8,8 +8,9 @@
 #include "ir/ops/quantized.h"
 #include "providers/onednn/bytes.h"
 #include "providers/onednn/convolution.h"
+#include "providers/onednn/convolution_strips.h"
 #include "providers/onednn/entries.h"
-#include "providers/onednn/matmul.h"
+#include "providers/onednn/product_blocks.h"
 
 namespace sardonyx::onednn {
 namespace {
@@ -100,21 +101,26 @@ struct Layer {
 };
 
 Prepared build(const KernelRequest& request, const Slots& slots, const Parameters& parameters,
-               const Layer& layer, const MaybePrimitive& primitive) {
+               const Layer& layer, const MaybePrimitive& primitive,
+               const StripedConvolution* whole = nullptr, const std::vector<Strip>& strips = {}) {
   if (!primitive || primitive->is_reference()) return Prepared::refuse("no fast form in oneDNN");
   const auto weights = CenteredWeights::of(*request.inputs[slots.w].constant,
                                            parameters.weight_zeros, layer.channel_step);
   if (!weights) return Prepared::refuse("weights without their zero point do not fit into int8");
   ProgramBuilder builder(request);
   ProgramBuilder::Args args{
-      {DNNL_ARG_SRC, builder.input(slots.x, layer.src)},
       {DNNL_ARG_WEIGHTS, weights->place(builder, slots.w, layer.stored, primitive->weights())}};
   if (!layer.bias.is_zero()) {
     args.emplace_back(DNNL_ARG_BIAS, builder.input_as(slots.bias, layer.bias));
   }
+  if (!strips.empty()) {
+    add_strips(builder, *whole, strips, args);
+    return builder.finish(primitive->implementation() + " in strips");
+  }
+  args.emplace_back(DNNL_ARG_SRC, builder.input(slots.x, layer.src));
   args.emplace_back(DNNL_ARG_DST, builder.output(0, layer.dst));
   builder.step(*primitive, args);
-  return builder.finish();
+  return builder.finish(primitive->implementation());
 }
 
 Prepared prepare_quantized_conv(const KernelRequest& request) {
@@ -137,9 +143,18 @@ Prepared prepare_quantized_conv(const KernelRequest& request) {
   spec.pads_end = window.pads_end;
   const MaybePrimitive primitive = convolution(spec, attributes(parameters.scaling));
   if (!primitive) return Prepared::refuse("no fast form in oneDNN");
+  StripedConvolution whole;
+  whole.spec = spec;
+  whole.from = primitive->src(), whole.weights = primitive->weights();
+  whole.made = primitive->dst();
+  whole.layouts = request.layouts;
+  whole.make = [&](const ConvolutionSpec& strip) {
+    return convolution(strip, attributes(parameters.scaling));
+  };
   const Layer layer{primitive->src(), plain_desc(memory::data_type::s8, weights), spec.bias,
                     primitive->dst(), element_count(w) / w[0]};
-  return build(request, kQLinear, parameters, layer, primitive);
+  return build(request, kQLinear, parameters, layer, primitive, &whole,
+               strips_of(whole, strip_size(whole)));
 }
 
 // Of `rank` dims, the last of them being of `size`.
@@ -176,9 +191,15 @@ Prepared prepare_product(const KernelRequest& request, const Slots& slots, bool 
       return Prepared::refuse("the bias is not one row");
     layer.bias = row_desc(memory::data_type::s32, rank, columns);
   }
-  const Desc weights = any_desc(memory::data_type::s8, layer.stored.dims());
-  return build(request, slots, parameters, layer,
-               matmul({layer.src, weights, layer.bias, layer.dst}, attributes(parameters.scaling)));
+  Product product{layer.src, layer.stored, layer.dst, slots.x, slots.w};
+  return prepare_in_blocks(request, product, [&](const KernelRequest& part, const Product& own) {
+    if (!part.inputs[slots.w].constant) return Prepared::refuse("long batches of weights");
+    Layer block = layer;
+    block.src = own.a, block.stored = own.b, block.dst = own.dst;
+    const Desc weights = any_desc(memory::data_type::s8, own.b.dims());
+    return build(part, slots, parameters, block,
+                 matmul({own.a, weights, layer.bias, own.dst}, attributes(parameters.scaling)));
+  });
 }
 
 Prepared prepare_matmul(const KernelRequest& request) {

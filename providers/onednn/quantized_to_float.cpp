@@ -3,7 +3,7 @@
 #include "ir/ops/matmul.h"
 #include "providers/onednn/bytes.h"
 #include "providers/onednn/entries.h"
-#include "providers/onednn/matmul.h"
+#include "providers/onednn/product_blocks.h"
 
 namespace sardonyx::onednn {
 namespace {
@@ -33,6 +33,42 @@ Desc row_desc(size_t rank, int64_t size) {
   return plain_desc(memory::data_type::f32, dims);
 }
 
+Prepared prepare_block(const KernelRequest& request, const Product& product) {
+  if (!request.inputs[kB].constant) return Prepared::refuse("long batches of weights");
+  const auto b_scales = request.inputs[kBScale].constant->values<float>();
+  const size_t rank = product.dst.dims().size();
+  IntegerScaling scaling{.source_zero_at_run = request.has(kAZero)};
+  scaling.scales.assign(b_scales.begin(), b_scales.end());
+  scaling.scale_dim = static_cast<int>(rank) - 1;
+  const Desc one = row_desc(rank, 1), row = row_desc(rank, product.dst.dims().back());
+  scaling.post_ops = {{PostOp::Kind::kBinary, algorithm::binary_mul, 0, 0, one}};
+  if (request.has(kBias)) {
+    scaling.post_ops.push_back({PostOp::Kind::kBinary, algorithm::binary_add, 0, 0, row});
+  }
+  const MaybePrimitive primitive =
+      matmul({product.a, any_desc(memory::data_type::s8, product.b.dims()), {}, product.dst},
+             attributes(scaling));
+  if (!primitive || primitive->is_reference()) return Prepared::refuse("no fast form in oneDNN");
+  const auto weights =
+      CenteredWeights::of(*request.inputs[kB].constant,
+                          request.has(kBZero) ? request.inputs[kBZero].constant : nullptr, 1);
+  if (!weights) return Prepared::refuse("weights without their zero point do not fit into int8");
+  ProgramBuilder builder(request);
+  ProgramBuilder::Args args{
+      {DNNL_ARG_SRC, builder.input(kA, product.a)},
+      {DNNL_ARG_WEIGHTS, weights->place(builder, kB, product.b, primitive->weights())},
+      {binary_argument(0), builder.input_as(kAScale, one)}};
+  if (request.has(kBias)) args.emplace_back(binary_argument(1), builder.input_as(kBias, row));
+  if (request.has(kAZero)) {
+    const auto zero = builder.scratch(plain_desc(memory::data_type::s32, {1}));
+    builder.copy(builder.input_as(kAZero, plain_desc(request.inputs[kA].dtype, {1})), zero);
+    args.emplace_back(kSourceZeroPoint, zero);
+  }
+  args.emplace_back(DNNL_ARG_DST, builder.output(0, product.dst));
+  builder.step(*primitive, args);
+  return builder.finish(primitive->implementation());
+}
+
 Prepared prepare(const KernelRequest& request) {
   if (const char* why = refusal(request)) return Prepared::refuse(why);
   const MatMulDims dims = matmul_dims(request.inputs[kA].shape, request.inputs[kB].shape);
@@ -49,39 +85,10 @@ Prepared prepare(const KernelRequest& request) {
   if (request.has(kBias) && !ops::is_row(request.inputs[kBias].shape, columns)) {
     return Prepared::refuse("the bias is not one row");
   }
-  const auto b_scales = request.inputs[kBScale].constant->values<float>();
-  IntegerScaling scaling{.source_zero_at_run = request.has(kAZero)};
-  scaling.scales.assign(b_scales.begin(), b_scales.end());
-  scaling.scale_dim = static_cast<int>(rank) - 1;
-  const Desc one = row_desc(rank, 1), row = row_desc(rank, columns);
-  scaling.post_ops = {{PostOp::Kind::kBinary, algorithm::binary_mul, 0, 0, one}};
-  if (request.has(kBias)) {
-    scaling.post_ops.push_back({PostOp::Kind::kBinary, algorithm::binary_add, 0, 0, row});
-  }
   const Desc src = plain_desc(data_type_of(request.inputs[kA].dtype), dims.a);
   const Desc stored = plain_desc(memory::data_type::s8, dims.b);
   const Desc dst = plain_desc(memory::data_type::f32, dims.dst);
-  const MaybePrimitive primitive =
-      matmul({src, any_desc(memory::data_type::s8, dims.b), {}, dst}, attributes(scaling));
-  if (!primitive || primitive->is_reference()) return Prepared::refuse("no fast form in oneDNN");
-  const auto weights =
-      CenteredWeights::of(*request.inputs[kB].constant,
-                          request.has(kBZero) ? request.inputs[kBZero].constant : nullptr, 1);
-  if (!weights) return Prepared::refuse("weights without their zero point do not fit into int8");
-  ProgramBuilder builder(request);
-  ProgramBuilder::Args args{
-      {DNNL_ARG_SRC, builder.input(kA, src)},
-      {DNNL_ARG_WEIGHTS, weights->place(builder, kB, stored, primitive->weights())},
-      {binary_argument(0), builder.input_as(kAScale, one)}};
-  if (request.has(kBias)) args.emplace_back(binary_argument(1), builder.input_as(kBias, row));
-  if (request.has(kAZero)) {
-    const auto zero = builder.scratch(plain_desc(memory::data_type::s32, {1}));
-    builder.copy(builder.input_as(kAZero, plain_desc(request.inputs[kA].dtype, {1})), zero);
-    args.emplace_back(kSourceZeroPoint, zero);
-  }
-  args.emplace_back(DNNL_ARG_DST, builder.output(0, dst));
-  builder.step(*primitive, args);
-  return builder.finish(primitive->implementation());
+  return prepare_in_blocks(request, {src, stored, dst}, prepare_block);
 }
 
 constexpr KernelEntry kQuantizedToFloatKernels[] = {

@@ -1,10 +1,13 @@
-// RNN, GRU and LSTM in float32 with the default activations: one primitive for each direction.
+// RNN, GRU and LSTM in float32 with the default activations: one primitive for each direction, or,
+// as nothing ends a primitive once it runs, for as many steps as take a fraction of a second.
 #include "ir/ops/recurrent.h"
 #include "ir/pack_room.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "providers/onednn/entries.h"
+#include "providers/onednn/product_blocks.h"
 #include "providers/onednn/program.h"
 
 namespace sardonyx::onednn {
@@ -20,6 +23,10 @@ struct RecurrentProblem {
   algorithm activation = algorithm::eltwise_tanh;
   int64_t steps, batch, inputs, hidden;
   int64_t gates() const { return static_cast<int64_t>(spec.gates()); }
+  double products_of_step() const {
+    return static_cast<double>(batch) * static_cast<double>(gates() * hidden) *
+           static_cast<double>(inputs + hidden);
+  }
   int64_t bias_gates() const { return gates() + (cell == Cell::kGruLinearBeforeReset ? 1 : 0); }
 };
 
@@ -116,41 +123,63 @@ class Direction {
         builder_(builder),
         direction_(static_cast<int64_t>(direction)) {}
 
-  // False where oneDNN has no such primitive.
-  bool add() {
-    const RecurrentLayer layer = describe();
-    const MaybePrimitive primitive = recurrent(layer, attributes());
-    if (!primitive) return false;
-    implementation_ = primitive->implementation();
-    ProgramBuilder::Args args{
-        {DNNL_ARG_SRC_LAYER, builder_.input(ops::kX, layer.src)},
-        {DNNL_ARG_WEIGHTS_LAYER,
-         weights(ops::kW, problem_.inputs, primitive->argument(DNNL_ARG_WEIGHTS_LAYER))},
-        {DNNL_ARG_WEIGHTS_ITER,
-         weights(ops::kR, problem_.hidden, primitive->argument(DNNL_ARG_WEIGHTS_ITER))},
-        {DNNL_ARG_BIAS, bias(layer.bias)}};
-    if (has_state()) args.emplace_back(DNNL_ARG_SRC_ITER, state_in(ops::kInitialH));
-    if (takes_cell_state()) args.emplace_back(DNNL_ARG_SRC_ITER_C, state_in(ops::kInitialC));
-    const auto all = target(0, layer.dst);
-    const auto last = target(1, state_desc());
-    args.emplace_back(DNNL_ARG_DST_LAYER, all);
-    args.emplace_back(DNNL_ARG_DST_ITER, last);
-    const auto cell = is_lstm() ? target(2, state_desc()) : last;
-    if (is_lstm()) args.emplace_back(DNNL_ARG_DST_ITER_C, cell);
-    builder_.step(*primitive, args);
-    deliver(0, all, part_of_sequence());
-    deliver(1, last, part_of_state());
-    if (is_lstm()) deliver(2, cell, part_of_state());
+  // `together` steps with each primitive. False where oneDNN has no such primitive.
+  bool add(int64_t together) {
+    const bool is_reversed = problem_.spec.reversed[static_cast<size_t>(direction_)];
+    for (int64_t done = 0; done < problem_.steps; done += together) {
+      const int64_t count = std::min(together, problem_.steps - done);
+      const Steps steps{is_reversed ? problem_.steps - done - count : done, count};
+      if (!add(steps, done + count == problem_.steps)) return false;
+    }
     return true;
   }
   const std::string& implementation() const { return implementation_; }
 
  private:
+  struct Steps {
+    int64_t first, count;
+  };
+  struct State {
+    ProgramBuilder::Place hidden, cell;  // without a cell state both are the same
+  };
+
+  bool add(const Steps& steps, bool is_last) {
+    const RecurrentLayer layer = describe(steps.count);
+    const MaybePrimitive primitive = recurrent(layer, attributes());
+    if (!primitive) return false;
+    implementation_ = primitive->implementation();
+    ProgramBuilder::Args args{
+        {DNNL_ARG_SRC_LAYER, input_of(steps, layer.src)},
+        {DNNL_ARG_WEIGHTS_LAYER,
+         weights(ops::kW, problem_.inputs, primitive->argument(DNNL_ARG_WEIGHTS_LAYER))},
+        {DNNL_ARG_WEIGHTS_ITER,
+         weights(ops::kR, problem_.hidden, primitive->argument(DNNL_ARG_WEIGHTS_ITER))},
+        {DNNL_ARG_BIAS, bias(layer.bias)}};
+    if (has_state())
+      args.emplace_back(DNNL_ARG_SRC_ITER, left_ ? left_->hidden : state_in(ops::kInitialH));
+    if (takes_cell_state())
+      args.emplace_back(DNNL_ARG_SRC_ITER_C, left_ ? left_->cell : state_in(ops::kInitialC));
+    const auto all = results_of(steps, layer.dst);
+    const auto last = is_last ? target(1) : builder_.scratch(state_desc());
+    args.emplace_back(DNNL_ARG_DST_LAYER, all);
+    args.emplace_back(DNNL_ARG_DST_ITER, last);
+    auto cell = last;
+    if (is_lstm()) cell = is_last ? target(2) : builder_.scratch(state_desc());
+    if (is_lstm()) args.emplace_back(DNNL_ARG_DST_ITER_C, cell);
+    builder_.step(*primitive, args);
+    left_ = State{last, cell};
+    deliver(0, all, part_of_sequence(steps));
+    if (!is_last) return true;
+    deliver(1, last, part_of_state());
+    if (is_lstm()) deliver(2, cell, part_of_state());
+    return true;
+  }
+
   bool is_lstm() const { return problem_.cell == Cell::kLstm; }
   // oneDNN takes both states of an LSTM or none.
   bool takes_cell_state() const { return is_lstm() && has_state(); }
   bool has_state() const {
-    return request_.has(ops::kInitialH) || (is_lstm() && request_.has(ops::kInitialC));
+    return left_ || request_.has(ops::kInitialH) || (is_lstm() && request_.has(ops::kInitialC));
   }
   Desc state_desc() const { return plain_desc(kFloat, {1, 1, problem_.batch, problem_.hidden}); }
   int64_t directions() const { return static_cast<int64_t>(problem_.spec.directions()); }
@@ -162,33 +191,46 @@ class Direction {
                         {0, 0, direction_ * problem_.batch, 0});
   }
   // This direction's part of [steps, directions, batch, hidden], as [steps, batch, hidden].
-  Desc part_of_sequence() const {
+  Desc part_of_sequence(const Steps& steps) const {
     const Extents all{problem_.steps, directions() * problem_.batch, problem_.hidden};
     return plain_desc(kFloat, all)
-        .submemory_desc({problem_.steps, problem_.batch, problem_.hidden},
-                        {0, direction_ * problem_.batch, 0});
+        .submemory_desc({steps.count, problem_.batch, problem_.hidden},
+                        {steps.first, direction_ * problem_.batch, 0});
   }
-  // Where the primitive writes output `index`: at once, if there is one direction alone.
-  ProgramBuilder::Place target(size_t index, const Desc& desc) {
-    const bool is_direct = directions() == 1 && request_.wants(index);
-    return is_direct ? builder_.output_as(index, desc) : builder_.scratch(desc);
+  ProgramBuilder::Place input_of(const Steps& steps, const Desc& desc) {
+    if (steps.count == problem_.steps) return builder_.input(ops::kX, desc);
+    return builder_.input_from(ops::kX, desc, bytes_before(steps, problem_.inputs));
+  }
+  // Of elements [steps, batch, width].
+  size_t bytes_before(const Steps& steps, int64_t width) const {
+    return static_cast<size_t>(steps.first * problem_.batch * width) * sizeof(float);
+  }
+  // Where the primitive writes: at once, if there is one direction alone.
+  bool is_direct(size_t index) const { return directions() == 1 && request_.wants(index); }
+  ProgramBuilder::Place results_of(const Steps& steps, const Desc& desc) {
+    if (!is_direct(0)) return builder_.scratch(desc);
+    return builder_.output_from(0, desc, bytes_before(steps, problem_.hidden));
+  }
+  ProgramBuilder::Place target(size_t index) {
+    return is_direct(index) ? builder_.output_as(index, state_desc())
+                            : builder_.scratch(state_desc());
   }
   void deliver(size_t index, ProgramBuilder::Place made, const Desc& part) {
     if (directions() == 1 || !request_.wants(index)) return;
     builder_.copy(made, builder_.output_as(index, part));
   }
 
-  RecurrentLayer describe() const {
+  RecurrentLayer describe(int64_t steps) const {
     const int64_t gates = problem_.gates(), hidden = problem_.hidden;
     RecurrentLayer layer;
     layer.cell = problem_.cell;
     layer.activation = problem_.activation;
     layer.reversed = problem_.spec.reversed[static_cast<size_t>(direction_)];
-    layer.src = plain_desc(kFloat, {problem_.steps, problem_.batch, problem_.inputs});
+    layer.src = plain_desc(kFloat, {steps, problem_.batch, problem_.inputs});
     layer.weights = any_desc(kFloat, {1, 1, problem_.inputs, gates, hidden});
     layer.weights_iter = any_desc(kFloat, {1, 1, hidden, gates, hidden});
     layer.bias = plain_desc(kFloat, {1, 1, problem_.bias_gates(), hidden});
-    layer.dst = plain_desc(kFloat, {problem_.steps, problem_.batch, hidden});
+    layer.dst = plain_desc(kFloat, {steps, problem_.batch, hidden});
     layer.dst_iter = state_desc();
     if (has_state()) layer.src_iter = state_desc();
     if (is_lstm()) layer.dst_iter_c = state_desc();
@@ -230,6 +272,7 @@ class Direction {
   const RecurrentProblem& problem_;
   ProgramBuilder& builder_;
   int64_t direction_;
+  std::optional<State> left_;  // by the steps before
   std::string implementation_;
 };
 
@@ -259,11 +302,18 @@ Prepared prepare_recurrent(const KernelRequest& request) {
   problem.batch = x[1];
   problem.inputs = x[2];
   problem.hidden = request.inputs[ops::kR].shape[2];
+  if (problem.steps == 0) return Prepared::refuse("there are no steps");
+  // Products with a few rows are slower than those of kProductsPerBlock.
+  constexpr double kProductsTogether = static_cast<double>(kProductsPerBlock) / 4;
+  const double fitting = kProductsTogether / std::max(problem.products_of_step(), 1.0);
+  if (fitting < 1) return Prepared::refuse("long steps are left to what looks at the deadline");
+  const auto steps = static_cast<double>(std::max<int64_t>(problem.steps, 1));
+  const auto together = static_cast<int64_t>(std::min(fitting, steps));
   ProgramBuilder builder(request);
   std::string implementation;
   for (size_t direction = 0; direction < problem.spec.directions(); ++direction) {
     Direction one(request, problem, builder, direction);
-    if (!one.add()) return Prepared::refuse("oneDNN has no recurrent layer of this form");
+    if (!one.add(together)) return Prepared::refuse("oneDNN has no recurrent layer of this form");
     implementation = one.implementation();
   }
   return builder.finish(implementation);
