@@ -137,12 +137,6 @@ const char* refusal(const KernelRequest& request, int64_t group) {
   return nullptr;
 }
 
-// A line is an image of height 1.
-Shape image_shape(const Shape& shape) {
-  if (shape.size() == 4) return shape;
-  return {shape[0], shape[1], 1, shape[2]};
-}
-
 cpu::ImageSteps steps_of(const Shape& shape, bool is_blocked) {
   const int64_t channels = is_blocked ? kChannelBlock : shape[1];
   const int64_t image = shape[2] * shape[3] * kChannelBlock;

@@ -30,6 +30,11 @@ const char* refusal_of_own(const KernelRequest& request, bool takes_lines) {
   return nullptr;
 }
 
+Shape image_shape(const Shape& shape) {
+  if (shape.size() == 4) return shape;
+  return {shape[0], shape[1], 1, shape[2]};
+}
+
 std::shared_ptr<const Buffer> packed_once(const KernelRequest& request, size_t input,
                                           const std::string& form,
                                           const std::function<std::shared_ptr<Buffer>()>& make) {

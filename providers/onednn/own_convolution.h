@@ -34,6 +34,9 @@ std::optional<Finish> finish_of(const ops::FusedActivation& activation);
 // free.
 const char* refusal_of_own(const KernelRequest& request, bool takes_lines = false);
 
+// A line as an image of height 1.
+Shape image_shape(const Shape& shape);
+
 // What `make` computes of constant input `input`, shared through the request's cache under `form`.
 std::shared_ptr<const Buffer> packed_once(const KernelRequest& request, size_t input,
                                           const std::string& form,

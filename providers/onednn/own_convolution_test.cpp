@@ -184,6 +184,16 @@ TEST(Pointwise, Strides) {
   check(pointwise(24, 40, 9, 11, window(1, {2, 3}, {0, 0, 0, 0})), "pointwise", false);
 }
 
+TEST(Pointwise, OneSpatialAxis) {
+  for (const int64_t stride : {1, 2}) {
+    Layer line{{2, 24, 37}, {40, 24, 1}, window(1, {stride}, {0, 0}, {1}, "Relu")};
+    check(line, "pointwise", false);
+    line.has_residual = true;
+    check(line, "pointwise", false);
+    check({{3, 12, 19}, {20, 6, 1}, window(2, {stride}, {0, 0}, {1})}, "pointwise", false);
+  }
+}
+
 TEST(Pointwise, ResidualsAndActivations) {
   for (const auto& [name, params] :
        std::vector<std::pair<std::string, std::vector<float>>>{{"", {}},

@@ -182,7 +182,7 @@ bool is_pointwise(const ops::Window& window) {
 
 Prepared prepare(const KernelRequest& request, const ops::ConvAttrs& attrs,
                  const ops::FusedActivation& activation) {
-  if (const char* why = refusal_of_own(request)) return Prepared::refuse(why);
+  if (const char* why = refusal_of_own(request, true)) return Prepared::refuse(why);
   const KernelTensor &x = request.inputs[0], &w = request.inputs[1], &y = request.outputs[0];
   const ops::Window window = ops::conv_window(request.op.name, attrs, x.shape, w.shape);
   if (!is_pointwise(window)) return Prepared::refuse("the window is larger");
@@ -195,14 +195,16 @@ Prepared prepare(const KernelRequest& request, const ops::ConvAttrs& attrs,
   form.groups = attrs.group;
   form.inputs = w.shape[1];
   form.outputs = w.shape[0] / attrs.group;
-  const bool is_dense = window.strides[0] == 1 && window.strides[1] == 1;
-  const int64_t height = y.shape[2], width = y.shape[3];
-  form.images = is_dense ? 1 : x.shape[0];
+  const Shape in = image_shape(x.shape), out = image_shape(y.shape);
+  const int64_t row_stride = window.rank() > 1 ? window.strides.front() : 1;
+  const int64_t stride = window.strides.back(), height = out[2], width = out[3];
+  const bool is_dense = row_stride == 1 && stride == 1;
+  form.images = is_dense ? 1 : in[0];
   form.rows = is_dense ? 1 : height;
-  form.pixels = is_dense ? x.shape[0] * height * width : width;
-  form.in_step = window.strides[1] * x.shape[1];
-  form.in_row = window.strides[0] * x.shape[3] * x.shape[1];
-  form.in_image = x.shape[2] * x.shape[3] * x.shape[1];
+  form.pixels = is_dense ? in[0] * height * width : width;
+  form.in_step = stride * in[1];
+  form.in_row = row_stride * in[3] * in[1];
+  form.in_image = in[2] * in[3] * in[1];
   form.finish = *finish;
   form.has_residual = request.has(3);
   Prepared prepared = Prepared::accept(
