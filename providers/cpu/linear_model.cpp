@@ -1,10 +1,13 @@
 // Linear models of ai.onnx.ml on float32. The coefficients lie as a product of few rows wants them.
 #include "ir/ops/linear_model.h"
 
+#include <algorithm>
 #include <memory>
+#include <numeric>
 
 #include "ir/ops/scores.h"
 #include "providers/cpu/entries.h"
+#include "providers/cpu/grid.h"
 #include "providers/cpu/thin_product_rows.h"
 
 namespace sardonyx::cpu {
@@ -79,6 +82,43 @@ class RegressorKernel : public Kernel {
   LinearSums sums_;
 };
 
+// (x - offset) * scale in double, as the reference has it.
+class ScalerKernel : public Kernel {
+ public:
+  ScalerKernel(const KernelRequest& request, const ops::ScalerAttrs& attrs)
+      : count_(element_count(request.inputs[0].shape)), threads_(request.threads) {
+    const size_t period =
+        std::lcm(std::max<size_t>(attrs.offset.size(), 1), std::max<size_t>(attrs.scale.size(), 1));
+    // Some periods in a row: few features are no vector.
+    const size_t length = (kVector + period - 1) / period * period;
+    for (size_t i = 0; i < length; ++i) {
+      offsets_.push_back(attrs.offset.empty() ? 0 : attrs.offset[i % attrs.offset.size()]);
+      scales_.push_back(attrs.scale.empty() ? 1 : attrs.scale[i % attrs.scale.size()]);
+    }
+  }
+
+  void run(const KernelArgs& args) const override {
+    const auto length = static_cast<int64_t>(scales_.size());
+    const int64_t rows = (count_ + length - 1) / length;
+    const auto wanted =
+        static_cast<int>(std::min<int64_t>(threads_, count_ / kElementsPerThread + 1));
+    for_each_task(rows, wanted, length, [&](int64_t row) {
+      const float* in = static_cast<const float*>(args.inputs[0]) + row * length;
+      float* out = static_cast<float*>(args.outputs[0]) + row * length;
+      const auto count = static_cast<size_t>(std::min(length, count_ - row * length));
+      for (size_t i = 0; i < count; ++i)
+        out[i] = static_cast<float>((in[i] - offsets_[i]) * scales_[i]);
+    });
+  }
+  bool may_alias(size_t, size_t) const override { return true; }
+
+ private:
+  static constexpr size_t kVector = 64;
+  std::vector<double> offsets_, scales_;
+  int64_t count_;
+  int threads_;
+};
+
 template <typename Kernel, typename Attrs>
 Prepared prepare(const KernelRequest& request) {
   if (request.inputs[0].dtype != DType::kFloat)
@@ -89,7 +129,8 @@ Prepared prepare(const KernelRequest& request) {
 
 constexpr KernelEntry kLinearModelEntries[] = {
     {"ai.onnx.ml::LinearClassifier", "simd", prepare<ClassifierKernel, ops::LinearClassifierAttrs>},
-    {"ai.onnx.ml::LinearRegressor", "simd", prepare<RegressorKernel, ops::LinearRegressorAttrs>}};
+    {"ai.onnx.ml::LinearRegressor", "simd", prepare<RegressorKernel, ops::LinearRegressorAttrs>},
+    {"ai.onnx.ml::Scaler", "rows", prepare<ScalerKernel, ops::ScalerAttrs>}};
 
 }  // namespace
 

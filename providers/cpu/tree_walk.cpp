@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 namespace sardonyx::cpu {
 
@@ -52,6 +53,7 @@ std::optional<TreeWalk<T>> TreeWalk<T>::of(const ops::TreeEnsembleModel<T>& mode
   made.first_weights_.push_back(static_cast<uint32_t>(made.weights_.size()));
   made.find_single_votes();
   made.measure_depths(model);
+  if constexpr (std::is_same_v<T, float>) made.mask_trees();
   return made;
 }
 
@@ -163,8 +165,12 @@ void TreeWalk<T>::add_leaf(int32_t node, ops::Aggregate aggregate,
 
 template <typename T>
 void TreeWalk<T>::score(const T* x, size_t features, size_t rows, ops::Aggregate aggregate,
-                        size_t targets, ops::TargetScore<T>* scores) const {
+                        size_t targets, ops::TargetScore<T>* scores, float* scratch) const {
   std::fill_n(scores, rows * targets, ops::TargetScore<T>{});
+  if constexpr (std::is_same_v<T, float>) {
+    if (takes_masks(features, rows))
+      return score_masked(x, features, rows, aggregate, targets, scores, scratch);
+  }
   const T* lanes[kLanes];
   int32_t at[kLanes];
   size_t row = 0;
@@ -197,6 +203,93 @@ void TreeWalk<T>::score(const T* x, size_t features, size_t rows, ops::Aggregate
         add_leaf(at[lane], aggregate, scores + (first + lane) * targets);
     }
   }
+}
+
+template <typename T>
+void TreeWalk<T>::mask_trees() {
+  for (const Root& root : roots_) {
+    MaskedTree tree{masked_branches_.size(), 0, masked_leaves_.size(), 0};
+    // Trees may share branches: what is masked is no more than some copies of them.
+    const bool is_small = masked_branches_.size() <= 4 * nodes_.size();
+    if (!is_small || !mask_branches(root.node, 0, tree)) {
+      masked_trees_.clear();
+      masked_branches_.clear();
+      masked_leaves_.clear();
+      return;
+    }
+    masked_trees_.push_back(tree);
+  }
+  const auto is_first = [](const Vote& vote) { return vote.target == 0; };
+  if (votes_.empty() || !std::ranges::all_of(votes_, is_first)) return;
+  for (const int32_t leaf : masked_leaves_)
+    masked_weights_.push_back(
+        static_cast<float>(votes_[static_cast<size_t>(leaf) - branches_].weight));
+}
+
+// Leaves in the order of a walk that passes first. What several branches share is taken as often.
+template <typename T>
+bool TreeWalk<T>::mask_branches(int32_t at, size_t depth, MaskedTree& tree) {
+  if (at >= static_cast<int32_t>(branches_)) {
+    masked_leaves_.push_back(at);
+    return ++tree.leaves <= kMostMaskedLeaves;
+  }
+  if (depth >= kMostMaskedLeaves) return false;
+  const Node& node = nodes_[static_cast<size_t>(at)];
+  const size_t place = masked_branches_.size(), first = tree.leaves;
+  ++tree.branches;
+  masked_branches_.push_back({static_cast<float>(node.split),
+                              node.feature & ~kNanBit,
+                              (node.feature & kNanBit) != 0,
+                              {~0u, ~0u}});
+  if (!mask_branches(node.next[1], depth + 1, tree)) return false;
+  for (size_t leaf = first; leaf < tree.leaves; ++leaf)
+    masked_branches_[place].kept[leaf / 32] &= ~(1u << leaf % 32);
+  return mask_branches(node.next[0], depth + 1, tree);
+}
+
+// Few rows are no vector; many features are no table that stays in a near cache.
+template <typename T>
+bool TreeWalk<T>::takes_masks(size_t features, size_t rows) const {
+  constexpr size_t kFewestRows = 8, kMostFeatures = 2048;
+  return !masked_trees_.empty() && rows >= kFewestRows && features <= kMostFeatures;
+}
+
+template <typename T>
+size_t TreeWalk<T>::scratch_floats(size_t features, size_t rows) const {
+  if (!takes_masks(features, rows)) return 0;
+  return (features + 2) * kRowsAtOnce;  // the rows' features, their leaves and sums
+}
+
+template <typename T>
+void TreeWalk<T>::score_masked(const float* x, size_t features, size_t rows,
+                               ops::Aggregate aggregate, size_t targets,
+                               ops::TargetScore<T>* scores, float* scratch) const {
+  const size_t together = masked_rows(), padded = (rows + together - 1) / together * together;
+  float *table = scratch, *sums = scratch + features * kRowsAtOnce;
+  auto* leaves = reinterpret_cast<int32_t*>(sums + kRowsAtOnce);
+  for (size_t feature = 0; feature < features; ++feature) {
+    float* to = table + feature * kRowsAtOnce;
+    for (size_t row = 0; row < padded; ++row)
+      to[row] = row < rows ? x[row * features + feature] : 0;
+  }
+  const bool is_sum = aggregate == ops::Aggregate::kSum || aggregate == ops::Aggregate::kAverage;
+  const bool has_sums = is_sum && targets == 1 && !masked_weights_.empty();
+  // Minus zero is what a sum begins with: it changes nothing.
+  if (has_sums) std::fill_n(sums, padded, -0.0f);
+  for (const MaskedTree& tree : masked_trees_) {
+    find_leaves(masked_branches_.data() + tree.first_branch, tree.branches, tree.is_wide(), table,
+                kRowsAtOnce, rows, leaves);
+    if (has_sums) {
+      add_leaf_weights(masked_weights_.data() + tree.first_leaf, leaves, rows, sums);
+      continue;
+    }
+    for (size_t row = 0; row < rows; ++row) {
+      const auto leaf = tree.first_leaf + static_cast<size_t>(leaves[row]);
+      add_leaf(masked_leaves_[leaf], aggregate, scores + row * targets);
+    }
+  }
+  for (size_t row = 0; has_sums && row < rows; ++row)
+    scores[row] = {static_cast<T>(sums[row]), true};
 }
 
 template class TreeWalk<float>;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ir/ops/tree_ensemble.h"
+#include "providers/cpu/leaf_masks.h"
 
 namespace sardonyx::cpu {
 
@@ -25,10 +26,12 @@ class TreeWalk {
   // Steps from a root to the leaf that is farthest.
   int depth() const { return depth_; }
 
+  // Of scratch memory for score() on up to `rows` rows.
+  size_t scratch_floats(size_t features, size_t rows) const;
   // The scores [rows, targets] of up to kRowsAtOnce rows: the leaves put together in the trees'
   // order, as TreeEnsembleModel::score() does. An average is not yet divided.
   void score(const T* x, size_t features, size_t rows, ops::Aggregate aggregate, size_t targets,
-             ops::TargetScore<T>* scores) const;
+             ops::TargetScore<T>* scores, float* scratch) const;
 
  private:
   struct Node {
@@ -54,6 +57,17 @@ class TreeWalk {
   void add_leaf(int32_t node, ops::Aggregate aggregate, ops::TargetScore<T>* scores) const;
   void find_single_votes();
 
+  // Trees of float with few leaves, for find_leaves(); none where one of them is larger.
+  struct MaskedTree {
+    size_t first_branch, branches, first_leaf, leaves;
+    bool is_wide() const { return leaves > kMostMaskedLeaves / 2; }
+  };
+  void mask_trees();
+  bool mask_branches(int32_t node, size_t depth, MaskedTree& tree);
+  bool takes_masks(size_t features, size_t rows) const;
+  void score_masked(const float* x, size_t features, size_t rows, ops::Aggregate aggregate,
+                    size_t targets, ops::TargetScore<T>* scores, float* scratch) const;
+
   std::vector<Node> nodes_;
   std::vector<Root> roots_;
   std::vector<uint32_t> first_weights_;  // of each leaf and behind the last one
@@ -63,6 +77,10 @@ class TreeWalk {
     int32_t target;
   };
   std::vector<Vote> votes_;  // of each leaf, where each has one weight; else empty
+  std::vector<MaskedTree> masked_trees_;
+  std::vector<MaskedBranch> masked_branches_;
+  std::vector<int32_t> masked_leaves_;  // nodes, in the order of the bits
+  std::vector<float> masked_weights_;   // of these leaves, where each has one for target 0
   size_t branches_ = 0;
   int depth_ = 0;
   bool has_nans_ = false;

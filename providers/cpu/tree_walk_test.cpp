@@ -66,7 +66,9 @@ void check(uint32_t seed, size_t trees, size_t branches, size_t rows, bool has_n
   }
   for (const auto aggregate : {ops::Aggregate::kSum, ops::Aggregate::kMin, ops::Aggregate::kMax}) {
     std::vector<ops::TargetScore<T>> scores(rows * 3), expected(3);
-    walk->score(x.data(), static_cast<size_t>(features), rows, aggregate, 3, scores.data());
+    std::vector<float> scratch(walk->scratch_floats(static_cast<size_t>(features), rows));
+    walk->score(x.data(), static_cast<size_t>(features), rows, aggregate, 3, scores.data(),
+                scratch.data());
     for (size_t row = 0; row < rows; ++row) {
       model.score(x.data() + row * static_cast<size_t>(features), aggregate, expected);
       for (size_t target = 0; target < 3; ++target) {
@@ -83,7 +85,30 @@ TEST(TreeWalk, AgreesWithTheWalkOfOneRow) {
       check<float>(1, 1, 1, rows, has_nans);
       check<float>(2, 7, 30, rows, has_nans);
       check<float>(3, 50, 200, rows, has_nans);
+      check<float>(6, 9, 6, rows, has_nans);  // of few leaves
       check<double>(4, 13, 60, rows, has_nans);
+    }
+  }
+}
+
+TEST(TreeWalk, SumsOfOneTarget) {
+  std::mt19937 generator(7);
+  auto model = random_ensemble<float>(generator, 20, 6, 5, true);
+  for (auto& leaf : model.leaves)
+    leaf = {{0, static_cast<float>(generator() % 64) - 32}};
+  model.targets = 1;
+  const auto walk = TreeWalk<float>::of(model);
+  ASSERT_TRUE(walk);
+  for (const size_t rows : {8, 17, 50, 64}) {
+    std::vector<float> x(rows * 5), scratch(walk->scratch_floats(5, rows));
+    EXPECT_FALSE(scratch.empty());
+    for (float& value : x)
+      value = generator() % 9 == 0 ? NAN : static_cast<float>(generator() % 9) / 4 - 1;
+    std::vector<ops::TargetScore<float>> scores(rows), expected(1);
+    walk->score(x.data(), 5, rows, ops::Aggregate::kSum, 1, scores.data(), scratch.data());
+    for (size_t row = 0; row < rows; ++row) {
+      model.score(x.data() + row * 5, ops::Aggregate::kSum, expected);
+      EXPECT_EQ(scores[row].value, expected[0].value);
     }
   }
 }

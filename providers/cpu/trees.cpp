@@ -60,14 +60,19 @@ class TreeKernel : public Kernel {
         static_cast<size_t>(together_) * op_->targets() * sizeof(ops::TargetScore<T>);
     return (bytes + 63) / 64 * 64;
   }
-  size_t share_bytes() const { return score_bytes() + (op_->targets() * sizeof(T) + 63) / 64 * 64; }
+  size_t room_bytes() const { return (op_->targets() * sizeof(T) + 63) / 64 * 64; }
+  size_t share_bytes() const {
+    const auto rows = static_cast<size_t>(together_);
+    return score_bytes() + room_bytes() + walk_.scratch_floats(features_, rows) * sizeof(float);
+  }
 
   void run_block(const T* x, size_t first, size_t count, std::byte* scratch,
                  std::span<const TensorView> outputs) const {
     auto* scores = reinterpret_cast<ops::TargetScore<T>*>(scratch);
     auto* room = reinterpret_cast<T*>(scratch + score_bytes());
     const size_t targets = op_->targets();
-    walk_.score(x + first * features_, features_, count, op_->aggregate(), targets, scores);
+    auto* own = reinterpret_cast<float*>(scratch + score_bytes() + room_bytes());
+    walk_.score(x + first * features_, features_, count, op_->aggregate(), targets, scores, own);
     for (size_t row = 0; row < count; ++row) {
       op_->write(static_cast<int64_t>(first + row), {scores + row * targets, targets},
                  {room, targets}, outputs);
