@@ -43,6 +43,20 @@ void require_at_least(InferContext& c, std::string_view name, size_t size, int64
             " elements, got ", size);
 }
 
+// The sum of term(i) for i < count, in four sums, none of which waits for another.
+template <typename Term>
+double summed(int64_t count, const Term& term) {
+  double parts[4] = {};
+  int64_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    for (int64_t k = 0; k < 4; ++k)
+      parts[k] += term(i + k);
+  }
+  for (; i < count; ++i)
+    parts[0] += term(i);
+  return parts[0] + parts[1] + (parts[2] + parts[3]);
+}
+
 // The kernel function of one row of features and one support vector.
 class KernelFunction {
  public:
@@ -63,20 +77,6 @@ class KernelFunction {
   }
 
  private:
-  // In four sums, none of which waits for another.
-  template <typename Term>
-  static double summed(int64_t count, const Term& term) {
-    double parts[4] = {};
-    int64_t i = 0;
-    for (; i + 4 <= count; i += 4) {
-      for (int64_t k = 0; k < 4; ++k)
-        parts[k] += term(i + k);
-    }
-    for (; i < count; ++i)
-      parts[0] += term(i);
-    return parts[0] + parts[1] + (parts[2] + parts[3]);
-  }
-
   char kind_;  // LINEAR, POLY, RBF or SIGMOID
   SvmKernelParams p_;
 };
@@ -182,10 +182,10 @@ std::pmr::vector<double> pairwise_scores(const SvmClassifierAttrs& attrs,
   for (const int64_t count : attrs.vectors_per_class)
     starts.push_back(starts.back() + count);
   const auto part = [&](int64_t of_class, int64_t row) {
-    double sum = 0;
-    for (int64_t i = starts[of_class]; i < starts[of_class + 1]; ++i)
-      sum += attrs.coefficients[row * vectors + i] * kernels[i];
-    return sum;
+    const float* coefficients = attrs.coefficients.data() + row * vectors + starts[of_class];
+    const double* values = kernels.data() + starts[of_class];
+    return summed(attrs.vectors_per_class[of_class],
+                  [&](int64_t i) { return coefficients[i] * values[i]; });
   };
   std::pmr::vector<double> scores(scratch());
   for (int64_t i = 0; i < classes; ++i) {
@@ -395,10 +395,11 @@ SvmKernelParams svm_kernel_params(const SvmAttrs& attrs) {
 }
 
 float finish_svm_regressor(const SvmRegressorAttrs& attrs, std::span<const double> kernels) {
-  double sum = attrs.rho[0];
-  for (size_t i = 0; i < kernels.size(); ++i)
-    sum += attrs.n_supports == 0 ? kernels[i] : kernels[i] * attrs.coefficients[i];
-  auto result = static_cast<float>(sum);
+  const bool is_plain = attrs.n_supports == 0;
+  const double sum = summed(static_cast<int64_t>(kernels.size()), [&](int64_t i) {
+    return is_plain ? kernels[i] : kernels[i] * attrs.coefficients[i];
+  });
+  auto result = static_cast<float>(attrs.rho[0] + sum);
   transform_score_table(post_transform_named(attrs.post_transform), {&result, 1}, 1);
   if (attrs.one_class != 0) return result > 0 ? 1.f : -1.f;
   return result;

@@ -34,6 +34,7 @@ std::span<const KernelEntry> elementwise_kernels();
 std::span<const KernelEntry> elementwise_group_kernels();
 std::span<const KernelEntry> join_kernels();
 std::span<const KernelEntry> resize_kernels();
+std::span<const KernelEntry> reduce_kernels();
 std::span<const KernelEntry> integer_kernels();
 std::span<const KernelEntry> quantized_kernels();
 std::span<const KernelEntry> quantized_pool_kernels();

@@ -10,6 +10,7 @@
 
 #include "ir/convert.h"
 #include "ir/evaluate.h"
+#include "providers/onednn/entries.h"
 #include "providers/onednn/kernel_run.h"
 
 namespace sardonyx::onednn {
@@ -435,6 +436,8 @@ std::vector<NamedSample> elementwise_samples() {
   }
   samples.push_back({"Div", {{{{2, 32, 5, 5}}, {{2, 32, 5, 5}, 1, 2}}}});
   samples.push_back({"Div", {{{{2, 32, 5, 5}}, {{32, 1, 1}, 1, 2}}}});
+  for (const KernelEntry& entry : reduce_kernels())
+    samples.push_back({entry.op.data(), {{{shape}, {.value = Tensor::vector<int64_t>({2, 3})}}}});
   return samples;
 }
 

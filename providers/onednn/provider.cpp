@@ -120,6 +120,7 @@ const Provider& onednn_provider() {
                                onednn::elementwise_group_kernels(),
                                onednn::join_kernels(),
                                onednn::resize_kernels(),
+                               onednn::reduce_kernels(),
                                onednn::integer_kernels(),
                                onednn::quantized_kernels(),
                                onednn::quantized_pool_kernels(),
