@@ -1,10 +1,39 @@
 #include "executor/environment.h"
 
 #include "ir/memory_blocks.h"
+#include "ir/run_control.h"
 
 namespace sardonyx {
 
-std::shared_ptr<Buffer> Environment::borrow_arena(size_t bytes) {
+namespace {
+
+// Memory that begins with addresses alone.
+class LateBuffer : public Buffer {
+ public:
+  LateBuffer(size_t untouched, size_t bytes)
+      : Buffer(nullptr, untouched + bytes, Kind::kBytes), counted_(bytes) {
+    if (const RunControl* control = current_control()) budget_ = control->budget;
+    if (budget_) budget_->take(counted_);
+    data_ = static_cast<std::byte*>(reserve_addresses(size_));
+    if (!data_) {
+      if (budget_) budget_->give_back(counted_);
+      fail(ErrorCode::kResourceExhausted, "out of memory: ", size_, " bytes asked for");
+    }
+    take_memory(data_ + untouched, bytes, bytes);
+  }
+  ~LateBuffer() override {
+    give_back_addresses(data_, size_);
+    if (budget_) budget_->give_back(counted_);
+  }
+
+ private:
+  size_t counted_;
+  std::shared_ptr<MemoryBudget> budget_;
+};
+
+}  // namespace
+
+std::shared_ptr<Buffer> Environment::borrow_arena(size_t untouched, size_t bytes) {
   std::shared_ptr<Buffer> arena;
   {
     const std::lock_guard lock(mutex_);
@@ -13,9 +42,10 @@ std::shared_ptr<Buffer> Environment::borrow_arena(size_t bytes) {
       idle_arenas_.pop_back();
     }
   }
-  if (arena && arena->size() >= bytes) return arena;
+  if (arena && arena->size() >= untouched + bytes) return arena;
   arena.reset();  // before the larger one is asked for
-  return Buffer::allocate(bytes);
+  if (untouched == 0) return Buffer::allocate(bytes);
+  return std::make_shared<LateBuffer>(untouched, bytes);
 }
 
 void Environment::return_arena(std::shared_ptr<Buffer> arena) {

@@ -42,11 +42,16 @@ size_t best_offset(const std::vector<const MemoryItem*>& placed, const MemoryIte
 size_t place_in_order(std::vector<MemoryItem>& items, const std::vector<size_t>& order) {
   std::vector<const MemoryItem*> placed;
   size_t top = 0;
-  for (const size_t index : order) {
-    MemoryItem& item = items[index];
-    item.offset = best_offset(placed, item);
+  const auto place = [&](MemoryItem& item, size_t offset) {
+    item.offset = offset;
     placed.push_back(&item);
     top = std::max(top, item.offset + rounded(item.bytes));
+  };
+  for (MemoryItem& item : items) {
+    if (item.is_first) place(item, 0);
+  }
+  for (const size_t index : order) {
+    if (!items[index].is_first) place(items[index], best_offset(placed, items[index]));
   }
   return top;
 }

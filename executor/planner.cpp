@@ -311,7 +311,7 @@ void Planner::add_kernel_step(const Node& node, Prepared prepared, std::vector<K
     point_at(place, pointer);
     step.bytes += bytes;
   }
-  scratch_bytes_.push_back(prepared.kernel->scratch_bytes());
+  add_scratch(*prepared.kernel);
   step.kernel = std::move(prepared.kernel);
   for (KernelTensor& tensor : inputs)
     tensor.constant = nullptr;
@@ -475,7 +475,7 @@ Planner::Place Planner::reorder(ValueId value, const LayoutPtr& to) {
   point_at(source, step.first_pointer);
   point_at(made, step.first_pointer + 1);
   representations_[value].push_back({to, made});
-  scratch_bytes_.push_back(prepared.kernel->scratch_bytes());
+  add_scratch(*prepared.kernel);
   step.kernel = std::move(prepared.kernel);
   segment_->steps.push_back(std::move(step));
   return made;

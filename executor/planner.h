@@ -92,6 +92,7 @@ class Planner {
   void set_typed(ValueId value, const Type& type);
   void need_whole(ValueId value);
   void finish();
+  void add_scratch(const Kernel& kernel);
   void place_memory();
   void bind_pointers();
   void number_slots();
@@ -125,7 +126,10 @@ class Planner {
     ValueId made, from;
   };
   std::vector<InPlace> in_place_;
-  std::vector<size_t> scratch_bytes_;      // by step
+  struct ScratchSize {
+    size_t bytes, untouched;  // the first of them
+  };
+  std::vector<ScratchSize> scratch_;       // by step
   std::optional<WeightUses> weight_uses_;  // set where weights may be let go
   size_t node_index_ = 0;
   uint64_t unknown_ = 0;

@@ -63,7 +63,7 @@ void Planner::plan_evaluation(const Node& node, const std::vector<InferOutput>& 
       learn(value).state = State::kDynamic;
     }
   }
-  scratch_bytes_.push_back(0);
+  scratch_.push_back({});
   segment_->steps.push_back(std::move(step));
 }
 

@@ -158,7 +158,7 @@ void Planner::copy_to(ValueId value, Place to, size_t bytes, const Node& node) {
   segment_->pointers.resize(segment_->pointers.size() + 3);
   point_at(from, step.first_pointer);
   point_at(to, step.first_pointer + 1);
-  scratch_bytes_.push_back(0);
+  scratch_.push_back({});
   step.kernel = std::make_unique<CopyKernel>(bytes);
   segment_->steps.push_back(std::move(step));
 }

@@ -14,7 +14,7 @@ Datum file_of(const string& bytes) {
 string number(uint32_t value, int bytes) {
   string out;
   for (int i = 0; i < bytes; ++i)
-    out += static_cast<char>(value >> (8 * i) & 0xff);
+    out += static_cast<char>(uint64_t{value} >> std::min(8 * i, 32) & 0xff);
   return out;
 }
 

@@ -123,6 +123,14 @@ MaybePrimitive choose_layouts(const Problem& problem) {
   return chosen;
 }
 
+// Transformed, weights take two to four times their memory, and are read from there at every run.
+// Where they are large and the picture is small, that is most of what the algorithm saves.
+bool has_heavy_weights(const Primitive& primitive, int64_t windows) {
+  constexpr size_t kHeavyBytes = 16 << 20;
+  constexpr int64_t kFewWindows = 400;
+  return windows < kFewWindows && primitive.weights().get_size() > kHeavyBytes;
+}
+
 // Winograd's algorithm, where it is allowed and worth it. A few channels are computed so fast that
 // changing the layout for them would cost more.
 MaybePrimitive choose_winograd(Problem& problem, const KernelRequest& request) {
@@ -144,7 +152,9 @@ MaybePrimitive choose_winograd(Problem& problem, const KernelRequest& request) {
     problem.afterwards = std::exchange(problem.activation, {});
     primitive = make_primitive(problem, problem.spec, Residual::kNone);
   }
-  if (primitive && !primitive->is_reference()) return primitive;
+  const bool is_heavy =
+      primitive && !problem.has_new_weights && has_heavy_weights(*primitive, windows);
+  if (primitive && !primitive->is_reference() && !is_heavy) return primitive;
   if (!problem.afterwards.empty()) problem.activation = std::exchange(problem.afterwards, {});
   problem.spec = direct;
   return std::nullopt;

@@ -37,6 +37,7 @@ struct Plan {
   std::vector<std::shared_ptr<const Buffer>> constants;
   std::vector<std::pair<size_t, size_t>> aliases;
   size_t scratch_bytes = 0;
+  size_t untouched_bytes = 0;  // the first of them
   int threads = 1;
 };
 
@@ -153,6 +154,7 @@ class ProgramKernel : public Kernel {
     pool_.give_back(std::move(bindings));
   }
   size_t scratch_bytes() const override { return plan_.scratch_bytes; }
+  size_t untouched_scratch_bytes() const override { return plan_.untouched_bytes; }
   bool may_alias(size_t output, size_t input) const override {
     return std::find(plan_.aliases.begin(), plan_.aliases.end(), std::pair(output, input)) !=
            plan_.aliases.end();
@@ -300,10 +302,26 @@ void ProgramBuilder::copy(Place from, Place to) {
   has_reference_ = had_reference;
 }
 
+// Winograd's algorithm asks for room for the transformed weights, which lies first and stays as it
+// is: we transform them once for all. So the scratchpad goes where scratch memory begins.
+Place ProgramBuilder::scratchpad_of(const Primitive& primitive) {
+  const Desc desc = primitive.scratchpad();
+  if (parts_->untouched_bytes > 0 || !winograd_form(primitive.weights())) return scratch(desc);
+  parts_->untouched_bytes = std::min(primitive.weights().get_size(), desc.get_size());
+  const size_t end = std::exchange(parts_->scratch_bytes, 0);
+  const Place place = scratch(desc);
+  for (PlaceInfo& info : parts_->places) {
+    if (info.source == Source::kScratch) info.index += parts_->scratch_bytes;
+  }
+  parts_->places[place].index = 0;
+  parts_->scratch_bytes += end;
+  return place;
+}
+
 void ProgramBuilder::step(const Primitive& primitive, Args args) {
   const auto is_given = [](const auto& arg) { return arg.first == DNNL_ARG_SCRATCHPAD; };
   if (primitive.scratchpad().get_size() > 0 && std::ranges::none_of(args, is_given)) {
-    args.emplace_back(DNNL_ARG_SCRATCHPAD, scratch(primitive.scratchpad()));
+    args.emplace_back(DNNL_ARG_SCRATCHPAD, scratchpad_of(primitive));
   }
   parts_->steps.push_back({primitive, std::move(args)});
   implementation_ = primitive.implementation();

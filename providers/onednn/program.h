@@ -70,6 +70,7 @@ class ProgramBuilder {
 
  private:
   struct Parts;
+  Place scratchpad_of(const Primitive& primitive);
 
   const KernelRequest* request_ = nullptr;
   bool layouts_ = true;

@@ -146,5 +146,27 @@ TEST(Winograd, is_left_alone_where_it_gains_nothing) {
   }
 }
 
+// Transformed weights of 37 MB for 16 windows are as slow to read as the sums are to compute.
+TEST(Winograd, wants_no_memory_that_it_does_not_use) {
+  const auto prepared = [](const WinogradExample& e) {
+    AttrMap attrs = attrs_of(e);
+    attrs["allows_winograd"] = int64_t{1};
+    RunOptions options;
+    options.layouts = true;
+    options.constants = 0b110;
+    const OpDef& op = op_named("sardonyx::FusedConv");
+    return PreparedRun(op, Attrs::parse(*op.attrs, attrs), inputs_of(e),
+                       {Type::tensor(DType::kFloat, to_dims({1, e.out, e.height, e.width}))},
+                       options);
+  };
+  const PreparedRun heavy = prepared({512, 512, 16, 16}), light = prepared({128, 128, 32, 32});
+  EXPECT_FALSE(is_winograd(heavy.prepared().implementation)) << heavy.prepared().implementation;
+  EXPECT_EQ(heavy.prepared().kernel->untouched_scratch_bytes(), 0u);
+  if (!is_winograd(light.prepared().implementation)) return;
+  const Kernel& kernel = *light.prepared().kernel;
+  EXPECT_GT(kernel.untouched_scratch_bytes(), 128u * 128 * 9 * sizeof(float));
+  EXPECT_LT(kernel.untouched_scratch_bytes(), kernel.scratch_bytes());
+}
+
 }  // namespace
 }  // namespace sardonyx::onednn
