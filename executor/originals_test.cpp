@@ -108,6 +108,23 @@ TEST_F(OriginalsTest, are_there_again_for_all_who_look) {
   EXPECT_EQ(session.run({{"x", x}})[0].tensor(), y.tensor());
 }
 
+TEST_F(OriginalsTest, are_packed_once_for_all_sessions_of_a_file) {
+  const fs::path path = saved(64);
+  const Tensor x = input();
+  auto first = std::make_unique<Session>(path);
+  const Tensor y = first->run({{"x", x}})[0].tensor();
+  const Session second(path);
+  EXPECT_EQ(second.run({{"x", x}})[0].tensor(), y);
+  EXPECT_EQ(second.stats().packed_weight_bytes, first->stats().packed_weight_bytes);
+  EXPECT_LT(second.stats().memory_used + 2 * kWeightBytes, first->stats().memory_used + 1000);
+  first.reset();
+  EXPECT_EQ(second.run({{"x", x}})[0].tensor(), y);
+  // Another file under the same name.
+  const Session other(saved(64, /*tied=*/true));
+  EXPECT_NE(other.run({{"x", x}})[0].tensor(), y);
+  EXPECT_EQ(second.run({{"x", x}})[0].tensor(), y);
+}
+
 // What a pass computed from weights is computed again.
 TEST_F(OriginalsTest, that_were_scaled_are_there_again) {
   Model model;

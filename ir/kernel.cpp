@@ -1,6 +1,7 @@
 #include "ir/kernel.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "ir/evaluate.h"
 #include "ir/reloadable_buffer.h"
@@ -60,6 +61,43 @@ class NothingToDo : public Kernel {
   void run(const KernelArgs&) const override {}
 };
 
+// What caches have packed of weights with an origin, while one of them holds it.
+class SharedPacks {
+ public:
+  // Never destroyed: caches of static lifetime may ask after everything else is gone.
+  static SharedPacks& all() {
+    static auto* packs = new SharedPacks;
+    return *packs;
+  }
+
+  std::shared_ptr<const Buffer> find(const std::string& key) {
+    if (key.empty()) return nullptr;
+    const std::lock_guard lock(mutex_);
+    const auto at = packs_.find(key);
+    return at == packs_.end() ? nullptr : at->second.lock();
+  }
+
+  // `pack`, or what another thread has added meanwhile.
+  std::shared_ptr<const Buffer> add(const std::string& key, std::shared_ptr<const Buffer> pack) {
+    if (key.empty()) return pack;
+    const std::lock_guard lock(mutex_);
+    if (packs_.size() >= next_sweep_) {
+      std::erase_if(packs_, [](const auto& entry) { return entry.second.expired(); });
+      next_sweep_ = 2 * packs_.size() + kFirstSweep;
+    }
+    std::weak_ptr<const Buffer>& known = packs_[key];
+    if (auto other = known.lock()) return other;
+    known = pack;
+    return pack;
+  }
+
+ private:
+  static constexpr size_t kFirstSweep = 1024;
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::weak_ptr<const Buffer>> packs_;
+  size_t next_sweep_ = kFirstSweep;
+};
+
 bool are_empty(std::span<const KernelTensor> tensors) {
   return std::ranges::all_of(tensors, [](const KernelTensor& tensor) {
     return tensor.dtype == DType::kUndefined || std::ranges::count(tensor.shape, 0) > 0;
@@ -85,8 +123,13 @@ std::shared_ptr<const Buffer> PackCache::get(const Tensor& weight, const std::st
     const auto at = entries_.find(key);
     if (at != entries_.end()) return at->second.packed;
   }
-  const PassingLook look(weight);
-  Entry entry{weight.buffer(), make()};
+  const std::string origin = weight.buffer()->origin();
+  const std::string shared_key = origin.empty() ? "" : text(key.second, " of ", origin);
+  Entry entry{weight.buffer(), SharedPacks::all().find(shared_key)};
+  if (!entry.packed) {
+    const PassingLook look(weight);
+    entry.packed = SharedPacks::all().add(shared_key, make());
+  }
   const std::lock_guard lock(mutex_);
   return entries_.emplace(key, std::move(entry)).first->second.packed;
 }

@@ -35,11 +35,12 @@ struct KernelTensor {
   explicit operator bool() const { return dtype != DType::kUndefined; }
 };
 
-// Weights in the form that a kernel wants, made once for all plans and sessions that share the
-// cache.
+// Weights in the form that a kernel wants, made once for all plans that share the cache, and for
+// all caches of the process where the tensor's origin is known: sessions of one file.
 class PackCache {
  public:
-  // `form` names the layout; two calls with the same tensor and form get the same buffer.
+  // `form` names the layout; two calls with the same tensor and form get the same buffer, which
+  // counts for the memory of the session that made it.
   std::shared_ptr<const Buffer> get(const Tensor& weight, const std::string& form,
                                     const std::function<std::shared_ptr<Buffer>()>& make);
   size_t bytes() const;

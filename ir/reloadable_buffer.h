@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "ir/tensor.h"
 
@@ -15,7 +16,9 @@ class ReloadableBuffer : public Buffer {
   using Read = std::function<void(std::byte* to)>;
 
   // The elements are not there before the first `reload`.
-  ReloadableBuffer(size_t bytes, Read read) : Buffer(nullptr, bytes), read_(std::move(read)) {}
+  ReloadableBuffer(size_t bytes, Read read, std::string origin = "")
+      : Buffer(nullptr, bytes), read_(std::move(read)), origin_(std::move(origin)) {}
+  std::string origin() const override { return origin_; }
 
   // Gives the memory back. Nobody may look at the elements until they are there again: tensors on
   // this buffer then begin at another address.
@@ -32,6 +35,7 @@ class ReloadableBuffer : public Buffer {
 
  private:
   Read read_;
+  std::string origin_;
   std::shared_ptr<Buffer> memory_;
 };
 

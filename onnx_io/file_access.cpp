@@ -110,8 +110,13 @@ class Walk {
 
 class MappedBuffer : public Buffer {
  public:
-  MappedBuffer(void* data, size_t size) : Buffer(data, size) {}
+  MappedBuffer(void* data, size_t size, std::string origin)
+      : Buffer(data, size), origin_(std::move(origin)) {}
   ~MappedBuffer() override { munmap(data_, size_); }
+  std::string origin() const override { return origin_; }
+
+ private:
+  std::string origin_;
 };
 
 }  // namespace
@@ -173,13 +178,21 @@ OpenFile Sandbox::open(std::string_view location) const {
   return Walk(root_.get(), location).run(std::move(todo));
 }
 
+std::string identity_of(const OpenFile& file) {
+  struct stat info = {};
+  if (fstat(file.handle.get(), &info) != 0) return "";
+  const auto time = [](const timespec& at) { return text(at.tv_sec, ".", at.tv_nsec); };
+  return text("file ", info.st_dev, ":", info.st_ino, " of ", info.st_size, " bytes, written ",
+              time(info.st_mtim), ", changed ", time(info.st_ctim));
+}
+
 std::shared_ptr<Buffer> map_file(const OpenFile& file) {
   void* data = mmap(nullptr, file.size, PROT_READ, MAP_PRIVATE, file.handle.get(), 0);
   if (data == MAP_FAILED) {
     fail(ErrorCode::kResourceExhausted, file.name, ": can't map ", file.size,
          " bytes: ", reason(errno));
   }
-  return std::make_shared<MappedBuffer>(data, file.size);
+  return std::make_shared<MappedBuffer>(data, file.size, identity_of(file));
 }
 
 void forget_pages(const std::byte* begin, size_t bytes) {

@@ -34,6 +34,10 @@ struct OpenFile {
   std::string name;  // for messages
 };
 
+// A text that differs for other files, and for the same one after it was written to; "" where the
+// system does not say.
+std::string identity_of(const OpenFile& file);
+
 // Throws kInvalidArgument naming the path where it is no regular file or can't be opened.
 OpenFile open_regular(const std::filesystem::path& path);
 

@@ -33,6 +33,9 @@ class ChannelOf {
       channels_ = shape[0];
     }
   }
+  std::string text() const {
+    return sardonyx::text(inner_, "/", channels_, "/", group_size_, "/", group_step_);
+  }
   // Weights that follow each other in one channel.
   int64_t run_length() const { return std::max<int64_t>(inner_, 1); }
   int64_t operator()(int64_t index) const {
@@ -111,6 +114,15 @@ void scale_channels(const std::byte* from, size_t count, const ChannelOf& channe
   }
 }
 
+// The factors go into it whole: two models may have the same weights in their file.
+std::string origin_of_scaled(const Buffer& weights, const ChannelOf& channel_of,
+                             const std::vector<double>& scale) {
+  std::string origin = weights.origin();
+  if (origin.empty()) return origin;
+  origin += text(", by ", channel_of.text(), " ");
+  return origin.append(reinterpret_cast<const char*>(scale.data()), scale.size() * sizeof(double));
+}
+
 // Weights with each channel times its factor. Where the weights can be read again, so can these;
 // where they are away, so are these.
 Tensor scaled(const Tensor& weights, const ChannelOf& channel_of,
@@ -120,7 +132,8 @@ Tensor scaled(const Tensor& weights, const ChannelOf& channel_of,
     scale_channels(peek(weights), static_cast<size_t>(weights.count()), channel_of, scale, to);
   };
   if (const auto* source = dynamic_cast<ReloadableBuffer*>(weights.buffer().get())) {
-    auto buffer = std::make_shared<ReloadableBuffer>(weights.bytes(), write);
+    auto buffer = std::make_shared<ReloadableBuffer>(weights.bytes(), write,
+                                                     origin_of_scaled(*source, channel_of, scale));
     if (source->is_there()) buffer->reload();
     return Tensor(DType::kFloat, weights.shape(), std::move(buffer));
   }

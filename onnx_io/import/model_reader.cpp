@@ -235,7 +235,8 @@ class FileElements : public ReloadableBuffer {
  public:
   FileElements(std::shared_ptr<const OpenFile> file, std::shared_ptr<const Buffer> mapping,
                uint64_t offset, uint64_t bytes)
-      : ReloadableBuffer(bytes, [this](std::byte* to) { read(to); }),
+      : ReloadableBuffer(
+            bytes, [this](std::byte* to) { read(to); }, part_of(identity_of(*file), offset, bytes)),
         file_(std::move(file)),
         version_(Version::of(*file_)),
         mapping_(std::move(mapping)),
@@ -259,6 +260,9 @@ class FileElements : public ReloadableBuffer {
   void read(std::byte* to) const {
     check_version();
     read_shared(*file_, offset_, to, size());
+  }
+  static std::string part_of(const std::string& whole, uint64_t offset, uint64_t bytes) {
+    return whole.empty() ? "" : text(whole, ", ", bytes, " bytes at ", offset);
   }
   void check_version() const {
     if (!(Version::of(*file_) == version_))
