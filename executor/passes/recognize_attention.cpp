@@ -24,6 +24,8 @@ namespace {
 
 using AxisOrder = std::vector<int64_t>;
 
+// Longer chains of scales, masks and Transposes are not attention.
+constexpr int kMostOps = 16;
 constexpr int64_t kSize = 3;  // the axis, as of batch, heads, length and size
 
 struct Scores {
@@ -33,6 +35,7 @@ struct Scores {
   bool keeps_true = true;  // else the mask tells what is filled
   float fill = 0;
   bool fills_last = false;
+  int ops = 0;  // that were walked through
 };
 
 // Q, K or V as [batch, heads, length, size]: axis i is the stored axis perm[i].
@@ -76,6 +79,7 @@ double alpha_of(const Node& product) {
 bool read_scores(const Graph& graph, const Node& node, size_t slot, Scores& scores) {
   Node* last = sole_producer(graph, node, slot);
   if (!last || last->outputs.size() != 1 || !is_float(*last->outputs[0])) return false;
+  if (++scores.ops > kMostOps) return false;
   if (is_plain_product(*last)) {
     scores.product = last;
     scores.scale *= alpha_of(*last);
@@ -260,6 +264,7 @@ class OperandWalk {
   }
 
   bool go_to(const Node& node, size_t slot) {
+    if (++ops_ > kMostOps) return false;
     reader_ = &node;
     slot_ = slot;
     value_ = node.inputs[slot];
@@ -275,6 +280,7 @@ class OperandWalk {
   bool is_taken_ = false;
   int64_t index_ = 0, repeats_ = 1;
   double scale_ = 1;
+  int ops_ = 0;
 };
 
 struct Attention {

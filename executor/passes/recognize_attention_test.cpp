@@ -277,5 +277,19 @@ TEST(RecognizeAttention, LeavesOthersAlone) {
     check(c);
 }
 
+// Far more than a stack has room for.
+TEST(RecognizeAttention, WalksNoLongChains) {
+  Builder b;
+  Val scores = b.call("MatMul", {b.input({1, 1, 2, 3}), b.input({1, 1, 3, 2})});
+  Val values = b.input({1, 1, 2, 2});
+  for (int i = 0; i < 50'000; ++i) {
+    scores = b.call("Mul", {scores, b.scalar(1)});
+    values = b.call("Transpose", {values}, {{"perm", Ints{0, 1, 3, 2}}});
+  }
+  b.output(b.call("MatMul", {b.call("Softmax", {scores}, kLastAxis), values}));
+  for (const auto& node : b.graph().nodes())
+    EXPECT_FALSE(recognize_attention(b.graph(), *node));
+}
+
 }  // namespace
 }  // namespace sardonyx::passes

@@ -97,7 +97,7 @@ HeadAttention::Range HeadAttention::seen(const AttentionHead& head, int64_t quer
 }
 
 void HeadAttention::run_queries(const AttentionHead& head, int64_t first, int64_t last,
-                                float* scratch) const {
+                                float* scratch, const StopSign& sign) const {
   const Work work{
       scratch + keys_at_,          scratch + values_at_,
       scratch + scores_at_,        scratch + zeros_at_,
@@ -113,6 +113,7 @@ void HeadAttention::run_queries(const AttentionHead& head, int64_t first, int64_
       const Range queries{query, std::min(last, query + queries_together_)};
       const Range some{seen(head, queries.begin).begin, seen(head, queries.end - 1).end};
       if (some.begin >= keys.end || some.end <= keys.begin) continue;
+      if (sign.ask()) return;
       run_block(head, {queries, keys, some.begin >= keys.begin}, work);
     }
   }

@@ -54,12 +54,14 @@ class HeadAttention {
   void run(std::byte* scratch, const HeadOf& head_of) const {
     auto* floats = reinterpret_cast<float*>(scratch);
     const int64_t work = f_.queries * f_.keys * (f_.size + f_.value_size) / shares_;
+    const StopSign sign;  // a head of long sequences takes seconds
     for_each_task(heads_ * shares_, threads_, work, [&](int64_t task) {
       const int64_t thread = threads_ > 1 ? omp_get_thread_num() : 0;
       const int64_t share = task % shares_;
       run_queries(head_of(task / shares_), f_.queries * share / shares_,
-                  f_.queries * (share + 1) / shares_, floats + thread * floats_per_thread_);
+                  f_.queries * (share + 1) / shares_, floats + thread * floats_per_thread_, sign);
     });
+    sign.check();
   }
 
  private:
@@ -71,7 +73,8 @@ class HeadAttention {
 
   void plan_scratch();
   Range seen(const AttentionHead& head, int64_t query) const;
-  void run_queries(const AttentionHead& head, int64_t first, int64_t last, float* scratch) const;
+  void run_queries(const AttentionHead& head, int64_t first, int64_t last, float* scratch,
+                   const StopSign& sign) const;
   void run_block(const AttentionHead& head, const Block& block, const Work& work) const;
   void pack(const AttentionHead& head, Range keys, const Work& work) const;
   void score(const AttentionHead& head, const Block& block, const Work& work) const;
