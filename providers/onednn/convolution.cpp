@@ -206,10 +206,10 @@ Prepared build(const Problem& problem, const KernelRequest& request, const Primi
   return builder.finish(primitive.implementation());
 }
 
-// Winograd's algorithm holds the whole picture transformed, several times its own size. Where that
-// is more than kMostScratch the picture is computed in strips of rows.
-constexpr size_t kMostScratch = size_t{128} << 20;
-constexpr size_t kStripScratch = size_t{40} << 20;
+// Winograd's algorithm may hold the whole picture transformed, several times its own size. Where
+// that is more than kMostScratch the picture is computed in strips of rows.
+constexpr size_t kMostScratch = size_t{24} << 20;
+constexpr size_t kStripScratch[] = {size_t{16} << 20, size_t{40} << 20};  // what is tried in turn
 constexpr int64_t kTileRows = 4;  // that are transformed together
 
 StripedConvolution striped(const Problem& problem, const KernelRequest& request,
@@ -226,21 +226,33 @@ StripedConvolution striped(const Problem& problem, const KernelRequest& request,
   return whole;
 }
 
-// None where the whole is small enough, or oneDNN has no strips of this form.
-std::vector<Strip> strips_of(const Problem& problem, const StripedConvolution& whole,
-                             const Primitive& primitive) {
-  if (problem.is_turned) return {};
+// With at most so much scratch memory for Winograd's algorithm. None where the whole is small
+// enough, or oneDNN has no strips of this form.
+std::vector<Strip> strips_within(const Problem& problem, const StripedConvolution& whole,
+                                 const Primitive& primitive, size_t strip_scratch) {
   StripSize size = strip_size(whole);
   const int64_t rows = primitive.dst().dims()[2];
   const bool is_winograd = problem.spec.method == algorithm::convolution_winograd;
-  const size_t scratch = primitive.scratchpad().get_size();
+  // Room for the transformed weights is asked for as well, but not used.
+  const size_t scratch =
+      is_winograd ? primitive.scratchpad().get_size() - primitive.weights().get_size() : 0;
   if (is_winograd && scratch > kMostScratch && !whole.residual) {
-    const auto share = static_cast<int64_t>(kStripScratch) * rows;
+    const auto share = static_cast<int64_t>(strip_scratch) * rows;
     size.rows = std::min(size.rows, share / static_cast<int64_t>(scratch));
   }
   const int64_t together = is_winograd ? kTileRows : 1;
   if (size.rows < rows) size.rows = std::max<int64_t>(size.rows / together, 1) * together;
   return strips_of(whole, size);
+}
+
+std::vector<Strip> strips_of(const Problem& problem, const StripedConvolution& whole,
+                             const Primitive& primitive) {
+  if (problem.is_turned) return {};
+  for (const size_t scratch : kStripScratch) {
+    auto strips = strips_within(problem, whole, primitive, scratch);
+    if (!strips.empty()) return strips;
+  }
+  return {};
 }
 
 Prepared build_strips(const Problem& problem, const KernelRequest& request,

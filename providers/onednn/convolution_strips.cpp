@@ -183,14 +183,15 @@ ProgramBuilder::Place add_strips(ProgramBuilder& builder, const StripedConvoluti
   if (whole.residual) builder.require_layout(*whole.residual, stored(whole, whole.made));
   const Place made = builder.output(0, stored(whole, whole.made));
   // One piece of memory for all, as large as the largest wants it.
-  const auto memory_for = [&](const auto& desc_of_strip) {
-    const Strip& largest = *std::ranges::max_element(
+  const auto largest = [&](const auto& desc_of_strip) -> const Strip& {
+    return *std::ranges::max_element(
         strips, {}, [&](const Strip& strip) { return desc_of_strip(strip).get_size(); });
-    return builder.scratch(desc_of_strip(largest));
   };
-  const Place rows = memory_for([](const Strip& strip) { return strip.from; });
-  const Place results = memory_for([](const Strip& strip) { return strip.made; });
-  const Place pad = memory_for([](const Strip& strip) { return strip.primitive.scratchpad(); });
+  const auto pad_of = [](const Strip& strip) { return strip.primitive.scratchpad(); };
+  const Place rows = builder.scratch(largest([](const Strip& strip) { return strip.from; }).from);
+  const Place results =
+      builder.scratch(largest([](const Strip& strip) { return strip.made; }).made);
+  const Place pad = builder.scratchpad_of(largest(pad_of).primitive);
   for (const Strip& strip : strips) {
     const Place from = builder.scratch_as(rows, strip.from);
     const Place to = builder.scratch_as(results, strip.made);

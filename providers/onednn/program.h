@@ -53,6 +53,7 @@ class ProgramBuilder {
   Place output_from(size_t index, const Desc& stored, size_t offset);
   Place constant(const Desc& desc, std::shared_ptr<const Buffer> values);
   Place scratch(const Desc& desc);
+  Place scratchpad_of(const Primitive& primitive);
   // The same memory as scratch place `place`, which must be as large, seen as `desc`.
   Place scratch_as(Place place, const Desc& desc);
 
@@ -70,7 +71,6 @@ class ProgramBuilder {
 
  private:
   struct Parts;
-  Place scratchpad_of(const Primitive& primitive);
 
   const KernelRequest* request_ = nullptr;
   bool layouts_ = true;
