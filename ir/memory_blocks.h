@@ -20,9 +20,10 @@ void release_kept_blocks();
 bool are_blocks_watched();
 
 // Addresses that have no memory behind them yet, from where a page begins; nullptr where there are
-// none. `take_memory` gives the first `bytes` from `begin`, where a page begins, memory that is all zero, in few large
-// pages where the system has them at hand: then up to `most` bytes. Returns how many. Where the
-// system is out of memory it may end the process at the first access, as with all it has promised.
+// none. `take_memory` gives the first `bytes` from `begin`, where a page begins, memory that is all
+// zero, in few large pages where the system has them at hand: then up to `most` bytes. Returns how
+// many. Where the system is out of memory it may end the process at the first access, as with all
+// it has promised.
 void* reserve_addresses(size_t bytes);
 size_t take_memory(void* begin, size_t bytes, size_t most);
 void give_back_addresses(void* begin, size_t bytes);

@@ -28,8 +28,8 @@ class Buffer {
   // Memory of somebody else's; `keeper` is held as long as the buffer lives.
   static std::shared_ptr<Buffer> borrow(void* data, size_t bytes, std::shared_ptr<void> keeper);
 
-  // Where the bytes come from: two buffers of the same size and origin hold the same bytes. "" where
-  // nothing is known.
+  // Where the bytes come from: two buffers of the same size and origin hold the same bytes. ""
+  // where nothing is known.
   virtual std::string origin() const { return {}; }
 
   // What the last one to hold a buffer may write there: anything, strings, or nothing.
