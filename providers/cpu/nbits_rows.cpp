@@ -175,10 +175,12 @@ void unpack_columns(const NBitsColumns& c, size_t first, size_t count, float* pa
     unpack_vector<bits>(d, c, first, count, column, panel + pair * count + (column - pair));
   }
 #else
-  constexpr size_t kInByte = 8 / bits, kPair = 2;
+  constexpr size_t kInByte = 8 / bits;
   for (size_t column = 0; column < kPointwiseUnit; ++column) {
-    float* to = panel + column / kPair * kPair * count + column % kPair;
-    for (size_t input = first; input < first + count; ++input, to += kPair) {
+    // Panels are pairs of columns, but for the last two.
+    const size_t step = column + 2 < kPointwiseUnit ? 2 : 1;
+    float* to = panel + column / step * step * count + column % step;
+    for (size_t input = first; input < first + count; ++input, to += step) {
       const uint8_t byte = c.weights[column * c.column_bytes + input / kInByte];
       const int number = byte >> input % kInByte * bits & ((1 << bits) - 1);
       const size_t scale = input / c.block_size * kPointwiseUnit + column;
