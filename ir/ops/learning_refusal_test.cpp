@@ -313,6 +313,13 @@ TEST(LearningRefusals, TreeEnsemble) {
   const auto tree = [&](const AttrMap& more, const char* mention) {
     return Refused{"ai.onnx.ml::TreeEnsemble", {x}, with(good, more), mention};
   };
+  // Before the run, too.
+  expect_refused(std::vector<RefusedTypes>{
+      {"ai.onnx.ml::TreeEnsemble",
+       {Type::tensor(DType::kFloat, Dims{Dim::symbol("n"), 3})},
+       with(good, {{"nodes_featureids", Ints{3}}}),
+       "feature 3 is outside 0..3 (exclusive)"},
+  });
   const auto bytes = [](uint8_t value) { return Tensor::vector<uint8_t>({value}); };
   expect_refused(std::vector<Refused>{
       tree({{"nodes_truenodeids", Ints{0, 0}}}, "nodes_truenodeids: expected 1 elements"),
