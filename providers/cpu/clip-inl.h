@@ -16,8 +16,8 @@ namespace sardonyx::cpu::HWY_NAMESPACE {
 template <class V>
 HWY_INLINE V clipped(V v, V low, V high) {
   namespace hn = hwy::HWY_NAMESPACE;
-#if HWY_ARCH_X86
-  return hn::Min(high, hn::Max(low, v));  // these give a NaN that comes second
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+  return hn::Min(high, hn::Max(low, v));  // the instructions give a NaN that comes second
 #else
   v = hn::IfThenElse(hn::Lt(v, low), low, v);
   return hn::IfThenElse(hn::Gt(v, high), high, v);
