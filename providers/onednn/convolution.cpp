@@ -207,9 +207,15 @@ Prepared build(const Problem& problem, const KernelRequest& request, const Primi
 }
 
 // Winograd's algorithm may hold the whole picture transformed, several times its own size. Where
-// that is more than kMostScratch the picture is computed in strips of rows.
-constexpr size_t kMostScratch = size_t{24} << 20;
-constexpr size_t kStripScratch[] = {size_t{16} << 20, size_t{40} << 20};  // what is tried in turn
+// that is more than `most` the picture is computed in strips of rows.
+struct WinogradScratch {
+  size_t most, of_strip;
+};
+constexpr WinogradScratch kScratch[] = {  // what is tried in turn
+    {size_t{24} << 20, size_t{16} << 20},
+    {size_t{24} << 20, size_t{40} << 20}};
+// Each strip transforms weights anew that are not packed.
+constexpr WinogradScratch kScratchOfNewWeights[] = {{size_t{128} << 20, size_t{40} << 20}};
 constexpr int64_t kTileRows = 4;  // that are transformed together
 
 StripedConvolution striped(const Problem& problem, const KernelRequest& request,
@@ -226,18 +232,16 @@ StripedConvolution striped(const Problem& problem, const KernelRequest& request,
   return whole;
 }
 
-// With at most so much scratch memory for Winograd's algorithm. None where the whole is small
+// With bounds for the scratch memory of Winograd's algorithm. None where the whole is small
 // enough, or oneDNN has no strips of this form.
 std::vector<Strip> strips_within(const Problem& problem, const StripedConvolution& whole,
-                                 const Primitive& primitive, size_t strip_scratch) {
+                                 const Primitive& primitive, const WinogradScratch& bounds) {
   StripSize size = strip_size(whole);
   const int64_t rows = primitive.dst().dims()[2];
   const bool is_winograd = problem.spec.method == algorithm::convolution_winograd;
-  // Room for the transformed weights is asked for as well, but not used.
-  const size_t scratch =
-      is_winograd ? primitive.scratchpad().get_size() - primitive.weights().get_size() : 0;
-  if (is_winograd && scratch > kMostScratch && !whole.residual) {
-    const auto share = static_cast<int64_t>(strip_scratch) * rows;
+  const size_t scratch = primitive.scratchpad().get_size() - untouched_scratchpad(primitive);
+  if (is_winograd && scratch > bounds.most && !whole.residual) {
+    const auto share = static_cast<int64_t>(bounds.of_strip) * rows;
     size.rows = std::min(size.rows, share / static_cast<int64_t>(scratch));
   }
   const int64_t together = is_winograd ? kTileRows : 1;
@@ -248,8 +252,10 @@ std::vector<Strip> strips_within(const Problem& problem, const StripedConvolutio
 std::vector<Strip> strips_of(const Problem& problem, const StripedConvolution& whole,
                              const Primitive& primitive) {
   if (problem.is_turned) return {};
-  for (const size_t scratch : kStripScratch) {
-    auto strips = strips_within(problem, whole, primitive, scratch);
+  const std::span<const WinogradScratch> all =
+      problem.has_new_weights ? std::span<const WinogradScratch>(kScratchOfNewWeights) : kScratch;
+  for (const WinogradScratch& bounds : all) {
+    auto strips = strips_within(problem, whole, primitive, bounds);
     if (!strips.empty()) return strips;
   }
   return {};

@@ -302,12 +302,19 @@ void ProgramBuilder::copy(Place from, Place to) {
   has_reference_ = had_reference;
 }
 
-// Winograd's algorithm asks for room for the transformed weights, which lies first and stays as it
-// is: we transform them once for all. So the scratchpad goes where scratch memory begins.
+size_t untouched_scratchpad(const Primitive& primitive) {
+  constexpr int64_t kLargerWindow = 6;
+  const auto form = winograd_form(primitive.weights());
+  if (!form || form->alpha != kLargerWindow) return 0;
+  return std::min(primitive.weights().get_size(), primitive.scratchpad().get_size());
+}
+
+// What stays as it is lies first, so the scratchpad goes where scratch memory begins.
 Place ProgramBuilder::scratchpad_of(const Primitive& primitive) {
   const Desc desc = primitive.scratchpad();
-  if (parts_->untouched_bytes > 0 || !winograd_form(primitive.weights())) return scratch(desc);
-  parts_->untouched_bytes = std::min(primitive.weights().get_size(), desc.get_size());
+  const size_t untouched = untouched_scratchpad(primitive);
+  if (parts_->untouched_bytes > 0 || untouched == 0) return scratch(desc);
+  parts_->untouched_bytes = untouched;
   const size_t end = std::exchange(parts_->scratch_bytes, 0);
   const Place place = scratch(desc);
   for (PlaceInfo& info : parts_->places) {

@@ -87,6 +87,10 @@ class ProgramBuilder {
   std::vector<Pending> pending_outputs_;
 };
 
+// Bytes at the beginning of the primitive's scratchpad that stay as they are: F(4x4, 3x3) of
+// Winograd's algorithm asks for room for the transformed weights, which we transform once for all.
+size_t untouched_scratchpad(const Primitive& primitive);
+
 // `values` reordered, outside any run.
 std::shared_ptr<Buffer> reordered(const void* values, const Desc& from, const Desc& to);
 std::shared_ptr<Buffer> reordered(const Tensor& values, const Desc& from, const Desc& to);
