@@ -1,7 +1,7 @@
 #include "executor/environment.h"
 
+#include "ir/budget_share.h"
 #include "ir/memory_blocks.h"
-#include "ir/run_control.h"
 
 namespace sardonyx {
 
@@ -11,24 +11,15 @@ namespace {
 class LateBuffer : public Buffer {
  public:
   LateBuffer(size_t untouched, size_t bytes)
-      : Buffer(nullptr, untouched + bytes, Kind::kBytes), counted_(bytes) {
-    if (const RunControl* control = current_control()) budget_ = control->budget;
-    if (budget_) budget_->take(counted_);
+      : Buffer(nullptr, untouched + bytes, Kind::kBytes), share_(bytes) {
     data_ = static_cast<std::byte*>(reserve_addresses(size_));
-    if (!data_) {
-      if (budget_) budget_->give_back(counted_);
-      fail(ErrorCode::kResourceExhausted, "out of memory: ", size_, " bytes asked for");
-    }
+    if (!data_) fail(ErrorCode::kResourceExhausted, "out of memory: ", size_, " bytes asked for");
     take_memory(data_ + untouched, bytes, bytes);
   }
-  ~LateBuffer() override {
-    give_back_addresses(data_, size_);
-    if (budget_) budget_->give_back(counted_);
-  }
+  ~LateBuffer() override { give_back_addresses(data_, size_); }
 
  private:
-  size_t counted_;
-  std::shared_ptr<MemoryBudget> budget_;
+  BudgetShare share_;
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include "ir/pack_room.h"
 
+#include "ir/budget_share.h"
 #include "ir/memory_blocks.h"
-#include "ir/run_control.h"
 
 namespace sardonyx {
 namespace {
@@ -44,18 +44,13 @@ class PackRoom::Stretch {
 class PackRoom::Piece : public Buffer {
  public:
   Piece(std::shared_ptr<Stretch> stretch, size_t bytes, size_t whole)
-      : Buffer(nullptr, bytes, Kind::kBytes), stretch_(std::move(stretch)) {
-    if (const RunControl* control = current_control()) budget_ = control->budget;
-    if (budget_) budget_->take(bytes);
+      : Buffer(nullptr, bytes, Kind::kBytes), share_(bytes), stretch_(std::move(stretch)) {
     data_ = stretch_->take(whole);
-  }
-  ~Piece() override {
-    if (budget_) budget_->give_back(size_);
   }
 
  private:
+  BudgetShare share_;
   std::shared_ptr<Stretch> stretch_;
-  std::shared_ptr<MemoryBudget> budget_;
 };
 
 void PackRoom::expect(size_t bytes) {

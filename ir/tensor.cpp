@@ -3,8 +3,8 @@
 #include <cstring>
 #include <new>
 
+#include "ir/budget_share.h"
 #include "ir/memory_blocks.h"
-#include "ir/run_control.h"
 #include "ir/sanitizers.h"
 
 namespace sardonyx {
@@ -12,22 +12,15 @@ namespace {
 
 class HeapBuffer : public Buffer {
  public:
-  explicit HeapBuffer(size_t bytes, Kind kind = Kind::kBytes) : Buffer(nullptr, bytes, kind) {
-    if (const RunControl* control = current_control()) budget_ = control->budget;
-    if (budget_) budget_->take(bytes);
+  explicit HeapBuffer(size_t bytes, Kind kind = Kind::kBytes)
+      : Buffer(nullptr, bytes, kind), share_(bytes) {
     data_ = static_cast<std::byte*>(take_block(bytes));
-    if (!data_) {
-      if (budget_) budget_->give_back(bytes);
-      fail(ErrorCode::kResourceExhausted, "out of memory: ", bytes, " bytes asked for");
-    }
+    if (!data_) fail(ErrorCode::kResourceExhausted, "out of memory: ", bytes, " bytes asked for");
   }
-  ~HeapBuffer() override {
-    give_back_block(data_, size_);
-    if (budget_) budget_->give_back(size_);
-  }
+  ~HeapBuffer() override { give_back_block(data_, size_); }
 
  private:
-  std::shared_ptr<MemoryBudget> budget_;
+  BudgetShare share_;
 };
 
 constexpr bool kOwnBlocks = kAddressSanitizer;  // there, blocks are watched
@@ -38,19 +31,14 @@ constexpr size_t kSmallBytes = kBlockAlignment;
 
 class SmallBuffer : public Buffer {
  public:
-  explicit SmallBuffer(size_t bytes) : Buffer(nullptr, bytes, Kind::kBytes) {
-    if (const RunControl* control = current_control()) budget_ = control->budget;
-    if (budget_) budget_->take(bytes);
+  explicit SmallBuffer(size_t bytes) : Buffer(nullptr, bytes, Kind::kBytes), share_(bytes) {
     const auto address = reinterpret_cast<uintptr_t>(storage_);
     data_ =
         storage_ + ((address + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment - address);
   }
-  ~SmallBuffer() override {
-    if (budget_) budget_->give_back(size_);
-  }
 
  private:
-  std::shared_ptr<MemoryBudget> budget_;
+  BudgetShare share_;
   std::byte storage_[kSmallBytes + kBlockAlignment - 1];
 };
 
