@@ -152,4 +152,15 @@ inline std::string load_error(const ModelBuilder& model, const LoadOptions& opti
   }
 }
 
+inline Tensor floats(const std::vector<float>& values) {
+  return Tensor::vector(values);
+}
+
+// What the loaded model makes of `inputs`.
+inline std::vector<Datum> run(const ModelBuilder& model, const std::vector<Datum>& inputs) {
+  const Model loaded = model.load();
+  verify(*loaded.graph);
+  return evaluate(*loaded.graph, inputs);
+}
+
 }  // namespace sardonyx::test

@@ -6,6 +6,7 @@
 #include "ir/ops/contrib_body.h"
 #include "ir/ops/generation_search.h"
 #include "ir/ops/infer.h"
+#include "ir/ops/samples.h"
 #include "ir/ops/tables.h"
 
 namespace sardonyx::ops {
@@ -119,18 +120,14 @@ GraphPtr sample_decoder() {
   return graph;
 }
 
-SampleInput words_given(const std::vector<int32_t>& values, Shape shape) {
-  return {.shape = shape, .value = Tensor::of<int32_t>(values, shape)};
-}
-
 AttrMap sample_attrs() {
   return {
       {"decoder", sample_decoder()}, {"eos_token_id", int64_t{3}}, {"pad_token_id", int64_t{0}}};
 }
 
 std::vector<Sample> beam_samples() {
-  const auto one = [](int32_t value) { return words_given({value}, {1}); };
-  return {{.inputs = {words_given({1, 2, 0, 1}, {2, 2}),
+  const auto one = [](int32_t value) { return given<int32_t>({value}, {1}); };
+  return {{.inputs = {given<int32_t>({1, 2, 0, 1}, {2, 2}),
                       one(6),
                       one(0),
                       one(2),
@@ -141,7 +138,7 @@ std::vector<Sample> beam_samples() {
 }
 
 std::vector<Sample> search_samples() {
-  return {{.inputs = {words_given({1, 2, 0, 1}, {2, 2}), words_given({6}, {1})},
+  return {{.inputs = {given<int32_t>({1, 2, 0, 1}, {2, 2}), given<int32_t>({6}, {1})},
            .attrs = sample_attrs()}};
 }
 

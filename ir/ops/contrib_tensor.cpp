@@ -12,6 +12,7 @@
 #include "ir/ops/infer_body.h"
 #include "ir/ops/reduce.h"
 #include "ir/ops/region_gradient.h"
+#include "ir/ops/samples.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
 #include "ir/scratch.h"
@@ -297,25 +298,20 @@ void crop_and_resize(const KernelCall& call) {
 
 // --- samples ---
 
-SampleInput given_tensor(Tensor value) {
-  const Shape shape = value.shape();
-  return {.shape = shape, .value = std::move(value)};
-}
-
 std::vector<Sample> contrib_trilu_samples() {
-  return {{.inputs = {{.shape = {2, 3, 4}}, given_tensor(Tensor::scalar<int64_t>(1))},
+  return {{.inputs = {{.shape = {2, 3, 4}}, given(Tensor::scalar<int64_t>(1))},
            .attrs = {{"upper", int64_t{0}}}}};
 }
 std::vector<Sample> unique_samples() {
   // Where elements are equal, a small change makes one more unique value: no slope tells of that.
-  return {{.inputs = {given_tensor(Tensor::vector<int64_t>({2, 1, 1, 3, 4, 3}))}, .outputs = 3},
+  return {{.inputs = {given(Tensor::vector<int64_t>({2, 1, 1, 3, 4, 3}))}, .outputs = 3},
           {.inputs = {{.shape = {6}}}, .outputs = 3}};
 }
 std::vector<Sample> pad_samples() {
-  return {{.inputs = {{.shape = {2, 3}}, given_tensor(Tensor::vector<int64_t>({0, 1, 2, 0}))}}};
+  return {{.inputs = {{.shape = {2, 3}}, given(Tensor::vector<int64_t>({0, 1, 2, 0}))}}};
 }
 std::vector<Sample> expand_samples() {
-  return {{.inputs = {{.shape = {2, 3}}, given_tensor(Tensor::scalar<int32_t>(-1))}}};
+  return {{.inputs = {{.shape = {2, 3}}, given(Tensor::scalar<int32_t>(-1))}}};
 }
 std::vector<Sample> grid_samples() {
   return {{.inputs = {{.shape = {1, 2, 3, 4}}, {.shape = {1, 2, 2, 2}}}, .only = DType::kFloat}};
@@ -324,16 +320,16 @@ std::vector<Sample> cdist_samples() {
   return {{.inputs = {{.shape = {3, 2}}, {.shape = {4, 2}}}}};
 }
 std::vector<Sample> inverse_samples() {
-  return {{.inputs = {given_tensor(Tensor::of<float>({2, 1, 1, 3, 0, 1, -1, 0}, {2, 2, 2}))}}};
+  return {{.inputs = {given(Tensor::of<float>({2, 1, 1, 3, 0, 1, -1, 0}, {2, 2, 2}))}}};
 }
 template <typename T>
 Sample crop_sample(int32_t height, int32_t width, const char* mode) {
   const std::vector<T> boxes{T(0),   T(0.01), T(0.99), T(0.98), T(0.23), T(0.51),
                              T(1.5), T(0.9),  T(0.8),  T(0.7),  T(0.1),  T(0.2)};
   return {.inputs = {{.shape = {2, 2, 4, 5}, .dtype = dtype_of<T>()},
-                     given_tensor(Tensor::of<T>(boxes, {3, 4})),
-                     given_tensor(Tensor::vector<int32_t>({0, 1, 1})),
-                     given_tensor(Tensor::vector<int32_t>({height, width}))},
+                     given(Tensor::of<T>(boxes, {3, 4})),
+                     given(Tensor::vector<int32_t>({0, 1, 1})),
+                     given(Tensor::vector<int32_t>({height, width}))},
           .attrs = {{"mode", std::string(mode)}, {"extrapolation_value", 0.5f}}};
 }
 std::vector<Sample> crop_samples() {

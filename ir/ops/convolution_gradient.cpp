@@ -5,6 +5,7 @@
 #include "ir/differentiate.h"
 #include "ir/ops/conv_infer.h"
 #include "ir/ops/infer.h"
+#include "ir/ops/samples.h"
 #include "ir/ops/shape_values.h"
 
 namespace sardonyx::ops {
@@ -208,10 +209,6 @@ Val bias_grad(Emitter& e, const Val& d_y, std::string_view op) {
   return e.call("ReduceSum", {d_y, e.int64s(axes)}, {{"keepdims", int64_t{0}}});
 }
 
-SampleInput shape_input(const Shape& shape) {
-  return {.value = Tensor::vector(shape)};
-}
-
 // Triples of shapes X, W, Y and the attributes that lead from one to the other.
 struct Geometry {
   Shape x, w, y;
@@ -240,14 +237,14 @@ std::vector<Geometry> geometries() {
 std::vector<Sample> input_grad_samples() {
   std::vector<Sample> samples;
   for (const Geometry& g : geometries())
-    samples.push_back({{{g.y}, {g.w}, shape_input(g.x)}, g.attrs});
+    samples.push_back({{{g.y}, {g.w}, given(g.x)}, g.attrs});
   return samples;
 }
 
 std::vector<Sample> weight_grad_samples() {
   std::vector<Sample> samples;
   for (const Geometry& g : geometries())
-    samples.push_back({{{g.y}, {g.x}, shape_input(g.w)}, g.attrs});
+    samples.push_back({{{g.y}, {g.x}, given(g.w)}, g.attrs});
   return samples;
 }
 

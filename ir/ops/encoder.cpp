@@ -11,6 +11,7 @@
 #include "ir/ops/infer.h"
 #include "ir/ops/linear_model_gradient.h"
 #include "ir/ops/made_once.h"
+#include "ir/ops/samples.h"
 #include "ir/ops/scores.h"
 #include "ir/ops/tables.h"
 #include "ir/scratch.h"
@@ -268,11 +269,6 @@ void feature_vectorizer(const KernelCall& call) {
 }
 
 // --- samples ---
-
-SampleInput given(Tensor value) {
-  const Shape shape = value.shape();
-  return {.shape = shape, .value = std::move(value)};
-}
 
 std::vector<Sample> extractor_samples() {
   return {{.inputs = {{.shape = {2, 3}}, given(Tensor::vector<int64_t>({2, 0, 2, 1}))}},

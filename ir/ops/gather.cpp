@@ -12,6 +12,7 @@
 #include "ir/ops/index_gradient.h"
 #include "ir/ops/indices.h"
 #include "ir/ops/infer.h"
+#include "ir/ops/samples.h"
 #include "ir/ops/strided_copy.h"
 #include "ir/ops/tables.h"
 #include "ir/scratch.h"
@@ -319,11 +320,6 @@ void run_reverse_sequence(const KernelCall& call) {
 }
 
 // ---- Samples and rows
-
-template <typename T>
-SampleInput given(std::vector<T> values, Shape shape) {
-  return {.value = Tensor::of(values, std::move(shape))};
-}
 
 std::vector<Sample> gather_samples() {
   return {{{{.shape = {4, 3}}, given<int64_t>({0, -1, 2, 2}, {2, 2})}},

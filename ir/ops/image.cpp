@@ -10,6 +10,7 @@
 #include "ir/ops/index_gradient.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/real_values.h"
+#include "ir/ops/samples.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
 #include "ir/scratch.h"
@@ -207,12 +208,6 @@ void reference_affine_grid(const KernelCall& call) {
   });
 }
 
-SampleInput fixed(std::vector<int64_t> values) {
-  SampleInput input;
-  input.value = Tensor::vector(values);
-  return input;
-}
-
 std::vector<Sample> depth_to_space_samples() {
   return {{{{{2, 8, 2, 3}}}, {{"blocksize", int64_t{2}}}},
           {{{{1, 9, 1, 2}}}, {{"blocksize", int64_t{3}}, {"mode", std::string("CRD")}}}};
@@ -223,13 +218,13 @@ std::vector<Sample> space_to_depth_samples() {
 }
 
 std::vector<Sample> center_crop_pad_samples() {
-  return {{{{{5, 4, 3}}, fixed({2, 7, 3})}},
-          {{{{3, 6, 5}}, fixed({4, 9})}, {{"axes", std::vector<int64_t>{-1, 1}}}}};
+  return {{{{{5, 4, 3}}, given({2, 7, 3})}},
+          {{{{3, 6, 5}}, given({4, 9})}, {{"axes", std::vector<int64_t>{-1, 1}}}}};
 }
 
 std::vector<Sample> affine_grid_samples() {
-  return {{{{{2, 2, 3}}, fixed({2, 3, 4, 5})}},
-          {{{{1, 3, 4}}, fixed({1, 1, 2, 1, 3})}, {{"align_corners", int64_t{1}}}}};
+  return {{{{{2, 2, 3}}, given({2, 3, 4, 5})}},
+          {{{{1, 3, 4}}, given({1, 1, 2, 1, 3})}, {{"align_corners", int64_t{1}}}}};
 }
 
 constexpr DTypeSet kMovable = kClassicTypes | DType::kBFloat16;

@@ -8,6 +8,7 @@
 #include "ir/ops/indices.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/join.h"
+#include "ir/ops/samples.h"
 #include "ir/ops/strided_copy.h"
 #include "ir/ops/tables.h"
 
@@ -230,10 +231,6 @@ PadAmounts pad_amounts(size_t rank, std::span<const int64_t> pads,
 }
 
 namespace {
-
-SampleInput given(std::vector<int64_t> values) {
-  return {.value = Tensor::vector(values)};
-}
 
 std::vector<Sample> pad_samples() {
   std::vector<Sample> samples = {{{{.shape = {2, 3}}, given({0, 1, 2, 0})}},

@@ -9,6 +9,7 @@
 #include "ir/ops/pool.h"
 #include "ir/ops/pool_gradient.h"
 #include "ir/ops/region_gradient.h"
+#include "ir/ops/samples.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
 
@@ -328,28 +329,22 @@ void reference_roi_align(const KernelCall& call) {
 
 using Ints = std::vector<int64_t>;
 
-SampleInput fixed(Tensor value) {
-  SampleInput input;
-  input.value = std::move(value);
-  return input;
-}
-
 std::vector<Sample> max_unpool_samples() {
-  const SampleInput indices = fixed(Tensor::of(Ints{5, 7, 13, 15}, {1, 1, 2, 2}));
+  const SampleInput indices = given(Tensor::of(Ints{5, 7, 13, 15}, {1, 1, 2, 2}));
   const AttrMap attrs{{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}};
   return {{{{{1, 1, 2, 2}}, indices}, attrs},
-          {{{{1, 1, 2, 2}}, indices, fixed(Tensor::vector(Ints{1, 1, 5, 6}))}, attrs}};
+          {{{{1, 1, 2, 2}}, indices, given(Tensor::vector(Ints{1, 1, 5, 6}))}, attrs}};
 }
 
 std::vector<Sample> max_roi_pool_samples() {
   const std::vector<float> rois{0, 0, 0, 3, 4, 1, 1, 2, 5, 5};
-  return {{.inputs = {{{2, 3, 6, 6}}, fixed(Tensor::of(rois, {2, 5}))},
+  return {{.inputs = {{{2, 3, 6, 6}}, given(Tensor::of(rois, {2, 5}))},
            .attrs = {{"pooled_shape", Ints{2, 3}}},
            .only = DType::kFloat}};
 }
 
 std::vector<Sample> roi_align_samples() {
-  const SampleInput batches = fixed(Tensor::vector(Ints{1, 0}));
+  const SampleInput batches = given(Tensor::vector(Ints{1, 0}));
   return {{{{{2, 3, 6, 7}}, {{2, 4}, 0, 5}, batches},
            {{"output_height", int64_t{2}},
             {"output_width", int64_t{3}},

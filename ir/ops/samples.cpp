@@ -29,6 +29,16 @@ std::vector<T> extremes() {
 
 }  // namespace
 
+SampleInput given(Tensor value) {
+  SampleInput input;
+  input.value = std::move(value);
+  return input;
+}
+
+SampleInput given(const std::vector<int64_t>& values) {
+  return given(Tensor::vector(values));
+}
+
 std::vector<Sample> unary_samples(double low, double high) {
   std::vector<Sample> samples;
   for (const Shape& shape : {Shape{2, 3, 4}, Shape{}, Shape{67}, Shape{3, 0, 2}}) {

@@ -2,6 +2,7 @@
 // values.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "ir/op.h"
@@ -17,6 +18,14 @@ std::vector<Sample> binary_samples(double low = -2, double high = 2, double low2
                                    double high2 = 2);
 // One to three inputs for variadic rows.
 std::vector<Sample> variadic_samples();
+
+// An input of these very values, in one dimension if no shape is given.
+SampleInput given(Tensor value);
+SampleInput given(const std::vector<int64_t>& values);
+template <typename T = int64_t>
+SampleInput given(const std::vector<T>& values, Shape shape) {
+  return given(Tensor::of(values, std::move(shape)));
+}
 
 // Zeros of both signs, ones, infinities, NaN, the largest, smallest normal and smallest numbers of
 // float or double.

@@ -9,6 +9,7 @@
 #include "ir/ops/index_gradient.h"
 #include "ir/ops/indices.h"
 #include "ir/ops/infer.h"
+#include "ir/ops/samples.h"
 #include "ir/ops/strided_copy.h"
 #include "ir/ops/tables.h"
 
@@ -263,10 +264,6 @@ void run_tensor_scatter(const KernelCall& call) {
 }
 
 // ---- Samples and rows
-
-SampleInput given(std::vector<int64_t> values, Shape shape) {
-  return {.value = Tensor::of(values, std::move(shape))};
-}
 
 std::vector<Sample> scatter_elements_samples() {
   std::vector<Sample> samples{

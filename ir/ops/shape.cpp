@@ -8,6 +8,7 @@
 #include "ir/ops/carry.h"
 #include "ir/ops/gradient.h"
 #include "ir/ops/infer.h"
+#include "ir/ops/samples.h"
 #include "ir/ops/strided_copy.h"
 #include "ir/ops/tables.h"
 
@@ -319,9 +320,6 @@ std::vector<Sample> shape_samples() {
 }
 std::vector<Sample> size_samples() {
   return {{{{.shape = {2, 3}}}}, {{{.shape = {}}}}, {{{.shape = {0, 3}}}}};
-}
-SampleInput given(std::vector<int64_t> values) {
-  return {.value = Tensor::vector(values)};
 }
 std::vector<Sample> reshape_samples() {
   return {{{{.shape = {2, 3, 4}}, given({0, -1})}},

@@ -7,6 +7,7 @@
 #include "ir/ops/indices.h"
 #include "ir/ops/infer.h"
 #include "ir/ops/join.h"
+#include "ir/ops/samples.h"
 #include "ir/ops/strided_copy.h"
 #include "ir/ops/tables.h"
 
@@ -187,10 +188,6 @@ StridedBlock slice_block(std::span<const int64_t> from, std::span<const SliceRan
 }
 
 namespace {
-
-SampleInput given(std::vector<int64_t> values) {
-  return {.value = Tensor::vector(values)};
-}
 
 std::vector<Sample> slice_samples() {
   return {

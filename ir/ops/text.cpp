@@ -6,6 +6,7 @@
 
 #include "ir/evaluation.h"
 #include "ir/ops/infer.h"
+#include "ir/ops/samples.h"
 #include "ir/ops/tables.h"
 #include "ir/ops/unicode.h"
 #include "ir/run_control.h"
@@ -197,26 +198,22 @@ void run_regex(const KernelCall& call) {
 
 // ---- Samples and rows
 
-SampleInput given(std::vector<std::string> values, Shape shape) {
-  return {.value = Tensor::of(values, std::move(shape))};
-}
-
 std::vector<Sample> concat_samples() {
-  return {{{given({"a", "ä", ""}, {3, 1}), given({"x", "y"}, {2})}}};
+  return {{{given<std::string>({"a", "ä", ""}, {3, 1}), given<std::string>({"x", "y"}, {2})}}};
 }
 std::vector<Sample> split_samples() {
-  return {{.inputs = {given({"a b  c", ""}, {2})}, .outputs = 2},
-          {.inputs = {given({"a,b,,c", ""}, {2})},
+  return {{.inputs = {given<std::string>({"a b  c", ""}, {2})}, .outputs = 2},
+          {.inputs = {given<std::string>({"a,b,,c", ""}, {2})},
            .attrs = {{"delimiter", std::string(",")}, {"maxsplit", int64_t{2}}},
            .outputs = 2}};
 }
 std::vector<Sample> normalizer_samples() {
-  return {{{given({"Monday", "ÄRGER", "x"}, {3})},
+  return {{{given<std::string>({"Monday", "ÄRGER", "x"}, {3})},
            {{"case_change_action", std::string("LOWER")},
             {"stopwords", std::vector<std::string>{"monday"}}}}};
 }
 std::vector<Sample> regex_samples() {
-  return {{{given({"www.google.com", "www"}, {2})},
+  return {{{given<std::string>({"www.google.com", "www"}, {2})},
            {{"pattern", std::string(R"(www\.[\w.-]+\.\bcom\b)")}}}};
 }
 

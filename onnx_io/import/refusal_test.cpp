@@ -54,10 +54,6 @@ TypeProto& input_type(ModelBuilder& model) {
   input.set_name("second");
   return *input.mutable_type();
 }
-Tensor floats(const std::vector<float>& values) {
-  return Tensor::vector(values);
-}
-
 TEST(ModelRefusals, Header) {
   LoadOptions shallow;
   shallow.limits.nesting = 8;  // as deep as the dims of a type

@@ -15,18 +15,10 @@ namespace hn = hwy::HWY_NAMESPACE;
 // exp(x) for x that is not above 0 by more than rounding, to a unit or two in the last place. Below
 // -87 it is 0: the processor is slow with numbers that are smaller than float's normal ones.
 HWY_INLINE V weight_of(V x) {
-  const V n = hn::Round(hn::Mul(x, set(1.44269504088896341f)));
-  V r = hn::NegMulAdd(n, set(0.693359375f), x);  // log(2) in two parts, the first one short
-  r = hn::NegMulAdd(n, set(-2.12194440e-4f), r);
-  V p = set(1.9875691500e-4f);
-  p = hn::MulAdd(p, r, set(1.3981999507e-3f));
-  p = hn::MulAdd(p, r, set(8.3334519073e-3f));
-  p = hn::MulAdd(p, r, set(4.1665795894e-2f));
-  p = hn::MulAdd(p, r, set(1.6666665459e-1f));
-  p = hn::MulAdd(p, r, set(5.0000001201e-1f));
-  p = hn::MulAdd(hn::MulAdd(p, r, set(1)), r, set(1));
-  const auto is_small = hn::Lt(x, set(-87));
-  return hn::IfThenZeroElse(is_small, times_power_of_two(p, n));
+  V n;
+  const V r = reduced_for_exp(x, n);
+  const V exp_of_rest = hn::MulAdd(hn::MulAdd(exp_tail(r), r, set(1)), r, set(1));
+  return hn::IfThenZeroElse(hn::Lt(x, set(-87)), times_power_of_two(exp_of_rest, n));
 }
 
 float Exponentials(float* scores, size_t count, float scale, float greatest) {

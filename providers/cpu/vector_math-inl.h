@@ -51,22 +51,29 @@ HWY_INLINE V times_power_of_two(V x, V n) {
 #endif
 }
 
-// 2^n * exp(r) with |r| <= log(2) / 2, where exp is a polynomial. Off by little more than 1 unit in
-// the last place.
-HWY_INLINE V exp_of(V x) {
-  // Beyond these bounds float's exp is 0 and infinity.
-  const V bounded = clip(x, set(-104), set(89));
-  const V n = hn::Round(hn::Mul(bounded, set(1.44269504088896341f)));
-  V r = hn::NegMulAdd(n, set(0.693359375f), bounded);  // log(2) in two parts, the first one short
-  r = hn::NegMulAdd(n, set(-2.12194440e-4f), r);
+// x = n * log(2) + r with |r| <= log(2) / 2; returns r.
+HWY_INLINE V reduced_for_exp(V x, V& n) {
+  n = hn::Round(hn::Mul(x, set(1.44269504088896341f)));
+  const V r = hn::NegMulAdd(n, set(0.693359375f), x);  // log(2) in two parts, the first one short
+  return hn::NegMulAdd(n, set(-2.12194440e-4f), r);
+}
+
+// (exp(r) - 1 - r) / r^2, a polynomial.
+HWY_INLINE V exp_tail(V r) {
   V p = set(1.9875691500e-4f);
   p = hn::MulAdd(p, r, set(1.3981999507e-3f));
   p = hn::MulAdd(p, r, set(8.3334519073e-3f));
   p = hn::MulAdd(p, r, set(4.1665795894e-2f));
   p = hn::MulAdd(p, r, set(1.6666665459e-1f));
-  p = hn::MulAdd(p, r, set(5.0000001201e-1f));
-  p = hn::Add(hn::MulAdd(hn::Mul(r, r), p, r), set(1));
-  return times_power_of_two(p, n);
+  return hn::MulAdd(p, r, set(5.0000001201e-1f));
+}
+
+// 2^n * exp(r), off by little more than 1 unit in the last place.
+HWY_INLINE V exp_of(V x) {
+  // Beyond these bounds float's exp is 0 and infinity.
+  V n;
+  const V r = reduced_for_exp(clip(x, set(-104), set(89)), n);
+  return times_power_of_two(hn::Add(hn::MulAdd(hn::Mul(r, r), exp_tail(r), r), set(1)), n);
 }
 
 HWY_INLINE V expm1_of(V x) {
