@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <numeric>
 
 #include "ir/memory_guard.h"
@@ -56,18 +55,26 @@ size_t place_in_order(std::vector<MemoryItem>& items, const std::vector<size_t>&
   return top;
 }
 
+// How many bytes are alive, by step.
+std::vector<std::ptrdiff_t> breadth_of(const std::vector<MemoryItem>& items) {
+  size_t steps = 0;
+  for (const MemoryItem& item : items)
+    steps = std::max(steps, item.last_step + 1);
+  std::vector<std::ptrdiff_t> growth(steps + 1);
+  for (const MemoryItem& item : items) {
+    growth[item.first_step] += static_cast<std::ptrdiff_t>(rounded(item.bytes));
+    growth[item.last_step + 1] -= static_cast<std::ptrdiff_t>(rounded(item.bytes));
+  }
+  std::partial_sum(growth.begin(), growth.end(), growth.begin());
+  growth.pop_back();
+  return growth;
+}
+
 }  // namespace
 
 size_t live_peak(const std::vector<MemoryItem>& items) {
-  std::map<size_t, std::ptrdiff_t> changes;  // step -> growth
-  for (const MemoryItem& item : items) {
-    changes[item.first_step] += static_cast<std::ptrdiff_t>(rounded(item.bytes));
-    changes[item.last_step + 1] -= static_cast<std::ptrdiff_t>(rounded(item.bytes));
-  }
-  std::ptrdiff_t live = 0, peak = 0;
-  for (const auto& [step, growth] : changes)
-    peak = std::max(peak, live += growth);
-  return static_cast<size_t>(peak);
+  const std::vector<std::ptrdiff_t> breadth = breadth_of(items);
+  return breadth.empty() ? 0 : static_cast<size_t>(std::ranges::max(breadth));
 }
 
 namespace {
@@ -84,16 +91,7 @@ Order order_by(const std::vector<MemoryItem>& items, const auto& comes_before) {
 
 // Items of the step where most is alive first, then those of the next, each step's largest first.
 Order by_breadth(const std::vector<MemoryItem>& items) {
-  size_t steps = 0;
-  for (const MemoryItem& item : items)
-    steps = std::max(steps, item.last_step + 1);
-  std::vector<std::ptrdiff_t> growth(steps + 1);
-  for (const MemoryItem& item : items) {
-    growth[item.first_step] += static_cast<std::ptrdiff_t>(rounded(item.bytes));
-    growth[item.last_step + 1] -= static_cast<std::ptrdiff_t>(rounded(item.bytes));
-  }
-  std::vector<std::ptrdiff_t> breadth(steps);
-  std::partial_sum(growth.begin(), growth.end() - 1, breadth.begin());
+  const std::vector<std::ptrdiff_t> breadth = breadth_of(items);
   // The broadest step that an item lives through decides when it is placed.
   std::vector<std::ptrdiff_t> widest(items.size());
   for (size_t i = 0; i < items.size(); ++i) {

@@ -2,22 +2,12 @@
 
 #include <algorithm>
 
-#include "ir/dims_value.h"
-#include "ir/evaluate.h"
 #include "ir/run_control.h"
 
 namespace sardonyx {
 namespace {
 
 using State = Segment::Known::State;
-
-// Outputs that can be computed while planning are, up to this size: shape arithmetic, not data.
-constexpr int64_t kLargestPlanned = 64 << 10;
-
-// Of a mask of inputs, which has no bits for those beyond the first 32.
-bool has_bit(uint32_t mask, size_t slot) {
-  return slot < 32 && (mask >> slot & 1u);
-}
 
 size_t stored_bytes(const KernelTensor& tensor, const LayoutPtr& layout) {
   return layout ? layout->bytes() : bytes_for(tensor.dtype, element_count(tensor.shape));
@@ -38,31 +28,32 @@ bool is_concrete(const Type& type) {
   return type.is_tensor() && type.known_shape().has_value();
 }
 
-Planner::Planner(const Program& program, const Segment& parent, const RunState& state,
-                 bool may_release)
+Planner::Planner(Program& program, const Segment& parent, const RunState& state, bool may_release)
     : program_(program),
       parent_(parent),
       state_(state),
       environment_(program.environment_),
       known_(parent.known->values),
       representations_(program.values_.size()) {
-  if (may_release) weight_uses_.emplace(program.values_, program.last_use_);
+  if (!may_release) return;
+  if (!program.weight_uses_) program.weight_uses_.emplace(program.values_, program.last_use_);
+  weight_uses_ = &*program.weight_uses_;
 }
 
 std::shared_ptr<Segment> Planner::plan() {
   const PackRoom::Scope packing(environment_.pack_room);
   learned_->inherited = parent_.known;
   note_conditions();
-  sizes_ = program_.symbolic_.sizes([this](ValueId value) {
+  computed_.emplace(program_.symbolic_, program_.symbolic_.sizes([this](ValueId value) {
     const Segment::Known& given = known(value);
-    return given.shape ? &*given.shape : nullptr;
-  });
+    return given.shape() ? &*given.shape() : nullptr;
+  }));
   node_index_ = parent_.next_node;
   while (node_index_ < program_.nodes_.size()) {
     check_interrupted();
     const Node& node = *program_.nodes_[node_index_].node;
     try {
-      if (!can_leave_out(node_index_) && !plan_node(node_index_)) break;
+      if (!can_leave_out(node_index_) && !plan_node()) break;
     } catch (const Error& error) {
       if (!error.node().empty() || node.name.empty()) throw;
       throw error.with_context("node " + node.name).at_node(node.name);
@@ -84,26 +75,13 @@ void Planner::note_conditions() {
     const Datum* datum = state_.values[value];
     Condition condition{value, datum ? datum->type() : Type::none(), std::nullopt, std::nullopt};
     if (datum && datum->is_tensor()) condition.shape = datum->tensor().shape();
-    known.type = condition.type;
-    known.shape = condition.shape;
+    known.facts = condition.shape
+                      ? program_.inferences_.facts_of(condition.type.dtype, *condition.shape)
+                      : program_.inferences_.facts_of(condition.type);
     known.is_datum = datum != nullptr;
     known.state = State::kTyped;
     segment_->conditions.push_back(std::move(condition));
   }
-}
-
-bool Planner::bind_shape_inputs(const Node& node) {
-  for (size_t slot = 0; slot < node.formal_inputs(); ++slot) {
-    const ValueId value = input(slot);
-    if (!has_bit(node.op->shape_inputs, slot) || value == kNoValue) continue;
-    if (known(value).constant || !known(value).type.is_tensor()) continue;
-    if (!known(value).is_datum) return false;
-    // The value is at hand: this plan is for this value.
-    Segment::Known& entry = learn(value);
-    entry.constant = std::make_shared<const Tensor>(state_.values[value]->tensor().clone());
-    segment_->conditions.push_back({value, entry.type, entry.shape, *entry.constant});
-  }
-  return true;
 }
 
 // The entry of `value`, which may now be changed.
@@ -113,137 +91,48 @@ Segment::Known& Planner::learn(ValueId value) {
   return entry;
 }
 
-// All outputs follow from the sizes of the inputs: each is computed where somebody asks for it.
-bool Planner::can_leave_out(size_t index) const {
-  const auto& [node, inputs, outputs] = program_.nodes_[index];
-  return !node->op->is(kRandom) && std::ranges::all_of(outputs, [this](ValueId output) {
-    return program_.symbolic_.knows(output, sizes_);
-  });
-}
-
-void Planner::compute_if_left_out(ValueId value) {
-  if (known(value).state != State::kUnseen || !program_.symbolic_.knows(value, sizes_)) return;
-  Segment::Known& entry = learn(value);
-  entry.constant = std::make_shared<const Tensor>(program_.symbolic_.compute(value, sizes_));
-  entry.type = Type::tensor(entry.constant->dtype(), to_dims(entry.constant->shape()));
-  entry.shape = entry.constant->shape();
-  entry.state = State::kTyped;
-}
-
-bool Planner::plan_node(size_t index) {
-  const auto& [node_pointer, node_inputs, node_outputs] = program_.nodes_[index];
-  const Node& node = *node_pointer;
-  for (const ValueId input : node_inputs) {
+bool Planner::plan_node() {
+  const Node& node = *numbered().node;
+  for (const ValueId input : numbered().inputs) {
     if (input == kNoValue) continue;
     compute_if_left_out(input);
     if (known(input).state == State::kDynamic) return false;
   }
   if (!bind_shape_inputs(node)) return false;
   bring_constants(/*all=*/false);
-  std::vector<InferInput> inputs;
-  inputs.reserve(node_inputs.size());
-  for (const ValueId input : node_inputs) {
-    if (input == kNoValue)
-      inputs.emplace_back();
-    else
-      inputs.push_back({known(input).type, known(input).constant.get(), nullptr});
-  }
-  const auto fresh = [this] { return Dim::symbol("?p" + std::to_string(unknown_++)); };
-  const std::vector<InferOutput> inferred =
-      infer(*node.op, node.attrs, inputs, node.formal_inputs(), node.outputs.size(), fresh);
-  if (plan_constants(node, inferred)) return true;
-  if (plan_view(node, inferred)) return true;
-  const bool concrete = std::ranges::all_of(
-      inferred, [](const InferOutput& output) { return is_concrete(output.type); });
-  if (concrete && (plan_parts(node, inferred) || plan_concat(node, inferred))) return true;
-  if (concrete && !node.op->evaluate && plan_kernel(node, inferred)) return true;
-  plan_evaluation(node, inferred);
+  const Inference& inference = infer_node(node);
+  if (plan_constants(node, inference)) return true;
+  if (plan_view(node, inference)) return true;
+  const bool concrete = inference.is_concrete;
+  if (concrete && (plan_parts(node, inference) || plan_concat(node, inference))) return true;
+  if (concrete && !node.op->evaluate && plan_kernel(node, inference)) return true;
+  plan_evaluation(node, inference);
   return true;
 }
 
-// Computes the node now where its value does not depend on the run.
-bool Planner::plan_constants(const Node& node, const std::vector<InferOutput>& inferred) {
-  if (node.op->is(kRandom)) return false;
-  std::vector<std::optional<Tensor>> values;
-  bool all = !inferred.empty();
-  for (const InferOutput& output : inferred) {
-    values.push_back(tensor_of_dims(output.type, output.dims));
-    all = all && values.back();
-  }
-  if (!all) {
-    if (node.captures > 0 || !subgraphs_of(node).empty()) return false;
-    values.clear();
-    for (const InferOutput& output : inferred) {
-      const std::optional<Shape> shape = output.type.known_shape();
-      if (!output.type.is_tensor() || !shape) return false;
-      // The reference may differ from the op's kernel in the last bits.
-      if (!environment_.specializes && is_floating(output.type.dtype)) return false;
-      if (static_cast<int64_t>(bytes_for(output.type.dtype, element_count(*shape))) >
-          kLargestPlanned)
-        return false;
-    }
-    std::vector<Datum> inputs;
-    for (const ValueId input : program_.nodes_[node_index_].inputs) {
-      if (input != kNoValue && !known(input).constant) return false;
-      inputs.push_back(input != kNoValue ? Datum(*known(input).constant) : Datum());
-    }
-    bring_constants(/*all=*/true);
-    for (Datum& result : evaluate(*node.op, node.attrs, inputs, node.outputs.size())) {
-      values.emplace_back(result.tensor());
-    }
-  }
-  for (size_t i = 0; i < node.outputs.size(); ++i) {
-    if (output(i) == kNoValue) continue;
-    set_typed(output(i), inferred[i].type);
-    learned_->own.back().constant = std::make_shared<const Tensor>(*values[i]);
-  }
-  return true;
-}
-
-bool Planner::plan_view(const Node& node, const std::vector<InferOutput>& inferred) {
+bool Planner::plan_view(const Node& node, const Inference& inference) {
   if (!node.op->is(kView) || node.outputs.size() != 1 || !node.inputs[0]) return false;
   const ValueId from = input(0);
   const ValueId to = output(0);
-  if (!is_concrete(inferred[0].type) || !known(from).type.is_tensor()) return false;
-  set_typed(to, inferred[0].type);
+  if (!inference.is_concrete || !known(from).type().is_tensor()) return false;
+  set_typed(to, inference.outputs[0]);
   const Place place = place_for(from, nullptr);
   representations_[to].push_back({nullptr, place});
   add_extent(place, to, plain_bytes(to));
   return true;
 }
 
-bool Planner::plan_kernel(const Node& node, const std::vector<InferOutput>& inferred) {
-  std::vector<KernelTensor> inputs, outputs;
+bool Planner::plan_kernel(const Node& node, const Inference& inference) {
   for (size_t slot = 0; slot < node.formal_inputs(); ++slot) {
-    if (!node.inputs[slot]) {
-      inputs.emplace_back();
-      continue;
-    }
-    const ValueId value = input(slot);
-    const Segment::Known& entry = known(value);
-    if (!entry.type.is_tensor()) return false;
-    const LayoutPtr layout =
-        representations_[value].empty() ? nullptr : representations_[value][0].layout;
-    // What decides shapes is known to eager calls as well.
-    const bool is_told = environment_.specializes || has_bit(node.op->shape_inputs, slot);
-    inputs.push_back(
-        {entry.type.dtype, *entry.shape, layout, is_told ? entry.constant.get() : nullptr});
+    if (input(slot) != kNoValue && !known(input(slot)).type().is_tensor()) return false;
   }
-  for (const InferOutput& output : inferred) {
-    outputs.push_back({output.type.dtype, *output.type.known_shape(), nullptr, nullptr});
-  }
-  KernelRequest request{*node.op, node.attrs, inputs, outputs};
-  request.threads = environment_.threads;
-  request.layouts = environment_.layouts;
-  request.precision = environment_.precision;
-  request.packs = &environment_.packs;
-  Prepared prepared = prepare_kernel(environment_.providers, request);
-  if (!prepared.kernel) return false;
+  std::shared_ptr<const PreparedStep> prepared = prepared_step(node, inference);
+  if (!prepared) return false;
   for (size_t i = 0; i < node.outputs.size(); ++i) {
-    if (output(i) != kNoValue) set_typed(output(i), inferred[i].type);
+    if (output(i) != kNoValue) set_typed(output(i), inference.outputs[i]);
   }
-  const uint32_t unread = prepared.unread_inputs;
-  add_kernel_step(node, std::move(prepared), std::move(inputs), std::move(outputs));
+  const uint32_t unread = prepared->unread_inputs;
+  add_kernel_step(node, std::move(prepared));
   release_packed(unread);
   return true;
 }
@@ -252,9 +141,9 @@ bool Planner::plan_kernel(const Node& node, const std::vector<InferOutput>& infe
 // at when they are prepared.
 void Planner::bring_constants(bool all) {
   if (!weight_uses_) return;
-  const auto& [node, inputs, outputs] = program_.nodes_[node_index_];
+  const std::vector<ValueId>& inputs = numbered().inputs;
   for (size_t slot = 0; slot < inputs.size(); ++slot) {
-    const bool is_wanted = all || !may_be_away(*node->op, slot);
+    const bool is_wanted = all || slot != numbered().weights_slot;
     if (is_wanted && inputs[slot] != kNoValue && known(inputs[slot]).constant)
       bring(*known(inputs[slot]).constant);
   }
@@ -271,38 +160,34 @@ void Planner::release_packed(uint32_t unread_inputs) {
   }
 }
 
-void Planner::add_kernel_step(const Node& node, Prepared prepared, std::vector<KernelTensor> inputs,
-                              std::vector<KernelTensor> outputs) {
-  std::vector<Place> input_places;
-  std::vector<size_t> input_bytes;
-  for (size_t slot = 0; slot < inputs.size(); ++slot) {
-    const bool is_read = inputs[slot] && !has_bit(prepared.unread_inputs, slot);
+void Planner::add_kernel_step(const Node& node, std::shared_ptr<const PreparedStep> shared) {
+  const PreparedStep& prepared = *shared;
+  const size_t input_count = prepared.input_types.size();
+  const size_t output_count = prepared.output_types.size();
+  InputPlaces inputs(input_count);
+  for (size_t slot = 0; slot < input_count; ++slot) {
+    const KernelTensor& type = prepared.input_types[slot];
+    if (!type || has_bit(prepared.unread_inputs, slot)) continue;
     const LayoutPtr layout = layout_at(prepared.input_layouts, slot);
     const bool reads_anywhere =
         slot == 0 && is_gather(*node.op) && prepared.implementation == "reference";
-    input_places.push_back(is_read ? place_for(input(slot), layout, reads_anywhere) : Place());
-    input_bytes.push_back(is_read ? stored_bytes(inputs[slot], layout) : 0);
+    inputs[slot] = {place_for(input(slot), layout, reads_anywhere), stored_bytes(type, layout)};
   }
-  Step step;
+  Step step = new_step(std::move(shared), input_count, output_count);
   step.node = &node;
-  step.implementation = std::move(prepared.implementation);
-  step.first_pointer = static_cast<uint32_t>(segment_->pointers.size());
-  step.input_count = static_cast<uint32_t>(inputs.size());
-  step.output_count = static_cast<uint32_t>(outputs.size());
-  segment_->pointers.resize(segment_->pointers.size() + inputs.size() + outputs.size() + 1);
   uint32_t pointer = step.first_pointer;
-  for (size_t slot = 0; slot < inputs.size(); ++slot, ++pointer) {
-    if (input_places[slot].root != kNoRoot) point_at(input_places[slot], pointer);
-    step.bytes += input_bytes[slot];
+  for (size_t slot = 0; slot < input_count; ++slot, ++pointer) {
+    if (inputs[slot].place.root != kNoRoot) point_at(inputs[slot].place, pointer);
+    step.bytes += inputs[slot].bytes;
   }
-  std::vector<bool> taken(inputs.size());
-  for (size_t i = 0; i < outputs.size(); ++i, ++pointer) {
+  for (size_t i = 0; i < output_count; ++i, ++pointer) {
     const LayoutPtr layout = layout_at(prepared.output_layouts, i);
-    const size_t bytes = stored_bytes(outputs[i], layout);
-    const Place place = output_place(*prepared.kernel, i, bytes, input_places, input_bytes, taken);
+    const KernelTensor& type = prepared.output_types[i];
+    const size_t bytes = stored_bytes(type, layout);
+    const Place place = output_place(*prepared.kernel, i, bytes, inputs);
     const ValueId value = output(i);
     Root& root = roots_[place.root];
-    root.has_strings = outputs[i].dtype == DType::kString;
+    root.has_strings = type.dtype == DType::kString;
     if (root.bytes == bytes) root.owner = value;
     if (value != kNoValue) {
       representations_[value] = {{layout, place}};
@@ -311,29 +196,41 @@ void Planner::add_kernel_step(const Node& node, Prepared prepared, std::vector<K
     point_at(place, pointer);
     step.bytes += bytes;
   }
-  add_scratch(*prepared.kernel);
-  step.kernel = std::move(prepared.kernel);
-  for (KernelTensor& tensor : inputs)
-    tensor.constant = nullptr;
-  step.input_types = std::move(inputs);
-  step.output_types = std::move(outputs);
+  add_step(std::move(step));
+}
+
+// With entries of its own in the table of pointers: inputs, outputs, scratch.
+Step Planner::new_step(std::shared_ptr<const PreparedStep> prepared, size_t inputs,
+                       size_t outputs) {
+  Step step;
+  step.kernel = prepared->kernel.get();
+  step.prepared = std::move(prepared);
+  step.first_pointer = static_cast<uint32_t>(segment_->pointers.size());
+  step.input_count = static_cast<uint32_t>(inputs);
+  step.output_count = static_cast<uint32_t>(outputs);
+  segment_->pointers.resize(segment_->pointers.size() + inputs + outputs + 1);
+  return step;
+}
+
+void Planner::add_step(Step step) {
+  if (step.kernel)
+    add_scratch(*step.kernel);
+  else
+    scratch_.push_back({});
   segment_->steps.push_back(std::move(step));
 }
 
 // Where an output lies: over one of the inputs where the kernel may write there and nobody reads it
 // any more.
 Planner::Place Planner::output_place(const Kernel& kernel, size_t output, size_t bytes,
-                                     const std::vector<Place>& inputs,
-                                     const std::vector<size_t>& input_bytes,
-                                     std::vector<bool>& taken) {
-  const auto overlap = [&](size_t a, size_t b) {
-    return inputs[a].root == inputs[b].root &&
-           inputs[a].offset < inputs[b].offset + input_bytes[b] &&
-           inputs[b].offset < inputs[a].offset + input_bytes[a];
+                                     InputPlaces& inputs) {
+  const auto overlap = [&](const InputPlace& a, const InputPlace& b) {
+    return a.place.root == b.place.root && a.place.offset < b.place.offset + b.bytes &&
+           b.place.offset < a.place.offset + a.bytes;
   };
   for (size_t slot = 0; slot < inputs.size(); ++slot) {
-    const Place place = inputs[slot];
-    if (place.root == kNoRoot || taken[slot] || input_bytes[slot] != bytes) continue;
+    const Place place = inputs[slot].place;
+    if (place.root == kNoRoot || inputs[slot].is_taken || inputs[slot].bytes != bytes) continue;
     const Root& root = roots_[place.root];
     // Only in the first segment are all views of an entry known to be such.
     const bool may_be_bound =
@@ -342,13 +239,13 @@ Planner::Place Planner::output_place(const Kernel& kernel, size_t output, size_t
     if ((!is_arena && !may_be_bound) || !is_free(place, bytes)) continue;
     bool is_read_once = true;
     for (size_t other = 0; other < inputs.size(); ++other)
-      is_read_once = is_read_once && (other == slot || !overlap(slot, other));
+      is_read_once = is_read_once && (other == slot || !overlap(inputs[slot], inputs[other]));
     if (!is_read_once || !kernel.may_alias(output, slot)) continue;
     if (may_be_bound) {
       in_place_.push_back({this->output(output), root.owner});
       continue;
     }
-    taken[slot] = true;
+    inputs[slot].is_taken = true;
     return place;
   }
   Root root;
@@ -396,15 +293,21 @@ void Planner::point_at(Place place, uint32_t pointer) {
 }
 
 size_t Planner::plain_bytes(ValueId value) const {
-  return bytes_for(known(value).type.dtype, element_count(*known(value).shape));
+  return bytes_for(known(value).type().dtype, element_count(*known(value).shape()));
 }
 
-void Planner::set_typed(ValueId value, const Type& type) {
+Segment::Known& Planner::set_typed(ValueId value, FactsPtr facts) {
   Segment::Known& entry = learned_->own.emplace_back();
   entry.state = State::kTyped;
-  entry.type = type;
-  entry.shape = type.known_shape();
+  entry.facts = std::move(facts);
   known_[value] = &entry;
+  return entry;
+}
+
+// What `value` came with; null where it lies row-major.
+const LayoutPtr& Planner::layout_of(ValueId value) const {
+  static const LayoutPtr kPlain;
+  return representations_[value].empty() ? kPlain : representations_[value][0].layout;
 }
 
 // Where `value` lies in `layout`; adds a reorder where there is none yet.
@@ -443,8 +346,8 @@ void Planner::keep_in_memory(Root& root) {
 
 Planner::Place Planner::reorder(ValueId value, const LayoutPtr& to) {
   const Representation from = representations_[value][0];
-  const DType dtype = known(value).type.dtype;
-  const Shape& shape = *known(value).shape;
+  const DType dtype = known(value).type().dtype;
+  const Shape& shape = *known(value).shape();
   Prepared prepared = Prepared::refuse("no provider reorders");
   for (const Provider* provider : environment_.providers) {
     if (!provider->prepare_reorder) continue;
@@ -463,21 +366,16 @@ Planner::Place Planner::reorder(ValueId value, const LayoutPtr& to) {
   const Place source = resolved(from.place);
   const Place made{new_root(std::move(root)), 0};
   add_extent(made, value, roots_[made.root].bytes);
-  Step step;
+  const auto shared = std::make_shared<const PreparedStep>(
+      std::move(prepared), std::vector<KernelTensor>{{dtype, shape, from.layout, nullptr}},
+      std::vector<KernelTensor>{{dtype, shape, to, nullptr}});
+  Step step = new_step(shared, 1, 1);
   step.reordered = value;
-  step.implementation = prepared.implementation;
-  step.input_types = {{dtype, shape, from.layout, nullptr}};
-  step.output_types = {{dtype, shape, to, nullptr}};
   step.bytes = (from.layout ? from.layout->bytes() : plain_bytes(value)) + roots_[made.root].bytes;
-  step.first_pointer = static_cast<uint32_t>(segment_->pointers.size());
-  step.input_count = step.output_count = 1;
-  segment_->pointers.resize(segment_->pointers.size() + 3);
   point_at(source, step.first_pointer);
   point_at(made, step.first_pointer + 1);
   representations_[value].push_back({to, made});
-  add_scratch(*prepared.kernel);
-  step.kernel = std::move(prepared.kernel);
-  segment_->steps.push_back(std::move(step));
+  add_step(std::move(step));
   return made;
 }
 
@@ -490,13 +388,13 @@ void Planner::need_whole(ValueId value) {
       segment_->constants.emplace_back(value, Datum(*known.constant));
     return;
   }
-  if (known.is_datum || !known.type.is_tensor() || representations_[value].empty()) return;
+  if (known.is_datum || !known.type().is_tensor() || representations_[value].empty()) return;
   const Place place = place_for(value, nullptr);
   Root& root = roots_[place.root];
   if (root.kind == Root::Kind::kConstant) {
-    segment_->constants.emplace_back(value,
-                                     Tensor(known.type.dtype, *known.shape, root.constant.buffer(),
-                                            root.constant.byte_offset() + place.offset));
+    segment_->constants.emplace_back(
+        value, Tensor(known.type().dtype, *known.shape(), root.constant.buffer(),
+                      root.constant.byte_offset() + place.offset));
     return;
   }
   if (root.kind == Root::Kind::kArena) root.kind = Root::Kind::kAllocated;
@@ -507,7 +405,7 @@ void Planner::need_whole(ValueId value) {
     return;
   }
   if (root.owner == value) return;
-  Alias alias{value, root.owner, *known.shape, place.offset};
+  Alias alias{value, root.owner, *known.shape(), place.offset};
   std::vector<Alias>& aliases = root.kind == Root::Kind::kStepOutput
                                     ? segment_->steps[root.owner_step].aliases
                                     : segment_->aliases;

@@ -12,12 +12,16 @@ namespace sardonyx {
 
 // A tensor whose every dim is an integer.
 bool is_concrete(const Type& type);
+// Of a mask of inputs, which has no bits for those beyond the first 32.
+inline bool has_bit(uint32_t mask, size_t slot) {
+  return slot < 32 && (mask >> slot & 1u);
+}
 
 class Planner {
  public:
   // Goes on where `parent` ended, with the values that the run has by now. With `may_release`,
   // weights that nobody needs any more once they are packed are let go.
-  Planner(const Program& program, const Segment& parent, const RunState& state, bool may_release);
+  Planner(Program& program, const Segment& parent, const RunState& state, bool may_release);
   std::shared_ptr<Segment> plan();
 
  private:
@@ -61,23 +65,43 @@ class Planner {
   };
 
   void note_conditions();
-  bool plan_node(size_t index);
+  bool plan_node();
   bool bind_shape_inputs(const Node& node);
-  bool plan_constants(const Node& node, const std::vector<InferOutput>& inferred);
-  bool plan_view(const Node& node, const std::vector<InferOutput>& inferred);
-  bool plan_parts(const Node& node, const std::vector<InferOutput>& inferred);
-  bool plan_concat(const Node& node, const std::vector<InferOutput>& inferred);
+  bool plan_constants(const Node& node, const Inference& inference);
+  bool plan_view(const Node& node, const Inference& inference);
+  bool plan_parts(const Node& node, const Inference& inference);
+  bool plan_concat(const Node& node, const Inference& inference);
   bool can_become_part(ValueId value, size_t bytes);
   void join(size_t part, Place to);
   void copy_to(ValueId value, Place to, size_t bytes, const Node& node);
-  bool plan_kernel(const Node& node, const std::vector<InferOutput>& inferred);
-  void plan_evaluation(const Node& node, const std::vector<InferOutput>& inferred);
+  bool plan_kernel(const Node& node, const Inference& inference);
+  void plan_evaluation(const Node& node, const Inference& inference);
+  std::optional<uint64_t> constant_word(size_t slot);
+  bool is_looked_at(size_t slot) const;
+  bool has_only_constants() const;
+  bool inference_key(const Node& node, PlanKey& key, uint32_t& hidden);
+  HeldByKey held_by_key() const;
+  const Inference& infer_node(const Node& node);
+  Inference inferred(const Node& node, uint32_t hidden);
+  static std::vector<std::shared_ptr<const Tensor>> values_of_dims(
+      std::span<const InferOutput> outputs);
+  std::vector<std::shared_ptr<const Tensor>> evaluated(const Node& node,
+                                                       const Inference& inference);
+  bool is_told(size_t slot) const;
+  bool kernel_key(const Node& node, PlanKey& key);
+  std::shared_ptr<const PreparedStep> prepared_step(const Node& node, const Inference& inference);
+  std::optional<PreparedStep> prepare_step(const Node& node, const Inference& inference);
   std::unique_ptr<Program> body_program(const Node& node) const;
-  void add_kernel_step(const Node& node, Prepared prepared, std::vector<KernelTensor> inputs,
-                       std::vector<KernelTensor> outputs);
-  Place output_place(const Kernel& kernel, size_t output, size_t bytes,
-                     const std::vector<Place>& inputs, const std::vector<size_t>& input_bytes,
-                     std::vector<bool>& taken);
+  void add_kernel_step(const Node& node, std::shared_ptr<const PreparedStep> prepared);
+  Step new_step(std::shared_ptr<const PreparedStep> prepared, size_t inputs, size_t outputs);
+  void add_step(Step step);
+  struct InputPlace {
+    Place place;
+    size_t bytes = 0;
+    bool is_taken = false;  // by an output
+  };
+  using InputPlaces = InlineVector<InputPlace, 8>;
+  Place output_place(const Kernel& kernel, size_t output, size_t bytes, InputPlaces& inputs);
   bool is_free(Place place, size_t bytes) const;
   bool is_entry(Place place, size_t bytes) const;
   // Where `reads_anywhere`, an address that does not suit the elements' type will do.
@@ -89,7 +113,7 @@ class Planner {
   void add_extent(Place place, ValueId value, size_t bytes);
   void point_at(Place place, uint32_t pointer);
   size_t plain_bytes(ValueId value) const;
-  void set_typed(ValueId value, const Type& type);
+  Segment::Known& set_typed(ValueId value, FactsPtr facts);
   void need_whole(ValueId value);
   void finish();
   void add_scratch(const Kernel& kernel);
@@ -100,9 +124,11 @@ class Planner {
   void keep_for_children();
   int output_index(ValueId value) const { return program_.output_index_[value]; }
 
-  // Of the node that is planned now; kNoValue where omitted.
-  ValueId input(size_t slot) const { return program_.nodes_[node_index_].inputs[slot]; }
-  ValueId output(size_t slot) const { return program_.nodes_[node_index_].outputs[slot]; }
+  // The node that is planned now, and its values; kNoValue where omitted.
+  const Program::Numbered& numbered() const { return program_.nodes_[node_index_]; }
+  ValueId input(size_t slot) const { return numbered().inputs[slot]; }
+  ValueId output(size_t slot) const { return numbered().outputs[slot]; }
+  const LayoutPtr& layout_of(ValueId value) const;
   const Segment::Known& known(ValueId value) const { return *known_[value]; }
   Segment::Known& learn(ValueId value);
   void bring_constants(bool all);
@@ -110,14 +136,15 @@ class Planner {
   bool can_leave_out(size_t index) const;
   void compute_if_left_out(ValueId value);
 
-  const Program& program_;
+  Program& program_;
   const Segment& parent_;
   const RunState& state_;
   Environment& environment_;
   std::shared_ptr<Segment> segment_ = std::make_shared<Segment>();
   std::vector<const Segment::Known*> known_;  // by ValueId
   std::shared_ptr<Segment::Knowledge> learned_ = std::make_shared<Segment::Knowledge>();
-  SymbolicValues::Sizes sizes_;
+  std::optional<ComputedValues> computed_;
+  Inference inference_;  // of the node that is planned now, where it is not remembered
   std::vector<std::vector<Representation>> representations_;
   std::vector<Root> roots_;
   // A value that may be made over one that was there before the segment, if the caller binds both
@@ -129,8 +156,8 @@ class Planner {
   struct ScratchSize {
     size_t bytes, untouched;  // the first of them
   };
-  std::vector<ScratchSize> scratch_;       // by step
-  std::optional<WeightUses> weight_uses_;  // set where weights may be let go
+  std::vector<ScratchSize> scratch_;         // by step
+  const WeightUses* weight_uses_ = nullptr;  // set where weights may be let go
   size_t node_index_ = 0;
   uint64_t unknown_ = 0;
 };

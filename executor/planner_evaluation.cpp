@@ -17,7 +17,7 @@ std::unique_ptr<Program> Planner::body_program(const Node& node) const {
       continue;
     }
     const Segment::Known& entry = known(input(slot));
-    Value* made = graph->add_input("", entry.type);
+    Value* made = graph->add_input("", entry.type());
     made->constant = entry.constant;
     inputs.push_back(GraphEmitter::wrap(made));
   }
@@ -28,10 +28,9 @@ std::unique_ptr<Program> Planner::body_program(const Node& node) const {
   return std::make_unique<Program>(std::move(graph), environment_, environment_.max_inner_plans());
 }
 
-void Planner::plan_evaluation(const Node& node, const std::vector<InferOutput>& inferred) {
+void Planner::plan_evaluation(const Node& node, const Inference& inference) {
   Step step;
   step.node = &node;
-  step.implementation = node.op->body ? "body" : "evaluate";
   bring_constants(/*all=*/true);
   for (const ValueId input : program_.nodes_[node_index_].inputs) {
     step.inputs.push_back(input);
@@ -43,16 +42,16 @@ void Planner::plan_evaluation(const Node& node, const std::vector<InferOutput>& 
   if (node.op->body && !node.op->evaluate && !node.op->reference) step.body = body_program(node);
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     const ValueId value = output(i);
-    const Type& type = inferred[i].type;
+    const FactsPtr& facts = inference.outputs[i];
+    const Type& type = facts->type;
     step.outputs.push_back(value);
     step.promised.emplace_back();
     if (value == kNoValue) continue;
     if (!type.is_tensor() && !type.is_none()) {
-      set_typed(value, type);
-      learned_->own.back().is_datum = true;
+      set_typed(value, facts).is_datum = true;
     } else if (is_concrete(type)) {
-      set_typed(value, type);
-      step.promised.back() = {type.dtype, *type.known_shape()};
+      set_typed(value, facts);
+      step.promised.back() = {type.dtype, *facts->shape};
       Root root;
       root.kind = Root::Kind::kStepOutput;
       root.owner = value;
@@ -63,8 +62,7 @@ void Planner::plan_evaluation(const Node& node, const std::vector<InferOutput>& 
       learn(value).state = State::kDynamic;
     }
   }
-  scratch_.push_back({});
-  segment_->steps.push_back(std::move(step));
+  add_step(std::move(step));
 }
 
 // Where each evaluated step finds what is its own in a frame.

@@ -87,8 +87,8 @@ Allocation Planner::allocation_of(const Root& root) const {
   allocation.pointers = root.pointers;
   for (const Extent& extent : root.whole) {
     const Segment::Known& known = this->known(extent.value);
-    allocation.values.push_back(
-        {extent.value, known.type.dtype, *known.shape, output_index(extent.value), extent.offset});
+    allocation.values.push_back({extent.value, known.type().dtype, *known.shape(),
+                                 output_index(extent.value), extent.offset});
   }
   for (const InPlace& pair : in_place_) {
     const bool fills = std::ranges::any_of(root.extents, [&](const Extent& extent) {
@@ -96,7 +96,7 @@ Allocation Planner::allocation_of(const Root& root) const {
     });
     if (fills) allocation.in_place.push_back(pair.from);
   }
-  if (root.has_strings) allocation.strings = element_count(*known(root.owner).shape);
+  if (root.has_strings) allocation.strings = element_count(*known(root.owner).shape());
   return allocation;
 }
 

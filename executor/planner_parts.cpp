@@ -42,30 +42,30 @@ bool is_plain_data(DType dtype) {
 }  // namespace
 
 // Not where an output leaves the graph: the caller wants it in a buffer of its own.
-bool Planner::plan_parts(const Node& node, const std::vector<InferOutput>& inferred) {
-  if (node.formal_inputs() == 0 || !node.inputs[0]) return false;
+bool Planner::plan_parts(const Node& node, const Inference& inference) {
+  if (!may_give_parts(node) || !node.inputs[0]) return false;
   const ValueId whole = input(0);
   const Segment::Known& known = this->known(whole);
-  if (!known.type.is_tensor() || !is_plain_data(known.type.dtype)) return false;
+  if (!known.type().is_tensor() || !is_plain_data(known.type().dtype)) return false;
   std::vector<const Tensor*> constants;
   for (size_t slot = 0; slot < node.formal_inputs(); ++slot) {
     const bool is_given = input(slot) != kNoValue;
     constants.push_back(is_given ? this->known(input(slot)).constant.get() : nullptr);
   }
   std::vector<Shape> shapes;
-  for (size_t i = 0; i < inferred.size(); ++i) {
+  for (size_t i = 0; i < inference.outputs.size(); ++i) {
     if (output(i) == kNoValue || output_index(output(i)) >= 0) return false;
-    shapes.push_back(*inferred[i].type.known_shape());
+    shapes.push_back(*inference.outputs[i]->shape);
   }
-  const auto offsets = part_offsets(node, *known.shape, constants, shapes);
+  const auto offsets = part_offsets(node, *known.shape(), constants, shapes);
   if (!offsets) return false;
   const std::vector<Representation>& forms = representations_[whole];
   if (!forms.empty() && forms[0].layout && feeds_layout(node)) return false;
   const Place place = place_for(whole, nullptr);
-  for (size_t i = 0; i < inferred.size(); ++i) {
+  for (size_t i = 0; i < inference.outputs.size(); ++i) {
     const ValueId part = output(i);
-    set_typed(part, inferred[i].type);
-    const Place at{place.root, place.offset + bytes_for(known.type.dtype, (*offsets)[i])};
+    set_typed(part, inference.outputs[i]);
+    const Place at{place.root, place.offset + bytes_for(known.type().dtype, (*offsets)[i])};
     representations_[part] = {{nullptr, at}};
     add_extent(at, part, plain_bytes(part));
   }
@@ -84,19 +84,21 @@ bool Planner::can_become_part(ValueId value, size_t bytes) {
          !leaves_graph;
 }
 
-bool Planner::plan_concat(const Node& node, const std::vector<InferOutput>& inferred) {
-  if (inferred.size() != 1 || !is_plain_data(inferred[0].type.dtype)) return false;
+bool Planner::plan_concat(const Node& node, const Inference& inference) {
+  if (!is_concat(node) || inference.outputs.size() != 1) return false;
+  const Facts& joined = *inference.outputs[0];
+  const DType dtype = joined.type.dtype;
+  if (!is_plain_data(dtype)) return false;
   std::vector<Shape> shapes;
   for (const ValueId input : program_.nodes_[node_index_].inputs) {
-    if (input == kNoValue || !known(input).type.is_tensor()) return false;
-    shapes.push_back(*known(input).shape);
+    if (input == kNoValue || !known(input).type().is_tensor()) return false;
+    shapes.push_back(*known(input).shape());
     // What lies in a provider's layout is better joined in it.
     const std::vector<Representation>& forms = representations_[input];
     if (!forms.empty() && forms[0].layout) return false;
   }
-  const auto offsets = concat_offsets(node, shapes, *inferred[0].type.known_shape());
+  const auto offsets = concat_offsets(node, shapes, *joined.shape);
   if (!offsets) return false;
-  const DType dtype = inferred[0].type.dtype;
   const auto bytes_of = [&](size_t i) { return bytes_for(dtype, element_count(shapes[i])); };
   bool any = false;
   for (size_t i = 0; i < shapes.size(); ++i)
@@ -108,7 +110,7 @@ bool Planner::plan_concat(const Node& node, const std::vector<InferOutput>& infe
   if (!any && !goes_on) return false;
   if (goes_on) in_place_.push_back({whole, input(0)});
 
-  set_typed(whole, inferred[0].type);
+  set_typed(whole, inference.outputs[0]);
   Root made;
   made.bytes = plain_bytes(whole);
   made.owner = whole;
@@ -148,19 +150,16 @@ void Planner::join(size_t part, Place to) {
 
 void Planner::copy_to(ValueId value, Place to, size_t bytes, const Node& node) {
   const Place from = place_for(value, nullptr);
-  Step step;
+  PreparedStep copy;
+  copy.kernel = std::make_shared<const CopyKernel>(bytes);
+  copy.implementation = "copy";
+  copy.input_types = {{known(value).type().dtype, *known(value).shape(), nullptr, nullptr}};
+  Step step = new_step(std::make_shared<const PreparedStep>(std::move(copy)), 1, 1);
   step.node = &node;
-  step.implementation = "copy";
-  step.input_types = {{known(value).type.dtype, *known(value).shape, nullptr, nullptr}};
   step.bytes = 2 * bytes;
-  step.first_pointer = static_cast<uint32_t>(segment_->pointers.size());
-  step.input_count = step.output_count = 1;
-  segment_->pointers.resize(segment_->pointers.size() + 3);
   point_at(from, step.first_pointer);
   point_at(to, step.first_pointer + 1);
-  scratch_.push_back({});
-  step.kernel = std::make_unique<CopyKernel>(bytes);
-  segment_->steps.push_back(std::move(step));
+  add_step(std::move(step));
 }
 
 }  // namespace sardonyx

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "executor/planner.h"
+#include "ir/weights_slot.h"
 
 namespace sardonyx {
 Program::Program(std::shared_ptr<const Graph> graph, Environment& environment, size_t most_plans)
@@ -23,6 +24,7 @@ Program::Program(std::shared_ptr<const Graph> graph, Environment& environment, s
     number(capture);
   for (const auto& node : graph_->nodes()) {
     Numbered numbered{node.get(), {}, {}};
+    numbered.weights_slot = weights_slot(node->op->domain, node->op->name).value_or(SIZE_MAX);
     for (const Value* input : node->inputs) {
       numbered.inputs.push_back(number(input));
       if (input) last_use_[numbered.inputs.back()] = nodes_.size();
@@ -50,11 +52,30 @@ Program::Program(std::shared_ptr<const Graph> graph, Environment& environment, s
   given.insert(given.end(), capture_ids_.begin(), capture_ids_.end());
   symbolic_ = SymbolicValues(values_, given);
   root_.known = known_at_load(given);
+  number_kinds();
+}
+
+// Where few nodes share their attributes, not many others are looked at.
+void Program::number_kinds() {
+  constexpr size_t kMostTried = 8;
+  std::unordered_map<const OpDef*, std::vector<const Numbered*>> seen;  // one of each kind
+  uint32_t kinds = 0;
+  for (Numbered& numbered : nodes_) {
+    const Node& node = *numbered.node;
+    if (node.op->is(kRandom) || node.captures > 0 || !subgraphs_of(node).empty()) continue;
+    std::vector<const Numbered*>& others = seen[node.op];
+    const auto last = others.rbegin() + std::min(others.size(), kMostTried);
+    const auto alike = std::find_if(others.rbegin(), last, [&](const Numbered* other) {
+      return other->outputs.size() == numbered.outputs.size() &&
+             other->inputs.size() == numbered.inputs.size() && other->node->attrs == node.attrs;
+    });
+    numbered.kind = alike == last ? kinds++ : (*alike)->kind;
+    if (alike == last) others.push_back(&numbered);
+  }
 }
 
 // The constants; what comes with the run is not known yet.
-std::shared_ptr<const Segment::Knowledge> Program::known_at_load(
-    std::span<const ValueId> given) const {
+std::shared_ptr<const Segment::Knowledge> Program::known_at_load(std::span<const ValueId> given) {
   auto knowledge = std::make_shared<Segment::Knowledge>();
   knowledge->own.resize(values_.size());
   for (ValueId id = 0; id < values_.size(); ++id) {
@@ -62,8 +83,7 @@ std::shared_ptr<const Segment::Knowledge> Program::known_at_load(
     knowledge->values.push_back(&entry);
     entry.constant = values_[id]->constant;
     if (!entry.constant) continue;
-    entry.type = Type::tensor(entry.constant->dtype(), to_dims(entry.constant->shape()));
-    entry.shape = entry.constant->shape();
+    entry.facts = inferences_.facts_of(entry.constant->dtype(), entry.constant->shape());
     entry.state = Segment::Known::State::kTyped;
   }
   for (const ValueId id : given) {
@@ -156,6 +176,7 @@ std::shared_ptr<Segment> Program::find_or_plan(Segment& parent, const RunState& 
 
 std::shared_ptr<Segment> Program::plan(Segment& parent, const RunState& state) {
   const auto begin = std::chrono::steady_clock::now();
+  inferences_.limit(nodes_.size());
   std::shared_ptr<Segment> made = environment_.originals.planning(
       [&](bool may_release) { return Planner(*this, parent, state, may_release).plan(); });
   const Log& log = environment_.log;

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -71,7 +72,8 @@ class Program {
                    std::span<Datum> outputs);
   static void run_body(const Step& step, DatumRefs inputs, std::span<Datum> outputs,
                        std::vector<NodeTiming>* profile);
-  std::shared_ptr<const Segment::Knowledge> known_at_load(std::span<const ValueId> given) const;
+  std::shared_ptr<const Segment::Knowledge> known_at_load(std::span<const ValueId> given);
+  void number_kinds();
   std::unique_ptr<RunState> borrow_state();
   void return_state(std::unique_ptr<RunState> state);
 
@@ -82,7 +84,12 @@ class Program {
   struct Numbered {
     const Node* node;
     std::vector<ValueId> inputs, outputs;  // kNoValue: omitted
+    // Nodes of one kind have one op, attributes and count of outputs: what is planned for them
+    // follows from their inputs.
+    uint32_t kind = kNoKind;
+    size_t weights_slot = SIZE_MAX;  // of a constant that need not be in memory
   };
+  static constexpr uint32_t kNoKind = UINT32_MAX;  // no other node is of its kind
   std::vector<Numbered> nodes_;
   std::vector<const Value*> values_;  // by ValueId
   std::vector<int> output_index_;     // by ValueId; -1: no output of the graph
@@ -93,6 +100,10 @@ class Program {
   std::unordered_map<const Graph*, std::unique_ptr<Program>> subprograms_;
   Segment root_;  // no steps; its children are the plans
   std::mutex planning_;
+  // What plans share, guarded by `planning_`.
+  Inferences inferences_;
+  PreparedSteps prepared_steps_;
+  std::optional<WeightUses> weight_uses_;  // made by the first plan that may let weights go
   std::mutex state_mutex_;
   std::vector<std::unique_ptr<RunState>> idle_states_;
 };

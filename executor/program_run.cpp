@@ -117,7 +117,7 @@ void Program::run_steps(Segment& segment, Segment::Frame& frame, RunState& state
     if (!profile) continue;
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
     NodeTiming timing{label_of(step, values_), step.node ? full_name(*step.node->op) : "reorder",
-                      step.implementation};
+                      std::string(step.implementation())};
     if (step.node) timing.scope = step.node->scope, timing.source = step.node->source;
     timing.types = types_of(step);
     timing.seconds = elapsed.count();

@@ -26,18 +26,29 @@ std::string label_of(const Step& step, std::span<const Value* const> values) {
 
 std::string types_of(const Step& step) {
   std::string out;
-  append(out, step.input_types);
-  if (!step.node)
-    return out + " " + layout_of(step.input_types[0]) + " -> " + layout_of(step.output_types[0]);
-  if (step.output_types.empty()) return out;
+  if (!step.prepared) return out;
+  const auto& [inputs, outputs] = std::tie(step.prepared->input_types, step.prepared->output_types);
+  append(out, inputs);
+  if (!step.node) return out + " " + layout_of(inputs[0]) + " -> " + layout_of(outputs[0]);
+  if (outputs.empty()) return out;
   out += " -> ";
-  append(out, step.output_types);
+  append(out, outputs);
   return out;
 }
 
 std::string step_text(const Step& step, std::span<const Value* const> values) {
   return text(step.node ? full_name(*step.node->op) : "reorder", " ", label_of(step, values), ": ",
-              step.implementation, "; ", types_of(step));
+              step.implementation(), "; ", types_of(step));
+}
+
+const Type& Segment::Known::type() const {
+  static const Type kNothing;
+  return facts ? facts->type : kNothing;
+}
+
+const std::optional<Shape>& Segment::Known::shape() const {
+  static const std::optional<Shape> kNothing;
+  return facts ? facts->shape : kNothing;
 }
 
 bool Condition::holds(const Datum& datum) const {

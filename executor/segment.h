@@ -11,9 +11,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "executor/inferences.h"
 #include "executor/memory_layout.h"
+#include "executor/prepared_steps.h"
 #include "executor/session.h"
 #include "ir/evaluation.h"
 #include "ir/kernel.h"
@@ -55,11 +58,11 @@ struct PointerAt {
 struct Step {
   const Node* node = nullptr;  // null for reorders
   ValueId reordered = kNoValue;
-  std::string implementation;
-  std::vector<KernelTensor> input_types, output_types;
   size_t bytes = 0;  // read and written
-  // A kernel reads its pointers at pointers[first_pointer]: inputs, outputs, scratch.
-  std::unique_ptr<Kernel> kernel;
+  // The kernel of `prepared` reads its pointers at pointers[first_pointer]: inputs, outputs,
+  // scratch.
+  const Kernel* kernel = nullptr;
+  std::shared_ptr<const PreparedStep> prepared;
   uint32_t first_pointer = 0;
   uint32_t input_count = 0;
   uint32_t output_count = 0;
@@ -77,6 +80,9 @@ struct Step {
   };
   std::vector<Rebind> rebinds;
   std::vector<Alias> aliases;  // of its outputs
+  std::string_view implementation() const {
+    return kernel ? std::string_view(prepared->implementation) : body ? "body" : "evaluate";
+  }
   // Where in the frame its outputs, their aliases and its memory are.
   uint32_t first_result = 0, first_alias = 0, memory = 0;
 };
@@ -149,10 +155,14 @@ struct Segment {
 // What is known of a value at some point of planning.
 struct Segment::Known {
   enum class State : uint8_t { kUnseen, kTyped, kDynamic } state = State::kUnseen;
-  Type type;  // concrete where kTyped
-  std::optional<Shape> shape;
-  std::shared_ptr<const Tensor> constant;  // set where it is known before the run
   bool is_datum = false;  // the run holds it as a whole value at the segment's start
+  // Is `constant` the one that stands for all of its value? It becomes so when a key asks for it.
+  mutable bool is_same_constant = false;
+  FactsPtr facts;                                  // null: of no type; concrete where kTyped
+  mutable std::shared_ptr<const Tensor> constant;  // set where it is known before the run
+
+  const Type& type() const;
+  const std::optional<Shape>& shape() const;
 };
 
 struct Segment::Knowledge {

@@ -17,8 +17,8 @@ bool can_be_made(const Value& value) {
 
 }  // namespace
 
-SymbolicValues::SymbolicValues(std::span<const Value* const> values, std::span<const ValueId> given)
-    : values_(values.begin(), values.end()) {
+SymbolicValues::SymbolicValues(std::span<const Value* const> values,
+                               std::span<const ValueId> given) {
   for (const ValueId id : given) {
     const Type& type = values[id]->type;
     for (size_t axis = 0; type.is_tensor() && type.shape && axis < type.rank(); ++axis) {
@@ -28,21 +28,32 @@ SymbolicValues::SymbolicValues(std::span<const Value* const> values, std::span<c
       places_.push_back({id, axis, symbol});
     }
   }
-  made_of_.resize(values.size());
+  formula_of_.resize(values.size(), kNoFormula);
+  std::unordered_map<std::string, uint32_t> formulas;
   for (ValueId id = 0; id < values.size(); ++id) {
     if (!can_be_made(*values[id])) continue;
-    std::vector<size_t> needed;
-    bool all = true;
-    for (const Dim& dim : *values[id]->dims) {
-      if (dim.is_known()) continue;
-      for (const std::string& name : dim.symbols()) {
-        const auto at = symbols_.find(name);
-        all = all && at != symbols_.end();
-        if (all) needed.push_back(at->second);
-      }
-    }
-    if (all) made_of_[id] = std::move(needed);
+    std::optional<std::vector<size_t>> symbols = symbols_of(*values[id]->dims);
+    if (!symbols) continue;
+    const auto next = static_cast<uint32_t>(formulas_.size());
+    const auto [at, is_new] =
+        formulas.emplace(text(values[id]->type, to_text(*values[id]->dims)), next);
+    if (is_new) formulas_.push_back({values[id], std::move(*symbols)});
+    formula_of_[id] = at->second;
   }
+}
+
+// nullopt where a symbol is none of the given values'.
+std::optional<std::vector<size_t>> SymbolicValues::symbols_of(const Dims& dims) const {
+  std::vector<size_t> needed;
+  for (const Dim& dim : dims) {
+    if (dim.is_known()) continue;
+    for (const std::string& name : dim.symbols()) {
+      const auto at = symbols_.find(name);
+      if (at == symbols_.end()) return std::nullopt;
+      needed.push_back(at->second);
+    }
+  }
+  return needed;
 }
 
 SymbolicValues::Sizes SymbolicValues::sizes(const ShapeOf& shape_of) const {
@@ -57,24 +68,43 @@ SymbolicValues::Sizes SymbolicValues::sizes(const ShapeOf& shape_of) const {
   return sizes;
 }
 
-bool SymbolicValues::knows(ValueId value, const Sizes& sizes) const {
-  if (value == kNoValue || !made_of_[value]) return false;
-  return std::ranges::all_of(*made_of_[value], [&](size_t symbol) {
+bool SymbolicValues::is_known(uint32_t formula, const Sizes& sizes) const {
+  return std::ranges::all_of(formulas_[formula].symbols, [&](size_t symbol) {
     return symbol < sizes.size() && sizes[symbol].has_value();
   });
 }
 
-Tensor SymbolicValues::compute(ValueId value, const Sizes& sizes) const {
+Tensor SymbolicValues::compute(uint32_t formula, const Sizes& sizes) const {
   const auto lookup = [&](std::string_view name) -> std::optional<Dim> {
     return Dim(*sizes[symbols_.at(std::string(name))]);
   };
-  Dims dims = *values_[value]->dims;
+  const Value& value = *formulas_[formula].value;
+  Dims dims = *value.dims;
   for (Dim& dim : dims) {
     if (!dim.is_known()) dim = dim.substitute(lookup);
   }
-  const std::optional<Tensor> made = tensor_of_dims(values_[value]->type, dims);
+  const std::optional<Tensor> made = tensor_of_dims(value.type, dims);
   SARDONYX_CHECK(made.has_value());
   return *made;
+}
+
+ComputedValues::ComputedValues(const SymbolicValues& symbolic, SymbolicValues::Sizes sizes)
+    : symbolic_(symbolic), sizes_(std::move(sizes)), computed_(symbolic.formula_count()) {
+  for (uint32_t formula = 0; formula < symbolic.formula_count(); ++formula)
+    is_known_.push_back(symbolic.is_known(formula, sizes_));
+}
+
+bool ComputedValues::knows(ValueId value) const {
+  if (value == kNoValue) return false;
+  const uint32_t formula = symbolic_.formula_of(value);
+  return formula != SymbolicValues::kNoFormula && is_known_[formula];
+}
+
+const std::shared_ptr<const Tensor>& ComputedValues::compute(ValueId value) {
+  const uint32_t formula = symbolic_.formula_of(value);
+  std::shared_ptr<const Tensor>& made = computed_[formula];
+  if (!made) made = std::make_shared<const Tensor>(symbolic_.compute(formula, sizes_));
+  return made;
 }
 
 }  // namespace sardonyx

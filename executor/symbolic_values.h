@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -24,9 +25,13 @@ class SymbolicValues {
   // From the shapes of what was given. Empty where two dims that bear one symbol differ: then
   // nothing is computed from symbols.
   Sizes sizes(const ShapeOf& shape_of) const;
-  // Can `value` be computed? Its node need not run then.
-  bool knows(ValueId value, const Sizes& sizes) const;
-  Tensor compute(ValueId value, const Sizes& sizes) const;
+
+  // Values that are computed alike have one formula.
+  static constexpr uint32_t kNoFormula = UINT32_MAX;
+  uint32_t formula_of(ValueId value) const { return formula_of_[value]; }
+  size_t formula_count() const { return formulas_.size(); }
+  bool is_known(uint32_t formula, const Sizes& sizes) const;
+  Tensor compute(uint32_t formula, const Sizes& sizes) const;
 
  private:
   struct Place {
@@ -34,12 +39,34 @@ class SymbolicValues {
     size_t axis;
     size_t symbol;
   };
-  std::vector<const Value*> values_;
+  struct Formula {
+    const Value* value;           // the first that it makes
+    std::vector<size_t> symbols;  // that its elements are made of
+  };
+  std::optional<std::vector<size_t>> symbols_of(const Dims& dims) const;
+
   std::vector<Place> places_;  // dims of given values that are one symbol
   std::unordered_map<std::string, size_t> symbols_;
-  // By ValueId: the symbols that its elements are made of; nullopt where they are not expressions,
-  // or of symbols that no given value has.
-  std::vector<std::optional<std::vector<size_t>>> made_of_;
+  std::vector<Formula> formulas_;
+  // By ValueId; kNoFormula where its elements are not expressions, or of symbols that no given
+  // value has.
+  std::vector<uint32_t> formula_of_;
+};
+
+// The values that one plan computes, each formula once.
+class ComputedValues {
+ public:
+  ComputedValues(const SymbolicValues& symbolic, SymbolicValues::Sizes sizes);
+  // Can `value` be computed? Its node need not run then.
+  bool knows(ValueId value) const;
+  // Of a value that is known.
+  const std::shared_ptr<const Tensor>& compute(ValueId value);
+
+ private:
+  const SymbolicValues& symbolic_;
+  SymbolicValues::Sizes sizes_;
+  std::vector<bool> is_known_;                           // by formula
+  std::vector<std::shared_ptr<const Tensor>> computed_;  // by formula; null: not yet
 };
 
 }  // namespace sardonyx

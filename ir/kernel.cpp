@@ -104,6 +104,22 @@ bool are_empty(std::span<const KernelTensor> tensors) {
   });
 }
 
+void append_bytes(std::string& text, const auto& value) {
+  text.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+// What form which part of a buffer is in; not to be read.
+std::string key_of_form(const std::string& form, const Tensor& weight, int64_t offset) {
+  std::string key;
+  key.reserve(form.size() + (weight.rank() + 2) * sizeof(int64_t));
+  key += form;
+  key += '\0';
+  append_bytes(key, offset);
+  for (const int64_t dim : weight.shape())
+    append_bytes(key, dim);
+  return key;
+}
+
 }  // namespace
 
 bool same_layout(const LayoutPtr& a, const LayoutPtr& b) {
@@ -116,15 +132,15 @@ std::shared_ptr<const Buffer> PackCache::get(const Tensor& weight, const std::st
   // Not by address, which is another one when the elements are read again.
   const std::byte* begin = weight.buffer()->data();
   const auto offset = static_cast<const std::byte*>(weight.raw()) - begin;
-  const auto key = std::pair<const void*, std::string>(
-      weight.buffer().get(), text(form, to_text(weight.shape()), "+", offset));
+  const auto key =
+      std::pair<const void*, std::string>(weight.buffer().get(), key_of_form(form, weight, offset));
   {
     const std::lock_guard lock(mutex_);
     const auto at = entries_.find(key);
     if (at != entries_.end()) return at->second.packed;
   }
   const std::string origin = weight.buffer()->origin();
-  const std::string shared_key = origin.empty() ? "" : text(key.second, " of ", origin);
+  const std::string shared_key = origin.empty() ? "" : key.second + " of " + origin;
   Entry entry{weight.buffer(), SharedPacks::all().find(shared_key)};
   if (!entry.packed) {
     const PassingLook look(weight);
@@ -151,7 +167,12 @@ Prepared prepare_reference(const KernelRequest& request) {
 Prepared prepare_kernel(std::span<const Provider* const> providers, const KernelRequest& request) {
   if (are_empty(request.outputs))
     return Prepared::accept(std::make_unique<NothingToDo>(), "nothing to do");
-  std::string refusals;
+  struct Refusal {
+    const Provider* provider;
+    const KernelEntry* entry;
+    std::string why;
+  };
+  std::vector<Refusal> refusals;
   const std::string name = full_name(request.op);
   for (const Provider* provider : providers) {
     for (const KernelEntry& entry : provider->kernels) {
@@ -161,11 +182,13 @@ Prepared prepare_kernel(std::span<const Provider* const> providers, const Kernel
         if (prepared.implementation.empty()) prepared.implementation = entry.name;
         return prepared;
       }
-      refusals += text("\n  ", provider->name, "/", entry.name, ": ", prepared.refusal);
+      refusals.push_back({provider, &entry, std::move(prepared.refusal)});
     }
   }
   Prepared reference = prepare_reference(request);
-  if (!reference.kernel) reference.refusal += refusals;
+  if (reference.kernel) return reference;
+  for (const auto& [provider, entry, why] : refusals)
+    reference.refusal += text("\n  ", provider->name, "/", entry->name, ": ", why);
   return reference;
 }
 

@@ -6,7 +6,6 @@
 
 #include <bit>
 #include <mutex>
-#include <sstream>
 #include <string>
 #include <unordered_map>
 
@@ -14,37 +13,37 @@
 
 namespace sardonyx::onednn {
 
-// Everything that an answer depends on, as text.
+// Everything that an answer depends on, as bytes.
 class Question {
  public:
-  Question() { text_ << omp_get_max_threads() << ';'; }
+  Question() { *this << int64_t{omp_get_max_threads()}; }
   Question& operator<<(const Desc& desc) {
-    text_ << fingerprint(desc) << ';';
+    bytes_ += fingerprint(desc);
     return *this;
   }
   Question& operator<<(const Extents& dims) {
+    *this << static_cast<int64_t>(dims.size());
     for (const int64_t dim : dims)
-      text_ << dim << ',';
-    text_ << ';';
+      *this << dim;
     return *this;
   }
   Question& operator<<(const PostOps& post_ops) {
+    *this << static_cast<int64_t>(post_ops.size());
     for (const PostOp& op : post_ops) {
       *this << static_cast<int64_t>(op.kind) << static_cast<int64_t>(op.op) << op.alpha << op.beta
             << op.operand;
     }
-    text_ << ';';
     return *this;
   }
   Question& operator<<(int64_t number) {
-    text_ << number << ',';
+    bytes_.append(reinterpret_cast<const char*>(&number), sizeof number);
     return *this;
   }
   Question& operator<<(float number) { return *this << int64_t{std::bit_cast<uint32_t>(number)}; }
-  std::string text() const { return text_.str(); }
+  std::string bytes() const { return bytes_; }
 
  private:
-  std::ostringstream text_;
+  std::string bytes_;
 };
 
 // For one kind of primitive; safe from many threads.
@@ -52,7 +51,7 @@ class Answers {
  public:
   template <typename Ask>
   MaybePrimitive get(const Question& question, const Ask& ask) {
-    std::string key = question.text();
+    std::string key = question.bytes();
     {
       const std::lock_guard lock(mutex_);
       if (const auto at = known_.find(key); at != known_.end()) return at->second;

@@ -160,7 +160,9 @@ std::shared_ptr<const Buffer> packed_bias(const KernelRequest& request, const Fo
     std::ranges::copy(request.inputs[*form.bias].constant->values<float>(), to);
     return buffer;
   };
-  return form.bias ? packed_once(request, *form.bias, "panels", make) : make();
+  // Zeros lie beside the weights that they are for.
+  return form.bias ? packed_once(request, *form.bias, "panels", make)
+                   : packed_once(request, 1, "no bias", make);
 }
 
 // Rows of input 0 times input 1, whose last two dims are exchanged where `b_transposed`.

@@ -65,13 +65,6 @@ int64_t offset_along(const dnnl_memory_desc_t& md, int dim, int64_t index) {
   return offset + index * blocking.strides[dim];
 }
 
-template <typename T>
-void append(std::string& out, const T* values, int count) {
-  for (int i = 0; i < count; ++i)
-    out += std::to_string(values[i]) + ",";
-  out += ";";
-}
-
 }  // namespace
 
 bool Primitive::is_reference() const {
@@ -278,22 +271,29 @@ std::string layout_text(const Desc& desc) {
 }
 
 std::string fingerprint(const Desc& desc) {
+  std::string out;
   const dnnl_memory_desc_t& md = desc.data;
-  std::string text = std::to_string(md.data_type) + "/" + std::to_string(md.format_kind) + ":";
-  append(text, md.dims, md.ndims);
-  append(text, md.padded_dims, md.ndims);
-  append(text, md.padded_offsets, md.ndims);
-  append(text, &md.offset0, 1);
-  if (md.format_kind == dnnl_blocked) {
+  const auto add = [&](const auto* values, int count) {
+    out.append(reinterpret_cast<const char*>(values), sizeof(*values) * static_cast<size_t>(count));
+  };
+  const bool is_blocks = md.format_kind == dnnl_blocked;
+  const int blocks = is_blocks ? md.format_desc.blocking.inner_nblks : 0;
+  const int heads[] = {md.data_type, md.format_kind, md.ndims, blocks};
+  add(heads, 4);
+  add(md.dims, md.ndims);
+  add(md.padded_dims, md.ndims);
+  add(md.padded_offsets, md.ndims);
+  add(&md.offset0, 1);
+  if (is_blocks) {
     const dnnl_blocking_desc_t& blocking = md.format_desc.blocking;
-    append(text, blocking.strides, md.ndims);
-    append(text, blocking.inner_blks, blocking.inner_nblks);
-    append(text, blocking.inner_idxs, blocking.inner_nblks);
+    add(blocking.strides, md.ndims);
+    add(blocking.inner_blks, blocks);
+    add(blocking.inner_idxs, blocks);
   } else {  // one of the opaque kinds, whose parameters fill the union from its start
-    append(text, reinterpret_cast<const uint8_t*>(&md.format_desc), sizeof(md.format_desc));
+    add(&md.format_desc, 1);
   }
-  append(text, reinterpret_cast<const uint8_t*>(&md.extra), sizeof(md.extra));
-  return text;
+  add(&md.extra, 1);
+  return out;
 }
 
 dnnl::primitive_attr attributes(const PostOps& post_ops, float scale) {

@@ -1,0 +1,80 @@
+#include "executor/inferences.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+namespace sardonyx {
+namespace {
+
+// Sets of sizes whose inferences are kept, where no two nodes are alike.
+constexpr size_t kSizes = 8;
+constexpr size_t kLeast = 1024;
+
+std::string_view bytes_of(const Tensor& tensor) {
+  return {static_cast<const char*>(tensor.raw()), tensor.bytes()};
+}
+
+}  // namespace
+
+size_t Inferences::ByType::operator()(const auto& one) const {
+  const View own = view(one);
+  PlanKey key;
+  key.add(static_cast<uint64_t>(own.dtype));
+  for (const int64_t dim : own.shape)
+    key.add(static_cast<uint64_t>(dim));
+  return key.hash();
+}
+
+bool Inferences::ByType::operator()(const auto& one, const auto& other) const {
+  const View a = view(one), b = view(other);
+  return a.dtype == b.dtype && std::ranges::equal(a.shape, b.shape);
+}
+
+size_t Inferences::ByValue::operator()(const std::shared_ptr<const Tensor>& constant) const {
+  return std::hash<std::string_view>()(bytes_of(*constant));
+}
+
+bool Inferences::ByValue::operator()(const std::shared_ptr<const Tensor>& one,
+                                     const std::shared_ptr<const Tensor>& other) const {
+  return one->dtype() == other->dtype() && one->shape() == other->shape() &&
+         bytes_of(*one) == bytes_of(*other);
+}
+
+FactsPtr Inferences::facts_of(const Type& type) {
+  std::optional<Shape> shape = type.is_tensor() ? type.known_shape() : std::nullopt;
+  if (!shape) return std::make_shared<const Facts>(Facts{type, type.known_shape()});
+  const auto known = facts_.find(View{type.dtype, *shape});
+  if (known != facts_.end()) return *known;
+  return *facts_.insert(std::make_shared<const Facts>(Facts{type, std::move(shape)})).first;
+}
+
+FactsPtr Inferences::facts_of(DType dtype, std::span<const int64_t> shape) {
+  const auto known = facts_.find(View{dtype, shape});
+  if (known != facts_.end()) return *known;
+  return facts_of(Type::tensor(dtype, to_dims(Shape(shape.begin(), shape.end()))));
+}
+
+std::shared_ptr<const Tensor> Inferences::same_constant(std::shared_ptr<const Tensor> constant) {
+  return *constants_.insert(std::move(constant)).first;
+}
+
+const Inference* Inferences::find(const PlanKey& key) const {
+  const auto at = inferences_.find(key);
+  return at == inferences_.end() ? nullptr : &at->second.inference;
+}
+
+const Inference& Inferences::remember(const PlanKey& key, Inference inference, HeldByKey held) {
+  Entry entry{std::move(inference), std::move(held)};
+  return inferences_.insert_or_assign(key, std::move(entry)).first->second.inference;
+}
+
+void Inferences::limit(size_t nodes) {
+  const size_t most = std::max(kLeast, kSizes * nodes);
+  if (inferences_.size() <= most && facts_.size() <= most && constants_.size() <= most) return;
+  inferences_.clear();
+  facts_.clear();
+  constants_.clear();
+}
+
+}  // namespace sardonyx

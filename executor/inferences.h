@@ -1,0 +1,77 @@
+// What type and shape inference has said, for nodes that are alike: the layers of a network, and
+// one node at sizes that come again.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "executor/plan_key.h"
+#include "ir/tensor.h"
+#include "ir/type.h"
+
+namespace sardonyx {
+
+// The type of a value, once for all values that have it.
+struct Facts {
+  Type type;
+  std::optional<Shape> shape;  // of a tensor whose every dim is an integer
+};
+using FactsPtr = std::shared_ptr<const Facts>;
+
+struct Inference {
+  std::vector<FactsPtr> outputs;
+  // Where all outputs are known before the run: their values.
+  std::vector<std::shared_ptr<const Tensor>> values;
+  bool is_concrete = false;  // all outputs are tensors with known shapes
+};
+
+// Equal facts have one address, and so have equal small constants: they serve as keys. Not safe
+// from several threads.
+class Inferences {
+ public:
+  // Constants up to this size are told apart by value.
+  static constexpr size_t kSmall = 512;
+
+  FactsPtr facts_of(const Type& type);
+  FactsPtr facts_of(DType dtype, std::span<const int64_t> shape);
+  // Of at most kSmall bytes, and no strings: the first of its value that was given.
+  std::shared_ptr<const Tensor> same_constant(std::shared_ptr<const Tensor> constant);
+
+  // nullptr where there is none.
+  const Inference* find(const PlanKey& key) const;
+  const Inference& remember(const PlanKey& key, Inference inference, HeldByKey held);
+  // Forgets everything once it is more than what `nodes` nodes may need for a few sets of sizes.
+  // What was found before stays where others hold it.
+  void limit(size_t nodes);
+
+ private:
+  struct View {
+    DType dtype;
+    std::span<const int64_t> shape;
+  };
+  struct ByType {
+    using is_transparent = void;
+    static View view(const FactsPtr& facts) { return {facts->type.dtype, *facts->shape}; }
+    static View view(const View& view) { return view; }
+    size_t operator()(const auto& one) const;                   // the hash
+    bool operator()(const auto& one, const auto& other) const;  // are they equal?
+  };
+  struct ByValue {
+    size_t operator()(const std::shared_ptr<const Tensor>& constant) const;
+    bool operator()(const std::shared_ptr<const Tensor>& one,
+                    const std::shared_ptr<const Tensor>& other) const;
+  };
+  std::unordered_set<FactsPtr, ByType, ByType> facts_;
+  std::unordered_set<std::shared_ptr<const Tensor>, ByValue, ByValue> constants_;
+  struct Entry {
+    Inference inference;
+    HeldByKey held;
+  };
+  std::unordered_map<PlanKey, Entry, PlanKey::Hash> inferences_;
+};
+
+}  // namespace sardonyx

@@ -1,0 +1,46 @@
+// Kernels made ready, which steps of one plan and of several share.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "executor/plan_key.h"
+#include "ir/kernel.h"
+
+namespace sardonyx {
+
+// What a step does, wherever its elements lie.
+struct PreparedStep {
+  std::shared_ptr<const Kernel> kernel;
+  std::string implementation;
+  std::vector<KernelTensor> input_types, output_types;  // without constants
+  std::vector<LayoutPtr> input_layouts, output_layouts;
+  uint32_t unread_inputs = 0;
+
+  PreparedStep() = default;
+  PreparedStep(Prepared prepared, std::vector<KernelTensor> inputs,
+               std::vector<KernelTensor> outputs);
+};
+
+// Those that any plan still holds: with the last plan that uses it a kernel goes. Not safe from
+// several threads.
+class PreparedSteps {
+ public:
+  // nullptr where there is none.
+  std::shared_ptr<const PreparedStep> find(const PlanKey& key) const;
+  std::shared_ptr<const PreparedStep> remember(const PlanKey& key, PreparedStep step,
+                                               HeldByKey held);
+
+ private:
+  struct Entry {
+    PreparedStep step;
+    HeldByKey held;
+  };
+  static constexpr size_t kFirstSweep = 256;
+  std::unordered_map<PlanKey, std::weak_ptr<const PreparedStep>, PlanKey::Hash> steps_;
+  size_t next_sweep_ = kFirstSweep;
+};
+
+}  // namespace sardonyx
