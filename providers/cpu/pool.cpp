@@ -1,12 +1,17 @@
-// MaxPool, AveragePool and LpPool of row-major float32 with any number of spatial axes. Rows of the
-// last axis are merged over the taps of all other axes, then the windows along it.
+// MaxPool, AveragePool, LpPool and the global ones of row-major channels with any number of spatial
+// axes. Rows of the last axis are merged over the taps of all other axes, then the windows along
+// it. Bytes are computed as floats, which hold them exactly.
 #include "ir/ops/pool.h"
 
 #include <algorithm>
+#include <cmath>
+#include <type_traits>
 
+#include "providers/cpu/convert_rows.h"
 #include "providers/cpu/entries.h"
-#include "providers/cpu/grid.h"
+#include "providers/cpu/pool_plan.h"
 #include "providers/cpu/rows.h"
+#include "providers/cpu/tasks.h"
 #include "providers/cpu/window_rows.h"
 
 namespace sardonyx::cpu {
@@ -15,213 +20,283 @@ namespace {
 // What happens to elements before and behind the merging.
 enum class Method { kMax, kAverage, kAverageWithPads, kNorm };
 
-// Input elements of a row that are merged before its windows are: about what stays in the nearest
-// cache.
-constexpr int64_t kPieceLength = 1 << 12;
+// About what stays in the nearest cache; of rows that are merged where they lie, what makes a task
+// worth its start.
+constexpr int64_t kLineLength = 1 << 12, kLengthInPlace = 1 << 14;
+constexpr int64_t kTaskWork = 1 << 16;
+// Elements to look at below which a second thread is not worth its start.
+constexpr double kWorkPerThread = 1 << 17;
 
+void to_floats(const uint8_t* in, float* out, size_t count) {
+  dequantize_row(in, 1, 0, out, count);
+}
+void to_floats(const int8_t* in, float* out, size_t count) {
+  dequantize_row(in, 1, 0, out, count);
+}
+
+template <typename T>
+constexpr bool kIsByte = sizeof(T) == 1;
+
+// Parts of a thread's scratch memory, one behind the other.
+class Layout {
+ public:
+  template <typename T>
+  size_t add(size_t count) {
+    const size_t begin = bytes_;
+    bytes_ = (bytes_ + count * sizeof(T) + 63) / 64 * 64;
+    return begin;
+  }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  size_t bytes_ = 0;
+};
+
+// Of elements `In`, computed as floats unless they are doubles.
+template <typename In>
 class PoolKernel : public Kernel {
  public:
-  PoolKernel(Method method, int64_t power, const ops::Window& window, int64_t channels, int threads)
-      : method_(method), power_(power), window_(window), channels_(channels) {
-    const size_t last = window.rank() - 1;
-    rows_.kernel = static_cast<size_t>(window.kernel[last]);
-    rows_.stride = static_cast<size_t>(window.strides[last]);
-    rows_.dilation = static_cast<size_t>(window.dilations[last]);
-    const int64_t width = window.out[last];
-    const int64_t fitting = (kPieceLength - window.extent(last)) / window.strides[last] + 1;
-    piece_ = std::clamp<int64_t>(fitting, 1, width);
-    pieces_ = (width + piece_ - 1) / piece_;
-    for (size_t axis = 0; axis < last; ++axis) {
-      out_rows_ *= window.out[axis];
-      taps_ *= static_cast<double>(window.kernel[axis]);
+  using T = std::conditional_t<std::is_same_v<In, double>, double, float>;
+
+  PoolKernel(Method method, int64_t power, const PoolPlan& plan, int threads)
+      : method_(method),
+        power_(power),
+        plan_(plan),
+        threads_(static_cast<int>(std::min<double>(threads, plan.work() / kWorkPerThread + 1))) {
+    const auto rows = static_cast<size_t>(plan.most_rows());
+    windows_at_ = layout_.add<T>(window_scratch<T>(plan.longest_line(), rows));
+    taps_at_ = layout_.add<int64_t>(static_cast<size_t>(plan.most_taps()));
+    starts_at_ = layout_.add<int64_t>(rows + 1);
+    if constexpr (kIsByte<In>) {
+      in_at_ = layout_.add<float>(static_cast<size_t>(plan.in_size()));
+      out_at_ = layout_.add<float>(rows * static_cast<size_t>(plan.most_outputs()));
     }
-    for (int64_t column = 0; column < width; ++column)
-      counts_.push_back(static_cast<float>(count_of(last, column)));
-    const double elements = work_of_piece() * static_cast<double>(channels * out_rows_ * pieces_);
-    threads_ = static_cast<int>(std::min<double>(threads, elements / kElementsPerThread + 1));
+    if (method == Method::kMax) return;
+    const size_t last = plan.window().rank() - 1;
+    for (int64_t column = 0; column < plan.row_length(); ++column)
+      column_scales_.push_back(static_cast<T>(1 / count_of(last, column)));
+    for (int64_t row = 0; row < plan.out_rows(); ++row)
+      row_scales_.push_back(row_scale(row));
   }
 
-  // Elements that are looked at for one piece of a row of outputs.
-  double work_of_piece() const {
-    const auto length = static_cast<double>(rows_.length(static_cast<size_t>(piece_)));
-    return taps_ * length + static_cast<double>(piece_) * static_cast<double>(rows_.kernel);
-  }
-
-  size_t scratch_bytes() const override {
-    return static_cast<size_t>(threads_) * scratch_floats() * sizeof(float);
-  }
+  size_t scratch_bytes() const override { return static_cast<size_t>(threads_) * layout_.bytes(); }
 
   void run(const KernelArgs& args) const override {
-    const auto* in = static_cast<const float*>(args.inputs[0]);
-    auto* out = static_cast<float*>(args.outputs[0]);
-    const int64_t in_size = element_count(window_.in);
-    for_each_task(
-        channels_ * out_rows_ * pieces_, threads_, static_cast<int64_t>(work_of_piece()),
-        [&](int64_t task) {
-          const int64_t row = task / pieces_, first = task % pieces_ * piece_;
-          const Piece piece{row % out_rows_, first, std::min(piece_, window_.out.back() - first)};
-          const int thread = threads_ > 1 ? omp_get_thread_num() : 0;
-          auto* scratch = reinterpret_cast<float*>(args.scratch);
-          run_piece(piece, in + row / out_rows_ * in_size,
-                    scratch + static_cast<size_t>(thread) * scratch_floats(),
-                    out + row * window_.out.back() + first);
-        });
+    const auto* in = static_cast<const In*>(args.inputs[0]);
+    auto* out = static_cast<In*>(args.outputs[0]);
+    for_each_task(plan_.tasks(), threads_, static_cast<int64_t>(plan_.work_of_task()),
+                  [&](int64_t task) {
+                    const int thread = threads_ > 1 ? omp_get_thread_num() : 0;
+                    run_share(plan_.share_of(task), in, out,
+                              args.scratch + static_cast<size_t>(thread) * layout_.bytes());
+                  });
   }
 
  private:
-  struct Piece {
-    int64_t row;  // of outputs in a channel
-    int64_t first, count;
-  };
-
-  Merge merge() const { return method_ == Method::kMax ? Merge::kMax : Merge::kSum; }
-  size_t length() const { return rows_.length(static_cast<size_t>(piece_)); }
-  // A line of merged rows, one of powers, and what merging wants.
-  size_t scratch_floats() const {
-    constexpr size_t kLine = 16;
-    const size_t floats = 2 * length() + window_scratch(rows_, static_cast<size_t>(piece_));
-    return (floats + kLine - 1) / kLine * kLine;
-  }
+  using Share = PoolPlan::Share;
 
   // By how many elements the sum of window `output` is divided, as far as `axis` goes.
-  int64_t count_of(size_t axis, int64_t output) const {
-    if (method_ == Method::kMax || method_ == Method::kNorm) return 1;
+  double count_of(size_t axis, int64_t output) const {
+    const ops::Window& window = plan_.window();
+    if (method_ == Method::kNorm) return 1;
     const bool with_pads = method_ == Method::kAverageWithPads;
-    const int64_t start = with_pads ? output * window_.strides[axis] : window_.start(axis, output);
-    const int64_t pads = with_pads ? window_.pads_begin[axis] + window_.pads_end[axis] : 0;
-    return ops::taps_inside(start, window_.kernel[axis], window_.dilations[axis],
-                            window_.in[axis] + pads)
-        .count();
+    const int64_t start = with_pads ? output * window.strides[axis] : window.start(axis, output);
+    const int64_t pads = with_pads ? window.pads_begin[axis] + window.pads_end[axis] : 0;
+    const ops::TapRange taps = ops::taps_inside(start, window.kernel[axis], window.dilations[axis],
+                                                window.in[axis] + pads);
+    return static_cast<double>(taps.count());
   }
 
-  void run_piece(const Piece& piece, const float* in, float* scratch, float* out) const {
-    const auto count = static_cast<size_t>(piece.count);
-    float *powers = scratch + length(), *rest = powers + length();
-    const float* line = merged_rows(piece, in, scratch, powers);
-    merge_windows(merge(), rows_, line, rest, out, count);
-    if (method_ == Method::kNorm) return take_root(out, count);
-    if (method_ != Method::kMax) divide(piece, powers, out);
+  void run_share(const Share& share, const In* in, In* out, std::byte* scratch) const {
+    RowWindows<T> windows;
+    windows.merge = method_ == Method::kMax ? Merge::kMax : Merge::kSum;
+    windows.power = power_;
+    windows.takes_root = power_ == 2;
+    windows.line = plan_.line_of(share.first, share.outputs);
+    windows.rows = static_cast<size_t>(share.rows);
+    windows.row_step = static_cast<size_t>(plan_.row_length());
+    const auto row = static_cast<size_t>(share.row);
+    windows.row_scales = row_scales_.data() + (row_scales_.empty() ? 0 : row);
+    windows.column_scales =
+        column_scales_.data() + (column_scales_.empty() ? 0 : static_cast<size_t>(share.first));
+    windows.taps = plan_.taps().data();
+    windows.tap_starts = plan_.tap_starts().data() + row;
+    if (plan_.taps().empty()) list_taps(share, windows, scratch);
+    in += share.channel * plan_.in_size() + plan_.first_element(share.first);
+    out += share.channel * plan_.out_size() + share.row * plan_.row_length() + share.first;
+    if constexpr (kIsByte<In>)
+      merge_bytes(share, windows, in, out, scratch);
+    else
+      merge_channels(share, windows, in, out, scratch);
   }
 
-  // The elements that the windows of a piece are over, merged over the taps of the axes before the
-  // last; elements in the padding are neutral.
-  const float* merged_rows(const Piece& piece, const float* in, float* line, float* powers) const {
-    const size_t last = window_.rank() - 1;
-    const auto size = static_cast<int64_t>(rows_.length(static_cast<size_t>(piece.count)));
-    const int64_t start = window_.start(last, piece.first);
-    const int64_t begin = std::clamp<int64_t>(start, 0, window_.in[last]);
-    const int64_t end = std::clamp<int64_t>(start + size, begin, window_.in[last]);
-    const auto inside = static_cast<size_t>(end - begin);
-    const bool is_whole = end - begin == size;
-    if (is_whole && taps_ == 1 && last == 0 && method_ != Method::kNorm) return in + begin;
-    std::fill(line, line + size, neutral_of(merge()));
-    float* target = line + (begin - start);
-    bool is_first = true;
-    for_each_tap(0, piece.row, out_rows_, 0, [&](int64_t row) {
-      const float* from = in + row * window_.in[last] + begin;
-      if (method_ == Method::kNorm) from = raised(from, powers, inside);
-      if (is_first)
-        std::copy_n(from, inside, target);
-      else
-        merge_row(merge(), from, target, inside);
-      is_first = false;
-    });
-    return line;
+  void list_taps(const Share& share, RowWindows<T>& windows, std::byte* scratch) const {
+    auto* taps = reinterpret_cast<int64_t*>(scratch + taps_at_);
+    auto* starts = reinterpret_cast<int64_t*>(scratch + starts_at_);
+    int64_t* end = taps;
+    for (int64_t row = 0; row < share.rows; ++row) {
+      starts[row] = end - taps;
+      end = plan_.list_taps(share.row + row, end);
+    }
+    starts[share.rows] = end - taps;
+    windows.taps = taps;
+    windows.tap_starts = starts;
   }
 
-  // Calls visit(row of the input) for each tap of the axes from `axis` to the last but one.
-  // `output` counts the outputs of these axes, of which there are `outputs`.
-  template <typename Visit>
-  void for_each_tap(size_t axis, int64_t output, int64_t outputs, int64_t row,
-                    const Visit& visit) const {
-    if (axis + 1 == window_.rank()) return visit(row);
-    const int64_t behind = outputs / window_.out[axis];
-    const int64_t start = window_.start(axis, output / behind);
-    const ops::TapRange taps =
-        ops::taps_inside(start, window_.kernel[axis], window_.dilations[axis], window_.in[axis]);
-    for (int64_t tap = taps.begin; tap < taps.end; ++tap) {
-      const int64_t at = start + tap * window_.dilations[axis];
-      for_each_tap(axis + 1, output % behind, behind, row * window_.in[axis] + at, visit);
+  T row_scale(int64_t row) const {
+    double count = 1;
+    plan_.for_each_position(row,
+                            [&](size_t axis, int64_t output) { count *= count_of(axis, output); });
+    return static_cast<T>(1 / count);
+  }
+
+  void merge_channels(const Share& share, const RowWindows<T>& windows, const T* in, T* out,
+                      std::byte* scratch) const {
+    const auto channels = static_cast<size_t>(share.channels);
+    merge_rows(windows, channels, in, static_cast<size_t>(plan_.in_size()), out,
+               static_cast<size_t>(plan_.out_size()), reinterpret_cast<T*>(scratch + windows_at_));
+    if (power_ < 3) return;
+    for (int64_t channel = 0; channel < share.channels; ++channel) {
+      for (int64_t row = 0; row < share.rows; ++row)
+        take_root(out + channel * plan_.out_size() + row * plan_.row_length(),
+                  static_cast<size_t>(share.outputs));
     }
   }
 
-  // |in|^power.
-  const float* raised(const float* in, float* out, size_t count) const {
-    const auto power = static_cast<float>(power_);
-    unary_row(power_ == 2 ? Unary::kSquare : Unary::kAbs, {}, in, out, count);
-    if (power_ > 2) binary_row(Binary::kPow, out, true, &power, false, out, count);
-    return out;
+  void take_root(T* out, size_t count) const {
+    const T root = T(1) / static_cast<T>(power_);
+    if constexpr (std::is_same_v<T, float>)
+      binary_row(Binary::kPow, out, true, &root, false, out, count);
+    else
+      std::transform(out, out + count, out, [&](T value) { return std::pow(value, root); });
   }
 
-  void take_root(float* out, size_t count) const {
-    const float root = 1 / static_cast<float>(power_);
-    if (power_ == 2) unary_row(Unary::kSqrt, {}, out, out, count);
-    if (power_ > 2) binary_row(Binary::kPow, out, true, &root, false, out, count);
-  }
-
-  void divide(const Piece& piece, float* counts, float* out) const {
-    float others = 1;
-    int64_t output = piece.row;
-    for (size_t axis = window_.rank() - 1; axis-- > 0; output /= window_.out[axis])
-      others *= static_cast<float>(count_of(axis, output % window_.out[axis]));
-    const auto count = static_cast<size_t>(piece.count);
-    const float* own = counts_.data() + piece.first;
-    binary_row(Binary::kMul, own, true, &others, false, counts, count);
-    binary_row(Binary::kDiv, out, true, counts, true, out, count);
+  // The elements between the first and the last that are wanted become floats.
+  void merge_bytes(const Share& share, RowWindows<float>& windows, const In* in, In* out,
+                   std::byte* scratch) const {
+    auto* from = reinterpret_cast<float*>(scratch + in_at_);
+    auto* to = reinterpret_cast<float*>(scratch + out_at_);
+    const auto [least, most] = std::minmax_element(windows.taps + windows.tap_starts[0],
+                                                   windows.taps + windows.tap_starts[share.rows]);
+    const int64_t begin = *least;
+    const auto count = static_cast<size_t>(*most - begin) + windows.line.in;
+    windows.row_step = windows.line.outputs;
+    for (int64_t channel = 0; channel < share.channels; ++channel) {
+      to_floats(in + channel * plan_.in_size() + begin, from + begin, count);
+      merge_rows(windows, 1, from, 0, to, 0, reinterpret_cast<float*>(scratch + windows_at_));
+      quantize_row(to, 1, 0, out + channel * plan_.out_size(),
+                   static_cast<size_t>(share.rows * share.outputs));
+    }
   }
 
   Method method_;
   int64_t power_;
-  ops::Window window_;
-  int64_t channels_;        // of all batch entries
-  RowWindows rows_{};       // of the last axis
-  int64_t piece_, pieces_;  // windows of the last axis that are computed together
-  int64_t out_rows_ = 1;    // of a channel
-  double taps_ = 1;         // of all axes but the last
-  std::vector<float> counts_;
-  int threads_ = 1;
+  PoolPlan plan_;
+  int threads_;
+  std::vector<T> column_scales_, row_scales_;
+  Layout layout_;
+  size_t windows_at_ = 0, taps_at_ = 0, starts_at_ = 0, in_at_ = 0, out_at_ = 0;
 };
 
-Prepared prepare_windows(const KernelRequest& request, const ops::PoolAttrs& attrs, Method method,
-                         int64_t power = 0) {
-  // What one thread does between two looks at the clock at most, and the longest window.
+template <typename T>
+bool merges_in_place(const PlainWindows& windows) {
+  const ops::Window& window = windows.window;
+  if (window.rank() > 1 || window.pads_begin[0] != 0 || window.pads_end[0] != 0) return false;
+  LineWindows line;
+  line.kernel = static_cast<size_t>(window.kernel[0]);
+  line.stride = static_cast<size_t>(window.strides[0]);
+  line.dilation = static_cast<size_t>(window.dilations[0]);
+  line.outputs = static_cast<size_t>(window.out[0]);
+  line.in = line.length();
+  return merges_in_place<T>(line);
+}
+
+template <typename In>
+Prepared prepare_plan(const KernelRequest& request, Method method, int64_t power,
+                      const PlainWindows& windows) {
+  // What one thread does between two looks at the clock at most, and the bytes that it widens.
   constexpr double kMostWork = 1 << 26;
+  constexpr int64_t kMostWidened = 1 << 18;
+  using T = typename PoolKernel<In>::T;
+  const bool in_place = !kIsByte<In> && power == 0 && merges_in_place<T>(windows);
+  const int64_t min_tasks = request.threads > 1 ? 4 * request.threads : 1;
+  const PoolPlan plan(windows,
+                      {in_place ? kLengthInPlace : kLineLength, kLineLength, kTaskWork, min_tasks});
+  if (plan.work_of_row() > kMostWork)
+    return Prepared::refuse("windows of this size are left to the reference");
+  if (kIsByte<In> && plan.in_size() > kMostWidened)
+    return Prepared::refuse("channels of so many bytes are left to the reference");
+  return Prepared::accept(std::make_unique<PoolKernel<In>>(method, power, plan, request.threads),
+                          "rows");
+}
+
+Prepared prepare_windows(const KernelRequest& request, const ops::Window& window, Method method,
+                         int64_t power = 0) {
   constexpr int64_t kLongestWindow = 1 << 20;
   const KernelTensor &x = request.inputs[0], &y = request.outputs[0];
-  if (x.dtype != DType::kFloat) return Prepared::refuse("only float is computed here");
   if (request.wants(1)) return Prepared::refuse("indices are left to the reference");
   if (element_count(x.shape) == 0 || element_count(y.shape) == 0)
     return Prepared::refuse("there are no elements");
-  const ops::Window window = ops::pool_window(request.op.name, attrs, x.shape);
-  if (window.extent(window.rank() - 1) > kLongestWindow)
-    return Prepared::refuse("windows of this length are left to the reference");
   if (method == Method::kMax && ops::has_empty_window(window))
     return Prepared::refuse("a window lies in the padding");
-  auto kernel =
-      std::make_unique<PoolKernel>(method, power, window, x.shape[0] * x.shape[1], request.threads);
-  if (kernel->work_of_piece() > kMostWork)
-    return Prepared::refuse("windows of this size are left to the reference");
-  return Prepared::accept(std::move(kernel), "rows");
+  const int64_t channels = x.shape[0] * x.shape[1];
+  PlainWindows windows = simplified(window, channels);
+  if (windows.window.extent(windows.window.rank() - 1) > kLongestWindow)
+    windows = {window, channels};
+  if (windows.window.extent(windows.window.rank() - 1) > kLongestWindow)
+    return Prepared::refuse("windows of this length are left to the reference");
+  switch (x.dtype) {
+    case DType::kFloat:
+      return prepare_plan<float>(request, method, power, windows);
+    case DType::kDouble:
+      return prepare_plan<double>(request, method, power, windows);
+    case DType::kInt8:
+      return prepare_plan<int8_t>(request, method, power, windows);
+    case DType::kUInt8:
+      return prepare_plan<uint8_t>(request, method, power, windows);
+    default:
+      return Prepared::refuse("only floats, doubles and bytes are computed here");
+  }
+}
+
+Prepared prepare_pool(const KernelRequest& request, const ops::PoolAttrs& attrs, Method method,
+                      int64_t power = 0) {
+  const ops::Window window = ops::pool_window(request.op.name, attrs, request.inputs[0].shape);
+  return prepare_windows(request, window, method, power);
 }
 
 Prepared prepare_max(const KernelRequest& request) {
-  return prepare_windows(request, request.attrs<ops::MaxPoolAttrs>(), Method::kMax);
+  return prepare_pool(request, request.attrs<ops::MaxPoolAttrs>(), Method::kMax);
 }
 
 Prepared prepare_average(const KernelRequest& request) {
   const auto& attrs = request.attrs<ops::AveragePoolAttrs>();
-  return prepare_windows(request, attrs,
-                         attrs.count_include_pad ? Method::kAverageWithPads : Method::kAverage);
+  return prepare_pool(request, attrs,
+                      attrs.count_include_pad ? Method::kAverageWithPads : Method::kAverage);
 }
 
 Prepared prepare_norm(const KernelRequest& request) {
   const auto& attrs = request.attrs<ops::LpPoolAttrs>();
-  return prepare_windows(request, attrs, Method::kNorm, attrs.p);
+  return prepare_pool(request, attrs, Method::kNorm, attrs.p);
 }
 
-constexpr KernelEntry kPoolEntries[] = {{"MaxPool", "windows", prepare_max},
-                                        {"AveragePool", "windows", prepare_average},
-                                        {"LpPool", "windows", prepare_norm}};
+// One window over everything.
+template <Method method>
+Prepared prepare_global(const KernelRequest& request) {
+  const Shape& x = request.inputs[0].shape;
+  ops::Window window;
+  window.in = window.kernel = Shape(x.begin() + 2, x.end());
+  window.strides = window.dilations = window.out = Shape(window.in.size(), 1);
+  window.pads_begin = window.pads_end = Shape(window.in.size(), 0);
+  return prepare_windows(request, window, method);
+}
+
+constexpr KernelEntry kPoolEntries[] = {
+    {"MaxPool", "windows", prepare_max},
+    {"AveragePool", "windows", prepare_average},
+    {"LpPool", "windows", prepare_norm},
+    {"GlobalAveragePool", "windows", prepare_global<Method::kAverage>},
+    {"GlobalMaxPool", "windows", prepare_global<Method::kMax>}};
 
 }  // namespace
 

@@ -108,8 +108,7 @@ Prepared prepare_reduce(const KernelRequest& request) {
 }
 
 // The pool over all spatial dims of [N, C, spatial...].
-template <Reduction op>
-Prepared prepare_global_pool(const KernelRequest& request) {
+Prepared prepare_global_average(const KernelRequest& request) {
   if (request.inputs[0].dtype != DType::kFloat)
     return Prepared::refuse("only float is computed here");
   const Shape& shape = request.inputs[0].shape;
@@ -117,12 +116,12 @@ Prepared prepare_global_pool(const KernelRequest& request) {
   Block block;
   for (size_t axis = 0; axis < shape.size(); ++axis)
     (axis < 2 ? block.outer : block.reduced) *= shape[axis];
-  return Prepared::accept(std::make_unique<ReduceKernel>(op, block, request.threads), "simd");
+  return Prepared::accept(std::make_unique<ReduceKernel>(Reduction::kMean, block, request.threads),
+                          "simd");
 }
 
 constexpr KernelEntry kReduceEntries[] = {
-    {"GlobalAveragePool", "reduce", prepare_global_pool<Reduction::kMean>},
-    {"GlobalMaxPool", "reduce", prepare_global_pool<Reduction::kMax>},
+    {"GlobalAveragePool", "reduce", prepare_global_average},
     {"ReduceSum", "reduce", prepare_reduce<Reduction::kSum>},
     {"ReduceMean", "reduce", prepare_reduce<Reduction::kMean>},
     {"ReduceMax", "reduce", prepare_reduce<Reduction::kMax>},

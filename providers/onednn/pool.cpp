@@ -9,8 +9,6 @@
 namespace sardonyx::onednn {
 namespace {
 
-constexpr auto kFloat = memory::data_type::f32;
-
 const char* refusal(const KernelRequest& request, bool takes_bytes) {
   const DType dtype = request.inputs[0].dtype;
   const bool is_byte = dtype == DType::kUInt8 || dtype == DType::kInt8;
@@ -18,6 +16,8 @@ const char* refusal(const KernelRequest& request, bool takes_bytes) {
     return "only float is computed here";
   const size_t rank = request.inputs[0].shape.size();
   if (rank < 3 || rank > 5) return "only 1 to 3 spatial axes";
+  if (!request.inputs[0].layout && dtype != DType::kBFloat16)
+    return "plain rows are left to vectors along them";
   if (request.wants(1)) return "indices are not computed here";
   return nullptr;
 }
@@ -27,8 +27,6 @@ Prepared build(const KernelRequest& request, PoolSpec spec) {
   spec.dst = any_desc(request.outputs[0].dtype, request.outputs[0].shape);
   const MaybePrimitive primitive = pooling(spec, attributes());
   if (!primitive) return Prepared::refuse("oneDNN has no pool of this form");
-  if (primitive->implementation().starts_with("simple_nchw") && spec.src.data_type() == kFloat)
-    return Prepared::refuse("plain rows are left to vectors along them");
   ProgramBuilder builder(request);
   builder.step(*primitive, {{DNNL_ARG_SRC, builder.input(0, spec.src)},
                             {DNNL_ARG_DST, builder.output(0, primitive->dst())}});
@@ -94,8 +92,6 @@ Prepared prepare_average_pool(const KernelRequest& request) {
 
 Prepared prepare_global(const KernelRequest& request, algorithm method) {
   if (const char* why = refusal(request, false)) return Prepared::refuse(why);
-  if (!request.inputs[0].layout && request.inputs[0].dtype == DType::kFloat)
-    return Prepared::refuse("rows are left to plain reductions");
   const Shape& x = request.inputs[0].shape;
   const Extents kernel(x.begin() + 2, x.end());
   const Extents ones(kernel.size(), 1), zeros(kernel.size(), 0);
