@@ -14,10 +14,35 @@
 #include <limits>
 
 #include "providers/cpu/part-inl.h"
+#include "providers/cpu/window_rows.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sardonyx::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr size_t kMostLaneTaps = 8;
+
+// Where the lanes of a line of `in` elements, fewer than a vector has, go for each tap of their
+// windows. Lane `in` is neutral.
+template <class D>
+struct LaneTaps {
+  using T = hn::TFromD<D>;
+  using Index = hwy::MakeSigned<T>;
+  using Indices = decltype(hn::SetTableIndices(D(), static_cast<const Index*>(nullptr)));
+
+  HWY_INLINE LaneTaps(const LineWindows& w) {
+    HWY_ALIGN Index from[hn::MaxLanes(D())];
+    for (size_t k = 0; k < w.kernel; ++k) {
+      for (size_t i = 0; i < hn::Lanes(D()); ++i) {
+        const size_t at = i * w.stride + k * w.dilation - w.before;  // may wrap
+        from[i] = static_cast<Index>(i < w.outputs && at < w.in ? at : w.in);
+      }
+      indices[k] = hn::SetTableIndices(D(), from);
+    }
+  }
+
+  Indices indices[kMostLaneTaps];
+};
 
 // Starts from a number, so a NaN never gets in.
 template <class D>

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <type_traits>
 
-#include "providers/cpu/convert_rows.h"
 #include "providers/cpu/entries.h"
+#include "providers/cpu/pool_parts.h"
 #include "providers/cpu/pool_plan.h"
 #include "providers/cpu/rows.h"
 #include "providers/cpu/tasks.h"
@@ -19,38 +19,6 @@ namespace {
 
 // What happens to elements before and behind the merging.
 enum class Method { kMax, kAverage, kAverageWithPads, kNorm };
-
-// About what stays in the nearest cache; of rows that are merged where they lie, what makes a task
-// worth its start.
-constexpr int64_t kLineLength = 1 << 12, kLengthInPlace = 1 << 14;
-constexpr int64_t kTaskWork = 1 << 16;
-// Elements to look at below which a second thread is not worth its start.
-constexpr double kWorkPerThread = 1 << 17;
-
-void to_floats(const uint8_t* in, float* out, size_t count) {
-  dequantize_row(in, 1, 0, out, count);
-}
-void to_floats(const int8_t* in, float* out, size_t count) {
-  dequantize_row(in, 1, 0, out, count);
-}
-
-template <typename T>
-constexpr bool kIsByte = sizeof(T) == 1;
-
-// Parts of a thread's scratch memory, one behind the other.
-class Layout {
- public:
-  template <typename T>
-  size_t add(size_t count) {
-    const size_t begin = bytes_;
-    bytes_ = (bytes_ + count * sizeof(T) + 63) / 64 * 64;
-    return begin;
-  }
-  size_t bytes() const { return bytes_; }
-
- private:
-  size_t bytes_ = 0;
-};
 
 // Of elements `In`, computed as floats unless they are doubles.
 template <typename In>
@@ -64,12 +32,11 @@ class PoolKernel : public Kernel {
         plan_(plan),
         threads_(static_cast<int>(std::min<double>(threads, plan.work() / kWorkPerThread + 1))) {
     const auto rows = static_cast<size_t>(plan.most_rows());
-    windows_at_ = layout_.add<T>(window_scratch<T>(plan.longest_line(), rows));
-    taps_at_ = layout_.add<int64_t>(static_cast<size_t>(plan.most_taps()));
-    starts_at_ = layout_.add<int64_t>(rows + 1);
+    windows_at_ = scratch_.add<T>(window_scratch<T>(plan.longest_line(), rows));
+    taps_at_ = scratch_.add<int64_t>(plan.list_room());
     if constexpr (kIsByte<In>) {
-      in_at_ = layout_.add<float>(static_cast<size_t>(plan.in_size()));
-      out_at_ = layout_.add<float>(rows * static_cast<size_t>(plan.most_outputs()));
+      in_at_ = scratch_.add<float>(static_cast<size_t>(plan.in_size()));
+      out_at_ = scratch_.add<float>(rows * static_cast<size_t>(plan.most_outputs()));
     }
     if (method == Method::kMax) return;
     const size_t last = plan.window().rank() - 1;
@@ -79,7 +46,7 @@ class PoolKernel : public Kernel {
       row_scales_.push_back(row_scale(row));
   }
 
-  size_t scratch_bytes() const override { return static_cast<size_t>(threads_) * layout_.bytes(); }
+  size_t scratch_bytes() const override { return static_cast<size_t>(threads_) * scratch_.bytes(); }
 
   void run(const KernelArgs& args) const override {
     const auto* in = static_cast<const In*>(args.inputs[0]);
@@ -88,7 +55,7 @@ class PoolKernel : public Kernel {
                   [&](int64_t task) {
                     const int thread = threads_ > 1 ? omp_get_thread_num() : 0;
                     run_share(plan_.share_of(task), in, out,
-                              args.scratch + static_cast<size_t>(thread) * layout_.bytes());
+                              args.scratch + static_cast<size_t>(thread) * scratch_.bytes());
                   });
   }
 
@@ -119,28 +86,15 @@ class PoolKernel : public Kernel {
     windows.row_scales = row_scales_.data() + (row_scales_.empty() ? 0 : row);
     windows.column_scales =
         column_scales_.data() + (column_scales_.empty() ? 0 : static_cast<size_t>(share.first));
-    windows.taps = plan_.taps().data();
-    windows.tap_starts = plan_.tap_starts().data() + row;
-    if (plan_.taps().empty()) list_taps(share, windows, scratch);
+    const auto lists = plan_.taps_under(share, reinterpret_cast<int64_t*>(scratch + taps_at_));
+    windows.taps = lists.taps;
+    windows.tap_starts = lists.starts;
     in += share.channel * plan_.in_size() + plan_.first_element(share.first);
     out += share.channel * plan_.out_size() + share.row * plan_.row_length() + share.first;
     if constexpr (kIsByte<In>)
       merge_bytes(share, windows, in, out, scratch);
     else
       merge_channels(share, windows, in, out, scratch);
-  }
-
-  void list_taps(const Share& share, RowWindows<T>& windows, std::byte* scratch) const {
-    auto* taps = reinterpret_cast<int64_t*>(scratch + taps_at_);
-    auto* starts = reinterpret_cast<int64_t*>(scratch + starts_at_);
-    int64_t* end = taps;
-    for (int64_t row = 0; row < share.rows; ++row) {
-      starts[row] = end - taps;
-      end = plan_.list_taps(share.row + row, end);
-    }
-    starts[share.rows] = end - taps;
-    windows.taps = taps;
-    windows.tap_starts = starts;
   }
 
   T row_scale(int64_t row) const {
@@ -194,8 +148,8 @@ class PoolKernel : public Kernel {
   PoolPlan plan_;
   int threads_;
   std::vector<T> column_scales_, row_scales_;
-  Layout layout_;
-  size_t windows_at_ = 0, taps_at_ = 0, starts_at_ = 0, in_at_ = 0, out_at_ = 0;
+  ScratchParts scratch_;
+  size_t windows_at_ = 0, taps_at_ = 0, in_at_ = 0, out_at_ = 0;
 };
 
 template <typename T>
@@ -214,9 +168,6 @@ bool merges_in_place(const PlainWindows& windows) {
 template <typename In>
 Prepared prepare_plan(const KernelRequest& request, Method method, int64_t power,
                       const PlainWindows& windows) {
-  // What one thread does between two looks at the clock at most, and the bytes that it widens.
-  constexpr double kMostWork = 1 << 26;
-  constexpr int64_t kMostWidened = 1 << 18;
   using T = typename PoolKernel<In>::T;
   const bool in_place = !kIsByte<In> && power == 0 && merges_in_place<T>(windows);
   const int64_t min_tasks = request.threads > 1 ? 4 * request.threads : 1;
@@ -232,15 +183,13 @@ Prepared prepare_plan(const KernelRequest& request, Method method, int64_t power
 
 Prepared prepare_windows(const KernelRequest& request, const ops::Window& window, Method method,
                          int64_t power = 0) {
-  constexpr int64_t kLongestWindow = 1 << 20;
   const KernelTensor &x = request.inputs[0], &y = request.outputs[0];
-  if (request.wants(1)) return Prepared::refuse("indices are left to the reference");
   if (element_count(x.shape) == 0 || element_count(y.shape) == 0)
     return Prepared::refuse("there are no elements");
   if (method == Method::kMax && ops::has_empty_window(window))
     return Prepared::refuse("a window lies in the padding");
   const int64_t channels = x.shape[0] * x.shape[1];
-  PlainWindows windows = simplified(window, channels);
+  PlainWindows windows = simplified(window, channels, !is_byte(x.dtype));
   if (windows.window.extent(windows.window.rank() - 1) > kLongestWindow)
     windows = {window, channels};
   if (windows.window.extent(windows.window.rank() - 1) > kLongestWindow)
@@ -266,6 +215,7 @@ Prepared prepare_pool(const KernelRequest& request, const ops::PoolAttrs& attrs,
 }
 
 Prepared prepare_max(const KernelRequest& request) {
+  if (request.wants(1)) return prepare_peaks(request);
   return prepare_pool(request, request.attrs<ops::MaxPoolAttrs>(), Method::kMax);
 }
 

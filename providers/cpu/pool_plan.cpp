@@ -53,13 +53,14 @@ int64_t pieces_of(int64_t size, int64_t piece) {
 
 }  // namespace
 
-PlainWindows simplified(ops::Window window, int64_t channels) {
+PlainWindows simplified(ops::Window window, int64_t channels, bool may_join_channels) {
   for (size_t axis = window.rank(); axis-- > 0 && window.rank() > 1;) {
     if (window.in[axis] == 1 && is_covered(window, axis)) drop_axis(window, axis);
   }
   while (window.rank() > 1 && may_join_next(window, window.rank() - 2))
     join_next(window, window.rank() - 2);
-  if (window.rank() > 1 || !is_unpadded(window, 0)) return {std::move(window), channels};
+  if (window.rank() > 1 || !is_unpadded(window, 0) || !may_join_channels)
+    return {std::move(window), channels};
   if (window.out[0] == 1) window.strides[0] = window.in[0];
   const bool is_apart = window.extent(0) <= window.strides[0];
   if (!is_apart || window.in[0] != window.out[0] * window.strides[0])
@@ -167,6 +168,21 @@ void PoolPlan::list_rows() {
   listed_.resize(static_cast<size_t>(std::max<int64_t>(starts_.back(), 1)));
   for (int64_t row = 0; row < out_rows_; ++row)
     list_taps(row, listed_.data() + starts_[static_cast<size_t>(row)]);
+}
+
+size_t PoolPlan::list_room() const {
+  return listed_.empty() ? static_cast<size_t>(rows_ * taps_ + rows_ + 1) : 0;
+}
+
+PoolPlan::TapLists PoolPlan::taps_under(const Share& share, int64_t* room) const {
+  if (!listed_.empty()) return {listed_.data(), starts_.data() + share.row};
+  int64_t *starts = room, *taps = room + rows_ + 1, *end = taps;
+  for (int64_t row = 0; row < share.rows; ++row) {
+    starts[row] = end - taps;
+    end = list_taps(share.row + row, end);
+  }
+  starts[share.rows] = end - taps;
+  return {taps, starts};
 }
 
 // From the first axis on, each tap of what is listed gets as many as the next axis has.

@@ -13,12 +13,12 @@ namespace sardonyx::cpu {
 
 // The same windows over fewer axes: axes of one element go, an axis that each window covers whole
 // joins the one before it, and channels of which no window reaches into the next one join a single
-// axis.
+// axis, if they may.
 struct PlainWindows {
   ops::Window window;
   int64_t channels;
 };
-PlainWindows simplified(ops::Window window, int64_t channels);
+PlainWindows simplified(ops::Window window, int64_t channels, bool may_join_channels = true);
 
 // What one row of outputs costs, and how much memory a task may fill.
 struct PoolLimits {
@@ -55,19 +55,19 @@ class PoolPlan {
   // The most of any task.
   LineWindows longest_line() const { return line_of(0, piece_, true); }
   int64_t most_rows() const { return rows_; }
-  int64_t most_taps() const { return rows_ * taps_; }
   int64_t most_outputs() const { return piece_; }
 
   // The line under `outputs` windows from `first` on, and the element of a row of the input that it
   // takes first.
   LineWindows line_of(int64_t first, int64_t outputs, bool as_if_inside = false) const;
   int64_t first_element(int64_t first) const;
-  // Where the rows of the input under each row of outputs begin, for all of them; empty where that
-  // is much. As RowWindows has them.
-  std::span<const int64_t> taps() const { return listed_; }
-  std::span<const int64_t> tap_starts() const { return starts_; }
-  // Lists those under output row `row`; returns the end of the list.
-  int64_t* list_taps(int64_t row, int64_t* taps) const;
+  // Where the rows of the input under a task's rows of outputs begin, as RowWindows has them; where
+  // that is much for all rows, they are listed in `room`, of list_room() elements.
+  struct TapLists {
+    const int64_t *taps, *starts;
+  };
+  size_t list_room() const;
+  TapLists taps_under(const Share& share, int64_t* room) const;
   // The place of output row `row` on each axis but the last, from the last but one to the first.
   template <typename Visit>
   void for_each_position(int64_t row, const Visit& visit) const {
@@ -83,6 +83,8 @@ class PoolPlan {
   void list_axes();
   void list_rows();
   int64_t taps_of(int64_t row) const;
+  // Returns the end of the list.
+  int64_t* list_taps(int64_t row, int64_t* taps) const;
 
   ops::Window window_;
   int64_t channels_;
@@ -92,7 +94,8 @@ class PoolPlan {
   int64_t piece_, pieces_, rows_, blocks_, group_, groups_;
   std::vector<std::vector<Taps>> axes_;  // all but the last
   std::vector<int64_t> steps_;           // elements of the input between two taps
-  std::vector<int64_t> listed_, starts_;
+  std::vector<int64_t> listed_;          // under all rows; empty where that is much
+  std::vector<int64_t> starts_;
 };
 
 }  // namespace sardonyx::cpu

@@ -33,7 +33,7 @@ struct Case {
 };
 
 // Rank 1 to 4; rows from shorter than a vector to longer than a task's.
-Case drawn_case(Draw& draw, bool is_average) {
+Case drawn_case(Draw& draw, bool is_average, bool has_indices = false) {
   const auto rank = static_cast<size_t>(1 + draw.below(4));
   const bool is_long = rank == 1 && draw.often();
   Case drawn{{1 + draw.below(2), 1 + draw.below(4)}, {}};
@@ -58,6 +58,7 @@ Case drawn_case(Draw& draw, bool is_average) {
   else
     drawn.attrs["pads"] = pads;
   drawn.attrs["ceil_mode"] = draw.below(2);
+  if (has_indices) drawn.attrs["storage_order"] = draw.below(2);
   if (is_average) drawn.attrs["count_include_pad"] = draw.below(2);
   return drawn;
 }
@@ -149,7 +150,7 @@ void check_drawn(std::string_view op, int cases, size_t outputs = 1) {
   Draw draw(std::hash<std::string_view>()(op) + sizeof(T) + outputs);
   size_t accepted = 0;
   for (int i = 0; i < cases && !testing::Test::HasFailure(); ++i) {
-    const Case drawn = drawn_case(draw, op == "AveragePool");
+    const Case drawn = drawn_case(draw, op == "AveragePool", outputs > 1);
     accepted += check(op, drawn, drawn_elements<T>(drawn.shape, draw), outputs);
   }
   EXPECT_GT(accepted, static_cast<size_t>(cases) / 2);
@@ -160,6 +161,13 @@ TEST(Pools, of_maxima_are_the_references) {
   check_drawn<double>("MaxPool", 100);
   check_drawn<int8_t>("MaxPool", 100);
   check_drawn<uint8_t>("MaxPool", 100);
+}
+
+TEST(Pools, of_maxima_with_indices_are_the_references) {
+  check_drawn<float>("MaxPool", 300, 2);
+  check_drawn<double>("MaxPool", 100, 2);
+  check_drawn<int8_t>("MaxPool", 100, 2);
+  check_drawn<uint8_t>("MaxPool", 100, 2);
 }
 
 TEST(Pools, of_averages_are_the_references) {

@@ -29,8 +29,6 @@ HWY_BEFORE_NAMESPACE();
 namespace sardonyx::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr size_t kMostLaneTaps = 8;
-
 // Elements i of the rows of all taps, merged; kTaps of them, or any number where it is 0.
 template <size_t kTaps, class D, class Op, class Of, class T, class Load>
 HWY_INLINE hn::Vec<D> across_taps(D d, Op op, Of of, const T* at, const int64_t* taps,
@@ -234,34 +232,12 @@ HWY_INLINE bool needs_no_line(D d, Way way, const LineWindows& w) {
   return way == Way::kSums || (way == Way::kTaps && w.stride == 1 && w.outputs >= hn::Lanes(d));
 }
 
-// Where the lanes of a line of `in` elements, fewer than a vector has, go for each tap of their
-// windows. Lane `in` is neutral.
-template <class D>
-struct LaneTaps {
-  using T = hn::TFromD<D>;
-  using Index = hwy::MakeSigned<T>;
-  using Indices = decltype(hn::SetTableIndices(D(), static_cast<const Index*>(nullptr)));
-
-  HWY_INLINE LaneTaps(const LineWindows& w) {
-    HWY_ALIGN Index from[hn::MaxLanes(D())];
-    for (size_t k = 0; k < w.kernel; ++k) {
-      for (size_t i = 0; i < hn::Lanes(D()); ++i) {
-        const size_t at = i * w.stride + k * w.dilation - w.before;  // may wrap
-        from[i] = static_cast<Index>(i < w.outputs && at < w.in ? at : w.in);
-      }
-      indices[k] = hn::SetTableIndices(D(), from);
-    }
-  }
-
-  Indices indices[kMostLaneTaps];
-};
-
 // The rows of outputs of one channel after the other.
 template <class D, class Op, class Of, class T = hn::TFromD<D>>
-class Rows {
+class WindowRows {
  public:
   using Out = Outputs<D, Op::kMaxima>;
-  Rows(const cpu::RowWindows<T>& windows, Of of, T* scratch)
+  WindowRows(const cpu::RowWindows<T>& windows, Of of, T* scratch)
       : windows_(windows),
         of_(of),
         way_(way_of(D(), windows.line)),
@@ -431,7 +407,7 @@ class Rows {
     one.rows = 1;
     for (size_t row = 0; row < windows_.rows; ++row, out += windows_.row_step) {
       one.tap_starts = windows_.tap_starts + row;
-      Rows<D, Op, IsNumber>(one, IsNumber(), rest).run(1, in, 0, found, 0);
+      WindowRows<D, Op, IsNumber>(one, IsNumber(), rest).run(1, in, 0, found, 0);
       for (size_t i = 0; i < outputs; ++i)
         out[i] = found[i] == 0 ? out[i] : std::numeric_limits<T>::quiet_NaN();
     }
@@ -446,9 +422,10 @@ class Rows {
 };
 
 template <class Op, class Of, typename T>
-HWY_INLINE void run_channels(const cpu::RowWindows<T>& windows, Of of, size_t channels, const T* in,
-                             size_t in_step, T* out, size_t out_step, T* scratch) {
-  const Rows<hn::ScalableTag<T>, Op, Of> rows(windows, of, scratch);
+HWY_INLINE void merge_channel_rows(const cpu::RowWindows<T>& windows, Of of, size_t channels,
+                                   const T* in, size_t in_step, T* out, size_t out_step,
+                                   T* scratch) {
+  const WindowRows<hn::ScalableTag<T>, Op, Of> rows(windows, of, scratch);
   rows.run(channels, in, in_step, out, out_step);
 }
 
@@ -457,35 +434,35 @@ HWY_INLINE void merge_channels(const cpu::RowWindows<T>& windows, size_t channel
                                size_t in_step, T* out, size_t out_step, T* scratch) {
   using D = hn::ScalableTag<T>;
   if (windows.merge == Merge::kMax)
-    run_channels<Max<D>>(windows, Itself(), channels, in, in_step, out, out_step, scratch);
+    merge_channel_rows<Max<D>>(windows, Itself(), channels, in, in_step, out, out_step, scratch);
   else if (windows.power > 0)
-    run_channels<Sum<D>>(windows, Power{windows.power}, channels, in, in_step, out, out_step,
-                         scratch);
+    merge_channel_rows<Sum<D>>(windows, Power{windows.power}, channels, in, in_step, out, out_step,
+                               scratch);
   else
-    run_channels<Sum<D>>(windows, Itself(), channels, in, in_step, out, out_step, scratch);
+    merge_channel_rows<Sum<D>>(windows, Itself(), channels, in, in_step, out, out_step, scratch);
 }
 
-void MergeFloats(const cpu::RowWindows<float>& windows, size_t channels, const float* in,
-                 size_t in_step, float* out, size_t out_step, float* scratch) {
+void MergeFloatRows(const cpu::RowWindows<float>& windows, size_t channels, const float* in,
+                    size_t in_step, float* out, size_t out_step, float* scratch) {
   merge_channels(windows, channels, in, in_step, out, out_step, scratch);
 }
-void MergeDoubles(const cpu::RowWindows<double>& windows, size_t channels, const double* in,
-                  size_t in_step, double* out, size_t out_step, double* scratch) {
+void MergeDoubleRows(const cpu::RowWindows<double>& windows, size_t channels, const double* in,
+                     size_t in_step, double* out, size_t out_step, double* scratch) {
   merge_channels(windows, channels, in, in_step, out, out_step, scratch);
 }
 
 template <typename T>
-HWY_INLINE size_t scratch_of(const LineWindows& line, size_t rows) {
+HWY_INLINE size_t window_scratch_of(const LineWindows& line, size_t rows) {
   const hn::ScalableTag<T> d;
   const size_t step = line_step(d, Way::kTaps, line.length());
   // The lines, what they are merged into, and both of one row for restore_nan().
   return 2 * (rows + 1) * step + line_step(d, Way::kTaps, line.outputs) + 16 * hn::Lanes(d);
 }
 size_t ScratchOfFloats(const LineWindows& line, size_t rows) {
-  return scratch_of<float>(line, rows);
+  return window_scratch_of<float>(line, rows);
 }
 size_t ScratchOfDoubles(const LineWindows& line, size_t rows) {
-  return scratch_of<double>(line, rows);
+  return window_scratch_of<double>(line, rows);
 }
 
 bool FloatsNeedNoLine(const LineWindows& line) {
@@ -503,8 +480,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sardonyx::cpu {
 
-HWY_EXPORT(MergeFloats);
-HWY_EXPORT(MergeDoubles);
+HWY_EXPORT(MergeFloatRows);
+HWY_EXPORT(MergeDoubleRows);
 HWY_EXPORT(ScratchOfFloats);
 HWY_EXPORT(ScratchOfDoubles);
 HWY_EXPORT(FloatsNeedNoLine);
@@ -531,12 +508,12 @@ bool merges_in_place<double>(const LineWindows& line) {
 template <>
 void merge_rows(const RowWindows<float>& windows, size_t channels, const float* in, size_t in_step,
                 float* out, size_t out_step, float* scratch) {
-  HWY_DYNAMIC_DISPATCH(MergeFloats)(windows, channels, in, in_step, out, out_step, scratch);
+  HWY_DYNAMIC_DISPATCH(MergeFloatRows)(windows, channels, in, in_step, out, out_step, scratch);
 }
 template <>
 void merge_rows(const RowWindows<double>& windows, size_t channels, const double* in,
                 size_t in_step, double* out, size_t out_step, double* scratch) {
-  HWY_DYNAMIC_DISPATCH(MergeDoubles)(windows, channels, in, in_step, out, out_step, scratch);
+  HWY_DYNAMIC_DISPATCH(MergeDoubleRows)(windows, channels, in, in_step, out, out_step, scratch);
 }
 
 }  // namespace sardonyx::cpu
