@@ -11,34 +11,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-onnx_schema::FunctionProto& add_function(ModelBuilder& model, const std::string& name,
-                                         const Names& inputs, const Names& outputs) {
-  auto& function = *model.proto.add_functions();
-  function.set_domain("local");
-  function.set_name(name);
-  for (const std::string& input : inputs)
-    function.add_input(input);
-  for (const std::string& output : outputs)
-    function.add_output(output);
-  auto& import = *function.add_opset_import();
-  import.set_domain("");
-  import.set_version(13);
-  return function;
-}
-
-void call(GraphBuilder graph, const std::string& function, const Names& inputs,
-          const Names& outputs, const AttrMap& attrs = {}) {
-  graph.node(function, inputs, outputs, attrs).set_domain("local");
-}
-
-ModelBuilder function_model() {
-  ModelBuilder model;
-  model.import("local", 1);
-  model.graph().input("x", DType::kFloat, {{"n"}});
-  model.graph().output("y");
-  return model;
-}
-
 TEST(LoadFunctions, AreExpandedWithAttributes) {
   ModelBuilder model = function_model();
   auto& function = add_function(model, "Scale", {"a"}, {"b"});

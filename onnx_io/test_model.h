@@ -163,4 +163,34 @@ inline std::vector<Datum> run(const ModelBuilder& model, const std::vector<Datum
   return evaluate(*loaded.graph, inputs);
 }
 
+// A function of the domain "local".
+inline onnx_schema::FunctionProto& add_function(ModelBuilder& model, const std::string& name,
+                                                const Names& inputs, const Names& outputs) {
+  auto& function = *model.proto.add_functions();
+  function.set_domain("local");
+  function.set_name(name);
+  for (const std::string& input : inputs)
+    function.add_input(input);
+  for (const std::string& output : outputs)
+    function.add_output(output);
+  auto& import = *function.add_opset_import();
+  import.set_domain("");
+  import.set_version(13);
+  return function;
+}
+
+inline void call(GraphBuilder graph, const std::string& function, const Names& inputs,
+                 const Names& outputs, const AttrMap& attrs = {}) {
+  graph.node(function, inputs, outputs, attrs).set_domain("local");
+}
+
+// x -> y, to be filled with calls of functions.
+inline ModelBuilder function_model() {
+  ModelBuilder model;
+  model.import("local", 1);
+  model.graph().input("x", DType::kFloat, {{"n"}});
+  model.graph().output("y");
+  return model;
+}
+
 }  // namespace sardonyx::test

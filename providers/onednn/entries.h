@@ -24,6 +24,7 @@ Prepared guarded(const KernelRequest& request) {
 std::span<const KernelEntry> convolution_kernels();
 std::span<const KernelEntry> convolution_backward_kernels();
 std::span<const KernelEntry> deconvolution_kernels();
+std::span<const KernelEntry> tiled_deconvolution_kernels();
 std::span<const KernelEntry> matmul_kernels();
 std::span<const KernelEntry> gemm_kernels();
 std::span<const KernelEntry> pool_kernels();

@@ -17,6 +17,8 @@
 namespace sardonyx::onednn {
 namespace {
 
+using Ints = std::vector<int64_t>;
+
 Tensor random_floats(const Shape& shape, double low, double high, uint32_t seed) {
   Tensor tensor = Tensor::allocate(DType::kFloat, shape);
   std::mt19937 generator(seed);
@@ -275,6 +277,31 @@ TEST(OnednnKernels, ComputeInBFloat16WhereItIsChosen) {
                          "sardonyx::FusedConvTranspose", "sardonyx::FusedMatMul", "MaxPool",
                          "AveragePool", "GlobalAveragePool", "Relu", "Add", "Cast"})
     EXPECT_TRUE(accepted.contains(op)) << op;
+}
+
+TEST(OnednnKernels, WindowsSideBySideAreOneProductInBFloat16) {
+  if (!onednn_computes_bfloat16()) GTEST_SKIP() << "this CPU has no bfloat16 instructions";
+  const Case c = narrowed(make_case(
+      "ConvTranspose", {{{{2, 24, 5, 7}}, {{24, 12, 2, 3}}, {{12}}}, {{"strides", Ints{2, 3}}}}));
+  const RunOptions options{1, true, 0b110u, {}, {}, Precision::kBFloat16};
+  const PreparedRun run(c.op, c.attrs, c.inputs, types_of(c.expected), options);
+  EXPECT_THAT(run.prepared().implementation, ::testing::EndsWith("of tiles"));
+}
+
+TEST(OnednnKernels, LackOfMemoryIsNoRefusal) {
+  const OpDef& op = op_named("Relu");
+  const Attrs attrs = Attrs::parse(*op.attrs, {});
+  const KernelTensor tensor{DType::kFloat, {4}};
+  const KernelRequest request{op, attrs, {&tensor, 1}, {&tensor, 1}};
+  const auto lacks = [](const KernelRequest&) -> Prepared {
+    throw dnnl::error(dnnl_out_of_memory, "no memory");
+  };
+  try {
+    prepare_guarded(request, SIZE_MAX, lacks);
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kResourceExhausted);
+  }
 }
 
 TEST(OnednnKernels, RunFromManyThreadsAtOnce) {

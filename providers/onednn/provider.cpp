@@ -109,6 +109,7 @@ const Provider& onednn_provider() {
                                onednn::layout_movement_kernels(),
                                onednn::convolution_kernels(),
                                onednn::transposed_convolution_kernels(),
+                               onednn::tiled_deconvolution_kernels(),
                                onednn::deconvolution_kernels(),
                                onednn::matmul_kernels(),
                                onednn::gemm_kernels(),

@@ -86,11 +86,18 @@ void one_session(const std::filesystem::path& model, uint64_t seed, Counts& coun
   });
 }
 
-double resident_mib() {
+// What the process has in memory, and how much of that are pages of files: its own code, as far as
+// it has been run, and models.
+struct Resident {
+  double mib = 0, of_files = 0;
+};
+
+Resident resident() {
   malloc_trim(0);  // what the allocator only keeps is not lost
-  long pages = 0, resident = 0;
-  std::ifstream("/proc/self/statm") >> pages >> resident;
-  return static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE)) / (1 << 20);
+  long pages = 0, resident = 0, shared = 0;
+  std::ifstream("/proc/self/statm") >> pages >> resident >> shared;
+  const double page_mib = static_cast<double>(sysconf(_SC_PAGESIZE)) / (1 << 20);
+  return {static_cast<double>(resident) * page_mib, static_cast<double>(shared) * page_mib};
 }
 
 size_t descriptors() {
@@ -112,13 +119,14 @@ int main(int count, char** words) {
   double settled = 0, last_report = 0;
   size_t settled_files = 0;
   const auto report = [&] {
+    const Resident now = resident();
     std::printf(
-        "%6.0f s: %llu loads, %llu runs, %llu errors, %llu stopped; %.1f MiB resident, %zu "
-        "descriptors\n",
+        "%6.0f s: %llu loads, %llu runs, %llu errors, %llu stopped; %.2f MiB resident (%.2f of "
+        "files), %zu descriptors\n",
         elapsed(), static_cast<unsigned long long>(counts.loads),
         static_cast<unsigned long long>(counts.runs),
         static_cast<unsigned long long>(counts.errors),
-        static_cast<unsigned long long>(counts.stopped), resident_mib(), descriptors());
+        static_cast<unsigned long long>(counts.stopped), now.mib, now.of_files, descriptors());
     std::fflush(stdout);
   };
   while (elapsed() < seconds && !counts.is_broken) {
@@ -130,7 +138,7 @@ int main(int count, char** words) {
       }
     }
     if (settled == 0 && elapsed() > seconds / 5) {
-      settled = resident_mib();
+      settled = resident().mib;
       settled_files = descriptors();
       report();
     }
@@ -140,7 +148,7 @@ int main(int count, char** words) {
     }
   }
   report();
-  const double drift = resident_mib() - settled;
+  const double drift = resident().mib - settled;
   const bool grew = !kThreadSanitizer && drift > 1 && drift > 0.01 * settled;
   std::printf("drift %.2f MiB (%.2f %%), descriptors %+ld\n", drift, 100 * drift / settled,
               static_cast<long>(descriptors()) - static_cast<long>(settled_files));
