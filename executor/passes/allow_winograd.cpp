@@ -6,24 +6,18 @@
 //  3. where the output is known to be small: the transformed weights are larger, and reading them
 //  costs more than is won,
 //  4. for other elements than float.
-#include <algorithm>
-
 #include "executor/passes/fusion.h"
 #include "executor/passes/match.h"
 
 namespace sardonyx::passes {
 namespace {
 
-bool are_ones(const ops::OptionalInts& values) {
-  return !values || std::ranges::all_of(*values, [](int64_t value) { return value == 1; });
-}
-
 bool has_dense_window(const Node& node, const ops::ConvAttrs& attrs) {
   const std::optional<Shape> known = node.inputs[1]->type.known_shape();
   if (!known || known->size() != 4) return false;
   const Shape& shape = *known;
   return shape[0] >= 16 && shape[1] >= 16 && shape[2] == 3 && shape[3] == 3 && attrs.group == 1 &&
-         are_ones(attrs.strides) && are_ones(attrs.dilations);
+         all_are(attrs.strides, 1) && all_are(attrs.dilations, 1);
 }
 
 // Weights that change are weighed against the whole batch, when its size is known.

@@ -1,5 +1,6 @@
 #include "executor/passes/match.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace sardonyx::passes {
@@ -35,6 +36,10 @@ std::optional<float> scalar_constant(const Node& node, size_t slot) {
   const Tensor* value = float_constant(node, slot);
   if (!value || value->count() != 1) return std::nullopt;
   return value->values<float>()[0];
+}
+
+bool all_are(const ops::OptionalInts& values, int64_t wanted) {
+  return !values || std::ranges::all_of(*values, [&](int64_t value) { return value == wanted; });
 }
 
 bool is_float(const Value& value) {

@@ -2,16 +2,22 @@
 // bfloat16, with sums in float32, and what lies between two of them stays in bfloat16. All else
 // (norms, Softmax, reductions, residual sums of float32 values) keeps float32.
 //
-// narrow_products does not fire for other element types than float32. narrow_between does not fire
+// narrow_products does not fire
+//  1. for other element types than float32,
+//  2. for transposed convolutions but those whose windows lie side by side: float32 is faster.
+// narrow_between does not fire
 //  1. unless every float input is cast up from bfloat16 or a constant, and one is cast,
 //  2. for ops that are not in its list: those that are computed in float32 inside and rounded once,
 //  and those that only move values.
 #include <algorithm>
+#include <span>
 #include <string_view>
 
 #include "executor/passes/compute_in.h"
 #include "executor/passes/fusion.h"
 #include "executor/passes/match.h"
+#include "ir/ops/convolution.h"
+#include "ir/ops/fused.h"
 
 namespace sardonyx::passes {
 namespace {
@@ -61,6 +67,21 @@ bool is_product(const Node& node) {
                              [&](std::string_view name) { return is_fused(node, name); });
 }
 
+bool has_windows_side_by_side(const Node& node, const ops::ConvTransposeAttrs& attrs) {
+  const std::optional<Shape> weights = node.inputs[1]->type.known_shape();
+  return weights && attrs.strides &&
+         std::ranges::equal(*attrs.strides, std::span(*weights).subspan(2)) && attrs.group == 1 &&
+         all_are(attrs.dilations, 1) && all_are(attrs.pads, 0) && all_are(attrs.output_padding, 0) &&
+         !attrs.output_shape && !attrs.auto_pad.starts_with("SAME");
+}
+
+bool is_faster_in_float32(const Node& node) {
+  if (is_op(node, "ConvTranspose"))
+    return !has_windows_side_by_side(node, node.attrs.as<ops::ConvTransposeAttrs>());
+  return is_fused(node, "FusedConvTranspose") &&
+         !has_windows_side_by_side(node, node.attrs.as<ops::FusedConvTransposeAttrs>());
+}
+
 bool is_float32(DType dtype) {
   return dtype == DType::kFloat;
 }
@@ -75,7 +96,8 @@ Value* narrow_source(const Value& value) {
 }  // namespace
 
 bool narrow_products(Graph& graph, Node& node) {
-  return is_product(node) && compute_in(graph, node, DType::kBFloat16, is_float32);
+  return is_product(node) && !is_faster_in_float32(node) &&
+         compute_in(graph, node, DType::kBFloat16, is_float32);
 }
 
 bool narrow_between(Graph& graph, Node& node) {

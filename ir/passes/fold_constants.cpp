@@ -32,14 +32,40 @@ bool is_foldable(const Node& node) {
   return true;
 }
 
+// Weights that were not in memory, and are while the scope lasts, but for those that a result
+// shares.
+class BroughtWeights {
+ public:
+  void bring(const Tensor& tensor) {
+    auto buffer = std::dynamic_pointer_cast<ReloadableBuffer>(tensor.buffer());
+    if (buffer && !buffer->is_there()) were_away_.push_back(std::move(buffer));
+    sardonyx::bring(tensor);
+  }
+  void keep_those_of(const std::vector<Datum>& results) {
+    for (const Datum& result : results) {
+      if (result.is_tensor()) std::erase(were_away_, result.tensor().buffer());
+    }
+  }
+  ~BroughtWeights() {
+    for (const auto& buffer : were_away_)
+      buffer->release();
+  }
+
+ private:
+  std::vector<std::shared_ptr<ReloadableBuffer>> were_away_;
+};
+
 std::vector<Datum> evaluated(const Node& node) {
+  BroughtWeights weights;
   std::vector<Datum> inputs;
   for (const Value* input : node.inputs) {
     inputs.push_back(input ? Datum(*input->constant) : Datum());
-    if (input) bring(*input->constant);
+    if (input) weights.bring(*input->constant);
   }
   try {
-    return evaluate(*node.op, node.attrs, inputs, node.outputs.size());
+    std::vector<Datum> results = evaluate(*node.op, node.attrs, inputs, node.outputs.size());
+    weights.keep_those_of(results);
+    return results;
   } catch (const Error& error) {
     if (error.code() == ErrorCode::kCancelled || error.code() == ErrorCode::kDeadlineExceeded) {
       throw;

@@ -146,7 +146,7 @@ void HeadAttention::score(const AttentionHead& head, const Block& block, const W
                                 end - begin, -kInfinity,    kInfinity};
     return multiply_pointwise(product, 0, static_cast<int64_t>(count), 0, end - begin);
   }
-  ThinProduct product{queries,
+  ThinProduct<float> product{queries,
                       static_cast<size_t>(f_.query_step),
                       keys,
                       static_cast<size_t>(f_.key_step),

@@ -1,12 +1,14 @@
 #include "providers/cpu/thin_product.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "ir/ops/fused.h"
 #include "ir/ops/matmul.h"
 #include "ir/strides.h"
 #include "providers/cpu/entries.h"
+#include "providers/cpu/number_rows.h"
 #include "providers/cpu/row_activation.h"
 #include "providers/cpu/tasks.h"
 #include "providers/cpu/thin_product_rows.h"
@@ -77,11 +79,15 @@ class ThinProductKernel : public Kernel {
   struct Form {
     int64_t rows, depth, columns;
     std::vector<int64_t> a_order, b_order;  // matrices, by batch
+    DType dtype = DType::kFloat;            // or bfloat16
     bool b_transposed = false;
     size_t a = 0, b = 1;  // inputs
     float alpha = 1;
     std::vector<Addend> addends;
     std::optional<RowActivation> activation;
+
+    int64_t a_count() const { return (*std::ranges::max_element(a_order) + 1) * rows * depth; }
+    int64_t out_count() const { return static_cast<int64_t>(a_order.size()) * rows * columns; }
   };
 
   ThinProductKernel(Form form, int threads) : f_(std::move(form)) {
@@ -94,9 +100,15 @@ class ThinProductKernel : public Kernel {
   }
 
   void run(const KernelArgs& args) const override {
+    if (is_narrow()) {
+      widen_(args.inputs[f_.a], rows_of(args), static_cast<size_t>(f_.a_count()));
+    }
     for_each_share(threads_, [&](int64_t part, int64_t parts, const StopSign& sign) {
       run_share(args, units_ * part / parts, units_ * (part + 1) / parts, sign);
     });
+  }
+  size_t scratch_bytes() const override {
+    return is_narrow() ? static_cast<size_t>(f_.a_count() + f_.out_count()) * sizeof(float) : 0;
   }
 
  private:
@@ -119,44 +131,93 @@ class ThinProductKernel : public Kernel {
     }
   }
 
+  bool is_narrow() const { return f_.dtype == DType::kBFloat16; }
+  // The first operand as float, and where results are summed up: of bfloat16 in scratch memory,
+  // one behind the other.
+  float* rows_of(const KernelArgs& args) const {
+    if (is_narrow()) return reinterpret_cast<float*>(args.scratch);
+    return static_cast<float*>(const_cast<void*>(args.inputs[f_.a]));
+  }
+  float* sums_of(const KernelArgs& args) const {
+    if (is_narrow()) return reinterpret_cast<float*>(args.scratch) + f_.a_count();
+    return static_cast<float*>(args.outputs[0]);
+  }
+
   void multiply(const KernelArgs& args, int64_t batch, int64_t first, int64_t last) const {
+    float* out = sums_of(args) + batch * f_.rows * f_.columns + first;
+    is_narrow() ? multiply_as<BFloat16>(args, batch, first, last, out)
+                : multiply_as<float>(args, batch, first, last, out);
+    const auto count = static_cast<size_t>(last - first);
+    for (int64_t row = 0; row < f_.rows; ++row, out += f_.columns) {
+      finish(args, batch * f_.rows + row, first, out, count);
+      if (is_narrow()) narrow_(out, narrow_result(args, batch * f_.rows + row, first), count);
+    }
+  }
+
+  BFloat16* narrow_result(const KernelArgs& args, int64_t row, int64_t column) const {
+    return static_cast<BFloat16*>(args.outputs[0]) + row * f_.columns + column;
+  }
+
+  template <typename Weight>
+  void multiply_as(const KernelArgs& args, int64_t batch, int64_t first, int64_t last,
+                   float* out) const {
     const auto index = static_cast<size_t>(batch);
-    const auto* a = static_cast<const float*>(args.inputs[f_.a]);
-    const auto* b = static_cast<const float*>(args.inputs[f_.b]);
-    auto* out = static_cast<float*>(args.outputs[0]) + batch * f_.rows * f_.columns;
     const int64_t b_step = f_.b_transposed ? f_.depth : f_.columns;
-    b += f_.b_order[index] * f_.depth * f_.columns + first * (f_.b_transposed ? b_step : 1);
-    const ThinProduct product{a + f_.a_order[index] * f_.rows * f_.depth,
-                              static_cast<size_t>(f_.depth),
-                              b,
-                              static_cast<size_t>(b_step),
-                              out + first,
-                              static_cast<size_t>(f_.columns),
-                              static_cast<size_t>(f_.rows),
-                              static_cast<size_t>(f_.depth),
-                              static_cast<size_t>(last - first)};
+    const auto* b = static_cast<const Weight*>(args.inputs[f_.b]) +
+                    f_.b_order[index] * f_.depth * f_.columns +
+                    first * (f_.b_transposed ? b_step : 1);
+    const ThinProduct<Weight> product{rows_of(args) + f_.a_order[index] * f_.rows * f_.depth,
+                                      static_cast<size_t>(f_.depth),
+                                      b,
+                                      static_cast<size_t>(b_step),
+                                      out,
+                                      static_cast<size_t>(f_.columns),
+                                      static_cast<size_t>(f_.rows),
+                                      static_cast<size_t>(f_.depth),
+                                      static_cast<size_t>(last - first)};
     f_.b_transposed ? multiply_thin_transposed(product) : multiply_thin(product);
-    for (int64_t row = 0; row < f_.rows; ++row)
-      finish(args, batch * f_.rows + row, first, out + row * f_.columns + first,
-             static_cast<size_t>(last - first));
   }
 
   void finish(const KernelArgs& args, int64_t row, int64_t column, float* out, size_t count) const {
+    if (!is_narrow()) return add_and_activate(args, row, column, out, count);
+    for (size_t begin = 0; begin < count; begin += kWidened) {
+      add_and_activate(args, row, column + static_cast<int64_t>(begin), out + begin,
+                       std::min(kWidened, count - begin));
+    }
+  }
+
+  // What is added to `count` results from `offset` on; bfloat16 is brought to `widened`.
+  const float* addends(const KernelArgs& args, const Addend& addend, int64_t offset, size_t count,
+                       float* widened) const {
+    const void* given = args.inputs[addend.input];
+    if (!is_narrow()) return static_cast<const float*>(given) + offset;
+    widen_(static_cast<const BFloat16*>(given) + offset, widened, count);
+    return widened;
+  }
+
+  void add_and_activate(const KernelArgs& args, int64_t row, int64_t column, float* out,
+                        size_t count) const {
     float alpha = f_.alpha;
+    std::array<float, kWidened> widened;
     for (const Addend& addend : f_.addends) {
-      const auto* from = static_cast<const float*>(args.inputs[addend.input]) +
-                         row * addend.row_step + column * addend.column_step;
+      const bool steps = addend.column_step != 0;
+      const float* from = addends(args, addend, row * addend.row_step + column * addend.column_step,
+                                  steps ? count : 1, widened.data());
       if (alpha == 1 && addend.scale == 1)
-        binary_row(Binary::kAdd, out, true, from, addend.column_step != 0, out, count);
+        binary_row(Binary::kAdd, out, true, from, steps, out, count);
       else
-        scale_and_add(out, count, alpha, from, addend.column_step != 0, addend.scale);
+        scale_and_add(out, count, alpha, from, steps, addend.scale);
       alpha = 1;
     }
     if (alpha != 1) binary_row(Binary::kMul, out, true, &alpha, false, out, count);
     if (f_.activation) unary_row(f_.activation->op, f_.activation->params, out, out, count);
   }
 
+  static constexpr size_t kWidened = 512;  // addends at once
+
   Form f_;
+  NumberRow widen_ = number_cast_row_of(DType::kBFloat16, DType::kFloat);
+  NumberRow narrow_ = number_cast_row_of(DType::kFloat, DType::kBFloat16);
   int64_t units_ = 0;
   int threads_ = 1;
 };
@@ -197,7 +258,9 @@ struct Found {
 };
 
 Found form_of(const KernelRequest& request) {
-  if (request.inputs[0].dtype != DType::kFloat) return {{}, "only float is computed here"};
+  const DType dtype = request.inputs[0].dtype;
+  if (dtype != DType::kFloat && dtype != DType::kBFloat16)
+    return {{}, "only float and bfloat16 are computed here"};
   const Asked asked = asked_by(request);
   Shape a = request.inputs[0].shape, b = request.inputs[1].shape;
   const Shape& out = request.outputs[0].shape;
@@ -217,6 +280,7 @@ Found form_of(const KernelRequest& request) {
   if (element_count(out) != g.batches() * g.m * g.n) return {{}, "an addend repeats the product"};
   ThinProductKernel::Form form{g.m, g.k, g.n, matrix_order(g.batch, g.a_strides),
                                matrix_order(g.batch, g.b_strides)};
+  form.dtype = dtype;
   form.b_transposed = asked.b_transposed;
   form.alpha = asked.alpha;
   for (size_t input = asked.addends; input < request.inputs.size(); ++input) {

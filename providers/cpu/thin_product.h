@@ -1,5 +1,5 @@
 // Products with so few rows that reading the other matrix takes longer than the arithmetic: MatMul,
-// Gemm and FusedMatMul in float32 with up to kMostThinRows rows, or of one column.
+// Gemm and FusedMatMul in float32 or bfloat16 with up to kMostThinRows rows, or of one column.
 #pragma once
 
 #include "ir/kernel.h"

@@ -14,6 +14,19 @@ HWY_BEFORE_NAMESPACE();
 namespace sardonyx::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// `weights` as float.
+template <class D>
+HWY_INLINE hn::Vec<D> load(D d, const float* weights) {
+  return hn::LoadU(d, weights);
+}
+template <class D>
+HWY_INLINE hn::Vec<D> load(D d, const BFloat16* weights) {
+  const hn::RebindToUnsigned<D> wide;
+  const hn::Rebind<uint16_t, D> narrow;
+  const auto bits = hn::LoadU(narrow, reinterpret_cast<const uint16_t*>(weights));
+  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(wide, bits)));
+}
+
 // Rows of `a` that go together; more go through what the caches hold by then.
 constexpr size_t kRowsAtOnce = 4;
 // Rows of b that are read side by side, a vector of each in turn, for so many rows of `a`: as many
@@ -35,9 +48,9 @@ constexpr size_t kMostFetched = 8192;
 // Adds a[row + r][k] * b[k][column] for first <= k < first + kDepth to the sums in `out`, which
 // begin with k = 0, for columns from `column` on as far as whole vectors reach. Returns where they
 // end. Where `fetches`, the same columns of the rows that are read next are asked for.
-template <size_t kRows, size_t kDepth, bool fetches, class D>
-HWY_INLINE size_t add_products(D d, const ThinProduct& p, size_t row, size_t first, size_t column,
-                               size_t end) {
+template <size_t kRows, size_t kDepth, bool fetches, class D, typename Weight>
+HWY_INLINE size_t add_products(D d, const ThinProduct<Weight>& p, size_t row, size_t first,
+                               size_t column, size_t end) {
   // Few sums start anew each time, so that a chain of additions need not wait for the last one.
   constexpr bool kAnew = kRows <= 2;
   using V = hn::Vec<D>;
@@ -48,7 +61,7 @@ HWY_INLINE size_t add_products(D d, const ThinProduct& p, size_t row, size_t fir
   for (size_t i = 0; i < kRows * kDepth; ++i) {
     x[i] = in_register(hn::Set(d, a[i / kDepth * p.a_step + i % kDepth]));
   }
-  const float* b = p.b + first * p.b_step;
+  const Weight* b = p.b + first * p.b_step;
   float* out = p.out + row * p.out_step;
   const bool is_begun = first > 0;
   for (; column + lanes <= end; column += lanes) {
@@ -60,7 +73,7 @@ HWY_INLINE size_t add_products(D d, const ThinProduct& p, size_t row, size_t fir
     }
     for (size_t k = 0; k < kDepth; ++k) {
       if constexpr (fetches) __builtin_prefetch(b + (kDepth + k) * p.b_step + column, 0, 2);
-      V weights = hn::LoadU(d, b + k * p.b_step + column);
+      V weights = load(d, b + k * p.b_step + column);
       if constexpr (kRows > 1) weights = in_register(weights);
       // Written out, since gcc leaves arrays in memory that loops within loops go through.
       sums[0] = hn::MulAdd(x[k], weights, sums[0]);
@@ -77,9 +90,9 @@ HWY_INLINE size_t add_products(D d, const ThinProduct& p, size_t row, size_t fir
 }
 
 // The same for all columns.
-template <size_t kRows, size_t kDepth>
-HWY_INLINE void add_rows(const ThinProduct& p, size_t row, size_t first, size_t column, size_t end,
-                         size_t fetched) {
+template <size_t kRows, size_t kDepth, typename Weight>
+HWY_INLINE void add_rows(const ThinProduct<Weight>& p, size_t row, size_t first, size_t column,
+                         size_t end, size_t fetched) {
   const hn::ScalableTag<float> whole;
   const hn::CappedTag<float, 8> half;
   const hn::CappedTag<float, 4> small;
@@ -114,8 +127,8 @@ HWY_INLINE void in_groups(size_t rows, const Group& group) {
 
 // For kRows rows of `a`, or at least as many if they are kRowsAtOnce: all of them go through the
 // same rows of b before others are read.
-template <size_t kRows>
-HWY_INLINE void multiply_rows(const ThinProduct& p) {
+template <size_t kRows, typename Weight>
+HWY_INLINE void multiply_rows(const ThinProduct<Weight>& p) {
   constexpr size_t kTogether = depth_at_once(kRows);
   const size_t wide = std::max<size_t>(1, kSumsAtOnce / p.rows);
   const bool fetches = p.depth * p.columns >= kLeastFetched && p.columns <= kMostFetched;
@@ -140,7 +153,8 @@ HWY_INLINE void multiply_rows(const ThinProduct& p) {
   }
 }
 
-void MultiplyThin(const ThinProduct& p) {
+template <typename Weight>
+void multiply(const ThinProduct<Weight>& p) {
   switch (p.rows) {
     case 1:
       return multiply_rows<1>(p);
@@ -154,17 +168,18 @@ void MultiplyThin(const ThinProduct& p) {
 }
 
 // The sum of a[k] * b[k] over the rest of a row that whole vectors leave.
-HWY_INLINE float rest_of_dot(const float* a, const float* b, size_t count) {
+template <typename Weight>
+HWY_INLINE float rest_of_dot(const float* a, const Weight* b, size_t count) {
   const hn::CappedTag<float, 4> small;
   const hn::CappedTag<float, 1> single;
   const size_t lanes = hn::Lanes(small);
   auto total = hn::Zero(small);
   size_t k = 0;
   for (; k + lanes <= count; k += lanes)
-    total = hn::MulAdd(hn::LoadU(small, a + k), hn::LoadU(small, b + k), total);
+    total = hn::MulAdd(hn::LoadU(small, a + k), load(small, b + k), total);
   auto last = hn::Zero(single);
   for (; k < count; ++k)
-    last = hn::MulAdd(hn::LoadU(single, a + k), hn::LoadU(single, b + k), last);
+    last = hn::MulAdd(hn::LoadU(single, a + k), load(single, b + k), last);
   return hn::GetLane(hn::SumOfLanes(small, total)) + hn::GetLane(last);
 }
 
@@ -172,13 +187,13 @@ constexpr size_t kColumnsAhead = 4;
 
 // Dot products of some rows with some rows of b. Where `fetched`, so many elements of each of those
 // kColumnsAhead later are asked for.
-template <size_t kRows, size_t kColumns, bool fetches>
-HWY_INLINE void dots(const ThinProduct& p, size_t row, size_t column, size_t fetched) {
+template <size_t kRows, size_t kColumns, bool fetches, typename Weight>
+HWY_INLINE void dots(const ThinProduct<Weight>& p, size_t row, size_t column, size_t fetched) {
   const hn::ScalableTag<float> d;
   using V = hn::Vec<hn::ScalableTag<float>>;
   const size_t lanes = hn::Lanes(d);
   const float* a = p.a + row * p.a_step;
-  const float* b = p.b + column * p.b_step;
+  const Weight* b = p.b + column * p.b_step;
   V sums[kRows * kColumns];
   for (size_t i = 0; i < kRows * kColumns; ++i)
     sums[i] = hn::Zero(d);
@@ -190,9 +205,9 @@ HWY_INLINE void dots(const ThinProduct& p, size_t row, size_t column, size_t fet
       x[r] = kColumns > 1 ? in_register(loaded) : loaded;
     }
     for (size_t c = 0; c < kColumns; ++c) {
-      const float* from = b + c * p.b_step + k;
+      const Weight* from = b + c * p.b_step + k;
       if (fetches && k < fetched) __builtin_prefetch(from + kColumnsAhead * p.b_step, 0, 2);
-      const V loaded = hn::LoadU(d, from);
+      const V loaded = load(d, from);
       weights[c] = kRows > 1 ? in_register(loaded) : loaded;
     }
     // One loop, since gcc leaves arrays in memory that loops within loops go through.
@@ -207,8 +222,8 @@ HWY_INLINE void dots(const ThinProduct& p, size_t row, size_t column, size_t fet
   }
 }
 
-template <size_t kColumns, bool fetches>
-HWY_INLINE size_t all_dots(const ThinProduct& p, size_t column, size_t fetched) {
+template <size_t kColumns, bool fetches, typename Weight>
+HWY_INLINE size_t all_dots(const ThinProduct<Weight>& p, size_t column, size_t fetched) {
   for (; column + kColumns <= p.columns; column += kColumns) {
     in_groups(p.rows, [&](auto rows, size_t row) HWY_ATTR {
       dots<decltype(rows)::value, kColumns, fetches>(p, row, column, fetched);
@@ -217,7 +232,8 @@ HWY_INLINE size_t all_dots(const ThinProduct& p, size_t column, size_t fetched) 
   return column;
 }
 
-void MultiplyThinTransposed(const ThinProduct& p) {
+template <typename Weight>
+void multiply_transposed(const ThinProduct<Weight>& p) {
   constexpr size_t kTogether = kRegisters / 2 / kRowsAtOnce;
   size_t column = 0;
   if (p.depth * p.columns < kLeastFetched) {
@@ -227,6 +243,19 @@ void MultiplyThinTransposed(const ThinProduct& p) {
   }
   // For one row alone memory gives one row of b after the other fastest.
   all_dots<1, true>(p, column, kFetchedBeginning / 2);
+}
+
+void MultiplyThin(const ThinProduct<float>& p) {
+  multiply(p);
+}
+void MultiplyThinNarrow(const ThinProduct<BFloat16>& p) {
+  multiply(p);
+}
+void MultiplyThinTransposed(const ThinProduct<float>& p) {
+  multiply_transposed(p);
+}
+void MultiplyThinTransposedNarrow(const ThinProduct<BFloat16>& p) {
+  multiply_transposed(p);
 }
 
 void ScaleAndAdd(float* out, size_t count, float alpha, const float* addend, bool addend_steps,
@@ -252,14 +281,22 @@ HWY_AFTER_NAMESPACE();
 namespace sardonyx::cpu {
 
 HWY_EXPORT(MultiplyThin);
+HWY_EXPORT(MultiplyThinNarrow);
 HWY_EXPORT(MultiplyThinTransposed);
+HWY_EXPORT(MultiplyThinTransposedNarrow);
 HWY_EXPORT(ScaleAndAdd);
 
-void multiply_thin(const ThinProduct& product) {
+void multiply_thin(const ThinProduct<float>& product) {
   HWY_DYNAMIC_DISPATCH(MultiplyThin)(product);
 }
-void multiply_thin_transposed(const ThinProduct& product) {
+void multiply_thin(const ThinProduct<BFloat16>& product) {
+  HWY_DYNAMIC_DISPATCH(MultiplyThinNarrow)(product);
+}
+void multiply_thin_transposed(const ThinProduct<float>& product) {
   HWY_DYNAMIC_DISPATCH(MultiplyThinTransposed)(product);
+}
+void multiply_thin_transposed(const ThinProduct<BFloat16>& product) {
+  HWY_DYNAMIC_DISPATCH(MultiplyThinTransposedNarrow)(product);
 }
 void scale_and_add(float* out, size_t count, float alpha, const float* addend, bool addend_steps,
                    float beta) {

@@ -1,15 +1,20 @@
-// Products of a few rows with a large matrix on float32. The matrix is read once and as it lies,
-// so that they take as long as memory takes to give it.
+// Products of a few rows with a large matrix of float32, or of bfloat16 that is widened as it is
+// read. The matrix is read once and as it lies, so that they take as long as memory takes to give
+// it.
 #pragma once
 
 #include <cstddef>
 
+#include "ir/small_float.h"
+
 namespace sardonyx::cpu {
 
+// Weight: float or BFloat16.
+template <typename Weight>
 struct ThinProduct {
   const float* a;  // [rows, depth], rows `a_step` apart
   size_t a_step;
-  const float* b;  // rows `b_step` apart
+  const Weight* b;  // rows `b_step` apart
   size_t b_step;
   float* out;  // [rows, columns], rows `out_step` apart
   size_t out_step;
@@ -18,9 +23,11 @@ struct ThinProduct {
 
 // out = a b, with b [depth, columns]. Each element is summed in an order that does not depend on
 // which columns are asked for together, nor on how many rows there are.
-void multiply_thin(const ThinProduct& product);
+void multiply_thin(const ThinProduct<float>& product);
+void multiply_thin(const ThinProduct<BFloat16>& product);
 // out = a transpose(b), with b [columns, depth]. The same holds.
-void multiply_thin_transposed(const ThinProduct& product);
+void multiply_thin_transposed(const ThinProduct<float>& product);
+void multiply_thin_transposed(const ThinProduct<BFloat16>& product);
 
 // out[i] = alpha * out[i] + beta * addend[i] for i < count; addend[0] for all where it does not
 // step.

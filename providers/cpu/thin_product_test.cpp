@@ -19,10 +19,10 @@ struct Case {
   AttrMap attrs = {};
 };
 
-std::vector<Tensor> drawn_inputs(const std::vector<Shape>& shapes) {
+std::vector<Tensor> drawn_inputs(const std::vector<Shape>& shapes, DType dtype = DType::kFloat) {
   std::vector<Tensor> inputs;
   for (const Shape& shape : shapes)
-    inputs.push_back(drawn_tensor(DType::kFloat, shape, -2, 2, 7 + inputs.size()));
+    inputs.push_back(drawn_tensor(dtype, shape, -2, 2, 7 + inputs.size()));
   return inputs;
 }
 
@@ -42,7 +42,7 @@ Tensor computed(const Case& c, const std::vector<Tensor>& inputs, const Shape& s
     in.push_back({input.dtype(), input.shape(), nullptr, nullptr});
     sources.push_back(input.raw());
   }
-  const KernelTensor out{DType::kFloat, shape, nullptr, nullptr};
+  const KernelTensor out{inputs[0].dtype(), shape, nullptr, nullptr};
   KernelRequest request{op, attrs, in, {&out, 1}};
   request.threads = threads;
   for (const KernelEntry& entry : cpu_provider().kernels) {
@@ -50,9 +50,10 @@ Tensor computed(const Case& c, const std::vector<Tensor>& inputs, const Shape& s
     const Prepared prepared = entry.prepare(request);
     EXPECT_EQ(prepared.kernel != nullptr, is_thin_product(request));
     if (!prepared.kernel) return {};
-    Tensor made = Tensor::allocate(DType::kFloat, shape);
+    Tensor made = Tensor::allocate(out.dtype, shape);
     void* target = made.raw();
-    prepared.kernel->run({sources.data(), &target, nullptr});
+    const auto scratch = Buffer::allocate(prepared.kernel->scratch_bytes());
+    prepared.kernel->run({sources.data(), &target, scratch->data()});
     return made;
   }
   return {};
@@ -72,16 +73,31 @@ void expect_close(const Tensor& got, const Tensor& wanted, int64_t depth) {
   }
 }
 
+// Both sides round to bfloat16, the reference perhaps several times.
+void expect_close_narrow(const Tensor& got, const Tensor& wanted) {
+  const std::vector<double> a = got.to_doubles(), b = wanted.to_doubles();
+  ASSERT_EQ(a.size(), b.size());
+  double largest = 0;
+  for (const double value : b)
+    largest = std::max(largest, std::fabs(value));
+  for (size_t i = 0; i < a.size(); ++i)
+    ASSERT_NEAR(a[i], b[i], std::fabs(b[i]) / 64 + largest / 256) << "element " << i;
+}
+
 void check(const Case& c) {
-  SCOPED_TRACE(testing::Message() << c.op << " " << to_text(c.inputs[0]) << " "
-                                  << to_text(c.inputs[1]));
-  const std::vector<Tensor> inputs = drawn_inputs(c.inputs);
-  const Tensor wanted = expected(c, inputs);
-  const Tensor one = computed(c, inputs, wanted.shape(), 1);
-  ASSERT_TRUE(one.defined()) << "refused";
-  expect_close(one, wanted, inputs[0].count());
-  EXPECT_TRUE(computed(c, inputs, wanted.shape(), 2) == one) << "two threads differ";
-  EXPECT_TRUE(computed(c, inputs, wanted.shape(), 3) == one) << "three threads differ";
+  for (const DType dtype : {DType::kFloat, DType::kBFloat16}) {
+    SCOPED_TRACE(text(c.op, " ", to_text(c.inputs[0]), " ", to_text(c.inputs[1]), " ", dtype));
+    const std::vector<Tensor> inputs = drawn_inputs(c.inputs, dtype);
+    const Tensor wanted = expected(c, inputs);
+    const Tensor one = computed(c, inputs, wanted.shape(), 1);
+    ASSERT_TRUE(one.defined()) << "refused";
+    if (dtype == DType::kFloat)
+      expect_close(one, wanted, inputs[0].count());
+    else
+      expect_close_narrow(one, wanted);
+    EXPECT_TRUE(computed(c, inputs, wanted.shape(), 2) == one) << "two threads differ";
+    EXPECT_TRUE(computed(c, inputs, wanted.shape(), 3) == one) << "three threads differ";
+  }
 }
 
 const AttrMap kTransposed{{"transB", int64_t{1}}};

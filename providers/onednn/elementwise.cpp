@@ -135,6 +135,7 @@ Prepared prepare_binary(const KernelRequest& request) {
 
 // Between float32 and bfloat16, in the layout that comes in.
 Prepared prepare_cast(const KernelRequest& request) {
+  if (!request.inputs[0].layout) return Prepared::refuse("rows are left to who converts rows");
   const DType to = request.outputs[0].dtype;
   if (!takes_bfloat16(request) || !takes_float(request, request.inputs[0].dtype) ||
       !takes_float(request, to)) {
