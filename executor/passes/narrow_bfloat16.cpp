@@ -71,8 +71,9 @@ bool has_windows_side_by_side(const Node& node, const ops::ConvTransposeAttrs& a
   const std::optional<Shape> weights = node.inputs[1]->type.known_shape();
   return weights && attrs.strides &&
          std::ranges::equal(*attrs.strides, std::span(*weights).subspan(2)) && attrs.group == 1 &&
-         all_are(attrs.dilations, 1) && all_are(attrs.pads, 0) && all_are(attrs.output_padding, 0) &&
-         !attrs.output_shape && !attrs.auto_pad.starts_with("SAME");
+         all_are(attrs.dilations, 1) && all_are(attrs.pads, 0) &&
+         all_are(attrs.output_padding, 0) && !attrs.output_shape &&
+         !attrs.auto_pad.starts_with("SAME");
 }
 
 bool is_faster_in_float32(const Node& node) {

@@ -147,14 +147,14 @@ void HeadAttention::score(const AttentionHead& head, const Block& block, const W
     return multiply_pointwise(product, 0, static_cast<int64_t>(count), 0, end - begin);
   }
   ThinProduct<float> product{queries,
-                      static_cast<size_t>(f_.query_step),
-                      keys,
-                      static_cast<size_t>(f_.key_step),
-                      work.scores,
-                      static_cast<size_t>(score_step_),
-                      count,
-                      static_cast<size_t>(f_.size),
-                      static_cast<size_t>(end - begin)};
+                             static_cast<size_t>(f_.query_step),
+                             keys,
+                             static_cast<size_t>(f_.key_step),
+                             work.scores,
+                             static_cast<size_t>(score_step_),
+                             count,
+                             static_cast<size_t>(f_.size),
+                             static_cast<size_t>(end - begin)};
   if (f_.key_element_step == 1) return multiply_thin_transposed(product);
   product.b_step = static_cast<size_t>(f_.key_element_step);
   multiply_thin(product);
