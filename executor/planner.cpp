@@ -9,12 +9,13 @@ namespace {
 
 using State = Segment::Known::State;
 
-size_t stored_bytes(const KernelTensor& tensor, const LayoutPtr& layout) {
-  return layout ? layout->bytes() : bytes_for(tensor.dtype, element_count(tensor.shape));
+size_t stored_bytes(const StepValue& value, const LayoutPtr& layout) {
+  return layout ? layout->bytes() : value.plain_bytes();
 }
 
-LayoutPtr layout_at(const std::vector<LayoutPtr>& layouts, size_t index) {
-  return index < layouts.size() ? layouts[index] : nullptr;
+const LayoutPtr& layout_at(const std::vector<LayoutPtr>& layouts, size_t index) {
+  static const LayoutPtr kPlain;
+  return index < layouts.size() ? layouts[index] : kPlain;
 }
 
 }  // namespace
@@ -117,7 +118,7 @@ bool Planner::plan_view(const Node& node, const Inference& inference) {
   if (!inference.is_concrete || !known(from).type().is_tensor()) return false;
   set_typed(to, inference.outputs[0]);
   const Place place = place_for(from, nullptr);
-  representations_[to].push_back({nullptr, place});
+  representations_[to].first = {nullptr, place};
   add_extent(place, to, plain_bytes(to));
   return true;
 }
@@ -162,16 +163,16 @@ void Planner::release_packed(uint32_t unread_inputs) {
 
 void Planner::add_kernel_step(const Node& node, std::shared_ptr<const PreparedStep> shared) {
   const PreparedStep& prepared = *shared;
-  const size_t input_count = prepared.input_types.size();
-  const size_t output_count = prepared.output_types.size();
+  const size_t input_count = prepared.inputs.size();
+  const size_t output_count = prepared.outputs.size();
   InputPlaces inputs(input_count);
   for (size_t slot = 0; slot < input_count; ++slot) {
-    const KernelTensor& type = prepared.input_types[slot];
-    if (!type || has_bit(prepared.unread_inputs, slot)) continue;
-    const LayoutPtr layout = layout_at(prepared.input_layouts, slot);
+    const StepValue& value = prepared.inputs[slot];
+    if (!value.facts || has_bit(prepared.unread_inputs, slot)) continue;
+    const LayoutPtr& layout = layout_at(prepared.input_layouts, slot);
     const bool reads_anywhere =
         slot == 0 && is_gather(*node.op) && prepared.implementation == "reference";
-    inputs[slot] = {place_for(input(slot), layout, reads_anywhere), stored_bytes(type, layout)};
+    inputs[slot] = {place_for(input(slot), layout, reads_anywhere), stored_bytes(value, layout)};
   }
   Step step = new_step(std::move(shared), input_count, output_count);
   step.node = &node;
@@ -181,16 +182,15 @@ void Planner::add_kernel_step(const Node& node, std::shared_ptr<const PreparedSt
     step.bytes += inputs[slot].bytes;
   }
   for (size_t i = 0; i < output_count; ++i, ++pointer) {
-    const LayoutPtr layout = layout_at(prepared.output_layouts, i);
-    const KernelTensor& type = prepared.output_types[i];
-    const size_t bytes = stored_bytes(type, layout);
+    const LayoutPtr& layout = layout_at(prepared.output_layouts, i);
+    const size_t bytes = stored_bytes(prepared.outputs[i], layout);
     const Place place = output_place(*prepared.kernel, i, bytes, inputs);
     const ValueId value = output(i);
     Root& root = roots_[place.root];
-    root.has_strings = type.dtype == DType::kString;
+    root.has_strings = prepared.outputs[i].facts->type.dtype == DType::kString;
     if (root.bytes == bytes) root.owner = value;
     if (value != kNoValue) {
-      representations_[value] = {{layout, place}};
+      representations_[value].first = {layout, place};
       add_extent(place, value, bytes);
     }
     point_at(place, pointer);
@@ -307,45 +307,51 @@ Segment::Known& Planner::set_typed(ValueId value, FactsPtr facts) {
 // What `value` came with; null where it lies row-major.
 const LayoutPtr& Planner::layout_of(ValueId value) const {
   static const LayoutPtr kPlain;
-  return representations_[value].empty() ? kPlain : representations_[value][0].layout;
+  const std::optional<Representation>& first = representations_[value].first;
+  return first ? first->layout : kPlain;
 }
 
 // Where `value` lies in `layout`; adds a reorder where there is none yet.
 Planner::Place Planner::place_for(ValueId value, const LayoutPtr& layout, bool reads_anywhere) {
-  std::vector<Representation>& forms = representations_[value];
-  if (forms.empty()) {  // a constant, or a value that was there before the segment
-    Root root;
-    root.owner = value;
-    const Segment::Known& entry = known(value);
-    root.kind = entry.constant ? Root::Kind::kConstant : Root::Kind::kEntry;
-    if (entry.constant) root.constant = *entry.constant;
-    if (entry.constant && weight_uses_ && reads_anywhere)
-      root.outside = address_outside(*entry.constant);
-    if (entry.constant && !root.outside) keep_in_memory(root);
-    root.bytes = plain_bytes(value);
-    forms.push_back({nullptr, {new_root(std::move(root)), 0}});
-    add_extent(forms[0].place, value, plain_bytes(value));
+  if (!representations_[value].first) place_given(value, reads_anywhere);
+  const Representations& forms = representations_[value];
+  const auto fits = [&](const Representation& form) { return same_layout(form.layout, layout); };
+  const Representation* form = &*forms.first;
+  if (!fits(*form)) {
+    const auto other = std::ranges::find_if(forms.others, fits);
+    form = other == forms.others.end() ? nullptr : &*other;
   }
-  for (const Representation& form : forms) {
-    if (!same_layout(form.layout, layout)) continue;
-    const Place place = resolved(form.place);
-    if (!reads_anywhere) keep_in_memory(roots_[place.root]);
-    return place;
-  }
-  keep_in_memory(roots_[resolved(forms[0].place).root]);
-  return reorder(value, layout);
+  if (!form || !reads_anywhere)
+    keep_in_memory(roots_[resolved(form ? form->place : forms.first->place).root]);
+  return form ? resolved(form->place) : reorder(value, layout);
+}
+
+// A constant, or a value that was there before the segment.
+void Planner::place_given(ValueId value, bool reads_anywhere) {
+  Root root;
+  root.owner = value;
+  const Segment::Known& entry = known(value);
+  root.kind = entry.constant ? Root::Kind::kConstant : Root::Kind::kEntry;
+  root.constant = entry.constant;
+  if (entry.constant && weight_uses_ && reads_anywhere)
+    root.outside = address_outside(*entry.constant);
+  if (entry.constant && !root.outside) keep_in_memory(root);
+  root.bytes = plain_bytes(value);
+  const Place place{new_root(std::move(root)), 0};
+  representations_[value].first = {nullptr, place};
+  add_extent(place, value, plain_bytes(value));
 }
 
 // A constant that somebody reads as its type is.
 void Planner::keep_in_memory(Root& root) {
   if (root.kind != Root::Kind::kConstant || !weight_uses_) return;
   root.outside = nullptr;
-  bring(root.constant);
-  environment_.originals.keep(root.constant);
+  bring(*root.constant);
+  environment_.originals.keep(*root.constant);
 }
 
 Planner::Place Planner::reorder(ValueId value, const LayoutPtr& to) {
-  const Representation from = representations_[value][0];
+  const Representation from = *representations_[value].first;
   const DType dtype = known(value).type().dtype;
   const Shape& shape = *known(value).shape();
   Prepared prepared = Prepared::refuse("no provider reorders");
@@ -367,14 +373,14 @@ Planner::Place Planner::reorder(ValueId value, const LayoutPtr& to) {
   const Place made{new_root(std::move(root)), 0};
   add_extent(made, value, roots_[made.root].bytes);
   const auto shared = std::make_shared<const PreparedStep>(
-      std::move(prepared), std::vector<KernelTensor>{{dtype, shape, from.layout, nullptr}},
-      std::vector<KernelTensor>{{dtype, shape, to, nullptr}});
+      std::move(prepared), std::vector<StepValue>{{known(value).facts, from.layout}},
+      std::vector<StepValue>{{known(value).facts, to}});
   Step step = new_step(shared, 1, 1);
   step.reordered = value;
   step.bytes = (from.layout ? from.layout->bytes() : plain_bytes(value)) + roots_[made.root].bytes;
   point_at(source, step.first_pointer);
   point_at(made, step.first_pointer + 1);
-  representations_[value].push_back({to, made});
+  representations_[value].others.push_back({to, made});
   add_step(std::move(step));
   return made;
 }
@@ -388,13 +394,13 @@ void Planner::need_whole(ValueId value) {
       segment_->constants.emplace_back(value, Datum(*known.constant));
     return;
   }
-  if (known.is_datum || !known.type().is_tensor() || representations_[value].empty()) return;
+  if (known.is_datum || !known.type().is_tensor() || !representations_[value].first) return;
   const Place place = place_for(value, nullptr);
   Root& root = roots_[place.root];
   if (root.kind == Root::Kind::kConstant) {
     segment_->constants.emplace_back(
-        value, Tensor(known.type().dtype, *known.shape(), root.constant.buffer(),
-                      root.constant.byte_offset() + place.offset));
+        value, Tensor(known.type().dtype, *known.shape(), root.constant->buffer(),
+                      root.constant->byte_offset() + place.offset));
     return;
   }
   if (root.kind == Root::Kind::kArena) root.kind = Root::Kind::kAllocated;

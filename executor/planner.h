@@ -45,12 +45,12 @@ class Planner {
     size_t first_step = 0, last_step = 0;
     ValueId owner = kNoValue;  // the value it was made for
     size_t owner_step = 0;     // of kStepOutput
-    Tensor constant;
+    std::shared_ptr<const Tensor> constant;
     const std::byte* outside = nullptr;  // of kConstant: where it lies in a file instead
     bool has_strings = false;
-    std::vector<Extent> extents;
+    InlineVector<Extent, 2> extents;
     std::vector<Extent> whole;  // those that the run needs as whole values
-    std::vector<PointerAt> pointers;
+    InlineVector<PointerAt, 4> pointers;
     size_t parent = kNoRoot;  // set where it has become a part of another one
     size_t parent_offset = 0;
   };
@@ -62,6 +62,11 @@ class Planner {
   struct Representation {
     LayoutPtr layout;
     Place place;
+  };
+  // The first is how the value was made. Most have no other.
+  struct Representations {
+    std::optional<Representation> first;
+    std::vector<Representation> others;
   };
 
   void note_conditions();
@@ -76,6 +81,7 @@ class Planner {
   void copy_to(ValueId value, Place to, size_t bytes, const Node& node);
   bool plan_kernel(const Node& node, const Inference& inference);
   void plan_evaluation(const Node& node, const Inference& inference);
+  static constexpr uint64_t kHidden = 1;  // in a key: a constant that nobody is told
   std::optional<uint64_t> constant_word(size_t slot);
   bool is_looked_at(size_t slot) const;
   bool has_only_constants() const;
@@ -91,6 +97,7 @@ class Planner {
   bool kernel_key(const Node& node, PlanKey& key);
   std::shared_ptr<const PreparedStep> prepared_step(const Node& node, const Inference& inference);
   std::optional<PreparedStep> prepare_step(const Node& node, const Inference& inference);
+  static void describe(const StepValue& value, KernelTensor& tensor);
   std::unique_ptr<Program> body_program(const Node& node) const;
   void add_kernel_step(const Node& node, std::shared_ptr<const PreparedStep> prepared);
   Step new_step(std::shared_ptr<const PreparedStep> prepared, size_t inputs, size_t outputs);
@@ -106,6 +113,7 @@ class Planner {
   bool is_entry(Place place, size_t bytes) const;
   // Where `reads_anywhere`, an address that does not suit the elements' type will do.
   Place place_for(ValueId value, const LayoutPtr& layout, bool reads_anywhere = false);
+  void place_given(ValueId value, bool reads_anywhere);
   void keep_in_memory(Root& root);
   Place reorder(ValueId value, const LayoutPtr& to);
   size_t new_root(Root root);
@@ -145,7 +153,8 @@ class Planner {
   std::shared_ptr<Segment::Knowledge> learned_ = std::make_shared<Segment::Knowledge>();
   std::optional<ComputedValues> computed_;
   Inference inference_;  // of the node that is planned now, where it is not remembered
-  std::vector<std::vector<Representation>> representations_;
+  std::vector<Representations> representations_;  // by ValueId
+  std::vector<KernelTensor> request_;             // inputs, then outputs
   std::vector<Root> roots_;
   // A value that may be made over one that was there before the segment, if the caller binds both
   // to one place.

@@ -13,9 +13,6 @@ using State = Segment::Known::State;
 // Outputs that can be computed while planning are, up to this size: shape arithmetic, not data.
 constexpr int64_t kLargestPlanned = 64 << 10;
 
-// In a key: a constant whose elements inference is not told.
-constexpr uint64_t kHidden = 1;
-
 }  // namespace
 
 // The node's constants are in a key by value where they are small, else by address. nullopt: it

@@ -1,4 +1,6 @@
 // Planning of kernels: which one runs a node, and whether another step has it ready.
+#include <algorithm>
+
 #include "executor/planner.h"
 
 namespace sardonyx {
@@ -17,18 +19,22 @@ bool Planner::kernel_key(const Node& node, PlanKey& key) {
     if (!entry.shape()) return false;
     key.add(entry.facts.get());
     key.add(layout_of(value).get());
-    if (!is_told(slot)) continue;
-    const std::optional<uint64_t> constant = constant_word(slot);
+    const std::optional<uint64_t> constant = is_told(slot) ? constant_word(slot) : kHidden;
     if (!constant) return false;
     key.add(*constant);
   }
   return true;
 }
 
-// Do kernels get to know that this input never changes? What decides shapes is known to eager calls
-// as well.
+// Do kernels get to know what this constant is? What decides shapes is known to eager calls as well.
 bool Planner::is_told(size_t slot) const {
-  return environment_.specializes || has_bit(numbered().node->op->shape_inputs, slot);
+  if (has_bit(numbered().node->op->shape_inputs, slot)) return true;
+  if (!environment_.specializes) return false;
+  const Tensor* constant = known(input(slot)).constant.get();
+  return numbered().reads_constants || !constant || constant->count() <= 1 ||
+         std::ranges::any_of(numbered().inputs, [this](ValueId value) {
+           return value != kNoValue && layout_of(value);
+         });
 }
 
 // Null where no kernel computes the node.
@@ -42,37 +48,48 @@ std::shared_ptr<const PreparedStep> Planner::prepared_step(const Node& node,
   std::optional<PreparedStep> made = prepare_step(node, inference);
   if (!made) return nullptr;
   if (!is_shared) return std::make_shared<const PreparedStep>(std::move(*made));
-  HeldByKey held = held_by_key();
+  HeldByKey held;  // beside what the step itself holds
   for (const ValueId value : numbered().inputs) {
-    if (value != kNoValue && layout_of(value)) held.push_back(layout_of(value));
+    if (value != kNoValue && known(value).is_same_constant) held.push_back(known(value).constant);
   }
   return program_.prepared_steps_.remember(key, std::move(*made), std::move(held));
 }
 
 std::optional<PreparedStep> Planner::prepare_step(const Node& node, const Inference& inference) {
-  std::vector<KernelTensor> inputs, outputs;
-  inputs.reserve(node.formal_inputs());
-  for (size_t slot = 0; slot < node.formal_inputs(); ++slot) {
+  const size_t input_count = node.formal_inputs(), output_count = inference.outputs.size();
+  std::vector<StepValue> inputs(input_count), outputs(output_count);
+  request_.resize(std::max(request_.size(), input_count + output_count));
+  const std::span<KernelTensor> tensors(request_);
+  for (size_t slot = 0; slot < input_count; ++slot) {
     const ValueId value = input(slot);
-    if (value == kNoValue) {
-      inputs.emplace_back();
-      continue;
-    }
-    const Segment::Known& entry = known(value);
-    inputs.push_back({entry.type().dtype, *entry.shape(), layout_of(value),
-                      is_told(slot) ? entry.constant.get() : nullptr});
+    if (value != kNoValue) inputs[slot] = {known(value).facts, layout_of(value)};
+    describe(inputs[slot], tensors[slot]);
+    if (value != kNoValue && is_told(slot)) tensors[slot].constant = known(value).constant.get();
   }
-  outputs.reserve(inference.outputs.size());
-  for (const FactsPtr& output : inference.outputs)
-    outputs.push_back({output->type.dtype, *output->shape, nullptr, nullptr});
-  KernelRequest request{*node.op, node.attrs, inputs, outputs};
+  for (size_t i = 0; i < output_count; ++i) {
+    outputs[i] = {inference.outputs[i], nullptr};
+    describe(outputs[i], tensors[input_count + i]);
+  }
+  KernelRequest request{*node.op, node.attrs, tensors.first(input_count),
+                        tensors.subspan(input_count, output_count)};
   request.threads = environment_.threads;
   request.layouts = environment_.layouts;
   request.precision = environment_.precision;
   request.packs = &environment_.packs;
-  Prepared prepared = prepare_kernel(environment_.providers, request);
+  Prepared prepared = prepare_kernel(numbered().kernels->providers(), request);
   if (!prepared.kernel) return std::nullopt;
   return PreparedStep(std::move(prepared), std::move(inputs), std::move(outputs));
+}
+
+// The same for a request, over what another one had there.
+void Planner::describe(const StepValue& value, KernelTensor& tensor) {
+  tensor.dtype = value.facts ? value.facts->type.dtype : DType::kUndefined;
+  if (value.facts)
+    tensor.shape = *value.facts->shape;
+  else
+    tensor.shape.clear();
+  tensor.layout = value.layout;
+  tensor.constant = nullptr;
 }
 
 }  // namespace sardonyx

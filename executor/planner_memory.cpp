@@ -57,10 +57,10 @@ void Planner::bind_pointers() {
       case Root::Kind::kConstant:
         for (const PointerAt& at : root.pointers) {
           auto* begin = root.outside ? const_cast<std::byte*>(root.outside)
-                                     : static_cast<std::byte*>(root.constant.raw());
+                                     : static_cast<std::byte*>(root.constant->raw());
           segment_->pointers[at.pointer] = begin + at.offset;
         }
-        segment_->held.push_back(root.constant);
+        segment_->held.push_back(root.constant->buffer());
         break;
       case Root::Kind::kEntry:
         for (const PointerAt& at : root.pointers)
@@ -84,7 +84,7 @@ void Planner::bind_pointers() {
 Allocation Planner::allocation_of(const Root& root) const {
   Allocation allocation;
   allocation.bytes = root.bytes;
-  allocation.pointers = root.pointers;
+  allocation.pointers.assign(root.pointers.begin(), root.pointers.end());
   for (const Extent& extent : root.whole) {
     const Segment::Known& known = this->known(extent.value);
     allocation.values.push_back({extent.value, known.type().dtype, *known.shape(),

@@ -59,14 +59,13 @@ bool Planner::plan_parts(const Node& node, const Inference& inference) {
   }
   const auto offsets = part_offsets(node, *known.shape(), constants, shapes);
   if (!offsets) return false;
-  const std::vector<Representation>& forms = representations_[whole];
-  if (!forms.empty() && forms[0].layout && feeds_layout(node)) return false;
+  if (layout_of(whole) && feeds_layout(node)) return false;
   const Place place = place_for(whole, nullptr);
   for (size_t i = 0; i < inference.outputs.size(); ++i) {
     const ValueId part = output(i);
     set_typed(part, inference.outputs[i]);
     const Place at{place.root, place.offset + bytes_for(known.type().dtype, (*offsets)[i])};
-    representations_[part] = {{nullptr, at}};
+    representations_[part].first = {nullptr, at};
     add_extent(at, part, plain_bytes(part));
   }
   return true;
@@ -74,9 +73,9 @@ bool Planner::plan_parts(const Node& node, const Inference& inference) {
 
 // Its elements fill a root of their own in the arena, which nothing else holds to its place.
 bool Planner::can_become_part(ValueId value, size_t bytes) {
-  const std::vector<Representation>& forms = representations_[value];
-  if (forms.empty() || forms[0].layout) return false;
-  const Place place = resolved(forms[0].place);
+  const std::optional<Representation>& made = representations_[value].first;
+  if (!made || made->layout) return false;
+  const Place place = resolved(made->place);
   const Root& root = roots_[place.root];
   const bool leaves_graph = std::ranges::any_of(
       root.extents, [&](const Extent& extent) { return output_index(extent.value) >= 0; });
@@ -94,8 +93,7 @@ bool Planner::plan_concat(const Node& node, const Inference& inference) {
     if (input == kNoValue || !known(input).type().is_tensor()) return false;
     shapes.push_back(*known(input).shape());
     // What lies in a provider's layout is better joined in it.
-    const std::vector<Representation>& forms = representations_[input];
-    if (!forms.empty() && forms[0].layout) return false;
+    if (layout_of(input)) return false;
   }
   const auto offsets = concat_offsets(node, shapes, *joined.shape);
   if (!offsets) return false;
@@ -121,11 +119,11 @@ bool Planner::plan_concat(const Node& node, const Inference& inference) {
     const Place at{root, bytes_for(dtype, (*offsets)[i])};
     if (bytes_of(i) == 0) continue;
     if (can_become_part(part, bytes_of(i)))
-      join(resolved(representations_[part][0].place).root, at);
+      join(resolved(representations_[part].first->place).root, at);
     else
       copy_to(part, at, bytes_of(i), node);
   }
-  representations_[whole] = {{nullptr, {root, 0}}};
+  representations_[whole].first = {nullptr, {root, 0}};
   add_extent({root, 0}, whole, roots_[root].bytes);
   return true;
 }
@@ -153,7 +151,7 @@ void Planner::copy_to(ValueId value, Place to, size_t bytes, const Node& node) {
   PreparedStep copy;
   copy.kernel = std::make_shared<const CopyKernel>(bytes);
   copy.implementation = "copy";
-  copy.input_types = {{known(value).type().dtype, *known(value).shape(), nullptr, nullptr}};
+  copy.inputs = {{known(value).facts, nullptr}};
   Step step = new_step(std::make_shared<const PreparedStep>(std::move(copy)), 1, 1);
   step.node = &node;
   step.bytes = 2 * bytes;

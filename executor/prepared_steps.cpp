@@ -1,19 +1,56 @@
 #include "executor/prepared_steps.h"
 
-namespace sardonyx {
+#include <algorithm>
 
-PreparedStep::PreparedStep(Prepared prepared, std::vector<KernelTensor> inputs,
-                           std::vector<KernelTensor> outputs)
+namespace sardonyx {
+namespace {
+
+// All their kernels but those that bring constants into a layout.
+constexpr std::pair<std::string_view, std::string_view> kConstantsAsTheyLie[] = {
+    {"", "Add"},
+    {"", "Div"},
+    {"", "LayerNormalization"},
+    {"", "Mul"},
+    {"", "RMSNormalization"},
+    {"", "Sub"},
+    {"com.microsoft", "SkipLayerNormalization"},
+    {"sardonyx", "ElementwiseGroup"},
+    {"sardonyx", "FusedAttention"},
+};
+
+}  // namespace
+
+bool reads_constants(const OpDef& op) {
+  return std::ranges::count(kConstantsAsTheyLie, std::pair(op.domain, op.name)) == 0;
+}
+
+OpKernels::OpKernels(const OpDef& op, std::span<const Provider* const> providers) {
+  const std::string name = full_name(op);
+  for (const Provider* provider : providers) {
+    std::vector<KernelEntry>& own = entries_.emplace_back();
+    std::ranges::copy_if(provider->kernels, std::back_inserter(own),
+                         [&](const KernelEntry& entry) { return entry.op == name; });
+    providers_.push_back(*provider);
+  }
+  for (size_t i = 0; i < providers_.size(); ++i) {
+    providers_[i].kernels = entries_[i];
+    pointers_.push_back(&providers_[i]);
+  }
+}
+
+size_t StepValue::plain_bytes() const {
+  return bytes_for(facts->type.dtype, element_count(*facts->shape));
+}
+
+PreparedStep::PreparedStep(Prepared prepared, std::vector<StepValue> inputs,
+                           std::vector<StepValue> outputs)
     : kernel(std::move(prepared.kernel)),
       implementation(std::move(prepared.implementation)),
-      input_types(std::move(inputs)),
-      output_types(std::move(outputs)),
+      inputs(std::move(inputs)),
+      outputs(std::move(outputs)),
       input_layouts(std::move(prepared.input_layouts)),
       output_layouts(std::move(prepared.output_layouts)),
-      unread_inputs(prepared.unread_inputs) {
-  for (KernelTensor& tensor : input_types)
-    tensor.constant = nullptr;
-}
+      unread_inputs(prepared.unread_inputs) {}
 
 std::shared_ptr<const PreparedStep> PreparedSteps::find(const PlanKey& key) const {
   const auto at = steps_.find(key);

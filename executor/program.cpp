@@ -53,6 +53,18 @@ Program::Program(std::shared_ptr<const Graph> graph, Environment& environment, s
   symbolic_ = SymbolicValues(values_, given);
   root_.known = known_at_load(given);
   number_kinds();
+  find_kernels();
+}
+
+void Program::find_kernels() {
+  for (Numbered& numbered : nodes_) {
+    const OpDef& op = *numbered.node->op;
+    numbered.reads_constants = reads_constants(op);
+    auto at = op_kernels_.find(&op);
+    if (at == op_kernels_.end())
+      at = op_kernels_.try_emplace(&op, op, std::span(environment_.providers)).first;
+    numbered.kernels = &at->second;
+  }
 }
 
 // Where few nodes share their attributes, not many others are looked at.

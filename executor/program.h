@@ -74,6 +74,7 @@ class Program {
                        std::vector<NodeTiming>* profile);
   std::shared_ptr<const Segment::Knowledge> known_at_load(std::span<const ValueId> given);
   void number_kinds();
+  void find_kernels();
   std::unique_ptr<RunState> borrow_state();
   void return_state(std::unique_ptr<RunState> state);
 
@@ -88,6 +89,8 @@ class Program {
     // follows from their inputs.
     uint32_t kind = kNoKind;
     size_t weights_slot = SIZE_MAX;  // of a constant that need not be in memory
+    bool reads_constants = true;     // of several elements, when kernels are prepared
+    const OpKernels* kernels = nullptr;
   };
   static constexpr uint32_t kNoKind = UINT32_MAX;  // no other node is of its kind
   std::vector<Numbered> nodes_;
@@ -103,6 +106,7 @@ class Program {
   // What plans share, guarded by `planning_`.
   Inferences inferences_;
   PreparedSteps prepared_steps_;
+  std::unordered_map<const OpDef*, OpKernels> op_kernels_;
   std::optional<WeightUses> weight_uses_;  // made by the first plan that may let weights go
   std::mutex state_mutex_;
   std::vector<std::unique_ptr<RunState>> idle_states_;

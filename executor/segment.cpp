@@ -3,19 +3,16 @@
 namespace sardonyx {
 namespace {
 
-void append(std::string& out, std::span<const KernelTensor> tensors) {
-  for (size_t i = 0; i < tensors.size(); ++i) {
+void append(std::string& out, std::span<const StepValue> values) {
+  for (size_t i = 0; i < values.size(); ++i) {
     if (i > 0) out += ", ";
-    if (!tensors[i]) {
-      out += "-";
-      continue;
-    }
-    out += std::string(name_of(tensors[i].dtype)) + to_text(tensors[i].shape);
+    const Facts* facts = values[i].facts.get();
+    out += facts ? std::string(name_of(facts->type.dtype)) + to_text(*facts->shape) : "-";
   }
 }
 
-std::string layout_of(const KernelTensor& tensor) {
-  return tensor.layout ? tensor.layout->text() : "plain";
+std::string layout_of(const StepValue& value) {
+  return value.layout ? value.layout->text() : "plain";
 }
 
 }  // namespace
@@ -27,7 +24,7 @@ std::string label_of(const Step& step, std::span<const Value* const> values) {
 std::string types_of(const Step& step) {
   std::string out;
   if (!step.prepared) return out;
-  const auto& [inputs, outputs] = std::tie(step.prepared->input_types, step.prepared->output_types);
+  const auto& [inputs, outputs] = std::tie(step.prepared->inputs, step.prepared->outputs);
   append(out, inputs);
   if (!step.node) return out + " " + layout_of(inputs[0]) + " -> " + layout_of(outputs[0]);
   if (outputs.empty()) return out;

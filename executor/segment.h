@@ -119,7 +119,7 @@ struct Segment {
   std::vector<Allocation> allocations;
   std::vector<Alias> aliases;                         // of values that are there at the start
   std::vector<std::pair<ValueId, Datum>> constants;   // that later segments or the caller read
-  std::vector<Tensor> held;                           // keeps what `pointers` points at
+  std::vector<std::shared_ptr<Buffer>> held;          // keeps what `pointers` points at
   size_t results = 0, all_aliases = 0, memories = 0;  // of all steps and of the segment
   size_t arena_bytes = 0;
   size_t untouched_bytes = 0;  // ahead of the arena: addresses that need no memory
