@@ -4,6 +4,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "ir/reloadable_buffer.h"
+
 namespace sardonyx {
 namespace {
 
@@ -37,8 +39,10 @@ size_t Inferences::ByValue::operator()(const std::shared_ptr<const Tensor>& cons
 
 bool Inferences::ByValue::operator()(const std::shared_ptr<const Tensor>& one,
                                      const std::shared_ptr<const Tensor>& other) const {
-  return one->dtype() == other->dtype() && one->shape() == other->shape() &&
-         bytes_of(*one) == bytes_of(*other);
+  if (one->dtype() != other->dtype() || one->shape() != other->shape()) return false;
+  bring(*one);  // a bias may have been let go since it was packed
+  bring(*other);
+  return bytes_of(*one) == bytes_of(*other);
 }
 
 FactsPtr Inferences::facts_of(const Type& type) {

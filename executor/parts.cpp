@@ -60,14 +60,6 @@ Offsets gather_offset(const Node& node, const Shape& input, const Tensor& indice
 
 }  // namespace
 
-bool may_give_parts(const Node& node) {
-  return is_op(node, "Split") || is_op(node, "Slice") || is_op(node, "Gather");
-}
-
-bool is_concat(const Node& node) {
-  return is_op(node, "Concat");
-}
-
 Offsets part_offsets(const Node& node, const Shape& input, std::span<const Tensor* const> constants,
                      std::span<const Shape> outputs) {
   if (element_count(input) == 0) return std::nullopt;
@@ -86,7 +78,7 @@ Offsets part_offsets(const Node& node, const Shape& input, std::span<const Tenso
 }
 
 Offsets concat_offsets(const Node& node, std::span<const Shape> inputs, const Shape& output) {
-  if (!is_concat(node) || element_count(output) == 0) return std::nullopt;
+  if (!is_op(node, "Concat") || element_count(output) == 0) return std::nullopt;
   const int64_t axis = node.attrs.as<ops::ConcatAttrs>().axis;
   return consecutive(output, axis_of(axis, output.size()), inputs);
 }

@@ -9,10 +9,6 @@
 
 namespace sardonyx {
 
-// Nodes that the functions below give offsets for, if their shapes allow.
-bool may_give_parts(const Node& node);
-bool is_concat(const Node& node);
-
 // Where each output of a Split, a Slice or a Gather of one index begins in the row-major input 0 of
 // shape `input`, counted in elements; nullopt where the op is another, an output is scattered over
 // the input, or what selects the elements is not among `constants` (by input, null where not

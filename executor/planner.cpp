@@ -20,11 +20,6 @@ const LayoutPtr& layout_at(const std::vector<LayoutPtr>& layouts, size_t index) 
 
 }  // namespace
 
-// Its reference copies elements byte by byte.
-bool is_gather(const OpDef& op) {
-  return op.domain.empty() && op.name == "Gather";
-}
-
 bool is_concrete(const Type& type) {
   return type.is_tensor() && type.known_shape().has_value();
 }
@@ -35,7 +30,9 @@ Planner::Planner(Program& program, const Segment& parent, const RunState& state,
       state_(state),
       environment_(program.environment_),
       known_(parent.known->values),
-      representations_(program.values_.size()) {
+      form_of_(program.values_.size(), kNoForms) {
+  roots_.reserve(program.nodes_.size());
+  forms_.reserve(program.nodes_.size());
   if (!may_release) return;
   if (!program.weight_uses_) program.weight_uses_.emplace(program.values_, program.last_use_);
   weight_uses_ = &*program.weight_uses_;
@@ -52,10 +49,10 @@ std::shared_ptr<Segment> Planner::plan() {
   node_index_ = parent_.next_node;
   while (node_index_ < program_.nodes_.size()) {
     check_interrupted();
-    const Node& node = *program_.nodes_[node_index_].node;
     try {
-      if (!can_leave_out(node_index_) && !plan_node()) break;
+      if (!can_leave_out() && !plan_node()) break;
     } catch (const Error& error) {
+      const Node& node = *numbered().node;
       if (!error.node().empty() || node.name.empty()) throw;
       throw error.with_context("node " + node.name).at_node(node.name);
     }
@@ -99,37 +96,37 @@ bool Planner::plan_node() {
     compute_if_left_out(input);
     if (known(input).state == State::kDynamic) return false;
   }
-  if (!bind_shape_inputs(node)) return false;
-  bring_constants(/*all=*/false);
+  if (!bind_shape_inputs()) return false;
   const Inference& inference = infer_node(node);
   if (plan_constants(node, inference)) return true;
-  if (plan_view(node, inference)) return true;
+  if (plan_view(inference)) return true;
   const bool concrete = inference.is_concrete;
   if (concrete && (plan_parts(node, inference) || plan_concat(node, inference))) return true;
-  if (concrete && !node.op->evaluate && plan_kernel(node, inference)) return true;
+  if (concrete && !numbered().op->def().evaluate && plan_kernel(node, inference)) return true;
   plan_evaluation(node, inference);
   return true;
 }
 
-bool Planner::plan_view(const Node& node, const Inference& inference) {
-  if (!node.op->is(kView) || node.outputs.size() != 1 || !node.inputs[0]) return false;
+bool Planner::plan_view(const Inference& inference) {
+  if (!numbered().op->is_view() || numbered().outputs.size() != 1 || input(0) == kNoValue)
+    return false;
   const ValueId from = input(0);
   const ValueId to = output(0);
   if (!inference.is_concrete || !known(from).type().is_tensor()) return false;
   set_typed(to, inference.outputs[0]);
   const Place place = place_for(from, nullptr);
-  representations_[to].first = {nullptr, place};
+  set_place(to, nullptr, place);
   add_extent(place, to, plain_bytes(to));
   return true;
 }
 
 bool Planner::plan_kernel(const Node& node, const Inference& inference) {
-  for (size_t slot = 0; slot < node.formal_inputs(); ++slot) {
+  for (size_t slot = 0; slot < numbered().formal_inputs; ++slot) {
     if (input(slot) != kNoValue && !known(input(slot)).type().is_tensor()) return false;
   }
   std::shared_ptr<const PreparedStep> prepared = prepared_step(node, inference);
   if (!prepared) return false;
-  for (size_t i = 0; i < node.outputs.size(); ++i) {
+  for (size_t i = 0; i < numbered().outputs.size(); ++i) {
     if (output(i) != kNoValue) set_typed(output(i), inference.outputs[i]);
   }
   const uint32_t unread = prepared->unread_inputs;
@@ -142,11 +139,10 @@ bool Planner::plan_kernel(const Node& node, const Inference& inference) {
 // at when they are prepared.
 void Planner::bring_constants(bool all) {
   if (!weight_uses_) return;
-  const std::vector<ValueId>& inputs = numbered().inputs;
-  for (size_t slot = 0; slot < inputs.size(); ++slot) {
-    const bool is_wanted = all || slot != numbered().weights_slot;
-    if (is_wanted && inputs[slot] != kNoValue && known(inputs[slot]).constant)
-      bring(*known(inputs[slot]).constant);
+  for (size_t slot = 0; slot < numbered().inputs.size(); ++slot) {
+    const bool is_wanted = all || slot != numbered().op->weights_slot();
+    if (is_wanted && input(slot) != kNoValue && known(input(slot)).constant)
+      bring(*known(input(slot)).constant);
   }
 }
 
@@ -171,7 +167,7 @@ void Planner::add_kernel_step(const Node& node, std::shared_ptr<const PreparedSt
     if (!value.facts || has_bit(prepared.unread_inputs, slot)) continue;
     const LayoutPtr& layout = layout_at(prepared.input_layouts, slot);
     const bool reads_anywhere =
-        slot == 0 && is_gather(*node.op) && prepared.implementation == "reference";
+        slot == 0 && numbered().op->is_gather() && prepared.implementation == "reference";
     inputs[slot] = {place_for(input(slot), layout, reads_anywhere), stored_bytes(value, layout)};
   }
   Step step = new_step(std::move(shared), input_count, output_count);
@@ -190,7 +186,7 @@ void Planner::add_kernel_step(const Node& node, std::shared_ptr<const PreparedSt
     root.has_strings = prepared.outputs[i].facts->type.dtype == DType::kString;
     if (root.bytes == bytes) root.owner = value;
     if (value != kNoValue) {
-      representations_[value].first = {layout, place};
+      set_place(value, layout, place);
       add_extent(place, value, bytes);
     }
     point_at(place, pointer);
@@ -307,22 +303,27 @@ Segment::Known& Planner::set_typed(ValueId value, FactsPtr facts) {
 // What `value` came with; null where it lies row-major.
 const LayoutPtr& Planner::layout_of(ValueId value) const {
   static const LayoutPtr kPlain;
-  const std::optional<Representation>& first = representations_[value].first;
-  return first ? first->layout : kPlain;
+  return has_place(value) ? forms_[form_of_[value]].first.layout : kPlain;
+}
+
+// Where `value` was made.
+void Planner::set_place(ValueId value, LayoutPtr layout, Place place) {
+  form_of_[value] = static_cast<uint32_t>(forms_.size());
+  forms_.push_back({{std::move(layout), place}, {}});
 }
 
 // Where `value` lies in `layout`; adds a reorder where there is none yet.
 Planner::Place Planner::place_for(ValueId value, const LayoutPtr& layout, bool reads_anywhere) {
-  if (!representations_[value].first) place_given(value, reads_anywhere);
-  const Representations& forms = representations_[value];
+  if (!has_place(value)) place_given(value, reads_anywhere);
+  const Representations& forms = this->forms(value);
   const auto fits = [&](const Representation& form) { return same_layout(form.layout, layout); };
-  const Representation* form = &*forms.first;
+  const Representation* form = &forms.first;
   if (!fits(*form)) {
     const auto other = std::ranges::find_if(forms.others, fits);
     form = other == forms.others.end() ? nullptr : &*other;
   }
   if (!form || !reads_anywhere)
-    keep_in_memory(roots_[resolved(form ? form->place : forms.first->place).root]);
+    keep_in_memory(roots_[resolved(form ? form->place : forms.first.place).root]);
   return form ? resolved(form->place) : reorder(value, layout);
 }
 
@@ -338,7 +339,7 @@ void Planner::place_given(ValueId value, bool reads_anywhere) {
   if (entry.constant && !root.outside) keep_in_memory(root);
   root.bytes = plain_bytes(value);
   const Place place{new_root(std::move(root)), 0};
-  representations_[value].first = {nullptr, place};
+  set_place(value, nullptr, place);
   add_extent(place, value, plain_bytes(value));
 }
 
@@ -351,7 +352,7 @@ void Planner::keep_in_memory(Root& root) {
 }
 
 Planner::Place Planner::reorder(ValueId value, const LayoutPtr& to) {
-  const Representation from = *representations_[value].first;
+  const Representation from = forms(value).first;
   const DType dtype = known(value).type().dtype;
   const Shape& shape = *known(value).shape();
   Prepared prepared = Prepared::refuse("no provider reorders");
@@ -380,7 +381,7 @@ Planner::Place Planner::reorder(ValueId value, const LayoutPtr& to) {
   step.bytes = (from.layout ? from.layout->bytes() : plain_bytes(value)) + roots_[made.root].bytes;
   point_at(source, step.first_pointer);
   point_at(made, step.first_pointer + 1);
-  representations_[value].others.push_back({to, made});
+  forms(value).others.push_back({to, made});
   add_step(std::move(step));
   return made;
 }
@@ -394,7 +395,7 @@ void Planner::need_whole(ValueId value) {
       segment_->constants.emplace_back(value, Datum(*known.constant));
     return;
   }
-  if (known.is_datum || !known.type().is_tensor() || !representations_[value].first) return;
+  if (known.is_datum || !known.type().is_tensor() || !has_place(value)) return;
   const Place place = place_for(value, nullptr);
   Root& root = roots_[place.root];
   if (root.kind == Root::Kind::kConstant) {

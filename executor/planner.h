@@ -65,15 +65,18 @@ class Planner {
   };
   // The first is how the value was made. Most have no other.
   struct Representations {
-    std::optional<Representation> first;
+    Representation first;
     std::vector<Representation> others;
   };
+  bool has_place(ValueId value) const { return form_of_[value] != kNoForms; }
+  Representations& forms(ValueId value) { return forms_[form_of_[value]]; }
+  void set_place(ValueId value, LayoutPtr layout, Place place);
 
   void note_conditions();
   bool plan_node();
-  bool bind_shape_inputs(const Node& node);
+  bool bind_shape_inputs();
   bool plan_constants(const Node& node, const Inference& inference);
-  bool plan_view(const Node& node, const Inference& inference);
+  bool plan_view(const Inference& inference);
   bool plan_parts(const Node& node, const Inference& inference);
   bool plan_concat(const Node& node, const Inference& inference);
   bool can_become_part(ValueId value, size_t bytes);
@@ -85,7 +88,7 @@ class Planner {
   std::optional<uint64_t> constant_word(size_t slot);
   bool is_looked_at(size_t slot) const;
   bool has_only_constants() const;
-  bool inference_key(const Node& node, PlanKey& key, uint32_t& hidden);
+  bool inference_key(PlanKey& key, uint32_t& hidden);
   HeldByKey held_by_key() const;
   const Inference& infer_node(const Node& node);
   Inference inferred(const Node& node, uint32_t hidden);
@@ -94,7 +97,7 @@ class Planner {
   std::vector<std::shared_ptr<const Tensor>> evaluated(const Node& node,
                                                        const Inference& inference);
   bool is_told(size_t slot) const;
-  bool kernel_key(const Node& node, PlanKey& key);
+  bool kernel_key(PlanKey& key);
   std::shared_ptr<const PreparedStep> prepared_step(const Node& node, const Inference& inference);
   std::optional<PreparedStep> prepare_step(const Node& node, const Inference& inference);
   static void describe(const StepValue& value, KernelTensor& tensor);
@@ -141,7 +144,7 @@ class Planner {
   Segment::Known& learn(ValueId value);
   void bring_constants(bool all);
   void release_packed(uint32_t unread_inputs);
-  bool can_leave_out(size_t index) const;
+  bool can_leave_out() const;
   void compute_if_left_out(ValueId value);
 
   Program& program_;
@@ -153,7 +156,9 @@ class Planner {
   std::shared_ptr<Segment::Knowledge> learned_ = std::make_shared<Segment::Knowledge>();
   std::optional<ComputedValues> computed_;
   Inference inference_;  // of the node that is planned now, where it is not remembered
-  std::vector<Representations> representations_;  // by ValueId
+  static constexpr uint32_t kNoForms = UINT32_MAX;
+  std::vector<uint32_t> form_of_;  // by ValueId: index into forms_; kNoForms: it has no place yet
+  std::vector<Representations> forms_;
   std::vector<KernelTensor> request_;             // inputs, then outputs
   std::vector<Root> roots_;
   // A value that may be made over one that was there before the segment, if the caller binds both

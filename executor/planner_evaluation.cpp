@@ -57,7 +57,7 @@ void Planner::plan_evaluation(const Node& node, const Inference& inference) {
       root.owner = value;
       root.owner_step = own_index;
       root.bytes = plain_bytes(value);
-      representations_[value].first = {nullptr, {new_root(std::move(root)), 0}};
+      set_place(value, nullptr, {new_root(std::move(root)), 0});
     } else {
       learn(value).state = State::kDynamic;
     }

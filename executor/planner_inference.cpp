@@ -21,10 +21,11 @@ std::optional<uint64_t> Planner::constant_word(size_t slot) {
   const ValueId value = input(slot);
   const Segment::Known& entry = known(value);
   if (!entry.constant) return 0;
-  const bool is_small = slot != numbered().weights_slot &&
+  const bool is_small = slot != numbered().op->weights_slot() &&
                         entry.constant->bytes() <= Inferences::kSmall &&
                         entry.constant->dtype() != DType::kString;
   if (is_small && !entry.is_same_constant) {
+    if (weight_uses_) bring(*entry.constant);
     entry.constant = program_.inferences_.same_constant(entry.constant);
     entry.is_same_constant = true;
   }
@@ -37,18 +38,18 @@ std::optional<uint64_t> Planner::constant_word(size_t slot) {
 // The constants that inference looks at: numbers that are no floats, and single ones. Others may be
 // the weights of any layer.
 bool Planner::is_looked_at(size_t slot) const {
-  const OpDef& op = *numbered().node->op;
+  const OpDef& op = numbered().op->def();
   const Tensor& constant = *known(input(slot)).constant;
   return slot >= 32 || has_bit(op.shape_inputs, slot) || constant.count() <= 1 ||
          !is_floating(constant.dtype());
 }
 
 // What inference says of a node follows from this. `hidden`: constants that it is not told then.
-bool Planner::inference_key(const Node& node, PlanKey& key, uint32_t& hidden) {
+bool Planner::inference_key(PlanKey& key, uint32_t& hidden) {
   if (numbered().kind == Program::kNoKind) return false;
   key.add(numbered().kind);
   const bool are_all_constant = has_only_constants();
-  for (size_t slot = 0; slot < node.formal_inputs(); ++slot) {
+  for (size_t slot = 0; slot < numbered().formal_inputs; ++slot) {
     if (input(slot) == kNoValue) {
       key.add(uint64_t{0});
       continue;
@@ -82,7 +83,7 @@ HeldByKey Planner::held_by_key() const {
 const Inference& Planner::infer_node(const Node& node) {
   PlanKey key;
   uint32_t hidden = 0;
-  const bool is_kept = inference_key(node, key, hidden);
+  const bool is_kept = inference_key(key, hidden);
   if (is_kept) {
     if (const Inference* found = program_.inferences_.find(key)) return *found;
   }
@@ -93,6 +94,7 @@ const Inference& Planner::infer_node(const Node& node) {
 }
 
 Inference Planner::inferred(const Node& node, uint32_t hidden) {
+  bring_constants(/*all=*/false);
   std::vector<InferInput> inputs;
   inputs.reserve(numbered().inputs.size());
   for (size_t slot = 0; slot < numbered().inputs.size(); ++slot) {
@@ -145,7 +147,7 @@ bool Planner::has_only_constants() const {
 // nothing.
 std::vector<std::shared_ptr<const Tensor>> Planner::evaluated(const Node& node,
                                                               const Inference& inference) {
-  if (node.op->is(kRandom) || !has_only_constants()) return {};
+  if (!has_only_constants() || node.op->is(kRandom)) return {};
   if (node.captures > 0 || !subgraphs_of(node).empty()) return {};
   for (const FactsPtr& output : inference.outputs) {
     if (!output->type.is_tensor() || !output->shape) return {};
@@ -167,23 +169,24 @@ std::vector<std::shared_ptr<const Tensor>> Planner::evaluated(const Node& node,
 
 // Computes the node now where its value does not depend on the run.
 bool Planner::plan_constants(const Node& node, const Inference& inference) {
-  if (node.op->is(kRandom)) return false;
+  if (numbered().op->def().is(kRandom)) return false;
   const auto evaluated_now = inference.values.empty()
                                  ? evaluated(node, inference)
                                  : std::vector<std::shared_ptr<const Tensor>>();
   const auto& values = inference.values.empty() ? evaluated_now : inference.values;
   if (values.empty()) return false;
-  for (size_t i = 0; i < node.outputs.size(); ++i) {
+  for (size_t i = 0; i < numbered().outputs.size(); ++i) {
     if (output(i) != kNoValue) set_typed(output(i), inference.outputs[i]).constant = values[i];
   }
   return true;
 }
 
-bool Planner::bind_shape_inputs(const Node& node) {
-  if (node.op->shape_inputs == 0) return true;
-  for (size_t slot = 0; slot < node.formal_inputs(); ++slot) {
+bool Planner::bind_shape_inputs() {
+  const uint32_t shape_inputs = numbered().op->def().shape_inputs;
+  if (shape_inputs == 0) return true;
+  for (size_t slot = 0; slot < numbered().formal_inputs; ++slot) {
     const ValueId value = input(slot);
-    if (!has_bit(node.op->shape_inputs, slot) || value == kNoValue) continue;
+    if (!has_bit(shape_inputs, slot) || value == kNoValue) continue;
     if (known(value).constant || !known(value).type().is_tensor()) continue;
     if (!known(value).is_datum) return false;
     // The value is at hand: this plan is for this value.
@@ -195,10 +198,10 @@ bool Planner::bind_shape_inputs(const Node& node) {
 }
 
 // All outputs follow from the sizes of the inputs: each is computed where somebody asks for it.
-bool Planner::can_leave_out(size_t index) const {
-  const auto& outputs = program_.nodes_[index].outputs;
-  return !program_.nodes_[index].node->op->is(kRandom) &&
-         std::ranges::all_of(outputs, [this](ValueId output) { return computed_->knows(output); });
+bool Planner::can_leave_out() const {
+  return numbered().has_formulas &&
+         std::ranges::all_of(numbered().outputs,
+                             [this](ValueId output) { return computed_->knows(output); });
 }
 
 void Planner::compute_if_left_out(ValueId value) {

@@ -6,10 +6,10 @@
 namespace sardonyx {
 
 // What a kernel is made for: the inputs as they come, and the constants that it may pack.
-bool Planner::kernel_key(const Node& node, PlanKey& key) {
+bool Planner::kernel_key(PlanKey& key) {
   if (numbered().kind == Program::kNoKind) return false;
   key.add(numbered().kind);
-  for (size_t slot = 0; slot < node.formal_inputs(); ++slot) {
+  for (size_t slot = 0; slot < numbered().formal_inputs; ++slot) {
     const ValueId value = input(slot);
     if (value == kNoValue) {
       key.add(uint64_t{0});
@@ -28,10 +28,10 @@ bool Planner::kernel_key(const Node& node, PlanKey& key) {
 
 // Do kernels get to know what this constant is? What decides shapes is known to eager calls as well.
 bool Planner::is_told(size_t slot) const {
-  if (has_bit(numbered().node->op->shape_inputs, slot)) return true;
+  if (has_bit(numbered().op->def().shape_inputs, slot)) return true;
   if (!environment_.specializes) return false;
   const Tensor* constant = known(input(slot)).constant.get();
-  return numbered().reads_constants || !constant || constant->count() <= 1 ||
+  return numbered().op->reads_constants() || !constant || constant->count() <= 1 ||
          std::ranges::any_of(numbered().inputs, [this](ValueId value) {
            return value != kNoValue && layout_of(value);
          });
@@ -41,7 +41,7 @@ bool Planner::is_told(size_t slot) const {
 std::shared_ptr<const PreparedStep> Planner::prepared_step(const Node& node,
                                                            const Inference& inference) {
   PlanKey key;
-  const bool is_shared = kernel_key(node, key);
+  const bool is_shared = kernel_key(key);
   if (is_shared) {
     if (auto found = program_.prepared_steps_.find(key)) return found;
   }
@@ -56,6 +56,7 @@ std::shared_ptr<const PreparedStep> Planner::prepared_step(const Node& node,
 }
 
 std::optional<PreparedStep> Planner::prepare_step(const Node& node, const Inference& inference) {
+  bring_constants(/*all=*/false);
   const size_t input_count = node.formal_inputs(), output_count = inference.outputs.size();
   std::vector<StepValue> inputs(input_count), outputs(output_count);
   request_.resize(std::max(request_.size(), input_count + output_count));
@@ -76,7 +77,7 @@ std::optional<PreparedStep> Planner::prepare_step(const Node& node, const Infere
   request.layouts = environment_.layouts;
   request.precision = environment_.precision;
   request.packs = &environment_.packs;
-  Prepared prepared = prepare_kernel(numbered().kernels->providers(), request);
+  Prepared prepared = prepare_kernel(numbered().op->providers(), request);
   if (!prepared.kernel) return std::nullopt;
   return PreparedStep(std::move(prepared), std::move(inputs), std::move(outputs));
 }

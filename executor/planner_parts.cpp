@@ -43,7 +43,7 @@ bool is_plain_data(DType dtype) {
 
 // Not where an output leaves the graph: the caller wants it in a buffer of its own.
 bool Planner::plan_parts(const Node& node, const Inference& inference) {
-  if (!may_give_parts(node) || !node.inputs[0]) return false;
+  if (!numbered().op->may_give_parts() || input(0) == kNoValue) return false;
   const ValueId whole = input(0);
   const Segment::Known& known = this->known(whole);
   if (!known.type().is_tensor() || !is_plain_data(known.type().dtype)) return false;
@@ -65,7 +65,7 @@ bool Planner::plan_parts(const Node& node, const Inference& inference) {
     const ValueId part = output(i);
     set_typed(part, inference.outputs[i]);
     const Place at{place.root, place.offset + bytes_for(known.type().dtype, (*offsets)[i])};
-    representations_[part].first = {nullptr, at};
+    set_place(part, nullptr, at);
     add_extent(at, part, plain_bytes(part));
   }
   return true;
@@ -73,9 +73,8 @@ bool Planner::plan_parts(const Node& node, const Inference& inference) {
 
 // Its elements fill a root of their own in the arena, which nothing else holds to its place.
 bool Planner::can_become_part(ValueId value, size_t bytes) {
-  const std::optional<Representation>& made = representations_[value].first;
-  if (!made || made->layout) return false;
-  const Place place = resolved(made->place);
+  if (!has_place(value) || layout_of(value)) return false;
+  const Place place = resolved(forms(value).first.place);
   const Root& root = roots_[place.root];
   const bool leaves_graph = std::ranges::any_of(
       root.extents, [&](const Extent& extent) { return output_index(extent.value) >= 0; });
@@ -84,7 +83,7 @@ bool Planner::can_become_part(ValueId value, size_t bytes) {
 }
 
 bool Planner::plan_concat(const Node& node, const Inference& inference) {
-  if (!is_concat(node) || inference.outputs.size() != 1) return false;
+  if (!numbered().op->is_concat() || inference.outputs.size() != 1) return false;
   const Facts& joined = *inference.outputs[0];
   const DType dtype = joined.type.dtype;
   if (!is_plain_data(dtype)) return false;
@@ -119,11 +118,11 @@ bool Planner::plan_concat(const Node& node, const Inference& inference) {
     const Place at{root, bytes_for(dtype, (*offsets)[i])};
     if (bytes_of(i) == 0) continue;
     if (can_become_part(part, bytes_of(i)))
-      join(resolved(representations_[part].first->place).root, at);
+      join(resolved(forms(part).first.place).root, at);
     else
       copy_to(part, at, bytes_of(i), node);
   }
-  representations_[whole].first = {nullptr, {root, 0}};
+  set_place(whole, nullptr, {root, 0});
   add_extent({root, 0}, whole, roots_[root].bytes);
   return true;
 }

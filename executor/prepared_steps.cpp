@@ -1,42 +1,6 @@
 #include "executor/prepared_steps.h"
 
-#include <algorithm>
-
 namespace sardonyx {
-namespace {
-
-// All their kernels but those that bring constants into a layout.
-constexpr std::pair<std::string_view, std::string_view> kConstantsAsTheyLie[] = {
-    {"", "Add"},
-    {"", "Div"},
-    {"", "LayerNormalization"},
-    {"", "Mul"},
-    {"", "RMSNormalization"},
-    {"", "Sub"},
-    {"com.microsoft", "SkipLayerNormalization"},
-    {"sardonyx", "ElementwiseGroup"},
-    {"sardonyx", "FusedAttention"},
-};
-
-}  // namespace
-
-bool reads_constants(const OpDef& op) {
-  return std::ranges::count(kConstantsAsTheyLie, std::pair(op.domain, op.name)) == 0;
-}
-
-OpKernels::OpKernels(const OpDef& op, std::span<const Provider* const> providers) {
-  const std::string name = full_name(op);
-  for (const Provider* provider : providers) {
-    std::vector<KernelEntry>& own = entries_.emplace_back();
-    std::ranges::copy_if(provider->kernels, std::back_inserter(own),
-                         [&](const KernelEntry& entry) { return entry.op == name; });
-    providers_.push_back(*provider);
-  }
-  for (size_t i = 0; i < providers_.size(); ++i) {
-    providers_[i].kernels = entries_[i];
-    pointers_.push_back(&providers_[i]);
-  }
-}
 
 size_t StepValue::plain_bytes() const {
   return bytes_for(facts->type.dtype, element_count(*facts->shape));

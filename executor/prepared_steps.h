@@ -31,23 +31,6 @@ struct PreparedStep {
   PreparedStep(Prepared prepared, std::vector<StepValue> inputs, std::vector<StepValue> outputs);
 };
 
-// Are kernels of `op` told of constants with several elements? Others do the same whatever these
-// are, so that one kernel serves nodes with different weights; where a value has a layout, it may
-// be brought into that ahead, and all are told.
-bool reads_constants(const OpDef& op);
-
-// The kernels of one op, by provider, so that nobody looks through those of all.
-class OpKernels {
- public:
-  OpKernels(const OpDef& op, std::span<const Provider* const> providers);
-  std::span<const Provider* const> providers() const { return pointers_; }
-
- private:
-  std::vector<std::vector<KernelEntry>> entries_;
-  std::vector<Provider> providers_;
-  std::vector<const Provider*> pointers_;
-};
-
 // Those that any plan still holds: with the last plan that uses it a kernel goes. Not safe from
 // several threads.
 class PreparedSteps {

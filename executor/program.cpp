@@ -4,7 +4,6 @@
 #include <chrono>
 
 #include "executor/planner.h"
-#include "ir/weights_slot.h"
 
 namespace sardonyx {
 Program::Program(std::shared_ptr<const Graph> graph, Environment& environment, size_t most_plans)
@@ -23,8 +22,8 @@ Program::Program(std::shared_ptr<const Graph> graph, Environment& environment, s
   for (const Value* capture : graph_->captures())
     number(capture);
   for (const auto& node : graph_->nodes()) {
-    Numbered numbered{node.get(), {}, {}};
-    numbered.weights_slot = weights_slot(node->op->domain, node->op->name).value_or(SIZE_MAX);
+    Numbered numbered{node.get(), &planned_op(*node->op)};
+    numbered.formal_inputs = static_cast<uint32_t>(node->formal_inputs());
     for (const Value* input : node->inputs) {
       numbered.inputs.push_back(number(input));
       if (input) last_use_[numbered.inputs.back()] = nodes_.size();
@@ -53,18 +52,19 @@ Program::Program(std::shared_ptr<const Graph> graph, Environment& environment, s
   symbolic_ = SymbolicValues(values_, given);
   root_.known = known_at_load(given);
   number_kinds();
-  find_kernels();
+  for (Numbered& numbered : nodes_) {
+    numbered.has_formulas =
+        !numbered.node->op->is(kRandom) &&
+        std::ranges::all_of(numbered.outputs, [this](ValueId output) {
+          return output != kNoValue && symbolic_.formula_of(output) != SymbolicValues::kNoFormula;
+        });
+  }
 }
 
-void Program::find_kernels() {
-  for (Numbered& numbered : nodes_) {
-    const OpDef& op = *numbered.node->op;
-    numbered.reads_constants = reads_constants(op);
-    auto at = op_kernels_.find(&op);
-    if (at == op_kernels_.end())
-      at = op_kernels_.try_emplace(&op, op, std::span(environment_.providers)).first;
-    numbered.kernels = &at->second;
-  }
+const PlannedOp& Program::planned_op(const OpDef& op) {
+  const auto at = ops_.find(&op);
+  if (at != ops_.end()) return at->second;
+  return ops_.try_emplace(&op, op, std::span(environment_.providers)).first->second;
 }
 
 // Where few nodes share their attributes, not many others are looked at.

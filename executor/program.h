@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "executor/environment.h"
+#include "executor/planned_op.h"
 #include "executor/segment.h"
 #include "executor/symbolic_values.h"
 
@@ -74,7 +75,7 @@ class Program {
                        std::vector<NodeTiming>* profile);
   std::shared_ptr<const Segment::Knowledge> known_at_load(std::span<const ValueId> given);
   void number_kinds();
-  void find_kernels();
+  const PlannedOp& planned_op(const OpDef& op);
   std::unique_ptr<RunState> borrow_state();
   void return_state(std::unique_ptr<RunState> state);
 
@@ -84,13 +85,15 @@ class Program {
   // A node in order, with its values by number.
   struct Numbered {
     const Node* node;
-    std::vector<ValueId> inputs, outputs;  // kNoValue: omitted
+    const PlannedOp* op = nullptr;
+    InlineVector<ValueId, 6> inputs;   // kNoValue: omitted; captures last
+    InlineVector<ValueId, 2> outputs;  // kNoValue: omitted
+    uint32_t formal_inputs = 0;
     // Nodes of one kind have one op, attributes and count of outputs: what is planned for them
     // follows from their inputs.
     uint32_t kind = kNoKind;
-    size_t weights_slot = SIZE_MAX;  // of a constant that need not be in memory
-    bool reads_constants = true;     // of several elements, when kernels are prepared
-    const OpKernels* kernels = nullptr;
+    // Do all outputs follow from the sizes of the inputs, where the sizes are known?
+    bool has_formulas = false;
   };
   static constexpr uint32_t kNoKind = UINT32_MAX;  // no other node is of its kind
   std::vector<Numbered> nodes_;
@@ -106,7 +109,7 @@ class Program {
   // What plans share, guarded by `planning_`.
   Inferences inferences_;
   PreparedSteps prepared_steps_;
-  std::unordered_map<const OpDef*, OpKernels> op_kernels_;
+  std::unordered_map<const OpDef*, PlannedOp> ops_;
   std::optional<WeightUses> weight_uses_;  // made by the first plan that may let weights go
   std::mutex state_mutex_;
   std::vector<std::unique_ptr<RunState>> idle_states_;
