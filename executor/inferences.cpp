@@ -19,6 +19,16 @@ std::string_view bytes_of(const Tensor& tensor) {
 
 }  // namespace
 
+Facts::Facts(const Type& given, std::optional<Shape> dims) : type(given), shape(std::move(dims)) {
+  if (!type.is_tensor() || !shape) return;
+  int64_t count = 1;
+  bool is_too_large = false;
+  for (const int64_t dim : *shape)
+    is_too_large |= __builtin_mul_overflow(count, dim, &count);
+  is_too_large = is_too_large || count > (int64_t{1} << 56);
+  bytes = is_too_large ? kTooLarge : bytes_for(type.dtype, count);
+}
+
 size_t Inferences::ByType::operator()(const auto& one) const {
   const View own = view(one);
   PlanKey key;
@@ -47,10 +57,10 @@ bool Inferences::ByValue::operator()(const std::shared_ptr<const Tensor>& one,
 
 FactsPtr Inferences::facts_of(const Type& type) {
   std::optional<Shape> shape = type.is_tensor() ? type.known_shape() : std::nullopt;
-  if (!shape) return std::make_shared<const Facts>(Facts{type, type.known_shape()});
+  if (!shape) return std::make_shared<const Facts>(type, type.known_shape());
   const auto known = facts_.find(View{type.dtype, *shape});
   if (known != facts_.end()) return *known;
-  return *facts_.insert(std::make_shared<const Facts>(Facts{type, std::move(shape)})).first;
+  return *facts_.insert(std::make_shared<const Facts>(type, std::move(shape))).first;
 }
 
 FactsPtr Inferences::facts_of(DType dtype, std::span<const int64_t> shape) {

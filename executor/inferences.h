@@ -19,6 +19,14 @@ namespace sardonyx {
 struct Facts {
   Type type;
   std::optional<Shape> shape;  // of a tensor whose every dim is an integer
+  size_t bytes = 0;            // of such a tensor, row-major; kTooLarge: beyond all memory
+  static constexpr size_t kTooLarge = SIZE_MAX;
+
+  Facts(const Type& type, std::optional<Shape> shape);
+  // Throws kResourceExhausted where it is too large.
+  size_t plain_bytes() const {
+    return bytes == kTooLarge ? bytes_for(type.dtype, element_count(*shape)) : bytes;
+  }
 };
 using FactsPtr = std::shared_ptr<const Facts>;
 

@@ -13,54 +13,75 @@ size_t rounded(size_t bytes) {
   return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
 }
 
-bool overlap_in_time(const MemoryItem& a, const MemoryItem& b) {
-  return a.first_step <= b.last_step && b.first_step <= a.last_step;
-}
+// Items that have their offsets, found by the steps that they live through: whoever asks for those
+// of one time looks through few others.
+class PlacedItems {
+ public:
+  explicit PlacedItems(size_t steps) : spans_(steps / kSteps + 1) {}
 
-// The smallest gap between the already placed items that live at the same time; past all of them
-// where none fits.
-size_t best_offset(const std::vector<const MemoryItem*>& placed, const MemoryItem& item) {
-  std::vector<std::pair<size_t, size_t>> taken;
-  for (const MemoryItem* other : placed) {
-    if (overlap_in_time(*other, item))
-      taken.emplace_back(other->offset, other->offset + rounded(other->bytes));
+  void add(const MemoryItem& item) {
+    for (size_t span = item.first_step / kSteps; span <= item.last_step / kSteps; ++span)
+      spans_[span].push_back(&item);
   }
-  std::sort(taken.begin(), taken.end());
-  const size_t size = rounded(item.bytes);
-  size_t best = SIZE_MAX, best_gap = SIZE_MAX, end = 0;
-  for (const auto& [begin, stop] : taken) {
-    if (begin > end && begin - end >= size && begin - end < best_gap) {
-      best = end;
-      best_gap = begin - end;
+
+  // The smallest gap between those that live at the same time; past all of them where none fits.
+  size_t best_offset(const MemoryItem& item) {
+    taken_.clear();
+    const size_t first = item.first_step / kSteps;
+    for (size_t span = first; span <= item.last_step / kSteps; ++span) {
+      for (const MemoryItem* other : spans_[span]) {
+        const bool is_seen = span > std::max(first, other->first_step / kSteps);
+        if (is_seen || other->first_step > item.last_step || item.first_step > other->last_step)
+          continue;
+        taken_.emplace_back(other->offset, other->offset + rounded(other->bytes));
+      }
     }
-    end = std::max(end, stop);
+    std::sort(taken_.begin(), taken_.end());
+    const size_t size = rounded(item.bytes);
+    size_t best = SIZE_MAX, best_gap = SIZE_MAX, end = 0;
+    for (const auto& [begin, stop] : taken_) {
+      if (begin > end && begin - end >= size && begin - end < best_gap) {
+        best = end;
+        best_gap = begin - end;
+      }
+      end = std::max(end, stop);
+    }
+    return best == SIZE_MAX ? end : best;
   }
-  return best == SIZE_MAX ? end : best;
+
+ private:
+  static constexpr size_t kSteps = 8;  // of one span
+  std::vector<std::vector<const MemoryItem*>> spans_;
+  std::vector<std::pair<size_t, size_t>> taken_;
+};
+
+size_t step_count(const std::vector<MemoryItem>& items) {
+  size_t steps = 0;
+  for (const MemoryItem& item : items)
+    steps = std::max(steps, item.last_step + 1);
+  return steps;
 }
 
 size_t place_in_order(std::vector<MemoryItem>& items, const std::vector<size_t>& order) {
-  std::vector<const MemoryItem*> placed;
+  PlacedItems placed(step_count(items));
   size_t top = 0;
   const auto place = [&](MemoryItem& item, size_t offset) {
     item.offset = offset;
-    placed.push_back(&item);
+    placed.add(item);
     top = std::max(top, item.offset + rounded(item.bytes));
   };
   for (MemoryItem& item : items) {
     if (item.is_first) place(item, 0);
   }
   for (const size_t index : order) {
-    if (!items[index].is_first) place(items[index], best_offset(placed, items[index]));
+    if (!items[index].is_first) place(items[index], placed.best_offset(items[index]));
   }
   return top;
 }
 
 // How many bytes are alive, by step.
 std::vector<std::ptrdiff_t> breadth_of(const std::vector<MemoryItem>& items) {
-  size_t steps = 0;
-  for (const MemoryItem& item : items)
-    steps = std::max(steps, item.last_step + 1);
-  std::vector<std::ptrdiff_t> growth(steps + 1);
+  std::vector<std::ptrdiff_t> growth(step_count(items) + 1);
   for (const MemoryItem& item : items) {
     growth[item.first_step] += static_cast<std::ptrdiff_t>(rounded(item.bytes));
     growth[item.last_step + 1] -= static_cast<std::ptrdiff_t>(rounded(item.bytes));

@@ -10,7 +10,7 @@ namespace {
 using State = Segment::Known::State;
 
 size_t stored_bytes(const StepValue& value, const LayoutPtr& layout) {
-  return layout ? layout->bytes() : value.plain_bytes();
+  return layout ? layout->bytes() : value.facts->plain_bytes();
 }
 
 const LayoutPtr& layout_at(const std::vector<LayoutPtr>& layouts, size_t index) {
@@ -39,6 +39,7 @@ Planner::Planner(Program& program, const Segment& parent, const RunState& state,
 }
 
 std::shared_ptr<Segment> Planner::plan() {
+  segment_->steps.reserve(program_.nodes_.size() - parent_.next_node);
   const PackRoom::Scope packing(environment_.pack_room);
   learned_->inherited = parent_.known;
   note_conditions();
@@ -289,7 +290,7 @@ void Planner::point_at(Place place, uint32_t pointer) {
 }
 
 size_t Planner::plain_bytes(ValueId value) const {
-  return bytes_for(known(value).type().dtype, element_count(*known(value).shape()));
+  return known(value).facts->plain_bytes();
 }
 
 Segment::Known& Planner::set_typed(ValueId value, FactsPtr facts) {

@@ -159,7 +159,7 @@ class Planner {
   static constexpr uint32_t kNoForms = UINT32_MAX;
   std::vector<uint32_t> form_of_;  // by ValueId: index into forms_; kNoForms: it has no place yet
   std::vector<Representations> forms_;
-  std::vector<KernelTensor> request_;             // inputs, then outputs
+  std::vector<KernelTensor> request_;  // inputs, then outputs
   std::vector<Root> roots_;
   // A value that may be made over one that was there before the segment, if the caller binds both
   // to one place.

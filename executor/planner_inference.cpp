@@ -13,6 +13,11 @@ using State = Segment::Known::State;
 // Outputs that can be computed while planning are, up to this size: shape arithmetic, not data.
 constexpr int64_t kLargestPlanned = 64 << 10;
 
+// Is it told apart from others by its value?
+bool is_small(const Tensor& constant) {
+  return constant.dtype() != DType::kString && constant.bytes() <= Inferences::kSmall;
+}
+
 }  // namespace
 
 // The node's constants are in a key by value where they are small, else by address. nullopt: it
@@ -21,15 +26,14 @@ std::optional<uint64_t> Planner::constant_word(size_t slot) {
   const ValueId value = input(slot);
   const Segment::Known& entry = known(value);
   if (!entry.constant) return 0;
-  const bool is_small = slot != numbered().op->weights_slot() &&
-                        entry.constant->bytes() <= Inferences::kSmall &&
-                        entry.constant->dtype() != DType::kString;
-  if (is_small && !entry.is_same_constant) {
+  const bool has_value = slot != numbered().op->weights_slot() && is_small(*entry.constant);
+  if (has_value && !entry.is_same_constant) {
     if (weight_uses_) bring(*entry.constant);
     entry.constant = program_.inferences_.same_constant(entry.constant);
     entry.is_same_constant = true;
   }
-  if (!is_small && entry.constant != program_.values_[value]->constant && !entry.is_same_constant) {
+  if (!has_value && entry.constant != program_.values_[value]->constant &&
+      !entry.is_same_constant) {
     return std::nullopt;
   }
   return reinterpret_cast<uintptr_t>(entry.constant.get());
@@ -199,16 +203,22 @@ bool Planner::bind_shape_inputs() {
 
 // All outputs follow from the sizes of the inputs: each is computed where somebody asks for it.
 bool Planner::can_leave_out() const {
-  return numbered().has_formulas &&
-         std::ranges::all_of(numbered().outputs,
-                             [this](ValueId output) { return computed_->knows(output); });
+  return numbered().has_formulas && std::ranges::all_of(numbered().outputs, [this](ValueId output) {
+           return computed_->knows(output);
+         });
 }
 
 void Planner::compute_if_left_out(ValueId value) {
   if (known(value).state != State::kUnseen || !computed_->knows(value)) return;
-  const std::shared_ptr<const Tensor>& constant = computed_->compute(value);
-  set_typed(value, program_.inferences_.facts_of(constant->dtype(), constant->shape())).constant =
-      constant;
+  std::shared_ptr<const Tensor>& constant = computed_->computed(value);
+  if (!constant) {
+    constant = std::make_shared<const Tensor>(computed_->compute(value));
+    if (is_small(*constant)) constant = program_.inferences_.same_constant(constant);
+  }
+  Segment::Known& entry =
+      set_typed(value, program_.inferences_.facts_of(constant->dtype(), constant->shape()));
+  entry.constant = constant;
+  entry.is_same_constant = is_small(*constant);
 }
 
 }  // namespace sardonyx

@@ -26,7 +26,8 @@ bool Planner::kernel_key(PlanKey& key) {
   return true;
 }
 
-// Do kernels get to know what this constant is? What decides shapes is known to eager calls as well.
+// Do kernels get to know what this constant is? What decides shapes is known to eager calls as
+// well.
 bool Planner::is_told(size_t slot) const {
   if (has_bit(numbered().op->def().shape_inputs, slot)) return true;
   if (!environment_.specializes) return false;

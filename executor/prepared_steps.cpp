@@ -2,10 +2,6 @@
 
 namespace sardonyx {
 
-size_t StepValue::plain_bytes() const {
-  return bytes_for(facts->type.dtype, element_count(*facts->shape));
-}
-
 PreparedStep::PreparedStep(Prepared prepared, std::vector<StepValue> inputs,
                            std::vector<StepValue> outputs)
     : kernel(std::move(prepared.kernel)),

@@ -16,7 +16,6 @@ namespace sardonyx {
 struct StepValue {
   FactsPtr facts;    // null: omitted
   LayoutPtr layout;  // of an input: what it comes with
-  size_t plain_bytes() const;
 };
 
 // What a step does, wherever its elements lie.

@@ -38,15 +38,7 @@ std::string step_text(const Step& step, std::span<const Value* const> values) {
               step.implementation(), "; ", types_of(step));
 }
 
-const Type& Segment::Known::type() const {
-  static const Type kNothing;
-  return facts ? facts->type : kNothing;
-}
-
-const std::optional<Shape>& Segment::Known::shape() const {
-  static const std::optional<Shape> kNothing;
-  return facts ? facts->shape : kNothing;
-}
+const Facts Segment::Known::kNoFacts{Type::none(), std::nullopt};
 
 bool Condition::holds(const Datum& datum) const {
   if (!datum.is_tensor()) return datum.has_kind(type);

@@ -161,8 +161,11 @@ struct Segment::Known {
   FactsPtr facts;                                  // null: of no type; concrete where kTyped
   mutable std::shared_ptr<const Tensor> constant;  // set where it is known before the run
 
-  const Type& type() const;
-  const std::optional<Shape>& shape() const;
+  const Type& type() const { return facts ? facts->type : kNoFacts.type; }
+  const std::optional<Shape>& shape() const { return facts ? facts->shape : kNoFacts.shape; }
+
+ private:
+  static const Facts kNoFacts;
 };
 
 struct Segment::Knowledge {

@@ -100,11 +100,12 @@ bool ComputedValues::knows(ValueId value) const {
   return formula != SymbolicValues::kNoFormula && is_known_[formula];
 }
 
-const std::shared_ptr<const Tensor>& ComputedValues::compute(ValueId value) {
-  const uint32_t formula = symbolic_.formula_of(value);
-  std::shared_ptr<const Tensor>& made = computed_[formula];
-  if (!made) made = std::make_shared<const Tensor>(symbolic_.compute(formula, sizes_));
-  return made;
+std::shared_ptr<const Tensor>& ComputedValues::computed(ValueId value) {
+  return computed_[symbolic_.formula_of(value)];
+}
+
+Tensor ComputedValues::compute(ValueId value) const {
+  return symbolic_.compute(symbolic_.formula_of(value), sizes_);
 }
 
 }  // namespace sardonyx

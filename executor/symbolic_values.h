@@ -59,8 +59,9 @@ class ComputedValues {
   ComputedValues(const SymbolicValues& symbolic, SymbolicValues::Sizes sizes);
   // Can `value` be computed? Its node need not run then.
   bool knows(ValueId value) const;
-  // Of a value that is known.
-  const std::shared_ptr<const Tensor>& compute(ValueId value);
+  // Of a value that is known; null where nobody has set it yet.
+  std::shared_ptr<const Tensor>& computed(ValueId value);
+  Tensor compute(ValueId value) const;
 
  private:
   const SymbolicValues& symbolic_;

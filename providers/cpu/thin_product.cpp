@@ -267,6 +267,10 @@ Found form_of(const KernelRequest& request) {
   if (element_count(a) == 0 || element_count(b) == 0) return {{}, "there are no elements"};
   if ((asked.a_transposed && a.size() < 2) || (asked.b_transposed && b.size() < 2))
     return {{}, "a vector is transposed"};
+  // Most products, which need no closer look: many rows times one matrix.
+  if (!asked.a_transposed && b.size() == 2 && b[asked.b_transposed ? 0 : 1] != 1 &&
+      element_count(a) / a.back() > kMostThinRows)
+    return {{}, "there are many rows"};
   a = with_matrix_dims(a, true);
   b = with_matrix_dims(b, false);
   if (asked.a_transposed) {

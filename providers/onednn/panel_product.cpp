@@ -150,9 +150,20 @@ std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request, const
   });
 }
 
+// Zeros for up to so many columns lie there once for all products.
+constexpr int64_t kZeros = 4096;
+
+std::shared_ptr<const Buffer> zeros() {
+  alignas(64) static const float kValues[kZeros] = {};
+  static const auto kBuffer =
+      Buffer::borrow(const_cast<float*>(kValues), sizeof kValues, nullptr);  // nobody writes there
+  return kBuffer;
+}
+
 std::shared_ptr<const Buffer> packed_bias(const KernelRequest& request, const Form& form) {
+  const int64_t padded = units_of(form.columns, kPointwiseUnit) * kPointwiseUnit;
+  if (!form.bias && padded <= kZeros) return zeros();
   const auto make = [&] {
-    const int64_t padded = units_of(form.columns, kPointwiseUnit) * kPointwiseUnit;
     auto buffer = allocate_packed(static_cast<size_t>(padded) * sizeof(float));
     auto* to = reinterpret_cast<float*>(buffer->data());
     std::fill_n(to, padded, 0.0f);
@@ -160,7 +171,6 @@ std::shared_ptr<const Buffer> packed_bias(const KernelRequest& request, const Fo
     std::ranges::copy(request.inputs[*form.bias].constant->values<float>(), to);
     return buffer;
   };
-  // Zeros lie beside the weights that they are for.
   return form.bias ? packed_once(request, *form.bias, "panels", make)
                    : packed_once(request, 1, "no bias", make);
 }
