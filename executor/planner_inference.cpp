@@ -92,8 +92,10 @@ const Inference& Planner::infer_node(const Node& node) {
     if (const Inference* found = program_.inferences_.find(key)) return *found;
   }
   inference_ = inferred(node, hidden);
-  if (!inference_.is_concrete && hidden != 0) inference_ = inferred(node, 0);
-  if (!is_kept || !inference_.is_concrete) return inference_;
+  const bool is_known = inference_.is_concrete;
+  // What it was not told decides: it is said of this node alone.
+  if (!is_known && hidden != 0) inference_ = inferred(node, 0);
+  if (!is_kept || !is_known) return inference_;
   return program_.inferences_.remember(key, std::move(inference_), held_by_key());
 }
 
