@@ -29,6 +29,10 @@ Facts::Facts(const Type& given, std::optional<Shape> dims) : type(given), shape(
   bytes = is_too_large ? kTooLarge : bytes_for(type.dtype, count);
 }
 
+bool Facts::has_one_element() const {
+  return std::ranges::all_of(*shape, [](int64_t dim) { return dim == 1; });
+}
+
 size_t Inferences::ByType::operator()(const auto& one) const {
   const View own = view(one);
   PlanKey key;

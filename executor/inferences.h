@@ -23,6 +23,7 @@ struct Facts {
   static constexpr size_t kTooLarge = SIZE_MAX;
 
   Facts(const Type& type, std::optional<Shape> shape);
+  bool has_one_element() const;
   // Throws kResourceExhausted where it is too large.
   size_t plain_bytes() const {
     return bytes == kTooLarge ? bytes_for(type.dtype, element_count(*shape)) : bytes;

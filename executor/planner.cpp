@@ -68,8 +68,7 @@ std::shared_ptr<Segment> Planner::plan() {
 
 // Values whose types only the run could tell have them now; the plan is for these.
 void Planner::note_conditions() {
-  for (ValueId value = 0; value < known_.size(); ++value) {
-    if (known(value).state != State::kDynamic) continue;
+  for (const ValueId value : parent_.known->dynamic) {
     Segment::Known& known = learn(value);
     const Datum* datum = state_.values[value];
     Condition condition{value, datum ? datum->type() : Type::none(), std::nullopt, std::nullopt};
@@ -348,8 +347,10 @@ void Planner::place_given(ValueId value, bool reads_anywhere) {
 void Planner::keep_in_memory(Root& root) {
   if (root.kind != Root::Kind::kConstant || !weight_uses_) return;
   root.outside = nullptr;
+  if (program_.is_kept_[root.owner]) return;
   bring(*root.constant);
   environment_.originals.keep(*root.constant);
+  program_.is_kept_[root.owner] = root.constant == program_.values_[root.owner]->constant;
 }
 
 Planner::Place Planner::reorder(ValueId value, const LayoutPtr& to) {
@@ -443,6 +444,7 @@ void Planner::keep_for_children() {
   if (node_index_ == program_.nodes_.size()) return;
   for (ValueId value = 0; value < known_.size(); ++value) {
     const Segment::Known& entry = known(value);
+    if (entry.state == State::kDynamic) learned_->dynamic.push_back(value);
     if (entry.state == State::kTyped && !entry.constant && !entry.is_datum)
       learn(value).is_datum = true;
   }

@@ -14,8 +14,8 @@ using State = Segment::Known::State;
 constexpr int64_t kLargestPlanned = 64 << 10;
 
 // Is it told apart from others by its value?
-bool is_small(const Tensor& constant) {
-  return constant.dtype() != DType::kString && constant.bytes() <= Inferences::kSmall;
+bool is_small(const Facts& constant) {
+  return constant.type.dtype != DType::kString && constant.bytes <= Inferences::kSmall;
 }
 
 }  // namespace
@@ -26,7 +26,7 @@ std::optional<uint64_t> Planner::constant_word(size_t slot) {
   const ValueId value = input(slot);
   const Segment::Known& entry = known(value);
   if (!entry.constant) return 0;
-  const bool has_value = slot != numbered().op->weights_slot() && is_small(*entry.constant);
+  const bool has_value = slot != numbered().op->weights_slot() && is_small(*entry.facts);
   if (has_value && !entry.is_same_constant) {
     if (weight_uses_) bring(*entry.constant);
     entry.constant = program_.inferences_.same_constant(entry.constant);
@@ -43,9 +43,9 @@ std::optional<uint64_t> Planner::constant_word(size_t slot) {
 // the weights of any layer.
 bool Planner::is_looked_at(size_t slot) const {
   const OpDef& op = numbered().op->def();
-  const Tensor& constant = *known(input(slot)).constant;
-  return slot >= 32 || has_bit(op.shape_inputs, slot) || constant.count() <= 1 ||
-         !is_floating(constant.dtype());
+  const Facts& constant = *known(input(slot)).facts;
+  return slot >= 32 || has_bit(op.shape_inputs, slot) || constant.has_one_element() ||
+         !is_floating(constant.type.dtype);
 }
 
 // What inference says of a node follows from this. `hidden`: constants that it is not told then.
@@ -213,14 +213,14 @@ bool Planner::can_leave_out() const {
 void Planner::compute_if_left_out(ValueId value) {
   if (known(value).state != State::kUnseen || !computed_->knows(value)) return;
   std::shared_ptr<const Tensor>& constant = computed_->computed(value);
-  if (!constant) {
-    constant = std::make_shared<const Tensor>(computed_->compute(value));
-    if (is_small(*constant)) constant = program_.inferences_.same_constant(constant);
-  }
-  Segment::Known& entry =
-      set_typed(value, program_.inferences_.facts_of(constant->dtype(), constant->shape()));
+  const bool is_new = constant == nullptr;
+  if (is_new) constant = std::make_shared<const Tensor>(computed_->compute(value));
+  FactsPtr facts = program_.inferences_.facts_of(constant->dtype(), constant->shape());
+  const bool has_value = is_small(*facts);
+  if (is_new && has_value) constant = program_.inferences_.same_constant(constant);
+  Segment::Known& entry = set_typed(value, std::move(facts));
   entry.constant = constant;
-  entry.is_same_constant = is_small(*constant);
+  entry.is_same_constant = has_value;
 }
 
 }  // namespace sardonyx

@@ -31,8 +31,8 @@ bool Planner::kernel_key(PlanKey& key) {
 bool Planner::is_told(size_t slot) const {
   if (has_bit(numbered().op->def().shape_inputs, slot)) return true;
   if (!environment_.specializes) return false;
-  const Tensor* constant = known(input(slot)).constant.get();
-  return numbered().op->reads_constants() || !constant || constant->count() <= 1 ||
+  const Segment::Known& entry = known(input(slot));
+  return numbered().op->reads_constants() || !entry.constant || entry.facts->has_one_element() ||
          std::ranges::any_of(numbered().inputs, [this](ValueId value) {
            return value != kNoValue && layout_of(value);
          });

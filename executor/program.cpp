@@ -51,6 +51,7 @@ Program::Program(std::shared_ptr<const Graph> graph, Environment& environment, s
   given.insert(given.end(), capture_ids_.begin(), capture_ids_.end());
   symbolic_ = SymbolicValues(values_, given);
   root_.known = known_at_load(given);
+  is_kept_.resize(values_.size());
   number_kinds();
   for (Numbered& numbered : nodes_) {
     numbered.has_formulas =
@@ -98,6 +99,7 @@ std::shared_ptr<const Segment::Knowledge> Program::known_at_load(std::span<const
     entry.facts = inferences_.facts_of(entry.constant->dtype(), entry.constant->shape());
     entry.state = Segment::Known::State::kTyped;
   }
+  knowledge->dynamic.assign(given.begin(), given.end());
   for (const ValueId id : given) {
     knowledge->own[id] = {};
     knowledge->own[id].state = Segment::Known::State::kDynamic;

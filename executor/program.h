@@ -111,6 +111,7 @@ class Program {
   PreparedSteps prepared_steps_;
   std::unordered_map<const OpDef*, PlannedOp> ops_;
   std::optional<WeightUses> weight_uses_;  // made by the first plan that may let weights go
+  std::vector<bool> is_kept_;              // by ValueId: constants that a plan reads as they lie
   std::mutex state_mutex_;
   std::vector<std::unique_ptr<RunState>> idle_states_;
 };

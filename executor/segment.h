@@ -170,6 +170,7 @@ struct Segment::Known {
 
 struct Segment::Knowledge {
   std::vector<const Known*> values;  // by ValueId
+  std::vector<ValueId> dynamic;      // those that the run must bring
   std::deque<Known> own;             // what was learned here; the rest is the parent's
   std::shared_ptr<const Knowledge> inherited;
 };

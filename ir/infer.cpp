@@ -7,11 +7,13 @@
 namespace sardonyx {
 namespace {
 
-// The types that a param's type name stands for; dtypes may be named directly.
-TypeSet types_named(const OpDef& op, std::string_view name) {
-  for (const TypeConstraint& constraint : op.types) {
-    if (constraint.name == name) return constraint.types;
-  }
+const TypeConstraint* constraint_named(const OpDef& op, std::string_view name) {
+  const auto at = std::ranges::find(op.types, name, &TypeConstraint::name);
+  return at == op.types.end() ? nullptr : &*at;
+}
+
+// A type that a signature names directly.
+TypeSet dtype_as_set(const OpDef& op, std::string_view name) {
   const DType dtype = dtype_named(name);
   if (dtype == DType::kUndefined) {
     fail(ErrorCode::kInternal, full_name(op), ": signature names the type ", name,
@@ -46,11 +48,13 @@ void check_inputs(const InferContext& context, const Signature& signature) {
       if (!param.optional) context.fail_input(i, "is required and was left out");
       continue;
     }
-    const TypeSet& allowed = types_named(op, param.type);
+    const TypeConstraint* constraint = constraint_named(op, param.type);
+    const TypeSet direct = constraint ? TypeSet() : dtype_as_set(op, param.type);
+    const TypeSet& allowed = constraint ? constraint->types : direct;
     if (!allowed.has(context.type(i))) {
       context.fail_input(i, "expected a type of ", allowed.text(), ", got ", context.type(i));
     }
-    if (!param.homogeneous || dtype_named(param.type) != DType::kUndefined) continue;
+    if (!param.homogeneous || !constraint) continue;
     const auto first = std::ranges::find(bound, param.type, [](const auto& b) { return b.first; });
     if (first == bound.end()) {
       bound.emplace_back(param.type, i);

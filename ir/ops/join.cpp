@@ -33,7 +33,8 @@ void infer_concat(InferContext& c) {
     }
     c.require_rank(i, result->size());
     for (size_t k = 0; k < dims->size(); ++k) {
-      if (k != axis) (*result)[k] = c.merged((*result)[k], (*dims)[k], text("axis ", k));
+      if (k != axis && !((*result)[k] == (*dims)[k]))
+        (*result)[k] = c.merged((*result)[k], (*dims)[k], text("axis ", k));
     }
     total += (*dims)[axis];
   }

@@ -25,8 +25,10 @@ std::optional<Dims> matmul_dims(InferContext& c, size_t a, size_t b) {
   const bool is_row = left.size() == 1, is_column = right.size() == 1;
   if (is_row) left.insert(left.begin(), 1);
   if (is_column) right.push_back(1);
-  c.merged(left.back(), right[right.size() - 2],
-           text("inner dims of ", c.input_label(a), " and ", c.input_label(b)));
+  if (!(left.back() == right[right.size() - 2])) {
+    c.merged(left.back(), right[right.size() - 2],
+             text("inner dims of ", c.input_label(a), " and ", c.input_label(b)));
+  }
   const Dim m = left[left.size() - 2], n = right.back();
   left.resize(left.size() - 2);
   right.resize(right.size() - 2);
@@ -124,8 +126,10 @@ void infer_gemm(InferContext& c) {
   if (const Dims* a = c.shape(0)) out[0] = (*a)[attrs.transA ? 1 : 0];
   if (const Dims* b = c.shape(1)) out[1] = (*b)[attrs.transB ? 0 : 1];
   if (c.shape(0) && c.shape(1)) {
-    c.merged((*c.shape(0))[attrs.transA ? 0 : 1], (*c.shape(1))[attrs.transB ? 1 : 0],
-             text("inner dims of ", c.input_label(0), " and ", c.input_label(1)));
+    const Dim &left = (*c.shape(0))[attrs.transA ? 0 : 1],
+              &right = (*c.shape(1))[attrs.transB ? 1 : 0];
+    if (!(left == right))
+      c.merged(left, right, text("inner dims of ", c.input_label(0), " and ", c.input_label(1)));
   }
   if (const Dims* bias = c.has(2) ? c.shape(2) : nullptr) {
     bool fits = bias->size() <= 2;
