@@ -31,6 +31,7 @@ const Provider& cpu_provider() {
                             cpu::reduce_entries(),
                             cpu::convert_entries(),
                             cpu::movement_entries(),
+                            cpu::gather_entries(),
                             cpu::logic_entries(),
                             cpu::quantized_entries(),
                             cpu::integer_convolution_entries(),
