@@ -166,8 +166,8 @@ void Planner::add_kernel_step(const Node& node, std::shared_ptr<const PreparedSt
     const StepValue& value = prepared.inputs[slot];
     if (!value.facts || has_bit(prepared.unread_inputs, slot)) continue;
     const LayoutPtr& layout = layout_at(prepared.input_layouts, slot);
-    const bool reads_anywhere =
-        slot == 0 && numbered().op->is_gather() && prepared.implementation == "reference";
+    // All kernels of Gather take a table at any address, as in a file.
+    const bool reads_anywhere = slot == 0 && numbered().op->is_gather();
     inputs[slot] = {place_for(input(slot), layout, reads_anywhere), stored_bytes(value, layout)};
   }
   Step step = new_step(std::move(shared), input_count, output_count);
