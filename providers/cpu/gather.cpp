@@ -1,6 +1,6 @@
-// Gather, GatherElements and GatherND of elements of whole bytes: rows are copied, and places worked
-// out, by all threads. The data may lie at any address: the executor reads tables where they lie in
-// a file.
+// Gather, GatherElements and GatherND of elements of whole bytes: rows are copied, and places
+// worked out, by all threads. The data may lie at any address: the executor reads tables where they
+// lie in a file.
 #include "ir/ops/gather.h"
 
 #include <algorithm>

@@ -8,6 +8,7 @@
 #include "ir/evaluate.h"
 #include "ir/ops/pool.h"
 #include "ir/random.h"
+#include "ir/run_control.h"
 #include "ir/sample_inputs.h"
 #include "providers/cpu/pool_plan.h"
 #include "providers/cpu/provider.h"
@@ -206,6 +207,35 @@ TEST(Pools, of_large_pictures_are_the_references) {
   const Tensor x = drawn_tensor(DType::kFloat, shape, -2, 2, 5);
   for (const char* op : {"GlobalMaxPool", "GlobalAveragePool"})
     EXPECT_GT(check(op, {shape, {}}, x, 1), 0u);
+}
+
+TEST(Pools, end_at_the_deadline) {
+  const Tensor x = drawn_tensor(DType::kFloat, {1, 64, 200, 200}, -2, 2, 5);
+  RunControl late;
+  late.deadline = std::chrono::steady_clock::now();
+  for (const size_t outputs : {1, 2}) {
+    const KernelTensor in{x.dtype(), x.shape()};
+    const KernelTensor out[] = {{DType::kFloat, {1, 64, 196, 196}},
+                                {DType::kInt64, {1, 64, 196, 196}}};
+    const OpDef& op = op_named("MaxPool");
+    const Attrs attrs = Attrs::parse(*op.attrs, {{"kernel_shape", Ints{5, 5}}});
+    KernelRequest request{op, attrs, {&in, 1}, std::span(out).first(outputs)};
+    request.threads = 2;
+    const Prepared prepared = prepare_kernel(std::vector{&cpu_provider()}, request);
+    ASSERT_EQ(prepared.implementation, "rows");
+    const Tensor y = Tensor::allocate(out[0].dtype, out[0].shape);
+    const Tensor indices = Tensor::allocate(out[1].dtype, out[1].shape);
+    const auto scratch = Buffer::allocate(prepared.kernel->scratch_bytes());
+    const void* source = x.raw();
+    void* targets[] = {y.raw(), indices.raw()};
+    const ControlScope scope(late);
+    try {
+      prepared.kernel->run({&source, targets, scratch->data()});
+      ADD_FAILURE() << "it does not end";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kDeadlineExceeded);
+    }
+  }
 }
 
 // Fewer axes, but the same windows.

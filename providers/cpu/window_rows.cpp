@@ -300,6 +300,8 @@ class WindowRows {
         visit(std::integral_constant<size_t, 3>(), row, taps, count);
       else if (count == 2)
         visit(std::integral_constant<size_t, 2>(), row, taps, count);
+      else if (count == 5)
+        visit(std::integral_constant<size_t, 5>(), row, taps, count);
       else
         visit(std::integral_constant<size_t, 0>(), row, taps, count);
     }
@@ -352,6 +354,7 @@ class WindowRows {
       });
     } else if (w.stride == 1) {
       if (kernel == 3) return merge_by_taps<1, 3>(in, out, merged);
+      if (kernel == 5) return merge_by_taps<1, 5>(in, out, merged);
       merge_by_taps<1, 0>(in, out, merged);
     } else {
       if (kernel == 2) return merge_by_taps<2, 2>(in, out, merged);
