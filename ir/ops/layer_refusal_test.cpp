@@ -378,6 +378,10 @@ TEST(LayerRefusals, Losses) {
          kBadArgument},
     });
   }
+  expect_refused(std::vector<Refused>{
+      {"sardonyx::ClassIndices", {labels, zeros({3})}, {}, "expected rank 2 or more"},
+      {"sardonyx::ClassIndices", {labels, zeros({})}, {}, "expected rank 2 or more"},
+  });
 }
 
 TEST(LayerRefusals, ReductionsAndOrder) {

@@ -48,6 +48,8 @@ struct ClassIndicesAttrs {
 };
 
 void infer_class_indices(InferContext& c) {
+  if (const Dims* scores = c.shape(1); scores && scores->size() < 2)
+    c.fail_input(1, "expected rank 2 or more");
   c.set(0, c.type(0));
 }
 

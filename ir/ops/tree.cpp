@@ -32,6 +32,7 @@ template <typename Attrs, typename T>
 void run_as(const KernelCall& call) {
   using Op = std::shared_ptr<const TreeOp<T>>;
   const FeatureTable table = feature_table(call.inputs[0].shape);
+  if (table.rows == 0) return;  // nor is there any bound for the number of targets then
   const int64_t features = table.features;
   const auto held = made_once<Op, Attrs>(call.raw_attrs, features, [&](const Attrs&) {
     return make_tree_op<T>(call.op, call.raw_attrs, features);

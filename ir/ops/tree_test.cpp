@@ -34,6 +34,14 @@ AttrMap regression(const Floats& weights) {
 
 const Datum kRows = Tensor::of<float>({-1, 2, 1, 0, 0, 1}, {3, 2});
 
+TEST(TreeEnsembleRegressor, NoRowsTakeNoMemory) {
+  AttrMap attrs = regression({1, 2, 4, 8});
+  attrs["n_targets"] = int64_t{1} << 60;
+  const Datum none = Tensor::allocate(DType::kFloat, {0, 2});
+  const auto out = run_op("ai.onnx.ml::TreeEnsembleRegressor", {none}, attrs);
+  EXPECT_EQ(out[0].tensor().shape(), (Shape{0, int64_t{1} << 60}));
+}
+
 TEST(TreeEnsembleRegressor, AggregatesTrees) {
   const std::vector<std::pair<std::string, std::vector<double>>> cases{
       {"SUM", {5.5, 10.5, 9.5}},  // 1+4, 2+8, 1+8, and the base

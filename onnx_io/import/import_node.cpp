@@ -268,6 +268,17 @@ void Importer::find_version(const Frame& frame, RawCall& call) const {
   call.version = version.since;
 }
 
+// What inference says of an output is held to the limit that declared types are held to.
+void Importer::check_rank(const std::string& name, const Type& type) const {
+  const Type* tensor = &type;
+  while (tensor->element)
+    tensor = tensor->element.get();
+  if (tensor->has_rank() && tensor->rank() > options_.limits.rank) {
+    fail(ErrorCode::kResourceExhausted, "output ", in_quotes(name), " has ", tensor->rank(),
+         " dims, more than the limit of ", options_.limits.rank);
+  }
+}
+
 void Importer::append_node(Frame& frame, const NodeProto& node, RawCall& call) {
   const OpDef& op = op_named(call.domain.empty() ? call.op : call.domain + "::" + call.op);
   std::vector<Value*> inputs;
@@ -295,6 +306,9 @@ void Importer::append_node(Frame& frame, const NodeProto& node, RawCall& call) {
   }
   try {
     infer_node(frame.graph, *made);
+    for (const Value* output : made->outputs) {
+      if (output) check_rank(output->name, output->type);
+    }
   } catch (...) {
     frame.graph.erase(*made);
     throw;
@@ -339,6 +353,7 @@ void Importer::take_output(Frame& frame, const std::string& name, Value* value,
   if (const auto known = frame.declared.find(name); known != frame.declared.end()) {
     value->type = merge_types(value->type, known->second, name);
   }
+  check_rank(name, value->type);
   bind(frame, name, value);
 }
 

@@ -82,6 +82,7 @@ class Importer {
   void import_constant(Frame& frame, onnx_schema::NodeProto& node);
   void import_gradient(Frame& frame, const onnx_schema::NodeProto& node, RawCall& call,
                        GraphEmitter& emitter);
+  void check_rank(const std::string& name, const Type& type) const;
   void append_node(Frame& frame, const onnx_schema::NodeProto& node, RawCall& call);
   void bind_outputs(Frame& frame, const onnx_schema::NodeProto& node, const Vals& results,
                     GraphEmitter& emitter);

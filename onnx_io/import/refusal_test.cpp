@@ -104,6 +104,11 @@ TEST(ModelRefusals, Types) {
            shape->add_dim()->set_dim_value(1);
        },
        "has 3 dims, more than the limit of 2", ErrorCode::kResourceExhausted, low},
+      {[](ModelBuilder& m) {
+         m.graph().initializer("three", Tensor::vector<int64_t>({1, 1, -1}));
+         m.graph().node("Reshape", {"x", "three"}, {"high"});
+       },
+       "output \"high\" has 3 dims, more than the limit of 2", ErrorCode::kResourceExhausted, low},
       {[](ModelBuilder& m) { input_type(m).mutable_sequence_type(); },
        "without the type of its elements"},
       {[](ModelBuilder& m) { input_type(m).mutable_optional_type(); },

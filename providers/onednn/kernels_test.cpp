@@ -291,6 +291,18 @@ TEST(OnednnKernels, WindowsSideBySideAreOneProductInBFloat16) {
   EXPECT_THAT(run.prepared().implementation, ::testing::EndsWith("of tiles"));
 }
 
+TEST(OnednnKernels, LeaveProductsThatAResidualRepeats) {
+  const Case c =
+      make_case("sardonyx::FusedMatMul", {{{{2, 1, 40}}, {{40, 35}}, {{35}}, {{2, 3, 35}}}, {}});
+  for (const uint32_t constants : {0u, 0b110u})
+    EXPECT_FALSE(check(c, {1, false, constants, {}, {}})) << constants;
+  // With more rows than kernels for few rows take.
+  const Case many =
+      make_case("sardonyx::FusedMatMul", {{{{20, 1, 40}}, {{40, 35}}, {{35}}, {{20, 3, 35}}}, {}});
+  for (const uint32_t constants : {0u, 0b110u})
+    EXPECT_FALSE(check(many, {1, false, constants, {}, {}})) << constants;
+}
+
 TEST(OnednnKernels, LackOfMemoryIsNoRefusal) {
   const OpDef& op = op_named("Relu");
   const Attrs attrs = Attrs::parse(*op.attrs, {});

@@ -142,6 +142,8 @@ Prepared prepare_fused_matmul(const KernelRequest& request) {
     }
     product.residual = 3;
   }
+  if (element_count(operands.dst) != element_count(request.outputs[0].shape))
+    return Prepared::refuse("an addend repeats the product");
   Prepared prepared = prepare_product(request, product);
   return is_after ? with_activation_after(std::move(prepared), activation, request)
                   : std::move(prepared);

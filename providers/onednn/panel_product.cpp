@@ -202,7 +202,8 @@ bool take_addend(const KernelRequest& request, size_t input, Form& form) {
   const KernelTensor& addend = request.inputs[input];
   if (addend.constant && ops::is_row(addend.shape, form.columns) && !form.bias)
     form.bias = input;
-  else if (addend.shape == request.outputs[0].shape && !form.residual)
+  else if (addend.shape == request.outputs[0].shape && !form.residual &&
+           element_count(addend.shape) == form.rows * form.columns)
     form.residual = input;
   else
     return false;
