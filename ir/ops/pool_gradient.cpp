@@ -65,6 +65,12 @@ Val counted_taps(Emitter& e, const AveragePoolAttrs& attrs, const WindowValues& 
   }
   const auto begin = known_list(e, counted.begin), size = known_list(e, counted.in),
              full = known_list(e, window.full);
+  for (const auto& list : {begin, size, full}) {
+    if (list && list->size() != rank) {
+      fail(ErrorCode::kInvalidModel, "the windows have ", rank, " spatial axes, the sizes ",
+           list->size());
+    }
+  }
   bool is_whole = begin && size && full;
   for (size_t axis = 0; is_whole && axis < rank; ++axis)
     is_whole = (*begin)[axis] <= 0 && (*full)[axis] - (*begin)[axis] <= (*size)[axis];
@@ -83,10 +89,12 @@ void infer_average_pool_grad(InferContext& c) {
   const size_t rank = attrs.kernel_shape.size() + 2;
   c.require_rank(0, rank);
   const auto x = sized_dims(c, 1, rank);
-  if (!x) return c.set(0, c.dtype(0), unknown_dims(c, rank));
+  // The attributes are checked whatever the sizes are.
+  const Dims dims = x ? *x : unknown_dims(c, rank);
   const Dims out =
-      window_dims(window_spec(c.op().name, attrs), spatial_dims(*x), to_dims(attrs.kernel_shape));
-  const Dims expected = joined((*x)[0], (*x)[1], out);
+      window_dims(window_spec(c.op().name, attrs), spatial_dims(dims), to_dims(attrs.kernel_shape));
+  if (!x) return c.set(0, c.dtype(0), dims);
+  const Dims expected = joined(dims[0], dims[1], out);
   if (const Dims* y = c.shape(0)) {
     for (size_t i = 0; i < rank; ++i)
       c.merged((*y)[i], expected[i], "dims of the output's gradient");
