@@ -56,6 +56,11 @@ class PassingLook {
   PassingLook(const PassingLook&) = delete;
   PassingLook& operator=(const PassingLook&) = delete;
 
+  // It stays after all where it is what `sharer` lies in.
+  void keep_for(const Tensor& sharer) {
+    if (sharer.buffer() == was_away_) was_away_ = nullptr;
+  }
+
  private:
   std::shared_ptr<ReloadableBuffer> was_away_;
 };

@@ -158,6 +158,13 @@ NamedDatum decode(std::span<const std::byte> bytes, const std::string& name, con
 
 }  // namespace
 
+void LoadLimits::check_rank(std::string_view what, size_t dims) const {
+  if (dims > rank) {
+    fail(ErrorCode::kResourceExhausted, what, " has ", dims, " dims, more than the limit of ",
+         rank);
+  }
+}
+
 NamedDatum read_tensor_file(const std::filesystem::path& path, const std::optional<Type>& type,
                             const LoadLimits& limits) {
   const OpenFile file = open_regular(path);

@@ -20,6 +20,9 @@ struct LoadLimits {
   uint64_t tensor_bytes = uint64_t{64} << 30;
   uint64_t total_bytes = uint64_t{1} << 40;       // of all tensors of a file
   uint64_t expanded_bytes = uint64_t{256} << 20;  // of a sparse tensor made dense
+
+  // Throws kResourceExhausted, naming `what` has them, where `dims` are more than `rank`.
+  void check_rank(std::string_view what, size_t dims) const;
 };
 
 struct NamedDatum {

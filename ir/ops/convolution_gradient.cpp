@@ -322,6 +322,12 @@ WindowValues window_values(Emitter& e, const WindowSpec& spec, const Val& in, co
   const std::optional<int64_t> known = (*type.shape)[0].try_value();
   if (!known) fail(ErrorCode::kUnsupported, spec.op, ": the rank of the weight must be known");
   const auto rank = static_cast<size_t>(*known);
+  for (const Val& sizes : {in, out}) {
+    if (const auto list = known_list(e, sizes); list && list->size() != rank) {
+      fail(ErrorCode::kInvalidModel, spec.op, ": the windows have ", rank,
+           " spatial axes, the sizes ", list->size());
+    }
+  }
   WindowValues window{.in = in, .out = out};
   window.strides = list_or(spec.strides, rank, 1);
   window.dilations = list_or(spec.dilations, rank, 1);

@@ -65,12 +65,6 @@ Val counted_taps(Emitter& e, const AveragePoolAttrs& attrs, const WindowValues& 
   }
   const auto begin = known_list(e, counted.begin), size = known_list(e, counted.in),
              full = known_list(e, window.full);
-  for (const auto& list : {begin, size, full}) {
-    if (list && list->size() != rank) {
-      fail(ErrorCode::kInvalidModel, "the windows have ", rank, " spatial axes, the sizes ",
-           list->size());
-    }
-  }
   bool is_whole = begin && size && full;
   for (size_t axis = 0; is_whole && axis < rank; ++axis)
     is_whole = (*begin)[axis] <= 0 && (*full)[axis] - (*begin)[axis] <= (*size)[axis];

@@ -6,6 +6,8 @@
 //  4. where the op fails on the values: the error belongs to the run that reaches the node.
 // fold_dequantized does the same for DequantizeLinear alone, which fold_constants leaves: quantised
 // weights grow by it, and passes that make integer ops of their readers come first.
+#include <deque>
+
 #include "ir/dims_value.h"
 #include "ir/evaluate.h"
 #include "ir/pass.h"
@@ -32,39 +34,22 @@ bool is_foldable(const Node& node) {
   return true;
 }
 
-// Weights that were not in memory, and are while the scope lasts, but for those that a result
-// shares.
-class BroughtWeights {
- public:
-  void bring(const Tensor& tensor) {
-    auto buffer = std::dynamic_pointer_cast<ReloadableBuffer>(tensor.buffer());
-    if (buffer && !buffer->is_there()) were_away_.push_back(std::move(buffer));
-    sardonyx::bring(tensor);
-  }
-  void keep_those_of(const std::vector<Datum>& results) {
-    for (const Datum& result : results) {
-      if (result.is_tensor()) std::erase(were_away_, result.tensor().buffer());
-    }
-  }
-  ~BroughtWeights() {
-    for (const auto& buffer : were_away_)
-      buffer->release();
-  }
-
- private:
-  std::vector<std::shared_ptr<ReloadableBuffer>> were_away_;
-};
-
 std::vector<Datum> evaluated(const Node& node) {
-  BroughtWeights weights;
+  std::deque<PassingLook> weights;  // those that were not in memory go again
   std::vector<Datum> inputs;
   for (const Value* input : node.inputs) {
     inputs.push_back(input ? Datum(*input->constant) : Datum());
-    if (input) weights.bring(*input->constant);
+    if (!input) continue;
+    weights.emplace_back(*input->constant);
+    bring(*input->constant);
   }
   try {
     std::vector<Datum> results = evaluate(*node.op, node.attrs, inputs, node.outputs.size());
-    weights.keep_those_of(results);
+    for (const Datum& result : results) {
+      if (!result.is_tensor()) continue;
+      for (PassingLook& weight : weights)
+        weight.keep_for(result.tensor());
+    }
     return results;
   } catch (const Error& error) {
     if (error.code() == ErrorCode::kCancelled || error.code() == ErrorCode::kDeadlineExceeded) {

@@ -236,10 +236,7 @@ Tensor ExternalFiles::read(std::string_view location, uint64_t offset, DType dty
 Shape TensorDecoder::checked_shape(const google::protobuf::RepeatedField<int64_t>& dims,
                                    DType dtype) {
   Shape shape(dims.begin(), dims.end());
-  if (shape.size() > limits_.rank) {
-    fail(ErrorCode::kResourceExhausted, "shape has ", shape.size(),
-         " dims, more than the limit of ", limits_.rank);
-  }
+  limits_.check_rank("shape", shape.size());
   for (const int64_t dim : shape) {
     if (dim < 0) refuse(text("shape ", to_text(shape), " has the negative dim ", dim));
   }

@@ -46,10 +46,7 @@ Dim TypeDecoder::named_dim(const std::string& param, std::string_view what) {
 
 std::optional<Dims> TypeDecoder::dims(const TensorShapeProto& proto, std::string_view what) {
   Dims dims;
-  if (static_cast<size_t>(proto.dim_size()) > limits_.rank) {
-    fail(ErrorCode::kResourceExhausted, what, " has ", proto.dim_size(),
-         " dims, more than the limit of ", limits_.rank);
-  }
+  limits_.check_rank(what, static_cast<size_t>(proto.dim_size()));
   for (const auto& dim : proto.dim()) {
     if (dim.has_dim_value() && dim.dim_value() < -1) {
       fail(ErrorCode::kInvalidModel, what, " has the negative dim ", dim.dim_value());

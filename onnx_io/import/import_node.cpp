@@ -273,10 +273,8 @@ void Importer::check_rank(const std::string& name, const Type& type) const {
   const Type* tensor = &type;
   while (tensor->element)
     tensor = tensor->element.get();
-  if (tensor->has_rank() && tensor->rank() > options_.limits.rank) {
-    fail(ErrorCode::kResourceExhausted, "output ", in_quotes(name), " has ", tensor->rank(),
-         " dims, more than the limit of ", options_.limits.rank);
-  }
+  if (tensor->has_rank())
+    options_.limits.check_rank(text("output ", in_quotes(name)), tensor->rank());
 }
 
 void Importer::append_node(Frame& frame, const NodeProto& node, RawCall& call) {

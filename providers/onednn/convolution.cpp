@@ -57,14 +57,11 @@ void turn(Problem& problem) {
     turn(*dims);
 }
 
-// How others know the layout of a turned picture.
-Desc turned_back(const Desc& desc) {
+// How others know the layout of a turned picture; those of weights have no other name.
+std::optional<Desc> turned_back(const Desc& desc) {
   Extents dims = desc.dims();
   turn(dims);
-  const auto same = same_format(desc, dims);
-  if (!same)
-    fail(ErrorCode::kInternal, "a layout of oneDNN's that has no name: ", layout_text(desc));
-  return *same;
+  return same_format(desc, dims);
 }
 
 Problem describe(const KernelRequest& request, const ops::ConvAttrs& attrs,
@@ -342,6 +339,12 @@ Extents grouped_weights(const Shape& weights, int64_t group) {
   Extents dims{group, weights[0] / group};
   dims.insert(dims.end(), weights.begin() + 1, weights.end());
   return dims;
+}
+
+TransposedCall transposed_call(const KernelRequest& request) {
+  if (request.op.name == "ConvTranspose") return {request.attrs<ops::ConvTransposeAttrs>(), {}};
+  const auto& attrs = request.attrs<ops::FusedConvTransposeAttrs>();
+  return {attrs, {attrs.activation, attrs.activation_params}};
 }
 
 const char* refusal_of_convolution(const KernelRequest& request) {

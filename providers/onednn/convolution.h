@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ir/kernel.h"
+#include "ir/ops/convolution.h"
 #include "providers/onednn/shim.h"
 
 namespace sardonyx::onednn {
@@ -16,5 +17,12 @@ const char* refusal_of_windows(const Shape& weights, const Shape& results);
 
 // The dims of a convolution's weights in oneDNN, where groups are a dim of their own.
 Extents grouped_weights(const Shape& weights, int64_t group);
+
+// What a request for ConvTranspose or FusedConvTranspose asks for; the former has no activation.
+struct TransposedCall {
+  const ops::ConvTransposeAttrs& attrs;
+  ops::FusedActivation activation;
+};
+TransposedCall transposed_call(const KernelRequest& request);
 
 }  // namespace sardonyx::onednn

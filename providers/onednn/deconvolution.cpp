@@ -24,9 +24,9 @@ Desc stored_weights(memory::data_type type, const Shape& weights, int64_t group)
   return grouped.reshape(Extents(seen.begin() + 1, seen.end()));
 }
 
-Prepared prepare(const KernelRequest& request, const ops::ConvTransposeAttrs& attrs,
-                 const ops::FusedActivation& activation) {
+Prepared prepare(const KernelRequest& request) {
   if (const char* refusal = refusal_of_convolution(request)) return Prepared::refuse(refusal);
+  const auto [attrs, activation] = transposed_call(request);
   if (const char* why = refusal_of_windows(request.inputs[1].shape, request.inputs[0].shape))
     return Prepared::refuse(why);
   if (!is_known(activation)) return Prepared::refuse("unknown activation");
@@ -71,18 +71,9 @@ Prepared prepare(const KernelRequest& request, const ops::ConvTransposeAttrs& at
   return builder.finish();
 }
 
-Prepared prepare_conv_transpose(const KernelRequest& request) {
-  return prepare(request, request.attrs<ops::ConvTransposeAttrs>(), {});
-}
-
-Prepared prepare_fused_conv_transpose(const KernelRequest& request) {
-  const auto& attrs = request.attrs<ops::FusedConvTransposeAttrs>();
-  return prepare(request, attrs, {attrs.activation, attrs.activation_params});
-}
-
 constexpr KernelEntry kDeconvolutionKernels[] = {
-    {"ConvTranspose", "deconvolution", guarded<prepare_conv_transpose>},
-    {"sardonyx::FusedConvTranspose", "deconvolution", guarded<prepare_fused_conv_transpose>},
+    {"ConvTranspose", "deconvolution", guarded<prepare>},
+    {"sardonyx::FusedConvTranspose", "deconvolution", guarded<prepare>},
 };
 
 }  // namespace

@@ -79,6 +79,11 @@ std::vector<NamedSample> layer_samples() {
        {{{{1, 32, 14, 14}}, {{32, 32, 3, 3}}, {{32}}, {{1, 32, 14, 14}}},
         {{"pads", pads}, {"activation", std::string("Relu")}}}},
       {"sardonyx::FusedConv", {{{{2, 20, 9, 9}}, {{28, 20, 1, 1}}, {{28}}, {{2, 28, 9, 9}}}}},
+      // One column is computed as one row; weights have no name for that layout.
+      {"sardonyx::FusedConv",
+       {{{{1, 32, 20, 1}}, {{48, 32, 3, 1}}, {{48}}}, {{"pads", Ints{1, 0, 1, 0}}}}},
+      {"sardonyx::FusedConv",
+       {{{{1, 32, 20, 1}}, {{48, 16, 3, 1}}, {{48}}, {{1, 48, 18, 1}}}, {{"group", 2_i}}}},
       {"sardonyx::FusedConv",
        {{{{2, 24, 9, 9}}, {{24, 1, 3, 3}}, {{24}}},
         {{"group", 24_i},

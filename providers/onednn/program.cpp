@@ -209,9 +209,14 @@ Place ProgramBuilder::input_from(size_t index, const Desc& stored, size_t offset
   return parts_->places.size() - 1;
 }
 
+std::optional<Desc> ProgramBuilder::name_of(const Desc& desc) const {
+  if (layouts_) return name_(desc);
+  return is_row_major(desc) ? std::optional(desc) : std::nullopt;
+}
+
 Place ProgramBuilder::input(size_t index, const Desc& wanted) {
-  if (layouts_ || is_row_major(wanted)) {
-    if (layouts_) input_layouts_[index] = layout_of(name_(wanted));
+  if (const auto name = name_of(wanted)) {
+    input_layouts_[index] = layout_of(*name);
     return input_as(index, wanted);
   }
   const Desc stored = plain_desc(wanted.data_type(), wanted.dims());
@@ -221,8 +226,9 @@ Place ProgramBuilder::input(size_t index, const Desc& wanted) {
 }
 
 void ProgramBuilder::require_layout(size_t index, const Desc& wanted) {
-  SARDONYX_CHECK(layouts_ || is_row_major(wanted));
-  if (layouts_) input_layouts_[index] = layout_of(name_(wanted));
+  const auto name = name_of(wanted);
+  SARDONYX_CHECK(name);
+  input_layouts_[index] = layout_of(*name);
 }
 
 Place ProgramBuilder::weights(size_t index, const Desc& stored, const Desc& wanted) {
@@ -271,8 +277,8 @@ Place ProgramBuilder::scratch_as(Place place, const Desc& desc) {
 }
 
 Place ProgramBuilder::output(size_t index, const Desc& given) {
-  if (layouts_ || is_row_major(given)) {
-    if (layouts_) output_layouts_[index] = layout_of(name_(given));
+  if (const auto name = name_of(given)) {
+    output_layouts_[index] = layout_of(*name);
     parts_->places.push_back({Source::kOutput, index, given});
     return parts_->places.size() - 1;
   }

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,7 +27,9 @@ class ProgramBuilder {
   ~ProgramBuilder();
 
   // Layouts are told to others as `name` has it: another description of the same places in memory.
-  void name_layouts(std::function<Desc(const Desc&)> name) { name_ = std::move(name); }
+  // What has none is reordered here.
+  using Namer = std::function<std::optional<Desc>(const Desc&)>;
+  void name_layouts(Namer name) { name_ = std::move(name); }
 
   // Input `index`, in the layout `wanted`, whose dims may differ from the tensor's as a row-major
   // view of it would.
@@ -74,7 +77,10 @@ class ProgramBuilder {
 
   const KernelRequest* request_ = nullptr;
   bool layouts_ = true;
-  std::function<Desc(const Desc&)> name_ = [](const Desc& desc) { return desc; };
+  // The layout that others give or take for `desc`, where they may give or take one.
+  std::optional<Desc> name_of(const Desc& desc) const;
+
+  Namer name_ = [](const Desc& desc) { return desc; };
   std::unique_ptr<Parts> parts_;
   std::vector<std::pair<size_t, size_t>> aliases_;
   std::vector<LayoutPtr> input_layouts_, output_layouts_;

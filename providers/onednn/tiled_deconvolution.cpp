@@ -100,9 +100,9 @@ Orders orders_of(const ops::Window& window, int64_t images, int64_t outputs) {
   return orders;
 }
 
-Prepared prepare(const KernelRequest& request, const ops::ConvTransposeAttrs& attrs,
-                 const ops::FusedActivation& activation) {
+Prepared prepare(const KernelRequest& request) {
   if (const char* why = refusal_of(request)) return Prepared::refuse(why);
+  const auto [attrs, activation] = transposed_call(request);
   const Shape &x = request.inputs[0].shape, &w = request.inputs[1].shape;
   const ops::Window window = ops::conv_transpose_window(request.op.name, attrs, x, w);
   const Sizes sizes(x, w);
@@ -145,18 +145,9 @@ Prepared prepare(const KernelRequest& request, const ops::ConvTransposeAttrs& at
   return prepared;
 }
 
-Prepared prepare_conv_transpose(const KernelRequest& request) {
-  return prepare(request, request.attrs<ops::ConvTransposeAttrs>(), {});
-}
-
-Prepared prepare_fused_conv_transpose(const KernelRequest& request) {
-  const auto& attrs = request.attrs<ops::FusedConvTransposeAttrs>();
-  return prepare(request, attrs, {attrs.activation, attrs.activation_params});
-}
-
 constexpr KernelEntry kEntries[] = {
-    {"ConvTranspose", "tiles", guarded<prepare_conv_transpose>},
-    {"sardonyx::FusedConvTranspose", "tiles", guarded<prepare_fused_conv_transpose>},
+    {"ConvTranspose", "tiles", guarded<prepare>},
+    {"sardonyx::FusedConvTranspose", "tiles", guarded<prepare>},
 };
 
 }  // namespace

@@ -278,9 +278,9 @@ std::span<const float> constant_floats(const KernelRequest& request, size_t inpu
   return request.inputs[input].constant->values<float>();
 }
 
-Prepared prepare(const KernelRequest& request, const ops::ConvTransposeAttrs& attrs,
-                 const ops::FusedActivation& activation) {
+Prepared prepare(const KernelRequest& request) {
   if (const char* why = refusal_of_request(request)) return Prepared::refuse(why);
+  const auto [attrs, activation] = transposed_call(request);
   const KernelTensor &x = request.inputs[0], &w = request.inputs[1], &y = request.outputs[0];
   const auto finish = finish_of(activation);
   if (!finish) return Prepared::refuse("unknown activation");
@@ -305,18 +305,9 @@ Prepared prepare(const KernelRequest& request, const ops::ConvTransposeAttrs& at
   return prepared;
 }
 
-Prepared prepare_conv_transpose(const KernelRequest& request) {
-  return prepare(request, request.attrs<ops::ConvTransposeAttrs>(), {});
-}
-
-Prepared prepare_fused_conv_transpose(const KernelRequest& request) {
-  const auto& attrs = request.attrs<ops::FusedConvTransposeAttrs>();
-  return prepare(request, attrs, {attrs.activation, attrs.activation_params});
-}
-
 constexpr KernelEntry kEntries[] = {
-    {"ConvTranspose", "transposed", guarded<prepare_conv_transpose>},
-    {"sardonyx::FusedConvTranspose", "transposed", guarded<prepare_fused_conv_transpose>},
+    {"ConvTranspose", "transposed", guarded<prepare>},
+    {"sardonyx::FusedConvTranspose", "transposed", guarded<prepare>},
 };
 
 }  // namespace
