@@ -3,6 +3,7 @@
 
 #include "ir/kernel.h"
 #include "ir/ops/convolution.h"
+#include "ir/ops/fused.h"
 #include "providers/onednn/shim.h"
 
 namespace sardonyx::onednn {
