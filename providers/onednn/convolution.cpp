@@ -59,6 +59,7 @@ void turn(Problem& problem) {
 
 // How others know the layout of a turned picture; those of weights have no other name.
 std::optional<Desc> turned_back(const Desc& desc) {
+  if (is_row_major(desc)) return desc;  // the bias, too, which has one dim
   Extents dims = desc.dims();
   turn(dims);
   return same_format(desc, dims);
