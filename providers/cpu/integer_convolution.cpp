@@ -10,6 +10,7 @@
 #include "ir/ops/convolution.h"
 #include "providers/cpu/entries.h"
 #include "providers/cpu/integer_call.h"
+#include "providers/cpu/tables.h"
 #include "providers/cpu/tasks.h"
 
 namespace sardonyx::cpu {
@@ -304,6 +305,13 @@ class ConvolutionKernel : public Kernel {
   size_t weight_bytes_, scale_bytes_, image_bytes_, panel_bytes_, own_bytes_;
 };
 
+const char* refusal_of_plan(const ops::Window& window) {
+  const int64_t lines = element_count(window.in) / window.in.back();
+  const int64_t pieces = element_count(window.out) / window.out.back() +
+                         element_count(window.out) / static_cast<int64_t>(kPanelColumns);
+  return refusal_of_tables({lines, pieces, element_count(window.kernel)});
+}
+
 Prepared prepare(const KernelRequest& request, const IntegerSlots& slots) {
   const Shape &x = request.inputs[slots.x].shape, &w = request.inputs[slots.w].shape;
   const auto& attrs = request.attrs<ops::ConvAttrs>();
@@ -316,6 +324,7 @@ Prepared prepare(const KernelRequest& request, const IntegerSlots& slots) {
       return Prepared::refuse("pads that crop");
     }
   }
+  if (const char* why = refusal_of_plan(window)) return Prepared::refuse(why);
   Plan plan = make_plan(window, x, w, attrs.group);
   auto weights = packed_weights(request, slots, static_cast<size_t>(plan.outputs) * 4 * plan.pairs,
                                 text("cpu:rows of int16:", plan.terms),

@@ -9,6 +9,7 @@
 #include "ir/strides.h"
 #include "providers/cpu/entries.h"
 #include "providers/cpu/integer_call.h"
+#include "providers/cpu/tables.h"
 #include "providers/cpu/tasks.h"
 
 namespace sardonyx::cpu {
@@ -32,7 +33,7 @@ Shape batch_of(const Shape& shape) {
 }
 
 // The shapes have passed the row's inference.
-Geometry geometry_of(const Shape& a, const Shape& b, bool transA, bool transB) {
+Geometry geometry_of(const Shape& a, const Shape& b, const Shape& batch, bool transA, bool transB) {
   Geometry g{};
   g.transA = transA;
   g.transB = transB;
@@ -41,7 +42,6 @@ Geometry geometry_of(const Shape& a, const Shape& b, bool transA, bool transB) {
   g.k = transA ? a_rows : a.back();
   g.n = b.size() == 1 ? 1 : transB ? b[b.size() - 2] : b.back();
   const Shape a_batch = batch_of(a), b_batch = batch_of(b);
-  const Shape batch = try_broadcast(a_batch, b_batch).value();
   g.a_count = element_count(a_batch);
   g.b_count = element_count(b_batch);
   const std::span<const int64_t> shapes[] = {a_batch, b_batch};
@@ -203,7 +203,9 @@ Prepared prepare(const KernelRequest& request, const IntegerSlots& slots, bool t
   if (element_count(a) == 0 || element_count(b) == 0) {
     return Prepared::refuse("a tensor has no elements");
   }
-  Geometry g = geometry_of(a, b, transA, transB);
+  const Shape batch = try_broadcast(batch_of(a), batch_of(b)).value();
+  if (const char* why = refusal_of_tables({element_count(batch)})) return Prepared::refuse(why);
+  Geometry g = geometry_of(a, b, batch, transA, transB);
   // Scales and zero points of B may differ between its columns, but not between its matrices.
   const IntegerCall call(request, slots, b.size() <= 2 ? g.n : 1, factor);
   if (call.refusal()) return Prepared::refuse(call.refusal());

@@ -5,6 +5,7 @@
 #include "providers/cpu/entries.h"
 #include "providers/cpu/grid.h"
 #include "providers/cpu/number_product_rows.h"
+#include "providers/cpu/tables.h"
 #include "providers/cpu/tasks.h"
 
 namespace sardonyx::cpu {
@@ -69,12 +70,15 @@ Prepared prepare_product(const KernelRequest& request) {
   const ProductRows rows = product_rows_of(request.inputs[0].dtype);
   if (!rows) return Prepared::refuse("numbers of this type are left to others");
   if (a.size() < 2 || b.size() < 2) return Prepared::refuse("vectors are left to the reference");
-  std::vector<int64_t> a_batches = matrices(a, request.outputs[0].shape);
+  const Shape& out = request.outputs[0].shape;
+  const int64_t batches = element_count(Shape(out.begin(), out.end() - 2));
+  if (const char* why = refusal_of_tables({batches})) return Prepared::refuse(why);
+  std::vector<int64_t> a_batches = matrices(a, out);
   for (int64_t& begin : a_batches)
     begin *= a[a.size() - 2];
-  return Prepared::accept(std::make_unique<ProductKernel>(rows, request, std::move(a_batches),
-                                                          matrices(b, request.outputs[0].shape)),
-                          "tiles");
+  return Prepared::accept(
+      std::make_unique<ProductKernel>(rows, request, std::move(a_batches), matrices(b, out)),
+      "tiles");
 }
 
 constexpr KernelEntry kNumberProductEntries[] = {{"MatMul", "tiles", prepare_product}};

@@ -11,6 +11,7 @@
 #include "providers/cpu/pool_parts.h"
 #include "providers/cpu/pool_plan.h"
 #include "providers/cpu/rows.h"
+#include "providers/cpu/tables.h"
 #include "providers/cpu/tasks.h"
 #include "providers/cpu/window_rows.h"
 
@@ -21,6 +22,26 @@ namespace {
 enum class Method { kMax, kAverage, kAverageWithPads, kNorm };
 
 // Of elements `In`, computed as floats unless they are doubles.
+// By how many elements the sum of window `output` is divided, as far as `axis` goes.
+double count_of(Method method, const ops::Window& window, size_t axis, int64_t output) {
+  if (method == Method::kNorm) return 1;
+  const bool with_pads = method == Method::kAverageWithPads;
+  const int64_t start = with_pads ? output * window.strides[axis] : window.start(axis, output);
+  const int64_t pads = with_pads ? window.pads_begin[axis] + window.pads_end[axis] : 0;
+  const ops::TapRange taps =
+      ops::taps_inside(start, window.kernel[axis], window.dilations[axis], window.in[axis] + pads);
+  return static_cast<double>(taps.count());
+}
+
+// Do all windows on the last axis count as many elements? Where the outermost two are whole, so are
+// those between.
+bool columns_are_alike(Method method, const ops::Window& window) {
+  const size_t last = window.rank() - 1;
+  const auto whole = static_cast<double>(window.kernel[last]);
+  return method == Method::kNorm || (count_of(method, window, last, 0) == whole &&
+                                     count_of(method, window, last, window.out[last] - 1) == whole);
+}
+
 template <typename In>
 class PoolKernel : public Kernel {
  public:
@@ -39,8 +60,10 @@ class PoolKernel : public Kernel {
       out_at_ = scratch_.add<float>(rows * static_cast<size_t>(plan.most_outputs()));
     }
     if (method == Method::kMax) return;
+    has_one_scale_ = columns_are_alike(method, plan.window());
     const size_t last = plan.window().rank() - 1;
-    for (int64_t column = 0; column < plan.row_length(); ++column)
+    const int64_t columns = has_one_scale_ ? plan.most_outputs() : plan.row_length();
+    for (int64_t column = 0; column < columns; ++column)
       column_scales_.push_back(static_cast<T>(1 / count_of(last, column)));
     for (int64_t row = 0; row < plan.out_rows(); ++row)
       row_scales_.push_back(row_scale(row));
@@ -62,16 +85,8 @@ class PoolKernel : public Kernel {
  private:
   using Share = PoolPlan::Share;
 
-  // By how many elements the sum of window `output` is divided, as far as `axis` goes.
   double count_of(size_t axis, int64_t output) const {
-    const ops::Window& window = plan_.window();
-    if (method_ == Method::kNorm) return 1;
-    const bool with_pads = method_ == Method::kAverageWithPads;
-    const int64_t start = with_pads ? output * window.strides[axis] : window.start(axis, output);
-    const int64_t pads = with_pads ? window.pads_begin[axis] + window.pads_end[axis] : 0;
-    const ops::TapRange taps = ops::taps_inside(start, window.kernel[axis], window.dilations[axis],
-                                                window.in[axis] + pads);
-    return static_cast<double>(taps.count());
+    return cpu::count_of(method_, plan_.window(), axis, output);
   }
 
   void run_share(const Share& share, const In* in, In* out, std::byte* scratch) const {
@@ -84,8 +99,9 @@ class PoolKernel : public Kernel {
     windows.row_step = static_cast<size_t>(plan_.row_length());
     const auto row = static_cast<size_t>(share.row);
     windows.row_scales = row_scales_.data() + (row_scales_.empty() ? 0 : row);
+    const bool is_first = column_scales_.empty() || has_one_scale_;
     windows.column_scales =
-        column_scales_.data() + (column_scales_.empty() ? 0 : static_cast<size_t>(share.first));
+        column_scales_.data() + (is_first ? 0 : static_cast<size_t>(share.first));
     const auto lists = plan_.taps_under(share, reinterpret_cast<int64_t*>(scratch + taps_at_));
     windows.taps = lists.taps;
     windows.tap_starts = lists.starts;
@@ -148,6 +164,7 @@ class PoolKernel : public Kernel {
   PoolPlan plan_;
   int threads_;
   std::vector<T> column_scales_, row_scales_;
+  bool has_one_scale_ = false;  // for all columns; there is one for each of a task's
   ScratchParts scratch_;
   size_t windows_at_ = 0, taps_at_ = 0, in_at_ = 0, out_at_ = 0;
 };
@@ -171,6 +188,10 @@ Prepared prepare_plan(const KernelRequest& request, Method method, int64_t power
   using T = typename PoolKernel<In>::T;
   const bool in_place = !kIsByte<In> && power == 0 && merges_in_place<T>(windows);
   const int64_t min_tasks = request.threads > 1 ? 4 * request.threads : 1;
+  const bool lists_columns = method != Method::kMax && !columns_are_alike(method, windows.window);
+  const int64_t columns = lists_columns ? windows.window.out.back() : 0;
+  if (const char* why = refusal_of_tables({windows.out_rows(), columns}))
+    return Prepared::refuse(why);
   const PoolPlan plan(windows,
                       {in_place ? kLengthInPlace : kLineLength, kLineLength, kTaskWork, min_tasks});
   if (plan.work_of_row() > kMostWork)
@@ -186,7 +207,7 @@ Prepared prepare_windows(const KernelRequest& request, const ops::Window& window
   const KernelTensor &x = request.inputs[0], &y = request.outputs[0];
   if (element_count(x.shape) == 0 || element_count(y.shape) == 0)
     return Prepared::refuse("there are no elements");
-  if (method == Method::kMax && ops::has_empty_window(window))
+  if (method == Method::kMax && ops::may_have_empty_window(window))
     return Prepared::refuse("a window lies in the padding");
   const int64_t channels = x.shape[0] * x.shape[1];
   PlainWindows windows = simplified(window, channels, !is_byte(x.dtype));

@@ -13,6 +13,7 @@
 #include "providers/cpu/entries.h"
 #include "providers/cpu/grid.h"
 #include "providers/cpu/pool_rows.h"
+#include "providers/cpu/tables.h"
 #include "providers/cpu/tasks.h"
 
 namespace sardonyx::cpu {
@@ -315,27 +316,33 @@ const char* refusal(const KernelRequest& request) {
   return nullptr;
 }
 
-Geometry geometry_of(const KernelRequest& request, const ops::PoolAttrs& attrs, int64_t lanes) {
+// None where its tables would be too long.
+std::optional<Geometry> geometry_of(const KernelRequest& request, const ops::PoolAttrs& attrs,
+                                    int64_t lanes) {
   const Shape& x = request.outputs[0].shape;
-  return Geometry(ops::pool_window(request.op.name, attrs, x), x[0] * x[1] / lanes, lanes);
+  const ops::Window window = ops::pool_window(request.op.name, attrs, x);
+  if (std::ranges::max(window.out) > kLongestTable) return std::nullopt;
+  return Geometry(window, x[0] * x[1] / lanes, lanes);
 }
 
 }  // namespace
 
 Prepared max_pool_gradient(const KernelRequest& request, int64_t lanes) {
   if (const char* why = refusal(request)) return Prepared::refuse(why);
-  Geometry geometry = geometry_of(request, request.attrs<ops::MaxPoolAttrs>(), lanes);
-  return Prepared::accept(std::make_unique<MaxPoolGrad>(std::move(geometry), request.threads),
+  auto geometry = geometry_of(request, request.attrs<ops::MaxPoolAttrs>(), lanes);
+  if (!geometry) return Prepared::refuse(kTablesTooLong);
+  return Prepared::accept(std::make_unique<MaxPoolGrad>(std::move(*geometry), request.threads),
                           "simd");
 }
 
 Prepared average_pool_gradient(const KernelRequest& request, int64_t lanes) {
   if (const char* why = refusal(request)) return Prepared::refuse(why);
   const auto& attrs = request.attrs<ops::AveragePoolAttrs>();
-  return Prepared::accept(
-      std::make_unique<AveragePoolGrad>(geometry_of(request, attrs, lanes), attrs.count_include_pad,
-                                        request.threads),
-      "simd");
+  auto geometry = geometry_of(request, attrs, lanes);
+  if (!geometry) return Prepared::refuse(kTablesTooLong);
+  return Prepared::accept(std::make_unique<AveragePoolGrad>(
+                              std::move(*geometry), attrs.count_include_pad, request.threads),
+                          "simd");
 }
 
 std::span<const KernelEntry> pool_gradient_entries() {

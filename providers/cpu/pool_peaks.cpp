@@ -6,6 +6,7 @@
 #include "providers/cpu/peak_rows.h"
 #include "providers/cpu/pool_parts.h"
 #include "providers/cpu/pool_plan.h"
+#include "providers/cpu/tables.h"
 #include "providers/cpu/tasks.h"
 
 namespace sardonyx::cpu {
@@ -132,6 +133,7 @@ class PeakKernel : public Kernel {
 template <typename In>
 Prepared prepare_plan(const KernelRequest& request, const PlainWindows& windows, Shape shape) {
   const int64_t min_tasks = request.threads > 1 ? 4 * request.threads : 1;
+  if (const char* why = refusal_of_tables({windows.out_rows()})) return Prepared::refuse(why);
   const PoolPlan plan(windows, {kLineLength, kLineLength, kTaskWork, min_tasks});
   using Index = PeakIndex<typename PeakKernel<In>::T>;
   if (plan.work_of_row() > kMostWork || plan.in_size() > std::numeric_limits<Index>::max())
@@ -150,7 +152,7 @@ Prepared prepare_peaks(const KernelRequest& request) {
     return Prepared::refuse("there are no elements");
   const auto& attrs = request.attrs<ops::MaxPoolAttrs>();
   const ops::Window window = ops::pool_window(request.op.name, attrs, x.shape);
-  if (ops::has_empty_window(window)) return Prepared::refuse("a window lies in the padding");
+  if (ops::may_have_empty_window(window)) return Prepared::refuse("a window lies in the padding");
   const PlainWindows windows = simplified(window, x.shape[0] * x.shape[1], !is_byte(x.dtype));
   if (windows.window.extent(windows.window.rank() - 1) > kLongestWindow)
     return Prepared::refuse("windows of this length are left to the reference");

@@ -17,6 +17,8 @@ namespace sardonyx::cpu {
 struct PlainWindows {
   ops::Window window;
   int64_t channels;
+  // Of a channel.
+  int64_t out_rows() const { return element_count(window.out) / window.out.back(); }
 };
 PlainWindows simplified(ops::Window window, int64_t channels, bool may_join_channels = true);
 

@@ -5,6 +5,7 @@
 #include "ir/strides.h"
 #include "providers/cpu/entries.h"
 #include "providers/cpu/grid.h"
+#include "providers/cpu/tables.h"
 #include "providers/cpu/tasks.h"
 
 namespace sardonyx::cpu {
@@ -128,6 +129,8 @@ Prepared prepare_resize(const KernelRequest& request) {
   std::vector<AxisPass> passes;
   for (size_t axis = axes.size(); axis-- > 0;) {
     if (axes[axis].is_identity()) continue;
+    if (const char* why = refusal_of_tables({shape[axis], axes[axis].out}))
+      return Prepared::refuse(why);
     passes.push_back(pass_of(attrs, axes[axis], split_at(shape, axis)));
     shape[axis] = axes[axis].out;
   }

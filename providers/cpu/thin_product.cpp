@@ -10,6 +10,7 @@
 #include "providers/cpu/entries.h"
 #include "providers/cpu/number_rows.h"
 #include "providers/cpu/row_activation.h"
+#include "providers/cpu/tables.h"
 #include "providers/cpu/tasks.h"
 #include "providers/cpu/thin_product_rows.h"
 
@@ -282,6 +283,7 @@ Found form_of(const KernelRequest& request) {
   const ops::MatMulGeometry g = ops::matmul_geometry(a, b);
   if (g.m > kMostThinRows && g.n != 1) return {{}, "there are many rows"};
   if (element_count(out) != g.batches() * g.m * g.n) return {{}, "an addend repeats the product"};
+  if (const char* why = refusal_of_tables({g.batches()})) return {{}, why};
   ThinProductKernel::Form form{g.m, g.k, g.n, matrix_order(g.batch, g.a_strides),
                                matrix_order(g.batch, g.b_strides)};
   form.dtype = dtype;

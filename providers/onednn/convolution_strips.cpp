@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/run_control.h"
 #include "providers/onednn/product_blocks.h"
 
 namespace sardonyx::onednn {
@@ -103,6 +104,7 @@ std::vector<Strip> channel_strips_of(const StripedConvolution& whole, int64_t to
     return {};
   std::vector<Strip> strips;
   for (int64_t first = 0; first < channels; first += together) {
+    check_interrupted();
     auto strip = channels_of(whole, {first, std::min(first + together, channels)});
     if (!strip) return {};
     strips.push_back(std::move(*strip));
@@ -163,6 +165,7 @@ std::vector<Strip> strips_of(const StripedConvolution& whole, const StripSize& s
   std::vector<Strip> strips;
   for (int64_t image = 0; image < made[kImages]; image += size.images) {
     for (int64_t row = 0; row < made[kRows]; row += together) {
+      check_interrupted();
       auto strip = strip_of(whole, {image, std::min(image + size.images, made[kImages])},
                             {row, std::min(row + together, made[kRows])});
       // Whole images may have a form where rows of them have none.

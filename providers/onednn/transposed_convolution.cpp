@@ -7,6 +7,7 @@
 // need no sums: the product writes the output.
 #include "ir/ops/convolution.h"
 #include "providers/cpu/pointwise_rows.h"
+#include "providers/cpu/tables.h"
 #include "providers/cpu/tap_rows.h"
 #include "providers/cpu/tasks.h"
 #include "providers/onednn/convolution.h"
@@ -270,7 +271,7 @@ const char* refusal_of_form(const TransposedForm& form) {
       row * static_cast<double>(form.rows_together * form.inputs) >
           static_cast<double>(kMostProducts))
     return "large windows are left to others";
-  return nullptr;
+  return cpu::refusal_of_tables({form.columns.out, form.columns.stride, form.columns.kernel});
 }
 
 std::span<const float> constant_floats(const KernelRequest& request, size_t input) {
