@@ -55,8 +55,9 @@ struct HeadAttention::Work {
 HeadAttention::HeadAttention(const AttentionForm& form, int64_t heads, int threads)
     : f_(form), heads_(heads) {
   is_packed_ = f_.queries >= kLeastPackedQueries;
-  const int64_t work = heads * f_.queries * f_.keys * (f_.size + f_.value_size);
-  threads_ = static_cast<int>(std::min<int64_t>(threads, work / kElementsPerThread + 1));
+  const double work = static_cast<double>(heads * f_.queries) * static_cast<double>(f_.keys) *
+                      static_cast<double>(f_.size + f_.value_size);
+  threads_ = static_cast<int>(std::min<double>(threads, work / kElementsPerThread + 1));
   // Each share of a head's queries arranges the keys anew.
   const bool is_even = heads % threads_ == 0 || heads >= 4 * threads_;
   if (!is_even) shares_ = std::clamp<int64_t>(f_.queries / kQueriesTogether, 1, threads_);

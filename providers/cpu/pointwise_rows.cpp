@@ -57,8 +57,11 @@ HWY_INLINE void for_panels(int64_t inputs, int64_t outputs, int64_t begin, int64
 }
 
 int64_t PackedPointwiseSize(int64_t inputs, int64_t outputs) {
+  // All panels but the last few are of two vectors.
+  const int64_t most = lanes_of(Width::kTwo);
+  const int64_t begin = std::max<int64_t>(outputs / most - 1, 0) * most;
   int64_t size = 0;
-  for_panels(inputs, outputs, 0, outputs, [&](Width width, int64_t, int64_t offset) {
+  for_panels(inputs, outputs, begin, outputs, [&](Width width, int64_t, int64_t offset) {
     size = offset + inputs * lanes_of(width);
   });
   return size;

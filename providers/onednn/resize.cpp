@@ -7,6 +7,7 @@
 
 #include "ir/ops/resize_axis.h"
 #include "providers/cpu/movement.h"
+#include "providers/cpu/tables.h"
 #include "providers/onednn/bytes.h"
 #include "providers/onednn/entries.h"
 
@@ -110,6 +111,7 @@ Prepared prepare_resize(const KernelRequest& request) {
   }
   const std::pmr::vector<ops::ResizeAxis> axes = axes_of(request, attrs);
   for (size_t axis = 0; axis < axes.size(); ++axis) {
+    if (const char* why = cpu::refusal_of_tables({axes[axis].out})) return Prepared::refuse(why);
     const bool is_same = axis < 2     ? axes[axis].is_identity()
                          : is_nearest ? is_same_nearest(attrs, axes[axis])
                                       : is_same_linear(attrs, axes[axis]);
