@@ -123,6 +123,11 @@ TEST(AttentionRefusals, ContribAttention) {
        {zeros({1, 2, 4}, DType::kUInt8), zeros({4, 12}, DType::kUInt8), bias, zeros({}), zeros({})},
        {{"num_heads", 0}},
        "num_heads: expected at least 1, got 0"},
+      {"com.microsoft::QAttention",
+       {zeros({1, 2, 4}, DType::kUInt8), zeros({4, 12}, DType::kUInt8), bias, zeros({}),
+        zeros({1, 12})},
+       two,
+       "weight_scale: expected a scalar or a vector, got float[1, 12]"},
   });
 }
 

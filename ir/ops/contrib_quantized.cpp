@@ -128,6 +128,18 @@ Vals qlinear_where(Emitter& e, const BodyCall& c) {
 
 // --- products ---
 
+// Scales and zero points of a product are scalars or have an element for each column.
+void require_lists(Emitter& e, const BodyCall& c, std::initializer_list<size_t> slots) {
+  for (const size_t slot : slots) {
+    if (!c.has(slot)) continue;
+    const Type type = e.type(c.inputs[slot]);
+    if (type.has_rank() && type.rank() > 1) {
+      fail(ErrorCode::kInvalidModel, signature_of(c.op).inputs[slot].name,
+           ": expected a scalar or a vector, got ", type);
+    }
+  }
+}
+
 // The integer product as real numbers: sums * scales, + bias.
 Val scaled(Emitter& e, const Val& sums, const Val& a_scale, const Val& b_scale, const Val& bias) {
   const Val scale = e.call("Mul", {a_scale, b_scale});
@@ -137,12 +149,14 @@ Val scaled(Emitter& e, const Val& sums, const Val& a_scale, const Val& b_scale, 
 
 // (A, B, a_scale, b_scale, a_zero_point?, b_zero_point?, bias?) -> Y
 Vals matmul_integer_to_float(Emitter& e, const BodyCall& c) {
+  require_lists(e, c, {2, 3, 4, 5});
   const Val sums = e.call("MatMulInteger", {c.inputs[0], c.inputs[1], at(c, 4), at(c, 5)});
   return {scaled(e, sums, c.inputs[2], c.inputs[3], at(c, 6))};
 }
 
 // (A, B, b_scale, b_zero_point?, bias?) -> Y; A is quantized on the way.
 Vals dynamic_quantize_matmul(Emitter& e, const BodyCall& c) {
+  require_lists(e, c, {2, 3});
   const Vals inputs{c.inputs[0]};
   const Vals a = e.call_many("DynamicQuantizeLinear", inputs, {}, 3);
   const Val sums = e.call("MatMulInteger", {a[0], c.inputs[1], a[2], at(c, 3)});
@@ -152,6 +166,7 @@ Vals dynamic_quantize_matmul(Emitter& e, const BodyCall& c) {
 // (A, a_scale, a_zero_point, B, b_scale, b_zero_point, C?, y_scale?, y_zero_point?) -> Y
 Vals qgemm(Emitter& e, const BodyCall& c) {
   const auto& attrs = c.attrs<QGemmAttrs>();
+  require_lists(e, c, {1, 2, 4, 5, 7, 8});
   const Val a = attrs.transA ? transpose(e, c.inputs[0], {1, 0}) : c.inputs[0];
   const Val b = attrs.transB ? transpose(e, c.inputs[3], {1, 0}) : c.inputs[3];
   Val sums = e.call("MatMulInteger", {a, b, c.inputs[2], c.inputs[5]});
@@ -168,6 +183,7 @@ Vals qgemm(Emitter& e, const BodyCall& c) {
 Vals qattention(Emitter& e, const BodyCall& c) {
   const auto& attrs = c.attrs<ContribAttentionAttrs>();
   check_attention(attrs);
+  require_lists(e, c, {3, 4, 6, 7});
   const Val sums = e.call("MatMulInteger", {c.inputs[0], c.inputs[1], at(c, 6), at(c, 7)});
   const Vals qkv =
       split_projection(e, attrs, scaled(e, sums, c.inputs[3], c.inputs[4], c.inputs[2]));

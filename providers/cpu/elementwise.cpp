@@ -77,10 +77,58 @@ Prepared prepare_clip(const KernelRequest& request) {
   return prepare_unary(request, Unary::kClip, bounds);
 }
 
+// Short rows of one operand that meet one row after the other of the other operand, as a bias for
+// each of a few channels that lie last: repeated, they make rows that are worth a call.
+class ShortRows {
+ public:
+  // Where `grid` has such rows, it is made one of long rows.
+  explicit ShortRows(RowGrid& grid) {
+    constexpr int64_t kShort = 128;
+    const bool is_short = grid.length > 0 && grid.length <= kShort && grid.rows > 0;
+    if (!is_short || grid.outer_rank == 0 || !grid.steps[0] || !grid.steps[1]) return;
+    const auto& strides = grid.strides[grid.outer_rank - 1];
+    for (size_t k = 0; k < 2; ++k) {
+      if (strides[k] == 0 && strides[1 - k] == grid.length) repeated_ = k;
+    }
+    if (!repeated_) return;
+    length_ = grid.length;
+    grid.steps[*repeated_] = false;
+    grid.length *= grid.outer[--grid.outer_rank];
+    grid.rows /= grid.outer[grid.outer_rank];
+  }
+  bool are_there() const { return repeated_.has_value(); }
+
+  // Calls visit(pointers of both operands, first, count) over pieces of `count` elements, which
+  // begin `first` elements after the beginning of a long row.
+  template <typename Visit>
+  void for_each(std::array<const float*, 2> operands, int64_t first, int64_t count,
+                const Visit& visit) const {
+    std::array<float, kRoom> rows;
+    const int64_t phase = first % length_;
+    const int64_t filled = std::min(phase + count, kRoom / length_ * length_);
+    const float* row = operands[*repeated_];
+    std::copy_n(row, std::min(length_, filled), rows.data());
+    for (int64_t done = length_; done < filled; done *= 2)
+      std::copy_n(rows.data(), std::min(done, filled - done), rows.data() + done);
+    for (int64_t done = 0, begin = phase; done < count; begin = 0) {
+      const int64_t piece = std::min(filled - begin, count - done);
+      operands[*repeated_] = rows.data() + begin;
+      visit(operands, done, piece);
+      operands[1 - *repeated_] += piece;
+      done += piece;
+    }
+  }
+
+ private:
+  static constexpr int64_t kRoom = 1024;
+  std::optional<size_t> repeated_;
+  int64_t length_ = 0;
+};
+
 class BinaryKernel : public Kernel {
  public:
   BinaryKernel(Binary op, RowGrid grid, const KernelRequest& request)
-      : op_(op), grid_(grid), threads_(request.threads) {
+      : op_(op), grid_(grid), short_rows_(grid_), threads_(request.threads) {
     for (size_t k = 0; k < 2; ++k)
       aliases_[k] = request.inputs[k].shape == request.outputs[0].shape;
   }
@@ -90,15 +138,25 @@ class BinaryKernel : public Kernel {
     const auto* b = static_cast<const float*>(args.inputs[1]);
     auto* out = static_cast<float*>(args.outputs[0]);
     grid_.for_each(threads_, [&](const RowGrid::Offsets& at, int64_t begin, int64_t count) {
-      binary_row(op_, a + at[0], grid_.steps[0], b + at[1], grid_.steps[1], out + begin,
-                 static_cast<size_t>(count));
+      if (!short_rows_.are_there())
+        return row(a + at[0], grid_.steps[0], b + at[1], grid_.steps[1], out + begin, count);
+      short_rows_.for_each({a + at[0], b + at[1]}, begin % grid_.length, count,
+                           [&](const auto& operands, int64_t first, int64_t piece) {
+                             row(operands[0], true, operands[1], true, out + begin + first, piece);
+                           });
     });
   }
   bool may_alias(size_t, size_t input) const override { return input < 2 && aliases_[input]; }
 
  private:
+  void row(const float* a, bool a_steps, const float* b, bool b_steps, float* out,
+           int64_t count) const {
+    binary_row(op_, a, a_steps, b, b_steps, out, static_cast<size_t>(count));
+  }
+
   Binary op_;
   RowGrid grid_;
+  ShortRows short_rows_;
   int threads_;
   std::array<bool, 2> aliases_{};
 };

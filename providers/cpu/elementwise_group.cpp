@@ -1,7 +1,5 @@
 // Groups of elementwise ops, tile by tile: what lies between the ops stays in the nearest cache.
 // Each op is the row function that computes it alone, so the numbers are the same bits.
-#include "providers/cpu/elementwise_group.h"
-
 #include <omp.h>
 
 #include <algorithm>
@@ -129,17 +127,17 @@ class GroupKernel : public Kernel {
   size_t slot_bytes_ = 0;
 };
 
-constexpr KernelEntry kElementwiseGroupEntries[] = {
-    {"sardonyx::ElementwiseGroup", "tiles", prepare_elementwise_group},
-};
-
-}  // namespace
-
-Prepared prepare_elementwise_group(const KernelRequest& request) {
+Prepared prepare_group(const KernelRequest& request) {
   GroupProgram program = GroupProgram::of(request);
   if (!program.refusal.empty()) return Prepared::refuse(std::move(program.refusal));
   return Prepared::accept(std::make_unique<GroupKernel>(std::move(program), request), "tiles");
 }
+
+constexpr KernelEntry kElementwiseGroupEntries[] = {
+    {"sardonyx::ElementwiseGroup", "tiles", prepare_group},
+};
+
+}  // namespace
 
 std::span<const KernelEntry> elementwise_group_entries() {
   return kElementwiseGroupEntries;

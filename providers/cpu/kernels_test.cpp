@@ -258,6 +258,10 @@ TEST(CpuKernels, agree_with_the_reference_on_larger_shapes) {
       {"com.microsoft::MatMulNBits", nbits(8, 16, false, 3)},
       {"com.microsoft::MatMulNBits", nbits(2, 16, true, 5)},
       {"Add", {{floats({3, 1, 257, 65}), floats({5, 1, 65})}}},
+      // Short rows that are repeated, for each image or for all.
+      {"Sub", {{floats({2, 3000, 7}), floats({7})}}},
+      {"Sub", {{floats({2, 1, 97}), floats({2, 400, 97})}}},
+      {"Mul", {{floats({3, 2, 90, 16}), floats({3, 2, 1, 16})}}},
       {"Mul", {{floats({40000}), floats({})}}},
       {"Relu", {{floats({40001})}}},
       {"Transpose", {{floats({3, 67, 2, 101})}, {{"perm", std::vector<int64_t>{2, 0, 3, 1}}}}},

@@ -32,7 +32,7 @@ std::span<const KernelEntry> normalization_kernels();
 std::span<const KernelEntry> softmax_kernels();
 std::span<const KernelEntry> recurrent_kernels();
 std::span<const KernelEntry> elementwise_kernels();
-std::span<const KernelEntry> elementwise_group_kernels();
+std::span<const KernelEntry> elementwise_in_layout_kernels();
 std::span<const KernelEntry> join_kernels();
 std::span<const KernelEntry> resize_kernels();
 std::span<const KernelEntry> reduce_kernels();

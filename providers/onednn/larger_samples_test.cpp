@@ -1,5 +1,7 @@
 #include "providers/onednn/larger_samples_for_test.h"
 
+#include <algorithm>
+
 #include "ir/ops/samples.h"
 #include "providers/onednn/entries.h"
 
@@ -264,6 +266,22 @@ std::vector<NamedSample> grouped_samples() {
   return samples;
 }
 
+// The first sample of the op that is one of floats of one shape, with `shape` in its place.
+std::optional<Sample> with_shape(const OpDef& op, const Shape& shape) {
+  for (Sample sample : op.samples()) {
+    const Shape& first = sample.inputs[0].shape;
+    const bool is_whole = std::ranges::all_of(sample.inputs, [&](const SampleInput& input) {
+      return !input.omitted && !input.value && input.dtype == DType::kUndefined &&
+             input.shape == first;
+    });
+    if (!is_whole || !sample.only.has(DType::kFloat)) continue;
+    for (SampleInput& input : sample.inputs)
+      input.shape = shape;
+    return sample;
+  }
+  return std::nullopt;
+}
+
 // Elementwise ops on a tensor of blocks that are not all full.
 std::vector<NamedSample> elementwise_samples() {
   const Shape shape{2, 40, 5, 5};
@@ -284,8 +302,18 @@ std::vector<NamedSample> elementwise_samples() {
   }
   samples.push_back({"Div", {{{{2, 32, 5, 5}}, {{2, 32, 5, 5}, 1, 2}}}});
   samples.push_back({"Div", {{{{2, 32, 5, 5}}, {{32, 1, 1}, 1, 2}}}});
-  for (const KernelEntry& entry : reduce_kernels())
-    samples.push_back({entry.op.data(), {{{shape}, {.value = Tensor::vector<int64_t>({2, 3})}}}});
+  for (const KernelEntry& entry : elementwise_in_layout_kernels()) {
+    const OpDef& op = op_named(entry.op);
+    const bool is_known = std::ranges::find(samples, entry.op, &NamedSample::op) != samples.end();
+    if (is_known || !op.types[0].types.tensors.has(DType::kFloat)) continue;
+    if (auto sample = with_shape(op, {2, 32, 5, 5}))
+      samples.push_back({entry.op.data(), std::move(*sample)});
+  }
+  for (const char* op : {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceSumSquare",
+                         "ReduceL1", "ReduceL2"}) {
+    for (const int64_t channels : {40, 32})
+      samples.push_back({op, {{{{2, channels, 5, 5}}, ops::given({2, 3})}}});
+  }
   return samples;
 }
 

@@ -1,5 +1,6 @@
-// Reductions over all pixels of values whose channels lie last: as reductions over the middle dim
-// of row-major [batch, pixels, channels], so that what convolutions made need not be reordered.
+// Reductions over all pixels of values whose channels lie last, or in full blocks: as reductions
+// over the middle dim of row-major [batch, pixels, channels], so that what convolutions made need
+// not be reordered. Pools over all pixels are the same; oneDNN has code generated for each size.
 #include "ir/ops/reduce.h"
 
 #include <algorithm>
@@ -26,24 +27,35 @@ bool reduces_pixels(const KernelRequest& request) {
   return true;
 }
 
-Prepared prepare_pixels(const KernelRequest& request) {
-  const KernelTensor &x = request.inputs[0], &y = request.outputs[0];
+// The dims of row-major values that lie as x does, with all pixels of a line in the middle; none
+// where channels lie neither last nor in full blocks.
+std::optional<Shape> pixels_in_the_middle(const KernelTensor& x) {
+  constexpr int64_t kBlock = 16;
+  const int64_t batch = x.shape[0], channels = x.shape[1];
+  const int64_t pixels = element_count(x.shape) / (batch * channels);
+  const Desc desc = desc_of(x);
+  if (desc == channels_last_desc(desc.data_type(), x.shape)) return Shape{batch, pixels, channels};
+  if (channels % kBlock == 0 && desc == blocked_desc(desc.data_type(), x.shape))
+    return Shape{batch * channels / kBlock, pixels, kBlock};
+  return std::nullopt;
+}
+
+// By the plain kernel of the reduction `op`.
+Prepared prepare_middle(const KernelRequest& request, const OpDef& op, const Attrs& attrs) {
+  const KernelTensor& x = request.inputs[0];
   if (!request.layouts || !x.layout || x.dtype != DType::kFloat)
     return Prepared::refuse("rows are left to plain reductions");
   const size_t rank = x.shape.size();
-  if (rank < 3 || rank > 5 || desc_of(x) != channels_last_desc(memory::data_type::f32, x.shape))
-    return Prepared::refuse("channels are not last");
-  if (!reduces_pixels(request)) return Prepared::refuse("other dims than the pixels are reduced");
-  const int64_t batch = x.shape[0], channels = x.shape[1];
+  if (rank < 3 || rank > 5) return Prepared::refuse("only 1 to 3 spatial axes");
+  const auto dims = pixels_in_the_middle(x);
+  if (!dims) return Prepared::refuse("channels are neither last nor in full blocks");
   const Tensor middle = Tensor::vector<int64_t>({1});
-  const KernelTensor inputs[] = {
-      {DType::kFloat, {batch, element_count(x.shape) / (batch * channels), channels}},
-      {DType::kInt64, {1}, nullptr, &middle}};
-  const KernelTensor output{DType::kFloat, y.shape};
-  KernelRequest rows{request.op, request.raw_attrs, inputs, {&output, 1}};
+  const KernelTensor inputs[] = {{DType::kFloat, *dims}, {DType::kInt64, {1}, nullptr, &middle}};
+  const KernelTensor output{DType::kFloat, request.outputs[0].shape};
+  KernelRequest rows{op, attrs, inputs, {&output, 1}};
   rows.threads = request.threads;
   for (const KernelEntry& entry : cpu::reduce_entries()) {
-    if (entry.op != full_name(request.op)) continue;
+    if (entry.op != full_name(op)) continue;
     Prepared prepared = entry.prepare(rows);
     prepared.input_layouts = {x.layout, nullptr};
     prepared.input_layouts.resize(request.inputs.size());
@@ -52,7 +64,25 @@ Prepared prepare_pixels(const KernelRequest& request) {
   return Prepared::refuse("there is no plain reduction of this kind");
 }
 
+Prepared prepare_pixels(const KernelRequest& request) {
+  if (!reduces_pixels(request)) return Prepared::refuse("other dims than the pixels are reduced");
+  return prepare_middle(request, request.op, request.raw_attrs);
+}
+
+// A pool over all pixels.
+template <const char* const& reduction>
+Prepared prepare_global(const KernelRequest& request) {
+  static const OpDef& op = op_named(reduction);
+  static const Attrs attrs = Attrs::parse(*op.attrs, {});
+  return prepare_middle(request, op, attrs);
+}
+
+constexpr const char* kMean = "ReduceMean";
+constexpr const char* kMax = "ReduceMax";
+
 constexpr KernelEntry kReduceKernels[] = {
+    {"GlobalAveragePool", "pixels", guarded<prepare_global<kMean>>},
+    {"GlobalMaxPool", "pixels", guarded<prepare_global<kMax>>},
     {"ReduceSum", "pixels", guarded<prepare_pixels, 1>},
     {"ReduceMean", "pixels", guarded<prepare_pixels, 1>},
     {"ReduceMax", "pixels", guarded<prepare_pixels, 1>},

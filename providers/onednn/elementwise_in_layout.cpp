@@ -1,10 +1,10 @@
-// Groups of elementwise ops over values that have a layout, which they keep: seen in the order in
-// which the elements lie, the values are row-major ones of other dims, and an operand for each
-// channel is one that repeats along the others.
-#include "providers/cpu/elementwise_group.h"
-
+// Elementwise ops, and groups of them, over values that have a layout, which they keep, so that a
+// chain of convolutions does. Seen in the order in which the elements lie, the values are row-major
+// ones of other dims, and an operand for each channel is one that repeats along the others: kernels
+// of plain rows compute them, for which no code is generated at each size.
 #include <algorithm>
 
+#include "providers/cpu/provider.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/layout.h"
 
@@ -82,7 +82,24 @@ const char* refusal_of_operands(const KernelRequest& request) {
   return nullptr;
 }
 
-Prepared prepare_group(const KernelRequest& request) {
+// Has the first output the type of the first input, for all that its row says?
+bool may_keep_type(const OpDef& op) {
+  const Signature& signature = signature_of(op);
+  const Param &input = signature.inputs[0], &output = signature.outputs[0];
+  return input.type == output.type || input.variadic;
+}
+
+Prepared prepare_by_rows(const KernelRequest& request) {
+  Prepared prepared = Prepared::refuse("there is no kernel of plain rows");
+  for (const KernelEntry& entry : cpu_provider().kernels) {
+    if (entry.op != full_name(request.op)) continue;
+    prepared = entry.prepare(request);
+    if (prepared.kernel) break;
+  }
+  return prepared;
+}
+
+Prepared prepare_in_layout(const KernelRequest& request) {
   const LayoutPtr layout = request.layouts ? layout_of_whole(request) : nullptr;
   if (!layout) return Prepared::refuse("no operand has a layout");
   if (const char* why = refusal_of_operands(request)) return Prepared::refuse(why);
@@ -102,20 +119,27 @@ Prepared prepare_group(const KernelRequest& request) {
   KernelRequest in_order = request;
   in_order.inputs = inputs;
   in_order.outputs = outputs;
-  Prepared prepared = cpu::prepare_elementwise_group(in_order);
+  Prepared prepared = prepare_by_rows(in_order);
+  if (!prepared.kernel) return prepared;
   prepared.input_layouts = std::move(wanted);
   prepared.output_layouts.assign(outputs.size(), layout);
   return prepared;
 }
 
-constexpr KernelEntry kGroupKernels[] = {
-    {"sardonyx::ElementwiseGroup", "tiles", prepare_group},
-};
-
 }  // namespace
 
-std::span<const KernelEntry> elementwise_group_kernels() {
-  return kGroupKernels;
+std::span<const KernelEntry> elementwise_in_layout_kernels() {
+  static const std::vector<KernelEntry> entries = [] {
+    std::vector<KernelEntry> all;
+    for (const KernelEntry& entry : cpu_provider().kernels) {
+      const OpDef& op = op_named(entry.op);
+      if (!op.is(kElementwise) || !may_keep_type(op)) continue;
+      if (std::ranges::find(all, entry.op, &KernelEntry::op) == all.end())
+        all.push_back({entry.op, entry.name, prepare_in_layout});
+    }
+    return all;
+  }();
+  return entries;
 }
 
 }  // namespace sardonyx::onednn
