@@ -321,7 +321,7 @@ std::optional<Geometry> geometry_of(const KernelRequest& request, const ops::Poo
                                     int64_t lanes) {
   const Shape& x = request.outputs[0].shape;
   const ops::Window window = ops::pool_window(request.op.name, attrs, x);
-  if (std::ranges::max(window.out) > kLongestTable) return std::nullopt;
+  if (*std::ranges::max_element(window.out) > kLongestTable) return std::nullopt;
   return Geometry(window, x[0] * x[1] / lanes, lanes);
 }
 

@@ -16,7 +16,7 @@ constexpr const char* kTablesTooLong = "so many positions are left to kernels wi
 
 // nullptr where tables of these lengths may be made.
 inline const char* refusal_of_tables(std::initializer_list<int64_t> lengths) {
-  return std::ranges::max(lengths) > kLongestTable ? kTablesTooLong : nullptr;
+  return std::max(lengths) > kLongestTable ? kTablesTooLong : nullptr;
 }
 
 }  // namespace sardonyx::cpu
