@@ -26,26 +26,27 @@ Desc stored_weights(memory::data_type type, const Shape& weights, int64_t group)
 
 Prepared prepare(const KernelRequest& request) {
   if (const char* refusal = refusal_of_convolution(request)) return Prepared::refuse(refusal);
-  const auto [attrs, activation] = transposed_call(request);
+  const TransposedCall call = transposed_call(request);
   if (const char* why = refusal_of_windows(request.inputs[1].shape, request.inputs[0].shape))
     return Prepared::refuse(why);
-  if (!is_known(activation)) return Prepared::refuse("unknown activation");
+  if (!is_known(call.activation)) return Prepared::refuse("unknown activation");
   const KernelTensor& x = request.inputs[0];
   const KernelTensor& w = request.inputs[1];
-  const ops::Window window = ops::conv_transpose_window(request.op.name, attrs, x.shape, w.shape);
+  const ops::Window window =
+      ops::conv_transpose_window(request.op.name, call.attrs, x.shape, w.shape);
   const auto type = data_type_of(x.dtype);
-  const Desc stored = stored_weights(type, w.shape, attrs.group);
+  const Desc stored = stored_weights(type, w.shape, call.attrs.group);
   ConvolutionSpec spec;
   spec.src = any_desc(type, x.shape);
   spec.weights = any_desc(type, stored.dims());
   spec.dst = any_desc(type, request.outputs[0].shape);
-  if (request.has(2)) spec.bias = plain_desc(type, {w.shape[1] * attrs.group});
+  if (request.has(2)) spec.bias = plain_desc(type, {w.shape[1] * call.attrs.group});
   spec.strides = window.strides;
   spec.dilations = window.dilations;
   spec.pads_begin = window.pads_begin;
   spec.pads_end = window.pads_end;
   const auto make = [&](const ConvolutionSpec& one) {
-    return deconvolution(one, attributes(post_ops_of(activation)));
+    return deconvolution(one, attributes(post_ops_of(call.activation)));
   };
   const MaybePrimitive primitive = make(spec);
   if (!primitive) return Prepared::refuse("oneDNN has no transposed convolution of this form");
