@@ -224,11 +224,12 @@ Val dim_of(Emitter& e, const Val& x, int64_t axis) {
 
 // The head of K and V for each head of Q; empty where they are the same.
 Val shared_heads(Emitter& e, const Val& q, const Val& k) {
+  constexpr int64_t kMostListed = 1 << 16;
   const Type q_type = e.type(q), k_type = e.type(k);
   if (q_type.shape && k_type.shape) {
     const Dim &many = (*q_type.shape)[1], &few = (*k_type.shape)[1];
     if (many == few) return {};
-    if (many.is_known() && few.is_known()) {
+    if (many.is_known() && few.is_known() && many.value() <= kMostListed) {
       std::vector<int64_t> heads;
       for (int64_t h = 0; h < many.value(); ++h)
         heads.push_back(h / (many.value() / few.value()));
