@@ -316,12 +316,17 @@ const char* refusal(const KernelRequest& request) {
   return nullptr;
 }
 
-// None where its tables would be too long.
+// None where its tables would be too long, or a row of outputs takes long.
 std::optional<Geometry> geometry_of(const KernelRequest& request, const ops::PoolAttrs& attrs,
                                     int64_t lanes) {
   const Shape& x = request.outputs[0].shape;
   const ops::Window window = ops::pool_window(request.op.name, attrs, x);
-  if (*std::ranges::max_element(window.out) > kLongestTable) return std::nullopt;
+  constexpr double kMostTaps = 1 << 16;  // deadlines are looked at after each row
+  double taps = 1;
+  for (const int64_t size : window.kernel)
+    taps *= static_cast<double>(size);
+  if (taps > kMostTaps || *std::ranges::max_element(window.out) > kLongestTable)
+    return std::nullopt;
   return Geometry(window, x[0] * x[1] / lanes, lanes);
 }
 
@@ -330,7 +335,7 @@ std::optional<Geometry> geometry_of(const KernelRequest& request, const ops::Poo
 Prepared max_pool_gradient(const KernelRequest& request, int64_t lanes) {
   if (const char* why = refusal(request)) return Prepared::refuse(why);
   auto geometry = geometry_of(request, request.attrs<ops::MaxPoolAttrs>(), lanes);
-  if (!geometry) return Prepared::refuse(kTablesTooLong);
+  if (!geometry) return Prepared::refuse("windows of this size are left to others");
   return Prepared::accept(std::make_unique<MaxPoolGrad>(std::move(*geometry), request.threads),
                           "simd");
 }
@@ -339,7 +344,7 @@ Prepared average_pool_gradient(const KernelRequest& request, int64_t lanes) {
   if (const char* why = refusal(request)) return Prepared::refuse(why);
   const auto& attrs = request.attrs<ops::AveragePoolAttrs>();
   auto geometry = geometry_of(request, attrs, lanes);
-  if (!geometry) return Prepared::refuse(kTablesTooLong);
+  if (!geometry) return Prepared::refuse("windows of this size are left to others");
   return Prepared::accept(std::make_unique<AveragePoolGrad>(
                               std::move(*geometry), attrs.count_include_pad, request.threads),
                           "simd");
