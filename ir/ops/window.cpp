@@ -57,11 +57,18 @@ void check_spec(const WindowSpec& spec, const Dims& input, const Dims& kernel) {
     fail(ErrorCode::kInvalidModel, spec.op, ": kernel: expected ", rank,
          " sizes, one for each spatial axis of the input, got ", kernel.size());
   }
+  int64_t taps = 1;
   for (const Dim& size : kernel) {
-    if (size.is_known() && size.value() < 1) {
+    if (!size.is_known()) continue;
+    if (size.value() < 1) {
       fail(ErrorCode::kInvalidModel, spec.op, ": kernel: expected sizes of at least 1, got ",
            to_text(kernel));
     }
+    if (size.value() > std::numeric_limits<int64_t>::max() / taps) {
+      fail(ErrorCode::kInvalidModel, spec.op, ": kernel: ", to_text(kernel),
+           " has more elements than an int64 counts");
+    }
+    taps *= size.value();
   }
   check_list(spec, "strides", spec.strides, rank, 1);
   check_list(spec, "dilations", spec.dilations, rank, 1);
