@@ -21,7 +21,6 @@ namespace {
 // What happens to elements before and behind the merging.
 enum class Method { kMax, kAverage, kAverageWithPads, kNorm };
 
-// Of elements `In`, computed as floats unless they are doubles.
 // By how many elements the sum of window `output` is divided, as far as `axis` goes.
 double count_of(Method method, const ops::Window& window, size_t axis, int64_t output) {
   if (method == Method::kNorm) return 1;
@@ -33,15 +32,17 @@ double count_of(Method method, const ops::Window& window, size_t axis, int64_t o
   return static_cast<double>(taps.count());
 }
 
-// Do all windows on the last axis count as many elements? Where the outermost two are whole, so are
-// those between.
+// Do all windows on the last axis count as many elements, if any? Where the outermost two are
+// whole, so are those between.
 bool columns_are_alike(Method method, const ops::Window& window) {
   const size_t last = window.rank() - 1;
   const auto whole = static_cast<double>(window.kernel[last]);
-  return method == Method::kNorm || (count_of(method, window, last, 0) == whole &&
-                                     count_of(method, window, last, window.out[last] - 1) == whole);
+  if (method == Method::kMax || method == Method::kNorm) return true;
+  return count_of(method, window, last, 0) == whole &&
+         count_of(method, window, last, window.out[last] - 1) == whole;
 }
 
+// Of elements `In`, computed as floats unless they are doubles.
 template <typename In>
 class PoolKernel : public Kernel {
  public:
@@ -51,7 +52,8 @@ class PoolKernel : public Kernel {
       : method_(method),
         power_(power),
         plan_(plan),
-        threads_(static_cast<int>(std::min<double>(threads, plan.work() / kWorkPerThread + 1))) {
+        threads_(static_cast<int>(std::min<double>(threads, plan.work() / kWorkPerThread + 1))),
+        has_one_scale_(columns_are_alike(method, plan.window())) {
     const auto rows = static_cast<size_t>(plan.most_rows());
     windows_at_ = scratch_.add<T>(window_scratch<T>(plan.longest_line(), rows));
     taps_at_ = scratch_.add<int64_t>(plan.list_room());
@@ -60,7 +62,6 @@ class PoolKernel : public Kernel {
       out_at_ = scratch_.add<float>(rows * static_cast<size_t>(plan.most_outputs()));
     }
     if (method == Method::kMax) return;
-    has_one_scale_ = columns_are_alike(method, plan.window());
     const size_t last = plan.window().rank() - 1;
     const int64_t columns = has_one_scale_ ? plan.most_outputs() : plan.row_length();
     for (int64_t column = 0; column < columns; ++column)
@@ -99,9 +100,8 @@ class PoolKernel : public Kernel {
     windows.row_step = static_cast<size_t>(plan_.row_length());
     const auto row = static_cast<size_t>(share.row);
     windows.row_scales = row_scales_.data() + (row_scales_.empty() ? 0 : row);
-    const bool is_first = column_scales_.empty() || has_one_scale_;
     windows.column_scales =
-        column_scales_.data() + (is_first ? 0 : static_cast<size_t>(share.first));
+        column_scales_.data() + (has_one_scale_ ? 0 : static_cast<size_t>(share.first));
     const auto lists = plan_.taps_under(share, reinterpret_cast<int64_t*>(scratch + taps_at_));
     windows.taps = lists.taps;
     windows.tap_starts = lists.starts;
@@ -164,7 +164,7 @@ class PoolKernel : public Kernel {
   PoolPlan plan_;
   int threads_;
   std::vector<T> column_scales_, row_scales_;
-  bool has_one_scale_ = false;  // for all columns; there is one for each of a task's
+  bool has_one_scale_;  // for all columns; there is one for each of a task's
   ScratchParts scratch_;
   size_t windows_at_ = 0, taps_at_ = 0, in_at_ = 0, out_at_ = 0;
 };
@@ -188,8 +188,7 @@ Prepared prepare_plan(const KernelRequest& request, Method method, int64_t power
   using T = typename PoolKernel<In>::T;
   const bool in_place = !kIsByte<In> && power == 0 && merges_in_place<T>(windows);
   const int64_t min_tasks = request.threads > 1 ? 4 * request.threads : 1;
-  const bool lists_columns = method != Method::kMax && !columns_are_alike(method, windows.window);
-  const int64_t columns = lists_columns ? windows.window.out.back() : 0;
+  const int64_t columns = columns_are_alike(method, windows.window) ? 0 : windows.window.out.back();
   if (const char* why = refusal_of_tables({windows.out_rows(), columns}))
     return Prepared::refuse(why);
   const PoolPlan plan(windows,

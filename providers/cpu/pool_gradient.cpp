@@ -321,11 +321,9 @@ std::optional<Geometry> geometry_of(const KernelRequest& request, const ops::Poo
                                     int64_t lanes) {
   const Shape& x = request.outputs[0].shape;
   const ops::Window window = ops::pool_window(request.op.name, attrs, x);
-  constexpr double kMostTaps = 1 << 16;  // deadlines are looked at after each row
-  double taps = 1;
-  for (const int64_t size : window.kernel)
-    taps *= static_cast<double>(size);
-  if (taps > kMostTaps || *std::ranges::max_element(window.out) > kLongestTable)
+  constexpr int64_t kMostTaps = 1 << 16;  // deadlines are looked at after each row
+  if (element_count(window.kernel) > kMostTaps ||
+      *std::ranges::max_element(window.out) > kLongestTable)
     return std::nullopt;
   return Geometry(window, x[0] * x[1] / lanes, lanes);
 }

@@ -74,9 +74,8 @@ PoolPlan::PoolPlan(const PlainWindows& windows, const PoolLimits& limits)
     : window_(windows.window), channels_(windows.channels) {
   const size_t last = window_.rank() - 1;
   out_rows_ = windows.out_rows();
-  for (size_t axis = 0; axis < last; ++axis) {
+  for (size_t axis = 0; axis < last; ++axis)
     taps_ *= std::min(window_.kernel[axis], window_.in[axis]);
-  }
   for (const int64_t size : window_.in)
     in_size_ *= size;
   list_axes();

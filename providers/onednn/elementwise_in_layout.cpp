@@ -89,16 +89,6 @@ bool may_keep_type(const OpDef& op) {
   return input.type == output.type || input.variadic;
 }
 
-Prepared prepare_by_rows(const KernelRequest& request) {
-  Prepared prepared = Prepared::refuse("there is no kernel of plain rows");
-  for (const KernelEntry& entry : cpu_provider().kernels) {
-    if (entry.op != full_name(request.op)) continue;
-    prepared = entry.prepare(request);
-    if (prepared.kernel) break;
-  }
-  return prepared;
-}
-
 Prepared prepare_in_layout(const KernelRequest& request) {
   const LayoutPtr layout = request.layouts ? layout_of_whole(request) : nullptr;
   if (!layout) return Prepared::refuse("no operand has a layout");

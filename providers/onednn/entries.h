@@ -20,6 +20,9 @@ Prepared guarded(const KernelRequest& request) {
   return prepare_guarded(request, checked, prepare);
 }
 
+// The first portable kernel that takes the request; layouts of its tensors mean nothing to them.
+Prepared prepare_by_rows(const KernelRequest& request);
+
 // One table per file of kernels.
 std::span<const KernelEntry> convolution_kernels();
 std::span<const KernelEntry> convolution_backward_kernels();

@@ -309,10 +309,13 @@ std::vector<NamedSample> elementwise_samples() {
     if (auto sample = with_shape(op, {2, 32, 5, 5}))
       samples.push_back({entry.op.data(), std::move(*sample)});
   }
-  for (const char* op : {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceSumSquare",
-                         "ReduceL1", "ReduceL2"}) {
-    for (const int64_t channels : {40, 32})
-      samples.push_back({op, {{{{2, channels, 5, 5}}, ops::given({2, 3})}}});
+  for (const KernelEntry& entry : reduce_kernels()) {
+    const bool has_axes = signature_of(op_named(entry.op)).inputs.size() > 1;
+    for (const int64_t channels : {40, 32}) {
+      Sample sample{{{{2, channels, 5, 5}}}};
+      if (has_axes) sample.inputs.push_back(ops::given({2, 3}));
+      samples.push_back({entry.op.data(), std::move(sample)});
+    }
   }
   return samples;
 }

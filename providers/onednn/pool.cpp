@@ -47,9 +47,7 @@ Extents needed_pads(const ops::Window& window) {
 // No pool of oneDNN is interrupted. Windows that are of use are smaller, or few.
 bool takes_long(const ops::Window& window, const Shape& y) {
   constexpr double kLargeWindow = 256, kManyTaps = 1 << 30;
-  double taps = 1;
-  for (const int64_t size : window.kernel)
-    taps *= static_cast<double>(size);
+  const auto taps = static_cast<double>(element_count(window.kernel));
   return taps > kLargeWindow && taps * static_cast<double>(element_count(y)) > kManyTaps;
 }
 

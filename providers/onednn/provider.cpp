@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "providers/cpu/movement.h"
+#include "providers/cpu/provider.h"
 #include "providers/cpu/thread_scope.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/own_convolution.h"
@@ -94,6 +95,17 @@ Prepared prepare_reorder(DType dtype, const Shape& shape, const LayoutPtr& from,
 }
 
 }  // namespace
+Prepared prepare_by_rows(const KernelRequest& request) {
+  Prepared prepared = Prepared::refuse("there is no kernel of plain rows");
+  const std::string name = full_name(request.op);
+  for (const KernelEntry& entry : cpu_provider().kernels) {
+    if (entry.op != name) continue;
+    prepared = entry.prepare(request);
+    if (prepared.kernel) break;
+  }
+  return prepared;
+}
+
 }  // namespace onednn
 
 bool onednn_computes_bfloat16() {

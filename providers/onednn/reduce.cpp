@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "providers/cpu/entries.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/layout.h"
 
@@ -54,14 +53,10 @@ Prepared prepare_middle(const KernelRequest& request, const OpDef& op, const Att
   const KernelTensor output{DType::kFloat, request.outputs[0].shape};
   KernelRequest rows{op, attrs, inputs, {&output, 1}};
   rows.threads = request.threads;
-  for (const KernelEntry& entry : cpu::reduce_entries()) {
-    if (entry.op != full_name(op)) continue;
-    Prepared prepared = entry.prepare(rows);
-    prepared.input_layouts = {x.layout, nullptr};
-    prepared.input_layouts.resize(request.inputs.size());
-    return prepared;
-  }
-  return Prepared::refuse("there is no plain reduction of this kind");
+  Prepared prepared = prepare_by_rows(rows);
+  prepared.input_layouts = {x.layout, nullptr};
+  prepared.input_layouts.resize(request.inputs.size());
+  return prepared;
 }
 
 Prepared prepare_pixels(const KernelRequest& request) {
