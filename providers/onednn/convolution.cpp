@@ -7,6 +7,7 @@
 #include "providers/onednn/answers.h"
 #include "providers/onednn/convolution.h"
 #include "providers/onednn/convolution_strips.h"
+#include "providers/onednn/direct_convolution.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/floats.h"
 #include "providers/onednn/product_blocks.h"
@@ -305,6 +306,10 @@ Prepared prepare(const KernelRequest& request, const ops::ConvAttrs& attrs,
   Problem problem = describe(request, attrs, activation);
   MaybePrimitive bare;
   if (request.layouts && allows_winograd) bare = choose_winograd(problem, request);
+  if (request.layouts && !bare) {
+    Prepared direct = prepare_direct_convolution(request, attrs, activation);
+    if (direct.kernel) return direct;
+  }
   if (request.layouts && !bare) bare = choose_blocks(problem, request);
   if (!bare) bare = choose_layouts(problem);
   if (!bare) return Prepared::refuse("oneDNN has no convolution of this form");

@@ -40,7 +40,8 @@ PreparedRun prepared(const Layer& layer) {
   if (layer.residual) inputs.push_back(layer.residual);
   RunOptions options;
   options.layouts = layer.layouts;
-  options.constants = 0b10;
+  // Where layouts are free as well, our own kernel takes weights that are known.
+  options.constants = layer.layouts ? 0 : 0b10;
   return PreparedRun(op, Attrs::parse(*op.attrs, attrs), inputs,
                      {Type::tensor(DType::kFloat, to_dims(result_shape(layer)))}, options);
 }

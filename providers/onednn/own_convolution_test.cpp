@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "ir/evaluate.h"
+#include "ir/refusal_for_test.h"
+#include "ir/run_control.h"
 #include "ir/sample_inputs.h"
 #include "providers/onednn/close_for_test.h"
 #include "providers/onednn/kernel_run.h"
@@ -213,6 +215,123 @@ TEST(Pointwise, ResidualsAndActivations) {
       check(wide, "pointwise", false);
     }
   }
+}
+
+// Groups of `inputs` and `outputs` channels each.
+Layer direct(int64_t inputs, int64_t outputs, Shape size, Ints kernel, AttrMap attrs) {
+  const int64_t group = std::get<int64_t>(attrs.at("group"));
+  Layer layer{{2, inputs * group}, {outputs * group, inputs}, std::move(attrs)};
+  layer.x.insert(layer.x.end(), size.begin(), size.end());
+  layer.w.insert(layer.w.end(), kernel.begin(), kernel.end());
+  return layer;
+}
+
+TEST(Direct, AnyChannels) {
+  for (const int64_t inputs : {1, 3, 15, 16, 17, 24, 32, 40}) {
+    for (const int64_t outputs : {1, 4, 8, 9, 16, 17, 32, 33, 50, 64}) {
+      check(direct(inputs, outputs, {5, 4}, {3, 3}, window(1, {1, 1}, {1, 1, 1, 1})), "direct",
+            true);
+      check(direct(inputs, outputs, {5, 9}, {2, 3}, window(1, {2, 2}, {1, 0, 0, 1})), "direct",
+            true);
+    }
+  }
+  check(direct(3, 40, {61, 67}, {7, 7}, window(1, {2, 2}, {3, 3, 3, 3})), "direct", true);
+  check(direct(100, 50, {14, 14}, {3, 3}, window(1, {1, 1}, {1, 1, 1, 1})), "direct", true);
+}
+
+TEST(Direct, Widths) {
+  for (int64_t width = 1; width <= 33; ++width) {
+    check(direct(16, 16, {6, width}, {3, 3}, window(1, {1, 1}, {1, 1, 1, 1})), "direct", true);
+    check(direct(16, 32, {7, width}, {3, 3}, window(1, {1, 1}, {1, 1, 1, 1})), "direct", true);
+  }
+}
+
+// More elements in a window than are multiplied at once.
+TEST(Direct, ManyElements) {
+  for (const int64_t outputs : {32, 48, 130}) {
+    Layer layer = direct(160, outputs, {7, 7}, {3, 3}, window(1, {1, 1}, {1, 1, 1, 1}));
+    check(layer, "direct", true);
+    layer.has_residual = true;
+    check(layer, "direct", true);
+  }
+  check(direct(16, 20, {3, 300}, {1, 80}, window(1, {1, 1}, {0, 40, 0, 39})), "direct", true);
+}
+
+TEST(Direct, OtherWindows) {
+  const auto layer = [](Ints kernel, const AttrMap& attrs) {
+    return direct(32, 24, {9, 13}, std::move(kernel), attrs);
+  };
+  check(layer({3, 3}, window(1, {1, 1}, {2, 2, 2, 2}, {2, 2})), "direct", true);
+  check(layer({3, 3}, window(1, {1, 1}, {4, 3, 4, 3}, {4, 3})), "direct", true);
+  check(layer({3, 3}, window(1, {3, 1}, {1, 1, 1, 1})), "direct", true);
+  check(layer({3, 3}, window(1, {4, 5}, {0, 0, 0, 0})), "direct", true);
+  check(layer({3, 3}, window(1, {1, 1}, {0, 1, 2, 3})), "direct", true);
+  check(layer({1, 5}, window(1, {1, 1}, {0, 2, 0, 2})), "direct", true);
+  check(layer({5, 1}, window(1, {1, 1}, {2, 0, 2, 0})), "direct", true);
+  check(layer({2, 2}, window(1, {1, 1}, {0, 0, 0, 0})), "direct", true);
+  check(layer({2, 2}, window(1, {2, 2}, {0, 0, 0, 1})), "direct", true);
+  check(layer({3, 3}, window(1, {1, 1}, {9, 20, 20, 9})), "direct", true);
+  check(direct(32, 24, {1, 1}, {3, 3}, window(1, {1, 1}, {1, 1, 1, 1})), "direct", true);
+  check(direct(32, 24, {40, 1}, {3, 1}, window(1, {1, 1}, {1, 0, 1, 0})), "direct", true);
+  check(direct(256, 96, {19, 20}, {1, 1}, window(1, {2, 2}, {0, 0, 0, 0})), "pointwise", false);
+}
+
+TEST(Direct, Groups) {
+  for (const int64_t inputs : {3, 8, 16, 32}) {
+    for (const int64_t outputs : {5, 16, 24}) {
+      const auto layer = direct(inputs, outputs, {3, 4}, {3, 3}, window(3, {1, 1}, {1, 1, 1, 1}));
+      check(layer, "direct", true);
+    }
+  }
+}
+
+TEST(Direct, OneSpatialAxis) {
+  for (const int64_t stride : {1, 2}) {
+    Layer line = direct(24, 40, {37}, {5}, window(1, {stride}, {2, 2}, {1}, "Relu"));
+    check(line, "direct", false);
+    line.has_residual = true;
+    check(line, "direct", false);
+  }
+}
+
+TEST(Direct, ResidualsAndActivations) {
+  for (const auto& [name, params] :
+       std::vector<std::pair<std::string, std::vector<float>>>{{"", {}},
+                                                               {"Relu", {}},
+                                                               {"Clip", {-0.5f, 0.7f}},
+                                                               {"HardSwish", {}},
+                                                               {"LeakyRelu", {0.1f}}}) {
+    for (const bool has_residual : {false, true}) {
+      Layer layer =
+          direct(64, 48, {13, 17}, {3, 3}, window(1, {1, 1}, {1, 1, 1, 1}, {1, 1}, name, params));
+      layer.has_residual = has_residual;
+      check(layer, "direct", true);
+      Layer wide =
+          direct(64, 200, {4, 3}, {3, 3}, window(1, {1, 1}, {1, 1, 1, 1}, {1, 1}, name, params));
+      wide.has_residual = has_residual;
+      wide.has_bias = false;
+      check(wide, "direct", true);
+    }
+  }
+}
+
+// It takes a second or more as a whole.
+TEST(Direct, EndsAtTheDeadline) {
+  Layer layer = direct(256, 512, {256, 256}, {3, 3}, window(1, {1, 1}, {1, 1, 1, 1}));
+  layer.x[0] = 1;
+  const OpDef& op = op_named(layer.op);
+  const std::vector<Tensor> inputs{Tensor::zeros(DType::kFloat, layer.x),
+                                   Tensor::zeros(DType::kFloat, layer.w)};
+  RunOptions options;
+  options.layouts = true;
+  options.constants = 0b10;
+  const Type type = Type::tensor(DType::kFloat, to_dims({1, 512, 256, 256}));
+  PreparedRun run(op, Attrs::parse(*op.attrs, layer.attrs), inputs, {type}, options);
+  EXPECT_EQ(run.prepared().implementation, "direct");
+  const RunControl control{
+      nullptr, std::chrono::steady_clock::now() + std::chrono::milliseconds(20), {}};
+  const ControlScope scope(control);
+  expect_refusal(ErrorCode::kDeadlineExceeded, "deadline", [&] { run.run(); });
 }
 
 // Groups of `inputs` and `outputs` channels each.

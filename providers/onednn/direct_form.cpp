@@ -1,0 +1,152 @@
+#include "providers/onednn/direct_form.h"
+
+#include <algorithm>
+
+#include "providers/cpu/convolution_rows.h"
+#include "providers/onednn/layout.h"
+
+namespace sardonyx::onednn {
+namespace {
+
+using cpu::kChannelBlock;
+
+// Of input and output, in elements, that are computed with all weights before others are: they lie
+// in a second-level cache.
+constexpr double kStripElements = 1 << 17;
+constexpr double kMostPadded = 1 << 22;                  // elements of a padded strip
+constexpr double kMostStripProducts = int64_t{1} << 31;  // some milliseconds
+constexpr int64_t kRowUnit = 4, kColumnUnit = 28;        // of strips
+
+double padded_elements(const DirectForm& f, const Strip2d& strip) {
+  const int64_t channels = f.read == Lie::kBlocks
+                               ? (f.inputs + kChannelBlock - 1) / kChannelBlock * kChannelBlock
+                               : f.inputs;
+  return static_cast<double>(f.covered(0, strip.rows)) *
+         static_cast<double>(f.covered(1, strip.columns)) * static_cast<double>(channels);
+}
+
+void choose_lies(DirectForm& form, const KernelTensor& x) {
+  const auto fills_blocks = [](int64_t channels) { return channels % kChannelBlock == 0; };
+  const bool is_blocked = x.layout && fills_blocks(form.inputs) &&
+                          desc_of(x) == blocked_desc(memory::data_type::f32, x.shape);
+  const bool is_narrow = form.inputs < kChannelBlock;
+  form.from = Lie::kPixels;
+  if (is_blocked) form.from = Lie::kBlocks;
+  if (!x.layout && is_narrow) form.from = Lie::kPlanes;
+  form.read = form.from;
+  if (form.from == Lie::kPixels && (!is_narrow || form.groups > 1)) form.read = Lie::kBlocks;
+  form.to = is_blocked && fills_blocks(form.outputs) ? Lie::kBlocks : Lie::kPixels;
+  form.is_padded = form.read != form.from || form.pad[0] > 0 || form.pad[1] > 0 ||
+                   form.covered(0, form.out_height) > form.height ||
+                   form.covered(1, form.out_width) > form.width;
+}
+
+void choose_strip(DirectForm& form) {
+  const int64_t unit = form.is_line() ? kColumnUnit : kRowUnit;
+  int64_t length = std::min(form.length(), unit);
+  const auto elements = [&](const Strip2d& strip) {
+    return padded_elements(form, strip) +
+           static_cast<double>(strip.rows * strip.columns) * static_cast<double>(form.outputs);
+  };
+  while (length < form.length() && elements(form.cut(0, length + unit)) <= kStripElements)
+    length += unit;
+  form.strip = form.cut(0, std::min(length, form.length()));
+}
+
+}  // namespace
+
+PictureSteps picture_steps(Lie lie, int64_t channels, int64_t rows, int64_t columns) {
+  if (lie == Lie::kPixels) return {channels, columns * channels, kChannelBlock};
+  const int64_t column = lie == Lie::kPlanes ? 1 : kChannelBlock;
+  return {column, columns * column, rows * columns * column};
+}
+
+PictureSteps DirectForm::read_steps() const {
+  if (!is_padded) return in_steps();
+  return picture_steps(read, inputs, covered(0, strip.rows), covered(1, strip.columns));
+}
+
+int64_t DirectForm::channels_together() const {
+  if (read == Lie::kPixels) return inputs;
+  return read == Lie::kBlocks ? kChannelBlock : 1;
+}
+
+int64_t DirectForm::padded_size() const {
+  return is_padded ? static_cast<int64_t>(padded_elements(*this, strip)) : 0;
+}
+
+Strip2d DirectForm::cut(int64_t begin, int64_t end) const {
+  if (is_line()) return {0, begin, 1, end - begin};
+  return {begin, 0, end - begin, out_width};
+}
+
+DirectForm direct_form(const KernelRequest& request, const ops::Window& window, int64_t groups,
+                       const Finish& finish) {
+  const KernelTensor &x = request.inputs[0], &w = request.inputs[1], &y = request.outputs[0];
+  DirectForm form{};
+  const Shape in = image_shape(x.shape), out = image_shape(y.shape);
+  form.images = in[0];
+  form.groups = groups;
+  form.inputs = w.shape[1];
+  form.outputs = w.shape[0] / groups;
+  form.height = in[2], form.width = in[3];
+  form.out_height = out[2], form.out_width = out[3];
+  const size_t first = 2 - window.rank();
+  for (size_t axis = first; axis < 2; ++axis) {
+    form.kernel[axis] = window.kernel[axis - first];
+    form.stride[axis] = window.strides[axis - first];
+    form.dilation[axis] = window.dilations[axis - first];
+    form.pad[axis] = window.pads_begin[axis - first];
+  }
+  if (form.width == 1 && form.out_width == 1 && form.kernel[1] == 1) {
+    std::swap(form.height, form.width);
+    std::swap(form.out_height, form.out_width);
+    for (int64_t* const sizes : {form.kernel, form.stride, form.dilation, form.pad})
+      std::swap(sizes[0], sizes[1]);
+  }
+  form.finish = finish;
+  form.has_residual = request.has(3);
+  choose_lies(form, x);
+  choose_strip(form);
+  return form;
+}
+
+const char* refusal_of(const DirectForm& f) {
+  constexpr double kFewProducts = 1 << 20;  // take less time than to generate code for them
+  constexpr int64_t kFewElements = 64, kFewInputs = 256, kFewPixels = 400;
+  if (f.is_padded && padded_elements(f, f.strip) > kMostPadded) return "strips are large";
+  // Nothing ends one before it is computed for as many outputs as the kernel takes at once.
+  const double strip_products = static_cast<double>(f.strip.rows * f.strip.columns) *
+                                static_cast<double>(f.elements() * cpu::kConvolutionUnit);
+  if (strip_products > kMostStripProducts) return "strips take long";
+  const int64_t pixels = f.out_height * f.out_width;
+  const double products =
+      static_cast<double>(f.images * pixels * f.out_channels()) * static_cast<double>(f.elements());
+  const bool is_pointwise = f.elements() == f.inputs;
+  if (products <= kFewProducts && !is_pointwise) return nullptr;
+  if (f.outputs <= kChannelBlock) return "there are few channels";
+  if (f.elements() < kFewElements) return "windows are small";
+  if (is_pointwise && (f.inputs < kFewInputs || pixels > kFewPixels)) return "pixels are many";
+  return nullptr;
+}
+
+WindowWalk walk_of(const DirectForm& f) {
+  const PictureSteps steps = f.read_steps();
+  const int64_t together = f.channels_together();
+  WindowWalk walk;
+  for (int64_t first = 0; first < f.inputs; first += together) {
+    const int64_t channels = std::min(together, f.inputs - first);
+    for (int64_t tap = 0; tap < f.kernel[0] * f.kernel[1]; ++tap) {
+      const int64_t offset = first / together * steps.block +
+                             tap / f.kernel[1] * f.dilation[0] * steps.row +
+                             tap % f.kernel[1] * f.dilation[1] * steps.column;
+      for (int64_t channel = 0; channel < channels; ++channel) {
+        walk.offsets.push_back(static_cast<int32_t>(offset + channel));
+        walk.order.push_back((first + channel) * f.kernel[0] * f.kernel[1] + tap);
+      }
+    }
+  }
+  return walk;
+}
+
+}  // namespace sardonyx::onednn

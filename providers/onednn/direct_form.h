@@ -1,0 +1,69 @@
+// Sizes and places of a direct convolution: what its windows are, and where they lie.
+#pragma once
+
+#include <vector>
+
+#include "ir/ops/window.h"
+#include "providers/onednn/own_convolution.h"
+
+namespace sardonyx::onednn {
+
+// How the channels of a picture lie: one after the other, side by side, or in blocks.
+enum class Lie { kPlanes, kPixels, kBlocks };
+
+// From pixel to pixel, row to row, and block or plane to block or plane, in elements.
+struct PictureSteps {
+  int64_t column, row, block;
+};
+PictureSteps picture_steps(Lie lie, int64_t channels, int64_t rows, int64_t columns);
+
+// Rows and columns of the output that are computed from one padded strip of the input.
+struct Strip2d {
+  int64_t row = 0, column = 0, rows, columns;
+};
+
+// A line is an image of one row, and so is a picture of one column.
+struct DirectForm {
+  Lie from, read, to;  // the input, what windows are read from, and the output
+  bool is_padded;      // windows are read from padded strips of the input, else from the input
+  int64_t images, groups, inputs, outputs;  // channels of a group
+  int64_t height, width, out_height, out_width;
+  int64_t kernel[2] = {1, 1}, stride[2] = {1, 1}, dilation[2] = {1, 1}, pad[2] = {};
+  Finish finish;
+  bool has_residual;
+  Strip2d strip;  // the largest; pictures are cut into rows, lines into columns
+
+  int64_t in_channels() const { return groups * inputs; }
+  int64_t out_channels() const { return groups * outputs; }
+  int64_t elements() const { return inputs * kernel[0] * kernel[1]; }  // of a window
+  bool is_line() const { return out_height == 1; }
+  int64_t length() const { return is_line() ? out_width : out_height; }  // of what is cut
+  // Rows or columns of the input under those of the output.
+  int64_t covered(size_t axis, int64_t outs) const {
+    return (outs - 1) * stride[axis] + (kernel[axis] - 1) * dilation[axis] + 1;
+  }
+  PictureSteps in_steps() const { return picture_steps(from, in_channels(), height, width); }
+  PictureSteps out_steps() const {
+    return picture_steps(to, out_channels(), out_height, out_width);
+  }
+  PictureSteps read_steps() const;                // of what windows are read from
+  int64_t channels_together() const;              // that lie side by side there
+  int64_t padded_size() const;                    // elements of a padded strip
+  Strip2d cut(int64_t begin, int64_t end) const;  // of the length
+};
+
+DirectForm direct_form(const KernelRequest& request, const ops::Window& window, int64_t groups,
+                       const Finish& finish);
+
+// Null, or why the convolution is left to oneDNN, whose kernels are as fast or faster.
+const char* refusal_of(const DirectForm& form);
+
+// Where the elements of a window lie from its first one, and in an output's weights, in the order
+// in which they are multiplied.
+struct WindowWalk {
+  std::vector<int32_t> offsets;
+  std::vector<int64_t> order;
+};
+WindowWalk walk_of(const DirectForm& form);
+
+}  // namespace sardonyx::onednn
