@@ -1,30 +1,10 @@
 #include "executor/environment.h"
 
-#include "ir/budget_share.h"
 #include "ir/memory_blocks.h"
 
 namespace sardonyx {
 
-namespace {
-
-// Memory that begins with addresses alone.
-class LateBuffer : public Buffer {
- public:
-  LateBuffer(size_t untouched, size_t bytes)
-      : Buffer(nullptr, untouched + bytes, Kind::kBytes), share_(bytes) {
-    data_ = static_cast<std::byte*>(reserve_addresses(size_));
-    if (!data_) fail(ErrorCode::kResourceExhausted, "out of memory: ", size_, " bytes asked for");
-    take_memory(data_ + untouched, bytes, bytes);
-  }
-  ~LateBuffer() override { give_back_addresses(data_, size_); }
-
- private:
-  BudgetShare share_;
-};
-
-}  // namespace
-
-std::shared_ptr<Buffer> Environment::borrow_arena(size_t untouched, size_t bytes) {
+std::shared_ptr<Buffer> Environment::borrow_arena(size_t bytes) {
   std::shared_ptr<Buffer> arena;
   {
     const std::lock_guard lock(mutex_);
@@ -33,10 +13,9 @@ std::shared_ptr<Buffer> Environment::borrow_arena(size_t untouched, size_t bytes
       idle_arenas_.pop_back();
     }
   }
-  if (arena && arena->size() >= untouched + bytes) return arena;
+  if (arena && arena->size() >= bytes) return arena;
   arena.reset();  // before the larger one is asked for
-  if (untouched == 0) return Buffer::allocate(bytes);
-  return std::make_shared<LateBuffer>(untouched, bytes);
+  return Buffer::allocate(bytes);
 }
 
 void Environment::return_arena(std::shared_ptr<Buffer> arena) {

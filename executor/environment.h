@@ -34,8 +34,8 @@ class Environment {
   Originals originals;
 
   // Buffers for intermediate values, the last one given back first: its lines may still be in a
-  // cache. Memory is taken for all but the first `untouched` bytes.
-  std::shared_ptr<Buffer> borrow_arena(size_t untouched, size_t bytes);
+  // cache.
+  std::shared_ptr<Buffer> borrow_arena(size_t bytes);
   void return_arena(std::shared_ptr<Buffer> arena);
   // For buffers that runs make for themselves, and of what ops return.
   BufferPool& buffers() { return buffers_; }

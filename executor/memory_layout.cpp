@@ -70,12 +70,8 @@ size_t place_in_order(std::vector<MemoryItem>& items, const std::vector<size_t>&
     placed.add(item);
     top = std::max(top, item.offset + rounded(item.bytes));
   };
-  for (MemoryItem& item : items) {
-    if (item.is_first) place(item, 0);
-  }
-  for (const size_t index : order) {
-    if (!items[index].is_first) place(items[index], placed.best_offset(items[index]));
-  }
+  for (const size_t index : order)
+    place(items[index], placed.best_offset(items[index]));
   return top;
 }
 

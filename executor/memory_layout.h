@@ -12,7 +12,6 @@ struct MemoryItem {
   size_t bytes = 0;
   size_t first_step = 0, last_step = 0;  // inclusive
   size_t offset = 0;                     // set by place_items
-  bool is_first = false;                 // lies where the arena begins; others with it at no time
 };
 
 constexpr size_t kArenaAlignment = 64;

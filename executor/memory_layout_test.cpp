@@ -39,20 +39,6 @@ TEST(MemoryLayout, a_chain_needs_two_buffers) {
   EXPECT_EQ(place_items(items), 2048u);
 }
 
-TEST(MemoryLayout, what_must_lie_first_does) {
-  std::vector<MemoryItem> items{{0, 1000, 0, 3},
-                                {UINT32_MAX, 64, 1, 1, 0, true},
-                                {1, 5000, 1, 2},
-                                {UINT32_MAX, 3000, 3, 3, 0, true}};
-  EXPECT_EQ(place_items(items), live_peak(items));
-  EXPECT_EQ(items[1].offset, 0u);
-  EXPECT_EQ(items[3].offset, 0u);
-  for (size_t i = 0; i < items.size(); ++i) {
-    for (size_t k = 0; k < i; ++k)
-      EXPECT_FALSE(overlap(items[i], items[k]));
-  }
-}
-
 TEST(MemoryLayout, guarded_items_share_nothing_and_end_at_a_gap) {
   std::vector<MemoryItem> items{{0, 100, 0, 1, 0}, {1, 4096, 2, 3, 0}, {2, 0, 4, 5, 0}};
   for (const size_t gap : {size_t{128}, size_t{4096}}) {

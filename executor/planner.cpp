@@ -210,7 +210,7 @@ Step Planner::new_step(std::shared_ptr<const PreparedStep> prepared, size_t inpu
 
 void Planner::add_step(Step step) {
   if (step.kernel)
-    add_scratch(*step.kernel);
+    scratch_.push_back(step.kernel->scratch_bytes());
   else
     scratch_.push_back({});
   segment_->steps.push_back(std::move(step));

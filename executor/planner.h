@@ -127,7 +127,6 @@ class Planner {
   Segment::Known& set_typed(ValueId value, FactsPtr facts);
   void need_whole(ValueId value);
   void finish();
-  void add_scratch(const Kernel& kernel);
   void place_memory();
   void bind_pointers();
   void number_slots();
@@ -167,10 +166,7 @@ class Planner {
     ValueId made, from;
   };
   std::vector<InPlace> in_place_;
-  struct ScratchSize {
-    size_t bytes, untouched;  // the first of them
-  };
-  std::vector<ScratchSize> scratch_;         // by step
+  std::vector<size_t> scratch_;              // bytes, by step
   const WeightUses* weight_uses_ = nullptr;  // set where weights may be let go
   size_t node_index_ = 0;
   uint64_t unknown_ = 0;

@@ -7,14 +7,6 @@
 
 namespace sardonyx {
 
-// Watched memory lies apart, and all of it is there.
-void Planner::add_scratch(const Kernel& kernel) {
-  const bool is_watched = guard_gap() > 0 || are_blocks_watched();
-  const size_t untouched = is_watched ? 0 : kernel.untouched_scratch_bytes();
-  constexpr size_t kPage = 4096;
-  scratch_.push_back({kernel.scratch_bytes(), untouched / kPage * kPage});
-}
-
 void Planner::place_memory() {
   std::vector<const Root*> placed;
   std::vector<MemoryItem>& items = segment_->memory;
@@ -25,12 +17,8 @@ void Planner::place_memory() {
     items.push_back({root.owner, root.bytes, root.first_step, root.last_step});
     placed.push_back(&root);
   }
-  size_t& ahead = segment_->untouched_bytes;
   for (size_t step = 0; step < scratch_.size(); ++step) {
-    const auto [bytes, untouched] = scratch_[step];
-    if (bytes == 0) continue;
-    items.push_back({kNoValue, bytes - untouched, step, step, 0, untouched > 0});
-    ahead = std::max(ahead, untouched);
+    if (scratch_[step] > 0) items.push_back({kNoValue, scratch_[step], step, step});
   }
   segment_->live_peak_bytes = live_peak(items);
   const size_t gap = guard_gap();
@@ -38,13 +26,12 @@ void Planner::place_memory() {
     segment_->arena_bytes = gap > 0 ? place_items_apart(items, gap) : place_items(items);
   for (size_t i = 0; i < placed.size(); ++i) {
     for (const PointerAt& at : placed[i]->pointers)
-      segment_->arena_pointers.push_back({at.pointer, ahead + items[i].offset + at.offset});
+      segment_->arena_pointers.push_back({at.pointer, items[i].offset + at.offset});
   }
   for (size_t i = placed.size(); i < items.size(); ++i) {
     const Step& step = segment_->steps[items[i].first_step];
     segment_->arena_pointers.push_back(
-        {step.first_pointer + step.input_count + step.output_count,
-         ahead + items[i].offset - scratch_[items[i].first_step].untouched});
+        {step.first_pointer + step.input_count + step.output_count, items[i].offset});
   }
 }
 

@@ -65,7 +65,7 @@ void Program::run_segment(const std::shared_ptr<Segment>& shared, RunState& stat
   std::shared_ptr<Buffer> arena;
   if (segment.arena_bytes > 0) {
     try {
-      arena = environment_.borrow_arena(segment.untouched_bytes, segment.arena_bytes);
+      arena = environment_.borrow_arena(segment.arena_bytes);
     } catch (const Error& error) {
       const auto largest = std::ranges::max_element(segment.memory, {}, &MemoryItem::bytes);
       throw error.with_context(text("intermediate values (", segment.arena_bytes,

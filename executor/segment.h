@@ -122,7 +122,6 @@ struct Segment {
   std::vector<std::shared_ptr<Buffer>> held;          // keeps what `pointers` points at
   size_t results = 0, all_aliases = 0, memories = 0;  // of all steps and of the segment
   size_t arena_bytes = 0;
-  size_t untouched_bytes = 0;  // ahead of the arena: addresses that need no memory
   size_t live_peak_bytes = 0;
   std::vector<MemoryItem> memory;
   size_t next_node = 0;  // where the children go on

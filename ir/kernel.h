@@ -87,9 +87,6 @@ class Kernel {
   virtual ~Kernel() = default;
   virtual void run(const KernelArgs& args) const = 0;
   virtual size_t scratch_bytes() const { return 0; }
-  // The first so many of them are wanted but hardly ever touched: they may come without memory
-  // behind them, which the system adds where they are touched after all.
-  virtual size_t untouched_scratch_bytes() const { return 0; }
   // May output `output` be written over input `input`, when nobody reads that any more?
   virtual bool may_alias(size_t output, size_t input) const {
     (void)output, (void)input;

@@ -3,9 +3,8 @@
 // does not fire
 //  1. for strides, dilations or groups other than 1,
 //  2. for fewer than 16 channels on either side, which do not fill a block,
-//  3. where the output is known to be small: the transformed weights are larger, and reading them
-//  costs more than is won,
-//  4. for other elements than float.
+//  3. for other elements than float.
+// Whether it pays for the sizes at hand is for the kernel to say.
 #include "executor/passes/fusion.h"
 #include "executor/passes/match.h"
 
@@ -20,13 +19,6 @@ bool has_dense_window(const Node& node, const ops::ConvAttrs& attrs) {
          all_are(attrs.strides, 1) && all_are(attrs.dilations, 1);
 }
 
-// Weights that change are weighed against the whole batch, when its size is known.
-bool is_small(const Node& node, const Value& output) {
-  if (!float_constant(node, 1)) return false;
-  const auto shape = output.type.known_shape();
-  return shape && shape->size() == 4 && (*shape)[2] * (*shape)[3] < ops::kLeastWinogradOutputs;
-}
-
 }  // namespace
 
 bool allow_winograd(Graph& graph, Node& node) {
@@ -38,10 +30,8 @@ bool allow_winograd(Graph& graph, Node& node) {
   } else {
     return false;
   }
-  if (attrs.allows_winograd || !is_float(*node.outputs[0]) || !has_dense_window(node, attrs) ||
-      is_small(node, *node.outputs[0])) {
+  if (attrs.allows_winograd || !is_float(*node.outputs[0]) || !has_dense_window(node, attrs))
     return false;
-  }
   attrs.allows_winograd = true;
   graph.set_op(node, op_named("sardonyx::FusedConv"), Attrs(std::move(attrs)), node.inputs);
   return true;

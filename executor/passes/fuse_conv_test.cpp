@@ -333,7 +333,6 @@ TEST(FusionTest, WinogradIsAllowedForDenseWindowsOfManyOutputs) {
        {"Conv"},
        0},
       {"few channels", conv_of({1, 8, 14, 14}, {16, 8, 3, 3}, {}), {allow_winograd}, {"Conv"}, 0},
-      {"few outputs", conv_of({1, 16, 9, 9}, {16, 16, 3, 3}, {}), {allow_winograd}, {"Conv"}, 0},
       {"another window",
        conv_of({1, 16, 16, 16}, {16, 16, 5, 5}, {}),
        {allow_winograd},

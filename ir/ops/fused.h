@@ -35,9 +35,6 @@ struct FusedConvAttrs : ConvAttrs {
                                      field("allows_winograd", &FusedConvAttrs::allows_winograd)});
   }
 };
-// With fewer output positions than this, the weights that Winograd's algorithm transforms (1.8 to 4
-// times as many) cost more to read than the multiplications that it saves.
-constexpr int64_t kLeastWinogradOutputs = 100;
 
 struct FusedConvTransposeAttrs : ConvTransposeAttrs {
   std::string activation;

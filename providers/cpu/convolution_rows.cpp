@@ -15,6 +15,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace sardonyx::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+namespace {
 
 using Whole = hn::ScalableTag<float>;
 
@@ -317,6 +318,7 @@ void ConvolveRows(const ConvolutionRows& p, int64_t first_row, int64_t last_row,
     convolve_by_panels(p, first_row, last_row, first_output, last_output);
 }
 
+}  // namespace
 }  // namespace sardonyx::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

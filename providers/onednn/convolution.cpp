@@ -13,6 +13,7 @@
 #include "providers/onednn/product_blocks.h"
 #include "providers/onednn/residual.h"
 #include "providers/onednn/training.h"
+#include "providers/onednn/winograd_convolution.h"
 
 namespace sardonyx::onednn {
 namespace {
@@ -122,38 +123,18 @@ MaybePrimitive choose_layouts(const Problem& problem) {
   return chosen;
 }
 
-// Transformed, weights take two to four times their memory, and are read from there at every run.
-// Where they are large and the picture is small, that is most of what the algorithm saves.
-bool has_heavy_weights(const Primitive& primitive, int64_t windows) {
-  constexpr size_t kHeavyBytes = 16 << 20;
-  constexpr int64_t kFewWindows = 400;
-  return windows < kFewWindows && primitive.weights().get_size() > kHeavyBytes;
-}
-
-// Winograd's algorithm, where it is allowed and worth it. A few channels are computed so fast that
-// changing the layout for them would cost more.
-MaybePrimitive choose_winograd(Problem& problem, const KernelRequest& request) {
+// Winograd's algorithm, in training, where it pays.
+MaybePrimitive choose_winograd(Problem& problem) {
   const ConvolutionSpec direct = problem.spec;
   const Extents dst = direct.dst.dims();
-  const bool comes_blocked = request.inputs[0].layout != nullptr;
-  if (dst.size() != 4) return std::nullopt;
-  const int64_t windows = dst[2] * dst[3];
-  if (problem.has_new_weights ? dst[0] * windows < kLeastWinogradWindows
-                              : windows < ops::kLeastWinogradOutputs) {
-    return std::nullopt;
-  }
-  if (!comes_blocked && !problem.has_new_weights &&
-      std::min(direct.src.dims()[1], dst[1]) < 2 * kBlock)
-    return std::nullopt;
+  if (dst.size() != 4 || dst[0] * dst[2] * dst[3] < kLeastWinogradWindows) return std::nullopt;
   problem.spec.method = algorithm::convolution_winograd;
   MaybePrimitive primitive = make_primitive(problem, problem.spec, Residual::kNone);
   if (!primitive && !problem.activation.empty()) {
     problem.afterwards = std::exchange(problem.activation, {});
     primitive = make_primitive(problem, problem.spec, Residual::kNone);
   }
-  const bool is_heavy =
-      primitive && !problem.has_new_weights && has_heavy_weights(*primitive, windows);
-  if (primitive && !primitive->is_reference() && !is_heavy) return primitive;
+  if (primitive && !primitive->is_reference()) return primitive;
   if (!problem.afterwards.empty()) problem.activation = std::exchange(problem.afterwards, {});
   problem.spec = direct;
   return std::nullopt;
@@ -206,15 +187,9 @@ Prepared build(const Problem& problem, const KernelRequest& request, const Primi
 }
 
 // Winograd's algorithm may hold the whole picture transformed, several times its own size. Where
-// that is more than `most` the picture is computed in strips of rows.
-struct WinogradScratch {
-  size_t most, of_strip;
-};
-constexpr WinogradScratch kScratch[] = {  // what is tried in turn
-    {size_t{24} << 20, size_t{16} << 20},
-    {size_t{24} << 20, size_t{40} << 20}};
-// Each strip transforms weights anew that are not packed.
-constexpr WinogradScratch kScratchOfNewWeights[] = {{size_t{128} << 20, size_t{40} << 20}};
+// that is more than this the picture is computed in strips of rows that take the other; each strip
+// transforms the weights anew.
+constexpr size_t kMostScratch = size_t{128} << 20, kStripScratch = size_t{40} << 20;
 constexpr int64_t kTileRows = 4;  // that are transformed together
 
 StripedConvolution striped(const Problem& problem, const KernelRequest& request,
@@ -231,33 +206,21 @@ StripedConvolution striped(const Problem& problem, const KernelRequest& request,
   return whole;
 }
 
-// With bounds for the scratch memory of Winograd's algorithm. None where the whole is small
-// enough, or oneDNN has no strips of this form.
-std::vector<Strip> strips_within(const Problem& problem, const StripedConvolution& whole,
-                                 const Primitive& primitive, const WinogradScratch& bounds) {
+// None where the whole is small enough, or oneDNN has no strips of this form.
+std::vector<Strip> strips_of(const Problem& problem, const StripedConvolution& whole,
+                             const Primitive& primitive) {
+  if (problem.is_turned) return {};
   StripSize size = strip_size(whole);
   const int64_t rows = primitive.dst().dims()[2];
   const bool is_winograd = problem.spec.method == algorithm::convolution_winograd;
-  const size_t scratch = primitive.scratchpad().get_size() - untouched_scratchpad(primitive);
-  if (is_winograd && scratch > bounds.most && !whole.residual) {
-    const auto share = static_cast<int64_t>(bounds.of_strip) * rows;
+  const size_t scratch = primitive.scratchpad().get_size();
+  if (is_winograd && scratch > kMostScratch && !whole.residual) {
+    const auto share = static_cast<int64_t>(kStripScratch) * rows;
     size.rows = std::min(size.rows, share / static_cast<int64_t>(scratch));
   }
   const int64_t together = is_winograd ? kTileRows : 1;
   if (size.rows < rows) size.rows = std::max<int64_t>(size.rows / together, 1) * together;
   return strips_of(whole, size);
-}
-
-std::vector<Strip> strips_of(const Problem& problem, const StripedConvolution& whole,
-                             const Primitive& primitive) {
-  if (problem.is_turned) return {};
-  const std::span<const WinogradScratch> all =
-      problem.has_new_weights ? std::span<const WinogradScratch>(kScratchOfNewWeights) : kScratch;
-  for (const WinogradScratch& bounds : all) {
-    auto strips = strips_within(problem, whole, primitive, bounds);
-    if (!strips.empty()) return strips;
-  }
-  return {};
 }
 
 Prepared build_strips(const Problem& problem, const KernelRequest& request,
@@ -303,13 +266,15 @@ Prepared prepare(const KernelRequest& request, const ops::ConvAttrs& attrs,
   if (const char* why = refusal_of_windows(request.inputs[1].shape, request.outputs[0].shape))
     return Prepared::refuse(why);
   if (!is_known(activation)) return Prepared::refuse("unknown activation");
+  if (allows_winograd) {
+    Prepared own = prepare_winograd_convolution(request, attrs, activation);
+    if (own.kernel) return own;
+  }
+  Prepared own = prepare_direct_convolution(request, attrs, activation);
+  if (own.kernel) return own;
   Problem problem = describe(request, attrs, activation);
   MaybePrimitive bare;
-  if (request.layouts && allows_winograd) bare = choose_winograd(problem, request);
-  if (request.layouts && !bare) {
-    Prepared direct = prepare_direct_convolution(request, attrs, activation);
-    if (direct.kernel) return direct;
-  }
+  if (allows_winograd && problem.has_new_weights) bare = choose_winograd(problem);
   if (request.layouts && !bare) bare = choose_blocks(problem, request);
   if (!bare) bare = choose_layouts(problem);
   if (!bare) return Prepared::refuse("oneDNN has no convolution of this form");

@@ -194,7 +194,7 @@ ProgramBuilder::Place add_strips(ProgramBuilder& builder, const StripedConvoluti
   const Place rows = builder.scratch(largest([](const Strip& strip) { return strip.from; }).from);
   const Place results =
       builder.scratch(largest([](const Strip& strip) { return strip.made; }).made);
-  const Place pad = builder.scratchpad_of(largest(pad_of).primitive);
+  const Place pad = builder.scratch(largest(pad_of).primitive.scratchpad());
   for (const Strip& strip : strips) {
     const Place from = builder.scratch_as(rows, strip.from);
     const Place to = builder.scratch_as(results, strip.made);

@@ -237,28 +237,20 @@ std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request, const
                                              const std::vector<int64_t>& order) {
   const std::string name = text("direct in ", form.groups, " by ", static_cast<int>(form.read));
   return packed_once(request, 1, name, [&] {
-    const auto from = request.inputs[1].constant->values<float>();
+    const float* from = request.inputs[1].constant->values<float>().data();
     const int64_t size = cpu::packed_windows_size(form.elements(), form.outputs);
     auto buffer = allocate_packed(static_cast<size_t>(form.groups * size) * sizeof(float));
     auto* to = reinterpret_cast<float*>(buffer->data());
-    for (int64_t group = 0; group < form.groups; ++group)
-      cpu::pack_windows(from.data() + group * form.outputs * form.elements(), order, form.outputs,
-                        to + group * size);
-    return buffer;
-  });
-}
-
-// Each group's, padded with zeros to whole units.
-std::shared_ptr<const Buffer> packed_bias(const KernelRequest& request, const DirectForm& form) {
-  return packed_once(request, 2, text("direct in ", form.groups), [&] {
-    const int64_t padded = rounded_up(form.outputs, kConvolutionUnit);
-    auto buffer = allocate_packed(static_cast<size_t>(form.groups * padded) * sizeof(float));
-    auto* to = reinterpret_cast<float*>(buffer->data());
-    std::fill_n(to, form.groups * padded, 0.0f);
-    if (!request.has(2)) return buffer;
-    const float* from = request.inputs[2].constant->values<float>().data();
-    for (int64_t group = 0; group < form.groups; ++group)
-      std::copy_n(from + group * form.outputs, form.outputs, to + group * padded);
+    const int64_t units = (form.outputs + kConvolutionUnit - 1) / kConvolutionUnit;
+#pragma omp parallel for collapse(2) num_threads(request.threads) if (request.threads > 1)
+    for (int64_t group = 0; group < form.groups; ++group) {
+      for (int64_t unit = 0; unit < units; ++unit) {
+        const int64_t first = unit * kConvolutionUnit;
+        cpu::pack_windows(from + (group * form.outputs + first) * form.elements(), order,
+                          std::min(kConvolutionUnit, form.outputs - first),
+                          to + group * size + first * form.elements());
+      }
+    }
     return buffer;
   });
 }
@@ -284,7 +276,8 @@ Prepared prepare_direct_convolution(const KernelRequest& request, const ops::Con
   auto weights = packed_weights(request, form, walk.order);
   Prepared prepared = Prepared::accept(
       std::make_unique<DirectKernel>(form, std::move(walk.offsets), std::move(weights),
-                                     packed_bias(request, form), request.threads),
+                                     packed_bias_in_groups(request, form.groups, kConvolutionUnit),
+                                     request.threads),
       "direct");
   prepared.input_layouts.resize(request.inputs.size());
   prepared.input_layouts[0] = layout_for(form.from, x.shape);

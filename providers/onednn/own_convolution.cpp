@@ -1,5 +1,8 @@
 #include "providers/onednn/own_convolution.h"
 
+#include <algorithm>
+
+#include "ir/pack_room.h"
 #include "ir/reloadable_buffer.h"
 
 namespace sardonyx::onednn {
@@ -37,14 +40,31 @@ Shape image_shape(const Shape& shape) {
 
 std::shared_ptr<const Buffer> packed_once(const KernelRequest& request, size_t input,
                                           const std::string& form,
-                                          const std::function<std::shared_ptr<Buffer>()>& make) {
+                                          const std::function<std::shared_ptr<Buffer>()>& make,
+                                          Reads reads) {
   if (!request.has(input)) return make();
   const Tensor& constant = *request.inputs[input].constant;
   const auto make_of_elements = [&] {
-    bring(constant);
+    if (reads == Reads::kAligned) bring(constant);
     return make();
   };
   return request.packs ? request.packs->get(constant, form, make_of_elements) : make_of_elements();
+}
+
+std::shared_ptr<const Buffer> packed_bias_in_groups(const KernelRequest& request, int64_t groups,
+                                                    int64_t unit) {
+  return packed_once(request, 2, text("bias in ", groups, " by ", unit), [&] {
+    const int64_t outputs = request.outputs[0].shape[1] / groups;
+    const int64_t padded = (outputs + unit - 1) / unit * unit;
+    auto buffer = allocate_packed(static_cast<size_t>(groups * padded) * sizeof(float));
+    auto* to = reinterpret_cast<float*>(buffer->data());
+    std::fill_n(to, groups * padded, 0.0f);
+    if (!request.has(2)) return buffer;
+    const float* from = request.inputs[2].constant->values<float>().data();
+    for (int64_t group = 0; group < groups; ++group)
+      std::copy_n(from + group * outputs, outputs, to + group * padded);
+    return buffer;
+  });
 }
 
 }  // namespace sardonyx::onednn

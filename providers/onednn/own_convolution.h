@@ -38,8 +38,15 @@ const char* refusal_of_own(const KernelRequest& request, bool takes_lines = fals
 Shape image_shape(const Shape& shape);
 
 // What `make` computes of constant input `input`, shared through the request's cache under `form`.
+// Where it reads elements at any address, they are left as they lie in the model's file.
+enum class Reads { kAligned, kAnyAddress };
 std::shared_ptr<const Buffer> packed_once(const KernelRequest& request, size_t input,
                                           const std::string& form,
-                                          const std::function<std::shared_ptr<Buffer>()>& make);
+                                          const std::function<std::shared_ptr<Buffer>()>& make,
+                                          Reads reads = Reads::kAligned);
+
+// Input 2, or zeros: each group's part padded with zeros to whole units.
+std::shared_ptr<const Buffer> packed_bias_in_groups(const KernelRequest& request, int64_t groups,
+                                                    int64_t unit);
 
 }  // namespace sardonyx::onednn

@@ -21,6 +21,7 @@ struct Layer {
   AttrMap attrs;
   bool has_bias = true, has_residual = false;
   const char* op = "sardonyx::FusedConv";
+  float tolerance = 2e-5f;
 
   int64_t outputs() const {
     const bool is_transposed = op != std::string("sardonyx::FusedConv");
@@ -81,7 +82,7 @@ void check(const Layer& layer, const std::string& implementation, bool takes_blo
     EXPECT_EQ(one.prepared().unread_inputs & 0b110u, 0b110u);
     one.run();
     const Tensor alone = one.outputs()[0];
-    expect_within(alone, c.expected, 2e-5f, 2e-5f);
+    expect_within(alone, c.expected, layer.tolerance, layer.tolerance);
     options.threads = 2;
     PreparedRun two = prepared(c, options);
     two.run();
@@ -421,6 +422,66 @@ TEST(Transposed, Activations) {
       check(transposed(16, outputs, {8, 8}, {4, 4}, overlapping), "transposed", false);
       const auto tiled = window(1, {2, 2}, {0, 0, 0, 0}, {1, 1}, name, params);
       check(transposed(16, outputs, {9, 50}, {2, 2}, tiled), "transposed", false);
+    }
+  }
+}
+
+Layer winograd(int64_t inputs, int64_t outputs, Shape size, const std::string& activation = "",
+               std::vector<float> params = {}, Ints pads = {1, 1, 1, 1}) {
+  AttrMap attrs = window(1, {1, 1}, std::move(pads), {1, 1}, activation, std::move(params));
+  attrs["allows_winograd"] = int64_t{1};
+  Layer layer = direct(inputs, outputs, std::move(size), {3, 3}, std::move(attrs));
+  layer.tolerance = 1e-4f;
+  return layer;
+}
+
+TEST(WinogradConvolution, AnyChannels) {
+  for (const int64_t inputs : {16, 17, 24, 31, 32, 48}) {
+    for (const int64_t outputs : {16, 17, 24, 32, 33, 50, 64, 80})
+      check(winograd(inputs, outputs, {13, 11}), "winograd 4x3", true);
+  }
+}
+
+TEST(WinogradConvolution, Sizes) {
+  for (int64_t height = 8; height <= 21; ++height)
+    check(winograd(32, 32, {height, 29 - height}), "winograd 4x3", true);
+  check(winograd(16, 32, {2, 90}), "winograd 4x3", true);
+  check(winograd(16, 32, {90, 3}), "winograd 4x3", true);
+  check(winograd(16, 32, {61, 130}), "winograd 4x3", true);
+}
+
+TEST(WinogradConvolution, Pads) {
+  for (const Ints& pads :
+       {Ints{0, 0, 0, 0}, {0, 1, 2, 3}, {3, 2, 1, 0}, {7, 9, 9, 7}, {0, 2, 0, 0}}) {
+    check(winograd(32, 40, {12, 14}, "", {}, pads), "winograd 4x3", true);
+  }
+}
+
+TEST(WinogradConvolution, SmallerTiles) {
+  for (const auto& [height, width] : {std::pair{14, 14}, {11, 17}}) {
+    Layer layer = winograd(272, 432, {height, width}, "Relu");
+    check(layer, "winograd 2x3", true);
+    layer.has_residual = true;
+    check(layer, "winograd 2x3", true);
+  }
+}
+
+TEST(WinogradConvolution, ResidualsAndActivations) {
+  for (const auto& [name, params] :
+       std::vector<std::pair<std::string, std::vector<float>>>{{"", {}},
+                                                               {"Relu", {}},
+                                                               {"Clip", {-0.5f, 0.7f}},
+                                                               {"HardSwish", {}},
+                                                               {"LeakyRelu", {0.1f}}}) {
+    for (const bool has_residual : {false, true}) {
+      for (const int64_t outputs : {48, 50, 96}) {
+        for (const Shape& size : {Shape{13, 17}, {40, 60}}) {
+          Layer layer = winograd(32, outputs, size, name, params);
+          layer.has_residual = has_residual;
+          layer.has_bias = outputs != 48;
+          check(layer, "winograd 4x3", true);
+        }
+      }
     }
   }
 }

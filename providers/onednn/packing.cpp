@@ -7,7 +7,6 @@
 #include <functional>
 
 #include "providers/onednn/quad_packing.h"
-#include "providers/onednn/winograd_weights.h"
 
 namespace sardonyx::onednn {
 namespace {
@@ -272,10 +271,6 @@ void pack(const Extents& from_strides, const BlockedForm& form, const void* valu
 bool pack_weights(const void* values, const Desc& from, const Desc& to, void* out, int threads) {
   const auto strides = plain_strides(from);
   if (!strides || to.data_type() != from.data_type()) return false;
-  if (const auto form = winograd_form(to)) {
-    transform_weights(values, from.dims(), *strides, *form, static_cast<float*>(out), threads);
-    return true;
-  }
   const auto form = blocked_form(to);
   if (!form || form->inner.empty() || form->dims != from.dims()) return false;
   switch (from.data_type()) {

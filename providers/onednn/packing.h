@@ -1,6 +1,5 @@
 // Weights brought into the layouts of oneDNN's primitives by loops of our own: its reorders take
-// one element at a time for many of these, and change Winograd's weights slower than it computes
-// with them.
+// one element at a time for many of these.
 #pragma once
 
 #include "providers/onednn/shim.h"

@@ -98,35 +98,6 @@ TEST(Packing, places_bytes) {
   }
 }
 
-// The layouts that oneDNN's Winograd convolutions ask for depend on the size of the picture.
-TEST(WinogradWeights, are_what_onednn_makes_of_them) {
-  size_t forms = 0;
-  for (const Extents& dims : {Extents{64, 64, 3, 3}, Extents{128, 48, 3, 3}, Extents{40, 20, 3, 3},
-                              Extents{256, 256, 3, 3}}) {
-    for (const int64_t size : {14, 28, 56, 112}) {
-      ConvolutionSpec spec;
-      spec.src = any_desc(kFloat, {1, dims[1], size, size});
-      spec.weights = any_desc(kFloat, dims);
-      spec.dst = any_desc(kFloat, {1, dims[0], size, size});
-      spec.strides = spec.dilations = spec.pads_begin = spec.pads_end = {1, 1};
-      spec.method = algorithm::convolution_winograd;
-      const MaybePrimitive primitive = convolution(spec, attributes());
-      if (!primitive || !winograd_form(primitive->weights())) continue;
-      ++forms;
-      const Desc to = primitive->weights(), plain = plain_desc(kFloat, dims);
-      const std::vector<float> values = random_floats(plain.get_size() / sizeof(float));
-      const auto theirs = packed_by_onednn(values, plain, to);
-      const auto ours = packed_by_us(values, plain, to, 2);
-      ASSERT_EQ(ours.size(), theirs.size());
-      for (size_t i = 0; i < ours.size(); ++i)
-        ASSERT_NEAR(ours[i], theirs[i], 1e-6f) << dims[0] << " x " << dims[1] << ", " << size;
-    }
-  }
-  if (dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core) {
-    EXPECT_GT(forms, 0u);
-  }
-}
-
 TEST(Packing, leaves_what_it_does_not_know_to_others) {
   const Desc plain = plain_desc(kFloat, {16, 16});
   std::vector<float> values(256), out(256);

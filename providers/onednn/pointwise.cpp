@@ -158,20 +158,6 @@ std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request, const
   });
 }
 
-std::shared_ptr<const Buffer> packed_bias(const KernelRequest& request, const Form& form) {
-  return packed_once(request, 2, text("pointwise in ", form.groups), [&] {
-    const int64_t padded = padded_outputs(form.outputs);
-    auto buffer = allocate_packed(static_cast<size_t>(form.groups * padded) * sizeof(float));
-    auto* to = reinterpret_cast<float*>(buffer->data());
-    std::fill_n(to, form.groups * padded, 0.0f);
-    if (!request.has(2)) return buffer;
-    const float* from = request.inputs[2].constant->values<float>().data();
-    for (int64_t group = 0; group < form.groups; ++group)
-      std::copy_n(from + group * form.outputs, form.outputs, to + group * padded);
-    return buffer;
-  });
-}
-
 bool is_pointwise(const ops::Window& window) {
   for (size_t axis = 0; axis < window.rank(); ++axis) {
     if (window.kernel[axis] != 1 || window.pads_begin[axis] != 0 || window.pads_end[axis] != 0)
@@ -209,7 +195,8 @@ Prepared prepare(const KernelRequest& request, const ops::ConvAttrs& attrs,
   form.has_residual = request.has(3);
   Prepared prepared = Prepared::accept(
       std::make_unique<PointwiseKernel>(form, packed_weights(request, form),
-                                        packed_bias(request, form), request.threads),
+                                        packed_bias_in_groups(request, form.groups, kPointwiseUnit),
+                                        request.threads),
       "pointwise");
   prepared.input_layouts.resize(request.inputs.size());
   prepared.input_layouts[0] = layout_of(from);

@@ -37,7 +37,6 @@ struct Plan {
   std::vector<std::shared_ptr<const Buffer>> constants;
   std::vector<std::pair<size_t, size_t>> aliases;
   size_t scratch_bytes = 0;
-  size_t untouched_bytes = 0;  // the first of them
   int threads = 1;
 };
 
@@ -154,7 +153,6 @@ class ProgramKernel : public Kernel {
     pool_.give_back(std::move(bindings));
   }
   size_t scratch_bytes() const override { return plan_.scratch_bytes; }
-  size_t untouched_scratch_bytes() const override { return plan_.untouched_bytes; }
   bool may_alias(size_t output, size_t input) const override {
     return std::find(plan_.aliases.begin(), plan_.aliases.end(), std::pair(output, input)) !=
            plan_.aliases.end();
@@ -308,33 +306,10 @@ void ProgramBuilder::copy(Place from, Place to) {
   has_reference_ = had_reference;
 }
 
-size_t untouched_scratchpad(const Primitive& primitive) {
-  constexpr int64_t kLargerWindow = 6;
-  const auto form = winograd_form(primitive.weights());
-  if (!form || form->alpha != kLargerWindow) return 0;
-  return std::min(primitive.weights().get_size(), primitive.scratchpad().get_size());
-}
-
-// What stays as it is lies first, so the scratchpad goes where scratch memory begins.
-Place ProgramBuilder::scratchpad_of(const Primitive& primitive) {
-  const Desc desc = primitive.scratchpad();
-  const size_t untouched = untouched_scratchpad(primitive);
-  if (parts_->untouched_bytes > 0 || untouched == 0) return scratch(desc);
-  parts_->untouched_bytes = untouched;
-  const size_t end = std::exchange(parts_->scratch_bytes, 0);
-  const Place place = scratch(desc);
-  for (PlaceInfo& info : parts_->places) {
-    if (info.source == Source::kScratch) info.index += parts_->scratch_bytes;
-  }
-  parts_->places[place].index = 0;
-  parts_->scratch_bytes += end;
-  return place;
-}
-
 void ProgramBuilder::step(const Primitive& primitive, Args args) {
   const auto is_given = [](const auto& arg) { return arg.first == DNNL_ARG_SCRATCHPAD; };
   if (primitive.scratchpad().get_size() > 0 && std::ranges::none_of(args, is_given)) {
-    args.emplace_back(DNNL_ARG_SCRATCHPAD, scratchpad_of(primitive));
+    args.emplace_back(DNNL_ARG_SCRATCHPAD, scratch(primitive.scratchpad()));
   }
   parts_->steps.push_back({primitive, std::move(args)});
   implementation_ = primitive.implementation();

@@ -56,7 +56,6 @@ class ProgramBuilder {
   Place output_from(size_t index, const Desc& stored, size_t offset);
   Place constant(const Desc& desc, std::shared_ptr<const Buffer> values);
   Place scratch(const Desc& desc);
-  Place scratchpad_of(const Primitive& primitive);
   // The same memory as scratch place `place`, which must be as large, seen as `desc`.
   Place scratch_as(Place place, const Desc& desc);
 
@@ -92,10 +91,6 @@ class ProgramBuilder {
   };
   std::vector<Pending> pending_outputs_;
 };
-
-// Bytes at the beginning of the primitive's scratchpad that stay as they are: F(4x4, 3x3) of
-// Winograd's algorithm asks for room for the transformed weights, which we transform once for all.
-size_t untouched_scratchpad(const Primitive& primitive);
 
 // `values` reordered, outside any run.
 std::shared_ptr<Buffer> reordered(const void* values, const Desc& from, const Desc& to);

@@ -204,49 +204,6 @@ std::optional<BlockedForm> blocked_form(const Desc& desc) {
   return form;
 }
 
-std::optional<WinogradForm> winograd_form(const Desc& desc) {
-  const dnnl_memory_desc_t& md = desc.data;
-  if (md.format_kind != dnnl_format_kind_wino || md.ndims != 4) return std::nullopt;
-  const dnnl_wino_desc_t& wino = md.format_desc.wino_desc;
-  const bool is_known_window = wino.r == 3 && (wino.alpha == 4 || wino.alpha == 6);
-  if (!is_known_window || md.data_type != dnnl_f32) return std::nullopt;
-  WinogradForm form{};
-  form.alpha = wino.alpha;
-  form.inputs = wino.ic, form.outputs = wino.oc;
-  form.block = wino.oc_block;
-  const int64_t square = int64_t{wino.ic_block} * wino.oc_block;  // of a block of each
-  const int64_t column = wino.ic * form.block;                    // a block of outputs, all inputs
-  switch (wino.wino_format) {
-    case dnnl_wino_wei_aaOio:
-      form.group = 1;
-      form.inner = form.sub = wino.ic_block;
-      form.group_stride = column;
-      form.inner_stride = square, form.input_stride = form.block;
-      form.place_stride = int64_t{wino.ic} * wino.oc;
-      return form;
-    case dnnl_wino_wei_aaOBiOo:
-      form.group = wino.oc2_block;
-      form.inner = form.sub = wino.ic_block;
-      form.group_stride = form.group * column;
-      form.inner_stride = form.group * square, form.input_stride = form.group * form.block;
-      form.block_stride = form.block;
-      form.place_stride = int64_t{wino.ic} * wino.oc;
-      return form;
-    case dnnl_wino_wei_OBaaIBOIio:
-      form.group = wino.oc2_block;
-      form.sub = wino.ic_block;
-      form.inner = int64_t{wino.ic2_block} * wino.ic_block;
-      form.sub_stride = square, form.input_stride = form.block;
-      form.block_stride = wino.ic2_block * square;
-      form.inner_stride = form.group * form.block_stride;
-      form.place_stride = form.group * column;
-      form.group_stride = form.alpha * form.alpha * form.place_stride;
-      return form;
-    default:
-      return std::nullopt;
-  }
-}
-
 std::string layout_text(const Desc& desc) {
   const dnnl_memory_desc_t& md = desc.data;
   if (!is_blocked(desc)) return "opaque";

@@ -62,20 +62,6 @@ struct BlockedForm {
 };
 // nullopt where the layout is of another kind, or an element lies at an offset besides.
 std::optional<BlockedForm> blocked_form(const Desc& desc);
-// Transformed weights [output][input][3][3] of Winograd's algorithm: for each of alpha * alpha
-// places of the transformed window a matrix, whose outputs come in blocks next to each other. The
-// element of (place, output o, input i) lies at
-//   place * place_stride + o / (block * group) * group_stride + o / block % group * block_stride
-//   + i / inner * inner_stride + i / sub % (inner / sub) * sub_stride + i % sub * input_stride
-//   + o % block.
-struct WinogradForm {
-  int64_t alpha;            // 4 or 6
-  int64_t inputs, outputs;  // rounded up to whole blocks
-  int64_t block, group, inner, sub;
-  int64_t place_stride, group_stride, block_stride, inner_stride, sub_stride, input_stride;
-};
-// nullopt for other layouts, and where inputs lie next to each other.
-std::optional<WinogradForm> winograd_form(const Desc& desc);
 // "aBcd16b". Not unique.
 std::string layout_text(const Desc& desc);
 // Differs for any two descriptors that are not equal.

@@ -1,15 +1,18 @@
 // Weights of 3x3 windows as Winograd's algorithm multiplies with them.
 #pragma once
 
-#include "providers/onednn/shim.h"
+#include <cstdint>
 
 namespace sardonyx::onednn {
 
-// G w G^T of every window w (Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks",
-// 2015) for tiles of 2x2 outputs (alpha 4) or 4x4 (alpha 6; with the points 0, +-5/8, +-3/2 and
-// infinity that oneDNN's kernels are made for). Element [o][i][y][x] lies `strides` floats from
-// `values`, at any address. Outputs and inputs beyond `dims` become zero.
-void transform_weights(const void* values, const Extents& dims, const Extents& strides,
-                       const WinogradForm& form, float* out, int threads);
+// Outputs that come next to each other in transformed weights.
+constexpr int64_t kTransformedUnit = 32;
+
+// G w G^T of every window w of weights [outputs][inputs][3][3], at any address (Lavin and Gray,
+// "Fast Algorithms for Convolutional Neural Networks", 2015), for tiles of side x side outputs: 2,
+// or 4 with the points 0, +-5/8, +-3/2 and infinity. `out` is aligned to 64 bytes and becomes
+// [outputs / unit][(side + 2)^2 places][inputs][unit], with zeros where the last unit has none.
+void transform_weights(const void* values, int64_t outputs, int64_t inputs, int64_t side,
+                       float* out, int threads);
 
 }  // namespace sardonyx::onednn

@@ -1,0 +1,238 @@
+#include "providers/onednn/winograd_convolution.h"
+
+#include <algorithm>
+
+#include "ir/pack_room.h"
+#include "ir/reloadable_buffer.h"
+#include "providers/cpu/tasks.h"
+#include "providers/cpu/winograd_image.h"
+#include "providers/onednn/layout.h"
+#include "providers/onednn/own_convolution.h"
+#include "providers/onednn/winograd_weights.h"
+
+namespace sardonyx::onednn {
+namespace {
+
+using cpu::kChannelBlock;
+using cpu::kWinogradUnit;
+
+// Floats of tiles transformed, and of the products with one unit of outputs: they lie in a
+// second-level cache.
+constexpr int64_t kScratchTogether = 96 << 10;
+// With fewer tiles at a time weights are read too often.
+constexpr int64_t kLeastTiles = 28;
+
+struct WinogradForm2d {
+  cpu::WinogradImage image{};  // without addresses
+  int64_t images;
+  bool from_blocks, to_blocks, has_residual;
+  std::optional<cpu::RowActivation> function;
+};
+
+class WinogradKernel : public Kernel {
+ public:
+  WinogradKernel(const WinogradForm2d& form, std::shared_ptr<const Buffer> weights,
+                 std::shared_ptr<const Buffer> bias, int threads)
+      : f_(form), weights_(std::move(weights)), bias_(std::move(bias)) {
+    f_.image.weights = reinterpret_cast<const float*>(weights_->data());
+    f_.image.bias = reinterpret_cast<const float*>(bias_->data());
+    const int64_t tiles = f_.images * f_.image.tiles();
+    shares_outputs_ = tiles < threads * kLeastTiles && f_.image.outputs >= threads * kWinogradUnit;
+    threads_ = static_cast<int>(shares_outputs_ ? threads : std::min<int64_t>(threads, tiles));
+    const int64_t most =
+        std::max(kLeastTiles, kScratchTogether / cpu::winograd_scratch(f_.image, 1));
+    together_ = std::min(most, f_.image.tiles());
+  }
+
+  void run(const KernelArgs& args) const override {
+    cpu::for_each_share(threads_, [&](int64_t part, int64_t parts, const cpu::StopSign& sign) {
+      auto* scratch = reinterpret_cast<float*>(args.scratch) + part * thread_scratch();
+      Share share{args, sign, scratch, 0, f_.image.outputs};
+      const int64_t tiles = f_.images * f_.image.tiles();
+      if (!shares_outputs_)
+        return run_tiles(share, tiles * part / parts, tiles * (part + 1) / parts);
+      const int64_t units = f_.image.outputs / kWinogradUnit;
+      share.first = units * part / parts * kWinogradUnit;
+      if (part + 1 < parts) share.last = units * (part + 1) / parts * kWinogradUnit;
+      run_tiles(share, 0, tiles);
+    });
+  }
+  size_t scratch_bytes() const override {
+    return static_cast<size_t>(threads_ * thread_scratch()) * sizeof(float);
+  }
+  bool may_alias(size_t output, size_t input) const override {
+    return f_.has_residual && output == 0 && input == 3;
+  }
+
+ private:
+  struct Share {
+    const KernelArgs& args;
+    const cpu::StopSign& sign;
+    float* scratch;
+    int64_t first, last;  // outputs
+  };
+
+  int64_t thread_scratch() const { return cpu::winograd_scratch(f_.image, together_); }
+
+  // Tiles over all images.
+  void run_tiles(const Share& share, int64_t begin, int64_t end) const {
+    const int64_t tiles = f_.image.tiles();
+    while (begin < end && !share.sign.ask()) {
+      const int64_t image = begin / tiles, tile = begin - image * tiles;
+      const int64_t left = std::min(tiles - tile, end - begin);
+      const int64_t times = (left + together_ - 1) / together_, count = (left + times - 1) / times;
+      const cpu::WinogradImage at = image_at(share.args, image);
+      cpu::convolve_winograd(at, tile, tile + count, share.first, share.last, share.scratch);
+      if (f_.function) apply(at, share, tile, tile + count);
+      begin += count;
+    }
+  }
+
+  cpu::WinogradImage image_at(const KernelArgs& args, int64_t index) const {
+    cpu::WinogradImage image = f_.image;
+    const int64_t in = index * image.inputs * image.height * image.width;
+    const int64_t out = index * image.outputs * image.out_height * image.out_width;
+    image.in = static_cast<const float*>(args.inputs[0]) + in;
+    image.out = static_cast<float*>(args.outputs[0]) + out;
+    if (f_.has_residual) image.residual = static_cast<const float*>(args.inputs[3]) + out;
+    return image;
+  }
+
+  // To what tiles hold, row of tiles by row.
+  void apply(const cpu::WinogradImage& image, const Share& share, int64_t begin,
+             int64_t end) const {
+    const int64_t across = image.tiles_across(), side = image.side;
+    while (begin < end) {
+      const int64_t row = begin / across, last = std::min(end, (row + 1) * across);
+      const int64_t column = (begin - row * across) * side;
+      const int64_t columns = std::min((last - row * across) * side, image.out_width) - column;
+      const int64_t stop = std::min((row + 1) * side, image.out_height);
+      for (int64_t y = row * side; y < stop; ++y) {
+        float* at = image.out + y * image.out_steps.row + column * image.out_steps.column;
+        apply_to_row(image, share, at, columns);
+      }
+      begin = last;
+    }
+  }
+
+  void apply_to_row(const cpu::WinogradImage& image, const Share& share, float* values,
+                    int64_t columns) const {
+    const auto& [op, params] = *f_.function;
+    const int64_t step = image.out_steps.column;
+    const auto over = [&](float* from, int64_t count) {
+      cpu::unary_row(op, params, from, from, static_cast<size_t>(count));
+    };
+    if (f_.to_blocks) {
+      for (int64_t output = share.first; output < share.last; output += kChannelBlock)
+        over(values + output / kChannelBlock * image.out_steps.block, columns * kChannelBlock);
+    } else if (!shares_outputs_) {
+      over(values, columns * step);
+    } else {
+      for (int64_t i = 0; i < columns; ++i)
+        over(values + i * step + share.first, share.last - share.first);
+    }
+  }
+
+  WinogradForm2d f_;
+  std::shared_ptr<const Buffer> weights_, bias_;
+  int64_t together_ = 0;  // tiles
+  int threads_ = 1;
+  bool shares_outputs_ = false;
+};
+
+std::shared_ptr<const Buffer> transformed_weights(const KernelRequest& request,
+                                                  const cpu::WinogradImage& image) {
+  static_assert(kTransformedUnit == kWinogradUnit);
+  return packed_once(
+      request, 1, text("winograd of ", image.side),
+      [&] {
+        const int64_t units = (image.outputs + kWinogradUnit - 1) / kWinogradUnit;
+        const int64_t size = units * kWinogradUnit * image.places() * image.inputs;
+        auto buffer = allocate_packed(static_cast<size_t>(size) * sizeof(float));
+        transform_weights(peek(*request.inputs[1].constant), image.outputs, image.inputs,
+                          image.side, reinterpret_cast<float*>(buffer->data()), request.threads);
+        return buffer;
+      },
+      Reads::kAnyAddress);
+}
+
+cpu::ImageSteps steps_of(const Shape& shape, bool is_blocked) {
+  if (!is_blocked) return {shape[3] * shape[1], shape[1], kChannelBlock};
+  return {shape[3] * kChannelBlock, kChannelBlock, shape[2] * shape[3] * kChannelBlock};
+}
+
+// Twice as many floats as tiles of 2 need for the weights, where the picture is small, take more
+// memory and time to read than they save.
+int64_t side_of(const cpu::WinogradImage& image) {
+  constexpr int64_t kManyWeights = 16 << 20 >> 2, kFewOutputs = 400;
+  const bool is_heavy = 36 * image.inputs * image.outputs > kManyWeights &&
+                        image.out_height * image.out_width < kFewOutputs;
+  return is_heavy ? 2 : 4;
+}
+
+// What direct sums and Winograd's algorithm take, about, in cycles of two fused products of 16
+// floats: multiplications, or reading weights from memory where that takes longer.
+bool is_worth_it(const cpu::WinogradImage& image, int64_t images) {
+  constexpr double kFloatsPerCycle = 2, kTransform = 8;  // cycles for a channel of a tile
+  const auto of = [](int64_t count) { return static_cast<double>(count); };
+  const double pairs = of(image.inputs) * of(image.outputs), tiles = of(images * image.tiles());
+  const auto sums = [&](double count, double weights) {
+    return pairs * std::max(count * weights / 32, weights / kFloatsPerCycle);
+  };
+  const double direct = sums(of(images * image.out_height * image.out_width), 9);
+  const double transforms = tiles * of(image.inputs + image.outputs) * kTransform;
+  return sums(tiles, of(image.places())) + transforms < 0.9 * direct;
+}
+
+WinogradForm2d form_of(const KernelRequest& request, const ops::ConvAttrs& attrs) {
+  const KernelTensor &x = request.inputs[0], &w = request.inputs[1], &y = request.outputs[0];
+  const ops::Window window = ops::conv_window(request.op.name, attrs, x.shape, w.shape);
+  const auto fills_blocks = [](int64_t channels) { return channels % kChannelBlock == 0; };
+  WinogradForm2d form;
+  cpu::WinogradImage& image = form.image;
+  form.images = x.shape[0];
+  form.has_residual = request.has(3);
+  image.inputs = x.shape[1];
+  image.outputs = y.shape[1];
+  form.from_blocks = x.layout && fills_blocks(image.inputs) &&
+                     desc_of(x) == blocked_desc(memory::data_type::f32, x.shape);
+  form.to_blocks = form.from_blocks && fills_blocks(image.outputs);
+  image.in_steps = steps_of(x.shape, form.from_blocks);
+  image.out_steps = steps_of(y.shape, form.to_blocks);
+  image.height = x.shape[2], image.width = x.shape[3];
+  image.out_height = y.shape[2], image.out_width = y.shape[3];
+  image.pad[0] = window.pads_begin[0], image.pad[1] = window.pads_begin[1];
+  image.side = side_of(image);
+  return form;
+}
+
+}  // namespace
+
+Prepared prepare_winograd_convolution(const KernelRequest& request, const ops::ConvAttrs& attrs,
+                                      const ops::FusedActivation& activation) {
+  if (const char* why = refusal_of_own(request)) return Prepared::refuse(why);
+  const auto finish = finish_of(activation);
+  if (!finish) return Prepared::refuse("unknown activation");
+  WinogradForm2d form = form_of(request, attrs);
+  if (!is_worth_it(form.image, form.images)) return Prepared::refuse("direct sums are as fast");
+  form.image.low = finish->low;
+  form.image.high = finish->high;
+  form.function = finish->function;
+  Prepared prepared =
+      Prepared::accept(std::make_unique<WinogradKernel>(
+                           form, transformed_weights(request, form.image),
+                           packed_bias_in_groups(request, 1, kWinogradUnit), request.threads),
+                       text("winograd ", form.image.side, "x3"));
+  const auto layout = [](const Shape& shape, bool is_blocked) {
+    return layout_of(is_blocked ? blocked_desc(memory::data_type::f32, shape)
+                                : channels_last_desc(memory::data_type::f32, shape));
+  };
+  prepared.input_layouts.resize(request.inputs.size());
+  prepared.input_layouts[0] = layout(request.inputs[0].shape, form.from_blocks);
+  prepared.output_layouts = {layout(request.outputs[0].shape, form.to_blocks)};
+  if (form.has_residual) prepared.input_layouts[3] = prepared.output_layouts[0];
+  prepared.unread_inputs = 1u << 1 | 1u << 2;
+  return prepared;
+}
+
+}  // namespace sardonyx::onednn
