@@ -153,10 +153,64 @@ HWY_INLINE void multiply_rows(const ThinProduct<Weight>& p) {
   }
 }
 
+// Whether memory gives one row after the other fastest, which is so on AMD's CPUs if what follows
+// is asked for early (Zen 5: 20 % more than rows side by side).
+#if HWY_ARCH_X86
+const bool kReadsRowByRow = __builtin_cpu_is("amd");
+#else
+constexpr bool kReadsRowByRow = false;
+#endif
+// Elements that are asked for so far ahead; sums of more columns have no room in a level-1 cache.
+constexpr size_t kElementsAhead = 2048, kMostColumns = 8192;
+
+// x * b[i] + from[i] for i < count as far as whole vectors reach, where `from` is there, and what
+// `before` holds added to it. Returns where they end.
+template <class D, typename Weight>
+HWY_INLINE size_t scale_row(D d, float x, const Weight* b, const float* from, const float* before,
+                            float* to, size_t i, size_t count) {
+  const size_t lanes = hn::Lanes(d);
+  const auto factor = hn::Set(d, x);
+  for (; i + lanes <= count; i += lanes) {
+    __builtin_prefetch(b + kElementsAhead + i, 0, 3);
+    auto sum = hn::MulAdd(factor, load(d, b + i), from ? hn::LoadU(d, from + i) : hn::Zero(d));
+    if (before) sum = hn::Add(hn::LoadU(d, before + i), sum);
+    hn::StoreU(sum, d, to + i);
+  }
+  return i;
+}
+
+// For one row of `a`, and rows of b that lie one behind the other: the same sums as multiply_rows
+// makes of as many rows of b.
+template <typename Weight>
+void multiply_row(const ThinProduct<Weight>& p) {
+  constexpr size_t kTogether = depth_at_once(1);
+  const hn::ScalableTag<float> whole;
+  const hn::CappedTag<float, 4> small;
+  const hn::CappedTag<float, 1> single;
+  HWY_ALIGN float sums[kMostColumns];
+  for (size_t first = 0; first < p.depth;) {
+    const size_t rows = first + kTogether <= p.depth ? kTogether : 1;
+    for (size_t k = first; k < first + rows; ++k) {
+      const Weight* b = p.b + k * p.columns;
+      const bool is_last = k + 1 == first + rows;
+      const float* from = k > first ? sums : nullptr;
+      const float* before = is_last && first > 0 ? p.out : nullptr;
+      float* to = is_last ? p.out : sums;
+      size_t i = scale_row(whole, p.a[k], b, from, before, to, 0, p.columns);
+      i = scale_row(small, p.a[k], b, from, before, to, i, p.columns);
+      scale_row(single, p.a[k], b, from, before, to, i, p.columns);
+    }
+    first += rows;
+  }
+}
+
 template <typename Weight>
 void multiply(const ThinProduct<Weight>& p) {
   switch (p.rows) {
     case 1:
+      if (kReadsRowByRow && p.columns == p.b_step && p.columns <= kMostColumns &&
+          p.depth * p.columns >= kLeastFetched)
+        return multiply_row(p);
       return multiply_rows<1>(p);
     case 2:
       return multiply_rows<2>(p);
