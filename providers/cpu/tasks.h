@@ -76,6 +76,16 @@ void for_each_task(int64_t count, int threads, int64_t work, const Body& body) {
   sign.check();
 }
 
+// What falls to one of `parts` parts, which all but the last end with whole units.
+struct Portion {
+  int64_t begin, end;
+};
+inline Portion portion_of(int64_t count, int64_t unit, int64_t part, int64_t parts) {
+  const int64_t units = count / unit;
+  return {units * part / parts * unit,
+          part + 1 == parts ? count : units * (part + 1) / parts * unit};
+}
+
 // Calls body(part, parts, sign) once on each of `threads` threads, for work that each shares out
 // itself; it is to ask `sign` now and then. Throws as for_each_task() does.
 template <typename Body>

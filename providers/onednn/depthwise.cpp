@@ -7,7 +7,6 @@
 #include "providers/cpu/depthwise_rows.h"
 #include "providers/cpu/tasks.h"
 #include "providers/onednn/entries.h"
-#include "providers/onednn/layout.h"
 #include "providers/onednn/own_convolution.h"
 
 namespace sardonyx::onednn {
@@ -148,12 +147,7 @@ Prepared prepare(const KernelRequest& request, const ops::ConvAttrs& attrs,
   if (const char* why = refusal(request, attrs.group)) return Prepared::refuse(why);
   const KernelTensor &x = request.inputs[0], &w = request.inputs[1], &y = request.outputs[0];
   const ops::Window window = ops::conv_window(request.op.name, attrs, x.shape, w.shape);
-  const bool is_blocked = x.layout && x.shape[1] % kChannelBlock == 0 &&
-                          desc_of(x) == blocked_desc(memory::data_type::f32, x.shape);
-  const auto desc = [&](const Shape& shape) {
-    return is_blocked ? blocked_desc(memory::data_type::f32, shape)
-                      : channels_last_desc(memory::data_type::f32, shape);
-  };
+  const bool is_blocked = comes_in_blocks(x);
   const auto finish = finish_of(activation);
   if (!finish) return Prepared::refuse("unknown activation");
   Form form{};
@@ -183,8 +177,8 @@ Prepared prepare(const KernelRequest& request, const ops::ConvAttrs& attrs,
                                         packed(request, 2, image.channels), request.threads),
       "depthwise");
   prepared.input_layouts.resize(request.inputs.size());
-  prepared.input_layouts[0] = layout_of(desc(x.shape));
-  prepared.output_layouts = {layout_of(desc(y.shape))};
+  prepared.input_layouts[0] = picture_layout(x.shape, is_blocked);
+  prepared.output_layouts = {picture_layout(y.shape, is_blocked)};
   prepared.unread_inputs = 1u << 1 | 1u << 2;
   return prepared;
 }

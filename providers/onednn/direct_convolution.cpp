@@ -7,7 +7,6 @@
 #include "providers/cpu/convolution_rows.h"
 #include "providers/cpu/tasks.h"
 #include "providers/onednn/direct_form.h"
-#include "providers/onednn/layout.h"
 
 namespace sardonyx::onednn {
 namespace {
@@ -49,15 +48,13 @@ class DirectKernel : public Kernel {
 
   void run(const KernelArgs& args) const override {
     cpu::for_each_share(threads_, [&](int64_t part, int64_t parts, const cpu::StopSign& sign) {
-      Share share{args, sign, scratch_of(args, part), 0, f_.outputs};
+      Share share{args, sign, scratch_of(args, part), {0, f_.outputs}};
       if (!shares_outputs_) {
         run_units(share, f_.images * units_ * part / parts,
                   f_.images * units_ * (part + 1) / parts);
         return;
       }
-      const int64_t panels = f_.outputs / kConvolutionUnit;
-      share.first = panels * part / parts * kConvolutionUnit;
-      if (part + 1 < parts) share.last = panels * (part + 1) / parts * kConvolutionUnit;
+      share.outputs = cpu::portion_of(f_.outputs, kConvolutionUnit, part, parts);
       run_units(share, 0, f_.images * units_);
     });
   }
@@ -73,7 +70,7 @@ class DirectKernel : public Kernel {
     const KernelArgs& args;
     const cpu::StopSign& sign;
     float* padded;
-    int64_t first, last;  // outputs of a group
+    cpu::Portion outputs;  // of a group
   };
 
   int64_t thread_scratch() const { return rounded_up(f_.padded_size(), kChannelBlock); }
@@ -197,9 +194,10 @@ class DirectKernel : public Kernel {
     rows.high = f_.finish.high;
     const int64_t products = strip.rows * strip.columns * f_.elements() * kConvolutionUnit;
     const int64_t most = std::max<int64_t>(kProductsBetweenLooks / products, 1) * kConvolutionUnit;
-    for (int64_t output = share.first; output < share.last; output += most) {
-      if (output > share.first && share.sign.ask()) return false;
-      cpu::convolve_rows(rows, 0, strip.rows, output, std::min(share.last, output + most));
+    const auto [begin, end] = share.outputs;
+    for (int64_t output = begin; output < end; output += most) {
+      if (output > begin && share.sign.ask()) return false;
+      cpu::convolve_rows(rows, 0, strip.rows, output, std::min(end, output + most));
     }
     return true;
   }
@@ -212,8 +210,8 @@ class DirectKernel : public Kernel {
       cpu::unary_row(op, params, from, from, static_cast<size_t>(count));
     };
     const int64_t pixels = strip.rows * strip.columns;
-    const int64_t first = shares_outputs_ ? share.first : 0;
-    const int64_t last = shares_outputs_ ? share.last : f_.out_channels();
+    const int64_t first = shares_outputs_ ? share.outputs.begin : 0;
+    const int64_t last = shares_outputs_ ? share.outputs.end : f_.out_channels();
     if (f_.to == Lie::kBlocks) {
       for (int64_t channel = first; channel < last; channel += kChannelBlock)
         over(values + channel / kChannelBlock * out.block, pixels * kChannelBlock);
@@ -256,9 +254,7 @@ std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request, const
 }
 
 LayoutPtr layout_for(Lie lie, const Shape& shape) {
-  if (lie == Lie::kPlanes) return nullptr;
-  return layout_of(lie == Lie::kBlocks ? blocked_desc(memory::data_type::f32, shape)
-                                       : channels_last_desc(memory::data_type::f32, shape));
+  return lie == Lie::kPlanes ? nullptr : picture_layout(shape, lie == Lie::kBlocks);
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "providers/cpu/convolution_rows.h"
-#include "providers/onednn/layout.h"
 
 namespace sardonyx::onednn {
 namespace {
@@ -26,16 +25,14 @@ double padded_elements(const DirectForm& f, const Strip2d& strip) {
 }
 
 void choose_lies(DirectForm& form, const KernelTensor& x) {
-  const auto fills_blocks = [](int64_t channels) { return channels % kChannelBlock == 0; };
-  const bool is_blocked = x.layout && fills_blocks(form.inputs) &&
-                          desc_of(x) == blocked_desc(memory::data_type::f32, x.shape);
+  const bool is_blocked = form.inputs % kChannelBlock == 0 && comes_in_blocks(x);
   const bool is_narrow = form.inputs < kChannelBlock;
   form.from = Lie::kPixels;
   if (is_blocked) form.from = Lie::kBlocks;
   if (!x.layout && is_narrow) form.from = Lie::kPlanes;
   form.read = form.from;
   if (form.from == Lie::kPixels && (!is_narrow || form.groups > 1)) form.read = Lie::kBlocks;
-  form.to = is_blocked && fills_blocks(form.outputs) ? Lie::kBlocks : Lie::kPixels;
+  form.to = is_blocked && form.outputs % kChannelBlock == 0 ? Lie::kBlocks : Lie::kPixels;
   form.is_padded = form.read != form.from || form.pad[0] > 0 || form.pad[1] > 0 ||
                    form.covered(0, form.out_height) > form.height ||
                    form.covered(1, form.out_width) > form.width;

@@ -4,6 +4,8 @@
 
 #include "ir/pack_room.h"
 #include "ir/reloadable_buffer.h"
+#include "providers/cpu/depthwise_rows.h"
+#include "providers/onednn/layout.h"
 
 namespace sardonyx::onednn {
 
@@ -31,6 +33,16 @@ const char* refusal_of_own(const KernelRequest& request, bool takes_lines) {
   if (!w.constant || (request.has(2) && !request.inputs[2].constant))
     return "the weights are not known ahead";
   return nullptr;
+}
+
+bool comes_in_blocks(const KernelTensor& tensor) {
+  return tensor.layout && tensor.shape[1] % cpu::kChannelBlock == 0 &&
+         desc_of(tensor) == blocked_desc(memory::data_type::f32, tensor.shape);
+}
+
+LayoutPtr picture_layout(const Shape& shape, bool in_blocks) {
+  return layout_of(in_blocks ? blocked_desc(memory::data_type::f32, shape)
+                             : channels_last_desc(memory::data_type::f32, shape));
 }
 
 Shape image_shape(const Shape& shape) {

@@ -34,6 +34,11 @@ std::optional<Finish> finish_of(const ops::FusedActivation& activation);
 // free.
 const char* refusal_of_own(const KernelRequest& request, bool takes_lines = false);
 
+// Float in full blocks of channels.
+bool comes_in_blocks(const KernelTensor& tensor);
+// Of floats in blocks of channels, or channels last.
+LayoutPtr picture_layout(const Shape& shape, bool in_blocks);
+
 // A line as an image of height 1.
 Shape image_shape(const Shape& shape);
 

@@ -91,6 +91,9 @@ void check(const Layer& layer, const std::string& implementation, bool takes_blo
   }
 }
 
+const std::vector<std::pair<std::string, std::vector<float>>> kActivations{
+    {"", {}}, {"Relu", {}}, {"Clip", {-0.5f, 0.7f}}, {"HardSwish", {}}, {"LeakyRelu", {0.1f}}};
+
 AttrMap window(int64_t group, Ints strides, Ints pads, Ints dilations = {1, 1},
                const std::string& activation = "", std::vector<float> params = {}) {
   return {{"group", group},           {"strides", std::move(strides)},
@@ -296,12 +299,7 @@ TEST(Direct, OneSpatialAxis) {
 }
 
 TEST(Direct, ResidualsAndActivations) {
-  for (const auto& [name, params] :
-       std::vector<std::pair<std::string, std::vector<float>>>{{"", {}},
-                                                               {"Relu", {}},
-                                                               {"Clip", {-0.5f, 0.7f}},
-                                                               {"HardSwish", {}},
-                                                               {"LeakyRelu", {0.1f}}}) {
+  for (const auto& [name, params] : kActivations) {
     for (const bool has_residual : {false, true}) {
       Layer layer =
           direct(64, 48, {13, 17}, {3, 3}, window(1, {1, 1}, {1, 1, 1, 1}, {1, 1}, name, params));
@@ -467,12 +465,7 @@ TEST(WinogradConvolution, SmallerTiles) {
 }
 
 TEST(WinogradConvolution, ResidualsAndActivations) {
-  for (const auto& [name, params] :
-       std::vector<std::pair<std::string, std::vector<float>>>{{"", {}},
-                                                               {"Relu", {}},
-                                                               {"Clip", {-0.5f, 0.7f}},
-                                                               {"HardSwish", {}},
-                                                               {"LeakyRelu", {0.1f}}}) {
+  for (const auto& [name, params] : kActivations) {
     for (const bool has_residual : {false, true}) {
       for (const int64_t outputs : {48, 50, 96}) {
         for (const Shape& size : {Shape{13, 17}, {40, 60}}) {

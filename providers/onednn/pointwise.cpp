@@ -66,10 +66,7 @@ class PointwiseKernel : public Kernel {
                  const cpu::StopSign& sign) const {
     const int64_t pixels = f_.images * f_.rows * f_.pixels;
     if (shares_outputs_) {
-      const int64_t units = f_.outputs / kPointwiseUnit;
-      const int64_t first = units * part / parts * kPointwiseUnit;
-      const int64_t last =
-          part + 1 == parts ? f_.outputs : units * (part + 1) / parts * kPointwiseUnit;
+      const auto [first, last] = cpu::portion_of(f_.outputs, kPointwiseUnit, part, parts);
       return run_pixels(args, 0, pixels, first, last, sign);
     }
     const int64_t units = units_of(pixels);

@@ -6,7 +6,6 @@
 #include "ir/reloadable_buffer.h"
 #include "providers/cpu/tasks.h"
 #include "providers/cpu/winograd_image.h"
-#include "providers/onednn/layout.h"
 #include "providers/onednn/own_convolution.h"
 #include "providers/onednn/winograd_weights.h"
 
@@ -47,13 +46,11 @@ class WinogradKernel : public Kernel {
   void run(const KernelArgs& args) const override {
     cpu::for_each_share(threads_, [&](int64_t part, int64_t parts, const cpu::StopSign& sign) {
       auto* scratch = reinterpret_cast<float*>(args.scratch) + part * thread_scratch();
-      Share share{args, sign, scratch, 0, f_.image.outputs};
+      Share share{args, sign, scratch, {0, f_.image.outputs}};
       const int64_t tiles = f_.images * f_.image.tiles();
       if (!shares_outputs_)
         return run_tiles(share, tiles * part / parts, tiles * (part + 1) / parts);
-      const int64_t units = f_.image.outputs / kWinogradUnit;
-      share.first = units * part / parts * kWinogradUnit;
-      if (part + 1 < parts) share.last = units * (part + 1) / parts * kWinogradUnit;
+      share.outputs = cpu::portion_of(f_.image.outputs, kWinogradUnit, part, parts);
       run_tiles(share, 0, tiles);
     });
   }
@@ -69,7 +66,7 @@ class WinogradKernel : public Kernel {
     const KernelArgs& args;
     const cpu::StopSign& sign;
     float* scratch;
-    int64_t first, last;  // outputs
+    cpu::Portion outputs;
   };
 
   int64_t thread_scratch() const { return cpu::winograd_scratch(f_.image, together_); }
@@ -82,7 +79,8 @@ class WinogradKernel : public Kernel {
       const int64_t left = std::min(tiles - tile, end - begin);
       const int64_t times = (left + together_ - 1) / together_, count = (left + times - 1) / times;
       const cpu::WinogradImage at = image_at(share.args, image);
-      cpu::convolve_winograd(at, tile, tile + count, share.first, share.last, share.scratch);
+      cpu::convolve_winograd(at, tile, tile + count, share.outputs.begin, share.outputs.end,
+                             share.scratch);
       if (f_.function) apply(at, share, tile, tile + count);
       begin += count;
     }
@@ -122,14 +120,15 @@ class WinogradKernel : public Kernel {
     const auto over = [&](float* from, int64_t count) {
       cpu::unary_row(op, params, from, from, static_cast<size_t>(count));
     };
+    const auto [begin, end] = share.outputs;
     if (f_.to_blocks) {
-      for (int64_t output = share.first; output < share.last; output += kChannelBlock)
+      for (int64_t output = begin; output < end; output += kChannelBlock)
         over(values + output / kChannelBlock * image.out_steps.block, columns * kChannelBlock);
     } else if (!shares_outputs_) {
       over(values, columns * step);
     } else {
       for (int64_t i = 0; i < columns; ++i)
-        over(values + i * step + share.first, share.last - share.first);
+        over(values + i * step + begin, end - begin);
     }
   }
 
@@ -187,16 +186,14 @@ bool is_worth_it(const cpu::WinogradImage& image, int64_t images) {
 WinogradForm2d form_of(const KernelRequest& request, const ops::ConvAttrs& attrs) {
   const KernelTensor &x = request.inputs[0], &w = request.inputs[1], &y = request.outputs[0];
   const ops::Window window = ops::conv_window(request.op.name, attrs, x.shape, w.shape);
-  const auto fills_blocks = [](int64_t channels) { return channels % kChannelBlock == 0; };
   WinogradForm2d form;
   cpu::WinogradImage& image = form.image;
   form.images = x.shape[0];
   form.has_residual = request.has(3);
   image.inputs = x.shape[1];
   image.outputs = y.shape[1];
-  form.from_blocks = x.layout && fills_blocks(image.inputs) &&
-                     desc_of(x) == blocked_desc(memory::data_type::f32, x.shape);
-  form.to_blocks = form.from_blocks && fills_blocks(image.outputs);
+  form.from_blocks = comes_in_blocks(x);
+  form.to_blocks = form.from_blocks && image.outputs % kChannelBlock == 0;
   image.in_steps = steps_of(x.shape, form.from_blocks);
   image.out_steps = steps_of(y.shape, form.to_blocks);
   image.height = x.shape[2], image.width = x.shape[3];
@@ -223,13 +220,9 @@ Prepared prepare_winograd_convolution(const KernelRequest& request, const ops::C
                            form, transformed_weights(request, form.image),
                            packed_bias_in_groups(request, 1, kWinogradUnit), request.threads),
                        text("winograd ", form.image.side, "x3"));
-  const auto layout = [](const Shape& shape, bool is_blocked) {
-    return layout_of(is_blocked ? blocked_desc(memory::data_type::f32, shape)
-                                : channels_last_desc(memory::data_type::f32, shape));
-  };
   prepared.input_layouts.resize(request.inputs.size());
-  prepared.input_layouts[0] = layout(request.inputs[0].shape, form.from_blocks);
-  prepared.output_layouts = {layout(request.outputs[0].shape, form.to_blocks)};
+  prepared.input_layouts[0] = picture_layout(request.inputs[0].shape, form.from_blocks);
+  prepared.output_layouts = {picture_layout(request.outputs[0].shape, form.to_blocks)};
   if (form.has_residual) prepared.input_layouts[3] = prepared.output_layouts[0];
   prepared.unread_inputs = 1u << 1 | 1u << 2;
   return prepared;
