@@ -22,7 +22,7 @@ using Half = hn::CappedTag<float, std::max<size_t>(1, hn::MaxLanes(Whole()) / 2)
 
 // Pixels that are computed together; with two vectors of outputs each their sums fill the
 // registers, but for the weights and one input.
-constexpr size_t kPixels = (kRegisters - 4) / 2 - kRegisters / 16;
+constexpr size_t kPixels = (kRegisters - 2) / 2 - 1;
 // Pixels whose inputs are found from one address.
 constexpr size_t kPerAddress = 3;
 // Inputs of the pixels that go through all weights before others do stay in a second-level cache.

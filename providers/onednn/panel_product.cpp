@@ -25,7 +25,7 @@ constexpr int64_t kMostDepth = 1000;
 // Work below this many multiplications is not worth a second thread.
 constexpr int64_t kProductsPerThread = 1 << 18;
 // Threads take rows in units of this many, as the kernel computes them together.
-constexpr int64_t kRowUnit = 12;
+constexpr int64_t kRowUnit = 14;
 // A function is applied to so many results at once, which lie in a near cache then.
 constexpr int64_t kFinishedElements = 1 << 13;
 constexpr int64_t kProductsBetweenLooks = int64_t{1} << 28;

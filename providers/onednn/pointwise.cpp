@@ -18,7 +18,7 @@ using cpu::kPointwiseUnit;
 // Work below this many multiplications is not worth a second thread.
 constexpr int64_t kProductsPerThread = 1 << 18;
 // Threads take pixels in units of this many, as the kernel computes them together.
-constexpr int64_t kPixelUnit = 12;
+constexpr int64_t kPixelUnit = 14;
 // What a function is applied to at once: it lies in a near cache then.
 constexpr int64_t kFinishedElements = 1 << 13;
 
