@@ -19,10 +19,9 @@ namespace {
 
 using Whole = hn::ScalableTag<float>;
 
-// Windows that are computed together, with kVectors vectors of outputs each: their sums fill the
+// Windows that are computed together; with two vectors of outputs each their sums fill the
 // registers, but for the weights and one input.
-template <size_t kVectors>
-constexpr size_t kWindows = (kRegisters - 2) / kVectors - 2 / kVectors;
+constexpr size_t kWindows = (kRegisters - 2) / 2 - 1;
 // Windows whose elements are found from one address.
 constexpr size_t kPerAddress = 3;
 // Elements of a window that are multiplied before all windows go on to the next: their weights stay
@@ -203,10 +202,9 @@ HWY_INLINE void with_constant(size_t count, const Visit& visit) {
 template <size_t kRows, size_t kVectors>
 HWY_NOINLINE void convolve_columns(const ConvolutionRows& p, const Stage& stage, int64_t row,
                                    int64_t begin, int64_t end) {
-  with_constant<kWindows<kVectors> / kRows>(
-      static_cast<size_t>(end - begin), [&](auto columns) HWY_ATTR {
-        Tile<kRows, decltype(columns)::value, kVectors>(p, stage, row, begin).run();
-      });
+  with_constant<kWindows / kRows>(static_cast<size_t>(end - begin), [&](auto columns) HWY_ATTR {
+    Tile<kRows, decltype(columns)::value, kVectors>(p, stage, row, begin).run();
+  });
 }
 
 template <size_t kVectors>
@@ -220,11 +218,12 @@ HWY_INLINE void convolve_tile(const ConvolutionRows& p, const Stage& stage, int6
     convolve_columns<1, kVectors>(p, stage, row, begin, end);
 }
 
-// Calls visit(row, rows, first column, last column) for tiles of at most kMost windows that make up
-// the rows. Windows of narrow images are computed over several rows.
-template <int64_t kMost, typename Visit>
+// Calls visit(row, rows, first column, last column) for tiles of at most kWindows windows that make
+// up the rows. Windows of narrow images are computed over several rows.
+template <typename Visit>
 HWY_INLINE void for_tiles(int64_t first_row, int64_t last_row, int64_t columns,
                           const Visit& visit) {
+  constexpr auto kMost = static_cast<int64_t>(kWindows);
   const int64_t tiles = (columns + kMost - 1) / kMost;
   for (int64_t row = first_row; row < last_row;) {
     const int64_t left = last_row - row;
@@ -242,16 +241,15 @@ HWY_INLINE void for_tiles(int64_t first_row, int64_t last_row, int64_t columns,
 template <size_t kVectors>
 HWY_INLINE void convolve_stage(const ConvolutionRows& p, Stage stage, int64_t first_row,
                                int64_t last_row, int64_t ahead) {
-  constexpr auto kMost = static_cast<int64_t>(kWindows<kVectors>);
-  const bool is_single = (last_row - first_row) * p.columns <= kMost;
+  const bool is_single = (last_row - first_row) * p.columns <= static_cast<int64_t>(kWindows);
   int64_t done = 0;
-  for_tiles<kMost>(first_row, last_row, p.columns,
-                   [&](int64_t row, int64_t rows, int64_t begin, int64_t end) HWY_ATTR {
-                     stage.ahead[0] = done < 2 ? ahead + done * lanes() : 0;
-                     stage.ahead[1] = is_single ? ahead + lanes() : stage.ahead[0];
-                     convolve_tile<kVectors>(p, stage, row, rows, begin, end);
-                     ++done;
-                   });
+  for_tiles(first_row, last_row, p.columns,
+            [&](int64_t row, int64_t rows, int64_t begin, int64_t end) HWY_ATTR {
+              stage.ahead[0] = done < 2 ? ahead + done * lanes() : 0;
+              stage.ahead[1] = is_single ? ahead + lanes() : stage.ahead[0];
+              convolve_tile<kVectors>(p, stage, row, rows, begin, end);
+              ++done;
+            });
 }
 
 Stage stage_of(const ConvolutionRows& p, int64_t first) {
@@ -296,17 +294,16 @@ void convolve_by_panels(const ConvolutionRows& p, int64_t first_row, int64_t las
 // One tile after the other.
 void convolve_by_tiles(const ConvolutionRows& p, int64_t first_row, int64_t last_row,
                        int64_t first_output, int64_t last_output) {
-  for_tiles<static_cast<int64_t>(kWindows<2>)>(
-      first_row, last_row, p.columns,
-      [&](int64_t row, int64_t rows, int64_t begin, int64_t end) HWY_ATTR {
-        for (int64_t first = first_output; first < last_output; first += 2 * lanes()) {
-          const Stage stage = stage_of(p, first);
-          if (has_two_vectors(p, first))
-            convolve_tile<2>(p, stage, row, rows, begin, end);
-          else
-            convolve_tile<1>(p, stage, row, rows, begin, end);
-        }
-      });
+  for_tiles(first_row, last_row, p.columns,
+            [&](int64_t row, int64_t rows, int64_t begin, int64_t end) HWY_ATTR {
+              for (int64_t first = first_output; first < last_output; first += 2 * lanes()) {
+                const Stage stage = stage_of(p, first);
+                if (has_two_vectors(p, first))
+                  convolve_tile<2>(p, stage, row, rows, begin, end);
+                else
+                  convolve_tile<1>(p, stage, row, rows, begin, end);
+              }
+            });
 }
 
 void ConvolveRows(const ConvolutionRows& p, int64_t first_row, int64_t last_row,
