@@ -203,11 +203,11 @@ class DirectKernel : public Kernel {
   }
 
   void apply(const Share& share, int64_t image, const Strip2d& strip) const {
-    const auto& [op, params] = *f_.finish.function;
+    const cpu::RowActivation& function = *f_.finish.function;
     const PictureSteps out = f_.out_steps();
     float* values = static_cast<float*>(share.args.outputs[0]) + place_of(image, strip);
     const auto over = [&](float* from, int64_t count) {
-      cpu::unary_row(op, params, from, from, static_cast<size_t>(count));
+      cpu::unary_row(function.op, function.params, from, from, static_cast<size_t>(count));
     };
     const int64_t pixels = strip.rows * strip.columns;
     const int64_t first = shares_outputs_ ? share.outputs.begin : 0;

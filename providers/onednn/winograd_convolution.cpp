@@ -115,10 +115,10 @@ class WinogradKernel : public Kernel {
 
   void apply_to_row(const cpu::WinogradImage& image, const Share& share, float* values,
                     int64_t columns) const {
-    const auto& [op, params] = *f_.function;
+    const cpu::RowActivation& function = *f_.function;
     const int64_t step = image.out_steps.column;
     const auto over = [&](float* from, int64_t count) {
-      cpu::unary_row(op, params, from, from, static_cast<size_t>(count));
+      cpu::unary_row(function.op, function.params, from, from, static_cast<size_t>(count));
     };
     const auto [begin, end] = share.outputs;
     if (f_.to_blocks) {
