@@ -33,4 +33,8 @@ bool computes_bfloat16() {
   return onednn_computes_bfloat16();
 }
 
+bool computes_bfloat16_by_tiles() {
+  return onednn_computes_bfloat16_by_tiles();
+}
+
 }  // namespace sardonyx

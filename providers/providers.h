@@ -15,5 +15,7 @@ std::span<const Provider* const> all_providers();
 std::vector<const Provider*> providers_named(const std::vector<std::string>& names);
 // Has this CPU instructions for bfloat16, so that Precision::kBFloat16 can be asked for?
 bool computes_bfloat16();
+// And does it multiply them by tiles (AMX), at many times the rate of float32 instead of twice?
+bool computes_bfloat16_by_tiles();
 
 }  // namespace sardonyx

@@ -4,7 +4,9 @@
 //
 // narrow_products does not fire
 //  1. for other element types than float32,
-//  2. for transposed convolutions but those whose windows lie side by side: float32 is faster.
+//  2. where float32 is faster: for transposed convolutions but those whose windows lie side by
+//  side, and, on CPUs that compute bfloat16 at no more than twice its rate, for convolutions by
+//  Winograd's algorithm.
 // narrow_between does not fire
 //  1. unless every float input is cast up from bfloat16 or a constant, and one is cast,
 //  2. for ops that are not in its list: those that are computed in float32 inside and rounded once,
@@ -18,6 +20,7 @@
 #include "executor/passes/match.h"
 #include "ir/ops/convolution.h"
 #include "ir/ops/fused.h"
+#include "providers/providers.h"
 
 namespace sardonyx::passes {
 namespace {
@@ -77,6 +80,8 @@ bool has_windows_side_by_side(const Node& node, const ops::ConvTransposeAttrs& a
 }
 
 bool is_faster_in_float32(const Node& node) {
+  if (is_fused(node, "FusedConv"))
+    return node.attrs.as<ops::FusedConvAttrs>().allows_winograd && !computes_bfloat16_by_tiles();
   if (is_op(node, "ConvTranspose"))
     return !has_windows_side_by_side(node, node.attrs.as<ops::ConvTransposeAttrs>());
   return is_fused(node, "FusedConvTranspose") &&

@@ -112,6 +112,10 @@ bool onednn_computes_bfloat16() {
   return onednn::has_bfloat16();
 }
 
+bool onednn_computes_bfloat16_by_tiles() {
+  return dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx512_core_amx;
+}
+
 const Provider& onednn_provider() {
   static const std::vector<KernelEntry> entries = [] {
     std::vector<KernelEntry> all;

@@ -12,5 +12,6 @@ namespace sardonyx {
 // as the request names, whatever OpenMP's setting is at the time.
 const Provider& onednn_provider();
 bool onednn_computes_bfloat16();
+bool onednn_computes_bfloat16_by_tiles();
 
 }  // namespace sardonyx
