@@ -121,6 +121,11 @@ const char* refusal_of(const DirectForm& f) {
       static_cast<double>(f.images * pixels * f.out_channels()) * static_cast<double>(f.elements());
   const bool is_pointwise = f.elements() == f.inputs;
   if (products <= kFewProducts && !is_pointwise) return nullptr;
+  // Of planes, which oneDNN would have reordered first.
+  constexpr int64_t kStemElements = 27, kStemPixels = 1 << 15;
+  const bool is_stem = f.from == Lie::kPlanes && f.inputs > 1 && f.elements() >= kStemElements &&
+                       f.elements() < kFewElements && pixels < kStemPixels;
+  if (is_stem && f.outputs >= kChannelBlock) return nullptr;
   if (f.outputs <= kChannelBlock) return "there are few channels";
   if (f.elements() < kFewElements) return "windows are small";
   if (is_pointwise && (f.inputs < kFewInputs || pixels > kFewPixels)) return "pixels are many";
