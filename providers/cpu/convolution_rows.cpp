@@ -6,7 +6,6 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
-#include <type_traits>
 
 #include "providers/cpu/clip-inl.h"
 #include "providers/cpu/part-inl.h"
@@ -189,15 +188,6 @@ struct Tile {
   int64_t places[kVectors];
   D d;
 };
-
-// Calls visit with `count` <= kMost as a constant.
-template <size_t kMost, typename Visit>
-HWY_INLINE void with_constant(size_t count, const Visit& visit) {
-  if constexpr (kMost > 0) {
-    if (count == kMost) return visit(std::integral_constant<size_t, kMost>());
-    with_constant<kMost - 1>(count, visit);
-  }
-}
 
 template <size_t kRows, size_t kVectors>
 HWY_NOINLINE void convolve_columns(const ConvolutionRows& p, const Stage& stage, int64_t row,

@@ -6,7 +6,6 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
-#include <type_traits>
 
 #include "providers/cpu/clip-inl.h"
 #include "providers/cpu/part-inl.h"
@@ -188,15 +187,6 @@ HWY_INLINE void multiply_tile(D d, const PointwiseRows& p, const float* in, cons
   }
 }
 
-// Calls visit with `count` <= kPixels as a constant.
-template <size_t kCount = kPixels, typename Visit>
-HWY_INLINE void with_constant(size_t count, const Visit& visit) {
-  if constexpr (kCount > 0) {
-    if (count == kCount) return visit(std::integral_constant<size_t, kCount>());
-    with_constant<kCount - 1>(count, visit);
-  }
-}
-
 template <size_t kVectors, class D>
 HWY_NOINLINE void multiply_panel(D d, const PointwiseRows& p, int64_t begin, int64_t end,
                                  const float* weights, int64_t first) {
@@ -210,7 +200,7 @@ HWY_NOINLINE void multiply_panel(D d, const PointwiseRows& p, int64_t begin, int
     const int64_t at = begin + (end - begin) * tile / tiles;
     const int64_t next = begin + (end - begin) * (tile + 1) / tiles;
     const int64_t place = at * p.out_step + first;
-    with_constant(static_cast<size_t>(next - at), [&](auto pixels) HWY_ATTR {
+    with_constant<kPixels>(static_cast<size_t>(next - at), [&](auto pixels) HWY_ATTR {
       multiply_tile<kVectors, decltype(pixels)::value>(
           d, p, p.in + at * p.in_step, weights, p.bias + first,
           p.residual ? p.residual + place : nullptr, p.out + place, count, tile == 0 ? ahead : 0);

@@ -9,6 +9,7 @@
 #include <hwy/highway.h>
 
 #include <cstddef>
+#include <type_traits>
 
 HWY_BEFORE_NAMESPACE();
 namespace sardonyx::cpu::HWY_NAMESPACE {
@@ -24,6 +25,16 @@ HWY_INLINE V in_register(V v) {
   asm("" : "+v"(v.raw));
 #endif
   return v;
+}
+
+// Calls visit with `count`, of 1 to kMost, as a constant: loops over it are unrolled, and what they
+// sum up stays in registers.
+template <size_t kMost, typename Visit>
+HWY_INLINE void with_constant(size_t count, const Visit& visit) {
+  if constexpr (kMost > 0) {
+    if (count == kMost) return visit(std::integral_constant<size_t, kMost>());
+    with_constant<kMost - 1>(count, visit);
+  }
 }
 
 }  // namespace sardonyx::cpu::HWY_NAMESPACE

@@ -6,7 +6,6 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
-#include <type_traits>
 
 #include "providers/cpu/clip-inl.h"
 #include "providers/cpu/part-inl.h"
@@ -223,15 +222,6 @@ HWY_INLINE void multiply_tiles(const float* in, int64_t block, int64_t inputs, c
 #pragma GCC unroll 2
     for (size_t v = 0; v < kVectors; ++v)
       hn::StoreU(sums[i * kVectors + v], d, out + i * kWinogradUnit + v * n);
-  }
-}
-
-// Calls visit with `count` <= kMost as a constant.
-template <size_t kMost, typename Visit>
-HWY_INLINE void with_constant(size_t count, const Visit& visit) {
-  if constexpr (kMost > 0) {
-    if (count == kMost) return visit(std::integral_constant<size_t, kMost>());
-    with_constant<kMost - 1>(count, visit);
   }
 }
 

@@ -169,6 +169,16 @@ int64_t side_of(const cpu::WinogradImage& image) {
   return is_heavy ? 2 : 4;
 }
 
+// Sizes at which the tiles that are computed at a time take much memory, or the time between two
+// looks at the clock.
+bool is_too_large(const cpu::WinogradImage& image) {
+  constexpr int64_t kMostScratch = 1 << 24;
+  constexpr double kMostProducts = static_cast<double>(int64_t{1} << 33);
+  const int64_t scratch = cpu::winograd_scratch(image, kLeastTiles);
+  return scratch > kMostScratch ||
+         static_cast<double>(scratch) * static_cast<double>(image.outputs) > kMostProducts;
+}
+
 // What direct sums and Winograd's algorithm take, about, in cycles of two fused products of 16
 // floats: multiplications, or reading weights from memory where that takes longer.
 bool is_worth_it(const cpu::WinogradImage& image, int64_t images) {
@@ -211,6 +221,7 @@ Prepared prepare_winograd_convolution(const KernelRequest& request, const ops::C
   const auto finish = finish_of(activation);
   if (!finish) return Prepared::refuse("unknown activation");
   WinogradForm2d form = form_of(request, attrs);
+  if (is_too_large(form.image)) return Prepared::refuse("there are many channels");
   if (!is_worth_it(form.image, form.images)) return Prepared::refuse("direct sums are as fast");
   form.image.low = finish->low;
   form.image.high = finish->high;
