@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "executor/planner.h"
-#include "ir/memory_blocks.h"
 #include "ir/memory_guard.h"
 
 namespace sardonyx {

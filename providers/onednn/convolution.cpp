@@ -260,18 +260,9 @@ Prepared build_with_residual(const Problem& problem, const KernelRequest& reques
   return prepare_with_residual(request, 3, spec.dst, build_one);
 }
 
-Prepared prepare(const KernelRequest& request, const ops::ConvAttrs& attrs,
-                 const ops::FusedActivation& activation, bool allows_winograd) {
-  if (const char* refusal = refusal_of_convolution(request)) return Prepared::refuse(refusal);
-  if (const char* why = refusal_of_windows(request.inputs[1].shape, request.outputs[0].shape))
-    return Prepared::refuse(why);
+Prepared prepare_by_onednn(const KernelRequest& request, const ops::ConvAttrs& attrs,
+                           const ops::FusedActivation& activation, bool allows_winograd) {
   if (!is_known(activation)) return Prepared::refuse("unknown activation");
-  if (allows_winograd) {
-    Prepared own = prepare_winograd_convolution(request, attrs, activation);
-    if (own.kernel) return own;
-  }
-  Prepared own = prepare_direct_convolution(request, attrs, activation);
-  if (own.kernel) return own;
   Problem problem = describe(request, attrs, activation);
   MaybePrimitive bare;
   if (allows_winograd && problem.has_new_weights) bare = choose_winograd(problem);
@@ -285,17 +276,31 @@ Prepared prepare(const KernelRequest& request, const ops::ConvAttrs& attrs,
   return build(problem, request, *bare, Residual::kNone);
 }
 
+Prepared prepare(const KernelRequest& request, const ops::ConvAttrs& attrs,
+                 const ops::FusedActivation& activation, bool allows_winograd) {
+  if (const char* refusal = refusal_of_convolution(request)) return Prepared::refuse(refusal);
+  if (const char* why = refusal_of_windows(request.inputs[1].shape, request.outputs[0].shape))
+    return Prepared::refuse(why);
+  if (allows_winograd) {
+    Prepared own = prepare_winograd_convolution(request, attrs, activation);
+    if (own.kernel) return own;
+  }
+  Prepared own = prepare_direct_convolution(request, attrs, activation);
+  if (own.kernel) return own;
+  if (!is_faster_after(activation, request))
+    return prepare_by_onednn(request, attrs, activation, allows_winograd);
+  return with_activation_after(prepare_by_onednn(request, attrs, {}, allows_winograd), activation,
+                               request);
+}
+
 Prepared prepare_conv(const KernelRequest& request) {
   return prepare(request, request.attrs<ops::ConvAttrs>(), {}, false);
 }
 
 Prepared prepare_fused_conv(const KernelRequest& request) {
   const auto& attrs = request.attrs<ops::FusedConvAttrs>();
-  const ops::FusedActivation activation{attrs.activation, attrs.activation_params};
-  if (!is_faster_after(activation, request))
-    return prepare(request, attrs, activation, attrs.allows_winograd);
-  return with_activation_after(prepare(request, attrs, {}, attrs.allows_winograd), activation,
-                               request);
+  return prepare(request, attrs, {attrs.activation, attrs.activation_params},
+                 attrs.allows_winograd);
 }
 
 constexpr KernelEntry kConvolutionKernels[] = {

@@ -136,12 +136,6 @@ const char* refusal(const KernelRequest& request, int64_t group) {
   return nullptr;
 }
 
-cpu::ImageSteps steps_of(const Shape& shape, bool is_blocked) {
-  const int64_t channels = is_blocked ? kChannelBlock : shape[1];
-  const int64_t image = shape[2] * shape[3] * kChannelBlock;
-  return {shape[3] * channels, channels, is_blocked ? image : kChannelBlock};
-}
-
 Prepared prepare(const KernelRequest& request, const ops::ConvAttrs& attrs,
                  const ops::FusedActivation& activation) {
   if (const char* why = refusal(request, attrs.group)) return Prepared::refuse(why);
@@ -162,8 +156,8 @@ Prepared prepare(const KernelRequest& request, const ops::ConvAttrs& attrs,
   image.height = from[2];
   image.width = from[3];
   image.out_width = to[3];
-  image.in_steps = steps_of(from, is_blocked);
-  image.out_steps = steps_of(to, is_blocked);
+  image.in_steps = image_steps(is_blocked, from[1], from[2], from[3]);
+  image.out_steps = image_steps(is_blocked, to[1], to[2], to[3]);
   image.kernel[0] = image.stride[0] = image.dilation[0] = 1;
   const size_t first = 4 - x.shape.size();
   for (size_t axis = first; axis < 2; ++axis) {

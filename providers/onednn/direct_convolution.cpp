@@ -20,10 +20,6 @@ constexpr int64_t kProductsBetweenLooks = 1 << 28;
 // Windows that the kernel computes together, about: threads share pictures in so many.
 constexpr int64_t kWindowsTogether = 14;
 
-int64_t rounded_up(int64_t count, int64_t unit) {
-  return (count + unit - 1) / unit * unit;
-}
-
 class DirectKernel : public Kernel {
  public:
   DirectKernel(const DirectForm& form, std::vector<int32_t> offsets,
@@ -115,7 +111,7 @@ class DirectKernel : public Kernel {
 
   // The input under the strip, of the group's channels.
   void pad(const Share& share, int64_t image, int64_t group, const Strip2d& strip) const {
-    const PictureSteps from = f_.in_steps(), to = f_.read_steps();
+    const cpu::ImageSteps from = f_.in_steps(), to = f_.read_steps();
     const float* source = input(share, image, group);
     const int64_t together = f_.channels_together(), rows = f_.covered(0, strip.rows);
     for (int64_t begin = 0; begin < f_.inputs; begin += together) {
@@ -163,13 +159,13 @@ class DirectKernel : public Kernel {
   }
 
   int64_t place_of(int64_t image, const Strip2d& strip) const {
-    const PictureSteps steps = f_.out_steps();
+    const cpu::ImageSteps steps = f_.out_steps();
     return image * f_.out_channels() * f_.out_height * f_.out_width + strip.row * steps.row +
            strip.column * steps.column;
   }
 
   bool convolve(const Share& share, int64_t image, int64_t group, const Strip2d& strip) const {
-    const PictureSteps in = f_.read_steps(), out = f_.out_steps();
+    const cpu::ImageSteps in = f_.read_steps(), out = f_.out_steps();
     const int64_t channel = group * f_.outputs;
     const int64_t place = place_of(image, strip) +
                           (f_.to == Lie::kPixels ? channel : channel / kChannelBlock * out.block);
@@ -187,7 +183,7 @@ class DirectKernel : public Kernel {
     rows.out = static_cast<float*>(share.args.outputs[0]) + place;
     rows.in_row = f_.stride[0] * in.row;
     rows.in_column = f_.stride[1] * in.column;
-    rows.out_steps = {out.row, out.column, out.block};
+    rows.out_steps = out;
     rows.columns = strip.columns;
     rows.outputs = f_.outputs;
     rows.low = f_.finish.low;
@@ -203,24 +199,12 @@ class DirectKernel : public Kernel {
   }
 
   void apply(const Share& share, int64_t image, const Strip2d& strip) const {
-    const cpu::RowActivation& function = *f_.finish.function;
-    const PictureSteps out = f_.out_steps();
-    float* values = static_cast<float*>(share.args.outputs[0]) + place_of(image, strip);
-    const auto over = [&](float* from, int64_t count) {
-      cpu::unary_row(function.op, function.params, from, from, static_cast<size_t>(count));
-    };
-    const int64_t pixels = strip.rows * strip.columns;
-    const int64_t first = shares_outputs_ ? share.outputs.begin : 0;
-    const int64_t last = shares_outputs_ ? share.outputs.end : f_.out_channels();
-    if (f_.to == Lie::kBlocks) {
-      for (int64_t channel = first; channel < last; channel += kChannelBlock)
-        over(values + channel / kChannelBlock * out.block, pixels * kChannelBlock);
-    } else if (!shares_outputs_) {
-      over(values, pixels * f_.out_channels());
-    } else {
-      for (int64_t pixel = 0; pixel < pixels; ++pixel)
-        over(values + pixel * out.column + first, last - first);
-    }
+    const cpu::Portion outputs =
+        shares_outputs_ ? share.outputs : cpu::Portion{0, f_.out_channels()};
+    apply_to_pixels(*f_.finish.function,
+                    static_cast<float*>(share.args.outputs[0]) + place_of(image, strip),
+                    strip.rows * strip.columns, f_.out_steps(), f_.to == Lie::kBlocks,
+                    outputs.begin, outputs.end);
   }
 
   DirectForm f_;

@@ -16,6 +16,12 @@ constexpr double kMostPadded = 1 << 22;                  // elements of a padded
 constexpr double kMostStripProducts = int64_t{1} << 31;  // some milliseconds
 constexpr int64_t kRowUnit = 4, kColumnUnit = 28;        // of strips
 
+// `block` is from plane to plane where there are planes.
+cpu::ImageSteps steps_of(Lie lie, int64_t channels, int64_t rows, int64_t columns) {
+  if (lie == Lie::kPlanes) return {columns, 1, rows * columns};
+  return image_steps(lie == Lie::kBlocks, channels, rows, columns);
+}
+
 double padded_elements(const DirectForm& f, const Strip2d& strip) {
   const int64_t channels = f.read == Lie::kBlocks
                                ? (f.inputs + kChannelBlock - 1) / kChannelBlock * kChannelBlock
@@ -52,15 +58,13 @@ void choose_strip(DirectForm& form) {
 
 }  // namespace
 
-PictureSteps picture_steps(Lie lie, int64_t channels, int64_t rows, int64_t columns) {
-  if (lie == Lie::kPixels) return {channels, columns * channels, kChannelBlock};
-  const int64_t column = lie == Lie::kPlanes ? 1 : kChannelBlock;
-  return {column, columns * column, rows * columns * column};
+cpu::ImageSteps DirectForm::in_steps() const {
+  return steps_of(from, in_channels(), height, width);
 }
 
-PictureSteps DirectForm::read_steps() const {
+cpu::ImageSteps DirectForm::read_steps() const {
   if (!is_padded) return in_steps();
-  return picture_steps(read, inputs, covered(0, strip.rows), covered(1, strip.columns));
+  return steps_of(read, inputs, covered(0, strip.rows), covered(1, strip.columns));
 }
 
 int64_t DirectForm::channels_together() const {
@@ -133,7 +137,7 @@ const char* refusal_of(const DirectForm& f) {
 }
 
 WindowWalk walk_of(const DirectForm& f) {
-  const PictureSteps steps = f.read_steps();
+  const cpu::ImageSteps steps = f.read_steps();
   const int64_t together = f.channels_together();
   WindowWalk walk;
   for (int64_t first = 0; first < f.inputs; first += together) {

@@ -11,12 +11,6 @@ namespace sardonyx::onednn {
 // How the channels of a picture lie: one after the other, side by side, or in blocks.
 enum class Lie { kPlanes, kPixels, kBlocks };
 
-// From pixel to pixel, row to row, and block or plane to block or plane, in elements.
-struct PictureSteps {
-  int64_t column, row, block;
-};
-PictureSteps picture_steps(Lie lie, int64_t channels, int64_t rows, int64_t columns);
-
 // Rows and columns of the output that are computed from one padded strip of the input.
 struct Strip2d {
   int64_t row = 0, column = 0, rows, columns;
@@ -42,11 +36,11 @@ struct DirectForm {
   int64_t covered(size_t axis, int64_t outs) const {
     return (outs - 1) * stride[axis] + (kernel[axis] - 1) * dilation[axis] + 1;
   }
-  PictureSteps in_steps() const { return picture_steps(from, in_channels(), height, width); }
-  PictureSteps out_steps() const {
-    return picture_steps(to, out_channels(), out_height, out_width);
+  cpu::ImageSteps in_steps() const;
+  cpu::ImageSteps out_steps() const {
+    return image_steps(to == Lie::kBlocks, out_channels(), out_height, out_width);
   }
-  PictureSteps read_steps() const;                // of what windows are read from
+  cpu::ImageSteps read_steps() const;             // of what windows are read from
   int64_t channels_together() const;              // that lie side by side there
   int64_t padded_size() const;                    // elements of a padded strip
   Strip2d cut(int64_t begin, int64_t end) const;  // of the length

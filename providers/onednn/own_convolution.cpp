@@ -4,7 +4,6 @@
 
 #include "ir/pack_room.h"
 #include "ir/reloadable_buffer.h"
-#include "providers/cpu/depthwise_rows.h"
 #include "providers/onednn/layout.h"
 
 namespace sardonyx::onednn {
@@ -45,6 +44,32 @@ LayoutPtr picture_layout(const Shape& shape, bool in_blocks) {
                              : channels_last_desc(memory::data_type::f32, shape));
 }
 
+cpu::ImageSteps image_steps(bool in_blocks, int64_t channels, int64_t rows, int64_t columns) {
+  using cpu::kChannelBlock;
+  if (!in_blocks) return {columns * channels, channels, kChannelBlock};
+  return {columns * kChannelBlock, kChannelBlock, rows * columns * kChannelBlock};
+}
+
+void apply_to_pixels(const cpu::RowActivation& function, float* values, int64_t pixels,
+                     const cpu::ImageSteps& steps, bool in_blocks, int64_t first, int64_t last) {
+  const auto over = [&](float* from, int64_t count) {
+    cpu::unary_row(function.op, function.params, from, from, static_cast<size_t>(count));
+  };
+  if (in_blocks) {
+    for (int64_t channel = first; channel < last; channel += cpu::kChannelBlock)
+      over(values + channel / cpu::kChannelBlock * steps.block, pixels * steps.column);
+  } else if (last - first == steps.column) {
+    over(values, pixels * steps.column);
+  } else {
+    for (int64_t pixel = 0; pixel < pixels; ++pixel)
+      over(values + pixel * steps.column + first, last - first);
+  }
+}
+
+int64_t rounded_up(int64_t count, int64_t unit) {
+  return (count + unit - 1) / unit * unit;
+}
+
 Shape image_shape(const Shape& shape) {
   if (shape.size() == 4) return shape;
   return {shape[0], shape[1], 1, shape[2]};
@@ -67,7 +92,7 @@ std::shared_ptr<const Buffer> packed_bias_in_groups(const KernelRequest& request
                                                     int64_t unit) {
   return packed_once(request, 2, text("bias in ", groups, " by ", unit), [&] {
     const int64_t outputs = request.outputs[0].shape[1] / groups;
-    const int64_t padded = (outputs + unit - 1) / unit * unit;
+    const int64_t padded = rounded_up(outputs, unit);
     auto buffer = allocate_packed(static_cast<size_t>(groups * padded) * sizeof(float));
     auto* to = reinterpret_cast<float*>(buffer->data());
     std::fill_n(to, groups * padded, 0.0f);

@@ -10,6 +10,7 @@
 
 #include "ir/kernel.h"
 #include "ir/ops/fused.h"
+#include "providers/cpu/depthwise_rows.h"
 #include "providers/cpu/row_activation.h"
 
 namespace sardonyx::onednn {
@@ -38,6 +39,16 @@ const char* refusal_of_own(const KernelRequest& request, bool takes_lines = fals
 bool comes_in_blocks(const KernelTensor& tensor);
 // Of floats in blocks of channels, or channels last.
 LayoutPtr picture_layout(const Shape& shape, bool in_blocks);
+
+// Where the elements of such a picture lie, whose last three dims these are.
+cpu::ImageSteps image_steps(bool in_blocks, int64_t channels, int64_t rows, int64_t columns);
+
+// Applies `function` to outputs [first, last) of pixels that lie one behind the other, the first
+// channel of the first of them at `values`. In blocks they begin and end with whole ones.
+void apply_to_pixels(const cpu::RowActivation& function, float* values, int64_t pixels,
+                     const cpu::ImageSteps& steps, bool in_blocks, int64_t first, int64_t last);
+
+int64_t rounded_up(int64_t count, int64_t unit);
 
 // A line as an image of height 1.
 Shape image_shape(const Shape& shape);

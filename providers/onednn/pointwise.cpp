@@ -22,10 +22,6 @@ constexpr int64_t kPixelUnit = 14;
 // What a function is applied to at once: it lies in a near cache then.
 constexpr int64_t kFinishedElements = 1 << 13;
 
-int64_t padded_outputs(int64_t outputs) {
-  return (outputs + kPointwiseUnit - 1) / kPointwiseUnit * kPointwiseUnit;
-}
-
 struct Form {
   int64_t groups, inputs, outputs;    // channels of a group
   int64_t images, rows, pixels;       // rows of an image; pixels that lie evenly
@@ -87,7 +83,12 @@ class PointwiseKernel : public Kernel {
       const int64_t row = begin / f_.pixels, column = begin - row * f_.pixels;
       const int64_t count = std::min({f_.pixels - column, end - begin, most});
       multiply(args, row, column, count, first, last);
-      if (f_.finish.function) apply(args, begin, count, first, last);
+      if (f_.finish.function) {
+        apply_to_pixels(*f_.finish.function,
+                        static_cast<float*>(args.outputs[0]) + begin * channels(), count,
+                        image_steps(false, channels(), 1, count), false,
+                        shares_outputs_ ? first : 0, shares_outputs_ ? last : channels());
+      }
       begin += count;
       pixels += count;
     }
@@ -110,8 +111,8 @@ class PointwiseKernel : public Kernel {
       cpu::PointwiseRows rows;
       rows.in = static_cast<const float*>(args.inputs[0]) + in_at + group * f_.inputs;
       rows.weights = reinterpret_cast<const float*>(weights_->data()) + group * size;
-      rows.bias =
-          reinterpret_cast<const float*>(bias_->data()) + group * padded_outputs(f_.outputs);
+      rows.bias = reinterpret_cast<const float*>(bias_->data()) +
+                  group * rounded_up(f_.outputs, kPointwiseUnit);
       rows.residual = f_.has_residual ? static_cast<const float*>(args.inputs[3]) + place : nullptr;
       rows.out = static_cast<float*>(args.outputs[0]) + place;
       rows.in_step = f_.in_step;
@@ -122,17 +123,6 @@ class PointwiseKernel : public Kernel {
       rows.high = f_.finish.high;
       cpu::multiply_pointwise(rows, 0, count, first, last);
     }
-  }
-
-  void apply(const KernelArgs& args, int64_t begin, int64_t count, int64_t first,
-             int64_t last) const {
-    const auto& [op, params] = *f_.finish.function;
-    const bool is_whole = !shares_outputs_;
-    const int64_t rows = is_whole ? 1 : count;
-    const int64_t length = is_whole ? count * channels() : last - first;
-    float* values = static_cast<float*>(args.outputs[0]) + begin * channels() + first;
-    for (int64_t row = 0; row < rows; ++row, values += channels())
-      cpu::unary_row(op, params, values, values, static_cast<size_t>(length));
   }
 
   Form f_;

@@ -1,6 +1,7 @@
 #include "providers/onednn/transposed_form.h"
 
 #include "providers/cpu/pointwise_rows.h"
+#include "providers/onednn/own_convolution.h"
 
 namespace sardonyx::onednn {
 namespace {
@@ -23,10 +24,6 @@ int64_t ceil_div(int64_t a, int64_t b) {
 
 int64_t floor_div(int64_t a, int64_t b) {
   return a >= 0 ? a / b : -ceil_div(-a, b);
-}
-
-int64_t rounded_up(int64_t a, int64_t unit) {
-  return ceil_div(a, unit) * unit;
 }
 
 TransposedAxis axis_of(const ops::Window& window, size_t axis) {

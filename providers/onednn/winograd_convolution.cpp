@@ -107,28 +107,10 @@ class WinogradKernel : public Kernel {
       const int64_t stop = std::min((row + 1) * side, image.out_height);
       for (int64_t y = row * side; y < stop; ++y) {
         float* at = image.out + y * image.out_steps.row + column * image.out_steps.column;
-        apply_to_row(image, share, at, columns);
+        apply_to_pixels(*f_.function, at, columns, image.out_steps, f_.to_blocks,
+                        share.outputs.begin, share.outputs.end);
       }
       begin = last;
-    }
-  }
-
-  void apply_to_row(const cpu::WinogradImage& image, const Share& share, float* values,
-                    int64_t columns) const {
-    const cpu::RowActivation& function = *f_.function;
-    const int64_t step = image.out_steps.column;
-    const auto over = [&](float* from, int64_t count) {
-      cpu::unary_row(function.op, function.params, from, from, static_cast<size_t>(count));
-    };
-    const auto [begin, end] = share.outputs;
-    if (f_.to_blocks) {
-      for (int64_t output = begin; output < end; output += kChannelBlock)
-        over(values + output / kChannelBlock * image.out_steps.block, columns * kChannelBlock);
-    } else if (!shares_outputs_) {
-      over(values, columns * step);
-    } else {
-      for (int64_t i = 0; i < columns; ++i)
-        over(values + i * step + begin, end - begin);
     }
   }
 
@@ -141,23 +123,17 @@ class WinogradKernel : public Kernel {
 
 std::shared_ptr<const Buffer> transformed_weights(const KernelRequest& request,
                                                   const cpu::WinogradImage& image) {
-  static_assert(kTransformedUnit == kWinogradUnit);
   return packed_once(
       request, 1, text("winograd of ", image.side),
       [&] {
-        const int64_t units = (image.outputs + kWinogradUnit - 1) / kWinogradUnit;
-        const int64_t size = units * kWinogradUnit * image.places() * image.inputs;
+        const int64_t size =
+            rounded_up(image.outputs, kWinogradUnit) * image.places() * image.inputs;
         auto buffer = allocate_packed(static_cast<size_t>(size) * sizeof(float));
         transform_weights(peek(*request.inputs[1].constant), image.outputs, image.inputs,
                           image.side, reinterpret_cast<float*>(buffer->data()), request.threads);
         return buffer;
       },
       Reads::kAnyAddress);
-}
-
-cpu::ImageSteps steps_of(const Shape& shape, bool is_blocked) {
-  if (!is_blocked) return {shape[3] * shape[1], shape[1], kChannelBlock};
-  return {shape[3] * kChannelBlock, kChannelBlock, shape[2] * shape[3] * kChannelBlock};
 }
 
 // Twice as many floats as tiles of 2 need for the weights, where the picture is small, take more
@@ -204,8 +180,8 @@ WinogradForm2d form_of(const KernelRequest& request, const ops::ConvAttrs& attrs
   image.outputs = y.shape[1];
   form.from_blocks = comes_in_blocks(x);
   form.to_blocks = form.from_blocks && image.outputs % kChannelBlock == 0;
-  image.in_steps = steps_of(x.shape, form.from_blocks);
-  image.out_steps = steps_of(y.shape, form.to_blocks);
+  image.in_steps = image_steps(form.from_blocks, x.shape[1], x.shape[2], x.shape[3]);
+  image.out_steps = image_steps(form.to_blocks, y.shape[1], y.shape[2], y.shape[3]);
   image.height = x.shape[2], image.width = x.shape[3];
   image.out_height = y.shape[2], image.out_width = y.shape[3];
   image.pad[0] = window.pads_begin[0], image.pad[1] = window.pads_begin[1];

@@ -5,10 +5,13 @@
 #include <cstring>
 
 #include "ir/error.h"
+#include "providers/cpu/winograd_image.h"
 #include "providers/cpu/winograd_rows.h"
 
 namespace sardonyx::onednn {
 namespace {
+
+using cpu::kWinogradUnit;
 
 constexpr int64_t kTaps = cpu::kWindowTaps;
 constexpr int64_t kLanes = cpu::kWindowLanes;
@@ -42,8 +45,8 @@ void transform_weights(const void* values, int64_t outputs, int64_t inputs, int6
   const int64_t places = (side + 2) * (side + 2);
   SARDONYX_CHECK(places <= kMostPlaces);
   const WindowSource source{static_cast<const std::byte*>(values), outputs, inputs};
-  const int64_t units = (outputs + kTransformedUnit - 1) / kTransformedUnit;
-  const int64_t columns = units * (kTransformedUnit / kLanes);
+  const int64_t units = (outputs + kWinogradUnit - 1) / kWinogradUnit;
+  const int64_t columns = units * (kWinogradUnit / kLanes);
 #pragma omp parallel for collapse(2) num_threads(threads) schedule(static) if (threads > 1)
   for (int64_t column = 0; column < columns; ++column) {
     for (int64_t begin = 0; begin < inputs; begin += kInputs) {
@@ -53,11 +56,11 @@ void transform_weights(const void* values, int64_t outputs, int64_t inputs, int6
       source.load(first, begin, count, taps);
       cpu::transform_windows(static_cast<size_t>(side + 2), taps, static_cast<size_t>(count),
                              results);
-      float* to = out + first / kTransformedUnit * places * inputs * kTransformedUnit +
-                  first % kTransformedUnit;
+      float* to =
+          out + first / kWinogradUnit * places * inputs * kWinogradUnit + first % kWinogradUnit;
       for (int64_t place = 0; place < places; ++place) {
         for (int64_t i = 0; i < count; ++i)
-          std::memcpy(to + (place * inputs + begin + i) * kTransformedUnit,
+          std::memcpy(to + (place * inputs + begin + i) * kWinogradUnit,
                       results + (place * count + i) * kLanes, kLanes * sizeof(float));
       }
     }
