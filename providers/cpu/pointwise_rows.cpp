@@ -125,6 +125,33 @@ void PackPointwise(const float* weights, int64_t output_step, int64_t input_step
   });
 }
 
+// Adds the residual to `count` sums of each of kCount pixels, clips and writes them.
+template <size_t kVectors, size_t kCount, class D>
+HWY_INLINE void finish_tile(D d, const PointwiseRows& p, const hn::Vec<D>* sums,
+                            const float* residual, float* out, size_t count) {
+  using V = hn::Vec<D>;
+  const size_t lanes = hn::Lanes(d);
+  const size_t rest = count - (kVectors - 1) * lanes;
+  const V low = hn::Set(d, p.low), high = hn::Set(d, p.high);
+#pragma GCC unroll 16
+  for (size_t i = 0; i < kCount; ++i) {
+#pragma GCC unroll 4
+    for (size_t v = 0; v < kVectors; ++v) {
+      const int64_t at = static_cast<int64_t>(i) * p.out_step + static_cast<int64_t>(v * lanes);
+      V sum = sums[i * kVectors + v];
+      const bool is_whole = v + 1 < kVectors || rest == lanes;
+      if (residual)
+        sum = hn::Add(sum,
+                      is_whole ? hn::LoadU(d, residual + at) : load_part(d, residual + at, rest));
+      sum = clipped(sum, low, high);
+      if (is_whole)
+        hn::StoreU(sum, d, out + at);
+      else
+        store_part(sum, d, out + at, rest);
+    }
+  }
+}
+
 // `count` outputs of each of kCount pixels, in kVectors vectors of which the last may be partly
 // used. Weights that lie `ahead` elements further on are asked for: they are read next.
 template <size_t kVectors, size_t kCount, class D>
@@ -134,7 +161,6 @@ HWY_INLINE void multiply_tile(D d, const PointwiseRows& p, const float* in, cons
   using V = hn::Vec<D>;
   constexpr size_t kAddresses = (kCount + kPerAddress - 1) / kPerAddress;
   const size_t lanes = hn::Lanes(d);
-  const size_t rest = count - (kVectors - 1) * lanes;
   V sums[kCount * kVectors];
 #pragma GCC unroll 4
   for (size_t v = 0; v < kVectors; ++v) {
@@ -167,24 +193,7 @@ HWY_INLINE void multiply_tile(D d, const PointwiseRows& p, const float* in, cons
     for (size_t i = 0; i < kAddresses; ++i)
       ++from[i];
   }
-  const V low = hn::Set(d, p.low), high = hn::Set(d, p.high);
-#pragma GCC unroll 16
-  for (size_t i = 0; i < kCount; ++i) {
-#pragma GCC unroll 4
-    for (size_t v = 0; v < kVectors; ++v) {
-      const int64_t at = static_cast<int64_t>(i) * p.out_step + static_cast<int64_t>(v * lanes);
-      V sum = sums[i * kVectors + v];
-      const bool is_whole = v + 1 < kVectors || rest == lanes;
-      if (residual)
-        sum = hn::Add(sum,
-                      is_whole ? hn::LoadU(d, residual + at) : load_part(d, residual + at, rest));
-      sum = clipped(sum, low, high);
-      if (is_whole)
-        hn::StoreU(sum, d, out + at);
-      else
-        store_part(sum, d, out + at, rest);
-    }
-  }
+  finish_tile<kVectors, kCount>(d, p, sums, residual, out, count);
 }
 
 template <size_t kVectors, class D>
@@ -206,6 +215,72 @@ HWY_NOINLINE void multiply_panel(D d, const PointwiseRows& p, int64_t begin, int
           p.residual ? p.residual + place : nullptr, p.out + place, count, tile == 0 ? ahead : 0);
     });
   }
+}
+
+// The same of so few pixels that their sums would wait for one another: each is made of several,
+// which take inputs in turn.
+template <size_t kVectors, size_t kCount, class D>
+HWY_NOINLINE void multiply_few(D d, const PointwiseRows& p, const float* weights, int64_t first) {
+  using V = hn::Vec<D>;
+  constexpr size_t kParts = std::max<size_t>(4 / kCount, 1), kSums = kCount * kVectors;
+  const size_t lanes = hn::Lanes(d);
+  V sums[kParts * kSums];
+#pragma GCC unroll 16
+  for (size_t i = 0; i < kParts * kSums; ++i)
+    sums[i] = i < kSums ? hn::LoadU(d, p.bias + first + i % kVectors * lanes) : hn::Zero(d);
+  const auto add = [&](size_t part, int64_t input, const float* from) HWY_ATTR {
+#pragma GCC unroll 16
+    for (size_t i = 0; i < kSums; ++i) {
+      const V x = hn::Set(d, p.in[static_cast<int64_t>(i / kVectors) * p.in_step + input]);
+      V& sum = sums[part * kSums + i];
+      sum = hn::MulAdd(x, hn::LoadU(d, from + i % kVectors * lanes), sum);
+    }
+  };
+  int64_t input = 0;
+  for (; input + static_cast<int64_t>(kParts) <= p.inputs; input += kParts) {
+#pragma GCC unroll 4
+    for (size_t part = 0; part < kParts; ++part, weights += kVectors * lanes)
+      add(part, input + static_cast<int64_t>(part), weights);
+  }
+  for (; input < p.inputs; ++input, weights += kVectors * lanes)
+    add(0, input, weights);
+#pragma GCC unroll 16
+  for (size_t i = kSums; i < kParts * kSums; ++i)
+    sums[i % kSums] = hn::Add(sums[i % kSums], sums[i]);
+  const auto count = static_cast<size_t>(
+      std::min(p.outputs - first, static_cast<int64_t>(kVectors * lanes)));
+  finish_tile<kVectors, kCount>(d, p, sums, p.residual ? p.residual + first : nullptr,
+                                p.out + first, count);
+}
+
+// Rows that go through a panel of weights together; the sums of more have no place in registers.
+constexpr int64_t kFewAtOnce = kRegisters >= 32 ? 8 : 4;
+
+template <size_t kVectors, class D>
+HWY_INLINE void multiply_few_in_groups(D d, PointwiseRows p, int64_t rows, const float* weights,
+                                       int64_t first) {
+  for (int64_t row = 0; row < rows; row += kFewAtOnce) {
+    const auto count = static_cast<size_t>(std::min(rows - row, kFewAtOnce));
+    with_constant<kFewAtOnce>(count, [&](auto constant) HWY_ATTR {
+      multiply_few<kVectors, decltype(constant)::value>(d, p, weights, first);
+    });
+    p.in += kFewAtOnce * p.in_step;
+    p.out += kFewAtOnce * p.out_step;
+    if (p.residual) p.residual += kFewAtOnce * p.out_step;
+  }
+}
+
+void MultiplyFewRows(const PointwiseRows& p, int64_t rows, int64_t first_output,
+                     int64_t last_output) {
+  for_panels(p.inputs, p.outputs, first_output, last_output,
+             [&](Width width, int64_t first, int64_t offset) HWY_ATTR {
+               const float* weights = p.weights + offset;
+               if (width == Width::kTwo)
+                 return multiply_few_in_groups<2>(Whole(), p, rows, weights, first);
+               if (width == Width::kOne)
+                 return multiply_few_in_groups<1>(Whole(), p, rows, weights, first);
+               multiply_few_in_groups<1>(Half(), p, rows, weights, first);
+             });
 }
 
 int64_t PixelsTogether(int64_t inputs) {
@@ -238,6 +313,7 @@ HWY_EXPORT(PackedPointwiseSize);
 HWY_EXPORT(PackPointwise);
 HWY_EXPORT(PixelsTogether);
 HWY_EXPORT(MultiplyPointwise);
+HWY_EXPORT(MultiplyFewRows);
 
 int64_t packed_pointwise_size(int64_t inputs, int64_t outputs) {
   return HWY_DYNAMIC_DISPATCH(PackedPointwiseSize)(inputs, outputs);
@@ -253,6 +329,9 @@ int64_t pixels_together(int64_t inputs) {
 void multiply_pointwise(const PointwiseRows& rows, int64_t begin, int64_t end, int64_t first,
                         int64_t last) {
   HWY_DYNAMIC_DISPATCH(MultiplyPointwise)(rows, begin, end, first, last);
+}
+void multiply_few_rows(const PointwiseRows& product, int64_t rows, int64_t first, int64_t last) {
+  HWY_DYNAMIC_DISPATCH(MultiplyFewRows)(product, rows, first, last);
 }
 
 }  // namespace sardonyx::cpu

@@ -18,8 +18,8 @@ namespace {
 
 using cpu::kPointwiseUnit;
 
-// Weights up to this size, and this deep: they are read again for every few rows, and larger ones
-// take long enough to multiply with for generated code to pay.
+// Weights for more than kMostSplitRows up to this size, and this deep: they are read again for every few
+// rows, and larger ones take long enough to multiply with for generated code to pay.
 constexpr int64_t kMostWeights = 1 << 20;
 constexpr int64_t kMostDepth = 1000;
 // Work below this many multiplications is not worth a second thread.
@@ -86,7 +86,8 @@ class PanelProductKernel : public Kernel {
     else
       rows = share_of(f_.rows, kRowUnit, part, parts);
     if (columns.begin == columns.end) return;
-    const int64_t at_ease = kProductsBetweenLooks / kMostWeights;
+    const int64_t at_ease =
+        std::max<int64_t>(kProductsBetweenLooks / (f_.depth * f_.columns), cpu::kMostSplitRows);
     const int64_t together =
         f_.finish.function ? std::min(at_ease, cpu::pixels_together(f_.depth)) : at_ease;
     int64_t since_look = 0;
@@ -112,7 +113,10 @@ class PanelProductKernel : public Kernel {
     product.outputs = f_.columns;
     product.low = f_.finish.low;
     product.high = f_.finish.high;
-    cpu::multiply_pointwise(product, rows.begin, rows.end, columns.begin, columns.end);
+    if (f_.rows <= cpu::kMostSplitRows)
+      cpu::multiply_few_rows(product, f_.rows, columns.begin, columns.end);
+    else
+      cpu::multiply_pointwise(product, rows.begin, rows.end, columns.begin, columns.end);
   }
 
   // The function goes over results while they are near.
@@ -186,15 +190,15 @@ std::optional<Form> form_of(const KernelRequest& request, bool b_transposed) {
   form.weight_column_step = b_transposed ? form.depth : 1;
   form.weight_row_step = b_transposed ? 1 : form.columns;
   const bool is_one_matrix = element_count(b) == form.depth * form.columns;
-  if (!is_one_matrix || form.depth > kMostDepth || element_count(b) > kMostWeights)
-    return std::nullopt;
+  if (!is_one_matrix) return std::nullopt;
+  const bool is_small = form.depth <= kMostDepth && element_count(b) <= kMostWeights;
+  if (!is_small && form.rows > cpu::kMostSplitRows) return std::nullopt;
   return form;
 }
 
 const char* refusal_of_operands(const KernelRequest& request) {
   if (request.inputs[0].dtype != DType::kFloat) return "only float is computed here";
-  if (!request.inputs[1].constant) return "the weights are not known ahead";
-  return cpu::is_thin_product(request) ? "there are few rows" : nullptr;
+  return request.inputs[1].constant ? nullptr : "the weights are not known ahead";
 }
 
 // Takes in what is added to the product; false where it is repeated in another way than these.

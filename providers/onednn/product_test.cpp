@@ -59,10 +59,20 @@ void check_panels(const Case& c, std::optional<size_t> residual = std::nullopt) 
 }
 
 TEST(PanelProduct, OfAllWidthsAndRows) {
-  for (const int64_t columns : {3, 16, 30, 33, 200}) {
-    for (const int64_t rows : {9, 12, 25, 700}) {
+  for (const int64_t columns : {1, 3, 16, 30, 33, 200}) {
+    for (const int64_t rows : {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 25, 700}) {
       SCOPED_TRACE(text(rows, " x ", columns));
       check_panels(case_of("MatMul", {}, {{rows, 40}, {40, columns}}));
+    }
+  }
+}
+
+// Sums of few rows take four, two or one of the inputs at a time.
+TEST(PanelProduct, OfFewRowsAndAnyDepth) {
+  for (const int64_t depth : {1, 2, 3, 5, 18, 1500}) {
+    for (const int64_t rows : {1, 2, 3}) {
+      SCOPED_TRACE(text(rows, " x ", depth));
+      check_panels(case_of("Gemm", {{"transB", int64_t{1}}}, {{rows, depth}, {70, depth}, {70}}));
     }
   }
 }
@@ -86,6 +96,7 @@ TEST(PanelProduct, AddsAndApplies) {
         case_of("sardonyx::FusedMatMul", attrs, {{2, 40, 64}, {64, 300}, {300}, {2, 40, 300}}), 3);
     check_panels(case_of("sardonyx::FusedMatMul", attrs, {{2, 300, 500}, {500, 30}, {30}}));
     check_panels(case_of("sardonyx::FusedMatMul", attrs, {{40, 64}, {64, 20}, {}, {40, 20}}), 3);
+    check_panels(case_of("sardonyx::FusedMatMul", attrs, {{7, 64}, {64, 80}, {80}, {7, 80}}), 3);
   }
 }
 
