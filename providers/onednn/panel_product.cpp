@@ -191,6 +191,7 @@ std::optional<Form> form_of(const KernelRequest& request, bool b_transposed) {
   form.weight_row_step = b_transposed ? 1 : form.columns;
   const bool is_one_matrix = element_count(b) == form.depth * form.columns;
   if (!is_one_matrix) return std::nullopt;
+  if (form.columns == 1) return std::nullopt;  // dot products
   const bool is_small = form.depth <= kMostDepth && element_count(b) <= kMostWeights;
   if (!is_small && form.rows > cpu::kMostSplitRows) return std::nullopt;
   return form;
@@ -224,7 +225,7 @@ Prepared finish(const KernelRequest& request, const Form& form) {
   return prepared;
 }
 
-constexpr const char* kOther = "the matrix of weights is large, or one of many";
+constexpr const char* kOther = "the matrix of weights is large, one of many or a vector";
 constexpr const char* kRepeated = "an addend is no constant row, nor as large as the output";
 
 Prepared prepare_matmul(const KernelRequest& request) {
