@@ -37,89 +37,104 @@ T extreme(T a, T b) {
   return (larger ? a < b : b < a) ? b : a;
 }
 
-template <typename T>
-void reduce_run(Reduction reduction, const T* from, T* to, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) {
-    const T a = to[i], b = from[i];
-    if constexpr (std::is_same_v<T, bool>) {
-      const bool either = reduction == Reduction::kAdd || reduction == Reduction::kMax;
-      to[i] = either ? a || b : a && b;
-    } else if constexpr (std::is_integral_v<T>) {
-      using U = std::conditional_t<sizeof(T) < 4, uint32_t, std::make_unsigned_t<T>>;  // wraps
-      switch (reduction) {
-        case Reduction::kAdd:
-          to[i] = static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
-          break;
-        case Reduction::kMul:
-          to[i] = static_cast<T>(static_cast<U>(a) * static_cast<U>(b));
-          break;
-        case Reduction::kMax:
-          to[i] = std::max(a, b);
-          break;
-        default:
-          to[i] = std::min(a, b);
-          break;
-      }
-    } else {
-      switch (reduction) {
-        case Reduction::kAdd:
-          to[i] = static_cast<T>(a + b);
-          break;
-        case Reduction::kMul:
-          to[i] = static_cast<T>(a * b);
-          break;
-        default:
-          if constexpr (!requires { T().real(); }) {
-            to[i] = reduction == Reduction::kMax ? extreme<true>(a, b) : extreme<false>(a, b);
-          }
-      }
+// Calls body with the function that joins an element and an update of it.
+template <typename T, typename Body>
+void with_join(Reduction reduction, const Body& body) {
+  if constexpr (std::is_same_v<T, bool>) {
+    const bool either = reduction == Reduction::kAdd || reduction == Reduction::kMax;
+    return either ? body([](T a, T b) { return a || b; }) : body([](T a, T b) { return a && b; });
+  } else {
+    // Small integers would be multiplied as int, which may overflow; unsigned ones wrap.
+    using U = std::conditional_t<sizeof(T) < 4, uint32_t, uint64_t>;
+    using Wide = typename std::conditional_t<std::is_integral_v<T>, std::type_identity<U>,
+                                             std::type_identity<T>>::type;
+    const auto wide = [](T a) { return static_cast<Wide>(a); };
+    switch (reduction) {
+      case Reduction::kAdd:
+        return body([=](T a, T b) { return static_cast<T>(wide(a) + wide(b)); });
+      case Reduction::kMul:
+        return body([=](T a, T b) { return static_cast<T>(wide(a) * wide(b)); });
+      default:
+        if constexpr (!requires { T().real(); }) {
+          if (reduction == Reduction::kMax) return body(extreme<true, T>);
+          return body(extreme<false, T>);
+        }
     }
   }
 }
 
-// Joins runs of `updates` into `output`, element by element of the row's type.
+// An axis of the data along which indices go.
+struct IndexedAxis {
+  size_t axis;
+  int64_t size, step;
+};
+
+// Joins update i with element i * own + indices[i] * the axis' step of `to`.
+template <typename T, typename Index, typename Join>
+void join_row(const T* from, const Index* indices, int64_t count, const IndexedAxis& axis, T* to,
+              int64_t own, Join join) {
+  const auto place = [&](int64_t i) {
+    return checked_index(indices[i], axis.size, axis.axis) * axis.step;
+  };
+  // Rows that go to one place, as indices that were expanded say.
+  const bool may_be_one = own == 1 && indices[0] == indices[count - 1];
+  if (may_be_one && std::all_of(indices, indices + count, [&](Index i) { return i == *indices; })) {
+    T* row = to + place(0);
+    for (int64_t i = 0; i < count; ++i)
+      row[i] = join(row[i], from[i]);
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    T& element = to[i * own + place(i)];
+    element = join(element, from[i]);
+  }
+}
+
+// Joins runs of `updates` into `output`.
 class RunWriter {
  public:
   RunWriter(Reduction reduction, const TensorView& updates, const TensorView& output)
       : reduction_(reduction), updates_(updates), output_(output) {}
 
   void write(int64_t from, int64_t to, int64_t count) const {
-    if (reduction_ == Reduction::kNone) {
+    if (reduction_ == Reduction::kNone)
       return copy_run(output_.dtype, updates_.raw, from, output_.raw, to, count);
-    }
-    dispatch_reducible([&]<typename T>() {
-      reduce_run(reduction_, updates_.data<T>() + from, output_.data<T>() + to, count);
+    dispatch([&]<typename T>(auto join) {
+      const T* updates = updates_.data<T>() + from;
+      T* elements = output_.data<T>() + to;
+      for (int64_t i = 0; i < count; ++i)
+        elements[i] = join(elements[i], updates[i]);
     });
   }
 
-  // Element `from + i` of the updates goes to target(i).
-  template <typename Target>
-  void write_each(int64_t from, int64_t count, Target&& target) const {
-    if (reduction_ == Reduction::kNone) {
-      dispatch_width(output_.dtype, [&]<typename T>() {
-        for (int64_t i = 0; i < count; ++i)
-          output_.data<T>()[target(i)] = updates_.data<T>()[from + i];
-      });
-      return;
-    }
-    dispatch_reducible([&]<typename T>() {
-      for (int64_t i = 0; i < count; ++i)
-        reduce_run(reduction_, updates_.data<T>() + from + i, output_.data<T>() + target(i), 1);
+  // Calls body(updates, elements, join), of the elements' type or one of their width.
+  template <typename Body>
+  void with_elements(const Body& body) const {
+    dispatch([&]<typename T>(auto join) {
+      body(static_cast<const T*>(updates_.raw), static_cast<T*>(output_.raw), join);
     });
   }
 
  private:
   template <typename Body>
-  void dispatch_reducible(Body&& body) const {
+  void dispatch(const Body& body) const {
+    if (reduction_ == Reduction::kNone) {
+      return dispatch_width(output_.dtype, [&]<typename T>() {
+        body.template operator()<T>([](const T&, const T& update) { return update; });
+      });
+    }
+    const auto reduce = [&]<typename T>() {
+      with_join<T>(reduction_, [&](auto join) { body.template operator()<T>(join); });
+    };
     switch (output_.dtype) {
       case DType::kBool:
-        return body.template operator()<bool>();
+        return reduce.template operator()<bool>();
       case DType::kComplex64:
-        return body.template operator()<std::complex<float>>();
+        return reduce.template operator()<std::complex<float>>();
       case DType::kComplex128:
-        return body.template operator()<std::complex<double>>();
+        return reduce.template operator()<std::complex<double>>();
       default:
-        dispatch_numbers(output_.dtype, body);
+        dispatch_numbers(output_.dtype, reduce);
     }
   }
 
@@ -167,17 +182,18 @@ void run_scatter_elements(const KernelCall& call) {
   const TensorView& out = call.outputs[0];
   const RunWriter writer(reduction_named(attrs.reduction), updates, out);
   const size_t axis = axis_of(attrs.axis, out.rank());
-  const IndexView indices = indices_of(call.inputs[1]);
   const Strides strides = row_major_strides(out.shape);
+  const IndexedAxis indexed{axis, out.shape[axis], strides[axis]};
   Strides others = strides;
   others[axis] = 0;  // the index itself moves along the axis
   const Strides walked[] = {row_major_strides(updates.shape), others};
   const RowWalk walk(updates.shape, walked);
-  walk.for_each([&](const int64_t* offsets, int64_t length) {
-    writer.write_each(offsets[0], length, [&](int64_t i) {
-      const auto at = static_cast<size_t>(offsets[0] + i);
-      const int64_t index = checked_index(indices[at], out.shape[axis], axis);
-      return offsets[1] + i * walk.step(1) + index * strides[axis];
+  dispatch_indices(call.inputs[1].dtype, [&]<typename Index>() {
+    writer.with_elements([&](const auto* from, auto* to, auto join) {
+      walk.for_each([&](const int64_t* at, int64_t length) {
+        join_row(from + at[0], call.inputs[1].data<Index>() + at[0], length, indexed, to + at[1],
+                 walk.step(1), join);
+      });
     });
   });
 }
