@@ -267,23 +267,19 @@ void fill_range(const KernelCall& call) {
 // Integers wrap, so that their bits are those of unsigned ones.
 template <typename T>
 void count_up(const KernelCall& call) {
-  constexpr int64_t kAtOnce = 8;  // none of which waits for another
+  constexpr int64_t kAtOnce = 32;  // each of which follows from the one so far before it
   const T start = *call.inputs[0].data<T>(), delta = *call.inputs[2].data<T>();
-  const auto at = [&](int64_t i) { return static_cast<T>(start + static_cast<T>(i) * delta); };
-  T values[kAtOnce];
-  for (int64_t i = 0; i < kAtOnce; ++i)
-    values[i] = at(i);
-  const auto step = static_cast<T>(kAtOnce * delta);
   T* out = call.outputs[0].data<T>();
   const int64_t count = call.outputs[0].count();
-  int64_t begin = 0;
-  for (; begin + kAtOnce <= count; begin += kAtOnce) {
-    std::copy_n(values, kAtOnce, out + begin);
-    for (T& value : values)
-      value = static_cast<T>(value + step);
+  for (int64_t i = 0; i < std::min(count, kAtOnce); ++i)
+    out[i] = static_cast<T>(start + static_cast<T>(i) * delta);
+  const auto step = static_cast<T>(kAtOnce * delta);
+  for (int64_t begin = kAtOnce; begin < count; begin += kAtOnce) {
+    const T* before = out + begin - kAtOnce;
+    const int64_t length = std::min(kAtOnce, count - begin);
+    for (int64_t i = 0; i < length; ++i)
+      out[begin + i] = static_cast<T>(before[i] + step);
   }
-  for (; begin < count; ++begin)
-    out[begin] = at(begin);
 }
 
 void range(const KernelCall& call) {

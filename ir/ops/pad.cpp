@@ -100,16 +100,16 @@ void infer_pad(InferContext& c) {
 // The index within [0, size) that position `at` of the padded axis reads; `at` counts from the
 // first element that was not padded.
 int64_t source_index(PadMode mode, int64_t at, int64_t size) {
-  switch (mode) {
-    case PadMode::kEdge:
-      return std::clamp<int64_t>(at, 0, size - 1);
-    case PadMode::kWrap:
-      return (at % size + size) % size;
-    default:
-      break;
+  if (at >= 0 && at < size) return at;
+  if (mode == PadMode::kEdge) return std::clamp<int64_t>(at, 0, size - 1);
+  // Most pads are shorter than what is padded, and need no division.
+  if (mode == PadMode::kWrap) {
+    const int64_t near = at < 0 ? at + size : at - size;
+    return near >= 0 && near < size ? near : (at % size + size) % size;
   }
   if (size == 1) return 0;
-  const int64_t period = 2 * (size - 1);
+  const int64_t period = 2 * (size - 1), near = at < 0 ? 0 - at : period - at;
+  if (near >= 0 && near < size) return near;
   const int64_t phase = (at % period + period) % period;
   return phase < size ? phase : period - phase;
 }

@@ -73,6 +73,7 @@ std::vector<Sample> variadic_samples() {
       {.inputs = {{.shape = {2, 3}}}},
       {.inputs = {{.shape = {2, 3}}, {.shape = {3}}}},
       {.inputs = {{.shape = {}}, {.shape = {2, 1}}, {.shape = {1, 3}}}},
+      {.inputs = {{.shape = {2, 3}}, {.shape = {2, 3}}, {.shape = {2, 3}}}},
       {.inputs = {{.shape = {0, 3}}, {.shape = {3}}, {.shape = {1, 1}}}},
   };
 }

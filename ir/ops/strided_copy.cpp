@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <type_traits>
+#include <utility>
 
 #include "ir/dispatch.h"
 #include "ir/run_control.h"
@@ -10,49 +12,72 @@
 namespace sardonyx {
 namespace {
 
+// Elements of as many bytes as vectors of the oldest machines hold.
+template <typename T>
+struct Vector {
+  static constexpr size_t kCount = 16 / sizeof(T);
+  typedef T Elements __attribute__((vector_size(16)));  // an alias would drop the attribute
+
+  static Elements load(const T* from) {
+    Elements elements;
+    std::memcpy(&elements, from, sizeof elements);
+    return elements;
+  }
+  static void store(T* to, Elements elements) { std::memcpy(to, &elements, sizeof elements); }
+
+  // Elements of a and b in turn, from the `half`-th half of each.
+  template <size_t half>
+  static Elements in_turn(Elements a, Elements b) {
+    return [&]<size_t... i>(std::index_sequence<i...>) {
+      return __builtin_shufflevector(a, b, (half * kCount / 2 + i / 2 + i % 2 * kCount)...);
+    }
+    (std::make_index_sequence<kCount>());
+  }
+};
+
 // Squares that are moved through vector registers; elements of other sizes go one by one.
 template <typename T>
 struct Square {
   static constexpr int64_t kSide = 1;
 };
-template <>
-struct Square<uint32_t> {
-  static constexpr int64_t kSide = 4;
-  using Row = uint32_t __attribute__((vector_size(16)));
+template <typename T>
+requires(std::is_integral_v<T>) struct Square<T> : Vector<T> {
+  using V = Vector<T>;
+  using Elements = typename V::Elements;
+  static constexpr int64_t kSide = V::kCount;
 
-  static void transpose(const uint32_t* from, int64_t from_step, uint32_t* to, int64_t to_step) {
-    const Row a = load(from), b = load(from + from_step), c = load(from + 2 * from_step),
-              d = load(from + 3 * from_step);
-    const Row low_ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
-    const Row low_cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
-    const Row high_ab = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-    const Row high_cd = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-    store(to, __builtin_shufflevector(low_ab, low_cd, 0, 1, 4, 5));
-    store(to + to_step, __builtin_shufflevector(low_ab, low_cd, 2, 3, 6, 7));
-    store(to + 2 * to_step, __builtin_shufflevector(high_ab, high_cd, 0, 1, 4, 5));
-    store(to + 3 * to_step, __builtin_shufflevector(high_ab, high_cd, 2, 3, 6, 7));
+  // Rows of the two halves in turn, as often as it takes to exchange rows and columns.
+  static void transpose(const T* from, int64_t from_step, T* to, int64_t to_step) {
+    Elements rows[kSide], next[kSide];
+#pragma GCC unroll 16
+    for (int64_t i = 0; i < kSide; ++i)
+      rows[i] = V::load(from + i * from_step);
+#pragma GCC unroll 4
+    for (int64_t done = 1; done < kSide; done *= 2) {
+#pragma GCC unroll 8
+      for (int64_t i = 0; i < kSide / 2; ++i) {
+        next[2 * i] = V::template in_turn<0>(rows[i], rows[i + kSide / 2]);
+        next[2 * i + 1] = V::template in_turn<1>(rows[i], rows[i + kSide / 2]);
+      }
+      std::copy_n(next, kSide, rows);
+    }
+#pragma GCC unroll 16
+    for (int64_t i = 0; i < kSide; ++i)
+      V::store(to + i * to_step, rows[i]);
   }
-
-  // Four rows of 2 or 3 columns; writes up to two elements beyond the last one.
-  static void interleave(const uint32_t* from, int64_t from_step, uint32_t* to, int64_t columns) {
-    const Row a = load(from), b = load(from + from_step),
-              c = load(from + (columns - 1) * from_step);
-    const Row low_ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
-    const Row high_ab = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-    store(to, __builtin_shufflevector(low_ab, c, 0, 1, 4, 4));
-    store(to + columns, __builtin_shufflevector(low_ab, c, 2, 3, 5, 5));
-    store(to + 2 * columns, __builtin_shufflevector(high_ab, c, 0, 1, 6, 6));
-    store(to + 3 * columns, __builtin_shufflevector(high_ab, c, 2, 3, 7, 7));
-  }
-
- private:
-  static Row load(const uint32_t* from) {
-    Row row;
-    std::memcpy(&row, from, sizeof row);
-    return row;
-  }
-  static void store(uint32_t* to, Row row) { std::memcpy(to, &row, sizeof row); }
 };
+
+// Four rows of 2 or 3 columns; writes up to two elements beyond the last one.
+void interleave_four(const uint32_t* from, int64_t from_step, uint32_t* to, int64_t columns) {
+  using V = Vector<uint32_t>;
+  const V::Elements a = V::load(from), b = V::load(from + from_step),
+                    c = V::load(from + (columns - 1) * from_step);
+  const V::Elements low_ab = V::in_turn<0>(a, b), high_ab = V::in_turn<1>(a, b);
+  V::store(to, __builtin_shufflevector(low_ab, c, 0, 1, 4, 4));
+  V::store(to + columns, __builtin_shufflevector(low_ab, c, 2, 3, 5, 5));
+  V::store(to + 2 * columns, __builtin_shufflevector(high_ab, c, 0, 1, 6, 6));
+  V::store(to + 3 * columns, __builtin_shufflevector(high_ab, c, 2, 3, 7, 7));
+}
 
 // A tile of this side fits L1 in both directions for every width.
 constexpr int64_t kTile = 32;
@@ -82,6 +107,13 @@ void transpose_tile(const T* from, int64_t from_step, T* to, int64_t to_step, in
   }
 }
 
+// Unlike std::fill_n, gcc makes vectors of this.
+template <typename T>
+void fill(T* to, int64_t count, const T value) {
+  for (int64_t i = 0; i < count; ++i)
+    to[i] = value;
+}
+
 // Runs this short are copied in line: a call costs more.
 constexpr int64_t kShortRun = 8;
 
@@ -103,11 +135,10 @@ void copy_runs(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t
 // the last rows are not moved in this way.
 template <typename T>
 void interleave(const T* from, int64_t from_step, T* to, int64_t rows, int64_t columns) {
-  constexpr int64_t kSide = Square<T>::kSide;
   int64_t done = 0;
-  if constexpr (kSide > 1) {
-    for (; done + kSide < rows; done += kSide)
-      Square<T>::interleave(from + done, from_step, to + done * columns, columns);
+  if constexpr (std::is_same_v<T, uint32_t>) {
+    for (; done + 4 < rows; done += 4)
+      interleave_four(from + done, from_step, to + done * columns, columns);
   }
   for (; done < rows; ++done) {
     for (int64_t column = 0; column < columns; ++column)
@@ -127,7 +158,8 @@ bool is_interleaving(const StridedBlock& block) {
 // where the block is no transposition.
 int64_t find_transposed_dim(const StridedBlock& block) {
   const size_t last = block.sizes.size() - 1;
-  if (block.to_strides[last] != 1 || block.from_strides[last] == 1 || block.sizes[last] < 4) {
+  const int64_t from_step = block.from_strides[last];
+  if (block.to_strides[last] != 1 || from_step == 0 || from_step == 1 || block.sizes[last] < 4) {
     return -1;
   }
   for (size_t i = 0; i < last; ++i) {
@@ -231,7 +263,7 @@ void BlockCopy::copy_inner(const T* from, T* to, int64_t rows, int64_t columns) 
       return copy_runs(from, from_row, to, to_row, rows, columns);
     case Inner::kRepeats:
       for (int64_t row = 0; row < rows; ++row)
-        std::fill_n(to + row * to_row, columns, from[row * from_row]);
+        fill(to + row * to_row, columns, from[row * from_row]);
       return;
     case Inner::kTransposed:
       for (int64_t row = 0; row < rows; row += kTile) {
@@ -307,7 +339,7 @@ void copy_run(DType dtype, const void* from, int64_t from_index, void* to, int64
 void fill_run(DType dtype, const void* value, void* to, int64_t to_index, int64_t count) {
   if (count <= 0) return;
   dispatch_width(dtype, [&]<typename T>() {
-    std::fill_n(static_cast<T*>(to) + to_index, count, *static_cast<const T*>(value));
+    fill(static_cast<T*>(to) + to_index, count, *static_cast<const T*>(value));
   });
 }
 

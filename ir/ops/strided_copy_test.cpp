@@ -57,26 +57,43 @@ TEST(StridedCopyTest, AgreesWithTheDefinition) {
   }
 }
 
-// Whole squares of 32 bits, what is left beside them, and nothing beyond the end.
-TEST(StridedCopyTest, TranspositionsOfFloats) {
-  for (const int64_t columns : {1, 2, 3, 4, 5, 33}) {
-    for (const int64_t rows : {1, 3, 4, 5, 8, 9, 70}) {
-      std::vector<float> from(static_cast<size_t>(2 * rows * columns));
-      std::iota(from.begin(), from.end(), 0.f);
-      std::vector<float> to(from.size() + 4, -1.f);
+template <typename T>
+void check_transpositions(DType dtype) {
+  for (const int64_t columns : {1, 2, 3, 4, 5, 17, 33}) {
+    for (const int64_t rows : {1, 3, 4, 5, 8, 9, 16, 70}) {
+      std::vector<T> from(static_cast<size_t>(2 * rows * columns));
+      std::iota(from.begin(), from.end(), T{0});
+      std::vector<T> to(from.size() + 4, T{7});
       const StridedBlock block{
           {2, rows, columns}, {rows * columns, 1, rows}, {rows * columns, columns, 1}};
-      copy_strided(DType::kFloat, from.data(), to.data(), block);
-      std::vector<float> expected;
+      copy_strided(dtype, from.data(), to.data(), block);
+      std::vector<T> expected;
       for (int64_t n = 0; n < 2 * rows * columns; ++n) {
         const int64_t picture = n / (rows * columns), place = n % (rows * columns);
-        expected.push_back(static_cast<float>(picture * rows * columns + place % columns * rows +
-                                              place / columns));
+        expected.push_back(
+            static_cast<T>(picture * rows * columns + place % columns * rows + place / columns));
       }
-      expected.resize(to.size(), -1.f);
-      EXPECT_EQ(to, expected) << rows << " x " << columns;
+      expected.resize(to.size(), T{7});
+      EXPECT_EQ(to, expected) << rows << " x " << columns << " of " << sizeof(T) << " bytes";
     }
   }
+}
+
+// Whole squares of each width, what is left beside them, and nothing beyond the end.
+TEST(StridedCopyTest, TranspositionsOfAllWidths) {
+  check_transpositions<uint8_t>(DType::kUInt8);
+  check_transpositions<uint16_t>(DType::kUInt16);
+  check_transpositions<float>(DType::kFloat);
+  check_transpositions<int64_t>(DType::kInt64);
+}
+
+// One column that is repeated looks like a transposition.
+TEST(StridedCopyTest, RepeatsAColumn) {
+  const std::vector<float> from{1, 2, 3, 4, 5};
+  std::vector<float> to(50);
+  copy_strided(DType::kFloat, from.data(), to.data(), {{5, 10}, {1, 0}, {10, 1}});
+  for (size_t i = 0; i < to.size(); ++i)
+    EXPECT_EQ(to[i], from[i / 10]);
 }
 
 TEST(StridedCopyTest, StringsAndRepeats) {

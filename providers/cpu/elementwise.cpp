@@ -176,6 +176,59 @@ Prepared prepare_binary(const KernelRequest& request) {
   return prepare_pair(request, op);
 }
 
+// Several inputs of one shape, joined from the left while they lie in the nearest cache; the mean
+// divides their sum.
+class FoldKernel : public Kernel {
+ public:
+  FoldKernel(Binary op, bool is_mean, RowGrid grid, const KernelRequest& request)
+      : op_(op),
+        divisor_(is_mean ? static_cast<float>(request.inputs.size()) : 1),
+        inputs_(request.inputs.size()),
+        grid_(grid),
+        threads_(request.threads) {}
+
+  void run(const KernelArgs& args) const override {
+    grid_.for_each(threads_, [&](const RowGrid::Offsets&, int64_t begin, int64_t count) {
+      for (int64_t piece = 0; piece < count; piece += kPiece)
+        fold(args, begin + piece, static_cast<size_t>(std::min(kPiece, count - piece)));
+    });
+  }
+  // The first two are read before anything is written.
+  bool may_alias(size_t, size_t input) const override { return input < 2; }
+
+ private:
+  static constexpr int64_t kPiece = 2048;
+
+  void fold(const KernelArgs& args, int64_t begin, size_t count) const {
+    const auto input = [&](size_t k) { return static_cast<const float*>(args.inputs[k]) + begin; };
+    float* out = static_cast<float*>(args.outputs[0]) + begin;
+    binary_row(op_, input(0), true, input(1), true, out, count);
+    for (size_t k = 2; k < inputs_; ++k)
+      binary_row(op_, out, true, input(k), true, out, count);
+    if (divisor_ != 1) binary_row(Binary::kDiv, out, true, &divisor_, false, out, count);
+  }
+
+  Binary op_;
+  float divisor_;
+  size_t inputs_;
+  RowGrid grid_;
+  int threads_;
+};
+
+template <Binary op, bool is_mean = false>
+Prepared prepare_fold(const KernelRequest& request) {
+  if (request.inputs.size() < 2) return Prepared::refuse("there is but one input");
+  if (!all_of(request.inputs, DType::kFloat))
+    return Prepared::refuse("only float is computed here");
+  const Shape& out = request.outputs[0].shape;
+  for (const KernelTensor& input : request.inputs) {
+    if (input.shape != out) return Prepared::refuse("an input is repeated");
+  }
+  const Shape* shape = &out;
+  const std::optional<RowGrid> grid = RowGrid::of(out, {&shape, 1});
+  return Prepared::accept(std::make_unique<FoldKernel>(op, is_mean, *grid, request), "simd");
+}
+
 Prepared prepare_pow(const KernelRequest& request) {
   if (!all_of(request.inputs.first(1), DType::kFloat))
     return Prepared::refuse("only float is computed here");
@@ -220,6 +273,10 @@ constexpr KernelEntry kElementwiseEntries[] = {
     {"Max", "rows", prepare_binary<Binary::kMax>},
     {"Min", "rows", prepare_binary<Binary::kMin>},
     {"Sum", "rows", prepare_binary<Binary::kAdd>},
+    {"Max", "fold", prepare_fold<Binary::kMax>},
+    {"Min", "fold", prepare_fold<Binary::kMin>},
+    {"Sum", "fold", prepare_fold<Binary::kAdd>},
+    {"Mean", "fold", prepare_fold<Binary::kAdd, true>},
     {"PRelu", "rows", prepare_binary<Binary::kPRelu>},
     {"Pow", "rows", prepare_pow},
 };

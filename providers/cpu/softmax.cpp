@@ -1,4 +1,4 @@
-// Softmax along the last axis of float32 tensors.
+// Softmax and LogSoftmax along the last axis of float32 tensors.
 #include <algorithm>
 
 #include "ir/strides.h"
@@ -10,10 +10,13 @@
 namespace sardonyx::cpu {
 namespace {
 
+using RowFunction = void(const float* in, float* out, size_t count);
+
 class SoftmaxKernel : public Kernel {
  public:
-  SoftmaxKernel(int64_t rows, int64_t length, int threads)
-      : rows_(rows),
+  SoftmaxKernel(RowFunction* function, int64_t rows, int64_t length, int threads)
+      : function_(function),
+        rows_(rows),
         length_(length),
         threads_(
             static_cast<int>(std::min<int64_t>(threads, rows * length / kElementsPerThread + 1))) {}
@@ -22,18 +25,19 @@ class SoftmaxKernel : public Kernel {
     const auto* in = static_cast<const float*>(args.inputs[0]);
     auto* out = static_cast<float*>(args.outputs[0]);
     const auto length = static_cast<size_t>(length_);
-    for_each_task(rows_, threads_, length_, [&](int64_t row) {
-      softmax_row(in + row * length_, out + row * length_, length);
-    });
+    for_each_task(rows_, threads_, length_,
+                  [&](int64_t row) { function_(in + row * length_, out + row * length_, length); });
   }
   bool may_alias(size_t, size_t) const override { return true; }
 
  private:
+  RowFunction* function_;
   int64_t rows_, length_;
   int threads_;
 };
 
-Prepared prepare_softmax(const KernelRequest& request) {
+template <RowFunction* function>
+Prepared prepare(const KernelRequest& request) {
   const Shape& x = request.inputs[0].shape;
   if (request.inputs[0].dtype != DType::kFloat)
     return Prepared::refuse("only float is computed here");
@@ -42,12 +46,13 @@ Prepared prepare_softmax(const KernelRequest& request) {
       axis_of(std::get<int64_t>(request.raw_attrs.get("axis").value_or(int64_t{-1})), x.size());
   const AxisSplit split = split_at(x, axis);
   if (split.inner != 1) return Prepared::refuse("not along the last axis");
-  return Prepared::accept(std::make_unique<SoftmaxKernel>(split.outer, split.size, request.threads),
-                          "rows");
+  return Prepared::accept(
+      std::make_unique<SoftmaxKernel>(function, split.outer, split.size, request.threads), "rows");
 }
 
 constexpr KernelEntry kSoftmaxEntries[] = {
-    {"Softmax", "rows", prepare_softmax},
+    {"Softmax", "rows", prepare<softmax_row>},
+    {"LogSoftmax", "rows", prepare<log_softmax_row>},
 };
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <cmath>
+
 #include "providers/cpu/vector_math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -37,7 +39,9 @@ struct LongRow {
     return hn::MaxOfLanes(d, hn::Max(most, other));
   }
 
-  // out = exp(in - shift); the sum of these. A NaN that the maximum has lost comes back here.
+  // The sum of exp(in - shift), which are written as well where they are wanted. A NaN that the
+  // maximum has lost comes back here.
+  template <bool kWritten>
   HWY_INLINE V exponentials(V shift) const {
     const D d;
     const size_t lanes = hn::Lanes(d);
@@ -46,44 +50,80 @@ struct LongRow {
     for (size_t i = 0; i < whole; i += lanes) {
       const V value = exp_of(hn::Sub(hn::LoadU(d, in + i), shift));
       sum = hn::Add(sum, value);
-      hn::StoreU(value, d, out + i);
+      if constexpr (kWritten) hn::StoreU(value, d, out + i);
     }
     if (whole < count) {
       const V value = exp_of(hn::Sub(end, shift));
       const auto is_done = hn::FirstN(d, lanes - (count - whole));
       sum = hn::Add(sum, hn::IfThenZeroElse(is_done, value));
-      store_last(value);
+      if constexpr (kWritten) store_last(value);
     }
     return hn::SumOfLanes(d, sum);
   }
 
-  HWY_INLINE void scale(V factor) const {
+  // out = f(from).
+  template <typename F>
+  HWY_INLINE void map(const float* from, const F& f) const {
     const D d;
-    const V end = hn::Mul(last(out), factor);
+    const V end = f(last(from));
     for (size_t i = 0; i < whole; i += hn::Lanes(d))
-      hn::StoreU(hn::Mul(hn::LoadU(d, out + i), factor), d, out + i);
+      hn::StoreU(f(hn::LoadU(d, from + i)), d, out + i);
     if (whole < count) store_last(end);
   }
 };
 
-void SoftmaxRow(const float* in, float* out, size_t count) {
-  const D d;
-  const size_t lanes = hn::Lanes(d);
-  if (count >= lanes) {
-    const LongRow row{in, out, count, count - count % lanes};
-    const V sum = row.exponentials(row.largest());
-    return row.scale(hn::Div(set(1), sum));
+// A row that does not fill a vector; behind it as much of its first element as makes no difference
+// to the largest.
+struct ShortRow {
+  HWY_INLINE ShortRow(const float* in, size_t row_count) : count(row_count) {
+    const D d;
+    HWY_ALIGN float values[hn::MaxLanes(d)];
+    for (size_t i = 0; i < hn::Lanes(d); ++i)
+      values[i] = in[i < count ? i : 0];
+    x = hn::Load(d, values);
+    x = hn::Sub(x, hn::MaxOfLanes(d, x));
+    exponentials = exp_of(x);
+    sum = hn::SumOfLanes(d, hn::IfThenElseZero(hn::FirstN(d, count), exponentials));
   }
-  // Behind the row as much of its first element as makes no difference to the largest.
-  HWY_ALIGN float values[hn::MaxLanes(d)];
-  for (size_t i = 0; i < lanes; ++i)
-    values[i] = in[i < count ? i : 0];
-  const V x = hn::Load(d, values);
-  const V value = exp_of(hn::Sub(x, hn::MaxOfLanes(d, x)));
-  const V sum = hn::SumOfLanes(d, hn::IfThenElseZero(hn::FirstN(d, count), value));
-  hn::Store(hn::Mul(value, hn::Div(set(1), sum)), d, values);
-  for (size_t i = 0; i < count; ++i)
-    out[i] = values[i];
+  HWY_INLINE void write(V results, float* out) const {
+    const D d;
+    HWY_ALIGN float values[hn::MaxLanes(d)];
+    hn::Store(results, d, values);
+    for (size_t i = 0; i < count; ++i)
+      out[i] = values[i];
+  }
+
+  size_t count;
+  V x, exponentials, sum;  // x: less the largest
+};
+
+// The logarithm of a number that all lanes hold.
+HWY_INLINE V log_of_all(V x) {
+  return set(std::log(hn::GetLane(x)));
+}
+
+void SoftmaxRow(const float* in, float* out, size_t count) {
+  const size_t lanes = hn::Lanes(D());
+  if (count < lanes) {
+    const ShortRow row(in, count);
+    return row.write(hn::Mul(row.exponentials, hn::Div(set(1), row.sum)), out);
+  }
+  const LongRow row{in, out, count, count - count % lanes};
+  const V sum = row.exponentials<true>(row.largest());
+  const V factor = hn::Div(set(1), sum);
+  row.map(out, [&](V value) HWY_ATTR { return hn::Mul(value, factor); });
+}
+
+void LogSoftmaxRow(const float* in, float* out, size_t count) {
+  const size_t lanes = hn::Lanes(D());
+  if (count < lanes) {
+    const ShortRow row(in, count);
+    return row.write(hn::Sub(row.x, log_of_all(row.sum)), out);
+  }
+  const LongRow row{in, out, count, count - count % lanes};
+  const V largest = row.largest();
+  const V log_sum = log_of_all(row.exponentials<false>(largest));
+  row.map(in, [&](V x) HWY_ATTR { return hn::Sub(hn::Sub(x, largest), log_sum); });
 }
 
 }  // namespace sardonyx::cpu::HWY_NAMESPACE
@@ -93,9 +133,13 @@ HWY_AFTER_NAMESPACE();
 namespace sardonyx::cpu {
 
 HWY_EXPORT(SoftmaxRow);
+HWY_EXPORT(LogSoftmaxRow);
 
 void softmax_row(const float* in, float* out, size_t count) {
   HWY_DYNAMIC_DISPATCH(SoftmaxRow)(in, out, count);
+}
+void log_softmax_row(const float* in, float* out, size_t count) {
+  HWY_DYNAMIC_DISPATCH(LogSoftmaxRow)(in, out, count);
 }
 
 }  // namespace sardonyx::cpu

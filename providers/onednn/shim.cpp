@@ -445,11 +445,6 @@ MaybePrimitive binary(algorithm op, const Desc& a, const Desc& b, const Desc& ds
   return attempt<dnnl::binary>(attr, op, a, b, dst);
 }
 
-MaybePrimitive softmax(bool log, const Desc& data, int axis, const dnnl::primitive_attr& attr) {
-  const algorithm method = log ? algorithm::softmax_log : algorithm::softmax_accurate;
-  return attempt<dnnl::softmax_v2_forward>(attr, kInference, method, data, data, axis);
-}
-
 MaybePrimitive lrn(const Desc& data, int64_t size, float alpha, float beta, float bias,
                    const dnnl::primitive_attr& attr) {
   return attempt<dnnl::lrn_forward>(attr, kInference, algorithm::lrn_across_channels, data, size,

@@ -160,7 +160,6 @@ MaybePrimitive eltwise(algorithm op, float alpha, float beta, const Desc& data,
                        const dnnl::primitive_attr& attr);
 MaybePrimitive binary(algorithm op, const Desc& a, const Desc& b, const Desc& dst,
                       const dnnl::primitive_attr& attr);
-MaybePrimitive softmax(bool log, const Desc& data, int axis, const dnnl::primitive_attr& attr);
 MaybePrimitive lrn(const Desc& data, int64_t size, float alpha, float beta, float bias,
                    const dnnl::primitive_attr& attr);
 // Scale, shift, mean and variance are separate inputs of one dim.
