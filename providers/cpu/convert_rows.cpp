@@ -12,6 +12,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "providers/cpu/round_bytes-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace sardonyx::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -51,23 +53,64 @@ void FloatToHalf(const float* in, uint16_t* out, size_t count) {
 }
 
 template <typename T>
-HWY_INLINE void quantize(const float* in, float scale, int32_t zero, T* out, size_t count) {
+HWY_INLINE void quantize_by_division(const float* in, float scale, int32_t zero, T* out,
+                                     size_t count) {
   const D d;
   const DInt d_int;
   const hn::Rebind<T, D> narrow;
   const auto divisor = hn::Set(d, scale);
-  size_t i = 0;
-  for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) {
+  const size_t lanes = hn::Lanes(d);
+  const auto vector = [&](size_t i) HWY_ATTR {
     auto x = hn::Div(hn::LoadU(d, in + i), divisor);
     x = hn::Min(hn::Max(x, hn::Set(d, -kFar)), hn::Set(d, kFar));
-    const auto sum = hn::Add(hn::NearestInt(x), hn::Set(d_int, zero));
+    const auto sum = hn::Add(integers_near(x), hn::Set(d_int, zero));
     hn::StoreU(hn::DemoteTo(narrow, sum), narrow, out + i);
-  }
+  };
+  size_t i = 0;
+  for (; i + lanes <= count; i += lanes)
+    vector(i);
+  if (i == count) return;
+  if (count >= lanes) return vector(count - lanes);
   using Limits = std::numeric_limits<T>;
   for (; i < count; ++i) {
     const float x = clamped_number(in[i] / scale, -kFar, kFar);
     const auto sum = static_cast<int32_t>(std::nearbyint(x)) + zero;
     out[i] = static_cast<T>(std::clamp<int32_t>(sum, Limits::min(), Limits::max()));
+  }
+}
+
+// Of a quotient, where it counts, in units of 2^-16 below 2^24: half a unit is its own rounding,
+// and so is that of the conversion; 1 is the reciprocal's, 1/2 the product's and 1 the sum's with
+// half().
+constexpr int32_t kQuotientMargin = 4;
+
+// Quotients are products with the reciprocal but where they lie next to a tie.
+template <typename T>
+HWY_INLINE void quantize(const float* in, float scale, int32_t zero, T* out, size_t count) {
+  const float factor = kRoundingUnits / scale;
+  const ByteRounding<T> rounding(zero, kQuotientMargin);
+  const size_t block = rounding.lanes();
+  if (!std::isnormal(factor) || count < block)
+    return quantize_by_division(in, scale, zero, out, count);
+  const D d;
+  const auto times = hn::Set(d, factor), half = hn::Set(d, rounding.half());
+  const auto most = hn::Set(d, kMostUnits);
+  const auto units = [&](const float* from, size_t vector) HWY_ATTR {
+    const auto x = hn::LoadU(d, from + vector * hn::Lanes(d));
+    const auto number = hn::MulAdd(x, times, half);
+#if HWY_ARCH_X86
+    return hn::Min(most, number);  // NaN where the number is; integers_near() does the rest
+#else
+    return hn::Min(hn::Max(number, hn::Neg(most)), most);
+#endif
+  };
+  for (size_t next = 0; next < count; next += block) {
+    const size_t i = std::min(next, count - block);  // the last block may begin in the one before
+    const float* from = in + i;
+    if (!rounding.try_store(units(from, 0), units(from, 1), units(from, 2), units(from, 3),
+                            out + i)) {
+      quantize_by_division(from, scale, zero, out + i, block);
+    }
   }
 }
 

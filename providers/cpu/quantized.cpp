@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "ir/evaluate.h"
+#include "providers/cpu/byte_table_rows.h"
 #include "providers/cpu/convert_rows.h"
 #include "providers/cpu/entries.h"
 #include "providers/cpu/grid.h"
@@ -182,13 +183,19 @@ class DynamicKernel : public Kernel {
     auto* out = static_cast<uint8_t*>(args.outputs[0]);
     if (args.outputs[1]) *static_cast<float*>(args.outputs[1]) = whole.scale;
     if (args.outputs[2]) *static_cast<uint8_t*>(args.outputs[2]) = static_cast<uint8_t>(whole.zero);
+    // From the end: what was read last is the likeliest to be in a cache.
     grid_.for_each(threads_, [&](const RowGrid::Offsets&, int64_t begin, int64_t count) {
-      quantize_row(in + begin, whole.scale, whole.zero, out + begin, static_cast<size_t>(count));
+      for (int64_t end = begin + count; end > begin; end -= std::min(end - begin, kPiece)) {
+        const int64_t length = std::min(end - begin, kPiece);
+        quantize_row(in + end - length, whole.scale, whole.zero, out + end - length,
+                     static_cast<size_t>(length));
+      }
     });
   }
 
  private:
   static constexpr int kMostParts = 64;
+  static constexpr int64_t kPiece = 4096;  // elements that are read forwards
   RowGrid grid_;
   int threads_;
 };

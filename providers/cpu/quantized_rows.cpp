@@ -9,6 +9,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "providers/cpu/round_bytes-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace sardonyx::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -17,135 +19,219 @@ using D = hn::ScalableTag<float>;
 using DInt = hn::RebindToSigned<D>;
 using V = hn::Vec<D>;
 
-// Beyond every 8-bit result, and small enough for the product by the reciprocal to be right to
-// 1e-4.
+// Beyond every 8-bit result.
 constexpr float kFar = 512;
-// A quotient this far from the nearest integer may round to another one than x times 1/y does.
-constexpr float kNearTie = 0.4999f;
+
+const auto kPlus = [](V x, V y) HWY_ATTR { return hn::Add(x, y); };
+const auto kTimes = [](V x, V y) HWY_ATTR { return hn::Mul(x, y); };
+
+// Operands, and where what they give goes.
+template <typename T>
+struct Pair {
+  const T *a, *b;
+  T* out;
+
+  HWY_INLINE Pair from(size_t i) const { return {a + i, b + i, out + i}; }
+};
 
 template <typename T>
-HWY_INLINE T quantized(float value, const ByteScale& to) {
-  using Limits = std::numeric_limits<T>;
-  const float quotient = clamped_number(value / to.scale, -kFar, kFar);
-  const auto sum = static_cast<int32_t>(std::nearbyint(quotient)) + to.zero;
-  return static_cast<T>(std::clamp<int32_t>(sum, Limits::min(), Limits::max()));
+HWY_INLINE hn::Vec<DInt> integers(const T* bytes) {
+  return hn::PromoteTo(DInt(), hn::LoadU(hn::Rebind<T, D>(), bytes));
 }
 
+// Step by step, as the reference does it.
 template <typename T, class Join>
-HWY_INLINE void join_rows(const ByteScales& scales, const T* a, bool a_steps, const T* b,
-                          bool b_steps, T* out, size_t count, const Join& join) {
+HWY_INLINE void join_vector(const ByteScales& scales, const Pair<T>& at, const Join& join) {
   const D d;
   const DInt d_int;
   const hn::Rebind<T, D> narrow;
-  const auto real = [&](const ByteScale& from, const T* source, size_t i, bool steps) HWY_ATTR {
-    const auto bytes = steps ? hn::LoadU(narrow, source + i) : hn::Set(narrow, source[0]);
-    const auto moved = hn::Sub(hn::PromoteTo(d_int, bytes), hn::Set(d_int, from.zero));
+  const auto real = [&](const ByteScale& from, const T* bytes) HWY_ATTR {
+    const auto moved = hn::Sub(integers(bytes), hn::Set(d_int, from.zero));
     return hn::Mul(hn::ConvertTo(d, moved), hn::Set(d, from.scale));
   };
-  const auto divisor = hn::Set(d, scales.out.scale);
-  const auto reciprocal = hn::Set(d, 1 / scales.out.scale);
-  const auto far = hn::Set(d, kFar), tie = hn::Set(d, kNearTie);
-  size_t i = 0;
-  for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) {
-    const V x = join(real(scales.a, a, i, a_steps), real(scales.b, b, i, b_steps));
-    V quotient = hn::Mul(x, reciprocal);
-    const V off = hn::Abs(hn::Sub(quotient, hn::Round(quotient)));
-    if (!hn::AllFalse(d, hn::Gt(off, tie))) quotient = hn::Div(x, divisor);
-    quotient = hn::Min(hn::Max(quotient, hn::Neg(far)), far);
-    const auto sum = hn::Add(hn::NearestInt(quotient), hn::Set(d_int, scales.out.zero));
-    hn::StoreU(hn::DemoteTo(narrow, sum), narrow, out + i);
-  }
-  const hn::CappedTag<float, 1> one;
-  for (; i < count; ++i) {
-    const auto x = static_cast<float>(a[a_steps ? i : 0] - scales.a.zero) * scales.a.scale;
-    const auto y = static_cast<float>(b[b_steps ? i : 0] - scales.b.zero) * scales.b.scale;
-    out[i] = quantized<T>(hn::GetLane(join(hn::Set(one, x), hn::Set(one, y))), scales.out);
-  }
+  const V x = join(real(scales.a, at.a), real(scales.b, at.b));
+  const V far = hn::Set(d, kFar);
+  const V quotient = hn::Min(hn::Max(hn::Div(x, hn::Set(d, scales.out.scale)), hn::Neg(far)), far);
+  const auto sum = hn::Add(integers_near(quotient), hn::Set(d_int, scales.out.zero));
+  hn::StoreU(hn::DemoteTo(narrow, sum), narrow, at.out);
 }
 
-const auto kPlus = [](auto x, auto y) HWY_ATTR { return hn::Add(x, y); };
-const auto kTimes = [](auto x, auto y) HWY_ATTR { return hn::Mul(x, y); };
+// Less than a vector, by a padded copy.
+template <typename T, class Join>
+HWY_INLINE void join_rest(const ByteScales& scales, const Pair<T>& rest, size_t count,
+                          const Join& join) {
+  constexpr size_t kLanes = hn::MaxLanes(D());
+  T a[kLanes] = {}, b[kLanes] = {}, out[kLanes];
+  std::copy_n(rest.a, count, a);
+  std::copy_n(rest.b, count, b);
+  join_vector(scales, Pair<T>{a, b, out}, join);
+  std::copy_n(out, count, rest.out);
+}
 
-// Sums of scaled bytes in units of the result: approximately x = a * times_a + b * times_b +
-// offset, right to kMargin.
-struct QuickSum {
-  float times_a, times_b, offset;
-  bool is_right;
+// A function of two vectors of bytes as floats that gives the result in the rounding's units.
+template <typename T, class F>
+struct Quick {
+  ByteRounding<T> rounding;
+  bool is_right;  // for these scales
+  F of;
 };
-constexpr float kMargin = 5e-4f;
 
-HWY_INLINE QuickSum quick_sum(const ByteScales& scales) {
-  QuickSum sum{scales.a.scale / scales.out.scale, scales.b.scale / scales.out.scale, 0, false};
-  const float from_a = static_cast<float>(scales.a.zero) * sum.times_a;
-  const float from_b = static_cast<float>(scales.b.zero) * sum.times_b;
-  sum.offset = -from_a - from_b;
-  // Three roundings of numbers of up to this size are below kMargin together.
-  constexpr float kLargest = 2048;
-  sum.is_right =
-      256 * std::fabs(sum.times_a) < kLargest / 2 && 256 * std::fabs(sum.times_b) < kLargest / 2;
-  return sum;
+template <typename T, class F, class Join>
+HWY_INLINE void join_block(const ByteScales& scales, const Pair<T>& block, const Quick<T, F>& quick,
+                           const Join& join) {
+  const D d;
+  const auto joined = [&](size_t vector) HWY_ATTR {
+    const Pair<T> at = block.from(vector * hn::Lanes(d));
+    return quick.of(hn::ConvertTo(d, integers(at.a)), hn::ConvertTo(d, integers(at.b)));
+  };
+  const bool is_done = quick.is_right && quick.rounding.try_store(joined(0), joined(1), joined(2),
+                                                                  joined(3), block.out);
+  if (HWY_LIKELY(is_done)) return;
+  for (size_t vector = 0; vector < 4; ++vector)
+    join_vector(scales, block.from(vector * hn::Lanes(d)), join);
 }
 
-// Where the approximate sum is no closer to a rounding tie than its error, it rounds as the exact
-// one; the other rows of lanes are computed step by step.
+// A row of bytes, or a byte that stands for one: a block of copies, which is read again and again.
 template <typename T>
-HWY_INLINE void add_rows(const ByteScales& scales, const T* a, bool a_steps, const T* b,
-                         bool b_steps, T* out, size_t count) {
-  const QuickSum quick = quick_sum(scales);
-  if (!quick.is_right || !a_steps || !b_steps) {
-    return join_rows(scales, a, a_steps, b, b_steps, out, count, kPlus);
+class Operand {
+ public:
+  HWY_INLINE Operand(const T* bytes, bool steps) : bytes_(steps ? bytes : copies_), step_(steps) {
+    if (!steps) std::fill_n(copies_, ByteRounding<T>::kMostLanes, bytes[0]);
   }
-  const D d;
-  const DInt d_int;
-  const hn::Rebind<T, D> narrow;
-  const auto real = [&](const T* source) HWY_ATTR {
-    return hn::ConvertTo(d, hn::PromoteTo(d_int, hn::LoadU(narrow, source)));
-  };
-  const auto times_a = hn::Set(d, quick.times_a), times_b = hn::Set(d, quick.times_b);
-  const auto offset = hn::Set(d, quick.offset), tie = hn::Set(d, 0.5f - kMargin);
-  const auto zero = hn::Set(d_int, scales.out.zero);
+  Operand(const Operand&) = delete;
+  Operand& operator=(const Operand&) = delete;
+  HWY_INLINE const T* from(size_t i) const { return bytes_ + step_ * i; }
+
+ private:
+  const T* bytes_;
+  size_t step_;
+  T copies_[ByteRounding<T>::kMostLanes];
+};
+
+template <typename T, class F, class Join>
+HWY_INLINE void join_row(const ByteScales& scales, const Operand<T>& a, const Operand<T>& b, T* out,
+                         size_t count, const Quick<T, F>& quick, const Join& join) {
+  const auto at = [&](size_t i) HWY_ATTR { return Pair<T>{a.from(i), b.from(i), out + i}; };
+  const size_t block = ByteRounding<T>::lanes(), lanes = hn::Lanes(D());
   size_t i = 0;
-  for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) {
-    const V sum = hn::MulAdd(real(a + i), times_a, hn::MulAdd(real(b + i), times_b, offset));
-    const auto nearest = hn::NearestInt(sum);
-    const V off = hn::Abs(hn::Sub(sum, hn::ConvertTo(d, nearest)));
-    if (hn::AllFalse(d, hn::Gt(off, tie))) {
-      hn::StoreU(hn::DemoteTo(narrow, hn::Add(nearest, zero)), narrow, out + i);
-    } else {
-      join_rows(scales, a + i, true, b + i, true, out + i, hn::Lanes(d), kPlus);
-    }
-  }
-  join_rows(scales, a + i, true, b + i, true, out + i, count - i, kPlus);
+  for (; i + block <= count; i += block)
+    join_block(scales, at(i), quick, join);
+  for (; i + lanes <= count; i += lanes)
+    join_vector(scales, at(i), join);
+  if (i < count) join_rest(scales, at(i), count - i, join);
+}
+
+// The largest distance of a byte from its zero point.
+constexpr double kMostByte = 255;
+
+// Approximately a * times_a + b * times_b + offset.
+template <typename T>
+HWY_INLINE void add_row(const ByteScales& scales, const Operand<T>& a, const Operand<T>& b, T* out,
+                        size_t count) {
+  const double unit = static_cast<double>(kRoundingUnits) / static_cast<double>(scales.out.scale);
+  const auto times_a = static_cast<float>(static_cast<double>(scales.a.scale) * unit);
+  const auto times_b = static_cast<float>(static_cast<double>(scales.b.scale) * unit);
+  const double to_a = static_cast<double>(times_a), to_b = static_cast<double>(times_b);
+  // In steps of the result. Beyond kMostSteps, units would not fit.
+  constexpr double kMostSteps = 4096;
+  const double steps = kMostByte * (std::fabs(to_a) + std::fabs(to_b)) / kRoundingUnits;
+  const bool is_right = steps < kMostSteps;  // no NaN is
+  // A number below n is rounded by at most n / 256 units. Rounded are: in the exact sum, both
+  // terms, the sum and the quotient; here, the factors, the offset, both products and both sums.
+  // Final sums matter below 258 only, all else is below `steps`, products and terms together.
+  const auto margin = static_cast<int32_t>((5 * (is_right ? steps : 0) + 3 * 258) / 256 + 2);
+  const ByteRounding<T> rounding(scales.out.zero, margin);
+  const double offset =
+      static_cast<double>(rounding.half()) - scales.a.zero * to_a - scales.b.zero * to_b;
+  const D d;
+  const V for_a = hn::Set(d, times_a), for_b = hn::Set(d, times_b);
+  const V added = hn::Set(d, static_cast<float>(offset));
+  const auto sum = [&](V x, V y)
+                       HWY_ATTR { return hn::MulAdd(x, for_a, hn::MulAdd(y, for_b, added)); };
+  join_row(scales, a, b, out, count, Quick<T, decltype(sum)>{rounding, is_right, sum}, kPlus);
+}
+
+// Approximately (a - zero) * (b - zero) * times.
+template <typename T>
+HWY_INLINE void multiply_row(const ByteScales& scales, const Operand<T>& a, const Operand<T>& b,
+                             T* out, size_t count) {
+  const double times = static_cast<double>(scales.a.scale) * static_cast<double>(scales.b.scale) /
+                       static_cast<double>(scales.out.scale) * kRoundingUnits;
+  const bool is_right =
+      kMostByte * kMostByte * std::fabs(times) < static_cast<double>(kMostUnits);  // no NaN is
+  // Where it matters, a product is below 2^24 units and rounded by at most one. The exact one takes
+  // four roundings; here there are those of the factor, two products, the sum and the integer.
+  constexpr int32_t kMargin = 10;
+  const ByteRounding<T> rounding(scales.out.zero, kMargin);
+  const D d;
+  const V zero_a = hn::Set(d, static_cast<float>(scales.a.zero));
+  const V zero_b = hn::Set(d, static_cast<float>(scales.b.zero));
+  const V factor = hn::Set(d, static_cast<float>(times)), half = hn::Set(d, rounding.half());
+  const auto product = [&](V x, V y) HWY_ATTR {
+    return hn::MulAdd(hn::Sub(x, zero_a), hn::Mul(hn::Sub(y, zero_b), factor), half);
+  };
+  join_row(scales, a, b, out, count, Quick<T, decltype(product)>{rounding, is_right, product},
+           kTimes);
 }
 
 void AddUnsigned(const ByteScales& scales, const uint8_t* a, bool a_steps, const uint8_t* b,
                  bool b_steps, uint8_t* out, size_t count) {
-  add_rows(scales, a, a_steps, b, b_steps, out, count);
+  add_row(scales, Operand(a, a_steps), Operand(b, b_steps), out, count);
 }
 void AddSigned(const ByteScales& scales, const int8_t* a, bool a_steps, const int8_t* b,
                bool b_steps, int8_t* out, size_t count) {
-  add_rows(scales, a, a_steps, b, b_steps, out, count);
+  add_row(scales, Operand(a, a_steps), Operand(b, b_steps), out, count);
 }
 void MultiplyUnsigned(const ByteScales& scales, const uint8_t* a, bool a_steps, const uint8_t* b,
                       bool b_steps, uint8_t* out, size_t count) {
-  join_rows(scales, a, a_steps, b, b_steps, out, count, kTimes);
+  multiply_row(scales, Operand(a, a_steps), Operand(b, b_steps), out, count);
 }
 void MultiplySigned(const ByteScales& scales, const int8_t* a, bool a_steps, const int8_t* b,
                     bool b_steps, int8_t* out, size_t count) {
-  join_rows(scales, a, a_steps, b, b_steps, out, count, kTimes);
+  multiply_row(scales, Operand(a, a_steps), Operand(b, b_steps), out, count);
+}
+
+// The lesser and the greater one; `best` where x is NaN.
+HWY_INLINE V lesser(V x, V best) {
+#if HWY_ARCH_X86
+  return hn::Min(x, best);
+#else
+  return hn::IfThenElse(hn::Lt(x, best), x, best);
+#endif
+}
+HWY_INLINE V greater(V x, V best) {
+#if HWY_ARCH_X86
+  return hn::Max(x, best);
+#else
+  return hn::IfThenElse(hn::Gt(x, best), x, best);
+#endif
 }
 
 void WidenRange(const float* in, size_t count, float& low, float& high) {
   const D d;
-  V lows = hn::Set(d, low), highs = hn::Set(d, high);
+  const size_t lanes = hn::Lanes(d);
+  // Several, so that comparisons need not wait for each other.
+  constexpr size_t kRanges = 4;
+  V lows[kRanges], highs[kRanges];
+  std::fill_n(lows, kRanges, hn::Set(d, low));
+  std::fill_n(highs, kRanges, hn::Set(d, high));
+  const auto widen = [&](V x, size_t k) HWY_ATTR {
+    lows[k] = lesser(x, lows[k]);
+    highs[k] = greater(x, highs[k]);
+  };
   size_t i = 0;
-  for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) {
-    const V x = hn::LoadU(d, in + i);
-    lows = hn::IfThenElse(hn::Lt(x, lows), x, lows);
-    highs = hn::IfThenElse(hn::Gt(x, highs), x, highs);
+  for (; i + kRanges * lanes <= count; i += kRanges * lanes) {
+    for (size_t k = 0; k < kRanges; ++k)
+      widen(hn::LoadU(d, in + i + k * lanes), k);
   }
-  low = hn::GetLane(hn::MinOfLanes(d, lows));
-  high = hn::GetLane(hn::MaxOfLanes(d, highs));
+  for (; i + lanes <= count; i += lanes)
+    widen(hn::LoadU(d, in + i), 0);
+  for (size_t k = 1; k < kRanges; ++k) {
+    lows[0] = hn::Min(lows[0], lows[k]);
+    highs[0] = hn::Max(highs[0], highs[k]);
+  }
+  low = hn::GetLane(hn::MinOfLanes(d, lows[0]));
+  high = hn::GetLane(hn::MaxOfLanes(d, highs[0]));
   for (; i < count; ++i) {
     low = in[i] < low ? in[i] : low;
     high = in[i] > high ? in[i] : high;
@@ -183,11 +269,6 @@ template <>
 void multiply_bytes_row(const ByteScales& scales, const int8_t* a, bool a_steps, const int8_t* b,
                         bool b_steps, int8_t* out, size_t count) {
   HWY_DYNAMIC_DISPATCH(MultiplySigned)(scales, a, a_steps, b, b_steps, out, count);
-}
-
-void byte_table_row(const uint8_t* table, const uint8_t* in, uint8_t* out, size_t count) {
-  for (size_t i = 0; i < count; ++i)
-    out[i] = table[in[i]];
 }
 
 void widen_range(const float* in, size_t count, float& low, float& high) {

@@ -34,9 +34,6 @@ template <typename T>
 void multiply_bytes_row(const ByteScales& scales, const T* a, bool a_steps, const T* b,
                         bool b_steps, T* out, size_t count);
 
-// out[i] = table[in[i]]. `out` may be `in`.
-void byte_table_row(const uint8_t* table, const uint8_t* in, uint8_t* out, size_t count);
-
 // Widens [low, high] to hold all numbers of `in`; NaN has no part in it.
 void widen_range(const float* in, size_t count, float& low, float& high);
 

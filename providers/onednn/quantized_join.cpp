@@ -1,13 +1,13 @@
 // Bytes joined along an axis: com.microsoft's QLinearConcat, which brings its parts to one scale by
 // tables, and Concat, on row-major and channels-last tensors.
-#include <omp.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
 
 #include "ir/evaluate.h"
 #include "ir/ops/quantized.h"
+#include "providers/cpu/byte_table_rows.h"
+#include "providers/cpu/tasks.h"
 #include "providers/onednn/bytes.h"
 #include "providers/onednn/entries.h"
 
@@ -33,21 +33,19 @@ class JoinKernel : public Kernel {
 
   void run(const KernelArgs& args) const override {
     auto* out = static_cast<uint8_t*>(args.outputs[0]);
-#pragma omp parallel for num_threads(threads_) if (threads_ > 1)
-    for (int64_t run = 0; run < runs_; ++run) {
+    cpu::for_each_task(runs_, threads_, static_cast<int64_t>(run_bytes_), [&](int64_t run) {
       uint8_t* to = out + static_cast<size_t>(run) * run_bytes_;
       for (const Part& part : parts_) {
         const auto* from = static_cast<const uint8_t*>(args.inputs[part.input]) +
                            static_cast<size_t>(run) * part.bytes;
         if (part.table) {
-          for (size_t i = 0; i < part.bytes; ++i)
-            to[i] = (*part.table)[from[i]];
+          cpu::byte_table_row(part.table->data(), from, to, part.bytes);
         } else {
           std::memcpy(to, from, part.bytes);
         }
         to += part.bytes;
       }
-    }
+    });
   }
 
  private:
