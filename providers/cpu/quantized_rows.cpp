@@ -34,6 +34,10 @@ struct Pair {
   HWY_INLINE Pair from(size_t i) const { return {a + i, b + i, out + i}; }
 };
 
+// A vector of them.
+template <typename T>
+using Bytes = hn::Vec<hn::Rebind<T, D>>;
+
 template <typename T>
 HWY_INLINE hn::Vec<DInt> integers(const T* bytes) {
   return hn::PromoteTo(DInt(), hn::LoadU(hn::Rebind<T, D>(), bytes));
@@ -41,10 +45,9 @@ HWY_INLINE hn::Vec<DInt> integers(const T* bytes) {
 
 // Step by step, as the reference does it.
 template <typename T, class Join>
-HWY_INLINE void join_vector(const ByteScales& scales, const Pair<T>& at, const Join& join) {
+HWY_INLINE Bytes<T> join_vector(const ByteScales& scales, const Pair<T>& at, const Join& join) {
   const D d;
   const DInt d_int;
-  const hn::Rebind<T, D> narrow;
   const auto real = [&](const ByteScale& from, const T* bytes) HWY_ATTR {
     const auto moved = hn::Sub(integers(bytes), hn::Set(d_int, from.zero));
     return hn::Mul(hn::ConvertTo(d, moved), hn::Set(d, from.scale));
@@ -53,19 +56,19 @@ HWY_INLINE void join_vector(const ByteScales& scales, const Pair<T>& at, const J
   const V far = hn::Set(d, kFar);
   const V quotient = hn::Min(hn::Max(hn::Div(x, hn::Set(d, scales.out.scale)), hn::Neg(far)), far);
   const auto sum = hn::Add(integers_near(quotient), hn::Set(d_int, scales.out.zero));
-  hn::StoreU(hn::DemoteTo(narrow, sum), narrow, at.out);
+  return hn::DemoteTo(hn::Rebind<T, D>(), sum);
 }
 
 // Less than a vector, by a padded copy.
 template <typename T, class Join>
-HWY_INLINE void join_rest(const ByteScales& scales, const Pair<T>& rest, size_t count,
-                          const Join& join) {
+HWY_INLINE void join_few(const ByteScales& scales, const Pair<T>& few, size_t count,
+                         const Join& join) {
   constexpr size_t kLanes = hn::MaxLanes(D());
   T a[kLanes] = {}, b[kLanes] = {}, out[kLanes];
-  std::copy_n(rest.a, count, a);
-  std::copy_n(rest.b, count, b);
-  join_vector(scales, Pair<T>{a, b, out}, join);
-  std::copy_n(out, count, rest.out);
+  std::copy_n(few.a, count, a);
+  std::copy_n(few.b, count, b);
+  hn::StoreU(join_vector(scales, Pair<T>{a, b, out}, join), hn::Rebind<T, D>(), out);
+  std::copy_n(out, count, few.out);
 }
 
 // A function of two vectors of bytes as floats that gives the result in the rounding's units.
@@ -87,8 +90,10 @@ HWY_INLINE void join_block(const ByteScales& scales, const Pair<T>& block, const
   const bool is_done = quick.is_right && quick.rounding.try_store(joined(0), joined(1), joined(2),
                                                                   joined(3), block.out);
   if (HWY_LIKELY(is_done)) return;
-  for (size_t vector = 0; vector < 4; ++vector)
-    join_vector(scales, block.from(vector * hn::Lanes(d)), join);
+  for (size_t vector = 0; vector < 4; ++vector) {
+    const Pair<T> at = block.from(vector * hn::Lanes(d));
+    hn::StoreU(join_vector(scales, at, join), hn::Rebind<T, D>(), at.out);
+  }
 }
 
 // A row of bytes, or a byte that stands for one: a block of copies, which is read again and again.
@@ -112,13 +117,17 @@ template <typename T, class F, class Join>
 HWY_INLINE void join_row(const ByteScales& scales, const Operand<T>& a, const Operand<T>& b, T* out,
                          size_t count, const Quick<T, F>& quick, const Join& join) {
   const auto at = [&](size_t i) HWY_ATTR { return Pair<T>{a.from(i), b.from(i), out + i}; };
+  const hn::Rebind<T, D> narrow;
   const size_t block = ByteRounding<T>::lanes(), lanes = hn::Lanes(D());
+  if (count < lanes) return join_few(scales, at(0), count, join);
+  // It may begin in the one before, where the output may have replaced an operand by then.
+  const auto last = join_vector(scales, at(count - lanes), join);
   size_t i = 0;
   for (; i + block <= count; i += block)
     join_block(scales, at(i), quick, join);
   for (; i + lanes <= count; i += lanes)
-    join_vector(scales, at(i), join);
-  if (i < count) join_rest(scales, at(i), count - i, join);
+    hn::StoreU(join_vector(scales, at(i), join), narrow, out + i);
+  hn::StoreU(last, narrow, out + count - lanes);
 }
 
 // The largest distance of a byte from its zero point.
@@ -226,6 +235,10 @@ void WidenRange(const float* in, size_t count, float& low, float& high) {
   }
   for (; i + lanes <= count; i += lanes)
     widen(hn::LoadU(d, in + i), 0);
+  if (i < count && count >= lanes) {
+    widen(hn::LoadU(d, in + count - lanes), 1);
+    i = count;
+  }
   for (size_t k = 1; k < kRanges; ++k) {
     lows[0] = hn::Min(lows[0], lows[k]);
     highs[0] = hn::Max(highs[0], highs[k]);
