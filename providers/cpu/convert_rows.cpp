@@ -94,15 +94,9 @@ HWY_INLINE void quantize(const float* in, float scale, int32_t zero, T* out, siz
     return quantize_by_division(in, scale, zero, out, count);
   const D d;
   const auto times = hn::Set(d, factor), half = hn::Set(d, rounding.half());
-  const auto most = hn::Set(d, kMostUnits);
   const auto units = [&](const float* from, size_t vector) HWY_ATTR {
     const auto x = hn::LoadU(d, from + vector * hn::Lanes(d));
-    const auto number = hn::MulAdd(x, times, half);
-#if HWY_ARCH_X86
-    return hn::Min(most, number);  // NaN where the number is; integers_near() does the rest
-#else
-    return hn::Min(hn::Max(number, hn::Neg(most)), most);
-#endif
+    return bounded_units(hn::MulAdd(x, times, half));
   };
   for (size_t next = 0; next < count; next += block) {
     const size_t i = std::min(next, count - block);  // the last block may begin in the one before

@@ -19,7 +19,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 // Numbers are rounded as multiples of 2^-16: the upper half of such an integer is the one below it,
 // the lower half says how far below.
 constexpr float kRoundingUnits = 65536;
-// No multiple may be larger.
+// No multiple may be larger, or smaller than its negative.
 constexpr float kMostUnits = 1 << 30;
 
 // The integer nearest to each float, which is below 2^31. On x86, NaN and what is too small become
@@ -36,6 +36,17 @@ HWY_INLINE auto integers_near(V v) {
   return Integers{_mm_cvtps_epi32(v.raw)};
 #else
   return Integers{hn::NearestInt(v)};
+#endif
+}
+
+// `units`, or the largest or least multiple; the least one for NaN. For integers_near().
+template <class V>
+HWY_INLINE V bounded_units(V units) {
+  const V most = hn::Set(hn::DFromV<V>(), kMostUnits);
+#if HWY_ARCH_X86
+  return hn::Min(most, units);  // NaN where that is; integers_near() does the rest
+#else
+  return hn::Min(hn::Max(units, hn::Neg(most)), most);
 #endif
 }
 

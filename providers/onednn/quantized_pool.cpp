@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
+#include <vector>
 
 #include "ir/ops/pool.h"
 #include "ir/ops/quantized.h"
+#include "providers/cpu/byte_sum_rows.h"
 #include "providers/cpu/tasks.h"
 #include "providers/onednn/bytes.h"
 #include "providers/onednn/entries.h"
@@ -18,6 +18,9 @@ namespace sardonyx::onednn {
 namespace {
 
 constexpr int64_t kChannelsAtOnce = 256;
+static_assert(kChannelsAtOnce % cpu::kMeansAtOnce == 0);
+// Sums of more bytes would not fit.
+constexpr int64_t kMostTaps = int64_t{1} << 23;
 
 enum Input { kX, kXScale, kXZero, kYScale, kYZero };
 
@@ -26,106 +29,186 @@ struct Plan {
   int64_t batch, channels;
   std::array<int64_t, 3> in, out, kernel, strides, pads;
   bool counts_padding = false;
-  bool channels_last = false;  // in memory
-  bool is_signed;
+  bool channels_last = false;    // in memory
   std::array<bool, 2> has_zero;  // of x and y
   int threads;
 
   int64_t in_count() const { return in[0] * in[1] * in[2]; }
   int64_t out_count() const { return out[0] * out[1] * out[2]; }
+  int64_t kernel_count() const { return kernel[0] * kernel[1] * kernel[2]; }
+
+  // The elements of an axis under a window.
+  struct Taps {
+    int64_t begin, end;
+    int64_t count() const { return end - begin; }
+  };
+  Taps taps_of(size_t axis, int64_t output) const {
+    const int64_t start = output * strides[axis] - pads[axis];
+    return {std::max<int64_t>(start, 0), std::min(start + kernel[axis], in[axis])};
+  }
+  // Of a row of the input, with the padding that windows reach.
+  int64_t line_length() const { return std::max(pads[2] + in[2], starts() - 1 + kernel[2]); }
+  // From the first window of a row to the last one.
+  int64_t starts() const { return (out[2] - 1) * strides[2] + 1; }
 };
 
+// Windows side by side that cover as many elements of a row each.
+struct Segment {
+  int64_t first, count, taps;
+};
+
+std::vector<Segment> segments_of(const Plan& plan) {
+  std::vector<Segment> segments;
+  for (int64_t output = 0; output < plan.out[2]; ++output) {
+    const int64_t taps = plan.taps_of(2, output).count();
+    if (segments.empty() || segments.back().taps != taps) segments.push_back({output, 0, taps});
+    ++segments.back().count;
+  }
+  return segments;
+}
+
+// One run's tensors and scales.
 template <typename T>
-class AveragePoolKernel : public Kernel {
+struct PoolRun {
+  const T* x;
+  T* y;
+  float x_scale, y_scale;
+  int32_t x_zero = 0, y_zero = 0;
+
+  PoolRun(const Plan& plan, const KernelArgs& args)
+      : x(static_cast<const T*>(args.inputs[kX])),
+        y(static_cast<T*>(args.outputs[0])),
+        x_scale(*static_cast<const float*>(args.inputs[kXScale])),
+        y_scale(*static_cast<const float*>(args.inputs[kYScale])) {
+    if (plan.has_zero[0]) x_zero = *static_cast<const T*>(args.inputs[kXZero]);
+    if (plan.has_zero[1]) y_zero = *static_cast<const T*>(args.inputs[kYZero]);
+  }
+
+  // Of sums of `taps` elements.
+  cpu::MeanScale mean_of(const Plan& plan, int64_t taps) const {
+    const int64_t count = plan.counts_padding ? plan.kernel_count() : taps;
+    return {static_cast<int32_t>(taps * x_zero),
+            static_cast<double>(x_scale) / static_cast<double>(count), y_scale, y_zero};
+  }
+};
+
+int threads_of(const Plan& plan) {
+  return plan.batch * plan.channels * plan.in_count() < 1 << 15 ? 1 : plan.threads;
+}
+
+// Windows of one position for many channels, whose results lie side by side.
+template <typename T>
+class ChannelPoolKernel : public Kernel {
  public:
-  explicit AveragePoolKernel(const Plan& plan) : plan_(plan) {}
+  explicit ChannelPoolKernel(const Plan& plan) : plan_(plan) {}
 
   void run(const KernelArgs& args) const override {
-    Run run{static_cast<const T*>(args.inputs[kX]), static_cast<T*>(args.outputs[0]),
-            *static_cast<const float*>(args.inputs[kXScale]),
-            *static_cast<const float*>(args.inputs[kYScale])};
-    if (plan_.has_zero[0]) run.x_zero = *static_cast<const T*>(args.inputs[kXZero]);
-    if (plan_.has_zero[1]) run.y_zero = *static_cast<const T*>(args.inputs[kYZero]);
+    const PoolRun<T> run(plan_, args);
     const int64_t chunks = (plan_.channels + kChannelsAtOnce - 1) / kChannelsAtOnce;
     const int64_t positions = plan_.batch * plan_.out_count();
-    const bool is_small = plan_.batch * plan_.channels * plan_.in_count() < 1 << 15;
-    const int threads = is_small ? 1 : plan_.threads;
-    const int64_t work = kChannelsAtOnce * plan_.kernel[0] * plan_.kernel[1] * plan_.kernel[2];
-    cpu::for_each_task(positions * chunks, threads, work, [&](int64_t task) {
+    const int64_t work = kChannelsAtOnce * plan_.kernel_count();
+    cpu::for_each_task(positions * chunks, threads_of(plan_), work, [&](int64_t task) {
       pool(run, task / chunks / plan_.out_count(), task / chunks % plan_.out_count(),
            task % chunks * kChannelsAtOnce);
     });
   }
 
  private:
-  struct Run {
-    const T* x;
-    T* y;
-    float x_scale, y_scale;
-    int32_t x_zero = 0, y_zero = 0;
-  };
-
   // Results of `position` for the channels from `first` on.
-  void pool(const Run& run, int64_t n, int64_t position, int64_t first) const {
+  void pool(const PoolRun<T>& run, int64_t n, int64_t position, int64_t first) const {
     const int64_t count = std::min(kChannelsAtOnce, plan_.channels - first);
-    const std::array<int64_t, 3> at{position / (plan_.out[1] * plan_.out[2]),
-                                    position / plan_.out[2] % plan_.out[1],
-                                    position % plan_.out[2]};
-    std::array<int64_t, 3> begin, end;
-    int64_t taps = 1, all = 1;
-    for (size_t axis = 0; axis < 3; ++axis) {
-      const int64_t start = at[axis] * plan_.strides[axis] - plan_.pads[axis];
-      begin[axis] = std::max<int64_t>(start, 0);
-      end[axis] = std::min(start + plan_.kernel[axis], plan_.in[axis]);
-      taps *= end[axis] - begin[axis];
-      all *= plan_.kernel[axis];
-    }
+    const Plan::Taps depth = plan_.taps_of(0, position / (plan_.out[1] * plan_.out[2]));
+    const Plan::Taps height = plan_.taps_of(1, position / plan_.out[2] % plan_.out[1]);
+    const Plan::Taps width = plan_.taps_of(2, position % plan_.out[2]);
     int32_t sums[kChannelsAtOnce] = {};
-    for (int64_t z = begin[0]; z < end[0]; ++z) {
-      for (int64_t y = begin[1]; y < end[1]; ++y)
-        add_line(run, n, first, count, (z * plan_.in[1] + y) * plan_.in[2], begin[2], end[2], sums);
+    for (int64_t z = depth.begin; z < depth.end; ++z) {
+      for (int64_t y = height.begin; y < height.end; ++y)
+        add_line(run, n, first, count, (z * plan_.in[1] + y) * plan_.in[2], width, sums);
     }
-    const double factor =
-        static_cast<double>(run.x_scale) / static_cast<double>(plan_.counts_padding ? all : taps);
-    const auto zeros = static_cast<int32_t>(taps * run.x_zero);
-    const int64_t step = plan_.channels_last ? 1 : plan_.out_count();
-    T* to =
-        run.y + (plan_.channels_last ? (n * plan_.out_count() + position) * plan_.channels + first
-                                     : (n * plan_.channels + first) * plan_.out_count() + position);
-    for (int64_t c = 0; c < count; ++c) {
-      to[c * step] = quantized(run, static_cast<float>((sums[c] - zeros) * factor));
-    }
+    cpu::quantize_means(sums, run.mean_of(plan_, depth.count() * height.count() * width.count()),
+                        run.y + (n * plan_.out_count() + position) * plan_.channels + first,
+                        static_cast<size_t>(count));
   }
 
-  void add_line(const Run& run, int64_t n, int64_t first, int64_t count, int64_t line,
-                int64_t begin, int64_t end, int32_t* sums) const {
+  void add_line(const PoolRun<T>& run, int64_t n, int64_t first, int64_t count, int64_t line,
+                Plan::Taps taps, int32_t* sums) const {
     if (plan_.channels_last) {
-      for (int64_t at = begin; at < end; ++at) {
+      for (int64_t at = taps.begin; at < taps.end; ++at) {
         const T* from = run.x + (n * plan_.in_count() + line + at) * plan_.channels + first;
-        for (int64_t c = 0; c < count; ++c)
-          sums[c] += from[c];
+        cpu::add_bytes_to_sums(from, sums, static_cast<size_t>(count));
       }
       return;
     }
     for (int64_t c = 0; c < count; ++c) {
       const T* from = run.x + (n * plan_.channels + first + c) * plan_.in_count() + line;
-      int32_t sum = 0;
-#pragma omp simd reduction(+ : sum)
-      for (int64_t at = begin; at < end; ++at)
-        sum += from[at];
-      sums[c] += sum;
+      sums[c] += cpu::sum_of_bytes(from + taps.begin, static_cast<size_t>(taps.count()));
     }
-  }
-
-  static T quantized(const Run& run, float mean) {
-    using Limits = std::numeric_limits<T>;
-    const float moved = std::nearbyint(mean / run.y_scale) + static_cast<float>(run.y_zero);
-    return static_cast<T>(
-        std::clamp(moved, static_cast<float>(Limits::min()), static_cast<float>(Limits::max())));
   }
 
   Plan plan_;
 };
+
+// Windows along rows of row-major channels: rows under them are added up first.
+template <typename T>
+class RowPoolKernel : public Kernel {
+ public:
+  explicit RowPoolKernel(const Plan& plan) : plan_(plan), segments_(segments_of(plan)) {}
+
+  size_t scratch_bytes() const override {
+    return static_cast<size_t>(threads_of(plan_)) * ints_per_thread() * sizeof(int32_t);
+  }
+
+  void run(const KernelArgs& args) const override {
+    const PoolRun<T> run(plan_, args);
+    const int64_t rows = plan_.out[0] * plan_.out[1];
+    const int threads = threads_of(plan_);
+    const int64_t work =
+        plan_.kernel[0] * plan_.kernel[1] * plan_.in[2] + plan_.starts() * plan_.kernel[2];
+    auto* scratch = reinterpret_cast<int32_t*>(args.scratch);
+    cpu::for_each_task(plan_.batch * plan_.channels * rows, threads, work, [&](int64_t task) {
+      const auto thread = static_cast<size_t>(threads > 1 ? omp_get_thread_num() : 0);
+      pool(run, task / rows, task % rows, scratch + thread * ints_per_thread());
+    });
+  }
+
+ private:
+  size_t ints_per_thread() const {
+    return static_cast<size_t>(plan_.line_length() + plan_.starts()) + cpu::kMeansAtOnce;
+  }
+
+  // Row `row` of the results of a channel.
+  void pool(const PoolRun<T>& run, int64_t channel, int64_t row, int32_t* line) const {
+    const Plan::Taps depth = plan_.taps_of(0, row / plan_.out[1]);
+    const Plan::Taps height = plan_.taps_of(1, row % plan_.out[1]);
+    const T* from = run.x + channel * plan_.in_count();
+    std::fill_n(line, plan_.line_length(), 0);
+    for (int64_t z = depth.begin; z < depth.end; ++z) {
+      for (int64_t y = height.begin; y < height.end; ++y)
+        cpu::add_bytes_to_sums(from + (z * plan_.in[1] + y) * plan_.in[2], line + plan_.pads[2],
+                               static_cast<size_t>(plan_.in[2]));
+    }
+    int32_t* sums = line + plan_.line_length();
+    cpu::sum_windows(line, static_cast<size_t>(plan_.kernel[2]),
+                     static_cast<size_t>(plan_.strides[2]), static_cast<size_t>(plan_.out[2]),
+                     sums);
+    T* to = run.y + channel * plan_.out_count() + row * plan_.out[2];
+    for (const Segment& segment : segments_) {
+      cpu::quantize_means(sums + segment.first,
+                          run.mean_of(plan_, depth.count() * height.count() * segment.taps),
+                          to + segment.first, static_cast<size_t>(segment.count));
+    }
+  }
+
+  Plan plan_;
+  std::vector<Segment> segments_;
+};
+
+template <typename T>
+std::unique_ptr<Kernel> kernel_of(const Plan& plan) {
+  if (plan.channels_last || plan.out_count() == 1)
+    return std::make_unique<ChannelPoolKernel<T>>(plan);
+  return std::make_unique<RowPoolKernel<T>>(plan);
+}
 
 const char* pool_refusal(const KernelRequest& request) {
   if (!is_byte(request.inputs[kX].dtype)) return "no bytes";
@@ -147,13 +230,11 @@ Prepared build(const KernelRequest& request, Plan plan, bool last) {
   const bool keeps_layout =
       !last && request.layouts && x.layout && same_layout(x.layout, layout_of(x_desc));
   plan.channels_last = last || keeps_layout;
-  plan.is_signed = x.dtype == DType::kInt8;
+  if (plan.kernel_count() > kMostTaps) return Prepared::refuse("windows of so many elements");
   plan.has_zero = {request.has(kXZero), request.has(kYZero)};
   plan.threads = request.threads;
-  Prepared prepared =
-      plan.is_signed
-          ? Prepared::accept(std::make_unique<AveragePoolKernel<int8_t>>(plan), "loops")
-          : Prepared::accept(std::make_unique<AveragePoolKernel<uint8_t>>(plan), "loops");
+  Prepared prepared = Prepared::accept(
+      x.dtype == DType::kInt8 ? kernel_of<int8_t>(plan) : kernel_of<uint8_t>(plan), "rows");
   if (keeps_layout) {
     prepared.input_layouts.resize(request.inputs.size());
     prepared.input_layouts[kX] = layout_of(x_desc);
