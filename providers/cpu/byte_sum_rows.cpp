@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
@@ -41,15 +42,22 @@ HWY_INLINE int32_t sum_of(const T* in, size_t count) {
   return sum;
 }
 
-template <typename T>
-HWY_INLINE void add_to(const T* in, int32_t* sums, size_t count) {
-  const DInt d;
-  const hn::Rebind<T, DInt> narrow;
+// Returns how many it has added to: whole vectors.
+template <class D, typename T>
+HWY_INLINE size_t add_vectors(D d, const T* in, int32_t* sums, size_t count) {
+  const hn::Rebind<T, D> narrow;
   size_t i = 0;
   for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) {
     const auto more = hn::PromoteTo(d, hn::LoadU(narrow, in + i));
     hn::StoreU(hn::Add(hn::LoadU(d, sums + i), more), d, sums + i);
   }
+  return i;
+}
+
+template <typename T>
+HWY_INLINE void add_to(const T* in, int32_t* sums, size_t count) {
+  size_t i = add_vectors(DInt(), in, sums, count);
+  i += add_vectors(hn::CappedTag<int32_t, 4>(), in + i, sums + i, count - i);
   for (; i < count; ++i)
     sums[i] += in[i];
 }
@@ -121,23 +129,36 @@ void MeansToSigned(const int32_t* sums, const MeanScale& to, int8_t* out, size_t
   quantize(sums, to, out, count);
 }
 
+// Every `stride`-th element moves to the front.
+HWY_INLINE void gather_front(int32_t* values, size_t stride, size_t count) {
+  size_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const DInt d;
+  for (; stride == 2 && i + hn::Lanes(d) < count; i += hn::Lanes(d)) {
+    const auto low = hn::LoadU(d, values + 2 * i);
+    const auto high = hn::LoadU(d, values + 2 * i + hn::Lanes(d));
+    hn::StoreU(hn::ConcatEven(d, high, low), d, values + i);
+  }
+#endif
+  for (; i < count; ++i)
+    values[i] = values[i * stride];
+}
+
 void SumWindows(const int32_t* line, size_t kernel, size_t stride, size_t outputs, int32_t* sums) {
   const DInt d;
-  const size_t starts = (outputs - 1) * stride + 1;
-  size_t i = 0;
-  for (; i + hn::Lanes(d) <= starts; i += hn::Lanes(d)) {
+  const size_t starts = (outputs - 1) * stride + 1, lanes = hn::Lanes(d);
+  const auto sum_vector = [&](size_t i) HWY_ATTR {
     auto sum = hn::LoadU(d, line + i);
     for (size_t k = 1; k < kernel; ++k)
       sum = hn::Add(sum, hn::LoadU(d, line + i + k));
     hn::StoreU(sum, d, sums + i);
-  }
-  for (; i < starts; ++i) {
-    sums[i] = line[i];
-    for (size_t k = 1; k < kernel; ++k)
-      sums[i] += line[i + k];
-  }
-  for (size_t k = 1; stride > 1 && k < outputs; ++k)
-    sums[k] = sums[k * stride];
+  };
+  for (size_t i = 0; i + lanes <= starts; i += lanes)
+    sum_vector(i);
+  if (starts >= lanes) sum_vector(starts - lanes);
+  for (size_t i = 0; starts < lanes && i < starts; ++i)
+    sums[i] = std::accumulate(line + i, line + i + kernel, 0);
+  if (stride > 1) gather_front(sums, stride, outputs);
 }
 
 }  // namespace sardonyx::cpu::HWY_NAMESPACE

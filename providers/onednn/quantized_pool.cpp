@@ -152,7 +152,9 @@ class ChannelPoolKernel : public Kernel {
 template <typename T>
 class RowPoolKernel : public Kernel {
  public:
-  explicit RowPoolKernel(const Plan& plan) : plan_(plan), segments_(segments_of(plan)) {}
+  explicit RowPoolKernel(const Plan& plan) : plan_(plan), segments_(segments_of(plan)) {
+    if (segments_.size() == 1) rows_ = std::max<int64_t>(1, kMeansOfTask / plan.out[2]);
+  }
 
   size_t scratch_bytes() const override {
     return static_cast<size_t>(threads_of(plan_)) * ints_per_thread() * sizeof(int32_t);
@@ -160,47 +162,69 @@ class RowPoolKernel : public Kernel {
 
   void run(const KernelArgs& args) const override {
     const PoolRun<T> run(plan_, args);
-    const int64_t rows = plan_.out[0] * plan_.out[1];
+    const int64_t rows = plan_.out[0] * plan_.out[1], blocks = (rows + rows_ - 1) / rows_;
     const int threads = threads_of(plan_);
-    const int64_t work =
-        plan_.kernel[0] * plan_.kernel[1] * plan_.in[2] + plan_.starts() * plan_.kernel[2];
+    const int64_t work = rows_ * (plan_.kernel[0] * plan_.kernel[1] * plan_.in[2] +
+                                  plan_.starts() * plan_.kernel[2]);
     auto* scratch = reinterpret_cast<int32_t*>(args.scratch);
-    cpu::for_each_task(plan_.batch * plan_.channels * rows, threads, work, [&](int64_t task) {
+    cpu::for_each_task(plan_.batch * plan_.channels * blocks, threads, work, [&](int64_t task) {
       const auto thread = static_cast<size_t>(threads > 1 ? omp_get_thread_num() : 0);
-      pool(run, task / rows, task % rows, scratch + thread * ints_per_thread());
+      const int64_t first = task % blocks * rows_;
+      pool(run, task / blocks, first, std::min(first + rows_, rows),
+           scratch + thread * ints_per_thread());
     });
   }
 
  private:
+  // Results of a task, where rows are short.
+  static constexpr int64_t kMeansOfTask = 512;
+
   size_t ints_per_thread() const {
-    return static_cast<size_t>(plan_.line_length() + plan_.starts()) + cpu::kMeansAtOnce;
+    return static_cast<size_t>(plan_.line_length() + (rows_ - 1) * plan_.out[2] + plan_.starts()) +
+           cpu::kMeansAtOnce;
   }
 
-  // Row `row` of the results of a channel.
-  void pool(const PoolRun<T>& run, int64_t channel, int64_t row, int32_t* line) const {
-    const Plan::Taps depth = plan_.taps_of(0, row / plan_.out[1]);
-    const Plan::Taps height = plan_.taps_of(1, row % plan_.out[1]);
+  Plan::Taps depth_of(int64_t row) const { return plan_.taps_of(0, row / plan_.out[1]); }
+  Plan::Taps height_of(int64_t row) const { return plan_.taps_of(1, row % plan_.out[1]); }
+  // Rows of the input under a row of results.
+  int64_t lines_of(int64_t row) const { return depth_of(row).count() * height_of(row).count(); }
+
+  // Rows of the results of a channel, from `begin` up to `end`: as many as have the same number of
+  // rows under them are quantised together.
+  void pool(const PoolRun<T>& run, int64_t channel, int64_t begin, int64_t end,
+            int32_t* scratch) const {
     const T* from = run.x + channel * plan_.in_count();
+    int32_t* sums = scratch + plan_.line_length();
+    while (begin < end) {
+      const int64_t first = begin;
+      for (; begin < end && lines_of(begin) == lines_of(first); ++begin)
+        sum_row(from, begin, scratch, sums + (begin - first) * plan_.out[2]);
+      T* to = run.y + channel * plan_.out_count() + first * plan_.out[2];
+      // Where there are more segments, there is one row.
+      for (const Segment& segment : segments_) {
+        cpu::quantize_means(sums + segment.first,
+                            run.mean_of(plan_, lines_of(first) * segment.taps), to + segment.first,
+                            static_cast<size_t>((begin - first) * segment.count));
+      }
+    }
+  }
+
+  void sum_row(const T* from, int64_t row, int32_t* line, int32_t* sums) const {
+    const Plan::Taps depth = depth_of(row), height = height_of(row);
     std::fill_n(line, plan_.line_length(), 0);
     for (int64_t z = depth.begin; z < depth.end; ++z) {
       for (int64_t y = height.begin; y < height.end; ++y)
         cpu::add_bytes_to_sums(from + (z * plan_.in[1] + y) * plan_.in[2], line + plan_.pads[2],
                                static_cast<size_t>(plan_.in[2]));
     }
-    int32_t* sums = line + plan_.line_length();
     cpu::sum_windows(line, static_cast<size_t>(plan_.kernel[2]),
                      static_cast<size_t>(plan_.strides[2]), static_cast<size_t>(plan_.out[2]),
                      sums);
-    T* to = run.y + channel * plan_.out_count() + row * plan_.out[2];
-    for (const Segment& segment : segments_) {
-      cpu::quantize_means(sums + segment.first,
-                          run.mean_of(plan_, depth.count() * height.count() * segment.taps),
-                          to + segment.first, static_cast<size_t>(segment.count));
-    }
   }
 
   Plan plan_;
   std::vector<Segment> segments_;
+  int64_t rows_ = 1;  // of a task
 };
 
 template <typename T>
