@@ -195,6 +195,14 @@ TEST_P(Quantized, pools_give_the_integers_of_the_reference) {
     check("com.microsoft::QLinearAveragePool", windows, {2, 40, 16, 15});
     check("com.microsoft::QLinearAveragePool", counting, {2, 40, 9, 10});
     check("com.microsoft::QLinearAveragePool", {{"kernel_shape", Ints{2}}}, {1, 5, 12});
+    check("com.microsoft::QLinearAveragePool",
+          {{"kernel_shape", Ints{1, 3, 2}},
+           {"strides", Ints{1, 2, 3}},
+           {"pads", Ints{0, 1, 1, 0, 1, 0}}},
+          {1, 3, 4, 6, 150});
+    check("com.microsoft::QLinearAveragePool",
+          {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}, {"channels_last", int64_t{1}}},
+          {1, 9, 8, 300});
   }
 }
 
