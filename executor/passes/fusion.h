@@ -64,6 +64,8 @@ bool recognize_swish(Graph& graph, Node& node);
 bool recognize_gelu(Graph& graph, Node& node);
 // Shuffles of channels, likewise.
 bool recognize_channel_shuffle(Graph& graph, Node& node);
+bool transpose_before_reshape(Graph& graph, Node& node);
+bool transpose_behind_reshape(Graph& graph, Node& node);
 // Normalizations written out in simpler ops.
 bool recognize_normalization(Graph& graph, Node& node);
 // Attention, likewise.

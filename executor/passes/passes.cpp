@@ -50,6 +50,8 @@ constexpr Pass kQuantization[] = {
 };
 
 constexpr Pass kChoices[] = {
+    {"transpose-before-reshape", passes::transpose_before_reshape},
+    {"transpose-behind-reshape", passes::transpose_behind_reshape},
     {"merge-sibling-convs", passes::merge_sibling_convs},
     {"merge-depthwise-convs", passes::merge_depthwise_convs},
     {"allow-winograd", passes::allow_winograd},

@@ -1,4 +1,5 @@
 // Elementwise ops on float32 in row-major order.
+#include <algorithm>
 #include <limits>
 #include <optional>
 
@@ -176,7 +177,7 @@ Prepared prepare_binary(const KernelRequest& request) {
   return prepare_pair(request, op);
 }
 
-// Several inputs of one shape, joined from the left while they lie in the nearest cache; the mean
+// Any number of inputs of one shape, joined from the left while they lie in the nearest cache; the mean
 // divides their sum.
 class FoldKernel : public Kernel {
  public:
@@ -194,7 +195,7 @@ class FoldKernel : public Kernel {
     });
   }
   // The first two are read before anything is written.
-  bool may_alias(size_t, size_t input) const override { return input < 2; }
+  bool may_alias(size_t, size_t input) const override { return inputs_ > 1 && input < 2; }
 
  private:
   static constexpr int64_t kPiece = 2048;
@@ -202,6 +203,7 @@ class FoldKernel : public Kernel {
   void fold(const KernelArgs& args, int64_t begin, size_t count) const {
     const auto input = [&](size_t k) { return static_cast<const float*>(args.inputs[k]) + begin; };
     float* out = static_cast<float*>(args.outputs[0]) + begin;
+    if (inputs_ == 1) return static_cast<void>(std::copy_n(input(0), count, out));
     binary_row(op_, input(0), true, input(1), true, out, count);
     for (size_t k = 2; k < inputs_; ++k)
       binary_row(op_, out, true, input(k), true, out, count);
@@ -217,7 +219,6 @@ class FoldKernel : public Kernel {
 
 template <Binary op, bool is_mean = false>
 Prepared prepare_fold(const KernelRequest& request) {
-  if (request.inputs.size() < 2) return Prepared::refuse("there is but one input");
   if (!all_of(request.inputs, DType::kFloat))
     return Prepared::refuse("only float is computed here");
   const Shape& out = request.outputs[0].shape;

@@ -1,16 +1,19 @@
-// Split, Slice and ChannelShuffle of float32 values in a provider's layout, which they keep:
-// whatever has strides, and whole blocks of channels.
+// Ops that move values in a provider's layout. Split, Slice and ChannelShuffle of float32 keep it:
+// whatever has strides, and whole blocks of channels. Transpose changes it instead of moving
+// anything, where that can be.
 #include "providers/cpu/movement.h"
 
 #include <omp.h>
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <numeric>
 
 #include "ir/ops/channel_shuffle.h"
 #include "ir/ops/indices.h"
 #include "ir/ops/join.h"
+#include "ir/ops/shape.h"
 #include "providers/cpu/grid.h"
 #include "providers/cpu/shuffle_rows.h"
 #include "providers/onednn/entries.h"
@@ -193,7 +196,58 @@ Prepared prepare_channel_shuffle(const KernelRequest& request) {
   return accept(request, std::move(moves), from);
 }
 
+// What lies in memory as it did.
+class SameOrderKernel : public Kernel {
+ public:
+  explicit SameOrderKernel(size_t bytes) : bytes_(bytes) {}
+  void run(const KernelArgs& args) const override {
+    if (args.inputs[0] != args.outputs[0]) std::memcpy(args.outputs[0], args.inputs[0], bytes_);
+  }
+  bool may_alias(size_t, size_t) const override { return true; }
+
+ private:
+  size_t bytes_;
+};
+
+bool may_be_image(const KernelTensor& x) {
+  constexpr DType kTypes[] = {DType::kFloat, DType::kBFloat16, DType::kUInt8, DType::kInt8};
+  return x.shape.size() >= 3 && x.shape.size() <= 5 &&
+         std::ranges::find(kTypes, x.dtype) != std::end(kTypes);
+}
+
+// Of row-major values only where they come to have channels last, and of channels last, as they do
+// around convolutions in models whose images are NHWC: all that changes then are names.
+Prepared prepare_transpose(const KernelRequest& request) {
+  const KernelTensor &x = request.inputs[0], &y = request.outputs[0];
+  if (!request.layouts || !may_be_image(x)) return Prepared::refuse("no image in a layout");
+  const auto strides = plain_strides(desc_of(x));
+  if (!strides) return Prepared::refuse("channels lie in blocks");
+  Extents turned;
+  for (const int64_t axis : ops::permutation(request.attrs<ops::TransposeAttrs>(), x.shape.size()))
+    turned.push_back((*strides)[static_cast<size_t>(axis)]);
+  StridedBlock block{
+      {y.shape.begin(), y.shape.end()}, {turned.begin(), turned.end()}, row_major_strides(y.shape)};
+
+  const Desc channels_last = channels_last_desc(data_type_of(x.dtype), y.shape);
+  const bool becomes_last = turned == plain_strides(channels_last);
+  if (!x.layout && !becomes_last) return Prepared::refuse("the input has no layout");
+  Prepared prepared;
+  if (becomes_last || block.from_strides == block.to_strides) {
+    const auto bytes = static_cast<size_t>(element_count(y.shape)) * element_bytes(x.dtype);
+    prepared = Prepared::accept(std::make_unique<SameOrderKernel>(bytes), "same order");
+  } else {
+    std::vector<cpu::Move> moves;
+    moves.push_back({0, 0, BlockCopy(x.dtype, std::move(block))});
+    prepared = Prepared::accept(
+        std::make_unique<cpu::MovementKernel>(std::move(moves), request.threads), "strided");
+  }
+  prepared.input_layouts = {x.layout};
+  if (becomes_last) prepared.output_layouts = {layout_of(channels_last)};
+  return prepared;
+}
+
 constexpr KernelEntry kLayoutMovementKernels[] = {
+    {"Transpose", "movement", guarded<prepare_transpose>},
     {"Split", "movement", guarded<prepare_split, 1>},
     {"Slice", "movement", guarded<prepare_slice, 1>},
     {"sardonyx::ChannelShuffle", "movement", guarded<prepare_channel_shuffle>},
