@@ -286,16 +286,43 @@ HWY_INLINE size_t all_dots(const ThinProduct<Weight>& p, size_t column, size_t f
   return column;
 }
 
+// Elements of a row of b that are asked for so far ahead, which is in the next rows at its end.
+constexpr size_t kDotAhead = 2048;
+
+// For one row of `a` alone: memory gives one row of b after the other fastest. Several sums, so that
+// none waits for the last product.
+template <typename Weight>
+void multiply_row_transposed(const ThinProduct<Weight>& p) {
+  constexpr size_t kSums = 4;
+  const hn::ScalableTag<float> d;
+  using V = hn::Vec<hn::ScalableTag<float>>;
+  const size_t lanes = hn::Lanes(d), step = kSums * lanes;
+  for (size_t column = 0; column < p.columns; ++column) {
+    const Weight* b = p.b + column * p.b_step;
+    V sums[kSums] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
+    size_t k = 0;
+    for (; k + step <= p.depth; k += step) {
+#pragma GCC unroll 4
+      for (size_t i = 0; i < kSums; ++i) {
+        __builtin_prefetch(b + k + i * lanes + kDotAhead, 0, 3);
+        sums[i] = hn::MulAdd(hn::LoadU(d, p.a + k + i * lanes), load(d, b + k + i * lanes), sums[i]);
+      }
+    }
+    V total = hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3]));
+    for (; k + lanes <= p.depth; k += lanes)
+      total = hn::MulAdd(hn::LoadU(d, p.a + k), load(d, b + k), total);
+    p.out[column] = hn::GetLane(hn::SumOfLanes(d, total));
+    if (k < p.depth) p.out[column] += rest_of_dot(p.a + k, b + k, p.depth - k);
+  }
+}
+
 template <typename Weight>
 void multiply_transposed(const ThinProduct<Weight>& p) {
   constexpr size_t kTogether = kRegisters / 2 / kRowsAtOnce;
-  size_t column = 0;
-  if (p.depth * p.columns < kLeastFetched) {
-    column = all_dots<kTogether, false>(p, 0, 0);
-  } else if (p.rows > 1) {
-    column = all_dots<kTogether, true>(p, 0, p.depth);
-  }
-  // For one row alone memory gives one row of b after the other fastest.
+  const bool is_large = p.depth * p.columns >= kLeastFetched;
+  if (p.rows == 1 && is_large) return multiply_row_transposed(p);
+  const size_t column = is_large ? all_dots<kTogether, true>(p, 0, p.depth)
+                                 : all_dots<kTogether, false>(p, 0, 0);
   all_dots<1, true>(p, column, kFetchedBeginning / 2);
 }
 

@@ -22,6 +22,9 @@ using cpu::kPointwiseUnit;
 // rows, and larger ones take long enough to multiply with for generated code to pay.
 constexpr int64_t kMostWeights = 1 << 20;
 constexpr int64_t kMostDepth = 1000;
+// And for few rows, by which they are read once; larger ones need not be in memory twice while they
+// are packed.
+constexpr int64_t kMostReadOnce = 1 << 26;
 // Work below this many multiplications is not worth a second thread.
 constexpr int64_t kProductsPerThread = 1 << 18;
 // Threads take rows in units of this many, as the kernel computes them together.
@@ -193,7 +196,11 @@ std::optional<Form> form_of(const KernelRequest& request, bool b_transposed) {
   if (!is_one_matrix) return std::nullopt;
   if (form.columns == 1) return std::nullopt;  // dot products
   const bool is_small = form.depth <= kMostDepth && element_count(b) <= kMostWeights;
-  if (!is_small && form.rows > cpu::kMostSplitRows) return std::nullopt;
+  // Rows of weights that are multiplied with a single row come from memory as fast as they lie.
+  const bool is_best_as_it_lies = b_transposed && form.rows == 1 && form.depth > kMostDepth;
+  const bool is_read_once =
+      form.rows <= cpu::kMostSplitRows && !is_best_as_it_lies && element_count(b) <= kMostReadOnce;
+  if (!is_small && !is_read_once) return std::nullopt;
   return form;
 }
 
