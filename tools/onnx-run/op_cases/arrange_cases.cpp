@@ -118,6 +118,11 @@ void add_indexed(std::vector<OpCase>& cases) {
                    {input({1, 2000, 4}, DType::kFloat, 0, 1),
                     input({1, 10, 2000}, DType::kFloat, 0, 1), int64s({100}),
                     fixed(Tensor::vector<float>({0.5f})), fixed(Tensor::vector<float>({0.3f}))}});
+  cases.push_back({"NonMaxSuppression",
+                   "classes",
+                   {input({1, 8400, 4}, DType::kFloat, 0, 1),
+                    input({1, 80, 8400}, DType::kFloat, 0, 1), int64s({300}),
+                    fixed(Tensor::vector<float>({0.7f})), fixed(Tensor::vector<float>({0.95f}))}});
 }
 
 void add_texts(std::vector<OpCase>& cases) {

@@ -61,6 +61,11 @@ void add_pools(std::vector<OpCase>& cases) {
                    {{"output_height", int64_t{7}},
                     {"output_width", int64_t{7}},
                     {"sampling_ratio", int64_t{2}}}});
+  cases.push_back({"RoiAlign",
+                   "adaptive",
+                   {input({1, 256, 100, 136}), input({300, 4}, DType::kFloat, 0, 100),
+                    input({300}, DType::kInt64, 0, 0)},
+                   {{"output_height", int64_t{7}}, {"output_width", int64_t{7}}}});
   cases.push_back({"MaxRoiPool",
                    "",
                    {picture(64, 56), input({16, 5}, DType::kFloat, 0, 0.9)},
@@ -103,6 +108,11 @@ void add_resizes(std::vector<OpCase>& cases) {
   resize("linear", twice, "linear", "half_pixel");
   resize("linear odd", odd, "linear", "align_corners");
   resize("cubic", twice, "cubic", "half_pixel");
+  cases.push_back({"Resize",
+                   "linear head",
+                   {input({1, 21, 33, 33}), none(), none(), int64s({1, 21, 257, 257})},
+                   {{"mode", std::string("linear")},
+                    {"coordinate_transformation_mode", std::string("align_corners")}}});
   const auto sample = [&](const char* mode) {
     cases.push_back({"GridSample",
                      mode,
@@ -112,6 +122,12 @@ void add_resizes(std::vector<OpCase>& cases) {
   sample("linear");
   sample("nearest");
   sample("cubic");
+  cases.push_back({"GridSample",
+                   "flow",
+                   {input({1, 2, 384, 512}), input({1, 384, 512, 2}, DType::kFloat, -1, 1)}});
+  cases.push_back({"GridSample",
+                   "few points",
+                   {input({8, 32, 100, 136}), input({8, 300, 4, 2}, DType::kFloat, -1, 1)}});
   cases.push_back({"AffineGrid", "", {input({1, 2, 3}), int64s({1, 3, 224, 224})}});
   cases.push_back(
       {"CenterCropPad", "", {input({224, 224, 3}), int64s({180, 260})}, {{"axes", Ints{0, 1}}}});

@@ -99,6 +99,7 @@ void add_reductions(std::vector<OpCase>& cases) {
   }
   cases.push_back({"TopK", "10", {input({64, 4096}), int64s({10})}, {}, 2});
   cases.push_back({"TopK", "1000", {input({1, 65536}), int64s({1000})}, {}, 2});
+  cases.push_back({"TopK", "300", {input({1, 8400}), int64s({300})}, {}, 2});
   cases.push_back({"TopK", "sort", {input({64, 1024}), int64s({1024})}, {}, 2});
   for (const char* op : {"CumSum", "CumProd"}) {
     cases.push_back({op, "rows", {input({256, 1024}), scalar<int64_t>(1)}});

@@ -1,0 +1,43 @@
+// Which elements of a picture points between them blend, and with what weights, vectorised for the
+// CPU that runs it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "providers/cpu/pixel_rows.h"
+
+namespace sardonyx::cpu {
+
+enum class SamplePadding : uint8_t { kZeros, kBorder, kReflection };
+
+// One axis of the picture.
+struct SampledAxis {
+  int64_t size = 1;
+  bool align_corners = false;
+  SamplePadding padding = SamplePadding::kZeros;
+  bool is_cubic = false;  // else linear
+};
+
+constexpr size_t kPointsTogether = 64;
+constexpr size_t kMostParts = 16;
+
+// Some points: from one part of weight 1 each, axis by axis, outermost first.
+struct PointList {
+  size_t parts = 1;
+  alignas(64) int32_t at[kMostParts * kPointsTogether];  // [parts][kPointsTogether], -1: a zero
+  alignas(64) float weights[kMostParts * kPointsTogether];
+
+  void start();
+  PointParts of(size_t points) const { return {at, weights, parts, kPointsTogether, points}; }
+};
+
+// Coordinates of a grid, from -1 to 1, become those of elements, moved to where the padding takes
+// them; what is not finite counts as just outside. All kPointsTogether are read.
+void place_on_axis(const SampledAxis& axis, float* coordinates);
+
+// The parts of `before` multiplied with the neighbours of coordinates along one more axis.
+void add_axis(const SampledAxis& axis, const float* coordinates, const PointList& before,
+              PointList& after);
+
+}  // namespace sardonyx::cpu

@@ -1,0 +1,128 @@
+// Ops that read pictures at points between their elements, against the reference.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "ir/evaluate.h"
+#include "ir/sample_inputs.h"
+#include "providers/cpu/provider.h"
+
+namespace sardonyx {
+namespace {
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+Tensor run_kernel(std::string_view op_name, const Attrs& attrs, const std::vector<Tensor>& inputs,
+                  const Tensor& expected, int threads) {
+  std::vector<KernelTensor> in;
+  std::vector<const void*> sources;
+  for (const Tensor& input : inputs) {
+    in.push_back({input.dtype(), input.shape()});
+    sources.push_back(input.raw());
+  }
+  // What a size is made of is known ahead.
+  for (size_t i = 1; i < in.size(); ++i)
+    in[i].constant = &inputs[i];
+  const KernelTensor out{expected.dtype(), expected.shape()};
+  KernelRequest request{op_named(op_name), attrs, in, {&out, 1}};
+  request.threads = threads;
+  for (const KernelEntry& entry : cpu_provider().kernels) {
+    if (entry.op != op_name) continue;
+    const Prepared prepared = entry.prepare(request);
+    EXPECT_TRUE(prepared.kernel) << prepared.refusal;
+    if (!prepared.kernel) break;
+    Tensor made = Tensor::allocate(expected.dtype(), expected.shape());
+    void* target = made.raw();
+    const auto scratch = Buffer::allocate(prepared.kernel->scratch_bytes());
+    prepared.kernel->run({sources.data(), &target, scratch->data()});
+    return made;
+  }
+  return expected;
+}
+
+void check(std::string_view op_name, const AttrMap& given, const std::vector<Tensor>& inputs) {
+  const OpDef& op = op_named(op_name);
+  const Attrs attrs = Attrs::parse(*op.attrs, given);
+  const std::vector<Datum> data(inputs.begin(), inputs.end());
+  const Tensor expected = evaluate(op, attrs, data, 1)[0].tensor();
+  const std::vector<double> b = expected.to_doubles();
+  for (const int threads : {1, 3}) {
+    const std::vector<double> a =
+        run_kernel(op_name, attrs, inputs, expected, threads).to_doubles();
+    for (size_t i = 0; i < a.size(); ++i) {
+      if (std::isnan(b[i]) ? std::isnan(a[i]) : a[i] == b[i]) continue;
+      ASSERT_NEAR(a[i], b[i], 2e-5) << "element " << i << " on " << threads << " threads";
+    }
+  }
+}
+
+Tensor drawn(const Shape& shape, double low, double high, uint64_t seed = 5) {
+  return drawn_tensor(DType::kFloat, shape, low, high, seed);
+}
+
+AttrMap grid_attrs(const char* mode, const char* padding, bool align_corners) {
+  return {{"mode", std::string(mode)},
+          {"padding_mode", std::string(padding)},
+          {"align_corners", int64_t{align_corners}}};
+}
+
+struct GridCase {
+  Shape picture, grid;
+};
+
+// Few channels and many, all lanes used or not; read often, and less often than they are large.
+const GridCase kGridCases[] = {
+    {{1, 1, 5, 7}, {1, 9, 15, 2}},   {{2, 2, 6, 5}, {2, 7, 9, 2}},
+    {{1, 3, 9, 11}, {1, 10, 13, 2}}, {{1, 3, 33, 5}, {1, 70, 3, 2}},
+    {{2, 5, 6, 7}, {2, 8, 8, 2}},    {{1, 8, 5, 5}, {1, 1, 1, 2}},
+    {{1, 13, 5, 6}, {1, 11, 6, 2}},  {{2, 16, 4, 9}, {2, 5, 30, 2}},
+    {{1, 37, 8, 7}, {1, 13, 17, 2}}, {{1, 20, 90, 80}, {1, 3, 3, 2}},
+    {{1, 6, 1, 1}, {1, 4, 5, 2}},    {{2, 4, 17}, {2, 40, 1}},
+};
+
+TEST(GridSampleKernel, IsTheReference) {
+  for (const GridCase& example : kGridCases) {
+    SCOPED_TRACE(to_text(example.picture));
+    const std::vector<Tensor> inputs{drawn(example.picture, -1, 1), drawn(example.grid, -2.2, 2.2)};
+    for (const char* mode : {"linear", "cubic"}) {
+      for (const char* padding : {"zeros", "border", "reflection"}) {
+        for (const bool align : {false, true}) {
+          SCOPED_TRACE(testing::Message() << mode << ' ' << padding << ' ' << align);
+          check("GridSample", grid_attrs(mode, padding, align), inputs);
+        }
+      }
+    }
+  }
+}
+
+TEST(GridSampleKernel, OfVolumesIsTheReference) {
+  const std::vector<Tensor> inputs{drawn({2, 5, 4, 6, 5}, -1, 1),
+                                   drawn({2, 5, 3, 7, 3}, -2.2, 2.2)};
+  for (const char* padding : {"zeros", "border", "reflection"}) {
+    for (const bool align : {false, true})
+      check("GridSample", grid_attrs("linear", padding, align), inputs);
+  }
+}
+
+// Neither do numbers beyond the padding spoil what lies outside, nor places that are none.
+TEST(GridSampleKernel, ReadsNothingAtPlacesThatAreNone) {
+  for (const int64_t channels : {1, 4, 19}) {
+    Tensor x = drawn({1, channels, 6, 5}, -1, 1);
+    x.mutable_values<float>()[0] = kInfinity;
+    Tensor grid = drawn({1, 9, 8, 2}, -4, -1.5);
+    const float strange[] = {kNan, kInfinity, -kInfinity, 3e38f, -3e38f, 1e20f};
+    for (size_t i = 0; i < 36; ++i)
+      grid.mutable_values<float>()[4 * i + i % 3] = strange[i % 6];
+    for (const char* mode : {"linear", "cubic"}) {
+      check("GridSample", grid_attrs(mode, "zeros", false), {x, grid});
+      x.mutable_values<float>()[0] = 1;
+      for (const char* padding : {"border", "reflection"})
+        check("GridSample", grid_attrs(mode, padding, true), {x, grid});
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sardonyx
