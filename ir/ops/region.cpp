@@ -9,6 +9,7 @@
 #include "ir/ops/pool.h"
 #include "ir/ops/pool_gradient.h"
 #include "ir/ops/region_gradient.h"
+#include "ir/ops/roi_samples.h"
 #include "ir/ops/samples.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
@@ -134,15 +135,6 @@ void infer_roi_align(InferContext& c) {
   require_length(c, 2, regions, "batch indices, one for each region");
 }
 
-int64_t checked_batch(const KernelCall& call, std::string_view input, double index) {
-  const auto batch = static_cast<double>(call.inputs[0].shape[0]);
-  if (!(index >= 0 && index < batch)) {
-    fail(ErrorCode::kInvalidArgument, call.op.name, ": input ", input, ": batch index ", index,
-         " is out of range [0, ", batch, ")");
-  }
-  return static_cast<int64_t>(index);
-}
-
 // MaxRoiPool
 
 // The elements [begin, end) of one axis that a bin covers.
@@ -180,7 +172,8 @@ void max_roi_pool(const KernelCall& call) {
   T* out = y.data<T>();
   for (int64_t region = 0; region < y.shape[0]; ++region) {
     const T* roi = call.inputs[1].data<T>() + region * 5;
-    const int64_t batch = checked_batch(call, "rois", static_cast<double>(roi[0]));
+    const int64_t batch =
+        checked_batch(call.op.name, "rois", static_cast<double>(roi[0]), x.shape[0]);
     float corners[4];  // x1, y1, x2, y2
     for (int i = 0; i < 4; ++i)
       corners[i] = std::round(static_cast<float>(roi[i + 1]) * scale);
@@ -204,55 +197,11 @@ void reference_max_roi_pool(const KernelCall& call) {
 
 // RoiAlign
 
-// A sample along one axis: two neighbours and the weight of each.
-struct AxisSample {
-  int64_t low, high;
-  double low_weight, high_weight;
-};
-
 // The samples of one bin along one axis. Those that lie outside the image are counted only.
 struct AxisSamples {
   std::vector<AxisSample> inside;
   double count = 0;
 };
-
-// `C` is the type that coordinates are computed in.
-template <typename C>
-AxisSamples bin_samples(C first, C last, bool is_half_pixel, int64_t index, int64_t bins,
-                        int64_t sampling_ratio, int64_t size) {
-  C length = last - first;
-  if (!is_half_pixel) length = std::max(length, C(1));
-  const C bin = length / static_cast<C>(bins);
-  AxisSamples samples;
-  samples.count = sampling_ratio > 0 ? static_cast<double>(sampling_ratio) : std::ceil(bin);
-  if (!(samples.count >= 1) || !std::isfinite(samples.count) || size == 0) {
-    if (!(samples.count >= 1)) samples.count = 0;
-    return samples;
-  }
-  const auto count = static_cast<C>(samples.count);
-  const C begin = first + static_cast<C>(index) * bin;
-  // Only samples in [-1, size] count, so the search skips those that lie far before and beyond.
-  const auto step = static_cast<double>(bin / count), reach = static_cast<double>(size) + 2;
-  double from = 0, to = samples.count;
-  if (step != 0) {
-    const double to_low = (-2 - static_cast<double>(begin)) / step;
-    const double to_high = (reach - static_cast<double>(begin)) / step;
-    from = std::max(from, std::floor(std::min(to_low, to_high)));
-    to = std::min(to, std::ceil(std::max(to_low, to_high)) + 1);
-  }
-  constexpr double kFar = 1LL << 31;  // further off than coordinates are precise
-  if (!(from < kFar)) return samples;
-  for (double i = from; i < to; ++i) {
-    C at = begin + (static_cast<C>(i) + C(0.5)) * bin / count;
-    if (!(at >= -1 && at <= static_cast<C>(size))) continue;
-    at = std::max(at, C(0));
-    const int64_t low = std::min(static_cast<int64_t>(at), size - 1);
-    const bool is_last = low == size - 1;
-    const double weight = is_last ? 0 : static_cast<double>(at - static_cast<C>(low));
-    samples.inside.push_back({low, is_last ? low : low + 1, 1 - weight, weight});
-  }
-  return samples;
-}
 
 template <typename T>
 double pooled_bin(const T* image, int64_t width, const AxisSamples& rows,
@@ -282,18 +231,17 @@ double pooled_bin(const T* image, int64_t width, const AxisSamples& rows,
   return std::max(best.value_or(0), 0.0);  // a sample outside is a zero
 }
 
-// One region: its batch and, for each output row and column, the samples.
+// For each output row or column of a region the samples.
 template <typename C>
 std::vector<AxisSamples> axis_bins(C first, C last, const RoiAlignAttrs& attrs, int64_t bins,
                                    int64_t size) {
-  const bool is_half_pixel = attrs.coordinate_transformation_mode == "half_pixel";
-  const C scale = static_cast<C>(attrs.spatial_scale);
-  const C shift = is_half_pixel ? C(0.5) : C(0);
+  const RoiAxis<C> axis(first, last, attrs, bins, size);
   std::vector<AxisSamples> result;
   for (int64_t i = 0; i < bins; ++i) {
     check_interrupted();
-    result.push_back(bin_samples<C>(first * scale - shift, last * scale - shift, is_half_pixel, i,
-                                    bins, attrs.sampling_ratio, size));
+    result.push_back({{}, axis.samples});
+    axis.for_each_sample(i,
+                         [&](const AxisSample& sample) { result.back().inside.push_back(sample); });
   }
   return result;
 }
@@ -307,8 +255,9 @@ void roi_align(const KernelCall& call) {
   T* out = y.data<T>();
   for (int64_t region = 0; region < y.shape[0]; ++region) {
     const T* roi = call.inputs[1].data<T>() + region * 4;
-    const int64_t batch = checked_batch(
-        call, "batch_indices", static_cast<double>(call.inputs[2].data<int64_t>()[region]));
+    const int64_t batch =
+        checked_batch(call.op.name, "batch_indices",
+                      static_cast<double>(call.inputs[2].data<int64_t>()[region]), x.shape[0]);
     const auto rows = axis_bins<C>(roi[1], roi[3], attrs, y.shape[2], x.shape[2]);
     const auto columns = axis_bins<C>(roi[0], roi[2], attrs, y.shape[3], x.shape[3]);
     for (int64_t channel = 0; channel < channels; ++channel) {
@@ -389,6 +338,14 @@ const OpDef kRegionOps[] = {
 };
 
 }  // namespace
+
+int64_t checked_batch(std::string_view op, std::string_view input, double index, int64_t batch) {
+  if (!(index >= 0 && index < static_cast<double>(batch))) {
+    fail(ErrorCode::kInvalidArgument, op, ": input ", input, ": batch index ", index,
+         " is out of range [0, ", batch, ")");
+  }
+  return static_cast<int64_t>(index);
+}
 
 std::span<const OpDef> region_ops() {
   return kRegionOps;

@@ -197,23 +197,31 @@ HWY_INLINE PixelSum<kLanes> sum_of_bin(const AxisBins& rows, int64_t row, const 
   return sum;
 }
 
+template <size_t kLanes>
+HWY_INLINE void blend_tiles(const AxisBins& rows, const AxisBins& columns, const float* pixels,
+                            int64_t width, int64_t channels, float* out, int64_t out_step) {
+  HWY_ALIGN float tile[kTilePoints * kLanes] = {};
+  size_t filled = 0;
+  for (int64_t row = 0; row < rows.count; ++row) {
+    for (int64_t column = 0; column < columns.count; ++column) {
+      sum_of_bin<kLanes>(rows, row, columns, column, pixels, width).store(tile + filled * kLanes);
+      const bool is_last = row + 1 == rows.count && column + 1 == columns.count;
+      if (++filled < kTilePoints && !is_last) continue;
+      if constexpr (kLanes == 1)
+        std::copy_n(tile, filled, out);
+      else
+        turn_tile(tile, kLanes, filled, channels, out, out_step);
+      out += filled;
+      filled = 0;
+    }
+  }
+}
+
 void BlendBins(const AxisBins& rows, const AxisBins& columns, const float* pixels, int64_t width,
                int64_t lanes, int64_t channels, float* out, int64_t out_step) {
+  if (lanes == 1) return blend_tiles<1>(rows, columns, pixels, width, channels, out, out_step);
   with_lanes(lanes, [&](auto constant) HWY_ATTR {
-    constexpr size_t kLanes = constant();
-    HWY_ALIGN float tile[kTilePoints * kLanes] = {};
-    size_t filled = 0;
-    int64_t first = 0;
-    for (int64_t row = 0; row < rows.count; ++row) {
-      for (int64_t column = 0; column < columns.count; ++column) {
-        sum_of_bin<kLanes>(rows, row, columns, column, pixels, width).store(tile + filled * kLanes);
-        const bool is_last = row + 1 == rows.count && column + 1 == columns.count;
-        if (++filled < kTilePoints && !is_last) continue;
-        turn_tile(tile, kLanes, filled, channels, out + first, out_step);
-        first += static_cast<int64_t>(filled);
-        filled = 0;
-      }
-    }
+    blend_tiles<constant()>(rows, columns, pixels, width, channels, out, out_step);
   });
 }
 

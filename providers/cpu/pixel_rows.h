@@ -54,6 +54,7 @@ struct AxisBins {
 };
 
 // out[c * out_step + i] = bin i of channel c, for all bins of the product of both axes, rows first.
+// One lane: a channel that lies by itself.
 void blend_bins(const AxisBins& rows, const AxisBins& columns, const float* pixels, int64_t width,
                 int64_t lanes, int64_t channels, float* out, int64_t out_step);
 

@@ -124,5 +124,54 @@ TEST(GridSampleKernel, ReadsNothingAtPlacesThatAreNone) {
   }
 }
 
+struct RegionCase {
+  Shape picture;
+  int64_t regions, height, width, sampling_ratio;
+  double low, high;  // of corners
+};
+
+const RegionCase kRegionCases[] = {
+    {{2, 1, 9, 8}, 6, 2, 3, 2, -2, 11},   {{1, 3, 30, 40}, 1, 7, 7, 0, -5, 60},
+    {{2, 3, 9, 8}, 40, 3, 2, 0, -9, 30},  {{1, 5, 12, 13}, 30, 7, 7, 2, -1, 25},
+    {{3, 16, 9, 9}, 20, 5, 4, 3, 0, 20},  {{1, 21, 17, 15}, 25, 1, 1, 0, 0, 40},
+    {{2, 37, 7, 11}, 30, 6, 5, 1, 0, 20}, {{1, 4, 1, 1}, 9, 2, 2, 2, -2, 3},
+    {{1, 9, 6, 7}, 12, 3, 9, 40, -4, 16},
+};
+
+TEST(RoiAlignKernel, IsTheReference) {
+  for (const RegionCase& example : kRegionCases) {
+    SCOPED_TRACE(to_text(example.picture));
+    const auto last = static_cast<double>(example.picture[0] - 1);
+    const std::vector<Tensor> inputs{drawn(example.picture, -1, 1),
+                                     drawn({example.regions, 4}, example.low, example.high),
+                                     drawn_tensor(DType::kInt64, {example.regions}, 0, last, 3)};
+    for (const char* transform : {"half_pixel", "output_half_pixel"}) {
+      SCOPED_TRACE(transform);
+      check("RoiAlign",
+            {{"output_height", example.height},
+             {"output_width", example.width},
+             {"sampling_ratio", example.sampling_ratio},
+             {"spatial_scale", 0.5f},
+             {"coordinate_transformation_mode", std::string(transform)}},
+            inputs);
+    }
+  }
+}
+
+TEST(RoiAlignKernel, TakesCornersThatAreNone) {
+  const float strange[] = {kNan, 0, kInfinity, -kInfinity, 3e38f, 2, -3e38f, 4, 1e9f, -1e9f};
+  for (const int64_t ratio : {0, 2}) {
+    for (const int64_t channels : {1, 16}) {
+      Tensor rois = Tensor::allocate(DType::kFloat, {50, 4});
+      for (size_t i = 0; i < 200; ++i)
+        rois.mutable_values<float>()[i] = strange[(i * 7 + i / 10) % std::size(strange)];
+      check(
+          "RoiAlign",
+          {{"output_height", int64_t{3}}, {"output_width", int64_t{2}}, {"sampling_ratio", ratio}},
+          {drawn({1, channels, 8, 8}, -1, 1), rois, Tensor::zeros(DType::kInt64, {50})});
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sardonyx

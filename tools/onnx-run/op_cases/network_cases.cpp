@@ -61,9 +61,14 @@ void add_pools(std::vector<OpCase>& cases) {
                    {{"output_height", int64_t{7}},
                     {"output_width", int64_t{7}},
                     {"sampling_ratio", int64_t{2}}}});
+  std::vector<float> boxes;
+  for (int i = 0; i < 300; ++i) {
+    const auto x = static_cast<float>(i * 7 % 100), y = static_cast<float>(i * 11 % 70);
+    boxes.insert(boxes.end(), {x, y, x + static_cast<float>(i % 29 + 5), y + 20});
+  }
   cases.push_back({"RoiAlign",
                    "adaptive",
-                   {input({1, 256, 100, 136}), input({300, 4}, DType::kFloat, 0, 100),
+                   {input({1, 256, 100, 136}), fixed(Tensor::of(boxes, {300, 4})),
                     input({300}, DType::kInt64, 0, 0)},
                    {{"output_height", int64_t{7}}, {"output_width", int64_t{7}}}});
   cases.push_back({"MaxRoiPool",
