@@ -157,7 +157,9 @@ HWY_INLINE void blend_points(const PointParts& parts, const float* pixels, int64
 void BlendPixels(const PointParts& parts, const float* pixels, int64_t lanes, int64_t channels,
                  float* out, int64_t out_step) {
   with_lanes(lanes, [&](auto constant) HWY_ATTR {
-    if (parts.parts == 4)
+    if (parts.parts == 2)
+      blend_points<constant(), 2>(parts, pixels, channels, out, out_step);
+    else if (parts.parts == 4)
       blend_points<constant(), 4>(parts, pixels, channels, out, out_step);
     else
       blend_points<constant(), 0>(parts, pixels, channels, out, out_step);
@@ -181,6 +183,35 @@ void BlendPlane(const PointParts& parts, const float* plane, float* out) {
     }
     store_part(sum, d, out + first, used);
   }
+}
+
+// `kParts` is their number, 0 any.
+template <size_t kParts>
+HWY_INLINE void blend_few_lines(const float* from, int64_t step, const int32_t* at,
+                                const float* weights, size_t parts, float* out, int64_t count) {
+  const hn::ScalableTag<float> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const size_t all = kParts ? kParts : parts;
+  const auto sum_at = [&](int64_t i, const auto& load) HWY_ATTR {
+    auto sum = hn::Zero(d);
+    for (size_t k = 0; k < all; ++k)
+      sum = hn::MulAdd(hn::Set(d, weights[k]), load(from + at[k] * step + i), sum);
+    return sum;
+  };
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto load = [&](const float* line) HWY_ATTR { return hn::LoadU(d, line); };
+    hn::StoreU(sum_at(i, load), d, out + i);
+  }
+  if (i == count) return;
+  const Part<decltype(d)> part(d, static_cast<size_t>(count - i));
+  part.store(sum_at(i, [&](const float* line) HWY_ATTR { return part.load(line); }), out + i);
+}
+
+void BlendLines(const float* from, int64_t step, const int32_t* at, const float* weights,
+                size_t parts, float* out, int64_t count) {
+  if (parts == 2) return blend_few_lines<2>(from, step, at, weights, parts, out, count);
+  blend_few_lines<0>(from, step, at, weights, parts, out, count);
 }
 
 template <size_t kLanes>
@@ -234,6 +265,7 @@ namespace sardonyx::cpu {
 HWY_EXPORT(TurnToPixels);
 HWY_EXPORT(BlendPixels);
 HWY_EXPORT(BlendPlane);
+HWY_EXPORT(BlendLines);
 HWY_EXPORT(BlendBins);
 
 void turn_to_pixels(const float* planes, int64_t plane_step, int64_t channels, int64_t count,
@@ -248,6 +280,11 @@ void blend_pixels(const PointParts& parts, const float* pixels, int64_t lanes, i
 
 void blend_plane(const PointParts& parts, const float* plane, float* out) {
   HWY_DYNAMIC_DISPATCH(BlendPlane)(parts, plane, out);
+}
+
+void blend_lines(const float* from, int64_t step, const int32_t* at, const float* weights,
+                 size_t parts, float* out, int64_t count) {
+  HWY_DYNAMIC_DISPATCH(BlendLines)(from, step, at, weights, parts, out, count);
 }
 
 void blend_bins(const AxisBins& rows, const AxisBins& columns, const float* pixels, int64_t width,

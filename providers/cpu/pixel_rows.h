@@ -45,6 +45,10 @@ void blend_pixels(const PointParts& parts, const float* pixels, int64_t lanes, i
 // The same of one channel that lies by itself.
 void blend_plane(const PointParts& parts, const float* plane, float* out);
 
+// out[i] = the sum of weights[k] * from[at[k] * step + i], for i < count.
+void blend_lines(const float* from, int64_t step, const int32_t* at, const float* weights,
+                 size_t parts, float* out, int64_t count);
+
 // Bins along one axis: bin i is the sum of weighted lines [begins[i], begins[i + 1]).
 struct AxisBins {
   const int32_t* at;

@@ -1,10 +1,13 @@
 // Resize of float32 by blending neighbours (linear and cubic): one pass for each axis that changes,
 // the last axis first.
+#include <algorithm>
+
 #include "ir/ops/image.h"
 #include "ir/ops/resize_axis.h"
 #include "ir/strides.h"
 #include "providers/cpu/entries.h"
 #include "providers/cpu/grid.h"
+#include "providers/cpu/pixel_rows.h"
 #include "providers/cpu/tables.h"
 #include "providers/cpu/tasks.h"
 
@@ -13,50 +16,85 @@ namespace {
 
 enum Input { kX, kRoi, kScales, kSizes };
 
+// Lines of an axis that are turned at a time, so that a vector holds one element of each.
+constexpr int64_t kLongestTurned = 1 << 15;
+
 // [outer, in, inner] becomes [outer, out, inner].
 struct AxisPass {
   AxisSplit split;
   int64_t out = 0;
-  std::vector<int64_t> elements;
+  // Output i is made of parts [begins[i], begins[i + 1]).
+  std::vector<int32_t> elements;
   std::vector<float> weights;
-  std::vector<int64_t> begins;  // output i is made of parts [begins[i], begins[i + 1])
+  std::vector<int64_t> begins;
+  // Where the axis is the last one and all outputs have as many parts: these again, [part][out].
+  std::vector<int32_t> elements_by_part;
+  std::vector<float> weights_by_part;
 
   int64_t count() const { return split.outer * out * split.inner; }
+  // Of an output, rounded down.
+  int64_t parts() const {
+    return static_cast<int64_t>(elements.size()) / std::max<int64_t>(out, 1);
+  }
+  bool is_turned() const { return !elements_by_part.empty(); }
+  // Elements of a thread's scratch memory.
+  int64_t turned_size() const {
+    return is_turned() ? split.size * ChannelBlocks(split.outer).lanes : 0;
+  }
+
+  bool is_uniform() const {
+    for (size_t i = 0; i < begins.size(); ++i) {
+      if (begins[i] != static_cast<int64_t>(i) * parts()) return false;
+    }
+    return parts() > 0;
+  }
+  // Lists the parts once more if lines are worth turning.
+  void list_by_part() {
+    if (split.inner != 1 || !is_uniform() || split.outer < 4 || split.size > kLongestTurned) return;
+    for (int64_t part = 0; part < parts(); ++part) {
+      for (int64_t i = 0; i < out; ++i) {
+        const auto at = static_cast<size_t>(i * parts() + part);
+        elements_by_part.push_back(elements[at]);
+        weights_by_part.push_back(weights[at]);
+      }
+    }
+  }
 };
 
 void blend_row(const AxisPass& pass, const float* in, float* out, int64_t index, float fill) {
   const int64_t inner = pass.split.inner;
-  const int64_t begin = pass.begins[static_cast<size_t>(index)];
-  const int64_t end = pass.begins[static_cast<size_t>(index) + 1];
+  const auto begin = static_cast<size_t>(pass.begins[static_cast<size_t>(index)]);
+  const auto end = static_cast<size_t>(pass.begins[static_cast<size_t>(index) + 1]);
   if (begin == end) return std::fill_n(out, inner, fill), void();
-  if (end - begin == 2) {
-    const float* first = in + pass.elements[static_cast<size_t>(begin)] * inner;
-    const float* second = in + pass.elements[static_cast<size_t>(begin) + 1] * inner;
-    const float a = pass.weights[static_cast<size_t>(begin)];
-    const float b = pass.weights[static_cast<size_t>(begin) + 1];
-    for (int64_t k = 0; k < inner; ++k)
-      out[k] = a * first[k] + b * second[k];
-    return;
-  }
-  for (int64_t part = begin; part < end; ++part) {
-    const float* from = in + pass.elements[static_cast<size_t>(part)] * inner;
-    const float weight = pass.weights[static_cast<size_t>(part)];
-    for (int64_t k = 0; k < inner; ++k)
-      out[k] = part == begin ? weight * from[k] : out[k] + weight * from[k];
-  }
+  blend_lines(in, inner, pass.elements.data() + begin, pass.weights.data() + begin, end - begin,
+              out, inner);
+}
+
+// All outputs of a block of lines.
+void blend_turned(const AxisPass& pass, const float* in, float* out, int64_t block, float* pixels) {
+  const ChannelBlocks blocks(pass.split.outer);
+  const int64_t first = blocks.begin(block);
+  turn_to_pixels(in + first * pass.split.size, pass.split.size, blocks.lanes, pass.split.size,
+                 blocks.lanes, pixels);
+  const auto outputs = static_cast<size_t>(pass.out);
+  blend_pixels({pass.elements_by_part.data(), pass.weights_by_part.data(),
+                static_cast<size_t>(pass.parts()), outputs, outputs},
+               pixels, blocks.lanes, blocks.lanes, out + first * pass.out, pass.out);
 }
 
 class ResizeKernel : public Kernel {
  public:
   ResizeKernel(std::vector<AxisPass> passes, float fill, int threads)
       : passes_(std::move(passes)), fill_(fill), threads_(threads) {
-    for (size_t i = 0; i + 1 < passes_.size(); ++i)
-      largest_ = std::max(largest_, passes_[i].count());
+    for (size_t i = 0; i < passes_.size(); ++i) {
+      if (i + 1 < passes_.size()) largest_ = std::max(largest_, passes_[i].count());
+      turned_ = std::max(turned_, passes_[i].turned_size());
+    }
   }
 
-  // What lies between passes, in turns.
+  // What lies between passes, in turns, and for each thread the lines that it turns.
   size_t scratch_bytes() const override {
-    return 2 * static_cast<size_t>(largest_) * sizeof(float);
+    return static_cast<size_t>(2 * largest_ + threads_ * turned_) * sizeof(float);
   }
 
   void run(const KernelArgs& args) const override {
@@ -66,40 +104,52 @@ class ResizeKernel : public Kernel {
       const bool is_last = i + 1 == passes_.size();
       float* out = is_last ? static_cast<float*>(args.outputs[0])
                            : between + static_cast<int64_t>(i % 2) * largest_;
-      run_pass(passes_[i], in, out);
+      run_pass(passes_[i], in, out, between + 2 * largest_);
       in = out;
     }
   }
 
  private:
-  void run_pass(const AxisPass& pass, const float* in, float* out) const {
-    const int64_t rows = pass.split.outer * pass.out;
+  void run_pass(const AxisPass& pass, const float* in, float* out, float* pixels) const {
     const auto wanted =
         static_cast<int>(std::min<int64_t>(threads_, pass.count() / kElementsPerThread + 1));
-    const auto row = [&](int64_t index) {
-      blend_row(pass, in + index / pass.out * pass.split.size * pass.split.inner,
-                out + index * pass.split.inner, index % pass.out, fill_);
-    };
-    const auto parts = static_cast<int64_t>(pass.elements.size()) / std::max<int64_t>(pass.out, 1);
-    for_each_task(rows, wanted, (parts + 1) * pass.split.inner, row);
+    if (pass.is_turned()) {
+      const ChannelBlocks blocks(pass.split.outer);
+      const int64_t work = blocks.lanes * (pass.out * pass.parts() + pass.split.size);
+      // The last two blocks, which may overlap, fall to one thread.
+      const int64_t tasks = blocks.channels / blocks.lanes;
+      for_each_task(tasks, wanted, work, [&](int64_t task) {
+        const int64_t thread = wanted > 1 ? omp_get_thread_num() : 0;
+        const int64_t end = task + 1 == tasks ? blocks.count : task + 1;
+        for (int64_t block = task; block < end; ++block)
+          blend_turned(pass, in, out, block, pixels + thread * turned_);
+      });
+      return;
+    }
+    for_each_task(pass.split.outer * pass.out, wanted, (pass.parts() + 1) * pass.split.inner,
+                  [&](int64_t index) {
+                    blend_row(pass, in + index / pass.out * pass.split.size * pass.split.inner,
+                              out + index * pass.split.inner, index % pass.out, fill_);
+                  });
   }
 
   std::vector<AxisPass> passes_;
   float fill_;
   int threads_;
-  int64_t largest_ = 0;
+  int64_t largest_ = 0, turned_ = 0;
 };
 
 AxisPass pass_of(const ops::ResizeAttrs& attrs, const ops::ResizeAxis& axis, AxisSplit split) {
-  AxisPass pass{split, axis.out, {}, {}, {0}};
+  AxisPass pass{split, axis.out, {}, {}, {0}, {}, {}};
   const ops::ResizeBlend blend = ops::blended_elements(attrs, axis);
   for (int64_t i = 0; i < axis.out; ++i) {
     for (const ops::ResizeBlend::Part& part : blend.of(i)) {
-      pass.elements.push_back(part.element);
+      pass.elements.push_back(static_cast<int32_t>(part.element));
       pass.weights.push_back(static_cast<float>(part.weight));
     }
     pass.begins.push_back(static_cast<int64_t>(pass.elements.size()));
   }
+  pass.list_by_part();
   return pass;
 }
 

@@ -173,5 +173,38 @@ TEST(RoiAlignKernel, TakesCornersThatAreNone) {
   }
 }
 
+AttrMap resize_attrs(const char* mode, const char* transform) {
+  return {{"mode", std::string(mode)}, {"coordinate_transformation_mode", std::string(transform)}};
+}
+
+TEST(ResizeKernel, IsTheReference) {
+  const std::vector<int64_t> outputs[] = {{1, 21, 65, 65}, {2, 3, 17, 50}, {1, 2, 3, 5},
+                                          {2, 37, 4, 9},   {1, 4, 1, 1},   {3, 1, 7, 133}};
+  for (const std::vector<int64_t>& sizes : outputs) {
+    const Tensor x = drawn({sizes[0], sizes[1], 9, 7}, -1, 1);
+    for (const char* mode : {"linear", "cubic"}) {
+      for (const char* transform : {"align_corners", "half_pixel", "asymmetric"}) {
+        for (const char* flag : {"", "antialias", "exclude_outside"}) {
+          SCOPED_TRACE(testing::Message() << mode << ' ' << transform << ' ' << flag);
+          AttrMap attrs = resize_attrs(mode, transform);
+          if (*flag) attrs[flag] = int64_t{1};
+          const Tensor none = Tensor::allocate(DType::kFloat, {0});
+          check("Resize", attrs, {x, none, none, Tensor::vector(sizes)});
+        }
+      }
+    }
+  }
+}
+
+// What lies outside is filled, so that outputs have different numbers of parts.
+TEST(ResizeKernel, FillsWhatLiesOutside) {
+  AttrMap attrs = resize_attrs("linear", "tf_crop_and_resize");
+  attrs["extrapolation_value"] = 3.0f;
+  const Tensor roi = Tensor::vector(std::vector<float>{0, 0, -0.2f, 0.1f, 1, 1, 0.7f, 1.4f});
+  check("Resize", attrs,
+        {drawn({2, 9, 8, 7}, -1, 1), roi, Tensor::allocate(DType::kFloat, {0}),
+         Tensor::vector(std::vector<int64_t>{2, 9, 11, 30})});
+}
+
 }  // namespace
 }  // namespace sardonyx
