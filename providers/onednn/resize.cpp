@@ -123,6 +123,8 @@ Prepared prepare_resize(const KernelRequest& request) {
   if (request.layouts || (is_row_major(src) && is_row_major(*dst))) {
     if (auto repeated = as_repetition(request, src, *dst)) return std::move(*repeated);
   }
+  if (!is_nearest && is_row_major(src))
+    return Prepared::refuse("row-major images are blended line by line several times as fast");
   const MaybePrimitive primitive =
       resampling(is_nearest ? algorithm::resampling_nearest : algorithm::resampling_linear, src,
                  *dst, attributes());
