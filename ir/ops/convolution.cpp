@@ -366,6 +366,13 @@ WindowSpec window_spec(std::string_view op, const ConvTransposeAttrs& attrs) {
           .output_shape = given_ints(attrs.output_shape)};
 }
 
+WindowSpec window_spec(std::string_view op, const Col2ImAttrs& attrs) {
+  return {.op = op,
+          .strides = given_ints(attrs.strides),
+          .dilations = given_ints(attrs.dilations),
+          .pads = given_ints(attrs.pads)};
+}
+
 WindowSpec window_spec(std::string_view op, const DeformConvAttrs& attrs) {
   return {.op = op,
           .strides = given_ints(attrs.strides),

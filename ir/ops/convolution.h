@@ -83,6 +83,7 @@ struct CausalConvAttrs {
 WindowSpec window_spec(std::string_view op, const ConvAttrs& attrs);
 WindowSpec window_spec(std::string_view op, const ConvTransposeAttrs& attrs);
 WindowSpec window_spec(std::string_view op, const DeformConvAttrs& attrs);
+WindowSpec window_spec(std::string_view op, const Col2ImAttrs& attrs);
 
 // The windows of a call with inputs of these shapes: X [N, C, spatial...], W [M, C/group,
 // kernel...] (for ConvTranspose [C, M/group, kernel...]). The shapes must have passed the row's

@@ -166,13 +166,6 @@ void reference_deform_conv(const KernelCall& call) {
 
 // Col2Im
 
-WindowSpec window_spec(std::string_view op, const Col2ImAttrs& attrs) {
-  return {.op = op,
-          .strides = given_ints(attrs.strides),
-          .dilations = given_ints(attrs.dilations),
-          .pads = given_ints(attrs.pads)};
-}
-
 void infer_col2im(InferContext& c) {
   require_vector(c, 1);
   require_vector(c, 2);

@@ -12,6 +12,7 @@ std::span<const KernelEntry> function_entries();
 std::span<const KernelEntry> softmax_column_entries();
 std::span<const KernelEntry> deform_entries();
 std::span<const KernelEntry> grid_sample_entries();
+std::span<const KernelEntry> col2im_entries();
 std::span<const KernelEntry> roi_align_entries();
 std::span<const KernelEntry> block_entries();
 std::span<const KernelEntry> grouped_attention_entries();

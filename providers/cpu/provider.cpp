@@ -50,6 +50,7 @@ const Provider& cpu_provider() {
                             cpu::block_entries(),
                             cpu::deform_entries(),
                             cpu::grid_sample_entries(),
+                            cpu::col2im_entries(),
                             cpu::roi_align_entries(),
                             cpu::number_product_entries(),
                             cpu::number_gemm_entries(),

@@ -206,5 +206,38 @@ TEST(ResizeKernel, FillsWhatLiesOutside) {
          Tensor::vector(std::vector<int64_t>{2, 9, 11, 30})});
 }
 
+struct BlockCase {
+  std::vector<int64_t> image, block, strides, dilations, pads;
+};
+
+const BlockCase kBlockCases[] = {
+    {{28, 28}, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}},
+    {{9, 40}, {2, 5}, {1, 1}, {2, 3}, {0, 4, 1, 2}},
+    {{11, 37}, {3, 4}, {2, 3}, {1, 2}, {1, 0, 2, 5}},
+    {{8, 8}, {2, 2}, {2, 2}, {1, 1}, {0, 0, 0, 0}},
+    {{3, 50}, {1, 40}, {1, 1}, {1, 1}, {0, 19, 0, 20}},
+    {{2, 3}, {2, 3}, {1, 1}, {1, 1}, {3, 5, 3, 5}},
+    {{50}, {4}, {1}, {3}, {2, 5}},
+    {{50}, {4}, {3}, {1}, {0, 1}},
+};
+
+TEST(Col2ImKernel, IsTheReference) {
+  for (const BlockCase& example : kBlockCases) {
+    SCOPED_TRACE(to_text(example.image) + " of " + to_text(example.block));
+    int64_t taps = 1, blocks = 1;
+    for (size_t axis = 0; axis < example.image.size(); ++axis) {
+      taps *= example.block[axis];
+      const int64_t padded =
+          example.image[axis] + example.pads[axis] + example.pads[axis + example.image.size()];
+      const int64_t extent = (example.block[axis] - 1) * example.dilations[axis] + 1;
+      blocks *= (padded - extent) / example.strides[axis] + 1;
+    }
+    check("Col2Im",
+          {{"strides", example.strides}, {"dilations", example.dilations}, {"pads", example.pads}},
+          {drawn({2, 5 * taps, blocks}, -1, 1), Tensor::vector(example.image),
+           Tensor::vector(example.block)});
+  }
+}
+
 }  // namespace
 }  // namespace sardonyx

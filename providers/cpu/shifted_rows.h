@@ -1,0 +1,20 @@
+// Sums of rows that lie shifted against each other, vectorised for the CPU that runs them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sardonyx::cpu {
+
+// A row of float32 whose element i lies over column i of the sum, for begin <= i < end.
+struct ShiftedRow {
+  const float* row;  // where its column 0 would be
+  int64_t begin, end;
+};
+
+// out[i] = the sum of all rows that have column i, in their order, for i < width; `goes_on`: added
+// to what out[i] is. Rows lie inside it.
+void add_shifted_rows(const ShiftedRow* rows, size_t count, bool goes_on, float* out,
+                      int64_t width);
+
+}  // namespace sardonyx::cpu
