@@ -1,6 +1,7 @@
 // NonMaxSuppression: of boxes that overlap much, the one with the highest score.
 #include <algorithm>
-#include <cmath>
+#include <bit>
+#include <limits>
 
 #include "ir/evaluation.h"
 #include "ir/ops/infer.h"
@@ -52,15 +53,57 @@ Box read_box(const float* data, bool center_point) {
           std::max(data[0], data[2])};
 }
 
-bool overlaps_more(const Box& a, const Box& b, float threshold) {
-  const float width = std::min(a.high_x, b.high_x) - std::max(a.low_x, b.low_x);
-  const float height = std::min(a.high_y, b.high_y) - std::max(a.low_y, b.low_y);
-  if (!(width > 0 && height > 0)) return false;
-  const float intersection = width * height;
-  const float joint = a.area() + b.area() - intersection;
-  if (!(a.area() > 0 && b.area() > 0 && joint > 0)) return false;
-  return intersection / joint > threshold;
-}
+// Boxes that were kept, by coordinates: a new one is compared with several at a time. Empty ones,
+// which overlap nothing, fill the last block.
+class KeptBoxes {
+ public:
+  size_t count() const { return count_; }
+  void clear() {
+    count_ = 0;
+    blocks_.clear();
+  }
+  void add(const Box& box) {
+    if (count_ % kBlock == 0) blocks_.emplace_back();
+    Block& block = blocks_.back();
+    const size_t at = count_++ % kBlock;
+    block.low_x[at] = box.low_x;
+    block.low_y[at] = box.low_y;
+    block.high_x[at] = box.high_x;
+    block.high_y[at] = box.high_y;
+    block.area[at] = box.area();
+  }
+  // Is there one whose intersection with `box` is a larger part of both together?
+  bool any_overlaps(const Box& box, float threshold) const {
+    if (!(box.area() > 0)) return false;
+    return std::ranges::any_of(
+        blocks_, [&](const Block& block) { return overlaps(box, box.area(), block, threshold); });
+  }
+
+ private:
+  static constexpr size_t kBlock = 16;
+  struct Block {
+    float low_x[kBlock] = {}, low_y[kBlock] = {}, high_x[kBlock] = {}, high_y[kBlock] = {};
+    float area[kBlock] = {};
+  };
+
+  // Without branches, so that the compiler makes vectors of it.
+  static bool overlaps(const Box& box, float area, const Block& block, float threshold) {
+    int found = 0;
+    for (size_t i = 0; i < kBlock; ++i) {
+      const float width =
+          std::min(box.high_x, block.high_x[i]) - std::max(box.low_x, block.low_x[i]);
+      const float height =
+          std::min(box.high_y, block.high_y[i]) - std::max(box.low_y, block.low_y[i]);
+      const float intersection = width * height, joint = area + block.area[i] - intersection;
+      const bool are_boxes = (width > 0) & (height > 0) & (block.area[i] > 0) & (joint > 0);
+      found |= are_boxes & (intersection / joint > threshold);
+    }
+    return found != 0;
+  }
+
+  size_t count_ = 0;
+  std::pmr::vector<Block> blocks_{scratch()};
+};
 
 struct Limits {
   int64_t most_per_class = 0;
@@ -82,19 +125,51 @@ Limits read_limits(const EvalCall& call) {
   return limits;
 }
 
-// The boxes of one class worth looking at, best first; equal scores by position.
-void find_candidates(std::span<const float> scores, const Limits& limits,
-                     std::pmr::vector<int64_t>& order) {
-  order.clear();
-  for (size_t i = 0; i < scores.size(); ++i) {
-    if (std::isnan(scores[i]) || (limits.score && !(scores[i] > *limits.score))) continue;
-    order.push_back(static_cast<int64_t>(i));
+// The boxes of one class worth looking at, best first; equal scores by position. They are sorted as
+// far as they are asked for.
+class Candidates {
+ public:
+  explicit Candidates(int64_t count) : keys_(static_cast<size_t>(count), scratch()) {}
+
+  void find(std::span<const float> scores, const Limits& limits) {
+    constexpr float kLowest = -std::numeric_limits<float>::infinity();
+    const float least = limits.score.value_or(kLowest);
+    const bool takes_least = !limits.score;
+    count_ = sorted_ = 0;
+    for (size_t i = 0; i < scores.size(); ++i) {
+      keys_[count_] = key_of(scores[i], i);  // overwritten where the score is too low, or NaN
+      count_ += (scores[i] > least) | (takes_least & (scores[i] == least));
+    }
   }
-  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    const float score_a = scores[static_cast<size_t>(a)], score_b = scores[static_cast<size_t>(b)];
-    return score_a != score_b ? score_a > score_b : a < b;
-  });
-}
+  size_t count() const { return count_; }
+  // The position of the `rank`-th; asked for in order.
+  int64_t at(size_t rank) {
+    if (rank == sorted_) sort_more();
+    return static_cast<int64_t>(keys_[rank] & kPositions);
+  }
+
+ private:
+  static constexpr uint64_t kPositions = (uint64_t{1} << 32) - 1;
+
+  // In the order of keys scores fall and positions rise.
+  static uint64_t key_of(float score, size_t position) {
+    const auto bits = std::bit_cast<uint32_t>(score + 0.0f);  // the zeros are equal
+    const uint32_t rising = bits >> 31 ? ~bits : bits | 0x80000000u;
+    return uint64_t{~rising} << 32 | position;
+  }
+  void sort_more() {
+    const size_t end = std::min(count_, std::max<size_t>(4 * sorted_, 128));
+    const auto begin = keys_.begin() + static_cast<ptrdiff_t>(sorted_);
+    const auto middle = keys_.begin() + static_cast<ptrdiff_t>(end);
+    const auto last = keys_.begin() + static_cast<ptrdiff_t>(count_);
+    if (end < count_) std::nth_element(begin, middle, last);
+    std::sort(begin, middle);
+    sorted_ = end;
+  }
+
+  std::pmr::vector<uint64_t> keys_;
+  size_t count_ = 0, sorted_ = 0;
+};
 
 void run_suppression(const EvalCall& call) {
   const Tensor& boxes = call.inputs[0].tensor();
@@ -102,9 +177,13 @@ void run_suppression(const EvalCall& call) {
   const bool center_point = call.attrs<SuppressionAttrs>().center_point_box == 1;
   const Limits limits = read_limits(call);
   const int64_t batches = boxes.shape()[0], count = boxes.shape()[1], classes = scores.shape()[1];
-  std::pmr::vector<int64_t> selected(scratch()), order(scratch());
-  std::pmr::vector<Box> all(static_cast<size_t>(count), scratch()), kept(scratch());
-  order.reserve(static_cast<size_t>(count));
+  if (count > std::numeric_limits<uint32_t>::max())
+    fail(ErrorCode::kUnsupported, "NonMaxSuppression: ", count, " boxes; positions have 32 bits");
+  std::pmr::vector<int64_t> selected(scratch());
+  std::pmr::vector<Box> all(static_cast<size_t>(count), scratch());
+  KeptBoxes kept;
+  Candidates candidates(count);
+  const auto most = static_cast<size_t>(std::max<int64_t>(limits.most_per_class, 0));
   for (int64_t batch = 0; batch < batches; ++batch) {
     for (int64_t i = 0; i < count; ++i) {
       const size_t at = static_cast<size_t>((batch * count + i) * 4);
@@ -113,17 +192,13 @@ void run_suppression(const EvalCall& call) {
     for (int64_t cls = 0; cls < classes; ++cls) {
       kept.clear();
       const auto first = static_cast<size_t>((batch * classes + cls) * count);
-      const auto of_class = scores.values<float>().subspan(first, static_cast<size_t>(count));
-      find_candidates(of_class, limits, order);
-      for (const int64_t index : order) {
-        if (static_cast<int64_t>(kept.size()) >= limits.most_per_class) break;
+      candidates.find(scores.values<float>().subspan(first, static_cast<size_t>(count)), limits);
+      for (size_t rank = 0; rank < candidates.count() && kept.count() < most; ++rank) {
         check_interrupted();
+        const int64_t index = candidates.at(rank);
         const Box& box = all[static_cast<size_t>(index)];
-        const bool suppressed = std::any_of(kept.begin(), kept.end(), [&](const Box& better) {
-          return overlaps_more(box, better, limits.overlap);
-        });
-        if (suppressed) continue;
-        kept.push_back(box);
+        if (kept.any_overlaps(box, limits.overlap)) continue;
+        kept.add(box);
         selected.insert(selected.end(), {batch, cls, index});
       }
     }
