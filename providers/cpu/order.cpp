@@ -9,6 +9,7 @@
 #include "ir/ops/reduce.h"
 #include "ir/strides.h"
 #include "providers/cpu/grid.h"
+#include "providers/cpu/key_order.h"
 #include "providers/cpu/order_rows.h"
 #include "providers/cpu/reduce_rows.h"
 #include "providers/cpu/tasks.h"
@@ -76,10 +77,16 @@ class TopKernel : public Kernel {
         wants_positions_(request.wants(1)),
         threads_(threads_for_lines(request, split)) {}
 
+  // For each thread what many elements are ordered in, and positions that nobody wants.
+  size_t scratch_bytes() const override {
+    return wanted_ > kMostAtTop ? static_cast<size_t>(threads_) * thread_bytes() : 0;
+  }
+
   void run(const KernelArgs& args) const override {
     const auto* in = static_cast<const float*>(args.inputs[0]);
     auto* values = wants_values_ ? static_cast<float*>(args.outputs[0]) : nullptr;
     auto* positions = wants_positions_ ? static_cast<int64_t*>(args.outputs[1]) : nullptr;
+    if (wanted_ > kMostAtTop) return run_many(in, values, positions, args.scratch);
     for_each_task(s_.outer, threads_, s_.size, [&](int64_t row) {
       float spare_values[kMostAtTop];
       int64_t spare_positions[kMostAtTop];
@@ -95,6 +102,24 @@ class TopKernel : public Kernel {
     ops::find_first(row, s_.size, 1, largest_, std::span(positions, wanted_));
     for (size_t i = 0; i < wanted_; ++i)
       values[i] = row[positions[i]];
+  }
+
+  size_t thread_bytes() const {
+    return key_order_scratch(static_cast<size_t>(s_.size)) + (wanted_ + 7) / 8 * 64;
+  }
+
+  void run_many(const float* in, float* values, int64_t* positions, std::byte* scratch) const {
+    const auto size = static_cast<size_t>(s_.size);
+    for_each_task(s_.outer, threads_, 16 * s_.size, [&](int64_t task) {
+      const auto thread = static_cast<size_t>(threads_ > 1 ? omp_get_thread_num() : 0);
+      const auto row = static_cast<size_t>(task);
+      std::byte* own = scratch + thread * thread_bytes();
+      auto* found = positions ? positions + row * wanted_
+                              : reinterpret_cast<int64_t*>(own + key_order_scratch(size));
+      order_by_keys(in + row * size, size, wanted_, largest_, own, found);
+      for (size_t i = 0; values && i < wanted_; ++i)
+        values[row * wanted_ + i] = in[row * size + static_cast<size_t>(found[i])];
+    });
   }
 
   AxisSplit s_;
@@ -124,8 +149,9 @@ Prepared prepare_top(const KernelRequest& request) {
   const AxisSplit split = split_at(x, axis);
   if (split.inner != 1) return Prepared::refuse("not along the last axis");
   const int64_t wanted = request.outputs[request.wants(0) ? 0 : 1].shape[axis];
-  if (wanted < 1 || wanted > static_cast<int64_t>(kMostAtTop))
-    return Prepared::refuse("many elements are left to a heap");
+  if (wanted < 1) return Prepared::refuse("nothing is wanted");
+  if (wanted > static_cast<int64_t>(kMostAtTop) && split.size > static_cast<int64_t>(kMostKeys))
+    return Prepared::refuse("long rows are left to a heap");
   return Prepared::accept(std::make_unique<TopKernel>(request, split, wanted), "simd");
 }
 

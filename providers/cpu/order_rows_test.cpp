@@ -7,6 +7,7 @@
 
 #include "ir/ops/extreme.h"
 #include "ir/ops/order.h"
+#include "providers/cpu/key_order.h"
 #include "providers/cpu/order_rows.h"
 #include "providers/cpu/reduce_rows.h"
 
@@ -92,6 +93,32 @@ TEST(OrderRows, GivesUpOnNans) {
     row[place] = NAN;
     EXPECT_FALSE(take_top(row.data(), row.size(), 4, true, values.data(), positions.data()));
     EXPECT_FALSE(take_top(row.data(), row.size(), 4, false, values.data(), positions.data()));
+  }
+}
+
+TEST(KeyOrder, IsThatOfTheReference) {
+  std::mt19937 generator(6);
+  std::uniform_real_distribution<float> numbers(-1, 1);
+  for (const size_t count : {1, 2, 63, 64, 100, 1000, 2100, 5000, 20000}) {
+    for (const int kind : {0, 1, 2, 3}) {
+      std::vector<float> row = draw(generator, count, kind == 1);  // many ties
+      for (size_t i = 0; i < count && kind >= 2; ++i)
+        row[i] = kind == 2 ? numbers(generator) : i % 3 == 0 ? -0.0f : 0.0f;
+      // What samples don't show: all that is wanted lies together.
+      for (size_t i = count / 2; i < count && kind == 2 && count == 5000; ++i)
+        row[i] = i % 9 == 1 ? 5 : row[i];
+      for (const size_t wanted : {size_t{1}, size_t{65}, count / 9, count / 2, count}) {
+        if (wanted == 0 || wanted > count) continue;
+        for (const bool largest : {false, true}) {
+          std::vector<int64_t> expected(wanted), found(wanted);
+          ops::find_first(row.data(), static_cast<int64_t>(count), 1, largest, std::span(expected));
+          std::vector<uint64_t> scratch(key_order_scratch(count) / 8);
+          order_by_keys(row.data(), count, wanted, largest,
+                        reinterpret_cast<std::byte*>(scratch.data()), found.data());
+          EXPECT_EQ(found, expected) << wanted << " of " << count << ", kind " << kind;
+        }
+      }
+    }
   }
 }
 
