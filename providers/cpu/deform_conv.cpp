@@ -1,7 +1,6 @@
 // DeformConv in two dims on float32: what the moved taps read is laid out as a matrix, which the
 // weights are multiplied with.
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "ir/ops/conv_infer.h"
@@ -10,7 +9,9 @@
 #include "providers/cpu/grid.h"
 #include "providers/cpu/pointwise_rows.h"
 #include "providers/cpu/rows.h"
+#include "providers/cpu/sample_points.h"
 #include "providers/cpu/tasks.h"
+#include "providers/cpu/turned_picture.h"
 
 namespace sardonyx::cpu {
 namespace {
@@ -18,27 +19,9 @@ namespace {
 // Pixels that are multiplied with all weights of a group while they are near.
 constexpr int64_t kPixelsTogether = 4 * kPointwiseUnit;
 
+constexpr int64_t kCorners = 4;  // that a point lies between
+
 enum DeformInput { kX, kW, kOffset, kB, kMask };
-
-// Between four elements of a channel; what lies outside counts as 0.
-struct Corners {
-  int64_t at[4];
-  float weight[4];
-};
-
-Corners corners_of(float y, float x, int64_t height, int64_t width) {
-  Corners corners{};
-  const float top = std::floor(y), left = std::floor(x);
-  for (int k = 0; k < 4; ++k) {
-    const float row = top + static_cast<float>(k / 2), column = left + static_cast<float>(k % 2);
-    const bool is_inside = row >= 0 && row < static_cast<float>(height) && column >= 0 &&
-                           column < static_cast<float>(width);
-    if (!is_inside) continue;
-    corners.at[k] = static_cast<int64_t>(row) * width + static_cast<int64_t>(column);
-    corners.weight[k] = (k / 2 ? y - top : top + 1 - y) * (k % 2 ? x - left : left + 1 - x);
-  }
-  return corners;
-}
 
 class DeformKernel : public Kernel {
  public:
@@ -58,11 +41,15 @@ class DeformKernel : public Kernel {
     out_size_ = window_.out[0] * window_.out[1];
     const int64_t work = channels_ * taps_ * out_size_;
     threads_ = static_cast<int>(std::min<int64_t>(request.threads, work / kElementsPerThread + 1));
+    axes_[0].size = window_.in[0];
+    axes_[1].size = window_.in[1];
+    turned_ = TurnedPicture(channels_ / offset_groups_, in_size_, kCorners * taps_ * out_size_);
   }
 
-  // What the taps read, and for each thread a panel of that and no bias.
+  // What the taps read, for each thread a panel of that and no bias, and the image.
   size_t scratch_bytes() const override {
-    return static_cast<size_t>(samples_size() + threads_ * panel_size()) * sizeof(float);
+    return static_cast<size_t>(samples_size() + threads_ * panel_size()) * sizeof(float) +
+           turned_.scratch_bytes();
   }
 
   void run(const KernelArgs& args) const override {
@@ -70,8 +57,8 @@ class DeformKernel : public Kernel {
     const int64_t members = outputs_ / groups_;
     const int64_t panels = (out_size_ + kPixelsTogether - 1) / kPixelsTogether;
     for (int64_t image = 0; image < batch_; ++image) {
-      for_each_task(offset_groups_ * taps_, threads_, channels_ / offset_groups_ * out_size_,
-                    [&](int64_t i) { sample(args, image, i / taps_, i % taps_, samples); });
+      for (int64_t group = 0; group < offset_groups_; ++group)
+        sample(args, image, group, samples);
       const int64_t products = members * channels_ / groups_ * taps_ * kPixelsTogether;
       for_each_task(groups_ * panels, threads_, products, [&](int64_t i) {
         const int64_t thread = threads_ > 1 ? omp_get_thread_num() : 0;
@@ -85,33 +72,79 @@ class DeformKernel : public Kernel {
   int64_t samples_size() const { return (channels_ * taps_ * out_size_ + 15) / 16 * 16; }
   int64_t panel_size() const { return (channels_ / groups_ * taps_ + 1) * kPixelsTogether; }
 
-  // What all channels of an offset group give at one tap: a row of `samples` each.
-  void sample(const KernelArgs& args, int64_t image, int64_t group, int64_t tap,
-              float* samples) const {
+  // What all channels of an offset group give at all taps: rows of `samples`, [channel][tap].
+  void sample(const KernelArgs& args, int64_t image, int64_t group, float* samples) const {
     const int64_t members = channels_ / offset_groups_;
-    const int64_t row = (image * offset_groups_ + group) * taps_ + tap;
-    const float* offsets = static_cast<const float*>(args.inputs[kOffset]) + 2 * row * out_size_;
-    const float* masks =
-        has_mask_ ? static_cast<const float*>(args.inputs[kMask]) + row * out_size_ : nullptr;
-    const float* x = static_cast<const float*>(args.inputs[kX]) +
-                     (image * channels_ + group * members) * in_size_;
-    float* out = samples + (group * members * taps_ + tap) * out_size_;
+    const float* planes = static_cast<const float*>(args.inputs[kX]) +
+                          (image * channels_ + group * members) * in_size_;
+    float* rows = samples + group * members * taps_ * out_size_;
+    const int64_t row = (image * offset_groups_ + group) * taps_;
+    if (!turned_.is_worthwhile()) {
+      for_points(args, row, members, [&](const PointParts& parts, int64_t at) {
+        for (int64_t channel = 0; channel < members; ++channel)
+          blend_plane(parts, planes + channel * in_size_, rows + channel * taps_ * out_size_ + at);
+      });
+      return;
+    }
+    const ChannelBlocks& blocks = turned_.blocks();
+    float* memory = samples + samples_size() + threads_ * panel_size();
+    turned_.for_each_group(planes, memory, threads_, [&](const TurnedPicture::Group& turned) {
+      const int64_t channels = (turned.end - turned.begin) * blocks.lanes;
+      for_points(args, row, channels, [&](const PointParts& parts, int64_t at) {
+        for (int64_t block = turned.begin; block < turned.end; ++block) {
+          blend_pixels(parts, turned.pixels(block), blocks.lanes, blocks.used(),
+                       rows + blocks.begin(block) * taps_ * out_size_ + at, taps_ * out_size_);
+        }
+      });
+    });
+  }
+
+  // Calls visit(parts, place among the [tap][pixel]) for all points of `taps_` rows of offsets, of
+  // which `row` is the first.
+  template <typename Visit>
+  void for_points(const KernelArgs& args, int64_t row, int64_t channels, const Visit& visit) const {
+    constexpr auto kTogether = static_cast<int64_t>(kPointsTogether);
+    const int64_t pieces = (out_size_ + kTogether - 1) / kTogether;
+    for_each_task(taps_ * pieces, threads_, kCorners * kTogether * channels, [&](int64_t task) {
+      const int64_t tap = task / pieces, first = task % pieces * kTogether;
+      const int64_t count = std::min(out_size_ - first, kTogether);
+      PointList lists[3];
+      list_corners(args, row + tap, tap, first, count, lists);
+      visit(lists[2].of(static_cast<size_t>(count)), tap * out_size_ + first);
+    });
+  }
+
+  // The neighbours of points at one tap; the last of `lists` is theirs.
+  void list_corners(const KernelArgs& args, int64_t row, int64_t tap, int64_t first, int64_t count,
+                    PointList* lists) const {
+    alignas(64) float coordinates[2][kPointsTogether] = {};
+    const float* offsets =
+        static_cast<const float*>(args.inputs[kOffset]) + 2 * row * out_size_ + first;
     const int64_t tap_y = tap / window_.kernel[1] * window_.dilations[0];
     const int64_t tap_x = tap % window_.kernel[1] * window_.dilations[1];
-    for (int64_t at = 0; at < out_size_; ++at) {
-      const auto y = static_cast<float>(window_.start(0, at / window_.out[1]) + tap_y);
-      const auto column = static_cast<float>(window_.start(1, at % window_.out[1]) + tap_x);
-      Corners corners = corners_of(y + offsets[at], column + offsets[out_size_ + at], window_.in[0],
-                                   window_.in[1]);
-      for (float& weight : corners.weight)
-        weight *= masks ? masks[at] : 1;
-      for (int64_t channel = 0; channel < members; ++channel) {
-        const float* plane = x + channel * in_size_;
-        float sum = 0;
-        for (int k = 0; k < 4; ++k)  // what has no weight may be infinite
-          sum += corners.weight[k] != 0 ? corners.weight[k] * plane[corners.at[k]] : 0;
-        out[channel * taps_ * out_size_ + at] = sum;
-      }
+    int64_t y = first / window_.out[1], x = first % window_.out[1];
+    for (int64_t i = 0; i < count; ++i) {
+      coordinates[0][i] = static_cast<float>(window_.start(0, y) + tap_y) + offsets[i];
+      coordinates[1][i] = static_cast<float>(window_.start(1, x) + tap_x) + offsets[out_size_ + i];
+      if (++x == window_.out[1]) x = 0, ++y;
+    }
+    lists[0].start();
+    add_axis(axes_[0], coordinates[0], lists[0], lists[1]);
+    add_axis(axes_[1], coordinates[1], lists[1], lists[2]);
+    weigh(lists[2],
+          has_mask_ ? static_cast<const float*>(args.inputs[kMask]) + row * out_size_ + first
+                    : nullptr,
+          static_cast<size_t>(count));
+  }
+
+  static void weigh(PointList& list, const float* masks, size_t count) {
+    for (size_t part = 0; part < list.parts; ++part) {
+      int32_t* at = list.at + part * kPointsTogether;
+      float* weights = list.weights + part * kPointsTogether;
+      for (size_t i = 0; i < count; ++i)  // what has no weight may be infinite
+        at[i] = weights[i] != 0 ? at[i] : -1;
+      for (size_t i = 0; masks && i < count; ++i)
+        weights[i] *= masks[i];
     }
   }
 
@@ -144,6 +177,8 @@ class DeformKernel : public Kernel {
   }
 
   ops::Window window_;
+  SampledAxis axes_[2];
+  TurnedPicture turned_;
   bool has_bias_, has_mask_;
   int64_t batch_, channels_, outputs_, groups_, offset_groups_, taps_, in_size_, out_size_;
   int threads_;
@@ -153,8 +188,11 @@ Prepared prepare_deform(const KernelRequest& request) {
   if (!all_of(request.inputs, DType::kFloat))
     return Prepared::refuse("only float is computed here");
   if (request.inputs[kX].shape.size() != 4) return Prepared::refuse("only two dims are moved here");
-  if (element_count(request.outputs[0].shape) == 0 || element_count(request.inputs[kX].shape) == 0)
+  const Shape& x = request.inputs[kX].shape;
+  if (element_count(request.outputs[0].shape) == 0 || element_count(x) == 0)
     return Prepared::refuse("there are no elements");
+  if (x[2] * x[3] > kMostSampled)
+    return Prepared::refuse("pictures of this size are left to the reference");
   return Prepared::accept(std::make_unique<DeformKernel>(request), "rows");
 }
 

@@ -239,5 +239,58 @@ TEST(Col2ImKernel, IsTheReference) {
   }
 }
 
+struct DeformCase {
+  Shape x;
+  int64_t outputs, group, offset_group;
+  std::vector<int64_t> kernel, strides, dilations, pads;
+  bool has_bias, has_mask;
+};
+
+const DeformCase kDeformCases[] = {
+    {{1, 2, 9, 11}, 3, 1, 1, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}, false, false},
+    {{2, 6, 9, 11}, 4, 2, 2, {3, 2}, {2, 1}, {1, 2}, {0, 1, 2, 1}, true, true},
+    {{1, 21, 12, 13}, 7, 1, 1, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}, true, true},
+    {{2, 36, 8, 8}, 8, 4, 2, {1, 3}, {1, 1}, {1, 1}, {0, 1, 0, 1}, false, true},
+    {{1, 5, 60, 50}, 2, 1, 1, {1, 1}, {29, 29}, {1, 1}, {0, 0, 0, 0}, true, false},
+};
+
+TEST(DeformKernel, IsTheReference) {
+  for (const DeformCase& c : kDeformCases) {
+    SCOPED_TRACE(to_text(c.x));
+    Shape out;
+    for (size_t i = 0; i < 2; ++i) {
+      const int64_t room = c.x[i + 2] + c.pads[i] + c.pads[i + 2];
+      out.push_back((room - (c.kernel[i] - 1) * c.dilations[i] - 1) / c.strides[i] + 1);
+    }
+    const int64_t taps = c.kernel[0] * c.kernel[1];
+    Tensor offsets = drawn({c.x[0], 2 * c.offset_group * taps, out[0], out[1]}, -3, 3);
+    offsets.mutable_values<float>()[0] = kNan;
+    offsets.mutable_values<float>()[1] = kInfinity;
+    offsets.mutable_values<float>()[2] = -3e38f;
+    std::vector<Tensor> inputs{
+        drawn(c.x, -1, 1),
+        drawn({c.outputs, c.x[1] / c.group, c.kernel[0], c.kernel[1]}, -0.3, 0.3), offsets,
+        c.has_bias ? drawn({c.outputs}, -1, 1) : Tensor::zeros(DType::kFloat, {c.outputs})};
+    if (c.has_mask) inputs.push_back(drawn({c.x[0], c.offset_group * taps, out[0], out[1]}, 0, 1));
+    check("DeformConv",
+          {{"group", c.group},
+           {"offset_group", c.offset_group},
+           {"strides", c.strides},
+           {"dilations", c.dilations},
+           {"pads", c.pads}},
+          inputs);
+  }
+}
+
+// An infinite element that a point lies on the line of, but does not read.
+TEST(DeformKernel, ReadsNothingWithoutWeight) {
+  for (const int64_t channels : {1, 16}) {
+    Tensor x = drawn({1, channels, 8, 8}, -1, 1);
+    x.mutable_values<float>()[27] = kInfinity;
+    check("DeformConv", {},
+          {x, drawn({1, channels, 2, 2}, 0.1, 1), Tensor::zeros(DType::kFloat, {1, 8, 7, 7})});
+  }
+}
+
 }  // namespace
 }  // namespace sardonyx
