@@ -2,6 +2,7 @@
 #include "ir/ops/image.h"
 
 #include <algorithm>
+#include <array>
 
 #include "ir/dispatch.h"
 #include "ir/ops/accumulate.h"
@@ -175,11 +176,22 @@ std::pmr::vector<double> grid_positions(int64_t size, bool align_corners) {
   return positions;
 }
 
+// The points of one line from `start` on, `steps` from [-1, 1] to the next ones.
+template <size_t kSpatial, typename T>
+T* write_line(const std::array<double, 3>& start, const std::array<double, 3>& steps,
+              std::span<const double> positions, T* out) {
+  for (const double x : positions) {
+    for (size_t i = 0; i < kSpatial; ++i)
+      *out++ = narrowed<T>(start[i] + steps[i] * x);
+  }
+  return out;
+}
+
 void reference_affine_grid(const KernelCall& call) {
   const bool align_corners = call.attrs<AffineGridAttrs>().align_corners;
   const TensorView& y = call.outputs[0];
   if (y.count() == 0) return;
-  const int64_t spatial = y.shape.back();
+  const auto spatial = static_cast<size_t>(y.shape.back());
   // x, the last axis, comes first; a plane is one picture deep.
   const std::pmr::vector<double> xs = grid_positions(y.shape[y.rank() - 2], align_corners),
                                  ys = grid_positions(y.shape[y.rank() - 3], align_corners);
@@ -192,16 +204,15 @@ void reference_affine_grid(const KernelCall& call) {
       for (const double z : zs) {
         for (const double row : ys) {
           check_interrupted();
-          double start[3] = {};  // of a line, for each coordinate
-          for (int64_t i = 0; i < spatial; ++i) {
+          std::array<double, 3> start{}, steps{};  // of a line, for each coordinate
+          for (size_t i = 0; i < spatial; ++i) {
             const double* coefficients = matrix + i * (spatial + 1);
+            steps[i] = coefficients[0];
             start[i] = coefficients[spatial] + coefficients[1] * row;
             if (spatial == 3) start[i] += coefficients[2] * z;
           }
-          for (const double x : xs) {
-            for (int64_t i = 0; i < spatial; ++i)
-              *out++ = narrowed<T>(start[i] + matrix[i * (spatial + 1)] * x);
-          }
+          out = spatial == 2 ? write_line<2>(start, steps, xs, out)
+                             : write_line<3>(start, steps, xs, out);
         }
       }
     }

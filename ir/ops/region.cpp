@@ -13,6 +13,7 @@
 #include "ir/ops/samples.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
+#include "ir/scratch.h"
 
 namespace sardonyx::ops {
 
@@ -153,6 +154,13 @@ Bin bin_of(float first, float last, int64_t index, int64_t bins, int64_t size) {
           clamp(std::ceil(static_cast<float>(index + 1) * bin) + first)};
 }
 
+std::pmr::vector<Bin> bins_of(float first, float last, int64_t bins, int64_t size) {
+  std::pmr::vector<Bin> result(scratch());
+  for (int64_t index = 0; index < bins; ++index)
+    result.push_back(bin_of(first, last, index, bins, size));
+  return result;
+}
+
 template <typename T>
 T bin_maximum(const T* image, int64_t width, const Bin& rows, const Bin& columns) {
   if (rows.begin >= rows.end || columns.begin >= columns.end) return T(0.0f);
@@ -177,15 +185,15 @@ void max_roi_pool(const KernelCall& call) {
     float corners[4];  // x1, y1, x2, y2
     for (int i = 0; i < 4; ++i)
       corners[i] = std::round(static_cast<float>(roi[i + 1]) * scale);
+    const ScratchMark mark;
+    const auto rows = bins_of(corners[1], corners[3], height, x.shape[2]);
+    const auto columns = bins_of(corners[0], corners[2], width, x.shape[3]);
     for (int64_t channel = 0; channel < channels; ++channel) {
       check_interrupted();
       const T* image = x.data<T>() + (batch * channels + channel) * x.shape[2] * x.shape[3];
-      for (int64_t row = 0; row < height; ++row) {
-        const Bin rows = bin_of(corners[1], corners[3], row, height, x.shape[2]);
-        for (int64_t column = 0; column < width; ++column) {
-          const Bin columns = bin_of(corners[0], corners[2], column, width, x.shape[3]);
-          *out++ = bin_maximum(image, x.shape[3], rows, columns);
-        }
+      for (const Bin& row : rows) {
+        for (const Bin& column : columns)
+          *out++ = bin_maximum(image, x.shape[3], row, column);
       }
     }
   }

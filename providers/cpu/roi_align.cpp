@@ -20,11 +20,17 @@ enum Input { kX, kRois, kBatches };
 // Lines that the bins along one axis read, in a thread's scratch memory.
 struct BinTable {
   int64_t bins = 0, most = 0;  // lines of one bin at most
+  int64_t reads = 0;           // lines of all bins at most
+  int64_t samples = 0;
 
   BinTable() = default;
   BinTable(const ops::RoiAlignAttrs& attrs, int64_t bin_count, int64_t size)
       : bins(bin_count), most(size) {
-    if (attrs.sampling_ratio > 0) most = std::min(most, 2 * attrs.sampling_ratio);
+    const bool is_adaptive = attrs.sampling_ratio == 0;
+    if (!is_adaptive) most = std::min(most, 2 * attrs.sampling_ratio);
+    // Adaptive bins lie side by side and share their outermost lines.
+    reads = is_adaptive ? size + 3 * bins : lines();
+    samples = is_adaptive ? reads : bins * attrs.sampling_ratio;
   }
   int64_t lines() const { return bins * most; }
   size_t bytes() const {
@@ -87,7 +93,7 @@ class RoiAlignKernel : public Kernel {
     const int64_t work = bins_ * channels_ * reads * regions_;
     threads_ = static_cast<int>(
         std::min<int64_t>({request.threads, work / kElementsPerThread + 1, regions_}));
-    work_ = bins_ * channels_ * reads;
+    work_ = rows_.reads * columns_.reads * channels_;
     turned_ = TurnedPicture(channels_, in_size_, bins_ * reads * (regions_ / batch_ + 1));
   }
 
@@ -167,9 +173,14 @@ Prepared prepare_roi_align(const KernelRequest& request) {
     return Prepared::refuse("there are no elements");
   if (x[2] * x[3] > kMostSampled)
     return Prepared::refuse("pictures of this size are left to the reference");
-  constexpr int64_t kMostBins = 1 << 16, kMostLines = 1 << 20;
-  if (y[2] > kMostBins || y[3] > kMostBins || BinTable(attrs, y[2], x[2]).lines() > kMostLines ||
-      BinTable(attrs, y[3], x[3]).lines() > kMostLines)
+  // One region is worked out without a look at the clock.
+  constexpr int64_t kMostBins = 1 << 16, kMostLines = 1 << 20, kMostReads = 1 << 28;
+  if (y[2] > kMostBins || y[3] > kMostBins)
+    return Prepared::refuse("so many bins are left to the reference");
+  const BinTable rows(attrs, y[2], x[2]), columns(attrs, y[3], x[3]);
+  if (std::max(rows.lines(), columns.lines()) > kMostLines ||
+      std::max(rows.samples, columns.samples) > kMostLines ||
+      rows.reads * columns.reads > kMostReads / ChannelBlocks(x[1]).count)
     return Prepared::refuse("so many samples are left to the reference");
   return Prepared::accept(std::make_unique<RoiAlignKernel>(request), "blend");
 }
