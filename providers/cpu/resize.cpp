@@ -16,8 +16,9 @@ namespace {
 
 enum Input { kX, kRoi, kScales, kSizes };
 
-// Lines of an axis that are turned at a time, so that a vector holds one element of each.
-constexpr int64_t kLongestTurned = 1 << 15;
+// Where little lies behind an axis, lines along it are turned, so that a vector holds one element
+// of each.
+constexpr int64_t kLongestTurned = 1 << 15, kMostBehind = 15;
 
 // [outer, in, inner] becomes [outer, out, inner].
 struct AxisPass {
@@ -27,7 +28,7 @@ struct AxisPass {
   std::vector<int32_t> elements;
   std::vector<float> weights;
   std::vector<int64_t> begins;
-  // Where the axis is the last one and all outputs have as many parts: these again, [part][out].
+  // Where lines are turned: the parts of each element of an output line, [part][element].
   std::vector<int32_t> elements_by_part;
   std::vector<float> weights_by_part;
 
@@ -37,9 +38,12 @@ struct AxisPass {
     return static_cast<int64_t>(elements.size()) / std::max<int64_t>(out, 1);
   }
   bool is_turned() const { return !elements_by_part.empty(); }
+  // Elements of a line with what lies behind.
+  int64_t in_line() const { return split.size * split.inner; }
+  int64_t out_line() const { return out * split.inner; }
   // Elements of a thread's scratch memory.
   int64_t turned_size() const {
-    return is_turned() ? split.size * ChannelBlocks(split.outer).lanes : 0;
+    return is_turned() ? in_line() * ChannelBlocks(split.outer).lanes : 0;
   }
 
   bool is_uniform() const {
@@ -50,11 +54,13 @@ struct AxisPass {
   }
   // Lists the parts once more if lines are worth turning.
   void list_by_part() {
-    if (split.inner != 1 || !is_uniform() || split.outer < 4 || split.size > kLongestTurned) return;
+    if (split.inner > kMostBehind || split.outer < 4 || in_line() > kLongestTurned) return;
+    if (!is_uniform() || refusal_of_tables({out_line() * parts()})) return;
     for (int64_t part = 0; part < parts(); ++part) {
-      for (int64_t i = 0; i < out; ++i) {
-        const auto at = static_cast<size_t>(i * parts() + part);
-        elements_by_part.push_back(elements[at]);
+      for (int64_t element = 0; element < out_line(); ++element) {
+        const auto at = static_cast<size_t>(element / split.inner * parts() + part);
+        const int64_t from = elements[at] * split.inner + element % split.inner;
+        elements_by_part.push_back(static_cast<int32_t>(from));
         weights_by_part.push_back(weights[at]);
       }
     }
@@ -74,12 +80,12 @@ void blend_row(const AxisPass& pass, const float* in, float* out, int64_t index,
 void blend_turned(const AxisPass& pass, const float* in, float* out, int64_t block, float* pixels) {
   const ChannelBlocks blocks(pass.split.outer);
   const int64_t first = blocks.begin(block);
-  turn_to_pixels(in + first * pass.split.size, pass.split.size, blocks.lanes, pass.split.size,
+  turn_to_pixels(in + first * pass.in_line(), pass.in_line(), blocks.lanes, pass.in_line(),
                  blocks.lanes, pixels);
-  const auto outputs = static_cast<size_t>(pass.out);
+  const auto elements = static_cast<size_t>(pass.out_line());
   blend_pixels({pass.elements_by_part.data(), pass.weights_by_part.data(),
-                static_cast<size_t>(pass.parts()), outputs, outputs},
-               pixels, blocks.lanes, blocks.lanes, out + first * pass.out, pass.out);
+                static_cast<size_t>(pass.parts()), elements, elements},
+               pixels, blocks.lanes, blocks.lanes, out + first * pass.out_line(), pass.out_line());
 }
 
 class ResizeKernel : public Kernel {
@@ -115,7 +121,7 @@ class ResizeKernel : public Kernel {
         static_cast<int>(std::min<int64_t>(threads_, pass.count() / kElementsPerThread + 1));
     if (pass.is_turned()) {
       const ChannelBlocks blocks(pass.split.outer);
-      const int64_t work = blocks.lanes * (pass.out * pass.parts() + pass.split.size);
+      const int64_t work = blocks.lanes * (pass.out_line() * pass.parts() + pass.in_line());
       // The last two blocks, which may overlap, fall to one thread.
       const int64_t tasks = blocks.channels / blocks.lanes;
       for_each_task(tasks, wanted, work, [&](int64_t task) {

@@ -196,6 +196,17 @@ TEST(ResizeKernel, IsTheReference) {
   }
 }
 
+TEST(ResizeKernel, OfChannelsLastIsTheReference) {
+  for (const int64_t channels : {3, 15, 40}) {
+    for (const char* mode : {"linear", "cubic"}) {
+      const Tensor none = Tensor::allocate(DType::kFloat, {0});
+      check("Resize", resize_attrs(mode, "half_pixel"),
+            {drawn({2, 9, 7, channels}, -1, 1), none, none,
+             Tensor::vector(std::vector<int64_t>{2, 13, 5, channels})});
+    }
+  }
+}
+
 // What lies outside is filled, so that outputs have different numbers of parts.
 TEST(ResizeKernel, FillsWhatLiesOutside) {
   AttrMap attrs = resize_attrs("linear", "tf_crop_and_resize");

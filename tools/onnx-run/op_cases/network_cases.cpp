@@ -118,6 +118,10 @@ void add_resizes(std::vector<OpCase>& cases) {
                    {input({1, 21, 33, 33}), none(), none(), int64s({1, 21, 257, 257})},
                    {{"mode", std::string("linear")},
                     {"coordinate_transformation_mode", std::string("align_corners")}}});
+  cases.push_back({"Resize",
+                   "linear last",
+                   {input({1, 320, 240, 3}), none(), none(), int64s({1, 224, 224, 3})},
+                   {{"mode", std::string("linear")}}});
   const auto sample = [&](const char* mode) {
     cases.push_back({"GridSample",
                      mode,
