@@ -1,5 +1,4 @@
-// GridSample of float32 by blending neighbours (linear and cubic). What a point blends is worked
-// out once for all channels.
+// GridSample of float32. What a point blends is worked out once for all channels.
 #include <algorithm>
 
 #include "ir/ops/image.h"
@@ -27,8 +26,8 @@ class GridSampleKernel : public Kernel {
     rank_ = x.size() - 2;
     points_ = element_count(y) / batch_ / channels_;
     for (size_t axis = 0; axis < rank_; ++axis) {
-      axes_[axis] = {x[axis + 2], attrs.align_corners, padding_of(attrs), attrs.mode == "cubic"};
-      parts_ *= attrs.mode == "cubic" ? 4 : 2;
+      axes_[axis] = {x[axis + 2], attrs.align_corners, padding_of(attrs), mode_of(attrs)};
+      parts_ *= static_cast<int64_t>(axes_[axis].neighbours());
       in_size_ *= x[axis + 2];
     }
     const int64_t work = points_ * channels_ * parts_;
@@ -68,6 +67,10 @@ class GridSampleKernel : public Kernel {
   }
 
  private:
+  static SampleMode mode_of(const ops::GridSampleAttrs& attrs) {
+    if (attrs.mode == "nearest") return SampleMode::kNearest;
+    return attrs.mode == "cubic" ? SampleMode::kCubic : SampleMode::kLinear;
+  }
   static SamplePadding padding_of(const ops::GridSampleAttrs& attrs) {
     if (attrs.padding_mode == "zeros") return SamplePadding::kZeros;
     return attrs.padding_mode == "border" ? SamplePadding::kBorder : SamplePadding::kReflection;
@@ -112,7 +115,6 @@ Prepared prepare_grid_sample(const KernelRequest& request) {
   const Shape& x = request.inputs[kX].shape;
   if (!all_of(request.inputs, DType::kFloat))
     return Prepared::refuse("only float is computed here");
-  if (attrs.mode == "nearest") return Prepared::refuse("only neighbours are blended here");
   if (x.size() - 2 > (attrs.mode == "cubic" ? 2 : kMostAxes))
     return Prepared::refuse("points of so many neighbours are left to the reference");
   if (element_count(request.outputs[0].shape) == 0 || element_count(x) == 0)

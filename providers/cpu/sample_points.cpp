@@ -76,8 +76,11 @@ class Axis {
 void PlaceOnAxis(const SampledAxis& axis, float* coordinates) {
   const D d;
   const Axis placed(axis);
-  for (size_t i = 0; i < kPointsTogether; i += hn::Lanes(d))
-    hn::StoreU(placed.padded(placed.coordinate(hn::LoadU(d, coordinates + i))), d, coordinates + i);
+  for (size_t i = 0; i < kPointsTogether; i += hn::Lanes(d)) {
+    V at = placed.coordinate(hn::LoadU(d, coordinates + i));
+    if (axis.mode == SampleMode::kNearest) at = hn::Round(at);
+    hn::StoreU(placed.padded(at), d, coordinates + i);
+  }
 }
 
 // Of cubic convolution with a = -0.75: of a neighbour that is nearer than 1, and of another.
@@ -92,10 +95,11 @@ HWY_INLINE V far_weight(V x) {
   return hn::MulAdd(hn::MulSub(inner, x, hn::Set(d, 6)), x, hn::Set(d, 3));
 }
 
-HWY_INLINE V neighbour_weight(bool is_cubic, size_t neighbour, V ratio) {
+HWY_INLINE V neighbour_weight(SampleMode mode, size_t neighbour, V ratio) {
   const D d;
+  if (mode == SampleMode::kNearest) return hn::Set(d, 1);
   const V rest = hn::Sub(hn::Set(d, 1), ratio);
-  if (!is_cubic) return neighbour == 0 ? rest : ratio;
+  if (mode == SampleMode::kLinear) return neighbour == 0 ? rest : ratio;
   if (neighbour == 0) return far_weight(hn::Add(ratio, hn::Set(d, 1)));
   if (neighbour == 3) return far_weight(hn::Add(rest, hn::Set(d, 1)));
   return near_weight(neighbour == 1 ? ratio : rest);
@@ -106,14 +110,14 @@ void AddAxis(const SampledAxis& axis, const float* coordinates, const PointList&
   const D d;
   const Indices indices;
   const Axis placed(axis);
-  const size_t neighbours = axis.is_cubic ? 4 : 2;
+  const size_t neighbours = axis.neighbours();
   const auto length = hn::Set(indices, static_cast<int32_t>(axis.size));
   for (size_t i = 0; i < kPointsTogether; i += hn::Lanes(d)) {
     const V at = hn::LoadU(d, coordinates + i), base = hn::Floor(at), ratio = hn::Sub(at, base);
-    const V first = axis.is_cubic ? hn::Sub(base, hn::Set(d, 1)) : base;
+    const V first = axis.mode == SampleMode::kCubic ? hn::Sub(base, hn::Set(d, 1)) : base;
     for (size_t k = 0; k < neighbours; ++k) {
       const auto element = placed.elements(hn::Add(first, hn::Set(d, static_cast<float>(k))));
-      const V weight = neighbour_weight(axis.is_cubic, k, ratio);
+      const V weight = neighbour_weight(axis.mode, k, ratio);
       for (size_t part = 0; part < before.parts; ++part) {
         const auto line = hn::Load(indices, before.at + part * kPointsTogether + i);
         const auto is_zero = hn::Lt(hn::Or(line, element), hn::Zero(indices));

@@ -9,6 +9,7 @@
 
 namespace sardonyx::cpu {
 
+enum class SampleMode : uint8_t { kNearest, kLinear, kCubic };
 enum class SamplePadding : uint8_t { kZeros, kBorder, kReflection };
 
 // One axis of the picture.
@@ -16,7 +17,12 @@ struct SampledAxis {
   int64_t size = 1;
   bool align_corners = false;
   SamplePadding padding = SamplePadding::kZeros;
-  bool is_cubic = false;  // else linear
+  SampleMode mode = SampleMode::kLinear;
+
+  // Elements that a point blends.
+  size_t neighbours() const {
+    return mode == SampleMode::kCubic ? 4 : mode == SampleMode::kLinear ? 2 : 1;
+  }
 };
 
 constexpr size_t kPointsTogether = 64;
@@ -33,7 +39,8 @@ struct PointList {
 };
 
 // Coordinates of a grid, from -1 to 1, become those of elements, moved to where the padding takes
-// them; what is not finite counts as just outside. All kPointsTogether are read.
+// them; what is not finite counts as just outside. All kPointsTogether are read. To the last bit
+// they are the reference's, so that the nearest element is.
 void place_on_axis(const SampledAxis& axis, float* coordinates);
 
 // The parts of `before` multiplied with the neighbours of coordinates along one more axis.

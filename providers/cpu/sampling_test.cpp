@@ -86,7 +86,7 @@ TEST(GridSampleKernel, IsTheReference) {
   for (const GridCase& example : kGridCases) {
     SCOPED_TRACE(to_text(example.picture));
     const std::vector<Tensor> inputs{drawn(example.picture, -1, 1), drawn(example.grid, -2.2, 2.2)};
-    for (const char* mode : {"linear", "cubic"}) {
+    for (const char* mode : {"nearest", "linear", "cubic"}) {
       for (const char* padding : {"zeros", "border", "reflection"}) {
         for (const bool align : {false, true}) {
           SCOPED_TRACE(testing::Message() << mode << ' ' << padding << ' ' << align);
@@ -106,6 +106,20 @@ TEST(GridSampleKernel, OfVolumesIsTheReference) {
   }
 }
 
+// Halfway between elements the last bit decides.
+TEST(GridSampleKernel, TakesTheNearestElementOfTheReference) {
+  for (const int64_t size : {3, 7, 10, 100, 333}) {
+    Tensor grid = Tensor::allocate(DType::kFloat, {1, 4 * size, 1});
+    for (size_t i = 0; i < static_cast<size_t>(4 * size); ++i)
+      grid.mutable_values<float>()[i] =
+          static_cast<float>(i) / static_cast<float>(2 * size) - 1 + (i % 3 == 0 ? 1e-7f : 0);
+    for (const bool align : {false, true}) {
+      check("GridSample", grid_attrs("nearest", "reflection", align),
+            {drawn({1, 4, size}, -1, 1), grid});
+    }
+  }
+}
+
 // Neither do numbers beyond the padding spoil what lies outside, nor places that are none.
 TEST(GridSampleKernel, ReadsNothingAtPlacesThatAreNone) {
   for (const int64_t channels : {1, 4, 19}) {
@@ -115,7 +129,7 @@ TEST(GridSampleKernel, ReadsNothingAtPlacesThatAreNone) {
     const float strange[] = {kNan, kInfinity, -kInfinity, 3e38f, -3e38f, 1e20f};
     for (size_t i = 0; i < 36; ++i)
       grid.mutable_values<float>()[4 * i + i % 3] = strange[i % 6];
-    for (const char* mode : {"linear", "cubic"}) {
+    for (const char* mode : {"nearest", "linear", "cubic"}) {
       check("GridSample", grid_attrs(mode, "zeros", false), {x, grid});
       x.mutable_values<float>()[0] = 1;
       for (const char* padding : {"border", "reflection"})

@@ -31,7 +31,7 @@ class TurnedPicture {
       : blocks_(channels), size_(size), step_((size + 1) * blocks_.lanes) {
     // Turning goes through memory in its order, and points are not worth much but together.
     const bool is_much_read = reads >= size / kTurnedAsFast;
-    if (channels < 3 || !is_much_read || step_ > kMostTurned) return;
+    if (channels < 2 || !is_much_read || step_ > kMostTurned) return;
     together_ = std::min(std::max<int64_t>(kTurnedTogether / step_, 1), blocks_.count);
   }
 
