@@ -217,38 +217,11 @@ void infer_crop(InferContext& c) {
   c.set(0, c.dtype(0), std::move(out));
 }
 
-// Where row (or column) `i` of a crop of `size` falls in an image of `length`, for a box from
-// `begin` to `end`.
-double crop_place(double begin, double end, int64_t i, int64_t size, int64_t length) {
-  const auto last = static_cast<double>(length - 1);
-  if (size == 1) return 0.5 * (begin + end) * last;
-  return begin * last +
-         static_cast<double>(i) * (end - begin) * last / static_cast<double>(size - 1);
-}
-
-// The elements of an axis that one row (or column) of a crop lies between, and how far it is from
-// the first to the second.
-struct CropPlace {
-  int64_t low, high;
-  double ratio;
-  bool is_inside;
-};
-
 std::pmr::vector<CropPlace> crop_places(double begin, double end, int64_t size, int64_t length,
                                         bool nearest) {
   std::pmr::vector<CropPlace> places(scratch());
-  for (int64_t i = 0; i < size; ++i) {
-    const double at = crop_place(begin, end, i, size, length);
-    if (!(at >= 0 && at <= static_cast<double>(length - 1))) {
-      places.push_back({0, 0, 0, false});
-    } else if (nearest) {
-      places.push_back({std::llround(at), std::llround(at), 0, true});
-    } else {
-      const double low = std::floor(at);
-      places.push_back(
-          {static_cast<int64_t>(low), static_cast<int64_t>(std::ceil(at)), at - low, true});
-    }
-  }
+  for (int64_t i = 0; i < size; ++i)
+    places.push_back(crop_place(begin, end, i, size, length, nearest));
   return places;
 }
 
@@ -268,10 +241,7 @@ void crop_as(const KernelCall& call) {
     check_interrupted();
     const T* box = call.inputs[1].data<T>() + roi * 4;
     const int64_t batch = call.inputs[2].data<int32_t>()[roi];
-    if (batch < 0 || batch >= x[0]) {
-      fail(ErrorCode::kInvalidArgument, "CropAndResize: input batch_indices: ", batch,
-           " is outside 0..", x[0], " (exclusive)");
-    }
+    checked_crop_batch(batch, x[0]);
     const ScratchMark mark;
     const auto rows = crop_places(box[0], box[2], y[2], x[2], nearest);
     const auto columns = crop_places(box[1], box[3], y[3], x[3], nearest);
@@ -411,6 +381,24 @@ const OpDef kContribTensorOps[] = {
 };
 
 }  // namespace
+
+CropPlace crop_place(double begin, double end, int64_t i, int64_t size, int64_t length,
+                     bool nearest) {
+  const auto last = static_cast<double>(length - 1);
+  const double at = size == 1 ? 0.5 * (begin + end) * last
+                              : begin * last + static_cast<double>(i) * (end - begin) * last /
+                                                   static_cast<double>(size - 1);
+  if (!(at >= 0 && at <= last)) return {0, 0, 0, false};
+  if (nearest) return {std::llround(at), std::llround(at), 0, true};
+  const double low = std::floor(at);
+  return {static_cast<int64_t>(low), static_cast<int64_t>(std::ceil(at)), at - low, true};
+}
+
+void checked_crop_batch(int64_t index, int64_t batch) {
+  if (index >= 0 && index < batch) return;
+  fail(ErrorCode::kInvalidArgument, "CropAndResize: input batch_indices: ", index,
+       " is outside 0..", batch, " (exclusive)");
+}
 
 std::span<const OpDef> contrib_tensor_ops() {
   return kContribTensorOps;

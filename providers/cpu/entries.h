@@ -14,6 +14,7 @@ std::span<const KernelEntry> deform_entries();
 std::span<const KernelEntry> grid_sample_entries();
 std::span<const KernelEntry> col2im_entries();
 std::span<const KernelEntry> roi_align_entries();
+std::span<const KernelEntry> crop_entries();
 std::span<const KernelEntry> block_entries();
 std::span<const KernelEntry> grouped_attention_entries();
 std::span<const KernelEntry> group_normalization_entries();

@@ -52,6 +52,7 @@ const Provider& cpu_provider() {
                             cpu::grid_sample_entries(),
                             cpu::col2im_entries(),
                             cpu::roi_align_entries(),
+                            cpu::crop_entries(),
                             cpu::number_product_entries(),
                             cpu::number_gemm_entries(),
                             cpu::word_embedding_entries(),

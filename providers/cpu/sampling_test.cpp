@@ -172,6 +172,23 @@ TEST(RoiAlignKernel, IsTheReference) {
   }
 }
 
+TEST(CropKernel, IsTheReference) {
+  for (const Shape& picture : {Shape{2, 1, 9, 8}, Shape{2, 3, 6, 7}, Shape{1, 21, 5, 9}}) {
+    const auto last = static_cast<double>(picture[0] - 1);
+    Tensor boxes = drawn({20, 4}, -0.2, 1.2);
+    boxes.mutable_values<float>()[5] = kNan;
+    boxes.mutable_values<float>()[8] = kInfinity;
+    for (const char* mode : {"bilinear", "nearest"}) {
+      for (const std::vector<int32_t>& size : {std::vector<int32_t>{5, 4}, {1, 9}, {30, 1}}) {
+        check("com.microsoft::CropAndResize",
+              {{"mode", std::string(mode)}, {"extrapolation_value", 0.25f}},
+              {drawn(picture, -1, 1), boxes, drawn_tensor(DType::kInt32, {20}, 0, last, 3),
+               Tensor::vector(size)});
+      }
+    }
+  }
+}
+
 TEST(RoiAlignKernel, TakesCornersThatAreNone) {
   const float strange[] = {kNan, 0, kInfinity, -kInfinity, 3e38f, 2, -3e38f, 4, 1e9f, -1e9f};
   for (const int64_t ratio : {0, 2}) {
