@@ -17,9 +17,12 @@
 namespace sardonyx::cpu {
 namespace {
 
+// Lines are shared out, columns by blocks of kMostColumns.
 int threads_for_lines(const KernelRequest& request, const AxisSplit& split) {
+  constexpr auto kMost = static_cast<int64_t>(kMostColumns);
   const int64_t elements = split.outer * split.size * split.inner;
-  return static_cast<int>(std::min<int64_t>(request.threads, elements / kElementsPerThread + 1));
+  return static_cast<int>(std::min<int64_t>({request.threads, elements / kElementsPerThread + 1,
+                                             split.outer * ((split.inner + kMost - 1) / kMost)}));
 }
 
 class ExtremeKernel : public Kernel {
