@@ -39,19 +39,26 @@ class ReduceKernel : public Kernel {
       std::memcpy(out, in, static_cast<size_t>(total) * sizeof(float));
       return;
     }
-    const auto one = [&](int64_t i) {
-      const float* rows = in + i * block_.reduced * block_.inner;
-      if (block_.inner == 1) {
-        out[i] = reduce_row(op_, rows, static_cast<size_t>(block_.reduced));
-      } else {
-        reduce_columns(op_, rows, static_cast<size_t>(block_.reduced),
-                       static_cast<size_t>(block_.inner), out + i * block_.inner);
-      }
-    };
-    for_each_task(block_.outer, wanted, block_.reduced * block_.inner, one);
+    if (block_.inner == 1) return reduce_in_pieces(in, out, wanted);
+    for_each_task(block_.outer, wanted, block_.reduced * block_.inner, [&](int64_t i) {
+      reduce_columns(op_, in + i * block_.reduced * block_.inner,
+                     static_cast<size_t>(block_.reduced), static_cast<size_t>(block_.inner),
+                     out + i * block_.inner);
+    });
   }
 
  private:
+  // Rows by some thousand elements.
+  void reduce_in_pieces(const float* in, float* out, int wanted) const {
+    constexpr int64_t kPiece = 1 << 12;
+    const int64_t rows = std::max<int64_t>(kPiece / block_.reduced, 1);
+    for_each_task((block_.outer + rows - 1) / rows, wanted, rows * block_.reduced, [&](int64_t i) {
+      const int64_t begin = i * rows, count = std::min(rows, block_.outer - begin);
+      reduce_rows(op_, in + begin * block_.reduced, static_cast<size_t>(count),
+                  static_cast<size_t>(block_.reduced), out + begin);
+    });
+  }
+
   Reduction op_;
   Block block_;
   int threads_;

@@ -8,6 +8,9 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "providers/cpu/part-inl.h"
+#include "providers/cpu/turn-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace sardonyx::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -16,29 +19,57 @@ using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
 struct AddValue {
-  static HWY_INLINE V join(V sum, V x) { return hn::Add(sum, x); }
-  static HWY_INLINE V merge(V a, V b) { return hn::Add(a, b); }
+  template <class T>
+  static HWY_INLINE T join(T sum, T x) {
+    return hn::Add(sum, x);
+  }
+  template <class T>
+  static HWY_INLINE T merge(T a, T b) {
+    return hn::Add(a, b);
+  }
 };
 struct TakeProduct {
-  static HWY_INLINE V join(V product, V x) { return hn::Mul(product, x); }
-  static HWY_INLINE V merge(V a, V b) { return hn::Mul(a, b); }
+  template <class T>
+  static HWY_INLINE T join(T product, T x) {
+    return hn::Mul(product, x);
+  }
+  template <class T>
+  static HWY_INLINE T merge(T a, T b) {
+    return hn::Mul(a, b);
+  }
 };
-struct AddSquare {
-  static HWY_INLINE V join(V sum, V x) { return hn::MulAdd(x, x, sum); }
-  static HWY_INLINE V merge(V a, V b) { return hn::Add(a, b); }
+struct AddSquare : AddValue {
+  template <class T>
+  static HWY_INLINE T join(T sum, T x) {
+    return hn::MulAdd(x, x, sum);
+  }
 };
-struct AddMagnitude {
-  static HWY_INLINE V join(V sum, V x) { return hn::Add(sum, hn::Abs(x)); }
-  static HWY_INLINE V merge(V a, V b) { return hn::Add(a, b); }
+struct AddMagnitude : AddValue {
+  template <class T>
+  static HWY_INLINE T join(T sum, T x) {
+    return hn::Add(sum, hn::Abs(x));
+  }
 };
 // The instructions for these lose NaNs: `NanWatch` sees to them.
 struct TakeMax {
-  static HWY_INLINE V join(V a, V b) { return hn::Max(a, b); }
-  static HWY_INLINE V merge(V a, V b) { return hn::Max(a, b); }
+  template <class T>
+  static HWY_INLINE T join(T a, T b) {
+    return hn::Max(a, b);
+  }
+  template <class T>
+  static HWY_INLINE T merge(T a, T b) {
+    return hn::Max(a, b);
+  }
 };
 struct TakeMin {
-  static HWY_INLINE V join(V a, V b) { return hn::Min(a, b); }
-  static HWY_INLINE V merge(V a, V b) { return hn::Min(a, b); }
+  template <class T>
+  static HWY_INLINE T join(T a, T b) {
+    return hn::Min(a, b);
+  }
+  template <class T>
+  static HWY_INLINE T merge(T a, T b) {
+    return hn::Min(a, b);
+  }
 };
 template <typename Op>
 constexpr bool kLosesNan = std::is_same_v<Op, TakeMax> || std::is_same_v<Op, TakeMin>;
@@ -66,6 +97,19 @@ class NanWatch {
   hn::Vec<hn::RebindToSigned<D>> largest_;
 };
 
+// What the lanes of a vector come to.
+template <typename Op, class Some>
+HWY_INLINE float merged_lanes(Some d, hn::Vec<Some> x) {
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (hn::MaxLanes(Some()) > 1) {
+    const hn::Half<Some> half;
+    return merged_lanes<Op>(half, Op::merge(hn::LowerHalf(half, x), hn::UpperHalf(half, x)));
+  }
+#endif
+  (void)d;
+  return hn::GetLane(x);
+}
+
 // `start` is neutral to join.
 template <typename Op>
 HWY_INLINE float row_of(const float* in, size_t count, float start) {
@@ -84,22 +128,62 @@ HWY_INLINE float row_of(const float* in, size_t count, float start) {
   }
   for (; i + lanes <= count; i += lanes)
     join(0, hn::LoadU(d, in + i));
+  if (i < count) {
+    const V rest = load_part(d, in + i, count - i);
+    join(1, hn::IfThenElse(hn::FirstN(d, count - i), rest, hn::Set(d, start)));
+  }
   V total = Op::merge(Op::merge(sums[0], sums[1]), Op::merge(sums[2], sums[3]));
   for (size_t k = 0; k < 4; ++k)
     total = watches[k].checked(total);
-  HWY_ALIGN float parts[hn::MaxLanes(d)];
-  hn::Store(total, d, parts);
-  V result = hn::Set(d, start);
+  if (kLosesNan<Op> && !hn::AllFalse(d, hn::IsNaN(total))) return NAN;
+  return merged_lanes<Op>(d, total);
+}
+
+// Of rows up to this length as many go together as a vector has lanes.
+constexpr size_t kShortRow = 64;
+
+// As many short rows as a vector has lanes: each lane goes along its own.
+template <typename Op>
+HWY_INLINE void short_rows_of(const float* in, size_t count, float start, float* out) {
+#if HWY_TARGET != HWY_SCALAR
+  const D d;
+  const size_t lanes = hn::Lanes(d);
+  V sums[2] = {hn::Set(d, start), hn::Set(d, start)};
   NanWatch<kLosesNan<Op>> watch;
-  for (size_t k = 0; k < lanes; ++k) {
-    watch.see(hn::Set(d, parts[k]));
-    result = Op::merge(result, hn::Set(d, parts[k]));
+  const auto join = [&](size_t k, V x) HWY_ATTR {
+    watch.see(x);
+    sums[k] = Op::join(sums[k], x);
+  };
+  size_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    const auto turned = four_turned(d, in + i, static_cast<int64_t>(count));
+    join(0, turned.a);
+    join(1, turned.b);
+    join(0, turned.c);
+    join(1, turned.d);
   }
+  HWY_ALIGN float rest[hn::MaxLanes(d)];
   for (; i < count; ++i) {
-    watch.see(hn::Set(d, in[i]));
-    result = Op::join(result, hn::Set(d, in[i]));
+    for (size_t row = 0; row < lanes; ++row)
+      rest[row] = in[row * count + i];
+    join(0, hn::Load(d, rest));
   }
-  return hn::GetLane(watch.checked(result));
+  hn::StoreU(watch.checked(Op::merge(sums[0], sums[1])), d, out);
+#else
+  (void)in, (void)count, (void)start, (void)out;
+#endif
+}
+
+template <typename Op>
+HWY_INLINE void rows_of(const float* in, size_t rows, size_t count, float start, float* out) {
+  const size_t lanes = hn::Lanes(D());
+  size_t row = 0;
+  if (count <= kShortRow && hn::MaxLanes(D()) >= 4) {
+    for (; row + lanes <= rows; row += lanes)
+      short_rows_of<Op>(in + row * count, count, start, out + row);
+  }
+  for (; row < rows; ++row)
+    out[row] = row_of<Op>(in + row * count, count, start);
 }
 
 // kCount vectors of neighbouring columns.
@@ -165,11 +249,9 @@ HWY_INLINE void with_join(Reduction op, const Use& use) {
   }
 }
 
-float ReduceRow(Reduction op, const float* in, size_t count) {
-  float result = 0;
+void ReduceRows(Reduction op, const float* in, size_t rows, size_t count, float* out) {
   with_join(op, [&](auto join, float start)
-                    HWY_ATTR { result = row_of<decltype(join)>(in, count, start); });
-  return result;
+                    HWY_ATTR { rows_of<decltype(join)>(in, rows, count, start, out); });
 }
 
 void ReduceColumns(Reduction op, const float* in, size_t rows, size_t width, float* out) {
@@ -183,28 +265,42 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sardonyx::cpu {
 
-HWY_EXPORT(ReduceRow);
+HWY_EXPORT(ReduceRows);
 HWY_EXPORT(ReduceColumns);
 
 namespace {
 
-float finished(Reduction op, float joined, size_t count) {
-  if (op == Reduction::kMean) return joined / static_cast<float>(count);
-  if (op == Reduction::kLogSum) return std::log(joined);
-  return op == Reduction::kL2 ? std::sqrt(joined) : joined;
+// The results of `count` elements each.
+void finish(Reduction op, float* results, size_t results_count, size_t count) {
+  const auto number = static_cast<float>(count);
+  for (size_t i = 0; i < results_count; ++i) {
+    float& result = results[i];
+    if (op == Reduction::kMean) result /= number;
+    if (op == Reduction::kLogSum) result = std::log(result);
+    if (op == Reduction::kL2) result = std::sqrt(result);
+  }
+}
+
+bool is_finished_after(Reduction op) {
+  return op == Reduction::kMean || op == Reduction::kL2 || op == Reduction::kLogSum;
 }
 
 }  // namespace
 
+void reduce_rows(Reduction op, const float* in, size_t rows, size_t count, float* out) {
+  HWY_DYNAMIC_DISPATCH(ReduceRows)(op, in, rows, count, out);
+  if (is_finished_after(op)) finish(op, out, rows, count);
+}
+
 float reduce_row(Reduction op, const float* in, size_t count) {
-  return finished(op, HWY_DYNAMIC_DISPATCH(ReduceRow)(op, in, count), count);
+  float result = 0;
+  reduce_rows(op, in, 1, count, &result);
+  return result;
 }
 
 void reduce_columns(Reduction op, const float* in, size_t rows, size_t width, float* out) {
   HWY_DYNAMIC_DISPATCH(ReduceColumns)(op, in, rows, width, out);
-  if (op != Reduction::kMean && op != Reduction::kL2 && op != Reduction::kLogSum) return;
-  for (size_t i = 0; i < width; ++i)
-    out[i] = finished(op, out[i], rows);
+  if (is_finished_after(op)) finish(op, out, width, rows);
 }
 
 }  // namespace sardonyx::cpu
