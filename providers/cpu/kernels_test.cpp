@@ -138,6 +138,20 @@ TEST(CpuKernels, agree_with_the_reference_on_larger_shapes) {
   const Sample rnn{{floats({4, 5, 19}), floats({2, 21, 19}), weights, floats({2, 42})},
                    {{"direction", std::string("bidirectional")}, {"hidden_size", int64_t{21}}},
                    2};
+  // So much work that threads share sequences, or take a direction each.
+  const auto shared = [](int64_t gates, int64_t steps, int64_t batch, const char* direction) {
+    const int64_t directions = direction == std::string("bidirectional") ? 2 : 1, hidden = 41;
+    const auto small = [](Shape shape) {
+      SampleInput input = floats(std::move(shape));
+      input.low = -0.2, input.high = 0.2;
+      return input;
+    };
+    return Sample{
+        {floats({steps, batch, 9}), small({directions, gates * hidden, 9}),
+         small({directions, gates * hidden, hidden}), floats({directions, 2 * gates * hidden})},
+        {{"direction", std::string(direction)}, {"hidden_size", hidden}},
+        gates == 4 ? size_t{3} : size_t{2}};
+  };
   const auto with_functions = [](Sample sample, std::vector<std::string> names) {
     const auto& direction = std::get<std::string>(sample.attrs.at("direction"));
     const size_t count = names.size();
@@ -351,6 +365,12 @@ TEST(CpuKernels, agree_with_the_reference_on_larger_shapes) {
       {"GRU", with_lengths(gru(0, "reverse"), {3, 5})},
       {"GRU", gru(0, "forward")},
       {"GRU", gru(1, "reverse")},
+      {"LSTM", shared(4, 9, 9, "forward")},
+      {"LSTM", with_lengths(shared(4, 12, 11, "reverse"), {3, 12, 0, 7, 7, 1, 12, 5, 2, 9, 4})},
+      {"LSTM", shared(4, 20, 3, "bidirectional")},
+      {"GRU", shared(3, 12, 8, "bidirectional")},
+      {"GRU", with_lengths(shared(3, 40, 3, "bidirectional"), {40, 3, 0})},
+      {"RNN", shared(1, 40, 10, "forward")},
   };
   for (const Case& example : cases) {
     SCOPED_TRACE(example.op);

@@ -9,6 +9,14 @@
 #include "providers/cpu/recurrent_rows.h"
 
 namespace sardonyx::cpu {
+namespace {
+
+// Less work is not worth a second thread.
+constexpr size_t kLeastProductsOfThread = size_t{1} << 18;
+// Fewer sequences take as long as these.
+constexpr size_t kLeastRowsOfThread = 4;
+
+}  // namespace
 
 RecurrentSizes recurrent_sizes(const KernelRequest& request, size_t hidden, size_t gates,
                                const std::string& direction, size_t panels_at_once,
@@ -67,19 +75,42 @@ RecurrentWalk::Scratch RecurrentWalk::scratch_of(std::byte* begin) const {
           at + 4 * state,
           places,
           reinterpret_cast<uint32_t*>(places + s_.batch),
-          begin + walk_bytes()};
+          begin + walk_bytes(),
+          s_.batch};
 }
 
 size_t RecurrentWalk::scratch_bytes() const {
-  return walk_bytes() + own_bytes();
+  return runs_both_at_once() ? 2 * walk_bytes() : walk_bytes() + own_bytes();
+}
+
+RecurrentWalk::Sharing RecurrentWalk::sharing() const {
+  if (s_.hidden * s_.row() >= size_t{1} << 16) return Sharing::kPanels;
+  const bool has_state_of_all = own_bytes() > 0;
+  return s_.batch >= 2 * kLeastRowsOfThread && !has_state_of_all ? Sharing::kSequences
+                                                                 : Sharing::kNone;
+}
+
+bool RecurrentWalk::runs_both_at_once() const {
+  return s_.directions == 2 && threads_ > 1 && own_bytes() == 0 && sharing() == Sharing::kNone &&
+         s_.steps * s_.batch * s_.hidden * s_.row() >= kLeastProductsOfThread;
 }
 
 void RecurrentWalk::run(const KernelArgs& args) const {
   if (has_lengths_) check_lengths(static_cast<const int32_t*>(args.inputs[4]));
-  order_rows(args, scratch_of(args.scratch));
+  if (runs_both_at_once()) {
+    for_each_share(2, [&](int64_t part, int64_t parts, const StopSign& sign) {
+      for (auto direction = static_cast<size_t>(part); direction < 2;
+           direction += static_cast<size_t>(parts))
+        run_direction(args, direction, args.scratch + direction * walk_bytes(), sign);
+    });
+    return;
+  }
   read_input(args, scratch_of(args.scratch));
-  for (size_t direction = 0; direction < s_.directions; ++direction)
-    run_direction(args, direction);
+  for (size_t direction = 0; direction < s_.directions; ++direction) {
+    const StopSign sign;
+    run_direction(args, direction, args.scratch, sign);
+    sign.check();
+  }
 }
 
 size_t RecurrentWalk::length(const KernelArgs& args, size_t sequence) const {
@@ -112,27 +143,62 @@ size_t RecurrentWalk::longest(const KernelArgs& args) const {
   return longest;
 }
 
-void RecurrentWalk::run_direction(const KernelArgs& args, size_t index) const {
-  const Scratch scratch = scratch_of(args.scratch);
-  std::memset(args.scratch, 0, 5 * s_.batch * s_.padded() * sizeof(float));
+// The panels of one part, all sequences of which it computes.
+RecurrentWalk::Share RecurrentWalk::share_of(size_t part, size_t parts,
+                                             const StopSign& sign) const {
+  const size_t groups = s_.panels() / s_.panels_at_once;
+  return {groups * part / parts * s_.panels_at_once,
+          groups * (part + 1) / parts * s_.panels_at_once, parts, part == 0, sign};
+}
+
+// The sequences of one part.
+RecurrentWalk::Scratch RecurrentWalk::rows_of(const Scratch& scratch, size_t part,
+                                              size_t parts) const {
+  const size_t begin = s_.batch * part / parts, end = s_.batch * (part + 1) / parts;
+  const size_t at = begin * s_.padded();
+  return {scratch.x,      scratch.h + at,     scratch.h_next + at,    scratch.c + at,
+          scratch.z + at, scratch.reset + at, scratch.places + begin, scratch.sequences + begin,
+          scratch.own,    end - begin};
+}
+
+void RecurrentWalk::run_direction(const KernelArgs& args, size_t index, std::byte* begin,
+                                  const StopSign& sign) const {
+  const Scratch scratch = scratch_of(begin);
+  std::memset(begin, 0, 5 * s_.batch * s_.padded() * sizeof(float));
+  order_rows(args, scratch);
   set_places(args, index, scratch);
   if (has_hidden_) load_state(args.inputs[5], index, scratch, scratch.h);
   if (has_cell_) load_state(args.inputs[6], index, scratch, scratch.c);
-  // A step is worth sharing when its weights no longer fit one core's nearest caches.
-  const bool shares = s_.hidden * s_.row() >= size_t{1} << 16;
-  const size_t groups = s_.panels() / s_.panels_at_once;
+  const Sharing sharing = this->sharing();
+  const size_t most = sharing == Sharing::kPanels ? s_.panels() / s_.panels_at_once
+                      : s_.steps * s_.batch * s_.hidden * s_.row() < kLeastProductsOfThread
+                          ? 1
+                          : s_.batch / kLeastRowsOfThread;
   const int wanted =
-      shares ? static_cast<int>(std::min<size_t>(static_cast<size_t>(threads_), groups)) : 1;
-  const StopSign sign;
+      sharing == Sharing::kNone
+          ? 1
+          : static_cast<int>(std::clamp<size_t>(most, 1, static_cast<size_t>(threads_)));
   std::atomic<size_t> end = s_.steps;
   if (wanted <= 1) {
-    run_part(args, index, scratch, 0, 1, sign, end);
+    const Share all = share_of(0, 1, sign);
+    input_part(args, index, scratch, all);
+    run_steps(args, index, scratch, all, end);
   } else {
 #pragma omp parallel num_threads(wanted)
-    run_part(args, index, scratch, static_cast<size_t>(omp_get_thread_num()),
-             static_cast<size_t>(omp_get_num_threads()), sign, end);
+    {
+      const auto part = static_cast<size_t>(omp_get_thread_num());
+      const auto parts = static_cast<size_t>(omp_get_num_threads());
+      const Share share = share_of(part, parts, sign);
+      input_part(args, index, scratch, share);
+      if (sharing == Sharing::kPanels) {
+        run_steps(args, index, scratch, share, end);
+      } else {
+        wait_for_all(share);
+        std::atomic<size_t> own_end = s_.steps;
+        run_steps(args, index, rows_of(scratch, part, parts), share_of(0, 1, sign), own_end);
+      }
+    }
   }
-  sign.check();
 }
 
 void RecurrentWalk::wait_for_all(const Share& share) {
@@ -141,21 +207,17 @@ void RecurrentWalk::wait_for_all(const Share& share) {
   }
 }
 
-// One thread's share of the panels, over all steps before `end`. That is moved by the first thread
+// A share of the panels, over all steps before `end`. That is moved by the first of those who share
 // alone, to the step behind its own before all meet: so all leave after the same one.
-void RecurrentWalk::run_part(const KernelArgs& args, size_t index, Scratch scratch, size_t part,
-                             size_t parts, const StopSign& sign, std::atomic<size_t>& end) const {
-  const size_t groups = s_.panels() / s_.panels_at_once;
+void RecurrentWalk::run_steps(const KernelArgs& args, size_t index, Scratch scratch, Share share,
+                              std::atomic<size_t>& end) const {
   const int64_t stride = static_cast<int64_t>(s_.batch_first ? 1 : s_.batch);
-  Share share{groups * part / parts * s_.panels_at_once,
-              groups * (part + 1) / parts * s_.panels_at_once, parts, part == 0, sign};
-  input_part(args, index, scratch, share);
-  const size_t work = s_.batch * s_.hidden * (share.end - share.begin) * s_.block();
+  const size_t work = scratch.rows * s_.hidden * (share.end - share.begin) * s_.block();
   const auto mask = static_cast<size_t>(mask_of_looks(static_cast<int64_t>(work)));
-  Step step{s_.batch, 0};
+  Step step{scratch.rows, 0};
   for (size_t i = 0; i < end; ++i) {
-    const bool is_over = (i & mask) == mask ? sign.ask() : sign.is_up();
-    if (part == 0 && is_over) end = i + 1;
+    const bool is_over = (i & mask) == mask ? share.sign.ask() : share.sign.is_up();
+    if (share.is_first && is_over) end = i + 1;
     read_state(args, index, i, scratch, share);
     while (step.rows > 0 && length(args, scratch.sequences[step.rows - 1]) <= i)
       --step.rows;
@@ -167,12 +229,12 @@ void RecurrentWalk::run_part(const KernelArgs& args, size_t index, Scratch scrat
     std::swap(scratch.h, scratch.h_next);
     share.from_end = !share.from_end;
   }
-  if (part == 0) store_last(args, index, scratch);
+  if (share.is_first) store_last(args, index, scratch);
 }
 
 // Of sequences that have ended.
 void RecurrentWalk::keep_state(const Scratch& scratch, size_t first, const Share& share) const {
-  for (size_t row = first; row < s_.batch; ++row) {
+  for (size_t row = first; row < scratch.rows; ++row) {
     const size_t at = row * s_.padded() + share.begin * s_.lanes;
     std::memcpy(scratch.h_next + at, scratch.h + at,
                 (share.end - share.begin) * s_.lanes * sizeof(float));
@@ -208,7 +270,7 @@ void RecurrentWalk::store_step(const KernelArgs& args, size_t index, size_t i,
   const size_t first = share.begin * s_.lanes, last = std::min(share.end * s_.lanes, s_.hidden);
   if (!wants_[0] || first >= last) return;
   auto* y = static_cast<float*>(args.outputs[0]);
-  for (size_t row = 0; row < s_.batch; ++row) {
+  for (size_t row = 0; row < scratch.rows; ++row) {
     const size_t sequence = scratch.sequences[row];
     const bool is_over = row >= step.rows;
     const size_t at =
@@ -229,7 +291,7 @@ void RecurrentWalk::store_last(const KernelArgs& args, size_t index, const Scrat
   for (size_t i = 0; i < 2; ++i) {
     if (!wants_[i + 1]) continue;
     auto* to = static_cast<float*>(args.outputs[i + 1]);
-    for (size_t row = 0; row < s_.batch; ++row) {
+    for (size_t row = 0; row < scratch.rows; ++row) {
       std::memcpy(to + state_at(index, scratch.sequences[row]), states[i] + row * s_.padded(),
                   s_.hidden * sizeof(float));
     }

@@ -66,10 +66,11 @@ class RecurrentWalk : public Kernel {
   };
   struct Scratch {
     float* x;  // the input's part of all gates, [places, row()]; places are steps and sequences
-    float *h, *h_next, *c, *z, *reset;  // [batch, padded()]
-    int64_t* places;                    // [batch]: of the first step of each row
-    uint32_t* sequences;                // [batch]: of each row
+    float *h, *h_next, *c, *z, *reset;  // [rows, padded()]
+    int64_t* places;                    // [rows]: of the first step of each row
+    uint32_t* sequences;                // [rows]: of each row
     std::byte* own;
+    size_t rows;  // the whole batch, or those of one thread
   };
 
   static void wait_for_all(const Share& share);
@@ -100,9 +101,18 @@ class RecurrentWalk : public Kernel {
                         const Share& share) const = 0;
 
  private:
-  void run_direction(const KernelArgs& args, size_t index) const;
-  void run_part(const KernelArgs& args, size_t index, Scratch scratch, size_t part, size_t parts,
-                const StopSign& sign, std::atomic<size_t>& end) const;
+  // How the work of a direction is shared out: panels where the weights no longer fit one core's
+  // nearest caches, else sequences, which never wait for each other.
+  enum class Sharing : uint8_t { kNone, kPanels, kSequences };
+  Sharing sharing() const;
+  bool runs_both_at_once() const;
+
+  void run_direction(const KernelArgs& args, size_t index, std::byte* scratch,
+                     const StopSign& sign) const;
+  Share share_of(size_t part, size_t parts, const StopSign& sign) const;
+  Scratch rows_of(const Scratch& scratch, size_t part, size_t parts) const;
+  void run_steps(const KernelArgs& args, size_t index, Scratch scratch, Share share,
+                 std::atomic<size_t>& end) const;
   bool is_backward(size_t index) const { return index == 1 || s_.first_backward; }
   // Of a step of a sequence.
   size_t place_of(size_t step, size_t sequence) const {
