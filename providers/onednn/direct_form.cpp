@@ -130,7 +130,9 @@ const char* refusal_of(const DirectForm& f) {
   const bool is_stem = f.from == Lie::kPlanes && f.inputs > 1 && f.elements() >= kStemElements &&
                        f.elements() < kFewElements && pixels < kStemPixels;
   if (is_stem && f.outputs >= kChannelBlock) return nullptr;
-  if (f.outputs <= kChannelBlock) return "there are few channels";
+  // Of groups on lines oneDNN makes matrices first, for some milliseconds.
+  const bool is_left_over = f.groups > 1 && f.is_line();
+  if (f.outputs <= kChannelBlock && !is_left_over) return "there are few channels";
   if (f.elements() < kFewElements) return "windows are small";
   if (is_pointwise && (f.inputs < kFewInputs || pixels > kFewPixels)) return "pixels are many";
   return nullptr;

@@ -55,25 +55,25 @@ bool is_tiled(const TransposedForm& f) {
   return f.columns.in * 2 >= kPixelsTogether || f.inputs * f.outputs * f.taps() <= kNearWeights;
 }
 
-// The weights of one chunk of one group, from tap row `first` to `last`.
+// The weights of one chunk of one group, from tap row `first` to `last`. Those of one input lie
+// together, and are turned in a near cache: [channels][taps] -> [taps][channels].
 void pack_chunk(const TransposedForm& f, const float* from, int64_t group, int64_t chunk,
                 int64_t first, int64_t last, float* to) {
   const int64_t channels = f.chunk_size(chunk), taps = f.rows.kernel * f.columns.kernel;
-  std::vector<float> turned(
-      static_cast<size_t>((last - first) * f.padded_columns * channels * f.inputs));
-  auto out = turned.begin();
-  for (int64_t tap = first * f.padded_columns; tap < last * f.padded_columns; ++tap) {
-    const int64_t row = tap / f.padded_columns, column = tap % f.padded_columns;
-    for (int64_t channel = 0; channel < channels; ++channel) {
-      for (int64_t input = 0; input < f.inputs; ++input, ++out) {
-        if (column >= f.columns.kernel) continue;
-        const int64_t plane = (group * f.inputs + input) * f.outputs + chunk * f.chunk + channel;
-        *out = from[plane * taps + row * f.columns.kernel + column];
+  const int64_t outputs = (last - first) * f.padded_columns * channels;
+  std::vector<float> turned(static_cast<size_t>(f.inputs * outputs));
+  for (int64_t input = 0; input < f.inputs; ++input) {
+    const float* planes = from + ((group * f.inputs + input) * f.outputs + chunk * f.chunk) * taps;
+    for (int64_t row = first; row < last; ++row) {
+      float* out = turned.data() + input * outputs + (row - first) * f.padded_columns * channels;
+      for (int64_t column = 0; column < f.columns.kernel; ++column, out += channels) {
+        const float* tap = planes + row * f.columns.kernel + column;
+        for (int64_t channel = 0; channel < channels; ++channel)
+          out[channel] = tap[channel * taps];
       }
     }
   }
-  const auto outputs = static_cast<int64_t>(turned.size()) / f.inputs;
-  cpu::pack_pointwise(turned.data(), f.inputs, 1, f.inputs, outputs, to);
+  cpu::pack_pointwise(turned.data(), 1, outputs, f.inputs, outputs, to);
 }
 
 std::shared_ptr<Buffer> floats(int64_t count) {
