@@ -10,6 +10,7 @@
 #include "providers/onednn/direct_convolution.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/floats.h"
+#include "providers/onednn/plane_convolution.h"
 #include "providers/onednn/product_blocks.h"
 #include "providers/onednn/residual.h"
 #include "providers/onednn/training.h"
@@ -285,8 +286,10 @@ Prepared prepare(const KernelRequest& request, const ops::ConvAttrs& attrs,
     Prepared own = prepare_winograd_convolution(request, attrs, activation);
     if (own.kernel) return own;
   }
-  Prepared own = prepare_direct_convolution(request, attrs, activation);
-  if (own.kernel) return own;
+  for (const auto prepare_own : {prepare_plane_convolution, prepare_direct_convolution}) {
+    Prepared own = prepare_own(request, attrs, activation);
+    if (own.kernel) return own;
+  }
   if (!is_faster_after(activation, request))
     return prepare_by_onednn(request, attrs, activation, allows_winograd);
   return with_activation_after(prepare_by_onednn(request, attrs, {}, allows_winograd), activation,

@@ -6,7 +6,7 @@
 #include "ir/pack_room.h"
 #include "providers/cpu/convolution_rows.h"
 #include "providers/cpu/tasks.h"
-#include "providers/onednn/direct_form.h"
+#include "providers/onednn/strip_kernel.h"
 
 namespace sardonyx::onednn {
 namespace {
@@ -14,103 +14,18 @@ namespace {
 using cpu::kChannelBlock;
 using cpu::kConvolutionUnit;
 
-// Work below this many multiplications is not worth a second thread.
-constexpr int64_t kLeastProducts = 1 << 18;
-constexpr int64_t kProductsBetweenLooks = 1 << 28;
-// Windows that the kernel computes together, about: threads share pictures in so many.
-constexpr int64_t kWindowsTogether = 14;
-
-class DirectKernel : public Kernel {
+class DirectKernel : public StripKernel {
  public:
   DirectKernel(const DirectForm& form, std::vector<int32_t> offsets,
                std::shared_ptr<const Buffer> weights, std::shared_ptr<const Buffer> bias,
                int threads)
-      : f_(form),
+      : StripKernel(form, threads, /*may_share_outputs=*/true),
         offsets_(std::move(offsets)),
         weights_(std::move(weights)),
-        bias_(std::move(bias)) {
-    const int64_t pixels = f_.images * f_.out_height * f_.out_width;
-    const int64_t products = pixels * f_.out_channels() * f_.elements();
-    threads_ = static_cast<int>(
-        std::min<int64_t>(threads, std::max<int64_t>(products / kLeastProducts, 1)));
-    // Where weights are more than inputs, each thread reads a part of them.
-    shares_outputs_ =
-        f_.groups == 1 && f_.outputs > pixels && f_.outputs >= kConvolutionUnit * threads_;
-    unit_ = f_.is_line() ? kWindowsTogether : std::max<int64_t>(kWindowsTogether / f_.out_width, 1);
-    units_ = (f_.length() + unit_ - 1) / unit_;
-    if (!shares_outputs_)
-      threads_ = static_cast<int>(std::min<int64_t>(threads_, f_.images * units_));
-  }
-
-  void run(const KernelArgs& args) const override {
-    cpu::for_each_share(threads_, [&](int64_t part, int64_t parts, const cpu::StopSign& sign) {
-      Share share{args, sign, scratch_of(args, part), {0, f_.outputs}};
-      if (!shares_outputs_) {
-        run_units(share, f_.images * units_ * part / parts,
-                  f_.images * units_ * (part + 1) / parts);
-        return;
-      }
-      share.outputs = cpu::portion_of(f_.outputs, kConvolutionUnit, part, parts);
-      run_units(share, 0, f_.images * units_);
-    });
-  }
-  size_t scratch_bytes() const override {
-    return static_cast<size_t>(threads_ * thread_scratch()) * sizeof(float);
-  }
-  bool may_alias(size_t output, size_t input) const override {
-    return f_.has_residual && output == 0 && input == 3;
-  }
+        bias_(std::move(bias)) {}
 
  private:
-  struct Share {
-    const KernelArgs& args;
-    const cpu::StopSign& sign;
-    float* padded;
-    cpu::Portion outputs;  // of a group
-  };
-
-  int64_t thread_scratch() const { return rounded_up(f_.padded_size(), kChannelBlock); }
-  float* scratch_of(const KernelArgs& args, int64_t part) const {
-    return reinterpret_cast<float*>(args.scratch) + part * thread_scratch();
-  }
-
-  // Units of rows or columns, over all images.
-  void run_units(const Share& share, int64_t begin, int64_t end) const {
-    const int64_t most = f_.is_line() ? f_.strip.columns : f_.strip.rows;
-    while (begin < end) {
-      const int64_t image = begin / units_, unit = begin - image * units_;
-      const int64_t count = std::min(units_ - unit, end - begin);
-      const int64_t last = std::min(f_.length(), (unit + count) * unit_);
-      for (int64_t at = unit * unit_; at < last; at += most) {
-        if (!run_strip(share, image, f_.cut(at, std::min(last, at + most)))) return;
-      }
-      begin += count;
-    }
-  }
-
-  // False where it is to stop.
-  bool run_strip(const Share& share, int64_t image, const Strip2d& strip) const {
-    for (int64_t group = 0; group < f_.groups; ++group) {
-      if (share.sign.ask()) return false;
-      if (f_.is_padded) pad(share, image, group, strip);
-      if (!convolve(share, image, group, strip)) return false;
-    }
-    if (f_.finish.function) apply(share, image, strip);
-    return true;
-  }
-
-  // The group's first channel, at the first pixel.
-  const float* input(const Share& share, int64_t image, int64_t group) const {
-    const int64_t channel = group * f_.inputs;
-    const float* first = static_cast<const float*>(share.args.inputs[0]) +
-                         image * f_.in_channels() * f_.height * f_.width;
-    if (f_.from == Lie::kPixels) return first + channel;
-    const int64_t blocks = f_.from == Lie::kBlocks ? channel / kChannelBlock : channel;
-    return first + blocks * f_.in_steps().block;
-  }
-
-  // The input under the strip, of the group's channels.
-  void pad(const Share& share, int64_t image, int64_t group, const Strip2d& strip) const {
+  void pad(const Share& share, int64_t image, int64_t group, const Strip2d& strip) const override {
     const cpu::ImageSteps from = f_.in_steps(), to = f_.read_steps();
     const float* source = input(share, image, group);
     const int64_t together = f_.channels_together(), rows = f_.covered(0, strip.rows);
@@ -130,14 +45,12 @@ class DirectKernel : public Kernel {
 
   void pad_row(const float* from, int64_t from_step, int64_t channels, const Strip2d& strip,
                float* to, int64_t to_step) const {
+    const auto [begin, end, first] = padded_columns(strip);
     const int64_t width = f_.covered(1, strip.columns);
-    const int64_t first = strip.column * f_.stride[1] - f_.pad[1];  // column of the input
-    const int64_t begin = std::clamp<int64_t>(-first, 0, width);
-    const int64_t end = std::clamp<int64_t>(f_.width - first, begin, width);
     std::fill_n(to, begin * to_step, 0.0f);
     std::fill_n(to + end * to_step, (width - end) * to_step, 0.0f);
     if (begin == end) return;
-    from += (first + begin) * from_step;
+    from += first * from_step;
     to += begin * to_step;
     if (from_step == to_step) {
       std::memcpy(to, from, static_cast<size_t>((end - begin) * to_step) * sizeof(float));
@@ -158,13 +71,8 @@ class DirectKernel : public Kernel {
       std::copy_n(from, channels, to);
   }
 
-  int64_t place_of(int64_t image, const Strip2d& strip) const {
-    const cpu::ImageSteps steps = f_.out_steps();
-    return image * f_.out_channels() * f_.out_height * f_.out_width + strip.row * steps.row +
-           strip.column * steps.column;
-  }
-
-  bool convolve(const Share& share, int64_t image, int64_t group, const Strip2d& strip) const {
+  bool convolve(const Share& share, int64_t image, int64_t group,
+                const Strip2d& strip) const override {
     const cpu::ImageSteps in = f_.read_steps(), out = f_.out_steps();
     const int64_t channel = group * f_.outputs;
     const int64_t place = place_of(image, strip) +
@@ -198,7 +106,7 @@ class DirectKernel : public Kernel {
     return true;
   }
 
-  void apply(const Share& share, int64_t image, const Strip2d& strip) const {
+  void apply(const Share& share, int64_t image, const Strip2d& strip) const override {
     const cpu::Portion outputs =
         shares_outputs_ ? share.outputs : cpu::Portion{0, f_.out_channels()};
     apply_to_pixels(*f_.finish.function,
@@ -207,12 +115,8 @@ class DirectKernel : public Kernel {
                     outputs.begin, outputs.end);
   }
 
-  DirectForm f_;
   std::vector<int32_t> offsets_;
   std::shared_ptr<const Buffer> weights_, bias_;
-  int64_t unit_ = 1, units_ = 0;  // rows or columns that are shared out together, and their number
-  int threads_ = 1;
-  bool shares_outputs_ = false;
 };
 
 std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request, const DirectForm& form,
@@ -235,10 +139,6 @@ std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request, const
     }
     return buffer;
   });
-}
-
-LayoutPtr layout_for(Lie lie, const Shape& shape) {
-  return lie == Lie::kPlanes ? nullptr : picture_layout(shape, lie == Lie::kBlocks);
 }
 
 }  // namespace

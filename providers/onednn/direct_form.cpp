@@ -30,6 +30,12 @@ double padded_elements(const DirectForm& f, const Strip2d& strip) {
          static_cast<double>(f.covered(1, strip.columns)) * static_cast<double>(channels);
 }
 
+// Are windows partly outside of the input?
+bool reaches_outside(const DirectForm& form) {
+  return form.pad[0] > 0 || form.pad[1] > 0 || form.covered(0, form.out_height) > form.height ||
+         form.covered(1, form.out_width) > form.width;
+}
+
 void choose_lies(DirectForm& form, const KernelTensor& x) {
   const bool is_blocked = form.inputs % kChannelBlock == 0 && comes_in_blocks(x);
   const bool is_narrow = form.inputs < kChannelBlock;
@@ -39,9 +45,7 @@ void choose_lies(DirectForm& form, const KernelTensor& x) {
   form.read = form.from;
   if (form.from == Lie::kPixels && (!is_narrow || form.groups > 1)) form.read = Lie::kBlocks;
   form.to = is_blocked && form.outputs % kChannelBlock == 0 ? Lie::kBlocks : Lie::kPixels;
-  form.is_padded = form.read != form.from || form.pad[0] > 0 || form.pad[1] > 0 ||
-                   form.covered(0, form.out_height) > form.height ||
-                   form.covered(1, form.out_width) > form.width;
+  form.is_padded = form.read != form.from || reaches_outside(form);
 }
 
 void choose_strip(DirectForm& form) {
@@ -60,6 +64,10 @@ void choose_strip(DirectForm& form) {
 
 cpu::ImageSteps DirectForm::in_steps() const {
   return steps_of(from, in_channels(), height, width);
+}
+
+cpu::ImageSteps DirectForm::out_steps() const {
+  return steps_of(to, out_channels(), out_height, out_width);
 }
 
 cpu::ImageSteps DirectForm::read_steps() const {
@@ -81,8 +89,11 @@ Strip2d DirectForm::cut(int64_t begin, int64_t end) const {
   return {begin, 0, end - begin, out_width};
 }
 
-DirectForm direct_form(const KernelRequest& request, const ops::Window& window, int64_t groups,
-                       const Finish& finish) {
+namespace {
+
+// All but how channels lie, and the strips.
+DirectForm sizes_of(const KernelRequest& request, const ops::Window& window, int64_t groups,
+                    const Finish& finish) {
   const KernelTensor &x = request.inputs[0], &w = request.inputs[1], &y = request.outputs[0];
   DirectForm form{};
   const Shape in = image_shape(x.shape), out = image_shape(y.shape);
@@ -107,22 +118,54 @@ DirectForm direct_form(const KernelRequest& request, const ops::Window& window, 
   }
   form.finish = finish;
   form.has_residual = request.has(3);
-  choose_lies(form, x);
+  return form;
+}
+
+double products_of(const DirectForm& f) {
+  return static_cast<double>(f.images * f.out_height * f.out_width * f.out_channels()) *
+         static_cast<double>(f.elements());
+}
+
+// Null, or why strips are too large for memory, or for the time between two looks at the clock.
+const char* refusal_of_strips(const DirectForm& f) {
+  if (f.is_padded && padded_elements(f, f.strip) > kMostPadded) return "strips are large";
+  // Nothing ends one before it is computed for as many outputs as the kernel takes at once.
+  const double strip_products = static_cast<double>(f.strip.rows * f.strip.columns) *
+                                static_cast<double>(f.elements() * cpu::kConvolutionUnit);
+  return strip_products > kMostStripProducts ? "strips take long" : nullptr;
+}
+
+}  // namespace
+
+DirectForm direct_form(const KernelRequest& request, const ops::Window& window, int64_t groups,
+                       const Finish& finish) {
+  DirectForm form = sizes_of(request, window, groups, finish);
+  choose_lies(form, request.inputs[0]);
   choose_strip(form);
   return form;
+}
+
+DirectForm plane_form(const KernelRequest& request, const ops::Window& window,
+                      const Finish& finish) {
+  DirectForm form = sizes_of(request, window, 1, finish);
+  const KernelTensor& x = request.inputs[0];
+  form.from = comes_in_blocks(x) ? Lie::kBlocks : x.layout ? Lie::kPixels : Lie::kPlanes;
+  form.read = form.to = Lie::kPlanes;
+  form.is_padded = form.from != Lie::kPlanes || reaches_outside(form);
+  choose_strip(form);
+  return form;
+}
+
+LayoutPtr layout_for(Lie lie, const Shape& shape) {
+  return lie == Lie::kPlanes ? nullptr : picture_layout(shape, lie == Lie::kBlocks);
 }
 
 const char* refusal_of(const DirectForm& f) {
   constexpr double kFewProducts = 1 << 20;  // take less time than to generate code for them
   constexpr int64_t kFewElements = 64, kFewInputs = 256, kFewPixels = 400;
-  if (f.is_padded && padded_elements(f, f.strip) > kMostPadded) return "strips are large";
-  // Nothing ends one before it is computed for as many outputs as the kernel takes at once.
-  const double strip_products = static_cast<double>(f.strip.rows * f.strip.columns) *
-                                static_cast<double>(f.elements() * cpu::kConvolutionUnit);
-  if (strip_products > kMostStripProducts) return "strips take long";
+  if (const char* why = refusal_of_strips(f)) return why;
   const int64_t pixels = f.out_height * f.out_width;
-  const double products =
-      static_cast<double>(f.images * pixels * f.out_channels()) * static_cast<double>(f.elements());
+  const double products = products_of(f);
   const bool is_pointwise = f.elements() == f.inputs;
   if (products <= kFewProducts && !is_pointwise) return nullptr;
   // Of planes, which oneDNN would have reordered first.
@@ -136,6 +179,16 @@ const char* refusal_of(const DirectForm& f) {
   if (f.elements() < kFewElements) return "windows are small";
   if (is_pointwise && (f.inputs < kFewInputs || pixels > kFewPixels)) return "pixels are many";
   return nullptr;
+}
+
+const char* refusal_of_planes(const DirectForm& f) {
+  constexpr double kFewProducts = 1 << 20;  // are as fast directly
+  constexpr int64_t kFewElements = 16, kFewColumns = 24;
+  if (const char* why = refusal_of_strips(f)) return why;
+  if (f.outputs > kChannelBlock) return "there are many channels";
+  if (f.stride[1] != 1) return "windows lie apart";
+  if (f.out_width < kFewColumns || products_of(f) < kFewProducts) return "there are few pixels";
+  return f.elements() < kFewElements ? "windows are small" : nullptr;
 }
 
 WindowWalk walk_of(const DirectForm& f) {

@@ -37,9 +37,7 @@ struct DirectForm {
     return (outs - 1) * stride[axis] + (kernel[axis] - 1) * dilation[axis] + 1;
   }
   cpu::ImageSteps in_steps() const;
-  cpu::ImageSteps out_steps() const {
-    return image_steps(to == Lie::kBlocks, out_channels(), out_height, out_width);
-  }
+  cpu::ImageSteps out_steps() const;
   cpu::ImageSteps read_steps() const;             // of what windows are read from
   int64_t channels_together() const;              // that lie side by side there
   int64_t padded_size() const;                    // elements of a padded strip
@@ -51,6 +49,14 @@ DirectForm direct_form(const KernelRequest& request, const ops::Window& window, 
 
 // Null, or why the convolution is left to oneDNN, whose kernels are as fast or faster.
 const char* refusal_of(const DirectForm& form);
+
+// The same for few output channels, which are read from planes and come to lie in planes.
+DirectForm plane_form(const KernelRequest& request, const ops::Window& window,
+                      const Finish& finish);
+const char* refusal_of_planes(const DirectForm& form);
+
+// Null where it is row-major.
+LayoutPtr layout_for(Lie lie, const Shape& shape);
 
 // Where the elements of a window lie from its first one, and in an output's weights, in the order
 // in which they are multiplied.

@@ -230,6 +230,49 @@ Layer direct(int64_t inputs, int64_t outputs, Shape size, Ints kernel, AttrMap a
   return layer;
 }
 
+// Few output channels; widths that do and do not fill vectors. More than 2^19 products are worth
+// it.
+TEST(Planes, FewChannels) {
+  for (const int64_t outputs : {1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16}) {
+    for (const int64_t width : {30, 57, 129}) {
+      check({{2, 16, 90, width}, {outputs, 16, 5, 3}, window(1, {1, 1}, {2, 1, 2, 1})}, "planes",
+            true);
+    }
+  }
+  check({{1, 3, 120, 160}, {8, 3, 3, 3}, window(1, {1, 1}, {0, 0, 0, 0})}, "planes", false);
+  check({{1, 37, 60, 61}, {6, 37, 3, 3}, window(1, {1, 1}, {1, 1, 1, 1})}, "planes", false);
+}
+
+TEST(Planes, OtherWindows) {
+  const Shape x{1, 16, 90, 101};
+  for (const auto& attrs :
+       {window(1, {1, 1}, {0, 0, 0, 0}), window(1, {1, 1}, {3, 0, 1, 2}),
+        window(1, {2, 1}, {1, 1, 1, 1}), window(1, {3, 1}, {1, 1, 1, 1}, {2, 3}),
+        window(1, {1, 1}, {40, 50, 40, 50}, {20, 25}), window(1, {1, 1}, {7, 9, 8, 9})})
+    check({x, {3, 16, 3, 3}, attrs}, "planes", true);
+  check({x, {3, 16, 1, 9}, window(1, {1, 1}, {0, 4, 0, 4})}, "planes", true);
+  check({x, {3, 16, 9, 1}, window(1, {1, 1}, {4, 0, 4, 0})}, "planes", true);
+}
+
+TEST(Planes, Lines) {
+  for (const int64_t outputs : {1, 2, 16}) {
+    check({{2, 32, 1900}, {outputs, 32, 17}, window(1, {1}, {8, 8}, {1})}, "planes", true);
+    check({{2, 9, 9001}, {outputs, 9, 7}, window(1, {1}, {6, 0}, {2})}, "planes", false);
+  }
+}
+
+TEST(Planes, ActivationsAndResiduals) {
+  for (const auto& [name, params] : kActivations) {
+    Layer layer{
+        {2, 32, 40, 50}, {5, 32, 3, 3}, window(1, {1, 1}, {1, 1, 1, 1}, {1, 1}, name, params)};
+    check(layer, "planes", true);
+    layer.has_residual = true;
+    check(layer, "planes", true);
+    layer.has_bias = false;
+    check(layer, "planes", true);
+  }
+}
+
 TEST(Direct, AnyChannels) {
   for (const int64_t inputs : {1, 3, 15, 16, 17, 24, 32, 40}) {
     for (const int64_t outputs : {1, 4, 8, 9, 16, 17, 32, 33, 50, 64}) {

@@ -1,0 +1,129 @@
+#include "providers/onednn/plane_convolution.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "ir/pack_room.h"
+#include "providers/cpu/plane_rows.h"
+#include "providers/onednn/strip_kernel.h"
+
+namespace sardonyx::onednn {
+namespace {
+
+using cpu::kChannelBlock;
+
+class PlaneKernel : public StripKernel {
+ public:
+  PlaneKernel(const DirectForm& form, std::vector<int32_t> offsets,
+              std::shared_ptr<const Buffer> weights, std::shared_ptr<const Buffer> bias,
+              int threads)
+      : StripKernel(form, threads, /*may_share_outputs=*/false),
+        offsets_(std::move(offsets)),
+        weights_(std::move(weights)),
+        bias_(std::move(bias)) {}
+
+ private:
+  void pad(const Share& share, int64_t image, int64_t group, const Strip2d& strip) const override {
+    const cpu::ImageSteps from = f_.in_steps(), to = f_.read_steps();
+    const float* source = input(share, image, group);
+    const int64_t rows = f_.covered(0, strip.rows), width = f_.covered(1, strip.columns);
+    const auto [begin, end, first] = padded_columns(strip);
+    for (int64_t row = 0; row < rows; ++row) {
+      const int64_t in_row = strip.row * f_.stride[0] + row - f_.pad[0];
+      const bool is_inside = in_row >= 0 && in_row < f_.height;
+      float* target = share.padded + row * to.row;
+      for (int64_t channel = 0; channel < f_.inputs; ++channel) {
+        float* plane = target + channel * to.block;
+        std::fill_n(plane, is_inside ? begin : width, 0.0f);
+        std::fill_n(plane + end, width - end, 0.0f);
+      }
+      if (!is_inside || begin == end) continue;
+      copy_row(source + in_row * from.row + first * from.column, end - begin, target + begin,
+               to.block);
+    }
+  }
+
+  // Pixels of all channels.
+  void copy_row(const float* from, int64_t count, float* to, int64_t plane) const {
+    const cpu::ImageSteps steps = f_.in_steps();
+    if (f_.from == Lie::kPlanes) {
+      for (int64_t channel = 0; channel < f_.inputs; ++channel)
+        std::copy_n(from + channel * steps.block, count, to + channel * plane);
+      return;
+    }
+    const int64_t together = f_.from == Lie::kBlocks ? kChannelBlock : f_.inputs;
+    for (int64_t channel = 0; channel < f_.inputs; channel += together) {
+      cpu::pixels_to_planes(from + channel / together * steps.block, steps.column,
+                            std::min(together, f_.inputs - channel), count, to + channel * plane,
+                            plane);
+    }
+  }
+
+  bool convolve(const Share& share, int64_t image, int64_t group,
+                const Strip2d& strip) const override {
+    const cpu::ImageSteps in = f_.read_steps(), out = f_.out_steps();
+    const int64_t place = place_of(image, strip);
+    cpu::PlaneWindows windows;
+    windows.in = f_.is_padded ? share.padded
+                              : input(share, image, group) + strip.row * f_.stride[0] * in.row +
+                                    strip.column * in.column;
+    windows.offsets = offsets_;
+    windows.weights = reinterpret_cast<const float*>(weights_->data());
+    windows.bias = reinterpret_cast<const float*>(bias_->data());
+    windows.residual =
+        f_.has_residual ? static_cast<const float*>(share.args.inputs[3]) + place : nullptr;
+    windows.out = static_cast<float*>(share.args.outputs[0]) + place;
+    windows.in_row = f_.stride[0] * in.row;
+    windows.out_row = out.row;
+    windows.out_plane = out.block;
+    windows.columns = strip.columns;
+    windows.outputs = f_.outputs;
+    windows.low = f_.finish.low;
+    windows.high = f_.finish.high;
+    cpu::convolve_planes(windows, 0, strip.rows);
+    return true;
+  }
+
+  void apply(const Share& share, int64_t image, const Strip2d& strip) const override {
+    const auto& [op, params] = *f_.finish.function;
+    auto* values = static_cast<float*>(share.args.outputs[0]) + place_of(image, strip);
+    const auto count = static_cast<size_t>(strip.rows * strip.columns);
+    for (int64_t output = 0; output < f_.outputs; ++output, values += f_.out_steps().block)
+      cpu::unary_row(op, params, values, values, count);
+  }
+
+  std::vector<int32_t> offsets_;
+  std::shared_ptr<const Buffer> weights_, bias_;
+};
+
+}  // namespace
+
+Prepared prepare_plane_convolution(const KernelRequest& request, const ops::ConvAttrs& attrs,
+                                   const ops::FusedActivation& activation) {
+  if (const char* why = refusal_of_own(request, true)) return Prepared::refuse(why);
+  if (attrs.group != 1) return Prepared::refuse("there are groups");
+  const KernelTensor &x = request.inputs[0], &w = request.inputs[1];
+  const auto finish = finish_of(activation);
+  if (!finish) return Prepared::refuse("unknown activation");
+  const ops::Window window = ops::conv_window(request.op.name, attrs, x.shape, w.shape);
+  const DirectForm form = plane_form(request, window, *finish);
+  if (const char* why = refusal_of_planes(form)) return Prepared::refuse(why);
+  WindowWalk walk = walk_of(form);
+  auto weights = packed_once(request, 1, "planes", [&] {
+    const auto from = request.inputs[1].constant->values<float>();
+    auto buffer = allocate_packed(from.size_bytes());
+    cpu::pack_plane_windows(from.data(), walk.order, form.outputs,
+                            reinterpret_cast<float*>(buffer->data()));
+    return buffer;
+  });
+  Prepared prepared =
+      Prepared::accept(std::make_unique<PlaneKernel>(
+                           form, std::move(walk.offsets), std::move(weights),
+                           packed_bias_in_groups(request, 1, kChannelBlock), request.threads),
+                       "planes");
+  prepared.input_layouts = {layout_for(form.from, x.shape)};
+  prepared.unread_inputs = 1u << 1 | 1u << 2;
+  return prepared;
+}
+
+}  // namespace sardonyx::onednn

@@ -1,0 +1,103 @@
+#include "providers/onednn/strip_kernel.h"
+
+#include <algorithm>
+
+#include "providers/cpu/convolution_rows.h"
+
+namespace sardonyx::onednn {
+namespace {
+
+using cpu::kChannelBlock;
+using cpu::kConvolutionUnit;
+
+// Work below this many multiplications is not worth a second thread.
+constexpr int64_t kLeastProducts = 1 << 18;
+// Windows that the kernels compute together, about: threads share pictures in so many.
+constexpr int64_t kWindowsTogether = 14;
+
+}  // namespace
+
+StripKernel::StripKernel(const DirectForm& form, int threads, bool may_share_outputs) : f_(form) {
+  const int64_t pixels = f_.images * f_.out_height * f_.out_width;
+  const int64_t products = pixels * f_.out_channels() * f_.elements();
+  threads_ =
+      static_cast<int>(std::min<int64_t>(threads, std::max<int64_t>(products / kLeastProducts, 1)));
+  // Where weights are more than inputs, each thread reads a part of them.
+  shares_outputs_ = may_share_outputs && f_.groups == 1 && f_.outputs > pixels &&
+                    f_.outputs >= kConvolutionUnit * threads_;
+  unit_ = f_.is_line() ? kWindowsTogether : std::max<int64_t>(kWindowsTogether / f_.out_width, 1);
+  units_ = (f_.length() + unit_ - 1) / unit_;
+  if (!shares_outputs_)
+    threads_ = static_cast<int>(std::min<int64_t>(threads_, f_.images * units_));
+}
+
+void StripKernel::run(const KernelArgs& args) const {
+  cpu::for_each_share(threads_, [&](int64_t part, int64_t parts, const cpu::StopSign& sign) {
+    float* padded = reinterpret_cast<float*>(args.scratch) + part * thread_scratch();
+    Share share{args, sign, padded, {0, f_.outputs}};
+    if (!shares_outputs_) {
+      run_units(share, f_.images * units_ * part / parts, f_.images * units_ * (part + 1) / parts);
+      return;
+    }
+    share.outputs = cpu::portion_of(f_.outputs, kConvolutionUnit, part, parts);
+    run_units(share, 0, f_.images * units_);
+  });
+}
+
+size_t StripKernel::scratch_bytes() const {
+  return static_cast<size_t>(threads_ * thread_scratch()) * sizeof(float);
+}
+
+int64_t StripKernel::thread_scratch() const {
+  return rounded_up(f_.padded_size(), kChannelBlock);
+}
+
+// Units of rows or columns, over all images.
+void StripKernel::run_units(const Share& share, int64_t begin, int64_t end) const {
+  const int64_t most = f_.is_line() ? f_.strip.columns : f_.strip.rows;
+  while (begin < end) {
+    const int64_t image = begin / units_, unit = begin - image * units_;
+    const int64_t count = std::min(units_ - unit, end - begin);
+    const int64_t last = std::min(f_.length(), (unit + count) * unit_);
+    for (int64_t at = unit * unit_; at < last; at += most) {
+      if (!run_strip(share, image, f_.cut(at, std::min(last, at + most)))) return;
+    }
+    begin += count;
+  }
+}
+
+// False where it is to stop.
+bool StripKernel::run_strip(const Share& share, int64_t image, const Strip2d& strip) const {
+  for (int64_t group = 0; group < f_.groups; ++group) {
+    if (share.sign.ask()) return false;
+    if (f_.is_padded) pad(share, image, group, strip);
+    if (!convolve(share, image, group, strip)) return false;
+  }
+  if (f_.finish.function) apply(share, image, strip);
+  return true;
+}
+
+const float* StripKernel::input(const Share& share, int64_t image, int64_t group) const {
+  const int64_t channel = group * f_.inputs;
+  const float* first = static_cast<const float*>(share.args.inputs[0]) +
+                       image * f_.in_channels() * f_.height * f_.width;
+  if (f_.from == Lie::kPixels) return first + channel;
+  const int64_t blocks = f_.from == Lie::kBlocks ? channel / kChannelBlock : channel;
+  return first + blocks * f_.in_steps().block;
+}
+
+int64_t StripKernel::place_of(int64_t image, const Strip2d& strip) const {
+  const cpu::ImageSteps steps = f_.out_steps();
+  return image * f_.out_channels() * f_.out_height * f_.out_width + strip.row * steps.row +
+         strip.column * steps.column;
+}
+
+StripKernel::PaddedColumns StripKernel::padded_columns(const Strip2d& strip) const {
+  const int64_t width = f_.covered(1, strip.columns);
+  const int64_t first = strip.column * f_.stride[1] - f_.pad[1];
+  const int64_t begin = std::clamp<int64_t>(-first, 0, width);
+  const int64_t end = std::clamp<int64_t>(f_.width - first, begin, width);
+  return {begin, end, first + begin};
+}
+
+}  // namespace sardonyx::onednn
