@@ -90,22 +90,11 @@ void join_row(const T* from, const Index* indices, int64_t count, const IndexedA
   }
 }
 
-// Joins runs of `updates` into `output`.
-class RunWriter {
+// Joins elements of `updates` into `output`.
+class Joiner {
  public:
-  RunWriter(Reduction reduction, const TensorView& updates, const TensorView& output)
+  Joiner(Reduction reduction, const TensorView& updates, const TensorView& output)
       : reduction_(reduction), updates_(updates), output_(output) {}
-
-  void write(int64_t from, int64_t to, int64_t count) const {
-    if (reduction_ == Reduction::kNone)
-      return copy_run(output_.dtype, updates_.raw, from, output_.raw, to, count);
-    dispatch([&]<typename T>(auto join) {
-      const T* updates = updates_.data<T>() + from;
-      T* elements = output_.data<T>() + to;
-      for (int64_t i = 0; i < count; ++i)
-        elements[i] = join(elements[i], updates[i]);
-    });
-  }
 
   // Calls body(updates, elements, join), of the elements' type or one of their width.
   template <typename Body>
@@ -180,7 +169,7 @@ void run_scatter_elements(const KernelCall& call) {
   copy_data(call);
   const TensorView& updates = call.inputs[2];
   const TensorView& out = call.outputs[0];
-  const RunWriter writer(reduction_named(attrs.reduction), updates, out);
+  const Joiner joiner(reduction_named(attrs.reduction), updates, out);
   const size_t axis = axis_of(attrs.axis, out.rank());
   const Strides strides = row_major_strides(out.shape);
   const IndexedAxis indexed{axis, out.shape[axis], strides[axis]};
@@ -189,7 +178,7 @@ void run_scatter_elements(const KernelCall& call) {
   const Strides walked[] = {row_major_strides(updates.shape), others};
   const RowWalk walk(updates.shape, walked);
   dispatch_indices(call.inputs[1].dtype, [&]<typename Index>() {
-    writer.with_elements([&](const auto* from, auto* to, auto join) {
+    joiner.with_elements([&](const auto* from, auto* to, auto join) {
       walk.for_each([&](const int64_t* at, int64_t length) {
         join_row(from + at[0], call.inputs[1].data<Index>() + at[0], length, indexed, to + at[1],
                  walk.step(1), join);
@@ -228,8 +217,7 @@ void run_scatter_nd(const KernelCall& call) {
   copy_data(call);
   const TensorView& indices = call.inputs[1];
   const TensorView& out = call.outputs[0];
-  const RunWriter writer(reduction_named(call.attrs<ScatterNDAttrs>().reduction), call.inputs[2],
-                         out);
+  const Joiner joiner(reduction_named(call.attrs<ScatterNDAttrs>().reduction), call.inputs[2], out);
   const auto depth = static_cast<size_t>(indices.shape.back());
   const Strides strides = row_major_strides(out.shape);
   int64_t tuples = 1, run = 1;
@@ -237,14 +225,17 @@ void run_scatter_nd(const KernelCall& call) {
     tuples *= indices.shape[i];
   for (size_t i = depth; i < out.rank(); ++i)
     run *= out.shape[i];
-  const int64_t* tuple = indices.data<int64_t>();
-  for (int64_t t = 0; t < tuples; ++t, tuple += depth) {
-    if (t % 1024 == 0) check_interrupted();
-    int64_t to = 0;
-    for (size_t i = 0; i < depth; ++i)
-      to += checked_index(tuple[i], out.shape[i], i) * strides[i];
-    writer.write(t * run, to, run);
-  }
+  joiner.with_elements([&](const auto* from, auto* to, auto join) {
+    const int64_t* tuple = indices.data<int64_t>();
+    for (int64_t t = 0; t < tuples; ++t, from += run) {
+      if (t % 1024 == 0) check_interrupted();
+      auto* row = to;
+      for (size_t i = 0; i < depth; ++i)
+        row += checked_index(*tuple++, out.shape[i], i) * strides[i];
+      for (int64_t i = 0; i < run; ++i)
+        row[i] = join(row[i], from[i]);
+    }
+  });
 }
 
 // ---- TensorScatter
