@@ -97,6 +97,10 @@ class Planner {
   std::vector<std::shared_ptr<const Tensor>> evaluated(const Node& node,
                                                        const Inference& inference);
   bool is_told(size_t slot) const;
+  // Does a convolution, or what joins or pools for one, read an output of `node`? It wants a
+  // layout.
+  static bool feeds_layout(const Node& node);
+  bool takes_layouts(const Node& node) const;
   bool kernel_key(PlanKey& key);
   std::shared_ptr<const PreparedStep> prepared_step(const Node& node, const Inference& inference);
   std::optional<PreparedStep> prepare_step(const Node& node, const Inference& inference);

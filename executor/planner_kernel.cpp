@@ -38,11 +38,19 @@ bool Planner::is_told(size_t slot) const {
          });
 }
 
+// May kernels of the node give other layouts than row-major? What a Transpose makes of a row-major
+// value would have to be moved again, unless somebody wants the layout.
+bool Planner::takes_layouts(const Node& node) const {
+  if (node.op->name != "Transpose" || layout_of(input(0))) return environment_.layouts;
+  return environment_.layouts && feeds_layout(node);
+}
+
 // Null where no kernel computes the node.
 std::shared_ptr<const PreparedStep> Planner::prepared_step(const Node& node,
                                                            const Inference& inference) {
   PlanKey key;
   const bool is_shared = kernel_key(key);
+  key.add(uint64_t{takes_layouts(node)});
   if (is_shared) {
     if (auto found = program_.prepared_steps_.find(key)) return found;
   }
@@ -75,7 +83,7 @@ std::optional<PreparedStep> Planner::prepare_step(const Node& node, const Infere
   KernelRequest request{*node.op, node.attrs, tensors.first(input_count),
                         tensors.subspan(input_count, output_count)};
   request.threads = environment_.threads;
-  request.layouts = environment_.layouts;
+  request.layouts = takes_layouts(node);
   request.precision = environment_.precision;
   request.packs = &environment_.packs;
   Prepared prepared = prepare_kernel(numbered().op->providers(), request);

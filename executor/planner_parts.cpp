@@ -20,26 +20,32 @@ class CopyKernel : public Kernel {
   size_t bytes_;
 };
 
-// Does a convolution, or what joins or pools for one, read an output of `node`? It wants the layout
-// that the node's input has.
-bool feeds_layout(const Node& node) {
-  const auto keeps_layout = [](const Use& use) {
-    const std::string_view name = use.node->op->name;
-    return name.find("Conv") != std::string_view::npos ||
-           name.find("Pool") != std::string_view::npos || name == "Concat" ||
-           name == "ChannelShuffle";
+// Their elements can be counted in bytes, and copied as such.
+bool is_plain_data(DType dtype) {
+  return dtype != DType::kString && !is_packed(dtype);
+}
+
+// Does an op that takes part in providers' layouts for a convolution's sake read `node`, itself or
+// behind a few that work element by element?
+bool is_read_in_layout(const Node& node, int more) {
+  const auto keeps_layout = [&](const Use& use) {
+    const OpDef& op = *use.node->op;
+    return op.name.find("Conv") != std::string_view::npos ||
+           op.name.find("Pool") != std::string_view::npos || op.name == "Concat" ||
+           op.name == "Resize" || op.name == "ChannelShuffle" ||
+           (more > 0 && op.is(kElementwise) && is_read_in_layout(*use.node, more - 1));
   };
   return std::ranges::any_of(node.outputs, [&](const Value* output) {
     return output && std::ranges::any_of(output->uses, keeps_layout);
   });
 }
 
-// Their elements can be counted in bytes, and copied as such.
-bool is_plain_data(DType dtype) {
-  return dtype != DType::kString && !is_packed(dtype);
-}
-
 }  // namespace
+
+bool Planner::feeds_layout(const Node& node) {
+  constexpr int kElementwiseBetween = 2;
+  return is_read_in_layout(node, kElementwiseBetween);
+}
 
 // Not where an output leaves the graph: the caller wants it in a buffer of its own.
 bool Planner::plan_parts(const Node& node, const Inference& inference) {
