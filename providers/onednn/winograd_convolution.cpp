@@ -139,7 +139,7 @@ std::shared_ptr<const Buffer> transformed_weights(const KernelRequest& request,
 // Twice as many floats as tiles of 2 need for the weights, where the picture is small, take more
 // memory and time to read than they save.
 int64_t side_of(const cpu::WinogradImage& image) {
-  constexpr int64_t kManyWeights = 16 << 20 >> 2, kFewOutputs = 400;
+  constexpr int64_t kManyWeights = 8 << 20 >> 2, kFewOutputs = 400;
   const bool is_heavy = 36 * image.inputs * image.outputs > kManyWeights &&
                         image.out_height * image.out_width < kFewOutputs;
   return is_heavy ? 2 : 4;
