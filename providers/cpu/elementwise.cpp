@@ -177,8 +177,8 @@ Prepared prepare_binary(const KernelRequest& request) {
   return prepare_pair(request, op);
 }
 
-// Any number of inputs of one shape, joined from the left while they lie in the nearest cache; the mean
-// divides their sum.
+// Any number of inputs of one shape, joined from the left while they lie in the nearest cache; the
+// mean divides their sum.
 class FoldKernel : public Kernel {
  public:
   FoldKernel(Binary op, bool is_mean, RowGrid grid, const KernelRequest& request)

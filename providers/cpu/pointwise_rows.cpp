@@ -247,8 +247,8 @@ HWY_NOINLINE void multiply_few(D d, const PointwiseRows& p, const float* weights
 #pragma GCC unroll 16
   for (size_t i = kSums; i < kParts * kSums; ++i)
     sums[i % kSums] = hn::Add(sums[i % kSums], sums[i]);
-  const auto count = static_cast<size_t>(
-      std::min(p.outputs - first, static_cast<int64_t>(kVectors * lanes)));
+  const auto count =
+      static_cast<size_t>(std::min(p.outputs - first, static_cast<int64_t>(kVectors * lanes)));
   finish_tile<kVectors, kCount>(d, p, sums, p.residual ? p.residual + first : nullptr,
                                 p.out + first, count);
 }

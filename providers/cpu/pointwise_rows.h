@@ -38,8 +38,8 @@ void multiply_pointwise(const PointwiseRows& rows, int64_t begin, int64_t end, i
 
 // So few rows that all weights are to be read but once, from front to back.
 constexpr int64_t kMostSplitRows = 8;
-// Outputs [first, last) of rows [0, rows), at most kMostSplitRows. Sums of a few rows would wait for one
-// another, so every element is made of several, whose number depends on `rows` alone.
+// Outputs [first, last) of rows [0, rows), at most kMostSplitRows. Sums of a few rows would wait
+// for one another, so every element is made of several, whose number depends on `rows` alone.
 void multiply_few_rows(const PointwiseRows& product, int64_t rows, int64_t first, int64_t last);
 
 }  // namespace sardonyx::cpu

@@ -289,8 +289,8 @@ HWY_INLINE size_t all_dots(const ThinProduct<Weight>& p, size_t column, size_t f
 // Elements of a row of b that are asked for so far ahead, which is in the next rows at its end.
 constexpr size_t kDotAhead = 2048;
 
-// For one row of `a` alone: memory gives one row of b after the other fastest. Several sums, so that
-// none waits for the last product.
+// For one row of `a` alone: memory gives one row of b after the other fastest. Several sums, so
+// that none waits for the last product.
 template <typename Weight>
 void multiply_row_transposed(const ThinProduct<Weight>& p) {
   constexpr size_t kSums = 4;
@@ -305,7 +305,8 @@ void multiply_row_transposed(const ThinProduct<Weight>& p) {
 #pragma GCC unroll 4
       for (size_t i = 0; i < kSums; ++i) {
         __builtin_prefetch(b + k + i * lanes + kDotAhead, 0, 3);
-        sums[i] = hn::MulAdd(hn::LoadU(d, p.a + k + i * lanes), load(d, b + k + i * lanes), sums[i]);
+        sums[i] =
+            hn::MulAdd(hn::LoadU(d, p.a + k + i * lanes), load(d, b + k + i * lanes), sums[i]);
       }
     }
     V total = hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3]));
@@ -321,8 +322,8 @@ void multiply_transposed(const ThinProduct<Weight>& p) {
   constexpr size_t kTogether = kRegisters / 2 / kRowsAtOnce;
   const bool is_large = p.depth * p.columns >= kLeastFetched;
   if (p.rows == 1 && is_large) return multiply_row_transposed(p);
-  const size_t column = is_large ? all_dots<kTogether, true>(p, 0, p.depth)
-                                 : all_dots<kTogether, false>(p, 0, 0);
+  const size_t column =
+      is_large ? all_dots<kTogether, true>(p, 0, p.depth) : all_dots<kTogether, false>(p, 0, 0);
   all_dots<1, true>(p, column, kFetchedBeginning / 2);
 }
 

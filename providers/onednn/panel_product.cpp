@@ -18,8 +18,8 @@ namespace {
 
 using cpu::kPointwiseUnit;
 
-// Weights for more than kMostSplitRows up to this size, and this deep: they are read again for every few
-// rows, and larger ones take long enough to multiply with for generated code to pay.
+// Weights for more than kMostSplitRows up to this size, and this deep: they are read again for
+// every few rows, and larger ones take long enough to multiply with for generated code to pay.
 constexpr int64_t kMostWeights = 1 << 20;
 constexpr int64_t kMostDepth = 1000;
 // And for few rows, by which they are read once; larger ones need not be in memory twice while they
