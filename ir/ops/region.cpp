@@ -185,6 +185,7 @@ void max_roi_pool(const KernelCall& call) {
     float corners[4];  // x1, y1, x2, y2
     for (int i = 0; i < 4; ++i)
       corners[i] = std::round(static_cast<float>(roi[i + 1]) * scale);
+    if (y.count() == 0) continue;  // there may be more bins than memory has room for
     const ScratchMark mark;
     const auto rows = bins_of(corners[1], corners[3], height, x.shape[2]);
     const auto columns = bins_of(corners[0], corners[2], width, x.shape[3]);

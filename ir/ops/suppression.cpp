@@ -176,7 +176,8 @@ void run_suppression(const EvalCall& call) {
   const Tensor& scores = call.inputs[1].tensor();
   const bool center_point = call.attrs<SuppressionAttrs>().center_point_box == 1;
   const Limits limits = read_limits(call);
-  const int64_t batches = boxes.shape()[0], count = boxes.shape()[1], classes = scores.shape()[1];
+  const int64_t batches = boxes.shape()[0], classes = scores.shape()[1];
+  const int64_t count = batches > 0 ? boxes.shape()[1] : 0;  // there is memory for so many
   if (count > std::numeric_limits<uint32_t>::max())
     fail(ErrorCode::kUnsupported, "NonMaxSuppression: ", count, " boxes; positions have 32 bits");
   std::pmr::vector<int64_t> selected(scratch());
