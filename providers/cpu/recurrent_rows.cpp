@@ -155,15 +155,15 @@ HWY_NOINLINE V other_function(const CellFunction& f, V x) {
     case Kind::kSoftplus:
       return softplus(x);
     default:
-      return clip(hn::MulAdd(x, alpha, beta), zero, one);  // kHardSigmoid
+      return clipped(hn::MulAdd(x, alpha, beta), zero, one);  // kHardSigmoid
   }
 }
 
 HWY_INLINE V activated(const CellFunctions& all, const CellFunction& f, V x) {
-  if (all.clip < HUGE_VALF) x = clip(x, set(-all.clip), set(all.clip));
+  if (all.clip < HUGE_VALF) x = clipped(x, set(-all.clip), set(all.clip));
   if (f.kind == CellFunctionKind::kSigmoid) return sigmoid(x);
   if (f.kind == CellFunctionKind::kTanh) return tanh_of(x);
-  if (f.kind == CellFunctionKind::kRelu) return clip(x, set(0), set(HUGE_VALF));
+  if (f.kind == CellFunctionKind::kRelu) return clipped(x, set(0), set(HUGE_VALF));
   return other_function(f, x);
 }
 HWY_INLINE V gate_of(const CellStep& s, V x) {

@@ -16,7 +16,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // erf by a rational minimax approximation on [-4, 4], outside of which float's erf is +-1.
 HWY_INLINE V erf_of(V x) {
-  const V bounded = clip(x, set(-4), set(4));
+  const V bounded = clipped(x, set(-4), set(4));
   const V s = hn::Mul(bounded, bounded);
   V p = set(-2.72614225801306e-10f);
   p = hn::MulAdd(p, s, set(2.77068142495902e-08f));
@@ -41,7 +41,7 @@ HWY_INLINE V gelu(V x) {
 // 1 + exp(-x), for quotients with it: within 2 units in the last place for |x| < 20, 5 beyond, in
 // fewer steps than exp_of takes.
 HWY_INLINE V one_and_exp_of_negative(V x) {
-  const V bounded = clip(x, set(-89), set(104));  // beyond, float's exp is infinity and 0
+  const V bounded = clipped(x, set(-89), set(104));  // beyond, float's exp is infinity and 0
   const V n = hn::Round(hn::Mul(bounded, set(-1.44269504088896341f)));
   const V r = hn::MulAdd(n, set(0.693147180559945f), bounded);
   V p = set(1.381431008e-3f);
@@ -62,13 +62,13 @@ HWY_INLINE V gelu_tanh(V x) {
 
 // x * tanh(log(1 + e)) with e = exp(x): the tanh is a quotient of polynomials in e.
 HWY_INLINE V mish(V x) {
-  const V e = exp_of(clip(x, set(-104), set(20)));
+  const V e = exp_of(clipped(x, set(-104), set(20)));
   const V w = hn::Mul(e, hn::Add(e, set(2)));
   return hn::Mul(x, hn::Div(w, hn::Add(w, set(2))));
 }
 
 HWY_INLINE V hard_sigmoid(V x, V alpha, V beta) {
-  return clip(hn::MulAdd(x, alpha, beta), set(0), set(1));
+  return clipped(hn::MulAdd(x, alpha, beta), set(0), set(1));
 }
 
 void UnaryRow(Unary op, UnaryParams params, const float* in, float* out, size_t count) {
@@ -80,7 +80,7 @@ void UnaryRow(Unary op, UnaryParams params, const float* in, float* out, size_t 
     case Unary::kCeil:
       return map([&](V x) HWY_ATTR { return hn::Ceil(x); });
     case Unary::kClip:
-      return map([&](V x) HWY_ATTR { return clip(x, a, b); });
+      return map([&](V x) HWY_ATTR { return clipped(x, a, b); });
     case Unary::kCos:
       return map([&](V x) HWY_ATTR {
         return within_turns(

@@ -13,6 +13,8 @@
 
 #include <cmath>
 
+#include "providers/cpu/clip-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace sardonyx::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -22,17 +24,6 @@ using V = hn::Vec<D>;
 
 HWY_INLINE V set(float value) {
   return hn::Set(D(), value);
-}
-
-// A NaN stays one.
-HWY_INLINE V clip(V x, V low, V high) {
-#if HWY_ARCH_X86
-  // Where one operand is NaN, or both are zeros, these give the second one.
-  return hn::Min(high, hn::Max(low, x));
-#else
-  x = hn::IfThenElse(hn::Lt(x, low), low, x);
-  return hn::IfThenElse(hn::Gt(x, high), high, x);
-#endif
 }
 
 // x * 2^n for whole n in [-151, 129].
@@ -72,12 +63,12 @@ HWY_INLINE V exp_tail(V r) {
 HWY_INLINE V exp_of(V x) {
   // Beyond these bounds float's exp is 0 and infinity.
   V n;
-  const V r = reduced_for_exp(clip(x, set(-104), set(89)), n);
+  const V r = reduced_for_exp(clipped(x, set(-104), set(89)), n);
   return times_power_of_two(hn::Add(hn::MulAdd(hn::Mul(r, r), exp_tail(r), r), set(1)), n);
 }
 
 HWY_INLINE V expm1_of(V x) {
-  const V result = hn::Expm1(D(), clip(x, set(-104), set(89)));
+  const V result = hn::Expm1(D(), clipped(x, set(-104), set(89)));
   return hn::IfThenElse(hn::IsNaN(x), x, result);
 }
 
@@ -91,7 +82,7 @@ HWY_INLINE V log_of(V x) {
 
 // tanh by a rational minimax approximation, odd over even. Within 6 units in the last place.
 HWY_INLINE V tanh_of(V x) {
-  const V bounded = clip(x, set(-9), set(9));  // beyond, float's tanh is +-1
+  const V bounded = clipped(x, set(-9), set(9));  // beyond, float's tanh is +-1
   const V s = hn::Mul(bounded, bounded);
   V p = set(-2.76076847742355e-16f);
   p = hn::MulAdd(p, s, set(2.00018790482477e-13f));
