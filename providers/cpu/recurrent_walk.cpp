@@ -60,6 +60,12 @@ size_t RecurrentWalk::walk_bytes() const {
          sizeof(int64_t);  // what the last two may be moved by
 }
 
+// Of one of two directions that go at once: whole cache lines.
+size_t RecurrentWalk::direction_bytes() const {
+  constexpr size_t kLine = 64;
+  return (walk_bytes() + kLine - 1) / kLine * kLine;
+}
+
 RecurrentWalk::Scratch RecurrentWalk::scratch_of(std::byte* begin) const {
   const size_t state = s_.batch * s_.padded();
   auto* at = reinterpret_cast<float*>(begin);
@@ -80,7 +86,7 @@ RecurrentWalk::Scratch RecurrentWalk::scratch_of(std::byte* begin) const {
 }
 
 size_t RecurrentWalk::scratch_bytes() const {
-  return runs_both_at_once() ? 2 * walk_bytes() : walk_bytes() + own_bytes();
+  return runs_both_at_once() ? 2 * direction_bytes() : walk_bytes() + own_bytes();
 }
 
 RecurrentWalk::Sharing RecurrentWalk::sharing() const {
@@ -101,7 +107,7 @@ void RecurrentWalk::run(const KernelArgs& args) const {
     for_each_share(2, [&](int64_t part, int64_t parts, const StopSign& sign) {
       for (auto direction = static_cast<size_t>(part); direction < 2;
            direction += static_cast<size_t>(parts))
-        run_direction(args, direction, args.scratch + direction * walk_bytes(), sign);
+        run_direction(args, direction, args.scratch + direction * direction_bytes(), sign);
     });
     return;
   }

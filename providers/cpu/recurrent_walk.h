@@ -129,6 +129,7 @@ class RecurrentWalk : public Kernel {
                   const Step& step, const Share& share) const;
   void store_last(const KernelArgs& args, size_t index, const Scratch& scratch) const;
   size_t walk_bytes() const;
+  size_t direction_bytes() const;
   Scratch scratch_of(std::byte* begin) const;
 
   int threads_;
