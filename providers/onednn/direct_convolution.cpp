@@ -16,13 +16,8 @@ using cpu::kConvolutionUnit;
 
 class DirectKernel : public StripKernel {
  public:
-  DirectKernel(const DirectForm& form, std::vector<int32_t> offsets,
-               std::shared_ptr<const Buffer> weights, std::shared_ptr<const Buffer> bias,
-               int threads)
-      : StripKernel(form, threads, /*may_share_outputs=*/true),
-        offsets_(std::move(offsets)),
-        weights_(std::move(weights)),
-        bias_(std::move(bias)) {}
+  DirectKernel(const DirectForm& form, StripWeights weights, int threads)
+      : StripKernel(form, std::move(weights), threads, /*may_share_outputs=*/true) {}
 
  private:
   void pad(const Share& share, int64_t image, int64_t group, const Strip2d& strip) const override {
@@ -77,15 +72,11 @@ class DirectKernel : public StripKernel {
     const int64_t channel = group * f_.outputs;
     const int64_t place = place_of(image, strip) +
                           (f_.to == Lie::kPixels ? channel : channel / kChannelBlock * out.block);
-    const int64_t size = static_cast<int64_t>(weights_->size() / sizeof(float)) / f_.groups;
     cpu::ConvolutionRows rows;
-    rows.in = f_.is_padded ? share.padded
-                           : input(share, image, group) + strip.row * f_.stride[0] * in.row +
-                                 strip.column * f_.stride[1] * in.column;
-    rows.offsets = offsets_;
-    rows.weights = reinterpret_cast<const float*>(weights_->data()) + group * size;
-    rows.bias = reinterpret_cast<const float*>(bias_->data()) +
-                group * rounded_up(f_.outputs, kConvolutionUnit);
+    rows.in = first_window(share, image, group, strip);
+    rows.offsets = offsets();
+    rows.weights = weights() + group * weights_size();
+    rows.bias = bias() + group * rounded_up(f_.outputs, kConvolutionUnit);
     rows.residual =
         f_.has_residual ? static_cast<const float*>(share.args.inputs[3]) + place : nullptr;
     rows.out = static_cast<float*>(share.args.outputs[0]) + place;
@@ -114,9 +105,6 @@ class DirectKernel : public StripKernel {
                     strip.rows * strip.columns, f_.out_steps(), f_.to == Lie::kBlocks,
                     outputs.begin, outputs.end);
   }
-
-  std::vector<int32_t> offsets_;
-  std::shared_ptr<const Buffer> weights_, bias_;
 };
 
 std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request, const DirectForm& form,
@@ -153,12 +141,10 @@ Prepared prepare_direct_convolution(const KernelRequest& request, const ops::Con
   const DirectForm form = direct_form(request, window, attrs.group, *finish);
   if (const char* why = refusal_of(form)) return Prepared::refuse(why);
   WindowWalk walk = walk_of(form);
-  auto weights = packed_weights(request, form, walk.order);
+  StripWeights weights{std::move(walk.offsets), packed_weights(request, form, walk.order),
+                       packed_bias_in_groups(request, form.groups, kConvolutionUnit)};
   Prepared prepared = Prepared::accept(
-      std::make_unique<DirectKernel>(form, std::move(walk.offsets), std::move(weights),
-                                     packed_bias_in_groups(request, form.groups, kConvolutionUnit),
-                                     request.threads),
-      "direct");
+      std::make_unique<DirectKernel>(form, std::move(weights), request.threads), "direct");
   prepared.input_layouts.resize(request.inputs.size());
   prepared.input_layouts[0] = layout_for(form.from, x.shape);
   prepared.output_layouts = {layout_for(form.to, y.shape)};

@@ -14,13 +14,8 @@ using cpu::kChannelBlock;
 
 class PlaneKernel : public StripKernel {
  public:
-  PlaneKernel(const DirectForm& form, std::vector<int32_t> offsets,
-              std::shared_ptr<const Buffer> weights, std::shared_ptr<const Buffer> bias,
-              int threads)
-      : StripKernel(form, threads, /*may_share_outputs=*/false),
-        offsets_(std::move(offsets)),
-        weights_(std::move(weights)),
-        bias_(std::move(bias)) {}
+  PlaneKernel(const DirectForm& form, StripWeights weights, int threads)
+      : StripKernel(form, std::move(weights), threads, /*may_share_outputs=*/false) {}
 
  private:
   void pad(const Share& share, int64_t image, int64_t group, const Strip2d& strip) const override {
@@ -64,12 +59,10 @@ class PlaneKernel : public StripKernel {
     const cpu::ImageSteps in = f_.read_steps(), out = f_.out_steps();
     const int64_t place = place_of(image, strip);
     cpu::PlaneWindows windows;
-    windows.in = f_.is_padded ? share.padded
-                              : input(share, image, group) + strip.row * f_.stride[0] * in.row +
-                                    strip.column * in.column;
-    windows.offsets = offsets_;
-    windows.weights = reinterpret_cast<const float*>(weights_->data());
-    windows.bias = reinterpret_cast<const float*>(bias_->data());
+    windows.in = first_window(share, image, group, strip);
+    windows.offsets = offsets();
+    windows.weights = weights();
+    windows.bias = bias();
     windows.residual =
         f_.has_residual ? static_cast<const float*>(share.args.inputs[3]) + place : nullptr;
     windows.out = static_cast<float*>(share.args.outputs[0]) + place;
@@ -91,9 +84,6 @@ class PlaneKernel : public StripKernel {
     for (int64_t output = 0; output < f_.outputs; ++output, values += f_.out_steps().block)
       cpu::unary_row(op, params, values, values, count);
   }
-
-  std::vector<int32_t> offsets_;
-  std::shared_ptr<const Buffer> weights_, bias_;
 };
 
 }  // namespace
@@ -108,19 +98,18 @@ Prepared prepare_plane_convolution(const KernelRequest& request, const ops::Conv
   const ops::Window window = ops::conv_window(request.op.name, attrs, x.shape, w.shape);
   const DirectForm form = plane_form(request, window, *finish);
   if (const char* why = refusal_of_planes(form)) return Prepared::refuse(why);
-  WindowWalk walk = walk_of(form);
-  auto weights = packed_once(request, 1, "planes", [&] {
+  const WindowWalk walk = walk_of(form);
+  const auto pack = [&] {
     const auto from = request.inputs[1].constant->values<float>();
     auto buffer = allocate_packed(from.size_bytes());
     cpu::pack_plane_windows(from.data(), walk.order, form.outputs,
                             reinterpret_cast<float*>(buffer->data()));
     return buffer;
-  });
-  Prepared prepared =
-      Prepared::accept(std::make_unique<PlaneKernel>(
-                           form, std::move(walk.offsets), std::move(weights),
-                           packed_bias_in_groups(request, 1, kChannelBlock), request.threads),
-                       "planes");
+  };
+  StripWeights weights{walk.offsets, packed_once(request, 1, "planes", pack),
+                       packed_bias_in_groups(request, 1, kChannelBlock)};
+  Prepared prepared = Prepared::accept(
+      std::make_unique<PlaneKernel>(form, std::move(weights), request.threads), "planes");
   prepared.input_layouts = {layout_for(form.from, x.shape)};
   prepared.unread_inputs = 1u << 1 | 1u << 2;
   return prepared;

@@ -1,6 +1,7 @@
 #include "providers/onednn/strip_kernel.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "providers/cpu/convolution_rows.h"
 
@@ -17,7 +18,9 @@ constexpr int64_t kWindowsTogether = 14;
 
 }  // namespace
 
-StripKernel::StripKernel(const DirectForm& form, int threads, bool may_share_outputs) : f_(form) {
+StripKernel::StripKernel(const DirectForm& form, StripWeights weights, int threads,
+                         bool may_share_outputs)
+    : f_(form), weights_(std::move(weights)) {
   const int64_t pixels = f_.images * f_.out_height * f_.out_width;
   const int64_t products = pixels * f_.out_channels() * f_.elements();
   threads_ =
@@ -84,6 +87,14 @@ const float* StripKernel::input(const Share& share, int64_t image, int64_t group
   if (f_.from == Lie::kPixels) return first + channel;
   const int64_t blocks = f_.from == Lie::kBlocks ? channel / kChannelBlock : channel;
   return first + blocks * f_.in_steps().block;
+}
+
+const float* StripKernel::first_window(const Share& share, int64_t image, int64_t group,
+                                       const Strip2d& strip) const {
+  if (f_.is_padded) return share.padded;
+  const cpu::ImageSteps steps = f_.read_steps();
+  return input(share, image, group) + strip.row * f_.stride[0] * steps.row +
+         strip.column * f_.stride[1] * steps.column;
 }
 
 int64_t StripKernel::place_of(int64_t image, const Strip2d& strip) const {

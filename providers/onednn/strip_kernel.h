@@ -1,14 +1,23 @@
 // What kernels of direct convolution have in common: how threads share images, strip by strip.
 #pragma once
 
+#include <memory>
+#include <vector>
+
 #include "providers/cpu/tasks.h"
 #include "providers/onednn/direct_form.h"
 
 namespace sardonyx::onednn {
 
+// What windows are multiplied with, and where their elements lie from the first one.
+struct StripWeights {
+  std::vector<int32_t> offsets;
+  std::shared_ptr<const Buffer> packed, bias;
+};
+
 class StripKernel : public Kernel {
  public:
-  StripKernel(const DirectForm& form, int threads, bool may_share_outputs);
+  StripKernel(const DirectForm& form, StripWeights weights, int threads, bool may_share_outputs);
   void run(const KernelArgs& args) const final;
   size_t scratch_bytes() const final;
   bool may_alias(size_t output, size_t input) const final {
@@ -34,6 +43,9 @@ class StripKernel : public Kernel {
 
   // The group's first channel, at the first pixel.
   const float* input(const Share& share, int64_t image, int64_t group) const;
+  // The strip's first window.
+  const float* first_window(const Share& share, int64_t image, int64_t group,
+                            const Strip2d& strip) const;
   // The first output at the strip's first pixel, in elements from the first image.
   int64_t place_of(int64_t image, const Strip2d& strip) const;
   // Columns [begin, end) of a padded row come from column `first` of the input and those behind it.
@@ -44,6 +56,14 @@ class StripKernel : public Kernel {
 
   static constexpr int64_t kProductsBetweenLooks = 1 << 28;
 
+  const float* weights() const { return reinterpret_cast<const float*>(weights_.packed->data()); }
+  const float* bias() const { return reinterpret_cast<const float*>(weights_.bias->data()); }
+  // Elements of a group.
+  int64_t weights_size() const {
+    return static_cast<int64_t>(weights_.packed->size() / sizeof(float)) / f_.groups;
+  }
+  const std::vector<int32_t>& offsets() const { return weights_.offsets; }
+
   const DirectForm f_;
   bool shares_outputs_ = false;
 
@@ -52,6 +72,7 @@ class StripKernel : public Kernel {
   bool run_strip(const Share& share, int64_t image, const Strip2d& strip) const;
   int64_t thread_scratch() const;
 
+  const StripWeights weights_;
   int64_t unit_ = 1, units_ = 0;  // rows or columns that are shared out together, and their number
   int threads_ = 1;
 };
