@@ -1,24 +1,14 @@
 // Planning of ops that only move elements: outputs that are parts of an input, and a Concat whose
 // inputs are computed right where it wants them.
 #include <algorithm>
-#include <cstring>
 
 #include "executor/parts.h"
+#include "executor/passes/match.h"
 #include "executor/planner.h"
+#include "providers/cpu/movement.h"
 
 namespace sardonyx {
 namespace {
-
-class CopyKernel : public Kernel {
- public:
-  explicit CopyKernel(size_t bytes) : bytes_(bytes) {}
-  void run(const KernelArgs& args) const override {
-    if (args.inputs[0] != args.outputs[0]) std::memcpy(args.outputs[0], args.inputs[0], bytes_);
-  }
-
- private:
-  size_t bytes_;
-};
 
 // Their elements can be counted in bytes, and copied as such.
 bool is_plain_data(DType dtype) {
@@ -30,9 +20,8 @@ bool is_plain_data(DType dtype) {
 bool is_read_in_layout(const Node& node, int more) {
   const auto keeps_layout = [&](const Use& use) {
     const OpDef& op = *use.node->op;
-    return op.name.find("Conv") != std::string_view::npos ||
-           op.name.find("Pool") != std::string_view::npos || op.name == "Concat" ||
-           op.name == "Resize" || op.name == "ChannelShuffle" ||
+    return passes::is_convolution(op) || op.name.find("Pool") != std::string_view::npos ||
+           op.name == "Concat" || op.name == "Resize" || op.name == "ChannelShuffle" ||
            (more > 0 && op.is(kElementwise) && is_read_in_layout(*use.node, more - 1));
   };
   return std::ranges::any_of(node.outputs, [&](const Value* output) {
@@ -154,7 +143,7 @@ void Planner::join(size_t part, Place to) {
 void Planner::copy_to(ValueId value, Place to, size_t bytes, const Node& node) {
   const Place from = place_for(value, nullptr);
   PreparedStep copy;
-  copy.kernel = std::make_shared<const CopyKernel>(bytes);
+  copy.kernel = std::make_shared<const cpu::CopyKernel>(bytes);
   copy.implementation = "copy";
   copy.inputs = {{known(value).facts, nullptr}};
   Step step = new_step(std::make_shared<const PreparedStep>(std::move(copy)), 1, 1);

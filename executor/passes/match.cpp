@@ -9,6 +9,10 @@ bool is_op(const Node& node, std::string_view name, std::string_view domain) {
   return node.op->name == name && node.op->domain == domain;
 }
 
+bool is_convolution(const OpDef& op) {
+  return op.name.find("Conv") != std::string_view::npos;
+}
+
 bool is_fused(const Node& node, std::string_view name) {
   return is_op(node, name, "sardonyx");
 }

@@ -12,6 +12,8 @@ namespace sardonyx::passes {
 
 // Is `node` ai.onnx's op of this name, or with `domain` that domain's?
 bool is_op(const Node& node, std::string_view name, std::string_view domain = "");
+// Of any type and direction.
+bool is_convolution(const OpDef& op);
 bool is_fused(const Node& node, std::string_view name);  // in sardonyx's own domain
 
 // The node whose output 0 is input `slot`, where nobody else reads that output and it is no output

@@ -39,7 +39,7 @@ size_t dims_of_channels(const Dims& dims, const Dim& channels) {
   return 0;
 }
 
-// 0, first, first + 1 ... last - 1 and the rest behind 0.
+// Dim 0, then the dims from `first` on, then those before it.
 Ints turned(size_t rank, size_t first) {
   Ints perm(rank);
   std::iota(perm.begin(), perm.end(), 0);
@@ -62,14 +62,14 @@ std::optional<Ints> target_of(const Dims& dims, const Ints& order) {
 }
 
 bool is_made_by_convolution(const Value& value) {
-  return value.producer && value.producer->op->name.find("Conv") != std::string_view::npos;
+  return value.producer && is_convolution(*value.producer->op);
 }
 
 // Or by what takes an image in any order and may hand it on to one.
 bool is_read_as_image(const Value& value) {
   return std::ranges::any_of(value.uses, [](const Use& use) {
-    const std::string_view name = use.node->op->name;
-    return name.find("Conv") != std::string_view::npos || name == "Concat" || name == "Resize";
+    const OpDef& op = *use.node->op;
+    return is_convolution(op) || op.name == "Concat" || op.name == "Resize";
   });
 }
 

@@ -28,4 +28,15 @@ class MovementKernel : public Kernel {
   int threads_;
 };
 
+// Bytes of input 0 as they lie; nothing where output 0 is the same memory.
+class CopyKernel : public Kernel {
+ public:
+  explicit CopyKernel(size_t bytes) : bytes_(bytes) {}
+  void run(const KernelArgs& args) const override;
+  bool may_alias(size_t, size_t) const override { return true; }
+
+ private:
+  size_t bytes_;
+};
+
 }  // namespace sardonyx::cpu

@@ -96,9 +96,13 @@ RecurrentWalk::Sharing RecurrentWalk::sharing() const {
                                                                  : Sharing::kNone;
 }
 
+bool RecurrentWalk::is_much_work() const {
+  return s_.steps * s_.batch * s_.hidden * s_.row() >= kLeastProductsOfThread;
+}
+
 bool RecurrentWalk::runs_both_at_once() const {
   return s_.directions == 2 && threads_ > 1 && own_bytes() == 0 && sharing() == Sharing::kNone &&
-         s_.steps * s_.batch * s_.hidden * s_.row() >= kLeastProductsOfThread;
+         is_much_work();
 }
 
 void RecurrentWalk::run(const KernelArgs& args) const {
@@ -177,9 +181,8 @@ void RecurrentWalk::run_direction(const KernelArgs& args, size_t index, std::byt
   if (has_cell_) load_state(args.inputs[6], index, scratch, scratch.c);
   const Sharing sharing = this->sharing();
   const size_t most = sharing == Sharing::kPanels ? s_.panels() / s_.panels_at_once
-                      : s_.steps * s_.batch * s_.hidden * s_.row() < kLeastProductsOfThread
-                          ? 1
-                          : s_.batch / kLeastRowsOfThread;
+                      : is_much_work()            ? s_.batch / kLeastRowsOfThread
+                                                  : 1;
   const int wanted =
       sharing == Sharing::kNone
           ? 1

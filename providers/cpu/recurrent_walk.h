@@ -105,6 +105,7 @@ class RecurrentWalk : public Kernel {
   // nearest caches, else sequences, which never wait for each other.
   enum class Sharing : uint8_t { kNone, kPanels, kSequences };
   Sharing sharing() const;
+  bool is_much_work() const;  // of a direction: enough for a second thread
   bool runs_both_at_once() const;
 
   void run_direction(const KernelArgs& args, size_t index, std::byte* scratch,

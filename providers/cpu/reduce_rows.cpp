@@ -18,33 +18,30 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
+// How an element is taken into a result; `Merged` is how results are joined.
 struct AddValue {
+  using Merged = AddValue;
   template <class T>
   static HWY_INLINE T join(T sum, T x) {
     return hn::Add(sum, x);
   }
-  template <class T>
-  static HWY_INLINE T merge(T a, T b) {
-    return hn::Add(a, b);
-  }
 };
 struct TakeProduct {
+  using Merged = TakeProduct;
   template <class T>
   static HWY_INLINE T join(T product, T x) {
     return hn::Mul(product, x);
   }
-  template <class T>
-  static HWY_INLINE T merge(T a, T b) {
-    return hn::Mul(a, b);
-  }
 };
-struct AddSquare : AddValue {
+struct AddSquare {
+  using Merged = AddValue;
   template <class T>
   static HWY_INLINE T join(T sum, T x) {
     return hn::MulAdd(x, x, sum);
   }
 };
-struct AddMagnitude : AddValue {
+struct AddMagnitude {
+  using Merged = AddValue;
   template <class T>
   static HWY_INLINE T join(T sum, T x) {
     return hn::Add(sum, hn::Abs(x));
@@ -52,22 +49,16 @@ struct AddMagnitude : AddValue {
 };
 // The instructions for these lose NaNs: `NanWatch` sees to them.
 struct TakeMax {
+  using Merged = TakeMax;
   template <class T>
   static HWY_INLINE T join(T a, T b) {
-    return hn::Max(a, b);
-  }
-  template <class T>
-  static HWY_INLINE T merge(T a, T b) {
     return hn::Max(a, b);
   }
 };
 struct TakeMin {
+  using Merged = TakeMin;
   template <class T>
   static HWY_INLINE T join(T a, T b) {
-    return hn::Min(a, b);
-  }
-  template <class T>
-  static HWY_INLINE T merge(T a, T b) {
     return hn::Min(a, b);
   }
 };
@@ -103,7 +94,7 @@ HWY_INLINE float merged_lanes(Some d, hn::Vec<Some> x) {
 #if HWY_TARGET != HWY_SCALAR
   if constexpr (hn::MaxLanes(Some()) > 1) {
     const hn::Half<Some> half;
-    return merged_lanes<Op>(half, Op::merge(hn::LowerHalf(half, x), hn::UpperHalf(half, x)));
+    return merged_lanes<Op>(half, Op::Merged::join(hn::LowerHalf(half, x), hn::UpperHalf(half, x)));
   }
 #endif
   (void)d;
@@ -132,7 +123,8 @@ HWY_INLINE float row_of(const float* in, size_t count, float start) {
     const V rest = load_part(d, in + i, count - i);
     join(1, hn::IfThenElse(hn::FirstN(d, count - i), rest, hn::Set(d, start)));
   }
-  V total = Op::merge(Op::merge(sums[0], sums[1]), Op::merge(sums[2], sums[3]));
+  V total =
+      Op::Merged::join(Op::Merged::join(sums[0], sums[1]), Op::Merged::join(sums[2], sums[3]));
   for (size_t k = 0; k < 4; ++k)
     total = watches[k].checked(total);
   if (kLosesNan<Op> && !hn::AllFalse(d, hn::IsNaN(total))) return NAN;
@@ -168,7 +160,7 @@ HWY_INLINE void short_rows_of(const float* in, size_t count, float start, float*
       rest[row] = in[row * count + i];
     join(0, hn::Load(d, rest));
   }
-  hn::StoreU(watch.checked(Op::merge(sums[0], sums[1])), d, out);
+  hn::StoreU(watch.checked(Op::Merged::join(sums[0], sums[1])), d, out);
 #else
   (void)in, (void)count, (void)start, (void)out;
 #endif

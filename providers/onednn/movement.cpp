@@ -6,7 +6,6 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
 #include <numeric>
 
@@ -196,19 +195,6 @@ Prepared prepare_channel_shuffle(const KernelRequest& request) {
   return accept(request, std::move(moves), from);
 }
 
-// What lies in memory as it did.
-class SameOrderKernel : public Kernel {
- public:
-  explicit SameOrderKernel(size_t bytes) : bytes_(bytes) {}
-  void run(const KernelArgs& args) const override {
-    if (args.inputs[0] != args.outputs[0]) std::memcpy(args.outputs[0], args.inputs[0], bytes_);
-  }
-  bool may_alias(size_t, size_t) const override { return true; }
-
- private:
-  size_t bytes_;
-};
-
 bool may_be_image(const KernelTensor& x) {
   constexpr DType kTypes[] = {DType::kFloat, DType::kBFloat16, DType::kUInt8, DType::kInt8};
   return x.shape.size() >= 3 && x.shape.size() <= 5 &&
@@ -234,7 +220,7 @@ Prepared prepare_transpose(const KernelRequest& request) {
   Prepared prepared;
   if (becomes_last || block.from_strides == block.to_strides) {
     const auto bytes = static_cast<size_t>(element_count(y.shape)) * element_bytes(x.dtype);
-    prepared = Prepared::accept(std::make_unique<SameOrderKernel>(bytes), "same order");
+    prepared = Prepared::accept(std::make_unique<cpu::CopyKernel>(bytes), "same order");
   } else {
     std::vector<cpu::Move> moves;
     moves.push_back({0, 0, BlockCopy(x.dtype, std::move(block))});

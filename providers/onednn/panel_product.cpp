@@ -1,6 +1,7 @@
-// MatMul, Gemm and FusedMatMul of rows with a small matrix of constant weights in float32, by our
-// own kernel. It is as fast as oneDNN's there, and one piece of code serves any number of rows:
-// oneDNN generates its code for each number anew, which takes longer than many a product.
+// MatMul, Gemm and FusedMatMul of rows with a small matrix of constant weights, or of few rows with
+// a large one, in float32 by our own kernel. It is as fast as oneDNN's there, and one piece of code
+// serves any number of rows: oneDNN generates its code for each number anew, which takes longer
+// than many a product.
 #include <algorithm>
 #include <limits>
 
@@ -9,7 +10,6 @@
 #include "ir/pack_room.h"
 #include "providers/cpu/pointwise_rows.h"
 #include "providers/cpu/tasks.h"
-#include "providers/cpu/thin_product.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/own_convolution.h"
 
