@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ir/weights_slot.h"
+#include "ir/weights_slots.h"
 
 namespace sardonyx {
 
@@ -53,7 +53,7 @@ void Originals::release_replaced(const Graph& before, const Graph& after) {
 }
 
 bool may_be_away(const OpDef& op, size_t slot) {
-  return weights_slot(op.domain, op.name) == slot;
+  return has_bit(weights_slots(op.domain, op.name), slot);
 }
 
 namespace {
@@ -85,11 +85,12 @@ size_t weight_bytes(const Graph& graph) {
   std::unordered_set<const Buffer*> seen;
   size_t bytes = 0;
   for (const auto& node : graph.nodes()) {
-    const auto slot = weights_slot(node->op->domain, node->op->name);
-    if (!slot || node->op->name == "Gather" || *slot >= node->inputs.size()) continue;
-    const Value* weights = node->inputs[*slot];
-    if (weights && weights->constant && seen.insert(weights->constant->buffer().get()).second)
-      bytes += weights->constant->bytes();
+    if (node->op->name == "Gather") continue;
+    for (size_t slot = 0; slot < node->inputs.size(); ++slot) {
+      const Value* weights = may_be_away(*node->op, slot) ? node->inputs[slot] : nullptr;
+      if (weights && weights->constant && seen.insert(weights->constant->buffer().get()).second)
+        bytes += weights->constant->bytes();
+    }
   }
   return bytes;
 }

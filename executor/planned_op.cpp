@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "ir/weights_slot.h"
+#include "ir/weights_slots.h"
 
 namespace sardonyx {
 namespace {
@@ -34,7 +34,7 @@ PlannedOp::PlannedOp(const OpDef& op, std::span<const Provider* const> providers
       is_gather_(is_standard(op, "Gather")),
       is_concat_(is_standard(op, "Concat")),
       may_give_parts_(is_gather_ || is_standard(op, "Slice") || is_standard(op, "Split")),
-      weights_slot_(sardonyx::weights_slot(op.domain, op.name).value_or(SIZE_MAX)) {
+      weights_slots_(weights_slots(op.domain, op.name)) {
   const std::string name = full_name(op);
   for (const Provider* provider : providers) {
     std::vector<KernelEntry>& own = entries_.emplace_back();

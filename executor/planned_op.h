@@ -19,8 +19,8 @@ class PlannedOp {
   // these are, so that one kernel serves nodes with different weights; where a value has a layout,
   // constants may be brought into that ahead, and all are told.
   bool reads_constants() const { return reads_constants_; }
-  // The input that may be a constant which is not in memory; SIZE_MAX where there is none.
-  size_t weights_slot() const { return weights_slot_; }
+  // May input `slot` be a constant that is not in memory?
+  bool may_be_away(size_t slot) const { return has_bit(weights_slots_, slot); }
   bool is_view() const { return op_.is(kView); }
   bool is_gather() const { return is_gather_; }
   bool is_concat() const { return is_concat_; }
@@ -30,7 +30,7 @@ class PlannedOp {
  private:
   const OpDef& op_;
   bool reads_constants_, is_gather_, is_concat_, may_give_parts_;
-  size_t weights_slot_;
+  uint32_t weights_slots_;
   std::vector<std::vector<KernelEntry>> entries_;
   std::vector<Provider> providers_;
   std::vector<const Provider*> pointers_;

@@ -140,7 +140,7 @@ bool Planner::plan_kernel(const Node& node, const Inference& inference) {
 void Planner::bring_constants(bool all) {
   if (!weight_uses_) return;
   for (size_t slot = 0; slot < numbered().inputs.size(); ++slot) {
-    const bool is_wanted = all || slot != numbered().op->weights_slot();
+    const bool is_wanted = all || !numbered().op->may_be_away(slot);
     if (is_wanted && input(slot) != kNoValue && known(input(slot)).constant)
       bring(*known(input(slot)).constant);
   }

@@ -12,10 +12,6 @@ namespace sardonyx {
 
 // A tensor whose every dim is an integer.
 bool is_concrete(const Type& type);
-// Of a mask of inputs, which has no bits for those beyond the first 32.
-inline bool has_bit(uint32_t mask, size_t slot) {
-  return slot < 32 && (mask >> slot & 1u);
-}
 
 class Planner {
  public:

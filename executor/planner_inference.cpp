@@ -26,7 +26,7 @@ std::optional<uint64_t> Planner::constant_word(size_t slot) {
   const ValueId value = input(slot);
   const Segment::Known& entry = known(value);
   if (!entry.constant) return 0;
-  const bool has_value = slot != numbered().op->weights_slot() && is_small(*entry.facts);
+  const bool has_value = !numbered().op->may_be_away(slot) && is_small(*entry.facts);
   if (has_value && !entry.is_same_constant) {
     if (weight_uses_) bring(*entry.constant);
     entry.constant = program_.inferences_.same_constant(entry.constant);

@@ -224,6 +224,11 @@ enum Fact : uint32_t {
   kPassesValues = 16,  // inference can carry `dims` through (Shape, Gather, Concat ... of integers)
 };
 
+// Of a mask of inputs, which has no bits for those beyond the first 32.
+inline bool has_bit(uint32_t mask, size_t slot) {
+  return slot < 32 && (mask >> slot & 1u);
+}
+
 struct OpDef {
   std::string_view name;
   std::string_view domain = "";  // "" is ai.onnx

@@ -12,7 +12,7 @@
 
 #include "ir/reloadable_buffer.h"
 #include "ir/run_control.h"
-#include "ir/weights_slot.h"
+#include "ir/weights_slots.h"
 #include "onnx_io/import/parse.h"
 
 namespace sardonyx::onnx_import {
@@ -295,10 +295,12 @@ std::unordered_set<std::string_view> weights_of(const ModelProto& proto) {
     for (const auto& attribute : node.attribute()) {
       if (attribute.has_g() || attribute.graphs_size() > 0) return {};
     }
-    std::optional<size_t> read_late = weights_slot(node.domain(), node.op_type());
-    if (node.domain().empty() && node.op_type() == "DequantizeLinear") read_late = 0;
-    for (int slot = 0; slot < node.input_size(); ++slot)
-      (static_cast<size_t>(slot) == read_late ? weights : others).insert(node.input(slot));
+    uint32_t read_late = weights_slots(node.domain(), node.op_type());
+    if (node.domain().empty() && node.op_type() == "DequantizeLinear") read_late = 1u << 0;
+    for (int slot = 0; slot < node.input_size(); ++slot) {
+      auto& uses = has_bit(read_late, static_cast<size_t>(slot)) ? weights : others;
+      uses.insert(node.input(slot));
+    }
   }
   for (const auto& output : proto.graph().output())
     others.insert(output.name());

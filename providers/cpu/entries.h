@@ -27,6 +27,7 @@ std::span<const KernelEntry> recurrent_entries();
 std::span<const KernelEntry> convert_entries();
 std::span<const KernelEntry> reduce_entries();
 std::span<const KernelEntry> gather_entries();
+std::span<const KernelEntry> scatter_entries();
 std::span<const KernelEntry> pool_entries();
 std::span<const KernelEntry> pool_gradient_entries();
 std::span<const KernelEntry> normalization_gradient_entries();

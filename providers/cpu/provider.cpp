@@ -32,6 +32,7 @@ const Provider& cpu_provider() {
                             cpu::convert_entries(),
                             cpu::movement_entries(),
                             cpu::gather_entries(),
+                            cpu::scatter_entries(),
                             cpu::logic_entries(),
                             cpu::quantized_entries(),
                             cpu::integer_convolution_entries(),

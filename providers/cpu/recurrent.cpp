@@ -1,8 +1,10 @@
 // RNN, LSTM and GRU on float32 with constant weights.
+#include <cstring>
 #include <string>
 
 #include "ir/ops/recurrent.h"
 #include "ir/pack_room.h"
+#include "ir/reloadable_buffer.h"
 #include "providers/cpu/entries.h"
 #include "providers/cpu/recurrent_rows.h"
 #include "providers/cpu/recurrent_walk.h"
@@ -14,7 +16,8 @@ namespace {
 enum class Cell { kRnn, kLstm, kGruLinear, kGru };
 
 // rows [gates * hidden, depth] -> [panels][depth][gates][lanes], for gates [first, first + count).
-std::shared_ptr<Buffer> pack_panels(const RecurrentSizes& s, const float* rows, size_t depth,
+// They may lie at any address.
+std::shared_ptr<Buffer> pack_panels(const RecurrentSizes& s, const std::byte* rows, size_t depth,
                                     size_t first, size_t count) {
   auto buffer = allocate_packed(s.panels() * depth * count * s.lanes * sizeof(float));
   auto* out = reinterpret_cast<float*>(buffer->data());
@@ -23,7 +26,10 @@ std::shared_ptr<Buffer> pack_panels(const RecurrentSizes& s, const float* rows, 
       for (size_t gate = 0; gate < count; ++gate) {
         for (size_t lane = 0; lane < s.lanes; ++lane) {
           const size_t unit = panel * s.lanes + lane;
-          *out++ = unit < s.hidden ? rows[((first + gate) * s.hidden + unit) * depth + k] : 0;
+          const size_t at = ((first + gate) * s.hidden + unit) * depth + k;
+          *out = 0;
+          if (unit < s.hidden) std::memcpy(out, rows + at * sizeof(float), sizeof(float));
+          ++out;
         }
       }
     }
@@ -84,13 +90,10 @@ class RecurrentKernel : public RecurrentWalk {
   RecurrentKernel(Cell cell, const ops::RecurrentSpec& spec, const RecurrentSizes& sizes,
                   const KernelRequest& request)
       : RecurrentWalk(sizes, request, cell == Cell::kLstm), cell_(cell) {
-    const float* w = request.inputs[1].constant->values<float>().data();
-    const float* r = request.inputs[2].constant->values<float>().data();
     const float* b = request.has(3) ? request.inputs[3].constant->values<float>().data() : nullptr;
     for (size_t direction = 0; direction < s_.directions; ++direction) {
       const size_t rows = s_.gates * s_.hidden;
-      add_direction(request, direction, w + direction * rows * s_.in,
-                    r + direction * rows * s_.hidden, b ? b + direction * 2 * rows : nullptr);
+      add_direction(request, direction, b ? b + direction * 2 * rows : nullptr);
       directions_.back().functions = cell_functions_of(spec, direction);
       if (request.has(ops::kP)) {
         constexpr size_t kPeepholes = 3;
@@ -121,22 +124,26 @@ class RecurrentKernel : public RecurrentWalk {
     return made;
   }
 
-  void add_direction(const KernelRequest& request, size_t index, const float* w, const float* r,
-                     const float* b) {
-    Direction made;
-    const std::string form = "cpu/gates" + std::to_string(s_.lanes) + "/" + std::to_string(index);
-    const auto packed = [&](size_t slot, const std::string& part, const auto& make) {
-      std::shared_ptr<const Buffer> buffer;
-      if (!request.packs) return buffer = make();
-      return buffer = request.packs->get(*request.inputs[slot].constant, form + part, make);
+  // Gates [first, first + count) of input `slot`, weights that need not be in memory before.
+  std::shared_ptr<const Buffer> packed(const KernelRequest& request, size_t slot, size_t direction,
+                                       size_t first, size_t count) const {
+    const Tensor& weights = *request.inputs[slot].constant;
+    const size_t depth = slot == ops::kW ? s_.in : s_.hidden;
+    const auto make = [&] {
+      const size_t floats_before = direction * s_.gates * s_.hidden * depth;
+      return pack_panels(s_, peek(weights) + floats_before * sizeof(float), depth, first, count);
     };
+    if (!request.packs) return make();
+    const std::string form = text("cpu/gates", s_.lanes, "/", direction, "/", first, "+", count);
+    return request.packs->get(weights, form, make);
+  }
+
+  void add_direction(const KernelRequest& request, size_t index, const float* b) {
+    Direction made;
     const size_t together = cell_ == Cell::kGru ? 2 : s_.gates;
-    made.input = packed(1, "w", [&] { return pack_panels(s_, w, s_.in, 0, s_.gates); });
-    made.recurrent = packed(2, "r" + std::to_string(together),
-                            [&] { return pack_panels(s_, r, s_.hidden, 0, together); });
-    if (cell_ == Cell::kGru) {
-      made.candidate = packed(2, "h", [&] { return pack_panels(s_, r, s_.hidden, 2, 1); });
-    }
+    made.input = packed(request, ops::kW, index, 0, s_.gates);
+    made.recurrent = packed(request, ops::kR, index, 0, together);
+    if (cell_ == Cell::kGru) made.candidate = packed(request, ops::kR, index, together, 1);
     made.bias.assign(s_.row(), 0);
     made.hidden_bias.assign(s_.padded(), 0);
     for (size_t gate = 0; b && gate < s_.gates; ++gate) {

@@ -32,7 +32,6 @@ std::span<const KernelEntry> matmul_kernels();
 std::span<const KernelEntry> gemm_kernels();
 std::span<const KernelEntry> pool_kernels();
 std::span<const KernelEntry> normalization_kernels();
-std::span<const KernelEntry> recurrent_kernels();
 std::span<const KernelEntry> elementwise_kernels();
 std::span<const KernelEntry> elementwise_in_layout_kernels();
 std::span<const KernelEntry> join_kernels();

@@ -201,10 +201,6 @@ TEST(LongKernels, EndAtTheDeadline) {
              DType::kFloat, 0b100);
   expect_end("sardonyx::ConvWeightGrad", same, {x, x, Tensor::vector(w.shape())}, w.shape(),
              DType::kFloat, 0b100);
-  const Tensor sequence = zeros(DType::kFloat, {512, 64, 256});
-  expect_end("LSTM", {{"hidden_size", int64_t{256}}},
-             {sequence, zeros(DType::kFloat, {1, 1024, 256}), zeros(DType::kFloat, {1, 1024, 256})},
-             {512, 1, 64, 256}, DType::kFloat, 0b110);
 }
 
 TEST(LongKernels, OfBytesEndAtTheDeadline) {
@@ -223,58 +219,6 @@ TEST(LongKernels, OfBytesEndAtTheDeadline) {
              DType::kUInt8, 0b11111110);
   expect_end("com.microsoft::MatMulIntegerToFloat", {}, {a, b, scale, scale}, {4000, 2048},
              DType::kFloat, 0b1010);
-}
-
-// What an LSTM makes of a sequence: Y, and the states behind it.
-std::vector<Tensor> states_of(const std::vector<Tensor>& inputs, const char* direction) {
-  const OpDef& op = op_named("LSTM");
-  const Shape &x = inputs[0].shape(), &r = inputs[2].shape();
-  RunOptions options;
-  options.constants = 0b110;
-  const Type state = Type::tensor(DType::kFloat, to_dims({r[0], x[1], r[2]}));
-  PreparedRun run(
-      op, Attrs::parse(*op.attrs, {{"hidden_size", r[2]}, {"direction", std::string(direction)}}),
-      inputs, {Type::tensor(DType::kFloat, to_dims({x[0], r[0], x[1], r[2]})), state, state},
-      options);
-  run.run();
-  return run.outputs();
-}
-
-// Elements [begin, end) of the first dim.
-Tensor part_of(const Tensor& whole, int64_t begin, int64_t end) {
-  Shape shape = whole.shape();
-  const int64_t size = whole.count() / shape[0];
-  shape[0] = end - begin;
-  const Tensor part = Tensor::allocate(DType::kFloat, shape);
-  std::copy_n(whole.values<float>().data() + begin * size, part.count(),
-              static_cast<float*>(part.raw()));
-  return part;
-}
-
-// As a whole it takes several primitives, half of it one.
-TEST(LongSequences, GiveWhatHalvesGive) {
-  constexpr int64_t kSteps = 300, kHalf = kSteps / 2;
-  const Tensor x = drawn_tensor(DType::kFloat, {kSteps, 16, 256}, -1, 1, 1);
-  const Tensor w = drawn_tensor(DType::kFloat, {2, 1024, 256}, -0.05, 0.05, 2);
-  const Tensor r = drawn_tensor(DType::kFloat, {2, 1024, 256}, -0.05, 0.05, 3);
-  const std::vector<Tensor> both = states_of({x, w, r}, "bidirectional");
-  for (const int64_t direction : {0, 1}) {
-    const Tensor own_w = part_of(w, direction, direction + 1);
-    const Tensor own_r = part_of(r, direction, direction + 1);
-    const char* name = direction == 0 ? "forward" : "reverse";
-    const std::vector<Tensor> whole = states_of({x, own_w, own_r}, name);
-    const Tensor upper = part_of(x, 0, kHalf), lower = part_of(x, kHalf, kSteps);
-    const bool is_forward = direction == 0;
-    const auto first = states_of({is_forward ? upper : lower, own_w, own_r}, name);
-    const auto last = states_of(
-        {is_forward ? lower : upper, own_w, own_r, Tensor(), Tensor(), first[1], first[2]}, name);
-    expect_within(part_of(whole[0], 0, kHalf), is_forward ? first[0] : last[0], 1e-5f, 1e-5f);
-    expect_within(part_of(whole[0], kHalf, kSteps), is_forward ? last[0] : first[0], 1e-5f, 1e-5f);
-    for (const size_t state : {1, 2}) {
-      expect_within(whole[state], last[state], 1e-5f, 1e-5f);
-      expect_within(part_of(both[state], direction, direction + 1), last[state], 1e-5f, 1e-5f);
-    }
-  }
 }
 
 }  // namespace

@@ -132,7 +132,6 @@ const Provider& onednn_provider() {
                                onednn::reduce_kernels(),
                                onednn::pool_kernels(),
                                onednn::normalization_kernels(),
-                               onednn::recurrent_kernels(),
                                onednn::elementwise_in_layout_kernels(),
                                onednn::elementwise_kernels(),
                                onednn::join_kernels(),

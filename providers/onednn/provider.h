@@ -1,5 +1,5 @@
-// Kernels on oneDNN: convolution, matrix products, pooling, normalisation, recurrent layers and
-// what keeps its blocked layouts whole between them.
+// Kernels on oneDNN: convolution, matrix products, pooling, normalisation, the
+// gradients of recurrent layers and what keeps its blocked layouts whole between them.
 #pragma once
 
 #include "ir/kernel.h"

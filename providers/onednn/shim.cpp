@@ -68,10 +68,7 @@ int64_t offset_along(const dnnl_memory_desc_t& md, int dim, int64_t index) {
 }  // namespace
 
 bool Primitive::is_reference() const {
-  dnnl_primitive_kind_t kind{};
-  const dnnl_status_t status =
-      dnnl_primitive_desc_query(desc_.get(), dnnl_query_primitive_kind, 0, &kind);
-  return (status != dnnl_success || kind != dnnl_rnn) && implementation().starts_with("ref");
+  return implementation().starts_with("ref");
 }
 
 const dnnl::engine& cpu_engine() {
@@ -496,30 +493,6 @@ MaybePrimitive concat(const Desc& dst, int axis, const std::vector<Desc>& source
 MaybePrimitive resampling(algorithm method, const Desc& src, const Desc& dst,
                           const dnnl::primitive_attr& attr) {
   return attempt<dnnl::resampling_forward>(attr, kInference, method, src, dst);
-}
-
-MaybePrimitive recurrent(const RecurrentLayer& layer, const dnnl::primitive_attr& attr) {
-  const auto direction = layer.reversed ? dnnl::rnn_direction::unidirectional_right2left
-                                        : dnnl::rnn_direction::unidirectional_left2right;
-  switch (layer.cell) {
-    case RecurrentLayer::Cell::kRnn:
-      return attempt<dnnl::vanilla_rnn_forward>(
-          attr, kInference, layer.activation, direction, layer.src, layer.src_iter, layer.weights,
-          layer.weights_iter, layer.bias, layer.dst, layer.dst_iter);
-    case RecurrentLayer::Cell::kGru:
-      return attempt<dnnl::gru_forward>(attr, kInference, direction, layer.src, layer.src_iter,
-                                        layer.weights, layer.weights_iter, layer.bias, layer.dst,
-                                        layer.dst_iter);
-    case RecurrentLayer::Cell::kGruLinearBeforeReset:
-      return attempt<dnnl::lbr_gru_forward>(attr, kInference, direction, layer.src, layer.src_iter,
-                                            layer.weights, layer.weights_iter, layer.bias,
-                                            layer.dst, layer.dst_iter);
-    case RecurrentLayer::Cell::kLstm:
-      return attempt<dnnl::lstm_forward>(attr, kInference, direction, layer.src, layer.src_iter,
-                                         layer.src_iter_c, layer.weights, layer.weights_iter,
-                                         layer.bias, layer.dst, layer.dst_iter, layer.dst_iter_c);
-  }
-  return std::nullopt;
 }
 
 MaybePrimitive reorder(const Desc& from, const Desc& to, const dnnl::primitive_attr& attr) {

@@ -44,8 +44,7 @@ Desc any_desc(DType dtype, const Shape& shape);
 
 // Do the elements lie as in a row-major tensor, without padding?
 bool is_row_major(const Desc& desc);
-// A blocked layout with strides, as opposed to one that only its primitive reads (Winograd, packed
-// recurrent weights).
+// A blocked layout with strides, as opposed to one that only its primitive reads (Winograd).
 bool is_blocked(const Desc& desc);
 // Steps of the dims, in elements, where the elements lie without blocks and padding.
 std::optional<Extents> plain_strides(const Desc& desc);
@@ -115,8 +114,7 @@ class Primitive {
   Desc argument(int number) const { return desc_.query_md(dnnl::query::exec_arg_md, number); }
   Desc scratchpad() const { return desc_.scratchpad_desc(); }
   std::string implementation() const { return desc_.impl_info_str(); }
-  // Its own slow fallback, which nothing is gained by. Recurrent layers call so what runs fast
-  // matrix products.
+  // Its own slow fallback, which nothing is gained by.
   bool is_reference() const;
 
  private:
@@ -179,17 +177,6 @@ MaybePrimitive concat(const Desc& dst, int axis, const std::vector<Desc>& source
 // half away from zero.
 MaybePrimitive resampling(algorithm method, const Desc& src, const Desc& dst,
                           const dnnl::primitive_attr& attr);
-// One layer in one direction; descriptors that are left out stand for zeros that nobody passes.
-struct RecurrentLayer {
-  enum class Cell { kRnn, kGru, kGruLinearBeforeReset, kLstm };
-  Cell cell;
-  bool reversed;
-  algorithm activation = algorithm::eltwise_tanh;  // of kRnn
-  Desc src, src_iter, src_iter_c;
-  Desc weights, weights_iter, bias;
-  Desc dst, dst_iter, dst_iter_c;
-};
-MaybePrimitive recurrent(const RecurrentLayer& layer, const dnnl::primitive_attr& attr);
 MaybePrimitive reorder(const Desc& from, const Desc& to, const dnnl::primitive_attr& attr);
 
 }  // namespace sardonyx::onednn
