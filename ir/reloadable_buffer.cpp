@@ -1,5 +1,7 @@
 #include "ir/reloadable_buffer.h"
 
+#include "ir/error.h"
+
 namespace sardonyx {
 
 void ReloadableBuffer::release() {
@@ -29,6 +31,11 @@ const std::byte* peek(const Tensor& tensor) {
   if (!buffer) return static_cast<const std::byte*>(tensor.raw());
   const auto offset = static_cast<const std::byte*>(tensor.raw()) - buffer->data();
   return buffer->peek() + offset;
+}
+
+const LooseFloat* peek_floats(const Tensor& tensor) {
+  SARDONYX_CHECK(tensor.dtype() == DType::kFloat);
+  return reinterpret_cast<const LooseFloat*>(peek(tensor));
 }
 
 const std::byte* address_outside(const Tensor& tensor) {

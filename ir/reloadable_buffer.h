@@ -43,6 +43,9 @@ class ReloadableBuffer : public Buffer {
 void bring(const Tensor& tensor);
 // Its elements, perhaps at an address that does not suit their type.
 const std::byte* peek(const Tensor& tensor);
+// A float that may lie at any address.
+using LooseFloat = float __attribute__((aligned(1)));
+const LooseFloat* peek_floats(const Tensor& tensor);
 
 // Where the elements lie for as long as the tensor lives without being in memory of their own, at
 // an address that may not suit their type; null where they don't.

@@ -39,13 +39,13 @@ int64_t PackedWindowsSize(int64_t elements, int64_t outputs) {
 }
 
 // Panels of two vectors of outputs, the last one may be of one.
-void PackWindows(const float* weights, std::span<const int64_t> order, int64_t outputs,
+void PackWindows(const LooseFloat* weights, std::span<const int64_t> order, int64_t outputs,
                  float* packed) {
   const auto elements = static_cast<int64_t>(order.size());
   for (int64_t first = 0; first < outputs; first += 2 * lanes()) {
     const int64_t used = std::min(outputs - first, 2 * lanes());
     const int64_t width = used > lanes() ? 2 * lanes() : lanes();
-    const float* panel = weights + first * elements;
+    const LooseFloat* panel = weights + first * elements;
     for (const int64_t element : order) {
       for (int64_t lane = 0; lane < used; ++lane)
         packed[lane] = panel[lane * elements + element];
@@ -319,7 +319,7 @@ HWY_EXPORT(ConvolveRows);
 int64_t packed_windows_size(int64_t elements, int64_t outputs) {
   return HWY_DYNAMIC_DISPATCH(PackedWindowsSize)(elements, outputs);
 }
-void pack_windows(const float* weights, std::span<const int64_t> order, int64_t outputs,
+void pack_windows(const LooseFloat* weights, std::span<const int64_t> order, int64_t outputs,
                   float* packed) {
   HWY_DYNAMIC_DISPATCH(PackWindows)(weights, order, outputs, packed);
 }

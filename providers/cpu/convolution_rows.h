@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "ir/reloadable_buffer.h"
 #include "providers/cpu/depthwise_rows.h"
 
 namespace sardonyx::cpu {
@@ -31,7 +32,7 @@ struct ConvolutionRows {
 // How many floats the packed weights are, for windows of so many elements.
 int64_t packed_windows_size(int64_t elements, int64_t outputs);
 // Element `order[k]` of an output's weights goes with element k of the offsets.
-void pack_windows(const float* weights, std::span<const int64_t> order, int64_t outputs,
+void pack_windows(const LooseFloat* weights, std::span<const int64_t> order, int64_t outputs,
                   float* packed);
 
 // Outputs [first_output, last_output) of rows [first_row, last_row); both begin and end with whole

@@ -37,7 +37,7 @@ HWY_INLINE void for_outputs(int64_t outputs, const Visit& visit) {
   }
 }
 
-void PackPlaneWindows(const float* weights, std::span<const int64_t> order, int64_t outputs,
+void PackPlaneWindows(const LooseFloat* weights, std::span<const int64_t> order, int64_t outputs,
                       float* packed) {
   const auto elements = static_cast<int64_t>(order.size());
   for_outputs(outputs, [&](int64_t first, int64_t count) {
@@ -179,7 +179,7 @@ HWY_EXPORT(PackPlaneWindows);
 HWY_EXPORT(ConvolvePlanes);
 HWY_EXPORT(PixelsToPlanes);
 
-void pack_plane_windows(const float* weights, std::span<const int64_t> order, int64_t outputs,
+void pack_plane_windows(const LooseFloat* weights, std::span<const int64_t> order, int64_t outputs,
                         float* packed) {
   HWY_DYNAMIC_DISPATCH(PackPlaneWindows)(weights, order, outputs, packed);
 }

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <span>
 
+#include "ir/reloadable_buffer.h"
+
 namespace sardonyx::cpu {
 
 // Windows that lie wholly in memory, side by side in a row.
@@ -24,7 +26,7 @@ struct PlaneWindows {
 
 // Element `order[k]` of an output's weights goes with element k of the offsets. `packed` takes as
 // many elements as there are weights.
-void pack_plane_windows(const float* weights, std::span<const int64_t> order, int64_t outputs,
+void pack_plane_windows(const LooseFloat* weights, std::span<const int64_t> order, int64_t outputs,
                         float* packed);
 
 // Rows [first_row, last_row) of all outputs. Every element is the sum of bias and residual, then

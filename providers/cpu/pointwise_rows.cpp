@@ -6,11 +6,12 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "providers/cpu/clip-inl.h"
 #include "providers/cpu/part-inl.h"
 #include "providers/cpu/registers-inl.h"
-#include "providers/cpu/turn-inl.h"
+#include "providers/cpu/turn_rows.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sardonyx::cpu::HWY_NAMESPACE {
@@ -66,57 +67,19 @@ int64_t PackedPointwiseSize(int64_t inputs, int64_t outputs) {
   return size;
 }
 
-#if HWY_TARGET != HWY_SCALAR
-// Packs `inputs` inputs, which lie side by side, of as many outputs as a vector holds; stops where
-// fewer than four are left, and gives how many are done.
-template <class D>
-HWY_INLINE int64_t pack_turned(D d, const float* weights, int64_t output_step, int64_t inputs,
-                               int64_t lanes, float* packed) {
-  int64_t input = 0;
-  for (; input + 4 <= inputs; input += 4) {
-    const auto turned = four_turned(d, weights + input, output_step);
-    float* to = packed + input * lanes;
-    hn::StoreU(turned.a, d, to);
-    hn::StoreU(turned.b, d, to + lanes);
-    hn::StoreU(turned.c, d, to + 2 * lanes);
-    hn::StoreU(turned.d, d, to + 3 * lanes);
-  }
-  return input;
-}
-#endif
-
-// The inputs of a full panel that lie side by side, as far as whole vectors go; gives how many.
-int64_t pack_whole_panel(const float* weights, int64_t output_step, int64_t inputs, Width width,
-                         float* packed) {
-#if HWY_TARGET != HWY_SCALAR
-  const Whole whole;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(whole));
-  if (hn::MaxLanes(whole) < 4 || width == Width::kHalf) return 0;
-  int64_t done = 0;
-  for (int64_t first = 0; first < lanes_of(width); first += lanes)
-    done = pack_turned(whole, weights + first * output_step, output_step, inputs, lanes_of(width),
-                       packed + first);
-  return done;
-#else
-  (void)weights, (void)output_step, (void)inputs, (void)width, (void)packed;
-  return 0;
-#endif
-}
-
-void PackPointwise(const float* weights, int64_t output_step, int64_t input_step, int64_t inputs,
-                   int64_t outputs, float* packed) {
-  for_panels(inputs, outputs, 0, outputs, [&](Width width, int64_t first, int64_t offset) {
+// Outputs [begin, end), whole panels or the last one.
+void PackPointwise(const LooseFloat* weights, int64_t output_step, int64_t input_step,
+                   int64_t inputs, int64_t outputs, int64_t begin, int64_t end, float* packed) {
+  for_panels(inputs, outputs, begin, end, [&](Width width, int64_t first, int64_t offset) {
     const int64_t lanes = lanes_of(width), used = std::min(lanes, outputs - first);
-    const float* panel = weights + first * output_step;
-    int64_t input = 0;
-    if (input_step == 1 && used == lanes)
-      input = pack_whole_panel(panel, output_step, inputs, width, packed + offset);
-    for (; input < inputs; ++input) {
+    const LooseFloat* panel = weights + first * output_step;
+    if (input_step == 1) turn_rows(panel, output_step, used, inputs, packed + offset, lanes);
+    for (int64_t input = 0; input < inputs; ++input) {
       float* to = packed + offset + input * lanes;
-      const float* from = panel + input * input_step;
+      const LooseFloat* from = panel + input * input_step;
       if (output_step == 1) {
-        std::copy_n(from, used, to);
-      } else {
+        std::memcpy(to, from, static_cast<size_t>(used) * sizeof(float));
+      } else if (input_step != 1) {
         for (int64_t lane = 0; lane < used; ++lane)
           to[lane] = from[lane * output_step];
       }
@@ -318,10 +281,17 @@ HWY_EXPORT(MultiplyFewRows);
 int64_t packed_pointwise_size(int64_t inputs, int64_t outputs) {
   return HWY_DYNAMIC_DISPATCH(PackedPointwiseSize)(inputs, outputs);
 }
-void pack_pointwise(const float* weights, int64_t output_step, int64_t input_step, int64_t inputs,
-                    int64_t outputs, float* packed) {
-  HWY_DYNAMIC_DISPATCH(PackPointwise)
-  (weights, output_step, input_step, inputs, outputs, packed);
+void pack_pointwise(const LooseFloat* weights, int64_t output_step, int64_t input_step,
+                    int64_t inputs, int64_t outputs, float* packed, int threads) {
+  constexpr int64_t kWorthSharing = 1 << 14;  // less is done before another thread has woken
+  const auto pack = [&](int64_t begin, int64_t end) {
+    HWY_DYNAMIC_DISPATCH(PackPointwise)
+    (weights, output_step, input_step, inputs, outputs, begin, end, packed);
+  };
+  if (threads <= 1 || inputs * outputs < kWorthSharing) return pack(0, outputs);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t begin = 0; begin < outputs; begin += kPointwiseUnit)
+    pack(begin, std::min(begin + kPointwiseUnit, outputs));
 }
 int64_t pixels_together(int64_t inputs) {
   return HWY_DYNAMIC_DISPATCH(PixelsTogether)(inputs);

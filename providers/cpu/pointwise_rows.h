@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "ir/reloadable_buffer.h"
+
 namespace sardonyx::cpu {
 
 // Outputs may be shared out in multiples of this, and biases are padded to it with zeros.
@@ -25,8 +27,8 @@ struct PointwiseRows {
 // How many floats the packed weights of a group are.
 int64_t packed_pointwise_size(int64_t inputs, int64_t outputs);
 // The weight of an output and an input is weights[output * output_step + input * input_step].
-void pack_pointwise(const float* weights, int64_t output_step, int64_t input_step, int64_t inputs,
-                    int64_t outputs, float* packed);
+void pack_pointwise(const LooseFloat* weights, int64_t output_step, int64_t input_step,
+                    int64_t inputs, int64_t outputs, float* packed, int threads = 1);
 // Pixels for which the weights are read once; then they are read again for the next ones.
 int64_t pixels_together(int64_t inputs);
 

@@ -1,13 +1,13 @@
 // RNN, LSTM and GRU on float32 with constant weights.
-#include <cstring>
+#include <algorithm>
 #include <string>
 
 #include "ir/ops/recurrent.h"
 #include "ir/pack_room.h"
-#include "ir/reloadable_buffer.h"
 #include "providers/cpu/entries.h"
 #include "providers/cpu/recurrent_rows.h"
 #include "providers/cpu/recurrent_walk.h"
+#include "providers/cpu/turn_rows.h"
 
 namespace sardonyx::cpu {
 namespace {
@@ -16,22 +16,19 @@ namespace {
 enum class Cell { kRnn, kLstm, kGruLinear, kGru };
 
 // rows [gates * hidden, depth] -> [panels][depth][gates][lanes], for gates [first, first + count).
-// They may lie at any address.
-std::shared_ptr<Buffer> pack_panels(const RecurrentSizes& s, const std::byte* rows, size_t depth,
-                                    size_t first, size_t count) {
-  auto buffer = allocate_packed(s.panels() * depth * count * s.lanes * sizeof(float));
+std::shared_ptr<Buffer> pack_panels(const RecurrentSizes& s, const LooseFloat* rows, size_t depth,
+                                    size_t first, size_t count, int threads) {
+  const size_t block = count * s.lanes, panel_size = depth * block;
+  auto buffer = allocate_packed(s.panels() * panel_size * sizeof(float));
   auto* out = reinterpret_cast<float*>(buffer->data());
+  if (s.padded() != s.hidden) std::fill_n(out, s.panels() * panel_size, 0.0f);
+#pragma omp parallel for collapse(2) num_threads(threads) if (threads > 1)
   for (size_t panel = 0; panel < s.panels(); ++panel) {
-    for (size_t k = 0; k < depth; ++k) {
-      for (size_t gate = 0; gate < count; ++gate) {
-        for (size_t lane = 0; lane < s.lanes; ++lane) {
-          const size_t unit = panel * s.lanes + lane;
-          const size_t at = ((first + gate) * s.hidden + unit) * depth + k;
-          *out = 0;
-          if (unit < s.hidden) std::memcpy(out, rows + at * sizeof(float), sizeof(float));
-          ++out;
-        }
-      }
+    for (size_t gate = 0; gate < count; ++gate) {
+      const size_t unit = panel * s.lanes, units = std::min(s.lanes, s.hidden - unit);
+      turn_rows(rows + ((first + gate) * s.hidden + unit) * depth, static_cast<int64_t>(depth),
+                static_cast<int64_t>(units), static_cast<int64_t>(depth),
+                out + panel * panel_size + gate * s.lanes, static_cast<int64_t>(block));
     }
   }
   return buffer;
@@ -131,7 +128,8 @@ class RecurrentKernel : public RecurrentWalk {
     const size_t depth = slot == ops::kW ? s_.in : s_.hidden;
     const auto make = [&] {
       const size_t floats_before = direction * s_.gates * s_.hidden * depth;
-      return pack_panels(s_, peek(weights) + floats_before * sizeof(float), depth, first, count);
+      return pack_panels(s_, peek_floats(weights) + floats_before, depth, first, count,
+                         request.threads);
     };
     if (!request.packs) return make();
     const std::string form = text("cpu/gates", s_.lanes, "/", direction, "/", first, "+", count);

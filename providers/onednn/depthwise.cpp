@@ -4,6 +4,7 @@
 
 #include "ir/ops/convolution.h"
 #include "ir/pack_room.h"
+#include "ir/reloadable_buffer.h"
 #include "providers/cpu/depthwise_rows.h"
 #include "providers/cpu/tasks.h"
 #include "providers/onednn/entries.h"
@@ -106,24 +107,24 @@ class DepthwiseKernel : public Kernel {
 };
 
 // [kernel elements][channels] out of [channels][kernel elements], with zeros up to whole blocks.
-std::shared_ptr<Buffer> transposed(std::span<const float> from, int64_t channels) {
-  const int64_t taps = static_cast<int64_t>(from.size()) / channels;
+std::shared_ptr<Buffer> transposed(const LooseFloat* from, int64_t taps, int64_t channels) {
   const int64_t padded = (channels + kChannelBlock - 1) / kChannelBlock * kChannelBlock;
   auto buffer = allocate_packed(static_cast<size_t>(taps * padded) * sizeof(float));
   auto* to = reinterpret_cast<float*>(buffer->data());
   std::fill_n(to, taps * padded, 0.0f);
   for (int64_t channel = 0; channel < channels; ++channel) {
     for (int64_t tap = 0; tap < taps; ++tap)
-      to[tap * padded + channel] = from[static_cast<size_t>(channel * taps + tap)];
+      to[tap * padded + channel] = from[channel * taps + tap];
   }
   return buffer;
 }
 
 std::shared_ptr<const Buffer> packed(const KernelRequest& request, size_t input, int64_t channels) {
   return packed_once(request, input, "depthwise", [&] {
-    if (request.has(input))
-      return transposed(request.inputs[input].constant->values<float>(), channels);
-    return transposed(std::vector<float>(static_cast<size_t>(channels)), channels);
+    if (!request.has(input))
+      return transposed(std::vector<float>(static_cast<size_t>(channels)).data(), 1, channels);
+    const Tensor& from = *request.inputs[input].constant;
+    return transposed(peek_floats(from), from.count() / channels, channels);
   });
 }
 

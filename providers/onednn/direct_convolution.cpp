@@ -111,7 +111,7 @@ std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request, const
                                              const std::vector<int64_t>& order) {
   const std::string name = text("direct in ", form.groups, " by ", static_cast<int>(form.read));
   return packed_once(request, 1, name, [&] {
-    const float* from = request.inputs[1].constant->values<float>().data();
+    const LooseFloat* from = peek_floats(*request.inputs[1].constant);
     const int64_t size = cpu::packed_windows_size(form.elements(), form.outputs);
     auto buffer = allocate_packed(static_cast<size_t>(form.groups * size) * sizeof(float));
     auto* to = reinterpret_cast<float*>(buffer->data());

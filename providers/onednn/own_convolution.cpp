@@ -77,15 +77,9 @@ Shape image_shape(const Shape& shape) {
 
 std::shared_ptr<const Buffer> packed_once(const KernelRequest& request, size_t input,
                                           const std::string& form,
-                                          const std::function<std::shared_ptr<Buffer>()>& make,
-                                          Reads reads) {
-  if (!request.has(input)) return make();
-  const Tensor& constant = *request.inputs[input].constant;
-  const auto make_of_elements = [&] {
-    if (reads == Reads::kAligned) bring(constant);
-    return make();
-  };
-  return request.packs ? request.packs->get(constant, form, make_of_elements) : make_of_elements();
+                                          const std::function<std::shared_ptr<Buffer>()>& make) {
+  if (!request.has(input) || !request.packs) return make();
+  return request.packs->get(*request.inputs[input].constant, form, make);
 }
 
 std::shared_ptr<const Buffer> packed_bias_in_groups(const KernelRequest& request, int64_t groups,

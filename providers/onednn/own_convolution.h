@@ -54,12 +54,10 @@ int64_t rounded_up(int64_t count, int64_t unit);
 Shape image_shape(const Shape& shape);
 
 // What `make` computes of constant input `input`, shared through the request's cache under `form`.
-// Where it reads elements at any address, they are left as they lie in the model's file.
-enum class Reads { kAligned, kAnyAddress };
+// It must peek at weights, which need not be in memory.
 std::shared_ptr<const Buffer> packed_once(const KernelRequest& request, size_t input,
                                           const std::string& form,
-                                          const std::function<std::shared_ptr<Buffer>()>& make,
-                                          Reads reads = Reads::kAligned);
+                                          const std::function<std::shared_ptr<Buffer>()>& make);
 
 // Input 2, or zeros: each group's part padded with zeros to whole units.
 std::shared_ptr<const Buffer> packed_bias_in_groups(const KernelRequest& request, int64_t groups,

@@ -79,6 +79,9 @@ TEST(Packing, places_bytes) {
   };
   for (const auto& [dims, tag] :
        {Bytes{{70, 20, 3, 3}, Tag::AcdB64a4b}, Bytes{{64, 64, 1, 1}, Tag::AcdB64a4b},
+        Bytes{{70, 24, 1, 1}, Tag::AcdB48a4b}, Bytes{{70, 12, 3, 3}, Tag::AcdB48a4b},
+        Bytes{{32, 128, 1, 1}, Tag::OIhw16i16o4i}, Bytes{{48, 128, 3, 3}, Tag::OIhw16i16o4i},
+        Bytes{{48, 9, 1, 1}, Tag::AcdB48a4b}, Bytes{{48, 18, 1, 1}, Tag::OIhw4i16o4i},
         Bytes{{128, 24, 3, 3}, Tag::AcdB64a4b}, Bytes{{64, 8, 5, 5}, Tag::AcdB64a4b},
         Bytes{{32, 16, 2, 2}, Tag::AcdB32a4b}, Bytes{{32, 16, 1, 7}, Tag::OIhw4i16o4i},
         Bytes{{32, 16, 3, 3}, Tag::OIhw4i16o4i}, Bytes{{2, 32, 8, 3, 3}, Tag::gOIhw2i8o4i},

@@ -148,11 +148,11 @@ class PanelProductKernel : public Kernel {
 std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request, const Form& form) {
   const char* name = form.weight_column_step == 1 ? "panels" : "panels of columns";
   return packed_once(request, 1, name, [&] {
-    const auto from = request.inputs[1].constant->values<float>();
+    const LooseFloat* from = peek_floats(*request.inputs[1].constant);
     const auto size = static_cast<size_t>(cpu::packed_pointwise_size(form.depth, form.columns));
     auto buffer = allocate_packed(size * sizeof(float));
-    cpu::pack_pointwise(from.data(), form.weight_column_step, form.weight_row_step, form.depth,
-                        form.columns, reinterpret_cast<float*>(buffer->data()));
+    cpu::pack_pointwise(from, form.weight_column_step, form.weight_row_step, form.depth,
+                        form.columns, reinterpret_cast<float*>(buffer->data()), request.threads);
     return buffer;
   });
 }

@@ -100,9 +100,9 @@ Prepared prepare_plane_convolution(const KernelRequest& request, const ops::Conv
   if (const char* why = refusal_of_planes(form)) return Prepared::refuse(why);
   const WindowWalk walk = walk_of(form);
   const auto pack = [&] {
-    const auto from = request.inputs[1].constant->values<float>();
-    auto buffer = allocate_packed(from.size_bytes());
-    cpu::pack_plane_windows(from.data(), walk.order, form.outputs,
+    const Tensor& weights = *request.inputs[1].constant;
+    auto buffer = allocate_packed(weights.bytes());
+    cpu::pack_plane_windows(peek_floats(weights), walk.order, form.outputs,
                             reinterpret_cast<float*>(buffer->data()));
     return buffer;
   };

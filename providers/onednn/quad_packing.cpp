@@ -1,9 +1,12 @@
 #include "providers/onednn/quad_packing.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <optional>
 #include <vector>
+
+#include "providers/cpu/turn_rows.h"
 
 namespace sardonyx::onednn {
 namespace {
@@ -17,31 +20,38 @@ constexpr int64_t kWorthSharing = 64 << 10;  // elements
 using Eight = uint8_t __attribute__((vector_size(8)));
 using Sixteen = uint8_t __attribute__((vector_size(16)));
 
-// [lead][output][input][place] becomes [lead][output / block][place][input / 4][block][4], in the
-// order that the strides of the target give to all but the last two.
+// [lead][output][input][place] becomes [lead][output / block][place][input / 4 /
+// together][together] [block][4], in the order that the strides of the target give to all but the
+// last three.
 struct Quads {
   int64_t leads, outputs, inputs, places;
-  int64_t block;                       // outputs of a block
-  int64_t from_lead, from_output;      // strides of the source; of an input: places
-  int64_t to_lead, to_block, to_quad;  // strides of the target
-  std::vector<int64_t> offsets = {};   // of the places in the target
+  int64_t block;                        // outputs of a block
+  int64_t from_lead, from_output;       // strides of the source; of an input: places
+  int64_t together;                     // quads of inputs next to each other
+  int64_t to_lead, to_block, to_quads;  // strides of the target; the last of those together
+  std::vector<int64_t> offsets = {};    // of the places in the target
 };
 
 std::optional<Quads> quads_of(const Extents& strides, const BlockedForm& to) {
-  if (to.inner.size() != 2 || to.inner[1].size != kQuad) return std::nullopt;
-  const size_t output = to.inner[0].dim, input = to.inner[1].dim, rank = to.dims.size();
-  if (output > 1 || input != output + 1 || input + 1 >= rank || to.dims != to.padded)
-    return std::nullopt;
+  const size_t rank = to.dims.size(), sizes = to.inner.size();
+  if (sizes < 2 || sizes > 3 || to.inner.back().size != kQuad) return std::nullopt;
+  const size_t output = to.inner[sizes - 2].dim, input = to.inner.back().dim;
+  if (sizes == 3 && to.inner[0].dim != input) return std::nullopt;
+  if (output > 1 || input != output + 1 || input + 1 >= rank) return std::nullopt;
+  for (size_t dim = 0; dim < rank; ++dim) {
+    if (dim != output && to.dims[dim] != to.padded[dim]) return std::nullopt;
+  }
   Quads quads{.leads = output == 1 ? to.dims[0] : 1,
               .outputs = to.dims[output],
               .inputs = to.dims[input],
               .places = 1,
-              .block = to.inner[0].size,
+              .block = to.inner[sizes - 2].size,
               .from_lead = output == 1 ? strides[0] : 0,
               .from_output = strides[output],
+              .together = sizes == 3 ? to.inner[0].size : 1,
               .to_lead = output == 1 ? to.strides[0] : 0,
               .to_block = to.strides[output],
-              .to_quad = to.strides[input]};
+              .to_quads = to.strides[input]};
   quads.offsets = {0};
   for (size_t dim = rank; dim-- > input + 1;) {
     if (strides[dim] != quads.places) return std::nullopt;
@@ -53,7 +63,7 @@ std::optional<Quads> quads_of(const Extents& strides, const BlockedForm& to) {
     quads.offsets = std::move(offsets);
     quads.places *= to.dims[dim];
   }
-  if (quads.places == 1 || strides[input] != quads.places) return std::nullopt;
+  if (strides[input] != quads.places) return std::nullopt;
   return quads;
 }
 
@@ -98,10 +108,19 @@ void pack_block(const Quads& quads, int64_t lead, int64_t block, const std::byte
                 std::byte* to) {
   from += lead * quads.from_lead + block * quads.block * quads.from_output;
   to += lead * quads.to_lead + block * quads.to_block;
-  for (int64_t input = 0; input < quads.inputs; input += kQuad, to += quads.to_quad) {
-    for (int64_t output = 0; output < quads.block; ++output) {
-      turn_quad(from + output * quads.from_output + input * quads.places, quads.places,
-                quads.offsets.data(), to + output * kQuad);
+  const int64_t outputs = std::min(quads.block, quads.outputs - block * quads.block);
+  const int64_t step = quads.block * kQuad;
+  if (quads.places == 1 && quads.from_output % kQuad == 0 &&
+      quads.to_quads == quads.together * step) {  // whole quads move, as floats
+    cpu::turn_rows(reinterpret_cast<const LooseFloat*>(from), quads.from_output / kQuad, outputs,
+                   quads.inputs / kQuad, reinterpret_cast<float*>(to), quads.block);
+    return;
+  }
+  for (int64_t quad = 0; quad < quads.inputs / kQuad; ++quad) {
+    std::byte* target = to + quad / quads.together * quads.to_quads + quad % quads.together * step;
+    for (int64_t output = 0; output < outputs; ++output) {
+      turn_quad(from + output * quads.from_output + quad * kQuad * quads.places, quads.places,
+                quads.offsets.data(), target + output * kQuad);
     }
   }
 }
@@ -112,9 +131,10 @@ bool pack_quads(const std::byte* from, const Extents& strides, const BlockedForm
                 std::byte* out, int threads) {
   const auto quads = quads_of(strides, to);
   if (!quads) return false;
-  const int64_t blocks = quads->outputs / quads->block, all = quads->leads * blocks;
-  [[maybe_unused]] const int64_t elements =
-      quads->leads * quads->outputs * quads->inputs * quads->places;
+  const int64_t blocks = (quads->outputs + quads->block - 1) / quads->block;
+  const int64_t all = quads->leads * blocks;
+  const int64_t elements = all * quads->block * quads->inputs * quads->places;
+  if (blocks * quads->block != quads->outputs) std::memset(out, 0, static_cast<size_t>(elements));
 #pragma omp parallel for num_threads(threads) \
     schedule(static) if (threads > 1 && elements >= kWorthSharing)
   for (int64_t i = 0; i < all; ++i)

@@ -9,8 +9,7 @@
 namespace sardonyx::onednn {
 
 // Writes all of `out` from elements of one byte that lie at `from` without gaps, `strides` apart.
-// Returns false and writes nothing where the layout is another one, has padding, or the window is a
-// single place.
+// Returns false and writes nothing where the layout is another one or pads inputs.
 bool pack_quads(const std::byte* from, const Extents& strides, const BlockedForm& to,
                 std::byte* out, int threads);
 

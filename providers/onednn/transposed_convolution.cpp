@@ -291,8 +291,8 @@ Prepared prepare(const KernelRequest& request) {
   if (const char* why = refusal_of_form(form)) return Prepared::refuse(why);
   const std::string name = text("transposed ", attrs.group, " ", form.chunk, " ",
                                 form.padded_columns, " ", form.is_tiled, " ", form.run());
-  auto weights = packed_once(request, 1, name,
-                             [&] { return packed_weights(form, constant_floats(request, 1)); });
+  auto weights =
+      packed_once(request, 1, name, [&] { return packed_weights(form, peek_floats(*w.constant)); });
   auto bias =
       packed_once(request, 2, name, [&] { return packed_bias(form, constant_floats(request, 2)); });
   Prepared prepared =

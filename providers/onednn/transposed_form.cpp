@@ -57,17 +57,18 @@ bool is_tiled(const TransposedForm& f) {
 
 // The weights of one chunk of one group, from tap row `first` to `last`. Those of one input lie
 // together, and are turned in a near cache: [channels][taps] -> [taps][channels].
-void pack_chunk(const TransposedForm& f, const float* from, int64_t group, int64_t chunk,
+void pack_chunk(const TransposedForm& f, const LooseFloat* from, int64_t group, int64_t chunk,
                 int64_t first, int64_t last, float* to) {
   const int64_t channels = f.chunk_size(chunk), taps = f.rows.kernel * f.columns.kernel;
   const int64_t outputs = (last - first) * f.padded_columns * channels;
   std::vector<float> turned(static_cast<size_t>(f.inputs * outputs));
   for (int64_t input = 0; input < f.inputs; ++input) {
-    const float* planes = from + ((group * f.inputs + input) * f.outputs + chunk * f.chunk) * taps;
+    const LooseFloat* planes =
+        from + ((group * f.inputs + input) * f.outputs + chunk * f.chunk) * taps;
     for (int64_t row = first; row < last; ++row) {
       float* out = turned.data() + input * outputs + (row - first) * f.padded_columns * channels;
       for (int64_t column = 0; column < f.columns.kernel; ++column, out += channels) {
-        const float* tap = planes + row * f.columns.kernel + column;
+        const LooseFloat* tap = planes + row * f.columns.kernel + column;
         for (int64_t channel = 0; channel < channels; ++channel)
           out[channel] = tap[channel * taps];
       }
@@ -77,7 +78,7 @@ void pack_chunk(const TransposedForm& f, const float* from, int64_t group, int64
 }
 
 std::shared_ptr<Buffer> floats(int64_t count) {
-  return Buffer::allocate(static_cast<size_t>(count) * sizeof(float));
+  return allocate_packed(static_cast<size_t>(count) * sizeof(float));
 }
 
 }  // namespace
@@ -162,13 +163,13 @@ std::vector<int64_t> columns_outside(const TransposedForm& f,
   return columns;
 }
 
-std::shared_ptr<Buffer> packed_weights(const TransposedForm& f, std::span<const float> weights) {
+std::shared_ptr<Buffer> packed_weights(const TransposedForm& f, const LooseFloat* weights) {
   auto buffer = floats(f.groups * f.chunks() * f.weight_size());
   auto* to = reinterpret_cast<float*>(buffer->data());
   if (f.is_depthwise) {
     for (int64_t tap = 0; tap < f.taps(); ++tap) {
       for (int64_t channel = 0; channel < f.outputs; ++channel)
-        *to++ = weights[static_cast<size_t>(channel * f.taps() + tap)];
+        *to++ = weights[channel * f.taps() + tap];
     }
     return buffer;
   }
@@ -177,7 +178,7 @@ std::shared_ptr<Buffer> packed_weights(const TransposedForm& f, std::span<const 
     for (int64_t chunk = 0; chunk < f.chunks(); ++chunk, to += f.weight_size()) {
       for (int64_t row = 0; row < f.rows.kernel; row += rows) {
         const int64_t part = f.weight_size() / f.rows.kernel * row;
-        pack_chunk(f, weights.data(), group, chunk, row, row + rows, to + part);
+        pack_chunk(f, weights, group, chunk, row, row + rows, to + part);
       }
     }
   }

@@ -85,7 +85,7 @@ std::vector<int64_t> columns_outside(const TransposedForm& form,
 
 // The weights as they are multiplied with: for each group and chunk [taps][channels] for each
 // input, of tiled forms a part for each row of taps; depthwise [taps][channels].
-std::shared_ptr<Buffer> packed_weights(const TransposedForm& form, std::span<const float> weights);
+std::shared_ptr<Buffer> packed_weights(const TransposedForm& form, const LooseFloat* weights);
 // [channels], for every pixel of a run; `bias` may be empty.
 std::shared_ptr<Buffer> packed_bias(const TransposedForm& form, std::span<const float> bias);
 

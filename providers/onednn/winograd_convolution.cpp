@@ -123,17 +123,13 @@ class WinogradKernel : public Kernel {
 
 std::shared_ptr<const Buffer> transformed_weights(const KernelRequest& request,
                                                   const cpu::WinogradImage& image) {
-  return packed_once(
-      request, 1, text("winograd of ", image.side),
-      [&] {
-        const int64_t size =
-            rounded_up(image.outputs, kWinogradUnit) * image.places() * image.inputs;
-        auto buffer = allocate_packed(static_cast<size_t>(size) * sizeof(float));
-        transform_weights(peek(*request.inputs[1].constant), image.outputs, image.inputs,
-                          image.side, reinterpret_cast<float*>(buffer->data()), request.threads);
-        return buffer;
-      },
-      Reads::kAnyAddress);
+  return packed_once(request, 1, text("winograd of ", image.side), [&] {
+    const int64_t size = rounded_up(image.outputs, kWinogradUnit) * image.places() * image.inputs;
+    auto buffer = allocate_packed(static_cast<size_t>(size) * sizeof(float));
+    transform_weights(peek_floats(*request.inputs[1].constant), image.outputs, image.inputs,
+                      image.side, reinterpret_cast<float*>(buffer->data()), request.threads);
+    return buffer;
+  });
 }
 
 // Twice as many floats as tiles of 2 need for the weights, where the picture is small, take more

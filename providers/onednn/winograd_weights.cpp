@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "ir/error.h"
+#include "providers/cpu/turn_rows.h"
 #include "providers/cpu/winograd_image.h"
 #include "providers/cpu/winograd_rows.h"
 
@@ -21,7 +22,7 @@ constexpr int64_t kMostPlaces = 36;
 constexpr int64_t kInputs = 8;
 
 struct WindowSource {
-  const std::byte* values;
+  const LooseFloat* values;
   int64_t outputs, inputs;
 
   // Windows of inputs [input, input + count) and of kLanes outputs from `first` on, by input and
@@ -29,22 +30,18 @@ struct WindowSource {
   void load(int64_t first, int64_t input, int64_t count, float* taps) const {
     const int64_t lanes = std::clamp<int64_t>(outputs - first, 0, kLanes);
     if (lanes < kLanes) std::fill_n(taps, count * kTaps * kLanes, 0.0f);
-    for (int64_t lane = 0; lane < lanes; ++lane) {
-      const int64_t at = ((first + lane) * inputs + input) * kTaps;
-      const std::byte* from = values + at * static_cast<int64_t>(sizeof(float));
-      for (int64_t i = 0; i < count * kTaps; ++i, from += sizeof(float))
-        std::memcpy(taps + i * kLanes + lane, from, sizeof(float));
-    }
+    cpu::turn_rows(values + (first * inputs + input) * kTaps, inputs * kTaps, lanes, count * kTaps,
+                   taps, kLanes);
   }
 };
 
 }  // namespace
 
-void transform_weights(const void* values, int64_t outputs, int64_t inputs, int64_t side,
+void transform_weights(const LooseFloat* values, int64_t outputs, int64_t inputs, int64_t side,
                        float* out, int threads) {
   const int64_t places = (side + 2) * (side + 2);
   SARDONYX_CHECK(places <= kMostPlaces);
-  const WindowSource source{static_cast<const std::byte*>(values), outputs, inputs};
+  const WindowSource source{values, outputs, inputs};
   const int64_t units = (outputs + kWinogradUnit - 1) / kWinogradUnit;
   const int64_t columns = units * (kWinogradUnit / kLanes);
 #pragma omp parallel for collapse(2) num_threads(threads) schedule(static) if (threads > 1)

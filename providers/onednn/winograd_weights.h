@@ -3,14 +3,16 @@
 
 #include <cstdint>
 
+#include "ir/reloadable_buffer.h"
+
 namespace sardonyx::onednn {
 
-// G w G^T of every window w of weights [outputs][inputs][3][3], at any address (Lavin and Gray,
+// G w G^T of every window w of weights [outputs][inputs][3][3] (Lavin and Gray,
 // "Fast Algorithms for Convolutional Neural Networks", 2015), for tiles of side x side outputs: 2,
 // or 4 with the points 0, +-5/8, +-3/2 and infinity. `out` is aligned to 64 bytes and becomes
 // [outputs / unit][(side + 2)^2 places][inputs][unit], units of cpu::kWinogradUnit, with zeros
 // where the last one has none.
-void transform_weights(const void* values, int64_t outputs, int64_t inputs, int64_t side,
+void transform_weights(const LooseFloat* values, int64_t outputs, int64_t inputs, int64_t side,
                        float* out, int threads);
 
 }  // namespace sardonyx::onednn
