@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "executor/passes.h"
+#include "ir/folding.h"
 #include "providers/providers.h"
 
 namespace sardonyx {
@@ -110,8 +111,10 @@ std::vector<PassName> list_passes() {
 }
 
 std::vector<PassEffect> prepare_graph(Graph& graph, const SessionOptions& given,
-                                      std::span<const Provider* const> providers) {
+                                      std::span<const Provider* const> providers,
+                                      bool owns_weights) {
   const SessionOptions options = with_narrow_products(given);
+  const FoldingScope folding({providers, owns_weights});
   std::vector<PassEffect> effects = optimize(graph, options);
   const size_t expanded = expand_bodies(graph, providers);
   effects.push_back({"expand-bodies", expanded});

@@ -17,8 +17,10 @@ struct PassName {
 std::vector<PassName> list_passes();
 
 // Runs the passes of the level and writes out ops that no provider knows and that have only a body.
-// Throws kUnsupported naming every node that cannot run.
+// Throws kUnsupported naming every node that cannot run. Where nobody else looks at the graph's
+// constants, which is what `owns_weights` says, weights that passes make need not be in memory.
 std::vector<PassEffect> prepare_graph(Graph& graph, const SessionOptions& options,
-                                      std::span<const Provider* const> providers);
+                                      std::span<const Provider* const> providers,
+                                      bool owns_weights = false);
 
 }  // namespace sardonyx

@@ -157,7 +157,7 @@ struct Session::Impl {
     const Clock::time_point begin = Clock::now();
     if (owns_weights) bring_what_may_be_looked_at(*model.graph);
     const std::vector<PassEffect> effects =
-        prepare_graph(*model.graph, options, environment.providers);
+        prepare_graph(*model.graph, options, environment.providers, owns_weights);
     for (const PassEffect& effect : effects) {
       if (effect.changes > 0)
         environment.log.write(LogLevel::kDebug, "  ", effect.pass, ": ", effect.changes);

@@ -18,6 +18,11 @@ class ReloadableBuffer : public Buffer {
   // The elements are not there before the first `reload`.
   ReloadableBuffer(size_t bytes, Read read, std::string origin = "")
       : Buffer(nullptr, bytes), read_(std::move(read)), origin_(std::move(origin)) {}
+  // The elements are there, in `memory`.
+  ReloadableBuffer(std::shared_ptr<Buffer> memory, Read read)
+      : Buffer(memory->data(), memory->size()),
+        read_(std::move(read)),
+        memory_(std::move(memory)) {}
   std::string origin() const override { return origin_; }
 
   // Gives the memory back. Nobody may look at the elements until they are there again: tensors on

@@ -6,12 +6,9 @@
 //  4. where the op fails on the values: the error belongs to the run that reaches the node.
 // fold_dequantized does the same for DequantizeLinear alone, which fold_constants leaves: quantised
 // weights grow by it, and passes that make integer ops of their readers come first.
-#include <deque>
-
 #include "ir/dims_value.h"
-#include "ir/evaluate.h"
+#include "ir/folding.h"
 #include "ir/pass.h"
-#include "ir/reloadable_buffer.h"
 
 namespace sardonyx::passes {
 namespace {
@@ -34,23 +31,9 @@ bool is_foldable(const Node& node) {
   return true;
 }
 
-std::vector<Datum> evaluated(const Node& node) {
-  std::deque<PassingLook> weights;  // those that were not in memory go again
-  std::vector<Datum> inputs;
-  for (const Value* input : node.inputs) {
-    inputs.push_back(input ? Datum(*input->constant) : Datum());
-    if (!input) continue;
-    weights.emplace_back(*input->constant);
-    bring(*input->constant);
-  }
+std::vector<Datum> folded(const Graph& graph, const Node& node) {
   try {
-    std::vector<Datum> results = evaluate(*node.op, node.attrs, inputs, node.outputs.size());
-    for (const Datum& result : results) {
-      if (!result.is_tensor()) continue;
-      for (PassingLook& weight : weights)
-        weight.keep_for(result.tensor());
-    }
-    return results;
+    return sardonyx::fold(graph, node);
   } catch (const Error& error) {
     if (error.code() == ErrorCode::kCancelled || error.code() == ErrorCode::kDeadlineExceeded) {
       throw;
@@ -64,10 +47,6 @@ void replace_by_constant(Graph& graph, Value& value, Tensor constant) {
   graph.replace_uses(value, *folded);
   graph.take_name(*folded, value);
 }
-
-}  // namespace
-
-namespace {
 
 bool is_dequantize(const Node& node) {
   return node.op->name == "DequantizeLinear";
@@ -84,7 +63,7 @@ bool fold(Graph& graph, Node& node) {
   if (!all_known) {
     if (!is_foldable(node)) return false;
     values.clear();
-    for (Datum& output : evaluated(node)) {
+    for (Datum& output : folded(graph, node)) {
       if (!output.is_tensor()) return false;
       values.emplace_back(output.tensor());
     }

@@ -31,6 +31,7 @@ constexpr auto kTurn = std::chrono::milliseconds(250);
 constexpr auto kPause = std::chrono::milliseconds(20);
 constexpr auto kChildLimit = std::chrono::minutes(10);
 constexpr int kChildRuns = 3;  // memory may still grow in the second run
+constexpr int kColdRounds = 3;
 
 double seconds_of(const std::function<void()>& action) {
   const Clock::time_point begin = Clock::now();
@@ -118,10 +119,36 @@ Cold measure_cold(const Load& load) {
   return cold;
 }
 
-void take_cold(BenchResult& result, const Cold& cold) {
-  result.load_s = cold.load_s;
-  result.first_s = cold.first_s;
-  result.peak_bytes = cold.peak_bytes;
+// Medians of each.
+void take_cold(BenchResult& result, const std::vector<Cold>& colds) {
+  const auto median = [&](double Cold::*which) {
+    std::vector<double> values;
+    for (const Cold& cold : colds)
+      values.push_back(cold.*which);
+    return statistics_of(values).p50;
+  };
+  result.load_s = median(&Cold::load_s);
+  result.first_s = median(&Cold::first_s);
+  result.peak_bytes = median(&Cold::peak_bytes);
+}
+
+// In turns: what a process pays for memory depends on what the one before gave back.
+void measure_loads(const BenchOptions& options, BenchReport& report) {
+  const bool has_other = !options.other_library.empty();
+  std::vector<Cold> ours, others;
+  for (int round = 0; round < (has_other ? kColdRounds : 1); ++round) {
+    const Cold& cold = ours.emplace_back(measure_cold(our_load(options, report.feeds)));
+    if (!cold.error.empty()) {
+      const Error error(cold.code, cold.error);
+      if (cold.at_load) throw LoadError(error);
+      throw error;
+    }
+    if (!has_other || !report.other_error.empty()) continue;
+    others.push_back(measure_cold(other_load(options, report.feeds)));
+    report.other_error = others.back().error;
+  }
+  take_cold(report.ours, ours);
+  if (has_other) take_cold(report.other, others);
 }
 
 // One runtime in the measurement: what each of its threads calls again and again.
@@ -225,18 +252,7 @@ BenchReport bench(const BenchOptions& given) {
   report.threads = options.loading.threads;
   report.feeds = inputs_for(options);
   const bool has_other = !options.other_library.empty();
-  const Cold our_cold = measure_cold(our_load(options, report.feeds));
-  if (!our_cold.error.empty()) {
-    const Error error(our_cold.code, our_cold.error);
-    if (our_cold.at_load) throw LoadError(error);
-    throw error;
-  }
-  take_cold(report.ours, our_cold);
-  if (has_other) {
-    const Cold cold = measure_cold(other_load(options, report.feeds));
-    report.other_error = cold.error;
-    take_cold(report.other, cold);
-  }
+  measure_loads(options, report);
 
   const std::shared_ptr<Runner> runner = load_runner(options.model, options.loading);
   std::optional<OtherSession> other;  // outlives what is bound to it
