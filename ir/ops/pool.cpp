@@ -70,15 +70,6 @@ void infer_global_lp_pool(InferContext& c) {
 }
 
 // The windows of a global pool: one, over everything.
-Window global_window(std::span<const int64_t> shape) {
-  Window window;
-  window.in = window.kernel = spatial_shape(shape);
-  const size_t rank = window.in.size();
-  window.strides = window.dilations = window.out = Shape(rank, 1);
-  window.pads_begin = window.pads_end = Shape(rank, 0);
-  return window;
-}
-
 // Calls store(output element, first element of the channel, taps, output position) for each window
 // of each channel.
 template <typename Store>
@@ -366,6 +357,15 @@ bool may_be_empty(const Window& window, size_t axis) {
 }
 
 }  // namespace
+
+Window global_window(std::span<const int64_t> shape) {
+  Window window;
+  window.in = window.kernel = spatial_shape(shape);
+  const size_t rank = window.in.size();
+  window.strides = window.dilations = window.out = Shape(rank, 1);
+  window.pads_begin = window.pads_end = Shape(rank, 0);
+  return window;
+}
 
 bool may_have_empty_window(const Window& window) {
   for (size_t axis = 0; axis < window.rank(); ++axis) {

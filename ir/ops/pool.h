@@ -102,6 +102,8 @@ WindowSpec window_spec(std::string_view op, const PoolAttrs& attrs);
 
 // The windows of a pool over X [N, C, spatial...]; the shape must have passed the row's inference.
 Window pool_window(std::string_view op, const PoolAttrs& attrs, std::span<const int64_t> x);
+// One window over all of X.
+Window global_window(std::span<const int64_t> x);
 // A window with no tap inside the input has no maximum and no average. Millions of windows that
 // begin before the input are not all looked at.
 bool may_have_empty_window(const Window& window);

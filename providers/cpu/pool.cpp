@@ -253,12 +253,7 @@ Prepared prepare_norm(const KernelRequest& request) {
 // One window over everything.
 template <Method method>
 Prepared prepare_global(const KernelRequest& request) {
-  const Shape& x = request.inputs[0].shape;
-  ops::Window window;
-  window.in = window.kernel = Shape(x.begin() + 2, x.end());
-  window.strides = window.dilations = window.out = Shape(window.in.size(), 1);
-  window.pads_begin = window.pads_end = Shape(window.in.size(), 0);
-  return prepare_windows(request, window, method);
+  return prepare_windows(request, ops::global_window(request.inputs[0].shape), method);
 }
 
 constexpr KernelEntry kPoolEntries[] = {

@@ -30,6 +30,7 @@ std::span<const KernelEntry> deconvolution_kernels();
 std::span<const KernelEntry> tiled_deconvolution_kernels();
 std::span<const KernelEntry> matmul_kernels();
 std::span<const KernelEntry> gemm_kernels();
+std::span<const KernelEntry> pixel_pool_kernels();
 std::span<const KernelEntry> pool_kernels();
 std::span<const KernelEntry> normalization_kernels();
 std::span<const KernelEntry> elementwise_kernels();

@@ -130,6 +130,7 @@ const Provider& onednn_provider() {
                                onednn::matmul_kernels(),
                                onednn::gemm_kernels(),
                                onednn::reduce_kernels(),
+                               onednn::pixel_pool_kernels(),
                                onednn::pool_kernels(),
                                onednn::normalization_kernels(),
                                onednn::elementwise_in_layout_kernels(),
