@@ -1,4 +1,4 @@
-// MaxPool, AveragePool and the global ones in float32 over values whose channels lie together, by
+// MaxPool and AveragePool in float32 over values whose channels lie together, by
 // one piece of code for all sizes.
 #include "providers/cpu/pixel_pool.h"
 
@@ -95,7 +95,7 @@ class PixelPoolKernel : public Kernel {
     const float* rows[cpu::kMostPooledRows] = {in};
     size_t count = 1;
     int64_t position = row % f_.out_rows(), step = w.in[f_.last()] * f_.channels;
-    for (size_t axis = f_.last(); axis-- > 0; step *= w.in[axis + 1]) {
+    for (size_t axis = f_.last(); axis-- > 0; step *= w.in[axis]) {
       const int64_t output = position % w.out[axis];
       position /= w.out[axis];
       windows.count *= static_cast<double>(counted(f_, axis, output));
@@ -166,19 +166,9 @@ Prepared prepare_average_pool(const KernelRequest& request) {
                  attrs.count_include_pad);
 }
 
-Prepared prepare_global_max(const KernelRequest& request) {
-  return prepare(request, ops::global_window(request.inputs[0].shape), true, false);
-}
-
-Prepared prepare_global_average(const KernelRequest& request) {
-  return prepare(request, ops::global_window(request.inputs[0].shape), false, false);
-}
-
 constexpr KernelEntry kPixelPoolKernels[] = {
     {"MaxPool", "pixel pool", guarded<prepare_max_pool>},
     {"AveragePool", "pixel pool", guarded<prepare_average_pool>},
-    {"GlobalMaxPool", "pixel pool", guarded<prepare_global_max>},
-    {"GlobalAveragePool", "pixel pool", guarded<prepare_global_average>},
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
-// Resize of float32 images, nearest and linear, and of bytes, nearest alone, where oneDNN takes the
-// same elements with the same weights: that is compared axis by axis when the kernel is prepared.
+// Resize of float32 images, nearest and linear, and of bytes, nearest alone: by our own kernel
+// where pixels move whole, else where oneDNN takes the same elements with the same weights, which
+// is compared axis by axis when the kernel is prepared.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -10,6 +11,7 @@
 #include "providers/cpu/tables.h"
 #include "providers/onednn/bytes.h"
 #include "providers/onednn/entries.h"
+#include "providers/onednn/nearest_pixels.h"
 
 namespace sardonyx::onednn {
 namespace {
@@ -110,6 +112,10 @@ Prepared prepare_resize(const KernelRequest& request) {
     return Prepared::refuse("only nearest and linear without antialias");
   }
   const std::pmr::vector<ops::ResizeAxis> axes = axes_of(request, attrs);
+  if (is_nearest && element_count(request.outputs[0].shape) > 0) {
+    Prepared prepared = prepare_nearest_pixels(request, attrs, axes);
+    if (prepared.kernel) return prepared;
+  }
   for (size_t axis = 0; axis < axes.size(); ++axis) {
     if (const char* why = cpu::refusal_of_tables({axes[axis].out})) return Prepared::refuse(why);
     const bool is_same = axis < 2     ? axes[axis].is_identity()
