@@ -31,15 +31,23 @@ class AttentionKernel : public Kernel {
       : s_(shape),
         key_(describe(request, ops::kKey, ops::kPastKey, 1, shape.head_size)),
         value_(describe(request, ops::kValue, ops::kPastValue, 2, shape.v_head_size)),
-        heads_(form(attrs), s_.batch * s_.q_heads, request.threads) {
+        heads_(form(attrs), s_.batch * s_.q_heads, request.threads),
+        threads_(request.threads) {
     if (request.has(ops::kMask)) describe_mask(request.inputs[ops::kMask]);
   }
 
   size_t scratch_bytes() const override { return scratch_ + heads_.scratch_bytes(); }
 
   void run(const KernelArgs& args) const override {
-    const float* keys = gathered(args, key_);
-    const float* values = gathered(args, value_);
+    const float *keys = all_of(args, key_), *values = all_of(args, value_);
+    if (key_.is_joined || value_.is_joined) {
+      // By those threads that go on with them, as far as heads are shared out alike.
+      for_each_task(s_.batch * s_.kv_heads, copying_threads(), floats_of_head(), [&](int64_t head) {
+        for (const Cache* cache : {&key_, &value_}) {
+          if (cache->is_joined) join_head(args, *cache, head);
+        }
+      });
+    }
     heads_.run(args.scratch + scratch_, [&](int64_t index) {
       const int64_t b = index / s_.q_heads, h = index % s_.q_heads, kv = h / s_.group();
       AttentionHead head{};
@@ -105,24 +113,36 @@ class AttentionKernel : public Kernel {
       mask_steps_[4 - mask.shape.size() + i] = mask.shape[i] == 1 ? 0 : own[i];
   }
 
-  const float* gathered(const KernelArgs& args, const Cache& cache) const {
-    const auto* fresh = static_cast<const float*>(args.inputs[cache.fresh]);
-    if (!cache.is_joined) return fresh;
-    const auto* past =
-        cache.has_past ? static_cast<const float*>(args.inputs[cache.past]) : nullptr;
-    auto* all = cache.is_shown ? static_cast<float*>(args.outputs[cache.present])
-                               : reinterpret_cast<float*>(args.scratch + cache.scratch);
-    float* to = all;
-    const int64_t step = s_.packed ? s_.kv_heads * cache.size : cache.size;
-    for (int64_t head = 0; head < s_.batch * s_.kv_heads; ++head) {
-      to = std::copy_n(past ? past + head * s_.past_length * cache.size : to,
-                       past ? s_.past_length * cache.size : 0, to);
-      const float* from = fresh + first_of(head / s_.kv_heads, head % s_.kv_heads, s_.kv_heads,
-                                           s_.new_length, cache.size, s_.packed);
-      for (int64_t t = 0; t < s_.new_length; ++t)
-        to = std::copy_n(from + t * step, cache.size, to);
+  // Where the keys or values of all heads are: those that came, or what they are joined to.
+  float* joined(const KernelArgs& args, const Cache& cache) const {
+    return cache.is_shown ? static_cast<float*>(args.outputs[cache.present])
+                          : reinterpret_cast<float*>(args.scratch + cache.scratch);
+  }
+  const float* all_of(const KernelArgs& args, const Cache& cache) const {
+    return cache.is_joined ? joined(args, cache)
+                           : static_cast<const float*>(args.inputs[cache.fresh]);
+  }
+
+  int64_t floats_of_head() const { return s_.total_length() * (key_.size + value_.size); }
+  int copying_threads() const {
+    constexpr int64_t kFloatsPerThread = 1 << 14;
+    const int64_t floats = s_.batch * s_.kv_heads * floats_of_head();
+    return static_cast<int>(std::min<int64_t>(threads_, floats / kFloatsPerThread + 1));
+  }
+
+  // Past and new elements of `head`, one behind the other.
+  void join_head(const KernelArgs& args, const Cache& cache, int64_t head) const {
+    float* to = joined(args, cache) + head * s_.total_length() * cache.size;
+    if (cache.has_past) {
+      const int64_t size = s_.past_length * cache.size;
+      to = std::copy_n(static_cast<const float*>(args.inputs[cache.past]) + head * size, size, to);
     }
-    return all;
+    const int64_t step = s_.packed ? s_.kv_heads * cache.size : cache.size;
+    const float* from = static_cast<const float*>(args.inputs[cache.fresh]) +
+                        first_of(head / s_.kv_heads, head % s_.kv_heads, s_.kv_heads, s_.new_length,
+                                 cache.size, s_.packed);
+    for (int64_t t = 0; t < s_.new_length; ++t)
+      to = std::copy_n(from + t * step, cache.size, to);
   }
 
   void add_mask(const KernelArgs& args, int64_t b, int64_t h, AttentionHead& head) const {
@@ -138,6 +158,7 @@ class AttentionKernel : public Kernel {
   size_t scratch_ = 0;
   Cache key_, value_;
   HeadAttention heads_;
+  int threads_;
   bool has_mask_ = false, is_bool_mask_ = false;
   int64_t mask_length_ = 0;
   std::array<int64_t, 3> mask_steps_{};  // along batch, heads and queries

@@ -25,7 +25,8 @@ class GroupedKernel : public Kernel {
   explicit GroupedKernel(const KernelRequest& request)
       : attrs_(request.attrs<GroupedAttrs>()),
         is_packed_(!request.has(ops::kKey)),
-        wants_{request.wants(1), request.wants(2)} {
+        wants_{request.wants(1), request.wants(2)},
+        threads_(request.threads) {
     const Shape& query = request.inputs[ops::kQuery].shape;
     batch_ = query[0];
     length_ = query[1];
@@ -142,9 +143,13 @@ class GroupedKernel : public Kernel {
         args.inputs[is_packed_ ? size_t{ops::kQuery} : ops::kKey + which]);
     if (is_packed_) fresh += (attrs_.num_heads + static_cast<int64_t>(which) * heads) * head_;
     const int64_t step = is_packed_ ? row_size() : heads * head_;
-    for (int64_t line = 0; line < batch_ * heads; ++line) {
+    const int64_t line_size = present_length_ * head_;
+    constexpr int64_t kElementsPerThread = 1 << 14;
+    const auto threads = static_cast<int>(
+        std::min<int64_t>(threads_, batch_ * heads * line_size / kElementsPerThread + 1));
+    for_each_task(batch_ * heads, threads, line_size, [&](int64_t line) {
       const int64_t b = line / heads, h = line % heads, kept = keys_of(lengths, b).past;
-      float* to = cache + line * present_length_ * head_;
+      float* to = cache + line * line_size;
       if (kept > 0) std::copy_n(past + line * past_length_ * head_, kept * head_, to);
       for (int64_t i = 0; i < length_; ++i) {
         const float* from = fresh + (b * length_ + i) * step + h * head_;
@@ -154,8 +159,8 @@ class GroupedKernel : public Kernel {
         else
           std::copy_n(from, head_, row);
       }
-      std::fill(to + (kept + length_) * head_, to + present_length_ * head_, 0.0f);
-    }
+      std::fill(to + (kept + length_) * head_, to + line_size, 0.0f);
+    });
   }
 
   // Between the queries of a head.
@@ -177,6 +182,7 @@ class GroupedKernel : public Kernel {
   GroupedAttrs attrs_;
   bool is_packed_;
   bool wants_[2];
+  int threads_;
   int64_t batch_, length_, head_, past_length_, present_length_, known_ = 0, half_ = 0;
   float scale_;
   int64_t joined_ = 1;
