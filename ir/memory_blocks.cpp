@@ -30,9 +30,10 @@ constexpr size_t kLargestKept = 32 << 20;
 // one that took too long only small ones for a while.
 constexpr size_t kHuge = 4 << 20;
 constexpr size_t kHugePage = 2 << 20;
-// Larger blocks may be asked for in vain, and where they are used a run goes through all of them:
-// small pages would cost it more than waiting for huge ones costs once.
+// Larger blocks may be asked for in vain: of these the small pages are not taken ahead, and huge
+// ones no further than this.
 constexpr size_t kLargestTaken = 64 << 20;
+constexpr size_t kMostTaken = 512 << 20;
 constexpr int64_t kSlowNanoseconds = 1'000'000;  // zeros for a page take a fifth of that
 constexpr int64_t kSlowPeriod = 2'000'000'000;
 // What is kept at first, and where blocks turn out to come and go together, at most.
@@ -157,16 +158,17 @@ size_t left_of_huge_page(const std::byte* at) {
 // Pages for the first `bytes` bytes of a block of `mapped` that nobody has written to.
 void take_pages(std::byte* block, size_t bytes, size_t mapped) {
   madvise(block, mapped, MADV_HUGEPAGE);  // it may be refused
-  if (bytes > kLargestTaken) return;
+  const size_t most = std::min(bytes, kMostTaken);
   size_t done = 0;
-  while (done < bytes && huge_pages_are_quick()) {
-    const size_t end = std::min(done + left_of_huge_page(block + done), bytes);
+  while (done < most && huge_pages_are_quick()) {
+    const size_t end = std::min(done + left_of_huge_page(block + done), most);
     take_huge_page(block + done, end - done);
     done = end;
   }
-  if (done >= bytes) return;
-  // The system may join the small ones later.
+  if (done >= most) return;
   madvise(block + done, mapped - done, MADV_NOHUGEPAGE);
+  if (bytes > kLargestTaken) return;
+  // The system may join the small ones later.
   madvise(block + done, bytes - done, MADV_POPULATE_WRITE);
   madvise(block + done, mapped - done, MADV_HUGEPAGE);
 }
