@@ -127,12 +127,13 @@ bool may_be_away(const Graph& graph, const Value& value) {
          });
 }
 
-// Nothing but the shape comes from outside: so it can't fail when it is computed late.
-bool is_filled_in(const Node& node) {
+// Elements that are moved by what shapes say alone: so it can't fail when it is computed late.
+bool depends_on_shapes_alone(const Node& node) {
+  size_t others = 0;
   for (size_t slot = 0; slot < node.inputs.size(); ++slot) {
-    if (!has_bit(node.op->shape_inputs, slot)) return false;
+    if (node.inputs[slot] && !has_bit(node.op->shape_inputs, slot)) ++others;
   }
-  return true;
+  return others <= 1;
 }
 
 }  // namespace
@@ -151,7 +152,7 @@ std::vector<Datum> fold(const Graph& graph, const Node& node) {
     inputs.push_back(input ? Datum(*input->constant) : Datum());
   const bool again = can_come_again(node, inputs);
   const bool away = again && may_be_away(graph, *node.outputs[0]);
-  if (away && is_filled_in(node)) {
+  if (away && depends_on_shapes_alone(node)) {
     const Type& type = node.outputs[0]->type;
     const Shape shape = *type.known_shape();
     const size_t bytes = bytes_for(type.dtype, element_count(shape));
