@@ -159,7 +159,6 @@ struct Channels {
 
   // Returns the lowest result.
   V run(const Source& source, const Outputs& outputs, float* out) const {
-    const auto [first, inner, outer, last] = outputs;
     V lowest = hn::Set(d, HUGE_VALF);
     const auto at_edge = [&](int64_t begin, int64_t end) HWY_ATTR {
       for (int64_t output = begin; output < end; ++output) {
@@ -169,10 +168,10 @@ struct Channels {
                            factor(output), lowest, out);
       }
     };
-    at_edge(first, inner);
-    if (inner < outer) {
+    at_edge(outputs.first, outputs.inner);
+    if (outputs.inner < outputs.outer) {
       const auto inside = [&]<int64_t kTaps>() HWY_ATTR {
-        lowest = run_inside<kTaps>(source, inner, outer, lowest, out);
+        lowest = run_inside<kTaps>(source, outputs.inner, outputs.outer, lowest, out);
       };
       if (p.kernel == 2)
         inside.template operator()<2>();
@@ -181,7 +180,7 @@ struct Channels {
       else
         inside.template operator()<0>();
     }
-    at_edge(outer, last);
+    at_edge(outputs.outer, outputs.last);
     return lowest;
   }
 
