@@ -52,10 +52,6 @@ void Originals::release_replaced(const Graph& before, const Graph& after) {
   }
 }
 
-bool may_be_away(const OpDef& op, size_t slot) {
-  return has_bit(weights_slots(op.domain, op.name), slot);
-}
-
 namespace {
 
 bool is_dequantize(const OpDef& op) {

@@ -45,11 +45,6 @@ class Originals {
   std::unordered_set<const Buffer*> kept_;
 };
 
-// Input `slot` of these ops may be a constant that is not in memory when kernels are prepared: they
-// look at the weights of a product through the PackCache alone, or where the run finds them, and at
-// the table of a Gather in the run. Other constants may be looked at by anybody.
-bool may_be_away(const OpDef& op, size_t slot);
-
 // Brings the constants of `graph` to memory that passes may look at: all but those that may be away
 // where they are used, or that DequantizeLinear reads. A pass that looks at others brings them
 // first.

@@ -119,12 +119,10 @@ ReloadableBuffer::Read computing(const Node& node, const std::vector<Datum>& inp
   };
 }
 
-bool may_be_away(const Graph& graph, const Value& value) {
+bool need_not_be_there(const Graph& graph, const Value& value) {
   return t_folding->weights_may_be_away && !graph.is_output(value) &&
-         std::ranges::all_of(value.uses, [](const Use& use) {
-           const OpDef& op = *use.node->op;
-           return has_bit(weights_slots(op.domain, op.name), use.slot);
-         });
+         std::ranges::all_of(value.uses,
+                             [](const Use& use) { return may_be_away(*use.node->op, use.slot); });
 }
 
 // Elements that are moved by what shapes say alone: so it can't fail when it is computed late.
@@ -151,7 +149,7 @@ std::vector<Datum> fold(const Graph& graph, const Node& node) {
   for (const Value* input : node.inputs)
     inputs.push_back(input ? Datum(*input->constant) : Datum());
   const bool again = can_come_again(node, inputs);
-  const bool away = again && may_be_away(graph, *node.outputs[0]);
+  const bool away = again && need_not_be_there(graph, *node.outputs[0]);
   if (away && depends_on_shapes_alone(node)) {
     const Type& type = node.outputs[0]->type;
     const Shape shape = *type.known_shape();

@@ -45,4 +45,8 @@ uint32_t weights_slots(std::string_view domain, std::string_view op) {
   return found == std::end(kWeights) ? 0 : found->slots;
 }
 
+bool may_be_away(const OpDef& op, size_t slot) {
+  return has_bit(weights_slots(op.domain, op.name), slot);
+}
+
 }  // namespace sardonyx

@@ -69,7 +69,6 @@ void infer_global_lp_pool(InferContext& c) {
   infer_global_pool(c);
 }
 
-// The windows of a global pool: one, over everything.
 // Calls store(output element, first element of the channel, taps, output position) for each window
 // of each channel.
 template <typename Store>
@@ -89,16 +88,10 @@ void for_each_window(const KernelCall& call, const Window& window, Store&& store
   }
 }
 
-// How many taps of a window lie inside the input and its padding. Those that ceil_mode puts beyond
-// count for nothing.
 int64_t padded_taps(const Window& window, std::span<const int64_t> position) {
   int64_t count = 1;
-  for (size_t axis = 0; axis < window.rank(); ++axis) {
-    const int64_t padded = window.in[axis] + window.pads_begin[axis] + window.pads_end[axis];
-    count *= taps_inside(position[axis] * window.strides[axis], window.kernel[axis],
-                         window.dilations[axis], padded)
-                 .count();
-  }
+  for (size_t axis = 0; axis < window.rank(); ++axis)
+    count *= counted_taps(window, axis, position[axis], true);
   return count;
 }
 
@@ -357,6 +350,13 @@ bool may_be_empty(const Window& window, size_t axis) {
 }
 
 }  // namespace
+
+int64_t counted_taps(const Window& window, size_t axis, int64_t output, bool with_pads) {
+  const int64_t start = with_pads ? output * window.strides[axis] : window.start(axis, output);
+  const int64_t pads = with_pads ? window.pads_begin[axis] + window.pads_end[axis] : 0;
+  return taps_inside(start, window.kernel[axis], window.dilations[axis], window.in[axis] + pads)
+      .count();
+}
 
 Window global_window(std::span<const int64_t> shape) {
   Window window;

@@ -102,6 +102,9 @@ WindowSpec window_spec(std::string_view op, const PoolAttrs& attrs);
 
 // The windows of a pool over X [N, C, spatial...]; the shape must have passed the row's inference.
 Window pool_window(std::string_view op, const PoolAttrs& attrs, std::span<const int64_t> x);
+// How many taps of window `output` of `axis` lie inside the input, or, `with_pads`, inside the
+// input and its padding. Those that ceil_mode puts beyond count for nothing.
+int64_t counted_taps(const Window& window, size_t axis, int64_t output, bool with_pads);
 // One window over all of X.
 Window global_window(std::span<const int64_t> x);
 // A window with no tap inside the input has no maximum and no average. Millions of windows that

@@ -41,8 +41,9 @@ class AttentionKernel : public Kernel {
   void run(const KernelArgs& args) const override {
     const float *keys = all_of(args, key_), *values = all_of(args, value_);
     if (key_.is_joined || value_.is_joined) {
-      // By those threads that go on with them, as far as heads are shared out alike.
-      for_each_task(s_.batch * s_.kv_heads, copying_threads(), floats_of_head(), [&](int64_t head) {
+      const int64_t heads = s_.batch * s_.kv_heads;
+      const int threads = joining_threads(threads_, heads * floats_of_head());
+      for_each_task(heads, threads, floats_of_head(), [&](int64_t head) {
         for (const Cache* cache : {&key_, &value_}) {
           if (cache->is_joined) join_head(args, *cache, head);
         }
@@ -124,11 +125,6 @@ class AttentionKernel : public Kernel {
   }
 
   int64_t floats_of_head() const { return s_.total_length() * (key_.size + value_.size); }
-  int copying_threads() const {
-    constexpr int64_t kFloatsPerThread = 1 << 14;
-    const int64_t floats = s_.batch * s_.kv_heads * floats_of_head();
-    return static_cast<int>(std::min<int64_t>(threads_, floats / kFloatsPerThread + 1));
-  }
 
   // Past and new elements of `head`, one behind the other.
   void join_head(const KernelArgs& args, const Cache& cache, int64_t head) const {

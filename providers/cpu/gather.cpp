@@ -11,6 +11,7 @@
 #include "ir/ops/indices.h"
 #include "ir/strides.h"
 #include "providers/cpu/entries.h"
+#include "providers/cpu/movement.h"
 #include "providers/cpu/tasks.h"
 
 namespace sardonyx::cpu {
@@ -20,8 +21,7 @@ namespace {
 constexpr int64_t kTaskBytes = 1 << 15, kThreadBytes = 1 << 17;
 
 const char* refusal(const KernelRequest& request) {
-  const DType dtype = request.inputs[0].dtype;
-  if (dtype == DType::kString || bits_of(dtype) < 8) return "only whole bytes are moved here";
+  if (const char* why = refusal_of_elements(request.inputs[0].dtype)) return why;
   if (element_count(request.outputs[0].shape) == 0) return "there are no elements";
   if (element_count(request.inputs[0].shape) == 0) return "there is nothing to gather from";
   return nullptr;

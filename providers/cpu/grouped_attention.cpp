@@ -144,9 +144,7 @@ class GroupedKernel : public Kernel {
     if (is_packed_) fresh += (attrs_.num_heads + static_cast<int64_t>(which) * heads) * head_;
     const int64_t step = is_packed_ ? row_size() : heads * head_;
     const int64_t line_size = present_length_ * head_;
-    constexpr int64_t kElementsPerThread = 1 << 14;
-    const auto threads = static_cast<int>(
-        std::min<int64_t>(threads_, batch_ * heads * line_size / kElementsPerThread + 1));
+    const int threads = joining_threads(threads_, batch_ * heads * line_size);
     for_each_task(batch_ * heads, threads, line_size, [&](int64_t line) {
       const int64_t b = line / heads, h = line % heads, kept = keys_of(lengths, b).past;
       float* to = cache + line * line_size;

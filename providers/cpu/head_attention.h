@@ -5,12 +5,20 @@
 
 #include <omp.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
 #include "providers/cpu/tasks.h"
 
 namespace sardonyx::cpu {
+
+// Of at most `threads`, those that join so many floats of keys and values; shared out by heads,
+// they are near the threads that go on with them.
+inline int joining_threads(int threads, int64_t floats) {
+  constexpr int64_t kFloatsPerThread = 1 << 14;
+  return static_cast<int>(std::min<int64_t>(threads, floats / kFloatsPerThread + 1));
+}
 
 // What all heads of a call have in common. Steps are in elements.
 struct AttentionForm {

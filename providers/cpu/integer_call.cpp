@@ -2,6 +2,7 @@
 
 #include "ir/pack_room.h"
 #include "ir/reloadable_buffer.h"
+#include "providers/cpu/packed_once.h"
 
 namespace sardonyx::cpu {
 namespace {
@@ -129,12 +130,11 @@ std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request,
          reinterpret_cast<int16_t*>(buffer->data()));
     return buffer;
   };
-  if (!request.packs) return make();
   if (zeros) {
     for (const int64_t zero : zeros->to_int64s())
       form += text(":", zero);
   }
-  return request.packs->get(*weights, form, make);
+  return packed_once(request, slots.w, form, make);
 }
 
 Prepared accept_integer(const KernelRequest& request, const IntegerSlots& slots, bool packed,

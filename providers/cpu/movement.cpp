@@ -42,9 +42,7 @@ class PadKernel : public Kernel {
 };
 
 const char* refusal(const KernelRequest& request) {
-  const DType dtype = request.inputs[0].dtype;
-  if (dtype == DType::kString || bits_of(dtype) < 8) return "only whole bytes are moved here";
-  return nullptr;
+  return refusal_of_elements(request.inputs[0].dtype);
 }
 
 Prepared accept(const KernelRequest& request, std::vector<Move> moves) {

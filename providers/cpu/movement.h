@@ -9,6 +9,12 @@
 
 namespace sardonyx::cpu {
 
+// Null where elements of the type can be moved as whole bytes.
+inline const char* refusal_of_elements(DType dtype) {
+  const bool is_whole = dtype != DType::kString && bits_of(dtype) >= 8;
+  return is_whole ? nullptr : "only whole bytes are moved here";
+}
+
 // From an input to an output.
 struct Move {
   size_t input, output;

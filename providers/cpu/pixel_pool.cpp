@@ -41,7 +41,7 @@ struct Source {
 struct Outputs {
   int64_t first, inner, outer, last;
 
-  Outputs(const PixelWindows& p, int64_t first, int64_t last) : first(first), last(last) {
+  Outputs(const PixelWindows& p, int64_t count) : first(0), last(count) {
     const int64_t room = p.width - (p.kernel - 1) * p.dilation - 1 + p.pad;
     inner = std::clamp((p.pad + p.stride - 1) / p.stride, first, last);
     outer = std::clamp(room < 0 ? 0 : room / p.stride + 1, inner, last);
@@ -245,20 +245,20 @@ void pool_outputs(const PixelWindows& p, Source source, const Outputs& outputs, 
 }
 
 template <class Join>
-void pool_row_by(const PixelWindows& p, const float* const* rows, size_t count, int64_t first,
-                 int64_t last, float* out, float* room) {
-  const Outputs outputs(p, first, last);
+void pool_row_by(const PixelWindows& p, const float* const* rows, size_t count, int64_t outputs,
+                 float* out, float* room) {
+  const Outputs all(p, outputs);
   const Source source{rows, count, p.step, 0};
   const auto height = static_cast<int64_t>(count);
   // Writing the line and reading it is as much as one row more.
   if (p.kernel * (height - 1) > (height + 1) * std::min(p.stride, p.kernel))
-    return pool_outputs<Join>(p, source, outputs, out, room);
+    return pool_outputs<Join>(p, source, all, out, room);
   // Pixels of many channels are read from front to back.
   constexpr int64_t kNear = 1 << 12;
   const bool is_many = p.channels > static_cast<int64_t>(kTogether * hn::Lanes(D()));
-  const int64_t some = is_many ? std::max<int64_t>(kNear / p.channels, kTogether) : last - first;
-  for (int64_t begin = first; begin < last; begin += some)
-    pool_outputs<Join>(p, source, outputs.part(begin, some), out, nullptr);
+  const int64_t some = is_many ? std::max<int64_t>(kNear / p.channels, kTogether) : outputs;
+  for (int64_t begin = 0; begin < outputs; begin += some)
+    pool_outputs<Join>(p, source, all.part(begin, some), out, nullptr);
 }
 
 }  // namespace
@@ -267,10 +267,10 @@ size_t PoolRoom(const PixelWindows& p) {
   return static_cast<size_t>(p.width) * kTogether * hn::Lanes(D());
 }
 
-void PoolRow(const PixelWindows& p, const float* const* rows, size_t count, int64_t first,
-             int64_t last, float* out, float* room) {
-  p.is_max ? pool_row_by<Max<D>>(p, rows, count, first, last, out, room)
-           : pool_row_by<Sum<D>>(p, rows, count, first, last, out, room);
+void PoolRow(const PixelWindows& p, const float* const* rows, size_t count, int64_t outputs,
+             float* out, float* room) {
+  p.is_max ? pool_row_by<Max<D>>(p, rows, count, outputs, out, room)
+           : pool_row_by<Sum<D>>(p, rows, count, outputs, out, room);
 }
 
 }  // namespace sardonyx::cpu::HWY_NAMESPACE
@@ -285,9 +285,9 @@ HWY_EXPORT(PoolRow);
 size_t pool_room(const PixelWindows& windows) {
   return HWY_DYNAMIC_DISPATCH(PoolRoom)(windows);
 }
-void pool_row(const PixelWindows& windows, const float* const* rows, size_t count, int64_t first,
-              int64_t last, float* out, float* room) {
-  HWY_DYNAMIC_DISPATCH(PoolRow)(windows, rows, count, first, last, out, room);
+void pool_row(const PixelWindows& windows, const float* const* rows, size_t count, int64_t outputs,
+              float* out, float* room) {
+  HWY_DYNAMIC_DISPATCH(PoolRow)(windows, rows, count, outputs, out, room);
 }
 
 }  // namespace sardonyx::cpu

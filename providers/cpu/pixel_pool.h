@@ -23,9 +23,9 @@ constexpr size_t kMostPooledRows = 512;
 
 // Floats of the memory that pool_row() fills.
 size_t pool_room(const PixelWindows& windows);
-// Outputs [first, last) of a row, from the rows of the input under it, `count` > 0 of them; `out`
-// is output 0. Windows have a tap inside. Of a maximum NaN loses to every number.
-void pool_row(const PixelWindows& windows, const float* const* rows, size_t count, int64_t first,
-              int64_t last, float* out, float* room);
+// A row of outputs, from the rows of the input under it, `count` > 0 of them. Windows have a tap
+// inside. Of a maximum NaN loses to every number.
+void pool_row(const PixelWindows& windows, const float* const* rows, size_t count, int64_t outputs,
+              float* out, float* room);
 
 }  // namespace sardonyx::cpu

@@ -25,11 +25,7 @@ enum class Method { kMax, kAverage, kAverageWithPads, kNorm };
 double count_of(Method method, const ops::Window& window, size_t axis, int64_t output) {
   if (method == Method::kNorm) return 1;
   const bool with_pads = method == Method::kAverageWithPads;
-  const int64_t start = with_pads ? output * window.strides[axis] : window.start(axis, output);
-  const int64_t pads = with_pads ? window.pads_begin[axis] + window.pads_end[axis] : 0;
-  const ops::TapRange taps =
-      ops::taps_inside(start, window.kernel[axis], window.dilations[axis], window.in[axis] + pads);
-  return static_cast<double>(taps.count());
+  return static_cast<double>(ops::counted_taps(window, axis, output, with_pads));
 }
 
 // Do all windows on the last axis count as many elements, if any? Where the outermost two are

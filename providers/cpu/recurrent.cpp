@@ -5,6 +5,7 @@
 #include "ir/ops/recurrent.h"
 #include "ir/pack_room.h"
 #include "providers/cpu/entries.h"
+#include "providers/cpu/packed_once.h"
 #include "providers/cpu/recurrent_rows.h"
 #include "providers/cpu/recurrent_walk.h"
 #include "providers/cpu/turn_rows.h"
@@ -131,9 +132,8 @@ class RecurrentKernel : public RecurrentWalk {
       return pack_panels(s_, peek_floats(weights) + floats_before, depth, first, count,
                          request.threads);
     };
-    if (!request.packs) return make();
-    const std::string form = text("cpu/gates", s_.lanes, "/", direction, "/", first, "+", count);
-    return request.packs->get(weights, form, make);
+    return packed_once(request, slot,
+                       text("cpu/gates", s_.lanes, "/", direction, "/", first, "+", count), make);
   }
 
   void add_direction(const KernelRequest& request, size_t index, const float* b) {

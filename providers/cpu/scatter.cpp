@@ -3,13 +3,13 @@
 // data they are written into it.
 #include <algorithm>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "ir/dispatch.h"
 #include "ir/ops/gather.h"
 #include "ir/strides.h"
 #include "providers/cpu/entries.h"
+#include "providers/cpu/movement.h"
 #include "providers/cpu/tasks.h"
 
 namespace sardonyx::cpu {
@@ -99,9 +99,7 @@ class ScatterRuns : public Kernel {
 };
 
 Prepared prepare_scatter_nd(const KernelRequest& request) {
-  const DType dtype = request.inputs[0].dtype;
-  if (dtype == DType::kString || bits_of(dtype) < 8)
-    return Prepared::refuse("only whole bytes are moved here");
+  if (const char* why = refusal_of_elements(request.inputs[0].dtype)) return Prepared::refuse(why);
   if (request.attrs<ops::ScatterNDAttrs>().reduction != "none")
     return Prepared::refuse("updates are joined with the data");
   const Tensor* indices = request.inputs[1].constant;

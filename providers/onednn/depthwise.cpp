@@ -7,6 +7,7 @@
 #include "ir/reloadable_buffer.h"
 #include "providers/cpu/depthwise_rows.h"
 #include "providers/cpu/tasks.h"
+#include "providers/cpu/turn_rows.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/own_convolution.h"
 
@@ -112,10 +113,7 @@ std::shared_ptr<Buffer> transposed(const LooseFloat* from, int64_t taps, int64_t
   auto buffer = allocate_packed(static_cast<size_t>(taps * padded) * sizeof(float));
   auto* to = reinterpret_cast<float*>(buffer->data());
   std::fill_n(to, taps * padded, 0.0f);
-  for (int64_t channel = 0; channel < channels; ++channel) {
-    for (int64_t tap = 0; tap < taps; ++tap)
-      to[tap * padded + channel] = from[channel * taps + tap];
-  }
+  cpu::turn_rows(from, taps, channels, taps, to, padded);
   return buffer;
 }
 

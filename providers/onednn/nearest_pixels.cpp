@@ -96,17 +96,18 @@ Prepared prepare_nearest_pixels(const KernelRequest& request, const ops::ResizeA
                                 std::span<const ops::ResizeAxis> axes) {
   const KernelTensor& x = request.inputs[0];
   if (x.dtype != DType::kFloat) return Prepared::refuse("only float is moved here");
-  const bool in_blocks = comes_in_blocks(x);
-  if (x.layout && !in_blocks && !same_layout(x.layout, picture_layout(x.shape, false)))
-    return Prepared::refuse("an unusual layout");
+  const Shape& y = request.outputs[0].shape;
+  if (element_count(x.shape) == 0 || element_count(y) == 0)
+    return Prepared::refuse("there are no elements");
+  const auto pixels = pixel_planes(x);
+  if (!pixels) return Prepared::refuse("an unusual layout");
   if (!axes[0].is_identity() || !axes[1].is_identity())
     return Prepared::refuse("images or channels are resized");
-  const Shape& y = request.outputs[0].shape;
   const int64_t out_rows = element_count(y) / (y[0] * y[1] * y.back());
   if (const char* why = cpu::refusal_of_tables({out_rows, y.back()})) return Prepared::refuse(why);
   Form form;
-  form.channels = in_blocks ? cpu::kChannelBlock : x.layout ? x.shape[1] : 1;
-  form.planes = x.shape[0] * x.shape[1] / form.channels;
+  form.channels = pixels->channels;
+  form.planes = pixels->planes;
   form.in_width = x.shape.back();
   form.in_rows = element_count(x.shape) / (x.shape[0] * x.shape[1] * form.in_width);
   form.rows = joined_elements(attrs, axes.subspan(2, axes.size() - 3));
@@ -120,7 +121,7 @@ Prepared prepare_nearest_pixels(const KernelRequest& request, const ops::ResizeA
   if (!x.layout) return prepared;
   prepared.input_layouts.resize(request.inputs.size());
   prepared.input_layouts[0] = x.layout;
-  prepared.output_layouts = {picture_layout(y, in_blocks)};
+  prepared.output_layouts = {picture_layout(y, pixels->in_blocks)};
   return prepared;
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "ir/pack_room.h"
-#include "ir/reloadable_buffer.h"
 #include "providers/onednn/layout.h"
 
 namespace sardonyx::onednn {
@@ -44,6 +43,16 @@ LayoutPtr picture_layout(const Shape& shape, bool in_blocks) {
                              : channels_last_desc(memory::data_type::f32, shape));
 }
 
+std::optional<PixelPlanes> pixel_planes(const KernelTensor& tensor) {
+  const bool in_blocks = comes_in_blocks(tensor);
+  if (tensor.layout && !in_blocks &&
+      !same_layout(tensor.layout, picture_layout(tensor.shape, false)))
+    return std::nullopt;
+  const int64_t all = tensor.shape[1];
+  const int64_t channels = in_blocks ? cpu::kChannelBlock : tensor.layout ? all : 1;
+  return PixelPlanes{tensor.shape[0] * (all / channels), channels, in_blocks};
+}
+
 cpu::ImageSteps image_steps(bool in_blocks, int64_t channels, int64_t rows, int64_t columns) {
   using cpu::kChannelBlock;
   if (!in_blocks) return {columns * channels, channels, kChannelBlock};
@@ -73,13 +82,6 @@ int64_t rounded_up(int64_t count, int64_t unit) {
 Shape image_shape(const Shape& shape) {
   if (shape.size() == 4) return shape;
   return {shape[0], shape[1], 1, shape[2]};
-}
-
-std::shared_ptr<const Buffer> packed_once(const KernelRequest& request, size_t input,
-                                          const std::string& form,
-                                          const std::function<std::shared_ptr<Buffer>()>& make) {
-  if (!request.has(input) || !request.packs) return make();
-  return request.packs->get(*request.inputs[input].constant, form, make);
 }
 
 std::shared_ptr<const Buffer> packed_bias_in_groups(const KernelRequest& request, int64_t groups,

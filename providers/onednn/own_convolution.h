@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cmath>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -11,6 +10,7 @@
 #include "ir/kernel.h"
 #include "ir/ops/fused.h"
 #include "providers/cpu/depthwise_rows.h"
+#include "providers/cpu/packed_once.h"
 #include "providers/cpu/row_activation.h"
 
 namespace sardonyx::onednn {
@@ -40,6 +40,15 @@ bool comes_in_blocks(const KernelTensor& tensor);
 // Of floats in blocks of channels, or channels last.
 LayoutPtr picture_layout(const Shape& shape, bool in_blocks);
 
+// Planes of pixels side by side, each of `channels` channels that lie together: all of an image,
+// one block of them, or a single one where values have no layout.
+struct PixelPlanes {
+  int64_t planes, channels;
+  bool in_blocks;
+};
+// nullopt for other layouts.
+std::optional<PixelPlanes> pixel_planes(const KernelTensor& tensor);
+
 // Where the elements of such a picture lie, whose last three dims these are.
 cpu::ImageSteps image_steps(bool in_blocks, int64_t channels, int64_t rows, int64_t columns);
 
@@ -53,11 +62,7 @@ int64_t rounded_up(int64_t count, int64_t unit);
 // A line as an image of height 1.
 Shape image_shape(const Shape& shape);
 
-// What `make` computes of constant input `input`, shared through the request's cache under `form`.
-// It must peek at weights, which need not be in memory.
-std::shared_ptr<const Buffer> packed_once(const KernelRequest& request, size_t input,
-                                          const std::string& form,
-                                          const std::function<std::shared_ptr<Buffer>()>& make);
+using cpu::packed_once;
 
 // Input 2, or zeros: each group's part padded with zeros to whole units.
 std::shared_ptr<const Buffer> packed_bias_in_groups(const KernelRequest& request, int64_t groups,

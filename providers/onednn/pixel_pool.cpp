@@ -32,14 +32,6 @@ struct Form {
   }
 };
 
-// Taps of window `output` on `axis` by which an average is divided.
-int64_t counted(const Form& form, size_t axis, int64_t output) {
-  const ops::Window& w = form.window;
-  const int64_t start = form.with_pads ? output * w.strides[axis] : w.start(axis, output);
-  const int64_t pads = form.with_pads ? w.pads_begin[axis] + w.pads_end[axis] : 0;
-  return ops::taps_inside(start, w.kernel[axis], w.dilations[axis], w.in[axis] + pads).count();
-}
-
 class PixelPoolKernel : public Kernel {
  public:
   PixelPoolKernel(Form form, int threads) : f_(std::move(form)) {
@@ -98,11 +90,11 @@ class PixelPoolKernel : public Kernel {
     for (size_t axis = f_.last(); axis-- > 0; step *= w.in[axis]) {
       const int64_t output = position % w.out[axis];
       position /= w.out[axis];
-      windows.count *= static_cast<double>(counted(f_, axis, output));
+      windows.count *= static_cast<double>(ops::counted_taps(w, axis, output, f_.with_pads));
       count = add_taps(axis, output, step, rows, count);
     }
     auto* out = static_cast<float*>(args.outputs[0]) + row * out_width * f_.channels + first;
-    cpu::pool_row(windows, rows, count, 0, out_width, out, room);
+    cpu::pool_row(windows, rows, count, out_width, out, room);
   }
 
   // Each of the rows once for each tap of `axis`, which lie `step` elements apart.
@@ -132,16 +124,11 @@ Prepared prepare(const KernelRequest& request, ops::Window window, bool is_max, 
   if (request.wants(1)) return Prepared::refuse("indices are not computed here");
   const size_t rank = x.shape.size();
   if (rank < 3 || rank > 5) return Prepared::refuse("only 1 to 3 spatial axes");
-  const bool in_blocks = comes_in_blocks(x);
   if (!request.layouts || !x.layout) return Prepared::refuse("plain rows are left to others");
-  if (!in_blocks && !same_layout(x.layout, picture_layout(x.shape, false)))
-    return Prepared::refuse("an unusual layout");
+  const auto pixels = pixel_planes(x);
+  if (!pixels) return Prepared::refuse("an unusual layout");
   if (ops::may_have_empty_window(window)) return Prepared::refuse("a window lies in the padding");
-  Form form{std::move(window), is_max, with_pads, x.shape[0], x.shape[1]};
-  if (in_blocks) {
-    form.channels = cpu::kChannelBlock;
-    form.planes = x.shape[0] * x.shape[1] / cpu::kChannelBlock;
-  }
+  Form form{std::move(window), is_max, with_pads, pixels->planes, pixels->channels};
   if (element_count(form.window.kernel) / form.window.kernel[form.last()] >
       static_cast<int64_t>(cpu::kMostPooledRows))
     return Prepared::refuse("windows of many rows are left to others");
@@ -150,7 +137,7 @@ Prepared prepare(const KernelRequest& request, ops::Window window, bool is_max, 
   Prepared prepared = Prepared::accept(
       std::make_unique<PixelPoolKernel>(std::move(form), request.threads), "pixels");
   prepared.input_layouts = {x.layout};
-  prepared.output_layouts = {picture_layout(request.outputs[0].shape, in_blocks)};
+  prepared.output_layouts = {picture_layout(request.outputs[0].shape, pixels->in_blocks)};
   return prepared;
 }
 

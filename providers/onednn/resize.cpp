@@ -112,7 +112,7 @@ Prepared prepare_resize(const KernelRequest& request) {
     return Prepared::refuse("only nearest and linear without antialias");
   }
   const std::pmr::vector<ops::ResizeAxis> axes = axes_of(request, attrs);
-  if (is_nearest && element_count(request.outputs[0].shape) > 0) {
+  if (is_nearest) {
     Prepared prepared = prepare_nearest_pixels(request, attrs, axes);
     if (prepared.kernel) return prepared;
   }

@@ -1,6 +1,7 @@
 #include "providers/onednn/transposed_form.h"
 
 #include "providers/cpu/pointwise_rows.h"
+#include "providers/cpu/turn_rows.h"
 #include "providers/onednn/own_convolution.h"
 
 namespace sardonyx::onednn {
@@ -67,11 +68,8 @@ void pack_chunk(const TransposedForm& f, const LooseFloat* from, int64_t group, 
         from + ((group * f.inputs + input) * f.outputs + chunk * f.chunk) * taps;
     for (int64_t row = first; row < last; ++row) {
       float* out = turned.data() + input * outputs + (row - first) * f.padded_columns * channels;
-      for (int64_t column = 0; column < f.columns.kernel; ++column, out += channels) {
-        const LooseFloat* tap = planes + row * f.columns.kernel + column;
-        for (int64_t channel = 0; channel < channels; ++channel)
-          out[channel] = tap[channel * taps];
-      }
+      cpu::turn_rows(planes + row * f.columns.kernel, taps, channels, f.columns.kernel, out,
+                     channels);
     }
   }
   cpu::pack_pointwise(turned.data(), 1, outputs, f.inputs, outputs, to);
@@ -167,10 +165,7 @@ std::shared_ptr<Buffer> packed_weights(const TransposedForm& f, const LooseFloat
   auto buffer = floats(f.groups * f.chunks() * f.weight_size());
   auto* to = reinterpret_cast<float*>(buffer->data());
   if (f.is_depthwise) {
-    for (int64_t tap = 0; tap < f.taps(); ++tap) {
-      for (int64_t channel = 0; channel < f.outputs; ++channel)
-        *to++ = weights[channel * f.taps() + tap];
-    }
+    cpu::turn_rows(weights, f.taps(), f.outputs, f.taps(), to, f.outputs);
     return buffer;
   }
   const int64_t rows = f.is_tiled ? 1 : f.rows.kernel;  // in one part
