@@ -175,6 +175,25 @@ function(sardonyx_layer name folder)
   add_dependencies(programs ${target})
 endfunction()
 
+# Adds to a layer what knows the digest of the sources of ir and of the providers.
+function(sardonyx_source_digest name)
+  set(folders "")
+  foreach(folder IN ITEMS ir providers)
+    list(APPEND folders ${PROJECT_SOURCE_DIR}/${folder}/*.h ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
+  endforeach()
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folders})
+  set(output ${PROJECT_BINARY_DIR}/generated/source_digest.cpp)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/source_digest.cmake)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -D ROOT=${PROJECT_SOURCE_DIR} -D OUTPUT=${output} -P ${script}
+    DEPENDS ${sources} ${script}
+    COMMENT "digest of the sources"
+    VERBATIM)
+  target_sources(sardonyx_${name} PRIVATE ${output})
+  set_property(SOURCE ${output} PROPERTY SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
 # Each folder of tools/ is one program of that name in <build>/bin. All but its main.cpp forms a library,
 # tool_<name>, which the tests link as well.
 function(sardonyx_tools folder)

@@ -118,6 +118,7 @@ SessionOptions options_of(const sx_session_options* given) {
   }
   if (read.allowed_root) options.load.allowed_root = read.allowed_root;
   if (read.bfloat16) options.precision = Precision::kBFloat16;
+  if (read.plan_cache) options.plan_cache = read.plan_cache;
   return options;
 }
 

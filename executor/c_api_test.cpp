@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "executor/session.h"
@@ -161,6 +163,23 @@ TEST_F(CInterface, Results) {
   expect(sx_binding_output_string(binding_, 2, 0, &string, nullptr), "length: expected a pointer");
   EXPECT_EQ(sx_binding_output_string(binding_, 2, 0, &string, &length), SX_OK);
   EXPECT_EQ(std::string(string, length), "text");
+}
+
+TEST(CSession, takes_a_plan_cache) {
+  const std::string bytes = model_of_all_kinds();
+  const std::string path = testing::TempDir() + "/c_api_plan_cache";
+  std::ofstream(path) << "something else";
+  sx_session_options options;
+  ASSERT_EQ(sx_session_options_init(&options, sizeof options), SX_OK);
+  EXPECT_EQ(options.plan_cache, nullptr);
+  options.plan_cache = path.c_str();
+  sx_session* session = nullptr;
+  EXPECT_EQ(sx_session_create_from_bytes(bytes.data(), bytes.size(), &options, &session),
+            SX_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(sx_last_error()).find(path), std::string::npos) << sx_last_error();
+  std::filesystem::remove(path);
+  ASSERT_EQ(sx_session_create_from_bytes(bytes.data(), bytes.size(), &options, &session), SX_OK);
+  sx_session_destroy(session);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "executor/originals.h"
+#include "executor/plan_cache.h"
 #include "executor/session.h"
 #include "ir/pack_room.h"
 #include "ir/reuse.h"
@@ -30,7 +31,8 @@ class Environment {
   size_t max_inner_plans() const { return 8 * max_plans; }
   Log log;
   PackCache packs;
-  PackRoom pack_room;  // where `packs` lie
+  std::unique_ptr<PlanCache> plan_cache;  // where `packs` look first; null: nowhere
+  PackRoom pack_room;                     // where `packs` lie
   Originals originals;
 
   // Buffers for intermediate values, the last one given back first: its lines may still be in a

@@ -48,6 +48,7 @@ class OriginalsTest : public testing::Test {
     model.graph->add_output(GraphEmitter::unwrap(y));
     const fs::path path = folder_ / "model.onnx";
     save_model(model, path);
+    usleep(50'000);  // a file that was just written has no identity
     return path;
   }
 

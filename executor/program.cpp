@@ -193,6 +193,7 @@ std::shared_ptr<Segment> Program::plan(Segment& parent, const RunState& state) {
   inferences_.limit(nodes_.size());
   std::shared_ptr<Segment> made = environment_.originals.planning(
       [&](bool may_release) { return Planner(*this, parent, state, may_release).plan(); });
+  if (environment_.plan_cache) environment_.plan_cache->save();
   const Log& log = environment_.log;
   if (!log.wants(LogLevel::kInfo)) return made;
   std::string given;

@@ -109,6 +109,10 @@ struct Session::Impl {
     environment.layouts = environment.specializes = options.optimization_level > 0;
     environment.max_plans = std::max<size_t>(1, options.max_plans);
     environment.log = Log(options.log_level, options.log);
+    if (options.plan_cache.empty()) return;
+    environment.plan_cache =
+        std::make_unique<PlanCache>(options.plan_cache, packing_version(), environment.log);
+    environment.packs.set_store(environment.plan_cache.get());
   }
 
   static std::unique_ptr<Impl> made(SessionOptions options) {

@@ -33,6 +33,11 @@ struct SessionOptions {
                                         "cpu"};  // asked in this order, the reference last
   Precision precision = Precision::kFloat32;
   size_t memory_limit = size_t{1} << 36;  // bytes that weights, plans and runs may take together
+  // A file that keeps the weights as kernels want them for the next session of this model, which
+  // maps it and packs nothing; empty: none. Sessions of one model with the same options share it,
+  // in any number of processes; what another version or CPU packed is packed anew. The session that
+  // finds none writes it, of the size of the packed weights, once its first plan is made.
+  std::filesystem::path plan_cache;
   size_t max_plans = 32;  // plans kept per graph; the least recently used goes first
   std::optional<std::chrono::milliseconds> load_deadline;
   LoadOptions load;

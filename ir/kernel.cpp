@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "ir/evaluate.h"
+#include "ir/pack_room.h"
 #include "ir/reloadable_buffer.h"
 #include "ir/scratch.h"
 
@@ -108,13 +109,13 @@ void append_bytes(std::string& text, const auto& value) {
   text.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-// What form which part of a buffer is in; not to be read.
-std::string key_of_form(const std::string& form, const Tensor& weight, int64_t offset) {
+// Names what elements of which shape are packed as; not to be read.
+std::string key_of_form(const std::string& form, const Tensor& weight) {
   std::string key;
   key.reserve(form.size() + (weight.rank() + 2) * sizeof(int64_t));
   key += form;
   key += '\0';
-  append_bytes(key, offset);
+  key += static_cast<char>(weight.dtype());
   for (const int64_t dim : weight.shape())
     append_bytes(key, dim);
   return key;
@@ -128,26 +129,32 @@ bool same_layout(const LayoutPtr& a, const LayoutPtr& b) {
 }
 
 std::shared_ptr<const Buffer> PackCache::get(const Tensor& weight, const std::string& form,
-                                             const std::function<std::shared_ptr<Buffer>()>& make) {
-  // Not by address, which is another one when the elements are read again.
-  const std::byte* begin = weight.buffer()->data();
-  const auto offset = static_cast<const std::byte*>(weight.raw()) - begin;
-  const auto key =
-      std::pair<const void*, std::string>(weight.buffer().get(), key_of_form(form, weight, offset));
+                                             size_t bytes, const FillPack& fill) {
+  const std::string form_key = key_of_form(form, weight);
+  std::string place = form_key;
+  append_bytes(place, weight.byte_offset());
+  const auto key = std::pair<const void*, std::string>(weight.buffer().get(), std::move(place));
   {
     const std::lock_guard lock(mutex_);
     const auto at = entries_.find(key);
     if (at != entries_.end()) return at->second.packed;
   }
-  const std::string origin = weight.buffer()->origin();
-  const std::string shared_key = origin.empty() ? "" : key.second + " of " + origin;
-  Entry entry{weight.buffer(), SharedPacks::all().find(shared_key)};
-  if (!entry.packed) {
-    const PassingLook look(weight);
-    entry.packed = SharedPacks::all().add(shared_key, make());
-  }
+  const auto make = [&] { return shared_or_made(weight, form_key, bytes, fill); };
+  const PassingLook look(weight);
+  Entry entry{weight.buffer(), store_ ? store_->get(weight, form_key, bytes, make) : make()};
   const std::lock_guard lock(mutex_);
   return entries_.emplace(key, std::move(entry)).first->second.packed;
+}
+
+std::shared_ptr<const Buffer> PackCache::shared_or_made(const Tensor& weight,
+                                                        const std::string& key, size_t bytes,
+                                                        const FillPack& fill) {
+  const std::string origin = weight.origin();
+  const std::string shared_key = origin.empty() ? "" : key + origin;
+  if (auto known = SharedPacks::all().find(shared_key)) return known;
+  auto made = allocate_packed(bytes);
+  fill(made->data());
+  return SharedPacks::all().add(shared_key, std::move(made));
 }
 
 size_t PackCache::bytes() const {

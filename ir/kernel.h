@@ -35,23 +35,42 @@ struct KernelTensor {
   explicit operator bool() const { return dtype != DType::kUndefined; }
 };
 
+using FillPack = std::function<void(std::byte* to)>;
+
+// Where packed weights are kept for longer than a process.
+class PackStore {
+ public:
+  virtual ~PackStore() = default;
+  // What is kept of the elements of `weight` under `form`, `bytes` bytes aligned to 64; where
+  // nothing is, what `make` gives, which may be kept.
+  virtual std::shared_ptr<const Buffer> get(
+      const Tensor& weight, const std::string& form, size_t bytes,
+      const std::function<std::shared_ptr<const Buffer>()>& make) = 0;
+};
+
 // Weights in the form that a kernel wants, made once for all plans that share the cache, and for
 // all caches of the process where the tensor's origin is known: sessions of one file.
 class PackCache {
  public:
-  // `form` names the layout; two calls with the same tensor and form get the same buffer, which
-  // counts for the memory of the session that made it.
-  std::shared_ptr<const Buffer> get(const Tensor& weight, const std::string& form,
-                                    const std::function<std::shared_ptr<Buffer>()>& make);
+  // `form` names the layout, of `bytes` bytes, all of which `fill` writes; two calls with the same
+  // tensor and form get the same buffer, which counts for the memory of the session that made it.
+  std::shared_ptr<const Buffer> get(const Tensor& weight, const std::string& form, size_t bytes,
+                                    const FillPack& fill);
   size_t bytes() const;
+  // Asked before anything is packed, from now on; must outlive the calls of `get`.
+  void set_store(PackStore* store) { store_ = store; }
 
  private:
   struct Entry {
     std::shared_ptr<Buffer> source;  // keeps the key's address from being used again
     std::shared_ptr<const Buffer> packed;
   };
+  std::shared_ptr<const Buffer> shared_or_made(const Tensor& weight, const std::string& key,
+                                               size_t bytes, const FillPack& fill);
+
   mutable std::mutex mutex_;
   std::map<std::pair<const void*, std::string>, Entry> entries_;
+  PackStore* store_ = nullptr;
 };
 
 enum class Precision { kFloat32, kBFloat16 };

@@ -105,6 +105,11 @@ void Tensor::assign(DType dtype, std::span<const int64_t> shape, std::shared_ptr
   check_range();
 }
 
+std::string Tensor::origin() const {
+  const std::string whole = buffer_ ? buffer_->origin() : std::string();
+  return whole.empty() ? whole : text("from ", offset_, " of ", whole);
+}
+
 void Tensor::clear() {
   dtype_ = DType::kUndefined;
   shape_.clear();

@@ -104,6 +104,8 @@ class Tensor {
   size_t bytes() const { return bytes_for(dtype_, count_); }
   const std::shared_ptr<Buffer>& buffer() const { return buffer_; }
   size_t byte_offset() const { return offset_; }  // where it begins in its buffer
+  // Where the elements come from, as Buffer::origin tells it of all bytes.
+  std::string origin() const;
 
   void* raw() const { return buffer_ ? buffer_->data() + offset_ : nullptr; }
   template <typename T>

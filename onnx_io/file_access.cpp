@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <climits>
 #include <cstring>
 #include <deque>
@@ -178,9 +179,22 @@ OpenFile Sandbox::open(std::string_view location) const {
   return Walk(root_.get(), location).run(std::move(todo));
 }
 
+namespace {
+
+// Does the system's clock of files, which ticks every few milliseconds, perhaps still show this
+// time? Then the next change does not show.
+bool is_fresh(const timespec& changed) {
+  using namespace std::chrono;
+  constexpr milliseconds kTick{20};
+  const auto at = seconds(changed.tv_sec) + nanoseconds(changed.tv_nsec);
+  return system_clock::now().time_since_epoch() - at < kTick;
+}
+
+}  // namespace
+
 std::string identity_of(const OpenFile& file) {
   struct stat info = {};
-  if (fstat(file.handle.get(), &info) != 0) return "";
+  if (fstat(file.handle.get(), &info) != 0 || is_fresh(info.st_ctim)) return "";
   const auto time = [](const timespec& at) { return text(at.tv_sec, ".", at.tv_nsec); };
   return text("file ", info.st_dev, ":", info.st_ino, " of ", info.st_size, " bytes, written ",
               time(info.st_mtim), ", changed ", time(info.st_ctim));

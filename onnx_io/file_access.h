@@ -35,7 +35,7 @@ struct OpenFile {
 };
 
 // A text that differs for other files, and for the same one after it was written to; "" where the
-// system does not say.
+// system does not say, or may not tell the next change from the last one.
 std::string identity_of(const OpenFile& file);
 
 // Throws kInvalidArgument naming the path where it is no regular file or can't be opened.

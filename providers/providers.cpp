@@ -3,6 +3,7 @@
 #include "ir/error.h"
 #include "providers/cpu/provider.h"
 #include "providers/onednn/provider.h"
+#include "providers/source_digest.h"
 
 namespace sardonyx {
 
@@ -27,6 +28,11 @@ std::vector<const Provider*> providers_named(const std::vector<std::string>& nam
          known, "reference");
   }
   return found;
+}
+
+std::string packing_version() {
+  return text("sardonyx ", SARDONYX_VERSION, " of sources ", kSourceDigest, ", ",
+              cpu_instructions(), ", ", onednn_version());
 }
 
 bool computes_bfloat16() {

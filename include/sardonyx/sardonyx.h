@@ -94,6 +94,7 @@ typedef struct sx_session_options {
   const char* providers;      /* "onednn,cpu": kernels are asked for in this order; NULL: that */
   const char* allowed_root;   /* folder beneath which external data may lie; NULL: the model's */
   int32_t bfloat16;           /* 1: heavy operators may compute in bfloat16 */
+  const char* plan_cache;     /* file that keeps packed weights for the next session; NULL: none */
 } sx_session_options;
 
 /* Fills in the defaults. `struct_size` is sizeof(sx_session_options). */

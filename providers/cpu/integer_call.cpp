@@ -1,6 +1,5 @@
 #include "providers/cpu/integer_call.h"
 
-#include "ir/pack_room.h"
 #include "ir/reloadable_buffer.h"
 #include "providers/cpu/packed_once.h"
 
@@ -124,17 +123,14 @@ std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request,
   const bool has_zeros = request.has(slots.w_zero);
   const Tensor* zeros = has_zeros ? request.inputs[slots.w_zero].constant : nullptr;
   if (!weights || (has_zeros && !zeros)) return nullptr;
-  const auto make = [&] {
-    auto buffer = allocate_packed(bytes);
-    pack(peek(*weights), zeros ? zeros->raw() : nullptr,
-         reinterpret_cast<int16_t*>(buffer->data()));
-    return buffer;
+  const auto fill = [&](std::byte* to) {
+    pack(peek(*weights), zeros ? zeros->raw() : nullptr, reinterpret_cast<int16_t*>(to));
   };
   if (zeros) {
     for (const int64_t zero : zeros->to_int64s())
       form += text(":", zero);
   }
-  return packed_once(request, slots.w, form, make);
+  return packed_once(request, slots.w, form, bytes, fill);
 }
 
 Prepared accept_integer(const KernelRequest& request, const IntegerSlots& slots, bool packed,

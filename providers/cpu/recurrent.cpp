@@ -3,7 +3,6 @@
 #include <string>
 
 #include "ir/ops/recurrent.h"
-#include "ir/pack_room.h"
 #include "providers/cpu/entries.h"
 #include "providers/cpu/packed_once.h"
 #include "providers/cpu/recurrent_rows.h"
@@ -17,11 +16,9 @@ namespace {
 enum class Cell { kRnn, kLstm, kGruLinear, kGru };
 
 // rows [gates * hidden, depth] -> [panels][depth][gates][lanes], for gates [first, first + count).
-std::shared_ptr<Buffer> pack_panels(const RecurrentSizes& s, const LooseFloat* rows, size_t depth,
-                                    size_t first, size_t count, int threads) {
+void pack_panels(const RecurrentSizes& s, const LooseFloat* rows, size_t depth, size_t first,
+                 size_t count, int threads, float* out) {
   const size_t block = count * s.lanes, panel_size = depth * block;
-  auto buffer = allocate_packed(s.panels() * panel_size * sizeof(float));
-  auto* out = reinterpret_cast<float*>(buffer->data());
   if (s.padded() != s.hidden) std::fill_n(out, s.panels() * panel_size, 0.0f);
 #pragma omp parallel for collapse(2) num_threads(threads) if (threads > 1)
   for (size_t panel = 0; panel < s.panels(); ++panel) {
@@ -32,7 +29,6 @@ std::shared_ptr<Buffer> pack_panels(const RecurrentSizes& s, const LooseFloat* r
                 out + panel * panel_size + gate * s.lanes, static_cast<int64_t>(block));
     }
   }
-  return buffer;
 }
 
 const float* floats(const std::shared_ptr<const Buffer>& buffer) {
@@ -127,13 +123,13 @@ class RecurrentKernel : public RecurrentWalk {
                                        size_t first, size_t count) const {
     const Tensor& weights = *request.inputs[slot].constant;
     const size_t depth = slot == ops::kW ? s_.in : s_.hidden;
-    const auto make = [&] {
+    const size_t floats = s_.panels() * depth * count * s_.lanes;
+    const std::string name = text("cpu/gates", s_.lanes, "/", direction, "/", first, "+", count);
+    return packed_floats_once(request, slot, name, static_cast<int64_t>(floats), [&](float* to) {
       const size_t floats_before = direction * s_.gates * s_.hidden * depth;
-      return pack_panels(s_, peek_floats(weights) + floats_before, depth, first, count,
-                         request.threads);
-    };
-    return packed_once(request, slot,
-                       text("cpu/gates", s_.lanes, "/", direction, "/", first, "+", count), make);
+      pack_panels(s_, peek_floats(weights) + floats_before, depth, first, count, request.threads,
+                  to);
+    });
   }
 
   void add_direction(const KernelRequest& request, size_t index, const float* b) {

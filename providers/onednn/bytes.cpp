@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ir/pack_room.h"
 #include "ir/reloadable_buffer.h"
 
 namespace sardonyx::onednn {
@@ -41,15 +40,14 @@ std::optional<CenteredWeights> CenteredWeights::of(const Tensor& weights, const 
 ProgramBuilder::Place CenteredWeights::place(ProgramBuilder& builder, size_t index,
                                              const Desc& stored, const Desc& wanted) const {
   const std::string form = form_ + fingerprint(stored) + ">" + fingerprint(wanted);
-  return builder.packed(index, wanted, form, [&] {
-    if (wanted != stored) {
-      return original_ ? reordered(*original_, stored, wanted)
-                       : reordered(values_->data(), stored, wanted);
-    }
-    if (!original_) return values_;
-    auto own = allocate_packed(original_->bytes());  // the tensor's elements may be let go
-    std::memcpy(own->data(), peek(*original_), original_->bytes());
-    return own;
+  return builder.packed(index, wanted, form, [&](std::byte* to) {
+    const bool as_it_is = wanted == stored;  // copied, for the tensor's elements may be let go
+    if (as_it_is)
+      std::memcpy(to, original_ ? peek(*original_) : values_->data(), wanted.get_size());
+    else if (original_)
+      reorder(*original_, stored, wanted, to);
+    else
+      reorder(values_->data(), stored, wanted, to);
   });
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "ir/ops/convolution.h"
-#include "ir/pack_room.h"
 #include "ir/reloadable_buffer.h"
 #include "providers/cpu/depthwise_rows.h"
 #include "providers/cpu/tasks.h"
@@ -107,22 +106,15 @@ class DepthwiseKernel : public Kernel {
   int threads_ = 1;
 };
 
-// [kernel elements][channels] out of [channels][kernel elements], with zeros up to whole blocks.
-std::shared_ptr<Buffer> transposed(const LooseFloat* from, int64_t taps, int64_t channels) {
-  const int64_t padded = (channels + kChannelBlock - 1) / kChannelBlock * kChannelBlock;
-  auto buffer = allocate_packed(static_cast<size_t>(taps * padded) * sizeof(float));
-  auto* to = reinterpret_cast<float*>(buffer->data());
-  std::fill_n(to, taps * padded, 0.0f);
-  cpu::turn_rows(from, taps, channels, taps, to, padded);
-  return buffer;
-}
-
+// [kernel elements][channels] out of [channels][kernel elements], with zeros up to whole blocks;
+// zeros where the input is omitted.
 std::shared_ptr<const Buffer> packed(const KernelRequest& request, size_t input, int64_t channels) {
-  return packed_once(request, input, "depthwise", [&] {
-    if (!request.has(input))
-      return transposed(std::vector<float>(static_cast<size_t>(channels)).data(), 1, channels);
-    const Tensor& from = *request.inputs[input].constant;
-    return transposed(peek_floats(from), from.count() / channels, channels);
+  const int64_t padded = rounded_up(channels, kChannelBlock);
+  const Tensor* from = request.has(input) ? request.inputs[input].constant : nullptr;
+  const int64_t taps = from ? from->count() / channels : 1;
+  return packed_floats_once(request, input, "depthwise", taps * padded, [&](float* to) {
+    std::fill_n(to, taps * padded, 0.0f);
+    if (from) cpu::turn_rows(peek_floats(*from), taps, channels, taps, to, padded);
   });
 }
 

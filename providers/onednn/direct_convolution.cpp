@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ir/pack_room.h"
 #include "providers/cpu/convolution_rows.h"
 #include "providers/cpu/tasks.h"
 #include "providers/onednn/strip_kernel.h"
@@ -110,11 +109,9 @@ class DirectKernel : public StripKernel {
 std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request, const DirectForm& form,
                                              const std::vector<int64_t>& order) {
   const std::string name = text("direct in ", form.groups, " by ", static_cast<int>(form.read));
-  return packed_once(request, 1, name, [&] {
+  const int64_t size = cpu::packed_windows_size(form.elements(), form.outputs);
+  return packed_floats_once(request, 1, name, form.groups * size, [&](float* to) {
     const LooseFloat* from = peek_floats(*request.inputs[1].constant);
-    const int64_t size = cpu::packed_windows_size(form.elements(), form.outputs);
-    auto buffer = allocate_packed(static_cast<size_t>(form.groups * size) * sizeof(float));
-    auto* to = reinterpret_cast<float*>(buffer->data());
     const int64_t units = (form.outputs + kConvolutionUnit - 1) / kConvolutionUnit;
 #pragma omp parallel for collapse(2) num_threads(request.threads) if (request.threads > 1)
     for (int64_t group = 0; group < form.groups; ++group) {
@@ -125,7 +122,6 @@ std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request, const
                           to + group * size + first * form.elements());
       }
     }
-    return buffer;
   });
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "ir/pack_room.h"
 #include "providers/onednn/layout.h"
 
 namespace sardonyx::onednn {
@@ -86,17 +85,15 @@ Shape image_shape(const Shape& shape) {
 
 std::shared_ptr<const Buffer> packed_bias_in_groups(const KernelRequest& request, int64_t groups,
                                                     int64_t unit) {
-  return packed_once(request, 2, text("bias in ", groups, " by ", unit), [&] {
-    const int64_t outputs = request.outputs[0].shape[1] / groups;
-    const int64_t padded = rounded_up(outputs, unit);
-    auto buffer = allocate_packed(static_cast<size_t>(groups * padded) * sizeof(float));
-    auto* to = reinterpret_cast<float*>(buffer->data());
+  const int64_t outputs = request.outputs[0].shape[1] / groups;
+  const int64_t padded = rounded_up(outputs, unit);
+  const std::string name = text("bias in ", groups, " by ", unit);
+  return packed_floats_once(request, 2, name, groups * padded, [&](float* to) {
     std::fill_n(to, groups * padded, 0.0f);
-    if (!request.has(2)) return buffer;
+    if (!request.has(2)) return;
     const float* from = request.inputs[2].constant->values<float>().data();
     for (int64_t group = 0; group < groups; ++group)
       std::copy_n(from + group * outputs, outputs, to + group * padded);
-    return buffer;
   });
 }
 

@@ -62,7 +62,7 @@ int64_t rounded_up(int64_t count, int64_t unit);
 // A line as an image of height 1.
 Shape image_shape(const Shape& shape);
 
-using cpu::packed_once;
+using cpu::packed_floats_once;
 
 // Input 2, or zeros: each group's part padded with zeros to whole units.
 std::shared_ptr<const Buffer> packed_bias_in_groups(const KernelRequest& request, int64_t groups,

@@ -7,7 +7,6 @@
 
 #include "ir/ops/fused.h"
 #include "ir/ops/matmul.h"
-#include "ir/pack_room.h"
 #include "providers/cpu/pointwise_rows.h"
 #include "providers/cpu/tasks.h"
 #include "providers/onednn/entries.h"
@@ -147,13 +146,10 @@ class PanelProductKernel : public Kernel {
 
 std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request, const Form& form) {
   const char* name = form.weight_column_step == 1 ? "panels" : "panels of columns";
-  return packed_once(request, 1, name, [&] {
-    const LooseFloat* from = peek_floats(*request.inputs[1].constant);
-    const auto size = static_cast<size_t>(cpu::packed_pointwise_size(form.depth, form.columns));
-    auto buffer = allocate_packed(size * sizeof(float));
-    cpu::pack_pointwise(from, form.weight_column_step, form.weight_row_step, form.depth,
-                        form.columns, reinterpret_cast<float*>(buffer->data()), request.threads);
-    return buffer;
+  const int64_t size = cpu::packed_pointwise_size(form.depth, form.columns);
+  return packed_floats_once(request, 1, name, size, [&](float* to) {
+    cpu::pack_pointwise(peek_floats(*request.inputs[1].constant), form.weight_column_step,
+                        form.weight_row_step, form.depth, form.columns, to, request.threads);
   });
 }
 
@@ -170,16 +166,12 @@ std::shared_ptr<const Buffer> zeros() {
 std::shared_ptr<const Buffer> packed_bias(const KernelRequest& request, const Form& form) {
   const int64_t padded = units_of(form.columns, kPointwiseUnit) * kPointwiseUnit;
   if (!form.bias && padded <= kZeros) return zeros();
-  const auto make = [&] {
-    auto buffer = allocate_packed(static_cast<size_t>(padded) * sizeof(float));
-    auto* to = reinterpret_cast<float*>(buffer->data());
+  const auto fill = [&](float* to) {
     std::fill_n(to, padded, 0.0f);
-    if (!form.bias) return buffer;
-    std::ranges::copy(request.inputs[*form.bias].constant->values<float>(), to);
-    return buffer;
+    if (form.bias) std::ranges::copy(request.inputs[*form.bias].constant->values<float>(), to);
   };
-  return form.bias ? packed_once(request, *form.bias, "panels", make)
-                   : packed_once(request, 1, "no bias", make);
+  return form.bias ? packed_floats_once(request, *form.bias, "panels", padded, fill)
+                   : packed_floats_once(request, 1, "no bias", padded, fill);
 }
 
 // Rows of input 0 times input 1, whose last two dims are exchanged where `b_transposed`.

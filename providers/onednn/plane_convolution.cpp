@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ir/pack_room.h"
 #include "providers/cpu/plane_rows.h"
 #include "providers/onednn/strip_kernel.h"
 
@@ -99,14 +98,11 @@ Prepared prepare_plane_convolution(const KernelRequest& request, const ops::Conv
   const DirectForm form = plane_form(request, window, *finish);
   if (const char* why = refusal_of_planes(form)) return Prepared::refuse(why);
   const WindowWalk walk = walk_of(form);
-  const auto pack = [&] {
-    const Tensor& weights = *request.inputs[1].constant;
-    auto buffer = allocate_packed(weights.bytes());
-    cpu::pack_plane_windows(peek_floats(weights), walk.order, form.outputs,
-                            reinterpret_cast<float*>(buffer->data()));
-    return buffer;
+  const Tensor& values = *request.inputs[1].constant;
+  const auto pack = [&](float* to) {
+    cpu::pack_plane_windows(peek_floats(values), walk.order, form.outputs, to);
   };
-  StripWeights weights{walk.offsets, packed_once(request, 1, "planes", pack),
+  StripWeights weights{walk.offsets, packed_floats_once(request, 1, "planes", values.count(), pack),
                        packed_bias_in_groups(request, 1, kChannelBlock)};
   Prepared prepared = Prepared::accept(
       std::make_unique<PlaneKernel>(form, std::move(weights), request.threads), "planes");

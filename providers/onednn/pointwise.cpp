@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "ir/ops/convolution.h"
-#include "ir/pack_room.h"
 #include "providers/cpu/pointwise_rows.h"
 #include "providers/cpu/tasks.h"
 #include "providers/onednn/entries.h"
@@ -132,16 +131,14 @@ class PointwiseKernel : public Kernel {
 };
 
 std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request, const Form& form) {
-  return packed_once(request, 1, text("pointwise in ", form.groups), [&] {
+  const int64_t size = cpu::packed_pointwise_size(form.inputs, form.outputs);
+  const std::string name = text("pointwise in ", form.groups);
+  return packed_floats_once(request, 1, name, form.groups * size, [&](float* to) {
     const LooseFloat* from = peek_floats(*request.inputs[1].constant);
-    const int64_t size = cpu::packed_pointwise_size(form.inputs, form.outputs);
-    auto buffer = allocate_packed(static_cast<size_t>(form.groups * size) * sizeof(float));
-    auto* to = reinterpret_cast<float*>(buffer->data());
     for (int64_t group = 0; group < form.groups; ++group) {
       cpu::pack_pointwise(from + group * form.outputs * form.inputs, form.inputs, 1, form.inputs,
                           form.outputs, to + group * size, request.threads);
     }
-    return buffer;
   });
 }
 

@@ -6,9 +6,9 @@
 #include <atomic>
 #include <limits>
 
-#include "ir/pack_room.h"
 #include "ir/reloadable_buffer.h"
 #include "ir/run_control.h"
+#include "providers/cpu/packed_once.h"
 #include "providers/cpu/thread_scope.h"
 #include "providers/onednn/packing.h"
 
@@ -242,16 +242,15 @@ Place ProgramBuilder::weights(size_t index, const Desc& stored, const Desc& want
     return input_as(index, wanted);
   }
   return packed(index, wanted, fingerprint(stored) + ">" + fingerprint(wanted),
-                [&] { return reordered(*value, stored, wanted); });
+                [&](std::byte* to) { reorder(*value, stored, wanted, to); });
 }
 
 Place ProgramBuilder::packed(size_t index, const Desc& desc, const std::string& form,
-                             const std::function<std::shared_ptr<Buffer>()>& make) {
-  const Tensor* value = request_->inputs[index].constant;
-  SARDONYX_CHECK(value);
+                             const FillPack& fill) {
+  SARDONYX_CHECK(request_->inputs[index].constant);
   if (index < std::numeric_limits<uint32_t>::digits) unread_ |= 1u << index;
-  PackCache* packs = request_->packs;
-  return constant(desc, packs ? packs->get(*value, "onednn:" + form, make) : make());
+  return constant(desc,
+                  cpu::packed_once(*request_, index, "onednn:" + form, desc.get_size(), fill));
 }
 
 Place ProgramBuilder::constant(const Desc& desc, std::shared_ptr<const Buffer> values) {
@@ -333,31 +332,24 @@ Prepared ProgramBuilder::finish(std::string implementation) {
 
 namespace {
 
-void reorder_into(Buffer& buffer, const void* values, const Desc& from, const Desc& to) {
+void reorder_by_onednn(const void* values, const Desc& from, const Desc& to, std::byte* out) {
   memory source(from, cpu_engine(), const_cast<void*>(values));
-  memory target(to, cpu_engine(), buffer.data());
+  memory target(to, cpu_engine(), out);
   dnnl::reorder(source, target).execute(thread_stream(), source, target);
-}
-
-bool try_to_pack(Buffer& buffer, const void* values, const Desc& from, const Desc& to) {
-  return pack_weights(values, from, to, buffer.data(), omp_get_max_threads());
 }
 
 }  // namespace
 
-std::shared_ptr<Buffer> reordered(const void* values, const Desc& from, const Desc& to) {
-  auto buffer = allocate_packed(to.get_size());
-  if (!try_to_pack(*buffer, values, from, to)) reorder_into(*buffer, values, from, to);
-  return buffer;
+void reorder(const void* values, const Desc& from, const Desc& to, std::byte* out) {
+  if (pack_weights(values, from, to, out, omp_get_max_threads())) return;
+  reorder_by_onednn(values, from, to, out);
 }
 
 // Our own packing reads from any address.
-std::shared_ptr<Buffer> reordered(const Tensor& values, const Desc& from, const Desc& to) {
-  auto buffer = allocate_packed(to.get_size());
-  if (try_to_pack(*buffer, peek(values), from, to)) return buffer;
+void reorder(const Tensor& values, const Desc& from, const Desc& to, std::byte* out) {
+  if (pack_weights(peek(values), from, to, out, omp_get_max_threads())) return;
   bring(values);
-  reorder_into(*buffer, values.raw(), from, to);
-  return buffer;
+  reorder_by_onednn(values.raw(), from, to, out);
 }
 
 }  // namespace sardonyx::onednn

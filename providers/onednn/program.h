@@ -38,10 +38,9 @@ class ProgramBuilder {
   // read by run. `stored` tells how the tensor's elements lie. Falls back to input() where the
   // value is not constant.
   Place weights(size_t index, const Desc& stored, const Desc& wanted);
-  // What `make` computes from constant input `index` now, through the PackCache under the name
+  // What `fill` computes from constant input `index` now, through the PackCache under the name
   // `form`. It lies as `desc` does; run does not read the input.
-  Place packed(size_t index, const Desc& desc, const std::string& form,
-               const std::function<std::shared_ptr<Buffer>()>& make);
+  Place packed(size_t index, const Desc& desc, const std::string& form, const FillPack& fill);
   // Input `index` read through `stored`, which must cover the same elements, without a layout of
   // its own.
   Place input_as(size_t index, const Desc& stored);
@@ -92,8 +91,8 @@ class ProgramBuilder {
   std::vector<Pending> pending_outputs_;
 };
 
-// `values` reordered, outside any run.
-std::shared_ptr<Buffer> reordered(const void* values, const Desc& from, const Desc& to);
-std::shared_ptr<Buffer> reordered(const Tensor& values, const Desc& from, const Desc& to);
+// Reorders `values`, outside any run.
+void reorder(const void* values, const Desc& from, const Desc& to, std::byte* out);
+void reorder(const Tensor& values, const Desc& from, const Desc& to, std::byte* out);
 
 }  // namespace sardonyx::onednn

@@ -116,6 +116,12 @@ bool onednn_computes_bfloat16_by_tiles() {
   return dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx512_core_amx;
 }
 
+std::string onednn_version() {
+  const dnnl::version_t& version = *dnnl::version();
+  return text("oneDNN ", version.major, ".", version.minor, ".", version.patch, " ", version.hash,
+              ", instructions ", static_cast<unsigned>(dnnl::get_effective_cpu_isa()));
+}
+
 const Provider& onednn_provider() {
   static const std::vector<KernelEntry> entries = [] {
     std::vector<KernelEntry> all;

@@ -2,6 +2,8 @@
 // gradients of recurrent layers and what keeps its blocked layouts whole between them.
 #pragma once
 
+#include <string>
+
 #include "ir/kernel.h"
 
 namespace sardonyx {
@@ -13,5 +15,7 @@ namespace sardonyx {
 const Provider& onednn_provider();
 bool onednn_computes_bfloat16();
 bool onednn_computes_bfloat16_by_tiles();
+// The library's version and what it uses of this CPU.
+std::string onednn_version();
 
 }  // namespace sardonyx

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "ir/ops/convolution.h"
-#include "ir/pack_room.h"
 #include "ir/reloadable_buffer.h"
 #include "providers/onednn/activation.h"
 #include "providers/onednn/convolution.h"
@@ -52,23 +51,20 @@ struct Sizes {
 constexpr auto kType = memory::data_type::bf16;
 
 // [inputs, outputs, taps], as the model has them, to [inputs, taps, outputs], to `wanted`.
-std::shared_ptr<Buffer> packed_weights(const Tensor& weights, const Sizes& sizes,
-                                       const Desc& wanted) {
+void pack_weights(const Tensor& weights, const Sizes& sizes, const Desc& wanted, std::byte* to) {
   const int64_t taps = sizes.taps, outputs = sizes.outputs;
   const Extents dims{sizes.inputs, taps, outputs};
-  const auto rows = reordered(weights, strided_desc(kType, dims, {outputs * taps, 1, taps}),
-                              plain_desc(kType, dims));
-  return reordered(rows->data(), plain_desc(kType, {sizes.inputs, sizes.columns()}), wanted);
+  const auto rows = Buffer::allocate(weights.bytes());
+  reorder(weights, strided_desc(kType, dims, {outputs * taps, 1, taps}), plain_desc(kType, dims),
+          rows->data());
+  reorder(rows->data(), plain_desc(kType, {sizes.inputs, sizes.columns()}), wanted, to);
 }
 
 // The bias for each tap.
-std::shared_ptr<Buffer> repeated(const Tensor& bias, int64_t taps) {
+void repeat(const Tensor& bias, int64_t taps, std::byte* to) {
   bring(bias);
-  auto buffer = allocate_packed(static_cast<size_t>(taps) * bias.bytes());
-  for (int64_t tap = 0; tap < taps; ++tap) {
-    std::memcpy(buffer->data() + static_cast<size_t>(tap) * bias.bytes(), bias.raw(), bias.bytes());
-  }
-  return buffer;
+  for (int64_t tap = 0; tap < taps; ++tap, to += bias.bytes())
+    std::memcpy(to, bias.raw(), bias.bytes());
 }
 
 // The same elements in two orders: of the product, [images, in..., kernel..., outputs], and of the
@@ -122,18 +118,21 @@ Prepared prepare(const KernelRequest& request) {
 
   ProgramBuilder builder(request);
   builder.require_layout(0, channels_last_desc(kType, x));
-  const auto weights = builder.packed(
-      1, primitive->weights(), text("tiles ", layout_text(primitive->weights())),
-      [&] { return packed_weights(*request.inputs[1].constant, sizes, primitive->weights()); });
+  const auto weights =
+      builder.packed(1, primitive->weights(), text("tiles ", layout_text(primitive->weights())),
+                     [&](std::byte* to) {
+                       pack_weights(*request.inputs[1].constant, sizes, primitive->weights(), to);
+                     });
   const auto product = builder.scratch(spec.dst);
   ProgramBuilder::Args args{{DNNL_ARG_SRC, builder.input_as(0, spec.src)},
                             {DNNL_ARG_WEIGHTS, weights},
                             {DNNL_ARG_DST, product}};
   if (request.has(2)) {
-    args.emplace_back(DNNL_ARG_BIAS,
-                      builder.packed(2, spec.bias, text("for ", sizes.taps, " taps"), [&] {
-                        return repeated(*request.inputs[2].constant, sizes.taps);
-                      }));
+    args.emplace_back(
+        DNNL_ARG_BIAS,
+        builder.packed(2, spec.bias, text("for ", sizes.taps, " taps"), [&](std::byte* to) {
+          repeat(*request.inputs[2].constant, sizes.taps, to);
+        }));
   }
   builder.step(*primitive, std::move(args));
   const Orders orders = orders_of(window, x[0], sizes.outputs);

@@ -292,9 +292,11 @@ Prepared prepare(const KernelRequest& request) {
   const std::string name = text("transposed ", attrs.group, " ", form.chunk, " ",
                                 form.padded_columns, " ", form.is_tiled, " ", form.run());
   auto weights =
-      packed_once(request, 1, name, [&] { return packed_weights(form, peek_floats(*w.constant)); });
-  auto bias =
-      packed_once(request, 2, name, [&] { return packed_bias(form, constant_floats(request, 2)); });
+      packed_floats_once(request, 1, name, form.groups * form.chunks() * form.weight_size(),
+                         [&](float* to) { pack_weights(form, peek_floats(*w.constant), to); });
+  auto bias = packed_floats_once(request, 2, name, form.bias_size(), [&](float* to) {
+    pack_bias(form, constant_floats(request, 2), to);
+  });
   Prepared prepared =
       Prepared::accept(std::make_unique<TransposedKernel>(form, *finish, std::move(weights),
                                                           std::move(bias), request.threads),

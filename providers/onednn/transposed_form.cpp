@@ -75,10 +75,6 @@ void pack_chunk(const TransposedForm& f, const LooseFloat* from, int64_t group, 
   cpu::pack_pointwise(turned.data(), 1, outputs, f.inputs, outputs, to);
 }
 
-std::shared_ptr<Buffer> floats(int64_t count) {
-  return allocate_packed(static_cast<size_t>(count) * sizeof(float));
-}
-
 }  // namespace
 
 int64_t TransposedAxis::lowest_input(int64_t first) const {
@@ -161,13 +157,8 @@ std::vector<int64_t> columns_outside(const TransposedForm& f,
   return columns;
 }
 
-std::shared_ptr<Buffer> packed_weights(const TransposedForm& f, const LooseFloat* weights) {
-  auto buffer = floats(f.groups * f.chunks() * f.weight_size());
-  auto* to = reinterpret_cast<float*>(buffer->data());
-  if (f.is_depthwise) {
-    cpu::turn_rows(weights, f.taps(), f.outputs, f.taps(), to, f.outputs);
-    return buffer;
-  }
+void pack_weights(const TransposedForm& f, const LooseFloat* weights, float* to) {
+  if (f.is_depthwise) return cpu::turn_rows(weights, f.taps(), f.outputs, f.taps(), to, f.outputs);
   const int64_t rows = f.is_tiled ? 1 : f.rows.kernel;  // in one part
   for (int64_t group = 0; group < f.groups; ++group) {
     for (int64_t chunk = 0; chunk < f.chunks(); ++chunk, to += f.weight_size()) {
@@ -177,18 +168,17 @@ std::shared_ptr<Buffer> packed_weights(const TransposedForm& f, const LooseFloat
       }
     }
   }
-  return buffer;
 }
 
-std::shared_ptr<Buffer> packed_bias(const TransposedForm& f, std::span<const float> bias) {
+int64_t TransposedForm::bias_size() const {
+  return rounded_up(run() * out_channels(), cpu::kPointwiseUnit);
+}
+
+void pack_bias(const TransposedForm& f, std::span<const float> bias, float* to) {
   const int64_t channels = f.out_channels(), count = f.run() * channels;
-  const int64_t padded = rounded_up(count, cpu::kPointwiseUnit);
-  auto buffer = floats(padded);
-  auto* to = reinterpret_cast<float*>(buffer->data());
-  std::fill_n(to, padded, 0.0f);
+  std::fill_n(to, f.bias_size(), 0.0f);
   for (int64_t i = 0; i < count && !bias.empty(); ++i)
     to[i] = bias[static_cast<size_t>(i % channels)];
-  return buffer;
 }
 
 }  // namespace sardonyx::onednn

@@ -72,6 +72,7 @@ struct TransposedForm {
   }
   // Floats of the packed weights of a chunk, of which there are groups * chunks().
   int64_t weight_size() const;
+  int64_t bias_size() const;
 };
 
 // `x` [images, channels, columns] or [images, channels, rows, columns], `w` [channels, channels of
@@ -85,8 +86,8 @@ std::vector<int64_t> columns_outside(const TransposedForm& form,
 
 // The weights as they are multiplied with: for each group and chunk [taps][channels] for each
 // input, of tiled forms a part for each row of taps; depthwise [taps][channels].
-std::shared_ptr<Buffer> packed_weights(const TransposedForm& form, const LooseFloat* weights);
+void pack_weights(const TransposedForm& form, const LooseFloat* weights, float* to);
 // [channels], for every pixel of a run; `bias` may be empty.
-std::shared_ptr<Buffer> packed_bias(const TransposedForm& form, std::span<const float> bias);
+void pack_bias(const TransposedForm& form, std::span<const float> bias, float* to);
 
 }  // namespace sardonyx::onednn

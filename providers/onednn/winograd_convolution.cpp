@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "ir/pack_room.h"
 #include "ir/reloadable_buffer.h"
 #include "providers/cpu/tasks.h"
 #include "providers/cpu/winograd_image.h"
@@ -123,12 +122,10 @@ class WinogradKernel : public Kernel {
 
 std::shared_ptr<const Buffer> transformed_weights(const KernelRequest& request,
                                                   const cpu::WinogradImage& image) {
-  return packed_once(request, 1, text("winograd of ", image.side), [&] {
-    const int64_t size = rounded_up(image.outputs, kWinogradUnit) * image.places() * image.inputs;
-    auto buffer = allocate_packed(static_cast<size_t>(size) * sizeof(float));
+  const int64_t size = rounded_up(image.outputs, kWinogradUnit) * image.places() * image.inputs;
+  return packed_floats_once(request, 1, text("winograd of ", image.side), size, [&](float* to) {
     transform_weights(peek_floats(*request.inputs[1].constant), image.outputs, image.inputs,
-                      image.side, reinterpret_cast<float*>(buffer->data()), request.threads);
-    return buffer;
+                      image.side, to, request.threads);
   });
 }
 

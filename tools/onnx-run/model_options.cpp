@@ -67,6 +67,9 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
       ->check(CLI::IsMember({"f32", "bf16"}));
   command.add_option("--memory-limit-mb", options.memory_limit_mb,
                      "memory that loading and running may take");
+  command.add_option("--plan-cache", options.plan_cache,
+                     "file that keeps packed weights: written by the first run, mapped by later "
+                     "ones of the same model and options");
 }
 
 SessionOptions session_options(const ModelOptions& options) {
@@ -88,6 +91,7 @@ SessionOptions session_options(const ModelOptions& options) {
     std::erase(session.providers, kReferenceProvider);
   }
   session.precision = options.precision == "bf16" ? Precision::kBFloat16 : Precision::kFloat32;
+  session.plan_cache = options.plan_cache;
   if (options.memory_limit_mb > 0)
     session.memory_limit = static_cast<size_t>(options.memory_limit_mb) << 20;
   if (const RunControl* control = current_control(); control && control->deadline) {

@@ -21,6 +21,7 @@ struct ModelOptions {
   std::vector<std::string> passes, disabled_passes;
   std::string precision = "f32";
   uint64_t memory_limit_mb = 0;  // 0: the session's own limit
+  std::string plan_cache;        // empty: none
 };
 
 // The names after `--provider`.

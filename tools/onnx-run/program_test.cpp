@@ -115,6 +115,8 @@ TEST_F(ProgramTest, ExitCodes) {
       {"run good.onnx -i x=@absent.npy", 4, "absent.npy"},
       {"run good.onnx --shape x:1x3", 4, "'x'"},
       {"run good.onnx --memory-limit-mb 1 --dim n=1000000", 5, "memory limit"},
+      {"run good.onnx --plan-cache good.onnx", 3, "would be overwritten"},
+      {"run good.onnx --plan-cache packs -v", 0, "y: float[1, 2]"},
       {"check good.onnx", 0, "no problem"},
       {"check unknown.onnx", 1, "Sqrd"},
       {"inspect good.onnx --memory --plan", 0, "ratio"},

@@ -1,0 +1,223 @@
+// What one session packed serves the next, and never anybody for whom it was not made.
+#include "executor/plan_cache.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "executor/session.h"
+#include "onnx_io/save.h"
+
+namespace sardonyx {
+namespace {
+
+namespace fs = std::filesystem;
+
+class PlanCacheTest : public testing::Test {
+ protected:
+  PlanCacheTest() : folder_(fs::temp_directory_path() / ("packs_" + std::to_string(getpid()))) {
+    fs::create_directories(folder_);
+  }
+  ~PlanCacheTest() override { fs::remove_all(folder_); }
+
+  static Tensor ramp(Shape shape, float step) {
+    Tensor tensor = Tensor::allocate(DType::kFloat, std::move(shape));
+    float value = -1;
+    for (float& element : tensor.mutable_values<float>())
+      element = value = value > 1 ? -1 : value + step;
+    return tensor;
+  }
+  static constexpr int64_t kWidth = 256;
+  static Tensor input(int64_t rows = 64) { return ramp({rows, kWidth}, 0.1f); }
+
+  // y = relu(x w1) w2 with w2 = w1 + 1, as a pass makes it of w1.
+  fs::path saved(float step = 0.013f, const char* name = "model.onnx") const {
+    Model model;
+    GraphEmitter e(*model.graph);
+    const Type type = Type::tensor(DType::kFloat, Dims{Dim::symbol("rows"), Dim(kWidth)});
+    const Val x = GraphEmitter::wrap(model.graph->add_input("x", type));
+    const Val w1 = e.constant(ramp({kWidth, kWidth}, step));
+    const Val w2 = e.call("Add", {w1, e.constant(Tensor::scalar(1.0f))});
+    const Val y = e.call("MatMul", {e.call("Relu", {e.call("MatMul", {x, w1})}), w2});
+    model.graph->add_output(GraphEmitter::unwrap(y));
+    save_model(model, folder_ / name);
+    usleep(50'000);  // a file that was just written has no identity
+    return folder_ / name;
+  }
+
+  struct Ran {
+    Tensor y;
+    std::string log;
+    bool wrote() const { return log.find("wrote") != std::string::npos; }
+  };
+  Ran run(const fs::path& model, const fs::path& cache, int64_t rows = 64) const {
+    std::ostringstream log;
+    SessionOptions options;
+    options.plan_cache = cache;
+    options.log_level = LogLevel::kInfo;
+    options.log = [&](LogLevel level, std::string_view line) {
+      if (line.starts_with("plan cache")) log << static_cast<int>(level) << ' ' << line << '\n';
+    };
+    const Session session(model, options);
+    Ran ran;
+    ran.y = session.run({{"x", input(rows)}})[0].tensor();
+    ran.log = log.str();
+    return ran;
+  }
+  Tensor plain(const fs::path& model, int64_t rows = 64) const {
+    return Session(model).run({{"x", input(rows)}})[0].tensor();
+  }
+
+  static std::string bytes_of(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  static void write(const fs::path& path, const std::string& bytes) {
+    std::ofstream(path, std::ios::binary) << bytes;
+  }
+
+  fs::path folder_, cache_ = folder_ / "packs";
+};
+
+TEST_F(PlanCacheTest, is_written_once_and_serves_the_next) {
+  const fs::path model = saved();
+  const Tensor wanted = plain(model);
+  const Ran first = run(model, cache_);
+  EXPECT_TRUE(first.wrote()) << first.log;
+  EXPECT_EQ(first.y, wanted);
+  EXPECT_GE(fs::file_size(cache_), 2 * kWidth * kWidth * sizeof(float));
+  const Ran second = run(model, cache_);
+  EXPECT_EQ(second.log, "");
+  EXPECT_EQ(second.y, wanted);
+}
+
+// A model of the same name and size, with other weights.
+TEST_F(PlanCacheTest, knows_the_weights_by_what_they_are) {
+  run(saved(), cache_);
+  const fs::path changed = saved(0.017f);
+  const Tensor wanted = plain(changed);
+  const Ran ran = run(changed, cache_);
+  EXPECT_EQ(ran.y, wanted);
+  EXPECT_TRUE(ran.wrote());
+}
+
+TEST_F(PlanCacheTest, serves_copies_of_the_model) {
+  run(saved(), cache_);
+  const fs::path copy = saved(0.013f, "copy.onnx");
+  const Ran ran = run(copy, cache_);
+  EXPECT_EQ(ran.log, "");
+  EXPECT_EQ(ran.y, plain(copy));
+}
+
+TEST_F(PlanCacheTest, serves_models_in_memory) {
+  const fs::path model = saved();
+  run(model, cache_);
+  const std::string bytes = bytes_of(model);
+  bool wrote = false;
+  SessionOptions options;
+  options.plan_cache = cache_;
+  options.log_level = LogLevel::kInfo;
+  options.log = [&](LogLevel, std::string_view line) {
+    wrote = wrote || line.find("wrote") != std::string_view::npos;
+  };
+  const Session session(std::as_bytes(std::span(bytes)), options);
+  EXPECT_EQ(session.run({{"x", input()}})[0].tensor(), plain(model));
+  EXPECT_FALSE(wrote);
+}
+
+// Wherever a byte of header or index is another one, or the file ends early, it is replaced.
+TEST_F(PlanCacheTest, is_replaced_where_it_is_damaged) {
+  const fs::path model = saved();
+  const Tensor wanted = plain(model);
+  run(model, cache_);
+  const std::string good = bytes_of(cache_);
+  const auto tried = [&](std::string bytes) {
+    fs::remove(cache_);
+    write(cache_, bytes);
+    const Ran ran = run(model, cache_);
+    EXPECT_EQ(ran.y, wanted);
+    EXPECT_TRUE(ran.wrote()) << ran.log;
+    EXPECT_NE(ran.log.find("will be replaced"), std::string::npos) << ran.log;
+    EXPECT_EQ(bytes_of(cache_).size(), good.size());
+  };
+  uint64_t index_bytes = 0;
+  std::memcpy(&index_bytes, good.data() + 24, sizeof index_bytes);
+  const size_t index_end = 48 + index_bytes;
+  for (size_t at = 16; at < index_end; at += 37) {
+    std::string bytes = good;
+    bytes[at] = static_cast<char>(bytes[at] ^ 0x41);
+    tried(bytes);
+  }
+  for (const size_t size : {size_t{16}, size_t{47}, size_t{48}, index_end - 1, good.size() - 1})
+    tried(good.substr(0, size));
+}
+
+TEST_F(PlanCacheTest, may_be_an_empty_file) {
+  const fs::path model = saved();
+  write(cache_, "");
+  EXPECT_TRUE(run(model, cache_).wrote());
+  EXPECT_EQ(run(model, cache_).log, "");
+}
+
+TEST_F(PlanCacheTest, never_overwrites_anything_else) {
+  const fs::path model = saved();
+  for (const fs::path& path : {model, folder_}) {
+    try {
+      run(model, path);
+      FAIL() << path;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+      EXPECT_NE(std::string(error.what()).find(path.native()), std::string::npos) << error.what();
+    }
+  }
+  EXPECT_NO_THROW(plain(model));
+}
+
+TEST_F(PlanCacheTest, is_left_out_where_it_cannot_be_written) {
+  const fs::path model = saved();
+  const Ran ran = run(model, folder_ / "absent" / "packs");
+  EXPECT_EQ(ran.y, plain(model));
+  EXPECT_NE(ran.log.find("can't be created"), std::string::npos) << ran.log;
+}
+
+TEST_F(PlanCacheTest, of_another_version_is_replaced) {
+  const Log log;
+  const Tensor weight = ramp({4, 4}, 0.3f);
+  int made = 0;
+  const auto packed_by = [&](const char* maker, const char* form, size_t bytes) {
+    PlanCache cache(cache_, maker, log);
+    cache.get(weight, form, bytes, [&] {
+      ++made;
+      return Buffer::allocate(bytes);
+    });
+    cache.save();
+    return made;
+  };
+  EXPECT_EQ(packed_by("one", "turned", 64), 1);
+  EXPECT_EQ(packed_by("one", "turned", 64), 1);
+  EXPECT_EQ(packed_by("two", "turned", 64), 2);
+  EXPECT_EQ(packed_by("one", "turned", 64), 3);
+  EXPECT_EQ(packed_by("one", "straight", 64), 4);
+  EXPECT_EQ(packed_by("one", "straight", 128), 5);  // a form of another size is another one
+}
+
+// Plans for other sizes may want other forms: a few more bytes are not worth a new file.
+TEST_F(PlanCacheTest, is_written_again_where_much_is_new) {
+  const Log log;
+  PlanCache cache(cache_, "maker", log);
+  const auto pack = [&](float step, size_t bytes) {
+    cache.get(ramp({4, 4}, step), "form", bytes, [&] { return Buffer::allocate(bytes); });
+    cache.save();
+    return fs::file_size(cache_);
+  };
+  const auto first = pack(0.1f, 64 << 10);
+  EXPECT_EQ(pack(0.2f, 64), first);
+  EXPECT_GT(pack(0.3f, 64 << 10), first + (64 << 10));
+}
+
+}  // namespace
+}  // namespace sardonyx

@@ -1,0 +1,14 @@
+#include <hwy/highway.h>
+#include <hwy/targets.h>
+
+#include "providers/cpu/provider.h"
+
+namespace sardonyx {
+
+std::string cpu_instructions() {
+  const auto targets = hwy::SupportedTargets();
+  // The one that is chosen is the lowest bit; see hwy/detect_targets.h.
+  return text("vectors of ", hwy::TargetName(targets & -targets));
+}
+
+}  // namespace sardonyx
