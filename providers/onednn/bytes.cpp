@@ -37,13 +37,17 @@ std::optional<CenteredWeights> CenteredWeights::of(const Tensor& weights, const 
   return centered;
 }
 
+const int8_t* CenteredWeights::elements() const {
+  return reinterpret_cast<const int8_t*>(original_ ? peek(*original_) : values_->data());
+}
+
 ProgramBuilder::Place CenteredWeights::place(ProgramBuilder& builder, size_t index,
                                              const Desc& stored, const Desc& wanted) const {
   const std::string form = form_ + fingerprint(stored) + ">" + fingerprint(wanted);
   return builder.packed(index, wanted, form, [&](std::byte* to) {
     const bool as_it_is = wanted == stored;  // copied, for the tensor's elements may be let go
     if (as_it_is)
-      std::memcpy(to, original_ ? peek(*original_) : values_->data(), wanted.get_size());
+      std::memcpy(to, elements(), wanted.get_size());
     else if (original_)
       reorder(*original_, stored, wanted, to);
     else

@@ -19,6 +19,10 @@ class CenteredWeights {
   // apart. nullopt where a difference does not fit into int8.
   static std::optional<CenteredWeights> of(const Tensor& weights, const Tensor* zero_points,
                                            int64_t step);
+  // The int8 elements, for a look while the kernel is prepared.
+  const int8_t* elements() const;
+  // What makes them differ from the tensor's own elements; not to be read.
+  const std::string& form() const { return form_; }
   // Input `index` of the builder's request, packed once for all. The elements lie as `stored` says
   // and are wanted as `wanted` does.
   ProgramBuilder::Place place(ProgramBuilder& builder, size_t index, const Desc& stored,
@@ -27,7 +31,7 @@ class CenteredWeights {
  private:
   const Tensor* original_ = nullptr;  // where they are the tensor's own
   std::shared_ptr<Buffer> values_;    // where they are not
-  std::string form_;                  // what makes them differ from the tensor's own elements
+  std::string form_;
 };
 
 }  // namespace sardonyx::onednn

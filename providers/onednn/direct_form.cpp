@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "providers/cpu/byte_windows.h"
 #include "providers/cpu/convolution_rows.h"
 
 namespace sardonyx::onednn {
@@ -34,6 +35,12 @@ double padded_elements(const DirectForm& f, const Strip2d& strip) {
 bool reaches_outside(const DirectForm& form) {
   return form.pad[0] > 0 || form.pad[1] > 0 || form.covered(0, form.out_height) > form.height ||
          form.covered(1, form.out_width) > form.width;
+}
+
+// Is each pixel made of one pixel of the input, the same one?
+bool is_pixel_by_pixel(const DirectForm& f) {
+  return f.kernel[0] * f.kernel[1] * f.stride[0] * f.stride[1] == 1 && !reaches_outside(f) &&
+         f.height == f.out_height && f.width == f.out_width;
 }
 
 void choose_lies(DirectForm& form, const KernelTensor& x) {
@@ -92,15 +99,14 @@ Strip2d DirectForm::cut(int64_t begin, int64_t end) const {
 namespace {
 
 // All but how channels lie, and the strips.
-DirectForm sizes_of(const KernelRequest& request, const ops::Window& window, int64_t groups,
-                    const Finish& finish) {
-  const KernelTensor &x = request.inputs[0], &w = request.inputs[1], &y = request.outputs[0];
+DirectForm sizes_of(const Shape& x, const Shape& w, const Shape& y, const ops::Window& window,
+                    int64_t groups) {
   DirectForm form{};
-  const Shape in = image_shape(x.shape), out = image_shape(y.shape);
+  const Shape in = image_shape(x), out = image_shape(y);
   form.images = in[0];
   form.groups = groups;
-  form.inputs = w.shape[1];
-  form.outputs = w.shape[0] / groups;
+  form.inputs = w[1];
+  form.outputs = w[0] / groups;
   form.height = in[2], form.width = in[3];
   form.out_height = out[2], form.out_width = out[3];
   const size_t first = 2 - window.rank();
@@ -116,6 +122,13 @@ DirectForm sizes_of(const KernelRequest& request, const ops::Window& window, int
     for (int64_t* const sizes : {form.kernel, form.stride, form.dilation, form.pad})
       std::swap(sizes[0], sizes[1]);
   }
+  return form;
+}
+
+DirectForm sizes_of(const KernelRequest& request, const ops::Window& window, int64_t groups,
+                    const Finish& finish) {
+  DirectForm form = sizes_of(request.inputs[0].shape, request.inputs[1].shape,
+                             request.outputs[0].shape, window, groups);
   form.finish = finish;
   form.has_residual = request.has(3);
   return form;
@@ -156,8 +169,26 @@ DirectForm plane_form(const KernelRequest& request, const ops::Window& window,
   return form;
 }
 
+DirectForm byte_form(const Shape& x, const Shape& w, const Shape& y, const ops::Window& window,
+                     int64_t groups, bool is_copied) {
+  DirectForm form = sizes_of(x, w, y, window, groups);
+  form.inputs /= cpu::kQuad;
+  form.from = form.read = form.to = Lie::kPixels;
+  form.is_padded = is_copied || reaches_outside(form);
+  if (is_pixel_by_pixel(form)) {  // then all pictures are one line
+    form.width = form.out_width = form.images * form.height * form.width;
+    form.images = form.height = form.out_height = 1;
+  }
+  choose_strip(form);
+  return form;
+}
+
 LayoutPtr layout_for(Lie lie, const Shape& shape) {
   return lie == Lie::kPlanes ? nullptr : picture_layout(shape, lie == Lie::kBlocks);
+}
+
+const char* refusal_of_bytes(const DirectForm& f) {
+  return refusal_of_strips(f);
 }
 
 const char* refusal_of(const DirectForm& f) {

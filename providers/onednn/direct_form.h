@@ -55,6 +55,12 @@ DirectForm plane_form(const KernelRequest& request, const ops::Window& window,
                       const Finish& finish);
 const char* refusal_of_planes(const DirectForm& form);
 
+// The same for bytes whose channels lie side by side. Elements of inputs are quads of them: those
+// of a group must be whole ones. With `is_copied` windows are read from strips in any case.
+DirectForm byte_form(const Shape& x, const Shape& w, const Shape& y, const ops::Window& window,
+                     int64_t groups, bool is_copied);
+const char* refusal_of_bytes(const DirectForm& form);
+
 // Null where it is row-major.
 LayoutPtr layout_for(Lie lie, const Shape& shape);
 

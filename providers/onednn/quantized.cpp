@@ -6,6 +6,7 @@
 #include "ir/ops/convolution.h"
 #include "ir/ops/matmul.h"
 #include "ir/ops/quantized.h"
+#include "providers/onednn/byte_convolution.h"
 #include "providers/onednn/bytes.h"
 #include "providers/onednn/convolution.h"
 #include "providers/onednn/convolution_strips.h"
@@ -97,16 +98,16 @@ Parameters read_parameters(const KernelRequest& request, const Slots& slots, int
 
 struct Layer {
   Desc src, stored, bias, dst;  // as the request has them; bias: none where there is none
-  int64_t channel_step;         // between the weights of two channels
 };
 
-Prepared build(const KernelRequest& request, const Slots& slots, const Parameters& parameters,
-               const Layer& layer, const MaybePrimitive& primitive,
-               const StripedConvolution* whole = nullptr, const std::vector<Strip>& strips = {}) {
+constexpr const char* kNoInt8 = "weights without their zero point do not fit into int8";
+
+Prepared build(const KernelRequest& request, const Slots& slots,
+               const std::optional<CenteredWeights>& weights, const Layer& layer,
+               const MaybePrimitive& primitive, const StripedConvolution* whole = nullptr,
+               const std::vector<Strip>& strips = {}) {
+  if (!weights) return Prepared::refuse(kNoInt8);
   if (!primitive || primitive->is_reference()) return Prepared::refuse("no fast form in oneDNN");
-  const auto weights = CenteredWeights::of(*request.inputs[slots.w].constant,
-                                           parameters.weight_zeros, layer.channel_step);
-  if (!weights) return Prepared::refuse("weights without their zero point do not fit into int8");
   ProgramBuilder builder(request);
   ProgramBuilder::Args args{
       {DNNL_ARG_WEIGHTS, weights->place(builder, slots.w, layer.stored, primitive->weights())}};
@@ -131,6 +132,12 @@ Prepared prepare_quantized_conv(const KernelRequest& request) {
   if (parameters.refusal) return Prepared::refuse(parameters.refusal);
   const auto& attrs = request.attrs<ops::ConvAttrs>();
   const ops::Window window = ops::conv_window(request.op.name, attrs, x, w);
+  const auto centered = CenteredWeights::of(*request.inputs[kQLinear.w].constant,
+                                            parameters.weight_zeros, element_count(w) / w[0]);
+  if (!centered) return Prepared::refuse(kNoInt8);
+  Prepared own = prepare_byte_convolution(request, {kQLinear.x, kQLinear.w, kQLinear.bias}, window,
+                                          attrs.group, *centered, parameters.scaling);
+  if (own.kernel) return own;
   const Extents weights = grouped_weights(w, attrs.group);
   ConvolutionSpec spec;
   spec.src = any_desc(data_type_of(request.inputs[kQLinear.x].dtype), x);
@@ -152,8 +159,8 @@ Prepared prepare_quantized_conv(const KernelRequest& request) {
     return convolution(strip, attributes(parameters.scaling));
   };
   const Layer layer{primitive->src(), plain_desc(memory::data_type::s8, weights), spec.bias,
-                    primitive->dst(), element_count(w) / w[0]};
-  return build(request, kQLinear, parameters, layer, primitive, &whole,
+                    primitive->dst()};
+  return build(request, kQLinear, centered, layer, primitive, &whole,
                strips_of(whole, strip_size(whole)));
 }
 
@@ -185,7 +192,7 @@ Prepared prepare_product(const KernelRequest& request, const Slots& slots, bool 
   layer.src = lying(data_type_of(request.inputs[slots.x].dtype), dims.a, transA);
   layer.stored = lying(memory::data_type::s8, dims.b, transB);
   layer.dst = plain_desc(data_type_of(request.outputs[0].dtype), dims.dst);
-  layer.channel_step = transB ? dims.b[rank - 1] : 1;
+  const int64_t channel_step = transB ? dims.b[rank - 1] : 1;
   if (request.has(slots.bias)) {
     if (!ops::is_row(request.inputs[slots.bias].shape, columns))
       return Prepared::refuse("the bias is not one row");
@@ -197,7 +204,9 @@ Prepared prepare_product(const KernelRequest& request, const Slots& slots, bool 
     Layer block = layer;
     block.src = own.a, block.stored = own.b, block.dst = own.dst;
     const Desc weights = any_desc(memory::data_type::s8, own.b.dims());
-    return build(part, slots, parameters, block,
+    const auto centered =
+        CenteredWeights::of(*part.inputs[slots.w].constant, parameters.weight_zeros, channel_step);
+    return build(part, slots, centered, block,
                  matmul({own.a, weights, layer.bias, own.dst}, attributes(parameters.scaling)));
   });
 }

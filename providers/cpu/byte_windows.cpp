@@ -1,0 +1,368 @@
+#include "providers/cpu/byte_windows.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "ir/error.h"
+#include "providers/cpu/turn_rows.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "providers/cpu/byte_windows.cpp"
+#define HWY_WANT_AVX3_DL
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "providers/cpu/part-inl.h"
+#include "providers/cpu/registers-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sardonyx::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+namespace {
+
+#if HWY_TARGET <= HWY_AVX3_DL
+
+using D32 = hn::ScalableTag<int32_t>;
+using DFloat = hn::RebindToFloat<D32>;
+using D16 = hn::Repartition<int16_t, D32>;
+using D8 = hn::Repartition<uint8_t, D32>;
+using D8Half = hn::Half<D8>;
+constexpr int64_t kLanes = kByteUnit / 2;
+static_assert(hn::MaxLanes(D32()) == kLanes);
+
+// Adds to each lane of `sum` the products of its four bytes of `x`, unsigned, and `w`, signed. The
+// compiler is not told of VNNI by Highway's name for these instructions, so it knows no intrinsic.
+template <class V>
+HWY_INLINE void add_products(V x, V w, V& sum) {
+  asm("vpdpbusd %2, %1, %0" : "+v"(sum.raw) : "v"(x.raw), "v"(w.raw));
+}
+
+// int32 to int16, moved by `zero`, all saturated: in each block of 128 bits four of `a` and of `b`.
+HWY_INLINE hn::Vec<D16> moved_pair(hn::Vec<D32> a, hn::Vec<D32> b, hn::Vec<D16> zero) {
+  return hn::SaturatedAdd(hn::Vec<D16>{_mm512_packs_epi32(a.raw, b.raw)}, zero);
+}
+
+// The bytes of two such pairs, in order: the first pair's a, its b, the second one's.
+template <bool kSigned>
+HWY_INLINE hn::Vec<D8> narrowed(hn::Vec<D16> first, hn::Vec<D16> second) {
+  const auto blocks = kSigned ? _mm512_packs_epi16(first.raw, second.raw)
+                              : _mm512_packus_epi16(first.raw, second.raw);
+  const auto order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  return hn::Vec<D8>{_mm512_permutexvar_epi32(order, blocks)};
+}
+
+// Windows that are computed together; with two vectors of outputs each their sums fill the
+// registers, but for the weights and one input.
+constexpr size_t kWindows = 14;
+// Windows whose quads are found from one address.
+constexpr size_t kPerAddress = 3;
+constexpr int64_t kLine = 64;  // bytes of a cache line
+// Bytes of weights that stay in the nearest cache beside everything else: each window is multiplied
+// with all of them, so that outputs are written side by side.
+constexpr int64_t kNearWeights = 16 << 10;
+
+// Outputs that are computed together: `used` from `first` on.
+struct Panel {
+  const int8_t* weights;
+  int64_t first;
+  size_t used;
+  int64_t ahead;  // weights so much further on are asked for: they are read next
+};
+
+// kRows x kColumns windows, for kVectors vectors of outputs.
+template <size_t kRows, size_t kColumns, size_t kVectors>
+struct Tile {
+  static constexpr size_t kCount = kRows * kColumns;
+  static constexpr size_t kTogether = 4 / kVectors;  // windows whose results fill a vector
+  static constexpr size_t kAddresses = (kColumns + kPerAddress - 1) / kPerAddress;  // of a row
+  using V = hn::Vec<D32>;
+
+  HWY_INLINE void multiply(const uint8_t* in, V* sums) const {
+    const uint8_t* from[kRows * kAddresses];
+#pragma GCC unroll 32
+    for (size_t i = 0; i < kRows * kAddresses; ++i)
+      from[i] = in + static_cast<int64_t>(i / kAddresses) * p.in_row +
+                static_cast<int64_t>(i % kAddresses * kPerAddress) * p.in_column;
+    const int8_t* weights = panel.weights;
+    const int64_t step = p.in_column;
+    for (const int64_t offset : p.offsets) {
+      V w[kVectors];
+#pragma GCC unroll 2
+      for (size_t v = 0; v < kVectors; ++v)
+        w[v] =
+            in_register(hn::LoadU(d, reinterpret_cast<const int32_t*>(weights) + v * hn::Lanes(d)));
+      __builtin_prefetch(weights + panel.ahead, 0, 2);
+      weights += kVectors * kLanes * kQuad;
+#pragma GCC unroll 32
+      for (size_t i = 0; i < kCount; ++i) {
+        const uint8_t* address =
+            from[i / kColumns * kAddresses + i % kColumns / kPerAddress] + offset * kQuad;
+        int32_t quad;
+        hwy::CopyBytes<kQuad>(address + static_cast<int64_t>(i % kColumns % kPerAddress) * step,
+                              &quad);
+        const V x = hn::Set(d, quad);
+#pragma GCC unroll 2
+        for (size_t v = 0; v < kVectors; ++v) {
+          add_products(x, w[v], sums[i * kVectors + v]);
+        }
+      }
+    }
+  }
+
+  template <bool kSigned>
+  HWY_INLINE void finish(const V* sums, uint8_t* out) const {
+    const DFloat d_float;
+    hn::Vec<DFloat> scales[kVectors];
+#pragma GCC unroll 2
+    for (size_t v = 0; v < kVectors; ++v)
+      scales[v] = hn::LoadU(d_float, p.scales + panel.first + v * hn::Lanes(d));
+    finish_all<kSigned>(sums, scales, out,
+                        std::make_index_sequence<(kCount + kTogether - 1) / kTogether>());
+  }
+
+  // Indices are constants, so that the sums stay in registers.
+  template <bool kSigned, size_t... parts>
+  HWY_INLINE void finish_all(const V* sums, const hn::Vec<DFloat>* scales, uint8_t* out,
+                             std::index_sequence<parts...>) const {
+    (finish_some<kSigned, kTogether * parts>(sums, scales, out), ...);
+  }
+
+  // Results of windows i to i + kTogether, four vectors of sums.
+  template <bool kSigned, size_t i>
+  HWY_INLINE void finish_some(const V* sums, const hn::Vec<DFloat>* scales, uint8_t* out) const {
+    constexpr size_t j = i + 2 / kVectors;
+    const auto zero = hn::Set(D16(), static_cast<int16_t>(p.zero));
+    const auto first = moved_pair(rounded<i, 0>(sums, scales), rounded<i, 1>(sums, scales), zero);
+    const auto second = moved_pair(rounded<j, 0>(sums, scales), rounded<j, 1>(sums, scales), zero);
+    const auto bytes = narrowed<kSigned>(first, second);
+    if constexpr (kVectors == 2) {
+      store<i>(hn::LowerHalf(D8Half(), bytes), D8Half(), out);
+      store<j>(hn::UpperHalf(D8Half(), bytes), D8Half(), out);
+    } else {
+      const hn::Half<D8Half> quarter;
+      const auto low = hn::LowerHalf(D8Half(), bytes), high = hn::UpperHalf(D8Half(), bytes);
+      store<i>(hn::LowerHalf(quarter, low), quarter, out);
+      store<i + 1>(hn::UpperHalf(quarter, low), quarter, out);
+      store<i + 2>(hn::LowerHalf(quarter, high), quarter, out);
+      store<i + 3>(hn::UpperHalf(quarter, high), quarter, out);
+    }
+  }
+
+  // Vector `place` of window `i` and those that follow.
+  template <size_t i, size_t place>
+  HWY_INLINE V rounded(const V* sums, const hn::Vec<DFloat>* scales) const {
+    constexpr size_t vector = i * kVectors + place;
+    if constexpr (vector >= kCount * kVectors) {
+      return hn::Zero(d);
+    } else {
+      const auto real = hn::Mul(hn::ConvertTo(DFloat(), sums[vector]), scales[vector % kVectors]);
+      return V{_mm512_cvtps_epi32(real.raw)};  // far from what would overflow
+    }
+  }
+
+  template <size_t i, class D>
+  HWY_INLINE void store(hn::Vec<D> results, D d8, uint8_t* out) const {
+    if constexpr (i < kCount) {
+      uint8_t* to = out + static_cast<int64_t>(i / kColumns) * p.out_row +
+                    static_cast<int64_t>(i % kColumns) * p.out_column;
+      if (panel.used == hn::Lanes(d8))
+        hn::StoreU(results, d8, to);
+      else
+        store_part(results, d8, to, panel.used);
+    }
+  }
+
+  HWY_INLINE void run(int64_t row, int64_t column) const {
+    V sums[kCount * kVectors];
+#pragma GCC unroll 2
+    for (size_t v = 0; v < kVectors; ++v) {
+      const V start = hn::LoadU(d, p.start + panel.first + v * hn::Lanes(d));
+#pragma GCC unroll 32
+      for (size_t i = 0; i < kCount; ++i)
+        sums[i * kVectors + v] = start;
+    }
+    multiply(p.in + row * p.in_row + column * p.in_column, sums);
+    uint8_t* out = p.out + row * p.out_row + column * p.out_column + panel.first;
+    if (p.is_signed)
+      finish<true>(sums, out);
+    else
+      finish<false>(sums, out);
+  }
+
+  const ByteWindows& p;
+  const Panel& panel;
+  D32 d = {};
+};
+
+template <size_t kRows, size_t kVectors>
+HWY_NOINLINE void convolve_columns(const ByteWindows& p, const Panel& panel, int64_t row,
+                                   int64_t begin, int64_t end) {
+  with_constant<kWindows / kRows>(static_cast<size_t>(end - begin), [&](auto columns) HWY_ATTR {
+    Tile<kRows, decltype(columns)::value, kVectors>{p, panel}.run(row, begin);
+  });
+}
+
+template <size_t kVectors>
+HWY_INLINE void convolve_tile(const ByteWindows& p, const Panel& panel, int64_t row, int64_t rows,
+                              int64_t begin, int64_t end) {
+  if (rows == 4)
+    convolve_columns<4, kVectors>(p, panel, row, begin, end);
+  else if (rows == 2)
+    convolve_columns<2, kVectors>(p, panel, row, begin, end);
+  else
+    convolve_columns<1, kVectors>(p, panel, row, begin, end);
+}
+
+void convolve_panel(const ByteWindows& p, int64_t first, int64_t ahead, int64_t row, int64_t rows,
+                    int64_t begin, int64_t end) {
+  const auto quads = static_cast<int64_t>(p.offsets.size());
+  const int64_t used = std::min(p.outputs - first, kByteUnit);
+  const Panel panel{p.weights + first * quads * kQuad, first, static_cast<size_t>(used), ahead};
+  if (used > kLanes)
+    convolve_tile<2>(p, panel, row, rows, begin, end);
+  else
+    convolve_tile<1>(p, panel, row, rows, begin, end);
+}
+
+// Calls visit(row, rows, first column, last column) for tiles of at most kWindows windows that make
+// up the rows. Windows of narrow images are computed over several rows.
+template <typename Visit>
+void for_tiles(int64_t first_row, int64_t last_row, int64_t columns, const Visit& visit) {
+  constexpr auto kMost = static_cast<int64_t>(kWindows);
+  const int64_t tiles = (columns + kMost - 1) / kMost;
+  for (int64_t row = first_row; row < last_row;) {
+    const int64_t left = last_row - row;
+    const int64_t rows = left >= 4 && 4 * columns <= kMost   ? 4
+                         : left >= 2 && 2 * columns <= kMost ? 2
+                                                             : 1;
+    for (int64_t tile = 0; tile < tiles; ++tile)
+      visit(row, rows, columns * tile / tiles, columns * (tile + 1) / tiles);
+    row += rows;
+  }
+}
+
+void ConvolveBytes(const ByteWindows& p, int64_t first_row, int64_t last_row, int64_t first_output,
+                   int64_t last_output) {
+  const auto window = static_cast<int64_t>(p.offsets.size()) * kQuad;
+  if (window * p.outputs <= kNearWeights) {
+    for_tiles(first_row, last_row, p.columns, [&](auto... tile) {
+      for (int64_t first = first_output; first < last_output; first += kByteUnit)
+        convolve_panel(p, first, 0, tile...);
+    });
+    return;
+  }
+  for (int64_t first = first_output; first < last_output; first += kByteUnit) {
+    // The first two tiles ask for every other cache line of the panel that follows.
+    const bool is_end = first + kByteUnit >= p.outputs;
+    int64_t done = 0;
+    for_tiles(first_row, last_row, p.columns, [&](auto... tile) {
+      const int64_t ahead = is_end || done > 1 ? 0 : window * kByteUnit + done * kLine;
+      convolve_panel(p, first, ahead, tile...);
+      ++done;
+    });
+  }
+}
+
+// Bytes without their sign are added up, 128 more each.
+int32_t SumOfBytes(const int8_t* bytes, int64_t count) {
+  const D8 d8;
+  const hn::Repartition<uint64_t, D8> d64;
+  const auto sign = hn::Set(d8, uint8_t{0x80});
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d8));
+  auto sums = hn::Zero(d64);
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto from = hn::LoadU(d8, reinterpret_cast<const uint8_t*>(bytes + i));
+    sums = hn::Add(sums, hn::SumsOf8(hn::Xor(from, sign)));
+  }
+  auto sum = static_cast<int64_t>(hn::GetLane(hn::SumOfLanes(d64, sums))) - 128 * i;
+  for (; i < count; ++i)
+    sum += bytes[i];
+  return static_cast<int32_t>(sum);
+}
+
+bool HasByteWindows() {
+  return true;
+}
+
+#else
+
+void ConvolveBytes(const ByteWindows&, int64_t, int64_t, int64_t, int64_t) {
+  SARDONYX_CHECK(false);
+}
+
+int32_t SumOfBytes(const int8_t*, int64_t) {
+  SARDONYX_CHECK(false);
+}
+
+bool HasByteWindows() {
+  return false;
+}
+
+#endif
+
+}  // namespace
+}  // namespace sardonyx::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sardonyx::cpu {
+
+HWY_EXPORT(ConvolveBytes);
+HWY_EXPORT(SumOfBytes);
+HWY_EXPORT(HasByteWindows);
+
+bool has_byte_windows() {
+  return HWY_DYNAMIC_DISPATCH(HasByteWindows)();
+}
+
+void convolve_bytes(const ByteWindows& windows, int64_t first_row, int64_t last_row,
+                    int64_t first_output, int64_t last_output) {
+  HWY_DYNAMIC_DISPATCH(ConvolveBytes)(windows, first_row, last_row, first_output, last_output);
+}
+
+int64_t packed_byte_windows_size(int64_t quads, int64_t outputs) {
+  constexpr int64_t kLanes = kByteUnit / 2;
+  return (outputs + kLanes - 1) / kLanes * kLanes * quads * kQuad;
+}
+
+namespace {
+
+// [inputs][taps] -> [taps][inputs]
+void turn_taps(const int8_t* from, int64_t inputs, int64_t taps, int8_t* to) {
+  for (int64_t input = 0; input < inputs; input += kQuad, from += kQuad * taps) {
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      const int8_t quad[kQuad] = {from[tap], from[taps + tap], from[2 * taps + tap],
+                                  from[3 * taps + tap]};
+      std::memcpy(to + tap * inputs + input, quad, kQuad);
+    }
+  }
+}
+
+}  // namespace
+
+// Panels of two vectors of outputs, [quads][outputs][4]; the last one may be of one.
+void pack_byte_windows(const int8_t* weights, int64_t inputs, int64_t taps, int64_t first,
+                       int64_t last, int8_t* packed, int32_t* sums) {
+  const int64_t size = inputs * taps, quads = size / kQuad;
+  std::vector<int8_t> turned(static_cast<size_t>(taps > 1 ? kByteUnit * size : 0));
+  for (int64_t begin = first; begin < last; begin += kByteUnit) {
+    const int64_t used = std::min(last - begin, kByteUnit);
+    const int64_t width = used > kByteUnit / 2 ? kByteUnit : kByteUnit / 2;
+    const int8_t* rows = weights + begin * size;
+    for (int64_t row = 0; row < used; ++row) {
+      sums[begin + row] = HWY_DYNAMIC_DISPATCH(SumOfBytes)(rows + row * size, size);
+      if (taps > 1) turn_taps(rows + row * size, inputs, taps, turned.data() + row * size);
+    }
+    if (taps > 1) rows = turned.data();
+    int8_t* panel = packed + begin * size;
+    if (used < width) std::fill_n(panel, width * size, int8_t{0});
+    turn_rows(reinterpret_cast<const LooseFloat*>(rows), quads, used, quads,
+              reinterpret_cast<float*>(panel), width);
+  }
+}
+
+}  // namespace sardonyx::cpu
+#endif  // HWY_ONCE
