@@ -14,6 +14,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "providers/cpu/byte_sums-inl.h"
 #include "providers/cpu/part-inl.h"
 #include "providers/cpu/registers-inl.h"
 
@@ -22,36 +23,11 @@ namespace sardonyx::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 namespace {
 
-#if HWY_TARGET <= HWY_AVX3_DL
+#if SARDONYX_HAS_BYTE_SUMS
 
-using D32 = hn::ScalableTag<int32_t>;
-using DFloat = hn::RebindToFloat<D32>;
-using D16 = hn::Repartition<int16_t, D32>;
-using D8 = hn::Repartition<uint8_t, D32>;
-using D8Half = hn::Half<D8>;
+using HalfBytes = hn::Half<Bytes>;
 constexpr int64_t kLanes = kByteUnit / 2;
-static_assert(hn::MaxLanes(D32()) == kLanes);
-
-// Adds to each lane of `sum` the products of its four bytes of `x`, unsigned, and `w`, signed. The
-// compiler is not told of VNNI by Highway's name for these instructions, so it knows no intrinsic.
-template <class V>
-HWY_INLINE void add_products(V x, V w, V& sum) {
-  asm("vpdpbusd %2, %1, %0" : "+v"(sum.raw) : "v"(x.raw), "v"(w.raw));
-}
-
-// int32 to int16, moved by `zero`, all saturated: in each block of 128 bits four of `a` and of `b`.
-HWY_INLINE hn::Vec<D16> moved_pair(hn::Vec<D32> a, hn::Vec<D32> b, hn::Vec<D16> zero) {
-  return hn::SaturatedAdd(hn::Vec<D16>{_mm512_packs_epi32(a.raw, b.raw)}, zero);
-}
-
-// The bytes of two such pairs, in order: the first pair's a, its b, the second one's.
-template <bool kSigned>
-HWY_INLINE hn::Vec<D8> narrowed(hn::Vec<D16> first, hn::Vec<D16> second) {
-  const auto blocks = kSigned ? _mm512_packs_epi16(first.raw, second.raw)
-                              : _mm512_packus_epi16(first.raw, second.raw);
-  const auto order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-  return hn::Vec<D8>{_mm512_permutexvar_epi32(order, blocks)};
-}
+static_assert(hn::MaxLanes(Sums()) == kLanes);
 
 // Windows that are computed together; with two vectors of outputs each their sums fill the
 // registers, but for the weights and one input.
@@ -62,6 +38,9 @@ constexpr int64_t kLine = 64;  // bytes of a cache line
 // Bytes of weights that stay in the nearest cache beside everything else: each window is multiplied
 // with all of them, so that outputs are written side by side.
 constexpr int64_t kNearWeights = 16 << 10;
+
+// Quads; results of longer windows come too seldom to wait for.
+constexpr size_t kShortWindow = 32;
 
 // Outputs that are computed together: `used` from `first` on.
 struct Panel {
@@ -77,7 +56,7 @@ struct Tile {
   static constexpr size_t kCount = kRows * kColumns;
   static constexpr size_t kTogether = 4 / kVectors;  // windows whose results fill a vector
   static constexpr size_t kAddresses = (kColumns + kPerAddress - 1) / kPerAddress;  // of a row
-  using V = hn::Vec<D32>;
+  using V = hn::Vec<Sums>;
 
   HWY_INLINE void multiply(const uint8_t* in, V* sums) const {
     const uint8_t* from[kRows * kAddresses];
@@ -105,7 +84,7 @@ struct Tile {
         const V x = hn::Set(d, quad);
 #pragma GCC unroll 2
         for (size_t v = 0; v < kVectors; ++v) {
-          add_products(x, w[v], sums[i * kVectors + v]);
+          sums[i * kVectors + v] = with_products(sums[i * kVectors + v], x, w[v]);
         }
       }
     }
@@ -113,8 +92,8 @@ struct Tile {
 
   template <bool kSigned>
   HWY_INLINE void finish(const V* sums, uint8_t* out) const {
-    const DFloat d_float;
-    hn::Vec<DFloat> scales[kVectors];
+    const SumScales d_float;
+    hn::Vec<SumScales> scales[kVectors];
 #pragma GCC unroll 2
     for (size_t v = 0; v < kVectors; ++v)
       scales[v] = hn::LoadU(d_float, p.scales + panel.first + v * hn::Lanes(d));
@@ -124,25 +103,25 @@ struct Tile {
 
   // Indices are constants, so that the sums stay in registers.
   template <bool kSigned, size_t... parts>
-  HWY_INLINE void finish_all(const V* sums, const hn::Vec<DFloat>* scales, uint8_t* out,
+  HWY_INLINE void finish_all(const V* sums, const hn::Vec<SumScales>* scales, uint8_t* out,
                              std::index_sequence<parts...>) const {
     (finish_some<kSigned, kTogether * parts>(sums, scales, out), ...);
   }
 
   // Results of windows i to i + kTogether, four vectors of sums.
   template <bool kSigned, size_t i>
-  HWY_INLINE void finish_some(const V* sums, const hn::Vec<DFloat>* scales, uint8_t* out) const {
+  HWY_INLINE void finish_some(const V* sums, const hn::Vec<SumScales>* scales, uint8_t* out) const {
     constexpr size_t j = i + 2 / kVectors;
-    const auto zero = hn::Set(D16(), static_cast<int16_t>(p.zero));
-    const auto first = moved_pair(rounded<i, 0>(sums, scales), rounded<i, 1>(sums, scales), zero);
-    const auto second = moved_pair(rounded<j, 0>(sums, scales), rounded<j, 1>(sums, scales), zero);
+    const auto zero = hn::Set(SumPairs(), static_cast<int16_t>(p.zero));
+    const auto first = moved_pair(result<i, 0>(sums, scales), result<i, 1>(sums, scales), zero);
+    const auto second = moved_pair(result<j, 0>(sums, scales), result<j, 1>(sums, scales), zero);
     const auto bytes = narrowed<kSigned>(first, second);
     if constexpr (kVectors == 2) {
-      store<i>(hn::LowerHalf(D8Half(), bytes), D8Half(), out);
-      store<j>(hn::UpperHalf(D8Half(), bytes), D8Half(), out);
+      store<i>(hn::LowerHalf(HalfBytes(), bytes), HalfBytes(), out);
+      store<j>(hn::UpperHalf(HalfBytes(), bytes), HalfBytes(), out);
     } else {
-      const hn::Half<D8Half> quarter;
-      const auto low = hn::LowerHalf(D8Half(), bytes), high = hn::UpperHalf(D8Half(), bytes);
+      const hn::Half<HalfBytes> quarter;
+      const auto low = hn::LowerHalf(HalfBytes(), bytes), high = hn::UpperHalf(HalfBytes(), bytes);
       store<i>(hn::LowerHalf(quarter, low), quarter, out);
       store<i + 1>(hn::UpperHalf(quarter, low), quarter, out);
       store<i + 2>(hn::LowerHalf(quarter, high), quarter, out);
@@ -152,14 +131,12 @@ struct Tile {
 
   // Vector `place` of window `i` and those that follow.
   template <size_t i, size_t place>
-  HWY_INLINE V rounded(const V* sums, const hn::Vec<DFloat>* scales) const {
+  HWY_INLINE V result(const V* sums, const hn::Vec<SumScales>* scales) const {
     constexpr size_t vector = i * kVectors + place;
-    if constexpr (vector >= kCount * kVectors) {
+    if constexpr (vector >= kCount * kVectors)
       return hn::Zero(d);
-    } else {
-      const auto real = hn::Mul(hn::ConvertTo(DFloat(), sums[vector]), scales[vector % kVectors]);
-      return V{_mm512_cvtps_epi32(real.raw)};  // far from what would overflow
-    }
+    else
+      return rounded(sums[vector], scales[vector % kVectors]);
   }
 
   template <size_t i, class D>
@@ -174,6 +151,15 @@ struct Tile {
     }
   }
 
+  // What will be written comes to the cache while it is computed.
+  HWY_INLINE void ask_for(const uint8_t* out) const {
+#pragma GCC unroll 32
+    for (size_t i = 0; i < kCount; ++i)
+      __builtin_prefetch(out + static_cast<int64_t>(i / kColumns) * p.out_row +
+                             static_cast<int64_t>(i % kColumns) * p.out_column,
+                         1, 3);
+  }
+
   HWY_INLINE void run(int64_t row, int64_t column) const {
     V sums[kCount * kVectors];
 #pragma GCC unroll 2
@@ -183,8 +169,9 @@ struct Tile {
       for (size_t i = 0; i < kCount; ++i)
         sums[i * kVectors + v] = start;
     }
-    multiply(p.in + row * p.in_row + column * p.in_column, sums);
     uint8_t* out = p.out + row * p.out_row + column * p.out_column + panel.first;
+    if (p.offsets.size() <= kShortWindow) ask_for(out);
+    multiply(p.in + row * p.in_row + column * p.in_column, sums);
     if (p.is_signed)
       finish<true>(sums, out);
     else
@@ -193,7 +180,7 @@ struct Tile {
 
   const ByteWindows& p;
   const Panel& panel;
-  D32 d = {};
+  Sums d = {};
 };
 
 template <size_t kRows, size_t kVectors>
@@ -267,8 +254,8 @@ void ConvolveBytes(const ByteWindows& p, int64_t first_row, int64_t last_row, in
 
 // Bytes without their sign are added up, 128 more each.
 int32_t SumOfBytes(const int8_t* bytes, int64_t count) {
-  const D8 d8;
-  const hn::Repartition<uint64_t, D8> d64;
+  const Bytes d8;
+  const hn::Repartition<uint64_t, Bytes> d64;
   const auto sign = hn::Set(d8, uint8_t{0x80});
   const auto lanes = static_cast<int64_t>(hn::Lanes(d8));
   auto sums = hn::Zero(d64);

@@ -1,11 +1,9 @@
 #include "providers/onednn/byte_convolution.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "providers/cpu/byte_windows.h"
-#include "providers/onednn/provider.h"
 #include "providers/onednn/strip_kernel.h"
 
 namespace sardonyx::onednn {
@@ -14,23 +12,14 @@ namespace {
 using cpu::kByteUnit;
 using cpu::kQuad;
 
-// What becomes of sums.
-struct ByteFinish {
-  std::vector<float> scales;  // of each group's outputs, up to whole units
-  int32_t zero;
-  bool is_signed;
-};
-
-// The kernel's elements are quads of the input's bytes, which are moved to uint8 where they are
-// int8.
+// The elements are quads of the input's bytes.
 class ByteKernel : public StripKernel {
  public:
-  ByteKernel(const DirectForm& form, StripWeights weights, ByteFinish finish, uint8_t source_zero,
-             bool source_is_signed, int threads)
-      : StripKernel(form, std::move(weights), threads, /*may_share_outputs=*/true),
+  ByteKernel(const DirectForm& form, StripWeights weights, ByteFinish finish, const ByteCall& call)
+      : StripKernel(form, std::move(weights), call.request.threads, /*may_share_outputs=*/true),
         finish_(std::move(finish)),
-        source_zero_(source_zero),
-        source_is_signed_(source_is_signed) {}
+        source_is_signed_(call.source_is_signed()),
+        source_zero_(call.source_zero()) {}
 
  private:
   void pad(const Share& share, int64_t image, int64_t group, const Strip2d& strip) const override {
@@ -40,14 +29,18 @@ class ByteKernel : public StripKernel {
     const auto [begin, end, first] = padded_columns(strip);
     const int64_t width = f_.covered(1, strip.columns), rows = f_.covered(0, strip.rows);
     const int64_t pixel = kQuad * to.column;
+    const auto fill = [&](int64_t first_column, int64_t columns) {
+      std::memset(target + first_column * pixel, source_zero_,
+                  static_cast<size_t>(columns * pixel));
+    };
     for (int64_t row = 0; row < rows; ++row, target += kQuad * to.row) {
       const int64_t in_row = strip.row * f_.stride[0] + row - f_.pad[0];
       if (in_row < 0 || in_row >= f_.height || begin == end) {
-        std::memset(target, source_zero_, static_cast<size_t>(width * pixel));
+        fill(0, width);
         continue;
       }
-      std::memset(target, source_zero_, static_cast<size_t>(begin * pixel));
-      std::memset(target + end * pixel, source_zero_, static_cast<size_t>((width - end) * pixel));
+      fill(0, begin);
+      fill(end, width - end);
       copy(source + kQuad * (in_row * from.row + first * from.column), kQuad * from.column,
            end - begin, pixel, target + begin * pixel);
     }
@@ -76,7 +69,7 @@ class ByteKernel : public StripKernel {
     windows.in = reinterpret_cast<const uint8_t*>(first_window(share, image, group, strip));
     windows.offsets = offsets();
     windows.weights = reinterpret_cast<const int8_t*>(weights() + group * weights_size());
-    windows.start = reinterpret_cast<const int32_t*>(bias()) + group * padded;
+    windows.start = finish_.start.data() + group * padded;
     windows.scales = finish_.scales.data() + group * padded;
     windows.zero = finish_.zero;
     windows.is_signed = finish_.is_signed;
@@ -101,115 +94,57 @@ class ByteKernel : public StripKernel {
   void apply(const Share&, int64_t, const Strip2d&) const override {}
 
   const ByteFinish finish_;
-  const uint8_t source_zero_;
   const bool source_is_signed_;
+  const int32_t source_zero_;
 };
 
 // Of each group: panels, and the sums of all outputs' weights.
-std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request, size_t slot,
-                                             const DirectForm& form,
-                                             const CenteredWeights& weights) {
+std::shared_ptr<const Buffer> packed_weights(const ByteCall& call, const DirectForm& form) {
   const int64_t panels = cpu::packed_byte_windows_size(form.elements(), form.outputs);
   const int64_t size = panels + form.outputs * static_cast<int64_t>(sizeof(int32_t));
   const int64_t window = form.elements() * kQuad, taps = form.kernel[0] * form.kernel[1];
   const int64_t units = (form.outputs + kByteUnit - 1) / kByteUnit;
-  const std::string name = text("quads in ", form.groups, " ", weights.form());
-  return cpu::packed_once(
-      request, slot, name, static_cast<size_t>(form.groups * size), [&](std::byte* out) {
-        const int8_t* from = weights.elements();
-#pragma omp parallel for collapse(2) num_threads(request.threads) if (request.threads > 1)
-        for (int64_t group = 0; group < form.groups; ++group) {
-          for (int64_t unit = 0; unit < units; ++unit) {
-            auto* to = reinterpret_cast<int8_t*>(out) + group * size;
-            cpu::pack_byte_windows(from + group * form.outputs * window, form.inputs * kQuad, taps,
-                                   unit * kByteUnit, std::min(form.outputs, (unit + 1) * kByteUnit),
-                                   to, reinterpret_cast<int32_t*>(to + panels));
-          }
-        }
-      });
-}
-
-// What each output's sum is to begin with: the bias, and what makes up for the zero point in the
-// products.
-std::shared_ptr<const Buffer> starts(const KernelRequest& request, size_t bias_slot,
-                                     const DirectForm& form, const Buffer& packed,
-                                     int32_t source_zero) {
-  const int32_t* bias = request.has(bias_slot)
-                            ? request.inputs[bias_slot].constant->values<int32_t>().data()
-                            : nullptr;
-  const int64_t padded = rounded_up(form.outputs, kByteUnit);
-  auto made = Buffer::allocate(static_cast<size_t>(form.groups * padded) * sizeof(int32_t));
-  auto* start = reinterpret_cast<int32_t*>(made->data());
-  std::fill_n(start, form.groups * padded, 0);
-  for (int64_t group = 0; group < form.groups; ++group, start += padded) {
-    const std::byte* end = packed.data() + packed.size() / static_cast<size_t>(form.groups) *
-                                               static_cast<size_t>(group + 1);
-    const auto* sums = reinterpret_cast<const int32_t*>(end) - form.outputs;
-    for (int64_t output = 0; output < form.outputs; ++output) {
-      // Modulo 2^32, as the reference's sums are.
-      const auto given = static_cast<uint32_t>(bias ? bias[group * form.outputs + output] : 0);
-      start[output] = static_cast<int32_t>(given - static_cast<uint32_t>(source_zero) *
-                                                       static_cast<uint32_t>(sums[output]));
+  const std::string name = text("quads in ", form.groups, " ", call.weights.form());
+  const auto fill = [&](std::byte* out) {
+    const int8_t* from = call.weights.elements();
+#pragma omp parallel for collapse(2) num_threads(call.request.threads) if (call.request.threads > 1)
+    for (int64_t group = 0; group < form.groups; ++group) {
+      for (int64_t unit = 0; unit < units; ++unit) {
+        auto* to = reinterpret_cast<int8_t*>(out) + group * size;
+        cpu::pack_byte_windows(from + group * form.outputs * window, form.inputs * kQuad, taps,
+                               unit * kByteUnit, std::min(form.outputs, (unit + 1) * kByteUnit), to,
+                               reinterpret_cast<int32_t*>(to + panels));
+      }
     }
-  }
-  return made;
-}
-
-ByteFinish finish_of(const KernelRequest& request, const DirectForm& form,
-                     const IntegerScaling& scaling) {
-  const int64_t padded = rounded_up(form.outputs, kByteUnit);
-  ByteFinish finish;
-  finish.scales.resize(static_cast<size_t>(form.groups * padded), 1.0f);
-  for (int64_t output = 0; output < form.out_channels(); ++output) {
-    const size_t scale = scaling.scales.size() > 1 ? static_cast<size_t>(output) : 0;
-    finish.scales[static_cast<size_t>(output / form.outputs * padded + output % form.outputs)] =
-        scaling.scales[scale];
-  }
-  finish.zero = scaling.destination_zero;
-  finish.is_signed = request.outputs[0].dtype == DType::kInt8;
-  return finish;
-}
-
-const char* refusal(const KernelRequest& request, const ByteSlots& slots, int64_t groups,
-                    const IntegerScaling& scaling) {
-  if (!cpu::has_byte_windows()) return "this CPU adds no products of bytes";
-  if (onednn_computes_bfloat16_by_tiles()) return "this CPU multiplies bytes by tiles";
-  if (!request.layouts) return "layouts are not free";
-  const Shape &x = request.inputs[slots.x].shape, &w = request.inputs[slots.w].shape;
-  if (x.size() != 3 && x.size() != 4) return "only images and lines are computed here";
-  if (w[1] % kQuad != 0) return "channels are no multiple of 4";
-  if (w[0] / groups < kByteUnit / 2) return "there are few channels";
-  if (request.has(slots.bias) && !request.inputs[slots.bias].constant)
-    return "the bias is no constant";
-  const auto is_small = [](float scale) { return std::abs(scale) < 1; };
-  if (!std::ranges::all_of(scaling.scales, is_small)) return "results are far from bytes";
-  return nullptr;
+  };
+  return cpu::packed_once(call.request, call.slots.w, name, static_cast<size_t>(form.groups * size),
+                          fill);
 }
 
 }  // namespace
 
-Prepared prepare_byte_convolution(const KernelRequest& request, const ByteSlots& slots,
-                                  const ops::Window& window, int64_t groups,
-                                  const CenteredWeights& weights, const IntegerScaling& scaling) {
-  if (const char* why = refusal(request, slots, groups, scaling)) return Prepared::refuse(why);
-  const KernelTensor &x = request.inputs[slots.x], &y = request.outputs[0];
-  const bool is_signed = x.dtype == DType::kInt8;
-  const DirectForm form = byte_form(x.shape, request.inputs[slots.w].shape, y.shape, window, groups,
-                                    /*is_copied=*/is_signed);
+Prepared prepare_byte_convolution(const ByteCall& call) {
+  if (const char* why = refusal_of(call)) return Prepared::refuse(why);
+  if (call.is_depthwise()) return prepare_byte_depthwise(call);
+  const DirectForm form = byte_form(call.x(), call.w(), call.y(), call.window, call.groups,
+                                    /*is_copied=*/call.source_is_signed());
   if (const char* why = refusal_of_bytes(form)) return Prepared::refuse(why);
-  const int32_t source_zero = scaling.source_zero + (is_signed ? 128 : 0);
-  StripWeights packed{walk_of(form).offsets, packed_weights(request, slots.w, form, weights), {}};
-  packed.bias = starts(request, slots.bias, form, *packed.packed, source_zero);
-  Prepared prepared = Prepared::accept(
-      std::make_unique<ByteKernel>(form, std::move(packed), finish_of(request, form, scaling),
-                                   static_cast<uint8_t>(source_zero), is_signed, request.threads),
+  const auto packed = packed_weights(call, form);
+  const int64_t padded = rounded_up(form.outputs, kByteUnit);
+  const auto place = [&](int64_t output) {
+    return output / form.outputs * padded + output % form.outputs;
+  };
+  const auto sum = [&](int64_t output) {
+    const auto size = static_cast<int64_t>(packed->size()) / form.groups;
+    const std::byte* end = packed->data() + size * (output / form.outputs + 1);
+    return reinterpret_cast<const int32_t*>(end)[output % form.outputs - form.outputs];
+  };
+  ByteFinish finish = finish_of(call, form.out_channels(), form.groups * padded, place, sum);
+  return accept_bytes(
+      call,
+      std::make_unique<ByteKernel>(form, StripWeights{walk_of(form).offsets, packed, nullptr},
+                                   std::move(finish), call),
       "bytes");
-  prepared.input_layouts.resize(request.inputs.size());
-  prepared.input_layouts[slots.x] = layout_of(channels_last_desc(data_type_of(x.dtype), x.shape));
-  prepared.output_layouts = {layout_of(channels_last_desc(data_type_of(y.dtype), y.shape))};
-  prepared.unread_inputs = 1u << slots.w;
-  if (request.has(slots.bias)) prepared.unread_inputs |= 1u << slots.bias;
-  return prepared;
 }
 
 }  // namespace sardonyx::onednn

@@ -135,8 +135,12 @@ Prepared prepare_quantized_conv(const KernelRequest& request) {
   const auto centered = CenteredWeights::of(*request.inputs[kQLinear.w].constant,
                                             parameters.weight_zeros, element_count(w) / w[0]);
   if (!centered) return Prepared::refuse(kNoInt8);
-  Prepared own = prepare_byte_convolution(request, {kQLinear.x, kQLinear.w, kQLinear.bias}, window,
-                                          attrs.group, *centered, parameters.scaling);
+  Prepared own = prepare_byte_convolution({request,
+                                           {kQLinear.x, kQLinear.w, kQLinear.bias},
+                                           window,
+                                           attrs.group,
+                                           *centered,
+                                           parameters.scaling});
   if (own.kernel) return own;
   const Extents weights = grouped_weights(w, attrs.group);
   ConvolutionSpec spec;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ir/ops/window.h"
+#include "ir/reloadable_buffer.h"
 #include "ir/tensor.h"
 
 namespace sardonyx::onednn {

@@ -1,0 +1,266 @@
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <numeric>
+
+#include "providers/cpu/byte_depthwise.h"
+#include "providers/cpu/tables.h"
+#include "providers/cpu/tasks.h"
+#include "providers/onednn/byte_convolution.h"
+#include "providers/onednn/direct_form.h"
+
+namespace sardonyx::onednn {
+namespace {
+
+using cpu::kByteBlock;
+using cpu::kTapsTogether;
+
+// An element of a window, or of that of the next column; kNone: none.
+struct Tap {
+  static constexpr int64_t kNone = -2;
+  int64_t row, column;
+};
+
+struct Form {
+  DirectForm f;     // of one group; elements are bytes
+  int64_t repeats;  // pixels that fill a block of channels, where windows are next to each other
+  bool in_pairs;    // two columns share the elements of their windows
+  std::vector<Tap> taps;  // row by row, in groups
+
+  int64_t channels() const { return f.outputs; }
+  int64_t reach() const { return f.covered(1, 1); }  // columns of the input under a window
+  // Bytes behind the last column of a window that may be read with it.
+  int64_t behind() const { return kByteBlock + channels(); }
+};
+
+constexpr size_t kMostTaps = 256;
+
+// Rows of windows of up to three elements, of which the next column's are all but the first: a
+// group holds the elements of both.
+Form form_of(const ByteCall& call) {
+  Form form{byte_form(call.x(), call.w(), call.y(), call.window, 1, false), 1, false, {}};
+  DirectForm& f = form.f;
+  f.inputs = f.outputs;
+  if (f.stride[1] == 1 && f.outputs < kByteBlock && kByteBlock % f.outputs == 0)
+    form.repeats = kByteBlock / f.outputs;
+  else
+    form.in_pairs =
+        f.stride[1] == 1 && f.dilation[1] == 1 && f.kernel[1] > 1 && f.kernel[1] < kTapsTogether;
+  const int64_t columns = form.in_pairs ? kTapsTogether : f.kernel[1];
+  for (int64_t row = 0; row < f.kernel[0]; ++row) {
+    for (int64_t column = 0; column < columns; ++column)
+      form.taps.push_back(
+          {row, column < f.kernel[1] + (form.in_pairs ? 1 : 0) ? column : Tap::kNone});
+  }
+  while (form.taps.size() % kTapsTogether != 0)
+    form.taps.push_back({0, Tap::kNone});
+  return form;
+}
+
+// Rows are computed where they lie; columns whose windows reach outside come from a patch.
+class DepthwiseKernel : public Kernel {
+ public:
+  DepthwiseKernel(Form form, std::shared_ptr<const Buffer> weights, ByteFinish finish,
+                  const ByteCall& call)
+      : form_(std::move(form)),
+        weights_(std::move(weights)),
+        finish_(std::move(finish)),
+        source_is_signed_(call.source_is_signed()),
+        source_zero_(call.scaling.source_zero),
+        threads_(call.request.threads) {
+    const DirectForm& f = form_.f;
+    row_bytes_ = f.width * form_.channels();
+    patch_row_ = form_.reach() * form_.channels();
+    first_whole_ = std::min((f.pad[1] + f.stride[1] - 1) / f.stride[1], f.out_width);
+    const int64_t last_start = f.width - form_.reach() + f.pad[1];
+    const int64_t whole = last_start < 0 ? 0 : last_start / f.stride[1] + 1;
+    end_whole_ = std::clamp(whole, first_whole_, f.out_width);
+    constexpr int64_t kLeastProducts = 1 << 16;
+    const int64_t products = f.images * f.out_height * f.out_width * form_.channels() *
+                             static_cast<int64_t>(form_.taps.size());
+    threads_ = static_cast<int>(std::min<int64_t>(
+        {threads_, std::max<int64_t>(products / kLeastProducts, 1), f.images * f.out_height}));
+  }
+
+  size_t scratch_bytes() const override { return static_cast<size_t>(threads_) * thread_scratch(); }
+
+  void run(const KernelArgs& args) const override {
+    const int64_t rows = form_.f.images * form_.f.out_height;
+    cpu::for_each_share(threads_, [&](int64_t part, int64_t parts, const cpu::StopSign& sign) {
+      auto* scratch =
+          reinterpret_cast<uint8_t*>(args.scratch) + static_cast<size_t>(part) * thread_scratch();
+      std::memset(scratch, source_zero_, row_bytes());
+      copy_last_row(args, scratch + row_bytes());
+      for (int64_t row = rows * part / parts; row < rows * (part + 1) / parts; ++row) {
+        if (sign.ask()) return;
+        run_row(args, row, scratch);
+      }
+    });
+  }
+
+ private:
+  static size_t whole_lines(int64_t bytes) {
+    return static_cast<size_t>(rounded_up(bytes, kByteBlock));
+  }
+  // A thread has a row of padding, the last row of all, behind which nothing may be read where it
+  // lies, and the windows of one column.
+  size_t row_bytes() const { return whole_lines(row_bytes_ + form_.behind()); }
+  size_t patch_bytes() const {
+    return whole_lines(form_.f.kernel[0] * patch_row_ + form_.behind());
+  }
+  size_t thread_scratch() const { return 2 * row_bytes() + patch_bytes(); }
+
+  // The rows of the input under a row of windows; null where they are outside.
+  using Rows = std::array<const uint8_t*, kMostTaps>;
+
+  void copy_last_row(const KernelArgs& args, uint8_t* to) const {
+    const int64_t rows = form_.f.images * form_.f.height;
+    const auto* in = static_cast<const uint8_t*>(args.inputs[0]);
+    std::memcpy(to, in + (rows - 1) * row_bytes_, static_cast<size_t>(row_bytes_));
+  }
+
+  void run_row(const KernelArgs& args, int64_t row, uint8_t* scratch) const {
+    const DirectForm& f = form_.f;
+    const int64_t image = row / f.out_height, first = row % f.out_height * f.stride[0] - f.pad[0];
+    const auto* in = static_cast<const uint8_t*>(args.inputs[0]) + image * f.height * row_bytes_;
+    const bool is_last = image + 1 == f.images;
+    Rows rows;
+    for (int64_t k = 0; k < f.kernel[0]; ++k) {
+      const int64_t at = first + k * f.dilation[0];
+      const uint8_t*& from = rows[static_cast<size_t>(k)];
+      if (at < 0 || at >= f.height)
+        from = nullptr;
+      else
+        from = is_last && at + 1 == f.height ? scratch + row_bytes() : in + at * row_bytes_;
+    }
+    auto* out = static_cast<uint8_t*>(args.outputs[0]) + row * f.out_width * form_.channels();
+    uint8_t* patch = scratch + 2 * row_bytes();
+    for (int64_t column = 0; column < first_whole_; ++column)
+      run_at_border(rows, column, out, patch);
+    if (first_whole_ < end_whole_) run_inside(rows, scratch, out);
+    for (int64_t column = end_whole_; column < f.out_width; ++column)
+      run_at_border(rows, column, out, patch);
+  }
+
+  void run_inside(const Rows& rows, const uint8_t* zeros, uint8_t* out) const {
+    const int64_t start = first_whole_ * form_.f.stride[1] - form_.f.pad[1];
+    convolve(
+        [&](int64_t row) {
+          const uint8_t* from = rows[static_cast<size_t>(row)];
+          return (from ? from : zeros) + start * form_.channels();
+        },
+        end_whole_ - first_whole_, out + first_whole_ * form_.channels());
+  }
+
+  void run_at_border(const Rows& rows, int64_t column, uint8_t* out, uint8_t* patch) const {
+    const DirectForm& f = form_.f;
+    const int64_t channels = form_.channels(), start = column * f.stride[1] - f.pad[1];
+    const int64_t begin = std::clamp<int64_t>(-start, 0, form_.reach());
+    const int64_t end = std::clamp<int64_t>(f.width - start, begin, form_.reach());
+    for (int64_t row = 0; row < f.kernel[0]; ++row) {
+      uint8_t* to = patch + row * patch_row_;
+      const uint8_t* from = rows[static_cast<size_t>(row)];
+      const auto fill = [&](int64_t first, int64_t last) {
+        std::memset(to + first * channels, source_zero_,
+                    static_cast<size_t>((last - first) * channels));
+      };
+      if (!from) {
+        fill(0, form_.reach());
+        continue;
+      }
+      fill(0, begin);
+      std::memcpy(to + begin * channels, from + (start + begin) * channels,
+                  static_cast<size_t>((end - begin) * channels));
+      fill(end, form_.reach());
+    }
+    convolve([&](int64_t row) { return patch + row * patch_row_; }, 1, out + column * channels);
+  }
+
+  // `first(row)` is where the first window has its first element in a row.
+  void convolve(const auto& first, int64_t columns, uint8_t* out) const {
+    const int64_t channels = form_.channels(), rest = columns % form_.repeats;
+    std::array<const uint8_t*, kMostTaps> taps;
+    for (size_t i = 0; i < form_.taps.size(); ++i) {
+      const auto& [row, column] = form_.taps[i];
+      const bool is_one = column != Tap::kNone;
+      taps[i] = first(is_one ? row : 0) + (is_one ? column * form_.f.dilation[1] * channels : 0);
+    }
+    cpu::ByteDepthwiseRow row;
+    row.taps = std::span(taps).first(form_.taps.size());
+    row.source_is_signed = source_is_signed_;
+    row.weights = reinterpret_cast<const int8_t*>(weights_->data());
+    row.start = finish_.start.data();
+    row.scales = finish_.scales.data();
+    row.zero = finish_.zero;
+    row.is_signed = finish_.is_signed;
+    row.in_pairs = form_.in_pairs;
+    row.out = out;
+    row.in_column = form_.f.stride[1] * channels * form_.repeats;
+    row.out_column = channels * form_.repeats;
+    row.columns = (columns + form_.repeats - 1) / form_.repeats;
+    row.channels = channels * form_.repeats;
+    row.last_channels = rest == 0 ? row.channels : rest * channels;
+    cpu::convolve_byte_channels(row);
+  }
+
+  const Form form_;
+  const std::shared_ptr<const Buffer> weights_;
+  const ByteFinish finish_;
+  const bool source_is_signed_;
+  const int32_t source_zero_;  // a byte of the source
+  int threads_;
+  int64_t row_bytes_ = 0, patch_row_ = 0;
+  int64_t first_whole_ = 0, end_whole_ = 0;  // columns whose windows are inside
+};
+
+// As ByteDepthwiseRow wants them.
+std::shared_ptr<const Buffer> packed_weights(const ByteCall& call, const Form& form) {
+  const DirectForm& f = form.f;
+  const int64_t columns = form.in_pairs ? 2 : 1, all = f.outputs * form.repeats;
+  const int64_t part = kByteBlock * kTapsTogether;  // of one group and column
+  const int64_t block = static_cast<int64_t>(form.taps.size()) / kTapsTogether * columns * part;
+  const auto bytes = static_cast<size_t>(rounded_up(all, kByteBlock) / kByteBlock * block);
+  const std::string name =
+      text("channels ", form.repeats, " ", form.in_pairs, " ", call.weights.form());
+  return cpu::packed_once(call.request, call.slots.w, name, bytes, [&](std::byte* out) {
+    auto* to = reinterpret_cast<int8_t*>(out);
+    std::fill_n(to, bytes, int8_t{0});
+    const int8_t* weights = call.weights.elements();
+    for (int64_t channel = 0; channel < all; ++channel) {
+      const int8_t* window = weights + channel % f.outputs * f.kernel[0] * f.kernel[1];
+      int8_t* lane = to + channel / kByteBlock * block +
+                     cpu::place_in_block(channel) % kByteBlock * kTapsTogether;
+      for (size_t i = 0; i < form.taps.size(); ++i) {
+        const auto at = static_cast<int64_t>(i);
+        for (int64_t column = 0; column < columns; ++column) {
+          const int64_t element = form.taps[i].column - column;
+          if (element < 0 || element >= f.kernel[1]) continue;
+          lane[(at / kTapsTogether * columns + column) * part + at % kTapsTogether] =
+              window[form.taps[i].row * f.kernel[1] + element];
+        }
+      }
+    }
+  });
+}
+
+}  // namespace
+
+Prepared prepare_byte_depthwise(const ByteCall& call) {
+  Form form = form_of(call);
+  if (form.taps.size() > kMostTaps) return Prepared::refuse("windows are large");
+  auto weights = packed_weights(call, form);
+  const int64_t outputs = form.f.outputs * form.repeats,
+                window = call.w().back() * (call.w().size() == 4 ? call.w()[2] : 1);
+  const int8_t* from = call.weights.elements();
+  const auto sum = [&](int64_t output) {
+    return std::accumulate(from + output * window, from + (output + 1) * window, int32_t{0});
+  };
+  ByteFinish finish =
+      finish_of(call, outputs, rounded_up(outputs, kByteBlock), cpu::place_in_block, sum);
+  return accept_bytes(call,
+                      std::make_unique<DepthwiseKernel>(std::move(form), std::move(weights),
+                                                        std::move(finish), call),
+                      "bytes of channels");
+}
+
+}  // namespace sardonyx::onednn
