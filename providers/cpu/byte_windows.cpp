@@ -77,7 +77,7 @@ struct Tile {
 #pragma GCC unroll 32
       for (size_t i = 0; i < kCount; ++i) {
         const uint8_t* address =
-            from[i / kColumns * kAddresses + i % kColumns / kPerAddress] + offset * kQuad;
+            from[i / kColumns * kAddresses + i % kColumns / kPerAddress] + offset;
         int32_t quad;
         hwy::CopyBytes<kQuad>(address + static_cast<int64_t>(i % kColumns % kPerAddress) * step,
                               &quad);

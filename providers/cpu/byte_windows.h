@@ -15,7 +15,7 @@ constexpr int64_t kByteUnit = 32;
 // One group of channels of one image, whose windows lie evenly and wholly in memory.
 struct ByteWindows {
   const uint8_t* in;                 // the window of row 0, column 0
-  std::span<const int32_t> offsets;  // of a window's quads, from its first one, in quads
+  std::span<const int32_t> offsets;  // of a window's quads, from its first one, in bytes
   const int8_t* weights;             // packed by pack_byte_windows
   const int32_t* start;              // of each output's sums
   const float* scales;               // of each output, between -1 and 1

@@ -22,7 +22,6 @@ const char* refusal_of(const ByteCall& call) {
   const auto is_small = [](float scale) { return std::abs(scale) < 1; };
   if (!std::ranges::all_of(call.scaling.scales, is_small)) return "results are far from bytes";
   if (call.is_depthwise()) return nullptr;
-  if (call.w()[1] % cpu::kQuad != 0) return "channels are no multiple of 4";
   return call.w()[0] / call.groups < kFewOutputs ? "there are few channels" : nullptr;
 }
 
@@ -53,14 +52,15 @@ ByteFinish finish_of(const ByteCall& call, int64_t count, int64_t places,
 }
 
 Prepared accept_bytes(const ByteCall& call, std::unique_ptr<Kernel> kernel,
-                      std::string implementation) {
+                      std::string implementation, bool reads_planes) {
   const KernelRequest& request = call.request;
   const auto channels_last = [](const KernelTensor& tensor) {
     return layout_of(channels_last_desc(data_type_of(tensor.dtype), tensor.shape));
   };
   Prepared prepared = Prepared::accept(std::move(kernel), std::move(implementation));
   prepared.input_layouts.resize(request.inputs.size());
-  prepared.input_layouts[call.slots.x] = channels_last(request.inputs[call.slots.x]);
+  if (!reads_planes)
+    prepared.input_layouts[call.slots.x] = channels_last(request.inputs[call.slots.x]);
   prepared.output_layouts = {channels_last(request.outputs[0])};
   prepared.unread_inputs = 1u << call.slots.w;
   if (request.has(call.slots.bias)) prepared.unread_inputs |= 1u << call.slots.bias;

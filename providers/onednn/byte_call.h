@@ -51,8 +51,9 @@ ByteFinish finish_of(const ByteCall& call, int64_t count, int64_t places,
                      const std::function<int64_t(int64_t)>& place,
                      const std::function<int32_t(int64_t)>& sum);
 
-// With channels last, without weights and bias among what the run reads.
+// With channels last (but for an input in planes), without weights and bias among what the run
+// reads.
 Prepared accept_bytes(const ByteCall& call, std::unique_ptr<Kernel> kernel,
-                      std::string implementation);
+                      std::string implementation, bool reads_planes = false);
 
 }  // namespace sardonyx::onednn

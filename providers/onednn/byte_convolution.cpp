@@ -121,11 +121,19 @@ std::shared_ptr<const Buffer> packed_weights(const ByteCall& call, const DirectF
                           fill);
 }
 
+std::vector<int32_t> offsets_of(const DirectForm& form) {
+  std::vector<int32_t> offsets = walk_of(form).offsets;
+  for (int32_t& offset : offsets)
+    offset *= kQuad;
+  return offsets;
+}
+
 }  // namespace
 
 Prepared prepare_byte_convolution(const ByteCall& call) {
   if (const char* why = refusal_of(call)) return Prepared::refuse(why);
   if (call.is_depthwise()) return prepare_byte_depthwise(call);
+  if (call.w()[1] % kQuad != 0) return prepare_byte_planes(call);
   const DirectForm form = byte_form(call.x(), call.w(), call.y(), call.window, call.groups,
                                     /*is_copied=*/call.source_is_signed());
   if (const char* why = refusal_of_bytes(form)) return Prepared::refuse(why);
@@ -142,7 +150,7 @@ Prepared prepare_byte_convolution(const ByteCall& call) {
   ByteFinish finish = finish_of(call, form.out_channels(), form.groups * padded, place, sum);
   return accept_bytes(
       call,
-      std::make_unique<ByteKernel>(form, StripWeights{walk_of(form).offsets, packed, nullptr},
+      std::make_unique<ByteKernel>(form, StripWeights{offsets_of(form), packed, nullptr},
                                    std::move(finish), call),
       "bytes");
 }

@@ -5,8 +5,11 @@
 
 namespace sardonyx::onednn {
 
-// Sums over all channels of a group, or where these are single ones over each.
+// Sums over all channels of a group.
 Prepared prepare_byte_convolution(const ByteCall& call);
+// For single channels, each its own group.
 Prepared prepare_byte_depthwise(const ByteCall& call);
+// For channels that are no whole quads, which are read from planes: quads lie along windows.
+Prepared prepare_byte_planes(const ByteCall& call);
 
 }  // namespace sardonyx::onednn
