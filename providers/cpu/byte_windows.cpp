@@ -90,6 +90,36 @@ struct Tile {
     }
   }
 
+  // As they are, or as numbers.
+  template <bool kNumbers>
+  HWY_INLINE void finish_wide(const V* sums, uint8_t* out) const {
+    const SumScales d_float;
+#pragma GCC unroll 2
+    for (size_t v = 0; v < kVectors; ++v) {
+      const int64_t first = panel.first + static_cast<int64_t>(v) * kLanes;
+      const auto scale = kNumbers ? hn::LoadU(d_float, p.scales + first) : hn::Zero(d_float);
+      const auto addend =
+          kNumbers && p.addend ? hn::LoadU(d_float, p.addend + first) : hn::Zero(d_float);
+      const size_t used = panel.used - std::min<size_t>(panel.used, v * kLanes);
+#pragma GCC unroll 32
+      for (size_t i = 0; i < kCount; ++i) {
+        V result = sums[i * kVectors + v];
+        if (kNumbers) {
+          auto number = hn::Mul(hn::ConvertTo(d_float, result), scale);
+          if (p.addend) number = hn::Add(number, addend);
+          result = hn::BitCast(d, number);
+        }
+        auto* to = reinterpret_cast<int32_t*>(out + static_cast<int64_t>(i / kColumns) * p.out_row +
+                                              static_cast<int64_t>(i % kColumns) * p.out_column) +
+                   v * kLanes;
+        if (used >= kLanes)
+          hn::StoreU(result, d, to);
+        else
+          store_part(result, d, to, used);
+      }
+    }
+  }
+
   template <bool kSigned>
   HWY_INLINE void finish(const V* sums, uint8_t* out) const {
     const SumScales d_float;
@@ -169,13 +199,21 @@ struct Tile {
       for (size_t i = 0; i < kCount; ++i)
         sums[i * kVectors + v] = start;
     }
-    uint8_t* out = p.out + row * p.out_row + column * p.out_column + panel.first;
+    const bool are_bytes = p.result == ByteResult::kUInt8 || p.result == ByteResult::kInt8;
+    uint8_t* out = p.out + row * p.out_row + column * p.out_column +
+                   panel.first * (are_bytes ? 1 : static_cast<int64_t>(sizeof(int32_t)));
     if (p.offsets.size() <= kShortWindow) ask_for(out);
     multiply(p.in + row * p.in_row + column * p.in_column, sums);
-    if (p.is_signed)
-      finish<true>(sums, out);
-    else
-      finish<false>(sums, out);
+    switch (p.result) {
+      case ByteResult::kUInt8:
+        return finish<false>(sums, out);
+      case ByteResult::kInt8:
+        return finish<true>(sums, out);
+      case ByteResult::kFloat:
+        return finish_wide<true>(sums, out);
+      case ByteResult::kInt32:
+        return finish_wide<false>(sums, out);
+    }
   }
 
   const ByteWindows& p;
@@ -348,6 +386,26 @@ void pack_byte_windows(const int8_t* weights, int64_t inputs, int64_t taps, int6
     if (used < width) std::fill_n(panel, width * size, int8_t{0});
     turn_rows(reinterpret_cast<const LooseFloat*>(rows), quads, used, quads,
               reinterpret_cast<float*>(panel), width);
+  }
+}
+
+void pack_byte_columns(const int8_t* matrix, int64_t row_step, int64_t rows, int64_t first,
+                       int64_t last, int8_t* packed, int32_t* sums) {
+  for (int64_t begin = first; begin < last; begin += kByteUnit) {
+    const int64_t used = std::min(last - begin, kByteUnit);
+    const int64_t width = used > kByteUnit / 2 ? kByteUnit : kByteUnit / 2;
+    int8_t* to = packed + begin * rows;
+    std::fill_n(sums + begin, used, 0);
+    for (int64_t row = 0; row < rows; row += kQuad, to += kQuad * width) {
+      const int8_t* from = matrix + row * row_step + begin;
+      for (int64_t column = 0; column < used; ++column) {
+        const int8_t quad[kQuad] = {from[column], from[row_step + column],
+                                    from[2 * row_step + column], from[3 * row_step + column]};
+        std::memcpy(to + kQuad * column, quad, kQuad);
+        sums[begin + column] += quad[0] + quad[1] + quad[2] + quad[3];
+      }
+      std::fill_n(to + kQuad * used, kQuad * (width - used), int8_t{0});
+    }
   }
 }
 

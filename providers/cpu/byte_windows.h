@@ -12,15 +12,21 @@ constexpr int64_t kQuad = 4;  // bytes whose products are added at once
 // to it.
 constexpr int64_t kByteUnit = 32;
 
-// One group of channels of one image, whose windows lie evenly and wholly in memory.
+// What becomes of sums: nothing; numbers, times a scale for each output and plus an addend; bytes,
+// times a scale between -1 and 1, rounded half to even, moved by a zero point and saturated.
+enum class ByteResult : uint8_t { kInt32, kFloat, kUInt8, kInt8 };
+
+// One group of channels of one image, whose windows lie evenly and wholly in memory. Rows of a
+// matrix are images of one pixel.
 struct ByteWindows {
   const uint8_t* in;                 // the window of row 0, column 0
   std::span<const int32_t> offsets;  // of a window's quads, from its first one, in bytes
   const int8_t* weights;             // packed by pack_byte_windows
   const int32_t* start;              // of each output's sums
-  const float* scales;               // of each output, between -1 and 1
-  int32_t zero;                      // of results, which are
-  bool is_signed;                    // int8, else uint8
+  ByteResult result;
+  const float* scales = nullptr;  // of each output; not of kInt32
+  const float* addend = nullptr;  // of each output, for kFloat; null: none
+  int32_t zero = 0;               // of bytes
   uint8_t* out;
   int64_t in_row, in_column, out_row, out_column;  // from one to the next, in bytes
   int64_t columns;                                 // of the output
@@ -37,9 +43,12 @@ int64_t packed_byte_windows_size(int64_t quads, int64_t outputs);
 void pack_byte_windows(const int8_t* weights, int64_t inputs, int64_t taps, int64_t first,
                        int64_t last, int8_t* packed, int32_t* sums);
 
+// The same of the columns [first, last) of a matrix, whose rows are `row_step` apart.
+void pack_byte_columns(const int8_t* matrix, int64_t row_step, int64_t rows, int64_t first,
+                       int64_t last, int8_t* packed, int32_t* sums);
+
 // Outputs [first_output, last_output) of rows [first_row, last_row); both begin and end with whole
-// units or the last output. Results are sums times scales, rounded half to even, moved by `zero`
-// and saturated.
+// units or the last output.
 void convolve_bytes(const ByteWindows& windows, int64_t first_row, int64_t last_row,
                     int64_t first_output, int64_t last_output);
 

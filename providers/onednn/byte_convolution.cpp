@@ -72,7 +72,7 @@ class ByteKernel : public StripKernel {
     windows.start = finish_.start.data() + group * padded;
     windows.scales = finish_.scales.data() + group * padded;
     windows.zero = finish_.zero;
-    windows.is_signed = finish_.is_signed;
+    windows.result = finish_.is_signed ? cpu::ByteResult::kInt8 : cpu::ByteResult::kUInt8;
     windows.out =
         static_cast<uint8_t*>(share.args.outputs[0]) + place_of(image, strip) + group * f_.outputs;
     windows.in_row = kQuad * f_.stride[0] * in.row;

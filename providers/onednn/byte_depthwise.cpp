@@ -21,7 +21,7 @@ struct Tap {
   int64_t row, column;
 };
 
-struct Form {
+struct ByteDepthwiseForm {
   DirectForm f;     // of one group; elements are bytes
   int64_t repeats;  // pixels that fill a block of channels, where windows are next to each other
   bool in_pairs;    // two columns share the elements of their windows
@@ -37,8 +37,9 @@ constexpr size_t kMostTaps = 256;
 
 // Rows of windows of up to three elements, of which the next column's are all but the first: a
 // group holds the elements of both.
-Form form_of(const ByteCall& call) {
-  Form form{byte_form(call.x(), call.w(), call.y(), call.window, 1, false), 1, false, {}};
+ByteDepthwiseForm form_of(const ByteCall& call) {
+  ByteDepthwiseForm form{
+      byte_form(call.x(), call.w(), call.y(), call.window, 1, false), 1, false, {}};
   DirectForm& f = form.f;
   f.inputs = f.outputs;
   if (f.stride[1] == 1 && f.outputs < kByteBlock && kByteBlock % f.outputs == 0)
@@ -58,10 +59,10 @@ Form form_of(const ByteCall& call) {
 }
 
 // Rows are computed where they lie; columns whose windows reach outside come from a patch.
-class DepthwiseKernel : public Kernel {
+class ByteDepthwiseKernel : public Kernel {
  public:
-  DepthwiseKernel(Form form, std::shared_ptr<const Buffer> weights, ByteFinish finish,
-                  const ByteCall& call)
+  ByteDepthwiseKernel(ByteDepthwiseForm form, std::shared_ptr<const Buffer> weights,
+                      ByteFinish finish, const ByteCall& call)
       : form_(std::move(form)),
         weights_(std::move(weights)),
         finish_(std::move(finish)),
@@ -203,7 +204,7 @@ class DepthwiseKernel : public Kernel {
     cpu::convolve_byte_channels(row);
   }
 
-  const Form form_;
+  const ByteDepthwiseForm form_;
   const std::shared_ptr<const Buffer> weights_;
   const ByteFinish finish_;
   const bool source_is_signed_;
@@ -214,7 +215,7 @@ class DepthwiseKernel : public Kernel {
 };
 
 // As ByteDepthwiseRow wants them.
-std::shared_ptr<const Buffer> packed_weights(const ByteCall& call, const Form& form) {
+std::shared_ptr<const Buffer> packed_weights(const ByteCall& call, const ByteDepthwiseForm& form) {
   const DirectForm& f = form.f;
   const int64_t columns = form.in_pairs ? 2 : 1, all = f.outputs * form.repeats;
   const int64_t part = kByteBlock * kTapsTogether;  // of one group and column
@@ -246,7 +247,7 @@ std::shared_ptr<const Buffer> packed_weights(const ByteCall& call, const Form& f
 }  // namespace
 
 Prepared prepare_byte_depthwise(const ByteCall& call) {
-  Form form = form_of(call);
+  ByteDepthwiseForm form = form_of(call);
   if (form.taps.size() > kMostTaps) return Prepared::refuse("windows are large");
   auto weights = packed_weights(call, form);
   const int64_t outputs = form.f.outputs * form.repeats,
@@ -258,8 +259,8 @@ Prepared prepare_byte_depthwise(const ByteCall& call) {
   ByteFinish finish =
       finish_of(call, outputs, rounded_up(outputs, kByteBlock), cpu::place_in_block, sum);
   return accept_bytes(call,
-                      std::make_unique<DepthwiseKernel>(std::move(form), std::move(weights),
-                                                        std::move(finish), call),
+                      std::make_unique<ByteDepthwiseKernel>(std::move(form), std::move(weights),
+                                                            std::move(finish), call),
                       "bytes of channels");
 }
 

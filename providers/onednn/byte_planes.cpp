@@ -13,7 +13,7 @@ using cpu::kByteUnit;
 using cpu::kQuad;
 
 // Rows of planes with padding at their ends.
-struct Form {
+struct BytePlanesForm {
   DirectForm f;       // elements are bytes
   int64_t rows;       // of the output that are computed from one strip of planes
   int64_t row_bytes;  // of a padded row
@@ -27,9 +27,10 @@ struct Form {
   }
 };
 
-Form form_of(const ByteCall& call) {
+BytePlanesForm form_of(const ByteCall& call) {
   constexpr int64_t kNearBytes = 32 << 10;  // of a strip, beside weights and results
-  Form form{byte_form(call.x(), call.w(), call.y(), call.window, 1, /*is_copied=*/true), 1, 0, 0};
+  BytePlanesForm form{byte_form(call.x(), call.w(), call.y(), call.window, 1, /*is_copied=*/true),
+                      1, 0, 0};
   DirectForm& f = form.f;
   f.inputs = call.w()[1];
   form.row_bytes = f.covered(1, f.out_width) + kQuad;
@@ -43,10 +44,10 @@ Form form_of(const ByteCall& call) {
   return form;
 }
 
-class PlanesKernel : public Kernel {
+class BytePlanesKernel : public Kernel {
  public:
-  PlanesKernel(const Form& form, std::shared_ptr<const Buffer> weights, ByteFinish finish,
-               const ByteCall& call)
+  BytePlanesKernel(const BytePlanesForm& form, std::shared_ptr<const Buffer> weights,
+                   ByteFinish finish, const ByteCall& call)
       : form_(form),
         weights_(std::move(weights)),
         finish_(std::move(finish)),
@@ -99,7 +100,7 @@ class PlanesKernel : public Kernel {
     windows.start = finish_.start.data();
     windows.scales = finish_.scales.data();
     windows.zero = finish_.zero;
-    windows.is_signed = finish_.is_signed;
+    windows.result = finish_.is_signed ? cpu::ByteResult::kInt8 : cpu::ByteResult::kUInt8;
     windows.out = static_cast<uint8_t*>(args.outputs[0]) +
                   (image * f.out_height + row) * f.out_width * f.outputs;
     windows.in_row = f.stride[0] * form_.row_bytes;
@@ -122,7 +123,7 @@ class PlanesKernel : public Kernel {
       to[i] ^= flips_;
   }
 
-  const Form form_;
+  const BytePlanesForm form_;
   const std::shared_ptr<const Buffer> weights_;
   const ByteFinish finish_;
   const uint8_t flips_;  // bits of the source
@@ -133,7 +134,7 @@ class PlanesKernel : public Kernel {
 };
 
 // Rows of windows up to whole quads, then the sums of all outputs' weights.
-std::shared_ptr<const Buffer> packed_weights(const ByteCall& call, const Form& form) {
+std::shared_ptr<const Buffer> packed_weights(const ByteCall& call, const BytePlanesForm& form) {
   const DirectForm& f = form.f;
   const int64_t panels = cpu::packed_byte_windows_size(form.window_quads(), f.outputs);
   const auto bytes = static_cast<size_t>(panels) + static_cast<size_t>(f.outputs) * sizeof(int32_t);
@@ -149,7 +150,7 @@ std::shared_ptr<const Buffer> packed_weights(const ByteCall& call, const Form& f
       });
 }
 
-const char* refusal_of(const ByteCall& call, const Form& form) {
+const char* refusal_of(const ByteCall& call, const BytePlanesForm& form) {
   constexpr int64_t kMostBytes = 1 << 22, kMostQuads = 1 << 12;
   constexpr double kMostProducts = int64_t{1} << 31;  // some milliseconds
   const DirectForm& f = form.f;
@@ -171,7 +172,7 @@ const char* refusal_of(const ByteCall& call, const Form& form) {
 }  // namespace
 
 Prepared prepare_byte_planes(const ByteCall& call) {
-  const Form form = form_of(call);
+  const BytePlanesForm form = form_of(call);
   if (const char* why = refusal_of(call, form)) return Prepared::refuse(why);
   auto weights = packed_weights(call, form);
   const auto* sums =
@@ -180,7 +181,7 @@ Prepared prepare_byte_planes(const ByteCall& call) {
       call, form.f.outputs, rounded_up(form.f.outputs, kByteUnit),
       [](int64_t output) { return output; }, [&](int64_t output) { return sums[output]; });
   return accept_bytes(
-      call, std::make_unique<PlanesKernel>(form, std::move(weights), std::move(finish), call),
+      call, std::make_unique<BytePlanesKernel>(form, std::move(weights), std::move(finish), call),
       "bytes of planes", /*reads_planes=*/true);
 }
 

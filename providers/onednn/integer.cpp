@@ -1,6 +1,7 @@
 // MatMulInteger and ConvInteger, exact. Constant weights lose their zero points when they are
 // packed; the source's zero point is read by every run.
 #include "ir/ops/convolution.h"
+#include "providers/onednn/byte_product.h"
 #include "providers/onednn/bytes.h"
 #include "providers/onednn/convolution.h"
 #include "providers/onednn/convolution_strips.h"
@@ -69,6 +70,16 @@ Prepared prepare_matmul_integer(const KernelRequest& request) {
       request.has(kWZeroPoint) ? element_count(request.inputs[kWZeroPoint].shape) : 1;
   if (zeros != 1 && (dims.b.size() != 2 || zeros != dims.b.back())) {
     return Prepared::refuse("zero points of the weights that differ between matrices");
+  }
+  const auto centered =
+      CenteredWeights::of(*request.inputs[kW].constant,
+                          request.has(kWZeroPoint) ? request.inputs[kWZeroPoint].constant : nullptr,
+                          /*step=*/1);
+  if (centered) {
+    ByteProduct own{.a = kX, .b = kW, .weights = *centered};
+    if (request.has(kXZeroPoint)) own.a_zero_input = kXZeroPoint;
+    own.scales = {1};
+    if (Prepared prepared = prepare_byte_product(request, own); prepared.kernel) return prepared;
   }
   const Desc src = plain_desc(data_type_of(request.inputs[kX].dtype), dims.a);
   const Desc dst = plain_desc(memory::data_type::s32, dims.dst);

@@ -7,6 +7,7 @@
 #include "ir/ops/matmul.h"
 #include "ir/ops/quantized.h"
 #include "providers/onednn/byte_convolution.h"
+#include "providers/onednn/byte_product.h"
 #include "providers/onednn/bytes.h"
 #include "providers/onednn/convolution.h"
 #include "providers/onednn/convolution_strips.h"
@@ -201,6 +202,19 @@ Prepared prepare_product(const KernelRequest& request, const Slots& slots, bool 
     if (!ops::is_row(request.inputs[slots.bias].shape, columns))
       return Prepared::refuse("the bias is not one row");
     layer.bias = row_desc(memory::data_type::s32, rank, columns);
+  }
+  const auto whole =
+      CenteredWeights::of(*request.inputs[slots.w].constant, parameters.weight_zeros, channel_step);
+  if (!whole) return Prepared::refuse(kNoInt8);
+  if (!transA) {
+    ByteProduct own{.a = slots.x, .b = slots.w, .b_transposed = transB, .weights = *whole};
+    own.a_zero = parameters.scaling.source_zero;
+    own.scales = parameters.scaling.scales;
+    own.bias = constant_of(request, slots.bias);
+    own.y_zero = parameters.scaling.destination_zero;
+    const bool has_row = !request.has(slots.bias) || (own.bias && own.bias->count() == columns);
+    Prepared prepared = has_row ? prepare_byte_product(request, own) : Prepared();
+    if (prepared.kernel) return prepared;
   }
   Product product{layer.src, layer.stored, layer.dst, slots.x, slots.w};
   return prepare_in_blocks(request, product, [&](const KernelRequest& part, const Product& own) {

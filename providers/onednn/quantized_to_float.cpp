@@ -1,6 +1,7 @@
 // com.microsoft's MatMulIntegerToFloat: a product of bytes, scaled to float, plus a row. The scale
 // and the zero point of A may come with the run, as DynamicQuantizeLinear makes them.
 #include "ir/ops/matmul.h"
+#include "providers/onednn/byte_product.h"
 #include "providers/onednn/bytes.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/product_blocks.h"
@@ -69,6 +70,20 @@ Prepared prepare_block(const KernelRequest& request, const Product& product) {
   return builder.finish(primitive->implementation());
 }
 
+// By our own kernel.
+Prepared prepare_own(const KernelRequest& request) {
+  const auto weights =
+      CenteredWeights::of(*request.inputs[kB].constant,
+                          request.has(kBZero) ? request.inputs[kBZero].constant : nullptr, 1);
+  if (!weights) return Prepared::refuse("weights without their zero point do not fit into int8");
+  ByteProduct product{.a = kA, .b = kB, .weights = *weights, .a_scale_input = kAScale};
+  if (request.has(kAZero)) product.a_zero_input = kAZero;
+  if (request.has(kBias)) product.bias_input = kBias;
+  const auto scales = request.inputs[kBScale].constant->values<float>();
+  product.scales.assign(scales.begin(), scales.end());
+  return prepare_byte_product(request, product);
+}
+
 Prepared prepare(const KernelRequest& request) {
   if (const char* why = refusal(request)) return Prepared::refuse(why);
   const MatMulDims dims = matmul_dims(request.inputs[kA].shape, request.inputs[kB].shape);
@@ -85,6 +100,7 @@ Prepared prepare(const KernelRequest& request) {
   if (request.has(kBias) && !ops::is_row(request.inputs[kBias].shape, columns)) {
     return Prepared::refuse("the bias is not one row");
   }
+  if (Prepared own = prepare_own(request); own.kernel) return own;
   const Desc src = plain_desc(data_type_of(request.inputs[kA].dtype), dims.a);
   const Desc stored = plain_desc(memory::data_type::s8, dims.b);
   const Desc dst = plain_desc(memory::data_type::f32, dims.dst);
