@@ -76,11 +76,12 @@ class ByteDepthwiseKernel : public Kernel {
     const int64_t last_start = f.width - form_.reach() + f.pad[1];
     const int64_t whole = last_start < 0 ? 0 : last_start / f.stride[1] + 1;
     end_whole_ = std::clamp(whole, first_whole_, f.out_width);
-    constexpr int64_t kLeastProducts = 1 << 16;
-    const int64_t products = f.images * f.out_height * f.out_width * form_.channels() *
-                             static_cast<int64_t>(form_.taps.size());
-    threads_ = static_cast<int>(std::min<int64_t>(
-        {threads_, std::max<int64_t>(products / kLeastProducts, 1), f.images * f.out_height}));
+    constexpr double kLeastProducts = 1 << 16;
+    const auto rows = static_cast<double>(f.images * f.out_height);
+    const double products = rows * static_cast<double>(f.out_width * form_.channels()) *
+                            static_cast<double>(form_.taps.size());
+    threads_ = static_cast<int>(
+        std::min({static_cast<double>(threads_), std::max(products / kLeastProducts, 1.0), rows}));
   }
 
   size_t scratch_bytes() const override { return static_cast<size_t>(threads_) * thread_scratch(); }

@@ -188,6 +188,11 @@ LayoutPtr layout_for(Lie lie, const Shape& shape) {
 }
 
 const char* refusal_of_bytes(const DirectForm& f) {
+  constexpr double kFarthest = 1 << 28;  // whose bytes an int32 can count
+  const cpu::ImageSteps steps = f.read_steps();
+  const double reach = static_cast<double>(f.covered(0, 1)) * static_cast<double>(steps.row) +
+                       static_cast<double>(f.covered(1, 1)) * static_cast<double>(steps.column);
+  if (reach > kFarthest) return "windows are large";
   return refusal_of_strips(f);
 }
 

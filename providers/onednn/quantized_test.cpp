@@ -98,6 +98,9 @@ const std::vector<ConvCase> kConvs = {
      true,
      true},
     {{1, 64, 7, 7}, {48, 64, 1, 1}, {}, false, false},
+    // Weights that are a square of 8 x 8.
+    {{1, 64, 5, 4}, {8, 8, 1, 1}, {{"group", int64_t{8}}}, true, true},
+    {{1, 32, 9}, {8, 8, 1}, {{"group", int64_t{4}}}, false, false},
     {{1, 32, 12, 11},
      {64, 8, 3, 3},
      {{"group", int64_t{4}}, {"pads", Ints{1, 0, 1, 2}}},

@@ -224,6 +224,14 @@ std::string layout_text(const Desc& desc) {
   return text;
 }
 
+std::optional<Desc> without_sums(const Desc& desc) {
+  const bool in_blocks = !is_blocked(desc) || desc.data.format_desc.blocking.inner_nblks > 0;
+  if (desc.data.extra.flags == 0 || in_blocks) return std::nullopt;
+  Desc plain = desc;
+  plain.data.extra = {};
+  return plain;
+}
+
 std::string fingerprint(const Desc& desc) {
   std::string out;
   const dnnl_memory_desc_t& md = desc.data;

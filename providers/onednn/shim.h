@@ -65,6 +65,9 @@ std::optional<BlockedForm> blocked_form(const Desc& desc);
 std::string layout_text(const Desc& desc);
 // Differs for any two descriptors that are not equal.
 std::string fingerprint(const Desc& desc);
+// The same places without the sums of weights that integer primitives have behind them; nullopt
+// where there are none, or elements lie in blocks.
+std::optional<Desc> without_sums(const Desc& desc);
 
 // What is done to a primitive's result before it is written.
 struct PostOp {
