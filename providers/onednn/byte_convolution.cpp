@@ -134,8 +134,9 @@ Prepared prepare_byte_convolution(const ByteCall& call) {
   if (const char* why = refusal_of(call)) return Prepared::refuse(why);
   if (call.is_depthwise()) return prepare_byte_depthwise(call);
   if (call.w()[1] % kQuad != 0) return prepare_byte_planes(call);
-  const DirectForm form = byte_form(call.x(), call.w(), call.y(), call.window, call.groups,
-                                    /*is_copied=*/call.source_is_signed());
+  const DirectForm form =
+      byte_form(call.x(), call.w(), call.y(), call.window, call.groups, Lie::kPixels,
+                /*is_copied=*/call.source_is_signed());
   if (const char* why = refusal_of_bytes(form)) return Prepared::refuse(why);
   const auto packed = packed_weights(call, form);
   const int64_t padded = rounded_up(form.outputs, kByteUnit);

@@ -85,6 +85,7 @@ const ByteCase kByteCases[] = {
      {1, 6, 8, 9},
      {50, 6, 3, 1},
      {{"dilations", Ints{3, 1}}, {"pads", Ints{3, 0, 3, 0}}}},
+    {"bytes of planes", {3, 7, 6, 5}, {32, 7, 1, 1}, {}},
     {"bytes of planes", {2, 2, 40}, {18, 2, 9}, {{"strides", Ints{4}}, {"pads", Ints{4, 4}}}},
 };
 

@@ -39,7 +39,7 @@ constexpr size_t kMostTaps = 256;
 // group holds the elements of both.
 ByteDepthwiseForm form_of(const ByteCall& call) {
   ByteDepthwiseForm form{
-      byte_form(call.x(), call.w(), call.y(), call.window, 1, false), 1, false, {}};
+      byte_form(call.x(), call.w(), call.y(), call.window, 1, Lie::kPixels, false), 1, false, {}};
   DirectForm& f = form.f;
   f.inputs = f.outputs;
   if (f.stride[1] == 1 && f.outputs < kByteBlock && kByteBlock % f.outputs == 0)

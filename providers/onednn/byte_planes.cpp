@@ -29,8 +29,9 @@ struct BytePlanesForm {
 
 BytePlanesForm form_of(const ByteCall& call) {
   constexpr int64_t kNearBytes = 32 << 10;  // of a strip, beside weights and results
-  BytePlanesForm form{byte_form(call.x(), call.w(), call.y(), call.window, 1, /*is_copied=*/true),
-                      1, 0, 0};
+  BytePlanesForm form{
+      byte_form(call.x(), call.w(), call.y(), call.window, 1, Lie::kPlanes, /*is_copied=*/true), 1,
+      0, 0};
   DirectForm& f = form.f;
   f.inputs = call.w()[1];
   form.row_bytes = f.covered(1, f.out_width) + kQuad;

@@ -170,12 +170,13 @@ DirectForm plane_form(const KernelRequest& request, const ops::Window& window,
 }
 
 DirectForm byte_form(const Shape& x, const Shape& w, const Shape& y, const ops::Window& window,
-                     int64_t groups, bool is_copied) {
+                     int64_t groups, Lie from, bool is_copied) {
   DirectForm form = sizes_of(x, w, y, window, groups);
   form.inputs /= cpu::kQuad;
-  form.from = form.read = form.to = Lie::kPixels;
+  form.from = form.read = from;
+  form.to = Lie::kPixels;
   form.is_padded = is_copied || reaches_outside(form);
-  if (is_pixel_by_pixel(form)) {  // then all pictures are one line
+  if (from == Lie::kPixels && is_pixel_by_pixel(form)) {  // then all pictures are one line
     form.width = form.out_width = form.images * form.height * form.width;
     form.images = form.height = form.out_height = 1;
   }

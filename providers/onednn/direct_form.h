@@ -55,10 +55,10 @@ DirectForm plane_form(const KernelRequest& request, const ops::Window& window,
                       const Finish& finish);
 const char* refusal_of_planes(const DirectForm& form);
 
-// The same for bytes whose channels lie side by side. Elements of inputs are quads of them: those
-// of a group must be whole ones. With `is_copied` windows are read from strips in any case.
+// The same for bytes, which come to lie side by side. Elements of inputs are quads of channels:
+// those of a group must be whole ones. With `is_copied` windows are read from strips in any case.
 DirectForm byte_form(const Shape& x, const Shape& w, const Shape& y, const ops::Window& window,
-                     int64_t groups, bool is_copied);
+                     int64_t groups, Lie from, bool is_copied);
 const char* refusal_of_bytes(const DirectForm& form);
 
 // Null where it is row-major.

@@ -111,6 +111,7 @@ Prepared prepare_conv_integer(const KernelRequest& request) {
   spec.pads_end = window.pads_end;
   const MaybePrimitive primitive = convolution(spec, attributes_of(request));
   if (!primitive || primitive->is_reference()) return Prepared::refuse("no fast form in oneDNN");
+  if (!primitive->can_be_made()) return Prepared::refuse("oneDNN can't generate code for it");
   const int64_t channel_step = element_count(w) / w[0];
   StripedConvolution whole;
   whole.spec = spec;

@@ -155,6 +155,8 @@ Prepared prepare_quantized_conv(const KernelRequest& request) {
   spec.pads_end = window.pads_end;
   const MaybePrimitive primitive = convolution(spec, attributes(parameters.scaling));
   if (!primitive) return Prepared::refuse("no fast form in oneDNN");
+  // As for few channels of a group, in oneDNN 2.6.
+  if (!primitive->can_be_made()) return Prepared::refuse("oneDNN can't generate code for it");
   StripedConvolution whole;
   whole.spec = spec;
   whole.from = primitive->src(), whole.weights = primitive->weights();

@@ -71,6 +71,16 @@ bool Primitive::is_reference() const {
   return implementation().starts_with("ref");
 }
 
+bool Primitive::can_be_made() const {
+  try {
+    make();
+    return true;
+  } catch (const dnnl::error& error) {
+    if (error.status == dnnl_out_of_memory) throw;
+    return false;
+  }
+}
+
 const dnnl::engine& cpu_engine() {
   static const dnnl::engine engine = [] {
     // oneDNN keeps the code of the last 1024 primitives, which for changing sizes is all that a

@@ -119,6 +119,9 @@ class Primitive {
   std::string implementation() const { return desc_.impl_info_str(); }
   // Its own slow fallback, which nothing is gained by.
   bool is_reference() const;
+  // Can code be generated? Some that are said to be implemented fail then. The code is kept by
+  // oneDNN for `make`.
+  bool can_be_made() const;
 
  private:
   dnnl::primitive_desc_base desc_;
