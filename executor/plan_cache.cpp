@@ -25,9 +25,8 @@ PlanCache::PlanCache(std::filesystem::path path, std::string maker, const Log& l
   asked_for_.maker = std::move(maker);
   std::error_code error;
   if (!std::filesystem::exists(path_, error)) return;
-  const OpenFile file = open_regular(path_);
-  if (file.size == 0) return;
-  const std::shared_ptr<Buffer> mapped = map_file(file);
+  const std::shared_ptr<Buffer> mapped = mapped_file();
+  if (!mapped) return;
   if (!is_plan_cache({mapped->data(), mapped->size()})) {
     fail(ErrorCode::kInvalidArgument, "plan cache ", path_.native(),
          ": expected a file that a session wrote as its plan cache, or none; this one holds "
@@ -49,6 +48,18 @@ PlanCache::PlanCache(std::filesystem::path path, std::string maker, const Log& l
   for (const StoredPack& pack : stored_.packs) {
     by_content_.emplace(joined(pack.form, text_of(pack.content)), &pack);
     if (!pack.origin.empty()) by_origin_.emplace(joined(pack.form, pack.origin), &pack);
+  }
+}
+
+// Null where there are no bytes, or none that can be read: the file then stays as it is.
+std::shared_ptr<Buffer> PlanCache::mapped_file() {
+  try {
+    const OpenFile file = open_regular(path_);
+    return file.size == 0 ? nullptr : map_file(file);
+  } catch (const Error& error) {
+    has_failed_ = true;
+    log_.write(LogLevel::kWarning, "plan cache: ", error.what());
+    return nullptr;
   }
 }
 

@@ -20,7 +20,7 @@ class PlanCache : public PackStore {
  public:
   // `maker` tells version and CPU. Throws kInvalidArgument where `path` holds something else than a
   // plan cache, which would be overwritten. A file of another maker, or a damaged one, is replaced
-  // by the first `save`.
+  // by the first `save`; one that can't be read is left alone, with a warning.
   PlanCache(std::filesystem::path path, std::string maker, const Log& log);
 
   std::shared_ptr<const Buffer> get(
@@ -32,6 +32,8 @@ class PlanCache : public PackStore {
 
  private:
   using Names = std::unordered_map<std::string, const StoredPack*>;
+
+  std::shared_ptr<Buffer> mapped_file();
 
   const std::filesystem::path path_;
   const Log& log_;

@@ -17,6 +17,7 @@
 #include "providers/cpu/byte_sums-inl.h"
 #include "providers/cpu/part-inl.h"
 #include "providers/cpu/registers-inl.h"
+#include "providers/cpu/window_tiles-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sardonyx::cpu::HWY_NAMESPACE {
@@ -251,28 +252,11 @@ void convolve_panel(const ByteWindows& p, int64_t first, int64_t ahead, int64_t 
     convolve_tile<1>(p, panel, row, rows, begin, end);
 }
 
-// Calls visit(row, rows, first column, last column) for tiles of at most kWindows windows that make
-// up the rows. Windows of narrow images are computed over several rows.
-template <typename Visit>
-void for_tiles(int64_t first_row, int64_t last_row, int64_t columns, const Visit& visit) {
-  constexpr auto kMost = static_cast<int64_t>(kWindows);
-  const int64_t tiles = (columns + kMost - 1) / kMost;
-  for (int64_t row = first_row; row < last_row;) {
-    const int64_t left = last_row - row;
-    const int64_t rows = left >= 4 && 4 * columns <= kMost   ? 4
-                         : left >= 2 && 2 * columns <= kMost ? 2
-                                                             : 1;
-    for (int64_t tile = 0; tile < tiles; ++tile)
-      visit(row, rows, columns * tile / tiles, columns * (tile + 1) / tiles);
-    row += rows;
-  }
-}
-
 void ConvolveBytes(const ByteWindows& p, int64_t first_row, int64_t last_row, int64_t first_output,
                    int64_t last_output) {
   const auto window = static_cast<int64_t>(p.offsets.size()) * kQuad;
   if (window * p.outputs <= kNearWeights) {
-    for_tiles(first_row, last_row, p.columns, [&](auto... tile) {
+    for_tiles<kWindows>(first_row, last_row, p.columns, [&](auto... tile) {
       for (int64_t first = first_output; first < last_output; first += kByteUnit)
         convolve_panel(p, first, 0, tile...);
     });
@@ -282,7 +266,7 @@ void ConvolveBytes(const ByteWindows& p, int64_t first_row, int64_t last_row, in
     // The first two tiles ask for every other cache line of the panel that follows.
     const bool is_end = first + kByteUnit >= p.outputs;
     int64_t done = 0;
-    for_tiles(first_row, last_row, p.columns, [&](auto... tile) {
+    for_tiles<kWindows>(first_row, last_row, p.columns, [&](auto... tile) {
       const int64_t ahead = is_end || done > 1 ? 0 : window * kByteUnit + done * kLine;
       convolve_panel(p, first, ahead, tile...);
       ++done;

@@ -10,6 +10,7 @@
 #include "providers/cpu/clip-inl.h"
 #include "providers/cpu/part-inl.h"
 #include "providers/cpu/registers-inl.h"
+#include "providers/cpu/window_tiles-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sardonyx::cpu::HWY_NAMESPACE {
@@ -208,24 +209,6 @@ HWY_INLINE void convolve_tile(const ConvolutionRows& p, const Stage& stage, int6
     convolve_columns<1, kVectors>(p, stage, row, begin, end);
 }
 
-// Calls visit(row, rows, first column, last column) for tiles of at most kWindows windows that make
-// up the rows. Windows of narrow images are computed over several rows.
-template <typename Visit>
-HWY_INLINE void for_tiles(int64_t first_row, int64_t last_row, int64_t columns,
-                          const Visit& visit) {
-  constexpr auto kMost = static_cast<int64_t>(kWindows);
-  const int64_t tiles = (columns + kMost - 1) / kMost;
-  for (int64_t row = first_row; row < last_row;) {
-    const int64_t left = last_row - row;
-    const int64_t rows = left >= 4 && 4 * columns <= kMost   ? 4
-                         : left >= 2 && 2 * columns <= kMost ? 2
-                                                             : 1;
-    for (int64_t tile = 0; tile < tiles; ++tile)
-      visit(row, rows, columns * tile / tiles, columns * (tile + 1) / tiles);
-    row += rows;
-  }
-}
-
 // All windows, one stage. The first two tiles ask for every other cache line of the weights that
 // follow, a single one for all of them.
 template <size_t kVectors>
@@ -233,13 +216,13 @@ HWY_INLINE void convolve_stage(const ConvolutionRows& p, Stage stage, int64_t fi
                                int64_t last_row, int64_t ahead) {
   const bool is_single = (last_row - first_row) * p.columns <= static_cast<int64_t>(kWindows);
   int64_t done = 0;
-  for_tiles(first_row, last_row, p.columns,
-            [&](int64_t row, int64_t rows, int64_t begin, int64_t end) HWY_ATTR {
-              stage.ahead[0] = done < 2 ? ahead + done * lanes() : 0;
-              stage.ahead[1] = is_single ? ahead + lanes() : stage.ahead[0];
-              convolve_tile<kVectors>(p, stage, row, rows, begin, end);
-              ++done;
-            });
+  for_tiles<kWindows>(first_row, last_row, p.columns,
+                      [&](int64_t row, int64_t rows, int64_t begin, int64_t end) HWY_ATTR {
+                        stage.ahead[0] = done < 2 ? ahead + done * lanes() : 0;
+                        stage.ahead[1] = is_single ? ahead + lanes() : stage.ahead[0];
+                        convolve_tile<kVectors>(p, stage, row, rows, begin, end);
+                        ++done;
+                      });
 }
 
 Stage stage_of(const ConvolutionRows& p, int64_t first) {
@@ -284,16 +267,17 @@ void convolve_by_panels(const ConvolutionRows& p, int64_t first_row, int64_t las
 // One tile after the other.
 void convolve_by_tiles(const ConvolutionRows& p, int64_t first_row, int64_t last_row,
                        int64_t first_output, int64_t last_output) {
-  for_tiles(first_row, last_row, p.columns,
-            [&](int64_t row, int64_t rows, int64_t begin, int64_t end) HWY_ATTR {
-              for (int64_t first = first_output; first < last_output; first += 2 * lanes()) {
-                const Stage stage = stage_of(p, first);
-                if (has_two_vectors(p, first))
-                  convolve_tile<2>(p, stage, row, rows, begin, end);
-                else
-                  convolve_tile<1>(p, stage, row, rows, begin, end);
-              }
-            });
+  for_tiles<kWindows>(first_row, last_row, p.columns,
+                      [&](int64_t row, int64_t rows, int64_t begin, int64_t end) HWY_ATTR {
+                        for (int64_t first = first_output; first < last_output;
+                             first += 2 * lanes()) {
+                          const Stage stage = stage_of(p, first);
+                          if (has_two_vectors(p, first))
+                            convolve_tile<2>(p, stage, row, rows, begin, end);
+                          else
+                            convolve_tile<1>(p, stage, row, rows, begin, end);
+                        }
+                      });
 }
 
 void ConvolveRows(const ConvolutionRows& p, int64_t first_row, int64_t last_row,

@@ -12,6 +12,7 @@
 #include <random>
 #include <thread>
 
+#include "executor/session.h"
 #include "ir/sample_inputs.h"
 #include "onnx_io/load.h"
 #include "onnx_io/npz.h"
@@ -196,6 +197,41 @@ TEST(Archives, are_old_or_new_where_any_call_fails) {
                 drawn_tensor(DType::kFloat, {100}, 0, 1, failed ? 1 : 2))
         << "call " << at;
     EXPECT_EQ(folder.count(), 1u);
+  }
+}
+
+// y = x w, whose weights are packed.
+Model product_model() {
+  Model model;
+  GraphEmitter e(*model.graph);
+  const Val x = GraphEmitter::wrap(
+      model.graph->add_input("x", Type::tensor(DType::kFloat, Dims{Dim(64), Dim(64)})));
+  const Tensor w = drawn_tensor(DType::kFloat, {64, 64}, 0, 1, 4);
+  model.graph->add_output(GraphEmitter::unwrap(e.call("MatMul", {x, e.constant(w)})));
+  return model;
+}
+
+TEST(PlanCaches, change_no_result_where_any_call_fails) {
+  const Folder folder;
+  const fs::path cache = folder / "packs";
+  const Model model = product_model();
+  const Tensor x = drawn_tensor(DType::kFloat, {64, 64}, 0, 1, 5);
+  const auto run = [&](SessionOptions options) {
+    options.log_level = LogLevel::kOff;
+    return Session(Model(model), options).run({{"x", x}})[0].tensor();
+  };
+  const Tensor wanted = run({});
+  for (const bool is_there : {false, true}) {
+    for (size_t at = 0; at < 20; ++at) {
+      fs::remove(cache);
+      if (is_there) run({.plan_cache = cache});
+      {
+        const SystemCallFault fault(at, CallFault::kError, ENOSPC);
+        EXPECT_EQ(run({.plan_cache = cache}), wanted) << "call " << at;
+      }
+      EXPECT_LE(folder.count(), 1u) << "after call " << at;
+      EXPECT_EQ(run({.plan_cache = cache}), wanted) << "after call " << at;
+    }
   }
 }
 
