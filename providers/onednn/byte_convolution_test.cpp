@@ -70,6 +70,10 @@ const ByteCase kByteCases[] = {
      {1, 40, 3, 2},
      {40, 1, 5, 5},
      {{"group", int64_t{40}}, {"pads", Ints{4, 4, 4, 4}}}},
+    {"bytes of channels",
+     {1, 3, 9, 2},
+     {3, 1, 3, 1},
+     {{"group", int64_t{3}}, {"pads", Ints{1, 0, 1, 0}}}},
     {"bytes of channels", {3, 20, 4, 5}, {20, 1, 1, 1}, {{"group", int64_t{20}}}},
     // Odd numbers of channels, in planes.
     {"bytes of planes",

@@ -72,6 +72,8 @@ class ByteDepthwiseKernel : public Kernel {
     const DirectForm& f = form_.f;
     row_bytes_ = f.width * form_.channels();
     patch_row_ = form_.reach() * form_.channels();
+    all_rows_ = f.images * f.height;
+    last_rows_ = std::min(all_rows_, (form_.behind() + row_bytes_ - 1) / row_bytes_);
     first_whole_ = std::min((f.pad[1] + f.stride[1] - 1) / f.stride[1], f.out_width);
     const int64_t last_start = f.width - form_.reach() + f.pad[1];
     const int64_t whole = last_start < 0 ? 0 : last_start / f.stride[1] + 1;
@@ -91,8 +93,9 @@ class ByteDepthwiseKernel : public Kernel {
     cpu::for_each_share(threads_, [&](int64_t part, int64_t parts, const cpu::StopSign& sign) {
       auto* scratch =
           reinterpret_cast<uint8_t*>(args.scratch) + static_cast<size_t>(part) * thread_scratch();
-      std::memset(scratch, source_zero_, row_bytes());
-      copy_last_row(args, scratch + row_bytes());
+      std::memset(scratch, source_zero_, zeros_bytes());
+      std::memcpy(scratch + zeros_bytes(), row_of(args, all_rows_ - last_rows_),
+                  static_cast<size_t>(last_rows_ * row_bytes_));
       for (int64_t row = rows * part / parts; row < rows * (part + 1) / parts; ++row) {
         if (sign.ask()) return;
         run_row(args, row, scratch);
@@ -104,39 +107,38 @@ class ByteDepthwiseKernel : public Kernel {
   static size_t whole_lines(int64_t bytes) {
     return static_cast<size_t>(rounded_up(bytes, kByteBlock));
   }
-  // A thread has a row of padding, the last row of all, behind which nothing may be read where it
-  // lies, and the windows of one column.
-  size_t row_bytes() const { return whole_lines(row_bytes_ + form_.behind()); }
+  // A thread has a row of padding, the last rows of all, behind which there is too little to be
+  // read where they lie, and the windows of one column.
+  size_t zeros_bytes() const { return whole_lines(row_bytes_ + form_.behind()); }
+  size_t last_bytes() const { return whole_lines(last_rows_ * row_bytes_ + form_.behind()); }
   size_t patch_bytes() const {
     return whole_lines(form_.f.kernel[0] * patch_row_ + form_.behind());
   }
-  size_t thread_scratch() const { return 2 * row_bytes() + patch_bytes(); }
+  size_t thread_scratch() const { return zeros_bytes() + last_bytes() + patch_bytes(); }
 
   // The rows of the input under a row of windows; null where they are outside.
   using Rows = std::array<const uint8_t*, kMostTaps>;
 
-  void copy_last_row(const KernelArgs& args, uint8_t* to) const {
-    const int64_t rows = form_.f.images * form_.f.height;
-    const auto* in = static_cast<const uint8_t*>(args.inputs[0]);
-    std::memcpy(to, in + (rows - 1) * row_bytes_, static_cast<size_t>(row_bytes_));
+  // Of all images.
+  const uint8_t* row_of(const KernelArgs& args, int64_t row) const {
+    return static_cast<const uint8_t*>(args.inputs[0]) + row * row_bytes_;
   }
 
   void run_row(const KernelArgs& args, int64_t row, uint8_t* scratch) const {
     const DirectForm& f = form_.f;
     const int64_t image = row / f.out_height, first = row % f.out_height * f.stride[0] - f.pad[0];
-    const auto* in = static_cast<const uint8_t*>(args.inputs[0]) + image * f.height * row_bytes_;
-    const bool is_last = image + 1 == f.images;
     Rows rows;
     for (int64_t k = 0; k < f.kernel[0]; ++k) {
       const int64_t at = first + k * f.dilation[0];
       const uint8_t*& from = rows[static_cast<size_t>(k)];
+      const int64_t number = image * f.height + at, of_last = number - (all_rows_ - last_rows_);
       if (at < 0 || at >= f.height)
         from = nullptr;
       else
-        from = is_last && at + 1 == f.height ? scratch + row_bytes() : in + at * row_bytes_;
+        from = of_last < 0 ? row_of(args, number) : scratch + zeros_bytes() + of_last * row_bytes_;
     }
     auto* out = static_cast<uint8_t*>(args.outputs[0]) + row * f.out_width * form_.channels();
-    uint8_t* patch = scratch + 2 * row_bytes();
+    uint8_t* patch = scratch + zeros_bytes() + last_bytes();
     for (int64_t column = 0; column < first_whole_; ++column)
       run_at_border(rows, column, out, patch);
     if (first_whole_ < end_whole_) run_inside(rows, scratch, out);
@@ -212,6 +214,7 @@ class ByteDepthwiseKernel : public Kernel {
   const int32_t source_zero_;  // a byte of the source
   int threads_;
   int64_t row_bytes_ = 0, patch_row_ = 0;
+  int64_t all_rows_ = 0, last_rows_ = 0;     // of the input
   int64_t first_whole_ = 0, end_whole_ = 0;  // columns whose windows are inside
 };
 
