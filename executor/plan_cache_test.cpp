@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "executor/session.h"
+#include "ir/sample_inputs.h"
 #include "onnx_io/save.h"
 
 namespace sardonyx {
@@ -24,23 +25,19 @@ class PlanCacheTest : public testing::Test {
   }
   ~PlanCacheTest() override { fs::remove_all(folder_); }
 
-  static Tensor ramp(Shape shape, float step) {
-    Tensor tensor = Tensor::allocate(DType::kFloat, std::move(shape));
-    float value = -1;
-    for (float& element : tensor.mutable_values<float>())
-      element = value = value > 1 ? -1 : value + step;
-    return tensor;
+  static Tensor drawn(const Shape& shape, uint64_t seed) {
+    return drawn_tensor(DType::kFloat, shape, -1, 1, seed);
   }
   static constexpr int64_t kWidth = 256;
-  static Tensor input(int64_t rows = 64) { return ramp({rows, kWidth}, 0.1f); }
+  static Tensor input(int64_t rows = 64) { return drawn({rows, kWidth}, 1); }
 
   // y = relu(x w1) w2 with w2 = w1 + 1, as a pass makes it of w1.
-  fs::path saved(float step = 0.013f, const char* name = "model.onnx") const {
+  fs::path saved(uint64_t seed = 2, const char* name = "model.onnx") const {
     Model model;
     GraphEmitter e(*model.graph);
     const Type type = Type::tensor(DType::kFloat, Dims{Dim::symbol("rows"), Dim(kWidth)});
     const Val x = GraphEmitter::wrap(model.graph->add_input("x", type));
-    const Val w1 = e.constant(ramp({kWidth, kWidth}, step));
+    const Val w1 = e.constant(drawn({kWidth, kWidth}, seed));
     const Val w2 = e.call("Add", {w1, e.constant(Tensor::scalar(1.0f))});
     const Val y = e.call("MatMul", {e.call("Relu", {e.call("MatMul", {x, w1})}), w2});
     model.graph->add_output(GraphEmitter::unwrap(y));
@@ -98,7 +95,7 @@ TEST_F(PlanCacheTest, is_written_once_and_serves_the_next) {
 // A model of the same name and size, with other weights.
 TEST_F(PlanCacheTest, knows_the_weights_by_what_they_are) {
   run(saved(), cache_);
-  const fs::path changed = saved(0.017f);
+  const fs::path changed = saved(3);
   const Tensor wanted = plain(changed);
   const Ran ran = run(changed, cache_);
   EXPECT_EQ(ran.y, wanted);
@@ -107,7 +104,7 @@ TEST_F(PlanCacheTest, knows_the_weights_by_what_they_are) {
 
 TEST_F(PlanCacheTest, serves_copies_of_the_model) {
   run(saved(), cache_);
-  const fs::path copy = saved(0.013f, "copy.onnx");
+  const fs::path copy = saved(2, "copy.onnx");
   const Ran ran = run(copy, cache_);
   EXPECT_EQ(ran.log, "");
   EXPECT_EQ(ran.y, plain(copy));
@@ -187,7 +184,7 @@ TEST_F(PlanCacheTest, is_left_out_where_it_cannot_be_written) {
 
 TEST_F(PlanCacheTest, of_another_version_is_replaced) {
   const Log log;
-  const Tensor weight = ramp({4, 4}, 0.3f);
+  const Tensor weight = drawn({4, 4}, 4);
   int made = 0;
   const auto packed_by = [&](const char* maker, const char* form, size_t bytes) {
     PlanCache cache(cache_, maker, log);
@@ -210,14 +207,14 @@ TEST_F(PlanCacheTest, of_another_version_is_replaced) {
 TEST_F(PlanCacheTest, is_written_again_where_much_is_new) {
   const Log log;
   PlanCache cache(cache_, "maker", log);
-  const auto pack = [&](float step, size_t bytes) {
-    cache.get(ramp({4, 4}, step), "form", bytes, [&] { return Buffer::allocate(bytes); });
+  const auto pack = [&](uint64_t seed, size_t bytes) {
+    cache.get(drawn({4, 4}, seed), "form", bytes, [&] { return Buffer::allocate(bytes); });
     cache.save();
     return fs::file_size(cache_);
   };
-  const auto first = pack(0.1f, 64 << 10);
-  EXPECT_EQ(pack(0.2f, 64), first);
-  EXPECT_GT(pack(0.3f, 64 << 10), first + (64 << 10));
+  const auto first = pack(1, 64 << 10);
+  EXPECT_EQ(pack(2, 64), first);
+  EXPECT_GT(pack(3, 64 << 10), first + (64 << 10));
 }
 
 }  // namespace

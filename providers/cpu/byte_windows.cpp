@@ -33,8 +33,6 @@ static_assert(hn::MaxLanes(Sums()) == kLanes);
 // Windows that are computed together; with two vectors of outputs each their sums fill the
 // registers, but for the weights and one input.
 constexpr size_t kWindows = 14;
-// Windows whose quads are found from one address.
-constexpr size_t kPerAddress = 3;
 constexpr int64_t kLine = 64;  // bytes of a cache line
 // Bytes of weights that stay in the nearest cache beside everything else: each window is multiplied
 // with all of them, so that outputs are written side by side.
@@ -56,17 +54,11 @@ template <size_t kRows, size_t kColumns, size_t kVectors>
 struct Tile {
   static constexpr size_t kCount = kRows * kColumns;
   static constexpr size_t kTogether = 4 / kVectors;  // windows whose results fill a vector
-  static constexpr size_t kAddresses = (kColumns + kPerAddress - 1) / kPerAddress;  // of a row
   using V = hn::Vec<Sums>;
 
   HWY_INLINE void multiply(const uint8_t* in, V* sums) const {
-    const uint8_t* from[kRows * kAddresses];
-#pragma GCC unroll 32
-    for (size_t i = 0; i < kRows * kAddresses; ++i)
-      from[i] = in + static_cast<int64_t>(i / kAddresses) * p.in_row +
-                static_cast<int64_t>(i % kAddresses * kPerAddress) * p.in_column;
+    const WindowAddresses<kRows, kColumns, uint8_t> windows(in, p.in_row, p.in_column);
     const int8_t* weights = panel.weights;
-    const int64_t step = p.in_column;
     for (const int64_t offset : p.offsets) {
       V w[kVectors];
 #pragma GCC unroll 2
@@ -77,11 +69,8 @@ struct Tile {
       weights += kVectors * kLanes * kQuad;
 #pragma GCC unroll 32
       for (size_t i = 0; i < kCount; ++i) {
-        const uint8_t* address =
-            from[i / kColumns * kAddresses + i % kColumns / kPerAddress] + offset;
         int32_t quad;
-        hwy::CopyBytes<kQuad>(address + static_cast<int64_t>(i % kColumns % kPerAddress) * step,
-                              &quad);
+        hwy::CopyBytes<kQuad>(windows.element(i, offset), &quad);
         const V x = hn::Set(d, quad);
 #pragma GCC unroll 2
         for (size_t v = 0; v < kVectors; ++v) {

@@ -22,8 +22,6 @@ using Whole = hn::ScalableTag<float>;
 // Windows that are computed together; with two vectors of outputs each their sums fill the
 // registers, but for the weights and one input.
 constexpr size_t kWindows = (kRegisters - 2) / 2 - 1;
-// Windows whose elements are found from one address.
-constexpr size_t kPerAddress = 3;
 // Elements of a window that are multiplied before all windows go on to the next: their weights stay
 // in a near cache meanwhile.
 constexpr int64_t kElementsAtOnce = 1024;
@@ -70,7 +68,6 @@ struct Stage {
 template <size_t kRows, size_t kColumns, size_t kVectors>
 struct Tile {
   static constexpr size_t kCount = kRows * kColumns;
-  static constexpr size_t kAddresses = (kColumns + kPerAddress - 1) / kPerAddress;  // of a row
   using D = Whole;
   using V = hn::Vec<D>;
 
@@ -125,13 +122,8 @@ struct Tile {
   }
 
   HWY_INLINE void multiply(V* sums) const {
-    const float* from[kRows * kAddresses];
-#pragma GCC unroll 32
-    for (size_t i = 0; i < kRows * kAddresses; ++i)
-      from[i] = in + static_cast<int64_t>(i / kAddresses) * p.in_row +
-                static_cast<int64_t>(i % kAddresses * kPerAddress) * p.in_column;
+    const WindowAddresses<kRows, kColumns, float> windows(in, p.in_row, p.in_column);
     const float* weights = stage.weights;
-    const int64_t step = p.in_column;
     for (const int64_t offset : stage.offsets) {
       V w[kVectors];
 #pragma GCC unroll 2
@@ -142,9 +134,7 @@ struct Tile {
       weights += kVectors * hn::Lanes(d);
 #pragma GCC unroll 32
       for (size_t i = 0; i < kCount; ++i) {
-        const float* address =
-            from[i / kColumns * kAddresses + i % kColumns / kPerAddress] + offset;
-        const V x = hn::Set(d, address[static_cast<int64_t>(i % kColumns % kPerAddress) * step]);
+        const V x = hn::Set(d, *windows.element(i, offset));
 #pragma GCC unroll 2
         for (size_t v = 0; v < kVectors; ++v)
           sums[i * kVectors + v] = hn::MulAdd(x, w[v], sums[i * kVectors + v]);

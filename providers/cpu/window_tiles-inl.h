@@ -33,6 +33,32 @@ HWY_INLINE void for_tiles(int64_t first_row, int64_t last_row, int64_t columns,
   }
 }
 
+// Where the elements of kRows x kColumns windows lie. A few addresses are kept; windows between are
+// found from them.
+template <size_t kRows, size_t kColumns, typename T>
+class WindowAddresses {
+ public:
+  // From the first window's first element; from window to window, in elements.
+  HWY_INLINE WindowAddresses(const T* first, int64_t row, int64_t column) : column_(column) {
+#pragma GCC unroll 32
+    for (size_t i = 0; i < kRows * kOfRow; ++i)
+      kept_[i] = first + static_cast<int64_t>(i / kOfRow) * row +
+                 static_cast<int64_t>(i % kOfRow * kPerAddress) * column;
+  }
+
+  // The element of window `i` that lies `offset` from its first one.
+  HWY_INLINE const T* element(size_t i, int64_t offset) const {
+    const T* near = kept_[i / kColumns * kOfRow + i % kColumns / kPerAddress] + offset;
+    return near + static_cast<int64_t>(i % kColumns % kPerAddress) * column_;
+  }
+
+ private:
+  static constexpr size_t kPerAddress = 3;
+  static constexpr size_t kOfRow = (kColumns + kPerAddress - 1) / kPerAddress;
+  const T* kept_[kRows * kOfRow];
+  int64_t column_;
+};
+
 }  // namespace sardonyx::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
