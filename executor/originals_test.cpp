@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "executor/session.h"
+#include "ir/temporary_folder_for_test.h"
 #include "onnx_io/save.h"
 
 namespace sardonyx {
@@ -17,11 +18,6 @@ namespace fs = std::filesystem;
 
 class OriginalsTest : public testing::Test {
  protected:
-  OriginalsTest() : folder_(fs::temp_directory_path() / ("originals_" + std::to_string(getpid()))) {
-    fs::create_directories(folder_);
-  }
-  ~OriginalsTest() override { fs::remove_all(folder_); }
-
   static constexpr int64_t kWidth = 256;
   static constexpr size_t kWeightBytes = kWidth * kWidth * sizeof(float);
 
@@ -54,7 +50,7 @@ class OriginalsTest : public testing::Test {
 
   static Tensor input() { return ramp({64, kWidth}, 0.1f); }
 
-  fs::path folder_;
+  const TemporaryFolder folder_;
 };
 
 TEST_F(OriginalsTest, are_let_go_when_they_are_packed) {

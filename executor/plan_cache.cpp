@@ -66,6 +66,7 @@ std::shared_ptr<Buffer> PlanCache::mapped_file() {
 std::shared_ptr<const Buffer> PlanCache::get(
     const Tensor& weight, const std::string& form, size_t bytes,
     const std::function<std::shared_ptr<const Buffer>()>& make) {
+  if (is_of_no_use()) return make();
   const auto find = [&](const Names& names, const std::string& elements) -> const StoredPack* {
     const auto at = names.find(joined(form, elements));
     return at == names.end() || at->second->packed->size() != bytes ? nullptr : at->second;
@@ -80,6 +81,12 @@ std::shared_ptr<const Buffer> PlanCache::get(
   new_bytes_ += stored ? 0 : bytes;
   asked_for_.packs.push_back(pack);
   return pack.packed;
+}
+
+// Nothing was read, and nothing will be written.
+bool PlanCache::is_of_no_use() {
+  const std::lock_guard lock(mutex_);
+  return has_failed_ && stored_.packs.empty();
 }
 
 void PlanCache::save() noexcept {

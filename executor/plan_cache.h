@@ -34,6 +34,7 @@ class PlanCache : public PackStore {
   using Names = std::unordered_map<std::string, const StoredPack*>;
 
   std::shared_ptr<Buffer> mapped_file();
+  bool is_of_no_use();
 
   const std::filesystem::path path_;
   const Log& log_;

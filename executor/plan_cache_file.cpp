@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "onnx_io/file_write.h"
 
@@ -137,9 +138,9 @@ void write_plan_cache(const std::filesystem::path& path, const PlanCacheContent&
   AtomicFile file(path);
   file.write(bytes_of(header));
   file.write(index.bytes());
-  std::unordered_map<const Buffer*, bool> written;
+  std::unordered_set<const Buffer*> written;
   for (const StoredPack& pack : content.packs) {
-    if (!written.emplace(pack.packed.get(), true).second) continue;
+    if (!written.insert(pack.packed.get()).second) continue;
     file.pad_to(kAlignment);
     file.write({pack.packed->data(), pack.packed->size()});
   }

@@ -2,7 +2,6 @@
 #include "executor/plan_cache.h"
 
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -11,6 +10,7 @@
 
 #include "executor/session.h"
 #include "ir/sample_inputs.h"
+#include "ir/temporary_folder_for_test.h"
 #include "onnx_io/save.h"
 
 namespace sardonyx {
@@ -20,11 +20,6 @@ namespace fs = std::filesystem;
 
 class PlanCacheTest : public testing::Test {
  protected:
-  PlanCacheTest() : folder_(fs::temp_directory_path() / ("packs_" + std::to_string(getpid()))) {
-    fs::create_directories(folder_);
-  }
-  ~PlanCacheTest() override { fs::remove_all(folder_); }
-
   static Tensor drawn(const Shape& shape, uint64_t seed) {
     return drawn_tensor(DType::kFloat, shape, -1, 1, seed);
   }
@@ -73,11 +68,9 @@ class PlanCacheTest : public testing::Test {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
   }
-  static void write(const fs::path& path, const std::string& bytes) {
-    std::ofstream(path, std::ios::binary) << bytes;
-  }
 
-  fs::path folder_, cache_ = folder_ / "packs";
+  const TemporaryFolder folder_;
+  const fs::path cache_ = folder_ / "packs";
 };
 
 TEST_F(PlanCacheTest, is_written_once_and_serves_the_next) {
@@ -134,7 +127,7 @@ TEST_F(PlanCacheTest, is_replaced_where_it_is_damaged) {
   const std::string good = bytes_of(cache_);
   const auto tried = [&](std::string bytes) {
     fs::remove(cache_);
-    write(cache_, bytes);
+    folder_.write("packs", bytes);
     const Ran ran = run(model, cache_);
     EXPECT_EQ(ran.y, wanted);
     EXPECT_TRUE(ran.wrote()) << ran.log;
@@ -155,7 +148,7 @@ TEST_F(PlanCacheTest, is_replaced_where_it_is_damaged) {
 
 TEST_F(PlanCacheTest, may_be_an_empty_file) {
   const fs::path model = saved();
-  write(cache_, "");
+  folder_.write("packs", "");
   EXPECT_TRUE(run(model, cache_).wrote());
   EXPECT_EQ(run(model, cache_).log, "");
 }
@@ -170,14 +163,14 @@ TEST_F(PlanCacheTest, never_overwrites_anything_else) {
     EXPECT_NE(std::string(error.what()).find(model.native()), std::string::npos) << error.what();
   }
   EXPECT_NO_THROW(plain(model));
-  const Ran ran = run(model, folder_);
+  const Ran ran = run(model, folder_.path());
   EXPECT_NE(ran.log.find("is a directory"), std::string::npos) << ran.log;
   EXPECT_EQ(ran.y, plain(model));
 }
 
 TEST_F(PlanCacheTest, is_left_out_where_it_cannot_be_written) {
   const fs::path model = saved();
-  const Ran ran = run(model, folder_ / "absent" / "packs");
+  const Ran ran = run(model, folder_ / "absent/packs");
   EXPECT_EQ(ran.y, plain(model));
   EXPECT_NE(ran.log.find("can't be created"), std::string::npos) << ran.log;
 }

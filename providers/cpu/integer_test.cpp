@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <random>
 
+#include "ir/bytes_for_test.h"
 #include "ir/evaluate.h"
 #include "providers/cpu/provider.h"
 
@@ -12,15 +12,6 @@ namespace sardonyx {
 namespace {
 
 using Ints = std::vector<int64_t>;
-
-Tensor random_bytes(DType dtype, const Shape& shape, uint32_t seed) {
-  Tensor tensor = Tensor::allocate(dtype, shape);
-  std::mt19937 generator(seed);
-  auto* bytes = static_cast<uint8_t*>(tensor.raw());
-  for (int64_t i = 0; i < tensor.count(); ++i)
-    bytes[i] = static_cast<uint8_t>(generator());
-  return tensor;
-}
 
 // Runs the op by this provider in all ways; the number of elements that differ from the
 // reference's.

@@ -1,26 +1,19 @@
 #include "providers/onednn/byte_call.h"
 
-#include <algorithm>
-#include <cmath>
-
-#include "providers/cpu/byte_windows.h"
 #include "providers/onednn/layout.h"
-#include "providers/onednn/provider.h"
 
 namespace sardonyx::onednn {
 
 const char* refusal_of(const ByteCall& call) {
   constexpr int64_t kFewOutputs = 16;
   const KernelRequest& request = call.request;
-  if (!cpu::has_byte_windows()) return "this CPU adds no products of bytes";
-  if (onednn_computes_bfloat16_by_tiles()) return "this CPU multiplies bytes by tiles";
+  if (const char* why = refusal_of_own_bytes(request.outputs[0].dtype, call.scaling.scales))
+    return why;
   if (!request.layouts) return "layouts are not free";
   if (call.x().size() != 3 && call.x().size() != 4)
     return "only images and lines are computed here";
   if (request.has(call.slots.bias) && !request.inputs[call.slots.bias].constant)
     return "the bias is no constant";
-  const auto is_small = [](float scale) { return std::abs(scale) < 1; };
-  if (!std::ranges::all_of(call.scaling.scales, is_small)) return "results are far from bytes";
   if (call.is_depthwise()) return nullptr;
   return call.w()[0] / call.groups < kFewOutputs ? "there are few channels" : nullptr;
 }

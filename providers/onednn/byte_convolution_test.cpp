@@ -2,8 +2,9 @@
 // of blocks, for all signs.
 #include <gtest/gtest.h>
 
-#include <random>
+#include <cmath>
 
+#include "ir/bytes_for_test.h"
 #include "ir/evaluate.h"
 #include "providers/cpu/byte_windows.h"
 #include "providers/onednn/kernel_run.h"
@@ -95,20 +96,12 @@ const ByteCase kByteCases[] = {
 
 // Any bytes, or those of the largest sums.
 Tensor drawn_bytes(DType dtype, const Shape& shape, bool extreme, uint32_t seed) {
-  Tensor tensor = Tensor::allocate(dtype, shape);
-  std::mt19937 generator(seed);
-  auto* to = static_cast<uint8_t*>(tensor.raw());
+  Tensor tensor = random_bytes(dtype, shape, seed);
+  if (!extreme) return tensor;
+  auto* bytes = static_cast<uint8_t*>(tensor.raw());
   const int highest = dtype == DType::kInt8 ? 0x7f : 0xff, lowest = highest == 0x7f ? 0x80 : 0;
-  for (int64_t i = 0; i < tensor.count(); ++i) {
-    const int random = static_cast<int>(generator() & 0xff);
-    to[i] = static_cast<uint8_t>(!extreme ? random : random % 8 == 0 ? lowest : highest);
-  }
-  return tensor;
-}
-
-Tensor byte_tensor(DType dtype, int value) {
-  Tensor tensor = Tensor::allocate(dtype, {});
-  *static_cast<uint8_t*>(tensor.raw()) = static_cast<uint8_t>(value);
+  for (int64_t i = 0; i < tensor.count(); ++i)
+    bytes[i] = static_cast<uint8_t>(bytes[i] % 8 == 0 ? lowest : highest);
   return tensor;
 }
 

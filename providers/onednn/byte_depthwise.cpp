@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "providers/cpu/byte_depthwise.h"
-#include "providers/cpu/tables.h"
 #include "providers/cpu/tasks.h"
 #include "providers/onednn/byte_convolution.h"
 #include "providers/onednn/direct_form.h"

@@ -36,12 +36,13 @@ BytePlanesForm form_of(const ByteCall& call) {
   f.inputs = call.w()[1];
   form.row_bytes = f.covered(1, f.out_width) + kQuad;
   form.quads = (f.kernel[1] + kQuad - 1) / kQuad;
-  while (form.rows < f.out_height) {
+  const auto are_near = [&](int64_t rows) {
+    BytePlanesForm more = form;
+    more.rows = rows;
+    return more.strip_bytes() <= kNearBytes;
+  };
+  while (form.rows < f.out_height && are_near(form.rows + 1))
     ++form.rows;
-    if (form.strip_bytes() <= kNearBytes) continue;
-    --form.rows;
-    break;
-  }
   return form;
 }
 

@@ -1,13 +1,11 @@
 #include "providers/onednn/byte_product.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "providers/cpu/byte_windows.h"
 #include "providers/cpu/packed_once.h"
 #include "providers/cpu/tasks.h"
 #include "providers/onednn/own_convolution.h"
-#include "providers/onednn/provider.h"
 
 namespace sardonyx::onednn {
 namespace {
@@ -198,16 +196,10 @@ std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request,
 const char* refusal(const KernelRequest& request, const ByteProduct& product,
                     const ByteSizes& sizes) {
   constexpr int64_t kFewColumns = 16, kMostDepth = 1 << 20;
-  if (!cpu::has_byte_windows()) return "this CPU adds no products of bytes";
-  if (onednn_computes_bfloat16_by_tiles()) return "this CPU multiplies bytes by tiles";
-  if (request.inputs[product.b].shape.size() != 2) return "B is no single matrix";
+  if (const char* why = refusal_of_own_bytes(request.outputs[0].dtype, product.scales)) return why;
   if (sizes.depth % kQuad != 0) return "the depth is no multiple of 4";
   if (sizes.columns < kFewColumns) return "there are few columns";
-  if (sizes.depth > kMostDepth) return "the depth is large";
-  const ByteResult result = result_of(request.outputs[0].dtype);
-  if (result != ByteResult::kUInt8 && result != ByteResult::kInt8) return nullptr;
-  const auto is_small = [](float scale) { return std::abs(scale) < 1; };
-  return std::ranges::all_of(product.scales, is_small) ? nullptr : "results are far from bytes";
+  return sizes.depth > kMostDepth ? "the depth is large" : nullptr;
 }
 
 }  // namespace

@@ -3,8 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <random>
+#include <cstring>
 
+#include "ir/bytes_for_test.h"
 #include "ir/evaluate.h"
 #include "providers/cpu/byte_windows.h"
 #include "providers/onednn/kernel_run.h"
@@ -23,13 +24,8 @@ const ProductSizes kProductSizes[] = {
 
 // Any bytes, or those of the largest sums.
 Tensor product_bytes(DType dtype, const Shape& shape, bool extreme, uint32_t seed) {
-  Tensor tensor = Tensor::allocate(dtype, shape);
-  std::mt19937 generator(seed);
-  auto* to = static_cast<uint8_t*>(tensor.raw());
-  for (int64_t i = 0; i < tensor.count(); ++i) {
-    const auto random = static_cast<uint8_t>(generator());
-    to[i] = !extreme ? random : dtype == DType::kInt8 ? 0x80 : 0xff;
-  }
+  Tensor tensor = random_bytes(dtype, shape, seed);
+  if (extreme) std::memset(tensor.raw(), dtype == DType::kInt8 ? 0x80 : 0xff, tensor.bytes());
   return tensor;
 }
 
@@ -66,7 +62,7 @@ TEST_P(ByteProducts, are_the_integers_of_the_reference) {
   for (const auto& [a_shape, columns] : kProductSizes) {
     const Tensor a = product_bytes(type, a_shape, extreme, 1);
     const Tensor b = product_bytes(DType::kInt8, {a_shape.back(), columns}, extreme, 2);
-    const Tensor zero = product_bytes(type, {}, false, 3);
+    const Tensor zero = random_bytes(type, {}, 3);
     expect_same("MatMulInteger", {a, b, zero}, 0b10, a_shape.back());
     expect_same("MatMulInteger", {a, b}, 0b10, a_shape.back());
   }
@@ -77,7 +73,7 @@ TEST_P(ByteProducts, are_the_numbers_of_the_reference) {
   for (const auto& [a_shape, columns] : kProductSizes) {
     if (a_shape.back() % 4 != 0) continue;  // oneDNN rounds in another order
     const Tensor a = product_bytes(type, a_shape, extreme, 4);
-    Tensor b = product_bytes(DType::kUInt8, {a_shape.back(), columns}, false, 5);
+    Tensor b = random_bytes(DType::kUInt8, {a_shape.back(), columns}, 5);
     for (int64_t i = 0; i < b.count(); ++i)
       static_cast<uint8_t*>(b.raw())[i] %= 200;
     Tensor b_scales = Tensor::allocate(DType::kFloat, {columns});
@@ -86,12 +82,10 @@ TEST_P(ByteProducts, are_the_numbers_of_the_reference) {
       b_scales.mutable_values<float>()[static_cast<size_t>(i)] = 0.001f * static_cast<float>(i + 7);
       bias.mutable_values<float>()[static_cast<size_t>(i)] = static_cast<float>(i) - 3.3f;
     }
-    Tensor b_zero = product_bytes(DType::kUInt8, {}, false, 6);
-    *static_cast<uint8_t*>(b_zero.raw()) = 90;
-    expect_same(
-        "com.microsoft::MatMulIntegerToFloat",
-        {a, b, Tensor::scalar(0.37f), b_scales, product_bytes(type, {}, false, 7), b_zero, bias},
-        0b101010, a_shape.back());
+    const Tensor b_zero = byte_tensor(DType::kUInt8, 90);
+    expect_same("com.microsoft::MatMulIntegerToFloat",
+                {a, b, Tensor::scalar(0.37f), b_scales, random_bytes(type, {}, 7), b_zero, bias},
+                0b101010, a_shape.back());
     expect_same("com.microsoft::MatMulIntegerToFloat",
                 {a, b, Tensor::scalar(0.37f), Tensor::scalar(0.02f), Tensor(), b_zero}, 0b101010,
                 a_shape.back());

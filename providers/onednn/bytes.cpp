@@ -1,9 +1,12 @@
 #include "providers/onednn/bytes.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "ir/reloadable_buffer.h"
+#include "providers/cpu/byte_windows.h"
+#include "providers/onednn/provider.h"
 
 namespace sardonyx::onednn {
 
@@ -53,6 +56,14 @@ ProgramBuilder::Place CenteredWeights::place(ProgramBuilder& builder, size_t ind
     else
       reorder(values_->data(), stored, wanted, to);
   });
+}
+
+const char* refusal_of_own_bytes(DType result, std::span<const float> scales) {
+  if (!cpu::has_byte_windows()) return "this CPU adds no products of bytes";
+  if (onednn_computes_bfloat16_by_tiles()) return "this CPU multiplies bytes by tiles";
+  const auto is_small = [](float scale) { return std::abs(scale) < 1; };
+  const bool has_far = is_byte(result) && !std::ranges::all_of(scales, is_small);
+  return has_far ? "results are far from bytes" : nullptr;
 }
 
 }  // namespace sardonyx::onednn

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 
 #include "providers/onednn/program.h"
@@ -11,6 +12,9 @@ namespace sardonyx::onednn {
 inline bool is_byte(DType dtype) {
   return dtype == DType::kUInt8 || dtype == DType::kInt8;
 }
+
+// Why weights have no CenteredWeights.
+inline constexpr const char* kNoInt8 = "weights without their zero point do not fit into int8";
 
 // Constant weights minus their zero points. The tensor outlives them.
 class CenteredWeights {
@@ -33,5 +37,8 @@ class CenteredWeights {
   std::shared_ptr<Buffer> values_;    // where they are not
   std::string form_;
 };
+
+// Null, or why our own kernels of VNNI don't compute results of this type with these scales.
+const char* refusal_of_own_bytes(DType result, std::span<const float> scales);
 
 }  // namespace sardonyx::onednn

@@ -30,19 +30,23 @@ const char* refusal(const KernelRequest& request) {
 // channels. What takes long is computed in blocks of rows, or strips.
 struct Layer {
   Desc src, stored, dst;  // src and dst as the request has them
-  int64_t channel_step;
 };
 
-Prepared build(const KernelRequest& request, const Layer& layer, const Primitive& primitive,
-               const StripedConvolution* whole = nullptr, const std::vector<Strip>& strips = {}) {
-  const auto weights =
-      CenteredWeights::of(*request.inputs[kW].constant,
-                          request.has(kWZeroPoint) ? request.inputs[kWZeroPoint].constant : nullptr,
-                          layer.channel_step);
-  if (!weights) return Prepared::refuse("weights without their zero point do not fit into int8");
+// The weights of two channels are `channel_step` elements apart.
+std::optional<CenteredWeights> centered_weights(const KernelRequest& request,
+                                                int64_t channel_step) {
+  const bool has_zeros = request.has(kWZeroPoint);
+  return CenteredWeights::of(*request.inputs[kW].constant,
+                             has_zeros ? request.inputs[kWZeroPoint].constant : nullptr,
+                             channel_step);
+}
+
+Prepared build(const KernelRequest& request, const Layer& layer, const CenteredWeights& weights,
+               const Primitive& primitive, const StripedConvolution* whole = nullptr,
+               const std::vector<Strip>& strips = {}) {
   ProgramBuilder builder(request);
   ProgramBuilder::Args args{
-      {DNNL_ARG_WEIGHTS, weights->place(builder, kW, layer.stored, primitive.weights())}};
+      {DNNL_ARG_WEIGHTS, weights.place(builder, kW, layer.stored, primitive.weights())}};
   if (request.has(kXZeroPoint)) {
     const auto zero = builder.scratch(plain_desc(memory::data_type::s32, {1}));
     builder.copy(builder.input(kXZeroPoint, plain_desc(request.inputs[kX].dtype, {1})), zero);
@@ -71,25 +75,20 @@ Prepared prepare_matmul_integer(const KernelRequest& request) {
   if (zeros != 1 && (dims.b.size() != 2 || zeros != dims.b.back())) {
     return Prepared::refuse("zero points of the weights that differ between matrices");
   }
-  const auto centered =
-      CenteredWeights::of(*request.inputs[kW].constant,
-                          request.has(kWZeroPoint) ? request.inputs[kWZeroPoint].constant : nullptr,
-                          /*step=*/1);
-  if (centered) {
-    ByteProduct own{.a = kX, .b = kW, .weights = *centered};
-    if (request.has(kXZeroPoint)) own.a_zero_input = kXZeroPoint;
-    own.scales = {1};
-    if (Prepared prepared = prepare_byte_product(request, own); prepared.kernel) return prepared;
-  }
+  const auto centered = centered_weights(request, 1);
+  if (!centered) return Prepared::refuse(kNoInt8);
+  ByteProduct bytes{.a = kX, .b = kW, .weights = *centered, .scales = {1}};
+  if (request.has(kXZeroPoint)) bytes.a_zero_input = kXZeroPoint;
+  if (Prepared prepared = prepare_byte_product(request, bytes); prepared.kernel) return prepared;
   const Desc src = plain_desc(data_type_of(request.inputs[kX].dtype), dims.a);
   const Desc dst = plain_desc(memory::data_type::s32, dims.dst);
   const Product product{src, plain_desc(memory::data_type::s8, dims.b), dst};
-  return prepare_in_blocks(request, product, [](const KernelRequest& part, const Product& own) {
+  return prepare_in_blocks(request, product, [&](const KernelRequest& part, const Product& own) {
     if (!part.inputs[kW].constant) return Prepared::refuse("long batches of weights");
     const MaybePrimitive primitive = matmul(
         {own.a, any_desc(memory::data_type::s8, own.b.dims()), {}, own.dst}, attributes_of(part));
     if (!primitive || primitive->is_reference()) return Prepared::refuse("no fast form in oneDNN");
-    return build(part, {own.a, own.b, own.dst, 1}, *primitive);
+    return build(part, {own.a, own.b, own.dst}, *centered, *primitive);
   });
 }
 
@@ -112,7 +111,8 @@ Prepared prepare_conv_integer(const KernelRequest& request) {
   const MaybePrimitive primitive = convolution(spec, attributes_of(request));
   if (!primitive || primitive->is_reference()) return Prepared::refuse("no fast form in oneDNN");
   if (!primitive->can_be_made()) return Prepared::refuse("oneDNN can't generate code for it");
-  const int64_t channel_step = element_count(w) / w[0];
+  const auto centered = centered_weights(request, element_count(w) / w[0]);
+  if (!centered) return Prepared::refuse(kNoInt8);
   StripedConvolution whole;
   whole.spec = spec;
   whole.from = primitive->src(), whole.weights = primitive->weights();
@@ -122,9 +122,8 @@ Prepared prepare_conv_integer(const KernelRequest& request) {
     return convolution(strip, attributes_of(request));
   };
   return build(request,
-               {primitive->src(), plain_desc(memory::data_type::s8, weights), primitive->dst(),
-                channel_step},
-               *primitive, &whole, strips_of(whole, strip_size(whole)));
+               {primitive->src(), plain_desc(memory::data_type::s8, weights), primitive->dst()},
+               *centered, *primitive, &whole, strips_of(whole, strip_size(whole)));
 }
 
 constexpr KernelEntry kIntegerKernels[] = {

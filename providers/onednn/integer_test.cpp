@@ -2,22 +2,12 @@
 // points.
 #include <gtest/gtest.h>
 
-#include <random>
-
+#include "ir/bytes_for_test.h"
 #include "ir/evaluate.h"
 #include "providers/onednn/kernel_run.h"
 
 namespace sardonyx::onednn {
 namespace {
-
-Tensor random_bytes(DType dtype, const Shape& shape, uint32_t seed) {
-  Tensor tensor = Tensor::allocate(dtype, shape);
-  std::mt19937 generator(seed);
-  auto* bytes = static_cast<uint8_t*>(tensor.raw());
-  for (int64_t i = 0; i < tensor.count(); ++i)
-    bytes[i] = static_cast<uint8_t>(generator());
-  return tensor;
-}
 
 Tensor byte_vector(DType dtype, const std::vector<int>& values, const Shape& shape) {
   Tensor tensor = Tensor::allocate(dtype, shape);

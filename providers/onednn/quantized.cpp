@@ -101,17 +101,13 @@ struct Layer {
   Desc src, stored, bias, dst;  // as the request has them; bias: none where there is none
 };
 
-constexpr const char* kNoInt8 = "weights without their zero point do not fit into int8";
-
-Prepared build(const KernelRequest& request, const Slots& slots,
-               const std::optional<CenteredWeights>& weights, const Layer& layer,
-               const MaybePrimitive& primitive, const StripedConvolution* whole = nullptr,
-               const std::vector<Strip>& strips = {}) {
-  if (!weights) return Prepared::refuse(kNoInt8);
+Prepared build(const KernelRequest& request, const Slots& slots, const CenteredWeights& weights,
+               const Layer& layer, const MaybePrimitive& primitive,
+               const StripedConvolution* whole = nullptr, const std::vector<Strip>& strips = {}) {
   if (!primitive || primitive->is_reference()) return Prepared::refuse("no fast form in oneDNN");
   ProgramBuilder builder(request);
   ProgramBuilder::Args args{
-      {DNNL_ARG_WEIGHTS, weights->place(builder, slots.w, layer.stored, primitive->weights())}};
+      {DNNL_ARG_WEIGHTS, weights.place(builder, slots.w, layer.stored, primitive->weights())}};
   if (!layer.bias.is_zero()) {
     args.emplace_back(DNNL_ARG_BIAS, builder.input_as(slots.bias, layer.bias));
   }
@@ -167,7 +163,7 @@ Prepared prepare_quantized_conv(const KernelRequest& request) {
   };
   const Layer layer{primitive->src(), plain_desc(memory::data_type::s8, weights), spec.bias,
                     primitive->dst()};
-  return build(request, kQLinear, centered, layer, primitive, &whole,
+  return build(request, kQLinear, *centered, layer, primitive, &whole,
                strips_of(whole, strip_size(whole)));
 }
 
@@ -205,11 +201,11 @@ Prepared prepare_product(const KernelRequest& request, const Slots& slots, bool 
       return Prepared::refuse("the bias is not one row");
     layer.bias = row_desc(memory::data_type::s32, rank, columns);
   }
-  const auto whole =
+  const auto centered =
       CenteredWeights::of(*request.inputs[slots.w].constant, parameters.weight_zeros, channel_step);
-  if (!whole) return Prepared::refuse(kNoInt8);
+  if (!centered) return Prepared::refuse(kNoInt8);
   if (!transA) {
-    ByteProduct own{.a = slots.x, .b = slots.w, .b_transposed = transB, .weights = *whole};
+    ByteProduct own{.a = slots.x, .b = slots.w, .b_transposed = transB, .weights = *centered};
     own.a_zero = parameters.scaling.source_zero;
     own.scales = parameters.scaling.scales;
     own.bias = constant_of(request, slots.bias);
@@ -224,9 +220,7 @@ Prepared prepare_product(const KernelRequest& request, const Slots& slots, bool 
     Layer block = layer;
     block.src = own.a, block.stored = own.b, block.dst = own.dst;
     const Desc weights = any_desc(memory::data_type::s8, own.b.dims());
-    const auto centered =
-        CenteredWeights::of(*part.inputs[slots.w].constant, parameters.weight_zeros, channel_step);
-    return build(part, slots, centered, block,
+    return build(part, slots, *centered, block,
                  matmul({own.a, weights, layer.bias, own.dst}, attributes(parameters.scaling)));
   });
 }

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <random>
 
+#include "ir/bytes_for_test.h"
 #include "ir/evaluate.h"
 #include "providers/onednn/kernel_run.h"
 
@@ -11,21 +12,6 @@ namespace sardonyx::onednn {
 namespace {
 
 using Ints = std::vector<int64_t>;
-
-Tensor random_bytes(DType dtype, const Shape& shape, uint32_t seed) {
-  Tensor tensor = Tensor::allocate(dtype, shape);
-  std::mt19937 generator(seed);
-  auto* bytes = static_cast<uint8_t*>(tensor.raw());
-  for (int64_t i = 0; i < tensor.count(); ++i)
-    bytes[i] = static_cast<uint8_t>(generator());
-  return tensor;
-}
-
-Tensor byte(DType dtype, int value) {
-  Tensor tensor = Tensor::allocate(dtype, {});
-  *static_cast<uint8_t*>(tensor.raw()) = static_cast<uint8_t>(value);
-  return tensor;
-}
 
 Tensor random_ints(int64_t count, int limit, uint32_t seed) {
   Tensor tensor = Tensor::allocate(DType::kInt32, {count});
@@ -130,12 +116,12 @@ TEST_P(Quantized, conv_gives_the_integers_of_the_reference) {
       const std::vector<Tensor> inputs{
           random_bytes(x_type(), c.x, 1),
           Tensor::scalar(x_scale),
-          byte(x_type(), 113),
+          byte_tensor(x_type(), 113),
           random_bytes(DType::kInt8, c.w, 2),
           c.per_channel ? scales(channels, w_scale) : Tensor::scalar(w_scale),
-          c.per_channel ? Tensor::zeros(DType::kInt8, {channels}) : byte(DType::kInt8, 0),
+          c.per_channel ? Tensor::zeros(DType::kInt8, {channels}) : byte_tensor(DType::kInt8, 0),
           Tensor::scalar(y_scale),
-          byte(y_type(), 101),
+          byte_tensor(y_type(), 101),
           c.has_bias ? random_ints(channels, 20000, 3) : Tensor()};
       for (const bool layouts : {false, true}) {
         EXPECT_EQ(differences("QLinearConv", c.attrs, inputs, 0b011111110, layouts), 0)
@@ -149,12 +135,12 @@ TEST_P(Quantized, conv_gives_the_integers_of_the_reference) {
 TEST_P(Quantized, conv_is_exact_or_left_to_others) {
   const std::vector<Tensor> inputs{random_bytes(x_type(), {2, 8, 13}, 1),
                                    Tensor::scalar(0.02f),
-                                   byte(x_type(), 113),
+                                   byte_tensor(x_type(), 113),
                                    random_bytes(DType::kInt8, {8, 4, 1}, 2),
                                    scales(8, 0.01f),
                                    Tensor::zeros(DType::kInt8, {8}),
                                    Tensor::scalar(0.05f),
-                                   byte(y_type(), 101)};
+                                   byte_tensor(y_type(), 101)};
   for (const bool layouts : {false, true}) {
     try {
       EXPECT_EQ(differences("QLinearConv", {{"group", int64_t{2}}}, inputs, 0b011111110, layouts),
@@ -172,9 +158,9 @@ TEST_P(Quantized, products_give_the_integers_of_the_reference) {
     const int64_t k = a_shape.back(), n = 48;
     const Tensor a = random_bytes(x_type(), a_shape, 4);
     const Tensor b = random_bytes(DType::kInt8, {k, n}, 5);
-    const Tensor a_scale = Tensor::scalar(0.02f), a_zero = byte(x_type(), 77);
+    const Tensor a_scale = Tensor::scalar(0.02f), a_zero = byte_tensor(x_type(), 77);
     const Tensor b_scale = scales(n, 0.01f), b_zero = Tensor::zeros(DType::kInt8, {n});
-    const Tensor y_scale = Tensor::scalar(0.31f), y_zero = byte(y_type(), 99);
+    const Tensor y_scale = Tensor::scalar(0.31f), y_zero = byte_tensor(y_type(), 99);
     EXPECT_LE(differences("QLinearMatMul", {},
                           {a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero}, 0xfe, true),
               1);
@@ -195,8 +181,8 @@ TEST_P(Quantized, products_give_the_integers_of_the_reference) {
 // A mean is taken of exact sums, the reference's of rounded products: next to a tie they may
 // differ.
 TEST_P(Quantized, pools_give_the_integers_of_the_reference) {
-  const Tensor x_scale = Tensor::scalar(0.02f), x_zero = byte(x_type(), 60);
-  const Tensor y_scale = Tensor::scalar(0.017f), y_zero = byte(x_type(), 70);
+  const Tensor x_scale = Tensor::scalar(0.02f), x_zero = byte_tensor(x_type(), 60);
+  const Tensor y_scale = Tensor::scalar(0.017f), y_zero = byte_tensor(x_type(), 70);
   const auto inputs = [&](const Shape& shape) {
     return std::vector{random_bytes(x_type(), shape, 8), x_scale, x_zero, y_scale, y_zero};
   };
@@ -230,7 +216,7 @@ TEST_P(Quantized, pools_give_the_integers_of_the_reference) {
 }
 
 TEST_P(Quantized, concat_gives_the_integers_of_the_reference) {
-  const Tensor y_scale = Tensor::scalar(0.03f), y_zero = byte(y_type(), 20);
+  const Tensor y_scale = Tensor::scalar(0.03f), y_zero = byte_tensor(y_type(), 20);
   for (const int64_t axis : {1, 2, 0}) {
     Shape other{2, 24, 5, 6};
     other[static_cast<size_t>(axis)] += 3;
@@ -238,7 +224,7 @@ TEST_P(Quantized, concat_gives_the_integers_of_the_reference) {
                                      y_zero,
                                      random_bytes(x_type(), {2, 24, 5, 6}, 9),
                                      Tensor::scalar(0.05f),
-                                     byte(x_type(), 7),
+                                     byte_tensor(x_type(), 7),
                                      random_bytes(y_type(), other, 10),
                                      y_scale,
                                      y_zero};

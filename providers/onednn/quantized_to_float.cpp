@@ -34,7 +34,8 @@ Desc row_desc(size_t rank, int64_t size) {
   return plain_desc(memory::data_type::f32, dims);
 }
 
-Prepared prepare_block(const KernelRequest& request, const Product& product) {
+Prepared prepare_block(const KernelRequest& request, const Product& product,
+                       const CenteredWeights& weights) {
   if (!request.inputs[kB].constant) return Prepared::refuse("long batches of weights");
   const auto b_scales = request.inputs[kBScale].constant->values<float>();
   const size_t rank = product.dst.dims().size();
@@ -50,14 +51,10 @@ Prepared prepare_block(const KernelRequest& request, const Product& product) {
       matmul({product.a, any_desc(memory::data_type::s8, product.b.dims()), {}, product.dst},
              attributes(scaling));
   if (!primitive || primitive->is_reference()) return Prepared::refuse("no fast form in oneDNN");
-  const auto weights =
-      CenteredWeights::of(*request.inputs[kB].constant,
-                          request.has(kBZero) ? request.inputs[kBZero].constant : nullptr, 1);
-  if (!weights) return Prepared::refuse("weights without their zero point do not fit into int8");
   ProgramBuilder builder(request);
   ProgramBuilder::Args args{
       {DNNL_ARG_SRC, builder.input(kA, product.a)},
-      {DNNL_ARG_WEIGHTS, weights->place(builder, kB, product.b, primitive->weights())},
+      {DNNL_ARG_WEIGHTS, weights.place(builder, kB, product.b, primitive->weights())},
       {binary_argument(0), builder.input_as(kAScale, one)}};
   if (request.has(kBias)) args.emplace_back(binary_argument(1), builder.input_as(kBias, row));
   if (request.has(kAZero)) {
@@ -71,12 +68,8 @@ Prepared prepare_block(const KernelRequest& request, const Product& product) {
 }
 
 // By our own kernel.
-Prepared prepare_own(const KernelRequest& request) {
-  const auto weights =
-      CenteredWeights::of(*request.inputs[kB].constant,
-                          request.has(kBZero) ? request.inputs[kBZero].constant : nullptr, 1);
-  if (!weights) return Prepared::refuse("weights without their zero point do not fit into int8");
-  ByteProduct product{.a = kA, .b = kB, .weights = *weights, .a_scale_input = kAScale};
+Prepared prepare_own(const KernelRequest& request, const CenteredWeights& weights) {
+  ByteProduct product{.a = kA, .b = kB, .weights = weights, .a_scale_input = kAScale};
   if (request.has(kAZero)) product.a_zero_input = kAZero;
   if (request.has(kBias)) product.bias_input = kBias;
   const auto scales = request.inputs[kBScale].constant->values<float>();
@@ -100,11 +93,18 @@ Prepared prepare(const KernelRequest& request) {
   if (request.has(kBias) && !ops::is_row(request.inputs[kBias].shape, columns)) {
     return Prepared::refuse("the bias is not one row");
   }
-  if (Prepared own = prepare_own(request); own.kernel) return own;
+  const auto weights =
+      CenteredWeights::of(*request.inputs[kB].constant,
+                          request.has(kBZero) ? request.inputs[kBZero].constant : nullptr, 1);
+  if (!weights) return Prepared::refuse(kNoInt8);
+  if (Prepared own = prepare_own(request, *weights); own.kernel) return own;
   const Desc src = plain_desc(data_type_of(request.inputs[kA].dtype), dims.a);
   const Desc stored = plain_desc(memory::data_type::s8, dims.b);
   const Desc dst = plain_desc(memory::data_type::f32, dims.dst);
-  return prepare_in_blocks(request, {src, stored, dst}, prepare_block);
+  return prepare_in_blocks(request, {src, stored, dst},
+                           [&](const KernelRequest& part, const Product& block) {
+                             return prepare_block(part, block, *weights);
+                           });
 }
 
 constexpr KernelEntry kQuantizedToFloatKernels[] = {
