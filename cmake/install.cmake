@@ -21,6 +21,7 @@ foreach(layer IN LISTS runtime_layers)
   endif()
 endforeach()
 list(REMOVE_DUPLICATES runtime_libs)
+list(REMOVE_ITEM runtime_libs oneDNN::headers)
 
 # The executor is linked whole: nothing refers to the functions of the C API from inside.
 file(WRITE ${PROJECT_BINARY_DIR}/empty.cpp "")

@@ -10,7 +10,6 @@ find_package(JPEG REQUIRED)
 find_package(TIFF REQUIRED)
 find_package(Protobuf REQUIRED)
 find_package(hwy REQUIRED CONFIG)
-find_package(dnnl REQUIRED CONFIG)
 find_package(spdlog REQUIRED CONFIG)
 find_package(nlohmann_json REQUIRED CONFIG)
 

@@ -20,6 +20,7 @@ std::vector<const Provider*> providers_named(const std::vector<std::string>& nam
     for (const Provider* provider : all_providers()) {
       if (provider->name == name) found.push_back(provider);
     }
+    if (name == onednn_provider().name) load_onednn();
     if (found.size() > before) continue;
     std::string known;
     for (const Provider* provider : all_providers())
@@ -30,9 +31,22 @@ std::vector<const Provider*> providers_named(const std::vector<std::string>& nam
   return found;
 }
 
+namespace {
+
+// Sessions of other providers pack weights, too.
+std::string onednn_version_if_installed() {
+  try {
+    return onednn_version();
+  } catch (const Error&) {
+    return "no oneDNN";
+  }
+}
+
+}  // namespace
+
 std::string packing_version() {
   return text("sardonyx ", SARDONYX_VERSION, " of sources ", kSourceDigest, ", ",
-              cpu_instructions(), ", ", onednn_version());
+              cpu_instructions(), ", ", onednn_version_if_installed());
 }
 
 bool computes_bfloat16() {

@@ -11,7 +11,8 @@ namespace sardonyx {
 
 std::span<const Provider* const> all_providers();
 // In the order of `names`; "reference" stands for the reference kernels, which are always asked
-// last, and adds none. Throws kInvalidArgument for a name that there is not.
+// last, and adds none. Throws kInvalidArgument for a name that there is not, and kUnsupported for
+// "onednn" where its library is not installed.
 std::vector<const Provider*> providers_named(const std::vector<std::string>& names);
 // What the form of packed weights depends on besides the names that kernels give it: the version of
 // the code and the instructions of the CPU.

@@ -84,7 +84,8 @@ class Bindings {
       }
       if (address == addresses_[i]) continue;
       addresses_[i] = address;
-      check_status(dnnl_memory_set_data_handle(memories_[i].get(), address), "setting an address");
+      check_status(dnnl::dnnl_memory_set_data_handle(memories_[i].get(), address),
+                   "setting an address");
     }
   }
 
@@ -93,8 +94,8 @@ class Bindings {
     for (size_t i = 0; i < primitives.size(); ++i) {
       if (i > 0) check_interrupted();
       const auto& args = args_[i];
-      check_status(dnnl_primitive_execute(primitives[i].get(), stream,
-                                          static_cast<int>(args.size()), args.data()),
+      check_status(dnnl::dnnl_primitive_execute(primitives[i].get(), stream,
+                                                static_cast<int>(args.size()), args.data()),
                    "a primitive");
     }
   }

@@ -108,6 +108,10 @@ Prepared prepare_by_rows(const KernelRequest& request) {
 
 }  // namespace onednn
 
+void load_onednn() {
+  onednn::library();
+}
+
 bool onednn_computes_bfloat16() {
   return onednn::has_bfloat16();
 }

@@ -13,9 +13,12 @@ namespace sardonyx {
 // elements and tensors of 2^31 elements or more included. They run on OpenMP with as many threads
 // as the request names, whatever OpenMP's setting is at the time.
 const Provider& onednn_provider();
+// Its library is loaded when a kernel is first prepared, or here. Throws kUnsupported, with what to
+// do about it, where it is not installed.
+void load_onednn();
 bool onednn_computes_bfloat16();
 bool onednn_computes_bfloat16_by_tiles();
-// The library's version and what it uses of this CPU.
+// The library's version and what it uses of this CPU. Throws as load_onednn.
 std::string onednn_version();
 
 }  // namespace sardonyx

@@ -1,7 +1,6 @@
 #include "providers/onednn/shim.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <numeric>
 
 #include "providers/onednn/training.h"
@@ -82,14 +81,7 @@ bool Primitive::can_be_made() const {
 }
 
 const dnnl::engine& cpu_engine() {
-  static const dnnl::engine engine = [] {
-    // oneDNN keeps the code of the last 1024 primitives, which for changing sizes is all that a
-    // process ever made. Plans hold what they need themselves; this many serve plans to come.
-    constexpr int kKeptPrimitives = 256;
-    if (!std::getenv("DNNL_PRIMITIVE_CACHE_CAPACITY"))
-      dnnl::set_primitive_cache_capacity(kKeptPrimitives);
-    return dnnl::engine(dnnl::engine::kind::cpu, 0);
-  }();
+  static const dnnl::engine& engine = *new dnnl::engine(dnnl::engine::kind::cpu, 0);
   return engine;
 }
 
@@ -426,8 +418,8 @@ MaybePrimitive matmul(const ProductSpec& spec, const dnnl::primitive_attr& attr)
 void multiply(bool a_transposed, bool b_transposed, int64_t m, int64_t n, int64_t k, const float* a,
               const float* b, float beta, float* c) {
   const dnnl_status_t status =
-      dnnl_sgemm(a_transposed ? 'T' : 'N', b_transposed ? 'T' : 'N', m, n, k, 1, a,
-                 a_transposed ? m : k, b, b_transposed ? k : n, beta, c, n);
+      dnnl::dnnl_sgemm(a_transposed ? 'T' : 'N', b_transposed ? 'T' : 'N', m, n, k, 1, a,
+                       a_transposed ? m : k, b, b_transposed ? k : n, beta, c, n);
   if (status != dnnl_success) {
     fail(status == dnnl_out_of_memory ? ErrorCode::kResourceExhausted : ErrorCode::kInternal,
          "oneDNN: a product ended with status ", static_cast<int>(status));

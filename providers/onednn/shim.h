@@ -3,7 +3,6 @@
 // descriptors) is in shim.cpp and nowhere else.
 #pragma once
 
-#include <dnnl.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +10,7 @@
 
 #include "ir/dtype.h"
 #include "ir/kernel.h"
+#include "providers/onednn/library.h"
 
 namespace sardonyx::onednn {
 

@@ -6,6 +6,7 @@
 
 #include "executor/threads.h"
 #include "onnx_io/load.h"
+#include "providers/onednn/provider.h"
 #include "providers/providers.h"
 #include "tools/onnx-run/commands.h"
 #include "tools/onnx-run/exit_codes.h"
@@ -17,6 +18,15 @@ namespace sardonyx::tool {
 namespace {
 
 constexpr const char* kVariables[] = {"SARDONYX_NUM_THREADS", "OMP_NUM_THREADS", "OMP_WAIT_POLICY"};
+
+// What is loaded, or why it can't be.
+std::string onednn_in_use() {
+  try {
+    return onednn_version();
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
 
 int run_env(const JsonOutput& json) {
   nlohmann::ordered_json providers = nlohmann::ordered_json::array(), variables;
@@ -30,8 +40,9 @@ int run_env(const JsonOutput& json) {
       {"version", SARDONYX_VERSION},    {"newest_ir_version", kNewestIrVersion},
       {"newest_opset", kNewestOpset},   {"newest_ml_opset", kNewestMlOpset},
       {"ops", all_ops().size()},        {"providers", providers},
-      {"threads", thread_count(0)},     {"memory_bytes", total_memory()},
-      {"cpu_features", cpu_features()}, {"variables", variables}};
+      {"onednn", onednn_in_use()},      {"threads", thread_count(0)},
+      {"memory_bytes", total_memory()}, {"cpu_features", cpu_features()},
+      {"variables", variables}};
   if (!json.on_stdout()) {
     std::cout << "cpu: " << cpu_name() << ", " << usable_cores() << " cores\n";
     for (const auto& [key, value] : report.items())
