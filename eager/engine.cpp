@@ -5,13 +5,13 @@
 #include <cstring>
 #include <unordered_map>
 
-#include "executor/threads.h"
+#include "ir/core/threading/cpu_limits.h"
+#include "ir/core/threading/parallel_for.h"
 #include "ir/evaluate.h"
 #include "ir/evaluation.h"
 #include "ir/graph.h"
 #include "ir/kernel.h"
 #include "ir/run_control.h"
-#include "providers/cpu/thread_scope.h"
 #include "providers/providers.h"
 
 namespace sardonyx::eager {

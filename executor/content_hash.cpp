@@ -1,11 +1,11 @@
 #include "executor/content_hash.h"
 
-#include <omp.h>
 #include <xxhash.h>
 
 #include <algorithm>
 #include <vector>
 
+#include "ir/core/threading/parallel_for.h"
 #include "ir/reloadable_buffer.h"
 
 namespace sardonyx {
@@ -21,11 +21,11 @@ ContentHash content_hash(const Tensor& tensor) {
   const std::span<const std::byte> bytes(peek(tensor), tensor.bytes());
   const size_t count = (bytes.size() + kPiece - 1) / kPiece;
   std::vector<ContentHash> hashes(count);
-#pragma omp parallel for num_threads(omp_get_max_threads()) if (count > 1)
-  for (size_t piece = 0; piece < count; ++piece) {
+  parallel_for_each(static_cast<int64_t>(count), current_threads(), true, [&](int64_t index) {
+    const auto piece = static_cast<size_t>(index);
     const size_t begin = piece * kPiece;
     hashes[piece] = content_hash(bytes.subspan(begin, std::min(kPiece, bytes.size() - begin)));
-  }
+  });
   return content_hash(std::as_bytes(std::span(hashes)));
 }
 

@@ -19,7 +19,8 @@ namespace sardonyx {
 class Environment {
  public:
   std::vector<const Provider*> providers;
-  int threads = 1;
+  std::shared_ptr<ThreadPool> pool;
+  int threads = 1;  // of it, for one run
   Precision precision = Precision::kFloat32;
   // Both are off where no pass rewrites the graph: then each op runs on the kernel that it would
   // run on by itself, so that eager calls and the graph give the same bits.

@@ -5,11 +5,11 @@
 
 #include "executor/prepare.h"
 #include "executor/program.h"
-#include "executor/threads.h"
+#include "ir/core/threading/cpu_limits.h"
+#include "ir/core/threading/parallel_for.h"
 #include "ir/out_of_memory.h"
 #include "ir/run_control.h"
 #include "onnx_io/late_load.h"
-#include "providers/cpu/thread_scope.h"
 #include "providers/providers.h"
 
 namespace sardonyx {
@@ -42,6 +42,15 @@ void check_given(const ValueInfo& input, const Datum& datum) {
   const bool same = same_kind(input.type, got);
   fail(ErrorCode::kInvalidArgument, "input ", input.name, ": expected ", same ? "shape " : "type ",
        input.type, ", got ", got);
+}
+
+int thread_count_of(const SessionOptions& options, const ThreadPool& pool) {
+  const int wanted = options.intra_op_threads;
+  if (wanted < 0 || wanted > kMaxThreads) {
+    fail(ErrorCode::kInvalidArgument, "intra_op_threads: expected 0 to ", kMaxThreads, ", got ",
+         wanted);
+  }
+  return wanted > 0 ? wanted : pool.concurrency();
 }
 
 // The places where one symbol stands: a symbol names one size, so they must agree.
@@ -104,7 +113,8 @@ struct Session::Impl {
   explicit Impl(SessionOptions given)
       : options(std::move(given)), budget(std::make_shared<MemoryBudget>(options.memory_limit)) {
     environment.providers = providers_named(options.providers);
-    environment.threads = thread_count(options.intra_op_threads);
+    environment.pool = options.thread_pool ? options.thread_pool : process_thread_pool();
+    environment.threads = thread_count_of(options, *environment.pool);
     environment.precision = options.precision;
     environment.layouts = environment.specializes = options.optimization_level > 0;
     environment.max_plans = std::max<size_t>(1, options.max_plans);
@@ -125,7 +135,7 @@ struct Session::Impl {
     reporting_out_of_memory([&] {
       const RunControl control = load_control();
       const ControlScope scope(control);
-      const ThreadScope threads(environment.threads);
+      const ThreadScope threads(environment.threads, environment.pool.get());
       const Clock::time_point begin = Clock::now();
       Model loaded = read();
       environment.log.write(LogLevel::kInfo, "read ", loaded.graph->nodes().size(), " nodes, ",
@@ -212,7 +222,7 @@ struct Session::Impl {
     RunControl control{budget, std::nullopt, run_options.cancel};
     if (run_options.deadline) control.deadline = Clock::now() + *run_options.deadline;
     const ControlScope scope(control);
-    const ThreadScope threads(environment.threads);
+    const ThreadScope threads(environment.threads, environment.pool.get());
     const BorrowedScratch memory(environment);
     if (given.size() != inputs.size() && given.size() != required) {
       fail(ErrorCode::kInvalidArgument, "expected ", inputs.size(), " inputs, got ", given.size());
@@ -328,7 +338,7 @@ std::vector<Datum> Session::fetch(const NamedData& inputs, std::span<const std::
 MemoryPlan Session::memory_plan(std::span<const Datum> inputs) const {
   MemoryPlan plan;
   plan.weight_bytes = impl_->environment.packs.bytes();
-  const ThreadScope threads(impl_->environment.threads);
+  const ThreadScope threads(impl_->environment.threads, impl_->environment.pool.get());
   for (const auto& segment : impl_->program->segments_for(inputs)) {
     plan.arena_bytes = std::max(plan.arena_bytes, segment->arena_bytes);
     plan.live_peak_bytes = std::max(plan.live_peak_bytes, segment->live_peak_bytes);
@@ -343,7 +353,7 @@ MemoryPlan Session::memory_plan(std::span<const Datum> inputs) const {
 
 std::string Session::plan_text(std::span<const Datum> inputs) const {
   std::string out;
-  const ThreadScope threads(impl_->environment.threads);
+  const ThreadScope threads(impl_->environment.threads, impl_->environment.pool.get());
   for (const auto& segment : impl_->program->segments_for(inputs)) {
     if (!out.empty()) out += "-- shapes that depend on data are known --\n";
     for (const Step& step : segment->steps) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "executor/log.h"
+#include "ir/core/threading/thread_pool.h"
 #include "ir/datum.h"
 #include "ir/graph.h"
 #include "ir/kernel.h"
@@ -22,9 +23,14 @@
 namespace sardonyx {
 
 struct SessionOptions {
-  // Threads that one run may use. 0: SARDONYX_NUM_THREADS, else OMP_NUM_THREADS, else what the
-  // cgroup quota and the affinity mask leave.
+  // Threads that one run may use, the one that calls it included; at most kMaxThreads. 0: as many
+  // as the pool says, which for our own is SARDONYX_NUM_THREADS, else OMP_NUM_THREADS, else what
+  // the affinity mask, the cgroup's CPU quota and its limit of tasks leave.
   int intra_op_threads = 0;
+  // Where the other threads come from. Null: one pool that all such sessions of the process share,
+  // so that threads do not multiply with sessions or concurrent runs. make_thread_pool() makes one
+  // for a session, or some, alone, or of the program's own threads (ir/core/threading).
+  std::shared_ptr<ThreadPool> thread_pool;
   // 0: no rewriting passes; 1: generic clean-ups; 2: and fusions that keep every value to a few
   // units in the last place.
   int optimization_level = 2;

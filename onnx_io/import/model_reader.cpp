@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "ir/core/threading/parallel_for.h"
 #include "ir/reloadable_buffer.h"
 #include "ir/run_control.h"
 #include "ir/weights_slots.h"
@@ -215,18 +216,18 @@ void read_shared(const OpenFile& file, uint64_t offset, std::byte* to, uint64_t 
   constexpr uint64_t kPiece = 512 << 10;
   const auto pieces = static_cast<int64_t>((bytes + kPiece - 1) / kPiece);
   const RunControl control = current_control() ? *current_control() : RunControl();
+  std::mutex mutex;
   std::exception_ptr failure;
-#pragma omp parallel for schedule(dynamic) if (pieces > 1)
-  for (int64_t piece = 0; piece < pieces; ++piece) {
+  parallel_for_each(pieces, current_threads(), true, [&](int64_t piece) {
     const ControlScope scope(control);
     const uint64_t begin = static_cast<uint64_t>(piece) * kPiece;
     try {
       read_exactly(file, offset + begin, to + begin, std::min(kPiece, bytes - begin));
     } catch (...) {
-#pragma omp critical(sardonyx_read_shared)
+      const std::lock_guard lock(mutex);
       failure = std::current_exception();
     }
-  }
+  });
   if (failure) std::rethrow_exception(failure);
 }
 

@@ -1,7 +1,5 @@
 // Weights in few bits with a scale for each block, as float32: DequantizeLinear of 4 bits or with
 // blocks, GatherBlockQuantized.
-#include <omp.h>
-
 #include <algorithm>
 #include <optional>
 
@@ -59,13 +57,13 @@ class BlockKernel : public Kernel {
 
   void run(const KernelArgs& args) const override {
     auto* scratch = reinterpret_cast<float*>(args.scratch);
-    for_each_task(split_.outer * blocks_, threads_, block_ * split_.inner, [&](int64_t at) {
-      const int64_t thread = threads_ > 1 ? omp_get_thread_num() : 0;
-      if (split_.inner == 1)
-        run_along(args, at);
-      else
-        run_across(args, at, has_zeros_ ? scratch + thread * padded_inner() : nullptr);
-    });
+    for_each_task(
+        split_.outer * blocks_, threads_, block_ * split_.inner, [&](int64_t at, int64_t thread) {
+          if (split_.inner == 1)
+            run_along(args, at);
+          else
+            run_across(args, at, has_zeros_ ? scratch + thread * padded_inner() : nullptr);
+        });
   }
 
  private:

@@ -60,8 +60,7 @@ class DeformKernel : public Kernel {
       for (int64_t group = 0; group < offset_groups_; ++group)
         sample(args, image, group, samples);
       const int64_t products = members * channels_ / groups_ * taps_ * kPixelsTogether;
-      for_each_task(groups_ * panels, threads_, products, [&](int64_t i) {
-        const int64_t thread = threads_ > 1 ? omp_get_thread_num() : 0;
+      for_each_task(groups_ * panels, threads_, products, [&](int64_t i, int64_t thread) {
         multiply(args, image, i / panels, i % panels * kPixelsTogether, samples,
                  samples + samples_size() + thread * panel_size());
       });

@@ -1,7 +1,5 @@
 // Groups of elementwise ops, tile by tile: what lies between the ops stays in the nearest cache.
 // Each op is the row function that computes it alone, so the numbers are the same bits.
-#include <omp.h>
-
 #include <algorithm>
 
 #include "ir/ops/elementwise_group.h"
@@ -35,17 +33,11 @@ class GroupKernel : public Kernel {
   void run(const KernelArgs& args) const override {
     const int64_t tiles = (total_ + program_.tile - 1) / program_.tile;
     const StopSign sign;
-    if (threads_ <= 1) {
-      run_tiles(args, 0, tiles, args.scratch, sign);
-    } else {
-#pragma omp parallel num_threads(threads_)
-      {
-        const int64_t parts = omp_get_num_threads(), part = omp_get_thread_num();
-        std::byte* scratch =
-            args.scratch + slot_bytes_ * program_.slots * static_cast<size_t>(part);
-        run_tiles(args, tiles * part / parts, tiles * (part + 1) / parts, scratch, sign);
-      }
-    }
+    parallel_workers(tiles, threads_, [&](int seat, const auto& take) {
+      std::byte* scratch = args.scratch + slot_bytes_ * program_.slots * static_cast<size_t>(seat);
+      size_t from = 0;
+      take([&](int64_t begin, int64_t end) { run_tiles(args, begin, end, scratch, from, sign); });
+    });
     sign.check();
   }
 
@@ -56,11 +48,12 @@ class GroupKernel : public Kernel {
     int64_t begin, count;  // in elements
   };
 
+  // `from` is the first instruction for the next tile: the first tile of a thread fills what its
+  // scratch keeps for all.
   void run_tiles(const KernelArgs& args, int64_t first, int64_t last, std::byte* scratch,
-                 const StopSign& sign) const {
+                 size_t& from, const StopSign& sign) const {
     const auto work = program_.tile * static_cast<int64_t>(program_.instructions.size());
     const int64_t mask = mask_of_looks(work);
-    size_t from = 0;
     for (int64_t tile = first; tile < last; ++tile, from = program_.once) {
       if ((tile & mask) == mask && sign.ask()) return;
       const int64_t begin = tile * program_.tile;

@@ -2,8 +2,6 @@
 // allocating.
 #pragma once
 
-#include <omp.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -43,7 +41,8 @@ struct RowGrid {
     return offsets;
   }
 
-  // Calls visit(offsets, output offset, count) over pieces of rows.
+  // Calls visit(offsets, output offset, count) over pieces of rows; or visit(offsets, output
+  // offset, count, seat), where seats are those of parallel_for().
   template <typename Visit>
   void for_each(int threads, const Visit& visit) const;
 };
@@ -54,7 +53,7 @@ void RowGrid::for_each(int threads, const Visit& visit) const {
   if (total == 0) return;
   const auto wanted = static_cast<int>(std::min<int64_t>(threads, total / kElementsPerThread + 1));
   const StopSign sign;
-  const auto walk = [&](int64_t begin, int64_t end) {  // in elements
+  const auto walk = [&](int64_t begin, int64_t end, int seat) {  // in elements
     int64_t next_look = begin + kWorkBetweenLooks;
     while (begin < end) {
       if (begin >= next_look) {
@@ -67,22 +66,17 @@ void RowGrid::for_each(int threads, const Visit& visit) const {
       Offsets offsets = offsets_of(row);
       for (size_t k = 0; k < kMaxOperands; ++k)
         offsets[k] += steps[k] ? first : 0;
-      visit(offsets, begin, count);
+      if constexpr (std::is_invocable_v<const Visit&, const Offsets&, int64_t, int64_t, int>)
+        visit(offsets, begin, count, seat);
+      else
+        visit(offsets, begin, count);
       begin += count;
     }
   };
-  if (wanted <= 1) {
-    walk(0, total);
-  } else {
-#pragma omp parallel num_threads(wanted)
-    {
-      // Shares end on whole cache lines.
-      const int64_t parts = omp_get_num_threads();
-      const int64_t part = omp_get_thread_num();
-      const int64_t share = ((total + parts - 1) / parts + 63) / 64 * 64;
-      walk(std::min(total, part * share), std::min(total, (part + 1) * share));
-    }
-  }
+  constexpr int64_t kUnit = 512;  // whole cache lines
+  parallel_for((total + kUnit - 1) / kUnit, wanted, [&](int64_t begin, int64_t end, int seat) {
+    walk(begin * kUnit, std::min(total, end * kUnit), seat);
+  });
   sign.check();
 }
 

@@ -3,8 +3,6 @@
 // block as in Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018).
 #pragma once
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -63,8 +61,7 @@ class HeadAttention {
     auto* floats = reinterpret_cast<float*>(scratch);
     const int64_t work = f_.queries * f_.keys * (f_.size + f_.value_size) / shares_;
     const StopSign sign;  // a head of long sequences takes seconds
-    for_each_task(heads_ * shares_, threads_, work, [&](int64_t task) {
-      const int64_t thread = threads_ > 1 ? omp_get_thread_num() : 0;
+    for_each_task(heads_ * shares_, threads_, work, [&](int64_t task, int64_t thread) {
       const int64_t share = task % shares_;
       run_queries(head_of(task / shares_), f_.queries * share / shares_,
                   f_.queries * (share + 1) / shares_, floats + thread * floats_per_thread_, sign);

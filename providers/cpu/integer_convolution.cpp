@@ -2,8 +2,6 @@
 // copied into one that has the padding around it; then the taps of neighbouring positions lie in a
 // row (where the strides are 1: also across the ends of lines, where sums are made that nobody
 // reads), so that a panel of taps is packed without looking at edges.
-#include <omp.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -220,26 +218,12 @@ class ConvolutionKernel : public Kernel {
     };
     const int64_t padded = plan_.is_padded ? plan_.channels : 0;
     const StopSign sign;
-    const auto one = [&](int64_t task, size_t thread) {
-      if (sign.ask()) return;
-      run_tile(run, n, task / tiles, plan_.tiles[static_cast<size_t>(task % tiles)], thread, sign);
-    };
-    if (threads_ == 1) {
-      for (int64_t c = 0; c < padded; ++c)
-        pad(c);
-      for (int64_t task = 0; task < plan_.group * tiles; ++task)
-        one(task, 0);
-    } else {
-#pragma omp parallel num_threads(threads_)
-      {
-#pragma omp for
-        for (int64_t c = 0; c < padded; ++c)
-          pad(c);
-#pragma omp for schedule(dynamic)
-        for (int64_t task = 0; task < plan_.group * tiles; ++task)
-          one(task, static_cast<size_t>(omp_get_thread_num()));
-      }
-    }
+    parallel_for_each(padded, threads_, true, pad);
+    parallel_for(plan_.group * tiles, threads_, [&](int64_t begin, int64_t end, int seat) {
+      for (int64_t task = begin; task < end && !sign.ask(); ++task)
+        run_tile(run, n, task / tiles, plan_.tiles[static_cast<size_t>(task % tiles)],
+                 static_cast<size_t>(seat), sign);
+    });
     sign.check();
   }
 

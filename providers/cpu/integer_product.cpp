@@ -1,7 +1,5 @@
 // MatMulInteger, QLinearMatMul, QGemm and MatMulIntegerToFloat on any 8-bit types and zero points,
 // exact on every CPU. Constant matrices are packed into panels once.
-#include <omp.h>
-
 #include <algorithm>
 
 #include "ir/ops/matmul.h"
@@ -103,22 +101,12 @@ class ProductKernel : public Kernel {
     call_.read_scales(args, scales);
     const auto tasks = static_cast<int64_t>(g_.matrices.size() * g_.panels) * row_parts_;
     const StopSign sign;
-    if (threads_ == 1) {
-      for (int64_t row = 0; row < g_.a_count * g_.m; ++row)
-        widen_row(args, row);
-      for (int64_t task = 0; task < tasks; ++task)
-        run_task(args, scales, task, 0, sign);
-    } else {
-#pragma omp parallel num_threads(threads_)
-      {
-#pragma omp for
-        for (int64_t row = 0; row < g_.a_count * g_.m; ++row)
-          widen_row(args, row);
-#pragma omp for
-        for (int64_t task = 0; task < tasks; ++task)
-          run_task(args, scales, task, static_cast<size_t>(omp_get_thread_num()), sign);
-      }
-    }
+    parallel_for_each(g_.a_count * g_.m, threads_, true,
+                      [&](int64_t row) { widen_row(args, row); });
+    parallel_for(tasks, threads_, [&](int64_t begin, int64_t end, int seat) {
+      for (int64_t task = begin; task < end; ++task)
+        run_task(args, scales, task, static_cast<size_t>(seat), sign);
+    });
     sign.check();
   }
 

@@ -2,8 +2,6 @@
 // out ahead and shared out among threads.
 #include "providers/cpu/movement.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -191,14 +189,9 @@ MovementKernel::MovementKernel(std::vector<Move> moves, int threads) : moves_(st
 }
 
 void MovementKernel::run(const KernelArgs& args) const {
-  const StopSign sign;
-  if (threads_ <= 1) {
-    run_share(args, 0, 1, sign);
-  } else {
-#pragma omp parallel num_threads(threads_)
-    run_share(args, omp_get_thread_num(), omp_get_num_threads(), sign);
-  }
-  sign.check();
+  for_each_share(threads_, [&](int64_t share, int64_t shares, const StopSign& sign) {
+    run_share(args, share, shares, sign);
+  });
 }
 
 void MovementKernel::run_share(const KernelArgs& args, int64_t share, int64_t shares,

@@ -1,8 +1,6 @@
 // com.microsoft's MatMulNBits in float. Of few rows: the weights are read as they lie, a few bits
 // each, so that a product of one row takes as long as reading them does. Of more: some weights at a
 // time become floats in a near cache, which all rows are multiplied with.
-#include <omp.h>
-
 #include <algorithm>
 #include <limits>
 
@@ -84,10 +82,11 @@ class NBitsKernel : public Kernel {
     for (int64_t row = 0; row < w_.rows; ++row)
       spread_row(args, row, block, spread + static_cast<size_t>(row) * a_step_);
     const int64_t groups = (w_.n + kColumnsAtOnce - 1) / kColumnsAtOnce;
-    for_each_task(groups, threads_, w_.rows * w_.k * kColumnsAtOnce, [&](int64_t group) {
-      const size_t thread = threads_ > 1 ? static_cast<size_t>(omp_get_thread_num()) : 0;
-      multiply(args, group * kColumnsAtOnce, spread, zeros + thread * kColumnsAtOnce * row_.blocks);
-    });
+    for_each_task(groups, threads_, w_.rows * w_.k * kColumnsAtOnce,
+                  [&](int64_t group, size_t thread) {
+                    multiply(args, group * kColumnsAtOnce, spread,
+                             zeros + thread * kColumnsAtOnce * row_.blocks);
+                  });
   }
 
  private:
@@ -170,10 +169,10 @@ class NBitsPanelKernel : public Kernel {
   void run(const KernelArgs& args) const override {
     auto* scratch = reinterpret_cast<float*>(args.scratch);
     const int64_t groups = (w_.n + kPointwiseUnit - 1) / kPointwiseUnit;
-    for_each_task(groups, threads_, w_.rows * w_.k * kPointwiseUnit, [&](int64_t group) {
-      const int64_t thread = threads_ > 1 ? omp_get_thread_num() : 0;
-      multiply(args, group * kPointwiseUnit, scratch + thread * floats_per_thread());
-    });
+    for_each_task(groups, threads_, w_.rows * w_.k * kPointwiseUnit,
+                  [&](int64_t group, int64_t thread) {
+                    multiply(args, group * kPointwiseUnit, scratch + thread * floats_per_thread());
+                  });
   }
 
  private:

@@ -1,6 +1,4 @@
 // LayerNormalizationGrad on float32.
-#include <omp.h>
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -46,7 +44,8 @@ class LayerNormalizationGrad : public Kernel {
         is_centered_(attrs.is_centered),
         threads_(threads_for(threads, rows, rows * length)) {}
 
-  // Each thread's own sum for the scale.
+  // Each part's own sum for the scale: which rows are added up together, and so the result, does
+  // not depend on which thread takes them.
   size_t scratch_bytes() const override {
     return static_cast<size_t>(threads_ * length_) * sizeof(float);
   }
@@ -54,9 +53,12 @@ class LayerNormalizationGrad : public Kernel {
   void run(const KernelArgs& args) const override {
     auto* sums = reinterpret_cast<float*>(args.scratch);
     std::fill_n(sums, threads_ * length_, 0.f);
-    for_each_task(rows_, threads_, 4 * length_, [&](int64_t row) {
-      const int64_t thread = threads_ > 1 ? omp_get_thread_num() : 0;
-      one(args, row, sums + thread * length_);
+    const int64_t mask = mask_of_looks(4 * length_);
+    for_each_share(threads_, [&](int64_t part, int64_t parts, const StopSign& sign) {
+      for (int64_t row = rows_ * part / parts; row < rows_ * (part + 1) / parts; ++row) {
+        if ((row & mask) == 0 && sign.ask()) return;
+        one(args, row, sums + part * length_);
+      }
     });
     auto* d_scale = static_cast<float*>(args.outputs[1]);
     std::copy_n(sums, length_, d_scale);

@@ -113,8 +113,7 @@ class TopKernel : public Kernel {
 
   void run_many(const float* in, float* values, int64_t* positions, std::byte* scratch) const {
     const auto size = static_cast<size_t>(s_.size);
-    for_each_task(s_.outer, threads_, 16 * s_.size, [&](int64_t task) {
-      const auto thread = static_cast<size_t>(threads_ > 1 ? omp_get_thread_num() : 0);
+    for_each_task(s_.outer, threads_, 16 * s_.size, [&](int64_t task, size_t thread) {
       const auto row = static_cast<size_t>(task);
       std::byte* own = scratch + thread * thread_bytes();
       auto* found = positions ? positions + row * wanted_

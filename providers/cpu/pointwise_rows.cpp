@@ -1,4 +1,5 @@
 #include "providers/cpu/pointwise_rows.h"
+#include "ir/core/threading/parallel_for.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "providers/cpu/pointwise_rows.cpp"
@@ -288,10 +289,11 @@ void pack_pointwise(const LooseFloat* weights, int64_t output_step, int64_t inpu
     HWY_DYNAMIC_DISPATCH(PackPointwise)
     (weights, output_step, input_step, inputs, outputs, begin, end, packed);
   };
-  if (threads <= 1 || inputs * outputs < kWorthSharing) return pack(0, outputs);
-#pragma omp parallel for num_threads(threads) schedule(static)
-  for (int64_t begin = 0; begin < outputs; begin += kPointwiseUnit)
-    pack(begin, std::min(begin + kPointwiseUnit, outputs));
+  const int64_t units = (outputs + kPointwiseUnit - 1) / kPointwiseUnit;
+  parallel_for(units, inputs * outputs < kWorthSharing ? 1 : threads,
+               [&](int64_t begin, int64_t end, int) {
+                 pack(begin * kPointwiseUnit, std::min(end * kPointwiseUnit, outputs));
+               });
 }
 int64_t pixels_together(int64_t inputs) {
   return HWY_DYNAMIC_DISPATCH(PixelsTogether)(inputs);

@@ -72,8 +72,7 @@ class PoolKernel : public Kernel {
     const auto* in = static_cast<const In*>(args.inputs[0]);
     auto* out = static_cast<In*>(args.outputs[0]);
     for_each_task(plan_.tasks(), threads_, static_cast<int64_t>(plan_.work_of_task()),
-                  [&](int64_t task) {
-                    const int thread = threads_ > 1 ? omp_get_thread_num() : 0;
+                  [&](int64_t task, int thread) {
                     run_share(plan_.share_of(task), in, out,
                               args.scratch + static_cast<size_t>(thread) * scratch_.bytes());
                   });

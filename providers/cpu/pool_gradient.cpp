@@ -1,7 +1,5 @@
 #include "providers/cpu/pool_gradient.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -110,17 +108,17 @@ struct OutputRow {
   }
 };
 
-// body(image, sign) with each image in one thread.
+// body(image, sign, seat) with each image in one thread.
 template <typename Body>
 void for_each_image(const Geometry& g, int threads, const Body& body) {
   const int64_t work = g.images * (g.in_size() + g.out_size());
   const auto wanted = static_cast<int>(
       std::min({static_cast<int64_t>(threads), g.images, work / kElementsPerThread + 1}));
   const StopSign sign;
-#pragma omp parallel for num_threads(wanted) if (wanted > 1)
-  for (int64_t image = 0; image < g.images; ++image) {
-    if (!sign.ask()) body(image, sign);
-  }
+  parallel_for(g.images, wanted, [&](int64_t begin, int64_t end, int seat) {
+    for (int64_t image = begin; image < end && !sign.ask(); ++image)
+      body(image, sign, seat);
+  });
   sign.check();
 }
 
@@ -154,15 +152,14 @@ class MaxPoolGrad : public Kernel {
     const auto* x = static_cast<const float*>(args.inputs[1]);
     auto* d_x = static_cast<float*>(args.outputs[0]);
     if (g_.are_pairs()) {
-      return for_each_image(g_, threads_, [&](int64_t image, const StopSign& sign) {
+      return for_each_image(g_, threads_, [&](int64_t image, const StopSign& sign, int) {
         pairs(d_y + image * g_.out_size(), x + image * g_.in_size(), d_x + image * g_.in_size(),
               sign);
       });
     }
-    for_each_image(g_, threads_, [&](int64_t image, const StopSign& sign) {
-      auto* best = reinterpret_cast<float*>(args.scratch) + omp_get_thread_num() * g_.row_size();
-      auto* from = reinterpret_cast<int32_t*>(args.scratch) +
-                   (threads_ + omp_get_thread_num()) * g_.row_size();
+    for_each_image(g_, threads_, [&](int64_t image, const StopSign& sign, int seat) {
+      auto* best = reinterpret_cast<float*>(args.scratch) + seat * g_.row_size();
+      auto* from = reinterpret_cast<int32_t*>(args.scratch) + (threads_ + seat) * g_.row_size();
       with_lanes(g_.lanes, [&](auto lanes) {
         one(d_y + image * g_.out_size(), x + image * g_.in_size(), d_x + image * g_.in_size(), best,
             from, sign, lanes);
@@ -250,8 +247,8 @@ class AveragePoolGrad : public Kernel {
   void run(const KernelArgs& args) const override {
     const auto* d_y = static_cast<const float*>(args.inputs[0]);
     auto* d_x = static_cast<float*>(args.outputs[0]);
-    for_each_image(g_, threads_, [&](int64_t image, const StopSign& sign) {
-      auto* shares = reinterpret_cast<float*>(args.scratch) + omp_get_thread_num() * g_.row_size();
+    for_each_image(g_, threads_, [&](int64_t image, const StopSign& sign, int seat) {
+      auto* shares = reinterpret_cast<float*>(args.scratch) + seat * g_.row_size();
       with_lanes(g_.lanes, [&](auto lanes) {
         one(d_y + image * g_.out_size(), d_x + image * g_.in_size(), shares, sign, lanes);
       });

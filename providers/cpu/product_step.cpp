@@ -43,7 +43,7 @@ struct Parts {
   void for_each(const KernelArgs& args, const Body& body) const {
     auto* scratch = reinterpret_cast<float*>(args.scratch);
     const auto work = static_cast<int64_t>(kRowsOfTask * kPanelColumns * whole.depth);
-    for_each_task(count(), threads, work, [&](int64_t task) {
+    for_each_task(count(), threads, work, [&](int64_t task, size_t seat) {
       ProductPart part = whole;
       part.a = static_cast<const float*>(args.inputs[kA]);
       part.b = static_cast<const float*>(args.inputs[kB]);
@@ -51,7 +51,7 @@ struct Parts {
       part.row_end = std::min(whole.row_end, part.row + kRowsOfTask);
       part.column = static_cast<size_t>(task) / rows() * kPanelColumns;
       part.column_end = std::min(whole.column_end, part.column + kPanelColumns);
-      body(part, scratch + static_cast<size_t>(omp_get_thread_num()) * scratch_floats());
+      body(part, scratch + seat * scratch_floats());
     });
   }
 };

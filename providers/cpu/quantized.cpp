@@ -170,8 +170,8 @@ class DynamicKernel : public Kernel {
       float low = 0, high = 0;
     };
     std::array<Range, kMostParts> ranges;
-    grid_.for_each(threads_, [&](const RowGrid::Offsets&, int64_t begin, int64_t count) {
-      Range& range = ranges[static_cast<size_t>(omp_get_thread_num())];
+    grid_.for_each(threads_, [&](const RowGrid::Offsets&, int64_t begin, int64_t count, int seat) {
+      Range& range = ranges[static_cast<size_t>(seat)];
       widen_range(in + begin, static_cast<size_t>(count), range.low, range.high);
     });
     Range all;

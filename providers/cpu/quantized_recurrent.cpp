@@ -68,37 +68,35 @@ class QuantizedLstmKernel : public RecurrentWalk {
     round_rows(x, s_.in, longest(args) * s_.batch, s_.in, all, parts.x, parts.bytes);
   }
 
+  // `scales` are those of W until the first state is read.
+  void begin_direction(size_t index, const Scratch& scratch) const override {
+    const Own parts = own(scratch);
+    scale_columns(directions_[index].w, parts.x, parts.scales);
+  }
+
   void input_part(const KernelArgs& args, size_t index, const Scratch& scratch,
                   const Share& share) const override {
     const Direction& direction = directions_[index];
     const Own parts = own(scratch);
-    if (share.is_first) scale_columns(direction.w, parts.x, parts.scales);
-    wait_for_all(share);
     for (size_t panel = share.begin; panel < share.end && !share.sign.ask();
          panel += s_.panels_at_once) {
       const size_t column = panel * s_.block();
       multiply(direction.w, parts.x, longest(args) * s_.batch, column, parts.scales,
                {direction.bias.data() + column, 0}, scratch.x + column);
     }
-    wait_for_all(share);  // `scales` is about to be those of R
   }
 
-  void read_state(const KernelArgs& args, size_t direction, size_t index, const Scratch& scratch,
-                  const Share& share) const override {
+  void read_state(const KernelArgs& args, size_t direction, size_t index,
+                  const Scratch& scratch) const override {
     const Own parts = own(scratch);
-    if (share.is_first) {
-      // What the step before has made: not of sequences that had ended by then.
-      const auto went_on = [&](size_t row) {
-        return index <= length(args, scratch.sequences[row]);
-      };
-      round_rows(scratch.h, s_.padded(), s_.batch, s_.hidden, went_on, parts.h, parts.bytes);
-      scale_columns(directions_[direction].r, parts.h, parts.scales);
-    }
-    wait_for_all(share);
+    // What the step before has made: not of sequences that had ended by then.
+    const auto went_on = [&](size_t row) { return index <= length(args, scratch.sequences[row]); };
+    round_rows(scratch.h, s_.padded(), s_.batch, s_.hidden, went_on, parts.h, parts.bytes);
+    scale_columns(directions_[direction].r, parts.h, parts.scales);
   }
 
-  void run_step(size_t index, const Scratch& scratch, const Step& step,
-                const Share& share) const override {
+  void run_step(size_t index, const Scratch& scratch, const Step& step, const Share& share,
+                int) const override {
     const Own parts = own(scratch);
     for (size_t i = 0; i < share.end - share.begin; i += s_.panels_at_once) {
       const size_t first = share.panel(i, s_.panels_at_once);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 
+#include "ir/core/threading/parallel_for.h"
 #include "ir/ops/recurrent.h"
 #include "providers/cpu/entries.h"
 #include "providers/cpu/packed_once.h"
@@ -20,15 +21,14 @@ void pack_panels(const RecurrentSizes& s, const LooseFloat* rows, size_t depth, 
                  size_t count, int threads, float* out) {
   const size_t block = count * s.lanes, panel_size = depth * block;
   if (s.padded() != s.hidden) std::fill_n(out, s.panels() * panel_size, 0.0f);
-#pragma omp parallel for collapse(2) num_threads(threads) if (threads > 1)
-  for (size_t panel = 0; panel < s.panels(); ++panel) {
-    for (size_t gate = 0; gate < count; ++gate) {
-      const size_t unit = panel * s.lanes, units = std::min(s.lanes, s.hidden - unit);
-      turn_rows(rows + ((first + gate) * s.hidden + unit) * depth, static_cast<int64_t>(depth),
-                static_cast<int64_t>(units), static_cast<int64_t>(depth),
-                out + panel * panel_size + gate * s.lanes, static_cast<int64_t>(block));
-    }
-  }
+  parallel_for_each(static_cast<int64_t>(s.panels() * count), threads, true, [&](int64_t index) {
+    const size_t panel = static_cast<size_t>(index) / count;
+    const size_t gate = static_cast<size_t>(index) % count;
+    const size_t unit = panel * s.lanes, units = std::min(s.lanes, s.hidden - unit);
+    turn_rows(rows + ((first + gate) * s.hidden + unit) * depth, static_cast<int64_t>(depth),
+              static_cast<int64_t>(units), static_cast<int64_t>(depth),
+              out + panel * panel_size + gate * s.lanes, static_cast<int64_t>(block));
+  });
 }
 
 const float* floats(const std::shared_ptr<const Buffer>& buffer) {
@@ -165,8 +165,11 @@ class RecurrentKernel : public RecurrentWalk {
     }
   }
 
-  void run_step(size_t index, const Scratch& scratch, const Step& step,
-                const Share& share) const override {
+  // The candidate of a GRU needs all of the state that its gates have reset.
+  int phases() const override { return cell_ == Cell::kGru ? 2 : 1; }
+
+  void run_step(size_t index, const Scratch& scratch, const Step& step, const Share& share,
+                int phase) const override {
     const Direction& direction = directions_[index];
     const auto cell_step = [&](size_t panel, const float* weights, size_t gates) {
       constexpr size_t kPeepholes = 3;
@@ -186,6 +189,11 @@ class RecurrentKernel : public RecurrentWalk {
     };
     for (size_t i = 0; i < share.end - share.begin; ++i) {
       const size_t panel = share.panel(i, 1);
+      if (phase == 1) {
+        gru_step_candidate(cell_step(panel, floats(direction.candidate), 1), scratch.z,
+                           scratch.reset);
+        continue;
+      }
       if (cell_ == Cell::kRnn) rnn_step(cell_step(panel, floats(direction.recurrent), 1));
       if (cell_ == Cell::kLstm) lstm_step(cell_step(panel, floats(direction.recurrent), 4));
       if (cell_ == Cell::kGruLinear) {
@@ -195,13 +203,6 @@ class RecurrentKernel : public RecurrentWalk {
       if (cell_ == Cell::kGru) {
         gru_step_gates(cell_step(panel, floats(direction.recurrent), 2), scratch.z, scratch.reset);
       }
-    }
-    if (cell_ != Cell::kGru) return;
-    wait_for_all(share);
-    for (size_t i = 0; i < share.end - share.begin; ++i) {
-      const size_t panel = share.panel(i, 1);
-      gru_step_candidate(cell_step(panel, floats(direction.candidate), 1), scratch.z,
-                         scratch.reset);
     }
   }
 

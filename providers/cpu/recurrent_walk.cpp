@@ -1,7 +1,5 @@
 #include "providers/cpu/recurrent_walk.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -153,22 +151,39 @@ size_t RecurrentWalk::longest(const KernelArgs& args) const {
   return longest;
 }
 
-// The panels of one part, all sequences of which it computes.
-RecurrentWalk::Share RecurrentWalk::share_of(size_t part, size_t parts,
-                                             const StopSign& sign) const {
-  const size_t groups = s_.panels() / s_.panels_at_once;
-  return {groups * part / parts * s_.panels_at_once,
-          groups * (part + 1) / parts * s_.panels_at_once, parts, part == 0, sign};
+// body(share) for each of `parts` shares of the panels, all sequences of which it computes.
+template <typename Body>
+void RecurrentWalk::for_each_panel_share(int parts, const StopSign& sign, const Body& body) const {
+  const auto groups = static_cast<int64_t>(s_.panels() / s_.panels_at_once);
+  const auto panel = [&](int64_t part) {
+    return static_cast<size_t>(groups * part / parts) * s_.panels_at_once;
+  };
+  parallel_for_each(parts, parts, true, [&](int64_t part) {
+    Share share{panel(part), panel(part + 1), sign};
+    body(share);
+  });
 }
 
 // The sequences of one part.
-RecurrentWalk::Scratch RecurrentWalk::rows_of(const Scratch& scratch, size_t part,
-                                              size_t parts) const {
-  const size_t begin = s_.batch * part / parts, end = s_.batch * (part + 1) / parts;
+RecurrentWalk::Scratch RecurrentWalk::rows_of(const Scratch& scratch, int part, int parts) const {
+  const auto row = [&](int at) {
+    return s_.batch * static_cast<size_t>(at) / static_cast<size_t>(parts);
+  };
+  const size_t begin = row(part), end = row(part + 1);
   const size_t at = begin * s_.padded();
   return {scratch.x,      scratch.h + at,     scratch.h_next + at,    scratch.c + at,
           scratch.z + at, scratch.reset + at, scratch.places + begin, scratch.sequences + begin,
           scratch.own,    end - begin};
+}
+
+// Threads that share a direction.
+int RecurrentWalk::participants() const {
+  const Sharing sharing = this->sharing();
+  if (sharing == Sharing::kNone) return 1;
+  const size_t most = sharing == Sharing::kPanels ? s_.panels() / s_.panels_at_once
+                      : is_much_work()            ? s_.batch / kLeastRowsOfThread
+                                                  : 1;
+  return static_cast<int>(std::clamp<size_t>(most, 1, static_cast<size_t>(threads_)));
 }
 
 void RecurrentWalk::run_direction(const KernelArgs& args, size_t index, std::byte* begin,
@@ -179,66 +194,43 @@ void RecurrentWalk::run_direction(const KernelArgs& args, size_t index, std::byt
   set_places(args, index, scratch);
   if (has_hidden_) load_state(args.inputs[5], index, scratch, scratch.h);
   if (has_cell_) load_state(args.inputs[6], index, scratch, scratch.c);
-  const Sharing sharing = this->sharing();
-  const size_t most = sharing == Sharing::kPanels ? s_.panels() / s_.panels_at_once
-                      : is_much_work()            ? s_.batch / kLeastRowsOfThread
-                                                  : 1;
-  const int wanted =
-      sharing == Sharing::kNone
-          ? 1
-          : static_cast<int>(std::clamp<size_t>(most, 1, static_cast<size_t>(threads_)));
-  std::atomic<size_t> end = s_.steps;
-  if (wanted <= 1) {
-    const Share all = share_of(0, 1, sign);
-    input_part(args, index, scratch, all);
-    run_steps(args, index, scratch, all, end);
-  } else {
-#pragma omp parallel num_threads(wanted)
-    {
-      const auto part = static_cast<size_t>(omp_get_thread_num());
-      const auto parts = static_cast<size_t>(omp_get_num_threads());
-      const Share share = share_of(part, parts, sign);
-      input_part(args, index, scratch, share);
-      if (sharing == Sharing::kPanels) {
-        run_steps(args, index, scratch, share, end);
-      } else {
-        wait_for_all(share);
-        std::atomic<size_t> own_end = s_.steps;
-        run_steps(args, index, rows_of(scratch, part, parts), share_of(0, 1, sign), own_end);
-      }
-    }
-  }
+  const int parts = participants();
+  begin_direction(index, scratch);
+  for_each_panel_share(parts, sign,
+                       [&](const Share& share) { input_part(args, index, scratch, share); });
+  if (parts == 1 || sharing() == Sharing::kPanels)
+    return run_steps(args, index, scratch, parts, sign);
+  parallel_for_each(parts, parts, true, [&](int64_t part) {
+    run_steps(args, index, rows_of(scratch, static_cast<int>(part), parts), 1, sign);
+  });
 }
 
-void RecurrentWalk::wait_for_all(const Share& share) {
-  if (share.parts > 1) {
-#pragma omp barrier
-  }
-}
-
-// A share of the panels, over all steps before `end`. That is moved by the first of those who share
-// alone, to the step behind its own before all meet: so all leave after the same one.
-void RecurrentWalk::run_steps(const KernelArgs& args, size_t index, Scratch scratch, Share share,
-                              std::atomic<size_t>& end) const {
-  const int64_t stride = static_cast<int64_t>(s_.batch_first ? 1 : s_.batch);
-  const size_t work = scratch.rows * s_.hidden * (share.end - share.begin) * s_.block();
+// All steps of the rows of `scratch`, the panels in `parts` shares.
+void RecurrentWalk::run_steps(const KernelArgs& args, size_t index, Scratch scratch, int parts,
+                              const StopSign& sign) const {
+  const auto stride = static_cast<int64_t>(s_.batch_first ? 1 : s_.batch);
+  const size_t work = scratch.rows * s_.hidden * s_.row();
   const auto mask = static_cast<size_t>(mask_of_looks(static_cast<int64_t>(work)));
+  const int last = phases() - 1;
   Step step{scratch.rows, 0};
-  for (size_t i = 0; i < end; ++i) {
-    const bool is_over = (i & mask) == mask ? share.sign.ask() : share.sign.is_up();
-    if (share.is_first && is_over) end = i + 1;
-    read_state(args, index, i, scratch, share);
+  for (size_t i = 0; i < s_.steps; ++i) {
+    if ((i & mask) == mask ? sign.ask() : sign.is_up()) return;
+    read_state(args, index, i, scratch);
     while (step.rows > 0 && length(args, scratch.sequences[step.rows - 1]) <= i)
       --step.rows;
-    run_step(index, scratch, step, share);
-    keep_state(scratch, step.rows, share);
-    store_step(args, index, i, scratch, step, share);
+    for (int phase = 0; phase <= last; ++phase) {
+      for_each_panel_share(parts, sign, [&](Share& share) {
+        share.from_end = i % 2 == 1;
+        run_step(index, scratch, step, share, phase);
+        if (phase < last) return;
+        keep_state(scratch, step.rows, share);
+        store_step(args, index, i, scratch, step, share);
+      });
+    }
     step.shift += is_backward(index) ? -stride : stride;
-    wait_for_all(share);
     std::swap(scratch.h, scratch.h_next);
-    share.from_end = !share.from_end;
   }
-  if (share.is_first) store_last(args, index, scratch);
+  store_last(args, index, scratch);
 }
 
 // Of sequences that have ended.

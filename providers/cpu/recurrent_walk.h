@@ -2,7 +2,6 @@
 // computes is up to those who derive from this.
 #pragma once
 
-#include <atomic>
 #include <optional>
 #include <string>
 #include <vector>
@@ -51,12 +50,11 @@ class RecurrentWalk : public Kernel {
     size_t rows;
     int64_t shift;
   };
-  // One thread's panels, whole groups of those that go at once. Every other step goes through them
-  // from the last to the first: it begins with the weights that the step before has left in the
-  // nearest cache.
+  // Panels that one thread goes through, whole groups of those that go at once. Every other step
+  // goes through them from the last to the first: it begins with the weights that the step before
+  // has left in the nearest cache.
   struct Share {
-    size_t begin, end, parts;
-    bool is_first;  // of all shares
+    size_t begin, end;
     const StopSign& sign;
     bool from_end = false;
     // The first panel of the group that comes `index` panels after the share's first.
@@ -73,7 +71,6 @@ class RecurrentWalk : public Kernel {
     size_t rows;  // the whole batch, or those of one thread
   };
 
-  static void wait_for_all(const Share& share);
   // How many of the steps sequence `sequence` has, or the longest one.
   size_t length(const KernelArgs& args, size_t sequence) const;
   size_t longest(const KernelArgs& args) const;
@@ -86,19 +83,25 @@ class RecurrentWalk : public Kernel {
 
   // Bytes of Scratch::own.
   virtual size_t own_bytes() const { return 0; }
-  // Before any direction, by one thread.
+  // Before any direction.
   virtual void read_input(const KernelArgs&, const Scratch&) const {}
+  // Before input_part() of a direction.
+  virtual void begin_direction(size_t direction, const Scratch& scratch) const {
+    (void)direction, (void)scratch;
+  }
   // Fills Scratch::x for the panels of a share; may leave early where its sign is up.
   virtual void input_part(const KernelArgs& args, size_t direction, const Scratch& scratch,
                           const Share& share) const = 0;
-  // Before the step number `index`, by all threads; Scratch::h is the state of all rows.
+  // Before the step number `index`; Scratch::h is the state of all rows.
   virtual void read_state(const KernelArgs& args, size_t direction, size_t index,
-                          const Scratch& scratch, const Share& share) const {
-    (void)args, (void)direction, (void)index, (void)scratch, (void)share;
+                          const Scratch& scratch) const {
+    (void)args, (void)direction, (void)index, (void)scratch;
   }
-  // h_next and c of the first rows, for the panels of a share.
+  // A step has so many phases: each begins when all shares have ended the one before.
+  virtual int phases() const { return 1; }
+  // After the last phase h_next and c of the first rows are there, for the panels of a share.
   virtual void run_step(size_t direction, const Scratch& scratch, const Step& step,
-                        const Share& share) const = 0;
+                        const Share& share, int phase) const = 0;
 
  private:
   // How the work of a direction is shared out: panels where the weights no longer fit one core's
@@ -110,10 +113,12 @@ class RecurrentWalk : public Kernel {
 
   void run_direction(const KernelArgs& args, size_t index, std::byte* scratch,
                      const StopSign& sign) const;
-  Share share_of(size_t part, size_t parts, const StopSign& sign) const;
-  Scratch rows_of(const Scratch& scratch, size_t part, size_t parts) const;
-  void run_steps(const KernelArgs& args, size_t index, Scratch scratch, Share share,
-                 std::atomic<size_t>& end) const;
+  int participants() const;
+  Scratch rows_of(const Scratch& scratch, int part, int parts) const;
+  template <typename Body>
+  void for_each_panel_share(int parts, const StopSign& sign, const Body& body) const;
+  void run_steps(const KernelArgs& args, size_t index, Scratch scratch, int parts,
+                 const StopSign& sign) const;
   bool is_backward(size_t index) const { return index == 1 || s_.first_backward; }
   // Of a step of a sequence.
   size_t place_of(size_t step, size_t sequence) const {

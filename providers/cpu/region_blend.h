@@ -110,11 +110,10 @@ class RegionBlend {
   void for_regions(const Index* batches, int64_t picture, float* out, std::byte* scratch,
                    const Fill& fill, const Visit& visit) const {
     const int64_t share = (regions_ + threads_ - 1) / threads_;
-    for_each_task(share * threads_, threads_, work_, [&](int64_t task) {
+    for_each_task(share * threads_, threads_, work_, [&](int64_t task, int seat) {
       const int64_t region = task % share * threads_ + task / share;
       if (region >= regions_ || batches[region] != picture) return;
-      const int thread = threads_ > 1 ? omp_get_thread_num() : 0;
-      const Tables tables = fill(region, scratch + static_cast<size_t>(thread) * table_bytes());
+      const Tables tables = fill(region, scratch + static_cast<size_t>(seat) * table_bytes());
       visit(tables, out + region * channels_ * bins_);
     });
   }

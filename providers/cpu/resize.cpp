@@ -124,8 +124,7 @@ class ResizeKernel : public Kernel {
       const int64_t work = blocks.lanes * (pass.out_line() * pass.parts() + pass.in_line());
       // The last two blocks, which may overlap, fall to one thread.
       const int64_t tasks = blocks.channels / blocks.lanes;
-      for_each_task(tasks, wanted, work, [&](int64_t task) {
-        const int64_t thread = wanted > 1 ? omp_get_thread_num() : 0;
+      for_each_task(tasks, wanted, work, [&](int64_t task, int64_t thread) {
         const int64_t end = task + 1 == tasks ? blocks.count : task + 1;
         for (int64_t block = task; block < end; ++block)
           blend_turned(pass, in, out, block, pixels + thread * turned_);

@@ -1,7 +1,5 @@
 // Softmax and LogSoftmax of float32 along an axis whose elements lie apart: whole rows of
 // neighbours are worked on at a time.
-#include <omp.h>
-
 #include <algorithm>
 
 #include "ir/ops/softmax.h"
@@ -31,15 +29,15 @@ class SoftmaxColumns : public Kernel {
 
   void run(const KernelArgs& args) const override {
     auto* scratch = reinterpret_cast<float*>(args.scratch);
-    for_each_task(split_.outer * tiles_, threads_, kTile * split_.size, [&](int64_t i) {
-      const int64_t thread = threads_ > 1 ? omp_get_thread_num() : 0;
-      const int64_t column = i % tiles_ * kTile;
-      const int64_t at = i / tiles_ * split_.size * split_.inner + column;
-      run_tile(static_cast<const float*>(args.inputs[0]) + at,
-               static_cast<float*>(args.outputs[0]) + at,
-               static_cast<size_t>(std::min(kTile, split_.inner - column)),
-               scratch + thread * 3 * kTile);
-    });
+    for_each_task(split_.outer * tiles_, threads_, kTile * split_.size,
+                  [&](int64_t i, int64_t thread) {
+                    const int64_t column = i % tiles_ * kTile;
+                    const int64_t at = i / tiles_ * split_.size * split_.inner + column;
+                    run_tile(static_cast<const float*>(args.inputs[0]) + at,
+                             static_cast<float*>(args.outputs[0]) + at,
+                             static_cast<size_t>(std::min(kTile, split_.inner - column)),
+                             scratch + thread * 3 * kTile);
+                  });
   }
   bool may_alias(size_t, size_t input) const override { return input == 0; }
 

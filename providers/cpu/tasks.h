@@ -1,13 +1,13 @@
 // Parallel loops that end early when the run is cancelled or its deadline passes.
 #pragma once
 
-#include <omp.h>
-
 #include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstdint>
+#include <type_traits>
 
+#include "ir/core/threading/parallel_for.h"
 #include "ir/run_control.h"
 
 namespace sardonyx::cpu {
@@ -54,25 +54,23 @@ inline int64_t mask_of_looks(int64_t work) {
   return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(tasks))) - 1;
 }
 
-// Calls body(task) for each task below `count`, shared out evenly and in order, on `threads`
-// threads. `work` is what one of them takes, in elements or multiplications. Throws kCancelled or
-// kDeadlineExceeded, once no body is running any more.
+// Calls body(task), or body(task, seat), for each task below `count` on up to `threads` threads; no
+// two threads have the same seat, which is below `threads`. `work` is what one task takes, in
+// elements or multiplications. Throws kCancelled or kDeadlineExceeded, once no body is running any
+// more. Tasks must not wait for each other: all may fall to one thread.
 template <typename Body>
 void for_each_task(int64_t count, int threads, int64_t work, const Body& body) {
   const StopSign sign;
   const int64_t mask = mask_of_looks(work);
-  if (threads <= 1) {
-    for (int64_t task = 0; task < count; ++task) {
-      if ((task & mask) == 0 && sign.ask()) break;
-      body(task);
+  parallel_for(count, threads, [&](int64_t begin, int64_t end, int seat) {
+    for (int64_t task = begin; task < end; ++task) {
+      if ((task & mask) == 0 ? sign.ask() : sign.is_up()) return;
+      if constexpr (std::is_invocable_v<const Body&, int64_t, int>)
+        body(task, seat);
+      else
+        body(task);
     }
-  } else {
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t task = 0; task < count; ++task) {
-      if ((task & mask) == 0 ? sign.ask() : sign.is_up()) continue;
-      body(task);
-    }
-  }
+  });
   sign.check();
 }
 
@@ -86,17 +84,17 @@ inline Portion portion_of(int64_t count, int64_t unit, int64_t part, int64_t par
           part + 1 == parts ? count : units * (part + 1) / parts * unit};
 }
 
-// Calls body(part, parts, sign) once on each of `threads` threads, for work that each shares out
-// itself; it is to ask `sign` now and then. Throws as for_each_task() does.
+// Calls body(part, parts, sign) for each of as many parts as there are threads, for work that each
+// shares out itself; it is to ask `sign` now and then. What a part is does not depend on how many
+// threads come. Throws as for_each_task() does.
 template <typename Body>
 void for_each_share(int threads, const Body& body) {
   const StopSign sign;
-  if (threads <= 1) {
-    body(int64_t{0}, int64_t{1}, sign);
-  } else {
-#pragma omp parallel num_threads(threads)
-    body(int64_t{omp_get_thread_num()}, int64_t{omp_get_num_threads()}, sign);
-  }
+  const int64_t parts = std::max(threads, 1);
+  parallel_for(parts, threads, [&](int64_t begin, int64_t end, int) {
+    for (int64_t part = begin; part < end; ++part)
+      body(part, parts, sign);
+  });
   sign.check();
 }
 

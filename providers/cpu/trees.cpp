@@ -1,8 +1,6 @@
 // Tree ensembles of ai.onnx.ml on float and double.
 #include "providers/cpu/trees.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <memory>
 
@@ -43,14 +41,13 @@ class TreeKernel : public Kernel {
       views[i] = {outputs_[i].dtype, outputs_[i].shape, args.outputs[i]};
     const std::span<const TensorView> outputs(views, outputs_.size());
     const int64_t rows = static_cast<int64_t>(rows_);
-    for_each_task(
-        (rows + together_ - 1) / together_, threads_, together_ * steps_, [&](int64_t block) {
-          const size_t thread = threads_ > 1 ? static_cast<size_t>(omp_get_thread_num()) : 0;
-          const auto first = static_cast<size_t>(block * together_);
-          const size_t count = std::min(static_cast<size_t>(together_), rows_ - first);
-          run_block(static_cast<const T*>(args.inputs[0]), first, count,
-                    args.scratch + thread * share_bytes(), outputs);
-        });
+    for_each_task((rows + together_ - 1) / together_, threads_, together_ * steps_,
+                  [&](int64_t block, size_t thread) {
+                    const auto first = static_cast<size_t>(block * together_);
+                    const size_t count = std::min(static_cast<size_t>(together_), rows_ - first);
+                    run_block(static_cast<const T*>(args.inputs[0]), first, count,
+                              args.scratch + thread * share_bytes(), outputs);
+                  });
   }
 
  private:

@@ -1,8 +1,6 @@
 // WordConvEmbedding on projected characters: what each element of a window adds to the filters'
 // sums depends on one character and its place in the window alone, so that each character is
 // multiplied with the filters once, and windows only add up.
-#include <omp.h>
-
 #include <algorithm>
 #include <limits>
 
@@ -50,8 +48,7 @@ class WordEmbeddingKernel : public Kernel {
         project(table + id * size_, columns, projected + id * width());
       });
     }
-    for_each_task(words_, threads_, length_ * width(), [&](int64_t word) {
-      const int64_t thread = threads_ > 1 ? omp_get_thread_num() : 0;
+    for_each_task(words_, threads_, length_ * width(), [&](int64_t word, int64_t thread) {
       const int32_t* ids = static_cast<const int32_t*>(args.inputs[0]) + word * length_;
       float* rows = projected;
       if (!projects_all_) {

@@ -1,4 +1,5 @@
 #include "providers/onednn/byte_convolution.h"
+#include "ir/core/threading/parallel_for.h"
 
 #include <algorithm>
 #include <cstring>
@@ -107,15 +108,13 @@ std::shared_ptr<const Buffer> packed_weights(const ByteCall& call, const DirectF
   const std::string name = text("quads in ", form.groups, " ", call.weights.form());
   const auto fill = [&](std::byte* out) {
     const int8_t* from = call.weights.elements();
-#pragma omp parallel for collapse(2) num_threads(call.request.threads) if (call.request.threads > 1)
-    for (int64_t group = 0; group < form.groups; ++group) {
-      for (int64_t unit = 0; unit < units; ++unit) {
-        auto* to = reinterpret_cast<int8_t*>(out) + group * size;
-        cpu::pack_byte_windows(from + group * form.outputs * window, form.inputs * kQuad, taps,
-                               unit * kByteUnit, std::min(form.outputs, (unit + 1) * kByteUnit), to,
-                               reinterpret_cast<int32_t*>(to + panels));
-      }
-    }
+    parallel_for_each(form.groups * units, call.request.threads, true, [&](int64_t task) {
+      const int64_t group = task / units, unit = task % units;
+      auto* to = reinterpret_cast<int8_t*>(out) + group * size;
+      cpu::pack_byte_windows(from + group * form.outputs * window, form.inputs * kQuad, taps,
+                             unit * kByteUnit, std::min(form.outputs, (unit + 1) * kByteUnit), to,
+                             reinterpret_cast<int32_t*>(to + panels));
+    });
   };
   return cpu::packed_once(call.request, call.slots.w, name, static_cast<size_t>(form.groups * size),
                           fill);

@@ -1,4 +1,5 @@
 #include "providers/onednn/byte_product.h"
+#include "ir/core/threading/parallel_for.h"
 
 #include <algorithm>
 
@@ -182,14 +183,14 @@ std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request,
     const int8_t* from = product.weights.elements();
     auto* to = reinterpret_cast<int8_t*>(out);
     auto* sums = reinterpret_cast<int32_t*>(out + panels);
-#pragma omp parallel for num_threads(request.threads) if (request.threads > 1)
-    for (int64_t first = 0; first < sizes.columns; first += kByteUnit) {
-      const int64_t last = std::min(sizes.columns, first + kByteUnit);
+    const int64_t units = (sizes.columns + kByteUnit - 1) / kByteUnit;
+    parallel_for_each(units, request.threads, true, [&](int64_t unit) {
+      const int64_t first = unit * kByteUnit, last = std::min(sizes.columns, first + kByteUnit);
       if (product.b_transposed)
         cpu::pack_byte_windows(from, sizes.depth, 1, first, last, to, sums);
       else
         cpu::pack_byte_columns(from, sizes.columns, sizes.depth, first, last, to, sums);
-    }
+    });
   });
 }
 

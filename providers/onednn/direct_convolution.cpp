@@ -1,4 +1,5 @@
 #include "providers/onednn/direct_convolution.h"
+#include "ir/core/threading/parallel_for.h"
 
 #include <algorithm>
 #include <cstring>
@@ -113,15 +114,12 @@ std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request, const
   return packed_floats_once(request, 1, name, form.groups * size, [&](float* to) {
     const LooseFloat* from = peek_floats(*request.inputs[1].constant);
     const int64_t units = (form.outputs + kConvolutionUnit - 1) / kConvolutionUnit;
-#pragma omp parallel for collapse(2) num_threads(request.threads) if (request.threads > 1)
-    for (int64_t group = 0; group < form.groups; ++group) {
-      for (int64_t unit = 0; unit < units; ++unit) {
-        const int64_t first = unit * kConvolutionUnit;
-        cpu::pack_windows(from + (group * form.outputs + first) * form.elements(), order,
-                          std::min(kConvolutionUnit, form.outputs - first),
-                          to + group * size + first * form.elements());
-      }
-    }
+    parallel_for_each(form.groups * units, request.threads, true, [&](int64_t task) {
+      const int64_t group = task / units, first = task % units * kConvolutionUnit;
+      cpu::pack_windows(from + (group * form.outputs + first) * form.elements(), order,
+                        std::min(kConvolutionUnit, form.outputs - first),
+                        to + group * size + first * form.elements());
+    });
   });
 }
 

@@ -3,8 +3,6 @@
 // anything, where that can be.
 #include "providers/cpu/movement.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -146,12 +144,8 @@ class ShuffleKernel : public Kernel {
     threads_ = static_cast<int>(std::min<int64_t>(threads, count / cpu::kElementsPerThread + 1));
   }
   void run(const KernelArgs& args) const override {
-    if (threads_ <= 1) return run_share(args, 0, pixels_);
-#pragma omp parallel num_threads(threads_)
-    {
-      const int64_t part = omp_get_thread_num(), parts = omp_get_num_threads();
-      run_share(args, pixels_ * part / parts, pixels_ * (part + 1) / parts);
-    }
+    parallel_for(pixels_, threads_,
+                 [&](int64_t begin, int64_t end, int) { run_share(args, begin, end); });
   }
 
  private:

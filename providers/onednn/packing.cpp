@@ -1,4 +1,5 @@
 #include "providers/onednn/packing.h"
+#include "ir/core/threading/parallel_for.h"
 
 #include <algorithm>
 #include <array>
@@ -260,10 +261,8 @@ void pack(const Extents& from_strides, const BlockedForm& form, const void* valu
   const auto* from = static_cast<const std::byte*>(values);
   auto* to = static_cast<std::byte*>(out);
   const int64_t rows = packing.rows();
-#pragma omp parallel for num_threads(threads) \
-    schedule(static) if (threads > 1 && packing.elements() >= kWorthSharing)
-  for (int64_t row = 0; row < rows; ++row)
-    packing.pack_row(row, from, to);
+  parallel_for_each(rows, threads, packing.elements() >= kWorthSharing,
+                    [&](int64_t row) { packing.pack_row(row, from, to); });
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include "ir/reloadable_buffer.h"
 #include "ir/run_control.h"
 #include "providers/cpu/packed_once.h"
-#include "providers/cpu/thread_scope.h"
+#include "providers/onednn/openmp_scope.h"
 #include "providers/onednn/packing.h"
 
 namespace sardonyx::onednn {
@@ -146,7 +146,7 @@ class ProgramKernel : public Kernel {
   explicit ProgramKernel(Plan plan) : plan_(std::move(plan)) {}
 
   void run(const KernelArgs& args) const override {
-    const ThreadScope threads(plan_.threads);
+    const OpenMpScope threads(plan_.threads);
     std::call_once(is_generated_, [this] { generate(); });
     auto bindings = pool_.take(plan_);
     bindings->bind(plan_, args);

@@ -7,8 +7,8 @@
 
 #include "providers/cpu/movement.h"
 #include "providers/cpu/provider.h"
-#include "providers/cpu/thread_scope.h"
 #include "providers/onednn/entries.h"
+#include "providers/onednn/openmp_scope.h"
 #include "providers/onednn/own_convolution.h"
 #include "providers/onednn/program.h"
 #include "providers/onednn/training.h"
@@ -37,7 +37,7 @@ const char* refusal_of_sizes(const KernelRequest& request, size_t checked) {
 Prepared prepare_guarded(const KernelRequest& request, size_t checked,
                          Prepared (*prepare)(const KernelRequest&)) {
   if (const char* refusal = refusal_of_sizes(request, checked)) return Prepared::refuse(refusal);
-  const ThreadScope threads(request.threads);
+  const OpenMpScope threads(request.threads);
   try {
     return prepare(request);
   } catch (const dnnl::error& error) {
@@ -86,7 +86,7 @@ Prepared prepare_reorder(DType dtype, const Shape& shape, const LayoutPtr& from,
   if (data_type_of(dtype) == memory::data_type::undef) {
     return Prepared::refuse(text("oneDNN has no ", dtype));
   }
-  const ThreadScope scope(threads);
+  const OpenMpScope scope(threads);
   try {
     return prepare_reorder_guarded(dtype, shape, from, to, threads);
   } catch (const dnnl::error& error) {

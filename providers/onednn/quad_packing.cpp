@@ -1,4 +1,5 @@
 #include "providers/onednn/quad_packing.h"
+#include "ir/core/threading/parallel_for.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -135,10 +136,8 @@ bool pack_quads(const std::byte* from, const Extents& strides, const BlockedForm
   const int64_t all = quads->leads * blocks;
   const int64_t elements = all * quads->block * quads->inputs * quads->places;
   if (blocks * quads->block != quads->outputs) std::memset(out, 0, static_cast<size_t>(elements));
-#pragma omp parallel for num_threads(threads) \
-    schedule(static) if (threads > 1 && elements >= kWorthSharing)
-  for (int64_t i = 0; i < all; ++i)
-    pack_block(*quads, i / blocks, i % blocks, from, out);
+  parallel_for_each(all, threads, elements >= kWorthSharing,
+                    [&](int64_t i) { pack_block(*quads, i / blocks, i % blocks, from, out); });
   return true;
 }
 

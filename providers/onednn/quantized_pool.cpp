@@ -1,8 +1,6 @@
 // com.microsoft's QLinearAveragePool and QLinearGlobalAveragePool on row-major and channels-last
 // tensors. Sums are exact; a mean is rounded to float once, then quantised as QuantizeLinear does
 // it.
-#include <omp.h>
-
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -167,12 +165,12 @@ class RowPoolKernel : public Kernel {
     const int64_t work = rows_ * (plan_.kernel[0] * plan_.kernel[1] * plan_.in[2] +
                                   plan_.starts() * plan_.kernel[2]);
     auto* scratch = reinterpret_cast<int32_t*>(args.scratch);
-    cpu::for_each_task(plan_.batch * plan_.channels * blocks, threads, work, [&](int64_t task) {
-      const auto thread = static_cast<size_t>(threads > 1 ? omp_get_thread_num() : 0);
-      const int64_t first = task % blocks * rows_;
-      pool(run, task / blocks, first, std::min(first + rows_, rows),
-           scratch + thread * ints_per_thread());
-    });
+    cpu::for_each_task(plan_.batch * plan_.channels * blocks, threads, work,
+                       [&](int64_t task, size_t thread) {
+                         const int64_t first = task % blocks * rows_;
+                         pool(run, task / blocks, first, std::min(first + rows_, rows),
+                              scratch + thread * ints_per_thread());
+                       });
   }
 
  private:

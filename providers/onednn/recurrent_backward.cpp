@@ -7,9 +7,9 @@
 #include "ir/ops/recurrent_gradient.h"
 #include "ir/run_control.h"
 #include "providers/cpu/rows.h"
-#include "providers/cpu/thread_scope.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/layout.h"
+#include "providers/onednn/openmp_scope.h"
 #include "providers/onednn/training.h"
 
 namespace sardonyx::onednn {
@@ -305,7 +305,7 @@ class RecurrentGradient : public Kernel {
     return static_cast<size_t>(places_.size) * sizeof(float);
   }
   void run(const KernelArgs& args) const override {
-    const ThreadScope threads(threads_);
+    const OpenMpScope threads(threads_);
     for (size_t direction = 0; direction < problem_.reversed.size(); ++direction)
       Direction(problem_, places_, args, static_cast<int64_t>(direction)).run();
   }

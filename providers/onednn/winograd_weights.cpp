@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "ir/core/threading/parallel_for.h"
 #include "ir/error.h"
 #include "providers/cpu/turn_rows.h"
 #include "providers/cpu/winograd_image.h"
@@ -44,24 +45,23 @@ void transform_weights(const LooseFloat* values, int64_t outputs, int64_t inputs
   const WindowSource source{values, outputs, inputs};
   const int64_t units = (outputs + kWinogradUnit - 1) / kWinogradUnit;
   const int64_t columns = units * (kWinogradUnit / kLanes);
-#pragma omp parallel for collapse(2) num_threads(threads) schedule(static) if (threads > 1)
-  for (int64_t column = 0; column < columns; ++column) {
-    for (int64_t begin = 0; begin < inputs; begin += kInputs) {
-      alignas(64) float taps[kInputs * kTaps * kLanes];
-      alignas(64) float results[kMostPlaces * kInputs * kLanes];
-      const int64_t count = std::min(kInputs, inputs - begin), first = column * kLanes;
-      source.load(first, begin, count, taps);
-      cpu::transform_windows(static_cast<size_t>(side + 2), taps, static_cast<size_t>(count),
-                             results);
-      float* to =
-          out + first / kWinogradUnit * places * inputs * kWinogradUnit + first % kWinogradUnit;
-      for (int64_t place = 0; place < places; ++place) {
-        for (int64_t i = 0; i < count; ++i)
-          std::memcpy(to + (place * inputs + begin + i) * kWinogradUnit,
-                      results + (place * count + i) * kLanes, kLanes * sizeof(float));
-      }
+  const int64_t pieces = (inputs + kInputs - 1) / kInputs;
+  parallel_for_each(columns * pieces, threads, true, [&](int64_t task) {
+    alignas(64) float taps[kInputs * kTaps * kLanes];
+    alignas(64) float results[kMostPlaces * kInputs * kLanes];
+    const int64_t first = task / pieces * kLanes, begin = task % pieces * kInputs;
+    const int64_t count = std::min(kInputs, inputs - begin);
+    source.load(first, begin, count, taps);
+    cpu::transform_windows(static_cast<size_t>(side + 2), taps, static_cast<size_t>(count),
+                           results);
+    float* to =
+        out + first / kWinogradUnit * places * inputs * kWinogradUnit + first % kWinogradUnit;
+    for (int64_t place = 0; place < places; ++place) {
+      for (int64_t i = 0; i < count; ++i)
+        std::memcpy(to + (place * inputs + begin + i) * kWinogradUnit,
+                    results + (place * count + i) * kLanes, kLanes * sizeof(float));
     }
-  }
+  });
 }
 
 }  // namespace sardonyx::onednn

@@ -3,7 +3,10 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <atomic>
+#include <barrier>
 #include <chrono>
+#include <exception>
 #include <fstream>
 #include <functional>
 #include <future>
@@ -14,7 +17,6 @@
 
 #include "ir/memory_blocks.h"
 #include "onnx_io/load.h"
-#include "providers/cpu/thread_scope.h"
 #include "tools/onnx-run/exit_codes.h"
 #include "tools/onnx-run/machine.h"
 #include "tools/onnx-run/ort_bridge.h"
@@ -155,21 +157,43 @@ void measure_loads(const BenchOptions& options, BenchReport& report) {
 struct Contender {
   std::vector<Once> threads;
   BenchResult* result;
-  double spent = 0;  // seconds of turns
+  double spent = 0;  // seconds of counted runs, by thread
+};
+
+// The threads of one turn begin to count together, and none rests before all have counted: what is
+// counted was run beside as many others as there are threads.
+struct Turn {
+  explicit Turn(size_t threads) : start(static_cast<std::ptrdiff_t>(threads)), counting(threads) {}
+  std::barrier<> start;
+  std::atomic<size_t> counting;
 };
 
 // The runs of one thread in one turn. The first brings caches and threads back and does not count.
 std::vector<double> runs_of_turn(const Once& once, const BenchOptions& options, size_t before,
-                                 double spent) {
-  once();
+                                 double spent, Turn& turn) {
   std::vector<double> seconds;
-  const Clock::time_point end = Clock::now() + kTurn;
-  do {
-    seconds.push_back(seconds_of(once));
-    spent += seconds.back();
-  } while (Clock::now() < end &&
-           before + seconds.size() < static_cast<size_t>(options.iterations) &&
-           spent < options.duration_s);
+  std::exception_ptr failure;
+  const auto guarded = [&](const auto& action) {
+    try {
+      if (!failure) action();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  };
+  guarded(once);
+  turn.start.arrive_and_wait();
+  guarded([&] {
+    const Clock::time_point end = Clock::now() + kTurn;
+    do {
+      seconds.push_back(seconds_of(once));
+      spent += seconds.back();
+    } while (Clock::now() < end &&
+             before + seconds.size() < static_cast<size_t>(options.iterations) &&
+             spent < options.duration_s);
+  });
+  for (--turn.counting; turn.counting > 0 && !failure;)
+    guarded(once);
+  if (failure) std::rethrow_exception(failure);
   return seconds;
 }
 
@@ -177,26 +201,22 @@ std::vector<double> runs_of_turn(const Once& once, const BenchOptions& options, 
 void take_turn(Contender& contender, const BenchOptions& options) {
   std::this_thread::sleep_for(kPause);
   std::vector<double>& seconds = contender.result->seconds;
-  if (contender.threads.size() == 1) {
-    const auto turn = runs_of_turn(contender.threads[0], options, seconds.size(), contender.spent);
-    contender.spent += std::accumulate(turn.begin(), turn.end(), 0.0);
-    seconds.insert(seconds.end(), turn.begin(), turn.end());
-    return;
-  }
-  std::vector<std::future<std::vector<double>>> turns;
-  const Clock::time_point begin = Clock::now();
-  for (const Once& once : contender.threads) {
-    turns.push_back(std::async(std::launch::async, [&, before = seconds.size()] {
-      return runs_of_turn(once, options, before, contender.spent);
-    }));
-  }
-  for (auto& turn : turns)
-    turn.wait();
-  contender.spent += std::chrono::duration<double>(Clock::now() - begin).count();
-  for (auto& turn : turns) {
-    const std::vector<double> of_thread = turn.get();
-    seconds.insert(seconds.end(), of_thread.begin(), of_thread.end());
-  }
+  const size_t before = seconds.size(), threads = contender.threads.size();
+  Turn turn(threads);
+  std::vector<std::future<std::vector<double>>> others;
+  const auto run = [&](const Once& once) {
+    return runs_of_turn(once, options, before, contender.spent, turn);
+  };
+  for (size_t i = 1; i < threads; ++i)
+    others.push_back(std::async(std::launch::async, run, std::cref(contender.threads[i])));
+  const auto add = [&](const std::vector<double>& counted) {
+    const double sum = std::accumulate(counted.begin(), counted.end(), 0.0);
+    contender.spent += sum / static_cast<double>(threads);
+    seconds.insert(seconds.end(), counted.begin(), counted.end());
+  };
+  add(run(contender.threads[0]));
+  for (auto& other : others)
+    add(other.get());
 }
 
 void measure_in_turns(const BenchOptions& options, std::vector<Contender>& contenders) {
@@ -231,8 +251,6 @@ void measure_in_turns(const BenchOptions& options, std::vector<Contender>& conte
 // The inputs alone stay in memory, so that the processes that follow start from little.
 NamedData inputs_for(const BenchOptions& options) {
   NamedData feeds;
-  // OpenMP's threads do not survive the fork that follows, and the child would wait for them.
-  const ThreadScope one_thread(1);
   {
     const std::unique_ptr<Runner> runner =
         loading([&] { return make_reference_runner(load_model(options.model)); });

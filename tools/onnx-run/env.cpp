@@ -4,7 +4,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "executor/threads.h"
+#include "ir/core/threading/cpu_limits.h"
 #include "onnx_io/load.h"
 #include "providers/onednn/provider.h"
 #include "providers/providers.h"
