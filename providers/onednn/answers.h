@@ -2,8 +2,6 @@
 // implementation costs as much as to generate its code.
 #pragma once
 
-#include <omp.h>
-
 #include <bit>
 #include <mutex>
 #include <string>
@@ -16,7 +14,7 @@ namespace sardonyx::onednn {
 // Everything that an answer depends on, as bytes.
 class Question {
  public:
-  Question() { *this << int64_t{omp_get_max_threads()}; }
+  Question() { *this << int64_t{onednn_threads()}; }
   Question& operator<<(const Desc& desc) {
     bytes_ += fingerprint(desc);
     return *this;

@@ -1,7 +1,5 @@
 #include "providers/onednn/program.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <atomic>
 #include <limits>
@@ -352,13 +350,13 @@ void reorder_with_sums(const void* values, const Desc& from, const Desc& to, std
 }  // namespace
 
 void reorder(const void* values, const Desc& from, const Desc& to, std::byte* out) {
-  if (pack_weights(values, from, to, out, omp_get_max_threads())) return;
+  if (pack_weights(values, from, to, out, current_threads())) return;
   reorder_with_sums(values, from, to, out);
 }
 
 // Our own packing reads from any address.
 void reorder(const Tensor& values, const Desc& from, const Desc& to, std::byte* out) {
-  if (pack_weights(peek(values), from, to, out, omp_get_max_threads())) return;
+  if (pack_weights(peek(values), from, to, out, current_threads())) return;
   bring(values);
   reorder_with_sums(values.raw(), from, to, out);
 }

@@ -57,8 +57,7 @@ void attempt(Counts& counts, const Work& work) {
   }
 }
 
-// ThreadSanitizer does not see what OpenMP's threads wait for, and keeps a history of what was
-// freed.
+// ThreadSanitizer keeps a history of what was freed.
 constexpr uint64_t kMostThreads = kThreadSanitizer ? 1 : 2;
 
 // One session shared by four threads, one of which is cancelled at some time; then it is closed.
