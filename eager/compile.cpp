@@ -116,7 +116,7 @@ class Form {
 
   std::vector<Tensor> run(const std::vector<Tensor>& arguments, const Loc& loc) {
     inputs_.clear();
-    std::vector<Datum> outputs(session_->outputs().size());
+    std::vector<OutputSlot> outputs(session_->outputs().size());
     bind_states(outputs);
     for (const Tensor& argument : arguments)
       inputs_.push_back(argument.datum(loc));
@@ -125,7 +125,7 @@ class Form {
     session_->run_into(inputs_, outputs);
     std::vector<Tensor> results;
     for (size_t i = 0; i < results_; ++i)
-      results.emplace_back(outputs[i]);
+      results.emplace_back(outputs[i].take());
     write_back(outputs);
     return results;
   }
@@ -140,32 +140,32 @@ class Form {
 
   // A state is written where it lies, if that was made here and nobody else holds it; else it gets
   // a buffer of its own, for the calls to come as well. Before anything refers to the states.
-  void bind_states(std::vector<Datum>& outputs) const {
+  void bind_states(std::vector<OutputSlot>& outputs) const {
     size_t next = results_;
     for (size_t i = 0; i < states_.size(); ++i) {
       if (!states_[i].writes) continue;
-      Datum& output = outputs[next++];
+      OutputSlot& output = outputs[next++];
       const Datum& value = states_[i].tensor.impl()->value;
       if (!value.is_tensor()) continue;
       const sardonyx::Tensor& tensor = value.tensor();
       const bool is_free = is_held_alone(tensor.buffer()) && is_made_here(i, tensor.buffer());
-      output = is_free ? tensor : sardonyx::Tensor::allocate(tensor.dtype(), tensor.shape());
+      output = OutputSlot::bound(
+          is_free ? tensor : sardonyx::Tensor::allocate(tensor.dtype(), tensor.shape()));
     }
   }
 
-  void write_back(std::vector<Datum>& outputs) {
+  void write_back(std::vector<OutputSlot>& outputs) {
     size_t next = results_;
     inputs_.resize(inputs_.size() - states_.size());
     for (size_t i = 0; i < states_.size(); ++i) {
       if (!states_[i].writes) continue;
       detail::TensorImpl& impl = *states_[i].tensor.impl();
-      Datum& output = outputs[next++];
-      if (output.is_tensor()) made_[i] = output.tensor().buffer();
-      impl.value = std::move(output);
+      impl.value = outputs[next++].take();
+      if (impl.value.is_tensor()) made_[i] = impl.value.tensor().buffer();
       ++impl.version;
     }
     for (const Frame::State& state : states_) {
-      if (state.leaves_grad) state.tensor.set_grad(Tensor(outputs[next++]));
+      if (state.leaves_grad) state.tensor.set_grad(Tensor(outputs[next++].take()));
       if (state.clears_grad) state.tensor.zero_grad();
     }
     for (const Frame::State& state : states_)

@@ -97,7 +97,7 @@ std::vector<Datum> inputs_of(const Session& session, const fs::path& set) {
 // place where it is needed.
 size_t made_by_repeated_run(const Session& session, const fs::path& set) {
   const std::vector<Datum> inputs = inputs_of(session, set);
-  std::vector<Datum> outputs(session.outputs().size());
+  std::vector<OutputSlot> outputs(session.outputs().size());
   for (int i = 0; i < 5; ++i)
     session.run_into(inputs, outputs);
   const AllocationCount count;

@@ -194,14 +194,11 @@ struct sx_session {
 
 struct sx_binding {
   sx_session* owner;
-  std::vector<Datum> inputs, outputs;
-  std::vector<Datum> bound;  // by output: what the caller set
+  std::vector<Datum> inputs;
+  std::vector<OutputSlot> outputs;
 
   explicit sx_binding(sx_session& session)
-      : owner(&session),
-        inputs(session.inputs.size()),
-        outputs(session.outputs.size()),
-        bound(session.outputs.size()) {}
+      : owner(&session), inputs(session.inputs.size()), outputs(session.outputs.size()) {}
 
   // Of the inputs those that must be given, or all where an optional one is.
   std::span<const Datum> given() const {
@@ -251,9 +248,9 @@ sx_status inform(const sx_session* session, Values of, size_t index, sx_value_in
 }
 
 const Tensor& output_tensor(const sx_binding* binding, size_t index) {
-  const std::vector<Datum>& outputs = require(binding, "binding").outputs;
+  const std::vector<OutputSlot>& outputs = require(binding, "binding").outputs;
   check_index(index, outputs, "outputs");
-  const Datum& output = outputs[index];
+  const Datum& output = outputs[index].value();
   if (!output.defined())
     fail(ErrorCode::kInvalidArgument, "output ", index, ": nothing has been run yet");
   if (!output.is_tensor()) {
@@ -393,16 +390,15 @@ sx_status sx_binding_clear_input(sx_binding* binding, size_t index) {
 sx_status sx_binding_set_output(sx_binding* binding, size_t index, sx_dtype dtype,
                                 const int64_t* dims, size_t rank, void* data, size_t size) {
   return guarded([&] {
-    check_index(index, require(binding, "binding").bound, "outputs");
-    binding->bound[index] = borrowed(dtype, dims, rank, data, size);
-    binding->outputs[index] = Datum();
+    check_index(index, require(binding, "binding").outputs, "outputs");
+    binding->outputs[index] = OutputSlot::bound(borrowed(dtype, dims, rank, data, size));
   });
 }
 
 sx_status sx_binding_clear_output(sx_binding* binding, size_t index) {
   return guarded([&] {
-    check_index(index, require(binding, "binding").bound, "outputs");
-    binding->bound[index] = binding->outputs[index] = Datum();
+    check_index(index, require(binding, "binding").outputs, "outputs");
+    binding->outputs[index] = OutputSlot();
   });
 }
 
@@ -421,13 +417,6 @@ sx_status sx_binding_run(sx_binding* binding, const sx_run_options* options) {
     RunOptions run_options;
     if (read.deadline_ms > 0) run_options.deadline = std::chrono::milliseconds(read.deadline_ms);
     if (read.cancellation) run_options.cancel = read.cancellation->source.get_token();
-    for (size_t i = 0; i < run.outputs.size(); ++i) {
-      const Datum& wanted = run.bound[i];
-      Datum& output = run.outputs[i];
-      const bool is_bound = output.is_tensor() && wanted.is_tensor() &&
-                            output.tensor().buffer() == wanted.tensor().buffer();
-      if (wanted.defined() && !is_bound) output = wanted;
-    }
     run.owner->session.run_into(run.given(), run.outputs, run_options);
   });
 }

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "executor/program.h"
+#include "ir/owners.h"
 
 namespace sardonyx {
 
@@ -30,8 +31,8 @@ std::unique_ptr<Segment::Frame> Segment::borrow_frame() {
 
 namespace {
 
-// What left the graph belongs to those who hold it now, and large buffers are not kept by idle
-// frames, of which there may be many.
+// What left the graph belongs to those who hold it now, as what was laid into an output's memory
+// does, and large buffers are not kept by idle frames, of which there may be many.
 void drop_large(const Segment& segment, Segment::Frame& frame, BufferPool& buffers) {
   constexpr size_t kLargestKept = 64 << 10;
   Datum* values = frame.values.data();
@@ -39,8 +40,8 @@ void drop_large(const Segment& segment, Segment::Frame& frame, BufferPool& buffe
     const Allocation& allocation = segment.allocations[i];
     const std::span<Datum> made(values, allocation.values.size());
     values += made.size();
-    const bool has_left = frame.buffers[i].use_count() > static_cast<long>(made.size()) + 1;
-    if (allocation.bytes <= kLargestKept && !has_left) continue;
+    const bool is_own = has_only_owners(frame.buffers[i], made.size() + 1);
+    if (allocation.bytes <= kLargestKept && is_own) continue;
     for (Datum& value : made)
       value.clear();
     buffers.give_back(std::move(frame.buffers[i]));
@@ -74,7 +75,7 @@ void RunState::clear(BufferPool& buffers) {
   for (const ValueId id : touched)
     values[id] = nullptr;
   touched.clear();
-  bound_outputs = {};
+  outputs = {};
   // One kind after the other: what nobody else holds is kept, and they hold parts of each other.
   for (auto& [segment, frame] : frames) {
     for (Datum& alias : frame->aliases)

@@ -187,7 +187,7 @@ void Planner::add_kernel_step(const Node& node, std::shared_ptr<const PreparedSt
     if (root.bytes == bytes) root.owner = value;
     if (value != kNoValue) {
       set_place(value, layout, place);
-      add_extent(place, value, bytes);
+      add_written(place, value, bytes);
     }
     point_at(place, pointer);
     step.bytes += bytes;
@@ -278,8 +278,14 @@ Planner::Place Planner::resolved(Place place) const {
   return place;
 }
 
-void Planner::add_extent(Place place, ValueId value, size_t bytes) {
-  roots_[place.root].extents.push_back({value, place.offset, bytes, program_.last_use_[value]});
+Planner::Extent& Planner::add_extent(Place place, ValueId value, size_t bytes) {
+  auto& extents = roots_[place.root].extents;
+  extents.push_back({value, place.offset, bytes, program_.last_use_[value]});
+  return extents.back();
+}
+
+void Planner::add_written(Place place, ValueId value, size_t bytes) {
+  add_extent(place, value, bytes).written_at = node_index_;
 }
 
 void Planner::point_at(Place place, uint32_t pointer) {
@@ -374,7 +380,7 @@ Planner::Place Planner::reorder(ValueId value, const LayoutPtr& to) {
   root.owner = value;
   const Place source = resolved(from.place);
   const Place made{new_root(std::move(root)), 0};
-  add_extent(made, value, roots_[made.root].bytes);
+  add_written(made, value, roots_[made.root].bytes);
   const auto shared = std::make_shared<const PreparedStep>(
       std::move(prepared), std::vector<StepValue>{{known(value).facts, from.layout}},
       std::vector<StepValue>{{known(value).facts, to}});
@@ -433,6 +439,11 @@ void Planner::finish() {
     if (known(value).constant && output_index(value) < 0) continue;
     if (known(value).constant && node_index_ < program_.nodes_.size()) continue;
     need_whole(value);
+  }
+  for (size_t i = 0; i < program_.output_ids_.size(); ++i) {
+    const Segment::Known& output = known(program_.output_ids_[i]);
+    if (output.state == State::kTyped && output.facts)
+      segment_->known_outputs.emplace_back(i, output.facts);
   }
   place_memory();
   bind_pointers();

@@ -21,11 +21,13 @@ class Planner {
   std::shared_ptr<Segment> plan();
 
  private:
+  static constexpr size_t kShown = SIZE_MAX;  // what was there already, under another shape
   // The elements of a value within a root.
   struct Extent {
     ValueId value;
     size_t offset, bytes;
-    size_t last_use;  // node index after which nobody reads it; SIZE_MAX: never
+    size_t last_use;             // node index after which nobody reads it; SIZE_MAX: never
+    size_t written_at = kShown;  // node index
   };
   static constexpr size_t kNoRoot = SIZE_MAX;
   // Where the elements of one or more values lie.
@@ -44,11 +46,17 @@ class Planner {
     std::shared_ptr<const Tensor> constant;
     const std::byte* outside = nullptr;  // of kConstant: where it lies in a file instead
     bool has_strings = false;
+    bool is_shared = false;  // others may refer to it for an unknown time
     InlineVector<Extent, 2> extents;
     std::vector<Extent> whole;  // those that the run needs as whole values
     InlineVector<PointerAt, 4> pointers;
     size_t parent = kNoRoot;  // set where it has become a part of another one
     size_t parent_offset = 0;
+  };
+  // A value that may be made over one that was there before the segment, if the caller binds both
+  // to one place.
+  struct InPlace {
+    ValueId made, from;
   };
   // A place in a root, in bytes.
   struct Place {
@@ -121,7 +129,8 @@ class Planner {
   Place reorder(ValueId value, const LayoutPtr& to);
   size_t new_root(Root root);
   Place resolved(Place place) const;
-  void add_extent(Place place, ValueId value, size_t bytes);
+  Extent& add_extent(Place place, ValueId value, size_t bytes);
+  void add_written(Place place, ValueId value, size_t bytes);
   void point_at(Place place, uint32_t pointer);
   size_t plain_bytes(ValueId value) const;
   Segment::Known& set_typed(ValueId value, FactsPtr facts);
@@ -131,6 +140,8 @@ class Planner {
   void bind_pointers();
   void number_slots();
   Allocation allocation_of(const Root& root) const;
+  bool may_lie_in(const Root& root, const InPlace& pair) const;
+  void note_shared(ValueId value);
   void keep_for_children();
   int output_index(ValueId value) const { return program_.output_index_[value]; }
 
@@ -160,11 +171,6 @@ class Planner {
   std::vector<Representations> forms_;
   std::vector<KernelTensor> request_;  // inputs, then outputs
   std::vector<Root> roots_;
-  // A value that may be made over one that was there before the segment, if the caller binds both
-  // to one place.
-  struct InPlace {
-    ValueId made, from;
-  };
   std::vector<InPlace> in_place_;
   std::vector<size_t> scratch_;              // bytes, by step
   const WeightUses* weight_uses_ = nullptr;  // set where weights may be let go

@@ -36,6 +36,7 @@ void Planner::plan_evaluation(const Node& node, const Inference& inference) {
     step.inputs.push_back(input);
     if (input == kNoValue) continue;
     need_whole(input);
+    note_shared(input);
     if (weight_uses_ && known(input).constant) environment_.originals.keep(*known(input).constant);
   }
   const size_t own_index = segment_->steps.size();  // behind reorders of the inputs
@@ -63,6 +64,14 @@ void Planner::plan_evaluation(const Node& node, const Inference& inference) {
     }
   }
   add_step(std::move(step));
+}
+
+// What an evaluated step gives may refer to what it was given: a sequence to its items, a branch to
+// what it captures.
+void Planner::note_shared(ValueId value) {
+  const Segment::Known& known = this->known(value);
+  if (known.constant || !known.shape() || !known.type().is_tensor()) return;
+  roots_[place_for(value, nullptr).root].is_shared = true;
 }
 
 // Where each evaluated step finds what is its own in a frame.

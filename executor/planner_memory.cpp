@@ -77,13 +77,28 @@ Allocation Planner::allocation_of(const Root& root) const {
                                  output_index(extent.value), extent.offset});
   }
   for (const InPlace& pair : in_place_) {
-    const bool fills = std::ranges::any_of(root.extents, [&](const Extent& extent) {
-      return extent.value == pair.made && extent.offset == 0 && extent.bytes == root.bytes;
-    });
-    if (fills) allocation.in_place.push_back(pair.from);
+    if (may_lie_in(root, pair)) allocation.in_place.push_back(pair.from);
   }
   if (root.has_strings) allocation.strings = element_count(*known(root.owner).shape());
   return allocation;
+}
+
+// Where `root` lies in the value that `pair.made` is made of, nothing is written there before the
+// last node that reads this: what else lies in `root` is made behind that. `made` itself may be
+// written by it.
+bool Planner::may_lie_in(const Root& root, const InPlace& pair) const {
+  const bool fills = std::ranges::any_of(root.extents, [&](const Extent& extent) {
+    return extent.value == pair.made && extent.offset == 0 && extent.bytes == root.bytes;
+  });
+  const Root& from = roots_[forms_[form_of_[pair.from]].first.place.root];
+  if (!fills || from.is_shared) return false;
+  size_t last_read = 0;
+  for (const Extent& extent : from.extents)
+    last_read = std::max(last_read, extent.last_use);
+  return std::ranges::all_of(root.extents, [&](const Extent& extent) {
+    return extent.value == pair.made || extent.offset >= from.bytes ||
+           extent.written_at == kShown || extent.written_at > last_read;
+  });
 }
 
 }  // namespace sardonyx

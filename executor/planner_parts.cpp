@@ -118,7 +118,7 @@ bool Planner::plan_concat(const Node& node, const Inference& inference) {
       copy_to(part, at, bytes_of(i), node);
   }
   set_place(whole, nullptr, {root, 0});
-  add_extent({root, 0}, whole, roots_[root].bytes);
+  add_written({root, 0}, whole, roots_[root].bytes);
   return true;
 }
 

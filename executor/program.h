@@ -10,6 +10,7 @@
 
 #include "executor/environment.h"
 #include "executor/planned_op.h"
+#include "executor/run_output.h"
 #include "executor/segment.h"
 #include "executor/symbolic_values.h"
 
@@ -19,7 +20,8 @@ namespace sardonyx {
 struct RunState {
   std::vector<const Datum*> values;  // by ValueId; null where not there
   std::vector<ValueId> touched;
-  std::span<Datum> bound_outputs;  // the caller's buffers, by output index; may be empty
+  std::span<RunOutput> outputs;  // by output index; empty where nobody takes them
+  bool strict_outputs = false;   // see RunOptions
   // Of the segments that ran: `values` may point into them.
   std::vector<std::pair<std::shared_ptr<Segment>, std::unique_ptr<Segment::Frame>>> frames;
   void refer(ValueId id, const Datum* datum);
@@ -39,10 +41,8 @@ class Program {
   std::span<const Value* const> values() const { return values_; }
   // For messages: the value and the node that makes it; "scratch" for kNoValue.
   std::string label(ValueId id) const;
-  // `outputs` slots that hold tensors of the right type and shape are written into; the others are
-  // set.
-  void run_into(DatumRefs inputs, DatumRefs captures, std::span<Datum> outputs,
-                std::vector<NodeTiming>* profile);
+  void run_into(DatumRefs inputs, DatumRefs captures, std::span<RunOutput> outputs,
+                std::vector<NodeTiming>* profile, bool strict_outputs = false);
   // The segments that a run with these inputs goes through, after running it.
   std::vector<std::shared_ptr<const Segment>> segments_for(std::span<const Datum> inputs);
   size_t plan_count() const;
@@ -56,11 +56,12 @@ class Program {
   void run_segment(const std::shared_ptr<Segment>& shared, RunState& state,
                    std::vector<NodeTiming>* profile);
   void refer_to_aliases(const Segment& segment, Segment::Frame& frame, RunState& state);
-  const Datum* bound_buffer(const Allocation& allocation, const RunState& state) const;
-  bool may_be_written(const Tensor& bound, const Allocation& allocation,
+  void require_fits(const Segment& segment, const RunState& state) const;
+  const Datum* output_for(const Allocation& allocation, const RunState& state) const;
+  bool may_be_written(const Tensor& memory, const Allocation& allocation,
                       const RunState& state) const;
-  void take_outputs(const RunState& state, std::span<Datum> outputs) const;
-  static void lay_into(const Tensor& bound, const Allocation& allocation, std::span<Datum> made);
+  void take_outputs(const RunState& state) const;
+  static void lay_into(const Tensor& memory, const Allocation& allocation, std::span<Datum> made);
   void make_anew(const Allocation& allocation, std::shared_ptr<Buffer>& buffer,
                  std::span<Datum> made) const;
   std::shared_ptr<Buffer> allocated(const Allocation& allocation) const;
@@ -71,6 +72,8 @@ class Program {
                      std::vector<NodeTiming>* profile);
   void evaluate_op(const Step& step, Segment::Frame& frame, DatumRefs inputs,
                    std::span<Datum> outputs);
+  void run_inner(DatumRefs inputs, DatumRefs captures, std::span<Datum> outputs,
+                 std::vector<NodeTiming>* profile);
   static void run_body(const Step& step, DatumRefs inputs, std::span<Datum> outputs,
                        std::vector<NodeTiming>* profile);
   std::shared_ptr<const Segment::Knowledge> known_at_load(std::span<const ValueId> given);

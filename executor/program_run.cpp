@@ -40,12 +40,13 @@ bool keeps_promise(Datum& datum, const Step::Promise& promise) {
 
 }  // namespace
 
-void Program::run_into(DatumRefs inputs, DatumRefs captures, std::span<Datum> outputs,
-                       std::vector<NodeTiming>* profile) {
+void Program::run_into(DatumRefs inputs, DatumRefs captures, std::span<RunOutput> outputs,
+                       std::vector<NodeTiming>* profile, bool strict_outputs) {
   SARDONYX_CHECK(inputs.size() == input_ids_.size() && captures.size() == capture_ids_.size());
   SARDONYX_CHECK(outputs.size() == output_ids_.size());
   std::unique_ptr<RunState> state = borrow_state();
-  state->bound_outputs = outputs;
+  state->outputs = outputs;
+  state->strict_outputs = strict_outputs;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].defined()) state->refer(input_ids_[i], &inputs[i]);
   }
@@ -53,13 +54,14 @@ void Program::run_into(DatumRefs inputs, DatumRefs captures, std::span<Datum> ou
     if (captures[i].defined()) state->refer(capture_ids_[i], &captures[i]);
   }
   run_segments(*state, profile, nullptr);
-  take_outputs(*state, outputs);
+  take_outputs(*state);
   return_state(std::move(state));
 }
 
 void Program::run_segment(const std::shared_ptr<Segment>& shared, RunState& state,
                           std::vector<NodeTiming>* profile) {
   Segment& segment = *shared;
+  if (state.strict_outputs) require_fits(segment, state);
   state.frames.emplace_back(shared, segment.borrow_frame());
   Segment::Frame& frame = *state.frames.back().second;
   std::shared_ptr<Buffer> arena;
@@ -163,11 +165,19 @@ void Program::evaluate_op(const Step& step, Segment::Frame& frame, DatumRefs inp
   const size_t formal = step.node->formal_inputs();
   const SubgraphRunner run = [this](const Graph& graph, DatumRefs in, DatumRefs captured,
                                     std::span<Datum> out) {
-    subprograms_.at(&graph)->run_into(in, captured, out, nullptr);
+    subprograms_.at(&graph)->run_inner(in, captured, out, nullptr);
   };
   step.node->op->evaluate({*step.node->op, step.node->attrs, inputs.first(formal),
                            inputs.subspan(formal), outputs, run, &environment_.buffers(),
                            &frame.memory[step.memory]});
+}
+
+// With all outputs left to the library.
+void Program::run_inner(DatumRefs inputs, DatumRefs captures, std::span<Datum> outputs,
+                        std::vector<NodeTiming>* profile) {
+  const ScratchMark mark;
+  std::pmr::vector<RunOutput> shown(outputs.begin(), outputs.end(), scratch());
+  run_into(inputs, captures, shown, profile);
 }
 
 // The body's graph has the inputs that are given, and the outputs that it makes.
@@ -179,7 +189,7 @@ void Program::run_body(const Step& step, DatumRefs inputs, std::span<Datum> outp
     if (input && input->defined()) given.push_back(input);
   }
   const size_t made = step.body->output_ids_.size();
-  step.body->run_into({given}, {}, outputs.first(made), profile);
+  step.body->run_inner({given}, {}, outputs.first(made), profile);
   for (Datum& output : outputs.subspan(made))
     output.clear();
 }

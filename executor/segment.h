@@ -117,8 +117,10 @@ struct Segment {
   };
   std::vector<EntryPointer> entry_pointers;
   std::vector<Allocation> allocations;
-  std::vector<Alias> aliases;                         // of values that are there at the start
-  std::vector<std::pair<ValueId, Datum>> constants;   // that later segments or the caller read
+  std::vector<Alias> aliases;                        // of values that are there at the start
+  std::vector<std::pair<ValueId, Datum>> constants;  // that later segments or the caller read
+  // Outputs of the graph whose types are known before the segment runs, by their index.
+  std::vector<std::pair<size_t, FactsPtr>> known_outputs;
   std::vector<std::shared_ptr<Buffer>> held;          // keeps what `pointers` points at
   size_t results = 0, all_aliases = 0, memories = 0;  // of all steps and of the segment
   size_t arena_bytes = 0;

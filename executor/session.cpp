@@ -5,6 +5,7 @@
 
 #include "executor/prepare.h"
 #include "executor/program.h"
+#include "executor/type_fit.h"
 #include "ir/core/threading/cpu_limits.h"
 #include "ir/core/threading/parallel_for.h"
 #include "ir/out_of_memory.h"
@@ -17,22 +18,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-bool fits(const Type& wanted, const Shape& shape) {
-  if (!wanted.shape) return true;
-  bool same = wanted.rank() == shape.size();
-  for (size_t i = 0; same && i < shape.size(); ++i) {
-    const Dim& dim = (*wanted.shape)[i];
-    same = !dim.is_known() || dim.value() == shape[i];
-  }
-  return same;
-}
-
 void check_given(const ValueInfo& input, const Datum& datum) {
   if (!datum.defined()) {
     fail(ErrorCode::kInvalidArgument, "input ", input.name, " (", input.type, ") was not given");
   }
   if (datum.is_tensor() && input.type.is_tensor()) {
-    if (datum.tensor().dtype() == input.type.dtype && fits(input.type, datum.tensor().shape()))
+    if (datum.tensor().dtype() == input.type.dtype && allows(input.type, datum.tensor().shape()))
       return;
   } else if (datum.has_kind(input.type)) {
     return;
@@ -217,7 +208,9 @@ struct Session::Impl {
     return ordered;
   }
 
-  void run(Program& target, std::span<const Datum> given, std::span<Datum> results,
+  // `Slot` is OutputSlot, or Datum where all outputs are left to the library.
+  template <typename Slot>
+  void run(Program& target, std::span<const Datum> given, std::span<Slot> slots,
            const RunOptions& run_options) {
     RunControl control{budget, std::nullopt, run_options.cancel};
     if (run_options.deadline) control.deadline = Clock::now() + *run_options.deadline;
@@ -234,7 +227,12 @@ struct Session::Impl {
       placed[places[i]] = is_given ? &given[i] : &defaults[i];
     }
     check_all_given(placed);
-    target.run_into({placed}, {}, results, run_options.profile);
+    std::pmr::vector<RunOutput> results(slots.begin(), slots.end(), scratch());
+    const auto& names = target.graph().outputs();
+    require_apart(results, names);
+    for (size_t i = 0; run_options.strict_outputs && i < results.size(); ++i)
+      require_fit(results[i], names[i]->name, names[i]->type);
+    target.run_into({placed}, {}, results, run_options.profile, run_options.strict_outputs);
   }
 
   void check_all_given(std::span<const Datum* const> placed) const {
@@ -311,18 +309,24 @@ std::vector<Datum> Session::run(const NamedData& inputs, const RunOptions& optio
 std::vector<Datum> Session::run(std::span<const Datum> inputs, const RunOptions& options) const {
   return reporting_out_of_memory([&] {
     std::vector<Datum> outputs(impl_->outputs.size());
-    run_into(inputs, outputs, options);
+    impl_->run(*impl_->program, inputs, std::span(outputs), options);
     return outputs;
   });
 }
 
-void Session::run_into(std::span<const Datum> inputs, std::span<Datum> outputs,
+void Session::run_into(std::span<const Datum> inputs, std::span<OutputSlot> outputs,
                        const RunOptions& options) const {
   if (outputs.size() != impl_->outputs.size()) {
     fail(ErrorCode::kInvalidArgument, "expected ", impl_->outputs.size(), " outputs, got ",
          outputs.size());
   }
-  reporting_out_of_memory([&] { impl_->run(*impl_->program, inputs, outputs, options); });
+  try {
+    reporting_out_of_memory([&] { impl_->run(*impl_->program, inputs, outputs, options); });
+  } catch (...) {
+    for (OutputSlot& slot : outputs)
+      slot.take();  // whatever it shows by now is no result
+    throw;
+  }
 }
 
 std::vector<Datum> Session::fetch(const NamedData& inputs, std::span<const std::string> names,
@@ -330,7 +334,7 @@ std::vector<Datum> Session::fetch(const NamedData& inputs, std::span<const std::
   return reporting_out_of_memory([&] {
     Program& program = impl_->fetcher(names);
     std::vector<Datum> all(program.graph().outputs().size());
-    impl_->run(program, impl_->in_order(inputs), all, options);
+    impl_->run(program, impl_->in_order(inputs), std::span(all), options);
     return std::vector<Datum>(all.end() - static_cast<std::ptrdiff_t>(names.size()), all.end());
   });
 }

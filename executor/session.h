@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "executor/log.h"
+#include "executor/output_slot.h"
 #include "ir/core/threading/thread_pool.h"
 #include "ir/datum.h"
 #include "ir/graph.h"
@@ -67,6 +68,10 @@ struct RunOptions {
   std::optional<std::chrono::milliseconds> deadline;  // from the start of the run
   std::stop_token cancel;
   std::vector<NodeTiming>* profile = nullptr;  // one entry is added for each step that ran
+  // Refuse a run whose outputs don't all have the type and shape of the memory that is bound to
+  // them, with kInvalidArgument: before anything is computed where the shapes follow from those of
+  // the inputs, else before anything is copied to memory that is bound.
+  bool strict_outputs = false;
 };
 
 using NamedData = std::map<std::string, Datum, std::less<>>;
@@ -115,13 +120,16 @@ class Session {
   std::vector<Datum> run(const NamedData& inputs, const RunOptions& options = {}) const;
   // The same with inputs in the order of inputs(), followed by all of optional_inputs() or none.
   std::vector<Datum> run(std::span<const Datum> inputs, const RunOptions& options = {}) const;
-  // Writes tensor outputs into buffers of the caller's where a slot of `outputs` is a tensor of the
-  // right type and shape; other slots are set to fresh values. With all slots bound, a repeated run
-  // allocates nothing. A buffer may lie in the memory of an input, which is then overwritten. Where
-  // both begin at one place, and the output is the input with something done to it that its op can
-  // do in place (TensorScatter, an elementwise op) or with something appended to it (Concat along
-  // the first axis that is not 1), nothing is copied; else the output is computed apart first.
-  void run_into(std::span<const Datum> inputs, std::span<Datum> outputs,
+  // Writes outputs into the memory that is bound to their slots, and has the other slots show them.
+  // With the shapes of the run before, it allocates nothing: what a slot shows serves the next run
+  // where nobody else holds it. After a failure no slot shows anything, and what is bound may be
+  // half written. Throws kInvalidArgument where the memory of two outputs overlaps.
+  //
+  // Bound memory may lie in that of an input, which is then overwritten. Where both begin at one
+  // place, and the output is the input with something done to it that its op can do in place
+  // (TensorScatter, an elementwise op) or with something appended to it (Concat along the first
+  // axis that is not 1), nothing is copied; else the output is computed apart first.
+  void run_into(std::span<const Datum> inputs, std::span<OutputSlot> outputs,
                 const RunOptions& options = {}) const;
   // Any values of the model by name, in the order of `names`; those that passes have removed are
   // recomputed without fusion.

@@ -114,15 +114,15 @@ TEST(Session, a_repeated_bound_run_allocates_nothing) {
   if (kAddressSanitizer || kThreadSanitizer) GTEST_SKIP() << "watched blocks come from the heap";
   const Session session(small_model(), {.intra_op_threads = 1});
   const std::vector<Datum> in{ramp({64, 4})};
-  std::vector<Datum> out(1);
+  std::vector<OutputSlot> out(1);
   session.run_into(in, out);
   session.run_into(in, out);
-  const void* bound = out[0].tensor().raw();
+  const void* made = out[0].value().tensor().raw();
   const AllocationCount count;
   for (int i = 0; i < 10; ++i)
     session.run_into(in, out);
   EXPECT_EQ(count.own(), 0u);
-  EXPECT_EQ(out[0].tensor().raw(), bound);
+  EXPECT_EQ(out[0].value().tensor().raw(), made);
 }
 
 void expect_error(const Session& session, const NamedData& feeds, std::string_view part) {
@@ -149,7 +149,7 @@ TEST(Session, wrong_counts_and_names_are_refused) {
   const std::vector<Datum> two{ramp({1, 4}), ramp({1, 4})};
   expect_refusal(ErrorCode::kInvalidArgument, "expected 1 inputs, got 2",
                  [&] { session.run(std::span(two)); });
-  std::vector<Datum> results(2);
+  std::vector<OutputSlot> results(2);
   expect_refusal(ErrorCode::kInvalidArgument, "expected 1 outputs, got 2",
                  [&] { session.run_into(std::span(two).first(1), results); });
   const std::string name = "nothing";

@@ -46,8 +46,8 @@ class DatumPointers {
   InlineVector<const Datum*, 16> pointers_;
 };
 
-// Runs a subgraph of a node: `graph`'s formal inputs first, then the node's captures. Writes into
-// tensors of `outputs` that have the right type and shape, and sets the other slots.
+// Runs a subgraph of a node: `graph`'s formal inputs first, then the node's captures. Sets
+// `outputs`, in memory of what they hold only where nobody else holds that.
 using SubgraphRunner = std::function<void(const Graph& graph, DatumRefs inputs, DatumRefs captures,
                                           std::span<Datum> outputs)>;
 

@@ -210,8 +210,6 @@ void run_loop(const EvalCall& call) {
     check_interrupted();
     call.set_scalar(memory->number, done);
     call.set_scalar(memory->condition, goes_on);
-    for (Datum& slot : memory->made)
-      keep_own(slot);
     call.run_subgraph(body, {memory->inputs}, call.captures, memory->made);
     goes_on = read_condition(memory->made[0], "body: its first output, the condition");
     for (size_t k = 0; k < memory->scans.size(); ++k)

@@ -154,8 +154,6 @@ void run_scan(const EvalCall& call) {
       slice_into(memory->slices[i], tensor, axis, backwards ? length - 1 - step : step,
                  call.buffers);
     }
-    for (Datum& slot : memory->made)
-      keep_own(slot);
     call.run_subgraph(body, {memory->inputs}, call.captures, memory->made);
     for (size_t i = 0; i < memory->scans.size(); ++i)
       memory->scans[i].add(memory->made[states + i].tensor(), call.buffers);
@@ -228,8 +226,6 @@ void run_sequence_map(const EvalCall& call) {
     }
     for (size_t i = 0; i < results.size(); ++i)
       std::swap(memory->made[i], results[i]->items[at]);
-    for (Datum& slot : memory->made)
-      keep_own(slot);
     call.run_subgraph(body, {memory->inputs}, call.captures, memory->made);
     for (size_t i = 0; i < results.size(); ++i) {
       results[i]->element = Type::tensor(memory->made[i].tensor().dtype());

@@ -1,0 +1,42 @@
+// Where runs put an output.
+#pragma once
+
+#include <utility>
+
+#include "ir/datum.h"
+
+namespace sardonyx {
+
+// One output of Session::run_into, from one run to the next. It is one of two things: bound to
+// memory of the caller's, which runs write into, or left to the library, which shows the result in
+// whatever memory it lies: in memory of the run's own, or in that of a weight, an input or another
+// output. What a slot shows is never written by a later run unless nobody else holds it.
+//
+// A slot belongs to one run at a time. Copies show the same result, which then stays as it is.
+class OutputSlot {
+ public:
+  // Left to the library.
+  OutputSlot() = default;
+  // Bound: a run writes its result into the elements of `memory`, whoever else holds them, where it
+  // comes with the same type and shape. Where it does not, the slot shows it in memory of the
+  // library's, or the run is refused (RunOptions::strict_outputs). Throws kInvalidArgument where
+  // `memory` is undefined.
+  static OutputSlot bound(Tensor memory);
+
+  bool is_bound() const { return memory_.defined(); }
+  // What is bound; undefined where nothing is.
+  const Tensor& memory() const { return memory_; }
+  // The result of the last run; omitted before the first one and after one that failed.
+  const Datum& value() const { return value_; }
+  // Does the bound memory hold the result of the last run?
+  bool is_written() const;
+  // The result, which is the caller's alone from now on.
+  Datum take() { return std::exchange(value_, Datum()); }
+
+ private:
+  friend class RunOutput;
+  Tensor memory_;
+  Datum value_;
+};
+
+}  // namespace sardonyx
