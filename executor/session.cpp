@@ -5,6 +5,7 @@
 
 #include "executor/prepare.h"
 #include "executor/program.h"
+#include "executor/shared_contents.h"
 #include "executor/type_fit.h"
 #include "ir/core/threading/cpu_limits.h"
 #include "ir/core/threading/parallel_for.h"
@@ -271,7 +272,11 @@ Session::Session(const std::filesystem::path& path, SessionOptions options)
 
 Session::Session(std::span<const std::byte> bytes, SessionOptions options)
     : impl_(Impl::made(std::move(options))) {
-  impl_->load([&] { return load_model(bytes, impl_->options.load); });
+  impl_->load([&] {
+    Model model = load_model(bytes, impl_->options.load);
+    share_contents(*model.graph);
+    return model;
+  });
 }
 
 Session::Session(Model model, SessionOptions options) : impl_(Impl::made(std::move(options))) {
