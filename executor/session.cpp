@@ -272,6 +272,7 @@ Session::Session(const std::filesystem::path& path, SessionOptions options)
 
 Session::Session(std::span<const std::byte> bytes, SessionOptions options)
     : impl_(Impl::made(std::move(options))) {
+  impl_->owns_weights = true;
   impl_->load([&] {
     Model model = load_model(bytes, impl_->options.load);
     share_contents(*model.graph);

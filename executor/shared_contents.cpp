@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "executor/content_hash.h"
+#include "ir/reloadable_buffer.h"
 
 namespace sardonyx {
 namespace {
@@ -14,17 +15,16 @@ namespace {
 // Less is not worth its entry.
 constexpr size_t kMinBytes = 4 << 10;
 
-// Elements with the hash that they are known by.
-class HashedBuffer : public Buffer {
+// Elements with the hash that they are known by. They stay, for other sessions read them as well;
+// what passes make of them can be made anew, and need not.
+class HashedBuffer : public ReloadableBuffer {
  public:
   HashedBuffer(std::shared_ptr<Buffer> memory, std::string origin)
-      : Buffer(memory->data(), memory->size()),
-        memory_(std::move(memory)),
-        origin_(std::move(origin)) {}
+      : ReloadableBuffer(std::move(memory), [](std::byte*) {}), origin_(std::move(origin)) {}
   std::string origin() const override { return origin_; }
+  void release() override {}
 
  private:
-  std::shared_ptr<Buffer> memory_;
   std::string origin_;
 };
 
