@@ -158,6 +158,10 @@ void RecurrentWalk::for_each_panel_share(int parts, const StopSign& sign, const 
   const auto panel = [&](int64_t part) {
     return static_cast<size_t>(groups * part / parts) * s_.panels_at_once;
   };
+  if (parts == 1) {  // a step may take less than a microsecond
+    Share all{0, s_.panels(), sign};
+    return body(all);
+  }
   parallel_for_each(parts, parts, true, [&](int64_t part) {
     Share share{panel(part), panel(part + 1), sign};
     body(share);
