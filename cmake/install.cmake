@@ -1,9 +1,8 @@
 # What is installed:
-#   libsardonyx.so         exports the C API alone (sx_*)                        sardonyx::c, sardonyx.pc
-#   libsardonyx.a          everything up to the executor, for C++ and C          sardonyx::runtime
-#   libsardonyx_eager.a    the eager layer on top of it                          sardonyx::eager
-#   include/sardonyx/      the headers that users include
-#   include/sardonyx/layers/   what these forward to
+#   libsardonyx.so         exports the C API alone (sx_*)                 sardonyx::c, sardonyx.pc
+#   libsardonyx.a          everything up to the executor, for C++ and C   sardonyx::runtime, sardonyx-runtime.pc
+#   libsardonyx_eager.a    the eager layer on top of it                   sardonyx::eager, sardonyx-eager.pc
+#   include/sardonyx/      the headers that users include, and what these include (cmake/public_headers)
 
 set(SARDONYX_ABI 0)
 
@@ -21,17 +20,9 @@ foreach(layer IN LISTS runtime_layers)
   endif()
 endforeach()
 list(REMOVE_DUPLICATES runtime_libs)
-list(REMOVE_ITEM runtime_libs oneDNN::headers)
+list(REMOVE_ITEM runtime_libs ${SARDONYX_HEADER_ONLY})
 
-# The executor is linked whole: nothing refers to the functions of the C API from inside.
-file(WRITE ${PROJECT_BINARY_DIR}/empty.cpp "")
-add_library(sardonyx_shared SHARED ${PROJECT_BINARY_DIR}/empty.cpp)
-target_link_libraries(sardonyx_shared PRIVATE
-  sardonyx_flags "$<LINK_LIBRARY:WHOLE_ARCHIVE,sardonyx_executor>")
-set(exports ${PROJECT_SOURCE_DIR}/cmake/exports.map)
-target_link_options(sardonyx_shared PRIVATE -Wl,--version-script=${exports} -Wl,--no-undefined)
-set_target_properties(sardonyx_shared PROPERTIES
-  OUTPUT_NAME sardonyx VERSION ${PROJECT_VERSION} SOVERSION ${SARDONYX_ABI} LINK_DEPENDS ${exports})
+include(cmake/shared_library.cmake)
 
 add_library(sardonyx_static STATIC ${runtime_objects})
 set_target_properties(sardonyx_static PROPERTIES OUTPUT_NAME sardonyx LINKER_LANGUAGE CXX)
@@ -39,12 +30,41 @@ add_dependencies(programs sardonyx_shared sardonyx_static)
 install(TARGETS sardonyx_shared sardonyx_static
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
+# The headers as users get them.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+set(public_headers ${PROJECT_SOURCE_DIR}/cmake/public_headers)
+set(public_include ${PROJECT_BINARY_DIR}/include)
+set(header_folders include/sardonyx ir onnx_io providers executor eager)
+list(TRANSFORM header_folders PREPEND ${PROJECT_SOURCE_DIR}/)
+list(TRANSFORM header_folders APPEND /*.h OUTPUT_VARIABLE header_patterns)
+file(GLOB_RECURSE all_headers CONFIGURE_DEPENDS ${header_patterns} ${PROJECT_SOURCE_DIR}/include/*.hpp)
+add_custom_command(
+  OUTPUT ${public_include}/stamp
+  COMMAND ${Python3_EXECUTABLE} ${public_headers} ${PROJECT_SOURCE_DIR} ${public_include}
+  COMMAND ${CMAKE_COMMAND} -E touch ${public_include}/stamp
+  DEPENDS ${all_headers} ${public_headers}
+  COMMENT "public headers"
+  VERBATIM)
+add_custom_target(sardonyx_public_headers DEPENDS ${public_include}/stamp)
+add_dependencies(programs sardonyx_public_headers)
+add_dependencies(sardonyx_shared sardonyx_public_headers)
+install(DIRECTORY ${public_include}/sardonyx DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+
 # Names for projects that take sardonyx in by add_subdirectory, the same as in the installed package.
 add_library(sardonyx::c ALIAS sardonyx_shared)
-add_library(sardonyx::runtime ALIAS sardonyx_executor)
-target_include_directories(sardonyx_shared INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
+target_include_directories(sardonyx_shared INTERFACE $<BUILD_INTERFACE:${public_include}>)
+# sardonyx_interface(name target): what is linked, and the public headers in place of the tree's.
+function(sardonyx_interface name target)
+  add_library(sardonyx_interface_${name} INTERFACE)
+  target_link_libraries(sardonyx_interface_${name} INTERFACE "$<LINK_ONLY:${target}>")
+  target_include_directories(sardonyx_interface_${name} INTERFACE ${public_include})
+  target_compile_features(sardonyx_interface_${name} INTERFACE cxx_std_20)
+  add_dependencies(sardonyx_interface_${name} sardonyx_public_headers)
+  add_library(sardonyx::${name} ALIAS sardonyx_interface_${name})
+endfunction()
+sardonyx_interface(runtime sardonyx_executor)
 if(TARGET sardonyx_eager)
-  add_library(sardonyx::eager ALIAS sardonyx_eager)
+  sardonyx_interface(eager sardonyx_eager)
   add_library(sardonyx_eager_static STATIC $<TARGET_OBJECTS:sardonyx_eager>)
   # In a folder of its own, for the layer itself has the same file name in the build tree.
   set_target_properties(sardonyx_eager_static PROPERTIES
@@ -53,14 +73,6 @@ if(TARGET sardonyx_eager)
   add_dependencies(programs sardonyx_eager_static)
   install(TARGETS sardonyx_eager_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
-
-set(headers ${CMAKE_INSTALL_INCLUDEDIR}/sardonyx)
-install(DIRECTORY include/sardonyx/ DESTINATION ${headers} OPTIONAL FILES_MATCHING PATTERN "*.h")
-foreach(layer IN ITEMS ir onnx_io providers executor eager)
-  if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${layer})
-    install(DIRECTORY ${layer} DESTINATION ${headers}/layers FILES_MATCHING PATTERN "*.h")
-  endif()
-endforeach()
 
 if(PROJECT_IS_TOP_LEVEL)
   foreach(program IN LISTS SARDONYX_PROGRAMS)
@@ -72,16 +84,50 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sardonyx)
 list(JOIN runtime_libs " " SARDONYX_RUNTIME_LIBS)
 set(eager_libs ${SARDONYX_LIBS_eager})
+list(REMOVE_ITEM eager_libs ${SARDONYX_HEADER_ONLY})
 list(JOIN eager_libs " " SARDONYX_EAGER_LIBS)
+set(SARDONYX_CODEC_SETTINGS "")
+foreach(format IN LISTS SARDONYX_CODEC_FORMATS)
+  string(APPEND SARDONYX_CODEC_SETTINGS "  set(SARDONYX_CODEC_${format} ${SARDONYX_CODEC_${format}})\n")
+endforeach()
 configure_package_config_file(cmake/sardonyx-config.cmake.in ${PROJECT_BINARY_DIR}/sardonyx-config.cmake
   INSTALL_DESTINATION ${package_dir} PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/sardonyx-config-version.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/sardonyx-config.cmake ${PROJECT_BINARY_DIR}/sardonyx-config-version.cmake
-  cmake/third_party.cmake DESTINATION ${package_dir})
+  cmake/runtime_dependencies.cmake DESTINATION ${package_dir})
 
-# The .pc file finds its prefix from where it lies, so that an install tree may be moved.
+# The .pc files find their prefix from where they lie, so that an install tree may be moved.
+set(SARDONYX_PC_ZLIB::ZLIB zlib)
+set(SARDONYX_PC_JPEG::JPEG libjpeg)
+set(SARDONYX_PC_PkgConfig::openjp2 libopenjp2)
+set(SARDONYX_PC_PNG::PNG libpng)
+set(SARDONYX_PC_TIFF::TIFF libtiff-4)
+set(SARDONYX_PC_PkgConfig::webp libwebp)
+set(SARDONYX_PC_hwy::hwy libhwy)
+set(SARDONYX_PC_PkgConfig::re2 re2)
+set(SARDONYX_PC_PkgConfig::utf8proc libutf8proc)
+set(SARDONYX_PC_PkgConfig::xxhash libxxhash)
+set(SARDONYX_PC_protobuf::libprotobuf-lite protobuf-lite)
+set(SARDONYX_PC_FLAG_Threads::Threads -pthread)
+set(pc_modules "")
+set(pc_flags "")
+foreach(library IN LISTS runtime_libs)
+  if(SARDONYX_PC_${library})
+    list(APPEND pc_modules ${SARDONYX_PC_${library}})
+  elseif(SARDONYX_PC_FLAG_${library})
+    list(APPEND pc_flags ${SARDONYX_PC_FLAG_${library}})
+  elseif(library MATCHES "::")
+    message(FATAL_ERROR "no pkg-config name for ${library}")
+  else()
+    list(APPEND pc_flags -l${library})
+  endif()
+endforeach()
+list(JOIN pc_modules " " SARDONYX_PC_REQUIRES)
+list(JOIN pc_flags " " SARDONYX_PC_LIBS)
 string(REGEX REPLACE "[^/]+" ".." SARDONYX_PC_UP "${CMAKE_INSTALL_LIBDIR}")
-configure_file(cmake/sardonyx.pc.in ${PROJECT_BINARY_DIR}/sardonyx.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/sardonyx.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(name IN ITEMS sardonyx sardonyx-runtime sardonyx-eager)
+  configure_file(cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

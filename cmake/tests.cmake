@@ -69,7 +69,7 @@ sardonyx_folder_tests(tools USES models eager executor tools LINK ${tool_librari
 
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*.cpp)
 list(FILTER sources EXCLUDE REGEX "_(bench|fuzz)\\.cpp$")
-list(FILTER sources EXCLUDE REGEX "/tests/(fuzz|faults|soak)/")
+list(FILTER sources EXCLUDE REGEX "/tests/(fuzz|faults|soak|package)/")
 sardonyx_test_program(integration_tests SOURCES ${sources} USES models eager executor tools)
 
 foreach(name IN ITEMS tools_tests integration_tests)

@@ -134,11 +134,11 @@ void check_root(const Tensor& y, const Tensor& weight, const Loc& loc) {
          "under NoGrad, or detached); call set_requires_grad() on the inputs");
   }
   if (weight.defined()) {
-    if (weight.shape() == y.shape() && weight.dtype() == y.dtype()) return;
+    if (weight.type() == y.type()) return;
     fail(ErrorCode::kInvalidArgument, text_of(loc), ": expected a gradient of type ", y.type(),
          ", got ", weight.type());
   }
-  if (!(y.numel() == 1)) {
+  if (!proved_equal(y.numel(), 1)) {
     fail(ErrorCode::kInvalidArgument, text_of(loc), ": the result is ", y.type(),
          ", but gradients start from one number; reduce it (sum, mean), or give the gradient of "
          "its elements");
@@ -178,13 +178,6 @@ void accumulate(const Tensor& target, Tensor gradient, bool create_graph, const 
   static const OpDef& add = op_named("Add");
   const GradMode mode(create_graph);
   const Tensor before = target.grad();
-  const Frame* frame = Frame::active();
-  if (before.defined() && frame && frame->records({}) && !before.is_symbolic() &&
-      !target.is_symbolic()) {
-    fail(ErrorCode::kInvalidArgument, text_of(loc),
-         ": backward() in a compiled function would add to a gradient from before the call; call "
-         "zero_grad() first in the function");
-  }
   if (before.defined()) gradient = apply(add, {before, gradient}, loc);
   // A tensor that nobody else holds needs no copy of its handle.
   const bool is_own = gradient.impl().use_count() == 1 && !gradient.impl()->tracked();

@@ -3,6 +3,7 @@
 #include <list>
 #include <utility>
 
+#include "eager/autograd.h"
 #include "eager/engine.h"
 #include "executor/session.h"
 #include "ir/reuse.h"
@@ -10,76 +11,68 @@
 namespace sardonyx::eager {
 namespace {
 
-// What decides whether a trace serves a call.
-struct Signature {
+// What is known of a call before anything is run.
+struct Call {
   struct Argument {
     DType dtype;
     size_t rank;
     bool operator==(const Argument&) const = default;
+    std::string text() const { return sardonyx::text(dtype, " of rank ", rank); }
   };
   std::vector<Argument> arguments;
-  // Axes that share a symbol: group numbers by argument and axis, in order.
-  std::vector<size_t> groups;
+  std::vector<int64_t> sizes;  // in the order of arguments and axes
+  bool wants_gradients = true;
 };
 
-std::vector<Signature::Argument> arguments_of(const std::vector<Tensor>& arguments,
-                                              const Loc& loc) {
-  std::vector<Signature::Argument> all;
+Call call_with(const std::vector<Tensor>& arguments, const Loc& loc) {
+  Call call;
   for (const Tensor& argument : arguments) {
     if (!argument.defined()) {
-      fail(ErrorCode::kInvalidArgument, "argument ", all.size(),
+      fail(ErrorCode::kInvalidArgument, text_of(loc), ": argument ", call.arguments.size(),
            " of a compiled function is undefined");
     }
-    all.push_back({argument.data(loc).dtype(), argument.data(loc).rank()});
-  }
-  return all;
-}
-
-// Sizes in the order of arguments and axes.
-std::vector<int64_t> sizes_of(const std::vector<Tensor>& arguments, const Loc& loc) {
-  std::vector<int64_t> sizes;
-  for (const Tensor& argument : arguments) {
     const Shape& shape = argument.data(loc).shape();
-    sizes.insert(sizes.end(), shape.begin(), shape.end());
+    call.arguments.push_back({argument.dtype(), shape.size()});
+    call.sizes.insert(call.sizes.end(), shape.begin(), shape.end());
   }
-  return sizes;
+  call.wants_gradients = is_grad_enabled();
+  return call;
 }
 
 // Sizes of one axis of several arguments that were equal in the first call get one symbol: most
 // functions want them equal (the batch of inputs and labels), and a graph whose symbols agree is
-// simpler. A later call that contradicts
-// this is traced anew.
-std::vector<size_t> group(const std::vector<int64_t>& sizes,
-                          const std::vector<Signature::Argument>& arguments) {
+// simpler. A later call that contradicts this is traced anew. Group numbers by argument and axis,
+// in order.
+std::vector<size_t> groups_of(const Call& call) {
   std::vector<size_t> axes, groups;
-  for (const Signature::Argument& argument : arguments) {
+  for (const Call::Argument& argument : call.arguments) {
     for (size_t axis = 0; axis < argument.rank; ++axis)
       axes.push_back(axis);
   }
-  for (size_t i = 0; i < sizes.size(); ++i) {
+  for (size_t i = 0; i < call.sizes.size(); ++i) {
     size_t first = 0;
-    while (sizes[first] != sizes[i] || axes[first] != axes[i])
+    while (call.sizes[first] != call.sizes[i] || axes[first] != axes[i])
       ++first;
     groups.push_back(first);
   }
   return groups;
 }
 
-bool holds(const std::vector<size_t>& groups, const std::vector<int64_t>& sizes) {
-  for (size_t i = 0; i < groups.size(); ++i) {
-    if (sizes[groups[i]] != sizes[i]) return false;
-  }
-  return true;
+std::string symbol_of(size_t group) {
+  return text("size_", group);
 }
 
-std::vector<TensorSpec> specs_of(const Signature& signature) {
+std::vector<TensorSpec> specs_of(const Call& call, const std::vector<size_t>& groups) {
   std::vector<TensorSpec> specs;
   size_t at = 0;
-  for (const Signature::Argument& argument : signature.arguments) {
+  for (const Call::Argument& argument : call.arguments) {
     TensorSpec& spec = specs.emplace_back();
     spec.dtype = argument.dtype;
-    for (size_t axis = 0; axis < argument.rank; ++axis)
-      spec.shape.push_back(Dim::symbol("size_" + std::to_string(signature.groups[at++])));
+    spec.example.emplace();
+    for (size_t axis = 0; axis < argument.rank; ++axis, ++at) {
+      spec.shape.push_back(Dim::symbol(symbol_of(groups[at])));
+      spec.example->push_back(call.sizes[at]);
+    }
   }
   return specs;
 }
@@ -87,10 +80,11 @@ std::vector<TensorSpec> specs_of(const Signature& signature) {
 // One traced and planned form of the function.
 class Form {
  public:
-  Form(const TensorFunction& fn, Signature signature, const CompileOptions& options)
-      : signature_(std::move(signature)) {
-    Traced traced = trace(fn, specs_of(signature_), Frame::Kind::kStates, "compiled");
+  Form(const TensorFunction& fn, Call first, const CompileOptions& options)
+      : first_(std::move(first)), groups_(groups_of(first_)) {
+    Traced traced = trace(fn, specs_of(first_, groups_), Frame::Kind::kStates, "compiled");
     results_ = traced.results;
+    guards_ = std::move(traced.guards);
     states_ = std::move(traced.states);
     made_.resize(states_.size());
     Model model;
@@ -109,9 +103,24 @@ class Form {
     session_ = std::make_unique<Session>(std::move(model), session);
   }
 
-  bool serves(const std::vector<Signature::Argument>& arguments,
-              const std::vector<int64_t>& sizes) const {
-    return arguments == signature_.arguments && holds(signature_.groups, sizes);
+  // Why this form does not serve the call; "" where it does.
+  std::string refusal(const Call& call) const {
+    if (call.arguments.size() != first_.arguments.size())
+      return text(call.arguments.size(), " arguments, not ", first_.arguments.size());
+    for (size_t i = 0; i < call.arguments.size(); ++i) {
+      if (call.arguments[i] == first_.arguments[i]) continue;
+      return text("argument ", i, " is ", call.arguments[i].text(), ", not ",
+                  first_.arguments[i].text());
+    }
+    if (call.wants_gradients != first_.wants_gradients)
+      return call.wants_gradients ? "gradients are recorded" : "gradients are not recorded";
+    SizeOf sizes;
+    for (size_t i = 0; i < groups_.size(); ++i) {
+      if (call.sizes[groups_[i]] != call.sizes[i])
+        return text("sizes that were equal are ", call.sizes[groups_[i]], " and ", call.sizes[i]);
+      sizes[symbol_of(groups_[i])] = call.sizes[i];
+    }
+    return guards_.broken(sizes);
   }
 
   std::vector<Tensor> run(const std::vector<Tensor>& arguments, const Loc& loc) {
@@ -121,7 +130,7 @@ class Form {
     for (const Tensor& argument : arguments)
       inputs_.push_back(argument.datum(loc));
     for (const Frame::State& state : states_)
-      inputs_.push_back(state.tensor.datum(loc));
+      inputs_.push_back(source_of(state).datum(loc));
     session_->run_into(inputs_, outputs);
     std::vector<Tensor> results;
     for (size_t i = 0; i < results_; ++i)
@@ -130,9 +139,23 @@ class Form {
     return results;
   }
 
-  std::string plan_text() const { return session_->plan_text(inputs_); }
+  std::string plan_text() const {
+    // A gradient may be gone by now; its type is what the plan asks for.
+    std::vector<Datum> inputs = inputs_;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const Type& type = session_->inputs()[i].type;
+      if (!inputs[i].defined())
+        inputs[i] = sardonyx::Tensor::zeros(type.dtype, *type.known_shape());
+    }
+    return session_->plan_text(inputs);
+  }
 
  private:
+  // A gradient is another tensor after each backward().
+  static Tensor source_of(const Frame::State& state) {
+    return state.grad_of.defined() ? state.grad_of.grad() : state.tensor;
+  }
+
   // Compared without lock(), which would make a further owner (ir/sole_owner.h).
   bool is_made_here(size_t state, const std::shared_ptr<Buffer>& buffer) const {
     return !made_[state].owner_before(buffer) && !buffer.owner_before(made_[state]);
@@ -168,11 +191,15 @@ class Form {
       if (state.leaves_grad) state.tensor.set_grad(Tensor(outputs[next++].take()));
       if (state.clears_grad) state.tensor.zero_grad();
     }
-    for (const Frame::State& state : states_)
-      inputs_.push_back(state.tensor.datum());
+    for (const Frame::State& state : states_) {
+      const Tensor source = source_of(state);
+      inputs_.push_back(source.defined() ? source.datum() : Datum());
+    }
   }
 
-  Signature signature_;
+  Call first_;
+  std::vector<size_t> groups_;
+  Guards guards_;
   size_t results_ = 0;
   std::vector<Frame::State> states_;
   // Where an earlier call has put each state; other memory may be a file's.
@@ -188,7 +215,9 @@ struct Compiled::Impl {
   CompileOptions options;
   std::list<Form> forms;
   Form* last = nullptr;
-  size_t traces = 0;
+  std::vector<std::string> log;
+
+  Form& form_for(const Call& call, const Loc& loc);
 };
 
 Compiled::Compiled(TensorFunction fn, CompileOptions options) : impl_(std::make_shared<Impl>()) {
@@ -196,22 +225,43 @@ Compiled::Compiled(TensorFunction fn, CompileOptions options) : impl_(std::make_
   impl_->options = options;
 }
 
-std::vector<Tensor> Compiled::operator()(const std::vector<Tensor>& arguments, Loc loc) const {
-  const auto given = arguments_of(arguments, loc);
-  const std::vector<int64_t> sizes = sizes_of(arguments, loc);
-  for (Form& form : impl_->forms) {
-    if (!form.serves(given, sizes)) continue;
-    impl_->last = &form;
-    return form.run(arguments, loc);
+Form& Compiled::Impl::form_for(const Call& call, const Loc& loc) {
+  std::string why;  // of the form that was used last
+  for (auto form = forms.begin(); form != forms.end(); ++form) {
+    const std::string refusal = form->refusal(call);
+    if (refusal.empty()) {
+      forms.splice(forms.begin(), forms, form);
+      return forms.front();
+    }
+    if (why.empty()) why = refusal;
   }
-  impl_->forms.emplace_back(impl_->fn, Signature{given, group(sizes, given)}, impl_->options);
-  ++impl_->traces;
-  impl_->last = &impl_->forms.back();
+  if (log.size() >= options.max_traces) {
+    std::string reasons;
+    for (const std::string& line : log)
+      reasons += "\n  " + line;
+    fail(ErrorCode::kResourceExhausted, text_of(loc),
+         ": a compiled function would be traced more than ", options.max_traces, " times (", why,
+         "); pass what changes from call to call as a tensor, or raise max_traces. Traces:",
+         reasons);
+  }
+  forms.emplace_front(fn, call, options);
+  log.push_back(text_of(loc) + ": " + (why.empty() ? "first call" : why));
+  return forms.front();
+}
+
+std::vector<Tensor> Compiled::operator()(const std::vector<Tensor>& arguments, Loc loc) const {
+  // Within a trace it is the function itself: its ops become part of that graph.
+  if (Frame::active()) return impl_->fn(arguments);
+  impl_->last = &impl_->form_for(call_with(arguments, loc), loc);
   return impl_->last->run(arguments, loc);
 }
 
 size_t Compiled::traces() const {
-  return impl_->traces;
+  return impl_->log.size();
+}
+
+const std::vector<std::string>& Compiled::trace_log() const {
+  return impl_->log;
 }
 
 std::string Compiled::plan_text() const {

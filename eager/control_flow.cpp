@@ -74,7 +74,7 @@ bool widen(std::vector<Type>& state, const Graph& body, size_t first_output) {
       continue;
     }
     for (size_t axis = 0; axis < state[i].rank(); ++axis) {
-      Dim& dim = (*state[i].shape)[axis];
+      sardonyx::Dim& dim = (*state[i].shape)[axis];
       if (dim == (*after.shape)[axis] || dim.text().starts_with("?")) continue;
       dim = Graph::fresh_symbol();
       changed = true;

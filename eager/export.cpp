@@ -4,7 +4,6 @@
 #include <set>
 
 #include "eager/export_verify.h"
-#include "onnx_io/load.h"
 #include "onnx_io/save.h"
 
 namespace sardonyx::eager {
@@ -55,8 +54,15 @@ void name_states(const Traced& traced, const std::vector<Tensor>& examples) {
 
 }  // namespace
 
-Model traced_model(const TensorFunction& fn, const std::vector<Tensor>& examples,
-                   const ExportOptions& options) {
+namespace {
+
+struct TracedModel {
+  Model model;
+  std::vector<SizeFact> comparisons;
+};
+
+TracedModel trace_model(const TensorFunction& fn, const std::vector<Tensor>& examples,
+                        const ExportOptions& options) {
   std::unordered_map<const detail::TensorImpl*, std::string> names;
   for (const auto& [name, tensor] : options.names)
     names[tensor.impl().get()] = name;
@@ -65,19 +71,26 @@ Model traced_model(const TensorFunction& fn, const std::vector<Tensor>& examples
   for (size_t i = 0; i < traced.results; ++i)
     traced.graph->rename(*traced.graph->outputs()[i], name_at(options.output_names, i, "output_"));
   if (options.training_step) name_states(traced, examples);
-  Model model;
+  TracedModel made;
+  made.comparisons = traced.guards.sizes();
+  Model& model = made.model;
   model.graph = traced.graph;
   model.producer_name = "sardonyx";
   model.producer_version = SARDONYX_VERSION;
   model.metadata = options.metadata;
-  return model;
+  return made;
 }
 
-namespace {
+SaveOptions save_options(const ExportOptions& options) {
+  SaveOptions save;
+  save.opset = options.opset;
+  if (options.external_data) save.external_data.emplace();
+  return save;
+}
 
 ExportReport report_on(const Model& model, const ExportOptions& options) {
   ExportReport report;
-  report.opset = options.opset.value_or(kNewestOpset);
+  report.opset = saved_opset(model, save_options(options));
   for (const auto& node : model.graph->nodes())
     ++report.ops[full_name(*node->op)];
   for (const auto& [value, owner] : model.graph->values()) {
@@ -90,13 +103,6 @@ ExportReport report_on(const Model& model, const ExportOptions& options) {
   for (const Value* output : model.graph->outputs())
     report.outputs.push_back(output->name + ": " + output->type.text());
   return report;
-}
-
-SaveOptions save_options(const ExportOptions& options) {
-  SaveOptions save;
-  save.opset = options.opset;
-  if (options.external_data) save.external_data.emplace();
-  return save;
 }
 
 // A folder beside the file in which it is verified before it takes its place.
@@ -121,15 +127,28 @@ class TrialFolder {
 
 }  // namespace
 
+Model traced_model(const TensorFunction& fn, const std::vector<Tensor>& examples,
+                   const ExportOptions& options) {
+  return trace_model(fn, examples, options).model;
+}
+
 ExportReport export_onnx(const TensorFunction& fn, const std::vector<Tensor>& examples,
                          const std::filesystem::path& path, const ExportOptions& options) {
-  const Model model = traced_model(fn, examples, options);
+  const auto [model, comparisons] = trace_model(fn, examples, options);
   ExportReport report = report_on(model, options);
+  for (const SizeFact& fact : comparisons)
+    report.comparisons.push_back(fact.text());
+  if (options.training_step && !comparisons.empty()) {
+    fail(ErrorCode::kInvalidArgument,
+         "a training step is not verified, so C++ must not compare sizes "
+         "that are to stay open: ",
+         report.comparisons[0]);
+  }
   const SaveOptions save = save_options(options);
   if (options.verify && !options.training_step) {
     const TrialFolder trial(path);
     save_model(model, trial.file(path), save);
-    report.checks = verify_export(fn, examples, trial.file(path), model, options);
+    report.checks = verify_export({fn, examples, model, comparisons, options}, trial.file(path));
   }
   save_model(model, path, save);
   std::error_code unknown;
@@ -147,6 +166,8 @@ std::string ExportReport::text() const {
     out += "output " + output + "\n";
   for (const auto& [op, count] : ops)
     out += sardonyx::text(count, " ", op, "\n");
+  for (const std::string& comparison : comparisons)
+    out += "C++ compared sizes: " + comparison + "\n";
   for (const ExportCheck& check : checks) {
     out += "verified";
     for (const auto& [symbol, size] : check.sizes)

@@ -17,8 +17,10 @@ struct ExportOptions {
   // Axes whose size stays open, by input: {{"x", {{0, "batch"}}}}. A name in two places means one
   // size. All others are fixed to the example's.
   std::map<std::string, std::map<int64_t, std::string>> dynamic_axes = {};
-  std::optional<int64_t> opset = {};  // of ai.onnx, 7 to the newest; the newest where not given
-  bool external_data = false;         // weights in a file beside the model's
+  // Of ai.onnx, 7 to the newest. Where it is not given: 20, which ONNX Runtime reads from 1.17 on,
+  // or the first later one that can express the function.
+  std::optional<int64_t> opset = {};
+  bool external_data = false;  // weights in a file beside the model's
   std::map<std::string, std::string> metadata = {};
   std::string graph_name = "main";
   // What the tensors of the program that the function uses are called in the file.
@@ -27,7 +29,9 @@ struct ExportOptions {
   // the step assigns are also outputs, as NAME.next. Not verified against another run, since it
   // changes the program's state; the report says so.
   bool training_step = false;
-  // Runs the file at sizes 0, 1 and 7 of the dynamic axes and compares with the function.
+  // Runs the file at the examples' sizes and at 0, 1 and 7 of the dynamic axes (or around the
+  // examples', where the function takes none of these) and compares with the function. An axis
+  // that could be compared at no size but the example's is an error.
   bool verify = true;
   double tolerance = 1e-5;  // largest difference allowed, relative to the largest magnitude
 };
@@ -48,6 +52,9 @@ struct ExportReport {
   size_t file_bytes = 0;
   int64_t opset = 0;
   std::vector<std::string> inputs, outputs;  // "x: float[batch, 784]"
+  // Answers that C++ got for comparisons of open sizes: "batch == 3 (model.cpp:12) was true". Where
+  // the file is not verified, nothing says that they do not matter.
+  std::vector<std::string> comparisons;
   std::vector<ExportCheck> checks;
   std::string text() const;
 };

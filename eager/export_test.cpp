@@ -43,7 +43,7 @@ TEST_F(ExportTest, WritesDynamicAxesNamesAndTheSameBytes) {
                               .names = {{"fc.weight", weight}, {"fc.bias", bias}}};
   const auto path = folder_ / "m.onnx";
   const ExportReport report = export_onnx(fn, {randn({2, 3, 4})}, path, options);
-  EXPECT_EQ(report.checks.size(), 3u);
+  EXPECT_EQ(report.checks.size(), 4u);
   for (const ExportCheck& check : report.checks)
     EXPECT_TRUE(check.skipped.empty()) << check.skipped;
   EXPECT_EQ(report.inputs[0], "x: float[batch, 3, 4]");

@@ -14,11 +14,11 @@ namespace {
 constexpr int64_t kTrialSizes[] = {0, 1, 7};
 
 // The symbols of the inputs' dims, in order, with a size for each.
-std::map<std::string, int64_t> sizes_for(const Graph& graph, int64_t size) {
-  std::map<std::string, int64_t> sizes;
+SizeOf sizes_for(const Graph& graph, int64_t size) {
+  SizeOf sizes;
   int64_t further = 0;
   for (const Value* input : graph.inputs()) {
-    for (const Dim& dim : *input->type.shape) {
+    for (const sardonyx::Dim& dim : *input->type.shape) {
       for (const std::string& symbol : dim.symbols()) {
         // Different symbols get different sizes, so that one taken for another shows.
         if (!sizes.contains(symbol)) sizes[symbol] = size < 2 ? size : size + further++;
@@ -28,9 +28,22 @@ std::map<std::string, int64_t> sizes_for(const Graph& graph, int64_t size) {
   return sizes;
 }
 
-Shape shape_at(const Type& type, const std::map<std::string, int64_t>& sizes) {
+// The sizes that the examples have.
+SizeOf own_sizes(const Graph& graph, const std::vector<Tensor>& examples) {
+  SizeOf sizes;
+  for (size_t i = 0; i < examples.size(); ++i) {
+    const Dims& dims = *graph.inputs()[i]->type.shape;
+    for (size_t axis = 0; axis < dims.size(); ++axis) {
+      if (!dims[axis].is_known())
+        sizes.try_emplace(dims[axis].text(), examples[i].data().shape()[axis]);
+    }
+  }
+  return sizes;
+}
+
+Shape shape_at(const Type& type, const SizeOf& sizes) {
   Shape shape;
-  for (const Dim& dim : *type.shape) {
+  for (const sardonyx::Dim& dim : *type.shape) {
     const Dim known = dim.substitute([&](std::string_view symbol) -> std::optional<Dim> {
       return Dim(sizes.at(std::string(symbol)));
     });
@@ -92,16 +105,36 @@ double difference_of(const Datum& expected, const Datum& got) {
   return difference == 0 ? 0 : difference / std::max(largest, 1e-30);
 }
 
-std::string text_of(const std::map<std::string, int64_t>& sizes) {
+std::string text_of(const SizeOf& sizes) {
   std::string out;
   for (const auto& [symbol, size] : sizes)
     out += text(out.empty() ? "" : ", ", symbol, "=", size);
   return out.empty() ? "the example's sizes" : out;
 }
 
-ExportCheck check_at(const TensorFunction& fn, const Session& session,
-                     const std::vector<Tensor>& examples, const Graph& graph,
-                     const std::map<std::string, int64_t>& sizes, const ExportOptions& options) {
+// What an output may differ by that has nothing to do with sizes.
+std::string random_ops_text(const Graph& graph) {
+  for (const auto& node : graph.nodes()) {
+    if (node->op->is(kRandom))
+      return text("; ", node->op->name, " of ", node->source,
+                  " draws other numbers in each run: call eval(), or export with verify = false");
+  }
+  return "";
+}
+
+// C++ that compared open sizes while the function was traced.
+std::string comparisons_text(const std::vector<SizeFact>& comparisons, const std::string& symbol) {
+  std::string out;
+  for (const SizeFact& fact : comparisons) {
+    const auto in = [&](const sardonyx::Dim& dim) { return dim.symbols().contains(symbol); };
+    if (symbol.empty() || in(fact.left) || in(fact.right)) out += "\n  " + fact.text();
+  }
+  return out.empty() ? out : "; while it was traced, C++ compared open sizes:" + out;
+}
+
+ExportCheck check_at(const ExportTrial& trial, const Session& session, const SizeOf& sizes) {
+  const auto& [fn, examples, model, comparisons, options] = trial;
+  const Graph& graph = *model.graph;
   ExportCheck check;
   check.sizes = sizes;
   std::vector<Tensor> inputs;
@@ -124,33 +157,69 @@ ExportCheck check_at(const TensorFunction& fn, const Session& session,
     got = session.run(given);
   } catch (const Error& error) {
     fail(ErrorCode::kInternal, "the exported file does not run at ", text_of(sizes),
-         ", where the function does: ", error.what());
+         ", where the function does: ", error.what(), comparisons_text(comparisons, ""));
   }
   for (size_t i = 0; i < expected.size(); ++i) {
     const double difference = difference_of(expected[i].datum(), got[i]);
     check.difference = std::max(check.difference, difference);
     if (difference <= options.tolerance) continue;
-    fail(ErrorCode::kInternal, "output ", session.outputs()[i].name,
-         " of the exported file differs from the function at ", text_of(sizes), ": expected ",
-         expected[i].type(), ", got ", got[i].type(), ", largest relative difference ", difference,
-         " (tolerance ", options.tolerance, ")");
+    fail(comparisons.empty() ? ErrorCode::kInternal : ErrorCode::kInvalidArgument, "output ",
+         session.outputs()[i].name, " of the exported file differs from the function at ",
+         text_of(sizes), ": expected ", expected[i].type(), ", got ", got[i].type(),
+         ", largest relative difference ", difference, " (tolerance ", options.tolerance, ")",
+         random_ops_text(graph), comparisons_text(comparisons, ""));
   }
   return check;
 }
 
+// Whether the file was compared at a size of this symbol that is not the example's own.
+bool is_compared(const std::vector<ExportCheck>& checks, const std::string& symbol, int64_t own) {
+  return std::ranges::any_of(checks, [&](const ExportCheck& check) {
+    const int64_t size = check.sizes.at(symbol);
+    return check.skipped.empty() && size >= 1 && size != own;
+  });
+}
+
+std::string axis_text(const Graph& graph, const std::string& symbol) {
+  for (const Value* input : graph.inputs()) {
+    for (size_t axis = 0; axis < input->type.rank(); ++axis) {
+      if ((*input->type.shape)[axis].text() == symbol)
+        return text("axis ", axis, " (", symbol, ") of input ", input->name);
+    }
+  }
+  return symbol;
+}
+
+// Functions that take few sizes are tried at some around the example's; one that takes its own only
+// has fixed the axis.
+void check_open(const ExportTrial& trial, const Session& session, const std::string& symbol,
+                const SizeOf& own, std::vector<ExportCheck>& checks) {
+  const int64_t size = own.at(symbol);
+  for (const int64_t other : {2 * size, size + 1, kTrialSizes[1], kTrialSizes[2], size - 1}) {
+    if (is_compared(checks, symbol, size)) return;
+    SizeOf sizes = own;
+    sizes[symbol] = other;
+    if (other >= 1 && other != size) checks.push_back(check_at(trial, session, sizes));
+  }
+  if (is_compared(checks, symbol, size)) return;
+  fail(ErrorCode::kInvalidArgument, axis_text(*trial.model.graph, symbol),
+       " is to stay open, but the function takes no other size than ", size, ": ",
+       checks.back().skipped, comparisons_text(trial.comparisons, symbol));
+}
+
 }  // namespace
 
-std::vector<ExportCheck> verify_export(const TensorFunction& fn,
-                                       const std::vector<Tensor>& examples,
-                                       const std::filesystem::path& path, const Model& model,
-                                       const ExportOptions& options) {
+std::vector<ExportCheck> verify_export(const ExportTrial& trial,
+                                       const std::filesystem::path& path) {
   const Session session(path, SessionOptions{});
-  const Graph& graph = *model.graph;
-  std::vector<ExportCheck> checks;
+  const Graph& graph = *trial.model.graph;
+  const SizeOf own = own_sizes(graph, trial.examples);
+  std::vector<ExportCheck> checks{check_at(trial, session, own)};
   for (const int64_t size : kTrialSizes) {
-    checks.push_back(check_at(fn, session, examples, graph, sizes_for(graph, size), options));
-    if (checks.back().sizes.empty()) break;  // nothing is dynamic: one run says it all
+    if (!own.empty()) checks.push_back(check_at(trial, session, sizes_for(graph, size)));
   }
+  for (const auto& [symbol, size] : own)
+    check_open(trial, session, symbol, own, checks);
   return checks;
 }
 

@@ -11,6 +11,12 @@ namespace {
 thread_local Frame* t_active = nullptr;
 thread_local std::string t_scope;
 
+// Without noting that it was read.
+Tensor gradient_of(const Tensor& tensor) {
+  const detail::TensorImpl& impl = *tensor.impl();
+  return impl.grad_state ? impl.grad_state->grad : Tensor();
+}
+
 }  // namespace
 
 Frame::Frame(Kind kind, std::string name) : kind_(kind), outer_(t_active) {
@@ -23,6 +29,13 @@ std::shared_ptr<Frame> Frame::make(Kind kind, std::string name) {
 
 Frame* Frame::active() {
   return t_active;
+}
+
+Frame& Frame::root() {
+  Frame* frame = this;
+  while (frame->kind_ == Kind::kSubgraph && frame->outer_)
+    frame = frame->outer_;
+  return *frame;
 }
 
 Tensor Frame::add_input(const std::string& name, Type type) {
@@ -108,7 +121,7 @@ std::string Frame::name_of(const Tensor& tensor) const {
 namespace {
 
 // The axis of `value` whose size is `dim`.
-std::optional<int64_t> axis_of(const Value& value, const Dim& dim) {
+std::optional<int64_t> axis_of(const Value& value, const sardonyx::Dim& dim) {
   if (!value.type.is_tensor() || !value.type.shape) return std::nullopt;
   for (size_t axis = 0; axis < value.type.rank(); ++axis) {
     if ((*value.type.shape)[axis] == dim) return static_cast<int64_t>(axis);
@@ -116,7 +129,7 @@ std::optional<int64_t> axis_of(const Value& value, const Dim& dim) {
   return std::nullopt;
 }
 
-Value* value_with(const Graph& graph, const Dim& dim) {
+Value* value_with(const Graph& graph, const sardonyx::Dim& dim) {
   for (const std::vector<Value*>* list : {&graph.inputs(), &graph.captures()}) {
     for (Value* value : *list) {
       if (axis_of(*value, dim)) return value;
@@ -132,7 +145,7 @@ Value* value_with(const Graph& graph, const Dim& dim) {
 
 }  // namespace
 
-Tensor Frame::read_dim(const Dim& dim, const Loc& loc) {
+Tensor Frame::read_dim(const sardonyx::Dim& dim, const Loc& loc) {
   if (Value* value = value_with(*graph_, dim)) {
     // Not by Shape's attributes: opset 13 has none.
     static const OpDef& shape = op_named("Shape");
@@ -148,7 +161,7 @@ Tensor Frame::read_dim(const Dim& dim, const Loc& loc) {
   return outside.defined() ? wrap(value_of(outside, loc)) : outside;
 }
 
-Tensor Frame::dim_tensor(const Dim& dim, const Loc& loc) {
+Tensor Frame::dim_tensor(const sardonyx::Dim& dim, const Loc& loc) {
   const auto known = dims_.find(dim.text());
   if (known != dims_.end()) return wrap(known->second);
   Tensor found = read_dim(dim, loc);
@@ -176,7 +189,10 @@ Frame::State& Frame::state_of(const Tensor& tensor) {
   if (lifted != lifted_.end()) graph_->replace_uses(*lifted->second, *input);
   lifted_[impl] = input;
   state_index_[impl] = states_.size();
-  states_.push_back({.tensor = tensor, .input = input});
+  const auto owner = grad_owners_.find(impl);
+  states_.push_back({.tensor = tensor,
+                     .input = input,
+                     .grad_of = owner == grad_owners_.end() ? Tensor() : owner->second});
   return states_.back();
 }
 
@@ -201,21 +217,72 @@ void Frame::assign(const Tensor& target, const Tensor& value, const Loc& loc) {
   state_of(target).assigned = std::move(symbolic);
 }
 
+void Frame::note_grad_read(const Tensor& target) {
+  Frame& frame = root();
+  const detail::TensorImpl* impl = target.impl().get();
+  if (frame.kind_ != Kind::kStates || impl->symbol || impl->is_literal) return;
+  const auto known = frame.state_index_.find(impl);
+  if (known != frame.state_index_.end() && frame.states_[known->second].grad_touched) return;
+  const Tensor gradient = gradient_of(target);
+  if (gradient.defined()) frame.grad_owners_[gradient.impl().get()] = target;
+  const std::optional<Type> was =
+      gradient.defined() ? std::optional(gradient.type()) : std::nullopt;
+  frame.guards.note({impl, 'g'}, [target, was]() -> std::string {
+    const Tensor now = target.grad();
+    if (!now.defined())
+      return was ? text("the gradient of a tensor ", target.type(), " is gone") : "";
+    if (!was) return text("a tensor ", target.type(), " has a gradient from before the call");
+    return now.type() == *was ? "" : text("a gradient became ", now.type(), ", was ", *was);
+  });
+}
+
+void Frame::note_requires_grad(const Tensor& tensor) {
+  const detail::TensorImpl* impl = tensor.impl().get();
+  if (kind_ != Kind::kStates || impl->symbol || impl->is_literal) return;
+  guards.note({impl, 'r'}, [tensor, was = impl->requires_grad]() -> std::string {
+    if (tensor.impl()->requires_grad == was) return "";
+    return text("a tensor ", tensor.type(),
+                was ? " requires no gradient any more" : " requires a gradient now");
+  });
+}
+
+void Frame::note_value_read(const Tensor& tensor, const Loc& loc) {
+  Frame& frame = root();
+  const detail::TensorImpl* impl = tensor.impl().get();
+  if (frame.kind_ != Kind::kStates || impl->is_literal || !impl->value.is_tensor()) return;
+  const sardonyx::Tensor was = impl->value.tensor();
+  frame.guards.note({impl, 'v'}, [tensor, was, loc]() -> std::string {
+    const sardonyx::Tensor& now = tensor.impl()->value.tensor();
+    const bool is_same = now.raw() == was.raw() || now == was;
+    return is_same ? "" : text("a value that ", text_of(loc), " read in C++ has changed");
+  });
+}
+
 void Frame::note_grad(const Tensor& target) {
-  Frame* root = this;
-  while (root->kind_ == Kind::kSubgraph && root->outer_)
-    root = root->outer_;
+  Frame* root = &this->root();
   if (target.impl()->symbol) return;
   if (root->kind_ == Kind::kStates) {
     State& state = root->state_of(target);
-    if (!state.grad_touched) state.outer_grad = target.grad();
+    if (!state.grad_touched) state.outer_grad = gradient_of(target);
     state.grad_touched = true;
     return;
   }
   const auto known = root->state_index_.find(target.impl().get());
   if (known != root->state_index_.end()) return;
   root->state_index_[target.impl().get()] = root->states_.size();
-  root->states_.push_back({.tensor = target, .outer_grad = target.grad(), .grad_touched = true});
+  root->states_.push_back(
+      {.tensor = target, .outer_grad = gradient_of(target), .grad_touched = true});
+}
+
+void Frame::guard_state(const State& state) {
+  note_requires_grad(state.tensor);
+  if (state.grad_of.defined() || !state.input) return;
+  guards.note({state.tensor.impl().get(), 't'},
+              [tensor = state.tensor, was = state.input->type]() -> std::string {
+                const Type& now = tensor.impl()->value.type();
+                return now == was ? ""
+                                  : text("a tensor of the program became ", now, ", was ", was);
+              });
 }
 
 void Frame::capture_all(const std::vector<Tensor>& tensors, const Loc& loc) {

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "eager/guards.h"
 #include "eager/scope_name.h"
 #include "eager/tensor_impl.h"
 #include "ir/graph.h"
@@ -25,6 +26,8 @@ class Frame : public std::enable_shared_from_this<Frame> {
   struct State {
     Tensor tensor;
     Value* input = nullptr;
+    // The tensor is the gradient that this one has at the call, which need not be the same tensor.
+    Tensor grad_of;
     Tensor assigned;    // symbolic; undefined where it was only read
     Tensor grad;        // symbolic gradient that backward() left; undefined if none
     Tensor outer_grad;  // what grad() was before the trace
@@ -38,6 +41,8 @@ class Frame : public std::enable_shared_from_this<Frame> {
   static Frame* active();
 
   Kind kind() const { return kind_; }
+  // The frame of the whole function.
+  Frame& root();
   Graph& graph() { return *graph_; }
   const std::shared_ptr<Graph>& shared_graph() const { return graph_; }
   Tensor add_input(const std::string& name, Type type);
@@ -51,15 +56,23 @@ class Frame : public std::enable_shared_from_this<Frame> {
   // Should an op on these inputs be recorded rather than run?
   bool records(std::span<const Tensor> inputs) const;
   void assign(const Tensor& target, const Tensor& value, const Loc& loc);
+  // The program reads the gradient of a tensor: whether there is one, and which, may change from
+  // call to call.
+  void note_grad_read(const Tensor& target);
+  void note_requires_grad(const Tensor& tensor);
+  // The program reads a value that C++ goes on with.
+  void note_value_read(const Tensor& tensor, const Loc& loc);
   // backward() or set_grad gave a tensor of the program a gradient within this trace.
   void note_grad(const Tensor& target);
   // A symbolic tensor whose value is the current one of an assigned state; undefined otherwise.
   Tensor current(const Tensor& tensor) const;
 
   // A value of rank 1 and one element that is `dim`: read off a tensor that has it, else computed.
-  Tensor dim_tensor(const Dim& dim, const Loc& loc);
+  Tensor dim_tensor(const sardonyx::Dim& dim, const Loc& loc);
 
   std::vector<State>& states() { return states_; }
+  // The graph holds for the type of the state, and for whether gradients flow to it.
+  void guard_state(const State& state);
   // Of kSubgraph: tensors of the enclosing frame, in the order of graph().captures().
   const std::vector<Tensor>& captured() const { return captured_; }
   // Makes the captures of this subgraph start with those of its sister (If's branches share them).
@@ -70,19 +83,25 @@ class Frame : public std::enable_shared_from_this<Frame> {
   // What lifted constants and states are called: by identity, filled by the module that is traced.
   std::unordered_map<const detail::TensorImpl*, std::string> names;
 
+  // Of the root: the sizes that the trace was made with, by symbol, and what it took from the
+  // program.
+  SizeOf example_sizes;
+  Guards guards;
+
  private:
   friend class FrameScope;
   explicit Frame(Kind kind, std::string name);
   Value* lift(const Tensor& tensor, const Loc& loc);
   State& state_of(const Tensor& tensor);
   std::string name_of(const Tensor& tensor) const;
-  Tensor read_dim(const Dim& dim, const Loc& loc);
+  Tensor read_dim(const sardonyx::Dim& dim, const Loc& loc);
 
   Kind kind_;
   Frame* outer_ = nullptr;
   std::shared_ptr<Graph> graph_ = std::make_shared<Graph>();
   std::unordered_map<const detail::TensorImpl*, Value*> lifted_;
   std::unordered_map<const detail::TensorImpl*, size_t> state_index_;
+  std::unordered_map<const detail::TensorImpl*, Tensor> grad_owners_;  // by gradient
   std::vector<State> states_;
   std::vector<Tensor> captured_, held_;
   std::unordered_map<std::string, Value*> dims_;  // by text

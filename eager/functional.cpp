@@ -225,7 +225,7 @@ Tensor dims_tensor(const Dims& dims, Loc loc) {
     if (!run.empty()) parts.push_back(int64s(run));
     run.clear();
   };
-  for (const Dim& dim : dims) {
+  for (const sardonyx::Dim& dim : dims) {
     if (dim.is_known()) {
       run.push_back(dim.value());
       continue;

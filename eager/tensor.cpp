@@ -81,18 +81,18 @@ size_t Tensor::rank() const {
   return shape().size();
 }
 
-Dims Tensor::shape() const {
+Sizes Tensor::shape(Loc loc) const {
   const detail::TensorImpl& impl = defined_impl(*this);
-  if (!impl.symbol) return to_dims(impl.value.tensor().shape());
+  if (!impl.symbol) return {to_dims(impl.value.tensor().shape()), loc};
   if (!impl.symbol->type.shape) {
     fail(ErrorCode::kInvalidArgument, "the rank of ", impl.symbol->name, " (", impl.symbol->type,
          ") is not known before the run; reshape it to a shape of known rank");
   }
-  return *impl.symbol->type.shape;
+  return {*impl.symbol->type.shape, loc};
 }
 
-Dim Tensor::size(int64_t axis) const {
-  const Dims dims = shape();
+Dim Tensor::size(int64_t axis, Loc loc) const {
+  const Sizes dims = shape(loc);
   const auto rank = static_cast<int64_t>(dims.size());
   if (axis < -rank || axis >= rank) {
     fail(ErrorCode::kInvalidArgument, "size: expected an axis within [", -rank, ", ", rank,
@@ -101,17 +101,23 @@ Dim Tensor::size(int64_t axis) const {
   return dims[static_cast<size_t>(axis < 0 ? axis + rank : axis)];
 }
 
-Dim Tensor::numel() const {
-  return element_count(shape());
+Dim Tensor::numel(Loc loc) const {
+  return {element_count(shape(loc)), loc};
 }
 
 const Datum& Tensor::datum(Loc loc) const {
   const detail::TensorImpl& impl = defined_impl(*this);
-  if (!impl.symbol) return impl.value;
+  Frame* frame = Frame::active();
+  const bool is_assigned = frame && !impl.symbol && frame->current(*this).defined();
+  if (!impl.symbol && !is_assigned) {
+    if (frame) frame->note_value_read(*this, loc);
+    return impl.value;
+  }
+  Frame& owner = is_assigned ? *frame : *impl.frame;
   fail(
       ErrorCode::kInvalidArgument, text_of(loc), ": the value of a symbolic tensor (",
-      impl.symbol->type, ") is asked for while tracing ",
-      impl.frame->graph().name.empty() ? "a function" : impl.frame->graph().name,
+      is_assigned ? impl.value.type() : impl.symbol->type, ") is asked for while tracing ",
+      owner.graph().name.empty() ? "a function" : owner.graph().name,
       "; it is known at the run only: branch with cond(), loop with while_loop() or scan(), select "
       "with where()");
 }
@@ -151,7 +157,9 @@ std::ostream& operator<<(std::ostream& out, const Tensor& tensor) {
 }
 
 bool Tensor::requires_grad() const {
-  return impl_ && impl_->tracked();
+  if (!impl_) return false;
+  if (Frame* frame = Frame::active()) frame->root().note_requires_grad(*this);
+  return impl_->tracked();
 }
 
 Tensor& Tensor::set_requires_grad(bool wanted) {
@@ -165,6 +173,8 @@ Tensor& Tensor::set_requires_grad(bool wanted) {
     fail(ErrorCode::kInvalidArgument, "only floating tensors can require gradients, this is ",
          type());
   }
+  // What the traced function itself sets is no condition of it.
+  if (Frame* frame = Frame::active()) frame->root().guards.ignore({impl_.get(), 'r'});
   impl_->requires_grad = wanted;
   return *this;
 }
@@ -175,13 +185,14 @@ bool Tensor::is_leaf() const {
 
 Tensor Tensor::grad() const {
   const detail::TensorImpl& impl = defined_impl(*this);
+  if (Frame* frame = Frame::active()) frame->note_grad_read(*this);
   return impl.grad_state ? impl.grad_state->grad : Tensor();
 }
 
 void Tensor::set_grad(const Tensor& gradient) const {
   defined_impl(*this);
-  if (!gradient.defined() && !impl_->grad_state) return;
   if (Frame* frame = Frame::active()) frame->note_grad(*this);
+  if (!gradient.defined() && !impl_->grad_state) return;
   impl_->grads().grad = gradient;
 }
 

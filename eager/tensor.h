@@ -12,8 +12,8 @@
 #include <variant>
 #include <vector>
 
+#include "eager/dim.h"
 #include "eager/location.h"
-#include "ir/dim.h"
 #include "ir/dtype.h"
 #include "ir/error.h"
 
@@ -58,10 +58,10 @@ class Tensor {
   explicit operator bool() const = delete;  // ask defined(), or item<bool>()
   DType dtype() const;
   size_t rank() const;
-  // Dims are symbolic in a trace; Dim::value() of one that is not known throws.
-  Dims shape() const;
-  Dim size(int64_t axis) const;  // negative axes count from the end
-  Dim numel() const;
+  // Dims may be symbolic in a trace; see eager/dim.h for what C++ may ask of them.
+  Sizes shape(Loc loc = Loc::current()) const;
+  Dim size(int64_t axis, Loc loc = Loc::current()) const;  // negative axes count from the end
+  Dim numel(Loc loc = Loc::current()) const;
   sardonyx::Type type() const;
   bool is_symbolic() const;
 

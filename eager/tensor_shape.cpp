@@ -27,9 +27,9 @@ Tensor reduced(const OpDef& op, const Tensor& x, const std::vector<int64_t>& axe
 // The shape as Reshape takes it: a constant wherever possible, with 0 for sizes that stay in their
 // places and -1 for one that follows from the others.
 Tensor shape_operand(const Tensor& x, Dims shape, bool& allow_zero, const Loc& loc) {
-  const auto is_rest = [](const Dim& dim) { return dim == -1; };
-  const auto is_symbolic = [](const Dim& dim) { return !dim.is_known(); };
-  const auto is_zero = [](const Dim& dim) { return dim == 0; };
+  const auto is_rest = [](const sardonyx::Dim& dim) { return dim == -1; };
+  const auto is_symbolic = [](const sardonyx::Dim& dim) { return !dim.is_known(); };
+  const auto is_zero = [](const sardonyx::Dim& dim) { return dim == 0; };
   const bool has_rest = std::ranges::any_of(shape, is_rest);
   const bool has_zero = std::ranges::any_of(shape, is_zero);
   const Dims from = x.shape();
@@ -38,7 +38,7 @@ Tensor shape_operand(const Tensor& x, Dims shape, bool& allow_zero, const Loc& l
   for (size_t i = 0; i < shape.size(); ++i)
     all_kept &= !is_symbolic(shape[i]) || is_kept(i);
   if (!has_rest && !has_zero && std::ranges::count_if(shape, is_symbolic) == 1 &&
-      element_count(shape) == x.numel()) {
+      proved_equal(element_count(shape), x.numel())) {
     *std::ranges::find_if(shape, is_symbolic) = -1;
   } else if (!has_rest && !has_zero && all_kept) {
     // 0 stands for the input's size at the same place.

@@ -10,6 +10,11 @@ std::vector<Tensor> arguments_of(Frame& frame, const std::vector<TensorSpec>& sp
   for (size_t i = 0; i < specs.size(); ++i) {
     const std::string name = specs[i].name.empty() ? text("input_", i) : specs[i].name;
     arguments.push_back(frame.add_input(name, Type::tensor(specs[i].dtype, specs[i].shape)));
+    if (!specs[i].example) continue;
+    for (size_t axis = 0; axis < specs[i].shape.size(); ++axis) {
+      const sardonyx::Dim& dim = specs[i].shape[axis];
+      if (!dim.is_known()) frame.example_sizes.try_emplace(dim.text(), specs[i].example->at(axis));
+    }
   }
   return arguments;
 }
@@ -18,7 +23,7 @@ std::vector<Tensor> arguments_of(Frame& frame, const std::vector<TensorSpec>& sp
 
 TensorSpec spec_of(const Tensor& tensor, const std::vector<std::pair<int64_t, std::string>>& axes,
                    std::string name) {
-  TensorSpec spec{tensor.dtype(), tensor.shape(), std::move(name)};
+  TensorSpec spec{tensor.dtype(), tensor.shape(), std::move(name), tensor.data().shape()};
   const auto rank = static_cast<int64_t>(spec.shape.size());
   for (const auto& [axis, symbol] : axes) {
     if (axis < -rank || axis >= rank) {
@@ -41,8 +46,13 @@ Traced trace(const TensorFunction& fn, const std::vector<TensorSpec>& specs, Fra
     const FrameScope scope(*frame);
     const std::vector<Tensor> results = fn(arguments_of(*frame, specs));
     traced.results = results.size();
-    for (const Tensor& result : results)
-      frame->add_output(result);
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (!results[i].defined()) {
+        fail(ErrorCode::kInvalidArgument, "result ", i, " of ",
+             name.empty() ? "the traced function" : name, " is undefined");
+      }
+      frame->add_output(results[i]);
+    }
     for (const Frame::State& state : frame->states()) {
       if (state.assigned.defined()) frame->add_output(state.assigned);
     }
@@ -54,6 +64,11 @@ Traced trace(const TensorFunction& fn, const std::vector<TensorSpec>& specs, Fra
     frame->finish();
     throw;
   }
+  if (kind == Frame::Kind::kStates) {
+    for (const Frame::State& state : frame->states())
+      frame->guard_state(state);
+  }
+  traced.guards = std::move(frame->guards);
   traced.states = frame->finish();
   remove_dead_nodes(*traced.graph);
   return traced;

@@ -18,6 +18,8 @@ struct TensorSpec {
   DType dtype = DType::kFloat;
   Dims shape;
   std::string name = "";  // "input_K" where empty
+  // The sizes at hand, which answer C++ that compares symbols; none where it must not.
+  std::optional<Shape> example = {};
 };
 // The spec of a tensor at hand; the axes named become symbols.
 TensorSpec spec_of(const Tensor& tensor,
@@ -31,11 +33,13 @@ struct Traced {
   // gradient that was left, in this order).
   std::vector<Frame::State> states;
   size_t results = 0;
+  Guards guards;  // what the trace took from the program
 };
 
 // Records `fn` on symbolic arguments. Names for tensors of the program come from `names`. Errors
-// carry the line of the call at fault. Values, and so C++ branches on them, are not there while
-// tracing: item() throws, naming cond, while_loop and scan (eager/control_flow.h).
+// carry the line of the call at fault, also where a result is undefined. Values, and so C++
+// branches on them, are not there while tracing: item() throws, naming cond, while_loop and scan
+// (eager/control_flow.h).
 Traced trace(const TensorFunction& fn, const std::vector<TensorSpec>& specs,
              Frame::Kind kind = Frame::Kind::kConstants, const std::string& name = "",
              const std::unordered_map<const detail::TensorImpl*, std::string>& names = {});

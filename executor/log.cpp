@@ -1,42 +1,42 @@
 #include "executor/log.h"
 
-#include <spdlog/sinks/stdout_color_sinks.h>
-#include <spdlog/spdlog.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
+#include <string>
 
 namespace sardonyx {
 namespace {
 
-spdlog::level::level_enum spdlog_level(LogLevel level) {
+struct LevelStyle {
+  const char* name;
+  const char* color;  // as terminals are told of it
+};
+
+LevelStyle style_of(LogLevel level) {
   switch (level) {
-    case LogLevel::kOff:
-      return spdlog::level::off;
     case LogLevel::kError:
-      return spdlog::level::err;
+      return {"error", "\033[31m"};
     case LogLevel::kWarning:
-      return spdlog::level::warn;
-    case LogLevel::kInfo:
-      return spdlog::level::info;
+      return {"warning", "\033[33m"};
     case LogLevel::kDebug:
-      return spdlog::level::debug;
+      return {"debug", "\033[36m"};
+    default:
+      return {"info", "\033[32m"};
   }
-  return spdlog::level::off;
 }
 
-// A logger of our own, in no registry: the embedding program may use spdlog as well.
-spdlog::logger& stderr_logger() {
-  static spdlog::logger logger = [] {
-    spdlog::logger made("sardonyx", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
-    made.set_pattern("%n: %^%l%$: %v");
-    made.set_level(spdlog::level::debug);  // Log has chosen already
-    return made;
-  }();
-  return logger;
-}
-
+// In one piece, so that lines of several threads don't mix.
 void write_to_stderr(LogLevel level, std::string_view line) {
-  stderr_logger().log(spdlog_level(level), line);
+  static const bool is_terminal = isatty(STDERR_FILENO) != 0;
+  const LevelStyle style = style_of(level);
+  std::string whole = "sardonyx: ";
+  if (is_terminal) whole += style.color;
+  whole += style.name;
+  if (is_terminal) whole += "\033[m";
+  whole.append(": ").append(line) += '\n';
+  std::fwrite(whole.data(), 1, whole.size(), stderr);
 }
 
 }  // namespace

@@ -9,15 +9,19 @@
 #include "ir/out_of_memory.h"
 #include "onnx_io/export/encode_tensor.h"
 #include "onnx_io/export/exporter.h"
+#include "onnx_io/export/older_bodies.h"
 #include "onnx_io/file_write.h"
 #include "onnx_io/load.h"
-#include "onnx_io/op_versions.h"
 
 namespace sardonyx {
 namespace {
 
 using onnx_export::Exporter;
+using onnx_export::first_opset_with;
+using onnx_export::kOldestSavedOpset;
+using onnx_export::must_be_written_out;
 using onnx_export::PendingTensor;
+using onnx_export::write_out;
 using onnx_schema::ModelProto;
 using onnx_schema::TensorProto;
 
@@ -69,54 +73,73 @@ void write_model(ModelProto& proto, const std::vector<PendingTensor>& pending, c
   }
 }
 
-bool is_ours_alone(const OpDef& op) {
-  return op.body && op.domain != "com.microsoft" && !versions_of(op.domain, op.name);
-}
-
-bool comes_later(const OpDef& op, int64_t opset) {
-  if (!op.domain.empty() || !op.body) return false;
-  const std::optional<OpVersions> versions = versions_of(op.domain, op.name);
-  return versions && version_in(*versions, opset).since == 0;
-}
-
-bool must_be_inlined(const OpDef& op, int64_t opset) {
-  return is_ours_alone(op) || comes_later(op, opset);
-}
-
-bool any_to_inline(const Graph& graph, int64_t opset) {
+bool any_to_write_out(const Graph& graph, int64_t opset) {
   for (const auto& node : graph.nodes()) {
-    if (must_be_inlined(*node->op, opset)) return true;
+    if (must_be_written_out(*node, opset)) return true;
     for (const GraphPtr& inner : subgraphs_of(*node)) {
-      if (any_to_inline(*inner, opset)) return true;
+      if (any_to_write_out(*inner, opset)) return true;
     }
   }
   return false;
 }
 
-// What a body writes may have to be inlined in turn, so each node is looked at again from where it
-// stood.
-void inline_all(Graph& graph, int64_t opset) {
+// What a body writes may have to be written out in turn, so each node is looked at again from where
+// it stood.
+void write_out_all(Graph& graph, int64_t opset) {
   for (bool changed = true; changed;) {
     changed = false;
     for (const auto& node : graph.nodes()) {
       for (const GraphPtr& inner : subgraphs_of(*node))
-        inline_all(*inner, opset);
-      if (!must_be_inlined(*node->op, opset)) continue;
-      inline_body(graph, *node);
+        write_out_all(*inner, opset);
+      if (!must_be_written_out(*node, opset)) continue;
+      write_out(graph, *node);
       changed = true;
       break;
     }
   }
 }
 
-// The model in operators that a file may hold.
-Model exportable(const Model& model, const SaveOptions& options) {
-  const int64_t opset = options.opset.value_or(kNewestOpset);
+// The model in operators that a file of that opset may hold.
+Model exportable(const Model& model, int64_t opset) {
   Model out = model;
-  if (!any_to_inline(*model.graph, opset)) return out;
+  if (!any_to_write_out(*model.graph, opset)) return out;
   out.graph = clone(*model.graph);
-  inline_all(*out.graph, opset);
+  write_out_all(*out.graph, opset);
   return out;
+}
+
+// The first opset from `opset` on that can express all nodes that some opset can.
+int64_t opset_for(const Graph& graph, int64_t opset) {
+  for (const auto& node : graph.nodes()) {
+    opset = std::max(opset, first_opset_with(*node, opset));
+    for (const GraphPtr& inner : subgraphs_of(*node))
+      opset = opset_for(*inner, opset);
+  }
+  return opset;
+}
+
+int64_t asked_opset(const Model& model, const SaveOptions& options) {
+  if (options.opset) {
+    if (*options.opset >= kOldestSavedOpset && *options.opset <= kNewestOpset)
+      return *options.opset;
+    fail(ErrorCode::kInvalidArgument, "opset ", *options.opset, " to save in, expected ",
+         kOldestSavedOpset, " to ", kNewestOpset);
+  }
+  const auto own = model.opsets.find("");
+  return own == model.opsets.end() ? kDefaultOpset : std::max(own->second, kOldestSavedOpset);
+}
+
+struct Exportable {
+  Model model;
+  int64_t opset;
+};
+
+Exportable exportable(const Model& model, const SaveOptions& options) {
+  const int64_t opset = asked_opset(model, options);
+  Model written = exportable(model, opset);
+  const int64_t needed = options.opset ? opset : opset_for(*written.graph, opset);
+  if (needed > opset) written = exportable(model, needed);
+  return {std::move(written), needed};
 }
 
 // A 64-bit hash of content that comes in pieces; names files, so it need not withstand an
@@ -187,16 +210,16 @@ class DataFile {
 };
 
 // "model.onnx.0123456789abcdef.data": one name for one content.
-std::string data_name(const Model& model, const std::filesystem::path& path,
+std::string data_name(const Exportable& written, const std::filesystem::path& path,
                       const SaveOptions& options) {
   const ExternalDataOptions& external = *options.external_data;
   if (!external.file.empty()) return external.file;
   ContentHash hash;
-  Exporter(options, [&](TensorProto&, const Tensor& tensor) {
+  Exporter(written.opset, [&](TensorProto&, const Tensor& tensor) {
     if (!goes_out(tensor, external)) return false;
     hash.add(content_of(tensor));
     return true;
-  }).run(model);
+  }).run(written.model);
   return path.filename().string() + "." + hash.text() + ".data";
 }
 
@@ -232,21 +255,21 @@ void check_external(const ExternalDataOptions& external) {
   }
 }
 
-void save_external(const Model& model, const std::filesystem::path& path,
+void save_external(const Exportable& written, const std::filesystem::path& path,
                    const SaveOptions& options) {
   const ExternalDataOptions& external = *options.external_data;
   check_external(external);
-  const std::string name = data_name(model, path, options);
+  const std::string name = data_name(written, path, options);
   if (name == path.filename()) {
     fail(ErrorCode::kInvalidArgument, "external_data.file is the name of the model itself");
   }
   DataFile data(path.parent_path(), name, external.alignment);
-  Exporter exporter(options, [&](TensorProto& header, const Tensor& tensor) {
+  Exporter exporter(written.opset, [&](TensorProto& header, const Tensor& tensor) {
     if (!goes_out(tensor, external)) return false;
     data.place(header, tensor);
     return true;
   });
-  ModelProto proto = exporter.run(model);
+  ModelProto proto = exporter.run(written.model);
   AtomicFile file(path);
   write_model(proto, exporter.pending(),
               [&](std::span<const std::byte> bytes) { file.write(bytes); });
@@ -256,10 +279,10 @@ void save_external(const Model& model, const std::filesystem::path& path,
 }
 
 void save_file(const Model& model, const std::filesystem::path& path, const SaveOptions& options) {
-  const Model written = exportable(model, options);
+  const Exportable written = exportable(model, options);
   if (options.external_data) return save_external(written, path, options);
-  Exporter exporter(options, nullptr);
-  ModelProto proto = exporter.run(written);
+  Exporter exporter(written.opset, nullptr);
+  ModelProto proto = exporter.run(written.model);
   AtomicFile file(path);
   write_model(proto, exporter.pending(),
               [&](std::span<const std::byte> bytes) { file.write(bytes); });
@@ -270,9 +293,9 @@ std::string bytes_of_model(const Model& model, const SaveOptions& options) {
   if (options.external_data) {
     fail(ErrorCode::kInvalidArgument, "external_data needs a file to lie beside; use save_model");
   }
-  const Model written = exportable(model, options);
-  Exporter exporter(options, nullptr);
-  ModelProto proto = exporter.run(written);
+  const Exportable written = exportable(model, options);
+  Exporter exporter(written.opset, nullptr);
+  ModelProto proto = exporter.run(written.model);
   std::string out;
   write_model(proto, exporter.pending(), [&](std::span<const std::byte> bytes) {
     out.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -281,6 +304,10 @@ std::string bytes_of_model(const Model& model, const SaveOptions& options) {
 }
 
 }  // namespace
+
+int64_t saved_opset(const Model& model, const SaveOptions& options) {
+  return exportable(model, options).opset;
+}
 
 void save_model(const Model& model, const std::filesystem::path& path, const SaveOptions& options) {
   reporting_out_of_memory([&] { save_file(model, path, options); });

@@ -18,9 +18,15 @@ struct ExternalDataOptions {
   std::string file;
 };
 
+// The opset of models that come from no file: what the runtimes of the last years read (ONNX
+// Runtime from 1.17 on).
+constexpr int64_t kDefaultOpset = 20;
+
 struct SaveOptions {
-  // Of ai.onnx, from 7 on; the newest where it is not given. Operators that have no such old form
-  // are refused.
+  // Of ai.onnx, from 7 on; operators that it can't express, and that can't be written out in
+  // others, are refused. Where it is not given: that of the file the model came from, else
+  // kDefaultOpset, or a later one where some operator needs it. The file gets the oldest IR version
+  // that has the opset, or the one it came with where the opset stays.
   std::optional<int64_t> opset;
   // All tensors lie in the model file where it is not given; such a file ends at 2 GiB.
   std::optional<ExternalDataOptions> external_data;
@@ -29,9 +35,11 @@ struct SaveOptions {
 // The same model gives the same bytes. Readers see the old file or the new one, never a part, also
 // after a crash. Throws kInvalidArgument where a file can't be written, kResourceExhausted where
 // the disk is full or the file would be too large, and kUnsupported naming all nodes that have no
-// form in the opset.
+// form in the opset, and for each the first opset that has one.
 void save_model(const Model& model, const std::filesystem::path& path,
                 const SaveOptions& options = {});
+// The opset that the file gets.
+int64_t saved_opset(const Model& model, const SaveOptions& options = {});
 // The file's bytes; options.external_data must not be set.
 std::string model_bytes(const Model& model, const SaveOptions& options = {});
 

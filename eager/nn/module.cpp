@@ -239,11 +239,28 @@ void Module::load_state_dict(const StateDict& state, bool strict) const {
   }
 }
 
+namespace {
+
+// A mode that the traced function itself sets is no condition of it.
+void set_mode(const StatePtr& module, bool is_training) {
+  if (Frame* frame = Frame::active()) frame->root().guards.ignore({module.get(), 'm'});
+  module->is_training = is_training;
+}
+
+}  // namespace
+
 void Module::train(bool enabled) const {
-  for_each_module(
-      state_, [&](const std::string&, const StatePtr& module) { module->is_training = enabled; });
+  for_each_module(state_,
+                  [&](const std::string&, const StatePtr& module) { set_mode(module, enabled); });
 }
 bool Module::is_training() const {
+  if (Frame* frame = Frame::active()) {
+    frame->root().guards.note({state_.get(), 'm'}, [state = state_, was = state_->is_training] {
+      if (state->is_training == was) return std::string();
+      return text(state->type_name, state->path.empty() ? "" : " " + state->path, " is in ",
+                  was ? "evaluation" : "training", " mode now");
+    });
+  }
   return state_->is_training;
 }
 

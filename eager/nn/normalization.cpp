@@ -69,8 +69,8 @@ void check_last_axes(const Tensor& x, const std::vector<int64_t>& shape, const c
 
 template <typename Self>
 void ChannelNorm<Self>::make_state(int64_t channels, bool affine, bool tracks_statistics) {
-  scale_ = literal_full({positive(channels, this->type_name().c_str())}, 1);
-  shift_ = literal_full({channels}, 0);
+  scale_ = ones_ = literal_full({positive(channels, this->type_name().c_str())}, 1);
+  shift_ = zeros_ = literal_full({channels}, 0);
   this->describe(text(channels));
   if (affine) {
     scale_ = weight = this->parameter("weight", ones({channels}));
@@ -108,10 +108,11 @@ Tensor BatchNorm::by_batch(const Tensor& x) const {
     fail(ErrorCode::kInvalidArgument, type_name(), ": the variance of one element for each ",
          "channel (", x.type(), ") is nothing to train by; give a larger batch, or call eval()");
   }
-  // A momentum of 0 makes the op give the batch's own mean and (biased) variance.
+  // A momentum of 0 makes the op give the batch's own mean and (biased) variance, whatever it is
+  // given as running ones. These are constants: runtimes may write the new statistics over the old.
   static const OpDef& op = op_named("BatchNormalization");
   const Tensor scale = fitting(scale_, x), shift = fitting(shift_, x);
-  const Tensor inputs[] = {x, scale, shift, shift.detach(), scale.detach()};
+  const Tensor inputs[] = {x, scale, shift, fitting(zeros_, x), fitting(ones_, x)};
   const std::vector<Tensor> results = apply_many(op, inputs,
                                                  {{"epsilon", static_cast<float>(options_.eps)},
                                                   {"momentum", 0.0f},

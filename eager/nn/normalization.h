@@ -18,6 +18,7 @@ class ChannelNorm : public Layer<Self> {
   void make_state(int64_t channels, bool affine, bool tracks_statistics);
 
   Tensor scale_, shift_;  // weight and bias, or what stands for them
+  Tensor ones_, zeros_;
 };
 
 struct BatchNormOptions {

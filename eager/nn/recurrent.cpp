@@ -92,7 +92,8 @@ Tensor Recurrent::state_of(const Tensor& all, size_t layer, const char* name,
   if (!all.defined()) return all;
   const auto directions = static_cast<int64_t>(layers_[layer].size());
   const int64_t wanted = options_.layers * directions;
-  if (all.rank() != 3 || !(all.size(0) == wanted) || !(all.size(2) == hidden_)) {
+  if (all.rank() != 3 || !proved_equal(all.size(0), wanted) ||
+      !proved_equal(all.size(2), hidden_)) {
     fail(ErrorCode::kInvalidArgument, type_name(), ": expected ", name, " [", wanted, ", batch, ",
          hidden_, "], got ", all.type());
   }

@@ -2,27 +2,6 @@
 // sardonyx::eager, and nn, optim and data within it.
 #pragma once
 
-#if __has_include("sardonyx/layers/eager/tensor.h")
-#include "sardonyx/layers/eager/autograd.h"
-#include "sardonyx/layers/eager/compile.h"
-#include "sardonyx/layers/eager/control_flow.h"
-#include "sardonyx/layers/eager/create.h"
-#include "sardonyx/layers/eager/data/loader.h"
-#include "sardonyx/layers/eager/data/readers.h"
-#include "sardonyx/layers/eager/export.h"
-#include "sardonyx/layers/eager/files/state_files.h"
-#include "sardonyx/layers/eager/functional.h"
-#include "sardonyx/layers/eager/graph_session.h"
-#include "sardonyx/layers/eager/nn.h"
-#include "sardonyx/layers/eager/nn/export.h"
-#include "sardonyx/layers/eager/onnx_module.h"
-#include "sardonyx/layers/eager/op.h"
-#include "sardonyx/layers/eager/optim/optimizer.h"
-#include "sardonyx/layers/eager/optim/scheduler.h"
-#include "sardonyx/layers/eager/progress.h"
-#include "sardonyx/layers/eager/tensor.h"
-#include "sardonyx/layers/eager/trace.h"
-#else
 #include "eager/autograd.h"
 #include "eager/compile.h"
 #include "eager/control_flow.h"
@@ -42,7 +21,6 @@
 #include "eager/progress.h"
 #include "eager/tensor.h"
 #include "eager/trace.h"
-#endif
 
 // `using namespace sardonyx::eager;` is enough to write models.
 namespace sardonyx::eager {

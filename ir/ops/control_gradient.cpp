@@ -328,6 +328,15 @@ KeptLoop keep_loop(Emitter& e, const GradCall& call, const Graph& body_graph) {
   return kept;
 }
 
+// What is the same in all iterations: the rank, and sizes that are integers.
+Type of_any_iteration(Type state) {
+  if (!state.shape) return state;
+  for (Dim& dim : *state.shape) {
+    if (!dim.is_known()) dim = Graph::fresh_symbol();
+  }
+  return state;
+}
+
 // Captures of the backward body: those of the loop, the number of iterations, the kept states, the
 // scan outputs' gradients.
 GraphPtr backward_loop_body(const Graph& loop, const Places& places, const KeptLoop& kept) {
@@ -353,7 +362,7 @@ GraphPtr backward_loop_body(const Graph& loop, const Places& places, const KeptL
       stacked.shape->insert(stacked.shape->begin(), Graph::fresh_symbol());
       inputs.push_back(e.call("Gather", {body.add_capture(stacked), iteration}));
     } else {
-      const Val list = body.add_capture(Type::sequence(Type::tensor(state.dtype)));
+      const Val list = body.add_capture(Type::sequence(of_any_iteration(state)));
       inputs.push_back(e.call("SequenceAt", {list, iteration}));
     }
   }

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "ir/error.h"
+#include "onnx_io/export/older_forms.h"
+#include "onnx_io/load.h"
 #include "onnx_io/op_versions.h"
 
 namespace sardonyx::onnx_export {
@@ -13,47 +15,9 @@ using Ints = std::vector<int64_t>;
 
 const std::string kGood;
 
-bool has_input(const WrittenCall& call, size_t index) {
-  return index < call.inputs.size() && call.inputs[index];
-}
-
-// Takes an input away that is constant; nullptr where it is none.
-const Tensor* take_constant(WrittenCall& call, size_t index) {
-  const Tensor* value = call.inputs[index]->constant.get();
-  if (value) call.inputs[index] = nullptr;
-  return value;
-}
-
-// An integer input becomes an attribute, which it can where it is a constant.
-std::string ints_to_attribute(WrittenCall& call, size_t index, const std::string& name) {
-  if (!has_input(call, index)) return kGood;
-  const Tensor* value = take_constant(call, index);
-  if (!value) return "input " + std::to_string(index) + " (" + name + ") must be a constant";
-  call.attrs[name] = value->to_int64s();
-  return kGood;
-}
-
-std::string float_to_attribute(WrittenCall& call, size_t index, const std::string& name) {
-  if (!has_input(call, index)) return kGood;
-  const Tensor* value = take_constant(call, index);
-  if (!value || value->count() != 1 || value->dtype() == DType::kString) {
-    return "input " + std::to_string(index) + " (" + name + ") must be a constant number";
-  }
-  call.attrs[name] = static_cast<float>(value->to_doubles()[0]);
-  return kGood;
-}
-
-template <typename T>
-T attribute_or(const WrittenCall& call, std::string_view name, T otherwise) {
-  const auto found = call.attrs.find(name);
-  if (found == call.attrs.end()) return otherwise;
-  const T* value = std::get_if<T>(&found->second);
-  return value ? *value : otherwise;
-}
-
 std::string axes_to_attribute(WrittenCall& call, int64_t) {
-  if (attribute_or(call, "noop_with_empty_axes", int64_t{0}) != 0) {
-    if (!has_input(call, 1)) return "noop_with_empty_axes without axes";
+  if (call.attribute_or("noop_with_empty_axes", int64_t{0}) != 0) {
+    if (!call.has_input(1)) return "noop_with_empty_axes without axes";
     call.attrs.erase("noop_with_empty_axes");
   }
   if (std::string why = ints_to_attribute(call, 1, "axes"); !why.empty()) return why;
@@ -67,7 +31,7 @@ std::string softmax_13(WrittenCall& call, int64_t) {
   const Type& type = call.inputs.at(0)->type;
   if (!type.has_rank()) return "the rank of its input must be known";
   const auto rank = static_cast<int64_t>(type.rank());
-  int64_t axis = attribute_or(call, "axis", int64_t{-1});
+  int64_t axis = call.attribute_or("axis", int64_t{-1});
   if (axis < 0) axis += rank;
   for (int64_t i = axis + 1; i < rank; ++i) {
     if (!((*type.shape)[static_cast<size_t>(i)] == 1)) return "axis must be the last one";
@@ -77,11 +41,11 @@ std::string softmax_13(WrittenCall& call, int64_t) {
 }
 
 std::string split_18(WrittenCall& call, int64_t) {
-  const int64_t count = attribute_or(call, "num_outputs", int64_t{0});
+  const int64_t count = call.attribute_or("num_outputs", int64_t{0});
   call.attrs.erase("num_outputs");
-  if (count <= 1 || has_input(call, 1)) return kGood;
+  if (count <= 1 || call.has_input(1)) return kGood;
   const Type& type = call.inputs.at(0)->type;
-  const int64_t axis = attribute_or(call, "axis", int64_t{0});
+  const int64_t axis = call.attribute_or("axis", int64_t{0});
   if (!type.has_rank()) return "the length of its axis must be known";
   const auto rank = static_cast<int64_t>(type.rank());
   const int64_t index = axis < 0 ? axis + rank : axis;
@@ -94,8 +58,8 @@ std::string split_13(WrittenCall& call, int64_t) {
 }
 
 std::string slice_10(WrittenCall& call, int64_t) {
-  if (has_input(call, 4)) {
-    const Tensor* steps = take_constant(call, 4);
+  if (call.has_input(4)) {
+    const Tensor* steps = call.take_constant(4);
     const Ints values = steps ? steps->to_int64s() : Ints{0};
     if (std::any_of(values.begin(), values.end(), [](int64_t step) { return step != 1; })) {
       return "steps other than 1";
@@ -108,12 +72,29 @@ std::string slice_10(WrittenCall& call, int64_t) {
   return kGood;
 }
 
+// Pads for the chosen axes only, as pads for all of them.
 std::string pad_18(WrittenCall& call, int64_t) {
-  return has_input(call, 3) ? "the input axes came with opset 18" : kGood;
+  if (!call.has_input(3)) return kGood;
+  const Type& type = call.inputs[0]->type;
+  const Tensor *axes = call.inputs[3]->constant.get(), *pads = call.inputs[1]->constant.get();
+  if (!axes || !pads || !type.has_rank())
+    return "the input axes came with opset 18, unless axes and pads are constants";
+  const size_t rank = type.rank();
+  const Ints chosen = axes->to_int64s(), some = pads->to_int64s();
+  if (some.size() != 2 * chosen.size()) return "input pads must have two numbers for each axis";
+  Ints all(2 * rank, 0);
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    const auto axis = static_cast<size_t>(chosen[i] + (chosen[i] < 0 ? int64_t(rank) : 0));
+    all[axis] = some[i];
+    all[rank + axis] = some[chosen.size() + i];
+  }
+  call.set_constant(1, "pads", Tensor::vector<int64_t>(all));
+  call.inputs.resize(3);
+  return kGood;
 }
 
 std::string pad_19(WrittenCall& call, int64_t) {
-  const bool wraps = attribute_or(call, "mode", std::string("constant")) == "wrap";
+  const bool wraps = call.attribute_or("mode", std::string("constant")) == "wrap";
   return wraps ? "mode wrap came with opset 19" : kGood;
 }
 
@@ -137,25 +118,25 @@ std::string clip_11(WrittenCall& call, int64_t) {
 
 std::string topk_10(WrittenCall& call, int64_t) {
   if (std::string why = ints_to_attribute(call, 1, "k"); !why.empty()) return why;
-  const Ints k = attribute_or(call, "k", Ints{});
+  const Ints k = call.attribute_or("k", Ints{});
   if (k.size() != 1) return "K must be one number";
   call.attrs["k"] = k[0];
   return kGood;
 }
 
 std::string dropout_12(WrittenCall& call, int64_t) {
-  if (has_input(call, 2)) {
-    const Tensor* training = take_constant(call, 2);
+  if (call.has_input(2)) {
+    const Tensor* training = call.take_constant(2);
     if (!training || training->count() != 1 || training->to_int64s()[0] != 0)
       return "training_mode";
   }
   call.attrs.erase("seed");
-  if (!has_input(call, 1)) return kGood;
+  if (!call.has_input(1)) return kGood;
   return float_to_attribute(call, 1, "ratio");
 }
 
 std::string grid_sample_20(WrittenCall& call, int64_t) {
-  const std::string mode = attribute_or(call, "mode", std::string("linear"));
+  const std::string mode = call.attribute_or("mode", std::string("linear"));
   call.attrs["mode"] = mode == "linear" ? "bilinear" : mode == "cubic" ? "bicubic" : mode;
   const Type& type = call.inputs.at(0)->type;
   return type.has_rank() && type.rank() == 4 ? kGood : "its input must be of rank 4";
@@ -163,8 +144,8 @@ std::string grid_sample_20(WrittenCall& call, int64_t) {
 
 std::string dft_20(WrittenCall& call, int64_t) {
   int64_t axis = -2;
-  if (has_input(call, 2)) {
-    const Tensor* value = take_constant(call, 2);
+  if (call.has_input(2)) {
+    const Tensor* value = call.take_constant(2);
     if (!value || value->count() != 1) return "the axis must be a constant";
     axis = value->to_int64s()[0];
   }
@@ -176,14 +157,21 @@ std::string dft_20(WrittenCall& call, int64_t) {
 
 std::string roi_align_16(WrittenCall& call, int64_t) {
   const std::string mode =
-      attribute_or(call, "coordinate_transformation_mode", std::string("half_pixel"));
+      call.attribute_or("coordinate_transformation_mode", std::string("half_pixel"));
   if (mode != "output_half_pixel") return "coordinate_transformation_mode half_pixel";
   call.attrs.erase("coordinate_transformation_mode");
   return kGood;
 }
 
 std::string gemm_11(WrittenCall& call, int64_t) {
-  return has_input(call, 2) ? kGood : "its input C must be given";
+  if (!call.has_input(2)) call.set_constant(2, "C", Tensor::zeros(call.inputs[0]->type.dtype, {1}));
+  return kGood;
+}
+
+std::string scatter_18(WrittenCall& call, int64_t) {
+  const std::string reduction = call.attribute_or("reduction", std::string("none"));
+  const bool is_late = reduction == "min" || reduction == "max";
+  return is_late ? text("reduction ", reduction, " came with opset 18") : kGood;
 }
 
 std::string scatter_elements_11(WrittenCall& call, int64_t) {
@@ -191,29 +179,45 @@ std::string scatter_elements_11(WrittenCall& call, int64_t) {
   return kGood;
 }
 
-// What Resize did before its coordinates were an attribute.
-std::string resize_11(WrittenCall& call, int64_t opset) {
-  const std::string mode = attribute_or(call, "mode", std::string("nearest"));
-  const std::string rounding =
-      attribute_or(call, "nearest_mode", std::string("round_prefer_floor"));
-  const bool asymmetric = attribute_or(call, "coordinate_transformation_mode",
-                                       std::string("half_pixel")) == "asymmetric";
-  if (!asymmetric || mode == "cubic" || !has_input(call, 2) ||
-      (mode == "nearest" && rounding != "floor")) {
-    return "only asymmetric coordinates, mode linear or nearest with floor, and scales";
+// Max, Min, Mean and Sum did not broadcast.
+std::string equal_shapes_8(WrittenCall& call, int64_t) {
+  const Type& first = call.inputs.at(0)->type;
+  const auto differs = [&](const Value* input) {
+    return !first.has_rank() || !input->type.has_rank() || *input->type.shape != *first.shape;
+  };
+  return std::ranges::any_of(call.inputs, differs) ? "its inputs must have one shape" : kGood;
+}
+
+bool may_be_equal(const Type& a, const Type& b) {
+  if (!a.has_rank() || !b.has_rank()) return true;
+  if (a.rank() != b.rank()) return false;
+  for (size_t i = 0; i < a.rank(); ++i) {
+    const Dim &left = (*a.shape)[i], &right = (*b.shape)[i];
+    if (left.is_known() && right.is_known() && left.value() != right.value()) return false;
   }
-  const Tensor* scales = call.inputs[2]->constant.get();
-  const std::vector<double> values = scales ? scales->to_doubles() : std::vector<double>{0};
-  if (std::any_of(values.begin(), values.end(), [](double scale) { return scale < 1; })) {
-    return "its scales must be constants of 1 or more";
+  return true;
+}
+
+std::string if_11(WrittenCall& call, int64_t) {
+  const Graph& taken = *call.attribute_or("then_branch", GraphPtr());
+  const Graph& other = *call.attribute_or("else_branch", GraphPtr());
+  for (size_t i = 0; i < taken.outputs().size(); ++i) {
+    const Type &a = taken.outputs()[i]->type, &b = other.outputs()[i]->type;
+    if (!may_be_equal(a, b))
+      return text("output ", i, " has the shape ", a, " in one branch and ", b,
+                  " in the other, which opset 11 allowed");
   }
-  call.attrs = {{"mode", mode}};
-  call.inputs = {call.inputs[0], call.inputs[2]};
-  if (opset >= 10) return kGood;
-  call.op = "Upsample";
-  if (opset >= 9) return kGood;
-  call.attrs["scales"] = std::vector<float>(values.begin(), values.end());
-  call.inputs.resize(1);
+  return kGood;
+}
+
+std::string loop_11(WrittenCall& call, int64_t) {
+  const Graph& body = *call.attribute_or("body", GraphPtr());
+  for (size_t i = 2; i < body.inputs().size(); ++i) {
+    const Type &before = call.inputs[i]->type, &after = body.outputs()[i - 1]->type;
+    if (!may_be_equal(before, after))
+      return text("state ", i - 2, " changes its shape from ", before, " to ", after,
+                  ", which opset 11 allowed");
+  }
   return kGood;
 }
 
@@ -229,7 +233,12 @@ constexpr DowngradeRule kRules[] = {
     {"GridSample", 20, grid_sample_20},
     {"GroupNormalization", 21, never},
     {"Hardmax", 13, softmax_13},
+    {"If", 11, if_11},
     {"LogSoftmax", 13, softmax_13},
+    {"Loop", 11, loop_11},
+    {"Max", 8, equal_shapes_8},
+    {"Mean", 8, equal_shapes_8},
+    {"Min", 8, equal_shapes_8},
     {"Pad", 19, pad_19},
     {"Pad", 18, pad_18},
     {"Pad", 11, pad_11},
@@ -243,79 +252,42 @@ constexpr DowngradeRule kRules[] = {
     {"ReduceProd", 18, axes_to_attribute},
     {"ReduceSum", 13, axes_to_attribute},
     {"ReduceSumSquare", 18, axes_to_attribute},
+    {"Resize", 19, resize_19},
+    {"Resize", 18, resize_18},
+    {"Resize", 13, resize_13},
     {"Resize", 11, resize_11},
     {"RoiAlign", 16, roi_align_16},
     {"Scan", 9, never},
+    {"ScatterElements", 18, scatter_18},
     {"ScatterElements", 11, scatter_elements_11},
+    {"ScatterND", 18, scatter_18},
     {"Slice", 10, slice_10},
     {"Softmax", 13, softmax_13},
     {"Split", 18, split_18},
     {"Split", 13, split_13},
     {"Squeeze", 13, axes_to_attribute},
+    {"Sum", 8, equal_shapes_8},
     {"TopK", 10, topk_10},
     {"Unsqueeze", 13, axes_to_attribute},
 };
 
-// Attributes that an op got after its first version. Those that hold their default are not written.
-struct LateAttribute {
-  std::string_view op, name;
-  int since;
-};
-constexpr LateAttribute kLateAttributes[] = {
-    {"ArgMax", "select_last_index", 12},
-    {"ArgMin", "select_last_index", 12},
-    {"AveragePool", "ceil_mode", 10},
-    {"AveragePool", "dilations", 19},
-    {"BatchNormalization", "training_mode", 14},
-    {"Cast", "round_mode", 24},
-    {"Cast", "saturate", 19},
-    {"CastLike", "round_mode", 24},
-    {"CastLike", "saturate", 19},
-    {"Constant", "sparse_value", 11},
-    {"Constant", "value_float", 12},
-    {"Constant", "value_floats", 12},
-    {"Constant", "value_int", 12},
-    {"Constant", "value_ints", 12},
-    {"Constant", "value_string", 12},
-    {"Constant", "value_strings", 12},
-    {"DepthToSpace", "mode", 11},
-    {"DequantizeLinear", "axis", 13},
-    {"DequantizeLinear", "block_size", 21},
-    {"DequantizeLinear", "output_dtype", 23},
-    {"GRU", "layout", 14},
-    {"GatherND", "batch_dims", 12},
-    {"LSTM", "layout", 14},
-    {"LpPool", "ceil_mode", 18},
-    {"LpPool", "dilations", 18},
-    {"MaxPool", "ceil_mode", 10},
-    {"MaxPool", "dilations", 10},
-    {"MaxPool", "storage_order", 8},
-    {"QuantizeLinear", "axis", 13},
-    {"QuantizeLinear", "block_size", 21},
-    {"QuantizeLinear", "output_dtype", 21},
-    {"QuantizeLinear", "precision", 23},
-    {"QuantizeLinear", "saturate", 19},
-    {"RNN", "layout", 14},
-    {"Range", "stash_type", 27},
-    {"Reshape", "allowzero", 14},
-    {"Resize", "antialias", 18},
-    {"Resize", "axes", 18},
-    {"Resize", "keep_aspect_ratio_policy", 18},
-    {"ScatterElements", "reduction", 16},
-    {"ScatterND", "reduction", 16},
-    {"Shape", "end", 15},
-    {"Shape", "start", 15},
-    {"TopK", "largest", 11},
-    {"TopK", "sorted", 11},
-};
-
-std::string late_attribute(const WrittenCall& call, int64_t opset) {
-  for (const LateAttribute& late : kLateAttributes) {
-    if (late.op == call.op && opset < late.since && call.attrs.contains(late.name)) {
-      return text("attribute ", late.name, " came with opset ", late.since);
-    }
+// Negative axes count from the back since opset 11. Where the rank is not known they stay: readers
+// of older files take them all the same.
+void count_axes_from_front(WrittenCall& call) {
+  if (call.op == "OneHot" || call.op == "LpNormalization" || call.inputs.empty()) return;
+  const bool adds_axes = call.op == "Unsqueeze";
+  const Value* ranked = adds_axes ? call.outputs[0] : call.inputs[0];
+  if (!ranked || !ranked->type.has_rank()) return;
+  const auto from_front = [rank = static_cast<int64_t>(ranked->type.rank())](int64_t axis) {
+    return axis < 0 ? axis + rank : axis;
+  };
+  if (const auto axis = call.attrs.find("axis"); axis != call.attrs.end()) {
+    if (int64_t* value = std::get_if<int64_t>(&axis->second)) *value = from_front(*value);
   }
-  return kGood;
+  if (const auto axes = call.attrs.find("axes"); axes != call.attrs.end()) {
+    if (Ints* values = std::get_if<Ints>(&axes->second))
+      std::ranges::transform(*values, values->begin(), from_front);
+  }
 }
 
 }  // namespace
@@ -325,18 +297,41 @@ std::span<const DowngradeRule> downgrade_rules() {
 }
 
 std::string downgrade(WrittenCall& call, int64_t opset) {
-  if (std::string why = late_attribute(call, opset); !why.empty()) return why;
   const std::string op = call.op;
   for (const DowngradeRule& rule : kRules) {
     if (rule.op != op || opset >= rule.since) continue;
     if (std::string why = rule.downgrade(call, opset); !why.empty()) return why;
   }
+  if (opset < 11) count_axes_from_front(call);
   const std::optional<OpVersions> versions = versions_of("", call.op);
   const OpVersion version = versions ? version_in(*versions, opset) : OpVersion();
   if (version.since == 0) {
     return text(call.op, " came with opset ", versions ? versions->since.front() : 0);
   }
-  return version.removed ? text(call.op, " was removed") : kGood;
+  if (version.removed) return text(call.op, " was removed");
+  const OlderForm* form = older_form(call.op, version.since);
+  return form ? mismatch(call, *form) : kGood;
+}
+
+WrittenCall newest_call(const Node& node) {
+  const auto formal = static_cast<int64_t>(node.formal_inputs());
+  return {.op = std::string(node.op->name),
+          .attrs = node.attrs.to_map(),
+          .inputs = {node.inputs.begin(), node.inputs.begin() + formal},
+          .outputs = {node.outputs.begin(), node.outputs.end()},
+          .made = {}};
+}
+
+std::string refusal_of(const Node& node, int64_t opset) {
+  if (!node.op->domain.empty() || opset >= kNewestOpset) return kGood;
+  WrittenCall call = newest_call(node);
+  return downgrade(call, opset);
+}
+
+int64_t first_opset_with(const Node& node, int64_t opset) {
+  while (opset <= kNewestOpset && !refusal_of(node, opset).empty())
+    ++opset;
+  return opset <= kNewestOpset ? opset : 0;
 }
 
 }  // namespace sardonyx::onnx_export

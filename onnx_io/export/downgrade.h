@@ -1,27 +1,15 @@
 // Newest forms of operators, written as an older opset has them.
 #pragma once
 
-#include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "ir/attributes.h"
-#include "ir/graph.h"
+#include "onnx_io/export/written_call.h"
 
 namespace sardonyx::onnx_export {
 
 constexpr int64_t kOldestSavedOpset = 7;
-
-// One node of ai.onnx on its way into a file.
-struct WrittenCall {
-  std::string op;
-  AttrMap attrs;
-  std::vector<const Value*> inputs;  // formal ones; null for an omitted one
-  size_t outputs = 1;
-};
 
 // Rewrites the call as `opset` has it; what it can't say there is told in the result, "" is good.
 using DowngradeFunction = std::string (*)(WrittenCall& call, int64_t opset);
@@ -35,7 +23,15 @@ struct DowngradeRule {
 // All rules; those of one op with falling `since`.
 std::span<const DowngradeRule> downgrade_rules();
 
-// Brings the call to the form of `opset`, or says why there is none.
+// Brings the call to the form of `opset`, or says why there is none. What it gives back as good has
+// the inputs, types and attributes that the opset's version of the operator takes.
 std::string downgrade(WrittenCall& call, int64_t opset);
+
+// The node as the newest opset has it.
+WrittenCall newest_call(const Node& node);
+// Why the opset can't express the node itself (not the nodes of its subgraphs); "" where it can.
+std::string refusal_of(const Node& node, int64_t opset);
+// The first opset from `opset` on that can express the node; 0 where none can.
+int64_t first_opset_with(const Node& node, int64_t opset);
 
 }  // namespace sardonyx::onnx_export

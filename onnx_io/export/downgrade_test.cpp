@@ -41,6 +41,19 @@ ModelBuilder model_of(const OldForm& form) {
       {"no", Tensor::scalar(false)},
       {"pads", Tensor::vector<int64_t>({0, 1, 0, 1})},
       {"sizes", Tensor::vector<int64_t>({4, 6})},
+      {"others", Tensor::vector<int64_t>({3, 6})},
+      {"place", Tensor::zeros(DType::kInt64, {1, 1})},
+      {"three", Tensor::zeros(DType::kFloat, {1, 3})},
+      {"low", Tensor::scalar(int64_t{2})},
+      {"high", Tensor::scalar(int64_t{3})},
+      {"whole", Tensor::of<int64_t>({1, 2, 3, 4, 5, 6}, {2, 3})},
+      {"i", Tensor::of<int32_t>({1, 2, 3, 4}, {2, 2})},
+      {"s", Tensor::vector<std::string>({"a", "b"})},
+      {"nan", Tensor::of<float>({NAN, -0.75f, -0.5f, 0, INFINITY, 0.5f}, {2, 3})},
+      {"one_axis", Tensor::vector<int64_t>({1, 2})},
+      {"second", Tensor::vector<int64_t>({-1})},
+      {"twice", Tensor::vector<float>({2})},
+      {"wide", Tensor::vector<int64_t>({6})},
       {"doubled", Tensor::vector<float>({2, 2})},
       {"halved", Tensor::vector<float>({0.5, 0.5})},
       {"boxes", Tensor::zeros(DType::kFloat, {1, 4})},
@@ -102,11 +115,10 @@ TEST(DowngradeRefusals, WhatOlderFormsCannotSay) {
       {"Slice", {"m", "zero", "one", "n"}, {}, 9, "input 3 (axes) must be a constant"},
       {"Slice", {"m", "zero", "n"}, {}, 9, "input 2 (ends) must be a constant"},
       {"Slice", {"m", "n", "one"}, {}, 9, "input 1 (starts) must be a constant"},
-      {"Pad", {"m", "pair", "", "zero"}, {}, 17, "the input axes came with opset 18"},
+      {"Pad", {"m", "pair", "", "n"}, {}, 17, "the input axes came with opset 18"},
       {"Pad", {"m", "pads"}, mode("wrap"), 18, "mode wrap came with opset 19"},
       {"Pad", {"m", "pads", "f"}, {}, 10, "input 2 (value) must be a constant number"},
-      {"Clip", {"m", "f"}, {}, 10, "input 1 (min) must be a constant number"},
-      {"Clip", {"m", "", "f"}, {}, 10, "input 2 (max) must be a constant number"},
+      {"Equal", {"s", "s"}, {}, 18, "input A (string[2]): expected a type of"},
       {"TopK", {"m", "n"}, {}, 9, "input 1 (k) must be a constant", 2},
       {"Dropout", {"m", "half", "b"}, {}, 11, "training_mode"},
       {"Dropout", {"m", "half", "yes"}, {}, 11, "training_mode"},
@@ -115,16 +127,34 @@ TEST(DowngradeRefusals, WhatOlderFormsCannotSay) {
       {"DFT", {"volume", "", "k"}, {}, 19, "the axis must be a constant"},
       {"DFT", {"u", "", "last"}, {}, 19, "the rank of its input must be known"},
       {"RoiAlign", {"x", "boxes", "zero"}, {}, 15, "coordinate_transformation_mode half_pixel"},
-      {"Gemm", {"m", "m"}, {{"transB", int64_t{1}}}, 10, "its input C must be given"},
-      {"GroupNormalization",
-       {"x", "four", "four"},
-       {{"num_groups", int64_t{2}}},
-       20,
-       "its older form means something else"},
       {"Resize", {"m", "", "doubled"}, resize("nearest", "half_pixel"), 10, kResize},
       {"Resize", {"m", "", "doubled"}, resize("cubic", "asymmetric"), 10, kResize},
       {"Resize", {"m", "", "doubled"}, resize("nearest", "asymmetric", "ceil"), 10, kResize},
-      {"Resize", {"m", "", "", "sizes"}, plain, 10, kResize},
+      {"Resize", {"m", "", "", "others"}, plain, 10, kResize},
+      {"Resize", {"u", "", "", "sizes"}, plain, 10, kResize},
+      {"Resize",
+       {"m", "", "doubled"},
+       resize("linear", "half_pixel_symmetric"),
+       18,
+       "half_pixel_symmetric came with opset 19; save in opset 19 or later"},
+      {"Resize",
+       {"m", "", "doubled"},
+       {{"antialias", int64_t{1}}, {"mode", std::string("linear")}},
+       17,
+       "attribute antialias came with opset 18"},
+      {"ScatterND",
+       {"m", "place", "three"},
+       {{"reduction", std::string("max")}},
+       17,
+       "reduction max came with opset 18"},
+      {"Max", {"m", "three"}, {}, 7, "its inputs must have one shape; save in opset 8 or later"},
+      {"MatMul",
+       {"i", "i"},
+       {},
+       8,
+       "expected a type of float, float16, double, got int32[2, 2]; "
+       "save in opset 9 or later"},
+      {"Relu", {"i"}, {}, 13, "save in opset 14 or later"},
       {"Resize", {"m", "", "halved"}, plain, 10, kScales},
       {"Reshape",
        {"m", "n"},
@@ -153,6 +183,28 @@ TEST(Downgrade, FormsThatMeanTheSame) {
       {"Pad", {"m", "pads", "half"}, {}, 10, ""},
       {"Clip", {"m", "", "half"}, {}, 10, ""},
       {"TopK", {"m", "two"}, {}, 9, "", 2},
+      {"Clip", {"m", "f"}, {}, 10, ""},
+      {"Clip", {"m", "", "f"}, {}, 10, ""},
+      {"Clip", {"whole", "low", "high"}, {}, 11, ""},
+      {"Clip", {"whole", "low"}, {}, 9, ""},
+      {"Equal", {"m", "nan"}, {}, 9, ""},
+      {"Equal", {"nan", "nan"}, {}, 9, ""},
+      {"Max", {"whole", "low"}, {}, 9, ""},
+      {"Min", {"whole", "low", "high"}, {}, 9, ""},
+      {"Gemm", {"m", "m"}, {{"transB", int64_t{1}}}, 10, ""},
+      {"GroupNormalization", {"x", "four", "four"}, {{"num_groups", int64_t{2}}}, 20, ""},
+      {"Pad", {"m", "one_axis", "", "second"}, {}, 17, ""},
+      {"Concat", {"m", "m"}, {{"axis", int64_t{-1}}}, 10, ""},
+      {"Resize", {"m", "", "doubled"}, resize("linear", "half_pixel"), 12, ""},
+      {"Resize", {"m", "", "", "sizes"}, resize("linear", "half_pixel"), 11, ""},
+      {"Resize", {"m", "", "", "sizes"}, resize("nearest", "asymmetric"), 10, ""},
+      {"Resize", {"m", "", "", "sizes"}, resize("nearest", "asymmetric"), 7, ""},
+      {"Resize", {"m", "", "twice"}, {{"axes", Ints{-1}}, {"mode", std::string("linear")}}, 13, ""},
+      {"Resize",
+       {"m", "", "", "wide"},
+       {{"axes", Ints{1}}, {"mode", std::string("linear")}},
+       11,
+       ""},
       {"Dropout", {"m", "half", "no"}, {}, 11, ""},
       {"GridSample", {"x", "grid"}, mode("cubic"), 19, ""},
       {"DFT", {"volume", "", "last"}, {}, 19, ""},
@@ -189,6 +241,56 @@ TEST(Downgrade, FormsThatMeanTheSame) {
     for (size_t i = 0; i < expected.size(); ++i)
       EXPECT_EQ(got[i].tensor(), expected[i].tensor()) << i;
   }
+}
+
+// A conditional whose branches give other shapes, which opset 11 allowed.
+TEST(DowngradeRefusals, BranchesOfOtherShapes) {
+  ModelBuilder model;
+  GraphBuilder graph = model.graph();
+  graph.input("b", DType::kBool, {{}});
+  graph.input("m", DType::kFloat, {{2, 3}});
+  graph.output("y");
+  NodeProto& choice = graph.node("If", {"b"}, {"y"});
+  GraphBuilder then_branch = add_subgraph(choice, "then_branch");
+  then_branch.output("t");
+  then_branch.node("Flatten", {"m"}, {"t"}, {{"axis", int64_t{0}}});
+  GraphBuilder else_branch = add_subgraph(choice, "else_branch");
+  else_branch.output("e");
+  else_branch.node("Neg", {"m"}, {"e"});
+  const Model loaded = model.load();
+  expect_refusal(ErrorCode::kUnsupported, "in the other, which opset 11 allowed",
+                 [&] { model_bytes(loaded, {.opset = 9, .external_data = {}}); });
+  EXPECT_NO_THROW(model_bytes(loaded, {.opset = 11, .external_data = {}}));
+}
+
+// Where no opset is asked for: that of the model's file, or the first later one that has the ops.
+TEST(Downgrade, OpsetsThatAreNotAskedFor) {
+  const auto opset_after = [](int64_t opset, int64_t ir_version) {
+    ModelBuilder builder(opset, ir_version);
+    GraphBuilder graph = builder.graph();
+    graph.input("x", DType::kFloat, {{2}});
+    graph.output("y");
+    graph.node("Relu", {"x"}, {"y"});
+    const std::string bytes = model_bytes(builder.load());
+    const Model again = load_model(std::as_bytes(std::span(bytes)));
+    return std::pair(again.opsets.at(""), again.ir_version);
+  };
+  EXPECT_EQ(opset_after(13, 7), std::pair(int64_t{13}, int64_t{7}));
+  EXPECT_EQ(opset_after(13, 9), std::pair(int64_t{13}, int64_t{9}));
+  EXPECT_EQ(opset_after(27, 13), std::pair(int64_t{27}, int64_t{13}));
+  EXPECT_EQ(opset_after(6, 3), std::pair(int64_t{7}, int64_t{4}));
+
+  Model made;
+  Value* x = made.graph->add_input("x", Type::tensor(DType::kFloat, {{2}}));
+  Node* node = made.graph->append(op_named("Neg"), Attrs(), {x}, {"y"});
+  infer_node(*made.graph, *node);
+  made.graph->add_output(node->outputs[0]);
+  EXPECT_EQ(saved_opset(made), kDefaultOpset);
+  Value* packed = made.graph->add_input("p", Type::tensor(DType::kInt4, {{2}}));
+  Node* reshaped = made.graph->append(op_named("Identity"), Attrs(), {packed}, {"q"});
+  infer_node(*made.graph, *reshaped);
+  made.graph->add_output(reshaped->outputs[0]);
+  EXPECT_EQ(saved_opset(made), 21);
 }
 
 }  // namespace

@@ -55,17 +55,13 @@ void write_value(const std::string& name, const Type& type, ValueInfoProto& prot
 
 }  // namespace
 
-Exporter::Exporter(const SaveOptions& options, Place place)
-    : opset_(options.opset.value_or(kNewestOpset)), place_(std::move(place)) {
-  if (opset_ < kOldestSavedOpset || opset_ > kNewestOpset) {
-    fail(ErrorCode::kInvalidArgument, "opset ", opset_, " to save in, expected ", kOldestSavedOpset,
-         " to ", kNewestOpset);
-  }
-}
+Exporter::Exporter(int64_t opset, Place place) : opset_(opset), place_(std::move(place)) {}
 
 ModelProto Exporter::run(const Model& model) {
   ModelProto proto;
-  proto.set_ir_version(ir_version_for(opset_));
+  const bool keeps_opset = model.opsets.contains("") && model.opsets.at("") == opset_;
+  proto.set_ir_version(
+      std::max(ir_version_for(opset_), keeps_opset ? model.ir_version : int64_t{0}));
   proto.set_producer_name(model.producer_name.empty() ? std::string(kProducer)
                                                       : model.producer_name);
   if (!model.producer_version.empty()) proto.set_producer_version(model.producer_version);
@@ -80,7 +76,7 @@ ModelProto Exporter::run(const Model& model) {
     for (const std::string& line : refused_)
       list += "\n  " + line;
     fail(ErrorCode::kUnsupported, "opset ", opset_, " can't express ", refused_.size(),
-         " nodes; save in a newer one:", list);
+         refused_.size() == 1 ? " node:" : " nodes:", list);
   }
   write_opsets(proto);
   return proto;
@@ -173,6 +169,13 @@ void Exporter::note_operator(const OpDef& op) {
   imported = std::max(imported, version);
 }
 
+void Exporter::refuse(const Node& node, const std::string& why) {
+  const int64_t first = first_opset_with(node, opset_);
+  const std::string remedy = first > 0 ? text("; save in opset ", first, " or later") : "";
+  refused_.push_back(full_name(*node.op) + " \"" + node.name + "\"" +
+                     (node.source.empty() ? "" : " at " + node.source) + ": " + why + remedy);
+}
+
 // Parts of a written-out op bear its name, but readers want each name once.
 std::string Exporter::own_node_name(const std::string& name) {
   std::string own = name;
@@ -182,17 +185,17 @@ std::string Exporter::own_node_name(const std::string& name) {
 }
 
 void Exporter::write_node(const Node& node, GraphProto& graph) {
-  WrittenCall call{
-      std::string(node.op->name),
-      node.attrs.to_map(),
-      {node.inputs.begin(), node.inputs.begin() + static_cast<int64_t>(node.formal_inputs())},
-      node.outputs.size()};
+  WrittenCall call = newest_call(node);
   note_operator(*node.op);
   if (node.op->domain.empty() && opset_ < kNewestOpset) {
     if (const std::string why = downgrade(call, opset_); !why.empty()) {
-      refused_.push_back(full_name(*node.op) + " \"" + node.name + "\": " + why);
+      refuse(node, why);
       return;
     }
+  }
+  for (const std::shared_ptr<Value>& constant : call.made) {
+    names_.add_made(constant.get());
+    made_.push_back(constant);
   }
   NodeProto proto;
   proto.set_op_type(call.op);

@@ -11,7 +11,6 @@
 #include "onnx_io/export/downgrade.h"
 #include "onnx_io/export/names.h"
 #include "onnx_io/onnx.pb.h"
-#include "onnx_io/save.h"
 
 namespace sardonyx::onnx_export {
 
@@ -26,7 +25,7 @@ class Exporter {
   // `place` is asked for every tensor of an initializer. It may set where the elements lie and take
   // them.
   using Place = std::function<bool(onnx_schema::TensorProto& header, const Tensor& tensor)>;
-  Exporter(const SaveOptions& options, Place place);
+  Exporter(int64_t opset, Place place);
 
   // The model without the initializers of its main graph that were not placed: these are in
   // pending().
@@ -44,6 +43,7 @@ class Exporter {
   void write_outputs(const Graph& graph, onnx_schema::GraphProto& proto);
   void write_initializer(const Tensor& tensor, const std::string& name,
                          onnx_schema::GraphProto& proto);
+  void refuse(const Node& node, const std::string& why);
   std::string own_node_name(const std::string& name);
   void note_operator(const OpDef& op);
   void write_opsets(onnx_schema::ModelProto& proto) const;
@@ -54,6 +54,7 @@ class Exporter {
   int depth_ = 0;
   std::unordered_set<std::string> node_names_;
   std::unordered_set<std::string> read_names_;  // by nodes and as outputs, in all graphs
+  std::vector<std::shared_ptr<Value>> made_;    // constants that older forms ask for
   std::vector<PendingTensor> pending_;
   std::map<std::string, int64_t> domains_;  // other than ai.onnx: the version to import
   std::vector<std::string> refused_;        // nodes without a form in the opset

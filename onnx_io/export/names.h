@@ -21,6 +21,9 @@ class Names {
   // A value of the outer graph under which `value`, a capture or an input, is known.
   void alias(const Value* value, const Value* outer) { names_[value] = names_.at(outer); }
 
+  // A constant that the innermost graph itself does not hold; it must outlive the names.
+  void add_made(const Value* constant) { add_constant(constant); }
+
   // "" for null.
   const std::string& of(const Value* value) const;
   // A name that no visible value bears.

@@ -1,5 +1,7 @@
 #include "providers/onednn/activation.h"
 
+#include "providers/onednn/divided_work.h"
+
 namespace sardonyx::onednn {
 namespace {
 
@@ -28,6 +30,23 @@ PostOps post_ops_of(const ops::FusedActivation& activation) {
   if (name == "Gelu") return {eltwise_op(algorithm::eltwise_gelu_erf)};
   if (name == "GeluTanh") return {eltwise_op(algorithm::eltwise_gelu_tanh)};
   fail(ErrorCode::kInternal, "no activation \"", name, "\"");
+}
+
+bool add_eltwise(ProgramBuilder& builder, const PostOps& chain, const Desc& data,
+                 ProgramBuilder::Place from, ProgramBuilder::Place to) {
+  for (const PostOp& op : chain) {
+    const auto make = [op](const Desc& desc) {
+      return eltwise(op.op, op.alpha, op.beta, desc, attributes());
+    };
+    const MaybePrimitive primitive = make(data);
+    if (!primitive) return false;
+    const Work work =
+        work_of_elements({{DNNL_ARG_SRC, data}, {DNNL_ARG_DST, data}}, data,
+                         [make](const ArgumentDescs& own) { return make(own.at(DNNL_ARG_SRC)); });
+    builder.step(*primitive, {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}}, work);
+    from = to;
+  }
+  return true;
 }
 
 }  // namespace sardonyx::onednn

@@ -14,7 +14,6 @@ namespace sardonyx::onednn {
 // Everything that an answer depends on, as bytes.
 class Question {
  public:
-  Question() { *this << int64_t{onednn_threads()}; }
   Question& operator<<(const Desc& desc) {
     bytes_ += fingerprint(desc);
     return *this;

@@ -52,9 +52,9 @@ ProgramBuilder::Place CenteredWeights::place(ProgramBuilder& builder, size_t ind
     if (as_it_is)
       std::memcpy(to, elements(), wanted.get_size());
     else if (original_)
-      reorder(*original_, stored, wanted, to);
+      reorder(*original_, stored, wanted, to, builder.threads());
     else
-      reorder(values_->data(), stored, wanted, to);
+      reorder(values_->data(), stored, wanted, to, builder.threads());
   });
 }
 

@@ -8,6 +8,7 @@
 #include "providers/onednn/convolution.h"
 #include "providers/onednn/convolution_strips.h"
 #include "providers/onednn/direct_convolution.h"
+#include "providers/onednn/divided_work.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/floats.h"
 #include "providers/onednn/plane_convolution.h"
@@ -163,6 +164,23 @@ MaybePrimitive choose_blocks(const Problem& problem, const KernelRequest& reques
   return primitive && !primitive->is_reference() ? primitive : std::nullopt;
 }
 
+std::vector<Part> parts_of(const Problem& problem, const Primitive& primitive, Residual residual,
+                           int threads) {
+  ConvolutionSpec spec = problem.spec;
+  spec.src = primitive.src(), spec.weights = primitive.weights(), spec.dst = primitive.dst();
+  const auto make = [&](const ConvolutionSpec& part) {
+    return make_primitive(problem, part, residual);
+  };
+  const auto parts = [&](const ConvolutionSpec& whole) {
+    return parts_of(work_of_convolution(whole, make, residual == Residual::kRead), primitive,
+                    threads);
+  };
+  if (const auto line = in_one_line(spec)) {
+    if (auto of_line = parts(*line); !of_line.empty()) return of_line;
+  }
+  return parts(spec);
+}
+
 Prepared build(const Problem& problem, const KernelRequest& request, const Primitive& primitive,
                Residual residual) {
   ProgramBuilder builder(request);
@@ -178,12 +196,9 @@ Prepared build(const Problem& problem, const KernelRequest& request, const Primi
   if (residual == Residual::kInPlace) builder.require_layout(3, primitive.dst());
   if (residual == Residual::kCopied) builder.copy(builder.input(3, primitive.dst()), dst);
   args.emplace_back(DNNL_ARG_DST, dst);
-  builder.step(primitive, args);
-  for (const PostOp& op : problem.afterwards) {
-    const MaybePrimitive last = eltwise(op.op, op.alpha, op.beta, primitive.dst(), attributes());
-    if (!last) return Prepared::refuse("oneDNN has no such elementwise operation");
-    builder.step(*last, {{DNNL_ARG_SRC, dst}, {DNNL_ARG_DST, dst}});
-  }
+  builder.step(primitive, args, parts_of(problem, primitive, residual, builder.threads()));
+  if (!add_eltwise(builder, problem.afterwards, primitive.dst(), dst, dst))
+    return Prepared::refuse("oneDNN has no such elementwise operation");
   return builder.finish(primitive.implementation());
 }
 
@@ -232,12 +247,8 @@ Prepared build_strips(const Problem& problem, const KernelRequest& request,
       {DNNL_ARG_WEIGHTS, builder.weights(1, problem.stored_weights, whole.weights)}};
   if (problem.has_bias) args.emplace_back(DNNL_ARG_BIAS, builder.input(2, problem.spec.bias));
   const auto dst = add_strips(builder, whole, strips, args);
-  for (const PostOp& op : problem.afterwards) {
-    const MaybePrimitive last =
-        eltwise(op.op, op.alpha, op.beta, stored(whole, whole.made), attributes());
-    if (!last) return Prepared::refuse("oneDNN has no such elementwise operation");
-    builder.step(*last, {{DNNL_ARG_SRC, dst}, {DNNL_ARG_DST, dst}});
-  }
+  if (!add_eltwise(builder, problem.afterwards, stored(whole, whole.made), dst, dst))
+    return Prepared::refuse("oneDNN has no such elementwise operation");
   return builder.finish(primitive.implementation() + " in strips");
 }
 

@@ -3,6 +3,7 @@
 #include "ir/ops/convolution.h"
 #include "providers/onednn/convolution.h"
 #include "providers/onednn/convolution_strips.h"
+#include "providers/onednn/divided_work.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/program.h"
 #include "providers/onednn/training.h"
@@ -95,9 +96,44 @@ Prepared prepare_input_grad(const KernelRequest& request) {
   const auto d_y = builder.input(0, primitive->argument(DNNL_ARG_DIFF_DST));
   const auto w = builder.weights(1, problem.stored_weights, primitive->weights());
   const auto d_x = builder.output(0, primitive->argument(DNNL_ARG_DIFF_SRC));
+  ConvolutionSpec spec = problem.spec;
+  spec.dst = whole.from, spec.weights = whole.weights, spec.src = whole.made;
   builder.step(*primitive,
-               {{DNNL_ARG_DIFF_DST, d_y}, {DNNL_ARG_WEIGHTS, w}, {DNNL_ARG_DIFF_SRC, d_x}});
+               {{DNNL_ARG_DIFF_DST, d_y}, {DNNL_ARG_WEIGHTS, w}, {DNNL_ARG_DIFF_SRC, d_x}},
+               work_of_input_gradient(spec, whole.make));
   return builder.finish();
+}
+
+MaybePrimitive convolution_weight_gradient_of(const ConvolutionSpec& part) {
+  return convolution_weight_gradient(part, attributes());
+}
+
+// Threads have some of the images each; what they make is added up. False where that is not to be.
+bool add_up_images(ProgramBuilder& builder, const Primitive& primitive, const ConvolutionSpec& spec,
+                   const ProgramBuilder::Args& args) {
+  const std::vector<Part> parts =
+      parts_of(work_of_images(spec, convolution_weight_gradient_of), primitive, builder.threads());
+  if (parts.empty()) return false;
+  const auto sum = args.back().second;
+  std::vector<ProgramBuilder::Place> sums{sum};
+  std::vector<ProgramBuilder::Args> of_parts(parts.size(), args);
+  for (size_t part = 1; part < parts.size(); ++part) {
+    sums.push_back(builder.scratch(spec.weights));
+    of_parts[part].back().second = sums.back();
+  }
+  builder.step(parts, of_parts);
+  const auto add = [](const ArgumentDescs& own) {
+    const Desc& desc = own.at(DNNL_ARG_DST);
+    return binary(algorithm::binary_add, desc, desc, desc, attributes());
+  };
+  const ArgumentDescs alike{
+      {DNNL_ARG_SRC_0, spec.weights}, {DNNL_ARG_SRC_1, spec.weights}, {DNNL_ARG_DST, spec.weights}};
+  const Work work = work_of_elements(alike, spec.weights, add);
+  for (size_t part = 1; part < parts.size(); ++part) {
+    builder.step(*add(alike),
+                 {{DNNL_ARG_SRC_0, sum}, {DNNL_ARG_SRC_1, sums[part]}, {DNNL_ARG_DST, sum}}, work);
+  }
+  return true;
 }
 
 Prepared prepare_weight_grad(const KernelRequest& request) {
@@ -113,9 +149,7 @@ Prepared prepare_weight_grad(const KernelRequest& request) {
                            .from = primitive->argument(DNNL_ARG_DIFF_DST),
                            .made = primitive->argument(DNNL_ARG_DIFF_WEIGHTS),
                            .layouts = request.layouts,
-                           .make = [](const ConvolutionSpec& strip) {
-                             return convolution_weight_gradient(strip, attributes());
-                           }};
+                           .make = convolution_weight_gradient_of};
   whole.spec.src = primitive->src();
   const std::vector<Strip> strips = strips_of(whole, strip_size(whole));
   ProgramBuilder builder(request);
@@ -126,9 +160,13 @@ Prepared prepare_weight_grad(const KernelRequest& request) {
   const auto d_y = builder.input(0, primitive->argument(DNNL_ARG_DIFF_DST));
   const auto x = builder.input(1, primitive->src());
   const auto d_w = builder.output(0, primitive->argument(DNNL_ARG_DIFF_WEIGHTS));
-  builder.step(*primitive,
-               {{DNNL_ARG_DIFF_DST, d_y}, {DNNL_ARG_SRC, x}, {DNNL_ARG_DIFF_WEIGHTS, d_w}});
-  return builder.finish();
+  ConvolutionSpec spec = problem.spec;
+  spec.dst = whole.from, spec.src = primitive->src(), spec.weights = whole.made;
+  const ProgramBuilder::Args args{
+      {DNNL_ARG_DIFF_DST, d_y}, {DNNL_ARG_SRC, x}, {DNNL_ARG_DIFF_WEIGHTS, d_w}};
+  if (!add_up_images(builder, *primitive, spec, args))
+    builder.step(*primitive, args, work_of_weight_gradient(spec, convolution_weight_gradient_of));
+  return builder.finish(primitive->implementation());
 }
 
 constexpr KernelEntry kConvolutionBackwardKernels[] = {

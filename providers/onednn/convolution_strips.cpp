@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/run_control.h"
+#include "providers/onednn/parts.h"
 #include "providers/onednn/product_blocks.h"
 
 namespace sardonyx::onednn {
@@ -20,47 +21,28 @@ struct Range {
 };
 
 // What one strip reads, and the padding of its own.
-struct Rows {
-  Range from;
-  int64_t pad_begin, pad_end;
-};
-
-int64_t rows_of_window(const ConvolutionSpec& spec) {
+RowsRead rows_for(const StripedConvolution& whole, const Range& made) {
+  const ConvolutionSpec& spec = whole.spec;
   const Extents weights = spec.weights.dims();
   const int64_t kernel = weights[weights.size() - spec.strides.size()];
-  return (kernel - 1) * spec.dilations[0] + 1;
-}
-
-// Rows under the windows of rows `made`.
-Rows rows_under(const StripedConvolution& whole, const Range& made) {
-  const int64_t step = whole.spec.strides[0];
-  const int64_t top = made.begin * step - whole.spec.pads_begin[0];
-  const int64_t bottom = top + (made.count() - 1) * step + rows_of_window(whole.spec);
-  const Range from{std::max<int64_t>(top, 0), std::min(bottom, whole.from.dims()[kRows])};
-  return {from, from.begin - top, bottom - from.end};
-}
-
-// Rows whose windows, spread over what is made, reach rows `made`.
-Rows rows_over(const StripedConvolution& whole, const Range& made) {
-  const int64_t step = whole.spec.strides[0], pad = whole.spec.pads_begin[0];
-  const int64_t window = rows_of_window(whole.spec);
-  const int64_t first = std::max<int64_t>(made.begin + pad - window + 1, 0);
-  Range from{std::min((first + step - 1) / step, (made.begin + pad) / step),
-             std::min((made.end - 1 + pad) / step + 1, whole.from.dims()[kRows])};
-  const int64_t pad_begin = made.begin + pad - from.begin * step;
-  return {from, pad_begin, (from.count() - 1) * step + window - pad_begin - made.count()};
+  const CutAxis::Windows windows{0,
+                                 kRows,
+                                 spec.strides[0],
+                                 (kernel - 1) * spec.dilations[0] + 1,
+                                 spec.pads_begin[0],
+                                 whole.kind != Kind::kForward};
+  return rows_read(windows, whole.from.dims()[kRows], made.begin, made.end);
 }
 
 std::optional<Strip> strip_of(const StripedConvolution& whole, const Range& images,
                               const Range& rows) {
-  const Rows under =
-      whole.kind == Kind::kForward ? rows_under(whole, rows) : rows_over(whole, rows);
-  if (under.from.count() <= 0) return std::nullopt;
+  const RowsRead read = rows_for(whole, rows);
+  if (read.end <= read.begin) return std::nullopt;
   Extents from = whole.from.dims(), made = whole.made.dims();
   Extents from_at(from.size(), 0), made_at(made.size(), 0);
   from[kImages] = made[kImages] = images.count();
   from_at[kImages] = made_at[kImages] = images.begin;
-  from[kRows] = under.from.count(), from_at[kRows] = under.from.begin;
+  from[kRows] = read.end - read.begin, from_at[kRows] = read.begin;
   made[kRows] = rows.count(), made_at[kRows] = rows.begin;
   const auto from_form = same_format(whole.from, from), made_form = same_format(whole.made, made);
   if (!from_form || !made_form) return std::nullopt;
@@ -69,8 +51,8 @@ std::optional<Strip> strip_of(const StripedConvolution& whole, const Range& imag
   (is_gradient ? spec.dst : spec.src) = *from_form;
   (is_gradient ? spec.src : spec.dst) = *made_form;
   spec.weights = whole.weights;
-  spec.pads_begin[0] = under.pad_begin;
-  spec.pads_end[0] = under.pad_end;
+  spec.pads_begin[0] = read.pad_begin;
+  spec.pads_end[0] = read.pad_end;
   const MaybePrimitive primitive = whole.make(spec);
   if (!primitive || primitive->is_reference()) return std::nullopt;
   return Strip{*primitive, *from_form, *made_form,
@@ -185,27 +167,43 @@ ProgramBuilder::Place add_strips(ProgramBuilder& builder, const StripedConvoluti
   builder.require_layout(whole.input, stored(whole, whole.from));
   if (whole.residual) builder.require_layout(*whole.residual, stored(whole, whole.made));
   const Place made = builder.output(0, stored(whole, whole.made));
-  // One piece of memory for all, as large as the largest wants it.
+  // Pieces of memory for as many as run side by side, as large as the largest wants them.
   const auto largest = [&](const auto& desc_of_strip) -> const Strip& {
     return *std::ranges::max_element(
         strips, {}, [&](const Strip& strip) { return desc_of_strip(strip).get_size(); });
   };
   const auto pad_of = [](const Strip& strip) { return strip.primitive.scratchpad(); };
-  const Place rows = builder.scratch(largest([](const Strip& strip) { return strip.from; }).from);
-  const Place results =
-      builder.scratch(largest([](const Strip& strip) { return strip.made; }).made);
-  const Place pad = builder.scratch(largest(pad_of).primitive.scratchpad());
-  for (const Strip& strip : strips) {
-    const Place from = builder.scratch_as(rows, strip.from);
-    const Place to = builder.scratch_as(results, strip.made);
-    builder.copy(builder.input_as(whole.input, strip.from_part), from);
-    if (whole.residual) builder.copy(builder.input_as(*whole.residual, strip.made_part), to);
-    ProgramBuilder::Args args = shared;
-    args.emplace_back(names.from, from);
-    args.emplace_back(names.made, to);
-    args.emplace_back(DNNL_ARG_SCRATCHPAD, builder.scratch_as(pad, strip.primitive.scratchpad()));
-    builder.step(strip.primitive, args);
-    builder.copy(to, builder.output_as(0, strip.made_part));
+  struct Lane {
+    Place rows, results, pad;
+  };
+  std::vector<Lane> lanes;
+  const auto threads = static_cast<size_t>(std::max(builder.threads(), 1));
+  for (size_t lane = 0; lane < std::min(threads, strips.size()); ++lane) {
+    lanes.push_back({builder.scratch(largest([](const Strip& strip) { return strip.from; }).from),
+                     builder.scratch(largest([](const Strip& strip) { return strip.made; }).made),
+                     builder.scratch(largest(pad_of).primitive.scratchpad())});
+  }
+  for (size_t first = 0; first < strips.size(); first += lanes.size()) {
+    std::vector<ProgramBuilder::Copy> in, out;
+    std::vector<ProgramBuilder::Call> calls;
+    for (size_t i = first; i < std::min(first + lanes.size(), strips.size()); ++i) {
+      const Strip& strip = strips[i];
+      const Lane& lane = lanes[i - first];
+      const Place from = builder.scratch_as(lane.rows, strip.from);
+      const Place to = builder.scratch_as(lane.results, strip.made);
+      in.push_back({builder.input_as(whole.input, strip.from_part), from});
+      if (whole.residual) in.push_back({builder.input_as(*whole.residual, strip.made_part), to});
+      ProgramBuilder::Args args = shared;
+      args.emplace_back(names.from, from);
+      args.emplace_back(names.made, to);
+      const Desc pad = strip.primitive.scratchpad();
+      if (!pad.is_zero()) args.emplace_back(DNNL_ARG_SCRATCHPAD, builder.scratch_as(lane.pad, pad));
+      calls.push_back({strip.primitive, std::move(args)});
+      out.push_back({to, builder.output_as(0, strip.made_part)});
+    }
+    builder.copy(in);
+    builder.step(std::move(calls));
+    builder.copy(out);
   }
   if (whole.residual) builder.allow_alias(0, *whole.residual);
   return made;

@@ -3,6 +3,7 @@
 #include "providers/onednn/activation.h"
 #include "providers/onednn/convolution.h"
 #include "providers/onednn/convolution_strips.h"
+#include "providers/onednn/divided_work.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/program.h"
 
@@ -68,7 +69,8 @@ Prepared prepare(const KernelRequest& request) {
   }
   args.emplace_back(DNNL_ARG_SRC, builder.input(0, primitive->src()));
   args.emplace_back(DNNL_ARG_DST, builder.output(0, primitive->dst()));
-  builder.step(*primitive, args);
+  spec.src = primitive->src(), spec.weights = primitive->weights(), spec.dst = primitive->dst();
+  builder.step(*primitive, args, work_of_deconvolution(spec, make));
   return builder.finish();
 }
 

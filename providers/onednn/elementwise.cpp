@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "providers/onednn/activation.h"
+#include "providers/onednn/divided_work.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/floats.h"
 #include "providers/onednn/program.h"
@@ -31,14 +32,9 @@ const char* refusal(const KernelRequest& request) {
 Prepared build_unary(const KernelRequest& request, const PostOps& chain) {
   const Desc data = desc_of(request.inputs[0]);
   ProgramBuilder builder(request);
-  auto source = builder.input(0, data);
-  const auto target = builder.output(0, data);
-  for (const PostOp& op : chain) {
-    const MaybePrimitive primitive = eltwise(op.op, op.alpha, op.beta, data, attributes());
-    if (!primitive) return Prepared::refuse("oneDNN has no such elementwise operation");
-    builder.step(*primitive, {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, target}});
-    source = target;
-  }
+  const auto source = builder.input(0, data), target = builder.output(0, data);
+  if (!add_eltwise(builder, chain, data, source, target))
+    return Prepared::refuse("oneDNN has no such elementwise operation");
   builder.allow_alias(0, 0);
   return builder.finish();
 }
@@ -121,11 +117,17 @@ Prepared prepare_binary(const KernelRequest& request) {
   const MaybePrimitive primitive = binary(op, data, *other, data, attributes());
   if (!primitive || primitive->is_reference()) return Prepared::refuse("no fast form in oneDNN");
   ProgramBuilder builder(request);
-  builder.step(*primitive,
-               {{DNNL_ARG_SRC_0, builder.input(first, data)},
-                {DNNL_ARG_SRC_1,
-                 builder.weights(1 - first, plain_desc(data.data_type(), other_dims), *other)},
-                {DNNL_ARG_DST, builder.output(0, data)}});
+  builder.step(
+      *primitive,
+      {{DNNL_ARG_SRC_0, builder.input(first, data)},
+       {DNNL_ARG_SRC_1,
+        builder.weights(1 - first, plain_desc(data.data_type(), other_dims), *other)},
+       {DNNL_ARG_DST, builder.output(0, data)}},
+      work_of_elements({{DNNL_ARG_SRC_0, data}, {DNNL_ARG_SRC_1, *other}, {DNNL_ARG_DST, data}},
+                       data, [](const ArgumentDescs& own) {
+                         return binary(op, own.at(DNNL_ARG_SRC_0), own.at(DNNL_ARG_SRC_1),
+                                       own.at(DNNL_ARG_DST), attributes());
+                       }));
   // Blocks that are not full are computed twice.
   const bool is_padded =
       data.get_size() > bytes_for(request.outputs[0].dtype, element_count(result));
@@ -147,7 +149,8 @@ Prepared prepare_cast(const KernelRequest& request) {
   if (!primitive) return Prepared::refuse("oneDNN has no such conversion");
   ProgramBuilder builder(request);
   builder.step(*primitive,
-               {{DNNL_ARG_FROM, builder.input(0, from)}, {DNNL_ARG_TO, builder.output(0, target)}});
+               {{DNNL_ARG_FROM, builder.input(0, from)}, {DNNL_ARG_TO, builder.output(0, target)}},
+               work_of_copy(from, target));
   return builder.finish();
 }
 

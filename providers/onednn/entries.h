@@ -11,7 +11,7 @@ namespace sardonyx::onednn {
 // Refuses tensors that no primitive takes: those without elements and those of 2^31 elements or
 // more. nullptr where the request passes.
 const char* refusal_of_sizes(const KernelRequest& request);
-// Runs `prepare` with OpenMP set to the request's threads; errors of oneDNN become refusals.
+// Runs `prepare`; errors of oneDNN become refusals.
 Prepared prepare_guarded(const KernelRequest& request, size_t checked,
                          Prepared (*prepare)(const KernelRequest&));
 

@@ -5,6 +5,7 @@
 #include "providers/onednn/bytes.h"
 #include "providers/onednn/convolution.h"
 #include "providers/onednn/convolution_strips.h"
+#include "providers/onednn/divided_work.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/product_blocks.h"
 
@@ -42,8 +43,8 @@ std::optional<CenteredWeights> centered_weights(const KernelRequest& request,
 }
 
 Prepared build(const KernelRequest& request, const Layer& layer, const CenteredWeights& weights,
-               const Primitive& primitive, const StripedConvolution* whole = nullptr,
-               const std::vector<Strip>& strips = {}) {
+               const Primitive& primitive, const Work& work,
+               const StripedConvolution* whole = nullptr, const std::vector<Strip>& strips = {}) {
   ProgramBuilder builder(request);
   ProgramBuilder::Args args{
       {DNNL_ARG_WEIGHTS, weights.place(builder, kW, layer.stored, primitive.weights())}};
@@ -58,7 +59,7 @@ Prepared build(const KernelRequest& request, const Layer& layer, const CenteredW
   }
   args.emplace_back(DNNL_ARG_SRC, builder.input(kX, layer.src));
   args.emplace_back(DNNL_ARG_DST, builder.output(0, layer.dst));
-  builder.step(primitive, args);
+  builder.step(primitive, args, work);
   return builder.finish(primitive.implementation());
 }
 
@@ -85,10 +86,15 @@ Prepared prepare_matmul_integer(const KernelRequest& request) {
   const Product product{src, plain_desc(memory::data_type::s8, dims.b), dst};
   return prepare_in_blocks(request, product, [&](const KernelRequest& part, const Product& own) {
     if (!part.inputs[kW].constant) return Prepared::refuse("long batches of weights");
-    const MaybePrimitive primitive = matmul(
-        {own.a, any_desc(memory::data_type::s8, own.b.dims()), {}, own.dst}, attributes_of(part));
+    ProductSpec spec{own.a, any_desc(memory::data_type::s8, own.b.dims()), {}, own.dst};
+    const auto make = [&](const ProductSpec& one, const std::vector<Desc>&) {
+      return matmul(one, attributes_of(part));
+    };
+    const MaybePrimitive primitive = make(spec, {});
     if (!primitive || primitive->is_reference()) return Prepared::refuse("no fast form in oneDNN");
-    return build(part, {own.a, own.b, own.dst}, *centered, *primitive);
+    spec.weights = primitive->weights();
+    return build(part, {own.a, own.b, own.dst}, *centered, *primitive,
+                 work_of_product(spec, {}, make));
   });
 }
 
@@ -118,12 +124,14 @@ Prepared prepare_conv_integer(const KernelRequest& request) {
   whole.from = primitive->src(), whole.weights = primitive->weights();
   whole.made = primitive->dst();
   whole.layouts = request.layouts;
-  whole.make = [&](const ConvolutionSpec& strip) {
-    return convolution(strip, attributes_of(request));
+  whole.make = [&](const ConvolutionSpec& part) -> MaybePrimitive {
+    MaybePrimitive made = convolution(part, attributes_of(request));
+    return made && made->can_be_made() ? made : std::nullopt;
   };
-  return build(request,
-               {primitive->src(), plain_desc(memory::data_type::s8, weights), primitive->dst()},
-               *centered, *primitive, &whole, strips_of(whole, strip_size(whole)));
+  spec.src = primitive->src(), spec.weights = primitive->weights(), spec.dst = primitive->dst();
+  return build(request, {spec.src, plain_desc(memory::data_type::s8, weights), spec.dst}, *centered,
+               *primitive, work_of_convolution(spec, whole.make), &whole,
+               strips_of(whole, strip_size(whole)));
 }
 
 constexpr KernelEntry kIntegerKernels[] = {

@@ -3,23 +3,23 @@
 #include "providers/cpu/movement.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/floats.h"
-#include "providers/onednn/program.h"
+#include "providers/onednn/layout.h"
 
 namespace sardonyx::onednn {
 namespace {
 
-// Without blocks the parts are strided, whatever the order of the dims.
-std::optional<Prepared> as_movement(const KernelRequest& request, const std::vector<Desc>& sources,
-                                    const Desc& target, size_t axis) {
-  const auto to_strides = plain_strides(target);
-  if (!to_strides) return std::nullopt;
+// Parts, or blocks of theirs, are strided, whatever the order of the dims.
+Prepared as_movement(const KernelRequest& request, const std::vector<Desc>& sources,
+                     const Desc& target, size_t axis) {
   std::vector<cpu::Move> moves;
   Prepared prepared;
   int64_t begin = 0;
   for (size_t input = 0; input < sources.size(); ++input) {
-    auto block = movement_between(sources[input], target);
-    if (!block) return std::nullopt;
-    block->to_offset = begin * (*to_strides)[axis];
+    auto block = movement_of_blocks(sources[input], target);
+    const auto part = slice(target, axis, begin, sources[input].dims()[axis]);
+    if (!block || !part) return Prepared::refuse("an unusual layout");
+    block->to_offset =
+        static_cast<int64_t>(part->offset / memory::data_type_size(target.data_type()));
     moves.push_back({input, 0, BlockCopy(request.inputs[input].dtype, std::move(*block))});
     prepared.input_layouts.push_back(layout_of(sources[input]));
     begin += sources[input].dims()[axis];
@@ -51,19 +51,7 @@ Prepared prepare_concat(const KernelRequest& request) {
       return Prepared::refuse("channels do not fill their blocks");
     }
   }
-  if (auto moved = as_movement(request, sources, *target, static_cast<size_t>(axis)))
-    return std::move(*moved);
-  const MaybePrimitive primitive = concat(*target, static_cast<int>(axis), sources, attributes());
-  if (!primitive || primitive->is_reference()) return Prepared::refuse("no fast form in oneDNN");
-  ProgramBuilder builder(request);
-  ProgramBuilder::Args args;
-  for (size_t index = 0; index < sources.size(); ++index) {
-    args.emplace_back(DNNL_ARG_MULTIPLE_SRC + static_cast<int>(index),
-                      builder.input(index, sources[index]));
-  }
-  args.emplace_back(DNNL_ARG_DST, builder.output(0, *target));
-  builder.step(*primitive, args);
-  return builder.finish();
+  return as_movement(request, sources, *target, static_cast<size_t>(axis));
 }
 
 constexpr KernelEntry kJoinKernels[] = {{"Concat", "concat", guarded<prepare_concat>}};

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <random>
 #include <set>
 #include <thread>
@@ -13,6 +15,7 @@
 #include "providers/onednn/entries.h"
 #include "providers/onednn/kernel_run.h"
 #include "providers/onednn/larger_samples_for_test.h"
+#include "providers/onednn/small_parts_for_test.h"
 
 namespace sardonyx::onednn {
 namespace {
@@ -177,6 +180,81 @@ TEST(OnednnKernels, AgreeWithTheReferenceOnLargerShapes) {
   for (const KernelEntry& entry : onednn_provider().kernels) {
     if (!takes_float(entry) || entry.op == "Cast") continue;  // Cast: see below
     EXPECT_TRUE(accepted.contains(std::string(entry.op))) << entry.op << " is not tested";
+  }
+}
+
+// Parts are added up in the order of the whole, but for gradients by weights, to which each part
+// adds its share, and convolutions of few channels in blocks, which oneDNN takes apart by what is
+// in registers.
+bool adds_in_one_order(const OpDef& op) {
+  return !full_name(op).ends_with("WeightGrad") && op.name != "FusedConv";
+}
+
+void expect_same_on_threads(const Case& c, RunOptions options) {
+  std::vector<Tensor> alone;
+  for (const int threads : {1, 2, 3, 5}) {
+    options.threads = threads;
+    std::optional<PreparedRun> run;
+    try {
+      run.emplace(c.op, c.attrs, c.inputs, types_of(c.expected), options);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kUnsupported) << error.what();
+      EXPECT_TRUE(alone.empty()) << "refused on " << threads << " threads";
+      return;
+    }
+    SCOPED_TRACE(text("by ", run->prepared().implementation, ", threads ", threads, ", layouts ",
+                      options.layouts, ", constants ", options.constants, ", incoming ",
+                      options.incoming.size()));
+    run->run();
+    std::vector<Tensor> got = run->outputs();
+    run->run();
+    const std::vector<Tensor> again = run->outputs();
+    if (threads == 1) alone = got;
+    for (size_t i = 0; i < got.size(); ++i) {
+      EXPECT_EQ(got[i], again[i]) << "another result of the same run";
+      expect_near_reference(got[i], c.expected[i]);
+      if (adds_in_one_order(c.op)) {
+        EXPECT_EQ(got[i], alone[i]);
+      }
+    }
+  }
+}
+
+TEST(OnednnKernels, GiveTheSameOnAnyNumberOfThreads) {
+  const SmallParts small;
+  for (const NamedSample& named : larger_samples()) {
+    SCOPED_TRACE(text(named.op, " ", to_text(named.sample.inputs[0].shape)));
+    const Case c = make_case(named.op, named.sample);
+    const LayoutPtr blocked = blocked_layout(c.inputs[0].shape()),
+                    channels_last = channels_last_layout(c.inputs[0].shape());
+    for (const uint32_t constants : {0u, 0b1110u}) {
+      expect_same_on_threads(c, {1, false, constants, {}, {}});
+      expect_same_on_threads(c, {1, true, constants, {blocked}, {}});
+      expect_same_on_threads(c, {1, true, constants, {channels_last}, {}});
+    }
+    if (HasFatalFailure()) return;
+  }
+}
+
+// Threads that are not of our pool.
+int other_threads() {
+  int count = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string name;
+    std::getline(std::ifstream(task.path() / "comm"), name);
+    count += name != "sardonyx";
+  }
+  return count;
+}
+
+TEST(OnednnKernels, StartNoThreadsOfOpenMp) {
+  const int before = other_threads();
+  const SmallParts small;
+  for (const NamedSample& named : larger_samples()) {
+    const Case c = make_case(named.op, named.sample);
+    for (const uint32_t constants : {0u, 0b1110u})
+      check(c, {4, true, constants, {blocked_layout(c.inputs[0].shape())}, {}});
+    ASSERT_EQ(other_threads(), before) << named.op;
   }
 }
 

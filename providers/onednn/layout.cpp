@@ -26,20 +26,40 @@ Desc desc_of(const KernelTensor& tensor) {
   return desc_of(tensor.dtype, tensor.shape, tensor.layout);
 }
 
-std::optional<StridedBlock> movement_between(const Desc& from, const Desc& to) {
-  const auto from_strides = plain_strides(from), to_strides = plain_strides(to);
-  if (!from_strides || !to_strides) return std::nullopt;
-  std::vector<size_t> order(to_strides->size());
+namespace {
+
+StridedBlock strided(const Extents& sizes, const Extents& from_strides, const Extents& to_strides) {
+  std::vector<size_t> order(to_strides.size());
   std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, std::greater(), [&](size_t dim) { return (*to_strides)[dim]; });
-  const Extents sizes = from.dims();
+  std::ranges::stable_sort(order, std::greater(), [&](size_t dim) { return to_strides[dim]; });
   StridedBlock block;
   for (const size_t dim : order) {
     block.sizes.push_back(sizes[dim]);
-    block.from_strides.push_back((*from_strides)[dim]);
-    block.to_strides.push_back((*to_strides)[dim]);
+    block.from_strides.push_back(from_strides[dim]);
+    block.to_strides.push_back(to_strides[dim]);
   }
   return block;
+}
+
+}  // namespace
+
+std::optional<StridedBlock> movement_between(const Desc& from, const Desc& to) {
+  const auto from_strides = plain_strides(from), to_strides = plain_strides(to);
+  if (!from_strides || !to_strides) return std::nullopt;
+  return strided(from.dims(), *from_strides, *to_strides);
+}
+
+std::optional<StridedBlock> movement_of_blocks(const Desc& from, const Desc& to) {
+  auto source = blocked_form(from), target = blocked_form(to);
+  if (!source || !target || source->inner != target->inner) return std::nullopt;
+  int64_t size = 1;  // of a block, whose elements are one more dim
+  for (const BlockedForm::Inner& inner : source->inner) {
+    source->padded[inner.dim] /= inner.size;
+    size *= inner.size;
+  }
+  for (Extents* dims : {&source->padded, &source->strides, &target->strides})
+    dims->push_back(dims == &source->padded ? size : 1);
+  return strided(source->padded, source->strides, target->strides);
 }
 
 }  // namespace sardonyx::onednn

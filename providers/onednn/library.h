@@ -15,7 +15,6 @@
 #define SARDONYX_ONEDNN_FUNCTIONS(X)                                              \
   X(dnnl_batch_normalization_forward_desc_init)           \
   X(dnnl_binary_desc_init)                                \
-  X(dnnl_concat_primitive_desc_create)                    \
   X(dnnl_data_type_size)                                  \
   X(dnnl_dilated_convolution_backward_data_desc_init)     \
   X(dnnl_dilated_convolution_backward_weights_desc_init)  \

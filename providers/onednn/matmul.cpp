@@ -9,6 +9,7 @@
 #include "providers/onednn/activated.h"
 #include "providers/onednn/activation.h"
 #include "providers/onednn/answers.h"
+#include "providers/onednn/divided_work.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/floats.h"
 #include "providers/onednn/product_blocks.h"
@@ -28,22 +29,49 @@ bool takes_bias_as_input(const Product& product) {
          product.bias->desc.dims().back() == product.dst.dims().back();
 }
 
-MaybePrimitive make_primitive(const Product& product, Residual residual, bool packed) {
+ProductSpec spec_of(const Product& product, bool packed) {
   ProductSpec spec{product.a, product.b, {}, product.dst};
   if (packed) spec.weights = any_desc(product.b.data_type(), product.b.dims());
+  if (takes_bias_as_input(product)) spec.bias = product.bias->desc;
+  return spec;
+}
+
+// What is added to the sum by post-ops, in their order.
+std::vector<Desc> operands_of(const Product& product, Residual residual) {
+  std::vector<Desc> operands;
+  if (product.bias && !takes_bias_as_input(product)) operands.push_back(product.bias->desc);
+  if (residual == Residual::kRead) operands.push_back(product.dst);
+  return operands;
+}
+
+// `spec` and `operands` may be those of a part of the product.
+MaybePrimitive make_primitive(const Product& product, const ProductSpec& spec,
+                              const std::vector<Desc>& operands, Residual residual) {
   PostOps post_ops;
-  if (takes_bias_as_input(product)) {
-    spec.bias = product.bias->desc;
-  } else if (product.bias) {
-    post_ops.push_back({PostOp::Kind::kBinary, algorithm::binary_add, 0, 0, product.bias->desc});
-  }
-  const PostOps added = residual_post_ops(residual, product.dst);
-  post_ops.insert(post_ops.end(), added.begin(), added.end());
+  for (const Desc& operand : operands)
+    post_ops.push_back({PostOp::Kind::kBinary, algorithm::binary_add, 0, 0, operand});
+  if (residual == Residual::kInPlace || residual == Residual::kCopied)
+    post_ops.push_back({PostOp::Kind::kSum, {}, 0, 0, {}});
   post_ops.insert(post_ops.end(), product.activation.begin(), product.activation.end());
   static Answers answers;
   Question question;
   question << spec.src << spec.weights << spec.bias << spec.dst << product.alpha << post_ops;
   return answers.get(question, [&] { return matmul(spec, attributes(post_ops, product.alpha)); });
+}
+
+MaybePrimitive make_primitive(const Product& product, Residual residual, bool packed) {
+  return make_primitive(product, spec_of(product, packed), operands_of(product, residual),
+                        residual);
+}
+
+Work work_of(const Product& product, const Primitive& primitive, Residual residual, bool packed) {
+  ProductSpec spec = spec_of(product, packed);
+  spec.weights = primitive.weights();
+  return work_of_product(
+      spec, operands_of(product, residual),
+      [product, residual](const ProductSpec& part, const std::vector<Desc>& operands) {
+        return make_primitive(product, part, operands, residual);
+      });
 }
 
 // The addend as a place, scaled first where it must be.
@@ -83,7 +111,7 @@ Prepared build(const KernelRequest& request, const Product& product, Residual re
   if (residual == Residual::kCopied)
     builder.copy(builder.input(*product.residual, product.dst), dst);
   args.emplace_back(DNNL_ARG_DST, dst);
-  builder.step(*primitive, args);
+  builder.step(*primitive, args, work_of(product, *primitive, residual, packed));
   return builder.finish();
 }
 

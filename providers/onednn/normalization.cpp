@@ -1,6 +1,7 @@
 // LRN, BatchNormalization (inference) and LayerNormalization in float32.
 #include "ir/ops/normalization.h"
 
+#include "providers/onednn/divided_work.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/program.h"
 
@@ -8,6 +9,36 @@ namespace sardonyx::onednn {
 namespace {
 
 constexpr auto kFloat = memory::data_type::f32;
+
+// Rows of one image in blocks of channels are no part that oneDNN knows: each thread has a copy of
+// its own. False where that gains nothing, or layouts are reordered besides.
+bool add_row_copies(ProgramBuilder& builder, const Work& work, const Desc& data,
+                    ProgramBuilder::Place from, ProgramBuilder::Place to) {
+  constexpr size_t kRows = 2;
+  const Extents dims = data.dims();
+  const int64_t parts = threads_for(work.products, builder.threads());
+  if (parts < 2 || dims.size() != 4 || dims[0] != 1 || dims[kRows] < parts) return false;
+  std::vector<ProgramBuilder::Copy> in, out;
+  std::vector<ProgramBuilder::Call> calls;
+  for (int64_t part = 0; part < parts; ++part) {
+    const int64_t begin = dims[kRows] * part / parts, end = dims[kRows] * (part + 1) / parts;
+    Extents own = dims;
+    own[kRows] = end - begin;
+    const auto rows = slice(data, kRows, begin, end - begin);
+    const auto dense = same_format(data, own);
+    if (!rows || !dense) return false;
+    const MaybePrimitive primitive = work.make({{DNNL_ARG_SRC, *dense}}, std::nullopt);
+    if (!primitive || primitive->is_reference()) return false;
+    const auto source = builder.scratch(*dense), target = builder.scratch(*dense);
+    in.push_back({builder.part_of(from, *rows), source});
+    calls.push_back({*primitive, {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, target}}});
+    out.push_back({target, builder.part_of(to, *rows)});
+  }
+  builder.copy(in);
+  builder.step(std::move(calls));
+  builder.copy(out);
+  return true;
+}
 
 Prepared prepare_lrn(const KernelRequest& request) {
   const auto& attrs = request.attrs<ops::LrnAttrs>();
@@ -24,9 +55,19 @@ Prepared prepare_lrn(const KernelRequest& request) {
   const MaybePrimitive primitive =
       lrn(data, attrs.size, attrs.alpha, attrs.beta, attrs.bias, attributes());
   if (!primitive || primitive->is_reference()) return Prepared::refuse("no fast form in oneDNN");
+  // By anything but channels, which are summed over.
+  Work work = work_of_elements({{DNNL_ARG_SRC, data}, {DNNL_ARG_DST, data}}, data,
+                               [&](const ArgumentDescs& own) {
+                                 return lrn(own.at(DNNL_ARG_SRC), attrs.size, attrs.alpha,
+                                            attrs.beta, attrs.bias, attributes());
+                               });
+  std::erase_if(work.axes, [](const CutAxis& axis) { return axis.along[0].dim == 1; });
   ProgramBuilder builder(request);
-  builder.step(*primitive, {{DNNL_ARG_SRC, builder.input(0, data)},
-                            {DNNL_ARG_DST, builder.output(0, primitive->dst())}});
+  const auto from = builder.input(0, data), to = builder.output(0, primitive->dst());
+  const std::vector<Part> parts = parts_of(work, *primitive, builder.threads());
+  if (parts.empty() && add_row_copies(builder, work, data, from, to))
+    return builder.finish(primitive->implementation());
+  builder.step(*primitive, {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}}, parts);
   return builder.finish();
 }
 
@@ -41,6 +82,14 @@ Desc with_height(const Desc& data) {
   return data;
 }
 
+// An argument of one dim goes along where dim `dim` of the others is cut.
+void cut_along(Work& work, size_t dim, int argument, const Desc& desc) {
+  work.arguments.emplace(argument, desc);
+  for (CutAxis& axis : work.axes) {
+    if (axis.along[0].dim == dim) axis.along.push_back({argument, 0});
+  }
+}
+
 Prepared prepare_batch_normalization(const KernelRequest& request) {
   if (!request.inputs[0].layout)
     return Prepared::refuse("rows of row-major channels are left to the portable loops");
@@ -53,16 +102,26 @@ Prepared prepare_batch_normalization(const KernelRequest& request) {
   if (x.size() < 2 || x.size() > 5) return Prepared::refuse("only ranks 2 to 5");
   const Desc data = desc_of(request.inputs[0]);
   const Desc channels = plain_desc(kFloat, {x[1]});
-  const MaybePrimitive primitive =
-      batch_normalization(with_height(data), attrs.epsilon, attributes());
+  const auto make = [&](const Desc& seen) {
+    return batch_normalization(seen, attrs.epsilon, attributes());
+  };
+  const MaybePrimitive primitive = make(with_height(data));
   if (!primitive) return Prepared::refuse("oneDNN has no normalization of this form");
+  const Desc seen = primitive->src();
+  Work work =
+      work_of_elements({{DNNL_ARG_SRC, seen}, {DNNL_ARG_DST, seen}}, seen,
+                       [&](const ArgumentDescs& own) { return make(own.at(DNNL_ARG_SRC)); });
+  for (const int argument : {DNNL_ARG_SCALE, DNNL_ARG_SHIFT, DNNL_ARG_MEAN, DNNL_ARG_VARIANCE})
+    cut_along(work, 1, argument, channels);
   ProgramBuilder builder(request);
-  builder.step(*primitive, {{DNNL_ARG_SRC, builder.input(0, data)},
-                            {DNNL_ARG_SCALE, builder.input(1, channels)},
-                            {DNNL_ARG_SHIFT, builder.input(2, channels)},
-                            {DNNL_ARG_MEAN, builder.input(3, channels)},
-                            {DNNL_ARG_VARIANCE, builder.input(4, channels)},
-                            {DNNL_ARG_DST, builder.output(0, data)}});
+  builder.step(*primitive,
+               {{DNNL_ARG_SRC, builder.input(0, data)},
+                {DNNL_ARG_SCALE, builder.input(1, channels)},
+                {DNNL_ARG_SHIFT, builder.input(2, channels)},
+                {DNNL_ARG_MEAN, builder.input(3, channels)},
+                {DNNL_ARG_VARIANCE, builder.input(4, channels)},
+                {DNNL_ARG_DST, builder.output(0, data)}},
+               work);
   builder.allow_alias(0, 0);
   return builder.finish();
 }
@@ -101,15 +160,21 @@ Prepared prepare_layer_normalization(const KernelRequest& request) {
   const int64_t outer = element_count(x) / inner;
   const Desc data = plain_desc(kFloat, {outer, inner});
   const Desc scale = plain_desc(kFloat, {inner});
-  const MaybePrimitive primitive = layer_normalization(data, plain_desc(kFloat, {outer}),
-                                                       attrs.epsilon, has_shift, attributes());
+  const auto make = [&](const ArgumentDescs& own) {
+    const Desc& rows = own.at(DNNL_ARG_SRC);
+    return layer_normalization(rows, plain_desc(kFloat, {rows.dims()[0]}), attrs.epsilon, has_shift,
+                               attributes());
+  };
+  const MaybePrimitive primitive = make({{DNNL_ARG_SRC, data}});
   if (!primitive) return Prepared::refuse("oneDNN has no normalization of this form");
   ProgramBuilder builder(request);
   ProgramBuilder::Args args{{DNNL_ARG_SRC, builder.input(0, data)},
                             {DNNL_ARG_SCALE, builder.input(1, scale)}};
   if (has_shift) args.emplace_back(DNNL_ARG_SHIFT, builder.input(2, scale));
   args.emplace_back(DNNL_ARG_DST, builder.output(0, data));
-  builder.step(*primitive, args);
+  Work work = work_of_elements({{DNNL_ARG_SRC, data}, {DNNL_ARG_DST, data}}, data, make);
+  std::erase_if(work.axes, [](const CutAxis& cut) { return cut.along[0].dim != 0; });
+  builder.step(*primitive, args, work);
   builder.allow_alias(0, 0);
   return builder.finish();
 }

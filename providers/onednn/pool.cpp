@@ -2,6 +2,7 @@
 // layout comes in; MaxPool also of bytes.
 #include "ir/ops/pool.h"
 
+#include "providers/onednn/divided_work.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/floats.h"
 #include "providers/onednn/program.h"
@@ -27,9 +28,13 @@ Prepared build(const KernelRequest& request, PoolSpec spec) {
   spec.dst = any_desc(request.outputs[0].dtype, request.outputs[0].shape);
   const MaybePrimitive primitive = pooling(spec, attributes());
   if (!primitive) return Prepared::refuse("oneDNN has no pool of this form");
+  spec.dst = primitive->dst();
   ProgramBuilder builder(request);
-  builder.step(*primitive, {{DNNL_ARG_SRC, builder.input(0, spec.src)},
-                            {DNNL_ARG_DST, builder.output(0, primitive->dst())}});
+  builder.step(
+      *primitive,
+      {{DNNL_ARG_SRC, builder.input(0, spec.src)},
+       {DNNL_ARG_DST, builder.output(0, primitive->dst())}},
+      work_of_pool(spec, [](const PoolSpec& part) { return pooling(part, attributes()); }));
   return builder.finish();
 }
 

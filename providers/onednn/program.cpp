@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <limits>
 
 #include "ir/reloadable_buffer.h"
 #include "ir/run_control.h"
 #include "providers/cpu/packed_once.h"
-#include "providers/onednn/openmp_scope.h"
+#include "providers/cpu/tasks.h"
+#include "providers/onednn/divided_work.h"
 #include "providers/onednn/packing.h"
+#include "providers/onednn/single_thread.h"
 
 namespace sardonyx::onednn {
 namespace {
@@ -21,13 +24,12 @@ struct PlaceInfo {
   Source source;
   size_t index;  // of the input, output or constant; the offset in scratch memory
   Desc desc;
-  size_t offset = 0;  // bytes behind the beginning of the input or output
+  size_t offset = 0;  // bytes behind the beginning of the input, output or constant
+  bool is_used = false;
 };
 
-struct Step {
-  Primitive description;
-  ProgramBuilder::Args args;
-};
+using Call = ProgramBuilder::Call;
+using Step = std::vector<Call>;  // that run side by side
 
 struct Plan {
   std::vector<PlaceInfo> places;
@@ -49,21 +51,28 @@ void check_status(dnnl_status_t status, const char* what) {
 class Bindings {
  public:
   explicit Bindings(const Plan& plan) : addresses_(plan.places.size(), nullptr) {
+    const SingleThread scope;
     for (const PlaceInfo& place : plan.places) {
       const bool is_constant = place.source == Source::kConstant;
-      void* address = is_constant ? plan.constants[place.index]->data() : DNNL_MEMORY_NONE;
-      memories_.emplace_back(place.desc, cpu_engine(), address);
+      void* address =
+          is_constant ? plan.constants[place.index]->data() + place.offset : DNNL_MEMORY_NONE;
+      memories_.push_back(place.is_used ? memory(place.desc, cpu_engine(), address) : memory());
     }
     for (const Step& step : plan.steps) {
-      std::vector<dnnl_exec_arg_t>& args = args_.emplace_back();
-      for (const auto& [arg, place] : step.args)
-        args.push_back({arg, memories_[place].get()});
+      std::vector<Arguments>& calls = steps_.emplace_back();
+      for (const Call& call : step) {
+        Arguments& args = calls.emplace_back();
+        for (const auto& [arg, place] : call.args)
+          args.push_back({arg, memories_[place].get()});
+      }
     }
   }
 
   void bind(const Plan& plan, const KernelArgs& args) {
+    const SingleThread scope;
     for (size_t i = 0; i < addresses_.size(); ++i) {
       const PlaceInfo& place = plan.places[i];
+      if (!place.is_used) continue;
       void* address = nullptr;
       switch (place.source) {
         case Source::kInput:
@@ -87,21 +96,34 @@ class Bindings {
     }
   }
 
-  void execute(std::span<const dnnl::primitive> primitives) const {
-    const dnnl_stream_t stream = thread_stream().get();
-    for (size_t i = 0; i < primitives.size(); ++i) {
-      if (i > 0) check_interrupted();
-      const auto& args = args_[i];
-      check_status(dnnl::dnnl_primitive_execute(primitives[i].get(), stream,
-                                                static_cast<int>(args.size()), args.data()),
-                   "a primitive");
+  void execute(const std::vector<std::vector<dnnl::primitive>>& primitives, int threads) const {
+    for (size_t step = 0; step < primitives.size(); ++step) {
+      if (step > 0) check_interrupted();
+      const auto count = static_cast<int64_t>(primitives[step].size());
+      std::atomic<dnnl_status_t> status = dnnl_success;
+      cpu::for_each_task(count, static_cast<int>(std::min<int64_t>(threads, count)),
+                         cpu::kWorkBetweenLooks, [&](int64_t call) {
+                           const auto at = static_cast<size_t>(call);
+                           const dnnl_status_t own =
+                               execute(primitives[step][at], steps_[step][at]);
+                           if (own != dnnl_success) status.store(own, std::memory_order_relaxed);
+                         });
+      check_status(status, "a primitive");
     }
   }
 
  private:
+  using Arguments = std::vector<dnnl_exec_arg_t>;
+
+  static dnnl_status_t execute(const dnnl::primitive& primitive, const Arguments& args) {
+    const SingleThread scope;
+    return dnnl::dnnl_primitive_execute(primitive.get(), thread_stream().get(),
+                                        static_cast<int>(args.size()), args.data());
+  }
+
   std::vector<memory> memories_;
   std::vector<void*> addresses_;
-  std::vector<std::vector<dnnl_exec_arg_t>> args_;
+  std::vector<std::vector<Arguments>> steps_;
 };
 
 // Hands out bindings to runs. A set is made whenever more runs than ever before go on at the same
@@ -144,11 +166,10 @@ class ProgramKernel : public Kernel {
   explicit ProgramKernel(Plan plan) : plan_(std::move(plan)) {}
 
   void run(const KernelArgs& args) const override {
-    const OpenMpScope threads(plan_.threads);
     std::call_once(is_generated_, [this] { generate(); });
     auto bindings = pool_.take(plan_);
     bindings->bind(plan_, args);
-    bindings->execute(primitives_);
+    bindings->execute(primitives_, plan_.threads);
     pool_.give_back(std::move(bindings));
   }
   size_t scratch_bytes() const override { return plan_.scratch_bytes; }
@@ -159,10 +180,13 @@ class ProgramKernel : public Kernel {
 
  private:
   void generate() const {
-    std::vector<dnnl::primitive> made;
+    std::vector<std::vector<dnnl::primitive>> made;
     try {
-      for (const Step& step : plan_.steps)
-        made.push_back(step.description.make());
+      for (const Step& step : plan_.steps) {
+        std::vector<dnnl::primitive>& calls = made.emplace_back();
+        for (const Call& call : step)
+          calls.push_back(call.primitive.make());
+      }
     } catch (const dnnl::error& error) {
       const bool is_memory = error.status == dnnl_out_of_memory;
       fail(is_memory ? ErrorCode::kResourceExhausted : ErrorCode::kInternal,
@@ -173,7 +197,7 @@ class ProgramKernel : public Kernel {
 
   const Plan plan_;
   mutable std::once_flag is_generated_;
-  mutable std::vector<dnnl::primitive> primitives_;
+  mutable std::vector<std::vector<dnnl::primitive>> primitives_;
   mutable BindingsPool pool_;
 };
 
@@ -241,7 +265,7 @@ Place ProgramBuilder::weights(size_t index, const Desc& stored, const Desc& want
     return input_as(index, wanted);
   }
   return packed(index, wanted, fingerprint(stored) + ">" + fingerprint(wanted),
-                [&](std::byte* to) { reorder(*value, stored, wanted, to); });
+                [&](std::byte* to) { reorder(*value, stored, wanted, to, request_->threads); });
 }
 
 Place ProgramBuilder::packed(size_t index, const Desc& desc, const std::string& form,
@@ -295,29 +319,82 @@ Place ProgramBuilder::output_from(size_t index, const Desc& stored, size_t offse
   return parts_->places.size() - 1;
 }
 
-void ProgramBuilder::copy(Place from, Place to) {
+int ProgramBuilder::threads() const {
+  return parts_->threads;
+}
+
+Place ProgramBuilder::part_of(Place place, const Slice& slice) {
+  PlaceInfo part = parts_->places[place];
+  part.desc = slice.desc;
+  (part.source == Source::kScratch ? part.index : part.offset) += slice.offset;
+  parts_->places.push_back(std::move(part));
+  return parts_->places.size() - 1;
+}
+
+ProgramBuilder::Call ProgramBuilder::copy_call(const Copy& copy) const {
   const MaybePrimitive made =
-      reorder(parts_->places[from].desc, parts_->places[to].desc, attributes());
+      reorder(parts_->places[copy.from].desc, parts_->places[copy.to].desc, attributes());
   if (!made) fail(ErrorCode::kInternal, "oneDNN has no reorder between two of its own layouts");
+  return {*made, {{DNNL_ARG_FROM, copy.from}, {DNNL_ARG_TO, copy.to}}};
+}
+
+// Copies may be reference implementations.
+void ProgramBuilder::copy(const std::vector<Copy>& copies) {
+  std::vector<Call> calls;
+  for (const Copy& copy : copies)
+    calls.push_back(copy_call(copy));
   const bool had_reference = has_reference_;
-  step(*made, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
+  step(std::move(calls));
   has_reference_ = had_reference;
 }
 
-void ProgramBuilder::step(const Primitive& primitive, Args args) {
-  const auto is_given = [](const auto& arg) { return arg.first == DNNL_ARG_SCRATCHPAD; };
-  if (primitive.scratchpad().get_size() > 0 && std::ranges::none_of(args, is_given)) {
-    args.emplace_back(DNNL_ARG_SCRATCHPAD, scratch(primitive.scratchpad()));
+void ProgramBuilder::copy(Place from, Place to) {
+  const Call whole = copy_call({from, to});
+  const bool had_reference = has_reference_;
+  step(whole.primitive, whole.args,
+       work_of_copy(parts_->places[from].desc, parts_->places[to].desc));
+  has_reference_ = had_reference;
+}
+
+void ProgramBuilder::step(const Primitive& primitive, Args args, const Work& work) {
+  step(primitive, std::move(args), parts_of(work, primitive, parts_->threads));
+}
+
+void ProgramBuilder::step(const Primitive& primitive, Args args, const std::vector<Part>& parts) {
+  if (parts.empty()) return step(std::vector<Call>{{primitive, std::move(args)}});
+  step(parts, std::vector<Args>(parts.size(), args));
+}
+
+void ProgramBuilder::step(const std::vector<Part>& parts, const std::vector<Args>& args) {
+  std::vector<Call> calls;
+  for (size_t part = 0; part < parts.size(); ++part) {
+    Call& call = calls.emplace_back(Call{parts[part].primitive, args[part]});
+    for (auto& [arg, place] : call.args) {
+      const auto& slices = parts[part].slices;
+      const auto own = std::ranges::find(slices, arg, &std::pair<int, Slice>::first);
+      if (own != slices.end()) place = part_of(place, own->second);
+    }
   }
-  parts_->steps.push_back({primitive, std::move(args)});
-  implementation_ = primitive.implementation();
-  if (primitive.is_reference()) has_reference_ = true;
+  step(std::move(calls));
+}
+
+void ProgramBuilder::step(std::vector<Call> calls) {
+  const auto is_given = [](const auto& arg) { return arg.first == DNNL_ARG_SCRATCHPAD; };
+  for (auto& [primitive, args] : calls) {
+    if (primitive.scratchpad().get_size() > 0 && std::ranges::none_of(args, is_given))
+      args.emplace_back(DNNL_ARG_SCRATCHPAD, scratch(primitive.scratchpad()));
+    for (const auto& [arg, place] : args)
+      parts_->places[place].is_used = true;
+    if (primitive.is_reference()) has_reference_ = true;
+  }
+  implementation_ = calls.front().primitive.implementation();
+  parts_->steps.push_back(std::move(calls));
 }
 
 Prepared ProgramBuilder::finish(std::string implementation) {
   if (has_reference_) return Prepared::refuse("no fast form in oneDNN");
   if (implementation.empty()) implementation = implementation_;
-  for (const Pending& pending : pending_outputs_) {
+  for (const Copy& pending : pending_outputs_) {
     copy(pending.from, pending.to);
   }
   parts_->aliases = std::move(aliases_);
@@ -331,34 +408,72 @@ Prepared ProgramBuilder::finish(std::string implementation) {
 
 namespace {
 
-void reorder_by_onednn(const void* values, const Desc& from, const Desc& to, std::byte* out) {
-  memory source(from, cpu_engine(), const_cast<void*>(values));
-  memory target(to, cpu_engine(), out);
-  dnnl::reorder(source, target).execute(thread_stream(), source, target);
+// Where a part's elements lie in the whole's memory.
+std::byte* part_address(std::byte* whole, const Part& part, int argument) {
+  const auto own = std::ranges::find(part.slices, argument, &std::pair<int, Slice>::first);
+  return own == part.slices.end() ? whole : whole + own->second.offset;
+}
+
+void execute_reorder(const Part& part, std::byte* from, std::byte* to) {
+  const SingleThread scope;
+  const auto pad = Buffer::allocate(part.primitive.scratchpad().get_size());
+  const auto place = [&](const Desc& desc, std::byte* address) {
+    return memory(desc, cpu_engine(), address);
+  };
+  part.primitive.make().execute(
+      thread_stream(),
+      {{DNNL_ARG_FROM, place(part.primitive.src(), part_address(from, part, DNNL_ARG_FROM))},
+       {DNNL_ARG_TO, place(part.primitive.dst(), part_address(to, part, DNNL_ARG_TO))},
+       {DNNL_ARG_SCRATCHPAD, place(part.primitive.scratchpad(), pad->data())}});
+}
+
+void reorder_by_onednn(const void* values, const Desc& from, const Desc& to, std::byte* out,
+                       int threads) {
+  const MaybePrimitive whole = reorder(from, to, attributes());
+  if (!whole) fail(ErrorCode::kInternal, "oneDNN has no reorder between two of its own layouts");
+  std::vector<Part> parts = parts_of(work_of_copy(from, to), *whole, threads);
+  if (parts.empty()) parts.push_back({*whole, {}});
+  auto* source = const_cast<std::byte*>(static_cast<const std::byte*>(values));
+  std::vector<std::exception_ptr> errors(parts.size());
+  // To the end, whatever the deadline: what was packed would be lost.
+  cpu::for_each_share(threads, [&](int64_t share, int64_t shares, const cpu::StopSign&) {
+    for (auto at = static_cast<size_t>(share); at < parts.size();
+         at += static_cast<size_t>(shares)) {
+      try {
+        execute_reorder(parts[at], source, out);
+      } catch (...) {
+        errors[at] = std::current_exception();
+      }
+    }
+  });
+  for (const std::exception_ptr& error : errors) {
+    if (error) std::rethrow_exception(error);
+  }
 }
 
 // Where oneDNN 2.6 turns squares of 8 x 8 elements it forgets to add up what it turns. Elements
 // that have their places already are not turned.
-void reorder_with_sums(const void* values, const Desc& from, const Desc& to, std::byte* out) {
+void reorder_with_sums(const void* values, const Desc& from, const Desc& to, std::byte* out,
+                       int threads) {
   const auto places = without_sums(to);
-  if (!places || *places == from) return reorder_by_onednn(values, from, to, out);
+  if (!places || *places == from) return reorder_by_onednn(values, from, to, out, threads);
   const auto placed = Buffer::allocate(places->get_size());
-  reorder_by_onednn(values, from, *places, placed->data());
-  reorder_by_onednn(placed->data(), *places, to, out);
+  reorder_by_onednn(values, from, *places, placed->data(), threads);
+  reorder_by_onednn(placed->data(), *places, to, out, threads);
 }
 
 }  // namespace
 
-void reorder(const void* values, const Desc& from, const Desc& to, std::byte* out) {
-  if (pack_weights(values, from, to, out, current_threads())) return;
-  reorder_with_sums(values, from, to, out);
+void reorder(const void* values, const Desc& from, const Desc& to, std::byte* out, int threads) {
+  if (pack_weights(values, from, to, out, threads)) return;
+  reorder_with_sums(values, from, to, out, threads);
 }
 
 // Our own packing reads from any address.
-void reorder(const Tensor& values, const Desc& from, const Desc& to, std::byte* out) {
-  if (pack_weights(peek(values), from, to, out, current_threads())) return;
+void reorder(const Tensor& values, const Desc& from, const Desc& to, std::byte* out, int threads) {
+  if (pack_weights(peek(values), from, to, out, threads)) return;
   bring(values);
-  reorder_with_sums(values.raw(), from, to, out);
+  reorder_with_sums(values.raw(), from, to, out, threads);
 }
 
 }  // namespace sardonyx::onednn

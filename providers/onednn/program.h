@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "providers/onednn/layout.h"
+#include "providers/onednn/parts.h"
 
 namespace sardonyx::onednn {
 
@@ -58,10 +59,31 @@ class ProgramBuilder {
   // The same memory as scratch place `place`, which must be as large, seen as `desc`.
   Place scratch_as(Place place, const Desc& desc);
 
+  // Threads that a run may use.
+  int threads() const;
+
+  Place part_of(Place place, const Slice& slice);
+
   // A step that copies elements from one place to another.
+  struct Copy {
+    Place from, to;
+  };
   void copy(Place from, Place to);
-  // Adds scratch memory for the primitive where `args` has no DNNL_ARG_SCRATCHPAD.
-  void step(const Primitive& primitive, Args args);
+  // Copies that run side by side.
+  void copy(const std::vector<Copy>& copies);
+  // Adds scratch memory for the primitive where `args` has no DNNL_ARG_SCRATCHPAD. Where `parts`
+  // are given they are run, side by side, in place of the primitive.
+  void step(const Primitive& primitive, Args args, const std::vector<Part>& parts = {});
+  // Parts that have arguments of their own besides their slices.
+  void step(const std::vector<Part>& parts, const std::vector<Args>& args);
+  // The same for a primitive that is cut here, if `work` can be.
+  void step(const Primitive& primitive, Args args, const Work& work);
+  // One of several primitives that run side by side: none reads or writes what another writes.
+  struct Call {
+    Primitive primitive;
+    Args args;
+  };
+  void step(std::vector<Call> calls);
   // `output` may be written over `input`.
   void allow_alias(size_t output, size_t input) { aliases_.emplace_back(output, input); }
 
@@ -72,6 +94,8 @@ class ProgramBuilder {
 
  private:
   struct Parts;
+
+  Call copy_call(const Copy& copy) const;
 
   const KernelRequest* request_ = nullptr;
   bool layouts_ = true;
@@ -85,14 +109,11 @@ class ProgramBuilder {
   uint32_t unread_ = 0;
   bool has_reference_ = false;
   std::string implementation_;
-  struct Pending {
-    Place from, to;
-  };
-  std::vector<Pending> pending_outputs_;
+  std::vector<Copy> pending_outputs_;
 };
 
 // Reorders `values`, outside any run.
-void reorder(const void* values, const Desc& from, const Desc& to, std::byte* out);
-void reorder(const Tensor& values, const Desc& from, const Desc& to, std::byte* out);
+void reorder(const void* values, const Desc& from, const Desc& to, std::byte* out, int threads);
+void reorder(const Tensor& values, const Desc& from, const Desc& to, std::byte* out, int threads);
 
 }  // namespace sardonyx::onednn

@@ -7,8 +7,8 @@
 
 #include "providers/cpu/movement.h"
 #include "providers/cpu/provider.h"
+#include "providers/onednn/divided_work.h"
 #include "providers/onednn/entries.h"
-#include "providers/onednn/openmp_scope.h"
 #include "providers/onednn/own_convolution.h"
 #include "providers/onednn/program.h"
 #include "providers/onednn/training.h"
@@ -37,7 +37,6 @@ const char* refusal_of_sizes(const KernelRequest& request, size_t checked) {
 Prepared prepare_guarded(const KernelRequest& request, size_t checked,
                          Prepared (*prepare)(const KernelRequest&)) {
   if (const char* refusal = refusal_of_sizes(request, checked)) return Prepared::refuse(refusal);
-  const OpenMpScope threads(request.threads);
   try {
     return prepare(request);
   } catch (const dnnl::error& error) {
@@ -77,7 +76,8 @@ Prepared prepare_reorder_guarded(DType dtype, const Shape& shape, const LayoutPt
   ProgramBuilder builder(threads);
   const auto source = builder.input(0, side(from));
   const auto target = builder.output(0, side(to));
-  builder.step(*primitive, {{DNNL_ARG_FROM, source}, {DNNL_ARG_TO, target}});
+  builder.step(*primitive, {{DNNL_ARG_FROM, source}, {DNNL_ARG_TO, target}},
+               work_of_copy(side(from), side(to)));
   return builder.finish();
 }
 
@@ -86,7 +86,6 @@ Prepared prepare_reorder(DType dtype, const Shape& shape, const LayoutPtr& from,
   if (data_type_of(dtype) == memory::data_type::undef) {
     return Prepared::refuse(text("oneDNN has no ", dtype));
   }
-  const OpenMpScope scope(threads);
   try {
     return prepare_reorder_guarded(dtype, shape, from, to, threads);
   } catch (const dnnl::error& error) {

@@ -10,8 +10,9 @@ namespace sardonyx {
 
 // Its kernels compute in float32 (in bfloat16 where Precision::kBFloat16 is asked for and the CPU
 // has the instructions, in int8 where an entry says so) and refuse everything else, tensors without
-// elements and tensors of 2^31 elements or more included. They run on OpenMP with as many threads
-// as the request names, whatever OpenMP's setting is at the time.
+// elements and tensors of 2^31 elements or more included. They share their work out to as many
+// threads as the request names (parallel_for.h); each primitive of oneDNN's runs on one, whatever
+// the program's OpenMP is set to.
 const Provider& onednn_provider();
 // Its library is loaded when a kernel is first prepared, or here. Throws kUnsupported, with what to
 // do about it, where it is not installed.

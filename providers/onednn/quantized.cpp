@@ -11,6 +11,7 @@
 #include "providers/onednn/bytes.h"
 #include "providers/onednn/convolution.h"
 #include "providers/onednn/convolution_strips.h"
+#include "providers/onednn/divided_work.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/product_blocks.h"
 
@@ -102,7 +103,7 @@ struct Layer {
 };
 
 Prepared build(const KernelRequest& request, const Slots& slots, const CenteredWeights& weights,
-               const Layer& layer, const MaybePrimitive& primitive,
+               const Layer& layer, const MaybePrimitive& primitive, const Work& work,
                const StripedConvolution* whole = nullptr, const std::vector<Strip>& strips = {}) {
   if (!primitive || primitive->is_reference()) return Prepared::refuse("no fast form in oneDNN");
   ProgramBuilder builder(request);
@@ -117,7 +118,7 @@ Prepared build(const KernelRequest& request, const Slots& slots, const CenteredW
   }
   args.emplace_back(DNNL_ARG_SRC, builder.input(slots.x, layer.src));
   args.emplace_back(DNNL_ARG_DST, builder.output(0, layer.dst));
-  builder.step(*primitive, args);
+  builder.step(*primitive, args, work);
   return builder.finish(primitive->implementation());
 }
 
@@ -158,12 +159,16 @@ Prepared prepare_quantized_conv(const KernelRequest& request) {
   whole.from = primitive->src(), whole.weights = primitive->weights();
   whole.made = primitive->dst();
   whole.layouts = request.layouts;
-  whole.make = [&](const ConvolutionSpec& strip) {
-    return convolution(strip, attributes(parameters.scaling));
+  whole.make = [&](const ConvolutionSpec& part) -> MaybePrimitive {
+    MaybePrimitive made = convolution(part, attributes(parameters.scaling));
+    return made && made->can_be_made() ? made : std::nullopt;
   };
   const Layer layer{primitive->src(), plain_desc(memory::data_type::s8, weights), spec.bias,
                     primitive->dst()};
-  return build(request, kQLinear, *centered, layer, primitive, &whole,
+  spec.src = layer.src, spec.weights = whole.weights, spec.dst = layer.dst;
+  Work work = work_of_convolution(spec, whole.make);
+  if (parameters.scaling.scales.size() > 1) keep_whole(work, DNNL_ARG_WEIGHTS);
+  return build(request, kQLinear, *centered, layer, primitive, work, &whole,
                strips_of(whole, strip_size(whole)));
 }
 
@@ -219,9 +224,16 @@ Prepared prepare_product(const KernelRequest& request, const Slots& slots, bool 
     if (!part.inputs[slots.w].constant) return Prepared::refuse("long batches of weights");
     Layer block = layer;
     block.src = own.a, block.stored = own.b, block.dst = own.dst;
-    const Desc weights = any_desc(memory::data_type::s8, own.b.dims());
-    return build(part, slots, *centered, block,
-                 matmul({own.a, weights, layer.bias, own.dst}, attributes(parameters.scaling)));
+    ProductSpec spec{own.a, any_desc(memory::data_type::s8, own.b.dims()), layer.bias, own.dst};
+    const auto make = [&](const ProductSpec& one, const std::vector<Desc>&) {
+      return matmul(one, attributes(parameters.scaling));
+    };
+    const MaybePrimitive primitive = make(spec, {});
+    if (!primitive) return Prepared::refuse("oneDNN has no product of this form");
+    spec.weights = primitive->weights();
+    Work work = work_of_product(spec, {}, make);
+    if (parameters.scaling.scales.size() > 1) keep_whole(work, DNNL_ARG_WEIGHTS);
+    return build(part, slots, *centered, block, primitive, work);
   });
 }
 

@@ -3,6 +3,7 @@
 #include "ir/ops/matmul.h"
 #include "providers/onednn/byte_product.h"
 #include "providers/onednn/bytes.h"
+#include "providers/onednn/divided_work.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/product_blocks.h"
 
@@ -47,9 +48,11 @@ Prepared prepare_block(const KernelRequest& request, const Product& product,
   if (request.has(kBias)) {
     scaling.post_ops.push_back({PostOp::Kind::kBinary, algorithm::binary_add, 0, 0, row});
   }
-  const MaybePrimitive primitive =
-      matmul({product.a, any_desc(memory::data_type::s8, product.b.dims()), {}, product.dst},
-             attributes(scaling));
+  ProductSpec spec{product.a, any_desc(memory::data_type::s8, product.b.dims()), {}, product.dst};
+  const auto make = [&](const ProductSpec& part, const std::vector<Desc>&) {
+    return matmul(part, attributes(scaling));
+  };
+  const MaybePrimitive primitive = make(spec, {});
   if (!primitive || primitive->is_reference()) return Prepared::refuse("no fast form in oneDNN");
   ProgramBuilder builder(request);
   ProgramBuilder::Args args{
@@ -63,7 +66,11 @@ Prepared prepare_block(const KernelRequest& request, const Product& product,
     args.emplace_back(kSourceZeroPoint, zero);
   }
   args.emplace_back(DNNL_ARG_DST, builder.output(0, product.dst));
-  builder.step(*primitive, args);
+  // By rows alone: the columns have scales, and what is added to each row is no slice of anything.
+  spec.weights = primitive->weights();
+  Work work = work_of_product(spec, {}, make);
+  keep_whole(work, DNNL_ARG_WEIGHTS);
+  builder.step(*primitive, args, work);
   return builder.finish(primitive->implementation());
 }
 

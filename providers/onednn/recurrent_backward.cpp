@@ -9,7 +9,6 @@
 #include "providers/cpu/rows.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/layout.h"
-#include "providers/onednn/openmp_scope.h"
 #include "providers/onednn/training.h"
 
 namespace sardonyx::onednn {
@@ -24,6 +23,7 @@ struct RecurrentGradientProblem {
   std::vector<bool> reversed;
   RecurrentGradInputs at;
   int64_t steps = 0, batch = 0, width = 0, hidden = 0, gates = 0;
+  int threads = 1;
   int64_t rows() const { return gates * hidden; }
 };
 
@@ -123,12 +123,12 @@ class Direction {
     std::copy_n(input(p_.at.initial_h) + direction_ * state(), state(), h_ + first);
     if (p_.cell == Cell::kLstm)
       std::copy_n(input(p_.at.initial_c) + direction_ * state(), state(), c_ + first);
-    multiply(false, true, all, p_.rows(), p_.width, input(p_.at.x), weights(), 0, gates_);
+    compute({false, true, all, p_.rows(), p_.width, input(p_.at.x), weights(), 0, gates_});
     for (int64_t step = 0; step < p_.steps; ++step) {
       check_interrupted();
       const int64_t time = time_of(step);
-      multiply(false, true, p_.batch, p_.rows(), p_.hidden, h_ + before(time, 0),
-               recurrent_weights(), 0, product_);
+      compute({false, true, p_.batch, p_.rows(), p_.hidden, h_ + before(time, 0),
+               recurrent_weights(), 0, product_});
       for (int64_t row = 0; row < p_.batch; ++row)
         forward_row(time, row);
     }
@@ -173,6 +173,8 @@ class Direction {
     if (p_.cell == Cell::kLstm) std::copy_n(c_ + at, hidden, c_ + after(time, row));
   }
 
+  void compute(const MatrixProduct& product) const { multiply(product, p_.threads); }
+
   static void activate(cpu::Unary op, float* values, int64_t count) {
     cpu::unary_row(op, {}, values, values, static_cast<size_t>(count));
   }
@@ -199,8 +201,8 @@ class Direction {
         skip_row(time, row);
     }
     // What of d_h did not pass through a gate stands in `d_h_` already.
-    multiply(false, false, p_.batch, p_.hidden, p_.rows(), recurrent_at(time, 0),
-             recurrent_weights(), 1, d_h_);
+    compute({false, false, p_.batch, p_.hidden, p_.rows(), recurrent_at(time, 0),
+             recurrent_weights(), 1, d_h_});
   }
 
   void skip_row(int64_t time, int64_t row) {
@@ -273,10 +275,10 @@ class Direction {
     float* d_r = output(2) + direction_ * rows * p_.hidden;
     float* d_b = output(3) + direction_ * rows * 2;
     const int64_t all = p_.steps * p_.batch;
-    multiply(false, false, all, p_.width, rows, gates_, weights(), direction_ == 0 ? 0 : 1,
-             output(0));
-    multiply(true, false, rows, p_.width, all, gates_, input(p_.at.x), 0, d_w);
-    multiply(true, false, rows, p_.hidden, all, recurrent_, h_ + before(0, 0), 0, d_r);
+    compute({false, false, all, p_.width, rows, gates_, weights(), direction_ == 0 ? 0.f : 1.f,
+             output(0)});
+    compute({true, false, rows, p_.width, all, gates_, input(p_.at.x), 0, d_w});
+    compute({true, false, rows, p_.hidden, all, recurrent_, h_ + before(0, 0), 0, d_r});
     add_up(gates_, all, d_b);
     add_up(recurrent_, all, d_b + rows);
   }
@@ -298,14 +300,13 @@ class Direction {
 
 class RecurrentGradient : public Kernel {
  public:
-  RecurrentGradient(RecurrentGradientProblem problem, int threads)
-      : problem_(std::move(problem)), places_(problem_), threads_(threads) {}
+  explicit RecurrentGradient(RecurrentGradientProblem problem)
+      : problem_(std::move(problem)), places_(problem_) {}
 
   size_t scratch_bytes() const override {
     return static_cast<size_t>(places_.size) * sizeof(float);
   }
   void run(const KernelArgs& args) const override {
-    const OpenMpScope threads(threads_);
     for (size_t direction = 0; direction < problem_.reversed.size(); ++direction)
       Direction(problem_, places_, args, static_cast<int64_t>(direction)).run();
   }
@@ -313,7 +314,6 @@ class RecurrentGradient : public Kernel {
  private:
   RecurrentGradientProblem problem_;
   Places places_;
-  int threads_;
 };
 
 bool is(const ops::Activation& activation, ops::ActivationKind kind) {
@@ -354,8 +354,8 @@ Prepared prepare(const KernelRequest& request) {
                                    spec.reversed, at};
   problem.steps = x[0], problem.batch = x[1], problem.width = x[2], problem.hidden = r[2];
   problem.gates = static_cast<int64_t>(spec.gates());
-  return Prepared::accept(std::make_unique<RecurrentGradient>(std::move(problem), request.threads),
-                          "steps");
+  problem.threads = request.threads;
+  return Prepared::accept(std::make_unique<RecurrentGradient>(std::move(problem)), "steps");
 }
 
 constexpr KernelEntry kRecurrentBackwardKernels[] = {

@@ -10,8 +10,10 @@
 #include "providers/cpu/movement.h"
 #include "providers/cpu/tables.h"
 #include "providers/onednn/bytes.h"
+#include "providers/onednn/divided_work.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/nearest_pixels.h"
+#include "providers/onednn/program.h"
 
 namespace sardonyx::onednn {
 namespace {
@@ -131,13 +133,19 @@ Prepared prepare_resize(const KernelRequest& request) {
   }
   if (!is_nearest && is_row_major(src))
     return Prepared::refuse("row-major images are blended line by line several times as fast");
-  const MaybePrimitive primitive =
-      resampling(is_nearest ? algorithm::resampling_nearest : algorithm::resampling_linear, src,
-                 *dst, attributes());
+  const auto make = [is_nearest](const ArgumentDescs& own) {
+    return resampling(is_nearest ? algorithm::resampling_nearest : algorithm::resampling_linear,
+                      own.at(DNNL_ARG_SRC), own.at(DNNL_ARG_DST), attributes());
+  };
+  const MaybePrimitive primitive = make({{DNNL_ARG_SRC, src}, {DNNL_ARG_DST, *dst}});
   if (!primitive || primitive->is_reference()) return Prepared::refuse("no fast form in oneDNN");
   ProgramBuilder builder(request);
+  // By images and channels: windows of rows depend on the size of the whole.
+  Work work = work_of_elements({{DNNL_ARG_SRC, src}, {DNNL_ARG_DST, *dst}}, *dst, make);
+  std::erase_if(work.axes, [](const CutAxis& axis) { return axis.along[0].dim >= 2; });
   builder.step(*primitive,
-               {{DNNL_ARG_SRC, builder.input(kX, src)}, {DNNL_ARG_DST, builder.output(0, *dst)}});
+               {{DNNL_ARG_SRC, builder.input(kX, src)}, {DNNL_ARG_DST, builder.output(0, *dst)}},
+               work);
   return builder.finish();
 }
 

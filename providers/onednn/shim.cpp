@@ -1,8 +1,12 @@
 #include "providers/onednn/shim.h"
 
 #include <algorithm>
+#include <atomic>
 #include <numeric>
 
+#include "providers/cpu/tasks.h"
+#include "providers/onednn/parts.h"
+#include "providers/onednn/single_thread.h"
 #include "providers/onednn/training.h"
 
 #if DNNL_VERSION_MAJOR != 2
@@ -15,6 +19,7 @@ namespace {
 // A primitive descriptor from the operation descriptor P::desc(args...).
 template <typename P, typename... Args>
 MaybePrimitive attempt(const dnnl::primitive_attr& attr, const Args&... args) {
+  const SingleThread scope;
   try {
     const typename P::desc op(args...);
     const typename P::primitive_desc made(op, attr, cpu_engine(), /*allow_empty=*/true);
@@ -29,6 +34,7 @@ MaybePrimitive attempt(const dnnl::primitive_attr& attr, const Args&... args) {
 // The same for those that have no operation descriptor.
 template <typename P, typename... Args>
 MaybePrimitive attempt_direct(const Args&... args) {
+  const SingleThread scope;
   try {
     return Primitive(typename P::primitive_desc(args...));
   } catch (const dnnl::error& error) {
@@ -65,6 +71,11 @@ int64_t offset_along(const dnnl_memory_desc_t& md, int dim, int64_t index) {
 }
 
 }  // namespace
+
+dnnl::primitive Primitive::make() const {
+  const SingleThread scope;
+  return dnnl::primitive(desc_.get());
+}
 
 bool Primitive::is_reference() const {
   return implementation().starts_with("ref");
@@ -201,6 +212,57 @@ std::optional<BlockedForm> blocked_form(const Desc& desc) {
   for (int i = 0; i < blocking.inner_nblks; ++i)
     form.inner.push_back({static_cast<size_t>(blocking.inner_idxs[i]), blocking.inner_blks[i]});
   return form;
+}
+
+int64_t block_of(const Desc& desc, size_t dim) {
+  if (!is_blocked(desc)) return 1;
+  const dnnl_blocking_desc_t& blocking = desc.data.format_desc.blocking;
+  int64_t size = 1;
+  for (int block = 0; block < blocking.inner_nblks; ++block) {
+    if (blocking.inner_idxs[block] == static_cast<dnnl_dim_t>(dim))
+      size *= blocking.inner_blks[block];
+  }
+  return size;
+}
+
+namespace {
+
+// oneDNN knows a layout by its strides, so those of a part are to be the ones that a tensor of its
+// size has, where it lies without gaps.
+void close_gaps(Desc& part) {
+  dnnl_memory_desc_t& md = part.data;
+  dnnl_blocking_desc_t& blocking = md.format_desc.blocking;
+  std::vector<int> order(static_cast<size_t>(md.ndims));
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(),
+            [&](int a, int b) { return blocking.strides[a] < blocking.strides[b]; });
+  dnnl_dims_t strides;
+  int64_t stride = 1;
+  for (int block = 0; block < blocking.inner_nblks; ++block)
+    stride *= blocking.inner_blks[block];
+  for (const int dim : order) {
+    const int64_t blocks = md.padded_dims[dim] / block_of(part, static_cast<size_t>(dim));
+    if (blocks > 1 && blocking.strides[dim] != stride) return;
+    strides[dim] = std::min(blocking.strides[dim], stride);
+    stride *= blocks;
+  }
+  std::copy_n(strides, md.ndims, blocking.strides);
+}
+
+}  // namespace
+
+std::optional<Slice> slice(const Desc& whole, size_t dim, int64_t begin, int64_t count) {
+  if (!blocked_form(whole)) return std::nullopt;
+  const dnnl_memory_desc_t& md = whole.data;
+  const int64_t block = block_of(whole, dim), end = begin + count;
+  const bool is_last = end == md.dims[dim];
+  if (begin % block != 0 || (end % block != 0 && !is_last)) return std::nullopt;
+  Slice part{whole, static_cast<size_t>(begin / block * md.format_desc.blocking.strides[dim]) *
+                        memory::data_type_size(whole.data_type())};
+  part.desc.data.dims[dim] = count;
+  part.desc.data.padded_dims[dim] = is_last ? md.padded_dims[dim] - begin : count;
+  close_gaps(part.desc);
+  return part;
 }
 
 std::string layout_text(const Desc& desc) {
@@ -341,6 +403,7 @@ bool generates_by_column(const ConvolutionSpec& spec, const std::string& impleme
 
 MaybePrimitive convolution(const ConvolutionSpec& spec, const dnnl::primitive_attr& attr) {
   using Forward = dnnl::convolution_forward;
+  const SingleThread scope;
   try {
     const Forward::desc op(kInference, spec.method, spec.src, spec.weights, spec.bias, spec.dst,
                            spec.strides, gaps(spec.dilations), spec.pads_begin, spec.pads_end);
@@ -371,6 +434,7 @@ MaybePrimitive convolution_gradient(const ConvolutionSpec& spec, const Desc& lef
                                     const Desc& right, const dnnl::primitive_attr& attr) {
   using Forward = dnnl::convolution_forward;
   const Extents skipped = gaps(spec.dilations);
+  const SingleThread scope;
   try {
     const Forward::desc forward(dnnl::prop_kind::forward_training, spec.method, spec.src,
                                 spec.weights, spec.dst, spec.strides, skipped, spec.pads_begin,
@@ -415,14 +479,48 @@ MaybePrimitive matmul(const ProductSpec& spec, const dnnl::primitive_attr& attr)
   return attempt<dnnl::matmul>(attr, spec.src, spec.weights, spec.bias, spec.dst);
 }
 
-void multiply(bool a_transposed, bool b_transposed, int64_t m, int64_t n, int64_t k, const float* a,
-              const float* b, float beta, float* c) {
-  const dnnl_status_t status =
-      dnnl::dnnl_sgemm(a_transposed ? 'T' : 'N', b_transposed ? 'T' : 'N', m, n, k, 1, a,
-                       a_transposed ? m : k, b, b_transposed ? k : n, beta, c, n);
+namespace {
+
+// Rows and columns of the result that one of several parts of a product makes.
+struct ProductPart {
+  cpu::Portion rows, columns;
+};
+
+// Parts have as many of the rows, or of the columns if there are more.
+ProductPart part_of(const MatrixProduct& p, int64_t part, int64_t parts) {
+  constexpr int64_t kTogether = 16;
+  ProductPart whole{{0, p.m}, {0, p.n}};
+  (p.m > p.n ? whole.rows : whole.columns) =
+      cpu::portion_of(std::max(p.m, p.n), kTogether, part, parts);
+  return whole;
+}
+
+dnnl_status_t multiply_part(const MatrixProduct& p, const ProductPart& part) {
+  const auto [row, last_row] = part.rows;
+  const auto [column, last_column] = part.columns;
+  if (row == last_row || column == last_column) return dnnl_success;
+  const SingleThread scope;
+  return dnnl::dnnl_sgemm(p.a_transposed ? 'T' : 'N', p.b_transposed ? 'T' : 'N', last_row - row,
+                          last_column - column, p.k, 1, p.a + (p.a_transposed ? row : row * p.k),
+                          p.a_transposed ? p.m : p.k,
+                          p.b + (p.b_transposed ? column * p.k : column),
+                          p.b_transposed ? p.k : p.n, p.beta, p.c + row * p.n + column, p.n);
+}
+
+}  // namespace
+
+void multiply(const MatrixProduct& product, int threads) {
+  const double products = static_cast<double>(product.m) * static_cast<double>(product.n) *
+                          static_cast<double>(product.k);
+  const int64_t parts = threads_for(products, threads);
+  std::atomic<dnnl_status_t> status = dnnl_success;
+  cpu::for_each_task(parts, static_cast<int>(parts), cpu::kWorkBetweenLooks, [&](int64_t part) {
+    const dnnl_status_t own = multiply_part(product, part_of(product, part, parts));
+    if (own != dnnl_success) status.store(own, std::memory_order_relaxed);
+  });
   if (status != dnnl_success) {
     fail(status == dnnl_out_of_memory ? ErrorCode::kResourceExhausted : ErrorCode::kInternal,
-         "oneDNN: a product ended with status ", static_cast<int>(status));
+         "oneDNN: a product ended with status ", static_cast<int>(status.load()));
   }
 }
 
@@ -493,11 +591,6 @@ std::optional<Desc> same_format(const Desc& model, const Extents& dims) {
     if (tried && tried == model) return Desc(dims, model.data_type(), tag);
   }
   return std::nullopt;
-}
-
-MaybePrimitive concat(const Desc& dst, int axis, const std::vector<Desc>& sources,
-                      const dnnl::primitive_attr& attr) {
-  return attempt_direct<dnnl::concat>(dst, axis, sources, cpu_engine(), attr);
 }
 
 MaybePrimitive resampling(algorithm method, const Desc& src, const Desc& dst,

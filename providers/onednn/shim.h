@@ -55,6 +55,7 @@ struct BlockedForm {
   struct Inner {
     size_t dim;
     int64_t size;
+    bool operator==(const Inner&) const = default;
   };
   Extents dims, padded, strides;  // padded: dims rounded up to whole blocks
   std::vector<Inner> inner;
@@ -68,6 +69,17 @@ std::string fingerprint(const Desc& desc);
 // The same places without the sums of weights that integer primitives have behind them; nullopt
 // where there are none, or elements lie in blocks.
 std::optional<Desc> without_sums(const Desc& desc);
+
+// A range of the indices of one dim.
+struct Slice {
+  Desc desc;
+  size_t offset;  // bytes behind the beginning of the whole
+};
+// nullopt where the range has no place of its own: it cuts a block in two, the layout is known to
+// one primitive alone, or there are sums behind the elements.
+std::optional<Slice> slice(const Desc& whole, size_t dim, int64_t begin, int64_t count);
+// Indices of a dim that lie together in blocks; 1 where there are none.
+int64_t block_of(const Desc& desc, size_t dim);
 
 // What is done to a primitive's result before it is written.
 struct PostOp {
@@ -109,7 +121,7 @@ bool has_bfloat16();
 class Primitive {
  public:
   explicit Primitive(dnnl::primitive_desc_base desc) : desc_(std::move(desc)) {}
-  dnnl::primitive make() const { return dnnl::primitive(desc_.get()); }
+  dnnl::primitive make() const;
   Desc src(int index = 0) const { return desc_.src_desc(index); }
   Desc weights(int index = 0) const { return desc_.weights_desc(index); }
   Desc dst(int index = 0) const { return desc_.dst_desc(index); }
@@ -177,8 +189,6 @@ Desc with_type(const Desc& desc, memory::data_type type);
 // The layout of `model` for a tensor of other dims; nullopt where it is none of the usual ones for
 // activations.
 std::optional<Desc> same_format(const Desc& model, const Extents& dims);
-MaybePrimitive concat(const Desc& dst, int axis, const std::vector<Desc>& sources,
-                      const dnnl::primitive_attr& attr);
 // Output o of an axis lies at (o + 1/2) * in / out - 1/2 of the input; what is nearest is rounded
 // half away from zero.
 MaybePrimitive resampling(algorithm method, const Desc& src, const Desc& dst,

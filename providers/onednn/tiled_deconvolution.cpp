@@ -7,6 +7,7 @@
 #include "ir/reloadable_buffer.h"
 #include "providers/onednn/activation.h"
 #include "providers/onednn/convolution.h"
+#include "providers/onednn/divided_work.h"
 #include "providers/onednn/entries.h"
 #include "providers/onednn/floats.h"
 #include "providers/onednn/product_blocks.h"
@@ -51,13 +52,14 @@ struct Sizes {
 constexpr auto kType = memory::data_type::bf16;
 
 // [inputs, outputs, taps], as the model has them, to [inputs, taps, outputs], to `wanted`.
-void pack_weights(const Tensor& weights, const Sizes& sizes, const Desc& wanted, std::byte* to) {
+void pack_weights(const Tensor& weights, const Sizes& sizes, const Desc& wanted, std::byte* to,
+                  int threads) {
   const int64_t taps = sizes.taps, outputs = sizes.outputs;
   const Extents dims{sizes.inputs, taps, outputs};
   const auto rows = Buffer::allocate(weights.bytes());
   reorder(weights, strided_desc(kType, dims, {outputs * taps, 1, taps}), plain_desc(kType, dims),
-          rows->data());
-  reorder(rows->data(), plain_desc(kType, {sizes.inputs, sizes.columns()}), wanted, to);
+          rows->data(), threads);
+  reorder(rows->data(), plain_desc(kType, {sizes.inputs, sizes.columns()}), wanted, to, threads);
 }
 
 // The bias for each tap.
@@ -96,6 +98,13 @@ Orders orders_of(const ops::Window& window, int64_t images, int64_t outputs) {
   return orders;
 }
 
+Work work_of(ProductSpec spec, const Primitive& primitive,
+             const std::function<MaybePrimitive(const ProductSpec&)>& make) {
+  spec.weights = primitive.weights();
+  return work_of_product(spec, {},
+                         [make](const ProductSpec& part, const auto&) { return make(part); });
+}
+
 Prepared prepare(const KernelRequest& request) {
   if (const char* why = refusal_of(request)) return Prepared::refuse(why);
   const auto [attrs, activation] = transposed_call(request);
@@ -113,16 +122,19 @@ Prepared prepare(const KernelRequest& request) {
   spec.weights = any_desc(kType, {sizes.inputs, sizes.columns()});
   spec.dst = plain_desc(kType, {sizes.pixels, sizes.columns()});
   if (request.has(2)) spec.bias = plain_desc(kType, {1, sizes.columns()});
-  const MaybePrimitive primitive = matmul(spec, attributes(post_ops_of(activation)));
+  const auto make = [&](const ProductSpec& part) {
+    return matmul(part, attributes(post_ops_of(activation)));
+  };
+  const MaybePrimitive primitive = make(spec);
   if (!primitive) return Prepared::refuse("oneDNN has no matrix product of this form");
 
   ProgramBuilder builder(request);
   builder.require_layout(0, channels_last_desc(kType, x));
-  const auto weights =
-      builder.packed(1, primitive->weights(), text("tiles ", layout_text(primitive->weights())),
-                     [&](std::byte* to) {
-                       pack_weights(*request.inputs[1].constant, sizes, primitive->weights(), to);
-                     });
+  const auto weights = builder.packed(
+      1, primitive->weights(), text("tiles ", layout_text(primitive->weights())),
+      [&](std::byte* to) {
+        pack_weights(*request.inputs[1].constant, sizes, primitive->weights(), to, request.threads);
+      });
   const auto product = builder.scratch(spec.dst);
   ProgramBuilder::Args args{{DNNL_ARG_SRC, builder.input_as(0, spec.src)},
                             {DNNL_ARG_WEIGHTS, weights},
@@ -134,7 +146,7 @@ Prepared prepare(const KernelRequest& request) {
           repeat(*request.inputs[2].constant, sizes.taps, to);
         }));
   }
-  builder.step(*primitive, std::move(args));
+  builder.step(*primitive, std::move(args), work_of(spec, *primitive, make));
   const Orders orders = orders_of(window, x[0], sizes.outputs);
   builder.copy(builder.scratch_as(product, strided_desc(kType, orders.dims, orders.product)),
                builder.output_as(0, strided_desc(kType, orders.dims, orders.output)));

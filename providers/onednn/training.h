@@ -16,10 +16,16 @@ MaybePrimitive convolution_of_new_weights(const ConvolutionSpec& spec,
 // more than it saves.
 constexpr int64_t kLeastWinogradWindows = 256;
 
-// c [m, n] = a [m, k] b [k, n] + beta * c, all row-major; a or b may lie transposed. Runs at once,
-// on the calling thread's OpenMP threads.
-void multiply(bool a_transposed, bool b_transposed, int64_t m, int64_t n, int64_t k, const float* a,
-              const float* b, float beta, float* c);
+// c [m, n] = a [m, k] b [k, n] + beta * c, all row-major; a or b may lie transposed.
+struct MatrixProduct {
+  bool a_transposed, b_transposed;
+  int64_t m, n, k;
+  const float *a, *b;
+  float beta;
+  float* c;
+};
+// Runs at once, on up to `threads` threads. Throws kCancelled or kDeadlineExceeded.
+void multiply(const MatrixProduct& product, int threads);
 
 std::span<const KernelEntry> blocked_gradient_kernels();
 std::span<const KernelEntry> recurrent_backward_kernels();

@@ -17,7 +17,8 @@ int main(int argc, char** argv) {
   bool is_listing = false;
   app.add_option("--out", folder, "folder to write NAME.onnx to");
   app.add_option("--seed", seed, "of the weights");
-  app.add_option("--opset", opset, "of ai.onnx (default: the newest)");
+  app.add_option("--opset", opset,
+                 "of ai.onnx (default: 20, or the first later one that the network needs)");
   app.add_flag("--list", is_listing, "print the names of the models and export none");
   app.add_option("NAME", wanted, "which models (default: all)");
   CLI11_PARSE(app, argc, argv);

@@ -20,7 +20,7 @@ struct RewriteCommand {
   std::filesystem::path model, out;
   std::vector<std::string> disabled_passes;
   std::vector<std::string> inputs, outputs;  // where to cut
-  int64_t opset = 0;                         // 0: the newest
+  int64_t opset = 0;                         // 0: the model's own
   bool external_data = false;
 };
 
@@ -109,6 +109,11 @@ CLI::App* add_rewrite(CLI::App& app, const std::shared_ptr<RewriteCommand>& opti
   command->add_option("OUT,-o,--output", options->out, "the file to write")->required();
   command->add_flag("--external-data", options->external_data,
                     "large tensors into a file of their own beside the model");
+  command
+      ->add_option("--opset", options->opset,
+                   "of ai.onnx (default: the model's own, or the first later one that has all "
+                   "operators)")
+      ->check(CLI::Range(int64_t{7}, kNewestOpset));
   return command;
 }
 
@@ -125,8 +130,6 @@ void add_rewrite_commands(CLI::App& app, Action& action) {
 
   const auto converted = std::make_shared<RewriteCommand>();
   CLI::App* convert = add_rewrite(app, converted, "convert", "bring a model to another opset");
-  convert->add_option("--opset", converted->opset, "of ai.onnx (default: the newest)")
-      ->check(CLI::Range(int64_t{7}, kNewestOpset));
   convert->callback(
       [converted, &action] { action = [converted] { return run_convert(*converted); }; });
 

@@ -1,0 +1,131 @@
+// Sizes of tensors as the program sees them.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include "eager/location.h"
+#include "ir/dim.h"
+
+namespace sardonyx::eager {
+
+class Dim;
+
+template <typename T>
+concept SizeOperand = std::integral<T> || std::derived_from<T, sardonyx::Dim>;
+template <typename A, typename B>
+concept SizeOperands = SizeOperand<A> && SizeOperand<B> &&
+    (std::same_as<A, Dim> || std::same_as<B, Dim>);
+
+// An integer, or in a trace perhaps an expression over symbols (sardonyx::Dim). C++ that compares
+// such a size, or asks for its value, is answered by the sizes that the trace was made with, and
+// the trace notes it: compile() traces anew where a call's sizes answer otherwise, export_onnx()
+// names the line where that shows. Sizes that depend on data have no answer: kInvalidArgument.
+class Dim : public sardonyx::Dim {
+ public:
+  Dim() = default;
+  Dim(int64_t value) : sardonyx::Dim(value) {}
+  Dim(const sardonyx::Dim& dim, Loc asked = Loc::current()) : sardonyx::Dim(dim), asked_(asked) {}
+
+  // Throws kInvalidArgument where an export would fix the size; dim_tensor() is the size as a
+  // tensor.
+  int64_t value() const;
+  const Loc& asked() const { return asked_; }  // where the program got it
+
+ private:
+  Loc asked_;
+};
+
+// Whether two sizes are equal for every value of their symbols; false also where that is not known.
+inline bool proved_equal(const sardonyx::Dim& a, const sardonyx::Dim& b) {
+  return a == b;
+}
+
+namespace detail {
+
+bool sizes_equal(const sardonyx::Dim& a, const sardonyx::Dim& b, const Loc& loc);
+bool size_less(const sardonyx::Dim& a, const sardonyx::Dim& b, const Loc& loc);
+
+template <typename A, typename B>
+const Loc& asked(const A& a, const B& b) {
+  if constexpr (std::same_as<A, Dim>) {
+    return a.asked();
+  } else {
+    return b.asked();
+  }
+}
+template <typename A>
+sardonyx::Dim plain(const A& a) {
+  if constexpr (std::integral<A>) {
+    return static_cast<int64_t>(a);
+  } else {
+    return a;
+  }
+}
+
+}  // namespace detail
+
+template <typename A, typename B>
+requires SizeOperands<A, B>
+bool operator==(const A& a, const B& b) {
+  return detail::sizes_equal(detail::plain(a), detail::plain(b), detail::asked(a, b));
+}
+template <typename A, typename B>
+requires SizeOperands<A, B>
+bool operator<(const A& a, const B& b) {
+  return detail::size_less(detail::plain(a), detail::plain(b), detail::asked(a, b));
+}
+template <typename A, typename B>
+requires SizeOperands<A, B>
+bool operator>(const A& a, const B& b) {
+  return b < a;
+}
+template <typename A, typename B>
+requires SizeOperands<A, B>
+bool operator<=(const A& a, const B& b) {
+  return !(b < a);
+}
+template <typename A, typename B>
+requires SizeOperands<A, B>
+bool operator>=(const A& a, const B& b) {
+  return !(a < b);
+}
+
+template <typename A, typename B>
+requires SizeOperands<A, B> Dim operator+(const A& a, const B& b) {
+  return {detail::plain(a) + detail::plain(b), detail::asked(a, b)};
+}
+template <typename A, typename B>
+requires SizeOperands<A, B> Dim operator-(const A& a, const B& b) {
+  return {detail::plain(a) - detail::plain(b), detail::asked(a, b)};
+}
+template <typename A, typename B>
+requires SizeOperands<A, B> Dim operator*(const A& a, const B& b) {
+  return {detail::plain(a) * detail::plain(b), detail::asked(a, b)};
+}
+template <typename A, typename B>
+requires SizeOperands<A, B> Dim floor_div(const A& a, const B& b) {
+  return {sardonyx::floor_div(detail::plain(a), detail::plain(b)), detail::asked(a, b)};
+}
+template <typename A, typename B>
+requires SizeOperands<A, B> Dim ceil_div(const A& a, const B& b) {
+  return {sardonyx::ceil_div(detail::plain(a), detail::plain(b)), detail::asked(a, b)};
+}
+
+// The shape of a tensor; its dims know where the program asked for it.
+class Sizes : public Dims {
+ public:
+  Sizes() = default;
+  Sizes(Dims dims, Loc asked) : Dims(std::move(dims)), asked_(asked) {}
+  Dim operator[](size_t axis) const { return {Dims::operator[](axis), asked_}; }
+  Dim at(size_t axis) const { return {Dims::at(axis), asked_}; }
+  Dim front() const { return {Dims::front(), asked_}; }
+  Dim back() const { return {Dims::back(), asked_}; }
+  bool operator==(const Dims& other) const;
+  bool operator==(const Sizes& other) const { return *this == static_cast<const Dims&>(other); }
+
+ private:
+  Loc asked_;
+};
+
+}  // namespace sardonyx::eager
