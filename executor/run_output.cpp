@@ -37,7 +37,8 @@ bool any_tensor(const Datum& datum, const Visit& visit) {
 bool overlap(const Tensor& a, const Tensor& b) {
   const auto* first = static_cast<const std::byte*>(a.raw());
   const auto* second = static_cast<const std::byte*>(b.raw());
-  return first < second + b.bytes() && second < first + a.bytes();
+  const bool is_empty = a.bytes() == 0 || b.bytes() == 0;
+  return !is_empty && first < second + b.bytes() && second < first + a.bytes();
 }
 
 bool lies_in(const Datum& datum, const Tensor& memory) {
@@ -106,7 +107,7 @@ void RunOutput::clear(BufferPool& pool) {
 void require_apart(std::span<const RunOutput> outputs, std::span<const Value* const> names) {
   std::pmr::vector<size_t> bound(scratch());
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (outputs[i].bound() && outputs[i].bound()->bytes() > 0) bound.push_back(i);
+    if (outputs[i].bound() && outputs[i].bound()->count() > 0) bound.push_back(i);
   }
   const auto begin = [&](size_t i) {
     return static_cast<const std::byte*>(outputs[i].bound()->raw());
