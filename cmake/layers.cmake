@@ -56,6 +56,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # At -O2 it also sees writes past the end of vectors that grow (gcc bug 107852).
     $<$<CONFIG:Release>:-Wno-array-bounds> $<$<CONFIG:Release>:-Wno-stringop-overflow>)
 endif()
+# Checks name their source file: as seen from the tree, wherever it was built.
+target_compile_options(sardonyx_flags INTERFACE
+  -ffile-prefix-map=${PROJECT_SOURCE_DIR}/= -ffile-prefix-map=${PROJECT_BINARY_DIR}/=)
 if(SARDONYX_WERROR)
   target_compile_options(sardonyx_flags INTERFACE -Werror)
 endif()
@@ -131,7 +134,7 @@ function(sardonyx_proto name folder)
   set_target_properties(sardonyx_${name}_schema PROPERTIES
     POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   target_compile_features(sardonyx_${name}_schema PRIVATE cxx_std_20)
-  target_compile_options(sardonyx_${name}_schema PRIVATE -w)
+  target_compile_options(sardonyx_${name}_schema PRIVATE -w -ffile-prefix-map=${PROJECT_BINARY_DIR}/=)
   if(SARDONYX_SANITIZE)
     target_compile_options(sardonyx_${name}_schema PRIVATE -fsanitize=${SARDONYX_SANITIZE})
   endif()

@@ -162,12 +162,11 @@ struct Operand {
   double number = 0;
   bool is_fraction = false;
   Loc loc;
-  Operand(const Tensor& tensor, Loc loc = Loc::current()) : tensor(&tensor), loc(loc) {}
-  Operand(double number, Loc loc = Loc::current()) : number(number), is_fraction(true), loc(loc) {}
-  Operand(float number, Loc loc = Loc::current()) : number(number), is_fraction(true), loc(loc) {}
-  Operand(int number, Loc loc = Loc::current()) : number(number), loc(loc) {}
-  Operand(int64_t number, Loc loc = Loc::current())
-      : number(static_cast<double>(number)), loc(loc) {}
+  Operand(const Tensor& value, Loc at = Loc::current()) : tensor(&value), loc(at) {}
+  Operand(double value, Loc at = Loc::current()) : number(value), is_fraction(true), loc(at) {}
+  Operand(float value, Loc at = Loc::current()) : number(value), is_fraction(true), loc(at) {}
+  Operand(int value, Loc at = Loc::current()) : number(value), loc(at) {}
+  Operand(int64_t value, Loc at = Loc::current()) : number(static_cast<double>(value)), loc(at) {}
 };
 
 // Broadcast as numpy does; mixed element types are promoted as torch does.

@@ -14,7 +14,7 @@ size_t stored_bytes(const StepValue& value, const LayoutPtr& layout) {
 }
 
 const LayoutPtr& layout_at(const std::vector<LayoutPtr>& layouts, size_t index) {
-  static const LayoutPtr kPlain;
+  static const auto& kPlain = *new LayoutPtr;
   return index < layouts.size() ? layouts[index] : kPlain;
 }
 
@@ -308,7 +308,7 @@ Segment::Known& Planner::set_typed(ValueId value, FactsPtr facts) {
 
 // What `value` came with; null where it lies row-major.
 const LayoutPtr& Planner::layout_of(ValueId value) const {
-  static const LayoutPtr kPlain;
+  static const auto& kPlain = *new LayoutPtr;
   return has_place(value) ? forms_[form_of_[value]].first.layout : kPlain;
 }
 

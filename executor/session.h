@@ -31,11 +31,11 @@ struct SessionOptions {
   // Where the other threads come from. Null: one pool that all such sessions of the process share,
   // so that threads do not multiply with sessions or concurrent runs. make_thread_pool() makes one
   // for a session, or some, alone, or of the program's own threads (ir/core/threading).
-  std::shared_ptr<ThreadPool> thread_pool;
+  std::shared_ptr<ThreadPool> thread_pool = {};
   // 0: no rewriting passes; 1: generic clean-ups; 2: and fusions that keep every value to a few
   // units in the last place.
   int optimization_level = 2;
-  std::vector<std::string> disabled_passes;  // by name, see `list_passes`
+  std::vector<std::string> disabled_passes = {};  // by name, see `list_passes`
   std::vector<std::string> providers = {"onednn",
                                         "cpu"};  // asked in this order, the reference last
   Precision precision = Precision::kFloat32;
@@ -44,12 +44,12 @@ struct SessionOptions {
   // maps it and packs nothing; empty: none. Sessions of one model with the same options share it,
   // in any number of processes; what another version or CPU packed is packed anew. The session that
   // finds none writes it, of the size of the packed weights, once its first plan is made.
-  std::filesystem::path plan_cache;
+  std::filesystem::path plan_cache = {};
   size_t max_plans = 32;  // plans kept per graph; the least recently used goes first
-  std::optional<std::chrono::milliseconds> load_deadline;
-  LoadOptions load;
+  std::optional<std::chrono::milliseconds> load_deadline = {};
+  LoadOptions load = {};
   LogLevel log_level = log_level_from_environment();
-  LogSink log;  // none: stderr
+  LogSink log = {};  // none: stderr
 };
 
 struct ValueInfo {
@@ -65,8 +65,8 @@ struct NodeTiming {
 };
 
 struct RunOptions {
-  std::optional<std::chrono::milliseconds> deadline;  // from the start of the run
-  std::stop_token cancel;
+  std::optional<std::chrono::milliseconds> deadline = {};  // from the start of the run
+  std::stop_token cancel = {};
   std::vector<NodeTiming>* profile = nullptr;  // one entry is added for each step that ran
   // Refuse a run whose outputs don't all have the type and shape of the memory that is bound to
   // them, with kInvalidArgument: before anything is computed where the shapes follow from those of

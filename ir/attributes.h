@@ -153,7 +153,7 @@ AttrField describe_field() {
 
 template <typename S>
 const AttrSchema* attr_schema() {
-  static const AttrSchema schema = [] {
+  static const auto& schema = *new const AttrSchema([] {
     AttrSchema made;
     made.make = []() -> std::shared_ptr<void> { return std::make_shared<S>(); };
     [&]<size_t... I>(std::index_sequence<I...>) {
@@ -161,7 +161,7 @@ const AttrSchema* attr_schema() {
     }
     (std::make_index_sequence<std::tuple_size_v<decltype(S::fields())>>());
     return made;
-  }();
+  }());
   return &schema;
 }
 

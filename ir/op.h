@@ -1,7 +1,9 @@
 // The op table: everything sardonyx knows of an operator stands in one row.
 #pragma once
 
+#include <algorithm>
 #include <functional>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,15 +26,15 @@ struct TypeSet {
       others;  // further types in Type::text()'s form, separated by ';': "map(int64, float);..."
 
   constexpr TypeSet() = default;
-  constexpr TypeSet(DTypeSet tensors) : tensors(tensors) {}
+  constexpr TypeSet(DTypeSet of_tensors) : tensors(of_tensors) {}
   constexpr TypeSet(DType dtype) : tensors(dtype) {}
-  constexpr TypeSet(DTypeSet tensors, DTypeSet sequences, DTypeSet optional_tensors = {},
-                    DTypeSet optional_sequences = {}, std::string_view others = {})
-      : tensors(tensors),
-        sequences(sequences),
-        optional_tensors(optional_tensors),
-        optional_sequences(optional_sequences),
-        others(others) {}
+  constexpr TypeSet(DTypeSet of_tensors, DTypeSet of_sequences, DTypeSet of_optional_tensors = {},
+                    DTypeSet of_optional_sequences = {}, std::string_view of_others = {})
+      : tensors(of_tensors),
+        sequences(of_sequences),
+        optional_tensors(of_optional_tensors),
+        optional_sequences(of_optional_sequences),
+        others(of_others) {}
   bool has(const Type& type) const;
   std::string text() const;
 };
@@ -40,6 +42,23 @@ struct TypeSet {
 struct TypeConstraint {
   std::string_view name;  // "T"
   TypeSet types;
+};
+
+// Those of a row, which stay for good: nothing that a load or a run needs is destroyed at the end
+// of the process, for other threads may load and run models until then.
+class TypeConstraints {
+ public:
+  TypeConstraints() = default;
+  TypeConstraints(std::initializer_list<TypeConstraint> constraints)
+      : first_(new TypeConstraint[constraints.size()]), count_(constraints.size()) {
+    std::copy(constraints.begin(), constraints.end(), first_);
+  }
+  const TypeConstraint* begin() const { return first_; }
+  const TypeConstraint* end() const { return first_ + count_; }
+
+ private:
+  TypeConstraint* first_ = nullptr;
+  size_t count_ = 0;
 };
 
 // A formal input or output, read from OpDef::signature.
@@ -236,7 +255,7 @@ struct OpDef {
   // "(X: T, W: T, B?: T) -> (Y: T)". `?`: optional. "ins...: T": variadic, at least one; "ins...0:
   // T" at least none; "T*" lets each have a type of its own.
   std::string_view signature;
-  std::vector<TypeConstraint> types = {};
+  TypeConstraints types = {};
   const AttrSchema* attrs = attr_schema<NoAttrs>();
   void (*infer)(InferContext&) = nullptr;
   // What the op means: one of these; a body beside a reference serves opsets that lack the op.

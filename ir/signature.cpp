@@ -97,7 +97,7 @@ const Param& Signature::output(size_t index) const {
 
 const Signature& signature_of(const OpDef& op) {
   static std::mutex mutex;
-  static std::unordered_map<const OpDef*, std::unique_ptr<const Signature>> known;
+  static auto& known = *new std::unordered_map<const OpDef*, std::unique_ptr<const Signature>>;
   const std::lock_guard lock(mutex);
   std::unique_ptr<const Signature>& signature = known[&op];
   if (!signature) signature = std::make_unique<const Signature>(SignatureReader(op).read());

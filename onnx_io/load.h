@@ -22,8 +22,8 @@ struct LoadOptions {
   // External data may lie anywhere beneath this folder. Where it is not given: beneath the model
   // file's own folder, and a model that comes as bytes has none. Links are followed as long as they
   // stay beneath it.
-  std::filesystem::path allowed_root;
-  LoadLimits limits;
+  std::filesystem::path allowed_root = {};
+  LoadLimits limits = {};
   // Use external data where it lies in the file (which must then not be changed) instead of reading
   // it.
   bool map_external_data = true;

@@ -219,7 +219,7 @@ SampleInput bytes(Shape shape) {
 SampleInput zero(uint8_t value) {
   return {.shape = {}, .value = Tensor::scalar(value)};
 }
-const SampleInput kNone{.omitted = true};
+const SampleInput& kNone = *new SampleInput{.omitted = true};
 
 std::vector<Sample> binary_samples() {
   return {{.inputs = {bytes({2, 3}), scale(0.1f), zero(50), bytes({3}), scale(0.05f), zero(20),
@@ -330,14 +330,13 @@ OpDef bytes_row(std::string_view name, std::string_view signature,
           .samples = samples};
 }
 
-OpDef product_row(std::string_view name, std::string_view signature,
-                  std::vector<TypeConstraint> types, Vals (*body)(Emitter&, const BodyCall&),
-                  std::vector<Sample> (*samples)(),
+OpDef product_row(std::string_view name, std::string_view signature, TypeConstraints types,
+                  Vals (*body)(Emitter&, const BodyCall&), std::vector<Sample> (*samples)(),
                   const AttrSchema* attrs = attr_schema<NoAttrs>()) {
   return {.name = name,
           .domain = kMicrosoft,
           .signature = signature,
-          .types = std::move(types),
+          .types = types,
           .attrs = attrs,
           .infer = infer_by_body,
           .body = body,

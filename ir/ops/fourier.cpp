@@ -202,8 +202,8 @@ std::shared_ptr<const FourierTransform> FourierTransform::of(size_t length) {
   constexpr size_t kLongest = 1 << 16, kKept = 8;
   if (length > kLongest) return std::make_shared<FourierTransform>(length);
   static std::mutex mutex;
-  static std::vector<std::shared_ptr<const FourierTransform>>
-      kept;  // the one used last comes first
+  // The one used last comes first.
+  static auto& kept = *new std::vector<std::shared_ptr<const FourierTransform>>;
   {
     const std::lock_guard lock(mutex);
     const auto at = std::ranges::find(kept, length, [](const auto& one) { return one->length(); });

@@ -19,7 +19,7 @@ struct KnownActivation {
   std::string_view name;
   std::vector<std::string_view> params;  // attributes of the ONNX op of that name
 };
-const KnownActivation kActivations[] = {
+const auto& kActivations = *new std::vector<KnownActivation>{
     {"Relu", {}},
     {"Sigmoid", {}},
     {"Tanh", {}},

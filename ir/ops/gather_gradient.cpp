@@ -9,7 +9,7 @@
 namespace sardonyx::ops {
 namespace {
 
-const AttrMap kAdd{{"reduction", std::string("add")}};
+const AttrMap& kAdd = *new AttrMap{{"reduction", std::string("add")}};
 
 // The rule for every op that picks elements by their places alone: the places themselves are picked
 // in the same way.

@@ -22,7 +22,7 @@ std::shared_ptr<const Made> made_once(const Attrs& attrs, int64_t variant, const
   };
   constexpr size_t kKept = 8;
   static std::mutex mutex;
-  static std::vector<Entry> kept;  // the one used last comes first
+  static auto& kept = *new std::vector<Entry>;  // the one used last comes first
   const auto* wanted = &attrs.as<S>();
   {
     const std::lock_guard lock(mutex);

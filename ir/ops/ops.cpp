@@ -101,7 +101,7 @@ struct Table {
 };
 
 const Table& table() {
-  static const Table built;
+  static const auto& built = *new const Table;
   return built;
 }
 

@@ -151,7 +151,7 @@ void run_string_normalizer(const EvalCall& call) {
     if (!stop_words->has(element, attrs, turkic)) kept.push_back(&element);
     if (kept.size() % 1024 == 0) check_interrupted();
   }
-  static const std::string kEmpty;
+  static const auto& kEmpty = *new std::string;
   if (kept.empty()) kept.push_back(&kEmpty);  // so the specification: never no element
   DimValues shape{static_cast<int64_t>(kept.size())};
   if (input.rank() == 2) shape = {1, shape[0]};

@@ -13,7 +13,7 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-const std::string kGood;
+const std::string& kGood = *new std::string;
 
 std::string axes_to_attribute(WrittenCall& call, int64_t) {
   if (call.attribute_or("noop_with_empty_axes", int64_t{0}) != 0) {

@@ -46,7 +46,7 @@ void Names::leave() {
 }
 
 const std::string& Names::of(const Value* value) const {
-  static const std::string kOmitted;
+  static const auto& kOmitted = *new std::string;
   if (!value) return kOmitted;
   const auto found = names_.find(value);
   SARDONYX_CHECK(found != names_.end());

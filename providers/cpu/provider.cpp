@@ -12,7 +12,7 @@
 namespace sardonyx {
 
 const Provider& cpu_provider() {
-  static const std::vector<KernelEntry> entries = [] {
+  static const auto& entries = *new std::vector<KernelEntry>([] {
     std::vector<KernelEntry> all;
     for (const auto part : {cpu::elementwise_entries(),
                             cpu::linear_model_entries(),
@@ -64,7 +64,7 @@ const Provider& cpu_provider() {
                             cpu::activation_gradient_entries()})
       all.insert(all.end(), part.begin(), part.end());
     return all;
-  }();
+  }());
   static const Provider provider{"cpu", entries};
   return provider;
 }

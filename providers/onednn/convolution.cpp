@@ -94,7 +94,7 @@ Problem describe(const KernelRequest& request, const ops::ConvAttrs& attrs,
 
 MaybePrimitive make_primitive(const Problem& problem, const ConvolutionSpec& spec,
                               Residual residual) {
-  static Answers answers;
+  static auto& answers = *new Answers;
   PostOps post_ops = residual_post_ops(residual, spec.dst);
   post_ops.insert(post_ops.end(), problem.activation.begin(), problem.activation.end());
   Question question;

@@ -119,7 +119,7 @@ Prepared prepare_in_layout(const KernelRequest& request) {
 }  // namespace
 
 std::span<const KernelEntry> elementwise_in_layout_kernels() {
-  static const std::vector<KernelEntry> entries = [] {
+  static const auto& entries = *new std::vector<KernelEntry>([] {
     std::vector<KernelEntry> all;
     for (const KernelEntry& entry : cpu_provider().kernels) {
       const OpDef& op = op_named(entry.op);
@@ -128,7 +128,7 @@ std::span<const KernelEntry> elementwise_in_layout_kernels() {
         all.push_back({entry.op, entry.name, prepare_in_layout});
     }
     return all;
-  }();
+  }());
   return entries;
 }
 

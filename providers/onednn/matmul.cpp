@@ -53,7 +53,7 @@ MaybePrimitive make_primitive(const Product& product, const ProductSpec& spec,
   if (residual == Residual::kInPlace || residual == Residual::kCopied)
     post_ops.push_back({PostOp::Kind::kSum, {}, 0, 0, {}});
   post_ops.insert(post_ops.end(), product.activation.begin(), product.activation.end());
-  static Answers answers;
+  static auto& answers = *new Answers;
   Question question;
   question << spec.src << spec.weights << spec.bias << spec.dst << product.alpha << post_ops;
   return answers.get(question, [&] { return matmul(spec, attributes(post_ops, product.alpha)); });

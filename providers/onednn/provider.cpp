@@ -126,7 +126,7 @@ std::string onednn_version() {
 }
 
 const Provider& onednn_provider() {
-  static const std::vector<KernelEntry> entries = [] {
+  static const auto& entries = *new std::vector<KernelEntry>([] {
     std::vector<KernelEntry> all;
     for (const auto& family : {onednn::depthwise_kernels(),
                                onednn::pointwise_kernels(),
@@ -157,7 +157,7 @@ const Provider& onednn_provider() {
       all.insert(all.end(), family.begin(), family.end());
     }
     return all;
-  }();
+  }());
   static const Provider provider{"onednn", entries, onednn::prepare_reorder};
   return provider;
 }

@@ -68,7 +68,7 @@ Prepared prepare_pixels(const KernelRequest& request) {
 template <const char* const& reduction>
 Prepared prepare_global(const KernelRequest& request) {
   static const OpDef& op = op_named(reduction);
-  static const Attrs attrs = Attrs::parse(*op.attrs, {});
+  static const auto& attrs = *new Attrs(Attrs::parse(*op.attrs, {}));
   return prepare_middle(request, op, attrs);
 }
 
