@@ -195,6 +195,10 @@ bool Planner::bind_shape_inputs() {
     if (!has_bit(shape_inputs, slot) || value == kNoValue) continue;
     if (known(value).constant || !known(value).type().is_tensor()) continue;
     if (!known(value).is_datum) return false;
+    if (!has_elements(state_.values[value]->tensor())) {
+      fail(ErrorCode::kInvalidArgument, "input ", program_.values_[value]->name,
+           ": its value decides shapes; prepare with a tensor, not its shape alone");
+    }
     // The value is at hand: this plan is for this value.
     Segment::Known& entry = learn(value);
     entry.constant = std::make_shared<const Tensor>(state_.values[value]->tensor().clone());

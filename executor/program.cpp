@@ -137,7 +137,7 @@ void Program::return_state(std::unique_ptr<RunState> state) {
   idle_states_.push_back(std::move(state));
 }
 
-std::vector<std::shared_ptr<const Segment>> Program::segments_for(std::span<const Datum> inputs) {
+Program::Trace Program::segments_for(DatumRefs inputs) {
   Trace trace;
   std::unique_ptr<RunState> state = borrow_state();
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -146,6 +146,15 @@ std::vector<std::shared_ptr<const Segment>> Program::segments_for(std::span<cons
   run_segments(*state, nullptr, &trace);
   return_state(std::move(state));
   return trace;
+}
+
+void Program::prepare(DatumRefs inputs) {
+  std::unique_ptr<RunState> state = borrow_state();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].defined()) state->refer(input_ids_[i], &inputs[i]);
+  }
+  find_or_plan(root_, *state);
+  return_state(std::move(state));
 }
 
 void Program::run_segments(RunState& state, std::vector<NodeTiming>* profile, Trace* trace) {

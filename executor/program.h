@@ -43,13 +43,16 @@ class Program {
   std::string label(ValueId id) const;
   void run_into(DatumRefs inputs, DatumRefs captures, std::span<RunOutput> outputs,
                 std::vector<NodeTiming>* profile, bool strict_outputs = false);
+  // Plans what a run with these inputs begins with, up to the first shape that depends on what is
+  // computed. Elements of tensors may be missing where they do not decide shapes.
+  void prepare(DatumRefs inputs);
   // The segments that a run with these inputs goes through, after running it.
-  std::vector<std::shared_ptr<const Segment>> segments_for(std::span<const Datum> inputs);
+  using Trace = std::vector<std::shared_ptr<const Segment>>;
+  Trace segments_for(DatumRefs inputs);
   size_t plan_count() const;
 
  private:
   friend class Planner;
-  using Trace = std::vector<std::shared_ptr<const Segment>>;
   void run_segments(RunState& state, std::vector<NodeTiming>* profile, Trace* trace);
   std::shared_ptr<Segment> find_or_plan(Segment& parent, const RunState& state);
   std::shared_ptr<Segment> plan(Segment& parent, const RunState& state);

@@ -44,7 +44,7 @@ bool Condition::holds(const Datum& datum) const {
   if (!datum.is_tensor()) return datum.has_kind(type);
   const Tensor& tensor = datum.tensor();
   return shape && tensor.dtype() == type.dtype && tensor.shape() == *shape &&
-         (!equals || tensor == *equals);
+         (!equals || (has_elements(tensor) && tensor == *equals));
 }
 
 }  // namespace sardonyx

@@ -27,6 +27,11 @@ class Program;
 using ValueId = uint32_t;
 constexpr ValueId kNoValue = UINT32_MAX;
 
+// Not so where a session is prepared by shapes alone.
+inline bool has_elements(const Tensor& tensor) {
+  return tensor.raw() || tensor.count() == 0;
+}
+
 // What a run must bring for a segment to fit.
 struct Condition {
   ValueId value;

@@ -1,12 +1,15 @@
 #include "executor/session.h"
 
 #include <algorithm>
-#include <mutex>
+#include <ranges>
 
 #include "executor/prepare.h"
 #include "executor/program.h"
+#include "executor/request.h"
+#include "executor/selection.h"
 #include "executor/shared_contents.h"
 #include "executor/type_fit.h"
+#include "executor/unnamed_dims.h"
 #include "ir/core/threading/cpu_limits.h"
 #include "ir/core/threading/parallel_for.h"
 #include "ir/out_of_memory.h"
@@ -69,19 +72,30 @@ std::vector<SymbolPlaces> repeated_symbols(std::span<const ValueInfo> inputs) {
   return repeated;
 }
 
-// `given(i)` is the tensor of input i.
+// Inputs that are not given have no say.
 void check_symbols(const std::vector<SymbolPlaces>& symbols, std::span<const ValueInfo> inputs,
-                   const auto& given) {
+                   std::span<const Datum* const> given) {
   for (const SymbolPlaces& symbol : symbols) {
-    const auto [first, first_axis] = symbol.places.front();
-    const int64_t size = given(first).shape()[first_axis];
+    size_t first = inputs.size();
+    int64_t size = 0;
     for (const auto& [input, axis] : symbol.places) {
-      const int64_t other = given(input).shape()[axis];
+      if (!given[input]->defined()) continue;
+      const int64_t other = given[input]->tensor().shape()[axis];
+      if (first == inputs.size()) {
+        first = input;
+        size = other;
+      }
       if (other == size) continue;
       fail(ErrorCode::kInvalidArgument, "input ", inputs[input].name, ": dim ", axis, " is ", other,
            ", but input ", inputs[first].name, " gave ", size, " for the same ", symbol.symbol);
     }
   }
+}
+
+void check_options(const SessionOptions& options) {
+  const int level = options.optimization_level;
+  if (level >= 0 && level <= 2) return;
+  fail(ErrorCode::kInvalidArgument, "optimization_level: expected 0 to 2, got ", level);
 }
 
 }  // namespace
@@ -96,14 +110,16 @@ struct Session::Impl {
   std::vector<ValueInfo> inputs, outputs;  // of `inputs`, the first `required` must be given
   size_t required = 0;
   std::vector<Datum> defaults;  // by input; undefined: must be given
-  std::vector<size_t> places;   // of inputs in the graph's own order
+  std::vector<size_t> order;    // inputs as the graph's own order has them
   std::vector<SymbolPlaces> symbols;
-  bool owns_weights = false;  // nobody else holds tensors of the model
-  std::mutex fetch_mutex;
-  std::map<std::vector<std::string>, std::unique_ptr<Program>> fetchers;
+  ModelMetadata metadata;
+  bool owns_weights = false;              // nobody else holds tensors of the model
+  Selections<size_t> choices;             // by outputs
+  Selections<std::string> fetched_plain;  // by names of values; without rewriting
 
   explicit Impl(SessionOptions given)
       : options(std::move(given)), budget(std::make_shared<MemoryBudget>(options.memory_limit)) {
+    check_options(options);
     environment.providers = providers_named(options.providers);
     environment.pool = options.thread_pool ? options.thread_pool : process_thread_pool();
     environment.threads = thread_count_of(options, *environment.pool);
@@ -125,7 +141,9 @@ struct Session::Impl {
   template <typename Read>
   void load(const Read& read) {
     reporting_out_of_memory([&] {
-      const RunControl control = load_control();
+      RunControl control = load_control();
+      const EitherStop stop(control.cancel, options.cancel);
+      control.cancel = stop.token();
       const ControlScope scope(control);
       const ThreadScope threads(environment.threads, environment.pool.get());
       const Clock::time_point begin = Clock::now();
@@ -134,31 +152,36 @@ struct Session::Impl {
                             budget->used(), " bytes of weights, in ", milliseconds_since(begin),
                             " ms");
       prepare(std::move(loaded));
+      options.cancel = {};
+      options.load = {};  // what was loaded holds what it needs of it
     });
   }
 
   RunControl load_control() const {
     const RunControl* outer = current_control();
     RunControl control{budget, std::nullopt, outer ? outer->cancel : std::stop_token()};
-    if (options.load_deadline) control.deadline = Clock::now() + *options.load_deadline;
+    if (options.load_deadline) control.deadline = time_after(*options.load_deadline);
     return control;
   }
 
   void prepare(Model loaded) {
     model = std::move(loaded);
+    metadata = metadata_of(model);
     original = clone(*model.graph);
+    UnnamedDims unnamed;
+    order.resize(model.graph->inputs().size());
     for (const bool with_default : {false, true}) {
       for (size_t i = 0; i < model.graph->inputs().size(); ++i) {
         const Value* input = model.graph->inputs()[i];
         if ((input->default_value != nullptr) != with_default) continue;
-        inputs.push_back({input->name, input->type});
+        order[i] = inputs.size();
+        inputs.push_back({input->name, unnamed.numbered(input->type)});
         defaults.push_back(with_default ? Datum(*input->default_value) : Datum());
-        places.push_back(i);
         required += with_default ? 0 : 1;
       }
     }
     for (const Value* output : model.graph->outputs())
-      outputs.push_back({output->name, output->type});
+      outputs.push_back({output->name, unnamed.numbered(output->type)});
     symbols = repeated_symbols(inputs);
     const Clock::time_point begin = Clock::now();
     if (owns_weights) bring_what_may_be_looked_at(*model.graph);
@@ -209,58 +232,144 @@ struct Session::Impl {
     return ordered;
   }
 
-  // `Slot` is OutputSlot, or Datum where all outputs are left to the library.
-  template <typename Slot>
-  void run(Program& target, std::span<const Datum> given, std::span<Slot> slots,
-           const RunOptions& run_options) {
+  // Inputs that nobody looks at count as not given.
+  static void leave_out_others(std::pmr::vector<const Datum*>& all,
+                               std::span<const size_t> wanted) {
+    static const Datum kOmitted;
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (std::ranges::find(wanted, i) == wanted.end()) all[i] = &kOmitted;
+    }
+  }
+
+  // Calls `work` with what is given for the inputs `wanted`, within the limits of a run.
+  template <typename Work>
+  void serve(std::span<const Datum> given, std::span<const size_t> wanted,
+             const RunOptions& run_options, const Work& work) {
     RunControl control{budget, std::nullopt, run_options.cancel};
-    if (run_options.deadline) control.deadline = Clock::now() + *run_options.deadline;
+    if (run_options.deadline) control.deadline = time_after(*run_options.deadline);
     const ControlScope scope(control);
     const ThreadScope threads(environment.threads, environment.pool.get());
     const BorrowedScratch memory(environment);
     if (given.size() != inputs.size() && given.size() != required) {
       fail(ErrorCode::kInvalidArgument, "expected ", inputs.size(), " inputs, got ", given.size());
     }
-    // In the graph's order, with the defaults of those that were not given.
-    std::pmr::vector<const Datum*> placed(inputs.size(), scratch());
+    std::pmr::vector<const Datum*> all(inputs.size(), scratch());
     for (size_t i = 0; i < inputs.size(); ++i) {
       const bool is_given = i < given.size() && given[i].defined();
-      placed[places[i]] = is_given ? &given[i] : &defaults[i];
+      all[i] = is_given ? &given[i] : &defaults[i];
     }
-    check_all_given(placed);
-    std::pmr::vector<RunOutput> results(slots.begin(), slots.end(), scratch());
-    const auto& names = target.graph().outputs();
-    require_apart(results, names);
-    for (size_t i = 0; run_options.strict_outputs && i < results.size(); ++i)
-      require_fit(results[i], names[i]->name, names[i]->type);
-    target.run_into({placed}, {}, results, run_options.profile, run_options.strict_outputs);
+    std::pmr::vector<const Datum*> placed(scratch());
+    placed.reserve(wanted.size());
+    for (const size_t i : wanted) {
+      check_given(inputs[i], *all[i]);
+      placed.push_back(all[i]);
+    }
+    if (wanted.size() < inputs.size()) leave_out_others(all, wanted);
+    check_symbols(symbols, inputs, all);
+    blaming_request(inputs, all, [&] { work(DatumRefs(placed)); });
   }
 
-  void check_all_given(std::span<const Datum* const> placed) const {
-    for (size_t i = 0; i < inputs.size(); ++i)
-      check_given(inputs[i], *placed[places[i]]);
-    check_symbols(symbols, inputs,
-                  [&](size_t i) -> const Tensor& { return placed[places[i]]->tensor(); });
+  // `slots`: an OutputSlot for each output of `target`, or a Datum where it is left to the library.
+  template <typename Slots>
+  void run(Program& target, std::span<const size_t> wanted, std::span<const Datum> given,
+           Slots&& slots, const RunOptions& run_options) {
+    serve(given, wanted, run_options, [&](DatumRefs placed) {
+      std::pmr::vector<RunOutput> results(scratch());
+      results.reserve(target.graph().outputs().size());
+      for (auto& slot : slots)
+        results.emplace_back(slot);
+      const auto& names = target.graph().outputs();
+      require_apart(results, names);
+      for (size_t i = 0; run_options.strict_outputs && i < results.size(); ++i)
+        require_fit(results[i], names[i]->name, names[i]->type);
+      target.run_into(placed, {}, results, run_options.profile, run_options.strict_outputs);
+    });
   }
 
-  Program& fetcher(std::span<const std::string> names) {
-    const std::lock_guard lock(fetch_mutex);
-    const std::vector<std::string> key(names.begin(), names.end());
-    if (const auto at = fetchers.find(key); at != fetchers.end()) return *at->second;
-    const RunControl control = load_control();
-    const ControlScope scope(control);
-    environment.originals.restore(*original);
-    auto graph = clone(*original);
+  Selections<size_t>::Made choice_of(std::span<const size_t> chosen) {
+    const auto has_next = [](size_t a, size_t b) { return a >= b; };
+    if (std::ranges::adjacent_find(chosen, has_next) != chosen.end() ||
+        chosen.back() >= outputs.size()) {
+      fail(ErrorCode::kInvalidArgument, "outputs: expected ascending indices below ",
+           outputs.size());
+    }
+    return choices.find(chosen, environment.max_plans, [&] {
+      std::vector<std::string> names;
+      for (const size_t index : chosen)
+        names.push_back(model.graph->outputs()[index]->name);
+      return selection(selected(*model.graph, names));
+    });
+  }
+
+  Selections<std::string>::Made fetcher(std::span<const std::string> names) {
+    return fetched_plain.find(names, environment.max_plans, [&] {
+      const RunControl control = load_control();
+      const ControlScope scope(control);
+      environment.originals.restore(*original);
+      auto graph = selected(*original, names);
+      SessionOptions plain = options;
+      plain.optimization_level = 0;
+      prepare_graph(*graph, plain, environment.providers);
+      return selection(std::move(graph));
+    });
+  }
+
+  std::shared_ptr<const Selection> selection(std::shared_ptr<const Graph> graph) {
+    auto made = std::make_shared<Selection>();
+    for (const Value* input : graph->inputs()) {
+      const auto at = std::ranges::find(inputs, input->name, &ValueInfo::name);
+      made->inputs.push_back(static_cast<size_t>(at - inputs.begin()));
+    }
+    made->program = std::make_unique<Program>(std::move(graph), environment, environment.max_plans);
+    return made;
+  }
+
+  // Which outputs these are, in order of `names`; nullopt where one is none.
+  std::optional<std::vector<size_t>> outputs_named(std::span<const std::string> names) const {
+    std::vector<size_t> indices;
     for (const std::string& name : names) {
-      Value* value = graph->find_value(name);
-      if (!value) fail(ErrorCode::kInvalidArgument, "the model has no value ", name);
-      graph->add_output(value);
+      const auto at = std::ranges::find(outputs, name, &ValueInfo::name);
+      if (at == outputs.end()) return std::nullopt;
+      indices.push_back(static_cast<size_t>(at - outputs.begin()));
     }
-    SessionOptions plain = options;
-    plain.optimization_level = 0;
-    prepare_graph(*graph, plain, environment.providers);
-    auto made = std::make_unique<Program>(std::move(graph), environment, environment.max_plans);
-    return *fetchers.emplace(key, std::move(made)).first->second;
+    return indices;
+  }
+
+  std::vector<Datum> fetch(std::span<const Datum> given, std::span<const std::string> names,
+                           const RunOptions& run_options) {
+    const std::optional<std::vector<size_t>> indices = outputs_named(names);
+    if (names.empty()) return {};
+    if (!indices) {
+      std::vector<Datum> found(names.size());
+      const auto made = fetcher(names);
+      run(*made->program, made->inputs, given, found, run_options);
+      return found;
+    }
+    std::vector<size_t> chosen = *indices;
+    std::ranges::sort(chosen);
+    const auto repeated = std::ranges::unique(chosen);
+    chosen.erase(repeated.begin(), repeated.end());
+    std::vector<Datum> computed(chosen.size());
+    const auto made = choice_of(chosen);
+    run(*made->program, made->inputs, given, computed, run_options);
+    std::vector<Datum> found;
+    for (const size_t index : *indices)
+      found.push_back(computed[std::ranges::find(chosen, index) - chosen.begin()]);
+    return found;
+  }
+
+  void prepare_for(std::span<const Datum> given, const RunOptions& run_options) {
+    Selections<size_t>::Made chosen;
+    if (!run_options.outputs.empty()) chosen = choice_of(run_options.outputs);
+    Program& target = chosen ? *chosen->program : *program;
+    serve(given, chosen ? chosen->inputs : order, run_options,
+          [&](DatumRefs placed) { target.prepare(placed); });
+  }
+
+  Program::Trace segments_for(std::span<const Datum> given) {
+    Program::Trace segments;
+    serve(given, order, {}, [&](DatumRefs placed) { segments = program->segments_for(placed); });
+    return segments;
   }
 };
 
@@ -308,6 +417,10 @@ const Graph& Session::graph() const {
   return *impl_->model.graph;
 }
 
+const ModelMetadata& Session::metadata() const {
+  return impl_->metadata;
+}
+
 std::vector<Datum> Session::run(const NamedData& inputs, const RunOptions& options) const {
   return reporting_out_of_memory([&] { return run(impl_->in_order(inputs), options); });
 }
@@ -315,7 +428,7 @@ std::vector<Datum> Session::run(const NamedData& inputs, const RunOptions& optio
 std::vector<Datum> Session::run(std::span<const Datum> inputs, const RunOptions& options) const {
   return reporting_out_of_memory([&] {
     std::vector<Datum> outputs(impl_->outputs.size());
-    impl_->run(*impl_->program, inputs, std::span(outputs), options);
+    impl_->run(*impl_->program, impl_->order, inputs, outputs, options);
     return outputs;
   });
 }
@@ -327,7 +440,17 @@ void Session::run_into(std::span<const Datum> inputs, std::span<OutputSlot> outp
          outputs.size());
   }
   try {
-    reporting_out_of_memory([&] { impl_->run(*impl_->program, inputs, outputs, options); });
+    reporting_out_of_memory([&] {
+      if (options.outputs.empty())
+        return impl_->run(*impl_->program, impl_->order, inputs, outputs, options);
+      for (size_t i = 0; i < outputs.size(); ++i) {
+        if (std::ranges::find(options.outputs, i) == options.outputs.end()) outputs[i].take();
+      }
+      const auto chosen = impl_->choice_of(options.outputs);
+      const auto slot_at = [&](size_t index) -> OutputSlot& { return outputs[index]; };
+      impl_->run(*chosen->program, chosen->inputs, inputs,
+                 options.outputs | std::views::transform(slot_at), options);
+    });
   } catch (...) {
     for (OutputSlot& slot : outputs)
       slot.take();  // whatever it shows by now is no result
@@ -337,19 +460,30 @@ void Session::run_into(std::span<const Datum> inputs, std::span<OutputSlot> outp
 
 std::vector<Datum> Session::fetch(const NamedData& inputs, std::span<const std::string> names,
                                   const RunOptions& options) const {
-  return reporting_out_of_memory([&] {
-    Program& program = impl_->fetcher(names);
-    std::vector<Datum> all(program.graph().outputs().size());
-    impl_->run(program, impl_->in_order(inputs), std::span(all), options);
-    return std::vector<Datum>(all.end() - static_cast<std::ptrdiff_t>(names.size()), all.end());
+  return reporting_out_of_memory(
+      [&] { return impl_->fetch(impl_->in_order(inputs), names, options); });
+}
+
+std::vector<Datum> Session::fetch(std::span<const Datum> inputs, std::span<const std::string> names,
+                                  const RunOptions& options) const {
+  return reporting_out_of_memory([&] { return impl_->fetch(inputs, names, options); });
+}
+
+void Session::prepare(std::span<const Datum> inputs, const RunOptions& options) const {
+  reporting_out_of_memory([&] { impl_->prepare_for(inputs, options); });
+}
+
+void Session::prepare(std::span<const std::optional<Shape>> shapes,
+                      const RunOptions& options) const {
+  reporting_out_of_memory([&] {
+    impl_->prepare_for(tensors_of_shapes(impl_->inputs, impl_->defaults, shapes), options);
   });
 }
 
 MemoryPlan Session::memory_plan(std::span<const Datum> inputs) const {
   MemoryPlan plan;
   plan.weight_bytes = impl_->environment.packs.bytes();
-  const ThreadScope threads(impl_->environment.threads, impl_->environment.pool.get());
-  for (const auto& segment : impl_->program->segments_for(inputs)) {
+  for (const auto& segment : impl_->segments_for(inputs)) {
     plan.arena_bytes = std::max(plan.arena_bytes, segment->arena_bytes);
     plan.live_peak_bytes = std::max(plan.live_peak_bytes, segment->live_peak_bytes);
     for (const MemoryItem& item : segment->memory) {
@@ -363,8 +497,7 @@ MemoryPlan Session::memory_plan(std::span<const Datum> inputs) const {
 
 std::string Session::plan_text(std::span<const Datum> inputs) const {
   std::string out;
-  const ThreadScope threads(impl_->environment.threads, impl_->environment.pool.get());
-  for (const auto& segment : impl_->program->segments_for(inputs)) {
+  for (const auto& segment : impl_->segments_for(inputs)) {
     if (!out.empty()) out += "-- shapes that depend on data are known --\n";
     for (const Step& step : segment->steps) {
       out += step_text(step, impl_->program->values()) + "\n";

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "executor/log.h"
+#include "executor/model_metadata.h"
 #include "executor/output_slot.h"
 #include "ir/core/threading/thread_pool.h"
 #include "ir/datum.h"
@@ -47,6 +48,7 @@ struct SessionOptions {
   std::filesystem::path plan_cache = {};
   size_t max_plans = 32;  // plans kept per graph; the least recently used goes first
   std::optional<std::chrono::milliseconds> load_deadline = {};
+  std::stop_token cancel = {};  // of the load; ends it with kCancelled
   LoadOptions load = {};
   LogLevel log_level = log_level_from_environment();
   LogSink log = {};  // none: stderr
@@ -72,6 +74,9 @@ struct RunOptions {
   // them, with kInvalidArgument: before anything is computed where the shapes follow from those of
   // the inputs, else before anything is copied to memory that is bound.
   bool strict_outputs = false;
+  // Of run_into: indices into outputs(), ascending. What these do not need is not computed, inputs
+  // that they do not need may be omitted, and the other slots show nothing. None: all.
+  std::span<const size_t> outputs = {};
 };
 
 using NamedData = std::map<std::string, Datum, std::less<>>;
@@ -108,6 +113,8 @@ class Session {
   std::span<const ValueInfo> inputs() const;
   std::span<const ValueInfo> optional_inputs() const;
   std::span<const ValueInfo> outputs() const;
+  // What the file says of the model. Reads no weights.
+  const ModelMetadata& metadata() const;
   // As optimised. Weights that were let go when they were packed are read again for this, which
   // throws kInvalidArgument where the file is not what it was.
   const Model& model() const;
@@ -131,10 +138,21 @@ class Session {
   // axis that is not 1), nothing is copied; else the output is computed apart first.
   void run_into(std::span<const Datum> inputs, std::span<OutputSlot> outputs,
                 const RunOptions& options = {}) const;
-  // Any values of the model by name, in the order of `names`; those that passes have removed are
-  // recomputed without fusion.
+  // Any values of the model by name, in the order of `names`, and nothing that these do not need.
+  // Outputs are computed as `run` does; with a name that is none, all are computed without fusion.
   std::vector<Datum> fetch(const NamedData& inputs, std::span<const std::string> names,
                            const RunOptions& options = {}) const;
+  std::vector<Datum> fetch(std::span<const Datum> inputs, std::span<const std::string> names,
+                           const RunOptions& options = {}) const;
+
+  // Makes ready what a run with these inputs needs, plans and packed weights, so that it need not.
+  // Computes nothing: inputs are not read, but for those whose values decide shapes, and where
+  // shapes depend on what is computed it is ready as far as they do not. Throws as `run` does.
+  void prepare(std::span<const Datum> inputs, const RunOptions& options = {}) const;
+  // The same by shapes alone, in the order of inputs() and optional_inputs(). An input without a
+  // shape has that of the model, where it is known, or its default. Throws kInvalidArgument where
+  // the value of an input that has none here decides shapes.
+  void prepare(std::span<const std::optional<Shape>> shapes, const RunOptions& options = {}) const;
 
   // The plan for inputs of these shapes (made if need be; inputs are zeros or, for index-like
   // inputs, zeros as well).

@@ -30,10 +30,11 @@ Model import_model(onnx_schema::ModelProto& proto, onnx_import::RawData raw_data
                    const LoadOptions& options, const std::filesystem::path& folder,
                    std::vector<Problem>* problems) {
   std::optional<ExternalFiles> external;
-  if (!folder.empty()) {
-    const std::filesystem::path& root =
-        options.allowed_root.empty() ? folder : options.allowed_root;
-    external.emplace(Sandbox(root, folder), options.map_external_data);
+  if (!folder.empty() || !options.external_files.empty()) {
+    std::optional<Sandbox> sandbox;
+    const bool is_given = !options.allowed_root.empty();
+    if (!folder.empty()) sandbox.emplace(is_given ? options.allowed_root : folder, folder);
+    external.emplace(std::move(sandbox), options);
   }
   return onnx_import::Importer(proto, std::move(raw_data), options, external ? &*external : nullptr,
                                problems)

@@ -5,8 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "ir/graph.h"
 #include "onnx_io/tensor_file.h"
@@ -27,6 +30,15 @@ struct LoadOptions {
   // Use external data where it lies in the file (which must then not be changed) instead of reading
   // it.
   bool map_external_data = true;
+  using NamedTensors = std::map<std::string, Tensor, std::less<>>;
+  // In place of files of external data, by the location that the model gives: their bytes, as
+  // uint8[size]. The model's weights lie in these buffers where their alignment allows. With them a
+  // model that comes as bytes needs no folder.
+  NamedTensors external_files = {};
+  // In place of the initializers of the main graph that have these names, whose elements are not
+  // read: tensors of the same type and shape. Throws kInvalidArgument where they don't fit, or the
+  // model has no initializer of a name.
+  NamedTensors initializers = {};
 };
 
 // A checked graph: names resolved, nodes in order, model-local functions inlined, old op forms

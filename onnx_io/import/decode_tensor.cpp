@@ -38,19 +38,6 @@ class StringBuffer : public Buffer {
   std::shared_ptr<MemoryBudget> budget_;
 };
 
-// Bools must be 0 or 1 in memory; files hold what they like.
-bool is_clean_bool(const std::byte* bytes, size_t count) {
-  return std::all_of(bytes, bytes + count, [](std::byte b) { return b <= std::byte{1}; });
-}
-
-Tensor normalized_bools(const std::byte* bytes, Shape shape) {
-  Tensor tensor = Tensor::allocate(DType::kBool, std::move(shape));
-  auto* out = static_cast<uint8_t*>(tensor.raw());
-  for (int64_t i = 0; i < tensor.count(); ++i)
-    out[i] = bytes[i] != std::byte{0};
-  return tensor;
-}
-
 Tensor from_string(std::string& raw, DType dtype, Shape shape) {
   // Below this, one more allocation and the string's own overhead cost more than the copy.
   constexpr size_t kWorthMoving = 4096;
@@ -212,27 +199,6 @@ DType checked_dtype(int64_t number, std::string_view what) {
   return static_cast<DType>(number);
 }
 
-ExternalFiles::Opened& ExternalFiles::opened(std::string_view location) {
-  if (const auto found = files_.find(location); found != files_.end()) return found->second;
-  return files_.emplace(location, Opened{sandbox_.open(location), nullptr}).first->second;
-}
-
-Tensor ExternalFiles::read(std::string_view location, uint64_t offset, DType dtype, Shape shape) {
-  const size_t bytes = bytes_for(dtype, element_count(shape));
-  Opened& source = opened(location);
-  const uint64_t alignment = std::max(bits_of(dtype) / 8, 1);
-  const bool fits_in_place = dtype != DType::kBool && offset % alignment == 0;
-  if (bytes == 0 || !map_ || !fits_in_place) {
-    Tensor tensor = Tensor::allocate(dtype, shape);
-    read_exactly(source.file, offset, tensor.raw(), bytes);
-    const auto* content = static_cast<const std::byte*>(tensor.raw());
-    const bool clean = dtype != DType::kBool || is_clean_bool(content, bytes);
-    return clean ? tensor : normalized_bools(content, std::move(shape));
-  }
-  if (!source.mapping) source.mapping = map_file(source.file);
-  return Tensor(dtype, std::move(shape), source.mapping, offset);
-}
-
 Shape TensorDecoder::checked_shape(const google::protobuf::RepeatedField<int64_t>& dims,
                                    DType dtype) {
   Shape shape(dims.begin(), dims.end());
@@ -319,7 +285,8 @@ Tensor TensorDecoder::decode_external(const TensorProto& proto, DType dtype, Sha
   const Location location = location_of(proto);
   if (!external_) {
     fail(ErrorCode::kInvalidModel, "external data location ", in_quotes(location.path),
-         ": external data is not allowed here; set allowed_root if the model is given as bytes");
+         ": external data is not allowed here; set allowed_root or external_files if the model is "
+         "given as bytes");
   }
   const uint64_t needed = bytes_for(dtype, element_count(shape));
   if (location.length && *location.length != needed) {

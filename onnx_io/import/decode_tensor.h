@@ -1,39 +1,17 @@
 // TensorProto and SparseTensorProto to tensors.
 #pragma once
 
-#include <map>
 #include <memory>
-#include <string>
 #include <string_view>
 #include <unordered_map>
 
 #include "ir/datum.h"
-#include "onnx_io/file_access.h"
+#include "onnx_io/import/external_files.h"
 #include "onnx_io/import/model_reader.h"
 #include "onnx_io/onnx.pb.h"
 #include "onnx_io/tensor_file.h"
 
 namespace sardonyx::onnx_import {
-
-// The files that external tensors of one model name.
-class ExternalFiles {
- public:
-  ExternalFiles(Sandbox sandbox, bool map) : sandbox_(std::move(sandbox)), map_(map) {}
-  // Bytes [offset, offset + length) of the file, as a tensor. All were checked not to overflow.
-  Tensor read(std::string_view location, uint64_t offset, DType dtype, Shape shape);
-  uint64_t size_of(std::string_view location) { return opened(location).file.size; }
-
- private:
-  struct Opened {
-    OpenFile file;
-    std::shared_ptr<Buffer> mapping;
-  };
-  Opened& opened(std::string_view location);
-
-  Sandbox sandbox_;
-  bool map_;
-  std::map<std::string, Opened, std::less<>> files_;
-};
 
 // Decodes the tensors of one file, each once. Large raw data is taken out of the messages, not
 // copied.

@@ -38,6 +38,7 @@ Model Importer::run() {
   if (!guarded("", "", [&] { read_header(); })) return std::move(model_);
   Frame frame{.graph = *model_.graph, .opsets = &opsets_};
   guarded("", "", [&] { import_graph(frame, *proto_.mutable_graph(), {}); });
+  guarded("", "", [&] { check_given_are_used(); });
   return std::move(model_);
 }
 
@@ -113,7 +114,7 @@ void Importer::add_input(Frame& frame, ValueInfoProto& proto, const Type* implie
     fail(ErrorCode::kInvalidModel,
          "of a subgraph is also an initializer; inputs of subgraphs have no defaults");
   }
-  const Tensor& value = tensors_.tensor(*initializer);
+  const Tensor& value = this->initializer(frame, *initializer);
   const Type actual = Type::tensor(value.dtype(), to_dims(value.shape()));
   check_agree(type, actual, name);
   // add_initializers makes the constant; nothing to feed.
@@ -140,10 +141,45 @@ void Importer::add_initializers(Frame& frame, GraphProto& proto) {
     if (!good) frame.values.try_emplace(name, placeholder(frame));
   };
   for (TensorProto& tensor : *proto.mutable_initializer()) {
-    add(tensor.name(), [&]() -> const Tensor& { return tensors_.tensor(tensor); });
+    add(tensor.name(), [&]() -> const Tensor& { return initializer(frame, tensor); });
   }
   for (auto& sparse : *proto.mutable_sparse_initializer()) {
-    add(sparse.values().name(), [&] { return tensors_.dense(sparse); });
+    const TensorProto& values = sparse.values();
+    add(values.name(), [&] {
+      const Tensor* given =
+          given_initializer(frame, values.name(), values.data_type(), sparse.dims());
+      return given ? *given : tensors_.dense(sparse);
+    });
+  }
+}
+
+const Tensor& Importer::initializer(const Frame& frame, TensorProto& proto) {
+  const Tensor* given = given_initializer(frame, proto.name(), proto.data_type(), proto.dims());
+  return given ? *given : tensors_.tensor(proto);
+}
+
+// What the caller gives in place of an initializer of the main graph; null: nothing.
+const Tensor* Importer::given_initializer(const Frame& frame, const std::string& name,
+                                          int64_t dtype,
+                                          const google::protobuf::RepeatedField<int64_t>& dims) {
+  if (frame.outer || frame.call) return nullptr;
+  const auto found = options_.initializers.find(name);
+  if (found == options_.initializers.end()) return nullptr;
+  const Tensor& given = found->second;
+  const Shape shape(dims.begin(), dims.end());
+  if (given.dtype() != checked_dtype(dtype, "the tensor") || given.shape() != shape) {
+    fail(ErrorCode::kInvalidArgument, "initializers: expected ",
+         name_of(checked_dtype(dtype, "the tensor")), to_text(shape), ", got ",
+         name_of(given.dtype()), to_text(given.shape()));
+  }
+  return &replaced_.try_emplace(name, of_the_caller(given)).first->second;
+}
+
+void Importer::check_given_are_used() const {
+  for (const auto& [name, tensor] : options_.initializers) {
+    if (!replaced_.contains(name))
+      fail(ErrorCode::kInvalidArgument, "initializers: the model has no initializer ",
+           in_quotes(name));
   }
 }
 

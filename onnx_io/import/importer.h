@@ -63,6 +63,10 @@ class Importer {
   void add_input(Frame& frame, onnx_schema::ValueInfoProto& proto, const Type* implied,
                  onnx_schema::TensorProto* initializer);
   void add_initializers(Frame& frame, onnx_schema::GraphProto& proto);
+  const Tensor& initializer(const Frame& frame, onnx_schema::TensorProto& proto);
+  const Tensor* given_initializer(const Frame& frame, const std::string& name, int64_t dtype,
+                                  const google::protobuf::RepeatedField<int64_t>& dims);
+  void check_given_are_used() const;
   void read_declared(Frame& frame, const onnx_schema::GraphProto& proto);
   void add_outputs(Frame& frame, const onnx_schema::GraphProto& proto);
   void bind(Frame& frame, const std::string& name, Value* value);
@@ -118,8 +122,9 @@ class Importer {
   std::unordered_map<const onnx_schema::FunctionProto*, Opsets> function_opsets_;
   std::deque<onnx_schema::FunctionProto> specialised_;  // functions with graphs put in
   size_t specialised_bytes_ = 0, graphs_put_in_ = 0;
-  std::unordered_set<const Value*> named_;     // values that bear a name of the file
-  std::unordered_set<const Value*> poisoned_;  // stand in for what could not be made
+  std::unordered_set<const Value*> named_;            // values that bear a name of the file
+  std::unordered_set<const Value*> poisoned_;         // stand in for what could not be made
+  std::unordered_map<std::string, Tensor> replaced_;  // initializers, by the caller's
 };
 
 template <typename Label, typename Work>

@@ -338,6 +338,7 @@ void take_elements(const std::shared_ptr<const OpenFile>& file,
   for (const auto& [initializer, offset, bytes] : all) {
     if (initializer >= proto.graph().initializer_size()) continue;
     const TensorProto& tensor = proto.graph().initializer(initializer);
+    if (options.initializers.contains(tensor.name())) continue;  // the caller gives it
     std::shared_ptr<Buffer>& buffer = raw_data[&tensor];
     if (bytes < kWorthReloading) {
       buffer = Buffer::allocate(bytes);

@@ -10,13 +10,13 @@
 
 static int failures = 0;
 
-#define EXPECT(condition)                                                               \
-  do {                                                                                  \
-    if (!(condition)) {                                                                 \
-      fprintf(stderr, "%s:%d: expected %s (%s)\n", __FILE__, __LINE__, #condition,      \
-              sx_last_error());                                                         \
-      ++failures;                                                                       \
-    }                                                                                   \
+#define EXPECT(condition)                                                          \
+  do {                                                                             \
+    if (!(condition)) {                                                            \
+      fprintf(stderr, "%s:%d: expected %s (%s)\n", __FILE__, __LINE__, #condition, \
+              sx_last_error());                                                    \
+      ++failures;                                                                  \
+    }                                                                              \
   } while (0)
 
 enum { kPixels = 28 * 28, kClasses = 10 };
@@ -114,20 +114,20 @@ static void test_runs(sx_session* session) {
   for (i = 0; i < 3 * kClasses; ++i)
     EXPECT(isfinite(copied[i]));
 
-  EXPECT(sx_binding_set_output(binding, 0, SX_FLOAT, output_dims, 2, bound, sizeof bound) ==
-         SX_OK);
+  EXPECT(sx_binding_set_output(binding, 0, SX_FLOAT, output_dims, 2, bound, sizeof bound) == SX_OK);
   for (i = 0; i < 3; ++i) {
     memset(bound, 0, sizeof bound);
     EXPECT(sx_binding_run(binding, NULL) == SX_OK);
     EXPECT(memcmp(bound, copied, sizeof bound) == 0);
     EXPECT(sx_binding_output(binding, 0, &tensor) == SX_OK && tensor.data == bound);
+    EXPECT(tensor.written == 1);
   }
   /* Another shape does not fit what is bound, and comes in other memory. */
   EXPECT(sx_binding_set_input(binding, 0, SX_FLOAT, one, 4, input, sizeof(float) * kPixels) ==
          SX_OK);
   EXPECT(sx_binding_run(binding, NULL) == SX_OK);
   EXPECT(sx_binding_output(binding, 0, &tensor) == SX_OK && tensor.data != bound);
-  EXPECT(tensor.dims[0] == 1);
+  EXPECT(tensor.dims[0] == 1 && tensor.written == 0);
   EXPECT(sx_binding_set_input(binding, 0, SX_DOUBLE, one, 0, input, sizeof(double)) == SX_OK);
   EXPECT(sx_binding_run(binding, NULL) == SX_INVALID_ARGUMENT);
   EXPECT(strstr(sx_last_error(), "double") != NULL);
@@ -152,8 +152,74 @@ static void test_cancellation(sx_session* session) {
   sx_cancellation_request(options.cancellation);
   EXPECT(sx_binding_run(binding, &options) == SX_CANCELLED);
   EXPECT(sx_binding_run(binding, NULL) == SX_OK);
+  EXPECT(sx_cancellation_reset(options.cancellation) == SX_OK);
+  EXPECT(sx_binding_run(binding, &options) == SX_OK);
   sx_cancellation_destroy(options.cancellation);
   sx_binding_destroy(binding);
+}
+
+static void count_line(void* user, int32_t level, const char* line) {
+  if (level == SX_LOG_INFO && line[0] != '\0') ++*(int*)user;
+}
+
+/* As C programs write it: what is not said is zero. */
+static void test_zeroed_options(const char* path) {
+  sx_session_options options;
+  sx_session* session = NULL;
+  sx_model_info info;
+  sx_error error;
+  char message[64];
+  const int64_t* dims[1];
+  const size_t rank = 4;
+  int lines = 0;
+  memset(&options, 0, sizeof options);
+  memset(&info, 0, sizeof info);
+  memset(&error, 0, sizeof error);
+  options.struct_size = sizeof options;
+  info.struct_size = sizeof info;
+  error.struct_size = sizeof error;
+  error.message = message;
+  error.message_size = sizeof message;
+  options.threads = 1;
+  options.log = count_line;
+  options.log_user = &lines;
+  options.log_level = SX_LOG_INFO;
+  options.error = &error;
+  EXPECT(sx_session_create(path, &options, &session) == SX_OK);
+  EXPECT(lines > 0 && error.status == SX_OK && message[0] == '\0');
+  EXPECT(sx_session_model_info(session, &info) == SX_OK && info.opset_count > 0);
+  dims[0] = input_dims;
+  EXPECT(sx_session_prepare(session, dims, &rank, 1, NULL) == SX_OK);
+  EXPECT(sx_session_prepare(session, NULL, NULL, 0, NULL) == SX_INVALID_ARGUMENT);
+  sx_session_destroy(session);
+  options.threads = 1025;
+  EXPECT(sx_session_create(path, &options, &session) == SX_INVALID_ARGUMENT);
+  EXPECT(error.status == SX_INVALID_ARGUMENT && strstr(message, "1025") != NULL);
+}
+
+static void note_status(void* user, const sx_error* error) {
+  *(int32_t*)user = error->status;
+}
+
+static void test_async(sx_session* session) {
+  sx_binding* binding = NULL;
+  sx_value* value = NULL;
+  sx_tensor tensor;
+  int32_t status = -1;
+  tensor.struct_size = sizeof tensor;
+  EXPECT(sx_binding_create(session, &binding) == SX_OK);
+  EXPECT(sx_binding_wait(binding) == SX_OK); /* there is none */
+  EXPECT(sx_value_create_tensor(SX_FLOAT, input_dims, 4, input, sizeof input, &value) == SX_OK);
+  EXPECT(sx_binding_set_input_value(binding, 0, value) == SX_OK);
+  sx_value_destroy(value);
+  EXPECT(sx_binding_run_async(binding, NULL, note_status, &status) == SX_OK);
+  EXPECT(sx_binding_wait(binding) == SX_OK && status == SX_OK);
+  EXPECT(sx_binding_output_value(binding, 0, &value) == SX_OK);
+  sx_binding_destroy(binding);
+  EXPECT(sx_value_kind(value) == SX_TENSOR && sx_value_count(value) == 3 * kClasses);
+  EXPECT(strcmp(sx_value_type(value), "float[3, 10]") == 0);
+  EXPECT(sx_value_tensor(value, &tensor) == SX_OK && tensor.dims[1] == kClasses);
+  sx_value_destroy(value);
 }
 
 static void* read_file(const char* path, size_t* size) {
@@ -182,11 +248,13 @@ int main(int count, char** values) {
     input[i] = (float)(i % 17) / 8 - 1;
   test_errors(values[1]);
   test_versions(values[1]);
+  test_zeroed_options(values[1]);
   EXPECT(sx_session_create(values[1], NULL, &session) == SX_OK);
   if (!session) return 1;
   test_info(session);
   test_runs(session);
   test_cancellation(session);
+  test_async(session);
   sx_session_destroy(session);
   bytes = read_file(values[1], &size);
   EXPECT(sx_session_create_from_bytes(bytes, size, NULL, &session) == SX_OK);

@@ -13,9 +13,13 @@
 
 namespace sardonyx::c_api {
 
+sx_status status_of(ErrorCode code);
+
 // Remembers the error for sx_last_error(), in this thread.
 sx_status note_error(const Error& error) noexcept;
-sx_status note_error(sx_status status, const char* message) noexcept;
+sx_status note_error(sx_status status, const char* message, const char* node = "") noexcept;
+// Tells `to`, which may be null, of a call that ended with `status` in this thread.
+void tell(sx_error* to, sx_status status) noexcept;
 
 // Runs `body`, which may throw anything.
 template <typename Body>
@@ -38,6 +42,22 @@ template <typename T>
 T& require(T* pointer, const char* name) {
   if (!pointer) fail(ErrorCode::kInvalidArgument, name, ": expected a pointer, got NULL");
   return *pointer;
+}
+
+// A place for something that is made: NULL there until it is.
+template <typename T>
+T*& require_place(T** pointer, const char* name) {
+  T*& place = require(pointer, name);
+  place = nullptr;
+  return place;
+}
+
+template <typename List>
+void check_index(size_t index, const List& list, const char* what) {
+  if (index >= std::size(list)) {
+    fail(ErrorCode::kInvalidArgument, "index: there are ", std::size(list), " ", what, ", got ",
+         index);
+  }
 }
 
 inline void check_struct_size(size_t size, const char* what) {
@@ -73,5 +93,27 @@ void write_struct(T& to, size_t size, T values, const char* what) {
   std::memcpy(&to, &values, known);
   if (size > known) std::memset(reinterpret_cast<std::byte*>(&to) + known, 0, size - known);
 }
+
+// The same for a struct that says its size.
+template <typename T>
+void fill_struct(T* to, const T& values, const char* what) {
+  T& target = require(to, what);
+  write_struct(target, target.struct_size, values, what);
+}
+
+// Numbers of options: 0 asks for the default, others lie between `lowest` and `highest`.
+template <typename T>
+void check_range(const char* name, T value, T lowest, T highest) {
+  if (value >= lowest && value <= highest) return;
+  fail(ErrorCode::kInvalidArgument, name, ": expected ", lowest, " to ", highest, ", got ", value);
+}
+
+inline bool flag(const char* name, int32_t value) {
+  check_range(name, value, 0, 1);
+  return value == 1;
+}
+
+// Milliseconds within which a sum with the time of day does not overflow: 30 years.
+constexpr int64_t kLongestDeadline = 1'000'000'000'000;
 
 }  // namespace sardonyx::c_api

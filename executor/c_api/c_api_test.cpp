@@ -66,11 +66,42 @@ TEST_F(CInterface, SessionOptions) {
   const auto create = [&] { return sx_session_create_from_bytes("x", 1, &options, &made); };
   ASSERT_EQ(sx_session_options_init(&options, sizeof options), SX_OK);
   options.threads = -1;
-  expect(create(), "threads: expected at least 0, got -1");
+  expect(create(), "threads: expected 0 to 1024, got -1");
+  options.threads = 100000;
+  expect(create(), "threads: expected 0 to 1024, got 100000");
   options.threads = 0;
+  options.optimization_level = 99;
+  expect(create(), "optimization_level: expected -1 to 2, got 99");
+  options.optimization_level = 0;
   options.load_deadline_ms = -5;
-  expect(create(), "load_deadline_ms: expected at least 0, got -5");
+  expect(create(), "load_deadline_ms: expected 0 to 1000000000000, got -5");
+  options.load_deadline_ms = INT64_MAX;
+  expect(create(), "load_deadline_ms: expected 0 to");
   options.load_deadline_ms = 0;
+  options.bfloat16 = 2;
+  expect(create(), "bfloat16: expected 0 to 1, got 2");
+  options.bfloat16 = 0;
+  options.log_level = 5;
+  expect(create(), "log_level: expected -1 to 4, got 5");
+  options.log_level = 0;
+  options.read_external_data = -1;
+  expect(create(), "read_external_data: expected 0 to 1, got -1");
+  options.read_external_data = 0;
+  sx_threads threads{};
+  options.thread_source = &threads;
+  expect(create(), "thread_source: struct_size is 0");
+  threads.struct_size = sizeof threads;
+  expect(create(), "thread_source: expected functions");
+  options.thread_source = nullptr;
+  options.own_threads = 2;
+  expect(create(), "own_threads: expected 0 to 1, got 2");
+  options.own_threads = 0;
+  options.max_nesting = uint64_t{1} << 40;
+  expect(create(), "max_nesting: expected 0 to");
+  options.max_nesting = 0;
+  options.initializer_count = 1;
+  expect(create(), "initializers: expected a pointer");
+  options.initializer_count = 0;
   options.providers = "onednn,none";
   expect(create(), "provider none: there is none of this name");
   expect(sx_session_options_init(nullptr, sizeof options), "options: expected a pointer");
@@ -97,6 +128,9 @@ TEST_F(CInterface, Values) {
   expect(sx_session_trim(nullptr), "session: expected a pointer");
   expect(sx_binding_create(session_, nullptr), "binding: expected a pointer");
   expect(sx_cancellation_create(nullptr), "cancellation: expected a pointer");
+  expect(sx_cancellation_reset(nullptr), "cancellation: expected a pointer");
+  expect(sx_profile_create(nullptr), "profile: expected a pointer");
+  expect(sx_copy_last_error(nullptr), "error: expected a pointer");
 }
 
 TEST_F(CInterface, Tensors) {
@@ -136,7 +170,10 @@ TEST_F(CInterface, Runs) {
   sx_run_options options;
   ASSERT_EQ(sx_run_options_init(&options, sizeof options), SX_OK);
   options.deadline_ms = -1;
-  expect(sx_binding_run(binding_, &options), "deadline_ms: expected at least 0, got -1");
+  expect(sx_binding_run(binding_, &options), "deadline_ms: expected 0 to 1000000000000, got -1");
+  options.deadline_ms = 0;
+  options.strict_outputs = 2;
+  expect(sx_binding_run(binding_, &options), "strict_outputs: expected 0 to 1, got 2");
   expect(sx_binding_run(nullptr, nullptr), "binding: expected a pointer");
   expect(sx_run_options_init(nullptr, sizeof options), "options: expected a pointer");
 }
@@ -146,13 +183,12 @@ TEST_F(CInterface, Results) {
   tensor.struct_size = sizeof tensor;
   const char* string = nullptr;
   size_t length = 0;
-  expect(sx_binding_output(binding_, 0, &tensor), "output 0: nothing has been run yet");
+  expect(sx_binding_output(binding_, 0, &tensor), "output 0: it is not there");
   run();
   expect(sx_binding_output(nullptr, 0, &tensor), "binding: expected a pointer");
   expect(sx_binding_output(binding_, 0, nullptr), "tensor: expected a pointer");
   expect(sx_binding_output(binding_, 3, &tensor), "index: there are 3 outputs, got 3");
-  expect(sx_binding_output(binding_, 1, &tensor), "which the C interface does not hand out",
-         SX_UNSUPPORTED);
+  expect(sx_binding_output(binding_, 1, &tensor), "which is no tensor", SX_UNSUPPORTED);
   EXPECT_EQ(sx_binding_output(binding_, 0, &tensor), SX_OK);
   EXPECT_EQ(*static_cast<const float*>(tensor.data), -2);
   expect(sx_binding_output_string(binding_, 0, 0, &string, &length),

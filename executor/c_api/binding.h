@@ -1,0 +1,56 @@
+// What a handle to a binding holds.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "executor/c_api/async_runner.h"
+#include "executor/c_api/session.h"
+#include "executor/c_api/structs.h"
+#include "executor/output_slot.h"
+
+// How an asynchronous run ended.
+struct sx_async_outcome {
+  sx_status status = SX_OK;
+  std::string message, node;
+};
+
+struct sx_binding {
+  std::shared_ptr<sardonyx::c_api::SharedSession> shared;
+  std::vector<sardonyx::Datum> inputs;
+  std::vector<sardonyx::OutputSlot> outputs;
+  std::vector<size_t> chosen;  // outputs that runs compute; none: all
+  std::unique_ptr<sardonyx::c_api::AsyncRunner> runner;
+  std::atomic<bool> is_running = false;  // asynchronously
+  sx_async_outcome outcome;              // of the last asynchronous run
+
+  explicit sx_binding(std::shared_ptr<sardonyx::c_api::SharedSession> session)
+      : shared(std::move(session)),
+        inputs(shared->inputs.size()),
+        outputs(shared->outputs.size()) {}
+
+  // Of the inputs those that must be given, or all where an optional one is.
+  std::span<const sardonyx::Datum> given() const {
+    const size_t required = shared->session.inputs().size();
+    const auto optional = std::span(inputs).subspan(required);
+    const bool any = std::ranges::any_of(optional, &sardonyx::Datum::defined);
+    return std::span(inputs).first(any ? inputs.size() : required);
+  }
+};
+
+namespace sardonyx::c_api {
+
+// The binding, which must not be at work in another thread.
+template <typename Binding>
+Binding& idle(Binding* binding) {
+  Binding& found = require(binding, "binding");
+  if (found.is_running) {
+    fail(ErrorCode::kInvalidArgument,
+         "binding: an asynchronous run is under way; wait for it with sx_binding_wait");
+  }
+  return found;
+}
+
+}  // namespace sardonyx::c_api

@@ -1,0 +1,129 @@
+// Runs of bindings: at once, in another thread, of any values, and what makes ready for them.
+#include "executor/c_api/binding.h"
+#include "executor/c_api/options.h"
+#include "executor/c_api/value.h"
+
+namespace sardonyx::c_api {
+namespace {
+
+void run_now(sx_binding& binding, RunOptions options) {
+  options.outputs = binding.chosen;
+  binding.shared->session.run_into(binding.given(), binding.outputs, options);
+}
+
+// What an asynchronous run is to do, and whom to tell.
+struct AsyncRun {
+  sx_binding* binding;
+  RunOptions options;
+  sx_error* error;
+  sx_run_callback callback;
+  void* user;
+
+  void operator()() const {
+    const sx_status status = guarded([&] { run_now(*binding, options); });
+    tell(error, status);
+    sx_async_outcome outcome{status};
+    if (status != SX_OK) note(outcome);
+    binding->outcome = outcome;
+    binding->is_running = false;
+    if (!callback) return;
+    // The callback may destroy the binding: what it is told is here.
+    const sx_error told{sizeof told,
+                        status,
+                        0,
+                        outcome.message.data(),
+                        outcome.message.size() + 1,
+                        outcome.node.data(),
+                        outcome.node.size() + 1};
+    callback(user, &told);
+  }
+
+  // Without memory for the texts the status has to do.
+  static void note(sx_async_outcome& outcome) noexcept {
+    try {
+      outcome.message = sx_last_error();
+      outcome.node = sx_last_error_node();
+    } catch (const std::bad_alloc&) {
+    }
+  }
+};
+
+// A forked child has no thread of its parent's: it gets one of its own.
+AsyncRunner& runner_of(sx_binding& binding) {
+  if (binding.runner && !binding.runner->is_here()) AsyncRunner::end(std::move(binding.runner));
+  if (!binding.runner) binding.runner = AsyncRunner::started();
+  return *binding.runner;
+}
+
+}  // namespace
+}  // namespace sardonyx::c_api
+
+using namespace sardonyx;         // NOLINT: the functions below are outside of every namespace
+using namespace sardonyx::c_api;  // NOLINT
+
+extern "C" {
+
+sx_status sx_binding_run(sx_binding* binding, const sx_run_options* options) {
+  return guarded_with(options,
+                      [&] { run_now(idle(binding), run_options(read_run_options(options))); });
+}
+
+sx_status sx_binding_run_async(sx_binding* binding, const sx_run_options* options,
+                               sx_run_callback callback, void* user) {
+  const sx_status status = guarded([&] {
+    sx_binding& run = idle(binding);
+    std::function<void()> work = AsyncRun{&run, run_options(read_run_options(options)),
+                                          error_place(options), callback, user};
+    AsyncRunner& runner = runner_of(run);
+    run.is_running = true;
+    runner.start(std::move(work));
+  });
+  // A run that has begun tells of its end itself, perhaps by now.
+  if (status != SX_OK) tell(error_place(options), status);
+  return status;
+}
+
+sx_status sx_binding_wait(sx_binding* binding) {
+  sx_status status = SX_OK;
+  const sx_status waited = guarded([&] {
+    sx_binding& run = require(binding, "binding");
+    if (!run.runner || !run.runner->is_here()) return;
+    run.runner->wait();
+    if (run.outcome.status == SX_OK) return;
+    status = note_error(run.outcome.status, run.outcome.message.c_str(), run.outcome.node.c_str());
+  });
+  return waited == SX_OK ? status : waited;
+}
+
+sx_status sx_binding_prepare(sx_binding* binding, const sx_run_options* options) {
+  return guarded_with(options, [&] {
+    sx_binding& run = idle(binding);
+    RunOptions read = run_options(read_run_options(options));
+    read.outputs = run.chosen;
+    run.shared->session.prepare(run.given(), read);
+  });
+}
+
+sx_status sx_binding_fetch(sx_binding* binding, const char* const* names, size_t count,
+                           const sx_run_options* options, sx_value** values) {
+  return guarded_with(options, [&] {
+    if (count > 0) require(values, "values");
+    std::fill(values, values + count, nullptr);
+    const sx_binding& run = idle(binding);
+    if (count > 0) require(names, "names");
+    std::vector<std::string> wanted;
+    for (size_t i = 0; i < count; ++i)
+      wanted.emplace_back(&require(names[i], "names"));
+    const std::vector<Datum> found =
+        run.shared->session.fetch(run.given(), wanted, run_options(read_run_options(options)));
+    std::vector<std::unique_ptr<sx_value>> made;
+    for (const Datum& datum : found) {
+      if (!datum.defined()) fail(ErrorCode::kUnsupported, wanted[made.size()], " is omitted");
+      made.push_back(std::make_unique<sx_value>(datum));
+    }
+    for (size_t i = 0; i < count; ++i)
+      values[i] = made[i].release();
+  });
+}
+
+}  // extern "C"

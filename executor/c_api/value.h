@@ -1,0 +1,33 @@
+// What a handle to a value holds, and tensors from what a caller hands over.
+#pragma once
+
+#include <string>
+
+#include "executor/c_api/structs.h"
+#include "ir/datum.h"
+
+struct sx_value {
+  sardonyx::Datum datum;
+  std::string type;
+
+  explicit sx_value(sardonyx::Datum held) : datum(std::move(held)), type(datum.type().text()) {}
+};
+
+namespace sardonyx::c_api {
+
+int32_t kind_of(const Type& type);
+
+Shape shape_of(const int64_t* dims, size_t rank);
+// A tensor in memory of the caller's, which `keeper` keeps. `size` is checked.
+Tensor borrowed(sx_dtype dtype, const int64_t* dims, size_t rank, const void* data, size_t size,
+                std::shared_ptr<void> keeper = nullptr);
+Tensor copied_strings(const int64_t* dims, size_t rank, const char* const* strings,
+                      const size_t* lengths);
+
+// Throws kUnsupported where `datum`, called `what`, is no tensor.
+const Tensor& tensor_in(const Datum& datum, const std::string& what);
+sx_tensor described(const Tensor& tensor, bool written);
+// Where the strings of `tensor` begin, and their bytes.
+void list_strings(const Tensor& tensor, const char** strings, size_t* lengths, size_t count);
+
+}  // namespace sardonyx::c_api

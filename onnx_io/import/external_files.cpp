@@ -1,0 +1,89 @@
+#include "onnx_io/import/external_files.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "onnx_io/import/parse.h"
+
+namespace sardonyx::onnx_import {
+namespace {
+
+class GivenBuffer : public Buffer {
+ public:
+  explicit GivenBuffer(std::shared_ptr<Buffer> memory)
+      : Buffer(memory->data(), memory->size()), memory_(std::move(memory)) {}
+  std::string origin() const override { return text("given ", number_); }
+
+ private:
+  static inline std::atomic<uint64_t> next_ = 0;
+  std::shared_ptr<Buffer> memory_;
+  uint64_t number_ = next_++;
+};
+
+}  // namespace
+
+Tensor of_the_caller(const Tensor& given) {
+  if (given.dtype() == DType::kString || !given.buffer()) return given;
+  return Tensor(given.dtype(), given.shape(), std::make_shared<GivenBuffer>(given.buffer()),
+                given.byte_offset());
+}
+
+bool is_clean_bool(const std::byte* bytes, size_t count) {
+  return std::all_of(bytes, bytes + count, [](std::byte b) { return b <= std::byte{1}; });
+}
+
+Tensor normalized_bools(const std::byte* bytes, Shape shape) {
+  Tensor tensor = Tensor::allocate(DType::kBool, std::move(shape));
+  auto* out = static_cast<uint8_t*>(tensor.raw());
+  for (int64_t i = 0; i < tensor.count(); ++i)
+    out[i] = bytes[i] != std::byte{0};
+  return tensor;
+}
+
+ExternalFiles::Opened& ExternalFiles::opened(std::string_view location) {
+  if (const auto found = files_.find(location); found != files_.end()) return found->second;
+  return files_.emplace(location, open(location)).first->second;
+}
+
+ExternalFiles::Opened ExternalFiles::open(std::string_view location) const {
+  const auto given = options_.external_files.find(location);
+  if (given != options_.external_files.end()) {
+    const Tensor& bytes = given->second;
+    if (bytes.dtype() != DType::kUInt8 || bytes.rank() != 1) {
+      fail(ErrorCode::kInvalidArgument, "external_files: ", in_quotes(location),
+           ": expected its bytes as uint8[size], got ", name_of(bytes.dtype()),
+           to_text(bytes.shape()));
+    }
+    return {bytes.bytes(), std::nullopt, of_the_caller(bytes).buffer(), bytes.byte_offset()};
+  }
+  if (!sandbox_) {
+    fail(ErrorCode::kInvalidModel, "external data location ", in_quotes(location),
+         ": it is none of external_files, and files are not allowed here; set allowed_root");
+  }
+  OpenFile file = sandbox_->open(location);
+  return {file.size, std::move(file), nullptr, 0};
+}
+
+Tensor ExternalFiles::read(std::string_view location, uint64_t offset, DType dtype, Shape shape) {
+  const size_t bytes = bytes_for(dtype, element_count(shape));
+  Opened& source = opened(location);
+  const bool is_mapped = source.file && options_.map_external_data;
+  if (bytes > 0 && is_mapped && !source.bytes) source.bytes = map_file(*source.file);
+  if (bytes > 0 && source.bytes && dtype != DType::kBool) {
+    const uint64_t alignment = std::max(bits_of(dtype) / 8, 1);
+    const std::byte* begin = source.bytes->data() + source.begin + offset;
+    if (reinterpret_cast<uintptr_t>(begin) % alignment == 0)
+      return Tensor(dtype, std::move(shape), source.bytes, source.begin + offset);
+  }
+  Tensor tensor = Tensor::allocate(dtype, shape);
+  if (source.file)
+    read_exactly(*source.file, offset, tensor.raw(), bytes);
+  else if (bytes > 0)
+    std::memcpy(tensor.raw(), source.bytes->data() + source.begin + offset, bytes);
+  const auto* content = static_cast<const std::byte*>(tensor.raw());
+  const bool is_clean = dtype != DType::kBool || is_clean_bool(content, bytes);
+  return is_clean ? tensor : normalized_bools(content, std::move(shape));
+}
+
+}  // namespace sardonyx::onnx_import

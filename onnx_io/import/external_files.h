@@ -1,0 +1,48 @@
+// The files that external tensors of one model name.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "onnx_io/file_access.h"
+#include "onnx_io/load.h"
+
+namespace sardonyx::onnx_import {
+
+class ExternalFiles {
+ public:
+  // Files lie in memory (options.external_files) or else beneath `sandbox`, where there is one.
+  // `options` must outlive this.
+  ExternalFiles(std::optional<Sandbox> sandbox, const LoadOptions& options)
+      : sandbox_(std::move(sandbox)), options_(options) {}
+  // Bytes [offset, offset + length) of the file, as a tensor. All were checked not to overflow.
+  Tensor read(std::string_view location, uint64_t offset, DType dtype, Shape shape);
+  uint64_t size_of(std::string_view location) { return opened(location).size; }
+
+ private:
+  struct Opened {
+    uint64_t size = 0;
+    std::optional<OpenFile> file;   // none: it lies in memory
+    std::shared_ptr<Buffer> bytes;  // null: not mapped yet
+    size_t begin = 0;               // in `bytes`
+  };
+  Opened& opened(std::string_view location);
+  Opened open(std::string_view location) const;
+
+  std::optional<Sandbox> sandbox_;
+  const LoadOptions& options_;
+  std::map<std::string, Opened, std::less<>> files_;
+};
+
+// A tensor of the caller's, whose memory stays its own: with an origin that no other has, it is not
+// taken for one of equal elements that may go sooner.
+Tensor of_the_caller(const Tensor& given);
+
+// Bools must be 0 or 1 in memory; files hold what they like.
+bool is_clean_bool(const std::byte* bytes, size_t count);
+Tensor normalized_bools(const std::byte* bytes, Shape shape);
+
+}  // namespace sardonyx::onnx_import

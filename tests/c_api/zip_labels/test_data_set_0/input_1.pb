@@ -1,0 +1,1 @@
+2left2rïghtBnames

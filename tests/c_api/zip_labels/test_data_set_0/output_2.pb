@@ -1,0 +1,2 @@
+2left2rïghtB
+same_names
