@@ -156,7 +156,7 @@ class Form {
     return state.grad_of.defined() ? state.grad_of.grad() : state.tensor;
   }
 
-  // Compared without lock(), which would make a further owner (ir/sole_owner.h).
+  // Compared without lock(), which would make a further owner (ir/owners.h).
   bool is_made_here(size_t state, const std::shared_ptr<Buffer>& buffer) const {
     return !made_[state].owner_before(buffer) && !buffer.owner_before(made_[state]);
   }

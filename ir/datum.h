@@ -5,7 +5,7 @@
 #include <variant>
 #include <vector>
 
-#include "ir/sole_owner.h"
+#include "ir/owners.h"
 #include "ir/tensor.h"
 #include "ir/type.h"
 
@@ -80,7 +80,7 @@ class Datum {
   Tensor& as_tensor();
   // The Sequence, OptionalDatum or Map in the slot, to be changed; null where it holds something
   // else, or where others hold the same. What this gives belongs to the slot's thread alone
-  // (ir/sole_owner.h), but for what its items share with others in turn: each is to be asked in the
+  // (ir/owners.h), but for what its items share with others in turn: each is to be asked in the
   // same way before it is written.
   template <typename T>
   T* own() {

@@ -50,6 +50,8 @@ class TypeConstraints {
  public:
   TypeConstraints() = default;
   TypeConstraints(std::initializer_list<TypeConstraint> constraints)
+      : TypeConstraints(std::span(constraints.begin(), constraints.size())) {}
+  explicit TypeConstraints(std::span<const TypeConstraint> constraints)
       : first_(new TypeConstraint[constraints.size()]), count_(constraints.size()) {
     std::copy(constraints.begin(), constraints.end(), first_);
   }

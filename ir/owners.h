@@ -1,4 +1,4 @@
-// When memory may be written that its holder refers to more than once.
+// When what is shared may be changed in place.
 #pragma once
 
 #include <atomic>
@@ -9,8 +9,11 @@
 
 namespace sardonyx {
 
-// Nobody holds the object but `count` pointers, all of which belong to the caller. As for one
-// pointer (ir/sole_owner.h), the answer lasts as long as no other thread reaches them.
+// Nobody holds the object but `count` pointers, all of which belong to the caller. The answer lasts
+// as long as no other thread reaches these: a copy is made from one that holds the object, and
+// there is no other. So it is to be asked of one's own slots alone, never of a value that others
+// may be reading; and nothing holds these objects by weak_ptr, which would make further owners out
+// of nowhere.
 template <typename T>
 bool has_only_owners(const std::shared_ptr<T>& pointer, size_t count) {
   if (pointer.use_count() != static_cast<long>(count)) return false;
@@ -21,6 +24,11 @@ bool has_only_owners(const std::shared_ptr<T>& pointer, size_t count) {
   else
     std::atomic_thread_fence(std::memory_order_acquire);
   return true;
+}
+
+template <typename T>
+bool is_sole_owner(const std::shared_ptr<T>& pointer) {
+  return has_only_owners(pointer, 1);
 }
 
 }  // namespace sardonyx

@@ -11,7 +11,7 @@
 
 namespace sardonyx {
 
-// Nobody else holds it (ir/sole_owner.h), and it may be written.
+// Nobody else holds it (ir/owners.h), and it may be written.
 bool is_held_alone(const std::shared_ptr<Buffer>& buffer);
 
 // Buffers of no use at the moment, by classes of size: what was given back serves the next who asks

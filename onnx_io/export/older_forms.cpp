@@ -76,11 +76,13 @@ std::unique_ptr<const OlderForm> read_form(std::string_view name, int since,
       form->attributes.insert(take_until(names, " "));
     line.remove_prefix(std::min<size_t>(1, line.size()));
   }
+  std::vector<TypeConstraint> constraints;
   while (!line.empty()) {
     std::string_view types = take_until(line, "; ");
     const std::string_view constraint = take_until(types, " = ");
-    form->op.types.push_back({constraint, read_types(types)});
+    constraints.push_back({constraint, read_types(types)});
   }
+  form->op.types = TypeConstraints(constraints);
   return form;
 }
 
