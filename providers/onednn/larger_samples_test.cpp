@@ -274,7 +274,7 @@ std::vector<NamedSample> elementwise_samples() {
   for (const KernelEntry& entry : elementwise_in_layout_kernels()) {
     const OpDef& op = op_named(entry.op);
     const bool is_known = std::ranges::find(samples, entry.op, &NamedSample::op) != samples.end();
-    if (is_known || !op.types[0].types.tensors.has(DType::kFloat)) continue;
+    if (is_known || !op.types.begin()->types.tensors.has(DType::kFloat)) continue;
     if (auto sample = with_shape(op, {2, 32, 5, 5}))
       samples.push_back({entry.op.data(), std::move(*sample)});
   }
