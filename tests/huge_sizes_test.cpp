@@ -46,7 +46,7 @@ bool is_loaded(const OpDef& op, const Sample& sample, DType dtype, int64_t size,
   try {
     const Session session(
         model_of(op, sample, dtype, size, huge),
-        {.intra_op_threads = 1, .optimization_level = 3, .memory_limit = 64 << 20});
+        {.intra_op_threads = 1, .optimization_level = 2, .memory_limit = 64 << 20});
     return true;
   } catch (const Error& error) {
     EXPECT_NE(error.code(), ErrorCode::kInternal) << error.what();

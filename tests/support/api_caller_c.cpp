@@ -111,7 +111,8 @@ class CSession : public ApiSession {
     sx_session_options options;
     require(sx_session_options_init(&options, sizeof options));
     options.threads = given.intra_op_threads;
-    options.optimization_level = given.optimization_level;
+    options.optimization_level =
+        given.optimization_level == 0 ? SX_OPTIMIZATION_NONE : given.optimization_level;
     options.memory_limit = given.memory_limit;
     options.max_plans = given.max_plans;
     require(sx_session_create_from_bytes(bytes.data(), bytes.size(), &options, &session_));

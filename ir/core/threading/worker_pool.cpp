@@ -143,6 +143,7 @@ void WorkerPool::start_threads(int helpers) {
       retry_at_ = (Clock::now() + kRetry).time_since_epoch().count();
       break;
     }
+    pthread_setname_np(worker.thread, "sardonyx");
     ++started_;
   }
   pthread_sigmask(SIG_SETMASK, &previous, nullptr);
@@ -156,7 +157,6 @@ void* WorkerPool::enter(void* argument) {
 }
 
 void WorkerPool::work(int seat) {
-  pthread_setname_np(pthread_self(), "sardonyx");
   const SerialScope serial;
   while (!is_over_) {
     const uint32_t seen = news_.load(std::memory_order_acquire);
