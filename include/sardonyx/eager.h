@@ -24,7 +24,6 @@
 
 // `using namespace sardonyx::eager;` is enough to write models.
 namespace sardonyx::eager {
-using sardonyx::Dim;
 using sardonyx::Dims;
 using sardonyx::DType;
 using sardonyx::Error;
