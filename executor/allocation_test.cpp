@@ -14,6 +14,7 @@
 #include "executor/allocation_count.h"
 #include "executor/session.h"
 #include "ir/sanitizers.h"
+#include "ir/test_data_for_test.h"
 #include "onnx_io/tensor_file.h"
 
 namespace {
@@ -114,11 +115,11 @@ void for_each_model(const fs::path& root, const Visit& visit) {
 }
 
 TEST(Allocations, a_repeated_bound_run_of_a_real_model_makes_none) {
-  const char* data = std::getenv("SARDONYX_TEST_DATA");
-  if (!data) GTEST_SKIP() << "SARDONYX_TEST_DATA is not set";
+  const fs::path models = test_data("models");
+  if (models.empty()) GTEST_SKIP() << "there are no models in SARDONYX_TEST_DATA";
   if (kAddressSanitizer || kThreadSanitizer) GTEST_SKIP() << "watched blocks come from the heap";
   size_t counted = 0;
-  for_each_model(fs::path(data) / "models", [&](const fs::path& model) {
+  for_each_model(models, [&](const fs::path& model) {
     const Session session(model / "model.onnx", {.intra_op_threads = 1});
     EXPECT_EQ(made_by_repeated_run(session, model / "test_data_set_0"), 0u) << model.filename();
     ++counted;
@@ -134,12 +135,12 @@ const std::set<std::string> kGaps = {
     "RoiAlign", "STFT",      "test_if_opt"};
 
 TEST(Allocations, a_repeated_bound_run_of_an_official_node_test_makes_none) {
-  const char* data = std::getenv("SARDONYX_TEST_DATA");
-  if (!data) GTEST_SKIP() << "SARDONYX_TEST_DATA is not set";
+  const fs::path tests = test_data("conformance/node");
+  if (tests.empty()) GTEST_SKIP() << "there are no node tests in SARDONYX_TEST_DATA";
   if (kAddressSanitizer || kThreadSanitizer) GTEST_SKIP() << "watched blocks come from the heap";
   std::set<std::string> unmet = kGaps;
   size_t counted = 0;
-  for_each_model(fs::path(data) / "conformance" / "node", [&](const fs::path& test) {
+  for_each_model(tests, [&](const fs::path& test) {
     const Session session(test / "model.onnx", {.intra_op_threads = 1});
     ++counted;
     if (made_by_repeated_run(session, test / "test_data_set_0") == 0) return;

@@ -2,13 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <random>
 
 #include "executor/session.h"
 #include "ir/sanitizers.h"
+#include "ir/test_data_for_test.h"
 
 namespace sardonyx {
 namespace {
@@ -23,9 +23,8 @@ size_t resident_bytes() {
 template <typename Draw>
 void expect_flat(const char* model, const Draw& draw) {
   if (kAddressSanitizer || kThreadSanitizer) GTEST_SKIP() << "sanitizers hold back what is freed";
-  const char* data = std::getenv("SARDONYX_TEST_DATA");
-  if (!data) GTEST_SKIP() << "SARDONYX_TEST_DATA is not set";
-  const auto path = std::filesystem::path(data) / "models" / model / "model.onnx";
+  const auto path = test_data(text("models/", model, "/model.onnx"));
+  if (path.empty()) GTEST_SKIP() << "there is no model " << model << " in SARDONYX_TEST_DATA";
   const Session session(path, {.intra_op_threads = 1});
   std::mt19937 random(1);
   size_t warm = 0, later = 0;

@@ -8,8 +8,10 @@
 #include "executor/request.h"
 #include "executor/selection.h"
 #include "executor/shared_contents.h"
+#include "executor/shared_symbols.h"
 #include "executor/type_fit.h"
 #include "executor/unnamed_dims.h"
+#include "executor/warnings.h"
 #include "ir/core/threading/cpu_limits.h"
 #include "ir/core/threading/parallel_for.h"
 #include "ir/out_of_memory.h"
@@ -48,48 +50,12 @@ int thread_count_of(const SessionOptions& options, const ThreadPool& pool) {
   return wanted > 0 ? wanted : pool.concurrency();
 }
 
-// The places where one symbol stands: a symbol names one size, so they must agree.
-struct SymbolPlaces {
-  std::string symbol;
-  std::vector<std::pair<size_t, size_t>> places;  // input, axis
-};
-
-// Symbols that stand in more than one place.
-std::vector<SymbolPlaces> repeated_symbols(std::span<const ValueInfo> inputs) {
-  std::map<std::string, SymbolPlaces> by_name;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!inputs[i].type.is_tensor() || !inputs[i].type.shape) continue;
-    for (size_t axis = 0; axis < inputs[i].type.rank(); ++axis) {
-      const Dim& dim = (*inputs[i].type.shape)[axis];
-      if (!dim.is_known()) by_name[dim.text()].places.emplace_back(i, axis);
-    }
-  }
-  std::vector<SymbolPlaces> repeated;
-  for (auto& [symbol, entry] : by_name) {
-    entry.symbol = symbol;
-    if (entry.places.size() > 1) repeated.push_back(std::move(entry));
-  }
-  return repeated;
-}
-
-// Inputs that are not given have no say.
-void check_symbols(const std::vector<SymbolPlaces>& symbols, std::span<const ValueInfo> inputs,
-                   std::span<const Datum* const> given) {
-  for (const SymbolPlaces& symbol : symbols) {
-    size_t first = inputs.size();
-    int64_t size = 0;
-    for (const auto& [input, axis] : symbol.places) {
-      if (!given[input]->defined()) continue;
-      const int64_t other = given[input]->tensor().shape()[axis];
-      if (first == inputs.size()) {
-        first = input;
-        size = other;
-      }
-      if (other == size) continue;
-      fail(ErrorCode::kInvalidArgument, "input ", inputs[input].name, ": dim ", axis, " is ", other,
-           ", but input ", inputs[first].name, " gave ", size, " for the same ", symbol.symbol);
-    }
-  }
+// A tensor of one element for an input that is a scalar.
+bool is_scalar_in_disguise(const ValueInfo& input, const Datum& datum) {
+  if (!datum.is_tensor() || !input.type.is_tensor() || !input.type.has_rank()) return false;
+  const Tensor& tensor = datum.tensor();
+  return input.type.rank() == 0 && tensor.rank() > 0 && tensor.count() == 1 &&
+         tensor.dtype() == input.type.dtype;
 }
 
 void check_options(const SessionOptions& options) {
@@ -111,11 +77,14 @@ struct Session::Impl {
   size_t required = 0;
   std::vector<Datum> defaults;  // by input; undefined: must be given
   std::vector<size_t> order;    // inputs as the graph's own order has them
-  std::vector<SymbolPlaces> symbols;
+  SharedSymbols symbols;
+  bool is_strict = false;
+  NamedWarnings warnings{environment.log};
   ModelMetadata metadata;
   bool owns_weights = false;              // nobody else holds tensors of the model
   Selections<size_t> choices;             // by outputs
   Selections<std::string> fetched_plain;  // by names of values; without rewriting
+  Selections<std::string> apart;          // by names of values; each dim has a symbol of its own
 
   explicit Impl(SessionOptions given)
       : options(std::move(given)), budget(std::make_shared<MemoryBudget>(options.memory_limit)) {
@@ -127,6 +96,11 @@ struct Session::Impl {
     environment.layouts = environment.specializes = options.optimization_level > 0;
     environment.max_plans = std::max<size_t>(1, options.max_plans);
     environment.log = Log(options.log_level, options.log);
+    is_strict = options.load.strict;
+    options.load.on_warning = [this, given = options.load.on_warning](const LoadWarning& warning) {
+      warnings.tell(warning.name, warning.message);
+      if (given) given(warning);
+    };
     if (options.plan_cache.empty()) return;
     environment.plan_cache =
         std::make_unique<PlanCache>(options.plan_cache, packing_version(), environment.log);
@@ -182,7 +156,7 @@ struct Session::Impl {
     }
     for (const Value* output : model.graph->outputs())
       outputs.push_back({output->name, unnamed.numbered(output->type)});
-    symbols = repeated_symbols(inputs);
+    symbols = SharedSymbols(inputs);
     const Clock::time_point begin = Clock::now();
     if (owns_weights) bring_what_may_be_looked_at(*model.graph);
     const std::vector<PassEffect> effects =
@@ -241,9 +215,46 @@ struct Session::Impl {
     }
   }
 
-  // Calls `work` with what is given for the inputs `wanted`, within the limits of a run.
+  bool give_one_symbol_two_sizes(std::span<const Datum* const> all) {
+    if (symbols.empty()) return false;
+    const std::optional<std::string> conflict = symbols.conflict(all);
+    if (!conflict) return false;
+    if (is_strict) fail(ErrorCode::kInvalidArgument, *conflict);
+    warnings.tell("reused-dim-name", *conflict + "; taken for two names");
+    return true;
+  }
+
+  // The same values, by a program that does not rely on equal names being equal sizes.
+  Selections<std::string>::Made without_shared_symbols(const Graph& graph) {
+    std::vector<std::string> names;
+    for (const Value* output : graph.outputs())
+      names.push_back(output->name);
+    return apart.find(names, environment.max_plans, [&] {
+      environment.originals.restore(*original);
+      auto own = selected(*original, names);
+      set_symbols_apart(*own);
+      prepare_graph(*own, options, environment.providers);
+      return selection(std::move(own));
+    });
+  }
+
+  // Of input `index`: a tensor of one element becomes a scalar, in `scalars`, where one is wanted.
+  const Datum* accepted(size_t index, const Datum& given, std::pmr::vector<Datum>& scalars) {
+    const ValueInfo& input = inputs[index];
+    const Datum* datum = &given;
+    if (!is_strict && is_scalar_in_disguise(input, given)) {
+      warnings.tell("one-element-scalar", text("input ", input.name, ": expected ", input.type,
+                                               ", got ", given.type(), "; its element is taken"));
+      datum = &scalars.emplace_back(given.tensor().reshaped({}));
+    }
+    check_given(input, *datum);
+    return datum;
+  }
+
+  // Calls `work` with `target`, or a program that serves in its place, and what is given for the
+  // inputs `wanted`, within the limits of a run.
   template <typename Work>
-  void serve(std::span<const Datum> given, std::span<const size_t> wanted,
+  void serve(Program& target, std::span<const size_t> wanted, std::span<const Datum> given,
              const RunOptions& run_options, const Work& work) {
     RunControl control{budget, std::nullopt, run_options.cancel};
     if (run_options.deadline) control.deadline = time_after(*run_options.deadline);
@@ -258,31 +269,40 @@ struct Session::Impl {
       const bool is_given = i < given.size() && given[i].defined();
       all[i] = is_given ? &given[i] : &defaults[i];
     }
-    std::pmr::vector<const Datum*> placed(scratch());
-    placed.reserve(wanted.size());
-    for (const size_t i : wanted) {
-      check_given(inputs[i], *all[i]);
-      placed.push_back(all[i]);
-    }
-    if (wanted.size() < inputs.size()) leave_out_others(all, wanted);
-    check_symbols(symbols, inputs, all);
-    blaming_request(inputs, all, [&] { work(DatumRefs(placed)); });
+    std::pmr::vector<Datum> scalars(scratch());
+    scalars.reserve(2 * inputs.size());
+    const auto placed_for = [&](std::span<const size_t> indices) {
+      std::pmr::vector<const Datum*> placed(scratch());
+      placed.reserve(indices.size());
+      for (const size_t i : indices)
+        placed.push_back(accepted(i, *all[i], scalars));
+      return placed;
+    };
+    const std::pmr::vector<const Datum*> placed = placed_for(wanted);
+    std::pmr::vector<const Datum*> looked_at(all, scratch());
+    if (wanted.size() < inputs.size()) leave_out_others(looked_at, wanted);
+    const bool are_apart = give_one_symbol_two_sizes(looked_at);
+    blaming_request(inputs, looked_at, [&] {
+      if (!are_apart) return work(target, DatumRefs(placed));
+      const auto other = without_shared_symbols(target.graph());
+      work(*other->program, DatumRefs(placed_for(other->inputs)));
+    });
   }
 
   // `slots`: an OutputSlot for each output of `target`, or a Datum where it is left to the library.
   template <typename Slots>
   void run(Program& target, std::span<const size_t> wanted, std::span<const Datum> given,
            Slots&& slots, const RunOptions& run_options) {
-    serve(given, wanted, run_options, [&](DatumRefs placed) {
+    serve(target, wanted, given, run_options, [&](Program& chosen, DatumRefs placed) {
       std::pmr::vector<RunOutput> results(scratch());
-      results.reserve(target.graph().outputs().size());
+      results.reserve(chosen.graph().outputs().size());
       for (auto& slot : slots)
         results.emplace_back(slot);
-      const auto& names = target.graph().outputs();
+      const auto& names = chosen.graph().outputs();
       require_apart(results, names);
       for (size_t i = 0; run_options.strict_outputs && i < results.size(); ++i)
         require_fit(results[i], names[i]->name, names[i]->type);
-      target.run_into(placed, {}, results, run_options.profile, run_options.strict_outputs);
+      chosen.run_into(placed, {}, results, run_options.profile, run_options.strict_outputs);
     });
   }
 
@@ -361,14 +381,19 @@ struct Session::Impl {
   void prepare_for(std::span<const Datum> given, const RunOptions& run_options) {
     Selections<size_t>::Made chosen;
     if (!run_options.outputs.empty()) chosen = choice_of(run_options.outputs);
-    Program& target = chosen ? *chosen->program : *program;
-    serve(given, chosen ? chosen->inputs : order, run_options,
-          [&](DatumRefs placed) { target.prepare(placed); });
+    serve(chosen ? *chosen->program : *program, chosen ? chosen->inputs : order, given, run_options,
+          [&](Program& target, DatumRefs placed) { target.prepare(placed); });
   }
 
   Program::Trace segments_for(std::span<const Datum> given) {
     Program::Trace segments;
-    serve(given, order, {}, [&](DatumRefs placed) { segments = program->segments_for(placed); });
+    serve(*program, order, given, {}, [&](Program& target, DatumRefs placed) {
+      if (&target != program.get()) {
+        fail(ErrorCode::kInvalidArgument, "the inputs give one name of a dim two sizes: the plan ",
+             "is another program's");
+      }
+      segments = program->segments_for(placed);
+    });
     return segments;
   }
 };

@@ -29,6 +29,33 @@ void check_links(const Graph& graph, const Node& node,
   }
 }
 
+std::vector<InferOutput> infer_outputs(const Node& node, bool types_subgraphs) {
+  std::vector<InferInput> inputs;
+  inputs.reserve(node.inputs.size());
+  for (const Value* input : node.inputs)
+    inputs.push_back(seen(input));
+  return infer(*node.op, node.attrs, inputs, node.formal_inputs(), node.outputs.size(),
+               Graph::fresh_symbol, types_subgraphs);
+}
+
+// The node may read what it reads, and writes what its outputs say. Passes leave nodes that nobody
+// reads any more as they are.
+void check_types(const Graph& graph, const Node& node) {
+  const bool is_read = std::ranges::any_of(node.outputs, [&](const Value* output) {
+    return output && (!output->uses.empty() || graph.is_output(*output));
+  });
+  if (!is_read) return;
+  try {
+    const std::vector<InferOutput> outputs = infer_outputs(node, /*types_subgraphs=*/false);
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      if (const Value* value = node.outputs[i])
+        merge_types(outputs[i].type, value->type, value->name);
+    }
+  } catch (const Error& error) {
+    throw error.with_context("node " + node.name);
+  }
+}
+
 }  // namespace
 
 Type merge_types(const Type& inferred, const Type& known, std::string_view name) {
@@ -57,15 +84,9 @@ Type merge_types(const Type& inferred, const Type& known, std::string_view name)
   return result;
 }
 
-void infer_node(Graph& graph, Node& node) {
+void infer_node(Graph& /*graph*/, Node& node) {
   try {
-    std::vector<InferInput> inputs;
-    inputs.reserve(node.inputs.size());
-    for (const Value* input : node.inputs)
-      inputs.push_back(seen(input));
-    std::vector<InferOutput> outputs = infer(
-        *node.op, node.attrs, inputs, node.formal_inputs(), node.outputs.size(),
-        [&graph] { return graph.fresh_symbol(); }, /*types_subgraphs=*/true);
+    std::vector<InferOutput> outputs = infer_outputs(node, /*types_subgraphs=*/true);
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       Value* value = node.outputs[i];
       if (!value) continue;
@@ -99,6 +120,7 @@ void verify(const Graph& graph) {
       SARDONYX_CHECK(inner->captures().size() == node->captures);
       verify(*inner);
     }
+    check_types(graph, *node);
   }
   for (const Value* output : graph.outputs())
     SARDONYX_CHECK(known.contains(output));

@@ -21,6 +21,13 @@ constexpr int64_t kNewestIrVersion = 13;
 constexpr int64_t kNewestOpset = 27;   // of ai.onnx
 constexpr int64_t kNewestMlOpset = 5;  // of ai.onnx.ml
 
+// Something that ONNX forbids but that does not keep a model from being understood.
+// docs/leniency.md lists the names.
+struct LoadWarning {
+  std::string name;     // "declared-shape"
+  std::string message;  // what stands in the file, and what it is taken for
+};
+
 struct LoadOptions {
   // External data may lie anywhere beneath this folder. Where it is not given: beneath the model
   // file's own folder, and a model that comes as bytes has none. Links are followed as long as they
@@ -39,6 +46,10 @@ struct LoadOptions {
   // read: tensors of the same type and shape. Throws kInvalidArgument where they don't fit, or the
   // model has no initializer of a name.
   NamedTensors initializers = {};
+  // Refuse files that deviate from ONNX, even where the meaning is clear (kInvalidModel).
+  bool strict = false;
+  // Called for each deviation while the model is loaded, by the thread that loads it; may be empty.
+  std::function<void(const LoadWarning&)> on_warning = {};
 };
 
 // A checked graph: names resolved, nodes in order, model-local functions inlined, old op forms

@@ -43,8 +43,8 @@ TEST(LoadFunctions, MustHaveNamesOfTheirOwn) {
   add_node(*add_function(nameless, "", {"a"}, {"b"}).mutable_node(), "Relu", {"a"}, {"b"});
   EXPECT_THAT(load_error(nameless), HasSubstr("no name"));
   ModelBuilder twice = function_model();
-  for (int i = 0; i < 2; ++i)
-    add_node(*add_function(twice, "Same", {"a"}, {"b"}).mutable_node(), "Relu", {"a"}, {"b"});
+  for (const char* op : {"Relu", "Neg"})
+    add_node(*add_function(twice, "Same", {"a"}, {"b"}).mutable_node(), op, {"a"}, {"b"});
   EXPECT_THAT(load_error(twice), AllOf(HasSubstr("Same"), HasSubstr("twice")));
 }
 

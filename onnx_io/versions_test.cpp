@@ -165,7 +165,9 @@ Outcome run_at(const Case& test, int64_t opset, std::string& why) {
     }
     Model loaded;
     try {
-      loaded = load_model(std::as_bytes(std::span(bytes)));
+      LoadOptions strict;  // types that the file declares tell whether this form means the same
+      strict.strict = true;
+      loaded = load_model(std::as_bytes(std::span(bytes)), strict);
     } catch (const Error& error) {
       why = error.what();
       continue;

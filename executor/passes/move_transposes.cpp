@@ -113,10 +113,14 @@ std::optional<Tensor> permuted_list(const Tensor& list, const Perm& perm) {
   return permuted_values(std::vector<float>(values.begin(), values.end()), perm);
 }
 
-Tensor axes_tensor(const std::vector<size_t>& axes, const Perm& perm) {
+// The axes that `axes` are in x, in the type of the constant `like`: Slice wants all of its indices
+// in one type.
+Tensor axes_tensor(const std::vector<size_t>& axes, const Perm& perm, const Tensor& like) {
   std::vector<int64_t> moved;
   for (const size_t axis : axes)
     moved.push_back(perm[axis]);
+  if (like.dtype() == DType::kInt32)
+    return Tensor::vector(std::vector<int32_t>(moved.begin(), moved.end()));
   return Tensor::vector(moved);
 }
 
@@ -147,7 +151,7 @@ std::optional<Moved> move_dropped(const Node& node, const Perm& perm, bool keeps
     if (std::ranges::any_of(*axes, [&](size_t axis) { return perm[axis] < kept; }))
       return std::nullopt;
   }
-  return Moved{node.attrs, {{1, axes_tensor(*axes, perm)}}, keeps_dims};
+  return Moved{node.attrs, {{1, axes_tensor(*axes, perm, *node.inputs[1]->constant)}}, keeps_dims};
 }
 
 std::optional<Moved> move_slice(const Node& node, const Perm& perm) {
@@ -155,7 +159,7 @@ std::optional<Moved> move_slice(const Node& node, const Perm& perm) {
   std::vector<size_t> axes;
   for (const int64_t axis : node.inputs[3]->constant->to_int64s())
     axes.push_back(axis_of(axis, perm.size()));
-  return Moved{node.attrs, {{3, axes_tensor(axes, perm)}}};
+  return Moved{node.attrs, {{3, axes_tensor(axes, perm, *node.inputs[3]->constant)}}};
 }
 
 std::optional<Moved> move_pad(const Node& node, const Perm& perm) {

@@ -107,6 +107,23 @@ TEST(MoveTransposes, MeetsTheNextOnes) {
     check_settled(c);
 }
 
+TEST(MoveTransposes, SlicesKeepTheTypeOfTheirIndices) {
+  const auto sliced = [](auto zero) {
+    using T = decltype(zero);
+    return [](Builder& b) {
+      const auto list = [&](std::vector<T> values) { return b.value(Tensor::vector(values)); };
+      const Val x = last(b, pool(b, b.input({2, 3, 4, 5})));
+      const Val part =
+          b.call("Slice", {x, list({1, 0}), list({4, 2}), list({2, -1}), list({1, 1})});
+      b.output(pool(b, first(b, part)));
+    };
+  };
+  for (const auto& build : {std::function<void(Builder&)>(sliced(int32_t{0})),
+                            std::function<void(Builder&)>(sliced(int64_t{0}))}) {
+    check_settled({"a slice", build, kMoves, {"MaxPool", "Slice", "MaxPool"}, 1});
+  }
+}
+
 TEST(MoveTransposes, StaysWhereNothingIsGained) {
   const std::vector<Case> cases = {
       {"nobody undoes it",

@@ -2,6 +2,7 @@
 #include "ir/ops/contrib_attention.h"
 
 #include <cmath>
+#include <limits>
 
 #include "ir/ops/infer_body.h"
 #include "ir/ops/tables.h"
@@ -318,6 +319,23 @@ Val of_beams(Emitter& e, const Val& past, const Val& indirection, const Attentio
   return e.call("Reshape", {gathered, e.call("Shape", {past})});
 }
 
+// A query sees no keys behind its own place, but a lone one sees all, as ONNX Runtime has it.
+struct Direction {
+  bool is_causal = false;
+  Val bias;  // [queries, keys], where only the run can tell whether the query is alone
+};
+Direction forward_only(Emitter& e, const Dim& queries, const Dim& keys, const AttentionSizes& sizes,
+                       DType dtype) {
+  if (queries == keys) return {.is_causal = true};  // a lone query has nothing behind its own key
+  if (queries.is_known()) return {.is_causal = queries.value() != 1};
+  const Val places = unsqueeze(e, e.call("Add", {count_up(e, sizes.length), sizes.past}), {1});
+  const Val before = e.call("LessOrEqual", {count_up(e, sizes.total), places});
+  const Val is_lone = e.call("Equal", {sizes.length, e.int64s({1})});
+  const double hidden = -std::numeric_limits<double>::infinity();
+  return {.bias = e.call("Where", {e.call("Or", {before, is_lone}), e.scalar(dtype, 0),
+                                   e.scalar(dtype, hidden)})};
+}
+
 Vals multi_head_attention(Emitter& e, const BodyCall& c) {
   const auto& attrs = c.attrs<MultiHeadAttrs>();
   if (attrs.num_heads < 1) {
@@ -334,8 +352,9 @@ Vals multi_head_attention(Emitter& e, const BodyCall& c) {
   Vals qkv = query_key_value(e, c);
   const bool cached = input_rank(e, qkv[1], "key") == 4;
   if (c.has(kBias)) add_projection_bias(e, c.inputs[kBias], qkv, cached);
+  const size_t key_axis = cached ? 2 : 1;
   AttentionSizes sizes{dim_of(e, qkv[0], 0), dim_of(e, qkv[0], 1), e.int64s({0}),
-                       dim_of(e, qkv[1], cached ? 2 : 1)};
+                       dim_of(e, qkv[1], static_cast<int64_t>(key_axis))};
   const bool has_past = c.has(kPastKey), shares = c.has(kPastLength);
   Vals states(2);
   if (has_past) {
@@ -349,13 +368,18 @@ Vals multi_head_attention(Emitter& e, const BodyCall& c) {
     if (c.has(kIndirection)) state = of_beams(e, state, c.inputs[kIndirection], sizes);
   }
   const Val mask = c.has(kPaddingMask) ? c.inputs[kPaddingMask] : Val();
-  const Val added = add_present(
-      e,
-      mask_bias(e, mask, "key_padding_mask", sizes, e.type(qkv[0]).dtype, attrs.mask_filter_value),
-      c.has(kAttentionBias) ? c.inputs[kAttentionBias] : Val());
+  const DType dtype = e.type(qkv[0]).dtype;
+  Direction direction;
+  if (attrs.unidirectional) {
+    const Dim queries = dims_of(e, qkv[0], "query")[1], keys = dims_of(e, qkv[1], "key")[key_axis];
+    direction = forward_only(e, queries, keys, sizes, dtype);
+  }
+  Val added = mask_bias(e, mask, "key_padding_mask", sizes, dtype, attrs.mask_filter_value);
+  added = add_present(e, added, c.has(kAttentionBias) ? c.inputs[kAttentionBias] : Val());
+  added = add_present(e, added, direction.bias);
   if (cached) qkv[0] = to_heads(e, qkv[0], attrs.num_heads);
   Vals operands{qkv[0], qkv[1], qkv[2], added, states[0], states[1]};
-  AttrMap onnx = onnx_attrs(attrs.num_heads, attrs.scale, attrs.unidirectional, !cached);
+  AttrMap onnx = onnx_attrs(attrs.num_heads, attrs.scale, direction.is_causal, !cached);
   onnx["qk_matmul_output_mode"] = int64_t{2};  // scaled and masked, before softmax
   const size_t wanted = c.output_count > 3 ? 4 : has_past ? 3 : 1;
   Vals out = e.call_many("Attention", operands, onnx, wanted);
@@ -479,6 +503,8 @@ std::vector<Sample> multi_head_samples() {
        .attrs = {{"num_heads", int64_t{2}}, {"unidirectional", int64_t{1}}}},
       {.inputs = {q, {.shape = {2, 2, 5, 2}}, {.shape = {2, 2, 5, 2}}, {.shape = {12}}},
        .attrs = heads},
+      {.inputs = {{.shape = {2, 1, 4}}, kv, kv},
+       .attrs = {{"num_heads", int64_t{2}}, {"unidirectional", int64_t{1}}}},
       {.inputs = {q, q, q, none, none, none, {.shape = {2, 2, 4, 2}}, {.shape = {2, 2, 4, 2}}},
        .attrs = heads,
        .outputs = 3}};

@@ -68,6 +68,38 @@ TEST(ContribAttention, PackedFormsAgree) {
               wanted, 1e-6);
 }
 
+// One head of size 1 whose queries are 0, so that the output is the mean of the values seen.
+TEST(ContribAttention, ALoneQuerySeesAllKeys) {
+  const AttrMap forward{{"num_heads", int64_t{1}}, {"unidirectional", int64_t{1}}};
+  const Datum keys = floats({1, 2, 3}, {1, 3, 1}), past = floats({9, 11}, {1, 1, 2, 1});
+  const std::string op = "com.microsoft::MultiHeadAttention";
+  const auto queries = [](int64_t count) {
+    return Datum(Tensor::zeros(DType::kFloat, {1, count, 1}));
+  };
+  expect_near(run_op(op, {queries(1), keys, keys}, forward)[0], {2}, 1e-6);
+  expect_near(run_op(op, {queries(2), keys, keys}, forward)[0], {1, 1.5}, 1e-6);
+  const std::vector<Datum> more{Datum(), Datum(), Datum(), past, past};
+  std::vector<Datum> inputs{queries(1), keys, keys};
+  inputs.insert(inputs.end(), more.begin(), more.end());
+  expect_near(run_op(op, inputs, forward, 3)[0], {26.0 / 5}, 1e-6);
+  inputs[0] = queries(2);
+  expect_near(run_op(op, inputs, forward, 3)[0], {7, 23.0 / 4}, 1e-6);
+
+  // Written out before the sizes are known.
+  Graph graph;
+  Vals vals;
+  for (const char* length : {"queries", "keys", "keys"}) {
+    const Dims dims{1, Dim::symbol(length), 1};
+    vals.push_back(GraphEmitter::wrap(graph.add_input("", Type::tensor(DType::kFloat, dims))));
+  }
+  GraphEmitter emitter(graph);
+  graph.add_output(GraphEmitter::unwrap(emitter.call_many(op, vals, forward, 1)[0]));
+  inline_body(graph, *graph.nodes().back());
+  const std::vector<Datum> one{queries(1), keys, keys}, two{queries(2), keys, keys};
+  expect_near(evaluate(graph, one)[0], {2}, 1e-6);
+  expect_near(evaluate(graph, two)[0], {1, 1.5}, 1e-6);
+}
+
 TEST(ContribRotaryEmbedding, StartsWhereItIsTold) {
   const Datum x = floats({1, 0, 1, 0}, {1, 2, 2});  // two tokens, one head of size 2
   const Datum cosine = floats({1, 0.5f, 0, -1}, {4, 1}), sine = floats({0, 0.25f, 1, 0}, {4, 1});

@@ -364,7 +364,7 @@ TEST(LearningRefusals, Text) {
       grams({{"max_skip_count", -1}}, "max_skip_count: expected at least 0, got -1", numbers),
       grams({{"pool_strings", Strings{"a"}}}, "both pool_int64s and pool_strings are given",
             numbers),
-      grams({{"mode", string("IDF")}, {"weights", Floats{1}}}, "weights has 1 elements for 2",
+      grams({{"mode", string("IDF")}, {"weights", Floats{1}}}, "weights: expected 2 elements",
             numbers),
       grams({}, "pool_strings is missing for an input of string", words),
       grams({}, "expected shape [C] or [N, C]", zeros({1, 1, 1}, DType::kInt64)),

@@ -93,6 +93,14 @@ size_t winner_of_single(float score, const ClassLabels& labels) {
   return score > 0 && labels.size() > 1 ? 1 : 0;
 }
 
+// A single column is the second class's alone: LOGISTIC makes a probability of it, while SOFTMAX
+// needs rivals.
+void transform_class_scores(PostTransform transform, std::span<float> scores, int64_t columns) {
+  if (columns == 1 && transform == PostTransform::kLogistic)
+    return transform_scores(transform, scores);
+  transform_score_table(transform, scores, columns);
+}
+
 void linear_classifier(const KernelCall& call) {
   const auto& attrs = call.attrs<LinearClassifierAttrs>();
   std::pmr::vector<float> scores =
@@ -266,6 +274,12 @@ std::vector<Sample> linear_classifier_samples() {
            .attrs = {{"coefficients", rows},
                      {"intercepts", Floats{0.3f}},
                      {"classlabels_ints", Ints{0, 1}}},
+           .outputs = 2},
+          {.inputs = {{.shape = {5, 6}}},
+           .attrs = {{"coefficients", rows},
+                     {"intercepts", Floats{0.3f}},
+                     {"classlabels_ints", Ints{0, 1}},
+                     {"post_transform", std::string("LOGISTIC")}},
            .outputs = 2}};
 }
 
@@ -385,7 +399,7 @@ void finish_linear_classifier(const LinearClassifierAttrs& attrs, std::span<floa
     labels.write(outputs[0], row, winner);
   }
   if (outputs.size() < 2 || !outputs[1]) return;
-  transform_score_table(post_transform_named(attrs.post_transform), scores, columns);
+  transform_class_scores(post_transform_named(attrs.post_transform), scores, columns);
   float* out = outputs[1].data<float>();
   if (columns != 1 || labels.size() != 2) {
     std::copy(scores.begin(), scores.end(), out);

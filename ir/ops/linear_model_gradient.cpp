@@ -29,8 +29,10 @@ Vals linear_classifier_in_ops(Emitter& e, const BodyCall& c) {
   const size_t classes = attrs.classlabels_strings.size() + attrs.classlabels_ints.size();
   const Term scores =
       linear_scores_in_ops({&e, c.inputs[0]}, attrs.coefficients, attrs.intercepts, columns);
-  const Term given =
-      transformed_scores(post_transform_named(attrs.post_transform), scores, columns);
+  const PostTransform transform = post_transform_named(attrs.post_transform);
+  const Term given = columns == 1 && transform == PostTransform::kLogistic
+                         ? apply("Sigmoid", scores)
+                         : transformed_scores(transform, scores, columns);
   if (columns != 1 || classes != 2) return {{}, cast(given, DType::kFloat)};
   const Vals both{1 - given, given};
   const Term table{&e, e.call_many("Concat", both, {{"axis", int64_t{1}}}, 1)[0]};

@@ -33,6 +33,26 @@ TEST(LinearClassifier, OneScoreForTwoClasses) {
   expect_near(out[1], {0.625, 0.375, 1.125, -0.125}, 1e-6);
 }
 
+// Scores 0.49 and -0.09 of the second class.
+TEST(LinearClassifier, OneRowOfCoefficientsForTwoLabels) {
+  const Datum x = Tensor::of<float>({0.5f, 0.6f, -0.9f, 0.2f}, {2, 2});
+  AttrMap attrs{{"coefficients", Floats{0.3f, 0.4f}},
+                {"intercepts", Floats{0.1f}},
+                {"classlabels_ints", Ints{4, 5}}};
+  const std::vector<double> plain{0.51, 0.49, 1.09, -0.09};
+  const std::vector<std::pair<std::string, std::vector<double>>> cases{
+      {"NONE", plain},
+      {"SOFTMAX", plain},
+      {"SOFTMAX_ZERO", plain},
+      {"LOGISTIC", {0.379894, 0.620106, 0.522485, 0.477515}}};
+  for (const auto& [transform, wanted] : cases) {
+    attrs["post_transform"] = transform;
+    const auto out = run_op("ai.onnx.ml::LinearClassifier", {x}, attrs, 2);
+    EXPECT_EQ(elements<int64_t>(out[0]), (Ints{5, 4}));
+    expect_near(out[1], wanted, 1e-6);
+  }
+}
+
 TEST(LinearRegressor, TargetsAndErrors) {
   const Datum x = Tensor::vector<float>({1, 2});
   AttrMap attrs{{"coefficients", Floats{1, 2, 3, 4}},
@@ -106,7 +126,12 @@ TEST(SvmClassifier, TwoClassesAndLinearModels) {
                 {"classlabels_strings", Strings{"no", "yes"}}};
   auto out = run_op("ai.onnx.ml::SVMClassifier", {x}, attrs, 2);
   EXPECT_EQ(elements<std::string>(out[0]), (Strings{"yes"}));  // 1 - 4 + 0.5 < 0
-  expect_near(out[1], {2.5, -2.5}, 1e-6);
+  expect_near(out[1], {2.5, -2.5}, 1e-6);  // the margin of the first class is -2.5
+  attrs["post_transform"] = std::string("LOGISTIC");
+  const double second = 1 / (1 + std::exp(2.5));
+  expect_near(run_op("ai.onnx.ml::SVMClassifier", {x}, attrs, 2)[1], {1 - second, second}, 1e-6);
+  attrs["post_transform"] = std::string("SOFTMAX");
+  expect_near(run_op("ai.onnx.ml::SVMClassifier", {x}, attrs, 2)[1], {3.5, -2.5}, 1e-6);
   out = run_op("ai.onnx.ml::SVMClassifier", {x},
                {{"coefficients", Floats{1, 0, 0, -1, 1, 1}},
                 {"rho", Floats{0.5f}},

@@ -18,7 +18,7 @@ struct NgramAttrs {
   std::vector<int64_t> ngram_indexes;  // the output column of each n-gram
   std::optional<std::vector<int64_t>> pool_int64s;
   std::optional<std::vector<std::string>> pool_strings;
-  std::optional<std::vector<float>> weights;
+  std::vector<float> weights;  // of the n-grams of the pool, 1 where there are none
   static auto fields() {
     return std::tuple{required("max_gram_length", &NgramAttrs::max_gram_length),
                       required("max_skip_count", &NgramAttrs::max_skip_count),
@@ -65,8 +65,7 @@ class Pool {
         require_model(ngram < static_cast<int64_t>(attrs.ngram_indexes.size()),
                       "ngram_indexes has fewer elements than the pool has n-grams");
         if (length < attrs.min_gram_length || length > attrs.max_gram_length) continue;
-        add(&items[static_cast<size_t>(at)], length,
-            attrs.ngram_indexes[static_cast<size_t>(ngram)]);
+        add(&items[static_cast<size_t>(at)], length, ngram);
       }
     }
   }
@@ -81,8 +80,8 @@ class Pool {
     const auto at = children_.find(key(node, token));
     return at == children_.end() ? -1 : at->second;
   }
-  // The column of the n-gram that ends here; -1: none does.
-  int64_t column(int64_t node) const { return columns_[static_cast<size_t>(node)]; }
+  // The place in the pool of the n-gram that ends here; -1: none does.
+  int64_t ngram(int64_t node) const { return ngrams_[static_cast<size_t>(node)]; }
 
  private:
   // Both stay below 2^32: a pool of so many items does not fit a model.
@@ -90,27 +89,47 @@ class Pool {
     return static_cast<uint64_t>(node) << 32 | static_cast<uint64_t>(token);
   }
 
-  void add(const Token* items, int64_t length, int64_t column) {
+  void add(const Token* items, int64_t length, int64_t ngram) {
     int64_t node = 0;
     for (int64_t i = 0; i < length; ++i) {
       const auto next_token = static_cast<int64_t>(tokens_.size());
       const int64_t token = tokens_.try_emplace(items[i], next_token).first->second;
-      const auto next_node = static_cast<int64_t>(columns_.size());
+      const auto next_node = static_cast<int64_t>(ngrams_.size());
       const auto [at, is_new] = children_.try_emplace(key(node, token), next_node);
-      if (is_new) columns_.push_back(-1);
+      if (is_new) ngrams_.push_back(-1);
       node = at->second;
     }
-    columns_[static_cast<size_t>(node)] = column;
+    ngrams_[static_cast<size_t>(node)] = ngram;
   }
 
   std::unordered_map<Token, int64_t> tokens_;
   std::unordered_map<uint64_t, int64_t> children_;
-  std::vector<int64_t> columns_{-1};
+  std::vector<int64_t> ngrams_{-1};
+};
+
+// What one occurrence of an n-gram does to its column: it is counted, weighed, or both.
+class Tally {
+ public:
+  explicit Tally(const NgramAttrs& attrs)
+      : attrs_(attrs),
+        weighs_(attrs.mode != "TF" && !attrs.weights.empty()),
+        adds_(attrs.mode != "IDF") {}
+
+  void add(size_t ngram, float* row) const {
+    float& column = row[attrs_.ngram_indexes[ngram]];
+    const float weight = weighs_ ? attrs_.weights[ngram] : 1.0f;
+    column = adds_ ? column + weight : weight;
+  }
+
+ private:
+  const NgramAttrs& attrs_;
+  bool weighs_, adds_;
 };
 
 template <typename Token>
 void count_row(const NgramAttrs& attrs, const Pool<Token>& pool, std::span<const int64_t> row,
-               float* counts) {
+               float* columns) {
+  const Tally tally(attrs);
   const auto length = static_cast<int64_t>(row.size());
   int64_t least = attrs.min_gram_length;
   for (int64_t skip = 0; skip <= attrs.max_skip_count; ++skip) {
@@ -124,7 +143,8 @@ void count_row(const NgramAttrs& attrs, const Pool<Token>& pool, std::span<const
         const int64_t token = row[static_cast<size_t>(at)];
         node = token < 0 ? -1 : pool.child(node, token);
         if (node < 0) break;
-        if (size >= least && pool.column(node) >= 0) counts[pool.column(node)] += 1;
+        const int64_t ngram = pool.ngram(node);
+        if (size >= least && ngram >= 0) tally.add(static_cast<size_t>(ngram), columns);
       }
     }
     if (least == 1) least = 2;  // single tokens have no gaps: they count once
@@ -142,12 +162,9 @@ void check_ngram_attrs(const NgramAttrs& attrs) {
                 attrs.max_skip_count);
   require_model(!attrs.pool_int64s || !attrs.pool_strings,
                 "both pool_int64s and pool_strings are given");
-  // Weights go by column: the columns are those of the n-grams, in some order.
-  if (attrs.weights && attrs.mode != "TF") {
-    require_model(static_cast<int64_t>(attrs.weights->size()) >= column_count(attrs),
-                  "weights has ", attrs.weights->size(), " elements for ", column_count(attrs),
-                  " columns");
-  }
+  require_model(attrs.weights.empty() || attrs.weights.size() == attrs.ngram_indexes.size(),
+                "weights: expected ", attrs.ngram_indexes.size(),
+                " elements, one for each n-gram of the pool, got ", attrs.weights.size());
 }
 
 void infer_ngrams(InferContext& c) {
@@ -163,15 +180,6 @@ void infer_ngrams(InferContext& c) {
   if (dims->size() == 2) result.push_back((*dims)[0]);
   result.push_back(column_count(attrs));
   c.set(0, DType::kFloat, std::move(result));
-}
-
-void weigh(const NgramAttrs& attrs, float* counts, int64_t columns) {
-  if (attrs.mode == "TF") return;
-  for (int64_t i = 0; i < columns; ++i) {
-    const float weight = attrs.weights ? (*attrs.weights)[static_cast<size_t>(i)] : 1.0f;
-    if (attrs.mode == "IDF") counts[i] = counts[i] > 0 ? weight : 0;
-    if (attrs.mode == "TFIDF") counts[i] *= weight;
-  }
 }
 
 template <typename Token>
@@ -198,9 +206,7 @@ void count_all(const KernelCall& call) {
     tokens.clear();
     for (int64_t i = 0; i < length; ++i)
       tokens.push_back(pool.token(input.data<Element>()[row * length + i]));
-    float* counts = call.outputs[0].data<float>() + row * columns;
-    count_row(attrs, pool, tokens, counts);
-    weigh(attrs, counts, columns);
+    count_row(attrs, pool, tokens, call.outputs[0].data<float>() + row * columns);
   }
 }
 
@@ -221,7 +227,7 @@ std::vector<Sample> ngram_samples() {
                       {"min_gram_length", int64_t{1}},
                       {"mode", std::string("TFIDF")},
                       {"ngram_counts", std::vector<int64_t>{0, 3}},
-                      {"ngram_indexes", std::vector<int64_t>{0, 1, 2, 3, 4}},
+                      {"ngram_indexes", std::vector<int64_t>{3, 1, 4, 0, 2}},
                       {"pool_int64s", std::vector<int64_t>{1, 2, 3, 1, 2, 2, 1}},
                       {"weights", std::vector<float>{1, 2, 3, 4, 5}}};
   return {{{{.value = Tensor::of(std::vector<int64_t>{1, 2, 1, 3, 2, 2}, {2, 3})}}, attrs}};

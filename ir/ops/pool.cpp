@@ -228,7 +228,16 @@ std::vector<Sample> pool_samples() {
             {"dilations", Ints{2, 2}},
             {"auto_pad", std::string("SAME_UPPER")}}},
           {{{{1, 1, 4, 3, 4}}}, {{"kernel_shape", Ints{2, 2, 2}}}},
-          {{{{0, 2, 4, 4}}}, {{"kernel_shape", Ints{2, 2}}}}};
+          {{{{0, 2, 4, 4}}}, {{"kernel_shape", Ints{2, 2}}}},
+          // Windows that begin in the input and end behind all of its padding.
+          {{{{1, 3, 2, 1}}},
+           {{"kernel_shape", Ints{3, 2}}, {"strides", Ints{2, 2}}, {"ceil_mode", int64_t{1}}}},
+          {{{{2, 3, 2}}},
+           {{"kernel_shape", Ints{3}},
+            {"dilations", Ints{2}},
+            {"pads", Ints{1, 1}},
+            {"strides", Ints{4}},
+            {"ceil_mode", int64_t{1}}}}};
 }
 
 std::vector<Sample> average_pool_samples() {

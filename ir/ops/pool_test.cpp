@@ -45,6 +45,34 @@ TEST(Pool, AverageCountsWhatLiesInside) {
     expect_near(run_op("AveragePool", {x}, c.attrs)[0], c.expected, 1e-6);
 }
 
+TEST(Pool, CeilModeTakesAWindowThatExceedsThePaddedInputByLessThanTheStride) {
+  const Tensor square = counting({1, 1, 2, 2});  // 1 2 3 4
+  const AttrMap larger{
+      {"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}, {"ceil_mode", int64_t{1}}};
+  AttrMap padded = larger;
+  padded["count_include_pad"] = int64_t{1};
+  const auto pooled = [&](std::string_view op, const Tensor& x, const AttrMap& attrs) {
+    const Tensor y = run_op(op, {x}, attrs)[0].tensor();
+    EXPECT_EQ(y.shape(), Shape(x.rank(), 1));
+    return y.to_doubles();
+  };
+  using Doubles = std::vector<double>;
+  EXPECT_EQ(pooled("MaxPool", square, larger), Doubles{4});
+  EXPECT_EQ(pooled("AveragePool", square, larger), Doubles{2.5});
+  EXPECT_EQ(pooled("AveragePool", square, padded), Doubles{2.5});
+  EXPECT_NEAR(pooled("LpPool", square, larger)[0], std::sqrt(30.0), 1e-6);
+  const AttrMap pair{{"kernel_shape", Ints{2}}, {"strides", Ints{2}}, {"ceil_mode", int64_t{1}}};
+  EXPECT_EQ(pooled("MaxPool", counting({1, 1, 1}), pair), Doubles{1});
+  // By the stride or more there is no window; without ceil_mode there never is.
+  AttrMap far = larger, floor = larger;
+  far["kernel_shape"] = Ints{4, 4};
+  floor["ceil_mode"] = int64_t{0};
+  for (const AttrMap& attrs : {far, floor}) {
+    EXPECT_NE(error_of("MaxPool", {square}, attrs).find("kernel: expected at most the padded"),
+              std::string::npos);
+  }
+}
+
 TEST(Pool, MaximumAndIndices) {
   const Tensor x = Tensor::of(std::vector<float>{3, 1, 2, 9, 9, 4, 0, 5, 7, 8, 6, 2}, {1, 2, 2, 3});
   const AttrMap rows{{"kernel_shape", Ints{2, 2}}};

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "ir/op.h"
+#include "ir/test_data_for_test.h"
 
 namespace sardonyx {
 namespace {
@@ -21,9 +21,8 @@ using Json = nlohmann::json;
 const std::map<std::string, Json>& specification() {
   static const std::map<std::string, Json> newest = [] {
     std::map<std::string, Json> found;
-    const char* folder = std::getenv("SARDONYX_TEST_DATA");
-    if (!folder || !*folder) return found;
-    std::ifstream file(std::string(folder) + "/spec/onnx_ops.json");
+    std::ifstream file(test_data("spec/onnx_ops.json"));
+    if (!file) return found;
     for (const Json& op : Json::parse(file)) {
       const std::string domain = op["domain"], name = op["name"];
       Json& known = found[domain.empty() ? name : domain + "::" + name];

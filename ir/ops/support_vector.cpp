@@ -260,6 +260,29 @@ void class_probabilities(const SvmClassifierAttrs& attrs, const std::pmr::vector
   couple_pairs(pairs, out);
 }
 
+// Both classes' scores out of the margin of the only pair, as ONNX Runtime has them.
+void spread_margin(float margin, PostTransform transform, std::span<float> out) {
+  switch (transform) {
+    case PostTransform::kNone:
+      out[0] = -margin;
+      out[1] = margin;
+      return;
+    case PostTransform::kLogistic:
+      out[0] = logistic(-margin);
+      out[1] = logistic(margin);
+      return;
+    case PostTransform::kProbit:
+      out[0] = probit(margin);
+      out[1] = 0;
+      return;
+    case PostTransform::kSoftmax:
+    case PostTransform::kSoftmaxZero:
+      out[0] = 1 - margin;
+      out[1] = margin;
+      return;
+  }
+}
+
 // The scores given out for one row of a machine with support vectors; gives the winning class.
 size_t classify_by_pairs(const SvmClassifierAttrs& attrs, std::span<const double> kernels,
                          PostTransform transform, std::span<float> out) {
@@ -272,11 +295,7 @@ size_t classify_by_pairs(const SvmClassifierAttrs& attrs, std::span<const double
     std::copy(scores.begin(), scores.end(), out.begin());
     transform_scores(transform, out);
   } else {
-    const auto score = static_cast<float>(scores[0]);
-    const bool is_probit = transform == PostTransform::kProbit;
-    const float other = transform == PostTransform::kNone ? -score : 1 - score;
-    out[0] = is_probit ? probit(score) : other;
-    out[1] = is_probit ? 0 : score;
+    spread_margin(static_cast<float>(scores[0]), transform, out);
   }
   return most_voted(scores, classes);
 }
@@ -347,8 +366,14 @@ std::vector<Sample> svm_classifier_samples() {
                 {"classlabels_ints", Ints{1, 2, 3}}});
   AttrMap probabilities = attrs;
   probabilities.insert({{"prob_a", Floats{-1, -2, -0.5f}}, {"prob_b", Floats{0, 0.1f, -0.1f}}});
+  AttrMap two = machine_sample("POLY");
+  two.insert({{"vectors_per_class", Ints{2, 1}},
+              {"coefficients", Floats{1, -0.5f, 0.25f}},
+              {"classlabels_strings", Strings{"a", "b"}},
+              {"post_transform", std::string("LOGISTIC")}});
   return {{.inputs = {{.shape = {4, 2}}}, .attrs = attrs, .outputs = 2},
           {.inputs = {{.shape = {4, 2}}}, .attrs = probabilities, .outputs = 2},
+          {.inputs = {{.shape = {4, 2}}}, .attrs = two, .outputs = 2},
           {.inputs = {{.shape = {4, 2}}},
            .attrs = {{"coefficients", Floats{1, -0.5f, 0.25f, -1}},
                      {"rho", Floats{0.1f}},

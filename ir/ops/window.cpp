@@ -119,7 +119,9 @@ AxisResult resolve_axis(const WindowSpec& spec, AutoPad auto_pad, const Axis& ax
   check_crop(spec, axis, index);
   const Dim padded = axis.in + axis.pad_begin + axis.pad_end;
   const Dim slack = padded - axis.extent;
-  if (slack.is_known() && slack.value() < 0) {
+  // With ceil_mode a window may end behind the padding, the first as well as the last.
+  const int64_t least = spec.ceil_mode ? 1 - axis.stride : 0;
+  if (slack.is_known() && slack.value() < least) {
     if (axis.in == 0) return {0, axis.pad_begin, axis.pad_end};  // nothing in, nothing out
     fail(ErrorCode::kInvalidModel, spec.op, ": kernel: expected at most the padded input's size ",
          padded, " on spatial axis ", index, ", got ", axis.extent, " (kernel ", axis.kernel,

@@ -158,6 +158,15 @@ uint64_t checked_number(std::string_view key, std::string_view value) {
   return number;
 }
 
+// What an unknown key asks for can't be done, and may change what the bytes mean.
+void check_known_key(std::string_view key) {
+  constexpr std::string_view kKnown[] = {"location", "offset", "length", "checksum", "basepath"};
+  // ONNX Runtime notes beside a tensor where it wrote copies of its own.
+  if (std::ranges::count(kKnown, key) > 0 || key.starts_with("prepacked")) return;
+  refuse(text("external_data has the unknown key ", in_quotes(key),
+              ", expected location, offset, length, checksum or basepath"));
+}
+
 struct Location {
   std::string path;
   uint64_t offset = 0;
@@ -170,6 +179,7 @@ Location location_of(const TensorProto& proto) {
     if (entry.key() == "location") location.path = entry.value();
     if (entry.key() == "offset") location.offset = checked_number("offset", entry.value());
     if (entry.key() == "length") location.length = checked_number("length", entry.value());
+    check_known_key(entry.key());
   }
   if (location.path.empty()) refuse("external_data has no location, expected a file's path");
   require_utf8(location.path, "external data location");
@@ -282,13 +292,19 @@ Tensor TensorDecoder::decode_raw(TensorProto& proto, DType dtype, Shape shape) {
 Tensor TensorDecoder::decode_external(const TensorProto& proto, DType dtype, Shape shape) {
   if (dtype == DType::kString) refuse("string tensors can't be external data");
   if (!filled_fields(proto).empty()) refuse("the tensor is external and holds data as well");
-  const Location location = location_of(proto);
+  Location location = location_of(proto);
   if (!external_) {
     fail(ErrorCode::kInvalidModel, "external data location ", in_quotes(location.path),
          ": external data is not allowed here; set allowed_root or external_files if the model is "
          "given as bytes");
   }
   const uint64_t needed = bytes_for(dtype, element_count(shape));
+  if (location.length == 0 && needed > 0 && leniency_) {
+    leniency_->tolerate(kExternalLength, "external data location ", in_quotes(location.path),
+                        ": length is 0 bytes; taken for ", needed, ", as ", name_of(dtype),
+                        to_text(shape), " has");
+    location.length.reset();
+  }
   if (location.length && *location.length != needed) {
     refuse(text("external data length is ", *location.length, " bytes, expected ", needed, " for ",
                 name_of(dtype), to_text(shape)));

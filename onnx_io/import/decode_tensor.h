@@ -7,6 +7,7 @@
 
 #include "ir/datum.h"
 #include "onnx_io/import/external_files.h"
+#include "onnx_io/import/leniency.h"
 #include "onnx_io/import/model_reader.h"
 #include "onnx_io/onnx.pb.h"
 #include "onnx_io/tensor_file.h"
@@ -18,8 +19,11 @@ namespace sardonyx::onnx_import {
 class TensorDecoder {
  public:
   // `external`: null where no external data is allowed. `raw_data` stands for that of the messages.
-  TensorDecoder(const LoadLimits& limits, ExternalFiles* external, RawData raw_data = {})
-      : limits_(limits), external_(external), raw_data_(std::move(raw_data)) {}
+  // Without `leniency` all that deviates is refused. Everything that is referred to must outlive
+  // the decoder.
+  TensorDecoder(const LoadLimits& limits, ExternalFiles* external, RawData raw_data = {},
+                const Leniency* leniency = nullptr)
+      : limits_(limits), external_(external), raw_data_(std::move(raw_data)), leniency_(leniency) {}
 
   // Throw kInvalidModel or kResourceExhausted; the caller adds what the tensor is.
   const Tensor& tensor(onnx_schema::TensorProto& proto);
@@ -38,6 +42,7 @@ class TensorDecoder {
   const LoadLimits& limits_;
   ExternalFiles* external_;
   RawData raw_data_;
+  const Leniency* leniency_;
   uint64_t total_bytes_ = 0;
   std::unordered_map<const onnx_schema::TensorProto*, Tensor> decoded_;
 };

@@ -92,14 +92,16 @@ Opsets read_opsets(const OpsetList& imports, const std::string& what) {
   return opsets;
 }
 
-FunctionTable::FunctionTable(onnx_schema::ModelProto& model) {
+FunctionTable::FunctionTable(onnx_schema::ModelProto& model, const Leniency& leniency) {
   for (FunctionProto& function : *model.mutable_functions()) {
     require_utf8(function.name(), "function name");
     if (function.name().empty()) fail(ErrorCode::kInvalidModel, "a function has no name");
     const Key key{canonical_domain(function.domain()), function.name(), function.overload()};
-    if (!functions_.emplace(key, &function).second) {
-      fail(ErrorCode::kInvalidModel, label_of(function), " is defined twice");
-    }
+    const auto [known, is_new] = functions_.emplace(key, &function);
+    if (is_new) continue;
+    if (known->second->SerializeAsString() != function.SerializeAsString())
+      fail(ErrorCode::kInvalidModel, label_of(function), " is defined twice, in different ways");
+    leniency.tolerate(kRepeatedFunction, label_of(function), " is defined twice, in the same way");
   }
 }
 

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "onnx_io/import/leniency.h"
 #include "onnx_io/onnx.pb.h"
 #include "onnx_io/tensor_file.h"
 
@@ -20,8 +21,8 @@ Opsets read_opsets(const OpsetList& imports, const std::string& what);
 
 class FunctionTable {
  public:
-  // Throws kInvalidModel where two functions bear one name.
-  explicit FunctionTable(onnx_schema::ModelProto& model);
+  // Throws kInvalidModel where two functions bear one name and are not the same.
+  FunctionTable(onnx_schema::ModelProto& model, const Leniency& leniency);
   // The function that a node calls; null where it calls none.
   onnx_schema::FunctionProto* called_by(const onnx_schema::NodeProto& node) const;
   // Throws kInvalidModel where a function reaches itself, and kResourceExhausted where the graph

@@ -1,4 +1,7 @@
 // Attributes and the subgraphs among them.
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/wire_format_lite.h>
+
 #include <algorithm>
 
 #include "onnx_io/import/importer.h"
@@ -36,6 +39,21 @@ std::vector<Kind> filled_kinds(const AttributeProto& proto) {
   return kinds;
 }
 
+// Protobuf keeps a number that is none of the enum's aside, as if no type were there.
+std::optional<uint32_t> unknown_type(const AttributeProto& proto) {
+  using google::protobuf::internal::WireFormatLite;
+  const std::string& rest = proto.unknown_fields();
+  google::protobuf::io::CodedInputStream in(reinterpret_cast<const uint8_t*>(rest.data()),
+                                            static_cast<int>(rest.size()));
+  while (const uint32_t tag = in.ReadTag()) {
+    uint32_t value = 0;
+    const bool is_type = WireFormatLite::GetTagFieldNumber(tag) == AttributeProto::kTypeFieldNumber;
+    if (is_type && in.ReadVarint32(&value)) return value;
+    if (!WireFormatLite::SkipField(&in, tag)) break;
+  }
+  return std::nullopt;
+}
+
 // Writers of the first IR version left the kind out, and proto3 writers leave out values that are
 // zero or empty.
 Kind kind_of(const AttributeProto& proto) {
@@ -49,6 +67,8 @@ Kind kind_of(const AttributeProto& proto) {
     }
     return proto.type();
   }
+  if (const auto type = unknown_type(proto))
+    fail(ErrorCode::kInvalidModel, "has the unknown type ", *type);
   if (filled.empty()) fail(ErrorCode::kInvalidModel, "has neither a known type nor a value");
   return filled[0];
 }

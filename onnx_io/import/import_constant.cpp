@@ -55,9 +55,7 @@ void Importer::import_constant(Frame& frame, onnx_schema::NodeProto& node) {
   const bool keep = frame.names_are_final || frame.scope.empty();
   Value* constant =
       frame.graph.add_constant(keep ? output : frame.scope + "." + output, std::move(value));
-  if (const auto known = frame.declared.find(output); known != frame.declared.end()) {
-    merge_types(constant->type, known->second, output);
-  }
+  declared_type(frame, output, constant->type);  // is what the file declares of it right?
   bind(frame, output, constant);
 }
 

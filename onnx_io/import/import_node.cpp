@@ -112,6 +112,7 @@ std::vector<Type> implied_types(const NodeProto& node, const RawCall& call) {
 }  // namespace
 
 void Importer::import_nodes(Frame& frame, google::protobuf::RepeatedPtrField<NodeProto>& nodes) {
+  drop_repeated_constants(nodes);
   // Before sorting: a node that overwrites what it reads would look like a cycle.
   for (const NodeProto& node : nodes) {
     guarded([&] { return "node " + label_of(node); }, node_name(node),
@@ -133,6 +134,26 @@ void Importer::import_nodes(Frame& frame, google::protobuf::RepeatedPtrField<Nod
   }
 }
 
+// Tools that merge graphs leave Constant nodes that give one name to equal values.
+void Importer::drop_repeated_constants(google::protobuf::RepeatedPtrField<NodeProto>& nodes) const {
+  std::unordered_map<std::string, const NodeProto*> constants;
+  const auto stays = [&](const NodeProto* node) {
+    if (node->op_type() != "Constant" || !canonical_domain(node->domain()).empty() ||
+        node->output_size() != 1 || node->attribute_size() != 1)
+      return true;
+    const auto [known, is_new] = constants.emplace(node->output(0), node);
+    if (is_new ||
+        node->attribute(0).SerializeAsString() != known->second->attribute(0).SerializeAsString())
+      return true;
+    leniency_.tolerate(kRepeatedConstant, "value ", in_quotes(node->output(0)),
+                       " is produced by two Constant nodes of one value; one counts");
+    return false;
+  };
+  const auto end = std::stable_partition(nodes.pointer_begin(), nodes.pointer_end(), stays);
+  const auto kept = static_cast<int>(end - nodes.pointer_begin());
+  nodes.DeleteSubrange(kept, nodes.size() - kept);
+}
+
 void Importer::check_outputs(const Frame& frame, const NodeProto& node) const {
   for (const std::string& output : node.output()) {
     if (!output.empty()) check_new_name(frame, output, "output");
@@ -146,7 +167,12 @@ void Importer::poison_outputs(Frame& frame, const NodeProto& node) {
 }
 
 void Importer::import_node(Frame& frame, NodeProto& node) {
-  require_utf8(node.name(), "node name");
+  if (!is_utf8(node.name())) {
+    const std::string readable = in_quotes(node.name());
+    leniency_.tolerate(kNotUtf8, "node name ", readable,
+                       " is not valid UTF-8; taken as it is here");
+    node.set_name(readable.substr(1, readable.size() - 2));
+  }
   require_utf8(node.op_type(), "operator");
   if (node.op_type().empty()) fail(ErrorCode::kInvalidModel, "has no op_type");
   if (onnx_schema::FunctionProto* function = functions_->called_by(node)) {
@@ -168,6 +194,7 @@ void Importer::import_node(Frame& frame, NodeProto& node) {
   if (call.domain == "ai.onnx.preview.training" && call.op == "Gradient") {
     return import_gradient(frame, node, call, emitter);
   }
+  mend(call, node);
   if (const std::optional<Vals> results = upgrade(call)) {
     bind_outputs(frame, node, *results, emitter);
   } else {
@@ -200,7 +227,7 @@ RawCall Importer::raw_call(Frame& frame, NodeProto& node, GraphEmitter& emitter)
                .inputs = node_inputs(frame, node),
                .outputs = static_cast<size_t>(output_count(node)),
                .emitter = emitter};
-  find_version(frame, call);
+  find_version(frame, call, node);
   // Constants of the outer graph become constants of the subgraphs; everything else is captured.
   std::vector<std::string> captured;
   for (const std::string& name : free_names_.of_subgraphs(node)) {
@@ -232,16 +259,40 @@ RawCall Importer::raw_call(Frame& frame, NodeProto& node, GraphEmitter& emitter)
   return call;
 }
 
-void Importer::find_version(const Frame& frame, RawCall& call) const {
+// The version of the operator's domain. Files often forget to import the domains beside ONNX's own:
+// then the newest one that knows the node's attributes is meant.
+int64_t Importer::opset_of(const Frame& frame, const RawCall& call, const NodeProto& node) const {
   const auto imported = frame.opsets->find(call.domain);
-  if (imported == frame.opsets->end()) {
-    const bool known = call.domain.empty() || call.domain == "ai.onnx.ml" ||
-                       find_op(call.op, call.domain) != nullptr;
+  if (imported != frame.opsets->end()) return imported->second;
+  const OpDef* op = find_op(call.op, call.domain);
+  const bool is_ml = call.domain == "ai.onnx.ml";
+  if (!op || !(is_ml || call.domain == "com.microsoft")) {
     fail(ErrorCode::kInvalidModel, "the domain ", in_quotes(shown_domain(call.domain)),
          " is used by operator ", in_quotes(call.op), " but is not in opset_import",
-         known ? "" : ", and there is no function of that name");
+         call.domain.empty() || is_ml || op ? "" : ", and there is no function of that name");
   }
-  const int64_t opset = imported->second;
+  const bool is_newest = std::ranges::all_of(node.attribute(), [&](const auto& attribute) {
+    return op->attrs->find(attribute.name()) != nullptr;
+  });
+  const int64_t version = is_ml && is_newest ? kNewestMlOpset : 1;
+  leniency_.tolerate(kMissingOpsetImport, "the domain ", in_quotes(call.domain),
+                     " is used by operator ", in_quotes(call.op),
+                     " but is not in opset_import; taken for version ", version);
+  return version;
+}
+
+// torch.stft is exported with a signal of rank 2, without the dim of real and imaginary parts.
+void Importer::mend(RawCall& call, const NodeProto& node) const {
+  if (!call.domain.empty() || call.op != "STFT" || !call.has_input(0)) return;
+  const Type type = call.emitter.type(call.inputs[0]);
+  if (!type.has_rank() || type.rank() != 2) return;
+  leniency_.tolerate(kSignalRank, label_of(node), ": input signal (", type,
+                     "): expected rank 3; taken for real numbers");
+  call.inputs[0] = call.emitter.call("Unsqueeze", {call.inputs[0], call.emitter.int64s({-1})});
+}
+
+void Importer::find_version(const Frame& frame, RawCall& call, const NodeProto& node) const {
+  const int64_t opset = opset_of(frame, call, node);
   if (call.domain.empty() && opset < adopted_below(call.op).value_or(0)) {
     call.domain = "com.microsoft";
     return;
@@ -295,17 +346,14 @@ void Importer::append_node(Frame& frame, const NodeProto& node, RawCall& call) {
   made->name = joined(frame.scope, node_name(node));
   made->scope = joined(frame.scope, metadata_value(node, kScopeKey));
   made->source = metadata_value(node, kSourceKey);
-  for (size_t i = 0; i < made->outputs.size() && i < static_cast<size_t>(node.output_size()); ++i) {
-    const std::string& name = node.output(static_cast<int>(i));
-    if (name.empty()) continue;
-    if (const auto known = frame.declared.find(name); known != frame.declared.end()) {
-      made->outputs[i]->type = known->second;
-    }
-  }
   try {
     infer_node(frame.graph, *made);
-    for (const Value* output : made->outputs) {
-      if (output) check_rank(output->name, output->type);
+    for (size_t i = 0; i < made->outputs.size(); ++i) {
+      Value* output = made->outputs[i];
+      if (!output) continue;
+      if (i < static_cast<size_t>(node.output_size()))
+        output->type = declared_type(frame, node.output(static_cast<int>(i)), output->type);
+      check_rank(output->name, output->type);
     }
   } catch (...) {
     frame.graph.erase(*made);
@@ -348,9 +396,7 @@ void Importer::take_output(Frame& frame, const std::string& name, Value* value,
     make_room(frame, name);
     frame.graph.rename(*value, name);
   }
-  if (const auto known = frame.declared.find(name); known != frame.declared.end()) {
-    value->type = merge_types(value->type, known->second, name);
-  }
+  value->type = declared_type(frame, name, value->type);
   check_rank(name, value->type);
   bind(frame, name, value);
 }

@@ -19,6 +19,10 @@ constexpr int64_t kInitializersMayBeDefaults = 4;
 // Before this IR version models did not say which opset they use.
 constexpr int64_t kOpsetsAreImported = 3;
 
+// Before this IR version initializers of inputs were constants. A file without a version is read
+// so.
+constexpr int64_t kTakenForMissingIrVersion = 3;
+
 // Element types and kinds agree, and no two known dims differ.
 void check_agree(const Type& declared, const Type& actual, std::string_view what) {
   merge_types(actual, declared, what);
@@ -30,8 +34,9 @@ Importer::Importer(ModelProto& proto, RawData raw_data, const LoadOptions& optio
                    ExternalFiles* external, std::vector<Problem>* problems)
     : proto_(proto),
       options_(options),
+      leniency_(options),
       problems_(problems),
-      tensors_(options.limits, external, std::move(raw_data)),
+      tensors_(options.limits, external, std::move(raw_data), &leniency_),
       types_(options.limits, [this] { return model_.graph->fresh_symbol(); }) {}
 
 Model Importer::run() {
@@ -46,10 +51,15 @@ void Importer::read_header() {
   if (!proto_.has_graph()) {
     fail(ErrorCode::kInvalidModel, "the file is no ONNX model: it has no graph");
   }
-  if (proto_.ir_version() < 1) {
-    fail(ErrorCode::kInvalidModel, "ir_version is ",
-         proto_.has_ir_version() ? std::to_string(proto_.ir_version()) : "missing",
-         ", expected 1 to ", kNewestIrVersion);
+  if (proto_.ir_version() < 0) {
+    fail(ErrorCode::kInvalidModel, "ir_version is ", proto_.ir_version(), ", expected 1 to ",
+         kNewestIrVersion);
+  }
+  if (proto_.ir_version() == 0) {
+    leniency_.tolerate(kMissingIrVersion, "ir_version is ",
+                       proto_.has_ir_version() ? "0" : "missing", ", expected 1 to ",
+                       kNewestIrVersion, "; taken for ", kTakenForMissingIrVersion);
+    proto_.set_ir_version(kTakenForMissingIrVersion);
   }
   if (proto_.ir_version() > kNewestIrVersion) {
     fail(ErrorCode::kUnsupported, "ir_version ", proto_.ir_version(), " is newer than ",
@@ -58,7 +68,7 @@ void Importer::read_header() {
   opsets_ = read_opsets(proto_.opset_import(), "the model");
   if (opsets_.empty() && proto_.ir_version() < kOpsetsAreImported) opsets_.emplace("", 1);
   if (opsets_.empty()) fail(ErrorCode::kInvalidModel, "the model has no opset_import");
-  functions_ = std::make_unique<FunctionTable>(proto_);
+  functions_ = std::make_unique<FunctionTable>(proto_, leniency_);
   functions_->check_expansion(proto_.graph(), options_.limits);
 
   model_.ir_version = proto_.ir_version();
@@ -125,12 +135,11 @@ void Importer::add_input(Frame& frame, ValueInfoProto& proto, const Type* implie
 }
 
 void Importer::add_initializers(Frame& frame, GraphProto& proto) {
-  std::unordered_set<std::string> seen;
+  std::unordered_map<std::string, TensorProto*> last;  // by name; null: sparse
   const auto add = [&](const std::string& name, const auto& decode) {
     const bool good = guarded(
         [&] { return "initializer " + in_quotes(name); }, "",
         [&] {
-          if (!seen.insert(name).second) fail(ErrorCode::kInvalidModel, "is given twice");
           if (const auto input = frame.values.find(name);
               input != frame.values.end() && input->second && input->second->default_value) {
             return;
@@ -141,11 +150,18 @@ void Importer::add_initializers(Frame& frame, GraphProto& proto) {
     if (!good) frame.values.try_emplace(name, placeholder(frame));
   };
   for (TensorProto& tensor : *proto.mutable_initializer()) {
+    guarded([&] { return "initializer " + in_quotes(tensor.name()); }, "",
+            [&] { note_repeated(last, tensor); });
+    last[tensor.name()] = &tensor;
+  }
+  for (TensorProto& tensor : *proto.mutable_initializer()) {
+    if (last.at(tensor.name()) != &tensor) continue;
     add(tensor.name(), [&]() -> const Tensor& { return initializer(frame, tensor); });
   }
   for (auto& sparse : *proto.mutable_sparse_initializer()) {
     const TensorProto& values = sparse.values();
     add(values.name(), [&] {
+      if (!last.try_emplace(values.name()).second) fail(ErrorCode::kInvalidModel, "is given twice");
       const Tensor* given =
           given_initializer(frame, values.name(), values.data_type(), sparse.dims());
       return given ? *given : tensors_.dense(sparse);
@@ -183,6 +199,19 @@ void Importer::check_given_are_used() const {
   }
 }
 
+// Of several initializers of one name the last one counts, as in ONNX Runtime.
+void Importer::note_repeated(const std::unordered_map<std::string, TensorProto*>& earlier,
+                             const TensorProto& tensor) const {
+  const auto found = earlier.find(tensor.name());
+  if (found == earlier.end()) return;
+  const TensorProto& other = *found->second;
+  if (other.data_type() != tensor.data_type() || !std::ranges::equal(other.dims(), tensor.dims())) {
+    fail(ErrorCode::kInvalidModel, "is given twice, with different types or shapes");
+  }
+  leniency_.tolerate(kRepeatedConstant, "initializer ", in_quotes(tensor.name()),
+                     " is given twice; the last one counts");
+}
+
 void Importer::read_declared(Frame& frame, const GraphProto& proto) {
   const auto read = [&](const ValueInfoProto& info) {
     if (!info.has_type() || info.type().value_case() == onnx_schema::TypeProto::VALUE_NOT_SET)
@@ -191,7 +220,7 @@ void Importer::read_declared(Frame& frame, const GraphProto& proto) {
     guarded(label, "", [&] {
       Type type = types_.type(info.type(), "the value");
       const auto [known, is_new] = frame.declared.try_emplace(info.name(), type);
-      if (!is_new) known->second = merge_types(type, known->second, info.name());
+      if (!is_new) known->second = reconciled(type, known->second, info.name());
     });
   };
   for (const ValueInfoProto& info : proto.value_info())
@@ -214,7 +243,7 @@ void Importer::add_outputs(Frame& frame, const GraphProto& proto) {
           Value* value = found->second;
           if (const auto declared = frame.declared.find(output.name());
               declared != frame.declared.end() && !poisoned_.contains(value) && !value->producer) {
-            check_agree(declared->second, value->type, output.name());
+            reconciled(value->type, declared->second, output.name());
           }
           frame.graph.add_output(value);
         });
@@ -243,6 +272,35 @@ void Importer::check_new_name(const Frame& frame, const std::string& name,
            " shadows one of the outer graph: names must be unique");
     }
   }
+}
+
+// What inference found, completed by what the file declares. Where the shapes contradict each other
+// inference wins; element types must agree.
+Type Importer::reconciled(const Type& inferred, const Type& declared,
+                          const std::string& name) const {
+  if (!same_kind(inferred, declared) || inferred.is_none() || declared.is_none())
+    return merge_types(inferred, declared, name);
+  Type wanted = declared;
+  if (wanted.has_rank() && inferred.has_rank() && wanted.rank() == inferred.rank()) {
+    // A dim that follows from those of the inputs says more than the size it once had.
+    for (size_t axis = 0; axis < inferred.rank(); ++axis) {
+      const Dim& dim = (*inferred.shape)[axis];
+      if (!dim.is_known() && !dim.text().starts_with('?')) (*wanted.shape)[axis] = dim;
+    }
+  }
+  try {
+    return merge_types(inferred, wanted, name);
+  } catch (const Error& error) {
+    leniency_.tolerate(kDeclaredShape, error.what(), "; what is inferred counts");
+    return inferred;
+  }
+}
+
+// `inferred` with what the file declares of the value.
+Type Importer::declared_type(const Frame& frame, const std::string& name,
+                             const Type& inferred) const {
+  const auto known = frame.declared.find(name);
+  return known == frame.declared.end() ? inferred : reconciled(inferred, known->second, name);
 }
 
 // The file's names go before those that were invented on the way.

@@ -13,6 +13,7 @@
 #include "onnx_io/import/decode_tensor.h"
 #include "onnx_io/import/decode_type.h"
 #include "onnx_io/import/functions.h"
+#include "onnx_io/import/leniency.h"
 #include "onnx_io/import/names.h"
 #include "onnx_io/load.h"
 #include "onnx_io/onnx.pb.h"
@@ -67,22 +68,31 @@ class Importer {
   const Tensor* given_initializer(const Frame& frame, const std::string& name, int64_t dtype,
                                   const google::protobuf::RepeatedField<int64_t>& dims);
   void check_given_are_used() const;
+  void note_repeated(const std::unordered_map<std::string, onnx_schema::TensorProto*>& earlier,
+                     const onnx_schema::TensorProto& tensor) const;
   void read_declared(Frame& frame, const onnx_schema::GraphProto& proto);
   void add_outputs(Frame& frame, const onnx_schema::GraphProto& proto);
   void bind(Frame& frame, const std::string& name, Value* value);
   void check_new_name(const Frame& frame, const std::string& name, std::string_view what) const;
   void make_room(Frame& frame, const std::string& name);
   Value* placeholder(Frame& frame);
+  Type reconciled(const Type& inferred, const Type& declared, const std::string& name) const;
+  Type declared_type(const Frame& frame, const std::string& name, const Type& inferred) const;
 
   // ---- import_node.cpp: nodes ----
   void check_outputs(const Frame& frame, const onnx_schema::NodeProto& node) const;
   void import_nodes(Frame& frame,
                     google::protobuf::RepeatedPtrField<onnx_schema::NodeProto>& nodes);
+  void drop_repeated_constants(
+      google::protobuf::RepeatedPtrField<onnx_schema::NodeProto>& nodes) const;
   void import_node(Frame& frame, onnx_schema::NodeProto& node);
   void poison_outputs(Frame& frame, const onnx_schema::NodeProto& node);
   Vals node_inputs(const Frame& frame, const onnx_schema::NodeProto& node) const;
   RawCall raw_call(Frame& frame, onnx_schema::NodeProto& node, GraphEmitter& emitter);
-  void find_version(const Frame& frame, RawCall& call) const;
+  int64_t opset_of(const Frame& frame, const RawCall& call,
+                   const onnx_schema::NodeProto& node) const;
+  void find_version(const Frame& frame, RawCall& call, const onnx_schema::NodeProto& node) const;
+  void mend(RawCall& call, const onnx_schema::NodeProto& node) const;
   void import_constant(Frame& frame, onnx_schema::NodeProto& node);
   void import_gradient(Frame& frame, const onnx_schema::NodeProto& node, RawCall& call,
                        GraphEmitter& emitter);
@@ -112,6 +122,7 @@ class Importer {
 
   onnx_schema::ModelProto& proto_;
   const LoadOptions& options_;
+  Leniency leniency_;
   std::vector<Problem>* problems_;
   Model model_;
   TensorDecoder tensors_;

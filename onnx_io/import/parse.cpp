@@ -32,11 +32,6 @@ std::string guess(std::span<const std::byte> bytes) {
   return "the file is truncated, corrupt, nested too deeply, or of another kind";
 }
 
-bool is_utf8(std::string_view value) {
-  const bool is_ascii = std::all_of(value.begin(), value.end(), [](char c) { return !(c & 0x80); });
-  return is_ascii || from_utf8(value);
-}
-
 }  // namespace
 
 void parse_message(std::span<const std::byte> bytes, std::string_view what, ErrorCode code,
@@ -54,6 +49,11 @@ void parse_message(std::span<const std::byte> bytes, std::string_view what, Erro
   if (!message.ParsePartialFromCodedStream(&stream) || !stream.ConsumedEntireMessage()) {
     fail(code, what, ": is no valid protobuf of ONNX: ", guess(bytes));
   }
+}
+
+bool is_utf8(std::string_view value) {
+  const bool is_ascii = std::all_of(value.begin(), value.end(), [](char c) { return !(c & 0x80); });
+  return is_ascii || from_utf8(value);
 }
 
 void require_utf8(std::string_view value, std::string_view what) {

@@ -15,6 +15,7 @@ namespace sardonyx::onnx_import {
 void parse_message(std::span<const std::byte> bytes, std::string_view what, ErrorCode code,
                    const LoadLimits& limits, google::protobuf::MessageLite& message);
 
+bool is_utf8(std::string_view value);
 // Throws kInvalidModel naming `what` unless `value` is UTF-8 (as protobuf demands of every string).
 void require_utf8(std::string_view value, std::string_view what);
 

@@ -1,11 +1,11 @@
 // Every version of every operator either reads the same in the newest form or has an upgrade rule.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "ir/test_data_for_test.h"
 #include "onnx_io/op_versions.h"
 #include "onnx_io/upgrade/upgrade.h"
 
@@ -29,8 +29,7 @@ bool has_rule(const std::string& domain, const std::string& op, int version, int
 }
 
 std::map<OpName, std::vector<Json>> read_spec() {
-  const char* data = std::getenv("SARDONYX_TEST_DATA");
-  std::ifstream file(std::string(data ? data : "") + "/spec/onnx_ops.json");
+  std::ifstream file(test_data("spec/onnx_ops.json"));
   std::map<OpName, std::vector<Json>> ops;
   if (!file) return ops;
   for (Json& op : Json::parse(file)) {

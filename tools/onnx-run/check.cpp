@@ -13,6 +13,7 @@ namespace {
 
 struct CheckCommand {
   std::vector<std::filesystem::path> models;
+  bool strict = false;
   JsonOutput json;
 };
 
@@ -26,8 +27,13 @@ int run_check(const CheckCommand& command) {
   auto models = nlohmann::ordered_json::array();
   bool is_clean = true;
   for (const std::filesystem::path& model : command.models) {
-    const std::vector<Problem> problems = loading([&] { return check_model(model); });
-    auto list = nlohmann::ordered_json::array();
+    auto list = nlohmann::ordered_json::array(), warnings = nlohmann::ordered_json::array();
+    LoadOptions options{.strict = command.strict};
+    options.on_warning = [&](const LoadWarning& warning) {
+      out << model.string() << ": warning: " << warning.message << " [" << warning.name << "]\n";
+      warnings.push_back({{"name", warning.name}, {"message", warning.message}});
+    };
+    const std::vector<Problem> problems = loading([&] { return check_model(model, options); });
     for (const Problem& problem : problems) {
       out << model.string() << ": " << kind_of(problem.code) << ": " << problem.message << '\n';
       list.push_back(
@@ -35,7 +41,7 @@ int run_check(const CheckCommand& command) {
     }
     if (problems.empty()) out << model.string() << ": no problem found\n";
     is_clean &= problems.empty();
-    models.push_back({{"model", model.string()}, {"problems", list}});
+    models.push_back({{"model", model.string()}, {"problems", list}, {"warnings", warnings}});
   }
   out.flush();
   if (command.json.wanted()) command.json.write({{"models", models}});
@@ -48,6 +54,7 @@ void add_check_command(CLI::App& app, Action& action) {
   const auto options = std::make_shared<CheckCommand>();
   CLI::App* command = app.add_subcommand("check", "list everything that is wrong with a model");
   command->add_option("MODEL,-m,--onnx", options->models, "the .onnx files")->required();
+  command->add_flag("--strict", options->strict, "report as errors what is loaded with a warning");
   command->add_option("--json", options->json.target, "write a report to stdout, or to =FILE");
   command->callback([options, &action] { action = [options] { return run_check(*options); }; });
 }

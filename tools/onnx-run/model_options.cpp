@@ -70,6 +70,8 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
   command.add_option("--plan-cache", options.plan_cache,
                      "file that keeps packed weights: written by the first run, mapped by later "
                      "ones of the same model and options");
+  command.add_flag("--strict", options.strict,
+                   "refuse models that deviate from ONNX, rather than warn of it");
 }
 
 SessionOptions session_options(const ModelOptions& options) {
@@ -92,6 +94,7 @@ SessionOptions session_options(const ModelOptions& options) {
   }
   session.precision = options.precision == "bf16" ? Precision::kBFloat16 : Precision::kFloat32;
   session.plan_cache = options.plan_cache;
+  session.load.strict = options.strict;
   if (options.memory_limit_mb > 0)
     session.memory_limit = static_cast<size_t>(options.memory_limit_mb) << 20;
   if (const RunControl* control = current_control(); control && control->deadline) {
@@ -111,7 +114,7 @@ std::unique_ptr<Runner> load_runner(const std::filesystem::path& model,
                                     const ModelOptions& options) {
   SessionOptions session = session_options(options);
   return loading([&] {
-    return wants_reference(options) ? make_reference_runner(load_model(model))
+    return wants_reference(options) ? make_reference_runner(load_model(model, session.load))
                                     : make_session_runner(Session(model, std::move(session)));
   });
 }

@@ -22,6 +22,7 @@ struct ModelOptions {
   std::string precision = "f32";
   uint64_t memory_limit_mb = 0;  // 0: the session's own limit
   std::string plan_cache;        // empty: none
+  bool strict = false;
 };
 
 // The names after `--provider`.

@@ -1,0 +1,334 @@
+// Files that deviate from ONNX in ways that leave their meaning clear are loaded, with a warning of
+// a name; strict loading refuses them.
+#include <gmock/gmock.h>
+
+#include <functional>
+
+#include "onnx_io/test_model.h"
+
+namespace sardonyx {
+namespace {
+
+using namespace test;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::vector<std::string> warnings_of(const ModelBuilder& model) {
+  std::vector<std::string> names;
+  LoadOptions options;
+  options.on_warning = [&](const LoadWarning& warning) { names.push_back(warning.name); };
+  verify(*model.load(options).graph);
+  return names;
+}
+
+// y = relu(x), x of float[n, 3].
+ModelBuilder relu() {
+  ModelBuilder model;
+  model.graph().input("x", DType::kFloat, {{"n", 3}});
+  model.graph().node("Relu", {"x"}, {"y"});
+  return model;
+}
+
+ModelBuilder relu_with_output(const std::optional<std::vector<DimSpec>>& dims) {
+  ModelBuilder model = relu();
+  model.graph().output("y", DType::kFloat, dims);
+  return model;
+}
+
+void declare(ModelBuilder& model, const std::string& name, DType dtype,
+             const std::vector<DimSpec>& dims) {
+  ValueInfoProto& info = *model.proto.mutable_graph()->add_value_info();
+  info.set_name(name);
+  set_type(info, dtype, dims);
+}
+
+struct Sloppy {
+  const char* what;
+  std::function<ModelBuilder()> model;
+  std::string warning;
+  std::vector<Datum> inputs;
+  std::vector<double> wanted;  // the elements of the first output
+};
+
+ModelBuilder with_branches(const std::vector<DimSpec>& declared) {
+  ModelBuilder model;
+  GraphBuilder graph = model.graph();
+  graph.input("c", DType::kBool, {std::vector<DimSpec>{}});
+  graph.input("x", DType::kFloat, {{2}});
+  NodeProto& node = graph.node("If", {"c"}, {"y"});
+  GraphBuilder then = add_subgraph(node, "then_branch");
+  then.node("Neg", {"x"}, {"t"});
+  then.output("t", DType::kFloat, declared);
+  GraphBuilder otherwise = add_subgraph(node, "else_branch");
+  otherwise.node("Relu", {"x"}, {"e"});
+  otherwise.output("e");
+  graph.output("y");
+  return model;
+}
+
+const std::vector<Sloppy>& sloppy_models() {
+  const Datum x = Tensor::of<float>({-1, 2, 3}, {1, 3});
+  static const std::vector<Sloppy> models{
+      {"an output of another dim",
+       [] {
+         return relu_with_output({{"n", 5}});
+       },
+       "declared-shape",
+       {x},
+       {0, 2, 3}},
+      {"an output of another rank",
+       [] {
+         return relu_with_output({{"n", 3, 1}});
+       },
+       "declared-shape",
+       {x},
+       {0, 2, 3}},
+      {"an output that is no scalar",
+       [] { return relu_with_output(std::vector<DimSpec>{}); },
+       "declared-shape",
+       {x},
+       {0, 2, 3}},
+      {"a value_info of another dim",
+       [] {
+         ModelBuilder model = relu();
+         model.graph().node("Neg", {"y"}, {"z"});
+         model.graph().output("z");
+         declare(model, "y", DType::kFloat, {"n", 7});
+         return model;
+       },
+       "declared-shape",
+       {x},
+       {0, -2, -3}},
+      {"two value_infos that contradict each other",
+       [] {
+         ModelBuilder model = relu_with_output({{"n", 3}});
+         declare(model, "y", DType::kFloat, {"n", 4});
+         return model;
+       },
+       "declared-shape",
+       {x},
+       {0, 2, 3}},
+      {"a branch's output of another dim",
+       [] { return with_branches({5}); },
+       "declared-shape",
+       {Tensor::scalar(true), floats({-1, 2})},
+       {1, -2}},
+      {"a constant declared otherwise",
+       [] {
+         ModelBuilder model;
+         model.graph().node("Constant", {}, {"y"}, {{"value", floats({1, 2})}});
+         model.graph().output("y", DType::kFloat, {{3}});
+         return model;
+       },
+       "declared-shape",
+       {},
+       {1, 2}},
+      {"ai.onnx.ml that is not imported",
+       [] {
+         ModelBuilder model;
+         model.graph().input("x", DType::kFloat, {{"n", 3}});
+         model.graph()
+             .node("Scaler", {"x"}, {"y"},
+                   {{"offset", std::vector<float>{1}}, {"scale", std::vector<float>{2}}})
+             .set_domain("ai.onnx.ml");
+         model.graph().output("y");
+         return model;
+       },
+       "missing-opset-import",
+       {x},
+       {-4, 2, 4}},
+      {"the first form of an op of ai.onnx.ml that is not imported",
+       [] {
+         ModelBuilder model;
+         model.graph().input("x", DType::kInt64, {{"n"}});
+         model.graph()
+             .node("LabelEncoder", {"x"}, {"s"},
+                   {{"classes_strings", std::vector<std::string>{"a", "b"}}})
+             .set_domain("ai.onnx.ml");
+         model.graph().node("StringConcat", {"s", "s"}, {"t"});
+         model.graph()
+             .node("LabelEncoder", {"t"}, {"y"},
+                   {{"keys_strings", std::vector<std::string>{"aa", "bb"}},
+                    {"values_int64s", std::vector<int64_t>{7, 8}}})
+             .set_domain("ai.onnx.ml");
+         model.graph().output("y");
+         return model;
+       },
+       "missing-opset-import",
+       {Tensor::vector<int64_t>({1, 0})},
+       {8, 7}},
+      {"com.microsoft that is not imported",
+       [] {
+         ModelBuilder model;
+         model.graph().input("x", DType::kFloat, {{"n", 3}});
+         model.graph()
+             .node("QuickGelu", {"x"}, {"y"}, {{"alpha", 0.0f}})
+             .set_domain("com.microsoft");
+         model.graph().output("y");
+         return model;
+       },
+       "missing-opset-import",
+       {x},
+       {-0.5, 1, 1.5}},
+      {"no ir_version",
+       [] {
+         ModelBuilder model = relu_with_output(std::nullopt);
+         model.proto.clear_ir_version();
+         return model;
+       },
+       "missing-ir-version",
+       {x},
+       {0, 2, 3}},
+      {"an ir_version of 0",
+       [] {
+         ModelBuilder model = relu_with_output(std::nullopt);
+         model.proto.set_ir_version(0);
+         return model;
+       },
+       "missing-ir-version",
+       {x},
+       {0, 2, 3}},
+      {"equal constants of one name",
+       [] {
+         ModelBuilder model;
+         model.graph().input("x", DType::kFloat, {{"n", 3}});
+         for (int i = 0; i < 2; ++i)
+           model.graph().node("Constant", {}, {"c"}, {{"value_float", 2.0f}});
+         model.graph().node("Mul", {"x", "c"}, {"y"});
+         model.graph().output("y");
+         return model;
+       },
+       "repeated-constant",
+       {x},
+       {-2, 4, 6}},
+      {"an initializer that is given twice",
+       [] {
+         ModelBuilder model;
+         model.graph().input("x", DType::kFloat, {{"n", 3}});
+         model.graph().initializer("c", floats({5}));
+         model.graph().initializer("c", floats({2}));
+         model.graph().node("Mul", {"x", "c"}, {"y"});
+         model.graph().output("y");
+         return model;
+       },
+       "repeated-constant",
+       {x},
+       {-2, 4, 6}},
+      {"a function that is defined twice",
+       [] {
+         ModelBuilder model = function_model();
+         for (int i = 0; i < 2; ++i)
+           add_node(*add_function(model, "F", {"a"}, {"b"}).mutable_node(), "Neg", {"a"}, {"b"});
+         call(model.graph(), "F", {"x"}, {"y"});
+         return model;
+       },
+       "repeated-function",
+       {floats({1, -2})},
+       {-1, 2}},
+      {"a signal of rank 2",
+       [] {
+         ModelBuilder model;
+         model.graph().input("x", DType::kFloat, {{1, 4}});
+         model.graph().initializer("step", Tensor::scalar<int64_t>(4));
+         model.graph().initializer("length", Tensor::scalar<int64_t>(4));
+         model.graph().node("STFT", {"x", "step", "", "length"}, {"y"});
+         model.graph().output("y");
+         return model;
+       },
+       "signal-rank",
+       {Tensor::of<float>({1, 2, 3, 4}, {1, 4})},
+       {10, 0, -2, 2, -2, 0}},
+      {"a node name that is not UTF-8",
+       [] {
+         ModelBuilder model = relu_with_output(std::nullopt);
+         model.proto.mutable_graph()->mutable_node(0)->set_name("gr\xf6\xdf");
+         return model;
+       },
+       "not-utf8",
+       {x},
+       {0, 2, 3}},
+  };
+  return models;
+}
+
+TEST(Leniency, LoadsWithANamedWarning) {
+  for (const Sloppy& sloppy : sloppy_models()) {
+    SCOPED_TRACE(sloppy.what);
+    const std::vector<std::string> names = warnings_of(sloppy.model());
+    EXPECT_FALSE(names.empty());
+    for (const std::string& name : names)
+      EXPECT_EQ(name, sloppy.warning);
+    const std::vector<double> got = run(sloppy.model(), sloppy.inputs)[0].tensor().to_doubles();
+    ASSERT_EQ(got.size(), sloppy.wanted.size());
+    for (size_t i = 0; i < got.size(); ++i)
+      EXPECT_NEAR(got[i], sloppy.wanted[i], 1e-5);
+  }
+}
+
+TEST(Leniency, StrictLoadingRefuses) {
+  LoadOptions strict;
+  strict.strict = true;
+  for (const Sloppy& sloppy : sloppy_models()) {
+    EXPECT_THAT(load_error(sloppy.model(), strict), HasSubstr("(" + sloppy.warning + ", refused"))
+        << sloppy.what;
+  }
+  EXPECT_EQ(load_error(relu_with_output({{"n", 3}}), strict), "");
+}
+
+// A size that the file once had says nothing about one that follows from the inputs now.
+TEST(Leniency, ADeclaredSizeDoesNotFixADimOfTheInputs) {
+  const ModelBuilder model = relu_with_output({{1, 3}});
+  EXPECT_THAT(warnings_of(model), ElementsAre());
+  const Model loaded = model.load();
+  EXPECT_EQ(loaded.graph->outputs()[0]->type.text(), "float[n, 3]");
+}
+
+TEST(Leniency, EndsWhereTheMeaningIsNotClear) {
+  const auto refused = [](const ModelBuilder& model, const char* mention) {
+    EXPECT_THAT(load_error(model), HasSubstr(mention));
+  };
+  ModelBuilder types = relu();
+  types.graph().output("y", DType::kInt32, {{"n", 3}});
+  refused(types, "declared with type int32");
+
+  ModelBuilder constants;
+  for (const float value : {1.0f, 2.0f})
+    constants.graph().node("Constant", {}, {"c"}, {{"value_float", value}});
+  constants.graph().output("c");
+  refused(constants, "is produced twice");
+
+  ModelBuilder initializers;
+  initializers.graph().initializer("c", floats({5}));
+  initializers.graph().initializer("c", floats({5, 6}));
+  initializers.graph().output("c");
+  refused(initializers, "is given twice, with different types or shapes");
+
+  ModelBuilder functions = function_model();
+  for (const char* op : {"Neg", "Abs"})
+    add_node(*add_function(functions, "F", {"a"}, {"b"}).mutable_node(), op, {"a"}, {"b"});
+  call(functions.graph(), "F", {"x"}, {"y"});
+  refused(functions, "is defined twice, in different ways");
+
+  ModelBuilder both = relu_with_output(std::nullopt);
+  onnx_schema::TensorProto& tensor = *both.proto.mutable_graph()->add_initializer();
+  tensor.set_name("w");
+  tensor.set_data_type(1);
+  tensor.add_dims(1);
+  tensor.set_raw_data(std::string(4, '\0'));
+  tensor.add_float_data(1);
+  refused(both, "both raw_data and float_data hold data");
+
+  ModelBuilder names = relu();
+  names.graph().node("Neg", {"x"}, {"\xff"});
+  names.graph().output("y");
+  refused(names, "is not valid UTF-8");
+
+  ModelBuilder other;
+  other.graph().input("x", DType::kFloat, {{"n"}});
+  other.graph().node("Relu", {"x"}, {"y"}).set_domain("com.example");
+  other.graph().output("y");
+  refused(other, "is not in opset_import");
+}
+
+}  // namespace
+}  // namespace sardonyx
