@@ -44,7 +44,7 @@ struct TfIdfVectorizerAttrs {
   OptionalList<int64_t> ngram_indexes = {};  // required
   OptionalList<int64_t> pool_int64s = {};
   OptionalList<std::string> pool_strings = {};
-  OptionalList<float> weights = {};
+  std::vector<float> weights = {};
 };
 // (X: T) -> (Y: T1)
 Tensor TfIdfVectorizer(const Tensor& X, const TfIdfVectorizerAttrs& attrs,
