@@ -36,6 +36,16 @@ TEST(FusedMatMul, TransposesMatricesAndBatches) {
   expect_near(out[0], {10, 40, 20, 50, 30, 60}, 1e-6);
 }
 
+TEST(WordConvEmbedding, GivesZerosForWordsWithoutCharacters) {
+  const Datum words = Tensor::zeros(DType::kInt32, {2, 3, 0});
+  const Datum filters = Tensor::zeros(DType::kFloat, {4, 1, 0, 2});
+  const Datum table = floats({1, 2, 3, 4}, {2, 2});
+  const auto out = run_op("com.microsoft::WordConvEmbedding",
+                          {words, filters, floats({1, 1, 1, 1}, {4}), table});
+  EXPECT_EQ(out[0].tensor().shape(), (Shape{2, 3, 4}));
+  expect_near(out[0], std::vector<double>(24, 0.0), 0);
+}
+
 TEST(Gelus, Values) {
   const double x = 0.7, erf = 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
   const double tanh = 0.5 * x * (1 + std::tanh(0.7978845608 * (x + 0.044715 * x * x * x)));

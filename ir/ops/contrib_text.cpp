@@ -309,7 +309,8 @@ void embed_word(const KernelCall& call, const int32_t* word, int64_t length, flo
 void word_conv_embedding(const KernelCall& call) {
   const TensorView& words = call.inputs[0];
   const int64_t length = words.shape.back(), filters = call.inputs[1].shape[0];
-  const int64_t count = length == 0 ? 0 : words.count() / length;
+  // Words without characters are empty, and zeros are their embedding.
+  const int64_t count = filters == 0 ? 0 : call.outputs[0].count() / filters;
   for (int64_t i = 0; i < count; ++i) {
     check_interrupted();
     embed_word(call, words.data<int32_t>() + i * length, length,
