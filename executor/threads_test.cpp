@@ -1,16 +1,13 @@
 // Sessions and the threads that they run on.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <deque>
-#include <filesystem>
-#include <functional>
 #include <mutex>
 #include <thread>
 
 #include "executor/session.h"
+#include "ir/core/threading/process_for_test.h"
 #include "ir/core/threading/thread_pool.h"
 #include "ir/sanitizers.h"
 
@@ -54,17 +51,6 @@ TEST(SessionThreads, give_the_same_bits_run_after_run) {
     ASSERT_EQ(result_of(session), first);
 }
 
-bool ends_well_in_child(const std::function<bool()>& passes) {
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(120);
-    _exit(passes() ? 0 : 1);
-  }
-  int status = -1;
-  waitpid(child, &status, 0);
-  return status == 0;
-}
-
 TEST(SessionThreads, are_there_in_a_forked_child) {
   if (kThreadSanitizer) GTEST_SKIP() << "ThreadSanitizer ends children of many threads";
   const Session session(network(), {.intra_op_threads = 2});
@@ -75,11 +61,6 @@ TEST(SessionThreads, are_there_in_a_forked_child) {
       return result_of(session) == expected && result_of(own) == expected;
     }));
   }
-}
-
-size_t tasks_of_process() {
-  using Tasks = std::filesystem::directory_iterator;
-  return static_cast<size_t>(std::distance(Tasks("/proc/self/task"), Tasks()));
 }
 
 TEST(SessionThreads, are_shared_by_all_sessions_and_end_with_the_last) {

@@ -1,17 +1,14 @@
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <deque>
-#include <filesystem>
-#include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
 
 #include "ir/core/threading/parallel_for.h"
+#include "ir/core/threading/process_for_test.h"
 
 namespace sardonyx {
 namespace {
@@ -84,42 +81,22 @@ TEST(ParallelFor, a_loop_within_a_loop_runs_on_its_own_thread) {
   EXPECT_FALSE(strayed);
 }
 
-size_t threads_of_process() {
-  size_t count = 0;
-  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-    static_cast<void>(task);
-    ++count;
-  }
-  return count;
-}
-
 TEST(ThreadPool, starts_threads_when_first_needed_and_ends_them_with_itself) {
-  const size_t before = threads_of_process();
+  const size_t before = tasks_of_process();
   {
     const auto pool = make_thread_pool();
     const ThreadScope scope(4, pool.get());
-    EXPECT_EQ(threads_of_process(), before);
+    EXPECT_EQ(tasks_of_process(), before);
     for (int i = 0; i < 10; ++i)
       covers_all_once(1000, 4);
-    EXPECT_EQ(threads_of_process(), before + 3);
+    EXPECT_EQ(tasks_of_process(), before + 3);
   }
-  EXPECT_EQ(threads_of_process(), before);
+  EXPECT_EQ(tasks_of_process(), before);
 }
 
 TEST(ThreadPool, is_one_for_the_process_as_long_as_somebody_holds_it) {
   const auto first = process_thread_pool();
   EXPECT_EQ(process_thread_pool(), first);
-}
-
-int status_of_child(const std::function<bool()>& passes) {
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(60);
-    _exit(passes() ? 0 : 1);
-  }
-  int status = -1;
-  waitpid(child, &status, 0);
-  return status;
 }
 
 TEST(ThreadPool, works_in_forked_children_at_any_moment) {
@@ -133,13 +110,12 @@ TEST(ThreadPool, works_in_forked_children_at_any_moment) {
       covers_all_once(500, 3);
   });
   for (int i = 0; i < 100; ++i) {
-    ASSERT_EQ(status_of_child([] {
-                bool passes = true;
-                for (int k = 0; k < 20; ++k)
-                  passes &= covers_all_once(1000, 3);
-                return passes;
-              }),
-              0);
+    ASSERT_TRUE(ends_well_in_child([] {
+      bool passes = true;
+      for (int k = 0; k < 20; ++k)
+        passes &= covers_all_once(1000, 3);
+      return passes;
+    }));
   }
   is_over = true;
   other.join();
