@@ -21,7 +21,7 @@ ContentHash content_hash(const Tensor& tensor) {
   const std::span<const std::byte> bytes(peek(tensor), tensor.bytes());
   const size_t count = (bytes.size() + kPiece - 1) / kPiece;
   std::vector<ContentHash> hashes(count);
-  parallel_for_each(static_cast<int64_t>(count), current_threads(), true, [&](int64_t index) {
+  parallel_for_each(static_cast<int64_t>(count), current_threads(), [&](int64_t index) {
     const auto piece = static_cast<size_t>(index);
     const size_t begin = piece * kPiece;
     hashes[piece] = content_hash(bytes.subspan(begin, std::min(kPiece, bytes.size() - begin)));

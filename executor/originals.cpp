@@ -2,27 +2,20 @@
 
 #include <algorithm>
 
+#include "executor/constants.h"
 #include "ir/weights_slots.h"
 
 namespace sardonyx {
 
 namespace {
 
-void add_constants(const Graph& graph, std::unordered_map<const Buffer*, const Tensor*>& found) {
-  const auto add = [&](const Tensor* tensor) {
-    if (tensor) found.emplace(tensor->buffer().get(), tensor);
-  };
-  for (const Value* output : graph.outputs())
-    add(output->constant.get());
-  for (const Value* input : graph.inputs())
-    add(input->default_value.get());
-  for (const auto& node : graph.nodes()) {
-    for (const Value* input : node->inputs) {
-      if (input) add(input->constant.get());
-    }
-    for (const GraphPtr& inner : subgraphs_of(*node))
-      add_constants(*inner, found);
-  }
+// One tensor of each buffer.
+std::unordered_map<const Buffer*, std::shared_ptr<const Tensor>> constants_of(const Graph& graph) {
+  std::unordered_map<const Buffer*, std::shared_ptr<const Tensor>> found;
+  for_each_constant(graph, [&](const std::shared_ptr<const Tensor>& constant) {
+    found.emplace(constant->buffer().get(), constant);
+  });
+  return found;
 }
 
 }  // namespace
@@ -33,19 +26,15 @@ void Originals::allow_release() {
 }
 
 void Originals::restore(const Graph& graph) {
-  std::unordered_map<const Buffer*, const Tensor*> constants;
-  add_constants(graph, constants);
   const std::lock_guard lock(mutex_);
   is_allowed_ = false;
-  for (const auto& [buffer, tensor] : constants)
+  for (const auto& [buffer, tensor] : constants_of(graph))
     bring(*tensor);
 }
 
 void Originals::release_replaced(const Graph& before, const Graph& after) {
-  std::unordered_map<const Buffer*, const Tensor*> old, used;
-  add_constants(before, old);
-  add_constants(after, used);
-  for (const auto& [buffer, tensor] : old) {
+  const auto used = constants_of(after);
+  for (const auto& [buffer, tensor] : constants_of(before)) {
     if (used.contains(buffer)) continue;
     if (auto weights = std::dynamic_pointer_cast<ReloadableBuffer>(tensor->buffer()))
       weights->release();

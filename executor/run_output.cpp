@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "executor/type_fit.h"
+#include "ir/datum_tensors.h"
 #include "ir/scratch.h"
 
 namespace sardonyx {
@@ -22,20 +23,6 @@ bool is_of(const Tensor& tensor, DType dtype, const Shape& shape) {
 bool are_apart(const Buffer& a, const Buffer& b) {
   const std::less_equal<> before;
   return before(a.data() + a.size(), b.data()) || before(b.data() + b.size(), a.data());
-}
-
-// Calls `visit` for each tensor of `datum` until it returns true; whether it did.
-template <typename Visit>
-bool any_tensor(const Datum& datum, const Visit& visit) {
-  const auto any_item = [&](const std::vector<Datum>& items) {
-    return std::ranges::any_of(items, [&](const Datum& item) { return any_tensor(item, visit); });
-  };
-  if (datum.is_tensor()) return visit(datum.tensor());
-  if (datum.is_sequence()) return any_item(datum.sequence().items);
-  if (datum.is_optional()) return any_item(datum.optional().items);
-  if (datum.is_map()) return visit(datum.map().keys) || visit(datum.map().values);
-  if (datum.is_sparse()) return visit(datum.sparse().values) || visit(datum.sparse().indices);
-  return false;
 }
 
 }  // namespace

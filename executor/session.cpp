@@ -279,8 +279,13 @@ struct Session::Impl {
       return placed;
     };
     const std::pmr::vector<const Datum*> placed = placed_for(wanted);
-    std::pmr::vector<const Datum*> looked_at(all, scratch());
-    if (wanted.size() < inputs.size()) leave_out_others(looked_at, wanted);
+    std::pmr::vector<const Datum*> wanted_alone(scratch());
+    std::span<const Datum* const> looked_at = all;
+    if (wanted.size() < inputs.size()) {
+      wanted_alone = all;
+      leave_out_others(wanted_alone, wanted);
+      looked_at = wanted_alone;
+    }
     const bool are_apart = give_one_symbol_two_sizes(looked_at);
     blaming_request(inputs, looked_at, [&] {
       if (!are_apart) return work(target, DatumRefs(placed));

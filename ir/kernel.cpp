@@ -1,9 +1,9 @@
 #include "ir/kernel.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "ir/evaluate.h"
+#include "ir/held_objects.h"
 #include "ir/pack_room.h"
 #include "ir/reloadable_buffer.h"
 #include "ir/scratch.h"
@@ -63,41 +63,10 @@ class NothingToDo : public Kernel {
 };
 
 // What caches have packed of weights with an origin, while one of them holds it.
-class SharedPacks {
- public:
-  // Never destroyed: caches of static lifetime may ask after everything else is gone.
-  static SharedPacks& all() {
-    static auto* packs = new SharedPacks;
-    return *packs;
-  }
-
-  std::shared_ptr<const Buffer> find(const std::string& key) {
-    if (key.empty()) return nullptr;
-    const std::lock_guard lock(mutex_);
-    const auto at = packs_.find(key);
-    return at == packs_.end() ? nullptr : at->second.lock();
-  }
-
-  // `pack`, or what another thread has added meanwhile.
-  std::shared_ptr<const Buffer> add(const std::string& key, std::shared_ptr<const Buffer> pack) {
-    if (key.empty()) return pack;
-    const std::lock_guard lock(mutex_);
-    if (packs_.size() >= next_sweep_) {
-      std::erase_if(packs_, [](const auto& entry) { return entry.second.expired(); });
-      next_sweep_ = 2 * packs_.size() + kFirstSweep;
-    }
-    std::weak_ptr<const Buffer>& known = packs_[key];
-    if (auto other = known.lock()) return other;
-    known = pack;
-    return pack;
-  }
-
- private:
-  static constexpr size_t kFirstSweep = 1024;
-  std::mutex mutex_;
-  std::unordered_map<std::string, std::weak_ptr<const Buffer>> packs_;
-  size_t next_sweep_ = kFirstSweep;
-};
+HeldObjects<const Buffer>& shared_packs() {
+  static auto& packs = *new HeldObjects<const Buffer>;
+  return packs;
+}
 
 bool are_empty(std::span<const KernelTensor> tensors) {
   return std::ranges::all_of(tensors, [](const KernelTensor& tensor) {
@@ -150,11 +119,15 @@ std::shared_ptr<const Buffer> PackCache::shared_or_made(const Tensor& weight,
                                                         const std::string& key, size_t bytes,
                                                         const FillPack& fill) {
   const std::string origin = weight.origin();
-  const std::string shared_key = origin.empty() ? "" : key + origin;
-  if (auto known = SharedPacks::all().find(shared_key)) return known;
-  auto made = allocate_packed(bytes);
-  fill(made->data());
-  return SharedPacks::all().add(shared_key, std::move(made));
+  const auto make = [&] {
+    auto made = allocate_packed(bytes);
+    fill(made->data());
+    return made;
+  };
+  if (origin.empty()) return make();
+  const std::string shared_key = key + origin;
+  if (auto known = shared_packs().find(shared_key)) return known;
+  return shared_packs().first_of(shared_key, make());
 }
 
 size_t PackCache::bytes() const {

@@ -218,7 +218,7 @@ void read_shared(const OpenFile& file, uint64_t offset, std::byte* to, uint64_t 
   const RunControl control = current_control() ? *current_control() : RunControl();
   std::mutex mutex;
   std::exception_ptr failure;
-  parallel_for_each(pieces, current_threads(), true, [&](int64_t piece) {
+  parallel_for_each(pieces, current_threads(), [&](int64_t piece) {
     const ControlScope scope(control);
     const uint64_t begin = static_cast<uint64_t>(piece) * kPiece;
     try {

@@ -218,7 +218,7 @@ class ConvolutionKernel : public Kernel {
     };
     const int64_t padded = plan_.is_padded ? plan_.channels : 0;
     const StopSign sign;
-    parallel_for_each(padded, threads_, true, pad);
+    parallel_for_each(padded, threads_, pad);
     parallel_for(plan_.group * tiles, threads_, [&](int64_t begin, int64_t end, int seat) {
       for (int64_t task = begin; task < end && !sign.ask(); ++task)
         run_tile(run, n, task / tiles, plan_.tiles[static_cast<size_t>(task % tiles)],

@@ -101,8 +101,7 @@ class ProductKernel : public Kernel {
     call_.read_scales(args, scales);
     const auto tasks = static_cast<int64_t>(g_.matrices.size() * g_.panels) * row_parts_;
     const StopSign sign;
-    parallel_for_each(g_.a_count * g_.m, threads_, true,
-                      [&](int64_t row) { widen_row(args, row); });
+    parallel_for_each(g_.a_count * g_.m, threads_, [&](int64_t row) { widen_row(args, row); });
     parallel_for(tasks, threads_, [&](int64_t begin, int64_t end, int seat) {
       for (int64_t task = begin; task < end; ++task)
         run_task(args, scales, task, static_cast<size_t>(seat), sign);

@@ -21,7 +21,7 @@ void pack_panels(const RecurrentSizes& s, const LooseFloat* rows, size_t depth, 
                  size_t count, int threads, float* out) {
   const size_t block = count * s.lanes, panel_size = depth * block;
   if (s.padded() != s.hidden) std::fill_n(out, s.panels() * panel_size, 0.0f);
-  parallel_for_each(static_cast<int64_t>(s.panels() * count), threads, true, [&](int64_t index) {
+  parallel_for_each(static_cast<int64_t>(s.panels() * count), threads, [&](int64_t index) {
     const size_t panel = static_cast<size_t>(index) / count;
     const size_t gate = static_cast<size_t>(index) % count;
     const size_t unit = panel * s.lanes, units = std::min(s.lanes, s.hidden - unit);

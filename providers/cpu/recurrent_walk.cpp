@@ -162,7 +162,7 @@ void RecurrentWalk::for_each_panel_share(int parts, const StopSign& sign, const 
     Share all{0, s_.panels(), sign};
     return body(all);
   }
-  parallel_for_each(parts, parts, true, [&](int64_t part) {
+  parallel_for_each(parts, parts, [&](int64_t part) {
     Share share{panel(part), panel(part + 1), sign};
     body(share);
   });
@@ -204,7 +204,7 @@ void RecurrentWalk::run_direction(const KernelArgs& args, size_t index, std::byt
                        [&](const Share& share) { input_part(args, index, scratch, share); });
   if (parts == 1 || sharing() == Sharing::kPanels)
     return run_steps(args, index, scratch, parts, sign);
-  parallel_for_each(parts, parts, true, [&](int64_t part) {
+  parallel_for_each(parts, parts, [&](int64_t part) {
     run_steps(args, index, rows_of(scratch, static_cast<int>(part), parts), 1, sign);
   });
 }

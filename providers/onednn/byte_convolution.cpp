@@ -108,7 +108,7 @@ std::shared_ptr<const Buffer> packed_weights(const ByteCall& call, const DirectF
   const std::string name = text("quads in ", form.groups, " ", call.weights.form());
   const auto fill = [&](std::byte* out) {
     const int8_t* from = call.weights.elements();
-    parallel_for_each(form.groups * units, call.request.threads, true, [&](int64_t task) {
+    parallel_for_each(form.groups * units, call.request.threads, [&](int64_t task) {
       const int64_t group = task / units, unit = task % units;
       auto* to = reinterpret_cast<int8_t*>(out) + group * size;
       cpu::pack_byte_windows(from + group * form.outputs * window, form.inputs * kQuad, taps,

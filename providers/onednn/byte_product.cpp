@@ -184,7 +184,7 @@ std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request,
     auto* to = reinterpret_cast<int8_t*>(out);
     auto* sums = reinterpret_cast<int32_t*>(out + panels);
     const int64_t units = (sizes.columns + kByteUnit - 1) / kByteUnit;
-    parallel_for_each(units, request.threads, true, [&](int64_t unit) {
+    parallel_for_each(units, request.threads, [&](int64_t unit) {
       const int64_t first = unit * kByteUnit, last = std::min(sizes.columns, first + kByteUnit);
       if (product.b_transposed)
         cpu::pack_byte_windows(from, sizes.depth, 1, first, last, to, sums);

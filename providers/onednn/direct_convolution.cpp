@@ -114,7 +114,7 @@ std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request, const
   return packed_floats_once(request, 1, name, form.groups * size, [&](float* to) {
     const LooseFloat* from = peek_floats(*request.inputs[1].constant);
     const int64_t units = (form.outputs + kConvolutionUnit - 1) / kConvolutionUnit;
-    parallel_for_each(form.groups * units, request.threads, true, [&](int64_t task) {
+    parallel_for_each(form.groups * units, request.threads, [&](int64_t task) {
       const int64_t group = task / units, first = task % units * kConvolutionUnit;
       cpu::pack_windows(from + (group * form.outputs + first) * form.elements(), order,
                         std::min(kConvolutionUnit, form.outputs - first),

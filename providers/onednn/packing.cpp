@@ -261,7 +261,7 @@ void pack(const Extents& from_strides, const BlockedForm& form, const void* valu
   const auto* from = static_cast<const std::byte*>(values);
   auto* to = static_cast<std::byte*>(out);
   const int64_t rows = packing.rows();
-  parallel_for_each(rows, threads, packing.elements() >= kWorthSharing,
+  parallel_for_each(rows, packing.elements() >= kWorthSharing ? threads : 1,
                     [&](int64_t row) { packing.pack_row(row, from, to); });
 }
 

@@ -136,7 +136,7 @@ bool pack_quads(const std::byte* from, const Extents& strides, const BlockedForm
   const int64_t all = quads->leads * blocks;
   const int64_t elements = all * quads->block * quads->inputs * quads->places;
   if (blocks * quads->block != quads->outputs) std::memset(out, 0, static_cast<size_t>(elements));
-  parallel_for_each(all, threads, elements >= kWorthSharing,
+  parallel_for_each(all, elements >= kWorthSharing ? threads : 1,
                     [&](int64_t i) { pack_block(*quads, i / blocks, i % blocks, from, out); });
   return true;
 }

@@ -1,6 +1,6 @@
 // oneDNN's API as this provider uses it: descriptions of primitives in, primitives out. What
-// differs between oneDNN 2 and 3 (operation descriptors, post-ops, the insides of memory
-// descriptors) is in shim.cpp and nowhere else.
+// differs between oneDNN 2 and 3 is nowhere but in shim.cpp (operation descriptors, post-ops) and
+// shim_descs.cpp (the insides of memory descriptors).
 #pragma once
 
 #include <optional>

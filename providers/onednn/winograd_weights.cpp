@@ -46,7 +46,7 @@ void transform_weights(const LooseFloat* values, int64_t outputs, int64_t inputs
   const int64_t units = (outputs + kWinogradUnit - 1) / kWinogradUnit;
   const int64_t columns = units * (kWinogradUnit / kLanes);
   const int64_t pieces = (inputs + kInputs - 1) / kInputs;
-  parallel_for_each(columns * pieces, threads, true, [&](int64_t task) {
+  parallel_for_each(columns * pieces, threads, [&](int64_t task) {
     alignas(64) float taps[kInputs * kTaps * kLanes];
     alignas(64) float results[kMostPlaces * kInputs * kLanes];
     const int64_t first = task / pieces * kLanes, begin = task % pieces * kInputs;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/datum_tensors.h"
+
 namespace sardonyx::api_test {
 namespace {
 
@@ -11,17 +13,6 @@ std::span<const std::byte> bytes_of(const Tensor& tensor) {
 
 bool is_plain(const Datum& datum) {
   return datum.is_tensor() && datum.tensor().dtype() != DType::kString;
-}
-
-template <typename Visit>
-bool any_tensor(const Datum& datum, const Visit& visit) {
-  const auto any_item = [&](const std::vector<Datum>& items) {
-    return std::ranges::any_of(items, [&](const Datum& item) { return any_tensor(item, visit); });
-  };
-  if (datum.is_tensor()) return visit(datum.tensor());
-  if (datum.is_sequence()) return any_item(datum.sequence().items);
-  if (datum.is_optional()) return any_item(datum.optional().items);
-  return datum.is_map() && (visit(datum.map().keys) || visit(datum.map().values));
 }
 
 }  // namespace

@@ -110,11 +110,10 @@ void parallel_for(int64_t count, int threads, const Body& body) {
   });
 }
 
-// Calls body(index) for each index below `count` where `is_worth_sharing`; in this thread alone
-// where not.
+// Calls body(index) for each index below `count`, as parallel_for() does.
 template <typename Body>
-void parallel_for_each(int64_t count, int threads, bool is_worth_sharing, const Body& body) {
-  parallel_for(count, is_worth_sharing ? threads : 1, [&](int64_t begin, int64_t end, int) {
+void parallel_for_each(int64_t count, int threads, const Body& body) {
+  parallel_for(count, threads, [&](int64_t begin, int64_t end, int) {
     for (int64_t index = begin; index < end; ++index)
       body(index);
   });
