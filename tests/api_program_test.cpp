@@ -118,8 +118,9 @@ TEST(ApiPrograms, of_small_real_models_do_as_fresh_sessions) {
     if (!std::filesystem::exists(file) || std::filesystem::file_size(file) > kLargest) continue;
     const std::string bytes = read_file(file);
     const auto make = [&](fuzz::Choices& choices) {
+      const Session session(std::as_bytes(std::span(bytes)));
       std::vector<Datum> inputs;
-      for (const ValueInfo& input : Session(std::as_bytes(std::span(bytes))).inputs()) {
+      for (const ValueInfo& input : session.inputs()) {
         const std::string name = text("input_", inputs.size(), ".pb");
         inputs.push_back(
             read_tensor_file(entry.path() / "test_data_set_0" / name, input.type).value);
