@@ -16,9 +16,8 @@ ContentHash content_hash(std::span<const std::byte> bytes) {
 }
 
 // A hash of the hashes of pieces, so that threads can share them.
-ContentHash content_hash(const Tensor& tensor) {
+ContentHash shared_content_hash(std::span<const std::byte> bytes) {
   constexpr size_t kPiece = size_t{1} << 20;
-  const std::span<const std::byte> bytes(peek(tensor), tensor.bytes());
   const size_t count = (bytes.size() + kPiece - 1) / kPiece;
   std::vector<ContentHash> hashes(count);
   parallel_for_each(static_cast<int64_t>(count), current_threads(), [&](int64_t index) {
@@ -27,6 +26,10 @@ ContentHash content_hash(const Tensor& tensor) {
     hashes[piece] = content_hash(bytes.subspan(begin, std::min(kPiece, bytes.size() - begin)));
   });
   return content_hash(std::as_bytes(std::span(hashes)));
+}
+
+ContentHash content_hash(const Tensor& tensor) {
+  return shared_content_hash({peek(tensor), tensor.bytes()});
 }
 
 }  // namespace sardonyx

@@ -13,7 +13,9 @@ namespace sardonyx {
 using ContentHash = std::array<uint64_t, 2>;
 
 ContentHash content_hash(std::span<const std::byte> bytes);
-// Of the bytes of its elements, which need not be in memory. By all threads that this one has.
+// Another number, made by all threads that this one has.
+ContentHash shared_content_hash(std::span<const std::byte> bytes);
+// The same of the bytes of its elements, which need not be in memory.
 ContentHash content_hash(const Tensor& tensor);
 
 }  // namespace sardonyx

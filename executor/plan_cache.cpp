@@ -71,16 +71,33 @@ std::shared_ptr<const Buffer> PlanCache::get(
     const auto at = names.find(joined(form, elements));
     return at == names.end() || at->second->packed->size() != bytes ? nullptr : at->second;
   };
-  StoredPack pack{form, weight.origin(), {}, nullptr};
+  StoredPack pack{form, weight.origin(), {}, nullptr, {}};
   const StoredPack* stored = pack.origin.empty() ? nullptr : find(by_origin_, pack.origin);
   pack.content = stored ? stored->content : content_hash(weight);
   if (!stored) stored = find(by_content_, text_of(pack.content));
+  if (stored && !is_intact(*stored)) stored = nullptr;
   pack.packed = stored ? stored->packed : make();
   const std::lock_guard lock(mutex_);
   bytes_ += bytes;
   new_bytes_ += stored ? 0 : bytes;
   asked_for_.packs.push_back(pack);
   return pack.packed;
+}
+
+// Looks at the bytes once, when they are first asked for.
+bool PlanCache::is_intact(const StoredPack& pack) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto at = intact_.find(&pack); at != intact_.end()) return at->second;
+  }
+  const bool is_intact = pack.is_intact();
+  const std::lock_guard lock(mutex_);
+  if (!intact_.emplace(&pack, is_intact).second || is_intact) return is_intact;
+  is_damaged_ = true;
+  log_.write(LogLevel::kWarning, "plan cache ", path_.native(), ": ", pack.packed->size(),
+             " bytes of packed weights are not what was written: the file is damaged, and will be "
+             "replaced");
+  return false;
 }
 
 // Nothing was read, and nothing will be written.
@@ -93,10 +110,12 @@ void PlanCache::save() noexcept {
   // Each time costs a file of all bytes, so a few more that another plan needs are not worth it.
   constexpr size_t kLeastShare = 8;
   const std::lock_guard lock(mutex_);
-  if (has_failed_ || new_bytes_ == 0 || kLeastShare * new_bytes_ < bytes_) return;
+  const bool is_worth_it = is_damaged_ || kLeastShare * new_bytes_ >= bytes_;
+  if (has_failed_ || new_bytes_ == 0 || !is_worth_it) return;
   try {
     write_plan_cache(path_, asked_for_);
     new_bytes_ = 0;
+    is_damaged_ = false;
     log_.write(LogLevel::kInfo, "plan cache ", path_.native(), ": wrote ", bytes_, " bytes");
   } catch (const Error& error) {
     if (is_interruption(error)) return;  // the run ends, and the next plan tries again

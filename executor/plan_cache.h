@@ -15,7 +15,8 @@
 namespace sardonyx {
 
 // Safe from many threads. What a form holds follows from its name, the elements and the maker, so
-// the file can't be out of date: what is not in it is packed anew.
+// the file can't be out of date: what is not in it, or is no longer what was written, is packed
+// anew.
 class PlanCache : public PackStore {
  public:
   // `maker` tells version and CPU. Throws kInvalidArgument where `path` holds something else than a
@@ -34,6 +35,7 @@ class PlanCache : public PackStore {
   using Names = std::unordered_map<std::string, const StoredPack*>;
 
   std::shared_ptr<Buffer> mapped_file();
+  bool is_intact(const StoredPack& pack);
   bool is_of_no_use();
 
   const std::filesystem::path path_;
@@ -41,9 +43,10 @@ class PlanCache : public PackStore {
   PlanCacheContent stored_;  // in the file when this began
   Names by_origin_, by_content_;
   std::mutex mutex_;
+  std::unordered_map<const StoredPack*, bool> intact_;  // of those that were asked for
   PlanCacheContent asked_for_;
   size_t bytes_ = 0, new_bytes_ = 0;  // of `asked_for_`; of these, not in the file
-  bool has_failed_ = false;
+  bool has_failed_ = false, is_damaged_ = false;
 };
 
 }  // namespace sardonyx

@@ -4,13 +4,14 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "ir/run_control.h"
 #include "onnx_io/file_write.h"
 
 namespace sardonyx {
 namespace {
 
 constexpr char kMagic[16] = "sardonyx packs\n";
-constexpr uint64_t kVersion = 1;
+constexpr uint64_t kVersion = 2;
 constexpr uint64_t kAlignment = 64;  // what kernels rely on
 
 struct Header {
@@ -83,8 +84,25 @@ std::shared_ptr<const Buffer> piece_of(const std::shared_ptr<Buffer>& file, uint
   return Buffer::borrow(file->data() + offset, bytes, file);
 }
 
+std::span<const std::byte> packed_bytes(const StoredPack& pack) {
+  return {pack.packed->data(), pack.packed->size()};
+}
+
+using PackHashes = std::unordered_map<const Buffer*, ContentHash>;
+
+PackHashes hashes_of(const PlanCacheContent& content) {
+  PackHashes hashes;
+  for (const StoredPack& pack : content.packs) {
+    if (hashes.contains(pack.packed.get())) continue;
+    check_interrupted();
+    hashes.emplace(pack.packed.get(), shared_content_hash(packed_bytes(pack)));
+  }
+  return hashes;
+}
+
 // The index, with the places of the forms: those that two names share lie there once.
-IndexWriter index_of(const PlanCacheContent& content, uint64_t first_offset) {
+IndexWriter index_of(const PlanCacheContent& content, const PackHashes& hashes,
+                     uint64_t first_offset) {
   IndexWriter index;
   index.put(content.maker);
   std::unordered_map<const Buffer*, uint64_t> offsets;
@@ -97,11 +115,16 @@ IndexWriter index_of(const PlanCacheContent& content, uint64_t first_offset) {
     index.put(pack.content);
     index.put(at->second);
     index.put(static_cast<uint64_t>(pack.packed->size()));
+    index.put(hashes.at(pack.packed.get()));
   }
   return index;
 }
 
 }  // namespace
+
+bool StoredPack::is_intact() const {
+  return shared_content_hash(packed_bytes(*this)) == packed_hash;
+}
 
 bool is_plan_cache(std::span<const std::byte> file) {
   return file.size() >= sizeof kMagic && std::memcmp(file.data(), kMagic, sizeof kMagic) == 0;
@@ -120,9 +143,10 @@ PlanCacheContent read_plan_cache(const std::shared_ptr<Buffer>& file) {
   IndexReader reader(index);
   PlanCacheContent content{reader.string(), {}};
   while (!reader.is_at_end()) {
-    StoredPack pack{reader.string(), reader.string(), reader.number<ContentHash>(), nullptr};
+    StoredPack pack{reader.string(), reader.string(), reader.number<ContentHash>(), nullptr, {}};
     const auto offset = reader.number<uint64_t>(), size = reader.number<uint64_t>();
     pack.packed = piece_of(file, offset, size);
+    pack.packed_hash = reader.number<ContentHash>();
     content.packs.push_back(std::move(pack));
   }
   return content;
@@ -130,8 +154,9 @@ PlanCacheContent read_plan_cache(const std::shared_ptr<Buffer>& file) {
 
 void write_plan_cache(const std::filesystem::path& path, const PlanCacheContent& content) {
   // Offsets are numbers of one size, so the index is as long with any of them.
-  const uint64_t index_bytes = index_of(content, 0).bytes().size();
-  const IndexWriter index = index_of(content, rounded_up(sizeof(Header) + index_bytes));
+  const PackHashes hashes = hashes_of(content);
+  const uint64_t index_bytes = index_of(content, hashes, 0).bytes().size();
+  const IndexWriter index = index_of(content, hashes, rounded_up(sizeof(Header) + index_bytes));
   Header header{{}, kVersion, index_bytes, content_hash(index.bytes())};
   std::memcpy(header.magic, kMagic, sizeof kMagic);
 
@@ -142,7 +167,7 @@ void write_plan_cache(const std::filesystem::path& path, const PlanCacheContent&
   for (const StoredPack& pack : content.packs) {
     if (!written.insert(pack.packed.get()).second) continue;
     file.pad_to(kAlignment);
-    file.write({pack.packed->data(), pack.packed->size()});
+    file.write(packed_bytes(pack));
   }
   file.commit();
 }

@@ -2,8 +2,7 @@
 //
 //   header   magic "sardonyx packs", version, length and hash of the index
 //   index    the maker; for each form: its name, where the elements came from, their hash, where
-//   the
-//            bytes are
+//            the bytes are, and the hash of these
 //   bytes    each form at a multiple of 64
 //
 // Numbers are the machine's own: a file is of use to its kind of machine alone.
@@ -26,6 +25,10 @@ struct StoredPack {
   std::string origin;   // Tensor::origin of the elements; "" where it had none
   ContentHash content;  // of the elements
   std::shared_ptr<const Buffer> packed;
+  ContentHash packed_hash = {};  // as the file has it
+
+  // Are the bytes those that were written? Reads all of them.
+  bool is_intact() const;
 };
 
 struct PlanCacheContent {

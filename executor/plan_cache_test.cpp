@@ -119,6 +119,28 @@ TEST_F(PlanCacheTest, serves_models_in_memory) {
   EXPECT_FALSE(wrote);
 }
 
+// A bit of the packed weights that is another one must not reach any result.
+TEST_F(PlanCacheTest, packs_that_are_damaged_are_packed_anew) {
+  const fs::path model = saved();
+  const Tensor wanted = plain(model);
+  run(model, cache_);
+  const std::string good = bytes_of(cache_);
+  uint64_t index_bytes = 0;
+  std::memcpy(&index_bytes, good.data() + 24, sizeof index_bytes);
+  const size_t first = (48 + index_bytes + 63) / 64 * 64;
+  for (const size_t at : {first, first + 12'345, good.size() - 4}) {
+    std::string bytes = good;
+    bytes[at] = static_cast<char>(bytes[at] ^ 1);
+    fs::remove(cache_);
+    folder_.write("packs", bytes);
+    const Ran damaged = run(model, cache_);
+    EXPECT_EQ(damaged.y, wanted) << at;
+    EXPECT_NE(damaged.log.find("are not what was written"), std::string::npos) << damaged.log;
+    EXPECT_TRUE(damaged.wrote()) << damaged.log;
+    EXPECT_EQ(run(model, cache_).log, "");
+  }
+}
+
 // Wherever a byte of header or index is another one, or the file ends early, it is replaced.
 TEST_F(PlanCacheTest, is_replaced_where_it_is_damaged) {
   const fs::path model = saved();

@@ -233,10 +233,11 @@ Planner::Place Planner::output_place(const Kernel& kernel, size_t output, size_t
         parent_.next_node == 0 && is_entry(place, bytes) && this->output(output) != kNoValue;
     const bool is_arena = root.kind == Root::Kind::kArena && !root.has_strings;
     if ((!is_arena && !may_be_bound) || !is_free(place, bytes)) continue;
-    bool is_read_once = true;
-    for (size_t other = 0; other < inputs.size(); ++other)
-      is_read_once = is_read_once && (other == slot || !overlap(inputs[slot], inputs[other]));
-    if (!is_read_once || !kernel.may_alias(output, slot)) continue;
+    if (!kernel.may_alias(output, slot)) continue;
+    const bool is_read_again = std::ranges::any_of(inputs, [&](const InputPlace& other) {
+      return &other != &inputs[slot] && overlap(inputs[slot], other);
+    });
+    if (is_read_again) continue;
     if (may_be_bound) {
       in_place_.push_back({this->output(output), root.owner});
       continue;

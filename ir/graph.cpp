@@ -79,9 +79,10 @@ void Graph::set_graph_output(size_t index, Value* value) {
 
 void Graph::unlink(Value* value, Node* node, size_t slot) {
   if (!value) return;
-  const auto at = std::find(value->uses.begin(), value->uses.end(), Use{node, slot});
-  SARDONYX_CHECK(at != value->uses.end());
-  value->uses.erase(at);
+  // From the back: the last uses go first where nodes are taken away.
+  const auto at = std::find(value->uses.rbegin(), value->uses.rend(), Use{node, slot});
+  SARDONYX_CHECK(at != value->uses.rend());
+  value->uses.erase(std::next(at).base());
 }
 
 void Graph::set_input(Node& node, size_t slot, Value* value) {
@@ -92,7 +93,7 @@ void Graph::set_input(Node& node, size_t slot, Value* value) {
 
 void Graph::set_op(Node& node, const OpDef& op, Attrs attrs, std::vector<Value*> inputs,
                    size_t captures) {
-  for (size_t slot = 0; slot < node.inputs.size(); ++slot)
+  for (size_t slot = node.inputs.size(); slot-- > 0;)
     unlink(node.inputs[slot], &node, slot);
   node.op = &op;
   node.attrs = std::move(attrs);
@@ -110,7 +111,7 @@ void Graph::replace_uses(Value& from, Value& to) {
     to.uses.push_back(use);
   }
   from.uses.clear();
-  for (size_t i = 0; i < outputs_.size(); ++i) {
+  for (size_t i = 0; is_output(from) && i < outputs_.size(); ++i) {
     if (outputs_[i] == &from) set_graph_output(i, &to);
   }
 }
@@ -130,7 +131,7 @@ void Graph::rename(Value& value, std::string name) {
 void Graph::erase(Node& node) {
   for (Value* output : node.outputs)
     SARDONYX_CHECK(!output || (output->uses.empty() && !is_output(*output)));
-  for (size_t slot = 0; slot < node.inputs.size(); ++slot)
+  for (size_t slot = node.inputs.size(); slot-- > 0;)
     unlink(node.inputs[slot], &node, slot);
   for (Value* output : node.outputs) {
     if (!output) continue;

@@ -6,6 +6,7 @@
 #include "ir/budget_share.h"
 #include "ir/memory_blocks.h"
 #include "ir/sanitizers.h"
+#include "ir/string_elements.h"
 
 namespace sardonyx {
 namespace {
@@ -45,7 +46,9 @@ class SmallBuffer : public Buffer {
 class StringBuffer : public HeapBuffer {
  public:
   explicit StringBuffer(int64_t count)
-      : HeapBuffer(bytes_for(DType::kString, count), Kind::kStrings), count_(count) {
+      : HeapBuffer(bytes_for(DType::kString, count), Kind::kStrings),
+        count_(count),
+        counted_(strings(), count) {
     for (int64_t i = 0; i < count_; ++i)
       new (strings() + i) std::string;
   }
@@ -57,6 +60,7 @@ class StringBuffer : public HeapBuffer {
  private:
   std::string* strings() const { return reinterpret_cast<std::string*>(data_); }
   int64_t count_;
+  CountedStrings counted_;
 };
 
 class BorrowedBuffer : public Buffer {
@@ -250,8 +254,8 @@ Tensor Tensor::clone() const {
   if (!defined()) return {};
   Tensor copy = allocate(dtype_, shape_);
   if (dtype_ == DType::kString) {
-    std::copy_n(static_cast<const std::string*>(raw()), count_,
-                static_cast<std::string*>(copy.raw()));
+    copy_elements(static_cast<const std::string*>(raw()), count_,
+                  static_cast<std::string*>(copy.raw()));
   } else if (bytes() > 0) {
     std::memcpy(copy.raw(), raw(), bytes());
   }

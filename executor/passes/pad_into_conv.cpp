@@ -2,7 +2,8 @@
 //  1. unless the Pad writes zeros, its amounts are constants, and it grows spatial dims alone,
 //  2. where the convolution's own pads follow auto_pad SAME, which depends on the size of its
 //  input,
-//  3. for an AveragePool in ceil_mode, or with pads of its own that it does not count.
+//  3. for an AveragePool in ceil_mode, or with pads of its own that it does not count, or whose
+//  kernel is no larger than the pads would be.
 // The Pad stays for its other readers.
 #include <algorithm>
 
@@ -61,6 +62,9 @@ std::optional<Attrs> with_pads(const Node& node, const std::vector<int64_t>& add
   if (attrs.ceil_mode || (!attrs.count_include_pad && has_pads(attrs))) return std::nullopt;
   const auto pads = joined(attrs.auto_pad, attrs.pads, added, rank);
   if (!pads) return std::nullopt;
+  for (size_t i = 0; i < pads->size(); ++i) {
+    if ((*pads)[i] >= attrs.kernel_shape[i % (rank - 2)]) return std::nullopt;
+  }
   attrs.auto_pad = "NOTSET";
   attrs.pads = *pads;
   attrs.count_include_pad = true;

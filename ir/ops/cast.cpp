@@ -8,6 +8,7 @@
 #include "ir/ops/tables.h"
 #include "ir/ops/values.h"
 #include "ir/run_control.h"
+#include "ir/string_elements.h"
 
 namespace sardonyx::ops {
 namespace {
@@ -78,7 +79,7 @@ void convert(const KernelCall& call, const ConvertOptions& options) {
   const TensorView& to = call.outputs[0];
   const int64_t count = from.count();
   if (from.dtype == DType::kString && to.dtype == DType::kString) {
-    std::copy_n(from.data<const std::string>(), count, to.data<std::string>());
+    copy_elements(from.data<const std::string>(), count, to.data<std::string>());
   } else if (from.dtype == DType::kString) {
     numbers_from_text(from.data<const std::string>(), to.dtype, to.raw, count, options);
   } else if (to.dtype == DType::kString) {

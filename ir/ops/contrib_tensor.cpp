@@ -136,7 +136,10 @@ void infer_inverse(InferContext& c) {
 
 // Gauss-Jordan elimination with the largest pivot of each column. A singular matrix gives
 // infinities or NaNs.
-void invert(std::vector<double>& a, std::vector<double>& inverse, int64_t n) {
+void invert(std::pmr::vector<double>& a, std::pmr::vector<double>& inverse, int64_t n) {
+  constexpr int64_t kElementsBetweenChecks = 1 << 14;
+  const int64_t rows_between_checks = kElementsBetweenChecks / n + 1;
+  int64_t rows = 0;
   for (int64_t column = 0; column < n; ++column) {
     int64_t pivot = column;
     for (int64_t row = column + 1; row < n; ++row) {
@@ -152,6 +155,7 @@ void invert(std::vector<double>& a, std::vector<double>& inverse, int64_t n) {
       inverse[column * n + i] *= scale;
     }
     for (int64_t row = 0; row < n; ++row) {
+      if (++rows % rows_between_checks == 0) check_interrupted();
       const double factor = row == column ? 0 : a[row * n + column];
       for (int64_t i = 0; i < n && factor != 0; ++i) {
         a[row * n + i] -= factor * a[column * n + i];
@@ -168,7 +172,9 @@ void inverse(const KernelCall& call) {
     for (int64_t i = 0; i < matrices; ++i) {
       check_interrupted();
       const T* x = call.inputs[0].data<T>() + i * size;
-      std::vector<double> a(x, x + size), identity(static_cast<size_t>(size), 0);
+      const ScratchMark mark;
+      std::pmr::vector<double> a(x, x + size, scratch());
+      std::pmr::vector<double> identity(static_cast<size_t>(size), 0, scratch());
       for (int64_t j = 0; j < n; ++j)
         identity[static_cast<size_t>(j * n + j)] = 1;
       invert(a, identity, n);

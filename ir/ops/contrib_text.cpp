@@ -15,6 +15,7 @@
 #include "ir/run_control.h"
 #include "ir/scratch.h"
 #include "ir/strides.h"
+#include "ir/string_elements.h"
 
 namespace sardonyx::ops {
 namespace {
@@ -208,10 +209,10 @@ void tokenizer(const EvalCall& call) {
     const auto end = at + static_cast<int64_t>(longest);
     if (attrs.mark != 0) *at++ = "\x02";
     for (const std::string_view token : row)
-      *at++ = token;
+      assign_string(*at++, token);
     if (attrs.mark != 0) *at++ = "\x03";
-    std::fill(at, end, attrs.pad_value);
-    at = end;
+    for (; at != end; ++at)
+      assign_string(*at, attrs.pad_value);
   }
 }
 

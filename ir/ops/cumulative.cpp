@@ -13,6 +13,7 @@
 #include "ir/run_control.h"
 #include "ir/scratch.h"
 #include "ir/strides.h"
+#include "ir/string_elements.h"
 
 namespace sardonyx::ops {
 namespace {
@@ -121,7 +122,7 @@ void run_trilu(const KernelCall& call) {
       // Columns [0, edge) lie below the diagonal k, or on it where the lower part is kept.
       const int64_t diagonal = std::clamp<int64_t>(k, -rows, columns) + line % rows;
       const int64_t edge = std::clamp<int64_t>(upper ? diagonal : diagonal + 1, 0, columns);
-      std::copy(from, from + columns, to);
+      copy_elements(from, columns, to);
       std::fill(upper ? to : to + edge, upper ? to + edge : to + columns, T{});
       from += columns;
       to += columns;

@@ -5,6 +5,7 @@
 #include "ir/dispatch.h"
 #include "ir/ops/strided_copy.h"
 #include "ir/run_control.h"
+#include "ir/string_elements.h"
 
 namespace sardonyx::ops {
 namespace {
@@ -50,7 +51,7 @@ void ElementMap::apply(const void* from, int64_t count, void* to) const {
     dispatch_width(values_.dtype(), [&]<typename T>() {
       const T* values = static_cast<const T*>(values_.raw());
       for (int64_t i = 0; i < length; ++i)
-        static_cast<T*>(to)[begin + i] = values[places[i]];
+        assign_element(static_cast<T*>(to)[begin + i], values[places[i]]);
     });
   }
 }

@@ -67,6 +67,12 @@ TEST(ElementwiseRefusals, Arithmetic) {
       {"Cast", {seven}, {{"to", 14}}, "got complex64"},
       {"BitCast", {seven}, {{"to", 1}}, "to: float has 32 bits, the input's int64 has 64"},
       {"Cast", {strings({"many"})}, {{"to", 1}}, "many", kBadArgument},
+      {"Cast",
+       {strings({"99999999999999999999"})},
+       {{"to", 7}},
+       "cannot read \"99999999999999999999\" as int64",
+       kBadArgument},
+      {"Cast", {strings({"-9.3e18"})}, {{"to", 6}}, "cannot read \"-9.3e18\"", kBadArgument},
   });
 }
 

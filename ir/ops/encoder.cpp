@@ -15,6 +15,7 @@
 #include "ir/ops/scores.h"
 #include "ir/ops/tables.h"
 #include "ir/scratch.h"
+#include "ir/string_elements.h"
 
 namespace sardonyx::ops {
 namespace {
@@ -57,7 +58,7 @@ void array_feature_extractor(const KernelCall& call) {
     T* to = call.outputs[0].data<T>();
     for (int64_t row = 0; row < rows; ++row, from += features) {
       for (const int64_t index : indices)
-        *to++ = from[index];
+        assign_element(*to++, from[index]);
     }
   });
 }

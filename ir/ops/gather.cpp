@@ -16,6 +16,7 @@
 #include "ir/ops/strided_copy.h"
 #include "ir/ops/tables.h"
 #include "ir/scratch.h"
+#include "ir/string_elements.h"
 
 namespace sardonyx::ops {
 namespace {
@@ -56,7 +57,7 @@ void run_gather(const KernelCall& call) {
         const int64_t index = indices[i] + (indices[i] < 0 ? split.size : 0);
         // The table may lie at any address, as in a file.
         if constexpr (!is_plain)
-          std::copy_n(from + index * split.inner, split.inner, to);
+          copy_elements(from + index * split.inner, split.inner, to);
         else if (split.inner == 1)
           std::memcpy(to, from + index, sizeof(T));
         else
@@ -104,7 +105,8 @@ void run_gather_elements(const KernelCall& call) {
         const int64_t at = offsets[0] + i * walk.step(0);
         const int64_t index =
             checked_index(indices[static_cast<size_t>(at)], data.shape[axis], axis);
-        out.data<T>()[at] = data.data<T>()[offsets[1] + i * walk.step(1) + index * strides[axis]];
+        assign_element(out.data<T>()[at],
+                       data.data<T>()[offsets[1] + i * walk.step(1) + index * strides[axis]]);
       }
     });
   });

@@ -10,6 +10,7 @@
 #include "ir/ops/samples.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
+#include "ir/string_elements.h"
 
 namespace sardonyx::ops {
 namespace {
@@ -81,7 +82,8 @@ void copy_stored(const Tensor& from, const TensorView& to) {
       to.data<uint8_t>()[i] = get_packed(from.dtype(), from.raw(), i);
     }
   } else if (from.dtype() == DType::kString) {
-    std::copy_n(static_cast<const std::string*>(from.raw()), from.count(), to.data<std::string>());
+    copy_elements(static_cast<const std::string*>(from.raw()), from.count(),
+                  to.data<std::string>());
   } else if (from.bytes() > 0) {
     std::memcpy(to.raw, from.raw(), from.bytes());
   }
@@ -156,7 +158,7 @@ void constant_of_shape(const KernelCall& call) {
     return;
   }
   dispatch_width(out.dtype, [&]<typename T>() {
-    std::fill_n(out.data<T>(), out.count(), *static_cast<const T*>(value->raw()));
+    fill_elements(out.data<T>(), out.count(), *static_cast<const T*>(value->raw()));
   });
 }
 

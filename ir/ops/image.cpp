@@ -16,6 +16,7 @@
 #include "ir/run_control.h"
 #include "ir/scratch.h"
 #include "ir/strides.h"
+#include "ir/string_elements.h"
 
 namespace sardonyx::ops {
 
@@ -124,8 +125,8 @@ void reference_center_crop_pad(const KernelCall& call) {
     std::fill_n(out, y.count(), T{});
     walk.for_each([&](const int64_t* offsets, int64_t length) {
       for (int64_t i = 0; i < length; ++i) {
-        out[y_begin + offsets[0] + i * walk.step(0)] =
-            x.data<T>()[x_begin + offsets[1] + i * walk.step(1)];
+        assign_element(out[y_begin + offsets[0] + i * walk.step(0)],
+                       x.data<T>()[x_begin + offsets[1] + i * walk.step(1)]);
       }
     });
   });

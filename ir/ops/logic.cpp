@@ -8,6 +8,7 @@
 #include "ir/ops/tables.h"
 #include "ir/ops/values.h"
 #include "ir/strides.h"
+#include "ir/string_elements.h"
 
 namespace sardonyx::ops {
 namespace {
@@ -107,7 +108,8 @@ void where(const KernelCall& call) {
       const T* x = call.inputs[1].data<const T>() + at[2];
       const T* y = call.inputs[2].data<const T>() + at[3];
       for (int64_t i = 0; i < length; ++i) {
-        out[i] = condition[i * walk.step(1)] ? x[i * walk.step(2)] : y[i * walk.step(3)];
+        assign_element(out[i],
+                       condition[i * walk.step(1)] ? x[i * walk.step(2)] : y[i * walk.step(3)]);
       }
     });
   });

@@ -72,7 +72,9 @@ C read_number(const std::string& given, DType to) {
     double number = 0;
     if (try_read(text, number) && (std::isfinite(number) || to == DType::kBool)) {
       if (to == DType::kBool) return number != 0;
-      return integer_from<C>(number);
+      // The least power of two that C does not hold.
+      const double end = std::ldexp(1.0, std::numeric_limits<C>::digits);
+      if (number < end && number >= -std::ldexp(1.0, 63)) return integer_from<C>(number);
     }
   }
   fail_reading(given, to);

@@ -71,20 +71,33 @@ void infer_top_k(InferContext& c) {
   c.set(1, DType::kInt64, std::move(out));
 }
 
+// Looks at the deadline every so many steps.
+void look_at(int64_t step) {
+  if (step % kBetweenLooks == 0) check_interrupted();
+}
+
 void run_top_k(const KernelCall& call) {
   const TopKAttrs& attrs = call.attrs<TopKAttrs>();
   const TensorView& in = call.inputs[0];
   const size_t axis = axis_of(attrs.axis, in.rank());
   const AxisSplit split = split_at(in.shape, axis);
   const int64_t k = call.outputs[0].shape[axis];
-  std::pmr::vector<int64_t> order(static_cast<size_t>(k), scratch());
+  std::pmr::vector<int64_t> order(scratch());
+  order.reserve(static_cast<size_t>(k));
+  for (int64_t i = 0; i < k; ++i) {
+    look_at(i);
+    order.push_back(i);
+  }
+  int64_t comparisons = 0;
+  const auto look = [&] { look_at(++comparisons); };
   dispatch_numbers(in.dtype, [&]<typename T>() {
     for (int64_t outer = 0; outer < split.outer; ++outer) {
       for (int64_t inner = 0; inner < split.inner; ++inner) {
         check_interrupted();
         const T* line = in.data<T>() + outer * split.size * split.inner + inner;
-        find_first(line, split.size, split.inner, attrs.largest, std::span(order));
+        find_first(line, split.size, split.inner, attrs.largest, std::span(order), look);
         for (int64_t i = 0; i < k; ++i) {
+          look_at(i);
           const int64_t at = (outer * k + i) * split.inner + inner;
           const int64_t found = order[static_cast<size_t>(i)];
           if (call.wants(0)) call.outputs[0].data<T>()[at] = line[found * split.inner];

@@ -19,16 +19,24 @@ bool comes_first(const T* line, int64_t step, bool largest, int64_t a, int64_t b
   return a < b;
 }
 
+inline constexpr int64_t kBetweenLooks = 1 << 14;
+
 // Fills `order` with the positions of the elements that come first, in order. They are held in a
-// heap with the last of them on top; most elements lose against that one at a glance.
-template <typename T>
-void find_first(const T* line, int64_t size, int64_t step, bool largest, std::span<int64_t> order) {
+// heap with the last of them on top; most elements lose against that one at a glance. `look` is
+// called now and then, at every comparison of two positions among others; it may throw.
+template <typename T, typename Look>
+void find_first(const T* line, int64_t size, int64_t step, bool largest, std::span<int64_t> order,
+                const Look& look) {
   if (order.empty()) return;
-  const auto before = [&](int64_t a, int64_t b) { return comes_first(line, step, largest, a, b); };
+  const auto before = [&](int64_t a, int64_t b) {
+    look();
+    return comes_first(line, step, largest, a, b);
+  };
   std::iota(order.begin(), order.end(), int64_t{0});
   std::ranges::make_heap(order, before);
   auto last = +line[order[0] * step];
   for (auto i = static_cast<int64_t>(order.size()); i < size; ++i) {
+    if (i % kBetweenLooks == 0) look();
     const auto x = +line[i * step];
     if (largest ? x <= last : x >= last) continue;
     if (!before(i, order[0])) continue;
@@ -38,6 +46,10 @@ void find_first(const T* line, int64_t size, int64_t step, bool largest, std::sp
     last = +line[order[0] * step];
   }
   std::ranges::sort_heap(order, before);
+}
+template <typename T>
+void find_first(const T* line, int64_t size, int64_t step, bool largest, std::span<int64_t> order) {
+  find_first(line, size, step, largest, order, [] {});
 }
 
 }  // namespace sardonyx::ops

@@ -24,11 +24,25 @@ void require_pool_rank(const InferContext& c) {
     c.fail_input(0, "expected at least rank 3: batch, channels and spatial dims");
 }
 
+// A window in the padding alone would have no maximum and no mean. Lists of a wrong length are
+// refused with the windows.
+void require_windows_inside(const InferContext& c, const PoolAttrs& attrs) {
+  const auto pads = given_ints(attrs.pads);
+  const size_t rank = attrs.kernel_shape.size();
+  if (pads.size() != 2 * rank) return;
+  for (size_t i = 0; i < pads.size(); ++i) {
+    const int64_t size = attrs.kernel_shape[i % rank];
+    c.require(size < 1 || pads[i] < size, "pads: expected less than the kernel's size ", size,
+              " on spatial axis ", i % rank, ", got ", pads[i]);
+  }
+}
+
 // Y [N, C, out...] of X [N, C, spatial...].
 void infer_pool(InferContext& c, const PoolAttrs& attrs) {
   require_pool_rank(c);
   c.require(!attrs.kernel_shape.empty(),
             "kernel_shape: expected a size for each spatial axis, got none");
+  require_windows_inside(c, attrs);
   const size_t rank = attrs.kernel_shape.size();
   const Dims x = shape_of(c, 0).value_or(unknown_dims(c, rank + 2));
   const Dims out =

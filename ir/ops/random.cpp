@@ -7,6 +7,7 @@
 #include "ir/ops/infer.h"
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
+#include "ir/scratch.h"
 
 namespace sardonyx::ops {
 namespace {
@@ -160,14 +161,16 @@ void infer_multinomial(InferContext& c) {
 }
 
 // The running sums of exp(log-probability), scaled so that the greatest term is 1.
-std::vector<double> cumulative_weights(const TensorView& input, int64_t row) {
+std::pmr::vector<double> cumulative_weights(const TensorView& input, int64_t row) {
   const int64_t classes = input.shape[1];
-  std::vector<double> weights(static_cast<size_t>(classes));
+  std::pmr::vector<double> weights(static_cast<size_t>(classes), scratch());
   load_numbers(input.dtype, input.raw, row * classes, 1, classes, weights.data());
   const double greatest = *std::max_element(weights.begin(), weights.end());
   double sum = 0;
-  for (double& weight : weights)
-    weight = sum += std::exp(weight - greatest);
+  for (size_t i = 0; i < weights.size(); ++i) {
+    if (i % (1 << 14) == 0) check_interrupted();
+    weights[i] = sum += std::exp(weights[i] - greatest);
+  }
   return weights;
 }
 
@@ -177,8 +180,10 @@ void multinomial(const KernelCall& call) {
   const TensorView& out = call.outputs[0];
   for (int64_t row = 0; row < out.shape[0]; ++row) {
     check_interrupted();
-    const std::vector<double> sums = cumulative_weights(call.inputs[0], row);
+    const ScratchMark mark;
+    const std::pmr::vector<double> sums = cumulative_weights(call.inputs[0], row);
     for (int64_t i = 0; i < attrs.sample_size; ++i) {
+      if (i % 1024 == 0) check_interrupted();
       const int64_t at = row * attrs.sample_size + i;
       const double target = random.uniform(static_cast<uint64_t>(at)) * sums.back();
       const auto found = std::upper_bound(sums.begin(), sums.end(), target);

@@ -15,6 +15,7 @@
 #include "ir/run_control.h"
 #include "ir/scratch.h"
 #include "ir/strides.h"
+#include "ir/string_elements.h"
 
 namespace sardonyx::ops {
 
@@ -189,7 +190,7 @@ void gather(const TensorView& x, const TensorView& y,
       begin += offset;
     }
     for (const int64_t offset : row)
-      *out++ = is_outside || offset < 0 ? fill : in[begin + offset];
+      assign_element(*out++, is_outside || offset < 0 ? fill : in[begin + offset]);
   }
 }
 

@@ -12,6 +12,7 @@
 #include "ir/ops/samples.h"
 #include "ir/ops/strided_copy.h"
 #include "ir/ops/tables.h"
+#include "ir/string_elements.h"
 
 namespace sardonyx::ops {
 namespace {
@@ -81,12 +82,12 @@ void join_row(const T* from, const Index* indices, int64_t count, const IndexedA
   if (may_be_one && std::all_of(indices, indices + count, [&](Index i) { return i == *indices; })) {
     T* row = to + place(0);
     for (int64_t i = 0; i < count; ++i)
-      row[i] = join(row[i], from[i]);
+      assign_element(row[i], join(row[i], from[i]));
     return;
   }
   for (int64_t i = 0; i < count; ++i) {
     T& element = to[i * own + place(i)];
-    element = join(element, from[i]);
+    assign_element(element, join(element, from[i]));
   }
 }
 
@@ -109,7 +110,7 @@ class Joiner {
   void dispatch(const Body& body) const {
     if (reduction_ == Reduction::kNone) {
       return dispatch_width(output_.dtype, [&]<typename T>() {
-        body.template operator()<T>([](const T&, const T& update) { return update; });
+        body.template operator()<T>([](const T&, const T& update) -> const T& { return update; });
       });
     }
     const auto reduce = [&]<typename T>() {

@@ -6,6 +6,7 @@
 
 #include "ir/dispatch.h"
 #include "ir/scratch.h"
+#include "ir/string_elements.h"
 
 namespace sardonyx::ops {
 
@@ -125,7 +126,7 @@ void ClassLabels::check(const InferContext& c) const {
 
 void ClassLabels::write(const TensorView& out, int64_t at, size_t index) const {
   if (are_strings()) {
-    out.data<std::string>()[at] = strings[index];
+    assign_string(out.data<std::string>()[at], strings[index]);
   } else {
     out.data<int64_t>()[at] = integers[index];
   }

@@ -11,6 +11,7 @@
 #include "ir/ops/tables.h"
 #include "ir/run_control.h"
 #include "ir/scratch.h"
+#include "ir/string_elements.h"
 
 namespace sardonyx::ops {
 namespace {
@@ -155,12 +156,15 @@ Groups in_order(const Groups& groups, const Places& first) {
   Places place(first.size(), scratch());
   for (size_t i = 0; i < first.size(); ++i) {
     const auto from = static_cast<size_t>(groups.inverse[static_cast<size_t>(first[i])]);
+    note_copied(0);
     result.count.push_back(groups.count[from]);
     place[from] = static_cast<int64_t>(i);
   }
   result.inverse.reserve(groups.inverse.size());
-  for (const int64_t group : groups.inverse)
+  for (const int64_t group : groups.inverse) {
+    note_copied(0);
     result.inverse.push_back(place[static_cast<size_t>(group)]);
+  }
   return result;
 }
 
@@ -168,6 +172,7 @@ Groups in_order(const Groups& groups, const Places& first) {
 template <typename T, typename Visit>
 bool all_pairs(const T* data, const AxisSplit& split, int64_t a, int64_t b, const Visit& visit) {
   for (int64_t outer = 0; outer < split.outer; ++outer) {
+    note_copied(static_cast<size_t>(split.inner) * sizeof(T));
     const T* base = data + outer * split.size * split.inner;
     for (int64_t i = 0; i < split.inner; ++i) {
       if (!visit(base[a * split.inner + i], base[b * split.inner + i])) return false;
@@ -238,6 +243,7 @@ void run_unique(const EvalCall& call) {
   int64_t to = 0;
   for (int64_t outer = 0; outer < split.outer; ++outer) {
     for (const int64_t slice : groups.first) {
+      note_copied(0);
       copy_run(input.dtype(), input.raw(), (outer * split.size + slice) * split.inner, values.raw(),
                to, split.inner);
       to += split.inner;

@@ -6,6 +6,7 @@
 #include "ir/ops/join.h"
 #include "ir/scratch.h"
 #include "ir/strides.h"
+#include "ir/string_elements.h"
 
 namespace sardonyx::ops {
 namespace {
@@ -86,7 +87,9 @@ void TensorStack::make_room(BufferPool* buffers) {
   const Tensor& rows = rows_.tensor();
   if (moved_ == DType::kString) {
     auto* from = static_cast<std::string*>(rows.raw());
-    std::move(from, from + rows.count(), static_cast<std::string*>(grown.raw()));
+    auto* to = static_cast<std::string*>(grown.raw());
+    for (int64_t i = 0; i < rows.count(); ++i)
+      move_string(to[i], std::move(from[i]));
   } else if (rows.count() > 0) {
     std::memcpy(grown.raw(), rows.raw(), rows.bytes());
   }
@@ -108,8 +111,8 @@ void TensorStack::add(const Tensor& slice, BufferPool* buffers) {
   if (is_packed(dtype_)) {
     unpack(slice, to.data<uint8_t>());
   } else if (dtype_ == DType::kString) {
-    std::copy_n(static_cast<const std::string*>(slice.raw()), slice.count(),
-                to.data<std::string>());
+    copy_elements(static_cast<const std::string*>(slice.raw()), slice.count(),
+                  to.data<std::string>());
   } else if (slice.count() > 0) {
     std::memcpy(to.raw, slice.raw(), slice.bytes());
   }

@@ -8,6 +8,7 @@
 
 #include "ir/dispatch.h"
 #include "ir/run_control.h"
+#include "ir/string_elements.h"
 
 namespace sardonyx {
 namespace {
@@ -103,15 +104,20 @@ void transpose_tile(const T* from, int64_t from_step, T* to, int64_t to_step, in
   }
   for (; done < rows; ++done) {
     for (int64_t column = 0; column < columns; ++column)
-      to[done * to_step + column] = from[column * from_step + done];
+      assign_element(to[done * to_step + column], from[column * from_step + done]);
   }
 }
 
 // Unlike std::fill_n, gcc makes vectors of this.
 template <typename T>
-void fill(T* to, int64_t count, const T value) {
-  for (int64_t i = 0; i < count; ++i)
-    to[i] = value;
+void fill(T* to, int64_t count, const T& value) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    fill_elements(to, count, value);
+  } else {
+    const T held = value;
+    for (int64_t i = 0; i < count; ++i)
+      to[i] = held;
+  }
 }
 
 // Runs this short are copied in line: a call costs more.
@@ -123,9 +129,9 @@ void copy_runs(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t
   for (int64_t row = 0; row < rows; ++row, from += from_step, to += to_step) {
     if (columns <= kShortRun) {
       for (int64_t column = 0; column < columns; ++column)
-        to[column] = from[column];
+        assign_element(to[column], from[column]);
     } else {
-      std::copy_n(from, columns, to);
+      copy_elements(from, columns, to);
     }
   }
 }
@@ -142,7 +148,7 @@ void interleave(const T* from, int64_t from_step, T* to, int64_t rows, int64_t c
   }
   for (; done < rows; ++done) {
     for (int64_t column = 0; column < columns; ++column)
-      to[done * columns + column] = from[column * from_step + done];
+      assign_element(to[done * columns + column], from[column * from_step + done]);
   }
 }
 
@@ -280,7 +286,7 @@ void BlockCopy::copy_inner(const T* from, T* to, int64_t rows, int64_t columns) 
         const T* source = from + row * from_row;
         T* target = to + row * to_row;
         for (int64_t column = 0; column < columns; ++column)
-          target[column * to_step] = source[column * from_step];
+          assign_element(target[column * to_step], source[column * from_step]);
       }
       return;
   }
@@ -326,8 +332,8 @@ void copy_run(DType dtype, const void* from, int64_t from_index, void* to, int64
               int64_t count) {
   if (count <= 0) return;
   if (dtype == DType::kString) {
-    std::copy_n(static_cast<const std::string*>(from) + from_index, count,
-                static_cast<std::string*>(to) + to_index);
+    copy_elements(static_cast<const std::string*>(from) + from_index, count,
+                  static_cast<std::string*>(to) + to_index);
     return;
   }
   const size_t width = element_bytes(dtype);

@@ -12,11 +12,23 @@
 #include "ir/run_control.h"
 #include "ir/scratch.h"
 #include "ir/strides.h"
+#include "ir/string_elements.h"
 
 namespace sardonyx::ops {
 namespace {
 
 // ---- StringConcat
+
+// `to` may be one of the others.
+void join_strings(std::string& to, const std::string& first, const std::string& second) {
+  const size_t size = first.size() + second.size();
+  const size_t before = outside_bytes(to.capacity());
+  note_copied(size);
+  count_characters(to, before, std::max(before, outside_bytes(size)));
+  std::string joined;
+  joined.reserve(size);
+  to = std::move(joined.append(first).append(second));
+}
 
 void run_string_concat(const KernelCall& call) {
   const TensorView& out = call.outputs[0];
@@ -24,9 +36,9 @@ void run_string_concat(const KernelCall& call) {
   const RowWalk walk = broadcast_walk(out.shape, shapes);
   walk.for_each([&](const int64_t* offsets, int64_t length) {
     for (int64_t i = 0; i < length; ++i) {
-      out.data<std::string>()[offsets[0] + i * walk.step(0)] =
-          call.inputs[0].data<std::string>()[offsets[1] + i * walk.step(1)] +
-          call.inputs[1].data<std::string>()[offsets[2] + i * walk.step(2)];
+      join_strings(out.data<std::string>()[offsets[0] + i * walk.step(0)],
+                   call.inputs[0].data<std::string>()[offsets[1] + i * walk.step(1)],
+                   call.inputs[1].data<std::string>()[offsets[2] + i * walk.step(2)]);
     }
   });
 }
@@ -75,7 +87,7 @@ void run_string_split(const EvalCall& call) {
   const std::string_view* piece = pieces.data();
   for (const size_t count : counts) {
     for (size_t i = 0; i < most; ++i)
-      *out++ = i < count ? *piece++ : std::string_view();
+      assign_string(*out++, i < count ? *piece++ : std::string_view());
   }
 }
 
@@ -148,8 +160,8 @@ void run_string_normalizer(const EvalCall& call) {
   std::pmr::vector<const std::string*> kept(scratch());
   kept.reserve(static_cast<size_t>(input.count()));
   for (const std::string& element : input.values<std::string>()) {
+    note_copied(element.size());
     if (!stop_words->has(element, attrs, turkic)) kept.push_back(&element);
-    if (kept.size() % 1024 == 0) check_interrupted();
   }
   static const auto& kEmpty = *new std::string;
   if (kept.empty()) kept.push_back(&kEmpty);  // so the specification: never no element
@@ -158,10 +170,15 @@ void run_string_normalizer(const EvalCall& call) {
   auto* out = call.tensor(0, DType::kString, shape).mutable_values<std::string>().data();
   const std::string& action = attrs.case_change_action;
   for (const std::string* element : kept) {
-    if (action == "NONE")
-      *out++ = *element;
-    else
-      set_case(*out++, *element, action == "LOWER" ? Casing::kLower : Casing::kUpper, turkic);
+    std::string& to = *out++;
+    if (action == "NONE") {
+      assign_string(to, *element);
+      continue;
+    }
+    note_copied(element->size());
+    const size_t before = to.capacity();
+    set_case(to, *element, action == "LOWER" ? Casing::kLower : Casing::kUpper, turkic);
+    count_characters(to, outside_bytes(before), outside_bytes(to.capacity()));
   }
 }
 

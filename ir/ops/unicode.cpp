@@ -3,6 +3,7 @@
 #include <utf8proc.h>
 
 #include "ir/error.h"
+#include "ir/string_elements.h"
 
 namespace sardonyx::ops {
 
@@ -47,6 +48,7 @@ void set_case(std::string& result, std::string_view text, Casing casing, bool tu
     if (turkic && casing == Casing::kLower && given == 'I') mapped = kDotlessLower;
     if (turkic && casing == Casing::kUpper && given == 'i') mapped = kDottedUpper;
     append_code_point(result, mapped);
+    note_copied(1);
   }
 }
 

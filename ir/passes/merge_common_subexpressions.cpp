@@ -6,6 +6,9 @@
 namespace sardonyx::passes {
 namespace {
 
+// Of the readers of one value, each is compared with so many at most: a value may have very many.
+constexpr int kMostCompared = 256;
+
 bool computes_the_same(const Graph& graph, const Node& a, const Node& b) {
   if (a.op != b.op || a.inputs != b.inputs || a.outputs.size() != b.outputs.size()) return false;
   for (size_t i = 0; i < a.outputs.size(); ++i) {
@@ -19,9 +22,11 @@ bool computes_the_same(const Graph& graph, const Node& a, const Node& b) {
 bool merge_common_subexpressions(Graph& graph, Node& node) {
   if (node.op->is(kRandom) || node.inputs.empty() || !node.inputs[0]) return false;
   if (!subgraphs_of(node).empty()) return false;
+  int compared = 0;
   for (const Use& use : node.inputs[0]->uses) {
     Node& earlier = *use.node;
     if (use.slot != 0 || earlier.order >= node.order) continue;
+    if (++compared > kMostCompared) return false;
     if (!computes_the_same(graph, earlier, node)) continue;
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       const bool renames = graph.is_output(*node.outputs[i]);

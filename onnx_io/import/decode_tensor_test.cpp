@@ -268,6 +268,35 @@ TEST(ExternalData, IsMappedOrRead) {
   EXPECT_EQ(model.load(copies), Tensor::vector<float>({2, 3}));
 }
 
+TEST(ExternalData, HasKnownKeysAlone) {
+  const ExternalModel model;
+  model.entry("location", "w.bin");
+  model.entry("checksum", "of something");
+  model.entry("prepacked_0", "by another runtime");
+  EXPECT_EQ(model.load(), Tensor::vector<float>({0, 1}));
+  model.entry("compression", "zip");
+  try {
+    model.load();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("has the unknown key \"compression\""));
+  }
+}
+
+// The length of the tensor is taken, with a warning.
+TEST(ExternalData, MayHaveALengthOfZero) {
+  const ExternalModel model;
+  EXPECT_EQ(model.error("w.bin", "8", "0"), "");
+  std::vector<std::string> warnings;
+  LoadOptions options;
+  options.on_warning = [&](const LoadWarning& warning) { warnings.push_back(warning.name); };
+  EXPECT_EQ(model.load(options), Tensor::vector<float>({2, 3}));
+  EXPECT_EQ(warnings, (std::vector<std::string>{"external-length"}));
+  EXPECT_THAT(model.error("w.bin", "12", "0"), HasSubstr("lies past the end"));
+  options.strict = true;
+  EXPECT_THROW(model.load(options), Error);
+}
+
 TEST(ExternalData, StaysBeneathTheModelsFolder) {
   const ExternalModel model;
   const auto link = [&](const std::string& target, const std::string& name) {

@@ -164,6 +164,12 @@ TEST(ModelRefusals, Attributes) {
        "its type does not fit the value"},
       {[](ModelBuilder& m) { add_attribute(first_node(m), "a"); },
        "has neither a known type nor a value"},
+      {[](ModelBuilder& m) {
+         auto& attribute = add_attribute(first_node(m), "a");
+         attribute.set_i(1);
+         attribute.mutable_unknown_fields()->append("\xa0\x01\x63");  // type: 99
+       },
+       "has the unknown type 99"},
       {[](ModelBuilder& m) { add_attribute(first_node(m), "a\xff").set_i(1); }, "attribute name"},
       {[](ModelBuilder& m) { add_attribute(first_node(m), "").set_i(1); },
        "an attribute has no name"},

@@ -5,6 +5,8 @@
 #include <limits>
 #include <sstream>
 
+#include "ir/run_control.h"
+
 namespace sardonyx::tool {
 namespace {
 
@@ -47,20 +49,27 @@ std::string tensor_text(const Tensor& tensor) {
          elements_text(flat.slice(count - kShownEnd, count), 0, kShownEnd) + "}";
 }
 
+// Piece by piece: an output may be as large as the limits let it be, and the deadline holds here,
+// too.
 std::string range_text(const Tensor& tensor) {
-  const std::vector<double> values = tensor.to_doubles();
+  constexpr int64_t kPiece = 1 << 16;
+  const Tensor flat = tensor.reshaped({tensor.count()});
   double low = std::numeric_limits<double>::infinity(), high = -low, total = 0;
   int64_t nans = 0;
-  for (const double value : values) {
-    if (std::isnan(value)) {
-      ++nans;
-      continue;
+  for (int64_t begin = 0; begin < flat.count(); begin += kPiece) {
+    if (is_interrupted()) return ", not summed up in the time that was given";
+    const Tensor piece = flat.slice(begin, std::min(begin + kPiece, flat.count()));
+    for (const double value : piece.to_doubles()) {
+      if (std::isnan(value)) {
+        ++nans;
+        continue;
+      }
+      low = std::min(low, value);
+      high = std::max(high, value);
+      total += value;
     }
-    low = std::min(low, value);
-    high = std::max(high, value);
-    total += value;
   }
-  const auto numbers = static_cast<int64_t>(values.size()) - nans;
+  const int64_t numbers = flat.count() - nans;
   std::ostringstream out;
   out.precision(6);
   if (numbers > 0)
