@@ -15,6 +15,7 @@ namespace {
 struct Sequence {
   Tensor x, w, r, h, c;
   int threads = 1;
+  bool is_constant = true;  // the weights
 };
 
 // Y and the states behind it.
@@ -24,8 +25,8 @@ std::vector<Tensor> states_of(const Sequence& s, const char* direction) {
   const Attrs attrs =
       Attrs::parse(*op.attrs, {{"hidden_size", r[2]}, {"direction", std::string(direction)}});
   const KernelTensor in[] = {{DType::kFloat, x},
-                             {DType::kFloat, s.w.shape(), nullptr, &s.w},
-                             {DType::kFloat, r, nullptr, &s.r},
+                             {DType::kFloat, s.w.shape(), nullptr, s.is_constant ? &s.w : nullptr},
+                             {DType::kFloat, r, nullptr, s.is_constant ? &s.r : nullptr},
                              {},
                              {},
                              {s.h.dtype(), s.h.shape()},
@@ -40,7 +41,9 @@ std::vector<Tensor> states_of(const Sequence& s, const char* direction) {
   std::vector<void*> targets;
   for (const KernelTensor& output : out)
     targets.push_back(made.emplace_back(Tensor::allocate(output.dtype, output.shape)).raw());
-  const void* sources[] = {s.x.raw(), nullptr, nullptr, nullptr, nullptr, s.h.raw(), s.c.raw()};
+  const void* w = s.is_constant ? nullptr : s.w.raw();
+  const void* recurrent = s.is_constant ? nullptr : s.r.raw();
+  const void* sources[] = {s.x.raw(), w, recurrent, nullptr, nullptr, s.h.raw(), s.c.raw()};
   const auto scratch = Buffer::allocate(prepared.kernel->scratch_bytes());
   prepared.kernel->run({sources, targets.data(), scratch->data()});
   return made;
@@ -91,6 +94,18 @@ TEST(Recurrent, halves_of_a_sequence_give_what_the_whole_gives) {
         expect_near(part_of(both[state], direction, direction + 1), last[state]);
       }
     }
+  }
+}
+
+TEST(Recurrent, weights_of_the_run_give_what_constant_ones_give) {
+  const Tensor x = drawn_tensor(DType::kFloat, {5, 9, 21}, -1, 1, 1);
+  const Tensor w = drawn_tensor(DType::kFloat, {2, 4 * 37, 21}, -0.5, 0.5, 2);
+  const Tensor r = drawn_tensor(DType::kFloat, {2, 4 * 37, 37}, -0.5, 0.5, 3);
+  for (const int threads : {1, 2}) {
+    const auto constant = states_of({x, w, r, {}, {}, threads}, "bidirectional");
+    const auto fresh = states_of({x, w, r, {}, {}, threads, false}, "bidirectional");
+    for (size_t i = 0; i < constant.size(); ++i)
+      EXPECT_EQ(constant[i], fresh[i]) << i;
   }
 }
 
