@@ -427,14 +427,23 @@ Session::~Session() = default;
 Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;
 
-std::span<const ValueInfo> Session::inputs() const {
+std::span<const ValueInfo> Session::inputs() const& {
   return std::span<const ValueInfo>(impl_->inputs).first(impl_->required);
 }
-std::span<const ValueInfo> Session::optional_inputs() const {
+std::span<const ValueInfo> Session::optional_inputs() const& {
   return std::span<const ValueInfo>(impl_->inputs).subspan(impl_->required);
 }
-std::span<const ValueInfo> Session::outputs() const {
+std::span<const ValueInfo> Session::outputs() const& {
   return impl_->outputs;
+}
+std::vector<ValueInfo> Session::inputs() && {
+  return {impl_->inputs.begin(), impl_->inputs.begin() + ptrdiff_t(impl_->required)};
+}
+std::vector<ValueInfo> Session::optional_inputs() && {
+  return {impl_->inputs.begin() + ptrdiff_t(impl_->required), impl_->inputs.end()};
+}
+std::vector<ValueInfo> Session::outputs() && {
+  return std::move(impl_->outputs);
 }
 const Model& Session::model() const {
   const RunControl control = impl_->load_control();

@@ -109,10 +109,13 @@ class Session {
   Session& operator=(Session&&) noexcept;
 
   // Inputs that a run must be given, in the model's order, and those that have a default value in
-  // the model. The spans live as long as the session.
-  std::span<const ValueInfo> inputs() const;
-  std::span<const ValueInfo> optional_inputs() const;
-  std::span<const ValueInfo> outputs() const;
+  // the model. The spans live as long as the session; of a temporary session there are copies.
+  std::span<const ValueInfo> inputs() const&;
+  std::vector<ValueInfo> inputs() &&;
+  std::span<const ValueInfo> optional_inputs() const&;
+  std::vector<ValueInfo> optional_inputs() &&;
+  std::span<const ValueInfo> outputs() const&;
+  std::vector<ValueInfo> outputs() &&;
   // What the file says of the model. Reads no weights.
   const ModelMetadata& metadata() const;
   // As optimised. Weights that were let go when they were packed are read again for this, which

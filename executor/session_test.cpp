@@ -56,6 +56,15 @@ TEST(Session, runs_at_any_size_and_plans_each_once) {
   EXPECT_EQ(session.stats().plans, 3u);
 }
 
+TEST(Session, names_of_a_temporary_one_outlive_it) {
+  std::vector<std::string> names;
+  for (const ValueInfo& input : Session(small_model()).inputs())
+    names.push_back(input.name);
+  EXPECT_EQ(names, std::vector<std::string>{"x"});
+  EXPECT_EQ(Session(small_model()).outputs()[0].name, "y");
+  EXPECT_TRUE(Session(small_model()).optional_inputs().empty());
+}
+
 // What has no element is not computed, so the size of its other dims is nobody's concern.
 TEST(Session, gives_empty_results_of_any_other_size) {
   Model model;
