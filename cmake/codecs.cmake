@@ -1,4 +1,4 @@
-# Formats of pictures that ImageDecoder reads by a library. Without one of these it refuses its format and names the
+# Formats of images that ImageDecoder reads by a library. Without one of these it refuses its format and names the
 # option; BMP and PNM are read by our own code.
 
 include(CMakeDependentOption)
@@ -20,12 +20,13 @@ foreach(format IN LISTS SARDONYX_CODEC_FORMATS)
     list(APPEND SARDONYX_CODEC_LIBS ${SARDONYX_CODEC_LIBS_${format}})
   else()
     string(TOLOWER ${format} name)
-    set_property(SOURCE ir/ops/picture_${name}.cpp PROPERTY HEADER_FILE_ONLY ON)  # not compiled
+    sardonyx_source_property(HEADER_FILE_ONLY ON ir/ops/image_decoder/${name}.cpp)  # not compiled
     list(APPEND refused SARDONYX_WITHOUT_${format})
   endif()
 endforeach()
-set_property(SOURCE ir/ops/picture_refused.cpp PROPERTY COMPILE_DEFINITIONS ${refused})
+sardonyx_source_property(COMPILE_DEFINITIONS "${refused}" ir/ops/image_decoder/codec_missing.cpp)
 if(refused)
-  # These write pictures by the libraries, or read damaged ones.
-  set_property(SOURCE ir/ops/picture_test.cpp ir/ops/picture_refusal_test.cpp PROPERTY HEADER_FILE_ONLY ON)
+  # These write images by the libraries, or read damaged ones.
+  sardonyx_source_property(HEADER_FILE_ONLY ON
+    ir/ops/image_decoder/image_decoder_test.cpp ir/ops/image_decoder/image_decoder_error_test.cpp)
 endif()

@@ -5,15 +5,15 @@
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/ir/*_fuzz.cpp ${PROJECT_SOURCE_DIR}/onnx_io/*_fuzz.cpp
   ${PROJECT_SOURCE_DIR}/providers/*_fuzz.cpp ${PROJECT_SOURCE_DIR}/executor/*_fuzz.cpp
-  ${PROJECT_SOURCE_DIR}/tests/support/*_fuzz.cpp)
+  ${PROJECT_SOURCE_DIR}/tests/api/*_fuzz.cpp)
 add_custom_target(fuzzers)
 if(NOT SARDONYX_FUZZ)
   add_library(fuzz_driver OBJECT ${PROJECT_SOURCE_DIR}/tests/fuzz/driver.cpp)
   sardonyx_target_defaults(fuzz_driver)
 endif()
 # What the targets of tests/ share with the tests.
-file(GLOB support CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/support/*.cpp)
-list(FILTER support EXCLUDE REGEX "_fuzz\\.cpp$")
+file(GLOB support CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/api/*.cpp)
+list(FILTER support EXCLUDE REGEX "_(fuzz|test)\\.cpp$")
 add_library(fuzz_support STATIC EXCLUDE_FROM_ALL ${support})
 sardonyx_target_defaults(fuzz_support)
 target_link_libraries(fuzz_support PUBLIC sardonyx_executor)
@@ -26,7 +26,7 @@ foreach(source IN LISTS sources)
     OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
   target_include_directories(fuzz_${name} SYSTEM PRIVATE ${SARDONYX_SCHEMA_DIR_onnx_io})
   target_link_libraries(fuzz_${name} PRIVATE sardonyx_executor protobuf::libprotobuf-lite)
-  if(source MATCHES "/tests/support/")
+  if(source MATCHES "/tests/api/")
     target_link_libraries(fuzz_${name} PRIVATE fuzz_support)
   endif()
   if(SARDONYX_FUZZ)

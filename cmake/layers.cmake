@@ -1,45 +1,5 @@
 # One static library per layer. Sources are found, not listed: a new file needs no edit here.
 
-# Sources of a layer are its .cpp files except tests, benchmarks and fuzz targets, which stand beside them.
-# `mode` is GLOB_RECURSE, or GLOB for the folder itself without its sub-folders.
-function(sardonyx_glob result mode folder)
-  file(${mode} found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
-  list(FILTER found EXCLUDE REGEX "_(test|bench|fuzz)\\.cpp$")
-  set(${result} "${found}" PARENT_SCOPE)
-endfunction()
-
-# Lets the compiler take several sources of `target` at a time: half of its work on one of our files is the same as on the
-# next (standard headers, the graph's types, instances of their templates). Groups go by a digest of the path, so
-# that a new file disturbs one group and not all that follow it. Files that Highway compiles once for each set of
-# instructions include themselves and stay alone; so do files with options of their own (by CMake).
-option(SARDONYX_JOINED_SOURCES "compile several source files at a time" ON)
-function(sardonyx_join_sources target)
-  if(NOT SARDONYX_JOINED_SOURCES OR NOT TARGET ${target})
-    return()
-  endif()
-  list(LENGTH ARGN count)
-  math(EXPR groups "(${count} + 5) / 6")
-  set(size 1)
-  while(size LESS groups)
-    math(EXPR size "${size} * 2")
-  endwhile()
-  foreach(source IN LISTS ARGN)
-    file(STRINGS ${source} by_target REGEX "hwy/foreach_target.h" LIMIT_COUNT 1)
-    if(by_target)
-      set_property(SOURCE ${source} PROPERTY SKIP_UNITY_BUILD_INCLUSION ON)
-      continue()
-    endif()
-    file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${source})
-    string(MD5 digest ${path})
-    string(SUBSTRING ${digest} 0 4 digest)
-    math(EXPR group "0x${digest} % ${size}")
-    set_property(SOURCE ${source} PROPERTY UNITY_GROUP ${group})
-  endforeach()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  # A class that holds what one file alone sees is in order there; gcc takes the file for a header.
-  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
-endfunction()
-
 # Flags that every target of ours is compiled with.
 add_library(sardonyx_flags INTERFACE)
 target_compile_features(sardonyx_flags INTERFACE cxx_std_20)
@@ -76,6 +36,8 @@ endif()
 
 # Everything that a user runs or links, without the tests.
 add_custom_target(programs)
+# What a user of models needs: onnx-run and the shared library, without eager, models and training.
+add_custom_target(runtime)
 
 function(sardonyx_target_defaults target)
   set_target_properties(${target} PROPERTIES
@@ -197,13 +159,16 @@ function(sardonyx_source_digest name)
   set_property(SOURCE ${output} PROPERTY SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
+# sardonyx_tools(folder USES layers... RUNTIME programs... RUNTIME_USES layers... LIBS third-party targets...)
+# Those in RUNTIME use RUNTIME_USES alone, and are built with the runtime (`./dev build runtime`).
 # Each folder of tools/ is one program of that name in <build>/bin. All but its main.cpp forms a library,
 # tool_<name>, which the tests link as well.
 function(sardonyx_tools folder)
-  cmake_parse_arguments(tool "" "" "USES;LIBS" ${ARGN})
+  cmake_parse_arguments(tool "" "" "USES;RUNTIME;RUNTIME_USES;LIBS" ${ARGN})
   find_package(CLI11 REQUIRED CONFIG)
   find_package(nlohmann_json REQUIRED CONFIG)
-  sardonyx_existing(uses ${tool_USES})
+  sardonyx_existing(all_uses ${tool_USES})
+  sardonyx_existing(runtime_uses ${tool_RUNTIME_USES})
   file(GLOB folders LIST_DIRECTORIES true CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*)
   set(programs "")
   foreach(path IN LISTS folders)
@@ -213,6 +178,10 @@ function(sardonyx_tools folder)
       continue()
     endif()
     list(REMOVE_ITEM sources ${path}/main.cpp)
+    set(uses ${all_uses})
+    if(name IN_LIST tool_RUNTIME)
+      set(uses ${runtime_uses})
+    endif()
     add_executable(${name} ${path}/main.cpp)
     sardonyx_target_defaults(${name})
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
@@ -225,8 +194,28 @@ function(sardonyx_tools folder)
     endif()
     target_link_libraries(${name} PRIVATE ${uses} ${tool_LIBS})
     add_dependencies(programs ${name})
+    if(name IN_LIST tool_RUNTIME)
+      add_dependencies(runtime ${name})
+    endif()
     list(APPEND programs ${name})
   endforeach()
   set(SARDONYX_PROGRAMS "${programs}" PARENT_SCOPE)
   set(SARDONYX_LIBS_tools "${tool_LIBS}" PARENT_SCOPE)
+endfunction()
+
+# Each file of the folder is one program of that name in <build>/bin/examples.
+function(sardonyx_examples folder)
+  cmake_parse_arguments(example "" "" "USES" ${ARGN})
+  sardonyx_existing(uses ${example_USES})
+  sardonyx_glob(sources GLOB ${folder})
+  foreach(source IN LISTS sources)
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(${name} ${source})
+    sardonyx_target_defaults(${name})
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin/examples)
+    target_link_libraries(${name} PRIVATE ${uses})
+    add_dependencies(programs ${name})
+    list(APPEND examples ${name})
+  endforeach()
+  set(SARDONYX_EXAMPLES "${examples}" PARENT_SCOPE)
 endfunction()

@@ -1,6 +1,6 @@
 # What libsardonyx.a is linked with, from the distribution's packages. Included by our own build, which requires all of
 # it, and by the installed package configuration, which looks for it where a component needs it: the caller says which
-# by SARDONYX_LOOK_UP, REQUIRED or QUIET. SARDONYX_CODEC_* say which readers of pictures are built in.
+# by SARDONYX_LOOK_UP, REQUIRED or QUIET. SARDONYX_CODEC_* say which readers of images are built in.
 
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads ${SARDONYX_LOOK_UP})

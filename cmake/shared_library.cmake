@@ -68,6 +68,7 @@ endforeach()
 
 file(GLOB stand_ins CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/archives/*)
 add_library(sardonyx_shared SHARED ${runtime_objects} ${stand_ins})
+add_dependencies(runtime sardonyx_shared)
 set_target_properties(sardonyx_shared PROPERTIES
   OUTPUT_NAME sardonyx VERSION ${PROJECT_VERSION} SOVERSION ${SARDONYX_ABI}
   LINKER_LANGUAGE CXX LINK_DEPENDS ${exports})

@@ -29,7 +29,7 @@ function(sardonyx_test_program name)
       target_include_directories(${name} SYSTEM PRIVATE ${SARDONYX_SCHEMA_DIR_${layer}})
     endif()
   endforeach()
-  target_link_libraries(${name} PRIVATE ${uses} ${test_LINK} GTest::gmock GTest::gtest GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE sardonyx_test_support ${uses} ${test_LINK} GTest::gmock GTest::gtest GTest::gtest_main)
   math(EXPR last "${SARDONYX_TEST_SHARDS} - 1")
   foreach(shard RANGE ${last})
     add_test(NAME ${name}.${shard} COMMAND ${name} --gtest_brief=1
@@ -41,11 +41,17 @@ GTEST_OUTPUT=xml:${PROJECT_BINARY_DIR}/test-results/${name}.${shard}.xml")
   endforeach()
 endfunction()
 
+# What the tests of several layers share; its sources know ir alone, its headers may know more.
+file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/support/*.cpp)
+add_library(sardonyx_test_support STATIC ${sources})
+sardonyx_target_defaults(sardonyx_test_support)
+target_link_libraries(sardonyx_test_support PUBLIC sardonyx_ir)
+
 function(sardonyx_folder_tests folder)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*_test.cpp)
   # Long tables of calls, each made once: not worth optimising.
   set(tables ${sources})
-  list(FILTER tables INCLUDE REGEX "refusal_test\\.cpp$")
+  list(FILTER tables INCLUDE REGEX "error_test\\.cpp$")
   set_property(SOURCE ${tables} APPEND PROPERTY COMPILE_OPTIONS -O0)
   sardonyx_test_program(${folder}_tests SOURCES ${sources} ${ARGN})
   sardonyx_join_sources(${folder}_tests ${sources})
@@ -57,6 +63,9 @@ sardonyx_folder_tests(providers USES providers provider_cpu provider_onednn ir)
 sardonyx_folder_tests(executor USES executor)
 sardonyx_folder_tests(eager USES eager executor)
 sardonyx_folder_tests(models USES models eager executor)
+if(SARDONYX_TOOLS AND TARGET models_tests)
+  add_dependencies(models_tests ${SARDONYX_EXAMPLES})
+endif()
 
 # Tests of the programs link what the programs are made of, and may start the programs themselves.
 set(tool_libraries "")
@@ -69,8 +78,8 @@ sardonyx_folder_tests(tools USES models eager executor tools LINK ${tool_librari
 
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*.cpp)
 list(FILTER sources EXCLUDE REGEX "_(bench|fuzz)\\.cpp$")
-list(FILTER sources EXCLUDE REGEX "/tests/(fuzz|faults|soak|package)/")
-sardonyx_test_program(integration_tests SOURCES ${sources} USES models eager executor tools)
+list(FILTER sources EXCLUDE REGEX "/tests/(fuzz|faults|soak|package|support)/")
+sardonyx_test_program(integration_tests SOURCES ${sources} USES models eager executor tools LINK tool_onnx-run)
 
 foreach(name IN ITEMS tools_tests integration_tests)
   if(TARGET ${name} AND SARDONYX_PROGRAMS)

@@ -4,7 +4,7 @@ set(SARDONYX_LOOK_UP REQUIRED)
 include(cmake/runtime_dependencies.cmake)
 find_package(nlohmann_json REQUIRED CONFIG)
 
-# Of oneDNN the headers are needed here; its library is loaded at run time (providers/onednn/library.h). Its own package
+# Of oneDNN the headers are needed here; its library is loaded at run time (providers/onednn/primitive/library.h). Its own package
 # configuration would ask for OpenCL besides.
 find_path(ONEDNN_INCLUDE_DIR oneapi/dnnl/dnnl.hpp REQUIRED)
 mark_as_advanced(ONEDNN_INCLUDE_DIR)

@@ -1,12 +1,14 @@
 #include "eager/create.h"
 
+#include <algorithm>
+#include <array>
 #include <numeric>
 
-#include "eager/dispatch.h"
-#include "eager/frame.h"
-#include "eager/functional.h"
-#include "ir/convert.h"
-#include "ir/random.h"
+#include "eager/dispatch/dispatch.h"
+#include "eager/functional/functional.h"
+#include "eager/trace/frame.h"
+#include "ir/core/dtype_convert.h"
+#include "ir/core/random.h"
 
 namespace sardonyx::eager {
 namespace {
@@ -25,28 +27,54 @@ sardonyx::Tensor filled(DType dtype, const Shape& shape, double value) {
   return made;
 }
 
+constexpr int64_t kPiece = 1024;  // elements made at a time
+
+template <typename Make>
+void for_each_piece(int64_t count, const Make& make) {
+  for (int64_t at = 0; at < count; at += kPiece)
+    make(at, std::min(kPiece, count - at));
+}
+
+bool draws_in_graph() {
+  TraceContext* frame = TraceContext::active();
+  return frame && frame->root().records_draws;
+}
+
+void check_no_generator(const CreateOptions& options, const char* function, const Loc& loc) {
+  if (!options.generator) return;
+  fail_at(loc, function, ": a graph draws from the generator of each run, and takes none of its ",
+          "own: call it under UseGenerator");
+}
+
+RandomStream stream_of(const CreateOptions& options) {
+  return options.generator ? options.generator->source().next() : next_random_stream();
+}
+
 // Draws by the op where a trace records it, so that each run draws anew.
 Tensor drawn(const Dims& shape, const CreateOptions& options, bool is_normal, const Loc& loc) {
   const std::optional<Shape> known = known_shape(shape);
-  Frame* frame = Frame::active();
-  if (known && frame && frame->records({})) {
+  if (draws_in_graph() || !known) check_no_generator(options, is_normal ? "randn" : "rand", loc);
+  if (known && draws_in_graph()) {
     const OpDef& op = op_named(is_normal ? "RandomNormal" : "RandomUniform");
     return apply(op, {}, AttrMap{{"shape", *known}, {"dtype", static_cast<int64_t>(options.dtype)}},
                  loc);
   }
   if (!known) {
     const OpDef& op = op_named(is_normal ? "RandomNormalLike" : "RandomUniformLike");
-    return apply(op, {full(shape, 0, options, loc)}, loc);
+    return apply(op, {full(shape, 0, {.dtype = options.dtype}, loc)}, loc);
+  }
+  if (!is_floating(options.dtype)) {
+    fail_at(loc, is_normal ? "randn" : "rand", ": expected a floating type, got ", options.dtype,
+            "; randint() gives integers");
   }
   sardonyx::Tensor made = sardonyx::Tensor::allocate(options.dtype, *known);
-  const RandomStream stream = next_random_stream();
-  std::vector<double> piece(256);
-  for (int64_t at = 0; at < made.count(); at += 256) {
-    const int64_t count = std::min<int64_t>(256, made.count() - at);
-    const auto draw = is_normal ? &RandomStream::normals : &RandomStream::uniforms;
-    (stream.*draw)(static_cast<uint64_t>(at), static_cast<size_t>(count), piece.data());
-    store_numbers(options.dtype, made.raw(), at, count, piece.data());
-  }
+  const RandomStream stream = stream_of(options);
+  const auto draw = is_normal ? &RandomStream::normals : &RandomStream::uniforms;
+  for_each_piece(made.count(), [&](int64_t at, int64_t count) {
+    double piece[kPiece];
+    (stream.*draw)(static_cast<uint64_t>(at), static_cast<size_t>(count), piece);
+    store_numbers(options.dtype, made.raw(), at, count, piece);
+  });
   return Tensor(made);
 }
 
@@ -105,9 +133,6 @@ Tensor eye(int64_t rows, std::optional<int64_t> columns, CreateOptions options) 
   return finished(Tensor(made), options);
 }
 
-void manual_seed(uint64_t seed) {
-  set_random_seed(seed);
-}
 Tensor rand(const Dims& shape, CreateOptions options, Loc loc) {
   return finished(drawn(shape, options, false, loc), options);
 }
@@ -115,33 +140,61 @@ Tensor randn(const Dims& shape, CreateOptions options, Loc loc) {
   return finished(drawn(shape, options, true, loc), options);
 }
 Tensor rand_like(const Tensor& x, Loc loc) {
-  return rand(x.shape(), {.dtype = x.dtype()}, loc);
+  require_defined(x, "rand_like", "x", loc);
+  return rand(x.shape(loc), {.dtype = x.dtype()}, loc);
 }
 Tensor randn_like(const Tensor& x, Loc loc) {
-  return randn(x.shape(), {.dtype = x.dtype()}, loc);
+  require_defined(x, "randn_like", "x", loc);
+  return randn(x.shape(loc), {.dtype = x.dtype()}, loc);
 }
 
-Tensor randint(int64_t low, int64_t high, const Shape& shape, CreateOptions options) {
-  if (low >= high) {
-    fail(ErrorCode::kInvalidArgument, "randint: expected low below high, got ", low, " and ", high);
+Tensor randint(int64_t low, int64_t high, const Dims& shape, CreateOptions options, Loc loc) {
+  if (low >= high) fail_at(loc, "randint: expected low below high, got ", low, " and ", high);
+  const std::optional<Shape> known = known_shape(shape);
+  const double span = static_cast<double>(high) - static_cast<double>(low);
+  if (draws_in_graph() || !known) {
+    check_no_generator(options, "randint", loc);
+    const Tensor parts = mul({rand(shape, {.dtype = DType::kDouble}, loc), loc}, span);
+    const Tensor from_zero = floor(parts, loc).to(DType::kInt64, loc);
+    return finished(add({from_zero, loc}, low).to(options.dtype, loc), options);
   }
-  sardonyx::Tensor made = sardonyx::Tensor::allocate(options.dtype, shape);
-  const RandomStream stream = next_random_stream();
-  for (int64_t i = 0; i < made.count(); ++i) {
-    const double span = static_cast<double>(high) - static_cast<double>(low);
-    const auto value = low + static_cast<int64_t>(stream.uniform(static_cast<uint64_t>(i)) * span);
-    store_numbers(options.dtype, made.raw(), i, 1, &value);
-  }
-  return Tensor(made);
+  sardonyx::Tensor made = sardonyx::Tensor::allocate(options.dtype, *known);
+  const RandomStream stream = stream_of(options);
+  for_each_piece(made.count(), [&](int64_t at, int64_t count) {
+    double uniforms[kPiece];
+    int64_t values[kPiece];
+    stream.uniforms(static_cast<uint64_t>(at), static_cast<size_t>(count), uniforms);
+    for (int64_t i = 0; i < count; ++i)
+      values[i] = low + static_cast<int64_t>(uniforms[i] * span);
+    store_numbers(options.dtype, made.raw(), at, count, values);
+  });
+  return finished(Tensor(made), options);
 }
 
-Tensor randperm(int64_t count) {
-  std::vector<int64_t> order(static_cast<size_t>(std::max<int64_t>(count, 0)));
+Tensor randperm(const Dim& count, CreateOptions options, Loc loc) {
+  if (draws_in_graph() || !count.is_known()) {
+    check_no_generator(options, "randperm", loc);
+    const Tensor keys = rand({count}, {.dtype = DType::kDouble}, loc);
+    return topk(keys, count, 0, true, loc).second.to(options.dtype, loc);
+  }
+  if (count.value() < 0) {
+    fail_at(loc, "randperm: expected a count of at least 0, got ", count.value());
+  }
+  std::vector<int64_t> order(static_cast<size_t>(count.value()));
   std::iota(order.begin(), order.end(), 0);
-  const RandomStream stream = next_random_stream();
-  for (size_t i = order.size(); i > 1; --i)
-    std::swap(order[i - 1], order[static_cast<size_t>(stream.uniform(i) * static_cast<double>(i))]);
-  return tensor(order);
+  const RandomStream stream = stream_of(options);
+  // Element i - 1 changes places with one of the first i, by number i of the stream.
+  std::array<double, 256> uniforms;
+  for (size_t end = order.size() + 1; end > 2;) {
+    const size_t count = std::min(uniforms.size(), end - 2);
+    stream.uniforms(end - count, count, uniforms.data());
+    for (size_t i = end - 1; i >= end - count; --i) {
+      const double place = uniforms[i - (end - count)] * static_cast<double>(i);
+      std::swap(order[i - 1], order[static_cast<size_t>(place)]);
+    }
+    end -= count;
+  }
+  return tensor(order).to(options.dtype, loc);
 }
 
 }  // namespace sardonyx::eager

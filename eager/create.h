@@ -1,15 +1,18 @@
 // New tensors: constants, ranges and random numbers.
 #pragma once
 
+#include "eager/generator.h"
 #include "eager/tensor.h"
 
 namespace sardonyx::eager {
 
 // Dims may be symbolic in a trace (`zeros({x.size(0), 4})`); then the tensor is computed in the
-// graph. Random tensors in a trace are drawn anew in each run.
+// graph. Random tensors in a trace are drawn anew in each run of the graph, from the generator of
+// that run's thread (UseGenerator): there they take none of their own.
 struct CreateOptions {
   DType dtype = DType::kFloat;
   bool requires_grad = false;
+  std::optional<Generator> generator = {};  // of random tensors; else the thread's
 };
 Tensor zeros(const Dims& shape, CreateOptions options = {}, Loc loc = Loc::current());
 Tensor ones(const Dims& shape, CreateOptions options = {}, Loc loc = Loc::current());
@@ -26,17 +29,17 @@ Tensor arange(const Dim& end, CreateOptions options = {.dtype = DType::kInt64},
 Tensor linspace(double begin, double end, int64_t count, CreateOptions options = {});
 Tensor eye(int64_t rows, std::optional<int64_t> columns = {}, CreateOptions options = {});
 
-// Random numbers come from a counter-based generator: the same for any number of threads.
-void manual_seed(uint64_t seed);
+// Random numbers (eager/generator.h) are the same for any number of threads.
 Tensor rand(const Dims& shape, CreateOptions options = {}, Loc loc = Loc::current());   // [0, 1)
 Tensor randn(const Dims& shape, CreateOptions options = {}, Loc loc = Loc::current());  // N(0, 1)
 Tensor rand_like(const Tensor& x, Loc loc = Loc::current());
 Tensor randn_like(const Tensor& x, Loc loc = Loc::current());
 // Integers in [low, high).
-Tensor randint(int64_t low, int64_t high, const Shape& shape,
-               CreateOptions options = {.dtype = DType::kInt64});
+Tensor randint(int64_t low, int64_t high, const Dims& shape,
+               CreateOptions options = {.dtype = DType::kInt64}, Loc loc = Loc::current());
 // The integers [0, count) in random order.
-Tensor randperm(int64_t count);
+Tensor randperm(const Dim& count, CreateOptions options = {.dtype = DType::kInt64},
+                Loc loc = Loc::current());
 
 // From elements: tensor({1.f, 2.f}), tensor({{1.f, 2.f}, {3.f, 4.f}}).
 template <typename T>

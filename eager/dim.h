@@ -4,8 +4,8 @@
 #include <concepts>
 #include <type_traits>
 
-#include "eager/location.h"
-#include "ir/dim.h"
+#include "eager/trace/location.h"
+#include "ir/core/symbolic_dim.h"
 
 namespace sardonyx::eager {
 
@@ -43,6 +43,10 @@ inline bool proved_equal(const sardonyx::Dim& a, const sardonyx::Dim& b) {
 
 namespace detail {
 
+// For checks of arguments: whether two sizes are equal; `unknown` where that is left to the run, as
+// an export does, and for sizes that depend on data. compile() notes the answer.
+bool sizes_agree(const sardonyx::Dim& a, const sardonyx::Dim& b, const Loc& loc,
+                 bool unknown = true);
 bool sizes_equal(const sardonyx::Dim& a, const sardonyx::Dim& b, const Loc& loc);
 bool size_less(const sardonyx::Dim& a, const sardonyx::Dim& b, const Loc& loc);
 

@@ -10,8 +10,9 @@
 // Sequences, optionals and maps ride in Tensor too.
 //
 // Other domains than ai.onnx have namespaces of their own: op::ml (ai.onnx.ml), op::microsoft
-// (com.microsoft), op::preview and op::training. Ops with subgraphs are in eager/control_flow.h.
-// Errors are those of the op's inference and kernels, with the caller's line.
+// (com.microsoft), op::preview and op::training. Ops with subgraphs are in
+// eager/trace/control_flow.h. Errors are those of the op's inference and kernels, with the caller's
+// line.
 #pragma once
 
 #include "eager/op/arrange.h"

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "eager/dispatch/op_row.h"
 #include "eager/op.h"
-#include "eager/op_row.h"
 
 namespace sardonyx::eager::op {
 

@@ -6,9 +6,9 @@
 #include <map>
 
 #include "eager/op_calls_for_test.h"
-#include "ir/compare.h"
-#include "ir/evaluate.h"
-#include "ir/sample_inputs.h"
+#include "ir/op_samples.h"
+#include "ir/reference_evaluator.h"
+#include "ir/value_compare.h"
 
 namespace sardonyx::eager::op {
 

@@ -1,6 +1,7 @@
 // Binary functions and operators: numbers become tensors, mixed types are promoted.
-#include "eager/dispatch.h"
-#include "eager/functional.h"
+#include "eager/dispatch/dispatch.h"
+#include "eager/dispatch/promotion.h"
+#include "eager/functional/functional.h"
 
 namespace sardonyx::eager {
 namespace {
@@ -10,6 +11,11 @@ int rank_of(DType dtype) {
   if (dtype == DType::kBool) return 0;
   if (is_integer(dtype)) return 1 + bits_of(dtype) * 2 + (is_signed_integer(dtype) ? 1 : 0);
   return 1000 + bits_of(dtype);
+}
+
+// Kinds of elements, in torch's order.
+int kind_of(DType dtype) {
+  return dtype == DType::kBool ? 0 : is_integer(dtype) ? 1 : 2;
 }
 
 DType promoted(DType a, DType b) {
@@ -30,6 +36,21 @@ DType promoted(DType a, DType b) {
   return rank_of(a) >= rank_of(b) ? a : b;
 }
 
+bool has_dims(const Tensor& tensor) {
+  const detail::TensorImpl& impl = *tensor.impl();
+  if (!impl.symbol) return impl.value.tensor().rank() > 0;
+  return !impl.symbol->type.shape || impl.symbol->type.rank() > 0;
+}
+
+// A tensor without dims counts as a number does, unless its kind is the higher one.
+DType promoted(const Tensor& a, const Tensor& b) {
+  const DType both = promoted(a.dtype(), b.dtype());
+  if (has_dims(a) == has_dims(b)) return both;
+  const DType with_dims = has_dims(a) ? a.dtype() : b.dtype();
+  const DType without = has_dims(a) ? b.dtype() : a.dtype();
+  return kind_of(without) > kind_of(with_dims) ? without : with_dims;
+}
+
 DType type_beside(const Operand& number, DType other) {
   if (number.is_fraction && !is_floating(other)) return DType::kFloat;
   return !number.is_fraction && other == DType::kBool ? DType::kInt64 : other;
@@ -39,46 +60,63 @@ Tensor converted(const Tensor& tensor, DType dtype, const Loc& loc) {
   return tensor.dtype() == dtype ? tensor : tensor.to(dtype, loc);
 }
 
-struct Pair {
-  Tensor a, b;
-};
+void check_defined(std::string_view function, const Operand& a, const Operand& b) {
+  if (a.tensor) require_defined(*a.tensor, function, "the first operand", a.loc);
+  if (b.tensor) require_defined(*b.tensor, function, "the second operand", a.loc);
+}
 
-Pair matched(const Operand& a, const Operand& b) {
+}  // namespace
+
+OperandPair matched(const Operand& a, const Operand& b) {
+  check_defined("operators", a, b);
   if (!a.tensor && !b.tensor) {
     const DType dtype = a.is_fraction || b.is_fraction ? DType::kFloat : DType::kInt64;
     return {literal(a.number, dtype), literal(b.number, dtype)};
   }
   if (a.tensor && b.tensor) {
-    const DType dtype = promoted(a.tensor->dtype(), b.tensor->dtype());
-    return {converted(*a.tensor, dtype, a.loc), converted(*b.tensor, dtype, b.loc)};
+    const DType dtype = at_line(a.loc, [&] { return promoted(*a.tensor, *b.tensor); });
+    return {converted(*a.tensor, dtype, a.loc), converted(*b.tensor, dtype, a.loc)};
   }
   const Operand& tensor = a.tensor ? a : b;
   const Operand& number = a.tensor ? b : a;
   const DType dtype = type_beside(number, tensor.tensor->dtype());
   Tensor value = converted(*tensor.tensor, dtype, tensor.loc);
   Tensor other = literal(number.number, dtype);
-  return a.tensor ? Pair{std::move(value), std::move(other)}
-                  : Pair{std::move(other), std::move(value)};
+  return a.tensor ? OperandPair{std::move(value), std::move(other)}
+                  : OperandPair{std::move(other), std::move(value)};
+}
+
+namespace {
+
+OperandPair matched_for(const OpDef& op, const Operand& a, const Operand& b) {
+  check_defined(op.name, a, b);
+  return matched(a, b);
+}
+
+// Two tensors of one element type: nothing to convert.
+bool is_matched(const Operand& a, const Operand& b) {
+  return a.tensor && b.tensor && a.tensor->defined() && b.tensor->defined() &&
+         a.tensor->dtype() == b.tensor->dtype();
 }
 
 Tensor binary(const OpDef& op, const Operand& a, const Operand& b) {
-  if (a.tensor && b.tensor && a.tensor->dtype() == b.tensor->dtype())
-    return apply(op, {*a.tensor, *b.tensor}, a.loc);
-  const Pair pair = matched(a, b);
+  if (is_matched(a, b)) return apply(op, {*a.tensor, *b.tensor}, a.loc);
+  const OperandPair pair = matched_for(op, a, b);
   return apply(op, {pair.a, pair.b}, a.loc);
 }
 
 // For bools, which ONNX's arithmetic does not take.
 Tensor arithmetic(const OpDef& op, const Operand& a, const Operand& b) {
-  if (a.tensor && b.tensor) {
-    const DType dtype = a.tensor->dtype();
-    if (dtype == b.tensor->dtype() && dtype != DType::kBool)
-      return apply(op, {*a.tensor, *b.tensor}, a.loc);
-  }
-  Pair pair = matched(a, b);
+  if (is_matched(a, b) && a.tensor->dtype() != DType::kBool)
+    return apply(op, {*a.tensor, *b.tensor}, a.loc);
+  OperandPair pair = matched_for(op, a, b);
   if (pair.a.dtype() == DType::kBool)
-    pair = {pair.a.to(DType::kInt64, a.loc), pair.b.to(DType::kInt64, b.loc)};
+    pair = {pair.a.to(DType::kInt64, a.loc), pair.b.to(DType::kInt64, a.loc)};
   return apply(op, {pair.a, pair.b}, a.loc);
+}
+
+Tensor as_tensor(const Operand& a) {
+  return a.tensor ? *a.tensor : literal(a.number, a.is_fraction ? DType::kFloat : DType::kInt64);
 }
 
 }  // namespace
@@ -97,9 +135,9 @@ Tensor operator*(const Operand& a, const Operand& b) {
 }
 Tensor operator/(const Operand& a, const Operand& b) {
   static const OpDef& op = op_named("Div");
-  Pair pair = matched(a, b);
+  OperandPair pair = matched_for(op, a, b);
   if (!is_floating(pair.a.dtype()))
-    pair = {pair.a.to(DType::kFloat, a.loc), pair.b.to(DType::kFloat, b.loc)};
+    pair = {pair.a.to(DType::kFloat, a.loc), pair.b.to(DType::kFloat, a.loc)};
   return apply(op, {pair.a, pair.b}, a.loc);
 }
 Tensor operator==(const Operand& a, const Operand& b) {
@@ -107,7 +145,7 @@ Tensor operator==(const Operand& a, const Operand& b) {
   return binary(op, a, b);
 }
 Tensor operator!=(const Operand& a, const Operand& b) {
-  return !(a == b);
+  return !Operand(a == b, a.loc);
 }
 Tensor operator<(const Operand& a, const Operand& b) {
   static const OpDef& op = op_named("Less");
@@ -133,18 +171,12 @@ Tensor operator||(const Operand& a, const Operand& b) {
   static const OpDef& op = op_named("Or");
   return binary(op, a, b);
 }
-Tensor operator&&(const Tensor& a, const Tensor& b) {
-  return Operand(a) && Operand(b);
-}
-Tensor operator||(const Tensor& a, const Tensor& b) {
-  return Operand(a) || Operand(b);
-}
-Tensor operator!(const Tensor& a) {
+Tensor operator!(const Operand& a) {
   static const OpDef& op = op_named("Not");
-  return apply(op, {a}, Loc::current());
+  return apply(op, {as_tensor(a)}, a.loc);
 }
-Tensor Tensor::operator-() const {
-  return neg(*this);
+Tensor operator-(const Operand& a) {
+  return neg(as_tensor(a), a.loc);
 }
 
 Tensor add(const Operand& a, const Operand& b) {
@@ -159,17 +191,38 @@ Tensor mul(const Operand& a, const Operand& b) {
 Tensor div(const Operand& a, const Operand& b) {
   return a / b;
 }
+namespace {
+
+// Powers that have an op of their own, which is many times as fast; as in torch, the square root of
+// a negative infinity is NaN there.
+std::optional<Tensor> known_power(const Tensor& x, double exponent, const Loc& loc) {
+  if (exponent == 1) return x;
+  if (exponent == 2) return square(x, loc);
+  if (exponent == 3) return mul({square(x, loc), loc}, x);
+  if (!is_floating(x.dtype())) return {};
+  if (exponent == 0.5) return sqrt(x, loc);
+  if (exponent == -0.5) return rsqrt(x, loc);
+  if (exponent == -1) return reciprocal(x, loc);
+  if (exponent == -2) return reciprocal(square(x, loc), loc);
+  return {};
+}
+
+}  // namespace
+
 Tensor pow(const Operand& a, const Operand& b) {
+  const bool is_number = a.tensor && !b.tensor && a.tensor->dtype() != DType::kBool;
+  if (is_number && (!b.is_fraction || is_floating(a.tensor->dtype()))) {
+    if (std::optional<Tensor> known = known_power(*a.tensor, b.number, a.loc)) return *known;
+  }
   static const OpDef& op = op_named("Pow");
   return arithmetic(op, a, b);
 }
 Tensor remainder(const Operand& a, const Operand& b) {
-  const Pair pair = matched(a, b);
-  if (!is_floating(pair.a.dtype())) {
-    static const OpDef& op = op_named("Mod");
-    return apply(op, {pair.a, pair.b}, a.loc);
-  }
-  return pair.a - floor(pair.a / pair.b, a.loc) * pair.b;
+  static const OpDef& op = op_named("Mod");
+  const OperandPair pair = matched_for(op, a, b);
+  if (!is_floating(pair.a.dtype())) return apply(op, {pair.a, pair.b}, a.loc);
+  const Tensor times = floor(div({pair.a, a.loc}, pair.b), a.loc);
+  return sub({pair.a, a.loc}, mul({times, a.loc}, pair.b));
 }
 Tensor maximum(const Operand& a, const Operand& b) {
   static const OpDef& op = op_named("Max");
@@ -181,7 +234,7 @@ Tensor minimum(const Operand& a, const Operand& b) {
 }
 Tensor where(const Tensor& condition, const Operand& a, const Operand& b) {
   static const OpDef& op = op_named("Where");
-  const Pair pair = matched(a, b);
+  const OperandPair pair = matched_for(op, a, b);
   return apply(op, {condition, pair.a, pair.b}, a.loc);
 }
 

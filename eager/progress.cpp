@@ -7,7 +7,7 @@
 #include <iomanip>
 #include <sstream>
 
-#include "ir/error.h"
+#include "ir/core/error.h"
 
 namespace sardonyx::eager {
 namespace {

@@ -15,7 +15,7 @@ namespace sardonyx::eager {
 struct ProgressOptions {
   int64_t epochs = 0;                // for "epoch 2/10"; 0: not known
   std::filesystem::path jsonl = {};  // one object a step and one an epoch, appended
-  // Between two pictures of the bar, and between two plain lines.
+  // Between two images of the bar, and between two plain lines.
   double bar_seconds = 0.1, line_seconds = 10;
   std::FILE* out = nullptr;              // stderr
   std::optional<bool> is_terminal = {};  // asked of the system where not given

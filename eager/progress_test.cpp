@@ -6,7 +6,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "ir/refusal_for_test.h"
+#include "tests/support/expect_error.h"
 
 namespace sardonyx::eager {
 namespace {

@@ -2,11 +2,11 @@
 
 #include <cstring>
 
-#include "eager/dispatch.h"
-#include "eager/frame.h"
-#include "eager/tape.h"
+#include "eager/autograd/tape.h"
+#include "eager/dispatch/dispatch.h"
 #include "eager/tensor_text.h"
-#include "ir/convert.h"
+#include "eager/trace/frame.h"
+#include "ir/core/dtype_convert.h"
 
 namespace sardonyx::eager {
 namespace detail {
@@ -21,14 +21,31 @@ Tensor tensor_of(const Val& val) {
   return Tensor(val.as<TensorImpl>()->shared_from_this());
 }
 
+bool may_be_gradient(const Tensor& gradient, const Tensor& of) {
+  return same_kind(gradient.type(), of.type()) && may_fit(gradient, of);
+}
+
+bool may_fit(const Tensor& gradient, const Tensor& of) {
+  const Type given = gradient.type(), wanted = of.type();
+  bool fits = true;
+  if (given.shape && wanted.shape) {
+    fits = given.rank() == wanted.rank();
+    for (size_t i = 0; fits && i < given.rank(); ++i) {
+      const sardonyx::Dim &a = (*given.shape)[i], &b = (*wanted.shape)[i];
+      fits = !a.is_known() || !b.is_known() || a == b;
+    }
+  }
+  return fits;
+}
+
 }  // namespace detail
 
 namespace {
 
-const detail::TensorImpl& defined_impl(const Tensor& tensor) {
-  if (!tensor.defined())
-    fail(ErrorCode::kInvalidArgument, "an undefined tensor has no value, type or shape");
-  return *tensor.impl();
+const detail::TensorImpl& defined_impl(const Tensor& tensor, const Loc& loc = Loc()) {
+  if (tensor.defined()) return *tensor.impl();
+  fail_at(loc, "an undefined tensor has no value, type or shape; so is a gradient before ",
+          "backward(), and an argument or result that was left out");
 }
 
 }  // namespace
@@ -36,7 +53,7 @@ const detail::TensorImpl& defined_impl(const Tensor& tensor) {
 Tensor::Tensor(const sardonyx::Tensor& value) : Tensor(Datum(value)) {}
 
 Tensor::Tensor(const Datum& value) : impl_(detail::make_impl(value)) {
-  impl_->is_literal = Frame::active() != nullptr;
+  impl_->is_literal = TraceContext::active() != nullptr;
 }
 
 Tensor Tensor::of_double(double value, DType dtype) {
@@ -82,11 +99,11 @@ size_t Tensor::rank() const {
 }
 
 Sizes Tensor::shape(Loc loc) const {
-  const detail::TensorImpl& impl = defined_impl(*this);
+  const detail::TensorImpl& impl = defined_impl(*this, loc);
   if (!impl.symbol) return {to_dims(impl.value.tensor().shape()), loc};
   if (!impl.symbol->type.shape) {
-    fail(ErrorCode::kInvalidArgument, "the rank of ", impl.symbol->name, " (", impl.symbol->type,
-         ") is not known before the run; reshape it to a shape of known rank");
+    fail_at(loc, "the rank of ", impl.symbol->name, " (", impl.symbol->type,
+            ") is not known before the run; reshape it to a shape of known rank");
   }
   return {*impl.symbol->type.shape, loc};
 }
@@ -95,8 +112,7 @@ Dim Tensor::size(int64_t axis, Loc loc) const {
   const Sizes dims = shape(loc);
   const auto rank = static_cast<int64_t>(dims.size());
   if (axis < -rank || axis >= rank) {
-    fail(ErrorCode::kInvalidArgument, "size: expected an axis within [", -rank, ", ", rank,
-         "), got ", axis);
+    fail_at(loc, "size: expected an axis within [", -rank, ", ", rank, "), got ", axis);
   }
   return dims[static_cast<size_t>(axis < 0 ? axis + rank : axis)];
 }
@@ -106,14 +122,14 @@ Dim Tensor::numel(Loc loc) const {
 }
 
 const Datum& Tensor::datum(Loc loc) const {
-  const detail::TensorImpl& impl = defined_impl(*this);
-  Frame* frame = Frame::active();
+  const detail::TensorImpl& impl = defined_impl(*this, loc);
+  TraceContext* frame = TraceContext::active();
   const bool is_assigned = frame && !impl.symbol && frame->current(*this).defined();
   if (!impl.symbol && !is_assigned) {
     if (frame) frame->note_value_read(*this, loc);
     return impl.value;
   }
-  Frame& owner = is_assigned ? *frame : *impl.frame;
+  TraceContext& owner = is_assigned ? *frame : *impl.frame;
   fail(
       ErrorCode::kInvalidArgument, text_of(loc), ": the value of a symbolic tensor (",
       is_assigned ? impl.value.type() : impl.symbol->type, ") is asked for while tracing ",
@@ -158,7 +174,7 @@ std::ostream& operator<<(std::ostream& out, const Tensor& tensor) {
 
 bool Tensor::requires_grad() const {
   if (!impl_) return false;
-  if (Frame* frame = Frame::active()) frame->root().note_requires_grad(*this);
+  if (TraceContext* frame = TraceContext::active()) frame->root().note_requires_grad(*this);
   return impl_->tracked();
 }
 
@@ -174,7 +190,7 @@ Tensor& Tensor::set_requires_grad(bool wanted) {
          type());
   }
   // What the traced function itself sets is no condition of it.
-  if (Frame* frame = Frame::active()) frame->root().guards.ignore({impl_.get(), 'r'});
+  if (TraceContext* frame = TraceContext::active()) frame->root().guards.ignore({impl_.get(), 'r'});
   impl_->requires_grad = wanted;
   return *this;
 }
@@ -185,13 +201,18 @@ bool Tensor::is_leaf() const {
 
 Tensor Tensor::grad() const {
   const detail::TensorImpl& impl = defined_impl(*this);
-  if (Frame* frame = Frame::active()) frame->note_grad_read(*this);
+  if (TraceContext* frame = TraceContext::active()) frame->note_grad_read(*this);
   return impl.grad_state ? impl.grad_state->grad : Tensor();
 }
 
 void Tensor::set_grad(const Tensor& gradient) const {
   defined_impl(*this);
-  if (Frame* frame = Frame::active()) frame->note_grad(*this);
+  // Of a small type there may be a wider gradient: GradScaler unscales in float32.
+  if (gradient.defined() && !(is_floating(gradient.dtype()) && detail::may_fit(gradient, *this))) {
+    fail(ErrorCode::kInvalidArgument, "set_grad: expected a gradient of type ", type(), ", got ",
+         gradient.type());
+  }
+  if (TraceContext* frame = TraceContext::active()) frame->note_grad(*this);
   if (!gradient.defined() && !impl_->grad_state) return;
   impl_->grads().grad = gradient;
 }
@@ -213,7 +234,7 @@ Tensor Tensor::detach() const {
   copy->symbol = impl.symbol;
   copy->frame = impl.frame;
   copy->is_literal = impl.is_literal;
-  Frame* frame = Frame::active();
+  TraceContext* frame = TraceContext::active();
   if (frame && !impl.symbol && !impl.is_literal) {
     // Within a trace a tensor of the program stays the state that it is.
     if (frame->records(std::span(this, 1)))
@@ -223,14 +244,15 @@ Tensor Tensor::detach() const {
 }
 
 const Tensor& Tensor::assign(const Tensor& value, Loc loc) const {
-  defined_impl(*this);
-  defined_impl(value);
+  require_defined(*this, "assign", "the target", loc);
+  require_defined(value, "assign", "the value", loc);
   const Type wanted = type(), given = value.type();
   if (!(wanted == given)) {
     fail(ErrorCode::kInvalidArgument, text_of(loc), ": assign: expected a value of type ", wanted,
          ", got ", given);
   }
-  if (Frame* frame = Frame::active(); frame && (value.is_symbolic() || frame->records({}))) {
+  if (TraceContext* frame = TraceContext::active();
+      frame && (value.is_symbolic() || frame->records({}))) {
     frame->assign(*this, value, loc);
   } else {
     impl_->value = value.datum(loc);

@@ -1,5 +1,5 @@
 // Tensors that compute at once: handles on values, with autograd. The same calls on symbolic
-// tensors are recorded in a graph (eager/trace.h).
+// tensors are recorded in a graph (eager/trace/trace.h).
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "eager/dim.h"
-#include "eager/location.h"
-#include "ir/dtype.h"
-#include "ir/error.h"
+#include "eager/trace/location.h"
+#include "ir/core/dtype.h"
+#include "ir/core/error.h"
 
 namespace sardonyx {
 class Datum;
@@ -38,12 +38,25 @@ struct Slice {
 struct NewAxis {};
 struct Ellipsis {};
 struct Index;
+struct Operand;
+// What stands in brackets; remembers the caller's line.
+struct At {
+  int64_t index;
+  Loc loc;
+  At(int64_t place, Loc from = Loc::current()) : index(place), loc(from) {}
+};
 
 // A handle: copies share one value and one gradient, as in torch. Values are immutable; `assign`
 // gives a handle (and all its copies) another one. Elements are any ONNX type, in row-major order.
 class Tensor {
  public:
   Tensor() = default;  // undefined: an omitted optional argument
+  Tensor(const Tensor&) = default;
+  Tensor(Tensor&&) noexcept = default;
+  // Only of a variable: `x[0] = y` and `p.grad() = g` would change a handle that is gone at once.
+  // Elements are written by index_put(), values by assign(), gradients by set_grad().
+  Tensor& operator=(const Tensor&) & = default;
+  Tensor& operator=(Tensor&&) & noexcept = default;
   explicit Tensor(const sardonyx::Tensor& value);
   explicit Tensor(const sardonyx::Datum& value);
   // One number as a tensor of rank 0.
@@ -54,8 +67,8 @@ class Tensor {
   template <typename T>
   static Tensor of(const std::vector<T>& values, Shape shape);
 
+  // There is no conversion to bool: ask defined(), or item<bool>() for the value.
   bool defined() const { return impl_ != nullptr; }
-  explicit operator bool() const = delete;  // ask defined(), or item<bool>()
   DType dtype() const;
   size_t rank() const;
   // Dims may be symbolic in a trace; see eager/dim.h for what C++ may ask of them.
@@ -119,11 +132,17 @@ class Tensor {
   Tensor select(int64_t axis, int64_t index, Loc loc = Loc::current()) const;
   // x.index({0, Slice{1, {}}, Ellipsis{}, NewAxis{}, rows}).
   Tensor index(const std::vector<Index>& places, Loc loc = Loc::current()) const;
-  Tensor operator[](int64_t index) const;
+  // A copy with `values` (broadcast) in these places, or added to what stands there. Of places that
+  // are named twice one value is kept, and with `accumulate` all are added. Gradients flow to both.
+  Tensor index_put(const std::vector<Index>& places, const Tensor& values, bool accumulate = false,
+                   Loc loc = Loc::current()) const;
+  Tensor operator[](const At& at) const;
 
   // --- reductions; no axes: over all elements ---
+  // Sums of bools and of integers below 64 bits are int64.
   Tensor sum(const std::vector<int64_t>& axes = {}, bool keepdim = false,
              Loc loc = Loc::current()) const;
+  // Of floating elements only.
   Tensor mean(const std::vector<int64_t>& axes = {}, bool keepdim = false,
               Loc loc = Loc::current()) const;
   Tensor amax(const std::vector<int64_t>& axes = {}, bool keepdim = false,
@@ -131,7 +150,127 @@ class Tensor {
   Tensor amin(const std::vector<int64_t>& axes = {}, bool keepdim = false,
               Loc loc = Loc::current()) const;
   Tensor argmax(int64_t axis, bool keepdim = false, Loc loc = Loc::current()) const;
-  Tensor operator-() const;
+
+  // --- the functions of eager/functional/functional.h as methods, in torch's names and order of
+  // arguments ---
+  Tensor abs(Loc loc = Loc::current()) const;
+  Tensor exp(Loc loc = Loc::current()) const;
+  Tensor log(Loc loc = Loc::current()) const;
+  Tensor sqrt(Loc loc = Loc::current()) const;
+  Tensor rsqrt(Loc loc = Loc::current()) const;
+  Tensor square(Loc loc = Loc::current()) const;
+  Tensor reciprocal(Loc loc = Loc::current()) const;
+  Tensor sin(Loc loc = Loc::current()) const;
+  Tensor cos(Loc loc = Loc::current()) const;
+  Tensor tan(Loc loc = Loc::current()) const;
+  Tensor tanh(Loc loc = Loc::current()) const;
+  Tensor erf(Loc loc = Loc::current()) const;
+  Tensor floor(Loc loc = Loc::current()) const;
+  Tensor ceil(Loc loc = Loc::current()) const;
+  Tensor round(Loc loc = Loc::current()) const;
+  Tensor sign(Loc loc = Loc::current()) const;
+  Tensor trunc(Loc loc = Loc::current()) const;
+  Tensor relu(Loc loc = Loc::current()) const;
+  Tensor sigmoid(Loc loc = Loc::current()) const;
+  Tensor isnan(Loc loc = Loc::current()) const;
+  Tensor isinf(Loc loc = Loc::current()) const;
+  Tensor isfinite(Loc loc = Loc::current()) const;
+  Tensor logical_not(Loc loc = Loc::current()) const;
+  Tensor add(const Operand& other) const;
+  Tensor sub(const Operand& other) const;
+  Tensor mul(const Operand& other) const;
+  Tensor div(const Operand& other) const;
+  Tensor pow(const Operand& other) const;
+  Tensor remainder(const Operand& other) const;
+  Tensor floor_divide(const Operand& other) const;
+  Tensor fmod(const Operand& other) const;
+  Tensor maximum(const Operand& other) const;
+  Tensor minimum(const Operand& other) const;
+  Tensor atan2(const Operand& other) const;
+  Tensor eq(const Operand& other) const;
+  Tensor ne(const Operand& other) const;
+  Tensor lt(const Operand& other) const;
+  Tensor le(const Operand& other) const;
+  Tensor gt(const Operand& other) const;
+  Tensor ge(const Operand& other) const;
+  Tensor logical_and(const Tensor& other, Loc loc = Loc::current()) const;
+  Tensor logical_or(const Tensor& other, Loc loc = Loc::current()) const;
+  Tensor matmul(const Tensor& other, Loc loc = Loc::current()) const;
+  Tensor mm(const Tensor& other, Loc loc = Loc::current()) const;
+  Tensor bmm(const Tensor& other, Loc loc = Loc::current()) const;
+  Tensor dot(const Tensor& other, Loc loc = Loc::current()) const;
+  Tensor clamp(std::optional<double> low, std::optional<double> high = {},
+               Loc loc = Loc::current()) const;
+  Tensor softmax(int64_t axis, Loc loc = Loc::current()) const;
+  Tensor log_softmax(int64_t axis, Loc loc = Loc::current()) const;
+  Tensor lerp(const Operand& end, const Operand& weight) const;
+  Tensor where(const Tensor& condition, const Operand& other) const;  // this where it is true
+
+  Tensor any(const std::vector<int64_t>& axes = {}, bool keepdim = false,
+             Loc loc = Loc::current()) const;
+  Tensor all(const std::vector<int64_t>& axes = {}, bool keepdim = false,
+             Loc loc = Loc::current()) const;
+  Tensor prod(const std::vector<int64_t>& axes = {}, bool keepdim = false,
+              Loc loc = Loc::current()) const;
+  Tensor var(const std::vector<int64_t>& axes = {}, bool keepdim = false, int64_t correction = 1,
+             Loc loc = Loc::current()) const;
+  Tensor std(const std::vector<int64_t>& axes = {}, bool keepdim = false, int64_t correction = 1,
+             Loc loc = Loc::current()) const;
+  Tensor logsumexp(const std::vector<int64_t>& axes, bool keepdim = false,
+                   Loc loc = Loc::current()) const;
+  Tensor norm(double p = 2, const std::vector<int64_t>& axes = {}, bool keepdim = false,
+              Loc loc = Loc::current()) const;
+  Tensor max(Loc loc = Loc::current()) const;
+  Tensor min(Loc loc = Loc::current()) const;
+  // {values, indices}.
+  std::pair<Tensor, Tensor> max(int64_t axis, bool keepdim = false, Loc loc = Loc::current()) const;
+  std::pair<Tensor, Tensor> min(int64_t axis, bool keepdim = false, Loc loc = Loc::current()) const;
+  std::pair<Tensor, Tensor> sort(int64_t axis = -1, bool descending = false,
+                                 Loc loc = Loc::current()) const;
+  std::pair<Tensor, Tensor> topk(int64_t k, int64_t axis = -1, bool largest = true,
+                                 Loc loc = Loc::current()) const;
+  Tensor argsort(int64_t axis = -1, bool descending = false, Loc loc = Loc::current()) const;
+  Tensor argmax(Loc loc = Loc::current()) const;  // among all elements in row-major order
+  Tensor argmin(std::optional<int64_t> axis = {}, bool keepdim = false,
+                Loc loc = Loc::current()) const;
+  Tensor cumsum(int64_t axis, Loc loc = Loc::current()) const;
+  Tensor nonzero(Loc loc = Loc::current()) const;
+
+  Tensor view(const Dims& shape, Loc loc = Loc::current()) const;  // reshape
+  Tensor view_as(const Tensor& other, Loc loc = Loc::current()) const;
+  Tensor reshape_as(const Tensor& other, Loc loc = Loc::current()) const;
+  Tensor expand_as(const Tensor& other, Loc loc = Loc::current()) const;
+  Tensor type_as(const Tensor& other, Loc loc = Loc::current()) const;
+  Tensor contiguous() const { return *this; }  // every tensor is
+  // The same value in a handle of its own: assign() to one leaves the other as it is.
+  Tensor clone(Loc loc = Loc::current()) const;
+  Tensor unflatten(int64_t axis, const Dims& sizes, Loc loc = Loc::current()) const;
+  Tensor movedim(int64_t from, int64_t to, Loc loc = Loc::current()) const;
+  Tensor narrow(int64_t axis, const Dim& start, const Dim& length, Loc loc = Loc::current()) const;
+  Tensor flip(const std::vector<int64_t>& axes, Loc loc = Loc::current()) const;
+  Tensor roll(const std::vector<int64_t>& shifts, const std::vector<int64_t>& axes = {},
+              Loc loc = Loc::current()) const;
+  Tensor repeat(const std::vector<int64_t>& counts, Loc loc = Loc::current()) const;
+  Tensor repeat_interleave(int64_t count, std::optional<int64_t> axis = {},
+                           Loc loc = Loc::current()) const;
+  Tensor tril(int64_t diagonal = 0, Loc loc = Loc::current()) const;
+  Tensor triu(int64_t diagonal = 0, Loc loc = Loc::current()) const;
+  Tensor diagonal(int64_t offset = 0, int64_t a = 0, int64_t b = 1, Loc loc = Loc::current()) const;
+  std::vector<Tensor> split(int64_t size, int64_t axis = 0, Loc loc = Loc::current()) const;
+  std::vector<Tensor> split(const std::vector<int64_t>& sizes, int64_t axis = 0,
+                            Loc loc = Loc::current()) const;
+  std::vector<Tensor> chunk(int64_t count, int64_t axis = 0, Loc loc = Loc::current()) const;
+  std::vector<Tensor> unbind(int64_t axis = 0, Loc loc = Loc::current()) const;
+  Tensor index_select(int64_t axis, const Tensor& indices, Loc loc = Loc::current()) const;
+  Tensor index_add(int64_t axis, const Tensor& indices, const Tensor& source, double alpha = 1,
+                   Loc loc = Loc::current()) const;
+  Tensor gather(int64_t axis, const Tensor& indices, Loc loc = Loc::current()) const;
+  Tensor scatter(int64_t axis, const Tensor& indices, const Tensor& source,
+                 Loc loc = Loc::current()) const;
+  Tensor scatter_add(int64_t axis, const Tensor& indices, const Tensor& source,
+                     Loc loc = Loc::current()) const;
+  Tensor masked_fill(const Tensor& mask, const Operand& value) const;
+  Tensor masked_select(const Tensor& mask, Loc loc = Loc::current()) const;
 
   // Two handles of one tensor.
   bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
@@ -169,7 +308,9 @@ struct Operand {
   Operand(int64_t value, Loc at = Loc::current()) : number(static_cast<double>(value)), loc(at) {}
 };
 
-// Broadcast as numpy does; mixed element types are promoted as torch does.
+// Broadcast as numpy does; mixed element types are promoted as torch does: a tensor of rank 0
+// changes the type of one with dims only where it is of a higher kind (bool, integer, floating).
+Tensor operator-(const Operand& a);
 Tensor operator+(const Operand& a, const Operand& b);
 Tensor operator-(const Operand& a, const Operand& b);
 Tensor operator*(const Operand& a, const Operand& b);
@@ -182,10 +323,7 @@ Tensor operator>(const Operand& a, const Operand& b);
 Tensor operator>=(const Operand& a, const Operand& b);
 Tensor operator&&(const Operand& a, const Operand& b);  // both are evaluated
 Tensor operator||(const Operand& a, const Operand& b);
-// Of two tensors these are meant, not the built-in ones on bool.
-Tensor operator&&(const Tensor& a, const Tensor& b);
-Tensor operator||(const Tensor& a, const Tensor& b);
-Tensor operator!(const Tensor& a);
+Tensor operator!(const Operand& a);
 
 template <typename T>
 Tensor Tensor::of(const std::vector<T>& values, Shape shape) {

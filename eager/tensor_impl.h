@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "eager/tensor.h"
+#include "ir/autodiff/autodiff.h"
 #include "ir/datum.h"
-#include "ir/differentiate.h"
 #include "ir/graph.h"
 
 namespace sardonyx::eager {
 
-class Frame;
+class TraceContext;
 
 namespace detail {
 
@@ -27,7 +27,7 @@ struct GradState {
 struct TensorImpl : std::enable_shared_from_this<TensorImpl> {
   Datum value;              // undefined while symbolic
   Value* symbol = nullptr;  // of the graph that `frame` records
-  std::shared_ptr<Frame> frame;
+  std::shared_ptr<TraceContext> frame;
   bool requires_grad = false;         // a leaf that gradients are kept for
   std::shared_ptr<TapeNode> creator;  // the recorded op that made it
   uint32_t creator_output = 0;
@@ -52,6 +52,11 @@ inline TensorImpl& impl_of(const Val& val) {
   return *val.as<TensorImpl>();
 }
 Tensor tensor_of(const Val& val);
+
+// Whether the one may be the gradient of the other: of its element type and, as far as sizes are
+// known, of its shape.
+bool may_be_gradient(const Tensor& gradient, const Tensor& of);
+bool may_fit(const Tensor& gradient, const Tensor& of);  // of any element type
 
 }  // namespace detail
 }  // namespace sardonyx::eager

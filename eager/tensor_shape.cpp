@@ -2,26 +2,25 @@
 #include <algorithm>
 #include <numeric>
 
-#include "eager/dispatch.h"
-#include "eager/frame.h"
-#include "eager/functional.h"
+#include "eager/dispatch/dispatch.h"
+#include "eager/functional/axes.h"
+#include "eager/functional/functional.h"
+#include "eager/trace/frame.h"
 
 namespace sardonyx::eager {
 namespace {
 
-size_t normalized(int64_t axis, size_t rank, const char* what, const Loc& loc) {
-  const auto size = static_cast<int64_t>(rank);
-  if (axis < -size || axis >= size) {
-    fail(ErrorCode::kInvalidArgument, text_of(loc), ": ", what, ": expected an axis within [",
-         -size, ", ", size, "), got ", axis);
-  }
-  return static_cast<size_t>(axis < 0 ? axis + size : axis);
+// Sums of these are int64, which they do not overflow as soon.
+bool is_widened(DType dtype) {
+  return dtype == DType::kBool || (is_integer(dtype) && bits_of(dtype) < 64);
 }
 
-Tensor reduced(const OpDef& op, const Tensor& x, const std::vector<int64_t>& axes, bool keepdim,
-               const Loc& loc) {
-  const AttrMap attrs{{"keepdims", int64_t{keepdim}}};
-  return axes.empty() ? apply(op, {x}, attrs, loc) : apply(op, {x, int64s(axes)}, attrs, loc);
+// Whether all sizes but the one that is -1 stay where they are: [n, 4] to [n, -1].
+bool keeps_the_others(const Dims& from, const Dims& shape) {
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] != -1 && (i >= from.size() || !(from[i] == shape[i]))) return false;
+  }
+  return true;
 }
 
 // The shape as Reshape takes it: a constant wherever possible, with 0 for sizes that stay in their
@@ -32,7 +31,18 @@ Tensor shape_operand(const Tensor& x, Dims shape, bool& allow_zero, const Loc& l
   const auto is_zero = [](const sardonyx::Dim& dim) { return dim == 0; };
   const bool has_rest = std::ranges::any_of(shape, is_rest);
   const bool has_zero = std::ranges::any_of(shape, is_zero);
-  const Dims from = x.shape();
+  const Dims from = x.shape(loc);
+  if (has_rest && keeps_the_others(from, shape)) {
+    // -1 is what the other axes leave, also beside a size of 0.
+    sardonyx::Dim rest = 1;
+    for (size_t i = 0; i < from.size(); ++i) {
+      if (i >= shape.size() || is_rest(shape[i])) rest *= from[i];
+    }
+    if (rest.is_known()) {
+      *std::ranges::find_if(shape, is_rest) = rest;
+      return shape_operand(x, std::move(shape), allow_zero, loc);
+    }
+  }
   const auto is_kept = [&](size_t i) { return i < from.size() && from[i] == shape[i]; };
   bool all_kept = true;  // symbolic sizes stay where they are
   for (size_t i = 0; i < shape.size(); ++i)
@@ -55,7 +65,23 @@ Tensor shape_operand(const Tensor& x, Dims shape, bool& allow_zero, const Loc& l
 
 }  // namespace
 
+size_t normalized_axis(int64_t axis, size_t rank, const char* what, const Loc& loc) {
+  const auto size = static_cast<int64_t>(rank);
+  if (axis < -size || axis >= size) {
+    fail(ErrorCode::kInvalidArgument, text_of(loc), ": ", what, ": expected an axis within [",
+         -size, ", ", size, "), got ", axis);
+  }
+  return static_cast<size_t>(axis < 0 ? axis + size : axis);
+}
+
+Tensor reduced_by(const OpDef& op, const Tensor& x, const std::vector<int64_t>& axes, bool keepdim,
+                  const Loc& loc) {
+  const AttrMap attrs{{"keepdims", int64_t{keepdim}}};
+  return axes.empty() ? apply(op, {x}, attrs, loc) : apply(op, {x, int64s(axes)}, attrs, loc);
+}
+
 Tensor Tensor::to(DType wanted, Loc loc) const {
+  require_defined(*this, "to", "the tensor", loc);
   if (dtype() == wanted) return *this;
   static const OpDef& op = op_named("Cast");
   return apply(op, {*this}, {{"to", static_cast<int64_t>(wanted)}}, loc);
@@ -64,16 +90,22 @@ Tensor Tensor::to(DType wanted, Loc loc) const {
 Tensor Tensor::reshape(const Dims& shape, Loc loc) const {
   static const OpDef& op = op_named("Reshape");
   bool allow_zero = false;
+  require_defined(*this, "reshape", "the tensor", loc);
   const Tensor wanted = shape_operand(*this, shape, allow_zero, loc);
   if (!allow_zero) return apply(op, {*this, wanted}, loc);
   return apply(op, {*this, wanted}, {{"allowzero", int64_t{1}}}, loc);
 }
 
 Tensor Tensor::flatten(int64_t first, int64_t last, Loc loc) const {
-  const Dims dims = shape();
+  require_defined(*this, "flatten", "the tensor", loc);
+  const Dims dims = shape(loc);
   if (dims.empty()) return reshape({1}, loc);
-  const size_t from = normalized(first, dims.size(), "flatten", loc);
-  const size_t to = normalized(last, dims.size(), "flatten", loc);
+  const size_t from = normalized_axis(first, dims.size(), "flatten", loc);
+  const size_t to = normalized_axis(last, dims.size(), "flatten", loc);
+  if (from > to) {
+    fail_at(loc, "flatten: expected a first axis that is not behind the last, got ", first, " and ",
+            last, " for ", type());
+  }
   Dims result(dims.begin(), dims.begin() + static_cast<ptrdiff_t>(from));
   Dim joined = 1;
   for (size_t i = from; i <= to; ++i)
@@ -95,17 +127,19 @@ Tensor Tensor::unsqueeze(int64_t axis, Loc loc) const {
 
 Tensor Tensor::permute(const std::vector<int64_t>& axes, Loc loc) const {
   static const OpDef& op = op_named("Transpose");
+  require_defined(*this, "permute", "the tensor", loc);
   std::vector<int64_t> positive;
   for (const int64_t axis : axes)
-    positive.push_back(static_cast<int64_t>(normalized(axis, rank(), "permute", loc)));
+    positive.push_back(static_cast<int64_t>(normalized_axis(axis, rank(), "permute", loc)));
   return apply(op, {*this}, {{"perm", positive}}, loc);
 }
 
 Tensor Tensor::transpose(int64_t a, int64_t b, Loc loc) const {
+  require_defined(*this, "transpose", "the tensor", loc);
   std::vector<int64_t> axes(rank());
   std::iota(axes.begin(), axes.end(), 0);
-  std::swap(axes[normalized(a, rank(), "transpose", loc)],
-            axes[normalized(b, rank(), "transpose", loc)]);
+  std::swap(axes[normalized_axis(a, rank(), "transpose", loc)],
+            axes[normalized_axis(b, rank(), "transpose", loc)]);
   return permute(axes, loc);
 }
 
@@ -131,26 +165,32 @@ Tensor Tensor::select(int64_t axis, int64_t index, Loc loc) const {
   return apply(op, {*this, literal(sardonyx::Tensor::scalar(index))}, {{"axis", axis}}, loc);
 }
 
-Tensor Tensor::operator[](int64_t index) const {
-  return select(0, index);
+Tensor Tensor::operator[](const At& at) const {
+  return select(0, at.index, at.loc);
 }
 
 Tensor Tensor::sum(const std::vector<int64_t>& axes, bool keepdim, Loc loc) const {
   static const OpDef& op = op_named("ReduceSum");
-  if (dtype() == DType::kBool) return to(DType::kInt64, loc).sum(axes, keepdim, loc);
-  return reduced(op, *this, axes, keepdim, loc);
+  require_defined(*this, "sum", "the tensor", loc);
+  if (is_widened(dtype())) return to(DType::kInt64, loc).sum(axes, keepdim, loc);
+  return reduced_by(op, *this, axes, keepdim, loc);
 }
 Tensor Tensor::mean(const std::vector<int64_t>& axes, bool keepdim, Loc loc) const {
   static const OpDef& op = op_named("ReduceMean");
-  return reduced(op, *this, axes, keepdim, loc);
+  require_defined(*this, "mean", "the tensor", loc);
+  if (!is_floating(dtype())) {
+    fail_at(loc, "mean: expected floating elements, got ", type(),
+            "; convert them first: to(DType::kFloat)");
+  }
+  return reduced_by(op, *this, axes, keepdim, loc);
 }
 Tensor Tensor::amax(const std::vector<int64_t>& axes, bool keepdim, Loc loc) const {
   static const OpDef& op = op_named("ReduceMax");
-  return reduced(op, *this, axes, keepdim, loc);
+  return reduced_by(op, *this, axes, keepdim, loc);
 }
 Tensor Tensor::amin(const std::vector<int64_t>& axes, bool keepdim, Loc loc) const {
   static const OpDef& op = op_named("ReduceMin");
-  return reduced(op, *this, axes, keepdim, loc);
+  return reduced_by(op, *this, axes, keepdim, loc);
 }
 Tensor Tensor::argmax(int64_t axis, bool keepdim, Loc loc) const {
   static const OpDef& op = op_named("ArgMax");

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "eager/autograd.h"
+#include "eager/autograd/autograd.h"
 #include "eager/create.h"
-#include "eager/engine.h"
-#include "eager/functional.h"
+#include "eager/dispatch/engine.h"
+#include "eager/functional/functional.h"
 
 namespace sardonyx::eager {
 namespace {

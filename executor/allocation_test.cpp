@@ -11,11 +11,11 @@
 #include <set>
 #include <string>
 
-#include "executor/allocation_count.h"
 #include "executor/session.h"
-#include "ir/sanitizers.h"
-#include "ir/test_data_for_test.h"
+#include "ir/core/sanitizers.h"
 #include "onnx_io/tensor_file.h"
+#include "tests/support/allocation_count.h"
+#include "tests/support/test_data.h"
 
 namespace {
 

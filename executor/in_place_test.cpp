@@ -1,20 +1,20 @@
 // Outputs that are bound to memory of inputs.
 #include <gtest/gtest.h>
 
-#include "executor/allocation_count.h"
 #include "executor/session.h"
-#include "ir/compare.h"
-#include "ir/evaluate.h"
-#include "ir/sample_inputs.h"
+#include "ir/op_samples.h"
+#include "ir/reference_evaluator.h"
+#include "ir/value_compare.h"
+#include "tests/support/allocation_count.h"
 
 namespace sardonyx {
 namespace {
 
-Tensor drawn(Shape shape, uint64_t seed = 1) {
+Tensor random_tensor(Shape shape, uint64_t seed = 1) {
   return drawn_tensor(DType::kFloat, shape, -2, 2, seed);
 }
 
-struct Built {
+struct InPlaceGraph {
   Model model;
   GraphEmitter e{*model.graph};
   Val input(const char* name, DType dtype, const Shape& shape) {
@@ -42,7 +42,7 @@ std::vector<OutputSlot> slots_for(const std::vector<Tensor>& bound) {
 
 // Runs with `inputs` and writes into `bound`, some of which lie in inputs; all results must be as
 // the reference has them.
-void run_and_compare(Built& built, const std::vector<Datum>& inputs,
+void run_and_compare(InPlaceGraph& built, const std::vector<Datum>& inputs,
                      const std::vector<Tensor>& bound, SessionOptions options = {}) {
   std::vector<Datum> copies;
   for (const Datum& input : inputs)
@@ -62,7 +62,7 @@ void run_and_compare(Built& built, const std::vector<Datum>& inputs,
 }
 
 // Nothing is computed apart: that would need a buffer.
-void expect_in_place(Built& built, const std::vector<Datum>& inputs,
+void expect_in_place(InPlaceGraph& built, const std::vector<Datum>& inputs,
                      const std::vector<Tensor>& bound) {
   const Session session(std::move(built.model));
   std::vector<OutputSlot> outputs = slots_for(bound);
@@ -72,13 +72,14 @@ void expect_in_place(Built& built, const std::vector<Datum>& inputs,
   EXPECT_EQ(count.own(), 0u) << session.plan_text(inputs);
 }
 
-struct Scatter : Built {
+struct Scatter : InPlaceGraph {
   Val past = input("past", {2, 3, 8, 4});
   Val update = input("update", {2, 3, 1, 4});
   Val starts = input("starts", DType::kInt64, {2});
   Val present = e.call("TensorScatter", {past, update, starts});
-  Tensor memory = drawn({2, 3, 8, 4});
-  std::vector<Datum> inputs{memory, drawn({2, 3, 1, 4}, 2), Tensor::vector<int64_t>({5, 2})};
+  Tensor memory = random_tensor({2, 3, 8, 4});
+  std::vector<Datum> inputs{memory, random_tensor({2, 3, 1, 4}, 2),
+                            Tensor::vector<int64_t>({5, 2})};
 };
 
 TEST(InPlace, a_cache_that_is_scattered_to_stays_where_it_is) {
@@ -122,11 +123,11 @@ TEST(InPlace, a_wrong_index_leaves_the_cache_as_it_was) {
 }
 
 // Past and present begin at one place; there is room behind the past.
-struct Append : Built {
+struct Append : InPlaceGraph {
   Val past = input("past", {1, 3, 2, 4});
   Val fresh = input("fresh", {1, 1, 2, 4});
-  Tensor memory = drawn({64});
-  std::vector<Datum> inputs{part(memory, {1, 3, 2, 4}), drawn({1, 1, 2, 4}, 2)};
+  Tensor memory = random_tensor({64});
+  std::vector<Datum> inputs{part(memory, {1, 3, 2, 4}), random_tensor({1, 1, 2, 4}, 2)};
 };
 
 TEST(InPlace, a_cache_that_is_appended_to_stays_where_it_is) {
@@ -192,21 +193,21 @@ TEST(InPlace, an_input_that_is_handed_out_is_saved_from_what_is_written_over_it)
 
 TEST(InPlace, an_intermediate_value_is_not_made_over_an_input_that_is_read_later) {
   for (const int level : {0, 2}) {
-    Built built;
+    InPlaceGraph built;
     const Val x = built.input("x", {2, 8});
     const Val rest = built.e.call("Sub", {x, built.e.call("Softmax", {x})});
     built.output(built.e.call("Tanh", {rest}));
-    const Tensor memory = drawn({2, 8});
+    const Tensor memory = random_tensor({2, 8});
     run_and_compare(built, {memory}, {memory}, {.optimization_level = level});
   }
 }
 
 TEST(InPlace, a_chain_is_made_over_its_input_from_where_that_is_read_last) {
-  Built built;
+  InPlaceGraph built;
   const Val x = built.input("x", {2, 8});
   const Val first = built.e.call("Neg", {x});
   built.output(built.e.call("Relu", {built.e.call("Add", {first, x})}));
-  const Tensor memory = drawn({2, 8});
+  const Tensor memory = random_tensor({2, 8});
   run_and_compare(built, {memory}, {memory}, {.optimization_level = 0});
 }
 
@@ -227,15 +228,16 @@ TEST(InPlace, an_input_that_a_sequence_holds_is_kept) {
 }
 
 TEST(InPlace, an_item_of_an_input_is_kept_until_it_was_read) {
-  Built built;
+  InPlaceGraph built;
   const Val items = GraphEmitter::wrap(
       built.model.graph->add_input("items", Type::sequence(Type::tensor(DType::kFloat, Dims{4}))));
   const Val x = built.input("x", {4});
   const Val zero = built.e.constant(Tensor::scalar<int64_t>(0));
   built.output(built.e.call("Neg", {x}));
   built.output(built.e.call("SequenceAt", {items, zero}));
-  const Tensor memory = drawn({4});
-  const std::vector<Datum> given{Sequence{Type::tensor(DType::kFloat), {memory}}, drawn({4}, 2)};
+  const Tensor memory = random_tensor({4});
+  const std::vector<Datum> given{Sequence{Type::tensor(DType::kFloat), {memory}},
+                                 random_tensor({4}, 2)};
   const Tensor before = memory.clone();
   const Session session(std::move(built.model));
   std::vector<OutputSlot> outputs = slots_for({memory, {}});
@@ -256,11 +258,11 @@ TEST(InPlace, inputs_in_the_same_memory_are_both_kept_until_they_were_read) {
 }
 
 TEST(InPlace, inputs_may_change_places) {
-  Built built;
+  InPlaceGraph built;
   const Val a = built.input("a", {5}), b = built.input("b", {5});
   built.output(built.e.call("Identity", {b}));
   built.output(built.e.call("Identity", {a}));
-  const Tensor first = drawn({5}, 1), second = drawn({5}, 2);
+  const Tensor first = random_tensor({5}, 1), second = random_tensor({5}, 2);
   run_and_compare(built, {first, second}, {first, second});
 }
 

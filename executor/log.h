@@ -5,12 +5,13 @@
 #include <functional>
 #include <string_view>
 
-#include "ir/error.h"
+#include "ir/core/error.h"
 
 namespace sardonyx {
 
 // kInfo: one line for each model that is loaded and each plan that is made. kDebug: also what every
-// pass changed and the kernel of every step. A good model says nothing at the levels above them.
+// pass changed, the kernel of every step and why others refused it. A good model says nothing at
+// the levels above them.
 enum class LogLevel { kOff, kError, kWarning, kInfo, kDebug };
 
 // Called from any thread, by several at once; must not throw.

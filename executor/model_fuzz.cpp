@@ -2,9 +2,9 @@
 // changed: saved, loaded, planned and run at two optimisation levels, which agree on what comes
 // out.
 #include "executor/session.h"
-#include "ir/fuzz_ops.h"
 #include "ir/graph.h"
 #include "onnx_io/save.h"
+#include "tests/support/fuzz_ops.h"
 
 namespace {
 

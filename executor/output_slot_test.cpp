@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "executor/session.h"
-#include "ir/compare.h"
-#include "ir/evaluate.h"
-#include "ir/refusal_for_test.h"
-#include "ir/sample_inputs.h"
+#include "ir/op_samples.h"
+#include "ir/reference_evaluator.h"
+#include "ir/value_compare.h"
+#include "tests/support/expect_error.h"
 
 namespace sardonyx {
 namespace {

@@ -13,13 +13,13 @@ Tensor without_elements(DType dtype, const Shape& shape) {
 
 Error blamed_on_request(const Error& error, std::span<const ValueInfo> inputs,
                         std::span<const Datum* const> given) {
-  constexpr size_t kMostNamed = 8;
+  constexpr size_t kMaxNamed = 8;
   std::string request;
-  for (size_t i = 0; i < std::min(inputs.size(), kMostNamed); ++i) {
+  for (size_t i = 0; i < std::min(inputs.size(), kMaxNamed); ++i) {
     request += text(i == 0 ? "" : ", ", inputs[i].name, " ");
     request += given[i]->defined() ? given[i]->type().text() : "not given";
   }
-  if (inputs.size() > kMostNamed) request += ", ...";
+  if (inputs.size() > kMaxNamed) request += ", ...";
   return Error(ErrorCode::kInvalidArgument, text(error.what(), " (for inputs ", request, ")"))
       .at_node(error.node());
 }

@@ -3,19 +3,20 @@
 #include <algorithm>
 #include <ranges>
 
-#include "executor/prepare.h"
-#include "executor/program.h"
+#include "executor/named_warnings.h"
+#include "executor/overridable_initializers.h"
+#include "executor/partial_program.h"
+#include "executor/prepare_graph.h"
 #include "executor/request.h"
-#include "executor/selection.h"
-#include "executor/shared_contents.h"
+#include "executor/run/executable.h"
 #include "executor/shared_symbols.h"
-#include "executor/type_fit.h"
+#include "executor/type_check.h"
 #include "executor/unnamed_dims.h"
-#include "executor/warnings.h"
+#include "executor/weights/weight_sharing.h"
+#include "ir/core/bad_alloc.h"
+#include "ir/core/run_control.h"
 #include "ir/core/threading/cpu_limits.h"
 #include "ir/core/threading/parallel_for.h"
-#include "ir/out_of_memory.h"
-#include "ir/run_control.h"
 #include "onnx_io/late_load.h"
 #include "providers/providers.h"
 
@@ -67,44 +68,53 @@ void check_options(const SessionOptions& options) {
 }  // namespace
 
 struct Session::Impl {
+  // The model as it is prepared for requests that give the same ones of its optional inputs: the
+  // others are constants.
+  struct Form {
+    std::shared_ptr<Graph> graph;
+    PartialExecutable whole;
+    PartialExecutables<size_t> choices;  // by outputs
+  };
+
   SessionOptions options;
   std::shared_ptr<MemoryBudget> budget;
   Model model;
   std::shared_ptr<const Graph> original;  // before passes, for fetching what they removed
-  Environment environment;
-  std::unique_ptr<Program> program;
-  std::vector<ValueInfo> inputs, outputs;  // of `inputs`, the first `required` must be given
+  SessionState session_state;
+  std::shared_ptr<Form> plain;  // of `model`, where none of the optional inputs is given
+  PartialExecutables<size_t, Form> others;  // by the optional inputs that are given
+  std::vector<ValueInfo> inputs, outputs;   // of `inputs`, the first `required` must be given
   size_t required = 0;
   std::vector<Datum> defaults;  // by input; undefined: must be given
-  std::vector<size_t> order;    // inputs as the graph's own order has them
   SharedSymbols symbols;
   bool is_strict = false;
-  NamedWarnings warnings{environment.log};
+  NamedWarnings warnings{session_state.log};
   ModelMetadata metadata;
-  bool owns_weights = false;              // nobody else holds tensors of the model
-  Selections<size_t> choices;             // by outputs
-  Selections<std::string> fetched_plain;  // by names of values; without rewriting
-  Selections<std::string> apart;          // by names of values; each dim has a symbol of its own
+  bool owns_weights = false;                      // nobody else holds tensors of the model
+  PartialExecutables<std::string> fetched_plain;  // by names of values; without rewriting
+  PartialExecutables<std::string> apart;  // by names of values; each dim has a symbol of its own
 
   explicit Impl(SessionOptions given)
       : options(std::move(given)), budget(std::make_shared<MemoryBudget>(options.memory_limit)) {
     check_options(options);
-    environment.providers = providers_named(options.providers);
-    environment.pool = options.thread_pool ? options.thread_pool : process_thread_pool();
-    environment.threads = thread_count_of(options, *environment.pool);
-    environment.precision = options.precision;
-    environment.layouts = environment.specializes = options.optimization_level > 0;
-    environment.max_plans = std::max<size_t>(1, options.max_plans);
-    environment.log = Log(options.log_level, options.log);
+    session_state.providers = providers_named(options.providers);
+    session_state.pool = options.thread_pool ? options.thread_pool : process_thread_pool();
+    session_state.threads = thread_count_of(options, *session_state.pool);
+    session_state.precision = options.precision;
+    session_state.layouts = session_state.specializes = options.optimization_level > 0;
+    session_state.max_plans = std::max<size_t>(1, options.max_plans);
+    session_state.log = Log(options.log_level, options.log);
+    session_state.keeps_attempts =
+        options.keep_kernel_attempts || session_state.log.wants(LogLevel::kDebug);
     is_strict = options.load.strict;
     options.load.on_warning = [this, given = options.load.on_warning](const LoadWarning& warning) {
       warnings.tell(warning.name, warning.message);
       if (given) given(warning);
     };
     if (options.plan_cache.empty()) return;
-    environment.plan_cache =
-        std::make_unique<PlanCache>(options.plan_cache, packing_version(), environment.log);
-    environment.packs.set_store(environment.plan_cache.get());
+    session_state.plan_cache =
+        std::make_unique<PrepackCache>(options.plan_cache, packing_version(), session_state.log);
+    session_state.packs.set_store(session_state.plan_cache.get());
   }
 
   static std::unique_ptr<Impl> made(SessionOptions options) {
@@ -119,12 +129,12 @@ struct Session::Impl {
       const EitherStop stop(control.cancel, options.cancel);
       control.cancel = stop.token();
       const ControlScope scope(control);
-      const ThreadScope threads(environment.threads, environment.pool.get());
+      const ThreadScope threads(session_state.threads, session_state.pool.get());
       const Clock::time_point begin = Clock::now();
       Model loaded = read();
-      environment.log.write(LogLevel::kInfo, "read ", loaded.graph->nodes().size(), " nodes, ",
-                            budget->used(), " bytes of weights, in ", milliseconds_since(begin),
-                            " ms");
+      session_state.log.write(LogLevel::kInfo, "read ", loaded.graph->nodes().size(), " nodes, ",
+                              budget->used(), " bytes of weights, in ", milliseconds_since(begin),
+                              " ms");
       prepare(std::move(loaded));
       options.cancel = {};
       options.load = {};  // what was loaded holds what it needs of it
@@ -143,12 +153,9 @@ struct Session::Impl {
     metadata = metadata_of(model);
     original = clone(*model.graph);
     UnnamedDims unnamed;
-    order.resize(model.graph->inputs().size());
     for (const bool with_default : {false, true}) {
-      for (size_t i = 0; i < model.graph->inputs().size(); ++i) {
-        const Value* input = model.graph->inputs()[i];
+      for (const Value* input : model.graph->inputs()) {
         if ((input->default_value != nullptr) != with_default) continue;
-        order[i] = inputs.size();
         inputs.push_back({input->name, unnamed.numbered(input->type)});
         defaults.push_back(with_default ? Datum(*input->default_value) : Datum());
         required += with_default ? 0 : 1;
@@ -158,23 +165,59 @@ struct Session::Impl {
       outputs.push_back({output->name, unnamed.numbered(output->type)});
     symbols = SharedSymbols(inputs);
     const Clock::time_point begin = Clock::now();
-    if (owns_weights) bring_what_may_be_looked_at(*model.graph);
+    plain = made_form(std::move(model.graph), {}, owns_weights);
+    model.graph = plain->graph;
+    session_state.log.write(LogLevel::kInfo, "optimized to ", model.graph->nodes().size(),
+                            " nodes in ", milliseconds_since(begin), " ms");
+    session_state.packed_weight_arena.expect(weight_bytes(*model.graph));
+    if (!owns_weights) return;
+    WeightResidency::release_replaced(*original, *model.graph);
+    if (has_inner_graphs())
+      session_state.weight_residency.restore(*model.graph);
+    else
+      session_state.weight_residency.allow_release();
+  }
+
+  // `graph`, a copy of `original`, for requests that give the inputs `given` of those that have a
+  // default. The other defaults become constants, unless nodes cannot take them, as where a model
+  // has them for the sake of their shape alone: then they are inputs of each run.
+  std::shared_ptr<Form> made_form(std::shared_ptr<Graph> graph, std::span<const size_t> given,
+                                  bool weights_may_be_away) {
+    if (inputs.size() == required) return prepared_form(std::move(graph), weights_may_be_away);
+    try {
+      make_constants_of_defaults(*graph, given);
+      return prepared_form(std::move(graph), weights_may_be_away);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kInvalidModel && error.code() != ErrorCode::kInvalidArgument)
+        throw;
+      session_state.log.write(LogLevel::kInfo,
+                              "defaults of inputs are not taken for constants: ", error.what());
+    }
+    return prepared_form(clone(*original), weights_may_be_away);
+  }
+
+  void make_constants_of_defaults(Graph& graph, std::span<const size_t> given) {
+    const auto is_given = [&](const std::string& name) {
+      return std::ranges::any_of(given, [&](size_t index) { return inputs[index].name == name; });
+    };
+    defaults_to_constants(graph, is_given, [&](const Error& contradiction) {
+      if (is_strict) throw contradiction;
+      warnings.tell("declared-shape", text(contradiction.what(), "; what is inferred counts"));
+    });
+  }
+
+  std::shared_ptr<Form> prepared_form(std::shared_ptr<Graph> graph, bool weights_may_be_away) {
+    if (weights_may_be_away) load_inspectable_weights(*graph);
     const std::vector<PassEffect> effects =
-        prepare_graph(*model.graph, options, environment.providers, owns_weights);
+        prepare_graph(*graph, options, session_state.providers, weights_may_be_away);
     for (const PassEffect& effect : effects) {
       if (effect.changes > 0)
-        environment.log.write(LogLevel::kDebug, "  ", effect.pass, ": ", effect.changes);
+        session_state.log.write(LogLevel::kDebug, "  ", effect.pass, ": ", effect.changes);
     }
-    environment.log.write(LogLevel::kInfo, "optimized to ", model.graph->nodes().size(),
-                          " nodes in ", milliseconds_since(begin), " ms");
-    program = std::make_unique<Program>(model.graph, environment, environment.max_plans);
-    environment.pack_room.expect(weight_bytes(*model.graph));
-    if (!owns_weights) return;
-    Originals::release_replaced(*original, *model.graph);
-    if (has_inner_graphs())
-      environment.originals.restore(*model.graph);
-    else
-      environment.originals.allow_release();
+    auto form = std::make_shared<Form>();
+    form->graph = graph;
+    form->whole = selection(std::move(graph));
+    return form;
   }
 
   // Inner graphs see the constants of this one.
@@ -206,12 +249,12 @@ struct Session::Impl {
     return ordered;
   }
 
-  // Inputs that nobody looks at count as not given.
-  static void leave_out_others(std::pmr::vector<const Datum*>& all,
-                               std::span<const size_t> wanted) {
+  // Inputs that nobody looks at count as not given. Defaults may be constants of what is run.
+  void leave_out_others(std::pmr::vector<const Datum*>& all, std::span<const size_t> wanted) const {
     static const Datum kOmitted;
     for (size_t i = 0; i < all.size(); ++i) {
-      if (std::ranges::find(wanted, i) == wanted.end()) all[i] = &kOmitted;
+      if (all[i] != &defaults[i] && std::ranges::find(wanted, i) == wanted.end())
+        all[i] = &kOmitted;
     }
   }
 
@@ -225,16 +268,16 @@ struct Session::Impl {
   }
 
   // The same values, by a program that does not rely on equal names being equal sizes.
-  Selections<std::string>::Made without_shared_symbols(const Graph& graph) {
+  PartialExecutables<std::string>::Made without_shared_symbols(const Graph& graph) {
     std::vector<std::string> names;
     for (const Value* output : graph.outputs())
       names.push_back(output->name);
-    return apart.find(names, environment.max_plans, [&] {
-      environment.originals.restore(*original);
+    return apart.find(names, session_state.max_plans, [&] {
+      session_state.weight_residency.restore(*original);
       auto own = selected(*original, names);
       set_symbols_apart(*own);
-      prepare_graph(*own, options, environment.providers);
-      return selection(std::move(own));
+      prepare_graph(*own, options, session_state.providers);
+      return std::make_shared<const PartialExecutable>(selection(std::move(own)));
     });
   }
 
@@ -251,24 +294,30 @@ struct Session::Impl {
     return datum;
   }
 
-  // Calls `work` with `target`, or a program that serves in its place, and what is given for the
-  // inputs `wanted`, within the limits of a run.
-  template <typename Work>
-  void serve(Program& target, std::span<const size_t> wanted, std::span<const Datum> given,
-             const RunOptions& run_options, const Work& work) {
+  // Calls `work` with a program and what is given for its inputs, within the limits of a run.
+  // `find` gives the selection that serves, by the optional inputs that are given; where one symbol
+  // has two sizes, another one of the same values takes its place.
+  template <typename Find, typename Work>
+  void serve(const Find& find, std::span<const Datum> given, const RunOptions& run_options,
+             const Work& work) {
     RunControl control{budget, std::nullopt, run_options.cancel};
     if (run_options.deadline) control.deadline = time_after(*run_options.deadline);
     const ControlScope scope(control);
-    const ThreadScope threads(environment.threads, environment.pool.get());
-    const BorrowedScratch memory(environment);
+    const ThreadScope threads(session_state.threads, session_state.pool.get());
+    const BorrowedScratch memory(session_state);
     if (given.size() != inputs.size() && given.size() != required) {
       fail(ErrorCode::kInvalidArgument, "expected ", inputs.size(), " inputs, got ", given.size());
     }
     std::pmr::vector<const Datum*> all(inputs.size(), scratch());
+    std::pmr::vector<size_t> given_options(scratch());
     for (size_t i = 0; i < inputs.size(); ++i) {
       const bool is_given = i < given.size() && given[i].defined();
       all[i] = is_given ? &given[i] : &defaults[i];
+      if (is_given && i >= required) given_options.push_back(i);
     }
+    PartialExecutables<size_t>::Made target;
+    blaming_request(inputs, all, [&] { target = find(given_options); });
+    const std::span<const size_t> wanted = target->inputs;
     std::pmr::vector<Datum> scalars(scratch());
     scalars.reserve(2 * inputs.size());
     const auto placed_for = [&](std::span<const size_t> indices) {
@@ -279,26 +328,22 @@ struct Session::Impl {
       return placed;
     };
     const std::pmr::vector<const Datum*> placed = placed_for(wanted);
-    std::pmr::vector<const Datum*> wanted_alone(scratch());
-    std::span<const Datum* const> looked_at = all;
-    if (wanted.size() < inputs.size()) {
-      wanted_alone = all;
-      leave_out_others(wanted_alone, wanted);
-      looked_at = wanted_alone;
-    }
+    std::pmr::vector<const Datum*> looked_at(all, scratch());
+    leave_out_others(looked_at, wanted);
     const bool are_apart = give_one_symbol_two_sizes(looked_at);
     blaming_request(inputs, looked_at, [&] {
-      if (!are_apart) return work(target, DatumRefs(placed));
-      const auto other = without_shared_symbols(target.graph());
-      work(*other->program, DatumRefs(placed_for(other->inputs)));
+      if (!are_apart) return work(*target->executable, DatumRefs(placed));
+      const auto other = without_shared_symbols(target->executable->graph());
+      work(*other->executable, DatumRefs(placed_for(other->inputs)));
     });
   }
 
-  // `slots`: an OutputSlot for each output of `target`, or a Datum where it is left to the library.
-  template <typename Slots>
-  void run(Program& target, std::span<const size_t> wanted, std::span<const Datum> given,
-           Slots&& slots, const RunOptions& run_options) {
-    serve(target, wanted, given, run_options, [&](Program& chosen, DatumRefs placed) {
+  // `slots`: an OutputSlot for each output of what `find` gives, or a Datum where it is left to the
+  // library.
+  template <typename Find, typename Slots>
+  void run(const Find& find, std::span<const Datum> given, Slots&& slots,
+           const RunOptions& run_options) {
+    serve(find, given, run_options, [&](Executable& chosen, DatumRefs placed) {
       std::pmr::vector<RunOutput> results(scratch());
       results.reserve(chosen.graph().outputs().size());
       for (auto& slot : slots)
@@ -311,41 +356,63 @@ struct Session::Impl {
     });
   }
 
-  Selections<size_t>::Made choice_of(std::span<const size_t> chosen) {
+  // Gives the selection of the outputs `chosen` (none: all), by the optional inputs that are given.
+  auto outputs_at(std::span<const size_t> chosen) {
+    return [this, chosen](std::span<const size_t> given_options) {
+      return choice_of(form_for(given_options), chosen);
+    };
+  }
+
+  std::shared_ptr<Form> form_for(std::span<const size_t> given_options) {
+    if (given_options.empty()) return plain;
+    return others.find(given_options, session_state.max_plans, [&] {
+      session_state.weight_residency.restore(*original);
+      return made_form(clone(*original), given_options, /*weights_may_be_away=*/false);
+    });
+  }
+
+  PartialExecutables<size_t>::Made choice_of(const std::shared_ptr<Form>& form,
+                                             std::span<const size_t> chosen) {
+    if (chosen.empty()) return {form, &form->whole};
+    require_ascending(chosen);
+    return form->choices.find(chosen, session_state.max_plans, [&] {
+      std::vector<std::string> names;
+      for (const size_t index : chosen)
+        names.push_back(form->graph->outputs()[index]->name);
+      return std::make_shared<const PartialExecutable>(selection(selected(*form->graph, names)));
+    });
+  }
+
+  void require_ascending(std::span<const size_t> chosen) const {
     const auto has_next = [](size_t a, size_t b) { return a >= b; };
     if (std::ranges::adjacent_find(chosen, has_next) != chosen.end() ||
         chosen.back() >= outputs.size()) {
       fail(ErrorCode::kInvalidArgument, "outputs: expected ascending indices below ",
            outputs.size());
     }
-    return choices.find(chosen, environment.max_plans, [&] {
-      std::vector<std::string> names;
-      for (const size_t index : chosen)
-        names.push_back(model.graph->outputs()[index]->name);
-      return selection(selected(*model.graph, names));
-    });
   }
 
-  Selections<std::string>::Made fetcher(std::span<const std::string> names) {
-    return fetched_plain.find(names, environment.max_plans, [&] {
+  PartialExecutables<std::string>::Made fetcher(std::span<const std::string> names) {
+    return fetched_plain.find(names, session_state.max_plans, [&] {
       const RunControl control = load_control();
       const ControlScope scope(control);
-      environment.originals.restore(*original);
+      session_state.weight_residency.restore(*original);
       auto graph = selected(*original, names);
-      SessionOptions plain = options;
-      plain.optimization_level = 0;
-      prepare_graph(*graph, plain, environment.providers);
-      return selection(std::move(graph));
+      SessionOptions unchanged = options;
+      unchanged.optimization_level = 0;
+      prepare_graph(*graph, unchanged, session_state.providers);
+      return std::make_shared<const PartialExecutable>(selection(std::move(graph)));
     });
   }
 
-  std::shared_ptr<const Selection> selection(std::shared_ptr<const Graph> graph) {
-    auto made = std::make_shared<Selection>();
+  PartialExecutable selection(std::shared_ptr<const Graph> graph) {
+    PartialExecutable made;
     for (const Value* input : graph->inputs()) {
       const auto at = std::ranges::find(inputs, input->name, &ValueInfo::name);
-      made->inputs.push_back(static_cast<size_t>(at - inputs.begin()));
+      made.inputs.push_back(static_cast<size_t>(at - inputs.begin()));
     }
-    made->program = std::make_unique<Program>(std::move(graph), environment, environment.max_plans);
+    made.executable =
+        std::make_unique<Executable>(std::move(graph), session_state, session_state.max_plans);
     return made;
   }
 
@@ -366,8 +433,7 @@ struct Session::Impl {
     if (names.empty()) return {};
     if (!indices) {
       std::vector<Datum> found(names.size());
-      const auto made = fetcher(names);
-      run(*made->program, made->inputs, given, found, run_options);
+      run([&](std::span<const size_t>) { return fetcher(names); }, given, found, run_options);
       return found;
     }
     std::vector<size_t> chosen = *indices;
@@ -375,8 +441,7 @@ struct Session::Impl {
     const auto repeated = std::ranges::unique(chosen);
     chosen.erase(repeated.begin(), repeated.end());
     std::vector<Datum> computed(chosen.size());
-    const auto made = choice_of(chosen);
-    run(*made->program, made->inputs, given, computed, run_options);
+    run(outputs_at(chosen), given, computed, run_options);
     std::vector<Datum> found;
     for (const size_t index : *indices)
       found.push_back(computed[std::ranges::find(chosen, index) - chosen.begin()]);
@@ -384,22 +449,22 @@ struct Session::Impl {
   }
 
   void prepare_for(std::span<const Datum> given, const RunOptions& run_options) {
-    Selections<size_t>::Made chosen;
-    if (!run_options.outputs.empty()) chosen = choice_of(run_options.outputs);
-    serve(chosen ? *chosen->program : *program, chosen ? chosen->inputs : order, given, run_options,
-          [&](Program& target, DatumRefs placed) { target.prepare(placed); });
+    serve(outputs_at(run_options.outputs), given, run_options,
+          [&](Executable& target, DatumRefs placed) { target.prepare(placed); });
   }
 
-  Program::Trace segments_for(std::span<const Datum> given) {
-    Program::Trace segments;
-    serve(*program, order, given, {}, [&](Program& target, DatumRefs placed) {
-      if (&target != program.get()) {
-        fail(ErrorCode::kInvalidArgument, "the inputs give one name of a dim two sizes: the plan ",
-             "is another program's");
-      }
-      segments = program->segments_for(placed);
-    });
-    return segments;
+  // Calls `work` with the program that serves these inputs, and the segments that a run goes
+  // through.
+  template <typename Work>
+  void trace(std::span<const Datum> given, const Work& work) {
+    serve(outputs_at({}), given, {},
+          [&](Executable& target, DatumRefs placed) { work(target, target.segments_for(placed)); });
+  }
+
+  size_t plan_count() const {
+    size_t count = plain->whole.executable->plan_count();
+    others.each([&](const Form& form) { count += form.whole.executable->plan_count(); });
+    return count;
   }
 };
 
@@ -448,7 +513,7 @@ std::vector<ValueInfo> Session::outputs() && {
 const Model& Session::model() const {
   const RunControl control = impl_->load_control();
   const ControlScope scope(control);
-  impl_->environment.originals.restore(*impl_->model.graph);
+  impl_->session_state.weight_residency.restore(*impl_->model.graph);
   return impl_->model;
 }
 
@@ -467,7 +532,7 @@ std::vector<Datum> Session::run(const NamedData& inputs, const RunOptions& optio
 std::vector<Datum> Session::run(std::span<const Datum> inputs, const RunOptions& options) const {
   return reporting_out_of_memory([&] {
     std::vector<Datum> outputs(impl_->outputs.size());
-    impl_->run(*impl_->program, impl_->order, inputs, outputs, options);
+    impl_->run(impl_->outputs_at({}), inputs, outputs, options);
     return outputs;
   });
 }
@@ -480,15 +545,13 @@ void Session::run_into(std::span<const Datum> inputs, std::span<OutputSlot> outp
   }
   try {
     reporting_out_of_memory([&] {
-      if (options.outputs.empty())
-        return impl_->run(*impl_->program, impl_->order, inputs, outputs, options);
+      const auto chosen = impl_->outputs_at(options.outputs);
+      if (options.outputs.empty()) return impl_->run(chosen, inputs, outputs, options);
       for (size_t i = 0; i < outputs.size(); ++i) {
         if (std::ranges::find(options.outputs, i) == options.outputs.end()) outputs[i].take();
       }
-      const auto chosen = impl_->choice_of(options.outputs);
       const auto slot_at = [&](size_t index) -> OutputSlot& { return outputs[index]; };
-      impl_->run(*chosen->program, chosen->inputs, inputs,
-                 options.outputs | std::views::transform(slot_at), options);
+      impl_->run(chosen, inputs, options.outputs | std::views::transform(slot_at), options);
     });
   } catch (...) {
     for (OutputSlot& slot : outputs)
@@ -521,37 +584,59 @@ void Session::prepare(std::span<const std::optional<Shape>> shapes,
 
 MemoryPlan Session::memory_plan(std::span<const Datum> inputs) const {
   MemoryPlan plan;
-  plan.weight_bytes = impl_->environment.packs.bytes();
-  for (const auto& segment : impl_->segments_for(inputs)) {
-    plan.arena_bytes = std::max(plan.arena_bytes, segment->arena_bytes);
-    plan.live_peak_bytes = std::max(plan.live_peak_bytes, segment->live_peak_bytes);
-    for (const MemoryItem& item : segment->memory) {
+  const auto add = [&](const Executable& executable, const PlanSegment& segment) {
+    plan.arena_bytes = std::max(plan.arena_bytes, segment.arena_bytes);
+    plan.live_peak_bytes = std::max(plan.live_peak_bytes, segment.live_peak_bytes);
+    for (const MemoryItem& item : segment.memory) {
       const bool is_scratch = item.value == kNoValue;
-      plan.items.push_back({is_scratch ? "" : impl_->program->label(item.value), item.offset,
-                            item.bytes, item.first_step, item.last_step});
+      plan.items.push_back({is_scratch ? "" : executable.label(item.value), item.offset, item.bytes,
+                            item.first_step, item.last_step});
     }
-  }
+  };
+  impl_->trace(inputs, [&](const Executable& executable, const Executable::Trace& segments) {
+    for (const auto& segment : segments)
+      add(executable, *segment);
+  });
+  plan.weight_bytes = impl_->session_state.packs.bytes();
   return plan;
 }
 
 std::string Session::plan_text(std::span<const Datum> inputs) const {
   std::string out;
-  for (const auto& segment : impl_->segments_for(inputs)) {
-    if (!out.empty()) out += "-- shapes that depend on data are known --\n";
-    for (const Step& step : segment->steps) {
-      out += step_text(step, impl_->program->values()) + "\n";
+  impl_->trace(inputs, [&](const Executable& executable, const Executable::Trace& segments) {
+    for (const auto& segment : segments) {
+      if (!out.empty()) out += "-- shapes that depend on data are known --\n";
+      for (const Step& step : segment->steps)
+        out += step_text(step, executable.values()) + "\n";
     }
-  }
+  });
   return out;
 }
 
+std::vector<NodeKernel> Session::kernels(std::span<const Datum> inputs) const {
+  std::vector<NodeKernel> kernels;
+  impl_->trace(inputs, [&](const Executable& program, const Executable::Trace& segments) {
+    for (const auto& segment : segments) {
+      for (const Step& step : segment->steps) {
+        kernels.push_back({step.node ? full_name(*step.node->op) : "reorder",
+                           label_of(step, program.values()),
+                           std::string(step.implementation()),
+                           types_of(step),
+                           {}});
+        if (step.prepared) kernels.back().attempts = step.prepared->attempts;
+      }
+    }
+  });
+  return kernels;
+}
+
 Session::Stats Session::stats() const {
-  return {impl_->program->plan_count(), impl_->budget->used(), impl_->budget->peak(),
-          impl_->environment.packs.bytes()};
+  return {impl_->plan_count(), impl_->budget->used(), impl_->budget->peak(),
+          impl_->session_state.packs.bytes()};
 }
 
 void Session::trim() {
-  impl_->environment.trim();
+  impl_->session_state.trim();
 }
 
 }  // namespace sardonyx

@@ -50,6 +50,8 @@ struct SessionOptions {
   std::optional<std::chrono::milliseconds> load_deadline = {};
   std::stop_token cancel = {};  // of the load; ends it with kCancelled
   LoadOptions load = {};
+  // Keep for each step which implementations were asked, and why each refused, for kernels().
+  bool keep_kernel_attempts = false;
   LogLevel log_level = log_level_from_environment();
   LogSink log = {};  // none: stderr
 };
@@ -94,6 +96,13 @@ struct MemoryPlan {
   std::vector<Item> items;
 };
 
+// The kernel of one step of a plan.
+struct NodeKernel {
+  std::string op, name, implementation;
+  std::string types;                    // as in NodeTiming
+  std::vector<KernelAttempt> attempts;  // with SessionOptions::keep_kernel_attempts
+};
+
 // One Session serves many threads: it is immutable, and `run` may be called from any number of them
 // at once.
 class Session {
@@ -109,7 +118,11 @@ class Session {
   Session& operator=(Session&&) noexcept;
 
   // Inputs that a run must be given, in the model's order, and those that have a default value in
-  // the model. The spans live as long as the session; of a temporary session there are copies.
+  // the model. Where a run gives none of the latter, their defaults are constants, which are folded
+  // and packed; the first run that gives some of them has the model prepared once more, with these
+  // as inputs, and weights read again. Of such preparations as many are kept as of plans.
+  //
+  // The spans live as long as the session; of a temporary session there are copies.
   std::span<const ValueInfo> inputs() const&;
   std::vector<ValueInfo> inputs() &&;
   std::span<const ValueInfo> optional_inputs() const&;
@@ -118,8 +131,9 @@ class Session {
   std::vector<ValueInfo> outputs() &&;
   // What the file says of the model. Reads no weights.
   const ModelMetadata& metadata() const;
-  // As optimised. Weights that were let go when they were packed are read again for this, which
-  // throws kInvalidArgument where the file is not what it was.
+  // As optimised for runs that give no optional input. Weights that were let go when they were
+  // packed are read again for this, which throws kInvalidArgument where the file is not what it
+  // was.
   const Model& model() const;
   // The same graph for its names, types and connections: elements of weights may have been let go.
   const Graph& graph() const;
@@ -161,6 +175,8 @@ class Session {
   // inputs, zeros as well).
   MemoryPlan memory_plan(std::span<const Datum> inputs) const;
   std::string plan_text(std::span<const Datum> inputs) const;  // one line per step
+  // How the kernel of each step of that plan was chosen.
+  std::vector<NodeKernel> kernels(std::span<const Datum> inputs) const;
 
   struct Stats {
     size_t plans = 0, memory_used = 0, memory_peak = 0, packed_weight_bytes = 0;

@@ -8,8 +8,9 @@
 #include <thread>
 
 #include "executor/session.h"
-#include "ir/temporary_folder_for_test.h"
 #include "onnx_io/save.h"
+#include "tests/support/message_of.h"
+#include "tests/support/temporary_folder.h"
 
 namespace sardonyx {
 namespace {
@@ -189,15 +190,6 @@ TEST(SessionPrepare, many_shapes_from_many_threads) {
   for (std::thread& thread : threads)
     thread.join();
   EXPECT_EQ(session.stats().plans, 11u);
-}
-
-std::string message_of(const auto& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 TEST(LoadOptions, initializers_come_from_the_caller) {

@@ -5,9 +5,9 @@
 #include <atomic>
 #include <thread>
 
-#include "executor/allocation_count.h"
-#include "ir/refusal_for_test.h"
-#include "ir/sanitizers.h"
+#include "ir/core/sanitizers.h"
+#include "tests/support/allocation_count.h"
+#include "tests/support/expect_error.h"
 
 namespace sardonyx {
 namespace {

@@ -5,11 +5,11 @@
 #include <mutex>
 #include <thread>
 
-#include "executor/allocation_count.h"
 #include "executor/session.h"
-#include "ir/compare.h"
-#include "ir/evaluate.h"
-#include "ir/sanitizers.h"
+#include "ir/core/sanitizers.h"
+#include "ir/reference_evaluator.h"
+#include "ir/value_compare.h"
+#include "tests/support/allocation_count.h"
 
 namespace sardonyx {
 namespace {

@@ -7,14 +7,14 @@
 #include <thread>
 
 #include "executor/session.h"
-#include "ir/core/threading/process_for_test.h"
+#include "ir/core/sanitizers.h"
 #include "ir/core/threading/thread_pool.h"
-#include "ir/sanitizers.h"
+#include "tests/support/process.h"
 
 namespace sardonyx {
 namespace {
 
-Tensor ramp(Shape shape) {
+Tensor ramp_of(Shape shape) {
   Tensor tensor = Tensor::allocate(DType::kFloat, std::move(shape));
   float value = -1;
   for (float& element : tensor.mutable_values<float>())
@@ -28,10 +28,10 @@ Model network() {
   GraphEmitter e(*model.graph);
   const Val x = GraphEmitter::wrap(model.graph->add_input(
       "x", Type::tensor(DType::kFloat, Dims{Dim::symbol("batch"), 3, 48, 48})));
-  const Val first = e.call("Relu", {e.call("Conv", {x, e.constant(ramp({32, 3, 3, 3}))})});
-  const Val second = e.call("Relu", {e.call("Conv", {first, e.constant(ramp({48, 32, 3, 3}))})});
+  const Val first = e.call("Relu", {e.call("Conv", {x, e.constant(ramp_of({32, 3, 3, 3}))})});
+  const Val second = e.call("Relu", {e.call("Conv", {first, e.constant(ramp_of({48, 32, 3, 3}))})});
   const Val rows = e.call("Reshape", {second, e.int64s({0, 48, 44 * 44})});
-  const Val product = e.call("MatMul", {rows, e.constant(ramp({44 * 44, 64}))});
+  const Val product = e.call("MatMul", {rows, e.constant(ramp_of({44 * 44, 64}))});
   const Val y = e.call("Softmax", {product});
   model.graph->rename(*GraphEmitter::unwrap(y), "y");
   model.graph->add_output(GraphEmitter::unwrap(y));
@@ -39,7 +39,7 @@ Model network() {
 }
 
 std::vector<float> result_of(const Session& session) {
-  const Datum y = session.run({{"x", ramp({2, 3, 48, 48})}})[0];
+  const Datum y = session.run({{"x", ramp_of({2, 3, 48, 48})}})[0];
   const auto values = y.tensor().values<float>();
   return {values.begin(), values.end()};
 }

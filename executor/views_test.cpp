@@ -3,9 +3,9 @@
 
 #include <random>
 
-#include "executor/parts.h"
+#include "executor/plan/view_offsets.h"
 #include "executor/session.h"
-#include "ir/evaluate.h"
+#include "ir/reference_evaluator.h"
 
 namespace sardonyx {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "ir/error.h"
+#include "ir/core/error.h"
 
 namespace sardonyx {
 namespace {

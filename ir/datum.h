@@ -5,8 +5,8 @@
 #include <variant>
 #include <vector>
 
-#include "ir/owners.h"
-#include "ir/tensor.h"
+#include "ir/core/tensor.h"
+#include "ir/core/unique_ownership.h"
 #include "ir/type.h"
 
 namespace sardonyx {
@@ -72,7 +72,7 @@ class Datum {
   // Of this kind and these element types? Shapes are not looked at, and nothing is allocated.
   bool has_kind(const Type& type) const;
 
-  // For slots, which are filled again and again (ir/reuse.h).
+  // For slots, which are filled again and again (ir/buffer_pool.h).
 
   // Omitted from now on, with the memory of a tensor's shape.
   void clear();
@@ -80,8 +80,8 @@ class Datum {
   Tensor& as_tensor();
   // The Sequence, OptionalDatum or Map in the slot, to be changed; null where it holds something
   // else, or where others hold the same. What this gives belongs to the slot's thread alone
-  // (ir/owners.h), but for what its items share with others in turn: each is to be asked in the
-  // same way before it is written.
+  // (ir/core/unique_ownership.h), but for what its items share with others in turn: each is to be
+  // asked in the same way before it is written.
   template <typename T>
   T* own() {
     const auto* held = std::get_if<std::shared_ptr<T>>(&value_);

@@ -9,8 +9,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "ir/emitter.h"
-#include "ir/op.h"
+#include "ir/emitter/emitter.h"
+#include "ir/op_def.h"
 
 namespace sardonyx {
 

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 
-#include "ir/evaluate.h"
-#include "ir/held_objects.h"
-#include "ir/pack_room.h"
-#include "ir/reloadable_buffer.h"
-#include "ir/scratch.h"
+#include "ir/core/memory/evictable_buffer.h"
+#include "ir/core/memory/packed_weight_arena.h"
+#include "ir/core/memory/scratch_arena.h"
+#include "ir/core/weak_registry.h"
+#include "ir/float32_promotion.h"
+#include "ir/reference_evaluator.h"
 
 namespace sardonyx {
 namespace {
@@ -63,9 +64,32 @@ class NothingToDo : public Kernel {
 };
 
 // What caches have packed of weights with an origin, while one of them holds it.
-HeldObjects<const Buffer>& shared_packs() {
-  static auto& packs = *new HeldObjects<const Buffer>;
+WeakRegistry<const Buffer>& shared_packs() {
+  static auto& packs = *new WeakRegistry<const Buffer>;
   return packs;
+}
+
+// What `asked` has answered, after it asked `inner` itself.
+KernelAttempt attempt_of(std::string asked, std::string_view entry, const Prepared& answer,
+                         std::vector<KernelAttempt> inner) {
+  if (!answer.kernel) return {std::move(asked), "", answer.refusal, std::move(inner)};
+  const bool has_name = !answer.implementation.empty();
+  return {std::move(asked), has_name ? answer.implementation : std::string(entry), "",
+          std::move(inner)};
+}
+
+// The answer of `prepare` to the request; what it asks itself is noted within it.
+template <typename Prepare>
+Prepared ask(const KernelRequest& request, std::string_view provider, std::string_view name,
+             const Prepare& prepare) {
+  if (!request.attempts) return prepare(request);
+  std::vector<KernelAttempt> inner;
+  KernelRequest asked = request;
+  asked.attempts = &inner;
+  Prepared answer = prepare(asked);
+  std::string full = provider.empty() ? std::string(name) : text(provider, "/", name);
+  request.attempts->push_back(attempt_of(std::move(full), name, answer, std::move(inner)));
+  return answer;
 }
 
 bool are_empty(std::span<const KernelTensor> tensors) {
@@ -92,13 +116,8 @@ std::string key_of_form(const std::string& form, const Tensor& weight) {
 
 }  // namespace
 
-bool same_layout(const LayoutPtr& a, const LayoutPtr& b) {
-  if (a == b) return true;
-  return a && b && a->equals(*b);
-}
-
-std::shared_ptr<const Buffer> PackCache::get(const Tensor& weight, const std::string& form,
-                                             size_t bytes, const FillPack& fill) {
+std::shared_ptr<const Buffer> PrepackedWeights::get(const Tensor& weight, const std::string& form,
+                                                    size_t bytes, const FillPack& fill) {
   const std::string form_key = key_of_form(form, weight);
   std::string place = form_key;
   append_bytes(place, weight.byte_offset());
@@ -109,15 +128,15 @@ std::shared_ptr<const Buffer> PackCache::get(const Tensor& weight, const std::st
     if (at != entries_.end()) return at->second.packed;
   }
   const auto make = [&] { return shared_or_made(weight, form_key, bytes, fill); };
-  const PassingLook look(weight);
+  const ScopedLoad look(weight);
   Entry entry{weight.buffer(), store_ ? store_->get(weight, form_key, bytes, make) : make()};
   const std::lock_guard lock(mutex_);
   return entries_.emplace(key, std::move(entry)).first->second.packed;
 }
 
-std::shared_ptr<const Buffer> PackCache::shared_or_made(const Tensor& weight,
-                                                        const std::string& key, size_t bytes,
-                                                        const FillPack& fill) {
+std::shared_ptr<const Buffer> PrepackedWeights::shared_or_made(const Tensor& weight,
+                                                               const std::string& key, size_t bytes,
+                                                               const FillPack& fill) {
   const std::string origin = weight.origin();
   const auto make = [&] {
     auto made = allocate_packed(bytes);
@@ -130,12 +149,30 @@ std::shared_ptr<const Buffer> PackCache::shared_or_made(const Tensor& weight,
   return shared_packs().first_of(shared_key, make());
 }
 
-size_t PackCache::bytes() const {
+size_t PrepackedWeights::bytes() const {
   const std::lock_guard lock(mutex_);
   size_t total = 0;
   for (const auto& [key, entry] : entries_)
     total += entry.packed->size();
   return total;
+}
+
+std::vector<std::string> attempt_lines(std::span<const KernelAttempt> attempts) {
+  std::vector<std::string> lines;
+  for (const KernelAttempt& each : attempts) {
+    const bool is_taken = !each.implementation.empty();
+    lines.push_back(text(each.name, is_taken ? " taken: " : " refused: ",
+                         is_taken ? each.implementation : each.refusal));
+    for (const std::string& inner : attempt_lines(each.inner))
+      lines.push_back("  " + inner);
+  }
+  return lines;
+}
+
+Prepared noted(const KernelRequest& request, std::string_view name, Prepared answer) {
+  if (request.attempts)
+    request.attempts->push_back(attempt_of(std::string(name), name, answer, {}));
+  return answer;
 }
 
 Prepared prepare_reference(const KernelRequest& request) {
@@ -157,7 +194,7 @@ Prepared prepare_kernel(std::span<const Provider* const> providers, const Kernel
   for (const Provider* provider : providers) {
     for (const KernelEntry& entry : provider->kernels) {
       if (entry.op != name) continue;
-      Prepared prepared = entry.prepare(request);
+      Prepared prepared = ask(request, provider->name, entry.name, entry.prepare);
       if (prepared.kernel) {
         if (prepared.implementation.empty()) prepared.implementation = entry.name;
         return prepared;
@@ -165,7 +202,11 @@ Prepared prepare_kernel(std::span<const Provider* const> providers, const Kernel
       refusals.push_back({provider, &entry, std::move(prepared.refusal)});
     }
   }
-  Prepared reference = prepare_reference(request);
+  Prepared widened = ask(request, "", "float32", [&](const KernelRequest& asked) {
+    return prepare_as_float32(providers, asked);
+  });
+  if (widened.kernel) return widened;
+  Prepared reference = ask(request, "", "reference", prepare_reference);
   if (reference.kernel) return reference;
   for (const auto& [provider, entry, why] : refusals)
     reference.refusal += text("\n  ", provider->name, "/", entry->name, ": ", why);

@@ -10,22 +10,11 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/op.h"
-#include "ir/tensor.h"
+#include "ir/core/tensor.h"
+#include "ir/layout.h"
+#include "ir/op_def.h"
 
 namespace sardonyx {
-
-// How a provider arranges a tensor's elements in memory where that is not row-major; only the
-// provider that made it understands it.
-class Layout {
- public:
-  virtual ~Layout() = default;
-  virtual size_t bytes() const = 0;
-  virtual bool equals(const Layout& other) const = 0;
-  virtual std::string text() const = 0;  // "aBcd16b"
-};
-using LayoutPtr = std::shared_ptr<const Layout>;  // null: row-major
-bool same_layout(const LayoutPtr& a, const LayoutPtr& b);
 
 struct KernelTensor {
   DType dtype = DType::kUndefined;  // kUndefined: omitted
@@ -38,9 +27,9 @@ struct KernelTensor {
 using FillPack = std::function<void(std::byte* to)>;
 
 // Where packed weights are kept for longer than a process.
-class PackStore {
+class PrepackStore {
  public:
-  virtual ~PackStore() = default;
+  virtual ~PrepackStore() = default;
   // What is kept of the elements of `weight` under `form`, `bytes` bytes aligned to 64; where
   // nothing is, what `make` gives, which may be kept.
   virtual std::shared_ptr<const Buffer> get(
@@ -50,7 +39,7 @@ class PackStore {
 
 // Weights in the form that a kernel wants, made once for all plans that share the cache, and for
 // all caches of the process where the tensor's origin is known: sessions of one file.
-class PackCache {
+class PrepackedWeights {
  public:
   // `form` names the layout, of `bytes` bytes, all of which `fill` writes; two calls with the same
   // tensor and form get the same buffer, which counts for the memory of the session that made it.
@@ -58,7 +47,7 @@ class PackCache {
                                     const FillPack& fill);
   size_t bytes() const;
   // Asked before anything is packed, from now on; must outlive the calls of `get`.
-  void set_store(PackStore* store) { store_ = store; }
+  void set_store(PrepackStore* store) { store_ = store; }
 
  private:
   struct Entry {
@@ -70,8 +59,19 @@ class PackCache {
 
   mutable std::mutex mutex_;
   std::map<std::pair<const void*, std::string>, Entry> entries_;
-  PackStore* store_ = nullptr;
+  PrepackStore* store_ = nullptr;
 };
+
+// An implementation that was asked for a kernel, and what it answered.
+struct KernelAttempt {
+  std::string name;                  // "onednn/convolution"; within another one "conv_winograd"
+  std::string implementation;        // as in Prepared; empty where it refused
+  std::string refusal;               // why not; empty where its kernel was taken
+  std::vector<KernelAttempt> inner;  // what it asked itself, in order
+};
+
+// One for each, those within others behind them and indented.
+std::vector<std::string> attempt_lines(std::span<const KernelAttempt> attempts);
 
 enum class Precision { kFloat32, kBFloat16 };
 
@@ -83,7 +83,10 @@ struct KernelRequest {
   int threads = 1;
   bool layouts = false;  // may the kernel ask for and give other layouts than row-major?
   Precision precision = Precision::kFloat32;
-  PackCache* packs = nullptr;  // null: keep packed weights in the kernel
+  PrepackedWeights* packs = nullptr;  // null: keep packed weights in the kernel
+  // Where implementations are noted in the order in which they are asked; null: nobody wants to
+  // know, which costs nothing.
+  std::vector<KernelAttempt>* attempts = nullptr;
   template <typename S>
   const S& attrs() const {
     return raw_attrs.as<S>();
@@ -139,6 +142,7 @@ struct KernelEntry {
   std::string_view op;    // full_name of the row
   std::string_view name;  // for messages and profiles
   Prepared (*prepare)(const KernelRequest& request);
+  std::string_view file = __builtin_FILE();  // the source that has the entry
 };
 
 struct Provider {
@@ -149,6 +153,10 @@ struct Provider {
   Prepared (*prepare_reorder)(DType dtype, const Shape& shape, const LayoutPtr& from,
                               const LayoutPtr& to, int threads) = nullptr;
 };
+
+// What the implementation `name`, which a kernel's prepare has asked itself, has answered: noted
+// where attempts are.
+Prepared noted(const KernelRequest& request, std::string_view name, Prepared answer);
 
 // The kernel that runs the row's `reference`; refuses rows that have none.
 Prepared prepare_reference(const KernelRequest& request);

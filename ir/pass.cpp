@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ir/run_control.h"
+#include "ir/core/run_control.h"
 
 namespace sardonyx {
 namespace {
@@ -54,12 +54,16 @@ std::vector<PassEffect> run_passes(Graph& graph, std::span<const Pass> passes,
 
 std::span<const Pass> generic_passes() {
   static constexpr Pass kPasses[] = {
-      {"fold-constants", passes::fold_constants},
-      {"fold-dequantized", passes::fold_dequantized},
-      {"push-constants-into-subgraphs", passes::push_constants_into_subgraphs},
-      {"inline-constant-if", passes::inline_constant_if},
-      {"remove-identity", passes::remove_identity},
-      {"merge-common-subexpressions", passes::merge_common_subexpressions},
+      {"fold-constants", passes::fold_constants, "values that are known ahead become constants"},
+      {"fold-dequantized", passes::fold_dequantized,
+       "DequantizeLinear of constants becomes constants", /*dequantizes_weights=*/true},
+      {"push-constants-into-subgraphs", passes::push_constants_into_subgraphs,
+       "constants that subgraphs capture become their own"},
+      {"inline-constant-if", passes::inline_constant_if,
+       "If of a constant becomes the branch taken"},
+      {"remove-identity", passes::remove_identity, "nodes that hand on their input go"},
+      {"merge-common-subexpressions", passes::merge_common_subexpressions,
+       "of two nodes that compute the same the later one goes"},
   };
   return kPasses;
 }

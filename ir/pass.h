@@ -17,6 +17,11 @@ namespace sardonyx {
 struct Pass {
   std::string_view name;
   bool (*apply)(Graph& graph, Node& node);
+  std::string_view summary = "";  // what it does, in a few words
+  // Makes floats of quantised weights: left out while quantised graphs become integer ops.
+  bool dequantizes_weights = false;
+  // What it makes is computed in float32 alone: left out where products are to be in bfloat16.
+  bool is_float32_only = false;
 };
 
 struct PassEffect {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "ir/ops/control.h"
+#include "ir/ops/control_flow/control.h"
 
 namespace sardonyx {
 namespace {

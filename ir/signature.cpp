@@ -3,7 +3,7 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "ir/op.h"
+#include "ir/op_def.h"
 
 namespace sardonyx {
 namespace {

@@ -2,11 +2,11 @@
 #include <gtest/gtest.h>
 
 #include "ir/attributes.h"
-#include "ir/compare.h"
+#include "ir/core/symbolic_dim.h"
 #include "ir/datum.h"
-#include "ir/dim.h"
 #include "ir/graph.h"
 #include "ir/type.h"
+#include "ir/value_compare.h"
 
 namespace sardonyx {
 namespace {

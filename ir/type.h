@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "ir/dim.h"
-#include "ir/dtype.h"
+#include "ir/core/dtype.h"
+#include "ir/core/symbolic_dim.h"
 
 namespace sardonyx {
 

@@ -1,7 +1,7 @@
 #include "models/bert.h"
 
 #include "eager/create.h"
-#include "eager/functional.h"
+#include "eager/functional/functional.h"
 
 namespace sardonyx::models {
 

@@ -2,7 +2,7 @@
 // recognition", 1998.
 #pragma once
 
-#include "eager/functional.h"
+#include "eager/functional/functional.h"
 #include "eager/nn/convolution.h"
 #include "eager/nn/linear.h"
 #include "eager/nn/pooling.h"

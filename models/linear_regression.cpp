@@ -1,9 +1,9 @@
 #include "models/linear_regression.h"
 
-#include "eager/autograd.h"
-#include "eager/compile.h"
+#include "eager/autograd/autograd.h"
 #include "eager/create.h"
-#include "eager/functional.h"
+#include "eager/functional/functional.h"
+#include "eager/trace/compile.h"
 
 namespace sardonyx::models {
 namespace {

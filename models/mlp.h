@@ -1,7 +1,7 @@
 // Multilayer perceptron.
 #pragma once
 
-#include "eager/functional.h"
+#include "eager/functional/functional.h"
 #include "eager/nn/container.h"
 #include "eager/nn/linear.h"
 

@@ -1,11 +1,11 @@
 #include "models/training.h"
 
-#include "eager/autograd.h"
+#include "eager/autograd/autograd.h"
 #include "eager/create.h"
 #include "eager/data/loader.h"
 #include "eager/data/readers.h"
-#include "eager/functional.h"
-#include "eager/nn/losses.h"
+#include "eager/functional/functional.h"
+#include "eager/nn/loss/losses.h"
 #include "eager/optim/scheduler.h"
 
 namespace sardonyx::models {

@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <functional>
 
-#include "eager/compile.h"
 #include "eager/nn/module.h"
 #include "eager/optim/optimizer.h"
 #include "eager/progress.h"
+#include "eager/trace/compile.h"
 
 namespace sardonyx::models {
 

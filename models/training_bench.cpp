@@ -2,8 +2,8 @@
 #include <benchmark/benchmark.h>
 
 #include "eager/create.h"
-#include "eager/engine.h"
-#include "eager/functional.h"
+#include "eager/dispatch/engine.h"
+#include "eager/functional/functional.h"
 #include "models/lenet.h"
 #include "models/mlp.h"
 #include "models/resnet.h"

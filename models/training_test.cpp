@@ -5,8 +5,8 @@
 #include <cstdlib>
 
 #include "eager/create.h"
-#include "eager/engine.h"
-#include "eager/functional.h"
+#include "eager/dispatch/engine.h"
+#include "eager/functional/functional.h"
 #include "models/lenet.h"
 #include "models/linear_regression.h"
 #include "models/mlp.h"

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "eager/functional.h"
+#include "eager/functional/functional.h"
 
 namespace sardonyx::models {
 

@@ -1,6 +1,6 @@
 #include "models/unet.h"
 
-#include "eager/functional.h"
+#include "eager/functional/functional.h"
 #include "eager/nn/pooling.h"
 
 namespace sardonyx::models {

@@ -1,7 +1,7 @@
 #include "models/zoo.h"
 
-#include "eager/control_flow.h"
 #include "eager/create.h"
+#include "eager/trace/control_flow.h"
 #include "models/lenet.h"
 #include "models/lstm_tagger.h"
 #include "models/mlp.h"

@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "eager/export.h"
+#include "eager/export/export.h"
 #include "eager/nn/module.h"
 #include "models/bert.h"
 #include "models/gpt2.h"

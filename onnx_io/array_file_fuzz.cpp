@@ -3,11 +3,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "ir/fuzz_input.h"
 #include "onnx_io/file_access.h"
 #include "onnx_io/npy.h"
 #include "onnx_io/npz.h"
 #include "onnx_io/tensor_file.h"
+#include "tests/support/fuzz_input.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/error.h"
+#include "ir/core/error.h"
 #include "onnx_io/load.h"
 
 namespace sardonyx {

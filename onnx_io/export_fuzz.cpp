@@ -1,7 +1,7 @@
 // What was loaded and saved is loaded again, and saving that gives the same bytes.
-#include "ir/fuzz_input.h"
 #include "onnx_io/load.h"
 #include "onnx_io/save.h"
+#include "tests/support/fuzz_input.h"
 
 namespace {
 

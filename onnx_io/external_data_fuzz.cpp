@@ -4,11 +4,11 @@
 
 #include <fstream>
 
-#include "ir/fuzz_input.h"
 #include "onnx_io/export/encode_tensor.h"
 #include "onnx_io/file_access.h"
 #include "onnx_io/load.h"
 #include "onnx_io/onnx.pb.h"
+#include "tests/support/fuzz_input.h"
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include <deque>
 #include <utility>
 
-#include "ir/run_control.h"
+#include "ir/core/run_control.h"
 
 namespace sardonyx {
 namespace {

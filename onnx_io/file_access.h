@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/tensor.h"
+#include "ir/core/tensor.h"
 
 namespace sardonyx {
 

@@ -10,8 +10,8 @@
 #include <cstring>
 #include <utility>
 
-#include "ir/error.h"
-#include "ir/run_control.h"
+#include "ir/core/error.h"
+#include "ir/core/run_control.h"
 
 namespace sardonyx {
 namespace {

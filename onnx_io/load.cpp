@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "ir/out_of_memory.h"
+#include "ir/core/bad_alloc.h"
 #include "onnx_io/check.h"
 #include "onnx_io/import/importer.h"
 #include "onnx_io/import/model_reader.h"

@@ -1,9 +1,9 @@
 // Any bytes as a model: the checker and the loader agree on what is a model, and neither comes to
 // harm.
-#include "ir/fuzz_input.h"
 #include "ir/graph.h"
 #include "onnx_io/check.h"
 #include "onnx_io/load.h"
+#include "tests/support/fuzz_input.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace sardonyx;

@@ -5,10 +5,10 @@
 
 #include <set>
 
-#include "ir/temporary_folder_for_test.h"
 #include "onnx_io/export/encode_type.h"
 #include "onnx_io/save.h"
 #include "onnx_io/test_model.h"
+#include "tests/support/temporary_folder.h"
 
 namespace sardonyx {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/run_control.h"
+#include "ir/core/run_control.h"
 #include "onnx_io/file_access.h"
 #include "onnx_io/file_write.h"
 #include "onnx_io/utf.h"
@@ -110,10 +110,10 @@ class HeaderParser {
     return value;
   }
   void shape() {
-    constexpr size_t kMostDims = 64;
+    constexpr size_t kMaxDims = 64;
     expect('(');
     while (!take(')')) {
-      if (header_.shape.size() == kMostDims) refuse(text("more than ", kMostDims, " dimensions"));
+      if (header_.shape.size() == kMaxDims) refuse(text("more than ", kMaxDims, " dimensions"));
       header_.shape.push_back(static_cast<int64_t>(number()));
       if (!take(',')) {
         expect(')');

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "ir/tensor.h"
+#include "ir/core/tensor.h"
 
 namespace sardonyx {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "ir/tensor.h"
-#include "onnx_io/file_write.h"
+#include "ir/core/tensor.h"
 #include "onnx_io/zip_reader.h"
+#include "onnx_io/zip_writer.h"
 
 namespace sardonyx {
 
@@ -30,18 +30,12 @@ class NpzReader {
 // the same arrays give the same bytes.
 class NpzWriter {
  public:
-  explicit NpzWriter(const std::filesystem::path& path) : file_(path) {}
+  explicit NpzWriter(const std::filesystem::path& path) : zip_(path) {}
   void add(const std::string& name, const Tensor& tensor);
   void close();
 
  private:
-  struct Member {
-    std::string name;
-    uint64_t offset, bytes;
-    uint32_t checksum;
-  };
-  AtomicFile file_;
-  std::vector<Member> members_;
+  ZipWriter zip_;
 };
 
 }  // namespace sardonyx

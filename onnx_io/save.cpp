@@ -5,8 +5,8 @@
 #include <functional>
 #include <limits>
 
-#include "ir/op.h"
-#include "ir/out_of_memory.h"
+#include "ir/core/bad_alloc.h"
+#include "ir/op_def.h"
 #include "onnx_io/export/encode_tensor.h"
 #include "onnx_io/export/exporter.h"
 #include "onnx_io/export/older_bodies.h"

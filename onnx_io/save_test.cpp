@@ -5,9 +5,9 @@
 #include <fstream>
 #include <iterator>
 
-#include "ir/op.h"
-#include "ir/temporary_folder_for_test.h"
+#include "ir/op_def.h"
 #include "onnx_io/test_model.h"
+#include "tests/support/temporary_folder.h"
 
 namespace sardonyx {
 namespace {

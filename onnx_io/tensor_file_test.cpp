@@ -4,9 +4,9 @@
 
 #include <fstream>
 
-#include "ir/compare.h"
-#include "ir/temporary_folder_for_test.h"
+#include "ir/value_compare.h"
 #include "onnx_io/test_model.h"
+#include "tests/support/temporary_folder.h"
 
 namespace sardonyx {
 namespace {

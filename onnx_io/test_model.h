@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "ir/evaluate.h"
+#include "ir/reference_evaluator.h"
 #include "onnx_io/export/encode_tensor.h"
 #include "onnx_io/load.h"
 #include "onnx_io/onnx.pb.h"

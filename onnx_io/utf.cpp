@@ -24,8 +24,8 @@ std::optional<std::u32string> from_utf8(std::string_view bytes) {
       if (i == bytes.size() || (static_cast<uint8_t>(bytes[i]) & 0xc0) != 0x80) return std::nullopt;
       c = c << 6 | (static_cast<uint8_t>(bytes[i]) & 0x3f);
     }
-    constexpr char32_t kLeast[] = {0, 0x80, 0x800, 0x10000};  // by continuation bytes
-    if (c < kLeast[more] || !is_code_point(c)) return std::nullopt;
+    constexpr char32_t kMin[] = {0, 0x80, 0x800, 0x10000};  // by continuation bytes
+    if (c < kMin[more] || !is_code_point(c)) return std::nullopt;
     out.push_back(c);
   }
   return out;

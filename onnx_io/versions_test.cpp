@@ -7,10 +7,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "ir/compare.h"
-#include "ir/convert.h"
-#include "ir/evaluate.h"
-#include "ir/sample_inputs.h"
+#include "ir/core/dtype_convert.h"
+#include "ir/op_samples.h"
+#include "ir/reference_evaluator.h"
+#include "ir/value_compare.h"
 #include "onnx_io/export/downgrade.h"
 #include "onnx_io/load.h"
 #include "onnx_io/onnx.pb.h"

@@ -6,30 +6,20 @@
 #include <cstring>
 #include <span>
 
+#include "onnx_io/zip_format.h"
+
 namespace sardonyx {
 namespace {
 
-// Signatures and fixed sizes of PKWARE's APPNOTE 6.3, sections 4.3.7 to 4.3.16.
-constexpr uint32_t kLocalHeader = 0x04034b50;
-constexpr uint32_t kDirectoryEntry = 0x02014b50;
-constexpr uint32_t kEnd = 0x06054b50;
-constexpr uint32_t kEnd64 = 0x06064b50;
-constexpr uint32_t kEndLocator64 = 0x07064b50;
-constexpr size_t kLocalBytes = 30, kEntryBytes = 46, kEndBytes = 22, kEnd64Bytes = 56;
-constexpr size_t kLocatorBytes = 20;
-constexpr uint16_t kStored = 0, kDeflated = 8;
-constexpr uint32_t kIn64 = 0xffffffff;  // the number stands in the ZIP64 field instead
-constexpr uint64_t kMostMembers = 1 << 20;
+using namespace zip;
+
+constexpr uint64_t kMaxMembers = 1 << 20;
 
 template <typename T>
 T number_at(const std::byte* at) {
   T value;
   std::memcpy(&value, at, sizeof value);
   return value;
-}
-
-uint32_t crc_of(const void* data, size_t bytes) {
-  return static_cast<uint32_t>(crc32_z(0, static_cast<const Bytef*>(data), bytes));
 }
 
 // `packed` inflated into exactly `bytes` bytes; false where it is broken or of another size.
@@ -92,7 +82,7 @@ void ZipReader::read_directory() {
     offset = number_at<uint64_t>(&end[48]);
   }
   if (offset > file_.size || bytes > file_.size - offset) refuse("its directory is outside");
-  if (count > kMostMembers) refuse(text(count, " members"));
+  if (count > kMaxMembers) refuse(text(count, " members"));
   std::vector<std::byte> directory(static_cast<size_t>(bytes));
   read_exactly(file_, offset, directory.data(), directory.size());
   size_t entry = 0;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/tensor.h"
+#include "ir/core/tensor.h"
 #include "onnx_io/file_access.h"
 
 namespace sardonyx {

@@ -8,14 +8,14 @@
 #include <cmath>
 #include <set>
 
-#include "ir/op.h"
+#include "ir/op_def.h"
 #include "providers/cpu/provider.h"
 #include "providers/onednn/provider.h"
 
 namespace sardonyx {
 namespace {
 
-constexpr size_t kMostHeld = size_t{256} << 20;
+constexpr size_t kMaxHeld = size_t{256} << 20;
 
 struct Call {
   std::vector<InferInput> given;
@@ -82,7 +82,7 @@ size_t check(const OpDef& op, const Attrs& attrs, const Call& call) {
       const size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
       const Prepared prepared = entry.prepare(request);
       const size_t after = mallinfo2().uordblks + mallinfo2().hblkhd;
-      EXPECT_LT(after, before + kMostHeld) << entry.op << " by " << entry.name;
+      EXPECT_LT(after, before + kMaxHeld) << entry.op << " by " << entry.name;
       ++asked;
     }
   }

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ir/compare.h"
-#include "ir/evaluate.h"
-#include "ir/fuzz_ops.h"
 #include "ir/kernel.h"
+#include "ir/reference_evaluator.h"
+#include "ir/value_compare.h"
 #include "providers/providers.h"
+#include "tests/support/fuzz_ops.h"
 
 namespace {
 

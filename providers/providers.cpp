@@ -1,6 +1,6 @@
 #include "providers/providers.h"
 
-#include "ir/error.h"
+#include "ir/core/error.h"
 #include "providers/cpu/provider.h"
 #include "providers/onednn/provider.h"
 #include "providers/source_digest.h"

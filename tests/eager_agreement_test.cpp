@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "eager/autograd.h"
-#include "eager/compile.h"
-#include "eager/onnx_module.h"
+#include "eager/autograd/autograd.h"
+#include "eager/export/onnx_module.h"
+#include "eager/trace/compile.h"
 #include "executor/session.h"
-#include "ir/compare.h"
+#include "ir/value_compare.h"
 #include "models/zoo.h"
 #include "onnx_io/load.h"
 #include "onnx_io/save.h"

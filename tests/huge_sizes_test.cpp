@@ -10,7 +10,7 @@
 
 #include "executor/session.h"
 #include "ir/graph.h"
-#include "ir/sample_inputs.h"
+#include "ir/op_samples.h"
 
 namespace sardonyx {
 namespace {

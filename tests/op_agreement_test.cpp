@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "eager/autograd.h"
-#include "eager/dispatch.h"
-#include "eager/trace.h"
+#include "eager/autograd/autograd.h"
+#include "eager/dispatch/dispatch.h"
+#include "eager/trace/trace.h"
 #include "executor/session.h"
-#include "ir/sample_inputs.h"
+#include "ir/op_samples.h"
 #include "onnx_io/load.h"
 #include "onnx_io/save.h"
 

@@ -11,9 +11,9 @@
 #include "eager/create.h"
 #include "eager/data/loader.h"
 #include "eager/data/readers.h"
-#include "ir/temporary_folder_for_test.h"
-#include "ir/tensor.h"
+#include "ir/core/tensor.h"
 #include "ir/type.h"
+#include "tests/support/temporary_folder.h"
 
 namespace sardonyx::eager::data {
 namespace {

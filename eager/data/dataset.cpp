@@ -1,11 +1,12 @@
 #include "eager/data/dataset.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <numeric>
 
-#include "ir/random.h"
-#include "ir/tensor.h"
+#include "ir/core/random.h"
+#include "ir/core/tensor.h"
 #include "ir/type.h"
 
 namespace sardonyx::eager::data {
@@ -68,9 +69,42 @@ Tensor stack_samples(std::span<const Tensor> tensors) {
   return Tensor(made);
 }
 
+namespace {
+
+thread_local const Reading* t_reading = nullptr;
+
+// One seed for each place of each epoch. Shuffling draws from the stream of the seed itself.
+Generator generator_of(const Reading& reading) {
+  const auto words = [](const RandomStream& stream, int64_t at) {
+    const std::array<uint32_t, 4> block = stream.block(static_cast<uint64_t>(at));
+    return uint64_t{block[0]} << 32 | block[1];
+  };
+  const uint64_t of_epoch = words(RandomStream(~reading.seed), reading.epoch);
+  return Generator(words(RandomStream(of_epoch), reading.place));
+}
+
+}  // namespace
+
+std::optional<Reading> current_reading() {
+  return t_reading ? std::optional(*t_reading) : std::nullopt;
+}
+ReadingScope::ReadingScope(const Reading& reading)
+    : reading_(reading), previous_(t_reading), generator_(generator_of(reading)) {
+  t_reading = &reading_;
+}
+ReadingScope::~ReadingScope() {
+  t_reading = previous_;
+}
+
 Sample Dataset::batch(std::span<const int64_t> indices) const {
   std::vector<std::vector<Tensor>> columns;
-  for (const int64_t index : indices) {
+  const std::optional<Reading> reading = current_reading();
+  for (size_t at = 0; at < indices.size(); ++at) {
+    const int64_t index = indices[at];
+    std::optional<ReadingScope> scope;
+    if (reading)
+      scope.emplace(
+          Reading{reading->seed, reading->epoch, reading->place + static_cast<int64_t>(at)});
     const Sample sample = get(index);
     if (columns.empty()) columns.resize(sample.size());
     if (sample.size() != columns.size()) {

@@ -3,10 +3,12 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "eager/generator.h"
 #include "eager/tensor.h"
 
 namespace sardonyx::eager::data {
@@ -15,7 +17,32 @@ namespace sardonyx::eager::data {
 // front.
 using Sample = std::vector<Tensor>;
 
-// get() and batch() are called from several threads at once where a DataLoader has workers.
+// What a DataLoader is about to get: its seed, the epoch, and the place of the sample (the first of
+// a batch) in the epoch's order.
+struct Reading {
+  uint64_t seed = 0;
+  int64_t epoch = 0, place = 0;
+};
+// Of the loader that this thread reads for; none outside of loaders.
+std::optional<Reading> current_reading();
+// The thread reads for a loader until the scope ends, and draws from a generator that depends on
+// the reading alone.
+class ReadingScope {
+ public:
+  explicit ReadingScope(const Reading& reading);
+  ~ReadingScope();
+  ReadingScope(const ReadingScope&) = delete;
+  ReadingScope& operator=(const ReadingScope&) = delete;
+
+ private:
+  Reading reading_;
+  const Reading* previous_;
+  UseGenerator generator_;
+};
+
+// get() and batch() are called from several threads at once where a DataLoader has workers. What
+// get() draws (randint() ...) depends on the loader's seed, the epoch and the sample's place in it:
+// not on the number of workers, nor on the batch size.
 class Dataset {
  public:
   virtual ~Dataset() = default;

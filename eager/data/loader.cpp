@@ -5,7 +5,6 @@
 #include <exception>
 #include <map>
 #include <mutex>
-#include <numeric>
 #include <optional>
 #include <thread>
 
@@ -15,13 +14,18 @@ namespace sardonyx::eager::data {
 // ahead of the loop; what they make waits until its turn.
 class DataLoader::Iterator::Source {
  public:
-  Source(DatasetPtr dataset, std::vector<int64_t> order, int64_t batches,
+  Source(DatasetPtr dataset, std::vector<std::vector<int64_t>> batches, int64_t epoch,
          const LoaderOptions& options)
       : dataset_(std::move(dataset)),
-        order_(std::move(order)),
-        batches_(batches),
-        batch_size_(options.batch_size),
+        indices_(std::move(batches)),
+        batches_(static_cast<int64_t>(indices_.size())),
+        epoch_(epoch),
+        seed_(options.seed),
         window_(options.workers * std::max<int64_t>(options.prefetch, 1)) {
+    for (int64_t place = 0; const std::vector<int64_t>& batch : indices_) {
+      places_.push_back(place);
+      place += static_cast<int64_t>(batch.size());
+    }
     for (int worker = 0; worker < options.workers; ++worker)
       workers_.emplace_back([this](const std::stop_token& stop) { work(stop); });
   }
@@ -52,10 +56,9 @@ class DataLoader::Iterator::Source {
   };
 
   Sample make(int64_t batch) const {
-    const int64_t begin = batch * batch_size_;
-    const int64_t end = std::min(begin + batch_size_, static_cast<int64_t>(order_.size()));
-    return dataset_->batch(
-        std::span(order_).subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin)));
+    const auto at = static_cast<size_t>(batch);
+    const ReadingScope reading({seed_, epoch_, places_[at]});
+    return dataset_->batch(indices_[at]);
   }
 
   void work(const std::stop_token& stop) {
@@ -80,8 +83,11 @@ class DataLoader::Iterator::Source {
   }
 
   DatasetPtr dataset_;
-  std::vector<int64_t> order_;
-  int64_t batches_, batch_size_, window_;
+  std::vector<std::vector<int64_t>> indices_;  // of each batch
+  std::vector<int64_t> places_;                // of its first sample
+  int64_t batches_, epoch_;
+  uint64_t seed_;
+  int64_t window_;
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::map<int64_t, Made> made_;
@@ -102,30 +108,40 @@ DataLoader::Iterator& DataLoader::Iterator::operator++() {
 
 DataLoader::DataLoader(DatasetPtr dataset, LoaderOptions options)
     : dataset_(std::move(dataset)), options_(options) {
-  constexpr int kMostWorkers = 256;
+  constexpr int kMaxWorkers = 256;
   if (!dataset_) fail(ErrorCode::kInvalidArgument, "DataLoader: expected a dataset");
-  if (options.batch_size <= 0 || options.workers < 0 || options.workers > kMostWorkers ||
+  if (options.batch_size <= 0 || options.workers < 0 || options.workers > kMaxWorkers ||
       options.prefetch < 0) {
     fail(ErrorCode::kInvalidArgument, "DataLoader: expected a positive batch_size and 0 to ",
-         kMostWorkers, " workers, got ", options.batch_size, " and ", options.workers);
+         kMaxWorkers, " workers, got ", options.batch_size, " and ", options.workers);
   }
+  if (options.shuffle && (options.sampler || options.batch_sampler)) {
+    fail(
+        ErrorCode::kInvalidArgument,
+        "DataLoader: expected shuffle or a sampler, got both; samplers have an order of their own");
+  }
+  if (options.collate) dataset_ = std::make_shared<CollatedDataset>(dataset_, options.collate);
+}
+
+std::shared_ptr<const BatchSampler> DataLoader::batches() const {
+  if (options_.batch_sampler) return options_.batch_sampler;
+  SamplerPtr sampler = options_.sampler;
+  if (!sampler && options_.shuffle)
+    sampler = std::make_shared<RandomSampler>(dataset_->size(),
+                                              RandomSamplerOptions{.seed = options_.seed});
+  if (!sampler) sampler = std::make_shared<SequentialSampler>(dataset_->size());
+  return std::make_shared<BatchSampler>(std::move(sampler), options_.batch_size,
+                                        options_.drop_last);
 }
 
 int64_t DataLoader::size() const {
-  const int64_t samples = dataset_->size(), batch = options_.batch_size;
-  return options_.drop_last ? samples / batch : samples / batch + (samples % batch != 0);
+  return batches()->size();
 }
 
 DataLoader::Iterator DataLoader::begin() {
-  std::vector<int64_t> order;
-  if (options_.shuffle) {
-    order = shuffled(dataset_->size(), options_.seed, epoch_);
-  } else {
-    order.resize(static_cast<size_t>(dataset_->size()));
-    std::iota(order.begin(), order.end(), 0);
-  }
-  ++epoch_;
-  return Iterator(std::make_shared<Iterator::Source>(dataset_, std::move(order), size(), options_));
+  const int64_t epoch = epoch_++;
+  return Iterator(
+      std::make_shared<Iterator::Source>(dataset_, batches()->batches(epoch), epoch, options_));
 }
 
 }  // namespace sardonyx::eager::data

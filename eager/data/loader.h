@@ -3,7 +3,8 @@
 
 #include <iterator>
 
-#include "eager/data/dataset.h"
+#include "eager/data/joined.h"
+#include "eager/data/samplers.h"
 
 namespace sardonyx::eager::data {
 
@@ -14,11 +15,19 @@ struct LoaderOptions {
   bool drop_last = false;  // leaves out a last batch that is not full
   int workers = 0;         // threads that make batches; 0: the loop's own
   int64_t prefetch = 2;    // batches that each worker may be ahead
+  // Instead of `shuffle`: which samples, in which order.
+  SamplerPtr sampler = {};
+  // Instead of all of these and of batch_size and drop_last.
+  std::shared_ptr<const BatchSampler> batch_sampler = {};
+  // Makes batches of their samples; without it the dataset does, by stacking them.
+  Collate collate = {};
 };
 
 //   for (const Sample& batch : loader) { ... batch[0], batch[1] ... }
 // Each loop is one epoch, in another order where shuffled. Batches come in order whatever the
-// number of workers. What a dataset throws reaches the loop at that batch. A loop may end early.
+// number of workers, and so do random numbers that datasets draw: each sample has a generator of
+// its own, by the seed, the epoch and its place in it (current_reading() tells get() the epoch).
+// What a dataset throws reaches the loop at that batch. A loop may end early.
 class DataLoader {
  public:
   class Iterator;
@@ -31,13 +40,14 @@ class DataLoader {
 
   Iterator begin();
   End end() const { return {}; }
-  int64_t size() const;  // batches in an epoch
-  int64_t sample_count() const { return dataset_->size(); }
+  int64_t size() const;                                      // batches in an epoch
+  int64_t sample_count() const { return dataset_->size(); }  // of the dataset
   // The epoch that the next loop is; for resuming.
   int64_t epoch() const { return epoch_; }
   void set_epoch(int64_t epoch) { epoch_ = epoch; }
 
  private:
+  std::shared_ptr<const BatchSampler> batches() const;
   DatasetPtr dataset_;
   LoaderOptions options_;
   int64_t epoch_ = 0;

@@ -8,9 +8,9 @@
 #include <cstring>
 #include <limits>
 
-#include "eager/dispatch.h"
-#include "ir/convert.h"
-#include "ir/tensor.h"
+#include "eager/dispatch/dispatch.h"
+#include "ir/core/dtype_convert.h"
+#include "ir/core/tensor.h"
 #include "onnx_io/file_access.h"
 #include "onnx_io/npy.h"
 #include "onnx_io/npz.h"

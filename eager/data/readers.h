@@ -12,10 +12,10 @@
 namespace sardonyx::eager::data {
 
 // What a file may grow to when unpacked.
-constexpr uint64_t kMostFileBytes = uint64_t{4} << 30;
+constexpr uint64_t kMaxFileBytes = uint64_t{4} << 30;
 
 // IDX, the format of MNIST: uint8, int8, int16, int32, float32 and float64 of any rank.
-Tensor read_idx(const std::filesystem::path& path, uint64_t most_bytes = kMostFileBytes);
+Tensor read_idx(const std::filesystem::path& path, uint64_t most_bytes = kMaxFileBytes);
 // Images as float32 [N, 1, rows, columns] within [0, 1], labels as int64 [N].
 TensorDataset read_mnist(const std::filesystem::path& images, const std::filesystem::path& labels);
 
@@ -33,13 +33,13 @@ struct CsvTable {
 };
 // A table of numbers: RFC 4180, quotes allowed; every row as long as the first.
 CsvTable read_csv(const std::filesystem::path& path, const CsvOptions& options = {},
-                  uint64_t most_bytes = kMostFileBytes);
+                  uint64_t most_bytes = kMaxFileBytes);
 
 Tensor read_npy(const std::filesystem::path& path);
 std::map<std::string, Tensor> read_npz(const std::filesystem::path& path);
 void write_npy(const std::filesystem::path& path, const Tensor& tensor);
 
 // A whole file, unpacked where it is gzipped.
-std::string read_bytes(const std::filesystem::path& path, uint64_t most_bytes = kMostFileBytes);
+std::string read_bytes(const std::filesystem::path& path, uint64_t most_bytes = kMaxFileBytes);
 
 }  // namespace sardonyx::eager::data

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "ir/error.h"
+#include "ir/core/error.h"
 
 namespace sardonyx::eager {
 namespace {
@@ -30,7 +30,7 @@ constexpr std::string_view kGlobals[] = {
     "torch ComplexFloatStorage",
     "torch ComplexDoubleStorage",
 };
-constexpr size_t kMostNodes = 2'000'000;
+constexpr size_t kMaxNodes = 2'000'000;
 
 class Interpreter {
  public:
@@ -42,7 +42,7 @@ class Interpreter {
       bools_[value] = add({Pickle::Kind::kBool, value});
   }
 
-  Pickle run() {
+  Pickle run(size_t* end) {
     while (!is_done_) {
       const auto code = take<uint8_t>();
       if (!push_number(code) && !push_text(code) && !build(code) && !remember(code) &&
@@ -50,6 +50,7 @@ class Interpreter {
         refuse(text("opcode ", int{code}, " has no place in a state_dict"));
       }
     }
+    if (end) *end = at_;
     return std::move(made_);
   }
 
@@ -85,7 +86,7 @@ class Interpreter {
   }
 
   uint32_t add(Node node) {
-    if (made_.nodes.size() >= kMostNodes) refuse("it has too many values");
+    if (made_.nodes.size() >= kMaxNodes) refuse("it has too many values");
     made_.nodes.push_back(std::move(node));
     return static_cast<uint32_t>(made_.nodes.size() - 1);
   }
@@ -356,8 +357,8 @@ class Interpreter {
 
 }  // namespace
 
-Pickle read_pickle(std::span<const std::byte> bytes, const std::string& where) {
-  return Interpreter(bytes, where).run();
+Pickle read_pickle(std::span<const std::byte> bytes, const std::string& where, size_t* end) {
+  return Interpreter(bytes, where).run(end);
 }
 
 }  // namespace sardonyx::eager

@@ -40,7 +40,9 @@ struct Pickle {
 };
 
 // Reads protocols 2 to 5. Opcodes that a state_dict has no use for, globals outside of the
-// allow-list and anything malformed throw kInvalidArgument, beginning with `where`.
-Pickle read_pickle(std::span<const std::byte> bytes, const std::string& where);
+// allow-list and anything malformed throw kInvalidArgument, beginning with `where`. `end`: where it
+// ends, for files that go on.
+Pickle read_pickle(std::span<const std::byte> bytes, const std::string& where,
+                   size_t* end = nullptr);
 
 }  // namespace sardonyx::eager

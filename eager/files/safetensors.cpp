@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "eager/files/state_files.h"
-#include "ir/tensor.h"
+#include "ir/core/tensor.h"
 #include "onnx_io/file_access.h"
 #include "onnx_io/file_write.h"
 
@@ -17,8 +17,8 @@ namespace {
 using Json = nlohmann::json;
 
 // As the reference implementation has it.
-constexpr uint64_t kMostHeaderBytes = 100'000'000;
-constexpr size_t kMostRank = 64;
+constexpr uint64_t kMaxHeaderBytes = 100'000'000;
+constexpr size_t kMaxRank = 64;
 
 struct NamedType {
   const char* name;
@@ -111,7 +111,7 @@ class HeaderReader : public nlohmann::json_sax<Json> {
       return offsets_.size() <= 2 || stop("'" + name_ + "' has more than two data_offsets");
     }
     Shape& shape = entries.back().shape;
-    if (value > INT64_MAX || shape.size() == kMostRank)
+    if (value > INT64_MAX || shape.size() == kMaxRank)
       return stop("'" + name_ + "' has an impossible shape");
     shape.push_back(static_cast<int64_t>(value));
     return true;
@@ -203,7 +203,7 @@ nn::StateDict load_safetensors(const std::filesystem::path& path, Metadata* meta
     fail(ErrorCode::kInvalidArgument, file.name, ": no safetensors file: it has ", file.size,
          " bytes");
   read_exactly(file, 0, &header_bytes, sizeof header_bytes);
-  if (header_bytes > kMostHeaderBytes || header_bytes > file.size - sizeof header_bytes) {
+  if (header_bytes > kMaxHeaderBytes || header_bytes > file.size - sizeof header_bytes) {
     fail(ErrorCode::kInvalidArgument, file.name, ": no safetensors file: its header claims ",
          header_bytes, " bytes");
   }

@@ -1,6 +1,6 @@
 #include "eager/files/state_files.h"
 
-#include "ir/tensor.h"
+#include "ir/core/tensor.h"
 #include "onnx_io/npz.h"
 
 namespace sardonyx::eager {
@@ -28,11 +28,9 @@ void save(const nn::StateDict& state, const std::filesystem::path& path) {
   const std::string end = path.extension().string();
   if (end == ".safetensors") return save_safetensors(state, path);
   if (end == ".npz") return save_npz(state, path);
-  if (end == ".pt" || end == ".pth" || end == ".bin") {
-    fail(ErrorCode::kUnsupported, path.string(),
-         ": torch's files are read, not written; save as .safetensors, which torch reads too");
-  }
-  fail(ErrorCode::kInvalidArgument, path.string(), ": expected a name in .safetensors or .npz");
+  if (end == ".pt" || end == ".pth" || end == ".bin") return save_torch(state, path);
+  fail(ErrorCode::kInvalidArgument, path.string(),
+       ": expected a name in .safetensors, .npz, .pt, .pth or .bin");
 }
 
 nn::StateDict load(const std::filesystem::path& path) {

@@ -11,9 +11,12 @@
 
 namespace sardonyx::eager {
 
-// By the name's end: .safetensors or .npz. Writing .pt or .pth throws kUnsupported.
+namespace optim {
+class Optimizer;
+}
+
+// By the name's end: .safetensors, .npz, or .pt, .pth, .bin (torch's).
 void save(const nn::StateDict& state, const std::filesystem::path& path);
-// The same, and .pt, .pth, .bin (torch's).
 nn::StateDict load(const std::filesystem::path& path);
 
 // https://github.com/huggingface/safetensors: a JSON header, then the elements. The same tensors
@@ -27,10 +30,22 @@ nn::StateDict load_safetensors(const std::filesystem::path& path, Metadata* meta
 void save_npz(const nn::StateDict& state, const std::filesystem::path& path);
 nn::StateDict load_npz(const std::filesystem::path& path);
 
-// A file of torch.save (its zip form, the default since torch 1.6): a state_dict, or dicts and
+// A file of torch.save, in its zip form or the one before torch 1.6: a state_dict, or dicts and
 // lists that hold one: {"model": {...}} gives "model.fc.weight". Values that are no tensors are
-// left out. The pickle inside is interpreted by an allow-list of what a state_dict needs; nothing
-// of it is executed, and any other object is refused by its name.
+// left out. Tensors that repeat elements (expand) are read in full, up to 1 GiB of them. The pickle
+// inside is interpreted by an allow-list of what a state_dict needs; nothing of it is executed, and
+// any other object is refused by its name.
 nn::StateDict load_torch(const std::filesystem::path& path);
+// A state_dict as torch.save writes it, for torch.load(path), with weights_only too. Values that
+// share memory share a storage there. Throws kUnsupported for element types that torch.save has no
+// storage for.
+void save_torch(const nn::StateDict& state, const std::filesystem::path& path);
+
+// The state of a torch optimiser of the same kind (torch.save(optimizer.state_dict(), path)) for
+// `like`.load_state_dict(): parameters by their place, numbers in the types that `like` has. What
+// torch has no state of (a parameter without a gradient so far) is as in `like`. `key`: where it
+// stands in a checkpoint ("optimizer"). Throws kInvalidArgument where the file has no such state.
+nn::StateDict load_torch_optimizer(const std::filesystem::path& path, const optim::Optimizer& like,
+                                   const std::string& key = "");
 
 }  // namespace sardonyx::eager

@@ -1,10 +1,10 @@
 #include <cstring>
 #include <unordered_map>
 
-#include "eager/files/pickle.h"
 #include "eager/files/state_files.h"
-#include "ir/tensor.h"
-#include "onnx_io/zip_reader.h"
+#include "eager/files/torch_numbers.h"
+#include "eager/files/torch_storage.h"
+#include "ir/core/tensor.h"
 
 namespace sardonyx::eager {
 namespace {
@@ -12,46 +12,18 @@ namespace {
 using Kind = Pickle::Kind;
 using Node = Pickle::Node;
 
-constexpr uint64_t kMostPickleBytes = uint64_t{64} << 20;
-constexpr size_t kMostTensors = 100'000, kMostRank = 64;
-constexpr int kMostDepth = 64;
-
-struct StorageType {
-  std::string_view name;
-  DType dtype;
-};
-constexpr StorageType kStorages[] = {
-    {"torch DoubleStorage", DType::kDouble},
-    {"torch FloatStorage", DType::kFloat},
-    {"torch HalfStorage", DType::kFloat16},
-    {"torch BFloat16Storage", DType::kBFloat16},
-    {"torch LongStorage", DType::kInt64},
-    {"torch IntStorage", DType::kInt32},
-    {"torch ShortStorage", DType::kInt16},
-    {"torch CharStorage", DType::kInt8},
-    {"torch ByteStorage", DType::kUInt8},
-    {"torch BoolStorage", DType::kBool},
-    {"torch ComplexFloatStorage", DType::kComplex64},
-    {"torch ComplexDoubleStorage", DType::kComplex128},
-};
+constexpr size_t kMaxTensors = 100'000, kMaxRank = 64;
+constexpr int kMaxDepth = 64;
+// What tensors that repeat elements (strides of 0) may take in all.
+constexpr int64_t kMaxExpandedBytes = int64_t{1} << 30;
 
 class TorchReader {
  public:
-  explicit TorchReader(const std::filesystem::path& path)
-      : zip_(path, "a file of torch.save (its zip form)"), prefix_(find_prefix()) {
-    const std::string order = prefix_ + "byteorder";
-    constexpr uint64_t kMostOrderBytes = 16;
-    if (zip_.has(order)) {
-      if (zip_.size_of(order) > kMostOrderBytes) zip_.refuse("its byteorder is none");
-      const auto bytes = zip_.read(order);
-      const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
-      if (text != "little") zip_.refuse("its numbers are not little-endian");
-    }
-    const std::string pickle = prefix_ + "data.pkl";
-    if (zip_.size_of(pickle) > kMostPickleBytes) zip_.refuse("its pickle is too large");
-    const auto bytes = zip_.read(pickle);
-    pickle_ = read_pickle({bytes->data(), bytes->size()}, zip_.file_name());
-  }
+  // With numbers (as tensors of rank 0) besides tensors, or without.
+  TorchReader(const std::filesystem::path& path, bool wants_numbers)
+      : archive_(TorchArchive::open(path)),
+        pickle_(archive_->pickle()),
+        wants_numbers_(wants_numbers) {}
 
   nn::StateDict read() {
     visit(pickle_.root, "", 0);
@@ -65,29 +37,22 @@ class TorchReader {
     int64_t count = 0;
   };
 
-  std::string find_prefix() const {
-    constexpr std::string_view kPickle = "data.pkl";
-    for (const std::string& name : zip_.names()) {
-      if (name == kPickle || name.ends_with("/data.pkl"))
-        return name.substr(0, name.size() - kPickle.size());
-    }
-    zip_.refuse("it has no data.pkl");
-  }
-
   // Tensors below a value, under the names that lead to them.
   void visit(uint32_t index, const std::string& name, int depth) {
-    if (depth > kMostDepth) zip_.refuse("its values are nested too deep");
+    if (depth > kMaxDepth) archive_->refuse("its values are nested too deep");
     // A value that is held many times over would be walked as often.
-    if (++visits_ > 10 * kMostTensors) zip_.refuse("it holds too many values");
+    if (++visits_ > 10 * kMaxTensors) archive_->refuse("it holds too many values");
     const Node& node = pickle_.at(index);
     const auto below = [&](const std::string& key) {
       return name.empty() ? key : name + "." + key;
     };
     if (node.kind == Kind::kCall) {
       if (is_call(node, "torch Size")) return;
-      if (state_.size() >= kMostTensors) zip_.refuse("it holds too many tensors");
-      if (!state_.emplace(name, Tensor(tensor_of(node, name))).second)
-        zip_.refuse("the name '" + name + "' stands in it twice");
+      add(name, Tensor(tensor_of(node, name)));
+    } else if (node.kind == Kind::kInteger || node.kind == Kind::kBool) {
+      if (wants_numbers_) add(name, Tensor::scalar(node.integer));
+    } else if (node.kind == Kind::kReal) {
+      if (wants_numbers_) add(name, Tensor::scalar(node.real));
     } else if (node.kind == Kind::kDict) {
       for (size_t i = 0; i + 1 < node.items.size(); i += 2) {
         const Node& key = pickle_.at(node.items[i]);
@@ -102,11 +67,17 @@ class TorchReader {
     }
   }
 
+  void add(const std::string& name, const Tensor& tensor) {
+    if (state_.size() >= kMaxTensors) archive_->refuse("it holds too many tensors");
+    if (!state_.emplace(name, tensor).second)
+      archive_->refuse("the name '" + name + "' stands in it twice");
+  }
+
   bool is_call(const Node& node, std::string_view callee) const {
     return node.kind == Kind::kCall && pickle_.at(node.items[0]).text == callee;
   }
   [[noreturn]] void refuse(const std::string& name, const std::string& why) const {
-    zip_.refuse("'" + name + "' " + why);
+    archive_->refuse("'" + name + "' " + why);
   }
   const Node& argument(const std::vector<uint32_t>& arguments, size_t index, Kind kind,
                        const std::string& name) const {
@@ -122,7 +93,7 @@ class TorchReader {
       items = &argument(arguments.items, 0, Kind::kTuple, name).items;
     }
     std::vector<int64_t> values;
-    if (items->size() > kMostRank) refuse(name, "has an impossible rank");
+    if (items->size() > kMaxRank) refuse(name, "has an impossible rank");
     for (const uint32_t item : *items) {
       const Node& value = pickle_.at(item);
       if (value.kind != Kind::kInteger || value.integer < 0)
@@ -148,18 +119,19 @@ class TorchReader {
     }
     Storage storage{type_of(type, name), nullptr, count};
     if (count < 0) refuse(name, "has a storage of negative size");
-    const std::string member = prefix_ + "data/" + key;
-    if (bytes_for(storage.dtype, count) != zip_.size_of(member)) {
+    if (bytes_for(storage.dtype, count) != archive_->bytes_of(key)) {
       refuse(name, text("says that its storage has ", count, " elements, but it has ",
-                        zip_.size_of(member), " bytes"));
+                        archive_->bytes_of(key), " bytes"));
     }
-    storage.bytes = zip_.read(member);
+    storage.bytes = archive_->read(key);
     return storages_[key] = storage;
   }
   DType type_of(const std::string& type, const std::string& name) const {
-    for (const StorageType& known : kStorages) {
-      if (known.name == type) return known.dtype;
-    }
+    constexpr std::string_view kModule = "torch ";
+    const DType dtype = type.starts_with(kModule)
+                            ? storage_dtype(std::string_view(type).substr(kModule.size()))
+                            : DType::kUndefined;
+    if (dtype != DType::kUndefined) return dtype;
     refuse(name, "has elements of type " + type);
   }
 
@@ -187,11 +159,9 @@ class TorchReader {
   }
 
   sardonyx::Tensor elements(const Storage& storage, int64_t offset, const Shape& shape,
-                            const Shape& strides, const std::string& name) const {
+                            const Shape& strides, const std::string& name) {
     const int64_t count = element_count(shape);
-    if (count > storage.count)
-      refuse(name, text("has shape ", to_text(shape), " on a storage of ", storage.count,
-                        " elements; save a contiguous copy"));
+    if (count > storage.count) check_expanded(storage, shape, count, name);
     int64_t last = offset;
     for (size_t i = 0; count > 0 && i < shape.size(); ++i) {
       int64_t reach = 0;
@@ -219,6 +189,16 @@ class TorchReader {
     check_bools(made, name);
     return made;
   }
+  void check_expanded(const Storage& storage, const Shape& shape, int64_t count,
+                      const std::string& name) {
+    const int64_t width = bits_of(storage.dtype) / 8;
+    if (count <= (kMaxExpandedBytes - expanded_bytes_) / width) {
+      expanded_bytes_ += count * width;
+      return;
+    }
+    refuse(name, text("has shape ", to_text(shape), " on a storage of ", storage.count,
+                      " elements, more than can be repeated; save a contiguous copy"));
+  }
   void check_bools(const sardonyx::Tensor& made, const std::string& name) const {
     if (made.dtype() != DType::kBool) return;
     const auto* bytes = static_cast<const uint8_t*>(made.raw());
@@ -227,9 +207,10 @@ class TorchReader {
     }
   }
 
-  ZipReader zip_;
-  std::string prefix_;
-  Pickle pickle_;
+  std::unique_ptr<TorchArchive> archive_;
+  const Pickle& pickle_;
+  bool wants_numbers_;
+  int64_t expanded_bytes_ = 0;
   std::unordered_map<std::string, Storage> storages_;
   nn::StateDict state_;
   size_t visits_ = 0;
@@ -238,7 +219,11 @@ class TorchReader {
 }  // namespace
 
 nn::StateDict load_torch(const std::filesystem::path& path) {
-  return TorchReader(path).read();
+  return TorchReader(path, false).read();
+}
+
+nn::StateDict detail::load_torch_numbers(const std::filesystem::path& path) {
+  return TorchReader(path, true).read();
 }
 
 }  // namespace sardonyx::eager

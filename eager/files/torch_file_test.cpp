@@ -2,12 +2,18 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <fstream>
+#include <iterator>
+
+#include "eager/create.h"
 #include "eager/files/pickle.h"
 #include "eager/files/state_files.h"
-#include "ir/refusal_for_test.h"
-#include "ir/temporary_folder_for_test.h"
-#include "ir/tensor.h"
+#include "eager/optim/optimizer.h"
+#include "ir/core/tensor.h"
 #include "ir/type.h"
+#include "onnx_io/zip_reader.h"
+#include "tests/support/expect_error.h"
+#include "tests/support/temporary_folder.h"
 
 namespace sardonyx::eager {
 namespace {
@@ -120,7 +126,6 @@ class TorchFile : public testing::Test {
     return read(archive(pickle, data));
   }
 
- private:
   TemporaryFolder folder_;
 };
 
@@ -194,8 +199,13 @@ TEST_F(TorchFile, RefusedTensors) {
        "'w' has an impossible shape or stride"},
       {tensor_of("FloatStorage", "0", 2, 0, {2}, {1, 1}), "'w' has an impossible shape or stride"},
       {tensor_of("FloatStorage", "0", 2, -1, {1}, {1}), "'w' has an impossible shape or stride"},
-      {tensor_of("FloatStorage", "0", 2, 0, {9, 9}, {0, 0}),
-       "'w' has shape [9, 9] on a storage of 2 elements; save a contiguous copy"},
+      {tensor_of("FloatStorage", "0", 2, 0, {1 << 20, 1 << 20}, {0, 0}),
+       "'w' has shape [1048576, 1048576] on a storage of 2 elements, more than can be repeated; "
+       "save a contiguous copy"},
+      {tensor_of("FloatStorage", "0", 2, 0, {1 << 27, 1}, {0, 0}) + text_of("v") +
+           tensor_of("FloatStorage", "0", 2, 0, {1 << 28}, {0}),
+       "'v' has shape [268435456] on a storage of 2 elements, more than can be repeated"},
+      {tensor_of("FloatStorage", "0", 2, 0, {3}, {1}), "'w' reaches out of its storage"},
       {tensor_of("FloatStorage", "0", 2, 1, {2}, {1}), "'w' reaches out of its storage"},
       {tensor_of("FloatStorage", "0", 2, 0, {2}, {2}), "'w' reaches out of its storage"},
       {on_storage + wide_integer(INT64_MAX) + tuple({2}) + tuple({1}) + "\x89" + rest_of_call(),
@@ -207,6 +217,154 @@ TEST_F(TorchFile, RefusedTensors) {
     expect_refusal(ErrorCode::kInvalidArgument, mention,
                    [&] { read_pickled(pickle_of(text_of("w") + tensor), data); });
   }
+}
+
+// x.expand(...) has strides of 0.
+TEST_F(TorchFile, RepeatedElements) {
+  const std::string pickle =
+      pickle_of(text_of("rows") + tensor_of("FloatStorage", "0", 2, 0, {3, 2}, {0, 1}) +
+                text_of("columns") + tensor_of("FloatStorage", "0", 2, 0, {2, 3}, {1, 0}));
+  const nn::StateDict state = read_pickled(pickle, floats({1, 2}));
+  EXPECT_EQ(state.at("rows").to_vector<float>(), (std::vector<float>{1, 2, 1, 2, 1, 2}));
+  EXPECT_EQ(state.at("columns").to_vector<float>(), (std::vector<float>{1, 1, 1, 2, 2, 2}));
+}
+
+// As torch wrote before 1.6: pickles of a magic number, a version and facts, then the value's, the
+// keys of the storages, and these.
+std::string legacy(const std::string& pickle, const std::string& keys, const std::string& storages,
+                   bool little = true, int32_t version = 1001) {
+  const std::string magic("\x80\2\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19.", 15);
+  const std::string facts =
+      "\x80\2}(" + text_of("little_endian") + (little ? "\x88" : "\x89") + "u.";
+  return magic + "\x80\2" + integer(version) + "." + facts + pickle + keys + storages;
+}
+std::string keys_of(const std::vector<std::string>& keys) {
+  std::string out = "\x80\2](";
+  for (const std::string& key : keys)
+    out += text_of(key);
+  return out + "e.";
+}
+std::string counted(int64_t count, const std::string& data) {
+  std::string out;
+  put(out, static_cast<uint64_t>(count), 8);
+  return out + data;
+}
+
+TEST_F(TorchFile, BeforeZip) {
+  const std::string pickle =
+      pickle_of(text_of("w") + tensor_of("FloatStorage", "77", 2, 0, {2, 1}, {1, 1}) +
+                text_of("n") + tensor_of("IntStorage", "5", 1, 0, {}, {}));
+  const std::string three = counted(1, integer(3).substr(1));
+  const std::string both = three + counted(2, floats({0.5f, 2}));
+  const std::string whole = legacy(pickle, keys_of({"5", "77"}), both);
+  const nn::StateDict state = read(whole);
+  EXPECT_EQ(state.size(), 2u);
+  EXPECT_EQ(state.at("w").shape(), (Dims{2, 1}));
+  EXPECT_EQ(state.at("w").to_vector<float>(), (std::vector<float>{0.5f, 2}));
+  EXPECT_EQ(state.at("n").item<int32_t>(), 3);
+  const std::string view = "(" + text_of("storage") + "ctorch\nFloatStorage\n" + text_of("77") +
+                           text_of("cpu") + integer(2) + "(" + text_of("78") + integer(0) +
+                           integer(2) + "tt";
+  expect_refusals({
+      {"its version is unknown", [&] { read(legacy(pickle, keys_of({}), "", true, 1000)); }},
+      {"its numbers are not little-endian",
+       [&] {
+         read(legacy(pickle, keys_of({"5", "77"}), both, false));
+       }},
+      {"the storage '6' is used by no tensor, or missing",
+       [&] {
+         read(legacy(pickle, keys_of({"6", "77"}), both));
+       }},
+      {"the storage '77' is used by no tensor, or missing",
+       [&] {
+         read(legacy(pickle, keys_of({"5", "77"}), three));
+       }},
+      {"the storage '77' reaches out of the file",
+       [&] {
+         read(legacy(pickle, keys_of({"5", "77"}), three + counted(3, floats({1, 2}))));
+       }},
+      {"the storage '77' reaches out of the file",
+       [&] {
+         read(legacy(pickle, keys_of({"5", "77"}), three + counted(-1, floats({1, 2}))));
+       }},
+      {"it has no storage '77'", [&] { read(legacy(pickle, keys_of({"5"}), three)); }},
+      {"it has views of storages, as torch wrote them before 0.4",
+       [&] { read(legacy(pickle_of(text_of("w") + tensor_on(view)), keys_of({"77"}), both)); }},
+  });
+  // What ends early is refused, wherever it ends.
+  for (size_t length = 0; length < whole.size(); ++length)
+    EXPECT_THROW(read(whole.substr(0, length)), Error) << length;
+}
+
+// torch.save(torch.optim.Adam(...).state_dict()), the parameters in another order than their
+// numbers, one of them without a gradient so far.
+TEST_F(TorchFile, StateOfAnOptimiser) {
+  const auto vector = [](int32_t offset) {
+    return tensor_of("FloatStorage", "0", 5, offset, {2}, {1});
+  };
+  const std::string real = "G\x3f\xe0\0\0\0\0\0\0"s;  // 0.5
+  const auto pickled = [&](const std::string& step) {
+    return pickle_of(text_of("optimizer") + "}(" + text_of("state") + "}(" + integer(1) + "}(" +
+                     text_of("step") + step + text_of("exp_avg") + vector(0) +
+                     text_of("exp_avg_sq") + vector(2) + "uu" + text_of("param_groups") + "](}(" +
+                     text_of("lr") + real + text_of("betas") + tuple({1, 2}) + text_of("foreach") +
+                     "N" + text_of("params") + "](" + integer(1) + integer(0) + "eue" + "u");
+  };
+  const Tensor a = ones({2}).set_requires_grad(), b = ones({3}).set_requires_grad();
+  for (const std::string& step : {integer(7), tensor_of("FloatStorage", "0", 5, 4, {}, {})}) {
+    const auto path = folder_.write("o.pt", archive(pickled(step), floats({1, 2, 3, 4, 7})));
+    optim::Adam optimizer({a, b});
+    optimizer.load_state_dict(load_torch_optimizer(path, optimizer, "optimizer"));
+    const nn::StateDict state = optimizer.state_dict();
+    EXPECT_EQ(optimizer.lr(), 0.5);
+    EXPECT_EQ(state.at("state.0.step").item<int64_t>(), 7);
+    EXPECT_EQ(state.at("state.0.exp_avg").to_vector<float>(), (std::vector<float>{1, 2}));
+    EXPECT_EQ(state.at("state.0.exp_avg_sq").to_vector<float>(), (std::vector<float>{3, 4}));
+    EXPECT_EQ(state.at("state.1.step").item<int64_t>(), 0);
+    optim::Adam turned({b, a}), amsgrad({a, b}, {.amsgrad = true});
+    optim::Adam third({a, b, ones({1}).set_requires_grad()});
+    expect_refusals({
+        {"o.pt: expected the state of a torch optimiser (state, param_groups)",
+         [&] { load_torch_optimizer(path, optimizer); }},
+        {"optimizer.state.1.exp_avg: expected float[3], got float[2]",
+         [&] { load_torch_optimizer(path, turned, "optimizer"); }},
+        {"expected 'optimizer.state.1.max_exp_avg_sq' in the state of a torch optimiser",
+         [&] { load_torch_optimizer(path, amsgrad, "optimizer"); }},
+        {"the torch optimiser has 2 parameters, this one has more",
+         [&] { load_torch_optimizer(path, third, "optimizer"); }},
+    });
+  }
+}
+
+TEST_F(TorchFile, IsWrittenAsTorchWrites) {
+  const Tensor w = arange(6).to(DType::kFloat).reshape({2, 3});
+  nn::StateDict state{{"w", w}, {"tied", w}, {"empty", zeros({0, 2})}, {"number", full({}, 2.5)}};
+  for (const DType dtype :
+       {DType::kDouble, DType::kFloat16, DType::kBFloat16, DType::kInt64, DType::kInt32,
+        DType::kInt16, DType::kInt8, DType::kUInt8, DType::kBool})
+    state[text("of ", dtype)] = (arange(3) > 0).to(dtype);
+  const auto path = folder_ / "out.pt";
+  save(state, path);
+  const nn::StateDict read = load(path);
+  ASSERT_EQ(read.size(), state.size());
+  for (const auto& [name, tensor] : state) {
+    EXPECT_EQ(read.at(name).type(), tensor.type()) << name;
+    EXPECT_TRUE(read.at(name).data() == tensor.data()) << name;
+  }
+  const ZipReader zip(path, "a file of torch.save");
+  EXPECT_TRUE(zip.has("out/version"));
+  EXPECT_TRUE(zip.has("out/data/0"));
+  // Tied weights are one storage.
+  EXPECT_FALSE(zip.has(text("out/data/", state.size() - 1)));
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  const size_t at = bytes.find(floats({0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(at % 64, 0u);
+  expect_refusal(ErrorCode::kUnsupported,
+                 "'w' has elements of type uint16, which torch.save has no storage for", [&] {
+                   save({{"w", w.to(DType::kUInt16)}}, folder_ / "u.pt");
+                 });
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "u.pt"));
 }
 
 TEST_F(TorchFile, RefusedFiles) {
@@ -225,7 +383,7 @@ TEST_F(TorchFile, RefusedFiles) {
   };
   EXPECT_EQ(read(with_order("little")).size(), 1u);
   expect_refusals({
-      {"m.pt: not a file of torch.save (its zip form)", [&] { read("no zip"); }},
+      {"m.pt: not a file of torch.save", [&] { read("no zip"); }},
       {"it has no data.pkl",
        [&] {
          read(zip_of({{"a", "b"}}));

@@ -1,7 +1,7 @@
-// Activations as layers; the functions are in eager/functional.h.
+// Activations as layers; the functions are in eager/functional/functional.h.
 #pragma once
 
-#include "eager/functional.h"
+#include "eager/functional/functional.h"
 #include "eager/nn/module.h"
 
 namespace sardonyx::eager::nn {

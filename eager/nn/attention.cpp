@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "eager/create.h"
-#include "eager/dispatch.h"
-#include "eager/functional.h"
+#include "eager/dispatch/dispatch.h"
+#include "eager/functional/functional.h"
 #include "eager/nn/init.h"
 #include "eager/nn/linear.h"
 

@@ -3,7 +3,8 @@
 #include <cmath>
 
 #include "eager/create.h"
-#include "eager/dispatch.h"
+#include "eager/dispatch/dispatch.h"
+#include "eager/functional/functional.h"
 #include "eager/nn/init.h"
 
 namespace sardonyx::eager::nn {
@@ -22,7 +23,7 @@ std::string spatial_text(const std::vector<int64_t>& sizes) {
   return joined;
 }
 
-std::shared_ptr<const Attrs> parsed(const char* op, const AttrMap& attrs) {
+std::shared_ptr<const Attrs> conv_attributes(const char* op, const AttrMap& attrs) {
   return std::make_shared<const Attrs>(Attrs::parse(*op_named(op).attrs, attrs));
 }
 
@@ -32,11 +33,8 @@ Dims shape_of(int64_t first, int64_t second, const std::vector<int64_t>& kernel)
   return shape;
 }
 
-std::string onnx_pad_mode(const std::string& name, const std::string& mode) {
-  if (mode == "zeros") return "";
-  if (mode == "reflect") return "reflect";
-  if (mode == "replicate") return "edge";
-  if (mode == "circular") return "wrap";
+void check_pad_mode(const std::string& name, const std::string& mode) {
+  if (mode == "zeros" || mode == "reflect" || mode == "replicate" || mode == "circular") return;
   fail(ErrorCode::kInvalidArgument, name,
        ": expected padding_mode zeros, reflect, replicate or circular, got ", mode);
 }
@@ -62,23 +60,28 @@ Conv<axes>::Conv(int64_t in, int64_t out, Sizes kernel, ConvOptions options)
   const std::vector<int64_t> strides = options.stride.on(axes, 1, name + ": stride");
   const std::vector<int64_t> dilations = options.dilation.on(axes, 1, name + ": dilation");
   const std::vector<int64_t> padding = options.padding.on(axes, 0, name + ": padding");
-  pads_.resize(2 * axes);
+  std::vector<int64_t> pads(2 * axes);
   for (size_t i = 0; i < axes; ++i) {
     const int64_t total = dilations[i] * (sizes[i] - 1);
-    pads_[i] = options.same ? total / 2 : padding[i];
-    pads_[axes + i] = options.same ? total - total / 2 : padding[i];
+    pads[i] = options.same ? total / 2 : padding[i];
+    pads[axes + i] = options.same ? total - total / 2 : padding[i];
     if (options.same && strides[i] != 1) {
       fail(ErrorCode::kInvalidArgument, name, ": same padding needs strides of 1, got ",
            strides[i]);
     }
   }
-  pad_mode_ = onnx_pad_mode(name, options.padding_mode);
-  const std::vector<int64_t> own = pad_mode_.empty() ? pads_ : std::vector<int64_t>(2 * axes);
-  attrs_ = parsed("Conv", {{"kernel_shape", sizes},
-                           {"strides", strides},
-                           {"dilations", dilations},
-                           {"pads", own},
-                           {"group", options.groups}});
+  check_pad_mode(name, options.padding_mode);
+  pad_mode_ = options.padding_mode;
+  if (pad_mode_ != "zeros") {
+    for (size_t i = axes; i-- > 0;)
+      pads_.insert(pads_.end(), {pads[i], pads[axes + i]});
+    pads.assign(2 * axes, 0);
+  }
+  attrs_ = conv_attributes("Conv", {{"kernel_shape", sizes},
+                                    {"strides", strides},
+                                    {"dilations", dilations},
+                                    {"pads", pads},
+                                    {"group", options.groups}});
   double fan = static_cast<double>(in / options.groups);
   for (const int64_t size : sizes)
     fan *= static_cast<double>(size);
@@ -94,14 +97,9 @@ Conv<axes>::Conv(int64_t in, int64_t out, Sizes kernel, ConvOptions options)
 template <size_t axes>
 Tensor Conv<axes>::forward(const Tensor& x) const {
   static const OpDef& op = op_named("Conv");
-  static const OpDef& pad = op_named("Pad");
-  if (pad_mode_.empty()) return convolve(op, *attrs_, x, weight, bias, axes, this->caller());
-  std::vector<int64_t> spatial;
-  for (size_t i = 0; i < axes; ++i)
-    spatial.push_back(static_cast<int64_t>(i) + 2);
-  const Tensor padded = eager::apply(pad, {x, int64s(pads_), Tensor(), int64s(spatial)},
-                                     {{"mode", pad_mode_}}, this->caller());
-  return convolve(op, *attrs_, padded, weight, bias, axes, this->caller());
+  const Loc loc = this->caller();
+  const Tensor padded = pads_.empty() ? x : pad(x, pads_, pad_mode_, 0, loc);
+  return convolve(op, *attrs_, padded, weight, bias, axes, loc);
 }
 
 template <size_t axes>
@@ -113,14 +111,14 @@ ConvTranspose<axes>::ConvTranspose(int64_t in, int64_t out, Sizes kernel,
   const std::vector<int64_t> sizes = kernel.on(axes, 1, name + ": kernel");
   std::vector<int64_t> pads = options.padding.on(axes, 0, name + ": padding");
   pads.insert(pads.end(), pads.begin(), pads.begin() + axes);
-  attrs_ =
-      parsed("ConvTranspose",
-             {{"kernel_shape", sizes},
-              {"strides", options.stride.on(axes, 1, name + ": stride")},
-              {"dilations", options.dilation.on(axes, 1, name + ": dilation")},
-              {"pads", pads},
-              {"output_padding", options.output_padding.on(axes, 0, name + ": output_padding")},
-              {"group", options.groups}});
+  attrs_ = conv_attributes(
+      "ConvTranspose",
+      {{"kernel_shape", sizes},
+       {"strides", options.stride.on(axes, 1, name + ": stride")},
+       {"dilations", options.dilation.on(axes, 1, name + ": dilation")},
+       {"pads", pads},
+       {"output_padding", options.output_padding.on(axes, 0, name + ": output_padding")},
+       {"group", options.groups}});
   double fan = static_cast<double>(out / options.groups);
   for (const int64_t size : sizes)
     fan *= static_cast<double>(size);
@@ -136,6 +134,51 @@ Tensor ConvTranspose<axes>::forward(const Tensor& x) const {
   static const OpDef& op = op_named("ConvTranspose");
   return convolve(op, *attrs_, x, weight, bias, axes, this->caller());
 }
+
+namespace {
+
+AttrMap convolution_attrs(const std::string& name, size_t axes, const ConvolutionOptions& options) {
+  std::vector<int64_t> pads = options.padding.on(axes, 0, name + ": padding");
+  pads.insert(pads.end(), pads.begin(), pads.begin() + static_cast<ptrdiff_t>(axes));
+  return {{"strides", options.stride.on(axes, 1, name + ": stride")},
+          {"dilations", options.dilation.on(axes, 1, name + ": dilation")},
+          {"pads", pads},
+          {"group", options.groups}};
+}
+
+Tensor convolution(size_t axes, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                   const ConvolutionOptions& options, const Loc& loc) {
+  const std::string name = text("conv", axes, "d");
+  return convolve(op_named("Conv"),
+                  *conv_attributes("Conv", convolution_attrs(name, axes, options)), x, weight, bias,
+                  axes, loc);
+}
+Tensor transposed_convolution(size_t axes, const Tensor& x, const Tensor& weight,
+                              const Tensor& bias, const TransposedConvolutionOptions& options,
+                              const Loc& loc) {
+  const std::string name = text("conv_transpose", axes, "d");
+  AttrMap attrs = convolution_attrs(
+      name, axes, {options.stride, options.padding, options.dilation, options.groups});
+  attrs["output_padding"] = options.output_padding.on(axes, 0, name + ": output_padding");
+  return convolve(op_named("ConvTranspose"), *conv_attributes("ConvTranspose", attrs), x, weight,
+                  bias, axes, loc);
+}
+
+}  // namespace
+
+#define SARDONYX_CONVOLUTION(axes)                                                          \
+  Tensor conv##axes##d(const Tensor& x, const Tensor& weight, const Tensor& bias,           \
+                       ConvolutionOptions options, Loc loc) {                               \
+    return convolution(axes, x, weight, bias, options, loc);                                \
+  }                                                                                         \
+  Tensor conv_transpose##axes##d(const Tensor& x, const Tensor& weight, const Tensor& bias, \
+                                 TransposedConvolutionOptions options, Loc loc) {           \
+    return transposed_convolution(axes, x, weight, bias, options, loc);                     \
+  }
+SARDONYX_CONVOLUTION(1)
+SARDONYX_CONVOLUTION(2)
+SARDONYX_CONVOLUTION(3)
+#undef SARDONYX_CONVOLUTION
 
 template class Conv<1>;
 template class Conv<2>;

@@ -31,8 +31,8 @@ class Conv : public Layer<Conv<axes>> {
 
  private:
   std::shared_ptr<const Attrs> attrs_;
-  std::vector<int64_t> pads_;  // of a Pad before the convolution, begins then ends
-  std::string pad_mode_;       // ONNX's; empty: zeros, by the convolution itself
+  std::vector<int64_t> pads_;  // of pad() before the convolution; empty: zeros, by itself
+  std::string pad_mode_;
 };
 
 // The gradient of a convolution as a layer. weight [in, out/groups, kernel...].
@@ -53,6 +53,29 @@ using Conv3d = Conv<3>;
 using ConvTranspose1d = ConvTranspose<1>;
 using ConvTranspose2d = ConvTranspose<2>;
 using ConvTranspose3d = ConvTranspose<3>;
+
+// As functions of weights at hand: x [N, in, spatial...], weight [out, in/groups, kernel...] (of
+// the transposed ones [in, out/groups, kernel...]), bias [out] or none.
+struct ConvolutionOptions {
+  Sizes stride = 1, padding = 0, dilation = 1;
+  int64_t groups = 1;
+};
+struct TransposedConvolutionOptions {
+  Sizes stride = 1, padding = 0, output_padding = 0, dilation = 1;
+  int64_t groups = 1;
+};
+Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
+              ConvolutionOptions options = {}, Loc loc = Loc::current());
+Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
+              ConvolutionOptions options = {}, Loc loc = Loc::current());
+Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
+              ConvolutionOptions options = {}, Loc loc = Loc::current());
+Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
+                        TransposedConvolutionOptions options = {}, Loc loc = Loc::current());
+Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
+                        TransposedConvolutionOptions options = {}, Loc loc = Loc::current());
+Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
+                        TransposedConvolutionOptions options = {}, Loc loc = Loc::current());
 
 extern template class Conv<1>;
 extern template class Conv<2>;

@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include "eager/create.h"
-#include "eager/functional.h"
+#include "eager/functional/functional.h"
 #include "eager/nn.h"
 #include "executor/session.h"
-#include "ir/tensor.h"
+#include "ir/core/tensor.h"
 
 namespace sardonyx::eager::nn {
 namespace {

@@ -5,14 +5,14 @@
 #include <cmath>
 #include <functional>
 
-#include "eager/autograd.h"
-#include "eager/compile.h"
+#include "eager/autograd/autograd.h"
 #include "eager/create.h"
-#include "eager/engine.h"
-#include "eager/functional.h"
+#include "eager/dispatch/engine.h"
+#include "eager/functional/functional.h"
 #include "eager/nn.h"
 #include "eager/optim/optimizer.h"
-#include "ir/tensor.h"
+#include "eager/trace/compile.h"
+#include "ir/core/tensor.h"
 #include "ir/type.h"
 
 namespace sardonyx::eager::nn {
@@ -55,7 +55,7 @@ Tensor noise(const Dims& shape) {
 }
 
 // A loss in which every element of the output counts differently.
-Tensor weighed(const Tensor& output) {
+Tensor weighed_sum(const Tensor& output) {
   const Tensor steps = arange(output.numel(), {.dtype = DType::kDouble}).reshape(output.shape());
   return (output * sin(steps + 1.0)).sum();
 }
@@ -67,7 +67,7 @@ void expect_module_gradients(const M& module, const Dims& shape) {
   NamedTensors tensors = module.named_parameters();
   tensors.emplace_back("x", x);
   SCOPED_TRACE(module.type_name());
-  expect_gradients([&] { return weighed(module(x)); }, tensors);
+  expect_gradients([&] { return weighed_sum(module(x)); }, tensors);
 }
 
 TEST(NnGradients, LinearAndActivations) {
@@ -119,9 +119,9 @@ TEST(NnGradients, AttentionAndTransformers) {
   const Tensor x = noise({2, 3, 4}), memory = noise({2, 5, 4});
   NamedTensors tensors = attention.named_parameters();
   tensors.emplace_back("x", x);
-  expect_gradients([&] { return weighed(attention(x, x, x, {.is_causal = true})); }, tensors);
+  expect_gradients([&] { return weighed_sum(attention(x, x, x, {.is_causal = true})); }, tensors);
   tensors.emplace_back("memory", memory);
-  expect_gradients([&] { return weighed(attention(x, memory, memory)); }, tensors);
+  expect_gradients([&] { return weighed_sum(attention(x, memory, memory)); }, tensors);
   const TransformerDecoderLayer layer(4, 2,
                                       {.feedforward = 6,
                                        .dropout = 0,
@@ -129,7 +129,7 @@ TEST(NnGradients, AttentionAndTransformers) {
                                        .batch_first = true,
                                        .norm_first = true});
   layer.to(DType::kDouble);
-  expect_gradients([&] { return weighed(layer(x, memory)); }, layer.named_parameters());
+  expect_gradients([&] { return weighed_sum(layer(x, memory)); }, layer.named_parameters());
 }
 
 template <typename M>
@@ -142,7 +142,7 @@ void expect_recurrent_gradients(const M& module) {
   tensors.emplace_back("x", x);
   const auto loss = [&](const Tensor& given) {
     const RecurrentResult result = module(x, {.lengths = given});
-    return weighed(result.output) + weighed(result.hidden);
+    return weighed_sum(result.output) + weighed_sum(result.hidden);
   };
   expect_gradients([&] { return loss({}); }, tensors);
   expect_gradients([&] { return loss(lengths); }, tensors);
@@ -225,6 +225,29 @@ TEST(NnGradients, Ctc) {
   expect_gradients(
       [&] { return ctc_loss(log_softmax(scores, -1), targets, input_lengths, target_lengths); },
       {{"scores", scores}});
+}
+
+// Recorded gradients come from the ops that a trace records, others from the sums over paths.
+TEST(NnGradients, CtcAtOnceIsThatOfItsOps) {
+  manual_seed(18);
+  const Tensor targets = tensor<int64_t>({{1, 2, 2}, {2, 2, 2}, {3, 1, 0}, {0, 1, 3}});
+  const Tensor input_lengths = tensor<int64_t>({6, 4, 5, 6});
+  const Tensor target_lengths = tensor<int64_t>({3, 3, 1, 0});  // the second one does not fit
+  for (const DType dtype : {DType::kFloat, DType::kDouble}) {
+    Tensor logs = log_softmax(randn({6, 4, 4}, {.dtype = dtype}) * 3, -1).detach();
+    logs.set_requires_grad();
+    const Tensor weights = tensor<double>({1, -2, 0.5, 3}).to(dtype);
+    const auto gradient = [&](bool recorded) {
+      const Tensor losses = ctc_loss(logs, targets, input_lengths, target_lengths,
+                                     {.zero_infinity = true, .reduction = Reduction::kNone});
+      return grad({losses}, {logs}, {.grad_outputs = {weights}, .create_graph = recorded})[0];
+    };
+    const std::vector<double> expected = gradient(true).to(DType::kDouble).to_vector<double>();
+    const std::vector<double> at_once = gradient(false).to(DType::kDouble).to_vector<double>();
+    ASSERT_EQ(at_once.size(), expected.size());
+    for (size_t i = 0; i < expected.size(); ++i)
+      EXPECT_NEAR(at_once[i], expected[i], dtype == DType::kFloat ? 1e-5 : 1e-12) << i;
+  }
 }
 
 struct Convolutional : Layer<Convolutional> {

@@ -5,11 +5,11 @@
 #include <numbers>
 #include <numeric>
 
-#include "eager/autograd.h"
+#include "eager/autograd/autograd.h"
 #include "eager/create.h"
-#include "ir/convert.h"
-#include "ir/random.h"
-#include "ir/tensor.h"
+#include "ir/core/dtype_convert.h"
+#include "ir/core/random.h"
+#include "ir/core/tensor.h"
 
 namespace sardonyx::eager::nn::init {
 namespace {

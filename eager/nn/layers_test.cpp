@@ -6,15 +6,15 @@
 #include <limits>
 
 #include "eager/create.h"
-#include "eager/functional.h"
+#include "eager/functional/functional.h"
 #include "eager/nn.h"
-#include "ir/tensor.h"
+#include "ir/core/tensor.h"
 #include "ir/type.h"
 
 namespace sardonyx::eager::nn {
 namespace {
 
-Tensor wave(const Dims& shape) {
+Tensor wave_of(const Dims& shape) {
   const Tensor steps = arange(element_count(shape), {.dtype = DType::kDouble});
   return cos(steps * 0.7).reshape(shape);
 }
@@ -39,7 +39,7 @@ void expect_near(const Tensor& tensor, const std::vector<double>& expected,
 TEST(Layers, LstmOfTwoLayers) {
   const LSTM lstm(3, 2, {.layers = 2});
   set_waves(lstm);
-  const RecurrentResult result = lstm(wave({2, 1, 3}));
+  const RecurrentResult result = lstm(wave_of({2, 1, 3}));
   expect_near(result.output, {0.2441553988, 0.242640703922, 0.411519662909, 0.421034588307});
   expect_near(result.hidden, {0.0345579798352, -0.0319922296833, 0.411519662909, 0.421034588307});
   expect_near(result.cell, {0.0719173088794, -0.137240749904, 0.650197733473, 0.753664797971});
@@ -52,20 +52,20 @@ TEST(Layers, LstmOfTwoLayers) {
 TEST(Layers, GruBothWaysAndRnn) {
   const GRU gru(3, 2, {.bidirectional = true});
   set_waves(gru);
-  const RecurrentResult result = gru(wave({2, 1, 3}));
+  const RecurrentResult result = gru(wave_of({2, 1, 3}));
   expect_near(result.output, {-0.202231910034, -0.445154610934, 0.303517671229, 0.245420537322,
                               0.401004336731, 0.247705170437, -0.116283640586, 0.0823847684037});
   expect_near(result.hidden, {0.401004336731, 0.247705170437, 0.303517671229, 0.245420537322});
   const RNN rnn(3, 2, {}, RNN::Nonlinearity::kRelu);
   set_waves(rnn);
-  expect_near(rnn(wave({2, 1, 3})).output,
+  expect_near(rnn(wave_of({2, 1, 3})).output,
               {0.686207212049, 1.12684530687, 0.953206475774, 0.0662247536208});
 }
 
 TEST(Layers, CausalAttention) {
   const MultiheadAttention attention(4, 2, {.batch_first = true});
   set_waves(attention);
-  const Tensor x = wave({1, 3, 4});
+  const Tensor x = wave_of({1, 3, 4});
   const std::vector<double> expected{-0.630062700796,  0.370906908475,   0.805324847637,
                                      -0.0496807141685, -0.128951418552,  0.251390700156,
                                      0.217598315652,   -0.356099038602,  -0.0201795379716,
@@ -85,7 +85,7 @@ TEST(Layers, CausalAttention) {
 TEST(Layers, EncoderLayer) {
   const TransformerEncoderLayer layer(4, 2, {.feedforward = 3, .dropout = 0, .batch_first = true});
   set_waves(layer);
-  expect_near(layer(wave({1, 3, 4})),
+  expect_near(layer(wave_of({1, 3, 4})),
               {-0.750799987774, -0.800931131492, -0.309762925114, 0.460212158529, -0.07681530223,
                -0.42012954465, -0.910528891725, -0.618731484922, -0.642950549131, -0.890903764023,
                -0.409761562934, 0.487409581209});
@@ -118,7 +118,7 @@ TEST(Layers, BatchNormMovesItsStatistics) {
 }
 
 TEST(Layers, OtherNorms) {
-  const Tensor x = wave({2, 4, 3});
+  const Tensor x = wave_of({2, 4, 3});
   const LayerNorm layer(3, {.elementwise_affine = false});
   expect_near(layer(x).mean({-1}), std::vector<double>(8, 0), 1e-12);
   expect_near(var(layer(x), {-1}, false, 0), std::vector<double>(8, 1), 1e-3);
@@ -160,7 +160,7 @@ TEST(Layers, ConvolutionsAndPools) {
   expect_near(AdaptiveMaxPool1d(4)(x), {2, 4, 7, 9});
   expect_near(AdaptiveAvgPool1d(5)(x), {0.5, 2.5, 4.5, 6.5, 8.5});
   expect_near(AdaptiveAvgPool1d(1)(x), {4.5});
-  const Tensor image = wave({2, 3, 7, 5});
+  const Tensor image = wave_of({2, 3, 7, 5});
   EXPECT_EQ(AdaptiveAvgPool2d({3, 2})(image).shape(), (Dims{2, 3, 3, 2}));
   expect_near(GlobalAvgPool()(image), image.mean({2, 3}).to_vector<double>());
 }
@@ -214,7 +214,7 @@ TEST(Init, Formulas) {
 }
 
 TEST(Losses, ByHand) {
-  const Tensor s = wave({3, 4});
+  const Tensor s = wave_of({3, 4});
   const Tensor t = tensor<int64_t>({1, 0, 3});
   const Tensor weight = tensor<double>({0.5, 1, 2, 0.25});
   expect_near(cross_entropy(s, t), {1.65883824566});
@@ -241,7 +241,7 @@ TEST(Losses, ByHand) {
 
 // Against the sum over all paths.
 TEST(Losses, Ctc) {
-  const Tensor one = log_softmax(wave({4, 1, 3}), -1);
+  const Tensor one = log_softmax(wave_of({4, 1, 3}), -1);
   const Tensor logs = one.expand({4, 4, 3});
   const Tensor targets = tensor<int64_t>({{1, 2}, {1, 1}, {2, 0}, {0, 0}});
   const Tensor input_lengths = tensor<int64_t>({4, 3, 4, 2});

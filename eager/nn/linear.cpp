@@ -2,12 +2,13 @@
 
 #include <cmath>
 
-#include "eager/autograd.h"
+#include "eager/autograd/autograd.h"
 #include "eager/create.h"
-#include "eager/dispatch.h"
-#include "eager/functional.h"
+#include "eager/dispatch/dispatch.h"
+#include "eager/functional/functional.h"
 #include "eager/nn/init.h"
-#include "ir/convert.h"
+#include "eager/trace/frame.h"
+#include "ir/core/dtype_convert.h"
 
 namespace sardonyx::eager::nn {
 namespace {
@@ -64,7 +65,7 @@ Embedding::Embedding(int64_t count, int64_t size, EmbeddingOptions options)
 Tensor Embedding::forward(const Tensor& indices) const {
   const Tensor rows = index_select(weight, 0, indices, caller());
   if (!padding_ || !is_training() || !is_grad_enabled()) return rows;
-  const Tensor at = literal(sardonyx::Tensor::scalar(*padding_)).to(indices.dtype());
+  const Tensor at = literal(sardonyx::Tensor::scalar(*padding_)).to(indices.dtype(), caller());
   const Tensor is_padding = (Operand(indices, caller()) == at).unsqueeze(-1, caller());
   return where(is_padding, {rows.detach(), caller()}, rows);
 }
@@ -78,6 +79,16 @@ Tensor dropout(const Tensor& x, double p, bool training, Loc loc) {
                            literal(sardonyx::Tensor::of<bool>({true}, {}))};
   // The mask is what the gradient goes through.
   return apply_many(op, inputs, {}, 2, loc)[0];
+}
+
+Tensor dropout(const Tensor& x, double p, bool training, const Generator& generator, Loc loc) {
+  const TraceContext* frame = TraceContext::active();
+  if (frame) {
+    fail_at(loc, "dropout: a graph draws from the generator of each run, and takes none of its ",
+            "own: call it under UseGenerator");
+  }
+  const UseGenerator scope(generator);
+  return dropout(x, p, training, loc);
 }
 
 Dropout::Dropout(double p) : p_(checked_share(p)) {
@@ -112,56 +123,6 @@ Tensor Unflatten::forward(const Tensor& x) const {
   shape.insert(shape.end(), sizes_.begin(), sizes_.end());
   shape.insert(shape.end(), dims.begin() + axis + 1, dims.end());
   return x.reshape(shape, caller());
-}
-
-Upsample::Upsample(UpsampleOptions options) : options_(std::move(options)) {
-  std::string& mode = options_.mode;
-  if (mode == "bilinear" || mode == "trilinear") mode = "linear";
-  if (mode == "bicubic") mode = "cubic";
-  if (mode != "nearest" && mode != "linear" && mode != "cubic") {
-    fail(ErrorCode::kInvalidArgument, "Upsample: expected mode nearest, linear or bicubic, got ",
-         mode);
-  }
-  if (options_.size.empty() == options_.scale_factor.empty()) {
-    fail(ErrorCode::kInvalidArgument, "Upsample: expected either a size or a scale_factor");
-  }
-}
-Tensor Upsample::forward(const Tensor& x) const {
-  static const OpDef& op = op_named("Resize");
-  const auto axes = static_cast<int64_t>(x.rank()) - 2;
-  const auto each = [&](const auto& list, const char* what) {
-    auto full = list;
-    if (full.size() == 1 && axes > 0) full.resize(static_cast<size_t>(axes), list[0]);
-    if (axes < 1 || full.size() != static_cast<size_t>(axes)) {
-      fail(ErrorCode::kInvalidArgument, "Upsample: ", what, " has ", list.size(), " numbers for x ",
-           x.type());
-    }
-    return full;
-  };
-  AttrMap attrs{
-      {"mode", options_.mode},
-      {"nearest_mode", std::string("floor")},
-      {"cubic_coeff_a", -0.75f},
-      {"coordinate_transformation_mode", std::string(options_.mode == "nearest" ? "asymmetric"
-                                                     : options_.align_corners   ? "align_corners"
-                                                                                : "half_pixel")}};
-  std::vector<int64_t> spatial;
-  for (int64_t axis = 0; axis < axes; ++axis)
-    spatial.push_back(axis + 2);
-  attrs["axes"] = spatial;
-  Tensor scales, sizes;
-  if (!options_.size.empty()) {
-    sizes = int64s(each(options_.size, "size"));
-  } else {
-    const std::vector<double> factors = each(options_.scale_factor, "scale_factor");
-    scales = literal(sardonyx::Tensor::vector(std::vector<float>(factors.begin(), factors.end())));
-  }
-  return eager::apply(op, {x, Tensor(), scales, sizes}, attrs, caller());
-}
-
-Tensor PixelShuffle::forward(const Tensor& x) const {
-  static const OpDef& op = op_named("DepthToSpace");
-  return eager::apply(op, {x}, {{"blocksize", factor_}, {"mode", std::string("CRD")}}, caller());
 }
 
 }  // namespace sardonyx::eager::nn

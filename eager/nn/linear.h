@@ -1,6 +1,7 @@
 // Linear, embeddings and what changes shapes alone.
 #pragma once
 
+#include "eager/generator.h"
 #include "eager/nn/module.h"
 
 namespace sardonyx::eager::nn {
@@ -83,33 +84,10 @@ class Unflatten : public Layer<Unflatten> {
   std::vector<int64_t> sizes_;
 };
 
-struct UpsampleOptions {
-  std::vector<int64_t> size = {};         // of the spatial axes; else
-  std::vector<double> scale_factor = {};  // one, or one for each axis
-  std::string mode = "nearest";           // nearest, linear (also bilinear, trilinear), bicubic
-  bool align_corners = false;
-};
-// x [N, C, spatial...], by Resize.
-class Upsample : public Layer<Upsample> {
- public:
-  explicit Upsample(UpsampleOptions options);
-  Tensor forward(const Tensor& x) const;
-
- private:
-  UpsampleOptions options_;
-};
-
-// [N, C*r*r, H, W] to [N, C, H*r, W*r].
-class PixelShuffle : public Layer<PixelShuffle> {
- public:
-  explicit PixelShuffle(int64_t factor) : factor_(factor) {}
-  Tensor forward(const Tensor& x) const;
-
- private:
-  int64_t factor_;
-};
-
 // Dropout as a function; the identity unless `training`.
 Tensor dropout(const Tensor& x, double p = 0.5, bool training = true, Loc loc = Loc::current());
+// The same by a generator of its own; kInvalidArgument in a trace (see CreateOptions).
+Tensor dropout(const Tensor& x, double p, bool training, const Generator& generator,
+               Loc loc = Loc::current());
 
 }  // namespace sardonyx::eager::nn

@@ -6,11 +6,11 @@
 #include <cstdlib>
 #include <unordered_set>
 
-#include "eager/autograd.h"
-#include "eager/frame.h"
+#include "eager/autograd/autograd.h"
 #include "eager/nn/module_state.h"
 #include "eager/nn/state_dict.h"
 #include "eager/tensor_impl.h"
+#include "eager/trace/frame.h"
 
 namespace sardonyx::eager::nn {
 namespace {
@@ -19,6 +19,7 @@ using detail::ModuleState;
 using StatePtr = std::shared_ptr<ModuleState>;
 
 thread_local Loc t_caller;
+thread_local const ModuleState* t_running = nullptr;  // the innermost module that is called
 
 // "sardonyx::eager::nn::Linear" as "Linear".
 std::string short_name(const std::type_info& type) {
@@ -109,7 +110,7 @@ void set_path(ModuleState& state, const std::string& path) {
 }
 
 void check_no_trace(const char* what) {
-  if (!Frame::active()) return;
+  if (!TraceContext::active()) return;
   fail(ErrorCode::kInvalidArgument, what, " changes a module while a graph is recorded; call it ",
        "before the trace");
 }
@@ -176,8 +177,83 @@ void Module::add_child(const std::string& name, const Module& child, bool may_re
     check_name(*state_, name);
     state_->children.push_back({name, child.state_});
   }
+  child.state_->is_added = true;
   set_path(*child.state_, state_->is_container ? joined(state_->path, name) : name);
   child.train(is_training());
+}
+
+namespace {
+
+using Entries = std::vector<ModuleState::Entry>;
+
+std::string names_of(const auto& entries) {
+  std::string names;
+  for (const auto& entry : entries)
+    names += (names.empty() ? "" : ", ") + entry.name;
+  return names.empty() ? "none" : names;
+}
+
+const auto& entry_named(const auto& entries, const std::string& name, const char* what,
+                        const ModuleState& module) {
+  const auto at = std::ranges::find_if(entries, [&](const auto& e) { return e.name == name; });
+  if (at != entries.end()) return *at;
+  fail(ErrorCode::kInvalidArgument, module.type_name, ": no ", what, " '", name, "'; it has ",
+       names_of(entries));
+}
+
+Tensor replaced(ModuleState& module, Entries& entries, const std::string& name, const char* what,
+                Tensor value) {
+  const ModuleState::Entry& known = entry_named(entries, name, what, module);
+  Entries::iterator at = entries.begin() + (&known - entries.data());
+  if (value.defined()) {
+    at->tensor = value;
+  } else {
+    entries.erase(at);
+  }
+  return value;
+}
+
+// "blocks.0.weight" as "blocks.0" and "weight".
+std::pair<std::string, std::string> split_path(const std::string& path) {
+  const size_t dot = path.rfind('.');
+  if (dot == path.npos) return {"", path};
+  return {path.substr(0, dot), path.substr(dot + 1)};
+}
+
+}  // namespace
+
+Tensor Module::replace_parameter(const std::string& name, Tensor value) {
+  if (value.defined() && !value.is_leaf()) value = value.detach();
+  if (value.defined()) value.set_requires_grad();
+  return replaced(*state_, state_->parameters, name, "parameter", std::move(value));
+}
+Tensor Module::replace_buffer(const std::string& name, Tensor value) {
+  return replaced(*state_, state_->buffers, name, "buffer", std::move(value));
+}
+
+Module Module::get_submodule(const std::string& path) const {
+  StatePtr found = state_;
+  for (size_t begin = 0; begin < path.size();) {
+    const size_t end = std::min(path.find('.', begin), path.size());
+    const std::string name = path.substr(begin, end - begin);
+    found = entry_named(found->children, name, "module", *found).state;
+    begin = end + 1;
+  }
+  return Module(std::move(found));
+}
+Tensor Module::get_parameter(const std::string& path) const {
+  // A loaded model's names have dots.
+  for (const ModuleState::Entry& entry : state_->parameters) {
+    if (entry.name == path) return entry.tensor;
+  }
+  const auto [owner, name] = split_path(path);
+  const StatePtr module = get_submodule(owner).state_;
+  return entry_named(module->parameters, name, "parameter", *module).tensor;
+}
+Tensor Module::get_buffer(const std::string& path) const {
+  const auto [owner, name] = split_path(path);
+  const StatePtr module = get_submodule(owner).state_;
+  return entry_named(module->buffers, name, "buffer", *module).tensor;
 }
 
 NamedTensors Module::named_parameters() const {
@@ -215,17 +291,17 @@ int64_t Module::parameter_count() const {
   return count;
 }
 
-StateDict Module::state_dict() const {
+StateDict Module::state_dict(const std::string& prefix) const {
   check_no_trace("state_dict");
   NamedTensors found;
   collect_state(*state_, "", found);
   StateDict state;
   for (const auto& [name, tensor] : found)
-    state[name] = tensor.detach();
+    state[prefix + name] = tensor.detach();
   return state;
 }
 
-void Module::load_state_dict(const StateDict& state, bool strict) const {
+IncompatibleKeys Module::load_state_dict(const StateDict& state, bool strict) const {
   check_no_trace("load_state_dict");
   NamedTensors own;
   collect_state(*state_, "", own);
@@ -233,17 +309,28 @@ void Module::load_state_dict(const StateDict& state, bool strict) const {
   if (!problems.empty())
     fail(ErrorCode::kInvalidArgument, "load_state_dict of ", type_name(), ": ", problems);
   const NoGrad no_grad;
+  IncompatibleKeys left;
+  std::unordered_set<std::string> known;
   for (const auto& [name, tensor] : own) {
+    known.insert(name);
     const auto at = state.find(name);
-    if (at != state.end()) tensor.assign(at->second.detach().to(tensor.dtype()));
+    if (at == state.end())
+      left.missing.push_back(name);
+    else
+      tensor.assign(at->second.detach().to(tensor.dtype()));
   }
+  for (const auto& [name, tensor] : state) {
+    if (!known.contains(name)) left.unexpected.push_back(name);
+  }
+  return left;
 }
 
 namespace {
 
 // A mode that the traced function itself sets is no condition of it.
 void set_mode(const StatePtr& module, bool is_training) {
-  if (Frame* frame = Frame::active()) frame->root().guards.ignore({module.get(), 'm'});
+  if (TraceContext* frame = TraceContext::active())
+    frame->root().guards.ignore({module.get(), 'm'});
   module->is_training = is_training;
 }
 
@@ -254,7 +341,7 @@ void Module::train(bool enabled) const {
                   [&](const std::string&, const StatePtr& module) { set_mode(module, enabled); });
 }
 bool Module::is_training() const {
-  if (Frame* frame = Frame::active()) {
+  if (TraceContext* frame = TraceContext::active()) {
     frame->root().guards.note({state_.get(), 'm'}, [state = state_, was = state_->is_training] {
       if (state->is_training == was) return std::string();
       return text(state->type_name, state->path.empty() ? "" : " " + state->path, " is in ",
@@ -312,11 +399,29 @@ EvalMode::~EvalMode() {
 }
 
 Module::Call::Call(const Module& module, const Loc& loc)
-    : state_(module.state_), previous_(t_caller), scope_(state_->path) {
+    : state_(module.state_), previous_(t_caller), outer_(t_running), scope_(state_->path) {
+  if (outer_ && !state_->is_added && outer_ != state_.get())
+    at_line(loc, [&] { check_is_added(); });
   t_caller = loc;
+  t_running = state_.get();
 }
 Module::Call::~Call() {
   t_caller = previous_;
+  t_running = outer_;
+}
+void Module::Call::check_is_added() const {
+  if (!is_grad_enabled()) return;
+  bool is_trained = false;
+  for_each_module(state_, [&](const std::string&, const StatePtr& module) {
+    for (const ModuleState::Entry& entry : module->parameters)
+      is_trained |= entry.tensor.impl()->requires_grad;
+  });
+  if (!is_trained) return;
+  fail(
+      ErrorCode::kInvalidArgument, state_->type_name, " is called within ", outer_->type_name,
+      " and was added to no module, so its parameters are neither trained nor saved; register it: ",
+      state_->type_name, " member = add(\"member\", ", state_->type_name,
+      "(...)), or set_requires_grad(false) where that is meant");
 }
 bool Module::Call::has_hooks() const {
   return !state_->hooks.empty();

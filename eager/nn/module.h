@@ -21,8 +21,10 @@
 #include <utility>
 #include <vector>
 
-#include "eager/scope_name.h"
+#include "eager/placed.h"
 #include "eager/tensor.h"
+#include "eager/trace/collect.h"
+#include "eager/trace/scope_name.h"
 
 namespace sardonyx {
 class Attrs;
@@ -33,6 +35,14 @@ namespace sardonyx::eager::nn {
 // Names as torch gives them ("encoder.layers.0.linear1.weight") and values.
 using StateDict = std::map<std::string, Tensor>;
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
+// What load_state_dict found no value for, and what it had no place for.
+struct IncompatibleKeys {
+  std::vector<std::string> missing, unexpected;
+};
+
+// The state without `prefix` at the start of names, where they have it: that of DataParallel
+// ("module."), of a Lightning module ("model."), of a part of a larger model.
+StateDict without_prefix(const StateDict& state, const std::string& prefix);
 
 class Module;
 // Sees the tensors that a call got and gave. Where the call gave one tensor or a vector of them,
@@ -66,6 +76,18 @@ class Module {
     return child;
   }
 
+  // The same with a parameter (undefined: it is omitted from then on), or a buffer, of this module:
+  // `net.head.weight = net.head.replace_parameter("weight", net.table.weight)`. Optimisers go on
+  // with the tensor that they were given.
+  Tensor replace_parameter(const std::string& name, Tensor value);
+  Tensor replace_buffer(const std::string& name, Tensor value);
+
+  // By path: "blocks.0.attention"; "" is this module itself. Throws kInvalidArgument naming what
+  // there is.
+  Module get_submodule(const std::string& path) const;
+  Tensor get_parameter(const std::string& path) const;
+  Tensor get_buffer(const std::string& path) const;
+
   // Of this module and all below it, in order of registration; a shared tensor once.
   NamedTensors named_parameters() const;
   std::vector<Tensor> parameters() const;
@@ -77,12 +99,12 @@ class Module {
   int64_t parameter_count() const;
 
   // The values of parameters and persistent buffers as they are now: later training does not change
-  // them.
-  StateDict state_dict() const;
+  // them. Names get the prefix ("encoder.").
+  StateDict state_dict(const std::string& prefix = "") const;
   // Takes over values; element types are converted. Throws kInvalidArgument naming every missing
-  // and unexpected name (unless not `strict`) and every shape that differs; then nothing was
-  // changed.
-  void load_state_dict(const StateDict& state, bool strict = true) const;
+  // and unexpected name (unless not `strict`: then they are given back) and every shape that
+  // differs; then nothing was changed.
+  IncompatibleKeys load_state_dict(const StateDict& state, bool strict = true) const;
 
   // Training mode is what modules start in; it matters to Dropout and the batch norms.
   void train(bool enabled = true) const;
@@ -117,6 +139,8 @@ class Module {
   static const Loc& caller();
 
   // One call of the module: its path for messages and graphs, the caller's line, hooks after it.
+  // Within the call of another module, one with parameters to be trained must have been added to
+  // some module: else they would neither be trained nor saved.
   class Call {
    public:
     Call(const Module& module, const Loc& loc);
@@ -127,8 +151,11 @@ class Module {
     void run_hooks(const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs) const;
 
    private:
+    void check_is_added() const;
+
     std::shared_ptr<detail::ModuleState> state_;
     Loc previous_;
+    const detail::ModuleState* outer_;
     ScopeName scope_;
   };
   // run() as one call on `inputs`.
@@ -158,35 +185,14 @@ class EvalMode {
   std::vector<std::pair<Module, bool>> modes_;
 };
 
-namespace detail {
-
-// The tensors among arguments and results: Tensors, vectors, pairs and tuples of them, and structs
-// with a `tensors()`; others are passed over.
-inline void collect_tensors(std::vector<Tensor>& into, const Tensor& tensor) {
-  into.push_back(tensor);
-}
-inline void collect_tensors(std::vector<Tensor>& into, const std::vector<Tensor>& tensors) {
-  into.insert(into.end(), tensors.begin(), tensors.end());
-}
-template <typename T>
-void collect_tensors(std::vector<Tensor>& into, const T& value) {
-  if constexpr (requires { std::tuple_size<T>::value; }) {
-    std::apply([&](const auto&... parts) { (collect_tensors(into, parts), ...); }, value);
-  } else if constexpr (requires { value.tensors(); }) {
-    collect_tensors(into, value.tensors());
-  }
-}
-
-}  // namespace detail
-
 template <typename Run, typename... Inputs>
 auto Module::call(const Loc& loc, Run&& run, const Inputs&... inputs) const {
   const Call scope(*this, loc);
-  auto result = run();
+  auto result = at_line(loc, std::forward<Run>(run));
   if (!scope.has_hooks()) return result;
   std::vector<Tensor> given, gave;
-  (detail::collect_tensors(given, inputs), ...);
-  detail::collect_tensors(gave, result);
+  (eager::detail::collect_tensors(given, inputs), ...);
+  eager::detail::collect_tensors(gave, result);
   scope.run_hooks(given, gave);
   using Result = decltype(result);
   if constexpr (std::is_same_v<Result, Tensor>) {
@@ -208,11 +214,14 @@ class Layer : public Module {
       self.forward(arguments...);
     };
   }
-  // One tensor (and its caller's line) has a form of its own.
+  // Up to three tensors (and their caller's line) have forms of their own.
   template <typename First, typename... Others>
   static constexpr bool takes_others() {
-    constexpr bool is_line = sizeof...(Others) <= 1 && (std::same_as<Others, Loc> && ...);
-    if constexpr (std::convertible_to<First, Tensor> && is_line) return false;
+    constexpr size_t kTensors = (size_t{std::convertible_to<First, Tensor>} + ... +
+                                 size_t{std::convertible_to<Others, Tensor>});
+    constexpr size_t kLines = (size_t{0} + ... + size_t{std::same_as<Others, Loc>});
+    if constexpr (kTensors <= 3 && kLines <= 1 && kTensors + kLines == 1 + sizeof...(Others))
+      return false;
     return takes<First, Others...>();
   }
 
@@ -220,6 +229,16 @@ class Layer : public Module {
   auto operator()(const Tensor& x, Loc loc = Loc::current()) const requires(takes<Tensor>()) {
     return call(
         loc, [&] { return self().forward(x); }, x);
+  }
+  auto operator()(const Tensor& x, const Tensor& y, Loc loc = Loc::current()) const
+      requires(takes<Tensor, Tensor>()) {
+    return call(
+        loc, [&] { return self().forward(x, y); }, x, y);
+  }
+  auto operator()(const Tensor& x, const Tensor& y, const Tensor& z, Loc loc = Loc::current()) const
+      requires(takes<Tensor, Tensor, Tensor>()) {
+    return call(
+        loc, [&] { return self().forward(x, y, z); }, x, y, z);
   }
   template <typename First, typename... Others>
   requires(takes_others<First, Others...>()) auto operator()(const First& first,

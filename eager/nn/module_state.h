@@ -21,6 +21,7 @@ struct ModuleState {
   std::string type_name, description;
   std::string path;  // as its nearest called ancestor sees it: "blocks.0"
   bool is_container = false, is_training = true;
+  bool is_added = false;  // to another module, or shown by one
   std::vector<Entry> parameters, buffers;
   std::vector<Child> children;
   std::map<size_t, ForwardHook> hooks;

@@ -3,12 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "eager/create.h"
-#include "eager/functional.h"
+#include "eager/functional/functional.h"
 #include "eager/nn/activation.h"
 #include "eager/nn/container.h"
 #include "eager/nn/linear.h"
 #include "eager/nn/normalization.h"
-#include "ir/tensor.h"
+#include "ir/core/tensor.h"
 
 namespace sardonyx::eager::nn {
 namespace {

@@ -2,26 +2,30 @@
 
 #include <limits>
 
-#include "eager/autograd.h"
+#include "eager/autograd/autograd.h"
 #include "eager/create.h"
-#include "eager/dispatch.h"
-#include "eager/functional.h"
+#include "eager/dispatch/autocast.h"
+#include "eager/dispatch/dispatch.h"
+#include "eager/functional/functional.h"
+#include "eager/trace/frame.h"
 
 namespace sardonyx::eager::nn {
 namespace {
 
-std::shared_ptr<const Attrs> parsed(const char* op, const AttrMap& attrs) {
+std::shared_ptr<const Attrs> norm_attributes(const char* op, const AttrMap& attrs) {
   return std::make_shared<const Attrs>(Attrs::parse(*op_named(op).attrs, attrs));
 }
 
-int64_t positive(int64_t count, const char* what) {
+int64_t positive_count(int64_t count, const char* what) {
   if (count > 0) return count;
   fail(ErrorCode::kInvalidArgument, what, ": expected a positive size, got ", count);
 }
 
 // Ones or zeros that a module without parameters of its own gives to the op, in x's type.
 Tensor fitting(const Tensor& stand_in, const Tensor& x) {
-  return stand_in.dtype() == x.dtype() ? stand_in : stand_in.to(x.dtype());
+  // Under Autocast x becomes float32 instead.
+  const bool is_cast = Autocast::current() != DType::kUndefined;
+  return is_cast || stand_in.dtype() == x.dtype() ? stand_in : stand_in.to(x.dtype());
 }
 
 Tensor literal_full(const Shape& shape, double value) {
@@ -45,8 +49,9 @@ Dim channel_elements(const Tensor& x) {
   return count;
 }
 
-Tensor moved(const Tensor& running, const Tensor& now, const Tensor& share) {
-  return running + share * (now - running);
+Tensor moved(const Tensor& running, const Tensor& now, const Tensor& share, const Loc& loc) {
+  const Tensor step = mul({share, loc}, sub({now, loc}, running));
+  return add({running, loc}, step);
 }
 
 int64_t rank_of(const std::vector<int64_t>& shape) {
@@ -58,18 +63,26 @@ void check_last_axes(const Tensor& x, const std::vector<int64_t>& shape, const c
   bool fits = rank >= shape.size();
   for (size_t i = 0; fits && i < shape.size(); ++i) {
     const Dim size = x.size(static_cast<int64_t>(rank - shape.size() + i));
-    fits = !size.is_known() || size.value() == shape[i];
+    fits = eager::detail::sizes_agree(size, shape[i], size.asked());
   }
   if (fits) return;
   fail(ErrorCode::kInvalidArgument, name, ": expected x to end in ", to_text(shape), ", got ",
        x.type());
 }
 
+// The type's smallest step above 1.
+double smallest_step(DType dtype) {
+  return dtype == DType::kDouble     ? std::numeric_limits<double>::epsilon()
+         : dtype == DType::kFloat16  ? 0x1p-10
+         : dtype == DType::kBFloat16 ? 0x1p-7
+                                     : 0x1p-23;
+}
+
 }  // namespace
 
 template <typename Self>
 void ChannelNorm<Self>::make_state(int64_t channels, bool affine, bool tracks_statistics) {
-  scale_ = ones_ = literal_full({positive(channels, this->type_name().c_str())}, 1);
+  scale_ = ones_ = literal_full({positive_count(channels, this->type_name().c_str())}, 1);
   shift_ = zeros_ = literal_full({channels}, 0);
   this->describe(text(channels));
   if (affine) {
@@ -104,7 +117,7 @@ Tensor BatchNorm::forward(const Tensor& x) const {
 }
 
 Tensor BatchNorm::by_batch(const Tensor& x) const {
-  if (is_training() && channel_elements(x) == 1) {
+  if (is_training() && eager::detail::sizes_agree(channel_elements(x), 1, caller(), false)) {
     fail(ErrorCode::kInvalidArgument, type_name(), ": the variance of one element for each ",
          "channel (", x.type(), ") is nothing to train by; give a larger batch, or call eval()");
   }
@@ -125,13 +138,15 @@ Tensor BatchNorm::by_batch(const Tensor& x) const {
 void BatchNorm::move_statistics(const Tensor& x, const Tensor& mean, const Tensor& variance) const {
   const NoGrad no_grad;
   const DType dtype = running_mean.dtype();
-  num_batches_tracked.assign(num_batches_tracked + int64_t{1});
+  const Loc loc = caller();
+  num_batches_tracked.assign(eager::add({num_batches_tracked, loc}, int64_t{1}), loc);
   const Tensor share = options_.momentum ? full({}, *options_.momentum, {.dtype = dtype})
-                                         : reciprocal(num_batches_tracked.to(dtype));
-  const Tensor elements = dim_tensor(channel_elements(x)).to(dtype);
-  const Tensor unbiased = variance.to(dtype) * (elements / (elements - 1));
-  running_mean.assign(moved(running_mean, mean.to(dtype), share));
-  running_var.assign(moved(running_var, unbiased, share));
+                                         : reciprocal(num_batches_tracked.to(dtype, loc), loc);
+  const Tensor elements = dim_tensor(channel_elements(x), loc).to(dtype, loc);
+  const Tensor less = sub({elements, loc}, 1);
+  const Tensor unbiased = mul({variance.to(dtype, loc), loc}, div({elements, loc}, less));
+  running_mean.assign(moved(running_mean, mean.to(dtype, loc), share, loc), loc);
+  running_var.assign(moved(running_var, unbiased, share, loc), loc);
 }
 
 InstanceNorm::InstanceNorm(int64_t channels, InstanceNormOptions options) : options_(options) {
@@ -150,14 +165,17 @@ Tensor InstanceNorm::forward(const Tensor& x) const {
   }
   if (running_mean.defined()) {
     const NoGrad no_grad;
+    const Loc loc = caller();
     std::vector<int64_t> spatial = axes_beside_channels(x);
     spatial.erase(spatial.begin());
     const DType dtype = running_mean.dtype();
-    const Tensor plain = x.detach().to(dtype);
+    const Tensor plain = x.detach().to(dtype, loc);
     const Tensor share = full({}, options_.momentum, {.dtype = dtype});
-    num_batches_tracked.assign(num_batches_tracked + int64_t{1});
-    running_mean.assign(moved(running_mean, plain.mean(spatial).mean({0}), share));
-    running_var.assign(moved(running_var, var(plain, spatial).mean({0}), share));
+    const Tensor mean = plain.mean(spatial, false, loc).mean({0}, false, loc);
+    const Tensor variance = var(plain, spatial, false, 1, loc).mean({0}, false, loc);
+    num_batches_tracked.assign(eager::add({num_batches_tracked, loc}, int64_t{1}), loc);
+    running_mean.assign(moved(running_mean, mean, share, loc), loc);
+    running_var.assign(moved(running_var, variance, share, loc), loc);
   }
   static const OpDef& op = op_named("InstanceNormalization");
   return eager::apply(op, {x, scale, shift}, {{"epsilon", eps}}, caller());
@@ -166,11 +184,11 @@ Tensor InstanceNorm::forward(const Tensor& x) const {
 LayerNorm::LayerNorm(std::vector<int64_t> normalized_shape, LayerNormOptions options)
     : shape_(std::move(normalized_shape)) {
   for (const int64_t size : shape_)
-    positive(size, "LayerNorm");
-  positive(rank_of(shape_), "LayerNorm");
+    positive_count(size, "LayerNorm");
+  positive_count(rank_of(shape_), "LayerNorm");
   describe(to_text(shape_));
-  attrs_ = parsed("LayerNormalization",
-                  {{"axis", -rank_of(shape_)}, {"epsilon", static_cast<float>(options.eps)}});
+  attrs_ = norm_attributes("LayerNormalization", {{"axis", -rank_of(shape_)},
+                                                  {"epsilon", static_cast<float>(options.eps)}});
   if (!options.elementwise_affine) {
     scale_ = literal_full(shape_, 1);
     return;
@@ -186,15 +204,15 @@ Tensor LayerNorm::forward(const Tensor& x) const {
 }
 
 GroupNorm::GroupNorm(int64_t groups, int64_t channels, GroupNormOptions options)
-    : scale_(literal_full({positive(channels, "GroupNorm")}, 1)),
+    : scale_(literal_full({positive_count(channels, "GroupNorm")}, 1)),
       shift_(literal_full({channels}, 0)) {
-  if (channels % positive(groups, "GroupNorm") != 0) {
+  if (channels % positive_count(groups, "GroupNorm") != 0) {
     fail(ErrorCode::kInvalidArgument, "GroupNorm: ", groups, " groups do not divide ", channels,
          " channels");
   }
   describe(text(groups, " of ", channels));
-  attrs_ = parsed("GroupNormalization",
-                  {{"num_groups", groups}, {"epsilon", static_cast<float>(options.eps)}});
+  attrs_ = norm_attributes("GroupNormalization",
+                           {{"num_groups", groups}, {"epsilon", static_cast<float>(options.eps)}});
   if (!options.affine) return;
   scale_ = weight = parameter("weight", ones({channels}));
   shift_ = bias = parameter("bias", zeros({channels}));
@@ -208,8 +226,8 @@ Tensor GroupNorm::forward(const Tensor& x) const {
 RMSNorm::RMSNorm(std::vector<int64_t> normalized_shape, RMSNormOptions options)
     : shape_(std::move(normalized_shape)), eps_(options.eps) {
   for (const int64_t size : shape_)
-    positive(size, "RMSNorm");
-  positive(rank_of(shape_), "RMSNorm");
+    positive_count(size, "RMSNorm");
+  positive_count(rank_of(shape_), "RMSNorm");
   describe(to_text(shape_));
   if (options.elementwise_affine)
     scale_ = weight = parameter("weight", ones(to_dims(shape_)));
@@ -217,15 +235,68 @@ RMSNorm::RMSNorm(std::vector<int64_t> normalized_shape, RMSNormOptions options)
     scale_ = literal_full(shape_, 1);
 }
 Tensor RMSNorm::forward(const Tensor& x) const {
+  return rms_norm(x, shape_, scale_, eps_, caller());
+}
+
+namespace {
+
+// A weight that is given, or its default over known sizes.
+Tensor given_or(const Tensor& given, const Tensor& x, const std::vector<int64_t>& sizes,
+                double otherwise) {
+  return fitting(given.defined() ? given : literal_full(sizes, otherwise), x);
+}
+// [C] for x [N, C, ...].
+std::vector<int64_t> channels_of(const Tensor& x, const char* name, const Loc& loc) {
+  if (x.rank() < 2) {
+    fail(ErrorCode::kInvalidArgument, text_of(loc), ": ", name, ": expected x [N, C, ...], got ",
+         x.type());
+  }
+  return {x.size(1, loc).value()};
+}
+
+}  // namespace
+
+Tensor layer_norm(const Tensor& x, const std::vector<int64_t>& normalized_shape,
+                  const Tensor& weight, const Tensor& bias, double eps, Loc loc) {
+  static const OpDef& op = op_named("LayerNormalization");
+  check_last_axes(x, normalized_shape, "layer_norm");
+  const AttrMap attrs{{"axis", -rank_of(normalized_shape)}, {"epsilon", static_cast<float>(eps)}};
+  const Tensor inputs[] = {x, given_or(weight, x, normalized_shape, 1), bias};
+  return apply_many(op, std::span(inputs, bias.defined() ? 3 : 2), attrs, 1, loc)[0];
+}
+Tensor group_norm(const Tensor& x, int64_t groups, const Tensor& weight, const Tensor& bias,
+                  double eps, Loc loc) {
+  static const OpDef& op = op_named("GroupNormalization");
+  const std::vector<int64_t> channels = channels_of(x, "group_norm", loc);
+  return eager::apply(op, {x, given_or(weight, x, channels, 1), given_or(bias, x, channels, 0)},
+                      {{"num_groups", groups}, {"epsilon", static_cast<float>(eps)}}, loc);
+}
+Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps,
+                     Loc loc) {
+  static const OpDef& op = op_named("InstanceNormalization");
+  const std::vector<int64_t> channels = channels_of(x, "instance_norm", loc);
+  return eager::apply(op, {x, given_or(weight, x, channels, 1), given_or(bias, x, channels, 0)},
+                      {{"epsilon", static_cast<float>(eps)}}, loc);
+}
+Tensor rms_norm(const Tensor& x, const std::vector<int64_t>& normalized_shape, const Tensor& weight,
+                std::optional<double> eps, Loc loc) {
   static const OpDef& op = op_named("RMSNormalization");
-  check_last_axes(x, shape_, "RMSNorm");
-  const double step = x.dtype() == DType::kDouble     ? std::numeric_limits<double>::epsilon()
-                      : x.dtype() == DType::kFloat16  ? 0x1p-10
-                      : x.dtype() == DType::kBFloat16 ? 0x1p-7
-                                                      : 0x1p-23;
-  const AttrMap attrs{{"axis", -rank_of(shape_)},
-                      {"epsilon", static_cast<float>(eps_.value_or(step))}};
-  return eager::apply(op, {x, fitting(scale_, x)}, attrs, caller());
+  check_last_axes(x, normalized_shape, "rms_norm");
+  const AttrMap attrs{{"axis", -rank_of(normalized_shape)},
+                      {"epsilon", static_cast<float>(eps.value_or(smallest_step(x.dtype())))}};
+  return eager::apply(op, {x, given_or(weight, x, normalized_shape, 1)}, attrs, loc);
+}
+Tensor batch_norm(const Tensor& x, const Tensor& mean, const Tensor& variance, const Tensor& weight,
+                  const Tensor& bias, double eps, Loc loc) {
+  static const OpDef& op = op_named("BatchNormalization");
+  const std::vector<int64_t> channels = channels_of(x, "batch_norm", loc);
+  return eager::apply(
+      op, {x, given_or(weight, x, channels, 1), given_or(bias, x, channels, 0), mean, variance},
+      {{"epsilon", static_cast<float>(eps)}}, loc);
+}
+Tensor normalize(const Tensor& x, NormalizeOptions options, Loc loc) {
+  const Tensor length = norm(x, options.p, {options.axis}, true, loc);
+  return div({x, loc}, clamp(length, options.eps, {}, loc));
 }
 
 }  // namespace sardonyx::eager::nn

@@ -137,4 +137,27 @@ class RMSNorm : public Layer<RMSNorm> {
   Tensor scale_;
 };
 
+// As functions of weights at hand; undefined ones are ones (weights) and zeros (biases).
+Tensor layer_norm(const Tensor& x, const std::vector<int64_t>& normalized_shape,
+                  const Tensor& weight = {}, const Tensor& bias = {}, double eps = 1e-5,
+                  Loc loc = Loc::current());
+Tensor group_norm(const Tensor& x, int64_t groups, const Tensor& weight = {},
+                  const Tensor& bias = {}, double eps = 1e-5, Loc loc = Loc::current());
+Tensor instance_norm(const Tensor& x, const Tensor& weight = {}, const Tensor& bias = {},
+                     double eps = 1e-5, Loc loc = Loc::current());
+Tensor rms_norm(const Tensor& x, const std::vector<int64_t>& normalized_shape,
+                const Tensor& weight = {}, std::optional<double> eps = {},
+                Loc loc = Loc::current());
+// By statistics at hand, as in evaluation mode; BatchNorm is what trains.
+Tensor batch_norm(const Tensor& x, const Tensor& mean, const Tensor& variance,
+                  const Tensor& weight = {}, const Tensor& bias = {}, double eps = 1e-5,
+                  Loc loc = Loc::current());
+// x / max(||x||_p, eps) along an axis.
+struct NormalizeOptions {
+  double p = 2;
+  int64_t axis = 1;
+  double eps = 1e-12;
+};
+Tensor normalize(const Tensor& x, NormalizeOptions options = {}, Loc loc = Loc::current());
+
 }  // namespace sardonyx::eager::nn

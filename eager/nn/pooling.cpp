@@ -1,8 +1,10 @@
 #include "eager/nn/pooling.h"
 
-#include "eager/dispatch.h"
-#include "eager/functional.h"
-#include "ir/convert.h"
+#include "eager/create.h"
+#include "eager/dispatch/dispatch.h"
+#include "eager/functional/functional.h"
+#include "eager/trace/frame.h"
+#include "ir/core/dtype_convert.h"
 
 namespace sardonyx::eager::nn {
 namespace {
@@ -40,54 +42,41 @@ AttrMap average_attrs(const std::string& name, size_t axes, const Sizes& kernel,
   return attrs;
 }
 
-std::shared_ptr<const Attrs> parsed(const char* op, const AttrMap& attrs) {
+std::shared_ptr<const Attrs> pool_attributes(const char* op, const AttrMap& attrs) {
   return std::make_shared<const Attrs>(Attrs::parse(*op_named(op).attrs, attrs));
-}
-
-Tensor pool(const OpDef& op, const Tensor& x, const Attrs& attrs, size_t axes, const Loc& loc) {
-  if (x.rank() != axes + 2) {
-    fail(ErrorCode::kInvalidArgument, op.name, ": expected x [N, C, ", axes, " spatial axes], got ",
-         x.type(), "; unsqueeze(0) makes a batch of one");
-  }
-  return eager::apply(op, std::span(&x, 1), attrs, loc);
 }
 
 bool is_global(const std::vector<int64_t>& size) {
   return size == std::vector<int64_t>(size.size(), 1);
 }
 
-int64_t known_size(const Tensor& x, size_t axis, const char* what) {
-  const Dim size = x.size(static_cast<int64_t>(axis));
-  if (size.is_known()) return size.value();
-  fail(ErrorCode::kInvalidArgument, what, ": the windows over axis ", axis, " of ", x.type(),
-       " depend on a size that is known at the run only; fix that size in the trace, or pool to 1");
-}
-
+// Window `index` of `out` over an axis of size `in`, which may be open in a trace.
 struct Window {
-  int64_t begin, end;
+  Dim begin, end;
 };
-Window window_of(int64_t index, int64_t in, int64_t out) {
-  return {index * in / out, ((index + 1) * in + out - 1) / out};
+Window window_of(int64_t index, const Dim& in, int64_t out) {
+  return {floor_div(in * index, out), ceil_div(in * (index + 1), out)};
 }
 
 // [in, out]: column i averages window i.
-Tensor averaging_matrix(int64_t in, int64_t out, DType dtype) {
-  std::vector<double> values(static_cast<size_t>(in * out));
-  for (int64_t i = 0; i < out; ++i) {
-    const Window window = window_of(i, in, out);
-    for (int64_t at = window.begin; at < window.end; ++at)
-      values[static_cast<size_t>(at * out + i)] =
-          1 / static_cast<double>(window.end - window.begin);
-  }
-  sardonyx::Tensor made = sardonyx::Tensor::allocate(dtype, {in, out});
-  store_numbers(dtype, made.raw(), 0, in * out, values.data());
-  return literal(std::move(made));
+Tensor averaging_matrix(const Dim& in, int64_t out, DType dtype, const Loc& loc) {
+  const CreateOptions integers{.dtype = DType::kInt64};
+  const Tensor size = dim_tensor(in, loc);
+  const Tensor windows = arange(Dim(0), Dim(out), 1, integers, loc);
+  const Tensor begins = floor_divide({mul({windows, loc}, size), loc}, out);
+  const Tensor next = mul({add({windows, loc}, 1), loc}, size);
+  const Tensor ends = floor_divide({add({next, loc}, out - 1), loc}, out);
+  const Tensor at = arange(Dim(0), in, 1, integers, loc).reshape({-1, 1}, loc);
+  const Tensor is_within = Operand(Operand(at, loc) >= begins, loc) && (Operand(at, loc) < ends);
+  const Tensor lengths = sub({ends, loc}, begins).to(dtype, loc);
+  return div({is_within.to(dtype, loc), loc}, lengths);
 }
 
 // All windows alike: a plain pooling does it.
-bool divides(const Tensor& x, const std::vector<int64_t>& size, const char* what) {
+bool divides(const Tensor& x, const std::vector<int64_t>& size) {
   for (size_t i = 0; i < size.size(); ++i) {
-    if (known_size(x, i + 2, what) % size[i] != 0) return false;
+    const Dim in = x.size(static_cast<int64_t>(i) + 2);
+    if (!in.is_known() || in.value() % size[i] != 0) return false;
   }
   return true;
 }
@@ -99,10 +88,15 @@ Sizes windows_of(const Tensor& x, const std::vector<int64_t>& size) {
   return windows;
 }
 
-void check_spatial(const Tensor& x, size_t axes, const std::string& name) {
+void check_spatial(const Tensor& x, size_t axes, const std::string& name, const Loc& loc) {
   if (x.rank() == axes + 2) return;
-  fail(ErrorCode::kInvalidArgument, name, ": expected x [N, C, ", axes, " spatial axes], got ",
-       x.type());
+  fail(ErrorCode::kInvalidArgument, text_of(loc), ": ", name, ": expected x [N, C, ", axes,
+       " spatial axes], got ", x.type(), "; unsqueeze(0) makes a batch of one");
+}
+
+Tensor pool(const OpDef& op, const Tensor& x, const Attrs& attrs, size_t axes, const Loc& loc) {
+  check_spatial(x, axes, std::string(op.name), loc);
+  return eager::apply(op, std::span(&x, 1), attrs, loc);
 }
 
 }  // namespace
@@ -110,7 +104,7 @@ void check_spatial(const Tensor& x, size_t axes, const std::string& name) {
 template <size_t axes>
 MaxPool<axes>::MaxPool(Sizes kernel, MaxPoolOptions options)
     : Layer<MaxPool<axes>>(text("MaxPool", axes, "d")),
-      attrs_(parsed("MaxPool", max_attrs(this->type_name(), axes, kernel, options))) {}
+      attrs_(pool_attributes("MaxPool", max_attrs(this->type_name(), axes, kernel, options))) {}
 template <size_t axes>
 Tensor MaxPool<axes>::forward(const Tensor& x) const {
   static const OpDef& op = op_named("MaxPool");
@@ -120,12 +114,59 @@ Tensor MaxPool<axes>::forward(const Tensor& x) const {
 template <size_t axes>
 AvgPool<axes>::AvgPool(Sizes kernel, AvgPoolOptions options)
     : Layer<AvgPool<axes>>(text("AvgPool", axes, "d")),
-      attrs_(parsed("AveragePool", average_attrs(this->type_name(), axes, kernel, options))) {}
+      attrs_(pool_attributes("AveragePool",
+                             average_attrs(this->type_name(), axes, kernel, options))) {}
 template <size_t axes>
 Tensor AvgPool<axes>::forward(const Tensor& x) const {
   static const OpDef& op = op_named("AveragePool");
   return pool(op, x, *attrs_, axes, this->caller());
 }
+
+namespace {
+
+Tensor adaptive_average(const std::string& name, size_t axes, const Tensor& x,
+                        const std::vector<int64_t>& size, const Loc& loc) {
+  static const OpDef& global = op_named("GlobalAveragePool");
+  static const OpDef& op = op_named("AveragePool");
+  check_spatial(x, axes, name, loc);
+  if (is_global(size)) return eager::apply(global, {x}, loc);
+  if (divides(x, size))
+    return eager::apply(op, {x}, average_attrs(name, axes, windows_of(x, size), {}), loc);
+  Tensor pooled = x;
+  const auto last = static_cast<int64_t>(axes) + 1;
+  for (size_t i = 0; i < axes; ++i) {
+    const auto axis = static_cast<int64_t>(i) + 2;
+    const Tensor matrix = averaging_matrix(x.size(axis, loc), size[i], x.dtype(), loc);
+    const Tensor turned = axis == last ? pooled : pooled.transpose(axis, last, loc);
+    const Tensor product = matmul(turned, matrix, loc);
+    pooled = axis == last ? product : product.transpose(axis, last, loc);
+  }
+  return pooled;
+}
+
+Tensor adaptive_greatest(const std::string& name, size_t axes, const Tensor& x,
+                         const std::vector<int64_t>& size, const Loc& loc) {
+  static const OpDef& global = op_named("GlobalMaxPool");
+  static const OpDef& op = op_named("MaxPool");
+  check_spatial(x, axes, name, loc);
+  if (is_global(size)) return eager::apply(global, {x}, loc);
+  if (divides(x, size))
+    return eager::apply(op, {x}, max_attrs(name, axes, windows_of(x, size), {}), loc);
+  Tensor pooled = x;
+  for (size_t i = 0; i < axes; ++i) {
+    const auto axis = static_cast<int64_t>(i) + 2;
+    std::vector<Tensor> parts;
+    for (int64_t at = 0; at < size[i]; ++at) {
+      const Window window = window_of(at, x.size(axis, loc), size[i]);
+      const Tensor part = pooled.slice(axis, {window.begin, window.end}, loc);
+      parts.push_back(part.amax({axis}, true, loc));
+    }
+    pooled = cat(parts, axis, loc);
+  }
+  return pooled;
+}
+
+}  // namespace
 
 template <size_t axes>
 AdaptiveAvgPool<axes>::AdaptiveAvgPool(Sizes size)
@@ -133,25 +174,7 @@ AdaptiveAvgPool<axes>::AdaptiveAvgPool(Sizes size)
       size_(size.on(axes, 1, this->type_name() + ": size")) {}
 template <size_t axes>
 Tensor AdaptiveAvgPool<axes>::forward(const Tensor& x) const {
-  const std::string& name = this->type_name();
-  check_spatial(x, axes, name);
-  static const OpDef& global = op_named("GlobalAveragePool");
-  if (is_global(size_)) return eager::apply(global, {x}, this->caller());
-  if (divides(x, size_, name.c_str())) {
-    static const OpDef& op = op_named("AveragePool");
-    const AttrMap attrs = average_attrs(name, axes, windows_of(x, size_), {});
-    return eager::apply(op, {x}, attrs, this->caller());
-  }
-  Tensor pooled = x;
-  const auto last = static_cast<int64_t>(axes) + 1;
-  for (size_t i = 0; i < axes; ++i) {
-    const auto axis = static_cast<int64_t>(i) + 2;
-    const Tensor matrix = averaging_matrix(known_size(x, i + 2, name.c_str()), size_[i], x.dtype());
-    const Tensor turned = axis == last ? pooled : pooled.transpose(axis, last, this->caller());
-    const Tensor product = matmul(turned, matrix, this->caller());
-    pooled = axis == last ? product : product.transpose(axis, last, this->caller());
-  }
-  return pooled;
+  return adaptive_average(this->type_name(), axes, x, size_, this->caller());
 }
 
 template <size_t axes>
@@ -160,27 +183,7 @@ AdaptiveMaxPool<axes>::AdaptiveMaxPool(Sizes size)
       size_(size.on(axes, 1, this->type_name() + ": size")) {}
 template <size_t axes>
 Tensor AdaptiveMaxPool<axes>::forward(const Tensor& x) const {
-  const std::string& name = this->type_name();
-  check_spatial(x, axes, name);
-  static const OpDef& global = op_named("GlobalMaxPool");
-  if (is_global(size_)) return eager::apply(global, {x}, this->caller());
-  if (divides(x, size_, name.c_str())) {
-    static const OpDef& op = op_named("MaxPool");
-    return eager::apply(op, {x}, max_attrs(name, axes, windows_of(x, size_), {}), this->caller());
-  }
-  Tensor pooled = x;
-  for (size_t i = 0; i < axes; ++i) {
-    const auto axis = static_cast<int64_t>(i) + 2;
-    const int64_t in = known_size(x, i + 2, name.c_str());
-    std::vector<Tensor> parts;
-    for (int64_t at = 0; at < size_[i]; ++at) {
-      const Window window = window_of(at, in, size_[i]);
-      const Tensor part = pooled.slice(axis, {Dim(window.begin), Dim(window.end)}, this->caller());
-      parts.push_back(part.amax({axis}, true, this->caller()));
-    }
-    pooled = cat(parts, axis, this->caller());
-  }
-  return pooled;
+  return adaptive_greatest(this->type_name(), axes, x, size_, this->caller());
 }
 
 Tensor GlobalAvgPool::forward(const Tensor& x) const {
@@ -192,15 +195,29 @@ Tensor GlobalMaxPool::forward(const Tensor& x) const {
   return eager::apply(op, {x}, caller());
 }
 
-Tensor max_pool2d(const Tensor& x, Sizes kernel, MaxPoolOptions options, Loc loc) {
-  static const OpDef& op = op_named("MaxPool");
-  return pool(op, x, *parsed("MaxPool", max_attrs("max_pool2d", 2, kernel, options)), 2, loc);
-}
-Tensor avg_pool2d(const Tensor& x, Sizes kernel, AvgPoolOptions options, Loc loc) {
-  static const OpDef& op = op_named("AveragePool");
-  return pool(op, x, *parsed("AveragePool", average_attrs("avg_pool2d", 2, kernel, options)), 2,
-              loc);
-}
+#define SARDONYX_POOLS(axes)                                                                 \
+  Tensor max_pool##axes##d(const Tensor& x, Sizes kernel, MaxPoolOptions options, Loc loc) { \
+    static const OpDef& op = op_named("MaxPool");                                            \
+    const AttrMap attrs = max_attrs("max_pool" #axes "d", axes, kernel, options);            \
+    return pool(op, x, *pool_attributes("MaxPool", attrs), axes, loc);                       \
+  }                                                                                          \
+  Tensor avg_pool##axes##d(const Tensor& x, Sizes kernel, AvgPoolOptions options, Loc loc) { \
+    static const OpDef& op = op_named("AveragePool");                                        \
+    const AttrMap attrs = average_attrs("avg_pool" #axes "d", axes, kernel, options);        \
+    return pool(op, x, *pool_attributes("AveragePool", attrs), axes, loc);                   \
+  }                                                                                          \
+  Tensor adaptive_avg_pool##axes##d(const Tensor& x, Sizes size, Loc loc) {                  \
+    const std::string name = "adaptive_avg_pool" #axes "d";                                  \
+    return adaptive_average(name, axes, x, size.on(axes, 1, name + ": size"), loc);          \
+  }                                                                                          \
+  Tensor adaptive_max_pool##axes##d(const Tensor& x, Sizes size, Loc loc) {                  \
+    const std::string name = "adaptive_max_pool" #axes "d";                                  \
+    return adaptive_greatest(name, axes, x, size.on(axes, 1, name + ": size"), loc);         \
+  }
+SARDONYX_POOLS(1)
+SARDONYX_POOLS(2)
+SARDONYX_POOLS(3)
+#undef SARDONYX_POOLS
 
 template class MaxPool<1>;
 template class MaxPool<2>;

@@ -39,8 +39,8 @@ class AvgPool : public Layer<AvgPool<axes>> {
   std::shared_ptr<const Attrs> attrs_;
 };
 
-// To a fixed size whatever x's is: window i covers [floor(i*in/out), ceil((i+1)*in/out)). In a
-// trace the sizes of x must be known, unless the size is 1.
+// To a fixed size whatever x's is: window i covers [floor(i*in/out), ceil((i+1)*in/out)). Sizes of
+// x may be open in a trace.
 template <size_t axes>
 class AdaptiveAvgPool : public Layer<AdaptiveAvgPool<axes>> {
  public:
@@ -84,9 +84,23 @@ using AdaptiveMaxPool2d = AdaptiveMaxPool<2>;
 using AdaptiveMaxPool3d = AdaptiveMaxPool<3>;
 
 // Functions, for forward() without a member.
+Tensor max_pool1d(const Tensor& x, Sizes kernel, MaxPoolOptions options = {},
+                  Loc loc = Loc::current());
+Tensor avg_pool1d(const Tensor& x, Sizes kernel, AvgPoolOptions options = {},
+                  Loc loc = Loc::current());
+Tensor adaptive_avg_pool1d(const Tensor& x, Sizes size, Loc loc = Loc::current());
+Tensor adaptive_max_pool1d(const Tensor& x, Sizes size, Loc loc = Loc::current());
 Tensor max_pool2d(const Tensor& x, Sizes kernel, MaxPoolOptions options = {},
                   Loc loc = Loc::current());
 Tensor avg_pool2d(const Tensor& x, Sizes kernel, AvgPoolOptions options = {},
                   Loc loc = Loc::current());
+Tensor adaptive_avg_pool2d(const Tensor& x, Sizes size, Loc loc = Loc::current());
+Tensor adaptive_max_pool2d(const Tensor& x, Sizes size, Loc loc = Loc::current());
+Tensor max_pool3d(const Tensor& x, Sizes kernel, MaxPoolOptions options = {},
+                  Loc loc = Loc::current());
+Tensor avg_pool3d(const Tensor& x, Sizes kernel, AvgPoolOptions options = {},
+                  Loc loc = Loc::current());
+Tensor adaptive_avg_pool3d(const Tensor& x, Sizes size, Loc loc = Loc::current());
+Tensor adaptive_max_pool3d(const Tensor& x, Sizes size, Loc loc = Loc::current());
 
 }  // namespace sardonyx::eager::nn

@@ -2,10 +2,11 @@
 
 #include <cmath>
 
-#include "eager/dispatch.h"
-#include "eager/functional.h"
+#include "eager/dispatch/dispatch.h"
+#include "eager/functional/functional.h"
 #include "eager/nn/init.h"
 #include "eager/nn/linear.h"
+#include "eager/nn/sizes.h"
 
 namespace sardonyx::eager::nn {
 namespace {
@@ -92,8 +93,7 @@ Tensor Recurrent::state_of(const Tensor& all, size_t layer, const char* name,
   if (!all.defined()) return all;
   const auto directions = static_cast<int64_t>(layers_[layer].size());
   const int64_t wanted = options_.layers * directions;
-  if (all.rank() != 3 || !proved_equal(all.size(0), wanted) ||
-      !proved_equal(all.size(2), hidden_)) {
+  if (all.rank() != 3 || !may_equal(all.size(0), wanted) || !may_equal(all.size(2), hidden_)) {
     fail(ErrorCode::kInvalidArgument, type_name(), ": expected ", name, " [", wanted, ", batch, ",
          hidden_, "], got ", all.type());
   }
@@ -111,9 +111,12 @@ std::vector<Tensor> Recurrent::run_layer(size_t layer, const Tensor& x,
   if (kind_ == Kind::kGru) attrs["linear_before_reset"] = int64_t{1};
   if (kind_ == Kind::kRelu)
     attrs["activations"] = std::vector<std::string>(layers_[layer].size(), "Relu");
+  // The ops take int32.
+  const Tensor lengths =
+      inputs.lengths.defined() ? inputs.lengths.to(DType::kInt32, loc) : inputs.lengths;
   std::vector<Tensor> given{
-      x,           packed.input,   packed.hidden,
-      packed.bias, inputs.lengths, state_of(inputs.hidden, layer, "hidden", loc)};
+      x,           packed.input, packed.hidden,
+      packed.bias, lengths,      state_of(inputs.hidden, layer, "hidden", loc)};
   const bool has_cell = kind_ == Kind::kLstm;
   if (has_cell) given.push_back(state_of(inputs.cell, layer, "cell", loc));
   while (!given.back().defined())

@@ -5,7 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/error.h"
+#include "eager/dim.h"
+#include "ir/core/error.h"
 
 namespace sardonyx::eager::nn {
 
@@ -33,5 +34,10 @@ class Sizes {
  private:
   std::vector<int64_t> sizes_;
 };
+
+// Whether a size is the wanted one, or open in a trace: then the op checks it at the run.
+inline bool may_equal(const Dim& size, int64_t wanted) {
+  return !size.is_known() || size.value() == wanted;
+}
 
 }  // namespace sardonyx::eager::nn

@@ -21,6 +21,18 @@ std::string mismatch(const Tensor& own, const Tensor& found, const StateRules& r
 
 }  // namespace
 
+StateDict without_prefix(const StateDict& state, const std::string& prefix) {
+  StateDict found;
+  for (const auto& [name, tensor] : state) {
+    const std::string own = name.starts_with(prefix) ? name.substr(prefix.size()) : name;
+    if (!found.emplace(own, tensor).second) {
+      fail(ErrorCode::kInvalidArgument, "without_prefix: the state has both '", own, "' and '",
+           prefix, own, "'");
+    }
+  }
+  return found;
+}
+
 std::string state_problems(const NamedTensors& own, const StateDict& state,
                            const StateRules& rules) {
   std::string problems;

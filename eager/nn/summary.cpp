@@ -2,7 +2,7 @@
 #include <sstream>
 #include <unordered_map>
 
-#include "eager/autograd.h"
+#include "eager/autograd/autograd.h"
 #include "eager/nn/module.h"
 #include "eager/nn/module_state.h"
 

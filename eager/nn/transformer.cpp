@@ -1,6 +1,6 @@
 #include "eager/nn/transformer.h"
 
-#include "eager/functional.h"
+#include "eager/functional/functional.h"
 
 namespace sardonyx::eager::nn {
 namespace {

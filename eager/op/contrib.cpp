@@ -3,7 +3,7 @@
 #include "eager/op/contrib.h"
 
 #include "eager/op/contrib_fields.h"
-#include "eager/op_row.h"
+#include "eager/dispatch/op_row.h"
 
 namespace sardonyx::eager::op {
 

@@ -3,7 +3,7 @@
 #include "eager/op/math.h"
 
 #include "eager/op/math_fields.h"
-#include "eager/op_row.h"
+#include "eager/dispatch/op_row.h"
 
 namespace sardonyx::eager::op {
 

@@ -3,7 +3,7 @@
 #include "eager/op/network.h"
 
 #include "eager/op/network_fields.h"
-#include "eager/op_row.h"
+#include "eager/dispatch/op_row.h"
 
 namespace sardonyx::eager::op {
 

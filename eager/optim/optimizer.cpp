@@ -1,15 +1,21 @@
 #include "eager/optim/optimizer.h"
 
+#include <cmath>
 #include <unordered_set>
 
-#include "eager/autograd.h"
+#include "eager/autograd/autograd.h"
 #include "eager/create.h"
-#include "eager/dispatch.h"
-#include "eager/frame.h"
+#include "eager/dispatch/dispatch.h"
+#include "eager/functional/functional.h"
 #include "eager/nn/state_dict.h"
+#include "eager/optim/optimizer_state.h"
+#include "eager/trace/frame.h"
+#include "ir/type.h"
 
 namespace sardonyx::eager::optim {
 namespace {
+
+using Kind = StateSpec::Kind;
 
 Tensor lr_of(double lr) {
   return full({}, lr, {.dtype = DType::kDouble});
@@ -19,90 +25,224 @@ std::string state_name(size_t parameter, const std::string& state) {
   return text("state.", parameter, ".", state);
 }
 
+// What parameters of a type are updated as: steps are far smaller than what 8 or 11 bits resolve.
+DType working_dtype(DType dtype) {
+  return dtype == DType::kDouble ? dtype : DType::kFloat;
+}
+
+DType state_dtype(const StateSpec& spec, DType parameter) {
+  if (spec.kind == Kind::kCount) return DType::kInt64;
+  return spec.kind == Kind::kNumber ? DType::kDouble : working_dtype(parameter);
+}
+
+Tensor fresh_state(const StateSpec& spec, const Tensor& parameter) {
+  const CreateOptions options{.dtype = state_dtype(spec, parameter.dtype())};
+  if (spec.kind != Kind::kLikeParameter) return full({}, spec.initial, options);
+  return full(parameter.shape(), spec.initial, options);
+}
+
+// Gives each tensor that updates of a slot change, with its name.
+template <typename Visit>
+void each_state(const OptimizerGroup& group, const OptimizerSlot& slot, const Visit& visit) {
+  for (size_t i = 0; i < slot.states.size(); ++i) {
+    if (slot.states[i].defined()) visit(group.specs[i].name, slot.states[i]);
+  }
+  if (slot.master.defined()) visit("master", slot.master);
+}
+
 }  // namespace
+
+Optimizer::Optimizer(std::string name) : state_(std::make_shared<OptimizerState>()) {
+  state_->name = std::move(name);
+}
+const std::string& Optimizer::name() const {
+  return state_->name;
+}
+size_t Optimizer::group_count() const {
+  return state_->groups.size();
+}
 
 void Optimizer::require_within(const char* what, double value, double low, double high) const {
   if (value >= low && value < high) return;
-  fail(ErrorCode::kInvalidArgument, name_, ": ", what, ": expected ", low, " <= value < ", high,
+  fail(ErrorCode::kInvalidArgument, name(), ": ", what, ": expected ", low, " <= value < ", high,
        ", got ", value);
 }
 
-void Optimizer::add_group(const std::vector<Tensor>& parameters, double lr, Rule rule) {
+void Optimizer::require_moments(double beta1, double beta2, double eps, double weight_decay) const {
+  require_within("beta1", beta1, 0, 1);
+  require_within("beta2", beta2, 0, 1);
+  require_within("eps", eps, 0, HUGE_VAL);
+  require_within("weight_decay", weight_decay, 0, HUGE_VAL);
+}
+
+void Optimizer::require_groups(size_t count) const {
+  if (count == 0) fail(ErrorCode::kInvalidArgument, name(), ": expected a group of parameters");
+}
+
+void Optimizer::add_group(const std::vector<Tensor>& parameters, double lr,
+                          std::vector<StateSpec> states) {
   require_within("lr", lr, 0, HUGE_VAL);
-  GroupState group;
+  if (parameters.empty()) {
+    fail(ErrorCode::kInvalidArgument, name(), ": group ", group_count(),
+         " has no parameters; layers are add()ed to their module, tensors are its parameter()s");
+  }
+  OptimizerGroup group;
   group.lr = lr_of(lr);
-  group.op = &op_named(rule.op);
-  group.rule = std::move(rule);
+  group.specs = std::move(states);
   std::unordered_set<const void*> known;
   for (const Tensor& parameter : this->parameters())
     known.insert(parameter.impl().get());
   for (const Tensor& parameter : parameters) {
     if (!parameter.defined() || !parameter.is_leaf() || !is_floating(parameter.dtype())) {
-      fail(ErrorCode::kInvalidArgument, name_,
+      fail(ErrorCode::kInvalidArgument, name(),
            ": expected floating tensors that are no results of ops as parameters, got ",
            parameter.defined() ? text(parameter.type()) : "an undefined tensor");
     }
     if (!known.insert(parameter.impl().get()).second)
-      fail(ErrorCode::kInvalidArgument, name_, ": a parameter stands in it twice");
-    Slot& slot = group.slots.emplace_back();
+      fail(ErrorCode::kInvalidArgument, name(), ": a parameter stands in it twice");
+    OptimizerSlot& slot = group.slots.emplace_back();
     slot.parameter = parameter;
-    slot.states.resize(group.rule.states.size());
+    slot.states.resize(group.specs.size());
     fit_states(group, slot, Loc::current());
   }
-  groups_.push_back(std::move(group));
+  state_->groups.push_back(std::move(group));
 }
 
-// Makes states of the parameter's type, where there are none or the parameter was converted.
-void Optimizer::fit_states(GroupState& group, Slot& slot, const Loc& loc) const {
-  const Tensor& x = slot.parameter;
-  for (size_t i = 0; i < slot.states.size(); ++i) {
-    const std::string& name = group.rule.states[i];
-    Tensor& state = slot.states[i];
-    const DType wanted = name == "step" ? DType::kInt64 : x.dtype();
-    if (name.empty() || (state.defined() && state.dtype() == wanted)) continue;
-    if (Frame::active()) {
-      fail(ErrorCode::kInvalidArgument, text_of(loc), ": ", name_,
-           ": a parameter was converted to ", wanted,
-           " after the optimiser was made; run one step before the trace");
-    }
-    state = state.defined()  ? state.to(wanted)
-            : name == "step" ? zeros({}, {.dtype = DType::kInt64})
-                             : full_like(x, group.rule.initial);
+void Optimizer::add_rule_group(const std::vector<Tensor>& parameters, double lr, Rule rule) {
+  std::vector<StateSpec> specs;
+  for (const std::string& state : rule.states) {
+    const bool is_count = state == "step";
+    specs.push_back({.name = state,
+                     .initial = is_count ? 0 : rule.initial,
+                     .kind = is_count ? Kind::kCount : Kind::kLikeParameter});
   }
+  add_group(parameters, lr, std::move(specs));
+  OptimizerGroup& group = state_->groups.back();
+  group.op = &op_named(rule.op);
+  group.attrs = std::move(rule.attrs);
 }
 
-void Optimizer::update(GroupState& group, Slot& slot, const Loc& loc) {
+// Makes states where there are none, and converts those of a parameter that was converted.
+void Optimizer::fit_states(const OptimizerGroup& group, OptimizerSlot& slot, const Loc& loc) const {
+  const Tensor& x = slot.parameter;
+  const auto refuse_in_trace = [&] {
+    if (!TraceContext::active()) return;
+    fail(ErrorCode::kInvalidArgument, text_of(loc), ": ", name(), ": a parameter was converted to ",
+         x.dtype(), " after the optimiser was made; run one step before the trace");
+  };
+  for (size_t i = 0; i < slot.states.size(); ++i) {
+    const StateSpec& spec = group.specs[i];
+    Tensor& state = slot.states[i];
+    const DType wanted = state_dtype(spec, x.dtype());
+    if (spec.name.empty() || (state.defined() && state.dtype() == wanted)) continue;
+    refuse_in_trace();
+    state = state.defined() ? state.to(wanted) : fresh_state(spec, x);
+  }
+  const bool wants_master = x.dtype() != working_dtype(x.dtype());
+  if (wants_master == slot.master.defined()) return;
+  refuse_in_trace();
+  slot.master = wants_master ? x.detach().to(working_dtype(x.dtype()), loc) : Tensor();
+}
+
+Optimizer::Update::Update(const OptimizerGroup& group, const Loc& at)
+    : loc(at), lr_(group.lr), of_(group) {}
+
+Tensor& Optimizer::Update::state(std::string_view name) {
+  for (size_t i = 0; i < of_.specs.size(); ++i) {
+    if (of_.specs[i].name == name) return states_[i];
+  }
+  fail(ErrorCode::kInvalidArgument, text_of(loc), ": no state '", name,
+       "'; add_group is told the states of an optimiser");
+}
+
+void Optimizer::update(Update& update) {
+  const OptimizerGroup& group = update.of_;
+  if (!group.op) {
+    fail(ErrorCode::kInvalidArgument, name(),
+         ": an optimiser of one's own overrides update(), or step_all()");
+  }
+  std::vector<Tensor> inputs{update.parameter, update.gradient, group.lr};
+  inputs.insert(inputs.end(), update.states_.begin(), update.states_.end());
+  std::vector<Tensor> next(1 + update.states_.size());
+  apply({*group.op, *group.attrs, inputs, 0, update.loc}, next);
+  update.parameter = std::move(next[0]);
+  for (size_t i = 0; i < update.states_.size(); ++i)
+    update.states_[i] = std::move(next[i + 1]);
+}
+
+void Optimizer::assign(const Tensor& target, const Tensor& next, const Loc& loc) const {
+  if (!target.defined() || next.is_same(target)) return;
+  target.assign(condition_.defined() ? where(condition_, {next, loc}, {target, loc}) : next, loc);
+}
+
+void Optimizer::update_slot(size_t index, OptimizerSlot& slot, const Loc& loc) {
+  OptimizerGroup& group = state_->groups[index];
   const Tensor gradient = slot.parameter.grad();
   if (!gradient.defined()) return;
   fit_states(group, slot, loc);
-  std::vector<Tensor> inputs{slot.parameter, gradient, group.lr};
-  inputs.insert(inputs.end(), slot.states.begin(), slot.states.end());
-  std::vector<Tensor> next(1 + slot.states.size());
-  apply({*group.op, *group.rule.attrs, inputs, 0, loc}, next);
-  slot.parameter.assign(next[0], loc);
-  for (size_t i = 0; i < slot.states.size(); ++i) {
-    if (slot.states[i].defined()) slot.states[i].assign(next[i + 1], loc);
+  Update update(group, loc);
+  update.group = index;
+  update.states_ = slot.states;
+  update.parameter = slot.parameter;
+  update.gradient = gradient;
+  if (slot.master.defined()) {
+    // Where the parameter was given another value, by load_state_dict() say, that one counts.
+    const DType small = slot.parameter.dtype(), wide = slot.master.dtype();
+    const Tensor &x = slot.parameter, &master = slot.master;
+    update.parameter = where(master.to(small, loc) == x, master, {x.to(wide, loc), loc});
+    update.gradient = gradient.to(wide, loc);
   }
+  this->update(update);
+  const Tensor& next = update.parameter;
+  assign(slot.parameter, next.defined() ? next.to(slot.parameter.dtype(), loc) : next, loc);
+  if (slot.master.defined()) assign(slot.master, next, loc);
+  for (size_t i = 0; i < slot.states.size(); ++i)
+    assign(slot.states[i], update.states_[i], loc);
+}
+
+Tensor Optimizer::step_all(const Closure* closure, const Loc& loc) {
+  Tensor loss;
+  if (closure) {
+    const EnableGrad enable_grad;
+    loss = (*closure)();
+  }
+  const NoGrad no_grad;
+  for (size_t group = 0; group < group_count(); ++group) {
+    for (OptimizerSlot& slot : state_->groups[group].slots)
+      update_slot(group, slot, loc);
+  }
+  return loss;
 }
 
 void Optimizer::step(Loc loc) {
-  const NoGrad no_grad;
-  for (GroupState& group : groups_) {
-    for (Slot& slot : group.slots)
-      update(group, slot, loc);
+  step_all(nullptr, loc);
+}
+
+Tensor Optimizer::step(const Closure& closure, Loc loc) {
+  return step_all(&closure, loc);
+}
+
+void Optimizer::step_where(const Tensor& condition, Loc loc) {
+  condition_ = condition;
+  try {
+    step_all(nullptr, loc);
+  } catch (...) {
+    condition_ = Tensor();
+    throw;
   }
+  condition_ = Tensor();
 }
 
 void Optimizer::zero_grad() const {
-  for (const GroupState& group : groups_) {
-    for (const Slot& slot : group.slots)
+  for (const OptimizerGroup& group : state_->groups) {
+    for (const OptimizerSlot& slot : group.slots)
       slot.parameter.zero_grad();
   }
 }
 
-const Optimizer::GroupState& Optimizer::group_at(size_t group) const {
-  if (group < groups_.size()) return groups_[group];
-  fail(ErrorCode::kInvalidArgument, name_, ": no group ", group, ", it has ", groups_.size());
+const OptimizerGroup& Optimizer::group_at(size_t group) const {
+  if (group < group_count()) return state_->groups[group];
+  fail(ErrorCode::kInvalidArgument, name(), ": no group ", group, ", it has ", group_count());
 }
 const Tensor& Optimizer::lr_tensor(size_t group) const {
   return group_at(group).lr;
@@ -110,19 +250,19 @@ const Tensor& Optimizer::lr_tensor(size_t group) const {
 double Optimizer::lr(size_t group) const {
   return lr_tensor(group).item<double>();
 }
-void Optimizer::set_lr(double lr, size_t group) {
+void Optimizer::set_lr(double lr, size_t group) const {
   require_within("lr", lr, 0, HUGE_VAL);
   lr_tensor(group).assign(lr_of(lr));
 }
-void Optimizer::set_lr(double lr) {
-  for (size_t group = 0; group < groups_.size(); ++group)
+void Optimizer::set_lr(double lr) const {
+  for (size_t group = 0; group < group_count(); ++group)
     set_lr(lr, group);
 }
 
 std::vector<Tensor> Optimizer::parameters() const {
   std::vector<Tensor> found;
-  for (const GroupState& group : groups_) {
-    for (const Slot& slot : group.slots)
+  for (const OptimizerGroup& group : state_->groups) {
+    for (const OptimizerSlot& slot : group.slots)
       found.push_back(slot.parameter);
   }
   return found;
@@ -131,14 +271,13 @@ std::vector<Tensor> Optimizer::parameters() const {
 nn::NamedTensors Optimizer::named_states() const {
   nn::NamedTensors found;
   size_t parameter = 0;
-  for (size_t index = 0; index < groups_.size(); ++index) {
-    const GroupState& group = groups_[index];
+  for (size_t index = 0; index < group_count(); ++index) {
+    const OptimizerGroup& group = state_->groups[index];
     found.emplace_back(text("group.", index, ".lr"), group.lr);
-    for (const Slot& slot : group.slots) {
-      for (size_t i = 0; i < slot.states.size(); ++i) {
-        if (slot.states[i].defined())
-          found.emplace_back(state_name(parameter, group.rule.states[i]), slot.states[i]);
-      }
+    for (const OptimizerSlot& slot : group.slots) {
+      each_state(group, slot, [&](const std::string& name, const Tensor& state) {
+        found.emplace_back(state_name(parameter, name), state);
+      });
       ++parameter;
     }
   }
@@ -156,7 +295,7 @@ void Optimizer::load_state_dict(const nn::StateDict& state) {
   const nn::NamedTensors own = named_states();
   const std::string problems = nn::state_problems(own, state, {.same_dtypes = true});
   if (!problems.empty())
-    fail(ErrorCode::kInvalidArgument, "load_state_dict of ", name_, ": ", problems);
+    fail(ErrorCode::kInvalidArgument, "load_state_dict of ", name(), ": ", problems);
   for (const auto& [name, tensor] : own)
     tensor.assign(state.at(name));
 }

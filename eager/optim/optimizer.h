@@ -1,9 +1,22 @@
-// Optimisers, by torch.optim's formulas. An update of a parameter is one op; what updates change
-// (means, counts, the learning rate) are tensors, so a training step can be traced and compiled.
+// Optimisers, by torch.optim's formulas. What updates change (means, counts, the learning rate) are
+// tensors, so a training step can be traced and compiled. One's own derive from Optimizer:
+//
+//   struct Signs : optim::Optimizer {
+//     Signs(const std::vector<Tensor>& parameters, double lr) : Optimizer("Signs") {
+//       add_group(parameters, lr, {{"mean"}});
+//     }
+//     void update(Update& u) override {
+//       Tensor& mean = u.state("mean");
+//       mean = 0.9 * mean + 0.1 * u.gradient;
+//       u.parameter = u.parameter - u.lr() * sign(mean);
+//     }
+//   };
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "eager/nn/module.h"
@@ -15,12 +28,32 @@ struct OpDef;
 
 namespace sardonyx::eager::optim {
 
-// Parameters with options of their own. Parameters are float32 or float64.
+// Parameters with options of their own. Parameters are of any floating type; those of float16 and
+// bfloat16 are updated as float32 values that the optimiser keeps (the state "master").
 template <typename Options>
 struct Group {
   std::vector<Tensor> parameters;
   Options options = {};
 };
+
+// A tensor beside each parameter that updates change.
+struct StateSpec {
+  enum class Kind {
+    kLikeParameter,  // of the parameter's shape, and of its type or float32 (see Group)
+    kCount,          // int64 of rank 0
+    kNumber,         // float64 of rank 0
+  };
+  std::string name;
+  double initial = 0;
+  Kind kind = Kind::kLikeParameter;
+};
+
+struct OptimizerState;  // what copies share: eager/optim/optimizer_state.h
+struct OptimizerGroup;
+struct OptimizerSlot;
+
+// Gives the loss: zero_grad(), forward, backward().
+using Closure = std::function<Tensor()>;
 
 // Copies share states, as tensors do.
 class Optimizer {
@@ -29,58 +62,90 @@ class Optimizer {
 
   // Updates every parameter that has a gradient.
   void step(Loc loc = Loc::current());
+  // The same with the gradients that `closure` leaves; gives its loss. LBFGS calls it many times.
+  Tensor step(const Closure& closure, Loc loc = Loc::current());
+  // A step that changes nothing where `condition` (bool, one element) is false: for traces, where
+  // C++ can't ask.
+  void step_where(const Tensor& condition, Loc loc = Loc::current());
   void zero_grad() const;
 
-  size_t group_count() const { return groups_.size(); }
+  const std::string& name() const;
+  size_t group_count() const;
   double lr(size_t group = 0) const;
   // Of one group, or of all of them.
-  void set_lr(double lr, size_t group);
-  void set_lr(double lr);
+  void set_lr(double lr, size_t group) const;
+  void set_lr(double lr) const;
   // What steps read as the learning rate: float64, rank 0.
   const Tensor& lr_tensor(size_t group = 0) const;
   std::vector<Tensor> parameters() const;
+  // Whether both are handles of one optimiser.
+  bool is_same(const Optimizer& other) const { return state_ == other.state_; }
 
   // All that updates change, under stable names: "group.0.lr", "state.3.exp_avg" (parameters are
   // counted through all groups; the states have torch's names).
   nn::NamedTensors named_states() const;
-  nn::StateDict state_dict() const;
+  virtual nn::StateDict state_dict() const;
   // Throws kInvalidArgument naming every missing and unexpected name, and every type that differs;
   // then nothing was changed.
-  void load_state_dict(const nn::StateDict& state);
+  virtual void load_state_dict(const nn::StateDict& state);
 
  protected:
-  // How one group is updated: `op` takes the parameter, its gradient, the learning rate and the
-  // states in this order, and gives the next ones, but for the gradient and the learning rate. The
-  // state "step" counts updates (int64); the others have the parameter's type and start as
-  // `initial`. An empty name is an omitted input.
+  // One update of one parameter. What update() leaves in `parameter` and the states takes the place
+  // of what they are.
+  class Update {
+   public:
+    Tensor parameter, gradient;  // of one type
+    size_t group = 0;            // number of the parameter's group, for options of one's own
+    Loc loc;
+    // Of rank 0, in the parameter's type, or as a float64 for computing with other numbers.
+    Tensor lr() const { return lr_.to(parameter.dtype(), loc); }
+    const Tensor& exact_lr() const { return lr_; }
+    // Throws kInvalidArgument for a name that add_group was not given.
+    Tensor& state(std::string_view name);
+
+   private:
+    friend class Optimizer;
+    Update(const OptimizerGroup& group, const Loc& at);
+    Tensor lr_;
+    const OptimizerGroup& of_;
+    std::vector<Tensor> states_;
+  };
+  // What an optimiser of one's own is: called under NoGrad for each parameter that has a gradient.
+  virtual void update(Update& update);
+  // A whole step, for optimisers whose parameters are not updated one by one. Without a closure the
+  // gradients are there; gives the closure's loss.
+  virtual Tensor step_all(const Closure* closure, const Loc& loc);
+
+  explicit Optimizer(std::string name);
+  // At least one parameter; each is a leaf of a floating type and stands in no other group.
+  void add_group(const std::vector<Tensor>& parameters, double lr,
+                 std::vector<StateSpec> states = {});
+
+  // How one group is updated where a row does it: `op` takes the parameter, its gradient, the
+  // learning rate and the states in this order, and gives the next ones, but for the gradient and
+  // the learning rate. The state "step" counts updates; an empty name is an omitted input.
   struct Rule {
     std::string op;
     std::shared_ptr<const Attrs> attrs;
     std::vector<std::string> states;
     double initial = 0;
   };
-  explicit Optimizer(std::string name) : name_(std::move(name)) {}
-  void add_group(const std::vector<Tensor>& parameters, double lr, Rule rule);
+  void add_rule_group(const std::vector<Tensor>& parameters, double lr, Rule rule);
+  // Throws kInvalidArgument if there is none.
+  void require_groups(size_t count) const;
   // Throws kInvalidArgument "Adam: lr: expected low <= value < high, got ...".
   void require_within(const char* what, double value, double low, double high) const;
+  // What optimisers with means of gradients and of their squares want of their options.
+  void require_moments(double beta1, double beta2, double eps, double weight_decay) const;
 
  private:
-  struct Slot {
-    Tensor parameter;
-    std::vector<Tensor> states;
-  };
-  struct GroupState {
-    Tensor lr;
-    Rule rule;
-    const OpDef* op = nullptr;
-    std::vector<Slot> slots;
-  };
-  void update(GroupState& group, Slot& slot, const Loc& loc);
-  void fit_states(GroupState& group, Slot& slot, const Loc& loc) const;
-  const GroupState& group_at(size_t group) const;
+  void update_slot(size_t group, OptimizerSlot& slot, const Loc& loc);
+  void fit_states(const OptimizerGroup& group, OptimizerSlot& slot, const Loc& loc) const;
+  void assign(const Tensor& target, const Tensor& next, const Loc& loc) const;
+  const OptimizerGroup& group_at(size_t group) const;
 
-  std::string name_;
-  std::vector<GroupState> groups_;
+  std::shared_ptr<OptimizerState> state_;
+  Tensor condition_;  // of the step_where that is running
 };
 
 struct SgdOptions {

@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "eager/create.h"
-#include "eager/dispatch.h"
-#include "eager/functional.h"
+#include "eager/dispatch/dispatch.h"
+#include "eager/functional/functional.h"
 #include "eager/optim/scheduler.h"
 #include "ir/type.h"
 

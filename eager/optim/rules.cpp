@@ -1,11 +1,11 @@
-// The optimisers as rows of the op table (ir/ops/optimizer.h) with their states.
+// The optimisers as rows of the op table (ir/ops/training/optimizer.h) with their states.
 #include <cmath>
 
-#include "eager/autograd.h"
-#include "eager/dispatch.h"
-#include "eager/functional.h"
+#include "eager/autograd/autograd.h"
+#include "eager/dispatch/dispatch.h"
+#include "eager/functional/functional.h"
 #include "eager/optim/optimizer.h"
-#include "ir/ops/optimizer.h"
+#include "ir/ops/training/optimizer.h"
 
 namespace sardonyx::eager::optim {
 namespace {
@@ -20,6 +20,7 @@ std::shared_ptr<const Attrs> shared(S attrs) {
 }  // namespace
 
 SGD::SGD(const Groups& groups) : Optimizer("SGD") {
+  require_groups(groups.size());
   for (const auto& [parameters, options] : groups) {
     require_within("momentum", options.momentum, 0, HUGE_VAL);
     require_within("weight_decay", options.weight_decay, 0, HUGE_VAL);
@@ -35,16 +36,14 @@ SGD::SGD(const Groups& groups) : Optimizer("SGD") {
                                                 .nesterov = options.nesterov,
                                                 .maximize = options.maximize})};
     if (options.momentum != 0) rule.states = {"step", "momentum_buffer"};
-    add_group(parameters, options.lr, std::move(rule));
+    add_rule_group(parameters, options.lr, std::move(rule));
   }
 }
 
 Adam::Adam(const char* name, const Groups& groups, bool is_decoupled) : Optimizer(name) {
+  require_groups(groups.size());
   for (const auto& [parameters, options] : groups) {
-    require_within("beta1", options.beta1, 0, 1);
-    require_within("beta2", options.beta2, 0, 1);
-    require_within("eps", options.eps, 0, HUGE_VAL);
-    require_within("weight_decay", options.weight_decay, 0, HUGE_VAL);
+    require_moments(options.beta1, options.beta2, options.eps, options.weight_decay);
     Rule rule{.op = "sardonyx::AdamStep",
               .attrs = shared(ops::AdamStepAttrs{.beta1 = number_parts(options.beta1),
                                                  .beta2 = number_parts(options.beta2),
@@ -54,7 +53,7 @@ Adam::Adam(const char* name, const Groups& groups, bool is_decoupled) : Optimize
                                                  .maximize = options.maximize}),
               .states = {"step", "exp_avg", "exp_avg_sq"}};
     if (options.amsgrad) rule.states.push_back("max_exp_avg_sq");
-    add_group(parameters, options.lr, std::move(rule));
+    add_rule_group(parameters, options.lr, std::move(rule));
   }
 }
 
@@ -80,6 +79,7 @@ Adam::Groups as_adam(const AdamW::Groups& groups) {
 AdamW::AdamW(const Groups& groups) : Adam("AdamW", as_adam(groups), true) {}
 
 RMSprop::RMSprop(const Groups& groups) : Optimizer("RMSprop") {
+  require_groups(groups.size());
   for (const auto& [parameters, options] : groups) {
     require_within("alpha", options.alpha, 0, HUGE_VAL);
     require_within("eps", options.eps, 0, HUGE_VAL);
@@ -95,17 +95,18 @@ RMSprop::RMSprop(const Groups& groups) : Optimizer("RMSprop") {
         .states = {"square_avg"}};
     if (options.momentum != 0 || options.centered) rule.states.push_back("momentum_buffer");
     if (options.centered) rule.states.push_back("grad_avg");
-    add_group(parameters, options.lr, std::move(rule));
+    add_rule_group(parameters, options.lr, std::move(rule));
   }
 }
 
 Adagrad::Adagrad(const Groups& groups) : Optimizer("Adagrad") {
+  require_groups(groups.size());
   for (const auto& [parameters, options] : groups) {
     require_within("lr_decay", options.lr_decay, 0, HUGE_VAL);
     require_within("eps", options.eps, 0, HUGE_VAL);
     require_within("initial_accumulator", options.initial_accumulator, 0, HUGE_VAL);
     require_within("weight_decay", options.weight_decay, 0, HUGE_VAL);
-    add_group(
+    add_rule_group(
         parameters, options.lr,
         {.op = "sardonyx::AdagradStep",
          .attrs = shared(ops::AdagradStepAttrs{.rate_decay = number_parts(options.lr_decay),

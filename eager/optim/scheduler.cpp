@@ -5,6 +5,7 @@
 #include <limits>
 #include <numbers>
 
+#include "eager/create.h"
 #include "ir/type.h"
 
 namespace sardonyx::eager::optim {
@@ -32,9 +33,11 @@ double number_in(const nn::StateDict& state, const char* name) {
 
 }  // namespace
 
-Scheduler::Scheduler(Optimizer& optimizer) : optimizer_(optimizer) {
-  for (size_t group = 0; group < optimizer.group_count(); ++group)
-    bases_.push_back(optimizer.lr(group));
+Scheduler::Scheduler(const Optimizer& optimizer) : optimizer_(optimizer) {
+  take_bases();
+}
+void Scheduler::take_bases() {
+  bases_ = lrs();
 }
 void Scheduler::step() {
   set_step(step_ + 1);
@@ -51,18 +54,33 @@ void Scheduler::set_step(int64_t step) {
 }
 std::vector<double> Scheduler::lrs() const {
   std::vector<double> rates;
-  for (size_t group = 0; group < bases_.size(); ++group)
+  for (size_t group = 0; group < optimizer_.group_count(); ++group)
     rates.push_back(optimizer_.lr(group));
   return rates;
 }
 nn::StateDict Scheduler::state_dict() const {
-  return {{"step", Tensor::scalar(step_)}};
+  return {{"step", Tensor::scalar(step_)}, {"base_lrs", tensor(bases_)}};
 }
 void Scheduler::load_state_dict(const nn::StateDict& state) {
-  set_step(static_cast<int64_t>(number_in(state, "step")));
+  const auto step = static_cast<int64_t>(number_in(state, "step"));
+  std::vector<double> bases = bases_;
+  if (const auto at = state.find("base_lrs"); at != state.end()) {
+    bases = at->second.to(DType::kDouble).to_vector<double>();
+    if (bases.size() != bases_.size()) {
+      fail(ErrorCode::kInvalidArgument, "load_state_dict of a scheduler: expected 'base_lrs' of ",
+           bases_.size(), " groups, got ", bases.size());
+    }
+  }
+  bases_.swap(bases);
+  try {
+    Scheduler::set_step(step);  // SWALR's own starts from the optimiser's rates
+  } catch (...) {
+    bases_.swap(bases);
+    throw;
+  }
 }
 
-StepLR::StepLR(Optimizer& optimizer, int64_t size, double gamma)
+StepLR::StepLR(const Optimizer& optimizer, int64_t size, double gamma)
     : Scheduler(optimizer), size_(size), gamma_(gamma) {
   require_positive("StepLR", "size", static_cast<double>(size));
   set_step(0);
@@ -71,7 +89,7 @@ double StepLR::lr_at(int64_t step, double base) const {
   return base * std::pow(gamma_, static_cast<double>(step / size_));
 }
 
-MultiStepLR::MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones, double gamma)
+MultiStepLR::MultiStepLR(const Optimizer& optimizer, std::vector<int64_t> milestones, double gamma)
     : Scheduler(optimizer), milestones_(std::move(milestones)), gamma_(gamma) {
   set_step(0);
 }
@@ -81,7 +99,7 @@ double MultiStepLR::lr_at(int64_t step, double base) const {
   return base * std::pow(gamma_, static_cast<double>(passed));
 }
 
-ExponentialLR::ExponentialLR(Optimizer& optimizer, double gamma)
+ExponentialLR::ExponentialLR(const Optimizer& optimizer, double gamma)
     : Scheduler(optimizer), gamma_(gamma) {
   set_step(0);
 }
@@ -89,7 +107,7 @@ double ExponentialLR::lr_at(int64_t step, double base) const {
   return base * std::pow(gamma_, static_cast<double>(step));
 }
 
-CosineAnnealingLR::CosineAnnealingLR(Optimizer& optimizer, int64_t steps, double least)
+CosineAnnealingLR::CosineAnnealingLR(const Optimizer& optimizer, int64_t steps, double least)
     : Scheduler(optimizer), steps_(steps), least_(least) {
   require_positive("CosineAnnealingLR", "count of steps", static_cast<double>(steps));
   set_step(0);
@@ -98,7 +116,7 @@ double CosineAnnealingLR::lr_at(int64_t step, double base) const {
   return annealed(base, least_, static_cast<double>(step) / static_cast<double>(steps_), false);
 }
 
-LinearLR::LinearLR(Optimizer& optimizer, double start, double end, int64_t steps)
+LinearLR::LinearLR(const Optimizer& optimizer, double start, double end, int64_t steps)
     : Scheduler(optimizer), start_(start), end_(end), steps_(steps) {
   require_positive("LinearLR", "count of steps", static_cast<double>(steps));
   set_step(0);
@@ -108,7 +126,7 @@ double LinearLR::lr_at(int64_t step, double base) const {
   return base * annealed(start_, end_, share, true);
 }
 
-LambdaLR::LambdaLR(Optimizer& optimizer, std::function<double(int64_t)> factor)
+LambdaLR::LambdaLR(const Optimizer& optimizer, std::function<double(int64_t)> factor)
     : Scheduler(optimizer), factor_(std::move(factor)) {
   set_step(0);
 }
@@ -116,7 +134,40 @@ double LambdaLR::lr_at(int64_t step, double base) const {
   return base * factor_(step);
 }
 
-OneCycleLR::OneCycleLR(Optimizer& optimizer, OneCycleOptions options)
+MultiplicativeLR::MultiplicativeLR(const Optimizer& optimizer,
+                                   std::function<double(int64_t)> factor)
+    : Scheduler(optimizer), factor_(std::move(factor)) {
+  set_step(0);
+}
+double MultiplicativeLR::lr_at(int64_t step, double base) const {
+  if (step < known_step_) known_step_ = 0, known_product_ = 1;
+  while (known_step_ < step)
+    known_product_ *= factor_(++known_step_);
+  return base * known_product_;
+}
+
+ConstantLR::ConstantLR(const Optimizer& optimizer, double factor, int64_t steps)
+    : Scheduler(optimizer), factor_(factor), steps_(steps) {
+  if (!(factor >= 0 && factor <= 1))
+    fail(ErrorCode::kInvalidArgument, "ConstantLR: expected a factor within [0, 1], got ", factor);
+  set_step(0);
+}
+double ConstantLR::lr_at(int64_t step, double base) const {
+  return step < steps_ ? base * factor_ : base;
+}
+
+PolynomialLR::PolynomialLR(const Optimizer& optimizer, int64_t steps, double power)
+    : Scheduler(optimizer), steps_(steps), power_(power) {
+  require_positive("PolynomialLR", "count of steps", static_cast<double>(steps));
+  require_positive("PolynomialLR", "power", power);
+  set_step(0);
+}
+double PolynomialLR::lr_at(int64_t step, double base) const {
+  const auto share = static_cast<double>(std::min(step, steps_)) / static_cast<double>(steps_);
+  return base * std::pow(1 - share, power_);
+}
+
+OneCycleLR::OneCycleLR(const Optimizer& optimizer, OneCycleOptions options)
     : Scheduler(optimizer), options_(options) {
   require_positive("OneCycleLR", "max_lr", options.max_lr);
   require_positive("OneCycleLR", "count of steps", static_cast<double>(options.total_steps));
@@ -154,7 +205,8 @@ double OneCycleLR::lr_at(int64_t step, double) const {
   return end;
 }
 
-SequentialLR::SequentialLR(Optimizer& optimizer, std::vector<std::shared_ptr<Scheduler>> schedulers,
+SequentialLR::SequentialLR(const Optimizer& optimizer,
+                           std::vector<std::shared_ptr<Scheduler>> schedulers,
                            std::vector<int64_t> milestones)
     : Scheduler(optimizer), schedulers_(std::move(schedulers)), milestones_(std::move(milestones)) {
   if (schedulers_.empty() || schedulers_.size() != milestones_.size() + 1) {
@@ -163,7 +215,7 @@ SequentialLR::SequentialLR(Optimizer& optimizer, std::vector<std::shared_ptr<Sch
          " for ", schedulers_.size());
   }
   for (const auto& scheduler : schedulers_) {
-    if (!scheduler || &scheduler->optimizer_ != &optimizer)
+    if (!scheduler || !scheduler->optimizer_.is_same(optimizer))
       fail(ErrorCode::kInvalidArgument, "SequentialLR: expected schedulers of one optimiser");
   }
   // Those that were made before this one have changed the rates; the first saw them unchanged.
@@ -178,7 +230,33 @@ double SequentialLR::lr_at(int64_t step, double base) const {
   return schedulers_[index]->lr_at(step - begin, base);
 }
 
-ReduceLROnPlateau::ReduceLROnPlateau(Optimizer& optimizer, PlateauOptions options)
+namespace {
+
+const Scheduler& first_of(const std::vector<std::shared_ptr<Scheduler>>& schedulers) {
+  if (!schedulers.empty() && schedulers[0]) return *schedulers[0];
+  fail(ErrorCode::kInvalidArgument, "ChainedScheduler: expected schedulers, got none");
+}
+
+}  // namespace
+
+ChainedScheduler::ChainedScheduler(std::vector<std::shared_ptr<Scheduler>> schedulers)
+    : Scheduler(first_of(schedulers).optimizer_), schedulers_(std::move(schedulers)) {
+  for (const auto& scheduler : schedulers_) {
+    if (!scheduler || !scheduler->optimizer_.is_same(schedulers_[0]->optimizer_))
+      fail(ErrorCode::kInvalidArgument, "ChainedScheduler: expected schedulers of one optimiser");
+  }
+  // Each one that was made before this has changed the rates; the first saw them unchanged.
+  bases_ = schedulers_[0]->bases_;
+  set_step(0);
+}
+double ChainedScheduler::lr_at(int64_t step, double base) const {
+  double rate = base;
+  for (const auto& scheduler : schedulers_)
+    rate *= base == 0 ? 1 : scheduler->lr_at(step, base) / base;
+  return rate;
+}
+
+ReduceLROnPlateau::ReduceLROnPlateau(const Optimizer& optimizer, PlateauOptions options)
     : optimizer_(optimizer),
       options_(options),
       best_(options.maximize ? -std::numeric_limits<double>::infinity()

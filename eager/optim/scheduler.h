@@ -1,6 +1,7 @@
 // Learning rates over time, by torch.optim.lr_scheduler's formulas. A scheduler sets the rates of
-// an optimiser (which must outlive it) when it is made, and at each step() of its own: call it
-// after the optimiser's step, outside of traced functions.
+// an optimiser (of which it keeps a handle) when it is made, and at each step() of its own: call it
+// after the optimiser's step, outside of traced functions. Momenta stay as they are (torch's
+// cycle_momentum = false).
 #pragma once
 
 #include <functional>
@@ -17,21 +18,27 @@ class Scheduler {
   // The next step's rates.
   void step();
   // Rates as at that step.
-  void set_step(int64_t step);
+  virtual void set_step(int64_t step);
   int64_t steps() const { return step_; }
   std::vector<double> lrs() const;
-  // The step count; for resuming, besides the optimiser's own state.
+  // The step count and the rates that it starts from ("base_lrs"); for resuming, besides the
+  // optimiser's own state.
   nn::StateDict state_dict() const;
+  // Throws kInvalidArgument where a number is missing or the groups differ; then nothing has
+  // changed.
   void load_state_dict(const nn::StateDict& state);
 
  protected:
-  explicit Scheduler(Optimizer& optimizer);
+  explicit Scheduler(const Optimizer& optimizer);
   // The rate at a step for a group that started at `base`.
   virtual double lr_at(int64_t step, double base) const = 0;
+  // Starts from the rates that the optimiser has now.
+  void take_bases();
 
  private:
   friend class SequentialLR;
-  Optimizer& optimizer_;
+  friend class ChainedScheduler;
+  Optimizer optimizer_;  // a handle: what a derived class adds is of no matter to rates
   std::vector<double> bases_;
   int64_t step_ = 0;
 };
@@ -39,7 +46,7 @@ class Scheduler {
 // base * gamma^(step / size)
 class StepLR : public Scheduler {
  public:
-  StepLR(Optimizer& optimizer, int64_t size, double gamma = 0.1);
+  StepLR(const Optimizer& optimizer, int64_t size, double gamma = 0.1);
 
  private:
   double lr_at(int64_t step, double base) const override;
@@ -49,7 +56,7 @@ class StepLR : public Scheduler {
 // base * gamma for every milestone that was reached.
 class MultiStepLR : public Scheduler {
  public:
-  MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones, double gamma = 0.1);
+  MultiStepLR(const Optimizer& optimizer, std::vector<int64_t> milestones, double gamma = 0.1);
 
  private:
   double lr_at(int64_t step, double base) const override;
@@ -59,7 +66,7 @@ class MultiStepLR : public Scheduler {
 // base * gamma^step
 class ExponentialLR : public Scheduler {
  public:
-  ExponentialLR(Optimizer& optimizer, double gamma);
+  ExponentialLR(const Optimizer& optimizer, double gamma);
 
  private:
   double lr_at(int64_t step, double base) const override;
@@ -68,7 +75,7 @@ class ExponentialLR : public Scheduler {
 // From base down to `least` along half a cosine of `steps` steps (and up again after).
 class CosineAnnealingLR : public Scheduler {
  public:
-  CosineAnnealingLR(Optimizer& optimizer, int64_t steps, double least = 0);
+  CosineAnnealingLR(const Optimizer& optimizer, int64_t steps, double least = 0);
 
  private:
   double lr_at(int64_t step, double base) const override;
@@ -78,7 +85,7 @@ class CosineAnnealingLR : public Scheduler {
 // base times a factor that goes linearly from `start` to `end` in `steps` steps: a warm-up.
 class LinearLR : public Scheduler {
  public:
-  LinearLR(Optimizer& optimizer, double start = 1.0 / 3, double end = 1, int64_t steps = 5);
+  LinearLR(const Optimizer& optimizer, double start = 1.0 / 3, double end = 1, int64_t steps = 5);
 
  private:
   double lr_at(int64_t step, double base) const override;
@@ -88,11 +95,43 @@ class LinearLR : public Scheduler {
 // base * factor(step)
 class LambdaLR : public Scheduler {
  public:
-  LambdaLR(Optimizer& optimizer, std::function<double(int64_t)> factor);
+  LambdaLR(const Optimizer& optimizer, std::function<double(int64_t)> factor);
 
  private:
   double lr_at(int64_t step, double base) const override;
   std::function<double(int64_t)> factor_;
+};
+
+// base times the product of factor(1), ..., factor(step)
+class MultiplicativeLR : public Scheduler {
+ public:
+  MultiplicativeLR(const Optimizer& optimizer, std::function<double(int64_t)> factor);
+
+ private:
+  double lr_at(int64_t step, double base) const override;
+  std::function<double(int64_t)> factor_;
+  mutable int64_t known_step_ = 0;  // the product up to this step
+  mutable double known_product_ = 1;
+};
+// base * factor for `steps` steps, then base.
+class ConstantLR : public Scheduler {
+ public:
+  ConstantLR(const Optimizer& optimizer, double factor = 1.0 / 3, int64_t steps = 5);
+
+ private:
+  double lr_at(int64_t step, double base) const override;
+  double factor_;
+  int64_t steps_;
+};
+// base * (1 - step / steps)^power down to 0.
+class PolynomialLR : public Scheduler {
+ public:
+  PolynomialLR(const Optimizer& optimizer, int64_t steps = 5, double power = 1);
+
+ private:
+  double lr_at(int64_t step, double base) const override;
+  int64_t steps_;
+  double power_;
 };
 
 struct OneCycleOptions {
@@ -104,11 +143,10 @@ struct OneCycleOptions {
   double final_div_factor = 1e4;  // ends at the start's rate / final_div_factor
   bool three_phase = false;       // down as long as up, then to the end
 };
-// Smith and Topin, "Super-convergence", 2018. The momentum stays as it is (torch's cycle_momentum =
-// false). A step beyond total_steps throws kInvalidArgument.
+// Smith and Topin, "Super-convergence", 2018. A step beyond total_steps throws kInvalidArgument.
 class OneCycleLR : public Scheduler {
  public:
-  OneCycleLR(Optimizer& optimizer, OneCycleOptions options);
+  OneCycleLR(const Optimizer& optimizer, OneCycleOptions options);
 
  private:
   double lr_at(int64_t step, double base) const override;
@@ -118,13 +156,24 @@ class OneCycleLR : public Scheduler {
 // One after the other: scheduler i from milestones[i - 1] on, which is its step 0.
 class SequentialLR : public Scheduler {
  public:
-  SequentialLR(Optimizer& optimizer, std::vector<std::shared_ptr<Scheduler>> schedulers,
+  SequentialLR(const Optimizer& optimizer, std::vector<std::shared_ptr<Scheduler>> schedulers,
                std::vector<int64_t> milestones);
 
  private:
   double lr_at(int64_t step, double base) const override;
   std::vector<std::shared_ptr<Scheduler>> schedulers_;
   std::vector<int64_t> milestones_;
+};
+
+// All at once: each group's base times the factors that the schedulers give it. Of schedulers that
+// set rates regardless of others (torch's LambdaLR, cycles) the factor is the rate / base.
+class ChainedScheduler : public Scheduler {
+ public:
+  explicit ChainedScheduler(std::vector<std::shared_ptr<Scheduler>> schedulers);
+
+ private:
+  double lr_at(int64_t step, double base) const override;
+  std::vector<std::shared_ptr<Scheduler>> schedulers_;
 };
 
 struct PlateauOptions {
@@ -140,7 +189,7 @@ struct PlateauOptions {
 // Lowers the rate when a metric stops getting better.
 class ReduceLROnPlateau {
  public:
-  explicit ReduceLROnPlateau(Optimizer& optimizer, PlateauOptions options = {});
+  explicit ReduceLROnPlateau(const Optimizer& optimizer, PlateauOptions options = {});
   void step(double metric);
   double best() const { return best_; }
   nn::StateDict state_dict() const;
@@ -148,7 +197,7 @@ class ReduceLROnPlateau {
 
  private:
   bool is_better(double metric) const;
-  Optimizer& optimizer_;
+  Optimizer optimizer_;  // a handle
   PlateauOptions options_;
   double best_;
   int64_t bad_steps_ = 0, cooling_ = 0;

@@ -5,7 +5,7 @@
 #include <system_error>
 #include <utility>
 
-#include "ir/error.h"
+#include "ir/core/error.h"
 
 namespace sardonyx::c_api {
 

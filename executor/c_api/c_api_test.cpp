@@ -96,6 +96,9 @@ TEST_F(CInterface, SessionOptions) {
   options.own_threads = 2;
   expect(create(), "own_threads: expected 0 to 1, got 2");
   options.own_threads = 0;
+  options.strict = 2;
+  expect(create(), "strict: expected 0 to 1, got 2");
+  options.strict = 0;
   options.max_nesting = uint64_t{1} << 40;
   expect(create(), "max_nesting: expected 0 to");
   options.max_nesting = 0;
@@ -109,6 +112,42 @@ TEST_F(CInterface, SessionOptions) {
   expect(sx_session_create_from_bytes("x", 1, nullptr, nullptr), "session: expected a pointer");
   expect(sx_session_create(nullptr, nullptr, &made), "path: expected a pointer");
   expect(sx_session_create_from_bytes(nullptr, 1, nullptr, &made), "bytes: expected a pointer");
+}
+
+// Inputs a, b of float[n], each with its negative as an output.
+std::string model_of_one_symbol() {
+  Model model;
+  GraphEmitter e(*model.graph);
+  const Type type = Type::tensor(DType::kFloat, Dims{Dim::symbol("n")});
+  for (const char* name : {"a", "b"}) {
+    const Val input = GraphEmitter::wrap(model.graph->add_input(name, type));
+    model.graph->add_output(GraphEmitter::unwrap(e.call("Neg", {input})));
+  }
+  return model_bytes(model);
+}
+
+TEST_F(CInterface, StrictSessionsRefuseWhatOthersWarnOf) {
+  const std::string bytes = model_of_one_symbol();
+  for (const int32_t strict : {0, 1}) {
+    sx_session_options options{};
+    options.struct_size = sizeof options;
+    options.log_level = SX_LOG_OFF;
+    options.strict = strict;
+    sx_session* session = nullptr;
+    sx_binding* binding = nullptr;
+    ASSERT_EQ(sx_session_create_from_bytes(bytes.data(), bytes.size(), &options, &session), SX_OK);
+    ASSERT_EQ(sx_binding_create(session, &binding), SX_OK);
+    const float values[] = {1, 2};
+    for (const int64_t count : {1, 2}) {
+      ASSERT_EQ(sx_binding_set_input(binding, static_cast<size_t>(count - 1), SX_FLOAT, &count, 1,
+                                     values, static_cast<size_t>(count) * sizeof(float)),
+                SX_OK);
+    }
+    const sx_status status = sx_binding_run(binding, nullptr);
+    EXPECT_EQ(status, strict == 1 ? SX_INVALID_ARGUMENT : SX_OK) << sx_last_error();
+    sx_binding_destroy(binding);
+    sx_session_destroy(session);
+  }
 }
 
 TEST_F(CInterface, Values) {

@@ -165,6 +165,7 @@ SessionOptions session_options(const sx_session_options& given, size_t struct_si
   if (given.cancellation) options.cancel = given.cancellation->token();
   set_limits(given, options.load.limits);
   set_sources(given, options.load);
+  options.load.strict = flag("strict", given.strict);
   return options;
 }
 

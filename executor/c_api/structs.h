@@ -8,7 +8,7 @@
 #include <exception>
 #include <new>
 
-#include "ir/error.h"
+#include "ir/core/error.h"
 #include "sardonyx/sardonyx.h"
 
 namespace sardonyx::c_api {

@@ -1,6 +1,6 @@
 #include "executor/c_api/type_text.h"
 
-#include "ir/error.h"
+#include "ir/core/error.h"
 
 namespace sardonyx::c_api {
 namespace {

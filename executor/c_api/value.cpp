@@ -22,9 +22,9 @@ int32_t kind_of(const Type& type) {
 }
 
 Shape shape_of(const int64_t* dims, size_t rank) {
-  constexpr size_t kMostDims = 64;
-  if (rank > kMostDims)
-    fail(ErrorCode::kInvalidArgument, "rank: expected at most ", kMostDims, ", got ", rank);
+  constexpr size_t kMaxDims = 64;
+  if (rank > kMaxDims)
+    fail(ErrorCode::kInvalidArgument, "rank: expected at most ", kMaxDims, ", got ", rank);
   if (rank > 0) require(dims, "dims");
   Shape shape(dims, dims + rank);
   for (const int64_t dim : shape) {

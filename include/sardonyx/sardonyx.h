@@ -276,7 +276,8 @@ typedef struct sx_session_options {
   int32_t log_level;          /* an sx_log_level */
   const sx_threads* thread_source; /* NULL: threads of the library's */
   int32_t own_threads;             /* 1: of this session alone; 0: those that sessions share */
-  int32_t reserved;                /* 0 */
+  int32_t strict; /* 1: what deviates from ONNX, in the file or in a run's inputs, is an error; 0:
+                     it is taken as it is meant, with a warning (docs/leniency.md) */
 } sx_session_options;
 
 /* Fills in the defaults. `struct_size` is sizeof(sx_session_options). A struct that is zero but for

@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "ir/op.h"
-#include "ir/test_data_for_test.h"
+#include "ir/op_def.h"
+#include "tests/support/test_data.h"
 
 namespace sardonyx {
 namespace {

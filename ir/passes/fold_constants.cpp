@@ -6,8 +6,8 @@
 //  4. where the op fails on the values: the error belongs to the run that reaches the node.
 // fold_dequantized does the same for DequantizeLinear alone, which fold_constants leaves: quantised
 // weights grow by it, and passes that make integer ops of their readers come first.
-#include "ir/dims_value.h"
-#include "ir/folding.h"
+#include "ir/constant_folding.h"
+#include "ir/emitter/tensor_from_dims.h"
 #include "ir/pass.h"
 
 namespace sardonyx::passes {
@@ -49,7 +49,7 @@ void replace_by_constant(Graph& graph, Value& value, Tensor constant) {
 }
 
 bool is_dequantize(const Node& node) {
-  return node.op->name == "DequantizeLinear";
+  return node.op->is(kDequantizes);
 }
 
 bool fold(Graph& graph, Node& node) {

@@ -7,7 +7,7 @@ namespace sardonyx::passes {
 namespace {
 
 // Of the readers of one value, each is compared with so many at most: a value may have very many.
-constexpr int kMostCompared = 256;
+constexpr int kMaxCompared = 256;
 
 bool computes_the_same(const Graph& graph, const Node& a, const Node& b) {
   if (a.op != b.op || a.inputs != b.inputs || a.outputs.size() != b.outputs.size()) return false;
@@ -26,7 +26,7 @@ bool merge_common_subexpressions(Graph& graph, Node& node) {
   for (const Use& use : node.inputs[0]->uses) {
     Node& earlier = *use.node;
     if (use.slot != 0 || earlier.order >= node.order) continue;
-    if (++compared > kMostCompared) return false;
+    if (++compared > kMaxCompared) return false;
     if (!computes_the_same(graph, earlier, node)) continue;
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       const bool renames = graph.is_output(*node.outputs[i]);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ir/error.h"
+#include "ir/core/error.h"
 #include "onnx_io/export/older_forms.h"
 #include "onnx_io/load.h"
 #include "onnx_io/op_versions.h"

@@ -1,7 +1,7 @@
 // Resize: the operator whose inputs and attributes changed with nearly every version.
 #include <algorithm>
 
-#include "ir/error.h"
+#include "ir/core/error.h"
 #include "onnx_io/export/written_call.h"
 
 namespace sardonyx::onnx_export {

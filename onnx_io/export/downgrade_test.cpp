@@ -1,7 +1,7 @@
 // Older forms of operators: what they can't say is refused, by a message that says what that is.
-#include "ir/refusal_for_test.h"
 #include "onnx_io/save.h"
 #include "onnx_io/test_model.h"
+#include "tests/support/expect_error.h"
 
 namespace sardonyx {
 namespace {

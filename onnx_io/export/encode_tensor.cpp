@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "ir/error.h"
+#include "ir/core/error.h"
 
 namespace sardonyx::onnx_export {
 

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "ir/error.h"
+#include "ir/core/error.h"
 
 namespace sardonyx::onnx_export {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "ir/op.h"
-#include "ir/run_control.h"
+#include "ir/core/run_control.h"
+#include "ir/op_def.h"
 #include "onnx_io/adopted.h"
 #include "onnx_io/export/encode_tensor.h"
 #include "onnx_io/export/encode_type.h"
@@ -185,6 +185,12 @@ std::string Exporter::own_node_name(const std::string& name) {
 }
 
 void Exporter::write_node(const Node& node, GraphProto& graph) {
+  if (node.op->domain == "sardonyx" && !node.op->body) {
+    refused_.push_back(full_name(*node.op) + " \"" + node.name + "\"" +
+                       (node.source.empty() ? "" : " at " + node.source) +
+                       ": ONNX has no form of it; it runs at once and compiled only");
+    return;
+  }
   WrittenCall call = newest_call(node);
   note_operator(*node.op);
   if (node.op->domain.empty() && opset_ < kNewestOpset) {

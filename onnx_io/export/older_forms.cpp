@@ -5,7 +5,7 @@
 #include <memory>
 #include <mutex>
 
-#include "ir/error.h"
+#include "ir/core/error.h"
 #include "onnx_io/export/downgrade.h"
 #include "onnx_io/op_versions.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "ir/op.h"
+#include "ir/op_def.h"
 
 namespace sardonyx::onnx_export {
 

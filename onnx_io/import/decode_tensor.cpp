@@ -4,8 +4,8 @@
 #include <charconv>
 #include <cstring>
 
-#include "ir/error.h"
-#include "ir/run_control.h"
+#include "ir/core/error.h"
+#include "ir/core/run_control.h"
 #include "onnx_io/import/parse.h"
 
 namespace sardonyx::onnx_import {

@@ -5,9 +5,9 @@
 
 #include <fstream>
 
-#include "ir/refusal_for_test.h"
-#include "ir/temporary_folder_for_test.h"
 #include "onnx_io/test_model.h"
+#include "tests/support/expect_error.h"
+#include "tests/support/temporary_folder.h"
 
 namespace sardonyx {
 namespace {

@@ -1,6 +1,6 @@
 #include "onnx_io/import/decode_type.h"
 
-#include "ir/error.h"
+#include "ir/core/error.h"
 #include "onnx_io/import/decode_tensor.h"
 #include "onnx_io/import/parse.h"
 

@@ -1,7 +1,7 @@
 #include "onnx_io/import/functions.h"
 
-#include "ir/error.h"
-#include "ir/op.h"
+#include "ir/core/error.h"
+#include "ir/op_def.h"
 #include "onnx_io/import/names.h"
 #include "onnx_io/import/parse.h"
 #include "onnx_io/load.h"

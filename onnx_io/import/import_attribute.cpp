@@ -86,7 +86,7 @@ bool holds_graph(const AttributeProto& proto) {
          proto.type() == AttributeProto::GRAPHS;
 }
 
-AttrMap Importer::attributes(Frame& frame, NodeProto& node,
+AttrMap Importer::attributes(NameScope& frame, NodeProto& node,
                              const std::vector<std::string>& captured,
                              std::span<const Type> implied, bool skips_graphs) {
   AttrMap attrs;
@@ -113,7 +113,7 @@ AttrMap Importer::attributes(Frame& frame, NodeProto& node,
   return attrs;
 }
 
-std::optional<AttrValue> Importer::attribute(Frame& frame, AttributeProto& proto,
+std::optional<AttrValue> Importer::attribute(NameScope& frame, AttributeProto& proto,
                                              const std::vector<std::string>& captured,
                                              std::span<const Type> implied) {
   if (!proto.ref_attr_name().empty()) {
@@ -181,15 +181,15 @@ std::optional<AttrValue> Importer::attribute(Frame& frame, AttributeProto& proto
   fail(ErrorCode::kInvalidModel, "has no type");
 }
 
-GraphPtr Importer::subgraph(Frame& frame, GraphProto& proto,
+GraphPtr Importer::subgraph(NameScope& frame, GraphProto& proto,
                             const std::vector<std::string>& captured,
                             std::span<const Type> implied) {
   auto graph = std::make_shared<Graph>();
-  Frame inner{.graph = *graph,
-              .outer = &frame,
-              .call = frame.call,
-              .opsets = frame.opsets,
-              .scope = frame.scope};
+  NameScope inner{.graph = *graph,
+                  .outer = &frame,
+                  .call = frame.call,
+                  .opsets = frame.opsets,
+                  .scope = frame.scope};
   for (const std::string& name : captured) {
     const Value* outer = frame.values.at(name);
     Value* capture = graph->add_capture(name, outer->type);

@@ -37,7 +37,7 @@ Tensor constant_of(const std::string& name, const AttrValue& value, const LoadLi
 
 }  // namespace
 
-void Importer::import_constant(Frame& frame, onnx_schema::NodeProto& node) {
+void Importer::import_constant(NameScope& frame, onnx_schema::NodeProto& node) {
   if (node.input_size() > 0) {
     fail(ErrorCode::kInvalidModel, "takes no inputs, got ", node.input_size(), " inputs");
   }

@@ -79,7 +79,7 @@ void rename_values(GraphProto& graph, const std::string& suffix) {
 
 }  // namespace
 
-FunctionCall Importer::function_call(Frame& frame, NodeProto& node, FunctionProto& function) {
+FunctionCall Importer::function_call(NameScope& frame, NodeProto& node, FunctionProto& function) {
   FunctionCall call{.label = label_of(function),
                     .attrs = attributes(frame, node, {}, {}, /*skips_graphs=*/true),
                     .parameters = {}};
@@ -90,7 +90,7 @@ FunctionCall Importer::function_call(Frame& frame, NodeProto& node, FunctionProt
            ", which the call does not give");
     }
   }
-  Frame defaults{.graph = frame.graph, .opsets = frame.opsets};
+  NameScope defaults{.graph = frame.graph, .opsets = frame.opsets};
   for (AttributeProto& proto : *function.mutable_attribute_proto()) {
     call.parameters.insert(proto.name());
     if (call.attrs.contains(proto.name()) || holds_graph(proto)) continue;
@@ -110,16 +110,16 @@ FunctionCall Importer::function_call(Frame& frame, NodeProto& node, FunctionProt
   return call;
 }
 
-void Importer::expand(Frame& frame, NodeProto& node, FunctionProto& function) {
+void Importer::expand(NameScope& frame, NodeProto& node, FunctionProto& function) {
   const FunctionCall call = function_call(frame, node, function);
   const auto [opsets, is_new] = function_opsets_.try_emplace(&function);
   if (is_new) opsets->second = read_opsets(function.opset_import(), call.label);
   const std::string own = node.name().empty() ? node.op_type() : node.name();
-  Frame inner{.graph = frame.graph,
-              .call = &call,
-              .opsets = &opsets->second,
-              .scope = frame.scope.empty() ? own : frame.scope + "." + own,
-              .names_are_final = false};
+  NameScope inner{.graph = frame.graph,
+                  .call = &call,
+                  .opsets = &opsets->second,
+                  .scope = frame.scope.empty() ? own : frame.scope + "." + own,
+                  .names_are_final = false};
   const Vals inputs = node_inputs(frame, node);
   if (inputs.size() > static_cast<size_t>(function.input_size())) {
     fail(ErrorCode::kInvalidModel, call.label, " has ", function.input_size(),
@@ -156,8 +156,8 @@ void Importer::expand(Frame& frame, NodeProto& node, FunctionProto& function) {
 
 // A function whose parameters are graphs, with these put in for one call. Values of the caller that
 // a graph uses come into `inner` under names of their own.
-FunctionProto& Importer::with_graphs(Frame& frame, const NodeProto& node, FunctionProto& function,
-                                     Frame& inner) {
+FunctionProto& Importer::with_graphs(NameScope& frame, const NodeProto& node,
+                                     FunctionProto& function, NameScope& inner) {
   std::vector<std::pair<AttributeProto*, const AttributeProto*>> references;
   size_t bytes = 0;
   const auto find = [&](AttributeProto& proto) {
@@ -202,7 +202,8 @@ FunctionProto& Importer::with_graphs(Frame& frame, const NodeProto& node, Functi
 
 // The nodes of a graph that is given to a function are read there: with the function's opsets, and
 // apart from the parameters of the caller.
-void Importer::check_graph_given(const Frame& frame, Frame& inner, GraphProto& graph) const {
+void Importer::check_graph_given(const NameScope& frame, NameScope& inner,
+                                 GraphProto& graph) const {
   const auto check_domain = [&](const NodeProto& node) {
     const std::string domain(canonical_domain(node.domain()));
     const auto there = frame.opsets->find(domain), here = inner.opsets->find(domain);

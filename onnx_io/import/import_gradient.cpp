@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "ir/differentiate.h"
+#include "ir/autodiff/autodiff.h"
 #include "onnx_io/import/importer.h"
 #include "onnx_io/import/parse.h"
 
@@ -22,7 +22,7 @@ const T& required_attribute(const RawCall& call, const std::string& name) {
   return std::get<T>(found->second);
 }
 
-Value* named_value(const Frame& frame, const std::string& name, std::string_view attribute) {
+Value* named_value(const NameScope& frame, const std::string& name, std::string_view attribute) {
   const auto found = frame.values.find(name);
   if (found == frame.values.end() || !found->second) {
     fail(ErrorCode::kInvalidModel, "Gradient: attribute ", attribute, ": ", in_quotes(name),
@@ -99,7 +99,7 @@ class Between {
 
 }  // namespace
 
-void Importer::import_gradient(Frame& frame, const NodeProto& node, RawCall& call,
+void Importer::import_gradient(NameScope& frame, const NodeProto& node, RawCall& call,
                                GraphEmitter& emitter) {
   using Names = std::vector<std::string>;
   const Names& xs = required_attribute<Names>(call, "xs");

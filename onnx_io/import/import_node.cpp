@@ -1,8 +1,8 @@
 // Nodes of a file to nodes of the graph.
 #include <algorithm>
 
-#include "ir/op.h"
-#include "ir/run_control.h"
+#include "ir/core/run_control.h"
+#include "ir/op_def.h"
 #include "onnx_io/adopted.h"
 #include "onnx_io/import/importer.h"
 #include "onnx_io/import/parse.h"
@@ -111,7 +111,8 @@ std::vector<Type> implied_types(const NodeProto& node, const RawCall& call) {
 
 }  // namespace
 
-void Importer::import_nodes(Frame& frame, google::protobuf::RepeatedPtrField<NodeProto>& nodes) {
+void Importer::import_nodes(NameScope& frame,
+                            google::protobuf::RepeatedPtrField<NodeProto>& nodes) {
   drop_repeated_constants(nodes);
   // Before sorting: a node that overwrites what it reads would look like a cycle.
   for (const NodeProto& node : nodes) {
@@ -154,19 +155,19 @@ void Importer::drop_repeated_constants(google::protobuf::RepeatedPtrField<NodePr
   nodes.DeleteSubrange(kept, nodes.size() - kept);
 }
 
-void Importer::check_outputs(const Frame& frame, const NodeProto& node) const {
+void Importer::check_outputs(const NameScope& frame, const NodeProto& node) const {
   for (const std::string& output : node.output()) {
     if (!output.empty()) check_new_name(frame, output, "output");
   }
 }
 
-void Importer::poison_outputs(Frame& frame, const NodeProto& node) {
+void Importer::poison_outputs(NameScope& frame, const NodeProto& node) {
   for (const std::string& output : node.output()) {
     if (!output.empty()) frame.values.try_emplace(output, placeholder(frame));
   }
 }
 
-void Importer::import_node(Frame& frame, NodeProto& node) {
+void Importer::import_node(NameScope& frame, NodeProto& node) {
   if (!is_utf8(node.name())) {
     const std::string readable = in_quotes(node.name());
     leniency_.tolerate(kNotUtf8, "node name ", readable,
@@ -202,7 +203,7 @@ void Importer::import_node(Frame& frame, NodeProto& node) {
   }
 }
 
-Vals Importer::node_inputs(const Frame& frame, const NodeProto& node) const {
+Vals Importer::node_inputs(const NameScope& frame, const NodeProto& node) const {
   Vals inputs;
   for (const std::string& name : node.input()) {
     if (name.empty()) {
@@ -221,7 +222,7 @@ Vals Importer::node_inputs(const Frame& frame, const NodeProto& node) const {
   return inputs;
 }
 
-RawCall Importer::raw_call(Frame& frame, NodeProto& node, GraphEmitter& emitter) {
+RawCall Importer::raw_call(NameScope& frame, NodeProto& node, GraphEmitter& emitter) {
   RawCall call{.domain = std::string(canonical_domain(node.domain())),
                .op = node.op_type(),
                .inputs = node_inputs(frame, node),
@@ -261,7 +262,8 @@ RawCall Importer::raw_call(Frame& frame, NodeProto& node, GraphEmitter& emitter)
 
 // The version of the operator's domain. Files often forget to import the domains beside ONNX's own:
 // then the newest one that knows the node's attributes is meant.
-int64_t Importer::opset_of(const Frame& frame, const RawCall& call, const NodeProto& node) const {
+int64_t Importer::opset_of(const NameScope& frame, const RawCall& call,
+                           const NodeProto& node) const {
   const auto imported = frame.opsets->find(call.domain);
   if (imported != frame.opsets->end()) return imported->second;
   const OpDef* op = find_op(call.op, call.domain);
@@ -291,7 +293,7 @@ void Importer::mend(RawCall& call, const NodeProto& node) const {
   call.inputs[0] = call.emitter.call("Unsqueeze", {call.inputs[0], call.emitter.int64s({-1})});
 }
 
-void Importer::find_version(const Frame& frame, RawCall& call, const NodeProto& node) const {
+void Importer::find_version(const NameScope& frame, RawCall& call, const NodeProto& node) const {
   const int64_t opset = opset_of(frame, call, node);
   if (call.domain.empty() && opset < adopted_below(call.op).value_or(0)) {
     call.domain = "com.microsoft";
@@ -328,7 +330,7 @@ void Importer::check_rank(const std::string& name, const Type& type) const {
     options_.limits.check_rank(text("output ", in_quotes(name)), tensor->rank());
 }
 
-void Importer::append_node(Frame& frame, const NodeProto& node, RawCall& call) {
+void Importer::append_node(NameScope& frame, const NodeProto& node, RawCall& call) {
   const OpDef& op = op_named(call.domain.empty() ? call.op : call.domain + "::" + call.op);
   std::vector<Value*> inputs;
   for (const Val& val : call.inputs)
@@ -365,7 +367,7 @@ void Importer::append_node(Frame& frame, const NodeProto& node, RawCall& call) {
   }
 }
 
-void Importer::bind_outputs(Frame& frame, const NodeProto& node, const Vals& results,
+void Importer::bind_outputs(NameScope& frame, const NodeProto& node, const Vals& results,
                             GraphEmitter& emitter) {
   const int count = output_count(node);
   for (int i = 0; i < count; ++i) {
@@ -383,7 +385,7 @@ void Importer::bind_outputs(Frame& frame, const NodeProto& node, const Vals& res
 
 // Gives a value the name that the file has for it; one that bears a name already is passed through
 // Identity.
-void Importer::take_output(Frame& frame, const std::string& name, Value* value,
+void Importer::take_output(NameScope& frame, const std::string& name, Value* value,
                            GraphEmitter& emitter) {
   if (poisoned_.contains(value)) {
     frame.values.try_emplace(name, value);

@@ -1,7 +1,7 @@
 #include "onnx_io/import/importer.h"
 
-#include "ir/op.h"
-#include "ir/run_control.h"
+#include "ir/core/run_control.h"
+#include "ir/op_def.h"
 #include "onnx_io/import/parse.h"
 
 namespace sardonyx::onnx_import {
@@ -41,7 +41,7 @@ Importer::Importer(ModelProto& proto, RawData raw_data, const LoadOptions& optio
 
 Model Importer::run() {
   if (!guarded("", "", [&] { read_header(); })) return std::move(model_);
-  Frame frame{.graph = *model_.graph, .opsets = &opsets_};
+  NameScope frame{.graph = *model_.graph, .opsets = &opsets_};
   guarded("", "", [&] { import_graph(frame, *proto_.mutable_graph(), {}); });
   guarded("", "", [&] { check_given_are_used(); });
   return std::move(model_);
@@ -82,7 +82,7 @@ void Importer::read_header() {
     model_.metadata[entry.key()] = entry.value();
 }
 
-void Importer::import_graph(Frame& frame, GraphProto& proto, std::span<const Type> implied) {
+void Importer::import_graph(NameScope& frame, GraphProto& proto, std::span<const Type> implied) {
   frame.graph.name = proto.name();
   frame.graph.doc = proto.doc_string();
   add_inputs(frame, proto, implied);
@@ -92,7 +92,7 @@ void Importer::import_graph(Frame& frame, GraphProto& proto, std::span<const Typ
   add_outputs(frame, proto);
 }
 
-void Importer::add_inputs(Frame& frame, GraphProto& proto, std::span<const Type> implied) {
+void Importer::add_inputs(NameScope& frame, GraphProto& proto, std::span<const Type> implied) {
   std::unordered_map<std::string, TensorProto*> initializers;
   for (TensorProto& tensor : *proto.mutable_initializer())
     initializers[tensor.name()] = &tensor;
@@ -109,7 +109,7 @@ void Importer::add_inputs(Frame& frame, GraphProto& proto, std::span<const Type>
   }
 }
 
-void Importer::add_input(Frame& frame, ValueInfoProto& proto, const Type* implied,
+void Importer::add_input(NameScope& frame, ValueInfoProto& proto, const Type* implied,
                          TensorProto* initializer) {
   const std::string& name = proto.name();
   check_new_name(frame, name, "graph input");
@@ -134,7 +134,7 @@ void Importer::add_input(Frame& frame, ValueInfoProto& proto, const Type* implie
   bind(frame, name, input);
 }
 
-void Importer::add_initializers(Frame& frame, GraphProto& proto) {
+void Importer::add_initializers(NameScope& frame, GraphProto& proto) {
   std::unordered_map<std::string, TensorProto*> last;  // by name; null: sparse
   const auto add = [&](const std::string& name, const auto& decode) {
     const bool good = guarded(
@@ -169,13 +169,13 @@ void Importer::add_initializers(Frame& frame, GraphProto& proto) {
   }
 }
 
-const Tensor& Importer::initializer(const Frame& frame, TensorProto& proto) {
+const Tensor& Importer::initializer(const NameScope& frame, TensorProto& proto) {
   const Tensor* given = given_initializer(frame, proto.name(), proto.data_type(), proto.dims());
   return given ? *given : tensors_.tensor(proto);
 }
 
 // What the caller gives in place of an initializer of the main graph; null: nothing.
-const Tensor* Importer::given_initializer(const Frame& frame, const std::string& name,
+const Tensor* Importer::given_initializer(const NameScope& frame, const std::string& name,
                                           int64_t dtype,
                                           const google::protobuf::RepeatedField<int64_t>& dims) {
   if (frame.outer || frame.call) return nullptr;
@@ -212,7 +212,7 @@ void Importer::note_repeated(const std::unordered_map<std::string, TensorProto*>
                      " is given twice; the last one counts");
 }
 
-void Importer::read_declared(Frame& frame, const GraphProto& proto) {
+void Importer::read_declared(NameScope& frame, const GraphProto& proto) {
   const auto read = [&](const ValueInfoProto& info) {
     if (!info.has_type() || info.type().value_case() == onnx_schema::TypeProto::VALUE_NOT_SET)
       return;
@@ -229,7 +229,7 @@ void Importer::read_declared(Frame& frame, const GraphProto& proto) {
     read(output);
 }
 
-void Importer::add_outputs(Frame& frame, const GraphProto& proto) {
+void Importer::add_outputs(NameScope& frame, const GraphProto& proto) {
   for (const ValueInfoProto& output : proto.output()) {
     guarded(
         [&] { return "graph output " + in_quotes(output.name()); }, "",
@@ -250,12 +250,12 @@ void Importer::add_outputs(Frame& frame, const GraphProto& proto) {
   }
 }
 
-void Importer::bind(Frame& frame, const std::string& name, Value* value) {
+void Importer::bind(NameScope& frame, const std::string& name, Value* value) {
   frame.values[name] = value;
   if (frame.names_are_final) named_.insert(value);
 }
 
-void Importer::check_new_name(const Frame& frame, const std::string& name,
+void Importer::check_new_name(const NameScope& frame, const std::string& name,
                               std::string_view what) const {
   if (name.empty()) fail(ErrorCode::kInvalidModel, "the ", what, " has no name");
   require_utf8(name, text(what, " name"));
@@ -266,7 +266,7 @@ void Importer::check_new_name(const Frame& frame, const std::string& name,
   // The bodies of functions that onnxscript writes name the inputs of loops like values around
   // them.
   if (frame.call) return;
-  for (const Frame* outer = frame.outer; outer; outer = outer->outer) {
+  for (const NameScope* outer = frame.outer; outer; outer = outer->outer) {
     if (outer->values.contains(name)) {
       fail(ErrorCode::kInvalidModel, "the name ", in_quotes(name),
            " shadows one of the outer graph: names must be unique");
@@ -297,19 +297,19 @@ Type Importer::reconciled(const Type& inferred, const Type& declared,
 }
 
 // `inferred` with what the file declares of the value.
-Type Importer::declared_type(const Frame& frame, const std::string& name,
+Type Importer::declared_type(const NameScope& frame, const std::string& name,
                              const Type& inferred) const {
   const auto known = frame.declared.find(name);
   return known == frame.declared.end() ? inferred : reconciled(inferred, known->second, name);
 }
 
 // The file's names go before those that were invented on the way.
-void Importer::make_room(Frame& frame, const std::string& name) {
+void Importer::make_room(NameScope& frame, const std::string& name) {
   if (!frame.names_are_final) return;
   if (Value* invented = frame.graph.find_value(name)) frame.graph.rename(*invented, "");
 }
 
-Value* Importer::placeholder(Frame& frame) {
+Value* Importer::placeholder(NameScope& frame) {
   Value* value = frame.graph.add_input("", Type::none());
   poisoned_.insert(value);
   return value;

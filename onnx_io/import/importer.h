@@ -29,9 +29,9 @@ struct FunctionCall {
 };
 
 // Where names are looked up: one graph of the file, or one expanded function.
-struct Frame {
+struct NameScope {
   Graph& graph;
-  const Frame* outer = nullptr;        // of the enclosing graph
+  const NameScope* outer = nullptr;    // of the enclosing graph
   const FunctionCall* call = nullptr;  // of the function that the nodes belong to
   const Opsets* opsets = nullptr;
   std::string scope;                               // of expanded functions: "encoder.layer3"
@@ -59,66 +59,69 @@ class Importer {
 
   // ---- importer.cpp: graphs ----
   void read_header();
-  void import_graph(Frame& frame, onnx_schema::GraphProto& proto, std::span<const Type> implied);
-  void add_inputs(Frame& frame, onnx_schema::GraphProto& proto, std::span<const Type> implied);
-  void add_input(Frame& frame, onnx_schema::ValueInfoProto& proto, const Type* implied,
+  void import_graph(NameScope& frame, onnx_schema::GraphProto& proto,
+                    std::span<const Type> implied);
+  void add_inputs(NameScope& frame, onnx_schema::GraphProto& proto, std::span<const Type> implied);
+  void add_input(NameScope& frame, onnx_schema::ValueInfoProto& proto, const Type* implied,
                  onnx_schema::TensorProto* initializer);
-  void add_initializers(Frame& frame, onnx_schema::GraphProto& proto);
-  const Tensor& initializer(const Frame& frame, onnx_schema::TensorProto& proto);
-  const Tensor* given_initializer(const Frame& frame, const std::string& name, int64_t dtype,
+  void add_initializers(NameScope& frame, onnx_schema::GraphProto& proto);
+  const Tensor& initializer(const NameScope& frame, onnx_schema::TensorProto& proto);
+  const Tensor* given_initializer(const NameScope& frame, const std::string& name, int64_t dtype,
                                   const google::protobuf::RepeatedField<int64_t>& dims);
   void check_given_are_used() const;
   void note_repeated(const std::unordered_map<std::string, onnx_schema::TensorProto*>& earlier,
                      const onnx_schema::TensorProto& tensor) const;
-  void read_declared(Frame& frame, const onnx_schema::GraphProto& proto);
-  void add_outputs(Frame& frame, const onnx_schema::GraphProto& proto);
-  void bind(Frame& frame, const std::string& name, Value* value);
-  void check_new_name(const Frame& frame, const std::string& name, std::string_view what) const;
-  void make_room(Frame& frame, const std::string& name);
-  Value* placeholder(Frame& frame);
+  void read_declared(NameScope& frame, const onnx_schema::GraphProto& proto);
+  void add_outputs(NameScope& frame, const onnx_schema::GraphProto& proto);
+  void bind(NameScope& frame, const std::string& name, Value* value);
+  void check_new_name(const NameScope& frame, const std::string& name, std::string_view what) const;
+  void make_room(NameScope& frame, const std::string& name);
+  Value* placeholder(NameScope& frame);
   Type reconciled(const Type& inferred, const Type& declared, const std::string& name) const;
-  Type declared_type(const Frame& frame, const std::string& name, const Type& inferred) const;
+  Type declared_type(const NameScope& frame, const std::string& name, const Type& inferred) const;
 
   // ---- import_node.cpp: nodes ----
-  void check_outputs(const Frame& frame, const onnx_schema::NodeProto& node) const;
-  void import_nodes(Frame& frame,
+  void check_outputs(const NameScope& frame, const onnx_schema::NodeProto& node) const;
+  void import_nodes(NameScope& frame,
                     google::protobuf::RepeatedPtrField<onnx_schema::NodeProto>& nodes);
   void drop_repeated_constants(
       google::protobuf::RepeatedPtrField<onnx_schema::NodeProto>& nodes) const;
-  void import_node(Frame& frame, onnx_schema::NodeProto& node);
-  void poison_outputs(Frame& frame, const onnx_schema::NodeProto& node);
-  Vals node_inputs(const Frame& frame, const onnx_schema::NodeProto& node) const;
-  RawCall raw_call(Frame& frame, onnx_schema::NodeProto& node, GraphEmitter& emitter);
-  int64_t opset_of(const Frame& frame, const RawCall& call,
+  void import_node(NameScope& frame, onnx_schema::NodeProto& node);
+  void poison_outputs(NameScope& frame, const onnx_schema::NodeProto& node);
+  Vals node_inputs(const NameScope& frame, const onnx_schema::NodeProto& node) const;
+  RawCall raw_call(NameScope& frame, onnx_schema::NodeProto& node, GraphEmitter& emitter);
+  int64_t opset_of(const NameScope& frame, const RawCall& call,
                    const onnx_schema::NodeProto& node) const;
-  void find_version(const Frame& frame, RawCall& call, const onnx_schema::NodeProto& node) const;
+  void find_version(const NameScope& frame, RawCall& call,
+                    const onnx_schema::NodeProto& node) const;
   void mend(RawCall& call, const onnx_schema::NodeProto& node) const;
-  void import_constant(Frame& frame, onnx_schema::NodeProto& node);
-  void import_gradient(Frame& frame, const onnx_schema::NodeProto& node, RawCall& call,
+  void import_constant(NameScope& frame, onnx_schema::NodeProto& node);
+  void import_gradient(NameScope& frame, const onnx_schema::NodeProto& node, RawCall& call,
                        GraphEmitter& emitter);
   void check_rank(const std::string& name, const Type& type) const;
-  void append_node(Frame& frame, const onnx_schema::NodeProto& node, RawCall& call);
-  void bind_outputs(Frame& frame, const onnx_schema::NodeProto& node, const Vals& results,
+  void append_node(NameScope& frame, const onnx_schema::NodeProto& node, RawCall& call);
+  void bind_outputs(NameScope& frame, const onnx_schema::NodeProto& node, const Vals& results,
                     GraphEmitter& emitter);
-  void take_output(Frame& frame, const std::string& name, Value* value, GraphEmitter& emitter);
+  void take_output(NameScope& frame, const std::string& name, Value* value, GraphEmitter& emitter);
 
   // ---- import_attribute.cpp: attributes, subgraphs ----
-  AttrMap attributes(Frame& frame, onnx_schema::NodeProto& node,
+  AttrMap attributes(NameScope& frame, onnx_schema::NodeProto& node,
                      const std::vector<std::string>& captured, std::span<const Type> implied,
                      bool skips_graphs = false);
-  std::optional<AttrValue> attribute(Frame& frame, onnx_schema::AttributeProto& proto,
+  std::optional<AttrValue> attribute(NameScope& frame, onnx_schema::AttributeProto& proto,
                                      const std::vector<std::string>& captured,
                                      std::span<const Type> implied);
-  GraphPtr subgraph(Frame& frame, onnx_schema::GraphProto& proto,
+  GraphPtr subgraph(NameScope& frame, onnx_schema::GraphProto& proto,
                     const std::vector<std::string>& captured, std::span<const Type> implied);
 
   // ---- import_function.cpp: function calls ----
-  FunctionCall function_call(Frame& frame, onnx_schema::NodeProto& node,
+  FunctionCall function_call(NameScope& frame, onnx_schema::NodeProto& node,
                              onnx_schema::FunctionProto& function);
-  void expand(Frame& frame, onnx_schema::NodeProto& node, onnx_schema::FunctionProto& function);
-  onnx_schema::FunctionProto& with_graphs(Frame& frame, const onnx_schema::NodeProto& node,
-                                          onnx_schema::FunctionProto& function, Frame& inner);
-  void check_graph_given(const Frame& frame, Frame& inner, onnx_schema::GraphProto& graph) const;
+  void expand(NameScope& frame, onnx_schema::NodeProto& node, onnx_schema::FunctionProto& function);
+  onnx_schema::FunctionProto& with_graphs(NameScope& frame, const onnx_schema::NodeProto& node,
+                                          onnx_schema::FunctionProto& function, NameScope& inner);
+  void check_graph_given(const NameScope& frame, NameScope& inner,
+                         onnx_schema::GraphProto& graph) const;
 
   onnx_schema::ModelProto& proto_;
   const LoadOptions& options_;

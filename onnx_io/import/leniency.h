@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "ir/error.h"
+#include "ir/core/error.h"
 #include "onnx_io/load.h"
 
 namespace sardonyx::onnx_import {

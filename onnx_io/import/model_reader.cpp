@@ -10,10 +10,10 @@
 #include <unordered_set>
 #include <vector>
 
+#include "ir/core/memory/evictable_buffer.h"
+#include "ir/core/run_control.h"
 #include "ir/core/threading/parallel_for.h"
-#include "ir/reloadable_buffer.h"
-#include "ir/run_control.h"
-#include "ir/weights_slots.h"
+#include "ir/op_def.h"
 #include "onnx_io/import/parse.h"
 
 namespace sardonyx::onnx_import {
@@ -232,11 +232,11 @@ void read_shared(const OpenFile& file, uint64_t offset, std::byte* to, uint64_t 
 }
 
 // Elements within a file: copied where they are to stay in memory, mapped for a look in passing.
-class FileElements : public ReloadableBuffer {
+class FileElements : public EvictableBuffer {
  public:
   FileElements(std::shared_ptr<const OpenFile> file, std::shared_ptr<const Buffer> mapping,
                uint64_t offset, uint64_t bytes)
-      : ReloadableBuffer(
+      : EvictableBuffer(
             bytes, [this](std::byte* to) { read(to); }, part_of(identity_of(*file), offset, bytes)),
         file_(std::move(file)),
         version_(Version::of(*file_)),
@@ -244,7 +244,7 @@ class FileElements : public ReloadableBuffer {
         offset_(offset) {}
 
   const std::byte* peek() override {
-    if (!mapping_ || is_there()) return ReloadableBuffer::peek();
+    if (!mapping_ || is_there()) return EvictableBuffer::peek();
     return outside();
   }
   const std::byte* outside() const override {
@@ -253,7 +253,7 @@ class FileElements : public ReloadableBuffer {
     return mapping_->data() + offset_;
   }
   void release() override {
-    ReloadableBuffer::release();
+    EvictableBuffer::release();
     if (mapping_) forget_pages(mapping_->data() + offset_, size());
   }
 
@@ -287,17 +287,17 @@ std::shared_ptr<const Buffer> try_to_map(const OpenFile& file) {
 
 // Names of initializers that nothing looks into while the model is imported, if they are of a type
 // that weights have: those that are only ever the weights of a product, as they are or quantised,
-// or a table that Gather reads.
+// or a table that Gather reads. Defaults of inputs are among them.
 std::unordered_set<std::string_view> weights_of(const ModelProto& proto) {
-  constexpr int64_t kDefaultsFromIr = 4;  // on, initializers that are inputs are their defaults
   std::unordered_set<std::string_view> weights, others;
   if (proto.functions_size() > 0 || proto.training_info_size() > 0) return {};
   for (const auto& node : proto.graph().node()) {
     for (const auto& attribute : node.attribute()) {
       if (attribute.has_g() || attribute.graphs_size() > 0) return {};
     }
-    uint32_t read_late = weights_slots(node.domain(), node.op_type());
-    if (node.domain().empty() && node.op_type() == "DequantizeLinear") read_late = 1u << 0;
+    const OpDef* op = find_op(node.op_type(), node.domain());
+    uint32_t read_late = op ? op->weight_inputs : 0;
+    if (op && op->is(kDequantizes)) read_late = 1u << 0;
     for (int slot = 0; slot < node.input_size(); ++slot) {
       auto& uses = has_bit(read_late, static_cast<size_t>(slot)) ? weights : others;
       uses.insert(node.input(slot));
@@ -305,9 +305,6 @@ std::unordered_set<std::string_view> weights_of(const ModelProto& proto) {
   }
   for (const auto& output : proto.graph().output())
     others.insert(output.name());
-  for (const auto& input : proto.graph().input()) {
-    if (proto.ir_version() >= kDefaultsFromIr) others.insert(input.name());
-  }
   std::erase_if(weights, [&](std::string_view name) { return others.contains(name); });
   return weights;
 }

@@ -5,7 +5,7 @@
 #include <memory>
 #include <unordered_map>
 
-#include "ir/tensor.h"
+#include "ir/core/tensor.h"
 #include "onnx_io/file_access.h"
 #include "onnx_io/load.h"
 #include "onnx_io/onnx.pb.h"

@@ -3,7 +3,7 @@
 #include <queue>
 #include <unordered_set>
 
-#include "ir/error.h"
+#include "ir/core/error.h"
 #include "onnx_io/import/parse.h"
 
 namespace sardonyx::onnx_import {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "ir/error.h"
+#include "ir/core/error.h"
 #include "onnx_io/utf.h"
 
 namespace sardonyx::onnx_import {

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "ir/error.h"
+#include "ir/core/error.h"
 #include "onnx_io/upgrade/functions.h"
 
 namespace sardonyx::upgrades {

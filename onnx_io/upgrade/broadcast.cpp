@@ -1,6 +1,6 @@
 // Operands before opset 7: they broadcast only where asked to, and along an axis that an attribute
 // names.
-#include "ir/error.h"
+#include "ir/core/error.h"
 #include "onnx_io/upgrade/functions.h"
 
 namespace sardonyx::upgrades {

@@ -1,5 +1,5 @@
 // Scan before opset 9: every input and output has a batch dim before the scanned one.
-#include "ir/error.h"
+#include "ir/core/error.h"
 #include "ir/graph.h"
 #include "onnx_io/upgrade/functions.h"
 

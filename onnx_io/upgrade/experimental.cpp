@@ -1,5 +1,5 @@
 // Operators of 2017 and 2018 that never became stable, in today's operators.
-#include "ir/error.h"
+#include "ir/core/error.h"
 #include "onnx_io/upgrade/functions.h"
 
 namespace sardonyx::upgrades {

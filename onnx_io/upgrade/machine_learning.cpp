@@ -1,5 +1,5 @@
 // ai.onnx.ml
-#include "ir/error.h"
+#include "ir/core/error.h"
 #include "onnx_io/upgrade/functions.h"
 
 namespace sardonyx::upgrades {

@@ -1,4 +1,4 @@
-#include "ir/error.h"
+#include "ir/core/error.h"
 #include "onnx_io/upgrade/functions.h"
 
 namespace sardonyx::upgrades {

@@ -2,7 +2,7 @@
 // scale.
 #include <algorithm>
 
-#include "ir/error.h"
+#include "ir/core/error.h"
 #include "onnx_io/upgrade/functions.h"
 
 namespace sardonyx::upgrades {

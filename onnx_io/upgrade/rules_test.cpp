@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "ir/test_data_for_test.h"
 #include "onnx_io/op_versions.h"
 #include "onnx_io/upgrade/upgrade.h"
+#include "tests/support/test_data.h"
 
 namespace sardonyx {
 namespace {

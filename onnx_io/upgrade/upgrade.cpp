@@ -1,6 +1,6 @@
 #include "onnx_io/upgrade/upgrade.h"
 
-#include "ir/error.h"
+#include "ir/core/error.h"
 
 namespace sardonyx {
 

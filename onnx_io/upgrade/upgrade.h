@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "ir/attributes.h"
-#include "ir/emitter.h"
+#include "ir/emitter/emitter.h"
 
 namespace sardonyx {
 

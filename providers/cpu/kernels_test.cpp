@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "ir/evaluate.h"
-#include "ir/sample_inputs.h"
+#include "ir/op_samples.h"
+#include "ir/reference_evaluator.h"
 #include "providers/cpu/provider.h"
 
 namespace sardonyx {
@@ -210,6 +210,14 @@ TEST(CpuKernels, agree_with_the_reference_on_larger_shapes) {
   const auto known = [](Shape shape, DType dtype, double low, double high) {
     return SampleInput{.shape = std::move(shape), .low = low, .high = high, .dtype = dtype};
   };
+  const auto doubles = [&](Shape shape) { return known(std::move(shape), DType::kDouble, -2, 2); };
+  const auto sizes = [](const std::vector<int64_t>& values) {
+    return SampleInput{.value = Tensor::vector(values)};
+  };
+  const AttrMap windows{{"group", int64_t{2}},
+                        {"strides", std::vector<int64_t>{2, 1}},
+                        {"dilations", std::vector<int64_t>{1, 2}},
+                        {"pads", std::vector<int64_t>{1, 2, 0, 1}}};
   const auto quantized_lstm = [&](const char* direction, std::vector<int32_t> lengths) {
     const int64_t directions = direction == std::string("bidirectional") ? 2 : 1;
     const auto codes = [&](Shape shape) {
@@ -283,6 +291,31 @@ TEST(CpuKernels, agree_with_the_reference_on_larger_shapes) {
       {"Concat", {{floats({150, 3}), floats({150, 130})}, {{"axis", int64_t{1}}}}},
       {"sardonyx::BatchNormalizationGrad",
        {{floats({2, 4, 2200}), floats({2, 4, 2200}), floats({4})}, {}, 3}},
+      {"Conv", {{doubles({2, 6, 13, 11}), doubles({8, 3, 3, 2}), doubles({8})}, windows}},
+      {"Conv", {{doubles({1, 3, 50}), doubles({5, 3, 4})}}},
+      {"Conv",
+       {{doubles({2, 2, 5, 6, 7}), doubles({3, 2, 2, 3, 2})},
+        {{"pads", std::vector<int64_t>{1, 0, 2, 0, 3, 1}}}}},
+      {"Conv", {{doubles({1, 40, 50, 45}), doubles({9, 40, 3, 3})}}},
+      {"sardonyx::ConvInputGrad",
+       {{doubles({2, 8, 6, 12}), doubles({8, 3, 3, 2}), sizes({2, 6, 13, 11})}, windows}},
+      {"sardonyx::ConvInputGrad",
+       {{doubles({1, 9, 48, 43}), doubles({9, 40, 3, 3}), sizes({1, 40, 50, 45})}}},
+      {"sardonyx::ConvWeightGrad",
+       {{doubles({2, 8, 6, 12}), doubles({2, 6, 13, 11}), sizes({8, 3, 3, 2})}, windows}},
+      {"sardonyx::ConvWeightGrad",
+       {{doubles({1, 9, 48, 43}), doubles({1, 40, 50, 45}), sizes({9, 40, 3, 3})}}},
+      {"Greater", {{floats({1001}), floats({1001})}}},
+      {"LessOrEqual", {{floats({37, 50}), floats({})}}},
+      {"Equal", {{floats({}), floats({130})}}},
+      {"Where", {{known({1001}, DType::kBool, 0, 1), floats({1001}), floats({})}}},
+      {"Where", {{known({1001}, DType::kBool, 0, 1), floats({1}), floats({1001})}}},
+      {"sardonyx::GroupNormalizationGrad",
+       {{floats({3, 8, 37, 70}), floats({3, 8, 37, 70}), floats({8})},
+        {{"num_groups", int64_t{4}}},
+        3}},
+      {"sardonyx::GroupNormalizationGrad",
+       {{floats({2, 5, 4001}), floats({2, 5, 4001}), floats({5})}, {}, 3}},
       {"BatchNormalization",
        {{floats({3, 5, 67, 70}), floats({5}), floats({5}), floats({5}), floats({5})},
         {{"training_mode", int64_t{1}}},

@@ -2,14 +2,29 @@
 
 #include <vector>
 
-#include "providers/cpu/activation_gradient.h"
-#include "providers/cpu/batch_normalization.h"
-#include "providers/cpu/entries.h"
-#include "providers/cpu/order.h"
-#include "providers/cpu/support_vectors.h"
-#include "providers/cpu/trees.h"
+#include "providers/cpu/elementwise/relu_grad.h"
+#include "providers/cpu/kernel_list.h"
+#include "providers/cpu/ml/svm.h"
+#include "providers/cpu/ml/tree_ensemble.h"
+#include "providers/cpu/normalization/batch_norm_training.h"
+#include "providers/cpu/reduction/arg_max_top_k.h"
 
 namespace sardonyx {
+
+namespace cpu {
+
+Prepared prepare_portable(const KernelRequest& request) {
+  Prepared prepared = Prepared::refuse("there is no portable kernel");
+  const std::string name = full_name(request.op);
+  for (const KernelEntry& entry : cpu_provider().kernels) {
+    if (entry.op != name) continue;
+    prepared = entry.prepare(request);
+    if (prepared.kernel) break;
+  }
+  return prepared;
+}
+
+}  // namespace cpu
 
 const Provider& cpu_provider() {
   static const auto& entries = *new std::vector<KernelEntry>([] {
@@ -42,6 +57,7 @@ const Provider& cpu_provider() {
                             cpu::product_step_entries(),
                             cpu::pool_gradient_entries(),
                             cpu::normalization_gradient_entries(),
+                            cpu::group_normalization_gradient_entries(),
                             cpu::resize_entries(),
                             cpu::normalization_entries(),
                             cpu::attention_entries(),
@@ -52,6 +68,7 @@ const Provider& cpu_provider() {
                             cpu::deform_entries(),
                             cpu::grid_sample_entries(),
                             cpu::col2im_entries(),
+                            cpu::double_convolution_entries(),
                             cpu::roi_align_entries(),
                             cpu::crop_entries(),
                             cpu::number_product_entries(),

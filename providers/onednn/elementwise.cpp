@@ -4,11 +4,12 @@
 #include <cmath>
 #include <limits>
 
-#include "providers/onednn/activation.h"
-#include "providers/onednn/divided_work.h"
-#include "providers/onednn/entries.h"
-#include "providers/onednn/floats.h"
-#include "providers/onednn/program.h"
+#include "ir/ops/elementwise/fused_elementwise.h"
+#include "providers/onednn/float_types.h"
+#include "providers/onednn/kernel_list.h"
+#include "providers/onednn/post_op_eltwise.h"
+#include "providers/onednn/primitive/partition_axes.h"
+#include "providers/onednn/primitive/primitive_sequence.h"
 
 namespace sardonyx::onednn {
 namespace {
@@ -18,7 +19,7 @@ bool is_ours_alone(const KernelTensor& tensor) {
   return tensor.layout || tensor.dtype == DType::kBFloat16;
 }
 
-const char* refusal(const KernelRequest& request) {
+const char* why_unsupported(const KernelRequest& request) {
   bool is_ours = false;
   for (const KernelTensor& input : request.inputs) {
     if (!input) continue;
@@ -31,7 +32,7 @@ const char* refusal(const KernelRequest& request) {
 // Runs the elementwise operations of `chain` one after the other, the later ones in place.
 Prepared build_unary(const KernelRequest& request, const PostOps& chain) {
   const Desc data = desc_of(request.inputs[0]);
-  ProgramBuilder builder(request);
+  SequenceBuilder builder(request);
   const auto source = builder.input(0, data), target = builder.output(0, data);
   if (!add_eltwise(builder, chain, data, source, target))
     return Prepared::refuse("oneDNN has no such elementwise operation");
@@ -39,32 +40,11 @@ Prepared build_unary(const KernelRequest& request, const PostOps& chain) {
   return builder.finish();
 }
 
-float attribute(const KernelRequest& request, std::string_view name) {
-  return std::get<float>(request.raw_attrs.get(name).value());
-}
-
-// The op as one of the known activations; attributes in the order of its parameters.
-template <const char* const& name, const char* const&... attrs>
 Prepared prepare_activation(const KernelRequest& request) {
-  if (const char* why = refusal(request)) return Prepared::refuse(why);
-  return build_unary(request, post_ops_of({name, {attribute(request, attrs)...}}));
-}
-
-constexpr const char* kAlpha = "alpha";
-constexpr const char* kBeta = "beta";
-constexpr const char* kRelu = "Relu";
-constexpr const char* kLeakyRelu = "LeakyRelu";
-constexpr const char* kSigmoid = "Sigmoid";
-constexpr const char* kTanh = "Tanh";
-constexpr const char* kElu = "Elu";
-constexpr const char* kHardSigmoid = "HardSigmoid";
-constexpr const char* kHardSwish = "HardSwish";
-constexpr const char* kSwish = "Swish";
-
-Prepared prepare_gelu(const KernelRequest& request) {
-  if (const char* why = refusal(request)) return Prepared::refuse(why);
-  const auto form = std::get<std::string>(request.raw_attrs.get("approximate").value());
-  return build_unary(request, post_ops_of({form == "tanh" ? "GeluTanh" : "Gelu", {}}));
+  if (const char* why = why_unsupported(request)) return Prepared::refuse(why);
+  return build_unary(request,
+                     post_ops_of({std::string(ops::grouped_name(request.op, request.raw_attrs)),
+                                  ops::float_params(request.op, request.raw_attrs)}));
 }
 
 // One bound of Clip; `otherwise` where it is omitted, nullopt where it is not known yet.
@@ -75,7 +55,7 @@ std::optional<float> bound(const KernelRequest& request, size_t input, float oth
 }
 
 Prepared prepare_clip(const KernelRequest& request) {
-  if (const char* why = refusal(request)) return Prepared::refuse(why);
+  if (const char* why = why_unsupported(request)) return Prepared::refuse(why);
   const auto low = bound(request, 1, -std::numeric_limits<float>::infinity());
   const auto high = bound(request, 2, std::numeric_limits<float>::infinity());
   if (!low || !high) return Prepared::refuse("the bounds are no constants");
@@ -85,7 +65,7 @@ Prepared prepare_clip(const KernelRequest& request) {
 
 template <algorithm op, int alpha = 0>
 Prepared prepare_unary(const KernelRequest& request) {
-  if (const char* why = refusal(request)) return Prepared::refuse(why);
+  if (const char* why = why_unsupported(request)) return Prepared::refuse(why);
   return build_unary(request, {{PostOp::Kind::kEltwise, op, alpha, 0, {}}});
 }
 
@@ -97,7 +77,7 @@ Extents aligned_dims(const Shape& shape, size_t rank) {
 
 template <algorithm op, bool commutes>
 Prepared prepare_binary(const KernelRequest& request) {
-  if (const char* why = refusal(request)) return Prepared::refuse(why);
+  if (const char* why = why_unsupported(request)) return Prepared::refuse(why);
   if (request.inputs.size() != 2) return Prepared::refuse("not two inputs");
   const Shape& result = request.outputs[0].shape;
   // The first operand must be whole and, if possible, the one whose layout stays.
@@ -116,7 +96,7 @@ Prepared prepare_binary(const KernelRequest& request) {
   if (!other) return Prepared::refuse("an unusual layout");
   const MaybePrimitive primitive = binary(op, data, *other, data, attributes());
   if (!primitive || primitive->is_reference()) return Prepared::refuse("no fast form in oneDNN");
-  ProgramBuilder builder(request);
+  SequenceBuilder builder(request);
   builder.step(
       *primitive,
       {{DNNL_ARG_SRC_0, builder.input(first, data)},
@@ -147,7 +127,7 @@ Prepared prepare_cast(const KernelRequest& request) {
   const Desc target = with_type(from, data_type_of(to));
   const MaybePrimitive primitive = reorder(from, target, attributes());
   if (!primitive) return Prepared::refuse("oneDNN has no such conversion");
-  ProgramBuilder builder(request);
+  SequenceBuilder builder(request);
   builder.step(*primitive,
                {{DNNL_ARG_FROM, builder.input(0, from)}, {DNNL_ARG_TO, builder.output(0, target)}},
                work_of_copy(from, target));
@@ -156,15 +136,15 @@ Prepared prepare_cast(const KernelRequest& request) {
 
 constexpr KernelEntry kElementwiseKernels[] = {
     {"Cast", "reorder", guarded<prepare_cast>},
-    {"Relu", "eltwise", guarded<prepare_activation<kRelu>>},
-    {"LeakyRelu", "eltwise", guarded<prepare_activation<kLeakyRelu, kAlpha>>},
-    {"Sigmoid", "eltwise", guarded<prepare_activation<kSigmoid>>},
-    {"Tanh", "eltwise", guarded<prepare_activation<kTanh>>},
-    {"Elu", "eltwise", guarded<prepare_activation<kElu, kAlpha>>},
-    {"HardSigmoid", "eltwise", guarded<prepare_activation<kHardSigmoid, kAlpha, kBeta>>},
-    {"HardSwish", "eltwise", guarded<prepare_activation<kHardSwish>>},
-    {"Swish", "eltwise", guarded<prepare_activation<kSwish, kAlpha>>},
-    {"Gelu", "eltwise", guarded<prepare_gelu>},
+    {"Relu", "eltwise", guarded<prepare_activation>},
+    {"LeakyRelu", "eltwise", guarded<prepare_activation>},
+    {"Sigmoid", "eltwise", guarded<prepare_activation>},
+    {"Tanh", "eltwise", guarded<prepare_activation>},
+    {"Elu", "eltwise", guarded<prepare_activation>},
+    {"HardSigmoid", "eltwise", guarded<prepare_activation>},
+    {"HardSwish", "eltwise", guarded<prepare_activation>},
+    {"Swish", "eltwise", guarded<prepare_activation>},
+    {"Gelu", "eltwise", guarded<prepare_activation>},
     {"Clip", "eltwise", guarded<prepare_clip>},
     {"Abs", "eltwise", guarded<prepare_unary<algorithm::eltwise_abs>>},
     {"Exp", "eltwise", guarded<prepare_unary<algorithm::eltwise_exp>>},

@@ -1,7 +1,7 @@
 // Gemm in float32 and bfloat16.
-#include "ir/ops/matmul.h"
-#include "providers/onednn/entries.h"
-#include "providers/onednn/floats.h"
+#include "ir/ops/gemm/matmul.h"
+#include "providers/onednn/float_types.h"
+#include "providers/onednn/kernel_list.h"
 #include "providers/onednn/matmul.h"
 
 namespace sardonyx::onednn {

@@ -4,8 +4,8 @@
 
 #include <random>
 
-#include "ir/evaluate.h"
-#include "providers/onednn/kernel_run.h"
+#include "ir/reference_evaluator.h"
+#include "tests/support/kernel_runner.h"
 
 namespace sardonyx::onednn {
 namespace {

@@ -10,12 +10,12 @@
 #include <set>
 #include <thread>
 
-#include "ir/convert.h"
-#include "ir/evaluate.h"
-#include "providers/onednn/entries.h"
-#include "providers/onednn/kernel_run.h"
-#include "providers/onednn/larger_samples_for_test.h"
-#include "providers/onednn/small_parts_for_test.h"
+#include "ir/core/dtype_convert.h"
+#include "ir/reference_evaluator.h"
+#include "providers/onednn/kernel_list.h"
+#include "tests/support/kernel_runner.h"
+#include "tests/support/larger_samples.h"
+#include "tests/support/small_partitions.h"
 
 namespace sardonyx::onednn {
 namespace {
@@ -440,6 +440,36 @@ TEST(OnednnReorder, BackAndForth) {
   }
 }
 
+// As another provider may make it.
+class ForeignLayout : public Layout {
+ public:
+  ForeignLayout() : Layout(Kind::kOpaque) {}
+  size_t bytes() const override { return 64; }
+  bool equals(const Layout& other) const override { return &other == this; }
+  std::string text() const override { return "foreign"; }
+};
+
+TEST(OnednnLayout, OfAnotherProviderIsRefused) {
+  const auto foreign = std::make_shared<const ForeignLayout>();
+  const OpDef& op = op_named("Relu");
+  const Attrs attrs = Attrs::parse(*op.attrs, {});
+  const KernelTensor x{DType::kFloat, {1, 16, 2, 2}, foreign}, y{DType::kFloat, {1, 16, 2, 2}};
+  KernelRequest request{op, attrs, {&x, 1}, {&y, 1}};
+  request.layouts = true;
+  for (const KernelEntry& entry : onednn_provider().kernels) {
+    if (entry.op != "Relu") continue;
+    const Prepared prepared = entry.prepare(request);
+    // Whole tensors without gaps need no more than their size.
+    if (prepared.kernel) {
+      EXPECT_EQ(prepared.input_layouts[0], LayoutPtr(foreign));
+    }
+  }
+  const Prepared reorder =
+      onednn_provider().prepare_reorder(DType::kFloat, x.shape, foreign, nullptr, 1);
+  EXPECT_EQ(reorder.kernel, nullptr);
+  EXPECT_NE(reorder.refusal.find("another provider"), std::string::npos) << reorder.refusal;
+}
+
 TEST(OnednnLayout, RowMajorInDisguiseIsPlain) {
   using Tag = memory::format_tag;
   const auto layout = [](const Extents& dims, Tag tag) {
@@ -449,7 +479,7 @@ TEST(OnednnLayout, RowMajorInDisguiseIsPlain) {
   EXPECT_EQ(layout({3, 32, 1, 1}, Tag::acdb), nullptr);
   EXPECT_NE(layout({3, 24, 1, 1}, Tag::aBcd16b), nullptr);  // padded
   EXPECT_NE(layout({3, 32, 2, 1}, Tag::aBcd16b), nullptr);
-  EXPECT_EQ(layout({3, 32, 2, 1}, Tag::aBcd16b)->text(), "aBcd16b");
+  EXPECT_EQ(layout({3, 32, 2, 1}, Tag::aBcd16b)->text(), "NCHW16c");
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
-#include "providers/onednn/larger_samples_for_test.h"
+#include "tests/support/larger_samples.h"
 
 #include <algorithm>
 
-#include "ir/ops/samples.h"
-#include "providers/onednn/entries.h"
+#include "ir/ops/reference/samples.h"
+#include "providers/cpu/kernel_list.h"
+#include "providers/onednn/kernel_list.h"
 
 namespace sardonyx::onednn {
 namespace {
@@ -108,6 +109,12 @@ std::vector<NamedSample> layer_samples() {
       {"Gemm", {{{{12, 512}}, {{100, 512}}, {{1, 100}}}, {{"transB", 1_i}, {"alpha", 2.f}}}},
       {"Gemm", {{{{16, 7}}, {{7, 5}}, {{16, 5}}}, {{"beta", -1.f}}}},
       {"Gemm", {{{{16, 7}}, {{7, 5}}, {{}}}}},
+      {"Einsum", {{{{64, 96}}, {{80, 96}}}, {{"equation", std::string("ij,kj->ik")}}}},
+      {"Einsum",
+       {{{{3, 17, 4, 33}}, {{3, 29, 4, 33}}}, {{"equation", std::string("bqhd,bkhd->bhqk")}}}},
+      {"Einsum", {{{{96, 64}}, {{96, 80}}}, {{"equation", std::string("ji,jk->ik")}}}},
+      {"Einsum",
+       {{{{40, 24}}, {{24, 30}}, {{30, 9}}}, {{"equation", std::string("ij,jk,kl->li")}}}},
       {"sardonyx::FusedMatMul",
        {{{{2, 40, 64}}, {{64, 48}}, {{48}}, {{2, 40, 48}}}, {{"activation", std::string("Relu")}}}},
       {"sardonyx::FusedMatMul",
@@ -271,14 +278,14 @@ std::vector<NamedSample> elementwise_samples() {
   }
   samples.push_back({"Div", {{{{2, 32, 5, 5}}, {{2, 32, 5, 5}, 1, 2}}}});
   samples.push_back({"Div", {{{{2, 32, 5, 5}}, {{32, 1, 1}, 1, 2}}}});
-  for (const KernelEntry& entry : elementwise_in_layout_kernels()) {
+  for (const KernelEntry& entry : cpu::elementwise_in_layout_kernels()) {
     const OpDef& op = op_named(entry.op);
     const bool is_known = std::ranges::find(samples, entry.op, &NamedSample::op) != samples.end();
     if (is_known || !op.types.begin()->types.tensors.has(DType::kFloat)) continue;
     if (auto sample = with_shape(op, {2, 32, 5, 5}))
       samples.push_back({entry.op.data(), std::move(*sample)});
   }
-  for (const KernelEntry& entry : reduce_kernels()) {
+  for (const KernelEntry& entry : cpu::reduce_kernels()) {
     const bool has_axes = signature_of(op_named(entry.op)).inputs.size() > 1;
     for (const int64_t channels : {40, 32}) {
       Sample sample{{{{2, channels, 5, 5}}}};

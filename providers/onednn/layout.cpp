@@ -6,20 +6,40 @@
 
 namespace sardonyx::onednn {
 
-bool BlockedLayout::equals(const Layout& other) const {
-  const auto* blocked = dynamic_cast<const BlockedLayout*>(&other);
-  return blocked && blocked->desc_ == desc_;
+bool DnnlLayout::equals(const Layout& other) const {
+  const auto* dnnl = dynamic_cast<const DnnlLayout*>(&other);
+  return dnnl && dnnl->desc_ == desc_;
 }
 
 LayoutPtr layout_of(const Desc& desc) {
-  return is_row_major(desc) ? nullptr : std::make_shared<const BlockedLayout>(desc);
+  if (is_row_major(desc)) return nullptr;
+  const Extents dims = desc.dims();
+  const DType dtype = dtype_of(desc.data_type());
+  if (dims.size() >= 3 && dims.size() <= 5 && dtype != DType::kUndefined) {
+    if (desc == channels_last_desc(desc.data_type(), dims))
+      return image_layout(Layout::Kind::kNHWC, dtype, dims);
+    if (desc == blocked_desc(desc.data_type(), dims))
+      return image_layout(Layout::Kind::kNCHW16c, dtype, dims);
+  }
+  return std::make_shared<const DnnlLayout>(desc);
+}
+
+bool is_foreign(const LayoutPtr& layout) {
+  return layout && layout->kind() == Layout::Kind::kOpaque &&
+         !dynamic_cast<const DnnlLayout*>(layout.get());
 }
 
 Desc desc_of(DType dtype, const Shape& shape, const LayoutPtr& layout) {
   if (!layout) return plain_desc(dtype, shape);
-  const auto* blocked = dynamic_cast<const BlockedLayout*>(layout.get());
-  SARDONYX_CHECK(blocked);
-  return blocked->desc();
+  if (layout->kind() == Layout::Kind::kOpaque) {
+    const auto* dnnl = dynamic_cast<const DnnlLayout*>(layout.get());
+    SARDONYX_CHECK(dnnl);
+    return dnnl->desc();
+  }
+  const auto& image = static_cast<const ImageLayout&>(*layout);
+  const auto type = data_type_of(image.dtype());
+  return image.kind() == Layout::Kind::kNHWC ? channels_last_desc(type, image.shape())
+                                             : blocked_desc(type, image.shape());
 }
 
 Desc desc_of(const KernelTensor& tensor) {

@@ -2,16 +2,16 @@
 #pragma once
 
 #include "ir/kernel.h"
-#include "ir/ops/strided_copy.h"
-#include "providers/onednn/shim.h"
+#include "ir/ops/reference/strided_copy.h"
+#include "providers/onednn/primitive/api.h"
 
 namespace sardonyx::onednn {
 
-// The dims of `desc` may be fewer or more than those of the tensor (grouped weights have one more):
-// the elements come in the same order.
-class BlockedLayout : public Layout {
+// A layout that has no neutral name (ImageLayout). The dims of `desc` may be fewer or more than
+// those of the tensor (grouped weights have one more): the elements come in the same order.
+class DnnlLayout : public Layout {
  public:
-  explicit BlockedLayout(Desc desc) : desc_(std::move(desc)) {}
+  explicit DnnlLayout(Desc desc) : Layout(Kind::kOpaque), desc_(std::move(desc)) {}
   const Desc& desc() const { return desc_; }
   size_t bytes() const override { return desc_.get_size(); }
   bool equals(const Layout& other) const override;
@@ -21,9 +21,11 @@ class BlockedLayout : public Layout {
   Desc desc_;
 };
 
-// null where `desc` is the same as row-major.
+// Null where `desc` is the same as row-major, an ImageLayout where it is one.
 LayoutPtr layout_of(const Desc& desc);
-// How the tensor lies in memory now.
+// Was the layout made by another provider, and is known to that one alone?
+bool is_foreign(const LayoutPtr& layout);
+// How the tensor lies in memory now; its layout must not be foreign.
 Desc desc_of(const KernelTensor& tensor);
 Desc desc_of(DType dtype, const Shape& shape, const LayoutPtr& layout);
 

@@ -3,16 +3,16 @@
 
 #include <algorithm>
 
-#include "ir/ops/fused.h"
-#include "ir/ops/matmul.h"
-#include "providers/cpu/thin_product.h"
-#include "providers/onednn/activated.h"
-#include "providers/onednn/activation.h"
-#include "providers/onednn/answers.h"
-#include "providers/onednn/divided_work.h"
-#include "providers/onednn/entries.h"
-#include "providers/onednn/floats.h"
-#include "providers/onednn/product_blocks.h"
+#include "ir/ops/conv/fused_ops.h"
+#include "ir/ops/gemm/matmul.h"
+#include "providers/cpu/gemm/gemv.h"
+#include "providers/onednn/float_types.h"
+#include "providers/onednn/kernel_list.h"
+#include "providers/onednn/matmul_row_blocks.h"
+#include "providers/onednn/post_op_eltwise.h"
+#include "providers/onednn/primitive/partition_axes.h"
+#include "providers/onednn/primitive/primitive_cache.h"
+#include "providers/onednn/separate_activation.h"
 
 namespace sardonyx::onednn {
 namespace {
@@ -53,8 +53,8 @@ MaybePrimitive make_primitive(const Product& product, const ProductSpec& spec,
   if (residual == Residual::kInPlace || residual == Residual::kCopied)
     post_ops.push_back({PostOp::Kind::kSum, {}, 0, 0, {}});
   post_ops.insert(post_ops.end(), product.activation.begin(), product.activation.end());
-  static auto& answers = *new Answers;
-  Question question;
+  static auto& answers = *new PrimitiveCache;
+  PrimitiveKey question;
   question << spec.src << spec.weights << spec.bias << spec.dst << product.alpha << post_ops;
   return answers.get(question, [&] { return matmul(spec, attributes(post_ops, product.alpha)); });
 }
@@ -75,7 +75,7 @@ Work work_of(const Product& product, const Primitive& primitive, Residual residu
 }
 
 // The addend as a place, scaled first where it must be.
-ProgramBuilder::Place place_of_addend(ProgramBuilder& builder, const Product::Addend& addend) {
+SequenceBuilder::Place place_of_addend(SequenceBuilder& builder, const Product::Addend& addend) {
   const auto given = builder.input(addend.input, addend.desc);
   if (addend.scale == 1) return given;
   const auto scaled = builder.scratch(addend.desc);
@@ -94,8 +94,8 @@ Prepared build(const KernelRequest& request, const Product& product, Residual re
     primitive = make_primitive(product, residual, packed);
   }
   if (!primitive) return Prepared::refuse("oneDNN has no matrix product of this form");
-  ProgramBuilder builder(request);
-  ProgramBuilder::Args args{{DNNL_ARG_SRC, builder.input_as(0, product.a)}};
+  SequenceBuilder builder(request);
+  SequenceBuilder::Args args{{DNNL_ARG_SRC, builder.input_as(0, product.a)}};
   args.emplace_back(DNNL_ARG_WEIGHTS, packed ? builder.weights(1, product.b, primitive->weights())
                                              : builder.input_as(1, product.b));
   size_t post_op = 0;
@@ -143,7 +143,6 @@ Prepared prepare_matmul(const KernelRequest& request) {
 Prepared prepare_fused_matmul(const KernelRequest& request) {
   const auto& attrs = request.attrs<ops::FusedMatMulAttrs>();
   const ops::FusedActivation activation{attrs.activation, attrs.activation_params};
-  if (!is_known(activation)) return Prepared::refuse("unknown activation");
   if (const char* why = refusal_of_type(request, request.inputs[0].dtype))
     return Prepared::refuse(why);
   const auto type = data_type_of(request.inputs[0].dtype);
@@ -156,7 +155,10 @@ Prepared prepare_fused_matmul(const KernelRequest& request) {
   product.dst = plain_desc(type, operands.dst);
   product.alpha = attrs.alpha;
   const bool is_after = is_faster_after(activation, request);
-  if (!is_after) product.activation = post_ops_of(activation);
+  if (!is_after) {
+    if (!find_post_ops(activation)) return Prepared::refuse("oneDNN has no such activation");
+    product.activation = post_ops_of(activation);
+  }
   if (request.has(2)) {
     const Shape& bias = request.inputs[2].shape;
     if (!ops::is_row(bias, operands.dst.back())) return Prepared::refuse("the bias is not one row");

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "providers/onednn/residual.h"
+#include "providers/onednn/post_op_sum.h"
 
 namespace sardonyx::onednn {
 

@@ -1,9 +1,9 @@
 // LRN, BatchNormalization (inference) and LayerNormalization in float32.
-#include "ir/ops/normalization.h"
+#include "ir/ops/normalization/batch_group_norm.h"
 
-#include "providers/onednn/divided_work.h"
-#include "providers/onednn/entries.h"
-#include "providers/onednn/program.h"
+#include "providers/onednn/kernel_list.h"
+#include "providers/onednn/primitive/partition_axes.h"
+#include "providers/onednn/primitive/primitive_sequence.h"
 
 namespace sardonyx::onednn {
 namespace {
@@ -12,14 +12,14 @@ constexpr auto kFloat = memory::data_type::f32;
 
 // Rows of one image in blocks of channels are no part that oneDNN knows: each thread has a copy of
 // its own. False where that gains nothing, or layouts are reordered besides.
-bool add_row_copies(ProgramBuilder& builder, const Work& work, const Desc& data,
-                    ProgramBuilder::Place from, ProgramBuilder::Place to) {
+bool add_row_copies(SequenceBuilder& builder, const Work& work, const Desc& data,
+                    SequenceBuilder::Place from, SequenceBuilder::Place to) {
   constexpr size_t kRows = 2;
   const Extents dims = data.dims();
   const int64_t parts = threads_for(work.products, builder.threads());
   if (parts < 2 || dims.size() != 4 || dims[0] != 1 || dims[kRows] < parts) return false;
-  std::vector<ProgramBuilder::Copy> in, out;
-  std::vector<ProgramBuilder::Call> calls;
+  std::vector<SequenceBuilder::Copy> in, out;
+  std::vector<SequenceBuilder::Call> calls;
   for (int64_t part = 0; part < parts; ++part) {
     const int64_t begin = dims[kRows] * part / parts, end = dims[kRows] * (part + 1) / parts;
     Extents own = dims;
@@ -62,7 +62,7 @@ Prepared prepare_lrn(const KernelRequest& request) {
                                             attrs.beta, attrs.bias, attributes());
                                });
   std::erase_if(work.axes, [](const CutAxis& axis) { return axis.along[0].dim == 1; });
-  ProgramBuilder builder(request);
+  SequenceBuilder builder(request);
   const auto from = builder.input(0, data), to = builder.output(0, primitive->dst());
   const std::vector<Part> parts = parts_of(work, *primitive, builder.threads());
   if (parts.empty() && add_row_copies(builder, work, data, from, to))
@@ -113,7 +113,7 @@ Prepared prepare_batch_normalization(const KernelRequest& request) {
                        [&](const ArgumentDescs& own) { return make(own.at(DNNL_ARG_SRC)); });
   for (const int argument : {DNNL_ARG_SCALE, DNNL_ARG_SHIFT, DNNL_ARG_MEAN, DNNL_ARG_VARIANCE})
     cut_along(work, 1, argument, channels);
-  ProgramBuilder builder(request);
+  SequenceBuilder builder(request);
   builder.step(*primitive,
                {{DNNL_ARG_SRC, builder.input(0, data)},
                 {DNNL_ARG_SCALE, builder.input(1, channels)},
@@ -167,9 +167,9 @@ Prepared prepare_layer_normalization(const KernelRequest& request) {
   };
   const MaybePrimitive primitive = make({{DNNL_ARG_SRC, data}});
   if (!primitive) return Prepared::refuse("oneDNN has no normalization of this form");
-  ProgramBuilder builder(request);
-  ProgramBuilder::Args args{{DNNL_ARG_SRC, builder.input(0, data)},
-                            {DNNL_ARG_SCALE, builder.input(1, scale)}};
+  SequenceBuilder builder(request);
+  SequenceBuilder::Args args{{DNNL_ARG_SRC, builder.input(0, data)},
+                             {DNNL_ARG_SCALE, builder.input(1, scale)}};
   if (has_shift) args.emplace_back(DNNL_ARG_SHIFT, builder.input(2, scale));
   args.emplace_back(DNNL_ARG_DST, builder.output(0, data));
   Work work = work_of_elements({{DNNL_ARG_SRC, data}, {DNNL_ARG_DST, data}}, data, make);

@@ -2,41 +2,32 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
-#include "providers/cpu/movement.h"
-#include "providers/cpu/provider.h"
-#include "providers/onednn/divided_work.h"
-#include "providers/onednn/entries.h"
-#include "providers/onednn/own_convolution.h"
-#include "providers/onednn/program.h"
+#include "providers/cpu/data_movement/strided_copy.h"
+#include "providers/cpu/kernel_list.h"
+#include "providers/cpu/size_check.h"
+#include "providers/onednn/kernel_list.h"
+#include "providers/onednn/layout.h"
+#include "providers/onednn/primitive/int8_weights.h"
+#include "providers/onednn/primitive/partition_axes.h"
+#include "providers/onednn/primitive/primitive_sequence.h"
 #include "providers/onednn/training.h"
 
 namespace sardonyx {
 namespace onednn {
+namespace {
 
-const char* refusal_of_sizes(const KernelRequest& request, size_t checked) {
-  const auto check = [](const KernelTensor& tensor) -> const char* {
-    if (!tensor) return nullptr;
-    const int64_t count = element_count(tensor.shape);
-    if (count == 0) return "a tensor has no elements";
-    if (count > std::numeric_limits<int32_t>::max()) return "a tensor has over 2^31 elements";
-    return nullptr;
-  };
-  for (const KernelTensor& tensor :
-       request.inputs.first(std::min(checked, request.inputs.size()))) {
-    if (const char* refusal = check(tensor)) return refusal;
-  }
-  for (const KernelTensor& tensor : request.outputs) {
-    if (const char* refusal = check(tensor)) return refusal;
-  }
-  return nullptr;
-}
+constexpr const char* kForeignLayout = "a tensor has a layout of another provider";
+
+}  // namespace
 
 Prepared prepare_guarded(const KernelRequest& request, size_t checked,
                          Prepared (*prepare)(const KernelRequest&)) {
-  if (const char* refusal = refusal_of_sizes(request, checked)) return Prepared::refuse(refusal);
+  if (const char* why = cpu::unsupported_size(request, checked)) return Prepared::refuse(why);
+  for (const KernelTensor& input : request.inputs) {
+    if (is_foreign(input.layout)) return Prepared::refuse(kForeignLayout);
+  }
   try {
     return prepare(request);
   } catch (const dnnl::error& error) {
@@ -73,7 +64,7 @@ Prepared prepare_reorder_guarded(DType dtype, const Shape& shape, const LayoutPt
     return Prepared::refuse(text("oneDNN has no reorder from ", layout_text(side(from)), " to ",
                                  layout_text(side(to)), " for ", dtype));
   }
-  ProgramBuilder builder(threads);
+  SequenceBuilder builder(threads);
   const auto source = builder.input(0, side(from));
   const auto target = builder.output(0, side(to));
   builder.step(*primitive, {{DNNL_ARG_FROM, source}, {DNNL_ARG_TO, target}},
@@ -86,6 +77,7 @@ Prepared prepare_reorder(DType dtype, const Shape& shape, const LayoutPtr& from,
   if (data_type_of(dtype) == memory::data_type::undef) {
     return Prepared::refuse(text("oneDNN has no ", dtype));
   }
+  if (is_foreign(from) || is_foreign(to)) return Prepared::refuse(kForeignLayout);
   try {
     return prepare_reorder_guarded(dtype, shape, from, to, threads);
   } catch (const dnnl::error& error) {
@@ -94,16 +86,6 @@ Prepared prepare_reorder(DType dtype, const Shape& shape, const LayoutPtr& from,
 }
 
 }  // namespace
-Prepared prepare_by_rows(const KernelRequest& request) {
-  Prepared prepared = Prepared::refuse("there is no kernel of plain rows");
-  const std::string name = full_name(request.op);
-  for (const KernelEntry& entry : cpu_provider().kernels) {
-    if (entry.op != name) continue;
-    prepared = entry.prepare(request);
-    if (prepared.kernel) break;
-  }
-  return prepared;
-}
 
 }  // namespace onednn
 
@@ -116,7 +98,7 @@ bool onednn_computes_bfloat16() {
 }
 
 bool onednn_computes_bfloat16_by_tiles() {
-  return dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx512_core_amx;
+  return onednn::has_int8_tiles();
 }
 
 std::string onednn_version() {
@@ -128,31 +110,32 @@ std::string onednn_version() {
 const Provider& onednn_provider() {
   static const auto& entries = *new std::vector<KernelEntry>([] {
     std::vector<KernelEntry> all;
-    for (const auto& family : {onednn::depthwise_kernels(),
-                               onednn::pointwise_kernels(),
-                               onednn::panel_product_kernels(),
+    for (const auto& family : {cpu::depthwise_kernels(),
+                               cpu::pointwise_kernels(),
+                               cpu::panel_product_kernels(),
                                onednn::layout_movement_kernels(),
                                onednn::convolution_kernels(),
-                               onednn::transposed_convolution_kernels(),
+                               cpu::transposed_convolution_kernels(),
                                onednn::tiled_deconvolution_kernels(),
                                onednn::deconvolution_kernels(),
                                onednn::matmul_kernels(),
                                onednn::gemm_kernels(),
-                               onednn::reduce_kernels(),
-                               onednn::pixel_pool_kernels(),
+                               cpu::reduce_kernels(),
+                               cpu::pixel_pool_kernels(),
                                onednn::pool_kernels(),
                                onednn::normalization_kernels(),
-                               onednn::elementwise_in_layout_kernels(),
+                               cpu::elementwise_in_layout_kernels(),
                                onednn::elementwise_kernels(),
                                onednn::join_kernels(),
+                               onednn::einsum_kernels(),
                                onednn::resize_kernels(),
                                onednn::integer_kernels(),
                                onednn::quantized_kernels(),
-                               onednn::quantized_pool_kernels(),
+                               cpu::quantized_pool_kernels(),
                                onednn::quantized_to_float_kernels(),
-                               onednn::quantized_join_kernels(),
+                               cpu::quantized_join_kernels(),
                                onednn::convolution_backward_kernels(),
-                               onednn::blocked_gradient_kernels(),
+                               cpu::blocked_gradient_kernels(),
                                onednn::recurrent_backward_kernels()}) {
       all.insert(all.end(), family.begin(), family.end());
     }

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "providers/onednn/shim.h"
+#include "providers/onednn/primitive/api.h"
 
 namespace sardonyx::onednn {
 
@@ -14,7 +14,7 @@ MaybePrimitive convolution_of_new_weights(const ConvolutionSpec& spec,
                                           const dnnl::primitive_attr& attr);
 // With fewer windows in a batch than this, transforming such weights costs Winograd's algorithm
 // more than it saves.
-constexpr int64_t kLeastWinogradWindows = 256;
+constexpr int64_t kMinWinogradWindows = 256;
 
 // c [m, n] = a [m, k] b [k, n] + beta * c, all row-major; a or b may lie transposed.
 struct MatrixProduct {
@@ -27,7 +27,6 @@ struct MatrixProduct {
 // Runs at once, on up to `threads` threads. Throws kCancelled or kDeadlineExceeded.
 void multiply(const MatrixProduct& product, int threads);
 
-std::span<const KernelEntry> blocked_gradient_kernels();
 std::span<const KernelEntry> recurrent_backward_kernels();
 
 }  // namespace sardonyx::onednn

@@ -8,8 +8,8 @@
 #include <filesystem>
 
 #include "executor/session.h"
-#include "ir/compare.h"
-#include "ir/sample_inputs.h"
+#include "ir/op_samples.h"
+#include "ir/value_compare.h"
 #include "tests/faults/faults.h"
 
 namespace sardonyx {

@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "executor/session.h"
-#include "ir/sample_inputs.h"
+#include "ir/op_samples.h"
 #include "onnx_io/load.h"
 #include "onnx_io/npz.h"
 #include "onnx_io/save.h"

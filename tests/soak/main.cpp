@@ -16,8 +16,8 @@
 #include <thread>
 
 #include "executor/session.h"
-#include "ir/sample_inputs.h"
-#include "ir/sanitizers.h"
+#include "ir/core/sanitizers.h"
+#include "ir/op_samples.h"
 
 namespace {
 
@@ -58,12 +58,12 @@ void attempt(Counts& counts, const Work& work) {
 }
 
 // ThreadSanitizer keeps a history of what was freed.
-constexpr uint64_t kMostThreads = kThreadSanitizer ? 1 : 2;
+constexpr uint64_t kMaxThreads = kThreadSanitizer ? 1 : 2;
 
 // One session shared by four threads, one of which is cancelled at some time; then it is closed.
 void one_session(const std::filesystem::path& model, uint64_t seed, Counts& counts) {
   attempt(counts, [&] {
-    const Session session(model, {.intra_op_threads = 1 + static_cast<int>(seed % kMostThreads),
+    const Session session(model, {.intra_op_threads = 1 + static_cast<int>(seed % kMaxThreads),
                                   .memory_limit = size_t{256} << 20,
                                   .max_plans = 2});
     ++counts.loads;

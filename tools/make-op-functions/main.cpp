@@ -6,7 +6,7 @@
 #include <fstream>
 #include <set>
 
-#include "ir/ops/tables.h"
+#include "ir/ops/op_families.h"
 #include "tools/make-op-functions/text.h"
 
 namespace sardonyx::tool {
@@ -138,7 +138,7 @@ std::vector<Written> files_of(const Group& group) {
                                    "#pragma once\n\n" + header, in_namespaces(group, fields_of))},
       {name + ".cpp", wrapped("",
                               "#include \"eager/op/" + name + ".h\"\n\n" + fields +
-                                  "#include \"eager/op_row.h\"\n",
+                                  "#include \"eager/dispatch/op_row.h\"\n",
                               in_namespaces(group, definition_of))},
       {name + "_test.cpp",
        wrapped("", "#include \"eager/op_calls_for_test.h\"\n" + fields, callers_of(group))},

@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include "ir/op.h"
+#include "ir/op_def.h"
 
 namespace sardonyx::tool {
 
-// False of ops that cannot be called without a subgraph (eager/control_flow.h has what they are
-// for).
+// False of ops that cannot be called without a subgraph (eager/trace/control_flow.h has what they
+// are for).
 bool has_function(const OpDef& op);
 // What a header declares: the struct of attributes and the functions.
 std::string declaration_of(const OpDef& op);

@@ -5,7 +5,7 @@
 #include <limits>
 #include <sstream>
 
-#include "ir/run_control.h"
+#include "ir/core/run_control.h"
 
 namespace sardonyx::tool {
 namespace {

@@ -1,7 +1,7 @@
 // What the exit status says; scripts rely on it.
 #pragma once
 
-#include "ir/error.h"
+#include "ir/core/error.h"
 
 namespace sardonyx::tool {
 

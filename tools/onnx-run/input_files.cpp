@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "ir/evaluate.h"
+#include "ir/reference_evaluator.h"
 #include "onnx_io/file_access.h"
 #include "onnx_io/npy.h"
 #include "onnx_io/tensor_file.h"

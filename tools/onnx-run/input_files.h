@@ -16,11 +16,11 @@ struct NamedFile {
 // "name=@file" or "name=file"; throws UsageError for anything else.
 NamedFile parse_named_file(const std::string& argument);
 
-// By the file's ending: .pb (TensorProto, or what the input declares), .npy, pictures (.png .jpg
-// .jpeg .bmp .tiff .webp), anything else the raw bytes of the elements (little endian). Pictures
+// By the file's ending: .pb (TensorProto, or what the input declares), .npy, images (.png .jpg
+// .jpeg .bmp .tiff .webp), anything else the raw bytes of the elements (little endian). Images
 // and raw bytes take the shape that `shape` gives.
 //
-// A picture becomes uint8 or floating elements in [0, 1], for an input [N, C, H, W] (C is 1, 3 or
+// An image becomes uint8 or floating elements in [0, 1], for an input [N, C, H, W] (C is 1, 3 or
 // not known) or [N, H, W, C], or either without N. Its size must be the one that the input wants.
 Datum read_input_file(const std::filesystem::path& file, const ValueInfo& input,
                       const Shape& shape);

@@ -66,7 +66,7 @@ const ValueInfo& input_named(const Runner& runner, const std::string& name) {
   fail_usage("the model has no input '", name, "'; it has ", known.empty() ? "none" : known);
 }
 
-// The shape of an input as far as it is needed to read a picture or raw bytes.
+// The shape of an input as far as it is needed to read an image or raw bytes.
 Shape expected_shape(const ValueInfo& input, const RandomInputs& how, const std::string& file) {
   const bool tells_itself = file.ends_with(".pb") || file.ends_with(".npy");
   return tells_itself || !input.type.is_tensor() ? Shape() : shape_of(input, how);

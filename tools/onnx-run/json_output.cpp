@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "ir/error.h"
+#include "ir/core/error.h"
 #include "tools/onnx-run/arguments.h"
 #include "tools/onnx-run/machine.h"
 

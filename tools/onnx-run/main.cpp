@@ -5,7 +5,7 @@
 #include <iostream>
 
 #include "tools/onnx-run/arguments.h"
-#include "tools/onnx-run/commands.h"
+#include "tools/onnx-run/commands/commands.h"
 #include "tools/onnx-run/exit_codes.h"
 #include "tools/onnx-run/json_output.h"
 #include "tools/onnx-run/verbosity.h"
@@ -91,6 +91,7 @@ int run_main(int count, char** values) {
   add_dump_command(app, action);
   add_rewrite_commands(app, action);
   add_list_ops_command(app, action);
+  add_list_passes_command(app, action);
   add_env_command(app, action);
 
   std::vector<std::string> arguments(values + 1, values + count);

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <fstream>
 
-#include "ir/error.h"
+#include "ir/core/error.h"
 
 namespace sardonyx::tool {
 namespace fs = std::filesystem;

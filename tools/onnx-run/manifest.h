@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/compare.h"
+#include "ir/value_compare.h"
 
 namespace sardonyx::tool {
 

@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "ir/error.h"
+#include "ir/core/error.h"
 
 namespace sardonyx::tool {
 namespace {

@@ -3,8 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "executor/prepare.h"
-#include "ir/run_control.h"
+#include "executor/prepare_graph.h"
+#include "ir/core/run_control.h"
 #include "onnx_io/load.h"
 #include "providers/providers.h"
 #include "tools/onnx-run/arguments.h"
@@ -95,6 +95,7 @@ SessionOptions session_options(const ModelOptions& options) {
   session.precision = options.precision == "bf16" ? Precision::kBFloat16 : Precision::kFloat32;
   session.plan_cache = options.plan_cache;
   session.load.strict = options.strict;
+  session.keep_kernel_attempts = options.keeps_kernel_attempts;
   if (options.memory_limit_mb > 0)
     session.memory_limit = static_cast<size_t>(options.memory_limit_mb) << 20;
   if (const RunControl* control = current_control(); control && control->deadline) {

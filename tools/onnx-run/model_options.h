@@ -23,6 +23,7 @@ struct ModelOptions {
   uint64_t memory_limit_mb = 0;  // 0: the session's own limit
   std::string plan_cache;        // empty: none
   bool strict = false;
+  bool keeps_kernel_attempts = false;  // what Session::kernels tells; no option of its own
 };
 
 // The names after `--provider`.

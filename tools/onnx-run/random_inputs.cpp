@@ -6,8 +6,8 @@
 #include <functional>
 #include <optional>
 
-#include "ir/evaluate.h"
-#include "ir/random.h"
+#include "ir/core/random.h"
+#include "ir/reference_evaluator.h"
 #include "tools/onnx-run/exit_codes.h"
 
 namespace sardonyx::tool {

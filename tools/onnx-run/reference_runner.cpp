@@ -1,5 +1,5 @@
-#include "ir/evaluate.h"
-#include "ir/run_control.h"
+#include "ir/core/run_control.h"
+#include "ir/reference_evaluator.h"
 #include "tools/onnx-run/feeds.h"
 #include "tools/onnx-run/runner.h"
 

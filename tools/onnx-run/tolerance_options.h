@@ -1,7 +1,7 @@
 // How close two results must be, shared by all commands that compare.
 #pragma once
 
-#include "ir/compare.h"
+#include "ir/value_compare.h"
 
 namespace CLI {
 class App;

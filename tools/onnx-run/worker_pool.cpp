@@ -14,7 +14,7 @@
 #include <optional>
 #include <vector>
 
-#include "ir/error.h"
+#include "ir/core/error.h"
 
 namespace sardonyx::tool {
 namespace {

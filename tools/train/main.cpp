@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "eager/create.h"
-#include "eager/export.h"
+#include "eager/export/export.h"
 #include "models/lenet.h"
 #include "models/linear_regression.h"
 #include "models/mlp.h"

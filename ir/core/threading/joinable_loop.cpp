@@ -8,7 +8,7 @@ namespace sardonyx {
 namespace {
 
 // What a helper has in its hands is mostly done within this; beyond, its CPU works for others.
-constexpr std::chrono::microseconds kSpin{50};
+constexpr std::chrono::microseconds kJoinSpin{50};
 
 }  // namespace
 
@@ -28,7 +28,7 @@ void JoinableLoop::close_and_wait() {
     state = state_.load(std::memory_order_acquire);
     return state == 0;
   };
-  if (state == 0 || spin_until(is_empty, kSpin)) return;
+  if (state == 0 || spin_until(is_empty, kJoinSpin)) return;
   state = state_.fetch_or(kIsAwaited, std::memory_order_acq_rel) | kIsAwaited;
   while (state != kIsAwaited) {
     state_.wait(state, std::memory_order_acquire);

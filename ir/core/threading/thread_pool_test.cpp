@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ir/core/threading/parallel_for.h"
-#include "ir/core/threading/process_for_test.h"
+#include "tests/support/process.h"
 
 namespace sardonyx {
 namespace {

@@ -10,7 +10,7 @@ constexpr DType kI32 = DType::kInt32;
 
 const AttrMap kHeads{{"num_heads", int64_t{12}}};
 
-void add_attention(std::vector<OpCase>& cases) {
+void add_contrib_attention(std::vector<OpCase>& cases) {
   const Operand x = input({1, 128, 768});
   cases.push_back(
       {"com.microsoft::Attention", "", {x, weight({768, 2304}), weight({2304})}, kHeads});
@@ -42,7 +42,7 @@ void add_attention(std::vector<OpCase>& cases) {
                     weight({128, 32}), weight({128, 32})}});
 }
 
-void add_normalizations(std::vector<OpCase>& cases) {
+void add_contrib_normalizations(std::vector<OpCase>& cases) {
   const Operand x = input({1, 128, 768}), gamma = weight({768}, DType::kFloat, 0.5, 1.5);
   const Operand beta = weight({768});
   cases.push_back({"com.microsoft::LayerNormalization", "", {x, gamma, beta}});
@@ -58,7 +58,7 @@ void add_normalizations(std::vector<OpCase>& cases) {
                    2});
 }
 
-void add_products(std::vector<OpCase>& cases) {
+void add_contrib_products(std::vector<OpCase>& cases) {
   const AttrMap same{{"pads", Ints{1, 1, 1, 1}}};
   const Operand picture = input({1, 64, 56, 56});
   AttrMap relu = same;
@@ -81,9 +81,9 @@ void add_products(std::vector<OpCase>& cases) {
                    "",
                    {input({64, 512}), weight({512, 1000}), weight({1000})},
                    {{"activation", std::string("Relu")}}});
-  for (const int64_t rows : {1, 32}) {
+  for (const int64_t rows : {1, 16, 32}) {
     cases.push_back({"com.microsoft::MatMulNBits",
-                     rows == 1 ? "one row" : "32 rows",
+                     rows == 1 ? "one row" : text(rows, " rows"),
                      {input({rows, 1024}), weight({1024, 32, 16}, DType::kUInt8, 0, 255),
                       weight({1024 * 32}, DType::kFloat, 0.01, 0.02)},
                      {{"K", int64_t{1024}}, {"N", int64_t{1024}}, {"block_size", int64_t{32}}}});
@@ -138,9 +138,9 @@ void add_others(std::vector<OpCase>& cases) {
 
 std::vector<OpCase> contrib_cases() {
   std::vector<OpCase> cases;
-  add_attention(cases);
-  add_normalizations(cases);
-  add_products(cases);
+  add_contrib_attention(cases);
+  add_contrib_normalizations(cases);
+  add_contrib_products(cases);
   add_others(cases);
   return cases;
 }

@@ -1,4 +1,4 @@
-// Convolution, pooling, normalisation and pictures.
+// Convolution, pooling, normalisation and images.
 #include "tools/onnx-run/op_cases/op_case.h"
 
 namespace sardonyx::tool {
@@ -22,6 +22,12 @@ void add_convolutions(std::vector<OpCase>& cases) {
                    "depthwise",
                    {picture(128, 56), weight({128, 1, 3, 3})},
                    {{"pads", Ints{1, 1, 1, 1}}, {"group", int64_t{128}}}});
+  for (const int64_t times : {2, 4}) {
+    cases.push_back({"Conv",
+                     text("depthwise, ", times, " of each"),
+                     {picture(64, 56), weight({64 * times, 1, 3, 3})},
+                     {{"pads", Ints{1, 1, 1, 1}}, {"group", int64_t{64}}}});
+  }
   cases.push_back(
       {"Conv", "1-D", {input({1, 64, 1000}), weight({64, 64, 3})}, {{"pads", Ints{1, 1}}}});
   cases.push_back({"Conv",
@@ -46,6 +52,12 @@ void add_pools(std::vector<OpCase>& cases) {
   AttrMap pool{{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}, {"pads", Ints{1, 1, 1, 1}}};
   for (const char* op : {"AveragePool", "MaxPool", "LpPool"})
     cases.push_back({op, "", {picture(64, 112)}, pool});
+  for (const auto& [kernel, stride] : {std::pair(2, 2), {4, 4}, {25, 1}}) {
+    cases.push_back({"AveragePool",
+                     text("1-D, ", kernel, " by ", stride),
+                     {input({1, 64, 4000})},
+                     {{"kernel_shape", Ints{kernel}}, {"strides", Ints{stride}}}});
+  }
   cases.push_back({"MaxPool", "indices", {picture(64, 112)}, pool, 2});
   for (const char* op : {"GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool"})
     cases.push_back({op, "", {picture(512, 14)}});

@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "ir/sample_inputs.h"
+#include "ir/op_samples.h"
 
 namespace sardonyx::tool {
 namespace {

@@ -18,8 +18,8 @@ struct Operand {
 };
 
 struct OpCase {
-  std::string_view op;       // full name of a row
-  std::string_view variant;  // tells the cases of one row apart; may be empty
+  std::string_view op;  // full name of a row
+  std::string variant;  // tells the cases of one row apart; may be empty
   std::vector<Operand> operands;
   AttrMap attrs = {};
   size_t outputs = 1;

@@ -14,6 +14,12 @@ void add_products(std::vector<OpCase>& cases) {
                    "double",
                    {input({128, 256}, DType::kDouble), weight({256, 256}, DType::kDouble)}});
   cases.push_back({"MatMul",
+                   "double, one column",
+                   {input({9, 3072}, DType::kDouble), weight({3072, 1}, DType::kDouble)}});
+  cases.push_back({"MatMul",
+                   "double, 3 columns",
+                   {input({64, 512}, DType::kDouble), weight({512, 3}, DType::kDouble)}});
+  cases.push_back({"MatMul",
                    "float16",
                    {input({128, 256}, DType::kFloat16), weight({256, 256}, DType::kFloat16)}});
   cases.push_back(
@@ -41,14 +47,20 @@ void add_products(std::vector<OpCase>& cases) {
 
 void add_recurrent(std::vector<OpCase>& cases) {
   const auto layer = [&](const char* op, int64_t gates, const char* variant, int64_t length,
-                         int64_t batch) {
+                         int64_t batch, AttrMap attrs = {}) {
+    attrs["hidden_size"] = int64_t{128};
     cases.push_back({op,
                      variant,
                      {input({length, batch, 128}), weight({1, gates * 128, 128}),
                       weight({1, gates * 128, 128}), weight({1, gates * 256})},
-                     {{"hidden_size", int64_t{128}}},
+                     std::move(attrs),
                      2});
   };
+  using Names = std::vector<std::string>;
+  layer("LSTM", 4, "clip", 50, 1, {{"clip", 3.0f}});
+  layer("LSTM", 4, "HardSigmoid", 50, 1, {{"activations", Names{"HardSigmoid", "Tanh", "Tanh"}}});
+  layer("LSTM", 4, "Softsign", 50, 1, {{"activations", Names{"Sigmoid", "Softsign", "Relu"}}});
+  layer("GRU", 3, "HardSigmoid", 50, 1, {{"activations", Names{"HardSigmoid", "Tanh"}}});
   for (const auto& [op, gates] : {std::pair("LSTM", 4), {"GRU", 3}, {"RNN", 1}}) {
     layer(op, gates, "", 50, 1);
     layer(op, gates, "batch 16", 20, 16);
@@ -111,6 +123,9 @@ void add_reductions(std::vector<OpCase>& cases) {
     cases.push_back({op, "rows", {input({256, 1024})}});
     cases.push_back({op, "channels", {input({1, 21, 128, 128})}, {{"axis", int64_t{1}}}});
   }
+  for (const int64_t length : {2, 4, 10})
+    cases.push_back({"Softmax", text("rows of ", length), {input({4096, length})}});
+  cases.push_back({"LogSoftmax", "rows of 10", {input({4096, 10})}});
   cases.push_back({"Softmax", "float16", {input({256, 1024}, DType::kFloat16)}});
   cases.push_back({"Softmax", "double", {input({256, 1024}, DType::kDouble)}});
 }

@@ -47,7 +47,7 @@ void add_conversions(std::vector<OpCase>& cases) {
   cases.push_back({"com.microsoft::DequantizeLinear", "", {bytes({256, 1024}), scale(), zero()}});
 }
 
-void add_products(std::vector<OpCase>& cases) {
+void add_quantized_products(std::vector<OpCase>& cases) {
   const AttrMap same{{"pads", Ints{1, 1, 1, 1}}};
   cases.push_back(
       {"ConvInteger", "", {bytes({1, 64, 28, 28}), byte_weight({64, 64, 3, 3}), zero()}, same});
@@ -57,6 +57,14 @@ void add_products(std::vector<OpCase>& cases) {
                     zero_signed(), scale(2), zero()},
                    same});
   cases.push_back({"MatMulInteger", "", {bytes({128, 768}), byte_weight({768, 768}), zero()}});
+  for (const int64_t rows : {1, 3, 8}) {
+    cases.push_back({"MatMulInteger",
+                     text(rows, rows == 1 ? " row" : " rows"),
+                     {bytes({rows, 768}), byte_weight({768, 2304}), zero()}});
+    cases.push_back({"com.microsoft::DynamicQuantizeMatMul",
+                     text(rows, rows == 1 ? " row" : " rows"),
+                     {input({rows, 768}), byte_weight({768, 2304}), scale()}});
+  }
   cases.push_back({"QLinearMatMul",
                    "",
                    {bytes({128, 768}), scale(), zero(), byte_weight({768, 768}), scale(),
@@ -121,7 +129,7 @@ void add_contrib(std::vector<OpCase>& cases) {
 std::vector<OpCase> quantized_cases() {
   std::vector<OpCase> cases;
   add_conversions(cases);
-  add_products(cases);
+  add_quantized_products(cases);
   add_contrib(cases);
   return cases;
 }

@@ -1,0 +1,392 @@
+#include "eager/functional/elementwise.h"
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "eager/autograd/autograd.h"
+#include "eager/create.h"
+#include "eager/dispatch/dispatch.h"
+#include "eager/dispatch/fusing_emitter.h"
+#include "eager/dispatch/promotion.h"
+#include "eager/functional/functional.h"
+#include "eager/functional/reduce.h"
+#include "eager/trace/frame.h"
+#include "ir/type.h"
+
+namespace sardonyx::eager {
+namespace {
+
+// What functions to the real numbers compute in.
+Tensor floating(const Tensor& x, const Loc& loc) {
+  return is_floating(x.dtype()) ? x : x.to(DType::kFloat, loc);
+}
+OperandPair floating(const Operand& a, const Operand& b) {
+  const OperandPair pair = matched(a, b);
+  return {floating(pair.a, a.loc), floating(pair.b, a.loc)};
+}
+
+// An op of one floating tensor; `name` is looked up once.
+#define SARDONYX_FLOATING(function, name)      \
+  Tensor function(const Tensor& x, Loc loc) {  \
+    static const OpDef& op = op_named(name);   \
+    return apply(op, {floating(x, loc)}, loc); \
+  }
+
+// The greatest finite value of a floating type.
+double greatest(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat16:
+      return 65504;
+    case DType::kBFloat16:
+      return 0x1.FEp127;
+    case DType::kFloat:
+      return std::numeric_limits<float>::max();
+    default:
+      return std::numeric_limits<double>::max();
+  }
+}
+
+// Below 0, or -0.
+Tensor has_sign(const Tensor& x, const Loc& loc) {
+  const Tensor is_zero = Operand(x, loc) == 0;
+  const Tensor inverse = reciprocal(where(is_zero, {x.detach(), loc}, 1), loc);
+  return Operand(Operand(x, loc) < 0, loc) || (is_zero && (Operand(inverse, loc) < 0));
+}
+
+using ops::Term;
+
+Term clamped(const Term& x, double low, double high) {
+  return ops::apply("Min", ops::apply("Max", x, x.number(low)), x.number(high));
+}
+
+// The same by terms, for atan2 of tensors whose ops nobody records.
+Term has_sign(const Term& x) {
+  const Term is_zero = ops::equal(x, 0);
+  const Term inverse = ops::apply("Reciprocal", ops::where(is_zero, x, 1));
+  return ops::apply("Or", x < 0, is_zero && inverse < 0);
+}
+Term atan2_terms(const Term& y, const Term& x) {
+  constexpr double kMost = std::numeric_limits<float>::max(), kPi = std::numbers::pi;
+  const Term high = clamped(y, -kMost, kMost), wide = clamped(x, -kMost, kMost);
+  const Term is_steep = ops::apply("Abs", high) > ops::apply("Abs", wide);
+  const Term larger = ops::where(is_steep, high, wide);
+  const Term divisor = ops::where(ops::equal(larger, 0), 1, larger);
+  const Term angle = ops::apply("Atan", ops::where(is_steep, wide, high) / divisor);
+  const Term half_turn = ops::where(has_sign(high), y.number(-kPi), y.number(kPi));
+  const Term offset =
+      ops::where(is_steep, half_turn * 0.5, ops::where(has_sign(wide), half_turn, 0));
+  return ops::where(is_steep, -angle, angle) + offset;
+}
+
+Tensor truth(const Tensor& x, const Loc& loc) {
+  return x.dtype() == DType::kBool ? x : Operand(x, loc) != 0;
+}
+
+Tensor bitwise(const char* integers, const char* bools, const Operand& a, const Operand& b) {
+  const OperandPair pair = matched(a, b);
+  if (is_floating(pair.a.dtype())) {
+    fail(ErrorCode::kInvalidArgument, text_of(a.loc), ": ", integers,
+         ": expected integers or bools, got ", pair.a.type(), " and ", pair.b.type());
+  }
+  return apply(op_named(pair.a.dtype() == DType::kBool ? bools : integers), {pair.a, pair.b},
+               a.loc);
+}
+
+}  // namespace
+
+SARDONYX_FLOATING(tan, "Tan")
+SARDONYX_FLOATING(asin, "Asin")
+SARDONYX_FLOATING(acos, "Acos")
+SARDONYX_FLOATING(atan, "Atan")
+SARDONYX_FLOATING(sinh, "Sinh")
+SARDONYX_FLOATING(cosh, "Cosh")
+SARDONYX_FLOATING(asinh, "Asinh")
+SARDONYX_FLOATING(acosh, "Acosh")
+SARDONYX_FLOATING(atanh, "Atanh")
+SARDONYX_FLOATING(softsign, "Softsign")
+#undef SARDONYX_FLOATING
+
+// The quotient is taken of the smaller by the larger coordinate, so that neither the value nor a
+// gradient overflows; an offset turns the angle into its octant.
+Tensor atan2(const Operand& y, const Operand& x) {
+  const Loc& loc = y.loc;
+  const OperandPair pair = floating(y, x);
+  if (const auto found = fused(loc, atan2_terms, pair.a, pair.b)) return *found;
+  const double most = greatest(pair.a.dtype());
+  const Tensor high = clamp(pair.a, -most, most, loc), wide = clamp(pair.b, -most, most, loc);
+  const Tensor is_steep = Operand(abs(high, loc), loc) > abs(wide, loc);
+  const Tensor larger = where(is_steep, {high, loc}, wide);
+  const Tensor divisor = where(Operand(larger, loc) == 0, {1, loc}, larger);
+  const Tensor angle = atan(div({where(is_steep, {wide, loc}, high), loc}, divisor), loc);
+  constexpr double kPi = std::numbers::pi;
+  const Tensor is_low = has_sign(high, loc);
+  const Tensor half_turn = where(is_low, {full_like(high, -kPi, loc), loc}, kPi);
+  const Tensor offset = where(is_steep, {mul({half_turn, loc}, 0.5), loc},
+                              where(has_sign(wide, loc), {half_turn, loc}, 0));
+  return add({where(is_steep, {neg(angle, loc), loc}, angle), loc}, offset);
+}
+
+Tensor deg2rad(const Tensor& x, Loc loc) {
+  return mul({x, loc}, std::numbers::pi / 180);
+}
+Tensor rad2deg(const Tensor& x, Loc loc) {
+  return mul({x, loc}, 180 / std::numbers::pi);
+}
+Tensor exp2(const Tensor& x, Loc loc) {
+  const Tensor power = floating(x, loc);
+  return pow({full_like(power, 2, loc), loc}, power);
+}
+// exp(x) - 1 = tanh(x / 2) * (exp(x) + 1), where nothing cancels.
+Tensor expm1(const Tensor& x, Loc loc) {
+  const Tensor value = floating(x, loc);
+  const auto formula = [](const Term& t) {
+    return ops::apply("Tanh", t * 0.5) * (ops::apply("Exp", t) + 1);
+  };
+  if (const auto found = fused(loc, formula, value)) return *found;
+  return mul({tanh(mul({value, loc}, 0.5), loc), loc}, add({exp(value, loc), loc}, 1));
+}
+Tensor log2(const Tensor& x, Loc loc) {
+  return mul({log(floating(x, loc), loc), loc}, std::numbers::log2e);
+}
+Tensor log10(const Tensor& x, Loc loc) {
+  return mul({log(floating(x, loc), loc), loc}, std::numbers::log10e);
+}
+// The greater one is taken out of the sum; it is no part of the gradient, which it cancels from.
+Tensor logaddexp(const Operand& a, const Operand& b) {
+  const Loc& loc = a.loc;
+  const OperandPair pair = floating(a, b);
+  const Tensor most = maximum({pair.a.detach(), loc}, pair.b.detach());
+  const Tensor shift = where(isfinite(most, loc), {most, loc}, 0);
+  const Tensor sum =
+      add({exp(sub({pair.a, loc}, shift), loc), loc}, exp(sub({pair.b, loc}, shift), loc));
+  return add({log(sum, loc), loc}, shift);
+}
+Tensor logit(const Tensor& x, std::optional<double> eps, Loc loc) {
+  Tensor value = floating(x, loc);
+  if (eps) value = clamp(value, *eps, 1 - *eps, loc);
+  return log(div({value, loc}, sub({1, loc}, value)), loc);
+}
+Tensor xlogy(const Operand& x, const Operand& y) {
+  const Loc& loc = x.loc;
+  const OperandPair pair = floating(x, y);
+  const Tensor is_void = Operand(Operand(pair.a, loc) == 0, loc) && (Operand(pair.b, loc) <= 0);
+  return mul({pair.a, loc}, log(where(is_void, {1, loc}, pair.b), loc));
+}
+// By the greater one, so that squares do not overflow.
+Tensor hypot(const Operand& a, const Operand& b) {
+  const Loc& loc = a.loc;
+  const OperandPair pair = floating(a, b);
+  const Tensor most = maximum({abs(pair.a.detach(), loc), loc}, abs(pair.b.detach(), loc));
+  const Tensor is_plain = isfinite(most, loc) && (Operand(most, loc) > 0);
+  const Tensor unit = where(is_plain, {most, loc}, 1);
+  const Tensor squares =
+      add({square(div({pair.a, loc}, unit), loc), loc}, square(div({pair.b, loc}, unit), loc));
+  return mul({sqrt(squares, loc), loc}, unit);
+}
+Tensor erfc(const Tensor& x, Loc loc) {
+  return sub({1, loc}, erf(floating(x, loc), loc));
+}
+
+Tensor trunc(const Tensor& x, Loc loc) {
+  if (!is_floating(x.dtype())) return x;
+  return mul({sign(x, loc), loc}, floor(abs(x, loc), loc));
+}
+Tensor frac(const Tensor& x, Loc loc) {
+  return sub({x, loc}, trunc(x, loc));
+}
+// Of integers, what remainder() leaves is divided without a rest.
+Tensor floor_divide(const Operand& a, const Operand& b) {
+  const OperandPair pair = matched(a, b);
+  if (is_floating(pair.a.dtype())) return floor(div({pair.a, a.loc}, pair.b), a.loc);
+  static const OpDef& op = op_named("Div");
+  const Tensor whole = sub({pair.a, a.loc}, remainder({pair.a, a.loc}, pair.b));
+  return apply(op, {whole, pair.b}, a.loc);
+}
+Tensor fmod(const Operand& a, const Operand& b) {
+  static const OpDef& op = op_named("Mod");
+  const OperandPair pair = matched(a, b);
+  return apply(op, {pair.a, pair.b}, {{"fmod", int64_t{1}}}, a.loc);
+}
+
+Tensor lerp(const Tensor& start, const Operand& end, const Operand& weight) {
+  const Loc& loc = end.loc;
+  if (end.tensor && !weight.tensor) {
+    const auto formula = [&](const Term& a, const Term& b) { return a + (b - a) * weight.number; };
+    if (const auto found = fused(loc, formula, start, *end.tensor)) return *found;
+  }
+  const Tensor way = sub(end, {start, loc});
+  return add({start, loc}, mul(weight, {way, loc}));
+}
+Tensor addcmul(const Tensor& x, const Operand& a, const Operand& b, double value) {
+  if (a.tensor && b.tensor) {
+    const auto formula = [&](const Term& t, const Term& left, const Term& right) {
+      return t + (value == 1 ? left * right : left * right * value);
+    };
+    if (const auto found = fused(a.loc, formula, x, *a.tensor, *b.tensor)) return *found;
+  }
+  const Tensor product = mul(a, b);
+  return add({x, a.loc}, value == 1 ? product : mul({product, a.loc}, value));
+}
+Tensor addcdiv(const Tensor& x, const Operand& a, const Operand& b, double value) {
+  if (a.tensor && b.tensor) {
+    const auto formula = [&](const Term& t, const Term& left, const Term& right) {
+      return t + (value == 1 ? left / right : left / right * value);
+    };
+    if (const auto found = fused(a.loc, formula, x, *a.tensor, *b.tensor)) return *found;
+  }
+  const Tensor quotient = div(a, b);
+  return add({x, a.loc}, value == 1 ? quotient : mul({quotient, a.loc}, value));
+}
+Tensor heaviside(const Tensor& x, const Operand& values) {
+  const Loc& loc = values.loc;
+  const Tensor steps = where(Operand(x, loc) == 0, values, {add({sign(x, loc), loc}, 0), loc});
+  return where(Operand(x, loc) < 0, {0, loc}, steps);
+}
+Tensor nan_to_num(const Tensor& x, double nan, std::optional<double> posinf,
+                  std::optional<double> neginf, Loc loc) {
+  if (!is_floating(x.dtype())) return x;
+  const double most = greatest(x.dtype());
+  const Tensor infinite = isinf(x, loc);
+  const Tensor bound = where(Operand(x, loc) > 0, {full_like(x, posinf.value_or(most), loc), loc},
+                             neginf.value_or(-most));
+  return where(isnan(x, loc), {nan, loc}, where(infinite, {bound, loc}, x));
+}
+
+Tensor eq(const Operand& a, const Operand& b) {
+  return a == b;
+}
+Tensor ne(const Operand& a, const Operand& b) {
+  return a != b;
+}
+Tensor lt(const Operand& a, const Operand& b) {
+  return a < b;
+}
+Tensor le(const Operand& a, const Operand& b) {
+  return a <= b;
+}
+Tensor gt(const Operand& a, const Operand& b) {
+  return a > b;
+}
+Tensor ge(const Operand& a, const Operand& b) {
+  return a >= b;
+}
+// By comparison: IsInf takes float32 and float64 alone before opset 20.
+Tensor isinf(const Tensor& x, Loc loc) {
+  if (!is_floating(x.dtype())) return Operand(x, loc) != x;
+  return Operand(abs(x, loc), loc) > greatest(x.dtype());
+}
+Tensor isfinite(const Tensor& x, Loc loc) {
+  if (!is_floating(x.dtype())) return Operand(x, loc) == x;
+  return Operand(abs(x, loc), loc) <= greatest(x.dtype());
+}
+Tensor isclose(const Operand& a, const Operand& b, CloseOptions options) {
+  const Loc& loc = a.loc;
+  const OperandPair pair = floating(a, b);
+  const Tensor room = add({mul({abs(pair.b, loc), loc}, options.rtol), loc}, options.atol);
+  const Tensor near = Operand(abs(sub({pair.a, loc}, pair.b), loc), loc) <= room;
+  Tensor close = Operand(Operand(pair.a, loc) == pair.b, loc) || (near && isfinite(pair.b, loc));
+  if (options.equal_nan) close = close || (isnan(pair.a, loc) && isnan(pair.b, loc));
+  return close;
+}
+bool allclose(const Tensor& a, const Tensor& b, CloseOptions options, Loc loc) {
+  const NoGrad no_grad;
+  if (a.data(loc).shape() != b.data(loc).shape()) return false;
+  return all(isclose({a, loc}, b, options), {}, false, loc).item<bool>(loc);
+}
+bool equal(const Tensor& a, const Tensor& b, Loc loc) {
+  const NoGrad no_grad;
+  if (a.data(loc).shape() != b.data(loc).shape()) return false;
+  return all(Operand(a, loc) == b, {}, false, loc).item<bool>(loc);
+}
+
+Tensor logical_and(const Tensor& a, const Tensor& b, Loc loc) {
+  return Operand(truth(a, loc), loc) && truth(b, loc);
+}
+Tensor logical_or(const Tensor& a, const Tensor& b, Loc loc) {
+  return Operand(truth(a, loc), loc) || truth(b, loc);
+}
+Tensor logical_xor(const Tensor& a, const Tensor& b, Loc loc) {
+  static const OpDef& op = op_named("Xor");
+  return apply(op, {truth(a, loc), truth(b, loc)}, loc);
+}
+Tensor logical_not(const Tensor& x, Loc loc) {
+  static const OpDef& op = op_named("Not");
+  return apply(op, {truth(x, loc)}, loc);
+}
+Tensor bitwise_and(const Operand& a, const Operand& b) {
+  return bitwise("BitwiseAnd", "And", a, b);
+}
+Tensor bitwise_or(const Operand& a, const Operand& b) {
+  return bitwise("BitwiseOr", "Or", a, b);
+}
+Tensor bitwise_xor(const Operand& a, const Operand& b) {
+  return bitwise("BitwiseXor", "Xor", a, b);
+}
+Tensor bitwise_not(const Tensor& x, Loc loc) {
+  return apply(op_named(x.dtype() == DType::kBool ? "Not" : "BitwiseNot"), {x}, loc);
+}
+
+Tensor relu6(const Tensor& x, Loc loc) {
+  return clamp(x, 0, 6, loc);
+}
+Tensor hardtanh(const Tensor& x, double low, double high, Loc loc) {
+  return clamp(x, low, high, loc);
+}
+Tensor celu(const Tensor& x, double alpha, Loc loc) {
+  static const OpDef& op = op_named("Celu");
+  if (x.dtype() == DType::kFloat)
+    return apply(op, {x}, {{"alpha", static_cast<float>(alpha)}}, loc);
+  // ONNX's Celu is of float32 alone.
+  const Tensor below = mul({expm1(div({minimum({x, loc}, 0), loc}, alpha), loc), loc}, alpha);
+  return add({relu(x, loc), loc}, below);
+}
+Tensor softshrink(const Tensor& x, double lambda, Loc loc) {
+  static const OpDef& op = op_named("Shrink");
+  const auto limit = static_cast<float>(lambda);
+  return apply(op, {x}, {{"lambd", limit}, {"bias", limit}}, loc);
+}
+Tensor hardshrink(const Tensor& x, double lambda, Loc loc) {
+  static const OpDef& op = op_named("Shrink");
+  return apply(op, {x}, {{"lambd", static_cast<float>(lambda)}, {"bias", 0.0f}}, loc);
+}
+Tensor tanhshrink(const Tensor& x, Loc loc) {
+  return sub({x, loc}, tanh(x, loc));
+}
+Tensor threshold(const Tensor& x, double limit, double value, Loc loc) {
+  return where(Operand(x, loc) > limit, {x, loc}, value);
+}
+Tensor logsigmoid(const Tensor& x, Loc loc) {
+  return neg(softplus(neg(x, loc), loc), loc);
+}
+Tensor softmin(const Tensor& x, int64_t axis, Loc loc) {
+  return softmax(neg(x, loc), axis, loc);
+}
+Tensor prelu(const Tensor& x, const Tensor& weight, Loc loc) {
+  static const OpDef& op = op_named("PRelu");
+  if (weight.rank() != 1) {
+    fail(ErrorCode::kInvalidArgument, text_of(loc), ": prelu: expected weight [1] or [C], got ",
+         weight.type());
+  }
+  if (proved_equal(weight.size(0, loc), 1)) return apply(op, {x, weight}, loc);
+  if (x.rank() < 2) {
+    fail(ErrorCode::kInvalidArgument, text_of(loc), ": prelu: weight ", weight.type(),
+         " is by channels, but x has none; expected x [N, C, ...], got ", x.type());
+  }
+  Dims slopes(x.rank() - 1, 1);
+  slopes[0] = weight.size(0, loc);
+  return apply(op, {x, weight.reshape(slopes, loc)}, loc);
+}
+Tensor glu(const Tensor& x, int64_t axis, Loc loc) {
+  const Dim size = x.size(axis, loc);
+  if (size.is_known() && size.value() % 2 != 0) {
+    fail(ErrorCode::kInvalidArgument, text_of(loc), ": glu: expected an axis of even size, axis ",
+         axis, " of ", x.type(), " is not");
+  }
+  static const OpDef& op = op_named("Split");
+  const std::vector<Tensor> halves =
+      apply_many(op, std::span(&x, 1), {{"axis", axis}, {"num_outputs", int64_t{2}}}, 2, loc);
+  return mul({halves[0], loc}, sigmoid(halves[1], loc));
+}
+
+}  // namespace sardonyx::eager

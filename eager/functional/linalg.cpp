@@ -1,0 +1,199 @@
+#include "eager/functional/linalg.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "eager/create.h"
+#include "eager/dispatch/dispatch.h"
+#include "eager/functional/functional.h"
+#include "eager/trace/frame.h"
+#include "ir/type.h"
+
+namespace sardonyx::eager::linalg {
+namespace {
+
+[[noreturn]] void refuse_matrix(const char* name, const std::string& why, const Tensor& x,
+                                const Loc& loc) {
+  fail(ErrorCode::kInvalidArgument, text_of(loc), ": ", name, ": ", why, ", got ", x.type());
+}
+
+void check_matrices(const char* name, const Tensor& a, const Loc& loc) {
+  const bool is_real = a.dtype() == DType::kFloat || a.dtype() == DType::kDouble;
+  if (!is_real) refuse_matrix(name, "expected float32 or float64", a, loc);
+  if (a.rank() < 2) refuse_matrix(name, "expected matrices [..., rows, columns]", a, loc);
+}
+
+std::vector<Tensor> factors(const char* name, const OpDef& op, const Tensor& a, size_t count,
+                            const Loc& loc) {
+  check_matrices(name, a, loc);
+  return apply_many(op, std::span(&a, 1), {}, count, loc);
+}
+
+// The shape that the batches of both broadcast to.
+Dims broadcast_batches(const char* name, const Tensor& a, const Tensor& b, const Loc& loc) {
+  const Dims of_a = a.shape(loc), of_b = b.shape(loc);
+  const size_t rank = std::max(of_a.size(), of_b.size()) - 2;
+  Dims batch;
+  for (size_t i = 0; i < rank; ++i) {
+    // Counted from the dims of the matrices.
+    const size_t from_end = rank - i + 2;
+    const sardonyx::Dim x = from_end <= of_a.size() ? of_a[of_a.size() - from_end] : 1;
+    const sardonyx::Dim y = from_end <= of_b.size() ? of_b[of_b.size() - from_end] : 1;
+    const bool x_is_one = Dim(x, loc) == 1;
+    if (!x_is_one && !(Dim(y, loc) == 1) && !(Dim(x, loc) == Dim(y, loc))) {
+      fail(ErrorCode::kInvalidArgument, text_of(loc), ": ", name, ": batches of ", a.type(),
+           " and ", b.type(), " do not fit");
+    }
+    batch.push_back(x_is_one ? y : x);
+  }
+  return batch;
+}
+
+Tensor with_batch(const Tensor& x, const Dims& batch, const Loc& loc) {
+  Dims shape = batch;
+  const Dims own = x.shape(loc);
+  shape.insert(shape.end(), own.end() - 2, own.end());
+  return own == shape ? x : x.expand(shape, loc);
+}
+
+double epsilon_of(DType dtype) {
+  return dtype == DType::kDouble ? std::numeric_limits<double>::epsilon()
+                                 : static_cast<double>(std::numeric_limits<float>::epsilon());
+}
+
+// Singular values that count, as bools.
+Tensor counted(const Tensor& a, const Tensor& s, std::optional<double> rtol, const Loc& loc) {
+  const Tensor sides =
+      maximum({dim_tensor(a.size(-1, loc), loc), loc}, dim_tensor(a.size(-2, loc), loc));
+  const Tensor share = rtol ? full({}, *rtol, {.dtype = s.dtype()})
+                            : sides.to(s.dtype(), loc) * epsilon_of(s.dtype());
+  return Operand(s, loc) > s.amax({-1}, true, loc) * share;
+}
+
+}  // namespace
+
+Tensor solve(const Tensor& a, const Tensor& b, Loc loc) {
+  static const OpDef& op = op_named("sardonyx::Solve");
+  check_matrices("solve", a, loc);
+  const bool is_vector = b.rank() == 1;
+  const Tensor columns = is_vector ? b.unsqueeze(-1, loc) : b;
+  const Dims batch = broadcast_batches("solve", a, columns, loc);
+  const Tensor x = apply(op, {with_batch(a, batch, loc), with_batch(columns, batch, loc)}, loc);
+  return is_vector ? x.squeeze({-1}, loc) : x;
+}
+
+Tensor inv(const Tensor& a, Loc loc) {
+  static const OpDef& op = op_named("com.microsoft::Inverse");
+  check_matrices("inv", a, loc);
+  return apply(op, {a}, loc);
+}
+Tensor det(const Tensor& a, Loc loc) {
+  static const OpDef& op = op_named("Det");
+  check_matrices("det", a, loc);
+  return apply(op, {a}, loc);
+}
+SignLogDet slogdet(const Tensor& a, Loc loc) {
+  static const OpDef& op = op_named("sardonyx::SlogDet");
+  const std::vector<Tensor> found = factors("slogdet", op, a, 2, loc);
+  return {found[0], found[1]};
+}
+
+Tensor cholesky(const Tensor& a, bool upper, Loc loc) {
+  static const OpDef& op = op_named("sardonyx::Cholesky");
+  const Tensor l = factors("cholesky", op, a, 1, loc)[0];
+  return upper ? l.t(loc) : l;
+}
+QR qr(const Tensor& a, Loc loc) {
+  static const OpDef& op = op_named("sardonyx::Qr");
+  const std::vector<Tensor> found = factors("qr", op, a, 2, loc);
+  return {found[0], found[1]};
+}
+Eigen eigh(const Tensor& a, Loc loc) {
+  static const OpDef& op = op_named("sardonyx::Eigh");
+  const std::vector<Tensor> found = factors("eigh", op, a, 2, loc);
+  return {found[0], found[1]};
+}
+Tensor eigvalsh(const Tensor& a, Loc loc) {
+  return eigh(a, loc).eigenvalues;
+}
+SVD svd(const Tensor& a, Loc loc) {
+  static const OpDef& op = op_named("sardonyx::Svd");
+  const std::vector<Tensor> found = factors("svd", op, a, 3, loc);
+  return {found[0], found[1], found[2]};
+}
+Tensor svdvals(const Tensor& a, Loc loc) {
+  return svd(a, loc).S;
+}
+
+Tensor lstsq(const Tensor& a, const Tensor& b, Loc loc) {
+  check_matrices("lstsq", a, loc);
+  const bool is_vector = b.rank() == 1;
+  const Tensor columns = is_vector ? b.unsqueeze(-1, loc) : b;
+  const bool is_tall = a.size(-2, loc) >= a.size(-1, loc);
+  const QR parts = qr(is_tall ? a : a.t(loc), loc);
+  // r x = q^T b; or a^T = q r, so that x = q r^-T b is the shortest.
+  const Tensor x = is_tall ? solve(parts.R, matmul(parts.Q.t(loc), columns, loc), loc)
+                           : matmul(parts.Q, solve(parts.R.t(loc), columns, loc), loc);
+  return is_vector ? x.squeeze({-1}, loc) : x;
+}
+
+Tensor pinv(const Tensor& a, std::optional<double> rtol, Loc loc) {
+  const SVD parts = svd(a, loc);
+  const Tensor counts = counted(a, parts.S, rtol, loc);
+  const Tensor safe = where(counts, {parts.S, loc}, 1.0);
+  const Tensor inverse = where(counts, 1.0 / Operand(safe, loc), 0.0);
+  const Tensor left = mul({parts.Vh.t(loc), loc}, inverse.unsqueeze(-2, loc));
+  return matmul(left, parts.U.t(loc), loc);
+}
+Tensor matrix_rank(const Tensor& a, std::optional<double> rtol, Loc loc) {
+  const Tensor s = svdvals(a, loc);
+  return counted(a, s, rtol, loc).to(DType::kInt64, loc).sum({-1}, false, loc);
+}
+
+Tensor vector_norm(const Tensor& x, double ord, const std::vector<int64_t>& axes, bool keepdim,
+                   Loc loc) {
+  if (!is_floating(x.dtype())) refuse_matrix("vector_norm", "expected floating elements", x, loc);
+  if (std::isnan(ord)) refuse_matrix("vector_norm", "expected an order, not NaN", x, loc);
+  const Tensor sizes = abs(x, loc);
+  if (std::isinf(ord))
+    return ord > 0 ? sizes.amax(axes, keepdim, loc) : sizes.amin(axes, keepdim, loc);
+  if (ord == 0) return (Operand(x, loc) != 0.0).to(x.dtype(), loc).sum(axes, keepdim, loc);
+  if (ord == 1) return sizes.sum(axes, keepdim, loc);
+  if (ord == 2) return sqrt(square(x, loc).sum(axes, keepdim, loc), loc);
+  return pow({pow({sizes, loc}, ord).sum(axes, keepdim, loc), loc}, 1 / ord);
+}
+
+Tensor matrix_norm(const Tensor& a, MatrixNorm ord, bool keepdim, Loc loc) {
+  check_matrices("matrix_norm", a, loc);
+  const auto of_sums = [&](int64_t summed, bool greatest) {
+    const int64_t other = summed == -2 ? -1 : -2;
+    const Tensor sums = abs(a, loc).sum({summed}, true, loc);
+    const Tensor found = greatest ? sums.amax({other}, true, loc) : sums.amin({other}, true, loc);
+    return keepdim ? found : found.squeeze({-2, -1}, loc);
+  };
+  const auto of_values = [&](const Tensor& one) {
+    return keepdim ? one.unsqueeze(-1, loc).unsqueeze(-1, loc) : one;
+  };
+  switch (ord) {
+    case MatrixNorm::kOne:
+      return of_sums(-2, true);
+    case MatrixNorm::kMinusOne:
+      return of_sums(-2, false);
+    case MatrixNorm::kInfinity:
+      return of_sums(-1, true);
+    case MatrixNorm::kMinusInfinity:
+      return of_sums(-1, false);
+    case MatrixNorm::kNuclear:
+      return of_values(svdvals(a, loc).sum({-1}, false, loc));
+    case MatrixNorm::kTwo:
+      return of_values(svdvals(a, loc).amax({-1}, false, loc));
+    case MatrixNorm::kMinusTwo:
+      return of_values(svdvals(a, loc).amin({-1}, false, loc));
+    case MatrixNorm::kFrobenius:
+      break;
+  }
+  return vector_norm(a, 2, {-2, -1}, keepdim, loc);
+}
+
+}  // namespace sardonyx::eager::linalg

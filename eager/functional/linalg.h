@@ -1,0 +1,73 @@
+// Linear algebra of matrices [..., rows, columns], after torch.linalg. Elements are float32 or
+// float64 and factorised in float64; batches broadcast where two are taken. All have gradients
+// (infinite where values coincide, as torch's). Functions marked (file) can be exported; the others
+// run at once and compiled, since ONNX has no form of them. A singular matrix, or one that is not
+// positive definite, gives infinities or NaN where torch throws.
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "eager/tensor.h"
+
+namespace sardonyx::eager::linalg {
+
+// a x = b, of columns b [..., n, k] or of one vector b [n].
+Tensor solve(const Tensor& a, const Tensor& b, Loc loc = Loc::current());
+Tensor inv(const Tensor& a, Loc loc = Loc::current());  // (file, as com.microsoft's Inverse)
+Tensor det(const Tensor& a, Loc loc = Loc::current());  // (file)
+struct SignLogDet {
+  Tensor sign, logabsdet;
+};
+SignLogDet slogdet(const Tensor& a, Loc loc = Loc::current());
+
+// a = l l^T of a symmetric a (else of its symmetric part); l is lower triangular, or l^T for
+// `upper`.
+Tensor cholesky(const Tensor& a, bool upper = false, Loc loc = Loc::current());
+// a [m, n] = q [m, k] r [k, n], k = min(m, n) (torch's mode "reduced"), with LAPACK's signs.
+struct QR {
+  Tensor Q, R;
+};
+QR qr(const Tensor& a, Loc loc = Loc::current());
+// Of a symmetric a (else of its symmetric part): values in ascending order, vectors as columns. Of
+// each vector the element of the greatest magnitude is positive.
+struct Eigen {
+  Tensor eigenvalues, eigenvectors;
+};
+Eigen eigh(const Tensor& a, Loc loc = Loc::current());
+Tensor eigvalsh(const Tensor& a, Loc loc = Loc::current());
+// a [m, n] = U [m, k] diag(S) Vh [k, n], k = min(m, n) (full_matrices = false), S in descending
+// order. Of each column of U the element of the greatest magnitude is positive.
+struct SVD {
+  Tensor U, S, Vh;
+};
+SVD svd(const Tensor& a, Loc loc = Loc::current());
+Tensor svdvals(const Tensor& a, Loc loc = Loc::current());
+
+// The x of the least |a x - b|, and of these the shortest; of a with full rank, by Qr.
+Tensor lstsq(const Tensor& a, const Tensor& b, Loc loc = Loc::current());
+// By Svd; values below rtol times the greatest count as 0. rtol: the greater side times the type's
+// epsilon unless given.
+Tensor pinv(const Tensor& a, std::optional<double> rtol = {}, Loc loc = Loc::current());
+Tensor matrix_rank(const Tensor& a, std::optional<double> rtol = {}, Loc loc = Loc::current());
+
+// (sum |x|^ord)^(1 / ord); ord may be infinite (the greatest), -infinite (the least) and 0 (how
+// many are not 0). Over all elements where no axes are given. (file)
+Tensor vector_norm(const Tensor& x, double ord = 2, const std::vector<int64_t>& axes = {},
+                   bool keepdim = false, Loc loc = Loc::current());
+enum class MatrixNorm {
+  kFrobenius,  // (file)
+  kNuclear,    // the sum of singular values
+  kOne,        // the greatest sum of a column's magnitudes; (file)
+  kMinusOne,   // the least; (file)
+  kInfinity,   // the same of rows; (file)
+  kMinusInfinity,
+  kTwo,  // the greatest singular value
+  kMinusTwo,
+};
+// Of the last two axes.
+Tensor matrix_norm(const Tensor& a, MatrixNorm ord = MatrixNorm::kFrobenius, bool keepdim = false,
+                   Loc loc = Loc::current());
+
+}  // namespace sardonyx::eager::linalg

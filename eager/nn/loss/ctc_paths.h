@@ -1,0 +1,31 @@
+// The sums over paths of connectionist temporal classification (Graves et al., 2006), forward and
+// backward, in one go.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "ir/core/tensor.h"
+
+namespace sardonyx::eager::nn {
+
+// The arguments of ctc_loss as they lie in memory.
+struct CtcArguments {
+  sardonyx::Tensor log_probabilities;              // [T, N, C], float or double, T > 0
+  sardonyx::Tensor targets;                        // [N, S], int64, labels below C
+  sardonyx::Tensor input_lengths, target_lengths;  // [N], int64
+  int64_t blank;
+};
+
+// nullopt for arguments that are none of these.
+std::optional<CtcArguments> ctc_arguments(const sardonyx::Tensor& log_probabilities,
+                                          const sardonyx::Tensor& targets,
+                                          const sardonyx::Tensor& input_lengths,
+                                          const sardonyx::Tensor& target_lengths, int64_t blank);
+
+// -log of the probability of each sample's target; infinity where no path makes it.
+sardonyx::Tensor ctc_losses(const CtcArguments& arguments);
+// The gradient of <weights, ctc_losses> by the log-probabilities; 0 where no path makes the target.
+sardonyx::Tensor ctc_gradient(const CtcArguments& arguments, const sardonyx::Tensor& weights);
+
+}  // namespace sardonyx::eager::nn

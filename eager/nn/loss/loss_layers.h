@@ -1,0 +1,59 @@
+// Losses as layers: each calls its function with the options that it was made with.
+//
+//   const nn::CrossEntropyLoss criterion({.label_smoothing = 0.1});
+//   const Tensor loss = criterion(scores, classes);
+#pragma once
+
+#include <algorithm>
+
+#include "eager/nn/loss/likelihood_losses.h"
+#include "eager/nn/loss/losses.h"
+#include "eager/nn/loss/margin_losses.h"
+#include "eager/nn/module.h"
+
+namespace sardonyx::eager::nn {
+
+template <size_t size>
+struct LossName {
+  consteval LossName(const char (&name)[size]) { std::copy_n(name, size, text); }
+  char text[size];
+};
+
+// `function` takes the arguments of a call, the options and the caller's line.
+template <LossName name, auto function, typename Options>
+class Loss : public Layer<Loss<name, function, Options>> {
+ public:
+  explicit Loss(Options options = {})
+      : Layer<Loss>(std::string(name.text)), options_(std::move(options)) {}
+  template <typename... Arguments>
+  requires(std::invocable<decltype(function), const Arguments&..., const Options&, Loc>) Tensor
+      forward(const Arguments&... arguments)
+  const { return function(arguments..., options_, this->caller()); }
+
+ private:
+  Options options_;
+};
+
+using MSELoss = Loss<"MSELoss", mse_loss, LossOptions>;
+using L1Loss = Loss<"L1Loss", l1_loss, LossOptions>;
+using SmoothL1Loss = Loss<"SmoothL1Loss", smooth_l1_loss, SmoothL1Options>;
+using HuberLoss = Loss<"HuberLoss", huber_loss, HuberOptions>;
+using CrossEntropyLoss = Loss<"CrossEntropyLoss", cross_entropy, CrossEntropyOptions>;
+using NLLLoss = Loss<"NLLLoss", nll_loss, NllOptions>;
+using BCELoss = Loss<"BCELoss", binary_cross_entropy, BceOptions>;
+using BCEWithLogitsLoss = Loss<"BCEWithLogitsLoss", bce_with_logits, BceOptions>;
+using KLDivLoss = Loss<"KLDivLoss", kl_div, KlOptions>;
+using CTCLoss = Loss<"CTCLoss", ctc_loss, CtcOptions>;
+using CosineSimilarity = Loss<"CosineSimilarity", cosine_similarity, CosineOptions>;
+using MarginRankingLoss = Loss<"MarginRankingLoss", margin_ranking_loss, MarginOptions>;
+using HingeEmbeddingLoss = Loss<"HingeEmbeddingLoss", hinge_embedding_loss, HingeEmbeddingOptions>;
+using CosineEmbeddingLoss = Loss<"CosineEmbeddingLoss", cosine_embedding_loss, MarginOptions>;
+using TripletMarginLoss = Loss<"TripletMarginLoss", triplet_margin_loss, TripletOptions>;
+using MultiMarginLoss = Loss<"MultiMarginLoss", multi_margin_loss, MultiMarginOptions>;
+using SoftMarginLoss = Loss<"SoftMarginLoss", soft_margin_loss, LossOptions>;
+using MultiLabelSoftMarginLoss =
+    Loss<"MultiLabelSoftMarginLoss", multilabel_soft_margin_loss, MultilabelSoftMarginOptions>;
+using GaussianNLLLoss = Loss<"GaussianNLLLoss", gaussian_nll_loss, GaussianNllOptions>;
+using PoissonNLLLoss = Loss<"PoissonNLLLoss", poisson_nll_loss, PoissonNllOptions>;
+
+}  // namespace sardonyx::eager::nn

@@ -1,0 +1,68 @@
+// Padding as layers; eager::pad() with a mode is the function. Sizes are one number for all sides,
+// or torch's order: {before, after} of the last axis, then of the one before it.
+#pragma once
+
+#include "eager/nn/module.h"
+#include "eager/nn/sizes.h"
+
+namespace sardonyx::eager::nn {
+
+// What the padding layers share; x [N, C, spatial...].
+class Padding : public Layer<Padding> {
+ public:
+  Tensor forward(const Tensor& x) const;
+
+ protected:
+  Padding(const char* name, size_t axes, const Sizes& pads, std::string mode, double value = 0);
+
+ private:
+  size_t axes_;
+  std::vector<int64_t> pads_;
+  std::string mode_;
+  double value_;
+};
+
+template <size_t axes>
+class ConstantPad : public Padding {
+ public:
+  ConstantPad(const Sizes& pads, double value)
+      : Padding("ConstantPad", axes, pads, "constant", value) {}
+};
+template <size_t axes>
+class ZeroPad : public Padding {
+ public:
+  explicit ZeroPad(const Sizes& pads) : Padding("ZeroPad", axes, pads, "constant") {}
+};
+template <size_t axes>
+class ReflectionPad : public Padding {
+ public:
+  explicit ReflectionPad(const Sizes& pads) : Padding("ReflectionPad", axes, pads, "reflect") {}
+};
+template <size_t axes>
+class ReplicationPad : public Padding {
+ public:
+  explicit ReplicationPad(const Sizes& pads) : Padding("ReplicationPad", axes, pads, "replicate") {}
+};
+template <size_t axes>
+class CircularPad : public Padding {
+ public:
+  explicit CircularPad(const Sizes& pads) : Padding("CircularPad", axes, pads, "circular") {}
+};
+
+using ConstantPad1d = ConstantPad<1>;
+using ConstantPad2d = ConstantPad<2>;
+using ConstantPad3d = ConstantPad<3>;
+using ZeroPad1d = ZeroPad<1>;
+using ZeroPad2d = ZeroPad<2>;
+using ZeroPad3d = ZeroPad<3>;
+using ReflectionPad1d = ReflectionPad<1>;
+using ReflectionPad2d = ReflectionPad<2>;
+using ReflectionPad3d = ReflectionPad<3>;
+using ReplicationPad1d = ReplicationPad<1>;
+using ReplicationPad2d = ReplicationPad<2>;
+using ReplicationPad3d = ReplicationPad<3>;
+using CircularPad1d = CircularPad<1>;
+using CircularPad2d = CircularPad<2>;
+using CircularPad3d = CircularPad<3>;
+
+}  // namespace sardonyx::eager::nn

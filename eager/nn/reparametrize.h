@@ -1,0 +1,153 @@
+// Layers whose weight is computed from other parameters in each call: weight and spectral
+// normalisation. `weight_norm(nn::Linear(4, 8))` is a layer as that one is; remove() gives it back
+// with the weight that it has by then.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "eager/nn/convolution.h"
+#include "eager/nn/module.h"
+
+namespace sardonyx::eager::nn {
+
+namespace detail {
+
+// What is common to both: the layer's other tensors are those of the wrapper, under their names.
+class Reparametrized {
+ protected:
+  static void adopt(Module& wrapper, const Module& layer, const std::string& weight_name);
+  static void check_weight(const Module& layer, const Tensor& weight, const std::string& name,
+                           std::optional<int64_t>& dim);
+  // Gives the layer's own tensor the value that was computed last.
+  static void set_weight(const Module& layer, const Tensor& weight, const Tensor& value);
+};
+
+Tensor weight_norm_of(const Tensor& v, std::optional<int64_t> dim, const Loc& loc);
+Tensor normalized_weight(const Tensor& v, const Tensor& g, std::optional<int64_t> dim,
+                         const Loc& loc);
+
+// Running estimates of the first singular vectors of a matrix.
+struct SpectralState {
+  Tensor u, v;  // [rows], [columns]
+  int64_t dim = 0, iterations = 1;
+  double eps = 1e-12;
+  static SpectralState made(const Tensor& weight, int64_t dim, int64_t iterations, double eps);
+  // weight by its greatest singular value; moves the estimates on where `is_training`.
+  Tensor normalized(const Tensor& weight, bool is_training, const Loc& loc) const;
+};
+
+template <typename L>
+concept TransposedConvolution = std::same_as<L, ConvTranspose1d> ||
+    std::same_as<L, ConvTranspose2d> || std::same_as<L, ConvTranspose3d>;
+
+}  // namespace detail
+
+template <typename L>
+struct WeightNormOptions {
+  Tensor L::*weight = &L::weight;  // the layer's member
+  std::string name = "weight";     // what it is called as a parameter
+  // The axis of the weight whose slices have norms of their own; none: one norm.
+  std::optional<int64_t> dim = 0;
+};
+
+// weight = weight_g * weight_v / |weight_v| (Salimans and Kingma, 2016). Parameters are
+// "weight_g", "weight_v" and the layer's others, as with torch.nn.utils.weight_norm.
+template <std::derived_from<Module> L>
+class WeightNorm : public Layer<WeightNorm<L>>, detail::Reparametrized {
+ public:
+  explicit WeightNorm(const L& layer, WeightNormOptions<L> options = {})
+      : layer_(layer), options_(std::move(options)) {
+    const Tensor& initial = layer.*options_.weight;
+    this->check_weight(layer, initial, options_.name, options_.dim);
+    this->adopt(*this, layer, options_.name);
+    const Tensor now = initial.detach();
+    weight_g = this->parameter(options_.name + "_g",
+                               detail::weight_norm_of(now, options_.dim, Loc::current()));
+    weight_v = this->parameter(options_.name + "_v", now);
+    this->describe(layer.type_name() + " " + layer.description());
+  }
+  template <typename... Inputs>
+  requires requires(const L& layer, const Inputs&... inputs) { layer.forward(inputs...); }
+  auto forward(const Inputs&... inputs) const {
+    L layer = layer_;
+    layer.*options_.weight = weight(this->caller());
+    return layer.forward(inputs...);
+  }
+  Tensor weight(Loc loc = Loc::current()) const {
+    return detail::normalized_weight(weight_v, weight_g, options_.dim, loc);
+  }
+  L remove() const {
+    this->set_weight(layer_, layer_.*options_.weight, weight());
+    return layer_;
+  }
+  Tensor weight_g, weight_v;
+
+ private:
+  L layer_;
+  WeightNormOptions<L> options_;
+};
+
+template <typename L>
+struct SpectralNormOptions {
+  Tensor L::*weight = &L::weight;
+  std::string name = "weight";
+  int64_t n_power_iterations = 1;  // in each call in training mode
+  double eps = 1e-12;
+  // The axis that becomes the matrix's rows; 1 for transposed convolutions, else 0.
+  std::optional<int64_t> dim = {};
+};
+
+// weight = weight_orig / its greatest singular value (Miyato et al., 2018), which power iterations
+// estimate. Parameters are "weight_orig" and the layer's others, buffers "weight_u" and "weight_v",
+// as with torch.nn.utils.spectral_norm.
+template <std::derived_from<Module> L>
+class SpectralNorm : public Layer<SpectralNorm<L>>, detail::Reparametrized {
+ public:
+  explicit SpectralNorm(const L& layer, SpectralNormOptions<L> options = {})
+      : layer_(layer), options_(std::move(options)) {
+    const Tensor& initial = layer.*options_.weight;
+    if (!options_.dim) options_.dim = detail::TransposedConvolution<L> ? 1 : 0;
+    this->check_weight(layer, initial, options_.name, options_.dim);
+    this->adopt(*this, layer, options_.name);
+    const Tensor now = initial.detach();
+    weight_orig = this->parameter(options_.name + "_orig", now);
+    state_ =
+        detail::SpectralState::made(now, *options_.dim, options_.n_power_iterations, options_.eps);
+    this->buffer(options_.name + "_u", state_.u);
+    this->buffer(options_.name + "_v", state_.v);
+    this->describe(layer.type_name() + " " + layer.description());
+  }
+  template <typename... Inputs>
+  requires requires(const L& layer, const Inputs&... inputs) { layer.forward(inputs...); }
+  auto forward(const Inputs&... inputs) const {
+    L layer = layer_;
+    layer.*options_.weight = state_.normalized(weight_orig, this->is_training(), this->caller());
+    return layer.forward(inputs...);
+  }
+  // By the estimates as they are.
+  Tensor weight(Loc loc = Loc::current()) const {
+    return state_.normalized(weight_orig, false, loc);
+  }
+  L remove() const {
+    this->set_weight(layer_, layer_.*options_.weight, weight());
+    return layer_;
+  }
+  Tensor weight_orig;
+
+ private:
+  L layer_;
+  SpectralNormOptions<L> options_;
+  detail::SpectralState state_;
+};
+
+template <std::derived_from<Module> L>
+WeightNorm<L> weight_norm(const L& layer, WeightNormOptions<L> options = {}) {
+  return WeightNorm<L>(layer, std::move(options));
+}
+template <std::derived_from<Module> L>
+SpectralNorm<L> spectral_norm(const L& layer, SpectralNormOptions<L> options = {}) {
+  return SpectralNorm<L>(layer, std::move(options));
+}
+
+}  // namespace sardonyx::eager::nn

@@ -1,0 +1,202 @@
+// Where more than one meaning would do, torch's is taken: types of results, pieces, gradients at
+// kinks, what cannot be assigned to.
+#include <gtest/gtest.h>
+
+#include <type_traits>
+
+#include "eager/autograd/autograd.h"
+#include "eager/create.h"
+#include "eager/functional/functional.h"
+#include "eager/nn.h"
+#include "eager/trace/compile.h"
+#include "ir/type.h"
+#include "tests/support/expect_error.h"
+
+namespace sardonyx::eager {
+namespace {
+
+using Tensors = std::vector<Tensor>;
+using Floats = std::vector<float>;
+
+// A result is a handle that is gone at the end of the line: `x[0] = y` is no program.
+static_assert(std::is_assignable_v<Tensor&, const Tensor&>);
+static_assert(std::is_assignable_v<Tensor&, Tensor>);
+static_assert(!std::is_assignable_v<Tensor, const Tensor&>);
+static_assert(!std::is_assignable_v<Tensor, Tensor>);
+static_assert(!std::is_convertible_v<Tensor, bool> && !std::is_constructible_v<bool, Tensor>);
+static_assert(std::is_nothrow_move_constructible_v<Tensor>);
+static_assert(std::is_copy_assignable_v<std::pair<std::string, Tensor>>);
+
+TEST(TorchRules, TypesOfMixedOperands) {
+  const auto of = [](DType dtype, const Dims& shape) { return ones(shape, {.dtype = dtype}); };
+  struct Case {
+    DType a;
+    Dims a_shape;
+    DType b;
+    Dims b_shape;
+    DType result;
+  };
+  const Dims none, three{3};
+  const Case cases[] = {
+      {DType::kFloat, three, DType::kDouble, none, DType::kFloat},
+      {DType::kFloat, none, DType::kDouble, three, DType::kDouble},
+      {DType::kFloat, three, DType::kDouble, three, DType::kDouble},
+      {DType::kFloat, none, DType::kDouble, none, DType::kDouble},
+      {DType::kInt32, three, DType::kInt64, none, DType::kInt32},
+      {DType::kInt64, three, DType::kFloat, none, DType::kFloat},
+      {DType::kInt64, three, DType::kDouble, none, DType::kDouble},
+      {DType::kInt64, none, DType::kFloat, three, DType::kFloat},
+      {DType::kBool, three, DType::kInt32, none, DType::kInt32},
+      {DType::kFloat16, three, DType::kFloat, none, DType::kFloat16},
+      {DType::kFloat16, three, DType::kBFloat16, three, DType::kFloat},
+      {DType::kUInt8, three, DType::kInt8, three, DType::kInt16},
+  };
+  for (const Case& c : cases) {
+    const Tensor a = of(c.a, c.a_shape), b = of(c.b, c.b_shape);
+    SCOPED_TRACE(text(a.type(), " and ", b.type()));
+    EXPECT_EQ((a + b).dtype(), c.result);
+    EXPECT_EQ((b * a).dtype(), c.result);
+    EXPECT_EQ(where(ones({1}, {.dtype = DType::kBool}), a, b).dtype(), c.result);
+    const Compiled sum = compile([](const Tensors& in) -> Tensors { return {in[0] + in[1]}; });
+    EXPECT_EQ(sum({a, b})[0].dtype(), c.result);
+  }
+}
+
+TEST(TorchRules, SumsOfSmallIntegersAreInt64) {
+  for (const DType dtype :
+       {DType::kBool, DType::kInt8, DType::kUInt8, DType::kInt32, DType::kInt64, DType::kUInt32}) {
+    const Tensor x = ones({200}, {.dtype = dtype});
+    EXPECT_EQ(x.sum().dtype(), DType::kInt64) << dtype;
+    EXPECT_EQ(x.sum().item<int64_t>(), 200) << dtype;
+    EXPECT_EQ(cumsum(x, 0).dtype(), DType::kInt64) << dtype;
+    EXPECT_EQ(cumsum(x, 0)[199].item<int64_t>(), 200) << dtype;
+  }
+}
+
+TEST(TorchRules, PadStartsAtTheLastAxis) {
+  const Tensor x = zeros({1, 28, 28});
+  EXPECT_EQ(pad(x, {1, 2, 3, 4}).shape(), (Dims{1, 35, 31}));
+  EXPECT_EQ(pad(x, {}).shape(), (Dims{1, 28, 28}));
+  EXPECT_EQ(pad(x, {-1, 0, 0, -8, 5, 0}).shape(), (Dims{6, 20, 27}));
+  EXPECT_EQ(pad(tensor({{1.f, 2.f}, {3.f, 4.f}}), {1, 0}, 9).to_vector<float>(),
+            (Floats{9, 1, 2, 9, 3, 4}));
+}
+
+TEST(TorchRules, ChunksMayBeFewer) {
+  struct Case {
+    int64_t size, count;
+    std::vector<int64_t> pieces;
+  };
+  const Case cases[] = {{6, 4, {2, 2, 2}}, {7, 3, {3, 3, 1}}, {6, 3, {2, 2, 2}}, {5, 1, {5}},
+                        {2, 5, {1, 1}},    {0, 3, {0, 0, 0}}, {1, 1, {1}},       {9, 4, {3, 3, 3}}};
+  const auto sizes_of = [](const Tensors& pieces) {
+    std::vector<int64_t> sizes;
+    for (const Tensor& piece : pieces)
+      sizes.push_back(piece.size(-1).value());
+    return sizes;
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(text(c.size, " by ", c.count));
+    const auto pieces = [&](const Tensors& in) { return chunk(in[0], c.count, -1); };
+    const Tensor x = zeros({2, c.size});
+    EXPECT_EQ(sizes_of(pieces({x})), c.pieces);
+    EXPECT_EQ(sizes_of(compile(pieces)({x})), c.pieces);
+  }
+  // One trace serves sizes that give as many pieces.
+  const Compiled halves = compile([](const Tensors& in) { return chunk(in[0], 2); });
+  for (const int64_t size : {4, 7, 2})
+    EXPECT_EQ(halves({zeros({size})})[1].size(0).value(), size / 2);
+  EXPECT_EQ(halves.traces(), 1u);
+  EXPECT_EQ(halves({zeros({1})}).size(), 1u);
+}
+
+TEST(TorchRules, GradientsAtTiesAndKinks) {
+  const auto slope = [](const std::function<Tensor(const Tensor&)>& fn, double at) {
+    const Tensor x = tensor({at}).set_requires_grad();
+    fn(x).sum().backward();
+    return x.grad().item<double>();
+  };
+  const Tensor same = tensor({2.0});
+  EXPECT_EQ(slope([&](const Tensor& x) { return maximum(x, same); }, 2), 0.5);
+  EXPECT_EQ(slope([&](const Tensor& x) { return minimum(same, x); }, 2), 0.5);
+  EXPECT_EQ(slope([&](const Tensor& x) { return maximum(x, same); }, 3), 1);
+  EXPECT_EQ(slope([&](const Tensor& x) { return maximum(x, same); }, 1), 0);
+  EXPECT_EQ(slope([&](const Tensor& x) { return maximum(x, x); }, 2), 1);
+  EXPECT_EQ(slope([](const Tensor& x) { return leaky_relu(x, 0.25); }, 0), 0.25);
+  EXPECT_EQ(slope([](const Tensor& x) { return elu(x, 0.5); }, 0), 0.5);
+  EXPECT_EQ(slope([](const Tensor& x) { return relu(x); }, 0), 0);
+  EXPECT_EQ(slope([](const Tensor& x) { return abs(x); }, 0), 0);
+  EXPECT_EQ(slope([](const Tensor& x) { return clamp(x, 0, 1); }, 1), 1);
+}
+
+TEST(TorchRules, IndexPutWritesACopy) {
+  const Tensor x = arange(6).to(DType::kFloat).reshape({2, 3});
+  const Tensor nine = full({}, 9), rows = tensor<int64_t>({1, 1});
+  struct Case {
+    std::vector<Index> places;
+    Tensor values;
+    bool accumulate;
+    Floats result;
+  };
+  const Case cases[] = {
+      {{0}, nine, false, {9, 9, 9, 3, 4, 5}},
+      {{Slice{}, -1}, tensor({7.f, 8.f}), false, {0, 1, 7, 3, 4, 8}},
+      {{1, Slice{1, {}}}, tensor({7.f, 8.f}), true, {0, 1, 2, 3, 11, 13}},
+      {{rows}, ones({2, 3}), true, {0, 1, 2, 5, 6, 7}},
+      {{x > 3}, nine, false, {0, 1, 2, 3, 9, 9}},
+      {{rows, tensor<int64_t>({0, 2})}, tensor({7.f, 8.f}), false, {0, 1, 2, 7, 4, 8}},
+      {{Ellipsis{}}, nine, false, {9, 9, 9, 9, 9, 9}},
+      {{Slice{{}, {}, -1}, 0}, tensor({7.f, 8.f}), false, {8, 1, 2, 7, 4, 5}},
+  };
+  for (const Case& c : cases) {
+    EXPECT_EQ(x.index_put(c.places, c.values, c.accumulate).to_vector<float>(), c.result);
+    const Compiled put = compile([&](const Tensors& in) -> Tensors {
+      return {in[0].index_put(c.places, in[1], c.accumulate)};
+    });
+    EXPECT_EQ(put({x, c.values})[0].to_vector<float>(), c.result);
+  }
+  EXPECT_EQ(x.to_vector<float>(), (Floats{0, 1, 2, 3, 4, 5}));
+  const Tensor a = ones({2, 3}).set_requires_grad(), b = ones({2}).set_requires_grad();
+  (a.index_put({Slice{}, 0}, b * 3) * x).sum().backward();
+  EXPECT_EQ(a.grad().to_vector<float>(), (Floats{0, 1, 2, 0, 4, 5}));
+  EXPECT_EQ(b.grad().to_vector<float>(), (Floats{0, 9}));
+}
+
+TEST(TorchRules, SizesThatStayOpen) {
+  const Compiled both = compile([](const Tensors& in) -> Tensors {
+    const Dim n = in[0].size(0);
+    const Tensors parts = split(in[0], {1, n - 1});
+    const nn::Upsample wider({.size = {n * 2, 3}});
+    return {parts[1], tile(in[0], {n, 1}), topk(in[0], n, 0).first,
+            wider(in[0].reshape({1, 1, n, 2}))};
+  });
+  for (const int64_t n : {3, 5}) {
+    const Tensors out = both({zeros({n, 2})});
+    EXPECT_EQ(out[0].shape(), (Dims{n - 1, 2}));
+    EXPECT_EQ(out[1].shape(), (Dims{n * n, 2}));
+    EXPECT_EQ(out[2].shape(), (Dims{n, 2}));
+    EXPECT_EQ(out[3].shape(), (Dims{1, 1, 2 * n, 3}));
+  }
+  EXPECT_EQ(both.traces(), 1u);
+}
+
+TEST(TorchRules, LoadStateDictSaysWhatItLeftAlone) {
+  const nn::Linear layer(2, 3);
+  nn::StateDict state = layer.state_dict();
+  state["scale"] = ones({1});
+  state.erase("bias");
+  const nn::IncompatibleKeys left = layer.load_state_dict(state, /*strict=*/false);
+  EXPECT_EQ(left.missing, std::vector<std::string>{"bias"});
+  EXPECT_EQ(left.unexpected, std::vector<std::string>{"scale"});
+}
+
+TEST(TorchRules, LengthsOfSequencesAreIntegersOfAnyWidth) {
+  const nn::LSTM lstm(2, 3);
+  const Tensor x = ones({4, 2, 2});
+  const nn::RecurrentResult wide = lstm(x, {.lengths = tensor<int64_t>({4, 2})});
+  const nn::RecurrentResult narrow = lstm(x, {.lengths = tensor<int32_t>({4, 2})});
+  EXPECT_EQ(wide.output.to_vector<float>(), narrow.output.to_vector<float>());
+}
+
+}  // namespace
+}  // namespace sardonyx::eager

@@ -1,0 +1,296 @@
+// What a compiled function depends on: it agrees with the function whatever changes between calls.
+#include "eager/trace/compile.h"
+
+#include <gmock/gmock.h>
+
+#include "eager/autograd/autograd.h"
+#include "eager/create.h"
+#include "eager/export/export.h"
+#include "eager/functional/functional.h"
+#include "eager/nn.h"
+#include "eager/optim/optimizer.h"
+#include "eager/trace/control_flow.h"
+#include "executor/session.h"
+#include "tests/support/expect_error.h"
+
+namespace sardonyx::eager {
+namespace {
+
+using ::testing::HasSubstr;
+using Tensors = std::vector<Tensor>;
+
+bool same(const Tensor& a, const Tensor& b) {
+  if (a.shape() != b.shape() || a.dtype() != b.dtype()) return false;
+  return a.numel().value() == 0 || abs(a - b).amax().item<float>() < 1e-5f;
+}
+
+TEST(CompileGuards, GradientsOfSeveralCallsAddUp) {
+  const nn::Linear layer(3, 2);
+  const auto run = [&](const Tensors& in) -> Tensors {
+    const Tensor loss = square(layer(in[0])).sum();
+    loss.backward();
+    return {loss};
+  };
+  const Compiled compiled = compile(run);
+  const Tensor x = randn({4, 3});
+  for (int round = 0; round < 2; ++round) {
+    layer.zero_grad();
+    for (int i = 0; i < 3; ++i)
+      run({x});
+    const Tensor expected = layer.weight.grad();
+    layer.zero_grad();
+    for (int i = 0; i < 3; ++i)
+      compiled({x});
+    EXPECT_TRUE(same(layer.weight.grad(), expected)) << round;
+  }
+  EXPECT_EQ(compiled.traces(), 2u);
+  EXPECT_THAT(compiled.trace_log()[1], HasSubstr("has a gradient from before the call"));
+}
+
+TEST(CompileGuards, StepsThatClearGradientsFirstAreTracedOnce) {
+  const nn::Linear layer(3, 2);
+  optim::SGD optimizer(layer.parameters(), {.lr = 0.1});
+  const Compiled step = compile([&](const Tensors& in) -> Tensors {
+    optimizer.zero_grad();
+    const Tensor loss = square(layer(in[0])).sum();
+    loss.backward();
+    optimizer.step();
+    return {loss};
+  });
+  for (int i = 0; i < 3; ++i)
+    step({randn({2 + i, 3})});
+  EXPECT_EQ(step.traces(), 1u);
+}
+
+TEST(CompileGuards, AnOptimiserStepReadsTheGradientsOfItsCall) {
+  const Tensor w = ones({2}).set_requires_grad();
+  optim::SGD optimizer({w}, {.lr = 1.0});
+  const Compiled step = compile([&](const Tensors& in) -> Tensors {
+    optimizer.step();
+    return in;
+  });
+  for (const double slope : {1.0, 10.0}) {
+    optimizer.zero_grad();
+    (w * slope).sum().backward();
+    step({ones({1})});
+  }
+  EXPECT_EQ(w.to_vector<float>(), (std::vector<float>{-10, -10}));
+}
+
+TEST(CompileGuards, ModesOfModules) {
+  nn::Dropout dropout(0.5);
+  nn::BatchNorm1d norm(4);
+  const Compiled compiled = compile([&](const Tensors& in) -> Tensors {
+    return {dropout(in[0]), norm(in[0])};
+  });
+  const Tensor x = randn({64, 4});
+  compiled({x});
+  dropout.eval();
+  EXPECT_TRUE(same(compiled({x})[0], x));
+  norm.eval();
+  EXPECT_TRUE(same(compiled({x})[1], norm(x)));
+  EXPECT_EQ(compiled.traces(), 3u);
+  EXPECT_THAT(compiled.trace_log()[1], HasSubstr("Dropout is in evaluation mode now"));
+  compiled({randn({3, 4})});
+  EXPECT_EQ(compiled.traces(), 3u);
+}
+
+TEST(CompileGuards, ModesThatTheFunctionSetsItself) {
+  nn::Dropout dropout(0.5);
+  const Compiled compiled = compile([&](const Tensors& in) -> Tensors {
+    const nn::EvalMode mode(dropout);
+    return {dropout(in[0])};
+  });
+  const Tensor x = randn({8});
+  for (int i = 0; i < 3; ++i)
+    EXPECT_TRUE(same(compiled({x})[0], x));
+  EXPECT_EQ(compiled.traces(), 1u);
+}
+
+TEST(CompileGuards, WhatRequiresGradients) {
+  nn::Linear layer(3, 2);
+  const Compiled compiled = compile([&](const Tensors& in) -> Tensors {
+    layer.zero_grad();
+    square(layer(in[0])).sum().backward();
+    return {};
+  });
+  compiled({ones({1, 3})});
+  EXPECT_TRUE(layer.bias.grad().defined());
+  layer.zero_grad();
+  layer.bias.set_requires_grad(false);
+  compiled({ones({1, 3})});
+  EXPECT_FALSE(layer.bias.grad().defined());
+  EXPECT_TRUE(layer.weight.grad().defined());
+  EXPECT_EQ(compiled.traces(), 2u);
+}
+
+TEST(CompileGuards, WhetherGradientsAreRecorded) {
+  const Compiled compiled =
+      compile([](const Tensors& in) -> Tensors { return {is_grad_enabled() ? in[0] : -in[0]}; });
+  EXPECT_EQ(compiled({ones({1})})[0].item<float>(), 1);
+  const NoGrad guard;
+  EXPECT_EQ(compiled({ones({1})})[0].item<float>(), -1);
+}
+
+TEST(CompileGuards, ComparisonsOfSizes) {
+  const auto run = [](const Tensors& in) -> Tensors {
+    if (in[0].size(0) == 3) return {in[0] * 10};
+    const Dim rows = in[0].shape()[0];
+    if (rows * 2 > 8) return {in[0] * 100};
+    return {in[0]};
+  };
+  const Compiled compiled = compile(run);
+  for (const int64_t rows : {3, 2, 3, 4, 5, 7, 2, 1}) {
+    const Tensor x = ones({rows, 2});
+    EXPECT_TRUE(same(compiled({x})[0], run({x})[0])) << rows;
+  }
+  EXPECT_EQ(compiled.traces(), 3u);
+  EXPECT_THAT(compiled.trace_log()[1], HasSubstr("size_0 == 3 (compile_test.cpp:"));
+}
+
+TEST(CompileGuards, ValuesOfSizesThatTheFunctionAsksFor) {
+  const auto run = [](const Tensors& in) -> Tensors {
+    Tensor total = in[0].select(0, 0);
+    for (int64_t i = 1; i < in[0].size(0); ++i)
+      total = total * 2 + in[0].select(0, i);
+    return {total / static_cast<double>(in[0].size(1).value())};
+  };
+  const Compiled compiled = compile(run);
+  for (const auto& [rows, columns] : {std::pair{3, 2}, {4, 2}, {3, 5}, {3, 2}}) {
+    const Tensor x = randn({rows, columns});
+    EXPECT_TRUE(same(compiled({x})[0], run({x})[0])) << rows << ' ' << columns;
+  }
+}
+
+TEST(CompileGuards, ValuesOfTensorsThatTheFunctionReads) {
+  const Tensor scale = Tensor::scalar(2.f);
+  const Compiled compiled =
+      compile([&](const Tensors& in) -> Tensors { return {in[0] * scale.item<float>()}; });
+  EXPECT_EQ(compiled({ones({1})})[0].item<float>(), 2);
+  scale.assign(Tensor::scalar(3.f));
+  EXPECT_EQ(compiled({ones({1})})[0].item<float>(), 3);
+  EXPECT_EQ(compiled({ones({5})})[0].shape(), (Dims{5}));
+  EXPECT_EQ(compiled.traces(), 2u);
+}
+
+TEST(CompileGuards, TypesOfTensorsThatTheFunctionReads) {
+  nn::Linear layer(3, 2);
+  const Compiled compiled = compile([&](const Tensors& in) -> Tensors { return {layer(in[0])}; });
+  compiled({randn({2, 3})});
+  layer.to(DType::kDouble);
+  const Tensor x = randn({2, 3}, {.dtype = DType::kDouble});
+  EXPECT_EQ(compiled({x})[0].dtype(), DType::kDouble);
+}
+
+TEST(Compile, RunsAsPartOfAnotherTrace) {
+  const Compiled inner = compile([](const Tensors& in) -> Tensors { return {in[0] * 2}; });
+  const Compiled outer = compile([&](const Tensors& in) -> Tensors { return {inner(in)[0] + 1}; });
+  EXPECT_EQ(outer({ones({2})})[0].to_vector<float>(), (std::vector<float>{3, 3}));
+  EXPECT_EQ(inner.traces(), 0u);
+}
+
+TEST(Compile, LoopsOfProductsHaveGradients) {
+  const Tensor w = (randn({3, 3}) * 0.3).set_requires_grad();
+  const auto run = [&](const Tensors& in) -> Tensors {
+    w.zero_grad();
+    const Tensors out = while_loop([](const Tensors& state) { return state[1] < 3; },
+                                   [&](const Tensors& state) -> Tensors {
+                                     return {matmul(state[0], w), state[1] + 1};
+                                   },
+                                   {in[0], Tensor::scalar(int64_t{0})});
+    const Tensor loss = square(out[0]).sum();
+    loss.backward();
+    return {loss};
+  };
+  const Tensor x = randn({2, 3});
+  const Tensor expected = run({x})[0].detach();
+  const Tensor gradient = w.grad();
+  const Compiled compiled = compile(run);
+  EXPECT_TRUE(same(compiled({x})[0], expected));
+  EXPECT_TRUE(same(w.grad(), gradient));
+}
+
+TEST(Compile, FunctionsOfTensorsAndModulesAreCalledAsTheyAre) {
+  const auto product = compile([](const Tensor& a, const Tensor& b) { return a * b + 1.0; });
+  const Tensor x = randn({2, 3}), y = randn({2, 3});
+  EXPECT_TRUE(same(product(x, y), x * y + 1.0));
+  const auto both = compile([](const Tensor& a) { return std::pair{a + 1.0, a.sum()}; });
+  const auto [more, sum] = both(x);
+  EXPECT_TRUE(same(more, x + 1.0));
+  EXPECT_TRUE(same(sum, x.sum()));
+  const auto parts = compile([](const Tensor& a) { return split(a, 1, 1); });
+  EXPECT_EQ(parts(x).size(), 3u);
+  const nn::Sequential net(nn::Linear(3, 4), nn::ReLU(), nn::Dropout(0.5));
+  const auto forward = compile(net);
+  net.eval();
+  EXPECT_TRUE(same(forward(x), net(x).detach()));
+  forward(randn({5, 3}));
+  EXPECT_EQ(forward.traces(), 1u);
+  const auto four = compile([](const Tensor& a, const Tensor& b, const Tensor& c, const Tensor& d) {
+    return a + b * c - d;
+  });
+  EXPECT_TRUE(same(four(x, x, x, x), x * x));
+  static_assert(!std::invocable<decltype(product), Tensor>);
+  static_assert(std::same_as<decltype(both(x)), std::pair<Tensor, Tensor>>);
+}
+
+// What eager code refuses a compiled function refuses too, also at sizes that come later.
+TEST(CompileGuards, ChecksOfSizesHoldForLaterCalls) {
+  const nn::LayerNorm norm(2);
+  const Compiled half =
+      compile([&](const Tensors& in) -> Tensors { return {norm(chunk(in[0], 2)[0])}; });
+  EXPECT_EQ(half({ones({4})})[0].shape(), (Dims{2}));
+  expect_refusal(ErrorCode::kInvalidArgument, "LayerNorm: expected x to end in [2], got",
+                 [&] { half({ones({6})}); });
+  const Compiled loss =
+      compile([](const Tensors& in) -> Tensors { return {nn::mse_loss(in[0], in[1])}; });
+  loss({ones({3, 4}), ones({3, 4})});
+  expect_refusal(ErrorCode::kInvalidArgument, "expected input and target of one shape", [&] {
+    loss({ones({3, 4}), ones({3, 1})});
+  });
+  const Compiled picked =
+      compile([](const Tensors& in) -> Tensors { return {in[0].index({in[1]})}; });
+  const CreateOptions mask{.dtype = DType::kBool};
+  picked({ones({3}), ones({3}, mask)});
+  expect_refusal(ErrorCode::kInvalidArgument, "index: a mask bool[", [&] {
+    picked({ones({3}), ones({2}, mask)});
+  });
+}
+
+// The values that a loop kept for its gradient have their shape also where it never ran.
+TEST(CompileGuards, GradientsOfLoopsThatNeverRun) {
+  const Tensor scale = ones({4}).set_requires_grad();
+  for (const int level : {0, 1, 2}) {
+    const Compiled loop = compile(
+        [&](const Tensors& in) -> Tensors {
+          const Tensor y = while_loop([](const Tensors& state) { return state[1] < 0; },
+                                      [](const Tensors& state) -> Tensors {
+                                        return {tanh(state[0]) * 1.5, state[1] + 1};
+                                      },
+                                      {in[0] * scale, zeros({}, {.dtype = DType::kInt64})})[0];
+          y.sum().backward();
+          return {y};
+        },
+        {.optimization_level = level});
+    scale.zero_grad();
+    loop({full({3, 4}, 2)});
+    EXPECT_EQ(scale.grad().to_vector<float>(), std::vector<float>(4, 6.f)) << level;
+  }
+}
+
+TEST(CompileGuards, ReshapesBesideASizeOfZero) {
+  const auto rows = [](const Tensors& in) -> Tensors {
+    return {in[0].reshape({in[0].size(0), -1})};
+  };
+  for (const int64_t size : {0, 3}) {
+    EXPECT_EQ(rows({ones({size, 2, 2})})[0].shape(), (Dims{size, 4}));
+    const ExportOptions options{.dynamic_axes = {{"input_0", {{0, "n"}}}}};
+    const Model model = traced_model(rows, {ones({3, 2, 2})}, options);
+    EXPECT_EQ(
+        Session(model).run(std::vector<Datum>{ones({size, 2, 2}).datum()})[0].tensor().shape(),
+        (Shape{size, 4}));
+  }
+}
+
+}  // namespace
+}  // namespace sardonyx::eager

@@ -1,0 +1,78 @@
+// Computes chains of float16 and bfloat16 ops in float32: a node of arithmetic on such values gets
+// its inputs cast up and its outputs cast down, and casts that meet cancel out, so a chain is
+// rounded once, at its end. It does not fire
+//  1. for nodes that only move values (views, Gather, Concat ...) or change the type (Cast),
+//  2. for nodes whose row does not allow float32 in the place of the narrow type,
+//  3. for nodes with subgraphs.
+#include <algorithm>
+
+#include "executor/passes/fusion/fusion.h"
+#include "executor/passes/precision/cast_around.h"
+
+namespace sardonyx::passes {
+namespace {
+
+bool is_narrow(DType dtype) {
+  return dtype == DType::kFloat16 || dtype == DType::kBFloat16;
+}
+
+// Rows that allow strings only move values.
+bool is_arithmetic(const OpDef& op) {
+  if (!op.domain.empty() || op.name == "Cast" || op.name == "CastLike") return false;
+  const Signature& signature = signature_of(op);
+  if (signature.inputs.empty()) return false;
+  for (const TypeConstraint& constraint : op.types) {
+    if (constraint.name == signature.inputs[0].type)
+      return !constraint.types.tensors.has(DType::kString);
+  }
+  return false;
+}
+
+}  // namespace
+
+bool widen_float16(Graph& graph, Node& node) {
+  if (!is_arithmetic(*node.op) || node.captures > 0) return false;
+  return compute_in(graph, node, DType::kFloat, is_narrow);
+}
+
+// Concat of narrow values that are all cast down from float32 joins these, and is cast down itself.
+bool widen_concat(Graph& graph, Node& node) {
+  if (node.op->name != "Concat" || !node.op->domain.empty()) return false;
+  if (!is_narrow(node.outputs[0]->type.dtype)) return false;
+  Vals wide;
+  for (const Value* input : node.inputs) {
+    const Node* producer = input->producer;
+    if (!producer || producer->op->name != "Cast" || !producer->op->domain.empty() ||
+        producer->inputs[0]->type.dtype != DType::kFloat) {
+      return false;
+    }
+    wide.push_back(GraphEmitter::wrap(producer->inputs[0]));
+  }
+  GraphEmitter emitter(graph, &node);
+  emitter.set_origin(node);
+  Value& old = *node.outputs[0];
+  const Val joined = emitter.emit(*node.op, wide, node.attrs, 1)[0];
+  const auto narrow = static_cast<int64_t>(old.type.dtype);
+  Value* result = GraphEmitter::unwrap(emitter.call("Cast", {joined}, {{"to", narrow}}));
+  const bool renames = graph.is_output(old);
+  graph.replace_uses(old, *result);
+  if (renames) graph.take_name(*result, old);
+  graph.erase(node);
+  return true;
+}
+
+// Cast(float32 to a narrow type) and back to float32: the value need not be rounded in between.
+bool cancel_casts(Graph& graph, Node& node) {
+  if (node.op->name != "Cast" || !node.op->domain.empty()) return false;
+  Value& y = *node.outputs[0];
+  if (y.type.dtype != DType::kFloat || !node.inputs[0]->producer || graph.is_output(y))
+    return false;
+  const Node& first = *node.inputs[0]->producer;
+  if (first.op != node.op || !is_narrow(node.inputs[0]->type.dtype)) return false;
+  if (first.inputs[0]->type.dtype != DType::kFloat) return false;
+  graph.replace_uses(y, *first.inputs[0]);
+  graph.erase(node);
+  return true;
+}
+
+}  // namespace sardonyx::passes

@@ -1,0 +1,191 @@
+// A segment: the steps that one set of input shapes allows to be planned ahead. A graph whose
+// shapes do not depend on data is one segment; otherwise a segment ends where a shape is needed
+// that only the run will tell, and its children go on from there, one for each outcome that was
+// met.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "executor/plan/arena_planner.h"
+#include "executor/plan/inference_cache.h"
+#include "executor/plan/kernel_cache.h"
+#include "executor/session.h"
+#include "ir/eval_call.h"
+#include "ir/kernel.h"
+
+namespace sardonyx {
+
+class Executable;
+using ValueId = uint32_t;
+constexpr ValueId kNoValue = UINT32_MAX;
+
+// Not so where a session is prepared by shapes alone.
+inline bool has_elements(const Tensor& tensor) {
+  return tensor.raw() || tensor.count() == 0;
+}
+
+// What a run must bring for a segment to fit.
+struct ShapeGuard {
+  ValueId value;
+  Type type;  // exact dtype and shape of a tensor; kind and element types of others; none: omitted
+  std::optional<Shape> shape;    // of a tensor, as integers
+  std::optional<Tensor> equals;  // the exact value, where shapes depend on it
+  bool holds(const Datum& datum) const;
+};
+
+// A value that lies in another one's elements under another shape.
+struct Alias {
+  ValueId value, source;
+  Shape shape;
+  size_t offset = 0;  // in bytes, from where the source begins
+};
+
+// Address `offset` bytes behind where `value` begins.
+inline void* address_in(const Tensor& value, size_t offset) {
+  return static_cast<std::byte*>(value.raw()) + offset;
+}
+
+// An entry of a table of pointers, and how far behind the beginning of what it is bound to it
+// points.
+struct PointerAt {
+  uint32_t pointer;
+  size_t offset;  // in bytes
+};
+
+struct Step {
+  const Node* node = nullptr;  // null for reorders
+  ValueId reordered = kNoValue;
+  size_t bytes = 0;  // read and written
+  // The kernel of `prepared` reads its pointers at pointers[first_pointer]: inputs, outputs,
+  // scratch.
+  const Kernel* kernel = nullptr;
+  std::shared_ptr<const PreparedStep> prepared;  // without a kernel: its attempts alone, or null
+  uint32_t first_pointer = 0;
+  uint32_t input_count = 0;
+  uint32_t output_count = 0;
+  // Without a kernel: the op is evaluated on whole values, or `body` runs in its place.
+  std::vector<ValueId> inputs, outputs;  // kNoValue: omitted
+  struct Promise {
+    DType dtype;
+    Shape shape;
+  };
+  std::vector<std::optional<Promise>> promised;  // what later steps rely on, by output
+  std::unique_ptr<Executable> body;
+  struct Rebind {
+    PointerAt at;
+    uint32_t output;  // index into `outputs`
+  };
+  std::vector<Rebind> rebinds;
+  std::vector<Alias> aliases;  // of its outputs
+  std::string_view implementation() const {
+    return kernel ? std::string_view(prepared->implementation) : body ? "body" : "evaluate";
+  }
+  // Where in the frame its outputs, their aliases and its memory are.
+  uint32_t first_result = 0, first_alias = 0, memory = 0;
+};
+
+// A buffer that a run allocates for itself: it backs values that outlive the segment or leave the
+// planned world.
+struct Allocation {
+  size_t bytes = 0;
+  int64_t strings = -1;  // count of std::strings to construct instead
+  struct Held {
+    ValueId value;
+    DType dtype;
+    Shape shape;
+    int output_index = -1;  // of the graph, where the value is one of its outputs
+    size_t offset = 0;      // in bytes
+  };
+  std::vector<Held> values;  // those in it that the run needs as whole values
+  std::vector<PointerAt> pointers;
+  // Values that are there when the segment starts, each of which may lie where this begins: it is
+  // what this is made of, and nobody misses what is written over it.
+  std::vector<ValueId> in_place;
+};
+
+struct PlanSegment {
+  std::vector<ShapeGuard> conditions;
+  std::vector<Step> steps;
+  std::vector<void*> pointers;  // constants set, the rest null
+  std::vector<PointerAt> arena_pointers;
+  struct EntryPointer {
+    PointerAt at;
+    ValueId value;  // that is there when the segment starts
+  };
+  std::vector<EntryPointer> entry_pointers;
+  std::vector<Allocation> allocations;
+  std::vector<Alias> aliases;                        // of values that are there at the start
+  std::vector<std::pair<ValueId, Datum>> constants;  // that later segments or the caller read
+  // Outputs of the graph whose types are known before the segment runs, by their index.
+  std::vector<std::pair<size_t, TypeInfoPtr>> known_outputs;
+  std::vector<std::shared_ptr<Buffer>> held;          // keeps what `pointers` points at
+  size_t results = 0, all_aliases = 0, memories = 0;  // of all steps and of the segment
+  size_t arena_bytes = 0;
+  size_t live_peak_bytes = 0;
+  std::vector<MemoryItem> memory;
+  size_t next_node = 0;  // where the children go on
+
+  // What planning knew at the end, for the children.
+  struct ValueState;
+  struct Knowledge;
+  std::shared_ptr<const Knowledge> known;
+
+  std::mutex mutex;  // guards what follows
+  std::vector<std::shared_ptr<PlanSegment>> children;
+  // What a run of this segment works with; kept for the next one.
+  struct RunContext {
+    std::vector<void*> pointers;
+    std::byte* base = nullptr;
+    // By allocation: its buffer, and its values.
+    std::vector<std::shared_ptr<Buffer>> buffers;
+    std::vector<Datum> values;
+    // Values that lie in others: the segment's own, then those of its steps.
+    std::vector<Datum> aliases;
+    // What steps without a kernel returned, and what they keep for the next time.
+    std::vector<Datum> results;
+    std::vector<std::unique_ptr<StepMemory>> memory;
+  };
+  std::unique_ptr<RunContext> borrow_frame();
+  void return_frame(std::unique_ptr<RunContext> frame);
+  std::vector<std::unique_ptr<RunContext>> idle_frames;
+};
+
+// What is known of a value at some point of planning.
+struct PlanSegment::ValueState {
+  enum class State : uint8_t { kUnseen, kTyped, kDynamic } state = State::kUnseen;
+  bool is_datum = false;  // the run holds it as a whole value at the segment's start
+  // Is `constant` the one that stands for all of its value? It becomes so when a key asks for it.
+  mutable bool is_same_constant = false;
+  TypeInfoPtr facts;                               // null: of no type; concrete where kTyped
+  mutable std::shared_ptr<const Tensor> constant;  // set where it is known before the run
+
+  const Type& type() const { return facts ? facts->type : kNoFacts.type; }
+  const std::optional<Shape>& shape() const { return facts ? facts->shape : kNoFacts.shape; }
+
+ private:
+  static const TypeInfo kNoFacts;
+};
+
+struct PlanSegment::Knowledge {
+  std::vector<const ValueState*> values;  // by ValueId
+  std::vector<ValueId> dynamic;           // those that the run must bring
+  std::deque<ValueState> own;             // what was learned here; the rest is the parent's
+  std::shared_ptr<const Knowledge> inherited;
+};
+
+// For profiles and messages: the node's name or "reorder of NAME"; "float[2, 3] -> float[3, 2]".
+std::string source_text(const Node& node);  // " of model.cpp:12", where that is known
+std::string label_of(const Step& step, std::span<const Value* const> values);
+std::string types_of(const Step& step);
+// One line on what the step does and by which kernel.
+std::string step_text(const Step& step, std::span<const Value* const> values);
+
+}  // namespace sardonyx

@@ -1,0 +1,111 @@
+#include "executor/plan/shape_expressions.h"
+
+#include <algorithm>
+
+#include "ir/emitter/tensor_from_dims.h"
+
+namespace sardonyx {
+namespace {
+
+// Values of other types and ranks are not made from dims.
+bool can_be_made(const Value& value) {
+  if (!value.dims || value.constant || !value.producer || !value.type.is_tensor()) return false;
+  if (value.type.dtype != DType::kInt64 && value.type.dtype != DType::kInt32) return false;
+  const std::optional<Shape> shape = value.type.known_shape();
+  return shape && element_count(*shape) == static_cast<int64_t>(value.dims->size());
+}
+
+}  // namespace
+
+ShapeExpressions::ShapeExpressions(std::span<const Value* const> values,
+                                   std::span<const ValueId> given) {
+  for (const ValueId id : given) {
+    const Type& type = values[id]->type;
+    for (size_t axis = 0; type.is_tensor() && type.shape && axis < type.rank(); ++axis) {
+      const Dim& dim = (*type.shape)[axis];
+      if (dim.is_known() || !(dim == Dim::symbol(dim.text()))) continue;
+      const size_t symbol = symbols_.emplace(dim.text(), symbols_.size()).first->second;
+      places_.push_back({id, axis, symbol});
+    }
+  }
+  formula_of_.resize(values.size(), kNoFormula);
+  std::unordered_map<std::string, uint32_t> formulas;
+  for (ValueId id = 0; id < values.size(); ++id) {
+    if (!can_be_made(*values[id])) continue;
+    std::optional<std::vector<size_t>> symbols = symbols_of(*values[id]->dims);
+    if (!symbols) continue;
+    const auto next = static_cast<uint32_t>(formulas_.size());
+    const auto [at, is_new] =
+        formulas.emplace(text(values[id]->type, to_text(*values[id]->dims)), next);
+    if (is_new) formulas_.push_back({values[id], std::move(*symbols)});
+    formula_of_[id] = at->second;
+  }
+}
+
+// nullopt where a symbol is none of the given values'.
+std::optional<std::vector<size_t>> ShapeExpressions::symbols_of(const Dims& dims) const {
+  std::vector<size_t> needed;
+  for (const Dim& dim : dims) {
+    if (dim.is_known()) continue;
+    for (const std::string& name : dim.symbols()) {
+      const auto at = symbols_.find(name);
+      if (at == symbols_.end()) return std::nullopt;
+      needed.push_back(at->second);
+    }
+  }
+  return needed;
+}
+
+ShapeExpressions::Sizes ShapeExpressions::sizes(const ShapeOf& shape_of) const {
+  Sizes sizes(symbols_.size());
+  for (const Place& place : places_) {
+    const Shape* shape = shape_of(place.value);
+    if (!shape || place.axis >= shape->size()) continue;
+    const int64_t size = (*shape)[place.axis];
+    if (sizes[place.symbol].value_or(size) != size) return {};
+    sizes[place.symbol] = size;
+  }
+  return sizes;
+}
+
+bool ShapeExpressions::is_known(uint32_t formula, const Sizes& sizes) const {
+  return std::ranges::all_of(formulas_[formula].symbols, [&](size_t symbol) {
+    return symbol < sizes.size() && sizes[symbol].has_value();
+  });
+}
+
+Tensor ShapeExpressions::compute(uint32_t formula, const Sizes& sizes) const {
+  const auto lookup = [&](std::string_view name) -> std::optional<Dim> {
+    return Dim(*sizes[symbols_.at(std::string(name))]);
+  };
+  const Value& value = *formulas_[formula].value;
+  Dims dims = *value.dims;
+  for (Dim& dim : dims) {
+    if (!dim.is_known()) dim = dim.substitute(lookup);
+  }
+  const std::optional<Tensor> made = tensor_of_dims(value.type, dims);
+  SARDONYX_CHECK(made.has_value());
+  return *made;
+}
+
+ComputedValues::ComputedValues(const ShapeExpressions& symbolic, ShapeExpressions::Sizes sizes)
+    : symbolic_(symbolic), sizes_(std::move(sizes)), computed_(symbolic.formula_count()) {
+  for (uint32_t formula = 0; formula < symbolic.formula_count(); ++formula)
+    is_known_.push_back(symbolic.is_known(formula, sizes_));
+}
+
+bool ComputedValues::knows(ValueId value) const {
+  if (value == kNoValue) return false;
+  const uint32_t formula = symbolic_.formula_of(value);
+  return formula != ShapeExpressions::kNoFormula && is_known_[formula];
+}
+
+std::shared_ptr<const Tensor>& ComputedValues::computed(ValueId value) {
+  return computed_[symbolic_.formula_of(value)];
+}
+
+Tensor ComputedValues::compute(ValueId value) const {
+  return symbolic_.compute(symbolic_.formula_of(value), sizes_);
+}
+
+}  // namespace sardonyx

@@ -1,0 +1,73 @@
+// Small integer values that inference has worked out as expressions of the inputs' sizes: a plan
+// computes them from the sizes, and leaves out the nodes that would.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "executor/plan/segment.h"
+
+namespace sardonyx {
+
+class ShapeExpressions {
+ public:
+  ShapeExpressions() = default;
+  // `values` by ValueId; of these, `given` come with the run.
+  ShapeExpressions(std::span<const Value* const> values, std::span<const ValueId> given);
+
+  using ShapeOf = std::function<const Shape*(ValueId)>;  // null where not known
+  // The sizes that symbols stand for in one plan.
+  using Sizes = std::vector<std::optional<int64_t>>;
+  // From the shapes of what was given. Empty where two dims that bear one symbol differ: then
+  // nothing is computed from symbols.
+  Sizes sizes(const ShapeOf& shape_of) const;
+
+  // Values that are computed alike have one formula.
+  static constexpr uint32_t kNoFormula = UINT32_MAX;
+  uint32_t formula_of(ValueId value) const { return formula_of_[value]; }
+  size_t formula_count() const { return formulas_.size(); }
+  bool is_known(uint32_t formula, const Sizes& sizes) const;
+  Tensor compute(uint32_t formula, const Sizes& sizes) const;
+
+ private:
+  struct Place {
+    ValueId value;
+    size_t axis;
+    size_t symbol;
+  };
+  struct Formula {
+    const Value* value;           // the first that it makes
+    std::vector<size_t> symbols;  // that its elements are made of
+  };
+  std::optional<std::vector<size_t>> symbols_of(const Dims& dims) const;
+
+  std::vector<Place> places_;  // dims of given values that are one symbol
+  std::unordered_map<std::string, size_t> symbols_;
+  std::vector<Formula> formulas_;
+  // By ValueId; kNoFormula where its elements are not expressions, or of symbols that no given
+  // value has.
+  std::vector<uint32_t> formula_of_;
+};
+
+// The values that one plan computes, each formula once.
+class ComputedValues {
+ public:
+  ComputedValues(const ShapeExpressions& symbolic, ShapeExpressions::Sizes sizes);
+  // Can `value` be computed? Its node need not run then.
+  bool knows(ValueId value) const;
+  // Of a value that is known; null where nobody has set it yet.
+  std::shared_ptr<const Tensor>& computed(ValueId value);
+  Tensor compute(ValueId value) const;
+
+ private:
+  const ShapeExpressions& symbolic_;
+  ShapeExpressions::Sizes sizes_;
+  std::vector<bool> is_known_;                           // by formula
+  std::vector<std::shared_ptr<const Tensor>> computed_;  // by formula; null: not yet
+};
+
+}  // namespace sardonyx

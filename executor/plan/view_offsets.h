@@ -1,0 +1,23 @@
+// Outputs that need no copying, since their elements lie in one piece in an input.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace sardonyx {
+
+// Where each output of a Split, a Slice or a Gather of one index begins in the row-major input 0 of
+// shape `input`, counted in elements; nullopt where the op is another, an output is scattered over
+// the input, or what selects the elements is not among `constants` (by input, null where not
+// known).
+Offsets part_offsets(const Node& node, const Shape& input, std::span<const Tensor* const> constants,
+                     std::span<const Shape> outputs);
+
+// The same for the other direction: where the inputs of a Concat lie in its row-major output;
+// nullopt where they are scattered over it.
+Offsets concat_offsets(const Node& node, std::span<const Shape> inputs, const Shape& output);
+
+}  // namespace sardonyx

@@ -1,0 +1,102 @@
+// Where the values lie that a run makes in memory that outlives a segment: in that of an output, or
+// in a buffer of its own.
+#include <algorithm>
+
+#include "executor/run/executable.h"
+#include "ir/core/unique_ownership.h"
+
+namespace sardonyx {
+
+void Executable::allocate(const PlanSegment& segment, PlanSegment::RunContext& frame,
+                          RunState& state) {
+  Datum* values = frame.values.data();
+  for (size_t i = 0; i < segment.allocations.size(); ++i) {
+    const Allocation& allocation = segment.allocations[i];
+    const std::span<Datum> made(values, allocation.values.size());
+    values += made.size();
+    const Datum* output = output_for(allocation, state);
+    if (output) {
+      frame.buffers[i].reset();
+      lay_into(output->tensor(), allocation, made);
+    } else {
+      make_anew(allocation, frame.buffers[i], made);
+    }
+    auto* data =
+        static_cast<std::byte*>(output ? output->tensor().raw() : frame.buffers[i]->data());
+    for (size_t k = 0; k < made.size(); ++k)
+      state.refer(allocation.values[k].value, made[k].is_tensor() ? &made[k] : output);
+    for (const auto& [pointer, offset] : allocation.pointers)
+      frame.pointers[pointer] = data + offset;
+  }
+}
+
+// An output that is a value which fills the allocation, and that has memory for it.
+const Datum* Executable::output_for(const Allocation& allocation, const RunState& state) const {
+  if (state.outputs.empty()) return nullptr;
+  for (const Allocation::Held& held : allocation.values) {
+    if (held.output_index < 0 || held.offset != 0) continue;
+    RunOutput& output = state.outputs[static_cast<size_t>(held.output_index)];
+    const Tensor* memory = output.writable(held.dtype, held.shape);
+    const bool fits =
+        memory && memory->bytes() == allocation.bytes && may_be_written(*memory, allocation, state);
+    if (!fits) continue;
+    output.show_written(*memory);
+    return &output.shown();
+  }
+  return nullptr;
+}
+
+// No input lies there, or only one that the allocation may be made over.
+bool Executable::may_be_written(const Tensor& memory, const Allocation& allocation,
+                                const RunState& state) const {
+  size_t made_over = 0;
+  for (const ValueId input : input_ids_) {
+    const Datum* datum = state.values[input];
+    if (!datum || !lies_in(*datum, memory)) continue;
+    const bool is_in_place =
+        datum->is_tensor() && memory.raw() == datum->tensor().raw() &&
+        std::ranges::find(allocation.in_place, input) != allocation.in_place.end();
+    if (!is_in_place || ++made_over > 1) return false;
+  }
+  return true;
+}
+
+// The values of an allocation, in the memory of an output: what is just that output is left empty.
+void Executable::lay_into(const Tensor& memory, const Allocation& allocation,
+                          std::span<Datum> made) {
+  for (size_t k = 0; k < made.size(); ++k) {
+    const Allocation::Held& held = allocation.values[k];
+    if (held.offset == 0 && held.shape == memory.shape() && held.dtype == memory.dtype()) {
+      made[k].clear();
+      continue;
+    }
+    made[k].as_tensor().assign(held.dtype, held.shape, memory.buffer(),
+                               memory.byte_offset() + held.offset);
+  }
+}
+
+// In a buffer of its own; that of the last run where nobody outside holds it any more.
+void Executable::make_anew(const Allocation& allocation, std::shared_ptr<Buffer>& buffer,
+                           std::span<Datum> made) const {
+  if (buffer && has_only_owners(buffer, made.size() + 1)) return;
+  for (Datum& value : made)
+    value.clear();
+  buffer = allocated(allocation);
+  for (size_t k = 0; k < made.size(); ++k) {
+    const Allocation::Held& held = allocation.values[k];
+    made[k].as_tensor().assign(held.dtype, held.shape, buffer, held.offset);
+  }
+}
+
+std::shared_ptr<Buffer> Executable::allocated(const Allocation& allocation) const {
+  try {
+    return allocation.strings >= 0 ? Buffer::allocate_strings(allocation.strings)
+                                   : session_state_.buffers().take(allocation.bytes);
+  } catch (const Error& error) {
+    const auto& values = allocation.values;
+    if (values.empty()) throw;
+    throw error.with_context(label(values.front().value));
+  }
+}
+
+}  // namespace sardonyx

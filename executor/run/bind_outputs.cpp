@@ -1,0 +1,101 @@
+// What a run gives out in the end.
+#include <algorithm>
+#include <cstring>
+#include <list>
+
+#include "executor/run/executable.h"
+
+namespace sardonyx {
+namespace {
+
+void copy_into(const Tensor& from, const Tensor& to) {
+  if (from.dtype() == DType::kString) {
+    std::copy_n(static_cast<const std::string*>(from.raw()), from.count(),
+                static_cast<std::string*>(to.raw()));
+  } else if (from.count() > 0) {
+    std::memcpy(to.raw(), from.raw(), from.bytes());
+  }
+}
+
+// How an output stands when everything is computed.
+struct Result {
+  const Datum* datum = nullptr;
+  Datum* slot = nullptr;          // the same where it lies in a slot that nobody needs any more
+  const Tensor* bound = nullptr;  // the caller's memory that takes it
+  bool is_there = false;          // where it lies already
+  Result() = default;
+  Result(const Datum* made, const RunOutput& output) : datum(made) {
+    if (!made || !made->is_tensor()) return;
+    const Tensor& tensor = made->tensor();
+    bound = output.bound(tensor.dtype(), tensor.shape());
+    is_there = bound ? bound->raw() == tensor.raw() : made == &output.shown();
+  }
+  bool is_copied() const { return bound && !is_there; }
+};
+
+// A result may lie in an input whose memory another output is to be copied to.
+const Tensor* memory_at_risk(std::span<const Result> results, size_t index) {
+  if (!results[index].datum || results[index].is_there) return nullptr;
+  for (size_t other = 0; other < results.size(); ++other) {
+    const bool is_written = other != index && results[other].is_copied();
+    if (is_written && lies_in(*results[index].datum, *results[other].bound))
+      return results[other].bound;
+  }
+  return nullptr;
+}
+
+void give(const Result& result, RunOutput& output, BufferPool& pool) {
+  if (result.bound) {
+    if (!result.is_there) copy_into(result.datum->tensor(), *result.bound);
+    output.show_written(*result.bound);
+  } else if (result.is_there) {
+    return;
+  } else if (result.slot) {
+    output.show_slot(*result.slot);
+  } else if (result.datum) {
+    output.show(*result.datum, pool);
+  } else {
+    output.clear(pool);
+  }
+}
+
+}  // namespace
+
+// What was not computed in the caller's memory is copied there or handed out.
+void Executable::take_outputs(const RunState& state) const {
+  const std::span<RunOutput> outputs = state.outputs;
+  const ScratchMark mark;
+  std::pmr::vector<Result> results(outputs.size(), scratch());
+  bool any_copied = false;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const ValueId id = output_ids_[i];
+    const Datum* datum = state.values[id];
+    if (state.strict_outputs)
+      require_fit(outputs[i], values_[id]->name, datum ? datum->type() : Type::none());
+    results[i] = Result(datum, outputs[i]);
+    results[i].slot = state.slot_of(datum);
+    const auto behind = output_ids_.begin() + static_cast<ptrdiff_t>(i) + 1;
+    const bool is_needed =
+        results[i].slot && std::find(behind, output_ids_.end(), id) != output_ids_.end();
+    if (is_needed) results[i].slot = nullptr;
+    any_copied |= results[i].is_copied();
+  }
+  std::list<Datum> moved;  // nothing is allocated where there are none
+  for (size_t i = 0; any_copied && i < outputs.size(); ++i) {
+    while (const Tensor* memory = memory_at_risk(results, i)) {
+      results[i].datum = &moved.emplace_back(moved_out_of(*results[i].datum, *memory));
+      results[i].slot = nullptr;
+    }
+  }
+  for (size_t i = 0; i < outputs.size(); ++i)
+    give(results[i], outputs[i], session_state_.buffers());
+}
+
+// For a run with strict_outputs: of outputs whose types are known by now.
+void Executable::require_fits(const PlanSegment& segment, const RunState& state) const {
+  if (state.outputs.empty()) return;
+  for (const auto& [index, facts] : segment.known_outputs)
+    require_fit(state.outputs[index], values_[output_ids_[index]]->name, facts->type);
+}
+
+}  // namespace sardonyx

@@ -1,0 +1,59 @@
+// What a run may write, and what it may only show.
+#pragma once
+
+#include <span>
+
+#include "executor/output_slot.h"
+#include "ir/buffer_pool.h"
+#include "ir/graph.h"
+
+namespace sardonyx {
+
+// Do both lie in the same bytes, in part at least?
+bool overlap(const Tensor& a, const Tensor& b);
+// Does any tensor of `datum` lie in bytes of `memory`?
+bool lies_in(const Datum& datum, const Tensor& memory);
+// `datum`, but with copies of those of its tensors that lie in bytes of `memory`.
+Datum moved_out_of(const Datum& datum, const Tensor& memory);
+
+// One output of a run. Where the run may write comes from writable() alone: memory that is bound to
+// the output, or that an earlier run has left here and nobody else holds. All else that an output
+// may show (weights, inputs, constants of plans, other outputs) passes by as a const Datum.
+class RunOutput {
+ public:
+  // Left to the library; `shown` may hold anything.
+  explicit RunOutput(Datum& shown) : RunOutput(shown, nullptr) {}
+  explicit RunOutput(OutputSlot& slot)
+      : RunOutput(slot.value_, slot.is_bound() ? &slot.memory_ : nullptr) {}
+
+  // What is bound; null where the output is left to the library.
+  const Tensor* bound() const { return bound_; }
+  // The same if it is of this type and shape.
+  const Tensor* bound(DType dtype, const Shape& shape) const;
+  // Memory for a result of this type and shape; null where there is none.
+  const Tensor* writable(DType dtype, const Shape& shape) const;
+
+  const Datum& shown() const { return *shown_; }
+  // The result lies in `written`, which is what writable() gave, or bound().
+  void show_written(const Tensor& written);
+  // The result lies elsewhere. What was writable here goes back to `pool`.
+  void show(const Datum& result, BufferPool& pool);
+  // The same where nobody else needs the slot that it lies in, which takes what was writable here.
+  void show_slot(Datum& slot);
+  void clear(BufferPool& pool);
+
+ private:
+  RunOutput(Datum& shown, const Tensor* bound);
+  bool shows_bound() const;
+
+  Datum* shown_;
+  const Tensor* bound_;
+};
+
+// Throws kInvalidArgument where the memory that is bound to one output lies in that of another.
+// `names` are those of the outputs.
+void require_apart(std::span<const RunOutput> outputs, std::span<const Value* const> names);
+// Throws kInvalidArgument where memory is bound to output `name`, but not for what the run gives.
+void require_fit(const RunOutput& output, std::string_view name, const Type& given);
+
+}  // namespace sardonyx

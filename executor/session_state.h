@@ -1,0 +1,76 @@
+// What all programs of a session share: settings, weights, and memory that one run leaves to the
+// next.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "executor/session.h"
+#include "executor/weights/prepack_cache.h"
+#include "executor/weights/weight_residency.h"
+#include "ir/buffer_pool.h"
+#include "ir/core/memory/packed_weight_arena.h"
+#include "ir/core/memory/scratch_arena.h"
+
+namespace sardonyx {
+
+class SessionState {
+ public:
+  std::vector<const Provider*> providers;
+  std::shared_ptr<ThreadPool> pool;
+  int threads = 1;  // of it, for one run
+  Precision precision = Precision::kFloat32;
+  // Both are off where no pass rewrites the graph: then each op runs on the kernel that it would
+  // run on by itself, so that eager calls and the graph give the same bits.
+  bool layouts = true;
+  bool specializes = true;  // kernels are told which inputs never change
+  size_t max_plans = 32;
+  // Of a subgraph: each iteration of a loop may need one of its own, where shapes follow from its
+  // number.
+  size_t max_inner_plans() const { return 8 * max_plans; }
+  bool keeps_attempts = false;  // steps keep which implementations refused them, and why
+  Log log;
+  PrepackedWeights packs;
+  std::unique_ptr<PrepackCache> plan_cache;  // where `packs` look first; null: nowhere
+  PackedWeightArena packed_weight_arena;     // where `packs` lie
+  WeightResidency weight_residency;
+
+  // Buffers for intermediate values, the last one given back first: its lines may still be in a
+  // cache.
+  std::shared_ptr<Buffer> borrow_arena(size_t bytes);
+  void return_arena(std::shared_ptr<Buffer> arena);
+  // For buffers that runs make for themselves, and of what ops return.
+  BufferPool& buffers() { return buffers_; }
+  // Memory for what ops need while they run.
+  std::unique_ptr<Scratch> borrow_scratch();
+  // Called while errors are on their way: where there is no memory to keep it, it is let go.
+  void return_scratch(std::unique_ptr<Scratch> scratch) noexcept;
+  // Gives back what is not in use.
+  void trim();
+
+ private:
+  static constexpr size_t kMaxIdleBytes = 32 << 20;
+  BufferPool buffers_{kMaxIdleBytes};
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<Buffer>> idle_arenas_;
+  std::vector<std::unique_ptr<Scratch>> idle_scratch_;
+};
+
+// Scratch for the work of this thread, from an environment.
+class BorrowedScratch {
+ public:
+  explicit BorrowedScratch(SessionState& session_state);
+  ~BorrowedScratch();
+  BorrowedScratch(const BorrowedScratch&) = delete;
+  BorrowedScratch& operator=(const BorrowedScratch&) = delete;
+
+ private:
+  SessionState& session_state_;
+  std::unique_ptr<Scratch> scratch_;
+  std::optional<ScratchScope> scope_;
+  std::optional<ScratchMark> mark_;
+};
+
+}  // namespace sardonyx

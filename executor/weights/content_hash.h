@@ -1,0 +1,21 @@
+// A number for the elements of a tensor.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "ir/core/tensor.h"
+
+namespace sardonyx {
+
+// 128 bits: other elements have another one, but for chance (XXH3, which is no defence against
+// those who look for elements that have the same).
+using ContentHash = std::array<uint64_t, 2>;
+
+ContentHash content_hash(std::span<const std::byte> bytes);
+// Another number, made by all threads that this one has.
+ContentHash shared_content_hash(std::span<const std::byte> bytes);
+// The same of the bytes of its elements, which need not be in memory.
+ContentHash content_hash(const Tensor& tensor);
+
+}  // namespace sardonyx

@@ -1,0 +1,46 @@
+// The file of a PrepackCache: packed weights by name, to be mapped.
+//
+//   header   magic "sardonyx packs", version, length and hash of the index
+//   index    the maker; for each form: its name, where the elements came from, their hash, where
+//            the bytes are, and the hash of these
+//   bytes    each form at a multiple of 64
+//
+// Numbers are the machine's own: a file is of use to its kind of machine alone.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "executor/weights/content_hash.h"
+#include "ir/core/tensor.h"
+
+namespace sardonyx {
+
+struct StoredPack {
+  std::string form;     // with shape and type of the elements
+  std::string origin;   // Tensor::origin of the elements; "" where it had none
+  ContentHash content;  // of the elements
+  std::shared_ptr<const Buffer> packed;
+  ContentHash packed_hash = {};  // as the file has it
+
+  // Are the bytes those that were written? Reads all of them.
+  bool is_intact() const;
+};
+
+struct PlanCacheContent {
+  std::string maker;
+  std::vector<StoredPack> packs;
+};
+
+// Is this the beginning of such a file, of any version?
+bool is_plan_cache(std::span<const std::byte> file);
+// What the file holds; `packed` lie in it. Throws kInvalidModel saying what is wrong with it.
+PlanCacheContent read_plan_cache(const std::shared_ptr<Buffer>& file);
+// Replaces the file at `path` once the new one is whole. Throws as AtomicFile does.
+void write_plan_cache(const std::filesystem::path& path, const PlanCacheContent& content);
+
+}  // namespace sardonyx

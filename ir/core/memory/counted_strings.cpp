@@ -1,0 +1,124 @@
+#include "ir/core/memory/counted_strings.h"
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <map>
+#include <mutex>
+
+namespace sardonyx {
+
+// What one buffer's strings have taken.
+struct CountedStrings::Entry {
+  const std::string *begin, *end;
+  std::shared_ptr<MemoryBudget> budget;
+  std::atomic<size_t> taken = 0;
+
+  bool holds(const std::string& string) const {
+    return !std::less<>()(&string, begin) && std::less<>()(&string, end);
+  }
+};
+
+namespace {
+
+// All buffers that are counted, by where they end. The generation tells threads that what they
+// found last may be gone.
+template <typename Entry>
+class Registry {
+ public:
+  // Never destroyed: tensors of static lifetime may go after everything else.
+  static Registry& all() {
+    static auto* registry = new Registry;
+    return *registry;
+  }
+
+  void add(std::shared_ptr<Entry> entry) {
+    const std::lock_guard lock(mutex_);
+    by_end_[entry->end] = std::move(entry);
+  }
+  void remove(const Entry& entry) {
+    ++generation_;
+    const std::lock_guard lock(mutex_);
+    by_end_.erase(entry.end);
+  }
+  std::shared_ptr<Entry> find(const std::string& string) {
+    thread_local std::weak_ptr<Entry> last;
+    thread_local uint64_t seen = 0;
+    if (seen == generation_) {
+      if (auto entry = last.lock(); entry && entry->holds(string)) return entry;
+    }
+    seen = generation_;
+    const std::lock_guard lock(mutex_);
+    const auto after = by_end_.upper_bound(&string);
+    if (after == by_end_.end() || !after->second->holds(string)) return nullptr;
+    last = after->second;
+    return after->second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<const std::string*, std::shared_ptr<Entry>, std::less<>> by_end_;
+  std::atomic<uint64_t> generation_ = 1;
+};
+
+}  // namespace
+
+CountedStrings::CountedStrings(const std::string* strings, int64_t count) {
+  const RunControl* control = current_control();
+  if (!control || !control->budget || count == 0) return;
+  entry_ = std::make_shared<Entry>();
+  entry_->begin = strings;
+  entry_->end = strings + count;
+  entry_->budget = control->budget;
+  Registry<Entry>::all().add(entry_);
+}
+
+CountedStrings::~CountedStrings() {
+  if (!entry_) return;
+  Registry<Entry>::all().remove(*entry_);
+  entry_->budget->give_back(entry_->taken);
+}
+
+void count_characters(const std::string& string, size_t before, size_t after) {
+  if (before == after) return;
+  const auto entry = Registry<CountedStrings::Entry>::all().find(string);
+  if (!entry) return;
+  if (after > before) {
+    entry->budget->take(after - before);
+    entry->taken += after - before;
+    return;
+  }
+  // What was written past this file was never counted.
+  size_t taken = entry->taken, less = 0;
+  do {
+    less = std::min(taken, before - after);
+  } while (!entry->taken.compare_exchange_weak(taken, taken - less));
+  entry->budget->give_back(less);
+}
+
+void note_copied(size_t bytes) {
+  constexpr size_t kBetweenChecks = 1 << 20;
+  thread_local size_t since = 0;
+  since += bytes + sizeof(std::string);
+  if (since < kBetweenChecks) return;
+  since = 0;
+  check_interrupted();
+}
+
+void assign_string(std::string& to, std::string_view from) {
+  note_copied(from.size());
+  const size_t before = to.capacity();
+  // A string that is too short grows to twice its room at least.
+  if (from.size() > before)
+    count_characters(to, outside_bytes(before), outside_bytes(std::max(from.size(), 2 * before)));
+  to.assign(from);
+}
+
+void move_string(std::string& to, std::string&& from) {
+  const size_t before = outside_bytes(to.capacity()), after = outside_bytes(from.capacity());
+  count_characters(to, before, std::max(before, after));
+  count_characters(from, after, 0);
+  to = std::move(from);
+}
+
+}  // namespace sardonyx

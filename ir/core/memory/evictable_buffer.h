@@ -1,0 +1,76 @@
+// Elements that can be read again from where they came, so that their memory may be given up for a
+// while, or need not be taken before somebody wants to look at them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "ir/core/tensor.h"
+
+namespace sardonyx {
+
+class EvictableBuffer : public Buffer {
+ public:
+  // Writes all bytes; may throw, then nothing is there.
+  using Read = std::function<void(std::byte* to)>;
+
+  // The elements are not there before the first `reload`.
+  EvictableBuffer(size_t bytes, Read read, std::string origin = "")
+      : Buffer(nullptr, bytes), read_(std::move(read)), origin_(std::move(origin)) {}
+  // The elements are there, in `memory`.
+  EvictableBuffer(std::shared_ptr<Buffer> memory, Read read)
+      : Buffer(memory->data(), memory->size()),
+        read_(std::move(read)),
+        memory_(std::move(memory)) {}
+  std::string origin() const override { return origin_; }
+
+  // Gives the memory back. Nobody may look at the elements until they are there again: tensors on
+  // this buffer then begin at another address.
+  virtual void release();
+  // Reads the elements where they are not there, into memory that is counted by the current
+  // MemoryBudget.
+  void reload();
+  bool is_there() const { return memory_ != nullptr; }
+  // The elements for a look in passing, until the next `release`: where they are not there they may
+  // lie at an address that does not suit their type. Throws as `reload` does.
+  virtual const std::byte* peek();
+  // Where peek() finds them while the buffer lives, even after `release`; null where it reads them.
+  virtual const std::byte* outside() const { return nullptr; }
+
+ private:
+  Read read_;
+  std::string origin_;
+  std::shared_ptr<Buffer> memory_;
+};
+
+// Sees to it that the elements of any tensor are there.
+void load_weight(const Tensor& tensor);
+// Its elements, perhaps at an address that does not suit their type.
+const std::byte* peek(const Tensor& tensor);
+// A float that may lie at any address.
+using LooseFloat = float __attribute__((aligned(1)));
+const LooseFloat* peek_floats(const Tensor& tensor);
+
+// Where the elements lie for as long as the tensor lives without being in memory of their own, at
+// an address that may not suit their type; null where they don't.
+const std::byte* address_outside(const Tensor& tensor);
+
+// What is brought or peeked at of `tensor` while it lives goes again if it was away before.
+class ScopedLoad {
+ public:
+  explicit ScopedLoad(const Tensor& tensor);
+  ~ScopedLoad();
+  ScopedLoad(const ScopedLoad&) = delete;
+  ScopedLoad& operator=(const ScopedLoad&) = delete;
+
+  // It stays after all where it is what `sharer` lies in.
+  void keep_for(const Tensor& sharer) {
+    if (sharer.buffer() == was_away_) was_away_ = nullptr;
+  }
+
+ private:
+  std::shared_ptr<EvictableBuffer> was_away_;
+};
+
+}  // namespace sardonyx

@@ -1,0 +1,86 @@
+#include "ir/core/memory/packed_weight_arena.h"
+
+#include "ir/core/memory/block_allocator.h"
+#include "ir/core/memory/memory_reservation.h"
+
+namespace sardonyx {
+namespace {
+
+// Of weights: less fits into a few small pages.
+constexpr size_t kWorthwhile = 4 << 20;
+// A larger block has large pages of its own.
+constexpr size_t kLargestPiece = 4 << 20;
+constexpr size_t kStretchBytes = 32 << 20;  // of addresses; memory is taken as it is needed
+
+thread_local PackedWeightArena* t_room = nullptr;
+
+}  // namespace
+
+// Addresses that are given out from front to back.
+class PackedWeightArena::Chunk {
+ public:
+  Chunk() : begin_(static_cast<std::byte*>(reserve_addresses(kStretchBytes))) {}
+  ~Chunk() {
+    if (begin_) give_back_addresses(begin_, kStretchBytes);
+  }
+  Chunk(const Chunk&) = delete;
+  Chunk& operator=(const Chunk&) = delete;
+
+  bool has(size_t bytes) const { return begin_ && bytes <= kStretchBytes - used_; }
+  std::byte* take(size_t bytes) {
+    std::byte* piece = begin_ + used_;
+    used_ += bytes;
+    if (used_ > there_)
+      there_ += take_memory(begin_ + there_, used_ - there_, kStretchBytes - there_);
+    return piece;
+  }
+
+ private:
+  std::byte* begin_;
+  size_t used_ = 0;
+  size_t there_ = 0;  // bytes with memory behind them
+};
+
+class PackedWeightArena::Piece : public Buffer {
+ public:
+  Piece(std::shared_ptr<Chunk> stretch, size_t bytes, size_t whole)
+      : Buffer(nullptr, bytes, Kind::kBytes), share_(bytes), stretch_(std::move(stretch)) {
+    data_ = stretch_->take(whole);
+  }
+
+ private:
+  BudgetShare share_;
+  std::shared_ptr<Chunk> stretch_;
+};
+
+void PackedWeightArena::expect(size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  is_worthwhile_ = bytes >= kWorthwhile && !are_blocks_watched();
+}
+
+std::shared_ptr<Buffer> PackedWeightArena::allocate(size_t bytes) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_worthwhile_ && bytes < kLargestPiece) {
+      const size_t whole = (bytes + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment;
+      if (!stretch_ || !stretch_->has(whole)) stretch_ = std::make_shared<Chunk>();
+      if (stretch_->has(whole)) return std::make_shared<Piece>(stretch_, bytes, whole);
+      stretch_.reset();
+    }
+  }
+  return Buffer::allocate(bytes);
+}
+
+PackedWeightArena::Scope::Scope(PackedWeightArena& room) : previous_(t_room) {
+  t_room = &room;
+}
+
+PackedWeightArena::Scope::~Scope() {
+  t_room = previous_;
+}
+
+std::shared_ptr<Buffer> allocate_packed(size_t bytes) {
+  return t_room ? t_room->allocate(bytes) : Buffer::allocate(bytes);
+}
+
+}  // namespace sardonyx

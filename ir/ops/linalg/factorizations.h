@@ -1,0 +1,53 @@
+// Factorisations of matrices in double, row-major. They end on any input: what has no answer
+// (singular, not positive definite, NaN) gives infinities or NaN.
+#pragma once
+
+#include <cstdint>
+#include <memory_resource>
+#include <vector>
+
+namespace sardonyx::ops {
+
+struct Matrix {
+  int64_t rows = 0, columns = 0;
+  std::pmr::vector<double> values;
+  Matrix(int64_t of_rows, int64_t of_columns);
+  double& operator()(int64_t i, int64_t j) { return values[static_cast<size_t>(i * columns + j)]; }
+  double operator()(int64_t i, int64_t j) const {
+    return values[static_cast<size_t>(i * columns + j)];
+  }
+  double* row(int64_t i) { return values.data() + i * columns; }
+  const double* row(int64_t i) const { return values.data() + i * columns; }
+};
+
+// a x = b, by elimination with the largest pivot of each column; b becomes x.
+void solve(Matrix a, Matrix& b);
+// The sign and the logarithm of the magnitude of the determinant.
+struct SignedLog {
+  double sign, log;
+};
+SignedLog log_determinant(Matrix a);
+// a = l l^T of the symmetric part of a; l is lower triangular.
+Matrix cholesky(const Matrix& a);
+// a [m, n] = q [m, k] r [k, n], k = min(m, n), by Householder's reflections with LAPACK's signs.
+struct QrFactors {
+  Matrix q, r;
+};
+QrFactors qr_factors(Matrix a);
+// Of the symmetric part of a: values in ascending order, vectors as columns, by Jacobi's rotations.
+// Of each vector the greatest element is positive.
+struct EighFactors {
+  std::pmr::vector<double> values;
+  Matrix vectors;
+};
+EighFactors eigh_factors(const Matrix& a);
+// a [m, n] = u [m, k] diag(s) vh [k, n], k = min(m, n), s in descending order, by rotations of
+// columns (Hestenes, 1958). Of each column of u the greatest element is positive.
+struct SvdFactors {
+  Matrix u;
+  std::pmr::vector<double> s;
+  Matrix vh;
+};
+SvdFactors svd_factors(const Matrix& a);
+
+}  // namespace sardonyx::ops

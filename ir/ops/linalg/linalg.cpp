@@ -1,0 +1,257 @@
+// Factorisations of matrices; sardonyx's own rows, since ONNX has none. They have no body in other
+// ops, so files that are for other runtimes cannot hold them.
+#include <algorithm>
+
+#include "ir/core/dtype_dispatch.h"
+#include "ir/core/memory/scratch_arena.h"
+#include "ir/core/run_control.h"
+#include "ir/ops/inference/infer.h"
+#include "ir/ops/linalg/factorizations.h"
+#include "ir/ops/linalg/linalg_gradient.h"
+#include "ir/ops/op_families.h"
+#include "ir/ops/reference/samples.h"
+
+namespace sardonyx::ops {
+namespace {
+
+// The last two dims of input 0 after those of the batch.
+struct MatrixDims {
+  Dims batch;
+  Dim rows, columns;
+};
+
+std::optional<MatrixDims> matrix_dims(InferContext& c) {
+  const Dims* shape = c.shape(0);
+  if (!shape) return std::nullopt;
+  if (shape->size() < 2) c.fail_input(0, "expected matrices, got rank ", shape->size());
+  return MatrixDims{Dims(shape->begin(), shape->end() - 2), (*shape)[shape->size() - 2],
+                    shape->back()};
+}
+
+std::optional<MatrixDims> square_dims(InferContext& c) {
+  std::optional<MatrixDims> dims = matrix_dims(c);
+  if (dims) {
+    dims->rows = dims->columns =
+        c.merged(dims->rows, dims->columns,
+                 text("a square matrix is needed; rows and columns of ", c.input_label(0)));
+  }
+  return dims;
+}
+
+// Output `index` with `last` after the batch's dims; of unknown rank where that is not known.
+void set_output(InferContext& c, size_t index, const std::optional<MatrixDims>& dims,
+                const Dims& last) {
+  if (index >= c.output_count()) return;
+  if (!dims) return c.set(index, c.dtype(0), std::nullopt);
+  Dims shape = dims->batch;
+  shape.insert(shape.end(), last.begin(), last.end());
+  c.set(index, c.dtype(0), std::move(shape));
+}
+
+void infer_solve(InferContext& c) {
+  const std::optional<MatrixDims> dims = square_dims(c);
+  const Dims* b = c.shape(1);
+  if (!dims || !b) return c.set(0, c.dtype(0), b ? std::optional(*b) : std::nullopt);
+  if (b->size() != dims->batch.size() + 2) {
+    c.fail_input(1, "expected rank ", dims->batch.size() + 2, ", as the matrices have, got rank ",
+                 b->size());
+  }
+  MatrixDims out = *dims;
+  for (size_t i = 0; i < out.batch.size(); ++i)
+    out.batch[i] = c.merged(out.batch[i], (*b)[i], "dims of the batches");
+  const Dim rows = c.merged(dims->rows, (*b)[b->size() - 2], "rows of both inputs");
+  set_output(c, 0, out, {rows, b->back()});
+}
+void infer_square(InferContext& c) {
+  const auto dims = square_dims(c);
+  set_output(c, 0, dims, dims ? Dims{dims->rows, dims->columns} : Dims());
+}
+void infer_slogdet(InferContext& c) {
+  const auto dims = square_dims(c);
+  set_output(c, 0, dims, {});
+  set_output(c, 1, dims, {});
+}
+void infer_qr(InferContext& c) {
+  const auto dims = matrix_dims(c);
+  const Dim least = dims ? min(dims->rows, dims->columns) : Dim();
+  set_output(c, 0, dims, dims ? Dims{dims->rows, least} : Dims());
+  set_output(c, 1, dims, dims ? Dims{least, dims->columns} : Dims());
+}
+void infer_eigh(InferContext& c) {
+  const auto dims = square_dims(c);
+  set_output(c, 0, dims, dims ? Dims{dims->rows} : Dims());
+  set_output(c, 1, dims, dims ? Dims{dims->rows, dims->rows} : Dims());
+}
+void infer_svd(InferContext& c) {
+  const auto dims = matrix_dims(c);
+  const Dim least = dims ? min(dims->rows, dims->columns) : Dim();
+  set_output(c, 0, dims, dims ? Dims{dims->rows, least} : Dims());
+  set_output(c, 1, dims, dims ? Dims{least} : Dims());
+  set_output(c, 2, dims, dims ? Dims{least, dims->columns} : Dims());
+}
+
+// --- kernels: one matrix after the other, in double ---
+
+struct Sides {
+  int64_t rows, columns;
+  int64_t count() const { return rows * columns; }
+};
+Sides sides_of(const TensorView& x) {
+  return {x.shape[x.rank() - 2], x.shape[x.rank() - 1]};
+}
+
+template <typename T>
+Matrix matrix_at(const TensorView& x, int64_t index) {
+  const Sides sides = sides_of(x);
+  Matrix out(sides.rows, sides.columns);
+  const T* from = x.data<T>() + index * sides.count();
+  std::copy(from, from + sides.count(), out.values.begin());
+  return out;
+}
+
+// Writes the elements of the matrix (or vector, number) of this index.
+template <typename T>
+void write_at(const KernelCall& call, size_t output, int64_t index,
+              std::span<const double> values) {
+  if (!call.wants(output)) return;
+  T* to = call.outputs[output].data<T>() + index * static_cast<int64_t>(values.size());
+  std::transform(values.begin(), values.end(), to, [](double x) { return static_cast<T>(x); });
+}
+
+// fn<T>(index) for each matrix of input 0.
+template <typename Fn>
+void each_matrix(const KernelCall& call, const Fn& fn) {
+  const TensorView& a = call.inputs[0];
+  int64_t count = 1;
+  for (size_t i = 0; i + 2 < a.rank(); ++i)
+    count *= a.shape[i];
+  const auto all = [&]<typename T>() {
+    for (int64_t i = 0; i < count; ++i) {
+      check_interrupted();
+      const ScratchMark mark;
+      fn.template operator()<T>(i);
+    }
+  };
+  detail::dispatch_among<float, double>(a.dtype, all);
+}
+
+void run_solve(const KernelCall& call) {
+  each_matrix(call, [&]<typename T>(int64_t i) {
+    Matrix b = matrix_at<T>(call.inputs[1], i);
+    solve(matrix_at<T>(call.inputs[0], i), b);
+    write_at<T>(call, 0, i, b.values);
+  });
+}
+void run_cholesky(const KernelCall& call) {
+  each_matrix(call, [&]<typename T>(int64_t i) {
+    write_at<T>(call, 0, i, cholesky(matrix_at<T>(call.inputs[0], i)).values);
+  });
+}
+void run_slogdet(const KernelCall& call) {
+  each_matrix(call, [&]<typename T>(int64_t i) {
+    const SignedLog found = log_determinant(matrix_at<T>(call.inputs[0], i));
+    write_at<T>(call, 0, i, std::span(&found.sign, 1));
+    write_at<T>(call, 1, i, std::span(&found.log, 1));
+  });
+}
+void run_qr(const KernelCall& call) {
+  each_matrix(call, [&]<typename T>(int64_t i) {
+    const QrFactors found = qr_factors(matrix_at<T>(call.inputs[0], i));
+    write_at<T>(call, 0, i, found.q.values);
+    write_at<T>(call, 1, i, found.r.values);
+  });
+}
+void run_eigh(const KernelCall& call) {
+  each_matrix(call, [&]<typename T>(int64_t i) {
+    const EighFactors found = eigh_factors(matrix_at<T>(call.inputs[0], i));
+    write_at<T>(call, 0, i, found.values);
+    write_at<T>(call, 1, i, found.vectors.values);
+  });
+}
+void run_svd(const KernelCall& call) {
+  each_matrix(call, [&]<typename T>(int64_t i) {
+    const SvdFactors found = svd_factors(matrix_at<T>(call.inputs[0], i));
+    write_at<T>(call, 0, i, found.u.values);
+    write_at<T>(call, 1, i, found.s);
+    write_at<T>(call, 2, i, found.vh.values);
+  });
+}
+
+// --- samples: matrices whose values are far from each other ---
+
+const std::vector<double> kSquares{4, 1,   -0.5, 0.75, 3, 0.25, -1,    0.5, 2,  //
+                                   2, 0.5, 0.25, 0.5,  5, 1,    -0.25, 1,   3};
+
+std::vector<Sample> samples_of(const std::vector<std::pair<std::vector<double>, Shape>>& values,
+                               size_t outputs) {
+  std::vector<Sample> samples;
+  for (const auto& [elements, shape] : values) {
+    samples.push_back({.inputs = {given<double>(elements, shape)}, .outputs = outputs});
+    const std::vector<float> narrow(elements.begin(), elements.end());
+    samples.push_back({.inputs = {given<float>(narrow, shape)}, .outputs = outputs});
+  }
+  return samples;
+}
+std::vector<Sample> square_samples(size_t outputs) {
+  return samples_of({{kSquares, {2, 3, 3}}, {{4, 1, 1, 3}, {2, 2}}, {{}, {0, 2, 2}}}, outputs);
+}
+std::vector<Sample> cholesky_samples() {
+  return square_samples(1);
+}
+std::vector<Sample> pair_samples() {
+  return square_samples(2);
+}
+std::vector<Sample> solve_samples() {
+  std::vector<Sample> samples = square_samples(1);
+  for (Sample& sample : samples) {
+    Shape shape = sample.inputs[0].value->shape();
+    shape.back() = 2;
+    sample.inputs.push_back({.shape = shape, .dtype = sample.inputs[0].value->dtype()});
+  }
+  return samples;
+}
+std::vector<Sample> oblong_samples(size_t outputs) {
+  const std::vector<double> six{3, 1, -1, 0.5, 2, 1.5};
+  return samples_of({{kSquares, {2, 3, 3}}, {six, {3, 2}}, {six, {2, 3}}, {{}, {2, 0}}}, outputs);
+}
+std::vector<Sample> qr_samples() {
+  return oblong_samples(2);
+}
+std::vector<Sample> svd_samples() {
+  return oblong_samples(3);
+}
+
+OpDef matrix_row(std::string_view name, std::string_view signature, void (*infer)(InferContext&),
+                 void (*run)(const KernelCall&), Vals (*grad)(Emitter&, const GradCall&),
+                 std::vector<Sample> (*samples)()) {
+  constexpr DTypeSet kReals{DType::kFloat, DType::kDouble};
+  return {.name = name,
+          .domain = "sardonyx",
+          .signature = signature,
+          .types = {{"T", kReals}},
+          .infer = infer,
+          .reference = run,
+          .grad = grad,
+          .samples = samples};
+}
+
+}  // namespace
+
+std::span<const OpDef> linear_algebra_ops() {
+  static const OpDef rows[] = {
+      matrix_row("Solve", "(A: T, B: T) -> (X: T)", infer_solve, run_solve, solve_gradient,
+                 solve_samples),
+      matrix_row("Cholesky", "(A: T) -> (L: T)", infer_square, run_cholesky, cholesky_gradient,
+                 cholesky_samples),
+      matrix_row("SlogDet", "(A: T) -> (sign: T, log: T)", infer_slogdet, run_slogdet,
+                 slogdet_gradient, pair_samples),
+      matrix_row("Qr", "(A: T) -> (Q: T, R: T)", infer_qr, run_qr, qr_gradient, qr_samples),
+      matrix_row("Eigh", "(A: T) -> (values: T, vectors: T)", infer_eigh, run_eigh, eigh_gradient,
+                 pair_samples),
+      matrix_row("Svd", "(A: T) -> (U: T, S: T, Vh: T)", infer_svd, run_svd, svd_gradient,
+                 svd_samples),
+  };
+  return rows;
+}
+
+}  // namespace sardonyx::ops

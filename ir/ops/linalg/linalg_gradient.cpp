@@ -1,0 +1,167 @@
+// By Giles, "An extended collection of matrix derivative results", 2008; of Qr by Walter and
+// Lehmann, "Algorithmic differentiation of linear algebra functions", 2018. Where values coincide
+// (Eigh, Svd) or a factor is singular, gradients are infinite, as they are in torch.
+#include "ir/ops/linalg/linalg_gradient.h"
+
+#include "ir/ops/gradient/gradient_rules.h"
+
+namespace sardonyx::ops {
+namespace {
+
+struct Turned {
+  bool a = false, b = false;
+};
+
+Term product(const Term& a, const Term& b, Turned turned = {}) {
+  return apply("sardonyx::FusedMatMul", a, b,
+               {{"transA", int64_t{turned.a}}, {"transB", int64_t{turned.b}}});
+}
+
+Term transposed(const Term& x) {
+  const Type type = x.e->type(x);
+  if (!type.has_rank())
+    fail(ErrorCode::kUnsupported, "the rank of the matrices must be known to differentiate");
+  std::vector<int64_t> order(type.rank());
+  for (size_t i = 0; i < order.size(); ++i)
+    order[i] = static_cast<int64_t>(i);
+  std::swap(order[order.size() - 2], order[order.size() - 1]);
+  return apply("Transpose", x, {{"perm", order}});
+}
+
+Term unsqueezed(const Term& x, int64_t at) {
+  return apply("Unsqueeze", x, int64s(*x.e, {at}));
+}
+
+// Ones on the diagonal of the last two dims of x, zeros beside it: [n, n].
+Term unit_like(const Term& x) {
+  return apply("EyeLike", apply("Expand", x.number(0), sizes_of(x, -2)));
+}
+Term on_diagonal(const Term& x) {
+  return unit_like(x) > 0.5;
+}
+Term lower(const Term& x) {
+  return apply("Trilu", x, {{"upper", int64_t{0}}});
+}
+Term strictly_lower(const Term& x) {
+  return where(on_diagonal(x), 0, lower(x));
+}
+Term symmetric(const Term& x) {
+  return (x + transposed(x)) * 0.5;
+}
+Term skew(const Term& x) {
+  return x - transposed(x);
+}
+// a^-1 b and b a^-T
+Term solved(const Term& a, const Term& b) {
+  return apply("sardonyx::Solve", a, b);
+}
+Term divided(const Term& b, const Term& a) {
+  return transposed(solved(a, transposed(b)));
+}
+
+// The gradient of an output, zeros where none flows.
+Term d_or_zeros(Emitter& e, const GradCall& c, size_t index) {
+  return c.has_d(index) ? d_output(e, c, index) : zeros_like(output(e, c, index));
+}
+
+// What is known of the matrices of x before the run.
+enum class Form { kTall, kWide, kSquare, kUnknown };
+Form form_of(const Term& x) {
+  const Type type = x.e->type(x);
+  if (!type.has_rank()) return Form::kUnknown;
+  const Dim &rows = (*type.shape)[type.rank() - 2], &columns = type.shape->back();
+  if (rows == columns) return Form::kSquare;
+  if (!rows.is_known() || !columns.is_known()) return Form::kUnknown;
+  return rows.value() > columns.value() ? Form::kTall : Form::kWide;
+}
+
+}  // namespace
+
+Vals solve_gradient(Emitter& e, const GradCall& c) {
+  const Term a = input(e, c, 0), x = output(e, c, 0);
+  const Term d_b = solved(transposed(a), d_output(e, c, 0));
+  return {c.wants(0) ? Val(-product(d_b, x, {.b = true})) : Val(), d_b};
+}
+
+Vals slogdet_gradient(Emitter& e, const GradCall& c) {
+  if (!c.has_d(1)) return {};  // the sign stays
+  const Term a = input(e, c, 0);
+  const Term d = unsqueezed(unsqueezed(d_output(e, c, 1), -1), -1);
+  const Term unit = apply("Expand", unit_like(a), sizes_of(a, 0));
+  return {d * solved(transposed(a), unit)};
+}
+
+Vals cholesky_gradient(Emitter& e, const GradCall& c) {
+  const Term l = output(e, c, 0);
+  const Term inner = lower(product(l, d_output(e, c, 0), {.a = true}));
+  const Term halved = where(on_diagonal(inner), inner * 0.5, inner);
+  const Term upper = transposed(l);
+  return {symmetric(divided(solved(upper, halved), upper))};
+}
+
+namespace {
+
+// Of a matrix that is not wide.
+Term tall_qr_gradient(const Term& q, const Term& r, const Term& d_q, const Term& d_r) {
+  const Term m = product(r, d_r, {.b = true}) - product(d_q, q, {.a = true});
+  const Term mirrored = lower(m) + transposed(strictly_lower(m));
+  return divided(d_q + product(q, mirrored), r);
+}
+
+Term columns_of(const Term& x, const Term& begin, const Term& end) {
+  return {x.e, x.e->call("Slice", {x, begin, end, x.e->int64s({-1})})};
+}
+
+}  // namespace
+
+Vals qr_gradient(Emitter& e, const GradCall& c) {
+  const Term a = input(e, c, 0), q = output(e, c, 0), r = output(e, c, 1);
+  const Term d_q = d_or_zeros(e, c, 0), d_r = d_or_zeros(e, c, 1);
+  const Form form = form_of(a);
+  if (form == Form::kTall || form == Form::kSquare) return {tall_qr_gradient(q, r, d_q, d_r)};
+  // a = [x y], r = [u v] where x and u have as many columns as q: x = q u, and v = q^T y. Of a
+  // matrix that is not wide y and v are empty.
+  const Term zero = int64s(e, {0}), middle = sizes_of(q, -1), end = sizes_of(a, -1);
+  const Term y = columns_of(a, middle, end), d_v = columns_of(d_r, middle, end);
+  const Term d_x =
+      tall_qr_gradient(q, columns_of(r, zero, middle), d_q + product(y, d_v, {.b = true}),
+                       columns_of(d_r, zero, middle));
+  return {apply("Concat", d_x, product(q, d_v), {{"axis", int64_t{-1}}})};
+}
+
+Vals eigh_gradient(Emitter& e, const GradCall& c) {
+  const Term values = output(e, c, 0), vectors = output(e, c, 1);
+  const Term is_diagonal = on_diagonal(vectors);
+  const Term gaps = unsqueezed(values, -2) - unsqueezed(values, -1);
+  const Term turns =
+      product(vectors, d_or_zeros(e, c, 1), {.a = true}) / where(is_diagonal, 1, gaps);
+  const Term inner = where(is_diagonal, unsqueezed(d_or_zeros(e, c, 0), -1), turns);
+  return {symmetric(product(product(vectors, inner), vectors, {.b = true}))};
+}
+
+Vals svd_gradient(Emitter& e, const GradCall& c) {
+  const Term u = output(e, c, 0), s = output(e, c, 1), vh = output(e, c, 2);
+  const Term d_u = d_or_zeros(e, c, 0), d_s = d_or_zeros(e, c, 1), d_vh = d_or_zeros(e, c, 2);
+  const Term row = unsqueezed(s, -2), column = unsqueezed(s, -1);
+  const Term left = product(u, d_u, {.a = true}), right = product(vh, d_vh, {.b = true});
+  const Term is_diagonal = on_diagonal(left);
+  const Term gaps = where(is_diagonal, 1, square(row) - square(column));
+  const Term turns = skew(left) / gaps * row + column * (skew(right) / gaps);
+  const Term inner = where(is_diagonal, unsqueezed(d_s, -1), turns);
+  Term d = product(product(u, inner), vh);
+  // What turns vectors out of the space that they span; nothing where they span all.
+  const Term a = input(e, c, 0);
+  const Form form = form_of(a);
+  const Term rows = sizes_of(a, -2, -1), columns = sizes_of(a, -1);
+  if (form == Form::kTall || form == Form::kUnknown) {
+    const Term out = product((d_u - product(u, left)) / row, vh);
+    d = d + (form == Form::kTall ? out : where(rows > columns, out, 0));
+  }
+  if (form == Form::kWide || form == Form::kUnknown) {
+    const Term out = product(u / row, d_vh - product(right, vh, {.a = true}));
+    d = d + (form == Form::kWide ? out : where(rows < columns, out, 0));
+  }
+  return {d};
+}
+
+}  // namespace sardonyx::ops

@@ -1,0 +1,165 @@
+#include "ir/ops/normalization/softmax.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "ir/core/dtype_dispatch.h"
+#include "ir/core/memory/scratch_arena.h"
+#include "ir/core/run_control.h"
+#include "ir/core/strides.h"
+#include "ir/ops/gradient/gradient_rules.h"
+#include "ir/ops/inference/infer.h"
+#include "ir/ops/op_families.h"
+#include "ir/ops/reference/accumulate.h"
+#include "ir/ops/reference/arg_extreme.h"
+
+namespace sardonyx::ops {
+namespace {
+
+void infer_softmax(InferContext& c) {
+  if (const auto rank = rank_of(c, 0)) c.normalized_axis(c.attrs<SoftmaxAttrs>().axis, *rank);
+  same_as_first(c);
+}
+
+// Hands each line along the axis to `change(line)` as doubles and writes back what it leaves there.
+template <typename Change>
+void for_each_line(const KernelCall& call, Change change) {
+  const TensorView& in = call.inputs[0];
+  const AxisSplit split = split_at(in.shape, axis_of(call.attrs<SoftmaxAttrs>().axis, in.rank()));
+  std::pmr::vector<double> line(static_cast<size_t>(split.size), scratch());
+  dispatch_floats(in.dtype, [&]<typename T>() {
+    for (int64_t outer = 0; outer < split.outer; ++outer) {
+      check_interrupted();
+      for (int64_t inner = 0; inner < split.inner; ++inner) {
+        const int64_t start = outer * split.size * split.inner + inner;
+        const T* from = in.data<T>() + start;
+        T* to = call.outputs[0].data<T>() + start;
+        for (size_t i = 0; i < line.size(); ++i)
+          line[i] = from[static_cast<int64_t>(i) * split.inner];
+        change(line);
+        for (size_t i = 0; i < line.size(); ++i) {
+          to[static_cast<int64_t>(i) * split.inner] = narrowed<T>(line[i]);
+        }
+      }
+    }
+  });
+}
+
+void run_softmax(const KernelCall& call) {
+  for_each_line(call, [](std::span<double> line) {
+    if (line.empty()) return;
+    const double greatest = *std::max_element(line.begin(), line.end());
+    double sum = 0;
+    for (double& x : line)
+      sum += x = std::exp(x - greatest);
+    for (double& x : line)
+      x /= sum;
+  });
+}
+
+void run_log_softmax(const KernelCall& call) {
+  for_each_line(call, [](std::span<double> line) {
+    if (line.empty()) return;
+    const double greatest = *std::max_element(line.begin(), line.end());
+    double sum = 0;
+    for (const double x : line)
+      sum += std::exp(x - greatest);
+    const double log_sum = std::log(sum);
+    for (double& x : line)
+      x = x - greatest - log_sum;
+  });
+}
+
+// Where the first of the greatest elements of each column of [size, columns] lies.
+template <typename T>
+void find_winners(const T* rows, int64_t size, std::span<int64_t> winners) {
+  const auto columns = static_cast<int64_t>(winners.size());
+  if (columns == 1) {
+    winners[0] = find_extreme<true>(rows, size, 1, false);
+    return;
+  }
+  std::iota(winners.begin(), winners.end(), int64_t{0});
+  for (int64_t i = columns; i < size * columns;) {
+    for (int64_t& winner : winners) {
+      const auto held = +rows[winner], x = +rows[i];
+      if (x > held || (x != x && held == held)) winner = i;
+      ++i;
+    }
+  }
+}
+
+// One at the first of the greatest elements; a NaN counts as the greatest.
+void run_hardmax(const KernelCall& call) {
+  const TensorView& x = call.inputs[0];
+  const AxisSplit split = split_at(x.shape, axis_of(call.attrs<SoftmaxAttrs>().axis, x.rank()));
+  if (x.count() == 0) return;
+  dispatch_floats(x.dtype, [&]<typename T>() {
+    T* out = call.outputs[0].data<T>();
+    std::pmr::vector<int64_t> winners(static_cast<size_t>(split.inner), scratch());
+    for (int64_t outer = 0; outer < split.outer; ++outer) {
+      check_interrupted();
+      const int64_t begin = outer * split.size * split.inner;
+      find_winners(x.data<T>() + begin, split.size, std::span(winners));
+      std::memset(static_cast<void*>(out + begin), 0,
+                  static_cast<size_t>(split.size * split.inner) * sizeof(T));
+      for (const int64_t winner : winners)
+        out[begin + winner] = T(1.0f);
+    }
+  });
+}
+
+Term sum_along(const GradCall& c, const Term& x) {
+  return {x.e, x.e->call("ReduceSum", {x, x.e->int64s({c.attrs<SoftmaxAttrs>().axis})})};
+}
+
+Vals softmax_gradient(Emitter& e, const GradCall& c) {
+  const Term y = output(e, c, 0);
+  const Term weighted = d_output(e, c, 0) * y;
+  return {weighted - y * sum_along(c, weighted)};
+}
+
+Vals log_softmax_gradient(Emitter& e, const GradCall& c) {
+  const Term d = d_output(e, c, 0);
+  return {d - apply("Exp", output(e, c, 0)) * sum_along(c, d)};
+}
+
+std::vector<Sample> softmax_samples() {
+  return {
+      {.inputs = {{.shape = {2, 5}}}},
+      {.inputs = {{.shape = {2, 3, 4}}}, .attrs = {{"axis", int64_t{0}}}},
+      {.inputs = {{.shape = {2, 3, 4}}}, .attrs = {{"axis", int64_t{-2}}}},
+      {.inputs = {{.shape = {3, 6}, .low = -60000, .high = 60000}}},
+      {.inputs = {{.shape = {2, 0}}}},
+      {.inputs = {{.shape = {0, 3}}}},
+  };
+}
+
+OpDef softmax_row(std::string_view name, void (*reference)(const KernelCall&),
+                  Vals (*grad)(Emitter&, const GradCall&)) {
+  return {.name = name,
+          .since = 13,
+          .signature = "(input: T) -> (output: T)",
+          .types = {{"T", kFloats}},
+          .attrs = attr_schema<SoftmaxAttrs>(),
+          .infer = infer_softmax,
+          .reference = reference,
+          .grad = grad,
+          .samples = softmax_samples};
+}
+
+}  // namespace
+
+std::span<const OpDef> softmax_ops() {
+  static const OpDef kOps[] = {
+      softmax_row("Softmax", run_softmax, softmax_gradient).with(kFloat32Kernels),
+      softmax_row("LogSoftmax", run_log_softmax, log_softmax_gradient).with(kFloat32Kernels),
+      softmax_row("Hardmax", run_hardmax, zero_gradient),
+  };
+  return kOps;
+}
+
+}  // namespace sardonyx::ops

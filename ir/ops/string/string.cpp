@@ -1,0 +1,276 @@
+// StringConcat, StringSplit, StringNormalizer, RegexFullMatch.
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "ir/core/memory/counted_strings.h"
+#include "ir/core/memory/scratch_arena.h"
+#include "ir/core/run_control.h"
+#include "ir/core/strides.h"
+#include "ir/eval_call.h"
+#include "ir/ops/inference/infer.h"
+#include "ir/ops/op_families.h"
+#include "ir/ops/reference/samples.h"
+#include "ir/ops/string/utf8.h"
+
+namespace sardonyx::ops {
+namespace {
+
+// ---- StringConcat
+
+// `to` may be one of the others.
+void join_strings(std::string& to, const std::string& first, const std::string& second) {
+  const size_t size = first.size() + second.size();
+  const size_t before = outside_bytes(to.capacity());
+  note_copied(size);
+  count_characters(to, before, std::max(before, outside_bytes(size)));
+  std::string joined;
+  joined.reserve(size);
+  to = std::move(joined.append(first).append(second));
+}
+
+void run_string_concat(const KernelCall& call) {
+  const TensorView& out = call.outputs[0];
+  const std::span<const int64_t> shapes[] = {call.inputs[0].shape, call.inputs[1].shape};
+  const RowWalk walk = broadcast_walk(out.shape, shapes);
+  walk.for_each([&](const int64_t* offsets, int64_t length) {
+    for (int64_t i = 0; i < length; ++i) {
+      join_strings(out.data<std::string>()[offsets[0] + i * walk.step(0)],
+                   call.inputs[0].data<std::string>()[offsets[1] + i * walk.step(1)],
+                   call.inputs[1].data<std::string>()[offsets[2] + i * walk.step(2)]);
+    }
+  });
+}
+
+// ---- StringSplit
+
+struct StringSplitAttrs {
+  std::optional<std::string> delimiter;  // absent or empty: runs of white space
+  std::optional<int64_t> maxsplit;       // absent or negative: no limit
+  static auto fields() {
+    return std::tuple{field("delimiter", &StringSplitAttrs::delimiter),
+                      field("maxsplit", &StringSplitAttrs::maxsplit)};
+  }
+};
+
+void infer_string_split(InferContext& c) {
+  std::optional<Dims> counts = shape_of(c, 0);
+  c.set(1, DType::kInt64, counts);
+  if (counts) counts->push_back(c.unknown());
+  c.set(0, DType::kString, std::move(counts));
+}
+
+void run_string_split(const EvalCall& call) {
+  const auto& attrs = call.attrs<StringSplitAttrs>();
+  const Tensor& input = call.inputs[0].tensor();
+  const int64_t limit = attrs.maxsplit.value_or(-1);
+  Pieces pieces(scratch());  // of all elements
+  std::pmr::vector<size_t> counts(scratch());
+  for (const std::string& element : input.values<std::string>()) {
+    const size_t before = pieces.size();
+    if (attrs.delimiter.value_or("").empty())
+      split_at_spaces(element, limit, pieces);
+    else
+      split_at_separator(element, *attrs.delimiter, limit, pieces);
+    counts.push_back(pieces.size() - before);
+    if (counts.size() % 1024 == 0) check_interrupted();
+  }
+  const size_t most = counts.empty() ? 0 : *std::ranges::max_element(counts);
+  DimValues shape(input.shape().begin(), input.shape().end());
+  if (call.outputs.size() > 1) {
+    std::ranges::copy(counts,
+                      call.tensor(1, DType::kInt64, shape).mutable_values<int64_t>().begin());
+  }
+  shape.push_back(static_cast<int64_t>(most));
+  auto* out = call.tensor(0, DType::kString, shape).mutable_values<std::string>().data();
+  const std::string_view* piece = pieces.data();
+  for (const size_t count : counts) {
+    for (size_t i = 0; i < most; ++i)
+      assign_string(*out++, i < count ? *piece++ : std::string_view());
+  }
+}
+
+// ---- StringNormalizer
+
+struct StringNormalizerAttrs {
+  std::string case_change_action = "NONE";
+  bool is_case_sensitive = false;  // in the comparison with the stop words
+  std::optional<std::string> locale;
+  std::optional<std::vector<std::string>> stopwords;
+  static auto fields() {
+    return std::tuple{field("case_change_action", &StringNormalizerAttrs::case_change_action),
+                      field("is_case_sensitive", &StringNormalizerAttrs::is_case_sensitive),
+                      field("locale", &StringNormalizerAttrs::locale),
+                      field("stopwords", &StringNormalizerAttrs::stopwords)};
+  }
+};
+
+void infer_string_normalizer(InferContext& c) {
+  const auto& attrs = c.attrs<StringNormalizerAttrs>();
+  const std::string& action = attrs.case_change_action;
+  c.require(action == "NONE" || action == "LOWER" || action == "UPPER",
+            "case_change_action: expected NONE, LOWER or UPPER, got \"", action, "\"");
+  const Dims* dims = c.shape(0);
+  if (!dims) return c.set(0, DType::kString, std::nullopt);
+  const bool is_row = dims->size() == 2 && (!(*dims)[0].is_known() || (*dims)[0] == 1);
+  if (dims->size() != 1 && !is_row) c.fail_input(0, "expected shape [C] or [1, C]");
+  const bool drops = attrs.stopwords && !attrs.stopwords->empty();
+  const Dim count = drops ? c.unknown() : max(dims->back(), 1);
+  c.set(0, DType::kString, is_row ? Dims{1, count} : Dims{count});
+}
+
+// Case differs between locales for the Turkic languages alone, as far as single letters go.
+bool is_turkic(const std::optional<std::string>& locale) {
+  const std::string language = locale ? locale->substr(0, locale->find_first_of("_-.@")) : "";
+  return language == "tr" || language == "az";
+}
+
+// The words to be left out, in the form in which they are compared.
+struct StopWords : StepMemory {
+  std::optional<std::unordered_set<std::string>> words;
+  std::string compared;  // an element in that form
+
+  bool has(const std::string& element, const StringNormalizerAttrs& attrs, bool turkic) {
+    if (!words) {
+      words.emplace();
+      for (const std::string& word : attrs.stopwords.value_or(std::vector<std::string>())) {
+        set_compared(word, attrs, turkic);
+        words->insert(compared);
+      }
+    }
+    if (words->empty()) return false;
+    set_compared(element, attrs, turkic);
+    return words->contains(compared);
+  }
+
+  void set_compared(const std::string& text, const StringNormalizerAttrs& attrs, bool turkic) {
+    if (attrs.is_case_sensitive)
+      compared = text;
+    else
+      set_case(compared, text, Casing::kLower, turkic);
+  }
+};
+
+void run_string_normalizer(const EvalCall& call) {
+  const auto& attrs = call.attrs<StringNormalizerAttrs>();
+  const Tensor& input = call.inputs[0].tensor();
+  const bool turkic = is_turkic(attrs.locale);
+  const KeptMemory<StopWords> stop_words(call);
+  std::pmr::vector<const std::string*> kept(scratch());
+  kept.reserve(static_cast<size_t>(input.count()));
+  for (const std::string& element : input.values<std::string>()) {
+    note_copied(element.size());
+    if (!stop_words->has(element, attrs, turkic)) kept.push_back(&element);
+  }
+  static const auto& kEmpty = *new std::string;
+  if (kept.empty()) kept.push_back(&kEmpty);  // so the specification: never no element
+  DimValues shape{static_cast<int64_t>(kept.size())};
+  if (input.rank() == 2) shape = {1, shape[0]};
+  auto* out = call.tensor(0, DType::kString, shape).mutable_values<std::string>().data();
+  const std::string& action = attrs.case_change_action;
+  for (const std::string* element : kept) {
+    std::string& to = *out++;
+    if (action == "NONE") {
+      assign_string(to, *element);
+      continue;
+    }
+    note_copied(element->size());
+    const size_t before = to.capacity();
+    set_case(to, *element, action == "LOWER" ? Casing::kLower : Casing::kUpper, turkic);
+    count_characters(to, outside_bytes(before), outside_bytes(to.capacity()));
+  }
+}
+
+// ---- RegexFullMatch
+
+struct RegexAttrs {
+  std::optional<std::string> pattern;
+  static auto fields() { return std::tuple{field("pattern", &RegexAttrs::pattern)}; }
+};
+
+RE2::Options quiet_options() {
+  RE2::Options options;
+  options.set_log_errors(false);
+  return options;
+}
+
+void infer_regex(InferContext& c) {
+  const auto& pattern = c.attrs<RegexAttrs>().pattern;
+  c.require(pattern.has_value(), "the attribute pattern is missing");
+  const RE2 compiled(*pattern, quiet_options());
+  c.require(compiled.ok(), "pattern: ", compiled.error());
+  c.set(0, DType::kBool, shape_of(c, 0));
+}
+
+void run_regex(const KernelCall& call) {
+  const RE2 pattern(*call.attrs<RegexAttrs>().pattern, quiet_options());
+  const int64_t count = call.inputs[0].count();
+  for (int64_t i = 0; i < count; ++i) {
+    if (i % 1024 == 0) check_interrupted();
+    call.outputs[0].data<bool>()[i] =
+        RE2::FullMatch(call.inputs[0].data<std::string>()[i], pattern);
+  }
+}
+
+// ---- Samples and rows
+
+std::vector<Sample> concat_samples() {
+  return {{{given<std::string>({"a", "ä", ""}, {3, 1}), given<std::string>({"x", "y"}, {2})}}};
+}
+std::vector<Sample> split_samples() {
+  return {{.inputs = {given<std::string>({"a b  c", ""}, {2})}, .outputs = 2},
+          {.inputs = {given<std::string>({"a,b,,c", ""}, {2})},
+           .attrs = {{"delimiter", std::string(",")}, {"maxsplit", int64_t{2}}},
+           .outputs = 2}};
+}
+std::vector<Sample> normalizer_samples() {
+  return {{{given<std::string>({"Monday", "ÄRGER", "x"}, {3})},
+           {{"case_change_action", std::string("LOWER")},
+            {"stopwords", std::vector<std::string>{"monday"}}}}};
+}
+std::vector<Sample> regex_samples() {
+  return {{{given<std::string>({"www.google.com", "www"}, {2})},
+           {{"pattern", std::string(R"(www\.[\w.-]+\.\bcom\b)")}}}};
+}
+
+const OpDef kTextOps[] = {
+    {.name = "StringConcat",
+     .since = 20,
+     .signature = "(X: T, Y: T) -> (Z: T)",
+     .types = {{"T", DType::kString}},
+     .infer = broadcast_all,
+     .reference = run_string_concat,
+     .samples = concat_samples},
+    {.name = "StringSplit",
+     .since = 20,
+     .signature = "(X: T1) -> (Y: T2, Z: T3)",
+     .types = {{"T1", DType::kString}, {"T2", DType::kString}, {"T3", DType::kInt64}},
+     .attrs = attr_schema<StringSplitAttrs>(),
+     .infer = infer_string_split,
+     .evaluate = run_string_split,
+     .samples = split_samples},
+    {.name = "StringNormalizer",
+     .since = 10,
+     .signature = "(X: string) -> (Y: string)",
+     .attrs = attr_schema<StringNormalizerAttrs>(),
+     .infer = infer_string_normalizer,
+     .evaluate = run_string_normalizer,
+     .samples = normalizer_samples},
+    {.name = "RegexFullMatch",
+     .since = 20,
+     .signature = "(X: T1) -> (Y: T2)",
+     .types = {{"T1", DType::kString}, {"T2", DType::kBool}},
+     .attrs = attr_schema<RegexAttrs>(),
+     .infer = infer_regex,
+     .reference = run_regex,
+     .samples = regex_samples},
+};
+
+}  // namespace
+
+std::span<const OpDef> text_ops() {
+  return kTextOps;
+}
+
+}  // namespace sardonyx::ops

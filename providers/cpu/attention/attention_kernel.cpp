@@ -1,0 +1,177 @@
+#include "providers/cpu/attention/attention_kernel.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "providers/cpu/attention/attention_kernel.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "providers/cpu/simd/partial_vector-inl.h"
+#include "providers/cpu/simd/vector_math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sardonyx::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// exp(x) for x that is not above 0 by more than rounding, to a unit or two in the last place. Below
+// -87 it is 0: the processor is slow with numbers that are smaller than float's normal ones.
+HWY_INLINE V weight_of(V x) {
+  V n;
+  const V r = reduced_for_exp(x, n);
+  const V exp_of_rest = hn::MulAdd(hn::MulAdd(exp_tail(r), r, set(1)), r, set(1));
+  return hn::IfThenZeroElse(hn::Lt(x, set(-87)), times_power_of_two(exp_of_rest, n));
+}
+
+float Exponentials(float* scores, size_t count, float scale, float greatest) {
+  const D d;
+  const size_t lanes = hn::Lanes(d);
+  const V factor = hn::Set(d, scale), most = hn::Set(d, greatest);
+  V sum = hn::Zero(d);
+  size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const V x = weight_of(hn::MulSub(hn::LoadU(d, scores + i), factor, most));
+    hn::StoreU(x, d, scores + i);
+    sum = hn::Add(sum, x);
+  }
+  if (i < count) {
+    const V x = weight_of(hn::MulSub(load_part(d, scores + i, count - i), factor, most));
+    store_part(x, d, scores + i, count - i);
+    sum = hn::Add(sum, hn::IfThenElseZero(hn::FirstN(d, count - i), x));
+  }
+  return hn::GetLane(hn::SumOfLanes(d, sum));
+}
+
+float GreatestScore(const float* scores, size_t count) {
+  const D d;
+  const size_t lanes = hn::Lanes(d);
+  V most = set(-HUGE_VALF), other = most;
+  size_t i = 0;
+  for (; i + 2 * lanes <= count; i += 2 * lanes) {
+    most = hn::Max(most, hn::LoadU(d, scores + i));
+    other = hn::Max(other, hn::LoadU(d, scores + i + lanes));
+  }
+  for (; i < count; i += lanes) {
+    const size_t rest = count - i < lanes ? count - i : lanes;
+    const V x = load_part(d, scores + i, rest);
+    most = hn::IfThenElse(hn::FirstN(d, rest), hn::Max(most, x), most);
+  }
+  return hn::GetLane(hn::MaxOfLanes(d, hn::Max(most, other)));
+}
+
+void ScaleRow(float* row, size_t count, float factor) {
+  const D d;
+  const size_t lanes = hn::Lanes(d);
+  size_t i = 0;
+  for (; i + lanes <= count; i += lanes)
+    hn::StoreU(hn::Mul(hn::LoadU(d, row + i), set(factor)), d, row + i);
+  if (i < count)
+    store_part(hn::Mul(load_part(d, row + i, count - i), set(factor)), d, row + i, count - i);
+}
+
+struct LineOfScores {
+  const ScoreMasks& masks;
+  float scale;
+
+  // Some scores from `at` on, scaled and masked; `load` reads whole vectors or parts of them.
+  template <bool kAdds, bool kFills, typename Load>
+  HWY_INLINE V masked(V scores, size_t at, const Load& load) const {
+    V x = hn::Mul(scores, set(scale));
+    if constexpr (kFills) {
+      if (!masks.fills_last) x = filled(x, at, load);
+    }
+    if constexpr (kAdds)
+      x = hn::Add(x, masks.added_steps ? load(masks.added + at) : set(*masks.added));
+    if constexpr (kFills) {
+      if (masks.fills_last) x = filled(x, at, load);
+    }
+    return x;
+  }
+
+ private:
+  template <typename Load>
+  HWY_INLINE V filled(V x, size_t at, const Load& load) const {
+    const V fill = set(masks.fill);
+    if (!masks.kept_steps) return *masks.kept ? x : fill;
+    return hn::IfThenElse(load.bools(masks.kept + at), x, fill);
+  }
+};
+
+struct LoadWhole {
+  HWY_INLINE V operator()(const float* from) const { return hn::LoadU(D(), from); }
+  HWY_INLINE hn::Mask<D> bools(const bool* from) const {
+    const hn::Rebind<uint8_t, D> bytes;
+    const hn::RebindToSigned<D> integers;
+    const auto wide =
+        hn::PromoteTo(integers, hn::LoadU(bytes, reinterpret_cast<const uint8_t*>(from)));
+    return hn::RebindMask(D(), hn::Ne(wide, hn::Zero(integers)));
+  }
+};
+
+// The first `count`, which are less than a vector.
+struct LoadPart {
+  size_t count;
+  HWY_INLINE V operator()(const float* from) const { return load_part(D(), from, count); }
+  HWY_INLINE hn::Mask<D> bools(const bool* from) const {
+    bool values[hn::MaxLanes(D())] = {};
+    for (size_t i = 0; i < count; ++i)
+      values[i] = from[i];
+    return LoadWhole().bools(values);
+  }
+};
+
+template <bool kAdds, bool kFills>
+float scale_line(float* scores, size_t count, float scale, const ScoreMasks& masks) {
+  const D d;
+  const size_t lanes = hn::Lanes(d);
+  const LineOfScores line{masks, scale};
+  V most = set(-HUGE_VALF);
+  size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const V x = line.masked<kAdds, kFills>(hn::LoadU(d, scores + i), i, LoadWhole());
+    hn::StoreU(x, d, scores + i);
+    most = hn::Max(most, x);
+  }
+  if (i < count) {
+    const LoadPart load{count - i};
+    const V x = line.masked<kAdds, kFills>(load(scores + i), i, load);
+    store_part(x, d, scores + i, count - i);
+    most = hn::IfThenElse(hn::FirstN(d, count - i), hn::Max(most, x), most);
+  }
+  return hn::GetLane(hn::MaxOfLanes(d, most));
+}
+
+float ScaleScores(float* scores, size_t count, float scale, const ScoreMasks& masks) {
+  if (masks.added && masks.kept) return scale_line<true, true>(scores, count, scale, masks);
+  if (masks.added) return scale_line<true, false>(scores, count, scale, masks);
+  if (masks.kept) return scale_line<false, true>(scores, count, scale, masks);
+  return scale_line<false, false>(scores, count, scale, masks);
+}
+
+}  // namespace sardonyx::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sardonyx::cpu {
+
+HWY_EXPORT(Exponentials);
+HWY_EXPORT(GreatestScore);
+HWY_EXPORT(ScaleScores);
+HWY_EXPORT(ScaleRow);
+
+float greatest_score(const float* scores, size_t count) {
+  return HWY_DYNAMIC_DISPATCH(GreatestScore)(scores, count);
+}
+
+float scale_scores(float* scores, size_t count, float scale, const ScoreMasks& masks) {
+  return HWY_DYNAMIC_DISPATCH(ScaleScores)(scores, count, scale, masks);
+}
+
+float exponentials(float* scores, size_t count, float scale, float greatest) {
+  return HWY_DYNAMIC_DISPATCH(Exponentials)(scores, count, scale, greatest);
+}
+
+void scale_row(float* row, size_t count, float factor) {
+  HWY_DYNAMIC_DISPATCH(ScaleRow)(row, count, factor);
+}
+
+}  // namespace sardonyx::cpu
+#endif  // HWY_ONCE

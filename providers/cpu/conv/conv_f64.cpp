@@ -1,0 +1,310 @@
+// Convolution of doubles and its gradients: windows are brought side by side, a tile at a time, so
+// that each tile is a matrix product.
+#include <algorithm>
+
+#include "ir/core/strides.h"
+#include "ir/core/threading/interruptible_loops.h"
+#include "ir/ops/conv/conv.h"
+#include "providers/cpu/elementwise/broadcast_loop.h"
+#include "providers/cpu/gemm/gemm_generic_kernel.h"
+#include "providers/cpu/kernel_list.h"
+
+namespace sardonyx::cpu {
+namespace {
+
+// Where the taps of windows lie in a plane.
+class WindowPlane {
+ public:
+  explicit WindowPlane(const ops::Window& window)
+      : window_(window),
+        steps_(row_major_strides(window.in)),
+        taps_(element_count(window.kernel)),
+        places_(element_count(window.out)),
+        elements_(element_count(window.in)) {}
+
+  int64_t taps() const { return taps_; }
+  int64_t places() const { return places_; }
+  int64_t elements() const { return elements_; }
+
+  // What windows [first, first + count) have at a tap; 0 beyond the plane.
+  void gather(const double* plane, int64_t tap, int64_t first, int64_t count, double* row) const {
+    std::fill_n(row, count, 0.0);
+    for_each_run(tap, first, count, [&](int64_t column, int64_t length, int64_t at, int64_t step) {
+      for (int64_t i = 0; i < length; ++i)
+        row[column + i] = plane[at + i * step];
+    });
+  }
+  // The other way round.
+  void add_to(double* plane, int64_t tap, int64_t first, int64_t count, const double* row) const {
+    for_each_run(tap, first, count, [&](int64_t column, int64_t length, int64_t at, int64_t step) {
+      for (int64_t i = 0; i < length; ++i)
+        plane[at + i * step] += row[column + i];
+    });
+  }
+
+ private:
+  // visit(column, length, place in the plane of the first, distance of neighbours)
+  template <typename Visit>
+  void for_each_run(int64_t tap, int64_t first, int64_t count, const Visit& visit) const {
+    const size_t last = window_.rank() - 1;
+    const int64_t width = window_.out[last], step = window_.strides[last];
+    const int64_t shift =
+        tap % window_.kernel[last] * window_.dilations[last] - window_.pads_begin[last];
+    const int64_t begin = shift >= 0 ? 0 : (-shift + step - 1) / step;
+    const int64_t end = shift < window_.in[last] ? (window_.in[last] - 1 - shift) / step + 1 : 0;
+    for (int64_t place = first; place < first + count;) {
+      const int64_t from = place % width, to = std::min(width, from + first + count - place);
+      const int64_t row = row_of(tap / window_.kernel[last], place / width);
+      const int64_t low = std::max(from, begin), high = std::min(to, end);
+      if (row >= 0 && low < high)
+        visit(place - first + low - from, high - low, row + low * step + shift, step);
+      place += to - from;
+    }
+  }
+
+  // Where the row of a plane begins that a row of windows meets; negative beyond the plane.
+  int64_t row_of(int64_t tap, int64_t window) const {
+    int64_t row = 0;
+    for (size_t axis = window_.rank() - 1; axis-- > 0;) {
+      const int64_t at = window_.start(axis, window % window_.out[axis]) +
+                         tap % window_.kernel[axis] * window_.dilations[axis];
+      if (at < 0 || at >= window_.in[axis]) return -1;
+      row += at * steps_[axis];
+      window /= window_.out[axis];
+      tap /= window_.kernel[axis];
+    }
+    return row;
+  }
+
+  ops::Window window_;
+  Strides steps_;
+  int64_t taps_, places_, elements_;
+};
+
+class DoubleConvolution : public Kernel {
+ public:
+  size_t scratch_bytes() const override {
+    return static_cast<size_t>(shared_ + own_ * threads_) * sizeof(double);
+  }
+
+ protected:
+  DoubleConvolution(const KernelRequest& request, const Shape& x, const Shape& w)
+      : plane_(ops::conv_window(request.op.name, request.attrs<ops::ConvAttrs>(), x, w)),
+        batch_(x[0]),
+        groups_(request.attrs<ops::ConvAttrs>().group),
+        inputs_(x[1] / groups_),
+        outputs_(w[0] / groups_),
+        depth_(inputs_ * plane_.taps()),
+        rows_(product_rows_of(DType::kDouble)),
+        wanted_threads_(request.threads) {
+    constexpr int64_t kTile = (256 << 10) / sizeof(double);  // elements that stay in a cache
+    const int64_t places = std::max<int64_t>(kTile / (depth_ + outputs_) / 16 * 16, 16);
+    tile_ = std::min(places, plane_.places());
+  }
+
+  // shared: doubles for all threads; own: for each of them.
+  void set_work(int64_t tasks, int64_t shared, int64_t own) {
+    tasks_ = tasks;
+    shared_ = shared;
+    own_ = own;
+    const int64_t work = batch_ * groups_ * outputs_ * depth_ * plane_.places();
+    threads_ = std::min({int64_t{wanted_threads_}, tasks, work / kElementsPerThread + 1});
+  }
+
+  template <typename Body>
+  void for_each_work(const KernelArgs& args, const Body& body) const {
+    auto* scratch = reinterpret_cast<double*>(args.scratch);
+    const CancelFlag sign;
+    parallel_workers(tasks_, static_cast<int>(threads_), [&](int seat, const auto& take) {
+      take([&](int64_t begin, int64_t end) {
+        for (int64_t task = begin; task < end && !sign.ask(); ++task)
+          body(task, scratch + shared_ + own_ * seat);
+      });
+    });
+    sign.check();
+  }
+
+  // out[m, n] = a[m, k] * b[k, n]
+  void multiply(const double* a, const double* b, double* out, int64_t m, int64_t n,
+                int64_t k) const {
+    for (int64_t row = 0; row < m; row += kProductRows)
+      rows_(a + row * k, b, out + row * n, std::min(kProductRows, m - row), n, k);
+  }
+  int64_t tiles() const { return (plane_.places() + tile_ - 1) / tile_; }
+  // Calls visit(first place, count) for each tile.
+  template <typename Visit>
+  void for_each_tile(const Visit& visit) const {
+    for (int64_t first = 0; first < plane_.places(); first += tile_)
+      visit(first, std::min(tile_, plane_.places() - first));
+  }
+
+  WindowPlane plane_;
+  int64_t batch_, groups_, inputs_, outputs_;  // channels: of a group
+  int64_t depth_;                              // products that make an output
+  int64_t tile_;
+
+ private:
+  ProductRows rows_;
+  int wanted_threads_;
+  int64_t tasks_ = 0, shared_ = 0, own_ = 0, threads_ = 1;
+};
+
+class Forward : public DoubleConvolution {
+ public:
+  Forward(const KernelRequest& request, const Shape& x, const Shape& w)
+      : DoubleConvolution(request, x, w), has_bias_(request.has(2)) {
+    set_work(batch_ * groups_ * tiles(), 0, (depth_ + outputs_) * tile_);
+  }
+
+  void run(const KernelArgs& args) const override {
+    const auto* x = static_cast<const double*>(args.inputs[0]);
+    const auto* w = static_cast<const double*>(args.inputs[1]);
+    const auto* bias = has_bias_ ? static_cast<const double*>(args.inputs[2]) : nullptr;
+    auto* y = static_cast<double*>(args.outputs[0]);
+    for_each_work(args, [&](int64_t task, double* columns) {
+      const int64_t part = task / tiles(), group = part % groups_;
+      const int64_t first = task % tiles() * tile_;
+      const int64_t count = std::min(tile_, plane_.places() - first);
+      const double* from = x + part * inputs_ * plane_.elements();
+      for (int64_t row = 0; row < depth_; ++row)
+        plane_.gather(from + row / plane_.taps() * plane_.elements(), row % plane_.taps(), first,
+                      count, columns + row * count);
+      double* products = columns + depth_ * tile_;
+      multiply(w + group * outputs_ * depth_, columns, products, outputs_, count, depth_);
+      for (int64_t output = 0; output < outputs_; ++output) {
+        double* to = y + (part * outputs_ + output) * plane_.places() + first;
+        const double shift = bias ? bias[group * outputs_ + output] : 0;
+        for (int64_t i = 0; i < count; ++i)
+          to[i] = products[output * count + i] + shift;
+      }
+    });
+  }
+
+ private:
+  bool has_bias_;
+};
+
+class InputGrad : public DoubleConvolution {
+ public:
+  InputGrad(const KernelRequest& request, const Shape& x, const Shape& w)
+      : DoubleConvolution(request, x, w) {
+    set_work(batch_ * groups_, groups_ * outputs_ * depth_, (depth_ + outputs_) * tile_);
+  }
+
+  void run(const KernelArgs& args) const override {
+    const auto* d_y = static_cast<const double*>(args.inputs[0]);
+    auto* d_x = static_cast<double*>(args.outputs[0]);
+    auto* turned = reinterpret_cast<double*>(args.scratch);  // by group: [depth, outputs]
+    turn_weights(static_cast<const double*>(args.inputs[1]), turned);
+    for_each_work(args, [&](int64_t part, double* columns) {
+      double* to = d_x + part * inputs_ * plane_.elements();
+      std::fill_n(to, inputs_ * plane_.elements(), 0.0);
+      for_each_tile([&](int64_t first, int64_t count) {
+        double* slopes = columns + depth_ * tile_;
+        for (int64_t output = 0; output < outputs_; ++output)
+          std::copy_n(d_y + (part * outputs_ + output) * plane_.places() + first, count,
+                      slopes + output * count);
+        multiply(turned + part % groups_ * outputs_ * depth_, slopes, columns, depth_, count,
+                 outputs_);
+        for (int64_t row = 0; row < depth_; ++row)
+          plane_.add_to(to + row / plane_.taps() * plane_.elements(), row % plane_.taps(), first,
+                        count, columns + row * count);
+      });
+    });
+  }
+
+ private:
+  void turn_weights(const double* w, double* turned) const {
+    for (int64_t group = 0; group < groups_; ++group) {
+      const int64_t at = group * outputs_ * depth_;
+      for (int64_t output = 0; output < outputs_; ++output) {
+        for (int64_t row = 0; row < depth_; ++row)
+          turned[at + row * outputs_ + output] = w[at + output * depth_ + row];
+      }
+    }
+  }
+};
+
+// Each task takes some input channels of a group, so that no two write the same weights.
+class WeightGrad : public DoubleConvolution {
+ public:
+  WeightGrad(const KernelRequest& request, const Shape& x, const Shape& w)
+      : DoubleConvolution(request, x, w),
+        blocks_((inputs_ + kChannels - 1) / kChannels),
+        most_rows_(std::min(kChannels, inputs_) * plane_.taps()) {
+    set_work(groups_ * blocks_, 0, (most_rows_ + outputs_) * tile_ + 2 * most_rows_ * outputs_);
+  }
+
+  void run(const KernelArgs& args) const override {
+    auto* d_w = static_cast<double*>(args.outputs[0]);
+    for_each_work(args, [&](int64_t task, double* columns) {
+      const int64_t group = task / blocks_, channel = task % blocks_ * kChannels;
+      const int64_t rows = std::min(kChannels, inputs_ - channel) * plane_.taps();
+      double* sums = columns + (most_rows_ + outputs_) * tile_;
+      std::fill_n(sums, rows * outputs_, 0.0);
+      for (int64_t n = 0; n < batch_; ++n) {
+        for_each_tile([&](int64_t first, int64_t count) {
+          add_tile(args, n * groups_ + group, channel, rows, first, count, columns, sums);
+        });
+      }
+      for (int64_t output = 0; output < outputs_; ++output) {
+        double* to = d_w + (group * outputs_ + output) * depth_ + channel * plane_.taps();
+        for (int64_t row = 0; row < rows; ++row)
+          to[row] = sums[row * outputs_ + output];
+      }
+    });
+  }
+
+ private:
+  static constexpr int64_t kChannels = 8;
+
+  void add_tile(const KernelArgs& args, int64_t part, int64_t channel, int64_t rows, int64_t first,
+                int64_t count, double* columns, double* sums) const {
+    const auto* d_y =
+        static_cast<const double*>(args.inputs[0]) + part * outputs_ * plane_.places() + first;
+    const auto* x =
+        static_cast<const double*>(args.inputs[1]) + (part * inputs_ + channel) * plane_.elements();
+    double* slopes = columns + most_rows_ * tile_;  // [count, outputs]
+    double* products = sums + most_rows_ * outputs_;
+    for (int64_t row = 0; row < rows; ++row)
+      plane_.gather(x + row / plane_.taps() * plane_.elements(), row % plane_.taps(), first, count,
+                    columns + row * count);
+    for (int64_t output = 0; output < outputs_; ++output) {
+      for (int64_t i = 0; i < count; ++i)
+        slopes[i * outputs_ + output] = d_y[output * plane_.places() + i];
+    }
+    multiply(columns, slopes, products, rows, outputs_, count);
+    for (int64_t i = 0; i < rows * outputs_; ++i)
+      sums[i] += products[i];
+  }
+
+  int64_t blocks_, most_rows_;
+};
+
+// The shapes of X and W are those of these inputs, or of the output where there is none.
+template <typename K, int x_input, int w_input>
+Prepared prepare_double(const KernelRequest& request) {
+  if (request.inputs[0].dtype != DType::kDouble)
+    return Prepared::refuse("only double is computed here");
+  const auto shape_at = [&](int input) -> const Shape& {
+    return (input < 0 ? request.outputs[0] : request.inputs[static_cast<size_t>(input)]).shape;
+  };
+  const Shape &x = shape_at(x_input), &w = shape_at(w_input);
+  if (element_count(x) == 0 || element_count(w) == 0 || element_count(request.inputs[0].shape) == 0)
+    return Prepared::refuse("there are no elements");
+  return Prepared::accept(std::make_unique<K>(request, x, w), "tiles");
+}
+
+constexpr KernelEntry kDoubleConvolutionEntries[] = {
+    {"Conv", "double-convolution", prepare_double<Forward, 0, 1>},
+    {"sardonyx::ConvInputGrad", "double-convolution", prepare_double<InputGrad, -1, 1>},
+    {"sardonyx::ConvWeightGrad", "double-convolution", prepare_double<WeightGrad, 1, -1>},
+};
+
+}  // namespace
+
+std::span<const KernelEntry> double_convolution_entries() {
+  return kDoubleConvolutionEntries;
+}
+
+}  // namespace sardonyx::cpu

@@ -1,0 +1,254 @@
+#include "providers/cpu/conv/conv_params.h"
+
+#include <algorithm>
+
+#include "providers/cpu/conv/igemm_f32.h"
+#include "providers/cpu/conv/igemm_u8s8.h"
+
+namespace sardonyx::cpu {
+namespace {
+
+// Of input and output, in elements, that are computed with all weights before others are: they lie
+// in a second-level cache.
+constexpr double kStripElements = 1 << 17;
+constexpr double kMaxPadded = 1 << 22;                  // elements of a padded strip
+constexpr double kMaxStripProducts = int64_t{1} << 31;  // some milliseconds
+constexpr int64_t kRowUnit = 4, kColumnUnit = 28;       // of strips
+
+// `block` is from plane to plane where there are planes.
+ImageSteps steps_of(ImageOrder lie, int64_t channels, int64_t rows, int64_t columns) {
+  if (lie == ImageOrder::kPlanes) return {columns, 1, rows * columns};
+  return image_steps(lie == ImageOrder::kBlocks, channels, rows, columns);
+}
+
+double padded_elements(const ConvParams& f, const OutputTile& strip) {
+  const int64_t channels = f.read == ImageOrder::kBlocks
+                               ? (f.inputs + kChannelBlock - 1) / kChannelBlock * kChannelBlock
+                               : f.inputs;
+  return static_cast<double>(f.covered(0, strip.rows)) *
+         static_cast<double>(f.covered(1, strip.columns)) * static_cast<double>(channels);
+}
+
+// Are windows partly outside of the input?
+bool reaches_outside(const ConvParams& form) {
+  return form.pad[0] > 0 || form.pad[1] > 0 || form.covered(0, form.out_height) > form.height ||
+         form.covered(1, form.out_width) > form.width;
+}
+
+// Is each pixel made of one pixel of the input, the same one?
+bool is_pixel_by_pixel(const ConvParams& f) {
+  return f.kernel[0] * f.kernel[1] * f.stride[0] * f.stride[1] == 1 && !reaches_outside(f) &&
+         f.height == f.out_height && f.width == f.out_width;
+}
+
+void choose_lies(ConvParams& form, const KernelTensor& x) {
+  const bool is_blocked = form.inputs % kChannelBlock == 0 && is_nchw16c(x);
+  const bool is_narrow = form.inputs < kChannelBlock;
+  form.from = ImageOrder::kPixels;
+  if (is_blocked) form.from = ImageOrder::kBlocks;
+  if (!x.layout && is_narrow) form.from = ImageOrder::kPlanes;
+  form.read = form.from;
+  if (form.from == ImageOrder::kPixels && (!is_narrow || form.groups > 1))
+    form.read = ImageOrder::kBlocks;
+  form.to =
+      is_blocked && form.outputs % kChannelBlock == 0 ? ImageOrder::kBlocks : ImageOrder::kPixels;
+  form.is_padded = form.read != form.from || reaches_outside(form);
+}
+
+void choose_strip(ConvParams& form) {
+  const int64_t unit = form.is_line() ? kColumnUnit : kRowUnit;
+  int64_t length = std::min(form.length(), unit);
+  const auto elements = [&](const OutputTile& strip) {
+    return padded_elements(form, strip) +
+           static_cast<double>(strip.rows * strip.columns) * static_cast<double>(form.outputs);
+  };
+  while (length < form.length() && elements(form.cut(0, length + unit)) <= kStripElements)
+    length += unit;
+  form.strip = form.cut(0, std::min(length, form.length()));
+}
+
+}  // namespace
+
+ImageSteps ConvParams::in_steps() const {
+  return steps_of(from, in_channels(), height, width);
+}
+
+ImageSteps ConvParams::out_steps() const {
+  return steps_of(to, out_channels(), out_height, out_width);
+}
+
+ImageSteps ConvParams::read_steps() const {
+  if (!is_padded) return in_steps();
+  return steps_of(read, inputs, covered(0, strip.rows), covered(1, strip.columns));
+}
+
+int64_t ConvParams::channels_together() const {
+  if (read == ImageOrder::kPixels) return inputs;
+  return read == ImageOrder::kBlocks ? kChannelBlock : 1;
+}
+
+int64_t ConvParams::padded_size() const {
+  return is_padded ? static_cast<int64_t>(padded_elements(*this, strip)) : 0;
+}
+
+OutputTile ConvParams::cut(int64_t begin, int64_t end) const {
+  if (is_line()) return {0, begin, 1, end - begin};
+  return {begin, 0, end - begin, out_width};
+}
+
+namespace {
+
+// All but how channels lie, and the strips.
+ConvParams sizes_of(const Shape& x, const Shape& w, const Shape& y, const ops::Window& window,
+                    int64_t groups) {
+  ConvParams form{};
+  const Shape in = image_shape(x), out = image_shape(y);
+  form.images = in[0];
+  form.groups = groups;
+  form.inputs = w[1];
+  form.outputs = w[0] / groups;
+  form.height = in[2], form.width = in[3];
+  form.out_height = out[2], form.out_width = out[3];
+  const size_t first = 2 - window.rank();
+  for (size_t axis = first; axis < 2; ++axis) {
+    form.kernel[axis] = window.kernel[axis - first];
+    form.stride[axis] = window.strides[axis - first];
+    form.dilation[axis] = window.dilations[axis - first];
+    form.pad[axis] = window.pads_begin[axis - first];
+  }
+  if (form.width == 1 && form.out_width == 1 && form.kernel[1] == 1) {
+    std::swap(form.height, form.width);
+    std::swap(form.out_height, form.out_width);
+    for (int64_t* const sizes : {form.kernel, form.stride, form.dilation, form.pad})
+      std::swap(sizes[0], sizes[1]);
+  }
+  return form;
+}
+
+ConvParams sizes_of(const KernelRequest& request, const ops::Window& window, int64_t groups,
+                    const Epilogue& finish) {
+  ConvParams form = sizes_of(request.inputs[0].shape, request.inputs[1].shape,
+                             request.outputs[0].shape, window, groups);
+  form.finish = finish;
+  form.has_residual = request.has(3);
+  return form;
+}
+
+double products_of(const ConvParams& f) {
+  return static_cast<double>(f.images * f.out_height * f.out_width * f.out_channels()) *
+         static_cast<double>(f.elements());
+}
+
+// Null, or why strips are too large for memory, or for the time between two looks at the clock.
+const char* refusal_of_strips(const ConvParams& f) {
+  if (f.is_padded && padded_elements(f, f.strip) > kMaxPadded) return "strips are large";
+  // Nothing ends one before it is computed for as many outputs as the kernel takes at once.
+  const double strip_products = static_cast<double>(f.strip.rows * f.strip.columns) *
+                                static_cast<double>(f.elements() * kConvolutionUnit);
+  return strip_products > kMaxStripProducts ? "strips take long" : nullptr;
+}
+
+}  // namespace
+
+ConvParams conv_params(const KernelRequest& request, const ops::Window& window, int64_t groups,
+                       const Epilogue& finish) {
+  ConvParams form = sizes_of(request, window, groups, finish);
+  choose_lies(form, request.inputs[0]);
+  choose_strip(form);
+  return form;
+}
+
+ConvParams conv_nchw_params(const KernelRequest& request, const ops::Window& window,
+                            const Epilogue& finish) {
+  ConvParams form = sizes_of(request, window, 1, finish);
+  const KernelTensor& x = request.inputs[0];
+  form.from = is_nchw16c(x) ? ImageOrder::kBlocks
+              : x.layout    ? ImageOrder::kPixels
+                            : ImageOrder::kPlanes;
+  form.read = form.to = ImageOrder::kPlanes;
+  form.is_padded = form.from != ImageOrder::kPlanes || reaches_outside(form);
+  choose_strip(form);
+  return form;
+}
+
+ConvParams byte_form(const Shape& x, const Shape& w, const Shape& y, const ops::Window& window,
+                     int64_t groups, ImageOrder from, bool is_copied) {
+  ConvParams form = sizes_of(x, w, y, window, groups);
+  form.inputs /= kVnniGroup;
+  form.from = form.read = from;
+  form.to = ImageOrder::kPixels;
+  form.is_padded = is_copied || reaches_outside(form);
+  if (from == ImageOrder::kPixels && is_pixel_by_pixel(form)) {  // then all images are one line
+    form.width = form.out_width = form.images * form.height * form.width;
+    form.images = form.height = form.out_height = 1;
+  }
+  choose_strip(form);
+  return form;
+}
+
+LayoutPtr layout_for(ImageOrder lie, const Shape& shape) {
+  return lie == ImageOrder::kPlanes ? nullptr
+                                    : float_image_layout(shape, lie == ImageOrder::kBlocks);
+}
+
+const char* refusal_of_bytes(const ConvParams& f) {
+  constexpr double kFarthest = 1 << 28;  // whose bytes an int32 can count
+  const ImageSteps steps = f.read_steps();
+  const double reach = static_cast<double>(f.covered(0, 1)) * static_cast<double>(steps.row) +
+                       static_cast<double>(f.covered(1, 1)) * static_cast<double>(steps.column);
+  if (reach > kFarthest) return "windows are large";
+  return refusal_of_strips(f);
+}
+
+const char* refusal_of(const ConvParams& f) {
+  constexpr double kFewProducts = 1 << 20;  // take less time than to generate code for them
+  constexpr int64_t kFewElements = 64, kFewInputs = 256, kFewPixels = 400;
+  if (const char* why = refusal_of_strips(f)) return why;
+  const int64_t pixels = f.out_height * f.out_width;
+  const double products = products_of(f);
+  const bool is_pointwise = f.elements() == f.inputs;
+  if (products <= kFewProducts && !is_pointwise) return nullptr;
+  // Of planes, which oneDNN would have reordered first.
+  constexpr int64_t kStemElements = 27, kStemPixels = 1 << 15;
+  const bool is_stem = f.from == ImageOrder::kPlanes && f.inputs > 1 &&
+                       f.elements() >= kStemElements && f.elements() < kFewElements &&
+                       pixels < kStemPixels;
+  if (is_stem && f.outputs >= kChannelBlock) return nullptr;
+  // Of groups on lines oneDNN makes matrices first, for some milliseconds.
+  const bool is_left_over = f.groups > 1 && f.is_line();
+  if (f.outputs <= kChannelBlock && !is_left_over) return "there are few channels";
+  if (f.elements() < kFewElements) return "windows are small";
+  if (is_pointwise && (f.inputs < kFewInputs || pixels > kFewPixels)) return "pixels are many";
+  return nullptr;
+}
+
+const char* refusal_of_planes(const ConvParams& f) {
+  constexpr double kFewProducts = 1 << 20;  // are as fast directly
+  constexpr int64_t kFewElements = 16, kFewColumns = 24;
+  if (const char* why = refusal_of_strips(f)) return why;
+  if (f.outputs > kChannelBlock) return "there are many channels";
+  if (f.stride[1] != 1) return "windows lie apart";
+  if (f.out_width < kFewColumns || products_of(f) < kFewProducts) return "there are few pixels";
+  return f.elements() < kFewElements ? "windows are small" : nullptr;
+}
+
+IndirectionBuffer make_indirection(const ConvParams& f) {
+  const ImageSteps steps = f.read_steps();
+  const int64_t together = f.channels_together();
+  IndirectionBuffer walk;
+  for (int64_t first = 0; first < f.inputs; first += together) {
+    const int64_t channels = std::min(together, f.inputs - first);
+    for (int64_t tap = 0; tap < f.kernel[0] * f.kernel[1]; ++tap) {
+      const int64_t offset = first / together * steps.block +
+                             tap / f.kernel[1] * f.dilation[0] * steps.row +
+                             tap % f.kernel[1] * f.dilation[1] * steps.column;
+      for (int64_t channel = 0; channel < channels; ++channel) {
+        walk.offsets.push_back(static_cast<int32_t>(offset + channel));
+        walk.order.push_back((first + channel) * f.kernel[0] * f.kernel[1] + tap);
+      }
+    }
+  }
+  return walk;
+}
+
+}  // namespace sardonyx::cpu

@@ -1,0 +1,206 @@
+#include "providers/cpu/conv/conv_winograd.h"
+
+#include <algorithm>
+
+#include "ir/core/memory/evictable_buffer.h"
+#include "ir/core/threading/interruptible_loops.h"
+#include "providers/cpu/conv/winograd_f32.h"
+#include "providers/cpu/conv/winograd_pack.h"
+#include "providers/cpu/image_layout.h"
+
+namespace sardonyx::cpu {
+namespace {
+
+// Floats of tiles transformed, and of the products with one unit of outputs: they lie in a
+// second-level cache.
+constexpr int64_t kScratchTogether = 96 << 10;
+// With fewer tiles at a time weights are read too often.
+constexpr int64_t kMinTiles = 28;
+
+struct WinogradParams {
+  WinogradImage image{};  // without addresses
+  int64_t images;
+  bool from_blocks, to_blocks, has_residual;
+  std::optional<RowActivation> function;
+};
+
+class WinogradKernel : public Kernel {
+ public:
+  WinogradKernel(const WinogradParams& form, std::shared_ptr<const Buffer> weights,
+                 std::shared_ptr<const Buffer> bias, int threads)
+      : f_(form), weights_(std::move(weights)), bias_(std::move(bias)) {
+    f_.image.weights = reinterpret_cast<const float*>(weights_->data());
+    f_.image.bias = reinterpret_cast<const float*>(bias_->data());
+    const int64_t tiles = f_.images * f_.image.tiles();
+    shares_outputs_ = tiles < threads * kMinTiles && f_.image.outputs >= threads * kWinogradUnit;
+    threads_ = static_cast<int>(shares_outputs_ ? threads : std::min<int64_t>(threads, tiles));
+    const int64_t most = std::max(kMinTiles, kScratchTogether / winograd_scratch(f_.image, 1));
+    together_ = std::min(most, f_.image.tiles());
+  }
+
+  void run(const KernelArgs& args) const override {
+    parallel_run(threads_, [&](int64_t part, int64_t parts, const CancelFlag& sign) {
+      auto* scratch = reinterpret_cast<float*>(args.scratch) + part * thread_scratch();
+      Share share{args, sign, scratch, {0, f_.image.outputs}};
+      const int64_t tiles = f_.images * f_.image.tiles();
+      if (!shares_outputs_)
+        return run_tiles(share, tiles * part / parts, tiles * (part + 1) / parts);
+      share.outputs = portion_of(f_.image.outputs, kWinogradUnit, part, parts);
+      run_tiles(share, 0, tiles);
+    });
+  }
+  size_t scratch_bytes() const override {
+    return static_cast<size_t>(threads_ * thread_scratch()) * sizeof(float);
+  }
+  bool may_alias(size_t output, size_t input) const override {
+    return f_.has_residual && output == 0 && input == 3;
+  }
+
+ private:
+  struct Share {
+    const KernelArgs& args;
+    const CancelFlag& sign;
+    float* scratch;
+    Portion outputs;
+  };
+
+  int64_t thread_scratch() const { return winograd_scratch(f_.image, together_); }
+
+  // Tiles over all images.
+  void run_tiles(const Share& share, int64_t begin, int64_t end) const {
+    const int64_t tiles = f_.image.tiles();
+    while (begin < end && !share.sign.ask()) {
+      const int64_t image = begin / tiles, tile = begin - image * tiles;
+      const int64_t left = std::min(tiles - tile, end - begin);
+      const int64_t times = (left + together_ - 1) / together_, count = (left + times - 1) / times;
+      const WinogradImage at = image_at(share.args, image);
+      convolve_winograd(at, tile, tile + count, share.outputs.begin, share.outputs.end,
+                        share.scratch);
+      if (f_.function) apply(at, share, tile, tile + count);
+      begin += count;
+    }
+  }
+
+  WinogradImage image_at(const KernelArgs& args, int64_t index) const {
+    WinogradImage image = f_.image;
+    const int64_t in = index * image.inputs * image.height * image.width;
+    const int64_t out = index * image.outputs * image.out_height * image.out_width;
+    image.in = static_cast<const float*>(args.inputs[0]) + in;
+    image.out = static_cast<float*>(args.outputs[0]) + out;
+    if (f_.has_residual) image.residual = static_cast<const float*>(args.inputs[3]) + out;
+    return image;
+  }
+
+  // To what tiles hold, row of tiles by row.
+  void apply(const WinogradImage& image, const Share& share, int64_t begin, int64_t end) const {
+    const int64_t across = image.tiles_across(), side = image.side;
+    while (begin < end) {
+      const int64_t row = begin / across, last = std::min(end, (row + 1) * across);
+      const int64_t column = (begin - row * across) * side;
+      const int64_t columns = std::min((last - row * across) * side, image.out_width) - column;
+      const int64_t stop = std::min((row + 1) * side, image.out_height);
+      for (int64_t y = row * side; y < stop; ++y) {
+        float* at = image.out + y * image.out_steps.row + column * image.out_steps.column;
+        apply_to_pixels(*f_.function, at, columns, image.out_steps, f_.to_blocks,
+                        share.outputs.begin, share.outputs.end);
+      }
+      begin = last;
+    }
+  }
+
+  WinogradParams f_;
+  std::shared_ptr<const Buffer> weights_, bias_;
+  int64_t together_ = 0;  // tiles
+  int threads_ = 1;
+  bool shares_outputs_ = false;
+};
+
+std::shared_ptr<const Buffer> transformed_weights(const KernelRequest& request,
+                                                  const WinogradImage& image) {
+  const int64_t size = rounded_up(image.outputs, kWinogradUnit) * image.places() * image.inputs;
+  return packed_floats_once(request, 1, text("winograd of ", image.side), size, [&](float* to) {
+    transform_weights(peek_floats(*request.inputs[1].constant), image.outputs, image.inputs,
+                      image.side, to, request.threads);
+  });
+}
+
+// Twice as many floats as tiles of 2 need for the weights, where the image is small, take more
+// memory and time to read than they save.
+int64_t side_of(const WinogradImage& image) {
+  constexpr int64_t kManyWeights = 8 << 20 >> 2, kFewOutputs = 400;
+  const bool is_heavy = 36 * image.inputs * image.outputs > kManyWeights &&
+                        image.out_height * image.out_width < kFewOutputs;
+  return is_heavy ? 2 : 4;
+}
+
+// Sizes at which the tiles that are computed at a time take much memory, or the time between two
+// looks at the clock.
+bool is_too_large(const WinogradImage& image) {
+  constexpr int64_t kMaxScratch = 1 << 24;
+  constexpr double kMaxProducts = static_cast<double>(int64_t{1} << 33);
+  const int64_t scratch = winograd_scratch(image, kMinTiles);
+  return scratch > kMaxScratch ||
+         static_cast<double>(scratch) * static_cast<double>(image.outputs) > kMaxProducts;
+}
+
+// What direct sums and Winograd's algorithm take, about, in cycles of two fused products of 16
+// floats: multiplications, or reading weights from memory where that takes longer.
+bool is_worth_it(const WinogradImage& image, int64_t images) {
+  constexpr double kFloatsPerCycle = 2, kTransform = 8;  // cycles for a channel of a tile
+  const auto of = [](int64_t count) { return static_cast<double>(count); };
+  const double pairs = of(image.inputs) * of(image.outputs), tiles = of(images * image.tiles());
+  const auto sums = [&](double count, double weights) {
+    return pairs * std::max(count * weights / 32, weights / kFloatsPerCycle);
+  };
+  const double direct = sums(of(images * image.out_height * image.out_width), 9);
+  const double transforms = tiles * of(image.inputs + image.outputs) * kTransform;
+  return sums(tiles, of(image.places())) + transforms < 0.9 * direct;
+}
+
+WinogradParams form_of(const KernelRequest& request, const ops::ConvAttrs& attrs) {
+  const KernelTensor &x = request.inputs[0], &w = request.inputs[1], &y = request.outputs[0];
+  const ops::Window window = ops::conv_window(request.op.name, attrs, x.shape, w.shape);
+  WinogradParams form;
+  WinogradImage& image = form.image;
+  form.images = x.shape[0];
+  form.has_residual = request.has(3);
+  image.inputs = x.shape[1];
+  image.outputs = y.shape[1];
+  form.from_blocks = is_nchw16c(x);
+  form.to_blocks = form.from_blocks && image.outputs % kChannelBlock == 0;
+  image.in_steps = image_steps(form.from_blocks, x.shape[1], x.shape[2], x.shape[3]);
+  image.out_steps = image_steps(form.to_blocks, y.shape[1], y.shape[2], y.shape[3]);
+  image.height = x.shape[2], image.width = x.shape[3];
+  image.out_height = y.shape[2], image.out_width = y.shape[3];
+  image.pad[0] = window.pads_begin[0], image.pad[1] = window.pads_begin[1];
+  image.side = side_of(image);
+  return form;
+}
+
+}  // namespace
+
+Prepared prepare_conv_winograd(const KernelRequest& request, const ops::ConvAttrs& attrs,
+                               const ops::FusedActivation& activation) {
+  if (const char* why = refusal_of_own(request)) return Prepared::refuse(why);
+  const auto finish = make_epilogue(activation);
+  if (!finish) return Prepared::refuse("unknown activation");
+  WinogradParams form = form_of(request, attrs);
+  if (is_too_large(form.image)) return Prepared::refuse("there are many channels");
+  if (!is_worth_it(form.image, form.images)) return Prepared::refuse("direct sums are as fast");
+  form.image.low = finish->low;
+  form.image.high = finish->high;
+  form.function = finish->function;
+  Prepared prepared =
+      Prepared::accept(std::make_unique<WinogradKernel>(
+                           form, transformed_weights(request, form.image),
+                           packed_bias_in_groups(request, 1, kWinogradUnit), request.threads),
+                       text("winograd ", form.image.side, "x3"));
+  prepared.input_layouts.resize(request.inputs.size());
+  prepared.input_layouts[0] = float_image_layout(request.inputs[0].shape, form.from_blocks);
+  prepared.output_layouts = {float_image_layout(request.outputs[0].shape, form.to_blocks)};
+  if (form.has_residual) prepared.input_layouts[3] = prepared.output_layouts[0];
+  prepared.unread_inputs = 1u << 1 | 1u << 2;
+  return prepared;
+}
+
+}  // namespace sardonyx::cpu

@@ -1,0 +1,387 @@
+#include "providers/cpu/conv/igemm_u8s8.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "ir/core/error.h"
+#include "providers/cpu/gemm/pack_transposed.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "providers/cpu/conv/igemm_u8s8.cpp"
+#define HWY_WANT_AVX3_DL
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "providers/cpu/conv/output_tile-inl.h"
+#include "providers/cpu/simd/partial_vector-inl.h"
+#include "providers/cpu/simd/register_hint-inl.h"
+#include "providers/cpu/simd/vnni-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sardonyx::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+namespace {
+
+#if SARDONYX_HAS_BYTE_SUMS
+
+using HalfBytes = hn::Half<Bytes>;
+constexpr int64_t kLanes = kByteUnit / 2;
+static_assert(hn::MaxLanes(Sums()) == kLanes);
+
+// Windows that are computed together; with two vectors of outputs each their sums fill the
+// registers, but for the weights and one input.
+constexpr size_t kWindows = 14;
+constexpr int64_t kLine = 64;  // bytes of a cache line
+// Bytes of weights that stay in the nearest cache beside everything else: each window is multiplied
+// with all of them, so that outputs are written side by side.
+constexpr int64_t kNearWeights = 16 << 10;
+
+// Quads; results of longer windows come too seldom to wait for.
+constexpr size_t kShortWindow = 32;
+
+// Outputs that are computed together: `used` from `first` on.
+struct Panel {
+  const int8_t* weights;
+  int64_t first;
+  size_t used;
+  int64_t ahead;  // weights so much further on are asked for: they are read next
+};
+
+// kRows x kColumns windows, for kVectors vectors of outputs.
+template <size_t kRows, size_t kColumns, size_t kVectors>
+struct Tile {
+  static constexpr size_t kCount = kRows * kColumns;
+  static constexpr size_t kTogether = 4 / kVectors;  // windows whose results fill a vector
+  using V = hn::Vec<Sums>;
+
+  HWY_INLINE void multiply(const uint8_t* in, V* sums) const {
+    const WindowAddresses<kRows, kColumns, uint8_t> windows(in, p.in_row, p.in_column);
+    const int8_t* weights = panel.weights;
+    for (const int64_t offset : p.offsets) {
+      V w[kVectors];
+#pragma GCC unroll 2
+      for (size_t v = 0; v < kVectors; ++v)
+        w[v] =
+            in_register(hn::LoadU(d, reinterpret_cast<const int32_t*>(weights) + v * hn::Lanes(d)));
+      __builtin_prefetch(weights + panel.ahead, 0, 2);
+      weights += kVectors * kLanes * kVnniGroup;
+#pragma GCC unroll 32
+      for (size_t i = 0; i < kCount; ++i) {
+        int32_t quad;
+        hwy::CopyBytes<kVnniGroup>(windows.element(i, offset), &quad);
+        const V x = hn::Set(d, quad);
+#pragma GCC unroll 2
+        for (size_t v = 0; v < kVectors; ++v) {
+          sums[i * kVectors + v] = dot4_accumulate(sums[i * kVectors + v], x, w[v]);
+        }
+      }
+    }
+  }
+
+  // As they are, or as numbers.
+  template <bool kNumbers>
+  HWY_INLINE void finish_wide(const V* sums, uint8_t* out) const {
+    const SumScales d_float;
+#pragma GCC unroll 2
+    for (size_t v = 0; v < kVectors; ++v) {
+      const int64_t first = panel.first + static_cast<int64_t>(v) * kLanes;
+      const auto scale = kNumbers ? hn::LoadU(d_float, p.scales + first) : hn::Zero(d_float);
+      const auto addend =
+          kNumbers && p.addend ? hn::LoadU(d_float, p.addend + first) : hn::Zero(d_float);
+      const size_t used = panel.used - std::min<size_t>(panel.used, v * kLanes);
+#pragma GCC unroll 32
+      for (size_t i = 0; i < kCount; ++i) {
+        V result = sums[i * kVectors + v];
+        if (kNumbers) {
+          auto number = hn::Mul(hn::ConvertTo(d_float, result), scale);
+          if (p.addend) number = hn::Add(number, addend);
+          result = hn::BitCast(d, number);
+        }
+        auto* to = reinterpret_cast<int32_t*>(out + static_cast<int64_t>(i / kColumns) * p.out_row +
+                                              static_cast<int64_t>(i % kColumns) * p.out_column) +
+                   v * kLanes;
+        if (used >= kLanes)
+          hn::StoreU(result, d, to);
+        else
+          store_part(result, d, to, used);
+      }
+    }
+  }
+
+  template <bool kSigned>
+  HWY_INLINE void finish(const V* sums, uint8_t* out) const {
+    const SumScales d_float;
+    hn::Vec<SumScales> scales[kVectors];
+#pragma GCC unroll 2
+    for (size_t v = 0; v < kVectors; ++v)
+      scales[v] = hn::LoadU(d_float, p.scales + panel.first + v * hn::Lanes(d));
+    finish_all<kSigned>(sums, scales, out,
+                        std::make_index_sequence<(kCount + kTogether - 1) / kTogether>());
+  }
+
+  // Indices are constants, so that the sums stay in registers.
+  template <bool kSigned, size_t... parts>
+  HWY_INLINE void finish_all(const V* sums, const hn::Vec<SumScales>* scales, uint8_t* out,
+                             std::index_sequence<parts...>) const {
+    (finish_some<kSigned, kTogether * parts>(sums, scales, out), ...);
+  }
+
+  // Results of windows i to i + kTogether, four vectors of sums.
+  template <bool kSigned, size_t i>
+  HWY_INLINE void finish_some(const V* sums, const hn::Vec<SumScales>* scales, uint8_t* out) const {
+    constexpr size_t j = i + 2 / kVectors;
+    const auto zero = hn::Set(SumPairs(), static_cast<int16_t>(p.zero));
+    const auto first = moved_pair(result<i, 0>(sums, scales), result<i, 1>(sums, scales), zero);
+    const auto second = moved_pair(result<j, 0>(sums, scales), result<j, 1>(sums, scales), zero);
+    const auto bytes = narrowed<kSigned>(first, second);
+    if constexpr (kVectors == 2) {
+      store<i>(hn::LowerHalf(HalfBytes(), bytes), HalfBytes(), out);
+      store<j>(hn::UpperHalf(HalfBytes(), bytes), HalfBytes(), out);
+    } else {
+      const hn::Half<HalfBytes> quarter;
+      const auto low = hn::LowerHalf(HalfBytes(), bytes), high = hn::UpperHalf(HalfBytes(), bytes);
+      store<i>(hn::LowerHalf(quarter, low), quarter, out);
+      store<i + 1>(hn::UpperHalf(quarter, low), quarter, out);
+      store<i + 2>(hn::LowerHalf(quarter, high), quarter, out);
+      store<i + 3>(hn::UpperHalf(quarter, high), quarter, out);
+    }
+  }
+
+  // Vector `place` of window `i` and those that follow.
+  template <size_t i, size_t place>
+  HWY_INLINE V result(const V* sums, const hn::Vec<SumScales>* scales) const {
+    constexpr size_t vector = i * kVectors + place;
+    if constexpr (vector >= kCount * kVectors)
+      return hn::Zero(d);
+    else
+      return rounded(sums[vector], scales[vector % kVectors]);
+  }
+
+  template <size_t i, class D>
+  HWY_INLINE void store(hn::Vec<D> results, D d8, uint8_t* out) const {
+    if constexpr (i < kCount) {
+      uint8_t* to = out + static_cast<int64_t>(i / kColumns) * p.out_row +
+                    static_cast<int64_t>(i % kColumns) * p.out_column;
+      if (panel.used == hn::Lanes(d8))
+        hn::StoreU(results, d8, to);
+      else
+        store_part(results, d8, to, panel.used);
+    }
+  }
+
+  // What will be written comes to the cache while it is computed.
+  HWY_INLINE void ask_for(const uint8_t* out) const {
+#pragma GCC unroll 32
+    for (size_t i = 0; i < kCount; ++i)
+      __builtin_prefetch(out + static_cast<int64_t>(i / kColumns) * p.out_row +
+                             static_cast<int64_t>(i % kColumns) * p.out_column,
+                         1, 3);
+  }
+
+  HWY_INLINE void run(int64_t row, int64_t column) const {
+    V sums[kCount * kVectors];
+#pragma GCC unroll 2
+    for (size_t v = 0; v < kVectors; ++v) {
+      const V start = hn::LoadU(d, p.start + panel.first + v * hn::Lanes(d));
+#pragma GCC unroll 32
+      for (size_t i = 0; i < kCount; ++i)
+        sums[i * kVectors + v] = start;
+    }
+    const bool are_bytes = p.result == ByteResult::kUInt8 || p.result == ByteResult::kInt8;
+    uint8_t* out = p.out + row * p.out_row + column * p.out_column +
+                   panel.first * (are_bytes ? 1 : static_cast<int64_t>(sizeof(int32_t)));
+    if (p.offsets.size() <= kShortWindow) ask_for(out);
+    multiply(p.in + row * p.in_row + column * p.in_column, sums);
+    switch (p.result) {
+      case ByteResult::kUInt8:
+        return finish<false>(sums, out);
+      case ByteResult::kInt8:
+        return finish<true>(sums, out);
+      case ByteResult::kFloat:
+        return finish_wide<true>(sums, out);
+      case ByteResult::kInt32:
+        return finish_wide<false>(sums, out);
+    }
+  }
+
+  const ConvU8S8Args& p;
+  const Panel& panel;
+  Sums d = {};
+};
+
+template <size_t kRows, size_t kVectors>
+HWY_NOINLINE void convolve_columns(const ConvU8S8Args& p, const Panel& panel, int64_t row,
+                                   int64_t begin, int64_t end) {
+  with_constant<kWindows / kRows>(static_cast<size_t>(end - begin), [&](auto columns) HWY_ATTR {
+    Tile<kRows, decltype(columns)::value, kVectors>{p, panel}.run(row, begin);
+  });
+}
+
+template <size_t kVectors>
+HWY_INLINE void convolve_tile(const ConvU8S8Args& p, const Panel& panel, int64_t row, int64_t rows,
+                              int64_t begin, int64_t end) {
+  if (rows == 4)
+    convolve_columns<4, kVectors>(p, panel, row, begin, end);
+  else if (rows == 2)
+    convolve_columns<2, kVectors>(p, panel, row, begin, end);
+  else
+    convolve_columns<1, kVectors>(p, panel, row, begin, end);
+}
+
+void convolve_panel(const ConvU8S8Args& p, int64_t first, int64_t ahead, int64_t row, int64_t rows,
+                    int64_t begin, int64_t end) {
+  const auto quads = static_cast<int64_t>(p.offsets.size());
+  const int64_t used = std::min(p.outputs - first, kByteUnit);
+  const Panel panel{p.weights + first * quads * kVnniGroup, first, static_cast<size_t>(used),
+                    ahead};
+  if (used > kLanes)
+    convolve_tile<2>(p, panel, row, rows, begin, end);
+  else
+    convolve_tile<1>(p, panel, row, rows, begin, end);
+}
+
+void ConvolveBytes(const ConvU8S8Args& p, int64_t first_row, int64_t last_row, int64_t first_output,
+                   int64_t last_output) {
+  const auto window = static_cast<int64_t>(p.offsets.size()) * kVnniGroup;
+  if (window * p.outputs <= kNearWeights) {
+    for_tiles<kWindows>(first_row, last_row, p.columns, [&](auto... tile) {
+      for (int64_t first = first_output; first < last_output; first += kByteUnit)
+        convolve_panel(p, first, 0, tile...);
+    });
+    return;
+  }
+  for (int64_t first = first_output; first < last_output; first += kByteUnit) {
+    // The first two tiles ask for every other cache line of the panel that follows.
+    const bool is_end = first + kByteUnit >= p.outputs;
+    int64_t done = 0;
+    for_tiles<kWindows>(first_row, last_row, p.columns, [&](auto... tile) {
+      const int64_t ahead = is_end || done > 1 ? 0 : window * kByteUnit + done * kLine;
+      convolve_panel(p, first, ahead, tile...);
+      ++done;
+    });
+  }
+}
+
+// Bytes without their sign are added up, 128 more each.
+int32_t SumOfBytes(const int8_t* bytes, int64_t count) {
+  const Bytes d8;
+  const hn::Repartition<uint64_t, Bytes> d64;
+  const auto sign = hn::Set(d8, uint8_t{0x80});
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d8));
+  auto sums = hn::Zero(d64);
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto from = hn::LoadU(d8, reinterpret_cast<const uint8_t*>(bytes + i));
+    sums = hn::Add(sums, hn::SumsOf8(hn::Xor(from, sign)));
+  }
+  auto sum = static_cast<int64_t>(hn::GetLane(hn::SumOfLanes(d64, sums))) - 128 * i;
+  for (; i < count; ++i)
+    sum += bytes[i];
+  return static_cast<int32_t>(sum);
+}
+
+bool HasByteWindows() {
+  return true;
+}
+
+#else
+
+void ConvolveBytes(const ConvU8S8Args&, int64_t, int64_t, int64_t, int64_t) {
+  SARDONYX_CHECK(false);
+}
+
+int32_t SumOfBytes(const int8_t*, int64_t) {
+  SARDONYX_CHECK(false);
+}
+
+bool HasByteWindows() {
+  return false;
+}
+
+#endif
+
+}  // namespace
+}  // namespace sardonyx::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sardonyx::cpu {
+
+HWY_EXPORT(ConvolveBytes);
+HWY_EXPORT(SumOfBytes);
+HWY_EXPORT(HasByteWindows);
+
+bool has_byte_windows() {
+  return HWY_DYNAMIC_DISPATCH(HasByteWindows)();
+}
+
+void convolve_bytes(const ConvU8S8Args& windows, int64_t first_row, int64_t last_row,
+                    int64_t first_output, int64_t last_output) {
+  HWY_DYNAMIC_DISPATCH(ConvolveBytes)(windows, first_row, last_row, first_output, last_output);
+}
+
+int64_t packed_byte_windows_size(int64_t quads, int64_t outputs) {
+  constexpr int64_t kLanes = kByteUnit / 2;
+  return (outputs + kLanes - 1) / kLanes * kLanes * quads * kVnniGroup;
+}
+
+namespace {
+
+// [inputs][taps] -> [taps][inputs]
+void turn_taps(const int8_t* from, int64_t inputs, int64_t taps, int8_t* to) {
+  for (int64_t input = 0; input < inputs; input += kVnniGroup, from += kVnniGroup * taps) {
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      const int8_t quad[kVnniGroup] = {from[tap], from[taps + tap], from[2 * taps + tap],
+                                       from[3 * taps + tap]};
+      std::memcpy(to + tap * inputs + input, quad, kVnniGroup);
+    }
+  }
+}
+
+}  // namespace
+
+// Panels of two vectors of outputs, [quads][outputs][4]; the last one may be of one.
+void pack_byte_windows(const int8_t* weights, int64_t inputs, int64_t taps, int64_t first,
+                       int64_t last, int8_t* packed, int32_t* sums) {
+  const int64_t size = inputs * taps, quads = size / kVnniGroup;
+  std::vector<int8_t> turned(static_cast<size_t>(taps > 1 ? kByteUnit * size : 0));
+  for (int64_t begin = first; begin < last; begin += kByteUnit) {
+    const int64_t used = std::min(last - begin, kByteUnit);
+    const int64_t width = used > kByteUnit / 2 ? kByteUnit : kByteUnit / 2;
+    const int8_t* rows = weights + begin * size;
+    for (int64_t row = 0; row < used; ++row) {
+      sums[begin + row] = HWY_DYNAMIC_DISPATCH(SumOfBytes)(rows + row * size, size);
+      if (taps > 1) turn_taps(rows + row * size, inputs, taps, turned.data() + row * size);
+    }
+    if (taps > 1) rows = turned.data();
+    int8_t* panel = packed + begin * size;
+    if (used < width) std::fill_n(panel, width * size, int8_t{0});
+    pack_transposed(reinterpret_cast<const LooseFloat*>(rows), quads, used, quads,
+                    reinterpret_cast<float*>(panel), width);
+  }
+}
+
+void pack_byte_columns(const int8_t* matrix, int64_t row_step, int64_t rows, int64_t first,
+                       int64_t last, int8_t* packed, int32_t* sums) {
+  for (int64_t begin = first; begin < last; begin += kByteUnit) {
+    const int64_t used = std::min(last - begin, kByteUnit);
+    const int64_t width = used > kByteUnit / 2 ? kByteUnit : kByteUnit / 2;
+    int8_t* to = packed + begin * rows;
+    std::fill_n(sums + begin, used, 0);
+    for (int64_t row = 0; row < rows; row += kVnniGroup, to += kVnniGroup * width) {
+      const int8_t* from = matrix + row * row_step + begin;
+      for (int64_t column = 0; column < used; ++column) {
+        const int8_t quad[kVnniGroup] = {from[column], from[row_step + column],
+                                         from[2 * row_step + column], from[3 * row_step + column]};
+        std::memcpy(to + kVnniGroup * column, quad, kVnniGroup);
+        sums[begin + column] += quad[0] + quad[1] + quad[2] + quad[3];
+      }
+      std::fill_n(to + kVnniGroup * used, kVnniGroup * (width - used), int8_t{0});
+    }
+  }
+}
+
+}  // namespace sardonyx::cpu
+#endif  // HWY_ONCE

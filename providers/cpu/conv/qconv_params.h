@@ -1,0 +1,60 @@
+// What quantized convolutions by our own kernels are made from.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "ir/kernel.h"
+#include "ir/ops/conv/window.h"
+#include "providers/cpu/quantization/int8_weights.h"
+
+namespace sardonyx::cpu {
+
+// Where the op has its inputs; SIZE_MAX: it has no such input.
+struct QConvInputs {
+  size_t x, w, bias;
+};
+
+struct QConvCall {
+  const KernelRequest& request;
+  QConvInputs slots;
+  const ops::Window& window;
+  int64_t groups;
+  const CenteredWeights& weights;  // int8 in the tensor's own order
+  int32_t x_zero;                  // zero points
+  int32_t y_zero;
+  const std::vector<float>& scales;  // of x times w over that of y, for all outputs or each
+
+  const Shape& x() const { return request.inputs[slots.x].shape; }
+  const Shape& w() const { return request.inputs[slots.w].shape; }
+  const Shape& y() const { return request.outputs[0].shape; }
+  bool source_is_signed() const { return request.inputs[slots.x].dtype == DType::kInt8; }
+  // The source's bytes are taken for uint8: 128 more where they are int8.
+  int32_t source_zero() const { return x_zero + (source_is_signed() ? 128 : 0); }
+  bool is_depthwise() const { return groups > 1 && groups == x()[1] && w()[0] == groups; }
+};
+
+// Null, or why none of our own kernels takes it.
+const char* refusal_of(const QConvCall& call);
+
+// What becomes of sums.
+struct RequantizeParams {
+  std::vector<int32_t> start;  // what they begin with
+  std::vector<float> scales;
+  int32_t zero;
+  bool is_signed;
+};
+
+// Of the first `count` outputs, which are all, perhaps several times. place(i) says where among
+// `places` one has what it needs, sum(output) what its weights add up to.
+RequantizeParams make_requantize(const QConvCall& call, int64_t count, int64_t places,
+                                 const std::function<int64_t(int64_t)>& place,
+                                 const std::function<int32_t(int64_t)>& sum);
+
+// With channels last (but for an input in planes), without weights and bias among what the run
+// reads.
+Prepared accept_bytes(const QConvCall& call, std::unique_ptr<Kernel> kernel,
+                      std::string implementation, bool reads_planes = false);
+
+}  // namespace sardonyx::cpu

@@ -1,0 +1,49 @@
+// A kernel that moves elements by strided blocks.
+#pragma once
+
+#include <vector>
+
+#include "ir/core/threading/interruptible_loops.h"
+#include "ir/kernel.h"
+#include "ir/ops/reference/strided_copy.h"
+
+namespace sardonyx::cpu {
+
+// Null where elements of the type can be moved as whole bytes.
+inline const char* refusal_of_elements(DType dtype) {
+  const bool is_whole = dtype != DType::kString && bits_of(dtype) >= 8;
+  return is_whole ? nullptr : "only whole bytes are moved here";
+}
+
+// From an input to an output.
+struct Move {
+  size_t input, output;
+  BlockCopy copy;
+};
+
+// The moves one after the other, each shared out among threads; they must not overlap.
+class MovementKernel : public Kernel {
+ public:
+  MovementKernel(std::vector<Move> moves, int threads);
+  void run(const KernelArgs& args) const override;
+
+ private:
+  void run_share(const KernelArgs& args, int64_t share, int64_t shares,
+                 const CancelFlag& sign) const;
+
+  std::vector<Move> moves_;
+  int threads_;
+};
+
+// Bytes of input 0 as they lie; nothing where output 0 is the same memory.
+class CopyKernel : public Kernel {
+ public:
+  explicit CopyKernel(size_t bytes) : bytes_(bytes) {}
+  void run(const KernelArgs& args) const override;
+  bool may_alias(size_t, size_t) const override { return true; }
+
+ private:
+  size_t bytes_;
+};
+
+}  // namespace sardonyx::cpu

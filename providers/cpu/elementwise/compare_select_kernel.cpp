@@ -1,0 +1,205 @@
+#include "providers/cpu/elementwise/compare_select_kernel.h"
+
+#include <functional>
+
+#include "providers/cpu/elementwise/compare_select_f32_kernel.h"
+#include "providers/cpu/quantization/quantize_linear_kernel.h"
+
+namespace sardonyx::cpu {
+namespace {
+
+template <typename T, typename Op>
+void pair_row(const void* a_row, bool a_steps, const void* b_row, bool b_steps, bool* out,
+              int64_t count) {
+  const T* a = static_cast<const T*>(a_row);
+  const T* b = static_cast<const T*>(b_row);
+  const Op op{};
+  if (a_steps && b_steps) {
+    for (int64_t i = 0; i < count; ++i)
+      out[i] = op(a[i], b[i]);
+  } else if (a_steps) {
+    const T right = *b;
+    for (int64_t i = 0; i < count; ++i)
+      out[i] = op(a[i], right);
+  } else {
+    const T left = *a;
+    for (int64_t i = 0; i < count; ++i)
+      out[i] = b_steps ? op(left, b[i]) : op(left, *b);
+  }
+}
+
+template <template <typename> typename Op>
+PairRow row_for(DType dtype) {
+  switch (dtype) {
+    case DType::kDouble:
+      return pair_row<double, Op<double>>;
+    case DType::kInt64:
+      return pair_row<int64_t, Op<int64_t>>;
+    case DType::kInt32:
+      return pair_row<int32_t, Op<int32_t>>;
+    case DType::kInt8:
+      return pair_row<int8_t, Op<int8_t>>;
+    case DType::kUInt8:
+    case DType::kBool:
+      return pair_row<uint8_t, Op<uint8_t>>;
+    default:
+      return nullptr;
+  }
+}
+
+template <Comparison comparison>
+void float_row(const void* a, bool a_steps, const void* b, bool b_steps, bool* out, int64_t count) {
+  compare_row(comparison, static_cast<const float*>(a), a_steps, static_cast<const float*>(b),
+              b_steps, out, static_cast<size_t>(count));
+}
+
+template <template <typename> typename Op, Comparison comparison>
+PairRow comparison_for(DType dtype) {
+  return dtype == DType::kFloat ? float_row<comparison> : row_for<Op>(dtype);
+}
+// Of bools, which are bytes of 0 and 1: without branches.
+template <typename T>
+struct And {
+  bool operator()(T a, T b) const { return (a != T(0)) & (b != T(0)); }
+};
+template <typename T>
+struct Or {
+  bool operator()(T a, T b) const { return (a != T(0)) | (b != T(0)); }
+};
+template <typename T>
+struct Xor {
+  bool operator()(T a, T b) const { return a != b; }
+};
+
+template <typename T, bool condition_steps, bool taken_steps, bool other_steps>
+void choose_row(const Choice& row) {
+  const T* taken = static_cast<const T*>(row.taken);
+  const T* other = static_cast<const T*>(row.other);
+  T* out = static_cast<T*>(row.out);
+  for (int64_t i = 0; i < row.count; ++i) {
+    const T yes = taken[taken_steps ? i : 0], no = other[other_steps ? i : 0];
+    // All ones or none, so that no branch has to be guessed.
+    const T mask =
+        static_cast<T>(T{0} - static_cast<T>(row.condition[condition_steps ? i : 0] != 0));
+    out[i] = static_cast<T>((yes & mask) | (no & static_cast<T>(~mask)));
+  }
+}
+
+template <bool taken_steps, bool other_steps>
+void choose_words_row(const Choice& row) {
+  choose_words(row.condition, static_cast<const uint32_t*>(row.taken), taken_steps,
+               static_cast<const uint32_t*>(row.other), other_steps,
+               static_cast<uint32_t*>(row.out), static_cast<size_t>(row.count));
+}
+
+ChooseRow choose_words_row_of(const std::array<bool, 3>& steps) {
+  static constexpr ChooseRow kRows[] = {
+      choose_words_row<false, false>, choose_words_row<false, true>, choose_words_row<true, false>,
+      choose_words_row<true, true>};
+  return kRows[2 * steps[1] + steps[2]];
+}
+
+template <typename T>
+ChooseRow choose_row_of(const std::array<bool, 3>& steps) {
+  static constexpr ChooseRow kRows[] = {
+      choose_row<T, false, false, false>, choose_row<T, false, false, true>,
+      choose_row<T, false, true, false>,  choose_row<T, false, true, true>,
+      choose_row<T, true, false, false>,  choose_row<T, true, false, true>,
+      choose_row<T, true, true, false>,   choose_row<T, true, true, true>};
+  return kRows[4 * steps[0] + 2 * steps[1] + steps[2]];
+}
+
+// Between whole numbers (bool among them) and from these to float, as the language converts.
+template <typename From, typename To>
+void plain_row(const void* in, void* out, size_t count) {
+  for (size_t i = 0; i < count; ++i)
+    static_cast<To*>(out)[i] = static_cast<To>(static_cast<const From*>(in)[i]);
+}
+
+template <typename From>
+void truth_row(const void* in, void* out, size_t count) {
+  for (size_t i = 0; i < count; ++i)
+    static_cast<bool*>(out)[i] = static_cast<const From*>(in)[i] != From(0);
+}
+
+template <typename From>
+CastRow cast_row_from(DType to) {
+  switch (to) {
+    case DType::kFloat:
+      return plain_row<From, float>;
+    case DType::kInt32:
+      return plain_row<From, int32_t>;
+    case DType::kInt64:
+      return plain_row<From, int64_t>;
+    case DType::kBool:
+      return truth_row<From>;
+    default:
+      return nullptr;
+  }
+}
+
+void widen_row(const void* in, void* out, size_t count) {
+  half_to_float_row(static_cast<const uint16_t*>(in), static_cast<float*>(out), count);
+}
+
+void narrow_row(const void* in, void* out, size_t count) {
+  float_to_half_row(static_cast<const float*>(in), static_cast<uint16_t*>(out), count);
+}
+
+}  // namespace
+
+PairRow pair_row_for(std::string_view op, DType dtype) {
+  if (op == "Equal") return comparison_for<std::equal_to, Comparison::kEqual>(dtype);
+  if (op == "Greater") return comparison_for<std::greater, Comparison::kGreater>(dtype);
+  if (op == "GreaterOrEqual")
+    return comparison_for<std::greater_equal, Comparison::kGreaterOrEqual>(dtype);
+  if (op == "Less") return comparison_for<std::less, Comparison::kLess>(dtype);
+  if (op == "LessOrEqual") return comparison_for<std::less_equal, Comparison::kLessOrEqual>(dtype);
+  if (dtype != DType::kBool) return nullptr;
+  if (op == "And") return row_for<And>(dtype);
+  if (op == "Or") return row_for<Or>(dtype);
+  if (op == "Xor") return row_for<Xor>(dtype);
+  return nullptr;
+}
+
+void not_row(const uint8_t* in, bool* out, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    out[i] = in[i] == 0;
+}
+
+ChooseRow choose_row_for(int bits, const std::array<bool, 3>& steps) {
+  switch (bits) {
+    case 8:
+      return choose_row_of<uint8_t>(steps);
+    case 16:
+      return choose_row_of<uint16_t>(steps);
+    case 32:
+      return steps[0] ? choose_words_row_of(steps) : choose_row_of<uint32_t>(steps);
+    case 64:
+      return choose_row_of<uint64_t>(steps);
+    default:
+      return nullptr;
+  }
+}
+
+CastRow cast_row_for(DType from, DType to) {
+  switch (from) {
+    case DType::kFloat16:
+      return to == DType::kFloat ? widen_row : nullptr;
+    case DType::kFloat:
+      return to == DType::kFloat16 ? narrow_row : nullptr;
+    case DType::kBool:
+    case DType::kUInt8:
+      return cast_row_from<uint8_t>(to);
+    case DType::kInt8:
+      return cast_row_from<int8_t>(to);
+    case DType::kInt32:
+      return cast_row_from<int32_t>(to);
+    case DType::kInt64:
+      return cast_row_from<int64_t>(to);
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace sardonyx::cpu

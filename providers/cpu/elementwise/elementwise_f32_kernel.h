@@ -1,0 +1,52 @@
+// Elementwise work on contiguous rows of float32, vectorised for the CPU that runs it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace sardonyx::cpu {
+
+// What the op's attributes are: alpha and beta, or the lower and upper bound of Clip.
+struct UnaryParams {
+  float a = 0, b = 0;
+};
+
+// out[i] = f(in[i]) for i < count. `out` may be `in`.
+using Unary = void (*)(UnaryParams params, const float* in, float* out, size_t count);
+
+struct NamedUnary {
+  std::string_view name;  // an op of ai.onnx, or GeluTanh, Square, Cube
+  Unary function;
+};
+// All there are; kernels of elementwise ops, of their groups and activations of fused ops are made
+// of them.
+std::span<const NamedUnary> unary_functions();
+// nullptr where there is none.
+Unary find_unary(std::string_view name);
+
+// Those that other ops are computed with.
+struct CommonUnaries {
+  Unary exp, log, relu, sigmoid, tanh;
+};
+const CommonUnaries& common_unaries();
+
+enum class Binary : uint8_t { kAdd, kSub, kMul, kDiv, kMax, kMin, kPow, kPRelu };
+
+// That of the op of ai.onnx.
+std::optional<Binary> find_binary(std::string_view name);
+
+// x^exponent, where that has a function of its own: models are full of squares.
+std::optional<Unary> unary_power(double exponent);
+
+inline void unary_row(Unary op, UnaryParams params, const float* in, float* out, size_t count) {
+  op(params, in, out, count);
+}
+// out[i] = op(a[i], b[i]); an operand with step 0 is one element for the whole row. `out` may be an
+// operand of step 1.
+void binary_row(Binary op, const float* a, bool a_steps, const float* b, bool b_steps, float* out,
+                size_t count);
+
+}  // namespace sardonyx::cpu

@@ -1,0 +1,138 @@
+// Elementwise ops, and groups of them, over values that have a layout, which they keep, so that a
+// chain of convolutions does. Seen in the order in which the elements lie, the values are row-major
+// ones of other dims, and an operand for each channel is one that repeats along the others: kernels
+// of plain rows compute them, for which no code is generated at each size.
+#include <algorithm>
+
+#include "providers/cpu/kernel_list.h"
+#include "providers/cpu/provider.h"
+#include "providers/cpu/size_check.h"
+
+namespace sardonyx::cpu {
+namespace {
+
+enum class Order { kAny, kChannelsLast, kBlocks };
+
+// What all whole operands lie as; null where none has a layout.
+LayoutPtr layout_of_whole(const KernelRequest& request) {
+  for (const KernelTensor& input : request.inputs) {
+    if (input.layout && input.shape == request.outputs[0].shape) return input.layout;
+  }
+  return nullptr;
+}
+
+bool has_one_element(const KernelTensor& tensor) {
+  return element_count(tensor.shape) == 1;
+}
+
+// One element for each channel, perhaps of each image, of values of the shape `whole`.
+bool is_per_channel(const Shape& shape, const Shape& whole) {
+  const size_t rank = whole.size();
+  if (rank < 3 || shape.size() + 1 < rank || shape.size() > rank) return false;
+  const size_t channel = shape.size() == rank ? 1 : 0;
+  for (size_t dim = 0; dim < shape.size(); ++dim) {
+    const bool repeats = shape[dim] == 1 && dim != channel;
+    const bool is_image = dim < channel && shape[dim] == whole[0];
+    if (!repeats && !is_image && (dim != channel || shape[dim] != whole[1])) return false;
+  }
+  return true;
+}
+
+// The dims of row-major values that lie as those of `shape` do in `order`.
+Shape dims_in(Order order, Shape shape, size_t rank) {
+  if (order == Order::kAny) return shape;
+  shape.insert(shape.begin(), rank - shape.size(), 1);
+  const int64_t channels = shape[1];
+  if (order == Order::kBlocks) {
+    shape[1] = channels / ImageLayout::kChannelBlock;
+    shape.push_back(ImageLayout::kChannelBlock);
+  } else {
+    shape.erase(shape.begin() + 1);
+    shape.push_back(channels);
+  }
+  return shape;
+}
+
+std::optional<Order> order_of(const KernelRequest& request, const LayoutPtr& layout) {
+  const KernelTensor& target = request.outputs[0];
+  const auto bytes = static_cast<size_t>(element_count(target.shape) * bits_of(target.dtype) / 8);
+  if (layout->bytes() != bytes) return std::nullopt;  // there are gaps
+  const auto is_whole = [&](const KernelTensor& input) {
+    return has_one_element(input) || input.shape == target.shape;
+  };
+  if (std::ranges::all_of(request.inputs, is_whole)) return Order::kAny;
+  switch (layout->kind()) {
+    case Layout::Kind::kNHWC:
+      return Order::kChannelsLast;
+    case Layout::Kind::kNCHW16c:
+      return Order::kBlocks;
+    case Layout::Kind::kOpaque:
+      break;
+  }
+  return std::nullopt;
+}
+
+const char* refusal_of_operands(const KernelRequest& request) {
+  const KernelTensor& target = request.outputs[0];
+  for (const KernelTensor& input : request.inputs) {
+    if (has_one_element(input) || is_per_channel(input.shape, target.shape)) continue;
+    if (input.shape != target.shape) return "an operand repeats along other dims than the images'";
+    if (input.dtype != target.dtype) return "operands of several types";
+  }
+  for (const KernelTensor& output : request.outputs) {
+    if (output.dtype != target.dtype) return "results of several types";
+  }
+  return nullptr;
+}
+
+// Has the first output the type of the first input, for all that its row says?
+bool may_keep_type(const OpDef& op) {
+  const Signature& signature = signature_of(op);
+  const Param &input = signature.inputs[0], &output = signature.outputs[0];
+  return input.type == output.type || input.variadic;
+}
+
+Prepared prepare_in_layout(const KernelRequest& request) {
+  const LayoutPtr layout = request.layouts ? layout_of_whole(request) : nullptr;
+  if (!layout) return Prepared::refuse("no operand has a layout");
+  if (const char* why = refusal_of_operands(request)) return Prepared::refuse(why);
+  const auto order = order_of(request, layout);
+  if (!order) return Prepared::refuse("an unusual layout");
+  const Shape& whole = request.outputs[0].shape;
+  std::vector<KernelTensor> inputs(request.inputs.begin(), request.inputs.end());
+  std::vector<KernelTensor> outputs(request.outputs.begin(), request.outputs.end());
+  std::vector<LayoutPtr> wanted;
+  for (KernelTensor& input : inputs) {
+    wanted.push_back(input.shape == whole && !has_one_element(input) ? layout : nullptr);
+    input.layout = nullptr;
+    if (!has_one_element(input)) input.shape = dims_in(*order, input.shape, whole.size());
+  }
+  for (KernelTensor& output : outputs)
+    output.shape = dims_in(*order, output.shape, whole.size());
+  KernelRequest in_order = request;
+  in_order.inputs = inputs;
+  in_order.outputs = outputs;
+  Prepared prepared = prepare_portable(in_order);
+  if (!prepared.kernel) return prepared;
+  prepared.input_layouts = std::move(wanted);
+  prepared.output_layouts.assign(outputs.size(), layout);
+  return prepared;
+}
+
+}  // namespace
+
+std::span<const KernelEntry> elementwise_in_layout_kernels() {
+  static const auto& entries = *new std::vector<KernelEntry>([] {
+    std::vector<KernelEntry> all;
+    for (const KernelEntry& entry : cpu_provider().kernels) {
+      const OpDef& op = op_named(entry.op);
+      if (!op.is(kElementwise) || !may_keep_type(op)) continue;
+      if (std::ranges::find(all, entry.op, &KernelEntry::op) == all.end())
+        all.push_back({entry.op, entry.name, prepare_in_layout});
+    }
+    return all;
+  }());
+  return entries;
+}
+
+}  // namespace sardonyx::cpu

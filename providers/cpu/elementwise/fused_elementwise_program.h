@@ -1,0 +1,72 @@
+// The steps of a group of elementwise ops on one tile: which row function each is, and where its
+// operands and its result lie.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ir/kernel.h"
+#include "ir/ops/elementwise/fused_elementwise.h"
+#include "providers/cpu/elementwise/broadcast_loop.h"
+#include "providers/cpu/elementwise/compare_select_kernel.h"
+#include "providers/cpu/elementwise/elementwise_f32_kernel.h"
+
+namespace sardonyx::cpu {
+
+// An input that is repeated over the target and not one single element.
+struct Expansion {
+  BroadcastLoop grid;
+  uint32_t input = 0;
+  int64_t width = 0;   // bytes of an element
+  int64_t period = 0;  // after so many elements of the target it begins anew
+
+  // Elements [begin, begin + count) of the target.
+  void expand(const std::byte* in, int64_t begin, int64_t count, std::byte* out) const;
+};
+
+struct GroupOperand {
+  enum class Place : uint8_t {
+    kInput,   // of the target's shape
+    kScalar,  // an input of one element
+    kSlot,    // a tile of its own
+    kOutput,
+  } place = Place::kSlot;
+  uint32_t index = 0;
+  int64_t width = 0;  // bytes of an element
+};
+
+struct GroupInstruction {
+  enum class Kind : uint8_t { kExpand, kUnary, kBinary, kPair, kNot, kChoose, kCast } kind;
+  std::array<GroupOperand, 3> in{};
+  size_t in_count = 0;
+  GroupOperand out;
+  uint32_t expansion = 0;
+  Unary unary{};
+  UnaryParams params{};
+  Binary binary{};
+  PairRow pair = nullptr;
+  ChooseRow choose = nullptr;
+  CastRow cast = nullptr;
+
+  // May `out` lie where an operand of the same width does?
+  bool works_in_place() const { return kind == Kind::kUnary || kind == Kind::kBinary; }
+};
+
+struct GroupProgram {
+  std::vector<GroupInstruction> instructions;
+  std::vector<Expansion> expansions;
+  size_t slots = 0;
+  int64_t slot_width = 1;  // bytes of an element of the widest slot
+  int64_t tile = 0;        // elements
+  // Instructions that come first and need no second run in the tiles after the first one.
+  size_t once = 0;
+  // By output, then input: may the output lie over that input?
+  std::vector<std::vector<bool>> aliases;
+  std::string refusal;  // why there is no program; empty where there is one
+
+  static GroupProgram of(const KernelRequest& request);
+};
+
+}  // namespace sardonyx::cpu

@@ -1,0 +1,47 @@
+// Products of rows with a matrix of weights: the pixels of a 1x1 convolution, channels last, and
+// the rows of a matrix product.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "ir/core/memory/evictable_buffer.h"
+
+namespace sardonyx::cpu {
+
+// Outputs may be shared out in multiples of this, and biases are padded to it with zeros.
+constexpr int64_t kPointwiseUnit = 32;
+
+// One group of channels; pixels lie in_step and out_step elements apart.
+struct PointwiseRows {
+  const float* in;
+  const float* weights;   // packed by pack_pointwise
+  const float* bias;      // [outputs rounded up to whole units]
+  const float* residual;  // added to the sums, lies as `out` does, may be `out`; null: none
+  float* out;
+  int64_t in_step, out_step;
+  int64_t inputs, outputs;  // channels of the group
+  float low, high;          // results are clipped to these; infinities: not at all
+};
+
+// How many floats the packed weights of a group are.
+int64_t packed_pointwise_size(int64_t inputs, int64_t outputs);
+// The weight of an output and an input is weights[output * output_step + input * input_step].
+void pack_pointwise(const LooseFloat* weights, int64_t output_step, int64_t input_step,
+                    int64_t inputs, int64_t outputs, float* packed, int threads = 1);
+// Pixels for which the weights are read once; then they are read again for the next ones.
+int64_t pixels_together(int64_t inputs);
+
+// Outputs [first, last) of pixels [begin, end); `first` is a multiple of the unit, so is `last` or
+// it is the number of outputs. Every element is the bias, then the products added in the order of
+// the inputs, then the residual, whatever the share.
+void multiply_pointwise(const PointwiseRows& rows, int64_t begin, int64_t end, int64_t first,
+                        int64_t last);
+
+// So few rows that all weights are to be read but once, from front to back.
+constexpr int64_t kMaxSplitRows = 8;
+// Outputs [first, last) of rows [0, rows), at most kMaxSplitRows. Sums of a few rows would wait
+// for one another, so every element is made of several, whose number depends on `rows` alone.
+void multiply_few_rows(const PointwiseRows& product, int64_t rows, int64_t first, int64_t last);
+
+}  // namespace sardonyx::cpu

@@ -1,0 +1,117 @@
+// Gemm of doubles and CDist against the reference, with one thread and with several.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "ir/op_samples.h"
+#include "ir/reference_evaluator.h"
+#include "providers/cpu/provider.h"
+
+namespace sardonyx::cpu {
+namespace {
+
+void check(std::string_view name, const AttrMap& attr_map, const std::vector<Tensor>& inputs,
+           double tolerance) {
+  const OpDef& op = op_named(name);
+  const Attrs attrs = Attrs::parse(*op.attrs, attr_map);
+  const std::vector<Datum> data(inputs.begin(), inputs.end());
+  const Tensor expected = evaluate(op, attrs, data, 1)[0].tensor();
+  std::vector<KernelTensor> in;
+  std::vector<const void*> sources;
+  for (const Tensor& input : inputs) {
+    in.push_back({input.dtype(), input.shape(), nullptr, nullptr});
+    sources.push_back(input.raw());
+  }
+  const KernelTensor out{expected.dtype(), expected.shape(), nullptr, nullptr};
+  for (const int threads : {1, 3}) {
+    KernelRequest request{op, attrs, in, {&out, 1}};
+    request.threads = threads;
+    Prepared prepared;
+    for (const KernelEntry& entry : cpu_provider().kernels) {
+      if (entry.op == name && entry.name == "tiles") prepared = entry.prepare(request);
+    }
+    ASSERT_TRUE(prepared.kernel) << prepared.refusal;
+    const Tensor got = Tensor::allocate(expected.dtype(), expected.shape());
+    const auto scratch = Buffer::allocate(prepared.kernel->scratch_bytes());
+    void* target = const_cast<void*>(got.raw());
+    prepared.kernel->run({sources.data(), &target, scratch->data()});
+    const std::vector<double> a = got.to_doubles(), b = expected.to_doubles();
+    for (size_t i = 0; i < a.size(); ++i) {
+      if (std::isnan(b[i])) {
+        ASSERT_TRUE(std::isnan(a[i])) << "element " << i;
+      } else if (a[i] != b[i]) {
+        ASSERT_NEAR(a[i], b[i], tolerance * (1 + std::fabs(b[i]))) << "element " << i;
+      }
+    }
+  }
+}
+
+Tensor drawn(DType dtype, const Shape& shape, uint64_t seed) {
+  return drawn_tensor(dtype, shape, -2, 2, seed);
+}
+
+TEST(NumberGemm, doubles_give_what_the_reference_gives) {
+  struct Size {
+    int64_t m, n, k;
+  };
+  for (const Size& size : {Size{1, 1, 1}, {5, 37, 19}, {64, 50, 33}, {3, 4, 0}, {0, 4, 3}}) {
+    for (const bool a : {false, true}) {
+      for (const bool b : {false, true}) {
+        const auto x = drawn(DType::kDouble, a ? Shape{size.k, size.m} : Shape{size.m, size.k}, 1);
+        const auto y = drawn(DType::kDouble, b ? Shape{size.n, size.k} : Shape{size.k, size.n}, 2);
+        AttrMap attrs{{"transA", int64_t{a}}, {"transB", int64_t{b}}};
+        check("Gemm", attrs, {x, y}, 1e-12);
+        attrs["alpha"] = 0.3f;
+        attrs["beta"] = -1.7f;
+        for (const Shape& shape :
+             {Shape{}, Shape{size.n}, Shape{size.m, 1}, Shape{1, size.n}, Shape{size.m, size.n}})
+          check("Gemm", attrs, {x, y, drawn(DType::kDouble, shape, 3)}, 1e-12);
+      }
+    }
+  }
+}
+
+// One column is summed up in lanes; a few are less than a vector.
+TEST(NumberGemm, products_of_few_columns_are_those_of_the_reference) {
+  for (const int64_t n : {1, 2, 3, 7, 9, 12}) {
+    for (const int64_t k : {0, 1, 5, 8, 31, 32, 100}) {
+      for (const int64_t m : {1, 4, 9}) {
+        check("MatMul", {}, {drawn(DType::kDouble, {m, k}, 1), drawn(DType::kDouble, {k, n}, 2)},
+              1e-12);
+        const auto whole = [](const Shape& shape, uint64_t seed) {
+          return drawn_tensor(DType::kInt32, shape, -70000, 70000, seed);
+        };
+        check("MatMul", {}, {whole({m, k}, 1), whole({k, n}, 2)}, 0);
+        check("com.microsoft::CDist", {{"metric", std::string("sqeuclidean")}},
+              {drawn(DType::kDouble, {m, k + 1}, 1), drawn(DType::kDouble, {n, k + 1}, 2)}, 1e-12);
+      }
+    }
+  }
+}
+
+TEST(NumberGemm, an_addend_scaled_by_zero_has_no_part_in_the_result) {
+  const Tensor nan = Tensor::scalar<double>(std::numeric_limits<double>::quiet_NaN());
+  const Tensor x = drawn(DType::kDouble, {5, 6}, 1), y = drawn(DType::kDouble, {6, 9}, 2);
+  check("Gemm", {{"beta", 0.f}}, {x, y, nan}, 1e-12);
+  check("Gemm", {}, {x, y, nan}, 1e-12);
+}
+
+TEST(NumberGemm, distances_are_those_of_the_reference) {
+  for (const char* metric : {"euclidean", "sqeuclidean"}) {
+    for (const DType dtype : {DType::kFloat, DType::kDouble}) {
+      const double tolerance = dtype == DType::kFloat ? 3e-6 : 1e-12;
+      const AttrMap attrs{{"metric", std::string(metric)}};
+      for (const Shape& rows : {Shape{1, 1}, {7, 50}, {66, 131}, {0, 3}, {3, 0}}) {
+        for (const int64_t depth : {0, 1, 19, 200})
+          check("com.microsoft::CDist", attrs,
+                {drawn(dtype, {rows[0], depth}, 1), drawn(dtype, {rows[1], depth}, 2)}, tolerance);
+      }
+      const Tensor same = drawn(dtype, {9, 30}, 4);
+      check("com.microsoft::CDist", attrs, {same, same}, tolerance);  // zeros, exactly
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sardonyx::cpu

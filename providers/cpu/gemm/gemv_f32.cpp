@@ -1,0 +1,389 @@
+#include "providers/cpu/gemm/gemv_f32.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "providers/cpu/gemm/gemv_f32.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <type_traits>
+
+#include "providers/cpu/simd/register_hint-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sardonyx::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// `weights` as float.
+template <class D>
+HWY_INLINE hn::Vec<D> load(D d, const float* weights) {
+  return hn::LoadU(d, weights);
+}
+template <class D>
+HWY_INLINE hn::Vec<D> load(D d, const BFloat16* weights) {
+  const hn::RebindToUnsigned<D> wide;
+  const hn::Rebind<uint16_t, D> narrow;
+  const auto bits = hn::LoadU(narrow, reinterpret_cast<const uint16_t*>(weights));
+  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(wide, bits)));
+}
+
+// Rows of `a` that go together; more go through what the caches hold by then.
+constexpr size_t kRowsAtOnce = 4;
+// Rows of b that are read side by side, a vector of each in turn, for so many rows of `a`: as many
+// streams as the hardware follows and as a set of a level-1 cache has places. The elements of `a`
+// stay in registers, besides one vector of b and one sum for each row.
+constexpr size_t depth_at_once(size_t rows) {
+  return std::min<size_t>(8, (kRegisters - 2 - rows) / rows);
+}
+// What is written for so many columns stays in a level-2 cache until the next rows of b are read.
+constexpr size_t kSumsAtOnce = size_t{1} << 16;
+// From this size on b is likely to come from memory. What is read next then comes too late unless
+// it is asked for, since the hardware foresees the rest of a row, but no other row. Below, only
+// where rows begin.
+constexpr size_t kMinFetched = size_t{1} << 19;
+constexpr size_t kFetchedBeginning = 128;
+// Of wider rows there is no room for the next ones in that cache.
+constexpr size_t kMaxFetched = 8192;
+
+// Adds a[row + r][k] * b[k][column] for first <= k < first + kDepth to the sums in `out`, which
+// begin with k = 0, for columns from `column` on as far as whole vectors reach. Returns where they
+// end. Where `fetches`, the same columns of the rows that are read next are asked for.
+template <size_t kRows, size_t kDepth, bool fetches, class D, typename Weight>
+HWY_INLINE size_t add_products(D d, const ThinProduct<Weight>& p, size_t row, size_t first,
+                               size_t column, size_t end) {
+  // Few sums start anew each time, so that a chain of additions need not wait for the last one.
+  constexpr bool kAnew = kRows <= 2;
+  using V = hn::Vec<D>;
+  const size_t lanes = hn::Lanes(d);
+  if (column + lanes > end) return column;
+  const float* a = p.a + row * p.a_step + first;
+  V x[kRows * kDepth];
+  for (size_t i = 0; i < kRows * kDepth; ++i) {
+    x[i] = in_register(hn::Set(d, a[i / kDepth * p.a_step + i % kDepth]));
+  }
+  const Weight* b = p.b + first * p.b_step;
+  float* out = p.out + row * p.out_step;
+  const bool is_begun = first > 0;
+  for (; column + lanes <= end; column += lanes) {
+    float* to[kRows];
+    V sums[kRows];
+    for (size_t r = 0; r < kRows; ++r) {
+      to[r] = out + r * p.out_step + column;
+      sums[r] = is_begun && !kAnew ? hn::LoadU(d, to[r]) : hn::Zero(d);
+    }
+    for (size_t k = 0; k < kDepth; ++k) {
+      if constexpr (fetches) __builtin_prefetch(b + (kDepth + k) * p.b_step + column, 0, 2);
+      V weights = load(d, b + k * p.b_step + column);
+      if constexpr (kRows > 1) weights = in_register(weights);
+      // Written out, since gcc leaves arrays in memory that loops within loops go through.
+      sums[0] = hn::MulAdd(x[k], weights, sums[0]);
+      if constexpr (kRows > 1) sums[1] = hn::MulAdd(x[kDepth + k], weights, sums[1]);
+      if constexpr (kRows > 2) sums[2] = hn::MulAdd(x[2 * kDepth + k], weights, sums[2]);
+      if constexpr (kRows > 3) sums[3] = hn::MulAdd(x[3 * kDepth + k], weights, sums[3]);
+    }
+    for (size_t r = 0; r < kRows; ++r) {
+      if (is_begun && kAnew) sums[r] = hn::Add(hn::LoadU(d, to[r]), sums[r]);
+      hn::StoreU(sums[r], d, to[r]);
+    }
+  }
+  return column;
+}
+
+// The same for all columns.
+template <size_t kRows, size_t kDepth, typename Weight>
+HWY_INLINE void add_rows(const ThinProduct<Weight>& p, size_t row, size_t first, size_t column,
+                         size_t end, size_t fetched) {
+  const hn::ScalableTag<float> whole;
+  const hn::CappedTag<float, 8> half;
+  const hn::CappedTag<float, 4> small;
+  const hn::CappedTag<float, 1> single;
+  if constexpr (kDepth > 1) {
+    column =
+        add_products<kRows, kDepth, true>(whole, p, row, first, column, std::min(end, fetched));
+  }
+  column = add_products<kRows, kDepth, false>(whole, p, row, first, column, end);
+  column = add_products<kRows, kDepth, false>(half, p, row, first, column, end);
+  column = add_products<kRows, kDepth, false>(small, p, row, first, column, end);
+  add_products<kRows, kDepth, false>(single, p, row, first, column, end);
+}
+
+// Calls group(number of rows, first row) for all rows.
+template <typename Group>
+HWY_INLINE void in_groups(size_t rows, const Group& group) {
+  size_t row = 0;
+  for (; row + kRowsAtOnce <= rows; row += kRowsAtOnce)
+    group(std::integral_constant<size_t, kRowsAtOnce>(), row);
+  switch (rows - row) {
+    case 3:
+      return group(std::integral_constant<size_t, 3>(), row);
+    case 2:
+      return group(std::integral_constant<size_t, 2>(), row);
+    case 1:
+      return group(std::integral_constant<size_t, 1>(), row);
+    default:
+      return;
+  }
+}
+
+// For kRows rows of `a`, or at least as many if they are kRowsAtOnce: all of them go through the
+// same rows of b before others are read.
+template <size_t kRows, typename Weight>
+HWY_INLINE void multiply_rows(const ThinProduct<Weight>& p) {
+  constexpr size_t kTogether = depth_at_once(kRows);
+  const size_t wide = std::max<size_t>(1, kSumsAtOnce / p.rows);
+  const bool fetches = p.depth * p.columns >= kMinFetched && p.columns <= kMaxFetched;
+  for (size_t begin = 0; begin < p.columns; begin += wide) {
+    const size_t end = std::min(p.columns, begin + wide);
+    const size_t fetched = fetches ? end : begin + kFetchedBeginning;
+    for (size_t k = 0; k < p.depth;) {
+      const bool is_whole = k + kTogether <= p.depth;
+      const auto add = [&](auto rows, size_t row) HWY_ATTR {
+        constexpr size_t kGroup = decltype(rows)::value;
+        if (is_whole)
+          add_rows<kGroup, kTogether>(p, row, k, begin, end, row == 0 ? fetched : 0);
+        else
+          add_rows<kGroup, 1>(p, row, k, begin, end, 0);
+      };
+      if constexpr (kRows < kRowsAtOnce)
+        add(std::integral_constant<size_t, kRows>(), 0);
+      else
+        in_groups(p.rows, add);
+      k += is_whole ? kTogether : 1;
+    }
+  }
+}
+
+// Whether memory gives one row after the other fastest, which is so on AMD's CPUs if what follows
+// is asked for early (Zen 5: 20 % more than rows side by side).
+#if HWY_ARCH_X86
+const bool kReadsRowByRow = __builtin_cpu_is("amd");
+#else
+constexpr bool kReadsRowByRow = false;
+#endif
+// Elements that are asked for so far ahead; sums of more columns have no room in a level-1 cache.
+constexpr size_t kElementsAhead = 2048, kMaxColumns = 8192;
+
+// x * b[i] + from[i] for i < count as far as whole vectors reach, where `from` is there, and what
+// `before` holds added to it. Returns where they end.
+template <class D, typename Weight>
+HWY_INLINE size_t scale_row(D d, float x, const Weight* b, const float* from, const float* before,
+                            float* to, size_t i, size_t count) {
+  const size_t lanes = hn::Lanes(d);
+  const auto factor = hn::Set(d, x);
+  for (; i + lanes <= count; i += lanes) {
+    __builtin_prefetch(b + kElementsAhead + i, 0, 3);
+    auto sum = hn::MulAdd(factor, load(d, b + i), from ? hn::LoadU(d, from + i) : hn::Zero(d));
+    if (before) sum = hn::Add(hn::LoadU(d, before + i), sum);
+    hn::StoreU(sum, d, to + i);
+  }
+  return i;
+}
+
+// For one row of `a`, and rows of b that lie one behind the other: the same sums as multiply_rows
+// makes of as many rows of b.
+template <typename Weight>
+void multiply_row(const ThinProduct<Weight>& p) {
+  constexpr size_t kTogether = depth_at_once(1);
+  const hn::ScalableTag<float> whole;
+  const hn::CappedTag<float, 4> small;
+  const hn::CappedTag<float, 1> single;
+  HWY_ALIGN float sums[kMaxColumns];
+  for (size_t first = 0; first < p.depth;) {
+    const size_t rows = first + kTogether <= p.depth ? kTogether : 1;
+    for (size_t k = first; k < first + rows; ++k) {
+      const Weight* b = p.b + k * p.columns;
+      const bool is_last = k + 1 == first + rows;
+      const float* from = k > first ? sums : nullptr;
+      const float* before = is_last && first > 0 ? p.out : nullptr;
+      float* to = is_last ? p.out : sums;
+      size_t i = scale_row(whole, p.a[k], b, from, before, to, 0, p.columns);
+      i = scale_row(small, p.a[k], b, from, before, to, i, p.columns);
+      scale_row(single, p.a[k], b, from, before, to, i, p.columns);
+    }
+    first += rows;
+  }
+}
+
+template <typename Weight>
+void multiply(const ThinProduct<Weight>& p) {
+  switch (p.rows) {
+    case 1:
+      if (kReadsRowByRow && p.columns == p.b_step && p.columns <= kMaxColumns &&
+          p.depth * p.columns >= kMinFetched)
+        return multiply_row(p);
+      return multiply_rows<1>(p);
+    case 2:
+      return multiply_rows<2>(p);
+    case 3:
+      return multiply_rows<3>(p);
+    default:
+      return multiply_rows<kRowsAtOnce>(p);
+  }
+}
+
+// The sum of a[k] * b[k] over the rest of a row that whole vectors leave.
+template <typename Weight>
+HWY_INLINE float rest_of_dot(const float* a, const Weight* b, size_t count) {
+  const hn::CappedTag<float, 4> small;
+  const hn::CappedTag<float, 1> single;
+  const size_t lanes = hn::Lanes(small);
+  auto total = hn::Zero(small);
+  size_t k = 0;
+  for (; k + lanes <= count; k += lanes)
+    total = hn::MulAdd(hn::LoadU(small, a + k), load(small, b + k), total);
+  auto last = hn::Zero(single);
+  for (; k < count; ++k)
+    last = hn::MulAdd(hn::LoadU(single, a + k), load(single, b + k), last);
+  return hn::GetLane(hn::SumOfLanes(small, total)) + hn::GetLane(last);
+}
+
+constexpr size_t kColumnsAhead = 4;
+
+// Dot products of some rows with some rows of b. Where `fetched`, so many elements of each of those
+// kColumnsAhead later are asked for.
+template <size_t kRows, size_t kColumns, bool fetches, typename Weight>
+HWY_INLINE void dots(const ThinProduct<Weight>& p, size_t row, size_t column, size_t fetched) {
+  const hn::ScalableTag<float> d;
+  using V = hn::Vec<hn::ScalableTag<float>>;
+  const size_t lanes = hn::Lanes(d);
+  const float* a = p.a + row * p.a_step;
+  const Weight* b = p.b + column * p.b_step;
+  V sums[kRows * kColumns];
+  for (size_t i = 0; i < kRows * kColumns; ++i)
+    sums[i] = hn::Zero(d);
+  size_t k = 0;
+  for (; k + lanes <= p.depth; k += lanes) {
+    V x[kRows], weights[kColumns];
+    for (size_t r = 0; r < kRows; ++r) {
+      const V loaded = hn::LoadU(d, a + r * p.a_step + k);
+      x[r] = kColumns > 1 ? in_register(loaded) : loaded;
+    }
+    for (size_t c = 0; c < kColumns; ++c) {
+      const Weight* from = b + c * p.b_step + k;
+      if (fetches && k < fetched) __builtin_prefetch(from + kColumnsAhead * p.b_step, 0, 2);
+      const V loaded = load(d, from);
+      weights[c] = kRows > 1 ? in_register(loaded) : loaded;
+    }
+    // One loop, since gcc leaves arrays in memory that loops within loops go through.
+    for (size_t i = 0; i < kRows * kColumns; ++i)
+      sums[i] = hn::MulAdd(x[i / kColumns], weights[i % kColumns], sums[i]);
+  }
+  for (size_t i = 0; i < kRows * kColumns; ++i) {
+    const size_t r = i / kColumns, c = i % kColumns;
+    float total = hn::GetLane(hn::SumOfLanes(d, sums[i]));
+    if (k < p.depth) total += rest_of_dot(a + r * p.a_step + k, b + c * p.b_step + k, p.depth - k);
+    p.out[(row + r) * p.out_step + column + c] = total;
+  }
+}
+
+template <size_t kColumns, bool fetches, typename Weight>
+HWY_INLINE size_t all_dots(const ThinProduct<Weight>& p, size_t column, size_t fetched) {
+  for (; column + kColumns <= p.columns; column += kColumns) {
+    in_groups(p.rows, [&](auto rows, size_t row) HWY_ATTR {
+      dots<decltype(rows)::value, kColumns, fetches>(p, row, column, fetched);
+    });
+  }
+  return column;
+}
+
+// Elements of a row of b that are asked for so far ahead, which is in the next rows at its end.
+constexpr size_t kDotAhead = 2048;
+
+// For one row of `a` alone: memory gives one row of b after the other fastest. Several sums, so
+// that none waits for the last product.
+template <typename Weight>
+void multiply_row_transposed(const ThinProduct<Weight>& p) {
+  constexpr size_t kSums = 4;
+  const hn::ScalableTag<float> d;
+  using V = hn::Vec<hn::ScalableTag<float>>;
+  const size_t lanes = hn::Lanes(d), step = kSums * lanes;
+  for (size_t column = 0; column < p.columns; ++column) {
+    const Weight* b = p.b + column * p.b_step;
+    V sums[kSums] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
+    size_t k = 0;
+    for (; k + step <= p.depth; k += step) {
+#pragma GCC unroll 4
+      for (size_t i = 0; i < kSums; ++i) {
+        __builtin_prefetch(b + k + i * lanes + kDotAhead, 0, 3);
+        sums[i] =
+            hn::MulAdd(hn::LoadU(d, p.a + k + i * lanes), load(d, b + k + i * lanes), sums[i]);
+      }
+    }
+    V total = hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3]));
+    for (; k + lanes <= p.depth; k += lanes)
+      total = hn::MulAdd(hn::LoadU(d, p.a + k), load(d, b + k), total);
+    p.out[column] = hn::GetLane(hn::SumOfLanes(d, total));
+    if (k < p.depth) p.out[column] += rest_of_dot(p.a + k, b + k, p.depth - k);
+  }
+}
+
+template <typename Weight>
+void multiply_transposed(const ThinProduct<Weight>& p) {
+  constexpr size_t kTogether = kRegisters / 2 / kRowsAtOnce;
+  const bool is_large = p.depth * std::max(p.columns, p.all_columns) >= kMinFetched;
+  if (p.rows == 1 && is_large) return multiply_row_transposed(p);
+  const size_t column =
+      is_large ? all_dots<kTogether, true>(p, 0, p.depth) : all_dots<kTogether, false>(p, 0, 0);
+  all_dots<1, true>(p, column, kFetchedBeginning / 2);
+}
+
+void MultiplyThin(const ThinProduct<float>& p) {
+  multiply(p);
+}
+void MultiplyThinNarrow(const ThinProduct<BFloat16>& p) {
+  multiply(p);
+}
+void MultiplyThinTransposed(const ThinProduct<float>& p) {
+  multiply_transposed(p);
+}
+void MultiplyThinTransposedNarrow(const ThinProduct<BFloat16>& p) {
+  multiply_transposed(p);
+}
+
+void ScaleAndAdd(float* out, size_t count, float alpha, const float* addend, bool addend_steps,
+                 float beta) {
+  const auto scale = [&](auto d, size_t i) HWY_ATTR {
+    const auto given = addend_steps ? hn::LoadU(d, addend + i) : hn::Set(d, addend[0]);
+    const auto added = hn::Mul(given, hn::Set(d, beta));
+    hn::StoreU(hn::MulAdd(hn::LoadU(d, out + i), hn::Set(d, alpha), added), d, out + i);
+  };
+  const hn::ScalableTag<float> whole;
+  const hn::CappedTag<float, 1> single;
+  size_t i = 0;
+  for (; i + hn::Lanes(whole) <= count; i += hn::Lanes(whole))
+    scale(whole, i);
+  for (; i < count; ++i)
+    scale(single, i);
+}
+
+}  // namespace sardonyx::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sardonyx::cpu {
+
+HWY_EXPORT(MultiplyThin);
+HWY_EXPORT(MultiplyThinNarrow);
+HWY_EXPORT(MultiplyThinTransposed);
+HWY_EXPORT(MultiplyThinTransposedNarrow);
+HWY_EXPORT(ScaleAndAdd);
+
+void multiply_thin(const ThinProduct<float>& product) {
+  HWY_DYNAMIC_DISPATCH(MultiplyThin)(product);
+}
+void multiply_thin(const ThinProduct<BFloat16>& product) {
+  HWY_DYNAMIC_DISPATCH(MultiplyThinNarrow)(product);
+}
+void multiply_thin_transposed(const ThinProduct<float>& product) {
+  HWY_DYNAMIC_DISPATCH(MultiplyThinTransposed)(product);
+}
+void multiply_thin_transposed(const ThinProduct<BFloat16>& product) {
+  HWY_DYNAMIC_DISPATCH(MultiplyThinTransposedNarrow)(product);
+}
+void scale_and_add(float* out, size_t count, float alpha, const float* addend, bool addend_steps,
+                   float beta) {
+  HWY_DYNAMIC_DISPATCH(ScaleAndAdd)(out, count, alpha, addend, addend_steps, beta);
+}
+
+}  // namespace sardonyx::cpu
+#endif  // HWY_ONCE

@@ -1,0 +1,99 @@
+// Softmax and LogSoftmax of float32 along an axis whose elements lie apart: whole rows of
+// neighbours are worked on at a time.
+#include <algorithm>
+
+#include "ir/core/strides.h"
+#include "ir/core/threading/interruptible_loops.h"
+#include "ir/ops/normalization/softmax.h"
+#include "providers/cpu/elementwise/broadcast_loop.h"
+#include "providers/cpu/elementwise/elementwise_f32_kernel.h"
+#include "providers/cpu/kernel_list.h"
+
+namespace sardonyx::cpu {
+namespace {
+
+constexpr int64_t kTile =
+    512;  // columns at a time: what an axis of some dozens has of them stays near
+
+class SoftmaxColumns : public Kernel {
+ public:
+  SoftmaxColumns(AxisSplit split, bool is_log, int threads) : split_(split), is_log_(is_log) {
+    tiles_ = (split.inner + kTile - 1) / kTile;
+    const int64_t count = split.outer * split.size * split.inner;
+    threads_ = static_cast<int>(std::min<int64_t>(threads, count / kElementsPerThread + 1));
+  }
+
+  size_t scratch_bytes() const override {
+    return static_cast<size_t>(threads_) * 3 * kTile * sizeof(float);
+  }
+
+  void run(const KernelArgs& args) const override {
+    auto* scratch = reinterpret_cast<float*>(args.scratch);
+    for_each_task(split_.outer * tiles_, threads_, kTile * split_.size,
+                  [&](int64_t i, int64_t thread) {
+                    const int64_t column = i % tiles_ * kTile;
+                    const int64_t at = i / tiles_ * split_.size * split_.inner + column;
+                    run_tile(static_cast<const float*>(args.inputs[0]) + at,
+                             static_cast<float*>(args.outputs[0]) + at,
+                             static_cast<size_t>(std::min(kTile, split_.inner - column)),
+                             scratch + thread * 3 * kTile);
+                  });
+  }
+  bool may_alias(size_t, size_t input) const override { return input == 0; }
+
+ private:
+  void run_tile(const float* in, float* out, size_t count, float* scratch) const {
+    float *greatest = scratch, *sum = scratch + kTile, *row = scratch + 2 * kTile;
+    std::copy_n(in, count, greatest);
+    for (int64_t i = 1; i < split_.size; ++i)
+      binary_row(Binary::kMax, greatest, true, in + i * split_.inner, true, greatest, count);
+    std::fill_n(sum, count, 0.0f);
+    for (int64_t i = 0; i < split_.size; ++i) {
+      float* to = out + i * split_.inner;
+      binary_row(Binary::kSub, in + i * split_.inner, true, greatest, true, to, count);
+      float* exponential = is_log_ ? row : to;
+      unary_row(common_unaries().exp, {}, to, exponential, count);
+      binary_row(Binary::kAdd, sum, true, exponential, true, sum, count);
+    }
+    if (is_log_) unary_row(common_unaries().log, {}, sum, sum, count);
+    for (int64_t i = 0; i < split_.size; ++i) {
+      float* to = out + i * split_.inner;
+      binary_row(is_log_ ? Binary::kSub : Binary::kDiv, to, true, sum, true, to, count);
+    }
+  }
+
+  AxisSplit split_;
+  bool is_log_;
+  int64_t tiles_;
+  int threads_;
+};
+
+Prepared prepare(const KernelRequest& request, bool is_log) {
+  const Shape& x = request.inputs[0].shape;
+  if (request.inputs[0].dtype != DType::kFloat)
+    return Prepared::refuse("only float is computed here");
+  if (element_count(x) == 0 || x.empty()) return Prepared::refuse("there are no elements");
+  const AxisSplit split = split_at(x, axis_of(request.attrs<ops::SoftmaxAttrs>().axis, x.size()));
+  if (split.inner == 1) return Prepared::refuse("the elements of a line lie side by side");
+  return Prepared::accept(std::make_unique<SoftmaxColumns>(split, is_log, request.threads), "rows");
+}
+
+Prepared prepare_softmax(const KernelRequest& request) {
+  return prepare(request, false);
+}
+Prepared prepare_log_softmax(const KernelRequest& request) {
+  return prepare(request, true);
+}
+
+constexpr KernelEntry kSoftmaxColumnEntries[] = {
+    {"Softmax", "columns", prepare_softmax},
+    {"LogSoftmax", "columns", prepare_log_softmax},
+};
+
+}  // namespace
+
+std::span<const KernelEntry> softmax_column_entries() {
+  return kSoftmaxColumnEntries;
+}
+
+}  // namespace sardonyx::cpu

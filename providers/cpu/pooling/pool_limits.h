@@ -1,0 +1,52 @@
+// What the kernels of pools have in common.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "ir/kernel.h"
+#include "providers/cpu/quantization/quantize_linear_kernel.h"
+
+namespace sardonyx::cpu {
+
+// About what stays in the nearest cache; of rows that are merged where they lie, what makes a task
+// worth its start.
+constexpr int64_t kLineLength = 1 << 12, kLengthInPlace = 1 << 14;
+constexpr int64_t kTaskWork = 1 << 16;
+// Elements to look at below which a second thread is not worth its start.
+constexpr double kWorkPerThread = 1 << 17;
+// What a thread looks at between two looks at the clock at most.
+constexpr double kMaxWork = 1 << 26;
+constexpr int64_t kLongestWindow = 1 << 20;
+
+// Bytes are computed as floats, which hold them exactly; so many of a channel at most.
+template <typename T>
+constexpr bool kIsByte = sizeof(T) == 1;
+constexpr int64_t kMaxWidened = 1 << 18;
+inline void to_floats(const uint8_t* in, float* out, size_t count) {
+  dequantize_row(in, 1, 0, out, count);
+}
+inline void to_floats(const int8_t* in, float* out, size_t count) {
+  dequantize_row(in, 1, 0, out, count);
+}
+
+// Parts of a thread's scratch memory, one behind the other.
+class ScratchParts {
+ public:
+  // Where `count` elements begin.
+  template <typename T>
+  size_t add(size_t count) {
+    const size_t begin = bytes_;
+    bytes_ = (bytes_ + count * sizeof(T) + 63) / 64 * 64;
+    return begin;
+  }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  size_t bytes_ = 0;
+};
+
+// MaxPool with indices.
+Prepared prepare_peaks(const KernelRequest& request);
+
+}  // namespace sardonyx::cpu

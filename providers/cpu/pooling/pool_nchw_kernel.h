@@ -1,0 +1,56 @@
+// Windows that slide over rows of float or double, vectorised for the CPU that runs them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sardonyx::cpu {
+
+// How the elements of a window become one. A NaN loses to every number in kMax.
+enum class Merge : uint8_t { kMax, kSum };
+
+// Windows along a line: window i begins at element i * stride and has an element every `dilation`.
+// The line is `in` elements of the input between neutral ones, `before` of them in front.
+struct Window1d {
+  size_t kernel = 1, stride = 1, dilation = 1, outputs = 1;
+  size_t in = 1, before = 0;
+  // Of the line: from the first element of the first window to the last of the last.
+  size_t length() const { return (outputs - 1) * stride + (kernel - 1) * dilation + 1; }
+};
+
+// Rows of outputs, each from the rows of the input that lie under its windows.
+template <typename T>
+struct PoolRowArgs {
+  Merge merge = Merge::kMax;
+  int64_t power = 0;        // above 0: |element|^power is merged
+  bool takes_root = false;  // the square root of what is merged
+  Window1d line;
+  // What `line` is a piece of: the order of a sum is that of the whole, however it is cut. Null:
+  // `line` is one.
+  const Window1d* whole_line = nullptr;
+  size_t rows = 1;
+  size_t row_step = 0;  // from one row of outputs to the next
+  // Where rows of the input begin, and the places in this list of the first tap of each row of
+  // outputs; one more place ends the last row's.
+  const int64_t* taps = nullptr;
+  const int64_t* tap_starts = nullptr;
+  // A sum is multiplied by that of its row and that of its column; null in kMax.
+  const T *row_scales = nullptr, *column_scales = nullptr;
+};
+
+// Elements of scratch memory that merge_rows() wants for windows along `line`, in rows or fewer.
+template <typename T>
+size_t window_scratch(const Window1d& line, size_t rows);
+
+// Whether windows of this kind are merged where they lie, without a line of their own, if each row
+// of outputs has one tap. Such lines may be long.
+template <typename T>
+bool merges_in_place(const Window1d& line);
+
+// Merges the windows of `channels` channels, `in_step` elements of the input and `out_step` of the
+// output apart. Reads what is under the windows and nothing beyond.
+template <typename T>
+void pool_rows(const PoolRowArgs<T>& windows, size_t channels, const T* in, size_t in_step, T* out,
+               size_t out_step, T* scratch);
+
+}  // namespace sardonyx::cpu

@@ -1,0 +1,104 @@
+// How the work of a pool over row-major channels is cut into tasks: rows of outputs in blocks, rows
+// that are long in pieces, channels in groups.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ir/ops/conv/window.h"
+#include "providers/cpu/pooling/pool_nchw_kernel.h"
+
+namespace sardonyx::cpu {
+
+// The same windows over fewer axes: axes of one element go, an axis that each window covers whole
+// joins the one before it, and channels of which no window reaches into the next one join a single
+// axis, if they may.
+struct CollapsedWindow {
+  ops::Window window;
+  int64_t channels;
+  // Of a channel.
+  int64_t out_rows() const { return element_count(window.out) / window.out.back(); }
+};
+CollapsedWindow simplified(ops::Window window, int64_t channels, bool may_join_channels = true);
+
+// What one row of outputs costs, and how much memory a task may fill.
+struct PoolLimits {
+  int64_t piece_length;  // elements of a row of the input that a task merges at once
+  int64_t lines;         // elements of all lines of a task
+  int64_t group_work;    // elements that a task looks at, if there are enough channels
+  int64_t min_tasks;     // below which channels are not grouped
+};
+
+class PoolPlan {
+ public:
+  PoolPlan(const CollapsedWindow& windows, const PoolLimits& limits);
+
+  // A task's share: `channels` channels from `channel` on, `rows` rows of outputs from `row` on,
+  // `outputs` outputs of each from `first` on. Either all outputs of a row or one row.
+  struct Share {
+    int64_t channel, channels, row, rows, first, outputs;
+  };
+  Share share_of(int64_t task) const;
+  int64_t tasks() const { return groups_ * blocks_ * pieces_; }
+  // Of a task, and of all, in elements.
+  double work_of_task() const { return work_of_row_ * static_cast<double>(rows_ * group_); }
+  double work() const {
+    return work_of_row_ * static_cast<double>(out_rows_ * channels_ * pieces_);
+  }
+  double work_of_row() const { return work_of_row_; }
+
+  const ops::Window& window() const { return window_; }
+  int64_t channels() const { return channels_; }
+  int64_t row_length() const { return window_.out.back(); }
+  int64_t in_size() const { return in_size_; }
+  int64_t out_rows() const { return out_rows_; }
+  int64_t out_size() const { return out_rows_ * row_length(); }
+  // The most of any task.
+  Window1d longest_line() const { return line_of(0, piece_, true); }
+  Window1d whole_line() const { return line_of(0, row_length(), true); }
+  int64_t most_rows() const { return rows_; }
+  int64_t most_outputs() const { return piece_; }
+
+  // The line under `outputs` windows from `first` on, and the element of a row of the input that it
+  // takes first.
+  Window1d line_of(int64_t first, int64_t outputs, bool as_if_inside = false) const;
+  int64_t first_element(int64_t first) const;
+  // Where the rows of the input under a task's rows of outputs begin, as PoolRowArgs has them;
+  // where that is much for all rows, they are listed in `room`, of list_room() elements.
+  struct TapLists {
+    const int64_t *taps, *starts;
+  };
+  size_t list_room() const;
+  TapLists taps_under(const Share& share, int64_t* room) const;
+  // The place of output row `row` on each axis but the last, from the last but one to the first.
+  template <typename Visit>
+  void for_each_position(int64_t row, const Visit& visit) const {
+    for (size_t axis = window_.rank() - 1; axis-- > 0; row /= window_.out[axis])
+      visit(axis, static_cast<size_t>(row % window_.out[axis]));
+  }
+
+ private:
+  // Of an output on one axis: the element of the input at its first tap inside, and how many are.
+  struct Taps {
+    int64_t begin, count;
+  };
+  void list_axes();
+  void list_rows();
+  int64_t taps_of(int64_t row) const;
+  // Returns the end of the list.
+  int64_t* list_taps(int64_t row, int64_t* taps) const;
+
+  ops::Window window_;
+  int64_t channels_;
+  int64_t in_size_ = 1, out_rows_ = 1;
+  int64_t taps_ = 1;  // rows of the input under a row of outputs, at most
+  double work_of_row_ = 0;
+  int64_t piece_, pieces_, rows_, blocks_, group_, groups_;
+  std::vector<std::vector<Taps>> axes_;  // all but the last
+  std::vector<int64_t> steps_;           // elements of the input between two taps
+  std::vector<int64_t> listed_;          // under all rows; empty where that is much
+  std::vector<int64_t> starts_;
+};
+
+}  // namespace sardonyx::cpu

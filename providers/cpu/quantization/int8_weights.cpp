@@ -1,0 +1,52 @@
+#include "providers/cpu/quantization/int8_weights.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ir/core/memory/evictable_buffer.h"
+#include "providers/cpu/conv/igemm_u8s8.h"
+
+namespace sardonyx::cpu {
+
+std::optional<CenteredWeights> CenteredWeights::of(const Tensor& weights, const Tensor* zero_points,
+                                                   int64_t step) {
+  std::vector<int64_t> zeros{0};
+  if (zero_points) zeros = zero_points->to_int64s();
+  const bool is_signed = weights.dtype() == DType::kInt8;
+  CenteredWeights centered;
+  if (is_signed && std::ranges::all_of(zeros, [](int64_t zero) { return zero == 0; })) {
+    centered.original_ = &weights;
+    centered.form_ = "bytes:";
+    return centered;
+  }
+  const auto* from = reinterpret_cast<const uint8_t*>(peek(weights));
+  centered.values_ = Buffer::allocate(weights.bytes());
+  auto* to = reinterpret_cast<int8_t*>(centered.values_->data());
+  bool fits = true;
+  for (int64_t begin = 0, channel = 0; begin < weights.count(); begin += step, ++channel) {
+    const auto zero = static_cast<int32_t>(zeros[static_cast<size_t>(channel) % zeros.size()]);
+    for (int64_t i = begin; i < begin + step; ++i) {
+      const int32_t value = (is_signed ? static_cast<int8_t>(from[i]) : from[i]) - zero;
+      to[i] = static_cast<int8_t>(value);
+      fits = fits && to[i] == value;
+    }
+  }
+  if (!fits) return std::nullopt;
+  centered.form_ = text("centered:", step, ":");
+  for (const int64_t zero : zeros)
+    centered.form_ += text(zero, ",");
+  return centered;
+}
+
+const int8_t* CenteredWeights::elements() const {
+  return reinterpret_cast<const int8_t*>(original_ ? peek(*original_) : values_->data());
+}
+
+const char* unsupported_by_vnni(DType result, std::span<const float> scales) {
+  if (!has_byte_windows()) return "this CPU adds no products of bytes";
+  const auto is_small = [](float scale) { return std::abs(scale) < 1; };
+  const bool has_far = is_byte(result) && !std::ranges::all_of(scales, is_small);
+  return has_far ? "results are far from bytes" : nullptr;
+}
+
+}  // namespace sardonyx::cpu

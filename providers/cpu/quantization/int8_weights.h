@@ -1,0 +1,39 @@
+// Weights of 8 bits in the form that integer kernels take: int8 without a zero point.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "ir/kernel.h"
+
+namespace sardonyx::cpu {
+
+// Why weights have no CenteredWeights.
+inline constexpr const char* kNoInt8 = "weights without their zero point do not fit into int8";
+
+// Constant weights minus their zero points. The tensor outlives them.
+class CenteredWeights {
+ public:
+  // One zero point for all (none: 0), or one for each channel, whose weights are `step` elements
+  // apart. nullopt where a difference does not fit into int8.
+  static std::optional<CenteredWeights> of(const Tensor& weights, const Tensor* zero_points,
+                                           int64_t step);
+  // The int8 elements, for a look while the kernel is prepared.
+  const int8_t* elements() const;
+  // What makes them differ from the tensor's own elements; not to be read.
+  const std::string& form() const { return form_; }
+  // The tensor itself where its elements are the weights, else null.
+  const Tensor* original() const { return original_; }
+
+ private:
+  const Tensor* original_ = nullptr;  // where they are the tensor's own
+  std::shared_ptr<Buffer> values_;    // where they are not
+  std::string form_;
+};
+
+// Null, or why the kernels of VNNI instructions don't compute results of this type with these
+// scales.
+const char* unsupported_by_vnni(DType result, std::span<const float> scales);
+
+}  // namespace sardonyx::cpu

@@ -1,0 +1,299 @@
+#include "providers/cpu/reduction/reduce_kernel.h"
+
+#include <cmath>
+#include <type_traits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "providers/cpu/reduction/reduce_kernel.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "providers/cpu/simd/partial_vector-inl.h"
+#include "providers/cpu/simd/transpose_4x4-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sardonyx::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+
+// How an element is taken into a result; `Merged` is how results are joined.
+struct AddValue {
+  using Merged = AddValue;
+  template <class T>
+  static HWY_INLINE T join(T sum, T x) {
+    return hn::Add(sum, x);
+  }
+};
+struct TakeProduct {
+  using Merged = TakeProduct;
+  template <class T>
+  static HWY_INLINE T join(T product, T x) {
+    return hn::Mul(product, x);
+  }
+};
+struct AddSquare {
+  using Merged = AddValue;
+  template <class T>
+  static HWY_INLINE T join(T sum, T x) {
+    return hn::MulAdd(x, x, sum);
+  }
+};
+struct AddMagnitude {
+  using Merged = AddValue;
+  template <class T>
+  static HWY_INLINE T join(T sum, T x) {
+    return hn::Add(sum, hn::Abs(x));
+  }
+};
+// The instructions for these lose NaNs: `NanWatch` sees to them.
+struct TakeMax {
+  using Merged = TakeMax;
+  template <class T>
+  static HWY_INLINE T join(T a, T b) {
+    return hn::Max(a, b);
+  }
+};
+struct TakeMin {
+  using Merged = TakeMin;
+  template <class T>
+  static HWY_INLINE T join(T a, T b) {
+    return hn::Min(a, b);
+  }
+};
+template <typename Op>
+constexpr bool kLosesNan = std::is_same_v<Op, TakeMax> || std::is_same_v<Op, TakeMin>;
+
+// Notes whether a NaN went by: then that is the result, as in numpy. The bits of a NaN, without the
+// sign, are larger as an integer than those of any number.
+template <bool kWatches>
+class NanWatch {
+ public:
+  HWY_INLINE NanWatch() : largest_(hn::Zero(hn::RebindToSigned<D>())) {}
+  HWY_INLINE void see(V x) {
+    if constexpr (kWatches) {
+      const hn::RebindToSigned<D> di;
+      largest_ = hn::Max(largest_, hn::BitCast(di, hn::Abs(x)));
+    }
+  }
+  HWY_INLINE V checked(V result) const {
+    if constexpr (!kWatches) return result;
+    const hn::RebindToSigned<D> di;
+    const V nan = hn::BitCast(D(), hn::Max(largest_, hn::Set(di, 0x7f800000)));
+    return hn::IfThenElse(hn::IsNaN(nan), nan, result);
+  }
+
+ private:
+  hn::Vec<hn::RebindToSigned<D>> largest_;
+};
+
+// What the lanes of a vector come to.
+template <typename Op, class Some>
+HWY_INLINE float merged_lanes(Some d, hn::Vec<Some> x) {
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (hn::MaxLanes(Some()) > 1) {
+    const hn::Half<Some> half;
+    return merged_lanes<Op>(half, Op::Merged::join(hn::LowerHalf(half, x), hn::UpperHalf(half, x)));
+  }
+#endif
+  (void)d;
+  return hn::GetLane(x);
+}
+
+// `start` is neutral to join.
+template <typename Op>
+HWY_INLINE float row_of(const float* in, size_t count, float start) {
+  const D d;
+  const size_t lanes = hn::Lanes(d);
+  V sums[4] = {hn::Set(d, start), hn::Set(d, start), hn::Set(d, start), hn::Set(d, start)};
+  NanWatch<kLosesNan<Op>> watches[4];
+  const auto join = [&](size_t k, V x) HWY_ATTR {
+    watches[k].see(x);
+    sums[k] = Op::join(sums[k], x);
+  };
+  size_t i = 0;
+  for (; i + 4 * lanes <= count; i += 4 * lanes) {
+    for (size_t k = 0; k < 4; ++k)
+      join(k, hn::LoadU(d, in + i + k * lanes));
+  }
+  for (; i + lanes <= count; i += lanes)
+    join(0, hn::LoadU(d, in + i));
+  if (i < count) {
+    const V rest = load_part(d, in + i, count - i);
+    join(1, hn::IfThenElse(hn::FirstN(d, count - i), rest, hn::Set(d, start)));
+  }
+  V total =
+      Op::Merged::join(Op::Merged::join(sums[0], sums[1]), Op::Merged::join(sums[2], sums[3]));
+  for (size_t k = 0; k < 4; ++k)
+    total = watches[k].checked(total);
+  if (kLosesNan<Op> && !hn::AllFalse(d, hn::IsNaN(total))) return NAN;
+  return merged_lanes<Op>(d, total);
+}
+
+// Of rows up to this length as many go together as a vector has lanes.
+constexpr size_t kShortRow = 64;
+
+// As many short rows as a vector has lanes: each lane goes along its own.
+template <typename Op>
+HWY_INLINE void short_rows_of(const float* in, size_t count, float start, float* out) {
+#if HWY_TARGET != HWY_SCALAR
+  const D d;
+  const size_t lanes = hn::Lanes(d);
+  V sums[2] = {hn::Set(d, start), hn::Set(d, start)};
+  NanWatch<kLosesNan<Op>> watch;
+  const auto join = [&](size_t k, V x) HWY_ATTR {
+    watch.see(x);
+    sums[k] = Op::join(sums[k], x);
+  };
+  size_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    const auto turned = four_turned(d, in + i, static_cast<int64_t>(count));
+    join(0, turned.a);
+    join(1, turned.b);
+    join(0, turned.c);
+    join(1, turned.d);
+  }
+  HWY_ALIGN float rest[hn::MaxLanes(d)];
+  for (; i < count; ++i) {
+    for (size_t row = 0; row < lanes; ++row)
+      rest[row] = in[row * count + i];
+    join(0, hn::Load(d, rest));
+  }
+  hn::StoreU(watch.checked(Op::Merged::join(sums[0], sums[1])), d, out);
+#else
+  (void)in, (void)count, (void)start, (void)out;
+#endif
+}
+
+template <typename Op>
+HWY_INLINE void rows_of(const float* in, size_t rows, size_t count, float start, float* out) {
+  const size_t lanes = hn::Lanes(D());
+  size_t row = 0;
+  if (count <= kShortRow && hn::MaxLanes(D()) >= 4) {
+    for (; row + lanes <= rows; row += lanes)
+      short_rows_of<Op>(in + row * count, count, start, out + row);
+  }
+  for (; row < rows; ++row)
+    out[row] = row_of<Op>(in + row * count, count, start);
+}
+
+// kCount vectors of neighbouring columns.
+template <typename Op, size_t kCount>
+HWY_INLINE void columns_at(const float* in, size_t rows, size_t width, float start, float* out) {
+  const D d;
+  const size_t lanes = hn::Lanes(d);
+  V sums[kCount];
+  NanWatch<kLosesNan<Op>> watches[kCount];
+  for (size_t k = 0; k < kCount; ++k)
+    sums[k] = hn::Set(d, start);
+  for (size_t row = 0; row < rows; ++row) {
+    for (size_t k = 0; k < kCount; ++k) {
+      const V x = hn::LoadU(d, in + row * width + k * lanes);
+      watches[k].see(x);
+      sums[k] = Op::join(sums[k], x);
+    }
+  }
+  for (size_t k = 0; k < kCount; ++k)
+    hn::StoreU(watches[k].checked(sums[k]), d, out + k * lanes);
+}
+
+template <typename Op>
+HWY_INLINE void columns_of(const float* in, size_t rows, size_t width, float start, float* out) {
+  const D d;
+  const size_t lanes = hn::Lanes(d);
+  size_t i = 0;
+  for (; i + 4 * lanes <= width; i += 4 * lanes)
+    columns_at<Op, 4>(in + i, rows, width, start, out + i);
+  for (; i + lanes <= width; i += lanes)
+    columns_at<Op, 1>(in + i, rows, width, start, out + i);
+  for (; i < width; ++i) {
+    V sum = hn::Set(d, start);
+    NanWatch<kLosesNan<Op>> watch;
+    for (size_t row = 0; row < rows; ++row) {
+      const V x = hn::Set(d, in[row * width + i]);
+      watch.see(x);
+      sum = Op::join(sum, x);
+    }
+    out[i] = hn::GetLane(watch.checked(sum));
+  }
+}
+
+// Calls use(op, neutral element) for the joins of `op`.
+template <typename Use>
+HWY_INLINE void with_join(Reduction op, const Use& use) {
+  switch (op) {
+    case Reduction::kSum:
+    case Reduction::kMean:
+    case Reduction::kLogSum:
+      return use(AddValue(), 0.0f);
+    case Reduction::kProduct:
+      return use(TakeProduct(), 1.0f);
+    case Reduction::kMax:
+      return use(TakeMax(), -HUGE_VALF);
+    case Reduction::kMin:
+      return use(TakeMin(), HUGE_VALF);
+    case Reduction::kSumSquare:
+    case Reduction::kL2:
+      return use(AddSquare(), 0.0f);
+    case Reduction::kL1:
+      return use(AddMagnitude(), 0.0f);
+  }
+}
+
+void ReduceRows(Reduction op, const float* in, size_t rows, size_t count, float* out) {
+  with_join(op, [&](auto join, float start)
+                    HWY_ATTR { rows_of<decltype(join)>(in, rows, count, start, out); });
+}
+
+void ReduceColumns(Reduction op, const float* in, size_t rows, size_t width, float* out) {
+  with_join(op, [&](auto join, float start)
+                    HWY_ATTR { columns_of<decltype(join)>(in, rows, width, start, out); });
+}
+
+}  // namespace sardonyx::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sardonyx::cpu {
+
+HWY_EXPORT(ReduceRows);
+HWY_EXPORT(ReduceColumns);
+
+namespace {
+
+// The results of `count` elements each.
+void finish(Reduction op, float* results, size_t results_count, size_t count) {
+  const auto number = static_cast<float>(count);
+  for (size_t i = 0; i < results_count; ++i) {
+    float& result = results[i];
+    if (op == Reduction::kMean) result /= number;
+    if (op == Reduction::kLogSum) result = std::log(result);
+    if (op == Reduction::kL2) result = std::sqrt(result);
+  }
+}
+
+bool is_finished_after(Reduction op) {
+  return op == Reduction::kMean || op == Reduction::kL2 || op == Reduction::kLogSum;
+}
+
+}  // namespace
+
+void reduce_rows(Reduction op, const float* in, size_t rows, size_t count, float* out) {
+  HWY_DYNAMIC_DISPATCH(ReduceRows)(op, in, rows, count, out);
+  if (is_finished_after(op)) finish(op, out, rows, count);
+}
+
+float reduce_row(Reduction op, const float* in, size_t count) {
+  float result = 0;
+  reduce_rows(op, in, 1, count, &result);
+  return result;
+}
+
+void reduce_columns(Reduction op, const float* in, size_t rows, size_t width, float* out) {
+  HWY_DYNAMIC_DISPATCH(ReduceColumns)(op, in, rows, width, out);
+  if (is_finished_after(op)) finish(op, out, width, rows);
+}
+
+}  // namespace sardonyx::cpu
+#endif  // HWY_ONCE

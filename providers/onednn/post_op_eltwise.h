@@ -1,0 +1,22 @@
+// ONNX's activations as oneDNN's elementwise operations.
+#pragma once
+
+#include <optional>
+
+#include "ir/ops/conv/fused_ops.h"
+#include "providers/onednn/primitive/primitive_sequence.h"
+
+namespace sardonyx::onednn {
+
+// What to do to a primitive's result for this activation; nothing for none. nullopt where oneDNN
+// has no such operation.
+std::optional<PostOps> find_post_ops(const ops::FusedActivation& activation);
+// The same where it is known to have it.
+PostOps post_ops_of(const ops::FusedActivation& activation);
+
+// Steps that do `chain` to elements that lie as `data` does: the first from one place to another,
+// the later ones in place. False where oneDNN has no such operation.
+bool add_eltwise(SequenceBuilder& builder, const PostOps& chain, const Desc& data,
+                 SequenceBuilder::Place from, SequenceBuilder::Place to);
+
+}  // namespace sardonyx::onednn

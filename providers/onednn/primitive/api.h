@@ -1,0 +1,206 @@
+// oneDNN's API as this provider uses it: descriptions of primitives in, primitives out. What
+// differs between oneDNN 2 and 3 is nowhere but in api.cpp (operation descriptors, post-ops) and
+// api_memory_desc.cpp (the insides of memory descriptors).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/core/dtype.h"
+#include "ir/kernel.h"
+#include "providers/onednn/primitive/library.h"
+
+namespace sardonyx::onednn {
+
+using dnnl::algorithm;
+using dnnl::memory;
+using Desc = memory::desc;
+using Extents = memory::dims;
+
+// Dims that a tensor may have here.
+constexpr size_t kMaxRank = DNNL_MAX_NDIMS;
+
+const dnnl::engine& cpu_engine();
+// Of the calling thread: streams are not to be shared.
+const dnnl::stream& thread_stream();
+
+// undef where oneDNN has no such type.
+memory::data_type data_type_of(DType dtype);
+// The other way round: kUndefined where no tensor has such elements.
+DType dtype_of(memory::data_type type);
+// Row-major.
+Desc plain_desc(memory::data_type type, const Extents& dims);
+Desc plain_desc(DType dtype, const Shape& shape);
+// Row-major with the last two dims exchanged in memory.
+Desc transposed_desc(memory::data_type type, const Extents& dims);
+// Index i of each dim lies i * its stride elements from the first one.
+Desc strided_desc(memory::data_type type, const Extents& dims, const Extents& strides);
+// Channels in blocks of 16, and channels last; the rank must be 3 to 5.
+Desc blocked_desc(memory::data_type type, const Extents& dims);
+Desc channels_last_desc(memory::data_type type, const Extents& dims);
+// The layout is the primitive's choice.
+Desc any_desc(memory::data_type type, const Extents& dims);
+Desc any_desc(DType dtype, const Shape& shape);
+
+// Do the elements lie as in a row-major tensor, without padding?
+bool is_row_major(const Desc& desc);
+// A blocked layout with strides, as opposed to one that only its primitive reads (Winograd).
+bool is_blocked(const Desc& desc);
+// Steps of the dims, in elements, where the elements lie without blocks and padding.
+std::optional<Extents> plain_strides(const Desc& desc);
+// How a blocked layout places elements: index i of dim d is number i % block of block i / block,
+// where `block` is the product of the inner sizes of d. Blocks of d lie strides[d] elements apart,
+// and in a block the dims of `inner` follow each other, the last without gaps.
+struct BlockedForm {
+  struct Inner {
+    size_t dim;
+    int64_t size;
+    bool operator==(const Inner&) const = default;
+  };
+  Extents dims, padded, strides;  // padded: dims rounded up to whole blocks
+  std::vector<Inner> inner;
+};
+// nullopt where the layout is of another kind, or an element lies at an offset besides.
+std::optional<BlockedForm> blocked_form(const Desc& desc);
+// "aBcd16b". Not unique.
+std::string layout_text(const Desc& desc);
+// Differs for any two descriptors that are not equal.
+std::string fingerprint(const Desc& desc);
+// The same places without the sums of weights that integer primitives have behind them; nullopt
+// where there are none, or elements lie in blocks.
+std::optional<Desc> without_sums(const Desc& desc);
+
+// A range of the indices of one dim.
+struct Slice {
+  Desc desc;
+  size_t offset;  // bytes behind the beginning of the whole
+};
+// nullopt where the range has no place of its own: it cuts a block in two, the layout is known to
+// one primitive alone, or there are sums behind the elements.
+std::optional<Slice> slice(const Desc& whole, size_t dim, int64_t begin, int64_t count);
+// Indices of a dim that lie together in blocks; 1 where there are none.
+int64_t block_of(const Desc& desc, size_t dim);
+
+// What is done to a primitive's result before it is written.
+struct PostOp {
+  enum class Kind { kEltwise, kSum, kBinary };
+  Kind kind;
+  algorithm op = algorithm::undef;
+  float alpha = 0, beta = 0;
+  Desc operand;  // of kBinary; comes as argument binary_argument(its place among the post-ops)
+};
+using PostOps = std::vector<PostOp>;
+inline int binary_argument(size_t place) {
+  return DNNL_ARG_ATTR_MULTIPLE_POST_OP(static_cast<int>(place)) | DNNL_ARG_SRC_1;
+}
+
+// Attributes with these post-ops and a scratchpad that the caller provides. `scale` multiplies the
+// sum of products before anything else is done to it.
+dnnl::primitive_attr attributes(const PostOps& post_ops = {}, float scale = 1);
+constexpr int kSourceZeroPoint = DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_SRC;
+
+// How a primitive on bytes makes its results out of sums of products:
+//   dst = post_ops(scale * (sum + bias)) + destination_zero.
+struct IntegerScaling {
+  int32_t source_zero = 0;          // taken off every element of the source
+  bool source_zero_at_run = false;  // it comes as kSourceZeroPoint with every run instead
+  std::vector<float> scales{1};     // one, or one for each index of the result's `scale_dim`
+  int scale_dim = 1;
+  PostOps post_ops;
+  int32_t destination_zero = 0;
+};
+dnnl::primitive_attr attributes(const IntegerScaling& scaling);
+
+// Are sums of products of bytes exact on this CPU? Without VNNI instructions oneDNN adds pairs of
+// them in 16 bits.
+bool has_exact_byte_products();
+// Has the CPU instructions for products of bfloat16?
+bool has_bfloat16();
+
+// A primitive that is implemented, before code is generated for it.
+//
+// Where oneDNN keeps primitives for others to find, code is generated at once: a descriptor may be
+// that of a primitive that was kept, and refers to memory that went with the descriptor which that
+// one was made of (oneDNN 2.6, of products with attributes). As long as the primitive is kept, it
+// is found; later, code would be generated from what lies there now.
+class Primitive {
+ public:
+  explicit Primitive(dnnl::primitive_desc_base desc);
+  dnnl::primitive make() const;
+  Desc src(int index = 0) const { return desc_.src_desc(index); }
+  Desc weights(int index = 0) const { return desc_.weights_desc(index); }
+  Desc dst(int index = 0) const { return desc_.dst_desc(index); }
+  // Of one of the arguments by number, for primitives with many.
+  Desc argument(int number) const { return desc_.query_md(dnnl::query::exec_arg_md, number); }
+  Desc scratchpad() const { return desc_.scratchpad_desc(); }
+  std::string implementation() const { return desc_.impl_info_str(); }
+  // Its own slow fallback, which nothing is gained by.
+  bool is_reference() const;
+  // Can code be generated? Some that are said to be implemented fail then. The code is kept for
+  // `make`.
+  bool can_be_made();
+
+ private:
+  dnnl::primitive_desc_base desc_;
+  dnnl::primitive made_;  // empty: not yet
+};
+// nullopt where oneDNN has no implementation.
+using MaybePrimitive = std::optional<Primitive>;
+
+struct ConvolutionSpec {
+  Desc src, weights, bias, dst;  // bias: default-constructed where there is none
+  Extents strides, dilations;    // dilations of 1 are dense
+  Extents pads_begin, pads_end;
+  algorithm method = algorithm::convolution_direct;
+};
+MaybePrimitive convolution(const ConvolutionSpec& spec, const dnnl::primitive_attr& attr);
+// The gradients of a convolution by its source and by its weights: `src`, `weights` and `dst` have
+// the shapes of its own, there is no bias. Arguments are DNNL_ARG_DIFF_DST and the two of SRC and
+// WEIGHTS that are not asked for; results DNNL_ARG_DIFF_SRC and DNNL_ARG_DIFF_WEIGHTS.
+MaybePrimitive convolution_input_gradient(const ConvolutionSpec& spec,
+                                          const dnnl::primitive_attr& attr);
+MaybePrimitive convolution_weight_gradient(const ConvolutionSpec& spec,
+                                           const dnnl::primitive_attr& attr);
+// Transposed convolution; `weights` has the dims [groups,] output, input, kernel...
+MaybePrimitive deconvolution(const ConvolutionSpec& spec, const dnnl::primitive_attr& attr);
+
+struct ProductSpec {
+  Desc src, weights, bias, dst;
+};
+MaybePrimitive matmul(const ProductSpec& spec, const dnnl::primitive_attr& attr);
+MaybePrimitive inner_product(const ProductSpec& spec, const dnnl::primitive_attr& attr);
+
+struct PoolSpec {
+  algorithm method = algorithm::pooling_max;
+  Desc src, dst;
+  Extents strides, kernel, dilations;  // dilations of 1 are dense
+  Extents pads_begin, pads_end;
+};
+MaybePrimitive pooling(const PoolSpec& spec, const dnnl::primitive_attr& attr);
+
+MaybePrimitive eltwise(algorithm op, float alpha, float beta, const Desc& data,
+                       const dnnl::primitive_attr& attr);
+MaybePrimitive binary(algorithm op, const Desc& a, const Desc& b, const Desc& dst,
+                      const dnnl::primitive_attr& attr);
+MaybePrimitive lrn(const Desc& data, int64_t size, float alpha, float beta, float bias,
+                   const dnnl::primitive_attr& attr);
+// Scale, shift, mean and variance are separate inputs of one dim.
+MaybePrimitive batch_normalization(const Desc& data, float epsilon,
+                                   const dnnl::primitive_attr& attr);
+// Over the last dim, with a scale and perhaps a shift.
+MaybePrimitive layer_normalization(const Desc& data, const Desc& statistics, float epsilon,
+                                   bool has_shift, const dnnl::primitive_attr& attr);
+// The same places for elements of another type.
+Desc with_type(const Desc& desc, memory::data_type type);
+// The layout of `model` for a tensor of other dims; nullopt where it is none of the usual ones for
+// activations.
+std::optional<Desc> same_format(const Desc& model, const Extents& dims);
+// Output o of an axis lies at (o + 1/2) * in / out - 1/2 of the input; what is nearest is rounded
+// half away from zero.
+MaybePrimitive resampling(algorithm method, const Desc& src, const Desc& dst,
+                          const dnnl::primitive_attr& attr);
+MaybePrimitive reorder(const Desc& from, const Desc& to, const dnnl::primitive_attr& attr);
+
+}  // namespace sardonyx::onednn

@@ -1,0 +1,225 @@
+// What takes long ends at its deadline: kernels of several primitives look at the clock in between.
+#include <gtest/gtest.h>
+
+#include "ir/core/run_control.h"
+#include "ir/op_samples.h"
+#include "ir/ops/conv/conv.h"
+#include "providers/onednn/conv_row_tiles.h"
+#include "tests/support/close.h"
+#include "tests/support/expect_error.h"
+#include "tests/support/kernel_runner.h"
+
+namespace sardonyx::onednn {
+namespace {
+
+using Ints = std::vector<int64_t>;
+using Kind = StripedConvolution::Kind;
+
+constexpr auto kFloat = memory::data_type::f32;
+
+// A convolution, or one of its gradients, of images of floats.
+struct Layer {
+  Kind kind;
+  Shape src, weights,
+      dst;  // of the convolution's own (transposed: the weights' channels exchanged)
+  Ints strides{1, 1}, dilations{1, 1}, pads_begin{0, 0}, pads_end{0, 0};
+};
+
+MaybePrimitive primitive_of(Kind kind, const ConvolutionSpec& spec) {
+  switch (kind) {
+    case Kind::kForward:
+      return convolution(spec, attributes());
+    case Kind::kTransposed:
+      return deconvolution(spec, attributes());
+    case Kind::kInputGrad:
+      return convolution_input_gradient(spec, attributes());
+    default:
+      return convolution_weight_gradient(spec, attributes());
+  }
+}
+
+// As one primitive, or in strips of `size`; inputs are what is read and what is shared.
+Prepared prepare(const Layer& layer, const KernelRequest& request,
+                 const std::optional<StripSize>& size) {
+  ConvolutionSpec spec;
+  spec.src = any_desc(kFloat, layer.src);
+  spec.weights = any_desc(kFloat, layer.weights);
+  spec.dst = any_desc(kFloat, layer.dst);
+  spec.strides = layer.strides, spec.dilations = layer.dilations;
+  spec.pads_begin = layer.pads_begin, spec.pads_end = layer.pads_end;
+  const MaybePrimitive primitive = primitive_of(layer.kind, spec);
+  SARDONYX_CHECK(primitive);
+  StripedConvolution whole;
+  whole.kind = layer.kind;
+  whole.spec = spec;
+  whole.make = [&](const ConvolutionSpec& strip) { return primitive_of(layer.kind, strip); };
+  const bool of_weights = layer.kind == Kind::kWeightGrad;
+  const bool is_gradient = of_weights || layer.kind == Kind::kInputGrad;
+  const int from = is_gradient ? DNNL_ARG_DIFF_DST : DNNL_ARG_SRC;
+  const int made = of_weights    ? DNNL_ARG_DIFF_WEIGHTS
+                   : is_gradient ? DNNL_ARG_DIFF_SRC
+                                 : DNNL_ARG_DST;
+  whole.from = primitive->argument(from);
+  whole.made = primitive->argument(made);
+  if (of_weights)
+    whole.spec.src = primitive->src();
+  else
+    whole.weights = primitive->weights();
+  SequenceBuilder builder(request);
+  const SequenceBuilder::Args shared{
+      {of_weights ? DNNL_ARG_SRC : DNNL_ARG_WEIGHTS,
+       builder.input(1, of_weights ? primitive->src() : primitive->weights())}};
+  if (size) {
+    const std::vector<Strip> strips = strips_of(whole, *size);
+    if (strips.empty()) return Prepared::refuse("no strips");
+    add_strips(builder, whole, strips, shared);
+  } else {
+    SequenceBuilder::Args args = shared;
+    args.emplace_back(from, builder.input(0, whole.from));
+    args.emplace_back(made, builder.output(0, whole.made));
+    builder.step(*primitive, args);
+  }
+  return builder.finish();
+}
+
+Tensor result_of(const Layer& layer, const std::optional<StripSize>& size) {
+  const bool of_weights = layer.kind == Kind::kWeightGrad;
+  const bool is_gradient = of_weights || layer.kind == Kind::kInputGrad;
+  const Tensor from = drawn_tensor(DType::kFloat, is_gradient ? layer.dst : layer.src, -1, 1, 1);
+  const Tensor other =
+      drawn_tensor(DType::kFloat, of_weights ? layer.src : layer.weights, -1, 1, 2);
+  const Tensor made = Tensor::allocate(DType::kFloat, of_weights    ? layer.weights
+                                                      : is_gradient ? layer.src
+                                                                    : layer.dst);
+  const KernelTensor inputs[] = {{DType::kFloat, from.shape()}, {DType::kFloat, other.shape()}};
+  const KernelTensor output{DType::kFloat, made.shape()};
+  const Attrs attrs;
+  const KernelRequest request{op_named("Conv"), attrs, inputs, {&output, 1}};
+  const Prepared prepared = prepare(layer, request, size);
+  EXPECT_TRUE(prepared.kernel) << prepared.refusal;
+  if (!prepared.kernel) return made;
+  const auto scratch = Buffer::allocate(prepared.kernel->scratch_bytes());
+  const void* in[] = {from.raw(), other.raw()};
+  void* out[] = {made.raw()};
+  prepared.kernel->run({in, out, scratch->data()});
+  return made;
+}
+
+TEST(Strips, GiveWhatTheWholeGives) {
+  const Layer layers[] = {
+      {Kind::kForward,
+       {3, 16, 20, 17},
+       {32, 16, 3, 3},
+       {3, 32, 20, 17},
+       {1, 1},
+       {1, 1},
+       {1, 1},
+       {1, 1}},
+      {Kind::kTransposed,
+       {3, 16, 10, 9},
+       {32, 16, 3, 3},
+       {3, 32, 19, 17},
+       {2, 2},
+       {1, 1},
+       {1, 1},
+       {1, 1}},
+      {Kind::kTransposed, {3, 16, 9, 10}, {32, 16, 2, 2}, {3, 32, 18, 20}, {2, 2}},
+      {Kind::kTransposed, {3, 16, 9, 10}, {16, 16, 5, 5}, {3, 16, 17, 18}, {1, 1}, {2, 2}},
+      {Kind::kInputGrad,
+       {3, 16, 20, 17},
+       {32, 16, 3, 3},
+       {3, 32, 20, 17},
+       {1, 1},
+       {1, 1},
+       {1, 1},
+       {1, 1}},
+      {Kind::kInputGrad,
+       {3, 16, 19, 17},
+       {32, 16, 3, 3},
+       {3, 32, 10, 9},
+       {2, 2},
+       {1, 1},
+       {1, 1},
+       {1, 1}},
+      {Kind::kWeightGrad,
+       {3, 16, 20, 17},
+       {64, 16, 3, 3},
+       {3, 64, 20, 17},
+       {1, 1},
+       {1, 1},
+       {1, 1},
+       {1, 1}},
+      {Kind::kWeightGrad,
+       {2, 5, 19, 17},
+       {48, 5, 3, 3},
+       {2, 48, 10, 9},
+       {2, 2},
+       {1, 1},
+       {1, 1},
+       {1, 1}},
+  };
+  for (const Layer& layer : layers) {
+    SCOPED_TRACE(&layer - layers);
+    const Tensor whole = result_of(layer, std::nullopt);
+    for (const StripSize size : {StripSize{1, 5, 16}, StripSize{1, 1, 32}, StripSize{2, 100, 32}})
+      expect_within(result_of(layer, size), whole, 2e-5f, 5e-5f);
+  }
+}
+
+// Rows of the output of which each is computed alone.
+TEST(Strips, WindowsWithGapsBetweenThem) {
+  const Layer layer{Kind::kTransposed, {1, 16, 4, 4}, {16, 16, 2, 2}, {1, 16, 11, 11}, {3, 3}};
+  expect_within(result_of(layer, StripSize{1, 4, 16}), result_of(layer, std::nullopt), 2e-5f,
+                5e-5f);
+}
+
+// A kernel that is prepared for `inputs` of zeros, and run after its deadline.
+void expect_end(const char* op_name, const AttrMap& attributes, const std::vector<Tensor>& inputs,
+                const Shape& result, DType type, uint32_t constants, size_t outputs = 1) {
+  SCOPED_TRACE(op_name);
+  const OpDef& op = op_named(op_name);
+  RunOptions options;
+  options.constants = constants;
+  std::vector<Type> types(outputs, Type());
+  types[0] = Type::tensor(type, to_dims(result));
+  PreparedRun run(op, Attrs::parse(*op.attrs, attributes), inputs, types, options);
+  const RunControl control{nullptr, std::chrono::steady_clock::now(), {}};
+  const ControlScope scope(control);
+  expect_refusal(ErrorCode::kDeadlineExceeded, "deadline", [&] { run.run(); });
+}
+
+Tensor zeros(DType type, const Shape& shape) {
+  return Tensor::zeros(type, shape);
+}
+
+TEST(LongKernels, EndAtTheDeadline) {
+  const AttrMap same{{"pads", Ints{1, 1, 1, 1}}};
+  const Tensor x = zeros(DType::kFloat, {1, 256, 200, 200}),
+               w = zeros(DType::kFloat, {256, 256, 3, 3});
+  expect_end("ConvTranspose", same, {x, w}, x.shape(), DType::kFloat, 0b10);
+  expect_end("sardonyx::ConvInputGrad", same, {x, w, Tensor::vector(x.shape())}, x.shape(),
+             DType::kFloat, 0b100);
+  expect_end("sardonyx::ConvWeightGrad", same, {x, x, Tensor::vector(w.shape())}, w.shape(),
+             DType::kFloat, 0b100);
+}
+
+TEST(LongKernels, OfBytesEndAtTheDeadline) {
+  if (!has_exact_byte_products()) GTEST_SKIP() << "no VNNI";
+  const AttrMap same{{"pads", Ints{1, 1, 1, 1}}};
+  const Tensor x = zeros(DType::kUInt8, {1, 256, 200, 200}),
+               w = zeros(DType::kInt8, {256, 256, 3, 3});
+  expect_end("ConvInteger", same, {x, w}, x.shape(), DType::kInt32, 0b10);
+  const Tensor scale = Tensor::scalar(1.0f), zero = zeros(DType::kUInt8, {}),
+               none = zeros(DType::kInt8, {});
+  expect_end("QLinearConv", same, {x, scale, zero, w, scale, none, scale, zero}, x.shape(),
+             DType::kUInt8, 0b11111110);
+  const Tensor a = zeros(DType::kUInt8, {4000, 2048}), b = zeros(DType::kInt8, {2048, 2048});
+  expect_end("MatMulInteger", {}, {a, b}, {4000, 2048}, DType::kInt32, 0b10);
+  expect_end("QLinearMatMul", {}, {a, scale, zero, b, scale, none, scale, zero}, {4000, 2048},
+             DType::kUInt8, 0b11111110);
+  expect_end("com.microsoft::MatMulIntegerToFloat", {}, {a, b, scale, scale}, {4000, 2048},
+             DType::kFloat, 0b1010);
+}
+
+}  // namespace
+}  // namespace sardonyx::onednn

@@ -1,0 +1,24 @@
+// Weights of 8 bits as arguments of oneDNN's integer primitives.
+#pragma once
+
+#include "providers/cpu/quantization/int8_weights.h"
+#include "providers/onednn/primitive/primitive_sequence.h"
+
+namespace sardonyx::onednn {
+
+using cpu::CenteredWeights;
+using cpu::kNoInt8;
+
+// Input `index` of the builder's request, packed once for all plans: elements in the order `stored`
+// are reordered to `wanted`.
+SequenceBuilder::Place place_weights(SequenceBuilder& builder, size_t index,
+                                     const CenteredWeights& weights, const Desc& stored,
+                                     const Desc& wanted);
+
+// Has the CPU tiles (AMX), by which oneDNN multiplies bytes faster than the kernels of VNNI
+// instructions do?
+bool has_int8_tiles();
+// Why other kernels leave work to it then.
+inline constexpr const char* kTilesAreFaster = "oneDNN multiplies bytes by tiles";
+
+}  // namespace sardonyx::onednn

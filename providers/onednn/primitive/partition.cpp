@@ -1,0 +1,255 @@
+#include "providers/onednn/primitive/partition.h"
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <numeric>
+#include <unordered_map>
+
+#include "providers/onednn/primitive/primitive_cache.h"
+
+namespace sardonyx::onednn {
+namespace {
+
+// Of a part: some microseconds, or waking another thread costs more than it gains.
+std::atomic<double> least_products = 1 << 18;
+// Threads of which one waits for another for a tenth of the time are as good as fully used.
+constexpr double kEvenEnough = 0.9;
+constexpr int64_t kMaxPartsPerThread = 8;
+
+// Parts along an axis, or along two: pieces of equal numbers of units, but for the last ones.
+struct Grid {
+  const CutAxis *outer, *inner;  // inner: null where there is one axis
+  int64_t outer_pieces, inner_pieces;
+  double evenness;  // the part of the time that threads have something to do
+};
+
+// Where slices of all arguments begin with whole blocks.
+int64_t unit_of(const CutAxis& axis, const ArgumentDescs& arguments) {
+  int64_t unit = axis.unit;
+  for (const CutAxis::Along& along : axis.along) {
+    const int64_t block = block_of(arguments.at(along.argument), along.dim);
+    unit = std::lcm(unit, block / std::gcd(block, along.step));
+  }
+  return unit;
+}
+
+int64_t units_of(const CutAxis& axis, const ArgumentDescs& arguments) {
+  const int64_t unit = unit_of(axis, arguments);
+  return (axis.extent + unit - 1) / unit;
+}
+
+double evenness(int64_t units, int64_t largest, int64_t parts, int64_t threads) {
+  const int64_t turns = (parts + threads - 1) / threads;
+  return static_cast<double>(units) / static_cast<double>(threads * turns * largest);
+}
+
+// All ways to cut along one axis or two, the best first.
+std::vector<Grid> grids_of(const Work& work, int64_t threads) {
+  std::vector<Grid> grids;
+  const auto largest = [](int64_t units, int64_t pieces) { return (units + pieces - 1) / pieces; };
+  for (size_t i = 0; i < work.axes.size(); ++i) {
+    const int64_t outer = units_of(work.axes[i], work.arguments);
+    if (outer < 2) continue;
+    const int64_t pieces = std::min(outer, threads);
+    grids.push_back({&work.axes[i], nullptr, pieces, 1,
+                     evenness(outer, largest(outer, pieces), pieces, threads)});
+    if (outer > kMaxPartsPerThread) continue;
+    for (size_t j = i + 1; j < work.axes.size(); ++j) {
+      const int64_t inner = units_of(work.axes[j], work.arguments);
+      if (inner < 2) continue;
+      const int64_t both = std::min(inner, threads);
+      grids.push_back({&work.axes[i], &work.axes[j], outer, both,
+                       evenness(outer * inner, largest(inner, both), outer * both, threads)});
+    }
+  }
+  std::ranges::stable_sort(grids, std::greater(),
+                           [](const Grid& grid) { return std::min(grid.evenness, kEvenEnough); });
+  return grids;
+}
+
+struct Range {
+  int64_t begin, end;
+  int64_t count() const { return end - begin; }
+};
+
+Range piece_of(const CutAxis& axis, int64_t unit, int64_t piece, int64_t pieces) {
+  const int64_t units = (axis.extent + unit - 1) / unit;
+  return {units * piece / pieces * unit,
+          std::min(units * (piece + 1) / pieces * unit, axis.extent)};
+}
+
+// One part while its arguments are being cut.
+class Cut {
+ public:
+  explicit Cut(const Work& work) : arguments_(work.arguments) {}
+
+  // False where an argument has no such slice.
+  bool along(const CutAxis& axis, const Range& range) {
+    for (const auto& [argument, dim, step] : axis.along) {
+      if (!take(argument, dim, {range.begin * step, range.end * step})) return false;
+    }
+    return !axis.windows || take_windows(*axis.windows, range);
+  }
+  const ArgumentDescs& arguments() const { return arguments_; }
+  const std::optional<PartPads>& pads() const { return pads_; }
+  std::vector<std::pair<int, Slice>> slices() const {
+    std::vector<std::pair<int, Slice>> all;
+    for (const auto& [argument, offset] : offsets_)
+      all.push_back({argument, {arguments_.at(argument), offset}});
+    return all;
+  }
+
+ private:
+  bool take(int argument, size_t dim, const Range& range) {
+    const auto own = slice(arguments_.at(argument), dim, range.begin, range.count());
+    if (!own) return false;
+    arguments_[argument] = own->desc;
+    offsets_[argument] += own->offset;
+    return true;
+  }
+  bool take_windows(const CutAxis::Windows& windows, const Range& range) {
+    const int64_t size = arguments_.at(windows.argument).dims()[windows.dim];
+    const RowsRead read = rows_read(windows, size, range.begin, range.end);
+    if (read.end <= read.begin) return false;
+    pads_ = {windows.dim, read.pad_begin, read.pad_end};
+    return take(windows.argument, windows.dim, {read.begin, read.end});
+  }
+
+  ArgumentDescs arguments_;
+  std::map<int, size_t> offsets_;
+  std::optional<PartPads> pads_;
+};
+
+// The primitives of parts that are alike are the same.
+class Makers {
+ public:
+  Makers(const Work& work, const std::string& like) : work_(work), like_(like) {}
+
+  MaybePrimitive get(const Cut& cut) {
+    PrimitiveKey question;
+    for (const auto& [argument, desc] : cut.arguments())
+      question << desc;
+    if (cut.pads()) question << cut.pads()->begin << cut.pads()->end;
+    const auto [at, is_new] = known_.try_emplace(question.bytes());
+    if (is_new) {
+      at->second = work_.make(cut.arguments(), cut.pads());
+      if (at->second && !is_alike(*at->second)) at->second = std::nullopt;
+    }
+    return at->second;
+  }
+
+ private:
+  // Loops without vectors, which go by names such as "ref:any" and "lrn_ref:any", are like nothing
+  // else.
+  bool is_alike(const Primitive& primitive) const {
+    const std::string name = primitive.implementation();
+    return like_.empty() ? name.find("ref:") == std::string::npos : name == like_;
+  }
+
+  const Work& work_;
+  const std::string& like_;
+  std::unordered_map<std::string, MaybePrimitive> known_;
+};
+
+std::optional<std::vector<Part>> parts_in(const Grid& grid, const Work& work, Makers& makers) {
+  std::vector<Part> parts;
+  const int64_t outer_unit = unit_of(*grid.outer, work.arguments);
+  const int64_t inner_unit = grid.inner ? unit_of(*grid.inner, work.arguments) : 1;
+  for (int64_t i = 0; i < grid.outer_pieces; ++i) {
+    for (int64_t j = 0; j < grid.inner_pieces; ++j) {
+      Cut cut(work);
+      if (!cut.along(*grid.outer, piece_of(*grid.outer, outer_unit, i, grid.outer_pieces)))
+        return std::nullopt;
+      if (grid.inner &&
+          !cut.along(*grid.inner, piece_of(*grid.inner, inner_unit, j, grid.inner_pieces)))
+        return std::nullopt;
+      const MaybePrimitive primitive = makers.get(cut);
+      if (!primitive) return std::nullopt;
+      parts.push_back({*primitive, cut.slices()});
+    }
+  }
+  return parts;
+}
+
+RowsRead rows_under(const CutAxis::Windows& windows, int64_t size, const Range& made) {
+  const int64_t first = made.begin * windows.stride - windows.pad_begin;
+  const int64_t last = first + (made.count() - 1) * windows.stride + windows.extent;
+  const Range from{std::max<int64_t>(first, 0), std::min(last, size)};
+  return {from.begin, from.end, from.begin - first, last - from.end};
+}
+
+RowsRead rows_over(const CutAxis::Windows& windows, int64_t size, const Range& made) {
+  const int64_t step = windows.stride, pad = windows.pad_begin;
+  const int64_t first = std::max<int64_t>(made.begin + pad - windows.extent + 1, 0);
+  const Range from{std::min((first + step - 1) / step, (made.begin + pad) / step),
+                   std::min((made.end - 1 + pad) / step + 1, size)};
+  const int64_t pad_begin = made.begin + pad - from.begin * step;
+  return {from.begin, from.end, pad_begin,
+          (from.count() - 1) * step + windows.extent - pad_begin - made.count()};
+}
+
+}  // namespace
+
+RowsRead rows_read(const CutAxis::Windows& windows, int64_t size, int64_t made_begin,
+                   int64_t made_end) {
+  return windows.are_spread ? rows_over(windows, size, {made_begin, made_end})
+                            : rows_under(windows, size, {made_begin, made_end});
+}
+
+int64_t threads_for(double products, int threads) {
+  const double least = least_products.load(std::memory_order_relaxed);
+  return static_cast<int64_t>(std::clamp<double>(products / least, 1, std::max(threads, 1)));
+}
+
+double set_least_products_per_part(double products) {
+  return least_products.exchange(products);
+}
+
+std::vector<Part> parts_of(const Work& work, const Primitive& whole, int threads) {
+  const int64_t used = threads_for(work.products, threads);
+  if (used < 2) return {};
+  const std::vector<Grid> grids = grids_of(work, used);
+  // A slower implementation that all threads run is better than one that runs on one thread.
+  for (const std::string& like : {whole.implementation(), std::string()}) {
+    Makers makers(work, like);
+    for (const Grid& grid : grids) {
+      if (auto parts = parts_in(grid, work, makers)) return std::move(*parts);
+    }
+  }
+  return {};
+}
+
+std::vector<CutAxis> axes_of_elements(const ArgumentDescs& arguments, const Desc& model) {
+  const auto form = blocked_form(model);
+  if (!form) return {};
+  std::vector<size_t> order(form->dims.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, std::greater(), [&](size_t dim) { return form->strides[dim]; });
+  std::vector<CutAxis> axes;
+  for (const size_t dim : order) {
+    CutAxis axis{form->dims[dim], {}};
+    for (const auto& [argument, desc] : arguments) {
+      const Extents dims = desc.dims();
+      if (dims.size() == form->dims.size() && dims[dim] == axis.extent)
+        axis.along.push_back({argument, dim});
+    }
+    if (axis.extent > 1) axes.push_back(std::move(axis));
+  }
+  return axes;
+}
+
+void keep_whole(Work& work, int argument) {
+  std::erase_if(work.axes, [&](const CutAxis& axis) {
+    return std::ranges::find(axis.along, argument, &CutAxis::Along::argument) != axis.along.end();
+  });
+}
+
+double elements_of(const Desc& desc) {
+  double count = 1;
+  for (const int64_t dim : desc.dims())
+    count *= static_cast<double>(dim);
+  return count;
+}
+
+}  // namespace sardonyx::onednn
