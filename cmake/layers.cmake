@@ -16,9 +16,13 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # At -O2 it also sees writes past the end of vectors that grow (gcc bug 107852).
     $<$<CONFIG:Release>:-Wno-array-bounds> $<$<CONFIG:Release>:-Wno-stringop-overflow>)
 endif()
-# Checks name their source file: as seen from the tree, wherever it was built.
+# Checks and op rows name their source file: as seen from the tree, wherever it was built, and also where a compiler
+# cache hands the compiler a path relative to the build folder.
+file(RELATIVE_PATH SARDONYX_SOURCE_FROM_BUILD ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+string(REGEX REPLACE "/$" "" SARDONYX_SOURCE_FROM_BUILD "${SARDONYX_SOURCE_FROM_BUILD}")
 target_compile_options(sardonyx_flags INTERFACE
-  -ffile-prefix-map=${PROJECT_SOURCE_DIR}/= -ffile-prefix-map=${PROJECT_BINARY_DIR}/=)
+  -ffile-prefix-map=${PROJECT_SOURCE_DIR}/= -ffile-prefix-map=${PROJECT_BINARY_DIR}/=
+  -ffile-prefix-map=${SARDONYX_SOURCE_FROM_BUILD}/=)
 if(SARDONYX_WERROR)
   target_compile_options(sardonyx_flags INTERFACE -Werror)
 endif()
