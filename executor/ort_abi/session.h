@@ -1,0 +1,58 @@
+// What a handle to a session holds.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "executor/ort_abi/async_workers.h"
+#include "executor/ort_abi/env.h"
+#include "executor/ort_abi/profiling.h"
+#include "executor/ort_abi/session_options.h"
+#include "executor/output_slot.h"
+#include "executor/session.h"
+
+namespace sardonyx::ort_abi {
+
+struct ModelSource;
+
+// An input or output of the model, as runs are checked against it.
+struct Port {
+  std::string name;
+  Type type;
+  bool is_tensor;
+  bool has_rank = false;
+  std::vector<int64_t> dims = {};  // -1: any
+
+  explicit Port(const ValueInfo& value);
+};
+
+// What one run needs, kept for the next: no memory is allocated once it is there.
+struct RunSpace {
+  std::vector<Datum> inputs;
+  std::vector<OutputSlot> outputs;
+  std::vector<size_t> chosen;    // outputs that are asked for, ascending
+  std::vector<size_t> asked;     // for each name that a caller gives, which output
+  std::vector<NodeTiming> steps;  // where the run is profiled
+};
+
+}  // namespace sardonyx::ort_abi
+
+struct OrtSession {
+  OrtLogger logger;
+  std::chrono::steady_clock::time_point begin;  // of the load
+  sardonyx::Session session;
+  std::vector<sardonyx::ort_abi::Port> inputs, outputs;  // inputs: the required ones first
+  size_t required;
+  int threads;
+  sardonyx::ort_abi::Profile profile;
+  sardonyx::ort_abi::AsyncWorkers async;
+
+  std::mutex spaces_mutex;
+  std::vector<std::unique_ptr<sardonyx::ort_abi::RunSpace>> spaces;  // that no run is using
+
+  OrtSession(const OrtEnv& env, const sardonyx::ort_abi::ModelSource& source,
+             const OrtSessionOptions& options);
+};

@@ -1,0 +1,34 @@
+// What a session is to be made with.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "executor/ort_abi/key_values.h"
+#include "executor/ort_abi/logging.h"
+#include "executor/ort_abi/threading.h"
+#include "executor/ort_abi/value.h"
+#include "onnx_io/load.h"
+
+struct OrtSessionOptions {
+  ExecutionMode execution_mode = ORT_SEQUENTIAL;
+  GraphOptimizationLevel optimization_level = ORT_ENABLE_ALL;
+  int intra_op_threads = 0, inter_op_threads = 0;
+  bool has_own_threads = true;
+  bool uses_memory_pattern = true, uses_arena = true, is_deterministic = false;
+  std::string log_id;
+  int log_severity = -1, log_verbosity = 0;  // -1: the environment's
+  std::optional<sardonyx::ort_abi::LogDestination> logging;  // none: the environment's
+  std::optional<std::string> profile_prefix;
+  std::string optimized_model_path;  // "": is not written
+  OrtKeyValuePairs config;
+  std::map<std::string, int64_t> dims_by_name, dims_by_denotation;
+  sardonyx::LoadOptions::NamedTensors initializers;  // in place of the model's, by name
+  sardonyx::LoadOptions::NamedTensors external_files;
+  sardonyx::ort_abi::CustomThreads custom_threads;
+  // Shared by copies: a load may be cancelled while it is under way.
+  std::shared_ptr<std::stop_source> load_cancellation = std::make_shared<std::stop_source>();
+};

@@ -1,0 +1,66 @@
+// Errors on their way to the caller: exceptions within the library, an OrtStatus outside.
+#pragma once
+
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "executor/ort_abi/ort_c_api.h"
+#include "ir/core/error.h"
+
+struct OrtStatus {
+  OrtErrorCode code;
+  std::string message;
+};
+
+namespace sardonyx::ort_abi {
+
+// What the functions of the table throw where they know ONNX Runtime's own code and words for it.
+class Failure : public std::exception {
+ public:
+  Failure(OrtErrorCode code, std::string message) : code_(code), message_(std::move(message)) {}
+  OrtErrorCode code() const { return code_; }
+  const char* what() const noexcept override { return message_.c_str(); }
+
+ private:
+  OrtErrorCode code_;
+  std::string message_;
+};
+
+template <typename... Parts>
+[[noreturn]] void refuse(OrtErrorCode code, const Parts&... parts) {
+  throw Failure(code, text(parts...));
+}
+
+// What ONNX Runtime calls such an error.
+OrtErrorCode code_of(ErrorCode code);
+// The exception that is being handled. Where there is no memory for it, a status that says so and
+// that nobody frees.
+OrtStatus* status_of_exception() noexcept;
+
+// Runs `body`, which may throw anything; null where it does not.
+template <typename Body>
+OrtStatus* guarded(const Body& body) noexcept {
+  try {
+    body();
+    return nullptr;
+  } catch (...) {
+    return status_of_exception();
+  }
+}
+
+template <typename T>
+T& require(T* pointer, const char* name) {
+  if (!pointer) refuse(ORT_INVALID_ARGUMENT, name, ": expected a pointer, got NULL");
+  return *pointer;
+}
+
+// A place for something that is made: NULL there until it is.
+template <typename T>
+T*& require_place(T** pointer, const char* name) {
+  T*& place = require(pointer, name);
+  place = nullptr;
+  return place;
+}
+
+}  // namespace sardonyx::ort_abi
