@@ -17,9 +17,7 @@ struct CpuAllocator : OrtAllocator {
     version = ORT_API_VERSION;
     Alloc = allocate_block;
     Free = free_block;
-    Info = [](const OrtAllocator* self) {
-      return &static_cast<const CpuAllocator*>(self)->info;
-    };
+    Info = [](const OrtAllocator* self) { return &static_cast<const CpuAllocator*>(self)->info; };
     Reserve = allocate_block;
     GetStats = [](const OrtAllocator*, OrtKeyValuePairs** out) {
       return guarded([&] { require_place(out, "out") = new OrtKeyValuePairs; });
@@ -92,8 +90,7 @@ OrtStatus* Functions::AllocatorGetInfo(const OrtAllocator* ort_allocator,
   });
 }
 
-OrtStatus* Functions::AllocatorGetStats(const OrtAllocator* ort_allocator,
-                                        OrtKeyValuePairs** out) {
+OrtStatus* Functions::AllocatorGetStats(const OrtAllocator* ort_allocator, OrtKeyValuePairs** out) {
   constexpr uint32_t kFirstWithStats = 23;
   OrtStatus* status = nullptr;
   OrtStatus* refused = guarded([&] {

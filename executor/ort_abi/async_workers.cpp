@@ -76,8 +76,8 @@ void AsyncWorkers::start(std::function<void()> task) {
   const std::lock_guard lock(state_->mutex);
   State& state = *state_;
   state.tasks.push_back(std::move(task));
-  const bool needs_thread = state.idle < state.tasks.size() &&
-                            state.threads.size() < static_cast<size_t>(state.limit);
+  const bool needs_thread =
+      state.idle < state.tasks.size() && state.threads.size() < static_cast<size_t>(state.limit);
   if (needs_thread) {
     try {
       state.threads.emplace_back(State::loop, state_);

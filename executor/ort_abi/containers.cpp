@@ -53,8 +53,7 @@ std::vector<size_t> sorted_places(const Tensor& keys) {
   std::iota(places.begin(), places.end(), size_t{0});
   std::ranges::stable_sort(places, {}, [&](size_t place) { return all[place]; });
   // The first of equal keys counts.
-  const auto repeated =
-      std::ranges::unique(places, {}, [&](size_t place) { return all[place]; });
+  const auto repeated = std::ranges::unique(places, {}, [&](size_t place) { return all[place]; });
   places.erase(repeated.begin(), repeated.end());
   return places;
 }

@@ -17,8 +17,9 @@ struct CpuVendor {
   const char *cpuid, *name;
   uint32_t pci_id;
 };
-constexpr CpuVendor kCpuVendors[] = {
-    {"GenuineIntel", "Intel", 0x8086}, {"AuthenticAMD", "AMD", 0x1022}, {"HygonGenuine", "Hygon", 0x1d94}};
+constexpr CpuVendor kCpuVendors[] = {{"GenuineIntel", "Intel", 0x8086},
+                                     {"AuthenticAMD", "AMD", 0x1022},
+                                     {"HygonGenuine", "Hygon", 0x1d94}};
 
 OrtHardwareDevice* made_cpu() {
   auto* cpu = new OrtHardwareDevice;

@@ -35,8 +35,8 @@ OrtStatus* Functions::AddExternalInitializers(OrtSessionOptions* options,
   });
 }
 
-// The bytes are copied: the program may let go of them once the session is made, whose weights lie
-// where they are.
+// The bytes are copied: the program may let go of them once the session is made, whose weights
+// are in the copies.
 OrtStatus* Functions::AddExternalInitializersFromFilesInMemory(
     OrtSessionOptions* options, const char* const* external_initializer_file_names,
     char* const* external_initializer_file_buffer_array,

@@ -108,7 +108,8 @@ OrtStatus* Functions::GetBoundOutputValues(const OrtIoBinding* binding_ptr, OrtA
     std::vector<std::unique_ptr<OrtValue>> copies;
     for (const OrtIoBinding::Bound& bound : binding.outputs)
       copies.push_back(std::make_unique<OrtValue>(bound.value));
-    auto** values = static_cast<OrtValue**>(allocate(*allocator, copies.size() * sizeof(OrtValue*)));
+    auto** values =
+        static_cast<OrtValue**>(allocate(*allocator, copies.size() * sizeof(OrtValue*)));
     std::ranges::transform(copies, values, [](auto& copy) { return copy.release(); });
     place = values;
     *output_count = copies.size();

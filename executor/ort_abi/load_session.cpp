@@ -33,7 +33,7 @@ void check_source(const ModelSource& source) {
     refuse(ORT_FAIL, load_prefix(source), "ModelProto does not have a graph.");
 }
 
-// What lies between the quotes that stand first behind `before`.
+// The text between the quotes that follow `before`.
 std::string quoted_after(std::string_view message, std::string_view before) {
   const size_t at = message.find(before);
   if (at == std::string_view::npos) return "";
@@ -74,8 +74,8 @@ int optimization_level_of(GraphOptimizationLevel level) {
 
 void set_threads(const OrtEnv& env, const OrtSessionOptions& given, SessionOptions& options) {
   options.intra_op_threads = thread_count(given.intra_op_threads);
-  const bool has_own = given.has_own_threads &&
-                       config_value(given.config, "session.use_per_session_threads") != "0";
+  const bool has_own =
+      given.has_own_threads && config_value(given.config, "session.use_per_session_threads") != "0";
   if (has_own) {
     options.thread_pool =
         made_pool(given.custom_threads, options.intra_op_threads, /*is_apart=*/false);

@@ -92,16 +92,15 @@ OrtStatus* Functions::Logger_LogMessage(const OrtLogger* logger, OrtLoggingLevel
   return guarded([&] {
     const OrtLogger& to = require(logger, "logger");
     const char* text = &require(message, "message");
-    const std::string location =
-        sardonyx::text(file_path ? file_path : "", ":", line_number, " ", func_name ? func_name : "");
+    const std::string location = sardonyx::text(file_path ? file_path : "", ":", line_number, " ",
+                                                func_name ? func_name : "");
     if (to.wants(log_severity_level)) to.write(log_severity_level, location.c_str(), text);
   });
 }
 
 OrtStatus* Functions::Logger_GetLoggingSeverityLevel(const OrtLogger* logger,
                                                      OrtLoggingLevel* out) {
-  return guarded(
-      [&] { require(out, "out") = require(logger, "logger").level.load(); });
+  return guarded([&] { require(out, "out") = require(logger, "logger").level.load(); });
 }
 
 }  // namespace sardonyx::ort_abi

@@ -15,8 +15,8 @@ Model loaded_model(const ModelSource& source, const LoadOptions& load) {
 
 SaveOptions save_options(const OrtSessionOptions& options) {
   SaveOptions made;
-  const std::string_view file = config_value(
-      options.config, "session.optimized_model_external_initializers_file_name");
+  const std::string_view file =
+      config_value(options.config, "session.optimized_model_external_initializers_file_name");
   if (file.empty()) return made;
   made.external_data.emplace();
   made.external_data->file = file;

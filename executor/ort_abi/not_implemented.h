@@ -17,8 +17,7 @@ template <typename T>
 constexpr bool kIsMutablePointer =
     std::is_pointer_v<T> && !std::is_const_v<std::remove_pointer_t<T>>;
 template <typename T>
-constexpr bool kIsPlace =
-    kIsMutablePointer<T> && std::is_pointer_v<std::remove_pointer_t<T>>;
+constexpr bool kIsPlace = kIsMutablePointer<T>&& std::is_pointer_v<std::remove_pointer_t<T>>;
 
 template <typename T>
 void clear_place(T argument) {

@@ -331,10 +331,10 @@ typedef OrtStatus* (*EpSelectionDelegate)(const OrtEpDevice** ep_devices, size_t
                                           const OrtEpDevice** selected, size_t max_selected,
                                           size_t* num_selected, void* state);
 typedef OrtStatus* (*OrtWriteBufferFunc)(void* state, const void* buffer, size_t buffer_num_bytes);
-typedef OrtStatus* (*OrtGetInitializerLocationFunc)(
-    void* state, const char* initializer_name, const OrtValue* initializer_value,
-    const OrtExternalInitializerInfo* external_info,
-    OrtExternalInitializerInfo** new_external_info);
+typedef OrtStatus* (*OrtGetInitializerLocationFunc)(void* state, const char* initializer_name,
+                                                    const OrtValue* initializer_value,
+                                                    const OrtExternalInitializerInfo* external_info,
+                                                    OrtExternalInitializerInfo** new_external_info);
 typedef struct OrtCustomHandleType* OrtCustomThreadHandle;
 typedef void (*OrtThreadWorkerFn)(void* ort_worker_fn_param);
 typedef OrtCustomThreadHandle (*OrtCustomCreateThreadFn)(void* ort_custom_thread_creation_options,
@@ -358,10 +358,10 @@ struct OrtAllocator {
   void* (*Alloc)(OrtAllocator* self, size_t size);
   void (*Free)(OrtAllocator* self, void* p);
   const OrtMemoryInfo* (*Info)(const OrtAllocator* self);
-  void* (*Reserve)(OrtAllocator* self, size_t size);                             // from 18
-  OrtStatus* (*GetStats)(const OrtAllocator* self, OrtKeyValuePairs** out);      // from 23
+  void* (*Reserve)(OrtAllocator* self, size_t size);                               // from 18
+  OrtStatus* (*GetStats)(const OrtAllocator* self, OrtKeyValuePairs** out);        // from 23
   void* (*AllocOnStream)(OrtAllocator* self, size_t size, OrtSyncStream* stream);  // from 23
-  OrtStatus* (*Shrink)(OrtAllocator* self);                                      // from 25
+  OrtStatus* (*Shrink)(OrtAllocator* self);                                        // from 25
 };
 
 struct OrtCustomOp {
@@ -385,15 +385,15 @@ struct OrtCustomOp {
   int (*GetVariadicOutputMinArity)(const OrtCustomOp* op);                        // from 14
   int (*GetVariadicOutputHomogeneity)(const OrtCustomOp* op);                     // from 14
   OrtStatusPtr (*CreateKernelV2)(const OrtCustomOp* op, const OrtApi* api,
-                                 const OrtKernelInfo* info, void** kernel);       // from 16
-  OrtStatusPtr (*KernelComputeV2)(void* op_kernel, OrtKernelContext* context);    // from 16
+                                 const OrtKernelInfo* info, void** kernel);     // from 16
+  OrtStatusPtr (*KernelComputeV2)(void* op_kernel, OrtKernelContext* context);  // from 16
   OrtStatusPtr (*InferOutputShapeFn)(const OrtCustomOp* op, OrtShapeInferContext* context);  // 17
-  int (*GetStartVersion)(const OrtCustomOp* op);                                  // from 17
-  int (*GetEndVersion)(const OrtCustomOp* op);                                    // from 17
-  size_t (*GetMayInplace)(int** input_index, int** output_index);                 // from 18
-  void (*ReleaseMayInplace)(int* input_index, int* output_index);                 // from 18
-  size_t (*GetAliasMap)(int** input_index, int** output_index);                   // from 18
-  void (*ReleaseAliasMap)(int* input_index, int* output_index);                   // from 18
+  int (*GetStartVersion)(const OrtCustomOp* op);                   // from 17
+  int (*GetEndVersion)(const OrtCustomOp* op);                     // from 17
+  size_t (*GetMayInplace)(int** input_index, int** output_index);  // from 18
+  void (*ReleaseMayInplace)(int* input_index, int* output_index);  // from 18
+  size_t (*GetAliasMap)(int** input_index, int** output_index);    // from 18
+  void (*ReleaseAliasMap)(int* input_index, int* output_index);    // from 18
 };
 
 typedef struct OrtEnvCreationOptions {  // from 24

@@ -100,15 +100,17 @@ std::string Profile::end() {
   file << "[\n";
   for (size_t i = 0; i < events_.size(); ++i) {
     const Event& event = events_[i];
-    file << "{\"cat\" : " << json_text(event.category) << ",\"pid\" :" << process << ",\"tid\" :"
-         << process << ",\"dur\" :" << event.duration_us << ",\"ts\" :" << event.begin_us
-         << ",\"ph\" : \"X\",\"name\" :" << json_text(event.name) << ",\"args\" : "
-         << event.arguments << "}" << (i + 1 < events_.size() ? ",\n" : "\n");
+    file << "{\"cat\" : " << json_text(event.category) << ",\"pid\" :" << process
+         << ",\"tid\" :" << process << ",\"dur\" :" << event.duration_us
+         << ",\"ts\" :" << event.begin_us << ",\"ph\" : \"X\",\"name\" :" << json_text(event.name)
+         << ",\"args\" : " << event.arguments << "}" << (i + 1 < events_.size() ? ",\n" : "\n");
   }
   file << "]\n";
   file.close();
   events_.clear();
-  if (!file) fail(ErrorCode::kInvalidArgument, path_, ": the profile can't be written: ", std::strerror(errno));
+  if (!file)
+    fail(ErrorCode::kInvalidArgument, path_,
+         ": the profile can't be written: ", std::strerror(errno));
   return path_;
 }
 

@@ -39,8 +39,7 @@ void require_provider(const char* name) {
   std::string known;
   for (const KnownProvider& provider : kProviders) {
     if (std::strcmp(name, provider.name) == 0 || std::strcmp(name, provider.full_name) == 0) {
-      refuse(ORT_INVALID_ARGUMENT, name,
-             " execution provider is not supported in this build. ");
+      refuse(ORT_INVALID_ARGUMENT, name, " execution provider is not supported in this build. ");
     }
     known += text("'", provider.name, "'/'", provider.full_name, "', ");
   }

@@ -52,8 +52,7 @@ void check_names(const RunRequest& request) {
   for (size_t i = 0; i < request.inputs.size(); ++i) {
     const char* name = request.input_names[i];
     if (!name || *name == '\0') refuse(ORT_INVALID_ARGUMENT, "input name cannot be empty");
-    if (!request.inputs[i])
-      refuse(ORT_INVALID_ARGUMENT, "NULL input supplied for input ", name);
+    if (!request.inputs[i]) refuse(ORT_INVALID_ARGUMENT, "NULL input supplied for input ", name);
   }
   for (const char* name : request.output_names) {
     if (!name || *name == '\0') refuse(ORT_INVALID_ARGUMENT, "output name cannot be empty");
@@ -127,8 +126,8 @@ void check_written(const Port& port, const OutputSlot& slot, const OrtValue& giv
   const bool is_bound_here = memory.raw() == slot.memory().raw();
   if (is_bound_here && slot.is_written()) return;
   const Datum& computed = slot.value();
-  const bool is_copied = !is_bound_here && computed.is_tensor() &&
-                         computed.tensor().shape() == memory.shape();
+  const bool is_copied =
+      !is_bound_here && computed.is_tensor() && computed.tensor().shape() == memory.shape();
   if (!is_copied) refuse_shape(port, memory, computed);
   copy_tensor(computed.tensor(), memory);
 }
@@ -245,8 +244,9 @@ OrtStatus* Functions::Run(OrtSession* session, const OrtRunOptions* run_options,
                           size_t input_len, const char* const* output_names,
                           size_t output_names_len, OrtValue** outputs) {
   return guarded([&] {
-    run_session(require(session, "session"), run_options,
-                request_of(input_names, inputs, input_len, output_names, output_names_len, outputs));
+    run_session(
+        require(session, "session"), run_options,
+        request_of(input_names, inputs, input_len, output_names, output_names_len, outputs));
   });
 }
 
@@ -264,17 +264,22 @@ OrtStatus* Functions::RunAsync(OrtSession* session, const OrtRunOptions* run_opt
       refuse(ORT_INVALID_ARGUMENT,
              "intra op thread pool must have at least one thread for RunAsync");
     }
-    run.async.start(AsyncCall{&run, run_options, copied_names(request.input_names),
+    run.async.start(AsyncCall{&run,
+                              run_options,
+                              copied_names(request.input_names),
                               copied_names(request.output_names),
                               {request.inputs.begin(), request.inputs.end()},
-                              output, run_async_callback, user_data});
+                              output,
+                              run_async_callback,
+                              user_data});
   });
 }
 
 OrtStatus* Functions::RunWithBinding(OrtSession* session, const OrtRunOptions* run_options,
                                      const OrtIoBinding* binding_ptr) {
   return guarded([&] {
-    run_session(require(session, "session"), run_options, require(binding_ptr, "binding").request());
+    run_session(require(session, "session"), run_options,
+                require(binding_ptr, "binding").request());
   });
 }
 

@@ -83,8 +83,8 @@ void check_fits(const Port& port, const Datum& value, const char* what) {
     refuse(ORT_INVALID_ARGUMENT, what, " with name: '", port.name,
            "' expected to be of type: 2 but received ", kind_text(value));
   }
-  refuse(ORT_INVALID_ARGUMENT, "Unexpected ", what, " data type. Actual: (", got,
-         ") , expected: (", port.type, ")");
+  refuse(ORT_INVALID_ARGUMENT, "Unexpected ", what, " data type. Actual: (", got, ") , expected: (",
+         port.type, ")");
 }
 
 void refuse_run(const OrtSession& session, const Error& error) {

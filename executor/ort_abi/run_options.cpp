@@ -27,9 +27,8 @@ OrtStatus* Functions::RunOptionsSetRunTag(OrtRunOptions* options, const char* ru
 }
 OrtStatus* Functions::RunOptionsGetRunLogVerbosityLevel(const OrtRunOptions* options,
                                                         int* log_verbosity_level) {
-  return guarded([&] {
-    require(log_verbosity_level, "out") = require(options, "options").log_verbosity;
-  });
+  return guarded(
+      [&] { require(log_verbosity_level, "out") = require(options, "options").log_verbosity; });
 }
 OrtStatus* Functions::RunOptionsGetRunLogSeverityLevel(const OrtRunOptions* options,
                                                        int* log_severity_level) {

@@ -33,8 +33,8 @@ struct Port {
 struct RunSpace {
   std::vector<Datum> inputs;
   std::vector<OutputSlot> outputs;
-  std::vector<size_t> chosen;    // outputs that are asked for, ascending
-  std::vector<size_t> asked;     // for each name that a caller gives, which output
+  std::vector<size_t> chosen;     // outputs that are asked for, ascending
+  std::vector<size_t> asked;      // for each name that a caller gives, which output
   std::vector<NodeTiming> steps;  // where the run is profiled
 };
 

@@ -55,8 +55,8 @@ OrtStatus* fill_ports(const OrtSession* session, const T** list, size_t size, co
   return guarded([&] {
     const size_t count = ports(require(session, "session")).size();
     if (size < count) {
-      refuse(ORT_INVALID_ARGUMENT, "Number of ", what, " ", count,
-             " exceeds the provided size of ", size);
+      refuse(ORT_INVALID_ARGUMENT, "Number of ", what, " ", count, " exceeds the provided size of ",
+             size);
     }
     if (count > 0) require(list, what);
     std::fill_n(list, count, &value);

@@ -177,8 +177,7 @@ OrtStatus* Functions::GetSessionConfigEntry(const OrtSessionOptions* options,
     const size_t given = std::exchange(require(size, "size"), needed);
     if (!config_value) return;
     if (given < needed) {
-      refuse(ORT_INVALID_ARGUMENT,
-             "Output buffer is not large enough for session config entry");
+      refuse(ORT_INVALID_ARGUMENT, "Output buffer is not large enough for session config entry");
     }
     std::memcpy(config_value, at->second.c_str(), needed);
   });
@@ -198,8 +197,7 @@ OrtStatus* Functions::SetUserLoggingFunction(OrtSessionOptions* options,
   return guarded([&] {
     auto& logging = require(options, "options").logging;
     logging.reset();
-    if (user_logging_function)
-      logging = LogDestination{user_logging_function, user_logging_param};
+    if (user_logging_function) logging = LogDestination{user_logging_function, user_logging_param};
   });
 }
 

@@ -20,7 +20,7 @@ struct OrtSessionOptions {
   bool has_own_threads = true;
   bool uses_memory_pattern = true, uses_arena = true, is_deterministic = false;
   std::string log_id;
-  int log_severity = -1, log_verbosity = 0;  // -1: the environment's
+  int log_severity = -1, log_verbosity = 0;                  // -1: the environment's
   std::optional<sardonyx::ort_abi::LogDestination> logging;  // none: the environment's
   std::optional<std::string> profile_prefix;
   std::string optimized_model_path;  // "": is not written

@@ -83,8 +83,7 @@ OrtStatus* Functions::UnregisterAllocator(OrtEnv* env, const OrtMemoryInfo* mem_
     const std::lock_guard lock(from.mutex);
     const auto at = std::ranges::find(from.allocators, info, &OrtEnv::SharedAllocator::info);
     if (at == from.allocators.end()) {
-      refuse(ORT_INVALID_ARGUMENT,
-             "No allocator for this device has been registered for sharing.");
+      refuse(ORT_INVALID_ARGUMENT, "No allocator for this device has been registered for sharing.");
     }
     if (at->is_ours) ReleaseAllocator(at->allocator);
     from.allocators.erase(at);
@@ -135,9 +134,12 @@ OrtStatus* Functions::CreateArenaCfgV2(const char* const* arena_config_keys,
                                        const size_t* arena_config_values, size_t num_keys,
                                        OrtArenaCfg** out) {
   return guarded([&] {
-    static constexpr const char* kKeys[] = {
-        "max_mem",           "arena_extend_strategy",           "initial_chunk_size_bytes",
-        "max_dead_bytes_per_chunk", "initial_growth_chunk_size_bytes", "max_power_of_two_extend_bytes"};
+    static constexpr const char* kKeys[] = {"max_mem",
+                                            "arena_extend_strategy",
+                                            "initial_chunk_size_bytes",
+                                            "max_dead_bytes_per_chunk",
+                                            "initial_growth_chunk_size_bytes",
+                                            "max_power_of_two_extend_bytes"};
     OrtArenaCfg*& place = require_place(out, "out");
     OrtArenaCfg made;
     if (num_keys > 0) require(arena_config_keys, "arena_config_keys");
@@ -146,7 +148,8 @@ OrtStatus* Functions::CreateArenaCfgV2(const char* const* arena_config_keys,
       const char* key = &require(arena_config_keys[i], "arena_config_keys");
       const size_t value = arena_config_values[i];
       const auto is_it = [key](const char* known) { return std::strcmp(key, known) == 0; };
-      if (std::ranges::none_of(kKeys, is_it)) refuse(ORT_INVALID_ARGUMENT, "Invalid key found: ", key);
+      if (std::ranges::none_of(kKeys, is_it))
+        refuse(ORT_INVALID_ARGUMENT, "Invalid key found: ", key);
       if (is_it("max_mem")) made.max_memory = value;
       if (is_it("arena_extend_strategy")) made.extend_strategy = static_cast<int>(value);
     }

@@ -28,7 +28,8 @@ size_t total_length(std::span<const std::string> strings) {
 std::span<std::string> strings_of(const OrtValue* value) {
   const Tensor& tensor = tensor_of(value);
   if (tensor.dtype() != DType::kString)
-    refuse(ORT_FAIL, "Tensor type mismatch. The value is of type ", tensor.dtype(), ", expected a string tensor");
+    refuse(ORT_FAIL, "Tensor type mismatch. The value is of type ", tensor.dtype(),
+           ", expected a string tensor");
   return {static_cast<std::string*>(tensor.raw()), static_cast<size_t>(tensor.count())};
 }
 
@@ -77,9 +78,8 @@ OrtStatus* Functions::GetStringTensorContent(const OrtValue* value, void* s, siz
 
 OrtStatus* Functions::GetStringTensorElementLength(const OrtValue* value, size_t index,
                                                    size_t* out) {
-  return guarded([&] { 
-    require(out, "out") = string_at(value, index, "index is out of bounds").size();
-   });
+  return guarded(
+      [&] { require(out, "out") = string_at(value, index, "index is out of bounds").size(); });
 }
 
 OrtStatus* Functions::GetStringTensorElement(const OrtValue* value, size_t s_len, size_t index,

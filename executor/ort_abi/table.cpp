@@ -39,13 +39,13 @@ namespace ep_names {
 #undef ORT_SUB_MEMBER
 
 // The member of `Implementation` of this name, or the answer of one that is missing.
-#define ORT_ENTRY(Implementation, Table, names, index, name)                                       \
-  [&]<typename Functions_>(Functions_*) {                                                          \
-    if constexpr (requires { &Functions_::name; })                                                 \
-      table.name = &Functions_::name;                                                              \
-    else                                                                                           \
-      table.name =                                                                                 \
-          &NotImplemented<Table, index, names::kNameOf_##name, decltype(Table::name)>::call;       \
+#define ORT_ENTRY(Implementation, Table, names, index, name)                                 \
+  [&]<typename Functions_>(Functions_*) {                                                    \
+    if constexpr (requires { &Functions_::name; })                                           \
+      table.name = &Functions_::name;                                                        \
+    else                                                                                     \
+      table.name =                                                                           \
+          &NotImplemented<Table, index, names::kNameOf_##name, decltype(Table::name)>::call; \
   }(static_cast<Implementation*>(nullptr));
 
 constexpr OrtApi made_api() {

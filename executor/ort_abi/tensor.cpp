@@ -165,7 +165,8 @@ OrtStatus* Functions::CopyTensors(const OrtEnv* env, const OrtValue* const* src_
   return guarded([&] {
     require(env, "env");
     if (stream) refuse(ORT_INVALID_ARGUMENT, "stream: memory of the CPU is copied without one");
-    if (num_tensors == 0) refuse(ORT_INVALID_ARGUMENT, "Invalid arguments provided to CopyTensors.");
+    if (num_tensors == 0)
+      refuse(ORT_INVALID_ARGUMENT, "Invalid arguments provided to CopyTensors.");
     require(src_tensors, "src_tensors");
     require(dst_tensors, "dst_tensors");
     for (size_t i = 0; i < num_tensors; ++i) {

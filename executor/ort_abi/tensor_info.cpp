@@ -40,6 +40,7 @@ OrtStatus* Functions::SetSymbolicDimensions(OrtTensorTypeAndShapeInfo* info,
     std::vector<std::string> names;
     for (size_t i = 0; i < dim_params_length; ++i)
       names.emplace_back(dim_params[i] ? dim_params[i] : "");
+    names.resize(std::max(names.size(), changed.dims.size()));
     changed.names = std::move(names);
   });
 }

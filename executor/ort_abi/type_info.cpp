@@ -80,12 +80,12 @@ OrtTypeInfo type_info_of(const Type& type) {
       info.tensor = std::make_shared<const OrtTensorTypeAndShapeInfo>(tensor_info_of(type));
       break;
     case ONNX_TYPE_SEQUENCE:
-      info.sequence =
-          std::make_shared<const OrtSequenceTypeInfo>(OrtSequenceTypeInfo{shared_info(type.element)});
+      info.sequence = std::make_shared<const OrtSequenceTypeInfo>(
+          OrtSequenceTypeInfo{shared_info(type.element)});
       break;
     case ONNX_TYPE_OPTIONAL:
-      info.optional =
-          std::make_shared<const OrtOptionalTypeInfo>(OrtOptionalTypeInfo{shared_info(type.element)});
+      info.optional = std::make_shared<const OrtOptionalTypeInfo>(
+          OrtOptionalTypeInfo{shared_info(type.element)});
       break;
     case ONNX_TYPE_MAP:
       info.map = std::make_shared<const OrtMapTypeInfo>(

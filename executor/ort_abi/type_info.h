@@ -11,7 +11,7 @@
 struct OrtTensorTypeAndShapeInfo {
   ONNXTensorElementDataType type = ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT;
   bool has_shape = false;
-  std::vector<int64_t> dims;      // -1: not known
+  std::vector<int64_t> dims;       // -1: not known
   std::vector<std::string> names;  // of dims; "": none
 };
 

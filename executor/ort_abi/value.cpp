@@ -27,7 +27,7 @@ bool is_alone(const Tensor& tensor) {
   return tensor.buffer()->kind() != Buffer::Kind::kBorrowed && is_sole_owner(tensor.buffer());
 }
 
-// What lies in a sequence or map is handed out as copies (GetValue), so that sharing is no harm.
+// What is in a sequence or map is handed out as copies (GetValue), so that sharing is no harm.
 Datum with_own_tensor(Datum&& datum) {
   if (!datum.is_tensor() || is_alone(datum.tensor())) return std::move(datum);
   return Datum(datum.tensor().clone());
@@ -44,8 +44,7 @@ Shape checked_shape(const int64_t* dims, size_t rank) {
   Shape shape(dims, dims + rank);
   for (const int64_t dim : shape) {
     if (dim < 0) {
-      refuse(ORT_INVALID_ARGUMENT,
-             "tried creating tensor with negative value in shape");
+      refuse(ORT_INVALID_ARGUMENT, "tried creating tensor with negative value in shape");
     }
   }
   element_count(shape);  // throws where it overflows
@@ -66,13 +65,11 @@ Datum own_result(Datum&& result) {
 }
 
 OrtStatus* Functions::IsTensor(const OrtValue* value, int* out) {
-  return guarded(
-      [&] { require(out, "out") = require(value, "value").datum.is_tensor() ? 1 : 0; });
+  return guarded([&] { require(out, "out") = require(value, "value").datum.is_tensor() ? 1 : 0; });
 }
 
 OrtStatus* Functions::IsSparseTensor(const OrtValue* value, int* out) {
-  return guarded(
-      [&] { require(out, "out") = require(value, "value").datum.is_sparse() ? 1 : 0; });
+  return guarded([&] { require(out, "out") = require(value, "value").datum.is_sparse() ? 1 : 0; });
 }
 
 OrtStatus* Functions::HasValue(const OrtValue* value, int* out) {
@@ -100,8 +97,7 @@ OrtStatus* Functions::GetTensorTypeAndShape(const OrtValue* value,
   return guarded([&] {
     OrtTensorTypeAndShapeInfo*& place = require_place(out, "out");
     const Datum& datum = require(value, "value").datum;
-    if (!datum.is_tensor() && !datum.is_sparse())
-      refuse(ORT_FAIL, "Argument is not a tensor");
+    if (!datum.is_tensor() && !datum.is_sparse()) refuse(ORT_FAIL, "Argument is not a tensor");
     place = new OrtTensorTypeAndShapeInfo(tensor_info_of(datum.type()));
   });
 }

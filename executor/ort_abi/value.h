@@ -9,10 +9,10 @@
 #include "ir/datum.h"
 
 // Copies share the elements, as ONNX Runtime's do. A caller may write to a tensor's elements, so
-// they are in memory that no constant of a model and no other value lies in, unless a caller
+// they are in memory that no constant of a model and no other value uses, unless a caller
 // brought it.
 struct OrtValue {
-  sardonyx::Datum datum;  // omitted: an absent value
+  sardonyx::Datum datum;                             // omitted: an absent value
   std::shared_ptr<const OrtMemoryInfo> memory_info;  // where a caller put it, or a run
 
   explicit OrtValue(sardonyx::Datum held)
@@ -35,7 +35,7 @@ std::span<std::string> strings_of(const OrtValue* value);
 // The elements of one tensor into the memory of another, which is as large and of the same type.
 void copy_tensor(const Tensor& from, const Tensor& to);
 
-// What a run gave, for the caller to do with as it likes: what lies in memory of others is copied.
+// What a run gave, for the caller to do with as it likes: what is in memory of others is copied.
 // An optional is its content, or absent.
 Datum own_result(Datum&& result);
 

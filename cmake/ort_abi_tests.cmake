@@ -1,0 +1,17 @@
+# libonnxruntime.so.1 as programs load it: from C, and under the npm package onnxruntime-node where one is installed.
+if(TARGET sardonyx_onnxruntime AND TARGET make-models)
+  set(tests ${PROJECT_SOURCE_DIR}/tests/ort_abi)
+  set(library $<TARGET_FILE:sardonyx_onnxruntime>)
+  add_executable(ort_library_check ${tests}/library_check.c)
+  set_target_properties(ort_library_check PROPERTIES
+    C_STANDARD 99 C_STANDARD_REQUIRED ON RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  target_compile_options(ort_library_check PRIVATE -Wall -Wextra -Wshadow -Werror)
+  target_include_directories(ort_library_check PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(ort_library_check PRIVATE ${CMAKE_DL_LIBS})
+  add_test(NAME ort_abi.library COMMAND ort_library_check ${library} ${PROJECT_BINARY_DIR}/c_api/lenet.onnx)
+  set_tests_properties(ort_abi.library PROPERTIES FIXTURES_REQUIRED c_api_model TIMEOUT 300)
+  add_test(NAME ort_abi.exports COMMAND ${tests}/check_exports ${library})
+  add_test(NAME ort_abi.node COMMAND ${tests}/node/run ${library} ${tests}/node/binding_test.js)
+  add_test(NAME ort_abi.node.models COMMAND ${tests}/node/run_models ${library})
+  set_tests_properties(ort_abi.node ort_abi.node.models PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
+endif()
