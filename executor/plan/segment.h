@@ -17,7 +17,7 @@
 #include "executor/plan/inference_cache.h"
 #include "executor/plan/kernel_cache.h"
 #include "executor/plan/value_id.h"
-#include "executor/session.h"
+#include "executor/run_report.h"
 #include "ir/eval_call.h"
 #include "ir/kernel.h"
 
