@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "executor/session.h"
+#include "executor/session_options.h"
 #include "ir/pass.h"
 
 namespace sardonyx {

@@ -7,7 +7,7 @@
 #include <stop_token>
 #include <vector>
 
-#include "executor/session.h"
+#include "executor/run_report.h"
 
 namespace sardonyx {
 

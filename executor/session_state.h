@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "executor/session.h"
+#include "executor/session_options.h"
 #include "executor/weights/prepack_cache.h"
 #include "executor/weights/weight_residency.h"
 #include "ir/buffer_pool.h"

@@ -8,7 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "executor/session.h"
+#include "executor/run_report.h"
+#include "ir/graph.h"
 
 namespace sardonyx {
 

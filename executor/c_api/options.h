@@ -2,7 +2,7 @@
 #pragma once
 
 #include "executor/c_api/structs.h"
-#include "executor/session.h"
+#include "executor/session_options.h"
 
 namespace sardonyx::c_api {
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "executor/session.h"
+#include "executor/run_report.h"
 #include "sardonyx/sardonyx.h"
 
 struct sx_profile {

@@ -42,8 +42,6 @@ std::string step_text(const Step& step, std::span<const Value* const> values) {
               step.implementation(), "; ", types_of(step));
 }
 
-const TypeInfo PlanSegment::ValueState::kNoFacts{Type::none(), std::nullopt};
-
 bool ShapeGuard::holds(const Datum& datum) const {
   if (!datum.is_tensor()) return datum.has_kind(type);
   const Tensor& tensor = datum.tensor();

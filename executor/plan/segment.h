@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -17,15 +16,15 @@
 #include "executor/plan/arena_planner.h"
 #include "executor/plan/inference_cache.h"
 #include "executor/plan/kernel_cache.h"
-#include "executor/session.h"
+#include "executor/plan/value_id.h"
+#include "executor/run_report.h"
 #include "ir/eval_call.h"
 #include "ir/kernel.h"
 
 namespace sardonyx {
 
 class Executable;
-using ValueId = uint32_t;
-constexpr ValueId kNoValue = UINT32_MAX;
+struct ValueKnowledge;
 
 // Not so where a session is prepared by shapes alone.
 inline bool has_elements(const Tensor& tensor) {
@@ -78,7 +77,7 @@ struct Step {
     Shape shape;
   };
   std::vector<std::optional<Promise>> promised;  // what later steps rely on, by output
-  std::unique_ptr<Executable> body;
+  std::shared_ptr<Executable> body;
   struct Rebind {
     PointerAt at;
     uint32_t output;  // index into `outputs`
@@ -133,10 +132,8 @@ struct PlanSegment {
   std::vector<MemoryItem> memory;
   size_t next_node = 0;  // where the children go on
 
-  // What planning knew at the end, for the children.
-  struct ValueState;
-  struct Knowledge;
-  std::shared_ptr<const Knowledge> known;
+  // What planning knew at the end, for the children; null where the graph ends here.
+  std::shared_ptr<const ValueKnowledge> known;
 
   std::mutex mutex;  // guards what follows
   std::vector<std::shared_ptr<PlanSegment>> children;
@@ -156,29 +153,6 @@ struct PlanSegment {
   std::unique_ptr<RunContext> borrow_frame();
   void return_frame(std::unique_ptr<RunContext> frame);
   std::vector<std::unique_ptr<RunContext>> idle_frames;
-};
-
-// What is known of a value at some point of planning.
-struct PlanSegment::ValueState {
-  enum class State : uint8_t { kUnseen, kTyped, kDynamic } state = State::kUnseen;
-  bool is_datum = false;  // the run holds it as a whole value at the segment's start
-  // Is `constant` the one that stands for all of its value? It becomes so when a key asks for it.
-  mutable bool is_same_constant = false;
-  TypeInfoPtr facts;                               // null: of no type; concrete where kTyped
-  mutable std::shared_ptr<const Tensor> constant;  // set where it is known before the run
-
-  const Type& type() const { return facts ? facts->type : kNoFacts.type; }
-  const std::optional<Shape>& shape() const { return facts ? facts->shape : kNoFacts.shape; }
-
- private:
-  static const TypeInfo kNoFacts;
-};
-
-struct PlanSegment::Knowledge {
-  std::vector<const ValueState*> values;  // by ValueId
-  std::vector<ValueId> dynamic;           // those that the run must bring
-  std::deque<ValueState> own;             // what was learned here; the rest is the parent's
-  std::shared_ptr<const Knowledge> inherited;
 };
 
 // For profiles and messages: the node's name or "reorder of NAME"; "float[2, 3] -> float[3, 2]".

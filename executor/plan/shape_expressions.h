@@ -5,11 +5,13 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "executor/plan/segment.h"
+#include "executor/plan/value_id.h"
+#include "ir/graph.h"
 
 namespace sardonyx {
 

@@ -50,7 +50,7 @@ const Datum* Executable::output_for(const Allocation& allocation, const RunState
 bool Executable::may_be_written(const Tensor& memory, const Allocation& allocation,
                                 const RunState& state) const {
   size_t made_over = 0;
-  for (const ValueId input : input_ids_) {
+  for (const ValueId input : graph_.inputs()) {
     const Datum* datum = state.values[input];
     if (!datum || !lies_in(*datum, memory)) continue;
     const bool is_in_place =

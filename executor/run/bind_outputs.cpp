@@ -64,19 +64,19 @@ void give(const Result& result, RunOutput& output, BufferPool& pool) {
 // What was not computed in the caller's memory is copied there or handed out.
 void Executable::take_outputs(const RunState& state) const {
   const std::span<RunOutput> outputs = state.outputs;
+  const std::span<const ValueId> ids = graph_.outputs();
   const ScratchMark mark;
   std::pmr::vector<Result> results(outputs.size(), scratch());
   bool any_copied = false;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const ValueId id = output_ids_[i];
+    const ValueId id = ids[i];
     const Datum* datum = state.values[id];
     if (state.strict_outputs)
-      require_fit(outputs[i], values_[id]->name, datum ? datum->type() : Type::none());
+      require_fit(outputs[i], graph_.values()[id]->name, datum ? datum->type() : Type::none());
     results[i] = Result(datum, outputs[i]);
     results[i].slot = state.slot_of(datum);
-    const auto behind = output_ids_.begin() + static_cast<ptrdiff_t>(i) + 1;
-    const bool is_needed =
-        results[i].slot && std::find(behind, output_ids_.end(), id) != output_ids_.end();
+    const std::span<const ValueId> later = ids.subspan(i + 1);
+    const bool is_needed = results[i].slot && std::ranges::find(later, id) != later.end();
     if (is_needed) results[i].slot = nullptr;
     any_copied |= results[i].is_copied();
   }
@@ -95,7 +95,7 @@ void Executable::take_outputs(const RunState& state) const {
 void Executable::require_fits(const PlanSegment& segment, const RunState& state) const {
   if (state.outputs.empty()) return;
   for (const auto& [index, facts] : segment.known_outputs)
-    require_fit(state.outputs[index], values_[output_ids_[index]]->name, facts->type);
+    require_fit(state.outputs[index], graph_.values()[graph_.outputs()[index]]->name, facts->type);
 }
 
 }  // namespace sardonyx

@@ -8,9 +8,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "executor/plan/op_traits.h"
+#include "executor/plan/indexed_graph.h"
+#include "executor/plan/plan_context.h"
 #include "executor/plan/segment.h"
-#include "executor/plan/shape_expressions.h"
 #include "executor/run/run_output.h"
 #include "executor/session_state.h"
 
@@ -38,10 +38,10 @@ class Executable {
   Executable(std::shared_ptr<const Graph> graph, SessionState& session_state, size_t most_plans);
   ~Executable();
 
-  const Graph& graph() const { return *graph_; }
-  std::span<const Value* const> values() const { return values_; }
-  // For messages: the value and the node that makes it; "scratch" for kNoValue.
-  std::string label(ValueId id) const;
+  const Graph& graph() const { return graph_.graph(); }
+  std::span<const Value* const> values() const { return graph_.values(); }
+  // For messages, as in IndexedGraph.
+  std::string label(ValueId id) const { return graph_.label(id); }
   void run_into(DatumRefs inputs, DatumRefs captures, std::span<RunOutput> outputs,
                 std::vector<NodeTiming>* profile, bool strict_outputs = false);
   // Plans what a run with these inputs begins with, up to the first shape that depends on what is
@@ -53,7 +53,6 @@ class Executable {
   size_t plan_count() const;
 
  private:
-  friend class Planner;
   void run_segments(RunState& state, std::vector<NodeTiming>* profile, Trace* trace);
   std::shared_ptr<PlanSegment> find_or_plan(PlanSegment& parent, const RunState& state);
   std::shared_ptr<PlanSegment> plan(PlanSegment& parent, const RunState& state);
@@ -81,45 +80,16 @@ class Executable {
                  std::vector<NodeTiming>* profile);
   static void run_body(const Step& step, DatumRefs inputs, std::span<Datum> outputs,
                        std::vector<NodeTiming>* profile);
-  std::shared_ptr<const PlanSegment::Knowledge> known_at_load(std::span<const ValueId> given);
-  void number_kinds();
-  const OpTraits& planned_op(const OpDef& op);
   std::unique_ptr<RunState> borrow_state();
   void return_state(std::unique_ptr<RunState> state);
 
-  std::shared_ptr<const Graph> graph_;
+  const IndexedGraph graph_;
   SessionState& session_state_;
   size_t most_plans_;
-  // A node in order, with its values by number.
-  struct Numbered {
-    const Node* node;
-    const OpTraits* op = nullptr;
-    InlineVector<ValueId, 6> inputs;   // kNoValue: omitted; captures last
-    InlineVector<ValueId, 2> outputs;  // kNoValue: omitted
-    uint32_t formal_inputs = 0;
-    // Nodes of one kind have one op, attributes and count of outputs: what is planned for them
-    // follows from their inputs.
-    uint32_t kind = kNoKind;
-    // Do all outputs follow from the sizes of the inputs, where the sizes are known?
-    bool has_formulas = false;
-  };
-  static constexpr uint32_t kNoKind = UINT32_MAX;  // no other node is of its kind
-  std::vector<Numbered> nodes_;
-  std::vector<const Value*> values_;  // by ValueId
-  std::vector<int> output_index_;     // by ValueId; -1: no output of the graph
-  ShapeExpressions symbolic_;
-  std::unordered_map<const Value*, ValueId> ids_;
-  std::vector<size_t> last_use_;  // index into nodes_; SIZE_MAX for graph outputs
-  std::vector<ValueId> input_ids_, capture_ids_, output_ids_;
   std::unordered_map<const Graph*, std::unique_ptr<Executable>> subprograms_;
   PlanSegment root_;  // no steps; its children are the plans
   std::mutex planning_;
-  // What plans share, guarded by `planning_`.
-  InferenceCache inference_cache_;
-  KernelCache prepared_steps_;
-  std::unordered_map<const OpDef*, OpTraits> ops_;
-  std::optional<WeightUses> weight_uses_;  // made by the first plan that may let weights go
-  std::vector<bool> is_kept_;              // by ValueId: constants that a plan reads as they lie
+  PlanCaches caches_;  // guarded by `planning_`
   std::mutex state_mutex_;
   std::vector<std::unique_ptr<RunState>> idle_states_;
 };

@@ -42,16 +42,17 @@ bool keeps_promise(Datum& datum, const Step::Promise& promise) {
 
 void Executable::run_into(DatumRefs inputs, DatumRefs captures, std::span<RunOutput> outputs,
                           std::vector<NodeTiming>* profile, bool strict_outputs) {
-  SARDONYX_CHECK(inputs.size() == input_ids_.size() && captures.size() == capture_ids_.size());
-  SARDONYX_CHECK(outputs.size() == output_ids_.size());
+  SARDONYX_CHECK(inputs.size() == graph_.inputs().size() &&
+                 captures.size() == graph_.captures().size());
+  SARDONYX_CHECK(outputs.size() == graph_.outputs().size());
   std::unique_ptr<RunState> state = borrow_state();
   state->outputs = outputs;
   state->strict_outputs = strict_outputs;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i].defined()) state->refer(input_ids_[i], &inputs[i]);
+    if (inputs[i].defined()) state->refer(graph_.inputs()[i], &inputs[i]);
   }
   for (size_t i = 0; i < captures.size(); ++i) {
-    if (captures[i].defined()) state->refer(capture_ids_[i], &captures[i]);
+    if (captures[i].defined()) state->refer(graph_.captures()[i], &captures[i]);
   }
   run_segments(*state, profile, nullptr);
   take_outputs(*state);
@@ -113,14 +114,15 @@ void Executable::run_steps(PlanSegment& segment, PlanSegment::RunContext& frame,
         evaluate_step(step, frame, state, profile);
       }
     } catch (const Error& error) {
-      const std::string name = label_of(step, values_);
+      const std::string name = label_of(step, graph_.values());
       if (!error.node().empty() || name.empty()) throw;
       throw error.with_context("node " + name + (step.node ? source_text(*step.node) : ""))
           .at_node(name);
     }
     if (!profile) continue;
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-    NodeTiming timing{label_of(step, values_), step.node ? full_name(*step.node->op) : "reorder",
+    NodeTiming timing{label_of(step, graph_.values()),
+                      step.node ? full_name(*step.node->op) : "reorder",
                       std::string(step.implementation())};
     if (step.node) timing.scope = step.node->scope, timing.source = step.node->source;
     timing.types = types_of(step);
@@ -190,7 +192,7 @@ void Executable::run_body(const Step& step, DatumRefs inputs, std::span<Datum> o
   for (const Datum* input : inputs.pointers()) {
     if (input && input->defined()) given.push_back(input);
   }
-  const size_t made = step.body->output_ids_.size();
+  const size_t made = step.body->graph_.outputs().size();
   step.body->run_inner({given}, {}, outputs.first(made), profile);
   for (Datum& output : outputs.subspan(made))
     output.clear();

@@ -30,7 +30,7 @@ struct Problem {
   bool is_turned = false;        // rows and columns are exchanged
 };
 
-constexpr int64_t kBlock = 16;  // channels in a block
+constexpr int64_t kBlock = ImageLayout::kChannelBlock;
 
 bool fills_blocks(int64_t channels) {
   return channels % kBlock == 0;

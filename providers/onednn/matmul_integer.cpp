@@ -8,6 +8,7 @@
 #include "providers/onednn/matmul_row_blocks.h"
 #include "providers/onednn/primitive/int8_weights.h"
 #include "providers/onednn/primitive/partition_axes.h"
+#include "providers/onednn/provider.h"
 
 namespace sardonyx::onednn {
 namespace {
@@ -97,8 +98,8 @@ Prepared prepare_matmul_integer(const KernelRequest& request) {
   if (request.has(MatMulIntegerInput::kXZeroPoint))
     bytes.a_zero_input = MatMulIntegerInput::kXZeroPoint;
   Prepared own = noted(request, "int8",
-                       has_int8_tiles() ? Prepared::refuse(kTilesAreFaster)
-                                        : cpu::prepare_gemm_u8s8(request, bytes));
+                       onednn_multiplies_by_tiles() ? Prepared::refuse(kTilesAreFaster)
+                                                    : cpu::prepare_gemm_u8s8(request, bytes));
   if (own.kernel) return own;
   const Desc src = plain_desc(data_type_of(request.inputs[MatMulIntegerInput::kX].dtype), dims.a);
   const Desc dst = plain_desc(memory::data_type::s32, dims.dst);

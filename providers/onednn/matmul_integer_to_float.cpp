@@ -6,6 +6,7 @@
 #include "providers/onednn/matmul_row_blocks.h"
 #include "providers/onednn/primitive/int8_weights.h"
 #include "providers/onednn/primitive/partition_axes.h"
+#include "providers/onednn/provider.h"
 
 namespace sardonyx::onednn {
 namespace {
@@ -84,7 +85,7 @@ Prepared prepare_block(const KernelRequest& request, const Product& product,
 
 // By our own kernel.
 Prepared prepare_own(const KernelRequest& request, const CenteredWeights& weights) {
-  if (has_int8_tiles()) return Prepared::refuse(kTilesAreFaster);
+  if (onednn_multiplies_by_tiles()) return Prepared::refuse(kTilesAreFaster);
   cpu::GemmU8S8 product{.a = ToFloatInput::kA,
                         .b = ToFloatInput::kB,
                         .weights = weights,

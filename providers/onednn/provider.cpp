@@ -97,8 +97,8 @@ bool onednn_computes_bfloat16() {
   return onednn::has_bfloat16();
 }
 
-bool onednn_computes_bfloat16_by_tiles() {
-  return onednn::has_int8_tiles();
+bool onednn_multiplies_by_tiles() {
+  return dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx512_core_amx;
 }
 
 std::string onednn_version() {

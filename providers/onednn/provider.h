@@ -18,7 +18,8 @@ const Provider& onednn_provider();
 // do about it, where it is not installed.
 void load_onednn();
 bool onednn_computes_bfloat16();
-bool onednn_computes_bfloat16_by_tiles();
+// Does it multiply bfloat16 and int8 by tiles (AMX)?
+bool onednn_multiplies_by_tiles();
 // The library's version and what it uses of this CPU. Throws as load_onednn.
 std::string onednn_version();
 

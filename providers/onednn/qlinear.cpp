@@ -14,6 +14,7 @@
 #include "providers/onednn/matmul_row_blocks.h"
 #include "providers/onednn/primitive/int8_weights.h"
 #include "providers/onednn/primitive/partition_axes.h"
+#include "providers/onednn/provider.h"
 
 namespace sardonyx::onednn {
 namespace {
@@ -133,17 +134,17 @@ Prepared prepare_quantized_conv(const KernelRequest& request) {
   const auto centered = CenteredWeights::of(*request.inputs[kQLinear.w].constant,
                                             parameters.weight_zeros, element_count(w) / w[0]);
   if (!centered) return Prepared::refuse(kNoInt8);
-  Prepared own =
-      noted(request, "int8",
-            has_int8_tiles() ? Prepared::refuse(kTilesAreFaster)
-                             : cpu::prepare_conv_u8s8({request,
-                                                       {kQLinear.x, kQLinear.w, kQLinear.bias},
-                                                       window,
-                                                       attrs.group,
-                                                       *centered,
-                                                       parameters.scaling.source_zero,
-                                                       parameters.scaling.destination_zero,
-                                                       parameters.scaling.scales}));
+  Prepared own = noted(request, "int8",
+                       onednn_multiplies_by_tiles()
+                           ? Prepared::refuse(kTilesAreFaster)
+                           : cpu::prepare_conv_u8s8({request,
+                                                     {kQLinear.x, kQLinear.w, kQLinear.bias},
+                                                     window,
+                                                     attrs.group,
+                                                     *centered,
+                                                     parameters.scaling.source_zero,
+                                                     parameters.scaling.destination_zero,
+                                                     parameters.scaling.scales}));
   if (own.kernel) return own;
   const Extents weights = grouped_weights(w, attrs.group);
   ConvolutionSpec spec;
@@ -222,8 +223,8 @@ Prepared prepare_product(const KernelRequest& request, const Slots& slots, bool 
     own.y_zero = parameters.scaling.destination_zero;
     const bool has_row = !request.has(slots.bias) || (own.bias && own.bias->count() == columns);
     Prepared prepared = noted(request, "int8",
-                              has_int8_tiles() ? Prepared::refuse(kTilesAreFaster)
-                              : has_row        ? cpu::prepare_gemm_u8s8(request, own)
+                              onednn_multiplies_by_tiles() ? Prepared::refuse(kTilesAreFaster)
+                              : has_row                    ? cpu::prepare_gemm_u8s8(request, own)
                                         : Prepared::refuse("the bias is not one constant row"));
     if (prepared.kernel) return prepared;
   }

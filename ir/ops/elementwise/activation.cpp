@@ -381,11 +381,11 @@ constexpr uint32_t kFusedAnywhere = kFusable | kActivation | kBFloat16Between | 
 
 OpDef activation(std::string_view name, int since, Reference reference, Gradient grad,
                  std::vector<Sample> (*samples)(), const AttrSchema* attrs = attr_schema<NoAttrs>(),
-                 std::string_view signature = "(X: T) -> (Y: T)") {
+                 std::string_view signature = "(X: T) -> (Y: T)", TypeSet types = kFloats) {
   return {.name = name,
           .since = since,
           .signature = signature,
-          .types = {{"T", kFloats}},
+          .types = {{"T", types}},
           .attrs = attrs,
           .infer = same_as_first,
           .reference = reference,
@@ -396,14 +396,11 @@ OpDef activation(std::string_view name, int since, Reference reference, Gradient
 
 // Rows whose types or inputs differ from the plain float-to-float ones.
 OpDef relu_row() {
-  OpDef row =
-      activation(
-          "Relu", 14, numbers<kRelu>,
-          unary_gradient<[](Term d, Term, Term y) { return apply("sardonyx::ReluGrad", d, y); }>,
-          around_zero)
-          .with(kFusedAnywhere);
-  row.types = {{"T", kFloats | kSignedInts}};
-  return row;
+  return activation(
+             "Relu", 14, numbers<kRelu>,
+             unary_gradient<[](Term d, Term, Term y) { return apply("sardonyx::ReluGrad", d, y); }>,
+             around_zero, attr_schema<NoAttrs>(), "(X: T) -> (Y: T)", kFloats | kSignedInts)
+      .with(kFusedAnywhere);
 }
 // ReluGrad: dX of dY and Y, of one shape.
 void infer_relu_grad(InferContext& c) {
@@ -446,9 +443,8 @@ std::vector<Sample> celu_samples() {
   return samples;
 }
 OpDef celu_row() {
-  OpDef row = activation("Celu", 12, celu, celu_gradient, celu_samples, attr_schema<AlphaAttrs>());
-  row.types = {{"T", DType::kFloat}};
-  return row;
+  return activation("Celu", 12, celu, celu_gradient, celu_samples, attr_schema<AlphaAttrs>(),
+                    "(X: T) -> (Y: T)", DType::kFloat);
 }
 OpDef gelu_row() {
   OpDef row = activation("Gelu", 20, gelu, gelu_gradient, gelu_samples, attr_schema<GeluAttrs>())
@@ -473,10 +469,9 @@ OpDef written_out(OpDef row, Vals (*body)(Emitter&, const BodyCall&)) {
   return row;
 }
 OpDef shrink_row() {
-  OpDef row = activation("Shrink", 9, shrink, shrink_gradient, shrink_samples,
-                         attr_schema<ShrinkAttrs>(), "(input: T) -> (output: T)");
-  row.types = {{"T", kNumbers.without(DType::kBFloat16)}};
-  return row;
+  return activation("Shrink", 9, shrink, shrink_gradient, shrink_samples,
+                    attr_schema<ShrinkAttrs>(), "(input: T) -> (output: T)",
+                    kNumbers.without(DType::kBFloat16));
 }
 
 }  // namespace

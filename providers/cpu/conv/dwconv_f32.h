@@ -4,10 +4,12 @@
 
 #include <cstdint>
 
+#include "ir/layout.h"
+
 namespace sardonyx::cpu {
 
 // Channels in a block of the layouts that have blocks, and what weights are padded to.
-constexpr int64_t kChannelBlock = 16;
+constexpr int64_t kChannelBlock = ImageLayout::kChannelBlock;
 
 // Where the elements of one image lie: channel c of (row, column) is
 //   row * row + column * column + c / 16 * block + c % 16 elements behind its first one.

@@ -18,8 +18,4 @@ SequenceBuilder::Place place_weights(SequenceBuilder& builder, size_t index,
   });
 }
 
-bool has_int8_tiles() {
-  return dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx512_core_amx;
-}
-
 }  // namespace sardonyx::onednn

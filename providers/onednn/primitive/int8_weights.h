@@ -15,10 +15,8 @@ SequenceBuilder::Place place_weights(SequenceBuilder& builder, size_t index,
                                      const CenteredWeights& weights, const Desc& stored,
                                      const Desc& wanted);
 
-// Has the CPU tiles (AMX), by which oneDNN multiplies bytes faster than the kernels of VNNI
-// instructions do?
-bool has_int8_tiles();
-// Why other kernels leave work to it then.
+// Why kernels of VNNI instructions leave work to oneDNN where it multiplies by tiles
+// (onednn_multiplies_by_tiles).
 inline constexpr const char* kTilesAreFaster = "oneDNN multiplies bytes by tiles";
 
 }  // namespace sardonyx::onednn

@@ -1,0 +1,47 @@
+// Writes the steps of a segment: kernels, the reorders and copies between them, and ops that are
+// evaluated on whole values.
+#pragma once
+
+#include <memory>
+
+#include "executor/plan/buffer_assigner.h"
+#include "executor/plan/kernel_selector.h"
+#include "executor/plan/plan_context.h"
+
+namespace sardonyx {
+
+class StepEmitter {
+ public:
+  StepEmitter(PlanContext& context, BufferAssigner& buffers, KernelSelector& kernels)
+      : context_(context), buffers_(buffers), kernels_(kernels) {}
+
+  // The current node, by the kernel of `prepared`. Weights that no later node reads unpacked are
+  // let go.
+  void emit_kernel(std::shared_ptr<const PreparedStep> prepared, const Inference& inference);
+  // The current node, by evaluating its op or, where this has only a body, by running that.
+  // `refused` tells which kernels did not take it; null where the session keeps no refusals.
+  void emit_evaluation(const Inference& inference, std::shared_ptr<const PreparedStep> refused);
+  // A copy of the `bytes` of `value`, row-major, for the current node.
+  void emit_copy(ValueId value, BufferOffset to, size_t bytes);
+
+  // Where `value` is in `layout`; emits a reorder where it is in others alone.
+  BufferOffset read(ValueId value, const LayoutPtr& layout, bool reads_anywhere = false);
+  // Sees to it that the run holds `value` as a Datum.
+  void materialize(ValueId value);
+  // Numbers what evaluated steps keep in the context of a run. After the last step.
+  void number_results();
+
+ private:
+  Step make_step(std::shared_ptr<const PreparedStep> prepared, size_t inputs, size_t outputs);
+  BufferOffset reorder(ValueId value, const LayoutPtr& to);
+  void release_packed(uint32_t unread_inputs);
+  void read_evaluated(Step& step);
+  std::shared_ptr<Executable> body_of(const Node& node) const;
+  void mark_shared(ValueId value);
+
+  PlanContext& context_;
+  BufferAssigner& buffers_;
+  KernelSelector& kernels_;
+};
+
+}  // namespace sardonyx
