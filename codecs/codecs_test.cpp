@@ -131,5 +131,15 @@ TEST(CodecsTest, AreFoundByTheOperator) {
   EXPECT_EQ(run_op("ImageDecoder", {file}, {})[0].tensor().to_int64s(), expected(samples, 3));
 }
 
+TEST(CodecsTest, OfDamagedFilesTheOperatorMakesEmptyImages) {
+  for (const std::string damaged :
+       {"\x89PNG\r\n\x1a\nrest", "\xff\xd8\xff", "RIFF....WEBPxx", "\xff\x4f\xff\x51"}) {
+    const Datum file(sardonyx::Tensor::vector(Bytes(damaged.begin(), damaged.end())));
+    const Datum image =
+        run_op("ImageDecoder", {file}, {{"pixel_format", std::string("Grayscale")}})[0];
+    EXPECT_EQ(image.tensor().shape(), (Shape{0, 0, 1})) << damaged;
+  }
+}
+
 }  // namespace
 }  // namespace sardonyx::ops
