@@ -3,7 +3,7 @@
 # Seeds of target NAME lie in tests/fuzz/NAME/.
 
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS
-  ${PROJECT_SOURCE_DIR}/ir/*_fuzz.cpp ${PROJECT_SOURCE_DIR}/onnx_io/*_fuzz.cpp
+  ${PROJECT_SOURCE_DIR}/ir/*_fuzz.cpp ${PROJECT_SOURCE_DIR}/codecs/*_fuzz.cpp ${PROJECT_SOURCE_DIR}/onnx_io/*_fuzz.cpp
   ${PROJECT_SOURCE_DIR}/providers/*_fuzz.cpp ${PROJECT_SOURCE_DIR}/executor/*_fuzz.cpp
   ${PROJECT_SOURCE_DIR}/tests/api/*_fuzz.cpp)
 add_custom_target(fuzzers)
@@ -25,7 +25,7 @@ foreach(source IN LISTS sources)
   set_target_properties(fuzz_${name} PROPERTIES
     OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
   target_include_directories(fuzz_${name} SYSTEM PRIVATE ${SARDONYX_SCHEMA_DIR_onnx_io})
-  target_link_libraries(fuzz_${name} PRIVATE sardonyx_executor protobuf::libprotobuf-lite)
+  target_link_libraries(fuzz_${name} PRIVATE sardonyx_executor sardonyx_codecs protobuf::libprotobuf-lite)
   if(source MATCHES "/tests/api/")
     target_link_libraries(fuzz_${name} PRIVATE fuzz_support)
   endif()

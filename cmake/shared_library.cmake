@@ -1,6 +1,6 @@
 # libsardonyx.so: everything up to the executor, which exports the C API alone. Other libraries are linked into it from
 # their archives and hidden, so that a program's own copies of them are never called by ours, nor ours by the program.
-# Needs runtime_targets, runtime_objects and runtime_libs (install.cmake).
+# Needs shared_objects and shared_needs (install.cmake).
 
 set(archive_stdio ${PROJECT_SOURCE_DIR}/cmake/archives/stdio.c)
 set(exports ${PROJECT_SOURCE_DIR}/cmake/exports.map)
@@ -55,7 +55,7 @@ set(SARDONYX_ARCHIVES_PkgConfig::xxhash xxhash)
 set(SARDONYX_ARCHIVES_protobuf::libprotobuf-lite protobuf-lite)
 
 set(shared_libs "")
-foreach(library IN LISTS runtime_libs)
+foreach(library IN LISTS shared_needs)
   if(library STREQUAL "hwy::hwy")
     continue()  # what there is in its library we have ourselves: archives/highway.cpp
   elseif(SARDONYX_ARCHIVES_${library})
@@ -67,7 +67,7 @@ foreach(library IN LISTS runtime_libs)
 endforeach()
 
 file(GLOB stand_ins CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/archives/*)
-add_library(sardonyx_shared SHARED ${runtime_objects} ${stand_ins})
+add_library(sardonyx_shared SHARED ${shared_objects} ${stand_ins})
 add_dependencies(runtime sardonyx_shared)
 set_target_properties(sardonyx_shared PROPERTIES
   OUTPUT_NAME sardonyx VERSION ${PROJECT_VERSION} SOVERSION ${SARDONYX_ABI}

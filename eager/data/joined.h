@@ -56,7 +56,9 @@ class CollatedDataset : public Dataset {
 // lengths of each sample's first tensor (int64) come last.
 Sample pad_to_longest(std::span<const Sample> samples, double value = 0);
 
-// An image (PNG, JPEG, BMP, TIFF, WebP, PNM, JPEG 2000) as uint8 [3, height, width].
+// An image as uint8 [3, height, width]: BMP or PNM; PNG, JPEG, JPEG 2000, TIFF and WebP where the
+// program links sardonyx::codecs. Throws kUnsupported where it does not, kInvalidArgument for other
+// and for damaged files.
 Tensor read_image(const std::filesystem::path& path);
 
 // Images in a folder for each class, folders within it included: ROOT/cat/1.png. Classes and

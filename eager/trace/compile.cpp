@@ -8,6 +8,7 @@
 #include "eager/dispatch/engine.h"
 #include "eager/dispatch/profiler.h"
 #include "eager/placed.h"
+#include "executor/passes/precision/product_precision.h"
 #include "executor/session.h"
 #include "ir/buffer_pool.h"
 
@@ -105,6 +106,8 @@ class Form {
     SessionOptions session;
     session.intra_op_threads = options.threads > 0 ? options.threads : num_threads();
     session.optimization_level = options.optimization_level;
+    // Level 0 computes what the function does op by op.
+    if (session.optimization_level > 0) session.precision = precision_of_products(*model.graph);
     session_ = std::make_unique<Session>(std::move(model), session);
   }
 

@@ -5,8 +5,8 @@
 // narrow_products does not fire
 //  1. for other element types than float32,
 //  2. where float32 is faster: for transposed convolutions but those whose windows lie side by
-//  side, and, on CPUs that compute bfloat16 at no more than twice its rate, for convolutions by
-//  Winograd's algorithm.
+//  side, and, on CPUs that compute bfloat16 at no more than twice its rate, for convolutions and
+//  their gradients by Winograd's algorithm.
 // narrow_between does not fire
 //  1. unless every float input is cast up from bfloat16 or a constant, and one is cast,
 //  2. for ops without kBFloat16Between: those that have it are computed in float32 inside and
@@ -53,10 +53,28 @@ Value* narrow_source(const Value& value) {
   return cast->inputs[0]->type.dtype == DType::kBFloat16 ? cast->inputs[0] : nullptr;
 }
 
+// The weights of a convolution whose gradient the node is, or theirs; null for other nodes.
+const Value* weights_of_gradient(const Node& node) {
+  if (is_fused(node, "ConvInputGrad")) return node.inputs[1];
+  return is_fused(node, "ConvWeightGrad") ? node.outputs[0] : nullptr;
+}
+
+// As allow_winograd has it for the convolution.
+bool is_winograd_gradient(const Node& node) {
+  const Value* weights = weights_of_gradient(node);
+  if (!weights || computes_bfloat16_by_tiles()) return false;
+  const std::optional<Shape> shape = weights->type.known_shape();
+  const auto& attrs = node.attrs.as<ops::ConvAttrs>();
+  return shape && shape->size() == 4 && (*shape)[0] >= 16 && (*shape)[1] >= 16 &&
+         (*shape)[2] == 3 && (*shape)[3] == 3 && attrs.group == 1 && all_are(attrs.strides, 1) &&
+         all_are(attrs.dilations, 1);
+}
+
 }  // namespace
 
 bool narrow_products(Graph& graph, Node& node) {
-  return node.op->is(kProduct) && !is_faster_in_float32(node) &&
+  const bool is_product = node.op->is(kProduct) || weights_of_gradient(node);
+  return is_product && !is_faster_in_float32(node) && !is_winograd_gradient(node) &&
          compute_in(graph, node, DType::kBFloat16, is_float32);
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "executor/passes/fusion/fusion.h"
+#include "executor/passes/pattern.h"
 #include "executor/passes/precision/cast_around.h"
 
 namespace sardonyx::passes {
@@ -16,9 +17,10 @@ bool is_narrow(DType dtype) {
   return dtype == DType::kFloat16 || dtype == DType::kBFloat16;
 }
 
-// Rows that allow strings only move values.
+// Rows that allow strings only move values. Of other domains than ONNX's there are gradients.
 bool is_arithmetic(const OpDef& op) {
-  if (!op.domain.empty() || op.name == "Cast" || op.name == "CastLike") return false;
+  if (!op.domain.empty() && op.domain != "sardonyx") return false;
+  if (op.name == "Cast" || op.name == "CastLike") return false;
   const Signature& signature = signature_of(op);
   if (signature.inputs.empty()) return false;
   for (const TypeConstraint& constraint : op.types) {
@@ -28,11 +30,39 @@ bool is_arithmetic(const OpDef& op) {
   return false;
 }
 
+// Casts to float32 of the node's narrow results that are outputs of the graph: gradients, say.
+std::vector<Node*> widened_outputs(const Graph& graph, const Node& node) {
+  std::vector<Node*> casts;
+  for (const Value* output : node.outputs) {
+    if (!output || !output->type.is_tensor() || !is_narrow(output->type.dtype)) continue;
+    for (const Use& use : output->uses) {
+      if (!use.node || !is_op(*use.node, "Cast")) continue;
+      const Value& wide = *use.node->outputs[0];
+      if (wide.type.dtype == DType::kFloat && graph.is_output(wide)) casts.push_back(use.node);
+    }
+  }
+  return casts;
+}
+
+// What is cast down behind its computation in float32, and up again by `cast`, is that result. The
+// cast is dead then: the driver may be about to visit it.
+void skip_rounding(Graph& graph, Node& cast) {
+  Value& wide = *cast.outputs[0];
+  Value& result = *cast.inputs[0]->producer->inputs[0];
+  if (graph.is_output(result)) return;
+  graph.replace_uses(wide, result);
+  graph.take_name(result, wide);
+}
+
 }  // namespace
 
 bool widen_float16(Graph& graph, Node& node) {
   if (!is_arithmetic(*node.op) || node.captures > 0) return false;
-  return compute_in(graph, node, DType::kFloat, is_narrow);
+  const std::vector<Node*> casts = widened_outputs(graph, node);
+  if (!compute_in(graph, node, DType::kFloat, is_narrow)) return false;
+  for (Node* cast : casts)
+    skip_rounding(graph, *cast);
+  return true;
 }
 
 // Concat of narrow values that are all cast down from float32 joins these, and is cast down itself.

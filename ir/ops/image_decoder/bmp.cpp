@@ -16,7 +16,7 @@ class BmpReader {
  public:
   explicit BmpReader(FileBytes file) : file_(file) {}
   uint32_t byte(size_t at) const {
-    if (at >= file_.size()) fail_picture("BMP", "it ends too early");
+    if (at >= file_.size()) fail_image("BMP", "it ends too early");
     return file_[at];
   }
   uint32_t u16(size_t at) const { return byte(at) | byte(at + 1) << 8; }
@@ -64,7 +64,7 @@ Header read_header(const BmpReader& in) {
   Header header;
   header.pixels_at = in.u32(10);
   const uint32_t size = in.u32(14);
-  if (size != 12 && size < 40) fail_picture("BMP", "its header is of an unknown kind");
+  if (size != 12 && size < 40) fail_image("BMP", "its header is of an unknown kind");
   const bool core = size == 12;
   header.width = core ? in.u16(18) : in.s32(18);
   const int64_t height = core ? in.u16(20) : in.s32(22);
@@ -81,7 +81,7 @@ Header read_header(const BmpReader& in) {
                     : header.compression == kMasks || header.compression == kAlphaMasks
                         ? is({16, 32})
                         : false;
-  if (!fits) fail_picture("BMP", "its depth and compression do not go together");
+  if (!fits) fail_image("BMP", "its depth and compression do not go together");
   if (header.bits <= 8) {
     read_palette(in, header, 14 + size, core ? 3 : 4, core ? 0 : in.u32(46));
   } else {
@@ -100,20 +100,20 @@ uint8_t masked(uint32_t pixel, uint32_t mask) {
 }
 
 void put_index(const Header& header, uint8_t* row, int64_t x, uint32_t index) {
-  if (index >= header.palette.size()) fail_picture("BMP", "a pixel is outside the palette");
+  if (index >= header.palette.size()) fail_image("BMP", "a pixel is outside the palette");
   std::copy_n(header.palette[index].data(), 3, row + 3 * x);
 }
 
-uint8_t* row_of(const Header& header, Tensor& picture, int64_t line) {
+uint8_t* row_of(const Header& header, Tensor& image, int64_t line) {
   const int64_t y = header.top_down ? line : header.height - 1 - line;
-  return picture.mutable_values<uint8_t>().data() + y * header.width * 3;
+  return image.mutable_values<uint8_t>().data() + y * header.width * 3;
 }
 
-void read_plain(const BmpReader& in, const Header& header, Tensor& picture) {
+void read_plain(const BmpReader& in, const Header& header, Tensor& image) {
   const auto line_bytes = (static_cast<uint64_t>(header.width) * header.bits + 31) / 32 * 4;
   for (int64_t line = 0; line < header.height; ++line) {
     const size_t at = header.pixels_at + line_bytes * static_cast<uint64_t>(line);
-    uint8_t* row = row_of(header, picture, line);
+    uint8_t* row = row_of(header, image, line);
     for (int64_t x = 0; x < header.width; ++x) {
       const auto n = static_cast<size_t>(x);
       if (header.bits <= 8) {
@@ -135,13 +135,13 @@ void read_plain(const BmpReader& in, const Header& header, Tensor& picture) {
 // Runs, literal pieces, ends of lines and jumps; pixels that are jumped over have index 0.
 class RunDecoder {
  public:
-  RunDecoder(const BmpReader& in, const Header& header, Tensor& picture)
-      : in_(in), header_(header), picture_(picture), at_(header.pixels_at) {}
+  RunDecoder(const BmpReader& in, const Header& header, Tensor& image)
+      : in_(in), header_(header), image_(image), at_(header.pixels_at) {}
 
   void run() {
     for (int64_t line = 0; line < header_.height; ++line) {
       for (int64_t x = 0; x < header_.width; ++x)
-        put_index(header_, row_of(header_, picture_, line), x, 0);
+        put_index(header_, row_of(header_, image_, line), x, 0);
     }
     while (at_ + 1 < in_.size()) {
       const uint32_t count = in_.byte(at_), value = in_.byte(at_ + 1);
@@ -178,13 +178,13 @@ class RunDecoder {
 
   void put(uint32_t index) {
     if (x_ < header_.width && line_ < header_.height)
-      put_index(header_, row_of(header_, picture_, line_), x_, index);
+      put_index(header_, row_of(header_, image_, line_), x_, index);
     ++x_;
   }
 
   const BmpReader& in_;
   const Header& header_;
-  Tensor& picture_;
+  Tensor& image_;
   size_t at_;
   int64_t x_ = 0, line_ = 0;
 };
@@ -194,13 +194,13 @@ class RunDecoder {
 Tensor decode_bmp(FileBytes file) {
   const BmpReader in(file);
   const Header header = read_header(in);
-  Tensor picture = new_picture(header.width, header.height);
+  Tensor image = new_image(header.width, header.height);
   if (header.compression == kRle8 || header.compression == kRle4) {
-    RunDecoder(in, header, picture).run();
+    RunDecoder(in, header, image).run();
   } else {
-    read_plain(in, header, picture);
+    read_plain(in, header, image);
   }
-  return picture;
+  return image;
 }
 
 }  // namespace sardonyx::ops

@@ -7,6 +7,10 @@
 #include "ir/ops/op_families.h"
 
 namespace sardonyx::ops {
+
+// Its address is null where the program does not link codecs/.
+extern "C" [[gnu::weak]] const LinkedDecoders sardonyx_codecs;
+
 namespace {
 
 struct ImageDecoderAttrs {
@@ -33,27 +37,57 @@ void infer_image_decoder(InferContext& c) {
   c.set(0, DType::kUInt8, Dims{c.unknown(), c.unknown(), gray ? 1 : 3});
 }
 
+// Throws kUnsupported where the format's library is not linked.
+Tensor decode_by_library(FileBytes file, Decoder LinkedDecoders::*decoder, std::string_view format,
+                         std::string_view option) {
+  if (&sardonyx_codecs == nullptr) {
+    fail(ErrorCode::kUnsupported, "ImageDecoder: this program is linked without the decoder of ",
+         format, " images; link sardonyx::codecs as well (pkg-config: sardonyx-codecs)");
+  }
+  if (sardonyx_codecs.*decoder == nullptr) {
+    fail(ErrorCode::kUnsupported, "ImageDecoder: this build of sardonyx reads no ", format,
+         " images; configure it with -DSARDONYX_CODECS=ON and -DSARDONYX_CODEC_", option, "=ON");
+  }
+  return (sardonyx_codecs.*decoder)(file);
+}
+
+Tensor as_jpeg(FileBytes file) {
+  return decode_by_library(file, &LinkedDecoders::jpeg, "JPEG", "JPEG");
+}
+Tensor as_jpeg2000(FileBytes file) {
+  return decode_by_library(file, &LinkedDecoders::jpeg2000, "JPEG 2000", "JPEG2000");
+}
+Tensor as_png(FileBytes file) {
+  return decode_by_library(file, &LinkedDecoders::png, "PNG", "PNG");
+}
+Tensor as_tiff(FileBytes file) {
+  return decode_by_library(file, &LinkedDecoders::tiff, "TIFF", "TIFF");
+}
+Tensor as_webp(FileBytes file) {
+  return decode_by_library(file, &LinkedDecoders::webp, "WebP", "WEBP");
+}
+
 struct Codec {
   std::string_view magic;  // how such a file begins; '?' stands for any byte
-  Tensor (*decode)(FileBytes);
+  Decoder decode;
 };
 constexpr Codec kCodecs[] = {
     {"BM", decode_bmp},
-    {"\xff\xd8\xff", decode_jpeg},
-    {{"\0\0\0\x0cjP  \r\n\x87\n", 12}, decode_jpeg2000},
-    {"\xff\x4f\xff\x51", decode_jpeg2000},
-    {"\x89PNG\r\n\x1a\n", decode_png},
+    {"\xff\xd8\xff", as_jpeg},
+    {{"\0\0\0\x0cjP  \r\n\x87\n", 12}, as_jpeg2000},
+    {"\xff\x4f\xff\x51", as_jpeg2000},
+    {"\x89PNG\r\n\x1a\n", as_png},
     {"P1", decode_pnm},
     {"P2", decode_pnm},
     {"P3", decode_pnm},
     {"P4", decode_pnm},
     {"P5", decode_pnm},
     {"P6", decode_pnm},
-    {{"II*\0", 4}, decode_tiff},
-    {{"MM\0*", 4}, decode_tiff},
-    {{"II+\0", 4}, decode_tiff},
-    {{"MM\0+", 4}, decode_tiff},
-    {"RIFF????WEBP", decode_webp},
+    {{"II*\0", 4}, as_tiff},
+    {{"MM\0*", 4}, as_tiff},
+    {{"II+\0", 4}, as_tiff},
+    {{"MM\0+", 4}, as_tiff},
+    {"RIFF????WEBP", as_webp},
 };
 
 bool begins_with(FileBytes file, std::string_view magic) {
@@ -65,16 +99,16 @@ bool begins_with(FileBytes file, std::string_view magic) {
 }
 
 // Exchanges red and blue, in place.
-void swap_ends(Tensor& picture) {
-  auto* data = picture.mutable_values<uint8_t>().data();
-  for (int64_t i = 0; i < picture.count(); i += 3)
+void swap_ends(Tensor& image) {
+  auto* data = image.mutable_values<uint8_t>().data();
+  for (int64_t i = 0; i < image.count(); i += 3)
     std::swap(data[i], data[i + 2]);
 }
 
 // Luma of ITU-R 601 in 16-bit fixed point.
-Tensor gray_of(const Tensor& picture) {
-  Tensor gray = Tensor::allocate(DType::kUInt8, {picture.shape()[0], picture.shape()[1], 1});
-  const uint8_t* in = picture.values<uint8_t>().data();
+Tensor gray_of(const Tensor& image) {
+  Tensor gray = Tensor::allocate(DType::kUInt8, {image.shape()[0], image.shape()[1], 1});
+  const uint8_t* in = image.values<uint8_t>().data();
   auto* out = gray.mutable_values<uint8_t>().data();
   for (int64_t i = 0; i < gray.count(); ++i, in += 3)
     out[i] =
@@ -86,19 +120,19 @@ Tensor gray_of(const Tensor& picture) {
 std::vector<Datum> run_image_decoder(const EvalCall& call) {
   const PixelFormat format = pixel_format(call.attrs<ImageDecoderAttrs>());
   const FileBytes file = call.inputs[0].tensor().values<uint8_t>();
-  Tensor picture = Tensor::allocate(DType::kUInt8, {0, 0, 3});
+  Tensor image = Tensor::allocate(DType::kUInt8, {0, 0, 3});
   const auto codec = std::find_if(std::begin(kCodecs), std::end(kCodecs),
                                   [&](const Codec& c) { return begins_with(file, c.magic); });
   if (codec != std::end(kCodecs)) {
     try {
-      picture = codec->decode(file);
+      image = codec->decode(file);
     } catch (const Error& error) {
       if (error.code() != ErrorCode::kInvalidArgument) throw;
     }
   }
-  if (format == PixelFormat::kGrayscale) return {gray_of(picture)};
-  if (format == PixelFormat::kBgr) swap_ends(picture);
-  return {std::move(picture)};
+  if (format == PixelFormat::kGrayscale) return {gray_of(image)};
+  if (format == PixelFormat::kBgr) swap_ends(image);
+  return {std::move(image)};
 }
 
 std::vector<Sample> image_decoder_samples() {
@@ -123,16 +157,16 @@ const OpDef kPictureOps[] = {
 
 }  // namespace
 
-Tensor new_picture(int64_t width, int64_t height) {
-  if (width < 1 || height < 1) fail_picture("picture", "it has no pixels");
+Tensor new_image(int64_t width, int64_t height) {
+  if (width < 1 || height < 1) fail_image("image", "it has no pixels");
   if (width > kMaxPixels / height) {
-    fail(ErrorCode::kResourceExhausted, "a picture of ", width, " x ", height,
+    fail(ErrorCode::kResourceExhausted, "an image of ", width, " x ", height,
          " pixels is larger than ", kMaxPixels, " pixels");
   }
   return Tensor::allocate(DType::kUInt8, {height, width, 3});
 }
 
-void fail_picture(std::string_view format, std::string_view why) {
+void fail_image(std::string_view format, std::string_view why) {
   fail(ErrorCode::kInvalidArgument, format, " file: ", why);
 }
 

@@ -18,20 +18,20 @@ class PnmReader {
     for (; !rest_.empty() && rest_[0] >= '0' && rest_[0] <= '9'; rest_ = rest_.subspan(1)) {
       value = value * 10 + (rest_[0] - '0');
       any = true;
-      if (value > INT32_MAX) fail_picture("PNM", "a number is too large");
+      if (value > INT32_MAX) fail_image("PNM", "a number is too large");
     }
-    if (!any) fail_picture("PNM", "a number is missing");
+    if (!any) fail_image("PNM", "a number is missing");
     return value;
   }
   // The digits of plain PBM need no spaces between them.
   int64_t bit() {
     skip_spaces();
     const int64_t byte = this->byte();
-    if (byte != '0' && byte != '1') fail_picture("PNM", "a pixel is neither 0 nor 1");
+    if (byte != '0' && byte != '1') fail_image("PNM", "a pixel is neither 0 nor 1");
     return byte - '0';
   }
   int64_t byte() {
-    if (rest_.empty()) fail_picture("PNM", "it ends too early");
+    if (rest_.empty()) fail_image("PNM", "it ends too early");
     const uint8_t value = rest_[0];
     rest_ = rest_.subspan(1);
     return value;
@@ -73,17 +73,17 @@ Tensor decode_pnm(FileBytes file) {
   PnmReader in(file);
   const int64_t width = in.number(), height = in.number();
   const int64_t most = bits ? 1 : in.number();
-  if (most < 1 || most > 65535) fail_picture("PNM", "the largest value is not in 1 .. 65535");
+  if (most < 1 || most > 65535) fail_image("PNM", "the largest value is not in 1 .. 65535");
   // Each sample takes at least a bit of the file, so a short file cannot ask for a large image.
   if (width > 0 && height > 0 && static_cast<int64_t>(file.size()) < width * height / 8) {
-    fail_picture("PNM", "it ends too early");
+    fail_image("PNM", "it ends too early");
   }
-  Tensor picture = new_picture(width, height);
+  Tensor image = new_image(width, height);
   if (raw) in.byte();  // the one white space after the header
-  auto* out = picture.mutable_values<uint8_t>().data();
+  auto* out = image.mutable_values<uint8_t>().data();
   if (raw && bits) {
     read_raw_bits(in, width, height, out);
-    return picture;
+    return image;
   }
   const auto sample = [&]() -> uint8_t {
     if (bits) return in.bit() ? 0 : 255;
@@ -99,7 +99,7 @@ Tensor decode_pnm(FileBytes file) {
       out = std::fill_n(out, 3, sample());
     }
   }
-  return picture;
+  return image;
 }
 
 }  // namespace sardonyx::ops

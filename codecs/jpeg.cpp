@@ -17,7 +17,7 @@ namespace {
 [[noreturn]] void throw_error(j_common_ptr codec) {
   char message[JMSG_LENGTH_MAX];
   codec->err->format_message(codec, message);
-  fail_picture("JPEG", message);
+  fail_image("JPEG", message);
 }
 void handle_message(j_common_ptr codec, int level) {
   if (level < 0 && codec->err->msg_code == JWRN_JPEG_EOF) throw_error(codec);
@@ -60,11 +60,11 @@ Tensor decode_jpeg(FileBytes file) {
   jpeg_read_header(&codec, TRUE);
   const bool inks = codec.jpeg_color_space == JCS_CMYK || codec.jpeg_color_space == JCS_YCCK;
   codec.out_color_space = inks ? JCS_CMYK : JCS_RGB;
-  Tensor picture = new_picture(codec.image_width, codec.image_height);
+  Tensor image = new_image(codec.image_width, codec.image_height);
   jpeg_start_decompress(&codec);
   const int64_t width = codec.output_width;
   std::vector<uint8_t> line(inks ? static_cast<size_t>(width) * 4 : 0);
-  auto* out = picture.mutable_values<uint8_t>().data();
+  auto* out = image.mutable_values<uint8_t>().data();
   while (codec.output_scanline < codec.output_height) {
     if (codec.output_scanline % 64 == 0) check_interrupted();
     JSAMPROW row = inks ? line.data() : out;
@@ -73,7 +73,7 @@ Tensor decode_jpeg(FileBytes file) {
     out += width * 3;
   }
   jpeg_finish_decompress(&codec);
-  return picture;
+  return image;
 }
 
 }  // namespace sardonyx::ops

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "ir/ops/image_decoder/codecs.h"
+#include "tests/support/call_op.h"
 
 namespace sardonyx::ops {
 namespace {
@@ -46,14 +47,14 @@ Bytes as_png(const Bytes& samples, uint32_t format) {
   return file;
 }
 
-TEST(PictureTest, Png) {
+TEST(CodecsTest, Png) {
   const std::pair<uint32_t, int> kinds[] = {
       {PNG_FORMAT_GRAY, 1}, {PNG_FORMAT_GA, 2}, {PNG_FORMAT_RGB, 3}, {PNG_FORMAT_RGBA, 4}};
   for (const auto& [format, channels] : kinds) {
     const Bytes samples = pattern(channels);
-    const Tensor picture = decode_png(as_png(samples, format));
-    EXPECT_EQ(picture.shape(), (Shape{kHeight, kWidth, 3}));
-    EXPECT_EQ(picture.to_int64s(), expected(samples, channels)) << channels;
+    const Tensor image = decode_png(as_png(samples, format));
+    EXPECT_EQ(image.shape(), (Shape{kHeight, kWidth, 3}));
+    EXPECT_EQ(image.to_int64s(), expected(samples, channels)) << channels;
   }
 }
 
@@ -111,7 +112,7 @@ Bytes as_jpeg2000(const Bytes& samples, int channels, OPJ_CODEC_FORMAT format) {
   return file.first;
 }
 
-TEST(PictureTest, Jpeg2000) {
+TEST(CodecsTest, Jpeg2000) {
   for (const OPJ_CODEC_FORMAT format : {OPJ_CODEC_J2K, OPJ_CODEC_JP2}) {
     for (const int channels : {1, 3}) {
       const Bytes samples = pattern(channels);
@@ -123,9 +124,21 @@ TEST(PictureTest, Jpeg2000) {
   }
 }
 
-TEST(PictureTest, SizesAreBounded) {
-  EXPECT_THROW(new_picture(INT64_MAX, INT64_MAX), Error);
-  EXPECT_THROW(new_picture(0, 5), Error);
+// Through the operator: the list of decoders is linked.
+TEST(CodecsTest, AreFoundByTheOperator) {
+  const Bytes samples = pattern(3);
+  const Datum file(sardonyx::Tensor::vector(as_png(samples, PNG_FORMAT_RGB)));
+  EXPECT_EQ(run_op("ImageDecoder", {file}, {})[0].tensor().to_int64s(), expected(samples, 3));
+}
+
+TEST(CodecsTest, OfDamagedFilesTheOperatorMakesEmptyImages) {
+  for (const std::string damaged :
+       {"\x89PNG\r\n\x1a\nrest", "\xff\xd8\xff", "RIFF....WEBPxx", "\xff\x4f\xff\x51"}) {
+    const Datum file(sardonyx::Tensor::vector(Bytes(damaged.begin(), damaged.end())));
+    const Datum image =
+        run_op("ImageDecoder", {file}, {{"pixel_format", std::string("Grayscale")}})[0];
+    EXPECT_EQ(image.tensor().shape(), (Shape{0, 0, 1})) << damaged;
+  }
 }
 
 }  // namespace

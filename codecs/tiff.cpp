@@ -63,7 +63,7 @@ TiffPtr open_tiff(TiffInput& file) {
       TIFFClientOpenExt("memory", "rm", &file, read_tiff, write_nothing, seek, close_nothing,
                         size_of_file, map_nothing, unmap_nothing, options.get()),
       TIFFClose);
-  if (!tiff) fail_picture("TIFF", "its header is damaged");
+  if (!tiff) fail_image("TIFF", "its header is damaged");
   return tiff;
 }
 
@@ -75,21 +75,21 @@ Tensor decode_tiff(FileBytes file) {
   uint32_t width = 0, height = 0;  // a size that is missing leaves no pixels
   TIFFGetField(tiff.get(), TIFFTAG_IMAGEWIDTH, &width);
   TIFFGetField(tiff.get(), TIFFTAG_IMAGELENGTH, &height);
-  Tensor picture = new_picture(width, height);
+  Tensor image = new_image(width, height);
   // One word a pixel; from a tensor, so that the memory budget counts it.
   Tensor raster = Tensor::allocate(DType::kUInt32, {height, width});
   auto* words = raster.mutable_values<uint32_t>().data();
   if (!TIFFReadRGBAImageOriented(tiff.get(), width, height, words, ORIENTATION_TOPLEFT,
                                  /*stopOnError=*/1)) {
-    fail_picture("TIFF", "its pixels are damaged or of a kind that cannot be read");
+    fail_image("TIFF", "its pixels are damaged or of a kind that cannot be read");
   }
-  auto* out = picture.mutable_values<uint8_t>().data();
+  auto* out = image.mutable_values<uint8_t>().data();
   for (int64_t i = 0; i < raster.count(); ++i) {
     *out++ = static_cast<uint8_t>(TIFFGetR(words[i]));
     *out++ = static_cast<uint8_t>(TIFFGetG(words[i]));
     *out++ = static_cast<uint8_t>(TIFFGetB(words[i]));
   }
-  return picture;
+  return image;
 }
 
 }  // namespace sardonyx::ops

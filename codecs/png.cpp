@@ -9,13 +9,13 @@ namespace sardonyx::ops {
 namespace {
 
 [[noreturn]] void throw_error(png_structp, png_const_charp message) {
-  fail_picture("PNG", message);
+  fail_image("PNG", message);
 }
 void ignore_warning(png_structp, png_const_charp) {}
 
 void read_png(png_structp png, png_bytep to, size_t count) {
   auto& rest = *static_cast<FileBytes*>(png_get_io_ptr(png));
-  if (count > rest.size()) fail_picture("PNG", "it ends too early");
+  if (count > rest.size()) fail_image("PNG", "it ends too early");
   std::memcpy(to, rest.data(), count);
   rest = rest.subspan(count);
 }
@@ -60,14 +60,14 @@ Tensor decode_png(FileBytes file) {
   png_read_info(reader.png, reader.info);
   const auto width = static_cast<int64_t>(png_get_image_width(reader.png, reader.info));
   const auto height = static_cast<int64_t>(png_get_image_height(reader.png, reader.info));
-  Tensor picture = new_picture(width, height);
+  Tensor image = new_image(width, height);
   ask_for_rgb(reader.png, reader.info);
   SARDONYX_CHECK(png_get_rowbytes(reader.png, reader.info) == static_cast<size_t>(width) * 3);
   std::vector<png_bytep> rows;
   for (int64_t y = 0; y < height; ++y)
-    rows.push_back(picture.mutable_values<uint8_t>().data() + y * width * 3);
+    rows.push_back(image.mutable_values<uint8_t>().data() + y * width * 3);
   png_read_image(reader.png, rows.data());
-  return picture;
+  return image;
 }
 
 }  // namespace sardonyx::ops

@@ -60,7 +60,7 @@ class Component {
   explicit Component(const opj_image_comp_t& component) : component_(component) {
     const bool fits = component.data && component.w > 0 && component.h > 0 && component.dx > 0 &&
                       component.dy > 0 && component.prec >= 1 && component.prec <= 31;
-    if (!fits) fail_picture("JPEG 2000", "a component is damaged");
+    if (!fits) fail_image("JPEG 2000", "a component is damaged");
   }
   int32_t at(int64_t x, int64_t y) const {
     const int64_t column = std::min<int64_t>(x / component_.dx, component_.w - 1);
@@ -81,15 +81,15 @@ uint8_t to_byte(double value) {
   return static_cast<uint8_t>(std::clamp(value + 0.5, 0.0, 255.0));
 }
 
-void fill(const opj_image_t& image, Tensor& picture) {
-  const bool color = image.numcomps >= 3;
-  const bool luma = color && (image.color_space == OPJ_CLRSPC_SYCC);
-  const Component first(image.comps[0]);
-  const Component second(image.comps[color ? 1 : 0]);
-  const Component third(image.comps[color ? 2 : 0]);
-  auto* out = picture.mutable_values<uint8_t>().data();
-  for (int64_t y = 0; y < picture.shape()[0]; ++y) {
-    for (int64_t x = 0; x < picture.shape()[1]; ++x, out += 3) {
+void fill(const opj_image_t& planes, Tensor& image) {
+  const bool color = planes.numcomps >= 3;
+  const bool luma = color && (planes.color_space == OPJ_CLRSPC_SYCC);
+  const Component first(planes.comps[0]);
+  const Component second(planes.comps[color ? 1 : 0]);
+  const Component third(planes.comps[color ? 2 : 0]);
+  auto* out = image.mutable_values<uint8_t>().data();
+  for (int64_t y = 0; y < image.shape()[0]; ++y) {
+    for (int64_t x = 0; x < image.shape()[1]; ++x, out += 3) {
       const int32_t a = first.at(x, y), b = second.at(x, y), c = third.at(x, y);
       if (luma) {
         const double blue = b - 128, red = c - 128;
@@ -120,19 +120,19 @@ Tensor decode_jpeg2000(FileBytes file) {
   }
   opj_image_t* raw = nullptr;
   const bool has_header = opj_read_header(stream.get(), codec.get(), &raw);
-  const ImagePtr image(raw, opj_image_destroy);
-  if (!has_header || !image || image->numcomps == 0 || image->x1 <= image->x0 ||
-      image->y1 <= image->y0) {
-    fail_picture("JPEG 2000", "its header is damaged");
+  const ImagePtr planes(raw, opj_image_destroy);
+  if (!has_header || !planes || planes->numcomps == 0 || planes->x1 <= planes->x0 ||
+      planes->y1 <= planes->y0) {
+    fail_image("JPEG 2000", "its header is damaged");
   }
-  Tensor picture = new_picture(static_cast<int64_t>(image->x1) - image->x0,
-                               static_cast<int64_t>(image->y1) - image->y0);
-  if (!opj_decode(codec.get(), stream.get(), image.get()) ||
-      !opj_end_decompress(codec.get(), stream.get()) || image->numcomps == 0) {
-    fail_picture("JPEG 2000", "its pixels are damaged");
+  Tensor image = new_image(static_cast<int64_t>(planes->x1) - planes->x0,
+                           static_cast<int64_t>(planes->y1) - planes->y0);
+  if (!opj_decode(codec.get(), stream.get(), planes.get()) ||
+      !opj_end_decompress(codec.get(), stream.get()) || planes->numcomps == 0) {
+    fail_image("JPEG 2000", "its pixels are damaged");
   }
-  fill(*image, picture);
-  return picture;
+  fill(*planes, image);
+  return image;
 }
 
 }  // namespace sardonyx::ops

@@ -1,0 +1,120 @@
+// Training steps under Autocast, compiled: near to float32, and computed in bfloat16 where the CPU
+// has instructions for it.
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "eager/create.h"
+#include "eager/dispatch/autocast.h"
+#include "eager/functional/functional.h"
+#include "eager/nn.h"
+#include "eager/trace/compile.h"
+#include "ir/type.h"
+#include "providers/providers.h"
+
+namespace sardonyx::eager {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+struct CastStep {
+  const char* name;
+  nn::Module module;
+  std::function<Tensor(const Tensor&)> forward;
+  Tensor x;
+};
+
+std::vector<CastStep> cast_steps() {
+  manual_seed(3);
+  std::vector<CastStep> steps;
+  const auto add = [&](const char* name, const auto& module, const Tensor& x) {
+    steps.push_back({name, module, [module](const Tensor& in) { return module(in); }, x});
+  };
+  add("layers",
+      nn::Sequential(nn::Linear(48, 64), nn::ReLU(), nn::Linear(64, 64), nn::ReLU(),
+                     nn::Linear(64, 5)),
+      randn({16, 48}));
+  add("convolutions",
+      nn::Sequential(nn::Conv2d(3, 32, 5, {.stride = 2, .padding = 2}), nn::ReLU(),
+                     nn::MaxPool2d(2), nn::Conv2d(32, 32, 3, {.padding = 1}), nn::ReLU(),
+                     nn::Flatten(), nn::Linear(32 * 4 * 4, 5)),
+      randn({4, 3, 16, 16}));
+  return steps;
+}
+
+// The largest difference over the largest magnitude.
+double relative_error(const Tensor& got, const Tensor& wanted) {
+  const std::vector<float> a = got.to_vector<float>(), b = wanted.to_vector<float>();
+  EXPECT_EQ(a.size(), b.size());
+  double worst = 0, largest = 0;
+  for (size_t i = 0; i < b.size(); ++i) {
+    worst = std::max(worst, std::fabs(static_cast<double>(a[i]) - b[i]));
+    largest = std::max(largest, std::fabs(static_cast<double>(b[i])));
+  }
+  return worst / largest;
+}
+
+std::vector<Tensor> gradients_of(const CastStep& step, bool casts, bool compiles,
+                                 std::string* plan = nullptr) {
+  const TensorFunction fn = [&](const std::vector<Tensor>& in) -> std::vector<Tensor> {
+    Tensor loss;
+    {
+      const Autocast autocast(DType::kBFloat16, casts);
+      loss = nn::cross_entropy(step.forward(in[0]), in[1]);
+    }
+    loss.backward();
+    return {loss};
+  };
+  step.module.zero_grad();
+  const Tensor y = arange(step.x.size(0).value()) % 5;
+  const Compiled compiled = compile(fn);
+  std::vector<Tensor> found = compiles ? compiled({step.x, y}) : fn({step.x, y});
+  if (plan) *plan = compiled.plan_text();
+  for (const Tensor& parameter : step.module.parameters())
+    found.push_back(parameter.grad());
+  return found;
+}
+
+TEST(AutocastCompiled, GradientsAreNearToFloat32) {
+  for (const CastStep& step : cast_steps()) {
+    SCOPED_TRACE(step.name);
+    std::string plan;
+    const std::vector<Tensor> wanted = gradients_of(step, false, false),
+                              eager = gradients_of(step, true, false),
+                              got = gradients_of(step, true, true, &plan);
+    double rounded = 0;
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      EXPECT_EQ(got[i].dtype(), DType::kFloat) << i;
+      EXPECT_LT(relative_error(got[i], wanted[i]), 3e-2) << i;
+      EXPECT_LT(relative_error(got[i], eager[i]), 3e-2) << i;
+      rounded = std::max(rounded, relative_error(got[i], wanted[i]));
+    }
+    EXPECT_THAT(plan, Not(HasSubstr("in float32"))) << plan;
+    EXPECT_THAT(plan, Not(HasSubstr("MaxPoolGrad: body"))) << plan;
+    if (!computes_bfloat16()) continue;
+    EXPECT_GT(rounded, 1e-6) << "nothing was rounded to bfloat16";
+    EXPECT_THAT(plan, testing::ContainsRegex("(Gemm|MatMul) .*: [^;]*; bfloat16")) << plan;
+  }
+}
+
+// A product in float32 keeps its digits, so the whole is computed in float32.
+TEST(AutocastCompiled, FloatProductsStayInFloat32) {
+  const Tensor x = randn({16, 32}), w = randn({32, 32});
+  const auto fn = [&](const std::vector<Tensor>& in) -> std::vector<Tensor> {
+    Tensor y;
+    {
+      const Autocast autocast;
+      y = matmul(in[0], w);
+    }
+    return {matmul(y.to(DType::kFloat), w)};
+  };
+  const Compiled compiled = compile(fn);
+  const Tensor got = compiled({x})[0];
+  EXPECT_LT(relative_error(got, fn({x})[0]), 3e-2);
+  EXPECT_THAT(compiled.plan_text(), Not(testing::ContainsRegex("MatMul .*; bfloat16")));
+  EXPECT_LT(relative_error(got, matmul(matmul(x, w), w)), 3e-2);
+}
+
+}  // namespace
+}  // namespace sardonyx::eager
