@@ -1,0 +1,22 @@
+// The extension module sardonyx._sardonyx. Its public face is sardonyx/__init__.py.
+#include <pybind11/pybind11.h>
+
+#include "tools/python/module/arrays.h"
+#include "tools/python/module/errors.h"
+#include "tools/python/module/io_binding.h"
+#include "tools/python/module/models.h"
+#include "tools/python/module/options.h"
+#include "tools/python/module/ort_value.h"
+#include "tools/python/module/session.h"
+
+PYBIND11_MODULE(_sardonyx, module) {
+  namespace python = sardonyx::python;
+  python::import_numpy();
+  python::bind_errors(module);
+  python::bind_options(module);
+  python::bind_ort_value(module);
+  python::bind_session(module);
+  python::bind_io_binding(module);
+  python::bind_models(module);
+  module.attr("__version__") = SARDONYX_VERSION;
+}

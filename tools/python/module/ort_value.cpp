@@ -1,0 +1,144 @@
+#include "tools/python/module/ort_value.h"
+
+#include <pybind11/stl.h>
+
+#include <cstring>
+
+#include "tools/python/module/arrays.h"
+#include "tools/python/module/dlpack.h"
+
+namespace sardonyx::python {
+
+namespace {
+
+const Tensor& tensor_in(const PyOrtValue& value) {
+  return value.datum.tensor();
+}
+
+void update(PyOrtValue& value, const py::object& array) {
+  const Tensor from = tensor_from_array(array, "update_inplace");
+  Tensor& to = value.datum.as_tensor();
+  if (from.dtype() != to.dtype() || from.shape() != to.shape())
+    fail(ErrorCode::kInvalidArgument, "update_inplace: expected ", Datum(to).type(), ", got ",
+         Datum(from).type());
+  if (to.dtype() == DType::kString)
+    to = from;
+  else if (to.bytes() > 0)
+    std::memmove(to.raw(), from.raw(), to.bytes());
+}
+
+PyOrtValue from_shape(const std::vector<int64_t>& shape, const py::object& element_type) {
+  for (const int64_t dim : shape) {
+    if (dim < 0)
+      fail(ErrorCode::kInvalidArgument, "ortvalue_from_shape_and_type: dimension is ", dim);
+  }
+  DType dtype = DType::kUndefined;
+  if (py::isinstance<py::int_>(element_type)) {
+    const int number = element_type.cast<int>();
+    if (number > 0 && number < kDTypeCount) dtype = static_cast<DType>(number);
+  } else {
+    dtype = dtype_of_numpy(py::module_::import("numpy").attr("dtype")(element_type));
+  }
+  if (dtype == DType::kUndefined)
+    fail(ErrorCode::kInvalidArgument, "ortvalue_from_shape_and_type: no ONNX type for ",
+         std::string(py::repr(element_type)));
+  return {Tensor::zeros(dtype, Shape(shape.begin(), shape.end()))};
+}
+
+py::object numpy_of(const PyOrtValue& value) {
+  // Its own: what a later update_inplace writes does not reach it.
+  if (value.datum.is_tensor()) return array_from_tensor(tensor_in(value).clone());
+  return python_from_datum(value.datum);
+}
+
+}  // namespace
+
+PyOrtValue owned_value(Datum datum) {
+  if (datum.is_tensor()) {
+    Tensor& tensor = datum.as_tensor();
+    const bool is_alone = tensor.buffer() && tensor.buffer().use_count() == 1 &&
+                          tensor.buffer()->kind() != Buffer::Kind::kBorrowed;
+    if (!is_alone) tensor = tensor.clone();
+  }
+  return {std::move(datum)};
+}
+
+void bind_ort_value(py::module_& module) {
+  py::class_<PyOrtValue>(module, "OrtValue", "A value of a model.")
+      .def_static(
+          "ortvalue_from_numpy",
+          [](const py::object& array, const std::string& device, int) {
+            if (device != "cpu")
+              fail(ErrorCode::kUnsupported, "ortvalue_from_numpy: device \"", device,
+                   "\": there is \"cpu\" alone");
+            return PyOrtValue{tensor_from_array(array, "ortvalue_from_numpy")};
+          },
+          py::arg("numpy_obj"), py::arg("device_type") = "cpu", py::arg("device_id") = 0,
+          "Over the array's own elements where they are contiguous.")
+      .def_static(
+          "ortvalue_from_shape_and_type",
+          [](const std::vector<int64_t>& shape, const py::object& type, const std::string& device,
+             int) {
+            if (device != "cpu")
+              fail(ErrorCode::kUnsupported, "ortvalue_from_shape_and_type: device \"", device,
+                   "\": there is \"cpu\" alone");
+            return from_shape(shape, type);
+          },
+          py::arg("shape"), py::arg("element_type"), py::arg("device_type") = "cpu",
+          py::arg("device_id") = 0,
+          "Zeros. `element_type` is a NumPy type or a number of TensorProto.DataType.")
+      .def_static("ort_value_from_sparse_tensor",
+                  [](const py::object&) -> PyOrtValue {
+                    fail(ErrorCode::kUnsupported,
+                         "ort_value_from_sparse_tensor: sparse values can't be made in Python");
+                  })
+      .def("numpy", &numpy_of,
+           "A copy: an array of a tensor, a list of a sequence, a dict of a map.")
+      .def("shape",
+           [](const PyOrtValue& self) {
+             return tensor_in(self).shape().size()
+                        ? std::vector<int64_t>(tensor_in(self).shape().begin(),
+                                               tensor_in(self).shape().end())
+                        : std::vector<int64_t>();
+           })
+      .def("data_type", [](const PyOrtValue& self) { return type_text(self.datum.type()); })
+      .def(
+          "element_type",
+          [](const PyOrtValue& self) { return static_cast<int>(tensor_in(self).dtype()); },
+          "The number of TensorProto.DataType.")
+      .def("device_name", [](const PyOrtValue&) { return "cpu"; })
+      .def(
+          "data_ptr",
+          [](const PyOrtValue& self) { return reinterpret_cast<uintptr_t>(tensor_in(self).raw()); },
+          "The address of the first element.")
+      .def("tensor_size_in_bytes", [](const PyOrtValue& self) { return tensor_in(self).bytes(); })
+      .def("has_value",
+           [](const PyOrtValue& self) {
+             return self.datum.is_optional() ? self.datum.optional().value() != nullptr
+                                             : self.datum.defined();
+           })
+      .def("is_tensor", [](const PyOrtValue& self) { return self.datum.is_tensor(); })
+      .def("is_sparse_tensor", [](const PyOrtValue& self) { return self.datum.is_sparse(); })
+      .def("is_tensor_sequence",
+           [](const PyOrtValue& self) {
+             return self.datum.is_sequence() && self.datum.sequence().element.is_tensor();
+           })
+      .def("update_inplace", &update, py::arg("np_arr"),
+           "Writes the array's elements into the value's memory.")
+      .def("to_dlpack", [](const PyOrtValue& self) { return to_dlpack(tensor_in(self)); })
+      .def_static(
+          "from_dlpack",
+          [](const py::object& source, bool) {
+            const py::object capsule =
+                py::hasattr(source, "__dlpack__") ? source.attr("__dlpack__")() : source;
+            return PyOrtValue{from_dlpack(capsule)};
+          },
+          py::arg("dlpack_tensor"), py::arg("is_bool_tensor") = false)
+      .def(
+          "__dlpack__",
+          [](const PyOrtValue& self, const py::object&) { return to_dlpack(tensor_in(self)); },
+          py::arg("stream") = py::none())
+      .def("__dlpack_device__", [](const PyOrtValue&) { return py::make_tuple(1, 0); });
+}
+
+}  // namespace sardonyx::python

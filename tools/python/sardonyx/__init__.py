@@ -1,0 +1,312 @@
+"""Runs ONNX models. The names are those of the package onnxruntime: ``import sardonyx as onnxruntime`` serves.
+
+Beside them: ``check_model``, ``infer_shapes``, ``convert_version`` and ``optimize`` for model files, and
+``sardonyx.backend`` for the ONNX project's backend tests.
+"""
+import json
+import os
+import threading
+import time
+import warnings
+
+from . import _sardonyx
+from ._sardonyx import (  # noqa: F401
+    EPFail,
+    EngineError,
+    ExecutionMode,
+    Fail,
+    GraphOptimizationLevel,
+    InvalidArgument,
+    InvalidGraph,
+    InvalidProtobuf,
+    ModelLoadCanceled,
+    ModelLoaded,
+    ModelMetadata,
+    ModelRequiresCompilation,
+    NoModel,
+    NoSuchFile,
+    NodeArg,
+    NotFound,
+    NotImplemented,
+    OrtValue,
+    RunOptions,
+    RuntimeException,
+    SessionOptions,
+    __version__,
+    check_model,
+    convert_version,
+    infer_shapes,
+    optimize,
+    set_default_logger_severity,
+)
+
+_CPU = "CPUExecutionProvider"
+
+
+def get_available_providers():
+    """The execution providers that a session can have."""
+    return [_CPU]
+
+
+def get_all_providers():
+    """The same as get_available_providers()."""
+    return [_CPU]
+
+
+def get_device():
+    """Where models run: "CPU"."""
+    return "CPU"
+
+
+def get_version_string():
+    """The version of the library."""
+    return __version__
+
+
+def get_build_info():
+    """The library and its version."""
+    return "sardonyx " + __version__
+
+
+def set_default_logger_verbosity(level):
+    """Accepted for compatibility: severities alone decide what is logged."""
+    int(level)
+
+
+def enable_telemetry_events():
+    """Accepted for compatibility: nothing is ever sent."""
+
+
+def disable_telemetry_events():
+    """Accepted for compatibility: nothing is ever sent."""
+
+
+class OrtDevice:
+    """A place of memory; there is the CPU alone."""
+
+    def __init__(self, device_type="cpu", memory_type="default", device_id=0):
+        if device_type not in ("cpu", 0):
+            raise NotImplemented("OrtDevice: device %r: there is \"cpu\" alone" % (device_type,))
+        self._id = int(device_id)
+
+    @staticmethod
+    def make(name, device_id=0):
+        return OrtDevice(name, "default", device_id)
+
+    @staticmethod
+    def cpu():
+        return 0
+
+    def device_type(self):
+        return "cpu"
+
+    def device_id(self):
+        return self._id
+
+
+def _check_providers(providers, provider_options):
+    """Names and options as lists of equal length; ones that are not available are left out with a warning."""
+    if providers is None:
+        if provider_options:
+            raise ValueError("'provider_options' needs 'providers'")
+        return
+    if not isinstance(providers, (list, tuple)):
+        raise ValueError("'providers' must be a list of names, or of pairs of a name and its options")
+    if provider_options is not None and len(provider_options) != len(providers):
+        raise ValueError("'providers' and 'provider_options' must have the same length if both are given")
+    for provider in providers:
+        name = provider[0] if isinstance(provider, (tuple, list)) else provider
+        if not isinstance(name, str):
+            raise ValueError("'providers' must be a list of names, or of pairs of a name and its options")
+        if name not in get_available_providers():
+            warnings.warn(
+                "Specified provider '{}' is not in available provider names. Available providers: '{}'".format(
+                    name, ", ".join(get_available_providers())
+                )
+            )
+
+
+def _source(model):
+    """A path as str, or bytes."""
+    if isinstance(model, (str, bytes)):
+        return model
+    if isinstance(model, (bytearray, memoryview)):
+        return bytes(model)
+    if isinstance(model, os.PathLike):
+        return os.fspath(model)
+    if hasattr(model, "SerializeToString"):
+        return model.SerializeToString()
+    raise TypeError("Unable to load from type '{}'".format(type(model)))
+
+
+class InferenceSession(_sardonyx.Session):
+    """A model that is ready to run, from any number of threads at once.
+
+    path_or_bytes: the path or the content of an .onnx file.
+    sess_options: a SessionOptions.
+    providers, provider_options: names as onnxruntime takes them; the CPU alone is available.
+    """
+
+    def __init__(self, path_or_bytes, sess_options=None, providers=None, provider_options=None, **kwargs):
+        for name in kwargs:
+            if name not in ("disabled_optimizers", "enable_fallback", "read_config_from_model"):
+                raise TypeError("InferenceSession: unexpected argument '{}'".format(name))
+        if provider_options is None and isinstance(providers, dict):
+            raise ValueError("'providers' must be a list of names, or of pairs of a name and its options")
+        _check_providers(providers, provider_options)
+        model = _source(path_or_bytes)
+        if isinstance(model, str) and not os.path.exists(model):
+            raise NoSuchFile(
+                "[sardonyx] : 3 : NO_SUCHFILE : Load model from {0} failed:Load model {0} failed. "
+                "File doesn't exist".format(model)
+            )
+        options = sess_options if sess_options is not None else SessionOptions()
+        super().__init__(model, options)
+        self._options = options
+        self._profile_start = time.time_ns()
+        if options.optimized_model_filepath:
+            self._save_optimized(options.optimized_model_filepath)
+
+    def get_session_options(self):
+        """The options the session was made with."""
+        return self._options
+
+    def get_providers(self):
+        return [_CPU]
+
+    def get_provider_options(self):
+        return {_CPU: {}}
+
+    def set_providers(self, providers=None, provider_options=None):
+        """Checks the names; the session stays on the CPU."""
+        _check_providers(providers, provider_options)
+
+    def disable_fallback(self):
+        """Accepted for compatibility: there is nothing to fall back from."""
+
+    def enable_fallback(self):
+        """Accepted for compatibility: there is nothing to fall back from."""
+
+    def run_async(self, output_names, input_feed, callback, user_data, run_options=None):
+        """Runs in a thread of its own, then calls callback(results, user_data, error): error is "" where it went well."""
+
+        def work():
+            try:
+                results, error = self.run(output_names, input_feed, run_options), ""
+            except Exception as failure:  # reported, not raised: nobody waits here
+                results, error = [], str(failure)
+            callback(results, user_data, error)
+
+        threading.Thread(target=work, daemon=False).start()
+
+    def io_binding(self):
+        """An IOBinding of this session."""
+        return IOBinding(self)
+
+    def run_with_iobinding(self, iobinding, run_options=None):
+        """Runs with what is bound; results go where the outputs are bound."""
+        iobinding._binding.run(run_options)
+
+    def get_profiling_start_time_ns(self):
+        """Nanoseconds since the epoch when the session began to keep times."""
+        return self._profile_start
+
+    def end_profiling(self):
+        """Writes the times of all steps so far as a Chrome trace; returns the file's name."""
+        path = "{}{}.json".format(self._options.profile_file_prefix, time.strftime("_%Y-%m-%d_%H-%M-%S"))
+        events, now = [], 0.0
+        for name, op, kernel, types, seconds in self._take_profile():
+            events.append(
+                {
+                    "cat": "Node",
+                    "pid": os.getpid(),
+                    "tid": 0,
+                    "ts": int(now * 1e6),
+                    "dur": int(seconds * 1e6),
+                    "ph": "X",
+                    "name": name + "_kernel_time",
+                    "args": {"op_name": op, "provider": _CPU, "kernel": kernel, "types": types},
+                }
+            )
+            now += seconds
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(events, file, indent=0)
+        return path
+
+
+class IOBinding:
+    """Inputs and outputs of a session that are bound once and run many times."""
+
+    def __init__(self, session):
+        self._session = session
+        self._binding = _sardonyx.SessionIOBinding(session)
+
+    def bind_cpu_input(self, name, arr_on_cpu):
+        """Binds an array (a list for a sequence, a dict for a map), which is not copied."""
+        self._binding.bind_array(name, arr_on_cpu)
+
+    def bind_input(self, name, device_type, device_id, element_type, shape, buffer_ptr):
+        """Binds the memory at the address buffer_ptr."""
+        self._binding.bind_array(name, _memory(device_type, element_type, shape, buffer_ptr))
+
+    def bind_ortvalue_input(self, name, ortvalue):
+        self._binding.bind_value(name, ortvalue)
+
+    def bind_output(self, name, device_type="cpu", device_id=0, element_type=None, shape=None, buffer_ptr=None):
+        """Binds the memory at the address buffer_ptr, or leaves the output to the library."""
+        if buffer_ptr is None:
+            self._binding.leave_output(name)
+        else:
+            self._binding.bind_output_memory(name, _memory(device_type, element_type, shape, buffer_ptr))
+
+    def bind_ortvalue_output(self, name, ortvalue):
+        """Runs write the output into the value's memory where type and shape agree."""
+        self._binding.bind_output(name, ortvalue)
+
+    def synchronize_inputs(self):
+        """Nothing to wait for on the CPU."""
+
+    def synchronize_outputs(self):
+        """Nothing to wait for on the CPU."""
+
+    def get_outputs(self):
+        """The results as OrtValues, in the order in which the outputs were bound."""
+        return self._binding.outputs()
+
+    def get_outputs_as_ortvaluevector(self):
+        return self._binding.outputs()
+
+    def copy_outputs_to_cpu(self):
+        """The results as arrays."""
+        return self._binding.arrays()
+
+    def get_output_names(self):
+        return self._binding.output_names()
+
+    def clear_binding_inputs(self):
+        self._binding.clear_inputs()
+
+    def clear_binding_outputs(self):
+        self._binding.clear_outputs()
+
+
+def _memory(device_type, element_type, shape, buffer_ptr):
+    """An array over foreign memory."""
+    import ctypes
+
+    import numpy
+
+    if device_type != "cpu":
+        raise NotImplemented("device \"%s\": there is \"cpu\" alone" % device_type)
+    if element_type is None or shape is None:
+        raise InvalidArgument("memory at an address needs element_type and shape")
+    dtype = numpy.dtype(element_type)
+    size = dtype.itemsize
+    for dim in shape:
+        if dim < 0:
+            raise InvalidArgument("shape: dimension is %d" % dim)
+        size *= dim
+    if size == 0:
+        return numpy.empty(shape, dtype)
+    memory = (ctypes.c_byte * size).from_address(buffer_ptr)
+    return numpy.frombuffer(memory, dtype).reshape(shape)

@@ -1,0 +1,1 @@
+"""Where programs written for onnxruntime look for its exceptions."""

@@ -1,0 +1,20 @@
+"""The exceptions, by the module name that programs written for onnxruntime import them from."""
+from .._sardonyx import (  # noqa: F401
+    EPFail,
+    EngineError,
+    Fail,
+    InvalidArgument,
+    InvalidGraph,
+    InvalidProtobuf,
+    ModelLoadCanceled,
+    ModelLoaded,
+    ModelRequiresCompilation,
+    NoModel,
+    NoSuchFile,
+    NotFound,
+    NotImplemented,
+    OrtValue,
+    RunOptions,
+    RuntimeException,
+    SessionOptions,
+)
