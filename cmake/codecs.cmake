@@ -1,4 +1,4 @@
-# Formats of images that ImageDecoder reads by a library, codecs/. Without one of these it refuses its format and names
+# Formats of images that ImageDecoder reads by a library, providers/codecs/. Without one of these it refuses its format and names
 # the option; BMP and PNM are read by our own code. A program links this layer where it reads images: others need none of
 # the libraries.
 
@@ -22,12 +22,13 @@ foreach(format IN LISTS SARDONYX_CODEC_FORMATS)
     list(APPEND linked SARDONYX_CODEC_${format})
   else()
     string(TOLOWER ${format} name)
-    sardonyx_source_property(HEADER_FILE_ONLY ON codecs/${name}.cpp)  # not compiled
+    sardonyx_source_property(HEADER_FILE_ONLY ON providers/codecs/${name}.cpp)  # not compiled
     # These write images by the libraries, or read damaged ones.
-    sardonyx_source_property(HEADER_FILE_ONLY ON codecs/codecs_test.cpp codecs/codecs_error_test.cpp)
+    sardonyx_source_property(HEADER_FILE_ONLY ON
+      providers/codecs/codecs_test.cpp providers/codecs/codecs_error_test.cpp)
   endif()
 endforeach()
-sardonyx_source_property(COMPILE_DEFINITIONS "${linked}" codecs/linked.cpp)
+sardonyx_source_property(COMPILE_DEFINITIONS "${linked}" providers/codecs/linked.cpp)
 
-# What asks the linker for the list of decoders (codecs/linked.cpp), which nothing else refers to by a strong name.
+# What asks the linker for the list of decoders (providers/codecs/linked.cpp), which nothing else refers to by a strong name.
 set(SARDONYX_CODECS_SYMBOL -Wl,--undefined=sardonyx_codecs)

@@ -3,7 +3,7 @@
 # Seeds of target NAME lie in tests/fuzz/NAME/.
 
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS
-  ${PROJECT_SOURCE_DIR}/ir/*_fuzz.cpp ${PROJECT_SOURCE_DIR}/codecs/*_fuzz.cpp ${PROJECT_SOURCE_DIR}/onnx_io/*_fuzz.cpp
+  ${PROJECT_SOURCE_DIR}/ir/*_fuzz.cpp ${PROJECT_SOURCE_DIR}/onnx_io/*_fuzz.cpp
   ${PROJECT_SOURCE_DIR}/providers/*_fuzz.cpp ${PROJECT_SOURCE_DIR}/executor/*_fuzz.cpp
   ${PROJECT_SOURCE_DIR}/tests/api/*_fuzz.cpp)
 add_custom_target(fuzzers)

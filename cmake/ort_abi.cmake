@@ -3,7 +3,7 @@
 # own keeps it apart from a real one, in the build tree and where it is installed.
 
 set(ort_exports ${PROJECT_SOURCE_DIR}/cmake/ort_exports.map)
-add_library(sardonyx_onnxruntime SHARED ${runtime_objects} $<TARGET_OBJECTS:sardonyx_ort_abi> ${stand_ins})
+add_library(sardonyx_onnxruntime SHARED ${shared_objects} $<TARGET_OBJECTS:sardonyx_ort_abi> ${stand_ins})
 add_dependencies(runtime sardonyx_onnxruntime)
 add_dependencies(programs sardonyx_onnxruntime)
 set_target_properties(sardonyx_onnxruntime PROPERTIES

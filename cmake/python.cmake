@@ -9,7 +9,7 @@ Python3_add_library(python_module MODULE WITH_SOABI ${sources})
 sardonyx_target_defaults(python_module)
 sardonyx_join_sources(python_module ${sources})
 set_target_properties(python_module PROPERTIES OUTPUT_NAME _sardonyx LIBRARY_OUTPUT_DIRECTORY ${package})
-sardonyx_existing(uses executor onnx_io ir)
+sardonyx_existing(uses executor onnx_io codecs ir)
 target_link_libraries(python_module PRIVATE ${uses} pybind11::pybind11 Python3::NumPy)
 # What it is made of stays its own beside other modules of the process.
 target_link_options(python_module PRIVATE -Wl,--exclude-libs,ALL -Wl,--gc-sections $<$<CONFIG:Release>:-Wl,-s>)

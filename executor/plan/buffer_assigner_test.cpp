@@ -26,7 +26,8 @@ class BufferAssignment : public testing::Test {
   static std::shared_ptr<const Graph> made_graph() {
     auto graph = std::make_shared<Graph>();
     GraphEmitter e(*graph);
-    const Val x = GraphEmitter::wrap(graph->add_input("x", Type::tensor(DType::kFloat, to_dims(Shape{4}))));
+    const Val x =
+        GraphEmitter::wrap(graph->add_input("x", Type::tensor(DType::kFloat, to_dims(Shape{4}))));
     const Val y = e.call("Relu", {x});
     graph->add_output(GraphEmitter::unwrap(e.call("Add", {y, e.call("Relu", {y})})));
     return graph;

@@ -8,7 +8,7 @@
 
 namespace sardonyx::ops {
 
-// Its address is null where the program does not link codecs/.
+// Its address is null where the program does not link providers/codecs/.
 extern "C" [[gnu::weak]] const LinkedDecoders sardonyx_codecs;
 
 namespace {
