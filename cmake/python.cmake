@@ -1,4 +1,4 @@
-# The Python package `sardonyx` (tools/python) in <build>/python, with SARDONYX_PYTHON.
+# The Python package `sardonyx` (tools/python) in <build>/python, with SARDONYX_PYTHON_PACKAGE.
 
 find_package(Python3 REQUIRED COMPONENTS Interpreter Development.Module NumPy)
 find_package(pybind11 REQUIRED CONFIG)
