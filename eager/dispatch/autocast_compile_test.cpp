@@ -22,14 +22,15 @@ struct CastStep {
   const char* name;
   nn::Module module;
   std::function<Tensor(const Tensor&)> forward;
-  Tensor x;
+  Tensor x, y;  // y: classes
 };
 
 std::vector<CastStep> cast_steps() {
   manual_seed(3);
   std::vector<CastStep> steps;
   const auto add = [&](const char* name, const auto& module, const Tensor& x) {
-    steps.push_back({name, module, [module](const Tensor& in) { return module(in); }, x});
+    steps.push_back({name, module, [module](const Tensor& in) { return module(in); }, x,
+                     randint(0, 5, {x.size(0)})});
   };
   add("layers",
       nn::Sequential(nn::Linear(48, 64), nn::ReLU(), nn::Linear(64, 64), nn::ReLU(),
@@ -67,9 +68,8 @@ std::vector<Tensor> gradients_of(const CastStep& step, bool casts, bool compiles
     return {loss};
   };
   step.module.zero_grad();
-  const Tensor y = arange(step.x.size(0).value()) % 5;
   const Compiled compiled = compile(fn);
-  std::vector<Tensor> found = compiles ? compiled({step.x, y}) : fn({step.x, y});
+  std::vector<Tensor> found = compiles ? compiled({step.x, step.y}) : fn({step.x, step.y});
   if (plan) *plan = compiled.plan_text();
   for (const Tensor& parameter : step.module.parameters())
     found.push_back(parameter.grad());
