@@ -36,6 +36,10 @@ std::vector<CastStep> cast_steps() {
       nn::Sequential(nn::Linear(48, 64), nn::ReLU(), nn::Linear(64, 64), nn::ReLU(),
                      nn::Linear(64, 5)),
       randn({16, 48}));
+  add("smooth layers",
+      nn::Sequential(nn::Linear(48, 64), nn::Tanh(), nn::Linear(64, 64), nn::Tanh(),
+                     nn::Linear(64, 5)),
+      randn({16, 48}));
   add("convolutions",
       nn::Sequential(nn::Conv2d(3, 32, 5, {.stride = 2, .padding = 2}), nn::ReLU(),
                      nn::MaxPool2d(2), nn::Conv2d(32, 32, 3, {.padding = 1}), nn::ReLU(),
@@ -86,7 +90,10 @@ TEST(AutocastCompiled, GradientsAreNearToFloat32) {
     double rounded = 0;
     for (size_t i = 0; i < wanted.size(); ++i) {
       EXPECT_EQ(got[i].dtype(), DType::kFloat) << i;
-      EXPECT_LT(relative_error(got[i], wanted[i]), 3e-2) << i;
+      // Rounding moves values over the kinks of ReLU and the maxima of windows, op by op as well.
+      EXPECT_LT(relative_error(got[i], wanted[i]),
+                std::max(3e-2, 1.5 * relative_error(eager[i], wanted[i])))
+          << i;
       EXPECT_LT(relative_error(got[i], eager[i]), 3e-2) << i;
       rounded = std::max(rounded, relative_error(got[i], wanted[i]));
     }
