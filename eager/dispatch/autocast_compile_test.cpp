@@ -22,17 +22,22 @@ struct CastStep {
   const char* name;
   nn::Module module;
   std::function<Tensor(const Tensor&)> forward;
-  Tensor x;
+  Tensor x, y;  // y: classes
 };
 
 std::vector<CastStep> cast_steps() {
   manual_seed(3);
   std::vector<CastStep> steps;
   const auto add = [&](const char* name, const auto& module, const Tensor& x) {
-    steps.push_back({name, module, [module](const Tensor& in) { return module(in); }, x});
+    steps.push_back({name, module, [module](const Tensor& in) { return module(in); }, x,
+                     randint(0, 5, {x.size(0)})});
   };
   add("layers",
       nn::Sequential(nn::Linear(48, 64), nn::ReLU(), nn::Linear(64, 64), nn::ReLU(),
+                     nn::Linear(64, 5)),
+      randn({16, 48}));
+  add("smooth layers",
+      nn::Sequential(nn::Linear(48, 64), nn::Tanh(), nn::Linear(64, 64), nn::Tanh(),
                      nn::Linear(64, 5)),
       randn({16, 48}));
   add("convolutions",
@@ -67,9 +72,8 @@ std::vector<Tensor> gradients_of(const CastStep& step, bool casts, bool compiles
     return {loss};
   };
   step.module.zero_grad();
-  const Tensor y = arange(step.x.size(0).value()) % 5;
   const Compiled compiled = compile(fn);
-  std::vector<Tensor> found = compiles ? compiled({step.x, y}) : fn({step.x, y});
+  std::vector<Tensor> found = compiles ? compiled({step.x, step.y}) : fn({step.x, step.y});
   if (plan) *plan = compiled.plan_text();
   for (const Tensor& parameter : step.module.parameters())
     found.push_back(parameter.grad());
@@ -86,7 +90,10 @@ TEST(AutocastCompiled, GradientsAreNearToFloat32) {
     double rounded = 0;
     for (size_t i = 0; i < wanted.size(); ++i) {
       EXPECT_EQ(got[i].dtype(), DType::kFloat) << i;
-      EXPECT_LT(relative_error(got[i], wanted[i]), 3e-2) << i;
+      // Rounding moves values over the kinks of ReLU and the maxima of windows, op by op as well.
+      EXPECT_LT(relative_error(got[i], wanted[i]),
+                std::max(3e-2, 1.5 * relative_error(eager[i], wanted[i])))
+          << i;
       EXPECT_LT(relative_error(got[i], eager[i]), 3e-2) << i;
       rounded = std::max(rounded, relative_error(got[i], wanted[i]));
     }
