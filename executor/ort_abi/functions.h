@@ -153,6 +153,12 @@ struct Functions {
   ORT_FUNCTION(RunOptionsEnableProfiling);
   ORT_FUNCTION(RunOptionsDisableProfiling);
 
+  // lora.cpp
+  ORT_FUNCTION(CreateLoraAdapter);
+  ORT_FUNCTION(CreateLoraAdapterFromArray);
+  ORT_FUNCTION(ReleaseLoraAdapter);
+  ORT_FUNCTION(RunOptionsAddActiveLoraAdapter);
+
   // profiling.cpp
   ORT_FUNCTION(SessionEndProfiling);
   ORT_FUNCTION(SessionGetProfilingStartTimeNs);
@@ -302,6 +308,66 @@ struct Functions {
   ORT_FUNCTION(EpDevice_EpOptions);
   ORT_FUNCTION(EpDevice_Device);
   ORT_FUNCTION(EpDevice_MemoryInfo);
+
+  // custom_ops/domain.cpp
+  ORT_FUNCTION(CreateCustomOpDomain);
+  ORT_FUNCTION(ReleaseCustomOpDomain);
+  ORT_FUNCTION(CustomOpDomain_Add);
+  ORT_FUNCTION(AddCustomOpDomain);
+
+  // custom_ops/register_library.cpp
+  ORT_FUNCTION(RegisterCustomOpsLibrary);
+  ORT_FUNCTION(RegisterCustomOpsLibrary_V2);
+  ORT_FUNCTION(RegisterCustomOpsUsingFunction);
+
+  // custom_ops/kernel_info.cpp
+  ORT_FUNCTION(KernelInfoGetAttribute_float);
+  ORT_FUNCTION(KernelInfoGetAttribute_int64);
+  ORT_FUNCTION(KernelInfoGetAttribute_string);
+  ORT_FUNCTION(KernelInfoGetAttributeArray_float);
+  ORT_FUNCTION(KernelInfoGetAttributeArray_int64);
+  ORT_FUNCTION(KernelInfoGetAttributeArray_string);
+  ORT_FUNCTION(KernelInfoGetAttribute_tensor);
+  ORT_FUNCTION(CopyKernelInfo);
+  ORT_FUNCTION(ReleaseKernelInfo);
+  ORT_FUNCTION(KernelInfo_GetInputCount);
+  ORT_FUNCTION(KernelInfo_GetOutputCount);
+  ORT_FUNCTION(KernelInfo_GetInputName);
+  ORT_FUNCTION(KernelInfo_GetOutputName);
+  ORT_FUNCTION(KernelInfo_GetInputTypeInfo);
+  ORT_FUNCTION(KernelInfo_GetOutputTypeInfo);
+  ORT_FUNCTION(KernelInfo_GetNodeName);
+  ORT_FUNCTION(KernelInfo_GetOperatorDomain);
+  ORT_FUNCTION(KernelInfo_GetOperatorType);
+  ORT_FUNCTION(KernelInfo_GetOperatorSinceVersion);
+  ORT_FUNCTION(KernelInfo_GetConfigEntries);
+  ORT_FUNCTION(KernelInfo_GetLogger);
+  ORT_FUNCTION(KernelInfoGetConstantInput_tensor);
+  ORT_FUNCTION(KernelInfoGetAllocator);
+
+  // custom_ops/kernel_context.cpp
+  ORT_FUNCTION(KernelContext_GetInputCount);
+  ORT_FUNCTION(KernelContext_GetOutputCount);
+  ORT_FUNCTION(KernelContext_GetInput);
+  ORT_FUNCTION(KernelContext_GetOutput);
+  ORT_FUNCTION(KernelContext_GetLogger);
+  ORT_FUNCTION(KernelContext_GetAllocator);
+  ORT_FUNCTION(KernelContext_GetScratchBuffer);
+  ORT_FUNCTION(KernelContext_ParallelFor);
+
+  // custom_ops/shape_inference.cpp
+  ORT_FUNCTION(ShapeInferContext_GetInputCount);
+  ORT_FUNCTION(ShapeInferContext_GetInputTypeShape);
+  ORT_FUNCTION(ShapeInferContext_GetAttribute);
+  ORT_FUNCTION(ShapeInferContext_SetOutputTypeShape);
+
+  // custom_ops/op_attr.cpp
+  ORT_FUNCTION(CreateOpAttr);
+  ORT_FUNCTION(ReleaseOpAttr);
+  ORT_FUNCTION(ReadOpAttr);
+  ORT_FUNCTION(OpAttr_GetType);
+  ORT_FUNCTION(OpAttr_GetName);
+  ORT_FUNCTION(OpAttr_GetTensorAttributeAsOrtValue);
 };
 
 #undef ORT_FUNCTION

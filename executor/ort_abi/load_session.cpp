@@ -107,8 +107,9 @@ SessionOptions session_options_of(const OrtEnv& env, const OrtSessionOptions& gi
 }
 
 Session made_session(const ModelSource& source, const OrtSessionOptions& given,
-                     SessionOptions options) {
+                     SessionOptions options, SessionCustomOps& custom_ops) {
   check_source(source);
+  const CustomOpScope scope(&custom_ops);
   try {
     save_optimized(source, given, options.load);
     if (!given.dims_by_name.empty())
@@ -165,8 +166,12 @@ OrtSession::OrtSession(const OrtEnv& env, const sardonyx::ort_abi::ModelSource& 
     : logger(sardonyx::ort_abi::destination_of(env, options),
              sardonyx::ort_abi::level_of(env, options), options.log_id),
       begin(std::chrono::steady_clock::now()),
+      libraries(options.libraries),
+      config(options.config.entries),
+      custom_ops(options.custom_domains, logger, config),
       session(sardonyx::ort_abi::made_session(
-          source, options, sardonyx::ort_abi::session_options_of(env, options, logger))),
+          source, options, sardonyx::ort_abi::session_options_of(env, options, logger),
+          custom_ops)),
       inputs(sardonyx::ort_abi::ports_of(session.inputs(), session.optional_inputs())),
       outputs(sardonyx::ort_abi::ports_of(session.outputs(), {})),
       required(session.inputs().size()),

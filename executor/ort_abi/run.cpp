@@ -4,6 +4,7 @@
 
 #include "executor/ort_abi/functions.h"
 #include "executor/ort_abi/io_binding.h"
+#include "executor/ort_abi/lora.h"
 #include "executor/ort_abi/run_checks.h"
 #include "executor/ort_abi/status.h"
 #include "executor/ort_abi/value.h"
@@ -33,6 +34,7 @@ class BorrowedSpace {
     for (OutputSlot& output : space_->outputs)
       output = OutputSlot();
     space_->steps.clear();
+    space_->made.clear();
     try {
       const std::lock_guard lock(session_.spaces_mutex);
       session_.spaces.push_back(std::move(space_));
@@ -74,6 +76,19 @@ void set_inputs(const OrtSession& session, const RunRequest& request, RunSpace& 
     const Datum& given = request.inputs[i]->datum;
     check_fits(session.inputs[at], given, "input");
     share(given, space.inputs[at]);
+  }
+}
+
+// What the caller gives counts more.
+void set_adapted(const OrtSession& session, const OrtRunOptions* options, RunSpace& space) {
+  if (!options) return;
+  for (const OrtLoraAdapter* adapter : options->adapters) {
+    for (const auto& [name, tensor] : adapter->parameters) {
+      const size_t at = port_named(session.inputs, name.c_str(), 0, "input");
+      if (space.inputs[at].defined()) continue;
+      check_fits(session.inputs[at], Datum(tensor), "input");
+      space.inputs[at] = Datum(tensor);
+    }
   }
 }
 
@@ -134,7 +149,9 @@ void check_written(const Port& port, const OutputSlot& slot, const OrtValue& giv
 
 // Gives each asked name its value. Nothing is given where one of them can't be.
 void give_outputs(const OrtSession& session, const RunRequest& request, RunSpace& space) {
-  std::vector<std::unique_ptr<OrtValue>> made(request.outputs.size());
+  std::vector<std::unique_ptr<OrtValue>>& made = space.made;
+  made.clear();
+  made.resize(request.outputs.size());
   for (size_t i = 0; i < request.outputs.size(); ++i) {
     const size_t at = space.asked[i];
     OutputSlot& slot = space.outputs[at];
@@ -234,6 +251,7 @@ void run_session(OrtSession& session, const OrtRunOptions* options, const RunReq
   check_names(request);
   BorrowedSpace space(session);
   set_inputs(session, request, *space);
+  set_adapted(session, options, *space);
   set_outputs(session, request, *space);
   compute(session, options, *space);
   give_outputs(session, request, *space);

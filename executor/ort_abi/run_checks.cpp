@@ -91,7 +91,7 @@ void refuse_run(const OrtSession& session, const Error& error) {
   if (error.code() == ErrorCode::kCancelled)
     refuse(ORT_FAIL, "Exiting due to terminate flag being set to true.");
   const Graph& graph = session.session.graph();
-  OrtErrorCode code = code_of(error.code());
+  OrtErrorCode code = error.code() == ErrorCode::kInternal ? ORT_FAIL : code_of(error.code());
   std::string message = error.what();
   const std::string missing = missing_input(session, message);
   if (!missing.empty()) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "executor/c_api/cancellation.h"
 #include "executor/ort_abi/key_values.h"
@@ -13,6 +14,7 @@ struct OrtRunOptions {
   std::string tag;
   OrtKeyValuePairs config;
   std::optional<std::string> profile_prefix;
+  std::vector<const OrtLoraAdapter*> adapters;
   // May be requested while runs are under way, and taken back for later ones.
   mutable sx_cancellation termination;
 };

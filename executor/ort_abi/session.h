@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "executor/ort_abi/async_workers.h"
+#include "executor/ort_abi/custom_ops/domain.h"
 #include "executor/ort_abi/env.h"
 #include "executor/ort_abi/profiling.h"
 #include "executor/ort_abi/session_options.h"
@@ -33,16 +34,20 @@ struct Port {
 struct RunSpace {
   std::vector<Datum> inputs;
   std::vector<OutputSlot> outputs;
-  std::vector<size_t> chosen;     // outputs that are asked for, ascending
-  std::vector<size_t> asked;      // for each name that a caller gives, which output
-  std::vector<NodeTiming> steps;  // where the run is profiled
+  std::vector<size_t> chosen;                   // outputs that are asked for, ascending
+  std::vector<size_t> asked;                    // for each name that a caller gives, which output
+  std::vector<NodeTiming> steps;                // where the run is profiled
+  std::vector<std::unique_ptr<OrtValue>> made;  // by name that is asked for; null: written in place
 };
 
 }  // namespace sardonyx::ort_abi
 
 struct OrtSession {
   OrtLogger logger;
-  std::chrono::steady_clock::time_point begin;  // of the load
+  std::chrono::steady_clock::time_point begin;   // of the load
+  std::vector<std::shared_ptr<void>> libraries;  // outlive what they made
+  OrtKeyValuePairs config;
+  sardonyx::ort_abi::SessionCustomOps custom_ops;
   sardonyx::Session session;
   std::vector<sardonyx::ort_abi::Port> inputs, outputs;  // inputs: the required ones first
   size_t required;

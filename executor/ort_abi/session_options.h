@@ -6,6 +6,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "executor/ort_abi/key_values.h"
 #include "executor/ort_abi/logging.h"
@@ -29,6 +30,8 @@ struct OrtSessionOptions {
   sardonyx::LoadOptions::NamedTensors initializers;  // in place of the model's, by name
   sardonyx::LoadOptions::NamedTensors external_files;
   sardonyx::ort_abi::CustomThreads custom_threads;
+  std::vector<const OrtCustomOpDomain*> custom_domains;
+  std::vector<std::shared_ptr<void>> libraries;  // that have the operators of the domains
   // Shared by copies: a load may be cancelled while it is under way.
   std::shared_ptr<std::stop_source> load_cancellation = std::make_shared<std::stop_source>();
 };

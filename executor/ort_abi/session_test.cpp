@@ -274,7 +274,12 @@ std::string weighted_model() {
 
 TEST_P(OrtSessionTest, weights_of_the_program) {
   OrtSessionOptions* with = options();
-  OrtValue* weights = tensor<float>({1, 2}, {2});
+  float data[] = {1, 2};
+  const int64_t shape[] = {2};
+  OrtValue* weights = nullptr;  // in memory of the program's: ONNX Runtime wants no other
+  ok(api->CreateTensorWithDataAsOrtValue(cpu, data, sizeof data, shape, 1,
+                                         ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, &weights));
+  own(weights, api->ReleaseValue);
   ok(api->AddInitializer(with, "w", weights));
   refused(api->AddInitializer(with, "w", weights), ORT_INVALID_ARGUMENT,
           "An OrtValue for this name has already been added: w");

@@ -4,6 +4,7 @@
 #include "ir/core/run_control.h"
 #include "ir/op_def.h"
 #include "onnx_io/adopted.h"
+#include "onnx_io/custom_ops.h"
 #include "onnx_io/import/importer.h"
 #include "onnx_io/import/parse.h"
 #include "onnx_io/metadata.h"
@@ -99,6 +100,24 @@ std::vector<Type> map_body_types(const Vals& inputs) {
     types.push_back(type.is_sequence() ? *type.element : type);
   }
   return types;
+}
+
+// The attributes become the row's.
+CustomCall custom_call(RawCall& call, const NodeProto& node, const std::string& name) {
+  CustomCall made{
+      .domain = call.domain,
+      .op = call.op,
+      .node = name,
+      .version = call.version,
+      .attrs = std::exchange(call.attrs, {}),
+      .output_names = {node.output().begin(), node.output().begin() + output_count(node)}};
+  for (size_t i = 0; i < call.inputs.size(); ++i) {
+    const bool is_given = call.has_input(i);
+    made.inputs.push_back(is_given ? call.emitter.type(call.inputs[i]) : Type::none());
+    made.input_names.push_back(node.input(static_cast<int>(i)));
+    made.constants.push_back(is_given ? call.emitter.constant_value(call.inputs[i]) : std::nullopt);
+  }
+  return made;
 }
 
 std::vector<Type> implied_types(const NodeProto& node, const RawCall& call) {
@@ -294,6 +313,11 @@ void Importer::mend(RawCall& call, const NodeProto& node) const {
 }
 
 void Importer::find_version(const NameScope& frame, RawCall& call, const NodeProto& node) const {
+  if (custom_ops_with(call.domain, call.op)) {
+    const auto imported = frame.opsets->find(call.domain);
+    call.version = imported == frame.opsets->end() ? 1 : imported->second;
+    return;
+  }
   const int64_t opset = opset_of(frame, call, node);
   if (call.domain.empty() && opset < adopted_below(call.op).value_or(0)) {
     call.domain = "com.microsoft";
@@ -331,7 +355,10 @@ void Importer::check_rank(const std::string& name, const Type& type) const {
 }
 
 void Importer::append_node(NameScope& frame, const NodeProto& node, RawCall& call) {
-  const OpDef& op = op_named(call.domain.empty() ? call.op : call.domain + "::" + call.op);
+  CustomOps* custom = custom_ops_with(call.domain, call.op);
+  const OpDef& op = custom
+                        ? custom->row(custom_call(call, node, joined(frame.scope, node_name(node))))
+                        : op_named(call.domain.empty() ? call.op : call.domain + "::" + call.op);
   std::vector<Value*> inputs;
   for (const Val& val : call.inputs)
     inputs.push_back(GraphEmitter::unwrap(val));

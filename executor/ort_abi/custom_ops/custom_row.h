@@ -1,0 +1,44 @@
+// A node of a custom operator: its row in the op table, and the kernel that the program made for
+// it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "executor/ort_abi/custom_ops/kernel_info.h"
+#include "executor/ort_abi/ort_c_api.h"
+#include "ir/eval_call.h"
+#include "onnx_io/custom_ops.h"
+
+namespace sardonyx::ort_abi {
+
+// Each node has a row of its own, since its attributes are known to the program alone.
+class CustomRow : public OpDef {
+ public:
+  // Has the program make the kernel; throws Error where it can't.
+  CustomRow(const OrtCustomOp& op, CustomCall call, const OrtLogger& logger,
+            const OrtKeyValuePairs& config);
+  ~CustomRow();
+  CustomRow(const CustomRow&) = delete;
+  CustomRow& operator=(const CustomRow&) = delete;
+
+  const OrtKernelInfo& info() const { return info_; }
+  // The element type of an output where the inputs have these types.
+  DType output_dtype(size_t index, std::span<const Type> inputs) const;
+
+ private:
+  static void infer_custom(InferContext& context);
+  static void evaluate_custom(const EvalCall& call);
+  void make_kernel();
+  void set_output_types();
+
+  const OrtCustomOp& op_;
+  std::string own_name_, own_domain_;
+  OrtKernelInfo info_;
+  void* kernel_ = nullptr;
+};
+
+// The error of a function of the program's, if it gave one; the status is released.
+void throw_status(OrtStatus* status);
+
+}  // namespace sardonyx::ort_abi

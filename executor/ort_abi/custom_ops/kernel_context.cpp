@@ -1,0 +1,117 @@
+#include "executor/ort_abi/custom_ops/kernel_context.h"
+
+#include <algorithm>
+
+#include "executor/ort_abi/allocator.h"
+#include "executor/ort_abi/functions.h"
+#include "executor/ort_abi/status.h"
+#include "ir/core/threading/parallel_for.h"
+
+OrtKernelContext::OrtKernelContext(const sardonyx::ort_abi::CustomRow& of,
+                                   const sardonyx::EvalCall& of_call)
+    : row(of), call(of_call), outputs(of_call.outputs.size()) {
+  for (size_t i = 0; i < call.inputs.size(); ++i)
+    inputs.emplace_back(call.inputs[i]);
+}
+
+void OrtKernelContext::clear_missing() {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!outputs[i]) call.outputs[i] = sardonyx::Datum();
+  }
+}
+
+namespace sardonyx::ort_abi {
+
+OrtStatus* Functions::KernelContext_GetInputCount(const OrtKernelContext* context, size_t* out) {
+  return guarded([&] { require(out, "out") = require(context, "context").inputs.size(); });
+}
+OrtStatus* Functions::KernelContext_GetOutputCount(const OrtKernelContext* context, size_t* out) {
+  return guarded([&] { require(out, "out") = require(context, "context").outputs.size(); });
+}
+
+// NULL for an input that the node omits.
+OrtStatus* Functions::KernelContext_GetInput(const OrtKernelContext* context, size_t index,
+                                             const OrtValue** out) {
+  return guarded([&] {
+    const OrtValue*& place = require_place(out, "out");
+    const std::vector<OrtValue>& inputs = require(context, "context").inputs;
+    if (index >= inputs.size())
+      refuse(ORT_INVALID_ARGUMENT, "KernelContext: input index is out of bounds");
+    if (inputs[index].datum.defined()) place = &inputs[index];
+  });
+}
+
+// The value is the context's.
+OrtStatus* Functions::KernelContext_GetOutput(OrtKernelContext* context, size_t index,
+                                              const int64_t* dim_values, size_t dim_count,
+                                              OrtValue** out) {
+  return guarded([&] {
+    OrtValue*& place = require_place(out, "out");
+    OrtKernelContext& at = require(context, "context");
+    if (index >= at.outputs.size())
+      refuse(ORT_INVALID_ARGUMENT, "KernelContext: output index is out of bounds");
+    const Shape shape = checked_shape(dim_values, dim_count);
+    if (!at.outputs[index]) {
+      const DType dtype = at.row.info().output_types.at(index).dtype;
+      const Tensor& made = at.call.tensor(index, dtype, shape);
+      at.outputs[index] = std::make_unique<OrtValue>(Datum(made));
+    } else if (at.outputs[index]->datum.tensor().shape() != shape) {
+      refuse(ORT_FAIL, "output ", index, " was made with shape ",
+             to_text(at.outputs[index]->datum.tensor().shape()), ", now asked for with ",
+             to_text(shape));
+    }
+    place = at.outputs[index].get();
+  });
+}
+
+OrtStatus* Functions::KernelContext_GetLogger(const OrtKernelContext* context,
+                                              const OrtLogger** logger) {
+  return guarded([&] {
+    const OrtLogger*& place = require_place(logger, "logger");
+    place = require(context, "context").row.info().logger;
+  });
+}
+
+OrtStatus* Functions::KernelContext_GetAllocator(const OrtKernelContext* context,
+                                                 const OrtMemoryInfo* mem_info,
+                                                 OrtAllocator** out) {
+  return guarded([&] {
+    OrtAllocator*& place = require_place(out, "out");
+    require(context, "context");
+    if (require(mem_info, "mem_info").device_type != OrtMemoryInfoDeviceType_CPU)
+      refuse(ORT_INVALID_ARGUMENT, "No requested allocator available");
+    place = new_allocator(session_memory_info());
+  });
+}
+
+// Until the kernel returns.
+OrtStatus* Functions::KernelContext_GetScratchBuffer(const OrtKernelContext* context,
+                                                     const OrtMemoryInfo* mem_info,
+                                                     size_t count_or_bytes, void** out) {
+  return guarded([&] {
+    void*& place = require_place(out, "out");
+    auto& scratch = const_cast<OrtKernelContext&>(require(context, "context")).scratch;
+    require(mem_info, "mem_info");
+    if (count_or_bytes == 0) return;
+    scratch.push_back(std::make_unique<std::byte[]>(count_or_bytes));
+    place = scratch.back().get();
+  });
+}
+
+// Each index once, on whichever threads have time.
+OrtStatus* Functions::KernelContext_ParallelFor(const OrtKernelContext* context,
+                                                void (*fn)(void*, size_t), size_t total,
+                                                size_t num_batch, void* usr_data) {
+  return guarded([&] {
+    require(context, "context");
+    require(fn, "fn");
+    const int threads =
+        num_batch > 0 ? static_cast<int>(std::min<size_t>(num_batch, kMaxThreads)) : kMaxThreads;
+    parallel_for(static_cast<int64_t>(total), threads, [&](int64_t begin, int64_t end, int) {
+      for (int64_t i = begin; i < end; ++i)
+        fn(usr_data, static_cast<size_t>(i));
+    });
+  });
+}
+
+}  // namespace sardonyx::ort_abi
