@@ -27,7 +27,8 @@ struct TreeEnsembleAttrs {
   int64_t post_transform = 0;
   OptionalList<int64_t> tree_roots = {};  // required
 };
-// (X: T) -> (Y: T)
+// The aggregated leaf values of trees for each row of X [N, F]: [N, targets].
+// (X: T) -> (Y: T); T: float, float16, double
 Tensor TreeEnsemble(const Tensor& X, const TreeEnsembleAttrs& attrs, Loc loc = Loc::current());
 
 struct TreeEnsembleClassifierAttrs {
@@ -53,7 +54,8 @@ struct TreeEnsembleClassifierAttrs {
   std::vector<int64_t> classlabels_int64s = {};
   std::vector<std::string> classlabels_strings = {};
 };
-// (X: T1) -> (Y: T2, Z: float)
+// The class of each row of X [N, F] by a vote of trees, and the scores [N, classes].
+// (X: T1) -> (Y: T2, Z: float); T1: float, int32, int64, double; T2: int64, string
 std::vector<Tensor> TreeEnsembleClassifier(const Tensor& X,
     const TreeEnsembleClassifierAttrs& attrs = {}, Loc loc = Loc::current());
 
@@ -80,14 +82,16 @@ struct TreeEnsembleRegressorAttrs {
   std::vector<float> target_weights = {};
   Tensor target_weights_as_tensor = {};
 };
-// (X: T) -> (Y: float)
+// The aggregated values of trees for each row of X [N, F]: [N, n_targets].
+// (X: T) -> (Y: float); T: float, int32, int64, double
 Tensor TreeEnsembleRegressor(const Tensor& X, const TreeEnsembleRegressorAttrs& attrs = {},
     Loc loc = Loc::current());
 
 struct BinarizerAttrs {
   float threshold = 0.f;
 };
-// (X: T) -> (Y: T)
+// 1 where the element is above the threshold, else 0.
+// (X: T) -> (Y: T); T: float, int32, int64, double
 Tensor Binarizer(const Tensor& X, const BinarizerAttrs& attrs = {}, Loc loc = Loc::current());
 
 struct ImputerAttrs {
@@ -96,7 +100,8 @@ struct ImputerAttrs {
   float replaced_value_float = 0.f;
   int64_t replaced_value_int64 = 0;
 };
-// (X: T) -> (Y: T)
+// X with a given value in place of missing ones, for each feature or all.
+// (X: T) -> (Y: T); T: float, int32, int64, double
 Tensor Imputer(const Tensor& X, const ImputerAttrs& attrs = {}, Loc loc = Loc::current());
 
 struct LinearClassifierAttrs {
@@ -107,7 +112,8 @@ struct LinearClassifierAttrs {
   int64_t multi_class = 0;
   std::string post_transform = "NONE";
 };
-// (X: T1) -> (Y: T2, Z: float)
+// The class of each row of X [N, F] by linear scores, and the scores [N, classes].
+// (X: T1) -> (Y: T2, Z: float); T1: float, int32, int64, double; T2: int64, string
 std::vector<Tensor> LinearClassifier(const Tensor& X, const LinearClassifierAttrs& attrs,
     Loc loc = Loc::current());
 
@@ -117,21 +123,24 @@ struct LinearRegressorAttrs {
   std::string post_transform = "NONE";
   int64_t targets = 1;
 };
-// (X: T) -> (Y: float)
+// X [N, F] times coefficients plus intercepts: [N, targets].
+// (X: T) -> (Y: float); T: float, int32, int64, double
 Tensor LinearRegressor(const Tensor& X, const LinearRegressorAttrs& attrs = {},
     Loc loc = Loc::current());
 
 struct NormalizerAttrs {
   std::string norm = "MAX";
 };
-// (X: T) -> (Y: float)
+// Each row divided by its norm: MAX, L1 or L2.
+// (X: T) -> (Y: float); T: float, int32, int64, double
 Tensor Normalizer(const Tensor& X, const NormalizerAttrs& attrs = {}, Loc loc = Loc::current());
 
 struct ScalerAttrs {
   std::vector<float> offset = {};
   std::vector<float> scale = {};
 };
-// (X: T) -> (Y: float)
+// (X - offset) * scale, for each feature or all.
+// (X: T) -> (Y: float); T: float, int32, int64, double
 Tensor Scaler(const Tensor& X, const ScalerAttrs& attrs = {}, Loc loc = Loc::current());
 
 struct SVMClassifierAttrs {
@@ -147,7 +156,8 @@ struct SVMClassifierAttrs {
   std::vector<float> prob_b = {};
   std::vector<int64_t> vectors_per_class = {};
 };
-// (X: T1) -> (Y: T2, Z: float)
+// The class of each row of X [N, F] by support vectors, and the scores.
+// (X: T1) -> (Y: T2, Z: float); T1: float, int32, int64, double; T2: int64, string
 std::vector<Tensor> SVMClassifier(const Tensor& X, const SVMClassifierAttrs& attrs = {},
     Loc loc = Loc::current());
 
@@ -161,10 +171,12 @@ struct SVMRegressorAttrs {
   int64_t n_supports = 0;
   int64_t one_class = 0;
 };
-// (X: T) -> (Y: float)
+// The value of each row of X [N, F] by support vectors: [N, 1].
+// (X: T) -> (Y: float); T: float, int32, int64, double
 Tensor SVMRegressor(const Tensor& X, const SVMRegressorAttrs& attrs = {}, Loc loc = Loc::current());
 
-// (X: T, Y: int64) -> (Z: T)
+// The elements of the last axis of X at the indices Y.
+// (X: T, Y: int64) -> (Z: T); T: float, int32, int64, string, double
 Tensor ArrayFeatureExtractor(const Tensor& X, const Tensor& Y, Loc loc = Loc::current());
 
 struct CategoryMapperAttrs {
@@ -173,14 +185,16 @@ struct CategoryMapperAttrs {
   int64_t default_int64 = -1;
   std::string default_string = "_Unused";
 };
-// (X: T1) -> (Y: T2)
+// Strings as their integers, or integers as their strings; defaults for those that are not listed.
+// (X: T1) -> (Y: T2); T1: int64, string; T2: int64, string
 Tensor CategoryMapper(const Tensor& X, const CategoryMapperAttrs& attrs = {},
     Loc loc = Loc::current());
 
 struct FeatureVectorizerAttrs {
   std::vector<int64_t> inputdimensions = {};
 };
-// (X...: T1) -> (Y: float)
+// The inputs [N, C] joined as floats: [N, sum of C].
+// (X...: T1) -> (Y: float); T1: float, int32, int64, double
 Tensor FeatureVectorizer(const std::vector<Tensor>& X, const FeatureVectorizerAttrs& attrs = {},
     Loc loc = Loc::current());
 
@@ -198,7 +212,9 @@ struct LabelEncoderAttrs {
   std::vector<std::string> values_strings = {};
   Tensor values_tensor = {};
 };
-// (X: T1) -> (Y: T2)
+// Each element replaced by its value in a table of keys and values.
+// (X: T1) -> (Y: T2); T1: float, int16, int32, int64, string, double; T2: float, int16, int32,
+//   int64, string, double
 Tensor LabelEncoder(const Tensor& X, const LabelEncoderAttrs& attrs = {}, Loc loc = Loc::current());
 
 struct OneHotEncoderAttrs {
@@ -206,7 +222,8 @@ struct OneHotEncoderAttrs {
   std::vector<std::string> cats_strings = {};
   int64_t zeros = 1;
 };
-// (X: T) -> (Y: float)
+// Ones at each element's category in a further axis, zeros elsewhere.
+// (X: T) -> (Y: float); T: float, int32, int64, string, double
 Tensor OneHotEncoder(const Tensor& X, const OneHotEncoderAttrs& attrs = {},
     Loc loc = Loc::current());
 
@@ -215,14 +232,16 @@ struct CastMapAttrs {
   std::string map_form = "DENSE";
   int64_t max_map = 1;
 };
-// (X: T1) -> (Y: T2)
+// The values of a map from integers as a tensor [1, N], dense or sparse.
+// (X: T1) -> (Y: T2); T2: float, int64, string
 Tensor CastMap(const Tensor& X, const CastMapAttrs& attrs = {}, Loc loc = Loc::current());
 
 struct DictVectorizerAttrs {
   std::vector<int64_t> int64_vocabulary = {};
   std::vector<std::string> string_vocabulary = {};
 };
-// (X: T1) -> (Y: T2)
+// The values of a map in the order of a vocabulary: [1, N], zeros for what it lacks.
+// (X: T1) -> (Y: T2); T2: float, int64, string, double
 Tensor DictVectorizer(const Tensor& X, const DictVectorizerAttrs& attrs = {},
     Loc loc = Loc::current());
 
@@ -230,6 +249,7 @@ struct ZipMapAttrs {
   std::vector<int64_t> classlabels_int64s = {};
   std::vector<std::string> classlabels_strings = {};
 };
+// The rows [N, classes] as a sequence of maps from class to value.
 // (X: float) -> (Z: T)
 Tensor ZipMap(const Tensor& X, const ZipMapAttrs& attrs = {}, Loc loc = Loc::current());
 

@@ -19,7 +19,8 @@ struct FusedConvAttrs {
   std::string activation = "";
   std::vector<float> activation_params = {};
 };
-// (X: T, W: T, B?: T, Z?: T) -> (Y: T)
+// Conv, a residual Z added and an activation; shapes as in Conv.
+// (X: T, W: T, B?: T, Z?: T) -> (Y: T); T: float, float16, double
 Tensor FusedConv(const Tensor& X, const Tensor& W, const Tensor& B = {}, const Tensor& Z = {},
     const FusedConvAttrs& attrs = {}, Loc loc = Loc::current());
 
@@ -31,7 +32,8 @@ struct NhwcConvAttrs {
   OptionalList<int64_t> pads = {};
   OptionalList<int64_t> strides = {};
 };
-// (X: T, W: T, B?: T) -> (Y: T)
+// Conv of X [N, spatial..., C] to [N, spatial..., M].
+// (X: T, W: T, B?: T) -> (Y: T); T: float, float16, double
 Tensor NhwcConv(const Tensor& X, const Tensor& W, const Tensor& B = {},
     const NhwcConvAttrs& attrs = {}, Loc loc = Loc::current());
 
@@ -45,7 +47,8 @@ struct NhwcFusedConvAttrs {
   std::string activation = "";
   std::vector<float> activation_params = {};
 };
-// (X: T, W: T, B?: T, Z?: T) -> (Y: T)
+// FusedConv of X [N, spatial..., C] to [N, spatial..., M].
+// (X: T, W: T, B?: T, Z?: T) -> (Y: T); T: float, float16
 Tensor NhwcFusedConv(const Tensor& X, const Tensor& W, const Tensor& B = {}, const Tensor& Z = {},
     const NhwcFusedConvAttrs& attrs = {}, Loc loc = Loc::current());
 
@@ -56,7 +59,9 @@ struct FusedMatMulAttrs {
   int64_t transBatchA = 0;
   int64_t transBatchB = 0;
 };
-// (A: T, B: T) -> (Y: T)
+// alpha * A' * B' of the last two axes, transposed before where the attributes say so, the others
+// broadcast.
+// (A: T, B: T) -> (Y: T); T: floats
 Tensor FusedMatMul(const Tensor& A, const Tensor& B, const FusedMatMulAttrs& attrs = {},
     Loc loc = Loc::current());
 
@@ -67,7 +72,8 @@ struct TransposeMatMulAttrs {
   int64_t transBatchA = 0;
   int64_t transBatchB = 0;
 };
-// (A: T, B: T) -> (Y: T)
+// FusedMatMul by its former name.
+// (A: T, B: T) -> (Y: T); T: floats
 Tensor TransposeMatMul(const Tensor& A, const Tensor& B, const TransposeMatMulAttrs& attrs = {},
     Loc loc = Loc::current());
 
@@ -81,30 +87,36 @@ struct FusedGemmAttrs {
   std::optional<float> activation_beta = {};
   std::optional<float> activation_gamma = {};
 };
-// (A: T, B: T, C?: T) -> (Y: T)
+// Gemm and an activation.
+// (A: T, B: T, C?: T) -> (Y: T); T: float, int32, int64, float16, double, uint32, uint64
 Tensor FusedGemm(const Tensor& A, const Tensor& B, const Tensor& C = {},
     const FusedGemmAttrs& attrs = {}, Loc loc = Loc::current());
 
-// (X: T) -> (Y: T)
+// X times the normal distribution's share below it.
+// (X: T) -> (Y: T); T: floats
 Tensor Gelu(const Tensor& X, Loc loc = Loc::current());
 
-// (A: T, B: T) -> (C: T)
+// Gelu of A + B, B a row for the last axis.
+// (A: T, B: T) -> (C: T); T: floats
 Tensor BiasGelu(const Tensor& A, const Tensor& B, Loc loc = Loc::current());
 
-// (X: T, bias?: T) -> (Y: T)
+// Gelu by tanh of X + bias, the bias a row for the last axis.
+// (X: T, bias?: T) -> (Y: T); T: floats
 Tensor FastGelu(const Tensor& X, const Tensor& bias = {}, Loc loc = Loc::current());
 
 struct QuickGeluAttrs {
   float alpha = 1.702f;
 };
-// (X: T) -> (Y: T)
+// X * sigmoid(alpha * X), element by element.
+// (X: T) -> (Y: T); T: floats
 Tensor QuickGelu(const Tensor& X, const QuickGeluAttrs& attrs = {}, Loc loc = Loc::current());
 
 struct SkipLayerNormalizationAttrs {
   float epsilon = 1e-12f;
 };
+// LayerNormalization of input + skip + bias over the last axis; the sum comes as well.
 // (input: T, skip: T, gamma: T, beta?: T, bias?: T) -> (output: T, mean?: U, inv_std_var?: U,
-//   input_skip_bias_sum?: T)
+//   input_skip_bias_sum?: T); T: float, float16, bfloat16; U: float
 Tensor SkipLayerNormalization(const Tensor& input, const Tensor& skip, const Tensor& gamma,
     const Tensor& beta = {}, const Tensor& bias = {}, const SkipLayerNormalizationAttrs& attrs = {},
     Loc loc = Loc::current());
@@ -115,8 +127,9 @@ std::vector<Tensor> SkipLayerNormalizationOutputs(size_t outputs, const Tensor& 
 struct SkipSimplifiedLayerNormalizationAttrs {
   float epsilon = 1e-12f;
 };
+// RMS normalization of input + skip + bias over the last axis; the sum comes as well.
 // (input: T, skip: T, gamma: T, bias?: T) -> (output: T, mean?: U, inv_std_var?: U,
-//   input_skip_bias_sum?: T)
+//   input_skip_bias_sum?: T); T: float, float16, bfloat16; U: float
 Tensor SkipSimplifiedLayerNormalization(const Tensor& input, const Tensor& skip,
     const Tensor& gamma, const Tensor& bias = {},
     const SkipSimplifiedLayerNormalizationAttrs& attrs = {}, Loc loc = Loc::current());
@@ -129,7 +142,8 @@ struct SimplifiedLayerNormalizationAttrs {
   float epsilon = 1e-05f;
   DType stash_type = DType::kFloat;
 };
-// (X: T, scale: V) -> (Y: V, inv_std_var?: U)
+// X divided by its root mean square over the axes from `axis` on, times scale.
+// (X: T, scale: V) -> (Y: V, inv_std_var?: U); T: floats; V: floats; U: float
 Tensor SimplifiedLayerNormalization(const Tensor& X, const Tensor& scale,
     const SimplifiedLayerNormalizationAttrs& attrs = {}, Loc loc = Loc::current());
 std::vector<Tensor> SimplifiedLayerNormalizationOutputs(size_t outputs, const Tensor& X,
@@ -141,7 +155,8 @@ struct LayerNormalizationAttrs {
   float epsilon = 1e-05f;
   DType stash_type = DType::kFloat;
 };
-// (X: T, Scale: T, B?: T) -> (Y: T, Mean?: U, InvStdDev?: U)
+// X made of mean 0 and variance 1 over the axes from `axis` on, times scale plus bias.
+// (X: T, Scale: T, B?: T) -> (Y: T, Mean?: U, InvStdDev?: U); T: floats; U: float
 Tensor LayerNormalization(const Tensor& X, const Tensor& Scale, const Tensor& B = {},
     const LayerNormalizationAttrs& attrs = {}, Loc loc = Loc::current());
 std::vector<Tensor> LayerNormalizationOutputs(size_t outputs, const Tensor& X, const Tensor& Scale,
@@ -151,9 +166,11 @@ struct EmbedLayerNormalizationAttrs {
   float epsilon = 1e-12f;
   int64_t mask_index_type = 1;
 };
+// The sum of word, position and segment embeddings of ids [batch, length], normalised; and each
+// row's number of ids that count.
 // (input_ids: T1, segment_ids?: T1, word_embedding: T, position_embedding: T, segment_embedding?:
 //   T, gamma: T, beta: T, mask?: T1, position_ids?: T1) -> (output: T, mask_index?: T1,
-//   embedding_sum?: T)
+//   embedding_sum?: T); T1: int32; T: float, float16
 Tensor EmbedLayerNormalization(const Tensor& input_ids, const Tensor& segment_ids,
     const Tensor& word_embedding, const Tensor& position_embedding, const Tensor& segment_embedding,
     const Tensor& gamma, const Tensor& beta, const Tensor& mask = {},
@@ -175,8 +192,10 @@ struct AttentionAttrs {
   std::optional<float> scale = {};
   int64_t unidirectional = 0;
 };
+// Self-attention of input [batch, length, hidden] with weights and bias of query, key and value
+// joined.
 // (input: T, weights: T, bias?: T, mask_index?: M, past?: T, attention_bias?: T,
-//   past_sequence_length?: M) -> (output: T, present?: T)
+//   past_sequence_length?: M) -> (output: T, present?: T); T: float, float16, bfloat16; M: int32
 Tensor Attention(const Tensor& input, const Tensor& weights, const Tensor& bias,
     const Tensor& mask_index, const Tensor& past, const Tensor& attention_bias,
     const Tensor& past_sequence_length, const AttentionAttrs& attrs, Loc loc = Loc::current());
@@ -190,9 +209,12 @@ struct MultiHeadAttentionAttrs {
   std::optional<float> scale = {};
   int64_t unidirectional = 0;
 };
+// Attention of query [batch, length, hidden] to key and value, which may come packed or from a
+// cache.
 // (query: T, key?: T, value?: T, bias?: T, key_padding_mask?: M, attention_bias?: T, past_key?: T,
 //   past_value?: T, past_sequence_length?: M, cache_indirection?: M) -> (output: T, present_key?:
-//   T, present_value?: T, qk?: QK)
+//   T, present_value?: T, qk?: QK); T: float, float16, bfloat16; QK: float, float16, bfloat16; M:
+//   int32
 Tensor MultiHeadAttention(const Tensor& query, const Tensor& key, const Tensor& value,
     const Tensor& bias, const Tensor& key_padding_mask, const Tensor& attention_bias,
     const Tensor& past_key, const Tensor& past_value, const Tensor& past_sequence_length,
@@ -211,7 +233,9 @@ struct RotaryEmbeddingAttrs {
   int64_t rotary_embedding_dim = 0;
   float scale = 1.f;
 };
-// (input: T, position_ids: M, cos_cache: T, sin_cache: T) -> (output: T)
+// The input with pairs of its last axis rotated by the angles of its positions.
+// (input: T, position_ids: M, cos_cache: T, sin_cache: T) -> (output: T); T: float, float16,
+//   bfloat16; M: int64
 Tensor RotaryEmbedding(const Tensor& input, const Tensor& position_ids, const Tensor& cos_cache,
     const Tensor& sin_cache, const RotaryEmbeddingAttrs& attrs = {}, Loc loc = Loc::current());
 
@@ -232,11 +256,13 @@ struct GroupQueryAttentionAttrs {
   float softcap = 0.f;
   std::string v_quant_type = "NONE";
 };
+// Causal attention whose heads share keys and values in groups, with a cache of past ones.
 // (query: T, key?: T, value?: T, past_key?: T_CACHE, past_value?: T_CACHE, seqlens_k: M,
 //   total_sequence_length: M, cos_cache?: T, sin_cache?: T, position_ids?: int64, attention_bias?:
 //   T, head_sink?: T, k_scale?: T_KV_SCALE, v_scale?: T_KV_SCALE, q_norm_weight?: T,
 //   k_norm_weight?: T) -> (output: T, present_key?: T_CACHE, present_value?: T_CACHE, output_qk?:
-//   T)
+//   T); T: float, float16, bfloat16; T_CACHE: float, uint8, int8, float16, bfloat16, float8e4m3fn;
+//   T_KV_SCALE: float; M: int32
 Tensor GroupQueryAttention(const Tensor& query, const Tensor& key, const Tensor& value,
     const Tensor& past_key, const Tensor& past_value, const Tensor& seqlens_k,
     const Tensor& total_sequence_length, const Tensor& cos_cache, const Tensor& sin_cache,
@@ -258,7 +284,8 @@ struct TokenizerAttrs {
   std::vector<std::string> separators = {};
   std::optional<std::string> tokenexp = {};
 };
-// (X: T) -> (Y: T)
+// The strings of X [C] or [N, C] cut into tokens, in a further axis filled up with pad_value.
+// (X: T) -> (Y: T); T: string
 Tensor Tokenizer(const Tensor& X, const TokenizerAttrs& attrs, Loc loc = Loc::current());
 
 struct WordConvEmbeddingAttrs {
@@ -266,28 +293,35 @@ struct WordConvEmbeddingAttrs {
   std::optional<int64_t> conv_window_size = {};
   std::optional<int64_t> embedding_size = {};
 };
-// (Sequence: T, W: T1, B: T1, C: T1) -> (Y: T1)
+// Embeddings of words [words, characters] by a convolution over their characters and a maximum:
+// [words, size].
+// (Sequence: T, W: T1, B: T1, C: T1) -> (Y: T1); T: int32; T1: float
 Tensor WordConvEmbedding(const Tensor& Sequence, const Tensor& W, const Tensor& B, const Tensor& C,
     const WordConvEmbeddingAttrs& attrs = {}, Loc loc = Loc::current());
 
 struct TriluAttrs {
   int64_t upper = 1;
 };
-// (X: T, k?: int64) -> (Y: T)
+// The upper or lower triangle of the last two axes from the k-th diagonal, zeros elsewhere.
+// (X: T, k?: int64) -> (Y: T); T: integers, floats, bool
 Tensor Trilu(const Tensor& X, const Tensor& k = {}, const TriluAttrs& attrs = {},
     Loc loc = Loc::current());
 
-// (x: T) -> (y: T, idx: int64, counts: int64)
+// The distinct elements of x [N] in the order of their first, with inverse indices and counts.
+// (x: T) -> (y: T, idx: int64, counts: int64); T: integers, complex, float, string, bool, float16,
+//   double
 std::vector<Tensor> Unique(const Tensor& x, Loc loc = Loc::current());
 
 struct PadAttrs {
   std::string mode = "constant";
 };
-// (data: T, pads: int64, value?: T) -> (output: T)
+// More elements at the begin and end of each axis, as many as `pads` [2 * rank] lists.
+// (data: T, pads: int64, value?: T) -> (output: T); T: float, float16, double
 Tensor Pad(const Tensor& data, const Tensor& pads, const Tensor& value = {},
     const PadAttrs& attrs = {}, Loc loc = Loc::current());
 
-// (X: T, axis: int32) -> (Y: T)
+// X with an axis of size 1 at the place that the scalar `axis` says.
+// (X: T, axis: int32) -> (Y: T); T: integers, complex, float, string, bool, float16, double
 Tensor ExpandDims(const Tensor& X, const Tensor& axis, Loc loc = Loc::current());
 
 struct GridSampleAttrs {
@@ -295,48 +329,60 @@ struct GridSampleAttrs {
   std::string mode = "bilinear";
   std::string padding_mode = "zeros";
 };
-// (X: T1, Grid: T1) -> (Y: T2)
+// X [N, C, H, W] sampled at the coordinates of a grid [N, h, w, 2], which are in [-1, 1] across the
+// image.
+// (X: T1, Grid: T1) -> (Y: T2); T1: float, float16, double; T2: float, float16, double
 Tensor GridSample(const Tensor& X, const Tensor& Grid, const GridSampleAttrs& attrs = {},
     Loc loc = Loc::current());
 
 struct CDistAttrs {
   std::string metric = "sqeuclidean";
 };
-// (A: T, B: T) -> (C: T)
+// The distances, or their squares, between all rows of A [M, K] and B [N, K]: [M, N].
+// (A: T, B: T) -> (C: T); T: float, double
 Tensor CDist(const Tensor& A, const Tensor& B, const CDistAttrs& attrs = {},
     Loc loc = Loc::current());
 
-// (X: T) -> (Y: T)
+// The inverse of the last two axes, which must be square.
+// (X: T) -> (Y: T); T: float, float16, double
 Tensor Inverse(const Tensor& X, Loc loc = Loc::current());
 
 struct CropAndResizeAttrs {
   float extrapolation_value = 0.f;
   std::string mode = "bilinear";
 };
-// (X: T1, rois: T1, batch_indices: T2, crop_size: T2) -> (Y: T1)
+// Each box of rois [boxes, 4] of the image its index says, resized to crop_size: [boxes, C, h, w].
+// (X: T1, rois: T1, batch_indices: T2, crop_size: T2) -> (Y: T1); T1: float, float16, double; T2:
+//   int32
 Tensor CropAndResize(const Tensor& X, const Tensor& rois, const Tensor& batch_indices,
     const Tensor& crop_size, const CropAndResizeAttrs& attrs = {}, Loc loc = Loc::current());
 
+// The sum of quantised tensors, quantised again, broadcast to one shape.
 // (A: T, A_scale: float, A_zero_point?: T, B: T, B_scale: float, B_zero_point?: T, C_scale: float,
-//   C_zero_point?: T) -> (C: T)
+//   C_zero_point?: T) -> (C: T); T: uint8, int8
 Tensor QLinearAdd(const Tensor& A, const Tensor& A_scale, const Tensor& A_zero_point,
     const Tensor& B, const Tensor& B_scale, const Tensor& B_zero_point, const Tensor& C_scale,
     const Tensor& C_zero_point = {}, Loc loc = Loc::current());
 
+// The product of quantised tensors, quantised again, broadcast to one shape.
 // (A: T, A_scale: float, A_zero_point?: T, B: T, B_scale: float, B_zero_point?: T, C_scale: float,
-//   C_zero_point?: T) -> (C: T)
+//   C_zero_point?: T) -> (C: T); T: uint8, int8
 Tensor QLinearMul(const Tensor& A, const Tensor& A_scale, const Tensor& A_zero_point,
     const Tensor& B, const Tensor& B_scale, const Tensor& B_zero_point, const Tensor& C_scale,
     const Tensor& C_zero_point = {}, Loc loc = Loc::current());
 
-// (X: T, X_scale: float, X_zero_point?: T, Y_scale: float, Y_zero_point?: T) -> (Y: T)
+// Sigmoid of quantised elements, quantised again.
+// (X: T, X_scale: float, X_zero_point?: T, Y_scale: float, Y_zero_point?: T) -> (Y: T); T: uint8,
+//   int8
 Tensor QLinearSigmoid(const Tensor& X, const Tensor& X_scale, const Tensor& X_zero_point,
     const Tensor& Y_scale, const Tensor& Y_zero_point = {}, Loc loc = Loc::current());
 
 struct QLinearLeakyReluAttrs {
   float alpha = 0.01f;
 };
-// (X: T, X_scale: float, X_zero_point?: T, Y_scale: float, Y_zero_point?: T) -> (Y: T)
+// LeakyRelu of quantised elements, quantised again.
+// (X: T, X_scale: float, X_zero_point?: T, Y_scale: float, Y_zero_point?: T) -> (Y: T); T: uint8,
+//   int8
 Tensor QLinearLeakyRelu(const Tensor& X, const Tensor& X_scale, const Tensor& X_zero_point,
     const Tensor& Y_scale, const Tensor& Y_zero_point = {}, const QLinearLeakyReluAttrs& attrs = {},
     Loc loc = Loc::current());
@@ -345,7 +391,9 @@ struct QLinearSoftmaxAttrs {
   std::optional<int64_t> axis = {};
   std::optional<int64_t> opset = {};  // required
 };
-// (X: T, X_scale: float, x_zero_point?: T, y_scale: float, y_zero_point: T) -> (Y: T)
+// Softmax of quantised elements along `axis`, quantised again.
+// (X: T, X_scale: float, x_zero_point?: T, y_scale: float, y_zero_point: T) -> (Y: T); T: uint8,
+//   int8
 Tensor QLinearSoftmax(const Tensor& X, const Tensor& X_scale, const Tensor& x_zero_point,
     const Tensor& y_scale, const Tensor& y_zero_point, const QLinearSoftmaxAttrs& attrs,
     Loc loc = Loc::current());
@@ -354,8 +402,9 @@ struct QLinearReduceMeanAttrs {
   OptionalList<int64_t> axes = {};  // required
   std::optional<int64_t> keepdims = {};  // required
 };
+// The mean of quantised elements over `axes`, quantised again.
 // (data: T, data_scale: float, data_zero_point?: T, reduced_scale: float, reduced_zero_point?: T)
-//   -> (reduced: T)
+//   -> (reduced: T); T: uint8, int8
 Tensor QLinearReduceMean(const Tensor& data, const Tensor& data_scale,
     const Tensor& data_zero_point, const Tensor& reduced_scale, const Tensor& reduced_zero_point,
     const QLinearReduceMeanAttrs& attrs, Loc loc = Loc::current());
@@ -369,7 +418,9 @@ struct QLinearAveragePoolAttrs {
   OptionalList<int64_t> pads = {};
   OptionalList<int64_t> strides = {};
 };
-// (X: T, x_scale: float, x_zero_point?: T, y_scale: float, y_zero_point?: T) -> (Y: T)
+// AveragePool of quantised elements, quantised again.
+// (X: T, x_scale: float, x_zero_point?: T, y_scale: float, y_zero_point?: T) -> (Y: T); T: uint8,
+//   int8
 Tensor QLinearAveragePool(const Tensor& X, const Tensor& x_scale, const Tensor& x_zero_point,
     const Tensor& y_scale, const Tensor& y_zero_point, const QLinearAveragePoolAttrs& attrs,
     Loc loc = Loc::current());
@@ -377,13 +428,16 @@ Tensor QLinearAveragePool(const Tensor& X, const Tensor& x_scale, const Tensor& 
 struct QLinearGlobalAveragePoolAttrs {
   int64_t channels_last = 0;
 };
-// (X: T, x_scale: float, x_zero_point: T, y_scale: float, y_zero_point: T) -> (Y: T)
+// GlobalAveragePool of quantised elements, quantised again.
+// (X: T, x_scale: float, x_zero_point: T, y_scale: float, y_zero_point: T) -> (Y: T); T: uint8,
+//   int8
 Tensor QLinearGlobalAveragePool(const Tensor& X, const Tensor& x_scale, const Tensor& x_zero_point,
     const Tensor& y_scale, const Tensor& y_zero_point,
     const QLinearGlobalAveragePoolAttrs& attrs = {}, Loc loc = Loc::current());
 
+// Where of quantised tensors, each with its own scale, quantised again.
 // (condition: bool, X: T, x_scale: float, x_zero_point: T, Y: T, y_scale: float, y_zero_point: T,
-//   z_scale: float, z_zero_point: T) -> (Z: T)
+//   z_scale: float, z_zero_point: T) -> (Z: T); T: uint8, int8
 Tensor QLinearWhere(const Tensor& condition, const Tensor& X, const Tensor& x_scale,
     const Tensor& x_zero_point, const Tensor& Y, const Tensor& y_scale, const Tensor& y_zero_point,
     const Tensor& z_scale, const Tensor& z_zero_point, Loc loc = Loc::current());
@@ -391,17 +445,21 @@ Tensor QLinearWhere(const Tensor& condition, const Tensor& X, const Tensor& x_sc
 struct QLinearConcatAttrs {
   std::optional<int64_t> axis = {};  // required
 };
-// (Y_scale: float, Y_zero_point: T8, inputs...: TV*) -> (Y: T8)
+// Quantised tensors, each with its own scale, joined along `axis` in one scale.
+// (Y_scale: float, Y_zero_point: T8, inputs...: TV*) -> (Y: T8); T8: uint8, int8; TV: float, uint8,
+//   int8
 Tensor QLinearConcat(const Tensor& Y_scale, const Tensor& Y_zero_point,
     const std::vector<Tensor>& inputs, const QLinearConcatAttrs& attrs, Loc loc = Loc::current());
 
+// The matrix product of 8-bit integers, times the scales of both and with a bias, in floats.
 // (A: T1, B: T2, a_scale: T3, b_scale: T3, a_zero_point?: T1, b_zero_point?: T2, bias?: T3) -> (Y:
-//   T3)
+//   T3); T1: uint8, int8; T2: uint8, int8; T3: float, float16
 Tensor MatMulIntegerToFloat(const Tensor& A, const Tensor& B, const Tensor& a_scale,
     const Tensor& b_scale, const Tensor& a_zero_point = {}, const Tensor& b_zero_point = {},
     const Tensor& bias = {}, Loc loc = Loc::current());
 
-// (A: T1, B: T2, b_scale: T1, b_zero_point?: T2, bias?: T1) -> (Y: T1)
+// The matrix product of floats that are quantised for it and quantised weights, in floats.
+// (A: T1, B: T2, b_scale: T1, b_zero_point?: T2, bias?: T1) -> (Y: T1); T1: float; T2: uint8, int8
 Tensor DynamicQuantizeMatMul(const Tensor& A, const Tensor& B, const Tensor& b_scale,
     const Tensor& b_zero_point = {}, const Tensor& bias = {}, Loc loc = Loc::current());
 
@@ -410,8 +468,10 @@ struct QGemmAttrs {
   int64_t transA = 0;
   int64_t transB = 0;
 };
+// Gemm of quantised matrices, in floats or quantised again.
 // (A: TA, a_scale: T, a_zero_point: TA, B: TB, b_scale: T, b_zero_point: TB, C?: TC, y_scale?: T,
-//   y_zero_point?: TYZ) -> (Y: TY)
+//   y_zero_point?: TYZ) -> (Y: TY); T: float; TA: uint8, int8; TB: uint8, int8; TC: int32; TYZ:
+//   uint8, int8; TY: float, uint8, int8
 Tensor QGemm(const Tensor& A, const Tensor& a_scale, const Tensor& a_zero_point, const Tensor& B,
     const Tensor& b_scale, const Tensor& b_zero_point, const Tensor& C = {},
     const Tensor& y_scale = {}, const Tensor& y_zero_point = {}, const QGemmAttrs& attrs = {},
@@ -427,8 +487,10 @@ struct QAttentionAttrs {
   std::optional<float> scale = {};
   int64_t unidirectional = 0;
 };
+// Self-attention whose input and weights are quantised.
 // (input: T1, weight: T2, bias: T3, input_scale: T3, weight_scale: T3, mask_index?: T4,
-//   input_zero_point?: T1, weight_zero_point?: T2, past?: T3) -> (output: T3, present?: T3)
+//   input_zero_point?: T1, weight_zero_point?: T2, past?: T3) -> (output: T3, present?: T3); T1:
+//   uint8, int8; T2: uint8, int8; T3: float, float16; T4: int32
 Tensor QAttention(const Tensor& input, const Tensor& weight, const Tensor& bias,
     const Tensor& input_scale, const Tensor& weight_scale, const Tensor& mask_index,
     const Tensor& input_zero_point, const Tensor& weight_zero_point, const Tensor& past,
@@ -441,14 +503,18 @@ std::vector<Tensor> QAttentionOutputs(size_t outputs, const Tensor& input, const
 struct QuantizeLinearAttrs {
   std::optional<int64_t> axis = {};
 };
-// (x: T1, y_scale: T1, y_zero_point?: T2) -> (y: T2)
+// ONNX's QuantizeLinear by its name here.
+// (x: T1, y_scale: T1, y_zero_point?: T2) -> (y: T2); T1: float, float16; T2: uint8, int8, uint16,
+//   int16, uint4, int4
 Tensor QuantizeLinear(const Tensor& x, const Tensor& y_scale, const Tensor& y_zero_point = {},
     const QuantizeLinearAttrs& attrs = {}, Loc loc = Loc::current());
 
 struct DequantizeLinearAttrs {
   std::optional<int64_t> axis = {};
 };
-// (x: T1, x_scale: T2, x_zero_point?: T1) -> (y: T2)
+// ONNX's DequantizeLinear by its name here.
+// (x: T1, x_scale: T2, x_zero_point?: T1) -> (y: T2); T1: uint8, int8, uint16, int16, int32, uint4,
+//   int4; T2: float, float16
 Tensor DequantizeLinear(const Tensor& x, const Tensor& x_scale, const Tensor& x_zero_point = {},
     const DequantizeLinearAttrs& attrs = {}, Loc loc = Loc::current());
 
@@ -460,7 +526,10 @@ struct MatMulNBitsAttrs {
   std::optional<int64_t> block_size = {};  // required
   int64_t weight_prepacked = 0;
 };
-// (A: T1, B: T2, scales: T1, zero_points?: T3, g_idx?: T4, bias?: T1) -> (Y: T1)
+// The product of A [..., K] and weights [N, K] of 2 to 8 bits in blocks with a scale each: [...,
+// N].
+// (A: T1, B: T2, scales: T1, zero_points?: T3, g_idx?: T4, bias?: T1) -> (Y: T1); T1: float,
+//   float16, bfloat16; T2: uint8; T3: float, uint8, float16, bfloat16; T4: int32
 Tensor MatMulNBits(const Tensor& A, const Tensor& B, const Tensor& scales,
     const Tensor& zero_points, const Tensor& g_idx, const Tensor& bias,
     const MatMulNBitsAttrs& attrs, Loc loc = Loc::current());
@@ -471,7 +540,9 @@ struct GatherBlockQuantizedAttrs {
   int64_t gather_axis = 0;
   int64_t quantize_axis = 1;
 };
-// (data: T1, indices: Tind, scales: T2, zero_points?: T1) -> (output: T2)
+// Gather of data that is quantised in blocks, as floats.
+// (data: T1, indices: Tind, scales: T2, zero_points?: T1) -> (output: T2); T1: 8-bit floats, uint8,
+//   uint4, int4, float4e2m1; T2: float, float16, bfloat16; Tind: int32, int64
 Tensor GatherBlockQuantized(const Tensor& data, const Tensor& indices, const Tensor& scales,
     const Tensor& zero_points = {}, const GatherBlockQuantizedAttrs& attrs = {},
     Loc loc = Loc::current());
@@ -485,8 +556,10 @@ struct DynamicQuantizeLSTMAttrs {
   std::optional<int64_t> hidden_size = {};
   int64_t input_forget = 0;
 };
+// LSTM whose weights are quantised, and its inputs for each product.
 // (X: T, W: T2, R: T2, B?: T, sequence_lens?: T1, initial_h?: T, initial_c?: T, P?: T, W_scale: T,
-//   W_zero_point: T2, R_scale: T, R_zero_point: T2) -> (Y?: T, Y_h?: T, Y_c?: T)
+//   W_zero_point: T2, R_scale: T, R_zero_point: T2) -> (Y?: T, Y_h?: T, Y_c?: T); T: float; T1:
+//   int32; T2: uint8, int8
 std::vector<Tensor> DynamicQuantizeLSTM(size_t outputs, const Tensor& X, const Tensor& W,
     const Tensor& R, const Tensor& B, const Tensor& sequence_lens, const Tensor& initial_h,
     const Tensor& initial_c, const Tensor& P, const Tensor& W_scale, const Tensor& W_zero_point,

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <sstream>
 
+#include "tools/make-op-functions/summaries.h"
+
 namespace sardonyx::tool {
 namespace {
 
@@ -261,20 +263,53 @@ std::string body_of(const OpDef& op, Form form) {
   return out + broken(call, items, ";\n", "      ");
 }
 
-// The signature as a comment.
-std::string comment_of(const OpDef& op) {
+// Words as comment lines; those after the first are moved in by `hang`.
+std::string comment(const std::string& line, std::string_view hang = "") {
   std::string out = "//";
   size_t column = out.size();
-  std::istringstream words{std::string(op.signature)};
+  std::istringstream words{line};
   for (std::string word; words >> word;) {
     if (column + 1 + word.size() > kColumns) {
-      out += "\n//  ";
-      column = 4;
+      out += "\n//" + std::string(hang);
+      column = 2 + hang.size();
     }
     out += " " + word;
     column += 1 + word.size();
   }
   return out + "\n";
+}
+
+// "integers, floats, string"
+std::string types_text(DTypeSet types) {
+  constexpr std::pair<DTypeSet, const char*> kGroups[] = {
+      {kAnyDType, "any"},      {kInts, "integers"},        {kFloats, "floats"},
+      {kComplexes, "complex"}, {kFloat8s, "8-bit floats"}, {kPackedInts, "2- and 4-bit integers"}};
+  std::string out;
+  const auto add = [&](std::string_view name) { out += text(out.empty() ? "" : ", ", name); };
+  for (const auto& [group, name] : kGroups) {
+    if ((types.bits() & group.bits()) != group.bits()) continue;
+    add(name);
+    types = types.without(group);
+  }
+  for (size_t i = 0; i < kDTypeCount; ++i) {
+    if (types.has(static_cast<DType>(i))) add(text(static_cast<DType>(i)));
+  }
+  return out;
+}
+
+// The sentence on the op, its signature and the types that it takes.
+std::string comment_of(const OpDef& op) {
+  const std::string_view summary = summary_of(full_name(op));
+  if (summary.empty()) {
+    fail(ErrorCode::kInternal, full_name(op),
+         " has no sentence in tools/make-op-functions/summaries.cpp");
+  }
+  std::string signature(op.signature);
+  for (const TypeConstraint& constraint : op.types) {
+    const std::string types = types_text(constraint.types.tensors);
+    if (!types.empty()) signature += text("; ", constraint.name, ": ", types);
+  }
+  return comment(std::string(summary)) + comment(signature, "  ");
 }
 
 }  // namespace
