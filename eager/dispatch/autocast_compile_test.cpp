@@ -20,6 +20,7 @@ using testing::Not;
 
 struct CastStep {
   const char* name;
+  bool is_smooth;  // without kinks and maxima, over which rounding moves gradients
   nn::Module module;
   std::function<Tensor(const Tensor&)> forward;
   Tensor x, y;  // y: classes
@@ -28,22 +29,27 @@ struct CastStep {
 std::vector<CastStep> cast_steps() {
   manual_seed(3);
   std::vector<CastStep> steps;
-  const auto add = [&](const char* name, const auto& module, const Tensor& x) {
-    steps.push_back({name, module, [module](const Tensor& in) { return module(in); }, x,
+  const auto add = [&](const char* name, bool is_smooth, const auto& module, const Tensor& x) {
+    steps.push_back({name, is_smooth, module, [module](const Tensor& in) { return module(in); }, x,
                      randint(0, 5, {x.size(0)})});
   };
-  add("layers",
+  add("layers", false,
       nn::Sequential(nn::Linear(48, 64), nn::ReLU(), nn::Linear(64, 64), nn::ReLU(),
                      nn::Linear(64, 5)),
       randn({16, 48}));
-  add("smooth layers",
+  add("smooth layers", true,
       nn::Sequential(nn::Linear(48, 64), nn::Tanh(), nn::Linear(64, 64), nn::Tanh(),
                      nn::Linear(64, 5)),
       randn({16, 48}));
-  add("convolutions",
+  add("convolutions", false,
       nn::Sequential(nn::Conv2d(3, 32, 5, {.stride = 2, .padding = 2}), nn::ReLU(),
                      nn::MaxPool2d(2), nn::Conv2d(32, 32, 3, {.padding = 1}), nn::ReLU(),
                      nn::Flatten(), nn::Linear(32 * 4 * 4, 5)),
+      randn({4, 3, 16, 16}));
+  add("smooth convolutions", true,
+      nn::Sequential(nn::Conv2d(3, 32, 5, {.stride = 2, .padding = 2}), nn::Tanh(),
+                     nn::Conv2d(32, 32, 3, {.padding = 1}), nn::Tanh(), nn::Flatten(),
+                     nn::Linear(32 * 8 * 8, 5)),
       randn({4, 3, 16, 16}));
   return steps;
 }
@@ -94,7 +100,9 @@ TEST(AutocastCompiled, GradientsAreNearToFloat32) {
       EXPECT_LT(relative_error(got[i], wanted[i]),
                 std::max(3e-2, 1.5 * relative_error(eager[i], wanted[i])))
           << i;
-      EXPECT_LT(relative_error(got[i], eager[i]), 3e-2) << i;
+      if (step.is_smooth) {
+        EXPECT_LT(relative_error(got[i], eager[i]), 3e-2) << i;
+      }
       rounded = std::max(rounded, relative_error(got[i], wanted[i]));
     }
     EXPECT_THAT(plan, Not(HasSubstr("in float32"))) << plan;

@@ -272,6 +272,20 @@ Prepared build_with_residual(const Problem& problem, const KernelRequest& reques
   return prepare_with_residual(request, 3, spec.dst, build_one);
 }
 
+// Rows of windows that read padding alone have no tile (conv_row_tiles.h), so an image would be one
+// call of oneDNN's, which looks at no deadline: seconds, for images that are padded to many times
+// their size.
+bool is_long_and_mostly_padding(const StripedConvolution& whole) {
+  const bool is_long = strip_size(whole).rows < whole.made.dims()[2];
+  const Extents from = whole.from.dims();
+  bool is_padding = false;
+  for (size_t axis = 0; axis < whole.spec.pads_begin.size(); ++axis) {
+    const int64_t pads = whole.spec.pads_begin[axis] + whole.spec.pads_end[axis];
+    is_padding = is_padding || pads > 2 * from[2 + axis];
+  }
+  return is_long && is_padding;
+}
+
 Prepared prepare_by_onednn(const KernelRequest& request, const ops::ConvAttrs& attrs,
                            const ops::FusedActivation& activation, bool allows_winograd) {
   if (!find_post_ops(activation)) return Prepared::refuse("oneDNN has no such activation");
@@ -282,6 +296,8 @@ Prepared prepare_by_onednn(const KernelRequest& request, const ops::ConvAttrs& a
   if (!bare) bare = choose_layouts(problem);
   if (!bare) return Prepared::refuse("oneDNN has no convolution of this form");
   const StripedConvolution whole = striped(problem, request, *bare);
+  if (is_long_and_mostly_padding(whole))
+    return Prepared::refuse("images that are mostly padding are left to others");
   const std::vector<Strip> strips = strips_of(problem, whole, *bare);
   if (!strips.empty()) return build_strips(problem, request, whole, strips, *bare);
   if (request.has(3)) return build_with_residual(problem, request, *bare);

@@ -5,6 +5,7 @@
 #include "ir/op_samples.h"
 #include "ir/ops/conv/conv.h"
 #include "providers/onednn/conv_row_tiles.h"
+#include "providers/onednn/provider.h"
 #include "tests/support/close.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/kernel_runner.h"
@@ -201,6 +202,26 @@ TEST(LongKernels, EndAtTheDeadline) {
              DType::kFloat, 0b100);
   expect_end("sardonyx::ConvWeightGrad", same, {x, x, Tensor::vector(w.shape())}, w.shape(),
              DType::kFloat, 0b100);
+}
+
+// One call for an image whose rows are padding, nearly all of them, would take seconds.
+TEST(LongKernels, ImagesOfPaddingAreLeftToOthers) {
+  const OpDef& op = op_named("Conv");
+  const Attrs attrs = Attrs::parse(
+      *op.attrs,
+      {{"pads", Ints{63, 4095, 63, 4095}}, {"strides", Ints{2, 1}}, {"dilations", Ints{1, 1}}});
+  const KernelTensor inputs[] = {{DType::kFloat, {2, 8192, 6, 6}},
+                                 {DType::kFloat, {3, 8192, 3, 3}}};
+  const KernelTensor output{DType::kFloat, {2, 3, 65, 8194}};
+  const KernelRequest request{op, attrs, inputs, {&output, 1}};
+  std::string refusals;
+  for (const KernelEntry& entry : onednn_provider().kernels) {
+    if (entry.op != "Conv") continue;
+    const Prepared prepared = entry.prepare(request);
+    EXPECT_FALSE(prepared.kernel);
+    refusals += prepared.refusal + '\n';
+  }
+  EXPECT_NE(refusals.find("mostly padding"), std::string::npos) << refusals;
 }
 
 TEST(LongKernels, OfBytesEndAtTheDeadline) {
