@@ -167,7 +167,7 @@ SequenceBuilder::Place add_strips(SequenceBuilder& builder, const StripedConvolu
   builder.require_layout(whole.input, stored(whole, whole.from));
   if (whole.residual) builder.require_layout(*whole.residual, stored(whole, whole.made));
   const Place made = builder.output(0, stored(whole, whole.made));
-  // Pieces of memory for as many as run side by side, as large as the largest wants them.
+  // Pieces of memory for as many as run in parallel, as large as the largest wants them.
   const auto largest = [&](const auto& desc_of_strip) -> const Strip& {
     return *std::ranges::max_element(
         strips, {}, [&](const Strip& strip) { return desc_of_strip(strip).get_size(); });
