@@ -1,0 +1,346 @@
+#include "executor/serving/repository.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <iterator>
+
+namespace sardonyx::serving {
+namespace {
+
+constexpr std::streamsize kMaxConfigFileBytes = 16 << 20;
+
+std::string read_text(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) refuse(Status::kInvalidArgument, "'", path.string(), "' can't be read");
+  std::string text(static_cast<size_t>(kMaxConfigFileBytes) + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.gcount() > kMaxConfigFileBytes)
+    refuse(Status::kInvalidArgument, "'", path.string(), "' has more than 16 MiB");
+  text.resize(static_cast<size_t>(file.gcount()));
+  return text;
+}
+
+// The versions of "file:1/model.onnx" overrides, in place of those of the folder.
+ModelFolder with_files(ModelFolder folder, const ModelRepository::LoadOverride& replaced) {
+  if (replaced.files.empty()) return folder;
+  folder.versions.clear();
+  folder.single_file.clear();
+  for (const auto& [name, bytes] : replaced.files) {
+    const size_t slash = name.find('/');
+    int64_t version = 0;
+    const auto end =
+        std::from_chars(name.data(), name.data() + std::min(slash, name.size()), version);
+    if (slash == std::string::npos || end.ptr != name.data() + slash || version < 1)
+      refuse(Status::kInvalidArgument, "parameter 'file:", name, "': expected file:VERSION/FILE");
+    folder.versions[version];
+  }
+  return folder;
+}
+
+}  // namespace
+
+std::string_view name_of(ModelState::State state) {
+  switch (state) {
+    case ModelState::State::kReady:
+      return "READY";
+    case ModelState::State::kLoading:
+      return "LOADING";
+    case ModelState::State::kUnloading:
+      return "UNLOADING";
+    default:
+      return "UNAVAILABLE";
+  }
+}
+
+ModelRepository::ModelRepository(RepositoryOptions options)
+    : options_(std::move(options)), threads_(std::make_shared<RunThreads>()) {}
+
+ModelRepository::~ModelRepository() {
+  entries_.clear();
+}
+
+std::map<std::string, ModelFolder> ModelRepository::find_all() const {
+  std::map<std::string, ModelFolder> all;
+  for (const RepositoryOptions::Root& root : options_.roots) {
+    for (auto& [name, folder] : find_models(root.path, root.name)) {
+      if (all.contains(name))
+        refuse(Status::kInvalidArgument, "two repositories have a model '", name, "'");
+      all.emplace(name, std::move(folder));
+    }
+  }
+  return all;
+}
+
+std::optional<ModelFolder> ModelRepository::find_folder(const std::string& name) const {
+  for (const RepositoryOptions::Root& root : options_.roots) {
+    if (auto folder = find_model(root.path, name)) return folder;
+    auto models = find_models(root.path, root.name);
+    if (const auto found = models.find(name); found != models.end()) return found->second;
+  }
+  return std::nullopt;
+}
+
+std::map<std::string, std::string> ModelRepository::start() {
+  std::map<std::string, std::string> errors;
+  const auto all = find_all();
+  std::vector<std::string> wanted;
+  const auto& startup = options_.startup_models;
+  const bool takes_all = options_.control != ControlMode::kExplicit ||
+                         std::find(startup.begin(), startup.end(), "*") != startup.end();
+  if (takes_all) {
+    for (const auto& [name, folder] : all)
+      wanted.push_back(name);
+  } else {
+    wanted = startup;
+  }
+  for (const std::string& name : wanted) {
+    try {
+      const auto found = all.find(name);
+      if (found == all.end()) refuse(Status::kNotFound, "there is no model '", name, "'");
+      const std::lock_guard lock(load_mutex_);
+      load_folder(found->second, {});
+    } catch (const ServingError& error) {
+      errors[name] = error.message();
+      const std::unique_lock lock(mutex_);
+      missing_at_start_.insert(name);
+    }
+  }
+  const std::unique_lock lock(mutex_);
+  has_started_ = true;
+  return errors;
+}
+
+bool ModelRepository::is_ready() const {
+  const std::shared_lock lock(mutex_);
+  return has_started_ && missing_at_start_.empty();
+}
+
+std::shared_ptr<Statistics> ModelRepository::statistics_of(const std::string& name,
+                                                           int64_t version) {
+  const std::unique_lock lock(mutex_);
+  auto& statistics = statistics_[{name, version}];
+  if (!statistics) statistics = std::make_shared<Statistics>();
+  return statistics;
+}
+
+ModelRepository::ModelPointer ModelRepository::find(std::string_view name,
+                                                    std::string_view version) const {
+  int64_t number = -1;
+  if (!version.empty()) {
+    const auto end = std::from_chars(version.data(), version.data() + version.size(), number);
+    if (end.ec != std::errc() || end.ptr != version.data() + version.size() || number < 0)
+      refuse(Status::kInvalidArgument, "'", version,
+             "' is no version of a model: expected a number");
+  }
+  const std::shared_lock lock(mutex_);
+  const auto found = entries_.find(name);
+  if (found == entries_.end()) refuse(Status::kNotFound, "there is no model '", name, "'");
+  const Entry& entry = found->second;
+  if (number < 0) {
+    for (auto at = entry.versions.rbegin(); at != entry.versions.rend(); ++at) {
+      if (at->second.model) return at->second.model;
+    }
+    refuse(Status::kUnavailable, "no version of model '", name, "' is ready",
+           entry.reason.empty() ? "" : ": ", entry.reason);
+  }
+  const auto at = entry.versions.find(number);
+  if (at == entry.versions.end())
+    refuse(Status::kNotFound, "model '", name, "' has no version ", number, " that is served");
+  if (!at->second.model)
+    refuse(Status::kUnavailable, "version ", number, " of model '", name,
+           "' is not ready: ", at->second.reason);
+  return at->second.model;
+}
+
+std::vector<ModelRepository::ModelPointer> ModelRepository::serving(std::string_view name) const {
+  std::vector<ModelPointer> models;
+  const std::shared_lock lock(mutex_);
+  for (const auto& [model, entry] : entries_) {
+    if (!name.empty() && model != name) continue;
+    for (const auto& [number, version] : entry.versions) {
+      if (version.model) models.push_back(version.model);
+    }
+  }
+  return models;
+}
+
+ModelRepository::ModelPointer ModelRepository::load_version(const ModelFolder& folder,
+                                                            const ModelConfig& config,
+                                                            bool has_config, int64_t version,
+                                                            const LoadOverride& replaced) {
+  ServedModel::Source source;
+  source.folder = folder.folder;
+  source.version = version;
+  source.has_config = has_config;
+  source.default_max_batch = options_.default_max_batch;
+  if (replaced.files.empty()) {
+    source.file = model_file(folder, version, config.file);
+  } else {
+    const auto found = replaced.files.find(std::to_string(version) + '/' + config.file);
+    if (found == replaced.files.end())
+      refuse(Status::kInvalidArgument, "model '", folder.name, "': no parameter 'file:", version,
+             '/', config.file, "'");
+    source.bytes = &found->second;
+  }
+  ModelConfig own = config;
+  own.scheduling.waits_for_delay |= options_.waits_for_delay;
+  try {
+    auto model = std::make_unique<ServedModel>(std::move(own), source, options_.session, *threads_,
+                                               statistics_of(folder.name, version));
+    // Whoever lets go of it last may be one of the threads that it waits for.
+    return {model.release(),
+            [threads = threads_](ServedModel* old) { threads->post([old] { delete old; }); }};
+  } catch (...) {
+    const ServingError error = current_serving_error();
+    refuse(error.status(), "model '", folder.name, "', version ", version, ": ", error.message());
+  }
+}
+
+void ModelRepository::load_folder(const ModelFolder& given, const LoadOverride& replaced) {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string mark = fingerprint(given);
+  std::map<int64_t, Version> loaded;
+  {
+    const std::unique_lock lock(mutex_);
+    Entry& entry = entries_[given.name];
+    entry.is_loading = true;
+    if (entry.versions.empty()) entry.reason = "it is being loaded";
+  }
+  try {
+    const ModelFolder folder = with_files(given, replaced);
+    ModelConfig config;
+    const bool has_config = replaced.config_json || !folder.config.empty();
+    config = replaced.config_json    ? config_from_json(*replaced.config_json, folder.name)
+             : folder.config.empty() ? config_from_text("", folder.name)
+                                     : config_from_text(read_text(folder.config), folder.name);
+    if (config.is_ensemble()) {
+      refuse(Status::kUnsupported, "model '", folder.name,
+             "': ensembles are not served; join the models into one file, or call them in turn");
+    }
+    for (const std::string& setting : config.without_effect)
+      log(LogLevel::kWarning, "model '", folder.name, "': no effect here: ", setting);
+    for (const int64_t version : wanted_versions(folder, config.versions)) {
+      loaded[version] = {load_version(folder, config, has_config, version, replaced),
+                         ModelState::State::kReady, ""};
+    }
+  } catch (...) {
+    const ServingError error = current_serving_error();
+    log(LogLevel::kError, error.message());
+    const std::unique_lock lock(mutex_);
+    Entry& entry = entries_[given.name];
+    entry.is_loading = false;
+    entry.failed_fingerprint = mark;
+    if (entry.versions.empty()) entry.reason = error.message();
+    throw error;
+  }
+  std::map<int64_t, Version> old;
+  {
+    const std::unique_lock lock(mutex_);
+    Entry& entry = entries_[given.name];
+    old = std::exchange(entry.versions, std::move(loaded));
+    entry.reason.clear();
+    entry.is_loading = false;
+    entry.fingerprint = mark;
+    missing_at_start_.erase(given.name);
+  }
+  log(LogLevel::kInfo, "model '", given.name, "' is ready after ", milliseconds_since(begin),
+      " ms");
+}
+
+void ModelRepository::load(const std::string& name, const LoadOverride& replaced) {
+  if (!replaced.files.empty() && !replaced.config_json)
+    refuse(Status::kInvalidArgument, "parameters 'file:...' need parameter 'config' beside them");
+  const std::lock_guard lock(load_mutex_);
+  std::optional<ModelFolder> folder = as_serving_error([&] { return find_folder(name); });
+  if (!folder && !replaced.files.empty()) folder = ModelFolder{.name = name};
+  if (!folder) refuse(Status::kNotFound, "there is no model '", name, "' in the repository");
+  load_folder(*folder, replaced);
+}
+
+void ModelRepository::remove(const std::string& name, const std::string& reason) {
+  std::map<int64_t, Version> old;
+  const std::unique_lock lock(mutex_);
+  const auto found = entries_.find(name);
+  if (found == entries_.end()) return;
+  old = std::exchange(found->second.versions, {});
+  found->second.reason = reason;
+  found->second.fingerprint.clear();
+}
+
+void ModelRepository::unload(const std::string& name, bool) {
+  const std::lock_guard lock(load_mutex_);
+  {
+    const std::shared_lock read(mutex_);
+    const auto found = entries_.find(name);
+    if (found == entries_.end()) refuse(Status::kNotFound, "there is no model '", name, "'");
+  }
+  remove(name, "unloaded");
+  log(LogLevel::kInfo, "model '", name, "' is unloaded");
+}
+
+void ModelRepository::poll() {
+  const std::lock_guard load_lock(load_mutex_);
+  std::map<std::string, ModelFolder> all;
+  try {
+    all = find_all();
+  } catch (...) {
+    log(LogLevel::kWarning, "the repository can't be read: ", current_serving_error().message());
+    return;
+  }
+  std::vector<std::string> gone;
+  std::vector<const ModelFolder*> changed;
+  {
+    const std::unique_lock lock(mutex_);
+    for (const auto& [name, entry] : entries_) {
+      if (!all.contains(name) && !entry.versions.empty()) gone.push_back(name);
+    }
+    for (const auto& [name, folder] : all) {
+      const std::string mark = fingerprint(folder);
+      Entry& entry = entries_[name];
+      const bool is_stable = entry.seen_fingerprint == mark;
+      entry.seen_fingerprint = mark;
+      if (is_stable && entry.fingerprint != mark && entry.failed_fingerprint != mark)
+        changed.push_back(&folder);
+    }
+  }
+  for (const std::string& name : gone) {
+    remove(name, "its files are gone");
+    log(LogLevel::kInfo, "model '", name, "' is unloaded: its files are gone");
+  }
+  for (const ModelFolder* folder : changed) {
+    try {
+      load_folder(*folder, {});
+    } catch (const ServingError&) {
+      // Logged, and kept as the reason; it is tried again when a file changes.
+    }
+  }
+}
+
+std::vector<ModelState> ModelRepository::index(bool ready_only) const {
+  std::vector<ModelState> states;
+  std::map<std::string, ModelFolder> all;
+  if (!ready_only) {
+    try {
+      all = find_all();
+    } catch (const std::exception&) {
+      // What is loaded is listed all the same.
+    }
+  }
+  const std::shared_lock lock(mutex_);
+  for (const auto& [name, entry] : entries_) {
+    for (const auto& [number, version] : entry.versions)
+      states.push_back({name, number, version.state, version.reason});
+    if (entry.versions.empty() && !ready_only) {
+      const auto state =
+          entry.is_loading ? ModelState::State::kLoading : ModelState::State::kUnavailable;
+      states.push_back({name, {}, state, entry.reason});
+    }
+  }
+  for (const auto& [name, folder] : all) {
+    if (!entries_.contains(name)) states.push_back({name, {}, ModelState::State::kUnavailable, ""});
+  }
+  return states;
+}
+
+}  // namespace sardonyx::serving

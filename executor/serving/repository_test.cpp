@@ -1,0 +1,267 @@
+#include "executor/serving/repository.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <future>
+#include <thread>
+
+#include "executor/serving/repository_layout.h"
+#include "ir/graph.h"
+#include "onnx_io/save.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/test_data.h"
+
+namespace sardonyx::serving {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Key;
+using testing::Pair;
+
+// y = x + constant, of x: float[batch, 2]
+void save_adder(const fs::path& path, float constant) {
+  Model model;
+  GraphEmitter e(*model.graph);
+  const Val x = GraphEmitter::wrap(
+      model.graph->add_input("x", Type::tensor(DType::kFloat, Dims{Dim::symbol("batch"), 2})));
+  Value* w = model.graph->add_constant("w", Tensor::of<float>({constant, constant}, {2}));
+  Value* y = GraphEmitter::unwrap(e.call("Add", {x, GraphEmitter::wrap(w)}));
+  y->name = "y";
+  model.graph->add_output(y);
+  fs::create_directories(path.parent_path());
+  save_model(model, path);
+}
+
+float answer_of(const ModelRepository::ModelPointer& model) {
+  InferRequest request;
+  std::vector<NamedTensor> inputs;
+  inputs.push_back({"x", Tensor::of<float>({1, 1}, {1, 2})});
+  model->fill(request, std::move(inputs), {});
+  std::promise<InferResult> promise;
+  auto future = promise.get_future();
+  model->submit(std::move(request),
+                [&](InferResult&& result) { promise.set_value(std::move(result)); });
+  const InferResult result = future.get();
+  if (result.error) throw *result.error;
+  return result.outputs[0].tensor().values<float>()[0];
+}
+
+template <typename Action>
+ServingError error_from(const Action& action) {
+  try {
+    action();
+  } catch (const ServingError& error) {
+    return error;
+  }
+  return {Status::kOk, ""};
+}
+
+class RepositoryTest : public testing::Test {
+ protected:
+  void write(const std::string& name, const std::string& text) {
+    fs::create_directories((folder_ / name).parent_path());
+    std::ofstream(folder_ / name, std::ios::binary) << text;
+  }
+  RepositoryOptions options(ControlMode control = ControlMode::kNone) {
+    RepositoryOptions options;
+    options.roots = {{folder_.path(), ""}};
+    options.control = control;
+    return options;
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(RepositoryTest, FindsModelsInEveryLayout) {
+  save_adder(folder_ / "a/1/model.onnx", 1);
+  save_adder(folder_ / "a/3/model.onnx", 3);
+  save_adder(folder_ / "b/model.onnx", 1);
+  save_adder(folder_ / "c/odd-name.onnx", 1);
+  save_adder(folder_ / "d.onnx", 1);
+  write("e/readme.txt", "no model");
+  const auto models = find_models(folder_.path());
+  EXPECT_THAT(models, ElementsAre(Key("a"), Key("b"), Key("c"), Key("d")));
+  EXPECT_THAT(models.at("a").versions, ElementsAre(Key(1), Key(3)));
+  // As KServe mounts a model: its folder is the root.
+  EXPECT_THAT(find_models(folder_ / "a", "served"), ElementsAre(Key("served")));
+  EXPECT_THAT(find_models(folder_ / "b"), ElementsAre(Key("b")));
+  EXPECT_THAT(find_models(folder_ / "d.onnx"), ElementsAre(Key("d")));
+  EXPECT_FALSE(find_model(folder_ / "a", "../b"));
+}
+
+TEST_F(RepositoryTest, ServesTheVersionsThatThePolicyNames) {
+  for (int version = 1; version <= 3; ++version)
+    save_adder(folder_ / ("a/" + std::to_string(version) + "/model.onnx"),
+               static_cast<float>(version));
+  write("a/config.pbtxt", "version_policy { latest { num_versions: 2 } }");
+  ModelRepository repository(options());
+  EXPECT_TRUE(repository.start().empty());
+  EXPECT_TRUE(repository.is_ready());
+  EXPECT_EQ(answer_of(repository.find("a", "")), 4);
+  EXPECT_EQ(answer_of(repository.find("a", "2")), 3);
+  EXPECT_EQ(error_from([&] { repository.find("a", "1"); }).status(), Status::kNotFound);
+  EXPECT_EQ(error_from([&] { repository.find("a", "x"); }).status(), Status::kInvalidArgument);
+  EXPECT_EQ(error_from([&] { repository.find("b", ""); }).status(), Status::kNotFound);
+  EXPECT_EQ(repository.index(false).size(), 2u);
+}
+
+TEST_F(RepositoryTest, ALoadThatFailsLeavesTheOldModelServing) {
+  save_adder(folder_ / "a/1/model.onnx", 1);
+  ModelRepository repository(options(ControlMode::kExplicit));
+  EXPECT_TRUE(repository.start().empty());
+  EXPECT_EQ(error_from([&] { repository.find("a", ""); }).status(), Status::kNotFound);
+  repository.load("a");
+  EXPECT_EQ(answer_of(repository.find("a", "")), 2);
+  write("a/2/model.onnx", "no model at all");
+  EXPECT_THAT(error_from([&] { repository.load("a"); }).message(), HasSubstr("version 2"));
+  EXPECT_EQ(answer_of(repository.find("a", "")), 2);
+  fs::remove_all(folder_ / "a/2");
+  save_adder(folder_ / "a/2/model.onnx", 5);
+  repository.load("a");
+  EXPECT_EQ(answer_of(repository.find("a", "")), 6);
+  repository.unload("a");
+  const ServingError gone = error_from([&] { repository.find("a", ""); });
+  EXPECT_EQ(gone.status(), Status::kUnavailable);
+  EXPECT_THAT(gone.message(), HasSubstr("unloaded"));
+  EXPECT_EQ(error_from([&] { repository.load("absent"); }).status(), Status::kNotFound);
+}
+
+TEST_F(RepositoryTest, RequestsGoOnWhileModelsAreLoadedAnew) {
+  save_adder(folder_ / "a/1/model.onnx", 1);
+  ModelRepository repository(options(ControlMode::kExplicit));
+  repository.load("a");
+  std::atomic<bool> ends = false;
+  std::atomic<int> answers = 0;
+  std::vector<std::jthread> clients;
+  for (int i = 0; i < 2; ++i) {
+    clients.emplace_back([&] {
+      while (!ends) {
+        EXPECT_EQ(answer_of(repository.find("a", "")), 2);
+        ++answers;
+      }
+    });
+  }
+  for (int i = 0; i < 20; ++i)
+    repository.load("a");
+  ends = true;
+  clients.clear();
+  EXPECT_GT(answers, 20);
+}
+
+TEST_F(RepositoryTest, PollingTakesWhatIsCompleteAndDropsWhatIsGone) {
+  save_adder(folder_ / "a/1/model.onnx", 1);
+  ModelRepository repository(options(ControlMode::kPoll));
+  repository.start();
+  save_adder(folder_ / "b/1/model.onnx", 2);
+  repository.poll();  // sees it for the first time: it may still be copied
+  EXPECT_EQ(error_from([&] { repository.find("b", ""); }).status(), Status::kUnavailable);
+  repository.poll();
+  EXPECT_EQ(answer_of(repository.find("b", "")), 3);
+  fs::remove_all(folder_ / "a");
+  repository.poll();
+  EXPECT_THAT(error_from([&] { repository.find("a", ""); }).message(), HasSubstr("gone"));
+}
+
+TEST_F(RepositoryTest, WhatAFailedStartLeavesOutIsNamed) {
+  save_adder(folder_ / "a/1/model.onnx", 1);
+  write("b/1/model.onnx", "broken");
+  write("c/config.pbtxt", "platform: \"pytorch_libtorch\"");
+  ModelRepository repository(options());
+  EXPECT_THAT(repository.start(), ElementsAre(Pair("b", HasSubstr("model 'b', version 1")),
+                                              Pair("c", HasSubstr("pytorch_libtorch"))));
+  EXPECT_FALSE(repository.is_ready());
+  EXPECT_EQ(answer_of(repository.find("a", "")), 2);
+}
+
+TEST_F(RepositoryTest, AModelComesWithTheRequest) {
+  save_adder(folder_ / "elsewhere/model.onnx", 7);
+  std::ifstream file(folder_ / "elsewhere/model.onnx", std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  ModelRepository repository(options(ControlMode::kExplicit));
+  ModelRepository::LoadOverride replaced;
+  replaced.files["1/model.onnx"] = bytes;
+  EXPECT_THAT(error_from([&] { repository.load("new", replaced); }).message(),
+              HasSubstr("need parameter 'config'"));
+  replaced.config_json = R"({"max_batch_size": 8})";
+  repository.load("new", replaced);
+  EXPECT_EQ(answer_of(repository.find("new", "")), 8);
+  EXPECT_EQ(repository.find("new", "")->config().max_batch_size, 8);
+}
+
+TEST_F(RepositoryTest, RequestsAreHeldToTheModel) {
+  save_adder(folder_ / "a/1/model.onnx", 1);
+  write("a/config.pbtxt", "max_batch_size: 2 dynamic_batching { }");
+  ModelRepository repository(options());
+  repository.start();
+  const auto model = repository.find("a", "");
+  const auto message = [&](std::vector<NamedTensor> tensors) {
+    InferRequest request;
+    return error_from([&] { model->fill(request, std::move(tensors), {}); }).message();
+  };
+  EXPECT_THAT(message({}), HasSubstr("needs input 'x'"));
+  EXPECT_THAT(message({{"z", Tensor::zeros(DType::kFloat, {1, 2})}}), HasSubstr("no input 'z'"));
+  EXPECT_THAT(message({{"x", Tensor::zeros(DType::kDouble, {1, 2})}}), HasSubstr("got FP64"));
+  EXPECT_THAT(message({{"x", Tensor::zeros(DType::kFloat, {1, 3})}}),
+              HasSubstr("expected shape [-1, 2], got [1, 3]"));
+  EXPECT_THAT(message({{"x", Tensor::zeros(DType::kFloat, {3, 2})}}),
+              HasSubstr("max_batch_size 2"));
+  EXPECT_THAT(error_from([&] { model->output_index("z"); }).message(), HasSubstr("there are 'y'"));
+}
+
+TEST_F(RepositoryTest, StatesGoFromOneRequestToTheNext) {
+  // y = x + before; the sum is the next request's `before`.
+  Model model;
+  GraphEmitter e(*model.graph);
+  const auto input = [&](const char* name) {
+    return GraphEmitter::wrap(
+        model.graph->add_input(name, Type::tensor(DType::kFloat, Dims{Dim::symbol("batch"), 1})));
+  };
+  const Val x = input("x"), before = input("before");
+  Value* y = GraphEmitter::unwrap(e.call("Add", {x, before}));
+  y->name = "y";
+  model.graph->add_output(y);
+  fs::create_directories(folder_ / "sum/1");
+  save_model(model, folder_ / "sum/1/model.onnx");
+  write("sum/config.pbtxt", R"(max_batch_size: 4 sequence_batching {
+    state { input_name: "before" output_name: "y" data_type: TYPE_FP32 dims: [ 1 ] } })");
+  ModelRepository repository(options());
+  EXPECT_TRUE(repository.start().empty());
+  const auto served = repository.find("sum", "");
+  const auto ask = [&](uint64_t id, float value, bool start, bool end) {
+    InferRequest request;
+    request.sequence = {"", id, start, end};
+    std::vector<NamedTensor> inputs;
+    inputs.push_back({"x", Tensor::of<float>({value}, {1, 1})});
+    served->fill(request, std::move(inputs), {});
+    std::promise<InferResult> promise;
+    auto future = promise.get_future();
+    served->submit(std::move(request),
+                   [&](InferResult&& result) { promise.set_value(std::move(result)); });
+    InferResult result = future.get();
+    return result.error ? -1 : result.outputs[0].tensor().values<float>()[0];
+  };
+  EXPECT_EQ(ask(1, 5, false, false), -1);  // begins without START
+  EXPECT_EQ(ask(0, 5, true, false), -1);   // belongs to no sequence
+  EXPECT_EQ(ask(1, 5, true, false), 5);
+  EXPECT_EQ(ask(2, 7, true, false), 7);
+  EXPECT_EQ(ask(1, 1, false, false), 6);
+  EXPECT_EQ(ask(2, 1, false, true), 8);
+  EXPECT_EQ(ask(1, 1, false, false), 7);
+  EXPECT_EQ(ask(2, 1, false, false), -1);  // has ended
+}
+
+TEST_F(RepositoryTest, ThePublishedExampleRepositoryLoads) {
+  const fs::path examples = test_data("oip/triton_examples");
+  if (examples.empty()) GTEST_SKIP() << "no oip/triton_examples in SARDONYX_TEST_DATA";
+  RepositoryOptions options;
+  options.roots = {{examples, ""}};
+  ModelRepository repository(options);
+  EXPECT_THAT(repository.start(), ElementsAre());
+  EXPECT_EQ(repository.index(true).size(), 5u);
+}
+
+}  // namespace
+}  // namespace sardonyx::serving

@@ -1,0 +1,276 @@
+#include "executor/serving/sequence_table.h"
+
+#include <algorithm>
+#include <atomic>
+#include <fstream>
+#include <iterator>
+#include <numeric>
+
+#include "executor/serving/datatype.h"
+#include "ir/core/dtype_convert.h"
+
+namespace sardonyx::serving {
+namespace {
+
+size_t place_of(std::span<const ValueInfo> values, const std::string& name, std::string_view kind) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i].name == name) return i;
+  }
+  refuse(Status::kInvalidArgument, "sequence_batching: the model has no ", kind, " '", name, "'");
+}
+
+std::string key_of(const SequenceControl& control) {
+  return control.text_id.empty() ? "#" + std::to_string(control.number_id) : "$" + control.text_id;
+}
+
+Tensor initial_state(const SequenceConfig::State& state, Shape shape,
+                     const std::filesystem::path& folder) {
+  if (state.initial_file.empty()) return Tensor::zeros(state.dtype, std::move(shape));
+  const std::filesystem::path path = folder / "initial_state" / state.initial_file;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) refuse(Status::kInvalidArgument, "initial state '", path.string(), "' can't be read");
+  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  return tensor_from_binary(state.dtype, std::move(shape), std::as_bytes(std::span(bytes)),
+                            path.string());
+}
+
+// A part of a batch would keep the memory of all of it.
+Datum kept_apart(const Datum& value) {
+  if (!value.is_tensor()) return value;
+  const Tensor& tensor = value.tensor();
+  return tensor.buffer() && tensor.buffer()->size() > 2 * tensor.bytes() ? Datum(tensor.clone())
+                                                                         : value;
+}
+
+}  // namespace
+
+SequenceTable::SequenceTable(SequenceConfig config, std::span<const ValueInfo> inputs,
+                             std::span<const ValueInfo> outputs,
+                             const std::filesystem::path& folder, bool has_batch_dim,
+                             std::shared_ptr<Scheduler> scheduler)
+    : config_(std::move(config)),
+      has_batch_dim_(has_batch_dim),
+      outputs_(outputs.size()),
+      scheduler_(std::move(scheduler)) {
+  for (const SequenceConfig::Control& control : config_.controls) {
+    ControlInput input{control, place_of(inputs, control.input, "input"), {}};
+    const Type& type = inputs[input.input].type;
+    if (type.dtype != control.dtype) {
+      refuse(Status::kInvalidArgument, "sequence_batching: control input '", control.input,
+             "' is configured as ", protocol_name(control.dtype), ", but is ",
+             protocol_name(type.dtype), " in the model");
+    }
+    input.shape.assign(type.has_rank() ? type.rank() : 1, 1);
+    controls_.push_back(std::move(input));
+  }
+  for (const SequenceConfig::State& state : config_.states) {
+    StateInput input{state,
+                     place_of(inputs, state.input, "input"),
+                     place_of(outputs, state.output, "output"),
+                     {}};
+    const Type& type = inputs[input.input].type;
+    if (type.dtype != state.dtype) {
+      refuse(Status::kInvalidArgument, "sequence_batching: state '", state.input,
+             "' is configured as ", protocol_name(state.dtype), ", but is ",
+             protocol_name(type.dtype), " in the model");
+    }
+    Shape shape;
+    for (const int64_t dim : state.dims)
+      shape.push_back(dim < 0 ? 1 : dim);
+    if (has_batch_dim_) shape.insert(shape.begin(), 1);
+    input.initial = initial_state(state, std::move(shape), folder);
+    states_.push_back(std::move(input));
+  }
+}
+
+void SequenceTable::close() {
+  std::vector<Waiting> refused;
+  {
+    const std::lock_guard lock(mutex_);
+    is_closed_ = true;
+    for (auto& [key, sequence] : sequences_) {
+      std::move(sequence->waiting.begin(), sequence->waiting.end(), std::back_inserter(refused));
+      sequence->waiting.clear();
+    }
+    sequences_.clear();
+  }
+  for (Waiting& waiting : refused) {
+    InferResult result;
+    result.error = ServingError(Status::kUnavailable, "the model is being unloaded");
+    waiting.done(std::move(result));
+  }
+}
+
+size_t SequenceTable::sequences() const {
+  const std::lock_guard lock(mutex_);
+  return sequences_.size();
+}
+
+// Sequences that nobody has asked for long end without an END. With the lock held.
+void SequenceTable::remove_idle(Clock::time_point now) {
+  std::erase_if(sequences_, [&](const auto& one) {
+    const Sequence& sequence = *one.second;
+    return !sequence.is_running && sequence.waiting.empty() &&
+           now - sequence.last_used > config_.max_idle;
+  });
+}
+
+// With the lock held.
+SequenceTable::SequencePointer SequenceTable::sequence_of(const InferRequest& request) {
+  const SequenceControl& control = request.sequence;
+  if (!control.has_id()) {
+    refuse(Status::kInvalidArgument,
+           "a request to this model needs parameter sequence_id, not 0 and not empty");
+  }
+  const auto now = Clock::now();
+  remove_idle(now);
+  const std::string key = key_of(control);
+  const auto found = sequences_.find(key);
+  if (found == sequences_.end()) {
+    if (!control.start) {
+      refuse(Status::kInvalidArgument, "there is no sequence '", key.substr(1),
+             "'; its first request needs parameter sequence_start");
+    }
+    if (sequences_.size() >= config_.max_sequences) {
+      refuse(Status::kResourceExhausted, "there are ", sequences_.size(),
+             " sequences already (max_candidate_sequences)");
+    }
+  } else if (!control.start) {
+    found->second->last_used = now;
+    return found->second;
+  }
+  // A START where one of that id goes on begins anew; what the old one still runs stays apart.
+  const auto sequence = std::make_shared<Sequence>();
+  sequence->control = control;
+  for (const StateInput& state : states_)
+    sequence->states.emplace_back(state.initial);
+  if (found == sequences_.end()) {
+    sequences_.emplace(key, sequence);
+  } else {
+    found->second = sequence;
+  }
+  return sequence;
+}
+
+Scheduler::Ticket SequenceTable::submit(InferRequest request, InferDone done) {
+  const std::string key = key_of(request.sequence);
+  SequencePointer sequence;
+  try {
+    const std::lock_guard lock(mutex_);
+    if (is_closed_) refuse(Status::kUnavailable, "the model is being unloaded");
+    sequence = sequence_of(request);
+    if (sequence->is_running) {
+      sequence->waiting.push_back({std::move(request), std::move(done)});
+      return {};
+    }
+    sequence->is_running = true;
+  } catch (const ServingError& error) {
+    InferResult result;
+    result.error = error;
+    result.received = request.received;
+    done(std::move(result));
+    return {};
+  }
+  return run(key, sequence, {std::move(request), std::move(done)});
+}
+
+Tensor SequenceTable::control_tensor(const ControlInput& input,
+                                     const SequenceControl& control) const {
+  using Kind = SequenceConfig::Control::Kind;
+  const SequenceConfig::Control& how = input.control;
+  if (how.kind == Kind::kCorrelationId) {
+    Tensor tensor = Tensor::allocate(how.dtype, input.shape);
+    if (how.dtype == DType::kString) {
+      tensor.mutable_values<std::string>()[0] =
+          control.text_id.empty() ? std::to_string(control.number_id) : control.text_id;
+    } else {
+      store_numbers(how.dtype, tensor.raw(), 0, 1, &control.number_id);
+    }
+    return tensor;
+  }
+  const bool is_set = how.kind == Kind::kReady || (how.kind == Kind::kStart && control.start) ||
+                      (how.kind == Kind::kEnd && control.end);
+  Tensor tensor = Tensor::allocate(how.dtype, input.shape);
+  const double value = is_set ? how.true_value : how.false_value;
+  convert_numbers(DType::kDouble, &value, how.dtype, tensor.raw(), 1);
+  return tensor;
+}
+
+// Runs a request, and those that wait behind it; the sequence is marked as running.
+Scheduler::Ticket SequenceTable::run(const std::string& key, const SequencePointer& sequence,
+                                     Waiting waiting) {
+  // A request may be done before the scheduler returns: then the next one is begun from here, and
+  // not from within, where thousands that are refused would be as many calls deep.
+  enum class Stage { kSubmitting, kDone, kSubmitted };
+  for (std::optional<Waiting> current = std::move(waiting); current;) {
+    const bool is_last = current->request.sequence.end;
+    const auto stage = std::make_shared<std::atomic<Stage>>(Stage::kSubmitting);
+    const Scheduler::Ticket ticket =
+        hand_over(sequence, std::move(*current), [this, key, sequence, is_last, stage] {
+          Stage expected = Stage::kSubmitting;
+          if (stage->compare_exchange_strong(expected, Stage::kDone)) return;
+          if (std::optional<Waiting> next = take_next(key, sequence, is_last))
+            run(key, sequence, std::move(*next));
+        });
+    Stage expected = Stage::kSubmitting;
+    if (stage->compare_exchange_strong(expected, Stage::kSubmitted)) return ticket;
+    current = take_next(key, sequence, is_last);
+  }
+  return {};
+}
+
+// Gives a request to the scheduler; `next` is called once it is answered.
+Scheduler::Ticket SequenceTable::hand_over(const SequencePointer& sequence, Waiting waiting,
+                                           std::function<void()> next) {
+  InferRequest& request = waiting.request;
+  for (const ControlInput& control : controls_)
+    request.inputs[control.input] = control_tensor(control, request.sequence);
+  for (size_t i = 0; i < states_.size(); ++i)
+    request.inputs[states_[i].input] = sequence->states[i];
+  // States are computed whatever the client asks for.
+  const std::vector<size_t> asked = request.outputs;
+  if (!asked.empty()) {
+    for (const StateInput& state : states_)
+      request.outputs.push_back(state.output);
+    std::sort(request.outputs.begin(), request.outputs.end());
+    request.outputs.erase(std::unique(request.outputs.begin(), request.outputs.end()),
+                          request.outputs.end());
+  }
+  return scheduler_->submit(std::move(request),
+                            [this, sequence, asked, next = std::move(next),
+                             done = std::move(waiting.done)](InferResult&& result) {
+                              if (!result.error) keep_states(*sequence, asked, result);
+                              done(std::move(result));
+                              next();
+                            });
+}
+
+// Requests of a sequence are never run at the same time, so nobody else uses its states.
+void SequenceTable::keep_states(Sequence& sequence, std::span<const size_t> asked,
+                                InferResult& result) {
+  for (size_t i = 0; i < states_.size(); ++i)
+    sequence.states[i] = kept_apart(result.outputs[states_[i].output]);
+  for (size_t i = 0; i < result.outputs.size() && !asked.empty(); ++i) {
+    if (!std::binary_search(asked.begin(), asked.end(), i)) result.outputs[i] = {};
+  }
+}
+
+std::optional<SequenceTable::Waiting> SequenceTable::take_next(const std::string& key,
+                                                               const SequencePointer& sequence,
+                                                               bool was_last) {
+  const std::lock_guard lock(mutex_);
+  sequence->is_running = false;
+  sequence->last_used = Clock::now();
+  if (was_last) {
+    const auto found = sequences_.find(key);
+    if (found != sequences_.end() && found->second == sequence && sequence->waiting.empty())
+      sequences_.erase(found);
+  }
+  if (sequence->waiting.empty()) return std::nullopt;
+  Waiting next = std::move(sequence->waiting.front());
+  sequence->waiting.pop_front();
+  sequence->is_running = true;
+  return next;
+}
+
+}  // namespace sardonyx::serving

@@ -1,0 +1,244 @@
+#include "executor/serving/served_model.h"
+
+#include <algorithm>
+#include <fstream>
+#include <numeric>
+
+#include "executor/serving/batch.h"
+#include "executor/serving/datatype.h"
+#include "executor/serving/sequence_table.h"
+
+namespace sardonyx::serving {
+namespace {
+
+template <typename Infos>
+size_t index_of(const Infos& infos, std::string_view name) {
+  size_t index = 0;
+  for (const auto& info : infos) {
+    if (info.name == name) return index;
+    ++index;
+  }
+  SARDONYX_CHECK(!"the configuration was held to the model");
+  return 0;
+}
+
+std::string names_of(std::span<const TensorConfig> tensors) {
+  std::string names;
+  for (const TensorConfig& tensor : tensors)
+    names += (names.empty() ? "'" : ", '") + tensor.name + "'";
+  return names.empty() ? "none" : names;
+}
+
+// `dims` with its open one, if any, made such that there are `count` elements.
+Shape closed_shape(Shape dims, int64_t count) {
+  int64_t known = 1;
+  for (const int64_t dim : dims)
+    known *= dim < 0 ? 1 : dim;
+  for (int64_t& dim : dims) {
+    if (dim < 0) dim = known > 0 ? count / known : 0;
+  }
+  return dims;
+}
+
+}  // namespace
+
+ServedModel::ServedModel(ModelConfig config, const Source& source, SessionOptions options,
+                         RunThreads& threads, std::shared_ptr<Statistics> statistics)
+    : config_(std::move(config)), version_(source.version), statistics_(std::move(statistics)) {
+  options.optimization_level = std::min(options.optimization_level, config_.optimization_level);
+  session_ = source.bytes
+                 ? std::make_unique<Session>(std::as_bytes(std::span(*source.bytes)), options)
+                 : std::make_unique<Session>(source.file, options);
+  complete_config(config_, source.has_config, session_->inputs(), session_->optional_inputs(),
+                  session_->outputs(), source.default_max_batch);
+  for (const ValueInfo& input : session_->inputs())
+    model_inputs_.push_back(input);
+  for (const ValueInfo& input : session_->optional_inputs())
+    model_inputs_.push_back(input);
+  for (const TensorConfig& input : config_.inputs)
+    config_inputs_.push_back(index_of(model_inputs_, input.name));
+  for (const TensorConfig& output : config_.outputs) {
+    identity_outputs_ &= index_of(session_->outputs(), output.name) == config_outputs_.size();
+    config_outputs_.push_back(index_of(session_->outputs(), output.name));
+    restores_shapes_ |= output.reshape.has_value();
+  }
+  identity_outputs_ &= config_outputs_.size() == session_->outputs().size();
+  load_labels(source.folder);
+  std::vector<std::string> inputs, outputs;
+  for (const ValueInfo& input : model_inputs_)
+    inputs.push_back(input.name);
+  for (const ValueInfo& output : session_->outputs())
+    outputs.push_back(output.name);
+  scheduler_ = std::make_shared<Scheduler>(
+      config_.scheduling, std::move(inputs), std::move(outputs),
+      [this](std::span<const Datum> data, const RunOptions& how) { return run(data, how); },
+      threads, statistics_);
+  if (config_.sequence) {
+    sequences_ =
+        std::make_unique<SequenceTable>(*config_.sequence, model_inputs_, session_->outputs(),
+                                        source.folder, config_.max_batch_size > 0, scheduler_);
+  }
+  warm_up(source.folder);
+}
+
+ServedModel::~ServedModel() {
+  if (sequences_) sequences_->close();
+  if (scheduler_) scheduler_->close();
+}
+
+void ServedModel::load_labels(const std::filesystem::path& folder) {
+  for (TensorConfig& output : config_.outputs) {
+    if (output.labels.empty()) continue;
+    const std::string name = output.labels[0];
+    if (name.find('/') != std::string::npos || name.starts_with('.'))
+      refuse(Status::kInvalidArgument, "label_filename '", name,
+             "' is no file of the model's folder");
+    std::ifstream file(folder / name);
+    if (!file)
+      refuse(Status::kInvalidArgument, "the labels of output '", output.name, "', '", name,
+             "', can't be read");
+    output.labels.clear();
+    for (std::string line; std::getline(file, line);)
+      output.labels.push_back(line);
+  }
+}
+
+size_t ServedModel::output_index(std::string_view name) const {
+  for (size_t i = 0; i < config_.outputs.size(); ++i) {
+    if (config_.outputs[i].name == name) return i;
+  }
+  refuse(Status::kInvalidArgument, "model '", config_.name, "' has no output '", name,
+         "'; there are ", names_of(config_.outputs));
+}
+
+const TensorConfig& ServedModel::input(std::string_view name) const {
+  for (const TensorConfig& input : config_.inputs) {
+    if (input.name == name) return input;
+  }
+  refuse(Status::kInvalidArgument, "model '", config_.name, "' has no input '", name,
+         "'; there are ", names_of(config_.inputs));
+}
+
+void ServedModel::check_request_tensor(const TensorConfig& config, const Tensor& tensor) const {
+  if (tensor.dtype() != config.dtype) {
+    refuse(Status::kInvalidArgument, "input '", config.name, "' of model '", config_.name,
+           "': expected datatype ", protocol_name(config.dtype), ", got ",
+           protocol_name(tensor.dtype()));
+  }
+  if (!config.has_rank) return;
+  const bool has_batch = config_.max_batch_size > 0;
+  Shape wanted = config.dims;
+  if (has_batch) wanted.insert(wanted.begin(), -1);
+  const Shape& shape = tensor.shape();
+  bool fits = shape.size() == wanted.size();
+  for (size_t i = 0; fits && i < shape.size(); ++i)
+    fits = wanted[i] < 0 || wanted[i] == shape[i];
+  if (!fits) {
+    refuse(Status::kInvalidArgument, "input '", config.name, "' of model '", config_.name,
+           "': expected shape ", to_text(wanted), ", got ", to_text(shape));
+  }
+  if (has_batch && !config_.is_derived && shape[0] > config_.max_batch_size) {
+    refuse(Status::kInvalidArgument, "input '", config.name, "' of model '", config_.name,
+           "': batch size ", shape[0], " is more than max_batch_size ", config_.max_batch_size);
+  }
+  if (has_batch && shape[0] == 0 && !config_.is_derived)
+    refuse(Status::kInvalidArgument, "input '", config.name, "': the batch size is 0");
+}
+
+Tensor ServedModel::as_model_sees(const TensorConfig& config, const Tensor& tensor) const {
+  if (!config.reshape) return tensor;
+  const bool has_batch = config_.max_batch_size > 0;
+  const int64_t items = has_batch ? tensor.shape()[0] : 1;
+  Shape shape = closed_shape(*config.reshape, items > 0 ? tensor.count() / items : 0);
+  if (has_batch) shape.insert(shape.begin(), items);
+  if (element_count(shape) != tensor.count())
+    refuse(Status::kInvalidArgument, "input '", config.name, "': shape ", to_text(tensor.shape()),
+           " can't be given the model's shape ", to_text(shape));
+  return tensor.reshaped(std::move(shape));
+}
+
+void ServedModel::fill(InferRequest& request, std::vector<NamedTensor> tensors,
+                       std::vector<size_t> outputs) const {
+  request.inputs.assign(model_inputs_.size(), Datum());
+  for (NamedTensor& given : tensors) {
+    const TensorConfig& config = input(given.name);
+    const size_t at = config_inputs_[static_cast<size_t>(&config - config_.inputs.data())];
+    if (request.inputs[at].defined())
+      refuse(Status::kInvalidArgument, "input '", given.name, "' is given twice");
+    check_request_tensor(config, given.tensor);
+    request.inputs[at] = as_model_sees(config, given.tensor);
+  }
+  for (size_t i = 0; i < config_.inputs.size(); ++i) {
+    if (!config_.inputs[i].optional && !request.inputs[config_inputs_[i]].defined()) {
+      refuse(Status::kInvalidArgument, "model '", config_.name, "' needs input '",
+             config_.inputs[i].name, "', which the request does not give");
+    }
+  }
+  std::sort(outputs.begin(), outputs.end());
+  outputs.erase(std::unique(outputs.begin(), outputs.end()), outputs.end());
+  if (outputs.empty() && !identity_outputs_) {
+    outputs.resize(config_outputs_.size());
+    std::iota(outputs.begin(), outputs.end(), size_t{0});
+  }
+  for (size_t& output : outputs)
+    output = config_outputs_[output];
+  std::sort(outputs.begin(), outputs.end());
+  request.outputs = std::move(outputs);
+}
+
+std::vector<Datum> ServedModel::run(std::span<const Datum> inputs,
+                                    const RunOptions& options) const {
+  const size_t required = session_->inputs().size();
+  std::span<const Datum> given = inputs;
+  // Optional inputs come all or not at all.
+  const auto defined = [](const Datum& datum) { return datum.defined(); };
+  const auto optional = inputs.subspan(required);
+  if (std::none_of(optional.begin(), optional.end(), defined)) given = inputs.first(required);
+  std::vector<OutputSlot> slots(session_->outputs().size());
+  session_->run_into(given, slots, options);
+  std::vector<Datum> outputs;
+  outputs.reserve(slots.size());
+  for (OutputSlot& slot : slots)
+    outputs.push_back(slot.take());
+  return outputs;
+}
+
+// `done`, called with outputs as clients know them: in their order and shape.
+InferDone ServedModel::restoring_shapes(InferDone done) const {
+  return [this, done = std::move(done)](InferResult&& result) {
+    if (!result.error) {
+      std::vector<Datum> outputs(config_outputs_.size());
+      for (size_t i = 0; i < outputs.size(); ++i) {
+        Datum& from = result.outputs[config_outputs_[i]];
+        if (!from.defined()) continue;
+        const TensorConfig& config = config_.outputs[i];
+        if (!config.reshape) {
+          outputs[i] = std::move(from);
+          continue;
+        }
+        const Tensor& tensor = from.tensor();
+        const bool has_batch = config_.max_batch_size > 0;
+        const int64_t items = has_batch ? tensor.shape()[0] : 1;
+        Shape shape = closed_shape(config.dims, items > 0 ? tensor.count() / items : 0);
+        if (has_batch) shape.insert(shape.begin(), items);
+        if (element_count(shape) == tensor.count()) {
+          outputs[i] = tensor.reshaped(std::move(shape));
+        } else {
+          result.error = ServingError(
+              Status::kInternal, text("output '", config.name, "' has shape ",
+                                      to_text(tensor.shape()), ", which reshape does not fit"));
+        }
+      }
+      result.outputs = std::move(outputs);
+    }
+    done(std::move(result));
+  };
+}
+
+Scheduler::Ticket ServedModel::submit(InferRequest request, InferDone done, bool may_run_here) {
+  if (!identity_outputs_ || restores_shapes_) done = restoring_shapes(std::move(done));
+  if (sequences_) return sequences_->submit(std::move(request), std::move(done));
+  return scheduler_->submit(std::move(request), std::move(done), may_run_here);
+}
+
+}  // namespace sardonyx::serving

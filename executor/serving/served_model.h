@@ -1,0 +1,88 @@
+// One version of a model, ready to be asked.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "executor/serving/model_config.h"
+#include "executor/serving/scheduler.h"
+#include "executor/session.h"
+
+namespace sardonyx::serving {
+
+class SequenceTable;
+
+// What a request names: tensors by name.
+struct NamedTensor {
+  std::string name;
+  Tensor tensor;
+};
+
+class ServedModel {
+ public:
+  struct Source {
+    std::filesystem::path file;          // the model
+    const std::string* bytes = nullptr;  // or its bytes, in place of the file
+    std::filesystem::path folder;        // of labels, warm-up and state data; may be empty
+    int64_t version = 1;
+    bool has_config = false;
+    int64_t default_max_batch = 0;
+  };
+
+  // Loads the file and warms it up. Throws ServingError, naming the model and its version.
+  ServedModel(ModelConfig config, const Source& source, SessionOptions options, RunThreads& threads,
+              std::shared_ptr<Statistics> statistics);
+  // Refuses what waits and waits for what runs.
+  ~ServedModel();
+  ServedModel(const ServedModel&) = delete;
+  ServedModel& operator=(const ServedModel&) = delete;
+
+  const ModelConfig& config() const { return config_; }
+  const std::string& name() const { return config_.name; }
+  int64_t version() const { return version_; }
+  const Session& session() const { return *session_; }
+  Statistics& statistics() const { return *statistics_; }
+  const Scheduler& scheduler() const { return *scheduler_; }
+  // Requests that wait or run.
+  int64_t pending() const { return statistics_->snapshot().pending; }
+
+  // The index of an output that clients may ask for. Throws ServingError kInvalidArgument.
+  size_t output_index(std::string_view name) const;
+  // The input that clients know by this name. Throws ServingError kInvalidArgument.
+  const TensorConfig& input(std::string_view name) const;
+
+  // Puts a request's tensors in order and checks them: names, types, shapes, sizes of the batch.
+  // `outputs`: indices from output_index(); none: all. Throws ServingError kInvalidArgument.
+  void fill(InferRequest& request, std::vector<NamedTensor> tensors,
+            std::vector<size_t> outputs) const;
+
+  // See Scheduler. Outputs come in the order of config().outputs, in the shape that clients see;
+  // those that were not asked for are undefined.
+  Scheduler::Ticket submit(InferRequest request, InferDone done, bool may_run_here = false);
+  void cancel(const Scheduler::Ticket& ticket) { scheduler_->cancel(ticket); }
+
+ private:
+  void load_labels(const std::filesystem::path& folder);
+  void warm_up(const std::filesystem::path& folder);
+  std::vector<Datum> run(std::span<const Datum> inputs, const RunOptions& options) const;
+  Tensor as_model_sees(const TensorConfig& config, const Tensor& tensor) const;
+  void check_request_tensor(const TensorConfig& config, const Tensor& tensor) const;
+  InferDone restoring_shapes(InferDone done) const;
+
+  ModelConfig config_;
+  const int64_t version_;
+  const std::shared_ptr<Statistics> statistics_;
+  std::unique_ptr<Session> session_;
+  std::vector<ValueInfo> model_inputs_;  // required ones, then optional ones
+  std::vector<size_t> config_inputs_;    // of each of config_.inputs: which of model_inputs_
+  std::vector<size_t> config_outputs_;   // of each of config_.outputs: which of the session's
+  bool restores_shapes_ = false;         // an output has another shape for clients
+  bool identity_outputs_ = true;         // config_outputs_ is 0, 1, 2 ...
+  std::unique_ptr<SequenceTable> sequences_;
+  std::shared_ptr<Scheduler> scheduler_;  // last: it is closed first
+};
+
+}  // namespace sardonyx::serving

@@ -1,0 +1,289 @@
+#include "tools/onnx-serve/api/api.h"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <charconv>
+
+#include "tools/onnx-serve/metrics.h"
+
+namespace sardonyx::serve {
+namespace {
+
+using beast::http::verb;
+using serving::refuse;
+
+// Which group a path belongs to; what is unknown is the most protected one's.
+EndpointGroup group_of(const std::vector<std::string>& path) {
+  if (path.empty()) return EndpointGroup::kInfer;
+  if (path[0] == "metrics") return EndpointGroup::kMetrics;
+  if (path.size() >= 2 && path[1] == "health") return EndpointGroup::kHealth;
+  if (path.size() == 1 || path[1] == "models") {
+    const bool is_setting = !path.empty() && path.back() == "setting";
+    return is_setting ? EndpointGroup::kControl : EndpointGroup::kInfer;
+  }
+  return EndpointGroup::kControl;
+}
+
+HttpAnswer not_found(std::string_view target) {
+  return error_answer(404, text("there is nothing at '", target, "'"));
+}
+
+HttpAnswer wrong_method(std::string_view allowed) {
+  HttpAnswer answer = error_answer(405, text("expected method ", allowed));
+  answer.fields.emplace_back("Allow", std::string(allowed));
+  return answer;
+}
+
+bool is_get(const HttpRequest& request) {
+  return request.method == verb::get || request.method == verb::head;
+}
+
+// Waits, in the thread of a connection, for an answer that may come from another one.
+class PendingAnswer : public std::enable_shared_from_this<PendingAnswer> {
+ public:
+  explicit PendingAnswer(IoThread& thread) : thread_(thread), changed_(thread.context()) {
+    changed_.expires_at(asio::steady_timer::time_point::max());
+  }
+  void set(serving::InferResult&& result) {
+    if (thread_.is_current()) {
+      result_ = std::move(result);
+      changed_.cancel();
+      return;
+    }
+    asio::post(thread_.context(), [self = shared_from_this(), moved = std::move(result)]() mutable {
+      self->result_ = std::move(moved);
+      self->changed_.cancel();
+    });
+  }
+  bool is_there() const { return result_.has_value(); }
+  asio::awaitable<void> wait() {
+    boost::system::error_code ignored;
+    while (!result_)
+      co_await changed_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+  }
+  serving::InferResult& result() { return *result_; }
+
+ private:
+  IoThread& thread_;
+  asio::steady_timer changed_;
+  std::optional<serving::InferResult> result_;
+};
+
+// The trace id of a W3C traceparent header; "" where it is none.
+std::string_view trace_id(std::string_view header) {
+  const auto is_hex = [](std::string_view text) {
+    return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  };
+  const bool is_valid = header.size() >= 55 && header[2] == '-' && header[35] == '-' &&
+                        header[52] == '-' && is_hex(header.substr(0, 2)) &&
+                        is_hex(header.substr(3, 32)) && is_hex(header.substr(36, 16)) &&
+                        header.substr(0, 2) != "ff" &&
+                        header.substr(3, 32).find_first_not_of('0') != std::string_view::npos;
+  return is_valid ? header.substr(3, 32) : std::string_view();
+}
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+}  // namespace
+
+std::optional<std::vector<std::string>> path_parts(std::string_view target) {
+  target = target.substr(0, target.find_first_of("?#"));
+  std::vector<std::string> parts;
+  std::string part;
+  const auto end_part = [&] {
+    if (!part.empty()) parts.push_back(std::move(part));
+    part.clear();
+  };
+  for (size_t i = 0; i < target.size(); ++i) {
+    if (target[i] == '/') {
+      end_part();
+    } else if (target[i] == '%') {
+      const int high = i + 1 < target.size() ? hex_digit(target[i + 1]) : -1;
+      const int low = i + 2 < target.size() ? hex_digit(target[i + 2]) : -1;
+      if (high < 0 || low < 0) return std::nullopt;
+      part += static_cast<char>(16 * high + low);
+      i += 2;
+    } else {
+      part += target[i];
+    }
+  }
+  end_part();
+  return parts;
+}
+
+Api::Api(serving::ModelRepository& repository, const AccessControl& access, ServerLog& log,
+         ServerState& state, ApiOptions options)
+    : repository_(repository),
+      access_(access),
+      log_(log),
+      state_(state),
+      options_(std::move(options)) {}
+
+std::vector<std::string_view> Api::extensions() const {
+  std::vector<std::string_view> names = {
+      "binary_tensor_data",  "parameters",      "model_repository", "statistics",
+      "model_configuration", "schedule_policy", "sequence",         "sequence(string_id)",
+      "classification",      "logging"};
+  if (options_.allows_shared_memory) names.emplace_back("system_shared_memory");
+  return names;
+}
+
+std::optional<HttpAnswer> Api::refusal(const HttpRequest& request) {
+  const auto path = path_parts(request.target);
+  if (!path) return error_answer(400, "a broken escape in the path");
+  switch (access_.check(group_of(*path), request.field("Authorization"))) {
+    case Access::kNoToken: {
+      HttpAnswer answer = error_answer(401, "this needs field Authorization: Bearer TOKEN");
+      answer.fields.emplace_back("WWW-Authenticate", "Bearer");
+      return answer;
+    }
+    case Access::kWrongToken:
+      return error_answer(403, "the token is none of those that may ask for this");
+    default:
+      return std::nullopt;
+  }
+}
+
+asio::awaitable<HttpAnswer> Api::elsewhere(std::function<HttpAnswer()> work) {
+  co_return co_await asio::co_spawn(
+      control_threads_,
+      [work = std::move(work)]() -> asio::awaitable<HttpAnswer> { co_return work(); },
+      asio::use_awaitable);
+}
+
+asio::awaitable<HttpAnswer> Api::handle(HttpRequest& request, IoThread& thread,
+                                        Watched& connection) {
+  const auto begin = std::chrono::steady_clock::now();
+  HttpAnswer answer;
+  try {
+    answer = co_await route(request, *path_parts(request.target), thread, connection);
+  } catch (...) {
+    answer = error_answer(serving::current_serving_error());
+  }
+  if (log_.logs_requests()) {
+    ServerLog::Fields fields = {{"method", std::string(beast::http::to_string(request.method))},
+                                {"target", request.target},
+                                {"status", std::to_string(answer.status)},
+                                {"ms", text(milliseconds_since(begin))}};
+    if (const std::string_view trace = trace_id(request.field("traceparent")); !trace.empty())
+      fields.emplace_back("trace_id", std::string(trace));
+    log_.write(LogLevel::kDebug, "request", fields);
+  }
+  co_return answer;
+}
+
+asio::awaitable<HttpAnswer> Api::route(HttpRequest& request, const Path& path, IoThread& thread,
+                                       Watched& connection) {
+  if (path.empty() || (path.size() == 1 && path[0] == "v2")) {
+    if (!is_get(request)) co_return wrong_method("GET");
+    co_return server_metadata();
+  }
+  if (path.size() == 1 && path[0] == "metrics" && options_.has_metrics) {
+    if (!is_get(request)) co_return wrong_method("GET");
+    HttpAnswer answer;
+    answer.content_type = "text/plain; version=0.0.4; charset=utf-8";
+    answer.text = metrics_text(repository_, options_.triton_metrics);
+    co_return answer;
+  }
+  if (path[0] != "v2") co_return not_found(request.target);
+  if (path[1] == "health" && path.size() == 3) {
+    if (!is_get(request)) co_return wrong_method("GET");
+    if (path[2] == "live") co_return health(false);
+    if (path[2] == "ready") co_return health(true);
+  }
+  if (path[1] == "models") co_return co_await route_model(request, path, thread, connection);
+  co_return co_await control(request, path);
+}
+
+asio::awaitable<HttpAnswer> Api::route_model(HttpRequest& request, const Path& path,
+                                             IoThread& thread, Watched& connection) {
+  if (path.size() == 3 && path[2] == "stats") {
+    if (!is_get(request)) co_return wrong_method("GET");
+    co_return statistics("", "");
+  }
+  if (path.size() < 3) co_return not_found(request.target);
+  const std::string& name = path[2];
+  std::string version;
+  size_t at = 3;
+  if (path.size() >= 5 && path[3] == "versions") {
+    version = path[4];
+    at = 5;
+  }
+  const std::string_view call = path.size() > at ? std::string_view(path[at]) : "";
+  if (path.size() > at + 1) co_return not_found(request.target);
+  if (call == "infer") {
+    if (request.method != verb::post) co_return wrong_method("POST");
+    co_return co_await infer(request, repository_.find(name, version), thread, connection);
+  }
+  if (!is_get(request)) co_return wrong_method("GET");
+  if (call == "ready") co_return model_ready(name, version);
+  if (call == "stats") co_return statistics(name, version);
+  if (call.empty()) co_return model_metadata(*repository_.find(name, version));
+  if (call == "config")
+    co_return json_answer(serving::config_as_json(repository_.find(name, version)->config()));
+  co_return not_found(request.target);
+}
+
+asio::awaitable<HttpAnswer> Api::control(HttpRequest& request, const Path& path) {
+  if (path[1] == "repository") {
+    if (path.size() == 3 && path[2] == "index") {
+      if (request.method != verb::post && !is_get(request)) co_return wrong_method("POST");
+      co_return co_await elsewhere([&] { return index(request); });
+    }
+    if (path.size() == 5 && path[2] == "models" && (path[4] == "load" || path[4] == "unload")) {
+      if (request.method != verb::post) co_return wrong_method("POST");
+      co_return co_await elsewhere(
+          [&] { return path[4] == "load" ? load(path[3], request) : unload(path[3], request); });
+    }
+  }
+  if (path[1] == "logging" && path.size() == 2) {
+    if (request.method != verb::post && !is_get(request)) co_return wrong_method("GET, POST");
+    co_return logging(request);
+  }
+  if (path[1] == "systemsharedmemory") co_return shared_memory(request, path);
+  if (path[1] == "cudasharedmemory")
+    co_return error_answer(501, "this server has no CUDA devices; see system_shared_memory");
+  co_return not_found(request.target);
+}
+
+asio::awaitable<HttpAnswer> Api::infer(HttpRequest& request,
+                                       serving::ModelRepository::ModelPointer model,
+                                       IoThread& thread, Watched& connection) {
+  serving::InferRequest infer;
+  const bool is_raw = request.has_binary && request.text.empty();
+  ParsedInfer parsed;
+  if (!is_raw) parsed = parse_infer(request.text);
+  const SharedMemory* memory = options_.allows_shared_memory ? &shared_memory_ : nullptr;
+  auto tensors =
+      is_raw ? raw_tensors(request, *model) : request_tensors(request, parsed, *model, memory);
+  const OutputChoice choice = choose_outputs(parsed, *model);
+  apply_parameters(parsed.parameters, infer);
+  if (!infer.timeout && options_.request_timeout.count() > 0)
+    infer.timeout = options_.request_timeout;
+  model->fill(infer, std::move(tensors),
+              parsed.outputs.empty() ? std::vector<size_t>() : choice.order);
+  // Tensors hold what they need of the body.
+  request.binary.reset();
+
+  const auto pending = std::make_shared<PendingAnswer>(thread);
+  const auto ticket = model->submit(
+      std::move(infer),
+      [pending](serving::InferResult&& result) { pending->set(std::move(result)); },
+      /*may_run_here=*/true);
+  if (!pending->is_there()) {
+    thread.begin_run(connection, [&model, ticket] { model->cancel(ticket); });
+    co_await pending->wait();
+    thread.end_run(connection);
+  }
+  serving::InferResult& result = pending->result();
+  if (result.error) co_return error_answer(*result.error);
+  co_return infer_answer(*model, parsed, choice, result.outputs, is_raw, memory);
+}
+
+}  // namespace sardonyx::serve

@@ -1,0 +1,87 @@
+// The Open Inference Protocol over HTTP: which request asks for what, and the answers.
+#pragma once
+
+#include <boost/asio/thread_pool.hpp>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "executor/serving/repository.h"
+#include "tools/onnx-serve/access.h"
+#include "tools/onnx-serve/api/infer_request.h"
+#include "tools/onnx-serve/api/shared_memory.h"
+#include "tools/onnx-serve/http/connection.h"
+#include "tools/onnx-serve/server_log.h"
+
+namespace sardonyx::serve {
+
+struct ApiOptions {
+  std::string server_name = "sardonyx";
+  bool has_metrics = true;
+  bool triton_metrics = false;
+  bool allows_shared_memory = false;
+  // A request without a timeout of its own ends after this; 0: never.
+  std::chrono::microseconds request_timeout{0};
+};
+
+// The state of the server that probes ask for.
+struct ServerState {
+  std::atomic<bool> is_live = true;
+  std::atomic<bool> is_draining = false;  // not ready, and serving all the same
+  std::atomic<bool> is_closing = false;   // connections end after their current request
+};
+
+// The parts of a path, decoded: "/v2/models/m" is {"v2", "models", "m"}. nullopt where an escape is
+// broken.
+std::optional<std::vector<std::string>> path_parts(std::string_view target);
+
+class Api : public HttpHandler {
+ public:
+  Api(serving::ModelRepository& repository, const AccessControl& access, ServerLog& log,
+      ServerState& state, ApiOptions options);
+
+  asio::awaitable<HttpAnswer> handle(HttpRequest& request, IoThread& thread,
+                                     Watched& connection) override;
+  std::optional<HttpAnswer> refusal(const HttpRequest& request) override;
+  bool is_closing() const override { return state_.is_closing; }
+
+  // What the protocol's extensions are called.
+  std::vector<std::string_view> extensions() const;
+  SharedMemory& regions() { return shared_memory_; }
+
+ private:
+  using Path = std::vector<std::string>;
+  asio::awaitable<HttpAnswer> route(HttpRequest& request, const Path& path, IoThread& thread,
+                                    Watched& connection);
+  asio::awaitable<HttpAnswer> route_model(HttpRequest& request, const Path& path, IoThread& thread,
+                                          Watched& connection);
+  asio::awaitable<HttpAnswer> infer(HttpRequest& request,
+                                    serving::ModelRepository::ModelPointer model, IoThread& thread,
+                                    Watched& connection);
+  asio::awaitable<HttpAnswer> control(HttpRequest& request, const Path& path);
+  // Work that may take long, in a thread of its own.
+  asio::awaitable<HttpAnswer> elsewhere(std::function<HttpAnswer()> work);
+
+  HttpAnswer server_metadata() const;
+  HttpAnswer health(bool ready) const;
+  HttpAnswer model_ready(const std::string& name, const std::string& version) const;
+  HttpAnswer model_metadata(const serving::ServedModel& model) const;
+  HttpAnswer statistics(std::string_view name, std::string_view version) const;
+  HttpAnswer index(const HttpRequest& request) const;
+  HttpAnswer load(const std::string& name, const HttpRequest& request);
+  HttpAnswer unload(const std::string& name, const HttpRequest& request);
+  HttpAnswer logging(const HttpRequest& request);
+  HttpAnswer shared_memory(const HttpRequest& request, const Path& path);
+
+  serving::ModelRepository& repository_;
+  const AccessControl& access_;
+  ServerLog& log_;
+  ServerState& state_;
+  const ApiOptions options_;
+  SharedMemory shared_memory_;
+  asio::thread_pool control_threads_{2};
+};
+
+}  // namespace sardonyx::serve

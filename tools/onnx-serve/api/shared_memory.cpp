@@ -1,0 +1,135 @@
+#include "tools/onnx-serve/api/shared_memory.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "executor/serving/datatype.h"
+#include "executor/serving/serving_error.h"
+
+namespace sardonyx::serve {
+
+using serving::refuse;
+using serving::Status;
+
+// Read and written by calls, not mapped: what a client cuts off is a short read then, and no
+// SIGBUS.
+class SharedMemory::Object {
+ public:
+  Object(Region region, int descriptor) : region(std::move(region)), descriptor_(descriptor) {}
+  ~Object() { ::close(descriptor_); }
+
+  void transfer(void* to, const void* from, uint64_t at, uint64_t bytes,
+                std::string_view what) const {
+    uint64_t done = 0;
+    while (done < bytes) {
+      const auto place = static_cast<off_t>(region.offset + at + done);
+      const ssize_t got =
+          to ? pread(descriptor_, static_cast<char*>(to) + done, bytes - done, place)
+             : pwrite(descriptor_, static_cast<const char*>(from) + done, bytes - done, place);
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) {
+        refuse(Status::kInvalidArgument, what, ": shared memory region '", region.name,
+               "' has become shorter than was registered");
+      }
+      done += static_cast<uint64_t>(got);
+    }
+  }
+
+  const Region region;
+
+ private:
+  const int descriptor_;
+};
+
+void SharedMemory::add(const Region& region) {
+  const bool is_plain = !region.key.empty() && region.key.find('/', 1) == std::string::npos &&
+                        region.key.find("..") == std::string::npos;
+  if (!is_plain) {
+    refuse(Status::kInvalidArgument, "shared memory key '", region.key,
+           "': expected a name as shm_open takes it");
+  }
+  const int descriptor = shm_open(region.key.c_str(), O_RDWR | O_CLOEXEC, 0);
+  if (descriptor < 0) {
+    refuse(Status::kInvalidArgument, "shared memory key '", region.key, "': ", strerror(errno));
+  }
+  auto object = std::make_shared<Object>(region, descriptor);
+  struct stat info = {};
+  if (fstat(descriptor, &info) != 0 || info.st_size < 0 ||
+      region.offset > static_cast<uint64_t>(info.st_size) ||
+      region.byte_size > static_cast<uint64_t>(info.st_size) - region.offset) {
+    refuse(Status::kInvalidArgument, "shared memory key '", region.key, "' has ", info.st_size,
+           " bytes, fewer than offset ", region.offset, " and byte_size ", region.byte_size,
+           " need");
+  }
+  const std::lock_guard lock(mutex_);
+  if (!objects_.emplace(region.name, std::move(object)).second) {
+    refuse(Status::kInvalidArgument, "shared memory region '", region.name,
+           "' is registered already");
+  }
+}
+
+void SharedMemory::remove(std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  const auto found = objects_.find(name);
+  if (found != objects_.end()) objects_.erase(found);
+}
+
+void SharedMemory::remove_all() {
+  const std::lock_guard lock(mutex_);
+  objects_.clear();
+}
+
+std::vector<SharedMemory::Region> SharedMemory::regions(std::string_view name) const {
+  if (!name.empty()) return {find(name)->region};
+  std::vector<Region> all;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [key, object] : objects_)
+    all.push_back(object->region);
+  return all;
+}
+
+std::shared_ptr<SharedMemory::Object> SharedMemory::find(std::string_view region) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = objects_.find(region);
+  if (found == objects_.end())
+    refuse(Status::kNotFound, "there is no shared memory region '", region, "'");
+  return found->second;
+}
+
+Tensor SharedMemory::read(std::string_view region, uint64_t offset, uint64_t bytes, DType dtype,
+                          const Shape& shape, std::string_view what) const {
+  const auto object = find(region);
+  const uint64_t size = object->region.byte_size;
+  if (offset > size || bytes > size - offset) {
+    refuse(Status::kInvalidArgument, what, ": ", bytes, " bytes from ", offset,
+           " on are not all in shared memory region '", region, "' of ", size, " bytes");
+  }
+  const std::shared_ptr<Buffer> buffer = Buffer::allocate(bytes);
+  object->transfer(buffer->data(), nullptr, offset, bytes, what);
+  return serving::tensor_from_binary(dtype, shape, buffer, 0, bytes, what);
+}
+
+void SharedMemory::write(std::string_view region, uint64_t offset, uint64_t bytes,
+                         const Tensor& tensor, std::string_view what) const {
+  const auto object = find(region);
+  const uint64_t size = object->region.byte_size;
+  const uint64_t needed = serving::binary_size(tensor);
+  if (offset > size || bytes > size - offset || needed > bytes) {
+    refuse(Status::kInvalidArgument, what, ": ", needed, " bytes do not fit into the ", bytes,
+           " from ", offset, " on of shared memory region '", region, "' of ", size, " bytes");
+  }
+  if (tensor.dtype() == DType::kString) {
+    std::string strings;
+    serving::append_binary_strings(tensor, strings);
+    object->transfer(nullptr, strings.data(), offset, needed, what);
+  } else {
+    object->transfer(nullptr, tensor.raw(), offset, needed, what);
+  }
+}
+
+}  // namespace sardonyx::serve

@@ -1,0 +1,91 @@
+#include "tools/onnx-serve/grpc/grpc_server.h"
+
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/security/tls_credentials_options.h>
+
+#include <algorithm>
+#include <climits>
+
+#include "tools/onnx-serve/grpc/service.h"
+
+namespace sardonyx::serve {
+namespace {
+
+// Certificates that are read anew when their files change.
+std::shared_ptr<grpc::ServerCredentials> credentials(const TlsFiles& files) {
+  if (files.certificate.empty()) return grpc::InsecureServerCredentials();
+  namespace tls = grpc::experimental;
+  constexpr unsigned kSecondsBetweenLooks = 1;
+  const auto certificates = std::make_shared<tls::FileWatcherCertificateProvider>(
+      files.key.string(), files.certificate.string(), files.client_authority.string(),
+      kSecondsBetweenLooks);
+  tls::TlsServerCredentialsOptions options(certificates);
+  options.watch_identity_key_cert_pairs();
+  if (!files.client_authority.empty()) {
+    options.watch_root_certs();
+    options.set_cert_request_type(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  }
+  return tls::TlsServerCredentials(options);
+}
+
+}  // namespace
+
+class GrpcServer::Impl {
+ public:
+  Impl(const GrpcOptions& options, const Parts& parts) : service_(parts) {
+    grpc::EnableDefaultHealthCheckService(true);
+    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+    grpc::ServerBuilder builder;
+    const bool is_ipv6 = options.address.find(':') != std::string::npos;
+    const std::string place = (is_ipv6 ? "[" + options.address + "]" : options.address) + ':' +
+                              std::to_string(options.port);
+    builder.AddListeningPort(place, credentials(options.tls), &port_);
+    builder.SetMaxReceiveMessageSize(
+        static_cast<int>(std::min<uint64_t>(options.body_bytes, INT_MAX)));
+    builder.SetMaxSendMessageSize(-1);
+    // Two servers at one port would each get some of the clients.
+    builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+    builder.RegisterService(&service_);
+    server_ = builder.BuildAndStart();
+    if (!server_ || port_ == 0)
+      serving::refuse(Status::kUnavailable, "can't listen for gRPC at ", place);
+    set_ready(false);
+  }
+  ~Impl() { close(std::chrono::milliseconds(0)); }
+
+  int port() const { return port_; }
+  void set_ready(bool ready) {
+    if (auto* health = server_->GetHealthCheckService()) {
+      health->SetServingStatus(ready);
+      health->SetServingStatus("inference.GRPCInferenceService", ready);
+    }
+  }
+  void close(std::chrono::milliseconds patience) {
+    if (!server_) return;
+    server_->Shutdown(std::chrono::system_clock::now() + patience);
+    server_->Wait();
+    server_.reset();
+  }
+
+ private:
+  InferenceService service_;
+  int port_ = 0;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+GrpcServer::GrpcServer(const GrpcOptions& options, const Parts& parts)
+    : impl_(std::make_unique<Impl>(options, parts)) {}
+GrpcServer::~GrpcServer() = default;
+int GrpcServer::port() const {
+  return impl_->port();
+}
+void GrpcServer::set_ready(bool ready) {
+  impl_->set_ready(ready);
+}
+void GrpcServer::close(std::chrono::milliseconds patience) {
+  impl_->close(patience);
+}
+
+}  // namespace sardonyx::serve

@@ -1,0 +1,353 @@
+#include "tools/onnx-serve/grpc/service.h"
+
+#include <boost/asio/post.hpp>
+
+#include "executor/serving/datatype.h"
+#include "executor/serving/model_config_proto.h"
+#include "tools/onnx-serve/grpc/infer_messages.h"
+#include "tools/onnx-serve/grpc/infer_reactors.h"
+
+namespace sardonyx::serve {
+namespace {
+
+using serving::refuse;
+using Reactor = grpc::ServerUnaryReactor;
+
+// A call that is refused before it begins.
+Reactor* refused(grpc::CallbackServerContext* context, const grpc::Status& status) {
+  Reactor* reactor = context->DefaultReactor();
+  reactor->Finish(status);
+  return reactor;
+}
+
+class RefusedStream : public StreamReactor {
+ public:
+  explicit RefusedStream(const grpc::Status& status) { Finish(status); }
+  void OnDone() override { delete this; }
+};
+
+void set(inference::StatisticDuration& to, const serving::Durations& from) {
+  to.set_count(from.count);
+  to.set_ns(from.ns);
+}
+
+void write_statistics(const serving::ServedModel& model, inference::ModelStatistics& to) {
+  const serving::StatisticsSnapshot counts = model.statistics().snapshot();
+  to.set_name(model.name());
+  to.set_version(std::to_string(model.version()));
+  to.set_last_inference(counts.last_inference_ms);
+  to.set_inference_count(counts.inference_count);
+  to.set_execution_count(counts.execution_count);
+  auto& stats = *to.mutable_inference_stats();
+  set(*stats.mutable_success(), counts.success);
+  set(*stats.mutable_fail(), counts.fail);
+  set(*stats.mutable_queue(), counts.queue);
+  set(*stats.mutable_compute_input(), counts.compute_input);
+  set(*stats.mutable_compute_infer(), counts.compute_infer);
+  set(*stats.mutable_compute_output(), counts.compute_output);
+  set(*stats.mutable_cache_hit(), {});
+  set(*stats.mutable_cache_miss(), {});
+  for (const auto& [size, batch] : counts.batches) {
+    auto& one = *to.add_batch_stats();
+    one.set_batch_size(static_cast<uint64_t>(size));
+    set(*one.mutable_compute_input(), batch.compute_input);
+    set(*one.mutable_compute_infer(), batch.compute_infer);
+    set(*one.mutable_compute_output(), batch.compute_output);
+  }
+  auto& memory = *to.add_memory_usage();
+  memory.set_type("CPU");
+  memory.set_byte_size(model.session().stats().memory_used);
+}
+
+template <typename Field>
+void write_tensors(const std::vector<serving::TensorConfig>& tensors, bool has_batch_dim,
+                   Field& to) {
+  for (const serving::TensorConfig& tensor : tensors) {
+    auto& one = *to.Add();
+    one.set_name(tensor.name);
+    one.set_datatype(std::string(serving::protocol_name(tensor.dtype)));
+    if (has_batch_dim) one.add_shape(-1);
+    for (const int64_t dim : tensor.dims)
+      one.add_shape(dim);
+  }
+}
+
+template <typename Value>
+void take_setting(const inference::LogSettingsRequest& request, const char* name, Value& to) {
+  using Setting = inference::LogSettingsRequest::SettingValue;
+  const auto found = request.settings().find(name);
+  if (found == request.settings().end()) return;
+  const Setting& setting = found->second;
+  const auto expect = [&](Setting::ParameterChoiceCase kind) {
+    if (setting.parameter_choice_case() != kind)
+      refuse(Status::kInvalidArgument, "setting '", name, "' has a value of another type");
+  };
+  if constexpr (std::is_same_v<Value, bool>) {
+    expect(Setting::kBoolParam);
+    to = setting.bool_param();
+  } else if constexpr (std::is_same_v<Value, std::string>) {
+    expect(Setting::kStringParam);
+    to = setting.string_param();
+  } else {
+    expect(Setting::kUint32Param);
+    to = setting.uint32_param();
+  }
+}
+
+void expect_explicit(const serving::ModelRepository& repository) {
+  if (repository.is_explicit()) return;
+  refuse(Status::kUnavailable,
+         "models are not loaded by clients; start the server with --model-control-mode=explicit");
+}
+
+}  // namespace
+
+grpc::Status InferenceService::access(const Context& context, EndpointGroup group) const {
+  const auto& metadata = context.client_metadata();
+  const auto found = metadata.find("authorization");
+  const std::string_view given = found == metadata.end()
+                                     ? std::string_view()
+                                     : std::string_view(found->second.data(), found->second.size());
+  switch (parts_.access.check(group, given)) {
+    case Access::kNoToken:
+      return {grpc::StatusCode::UNAUTHENTICATED, "this needs metadata authorization: Bearer TOKEN"};
+    case Access::kWrongToken:
+      return {grpc::StatusCode::PERMISSION_DENIED,
+              "the token is none of those that may ask for this"};
+    default:
+      return grpc::Status::OK;
+  }
+}
+
+template <typename Work>
+Reactor* InferenceService::answer(Context* context, EndpointGroup group, const Work& work) {
+  grpc::Status status = access(*context, group);
+  if (status.ok()) {
+    try {
+      work();
+    } catch (...) {
+      status = grpc_status(serving::current_serving_error());
+    }
+  }
+  return refused(context, status);
+}
+
+// Work that may take long; `work` is copied.
+template <typename Work>
+Reactor* InferenceService::answer_elsewhere(Context* context, const Work& work) {
+  if (const grpc::Status status = access(*context, EndpointGroup::kControl); !status.ok())
+    return refused(context, status);
+  Reactor* reactor = context->DefaultReactor();
+  asio::post(control_threads_, [reactor, work] {
+    grpc::Status status;
+    try {
+      work();
+    } catch (...) {
+      status = grpc_status(serving::current_serving_error());
+    }
+    reactor->Finish(status);
+  });
+  return reactor;
+}
+
+Reactor* InferenceService::ServerLive(Context* context, const inference::ServerLiveRequest*,
+                                      inference::ServerLiveResponse* response) {
+  return answer(context, EndpointGroup::kHealth, [&] { response->set_live(true); });
+}
+
+Reactor* InferenceService::ServerReady(Context* context, const inference::ServerReadyRequest*,
+                                       inference::ServerReadyResponse* response) {
+  return answer(context, EndpointGroup::kHealth, [&] {
+    response->set_ready(parts_.repository.is_ready() && !parts_.state.is_draining);
+  });
+}
+
+Reactor* InferenceService::ServerMetadata(Context* context, const inference::ServerMetadataRequest*,
+                                          inference::ServerMetadataResponse* response) {
+  return answer(context, EndpointGroup::kInfer, [&] {
+    response->set_name(parts_.options.server_name);
+    response->set_version(SARDONYX_VERSION);
+    for (const std::string_view name : parts_.api.extensions())
+      response->add_extensions(std::string(name));
+  });
+}
+
+Reactor* InferenceService::ModelReady(Context* context, const inference::ModelReadyRequest* request,
+                                      inference::ModelReadyResponse* response) {
+  return answer(context, EndpointGroup::kInfer, [&] {
+    try {
+      parts_.repository.find(request->name(), request->version());
+      response->set_ready(true);
+    } catch (const ServingError& error) {
+      if (error.status() != Status::kUnavailable) throw;
+      response->set_ready(false);
+    }
+  });
+}
+
+Reactor* InferenceService::ModelMetadata(Context* context,
+                                         const inference::ModelMetadataRequest* request,
+                                         inference::ModelMetadataResponse* response) {
+  return answer(context, EndpointGroup::kInfer, [&] {
+    const auto model = parts_.repository.find(request->name(), request->version());
+    response->set_name(model->name());
+    for (const auto& one : parts_.repository.serving(model->name()))
+      response->add_versions(std::to_string(one->version()));
+    response->set_platform("onnxruntime_onnx");
+    const bool has_batch_dim = model->config().max_batch_size > 0;
+    write_tensors(model->config().inputs, has_batch_dim, *response->mutable_inputs());
+    write_tensors(model->config().outputs, has_batch_dim, *response->mutable_outputs());
+  });
+}
+
+Reactor* InferenceService::ModelInfer(Context* context, const inference::ModelInferRequest* request,
+                                      inference::ModelInferResponse* response) {
+  if (const grpc::Status status = access(*context, EndpointGroup::kInfer); !status.ok())
+    return refused(context, status);
+  // The message is this call's alone: its tensors are moved out of it.
+  return infer_call(parts_, *context, const_cast<inference::ModelInferRequest&>(*request),
+                    *response);
+}
+
+StreamReactor* InferenceService::ModelStreamInfer(Context* context) {
+  if (const grpc::Status status = access(*context, EndpointGroup::kInfer); !status.ok())
+    return new RefusedStream(status);
+  return infer_stream(parts_, *context);
+}
+
+Reactor* InferenceService::ModelConfig(Context* context,
+                                       const inference::ModelConfigRequest* request,
+                                       inference::ModelConfigResponse* response) {
+  return answer(context, EndpointGroup::kInfer, [&] {
+    const auto model = parts_.repository.find(request->name(), request->version());
+    SARDONYX_CHECK(response->mutable_config()->ParseFromString(model->config().wire));
+  });
+}
+
+Reactor* InferenceService::ModelStatistics(Context* context,
+                                           const inference::ModelStatisticsRequest* request,
+                                           inference::ModelStatisticsResponse* response) {
+  return answer(context, EndpointGroup::kInfer, [&] {
+    if (!request->version().empty()) {
+      write_statistics(*parts_.repository.find(request->name(), request->version()),
+                       *response->add_model_stats());
+      return;
+    }
+    if (!request->name().empty()) parts_.repository.find(request->name(), "");
+    for (const auto& model : parts_.repository.serving(request->name()))
+      write_statistics(*model, *response->add_model_stats());
+  });
+}
+
+Reactor* InferenceService::RepositoryIndex(Context* context,
+                                           const inference::RepositoryIndexRequest* request,
+                                           inference::RepositoryIndexResponse* response) {
+  return answer_elsewhere(context, [this, request, response] {
+    for (const serving::ModelState& state : parts_.repository.index(request->ready())) {
+      auto& model = *response->add_models();
+      model.set_name(state.name);
+      if (state.version) model.set_version(std::to_string(*state.version));
+      model.set_state(std::string(name_of(state.state)));
+      model.set_reason(state.reason);
+    }
+  });
+}
+
+Reactor* InferenceService::RepositoryModelLoad(Context* context,
+                                               const inference::RepositoryModelLoadRequest* request,
+                                               inference::RepositoryModelLoadResponse*) {
+  return answer_elsewhere(context, [this, request] {
+    expect_explicit(parts_.repository);
+    serving::ModelRepository::LoadOverride replaced;
+    for (const auto& [key, value] : request->parameters()) {
+      if (key == "config") {
+        replaced.config_json = value.string_param();
+      } else if (key.starts_with("file:")) {
+        replaced.files[key.substr(5)] = value.bytes_param();
+      } else {
+        refuse(Status::kInvalidArgument, "unknown parameter '", key, "'");
+      }
+    }
+    parts_.repository.load(request->model_name(), replaced);
+  });
+}
+
+Reactor* InferenceService::RepositoryModelUnload(
+    Context* context, const inference::RepositoryModelUnloadRequest* request,
+    inference::RepositoryModelUnloadResponse*) {
+  return answer_elsewhere(context, [this, request] {
+    expect_explicit(parts_.repository);
+    const auto found = request->parameters().find("unload_dependents");
+    const bool and_dependents = found != request->parameters().end() && found->second.bool_param();
+    parts_.repository.unload(request->model_name(), and_dependents);
+  });
+}
+
+SharedMemory& InferenceService::regions() const {
+  if (!parts_.options.allows_shared_memory) {
+    refuse(Status::kUnsupported,
+           "shared memory of clients is off; start the server with --allow-client-shm");
+  }
+  return parts_.api.regions();
+}
+
+Reactor* InferenceService::SystemSharedMemoryStatus(
+    Context* context, const inference::SystemSharedMemoryStatusRequest* request,
+    inference::SystemSharedMemoryStatusResponse* response) {
+  return answer(context, EndpointGroup::kControl, [&] {
+    for (const SharedMemory::Region& region : regions().regions(request->name())) {
+      auto& one = (*response->mutable_regions())[region.name];
+      one.set_name(region.name);
+      one.set_key(region.key);
+      one.set_offset(region.offset);
+      one.set_byte_size(region.byte_size);
+    }
+  });
+}
+
+Reactor* InferenceService::SystemSharedMemoryRegister(
+    Context* context, const inference::SystemSharedMemoryRegisterRequest* request,
+    inference::SystemSharedMemoryRegisterResponse*) {
+  return answer(context, EndpointGroup::kControl, [&] {
+    regions().add({request->name(), request->key(), request->offset(), request->byte_size()});
+  });
+}
+
+Reactor* InferenceService::SystemSharedMemoryUnregister(
+    Context* context, const inference::SystemSharedMemoryUnregisterRequest* request,
+    inference::SystemSharedMemoryUnregisterResponse*) {
+  return answer(context, EndpointGroup::kControl, [&] {
+    if (request->name().empty()) {
+      regions().remove_all();
+    } else {
+      regions().remove(request->name());
+    }
+  });
+}
+
+Reactor* InferenceService::LogSettings(Context* context,
+                                       const inference::LogSettingsRequest* request,
+                                       inference::LogSettingsResponse* response) {
+  return answer(context, EndpointGroup::kControl, [&] {
+    ServerLog::Settings settings = parts_.log.settings();
+    for (const auto& [name, value] : request->settings()) {
+      if (name == "log_file" && value.string_param() != settings.file)
+        refuse(Status::kUnsupported, "log_file is set when the server is started (--log-file)");
+    }
+    take_setting(*request, "log_info", settings.info);
+    take_setting(*request, "log_warning", settings.warning);
+    take_setting(*request, "log_error", settings.error);
+    take_setting(*request, "log_verbose_level", settings.verbose_level);
+    take_setting(*request, "log_format", settings.format);
+    parts_.log.configure(settings);
+    auto& answers = *response->mutable_settings();
+    answers["log_file"].set_string_param(settings.file);
+    answers["log_info"].set_bool_param(settings.info);
+    answers["log_warning"].set_bool_param(settings.warning);
+    answers["log_error"].set_bool_param(settings.error);
+    answers["log_verbose_level"].set_uint32_param(settings.verbose_level);
+    answers["log_format"].set_string_param(settings.format);
+  });
+}
+
+}  // namespace sardonyx::serve

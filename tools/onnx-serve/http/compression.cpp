@@ -1,0 +1,111 @@
+#include "tools/onnx-serve/http/compression.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+
+namespace sardonyx::serve {
+namespace {
+
+constexpr int kGzip = 16, kGzipOrZlib = 32;  // added to the bits of the window
+constexpr size_t kWorthIt = 1024;            // bytes from which on an answer is compressed
+
+template <typename Pieces>
+std::string deflated(const Pieces& pieces, bool is_gzip) {
+  z_stream stream = {};
+  const int window = MAX_WBITS + (is_gzip ? kGzip : 0);
+  if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+    throw std::bad_alloc();
+  std::string out;
+  std::string chunk(64 << 10, '\0');
+  const auto feed = [&](const void* data, size_t size, int flush) {
+    const auto* at = static_cast<const Bytef*>(data);
+    do {
+      const auto now = static_cast<uInt>(std::min<size_t>(size, 1 << 30));
+      stream.next_in = const_cast<Bytef*>(at);
+      stream.avail_in = now;
+      at += now;
+      size -= now;
+      do {
+        stream.next_out = reinterpret_cast<Bytef*>(chunk.data());
+        stream.avail_out = static_cast<uInt>(chunk.size());
+        deflate(&stream, size > 0 ? Z_NO_FLUSH : flush);
+        out.append(chunk, 0, chunk.size() - stream.avail_out);
+      } while (stream.avail_out == 0);
+    } while (size > 0);
+  };
+  for (const auto& [data, size] : pieces)
+    feed(data, size, Z_NO_FLUSH);
+  feed(nullptr, 0, Z_FINISH);
+  deflateEnd(&stream);
+  return out;
+}
+
+// Is `encoding` among those that the client takes?
+bool accepts(std::string_view list, std::string_view encoding) {
+  while (!list.empty()) {
+    const size_t comma = std::min(list.find(','), list.size());
+    std::string_view one = list.substr(0, comma);
+    list.remove_prefix(std::min(comma + 1, list.size()));
+    while (!one.empty() && one.front() == ' ')
+      one.remove_prefix(1);
+    const std::string_view name = one.substr(0, one.find_first_of("; "));
+    const bool is_refused =
+        one.find("q=0") != std::string_view::npos &&
+        one.find_first_of("123456789", one.find("q=0") + 3) == std::string_view::npos;
+    if (name == encoding && !is_refused) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool is_known_encoding(std::string_view encoding) {
+  return encoding == "gzip" || encoding == "deflate";
+}
+
+std::optional<std::string> decompressed(std::string_view body, std::string_view, size_t limit,
+                                        size_t padding) {
+  z_stream stream = {};
+  if (inflateInit2(&stream, MAX_WBITS + kGzipOrZlib) != Z_OK) throw std::bad_alloc();
+  std::string out;
+  std::string chunk(64 << 10, '\0');
+  int status = Z_OK;
+  while (status == Z_OK && out.size() <= limit) {
+    if (stream.avail_in == 0) {
+      const auto now = std::min<size_t>(body.size(), 1 << 30);
+      if (now == 0) break;
+      stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(body.data()));
+      stream.avail_in = static_cast<uInt>(now);
+      body.remove_prefix(now);
+    }
+    stream.next_out = reinterpret_cast<Bytef*>(chunk.data());
+    stream.avail_out = static_cast<uInt>(chunk.size());
+    status = inflate(&stream, Z_NO_FLUSH);
+    const size_t got = chunk.size() - stream.avail_out;
+    if (out.capacity() < out.size() + got + padding)
+      out.reserve(std::max(2 * out.capacity(), out.size() + got + padding));
+    out.append(chunk, 0, got);
+  }
+  inflateEnd(&stream);
+  if (status != Z_STREAM_END && out.size() <= limit) return std::nullopt;
+  return out;
+}
+
+void compress_answer(const HttpRequest& request, HttpAnswer& answer) {
+  const std::string_view wanted = request.field("Accept-Encoding");
+  if (wanted.empty() || answer.size() < kWorthIt) return;
+  const bool is_gzip = accepts(wanted, "gzip");
+  if (!is_gzip && !accepts(wanted, "deflate")) return;
+  std::vector<std::pair<const void*, size_t>> pieces = {{answer.text.data(), answer.text.size()}};
+  for (const HttpAnswer::Part& part : answer.parts) {
+    pieces.emplace_back(part.tensor.defined() ? part.tensor.raw() : part.text.data(),
+                        part.tensor.defined() ? part.tensor.bytes() : part.text.size());
+  }
+  answer.text = deflated(pieces, is_gzip);
+  answer.parts.clear();
+  answer.fields.emplace_back("Content-Encoding", is_gzip ? "gzip" : "deflate");
+  answer.fields.emplace_back("Vary", "Accept-Encoding");
+}
+
+}  // namespace sardonyx::serve

@@ -1,0 +1,397 @@
+#include "tools/onnx-serve/http/connection.h"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/buffer_body.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/status.hpp>
+#include <charconv>
+#include <cstring>
+
+#include "tools/onnx-serve/http/compression.h"
+
+namespace sardonyx::serve {
+namespace {
+
+namespace http = beast::http;
+using asio::ip::tcp;
+using boost::system::error_code;
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t kJsonPadding = 64;  // what simdjson may read behind the text
+constexpr uint64_t kSlowestBytesPerSecond = 64 << 10;
+
+// `bytes` of a budget until it is destroyed.
+class TakenBytes {
+ public:
+  explicit TakenBytes(BodyBudget& budget) : budget_(budget) {}
+  ~TakenBytes() { budget_.give_back(bytes_); }
+  TakenBytes(const TakenBytes&) = delete;
+  TakenBytes& operator=(const TakenBytes&) = delete;
+  bool try_take(uint64_t bytes) {
+    if (!budget_.try_take(bytes)) return false;
+    bytes_ += bytes;
+    return true;
+  }
+
+ private:
+  BodyBudget& budget_;
+  uint64_t bytes_ = 0;
+};
+
+std::string padded_string(size_t size) {
+  std::string text;
+  text.reserve(size + kJsonPadding);
+  text.resize(size);
+  return text;
+}
+
+std::optional<uint64_t> number_of(std::string_view text) {
+  uint64_t number = 0;
+  const auto end = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_whole = end.ec == std::errc() && end.ptr == text.data() + text.size();
+  return is_whole ? std::optional(number) : std::nullopt;
+}
+
+template <typename Stream>
+class Connection : public Watched, public std::enable_shared_from_this<Connection<Stream>> {
+ public:
+  Connection(Stream stream, const ConnectionContext& context,
+             std::shared_ptr<asio::ssl::context> tls)
+      : tls_(std::move(tls)), stream_(std::move(stream)), context_(context) {
+    place_ = context_.thread.add(*this);
+  }
+  ~Connection() override { context_.thread.remove(place_); }
+
+  int descriptor() override { return beast::get_lowest_layer(stream_).native_handle(); }
+  void close() override {
+    error_code ignored;
+    beast::get_lowest_layer(stream_).close(ignored);
+  }
+
+  asio::awaitable<void> run() {
+    if constexpr (is_tls()) {
+      deadline = Clock::now() + context_.limits.header;
+      error_code error;
+      co_await stream_.async_handshake(asio::ssl::stream_base::server, on(error));
+      if (error) co_return;
+    }
+    bool goes_on = true;
+    while (goes_on)
+      goes_on = co_await serve_one();
+    co_await shut_down();
+  }
+
+ private:
+  static constexpr bool is_tls() { return !std::is_same_v<Stream, tcp::socket>; }
+  static auto on(error_code& error) { return asio::redirect_error(asio::use_awaitable, error); }
+
+  void allow(uint64_t bytes) {
+    deadline = Clock::now() + context_.limits.transfer +
+               std::chrono::seconds(bytes / kSlowestBytesPerSecond);
+  }
+
+  // Reads and answers one request; false: it was the last one.
+  asio::awaitable<bool> serve_one() {
+    http::request_parser<http::buffer_body> parser;
+    parser.header_limit(context_.limits.header_bytes);
+    parser.body_limit(context_.limits.body_bytes);
+    is_idle = buffer_.size() == 0;
+    deadline = Clock::now() + (is_idle ? context_.limits.idle : context_.limits.header);
+    error_code error;
+    if (is_idle) {
+      // The header's time runs from its first byte on.
+      const size_t got = co_await stream_.async_read_some(buffer_.prepare(4096), on(error));
+      if (error) co_return false;
+      buffer_.commit(got);
+      is_idle = false;
+      deadline = Clock::now() + context_.limits.header;
+    }
+    co_await http::async_read_header(stream_, buffer_, parser, on(error));
+    if (error) co_return co_await refuse_header(error);
+
+    HttpRequest request;
+    request.method = parser.get().method();
+    request.target.assign(parser.get().target().data(), parser.get().target().size());
+    const bool keeps = parser.keep_alive() && !context_.handler.is_closing();
+    const bool is_head = request.method == http::verb::head;
+    const unsigned version = parser.get().version();
+    is_http_10_ = version == 10;
+    const bool is_chunked = parser.chunked();
+    const uint64_t length = parser.content_length().value_or(0);
+    request.fields = std::move(parser.get().base());
+    request.is_secure = is_tls();
+    if (version < 10 || version > 11)
+      co_return co_await answer_and_close(error_answer(505, "HTTP/1.0 and HTTP/1.1 are served"));
+    if (std::optional<HttpAnswer> refusal = context_.handler.refusal(request)) {
+      // A body that is not read would be taken for the next request.
+      const bool goes_on = keeps && length == 0 && !is_chunked;
+      const bool was_written = co_await write(*refusal, goes_on, is_head);
+      co_return was_written&& goes_on;
+    }
+    TakenBytes taken(context_.bodies);
+    const std::optional<HttpAnswer> wrong_body =
+        co_await read_body(request, parser, is_chunked, length, taken);
+    if (wrong_body) co_return co_await answer_and_close(*wrong_body);
+    if (is_gone_) co_return false;
+
+    deadline = Clock::time_point::max();
+    HttpAnswer answer;
+    try {
+      answer = co_await context_.handler.handle(request, context_.thread, *this);
+    } catch (...) {
+      answer = error_answer(serving::current_serving_error());
+    }
+    compress_answer(request, answer);
+    const bool goes_on = keeps && !context_.handler.is_closing();
+    const bool was_written = co_await write(answer, goes_on, is_head);
+    co_return was_written&& goes_on;
+  }
+
+  asio::awaitable<bool> refuse_header(error_code error) {
+    if (error == http::error::header_limit)
+      co_return co_await answer_and_close(
+          error_answer(431, "the header of the request is too long"));
+    if (error == http::error::body_limit)
+      co_return co_await answer_and_close(error_answer(413, body_limit_text()));
+    if (error.category() == error_code(http::error::bad_method).category() &&
+        error != http::error::end_of_stream && error != http::error::partial_message)
+      co_return co_await answer_and_close(error_answer(400, "no HTTP request: " + error.message()));
+    co_return false;
+  }
+
+  std::string body_limit_text() const {
+    return text("the body of the request is larger than ", context_.limits.body_bytes, " bytes");
+  }
+
+  // A refusal, or nothing where the body was read (or the client is gone: is_gone_).
+  template <typename Parser>
+  asio::awaitable<std::optional<HttpAnswer>> read_body(HttpRequest& request, Parser& parser,
+                                                       bool is_chunked, uint64_t length,
+                                                       TakenBytes& taken) {
+    if (!is_chunked && length == 0) co_return split_body(request, padded_string(0));
+    if (!taken.try_take(length))
+      co_return error_answer(503, "requests that are being served hold too much memory");
+    if (request.field("Expect") == "100-continue" || request.field("Expect") == "100-Continue") {
+      error_code error;
+      static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+      co_await asio::async_write(stream_, asio::buffer(kContinue), on(error));
+    }
+    const std::string_view encoding = request.field("Content-Encoding");
+    const bool is_plain = encoding.empty() || encoding == "identity";
+    if (!is_plain && !is_known_encoding(encoding))
+      co_return error_answer(415, text("unknown Content-Encoding '", encoding, "'"));
+    if (is_chunked || !is_plain) {
+      std::string body = padded_string(0);
+      if (is_chunked) {
+        std::optional<HttpAnswer> refusal = co_await read_chunks(parser, body, taken);
+        if (refusal) co_return refusal;
+      } else {
+        body = padded_string(length);
+        co_await read_exactly(body.data(), body.size());
+      }
+      if (is_gone_) co_return std::nullopt;
+      if (!is_plain) {
+        std::optional<std::string> plain =
+            decompressed(body, encoding, context_.limits.body_bytes, kJsonPadding);
+        if (!plain) co_return error_answer(400, "the body is not what its Content-Encoding says");
+        if (plain->size() > context_.limits.body_bytes)
+          co_return error_answer(413, body_limit_text());
+        if (!taken.try_take(plain->size()))
+          co_return error_answer(503, "requests that are being served hold too much memory");
+        body = std::move(*plain);
+      }
+      co_return split_body(request, std::move(body));
+    }
+    // Elements are read to where the tensor is to be.
+    uint64_t header = length;
+    if (const std::string_view given = request.field("Inference-Header-Content-Length");
+        !given.empty()) {
+      const auto number = number_of(given);
+      if (!number || *number > length) co_return wrong_header_length(given, length);
+      header = *number;
+      request.has_binary = true;
+    }
+    request.text = padded_string(header);
+    co_await read_exactly(request.text.data(), header);
+    if (request.has_binary && !is_gone_) {
+      request.binary = Buffer::allocate(length - header);
+      co_await read_exactly(reinterpret_cast<char*>(request.binary->data()), length - header);
+    }
+    co_return std::nullopt;
+  }
+
+  static HttpAnswer wrong_header_length(std::string_view given, uint64_t length) {
+    return error_answer(400, text("Inference-Header-Content-Length '", given,
+                                  "' is no number up to the ", length, " bytes of the body"));
+  }
+
+  static std::optional<HttpAnswer> split_body(HttpRequest& request, std::string body) {
+    const std::string_view given = request.field("Inference-Header-Content-Length");
+    if (given.empty()) {
+      request.text = std::move(body);
+      return std::nullopt;
+    }
+    const auto number = number_of(given);
+    if (!number || *number > body.size()) return wrong_header_length(given, body.size());
+    request.has_binary = true;
+    request.binary = Buffer::allocate(body.size() - *number);
+    std::memcpy(request.binary->data(), body.data() + *number, body.size() - *number);
+    body.resize(*number);
+    request.text = std::move(body);
+    return std::nullopt;
+  }
+
+  asio::awaitable<void> read_exactly(char* to, size_t bytes) {
+    const size_t there = std::min(bytes, buffer_.size());
+    if (there > 0) std::memcpy(to, buffer_.data().data(), there);
+    buffer_.consume(there);
+    if (there == bytes) co_return;
+    allow(bytes);
+    error_code error;
+    co_await asio::async_read(stream_, asio::buffer(to + there, bytes - there), on(error));
+    is_gone_ = error.failed();
+  }
+
+  template <typename Parser>
+  asio::awaitable<std::optional<HttpAnswer>> read_chunks(Parser& parser, std::string& body,
+                                                         TakenBytes& taken) {
+    constexpr size_t kPiece = 64 << 10;
+    size_t allowed = 0;  // by the budget
+    while (!parser.is_done()) {
+      if (body.size() + kPiece > allowed) {
+        if (!taken.try_take(kPiece))
+          co_return error_answer(503, "requests that are being served hold too much memory");
+        allowed += kPiece;
+      }
+      const size_t before = body.size();
+      if (body.capacity() < before + kPiece + kJsonPadding)
+        body.reserve(std::max(2 * body.capacity(), before + kPiece + kJsonPadding));
+      body.resize(before + kPiece);
+      parser.get().body().data = body.data() + before;
+      parser.get().body().size = kPiece;
+      allow(kPiece);
+      error_code error;
+      co_await http::async_read_some(stream_, buffer_, parser, on(error));
+      body.resize(before + kPiece - parser.get().body().size);
+      if (error == http::error::need_buffer) continue;
+      if (error == http::error::body_limit) co_return error_answer(413, body_limit_text());
+      if (error && error != asio::error::operation_aborted &&
+          error.category() == error_code(http::error::bad_chunk).category())
+        co_return error_answer(400, "no chunked body: " + error.message());
+      if (error) {
+        is_gone_ = true;
+        co_return std::nullopt;
+      }
+    }
+    co_return std::nullopt;
+  }
+
+  asio::awaitable<bool> answer_and_close(const HttpAnswer& answer) {
+    co_await write(answer, false, false);
+    co_return false;
+  }
+
+  asio::awaitable<bool> write(const HttpAnswer& answer, bool keeps_alive, bool is_head) {
+    const auto reason = http::obsolete_reason(static_cast<http::status>(answer.status));
+    std::string& head = head_;
+    head.assign("HTTP/1.1 ");
+    head += std::to_string(answer.status);
+    head += ' ';
+    head.append(reason.data(), reason.size());
+    head += "\r\n";
+    if (answer.size() > 0) {
+      head += "Content-Type: ";
+      head += answer.content_type;
+      head += "\r\n";
+    }
+    for (const auto& [name, value] : answer.fields) {
+      head += name;
+      head += ": ";
+      head += value;
+      head += "\r\n";
+    }
+    if (!keeps_alive) {
+      head += "Connection: close\r\n";
+    } else if (is_http_10_) {
+      head += "Connection: keep-alive\r\n";
+    }
+    head += "Content-Length: ";
+    head += std::to_string(answer.size());
+    head += "\r\n\r\n";
+    error_code error;
+    allow(answer.size());
+    if (answer.parts.empty() && answer.text.size() < 16384) {
+      if (!is_head) head += answer.text;
+      co_await asio::async_write(stream_, asio::buffer(head), on(error));
+      co_return !error;
+    }
+    std::vector<asio::const_buffer> pieces = {asio::buffer(head)};
+    if (!is_head) {
+      pieces.push_back(asio::buffer(answer.text));
+      for (const HttpAnswer::Part& part : answer.parts) {
+        pieces.push_back(part.tensor.defined()
+                             ? asio::const_buffer(part.tensor.raw(), part.tensor.bytes())
+                             : asio::buffer(part.text));
+      }
+    }
+    co_await asio::async_write(stream_, pieces, on(error));
+    co_return !error;
+  }
+
+  // Lets the client read the last answer although it may still be sending.
+  asio::awaitable<void> shut_down() {
+    auto& socket = beast::get_lowest_layer(stream_);
+    if (!socket.is_open()) co_return;
+    error_code error;
+    deadline = Clock::now() + std::chrono::seconds(2);
+    if constexpr (is_tls()) co_await stream_.async_shutdown(on(error));
+    socket.shutdown(tcp::socket::shutdown_send, error);
+    std::array<char, 4096> rest;
+    for (int i = 0; i < 256 && !error; ++i)
+      co_await socket.async_read_some(asio::buffer(rest), on(error));
+    socket.close(error);
+  }
+
+  const std::shared_ptr<asio::ssl::context> tls_;
+  Stream stream_;
+  const ConnectionContext context_;
+  beast::flat_buffer buffer_;
+  std::string head_;
+  IoThread::Place place_;
+  bool is_gone_ = false;
+  bool is_http_10_ = false;
+};
+
+template <typename Stream>
+void spawn(Stream stream, const ConnectionContext& context,
+           std::shared_ptr<asio::ssl::context> tls) {
+  const auto connection =
+      std::make_shared<Connection<Stream>>(std::move(stream), context, std::move(tls));
+  asio::co_spawn(
+      context.thread.context(),
+      [connection]() -> asio::awaitable<void> { return connection->run(); },
+      [connection](const std::exception_ptr&) {});
+}
+
+}  // namespace
+
+void serve_connection(tcp::socket socket, const ConnectionContext& context,
+                      std::shared_ptr<asio::ssl::context> tls) {
+  error_code ignored;
+  socket.set_option(tcp::no_delay(true), ignored);
+  if (!tls) {
+    spawn(std::move(socket), context, nullptr);
+    return;
+  }
+  asio::ssl::context& settings = *tls;
+  spawn(asio::ssl::stream<tcp::socket>(std::move(socket), settings), context, std::move(tls));
+}
+
+}  // namespace sardonyx::serve

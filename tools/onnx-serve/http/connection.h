@@ -1,0 +1,64 @@
+// A client's connection: reads requests and writes answers, one after the other.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <memory>
+
+#include "tools/onnx-serve/http/io_thread.h"
+#include "tools/onnx-serve/http/message.h"
+
+namespace sardonyx::serve {
+
+struct HttpLimits {
+  uint32_t header_bytes = 64 << 10;
+  uint64_t body_bytes = uint64_t{1} << 30;
+  uint64_t all_body_bytes = uint64_t{4} << 30;  // of all requests at once
+  size_t connections = 20'000;
+  std::chrono::seconds idle{75};      // between requests
+  std::chrono::seconds header{10};    // from the first wait for a request to the end of its header
+  std::chrono::seconds transfer{30};  // of a body or an answer, and 1 s more for each 64 KB
+};
+
+// Where a request goes. `handle` is called in the connection's thread and may suspend.
+class HttpHandler {
+ public:
+  virtual ~HttpHandler() = default;
+  virtual asio::awaitable<HttpAnswer> handle(HttpRequest& request, IoThread& thread,
+                                             Watched& connection) = 0;
+  // Before the body is read: what is wrong with the header (who asks, for what), if anything.
+  virtual std::optional<HttpAnswer> refusal(const HttpRequest& request) = 0;
+  // No more requests on a connection, once one is answered.
+  virtual bool is_closing() const = 0;
+};
+
+// Counts the bytes of bodies that all connections hold.
+class BodyBudget {
+ public:
+  explicit BodyBudget(uint64_t limit) : limit_(limit) {}
+  bool try_take(uint64_t bytes) {
+    if (used_.fetch_add(bytes) + bytes <= limit_) return true;
+    used_.fetch_sub(bytes);
+    return false;
+  }
+  void give_back(uint64_t bytes) { used_.fetch_sub(bytes); }
+
+ private:
+  const uint64_t limit_;
+  std::atomic<uint64_t> used_ = 0;
+};
+
+struct ConnectionContext {
+  HttpHandler& handler;
+  const HttpLimits& limits;
+  BodyBudget& bodies;
+  IoThread& thread;
+};
+
+// Serves the connection in the thread of `context` until either side ends it. With `tls`:
+// encrypted.
+void serve_connection(asio::ip::tcp::socket socket, const ConnectionContext& context,
+                      std::shared_ptr<asio::ssl::context> tls);
+
+}  // namespace sardonyx::serve

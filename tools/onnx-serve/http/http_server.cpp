@@ -1,0 +1,110 @@
+#include "tools/onnx-serve/http/http_server.h"
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/write.hpp>
+#include <future>
+
+namespace sardonyx::serve {
+namespace {
+
+using asio::ip::tcp;
+using boost::system::error_code;
+
+}  // namespace
+
+HttpServer::HttpServer(const Options& options, HttpHandler& handler, TlsSettings* tls)
+    : options_(options), handler_(handler), tls_(tls), bodies_(options.limits.all_body_bytes) {
+  for (int i = 0; i < options_.threads; ++i)
+    threads_.push_back(std::make_unique<IoThread>());
+  asio::io_context& context = threads_[0]->context();
+  try {
+    const tcp::endpoint place(asio::ip::make_address(options_.address), options_.port);
+    acceptor_ = std::make_unique<tcp::acceptor>(context);
+    acceptor_->open(place.protocol());
+    acceptor_->set_option(tcp::acceptor::reuse_address(true));
+    acceptor_->bind(place);
+    acceptor_->listen(4096);
+    port_ = acceptor_->local_endpoint().port();
+  } catch (const boost::system::system_error& error) {
+    serving::refuse(Status::kUnavailable, "can't listen at ", options_.address, ", port ",
+                    options_.port, ": ", error.code().message());
+  }
+  retry_ = std::make_unique<asio::steady_timer>(context);
+  asio::post(context, [this] { accept(); });
+}
+
+HttpServer::~HttpServer() {
+  if (!close(std::chrono::milliseconds(0))) {
+    // What still runs would answer to threads that are no more.
+    for (const auto& thread : threads_)
+      asio::post(thread->context(), [&io = *thread] { io.end_runs(); });
+    close(std::chrono::seconds(1));
+  }
+  for (const auto& thread : threads_)
+    thread->stop();
+}
+
+size_t HttpServer::connections() const {
+  size_t all = 0;
+  for (const auto& thread : threads_)
+    all += thread->connections();
+  return all;
+}
+
+void HttpServer::accept() {
+  IoThread& thread = *threads_[next_++ % threads_.size()];
+  acceptor_->async_accept(thread.context(), [this, &thread](error_code error, tcp::socket socket) {
+    if (error == asio::error::operation_aborted || !acceptor_->is_open()) return;
+    if (error) {
+      // No descriptors are left, or the like: others may be given back.
+      retry_->expires_after(std::chrono::milliseconds(100));
+      retry_->async_wait([this](error_code stopped) {
+        if (!stopped) accept();
+      });
+      return;
+    }
+    // In the thread that the connection is served by.
+    auto& context = thread.context();
+    asio::post(context, [this, &thread, moved = std::move(socket)]() mutable {
+      take(std::move(moved), thread);
+    });
+    accept();
+  });
+}
+
+void HttpServer::take(tcp::socket socket, IoThread& thread) {
+  if (connections() >= options_.limits.connections) {
+    static constexpr std::string_view kBusy =
+        "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\n"
+        "Content-Type: application/json\r\nContent-Length: 32\r\n\r\n"
+        "{\"error\":\"too many connections\"}";
+    error_code ignored;
+    socket.non_blocking(true, ignored);
+    if (!tls_) socket.send(asio::buffer(kBusy), 0, ignored);
+    return;
+  }
+  serve_connection(std::move(socket), {handler_, options_.limits, bodies_, thread},
+                   tls_ ? tls_->current() : nullptr);
+}
+
+bool HttpServer::close(std::chrono::milliseconds patience) {
+  std::promise<void> closed;
+  asio::post(threads_[0]->context(), [&] {
+    error_code ignored;
+    acceptor_->close(ignored);
+    retry_->cancel();
+    closed.set_value();
+  });
+  closed.get_future().wait();
+  const auto until = std::chrono::steady_clock::now() + patience;
+  for (;;) {
+    // Connections that were idle once may be so again: a request was on its way.
+    for (const auto& thread : threads_)
+      asio::post(thread->context(), [&io = *thread] { io.close_idle(); });
+    if (connections() == 0) return true;
+    if (std::chrono::steady_clock::now() >= until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
+}  // namespace sardonyx::serve

@@ -1,0 +1,72 @@
+// One thread that serves connections, and what it watches over.
+#pragma once
+
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <functional>
+#include <list>
+#include <memory>
+#include <thread>
+
+namespace sardonyx::serve {
+
+namespace asio = boost::asio;
+
+// A connection in the eyes of its thread, which alone uses it.
+class Watched {
+ public:
+  virtual ~Watched() = default;
+  virtual int descriptor() = 0;
+  // Ends all operations on the connection.
+  virtual void close() = 0;
+
+  // When the connection is closed unless something happens before.
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+  bool is_idle = true;  // no request of it is being read, run or answered
+  // Set while a request runs: called once if the client disconnects meanwhile.
+  std::function<void()> on_disconnect;
+};
+
+class IoThread {
+ public:
+  IoThread();
+  ~IoThread();
+  IoThread(const IoThread&) = delete;
+  IoThread& operator=(const IoThread&) = delete;
+
+  asio::io_context& context() { return context_; }
+  bool is_current() const { return std::this_thread::get_id() == id_; }
+  void stop();
+
+  // From this thread alone.
+  using Place = std::list<Watched*>::iterator;
+  Place add(Watched& connection);
+  void remove(Place place);
+  // Looks every 10 ms whether clients of running requests are there, from now on until none runs.
+  void begin_run(Watched& connection, std::function<void()> on_disconnect);
+  void end_run(Watched& connection);
+  void close_idle();
+  // As if all clients of running requests had disconnected.
+  void end_runs();
+
+  size_t connections() const { return connections_; }
+
+ private:
+  void check_deadlines();
+  void check_clients();
+
+  // Connections take themselves off the list, the last ones when the context is destroyed.
+  std::list<Watched*> watched_;
+  std::atomic<size_t> connections_ = 0;
+  size_t running_ = 0;
+  bool checks_clients_ = false;
+  asio::io_context context_{1};
+  asio::executor_work_guard<asio::io_context::executor_type> work_;
+  asio::steady_timer deadlines_, clients_;
+  std::thread::id id_;
+  std::thread thread_;
+};
+
+}  // namespace sardonyx::serve

@@ -1,0 +1,180 @@
+#include "tools/onnx-serve/serve_options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+
+#include "ir/core/threading/cpu_limits.h"
+
+namespace sardonyx::serve {
+namespace {
+
+using Root = serving::RepositoryOptions::Root;
+
+// A path, or NAME=PATH.
+Root root_of(const std::string& text) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos || std::filesystem::exists(text)) return {text, ""};
+  return {text.substr(equals + 1), text.substr(0, equals)};
+}
+
+struct Raw {
+  std::vector<std::string> repositories, models;
+  std::string model_name, control = "none", metrics = "sardonyx";
+  double poll_seconds = 15, drain_delay = 5, drain_timeout = 30, request_timeout = 0;
+  double memory_gb = 64, idle_seconds = 75, header_seconds = 10;
+  uint64_t max_body_mb = 1024, max_bodies_mb = 4096;
+};
+
+void add_models(CLI::App& app, Raw& raw, ServeOptions& options) {
+  app.add_option("MODEL", raw.models,
+                 "a model, PATH or NAME=PATH: an .onnx file, or a folder with model.onnx, "
+                 "N/model.onnx or config.pbtxt");
+  app.add_option("--model-repository", raw.repositories,
+                 "a folder of models, each NAME/N/model.onnx with or without NAME/config.pbtxt");
+  app.add_option("--model-name", raw.model_name, "the name of the one model that is given");
+  app.add_option("--model-control-mode", raw.control,
+                 "none: what is there at the start; poll: and what changes; explicit: what clients "
+                 "ask for")
+      ->check(CLI::IsMember({"none", "poll", "explicit"}));
+  app.add_option("--load-model", options.repository.startup_models,
+                 "with explicit: load this one at the start; * for all");
+  app.add_option("--repository-poll-secs", raw.poll_seconds, "with poll: how often, 15 by default");
+  app.add_option("--exit-on-error", options.exits_on_error,
+                 "end where a model can't be loaded at the start (default true)");
+  app.add_option(
+      "--default-max-batch-size", options.repository.default_max_batch,
+      "batch size of models without configuration whose first dims are named as a batch; "
+      "0: none; 16 by default");
+  app.add_flag(
+      "--wait-for-delay", options.repository.waits_for_delay,
+      "wait max_queue_delay_microseconds for a fuller batch even while an instance is idle");
+}
+
+void add_runtime(CLI::App& app, Raw& raw, ServeOptions& options) {
+  app.add_option("--threads", options.repository.session.intra_op_threads,
+                 "threads of one run; 0, the default: what the machine has");
+  app.add_option("--io-threads", options.http.threads, "threads that serve connections")
+      ->check(CLI::Range(1, 256));
+  app.add_option("--memory-limit-gb", raw.memory_gb, "memory of one model, 64 by default");
+  app.add_option("--request-timeout", raw.request_timeout,
+                 "seconds after which a request without a timeout of its own ends; 0: never");
+  app.add_option("--drain-delay", raw.drain_delay,
+                 "seconds from SIGTERM, with which readiness ends, to the last connection taken");
+  app.add_option("--drain-timeout", raw.drain_timeout, "seconds for running requests after that");
+}
+
+void add_http(CLI::App& app, Raw& raw, ServeOptions& options) {
+  app.add_option("--http-address", options.http.address,
+                 "where to listen; 127.0.0.1 by default, 0.0.0.0 or :: for all");
+  app.add_option("--http-port", options.http.port, "8000 by default; 0: one that is free");
+  app.add_option("--port-file", options.port_file,
+                 "write the ports of HTTP and gRPC there once requests are taken");
+#ifdef SARDONYX_GRPC
+  app.add_option("--grpc-address", options.grpc_address,
+                 "where to listen; as --http-address by default");
+  app.add_option("--grpc-port", options.grpc_port, "8001 by default; 0: one that is free");
+  app.add_flag("--grpc,!--no-grpc", options.has_grpc, "serve gRPC, on by default");
+#endif
+  app.add_option("--max-body-mb", raw.max_body_mb, "of one request, 1024 by default");
+  app.add_option("--max-bodies-mb", raw.max_bodies_mb, "of all requests at once, 4096 by default");
+  app.add_option("--max-header-bytes", options.http.limits.header_bytes, "65536 by default");
+  app.add_option("--max-connections", options.http.limits.connections, "20000 by default");
+  app.add_option("--idle-timeout", raw.idle_seconds, "seconds between requests of a connection");
+  app.add_option("--header-timeout", raw.header_seconds, "seconds for the header of a request");
+}
+
+void add_access(CLI::App& app, ServeOptions& options) {
+  app.add_option("--tls-cert", options.tls.certificate,
+                 "certificate chain (PEM); read anew when it changes");
+  app.add_option("--tls-key", options.tls.key, "its key (PEM)");
+  app.add_option("--tls-client-ca", options.tls.client_authority,
+                 "clients need a certificate of this authority (PEM)");
+  app.add_option("--tokens", options.tokens,
+                 "GROUP=FILE: lines of the file are bearer tokens of infer, control or metrics");
+  app.add_flag("--allow-client-shm", options.api.allows_shared_memory,
+               "clients may register POSIX shared memory");
+}
+
+void add_reports(CLI::App& app, Raw& raw, ServeOptions& options) {
+  app.add_flag("--metrics,!--no-metrics", options.api.has_metrics, "/metrics, on by default");
+  app.add_option("--metrics-names", raw.metrics, "sardonyx, or triton for those names beside them")
+      ->check(CLI::IsMember({"sardonyx", "triton"}));
+  app.add_option("--log-file", options.log.file, "stderr by default");
+  app.add_option("--log-format", options.log.format, "default or json");
+  app.add_option("--log-verbose", options.log.verbose_level, "1: a line for each request");
+}
+
+template <typename Duration>
+Duration seconds(double value) {
+  return std::chrono::duration_cast<Duration>(
+      std::chrono::duration<double>(std::clamp(value, 0.0, 1e9)));
+}
+
+std::string problem(const Raw& raw, const ServeOptions& options) {
+  if (raw.repositories.empty() && raw.models.empty())
+    return "no model: give one, or a folder of them with --model-repository";
+  if (!raw.model_name.empty() && raw.models.size() + raw.repositories.size() != 1)
+    return "--model-name names one model, and several are given";
+  if (options.tls.certificate.empty() != options.tls.key.empty())
+    return "--tls-cert needs --tls-key, and the other way round";
+  if (!options.tls.client_authority.empty() && options.tls.certificate.empty())
+    return "--tls-client-ca needs --tls-cert";
+  return "";
+}
+
+void finish(const Raw& raw, ServeOptions& options) {
+  for (const std::string& path : raw.repositories)
+    options.repository.roots.push_back({path, raw.model_name});
+  for (const std::string& model : raw.models) {
+    Root root = root_of(model);
+    if (!raw.model_name.empty()) root.name = raw.model_name;
+    options.repository.roots.push_back(std::move(root));
+  }
+  using serving::ControlMode;
+  options.repository.control = raw.control == "poll"       ? ControlMode::kPoll
+                               : raw.control == "explicit" ? ControlMode::kExplicit
+                                                           : ControlMode::kNone;
+  options.repository.session.memory_limit =
+      static_cast<size_t>(std::clamp(raw.memory_gb, 0.0, 1e6) * 1e9);
+  options.api.triton_metrics = raw.metrics == "triton";
+  options.api.request_timeout = seconds<std::chrono::microseconds>(raw.request_timeout);
+  options.poll_period = std::max(seconds<std::chrono::milliseconds>(raw.poll_seconds),
+                                 std::chrono::milliseconds(100));
+  options.drain_delay = seconds<std::chrono::milliseconds>(raw.drain_delay);
+  options.drain_timeout = seconds<std::chrono::milliseconds>(raw.drain_timeout);
+  options.http.limits.idle = seconds<std::chrono::seconds>(raw.idle_seconds);
+  options.http.limits.header = seconds<std::chrono::seconds>(raw.header_seconds);
+  options.http.limits.body_bytes = std::min<uint64_t>(raw.max_body_mb, 1 << 24) << 20;
+  options.http.limits.all_body_bytes = std::min<uint64_t>(raw.max_bodies_mb, 1 << 24) << 20;
+}
+
+}  // namespace
+
+ParsedOptions parse_options(int count, const char* const* values) {
+  CLI::App app("Serves ONNX models over the Open Inference Protocol.", "onnx-serve");
+  app.set_version_flag("--version", "onnx-serve " SARDONYX_VERSION);
+  ServeOptions options;
+  options.http.threads = std::clamp(default_thread_count() / 2, 1, 4);
+  Raw raw;
+  add_models(app, raw, options);
+  add_runtime(app, raw, options);
+  add_http(app, raw, options);
+  add_access(app, options);
+  add_reports(app, raw, options);
+  try {
+    app.parse(count, values);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return {{}, app.exit(error)};
+    std::cerr << "onnx-serve: " << error.what() << " (--help lists what there is)\n";
+    return {{}, 2};
+  }
+  if (const std::string wrong = problem(raw, options); !wrong.empty()) {
+    std::cerr << "onnx-serve: " << wrong << '\n';
+    return {{}, 2};
+  }
+  finish(raw, options);
+  return {std::move(options), 0};
+}
+
+}  // namespace sardonyx::serve

@@ -1,0 +1,177 @@
+#include "tools/onnx-serve/server.h"
+
+#include <signal.h>
+
+#include <fstream>
+#include <iostream>
+
+#ifdef SARDONYX_GRPC
+#include "tools/onnx-serve/grpc/grpc_server.h"
+#endif
+
+namespace sardonyx::serve {
+namespace {
+
+constexpr int kUsage = 2, kBadModel = 3, kRunFailed = 4;
+using Clock = std::chrono::steady_clock;
+
+// Signals that the server waits for, blocked in every thread.
+class Signals {
+ public:
+  Signals() {
+    sigemptyset(&set_);
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP})
+      sigaddset(&set_, signal);
+    pthread_sigmask(SIG_BLOCK, &set_, nullptr);
+    ::signal(SIGPIPE, SIG_IGN);
+  }
+  // The next one, or 0 after `time`.
+  int wait(std::chrono::milliseconds time) const {
+    const auto left = std::max(time, std::chrono::milliseconds(0));
+    const timespec limit{left.count() / 1000, (left.count() % 1000) * 1'000'000};
+    const int signal = sigtimedwait(&set_, nullptr, &limit);
+    return signal < 0 ? 0 : signal;
+  }
+
+ private:
+  sigset_t set_;
+};
+
+// The other front, where the program is built with it.
+class GrpcFront {
+ public:
+#ifdef SARDONYX_GRPC
+  GrpcFront(const ServeOptions& options, const GrpcServer::Parts& parts) {
+    if (!options.has_grpc) return;
+    GrpcServer::GrpcOptions grpc;
+    grpc.address = options.grpc_address.empty() ? options.http.address : options.grpc_address;
+    grpc.port = options.grpc_port;
+    grpc.body_bytes = options.http.limits.body_bytes;
+    grpc.tls = options.tls;
+    server_ = std::make_unique<GrpcServer>(grpc, parts);
+  }
+  int port() const {
+    return server_ ? server_->port() : 0;
+  }
+  void set_ready(bool ready) {
+    if (server_) server_->set_ready(ready);
+  }
+  void close(std::chrono::milliseconds patience) {
+    if (server_) server_->close(patience);
+  }
+
+ private:
+  std::unique_ptr<GrpcServer> server_;
+#else
+  int port() const {
+    return 0;
+  }
+  void set_ready(bool) {}
+  void close(std::chrono::milliseconds) {}
+#endif
+};
+
+class Server {
+ public:
+  explicit Server(const ServeOptions& options) : options_(options) { log_.configure(options.log); }
+
+  int run() {
+    for (const std::string& tokens : options_.tokens)
+      access_.add_tokens(tokens);
+    if (!options_.tls.certificate.empty()) tls_ = std::make_unique<TlsSettings>(options_.tls);
+    serving::RepositoryOptions repository_options = options_.repository;
+    repository_options.log = [this](LogLevel level, const std::string& line) {
+      log_.write(level, line);
+    };
+    repository_options.session.log = [this](LogLevel level, std::string_view line) {
+      log_.write(level, line);
+    };
+    serving::ModelRepository repository(repository_options);
+    Api api(repository, access_, log_, state_, options_.api);
+    // Before models are loaded: probes are answered, with "not ready".
+    HttpServer http(options_.http, api, tls_.get());
+#ifdef SARDONYX_GRPC
+    GrpcFront grpc(options_, {repository, access_, log_, state_, api, options_.api});
+#else
+    GrpcFront grpc;
+#endif
+    log_.write(LogLevel::kInfo,
+               text(tls_ ? "https" : "http", " at ", options_.http.address, ":", http.port()));
+    const auto errors = repository.start();
+    if (!errors.empty() && options_.exits_on_error) {
+      for (const auto& [model, error] : errors)
+        std::cerr << "onnx-serve: " << error << '\n';
+      return kBadModel;
+    }
+    grpc.set_ready(repository.is_ready());
+    if (!options_.port_file.empty())
+      std::ofstream(options_.port_file) << http.port() << ' ' << grpc.port() << '\n';
+    log_.write(LogLevel::kInfo, "ready");
+    serve(repository);
+    return drain(http, grpc);
+  }
+
+ private:
+  void serve(serving::ModelRepository& repository) {
+    auto next_poll = Clock::now() + options_.poll_period;
+    for (;;) {
+      const int signal = signals_.wait(std::chrono::seconds(1));
+      if (signal == SIGTERM || signal == SIGINT) return;
+      if (tls_) reload_certificate();
+      const bool polls = options_.repository.control == serving::ControlMode::kPoll;
+      if (polls && (signal == SIGHUP || Clock::now() >= next_poll)) {
+        repository.poll();
+        next_poll = Clock::now() + options_.poll_period;
+      }
+    }
+  }
+
+  void reload_certificate() {
+    std::string error;
+    if (tls_->reload_if_changed(error))
+      log_.write(LogLevel::kInfo, "the certificate was read anew");
+    if (!error.empty()) log_.write(LogLevel::kError, "the old certificate stays: " + error);
+  }
+
+  // Load balancers learn of the end late: requests are served on for a while.
+  int drain(HttpServer& http, GrpcFront& grpc) {
+    state_.is_draining = true;
+    grpc.set_ready(false);
+    log_.write(LogLevel::kInfo, "not ready from now on");
+    const auto until = Clock::now() + options_.drain_delay;
+    while (Clock::now() < until) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
+      const int signal = signals_.wait(left);
+      if (signal == SIGINT || signal == SIGTERM) break;  // again: at once
+    }
+    state_.is_closing = true;
+    grpc.close(options_.drain_timeout);
+    if (!http.close(options_.drain_timeout))
+      log_.write(LogLevel::kWarning, "requests were cut off: --drain-timeout has passed");
+    log_.write(LogLevel::kInfo, "done");
+    return 0;
+  }
+
+  const ServeOptions& options_;
+  const Signals signals_;
+  ServerLog log_;
+  AccessControl access_;
+  ServerState state_;
+  std::unique_ptr<TlsSettings> tls_;
+};
+
+}  // namespace
+
+int run_server(const ServeOptions& options) {
+  try {
+    return Server(options).run();
+  } catch (const serving::ServingError& error) {
+    std::cerr << "onnx-serve: " << error.message() << '\n';
+    return error.status() == Status::kUnavailable ? kRunFailed : kUsage;
+  } catch (const std::exception& error) {
+    std::cerr << "onnx-serve: " << error.what() << '\n';
+    return kRunFailed;
+  }
+}
+
+}  // namespace sardonyx::serve
