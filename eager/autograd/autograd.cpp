@@ -1,10 +1,12 @@
 #include "eager/autograd/autograd.h"
 
 #include <algorithm>
+#include <functional>
 #include <unordered_set>
 #include <utility>
 
 #include "eager/autograd/anomaly.h"
+#include "eager/autograd/post_accumulate.h"
 #include "eager/autograd/tape.h"
 #include "eager/dispatch/autocast.h"
 #include "eager/dispatch/dispatch.h"
@@ -12,6 +14,7 @@
 #include "eager/dispatch/kept_memory.h"
 #include "eager/dispatch/profiler.h"
 #include "eager/trace/frame.h"
+#include "ir/autodiff/early_gradients.h"
 
 namespace sardonyx::eager {
 namespace {
@@ -164,9 +167,15 @@ void free_tape(const std::vector<std::shared_ptr<TapeNode>>& nodes) {
   }
 }
 
+// Leaves whose gradients are wanted as soon as they are complete, and who wants them.
+struct EarlyLeaves {
+  Vals leaves;
+  std::function<void(const Val& leaf, const Val& gradient)> ready;
+};
+
 Vals walk(const std::vector<std::shared_ptr<TapeNode>>& nodes, const std::vector<Tensor>& ys,
           const std::vector<Tensor>& weights, std::span<const Val> xs, bool create_graph,
-          const Loc& loc) {
+          const Loc& loc, const EarlyLeaves& early = {}) {
   const detail::ProfiledBackward profiled;
   const GradMode mode(create_graph);
   const detail::AutocastMode as_recorded(DType::kUndefined);
@@ -180,10 +189,18 @@ Vals walk(const std::vector<std::shared_ptr<TapeNode>>& nodes, const std::vector
     roots.push_back(detail::val_of(ys[i]));
     seeds.push_back(i < weights.size() ? detail::val_of(weights[i]) : Val());
   }
+  std::unordered_set<const void*> early_leaves;
+  for (const Val& leaf : early.leaves)
+    early_leaves.insert(leaf.as<void>());
   // Each op by itself is what is recorded, and what the search for NaN looks at.
+  const auto hook_leaf = [&](const Val& value, const Val& gradient) {
+    const Val replaced = run_hooks(value, gradient);
+    if (early_leaves.contains(value.as<void>())) early.ready(value, replaced);
+    return replaced;
+  };
   if (create_graph || TraceContext::active() || detects_anomalies()) {
     EagerEmitter emitter(loc);
-    return differentiate(emitter, pointers, roots, seeds, xs, run_hooks);
+    return differentiate(emitter, pointers, roots, seeds, xs, hook_leaf, early.leaves);
   }
   FusingEmitter emitter(loc);
   // Hooks and rules of callers see tensors.
@@ -194,12 +211,13 @@ Vals walk(const std::vector<std::shared_ptr<TapeNode>>& nodes, const std::vector
     }
   }
   const auto hook = [&](const Val& value, const Val& gradient) {
-    const bool is_seen =
-        detail::impl_of(value).grad_state || seen_outside.contains(value.as<void>());
+    const bool is_seen = detail::impl_of(value).grad_state ||
+                         seen_outside.contains(value.as<void>()) ||
+                         early_leaves.contains(value.as<void>());
     if (is_seen) emitter.finish();
-    return run_hooks(value, gradient);
+    return hook_leaf(value, gradient);
   };
-  Vals found = differentiate(emitter, pointers, roots, seeds, xs, hook);
+  Vals found = differentiate(emitter, pointers, roots, seeds, xs, hook, early.leaves);
   emitter.finish();
   return found;
 }
@@ -233,16 +251,28 @@ void Tensor::backward(const Tensor& gradient, bool retain_graph, bool create_gra
     for (const ImplPtr& input : node->inputs)
       add_target(input);
   }
+  detail::BackwardScope scope;
   Vals xs;
-  for (const Tensor& target : targets)
+  EarlyLeaves early;
+  std::unordered_set<const void*> accumulated;
+  for (const Tensor& target : targets) {
     xs.push_back(detail::val_of(target));
-  Vals found = walk(nodes, {*this}, {gradient}, xs, create_graph, loc);
+    if (detail::has_post_accumulate_hooks(*target.impl())) early.leaves.push_back(xs.back());
+  }
+  early.ready = [&](const Val& leaf, const Val& whole) {
+    accumulated.insert(leaf.as<void>());
+    const Tensor target = detail::tensor_of(leaf);
+    accumulate(target, detail::tensor_of(whole), create_graph, loc);
+    detail::run_post_accumulate_hooks(target);
+  };
+  Vals found = walk(nodes, {*this}, {gradient}, xs, create_graph, loc, early);
   for (size_t i = 0; i < found.size(); ++i) {
-    if (!found[i]) continue;
+    if (!found[i] || accumulated.contains(xs[i].as<void>())) continue;
     Tensor whole = detail::tensor_of(std::exchange(found[i], Val()));
     accumulate(targets[i], std::move(whole), create_graph, loc);
   }
   if (!retain_graph && !create_graph) free_tape(nodes);
+  scope.run_callbacks();
 }
 
 std::vector<Tensor> grad(const std::vector<Tensor>& ys, const std::vector<Tensor>& xs,

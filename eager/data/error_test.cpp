@@ -87,11 +87,11 @@ std::string idx_of(char type, const std::string& sizes, const std::string& data)
 TEST(ReaderRefusals, Idx) {
   const TemporaryFolder folder;
   const auto read = [&](const std::string& bytes) { read_idx(folder.write("a", bytes)); };
-  const auto pictures = folder.write("p", idx_of(8, "\1\2\2", "abcd"));
+  const auto images = folder.write("p", idx_of(8, "\1\2\2", "abcd"));
   const auto mnist = [&](const std::string& labels) {
-    read_mnist(pictures, folder.write("l", labels));
+    read_mnist(images, folder.write("l", labels));
   };
-  EXPECT_EQ(read_mnist(pictures, folder.write("l", idx_of(8, "\1", "a"))).size(), 1);
+  EXPECT_EQ(read_mnist(images, folder.write("l", idx_of(8, "\1", "a"))).size(), 1);
   expect_refusals({
       {"a: no IDX file: it does not begin with 0 0", [&] { read("\0\0\10"s); }},
       {"it does not begin with 0 0", [&] { read("\1\0\10\1\0\0\0\1a"s); }},

@@ -124,16 +124,16 @@ Tensor read_image(const std::filesystem::path& path) {
   const std::vector<uint8_t> values(bytes.begin(), bytes.end());
   const auto count = static_cast<int64_t>(values.size());
   const NoGrad no_grad;
-  const Tensor picture = op::ImageDecoder(Tensor::of(values, {count}));
+  const Tensor image = op::ImageDecoder(Tensor::of(values, {count}));
   // The op gives an empty one of what it can't read.
-  if (picture.data().count() > 0) return picture.permute({2, 0, 1});
+  if (image.data().count() > 0) return image.permute({2, 0, 1});
   fail(ErrorCode::kInvalidArgument, path.string(),
-       ": expected a whole PNG, JPEG, BMP, TIFF, WebP, PNM or JPEG 2000 picture");
+       ": expected a whole PNG, JPEG, BMP, TIFF, WebP, PNM or JPEG 2000 image");
 }
 
 namespace {
 
-bool is_picture(const std::filesystem::path& path) {
+bool is_image(const std::filesystem::path& path) {
   constexpr std::string_view kEndings[] = {".png",  ".jpg", ".jpeg", ".bmp", ".tif", ".tiff",
                                            ".webp", ".pnm", ".ppm",  ".pgm", ".jp2"};
   std::string end = path.extension().string();
@@ -160,11 +160,11 @@ ImageFolder::ImageFolder(const std::filesystem::path& root, Transform transform)
     std::vector<fs::path> found;
     for (const fs::directory_entry& entry :
          fs::recursive_directory_iterator(root / classes_[label])) {
-      if (entry.is_regular_file() && is_picture(entry.path())) found.push_back(entry.path());
+      if (entry.is_regular_file() && is_image(entry.path())) found.push_back(entry.path());
     }
     if (found.empty()) {
       fail(ErrorCode::kInvalidArgument, "ImageFolder: ", (root / classes_[label]).string(),
-           ": expected pictures, found none");
+           ": expected images, found none");
     }
     std::ranges::sort(found);
     for (fs::path& path : found)
@@ -184,8 +184,8 @@ int64_t ImageFolder::label(int64_t index) const {
 }
 Sample ImageFolder::get(int64_t index) const {
   const NoGrad no_grad;
-  const Tensor picture = read_image(path(index));
-  return {transform_ ? transform_(picture) : picture, Tensor::scalar(label(index))};
+  const Tensor image = read_image(path(index));
+  return {transform_ ? transform_(image) : image, Tensor::scalar(label(index))};
 }
 
 }  // namespace sardonyx::eager::data

@@ -135,7 +135,7 @@ TEST(Joined, TransformedAndCollated) {
   EXPECT_EQ(batch[2].to_vector<int64_t>(), (Numbers{1, 3, 0}));
 }
 
-TEST(Joined, PicturesInFolders) {
+TEST(Joined, ImagesInFolders) {
   const TemporaryFolder folder;
   namespace fs = std::filesystem;
   fs::create_directories(folder / "dog" / "old");
@@ -144,15 +144,15 @@ TEST(Joined, PicturesInFolders) {
   folder.write("dog/b.ppm", head + std::string("\x01\x02\x03\x04\x05\x06"));
   folder.write("dog/old/a.ppm", head + std::string(6, '\x09'));
   folder.write("cat/1.PPM", head + std::string(6, '\xff'));
-  folder.write("cat/notes.txt", "no picture");
-  const ImageFolder pictures(folder.path());
-  EXPECT_EQ(pictures.classes(), (std::vector<std::string>{"cat", "dog"}));
-  ASSERT_EQ(pictures.size(), 3);
-  const Sample first = pictures.get(1);
+  folder.write("cat/notes.txt", "no image");
+  const ImageFolder images(folder.path());
+  EXPECT_EQ(images.classes(), (std::vector<std::string>{"cat", "dog"}));
+  ASSERT_EQ(images.size(), 3);
+  const Sample first = images.get(1);
   EXPECT_EQ(first[0].shape(), (Dims{3, 1, 2}));
   EXPECT_EQ(first[0].to_vector<uint8_t>(), (std::vector<uint8_t>{1, 4, 2, 5, 3, 6}));
   EXPECT_EQ(first[1].item<int64_t>(), 1);
-  EXPECT_EQ(pictures.path(2).filename(), "a.ppm");
+  EXPECT_EQ(images.path(2).filename(), "a.ppm");
   const ImageFolder halves(folder.path(), [](const Tensor& x) { return x.to(DType::kFloat) / 2; });
   EXPECT_EQ(halves.get(0)[0].dtype(), DType::kFloat);
   folder.write("cat/2.png", "broken");
@@ -160,10 +160,10 @@ TEST(Joined, PicturesInFolders) {
   fs::create_directory(folder / "empty");
   expect_refusal(ErrorCode::kInvalidArgument, "2.png", [&] { broken.get(1); });
   expect_refusals({
-      {"empty: expected pictures, found none", [&] { ImageFolder made(folder.path()); }},
+      {"empty: expected images, found none", [&] { ImageFolder made(folder.path()); }},
       {"ImageFolder: /nowhere: ", [] { ImageFolder made("/nowhere"); }},
       {"expected a folder for each class", [&] { ImageFolder made(folder / "empty"); }},
-      {"dataset: no sample 3, it has 3", [&] { pictures.get(3); }},
+      {"dataset: no sample 3, it has 3", [&] { images.get(3); }},
   });
 }
 

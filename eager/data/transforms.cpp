@@ -13,14 +13,14 @@
 namespace sardonyx::eager::data::transforms {
 namespace {
 
-struct Picture {
+struct Image {
   int64_t channels, height, width;
 };
 
-Picture picture_of(const char* name, const Tensor& x) {
+Image image_of(const char* name, const Tensor& x) {
   if (x.defined() && x.rank() >= 3)
     return {x.size(-3).value(), x.size(-2).value(), x.size(-1).value()};
-  fail(ErrorCode::kInvalidArgument, name, ": expected a picture [channels, height, width], got ",
+  fail(ErrorCode::kInvalidArgument, name, ": expected an image [channels, height, width], got ",
        x.defined() ? text(x.type()) : "an undefined tensor");
 }
 
@@ -47,7 +47,7 @@ struct Rectangle {
 };
 
 // Of a share of the area and a ratio of the sides, both drawn; nothing where none of ten fits.
-std::optional<Rectangle> draw_rectangle(const Picture& of, std::pair<double, double> scale,
+std::optional<Rectangle> draw_rectangle(const Image& of, std::pair<double, double> scale,
                                         std::pair<double, double> ratio) {
   constexpr int kTries = 10;
   const auto area = static_cast<double>(of.height * of.width);
@@ -72,7 +72,7 @@ void check_range(const char* name, const char* what, std::pair<double, double> r
 }  // namespace
 
 Tensor crop(const Tensor& x, int64_t top, int64_t left, Size size) {
-  const Picture of = picture_of("crop", x);
+  const Image of = image_of("crop", x);
   if (top < 0 || left < 0 || size.height < 1 || size.width < 1 || top > of.height - size.height ||
       left > of.width - size.width) {
     fail(ErrorCode::kInvalidArgument, "crop: ", size.height, " x ", size.width, " at (", top, ", ",
@@ -82,16 +82,16 @@ Tensor crop(const Tensor& x, int64_t top, int64_t left, Size size) {
 }
 
 Tensor horizontal_flip(const Tensor& x) {
-  picture_of("horizontal_flip", x);
+  image_of("horizontal_flip", x);
   return flip(x, {-1});
 }
 Tensor vertical_flip(const Tensor& x) {
-  picture_of("vertical_flip", x);
+  image_of("vertical_flip", x);
   return flip(x, {-2});
 }
 
 Tensor resize(const Tensor& x, Size size, bool antialias) {
-  picture_of("resize", x);
+  image_of("resize", x);
   check_floating("resize", x);
   if (size.height < 1 || size.width < 1) {
     fail(ErrorCode::kInvalidArgument, "resize: expected a size of at least 1 x 1, got ",
@@ -107,7 +107,7 @@ Tensor resize(const Tensor& x, Size size, bool antialias) {
 
 Tensor pad(const Tensor& x, int64_t left, int64_t top, int64_t right, int64_t bottom, double value,
            const std::string& mode) {
-  picture_of("pad", x);
+  image_of("pad", x);
   std::vector<int64_t> pads(2 * x.rank());
   pads[x.rank() - 2] = top, pads[x.rank() - 1] = left;
   pads[2 * x.rank() - 2] = bottom, pads[2 * x.rank() - 1] = right;
@@ -116,7 +116,7 @@ Tensor pad(const Tensor& x, int64_t left, int64_t top, int64_t right, int64_t bo
 }
 
 Tensor grayscale(const Tensor& x, int64_t channels) {
-  const Picture of = picture_of("grayscale", x);
+  const Image of = image_of("grayscale", x);
   check_floating("grayscale", x);
   if (of.channels != 3 || channels < 1) {
     fail(ErrorCode::kInvalidArgument, "grayscale: expected 3 channels to make at least 1 of, got ",
@@ -132,12 +132,12 @@ Tensor adjust_brightness(const Tensor& x, double factor) {
   return clamp(x * factor, 0, 1);
 }
 Tensor adjust_contrast(const Tensor& x, double factor) {
-  const Picture of = picture_of("adjust_contrast", x);
+  const Image of = image_of("adjust_contrast", x);
   const Tensor light = of.channels == 3 ? grayscale(x) : x;
   return blended(x, light.mean({-3, -2, -1}, true), factor);
 }
 Tensor adjust_saturation(const Tensor& x, double factor) {
-  return picture_of("adjust_saturation", x).channels == 1 ? x : blended(x, grayscale(x), factor);
+  return image_of("adjust_saturation", x).channels == 1 ? x : blended(x, grayscale(x), factor);
 }
 
 Tensor Compose::operator()(const Tensor& x) const {
@@ -163,7 +163,7 @@ Normalize::Normalize(std::vector<double> of, std::vector<double> by)
   }
 }
 Tensor Normalize::operator()(const Tensor& x) const {
-  const Picture of = picture_of("Normalize", x);
+  const Image of = image_of("Normalize", x);
   check_floating("Normalize", x);
   if (mean.size() > 1 && static_cast<int64_t>(mean.size()) != of.channels) {
     fail(ErrorCode::kInvalidArgument, "Normalize: expected ", mean.size(), " channels, got ",
@@ -176,13 +176,13 @@ Tensor Normalize::operator()(const Tensor& x) const {
 }
 
 Tensor CenterCrop::operator()(const Tensor& x) const {
-  const Picture of = picture_of("CenterCrop", x);
+  const Image of = image_of("CenterCrop", x);
   return crop(x, (of.height - size.height + 1) / 2, (of.width - size.width + 1) / 2, size);
 }
 
 Tensor RandomCrop::operator()(const Tensor& x) const {
   const Tensor wide = padding > 0 ? pad(x, padding, padding, padding, padding) : x;
-  const Picture of = picture_of("RandomCrop", wide);
+  const Image of = image_of("RandomCrop", wide);
   const int64_t down = std::max<int64_t>(of.height - size.height, 0),
                 right = std::max<int64_t>(of.width - size.width, 0);
   const int64_t top = draw_integer(0, down);
@@ -196,7 +196,7 @@ RandomResizedCrop::RandomResizedCrop(Size to, std::pair<double, double> area,
   check_range("RandomResizedCrop", "ratio", ratio);
 }
 Tensor RandomResizedCrop::operator()(const Tensor& x) const {
-  const Picture of = picture_of("RandomResizedCrop", x);
+  const Image of = image_of("RandomResizedCrop", x);
   if (const std::optional<Rectangle> found = draw_rectangle(of, scale, ratio))
     return resize(crop(x, found->top, found->left, {found->height, found->width}), size);
   // The greatest in the middle whose sides are within the ratio.
@@ -228,7 +228,7 @@ Tensor ColorJitter::operator()(const Tensor& x) const {
 Tensor RandomErasing::operator()(const Tensor& x) const {
   check_range("RandomErasing", "scale", scale);
   check_range("RandomErasing", "ratio", ratio);
-  const Picture of = picture_of("RandomErasing", x);
+  const Image of = image_of("RandomErasing", x);
   if (draw() >= p) return x;
   const std::optional<Rectangle> hole = draw_rectangle(of, scale, ratio);
   if (!hole) return x;

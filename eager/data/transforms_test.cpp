@@ -23,7 +23,7 @@ Numbers numbers_of(const Tensor& x) {
   return x.to(DType::kDouble).to_vector<double>();
 }
 
-struct PictureCase {
+struct ImageCase {
   const char* name;
   Transform change;
   Tensor in;
@@ -31,7 +31,7 @@ struct PictureCase {
   Numbers out;
 };
 
-std::vector<PictureCase> picture_cases() {
+std::vector<ImageCase> image_cases() {
   const Tensor four = counted(2, 2), rgb = tensor({1.0f, 0.5f, 0.0f}).reshape({3, 1, 1});
   const Tensor bytes = tensor<uint8_t>({0, 51, 255, 102}).reshape({1, 2, 2});
   return {
@@ -99,8 +99,8 @@ std::vector<PictureCase> picture_cases() {
   };
 }
 
-TEST(Transforms, OfPictures) {
-  for (const PictureCase& one : picture_cases()) {
+TEST(Transforms, OfImages) {
+  for (const ImageCase& one : image_cases()) {
     const Tensor found = one.change(one.in);
     EXPECT_EQ(found.shape(), to_dims(one.shape)) << one.name;
     const Numbers values = numbers_of(found);
@@ -142,22 +142,22 @@ TEST(Transforms, RandomOnesReachAllPlaces) {
 }
 
 TEST(TransformRefusals, Arguments) {
-  const Tensor picture = counted(3, 4), bytes = zeros({3, 2, 2}, {.dtype = DType::kUInt8});
+  const Tensor image = counted(3, 4), bytes = zeros({3, 2, 2}, {.dtype = DType::kUInt8});
   expect_refusals({
       {"crop: 4 x 1 at (0, 0) is not within float[1, 3, 4]",
        [&] {
-         crop(picture, 0, 0, {4, 1});
+         crop(image, 0, 0, {4, 1});
        }},
-      {"crop: expected a picture [channels, height, width], got float[2]",
+      {"crop: expected an image [channels, height, width], got float[2]",
        [] { crop(ones({2}), 0, 0, 1); }},
       {"resize: expected floating elements, got uint8[3, 2, 2]; ToFloat comes first",
        [&] { resize(bytes, 1); }},
-      {"resize: expected a size of at least 1 x 1", [&] { resize(picture, 0); }},
-      {"grayscale: expected 3 channels", [&] { grayscale(picture); }},
+      {"resize: expected a size of at least 1 x 1", [&] { resize(image, 0); }},
+      {"grayscale: expected 3 channels", [&] { grayscale(image); }},
       {"Normalize: expected a mean and a std (not 0)", [] { Normalize({1}, {0}); }},
       {"Normalize: expected 2 channels, got float[1, 3, 4]",
        [&] {
-         Normalize({1, 1}, {1, 1})(picture);
+         Normalize({1, 1}, {1, 1})(image);
        }},
       {"ToFloat: expected uint8 or floating elements, got int64[1]", [] { ToFloat()(arange(1)); }},
       {"RandomResizedCrop: expected 0 < low <= high as scale, got 0 and 1",
@@ -166,9 +166,9 @@ TEST(TransformRefusals, Arguments) {
        }},
       {"RandomErasing: expected 0 < low <= high as ratio",
        [&] {
-         RandomErasing{.p = 1, .ratio = {2, 1}}(picture);
+         RandomErasing{.p = 1, .ratio = {2, 1}}(image);
        }},
-      {"crop: 5 x 5 at (0, 0)", [&] { RandomCrop(5)(picture); }},
+      {"crop: 5 x 5 at (0, 0)", [&] { RandomCrop(5)(image); }},
   });
 }
 

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "ir/autodiff/autodiff_body.h"
+#include "ir/autodiff/early_gradients.h"
 #include "ir/core/run_control.h"
 #include "ir/ops/sequence/sequence_gradient.h"
 
@@ -53,6 +54,21 @@ std::unordered_set<Key> reached_from(const Emitter& e, std::span<const RecordedS
     }
   }
   return reached;
+}
+
+// The step of the walk, which goes backwards, that is the last one to use a value: its first use.
+std::unordered_map<Key, size_t> last_visits_of(std::span<const RecordedStep* const> steps,
+                                               std::span<const Val> values) {
+  std::unordered_map<Key, size_t> visits;
+  for (const Val& value : values)
+    visits.emplace(key_of(value), steps.size());
+  for (size_t i = steps.size(); !visits.empty() && i-- > 0;) {
+    for (const Val& input : steps[i]->inputs) {
+      const auto found = input ? visits.find(key_of(input)) : visits.end();
+      if (found != visits.end()) found->second = i;
+    }
+  }
+  return visits;
 }
 
 Vals apply_rule(Emitter& e, const RecordedStep& step, const GradCall& call) {
@@ -131,13 +147,13 @@ class ReverseWalk {
 
 // Dims of `gradient` that x lacks or has as 1, where both are known well enough to tell; nullopt
 // where only the run can.
-struct Reduction {
+struct BroadcastReduction {
   std::vector<int64_t> axes;
   bool same_rank;
 };
-std::optional<Reduction> reduction_between(const Dims& gradient, const Dims& x) {
+std::optional<BroadcastReduction> reduction_between(const Dims& gradient, const Dims& x) {
   if (gradient.size() < x.size()) return std::nullopt;
-  Reduction found{{}, gradient.size() == x.size()};
+  BroadcastReduction found{{}, gradient.size() == x.size()};
   const size_t extra = gradient.size() - x.size();
   for (size_t i = 0; i < gradient.size(); ++i) {
     if (i < extra) {
@@ -172,13 +188,25 @@ Val sum_to_at_run(Emitter& e, const Val& gradient, const Val& x) {
 
 Vals differentiate(Emitter& e, std::span<const RecordedStep* const> steps, std::span<const Val> ys,
                    std::span<const Val> d_ys, std::span<const Val> xs, const GradientHook& hook) {
+  return differentiate(e, steps, ys, d_ys, xs, hook, {});
+}
+
+Vals differentiate(Emitter& e, std::span<const RecordedStep* const> steps, std::span<const Val> ys,
+                   std::span<const Val> d_ys, std::span<const Val> xs, const GradientHook& hook,
+                   std::span<const Val> early) {
   ReverseWalk walk(e, steps, xs, hook);
+  const std::unordered_map<Key, size_t> last_visits = last_visits_of(steps, early);
   for (size_t i = 0; i < ys.size(); ++i)
     walk.seed(ys[i], i < d_ys.size() ? d_ys[i] : Val());
   for (size_t i = steps.size(); i-- > 0;) {
     check_interrupted();
     walk.visit(*steps[i]);
     walk.leave(*steps[i]);
+    if (last_visits.empty()) continue;
+    for (const Val& input : steps[i]->inputs) {
+      const auto found = input ? last_visits.find(key_of(input)) : last_visits.end();
+      if (found != last_visits.end() && found->second == i) walk.finished(input);
+    }
   }
   Vals found;
   for (const Val& x : xs)
@@ -220,7 +248,7 @@ Val full_like(Emitter& e, const Val& x, double value) {
 
 Val sum_to(Emitter& e, const Val& gradient, const Val& x) {
   const Type from = e.type(gradient), to = e.type(x);
-  const std::optional<Reduction> reduction =
+  const std::optional<BroadcastReduction> reduction =
       from.shape && to.shape ? reduction_between(*from.shape, *to.shape) : std::nullopt;
   if (!reduction) return sum_to_at_run(e, gradient, x);
   if (reduction->axes.empty()) return gradient;

@@ -1,4 +1,4 @@
-#include "tools/onnx-run/worker_pool.h"
+#include "tools/onnx-run/process_pool.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -59,17 +59,17 @@ bool write_all(int descriptor, const void* data, size_t bytes) {
   _exit(0);
 }
 
-struct Worker {
+struct WorkerProcess {
   pid_t pid = -1;
   int tasks = -1;
   int answers = -1;
-  std::optional<size_t> task;  // what it works on
+  std::optional<size_t> task;  // the one it works on
   Clock::time_point begun;
 };
 
 // `others`: their pipes are closed in the new process, or they would not see the end of theirs.
-Worker start_worker(const std::function<std::string(size_t)>& task,
-                    const std::vector<Worker>& others) {
+WorkerProcess start_worker(const std::function<std::string(size_t)>& task,
+                           const std::vector<WorkerProcess>& others) {
   int tasks[2], answers[2];
   if (pipe(tasks) != 0) fail(ErrorCode::kResourceExhausted, "pipe: ", strerror(errno));
   if (pipe(answers) != 0) fail(ErrorCode::kResourceExhausted, "pipe: ", strerror(errno));
@@ -80,7 +80,7 @@ Worker start_worker(const std::function<std::string(size_t)>& task,
   if (pid == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(0);
-    for (const Worker& other : others) {
+    for (const WorkerProcess& other : others) {
       if (other.pid < 0) continue;
       close(other.tasks);
       close(other.answers);
@@ -96,7 +96,7 @@ Worker start_worker(const std::function<std::string(size_t)>& task,
 }
 
 // Ends the worker and says how it ended.
-std::string stop_worker(Worker& worker, bool kill_it) {
+std::string stop_worker(WorkerProcess& worker, bool kill_it) {
   if (kill_it) kill(worker.pid, SIGKILL);
   close(worker.tasks);
   close(worker.answers);
@@ -112,22 +112,23 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-class Pool {
+class ProcessPoolRun {
  public:
-  Pool(const WorkerPool& settings, size_t count, const std::function<std::string(size_t)>& task,
-       const std::function<void(size_t, const TaskOutcome&)>& done)
+  ProcessPoolRun(const ProcessPool& settings, size_t count,
+                 const std::function<std::string(size_t)>& task,
+                 const std::function<void(size_t, const TaskOutcome&)>& done)
       : settings_(settings), count_(count), task_(task), done_(done) {
     workers_.resize(std::max<size_t>(1, std::min(settings.jobs, count)));
   }
-  ~Pool() {
-    for (Worker& worker : workers_) {
+  ~ProcessPoolRun() {
+    for (WorkerProcess& worker : workers_) {
       if (worker.pid > 0) stop_worker(worker, worker.task.has_value());
     }
   }
 
   void run() {
     while (finished_ < count_) {
-      for (Worker& worker : workers_) {
+      for (WorkerProcess& worker : workers_) {
         if (!worker.task && next_ < count_) give(worker);
       }
       wait();
@@ -135,7 +136,7 @@ class Pool {
   }
 
  private:
-  void give(Worker& worker) {
+  void give(WorkerProcess& worker) {
     const uint64_t index = next_++;
     if (worker.pid < 0) worker = start_worker(task_, workers_);
     worker.task = index;
@@ -144,7 +145,7 @@ class Pool {
     write_all(worker.tasks, &index, sizeof index);
   }
 
-  void finish(Worker& worker, TaskOutcome outcome) {
+  void finish(WorkerProcess& worker, TaskOutcome outcome) {
     outcome.seconds = seconds_since(worker.begun);
     const size_t index = *worker.task;
     worker.task.reset();
@@ -152,7 +153,7 @@ class Pool {
     done_(index, outcome);
   }
 
-  void receive(Worker& worker) {
+  void receive(WorkerProcess& worker) {
     uint64_t length = 0;
     TaskOutcome outcome;
     bool complete = read_all(worker.answers, &length, sizeof length);
@@ -164,7 +165,7 @@ class Pool {
     finish(worker, std::move(outcome));
   }
 
-  void give_up(Worker& worker) {
+  void give_up(WorkerProcess& worker) {
     stop_worker(worker, /*kill_it=*/true);
     TaskOutcome outcome;
     outcome.failure =
@@ -175,9 +176,9 @@ class Pool {
   // Until a worker answers, dies or runs out of time.
   void wait() {
     std::vector<pollfd> descriptors;
-    std::vector<Worker*> busy;
+    std::vector<WorkerProcess*> busy;
     Clock::time_point first = Clock::time_point::max();
-    for (Worker& worker : workers_) {
+    for (WorkerProcess& worker : workers_) {
       if (!worker.task) continue;
       descriptors.push_back({worker.answers, POLLIN, 0});
       busy.push_back(&worker);
@@ -195,25 +196,25 @@ class Pool {
     }
   }
 
-  const WorkerPool& settings_;
+  const ProcessPool& settings_;
   const size_t count_;
   const std::function<std::string(size_t)>& task_;
   const std::function<void(size_t, const TaskOutcome&)>& done_;
-  std::vector<Worker> workers_;
+  std::vector<WorkerProcess> workers_;
   size_t next_ = 0;
   size_t finished_ = 0;
 };
 
 }  // namespace
 
-void WorkerPool::run(size_t count, const std::function<std::string(size_t)>& task,
-                     const std::function<void(size_t, const TaskOutcome&)>& done) const {
+void ProcessPool::run(size_t count, const std::function<std::string(size_t)>& task,
+                      const std::function<void(size_t, const TaskOutcome&)>& done) const {
   // Writing to a worker that has just died is no reason to die as well.
   struct sigaction ignore {};
   struct sigaction before {};
   ignore.sa_handler = SIG_IGN;
   sigaction(SIGPIPE, &ignore, &before);
-  Pool(*this, count, task, done).run();
+  ProcessPoolRun(*this, count, task, done).run();
   sigaction(SIGPIPE, &before, nullptr);
 }
 

@@ -16,7 +16,7 @@ struct TaskOutcome {
   double seconds = 0;
 };
 
-struct WorkerPool {
+struct ProcessPool {
   size_t jobs = 1;                         // processes at once
   std::chrono::milliseconds limit{60000};  // for one task
 

@@ -1,4 +1,4 @@
-#include "tools/onnx-run/worker_pool.h"
+#include "tools/onnx-run/process_pool.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -17,7 +17,7 @@ TEST(WorkerPoolTest, ACrashOrHangCostsOneTask) {
     return std::to_string(index * index);
   };
   std::vector<TaskOutcome> outcomes(8);
-  const WorkerPool pool{.jobs = 3, .limit = std::chrono::milliseconds(1000)};
+  const ProcessPool pool{.jobs = 3, .limit = std::chrono::milliseconds(1000)};
   pool.run(outcomes.size(), task,
            [&](size_t index, const TaskOutcome& outcome) { outcomes[index] = outcome; });
   for (const size_t index : {0, 1, 2, 6, 7}) {
@@ -30,7 +30,7 @@ TEST(WorkerPoolTest, ACrashOrHangCostsOneTask) {
 }
 
 TEST(WorkerPoolTest, LargeAnswersAndNoTasks) {
-  const WorkerPool pool{.jobs = 2, .limit = std::chrono::seconds(20)};
+  const ProcessPool pool{.jobs = 2, .limit = std::chrono::seconds(20)};
   std::string got;
   pool.run(
       1, [](size_t) { return std::string(3 << 20, 'x'); },

@@ -1,0 +1,23 @@
+# The tests of eager/distributed: one program, whose every rank runs the same tests, by mpirun with 1, 2 and 4 ranks.
+
+file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/eager/distributed/*_test.cpp)
+add_executable(distributed_tests ${sources})
+sardonyx_target_defaults(distributed_tests)
+set_target_properties(distributed_tests PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+target_compile_options(distributed_tests PRIVATE $<$<CONFIG:Release>:-O1>)
+target_link_libraries(distributed_tests PRIVATE
+  sardonyx_test_support sardonyx_distributed GTest::gmock GTest::gtest GTest::gtest_main)
+# Ranks may be more than cores, and containers have root alone.
+execute_process(COMMAND ${MPIEXEC_EXECUTABLE} --version OUTPUT_VARIABLE mpi_version ERROR_QUIET)
+set(mpi_options "")
+if(mpi_version MATCHES "Open MPI|OpenRTE")
+  set(mpi_options --oversubscribe --allow-run-as-root)
+endif()
+foreach(ranks IN ITEMS 1 2 4)
+  add_test(NAME distributed_tests_${ranks}_ranks
+    COMMAND ${MPIEXEC_EXECUTABLE} ${mpi_options} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:distributed_tests>
+            --gtest_brief=1
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(distributed_tests_${ranks}_ranks PROPERTIES
+    TIMEOUT 300 PROCESSORS ${ranks} ENVIRONMENT "SARDONYX_NUM_THREADS=1")
+endforeach()

@@ -1,0 +1,37 @@
+#include "eager/data/distributed_sampler.h"
+
+#include <numeric>
+
+#include "eager/data/dataset.h"
+
+namespace sardonyx::eager::data {
+
+DistributedSampler::DistributedSampler(int64_t count, int ranks, int rank,
+                                       DistributedSamplerOptions options)
+    : count_(count), ranks_(ranks), rank_(rank), options_(options) {
+  if (ranks < 1 || rank < 0 || rank >= ranks || count < 0) {
+    fail(ErrorCode::kInvalidArgument,
+         "DistributedSampler: expected 0 <= rank < ranks and no negative count, got rank ", rank,
+         " of ", ranks, " and ", count, " samples");
+  }
+}
+
+int64_t DistributedSampler::size() const {
+  return options_.drop_last ? count_ / ranks_ : (count_ + ranks_ - 1) / ranks_;
+}
+
+std::vector<int64_t> DistributedSampler::order(int64_t epoch) const {
+  std::vector<int64_t> all(static_cast<size_t>(count_));
+  if (options_.shuffle)
+    all = shuffled(count_, options_.seed, epoch);
+  else
+    std::iota(all.begin(), all.end(), int64_t{0});
+  std::vector<int64_t> own;
+  for (int64_t i = 0; i < size(); ++i) {
+    const int64_t at = (i * ranks_ + rank_) % count_;  // beyond the end: from the front again
+    own.push_back(all[static_cast<size_t>(at)]);
+  }
+  return own;
+}
+
+}  // namespace sardonyx::eager::data

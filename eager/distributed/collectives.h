@@ -1,0 +1,20 @@
+// Collective calls on memory. For the thread that talks to MPI.
+#pragma once
+
+#include <mpi.h>
+
+#include "eager/distributed/process_group.h"
+
+namespace sardonyx::eager::distributed {
+
+// Throws kInternal with MPI's text unless `status` is MPI_SUCCESS.
+void check_mpi(int status, const char* call);
+
+void broadcast_bytes(MPI_Comm group, std::byte* data, size_t bytes, int root);
+// Throws kInvalidArgument for types and ops that ProcessGroup::all_reduce does not know.
+void check_reducible(DType dtype, ReduceOp op);
+void all_reduce(MPI_Comm group, DType dtype, void* data, int64_t count, ReduceOp op,
+                Reduction reduction);
+std::vector<std::string> all_gather_bytes(MPI_Comm group, const std::string& bytes);
+
+}  // namespace sardonyx::eager::distributed

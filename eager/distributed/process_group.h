@@ -1,0 +1,74 @@
+// The processes that train one model, over MPI. A target of its own: sardonyx_distributed.
+#pragma once
+
+#include <functional>
+#include <future>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "eager/tensor.h"
+
+namespace sardonyx::eager::distributed {
+
+enum class ReduceOp { kSum, kMean, kMin, kMax };
+
+// How sums over all ranks are computed.
+enum class Reduction {
+  // In the order of the ranks, each addition rounded to the element type: the same bits each time,
+  // and those of one process that adds the ranks' values one after the other. Moves as many bytes
+  // as a ring does.
+  kRankOrder,
+  // As MPI_Allreduce likes: the same on all ranks, but other bits with other libraries, sizes and
+  // numbers of ranks. 16-bit types are summed in the order of the ranks here too.
+  kFast,
+};
+
+// Collective calls: every rank makes the same ones in the same order. A handle; copies are the same
+// group. All of them are made by one thread of the group's own, in the order in which they were
+// asked for, whichever thread asked; so MPI need not be thread-safe. Errors of MPI throw kInternal.
+class ProcessGroup {
+ public:
+  // All processes that mpirun, srun or an MPIJob started; one alone where nothing did. The first
+  // call initialises MPI, unless the program did (then with MPI_THREAD_SERIALIZED at least, else it
+  // throws kInvalidArgument), and sets those of torch's variables that are not set yet: RANK,
+  // WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE. MPI ends with the process.
+  static ProcessGroup world();
+
+  int rank() const;
+  int size() const;
+  int local_rank() const;  // among the ranks of this host
+  int local_size() const;
+  const std::string& host() const;
+
+  void barrier() const;
+  // Gives every tensor the value that it has on rank `root`; types and shapes are the same on all
+  // ranks. Not for strings.
+  void broadcast(std::span<const Tensor> tensors, int root = 0) const;
+  // The element-wise sum, mean, ... over all ranks. Floating types (not the 8-bit ones), int32 and
+  // int64; a mean of floating types alone.
+  Tensor all_reduce(const Tensor& value, ReduceOp op = ReduceOp::kSum,
+                    Reduction reduction = Reduction::kRankOrder) const;
+  // What every rank gives, by rank.
+  std::vector<std::string> all_gather(const std::string& bytes) const;
+
+  // The same as all_reduce on memory, which must stay as it is until the future is ready; does not
+  // wait. The tensor is used by nobody else.
+  std::future<void> start_all_reduce(sardonyx::Tensor& value, ReduceOp op,
+                                     Reduction reduction) const;
+  // Waits, and says on stderr which rank waits for what when that takes long.
+  void wait(std::future<void>& work, const std::string& what) const;
+
+  struct State;
+
+ private:
+  explicit ProcessGroup(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  std::shared_ptr<State> state_;
+};
+
+// main() of a program of several ranks: what `body` throws is printed with rank and host and ends
+// all ranks, for the others wait for this one. Gives what body gives.
+int run_ranks(const std::function<int()>& body);
+
+}  // namespace sardonyx::eager::distributed

@@ -1,0 +1,297 @@
+#include "tools/onnx-run/score/csv_source.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <optional>
+
+#include "ir/core/dtype_convert.h"
+#include "tools/onnx-run/exit_codes.h"
+#include "tools/onnx-run/score/csv_rows.h"
+
+namespace sardonyx::tool {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr DTypeSet kCsvTypes = kFloats | kInts | DType::kBool | DType::kString;
+
+struct ColumnsOfInput {
+  std::string name;
+  DType dtype;
+  std::vector<size_t> columns;
+  Shape row;  // what the columns form
+};
+
+std::optional<size_t> column_number(std::string_view text, size_t count) {
+  size_t number = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (text.empty() || error != std::errc() || stop != text.data() + text.size()) return {};
+  return number < count ? std::optional(number) : std::nullopt;
+}
+
+// One item of COLUMNS: a name, a number, or "FIRST-LAST".
+void append_columns(const std::string& item, const std::vector<std::string>& header, size_t count,
+                    const std::string& where, std::vector<size_t>& columns) {
+  if (const auto found = std::ranges::find(header, item); found != header.end()) {
+    columns.push_back(static_cast<size_t>(found - header.begin()));
+    return;
+  }
+  if (const auto number = column_number(item, count)) {
+    columns.push_back(*number);
+    return;
+  }
+  const size_t dash = item.find('-');
+  if (dash != std::string::npos) {
+    const auto first = column_number(std::string_view(item).substr(0, dash), count);
+    const auto last = column_number(std::string_view(item).substr(dash + 1), count);
+    if (first && last && *first <= *last) {
+      for (size_t column = *first; column <= *last; ++column)
+        columns.push_back(column);
+      return;
+    }
+  }
+  fail_usage("--columns: ", where, " has no column '", item, "'; it has ", count, " columns",
+             header.empty() ? "" : ", named in its first line");
+}
+
+std::vector<size_t> columns_in(std::string_view list, const std::vector<std::string>& header,
+                               size_t count, const std::string& where) {
+  std::vector<size_t> columns;
+  while (true) {
+    const size_t comma = std::min(list.find(','), list.size());
+    append_columns(std::string(list.substr(0, comma)), header, count, where, columns);
+    if (comma == list.size()) return columns;
+    list.remove_prefix(comma + 1);
+  }
+}
+
+// The dims that `count` columns form after the first; one open dim takes what is left.
+Shape formed_row(const ValueInfo& input, size_t count, const std::string& where) {
+  const auto columns = static_cast<int64_t>(count);
+  if (!input.type.has_rank()) return {columns};
+  Shape row;
+  int64_t known = 1;
+  std::optional<size_t> open;
+  bool fits = input.type.rank() > 0;
+  for (size_t axis = 1; axis < input.type.rank(); ++axis) {
+    const std::optional<int64_t> dim = (*input.type.shape)[axis].try_value();
+    fits = fits && (dim || !open);
+    if (!dim) open = row.size();
+    row.push_back(dim.value_or(1));
+    known *= dim.value_or(1);
+  }
+  if (open && known > 0) row[*open] = columns / known;
+  if (!fits || element_count(row) != columns) {
+    fail_usage(where, ": ", count, " columns do not form a row of input '", input.name,
+               "' of type ", input.type, "; choose them by --columns");
+  }
+  return row;
+}
+
+ColumnsOfInput columns_of_input(const ValueInfo& input, std::vector<size_t> columns,
+                                const std::string& where) {
+  if (!input.type.is_tensor() || !kCsvTypes.has(input.type.dtype) || is_packed(input.type.dtype)) {
+    fail_usage(where, ": input '", input.name, "' is ", input.type,
+               ", which columns can't give; use .npy or .npz");
+  }
+  Shape row = formed_row(input, columns.size(), where);
+  return {input.name, input.type.dtype, std::move(columns), std::move(row)};
+}
+
+std::vector<ColumnsOfInput> choose_columns(const Runner& runner, const CsvSourceOptions& options,
+                                           const std::vector<std::string>& header, size_t count,
+                                           const std::string& where) {
+  std::vector<ColumnsOfInput> chosen;
+  const auto has = [&](const std::string& name) {
+    return std::ranges::find(chosen, name, &ColumnsOfInput::name) != chosen.end() ||
+           std::ranges::find(options.constants, name) != options.constants.end();
+  };
+  for (const std::string& argument : options.columns) {
+    const size_t split = argument.rfind('=');
+    if (split == std::string::npos || split == 0)
+      fail_usage("--columns: expected NAME=COLUMNS, got '", argument, "'");
+    const std::string name = argument.substr(0, split);
+    const ValueInfo& input = row_input_named(runner, name, "--columns");
+    if (has(name)) fail_usage("--columns: input '", name, "' is given twice");
+    chosen.push_back(columns_of_input(
+        input, columns_in(std::string_view(argument).substr(split + 1), header, count, where),
+        where));
+  }
+  size_t open = 0;
+  for (const ValueInfo& input : runner.inputs())
+    open += !has(input.name);
+  for (const ValueInfo& input : runner.inputs()) {
+    if (has(input.name)) continue;
+    std::vector<size_t> columns;
+    const auto found = std::ranges::find(header, input.name);
+    if (found != header.end()) {
+      columns.push_back(static_cast<size_t>(found - header.begin()));
+    } else if (open == 1 && chosen.empty()) {
+      for (size_t column = 0; column < count; ++column)
+        columns.push_back(column);
+    } else {
+      fail_usage(where, ": no column '", input.name, "' for the input of that name; say --columns ",
+                 input.name, "=COLUMNS");
+    }
+    chosen.push_back(columns_of_input(input, std::move(columns), where));
+  }
+  return chosen;
+}
+
+std::string_view trimmed(std::string_view field) {
+  while (field.starts_with(' '))
+    field.remove_prefix(1);
+  while (field.ends_with(' '))
+    field.remove_suffix(1);
+  return field;
+}
+
+template <typename T>
+bool parse_field(std::string_view field, T& value) {
+  if (field.starts_with('+')) field.remove_prefix(1);
+  const auto [stop, error] = std::from_chars(field.data(), field.data() + field.size(), value);
+  if (field.empty() || stop != field.data() + field.size()) return false;
+  if constexpr (std::is_floating_point_v<T>) {
+    // Beyond the type's range: infinity, or zero, as rounding gives.
+    if (error == std::errc::result_out_of_range)
+      value = static_cast<T>(std::strtold(std::string(field).c_str(), nullptr));
+  }
+  return error == std::errc() || std::is_floating_point_v<T>;
+}
+
+bool parse_flag(std::string_view field, uint64_t& value) {
+  value = field == "1" || field == "true" || field == "True" || field == "TRUE";
+  return value == 1 || field == "0" || field == "false" || field == "False" || field == "FALSE";
+}
+
+// Stores a number where it is within the range of `dtype`.
+template <typename T>
+bool store_within(DType dtype, const T& value, Tensor& out, int64_t at) {
+  store_numbers(dtype, out.raw(), at, 1, &value);
+  T stored{};
+  load_numbers(dtype, out.raw(), at, 1, 1, &stored);
+  return std::is_floating_point_v<T> || stored == value;
+}
+
+// False where the field is no number of that type.
+bool store_field(std::string_view field, DType dtype, Tensor& out, int64_t at) {
+  if (dtype == DType::kFloat) {
+    return parse_field(field, out.mutable_values<float>()[static_cast<size_t>(at)]);
+  }
+  if (is_floating(dtype)) {
+    double value = 0;
+    return parse_field(field, value) && store_within(dtype, value, out, at);
+  }
+  if (is_signed_integer(dtype)) {
+    int64_t value = 0;
+    return parse_field(field, value) && store_within(dtype, value, out, at);
+  }
+  uint64_t value = 0;
+  const bool is_right =
+      dtype == DType::kBool ? parse_flag(field, value) : parse_field(field, value);
+  return is_right && store_within(dtype, value, out, at);
+}
+
+class CsvSource : public RowSource {
+ public:
+  CsvSource(const fs::path& file, const Runner& runner, const CsvSourceOptions& options,
+            int64_t rows)
+      : file_(file), delimiter_(delimiter_of(file, options)), options_(options) {
+    rewind();
+    std::vector<std::string> first = header_;
+    if (!options.has_header && !reader_->next(first)) first.clear();
+    columns_ = first.size();
+    // A file without a single line has no rows, and needs no columns.
+    if (columns_ > 0) inputs_ = choose_columns(runner, options, header_, columns_, file.string());
+    rewind();
+    rows_ = rows >= 0 ? rows : count_rows();
+  }
+
+  int64_t rows() const override { return rows_; }
+  NamedData read(int64_t begin, int64_t end) override {
+    if (begin < next_) rewind();
+    for (; next_ < begin; ++next_) {
+      if (!reader_->skip()) refuse_end(next_);
+    }
+    std::vector<Tensor> tensors;
+    for (const ColumnsOfInput& input : inputs_) {
+      Shape shape = input.row;
+      shape.insert(shape.begin(), end - begin);
+      tensors.push_back(Tensor::allocate(input.dtype, shape));
+    }
+    for (; next_ < end; ++next_) {
+      if (!reader_->next(fields_)) refuse_end(next_);
+      check_field_count();
+      for (size_t i = 0; i < inputs_.size(); ++i)
+        store_row(inputs_[i], next_ - begin, tensors[i]);
+    }
+    NamedData data;
+    for (size_t i = 0; i < inputs_.size(); ++i)
+      data.emplace(inputs_[i].name, std::move(tensors[i]));
+    return data;
+  }
+
+ private:
+  static char delimiter_of(const fs::path& file, const CsvSourceOptions& options) {
+    if (options.delimiter.empty()) return file.extension() == ".tsv" ? '\t' : ',';
+    if (options.delimiter.size() != 1 || options.delimiter == "\"" || options.delimiter == "\n")
+      fail_usage("--delimiter: expected one character, got '", options.delimiter, "'");
+    return options.delimiter[0];
+  }
+  void rewind() {
+    reader_ = std::make_unique<CsvRows>(file_, delimiter_);
+    next_ = 0;
+    header_.clear();
+    if (options_.has_header) reader_->next(header_);
+  }
+  int64_t count_rows() {
+    int64_t rows = 0;
+    while (reader_->skip())
+      ++rows;
+    rewind();
+    return rows;
+  }
+  [[noreturn]] void refuse_end(int64_t row) const {
+    fail(ErrorCode::kInvalidArgument, reader_->name(), ": it ends after ", row,
+         " rows; it had more when they were counted");
+  }
+  void check_field_count() const {
+    if (fields_.size() == columns_) return;
+    fail(ErrorCode::kInvalidArgument, reader_->name(), ": line ", reader_->line(), ": expected ",
+         columns_, " fields, got ", fields_.size());
+  }
+  void store_row(const ColumnsOfInput& input, int64_t row, Tensor& out) const {
+    int64_t at = row * static_cast<int64_t>(input.columns.size());
+    for (const size_t column : input.columns) {
+      if (input.dtype == DType::kString) {
+        out.mutable_values<std::string>()[static_cast<size_t>(at++)] = fields_[column];
+        continue;
+      }
+      const std::string_view field = trimmed(fields_[column]);
+      const bool is_missing = field.empty() && options_.allow_missing && is_floating(input.dtype);
+      if (!store_field(is_missing ? "nan" : field, input.dtype, out, at++)) {
+        fail(ErrorCode::kInvalidArgument, reader_->name(), ": line ", reader_->line(), ", column ",
+             column < header_.size() ? "'" + header_[column] + "'" : text(column),
+             ": expected a number of type ", input.dtype, ", got '", field.substr(0, 40), "'");
+      }
+    }
+  }
+
+  fs::path file_;
+  char delimiter_;
+  CsvSourceOptions options_;
+  std::unique_ptr<CsvRows> reader_;
+  std::vector<std::string> header_, fields_;
+  size_t columns_ = 0;
+  std::vector<ColumnsOfInput> inputs_;
+  int64_t rows_ = 0, next_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<RowSource> csv_source(const fs::path& file, const Runner& runner,
+                                      const CsvSourceOptions& options, int64_t rows) {
+  return std::make_unique<CsvSource>(file, runner, options, rows);
+}
+
+}  // namespace sardonyx::tool

@@ -1,0 +1,367 @@
+// Scores files by the program itself: what it writes, whatever it is killed by.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <thread>
+
+#include "onnx_io/npy.h"
+#include "onnx_io/npz.h"
+#include "onnx_io/save.h"
+#include "tests/support/temporary_folder.h"
+
+namespace sardonyx::tool {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+struct Ended {
+  int code = -1;  // below 0: by a signal
+  std::string text;
+  long peak_kilobytes = 0;
+};
+
+Type float_rows(const std::string& symbol, int64_t width) {
+  return Type::tensor(DType::kFloat, Dims{Dim::symbol(symbol), Dim(width)});
+}
+
+// y = OP(x, ...) with inputs [n, width], or [rows, width].
+void save_elementwise(const fs::path& path, const std::string& op,
+                      const std::vector<std::string>& inputs, int64_t width, int64_t rows = 0) {
+  Model model;
+  std::vector<Value*> values;
+  for (const std::string& input : inputs) {
+    const Type type = rows > 0 ? Type::tensor(DType::kFloat, Dims{Dim(rows), Dim(width)})
+                               : float_rows("n", width);
+    values.push_back(model.graph->add_input(input, type));
+  }
+  const OpDef& row = op_named(op);
+  Node* node = model.graph->append(row, Attrs::parse(*row.attrs, {}), values, {"y"});
+  model.graph->add_output(node->outputs[0]);
+  infer_types(*model.graph);
+  save_model(model, path);
+}
+
+Tensor counting_rows(int64_t rows, int64_t width, float first = 0) {
+  std::vector<float> values(static_cast<size_t>(rows * width));
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = first + static_cast<float>(i);
+  return Tensor::of<float>(values, {rows, width});
+}
+
+class ScoreTest : public testing::Test {
+ protected:
+  // Starts the program in the test's folder; its output goes to a file.
+  pid_t start(std::vector<std::string> arguments,
+              const std::map<std::string, std::string>& environment = {}) const {
+    arguments.insert(arguments.begin(), {SARDONYX_BIN_DIR "/onnx-run", "score"});
+    const pid_t child = fork();
+    if (child != 0) return child;
+    if (chdir(folder_.path().c_str()) != 0) _exit(99);
+    const int out =
+        open(("out." + std::to_string(getpid())).c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600);
+    dup2(out, 1);
+    dup2(out, 2);
+    for (const char* name : {"SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX", "OMPI_COMM_WORLD_RANK",
+                             "PMI_RANK", "SLURM_STEP_NUM_TASKS"})
+      unsetenv(name);
+    setenv("SARDONYX_NUM_THREADS", "1", 1);
+    for (const auto& [name, value] : environment)
+      setenv(name.c_str(), value.c_str(), 1);
+    std::vector<char*> values;
+    for (std::string& argument : arguments)
+      values.push_back(argument.data());
+    values.push_back(nullptr);
+    execv(values[0], values.data());
+    _exit(99);
+  }
+  Ended wait_for(pid_t child) const {
+    Ended ended;
+    int status = 0;
+    rusage usage{};
+    wait4(child, &status, 0, &usage);
+    ended.code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+    ended.peak_kilobytes = usage.ru_maxrss;
+    std::ifstream out(folder_ / ("out." + std::to_string(child)));
+    ended.text.assign(std::istreambuf_iterator<char>(out), {});
+    fs::remove(folder_ / ("out." + std::to_string(child)));
+    return ended;
+  }
+  Ended run(const std::vector<std::string>& arguments,
+            const std::map<std::string, std::string>& environment = {}) const {
+    return wait_for(start(arguments, environment));
+  }
+  // Of all files in a folder, by name.
+  std::map<std::string, std::string> contents(const std::string& name) const {
+    std::map<std::string, std::string> found;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder_ / name)) {
+      std::ifstream in(entry.path(), std::ios::binary);
+      found[entry.path().filename().string()].assign(std::istreambuf_iterator<char>(in), {});
+    }
+    return found;
+  }
+  // The rows of an output in all parts.
+  std::vector<float> joined(const std::string& name, const std::string& output) const {
+    std::vector<float> all;
+    for (const auto& [file, bytes] : contents(name)) {
+      if (!file.ends_with(".npz")) continue;
+      const Tensor part = NpzReader(folder_ / (name + "/" + file)).read(output);
+      const auto values = part.values<float>();
+      all.insert(all.end(), values.begin(), values.end());
+    }
+    return all;
+  }
+  nlohmann::json manifest(const std::string& name) const {
+    return nlohmann::json::parse(contents(name)["manifest.json"]);
+  }
+
+  TemporaryFolder folder_;
+};
+
+std::vector<float> negated(const Tensor& tensor) {
+  std::vector<float> values;
+  for (const float value : tensor.values<float>())
+    values.push_back(-value);
+  return values;
+}
+
+TEST_F(ScoreTest, EveryFormat) {
+  save_elementwise(folder_ / "neg.onnx", "Neg", {"x"}, 2);
+  const Tensor x = counting_rows(10, 2);
+  write_npy(folder_ / "x.npy", x);
+  folder_.write("x.bin", std::string(static_cast<const char*>(x.raw()), x.bytes()));
+  NpzWriter archive(folder_ / "x.npz");
+  archive.add("x", x);
+  archive.close();
+  std::string csv = "a,id,b\n";
+  for (int row = 0; row < 10; ++row) {
+    csv += std::to_string(2 * row) + ",\"n, " + std::to_string(row) + "\"," +
+           std::to_string(2 * row + 1) + "\n";
+  }
+  folder_.write("x.csv", csv);
+  for (const std::string file : {"x.npy", "x.bin", "x.npz", "x.csv"}) {
+    std::vector<std::string> arguments = {
+        "neg.onnx", "--input", file, "--output", "out-" + file, "--batch", "3", "--part-rows", "4"};
+    if (file == "x.csv") arguments.insert(arguments.end(), {"--columns", "x=a,2"});
+    const Ended ended = run(arguments);
+    EXPECT_EQ(ended.code, 0) << ended.text;
+    EXPECT_EQ(joined("out-" + file, "y"), negated(x)) << file;
+    EXPECT_EQ(manifest("out-" + file)["done"].size(), 3u);
+  }
+}
+
+TEST_F(ScoreTest, CsvOut) {
+  save_elementwise(folder_ / "add.onnx", "Add", {"a", "b"}, 1);
+  folder_.write("t.csv", "b,a\n0.5,1\n,2\n1e-50,3\n");
+  const Ended ended = run({"add.onnx", "-i", "t.csv", "-o", "out", "--format", "csv",
+                           "--allow-missing", "--outputs", "y,a"});
+  ASSERT_EQ(ended.code, 0) << ended.text;
+  EXPECT_EQ(contents("out")["part-00000000.csv"], "row,y,a\n0,1.5,1\n1,nan,2\n2,3,3\n");
+}
+
+TEST_F(ScoreTest, SeveralInputsAndConstants) {
+  save_elementwise(folder_ / "add.onnx", "Add", {"a", "b"}, 2);
+  const Tensor a = counting_rows(5, 2), b = counting_rows(5, 2, 100);
+  for (const char* part : {"0", "1"}) {
+    write_npy(folder_ / (std::string("a") + part + ".npy"), a);
+    write_npy(folder_ / (std::string("b") + part + ".npy"), b);
+  }
+  std::vector<float> sums;
+  for (int file = 0; file < 2; ++file) {
+    for (size_t i = 0; i < 10; ++i)
+      sums.push_back(a.values<float>()[i] + b.values<float>()[i]);
+  }
+  Ended ended = run({"add.onnx", "-i", "a=@a*.npy", "-i", "b=@b*.npy", "-o", "out"});
+  ASSERT_EQ(ended.code, 0) << ended.text;
+  EXPECT_EQ(joined("out", "y"), sums);
+  // One row for all: broadcast.
+  save_elementwise(folder_ / "neg.onnx", "Neg", {"x"}, 2);
+  write_npy(folder_ / "c.npy", counting_rows(5, 2, 7));
+  ended =
+      run({"add.onnx", "-i", "a0.npy", "--constant", "b=@c.npy", "-o", "constant", "--batch", "5"});
+  ASSERT_EQ(ended.code, 0) << ended.text;
+  EXPECT_EQ(joined("constant", "y").at(9), 9 + 16);
+}
+
+TEST_F(ScoreTest, ModelsOfFixedRows) {
+  save_elementwise(folder_ / "neg.onnx", "Neg", {"x"}, 2, 4);
+  const Tensor x = counting_rows(10, 2);
+  write_npy(folder_ / "x.npy", x);
+  const Ended ended = run({"neg.onnx", "-i", "x.npy", "-o", "out"});
+  ASSERT_EQ(ended.code, 0) << ended.text;
+  EXPECT_EQ(joined("out", "y"), negated(x));
+  EXPECT_EQ(run({"neg.onnx", "-i", "x.npy", "-o", "other", "--batch", "3"}).code, 2);
+}
+
+TEST_F(ScoreTest, ExitCodes) {
+  save_elementwise(folder_ / "neg.onnx", "Neg", {"x"}, 2);
+  save_elementwise(folder_ / "add.onnx", "Add", {"a", "b"}, 2);
+  write_npy(folder_ / "x.npy", counting_rows(4, 2));
+  write_npy(folder_ / "wide.npy", counting_rows(4, 3));
+  write_npy(folder_ / "double.npy", Tensor::of<double>({1, 2}, {1, 2}));
+  folder_.write("bad.csv", "x0,x1\n1,2\n3,oops\n");
+  folder_.write("short.csv", "x0,x1\n1,2\n3\n");
+  folder_.write("odd.bin", "12345");
+  folder_.write("x.parquet", "PAR1");
+  folder_.write("x.txt", "");
+  folder_.write("broken.onnx", "no model");
+  const struct {
+    std::vector<std::string> arguments;
+    int code;
+    const char* message;
+  } cases[] = {
+      {{"neg.onnx", "-i", "x.npy"}, 2, "--output"},
+      {{"neg.onnx", "-o", "o"}, 2, "--input"},
+      {{"neg.onnx", "-i", "none*.npy", "-o", "o"}, 2, "has no file"},
+      {{"neg.onnx", "-i", "x.parquet", "-o", "o"}, 2, "Parquet is not read"},
+      {{"neg.onnx", "-i", "x.txt", "-o", "o"}, 2, "no ending that is known"},
+      {{"neg.onnx", "-i", "wide.npy", "-o", "o"}, 2, "got an array [4, 3]"},
+      {{"neg.onnx", "-i", "double.npy", "-o", "o"}, 2, "got double"},
+      {{"neg.onnx", "-i", "odd.bin", "-o", "o"}, 2, "no whole number of rows"},
+      {{"neg.onnx", "-i", "z=@x.npy", "-o", "o"}, 2, "no input 'z'"},
+      {{"add.onnx", "-i", "x.npy", "-o", "o"}, 2, "several inputs"},
+      {{"add.onnx", "-i", "a=@x.npy", "-o", "o"}, 2, "'b' is given neither"},
+      {{"neg.onnx", "-i", "x.npy", "-o", "o2", "--shard", "2/2"}, 2, "does not exist"},
+      {{"neg.onnx", "-i", "x.npy", "-o", "o2", "--outputs", "w"}, 4, "no value w"},
+      {{"neg.onnx", "-i", "bad.csv", "-o", "o3"}, 4, "line 3, column 'x1': expected a number"},
+      {{"neg.onnx", "-i", "short.csv", "-o", "o4"}, 4, "line 3: expected 2 fields, got 1"},
+      {{"broken.onnx", "-i", "x.npy", "-o", "o5"}, 3, ""},
+      {{"neg.onnx", "-i", "x.npy", "-o", "x.npy"}, 4, "x.npy"},
+      {{"neg.onnx", "-i", "x.npy", "-o", "done"}, 0, "the job is complete"},
+      {{"neg.onnx", "-i", "x.npy", "-o", "done"}, 0, "1 of 1 parts are done"},
+      {{"neg.onnx", "-i", "wide.npy", "-i", "x.npy", "-o", "done"}, 2, ""},
+      {{"neg.onnx", "-i", "x.npy", "-o", "done", "--batch", "2"}, 2, "/options/batch is 256 there"},
+      {{"neg.onnx", "-i", "x.npy", "-o", "done", "-O", "1"}, 2, "/options/level"},
+  };
+  for (const auto& one : cases) {
+    const Ended ended = run(one.arguments);
+    EXPECT_EQ(ended.code, one.code) << one.message << '\n' << ended.text;
+    EXPECT_THAT(ended.text, HasSubstr(one.message));
+  }
+}
+
+TEST_F(ScoreTest, AnotherModelOrInputIsAnotherJob) {
+  save_elementwise(folder_ / "m.onnx", "Neg", {"x"}, 2);
+  write_npy(folder_ / "x.npy", counting_rows(4, 2));
+  ASSERT_EQ(run({"m.onnx", "-i", "x.npy", "-o", "out"}).code, 0);
+  write_npy(folder_ / "x.npy", counting_rows(4, 2, 1));
+  Ended ended = run({"m.onnx", "-i", "x.npy", "-o", "out"});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.text, HasSubstr("/inputs/0/digest"));
+  write_npy(folder_ / "x.npy", counting_rows(4, 2));
+  save_elementwise(folder_ / "m.onnx", "Abs", {"x"}, 2);
+  ended = run({"m.onnx", "-i", "x.npy", "-o", "out"});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.text, HasSubstr("/model/digest"));
+}
+
+TEST_F(ScoreTest, ShardsPartitionTheRows) {
+  save_elementwise(folder_ / "neg.onnx", "Neg", {"x"}, 3);
+  std::vector<float> expected;
+  for (const int64_t rows : {1, 50, 13, 36}) {
+    const Tensor x = counting_rows(rows, 3, static_cast<float>(1000 * rows));
+    write_npy(folder_ / ("x" + std::to_string(rows) + ".npy"), x);
+  }
+  const std::vector<std::string> arguments = {"neg.onnx", "-i",      "x*.npy", "--part-rows",
+                                              "7",        "--batch", "2"};
+  const auto with = [&](std::vector<std::string> more) {
+    std::vector<std::string> all = arguments;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  ASSERT_EQ(run(with({"-o", "whole"})).code, 0);
+  EXPECT_EQ(joined("whole", "y").size(), 300u);
+  // The last shard is the one that finds the job complete.
+  for (const int shard : {2, 0, 1}) {
+    const Ended ended = run(with({"-o", "shards", "--shard", std::to_string(shard) + "/3"}));
+    EXPECT_EQ(ended.code, 0) << ended.text;
+    EXPECT_THAT(ended.text, HasSubstr(shard == 1 ? "complete" : "not done yet"));
+  }
+  EXPECT_EQ(contents("whole"), contents("shards"));
+  // As tasks of a Slurm array, all at once, and each of two ranks.
+  std::vector<pid_t> children;
+  for (int task = 0; task < 2; ++task) {
+    for (int rank = 0; rank < 2; ++rank) {
+      children.push_back(
+          start(with({"-o", "array"}), {{"SLURM_ARRAY_TASK_ID", std::to_string(task + 1)},
+                                        {"SLURM_ARRAY_TASK_MIN", "1"},
+                                        {"SLURM_ARRAY_TASK_COUNT", "2"},
+                                        {"OMPI_COMM_WORLD_RANK", std::to_string(rank)},
+                                        {"OMPI_COMM_WORLD_SIZE", "2"}}));
+    }
+  }
+  for (const pid_t child : children) {
+    const Ended ended = wait_for(child);
+    EXPECT_EQ(ended.code, 0) << ended.text;
+  }
+  EXPECT_EQ(contents("whole"), contents("array"));
+}
+
+// SIGKILL at any moment, then once more until it is done: the bytes are those of an undisturbed
+// run.
+TEST_F(ScoreTest, KilledAtRandomMoments) {
+  save_elementwise(folder_ / "neg.onnx", "Neg", {"x"}, 8);
+  write_npy(folder_ / "x.npy", counting_rows(3000, 8));
+  const auto arguments = [](const std::string& out) -> std::vector<std::string> {
+    return {"neg.onnx", "-i", "x.npy", "-o", out, "--part-rows", "20", "--batch", "4"};
+  };
+  const auto begin = std::chrono::steady_clock::now();
+  ASSERT_EQ(run(arguments("whole")).code, 0);
+  const double whole =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const auto expected = contents("whole");
+  std::mt19937 generator(20);
+  int killed = 0;
+  for (int round = 0; round < 20; ++round) {
+    const std::string out = "out" + std::to_string(round);
+    for (int tries = 0; tries < 3; ++tries) {
+      const pid_t child = start(arguments(out));
+      std::uniform_real_distribution<double> moment(0, 0.8 * whole);
+      std::this_thread::sleep_for(std::chrono::duration<double>(moment(generator)));
+      kill(child, tries == 1 ? SIGTERM : SIGKILL);
+      killed += wait_for(child).code != 0;
+    }
+    const Ended ended = run(arguments(out));
+    EXPECT_EQ(ended.code, 0) << ended.text;
+    EXPECT_EQ(contents(out), expected) << round;
+    fs::remove_all(folder_ / out);
+  }
+  EXPECT_GT(killed, 20);  // else nothing was tested
+}
+
+TEST_F(ScoreTest, AnInterruptionHasItsStatus) {
+  save_elementwise(folder_ / "neg.onnx", "Neg", {"x"}, 8);
+  write_npy(folder_ / "x.npy", counting_rows(200000, 8));
+  const pid_t child =
+      start({"neg.onnx", "-i", "x.npy", "-o", "out", "--part-rows", "1", "--batch", "1"});
+  for (int tries = 0; tries < 1000 && !fs::exists(folder_ / "out/part-00000000.json"); ++tries)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  kill(child, SIGTERM);
+  EXPECT_EQ(wait_for(child).code, 130);
+}
+
+// Memory is that of batches and parts, not of the data.
+TEST_F(ScoreTest, MemoryIsFlat) {
+  save_elementwise(folder_ / "neg.onnx", "Neg", {"x"}, 64);
+  const auto peak_of = [&](int64_t rows) {
+    const std::string name = "x" + std::to_string(rows);
+    write_npy(folder_ / (name + ".npy"), counting_rows(rows, 64));
+    const Ended ended =
+        run({"neg.onnx", "-i", name + ".npy", "-o", "o" + name, "--part-rows", "5000"});
+    EXPECT_EQ(ended.code, 0) << ended.text;
+    return ended.peak_kilobytes;
+  };
+  const long small = peak_of(20000), large = peak_of(400000);  // 5 and 102 MB
+  EXPECT_LT(large - small, 8 << 10) << small << " and " << large << " KiB";
+}
+
+}  // namespace
+}  // namespace sardonyx::tool
