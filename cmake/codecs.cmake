@@ -15,6 +15,7 @@ set(SARDONYX_CODEC_LIBS_TIFF TIFF::TIFF)
 set(SARDONYX_CODEC_LIBS_WEBP PkgConfig::webp)
 
 set(SARDONYX_CODEC_LIBS "")
+set(lacks_formats OFF)
 set(linked "")
 foreach(format IN LISTS SARDONYX_CODEC_FORMATS)
   if(SARDONYX_CODEC_${format})
@@ -23,11 +24,14 @@ foreach(format IN LISTS SARDONYX_CODEC_FORMATS)
   else()
     string(TOLOWER ${format} name)
     sardonyx_source_property(HEADER_FILE_ONLY ON providers/codecs/${name}.cpp)  # not compiled
-    # These write images by the libraries, or read damaged ones.
-    sardonyx_source_property(HEADER_FILE_ONLY ON
-      providers/codecs/codecs_test.cpp providers/codecs/codecs_error_test.cpp)
+    set(lacks_formats ON)
   endif()
 endforeach()
+if(lacks_formats)
+  # These write images by the libraries, or read damaged ones. Set once: the property would become a list otherwise.
+  sardonyx_source_property(HEADER_FILE_ONLY ON
+    providers/codecs/codecs_test.cpp providers/codecs/codecs_error_test.cpp)
+endif()
 sardonyx_source_property(COMPILE_DEFINITIONS "${linked}" providers/codecs/linked.cpp)
 
 # What asks the linker for the list of decoders (providers/codecs/linked.cpp), which nothing else refers to by a strong name.

@@ -4,6 +4,9 @@
 #   libsardonyx_eager.a    the eager layer on top of it                   sardonyx::eager, sardonyx-eager.pc
 #   libsardonyx_codecs.a   decoders of images, for those that read any    sardonyx::codecs, sardonyx-codecs.pc
 #   include/sardonyx/      the headers that users include, and what these include (cmake/public_headers)
+# Each file belongs to a component, of which packages are made (packages.cmake).
+
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME dev)
 
 set(SARDONYX_ABI 0)
 
@@ -34,8 +37,9 @@ add_library(sardonyx_codecs_static STATIC $<TARGET_OBJECTS:sardonyx_codecs>)
 set_target_properties(sardonyx_codecs_static PROPERTIES
   OUTPUT_NAME sardonyx_codecs LINKER_LANGUAGE CXX ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/installed)
 add_dependencies(programs sardonyx_shared sardonyx_static sardonyx_codecs_static)
-install(TARGETS sardonyx_shared sardonyx_static sardonyx_codecs_static
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS sardonyx_shared
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT dev)
+install(TARGETS sardonyx_static sardonyx_codecs_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
 # The headers as users get them.
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
@@ -83,7 +87,10 @@ endif()
 
 if(PROJECT_IS_TOP_LEVEL)
   foreach(program IN LISTS SARDONYX_PROGRAMS)
-    install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} OPTIONAL)
+    if(program STREQUAL "make-op-functions")
+      continue()  # part of the build
+    endif()
+    install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools OPTIONAL)
   endforeach()
 endif()
 
@@ -146,4 +153,4 @@ foreach(name IN ITEMS sardonyx sardonyx-runtime sardonyx-eager sardonyx-codecs)
   configure_file(cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)

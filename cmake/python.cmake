@@ -9,7 +9,7 @@ Python3_add_library(python_module MODULE WITH_SOABI ${sources})
 sardonyx_target_defaults(python_module)
 sardonyx_join_sources(python_module ${sources})
 set_target_properties(python_module PROPERTIES OUTPUT_NAME _sardonyx LIBRARY_OUTPUT_DIRECTORY ${package})
-sardonyx_existing(uses executor onnx_io codecs ir)
+sardonyx_existing(uses ort_abi executor onnx_io codecs ir)
 target_link_libraries(python_module PRIVATE ${uses} pybind11::pybind11 Python3::NumPy)
 # What it is made of stays its own beside other modules of the process.
 target_link_options(python_module PRIVATE -Wl,--exclude-libs,ALL -Wl,--gc-sections $<$<CONFIG:Release>:-Wl,-s>)
@@ -30,6 +30,9 @@ foreach(module IN LISTS modules)
 endforeach()
 add_custom_target(python ALL DEPENDS ${copies})
 add_dependencies(python python_module)
+
+install(DIRECTORY ${package} DESTINATION ${CMAKE_INSTALL_LIBDIR}/python3/dist-packages COMPONENT python
+  PATTERN __pycache__ EXCLUDE)
 
 if(SARDONYX_TESTS)
   enable_testing()

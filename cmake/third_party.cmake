@@ -11,3 +11,12 @@ mark_as_advanced(ONEDNN_INCLUDE_DIR)
 add_library(oneDNN::headers INTERFACE IMPORTED)
 target_include_directories(oneDNN::headers INTERFACE ${ONEDNN_INCLUDE_DIR})
 set(SARDONYX_HEADER_ONLY oneDNN::headers nlohmann_json::nlohmann_json)
+
+# Programs that link `target` have the whole of libprotobuf, in which all of libprotobuf-lite is: with both, one's
+# destructors would run twice. First in the command line it defines every name, and the other is not needed.
+function(sardonyx_whole_protobuf target)
+  if(TARGET ${target})
+    target_link_options(${target} INTERFACE
+      "LINKER:--no-as-needed" $<TARGET_FILE:protobuf::libprotobuf> "LINKER:--as-needed")
+  endif()
+endfunction()

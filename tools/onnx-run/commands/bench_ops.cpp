@@ -16,8 +16,8 @@
 #include "tools/onnx-run/model_options.h"
 #include "tools/onnx-run/op_cases/op_case.h"
 #include "tools/onnx-run/ort/ort_bridge.h"
+#include "tools/onnx-run/process_pool.h"
 #include "tools/onnx-run/statistics.h"
-#include "tools/onnx-run/worker_pool.h"
 
 namespace sardonyx::tool {
 namespace {
@@ -200,7 +200,7 @@ int run_bench_ops(const BenchOpsCommand& command) {
     cases.push_back(std::move(made));
     results.push_back({{"case", name}});
   }
-  const WorkerPool pool{.jobs = 1};
+  const ProcessPool pool{.jobs = 1};
   pool.run(
       cases.size(), [&](size_t i) { return measured_text(command, cases[i]); },
       [&](size_t i, const TaskOutcome& outcome) {

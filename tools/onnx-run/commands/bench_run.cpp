@@ -20,8 +20,8 @@
 #include "tools/onnx-run/exit_codes.h"
 #include "tools/onnx-run/machine.h"
 #include "tools/onnx-run/ort/ort_bridge.h"
+#include "tools/onnx-run/process_pool.h"
 #include "tools/onnx-run/statistics.h"
-#include "tools/onnx-run/worker_pool.h"
 
 namespace sardonyx::tool {
 namespace {
@@ -100,7 +100,7 @@ Cold measure_cold(const Load& load) {
     }
   };
   Cold cold;
-  const WorkerPool pool{.jobs = 1, .limit = kChildLimit};
+  const ProcessPool pool{.jobs = 1, .limit = kChildLimit};
   pool.run(1, child, [&](size_t, const TaskOutcome& outcome) {
     if (!outcome.failure.empty()) {
       cold.error = "the process that loaded it: " + outcome.failure;
@@ -153,7 +153,7 @@ void measure_loads(const BenchOptions& options, BenchReport& report) {
   if (has_other) take_cold(report.other, others);
 }
 
-// One runtime in the measurement: what each of its threads calls again and again.
+// One runtime in the measurement: the function that each of its threads calls repeatedly.
 struct Contender {
   std::vector<Once> threads;
   BenchResult* result;
@@ -273,7 +273,7 @@ BenchReport bench(const BenchOptions& given) {
   measure_loads(options, report);
 
   const std::shared_ptr<Runner> runner = load_runner(options.model, options.loading);
-  std::optional<OtherSession> other;  // outlives what is bound to it
+  std::optional<OtherSession> other;  // outlives its bindings
   const Once ours = [&] { runner->run(report.feeds, {}); };
   const auto concurrency = static_cast<size_t>(options.concurrency);
   std::vector<Contender> contenders = {{std::vector<Once>(concurrency, ours), &report.ours}};

@@ -114,13 +114,13 @@ std::vector<std::vector<std::string>> dims_of(const std::vector<std::string>& sw
   return dims;
 }
 
-struct Size {
+struct BenchSize {
   std::string label;
   NamedData feeds;
 };
 
-std::vector<Size> sizes_of(const BenchSizesCommand& command, const Runner& runner) {
-  std::vector<Size> sizes;
+std::vector<BenchSize> sizes_of(const BenchSizesCommand& command, const Runner& runner) {
+  std::vector<BenchSize> sizes;
   if (command.sweeps.empty()) {
     for (const InputOptions& run : runs_of(command.inputs)) {
       std::string label;
@@ -147,10 +147,10 @@ std::vector<Size> sizes_of(const BenchSizesCommand& command, const Runner& runne
 }
 
 // The first size makes the model ready and is not counted.
-std::vector<SizeResult> measure(const std::vector<Size>& sizes, int repeats,
+std::vector<SizeResult> measure(const std::vector<BenchSize>& sizes, int repeats,
                                 const std::function<void(const NamedData&)>& run) {
   std::vector<SizeResult> results;
-  for (const Size& size : sizes) {
+  for (const BenchSize& size : sizes) {
     SizeResult& result = results.emplace_back();
     for (int i = 0; i <= repeats; ++i)
       result.costs.push_back(cost_of([&] { run(size.feeds); }));
@@ -166,10 +166,10 @@ bool are_equal(const std::vector<Datum>& some, const std::vector<Datum>& others)
 }
 
 // Labels of sizes at which the first run and a repeated one gave other elements.
-std::vector<std::string> unsteady_sizes(const std::vector<Size>& sizes, int repeats,
+std::vector<std::string> unsteady_sizes(const std::vector<BenchSize>& sizes, int repeats,
                                         const Runner& runner) {
   std::vector<std::string> found;
-  for (const Size& size : sizes) {
+  for (const BenchSize& size : sizes) {
     const std::vector<Datum> first = runner.run(size.feeds, {});
     for (int i = 0; i < repeats; ++i) {
       if (are_equal(first, runner.run(size.feeds, {}))) continue;
@@ -198,7 +198,7 @@ void print_result(std::ostream& out, const std::string& label, const SizeResult&
   out << '\n';
 }
 
-Json print_results(std::ostream& out, const std::string& who, const std::vector<Size>& sizes,
+Json print_results(std::ostream& out, const std::string& who, const std::vector<BenchSize>& sizes,
                    const std::vector<SizeResult>& results) {
   out << who << "\n" << std::left << std::setw(28) << "sizes" << std::right;
   for (const char* clock : {"clock", "cpu"}) {
@@ -228,7 +228,7 @@ int run_bench_sizes(const BenchSizesCommand& command) {
   announce_precision(out, command.loading);
   Json report = {{"model", command.model.string()}};
   const std::unique_ptr<Runner> runner = load_runner(command.model, command.loading);
-  const std::vector<Size> sizes = sizes_of(command, *runner);
+  const std::vector<BenchSize> sizes = sizes_of(command, *runner);
   const auto results =
       measure(sizes, command.repeats, [&](const NamedData& feeds) { runner->run(feeds, {}); });
   report["ours"] = print_results(out, "ours", sizes, results);

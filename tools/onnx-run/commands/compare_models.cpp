@@ -57,7 +57,7 @@ std::vector<ValueComparison> compare_sides(const CompareCommand& command, const 
                                            const NamedData& feeds) {
   if (!command.other_library.empty()) {
     const OtherSession other(command.other_library, command.model,
-                             {.threads = command.loading.threads});
+                             {.threads = command.loading.threads, .exact_int8 = true});
     return compare_all(ours.outputs(), ours.run(feeds, {}), other.run(feeds), command.tolerance);
   }
   ModelOptions loading = command.loading;

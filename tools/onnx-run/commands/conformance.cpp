@@ -12,8 +12,8 @@
 #include "tools/onnx-run/json_output.h"
 #include "tools/onnx-run/machine.h"
 #include "tools/onnx-run/model_options.h"
+#include "tools/onnx-run/process_pool.h"
 #include "tools/onnx-run/test_case.h"
-#include "tools/onnx-run/worker_pool.h"
 
 namespace sardonyx::tool {
 namespace {
@@ -79,7 +79,7 @@ std::vector<Judged> judge(const std::vector<TestCase>& cases, const ConformanceO
     return load_runner(model, model_options);
   };
   std::vector<Judged> judged(cases.size());
-  const WorkerPool pool{
+  const ProcessPool pool{
       .jobs = options.jobs,
       .limit = std::chrono::milliseconds(static_cast<int64_t>(options.limit_seconds * 1000))};
   pool.run(

@@ -46,10 +46,10 @@ struct RunCommand {
   JsonOutput json;
 };
 
-// Limits that hold for loading and running together.
-class Limits {
+// Limits that hold for the sum of loading and running.
+class RunLimits {
  public:
-  explicit Limits(const RunCommand& command) {
+  explicit RunLimits(const RunCommand& command) {
     control_.cancel = stop_on_interrupt();
     if (command.deadline_ms > 0)
       control_.deadline = Clock::now() + std::chrono::milliseconds(command.deadline_ms);
@@ -89,7 +89,7 @@ Model as_loaded(const RunCommand& command) {
 
 // The values that were asked for: the model's outputs, or any by name.
 Outcome run_model(const RunCommand& command, const Runner& runner, const NamedData& feeds,
-                  const Limits& limits) {
+                  const RunLimits& limits) {
   Outcome outcome;
   outcome.names.assign(runner.outputs().begin(), runner.outputs().end());
   if (!command.outputs.empty()) {
@@ -157,7 +157,7 @@ std::vector<Verdict> compare_outcome(const RunCommand& command, const Runner& ru
   }
   if (!command.other_library.empty()) {
     const OtherSession other(command.other_library, command.model,
-                             {.threads = command.loading.threads});
+                             {.threads = command.loading.threads, .exact_int8 = true});
     verdicts.push_back(
         {"compared with ONNX Runtime " + other.version(),
          compare_all(outcome.names, outcome.values, other.run(feeds), command.tolerance)});
@@ -192,7 +192,7 @@ nlohmann::ordered_json report_of(const RunCommand& command, const Outcome& outco
 }
 
 // One run on one set of inputs.
-int run_once(const RunCommand& command, const Runner& runner, const Limits& limits,
+int run_once(const RunCommand& command, const Runner& runner, const RunLimits& limits,
              nlohmann::ordered_json& report) {
   const NamedData feeds = gather_inputs(command.inputs, runner);
   const Outcome outcome = run_model(command, runner, feeds, limits);
@@ -222,7 +222,7 @@ int run_once(const RunCommand& command, const Runner& runner, const Limits& limi
   return code;
 }
 
-int run_and_report(const RunCommand& command, const Limits& limits) {
+int run_and_report(const RunCommand& command, const RunLimits& limits) {
   const std::unique_ptr<Runner> runner = load_runner(command.model, command.loading);
   announce_precision(command.json.on_stdout() ? std::cerr : std::cout, command.loading);
   const std::vector<InputOptions> runs = runs_of(command.inputs);
@@ -246,7 +246,7 @@ int run_run(const RunCommand& command) {
   if (!command.outputs.empty() &&
       (!command.other_library.empty() || !command.inputs.test_data.empty()))
     fail_usage("--outputs can't be combined with --against or --test-data, which compare outputs");
-  const Limits limits(command);
+  const RunLimits limits(command);
   const ControlScope scope(limits.control());
   try {
     return run_and_report(command, limits);
