@@ -24,8 +24,8 @@ class CustomOps {
  public:
   virtual ~CustomOps() = default;
   virtual bool knows(std::string_view domain, std::string_view op) const = 0;
-  // The row of this node alone, which holds its attributes itself: `attrs` of the row are none. It
-  // must outlive all graphs and sessions that are made of the model.
+  // The row of this node alone, which takes all of its attributes but graphs, which the row holds
+  // itself. It must outlive all graphs and sessions that are made of the model.
   virtual const OpDef& row(CustomCall call) = 0;
 };
 

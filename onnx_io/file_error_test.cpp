@@ -10,7 +10,7 @@
 
 #include "ir/core/memory/evictable_buffer.h"
 #include "onnx_io/file_write.h"
-#include "onnx_io/late_load.h"
+#include "onnx_io/lazy_load.h"
 #include "onnx_io/npy.h"
 #include "onnx_io/npz.h"
 #include "onnx_io/save.h"
@@ -170,7 +170,7 @@ TEST(ModelFileRefusals, FilesThatChangeAfterLoading) {
     write(path, large_model().bytes());
     LoadOptions options;
     options.map_external_data = maps;
-    const Model model = load_model_late(path, options);
+    const Model model = load_model_lazily(path, options);
     std::ofstream(path, std::ios::app) << "more";
     const Tensor& weights = *model.graph->nodes().front()->inputs[1]->constant;
     const auto buffer = std::dynamic_pointer_cast<EvictableBuffer>(weights.buffer());

@@ -9,7 +9,7 @@
 #include "onnx_io/import/importer.h"
 #include "onnx_io/import/model_reader.h"
 #include "onnx_io/import/parse.h"
-#include "onnx_io/late_load.h"
+#include "onnx_io/lazy_load.h"
 
 namespace sardonyx {
 namespace {
@@ -85,7 +85,7 @@ Model load_model(const std::filesystem::path& path, const LoadOptions& options) 
   return reporting_out_of_memory([&] { return import_file(path, options, false, nullptr); });
 }
 
-Model load_model_late(const std::filesystem::path& path, const LoadOptions& options) {
+Model load_model_lazily(const std::filesystem::path& path, const LoadOptions& options) {
   return reporting_out_of_memory([&] { return import_file(path, options, true, nullptr); });
 }
 

@@ -149,7 +149,7 @@ uint64_t ZipReader::size_of(const std::string& name) const {
   return member_named(name).bytes;
 }
 
-std::shared_ptr<Buffer> ZipReader::read(const std::string& name) const {
+ZipReader::Extent ZipReader::extent_of(const std::string& name) const {
   const Member& member = member_named(name);
   std::byte head[kLocalBytes];
   if (file_.size - member.offset < kLocalBytes) refuse("'" + name + "' ends early");
@@ -167,10 +167,15 @@ std::shared_ptr<Buffer> ZipReader::read(const std::string& name) const {
   if (member.method != kStored && member.method != kDeflated)
     refuse(text("'", name, "' is packed by method ", member.method));
   if (!plausible) refuse(text("'", name, "' claims ", member.bytes, " bytes"));
+  return {begin, member.packed_bytes, member.bytes, member.checksum, member.method == kDeflated};
+}
+
+std::shared_ptr<Buffer> ZipReader::read(const std::string& name) const {
+  const Extent member = extent_of(name);
   const auto packed = Buffer::allocate(static_cast<size_t>(member.packed_bytes));
-  read_exactly(file_, begin, packed->data(), packed->size());
+  read_exactly(file_, member.begin, packed->data(), packed->size());
   std::shared_ptr<Buffer> plain = packed;
-  if (member.method == kDeflated) {
+  if (member.is_deflated) {
     plain = Buffer::allocate(static_cast<size_t>(member.bytes));
     if (!inflate_into({packed->data(), packed->size()}, plain->data(), member.bytes))
       refuse("'" + name + "' does not unpack to its size");

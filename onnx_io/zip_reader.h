@@ -25,6 +25,14 @@ class ZipReader {
   // Of the unpacked member, as the archive says.
   uint64_t size_of(const std::string& name) const;
   std::shared_ptr<Buffer> read(const std::string& name) const;
+  // Where the packed bytes of a member are in the file.
+  struct Extent {
+    uint64_t begin = 0, packed_bytes = 0, bytes = 0;
+    uint32_t checksum = 0;
+    bool is_deflated = false;
+  };
+  Extent extent_of(const std::string& name) const;
+  const OpenFile& file() const { return file_; }
   [[noreturn]] void refuse(const std::string& why) const;
 
  private:

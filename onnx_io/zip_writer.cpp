@@ -33,7 +33,7 @@ void ZipWriter::add(const std::string& name, std::span<const std::byte> data, ui
     fail(ErrorCode::kInvalidArgument, "a name of ", name.size(),
          " bytes is too long for an archive");
   }
-  const Member member{name, file_.size(), data.size(), crc_of(data.data(), data.size())};
+  const WrittenMember member{name, file_.size(), data.size(), crc_of(data.data(), data.size())};
   uint64_t padding = 0;
   if (alignment > 1) {
     const uint64_t begin = file_.size() + kLocalBytes + name.size() + 2 * kFieldBytes + kSizesBytes;
@@ -70,7 +70,7 @@ void ZipWriter::add(const std::string& name, std::span<const std::byte> data, ui
 void ZipWriter::close() {
   const uint64_t begin = file_.size();
   std::string out;
-  for (const Member& member : members_) {
+  for (const WrittenMember& member : members_) {
     put(out, kDirectoryEntry);
     put(out, kVersion64);
     put(out, kVersion64);

@@ -23,13 +23,13 @@ class ZipWriter {
   void close();
 
  private:
-  struct Member {
+  struct WrittenMember {
     std::string name;
     uint64_t offset, bytes;
     uint32_t checksum;
   };
   AtomicFile file_;
-  std::vector<Member> members_;
+  std::vector<WrittenMember> members_;
 };
 
 }  // namespace sardonyx

@@ -8,6 +8,7 @@
 #include <exception>
 #include <new>
 
+#include "executor/c_api/pointers.h"
 #include "ir/core/error.h"
 #include "sardonyx/sardonyx.h"
 
@@ -36,20 +37,6 @@ sx_status guarded(const Body& body) noexcept {
   } catch (...) {
     return note_error(SX_INTERNAL, "an exception of unknown type");
   }
-}
-
-template <typename T>
-T& require(T* pointer, const char* name) {
-  if (!pointer) fail(ErrorCode::kInvalidArgument, name, ": expected a pointer, got NULL");
-  return *pointer;
-}
-
-// A place for something that is made: NULL there until it is.
-template <typename T>
-T*& require_place(T** pointer, const char* name) {
-  T*& place = require(pointer, name);
-  place = nullptr;
-  return place;
 }
 
 template <typename List>

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "executor/ort_abi/functions.h"
+#include "executor/ort_abi/table/functions.h"
 #include "onnx_io/save.h"
 
 namespace sardonyx::ort_abi {
@@ -162,6 +162,20 @@ inline std::string doubling_model(DType dtype = DType::kFloat, Dims dims = {Dim:
     GraphEmitter emitter(graph);
     Value* y =
         GraphEmitter::unwrap(emitter.call("Add", {GraphEmitter::wrap(x), GraphEmitter::wrap(x)}));
+    graph.rename(*y, "y");
+    graph.add_output(y);
+  });
+}
+
+// y = x + w of float[2], where w is an input with the default (10, 20).
+inline std::string model_with_default() {
+  return model_of([](Graph& graph) {
+    Value* x = graph.add_input("x", Type::tensor(DType::kFloat, Dims{2}));
+    Value* w = graph.add_input("w", Type::tensor(DType::kFloat, Dims{2}));
+    w->default_value = std::make_shared<const Tensor>(Tensor::vector<float>({10, 20}));
+    GraphEmitter emitter(graph);
+    Value* y =
+        GraphEmitter::unwrap(emitter.call("Add", {GraphEmitter::wrap(x), GraphEmitter::wrap(w)}));
     graph.rename(*y, "y");
     graph.add_output(y);
   });

@@ -1,19 +1,23 @@
 #include "executor/ort_abi/config_entries.h"
 
-#include <cstring>
-
 #include "executor/ort_abi/status.h"
 
 namespace sardonyx::ort_abi {
 
-void add_config_entry(OrtKeyValuePairs& entries, const char* key, const char* value) {
+void check_config_entry(std::string_view key, std::string_view value) {
   constexpr size_t kLongestKey = 1024, kLongestValue = 8192;
-  const size_t key_length = std::strlen(&require(key, "config_key"));
-  if (key_length == 0 || key_length > kLongestKey) {
-    refuse(ORT_INVALID_ARGUMENT, "Config key is empty or longer than maximum length ", kLongestKey);
+  if (key.empty() || key.size() > kLongestKey) {
+    fail(ErrorCode::kInvalidArgument, "Config key is empty or longer than maximum length ",
+         kLongestKey);
   }
-  if (std::strlen(&require(value, "config_value")) > kLongestValue)
-    refuse(ORT_INVALID_ARGUMENT, "Config value is longer than maximum length: ", kLongestValue);
+  if (value.size() > kLongestValue) {
+    fail(ErrorCode::kInvalidArgument,
+         "Config value is longer than maximum length: ", kLongestValue);
+  }
+}
+
+void add_config_entry(OrtKeyValuePairs& entries, const char* key, const char* value) {
+  check_config_entry(&require(key, "config_key"), &require(value, "config_value"));
   entries.add(key, value);
 }
 

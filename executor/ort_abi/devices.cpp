@@ -6,9 +6,9 @@
 
 #include <cstring>
 
-#include "executor/ort_abi/functions.h"
 #include "executor/ort_abi/status.h"
-#include "executor/ort_abi/version.h"
+#include "executor/ort_abi/table/functions.h"
+#include "executor/ort_abi/table/version.h"
 
 namespace sardonyx::ort_abi {
 namespace {

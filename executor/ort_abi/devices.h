@@ -2,7 +2,7 @@
 #pragma once
 
 #include "executor/ort_abi/key_values.h"
-#include "executor/ort_abi/ort_c_api.h"
+#include "executor/ort_abi/table/ort_c_api.h"
 
 struct OrtHardwareDevice {
   OrtHardwareDeviceType type = OrtHardwareDeviceType_CPU;

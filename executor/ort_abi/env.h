@@ -7,8 +7,8 @@
 
 #include "executor/ort_abi/key_values.h"
 #include "executor/ort_abi/logging.h"
-#include "executor/ort_abi/memory_info.h"
 #include "executor/ort_abi/threading.h"
+#include "executor/ort_abi/values/memory_info.h"
 
 struct OrtEnv {
   OrtLogger logger;

@@ -1,7 +1,7 @@
 // Weights from the program, in place of those that the model has or refers to.
-#include "executor/ort_abi/functions.h"
 #include "executor/ort_abi/session_options.h"
 #include "executor/ort_abi/status.h"
+#include "executor/ort_abi/table/functions.h"
 
 namespace sardonyx::ort_abi {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "executor/ort_abi/allocator.h"
-#include "executor/ort_abi/functions.h"
 #include "executor/ort_abi/status.h"
+#include "executor/ort_abi/table/functions.h"
+#include "executor/ort_abi/values/allocator.h"
 
 namespace sardonyx::ort_abi {
 namespace {
@@ -22,7 +22,7 @@ OrtStatus* change_binding(OrtIoBinding* binding, const char* name, const auto& c
 void copy_names(const OrtIoBinding& binding, OrtAllocator& allocator, char** buffer,
                 size_t** lengths) {
   size_t total = 0;
-  for (const OrtIoBinding::Bound& bound : binding.outputs)
+  for (const OrtIoBinding::BoundValue& bound : binding.outputs)
     total += bound.name.size();
   auto* sizes = static_cast<size_t*>(
       allocate(allocator, std::max<size_t>(1, binding.outputs.size()) * sizeof(size_t)));
@@ -33,7 +33,7 @@ void copy_names(const OrtIoBinding& binding, OrtAllocator& allocator, char** buf
   }
   *buffer = names;
   *lengths = sizes;
-  for (const OrtIoBinding::Bound& bound : binding.outputs) {
+  for (const OrtIoBinding::BoundValue& bound : binding.outputs) {
     std::memcpy(names, bound.name.data(), bound.name.size());
     names += bound.name.size();
     *sizes++ = bound.name.size();
@@ -106,7 +106,7 @@ OrtStatus* Functions::GetBoundOutputValues(const OrtIoBinding* binding_ptr, OrtA
     require(allocator, "allocator");
     if (binding.outputs.empty()) return;
     std::vector<std::unique_ptr<OrtValue>> copies;
-    for (const OrtIoBinding::Bound& bound : binding.outputs)
+    for (const OrtIoBinding::BoundValue& bound : binding.outputs)
       copies.push_back(std::make_unique<OrtValue>(bound.value));
     auto** values =
         static_cast<OrtValue**>(allocate(*allocator, copies.size() * sizeof(OrtValue*)));
@@ -134,23 +134,23 @@ OrtStatus* Functions::SynchronizeBoundOutputs(OrtIoBinding* binding_ptr) {
 }  // namespace sardonyx::ort_abi
 
 void OrtIoBinding::bind_input(const char* name, const OrtValue& value) {
-  const auto at = std::ranges::find(inputs, name, &Bound::name);
+  const auto at = std::ranges::find(inputs, name, &BoundValue::name);
   if (at != inputs.end()) {
     at->value = value;
     return;
   }
-  Bound& bound = inputs.emplace_back(name, value);
+  BoundValue& bound = inputs.emplace_back(name, value);
   input_names_.push_back(bound.name.c_str());
   input_values_.push_back(&bound.value);
 }
 
 void OrtIoBinding::bind_output(const char* name, OrtValue value) {
-  const auto at = std::ranges::find(outputs, name, &Bound::name);
+  const auto at = std::ranges::find(outputs, name, &BoundValue::name);
   if (at != outputs.end()) {
     at->value = std::move(value);
     return;
   }
-  Bound& bound = outputs.emplace_back(name, std::move(value));
+  BoundValue& bound = outputs.emplace_back(name, std::move(value));
   output_names_.push_back(bound.name.c_str());
   output_values_.push_back(&bound.value);
 }

@@ -20,11 +20,11 @@ struct OrtIoBinding {
   sardonyx::ort_abi::RunRequest request() const;
 
   // Copies share their elements with what was bound.
-  struct Bound {
+  struct BoundValue {
     std::string name;
     OrtValue value;
   };
-  std::deque<Bound> inputs, outputs;  // what the lists below point to
+  std::deque<BoundValue> inputs, outputs;  // what the lists below point to
 
  private:
   std::vector<const char*> input_names_, output_names_;

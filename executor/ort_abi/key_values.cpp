@@ -1,7 +1,7 @@
 #include "executor/ort_abi/key_values.h"
 
-#include "executor/ort_abi/functions.h"
 #include "executor/ort_abi/status.h"
+#include "executor/ort_abi/table/functions.h"
 
 void OrtKeyValuePairs::add(const char* key, const char* value) {
   if (!key || !value || *key == '\0') return;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "executor/ort_abi/ort_c_api.h"
+#include "executor/ort_abi/table/ort_c_api.h"
 
 struct OrtKeyValuePairs {
   using Entries = std::map<std::string, std::string, std::less<>>;

@@ -91,18 +91,14 @@ void set_threads(const OrtEnv& env, const OrtSessionOptions& given, SessionOptio
 }
 
 SessionOptions session_options_of(const OrtEnv& env, const OrtSessionOptions& given,
-                                  const OrtLogger& logger) {
+                                  const OrtLogger& logger, const ModelSource& source) {
   SessionOptions options;
   set_threads(env, given, options);
   options.optimization_level = optimization_level_of(given.optimization_level);
   options.cancel = given.load_cancellation->get_token();
   options.log_level = log_level_of(logger.level);
   options.log = sink_to(logger);
-  options.load.initializers = given.initializers;
-  options.load.external_files = given.external_files;
-  const std::string_view folder =
-      config_value(given.config, "session.model_external_initializers_file_folder_path");
-  if (!folder.empty()) options.load.allowed_root = folder;
+  options.load = load_options_of(given, source);
   return options;
 }
 
@@ -154,6 +150,16 @@ Port::Port(const ValueInfo& value)
     dims.push_back(dim.try_value().value_or(-1));
 }
 
+LoadOptions load_options_of(const OrtSessionOptions& options, const ModelSource& source) {
+  LoadOptions load;
+  load.initializers = options.initializers;
+  load.external_files = options.external_files;
+  const std::string_view folder =
+      config_value(options.config, "session.model_external_initializers_file_folder_path");
+  load.allowed_root = folder.empty() ? source.folder : std::filesystem::path(folder);
+  return load;
+}
+
 std::unique_ptr<OrtSession> load_session(const OrtEnv& env, const ModelSource& source,
                                          const OrtSessionOptions& options) {
   return std::make_unique<OrtSession>(env, source, options);
@@ -170,7 +176,7 @@ OrtSession::OrtSession(const OrtEnv& env, const sardonyx::ort_abi::ModelSource& 
       config(options.config.entries),
       custom_ops(options.custom_domains, logger, config),
       session(sardonyx::ort_abi::made_session(
-          source, options, sardonyx::ort_abi::session_options_of(env, options, logger),
+          source, options, sardonyx::ort_abi::session_options_of(env, options, logger, source),
           custom_ops)),
       inputs(sardonyx::ort_abi::ports_of(session.inputs(), session.optional_inputs())),
       outputs(sardonyx::ort_abi::ports_of(session.outputs(), {})),
@@ -182,4 +188,8 @@ OrtSession::OrtSession(const OrtEnv& env, const sardonyx::ort_abi::ModelSource& 
   const auto now = std::chrono::steady_clock::now();
   profile.add("Session", source.path ? "model_loading_uri" : "model_loading_array", begin, now);
   profile.add("Session", "session_initialization", begin, now);
+}
+
+OrtSession::~OrtSession() {
+  delete space.load();
 }

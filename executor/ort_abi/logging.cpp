@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <ctime>
 
-#include "executor/ort_abi/functions.h"
 #include "executor/ort_abi/status.h"
+#include "executor/ort_abi/table/functions.h"
 
 namespace sardonyx::ort_abi {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "executor/log.h"
-#include "executor/ort_abi/ort_c_api.h"
+#include "executor/ort_abi/table/ort_c_api.h"
 
 namespace sardonyx::ort_abi {
 

@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "executor/ort_abi/functions.h"
 #include "executor/ort_abi/run_options.h"
 #include "executor/ort_abi/status.h"
+#include "executor/ort_abi/table/functions.h"
 
 namespace sardonyx::ort_abi {
 namespace {

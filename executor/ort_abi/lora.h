@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "executor/ort_abi/ort_c_api.h"
+#include "executor/ort_abi/table/ort_c_api.h"
 #include "ir/core/tensor.h"
 
 struct OrtLoraAdapter {

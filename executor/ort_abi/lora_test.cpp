@@ -54,20 +54,6 @@ std::string adapter_bytes(const std::string& name, float first, float second) {
   return file.content;
 }
 
-// y = x + w, where w is (10, 20) if nobody gives it.
-std::string adaptable_model() {
-  return model_of([](Graph& graph) {
-    Value* x = graph.add_input("x", Type::tensor(DType::kFloat, Dims{2}));
-    Value* w = graph.add_input("w", Type::tensor(DType::kFloat, Dims{2}));
-    w->default_value = std::make_shared<const Tensor>(Tensor::vector<float>({10, 20}));
-    GraphEmitter emitter(graph);
-    Value* y =
-        GraphEmitter::unwrap(emitter.call("Add", {GraphEmitter::wrap(x), GraphEmitter::wrap(w)}));
-    graph.rename(*y, "y");
-    graph.add_output(y);
-  });
-}
-
 class OrtLoraTest : public OrtApiTest {
  protected:
   OrtLoraAdapter* adapter(const std::string& bytes) {
@@ -85,7 +71,7 @@ TEST_P(OrtLoraTest, an_active_adapter_gives_its_parameters_to_runs) {
   ok(api->CreateRunOptions(&with));
   own(with, api->ReleaseRunOptions);
   ok(api->RunOptionsAddActiveLoraAdapter(with, active));
-  OrtSession* loaded = session(adaptable_model());
+  OrtSession* loaded = session(model_with_default());
   const OrtValue* x = tensor<float>({1, 1}, {2});
   std::vector<OrtValue*> y(1);
   ok(run(loaded, {"x"}, {x}, {"y"}, y, with));

@@ -1,8 +1,8 @@
 // What a model's file says about it.
-#include "executor/ort_abi/allocator.h"
-#include "executor/ort_abi/functions.h"
 #include "executor/ort_abi/session.h"
 #include "executor/ort_abi/status.h"
+#include "executor/ort_abi/table/functions.h"
+#include "executor/ort_abi/values/allocator.h"
 
 struct OrtModelMetadata {
   sardonyx::ModelMetadata metadata;

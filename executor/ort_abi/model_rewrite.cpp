@@ -45,12 +45,18 @@ Model with_fixed_dims(const ModelSource& source, const std::map<std::string, int
   return model;
 }
 
+Model optimized_model(const ModelSource& source, GraphOptimizationLevel level,
+                      const LoadOptions& load) {
+  Model model = loaded_model(source, load);
+  if (level != ORT_DISABLE_ALL) run_passes(*model.graph, generic_passes());
+  return model;
+}
+
 void save_optimized(const ModelSource& source, const OrtSessionOptions& options,
                     const LoadOptions& load) {
   if (options.optimized_model_path.empty()) return;
-  Model model = loaded_model(source, load);
-  if (options.optimization_level != ORT_DISABLE_ALL) run_passes(*model.graph, generic_passes());
-  save_model(model, options.optimized_model_path, save_options(options));
+  save_model(optimized_model(source, options.optimization_level, load),
+             options.optimized_model_path, save_options(options));
 }
 
 }  // namespace sardonyx::ort_abi

@@ -18,4 +18,8 @@ Model with_fixed_dims(const ModelSource& source, const std::map<std::string, int
 void save_optimized(const ModelSource& source, const OrtSessionOptions& options,
                     const LoadOptions& load);
 
+// The model, rewritten as far as the level asks for.
+Model optimized_model(const ModelSource& source, GraphOptimizationLevel level,
+                      const LoadOptions& load);
+
 }  // namespace sardonyx::ort_abi

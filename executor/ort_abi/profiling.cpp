@@ -8,10 +8,10 @@
 #include <ctime>
 #include <fstream>
 
-#include "executor/ort_abi/allocator.h"
-#include "executor/ort_abi/functions.h"
 #include "executor/ort_abi/session.h"
 #include "executor/ort_abi/status.h"
+#include "executor/ort_abi/table/functions.h"
+#include "executor/ort_abi/values/allocator.h"
 
 namespace sardonyx::ort_abi {
 namespace {

@@ -3,9 +3,9 @@
 #include <cstring>
 
 #include "executor/ort_abi/devices.h"
-#include "executor/ort_abi/functions.h"
 #include "executor/ort_abi/session_options.h"
 #include "executor/ort_abi/status.h"
+#include "executor/ort_abi/table/functions.h"
 
 namespace sardonyx::ort_abi {
 namespace {

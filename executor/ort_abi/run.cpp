@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "executor/ort_abi/functions.h"
 #include "executor/ort_abi/io_binding.h"
 #include "executor/ort_abi/lora.h"
 #include "executor/ort_abi/run_checks.h"
 #include "executor/ort_abi/status.h"
-#include "executor/ort_abi/value.h"
+#include "executor/ort_abi/table/functions.h"
+#include "executor/ort_abi/values/value.h"
 
 namespace sardonyx::ort_abi {
 namespace {
@@ -15,26 +15,23 @@ namespace {
 // The space of a run, which the next one takes over.
 class BorrowedSpace {
  public:
-  explicit BorrowedSpace(OrtSession& session) : session_(session) {
-    {
-      const std::lock_guard lock(session.spaces_mutex);
-      if (!session.spaces.empty()) {
-        space_ = std::move(session.spaces.back());
-        session.spaces.pop_back();
-      }
-    }
+  explicit BorrowedSpace(OrtSession& session)
+      : session_(session), space_(session.space.exchange(nullptr)) {
+    if (!space_) space_ = kept_by(session);
     if (space_) return;
     space_ = std::make_unique<RunSpace>();
     space_->inputs.resize(session.inputs.size());
     space_->outputs.resize(session.outputs.size());
   }
   ~BorrowedSpace() {
-    for (Datum& input : space_->inputs)
-      input.clear();
+    std::ranges::fill(space_->inputs, nullptr);
+    space_->adapted.clear();
     for (OutputSlot& output : space_->outputs)
-      output = OutputSlot();
+      output.clear();
     space_->steps.clear();
     space_->made.clear();
+    space_.reset(session_.space.exchange(space_.release()));
+    if (!space_) return;
     try {
       const std::lock_guard lock(session_.spaces_mutex);
       session_.spaces.push_back(std::move(space_));
@@ -46,6 +43,14 @@ class BorrowedSpace {
   RunSpace& operator*() { return *space_; }
 
  private:
+  static std::unique_ptr<RunSpace> kept_by(OrtSession& session) {
+    const std::lock_guard lock(session.spaces_mutex);
+    if (session.spaces.empty()) return nullptr;
+    std::unique_ptr<RunSpace> space = std::move(session.spaces.back());
+    session.spaces.pop_back();
+    return space;
+  }
+
   OrtSession& session_;
   std::unique_ptr<RunSpace> space_;
 };
@@ -61,21 +66,12 @@ void check_names(const RunRequest& request) {
   }
 }
 
-void share(const Datum& from, Datum& to) {
-  if (!from.is_tensor()) {
-    to = from;
-    return;
-  }
-  const Tensor& tensor = from.tensor();
-  to.as_tensor().assign(tensor.dtype(), tensor.shape(), tensor.buffer(), tensor.byte_offset());
-}
-
 void set_inputs(const OrtSession& session, const RunRequest& request, RunSpace& space) {
   for (size_t i = 0; i < request.inputs.size(); ++i) {
     const size_t at = port_named(session.inputs, request.input_names[i], i, "input");
     const Datum& given = request.inputs[i]->datum;
     check_fits(session.inputs[at], given, "input");
-    share(given, space.inputs[at]);
+    space.inputs[at] = &given;
   }
 }
 
@@ -85,9 +81,10 @@ void set_adapted(const OrtSession& session, const OrtRunOptions* options, RunSpa
   for (const OrtLoraAdapter* adapter : options->adapters) {
     for (const auto& [name, tensor] : adapter->parameters) {
       const size_t at = port_named(session.inputs, name.c_str(), 0, "input");
-      if (space.inputs[at].defined()) continue;
-      check_fits(session.inputs[at], Datum(tensor), "input");
-      space.inputs[at] = Datum(tensor);
+      if (space.inputs[at]) continue;
+      const Datum& given = space.adapted.emplace_back(tensor);
+      check_fits(session.inputs[at], given, "input");
+      space.inputs[at] = &given;
     }
   }
 }
@@ -106,8 +103,7 @@ void set_outputs(const OrtSession& session, const RunRequest& request, RunSpace&
     space.asked.push_back(at);
     space.chosen.push_back(at);
     if (request.outputs[i]) check_fits(session.outputs[at], request.outputs[i]->datum, "output");
-    if (has_memory(request.outputs[i]))
-      space.outputs[at] = OutputSlot::bound(request.outputs[i]->datum.tensor());
+    if (has_memory(request.outputs[i])) space.outputs[at].bind(request.outputs[i]->datum.tensor());
   }
   std::ranges::sort(space.chosen);
   const auto repeated = std::ranges::unique(space.chosen);
@@ -115,10 +111,11 @@ void set_outputs(const OrtSession& session, const RunRequest& request, RunSpace&
   if (space.chosen.size() == session.outputs.size()) space.chosen.clear();  // all
 }
 
-std::span<const Datum> given_inputs(const OrtSession& session, const RunSpace& space) {
-  const auto optional = std::span(space.inputs).subspan(session.required);
-  const bool any = std::ranges::any_of(optional, &Datum::defined);
-  return std::span(space.inputs).first(any ? space.inputs.size() : session.required);
+DatumRefs given_inputs(const OrtSession& session, const RunSpace& space) {
+  const std::span<const Datum* const> all = space.inputs;
+  const bool any = std::ranges::any_of(all.subspan(session.required),
+                                       [](const Datum* datum) { return datum != nullptr; });
+  return DatumRefs(any ? all : all.first(session.required));
 }
 
 std::string braced(const Shape& shape) {
@@ -161,11 +158,12 @@ void give_outputs(const OrtSession& session, const RunRequest& request, RunSpace
     }
     const auto earlier = std::find(space.asked.begin(), space.asked.begin() + ptrdiff_t(i), at);
     const size_t first = static_cast<size_t>(earlier - space.asked.begin());
-    if (first < i && made[first])
+    if (first < i && made[first]) {
       made[i] = std::make_unique<OrtValue>(made[first]->datum);
-    else
-      made[i] = std::make_unique<OrtValue>(slot.is_bound() ? own_result(Datum(slot.value()))
-                                                           : own_result(slot.take()));
+      continue;
+    }
+    made[i] = std::make_unique<OrtValue>(slot.is_bound() ? slot.value() : slot.take());
+    make_own(made[i]->datum);
   }
   for (size_t i = 0; i < request.outputs.size(); ++i) {
     if (!made[i]) continue;
@@ -248,6 +246,8 @@ struct AsyncCall {
 }  // namespace
 
 void run_session(OrtSession& session, const OrtRunOptions* options, const RunRequest& request) {
+  if (session.edited)
+    refuse(ORT_FAIL, "Session not initialized: call FinalizeModelEditorSession before it runs.");
   check_names(request);
   BorrowedSpace space(session);
   set_inputs(session, request, *space);

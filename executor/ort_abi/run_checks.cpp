@@ -1,7 +1,7 @@
 #include "executor/ort_abi/run_checks.h"
 
-#include "executor/ort_abi/element_type.h"
 #include "executor/ort_abi/status.h"
+#include "executor/ort_abi/values/element_type.h"
 
 namespace sardonyx::ort_abi {
 namespace {

@@ -1,8 +1,8 @@
 #include "executor/ort_abi/run_options.h"
 
 #include "executor/ort_abi/config_entries.h"
-#include "executor/ort_abi/functions.h"
 #include "executor/ort_abi/status.h"
+#include "executor/ort_abi/table/functions.h"
 
 namespace sardonyx::ort_abi {
 

@@ -7,7 +7,7 @@
 
 #include "executor/c_api/cancellation.h"
 #include "executor/ort_abi/key_values.h"
-#include "executor/ort_abi/ort_c_api.h"
+#include "executor/ort_abi/table/ort_c_api.h"
 
 struct OrtRunOptions {
   int log_severity = -1, log_verbosity = 0;  // -1: the session's

@@ -212,19 +212,6 @@ TEST_P(OrtRunTest, shapes_that_depend_on_values) {
   EXPECT_EQ(shape_of(output_of(loaded, {"x"}, {tensor<float>({0, 0}, {2})}, "y")), (Shape{1, 0}));
 }
 
-std::string model_with_default() {
-  return model_of([](Graph& graph) {
-    Value* x = graph.add_input("x", Type::tensor(DType::kFloat, Dims{2}));
-    Value* w = graph.add_input("w", Type::tensor(DType::kFloat, Dims{2}));
-    w->default_value = std::make_shared<const Tensor>(Tensor::vector<float>({10, 20}));
-    GraphEmitter emitter(graph);
-    Value* y =
-        GraphEmitter::unwrap(emitter.call("Add", {GraphEmitter::wrap(x), GraphEmitter::wrap(w)}));
-    graph.rename(*y, "y");
-    graph.add_output(y);
-  });
-}
-
 TEST_P(OrtRunTest, initializers_that_are_inputs_may_be_given) {
   OrtSession* loaded = session(model_with_default());
   size_t count = 0;

@@ -1,9 +1,9 @@
 #include "executor/ort_abi/session.h"
 
-#include "executor/ort_abi/allocator.h"
-#include "executor/ort_abi/functions.h"
 #include "executor/ort_abi/load_session.h"
 #include "executor/ort_abi/status.h"
+#include "executor/ort_abi/table/functions.h"
+#include "executor/ort_abi/values/allocator.h"
 
 // Sessions of one file share packed weights by themselves: the container has nothing to hold.
 struct OrtPrepackedWeightsContainer {

@@ -1,7 +1,10 @@
 // What a handle to a session holds.
 #pragma once
 
+#include <atomic>
 #include <chrono>
+#include <deque>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -32,12 +35,22 @@ struct Port {
 
 // What one run needs, kept for the next: no memory is allocated once it is there.
 struct RunSpace {
-  std::vector<Datum> inputs;
+  std::vector<const Datum*> inputs;  // null: not given
+  std::deque<Datum> adapted;         // tensors of LoRA adapters among them
   std::vector<OutputSlot> outputs;
   std::vector<size_t> chosen;                   // outputs that are asked for, ascending
   std::vector<size_t> asked;                    // for each name that a caller gives, which output
   std::vector<NodeTiming> steps;                // where the run is profiled
   std::vector<std::unique_ptr<OrtValue>> made;  // by name that is asked for; null: written in place
+};
+
+// The model of a session that the program adds to before it runs.
+struct EditedModel {
+  const OrtEnv* env;
+  OrtSessionOptions options;
+  std::string bytes = {};             // empty: no model yet
+  std::filesystem::path folder = {};  // that its external data are in
+  LoadOptions::NamedTensors initializers = {};
 };
 
 }  // namespace sardonyx::ort_abi
@@ -48,6 +61,8 @@ struct OrtSession {
   std::vector<std::shared_ptr<void>> libraries;  // outlive what they made
   OrtKeyValuePairs config;
   sardonyx::ort_abi::SessionCustomOps custom_ops;
+  std::unique_ptr<sardonyx::ort_abi::EditedModel> edited;  // null: it is ready to run
+  std::unique_ptr<OrtSession> reloaded;                    // whose parts are here by now
   sardonyx::Session session;
   std::vector<sardonyx::ort_abi::Port> inputs, outputs;  // inputs: the required ones first
   size_t required;
@@ -55,9 +70,12 @@ struct OrtSession {
   sardonyx::ort_abi::Profile profile;
   sardonyx::ort_abi::AsyncWorkers async;
 
+  // Spaces that no run is using: the one that was used last, and those of runs at the same time.
+  std::atomic<sardonyx::ort_abi::RunSpace*> space = nullptr;
   std::mutex spaces_mutex;
-  std::vector<std::unique_ptr<sardonyx::ort_abi::RunSpace>> spaces;  // that no run is using
+  std::vector<std::unique_ptr<sardonyx::ort_abi::RunSpace>> spaces;
 
   OrtSession(const OrtEnv& env, const sardonyx::ort_abi::ModelSource& source,
              const OrtSessionOptions& options);
+  ~OrtSession();
 };

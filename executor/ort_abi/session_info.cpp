@@ -1,12 +1,12 @@
 // What a session's model takes and gives.
 #include <algorithm>
 
-#include "executor/ort_abi/allocator.h"
 #include "executor/ort_abi/devices.h"
-#include "executor/ort_abi/functions.h"
 #include "executor/ort_abi/session.h"
 #include "executor/ort_abi/status.h"
-#include "executor/ort_abi/type_info.h"
+#include "executor/ort_abi/table/functions.h"
+#include "executor/ort_abi/values/allocator.h"
+#include "executor/ort_abi/values/type_info.h"
 
 namespace sardonyx::ort_abi {
 namespace {

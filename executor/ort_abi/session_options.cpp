@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "executor/ort_abi/config_entries.h"
-#include "executor/ort_abi/functions.h"
 #include "executor/ort_abi/status.h"
+#include "executor/ort_abi/table/functions.h"
 
 namespace sardonyx::ort_abi {
 namespace {

@@ -11,7 +11,7 @@
 #include "executor/ort_abi/key_values.h"
 #include "executor/ort_abi/logging.h"
 #include "executor/ort_abi/threading.h"
-#include "executor/ort_abi/value.h"
+#include "executor/ort_abi/values/value.h"
 #include "onnx_io/load.h"
 
 struct OrtSessionOptions {

@@ -2,7 +2,7 @@
 
 #include <new>
 
-#include "executor/ort_abi/functions.h"
+#include "executor/ort_abi/table/functions.h"
 
 namespace sardonyx::ort_abi {
 namespace {

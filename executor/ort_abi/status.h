@@ -5,7 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "executor/ort_abi/ort_c_api.h"
+#include "executor/c_api/pointers.h"
+#include "executor/ort_abi/table/ort_c_api.h"
 #include "ir/core/error.h"
 
 struct OrtStatus {
@@ -49,18 +50,7 @@ OrtStatus* guarded(const Body& body) noexcept {
   }
 }
 
-template <typename T>
-T& require(T* pointer, const char* name) {
-  if (!pointer) refuse(ORT_INVALID_ARGUMENT, name, ": expected a pointer, got NULL");
-  return *pointer;
-}
-
-// A place for something that is made: NULL there until it is.
-template <typename T>
-T*& require_place(T** pointer, const char* name) {
-  T*& place = require(pointer, name);
-  place = nullptr;
-  return place;
-}
+using c_api::require;
+using c_api::require_place;
 
 }  // namespace sardonyx::ort_abi

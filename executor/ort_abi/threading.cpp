@@ -9,8 +9,8 @@
 #include <mutex>
 #include <vector>
 
-#include "executor/ort_abi/functions.h"
 #include "executor/ort_abi/status.h"
+#include "executor/ort_abi/table/functions.h"
 
 namespace sardonyx::ort_abi {
 namespace {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "executor/ort_abi/ort_c_api.h"
+#include "executor/ort_abi/table/ort_c_api.h"
 #include "ir/core/threading/thread_pool.h"
 
 namespace sardonyx::ort_abi {

@@ -322,14 +322,14 @@ WrittenCall newest_call(const Node& node) {
           .made = {}};
 }
 
-std::string refusal_of(const Node& node, int64_t opset) {
+std::string why_unsupported(const Node& node, int64_t opset) {
   if (!node.op->domain.empty() || opset >= kNewestOpset) return kGood;
   WrittenCall call = newest_call(node);
   return downgrade(call, opset);
 }
 
 int64_t first_opset_with(const Node& node, int64_t opset) {
-  while (opset <= kNewestOpset && !refusal_of(node, opset).empty())
+  while (opset <= kNewestOpset && !why_unsupported(node, opset).empty())
     ++opset;
   return opset <= kNewestOpset ? opset : 0;
 }

@@ -30,7 +30,7 @@ std::string downgrade(WrittenCall& call, int64_t opset);
 // The node as the newest opset has it.
 WrittenCall newest_call(const Node& node);
 // Why the opset can't express the node itself (not the nodes of its subgraphs); "" where it can.
-std::string refusal_of(const Node& node, int64_t opset);
+std::string why_unsupported(const Node& node, int64_t opset);
 // The first opset from `opset` on that can express the node; 0 where none can.
 int64_t first_opset_with(const Node& node, int64_t opset);
 

@@ -5,6 +5,7 @@
 #include "ir/core/run_control.h"
 #include "ir/op_def.h"
 #include "onnx_io/adopted.h"
+#include "onnx_io/export/encode_attribute.h"
 #include "onnx_io/export/encode_tensor.h"
 #include "onnx_io/export/encode_type.h"
 #include "onnx_io/load.h"
@@ -242,55 +243,15 @@ void Exporter::write_subgraph(const Node& node, const Graph& graph, GraphProto& 
 }
 
 void Exporter::write_attribute(const Node& node, const AttrValue& value, AttributeProto& proto) {
-  if (const auto* i = std::get_if<int64_t>(&value)) {
-    proto.set_type(AttributeProto::INT);
-    proto.set_i(*i);
-  } else if (const auto* f = std::get_if<float>(&value)) {
-    proto.set_type(AttributeProto::FLOAT);
-    proto.set_f(*f);
-  } else if (const auto* s = std::get_if<std::string>(&value)) {
-    proto.set_type(AttributeProto::STRING);
-    proto.set_s(*s);
-  } else if (const auto* t = std::get_if<Tensor>(&value)) {
-    proto.set_type(AttributeProto::TENSOR);
-    *proto.mutable_t() = encode(*t, "");
-  } else if (const auto* sparse = std::get_if<SparseTensor>(&value)) {
-    proto.set_type(AttributeProto::SPARSE_TENSOR);
-    *proto.mutable_sparse_tensor() = encode(*sparse, "");
-  } else if (const auto* graph = std::get_if<GraphPtr>(&value)) {
+  if (const auto* graph = std::get_if<GraphPtr>(&value)) {
     proto.set_type(AttributeProto::GRAPH);
     write_subgraph(node, **graph, *proto.mutable_g());
-  } else if (const auto* type = std::get_if<Type>(&value)) {
-    proto.set_type(AttributeProto::TYPE_PROTO);
-    *proto.mutable_tp() = encode(*type);
-  } else if (const auto* ints = std::get_if<std::vector<int64_t>>(&value)) {
-    proto.set_type(AttributeProto::INTS);
-    for (const int64_t item : *ints)
-      proto.add_ints(item);
-  } else if (const auto* floats = std::get_if<std::vector<float>>(&value)) {
-    proto.set_type(AttributeProto::FLOATS);
-    for (const float item : *floats)
-      proto.add_floats(item);
-  } else if (const auto* strings = std::get_if<std::vector<std::string>>(&value)) {
-    proto.set_type(AttributeProto::STRINGS);
-    for (const std::string& item : *strings)
-      proto.add_strings(item);
-  } else if (const auto* tensors = std::get_if<std::vector<Tensor>>(&value)) {
-    proto.set_type(AttributeProto::TENSORS);
-    for (const Tensor& item : *tensors)
-      *proto.add_tensors() = encode(item, "");
-  } else if (const auto* sparses = std::get_if<std::vector<SparseTensor>>(&value)) {
-    proto.set_type(AttributeProto::SPARSE_TENSORS);
-    for (const SparseTensor& item : *sparses)
-      *proto.add_sparse_tensors() = encode(item, "");
   } else if (const auto* graphs = std::get_if<std::vector<GraphPtr>>(&value)) {
     proto.set_type(AttributeProto::GRAPHS);
     for (const GraphPtr& item : *graphs)
       write_subgraph(node, *item, *proto.add_graphs());
   } else {
-    proto.set_type(AttributeProto::TYPE_PROTOS);
-    for (const Type& item : std::get<std::vector<Type>>(value))
-      *proto.add_type_protos() = encode(item);
+    encode(value, proto);
   }
 }
 

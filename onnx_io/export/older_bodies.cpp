@@ -76,7 +76,7 @@ bool is_ours_alone(const OpDef& op) {
 bool must_be_written_out(const Node& node, int64_t opset) {
   if (is_ours_alone(*node.op)) return true;
   if (!node.op->domain.empty() || !(node.op->body || older_body(node))) return false;
-  return !refusal_of(node, opset).empty();
+  return !why_unsupported(node, opset).empty();
 }
 
 void write_out(Graph& graph, Node& node) {

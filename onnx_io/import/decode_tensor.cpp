@@ -19,9 +19,9 @@ using onnx_schema::TensorProto;
 }
 
 // The bytes of a string that was moved out of a message.
-class StringBuffer : public Buffer {
+class StringBytesBuffer : public Buffer {
  public:
-  explicit StringBuffer(std::string bytes) : Buffer(nullptr, bytes.size()) {
+  explicit StringBytesBuffer(std::string bytes) : Buffer(nullptr, bytes.size()) {
     if (const RunControl* control = current_control(); control && control->budget) {
       control->budget->take(bytes.size());
       budget_ = control->budget;
@@ -29,7 +29,7 @@ class StringBuffer : public Buffer {
     bytes_ = std::move(bytes);
     data_ = reinterpret_cast<std::byte*>(bytes_.data());
   }
-  ~StringBuffer() override {
+  ~StringBytesBuffer() override {
     if (budget_) budget_->give_back(size_);
   }
 
@@ -45,7 +45,7 @@ Tensor from_string(std::string& raw, DType dtype, Shape shape) {
   if (dtype == DType::kBool && !is_clean_bool(bytes, raw.size()))
     return normalized_bools(bytes, shape);
   if (raw.size() >= kWorthMoving) {
-    return Tensor(dtype, std::move(shape), std::make_shared<StringBuffer>(std::move(raw)));
+    return Tensor(dtype, std::move(shape), std::make_shared<StringBytesBuffer>(std::move(raw)));
   }
   Tensor tensor = Tensor::allocate(dtype, std::move(shape));
   if (!raw.empty()) std::memcpy(tensor.raw(), raw.data(), raw.size());

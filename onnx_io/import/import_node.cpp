@@ -102,14 +102,18 @@ std::vector<Type> map_body_types(const Vals& inputs) {
   return types;
 }
 
-// The attributes become the row's.
-CustomCall custom_call(RawCall& call, const NodeProto& node, const std::string& name) {
+bool holds_graphs(const AttrValue& value) {
+  return std::holds_alternative<GraphPtr>(value) ||
+         std::holds_alternative<std::vector<GraphPtr>>(value);
+}
+
+CustomCall custom_call(const RawCall& call, const NodeProto& node, const std::string& name) {
   CustomCall made{
       .domain = call.domain,
       .op = call.op,
       .node = name,
       .version = call.version,
-      .attrs = std::exchange(call.attrs, {}),
+      .attrs = call.attrs,
       .output_names = {node.output().begin(), node.output().begin() + output_count(node)}};
   for (size_t i = 0; i < call.inputs.size(); ++i) {
     const bool is_given = call.has_input(i);
@@ -326,11 +330,17 @@ void Importer::find_version(const NameScope& frame, RawCall& call, const NodePro
   call.version = opset;
   const std::optional<OpVersions> versions = versions_of(call.domain, call.op);
   if (!versions) {
-    if (find_op(call.op, call.domain)) return;
+    if (const OpDef* op = find_op(call.op, call.domain)) {
+      if (opset >= op->since) return;
+      fail(ErrorCode::kInvalidModel, "operator ", call.op, " came with version ", op->since, " of ",
+           shown_domain(call.domain), "; the model imports version ", opset);
+    }
     const bool is_standard = call.domain.empty() || call.domain == "ai.onnx.ml";
     fail(is_standard ? ErrorCode::kInvalidModel : ErrorCode::kUnsupported, "there is no operator ",
          in_quotes(call.op), " in domain ", in_quotes(shown_domain(call.domain)),
-         is_standard ? "" : "; give its meaning as a model-local function");
+         is_standard ? ""
+                     : "; give its meaning as a model-local function, or "
+                       "register it (docs/custom-operators.md)");
   }
   const OpVersion version = version_in(*versions, opset);
   if (version.since == 0) {
@@ -356,9 +366,13 @@ void Importer::check_rank(const std::string& name, const Type& type) const {
 
 void Importer::append_node(NameScope& frame, const NodeProto& node, RawCall& call) {
   CustomOps* custom = custom_ops_with(call.domain, call.op);
-  const OpDef& op = custom
-                        ? custom->row(custom_call(call, node, joined(frame.scope, node_name(node))))
-                        : op_named(call.domain.empty() ? call.op : call.domain + "::" + call.op);
+  std::optional<CustomCall> described;
+  if (custom) {
+    described = custom_call(call, node, joined(frame.scope, node_name(node)));
+    std::erase_if(call.attrs, [](const auto& attribute) { return holds_graphs(attribute.second); });
+  }
+  const OpDef& op = custom ? custom->row(std::move(*described))
+                           : op_named(call.domain.empty() ? call.op : call.domain + "::" + call.op);
   std::vector<Value*> inputs;
   for (const Val& val : call.inputs)
     inputs.push_back(GraphEmitter::unwrap(val));

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "executor/ort_abi/ort_c_api.h"
+#include "executor/ort_abi/table/ort_c_api.h"
 
 #define CHECK(condition)                                                     \
   do {                                                                       \
@@ -26,7 +26,7 @@ static void check_table(const OrtApi* api) {
   CHECK(since >= 1 && since <= ORT_API_VERSION);                               \
   CHECK(table[index] != NULL);                                                 \
   ++count;
-#include "executor/ort_abi/members.inc"
+#include "executor/ort_abi/table/members.inc"
 #undef ORT_MEMBER
   CHECK(count == ORT_API_MEMBERS);
   for (int i = 0; i < count; ++i)

@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "executor/ort_abi/ort_c_api.h"
+#include "executor/ort_abi/table/ort_c_api.h"
 
 namespace sardonyx::ort_abi {
 

@@ -5,6 +5,7 @@
 #include "executor/ort_abi/api_for_test.h"
 #include "executor/ort_abi/custom_ops/domain.h"
 #include "executor/ort_abi/status.h"
+#include "tests/support/temporary_folder.h"
 
 namespace sardonyx::ort_abi {
 namespace {
@@ -44,7 +45,7 @@ std::string custom_model(const std::string& op, const std::vector<std::string>& 
       bytes_field(5, bytes_field(1, "words") + bytes_field(4, "some words") + number_field(20, 3));
   graph = bytes_field(1, node + bytes_field(7, "test")) + bytes_field(2, "custom");
   for (const std::string& input : inputs)
-    graph += value_field(11, input);
+    graph += input.empty() ? "" : value_field(11, input);
   graph += value_field(12, "y");
   return number_field(1, 8) + bytes_field(7, graph) + bytes_field(8, number_field(2, 17)) +
          bytes_field(8, bytes_field(1, "test") + number_field(2, 1));
@@ -134,6 +135,7 @@ OrtStatus* ScaledOp::compute(void* kernel, OrtKernelContext* context) {
   for (size_t i = 0; i < count; ++i) {
     const OrtValue* input = nullptr;
     if (OrtStatus* status = api->KernelContext_GetInput(context, i, &input)) return status;
+    if (!input) continue;  // omitted
     OrtTensorTypeAndShapeInfo* info = nullptr;
     if (OrtStatus* status = api->GetTensorTypeAndShape(input, &info)) return status;
     size_t size = 0;
@@ -228,6 +230,36 @@ TEST_P(OrtCustomOpTest, an_error_of_the_kernel_is_that_of_the_run) {
   refused(run(loaded, {"a"}, {tensor<float>({1}, {1})}, {"y"}, y), ORT_FAIL, "it was told to fail");
   op.fails = false;
   EXPECT_EQ(elements_of<float>(output_of(loaded, {"a"}, {tensor<float>({1}, {1})}, "y")),
+            (std::vector<float>{3}));
+}
+
+TEST_P(OrtCustomOpTest, an_input_may_be_omitted_before_one_that_is_given) {
+  ScaledOp& op = scaled();
+  op.GetInputTypeCount = [](const OrtCustomOp*) -> size_t { return 2; };
+  op.GetInputCharacteristic = [](const OrtCustomOp*, size_t index) {
+    return index == 0 ? INPUT_OUTPUT_OPTIONAL : INPUT_OUTPUT_REQUIRED;
+  };
+  op.InferOutputShapeFn = nullptr;
+  OrtSession* loaded = session(custom_model("Scaled", {"", "b"}), with_op(op));
+  ASSERT_NE(loaded, nullptr);
+  EXPECT_EQ(elements_of<float>(output_of(loaded, {"b"}, {tensor<float>({1, 2}, {2})}, "y")),
+            (std::vector<float>{3, 6}));
+}
+
+TEST_P(OrtCustomOpTest, a_saved_model_has_the_attributes_of_its_nodes) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder / "saved.onnx";
+  ScaledOp& op = scaled();
+  OrtSessionOptions* with = with_op(op);
+  ok(api->SetOptimizedModelFilePath(with, path.c_str()));
+  ASSERT_NE(session(custom_model("Scaled", {"a"}), with), nullptr);
+  op.words.clear();
+  OrtSession* again = nullptr;
+  ok(api->CreateSession(env, path.c_str(), with_op(op), &again));
+  ASSERT_NE(again, nullptr);
+  own(again, api->ReleaseSession);
+  EXPECT_EQ(op.words, "some words");
+  EXPECT_EQ(elements_of<float>(output_of(again, {"a"}, {tensor<float>({1}, {1})}, "y")),
             (std::vector<float>{3}));
 }
 

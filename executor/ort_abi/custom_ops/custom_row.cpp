@@ -5,18 +5,30 @@
 #include "executor/ort_abi/custom_ops/custom_op.h"
 #include "executor/ort_abi/custom_ops/kernel_context.h"
 #include "executor/ort_abi/custom_ops/shape_inference.h"
-#include "executor/ort_abi/element_type.h"
-#include "executor/ort_abi/functions.h"
 #include "executor/ort_abi/status.h"
+#include "executor/ort_abi/table/functions.h"
+#include "executor/ort_abi/values/element_type.h"
 
 namespace sardonyx::ort_abi {
 namespace {
 
-// For all rows: what a node may have is checked against the program's declaration.
-const TypeConstraints& any_types() {
-  static const TypeConstraints& types =
-      *new TypeConstraints{{"T", TypeSet(kAnyDType, kAnyDType, kAnyDType, kAnyDType)}};
-  return types;
+// As many as the node has, of any type; the program's declaration has been looked at (domain.cpp).
+std::string params_text(const char* name, size_t count) {
+  std::string out = "(";
+  for (size_t i = 0; i < count; ++i)
+    out += text(i > 0 ? ", " : "", name, i, "?: T*");
+  return out + ")";
+}
+
+// Those that the node has, so that it can be written down again. Subgraphs are the row's alone.
+std::vector<CustomAttribute> saved_attributes(const AttrMap& attrs) {
+  std::vector<CustomAttribute> saved;
+  for (const auto& [name, value] : attrs) {
+    const bool is_graph = std::holds_alternative<GraphPtr>(value) ||
+                          std::holds_alternative<std::vector<GraphPtr>>(value);
+    if (!is_graph) saved.push_back({name, value, /*is_required=*/true});
+  }
+  return saved;
 }
 
 }  // namespace
@@ -33,22 +45,27 @@ void throw_status(OrtStatus* status) {
 
 CustomRow::CustomRow(const OrtCustomOp& op, CustomCall call, const OrtLogger& logger,
                      const OrtKeyValuePairs& config)
-    : op_(op), own_name_(call.op), own_domain_(call.domain) {
-  name = own_name_;
-  domain = own_domain_;
-  since = start_version(op);
-  signature = "(inputs...0: T*) -> (outputs...0: T*)";
-  types = any_types();
-  infer = infer_custom;
-  evaluate = evaluate_custom;
-  facts = kRandom;  // what the program computes is not known: not to be folded or merged
-  info_ = OrtKernelInfo(std::move(call), logger, config);
+    : op_(op), info_(std::move(call), logger, config) {
   set_output_types();
+  row_ = std::make_unique<CustomOpRow>(description());
   make_kernel();
 }
 
 CustomRow::~CustomRow() {
   if (kernel_ && op_.KernelDestroy) op_.KernelDestroy(kernel_);
+}
+
+CustomOp CustomRow::description() const {
+  return {.domain = info_.call.domain,
+          .name = info_.call.op,
+          .since = std::max(start_version(op_), 1),
+          .signature = params_text("input", info_.call.inputs.size()) + " -> " +
+                       params_text("output", info_.call.output_names.size()),
+          .types = {{"T", kAnyDType, kAnyDType, kAnyDType, kAnyDType}},
+          .attributes = saved_attributes(info_.call.attrs),
+          .compute = [this](const EvalCall& run) { compute(run); },
+          .infer = [this](InferContext& context) { infer(context); },
+          .is_pure = false};
 }
 
 void CustomRow::make_kernel() {
@@ -60,7 +77,7 @@ void CustomRow::make_kernel() {
 
 DType CustomRow::output_dtype(size_t index, std::span<const Type> inputs) const {
   const size_t count = op_.GetOutputTypeCount(&op_);
-  if (count == 0) fail(ErrorCode::kInvalidModel, own_name_, " has no outputs");
+  if (count == 0) fail(ErrorCode::kInvalidModel, info_.call.op, " has no outputs");
   const ONNXTensorElementDataType declared = op_.GetOutputType(&op_, std::min(index, count - 1));
   if (declared != ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED) return dtype_of_element(declared);
   // As the first input that may be of any type.
@@ -71,7 +88,7 @@ DType CustomRow::output_dtype(size_t index, std::span<const Type> inputs) const 
         inputs[i].is_tensor())
       return inputs[i].dtype;
   }
-  fail(ErrorCode::kInvalidModel, own_name_, ": the type of output ", index, " is not known");
+  fail(ErrorCode::kInvalidModel, info_.call.op, ": the type of output ", index, " is not known");
 }
 
 void CustomRow::set_output_types() {
@@ -79,26 +96,23 @@ void CustomRow::set_output_types() {
     info_.output_types.push_back(Type::tensor(output_dtype(i, info_.call.inputs)));
 }
 
-void CustomRow::infer_custom(InferContext& context) {
-  const auto& row = static_cast<const CustomRow&>(context.op());
+void CustomRow::infer(InferContext& context) const {
   std::vector<Type> inputs;
   for (size_t i = 0; i < context.input_count(); ++i)
     inputs.push_back(context.has(i) ? context.type(i) : Type::none());
   for (size_t i = 0; i < context.output_count(); ++i)
-    context.set(i, Type::tensor(row.output_dtype(i, inputs)));
-  if (row.op_.version < 17 || !row.op_.InferOutputShapeFn) return;
-  OrtShapeInferContext shapes(context, row.info_, inputs);
-  throw_status(row.op_.InferOutputShapeFn(&row.op_, &shapes));
+    context.set(i, Type::tensor(output_dtype(i, inputs)));
+  if (op_.version < 17 || !op_.InferOutputShapeFn) return;
+  OrtShapeInferContext shapes(context, info_, inputs);
+  throw_status(op_.InferOutputShapeFn(&op_, &shapes));
 }
 
-void CustomRow::evaluate_custom(const EvalCall& call) {
-  const auto& row = static_cast<const CustomRow&>(call.op);
-  OrtKernelContext context(row, call);
-  if (row.op_.version >= 16 && row.op_.KernelComputeV2)
-    throw_status(row.op_.KernelComputeV2(row.kernel_, &context));
+void CustomRow::compute(const EvalCall& call) const {
+  OrtKernelContext context(*this, call);
+  if (op_.version >= 16 && op_.KernelComputeV2)
+    throw_status(op_.KernelComputeV2(kernel_, &context));
   else
-    row.op_.KernelCompute(row.kernel_, &context);
-  context.clear_missing();
+    op_.KernelCompute(kernel_, &context);
 }
 
 }  // namespace sardonyx::ort_abi

@@ -4,10 +4,10 @@
 #include <limits>
 
 #include "executor/ort_abi/custom_ops/custom_op.h"
-#include "executor/ort_abi/element_type.h"
-#include "executor/ort_abi/functions.h"
 #include "executor/ort_abi/session_options.h"
 #include "executor/ort_abi/status.h"
+#include "executor/ort_abi/table/functions.h"
+#include "executor/ort_abi/values/element_type.h"
 
 namespace sardonyx::ort_abi {
 namespace {
@@ -74,7 +74,7 @@ const OrtCustomOp& SessionCustomOps::chosen(const CustomCall& call) const {
 const OpDef& SessionCustomOps::row(CustomCall call) {
   const OrtCustomOp& op = chosen(call);
   rows_.push_back(std::make_unique<CustomRow>(op, std::move(call), logger_, config_));
-  return *rows_.back();
+  return rows_.back()->row();
 }
 
 OrtStatus* Functions::CreateCustomOpDomain(const char* domain, OrtCustomOpDomain** out) {

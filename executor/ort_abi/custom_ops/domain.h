@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "executor/ort_abi/custom_ops/custom_row.h"
-#include "executor/ort_abi/ort_c_api.h"
+#include "executor/ort_abi/table/ort_c_api.h"
 #include "onnx_io/custom_ops.h"
 
 // The program's, which outlives the sessions that use it; so do the operators in it.

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "executor/ort_abi/allocator.h"
-#include "executor/ort_abi/functions.h"
 #include "executor/ort_abi/status.h"
+#include "executor/ort_abi/table/functions.h"
+#include "executor/ort_abi/values/allocator.h"
 #include "ir/core/threading/parallel_for.h"
 
 OrtKernelContext::OrtKernelContext(const sardonyx::ort_abi::CustomRow& of,
@@ -12,12 +12,6 @@ OrtKernelContext::OrtKernelContext(const sardonyx::ort_abi::CustomRow& of,
     : row(of), call(of_call), outputs(of_call.outputs.size()) {
   for (size_t i = 0; i < call.inputs.size(); ++i)
     inputs.emplace_back(call.inputs[i]);
-}
-
-void OrtKernelContext::clear_missing() {
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    if (!outputs[i]) call.outputs[i] = sardonyx::Datum();
-  }
 }
 
 namespace sardonyx::ort_abi {

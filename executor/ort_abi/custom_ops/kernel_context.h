@@ -14,6 +14,4 @@ struct OrtKernelContext {
   std::vector<std::unique_ptr<std::byte[]>> scratch;
 
   OrtKernelContext(const sardonyx::ort_abi::CustomRow& of, const sardonyx::EvalCall& of_call);
-  // Outputs that the kernel did not make hold nothing.
-  void clear_missing();
 };

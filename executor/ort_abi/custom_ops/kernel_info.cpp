@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "executor/ort_abi/allocator.h"
-#include "executor/ort_abi/functions.h"
 #include "executor/ort_abi/status.h"
-#include "executor/ort_abi/type_info.h"
+#include "executor/ort_abi/table/functions.h"
+#include "executor/ort_abi/values/allocator.h"
+#include "executor/ort_abi/values/type_info.h"
 
 OrtKernelInfo::OrtKernelInfo(sardonyx::CustomCall of, const OrtLogger& log,
                              const OrtKeyValuePairs& entries)

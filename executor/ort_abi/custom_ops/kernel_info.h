@@ -7,7 +7,7 @@
 #include "executor/ort_abi/custom_ops/op_attr.h"
 #include "executor/ort_abi/key_values.h"
 #include "executor/ort_abi/logging.h"
-#include "executor/ort_abi/value.h"
+#include "executor/ort_abi/values/value.h"
 #include "onnx_io/custom_ops.h"
 
 struct OrtKernelInfo {

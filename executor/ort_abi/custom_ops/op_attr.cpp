@@ -2,9 +2,9 @@
 
 #include <cstring>
 
-#include "executor/ort_abi/functions.h"
 #include "executor/ort_abi/status.h"
-#include "executor/ort_abi/value.h"
+#include "executor/ort_abi/table/functions.h"
+#include "executor/ort_abi/values/value.h"
 
 namespace sardonyx::ort_abi {
 namespace {

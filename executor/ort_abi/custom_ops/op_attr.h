@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "executor/ort_abi/ort_c_api.h"
+#include "executor/ort_abi/table/ort_c_api.h"
 #include "ir/attributes.h"
 
 struct OrtOpAttr {

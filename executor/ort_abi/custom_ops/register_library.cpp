@@ -1,9 +1,9 @@
 // Operators that come in libraries of their own.
 #include <dlfcn.h>
 
-#include "executor/ort_abi/functions.h"
 #include "executor/ort_abi/session_options.h"
 #include "executor/ort_abi/status.h"
+#include "executor/ort_abi/table/functions.h"
 
 namespace sardonyx::ort_abi {
 namespace {

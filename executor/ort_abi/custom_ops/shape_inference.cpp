@@ -1,8 +1,8 @@
 #include "executor/ort_abi/custom_ops/shape_inference.h"
 
-#include "executor/ort_abi/element_type.h"
-#include "executor/ort_abi/functions.h"
 #include "executor/ort_abi/status.h"
+#include "executor/ort_abi/table/functions.h"
+#include "executor/ort_abi/values/element_type.h"
 
 OrtShapeInferContext::OrtShapeInferContext(sardonyx::InferContext& of, const OrtKernelInfo& node,
                                            std::span<const sardonyx::Type> types)

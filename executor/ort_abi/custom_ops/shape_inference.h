@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "executor/ort_abi/custom_ops/kernel_info.h"
-#include "executor/ort_abi/type_info.h"
+#include "executor/ort_abi/values/type_info.h"
 #include "ir/op_def.h"
 
 struct OrtShapeInferContext {

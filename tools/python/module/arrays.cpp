@@ -3,7 +3,7 @@
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
 #include <numpy/arrayobject.h>
 
-#include <cstring>
+#include "executor/ort_abi/values/value.h"
 
 namespace sardonyx::python {
 
@@ -188,10 +188,12 @@ Sequence sequence_from_python(const py::handle& object, const Type& type, const 
 }
 
 py::object dict_from_map(const Map& map) {
-  const py::object keys = array_from_tensor(map.keys), values = array_from_tensor(map.values);
-  return py::module_::import("builtins")
-      .attr("dict")(py::module_::import("builtins")
-                        .attr("zip")(keys.attr("tolist")(), values.attr("tolist")()));
+  const py::list keys = array_from_tensor(map.keys).attr("tolist")();
+  const py::list values = array_from_tensor(map.values).attr("tolist")();
+  py::dict dict;
+  for (size_t i = 0; i < keys.size(); ++i)
+    dict[keys[i]] = values[i];
+  return dict;
 }
 
 }  // namespace
@@ -297,15 +299,7 @@ py::object array_from_tensor(Tensor tensor) {
   if (tensor.dtype() == DType::kString) return strings_array(tensor);
   if (is_packed(tensor.dtype())) return packed_array(tensor);
   // Elements that somebody else holds too (a weight, an input, another output) are his.
-  const bool is_alone = tensor.buffer() && tensor.buffer().use_count() == 1 &&
-                        tensor.buffer()->kind() == Buffer::Kind::kBytes;
-  return owning_array(is_alone ? std::move(tensor) : tensor.clone());
-}
-
-py::object shared_array(const Tensor& tensor) {
-  if (tensor.dtype() == DType::kString) return strings_array(tensor);
-  if (is_packed(tensor.dtype())) return packed_array(tensor);
-  return owning_array(tensor);
+  return owning_array(ort_abi::is_alone(tensor) ? std::move(tensor) : tensor.clone());
 }
 
 py::object python_from_datum(Datum datum) {

@@ -33,7 +33,5 @@ Tensor tensor_from_array(const py::handle& array, const std::string& name);
 // tensor that nobody else holds are not copied: the array owns them.
 py::object python_from_datum(Datum datum);
 py::object array_from_tensor(Tensor tensor);
-// An array over the tensor's own elements, whoever else holds them.
-py::object shared_array(const Tensor& tensor);
 
 }  // namespace sardonyx::python

@@ -1,5 +1,7 @@
 #include "tools/python/module/dlpack.h"
 
+#include <algorithm>
+
 namespace sardonyx::python {
 
 namespace py = pybind11;
@@ -120,10 +122,9 @@ Tensor from_dlpack(const py::object& capsule) {
          "from_dlpack: elements are not contiguous in row-major order; make a contiguous copy");
   const DType dtype = dtype_of_code(tensor.type);
   Shape shape(tensor.shape, tensor.shape + tensor.rank);
-  int64_t count = 1;
-  for (const int64_t dim : shape)
-    count *= dim;
-  const size_t bytes = bytes_for(dtype, count);
+  if (std::ranges::any_of(shape, [](int64_t dim) { return dim < 0; }))
+    fail(ErrorCode::kInvalidArgument, "from_dlpack: a dimension is negative");
+  const size_t bytes = bytes_for(dtype, element_count(shape));
   std::byte* data = static_cast<std::byte*>(tensor.data) + tensor.byte_offset;
   PyCapsule_SetName(capsule.ptr(), kUsedName);
   // Producers may want the interpreter's lock to release what they hold.

@@ -1,6 +1,6 @@
 #include "tools/python/module/errors.h"
 
-#include "ir/core/error.h"
+#include "executor/ort_abi/status.h"
 
 namespace sardonyx::python {
 
@@ -8,55 +8,36 @@ namespace py = pybind11;
 
 namespace {
 
-// OrtErrorCode, by number.
 struct StatusClass {
-  int code;
+  OrtErrorCode code;
   const char* name;
   const char* constant;
 };
 constexpr StatusClass kStatusClasses[] = {
-    {1, "Fail", "FAIL"},
-    {2, "InvalidArgument", "INVALID_ARGUMENT"},
-    {3, "NoSuchFile", "NO_SUCHFILE"},
-    {4, "NoModel", "NO_MODEL"},
-    {5, "EngineError", "ENGINE_ERROR"},
-    {6, "RuntimeException", "RUNTIME_EXCEPTION"},
-    {7, "InvalidProtobuf", "INVALID_PROTOBUF"},
-    {8, "ModelLoaded", "MODEL_LOADED"},
-    {9, "NotImplemented", "NOT_IMPLEMENTED"},
-    {10, "InvalidGraph", "INVALID_GRAPH"},
-    {11, "EPFail", "EP_FAIL"},
-    {12, "ModelLoadCanceled", "MODEL_LOAD_CANCELED"},
-    {13, "ModelRequiresCompilation", "MODEL_REQUIRES_COMPILATION"},
-    {14, "NotFound", "NOT_FOUND"},
+    {ORT_FAIL, "Fail", "FAIL"},
+    {ORT_INVALID_ARGUMENT, "InvalidArgument", "INVALID_ARGUMENT"},
+    {ORT_NO_SUCHFILE, "NoSuchFile", "NO_SUCHFILE"},
+    {ORT_NO_MODEL, "NoModel", "NO_MODEL"},
+    {ORT_ENGINE_ERROR, "EngineError", "ENGINE_ERROR"},
+    {ORT_RUNTIME_EXCEPTION, "RuntimeException", "RUNTIME_EXCEPTION"},
+    {ORT_INVALID_PROTOBUF, "InvalidProtobuf", "INVALID_PROTOBUF"},
+    {ORT_MODEL_LOADED, "ModelLoaded", "MODEL_LOADED"},
+    {ORT_NOT_IMPLEMENTED, "NotImplemented", "NOT_IMPLEMENTED"},
+    {ORT_INVALID_GRAPH, "InvalidGraph", "INVALID_GRAPH"},
+    {ORT_EP_FAIL, "EPFail", "EP_FAIL"},
+    {ORT_MODEL_LOAD_CANCELED, "ModelLoadCanceled", "MODEL_LOAD_CANCELED"},
+    {ORT_MODEL_REQUIRES_COMPILATION, "ModelRequiresCompilation", "MODEL_REQUIRES_COMPILATION"},
+    {ORT_NOT_FOUND, "NotFound", "NOT_FOUND"},
 };
-
-int status_code(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::kInvalidArgument:
-      return 2;
-    case ErrorCode::kInvalidModel:
-      return 10;
-    case ErrorCode::kUnsupported:
-      return 9;
-    case ErrorCode::kResourceExhausted:
-    case ErrorCode::kCancelled:
-    case ErrorCode::kDeadlineExceeded:
-      return 1;
-    case ErrorCode::kInternal:
-      return 6;
-  }
-  return 1;
-}
 
 // Classes live as long as the process: a translator may be called until its very end.
 PyObject* classes[std::size(kStatusClasses) + 1] = {};
 
 void raise(const Error& error) {
-  const int code = status_code(error.code());
+  const OrtErrorCode code = ort_abi::code_of(error.code());
   const StatusClass& status = kStatusClasses[code - 1];
-  const std::string message =
-      text("[sardonyx] : ", code, " : ", status.constant, " : ", std::string(error.what()));
+  const std::string message = text("[sardonyx] : ", static_cast<int>(code), " : ", status.constant,
+                                   " : ", std::string(error.what()));
   PyErr_SetString(classes[code], message.c_str());
 }
 

@@ -2,6 +2,7 @@
 #include <pybind11/pybind11.h>
 
 #include "tools/python/module/arrays.h"
+#include "tools/python/module/custom_ops.h"
 #include "tools/python/module/errors.h"
 #include "tools/python/module/io_binding.h"
 #include "tools/python/module/models.h"
@@ -18,5 +19,6 @@ PYBIND11_MODULE(_sardonyx, module) {
   python::bind_session(module);
   python::bind_io_binding(module);
   python::bind_models(module);
+  python::bind_custom_ops(module);
   module.attr("__version__") = SARDONYX_VERSION;
 }

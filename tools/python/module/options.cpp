@@ -4,7 +4,9 @@
 
 #include <atomic>
 
+#include "executor/ort_abi/config_entries.h"
 #include "tools/python/module/arrays.h"
+#include "tools/python/module/ort_value.h"
 
 namespace sardonyx::python {
 
@@ -37,18 +39,18 @@ Precision precision_named(const std::string& name) {
        "SessionOptions.precision: expected \"float32\" or \"bfloat16\", got \"", name, "\"");
 }
 
-void check_entry(const std::string& key, const std::string& value) {
-  if (key.empty() || key.size() > 1024)
-    fail(ErrorCode::kInvalidArgument, "Config key is empty or longer than maximum length 1024");
-  if (value.size() > 8192)
-    fail(ErrorCode::kInvalidArgument, "Config value is longer than maximum length: 8192");
-}
-
 const std::string& entry(const ConfigEntries& entries, const std::string& key, const char* of) {
   const auto found = entries.find(key);
   if (found == entries.end())
     fail(ErrorCode::kInvalidArgument, of, " does not have configuration with key: ", key);
   return found->second;
+}
+
+// An OrtValue or an array, copied.
+Tensor initializer_of(const py::handle& value, const std::string& name) {
+  if (py::isinstance<PyOrtValue>(value))
+    return value.cast<const PyOrtValue&>().datum.tensor().clone();
+  return tensor_from_array(value, name).clone();
 }
 
 void bind_enums(py::module_& module) {
@@ -93,7 +95,7 @@ void bind_session_options(py::module_& module) {
       .def(
           "add_session_config_entry",
           [](Options& self, const std::string& key, const std::string& value) {
-            check_entry(key, value);
+            ort_abi::check_config_entry(key, value);
             self.config[key] = value;
           },
           py::arg("key"), py::arg("value"))
@@ -109,8 +111,7 @@ void bind_session_options(py::module_& module) {
             if (self.initializers.contains(name))
               fail(ErrorCode::kInvalidArgument,
                    "An OrtValue for this name has already been added: ", name);
-            self.initializers[name] = tensor_from_array(
-                py::hasattr(value, "numpy") ? value.attr("numpy")() : value, name);
+            self.initializers[name] = initializer_of(value, name);
           },
           py::arg("name"), py::arg("ort_value"),
           "Takes the value in place of the initializer that has the name.")
@@ -120,11 +121,8 @@ void bind_session_options(py::module_& module) {
             if (names.size() != values.size())
               fail(ErrorCode::kInvalidArgument, "add_external_initializers: ", names.size(),
                    " names for ", values.size(), " values");
-            for (size_t i = 0; i < names.size(); ++i) {
-              const py::object value = values[i];
-              self.initializers[names[i]] = tensor_from_array(
-                  py::hasattr(value, "numpy") ? value.attr("numpy")() : value, names[i]);
-            }
+            for (size_t i = 0; i < names.size(); ++i)
+              self.initializers[names[i]] = initializer_of(values[i], names[i]);
           },
           py::arg("names"), py::arg("ort_values"));
 }
@@ -144,7 +142,7 @@ void bind_run_options(py::module_& module) {
       .def(
           "add_run_config_entry",
           [](Options& self, const std::string& key, const std::string& value) {
-            check_entry(key, value);
+            ort_abi::check_config_entry(key, value);
             self.config[key] = value;
           },
           py::arg("key"), py::arg("value"))

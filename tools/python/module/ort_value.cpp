@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "executor/ort_abi/values/value.h"
 #include "tools/python/module/arrays.h"
 #include "tools/python/module/dlpack.h"
 
@@ -13,6 +14,11 @@ namespace {
 
 const Tensor& tensor_in(const PyOrtValue& value) {
   return value.datum.tensor();
+}
+
+void require_cpu(const char* function, const std::string& device) {
+  if (device != "cpu")
+    fail(ErrorCode::kUnsupported, function, ": device \"", device, "\": there is \"cpu\" alone");
 }
 
 void update(PyOrtValue& value, const py::object& array) {
@@ -56,9 +62,7 @@ py::object numpy_of(const PyOrtValue& value) {
 PyOrtValue owned_value(Datum datum) {
   if (datum.is_tensor()) {
     Tensor& tensor = datum.as_tensor();
-    const bool is_alone = tensor.buffer() && tensor.buffer().use_count() == 1 &&
-                          tensor.buffer()->kind() != Buffer::Kind::kBorrowed;
-    if (!is_alone) tensor = tensor.clone();
+    if (!ort_abi::is_alone(tensor)) tensor = tensor.clone();
   }
   return {std::move(datum)};
 }
@@ -68,9 +72,7 @@ void bind_ort_value(py::module_& module) {
       .def_static(
           "ortvalue_from_numpy",
           [](const py::object& array, const std::string& device, int) {
-            if (device != "cpu")
-              fail(ErrorCode::kUnsupported, "ortvalue_from_numpy: device \"", device,
-                   "\": there is \"cpu\" alone");
+            require_cpu("ortvalue_from_numpy", device);
             return PyOrtValue{tensor_from_array(array, "ortvalue_from_numpy")};
           },
           py::arg("numpy_obj"), py::arg("device_type") = "cpu", py::arg("device_id") = 0,
@@ -79,9 +81,7 @@ void bind_ort_value(py::module_& module) {
           "ortvalue_from_shape_and_type",
           [](const std::vector<int64_t>& shape, const py::object& type, const std::string& device,
              int) {
-            if (device != "cpu")
-              fail(ErrorCode::kUnsupported, "ortvalue_from_shape_and_type: device \"", device,
-                   "\": there is \"cpu\" alone");
+            require_cpu("ortvalue_from_shape_and_type", device);
             return from_shape(shape, type);
           },
           py::arg("shape"), py::arg("element_type"), py::arg("device_type") = "cpu",
@@ -94,13 +94,7 @@ void bind_ort_value(py::module_& module) {
                   })
       .def("numpy", &numpy_of,
            "A copy: an array of a tensor, a list of a sequence, a dict of a map.")
-      .def("shape",
-           [](const PyOrtValue& self) {
-             return tensor_in(self).shape().size()
-                        ? std::vector<int64_t>(tensor_in(self).shape().begin(),
-                                               tensor_in(self).shape().end())
-                        : std::vector<int64_t>();
-           })
+      .def("shape", [](const PyOrtValue& self) { return tensor_in(self).shape(); })
       .def("data_type", [](const PyOrtValue& self) { return type_text(self.datum.type()); })
       .def(
           "element_type",

@@ -62,6 +62,8 @@ void save_optimized(const PySession& session, const std::string& path) {
 
 PySession::PySession(const py::object& model, const PySessionOptions& options)
     : options_(options), session_(load_session(model, options)) {
+  if (options_.enable_profiling)
+    profile_.begin(options_.profile_file_prefix, ort_abi::Profile::Clock::now());
   required_ = session_.inputs().size();
   const auto add = [&](std::span<const ValueInfo> infos, bool is_optional) {
     for (const ValueInfo& info : infos) {
@@ -148,15 +150,13 @@ void PySession::run_into(std::span<const Datum> inputs, std::span<OutputSlot> sl
   }
   made.outputs = wanted;
   std::vector<NodeTiming> steps;
-  if (options_.enable_profiling) made.profile = &steps;
+  if (profile_.is_on()) made.profile = &steps;
+  const auto begin = ort_abi::Profile::Clock::now();
   {
     const py::gil_scoped_release unlocked;
     session_.run_into(inputs, slots, made);
   }
-  if (!steps.empty()) {
-    const std::lock_guard lock(profile_mutex_);
-    std::ranges::move(steps, std::back_inserter(profile_));
-  }
+  if (made.profile) profile_.add_run(begin, ort_abi::Profile::Clock::now(), steps);
 }
 
 std::vector<Datum> PySession::run_datums(const std::vector<size_t>& wanted,
@@ -192,18 +192,6 @@ py::list PySession::run_values(const py::object& names, const py::dict& feed,
   py::list list;
   for (Datum& result : run_datums(output_indices(names), inputs_from(feed, true), options))
     list.append(owned_value(std::move(result)));
-  return list;
-}
-
-py::list PySession::take_profile() {
-  std::vector<NodeTiming> steps;
-  {
-    const std::lock_guard lock(profile_mutex_);
-    steps.swap(profile_);
-  }
-  py::list list;
-  for (const NodeTiming& step : steps)
-    list.append(py::make_tuple(step.name, step.op, step.implementation, step.types, step.seconds));
   return list;
 }
 
@@ -256,7 +244,14 @@ void bind_session(py::module_& module) {
           [](const PySession& self) { return node_args(self.session().optional_inputs()); },
           "Inputs that have a default value in the model.")
       .def("get_modelmeta", [](const PySession& self) { return self.session().metadata(); })
-      .def("_take_profile", &PySession::take_profile)
+      .def(
+          "end_profiling", [](PySession& self) { return self.profile().end(); },
+          "Writes what was measured as a Chrome trace; returns the file's name, \"\" where the "
+          "options did not ask for it.")
+      .def(
+          "get_profiling_start_time_ns",
+          [](PySession& self) { return self.profile().start_nanoseconds(); },
+          "When measuring began, by the clock of time.monotonic_ns(); 0 where it did not.")
       .def("_save_optimized", &save_optimized);
 }
 

@@ -3,9 +3,9 @@
 
 #include <pybind11/pybind11.h>
 
-#include <mutex>
 #include <vector>
 
+#include "executor/ort_abi/profiling.h"
 #include "executor/session.h"
 #include "tools/python/module/options.h"
 
@@ -38,9 +38,8 @@ class PySession {
   // The value of the input of this name from an array, a list or a dict.
   Datum input_value(const std::string& name, const py::object& object) const;
 
-  // Steps of the runs since the session was made or the last call: (name, op, kernel, types,
-  // seconds).
-  py::list take_profile();
+  // What the session measured, where the options ask for it.
+  ort_abi::Profile& profile() { return profile_; }
 
  private:
   struct Input {
@@ -57,8 +56,7 @@ class PySession {
   Session session_;
   std::vector<Input> inputs_;
   size_t required_ = 0;
-  std::mutex profile_mutex_;
-  std::vector<NodeTiming> profile_;
+  ort_abi::Profile profile_;
 };
 
 void bind_session(py::module_& module);

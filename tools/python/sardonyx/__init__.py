@@ -3,10 +3,8 @@
 Beside them: ``check_model``, ``infer_shapes``, ``convert_version`` and ``optimize`` for model files, and
 ``sardonyx.backend`` for the ONNX project's backend tests.
 """
-import json
 import os
 import threading
-import time
 import warnings
 
 from . import _sardonyx
@@ -16,6 +14,7 @@ from ._sardonyx import (  # noqa: F401
     ExecutionMode,
     Fail,
     GraphOptimizationLevel,
+    InputInfo,
     InvalidArgument,
     InvalidGraph,
     InvalidProtobuf,
@@ -79,6 +78,42 @@ def enable_telemetry_events():
 
 def disable_telemetry_events():
     """Accepted for compatibility: nothing is ever sent."""
+
+
+def register_custom_op(
+    name, compute, signature, types=None, attributes=None, infer=None, since=1, pure=True, shape_inputs=()
+):
+    """Adds an operator for the whole process, which models that are loaded from now on may use.
+
+    name: "domain::Name"; the domain is not one of ONNX's own.
+    compute: a function of arrays (None where a node omits an input) and, by name, attributes. It gives an array, or
+        a tuple of them, one for each output. Runs call it in any thread, with the interpreter's lock. What it raises
+        is raised by the run as InvalidArgument, with the node's name.
+    signature: inputs and outputs, "(x: T, bias?: float, more...0: T) -> (y: T)": with element types by ONNX's names
+        or names of `types`; `?` marks optional ones, `...` any number from one on, `...0` from none on.
+    types: which element types a name stands for: {"T": ["float", "double"]}.
+    attributes: a default for each (int, float, str, an array, a list); a class (int, float, str, numpy.ndarray) or a
+        list of one ([int]) where each node must give it.
+    infer: a function of InputInfos and attributes that gives a list of (dtype, shape), one for each output: a shape is
+        a list of ints, names of the inputs' sizes, and None for what is not known, or None altogether. What it tells
+        must come true. Without it shapes are known once they are computed.
+    since: the first version of the domain that has the operator.
+    pure: equal inputs give equal outputs, and nothing else comes of a call. Of constants it is then computed once.
+    shape_inputs: indices of inputs whose elements `infer` needs to know shapes.
+
+    Raises InvalidArgument where this does not fit together, or there is an operator of this name.
+    """
+    domain, _, own_name = name.partition("::")
+    types, attributes, shape_inputs = dict(types or {}), dict(attributes or {}), list(shape_inputs)
+    _sardonyx._register_custom_op(
+        domain, own_name, compute, signature, types, attributes, infer, since, pure, shape_inputs
+    )
+
+
+def unregister_custom_op(name):
+    """From now on "domain::Name" is not found any more; sessions that have it go on with it."""
+    domain, _, own_name = name.partition("::")
+    _sardonyx._unregister_custom_op(domain, own_name)
 
 
 class OrtDevice:
@@ -163,7 +198,6 @@ class InferenceSession(_sardonyx.Session):
         options = sess_options if sess_options is not None else SessionOptions()
         super().__init__(model, options)
         self._options = options
-        self._profile_start = time.time_ns()
         if options.optimized_model_filepath:
             self._save_optimized(options.optimized_model_filepath)
 
@@ -206,32 +240,6 @@ class InferenceSession(_sardonyx.Session):
     def run_with_iobinding(self, iobinding, run_options=None):
         """Runs with what is bound; results go where the outputs are bound."""
         iobinding._binding.run(run_options)
-
-    def get_profiling_start_time_ns(self):
-        """Nanoseconds since the epoch when the session began to keep times."""
-        return self._profile_start
-
-    def end_profiling(self):
-        """Writes the times of all steps so far as a Chrome trace; returns the file's name."""
-        path = "{}{}.json".format(self._options.profile_file_prefix, time.strftime("_%Y-%m-%d_%H-%M-%S"))
-        events, now = [], 0.0
-        for name, op, kernel, types, seconds in self._take_profile():
-            events.append(
-                {
-                    "cat": "Node",
-                    "pid": os.getpid(),
-                    "tid": 0,
-                    "ts": int(now * 1e6),
-                    "dur": int(seconds * 1e6),
-                    "ph": "X",
-                    "name": name + "_kernel_time",
-                    "args": {"op_name": op, "provider": _CPU, "kernel": kernel, "types": types},
-                }
-            )
-            now += seconds
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(events, file, indent=0)
-        return path
 
 
 class IOBinding:

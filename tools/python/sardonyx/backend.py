@@ -65,12 +65,11 @@ class SardonyxBackend:
         """The outputs of a NodeProto for arrays of its inputs as a list."""
         import numpy
         import onnx
-        from onnx import helper
-        from onnx.mapping import NP_TYPE_TO_TENSOR_TYPE
+        from onnx import helper, numpy_helper
 
         def info(name, array):
-            array = numpy.asarray(array)
-            return helper.make_tensor_value_info(name, NP_TYPE_TO_TENSOR_TYPE[array.dtype], array.shape)
+            tensor = numpy_helper.from_array(numpy.asarray(array))
+            return helper.make_tensor_value_info(name, tensor.data_type, tensor.dims)
 
         names = [name for name in node.input if name]
         arrays = list(inputs.values()) if isinstance(inputs, dict) else list(inputs)

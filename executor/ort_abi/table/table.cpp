@@ -1,0 +1,162 @@
+// The tables of functions: what functions.h declares, and for all other members what says that they
+// are not implemented.
+#include <cstdio>
+
+#include "executor/ort_abi/table/functions.h"
+#include "executor/ort_abi/table/not_implemented.h"
+#include "executor/ort_abi/table/version.h"
+
+namespace sardonyx::ort_abi {
+
+OrtStatus* not_implemented(const char* member) noexcept {
+  return guarded([&] {
+    refuse(ORT_NOT_IMPLEMENTED, member, " is not implemented in this library (sardonyx ",
+           SARDONYX_VERSION, " in place of ONNX Runtime ", kVersion, ")");
+  });
+}
+
+namespace {
+
+#define ORT_SUB_MEMBER(index, since, Return, name, parameters) \
+  constexpr const char* kNameOf_##name = #name;
+#define ORT_MEMBER ORT_SUB_MEMBER
+namespace names {
+#include "executor/ort_abi/table/members.inc"
+}
+namespace model_editor_names {
+#include "executor/ort_abi/table/model_editor_members.inc"
+}
+namespace compile_names {
+#include "executor/ort_abi/table/compile_members.inc"
+}
+namespace interop_names {
+#include "executor/ort_abi/table/interop_members.inc"
+}
+namespace ep_names {
+#include "executor/ort_abi/table/ep_members.inc"
+}
+#undef ORT_MEMBER
+#undef ORT_SUB_MEMBER
+
+// The member of `Implementation` of this name, or the answer of one that is missing.
+#define ORT_ENTRY(Implementation, Table, names, index, name)                                 \
+  [&]<typename Functions_>(Functions_*) {                                                    \
+    if constexpr (requires { &Functions_::name; })                                           \
+      table.name = &Functions_::name;                                                        \
+    else                                                                                     \
+      table.name =                                                                           \
+          &NotImplemented<Table, index, names::kNameOf_##name, decltype(Table::name)>::call; \
+  }(static_cast<Implementation*>(nullptr));
+
+constexpr OrtApi made_api() {
+  OrtApi table{};
+#define ORT_MEMBER(index, since, Return, name, parameters) \
+  ORT_ENTRY(Functions, OrtApi, names, index, name)
+#include "executor/ort_abi/table/members.inc"
+#undef ORT_MEMBER
+  return table;
+}
+
+// Of the tables for other runtimes' memory and for execution providers nothing is implemented.
+struct NoFunctions {};
+
+constexpr OrtModelEditorApi made_model_editor_api() {
+  OrtModelEditorApi table{};
+#define ORT_SUB_MEMBER(index, since, Return, name, parameters) \
+  ORT_ENTRY(ModelEditorFunctions, OrtModelEditorApi, model_editor_names, index, name)
+#include "executor/ort_abi/table/model_editor_members.inc"
+#undef ORT_SUB_MEMBER
+  return table;
+}
+
+constexpr OrtCompileApi made_compile_api() {
+  OrtCompileApi table{};
+#define ORT_SUB_MEMBER(index, since, Return, name, parameters) \
+  ORT_ENTRY(CompileFunctions, OrtCompileApi, compile_names, index, name)
+#include "executor/ort_abi/table/compile_members.inc"
+#undef ORT_SUB_MEMBER
+  return table;
+}
+
+constexpr OrtInteropApi made_interop_api() {
+  OrtInteropApi table{};
+#define ORT_SUB_MEMBER(index, since, Return, name, parameters) \
+  ORT_ENTRY(NoFunctions, OrtInteropApi, interop_names, index, name)
+#include "executor/ort_abi/table/interop_members.inc"
+#undef ORT_SUB_MEMBER
+  return table;
+}
+
+constexpr OrtEpApi made_ep_api() {
+  OrtEpApi table{};
+#define ORT_SUB_MEMBER(index, since, Return, name, parameters) \
+  ORT_ENTRY(NoFunctions, OrtEpApi, ep_names, index, name)
+#include "executor/ort_abi/table/ep_members.inc"
+#undef ORT_SUB_MEMBER
+  return table;
+}
+
+constexpr OrtApi kApi = made_api();
+constexpr OrtModelEditorApi kModelEditorApi = made_model_editor_api();
+constexpr OrtCompileApi kCompileApi = made_compile_api();
+constexpr OrtInteropApi kInteropApi = made_interop_api();
+constexpr OrtEpApi kEpApi = made_ep_api();
+static_assert(sizeof(OrtApi) == ORT_API_MEMBERS * sizeof(void*));
+
+const OrtApi* api_of_version(uint32_t version) {
+  if (version >= 1 && version <= ORT_API_VERSION) return &kApi;
+  std::fprintf(stderr,
+               "The requested API version [%u] is not available, only API versions [1, %d] are "
+               "supported in this build. Current ORT Version is: %s\n",
+               version, ORT_API_VERSION, kVersion);
+  return nullptr;
+}
+
+const char* version_string() {
+  return kVersion;
+}
+
+}  // namespace
+
+const OrtApi* api() {
+  return &kApi;
+}
+
+// There is no training here: programs that ask are told so by NULL.
+const OrtTrainingApi* Functions::GetTrainingApi(uint32_t) {
+  return nullptr;
+}
+const OrtModelEditorApi* Functions::GetModelEditorApi() {
+  return &kModelEditorApi;
+}
+const OrtCompileApi* Functions::GetCompileApi() {
+  return &kCompileApi;
+}
+const OrtInteropApi* Functions::GetInteropApi() {
+  return &kInteropApi;
+}
+const OrtEpApi* Functions::GetEpApi() {
+  return &kEpApi;
+}
+OrtExperimentalFnPtr Functions::GetExperimentalFunction(const char*) {
+  return nullptr;
+}
+
+}  // namespace sardonyx::ort_abi
+
+extern "C" {
+
+__attribute__((visibility("default"))) const OrtApiBase* OrtGetApiBase(void) {
+  static constexpr OrtApiBase kBase{sardonyx::ort_abi::api_of_version,
+                                    sardonyx::ort_abi::version_string};
+  return &kBase;
+}
+
+__attribute__((visibility("default"))) OrtStatus* OrtSessionOptionsAppendExecutionProvider_CPU(
+    OrtSessionOptions* options, int use_arena) {
+  if (!options) return sardonyx::ort_abi::Functions::EnableCpuMemArena(options);
+  return use_arena ? sardonyx::ort_abi::Functions::EnableCpuMemArena(options)
+                   : sardonyx::ort_abi::Functions::DisableCpuMemArena(options);
+}
+
+}  // extern "C"

@@ -1,0 +1,23 @@
+// Memory for clients, and from theirs.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "executor/ort_abi/values/memory_info.h"
+
+namespace sardonyx::ort_abi {
+
+// For all: it is never released. 64-byte alignment; no bytes are NULL.
+OrtAllocator* default_allocator();
+// Memory of the library's own, whose buffers need not come from the functions of the allocator.
+bool is_own(const OrtAllocator& allocator);
+// One that a caller releases.
+OrtAllocator* new_allocator(const OrtMemoryInfo& info);
+
+// From the caller's allocator; throws Failure where it has none left.
+void* allocate(OrtAllocator& allocator, size_t bytes);
+// `text` with a NUL behind, in memory of the allocator's.
+char* copied_string(OrtAllocator* allocator, const char* text);
+
+}  // namespace sardonyx::ort_abi
