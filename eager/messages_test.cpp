@@ -10,6 +10,7 @@
 #include "eager/export/export.h"
 #include "eager/functional/functional.h"
 #include "eager/nn.h"
+#include "eager/nn/export.h"
 #include "eager/trace/compile.h"
 #include "eager/trace/control_flow.h"
 #include "eager/trace/trace.h"
@@ -129,6 +130,16 @@ TEST(Messages, ArgumentsOfFunctions) {
          stack({x, x}, 3);
        }},
       {"chunk: expected a positive count, got 0", [&] { chunk(x, 0); }},
+      {"reshape to [-1, -1]: expected at most one size of -1",
+       [&] {
+         x.reshape({-1, -1});
+       }},
+      {"bernoulli: expected probabilities within [0, 1]", [&] { bernoulli(x * 2); }},
+      {"normal: expected a deviation of at least 0, got -1", [] { normal(0, -1, {2}); }},
+      {"uniform: expected low <= high, got 1 and 0", [] { uniform(1, 0, {2}); }},
+      {"norm: expected floating elements, got int64[2]", [&] { norm(whole); }},
+      {"logsumexp: expected floating elements, got int64[2]", [&] { logsumexp(whole, {0}); }},
+      {"pow: integers to the power of -1 are no integers", [&] { whole.pow(-1); }},
       {"index: a mask bool[5] does not fit axis 0 of float[2, 3]: expected size 2, got 5",
        [&] { x.index({ones({5}, {.dtype = DType::kBool})}); }},
       {"index: a mask bool[2, 2] does not fit axis 1 of float[2, 3]: expected size 3, got 2",
@@ -358,6 +369,27 @@ TEST(Messages, CompiledFunctions) {
     EXPECT_THAT(message, ::testing::StartsWith("messages_test.cpp:"));
     EXPECT_THAT(message, HasSubstr(mistake.mention));
   }
+}
+
+// Of a module that is handed over as it is, the line is the one that handed it over.
+TEST(Messages, ModulesAsFunctions) {
+  const auto path = std::filesystem::temp_directory_path() / "sardonyx_messages.onnx";
+  const nn::Sequential net(nn::Linear(3, 4), nn::Linear(5, 6));
+  expect_lines({
+      {"expected x to end in 5, got 4",
+       [&] {
+         export_onnx(net, {ones({2, 3})}, path);
+       }},
+      {"expected x to end in 5, got 4",
+       [&] {
+         compile(net)(ones({2, 3}));
+       }},
+  });
+  const nn::Linear layer(3, 4);
+  const TensorFunction fn = as_tensor_function(layer);
+  const Traced traced = trace(fn, {{.shape = {2, 3}, .name = "x"}}, TraceContext::Kind::kStates);
+  for (const auto& node : traced.graph->nodes())
+    EXPECT_THAT(node->source, ::testing::StartsWith("messages_test.cpp:")) << node->name;
 }
 
 TEST(Messages, GradientsOfOnesOwn) {

@@ -211,6 +211,10 @@ std::optional<Tensor> known_power(const Tensor& x, double exponent, const Loc& l
 
 Tensor pow(const Operand& a, const Operand& b) {
   const bool is_number = a.tensor && !b.tensor && a.tensor->dtype() != DType::kBool;
+  if (is_number && !b.is_fraction && b.number < 0 && is_integer(a.tensor->dtype())) {
+    fail_at(a.loc, "pow: integers to the power of ", b.number,
+            " are no integers; convert them with to(DType::kFloat)");
+  }
   if (is_number && (!b.is_fraction || is_floating(a.tensor->dtype()))) {
     if (std::optional<Tensor> known = known_power(*a.tensor, b.number, a.loc)) return *known;
   }

@@ -31,6 +31,8 @@ Tensor shape_operand(const Tensor& x, Dims shape, bool& allow_zero, const Loc& l
   const auto is_zero = [](const sardonyx::Dim& dim) { return dim == 0; };
   const bool has_rest = std::ranges::any_of(shape, is_rest);
   const bool has_zero = std::ranges::any_of(shape, is_zero);
+  if (std::ranges::count_if(shape, is_rest) > 1)
+    fail_at(loc, "reshape to ", to_text(shape), ": expected at most one size of -1");
   const Dims from = x.shape(loc);
   if (has_rest && keeps_the_others(from, shape)) {
     // -1 is what the other axes leave, also beside a size of 0.

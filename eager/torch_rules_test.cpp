@@ -73,6 +73,24 @@ TEST(TorchRules, SumsOfSmallIntegersAreInt64) {
   }
 }
 
+TEST(TorchRules, IntegersMeetFractions) {
+  const Tensor x = tensor({1, 2, 3});
+  EXPECT_EQ(clamp(x, 1.5, 2.5).to_vector<float>(), (Floats{1.5, 2, 2.5}));
+  EXPECT_EQ(clamp(x, 2, {}).to_vector<int32_t>(), (std::vector<int32_t>{2, 2, 3}));
+  EXPECT_EQ(x.pow(2).dtype(), DType::kInt32);
+  EXPECT_EQ(x.pow(-1.0).to_vector<float>()[1], 0.5f);
+}
+
+TEST(TorchRules, VarianceOfTooFewElements) {
+  const Compiled spread =
+      compile([](const Tensors& in) -> Tensors { return {var(in[0], {0}, false, 3)}; });
+  for (const Tensor& x : {tensor({1.f, 2.f}), tensor({1.f, 2.f, 4.f})}) {
+    EXPECT_EQ(var(x, {}, false, 3).item<float>(), INFINITY);
+    EXPECT_EQ(spread({x})[0].item<float>(), INFINITY);
+  }
+  EXPECT_FLOAT_EQ(var(tensor({1.f, 3.f})).item<float>(), 2);
+}
+
 TEST(TorchRules, PadStartsAtTheLastAxis) {
   const Tensor x = zeros({1, 28, 28});
   EXPECT_EQ(pad(x, {1, 2, 3, 4}).shape(), (Dims{1, 35, 31}));

@@ -12,6 +12,16 @@ OutputSlot OutputSlot::bound(Tensor memory) {
   return slot;
 }
 
+void OutputSlot::bind(const Tensor& memory) {
+  SARDONYX_CHECK(memory.defined());
+  memory_.assign(memory.dtype(), memory.shape(), memory.buffer(), memory.byte_offset());
+}
+
+void OutputSlot::clear() {
+  memory_.clear();
+  value_.clear();
+}
+
 bool OutputSlot::is_written() const {
   return is_bound() && value_.is_tensor() && value_.tensor().buffer() == memory_.buffer() &&
          value_.tensor().byte_offset() == memory_.byte_offset() &&

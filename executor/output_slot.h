@@ -23,6 +23,11 @@ class OutputSlot {
   // `memory` is undefined.
   static OutputSlot bound(Tensor memory);
 
+  // The same in this slot, in the memory that its shapes take.
+  void bind(const Tensor& memory);
+  // Left to the library, and shows nothing. The memory that its shapes take serves again.
+  void clear();
+
   bool is_bound() const { return memory_.defined(); }
   // What is bound; undefined where nothing is.
   const Tensor& memory() const { return memory_; }

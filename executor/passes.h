@@ -15,7 +15,7 @@ std::span<const Pass> quantization_passes();
 std::span<const Pass> fusion_passes();
 
 // Choices that are made once nothing is left to fuse.
-std::span<const Pass> choosing_passes();
+std::span<const Pass> lowering_passes();
 
 // Where bfloat16 is chosen; they run after all others.
 std::span<const Pass> narrowing_passes();

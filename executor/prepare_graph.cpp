@@ -1,8 +1,10 @@
 #include "executor/prepare_graph.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "executor/passes.h"
+#include "executor/passes/precision/product_precision.h"
 #include "ir/constant_folding.h"
 #include "providers/providers.h"
 
@@ -17,7 +19,7 @@ bool has_kernel(const OpDef& op, std::span<const Provider* const> providers) {
   });
 }
 
-// Bodies may be made of ops with bodies, so the walk goes on at what was put in.
+// Bodies may contain ops with bodies, so the traversal continues with the inserted nodes.
 size_t expand_bodies(Graph& graph, std::span<const Provider* const> providers) {
   size_t expanded = 0;
   for (auto at = graph.nodes().begin(); at != graph.nodes().end();) {
@@ -74,24 +76,24 @@ std::vector<PassEffect> optimize(Graph& graph, const SessionOptions& options) {
 
 // Needs no level: whoever asks for bfloat16 gets it. Casts of weights and shared inputs are left to
 // the generic passes.
-std::vector<PassEffect> narrow(Graph& graph, const SessionOptions& options) {
+std::vector<PassEffect> narrow(Graph& graph, const SessionOptions& options,
+                               const WrittenProducts& written) {
   if (!computes_bfloat16()) {
     fail(ErrorCode::kUnsupported,
          "precision bf16: this CPU has no bfloat16 instructions (AVX512-BF16 or AMX); use f32");
   }
-  const PassOptions pass_options{options.disabled_passes};
-  std::vector<PassEffect> effects = run_passes(graph, narrowing_passes(), pass_options);
-  effects += run_passes(graph, generic_passes(), pass_options);
-  return effects;
+  return written.narrow(graph, {options.disabled_passes});
 }
 
 // Where products are computed in bfloat16, sums of float32 values stay in float32, and attention
 // stays products: as one op it is computed in float32.
-SessionOptions with_narrow_products(SessionOptions options) {
-  if (options.precision == Precision::kBFloat16) {
-    for (const Pass& pass : fusion_passes()) {
-      if (pass.is_float32_only) options.disabled_passes.emplace_back(pass.name);
-    }
+SessionOptions with_narrow_products(SessionOptions options, const WrittenProducts& written) {
+  for (const Pass& pass : fusion_passes()) {
+    if (pass.is_float32_only) options.disabled_passes.emplace_back(pass.name);
+  }
+  if (written.are_mixed()) {
+    const std::vector<std::string>& merging = WrittenProducts::merging_passes();
+    options.disabled_passes.insert(options.disabled_passes.end(), merging.begin(), merging.end());
   }
   return options;
 }
@@ -99,20 +101,20 @@ SessionOptions with_narrow_products(SessionOptions options) {
 }  // namespace
 
 std::vector<PassName> list_passes() {
-  struct Stage {
+  struct PassStage {
     std::string_view name;
     int level;
     std::span<const Pass> passes;
   };
-  const Stage stages[] = {
+  const PassStage stages[] = {
       {"quantization", 2, quantization_passes()},
       {"generic", 1, generic_passes()},
       {"fusion", 2, fusion_passes()},
-      {"choices", 2, choosing_passes()},
+      {"choices", 2, lowering_passes()},
       {"bfloat16", 0, narrowing_passes()},
   };
   std::vector<PassName> names;
-  for (const Stage& stage : stages) {
+  for (const PassStage& stage : stages) {
     for (const Pass& pass : stage.passes)
       names.push_back({pass.name, stage.level, stage.name, pass.summary});
   }
@@ -122,7 +124,9 @@ std::vector<PassName> list_passes() {
 std::vector<PassEffect> prepare_graph(Graph& graph, const SessionOptions& given,
                                       std::span<const Provider* const> providers,
                                       bool owns_weights) {
-  const SessionOptions options = with_narrow_products(given);
+  std::optional<WrittenProducts> written;
+  if (given.precision == Precision::kBFloat16) written.emplace(graph);
+  const SessionOptions options = written ? with_narrow_products(given, *written) : given;
   const FoldingScope folding({providers, owns_weights});
   std::vector<PassEffect> effects = optimize(graph, options);
   const size_t expanded = expand_bodies(graph, providers);
@@ -132,10 +136,10 @@ std::vector<PassEffect> prepare_graph(Graph& graph, const SessionOptions& given,
     const PassOptions pass_options{options.disabled_passes};
     // Fusions leave constants to fold: weights that were widened or scaled.
     effects += run_passes(graph, generic_passes(), pass_options);
-    effects += run_passes(graph, choosing_passes(), pass_options);
-    expand_bodies(graph, providers);  // what no provider computes as one
+    effects += run_passes(graph, lowering_passes(), pass_options);
+    expand_bodies(graph, providers);  // of ops that no provider has a kernel for
   }
-  if (options.precision == Precision::kBFloat16) effects += narrow(graph, options);
+  if (written) effects += narrow(graph, options, *written);
   remove_dead_nodes(graph);
   std::string report;
   find_unsupported(graph, providers, report);

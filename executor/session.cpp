@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <ranges>
 
-#include "executor/session_impl.h"
+#include "executor/session/session_impl.h"
 #include "executor/weights/weight_sharing.h"
 #include "ir/core/bad_alloc.h"
-#include "onnx_io/late_load.h"
+#include "onnx_io/lazy_load.h"
 
 namespace sardonyx {
 
-std::vector<Datum> Session::Impl::fetch(std::span<const Datum> given,
-                                        std::span<const std::string> names,
+std::vector<Datum> Session::Impl::fetch(DatumRefs given, std::span<const std::string> names,
                                         const RunOptions& run_options) {
   const std::optional<std::vector<size_t>> indices = outputs_named(names);
   if (names.empty()) return {};
@@ -32,7 +31,7 @@ std::vector<Datum> Session::Impl::fetch(std::span<const Datum> given,
   return found;
 }
 
-void Session::Impl::prepare_for(std::span<const Datum> given, const RunOptions& run_options) {
+void Session::Impl::prepare_for(DatumRefs given, const RunOptions& run_options) {
   serve(outputs_at(run_options.outputs), given, run_options,
         [&](Executable& target, DatumRefs placed) { target.prepare(placed); });
 }
@@ -40,7 +39,7 @@ void Session::Impl::prepare_for(std::span<const Datum> given, const RunOptions& 
 Session::Session(const std::filesystem::path& path, SessionOptions options)
     : impl_(Impl::made(std::move(options))) {
   impl_->owns_weights = true;
-  impl_->load([&] { return load_model_late(path, impl_->options.load); });
+  impl_->load([&] { return load_model_lazily(path, impl_->options.load); });
 }
 
 Session::Session(std::span<const std::byte> bytes, SessionOptions options)
@@ -101,12 +100,17 @@ std::vector<Datum> Session::run(const NamedData& inputs, const RunOptions& optio
 std::vector<Datum> Session::run(std::span<const Datum> inputs, const RunOptions& options) const {
   return reporting_out_of_memory([&] {
     std::vector<Datum> outputs(impl_->outputs.size());
-    impl_->run(impl_->outputs_at({}), inputs, outputs, options);
+    impl_->run(impl_->outputs_at({}), DatumPointers(inputs), outputs, options);
     return outputs;
   });
 }
 
 void Session::run_into(std::span<const Datum> inputs, std::span<OutputSlot> outputs,
+                       const RunOptions& options) const {
+  run_into(DatumPointers(inputs), outputs, options);
+}
+
+void Session::run_into(DatumRefs inputs, std::span<OutputSlot> outputs,
                        const RunOptions& options) const {
   if (outputs.size() != impl_->outputs.size()) {
     fail(ErrorCode::kInvalidArgument, "expected ", impl_->outputs.size(), " outputs, got ",
@@ -132,23 +136,25 @@ void Session::run_into(std::span<const Datum> inputs, std::span<OutputSlot> outp
 std::vector<Datum> Session::fetch(const NamedData& inputs, std::span<const std::string> names,
                                   const RunOptions& options) const {
   return reporting_out_of_memory(
-      [&] { return impl_->fetch(impl_->inputs.in_order(inputs), names, options); });
+      [&] { return fetch(impl_->inputs.in_order(inputs), names, options); });
 }
 
 std::vector<Datum> Session::fetch(std::span<const Datum> inputs, std::span<const std::string> names,
                                   const RunOptions& options) const {
-  return reporting_out_of_memory([&] { return impl_->fetch(inputs, names, options); });
+  return reporting_out_of_memory(
+      [&] { return impl_->fetch(DatumPointers(inputs), names, options); });
 }
 
 void Session::prepare(std::span<const Datum> inputs, const RunOptions& options) const {
-  reporting_out_of_memory([&] { impl_->prepare_for(inputs, options); });
+  reporting_out_of_memory([&] { impl_->prepare_for(DatumPointers(inputs), options); });
 }
 
 void Session::prepare(std::span<const std::optional<Shape>> shapes,
                       const RunOptions& options) const {
   reporting_out_of_memory([&] {
-    impl_->prepare_for(tensors_of_shapes(impl_->inputs.all(), impl_->inputs.defaults(), shapes),
-                       options);
+    const std::vector<Datum> inputs =
+        tensors_of_shapes(impl_->inputs.all(), impl_->inputs.defaults(), shapes);
+    impl_->prepare_for(DatumPointers(inputs), options);
   });
 }
 

@@ -15,6 +15,7 @@
 #include "executor/run_report.h"
 #include "executor/session_options.h"
 #include "ir/datum.h"
+#include "ir/eval_call.h"
 #include "ir/graph.h"
 
 namespace sardonyx {
@@ -72,6 +73,9 @@ class Session {
   // (TensorScatter, an elementwise op) or with something appended to it (Concat along the first
   // axis that is not 1), nothing is copied; else the output is computed apart first.
   void run_into(std::span<const Datum> inputs, std::span<OutputSlot> outputs,
+                const RunOptions& options = {}) const;
+  // Likewise, of inputs in several places.
+  void run_into(DatumRefs inputs, std::span<OutputSlot> outputs,
                 const RunOptions& options = {}) const;
   // Any values of the model by name, in the order of `names`, and nothing that these do not need.
   // Outputs are computed as `run` does; with a name that is none, all are computed without fusion.

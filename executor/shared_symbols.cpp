@@ -5,7 +5,7 @@
 namespace sardonyx {
 
 SharedSymbols::SharedSymbols(std::span<const ValueInfo> inputs) {
-  std::map<std::string, std::vector<Place>> by_name;
+  std::map<std::string, std::vector<InputAxis>> by_name;
   for (size_t i = 0; i < inputs.size(); ++i) {
     input_names_.push_back(inputs[i].name);
     if (!inputs[i].type.is_tensor() || !inputs[i].type.shape) continue;
@@ -21,9 +21,9 @@ SharedSymbols::SharedSymbols(std::span<const ValueInfo> inputs) {
 
 std::optional<std::string> SharedSymbols::conflict(std::span<const Datum* const> given) const {
   for (const auto& [name, places] : symbols_) {
-    const Place* first = nullptr;
+    const InputAxis* first = nullptr;
     int64_t size = 0;
-    for (const Place& place : places) {
+    for (const InputAxis& place : places) {
       if (!given[place.input]->defined()) continue;
       const int64_t other = given[place.input]->tensor().shape()[place.axis];
       if (!first) {

@@ -24,12 +24,12 @@ class SharedSymbols {
   std::optional<std::string> conflict(std::span<const Datum* const> given) const;
 
  private:
-  struct Place {
+  struct InputAxis {
     size_t input, axis;
   };
   struct Symbol {
     std::string name;
-    std::vector<Place> places;
+    std::vector<InputAxis> places;
   };
   std::vector<Symbol> symbols_;  // in more than one place
   std::vector<std::string> input_names_;

@@ -119,7 +119,7 @@ EvictableBuffer::Read computing(const Node& node, const std::vector<Datum>& inpu
 }
 
 bool need_not_be_there(const Graph& graph, const Value& value) {
-  return t_folding->weights_may_be_away && !graph.is_output(value) &&
+  return t_folding->may_evict_weights && !graph.is_output(value) &&
          std::ranges::all_of(value.uses, [](const Use& use) {
            return has_bit(use.node->op->weight_inputs, use.slot);
          });

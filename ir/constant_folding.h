@@ -15,7 +15,7 @@ struct Folding {
   // times as long for the product of two large matrices.
   std::span<const Provider* const> providers;
   // Constants that are weights alone (OpDef::weight_inputs) need not be in memory.
-  bool weights_may_be_away = false;
+  bool may_evict_weights = false;
 };
 
 // Makes `folding` the one of this thread until the scope ends. Scopes nest.

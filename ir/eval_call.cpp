@@ -18,7 +18,7 @@ Sequence& EvalCall::sequence(size_t index, const Type& element, size_t size) con
   sequence.element = element;
   if (size > sequence.items.capacity()) {
     // Items are not counted for as long as they are there, but must fit within what is left now.
-    const BudgetShare room(2 * size * sizeof(Datum));
+    const BudgetShare share(2 * size * sizeof(Datum));
   }
   buffers ? buffers->resize(sequence.items, size) : sequence.items.resize(size);
   return sequence;

@@ -40,7 +40,7 @@ class ReferenceKernel : public Kernel {
   }
 
  private:
-  struct Described {
+  struct TensorKey {
     DType dtype;
     Shape shape;
   };
@@ -51,7 +51,7 @@ class ReferenceKernel : public Kernel {
 
   const OpDef& op_;
   Attrs attrs_;
-  std::vector<Described> tensors_;
+  std::vector<TensorKey> tensors_;
   size_t inputs_ = 0;
   bool has_packed_ = false;
 };

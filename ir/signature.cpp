@@ -3,6 +3,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "ir/custom_op.h"
 #include "ir/op_def.h"
 
 namespace sardonyx {
@@ -17,6 +18,10 @@ class SignatureReader {
     signature.inputs = read_list();
     take("->", true);
     signature.outputs = read_list();
+    if (rest_.find_first_not_of(' ') != rest_.npos) {
+      fail(ErrorCode::kInternal, full_name(op_), ": signature \"", op_.signature,
+           "\": expected its end before \"", rest_, "\"");
+    }
     count(signature.inputs, signature.min_inputs, signature.max_inputs);
     count(signature.outputs, signature.min_outputs, signature.max_outputs);
     return signature;
@@ -95,13 +100,33 @@ const Param& Signature::output(size_t index) const {
   return param_at(outputs, index);
 }
 
+namespace {
+
+// Signatures that were read, by the address of their row.
+struct KnownSignatures {
+  std::mutex mutex;
+  std::unordered_map<const OpDef*, std::unique_ptr<const Signature>> by_row;
+};
+
+KnownSignatures& known_signatures() {
+  static auto& known = *new KnownSignatures;
+  return known;
+}
+
+}  // namespace
+
 const Signature& signature_of(const OpDef& op) {
-  static std::mutex mutex;
-  static auto& known = *new std::unordered_map<const OpDef*, std::unique_ptr<const Signature>>;
-  const std::lock_guard lock(mutex);
-  std::unique_ptr<const Signature>& signature = known[&op];
+  KnownSignatures& known = known_signatures();
+  const std::lock_guard lock(known.mutex);
+  std::unique_ptr<const Signature>& signature = known.by_row[&op];
   if (!signature) signature = std::make_unique<const Signature>(SignatureReader(op).read());
   return *signature;
+}
+
+void forget_signature(const OpDef& op) {
+  KnownSignatures& known = known_signatures();
+  const std::lock_guard lock(known.mutex);
+  known.by_row.erase(&op);
 }
 
 }  // namespace sardonyx

@@ -113,22 +113,26 @@ TEST(AutocastCompiled, GradientsAreNearToFloat32) {
   }
 }
 
-// A product in float32 keeps its digits, so the whole is computed in float32.
+// A product outside of the guard keeps its digits; those within it are bfloat16 all the same.
 TEST(AutocastCompiled, FloatProductsStayInFloat32) {
-  const Tensor x = randn({16, 32}), w = randn({32, 32});
+  const Tensor x = randn({16, 32}), y = randn({16, 32}), w = randn({32, 32}), v = randn({32, 32});
   const auto fn = [&](const std::vector<Tensor>& in) -> std::vector<Tensor> {
-    Tensor y;
+    Tensor narrow;
     {
       const Autocast autocast;
-      y = matmul(in[0], w);
+      narrow = matmul(in[0], w);
     }
-    return {matmul(y.to(DType::kFloat), w)};
+    return {narrow, matmul(in[1], v), matmul(narrow.to(DType::kFloat), v)};
   };
   const Compiled compiled = compile(fn);
-  const Tensor got = compiled({x})[0];
-  EXPECT_LT(relative_error(got, fn({x})[0]), 3e-2);
-  EXPECT_THAT(compiled.plan_text(), Not(testing::ContainsRegex("MatMul .*; bfloat16")));
-  EXPECT_LT(relative_error(got, matmul(matmul(x, w), w)), 3e-2);
+  const std::vector<Tensor> got = compiled({x, y}), wanted = fn({x, y});
+  EXPECT_EQ(got[0].dtype(), DType::kBFloat16);
+  EXPECT_LT(relative_error(got[0].to(DType::kFloat), wanted[0].to(DType::kFloat)), 1e-2);
+  EXPECT_LT(relative_error(got[1], wanted[1]), 1e-6);
+  EXPECT_LT(relative_error(got[2], wanted[2]), 3e-2);
+  const testing::Matcher<std::string> is_narrow = testing::ContainsRegex("MatMul .*; bfloat16");
+  EXPECT_EQ(testing::Value(compiled.plan_text(), is_narrow), computes_bfloat16())
+      << compiled.plan_text();
 }
 
 }  // namespace

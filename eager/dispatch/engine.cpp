@@ -71,7 +71,7 @@ struct Key {
   }
 };
 
-// What was prepared for one key.
+// A kernel, prepared for one cache key.
 class PreparedOp {
  public:
   // Without a kernel, outputs begin at `offsets` within input 0.
@@ -87,7 +87,7 @@ class PreparedOp {
       output_shapes_.push_back(*type.known_shape());
     for (size_t i = 0; i < key.inputs.size(); ++i) {
       const Datum* datum = key.inputs[i];
-      Input& input = inputs_.emplace_back();
+      PlannedInput& input = inputs_.emplace_back();
       if (!datum || !datum->defined()) continue;
       const sardonyx::Tensor& tensor = datum->tensor();
       input = {tensor.dtype(), tensor.shape(), {}};
@@ -129,7 +129,7 @@ class PreparedOp {
   size_t scratch_bytes() const { return scratch_bytes_; }
 
  private:
-  struct Input {
+  struct PlannedInput {
     DType dtype = DType::kUndefined;
     Shape shape;
     sardonyx::Tensor value;  // of one that decides shapes
@@ -137,7 +137,7 @@ class PreparedOp {
   const OpDef* op_;
   Attrs attrs_;
   int threads_;
-  std::vector<Input> inputs_;
+  std::vector<PlannedInput> inputs_;
   std::vector<Type> output_types_;
   std::vector<Shape> output_shapes_;
   std::unique_ptr<Kernel> kernel_;  // null: outputs are views of input 0

@@ -13,11 +13,11 @@
 namespace sardonyx::eager {
 namespace {
 
-constexpr int64_t kMinElements = 4096;  // fewer lie in the nearest cache anyway
+constexpr int64_t kMinElements = 4096;  // fewer fit the nearest cache unfused
 constexpr size_t kMaxSteps = 32;
 constexpr size_t kMaxValues = 48;
 
-// Ops that a group may hold, by what they take and give.
+// Whether a group may contain the op, by the types of its inputs and outputs.
 enum class Grouping : uint8_t { kNone, kFloats, kComparison, kLogic, kWhere, kExpand };
 
 Grouping grouping_of(const OpDef& op) {
@@ -53,14 +53,14 @@ DType result_type(Grouping grouping, std::span<const DType> operands) {
 
 }  // namespace
 
-const FusingEmitter::GroupValue* FusingEmitter::Group::result_of(const Val& val) const {
-  for (const GroupValue& value : values) {
+const FusingEmitter::FusedValue* FusingEmitter::FusionGroup::result_of(const Val& val) const {
+  for (const FusedValue& value : values) {
     if (value.is_result && value.impl.get() == val.as<detail::TensorImpl>()) return &value;
   }
   return nullptr;
 }
 
-size_t FusingEmitter::Group::index_of(const Val& val) {
+size_t FusingEmitter::FusionGroup::index_of(const Val& val) {
   detail::TensorImpl& impl = detail::impl_of(val);
   const auto at =
       std::ranges::find(values, &impl, [](const auto& each) { return each.impl.get(); });
@@ -69,15 +69,15 @@ size_t FusingEmitter::Group::index_of(const Val& val) {
   return values.size() - 1;
 }
 
-size_t FusingEmitter::Group::source_of(size_t value) const {
-  const auto made = std::ranges::find(steps, value, &Step::result);
+size_t FusingEmitter::FusionGroup::source_of(size_t value) const {
+  const auto made = std::ranges::find(steps, value, &FusedStep::result);
   return made != steps.end() && made->is_expand ? made->operands[0] : value;
 }
 
 // Where one operand has all elements, the others may be repeated by the group itself.
-void FusingEmitter::Group::read_sources(Step& step, int64_t count) const {
+void FusingEmitter::FusionGroup::read_sources(FusedStep& step, int64_t count) const {
   const auto is_whole = [&](size_t operand) {
-    const GroupValue& value = values[operand];
+    const FusedValue& value = values[operand];
     return source_of(operand) == operand &&
            (value.is_result || value.impl->value.tensor().count() == count);
   };
@@ -86,7 +86,7 @@ void FusingEmitter::Group::read_sources(Step& step, int64_t count) const {
     operand = source_of(operand);
 }
 
-std::optional<FusingEmitter::Result> FusingEmitter::result_of_step(
+std::optional<FusingEmitter::ResultType> FusingEmitter::result_of_step(
     const OpDef& op, std::span<const Val> inputs) const {
   const Grouping grouping = cached_grouping_of(op);
   if (grouping == Grouping::kNone) return std::nullopt;
@@ -95,7 +95,7 @@ std::optional<FusingEmitter::Result> FusingEmitter::result_of_step(
   Shape shape;
   int64_t largest = 0;
   for (const Val& input : inputs.first(is_expand ? 1 : inputs.size())) {
-    const GroupValue* held_back = group_.result_of(input);
+    const FusedValue* held_back = group_.result_of(input);
     const Datum& datum = detail::impl_of(input).value;
     if (!held_back && !datum.is_tensor()) return std::nullopt;
     dtypes.push_back(held_back ? held_back->dtype : datum.tensor().dtype());
@@ -116,7 +116,7 @@ std::optional<FusingEmitter::Result> FusingEmitter::result_of_step(
   const int64_t count = element_count(shape);
   if (dtype == DType::kUndefined || count < kMinElements || (largest < count) != is_expand)
     return std::nullopt;
-  return Result{std::move(shape), dtype, is_expand};
+  return ResultType{std::move(shape), dtype, is_expand};
 }
 
 bool FusingEmitter::reads_held_back(std::span<const Val> inputs) const {
@@ -126,7 +126,7 @@ bool FusingEmitter::reads_held_back(std::span<const Val> inputs) const {
 
 Vals FusingEmitter::emit(const OpDef& op, std::span<const Val> inputs, const Attrs& attrs,
                          size_t outputs, size_t captures) {
-  std::optional<Result> made = result_of_step(op, inputs);
+  std::optional<ResultType> made = result_of_step(op, inputs);
   if (!made) {
     if (reads_held_back(inputs)) finish();
     return EagerEmitter::emit(op, inputs, attrs, outputs, captures);
@@ -134,7 +134,7 @@ Vals FusingEmitter::emit(const OpDef& op, std::span<const Val> inputs, const Att
   const bool is_full = group_.steps.size() >= kMaxSteps || group_.values.size() >= kMaxValues;
   if (is_full || made->shape != shape_) finish();
   shape_ = std::move(made->shape);
-  Step step{&op, attrs, {}, 0, made->is_expand};
+  FusedStep step{&op, attrs, {}, 0, made->is_expand};
   for (const Val& input : inputs)
     step.operands.push_back(group_.index_of(input));
   if (!step.is_expand) group_.read_sources(step, element_count(shape_));
@@ -147,11 +147,11 @@ Vals FusingEmitter::emit(const OpDef& op, std::span<const Val> inputs, const Att
 
 // Runs the steps whose results are held outside, or read by such a step.
 void FusingEmitter::finish() {
-  Group group = std::exchange(group_, {});
-  std::vector<const Step*> needed;
+  FusionGroup group = std::exchange(group_, {});
+  std::vector<const FusedStep*> needed;
   for (size_t i = group.steps.size(); i-- > 0;) {
-    const Step& step = group.steps[i];
-    GroupValue& result = group.values[step.result];
+    const FusedStep& step = group.steps[i];
+    FusedValue& result = group.values[step.result];
     result.is_output = result.impl.use_count() > 1;
     if (!result.is_output && !result.is_read) continue;
     if (step.is_expand) {
@@ -170,7 +170,7 @@ void FusingEmitter::finish() {
     run_together(group, needed);
 }
 
-void FusingEmitter::run_alone(Group& group, const Step& step) {
+void FusingEmitter::run_alone(FusionGroup& group, const FusedStep& step) {
   Vals inputs;
   for (const size_t operand : step.operands)
     inputs.emplace_back(group.values[operand].impl);
@@ -178,20 +178,20 @@ void FusingEmitter::run_alone(Group& group, const Step& step) {
   group.values[step.result].impl->value = detail::impl_of(results[0]).value;
 }
 
-void FusingEmitter::run_together(Group& group, const std::vector<const Step*>& steps) {
+void FusingEmitter::run_together(FusionGroup& group, const std::vector<const FusedStep*>& steps) {
   static const OpDef& fused = op_named("sardonyx::ElementwiseGroup");
   ops::ElementwiseGroupAttrs attrs;
   std::vector<int64_t> numbers(group.values.size());
   Vals inputs;
   for (size_t i = 0; i < group.values.size(); ++i) {
-    const GroupValue& value = group.values[i];
+    const FusedValue& value = group.values[i];
     if (value.is_result || !value.is_read) continue;
     numbers[i] = static_cast<int64_t>(inputs.size());
     inputs.emplace_back(value.impl);
   }
   std::vector<size_t> outputs;
   for (size_t i = 0; i < steps.size(); ++i) {
-    const Step& step = *steps[i];
+    const FusedStep& step = *steps[i];
     attrs.ops.emplace_back(step.op->name);
     for (const size_t operand : step.operands)
       attrs.operands.push_back(numbers[operand]);
@@ -216,7 +216,7 @@ bool may_fuse(std::span<const Tensor> tensors) {
 }
 
 Type FusingEmitter::type(const Val& val) const {
-  const GroupValue* held_back = group_.result_of(val);
+  const FusedValue* held_back = group_.result_of(val);
   return held_back ? Type::tensor(held_back->dtype, to_dims(shape_)) : EagerEmitter::type(val);
 }
 

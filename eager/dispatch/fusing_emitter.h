@@ -29,43 +29,43 @@ class FusingEmitter : public EagerEmitter {
   void finish();
 
  private:
-  struct GroupValue {
+  struct FusedValue {
     detail::ImplPtr impl;
     DType dtype = DType::kUndefined;
     bool is_result;          // of a step
     bool is_output = false;  // somebody outside holds it
     bool is_read = false;    // by a step that runs
   };
-  struct Step {
+  struct FusedStep {
     const OpDef* op;
     Attrs attrs;
     std::vector<size_t> operands;  // indices of values
     size_t result;
     bool is_expand;
   };
-  struct Group {
-    std::vector<GroupValue> values;
-    std::vector<Step> steps;
+  struct FusionGroup {
+    std::vector<FusedValue> values;
+    std::vector<FusedStep> steps;
 
-    const GroupValue* result_of(const Val& val) const;
+    const FusedValue* result_of(const Val& val) const;
     size_t index_of(const Val& val);
     size_t source_of(size_t value) const;  // through Expand
-    void read_sources(Step& step, int64_t count) const;
+    void read_sources(FusedStep& step, int64_t count) const;
   };
   // What a call would make.
-  struct Result {
+  struct ResultType {
     Shape shape;
     DType dtype;
     bool is_expand;
   };
 
-  std::optional<Result> result_of_step(const OpDef& op, std::span<const Val> inputs) const;
+  std::optional<ResultType> result_of_step(const OpDef& op, std::span<const Val> inputs) const;
   bool reads_held_back(std::span<const Val> inputs) const;
-  void run_alone(Group& group, const Step& step);
-  void run_together(Group& group, const std::vector<const Step*>& steps);
+  void run_alone(FusionGroup& group, const FusedStep& step);
+  void run_together(FusionGroup& group, const std::vector<const FusedStep*>& steps);
 
   Shape shape_;  // of all values that are held back
-  Group group_;
+  FusionGroup group_;
 };
 
 // Whether a formula of these tensors may run through a FusingEmitter: they are float32, and nobody

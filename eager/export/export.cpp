@@ -73,11 +73,11 @@ void name_states(const Traced& traced, const std::vector<Tensor>& examples) {
   Graph& graph = *traced.graph;
   size_t output = traced.results;
   for (size_t i = 0; i < traced.states.size(); ++i) {
-    const TraceContext::State& state = traced.states[i];
+    const TraceContext::TracedState& state = traced.states[i];
     const std::string name = graph.inputs()[examples.size() + i]->name;
     if (state.assigned.defined()) graph.rename(*graph.outputs()[output++], name + ".next");
   }
-  for (const TraceContext::State& state : traced.states) {
+  for (const TraceContext::TracedState& state : traced.states) {
     if (state.grad_touched && state.grad.defined())
       graph.rename(*graph.outputs()[output++], state.input->name + ".grad");
   }
@@ -104,6 +104,7 @@ TracedModel trace_model(const TensorFunction& fn, const std::vector<Tensor>& exa
   if (options.training_step) name_states(traced, examples);
   TracedModel made;
   made.comparisons = traced.guards.sizes();
+  std::erase_if(made.comparisons, [](const SizeFact& fact) { return fact.is_check; });
   Model& model = made.model;
   model.graph = traced.graph;
   model.producer_name = "sardonyx";

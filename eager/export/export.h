@@ -75,9 +75,9 @@ ExportReport export_onnx(const TensorFunction& fn, const std::vector<Tensor>& ex
 template <TensorCallable F>
 requires(!std::derived_from<F, nn::Module>) ExportReport
     export_onnx(const F& fn, const std::vector<Tensor>& examples, const std::filesystem::path& path,
-                const ExportOptions& options = {}) {
+                const ExportOptions& options = {}, Loc loc = Loc::current()) {
   const TensorFunction run = [&](const std::vector<Tensor>& inputs) {
-    return detail::call_with(fn, inputs);
+    return detail::call_with(fn, inputs, loc);
   };
   return export_onnx(run, examples, path, options);
 }

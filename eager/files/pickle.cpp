@@ -56,7 +56,7 @@ class Interpreter {
 
  private:
   using Kind = Pickle::Kind;
-  using Node = Pickle::Node;
+  using PickleNode = Pickle::PickleNode;
 
   [[noreturn]] void refuse(const std::string& why) const {
     fail(ErrorCode::kInvalidArgument, where_, ": ", why, " (byte ", at_, ")");
@@ -85,20 +85,20 @@ class Interpreter {
     return line;
   }
 
-  uint32_t add(Node node) {
+  uint32_t add(PickleNode node) {
     if (made_.nodes.size() >= kMaxNodes) refuse("it has too many values");
     made_.nodes.push_back(std::move(node));
     return static_cast<uint32_t>(made_.nodes.size() - 1);
   }
   void push(uint32_t node) { stack_.push_back(node); }
   uint32_t pop() {
-    // What lies below the last mark belongs to a value that is not complete.
+    // Items below the last mark belong to a value that is not complete.
     if (stack_.size() <= (marks_.empty() ? 0 : marks_.back())) refuse("a value is missing");
     const uint32_t top = stack_.back();
     stack_.pop_back();
     return top;
   }
-  Node& top(Kind kind, const char* what) {
+  PickleNode& top(Kind kind, const char* what) {
     if (stack_.size() <= (marks_.empty() ? 0 : marks_.back()) ||
         made_.nodes[stack_.back()].kind != kind) {
       refuse(text("expected ", what));
@@ -209,7 +209,7 @@ class Interpreter {
 
   void set_items(const std::vector<uint32_t>& items) {
     if (items.size() % 2 != 0) refuse("a dict's value is missing");
-    Node& dict = made_.nodes[dict_of(stack_.empty() ? none_ : stack_.back())];
+    PickleNode& dict = made_.nodes[dict_of(stack_.empty() ? none_ : stack_.back())];
     dict.items.insert(dict.items.end(), items.begin(), items.end());
   }
   // An OrderedDict is a call without arguments that items are put into.
@@ -263,7 +263,7 @@ class Interpreter {
       }
       case 'e': {
         const std::vector<uint32_t> items = pop_to_mark();
-        Node& list = top(Kind::kList, "a list");
+        PickleNode& list = top(Kind::kList, "a list");
         list.items.insert(list.items.end(), items.begin(), items.end());
         return true;
       }

@@ -26,17 +26,17 @@ struct Pickle {
     kCall,        // items: a global and a tuple of arguments
     kPersistent,  // items: what identifies it
   };
-  struct Node {
+  struct PickleNode {
     Kind kind = Kind::kNone;
     int64_t integer = 0;
     double real = 0;
     std::string text = {};
     std::vector<uint32_t> items = {};
   };
-  std::deque<Node> nodes;
+  std::deque<PickleNode> nodes;
   uint32_t root = 0;
 
-  const Node& at(uint32_t index) const { return nodes.at(index); }
+  const PickleNode& at(uint32_t index) const { return nodes.at(index); }
 };
 
 // Reads protocols 2 to 5. Opcodes that a state_dict has no use for, globals outside of the

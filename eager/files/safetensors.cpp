@@ -44,7 +44,7 @@ constexpr NamedType kTypes[] = {
     {"F8_E8M0", DType::kFloat8E8M0},
 };
 
-struct Entry {
+struct TensorEntry {
   std::string name;
   DType dtype = DType::kUndefined;
   Shape shape;
@@ -56,7 +56,7 @@ struct Entry {
 class HeaderReader : public nlohmann::json_sax<Json> {
  public:
   explicit HeaderReader(Metadata& metadata) : metadata_(metadata) {}
-  std::vector<Entry> entries;
+  std::vector<TensorEntry> entries;
   std::string problem;
 
   bool start_object(size_t) override {
@@ -73,7 +73,7 @@ class HeaderReader : public nlohmann::json_sax<Json> {
   }
   bool end_object() override {
     if (--depth_ != 1 || is_metadata_) return true;
-    Entry& entry = entries.back();
+    TensorEntry& entry = entries.back();
     if (entry.dtype == DType::kUndefined || !has_shape_ || offsets_.size() != 2)
       return stop("'" + entry.name + "' lacks its dtype, shape or data_offsets");
     entry.begin = offsets_[0];
@@ -149,12 +149,12 @@ class HeaderReader : public nlohmann::json_sax<Json> {
 };
 
 // Every byte of the data belongs to one tensor.
-void check_layout(std::vector<Entry>& entries, uint64_t data_bytes, const std::string& file) {
-  std::ranges::sort(entries, [](const Entry& a, const Entry& b) {
+void check_layout(std::vector<TensorEntry>& entries, uint64_t data_bytes, const std::string& file) {
+  std::ranges::sort(entries, [](const TensorEntry& a, const TensorEntry& b) {
     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
   });
   uint64_t at = 0;
-  for (const Entry& entry : entries) {
+  for (const TensorEntry& entry : entries) {
     if (entry.begin != at || entry.end < entry.begin || entry.end > data_bytes) {
       fail(ErrorCode::kInvalidArgument, file, ": no safetensors file: '", entry.name,
            "' claims bytes ", entry.begin, " to ", entry.end, " of ", data_bytes, ", after byte ",
@@ -173,7 +173,7 @@ void check_layout(std::vector<Entry>& entries, uint64_t data_bytes, const std::s
   }
 }
 
-sardonyx::Tensor read_entry(const OpenFile& file, const Entry& entry, uint64_t data_begin) {
+sardonyx::Tensor read_entry(const OpenFile& file, const TensorEntry& entry, uint64_t data_begin) {
   sardonyx::Tensor made = sardonyx::Tensor::allocate(entry.dtype, entry.shape);
   if (made.bytes() > 0) read_exactly(file, data_begin + entry.begin, made.raw(), made.bytes());
   if (entry.dtype == DType::kBool) {
@@ -218,7 +218,7 @@ nn::StateDict load_safetensors(const std::filesystem::path& path, Metadata* meta
   const uint64_t data_begin = sizeof header_bytes + header_bytes;
   check_layout(reader.entries, file.size - data_begin, file.name);
   nn::StateDict state;
-  for (const Entry& entry : reader.entries)
+  for (const TensorEntry& entry : reader.entries)
     state[entry.name] = Tensor(read_entry(file, entry, data_begin));
   if (metadata) *metadata = std::move(found);
   return state;

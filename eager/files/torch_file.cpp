@@ -10,7 +10,7 @@ namespace sardonyx::eager {
 namespace {
 
 using Kind = Pickle::Kind;
-using Node = Pickle::Node;
+using PickleNode = Pickle::PickleNode;
 
 constexpr size_t kMaxTensors = 100'000, kMaxRank = 64;
 constexpr int kMaxDepth = 64;
@@ -42,7 +42,7 @@ class TorchReader {
     if (depth > kMaxDepth) archive_->refuse("its values are nested too deep");
     // A value that is held many times over would be walked as often.
     if (++visits_ > 10 * kMaxTensors) archive_->refuse("it holds too many values");
-    const Node& node = pickle_.at(index);
+    const PickleNode& node = pickle_.at(index);
     const auto below = [&](const std::string& key) {
       return name.empty() ? key : name + "." + key;
     };
@@ -55,7 +55,7 @@ class TorchReader {
       if (wants_numbers_) add(name, Tensor::scalar(node.real));
     } else if (node.kind == Kind::kDict) {
       for (size_t i = 0; i + 1 < node.items.size(); i += 2) {
-        const Node& key = pickle_.at(node.items[i]);
+        const PickleNode& key = pickle_.at(node.items[i]);
         if (key.kind == Kind::kText)
           visit(node.items[i + 1], below(key.text), depth + 1);
         else if (key.kind == Kind::kInteger)
@@ -73,29 +73,29 @@ class TorchReader {
       archive_->refuse("the name '" + name + "' stands in it twice");
   }
 
-  bool is_call(const Node& node, std::string_view callee) const {
+  bool is_call(const PickleNode& node, std::string_view callee) const {
     return node.kind == Kind::kCall && pickle_.at(node.items[0]).text == callee;
   }
   [[noreturn]] void refuse(const std::string& name, const std::string& why) const {
     archive_->refuse("'" + name + "' " + why);
   }
-  const Node& argument(const std::vector<uint32_t>& arguments, size_t index, Kind kind,
-                       const std::string& name) const {
+  const PickleNode& argument(const std::vector<uint32_t>& arguments, size_t index, Kind kind,
+                             const std::string& name) const {
     if (index >= arguments.size() || pickle_.at(arguments[index]).kind != kind)
       refuse(name, "is no tensor as torch writes it");
     return pickle_.at(arguments[index]);
   }
 
-  std::vector<int64_t> integers(const Node& tuple, const std::string& name) const {
+  std::vector<int64_t> integers(const PickleNode& tuple, const std::string& name) const {
     const std::vector<uint32_t>* items = &tuple.items;
     if (is_call(tuple, "torch Size")) {
-      const Node& arguments = pickle_.at(tuple.items[1]);
+      const PickleNode& arguments = pickle_.at(tuple.items[1]);
       items = &argument(arguments.items, 0, Kind::kTuple, name).items;
     }
     std::vector<int64_t> values;
     if (items->size() > kMaxRank) refuse(name, "has an impossible rank");
     for (const uint32_t item : *items) {
-      const Node& value = pickle_.at(item);
+      const PickleNode& value = pickle_.at(item);
       if (value.kind != Kind::kInteger || value.integer < 0)
         refuse(name, "has an impossible shape or stride");
       values.push_back(value.integer);
@@ -104,8 +104,8 @@ class TorchReader {
   }
 
   // ("storage", type, key, device, count)
-  const Storage& storage_of(const Node& persistent, const std::string& name) {
-    const Node& identity = pickle_.at(persistent.items[0]);
+  const Storage& storage_of(const PickleNode& persistent, const std::string& name) {
+    const PickleNode& identity = pickle_.at(persistent.items[0]);
     if (identity.kind != Kind::kTuple) refuse(name, "is no tensor as torch writes it");
     if (argument(identity.items, 0, Kind::kText, name).text != "storage")
       refuse(name, "is no tensor as torch writes it");
@@ -135,10 +135,10 @@ class TorchReader {
     refuse(name, "has elements of type " + type);
   }
 
-  sardonyx::Tensor tensor_of(const Node& call, const std::string& name) {
+  sardonyx::Tensor tensor_of(const PickleNode& call, const std::string& name) {
     const std::vector<uint32_t>& arguments = pickle_.at(call.items[1]).items;
     if (is_call(call, "torch._utils _rebuild_parameter")) {
-      const Node& inner = argument(arguments, 0, Kind::kCall, name);
+      const PickleNode& inner = argument(arguments, 0, Kind::kCall, name);
       if (is_call(inner, "torch._utils _rebuild_parameter"))
         refuse(name, "is a parameter of a parameter");
       return tensor_of(inner, name);

@@ -481,7 +481,7 @@ TEST(Pickles, ContainersAndWhatIsRecalled) {
     const std::string& again = recalls[i];
     const Pickle made = pickle_in("\x80\4\x95\0\0\0\0\0\0\0\0\x8c\1w"s + stores[i] + "](" + again +
                                   "e}" + again + again + "s}b\x87.");
-    const Pickle::Node& all = made.at(made.root);
+    const Pickle::PickleNode& all = made.at(made.root);
     ASSERT_EQ(all.items.size(), 3u);
     const uint32_t stored = all.items[0];
     EXPECT_EQ(made.at(stored).text, "w");

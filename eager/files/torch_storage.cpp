@@ -88,14 +88,14 @@ class LegacyArchive : public TorchArchive {
   }
   uint64_t bytes_of(const std::string& key) const override { return place_of(key).bytes; }
   std::shared_ptr<Buffer> read(const std::string& key) const override {
-    const Place& place = place_of(key);
+    const RecordRange& place = place_of(key);
     auto made = Buffer::allocate(place.bytes);
     std::memcpy(made->data(), map_->data() + place.offset, place.bytes);
     return made;
   }
 
  private:
-  struct Place {
+  struct RecordRange {
     size_t offset = 0, bytes = 0;
   };
   using Kind = Pickle::Kind;
@@ -120,7 +120,7 @@ class LegacyArchive : public TorchArchive {
   // view).
   std::unordered_map<std::string, DType> types() const {
     std::unordered_map<std::string, DType> found;
-    for (const Pickle::Node& node : pickle_.nodes) {
+    for (const Pickle::PickleNode& node : pickle_.nodes) {
       if (node.kind != Kind::kPersistent) continue;
       const std::vector<uint32_t>& items = pickle_.at(node.items[0]).items;
       if (items.size() < 3) continue;
@@ -154,7 +154,7 @@ class LegacyArchive : public TorchArchive {
   }
   size_t left() const { return map_->size() - at_; }
 
-  const Place& place_of(const std::string& key) const {
+  const RecordRange& place_of(const std::string& key) const {
     const auto at = places_.find(key);
     if (at == places_.end()) refuse("it has no storage '" + key + "'");
     return at->second;
@@ -162,7 +162,7 @@ class LegacyArchive : public TorchArchive {
 
   std::shared_ptr<Buffer> map_;
   size_t at_ = 0;
-  std::unordered_map<std::string, Place> places_;
+  std::unordered_map<std::string, RecordRange> places_;
 };
 
 bool is_legacy(const OpenFile& file) {

@@ -6,6 +6,7 @@
 
 #include "eager/autograd/autograd.h"
 #include "eager/create.h"
+#include "eager/dispatch/autocast.h"
 #include "eager/dispatch/dispatch.h"
 #include "eager/dispatch/fusing_emitter.h"
 #include "eager/dispatch/promotion.h"
@@ -60,11 +61,9 @@ Term clamped(const Term& x, double low, double high) {
   return ops::apply("Min", ops::apply("Max", x, x.number(low)), x.number(high));
 }
 
-// The same by terms, for atan2 of tensors whose ops nobody records.
+// The same by terms, of finite numbers: the inverse of -0 is below 0.
 Term has_sign(const Term& x) {
-  const Term is_zero = ops::equal(x, 0);
-  const Term inverse = ops::apply("Reciprocal", ops::where(is_zero, x, 1));
-  return ops::apply("Or", x < 0, is_zero && inverse < 0);
+  return ops::apply("Reciprocal", x) < 0;
 }
 Term atan2_terms(const Term& y, const Term& x) {
   constexpr double kMost = std::numeric_limits<float>::max(), kPi = std::numbers::pi;
@@ -107,14 +106,13 @@ SARDONYX_FLOATING(atanh, "Atanh")
 SARDONYX_FLOATING(softsign, "Softsign")
 #undef SARDONYX_FLOATING
 
+namespace {
+
 // The quotient is taken of the smaller by the larger coordinate, so that neither the value nor a
 // gradient overflows; an offset turns the angle into its octant.
-Tensor atan2(const Operand& y, const Operand& x) {
-  const Loc& loc = y.loc;
-  const OperandPair pair = floating(y, x);
-  if (const auto found = fused(loc, atan2_terms, pair.a, pair.b)) return *found;
-  const double most = greatest(pair.a.dtype());
-  const Tensor high = clamp(pair.a, -most, most, loc), wide = clamp(pair.b, -most, most, loc);
+Tensor atan2_by_ops(const Tensor& y, const Tensor& x, const Loc& loc) {
+  const double most = greatest(y.dtype());
+  const Tensor high = clamp(y, -most, most, loc), wide = clamp(x, -most, most, loc);
   const Tensor is_steep = Operand(abs(high, loc), loc) > abs(wide, loc);
   const Tensor larger = where(is_steep, {high, loc}, wide);
   const Tensor divisor = where(Operand(larger, loc) == 0, {1, loc}, larger);
@@ -125,6 +123,63 @@ Tensor atan2(const Operand& y, const Operand& x) {
   const Tensor offset = where(is_steep, {mul({half_turn, loc}, 0.5), loc},
                               where(has_sign(wide, loc), {half_turn, loc}, 0));
   return add({where(is_steep, {neg(angle, loc), loc}, angle), loc}, offset);
+}
+
+// x / (x^2 + y^2) and -y / (x^2 + y^2), by coordinates of the order of 1; at 0 what the ops above
+// give.
+Tensor atan2_slope(const Tensor& y, const Tensor& x, bool by_y, const Loc& loc) {
+  const auto formula = [=](const Term& high_term, const Term& wide_term) {
+    constexpr double kMost = std::numeric_limits<float>::max();
+    const Term high = clamped(high_term, -kMost, kMost), wide = clamped(wide_term, -kMost, kMost);
+    const Term reach = ops::apply("Max", ops::apply("Abs", high), ops::apply("Abs", wide));
+    const Term is_zero = ops::equal(reach, 0);
+    const Term divisor = ops::where(is_zero, 1, reach);
+    const Term down = high / divisor, across = wide / divisor;
+    const Term square = ops::where(is_zero, 1, down * down + across * across);
+    return by_y ? ops::where(is_zero, 1, across / square / divisor) : -down / square / divisor;
+  };
+  if (const auto found = fused(loc, formula, y, x)) return *found;
+  const double most = greatest(y.dtype());
+  const Tensor high = clamp(y, -most, most, loc), wide = clamp(x, -most, most, loc);
+  const Tensor reach = maximum({abs(high, loc), loc}, abs(wide, loc));
+  const Tensor is_zero = Operand(reach, loc) == 0;
+  const Tensor divisor = where(is_zero, {1, loc}, reach);
+  const Tensor down = div({high, loc}, divisor), across = div({wide, loc}, divisor);
+  const Tensor squares = add({square(down, loc), loc}, square(across, loc));
+  const Tensor scale = mul({divisor, loc}, where(is_zero, {1, loc}, squares));
+  const Tensor slope = div({by_y ? across : neg(down, loc), loc}, scale);
+  return by_y ? where(is_zero, {1, loc}, slope) : slope;
+}
+
+// Where no trace records the ops, two formulas are the gradient.
+Tensor atan2_with_slopes(const Tensor& y, const Tensor& x, const Loc& loc) {
+  using Tensors = std::vector<Tensor>;
+  const auto forward = [=](const Tensors& in) {
+    const auto found = fused(loc, atan2_terms, in[0], in[1]);
+    return Tensors{found ? *found : atan2_by_ops(in[0], in[1], loc)};
+  };
+  const auto backward = [=](const Tensors& in, const Tensors&, const Tensors& d) {
+    const auto part = [&](size_t i) {
+      if (!in[i].requires_grad()) return Tensor();
+      return mul({d[0], loc}, atan2_slope(in[0], in[1], i == 0, loc));
+    };
+    return Tensors{part(0), part(1)};
+  };
+  return apply(CustomFunction{forward, backward}, {y, x}, loc)[0];
+}
+
+}  // namespace
+
+Tensor atan2(const Operand& y, const Operand& x) {
+  const Loc& loc = y.loc;
+  const OperandPair pair = floating(y, x);
+  if (const auto found = fused(loc, atan2_terms, pair.a, pair.b)) return *found;
+  const bool is_recorded = TraceContext::active() || Autocast::current() != DType::kUndefined;
+  if (is_recorded || pair.a.is_symbolic() || pair.b.is_symbolic() ||
+      pair.a.dtype() != pair.b.dtype() || pair.a.shape(loc) != pair.b.shape(loc)) {
+    return atan2_by_ops(pair.a, pair.b, loc);
+  }
+  return atan2_with_slopes(pair.a, pair.b, loc);
 }
 
 Tensor deg2rad(const Tensor& x, Loc loc) {
@@ -283,8 +338,8 @@ Tensor isfinite(const Tensor& x, Loc loc) {
 Tensor isclose(const Operand& a, const Operand& b, CloseOptions options) {
   const Loc& loc = a.loc;
   const OperandPair pair = floating(a, b);
-  const Tensor room = add({mul({abs(pair.b, loc), loc}, options.rtol), loc}, options.atol);
-  const Tensor near = Operand(abs(sub({pair.a, loc}, pair.b), loc), loc) <= room;
+  const Tensor tolerance = add({mul({abs(pair.b, loc), loc}, options.rtol), loc}, options.atol);
+  const Tensor near = Operand(abs(sub({pair.a, loc}, pair.b), loc), loc) <= tolerance;
   Tensor close = Operand(Operand(pair.a, loc) == pair.b, loc) || (near && isfinite(pair.b, loc));
   if (options.equal_nan) close = close || (isnan(pair.a, loc) && isnan(pair.b, loc));
   return close;

@@ -30,14 +30,15 @@ int64_t checked_axis(const char* name, int64_t axis, int64_t rank, const Tensor&
 }
 
 // One transform of a tensor of pairs (or of single real numbers).
-struct Kind {
+struct FftTransform {
   const char* name;
   bool inverse, onesided;
 };
-constexpr Kind kFft{"fft", false, false}, kIfft{"ifft", true, false}, kRfft{"rfft", false, true},
-    kIrfft{"irfft", true, true};
+constexpr FftTransform kFft{"fft", false, false}, kIfft{"ifft", true, false},
+    kRfft{"rfft", false, true}, kIrfft{"irfft", true, true};
 
-Tensor transformed(const Kind& kind, const Tensor& x, const Options& options, const Loc& loc) {
+Tensor transformed(const FftTransform& kind, const Tensor& x, const Options& options,
+                   const Loc& loc) {
   static const OpDef& op = op_named("DFT");
   const int64_t axis =
       checked_axis(kind.name, options.axis, static_cast<int64_t>(x.rank()) - 1, x, loc);
@@ -88,7 +89,7 @@ Axes axes_of(const char* name, const Tensor& x, int64_t rank, const OptionsN& op
 }
 
 // All the axes but the last `skipped` ones.
-Tensor over_axes(const Kind& kind, Tensor z, const Axes& axes, size_t skipped, Norm norm,
+Tensor over_axes(const FftTransform& kind, Tensor z, const Axes& axes, size_t skipped, Norm norm,
                  const Loc& loc) {
   for (size_t i = 0; i + skipped < axes.axes.size(); ++i)
     z = transformed(kind, z, {axes.lengths[i], axes.axes[i], norm}, loc);

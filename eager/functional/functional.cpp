@@ -1,5 +1,7 @@
 #include "eager/functional/functional.h"
 
+#include <cmath>
+
 #include "eager/create.h"
 #include "eager/dispatch/autocast.h"
 #include "eager/dispatch/dispatch.h"
@@ -72,10 +74,15 @@ Tensor square(const Tensor& x, Loc loc) {
 Tensor clamp(const Tensor& x, std::optional<double> low, std::optional<double> high, Loc loc) {
   static const OpDef& op = op_named("Clip");
   require_defined(x, "clamp", "x", loc);
-  return apply(
-      op,
-      {x, low ? literal(*low, x.dtype()) : Tensor(), high ? literal(*high, x.dtype()) : Tensor()},
-      loc);
+  const auto is_whole = [](std::optional<double> bound) {
+    return !bound || *bound == std::trunc(*bound);
+  };
+  const bool fits = is_floating(x.dtype()) || (is_whole(low) && is_whole(high));
+  const Tensor value = fits ? x : x.to(DType::kFloat, loc);
+  const auto bound = [&](std::optional<double> number) {
+    return number ? literal(*number, value.dtype()) : Tensor();
+  };
+  return apply(op, {value, bound(low), bound(high)}, loc);
 }
 Tensor leaky_relu(const Tensor& x, double slope, Loc loc) {
   static const OpDef& op = op_named("LeakyRelu");
@@ -292,16 +299,22 @@ Tensor var(const Tensor& x, const std::vector<int64_t>& axes, bool keepdim, int6
   sardonyx::Dim count = axes.empty() ? x.numel(loc) : Dim(1);
   for (const int64_t axis : axes)
     count *= x.size(axis, loc);
-  const Tensor divisor = dim_tensor(count - Dim(correction), loc).to(x.dtype(), loc);
+  // Of too few elements it is infinite, or NaN, not negative.
+  const Dim freedoms = max(count - Dim(correction), 0);
+  const Tensor divisor = dim_tensor(freedoms, loc).to(x.dtype(), loc);
   return div({squares, loc}, divisor);
 }
 Tensor logsumexp(const Tensor& x, const std::vector<int64_t>& axes, bool keepdim, Loc loc) {
   static const OpDef& op = op_named("ReduceLogSumExp");
+  require_defined(x, "logsumexp", "x", loc);
+  if (!is_floating(x.dtype())) {
+    fail_at(loc, "logsumexp: expected floating elements, got ", x.type(),
+            "; convert with to(DType::kFloat)");
+  }
   return apply(op, {x, int64s(axes)}, {{"keepdims", int64_t{keepdim}}}, loc);
 }
 Tensor norm(const Tensor& x, Loc loc) {
-  static const OpDef& op = op_named("ReduceL2");
-  return apply(op, {x}, {{"keepdims", int64_t{0}}}, loc);
+  return norm(x, 2, {}, false, loc);
 }
 
 Tensor dim_tensor(const Dim& dim, Loc loc) {

@@ -152,9 +152,9 @@ Tensor cross(const Tensor& a, const Tensor& b, int64_t axis, Loc loc) {
     fail(ErrorCode::kInvalidArgument, text_of(loc), ": cross: expected 3 elements along axis ",
          axis, ", got ", one->type());
   }
-  const auto turned = [&](const Tensor& x, int64_t by) { return roll(x, {by}, {axis}, loc); };
-  return sub({mul({turned(a, -1), loc}, turned(b, 1)), loc},
-             mul({turned(a, 1), loc}, turned(b, -1)));
+  const auto rotated = [&](const Tensor& x, int64_t by) { return roll(x, {by}, {axis}, loc); };
+  return sub({mul({rotated(a, -1), loc}, rotated(b, 1)), loc},
+             mul({rotated(a, 1), loc}, rotated(b, -1)));
 }
 Tensor trace(const Tensor& x, Loc loc) {
   if (x.rank() != 2) {

@@ -80,6 +80,7 @@ std::pair<Tensor, Tensor> std_mean(const Tensor& x, const Axes& axes, bool keepd
 Tensor norm(const Tensor& x, double p, const Axes& axes, bool keepdim, Loc loc) {
   static const OpDef& l1 = op_named("ReduceL1");
   static const OpDef& l2 = op_named("ReduceL2");
+  require_defined(x, "norm", "x", loc);
   if (!is_floating(x.dtype())) {
     fail(ErrorCode::kInvalidArgument, text_of(loc), ": norm: expected floating elements, got ",
          x.type(), "; convert with to(DType::kFloat)");

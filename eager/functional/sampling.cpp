@@ -43,6 +43,12 @@ void check_weights(const Tensor& weights, int64_t count, bool replacement, const
 }  // namespace
 
 Tensor bernoulli(const Tensor& p, Loc loc) {
+  if (p.defined() && !p.is_symbolic()) {
+    const Tensor fixed = p.detach();
+    const Tensor within = Operand(fixed, loc) >= 0 && Operand(fixed, loc) <= 1;
+    if (!all(within, {}, false, loc).item<bool>())
+      fail_at(loc, "bernoulli: expected probabilities within [0, 1]");
+  }
   return (Operand(rand_like(p, loc), loc) < p.detach()).to(p.dtype(), loc);
 }
 // The greatest of logits with Gumbel noise are samples without replacement (Kool et al., 2019).
@@ -65,12 +71,14 @@ Tensor normal(const Tensor& mean, const Operand& std) {
   return add({mean, loc}, mul({randn_like(spread, loc), loc}, spread));
 }
 Tensor normal(double mean, double std, const Dims& shape, CreateOptions options, Loc loc) {
+  if (!(std >= 0)) fail_at(loc, "normal: expected a deviation of at least 0, got ", std);
   const bool requires_grad = std::exchange(options.requires_grad, false);
   Tensor made = add(mul({randn(shape, options, loc), loc}, std), mean);
   if (requires_grad) made.set_requires_grad();
   return made;
 }
 Tensor uniform(double low, double high, const Dims& shape, CreateOptions options, Loc loc) {
+  if (!(low <= high)) fail_at(loc, "uniform: expected low <= high, got ", low, " and ", high);
   const bool requires_grad = std::exchange(options.requires_grad, false);
   Tensor made = add(mul({rand(shape, options, loc), loc}, high - low), low);
   if (requires_grad) made.set_requires_grad();

@@ -2,6 +2,7 @@
 
 #include "eager/create.h"
 #include "eager/dispatch/dispatch.h"
+#include "eager/nn/module_state.h"
 
 namespace sardonyx::eager::nn {
 
@@ -10,6 +11,7 @@ PReLU::PReLU(int64_t channels, double slope) {
 }
 
 Tensor PReLU::forward(const Tensor& x) const {
+  detail::require_registered(*this, {{"weight", weight}});
   return prelu(x, weight, caller());
 }
 

@@ -8,6 +8,7 @@
 #include "eager/functional/functional.h"
 #include "eager/nn/init.h"
 #include "eager/nn/linear.h"
+#include "eager/nn/module_state.h"
 
 namespace sardonyx::eager::nn {
 namespace {
@@ -85,6 +86,9 @@ MultiheadAttention::MultiheadAttention(int64_t embed, int64_t heads, AttentionOp
 MultiheadAttention::Projected MultiheadAttention::project(const Tensor& query, const Tensor& key,
                                                           const Tensor& value) const {
   const Loc loc = caller();
+  detail::require_registered(
+      *this,
+      {{nullptr, joint_}, {nullptr, query_}, {nullptr, key_}, {nullptr, value_}, {nullptr, bias_}});
   if (joint_.defined() && query.is_same(key) && key.is_same(value)) {
     const std::vector<Tensor> parts =
         split(linear(query, joint_, bias_, loc), {embed_, embed_, embed_}, -1, loc);
@@ -140,9 +144,9 @@ AttentionResult MultiheadAttention::forward(const Tensor& query, const Tensor& k
   scores = sum_of(scores, mask_of(masks, scores), loc);
   const Tensor weights = dropout(softmax(scores, -1, loc), options_.dropout, is_training(), loc);
   const Tensor heads = matmul(weights, v, loc);
-  const Tensor turned =
+  const Tensor transposed =
       options_.batch_first ? heads.transpose(1, 2, loc) : heads.permute({2, 0, 1, 3}, loc);
-  const Tensor output = linear(turned.flatten(2, 3, loc), out_weight_, out_bias_, loc);
+  const Tensor output = linear(transposed.flatten(2, 3, loc), out_weight_, out_bias_, loc);
   return {output, wants_weights ? weights.mean({1}, false, loc) : Tensor()};
 }
 

@@ -5,6 +5,7 @@
 #include "eager/create.h"
 #include "eager/functional/functional.h"
 #include "eager/nn/init.h"
+#include "eager/nn/module_state.h"
 #include "eager/nn/sizes.h"
 #include "eager/trace/frame.h"
 #include "ir/type.h"
@@ -34,6 +35,10 @@ template <typename Self>
 Tensor RecurrentCell<Self>::state_or_zeros(const Tensor& state, const Tensor& x,
                                            const char* name) const {
   const Loc& loc = this->caller();
+  detail::require_registered(*this, {{"weight_ih", weight_ih},
+                                     {"weight_hh", weight_hh},
+                                     {"bias_ih", bias_ih},
+                                     {"bias_hh", bias_hh}});
   if (x.rank() != 2) {
     fail(ErrorCode::kInvalidArgument, text_of(loc), ": ", this->type_name(), ": expected x [N, ",
          in_, "], got ", x.type());

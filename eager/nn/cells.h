@@ -11,7 +11,10 @@ struct CellOptions {
   bool bias = true;
 };
 
-// What the cells share: the parameters, and both products of a step.
+// The activation of plain recurrent layers and cells, as torch's `nonlinearity`.
+enum class Nonlinearity { kTanh, kRelu };
+
+// The base of the cells: the parameters, and both products of a step.
 template <typename Self>
 class RecurrentCell : public Layer<Self> {
  public:
@@ -33,7 +36,7 @@ class RecurrentCell : public Layer<Self> {
 // x [N, in] and a state [N, hidden] (zeros where none is given) to the next state.
 class RNNCell : public RecurrentCell<RNNCell> {
  public:
-  enum class Nonlinearity { kTanh, kRelu };
+  using Nonlinearity = nn::Nonlinearity;
   RNNCell(int64_t in, int64_t hidden, CellOptions options = {},
           Nonlinearity nonlinearity = Nonlinearity::kTanh)
       : RecurrentCell(in, hidden, 1, options), nonlinearity_(nonlinearity) {}

@@ -6,6 +6,7 @@
 #include "eager/dispatch/dispatch.h"
 #include "eager/functional/functional.h"
 #include "eager/nn/init.h"
+#include "eager/nn/module_state.h"
 
 namespace sardonyx::eager::nn {
 namespace {
@@ -96,6 +97,7 @@ Conv<axes>::Conv(int64_t in, int64_t out, Sizes kernel, ConvOptions options)
 
 template <size_t axes>
 Tensor Conv<axes>::forward(const Tensor& x) const {
+  detail::require_registered(*this, {{"weight", weight}, {"bias", bias}});
   static const OpDef& op = op_named("Conv");
   const Loc loc = this->caller();
   const Tensor padded = pads_.empty() ? x : pad(x, pads_, pad_mode_, 0, loc);
@@ -131,6 +133,7 @@ ConvTranspose<axes>::ConvTranspose(int64_t in, int64_t out, Sizes kernel,
 
 template <size_t axes>
 Tensor ConvTranspose<axes>::forward(const Tensor& x) const {
+  detail::require_registered(*this, {{"weight", weight}, {"bias", bias}});
   static const OpDef& op = op_named("ConvTranspose");
   return convolve(op, *attrs_, x, weight, bias, axes, this->caller());
 }

@@ -1,5 +1,6 @@
 #include "eager/nn/fold.h"
 
+#include "eager/autograd/autograd.h"
 #include "eager/create.h"
 #include "eager/dispatch/dispatch.h"
 #include "eager/functional/functional.h"
@@ -11,10 +12,10 @@ namespace {
 
 constexpr size_t kAxes = 2;
 
-struct Windows {
+struct FoldWindow {
   std::vector<int64_t> kernel, dilation, padding, stride;
 };
-Windows windows_of(const char* what, const Sizes& kernel, const FoldOptions& options) {
+FoldWindow windows_of(const char* what, const Sizes& kernel, const FoldOptions& options) {
   const std::string name = what;
   return {kernel.on(kAxes, 1, name + ": kernel"),
           options.dilation.on(kAxes, 1, name + ": dilation"),
@@ -23,7 +24,7 @@ Windows windows_of(const char* what, const Sizes& kernel, const FoldOptions& opt
 }
 
 // Which element of an axis each window has at each place of the kernel: [windows, kernel].
-Tensor places(const Dim& size, const Windows& windows, size_t axis, const Loc& loc) {
+Tensor places(const Dim& size, const FoldWindow& windows, size_t axis, const Loc& loc) {
   const int64_t reach = windows.dilation[axis] * (windows.kernel[axis] - 1);
   const Dim count = floor_div(size - Dim(reach + 1), windows.stride[axis]) + 1;
   const CreateOptions integers{.dtype = DType::kInt64};
@@ -36,12 +37,10 @@ Tensor places(const Dim& size, const Windows& windows, size_t axis, const Loc& l
 
 }  // namespace
 
-Tensor unfold(const Tensor& x, const Sizes& kernel, const FoldOptions& options, Loc loc) {
-  const Windows windows = windows_of("unfold", kernel, options);
-  if (x.rank() != kAxes + 2) {
-    fail(ErrorCode::kInvalidArgument, text_of(loc), ": unfold: expected x [N, C, H, W], got ",
-         x.type());
-  }
+namespace {
+
+// By ops of every opset: what the windows hold is picked along one axis after the other.
+Tensor picked_windows(const Tensor& x, const FoldWindow& windows, const Loc& loc) {
   const std::vector<int64_t>& edge = windows.padding;
   const bool pads = edge[0] != 0 || edge[1] != 0;
   const Tensor padded = pads ? pad(x, {edge[1], edge[1], edge[0], edge[0]}, "constant", 0, loc) : x;
@@ -53,19 +52,45 @@ Tensor unfold(const Tensor& x, const Sizes& kernel, const FoldOptions& options, 
   return ordered.flatten(4, 5, loc).flatten(1, 3, loc);
 }
 
+Tensor summed_windows(const Tensor& x, const std::vector<int64_t>& output_size,
+                      const FoldWindow& windows, const Loc& loc) {
+  static const OpDef& op = op_named("Col2Im");
+  std::vector<int64_t> pads = windows.padding;
+  pads.insert(pads.end(), windows.padding.begin(), windows.padding.end());
+  return eager::apply(
+      op, {x, int64s(output_size), int64s(windows.kernel)},
+      {{"dilations", windows.dilation}, {"pads", pads}, {"strides", windows.stride}}, loc);
+}
+
+}  // namespace
+
+Tensor unfold(const Tensor& x, const Sizes& kernel, const FoldOptions& options, Loc loc) {
+  const FoldWindow windows = windows_of("unfold", kernel, options);
+  if (x.rank() != kAxes + 2) {
+    fail(ErrorCode::kInvalidArgument, text_of(loc), ": unfold: expected x [N, C, H, W], got ",
+         x.type());
+  }
+  // The gradient is one op, which a trace leaves out for the sake of older opsets.
+  if (TraceContext::active() || x.is_symbolic()) return picked_windows(x, windows, loc);
+  using Tensors = std::vector<Tensor>;
+  const std::vector<int64_t> size{x.size(2, loc).value(), x.size(3, loc).value()};
+  const auto forward = [=](const Tensors& in) {
+    return Tensors{picked_windows(in[0], windows, loc)};
+  };
+  const auto backward = [=](const Tensors&, const Tensors&, const Tensors& d) {
+    return Tensors{summed_windows(d[0], size, windows, loc)};
+  };
+  return eager::apply(CustomFunction{forward, backward}, {x}, loc)[0];
+}
+
 Tensor fold(const Tensor& x, const Sizes& output_size, const Sizes& kernel,
             const FoldOptions& options, Loc loc) {
-  static const OpDef& op = op_named("Col2Im");
-  const Windows windows = windows_of("fold", kernel, options);
+  const FoldWindow windows = windows_of("fold", kernel, options);
   if (x.rank() != 3) {
     fail(ErrorCode::kInvalidArgument, text_of(loc),
          ": fold: expected x [N, C * kernel's elements, windows], got ", x.type());
   }
-  std::vector<int64_t> pads = windows.padding;
-  pads.insert(pads.end(), windows.padding.begin(), windows.padding.end());
-  return eager::apply(
-      op, {x, int64s(output_size.on(kAxes, 1, "fold: output size")), int64s(windows.kernel)},
-      {{"dilations", windows.dilation}, {"pads", pads}, {"strides", windows.stride}}, loc);
+  return summed_windows(x, output_size.on(kAxes, 1, "fold: output size"), windows, loc);
 }
 
 }  // namespace sardonyx::eager::nn

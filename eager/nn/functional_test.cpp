@@ -437,7 +437,7 @@ TEST(NnFunctions, ExportedGiveTheSame) {
 }
 
 // Networks of images with open height and width, as opset 17 has them.
-TEST(NnFunctions, PicturesOfOpenSizesExportToOpset17) {
+TEST(NnFunctions, ImagesOfOpenSizesExportToOpset17) {
   const TemporaryFolder folder;
   const Conv2d conv(2, 4, 3, {.padding = 1, .padding_mode = "circular"});
   const Conv2d mirrored(4, 4, 3, {.padding = 1, .padding_mode = "reflect"});

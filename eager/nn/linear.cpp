@@ -7,6 +7,7 @@
 #include "eager/dispatch/dispatch.h"
 #include "eager/functional/functional.h"
 #include "eager/nn/init.h"
+#include "eager/nn/module_state.h"
 #include "eager/trace/frame.h"
 #include "ir/core/dtype_convert.h"
 
@@ -32,6 +33,7 @@ Linear::Linear(int64_t in, int64_t out, LinearOptions options) {
   if (options.bias) bias = parameter("bias", init::uniform_tensor({out}, bound));
 }
 Tensor Linear::forward(const Tensor& x) const {
+  detail::require_registered(*this, {{"weight", weight}, {"bias", bias}});
   return linear(x, weight, bias, caller());
 }
 
@@ -42,6 +44,7 @@ Bilinear::Bilinear(int64_t in1, int64_t in2, int64_t out, LinearOptions options)
   if (options.bias) bias = parameter("bias", init::uniform_tensor({out}, bound));
 }
 Tensor Bilinear::forward(const Tensor& a, const Tensor& b) const {
+  detail::require_registered(*this, {{"weight", weight}, {"bias", bias}});
   const Tensor product = einsum("...i,kij,...j->...k", {a, weight, b}, caller());
   return bias.defined() ? eager::add({product, caller()}, bias) : product;
 }
@@ -63,6 +66,7 @@ Embedding::Embedding(int64_t count, int64_t size, EmbeddingOptions options)
   weight = parameter("weight", rows);
 }
 Tensor Embedding::forward(const Tensor& indices) const {
+  detail::require_registered(*this, {{"weight", weight}});
   const Tensor rows = index_select(weight, 0, indices, caller());
   if (!padding_ || !is_training() || !is_grad_enabled()) return rows;
   const Tensor at = literal(sardonyx::Tensor::scalar(*padding_)).to(indices.dtype(), caller());

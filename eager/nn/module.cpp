@@ -231,6 +231,36 @@ Tensor Module::replace_buffer(const std::string& name, Tensor value) {
   return replaced(*state_, state_->buffers, name, "buffer", std::move(value));
 }
 
+namespace {
+
+// Is it what it is registered as? A member without a name is undefined, or any of them.
+bool is_registered(const ModuleState& state, const detail::MemberTensor& member) {
+  for (const Entries* entries : {&state.parameters, &state.buffers}) {
+    for (const ModuleState::Entry& entry : *entries) {
+      const bool is_same = entry.tensor.is_same(member.tensor);
+      if (member.name ? entry.name == member.name : is_same) return is_same;
+    }
+  }
+  return !member.tensor.defined();
+}
+
+}  // namespace
+
+void detail::require_registered(const Module& module, std::initializer_list<MemberTensor> members) {
+  const ModuleState& state = ModuleState::of(module);
+  if (t_running != &state) return;
+  for (const auto& [name, tensor] : members) {
+    if (is_registered(state, {name, tensor})) continue;
+    if (!name) {
+      fail(ErrorCode::kInvalidArgument, state.type_name, ": a parameter was replaced, which it ",
+           "can't be in this layer; give it another value with assign()");
+    }
+    fail(ErrorCode::kInvalidArgument, state.type_name, ": ", name, " is another tensor than the ",
+         "registered one, which is what is trained and saved; set both: layer.", name,
+         " = layer.replace_parameter(\"", name, "\", tensor)");
+  }
+}
+
 Module Module::get_submodule(const std::string& path) const {
   StatePtr found = state_;
   for (size_t begin = 0; begin < path.size();) {

@@ -1,6 +1,7 @@
 // What the handles of one module share; for the module layer's own sources.
 #pragma once
 
+#include <initializer_list>
 #include <map>
 
 #include "eager/nn/module.h"
@@ -31,5 +32,15 @@ struct ModuleState {
   static ModuleState& mutable_of(const Module& module) { return *module.state_; }
   static Module handle(std::shared_ptr<ModuleState> state) { return Module(std::move(state)); }
 };
+
+// A tensor that a layer computes with, and what it is registered as; without a name: as anything.
+struct MemberTensor {
+  const char* name;
+  const Tensor& tensor;
+};
+// For forward(): throws kInvalidArgument where a member is another tensor than the one registered,
+// which is the one that is trained and saved. What calls the layer's forward() itself, with a
+// weight that it has computed, is let through.
+void require_registered(const Module& module, std::initializer_list<MemberTensor> members);
 
 }  // namespace sardonyx::eager::nn::detail

@@ -7,6 +7,7 @@
 #include "eager/dispatch/autocast.h"
 #include "eager/dispatch/dispatch.h"
 #include "eager/functional/functional.h"
+#include "eager/nn/module_state.h"
 #include "eager/trace/frame.h"
 
 namespace sardonyx::eager::nn {
@@ -70,6 +71,10 @@ void check_last_axes(const Tensor& x, const std::vector<int64_t>& shape, const c
        x.type());
 }
 
+const Tensor& given(const Tensor& own, const Tensor& otherwise) {
+  return own.defined() ? own : otherwise;
+}
+
 // The type's smallest step above 1.
 double smallest_step(DType dtype) {
   return dtype == DType::kDouble     ? std::numeric_limits<double>::epsilon()
@@ -82,18 +87,29 @@ double smallest_step(DType dtype) {
 
 template <typename Self>
 void ChannelNorm<Self>::make_state(int64_t channels, bool affine, bool tracks_statistics) {
-  scale_ = ones_ = literal_full({positive_count(channels, this->type_name().c_str())}, 1);
-  shift_ = zeros_ = literal_full({channels}, 0);
+  ones_ = literal_full({positive_count(channels, this->type_name().c_str())}, 1);
+  zeros_ = literal_full({channels}, 0);
   this->describe(text(channels));
   if (affine) {
-    scale_ = weight = this->parameter("weight", ones({channels}));
-    shift_ = bias = this->parameter("bias", zeros({channels}));
+    weight = this->parameter("weight", ones({channels}));
+    bias = this->parameter("bias", zeros({channels}));
   }
   if (tracks_statistics) {
     running_mean = this->buffer("running_mean", zeros({channels}));
     running_var = this->buffer("running_var", ones({channels}));
     num_batches_tracked = this->buffer("num_batches_tracked", zeros({}, {.dtype = DType::kInt64}));
   }
+}
+
+template <typename Self>
+const Tensor& ChannelNorm<Self>::scale() const {
+  detail::require_registered(*this, {{"weight", weight}});
+  return given(weight, ones_);
+}
+template <typename Self>
+const Tensor& ChannelNorm<Self>::shift() const {
+  detail::require_registered(*this, {{"bias", bias}});
+  return given(bias, zeros_);
 }
 
 BatchNorm::BatchNorm(std::string type_name, size_t low_rank, size_t high_rank, int64_t channels,
@@ -110,9 +126,10 @@ Tensor BatchNorm::forward(const Tensor& x) const {
     fail(ErrorCode::kInvalidArgument, type_name(), ": expected rank ", low_rank_,
          high_rank_ > low_rank_ ? text(" or ", high_rank_) : "", ", got ", x.type());
   }
+  detail::require_registered(*this, {{"running_mean", running_mean}, {"running_var", running_var}});
   if (is_training() || !running_mean.defined()) return by_batch(x);
   static const OpDef& op = op_named("BatchNormalization");
-  return eager::apply(op, {x, fitting(scale_, x), fitting(shift_, x), running_mean, running_var},
+  return eager::apply(op, {x, fitting(scale(), x), fitting(shift(), x), running_mean, running_var},
                       {{"epsilon", static_cast<float>(options_.eps)}}, caller());
 }
 
@@ -121,10 +138,12 @@ Tensor BatchNorm::by_batch(const Tensor& x) const {
     fail(ErrorCode::kInvalidArgument, type_name(), ": the variance of one element for each ",
          "channel (", x.type(), ") is nothing to train by; give a larger batch, or call eval()");
   }
+  TraceContext* const trace = TraceContext::active();
+  if (trace && trace->root().kind() == TraceContext::Kind::kConstants) return by_batch_in_ops(x);
   // A momentum of 0 makes the op give the batch's own mean and (biased) variance, whatever it is
-  // given as running ones. These are constants: runtimes may write the new statistics over the old.
+  // given as running ones.
   static const OpDef& op = op_named("BatchNormalization");
-  const Tensor scale = fitting(scale_, x), shift = fitting(shift_, x);
+  const Tensor scale = fitting(this->scale(), x), shift = fitting(this->shift(), x);
   const Tensor inputs[] = {x, scale, shift, fitting(zeros_, x), fitting(ones_, x)};
   const std::vector<Tensor> results = apply_many(op, inputs,
                                                  {{"epsilon", static_cast<float>(options_.eps)},
@@ -133,6 +152,30 @@ Tensor BatchNorm::by_batch(const Tensor& x) const {
                                                  3, caller());
   if (is_training() && running_mean.defined()) move_statistics(x, results[1], results[2]);
   return results[0];
+}
+
+// For files. ONNX Runtime writes the running statistics that BatchNormalization gives over those
+// that it is given, the file's constants among them: the next run would begin with other ones.
+Tensor BatchNorm::by_batch_in_ops(const Tensor& x) const {
+  const Loc loc = caller();
+  const bool is_narrow = bits_of(x.dtype()) < 32;
+  const Tensor wide = is_narrow ? x.to(DType::kFloat, loc) : x;
+  const std::vector<int64_t> axes = axes_beside_channels(x);
+  Dims channels(x.rank() - 1, 1);
+  channels[0] = x.size(1);
+  const auto as_channels = [&](const Tensor& values) {
+    return values.to(wide.dtype(), loc).reshape(channels, loc);
+  };
+  const Tensor mean = wide.mean(axes, true, loc);
+  const Tensor centred = sub({wide, loc}, mean);
+  const Tensor variance = mul({centred, loc}, centred).mean(axes, true, loc);
+  const Tensor deviation = sqrt(eager::add({variance, loc}, options_.eps), loc);
+  const Tensor normalized = div({centred, loc}, deviation);
+  const Tensor y =
+      eager::add({mul({normalized, loc}, as_channels(scale())), loc}, as_channels(shift()));
+  if (is_training() && running_mean.defined())
+    move_statistics(x, mean.flatten(0, -1, loc), variance.flatten(0, -1, loc));
+  return is_narrow ? y.to(x.dtype(), loc) : y;
 }
 
 void BatchNorm::move_statistics(const Tensor& x, const Tensor& mean, const Tensor& variance) const {
@@ -156,8 +199,9 @@ InstanceNorm::InstanceNorm(int64_t channels, InstanceNormOptions options) : opti
 Tensor InstanceNorm::forward(const Tensor& x) const {
   if (x.rank() < 3)
     fail(ErrorCode::kInvalidArgument, "InstanceNorm: expected x [N, C, ...], got ", x.type());
+  detail::require_registered(*this, {{"running_mean", running_mean}, {"running_var", running_var}});
   const float eps = static_cast<float>(options_.eps);
-  const Tensor scale = fitting(scale_, x), shift = fitting(shift_, x);
+  const Tensor scale = fitting(this->scale(), x), shift = fitting(this->shift(), x);
   if (running_mean.defined() && !is_training()) {
     static const OpDef& by_running = op_named("BatchNormalization");
     return eager::apply(by_running, {x, scale, shift, running_mean, running_var},
@@ -189,23 +233,22 @@ LayerNorm::LayerNorm(std::vector<int64_t> normalized_shape, LayerNormOptions opt
   describe(to_text(shape_));
   attrs_ = norm_attributes("LayerNormalization", {{"axis", -rank_of(shape_)},
                                                   {"epsilon", static_cast<float>(options.eps)}});
-  if (!options.elementwise_affine) {
-    scale_ = literal_full(shape_, 1);
-    return;
-  }
-  scale_ = weight = parameter("weight", ones(to_dims(shape_)));
+  ones_ = literal_full(shape_, 1);
+  if (!options.elementwise_affine) return;
+  weight = parameter("weight", ones(to_dims(shape_)));
   if (options.bias) bias = parameter("bias", zeros(to_dims(shape_)));
 }
 Tensor LayerNorm::forward(const Tensor& x) const {
   static const OpDef& op = op_named("LayerNormalization");
   check_last_axes(x, shape_, "LayerNorm");
-  const Tensor inputs[] = {x, fitting(scale_, x), bias};
+  detail::require_registered(*this, {{"weight", weight}, {"bias", bias}});
+  const Tensor inputs[] = {x, fitting(given(weight, ones_), x), bias};
   return eager::apply(op, std::span(inputs, bias.defined() ? 3 : 2), *attrs_, caller());
 }
 
 GroupNorm::GroupNorm(int64_t groups, int64_t channels, GroupNormOptions options)
-    : scale_(literal_full({positive_count(channels, "GroupNorm")}, 1)),
-      shift_(literal_full({channels}, 0)) {
+    : ones_(literal_full({positive_count(channels, "GroupNorm")}, 1)),
+      zeros_(literal_full({channels}, 0)) {
   if (channels % positive_count(groups, "GroupNorm") != 0) {
     fail(ErrorCode::kInvalidArgument, "GroupNorm: ", groups, " groups do not divide ", channels,
          " channels");
@@ -214,12 +257,13 @@ GroupNorm::GroupNorm(int64_t groups, int64_t channels, GroupNormOptions options)
   attrs_ = norm_attributes("GroupNormalization",
                            {{"num_groups", groups}, {"epsilon", static_cast<float>(options.eps)}});
   if (!options.affine) return;
-  scale_ = weight = parameter("weight", ones({channels}));
-  shift_ = bias = parameter("bias", zeros({channels}));
+  weight = parameter("weight", ones({channels}));
+  bias = parameter("bias", zeros({channels}));
 }
 Tensor GroupNorm::forward(const Tensor& x) const {
   static const OpDef& op = op_named("GroupNormalization");
-  const Tensor inputs[] = {x, fitting(scale_, x), fitting(shift_, x)};
+  detail::require_registered(*this, {{"weight", weight}, {"bias", bias}});
+  const Tensor inputs[] = {x, fitting(given(weight, ones_), x), fitting(given(bias, zeros_), x)};
   return eager::apply(op, inputs, *attrs_, caller());
 }
 
@@ -229,13 +273,12 @@ RMSNorm::RMSNorm(std::vector<int64_t> normalized_shape, RMSNormOptions options)
     positive_count(size, "RMSNorm");
   positive_count(rank_of(shape_), "RMSNorm");
   describe(to_text(shape_));
-  if (options.elementwise_affine)
-    scale_ = weight = parameter("weight", ones(to_dims(shape_)));
-  else
-    scale_ = literal_full(shape_, 1);
+  ones_ = literal_full(shape_, 1);
+  if (options.elementwise_affine) weight = parameter("weight", ones(to_dims(shape_)));
 }
 Tensor RMSNorm::forward(const Tensor& x) const {
-  return rms_norm(x, shape_, scale_, eps_, caller());
+  detail::require_registered(*this, {{"weight", weight}});
+  return rms_norm(x, shape_, given(weight, ones_), eps_, caller());
 }
 
 namespace {

@@ -17,7 +17,10 @@ class ChannelNorm : public Layer<Self> {
   using Layer<Self>::Layer;
   void make_state(int64_t channels, bool affine, bool tracks_statistics);
 
-  Tensor scale_, shift_;  // weight and bias, or what stands for them
+  // Weight and bias, or what stands for them. Throws where they are not the registered ones.
+  const Tensor& scale() const;
+  const Tensor& shift() const;
+
   Tensor ones_, zeros_;
 };
 
@@ -40,6 +43,7 @@ class BatchNorm : public ChannelNorm<BatchNorm> {
 
  private:
   Tensor by_batch(const Tensor& x) const;
+  Tensor by_batch_in_ops(const Tensor& x) const;
   void move_statistics(const Tensor& x, const Tensor& mean, const Tensor& variance) const;
 
   size_t low_rank_, high_rank_;
@@ -99,7 +103,7 @@ class LayerNorm : public Layer<LayerNorm> {
  private:
   std::shared_ptr<const Attrs> attrs_;
   std::vector<int64_t> shape_;
-  Tensor scale_;
+  Tensor ones_;
 };
 
 struct GroupNormOptions {
@@ -115,7 +119,7 @@ class GroupNorm : public Layer<GroupNorm> {
 
  private:
   std::shared_ptr<const Attrs> attrs_;
-  Tensor scale_, shift_;
+  Tensor ones_, zeros_;
 };
 
 struct RMSNormOptions {
@@ -134,7 +138,7 @@ class RMSNorm : public Layer<RMSNorm> {
  private:
   std::vector<int64_t> shape_;
   std::optional<double> eps_;
-  Tensor scale_;
+  Tensor ones_;
 };
 
 // As functions of weights at hand; undefined ones are ones (weights) and zeros (biases).

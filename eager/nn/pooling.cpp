@@ -51,10 +51,10 @@ bool is_global(const std::vector<int64_t>& size) {
 }
 
 // Window `index` of `out` over an axis of size `in`, which may be open in a trace.
-struct Window {
+struct AxisWindow {
   Dim begin, end;
 };
-Window window_of(int64_t index, const Dim& in, int64_t out) {
+AxisWindow window_of(int64_t index, const Dim& in, int64_t out) {
   return {floor_div(in * index, out), ceil_div(in * (index + 1), out)};
 }
 
@@ -137,8 +137,8 @@ Tensor adaptive_average(const std::string& name, size_t axes, const Tensor& x,
   for (size_t i = 0; i < axes; ++i) {
     const auto axis = static_cast<int64_t>(i) + 2;
     const Tensor matrix = averaging_matrix(x.size(axis, loc), size[i], x.dtype(), loc);
-    const Tensor turned = axis == last ? pooled : pooled.transpose(axis, last, loc);
-    const Tensor product = matmul(turned, matrix, loc);
+    const Tensor transposed = axis == last ? pooled : pooled.transpose(axis, last, loc);
+    const Tensor product = matmul(transposed, matrix, loc);
     pooled = axis == last ? product : product.transpose(axis, last, loc);
   }
   return pooled;
@@ -157,7 +157,7 @@ Tensor adaptive_greatest(const std::string& name, size_t axes, const Tensor& x,
     const auto axis = static_cast<int64_t>(i) + 2;
     std::vector<Tensor> parts;
     for (int64_t at = 0; at < size[i]; ++at) {
-      const Window window = window_of(at, x.size(axis, loc), size[i]);
+      const AxisWindow window = window_of(at, x.size(axis, loc), size[i]);
       const Tensor part = pooled.slice(axis, {window.begin, window.end}, loc);
       parts.push_back(part.amax({axis}, true, loc));
     }

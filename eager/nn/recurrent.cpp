@@ -6,6 +6,7 @@
 #include "eager/functional/functional.h"
 #include "eager/nn/init.h"
 #include "eager/nn/linear.h"
+#include "eager/nn/module_state.h"
 #include "eager/nn/sizes.h"
 
 namespace sardonyx::eager::nn {
@@ -40,13 +41,13 @@ Recurrent::Recurrent(std::string type_name, Kind kind, int64_t in, int64_t hidde
   const int64_t directions = options.bidirectional ? 2 : 1;
   for (int64_t layer = 0; layer < options.layers; ++layer) {
     const int64_t width = layer == 0 ? in : hidden * directions;
-    std::vector<Direction>& made = layers_.emplace_back();
+    std::vector<DirectionWeights>& made = layers_.emplace_back();
     for (int64_t direction = 0; direction < directions; ++direction) {
       const std::string suffix = text("_l", layer, direction == 1 ? "_reverse" : "");
       const auto add_one = [&](const char* name, const Dims& shape) {
         return parameter(name + suffix, init::uniform_tensor(shape, bound));
       };
-      Direction& one = made.emplace_back();
+      DirectionWeights& one = made.emplace_back();
       one.input = add_one("weight_ih", {rows, width});
       one.hidden = add_one("weight_hh", {rows, hidden});
       if (!options.bias) continue;
@@ -79,7 +80,11 @@ Recurrent::Packed Recurrent::pack(size_t layer, const Loc& loc) const {
     return stack(directions, 0, loc);
   };
   std::vector<Tensor> input, hidden, bias;
-  for (const Direction& one : layers_[layer]) {
+  for (const DirectionWeights& one : layers_[layer]) {
+    detail::require_registered(*this, {{nullptr, one.input},
+                                       {nullptr, one.hidden},
+                                       {nullptr, one.input_bias},
+                                       {nullptr, one.hidden_bias}});
     input.push_back(reordered(one.input));
     hidden.push_back(reordered(one.hidden));
     if (options_.bias)

@@ -3,6 +3,7 @@
 // ..._reverse; all U(-1/sqrt(hidden), 1/sqrt(hidden)).
 #pragma once
 
+#include "eager/nn/cells.h"
 #include "eager/nn/module.h"
 
 namespace sardonyx::eager::nn {
@@ -40,7 +41,7 @@ class Recurrent : public Layer<Recurrent> {
             const RecurrentOptions& options);
 
  private:
-  struct Direction {
+  struct DirectionWeights {
     Tensor input, hidden, input_bias, hidden_bias;
   };
   struct Packed {
@@ -54,12 +55,12 @@ class Recurrent : public Layer<Recurrent> {
   Kind kind_;
   int64_t in_, hidden_;
   RecurrentOptions options_;
-  std::vector<std::vector<Direction>> layers_;
+  std::vector<std::vector<DirectionWeights>> layers_;
 };
 
 class RNN : public Recurrent {
  public:
-  enum class Nonlinearity { kTanh, kRelu };
+  using Nonlinearity = nn::Nonlinearity;
   RNN(int64_t in, int64_t hidden, RecurrentOptions options = {},
       Nonlinearity nonlinearity = Nonlinearity::kTanh)
       : Recurrent("RNN", nonlinearity == Nonlinearity::kTanh ? Kind::kTanh : Kind::kRelu, in,

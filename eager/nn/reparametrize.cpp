@@ -20,8 +20,8 @@ std::vector<int64_t> axes_but(const Tensor& x, std::optional<int64_t> dim) {
 Tensor as_matrix(const Tensor& weight, int64_t dim, const Loc& loc) {
   std::vector<int64_t> order = axes_but(weight, dim);
   order.insert(order.begin(), dim);
-  const Tensor turned = dim == 0 ? weight : weight.permute(order, loc);
-  return turned.reshape({turned.size(0), -1}, loc);
+  const Tensor transposed = dim == 0 ? weight : weight.permute(order, loc);
+  return transposed.reshape({transposed.size(0), -1}, loc);
 }
 
 Tensor unit(const Tensor& x, double eps, const Loc& loc) {

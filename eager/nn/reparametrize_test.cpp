@@ -213,6 +213,71 @@ TEST(ModulePaths, FindAndReplace) {
   });
 }
 
+// What a layer computes with is what is trained and saved, or an error.
+TEST(ModulePaths, MembersAreTheRegisteredTensors) {
+  const Tensor x = randn({2, 3, 4, 4}), row = randn({2, 3});
+  const auto check = [](const char* what, auto layer, const auto& call, auto member) {
+    SCOPED_TRACE(what);
+    call(layer);
+    const Tensor own = layer.*member;
+    layer.*member = own.detach().clone();
+    EXPECT_THROW(call(layer), Error);
+    layer.*member = Tensor();
+    EXPECT_THROW(call(layer), Error);
+    layer.*member = own;
+    call(layer);
+    layer.*member = layer.replace_parameter("weight", own.detach() * 2);
+    call(layer);
+    layer.*member = own;
+    EXPECT_THROW(call(layer), Error);
+  };
+  const auto images = [&](const auto& layer) { layer(x); };
+  const auto rows = [&](const auto& layer) { layer(row); };
+  check("Linear", Linear(3, 2), rows, &Linear::weight);
+  check(
+      "Bilinear", Bilinear(3, 3, 2), [&](const Bilinear& b) { b(row, row); }, &Bilinear::weight);
+  check(
+      "Embedding", Embedding(3, 2), [](const Embedding& e) { e(tensor<int64_t>({1})); },
+      &Embedding::weight);
+  check("Conv2d", Conv2d(3, 2, 3), images, &Conv2d::weight);
+  check("ConvTranspose2d", ConvTranspose2d(3, 2, 3), images, &ConvTranspose2d::weight);
+  check("BatchNorm2d", BatchNorm2d(3), images, &BatchNorm2d::weight);
+  check("InstanceNorm", InstanceNorm(3, {.affine = true}), images, &InstanceNorm::weight);
+  check("LayerNorm", LayerNorm(3), rows, &LayerNorm::weight);
+  check("GroupNorm", GroupNorm(3, 3), images, &GroupNorm::weight);
+  check("RMSNorm", RMSNorm(3), rows, &RMSNorm::weight);
+  check("PReLU", PReLU(3), rows, &PReLU::weight);
+  const LSTM lstm(4, 2);
+  LSTM(lstm).replace_parameter("weight_ih_l0", randn({8, 4}));
+  EXPECT_THROW(lstm(x[0]), Error);
+  expect_refusals(
+      {{"Linear: bias is another tensor than the registered one, which is what is "
+        "trained and saved; set both: layer.bias = layer.replace_parameter(\"bias\"",
+        [&] {
+          Linear layer(3, 2);
+          layer.bias = zeros({2});
+          layer(row);
+        }}});
+}
+
+TEST(ModulePaths, NormsComputeWithReplacedScales) {
+  const Tensor x = randn({4, 3});
+  LayerNorm layer(3);
+  const std::vector<float> plain = layer(x).to_vector<float>();
+  layer.weight = layer.replace_parameter("weight", full({3}, 2));
+  std::vector<float> twice = layer(x).to_vector<float>();
+  for (size_t i = 0; i < plain.size(); ++i)
+    EXPECT_FLOAT_EQ(twice[i], 2 * plain[i]);
+  layer.weight = layer.replace_parameter("weight", Tensor());
+  EXPECT_EQ(layer(x).to_vector<float>(), plain);
+  const LayerNorm other(3);
+  const auto normed = weight_norm(other, {.dim = std::nullopt});
+  normed.get_parameter("weight_g").assign(normed.get_parameter("weight_g").detach() * 2);
+  twice = normed(x).to_vector<float>();
+  for (size_t i = 0; i < plain.size(); ++i)
+    EXPECT_NEAR(twice[i], 2 * plain[i], 1e-5);
+}
+
 TEST(ModulePaths, PrefixesOfStates) {
   const Linear net(2, 2), other(2, 2);
   const StateDict state = net.state_dict("module.");

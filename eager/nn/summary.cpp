@@ -11,7 +11,7 @@ namespace {
 
 using detail::ModuleState;
 
-struct Row {
+struct SummaryRow {
   std::string path, type, output, parameters, count;
 };
 
@@ -29,7 +29,7 @@ std::string shapes_of(const ModuleState& state) {
   return shapes;
 }
 
-Row row_of(const std::string& path, const ModuleState& state, const std::string& output) {
+SummaryRow row_of(const std::string& path, const ModuleState& state, const std::string& output) {
   int64_t own = 0;
   for (const ModuleState::Entry& entry : state.parameters)
     own += entry.tensor.numel().value();
@@ -38,17 +38,18 @@ Row row_of(const std::string& path, const ModuleState& state, const std::string&
           own == 0 ? "" : grouped(own)};
 }
 
-std::string table(const std::vector<Row>& rows, bool has_outputs) {
-  const auto width = [&](std::string Row::*column) {
+std::string table(const std::vector<SummaryRow>& rows, bool has_outputs) {
+  const auto width = [&](std::string SummaryRow::*column) {
     size_t most = 0;
-    for (const Row& row : rows)
+    for (const SummaryRow& row : rows)
       most = std::max(most, (row.*column).size());
     return static_cast<int>(most) + 2;
   };
-  const int path = width(&Row::path), type = width(&Row::type), output = width(&Row::output);
-  const int parameters = width(&Row::parameters), count = width(&Row::count);
+  const int path = width(&SummaryRow::path), type = width(&SummaryRow::type),
+            output = width(&SummaryRow::output);
+  const int parameters = width(&SummaryRow::parameters), count = width(&SummaryRow::count);
   std::ostringstream out;
-  for (const Row& row : rows) {
+  for (const SummaryRow& row : rows) {
     out << std::left << std::setw(path) << row.path << std::setw(type) << row.type;
     if (has_outputs) out << std::setw(output) << row.output;
     out << std::setw(parameters) << row.parameters << std::right << std::setw(count) << row.count
@@ -71,7 +72,7 @@ std::string totals(const Module& module) {
 
 std::string report(const Module& module,
                    const std::unordered_map<const ModuleState*, std::string>* outputs) {
-  std::vector<Row> rows{{"module", "type", "output", "parameters", "count"}};
+  std::vector<SummaryRow> rows{{"module", "type", "output", "parameters", "count"}};
   for (const auto& [path, part] : module.named_modules()) {
     const ModuleState& state = ModuleState::of(part);
     const auto at = outputs ? outputs->find(&state) : decltype(outputs->find(&state)){};

@@ -1,4 +1,4 @@
-// Convolution, pooling, normalisation and pictures.
+// Convolution, pooling, normalisation and images.
 // Made by make-op-functions from the op table; not to be edited.
 // clang-format off
 #pragma once

@@ -1,4 +1,4 @@
-// Strings and encoded pictures.
+// Strings and encoded images.
 // Made by make-op-functions from the op table; not to be edited.
 // clang-format off
 #pragma once

@@ -43,13 +43,13 @@ class AveragedModel {
     std::string name;
     Tensor source, mean;
   };
-  struct Shared {
+  struct AverageState {
     std::vector<Average> averages;
     nn::NamedTensors others;  // buffers that are not averaged
     Tensor count;
   };
   AverageOptions options_;
-  std::shared_ptr<Shared> state_ = std::make_shared<Shared>();
+  std::shared_ptr<AverageState> state_ = std::make_shared<AverageState>();
 };
 
 // The model computes with the averages until the scope ends; then its parameters are as they were.

@@ -47,14 +47,14 @@ class GradScaler {
   void load_state_dict(const nn::StateDict& state) const;
 
  private:
-  struct Shared {
+  struct ScalerState {
     Tensor scale, tracker;
     // Since the last update(): whether gradients of an optimiser are not finite (bool, rank 0).
     std::vector<std::pair<Optimizer, Tensor>> overflows;
   };
   const Tensor* overflow_of(const Optimizer& optimizer) const;
   GradScalerOptions options_;
-  std::shared_ptr<Shared> state_ = std::make_shared<Shared>();
+  std::shared_ptr<ScalerState> state_ = std::make_shared<ScalerState>();
 };
 
 }  // namespace sardonyx::eager::optim

@@ -25,12 +25,12 @@ double greatest(const Tensor& a) {
 
 // Over all parameters as one vector.
 struct LBFGS::Memory {
-  struct Pair {
+  struct CurvaturePair {
     Tensor change, move;  // of the gradient, and of the parameters
     double weight = 0;    // 1 / (change . move)
   };
   int64_t evaluations = 0, iterations = 0;
-  std::deque<Pair> pairs;
+  std::deque<CurvaturePair> pairs;
   double scale = 1;  // of the estimate's diagonal
   Tensor direction, gradient;
   double distance = 0, loss = 0;
@@ -218,7 +218,7 @@ nn::StateDict LBFGS::state_dict() const {
   state["state.0.H_diag"] = Tensor::scalar(m.scale);
   std::vector<Tensor> changes, moves;
   std::vector<double> weights;
-  for (const Memory::Pair& pair : m.pairs) {
+  for (const Memory::CurvaturePair& pair : m.pairs) {
     changes.push_back(pair.change);
     moves.push_back(pair.move);
     weights.push_back(pair.weight);
@@ -248,7 +248,7 @@ class LbfgsEntries {
     if (found.numel() == 1) return found.item<double>();
     refuse(name, "one number");
   }
-  // Rows of the length of all parameters together; `rows` < 0: a vector.
+  // Rows of the length of all parameters; `rows` < 0: a vector.
   const Tensor& vectors(const std::string& name, int64_t rows = -1) const {
     const Tensor& found = at(name);
     Dims wanted = like_.shape();

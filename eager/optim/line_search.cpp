@@ -29,9 +29,9 @@ double cubic_minimum(const LinePoint& a, const LinePoint& b, const Bounds& bound
   return std::min(std::max(found, bounds.low), bounds.high);
 }
 
-class Search {
+class LineSearch {
  public:
-  Search(const std::function<LinePoint(double)>& at, const LinePoint& start)
+  LineSearch(const std::function<LinePoint(double)>& at, const LinePoint& start)
       : at_(at), start_(start) {}
 
   LinePoint run(double distance, double scale, double least_move) {
@@ -120,7 +120,7 @@ class Search {
 
 LinePoint strong_wolfe(const std::function<LinePoint(double distance)>& at, const LinePoint& start,
                        double first_distance, double scale, double least_move) {
-  return Search(at, start).run(first_distance, scale, least_move);
+  return LineSearch(at, start).run(first_distance, scale, least_move);
 }
 
 }  // namespace sardonyx::eager::optim

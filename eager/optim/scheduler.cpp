@@ -183,18 +183,18 @@ double OneCycleLR::lr_at(int64_t step, double) const {
   }
   const double start = options_.max_lr / options_.div_factor;
   const double end = start / options_.final_div_factor;
-  struct Phase {
+  struct SchedulePhase {
     double last_step, from, to;
   };
   const auto total = static_cast<double>(options_.total_steps);
   const double up = options_.pct_start * total - 1;
-  std::vector<Phase> phases{{up, start, options_.max_lr}};
+  std::vector<SchedulePhase> phases{{up, start, options_.max_lr}};
   if (options_.three_phase) phases.push_back({2 * up, options_.max_lr, start});
   phases.push_back({total - 1, options_.three_phase ? start : options_.max_lr, end});
   double begin = 0;
   const auto at = static_cast<double>(step);
   for (size_t i = 0; i < phases.size(); ++i) {
-    const Phase& phase = phases[i];
+    const SchedulePhase& phase = phases[i];
     if (at <= phase.last_step || i + 1 == phases.size()) {
       const double length = phase.last_step - begin;
       const double share = length == 0 ? 1 : (at - begin) / length;

@@ -31,11 +31,16 @@ constexpr bool takes_some(std::index_sequence<less...>) {
 }
 
 template <size_t count, typename F>
-bool try_call(const F& fn, const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs) {
+bool try_call(const F& fn, const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs,
+              const Loc& loc) {
   return [&]<size_t... index>(std::index_sequence<index...> sequence) {
     if constexpr (takes<F>(std::index_sequence<index...>())) {
       if (inputs.size() != count) return false;
-      collect_tensors(outputs, fn(inputs[index]...));
+      // Modules are told who calls them.
+      if constexpr (requires { fn(inputs[index]..., loc); })
+        collect_tensors(outputs, fn(inputs[index]..., loc));
+      else
+        collect_tensors(outputs, fn(inputs[index]...));
       return true;
     } else {
       (void)sequence;
@@ -45,13 +50,14 @@ bool try_call(const F& fn, const std::vector<Tensor>& inputs, std::vector<Tensor
   (std::make_index_sequence<count>());
 }
 
-// Throws kInvalidArgument for a number of tensors that the function does not take.
+// Throws kInvalidArgument for a number of tensors that the function does not take. `loc` is where
+// the program handed the function over.
 template <typename F>
-std::vector<Tensor> call_with(const F& fn, const std::vector<Tensor>& inputs) {
+std::vector<Tensor> call_with(const F& fn, const std::vector<Tensor>& inputs, const Loc& loc) {
   if constexpr (std::convertible_to<F, TensorFunction>) return fn(inputs);
   std::vector<Tensor> outputs;
   const bool was_called = [&]<size_t... less>(std::index_sequence<less...>) {
-    return (try_call<less + 1>(fn, inputs, outputs) || ...);
+    return (try_call<less + 1>(fn, inputs, outputs, loc) || ...);
   }
   (std::make_index_sequence<kMaxTensors>());
   if (was_called) return outputs;
@@ -67,9 +73,9 @@ concept TensorCallable = !std::convertible_to<F, TensorFunction> &&
 
 // The same of a vector.
 template <TensorCallable F>
-TensorFunction as_tensor_function(F fn) {
-  return [fn = std::move(fn)](const std::vector<Tensor>& inputs) {
-    return detail::call_with(fn, inputs);
+TensorFunction as_tensor_function(F fn, Loc loc = Loc::current()) {
+  return [fn = std::move(fn), loc](const std::vector<Tensor>& inputs) {
+    return detail::call_with(fn, inputs, loc);
   };
 }
 

@@ -15,22 +15,22 @@
 namespace sardonyx::eager {
 namespace {
 
-// What is known of a call before anything is run.
-struct Call {
-  struct Argument {
+// The properties of a call that select a specialization.
+struct CallSignature {
+  struct ArgumentType {
     DType dtype;
     size_t rank;
-    bool operator==(const Argument&) const = default;
+    bool operator==(const ArgumentType&) const = default;
     std::string text() const { return sardonyx::text(dtype, " of rank ", rank); }
   };
-  std::vector<Argument> arguments;
+  std::vector<ArgumentType> arguments;
   std::vector<int64_t> sizes;  // in the order of arguments and axes
   bool wants_gradients = true;
   DType autocast = DType::kUndefined;
 };
 
-Call call_with(const std::vector<Tensor>& arguments, const Loc& loc) {
-  Call call;
+CallSignature call_with(const std::vector<Tensor>& arguments, const Loc& loc) {
+  CallSignature call;
   for (const Tensor& argument : arguments) {
     if (!argument.defined()) {
       fail(ErrorCode::kInvalidArgument, text_of(loc), ": argument ", call.arguments.size(),
@@ -49,9 +49,9 @@ Call call_with(const std::vector<Tensor>& arguments, const Loc& loc) {
 // functions want them equal (the batch of inputs and labels), and a graph whose symbols agree is
 // simpler. A later call that contradicts this is traced anew. Group numbers by argument and axis,
 // in order.
-std::vector<size_t> groups_of(const Call& call) {
+std::vector<size_t> groups_of(const CallSignature& call) {
   std::vector<size_t> axes, groups;
-  for (const Call::Argument& argument : call.arguments) {
+  for (const CallSignature::ArgumentType& argument : call.arguments) {
     for (size_t axis = 0; axis < argument.rank; ++axis)
       axes.push_back(axis);
   }
@@ -68,10 +68,10 @@ std::string symbol_of(size_t group) {
   return text("size_", group);
 }
 
-std::vector<TensorSpec> specs_of(const Call& call, const std::vector<size_t>& groups) {
+std::vector<TensorSpec> specs_of(const CallSignature& call, const std::vector<size_t>& groups) {
   std::vector<TensorSpec> specs;
   size_t at = 0;
-  for (const Call::Argument& argument : call.arguments) {
+  for (const CallSignature::ArgumentType& argument : call.arguments) {
     TensorSpec& spec = specs.emplace_back();
     spec.dtype = argument.dtype;
     spec.example.emplace();
@@ -84,9 +84,9 @@ std::vector<TensorSpec> specs_of(const Call& call, const std::vector<size_t>& gr
 }
 
 // One traced and planned form of the function.
-class Form {
+class Specialization {
  public:
-  Form(const TensorFunction& fn, Call first, const CompileOptions& options)
+  Specialization(const TensorFunction& fn, CallSignature first, const CompileOptions& options)
       : first_(std::move(first)), groups_(groups_of(first_)) {
     Traced traced = trace(fn, specs_of(first_, groups_), TraceContext::Kind::kStates, "compiled");
     results_ = traced.results;
@@ -95,7 +95,7 @@ class Form {
     made_.resize(states_.size());
     Model model;
     model.graph = traced.graph;
-    for (TraceContext::State& state : states_) {
+    for (TraceContext::TracedState& state : states_) {
       state.writes = state.assigned.defined();
       state.leaves_grad = state.grad.defined();
       state.clears_grad = state.grad_touched && !state.grad.defined();
@@ -112,7 +112,7 @@ class Form {
   }
 
   // Why this form does not serve the call; "" where it does.
-  std::string refusal(const Call& call) const {
+  std::string refusal(const CallSignature& call) const {
     if (call.arguments.size() != first_.arguments.size())
       return text(call.arguments.size(), " arguments, not ", first_.arguments.size());
     for (size_t i = 0; i < call.arguments.size(); ++i) {
@@ -138,7 +138,7 @@ class Form {
     bind_states(outputs);
     for (const Tensor& argument : arguments)
       inputs_.push_back(argument.datum(loc));
-    for (const TraceContext::State& state : states_)
+    for (const TraceContext::TracedState& state : states_)
       inputs_.push_back(source_of(state).datum(loc));
     session_->run_into(inputs_, outputs);
     std::vector<Tensor> results;
@@ -161,7 +161,7 @@ class Form {
 
  private:
   // A gradient is another tensor after each backward().
-  static Tensor source_of(const TraceContext::State& state) {
+  static Tensor source_of(const TraceContext::TracedState& state) {
     return state.grad_of.defined() ? state.grad_of.grad() : state.tensor;
   }
 
@@ -196,21 +196,21 @@ class Form {
       if (impl.value.is_tensor()) made_[i] = impl.value.tensor().buffer();
       ++impl.version;
     }
-    for (const TraceContext::State& state : states_) {
+    for (const TraceContext::TracedState& state : states_) {
       if (state.leaves_grad) state.tensor.set_grad(Tensor(outputs[next++].take()));
       if (state.clears_grad) state.tensor.zero_grad();
     }
-    for (const TraceContext::State& state : states_) {
+    for (const TraceContext::TracedState& state : states_) {
       const Tensor source = source_of(state);
       inputs_.push_back(source.defined() ? source.datum() : Datum());
     }
   }
 
-  Call first_;
+  CallSignature first_;
   std::vector<size_t> groups_;
   Guards guards_;
   size_t results_ = 0;
-  std::vector<TraceContext::State> states_;
+  std::vector<TraceContext::TracedState> states_;
   // Where an earlier call has put each state; other memory may be a file's.
   std::vector<std::weak_ptr<Buffer>> made_;
   std::unique_ptr<Session> session_;
@@ -222,11 +222,11 @@ class Form {
 struct Compiled::Impl {
   TensorFunction fn;
   CompileOptions options;
-  std::list<Form> forms;
-  Form* last = nullptr;
+  std::list<Specialization> forms;
+  Specialization* last = nullptr;
   std::vector<std::string> log;
 
-  Form& form_for(const Call& call, const Loc& loc);
+  Specialization& form_for(const CallSignature& call, const Loc& loc);
 };
 
 Compiled::Compiled(TensorFunction fn, CompileOptions options) : impl_(std::make_shared<Impl>()) {
@@ -234,7 +234,7 @@ Compiled::Compiled(TensorFunction fn, CompileOptions options) : impl_(std::make_
   impl_->options = options;
 }
 
-Form& Compiled::Impl::form_for(const Call& call, const Loc& loc) {
+Specialization& Compiled::Impl::form_for(const CallSignature& call, const Loc& loc) {
   std::string why;  // of the form that was used last
   for (auto form = forms.begin(); form != forms.end(); ++form) {
     const std::string refusal = form->refusal(call);

@@ -53,8 +53,8 @@ Compiled compile(TensorFunction fn, CompileOptions options = {});
 template <typename F>
 class CompiledFunction : public Compiled {
  public:
-  CompiledFunction(F fn, CompileOptions options)
-      : Compiled(as_tensor_function(std::move(fn)), options) {}
+  CompiledFunction(F fn, CompileOptions options, Loc loc = Loc::current())
+      : Compiled(as_tensor_function(std::move(fn), loc), options) {}
 
   auto operator()(const Tensor& x, Loc loc = Loc::current()) const
       requires(std::invocable<const F&, const Tensor&>) {
@@ -96,8 +96,8 @@ class CompiledFunction : public Compiled {
 };
 
 template <TensorCallable F>
-CompiledFunction<F> compile(F fn, CompileOptions options = {}) {
-  return CompiledFunction<F>(std::move(fn), options);
+CompiledFunction<F> compile(F fn, CompileOptions options = {}, Loc loc = Loc::current()) {
+  return CompiledFunction<F>(std::move(fn), options, loc);
 }
 
 }  // namespace sardonyx::eager

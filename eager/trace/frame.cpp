@@ -181,7 +181,7 @@ Tensor TraceContext::dim_tensor(const sardonyx::Dim& dim, const Loc& loc) {
   return found;
 }
 
-TraceContext::State& TraceContext::state_of(const Tensor& tensor) {
+TraceContext::TracedState& TraceContext::state_of(const Tensor& tensor) {
   detail::TensorImpl* impl = tensor.impl().get();
   const auto known = state_index_.find(impl);
   if (known != state_index_.end()) return states_[known->second];
@@ -264,7 +264,7 @@ void TraceContext::note_grad(const Tensor& target) {
   TraceContext* root = &this->root();
   if (target.impl()->symbol) return;
   if (root->kind_ == Kind::kStates) {
-    State& state = root->state_of(target);
+    TracedState& state = root->state_of(target);
     if (!state.grad_touched) state.outer_grad = gradient_of(target);
     state.grad_touched = true;
     return;
@@ -276,7 +276,7 @@ void TraceContext::note_grad(const Tensor& target) {
       {.tensor = target, .outer_grad = gradient_of(target), .grad_touched = true});
 }
 
-void TraceContext::guard_state(const State& state) {
+void TraceContext::guard_state(const TracedState& state) {
   note_requires_grad(state.tensor);
   if (state.grad_of.defined() || !state.input) return;
   guards.note({state.tensor.impl().get(), 't'},
@@ -292,8 +292,8 @@ void TraceContext::capture_all(const std::vector<Tensor>& tensors, const Loc& lo
     value_of(tensor, loc);
 }
 
-std::vector<TraceContext::State> TraceContext::finish() {
-  for (State& state : states_) {
+std::vector<TraceContext::TracedState> TraceContext::finish() {
+  for (TracedState& state : states_) {
     if (!state.grad_touched) continue;
     state.grad = state.tensor.grad();
     state.tensor.set_grad(state.outer_grad);

@@ -23,7 +23,7 @@ class TraceContext : public std::enable_shared_from_this<TraceContext> {
     kSubgraph,   // values of the enclosing frame become captures
   };
   // A tensor of the program that the graph reads or writes.
-  struct State {
+  struct TracedState {
     Tensor tensor;
     Value* input = nullptr;
     // The tensor is the gradient that this one has at the call, which need not be the same tensor.
@@ -70,16 +70,16 @@ class TraceContext : public std::enable_shared_from_this<TraceContext> {
   // A value of rank 1 and one element that is `dim`: read off a tensor that has it, else computed.
   Tensor dim_tensor(const sardonyx::Dim& dim, const Loc& loc);
 
-  std::vector<State>& states() { return states_; }
+  std::vector<TracedState>& states() { return states_; }
   // The graph holds for the type of the state, and for whether gradients flow to it.
-  void guard_state(const State& state);
+  void guard_state(const TracedState& state);
   // Of kSubgraph: tensors of the enclosing frame, in the order of graph().captures().
   const std::vector<Tensor>& captured() const { return captured_; }
   // Makes the captures of this subgraph start with those of its sister (If's branches share them).
   void capture_all(const std::vector<Tensor>& tensors, const Loc& loc);
   // Gives back grad() of every tensor that was touched, and lets go of all tensors: symbolic ones
   // hold their frame, so this ends the trace. The graph and `states` as taken before stay valid.
-  std::vector<State> finish();
+  std::vector<TracedState> finish();
   // What lifted constants and states are called: by identity, filled by the module that is traced.
   std::unordered_map<const detail::TensorImpl*, std::string> names;
 
@@ -94,7 +94,7 @@ class TraceContext : public std::enable_shared_from_this<TraceContext> {
   friend class FrameScope;
   explicit TraceContext(Kind kind, std::string name);
   Value* lift(const Tensor& tensor, const Loc& loc);
-  State& state_of(const Tensor& tensor);
+  TracedState& state_of(const Tensor& tensor);
   std::string name_of(const Tensor& tensor) const;
   Tensor read_dim(const sardonyx::Dim& dim, const Loc& loc);
 
@@ -104,7 +104,7 @@ class TraceContext : public std::enable_shared_from_this<TraceContext> {
   std::unordered_map<const detail::TensorImpl*, Value*> lifted_;
   std::unordered_map<const detail::TensorImpl*, size_t> state_index_;
   std::unordered_map<const detail::TensorImpl*, Tensor> grad_owners_;  // by gradient
-  std::vector<State> states_;
+  std::vector<TracedState> states_;
   std::vector<Tensor> captured_, held_;
   std::unordered_map<std::string, Value*> dims_;  // by text
 };

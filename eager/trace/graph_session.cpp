@@ -22,7 +22,7 @@ struct GraphBuilder::Impl {
     Datum initial;
   };
   std::map<const Value*, Variable> variables;  // by their inputs
-  std::map<const Value*, Value*> updates;      // what assign() gave, and the variable's input
+  std::map<const Value*, Value*> updates;      // value given to assign(), and the variable's input
 
   ~Impl() { frame->finish(); }
 
@@ -135,15 +135,15 @@ Feed::Feed(const Tensor& placeholder, const Operand& value)
     : placeholder(placeholder), value(fed_value(placeholder, value)) {}
 
 struct GraphSession::Impl {
-  // What a combination of fetches runs.
-  struct Prepared {
+  // The session of one combination of fetches.
+  struct FetchSession {
     std::unique_ptr<Session> session;
     std::vector<Value*> inputs;  // of the builder's graph, in the session's order
   };
 
   std::shared_ptr<GraphBuilder::Impl> builder;
   GraphSessionOptions options;
-  std::map<std::vector<const Value*>, Prepared> prepared;
+  std::map<std::vector<const Value*>, FetchSession> prepared;
   std::map<const Value*, Datum> values;  // of variables that were set
 
   const Datum& value_of(const GraphBuilder::Impl::Variable& variable) const {
@@ -152,8 +152,8 @@ struct GraphSession::Impl {
   }
 
   std::shared_ptr<Graph> part(const std::vector<const Value*>& fetches) const;
-  Prepared& prepare(const std::vector<const Value*>& fetches);
-  std::vector<Datum> inputs_of(const Prepared& plan, const std::vector<Feed>& feeds,
+  FetchSession& prepare(const std::vector<const Value*>& fetches);
+  std::vector<Datum> inputs_of(const FetchSession& plan, const std::vector<Feed>& feeds,
                                const Loc& loc) const;
 };
 
@@ -175,13 +175,13 @@ std::shared_ptr<Graph> GraphSession::Impl::part(const std::vector<const Value*>&
   return graph;
 }
 
-GraphSession::Impl::Prepared& GraphSession::Impl::prepare(
+GraphSession::Impl::FetchSession& GraphSession::Impl::prepare(
     const std::vector<const Value*>& fetches) {
   const auto known = prepared.find(fetches);
   if (known != prepared.end()) return known->second;
   Model model;
   model.graph = part(fetches);
-  Prepared plan;
+  FetchSession plan;
   for (const Value* input : model.graph->inputs())
     plan.inputs.push_back(builder->frame->graph().find_value(input->name));
   SessionOptions session;
@@ -191,7 +191,7 @@ GraphSession::Impl::Prepared& GraphSession::Impl::prepare(
   return prepared.emplace(fetches, std::move(plan)).first->second;
 }
 
-std::vector<Datum> GraphSession::Impl::inputs_of(const Prepared& plan,
+std::vector<Datum> GraphSession::Impl::inputs_of(const FetchSession& plan,
                                                  const std::vector<Feed>& feeds,
                                                  const Loc& loc) const {
   std::map<const Value*, Datum> fed;
@@ -232,7 +232,7 @@ std::vector<Tensor> GraphSession::run(const std::vector<Tensor>& fetches,
   std::vector<const Value*> wanted;
   for (const Tensor& fetch : fetches)
     wanted.push_back(impl_->builder->value_of(fetch, loc));
-  Impl::Prepared& plan = impl_->prepare(wanted);
+  Impl::FetchSession& plan = impl_->prepare(wanted);
   const std::vector<Datum> outputs =
       plan.session->run(std::span<const Datum>(impl_->inputs_of(plan, feeds, loc)));
   std::vector<Tensor> results;

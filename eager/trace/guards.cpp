@@ -55,7 +55,7 @@ bool answer(SizeFact fact) {
 namespace detail {
 
 bool sizes_agree(const sardonyx::Dim& a, const sardonyx::Dim& b, const Loc& loc, bool unknown) {
-  SizeFact fact{a, b, SizeFact::Relation::kEqual, false, loc};
+  SizeFact fact{a, b, SizeFact::Relation::kEqual, false, loc, /*is_check=*/true};
   if (const std::optional<bool> known = proved(fact)) return *known;
   TraceContext* frame = TraceContext::active();
   if (!frame || frame->root().kind() != TraceContext::Kind::kStates) return unknown;

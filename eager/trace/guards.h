@@ -22,6 +22,7 @@ struct SizeFact {
   Relation relation = Relation::kEqual;
   bool holds = false;
   Loc asked;
+  bool is_check = false;  // of arguments: for other answers the call is an error
 
   std::string text() const;  // "batch == 3 (model.cpp:12) was true"
   // The answer for other sizes; the one of the trace where these do not say all symbols.

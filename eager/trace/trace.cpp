@@ -54,10 +54,10 @@ Traced trace(const TensorFunction& fn, const std::vector<TensorSpec>& specs,
       }
       frame->add_output(results[i]);
     }
-    for (const TraceContext::State& state : frame->states()) {
+    for (const TraceContext::TracedState& state : frame->states()) {
       if (state.assigned.defined()) frame->add_output(state.assigned);
     }
-    for (const TraceContext::State& state : frame->states()) {
+    for (const TraceContext::TracedState& state : frame->states()) {
       if (state.grad_touched && kind == TraceContext::Kind::kStates &&
           state.tensor.grad().defined())
         frame->add_output(state.tensor.grad());
@@ -67,7 +67,7 @@ Traced trace(const TensorFunction& fn, const std::vector<TensorSpec>& specs,
     throw;
   }
   if (kind == TraceContext::Kind::kStates) {
-    for (const TraceContext::State& state : frame->states())
+    for (const TraceContext::TracedState& state : frame->states())
       frame->guard_state(state);
   }
   traced.guards = std::move(frame->guards);

@@ -31,7 +31,7 @@ struct Traced {
   // Of TraceContext::Kind::kStates: the tensors of the program that the graph reads (its inputs
   // after the arguments, in this order) and writes (outputs after the results: each assigned value,
   // then each gradient that was left, in this order).
-  std::vector<TraceContext::State> states;
+  std::vector<TraceContext::TracedState> states;
   size_t results = 0;
   Guards guards;  // what the trace took from the program
 };

@@ -129,7 +129,7 @@ std::span<const Pass> fusion_passes() {
   return kPasses;
 }
 
-std::span<const Pass> choosing_passes() {
+std::span<const Pass> lowering_passes() {
   return kChoices;
 }
 

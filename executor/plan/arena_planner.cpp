@@ -13,8 +13,8 @@ size_t rounded(size_t bytes) {
   return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
 }
 
-// Items that have their offsets, found by the steps that they live through: whoever asks for those
-// of one time looks through few others.
+// Items with offsets, indexed by the steps of their live ranges, so that a query for one time
+// visits few others.
 class PlacedItems {
  public:
   explicit PlacedItems(size_t steps) : spans_(steps / kSteps + 1) {}
@@ -24,7 +24,7 @@ class PlacedItems {
       spans_[span].push_back(&item);
   }
 
-  // The smallest gap between those that live at the same time; past all of them where none fits.
+  // Best fit: the smallest gap between the items alive at the same time; behind all if none fits.
   size_t best_offset(const MemoryItem& item) {
     taken_.clear();
     const size_t first = item.first_step / kSteps;
@@ -89,7 +89,7 @@ std::vector<std::ptrdiff_t> breadth_of(const std::vector<MemoryItem>& items) {
 
 }  // namespace
 
-size_t live_peak(const std::vector<MemoryItem>& items) {
+size_t peak_live_bytes(const std::vector<MemoryItem>& items) {
   const std::vector<std::ptrdiff_t> breadth = breadth_of(items);
   return breadth.empty() ? 0 : static_cast<size_t>(std::ranges::max(breadth));
 }
@@ -106,7 +106,7 @@ Order order_by(const std::vector<MemoryItem>& items, const auto& comes_before) {
   return order;
 }
 
-// Items of the step where most is alive first, then those of the next, each step's largest first.
+// Orders items by the live bytes of their steps, largest first; within a step by size.
 Order by_breadth(const std::vector<MemoryItem>& items) {
   const std::vector<std::ptrdiff_t> breadth = breadth_of(items);
   // The broadest step that an item lives through decides when it is placed.
@@ -135,7 +135,7 @@ size_t assign_offsets(std::vector<MemoryItem>& items) {
     const size_t length_a = a.last_step - a.first_step, length_b = b.last_step - b.first_step;
     return length_a != length_b ? length_a > length_b : a.bytes > b.bytes;
   };
-  const size_t least = live_peak(items);
+  const size_t least = peak_live_bytes(items);
   std::vector<MemoryItem> best;
   size_t best_size = SIZE_MAX;
   const std::function<Order()> orders[] = {

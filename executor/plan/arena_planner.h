@@ -19,7 +19,7 @@ constexpr size_t kArenaAlignment = 64;
 // Sets the offsets so that items alive at the same step do not overlap, and returns the arena's
 // size. Each item goes into the smallest gap that fits; several orders are tried (by size, by
 // breadth, by first use, by length of life; the first two are those of Pisarchyk and Lee,
-// arXiv:2001.03288) until one needs no more than live_peak, and the best is kept.
+// arXiv:2001.03288) until one needs no more than peak_live_bytes, and the best is kept.
 size_t assign_offsets(std::vector<MemoryItem>& items);
 
 // For tests: every item stands apart from all others for good, at least `gap` bytes from the next,
@@ -33,6 +33,6 @@ void guard_gaps(const std::vector<MemoryItem>& items, std::byte* base, size_t by
 
 // The largest sum of bytes alive at one step, each rounded up to the alignment: no placement can
 // need less.
-size_t live_peak(const std::vector<MemoryItem>& items);
+size_t peak_live_bytes(const std::vector<MemoryItem>& items);
 
 }  // namespace sardonyx

@@ -22,7 +22,7 @@ TEST(MemoryLayout, items_that_live_at_once_are_apart) {
       item.last_step = item.first_step + random() % 10;
     }
     const size_t arena = assign_offsets(items);
-    EXPECT_GE(arena, live_peak(items));
+    EXPECT_GE(arena, peak_live_bytes(items));
     for (size_t i = 0; i < items.size(); ++i) {
       EXPECT_EQ(items[i].offset % kArenaAlignment, 0u);
       EXPECT_LE(items[i].offset + items[i].bytes, arena);

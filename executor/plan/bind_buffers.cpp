@@ -28,7 +28,7 @@ void lay_out_arena(PlanSegment& segment, BufferAssigner& buffers) {
     const size_t scratch = kernel ? kernel->scratch_bytes() : 0;
     if (scratch > 0) items.push_back({kNoValue, scratch, step, step});
   }
-  segment.live_peak_bytes = live_peak(items);
+  segment.live_peak_bytes = peak_live_bytes(items);
   const size_t gap = guard_gap();
   if (!items.empty())
     segment.arena_bytes = gap > 0 ? place_items_apart(items, gap) : assign_offsets(items);

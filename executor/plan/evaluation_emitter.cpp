@@ -69,7 +69,7 @@ void StepEmitter::emit_evaluation(const Inference& inference,
       buffer.bytes = facts->plain_bytes();
       buffers_.place(value, nullptr, {buffers_.add(std::move(buffer)), 0});
     } else {
-      context_.known.refine(value).state = ValueState::State::kDynamic;
+      context_.known.refine(value).state = ValueState::TypeState::kDynamic;
     }
   }
   context_.segment->steps.push_back(std::move(step));

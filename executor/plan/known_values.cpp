@@ -2,7 +2,7 @@
 
 namespace sardonyx {
 
-using State = ValueState::State;
+using TypeState = ValueState::TypeState;
 
 const TypeInfo ValueState::kNoFacts{Type::none(), std::nullopt};
 
@@ -16,12 +16,12 @@ std::shared_ptr<const ValueKnowledge> knowledge_at_load(const IndexedGraph& grap
     entry.constant = graph.values()[id]->constant;
     if (!entry.constant) continue;
     entry.facts = inferences.facts_of(entry.constant->dtype(), entry.constant->shape());
-    entry.state = State::kTyped;
+    entry.state = TypeState::kTyped;
   }
   for (const std::span<const ValueId> given : {graph.inputs(), graph.captures()}) {
     for (const ValueId id : given) {
       knowledge->own[id] = {};
-      knowledge->own[id].state = State::kDynamic;
+      knowledge->own[id].state = TypeState::kDynamic;
       knowledge->dynamic.push_back(id);
     }
   }
@@ -41,7 +41,7 @@ ValueState& KnownValues::refine(ValueId value) {
 
 ValueState& KnownValues::set_typed(ValueId value, TypeInfoPtr facts) {
   ValueState& entry = learned_->own.emplace_back();
-  entry.state = State::kTyped;
+  entry.state = TypeState::kTyped;
   entry.facts = std::move(facts);
   values_[value] = &entry;
   return entry;
@@ -50,8 +50,8 @@ ValueState& KnownValues::set_typed(ValueId value, TypeInfoPtr facts) {
 std::shared_ptr<const ValueKnowledge> KnownValues::take() {
   for (ValueId value = 0; value < values_.size(); ++value) {
     const ValueState& entry = *values_[value];
-    if (entry.state == State::kDynamic) learned_->dynamic.push_back(value);
-    if (entry.state == State::kTyped && !entry.constant && !entry.is_datum)
+    if (entry.state == TypeState::kDynamic) learned_->dynamic.push_back(value);
+    if (entry.state == TypeState::kTyped && !entry.constant && !entry.is_datum)
       refine(value).is_datum = true;
   }
   learned_->values = std::move(values_);

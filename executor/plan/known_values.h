@@ -15,7 +15,7 @@ namespace sardonyx {
 
 struct ValueState {
   // kUnseen: its node is not planned yet, or was left out; kDynamic: its type comes with the run.
-  enum class State : uint8_t { kUnseen, kTyped, kDynamic } state = State::kUnseen;
+  enum class TypeState : uint8_t { kUnseen, kTyped, kDynamic } state = TypeState::kUnseen;
   bool is_datum = false;  // the run holds it as a whole value when the segment starts
   // Is `constant` the tensor that stands for all of its value? It becomes so when a key asks for
   // it.

@@ -12,7 +12,7 @@
 namespace sardonyx {
 namespace {
 
-using State = ValueState::State;
+using TypeState = ValueState::TypeState;
 
 class SegmentPlanner {
  public:
@@ -49,7 +49,7 @@ class SegmentPlanner {
     for (const ValueId input : context_.indexed().inputs) {
       if (input == kNoValue) continue;
       shapes_.compute_if_left_out(input);
-      if (context_.known[input].state == State::kDynamic) return false;
+      if (context_.known[input].state == TypeState::kDynamic) return false;
     }
     if (!shapes_.bind_shape_inputs()) return false;
     const Inference& inference = shapes_.infer();
@@ -80,7 +80,7 @@ class SegmentPlanner {
     const std::span<const ValueId> outputs = context_.graph.outputs();
     for (size_t i = 0; i < outputs.size(); ++i) {
       const ValueState& output = context_.known[outputs[i]];
-      if (output.state == State::kTyped && output.facts)
+      if (output.state == TypeState::kTyped && output.facts)
         context_.segment->known_outputs.emplace_back(i, output.facts);
     }
     bind_buffers(context_, buffers_);
@@ -96,7 +96,7 @@ class SegmentPlanner {
       const bool is_output = context_.graph.output_index(value) >= 0;
       if (is_output) shapes_.compute_if_left_out(value);
       const ValueState& known = context_.known[value];
-      if (known.state != State::kTyped) continue;
+      if (known.state != TypeState::kTyped) continue;
       if (known.constant && (!is_output || !is_last())) continue;
       emitter_.materialize(value);
     }

@@ -58,7 +58,7 @@ std::optional<std::vector<size_t>> ShapeExpressions::symbols_of(const Dims& dims
 
 ShapeExpressions::Sizes ShapeExpressions::sizes(const ShapeOf& shape_of) const {
   Sizes sizes(symbols_.size());
-  for (const Place& place : places_) {
+  for (const DimSymbol& place : places_) {
     const Shape* shape = shape_of(place.value);
     if (!shape || place.axis >= shape->size()) continue;
     const int64_t size = (*shape)[place.axis];

@@ -36,7 +36,7 @@ class ShapeExpressions {
   Tensor compute(uint32_t formula, const Sizes& sizes) const;
 
  private:
-  struct Place {
+  struct DimSymbol {
     ValueId value;
     size_t axis;
     size_t symbol;
@@ -47,7 +47,7 @@ class ShapeExpressions {
   };
   std::optional<std::vector<size_t>> symbols_of(const Dims& dims) const;
 
-  std::vector<Place> places_;  // dims of given values that are one symbol
+  std::vector<DimSymbol> places_;  // dims of given values that are one symbol
   std::unordered_map<std::string, size_t> symbols_;
   std::vector<Formula> formulas_;
   // By ValueId; kNoFormula where its elements are not expressions, or of symbols that no given

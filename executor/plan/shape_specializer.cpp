@@ -22,7 +22,7 @@ void record_guards(PlanContext& context) {
     known.facts = guard.shape ? inferences.facts_of(guard.type.dtype, *guard.shape)
                               : inferences.facts_of(guard.type);
     known.is_datum = datum != nullptr;
-    known.state = ValueState::State::kTyped;
+    known.state = ValueState::TypeState::kTyped;
     context.segment->conditions.push_back(std::move(guard));
   }
 }
@@ -51,7 +51,8 @@ bool ShapeSpecializer::can_leave_out() const {
 }
 
 void ShapeSpecializer::compute_if_left_out(ValueId value) {
-  if (context_.known[value].state != ValueState::State::kUnseen || !computed_.knows(value)) return;
+  if (context_.known[value].state != ValueState::TypeState::kUnseen || !computed_.knows(value))
+    return;
   InferenceCache& inferences = context_.caches.inferences;
   std::shared_ptr<const Tensor>& constant = computed_.computed(value);
   const bool is_new = constant == nullptr;

@@ -1,4 +1,4 @@
-// What a run gives out in the end.
+// The outputs of a finished run.
 #include <algorithm>
 #include <cstring>
 #include <list>
@@ -17,14 +17,14 @@ void copy_into(const Tensor& from, const Tensor& to) {
   }
 }
 
-// How an output stands when everything is computed.
-struct Result {
+// The state of an output after the last step.
+struct OutputState {
   const Datum* datum = nullptr;
-  Datum* slot = nullptr;          // the same where it lies in a slot that nobody needs any more
+  Datum* slot = nullptr;          // the same datum, if its slot may be moved from
   const Tensor* bound = nullptr;  // the caller's memory that takes it
-  bool is_there = false;          // where it lies already
-  Result() = default;
-  Result(const Datum* made, const RunOutput& output) : datum(made) {
+  bool is_there = false;          // the value is in `bound` already
+  OutputState() = default;
+  OutputState(const Datum* made, const RunOutput& output) : datum(made) {
     if (!made || !made->is_tensor()) return;
     const Tensor& tensor = made->tensor();
     bound = output.bound(tensor.dtype(), tensor.shape());
@@ -33,8 +33,8 @@ struct Result {
   bool is_copied() const { return bound && !is_there; }
 };
 
-// A result may lie in an input whose memory another output is to be copied to.
-const Tensor* memory_at_risk(std::span<const Result> results, size_t index) {
+// A result may be in the memory of an input to which another output is to be copied.
+const Tensor* memory_at_risk(std::span<const OutputState> results, size_t index) {
   if (!results[index].datum || results[index].is_there) return nullptr;
   for (size_t other = 0; other < results.size(); ++other) {
     const bool is_written = other != index && results[other].is_copied();
@@ -44,7 +44,7 @@ const Tensor* memory_at_risk(std::span<const Result> results, size_t index) {
   return nullptr;
 }
 
-void give(const Result& result, RunOutput& output, BufferPool& pool) {
+void give(const OutputState& result, RunOutput& output, BufferPool& pool) {
   if (result.bound) {
     if (!result.is_there) copy_into(result.datum->tensor(), *result.bound);
     output.show_written(*result.bound);
@@ -61,19 +61,19 @@ void give(const Result& result, RunOutput& output, BufferPool& pool) {
 
 }  // namespace
 
-// What was not computed in the caller's memory is copied there or handed out.
+// Results that were not computed in the caller's memory are copied there or moved out.
 void Executable::take_outputs(const RunState& state) const {
   const std::span<RunOutput> outputs = state.outputs;
   const std::span<const ValueId> ids = graph_.outputs();
   const ScratchMark mark;
-  std::pmr::vector<Result> results(outputs.size(), scratch());
+  std::pmr::vector<OutputState> results(outputs.size(), scratch());
   bool any_copied = false;
   for (size_t i = 0; i < outputs.size(); ++i) {
     const ValueId id = ids[i];
     const Datum* datum = state.values[id];
     if (state.strict_outputs)
       require_fit(outputs[i], graph_.values()[id]->name, datum ? datum->type() : Type::none());
-    results[i] = Result(datum, outputs[i]);
+    results[i] = OutputState(datum, outputs[i]);
     results[i].slot = state.slot_of(datum);
     const std::span<const ValueId> later = ids.subspan(i + 1);
     const bool is_needed = results[i].slot && std::ranges::find(later, id) != later.end();

@@ -12,15 +12,15 @@ namespace {
 
 constexpr char kMagic[16] = "sardonyx packs\n";
 constexpr uint64_t kVersion = 2;
-constexpr uint64_t kAlignment = 64;  // what kernels rely on
+constexpr uint64_t kAlignment = 64;  // the alignment that kernels rely on
 
-struct Header {
+struct PrepackHeader {
   char magic[sizeof kMagic];
   uint64_t version;
   uint64_t index_bytes;
   ContentHash index_hash;
 };
-static_assert(sizeof(Header) == 48);
+static_assert(sizeof(PrepackHeader) == 48);
 
 uint64_t rounded_up(uint64_t offset) {
   return (offset + kAlignment - 1) / kAlignment * kAlignment;
@@ -100,7 +100,7 @@ PackHashes hashes_of(const PlanCacheContent& content) {
   return hashes;
 }
 
-// The index, with the places of the forms: those that two names share lie there once.
+// The index with the offsets of the packed buffers; one buffer may have several names.
 IndexWriter index_of(const PlanCacheContent& content, const PackHashes& hashes,
                      uint64_t first_offset) {
   IndexWriter index;
@@ -132,7 +132,7 @@ bool is_plan_cache(std::span<const std::byte> file) {
 
 PlanCacheContent read_plan_cache(const std::shared_ptr<Buffer>& file) {
   const std::span<const std::byte> bytes(file->data(), file->size());
-  Header header;
+  PrepackHeader header;
   if (!is_plan_cache(bytes)) refuse("it holds something else");
   if (bytes.size() < sizeof header) refuse("it ends early");
   std::memcpy(&header, bytes.data(), sizeof header);
@@ -156,8 +156,9 @@ void write_plan_cache(const std::filesystem::path& path, const PlanCacheContent&
   // Offsets are numbers of one size, so the index is as long with any of them.
   const PackHashes hashes = hashes_of(content);
   const uint64_t index_bytes = index_of(content, hashes, 0).bytes().size();
-  const IndexWriter index = index_of(content, hashes, rounded_up(sizeof(Header) + index_bytes));
-  Header header{{}, kVersion, index_bytes, content_hash(index.bytes())};
+  const IndexWriter index =
+      index_of(content, hashes, rounded_up(sizeof(PrepackHeader) + index_bytes));
+  PrepackHeader header{{}, kVersion, index_bytes, content_hash(index.bytes())};
   std::memcpy(header.magic, kMagic, sizeof kMagic);
 
   AtomicFile file(path);

@@ -5,6 +5,8 @@
 #include "eager/autograd/autograd.h"
 #include "eager/autograd/jacobian.h"
 #include "eager/create.h"
+#include "eager/custom_op.h"
+#include "eager/data/distributed_sampler.h"
 #include "eager/data/joined.h"
 #include "eager/data/loader.h"
 #include "eager/data/readers.h"

@@ -480,6 +480,140 @@ SX_API sx_status sx_profile_step(const sx_profile* profile, size_t index, sx_ste
 /* NULL is allowed. */
 SX_API void sx_profile_destroy(sx_profile* profile);
 
+/* ---- Operators of the program's
+ *
+ * An operator is registered once for the process: models that are loaded from then on, by anybody,
+ * may use it. Its functions are called by any thread, and by several at once, and must not throw.
+ * docs/custom-operators.md has an example. */
+
+typedef struct sx_op_call sx_op_call;             /* a call, as long as it lasts; of one thread */
+typedef struct sx_op_inference sx_op_inference;   /* the same for types and shapes */
+typedef struct sx_op_attributes sx_op_attributes; /* of a call or an inference */
+
+typedef enum sx_attribute_kind SX_INT {
+  SX_ATTRIBUTE_INT = 1,
+  SX_ATTRIBUTE_FLOAT = 2,
+  SX_ATTRIBUTE_STRING = 3,
+  SX_ATTRIBUTE_TENSOR = 4,
+  SX_ATTRIBUTE_INTS = 5,
+  SX_ATTRIBUTE_FLOATS = 6,
+  SX_ATTRIBUTE_STRINGS = 7
+} sx_attribute_kind;
+
+/* An attribute that an operator takes. Lists are empty where they are not given, and tensors are
+ * not there. */
+typedef struct sx_attribute {
+  const char* name;
+  int32_t kind;               /* an sx_attribute_kind */
+  int32_t is_required;        /* 1: each node must give it; 0: there is a default */
+  int64_t default_int;        /* the default of an SX_ATTRIBUTE_INT */
+  double default_float;       /* of an SX_ATTRIBUTE_FLOAT */
+  const char* default_string; /* of an SX_ATTRIBUTE_STRING; NULL: "" */
+} sx_attribute;
+
+/* What a name in a signature stands for. */
+typedef struct sx_type_constraint {
+  const char* name;
+  const int32_t* dtypes; /* sx_dtypes, one or more */
+  size_t dtype_count;
+} sx_type_constraint;
+
+typedef struct sx_custom_op {
+  size_t struct_size;
+  const char* domain; /* neither ONNX's own ("", "ai.onnx") nor "sardonyx" */
+  const char* name;
+  int32_t since_version; /* the first version of the domain that has it; 0: 1 */
+  uint32_t shape_inputs; /* bit k: `infer` needs the value of input k to know shapes */
+  /* "(X: T, bias?: float, more...0: T) -> (Y: T)": inputs and outputs by name, with their element
+   * types or names of `types`. `?`: optional. `...`: as many as are given, at least one; `...0`: at
+   * least none. Inputs of one name's type have one type; `T*` lets each have its own. */
+  const char* signature;
+  const sx_type_constraint* types;
+  size_t type_count;
+  const sx_attribute* attributes;
+  size_t attribute_count;
+  /* Makes the outputs. Anything but SX_OK ends the run with that status; its message is that of the
+   * function of this interface that failed last in it, or of sx_set_last_error. */
+  sx_status (*compute)(void* user, sx_op_call* call);
+  /* Tells types and shapes of the outputs, which must come true; as compute, it may fail. NULL: an
+   * output has the type that the signature gives it, and its shape is known when it was computed.
+   */
+  sx_status (*infer)(void* user, sx_op_inference* inference);
+  void* user;        /* what both are called with; must stay for as long as the process lives */
+  int32_t is_impure; /* 1: equal inputs may give other outputs, or something else comes of a call:
+                        it is made at each run and for each node */
+  int32_t reserved;  /* 0 */
+} sx_custom_op;
+
+/* Texts and lists are copied. SX_INVALID_ARGUMENT where there is an operator of this name. */
+SX_API sx_status sx_custom_op_register(const sx_custom_op* op);
+/* From now on it is not found any more; what was loaded goes on with it. SX_INVALID_ARGUMENT where
+ * there is none. */
+SX_API sx_status sx_custom_op_unregister(const char* domain, const char* name);
+/* What sx_last_error() says in this thread from now on; gives `status` back: `return
+ * sx_set_last_error(SX_INVALID_ARGUMENT, "...")`. */
+SX_API sx_status sx_set_last_error(sx_status status, const char* message);
+
+/* 0 for NULL. Inputs that the node omits count where it gives one after them; those after the last
+ * may be asked for as well, as far as the signature names them. */
+SX_API size_t sx_op_call_input_count(const sx_op_call* call);
+SX_API size_t sx_op_call_output_count(const sx_op_call* call);
+/* A tensor; of one that is omitted the dtype is SX_UNDEFINED. `tensor->struct_size` must be set. */
+SX_API sx_status sx_op_call_input(const sx_op_call* call, size_t index, sx_tensor* tensor);
+/* An input of any kind, such as strings: a handle of the caller's to a copy; NULL where it is
+ * omitted. */
+SX_API sx_status sx_op_call_input_value(const sx_op_call* call, size_t index, sx_value** value);
+/* Makes an output of this type and these dims, to be written at `data` before the call ends. Not
+ * for strings. */
+SX_API sx_status sx_op_call_make_output(sx_op_call* call, size_t index, sx_dtype dtype,
+                                        const int64_t* dims, size_t rank, void** data);
+/* Makes a value the output, of any kind; nothing is copied. */
+SX_API sx_status sx_op_call_set_output(sx_op_call* call, size_t index, const sx_value* value);
+/* Calls work(argument, begin, end) for parts of [0, count) that together are the whole, on the
+ * threads of the run, as many as get `least` or more each. Returns when all are done. */
+SX_API sx_status sx_op_call_parallel_for(sx_op_call* call, int64_t count, int64_t least,
+                                         void (*work)(void* argument, int64_t begin, int64_t end),
+                                         void* argument);
+/* NULL for NULL. */
+SX_API sx_op_attributes* sx_op_call_attributes(sx_op_call* call);
+
+/* An attribute: what the node gives, else the default. Must be of that kind. What pointers point at
+ * lives as long as the call or inference. */
+SX_API sx_status sx_op_attribute_int(sx_op_attributes* attributes, const char* name,
+                                     int64_t* value);
+SX_API sx_status sx_op_attribute_float(sx_op_attributes* attributes, const char* name,
+                                       double* value);
+SX_API sx_status sx_op_attribute_string(sx_op_attributes* attributes, const char* name,
+                                        const char** value, size_t* length);
+SX_API sx_status sx_op_attribute_ints(sx_op_attributes* attributes, const char* name,
+                                      const int64_t** values, size_t* count);
+SX_API sx_status sx_op_attribute_floats(sx_op_attributes* attributes, const char* name,
+                                        const float** values, size_t* count);
+SX_API sx_status sx_op_attribute_strings(sx_op_attributes* attributes, const char* name,
+                                         const char* const** values, size_t* count);
+/* A handle of the caller's; NULL where it was not given. */
+SX_API sx_status sx_op_attribute_tensor(sx_op_attributes* attributes, const char* name,
+                                        sx_value** value);
+
+/* 0 for NULL. */
+SX_API size_t sx_op_inference_input_count(const sx_op_inference* inference);
+SX_API size_t sx_op_inference_output_count(const sx_op_inference* inference);
+/* What is known of an input before it has been computed: of its element type SX_UNDEFINED where it
+ * is omitted or no tensor, `rank` -1 and dims -1 where they are not known. They live as long as the
+ * inference. Any place may be NULL. */
+SX_API sx_status sx_op_inference_input(sx_op_inference* inference, size_t index, int32_t* dtype,
+                                       int32_t* rank, const int64_t** dims);
+/* The elements of an integer input of rank 0 or 1 where all are known; NULL and 0 elsewhere. */
+SX_API sx_status sx_op_inference_elements(sx_op_inference* inference, size_t index,
+                                          const int64_t** elements, size_t* count);
+/* `rank` -1: not known; a dim of -1: not known. */
+SX_API sx_status sx_op_inference_set_output(sx_op_inference* inference, size_t index,
+                                            sx_dtype dtype, const int64_t* dims, int32_t rank);
+/* The output has the type and the shape of an input, also where these are not known yet. */
+SX_API sx_status sx_op_inference_copy(sx_op_inference* inference, size_t output, size_t input);
+/* NULL for NULL. */
+SX_API sx_op_attributes* sx_op_inference_attributes(sx_op_inference* inference);
+
 #ifdef __cplusplus
 }
 #endif

@@ -112,12 +112,12 @@ HWY_INLINE Reals log_from_one(Reals x, Reals minus_exponent) {
   return hn::Add(high, hn::Add(hn::Mul(hn::Add(s, s), tail), low));
 }
 
-// Cosine and sine of 2 pi * turn / 2^53: of the angle to the nearest eighth of a turn, each of
+// Cosine and sine of 2 pi * fraction / 2^53: of the angle to the nearest eighth of a turn, each of
 // which says which of the two is which, and with which sign.
-HWY_INLINE void cos_sin_of_turn(Words turn, Reals& cosine, Reals& sine) {
-  const Words quarter = hn::ShiftRight<51>(hn::Add(turn, words(uint64_t{1} << 50)));
+HWY_INLINE void cos_sin_of_fraction(Words fraction, Reals& cosine, Reals& sine) {
+  const Words quarter = hn::ShiftRight<51>(hn::Add(fraction, words(uint64_t{1} << 50)));
   const Words beyond =  // in [0, 2^51]
-      hn::Add(hn::Sub(turn, hn::ShiftLeft<51>(quarter)), words(uint64_t{1} << 50));
+      hn::Add(hn::Sub(fraction, hn::ShiftLeft<51>(quarter)), words(uint64_t{1} << 50));
   const Reals angle =
       hn::Mul(hn::Sub(to_reals(beyond), reals(0x1p50)), reals(std::numbers::pi * 0x1p-52));
   const Reals square = hn::Mul(angle, angle);
@@ -163,7 +163,7 @@ void NormalBlocks(uint64_t key, uint64_t first, size_t blocks, double* out) {
     const Reals distance = to_reals(hn::Add(hn::ShiftRight<11>(a), words(1)));
     const Reals radius = hn::Sqrt(hn::Mul(reals(-2), log_from_one(distance, reals(53))));
     Reals cosine, sine;
-    cos_sin_of_turn(hn::ShiftRight<11>(b), cosine, sine);
+    cos_sin_of_fraction(hn::ShiftRight<11>(b), cosine, sine);
     hn::StoreInterleaved2(hn::Mul(radius, cosine), hn::Mul(radius, sine), Real(), to);
   });
 }

@@ -12,7 +12,7 @@ namespace sardonyx {
 
 namespace {
 
-using Terms = std::map<std::string, Term>;
+using Terms = std::map<std::string, DimTerm>;
 
 int64_t checked_add(int64_t a, int64_t b) {
   int64_t sum = 0;
@@ -42,7 +42,7 @@ std::string key_of(const std::vector<AtomPtr>& atoms) {
   return key;
 }
 
-void add_term(Terms& terms, Term term) {
+void add_term(Terms& terms, DimTerm term) {
   if (term.coefficient == 0) return;
   const std::string key = key_of(term.atoms);
   const auto [at, inserted] = terms.try_emplace(key, term);
@@ -178,7 +178,7 @@ Dim Dim::operator*(const Dim& other) const {
   const Terms right = DimAlgebra::terms_of(other);
   for (const auto& [left_key, a] : DimAlgebra::terms_of(*this)) {
     for (const auto& [right_key, b] : right) {
-      Term term{checked_mul(a.coefficient, b.coefficient), a.atoms};
+      DimTerm term{checked_mul(a.coefficient, b.coefficient), a.atoms};
       term.atoms.insert(term.atoms.end(), b.atoms.begin(), b.atoms.end());
       std::sort(term.atoms.begin(), term.atoms.end(),
                 [](const AtomPtr& x, const AtomPtr& y) { return x->text < y->text; });
@@ -226,7 +226,7 @@ std::string Dim::text() const {
   if (is_known()) return std::to_string(value_);
   std::string text;
   // The constant term, whose key is empty, reads best at the end.
-  const auto append = [&](const Term& term) {
+  const auto append = [&](const DimTerm& term) {
     const bool negative = term.coefficient < 0;
     if (text.empty())
       text += negative ? "-" : "";
@@ -292,14 +292,14 @@ std::optional<Dim> exact_div(const Dim& a, const Dim& b) {
   if (a == b) return Dim(1);
   const Terms divisor = DimAlgebra::terms_of(b);
   if (divisor.size() != 1) return std::nullopt;
-  const Term& d = divisor.begin()->second;
+  const DimTerm& d = divisor.begin()->second;
   Terms quotient;
   for (const auto& [key, term] : DimAlgebra::terms_of(a)) {
     // The lowest int64 divided by -1 traps, so negation is a product.
     const bool negates = d.coefficient == -1;
     if (!negates && term.coefficient % d.coefficient != 0) return std::nullopt;
-    Term part{negates ? checked_mul(term.coefficient, -1) : term.coefficient / d.coefficient,
-              term.atoms};
+    DimTerm part{negates ? checked_mul(term.coefficient, -1) : term.coefficient / d.coefficient,
+                 term.atoms};
     for (const AtomPtr& atom : d.atoms) {
       const auto same = [&](const AtomPtr& candidate) { return candidate->text == atom->text; };
       const auto at = std::find_if(part.atoms.begin(), part.atoms.end(), same);

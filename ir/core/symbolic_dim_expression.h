@@ -19,14 +19,14 @@ struct Atom {
 using AtomPtr = std::shared_ptr<const Atom>;
 
 // coefficient * atoms[0] * atoms[1] ...; atoms sorted by text.
-struct Term {
+struct DimTerm {
   int64_t coefficient;
   std::vector<AtomPtr> atoms;
 };
 
 // A sum of terms; the key is the product of the atoms' texts, "" for the constant term.
 struct Dim::Expression {
-  std::map<std::string, Term> terms;
+  std::map<std::string, DimTerm> terms;
 };
 
 // The expression of a dim that is not known; null otherwise.

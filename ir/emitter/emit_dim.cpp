@@ -22,7 +22,7 @@ class DimWriter {
   }
 
  private:
-  Val write(const Term& term) {
+  Val write(const DimTerm& term) {
     Val product;
     if (term.coefficient != 1 || term.atoms.empty()) product = e_.int64s({term.coefficient});
     for (const AtomPtr& atom : term.atoms) {

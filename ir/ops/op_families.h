@@ -43,19 +43,19 @@ std::span<const OpDef> shape_ops();  // Shape, Reshape, Transpose, Squeeze, Expa
 std::span<const OpDef> join_ops();   // Concat, Split, Tile
 std::span<const OpDef> slice_ops();
 std::span<const OpDef> pad_ops();
-std::span<const OpDef> gather_ops();        // Gather*, OneHot, Compress, ReverseSequence
-std::span<const OpDef> scatter_ops();       // Scatter*, TensorScatter
-std::span<const OpDef> select_ops();        // NonZero, Unique
-std::span<const OpDef> suppression_ops();   // NonMaxSuppression
-std::span<const OpDef> sequence_ops();      // Sequence*, SplitToSequence
-std::span<const OpDef> optional_ops();      // Optional*
-std::span<const OpDef> control_ops();       // If, Loop
-std::span<const OpDef> scan_ops();          // Scan, SequenceMap
-std::span<const OpDef> text_ops();          // StringNormalizer, RegexFullMatch, TfIdfVectorizer ...
-std::span<const OpDef> ngram_ops();         // TfIdfVectorizer
-std::span<const OpDef> picture_ops();       // ImageDecoder
-std::span<const OpDef> tree_ops();          // ai.onnx.ml tree ensembles
-std::span<const OpDef> linear_model_ops();  // ai.onnx.ml linear models, Scaler, Normalizer ...
+std::span<const OpDef> gather_ops();       // Gather*, OneHot, Compress, ReverseSequence
+std::span<const OpDef> scatter_ops();      // Scatter*, TensorScatter
+std::span<const OpDef> select_ops();       // NonZero, Unique
+std::span<const OpDef> suppression_ops();  // NonMaxSuppression
+std::span<const OpDef> sequence_ops();     // Sequence*, SplitToSequence
+std::span<const OpDef> optional_ops();     // Optional*
+std::span<const OpDef> control_ops();      // If, Loop
+std::span<const OpDef> scan_ops();         // Scan, SequenceMap
+std::span<const OpDef> text_ops();         // StringNormalizer, RegexFullMatch, TfIdfVectorizer ...
+std::span<const OpDef> ngram_ops();        // TfIdfVectorizer
+std::span<const OpDef> image_decoder_ops();   // ImageDecoder
+std::span<const OpDef> tree_ops();            // ai.onnx.ml tree ensembles
+std::span<const OpDef> linear_model_ops();    // ai.onnx.ml linear models, Scaler, Normalizer ...
 std::span<const OpDef> support_vector_ops();  // ai.onnx.ml SVMs
 std::span<const OpDef> encoder_ops();         // ai.onnx.ml encoders to tensors
 std::span<const OpDef> feature_map_ops();     // ai.onnx.ml ops on maps

@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "ir/custom_op.h"
 #include "ir/op_def.h"
 #include "ir/ops/conv/conv_gradient.h"
 #include "ir/ops/normalization/normalization_gradient.h"
@@ -65,7 +66,7 @@ constexpr Family kFamilies[] = {
     ops::scan_ops,
     ops::text_ops,
     ops::ngram_ops,
-    ops::picture_ops,
+    ops::image_decoder_ops,
     ops::tree_ops,
     ops::linear_model_ops,
     ops::support_vector_ops,
@@ -85,11 +86,11 @@ constexpr Family kFamilies[] = {
     ops::group_ops,
 };
 
-struct Table {
+struct OpTable {
   std::vector<const OpDef*> rows;
   std::unordered_map<std::string, const OpDef*> by_name;
 
-  Table() {
+  OpTable() {
     for (const Family family : kFamilies) {
       for (const OpDef& row : family()) {
         rows.push_back(&row);
@@ -101,8 +102,8 @@ struct Table {
   }
 };
 
-const Table& table() {
-  static const auto& built = *new const Table;
+const OpTable& table() {
+  static const auto& built = *new const OpTable;
   return built;
 }
 
@@ -125,7 +126,8 @@ const OpDef* find_op(std::string_view name, std::string_view domain) {
   domain = canonical_domain(domain);
   const auto at = table().by_name.find(
       domain.empty() ? std::string(name) : std::string(domain) + "::" + std::string(name));
-  return at == table().by_name.end() ? nullptr : at->second;
+  if (at != table().by_name.end()) return at->second;
+  return domain.empty() ? nullptr : find_custom_op(name, domain);
 }
 
 const OpDef& op_named(std::string_view qualified) {

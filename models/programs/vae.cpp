@@ -46,7 +46,7 @@ struct Vae : nn::Layer<Vae> {
   }
 };
 
-void print_picture(const Tensor& pixels) {
+void print_image(const Tensor& pixels) {
   const std::vector<float> values = pixels.to_vector<float>();
   for (size_t row = 0; row < 8; ++row) {
     for (size_t column = 0; column < 8; ++column)
@@ -70,8 +70,8 @@ int main(int argc, char** argv) try {
     if (option == "--out") out = value;
   }
   manual_seed(1);
-  const Tensor pictures = data::read_csv(argv[1]).columns(0, kPixels) / 16.0;
-  data::DataLoader loader(std::make_shared<data::TensorDataset>(std::vector{pictures}),
+  const Tensor images = data::read_csv(argv[1]).columns(0, kPixels) / 16.0;
+  data::DataLoader loader(std::make_shared<data::TensorDataset>(std::vector{images}),
                           {.batch_size = 64, .shuffle = true, .seed = 1});
   const Vae net;
   optim::Adam optimizer(net.parameters(), {.lr = 2e-3});
@@ -94,7 +94,7 @@ int main(int argc, char** argv) try {
                 lost / batches, distance / batches);
   }
   const auto draw = [&](const Tensor& code) { return sigmoid(net.decoder(code)); };
-  print_picture(draw(randn({1, kCode})).detach());
+  print_image(draw(randn({1, kCode})).detach());
   const ExportReport report = export_onnx(draw, {randn({1, kCode})}, out,
                                           {.input_names = {"code"},
                                            .output_names = {"pixels"},

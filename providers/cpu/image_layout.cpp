@@ -19,7 +19,7 @@ std::optional<Epilogue> make_epilogue(const ops::FusedActivation& activation) {
   return finish;
 }
 
-const char* refusal_of_own(const KernelRequest& request, bool takes_lines) {
+const char* why_unsupported_image(const KernelRequest& request, bool takes_lines) {
   const KernelTensor &x = request.inputs[0], &w = request.inputs[1];
   const size_t rank = x.shape.size();
   if (!request.layouts) return "layouts are not free";

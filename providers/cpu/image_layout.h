@@ -1,4 +1,4 @@
-// What kernels of convolution, product and pooling on float32 images in a layout share.
+// Shared by the convolution, GEMM and pooling kernels that read float32 images in a layout.
 #pragma once
 
 #include <cmath>
@@ -14,27 +14,27 @@
 
 namespace sardonyx::cpu {
 
-// What is done to sums before they are results: they are clipped, then a function goes over rows of
-// them.
+// The epilogue of a convolution or GEMM: sums are clipped to [low, high], then the activation is
+// applied.
 struct Epilogue {
   float low = -HUGE_VALF, high = HUGE_VALF;
   std::optional<RowActivation> function;
 };
-// nullopt where nothing here computes the activation.
+// nullopt where no row function computes the activation.
 std::optional<Epilogue> make_epilogue(const ops::FusedActivation& activation);
 
-// Null where the request is one for own kernels as far as types, ranks and constants tell: images
-// of float (or, where `takes_lines`, lines), weights that are known ahead, and layouts that are
-// free.
-const char* refusal_of_own(const KernelRequest& request, bool takes_lines = false);
+// Why our own kernels do not support the request, or null. They take float images (with
+// `takes_lines` also tensors of one spatial dim), constant weights, and layouts that the planner
+// leaves open.
+const char* why_unsupported_image(const KernelRequest& request, bool takes_lines = false);
 
-// Float in full blocks of channels.
+// True for float NCHW16c without a partly filled block of channels.
 bool is_nchw16c(const KernelTensor& tensor);
-// Of float images, in blocks of channels or channels last.
+// NCHW16c with `in_blocks`, else NHWC.
 LayoutPtr float_image_layout(const Shape& shape, bool in_blocks);
 
-// Planes of pixels side by side, each of `channels` channels that lie together: all of an image,
-// one block of them, or a single one where values have no layout.
+// A layout as planes of pixels with `channels` adjacent channels each: all of them in NHWC, one
+// block of them in NCHW16c, a single one in row-major order.
 struct PixelPlanes {
   int64_t planes, channels;
   bool in_blocks;
@@ -42,20 +42,20 @@ struct PixelPlanes {
 // nullopt for other layouts.
 std::optional<PixelPlanes> pixel_planes(const KernelTensor& tensor);
 
-// Where the elements of such an image lie, whose last three dims these are.
+// The strides of an image whose last three dims these are.
 ImageSteps image_steps(bool in_blocks, int64_t channels, int64_t rows, int64_t columns);
 
-// Applies `function` to outputs [first, last) of pixels that lie one behind the other, the first
-// channel of the first of them at `values`. In blocks they begin and end with whole ones.
+// Applies `function` to channels [first, last) of consecutive pixels; `values` points to the first
+// channel of the first pixel. In NCHW16c `first` and `last` are multiples of the block.
 void apply_to_pixels(const RowActivation& function, float* values, int64_t pixels,
                      const ImageSteps& steps, bool in_blocks, int64_t first, int64_t last);
 
 int64_t rounded_up(int64_t count, int64_t unit);
 
-// A line as an image of height 1.
+// The shape with a height of 1 where it has one spatial dim only.
 Shape image_shape(const Shape& shape);
 
-// Input 2, or zeros: each group's part padded with zeros to whole units.
+// The bias of input 2, or zeros; each group's part is padded with zeros to whole units.
 std::shared_ptr<const Buffer> packed_bias_in_groups(const KernelRequest& request, int64_t groups,
                                                     int64_t unit);
 

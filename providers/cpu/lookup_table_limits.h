@@ -1,5 +1,5 @@
-// Tables that kernels make when they are prepared: of the lines of an image, of the matrices of a
-// batch.
+// Limits of the index tables that kernels build in prepare(): of the lines of an image, or of the
+// matrices of a batch.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@ constexpr int64_t kLongestTable = int64_t{1} << 22;
 
 constexpr const char* kTablesTooLong = "so many positions are left to kernels without tables";
 
-// nullptr where tables of these lengths may be made.
-inline const char* refusal_of_tables(std::initializer_list<int64_t> lengths) {
+// Why tables of these lengths are not supported, or null.
+inline const char* why_unsupported_tables(std::initializer_list<int64_t> lengths) {
   return std::max(lengths) > kLongestTable ? kTablesTooLong : nullptr;
 }
 

@@ -1,4 +1,4 @@
-// Constants in the form that a kernel wants.
+// Constants, packed into the layout of a kernel.
 #pragma once
 
 #include <functional>

@@ -34,7 +34,7 @@ Prepared prepare_concat(const KernelRequest& request) {
   const Desc* model = nullptr;
   std::optional<Desc> found;
   for (const KernelTensor& input : request.inputs) {
-    if (const char* why = refusal_of_type(request, input.dtype)) return Prepared::refuse(why);
+    if (const char* why = why_unsupported_type(request, input.dtype)) return Prepared::refuse(why);
     if (input.layout && !model) model = &found.emplace(desc_of(input));
   }
   if (!model) return Prepared::refuse("no input has a blocked layout");

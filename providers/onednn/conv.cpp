@@ -20,14 +20,14 @@
 namespace sardonyx::onednn {
 namespace {
 
-struct Problem {
+struct ConvProblem {
   ConvolutionSpec spec;  // with layouts of the primitive's choice
   Desc stored_weights;
   PostOps activation;
   PostOps afterwards;  // an activation that the primitive has no form with
   bool has_bias;
   bool has_new_weights = false;  // with every run, as in training
-  bool is_turned = false;        // rows and columns are exchanged
+  bool is_transposed = false;    // rows and columns are exchanged
 };
 
 constexpr int64_t kBlock = ImageLayout::kChannelBlock;
@@ -36,46 +36,46 @@ bool fills_blocks(int64_t channels) {
   return channels % kBlock == 0;
 }
 
-// oneDNN's kernels compute many columns of one row together, so an image of one column is seen as
-// one of one row, which lies the same in memory.
+// oneDNN's kernels compute tiles of columns of one row, so an image of one column is described as
+// an image of one row, which has the same memory layout.
 bool is_single_column(const Shape& x, const Shape& w, const Shape& y) {
   return x.size() == 4 && x[3] == 1 && w[3] == 1 && y[3] == 1 && x[2] > 1;
 }
 
-void turn(Extents& dims) {
+void swap_spatial(Extents& dims) {
   std::swap(dims[dims.size() - 2], dims[dims.size() - 1]);
 }
 
-void turn(Problem& problem) {
-  problem.is_turned = true;
+void swap_spatial(ConvProblem& problem) {
+  problem.is_transposed = true;
   ConvolutionSpec& spec = problem.spec;
   for (Desc* desc : {&spec.src, &spec.weights, &spec.dst}) {
     Extents dims = desc->dims();
-    turn(dims);
+    swap_spatial(dims);
     *desc = any_desc(desc->data_type(), dims);
   }
   Extents stored = problem.stored_weights.dims();
-  turn(stored);
+  swap_spatial(stored);
   problem.stored_weights = plain_desc(problem.stored_weights.data_type(), stored);
   for (Extents* dims : {&spec.strides, &spec.dilations, &spec.pads_begin, &spec.pads_end})
-    turn(*dims);
+    swap_spatial(*dims);
 }
 
-// How others know the layout of a turned image; those of weights have no other name.
+// The descriptor under which other kernels know the layout of such an image.
 std::optional<Desc> turned_back(const Desc& desc) {
   if (is_row_major(desc)) return desc;  // the bias, too, which has one dim
   Extents dims = desc.dims();
-  turn(dims);
+  swap_spatial(dims);
   return same_format(desc, dims);
 }
 
-Problem describe(const KernelRequest& request, const ops::ConvAttrs& attrs,
-                 const ops::FusedActivation& activation) {
+ConvProblem describe(const KernelRequest& request, const ops::ConvAttrs& attrs,
+                     const ops::FusedActivation& activation) {
   const KernelTensor& x = request.inputs[0];
   const KernelTensor& w = request.inputs[1];
   const KernelTensor& y = request.outputs[0];
   const ops::Window window = ops::conv_window(request.op.name, attrs, x.shape, w.shape);
-  Problem problem{{}, {}, post_ops_of(activation), {}, request.has(2)};
+  ConvProblem problem{{}, {}, post_ops_of(activation), {}, request.has(2)};
   const auto type = data_type_of(x.dtype);
   const Extents weight_dims = grouped_weights(w.shape, attrs.group);
   problem.stored_weights = plain_desc(type, weight_dims);
@@ -88,11 +88,11 @@ Problem describe(const KernelRequest& request, const ops::ConvAttrs& attrs,
   problem.spec.pads_begin = window.pads_begin;
   problem.spec.pads_end = window.pads_end;
   problem.has_new_weights = request.layouts && !w.constant;
-  if (is_single_column(x.shape, w.shape, y.shape)) turn(problem);
+  if (is_single_column(x.shape, w.shape, y.shape)) swap_spatial(problem);
   return problem;
 }
 
-MaybePrimitive make_primitive(const Problem& problem, const ConvolutionSpec& spec,
+MaybePrimitive make_primitive(const ConvProblem& problem, const ConvolutionSpec& spec,
                               Residual residual) {
   static auto& answers = *new PrimitiveCache;
   PostOps post_ops = residual_post_ops(residual, spec.dst);
@@ -112,7 +112,7 @@ Desc row_major(memory::data_type type, const Extents& dims) {
 }
 
 // Where oneDNN's own choice of layouts leads to its slow fallback, others may not.
-MaybePrimitive choose_layouts(const Problem& problem) {
+MaybePrimitive choose_layouts(const ConvProblem& problem) {
   const MaybePrimitive chosen = make_primitive(problem, problem.spec, Residual::kNone);
   if (!chosen || !chosen->is_reference()) return chosen;
   for (const auto layout : {&blocked_desc, &row_major}) {
@@ -126,7 +126,7 @@ MaybePrimitive choose_layouts(const Problem& problem) {
 }
 
 // Winograd's algorithm, in training, where it pays.
-MaybePrimitive choose_winograd(Problem& problem) {
+MaybePrimitive choose_winograd(ConvProblem& problem) {
   const ConvolutionSpec direct = problem.spec;
   const Extents dst = direct.dst.dims();
   if (dst.size() != 4 || dst[0] * dst[2] * dst[3] < kMinWinogradWindows) return std::nullopt;
@@ -142,12 +142,12 @@ MaybePrimitive choose_winograd(Problem& problem) {
   return std::nullopt;
 }
 
-// Direct convolution of what comes in full blocks stays in blocks: it is as fast as in any other
-// layout, and nothing need be reordered. In training it changes to blocks as early as it can: there
-// gradients are computed, and everything between convolutions.
-MaybePrimitive choose_blocks(const Problem& problem, const KernelRequest& request) {
+// A direct convolution whose input is NCHW16c stays in NCHW16c: it is as fast as in any other
+// layout and needs no reorder. In training NCHW16c is chosen as early as possible, because
+// gradients and the ops between convolutions are computed in it.
+MaybePrimitive choose_blocks(const ConvProblem& problem, const KernelRequest& request) {
   const KernelTensor& x = request.inputs[0];
-  if (problem.is_turned || problem.spec.dst.dims().size() != 4) return std::nullopt;
+  if (problem.is_transposed || problem.spec.dst.dims().size() != 4) return std::nullopt;
   ConvolutionSpec spec = problem.spec;
   const Extents in = spec.src.dims(), out = spec.dst.dims();
   if (!fills_blocks(out[1]) && out[1] > kBlock) return std::nullopt;
@@ -164,8 +164,8 @@ MaybePrimitive choose_blocks(const Problem& problem, const KernelRequest& reques
   return primitive && !primitive->is_reference() ? primitive : std::nullopt;
 }
 
-std::vector<Part> parts_of(const Problem& problem, const Primitive& primitive, Residual residual,
-                           int threads) {
+std::vector<PrimitivePart> parts_of(const ConvProblem& problem, const Primitive& primitive,
+                                    Residual residual, int threads) {
   ConvolutionSpec spec = problem.spec;
   spec.src = primitive.src(), spec.weights = primitive.weights(), spec.dst = primitive.dst();
   const auto make = [&](const ConvolutionSpec& part) {
@@ -181,10 +181,10 @@ std::vector<Part> parts_of(const Problem& problem, const Primitive& primitive, R
   return parts(spec);
 }
 
-Prepared build(const Problem& problem, const KernelRequest& request, const Primitive& primitive,
+Prepared build(const ConvProblem& problem, const KernelRequest& request, const Primitive& primitive,
                Residual residual) {
   SequenceBuilder builder(request);
-  if (problem.is_turned) builder.name_layouts(turned_back);
+  if (problem.is_transposed) builder.name_layouts(turned_back);
   SequenceBuilder::Args args{
       {DNNL_ARG_SRC, builder.input(0, primitive.src())},
       {DNNL_ARG_WEIGHTS, builder.weights(1, problem.stored_weights, primitive.weights())}};
@@ -203,15 +203,15 @@ Prepared build(const Problem& problem, const KernelRequest& request, const Primi
 }
 
 // Winograd's algorithm may hold the whole image transformed, several times its own size. Where
-// that is more than this the image is computed in strips of rows that take the other; each strip
+// that is more than this the image is computed in tiles of rows that take the other; each tile
 // transforms the weights anew.
-constexpr size_t kMaxScratch = size_t{128} << 20, kStripScratch = size_t{40} << 20;
-constexpr int64_t kTileRows = 4;  // that are transformed together
+constexpr size_t kMaxScratch = size_t{128} << 20, kTileScratch = size_t{40} << 20;
+constexpr int64_t kTileRows = 4;  // rows that Winograd transforms at once
 
-StripedConvolution striped(const Problem& problem, const KernelRequest& request,
-                           const Primitive& primitive) {
+TiledConvolution tiled(const ConvProblem& problem, const KernelRequest& request,
+                       const Primitive& primitive) {
   const Residual residual = request.has(3) ? Residual::kInPlace : Residual::kNone;
-  StripedConvolution whole;
+  TiledConvolution whole;
   whole.spec = problem.spec;
   whole.from = primitive.src(), whole.weights = primitive.weights(), whole.made = primitive.dst();
   whole.layouts = request.layouts;
@@ -222,38 +222,38 @@ StripedConvolution striped(const Problem& problem, const KernelRequest& request,
   return whole;
 }
 
-// None where the whole is small enough, or oneDNN has no strips of this form.
-std::vector<Strip> strips_of(const Problem& problem, const StripedConvolution& whole,
-                             const Primitive& primitive) {
-  if (problem.is_turned) return {};
-  StripSize size = strip_size(whole);
+// None where the whole is small enough, or oneDNN has no tiles of this form.
+std::vector<ConvTile> tiles_of(const ConvProblem& problem, const TiledConvolution& whole,
+                               const Primitive& primitive) {
+  if (problem.is_transposed) return {};
+  ConvTileSize size = tile_size(whole);
   const int64_t rows = primitive.dst().dims()[2];
   const bool is_winograd = problem.spec.method == algorithm::convolution_winograd;
   const size_t scratch = primitive.scratchpad().get_size();
   if (is_winograd && scratch > kMaxScratch && !whole.residual) {
-    const auto share = static_cast<int64_t>(kStripScratch) * rows;
+    const auto share = static_cast<int64_t>(kTileScratch) * rows;
     size.rows = std::min(size.rows, share / static_cast<int64_t>(scratch));
   }
-  const int64_t together = is_winograd ? kTileRows : 1;
-  if (size.rows < rows) size.rows = std::max<int64_t>(size.rows / together, 1) * together;
-  return strips_of(whole, size);
+  const int64_t tile_rows = is_winograd ? kTileRows : 1;
+  if (size.rows < rows) size.rows = std::max<int64_t>(size.rows / tile_rows, 1) * tile_rows;
+  return tiles_of(whole, size);
 }
 
-Prepared build_strips(const Problem& problem, const KernelRequest& request,
-                      const StripedConvolution& whole, const std::vector<Strip>& strips,
-                      const Primitive& primitive) {
+Prepared build_tiles(const ConvProblem& problem, const KernelRequest& request,
+                     const TiledConvolution& whole, const std::vector<ConvTile>& tiles,
+                     const Primitive& primitive) {
   SequenceBuilder builder(request);
   SequenceBuilder::Args args{
       {DNNL_ARG_WEIGHTS, builder.weights(1, problem.stored_weights, whole.weights)}};
   if (problem.has_bias) args.emplace_back(DNNL_ARG_BIAS, builder.input(2, problem.spec.bias));
-  const auto dst = add_strips(builder, whole, strips, args);
+  const auto dst = add_tiles(builder, whole, tiles, args);
   if (!add_eltwise(builder, problem.afterwards, stored(whole, whole.made), dst, dst))
     return Prepared::refuse("oneDNN has no such elementwise operation");
-  return builder.finish(primitive.implementation() + " in strips");
+  return builder.finish(primitive.implementation() + " in tiles");
 }
 
-// The layouts are fixed by the primitive without residual, so that both programs have the same.
-Prepared build_with_residual(const Problem& problem, const KernelRequest& request,
+// The primitive without residual decides the layouts, so that both sequences share them.
+Prepared build_with_residual(const ConvProblem& problem, const KernelRequest& request,
                              const Primitive& bare) {
   ConvolutionSpec spec = problem.spec;
   spec.src = bare.src();
@@ -272,11 +272,11 @@ Prepared build_with_residual(const Problem& problem, const KernelRequest& reques
   return prepare_with_residual(request, 3, spec.dst, build_one);
 }
 
-// Rows of windows that read padding alone have no tile (conv_row_tiles.h), so an image would be one
-// call of oneDNN's, which looks at no deadline: seconds, for images that are padded to many times
-// their size.
-bool is_long_and_mostly_padding(const StripedConvolution& whole) {
-  const bool is_long = strip_size(whole).rows < whole.made.dims()[2];
+// Rows of windows in the padding alone have no tile (conv_row_tiles.h), so an image would be one
+// call of oneDNN, which checks no deadline: seconds, for images that are padded to many times their
+// size.
+bool is_long_and_mostly_padding(const TiledConvolution& whole) {
+  const bool is_long = tile_size(whole).rows < whole.made.dims()[2];
   const Extents from = whole.from.dims();
   bool is_padding = false;
   for (size_t axis = 0; axis < whole.spec.pads_begin.size(); ++axis) {
@@ -289,25 +289,25 @@ bool is_long_and_mostly_padding(const StripedConvolution& whole) {
 Prepared prepare_by_onednn(const KernelRequest& request, const ops::ConvAttrs& attrs,
                            const ops::FusedActivation& activation, bool allows_winograd) {
   if (!find_post_ops(activation)) return Prepared::refuse("oneDNN has no such activation");
-  Problem problem = describe(request, attrs, activation);
+  ConvProblem problem = describe(request, attrs, activation);
   MaybePrimitive bare;
   if (allows_winograd && problem.has_new_weights) bare = choose_winograd(problem);
   if (request.layouts && !bare) bare = choose_blocks(problem, request);
   if (!bare) bare = choose_layouts(problem);
   if (!bare) return Prepared::refuse("oneDNN has no convolution of this form");
-  const StripedConvolution whole = striped(problem, request, *bare);
+  const TiledConvolution whole = tiled(problem, request, *bare);
   if (is_long_and_mostly_padding(whole))
     return Prepared::refuse("images that are mostly padding are left to others");
-  const std::vector<Strip> strips = strips_of(problem, whole, *bare);
-  if (!strips.empty()) return build_strips(problem, request, whole, strips, *bare);
+  const std::vector<ConvTile> tiles = tiles_of(problem, whole, *bare);
+  if (!tiles.empty()) return build_tiles(problem, request, whole, tiles, *bare);
   if (request.has(3)) return build_with_residual(problem, request, *bare);
   return build(problem, request, *bare, Residual::kNone);
 }
 
 Prepared prepare(const KernelRequest& request, const ops::ConvAttrs& attrs,
                  const ops::FusedActivation& activation, bool allows_winograd) {
-  if (const char* refusal = refusal_of_convolution(request)) return Prepared::refuse(refusal);
-  if (const char* why = refusal_of_windows(request.inputs[1].shape, request.outputs[0].shape))
+  if (const char* refusal = why_unsupported_conv(request)) return Prepared::refuse(refusal);
+  if (const char* why = why_unsupported_windows(request.inputs[1].shape, request.outputs[0].shape))
     return Prepared::refuse(why);
   if (allows_winograd) {
     Prepared own =
@@ -349,14 +349,14 @@ Extents grouped_weights(const Shape& weights, int64_t group) {
   return dims;
 }
 
-const char* refusal_of_convolution(const KernelRequest& request) {
-  if (const char* why = refusal_of_type(request, request.inputs[0].dtype)) return why;
+const char* why_unsupported_conv(const KernelRequest& request) {
+  if (const char* why = why_unsupported_type(request, request.inputs[0].dtype)) return why;
   const size_t rank = request.inputs[0].shape.size();
   if (rank < 3 || rank > 5) return "only 1 to 3 spatial axes";
   return nullptr;
 }
 
-const char* refusal_of_windows(const Shape& weights, const Shape& results) {
+const char* why_unsupported_windows(const Shape& weights, const Shape& results) {
   constexpr double kManyTaps = 2048;
   double taps = 1;
   for (size_t axis = 2; axis < weights.size(); ++axis)

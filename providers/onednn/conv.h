@@ -1,4 +1,4 @@
-// What the kernels of convolution and transposed convolution share.
+// Shared by the convolution and transposed convolution kernels.
 #pragma once
 
 #include "ir/kernel.h"
@@ -8,13 +8,13 @@
 
 namespace sardonyx::onednn {
 
-// Types and ranks that no convolution here takes; nullptr where there is none.
-const char* refusal_of_convolution(const KernelRequest& request);
+// Why no convolution here supports the types and ranks, or null.
+const char* why_unsupported_conv(const KernelRequest& request);
 
-// No convolution of oneDNN is interrupted: why one that computes with windows of thousands of
-// elements, for seconds, is left to what looks at the deadline; else nullptr. `results` has an
-// element for each window and output channel (of a transposed convolution: its input).
-const char* refusal_of_windows(const Shape& weights, const Shape& results);
+// Why windows are too large, or null: oneDNN cannot cancel a convolution, so one that runs for
+// seconds is left to kernels that check the deadline. `results` has an element for each window and
+// output channel (of a transposed convolution: its input).
+const char* why_unsupported_windows(const Shape& weights, const Shape& results);
 
 // The dims of a convolution's weights in oneDNN, where groups are a dim of their own.
 Extents grouped_weights(const Shape& weights, int64_t group);

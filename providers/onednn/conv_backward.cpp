@@ -71,28 +71,28 @@ MaybePrimitive choose(BackwardProblem& problem, Make make) {
 constexpr const char* kNone = "oneDNN has no gradient of a convolution of this form";
 
 Prepared prepare_input_grad(const KernelRequest& request) {
-  if (const char* refusal = refusal_of_convolution(request)) return Prepared::refuse(refusal);
-  if (const char* why = refusal_of_windows(request.inputs[1].shape, request.inputs[0].shape))
+  if (const char* refusal = why_unsupported_conv(request)) return Prepared::refuse(refusal);
+  if (const char* why = why_unsupported_windows(request.inputs[1].shape, request.inputs[0].shape))
     return Prepared::refuse(why);
   BackwardProblem problem =
       describe(request, request.outputs[0].shape, request.inputs[1].shape, request.inputs[0].shape);
   const MaybePrimitive primitive = choose(problem, convolution_input_gradient);
   if (!primitive) return Prepared::refuse(kNone);
-  const StripedConvolution whole{.kind = StripedConvolution::Kind::kInputGrad,
-                                 .spec = problem.spec,
-                                 .from = primitive->argument(DNNL_ARG_DIFF_DST),
-                                 .weights = primitive->weights(),
-                                 .made = primitive->argument(DNNL_ARG_DIFF_SRC),
-                                 .layouts = request.layouts,
-                                 .make = [](const ConvolutionSpec& strip) {
-                                   return convolution_input_gradient(strip, attributes());
-                                 }};
-  const std::vector<Strip> strips = strips_of(whole, strip_size(whole));
+  const TiledConvolution whole{.kind = TiledConvolution::Kind::kInputGrad,
+                               .spec = problem.spec,
+                               .from = primitive->argument(DNNL_ARG_DIFF_DST),
+                               .weights = primitive->weights(),
+                               .made = primitive->argument(DNNL_ARG_DIFF_SRC),
+                               .layouts = request.layouts,
+                               .make = [](const ConvolutionSpec& tile) {
+                                 return convolution_input_gradient(tile, attributes());
+                               }};
+  const std::vector<ConvTile> tiles = tiles_of(whole, tile_size(whole));
   SequenceBuilder builder(request);
-  if (!strips.empty()) {
+  if (!tiles.empty()) {
     const auto w = builder.weights(1, problem.stored_weights, whole.weights);
-    add_strips(builder, whole, strips, {{DNNL_ARG_WEIGHTS, w}});
-    return builder.finish(primitive->implementation() + " in strips");
+    add_tiles(builder, whole, tiles, {{DNNL_ARG_WEIGHTS, w}});
+    return builder.finish(primitive->implementation() + " in tiles");
   }
   const auto d_y = builder.input(0, primitive->argument(DNNL_ARG_DIFF_DST));
   const auto w = builder.weights(1, problem.stored_weights, primitive->weights());
@@ -109,10 +109,10 @@ MaybePrimitive convolution_weight_gradient_of(const ConvolutionSpec& part) {
   return convolution_weight_gradient(part, attributes());
 }
 
-// Threads have some of the images each; what they make is added up. False where that is not to be.
+// Each thread computes the gradient of some images, then they are summed. False if not worthwhile.
 bool add_up_images(SequenceBuilder& builder, const Primitive& primitive,
                    const ConvolutionSpec& spec, const SequenceBuilder::Args& args) {
-  const std::vector<Part> parts =
+  const std::vector<PrimitivePart> parts =
       parts_of(work_of_images(spec, convolution_weight_gradient_of), primitive, builder.threads());
   if (parts.empty()) return false;
   const auto sum = args.back().second;
@@ -138,25 +138,25 @@ bool add_up_images(SequenceBuilder& builder, const Primitive& primitive,
 }
 
 Prepared prepare_weight_grad(const KernelRequest& request) {
-  if (const char* refusal = refusal_of_convolution(request)) return Prepared::refuse(refusal);
-  if (const char* why = refusal_of_windows(request.outputs[0].shape, request.inputs[0].shape))
+  if (const char* refusal = why_unsupported_conv(request)) return Prepared::refuse(refusal);
+  if (const char* why = why_unsupported_windows(request.outputs[0].shape, request.inputs[0].shape))
     return Prepared::refuse(why);
   BackwardProblem problem =
       describe(request, request.inputs[1].shape, request.outputs[0].shape, request.inputs[0].shape);
   const MaybePrimitive primitive = choose(problem, convolution_weight_gradient);
   if (!primitive) return Prepared::refuse(kNone);
-  StripedConvolution whole{.kind = StripedConvolution::Kind::kWeightGrad,
-                           .spec = problem.spec,
-                           .from = primitive->argument(DNNL_ARG_DIFF_DST),
-                           .made = primitive->argument(DNNL_ARG_DIFF_WEIGHTS),
-                           .layouts = request.layouts,
-                           .make = convolution_weight_gradient_of};
+  TiledConvolution whole{.kind = TiledConvolution::Kind::kWeightGrad,
+                         .spec = problem.spec,
+                         .from = primitive->argument(DNNL_ARG_DIFF_DST),
+                         .made = primitive->argument(DNNL_ARG_DIFF_WEIGHTS),
+                         .layouts = request.layouts,
+                         .make = convolution_weight_gradient_of};
   whole.spec.src = primitive->src();
-  const std::vector<Strip> strips = strips_of(whole, strip_size(whole));
+  const std::vector<ConvTile> tiles = tiles_of(whole, tile_size(whole));
   SequenceBuilder builder(request);
-  if (!strips.empty()) {
-    add_strips(builder, whole, strips, {{DNNL_ARG_SRC, builder.input(1, primitive->src())}});
-    return builder.finish(primitive->implementation() + " in strips");
+  if (!tiles.empty()) {
+    add_tiles(builder, whole, tiles, {{DNNL_ARG_SRC, builder.input(1, primitive->src())}});
+    return builder.finish(primitive->implementation() + " in tiles");
   }
   const auto d_y = builder.input(0, primitive->argument(DNNL_ARG_DIFF_DST));
   const auto x = builder.input(1, primitive->src());

@@ -9,19 +9,19 @@
 namespace sardonyx::onednn {
 namespace {
 
-using Kind = StripedConvolution::Kind;
+using Kind = TiledConvolution::Kind;
 
 // Dims of images.
 constexpr size_t kImages = 0, kRows = 2;
-constexpr int64_t kStripChannels = 16;  // channels in a block
+constexpr int64_t kTileChannels = 16;  // channels in a block
 
-struct Range {
+struct RowRange {
   int64_t begin, end;
   int64_t count() const { return end - begin; }
 };
 
-// What one strip reads, and the padding of its own.
-RowsRead rows_for(const StripedConvolution& whole, const Range& made) {
+// The rows that one tile reads, and the tile's padding.
+RowsRead rows_for(const TiledConvolution& whole, const RowRange& made) {
   const ConvolutionSpec& spec = whole.spec;
   const Extents weights = spec.weights.dims();
   const int64_t kernel = weights[weights.size() - spec.strides.size()];
@@ -34,8 +34,8 @@ RowsRead rows_for(const StripedConvolution& whole, const Range& made) {
   return rows_read(windows, whole.from.dims()[kRows], made.begin, made.end);
 }
 
-std::optional<Strip> strip_of(const StripedConvolution& whole, const Range& images,
-                              const Range& rows) {
+std::optional<ConvTile> tile_of(const TiledConvolution& whole, const RowRange& images,
+                                const RowRange& rows) {
   const RowsRead read = rows_for(whole, rows);
   if (read.end <= read.begin) return std::nullopt;
   Extents from = whole.from.dims(), made = whole.made.dims();
@@ -55,13 +55,13 @@ std::optional<Strip> strip_of(const StripedConvolution& whole, const Range& imag
   spec.pads_end[0] = read.pad_end;
   const MaybePrimitive primitive = whole.make(spec);
   if (!primitive || primitive->is_reference()) return std::nullopt;
-  return Strip{*primitive, *from_form, *made_form,
-               stored(whole, whole.from).submemory_desc(from, from_at),
-               stored(whole, whole.made).submemory_desc(made, made_at)};
+  return ConvTile{*primitive, *from_form, *made_form,
+                  stored(whole, whole.from).submemory_desc(from, from_at),
+                  stored(whole, whole.made).submemory_desc(made, made_at)};
 }
 
-std::optional<Strip> channels_of(const StripedConvolution& whole, const Range& channels) {
-  constexpr size_t kOutputs = 0, kChannels = 1;  // of weights, of what is read
+std::optional<ConvTile> channels_of(const TiledConvolution& whole, const RowRange& channels) {
+  constexpr size_t kOutputs = 0, kChannels = 1;  // the dims of weights and of the input
   Extents from = whole.from.dims(), made = whole.made.dims();
   Extents from_at(from.size(), 0), made_at(made.size(), 0);
   from[kChannels] = made[kOutputs] = channels.count();
@@ -73,31 +73,31 @@ std::optional<Strip> channels_of(const StripedConvolution& whole, const Range& c
   spec.weights = any_desc(whole.made.data_type(), made);
   const MaybePrimitive primitive = whole.make(spec);
   if (!primitive || primitive->is_reference()) return std::nullopt;
-  return Strip{*primitive, *form, primitive->argument(DNNL_ARG_DIFF_WEIGHTS),
-               stored(whole, whole.from).submemory_desc(from, from_at),
-               stored(whole, whole.made).submemory_desc(made, made_at)};
+  return ConvTile{*primitive, *form, primitive->argument(DNNL_ARG_DIFF_WEIGHTS),
+                  stored(whole, whole.from).submemory_desc(from, from_at),
+                  stored(whole, whole.made).submemory_desc(made, made_at)};
 }
 
 // Groups, and channels that don't fill blocks, are not taken apart.
-std::vector<Strip> channel_strips_of(const StripedConvolution& whole, int64_t together) {
+std::vector<ConvTile> channel_tiles_of(const TiledConvolution& whole, int64_t tile_channels) {
   const Extents from = whole.from.dims(), made = whole.made.dims();
   const int64_t channels = made[0];
-  if (made.size() != from.size() || channels % kStripChannels != 0 || together >= channels)
+  if (made.size() != from.size() || channels % kTileChannels != 0 || tile_channels >= channels)
     return {};
-  std::vector<Strip> strips;
-  for (int64_t first = 0; first < channels; first += together) {
+  std::vector<ConvTile> tiles;
+  for (int64_t first = 0; first < channels; first += tile_channels) {
     check_interrupted();
-    auto strip = channels_of(whole, {first, std::min(first + together, channels)});
-    if (!strip) return {};
-    strips.push_back(std::move(*strip));
+    auto tile = channels_of(whole, {first, std::min(first + tile_channels, channels)});
+    if (!tile) return {};
+    tiles.push_back(std::move(*tile));
   }
-  return strips;
+  return tiles;
 }
 
-struct StripArguments {
+struct TileArguments {
   int from, made;
 };
-StripArguments arguments_of(Kind kind) {
+TileArguments arguments_of(Kind kind) {
   switch (kind) {
     case Kind::kInputGrad:
       return {DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_SRC};
@@ -110,11 +110,11 @@ StripArguments arguments_of(Kind kind) {
 
 }  // namespace
 
-Desc stored(const StripedConvolution& whole, const Desc& desc) {
+Desc stored(const TiledConvolution& whole, const Desc& desc) {
   return whole.layouts ? desc : plain_desc(desc.data_type(), desc.dims());
 }
 
-StripSize strip_size(const StripedConvolution& whole) {
+ConvTileSize tile_size(const TiledConvolution& whole) {
   const Extents made = whole.made.dims(), weights = whole.spec.weights.dims();
   const Extents windows = whole.kind == Kind::kForward ? made : whole.from.dims();
   double products = 1;  // of an image
@@ -122,7 +122,7 @@ StripSize strip_size(const StripedConvolution& whole) {
     products *= static_cast<double>(windows[dim]);
   for (const int64_t dim : weights)
     products *= static_cast<double>(dim);
-  StripSize size{made[kImages], made[kRows], weights[0]};
+  ConvTileSize size{made[kImages], made[kRows], weights[0]};
   const double images = static_cast<double>(kProductsPerBlock) / products;
   if (images < static_cast<double>(size.images)) {
     size.images = std::max<int64_t>(static_cast<int64_t>(images), 1);
@@ -132,74 +132,74 @@ StripSize strip_size(const StripedConvolution& whole) {
   const double share = images / static_cast<double>(whole.from.dims()[kImages]);
   if (share < 1) {
     const auto channels = static_cast<int64_t>(share * static_cast<double>(weights[0]));
-    size.channels = std::max<int64_t>(channels / kStripChannels, 1) * kStripChannels;
+    size.channels = std::max<int64_t>(channels / kTileChannels, 1) * kTileChannels;
   }
   return size;
 }
 
-std::vector<Strip> strips_of(const StripedConvolution& whole, const StripSize& size) {
-  if (whole.kind == Kind::kWeightGrad) return channel_strips_of(whole, size.channels);
+std::vector<ConvTile> tiles_of(const TiledConvolution& whole, const ConvTileSize& size) {
+  if (whole.kind == Kind::kWeightGrad) return channel_tiles_of(whole, size.channels);
   const Extents made = whole.made.dims();
-  // Where windows are spread, strips that begin with one have the padding of the whole.
+  // Where windows are spread, tiles that begin with one have the padding of the whole.
   const int64_t unit = whole.kind == Kind::kForward ? 1 : whole.spec.strides[0];
-  const int64_t together = (std::min(size.rows, made[kRows]) + unit - 1) / unit * unit;
-  if (size.images >= made[kImages] && together >= made[kRows]) return {};
-  std::vector<Strip> strips;
+  const int64_t tile_rows = (std::min(size.rows, made[kRows]) + unit - 1) / unit * unit;
+  if (size.images >= made[kImages] && tile_rows >= made[kRows]) return {};
+  std::vector<ConvTile> tiles;
   for (int64_t image = 0; image < made[kImages]; image += size.images) {
-    for (int64_t row = 0; row < made[kRows]; row += together) {
+    for (int64_t row = 0; row < made[kRows]; row += tile_rows) {
       check_interrupted();
-      auto strip = strip_of(whole, {image, std::min(image + size.images, made[kImages])},
-                            {row, std::min(row + together, made[kRows])});
+      auto tile = tile_of(whole, {image, std::min(image + size.images, made[kImages])},
+                          {row, std::min(row + tile_rows, made[kRows])});
       // Whole images may have a form where rows of them have none.
-      if (!strip && together < made[kRows]) return strips_of(whole, {size.images, made[kRows], 0});
-      if (!strip) return {};
-      strips.push_back(std::move(*strip));
+      if (!tile && tile_rows < made[kRows]) return tiles_of(whole, {size.images, made[kRows], 0});
+      if (!tile) return {};
+      tiles.push_back(std::move(*tile));
     }
   }
-  return strips;
+  return tiles;
 }
 
-SequenceBuilder::Place add_strips(SequenceBuilder& builder, const StripedConvolution& whole,
-                                  const std::vector<Strip>& strips,
-                                  const SequenceBuilder::Args& shared) {
+SequenceBuilder::Place add_tiles(SequenceBuilder& builder, const TiledConvolution& whole,
+                                 const std::vector<ConvTile>& tiles,
+                                 const SequenceBuilder::Args& shared) {
   using Place = SequenceBuilder::Place;
-  const StripArguments names = arguments_of(whole.kind);
+  const TileArguments names = arguments_of(whole.kind);
   builder.require_layout(whole.input, stored(whole, whole.from));
   if (whole.residual) builder.require_layout(*whole.residual, stored(whole, whole.made));
   const Place made = builder.output(0, stored(whole, whole.made));
   // Pieces of memory for as many as run in parallel, as large as the largest wants them.
-  const auto largest = [&](const auto& desc_of_strip) -> const Strip& {
+  const auto largest = [&](const auto& desc_of_tile) -> const ConvTile& {
     return *std::ranges::max_element(
-        strips, {}, [&](const Strip& strip) { return desc_of_strip(strip).get_size(); });
+        tiles, {}, [&](const ConvTile& tile) { return desc_of_tile(tile).get_size(); });
   };
-  const auto pad_of = [](const Strip& strip) { return strip.primitive.scratchpad(); };
+  const auto pad_of = [](const ConvTile& tile) { return tile.primitive.scratchpad(); };
   struct Lane {
     Place rows, results, pad;
   };
   std::vector<Lane> lanes;
   const auto threads = static_cast<size_t>(std::max(builder.threads(), 1));
-  for (size_t lane = 0; lane < std::min(threads, strips.size()); ++lane) {
-    lanes.push_back({builder.scratch(largest([](const Strip& strip) { return strip.from; }).from),
-                     builder.scratch(largest([](const Strip& strip) { return strip.made; }).made),
+  for (size_t lane = 0; lane < std::min(threads, tiles.size()); ++lane) {
+    lanes.push_back({builder.scratch(largest([](const ConvTile& tile) { return tile.from; }).from),
+                     builder.scratch(largest([](const ConvTile& tile) { return tile.made; }).made),
                      builder.scratch(largest(pad_of).primitive.scratchpad())});
   }
-  for (size_t first = 0; first < strips.size(); first += lanes.size()) {
+  for (size_t first = 0; first < tiles.size(); first += lanes.size()) {
     std::vector<SequenceBuilder::Copy> in, out;
-    std::vector<SequenceBuilder::Call> calls;
-    for (size_t i = first; i < std::min(first + lanes.size(), strips.size()); ++i) {
-      const Strip& strip = strips[i];
+    std::vector<SequenceBuilder::PrimitiveCall> calls;
+    for (size_t i = first; i < std::min(first + lanes.size(), tiles.size()); ++i) {
+      const ConvTile& tile = tiles[i];
       const Lane& lane = lanes[i - first];
-      const Place from = builder.scratch_as(lane.rows, strip.from);
-      const Place to = builder.scratch_as(lane.results, strip.made);
-      in.push_back({builder.input_as(whole.input, strip.from_part), from});
-      if (whole.residual) in.push_back({builder.input_as(*whole.residual, strip.made_part), to});
+      const Place from = builder.scratch_as(lane.rows, tile.from);
+      const Place to = builder.scratch_as(lane.results, tile.made);
+      in.push_back({builder.input_as(whole.input, tile.from_part), from});
+      if (whole.residual) in.push_back({builder.input_as(*whole.residual, tile.made_part), to});
       SequenceBuilder::Args args = shared;
       args.emplace_back(names.from, from);
       args.emplace_back(names.made, to);
-      const Desc pad = strip.primitive.scratchpad();
+      const Desc pad = tile.primitive.scratchpad();
       if (!pad.is_zero()) args.emplace_back(DNNL_ARG_SCRATCHPAD, builder.scratch_as(lane.pad, pad));
-      calls.push_back({strip.primitive, std::move(args)});
-      out.push_back({to, builder.output_as(0, strip.made_part)});
+      calls.push_back({tile.primitive, std::move(args)});
+      out.push_back({to, builder.output_as(0, tile.made_part)});
     }
     builder.copy(in);
     builder.step(std::move(calls));

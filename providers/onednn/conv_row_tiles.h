@@ -1,5 +1,5 @@
-// Convolutions that take long, computed a few images, or rows of each, at a time: nothing ends a
-// primitive once it runs, so deadlines and cancellations are looked at between strips.
+// Tiling of long convolutions into some images, or rows of each: oneDNN cannot cancel a primitive
+// while it runs, so deadlines and cancellation are checked between tiles.
 #pragma once
 
 #include <functional>
@@ -11,48 +11,48 @@
 
 namespace sardonyx::onednn {
 
-// A convolution, or a gradient of one, that is to be computed in strips of what it makes.
-struct StripedConvolution {
-  // Which rows of what it reads one row of what it makes is computed from.
+// A convolution, or a gradient of one, that is computed in tiles of its output.
+struct TiledConvolution {
+  // How rows of the output depend on rows of the input.
   enum class Kind {
-    kForward,     // those under its window
-    kTransposed,  // those whose windows it lies in
-    kInputGrad,   // the same; spec.dst is read, spec.src is made
-    kWeightGrad,  // spec.dst is read, spec.weights is made: strips are of output channels
+    kForward,     // the rows under the window
+    kTransposed,  // the rows whose windows contain it
+    kInputGrad,   // as kTransposed; reads spec.dst, writes spec.src
+    kWeightGrad,  // reads spec.dst, writes spec.weights; tiles are of output channels
   };
   Kind kind = Kind::kForward;
   ConvolutionSpec spec;      // of the whole
-  Desc from, weights, made;  // layouts that the primitive of the whole has; of the gradient by
-                             // weights, made is these
-  bool layouts = false;      // are from and made in memory like this? else row-major
-  std::function<MaybePrimitive(const ConvolutionSpec& strip)> make;
-  size_t input = 0;                // of the request: what is read
-  std::optional<size_t> residual;  // an input that `made` begins with
+  Desc from, weights, made;  // layouts of the whole primitive; for kWeightGrad
+                             // `made` is the layout of the weights
+  bool layouts = false;      // true if memory has the layouts `from` and `made`; else row-major
+  std::function<MaybePrimitive(const ConvolutionSpec& tile)> make;
+  size_t input = 0;                // the input slot of the request
+  std::optional<size_t> residual;  // an input that is added
 };
 
-struct Strip {
+struct ConvTile {
   Primitive primitive;
-  Desc from, made;            // its own
-  Desc from_part, made_part;  // within the whole
+  Desc from, made;            // of the tile's own memory
+  Desc from_part, made_part;  // of the tile within the whole
 };
 
-// Images, and rows of each, that make up a strip; or channels of the gradient by weights.
-struct StripSize {
+// The images and rows of a tile; for kWeightGrad its channels.
+struct ConvTileSize {
   int64_t images, rows, channels;
 };
-// As much as takes a fraction of a second; everything where that is more.
-StripSize strip_size(const StripedConvolution& whole);
+// The size whose tiles take a fraction of a second, at most the whole convolution.
+ConvTileSize tile_size(const TiledConvolution& whole);
 
-// None where one strip would be all, or oneDNN has no strips of this form.
-std::vector<Strip> strips_of(const StripedConvolution& whole, const StripSize& size);
+// Empty if one tile would be the whole, or oneDNN has no primitive for the tiles.
+std::vector<ConvTile> tiles_of(const TiledConvolution& whole, const ConvTileSize& size);
 
-// How `desc` lies in memory.
-Desc stored(const StripedConvolution& whole, const Desc& desc);
+// The layout of `desc` in memory.
+Desc stored(const TiledConvolution& whole, const Desc& desc);
 
-// Steps that copy each strip in, compute it, and copy it out. `shared` are the arguments that all
-// have. Gives output 0.
-SequenceBuilder::Place add_strips(SequenceBuilder& builder, const StripedConvolution& whole,
-                                  const std::vector<Strip>& strips,
-                                  const SequenceBuilder::Args& shared);
+// Adds the steps that copy each tile in, compute it, and copy it out. All tiles have the arguments
+// `shared`. Returns output 0.
+SequenceBuilder::Place add_tiles(SequenceBuilder& builder, const TiledConvolution& whole,
+                                 const std::vector<ConvTile>& tiles,
+                                 const SequenceBuilder::Args& shared);
 
 }  // namespace sardonyx::onednn

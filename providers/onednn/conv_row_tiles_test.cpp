@@ -1,4 +1,4 @@
-// Convolutions that take long are computed in strips, between which a run can be ended.
+// Convolutions that take long are computed in tiles, between which a run can be ended.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -46,13 +46,13 @@ PreparedRun prepared(const Layer& layer) {
                      {Type::tensor(DType::kFloat, to_dims(result_shape(layer)))}, options);
 }
 
-bool is_in_strips(const PreparedRun& run) {
-  return run.prepared().implementation.ends_with("in strips");
+bool is_tiled(const PreparedRun& run) {
+  return run.prepared().implementation.ends_with("in tiles");
 }
 
-Tensor whole_result(const Layer& layer, bool in_strips) {
+Tensor whole_result(const Layer& layer, bool tiled) {
   PreparedRun run = prepared(layer);
-  EXPECT_EQ(is_in_strips(run), in_strips) << run.prepared().implementation;
+  EXPECT_EQ(is_tiled(run), tiled) << run.prepared().implementation;
   run.run();
   return run.outputs()[0];
 }
@@ -88,7 +88,7 @@ void check_halves(Layer layer) {
   expect_within(rows_of(whole, 0, half, results), last, 1e-4f, 1e-3f);
 }
 
-TEST(ConvolutionStrips, OfRowsGiveWhatHalvesGive) {
+TEST(ConvTiles, OfRowsGiveWhatHalvesGive) {
   Layer layer;
   layer.x = drawn_tensor(DType::kFloat, {1, 128, 132, 134}, -1, 1, 1);
   layer.w = drawn_tensor(DType::kFloat, {512, 128, 3, 3}, -1, 1, 2);
@@ -99,7 +99,7 @@ TEST(ConvolutionStrips, OfRowsGiveWhatHalvesGive) {
   check_halves(layer);
 }
 
-TEST(ConvolutionStrips, OfStridedRows) {
+TEST(ConvTiles, OfStridedRows) {
   Layer layer;
   layer.x = drawn_tensor(DType::kFloat, {1, 128, 265, 260}, -1, 1, 1);
   layer.w = drawn_tensor(DType::kFloat, {512, 128, 3, 3}, -1, 1, 2);
@@ -107,7 +107,7 @@ TEST(ConvolutionStrips, OfStridedRows) {
   check_halves(layer);
 }
 
-TEST(ConvolutionStrips, OfImagesGiveWhatEachGives) {
+TEST(ConvTiles, OfImagesGiveWhatEachGives) {
   Layer layer;
   layer.x = drawn_tensor(DType::kFloat, {5, 128, 64, 64}, -1, 1, 1);
   layer.w = drawn_tensor(DType::kFloat, {512, 128, 3, 3}, -1, 1, 2);
@@ -120,12 +120,12 @@ TEST(ConvolutionStrips, OfImagesGiveWhatEachGives) {
 }
 
 // It takes many seconds as a whole.
-TEST(ConvolutionStrips, EndAtTheDeadline) {
+TEST(ConvTiles, EndAtTheDeadline) {
   Layer layer;
   layer.x = Tensor::zeros(DType::kFloat, {1, 512, 256, 256});
   layer.w = Tensor::zeros(DType::kFloat, {512, 512, 3, 3});
   PreparedRun run = prepared(layer);
-  EXPECT_TRUE(is_in_strips(run));
+  EXPECT_TRUE(is_tiled(run));
   const RunControl control{
       nullptr, std::chrono::steady_clock::now() + std::chrono::milliseconds(100), {}};
   const ControlScope scope(control);

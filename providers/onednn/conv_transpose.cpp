@@ -27,9 +27,9 @@ Desc stored_weights(memory::data_type type, const Shape& weights, int64_t group)
 }
 
 Prepared prepare_transpose(const KernelRequest& request) {
-  if (const char* refusal = refusal_of_convolution(request)) return Prepared::refuse(refusal);
+  if (const char* refusal = why_unsupported_conv(request)) return Prepared::refuse(refusal);
   const cpu::TransposedCall call = cpu::transposed_call(request);
-  if (const char* why = refusal_of_windows(request.inputs[1].shape, request.inputs[0].shape))
+  if (const char* why = why_unsupported_windows(request.inputs[1].shape, request.inputs[0].shape))
     return Prepared::refuse(why);
   if (!find_post_ops(call.activation)) return Prepared::refuse("oneDNN has no such activation");
   const KernelTensor& x = request.inputs[0];
@@ -56,17 +56,17 @@ Prepared prepare_transpose(const KernelRequest& request) {
   SequenceBuilder builder(request);
   SequenceBuilder::Args args{{DNNL_ARG_WEIGHTS, builder.weights(1, stored, primitive->weights())}};
   if (request.has(2)) args.emplace_back(DNNL_ARG_BIAS, builder.input(2, spec.bias));
-  const StripedConvolution whole{.kind = StripedConvolution::Kind::kTransposed,
-                                 .spec = spec,
-                                 .from = primitive->src(),
-                                 .weights = primitive->weights(),
-                                 .made = primitive->dst(),
-                                 .layouts = request.layouts,
-                                 .make = make};
-  const std::vector<Strip> strips = strips_of(whole, strip_size(whole));
-  if (!strips.empty()) {
-    add_strips(builder, whole, strips, args);
-    return builder.finish(primitive->implementation() + " in strips");
+  const TiledConvolution whole{.kind = TiledConvolution::Kind::kTransposed,
+                               .spec = spec,
+                               .from = primitive->src(),
+                               .weights = primitive->weights(),
+                               .made = primitive->dst(),
+                               .layouts = request.layouts,
+                               .make = make};
+  const std::vector<ConvTile> tiles = tiles_of(whole, tile_size(whole));
+  if (!tiles.empty()) {
+    add_tiles(builder, whole, tiles, args);
+    return builder.finish(primitive->implementation() + " in tiles");
   }
   args.emplace_back(DNNL_ARG_SRC, builder.input(0, primitive->src()));
   args.emplace_back(DNNL_ARG_DST, builder.output(0, primitive->dst()));

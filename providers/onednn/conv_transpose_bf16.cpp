@@ -1,6 +1,6 @@
-// ConvTranspose and FusedConvTranspose in bfloat16 where windows lie side by side: one matrix
-// product of all pixels with all taps, whose rows are then moved to where they belong in the
-// output. oneDNN's own transposed convolution takes several times as long.
+// ConvTranspose and FusedConvTranspose in bfloat16 with windows that do not overlap: one GEMM of
+// all pixels with all taps, whose result is then permuted into the output. oneDNN's own transposed
+// convolution takes several times as long.
 #include <cstring>
 
 #include "ir/core/memory/evictable_buffer.h"
@@ -26,19 +26,19 @@ bool is_tiled(const ops::Window& window) {
   return true;
 }
 
-const char* refusal_of(const KernelRequest& request) {
+const char* why_unsupported(const KernelRequest& request) {
   if (!request.layouts) return "layouts are not free";
   if (request.inputs[0].dtype != DType::kBFloat16 || !takes_bfloat16(request))
     return "only bfloat16 is computed here";
   if (!request.inputs[1].constant || (request.has(2) && !request.inputs[2].constant))
     return "the weights are not known ahead";
-  return refusal_of_convolution(request);
+  return why_unsupported_conv(request);
 }
 
 // [pixels, inputs] * [inputs, taps * outputs]
-struct Sizes {
+struct DeconvSizes {
   int64_t pixels, inputs, taps, outputs;
-  Sizes(const Shape& x, const Shape& w)
+  DeconvSizes(const Shape& x, const Shape& w)
       : pixels(element_count(x) / x[1]),
         inputs(x[1]),
         taps(element_count(w) / (w[0] * w[1])),
@@ -53,8 +53,8 @@ struct Sizes {
 constexpr auto kType = memory::data_type::bf16;
 
 // [inputs, outputs, taps], as the model has them, to [inputs, taps, outputs], to `wanted`.
-void pack_weights(const Tensor& weights, const Sizes& sizes, const Desc& wanted, std::byte* to,
-                  int threads) {
+void pack_weights(const Tensor& weights, const DeconvSizes& sizes, const Desc& wanted,
+                  std::byte* to, int threads) {
   const int64_t taps = sizes.taps, outputs = sizes.outputs;
   const Extents dims{sizes.inputs, taps, outputs};
   const auto rows = Buffer::allocate(weights.bytes());
@@ -70,9 +70,9 @@ void repeat(const Tensor& bias, int64_t taps, std::byte* to) {
     std::memcpy(to, bias.raw(), bias.bytes());
 }
 
-// The same elements in two orders: of the product, [images, in..., kernel..., outputs], and of the
-// output, [images, in 0, kernel 0, in 1, kernel 1 ..., outputs]. Dims that stay next to each other
-// in both are one.
+// The permutation from the product, [images, in..., kernel..., outputs], to the output,
+// [images, in 0, kernel 0, in 1, kernel 1 ..., outputs]. Dims that are adjacent in both are merged
+// to one.
 struct Orders {
   Extents dims, product, output;
 };
@@ -107,11 +107,11 @@ Work work_of(ProductSpec spec, const Primitive& primitive,
 }
 
 Prepared prepare_transpose_bf16(const KernelRequest& request) {
-  if (const char* why = refusal_of(request)) return Prepared::refuse(why);
+  if (const char* why = why_unsupported(request)) return Prepared::refuse(why);
   const auto [attrs, activation] = cpu::transposed_call(request);
   const Shape &x = request.inputs[0].shape, &w = request.inputs[1].shape;
   const ops::Window window = ops::conv_transpose_window(request.op.name, attrs, x, w);
-  const Sizes sizes(x, w);
+  const DeconvSizes sizes(x, w);
   if (attrs.group != 1 || !is_tiled(window))
     return Prepared::refuse("windows are not side by side");
   if (!find_post_ops(activation)) return Prepared::refuse("oneDNN has no such activation");

@@ -25,8 +25,8 @@ const char* refusal(const KernelRequest& request) {
   return nullptr;
 }
 
-// How elements lie that have strides. Blocks of channels are a dim of their own, the second but
-// last; their elements are the last one.
+// The strides of a layout. Blocks of channels are a dim of their own, the last but one; the
+// channels of a block are the last dim.
 struct Strided {
   Extents dims, strides;
   bool has_blocks = false;
@@ -161,7 +161,7 @@ class ShuffleKernel : public Kernel {
   int threads_;
 };
 
-// Of channels last: other strides come from no convolution.
+// For NHWC only: no convolution produces other strides.
 Prepared prepare_channel_shuffle(const KernelRequest& request) {
   if (const char* why = refusal(request)) return Prepared::refuse(why);
   const Shape& shape = request.inputs[0].shape;
@@ -180,7 +180,7 @@ Prepared prepare_channel_shuffle(const KernelRequest& request) {
   }
   const int64_t image = element_count(shape) / shape[0];
   StridedBlock block = ops::channel_shuffle_block(groups, shape, image, 1, shape[1]);
-  // Written in the order in which elements lie: batch, inner, channels.
+  // Written in memory order: batch, inner, channels.
   for (auto* list : {&block.from_strides, &block.to_strides})
     std::rotate(list->begin() + 1, list->begin() + 3, list->end());
   std::rotate(block.sizes.begin() + 1, block.sizes.begin() + 3, block.sizes.end());
@@ -195,21 +195,22 @@ bool may_be_image(const KernelTensor& x) {
          std::ranges::find(kTypes, x.dtype) != std::end(kTypes);
 }
 
-// Of row-major values only where they come to have channels last, and of channels last, as they do
-// around convolutions in models whose images are NHWC: all that changes then are names.
+// Transposes from row-major to NHWC and back, as around convolutions in models whose images are
+// NHWC: only the names of dims change, not the memory.
 Prepared prepare_transpose(const KernelRequest& request) {
   const KernelTensor &x = request.inputs[0], &y = request.outputs[0];
   if (!request.layouts || !may_be_image(x)) return Prepared::refuse("no image in a layout");
   const auto strides = plain_strides(desc_of(x));
   if (!strides) return Prepared::refuse("channels lie in blocks");
-  Extents turned;
+  Extents transposed;
   for (const int64_t axis : ops::permutation(request.attrs<ops::TransposeAttrs>(), x.shape.size()))
-    turned.push_back((*strides)[static_cast<size_t>(axis)]);
-  StridedBlock block{
-      {y.shape.begin(), y.shape.end()}, {turned.begin(), turned.end()}, row_major_strides(y.shape)};
+    transposed.push_back((*strides)[static_cast<size_t>(axis)]);
+  StridedBlock block{{y.shape.begin(), y.shape.end()},
+                     {transposed.begin(), transposed.end()},
+                     row_major_strides(y.shape)};
 
   const Desc channels_last = channels_last_desc(data_type_of(x.dtype), y.shape);
-  const bool becomes_last = turned == plain_strides(channels_last);
+  const bool becomes_last = transposed == plain_strides(channels_last);
   if (!x.layout && !becomes_last) return Prepared::refuse("the input has no layout");
   Prepared prepared;
   if (becomes_last || block.from_strides == block.to_strides) {

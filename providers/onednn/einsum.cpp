@@ -17,7 +17,7 @@ namespace {
 
 using Labels = std::vector<int>;
 
-constexpr size_t kAlignment = 64;  // of what kernels write
+constexpr size_t kAlignment = 64;  // of the buffers that kernels write
 size_t align_up(size_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
@@ -34,30 +34,30 @@ Labels joined(std::initializer_list<Labels> lists) {
 }
 
 // Where a step reads and writes.
-struct Place {
+struct BufferRef {
   enum class Kind { kInput, kOutput, kScratch, kConstant };
   Kind kind = Kind::kInput;
   size_t at = 0;  // which one, or the byte of the scratch
 };
 
 // An operand or a product of some: row-major over labels of which each occurs once.
-struct Factor {
-  Place place;
+struct PlacedFactor {
+  BufferRef place;
   Labels labels;
 };
 
 // Kernels one after the other.
 class StepsKernel : public Kernel {
  public:
-  struct Step {
+  struct ContractionStep {
     std::unique_ptr<Kernel> kernel;
-    std::vector<Place> inputs;
-    Place output;
+    std::vector<BufferRef> inputs;
+    BufferRef output;
   };
   static constexpr size_t kMaxInputs = 2;
 
   void run(const KernelArgs& args) const override {
-    for (const Step& step : steps) {
+    for (const ContractionStep& step : steps) {
       const void* inputs[kMaxInputs];
       for (size_t i = 0; i < step.inputs.size(); ++i)
         inputs[i] = address(step.inputs[i], args);
@@ -67,23 +67,23 @@ class StepsKernel : public Kernel {
   }
   size_t scratch_bytes() const override {
     size_t most = 0;
-    for (const Step& step : steps)
+    for (const ContractionStep& step : steps)
       most = std::max(most, step.kernel->scratch_bytes());
     return own_bytes + most;
   }
 
-  std::vector<Step> steps;
+  std::vector<ContractionStep> steps;
   std::deque<Tensor> constants;  // their addresses stay
   size_t own_bytes = 0;          // of intermediate values
 
  private:
-  const void* address(const Place& place, const KernelArgs& args) const {
+  const void* address(const BufferRef& place, const KernelArgs& args) const {
     switch (place.kind) {
-      case Place::Kind::kInput:
+      case BufferRef::Kind::kInput:
         return args.inputs[place.at];
-      case Place::Kind::kOutput:
+      case BufferRef::Kind::kOutput:
         return args.outputs[place.at];
-      case Place::Kind::kScratch:
+      case BufferRef::Kind::kScratch:
         return args.scratch + place.at;
       default:
         return constants[place.at].raw();
@@ -91,9 +91,9 @@ class StepsKernel : public Kernel {
   }
 };
 
-class Contraction {
+class ContractionBuilder {
  public:
-  Contraction(const KernelRequest& request, const ops::EinsumLabels& labels)
+  ContractionBuilder(const KernelRequest& request, const ops::EinsumLabels& labels)
       : request_(request), kernel_(std::make_unique<StepsKernel>()) {
     sizes_.assign(static_cast<size_t>(labels.count), 1);
     for (size_t i = 0; i < labels.operands.size(); ++i) {
@@ -108,13 +108,13 @@ class Contraction {
   }
 
   Prepared build() {
-    Factor product = load(0);
+    PlacedFactor product = load(0);
     for (size_t i = 1; i < operands_.size(); ++i)
       product = multiplied(product, load(i), wanted_after(i));
     product = in_order(summed(product, output_), output_);
     if (kernel_->steps.empty()) return Prepared::refuse("nothing is computed");
     if (!refusal_.empty()) return Prepared::refuse(refusal_);
-    kernel_->steps.back().output = {Place::Kind::kOutput, 0};
+    kernel_->steps.back().output = {BufferRef::Kind::kOutput, 0};
     return Prepared::accept(std::move(kernel_), "products");
   }
 
@@ -148,19 +148,19 @@ class Contraction {
     return wanted;
   }
 
-  struct Argument {
-    Place place;
+  struct StepArgument {
+    BufferRef place;
     Shape shape;
     const Tensor* constant = nullptr;
   };
   // A step by the first kernel that takes it; `fast`: unless there is none but the reference.
-  bool call(std::string_view name, const AttrMap& map, const std::vector<Argument>& arguments,
-            const Shape& result, Place& place, bool fast = false) {
+  bool call(std::string_view name, const AttrMap& map, const std::vector<StepArgument>& arguments,
+            const Shape& result, BufferRef& place, bool fast = false) {
     const OpDef& op = op_named(name);
     const Attrs attrs = Attrs::parse(*op.attrs, map);
     const DType dtype = request_.inputs[0].dtype;
     std::vector<KernelTensor> inputs;
-    for (const Argument& argument : arguments) {
+    for (const StepArgument& argument : arguments) {
       const DType own = argument.constant ? argument.constant->dtype() : dtype;
       inputs.push_back({own, argument.shape, nullptr, argument.constant});
     }
@@ -175,17 +175,17 @@ class Contraction {
       refusal_ = std::move(prepared.refusal);
       return false;
     }
-    StepsKernel::Step step{std::move(prepared.kernel), {}, {}};
-    for (const Argument& argument : arguments)
+    StepsKernel::ContractionStep step{std::move(prepared.kernel), {}, {}};
+    for (const StepArgument& argument : arguments)
       step.inputs.push_back(argument.place);
-    place = step.output = {Place::Kind::kScratch, kernel_->own_bytes};
+    place = step.output = {BufferRef::Kind::kScratch, kernel_->own_bytes};
     kernel_->own_bytes += align_up(bytes_for(dtype, element_count(result)));
     kernel_->steps.push_back(std::move(step));
     return true;
   }
 
   // An index that occurs twice becomes the diagonal.
-  Factor load(size_t operand) {
+  PlacedFactor load(size_t operand) {
     Labels kept, distinct;
     Shape shape;
     for (size_t axis = 0; axis < operands_[operand].size(); ++axis) {
@@ -196,7 +196,7 @@ class Contraction {
       shape.push_back(dim);
       if (!has(distinct, label)) distinct.push_back(label);
     }
-    Factor factor{{Place::Kind::kInput, operand}, distinct};
+    PlacedFactor factor{{BufferRef::Kind::kInput, operand}, distinct};
     if (kept.size() != distinct.size()) {
       const std::string equation = letters(kept, distinct) + "->" + letters(distinct, distinct);
       call("Einsum", {{"equation", equation}}, {{factor.place, shape}}, dims_of(distinct),
@@ -214,8 +214,8 @@ class Contraction {
     return text;
   }
 
-  Factor summed(const Factor& x, const Labels& wanted) {
-    Factor result{x.place, {}};
+  PlacedFactor summed(const PlacedFactor& x, const Labels& wanted) {
+    PlacedFactor result{x.place, {}};
     std::vector<int64_t> axes;
     for (size_t axis = 0; axis < x.labels.size(); ++axis) {
       if (has(wanted, x.labels[axis]))
@@ -225,25 +225,25 @@ class Contraction {
     }
     if (axes.empty()) return x;
     const Tensor& list = kernel_->constants.emplace_back(Tensor::vector(axes));
-    const Argument constant{
-        {Place::Kind::kConstant, kernel_->constants.size() - 1}, list.shape(), &list};
+    const StepArgument constant{
+        {BufferRef::Kind::kConstant, kernel_->constants.size() - 1}, list.shape(), &list};
     call("ReduceSum", {{"keepdims", int64_t{0}}}, {{x.place, dims_of(x.labels)}, constant},
          dims_of(result.labels), result.place);
     return result;
   }
 
-  Factor in_order(const Factor& x, const Labels& order) {
+  PlacedFactor in_order(const PlacedFactor& x, const Labels& order) {
     if (x.labels == order) return x;
     std::vector<int64_t> permutation;
     for (const int label : order)
       permutation.push_back(std::ranges::find(x.labels, label) - x.labels.begin());
-    Factor result{x.place, order};
+    PlacedFactor result{x.place, order};
     call("Transpose", {{"perm", permutation}}, {{x.place, dims_of(x.labels)}}, dims_of(order),
          result.place);
     return result;
   }
 
-  // As the output has them; those that it has not stay behind in their order.
+  // In the order of the output; labels that it lacks follow in their own order.
   Labels as_shown(const Labels& labels) const {
     Labels sorted;
     for (const int label : output_) {
@@ -255,7 +255,7 @@ class Contraction {
     return sorted;
   }
 
-  Factor multiplied(Factor a, Factor b, const Labels& wanted) {
+  PlacedFactor multiplied(PlacedFactor a, PlacedFactor b, const Labels& wanted) {
     a = summed(a, joined({wanted, b.labels}));
     b = summed(b, joined({wanted, a.labels}));
     Labels batch, rows, columns, sum;
@@ -275,7 +275,7 @@ class Contraction {
       std::swap(a, b);
       std::swap(rows, columns);
     }
-    Factor product{{}, joined({batch, rows, columns})};
+    PlacedFactor product{{}, joined({batch, rows, columns})};
     const int64_t count = size_of(batch), height = size_of(rows), width = size_of(columns);
     if (sum.empty()) {
       a = in_order(a, joined({batch, rows}));
@@ -292,21 +292,21 @@ class Contraction {
 
   // An operand as [batch, height, width], or with these two exchanged.
   struct Side {
-    Place place;
+    BufferRef place;
     bool is_transposed;
   };
-  static bool fits(const Factor& x, const Labels& batch, const Labels& height,
+  static bool fits(const PlacedFactor& x, const Labels& batch, const Labels& height,
                    const Labels& width) {
     return x.labels == joined({batch, height, width}) || x.labels == joined({batch, width, height});
   }
-  Side side(const Factor& x, const Labels& batch, const Labels& height, const Labels& width) {
+  Side side(const PlacedFactor& x, const Labels& batch, const Labels& height, const Labels& width) {
     const bool is_transposed =
         x.labels != joined({batch, height, width}) && fits(x, batch, height, width);
     if (is_transposed) return {x.place, true};
     return {in_order(x, joined({batch, height, width})).place, false};
   }
   // That of the operand which then needs no transposition, if there is one.
-  static Labels order_of_sum(const Factor& a, const Factor& b, const Labels& batch,
+  static Labels order_of_sum(const PlacedFactor& a, const PlacedFactor& b, const Labels& batch,
                              const Labels& rows, const Labels& columns, const Labels& sum) {
     Labels of_b;
     for (const int label : b.labels) {
@@ -321,7 +321,7 @@ class Contraction {
     return by_b > by_a ? of_b : of_a;
   }
 
-  struct Matrix {
+  struct MatrixSide {
     Side side;
     int64_t size;  // of rows or columns
   };
@@ -330,7 +330,7 @@ class Contraction {
     if (count != 1) shape.insert(shape.begin(), count);
     return shape;
   }
-  void multiply(Matrix left, Matrix right, int64_t count, int64_t depth, Place& place) {
+  void multiply(MatrixSide left, MatrixSide right, int64_t count, int64_t depth, BufferRef& place) {
     const auto attempt = [&](std::string_view op, bool fast) {
       AttrMap attrs;
       if (left.side.is_transposed) attrs["transA"] = int64_t{1};
@@ -381,10 +381,10 @@ Prepared prepare_einsum(const KernelRequest& request) {
     return std::ranges::any_of(list,
                                [&](int label) { return std::ranges::count(list, label) > 1; });
   };
-  // What is no product gains nothing, and a diagonal alone would ask for itself.
+  // Without a product there is nothing to gain, and a single diagonal would recurse into itself.
   if (!has_product && is_diagonal(labels.operands[0]))
     return Prepared::refuse("a diagonal is left to the reference");
-  return Contraction(request, labels).build();
+  return ContractionBuilder(request, labels).build();
 }
 
 constexpr KernelEntry kEinsumKernels[] = {{"Einsum", "products", guarded<prepare_einsum>}};

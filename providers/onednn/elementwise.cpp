@@ -1,6 +1,6 @@
-// Elementwise ops on float32 values that lie in a blocked layout: they take it as it comes and keep
-// it, so that a chain of convolutions stays blocked from end to end. Row-major values are left to
-// other providers. The same on bfloat16 values in any layout, and Cast between the two.
+// Elementwise ops on float32 values in a blocked layout, which the result keeps, so that a chain of
+// convolutions stays blocked from end to end; row-major values are left to other providers. Also
+// bfloat16 values in any layout, and Cast between both types.
 #include <cmath>
 #include <limits>
 
@@ -23,7 +23,7 @@ const char* why_unsupported(const KernelRequest& request) {
   bool is_ours = false;
   for (const KernelTensor& input : request.inputs) {
     if (!input) continue;
-    if (const char* why = refusal_of_type(request, input.dtype)) return why;
+    if (const char* why = why_unsupported_type(request, input.dtype)) return why;
     is_ours |= is_ours_alone(input);
   }
   return is_ours ? nullptr : "no input has a blocked layout";
@@ -90,7 +90,7 @@ Prepared prepare_binary(const KernelRequest& request) {
   if (commutes) first = model;
   if (first == 1 && !commutes) return Prepared::refuse("the first operand is repeated");
   const Desc data = desc_of(request.inputs[model]);
-  // What is repeated must lie in the same blocks.
+  // A broadcast operand must have the same blocks.
   const Extents other_dims = aligned_dims(request.inputs[1 - first].shape, result.size());
   const auto other = other_dims == result ? data : same_format(data, other_dims);
   if (!other) return Prepared::refuse("an unusual layout");
@@ -115,7 +115,7 @@ Prepared prepare_binary(const KernelRequest& request) {
   return builder.finish();
 }
 
-// Between float32 and bfloat16, in the layout that comes in.
+// Cast between float32 and bfloat16 in the layout of the input.
 Prepared prepare_cast(const KernelRequest& request) {
   if (!request.inputs[0].layout) return Prepared::refuse("rows are left to who converts rows");
   const DType to = request.outputs[0].dtype;

@@ -15,8 +15,8 @@ inline bool takes_float(const KernelRequest& request, DType dtype) {
   return dtype == DType::kFloat || (dtype == DType::kBFloat16 && takes_bfloat16(request));
 }
 
-// Null where `dtype` is one of them.
-inline const char* refusal_of_type(const KernelRequest& request, DType dtype) {
+// Why `dtype` is not supported, or null.
+inline const char* why_unsupported_type(const KernelRequest& request, DType dtype) {
   return takes_float(request, dtype) ? nullptr : "only float is computed here";
 }
 

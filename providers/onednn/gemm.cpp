@@ -16,8 +16,8 @@ Desc operand_desc(const KernelTensor& operand, bool transposed) {
 Prepared prepare_gemm(const KernelRequest& request) {
   const auto& attrs = request.attrs<ops::GemmAttrs>();
   const DType dtype = request.inputs[0].dtype;
-  if (const char* why = refusal_of_type(request, dtype)) return Prepared::refuse(why);
-  Product product;
+  if (const char* why = why_unsupported_type(request, dtype)) return Prepared::refuse(why);
+  MatMulSpec product;
   product.a = operand_desc(request.inputs[0], attrs.transA);
   product.b = operand_desc(request.inputs[1], attrs.transB);
   product.dst = plain_desc(dtype, request.outputs[0].shape);

@@ -17,35 +17,35 @@
 namespace sardonyx::onednn {
 namespace {
 
-// A bias that lies along the last dim alone is an input of the primitive; anything else is a
-// post-op. So is the bias of a scaled product, as oneDNN scales what is in the sum.
+// A bias along the last dim is an input of the primitive; any other addend is a binary post-op. So
+// is the bias of a scaled product, because oneDNN would scale it too.
 bool is_row(const Desc& desc) {
   const Extents dims = desc.dims();
   return std::all_of(dims.begin(), dims.end() - 1, [](int64_t dim) { return dim == 1; });
 }
 
-bool takes_bias_as_input(const Product& product) {
+bool takes_bias_as_input(const MatMulSpec& product) {
   return product.bias && product.alpha == 1 && is_row(product.bias->desc) &&
          product.bias->desc.dims().back() == product.dst.dims().back();
 }
 
-ProductSpec spec_of(const Product& product, bool packed) {
+ProductSpec spec_of(const MatMulSpec& product, bool packed) {
   ProductSpec spec{product.a, product.b, {}, product.dst};
   if (packed) spec.weights = any_desc(product.b.data_type(), product.b.dims());
   if (takes_bias_as_input(product)) spec.bias = product.bias->desc;
   return spec;
 }
 
-// What is added to the sum by post-ops, in their order.
-std::vector<Desc> operands_of(const Product& product, Residual residual) {
+// The operands of the binary post-ops, in their order.
+std::vector<Desc> operands_of(const MatMulSpec& product, Residual residual) {
   std::vector<Desc> operands;
   if (product.bias && !takes_bias_as_input(product)) operands.push_back(product.bias->desc);
   if (residual == Residual::kRead) operands.push_back(product.dst);
   return operands;
 }
 
-// `spec` and `operands` may be those of a part of the product.
-MaybePrimitive make_primitive(const Product& product, const ProductSpec& spec,
+// `spec` and `operands` may describe a part of the product.
+MaybePrimitive make_primitive(const MatMulSpec& product, const ProductSpec& spec,
                               const std::vector<Desc>& operands, Residual residual) {
   PostOps post_ops;
   for (const Desc& operand : operands)
@@ -59,23 +59,27 @@ MaybePrimitive make_primitive(const Product& product, const ProductSpec& spec,
   return answers.get(question, [&] { return matmul(spec, attributes(post_ops, product.alpha)); });
 }
 
-MaybePrimitive make_primitive(const Product& product, Residual residual, bool packed) {
+MaybePrimitive make_primitive(const MatMulSpec& product, Residual residual, bool packed) {
   return make_primitive(product, spec_of(product, packed), operands_of(product, residual),
                         residual);
 }
 
-Work work_of(const Product& product, const Primitive& primitive, Residual residual, bool packed) {
+Work work_of(const MatMulSpec& product, const Primitive& primitive, Residual residual,
+             bool packed) {
   ProductSpec spec = spec_of(product, packed);
   spec.weights = primitive.weights();
-  return work_of_product(
+  Work work = work_of_product(
       spec, operands_of(product, residual),
       [product, residual](const ProductSpec& part, const std::vector<Desc>& operands) {
         return make_primitive(product, part, operands, residual);
       });
+  work.has_fixed_parts = gemm_sums_depend_on_extents() &&
+                         primitive.implementation().find("gemm:jit") != std::string::npos;
+  return work;
 }
 
 // The addend as a place, scaled first where it must be.
-SequenceBuilder::Place place_of_addend(SequenceBuilder& builder, const Product::Addend& addend) {
+SequenceBuilder::Place place_of_addend(SequenceBuilder& builder, const MatMulSpec::Addend& addend) {
   const auto given = builder.input(addend.input, addend.desc);
   if (addend.scale == 1) return given;
   const auto scaled = builder.scratch(addend.desc);
@@ -86,7 +90,7 @@ SequenceBuilder::Place place_of_addend(SequenceBuilder& builder, const Product::
   return scaled;
 }
 
-Prepared build(const KernelRequest& request, const Product& product, Residual residual) {
+Prepared build(const KernelRequest& request, const MatMulSpec& product, Residual residual) {
   const bool packed = request.inputs[1].constant != nullptr;
   MaybePrimitive primitive = make_primitive(product, residual, packed);
   if (residual == Residual::kRead && way_to_read(primitive) == Residual::kCopied) {
@@ -128,12 +132,12 @@ Desc operand_desc(memory::data_type type, Extents stored, bool transposed) {
 }
 
 Prepared prepare_matmul(const KernelRequest& request) {
-  if (const char* why = refusal_of_type(request, request.inputs[0].dtype))
+  if (const char* why = why_unsupported_type(request, request.inputs[0].dtype))
     return Prepared::refuse(why);
   const auto type = data_type_of(request.inputs[0].dtype);
   const MatMulDims operands = matmul_dims(request.inputs[0].shape, request.inputs[1].shape);
   if (operands.a.size() > kMaxRank) return Prepared::refuse("too many batch dims");
-  Product product;
+  MatMulSpec product;
   product.a = plain_desc(type, operands.a);
   product.b = plain_desc(type, operands.b);
   product.dst = plain_desc(type, operands.dst);
@@ -143,13 +147,13 @@ Prepared prepare_matmul(const KernelRequest& request) {
 Prepared prepare_fused_matmul(const KernelRequest& request) {
   const auto& attrs = request.attrs<ops::FusedMatMulAttrs>();
   const ops::FusedActivation activation{attrs.activation, attrs.activation_params};
-  if (const char* why = refusal_of_type(request, request.inputs[0].dtype))
+  if (const char* why = why_unsupported_type(request, request.inputs[0].dtype))
     return Prepared::refuse(why);
   const auto type = data_type_of(request.inputs[0].dtype);
   const MatMulDims operands =
       matmul_dims(request.inputs[0].shape, request.inputs[1].shape, attrs.transA, attrs.transB);
   if (operands.a.size() > kMaxRank) return Prepared::refuse("too many batch dims");
-  Product product;
+  MatMulSpec product;
   product.a = operand_desc(type, operands.a, attrs.transA);
   product.b = operand_desc(type, operands.b, attrs.transB);
   product.dst = plain_desc(type, operands.dst);
@@ -179,7 +183,7 @@ Prepared prepare_fused_matmul(const KernelRequest& request) {
                   : std::move(prepared);
 }
 
-Prepared prepare_whole(const KernelRequest& request, const Product& product) {
+Prepared prepare_whole(const KernelRequest& request, const MatMulSpec& product) {
   if (!product.residual) return build(request, product, Residual::kNone);
   const auto build_one = [&](const KernelRequest& shared, Residual residual) {
     return build(shared, product, residual);
@@ -222,8 +226,8 @@ MatMulDims matmul_dims(const Shape& a_shape, const Shape& b_shape, bool transA, 
   return result;
 }
 
-Prepared prepare_product(const KernelRequest& request, const Product& product) {
-  if (cpu::is_thin_product(request))
+Prepared prepare_product(const KernelRequest& request, const MatMulSpec& product) {
+  if (cpu::is_gemv(request))
     return Prepared::refuse("few rows are left to kernels that read the weights as they lie");
   return prepare_in_blocks(request, product, prepare_whole);
 }

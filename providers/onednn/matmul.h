@@ -1,4 +1,4 @@
-// What the kernels of matrix products share.
+// Shared by the matrix product kernels.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,8 @@
 
 namespace sardonyx::onednn {
 
-// dst = post_ops(alpha * a b + bias + residual), where `a` and `b` tell how two inputs lie.
-struct Product {
+// dst = post_ops(alpha * a b + bias + residual); `a` and `b` are the layouts of two inputs.
+struct MatMulSpec {
   Desc a, b, dst;  // of one rank, at least 2; batch dims of 1 are repeated
   size_t a_input = 0, b_input = 1;
   float alpha = 1;
@@ -23,13 +23,13 @@ struct Product {
   PostOps activation;
 };
 
-// Dims of MatMul's operands and result at one rank. Matrices against one single matrix become one
-// tall matrix.
+// Dims of MatMul's operands and result at one rank. A batch of matrices times a single matrix
+// becomes one tall matrix.
 struct MatMulDims {
   Extents a, b, dst;
 };
 MatMulDims matmul_dims(const Shape& a, const Shape& b, bool transA = false, bool transB = false);
 
-Prepared prepare_product(const KernelRequest& request, const Product& product);
+Prepared prepare_product(const KernelRequest& request, const MatMulSpec& product);
 
 }  // namespace sardonyx::onednn

@@ -34,8 +34,8 @@ const char* why_unsupported_integer(const KernelRequest& request) {
   return nullptr;
 }
 
-// The rest of both kernels, once it is known how the weights lie (`stored`) and which dim has the
-// channels. What takes long is computed in blocks of rows, or strips.
+// Builds either kernel from the layout of the weights in memory (`stored`) and the dim of the
+// channels. Long products are computed in blocks of rows, long convolutions in tiles.
 struct IntegerLayer {
   Desc src, stored, dst;  // src and dst as the request has them
 };
@@ -51,7 +51,7 @@ std::optional<CenteredWeights> centered_weights(const KernelRequest& request,
 
 Prepared build(const KernelRequest& request, const IntegerLayer& layer,
                const CenteredWeights& weights, const Primitive& primitive, const Work& work,
-               const StripedConvolution* whole = nullptr, const std::vector<Strip>& strips = {}) {
+               const TiledConvolution* whole = nullptr, const std::vector<ConvTile>& tiles = {}) {
   SequenceBuilder builder(request);
   SequenceBuilder::Args args{
       {DNNL_ARG_WEIGHTS,
@@ -63,9 +63,9 @@ Prepared build(const KernelRequest& request, const IntegerLayer& layer,
                  zero);
     args.emplace_back(kSourceZeroPoint, zero);
   }
-  if (!strips.empty()) {
-    add_strips(builder, *whole, strips, args);
-    return builder.finish(primitive.implementation() + " in strips");
+  if (!tiles.empty()) {
+    add_tiles(builder, *whole, tiles, args);
+    return builder.finish(primitive.implementation() + " in tiles");
   }
   args.emplace_back(DNNL_ARG_SRC, builder.input(MatMulIntegerInput::kX, layer.src));
   args.emplace_back(DNNL_ARG_DST, builder.output(0, layer.dst));
@@ -103,8 +103,8 @@ Prepared prepare_matmul_integer(const KernelRequest& request) {
   if (own.kernel) return own;
   const Desc src = plain_desc(data_type_of(request.inputs[MatMulIntegerInput::kX].dtype), dims.a);
   const Desc dst = plain_desc(memory::data_type::s32, dims.dst);
-  const Product product{src, plain_desc(memory::data_type::s8, dims.b), dst};
-  return prepare_in_blocks(request, product, [&](const KernelRequest& part, const Product& own) {
+  const MatMulSpec product{src, plain_desc(memory::data_type::s8, dims.b), dst};
+  return prepare_in_blocks(request, product, [&](const KernelRequest& part, const MatMulSpec& own) {
     if (!part.inputs[MatMulIntegerInput::kW].constant)
       return Prepared::refuse("long batches of weights");
     ProductSpec spec{own.a, any_desc(memory::data_type::s8, own.b.dims()), {}, own.dst};
@@ -140,7 +140,7 @@ Prepared prepare_conv_integer(const KernelRequest& request) {
   if (!primitive->can_be_made()) return Prepared::refuse("oneDNN can't generate code for it");
   const auto centered = centered_weights(request, element_count(w) / w[0]);
   if (!centered) return Prepared::refuse(kNoInt8);
-  StripedConvolution whole;
+  TiledConvolution whole;
   whole.spec = spec;
   whole.from = primitive->src(), whole.weights = primitive->weights();
   whole.made = primitive->dst();
@@ -152,7 +152,7 @@ Prepared prepare_conv_integer(const KernelRequest& request) {
   spec.src = primitive->src(), spec.weights = primitive->weights(), spec.dst = primitive->dst();
   return build(request, {spec.src, plain_desc(memory::data_type::s8, weights), spec.dst}, *centered,
                *primitive, work_of_convolution(spec, whole.make), &whole,
-               strips_of(whole, strip_size(whole)));
+               tiles_of(whole, tile_size(whole)));
 }
 
 constexpr KernelEntry kIntegerKernels[] = {

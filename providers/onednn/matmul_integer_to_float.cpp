@@ -1,6 +1,7 @@
-// com.microsoft's MatMulIntegerToFloat: a product of bytes, scaled to float, plus a row. The scale
-// and the zero point of A may come with the run, as DynamicQuantizeLinear makes them.
+// com.microsoft's MatMulIntegerToFloat: an int8 product, scaled to float, plus a bias. The scale
+// and the zero point of A may be run-time inputs, as DynamicQuantizeLinear computes them.
 #include "ir/ops/gemm/matmul.h"
+#include "ir/ops/quantization/qlinear_attributes.h"
 #include "providers/cpu/gemm/qgemm.h"
 #include "providers/onednn/kernel_list.h"
 #include "providers/onednn/matmul_row_blocks.h"
@@ -11,9 +12,7 @@
 namespace sardonyx::onednn {
 namespace {
 
-struct ToFloatInput {
-  enum : size_t { kA, kB, kAScale, kBScale, kAZero, kBZero, kBias };
-};
+using ToFloatInput = ops::MatMulIntegerToFloatInput;
 
 const char* why_unsupported_to_float(const KernelRequest& request) {
   if (!is_byte(request.inputs[ToFloatInput::kA].dtype) ||
@@ -40,7 +39,7 @@ Desc row_desc(size_t rank, int64_t size) {
   return plain_desc(memory::data_type::f32, dims);
 }
 
-Prepared prepare_block(const KernelRequest& request, const Product& product,
+Prepared prepare_block(const KernelRequest& request, const MatMulSpec& product,
                        const CenteredWeights& weights) {
   if (!request.inputs[ToFloatInput::kB].constant)
     return Prepared::refuse("long batches of weights");
@@ -75,7 +74,7 @@ Prepared prepare_block(const KernelRequest& request, const Product& product,
     args.emplace_back(kSourceZeroPoint, zero);
   }
   args.emplace_back(DNNL_ARG_DST, builder.output(0, product.dst));
-  // By rows alone: the columns have scales, and what is added to each row is no slice of anything.
+  // Split by rows alone: scales and bias of columns are no argument that could be sliced.
   spec.weights = primitive->weights();
   Work work = work_of_product(spec, {}, make);
   keep_whole(work, DNNL_ARG_WEIGHTS);
@@ -125,7 +124,7 @@ Prepared prepare_to_float(const KernelRequest& request) {
   const Desc stored = plain_desc(memory::data_type::s8, dims.b);
   const Desc dst = plain_desc(memory::data_type::f32, dims.dst);
   return prepare_in_blocks(request, {src, stored, dst},
-                           [&](const KernelRequest& part, const Product& block) {
+                           [&](const KernelRequest& part, const MatMulSpec& block) {
                              return prepare_block(part, block, *weights);
                            });
 }

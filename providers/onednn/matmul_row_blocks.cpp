@@ -11,13 +11,13 @@ namespace {
 constexpr size_t kMaxInputs = 9;
 
 // All of the axes behind `axis` of the result, `size` of its indices, and one of each before it.
-struct Cut {
+struct RowCut {
   size_t axis = 0;
   int64_t size = 0;
 };
 
 // Axes are cut down to the rows; a row is never cut.
-Cut cut_of(const Product& product, int64_t products_per_block) {
+RowCut cut_of(const MatMulSpec& product, int64_t products_per_block) {
   const Extents dst = product.dst.dims();
   double products = static_cast<double>(product.a.dims().back()) * static_cast<double>(dst.back());
   size_t axis = dst.size() - 2;
@@ -30,7 +30,7 @@ Cut cut_of(const Product& product, int64_t products_per_block) {
 
 // The part of an operand that goes with a cut of the result; dims of 1 are repeated. Columns of
 // `b`, and the depth, are never cut.
-Desc part_of(const Desc& whole, const Cut& cut, int64_t size, bool has_rows) {
+Desc part_of(const Desc& whole, const RowCut& cut, int64_t size, bool has_rows) {
   Extents dims = whole.dims();
   const size_t axes = dims.size() - (has_rows ? 1 : 2);
   for (size_t axis = 0; axis < std::min(cut.axis, axes); ++axis)
@@ -43,8 +43,8 @@ Desc part_of(const Desc& whole, const Cut& cut, int64_t size, bool has_rows) {
   return strided_desc(whole.data_type(), dims, plain_strides(whole).value());
 }
 
-Product part_of(const Product& whole, const Cut& cut, int64_t size) {
-  Product part = whole;
+MatMulSpec part_of(const MatMulSpec& whole, const RowCut& cut, int64_t size) {
+  MatMulSpec part = whole;
   part.a = part_of(whole.a, cut, size, true);
   part.b = part_of(whole.b, cut, size, false);
   part.dst = part_of(whole.dst, cut, size, true);
@@ -53,9 +53,9 @@ Product part_of(const Product& whole, const Cut& cut, int64_t size) {
 }
 
 // How far one index of each axis is, in bytes; 0 where the operand is repeated along it.
-class Steps {
+class AxisStrides {
  public:
-  Steps(const Desc& desc, bool has_rows) {
+  AxisStrides(const Desc& desc, bool has_rows) {
     const Extents dims = desc.dims(), strides = plain_strides(desc).value();
     const auto element = static_cast<int64_t>(memory::data_type_size(desc.data_type()));
     for (size_t axis = 0; axis + (has_rows ? 1 : 2) < dims.size(); ++axis)
@@ -74,19 +74,19 @@ class Steps {
 
 class BlocksKernel : public Kernel {
  public:
-  // `last` is for what is left of the axis; null where nothing is.
-  BlocksKernel(const Product& product, const Cut& cut, size_t inputs, std::unique_ptr<Kernel> block,
-               std::unique_ptr<Kernel> last)
+  // `last` computes the remainder of the axis; null if there is none.
+  BlocksKernel(const MatMulSpec& product, const RowCut& cut, size_t inputs,
+               std::unique_ptr<Kernel> block, std::unique_ptr<Kernel> last)
       : block_(std::move(block)), last_(std::move(last)), inputs_(inputs) {
-    const Steps a(product.a, true), b(product.b, false), dst(product.dst, true);
+    const AxisStrides a(product.a, true), b(product.b, false), dst(product.dst, true);
     const Extents dims = product.dst.dims();
     for (Extents at(dims.size() - 1, 0); at[0] < dims[0];) {
-      Place place{
+      BlockOffsets place{
           std::min(cut.size, dims[cut.axis] - at[cut.axis]) == cut.size, {}, dst.offset(at)};
       place.inputs[product.a_input] = a.offset(at);
       place.inputs[product.b_input] = b.offset(at);
       if (product.bias)
-        place.inputs[product.bias->input] = Steps(product.bias->desc, true).offset(at);
+        place.inputs[product.bias->input] = AxisStrides(product.bias->desc, true).offset(at);
       if (product.residual) place.inputs[*product.residual] = place.output;
       places_.push_back(place);
       at[cut.axis] += cut.size;
@@ -99,7 +99,7 @@ class BlocksKernel : public Kernel {
 
   void run(const KernelArgs& args) const override {
     std::array<const void*, kMaxInputs> inputs{};
-    for (const Place& place : places_) {
+    for (const BlockOffsets& place : places_) {
       check_interrupted();
       for (size_t i = 0; i < inputs_; ++i) {
         inputs[i] = args.inputs[i] ? static_cast<const std::byte*>(args.inputs[i]) + place.inputs[i]
@@ -118,7 +118,7 @@ class BlocksKernel : public Kernel {
 
  private:
   // A block: where it begins in each input and in the output, in bytes.
-  struct Place {
+  struct BlockOffsets {
     bool is_whole;
     std::array<int64_t, kMaxInputs> inputs;
     int64_t output;
@@ -126,20 +126,20 @@ class BlocksKernel : public Kernel {
 
   std::unique_ptr<Kernel> block_, last_;
   size_t inputs_;
-  std::vector<Place> places_;
+  std::vector<BlockOffsets> places_;
 };
 
 }  // namespace
 
-Prepared prepare_in_blocks(const KernelRequest& request, const Product& product,
+Prepared prepare_in_blocks(const KernelRequest& request, const MatMulSpec& product,
                            const PrepareProduct& prepare, int64_t products_per_block) {
-  const Cut cut = cut_of(product, products_per_block);
+  const RowCut cut = cut_of(product, products_per_block);
   const int64_t extent = product.dst.dims()[cut.axis];
   if (cut.axis == 0 && cut.size == extent) return prepare(request, product);
   SARDONYX_CHECK(request.inputs.size() <= kMaxInputs);
   std::vector<KernelTensor> inputs(request.inputs.begin(), request.inputs.end());
-  const Product whole = part_of(product, cut, cut.size);
-  // What is packed ahead is all of the weights.
+  const MatMulSpec whole = part_of(product, cut, cut.size);
+  // The weights are packed as a whole.
   if (whole.b.dims() != product.b.dims()) inputs[product.b_input].constant = nullptr;
   KernelRequest of_block = request;
   of_block.inputs = inputs;

@@ -1,5 +1,5 @@
-// Long matrix products, a block of rows after the other: nothing ends a primitive once it runs, so
-// deadlines and cancellations are looked at between blocks.
+// Long matrix products in blocks of rows: oneDNN cannot cancel a primitive while it runs, so
+// deadlines and cancellation are checked between blocks.
 #pragma once
 
 #include <functional>
@@ -13,11 +13,11 @@ constexpr int64_t kProductsPerBlock = int64_t{1} << 33;
 
 // Makes the kernel of a product of the request's inputs, or of a part of them that `product` tells
 // the dims of.
-using PrepareProduct = std::function<Prepared(const KernelRequest&, const Product&)>;
+using PrepareProduct = std::function<Prepared(const KernelRequest&, const MatMulSpec&)>;
 
-// The kernel that `prepare` makes of `product`, or, where it takes long, one that runs what
-// `prepare` makes of its blocks: of as many outer batches as make up a block, else of rows of one.
-Prepared prepare_in_blocks(const KernelRequest& request, const Product& product,
+// The kernel that `prepare` builds for `product`; for a long product a kernel that runs the kernels
+// `prepare` builds for its blocks: blocks of outer batches, or of rows if one batch is too long.
+Prepared prepare_in_blocks(const KernelRequest& request, const MatMulSpec& product,
                            const PrepareProduct& prepare,
                            int64_t products_per_block = kProductsPerBlock);
 

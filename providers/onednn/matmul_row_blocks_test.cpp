@@ -51,7 +51,7 @@ PreparedRun run_of(const RowBlockCase& c, int threads,
 
 void check_panels(const RowBlockCase& c, std::optional<size_t> residual = std::nullopt) {
   PreparedRun one = run_of(c, 1);
-  EXPECT_EQ(one.prepared().implementation, "panels");
+  EXPECT_EQ(one.prepared().implementation, "fully_connected");
   EXPECT_NE(one.prepared().unread_inputs & 0b10u, 0u);
   expect_within(one.outputs()[0], c.expected, 2e-5f, 5e-5f);
   const PreparedRun two = run_of(c, 2, residual);
@@ -136,7 +136,7 @@ void check_blocks(const Long& l, int64_t products_per_block) {
     std::swap(stored[stored.size() - 1], stored[stored.size() - 2]);
     return transposed_desc(memory::data_type::f32, stored);
   };
-  Product product;
+  MatMulSpec product;
   product.a = desc(dims.a, l.transA);
   product.b = desc(dims.b, l.transB);
   product.dst = desc(dims.dst, false);

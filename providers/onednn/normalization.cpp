@@ -19,7 +19,7 @@ bool add_row_copies(SequenceBuilder& builder, const Work& work, const Desc& data
   const int64_t parts = threads_for(work.products, builder.threads());
   if (parts < 2 || dims.size() != 4 || dims[0] != 1 || dims[kRows] < parts) return false;
   std::vector<SequenceBuilder::Copy> in, out;
-  std::vector<SequenceBuilder::Call> calls;
+  std::vector<SequenceBuilder::PrimitiveCall> calls;
   for (int64_t part = 0; part < parts; ++part) {
     const int64_t begin = dims[kRows] * part / parts, end = dims[kRows] * (part + 1) / parts;
     Extents own = dims;
@@ -64,15 +64,15 @@ Prepared prepare_lrn(const KernelRequest& request) {
   std::erase_if(work.axes, [](const CutAxis& axis) { return axis.along[0].dim == 1; });
   SequenceBuilder builder(request);
   const auto from = builder.input(0, data), to = builder.output(0, primitive->dst());
-  const std::vector<Part> parts = parts_of(work, *primitive, builder.threads());
+  const std::vector<PrimitivePart> parts = parts_of(work, *primitive, builder.threads());
   if (parts.empty() && add_row_copies(builder, work, data, from, to))
     return builder.finish(primitive->implementation());
   builder.step(*primitive, {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}}, parts);
   return builder.finish();
 }
 
-// The same elements with a height of 1 where they have a length alone, for which oneDNN has nothing
-// fast.
+// The dims with a height of 1 where there is one spatial dim only, for which oneDNN has no fast
+// kernel.
 Desc with_height(const Desc& data) {
   const Extents dims = data.dims();
   if (dims.size() != 3) return data;

@@ -52,8 +52,8 @@ std::optional<Prepared> as_movement(DType dtype, const Desc& from, const Desc& t
 
 Prepared prepare_reorder_guarded(DType dtype, const Shape& shape, const LayoutPtr& from,
                                  const LayoutPtr& to, int threads) {
-  // Where the dims of the layout are not those of the shape, the row-major side is seen by the
-  // layout's dims.
+  // If the layout has other dims than the shape, the row-major side is described with the layout's
+  // dims.
   const Desc known = desc_of(dtype, shape, from ? from : to);
   const auto side = [&](const LayoutPtr& layout) {
     return layout ? desc_of(dtype, shape, layout) : plain_desc(known.data_type(), known.dims());
@@ -112,7 +112,7 @@ const Provider& onednn_provider() {
     std::vector<KernelEntry> all;
     for (const auto& family : {cpu::depthwise_kernels(),
                                cpu::pointwise_kernels(),
-                               cpu::panel_product_kernels(),
+                               cpu::fully_connected_kernels(),
                                onednn::layout_movement_kernels(),
                                onednn::convolution_kernels(),
                                cpu::transposed_convolution_kernels(),
@@ -121,7 +121,7 @@ const Provider& onednn_provider() {
                                onednn::matmul_kernels(),
                                onednn::gemm_kernels(),
                                cpu::reduce_kernels(),
-                               cpu::pixel_pool_kernels(),
+                               cpu::pool_nhwc_kernels(),
                                onednn::pool_kernels(),
                                onednn::normalization_kernels(),
                                cpu::elementwise_in_layout_kernels(),

@@ -27,7 +27,7 @@ struct Slots {
 constexpr Slots kQLinear{};
 constexpr Slots kQGemm{.y_scale = 7, .y_zero = 8, .bias = 6};
 
-// What is known of a request once all scales and zero points are read.
+// The parameters of a request after all scales and zero points are read.
 struct Parameters {
   IntegerScaling scaling;
   const Tensor* weight_zeros = nullptr;
@@ -99,13 +99,13 @@ Parameters read_parameters(const KernelRequest& request, const Slots& slots, int
   return parameters;
 }
 
-struct Layer {
+struct LayerDescs {
   Desc src, stored, bias, dst;  // as the request has them; bias: none where there is none
 };
 
 Prepared build(const KernelRequest& request, const Slots& slots, const CenteredWeights& weights,
-               const Layer& layer, const MaybePrimitive& primitive, const Work& work,
-               const StripedConvolution* whole = nullptr, const std::vector<Strip>& strips = {}) {
+               const LayerDescs& layer, const MaybePrimitive& primitive, const Work& work,
+               const TiledConvolution* whole = nullptr, const std::vector<ConvTile>& tiles = {}) {
   if (!primitive || primitive->is_reference()) return Prepared::refuse("no fast form in oneDNN");
   SequenceBuilder builder(request);
   SequenceBuilder::Args args{{DNNL_ARG_WEIGHTS, place_weights(builder, slots.w, weights,
@@ -113,9 +113,9 @@ Prepared build(const KernelRequest& request, const Slots& slots, const CenteredW
   if (!layer.bias.is_zero()) {
     args.emplace_back(DNNL_ARG_BIAS, builder.input_as(slots.bias, layer.bias));
   }
-  if (!strips.empty()) {
-    add_strips(builder, *whole, strips, args);
-    return builder.finish(primitive->implementation() + " in strips");
+  if (!tiles.empty()) {
+    add_tiles(builder, *whole, tiles, args);
+    return builder.finish(primitive->implementation() + " in tiles");
   }
   args.emplace_back(DNNL_ARG_SRC, builder.input(slots.x, layer.src));
   args.emplace_back(DNNL_ARG_DST, builder.output(0, layer.dst));
@@ -160,7 +160,7 @@ Prepared prepare_quantized_conv(const KernelRequest& request) {
   if (!primitive) return Prepared::refuse("no fast form in oneDNN");
   // As for few channels of a group, in oneDNN 2.6.
   if (!primitive->can_be_made()) return Prepared::refuse("oneDNN can't generate code for it");
-  StripedConvolution whole;
+  TiledConvolution whole;
   whole.spec = spec;
   whole.from = primitive->src(), whole.weights = primitive->weights();
   whole.made = primitive->dst();
@@ -169,13 +169,13 @@ Prepared prepare_quantized_conv(const KernelRequest& request) {
     MaybePrimitive made = convolution(part, attributes(parameters.scaling));
     return made && made->can_be_made() ? made : std::nullopt;
   };
-  const Layer layer{primitive->src(), plain_desc(memory::data_type::s8, weights), spec.bias,
-                    primitive->dst()};
+  const LayerDescs layer{primitive->src(), plain_desc(memory::data_type::s8, weights), spec.bias,
+                         primitive->dst()};
   spec.src = layer.src, spec.weights = whole.weights, spec.dst = layer.dst;
   Work work = work_of_convolution(spec, whole.make);
   if (parameters.scaling.scales.size() > 1) keep_whole(work, DNNL_ARG_WEIGHTS);
   return build(request, kQLinear, *centered, layer, primitive, work, &whole,
-               strips_of(whole, strip_size(whole)));
+               tiles_of(whole, tile_size(whole)));
 }
 
 // Of `rank` dims, the last of them being of `size`.
@@ -202,7 +202,7 @@ Prepared prepare_product(const KernelRequest& request, const Slots& slots, bool 
     std::swap(given[given.size() - 2], given[given.size() - 1]);
     return transposed_desc(type, given);
   };
-  Layer layer;
+  LayerDescs layer;
   layer.src = lying(data_type_of(request.inputs[slots.x].dtype), dims.a, transA);
   layer.stored = lying(memory::data_type::s8, dims.b, transB);
   layer.dst = plain_desc(data_type_of(request.outputs[0].dtype), dims.dst);
@@ -228,10 +228,10 @@ Prepared prepare_product(const KernelRequest& request, const Slots& slots, bool 
                                         : Prepared::refuse("the bias is not one constant row"));
     if (prepared.kernel) return prepared;
   }
-  Product product{layer.src, layer.stored, layer.dst, slots.x, slots.w};
-  return prepare_in_blocks(request, product, [&](const KernelRequest& part, const Product& own) {
+  MatMulSpec product{layer.src, layer.stored, layer.dst, slots.x, slots.w};
+  return prepare_in_blocks(request, product, [&](const KernelRequest& part, const MatMulSpec& own) {
     if (!part.inputs[slots.w].constant) return Prepared::refuse("long batches of weights");
-    Layer block = layer;
+    LayerDescs block = layer;
     block.src = own.a, block.stored = own.b, block.dst = own.dst;
     ProductSpec spec{own.a, any_desc(memory::data_type::s8, own.b.dims()), layer.bias, own.dst};
     const auto make = [&](const ProductSpec& one, const std::vector<Desc>&) {

@@ -1,6 +1,6 @@
 // Resize of float32 images, nearest and linear, and of bytes, nearest alone: by our own kernel
-// where pixels move whole, else where oneDNN takes the same elements with the same weights, which
-// is compared axis by axis when the kernel is prepared.
+// where whole pixels are copied, else by oneDNN if it reads the elements and weights that ONNX
+// defines, which prepare() compares axis by axis.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -17,10 +17,6 @@
 
 namespace sardonyx::onednn {
 namespace {
-
-struct ResizeInput {
-  enum : size_t { kX, kRoi, kScales, kSizes };
-};
 
 // oneDNN's coordinate of output `index`.
 float coordinate(const ops::ResizeAxis& axis, int64_t index) {
@@ -39,7 +35,7 @@ bool is_same_nearest(const ops::ResizeAttrs& attrs, const ops::ResizeAxis& axis)
 }
 
 bool is_same_linear(const ops::ResizeAttrs& attrs, const ops::ResizeAxis& axis) {
-  constexpr double kTolerance = 1e-6;  // what float coordinates of images are good for
+  constexpr double kTolerance = 1e-6;  // the precision of float coordinates
   const ops::ResizeBlend blend = ops::blended_elements(attrs, axis);
   for (int64_t index = 0; index < axis.out; ++index) {
     const double at =
@@ -63,13 +59,14 @@ std::vector<double> doubles_of(const KernelRequest& request, size_t input) {
 
 std::pmr::vector<ops::ResizeAxis> axes_of(const KernelRequest& request,
                                           const ops::ResizeAttrs& attrs) {
-  const std::vector<double> scales = doubles_of(request, ResizeInput::kScales);
+  const std::vector<double> scales = doubles_of(request, ops::ResizeInput::kScales);
   const std::vector<float> float_scales(scales.begin(), scales.end());
   std::vector<int64_t> sizes;
-  if (request.has(ResizeInput::kSizes))
-    sizes = request.inputs[ResizeInput::kSizes].constant->to_int64s();
-  return ops::resize_axes(attrs, request.inputs[ResizeInput::kX].shape, request.outputs[0].shape,
-                          doubles_of(request, ResizeInput::kRoi), float_scales, sizes);
+  if (request.has(ops::ResizeInput::kSizes))
+    sizes = request.inputs[ops::ResizeInput::kSizes].constant->to_int64s();
+  return ops::resize_axes(attrs, request.inputs[ops::ResizeInput::kX].shape,
+                          request.outputs[0].shape, doubles_of(request, ops::ResizeInput::kRoi),
+                          float_scales, sizes);
 }
 
 // An image of one pixel is repeated, whatever the mode; nullopt for others, and where either side
@@ -77,7 +74,7 @@ std::pmr::vector<ops::ResizeAxis> axes_of(const KernelRequest& request,
 std::optional<Prepared> as_repetition(const KernelRequest& request, const Desc& src,
                                       const Desc& dst) {
   const auto from = plain_strides(src), to = plain_strides(dst);
-  const Shape& x = request.inputs[ResizeInput::kX].shape;
+  const Shape& x = request.inputs[ops::ResizeInput::kX].shape;
   if (!from || !to || std::any_of(x.begin() + 2, x.end(), [](int64_t size) { return size != 1; }))
     return std::nullopt;
   std::vector<size_t> order(to->size());
@@ -90,12 +87,12 @@ std::optional<Prepared> as_repetition(const KernelRequest& request, const Desc& 
     block.to_strides.push_back((*to)[dim]);
   }
   std::vector<cpu::Move> moves;
-  moves.push_back({0, 0, BlockCopy(request.inputs[ResizeInput::kX].dtype, std::move(block))});
+  moves.push_back({0, 0, BlockCopy(request.inputs[ops::ResizeInput::kX].dtype, std::move(block))});
   Prepared prepared = Prepared::accept(
       std::make_unique<cpu::MovementKernel>(std::move(moves), request.threads), "strided");
   prepared.unread_inputs = ~1u;
   prepared.input_layouts.resize(request.inputs.size());
-  prepared.input_layouts[ResizeInput::kX] = layout_of(src);
+  prepared.input_layouts[ops::ResizeInput::kX] = layout_of(src);
   prepared.output_layouts = {layout_of(dst)};
   return prepared;
 }
@@ -103,12 +100,13 @@ std::optional<Prepared> as_repetition(const KernelRequest& request, const Desc& 
 Prepared prepare_resize(const KernelRequest& request) {
   const auto& attrs = request.attrs<ops::ResizeAttrs>();
   const bool picks_bytes =
-      is_byte(request.inputs[ResizeInput::kX].dtype) && attrs.mode == "nearest";
-  if (request.inputs[ResizeInput::kX].dtype != DType::kFloat && !picks_bytes)
+      is_byte(request.inputs[ops::ResizeInput::kX].dtype) && attrs.mode == "nearest";
+  if (request.inputs[ops::ResizeInput::kX].dtype != DType::kFloat && !picks_bytes)
     return Prepared::refuse("only float is computed here");
-  const Shape& x = request.inputs[ResizeInput::kX].shape;
+  const Shape& x = request.inputs[ops::ResizeInput::kX].shape;
   if (x.size() < 3 || x.size() > 5) return Prepared::refuse("only 1 to 3 spatial axes");
-  for (const size_t input : {ResizeInput::kRoi, ResizeInput::kScales, ResizeInput::kSizes}) {
+  for (const size_t input :
+       {ops::ResizeInput::kRoi, ops::ResizeInput::kScales, ops::ResizeInput::kSizes}) {
     if (request.has(input) && !request.inputs[input].constant) {
       return Prepared::refuse("the sizes are no constants");
     }
@@ -124,13 +122,14 @@ Prepared prepare_resize(const KernelRequest& request) {
     if (prepared.kernel) return prepared;
   }
   for (size_t axis = 0; axis < axes.size(); ++axis) {
-    if (const char* why = cpu::refusal_of_tables({axes[axis].out})) return Prepared::refuse(why);
+    if (const char* why = cpu::why_unsupported_tables({axes[axis].out}))
+      return Prepared::refuse(why);
     const bool is_same = axis < 2     ? axes[axis].is_identity()
                          : is_nearest ? is_same_nearest(attrs, axes[axis])
                                       : is_same_linear(attrs, axes[axis]);
     if (!is_same) return Prepared::refuse("oneDNN takes other elements");
   }
-  const Desc src = desc_of(request.inputs[ResizeInput::kX]);
+  const Desc src = desc_of(request.inputs[ops::ResizeInput::kX]);
   const auto dst = same_format(src, request.outputs[0].shape);
   if (!dst) return Prepared::refuse("an unusual layout");
   if (request.layouts || (is_row_major(src) && is_row_major(*dst))) {
@@ -149,7 +148,7 @@ Prepared prepare_resize(const KernelRequest& request) {
   Work work = work_of_elements({{DNNL_ARG_SRC, src}, {DNNL_ARG_DST, *dst}}, *dst, make);
   std::erase_if(work.axes, [](const CutAxis& axis) { return axis.along[0].dim >= 2; });
   builder.step(*primitive,
-               {{DNNL_ARG_SRC, builder.input(ResizeInput::kX, src)},
+               {{DNNL_ARG_SRC, builder.input(ops::ResizeInput::kX, src)},
                 {DNNL_ARG_DST, builder.output(0, *dst)}},
                work);
   return builder.finish();

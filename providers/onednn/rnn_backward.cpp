@@ -1,6 +1,6 @@
-// RnnGrad, GruGrad and LstmGrad in float32: the steps are computed again, then walked backwards.
-// Products of all steps with the weights are one product each; only what a step needs of the one
-// before it is computed step by step.
+// RnnGrad, GruGrad and LstmGrad in float32: the steps are recomputed, then visited backwards.
+// Products with the weights are one GEMM over all steps; only the recurrence itself is computed
+// step by step.
 #include <algorithm>
 #include <utility>
 
@@ -28,8 +28,8 @@ struct RecurrentGradientProblem {
 };
 
 // Places of one direction's values in the scratch memory, in floats.
-struct Places {
-  explicit Places(const RecurrentGradientProblem& p) {
+struct ScratchOffsets {
+  explicit ScratchOffsets(const RecurrentGradientProblem& p) {
     const int64_t state = p.batch * p.hidden, sums = p.steps * p.batch * p.rows();
     const auto take = [&](int64_t floats) {
       constexpr int64_t kLine = 16;
@@ -57,10 +57,10 @@ struct Places {
 };
 
 // One direction of one run.
-class Direction {
+class BackwardDirection {
  public:
-  Direction(const RecurrentGradientProblem& p, const Places& places, const KernelArgs& args,
-            int64_t direction)
+  BackwardDirection(const RecurrentGradientProblem& p, const ScratchOffsets& places,
+                    const KernelArgs& args, int64_t direction)
       : p_(p),
         args_(args),
         direction_(direction),
@@ -97,7 +97,7 @@ class Direction {
   }
   const float* biases() const { return input(p_.at.b) + direction_ * p_.rows() * 2; }
   bool is_reversed() const { return p_.reversed[static_cast<size_t>(direction_)]; }
-  // The time of what is computed as number `step`.
+  // The time index of step number `step`.
   int64_t time_of(int64_t step) const { return is_reversed() ? p_.steps - 1 - step : step; }
   bool is_inside(int64_t time, int64_t row) const {
     if (p_.at.lengths == RecurrentGradInputs::kNone) return true;
@@ -200,7 +200,7 @@ class Direction {
       else
         skip_row(time, row);
     }
-    // What of d_h did not pass through a gate stands in `d_h_` already.
+    // `d_h_` already holds the part of d_h that did not pass through a gate.
     compute({false, false, p_.batch, p_.hidden, p_.rows(), recurrent_at(time, 0),
              recurrent_weights(), 1, d_h_});
   }
@@ -267,7 +267,7 @@ class Direction {
     }
   }
 
-  // The gradients of what all steps share.
+  // The gradients of the weights, which all steps share.
   void finish() {
     const int64_t rows = p_.rows();
     std::copy_n(d_h_, state(), output(4) + direction_ * state());
@@ -309,12 +309,12 @@ class RecurrentGradient : public Kernel {
   }
   void run(const KernelArgs& args) const override {
     for (size_t direction = 0; direction < problem_.reversed.size(); ++direction)
-      Direction(problem_, places_, args, static_cast<int64_t>(direction)).run();
+      BackwardDirection(problem_, places_, args, static_cast<int64_t>(direction)).run();
   }
 
  private:
   RecurrentGradientProblem problem_;
-  Places places_;
+  ScratchOffsets places_;
 };
 
 bool is(const ops::Activation& activation, ops::ActivationKind kind) {

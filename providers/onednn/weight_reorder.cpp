@@ -12,7 +12,7 @@
 namespace sardonyx::onednn {
 namespace {
 
-// Bytes that are copied in one go at most, where they lie next to each other on both sides.
+// The most bytes of one copy, where they are contiguous on both sides.
 constexpr int64_t kLongestRun = 64;
 // Blocks in a row that share the lines they are read from.
 constexpr int64_t kNeighbours = 16;
@@ -20,10 +20,10 @@ constexpr int64_t kNeighbours = 16;
 constexpr int64_t kWorthSharing = 64 << 10;  // elements
 
 // One dim of the target, in blocks.
-struct Axis {
+struct BlockedAxis {
   int64_t blocks;
   int64_t size;                    // indices in a block
-  int64_t limit;                   // indices of the dim; what follows is padding
+  int64_t limit;                   // indices of the dim; the rest is padding
   int64_t from_stride, to_stride;  // from block to block, in bytes
   size_t dim;
 };
@@ -36,7 +36,7 @@ Four load_four(const std::byte* from) {
   return values;
 }
 
-// Rows of floats that lie `stride` bytes apart and become the columns of `to`. Both counts are
+// Transposes rows of floats, `stride` bytes apart, into the columns of `to`. Both counts are
 // multiples of 4.
 void transpose(const std::byte* from, int64_t stride, int64_t rows, int64_t columns,
                std::byte* to) {
@@ -50,17 +50,18 @@ void transpose(const std::byte* from, int64_t stride, int64_t rows, int64_t colu
                  ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
       const Four cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5),
                  cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-      const Four turned[] = {__builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5),
-                             __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7),
-                             __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5),
-                             __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7)};
+      const Four transposed[] = {__builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5),
+                                 __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7),
+                                 __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5),
+                                 __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7)};
       for (int64_t i = 0; i < 4; ++i)
-        std::memcpy(to + ((column + i) * rows + row) * kFloat, &turned[i], sizeof turned[i]);
+        std::memcpy(to + ((column + i) * rows + row) * kFloat, &transposed[i],
+                    sizeof transposed[i]);
     }
   }
 }
 
-// Walks the blocks of the target in the order in which they lie, a row of the last axis at a time.
+// Visits the blocks of the target in memory order, a row of the last axis at a time.
 template <int64_t kElement>  // bytes
 class BlockedPacking {
  public:
@@ -72,9 +73,9 @@ class BlockedPacking {
       axes_.push_back({to.padded[dim] / sizes[dim], sizes[dim], to.dims[dim],
                        from_strides[dim] * sizes[dim] * kElement, to.strides[dim] * kElement, dim});
     }
-    std::ranges::stable_sort(axes_, std::greater(), &Axis::to_stride);
+    std::ranges::stable_sort(axes_, std::greater(), &BlockedAxis::to_stride);
     // One block that is full is no axis to walk.
-    const auto is_single = [](const Axis& axis) {
+    const auto is_single = [](const BlockedAxis& axis) {
       return axis.blocks == 1 && axis.size <= axis.limit;
     };
     while (axes_.size() > 1 && is_single(axes_.back()))
@@ -94,7 +95,7 @@ class BlockedPacking {
     std::array<int64_t, kMaxRank> at{};  // block by dim
     bool is_whole = true;
     for (size_t i = axes_.size() - 1; i-- > 0;) {
-      const Axis& axis = axes_[i];
+      const BlockedAxis& axis = axes_[i];
       const int64_t block = row % axis.blocks;
       row /= axis.blocks;
       from += block * axis.from_stride;
@@ -102,7 +103,7 @@ class BlockedPacking {
       at[axis.dim] = block;
       is_whole = is_whole && (block + 1) * axis.size <= axis.limit;
     }
-    const Axis& last = axes_.back();
+    const BlockedAxis& last = axes_.back();
     const int64_t whole = is_whole ? last.limit / last.size : 0;
     copy_blocks(from, to, whole);
     for (int64_t block = whole; block < last.blocks; ++block) {
@@ -133,7 +134,7 @@ class BlockedPacking {
     }
     for (size_t lane = 0; lane < lanes; ++lane)
       moves_.push_back({offsets_[lane], static_cast<int64_t>(lane) * kElement});
-    std::ranges::stable_sort(moves_, {}, &Move::from);
+    std::ranges::stable_sort(moves_, {}, &BlockMove::from);
     while (run_ < kLongestRun && join_pairs())
       run_ *= 2;
     find_rectangle();
@@ -160,7 +161,7 @@ class BlockedPacking {
   bool join_pairs() {
     if (moves_.size() % 2 != 0) return false;
     for (size_t i = 0; i < moves_.size(); i += 2) {
-      const Move &first = moves_[i], &second = moves_[i + 1];
+      const BlockMove &first = moves_[i], &second = moves_[i + 1];
       if (second.from != first.from + run_ || second.to != first.to + run_) return false;
     }
     for (size_t i = 0; i < moves_.size() / 2; ++i)
@@ -171,7 +172,7 @@ class BlockedPacking {
 
   // Blocks of the last axis, next to each other.
   void copy_blocks(const std::byte* from, std::byte* to, int64_t blocks) const {
-    const Axis& last = axes_.back();
+    const BlockedAxis& last = axes_.back();
     if (rows_of_block_ > 0) {
       const int64_t columns = static_cast<int64_t>(offsets_.size()) / rows_of_block_;
       for (int64_t block = 0; block < blocks; ++block)
@@ -182,10 +183,10 @@ class BlockedPacking {
     // Long runs fill lines by themselves; single bytes take longer than the lines they are read
     // from; and of a few blocks nothing is won.
     const bool is_alone = run_ == kLongestRun || run_ == 1 || blocks < kNeighbours / 4;
-    const int64_t together = is_alone ? 1 : kNeighbours;
-    for (int64_t done = 0; done < blocks; done += together) {
+    const int64_t some = is_alone ? 1 : kNeighbours;
+    for (int64_t done = 0; done < blocks; done += some) {
       copy_moves(from + done * last.from_stride, to + done * last.to_stride,
-                 std::min(together, blocks - done));
+                 std::min(some, blocks - done));
     }
   }
 
@@ -208,17 +209,17 @@ class BlockedPacking {
     }
   }
 
-  // In the order in which the elements lie in the source: a line of it is read once, while the
-  // lines of the target's blocks stay at hand.
+  // In the memory order of the source: each of its cache lines is read once, while the lines of the
+  // target's blocks stay in the cache.
   template <size_t kRun>
   void copy_runs(const std::byte* from, std::byte* to, int64_t blocks) const {
     if (blocks == 1) {
-      for (const Move& move : moves_)
+      for (const BlockMove& move : moves_)
         std::memcpy(to + move.to, from + move.from, kRun);
       return;
     }
     const int64_t from_stride = axes_.back().from_stride, to_stride = axes_.back().to_stride;
-    for (const Move& move : moves_) {
+    for (const BlockMove& move : moves_) {
       const std::byte* source = from + move.from;
       std::byte* target = to + move.to;
       for (int64_t block = 0; block < blocks; ++block)
@@ -230,7 +231,7 @@ class BlockedPacking {
   void pad_block(const std::array<int64_t, kMaxRank>& at, const std::byte* from,
                  std::byte* to) const {
     for (size_t lane = 0; lane < offsets_.size(); ++lane, to += kElement) {
-      const bool is_padding = std::ranges::any_of(axes_, [&](const Axis& axis) {
+      const bool is_padding = std::ranges::any_of(axes_, [&](const BlockedAxis& axis) {
         return at[axis.dim] * axis.size + indices_[lane][axis.dim] >= axis.limit;
       });
       if (is_padding)
@@ -240,14 +241,14 @@ class BlockedPacking {
     }
   }
 
-  struct Move {
+  struct BlockMove {
     int64_t from, to;  // in bytes, from where the block begins on either side
   };
 
-  std::vector<Axis> axes_;
+  std::vector<BlockedAxis> axes_;
   int64_t rows_ = 1;
-  std::vector<Move> moves_;  // of all of a block, by `from`
-  int64_t run_ = kElement;   // bytes of each
+  std::vector<BlockMove> moves_;  // of all of a block, by `from`
+  int64_t run_ = kElement;        // bytes of each
   // Where blocks are transposed rectangles: their rows in the source.
   int64_t rows_of_block_ = 0, row_stride_ = 0;
   std::vector<int64_t> offsets_;  // by element of a block: in the source, in bytes

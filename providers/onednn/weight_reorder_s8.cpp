@@ -13,8 +13,8 @@ namespace sardonyx::onednn {
 namespace {
 
 constexpr int64_t kVnniGroup = 4;
-// Places of the window that are turned at once.
-constexpr int64_t kTogether = 8;
+// Taps of the window that are transposed at once.
+constexpr int64_t kTransposeUnit = 8;
 // Less is done before another thread has woken.
 constexpr int64_t kWorthSharingS8 = 64 << 10;  // elements
 
@@ -26,11 +26,12 @@ using Sixteen = uint8_t __attribute__((vector_size(16)));
 // last three.
 struct Quads {
   int64_t leads, outputs, inputs, places;
-  int64_t block;                        // outputs of a block
-  int64_t from_lead, from_output;       // strides of the source; of an input: places
-  int64_t together;                     // quads of inputs next to each other
-  int64_t to_lead, to_block, to_quads;  // strides of the target; the last of those together
-  std::vector<int64_t> offsets = {};    // of the places in the target
+  int64_t block;                   // outputs of a block
+  int64_t from_lead, from_output;  // strides of the source; of an input: places
+  int64_t per_group;               // quads of inputs next to each other
+  int64_t to_lead, to_block,
+      to_quads;  // strides of the target; to_quads is of groups of per_group quads
+  std::vector<int64_t> offsets = {};  // of the places in the target
 };
 
 std::optional<Quads> quads_of(const Extents& strides, const BlockedForm& to) {
@@ -49,7 +50,7 @@ std::optional<Quads> quads_of(const Extents& strides, const BlockedForm& to) {
               .block = to.inner[sizes - 2].size,
               .from_lead = output == 1 ? strides[0] : 0,
               .from_output = strides[output],
-              .together = sizes == 3 ? to.inner[0].size : 1,
+              .per_group = sizes == 3 ? to.inner[0].size : 1,
               .to_lead = output == 1 ? to.strides[0] : 0,
               .to_block = to.strides[output],
               .to_quads = to.strides[input]};
@@ -81,9 +82,9 @@ void store_four(const Sixteen& quads, const int64_t* offsets, std::byte* to) {
 }
 
 // Four rows of `places` bytes: their columns go to `to` at `offsets`.
-void turn_quad(const std::byte* from, int64_t places, const int64_t* offsets, std::byte* to) {
+void transpose_quad(const std::byte* from, int64_t places, const int64_t* offsets, std::byte* to) {
   int64_t place = 0;
-  for (; place + kTogether <= places; place += kTogether) {
+  for (; place + kTransposeUnit <= places; place += kTransposeUnit) {
     const std::byte* at = from + place;
     const Sixteen a = load_eight(at), b = load_eight(at + places), c = load_eight(at + 2 * places),
                   d = load_eight(at + 3 * places);
@@ -113,17 +114,18 @@ void pack_block(const Quads& quads, int64_t lead, int64_t block, const std::byte
   const int64_t outputs = std::min(quads.block, quads.outputs - block * quads.block);
   const int64_t step = quads.block * kVnniGroup;
   if (quads.places == 1 && quads.from_output % kVnniGroup == 0 &&
-      quads.to_quads == quads.together * step) {  // whole quads move, as floats
+      quads.to_quads == quads.per_group * step) {  // whole quads move, as floats
     cpu::pack_transposed(reinterpret_cast<const LooseFloat*>(from), quads.from_output / kVnniGroup,
                          outputs, quads.inputs / kVnniGroup, reinterpret_cast<float*>(to),
                          quads.block);
     return;
   }
   for (int64_t quad = 0; quad < quads.inputs / kVnniGroup; ++quad) {
-    std::byte* target = to + quad / quads.together * quads.to_quads + quad % quads.together * step;
+    std::byte* target =
+        to + quad / quads.per_group * quads.to_quads + quad % quads.per_group * step;
     for (int64_t output = 0; output < outputs; ++output) {
-      turn_quad(from + output * quads.from_output + quad * kVnniGroup * quads.places, quads.places,
-                quads.offsets.data(), target + output * kVnniGroup);
+      transpose_quad(from + output * quads.from_output + quad * kVnniGroup * quads.places,
+                     quads.places, quads.offsets.data(), target + output * kVnniGroup);
     }
   }
 }

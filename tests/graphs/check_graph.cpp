@@ -155,7 +155,7 @@ class GraphCheck {
 
   void with_other(const std::filesystem::path& library, const std::filesystem::path& file) {
     std::ofstream(file, std::ios::binary) << bytes_;
-    const tool::OtherSession other(library, file, {.threads = 1});
+    const tool::OtherSession other(library, file, {.threads = 1, .exact_int8 = true});
     const auto& values = graph_.model.graph->inputs();
     for (run_ = 0; run_ < graph_.inputs.size(); ++run_) {
       const Outcome& ours = results_[run_];

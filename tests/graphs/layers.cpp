@@ -86,10 +86,10 @@ Val activated(GraphBuilder& b, const Val& x) {
 Val dense(GraphBuilder& b, const Val& x, int64_t width, int64_t features) {
   const bool has_bias = !b.draw.one_in(4);
   if (b.type(x).rank() == 2 && b.draw.coin()) {
-    const bool is_turned = b.draw.coin();
-    const Shape shape = is_turned ? Shape{features, width} : Shape{width, features};
+    const bool is_transposed = b.draw.coin();
+    const Shape shape = is_transposed ? Shape{features, width} : Shape{width, features};
     const Val w = b.weight(shape, width);
-    const AttrMap attrs{{"transB", int64_t{is_turned}}};
+    const AttrMap attrs{{"transB", int64_t{is_transposed}}};
     if (!has_bias) return b.call("Gemm", {x, w}, attrs);
     return b.call("Gemm", {x, w, b.constant({features}, -0.5, 0.5)}, attrs);
   }

@@ -5,7 +5,7 @@ namespace sardonyx::graph_test {
 namespace {
 
 // A network in the making.
-struct Picture {
+struct Image {
   GraphBuilder& b;
   Val x;                   // [n, c, h, w]
   std::vector<Val> skips;  // values before sizes changed
@@ -44,7 +44,7 @@ int64_t drawn_channels(GraphBuilder& b) {
   return b.draw.pick({4, 8, 12, 16, 20, 24, 32});
 }
 
-void conv_chain(Picture& p) {
+void conv_chain(Image& p) {
   p.b.note("conv");
   for (int64_t count = p.b.draw.between(1, 3); count > 0; --count) {
     const int64_t kernel = p.b.draw.pick({1, 1, 3, 3, 3, 5});
@@ -54,7 +54,7 @@ void conv_chain(Picture& p) {
   }
 }
 
-void depthwise(Picture& p) {
+void depthwise(Image& p) {
   p.b.note("depthwise");
   const int64_t c = p.channels();
   const int64_t multiplier = p.b.draw.one_in(5) ? 2 : 1;
@@ -62,12 +62,12 @@ void depthwise(Picture& p) {
   p.x = conv_block(p.b, p.x, drawn_channels(p.b), 1, 1);
 }
 
-void grouped(Picture& p) {
+void grouped(Image& p) {
   p.b.note("grouped");
   p.x = conv_block(p.b, p.x, drawn_channels(p.b) / 4 * 4, 3, 1, p.channels() % 4 == 0 ? 4 : 1);
 }
 
-void residual(Picture& p) {
+void residual(Image& p) {
   p.b.note("residual");
   const int64_t c = p.channels();
   Val y = p.x;
@@ -90,7 +90,7 @@ Val pooled_to_one(GraphBuilder& b, const Val& x) {
   return b.call("ReduceMean", {x, b.ints(b.draw.coin() ? Ints{2, 3} : Ints{-1, -2})});
 }
 
-void squeeze_excite(Picture& p) {
+void squeeze_excite(Image& p) {
   p.b.note("SE");
   const int64_t c = p.channels();
   Val gate = pooled_to_one(p.b, p.x);
@@ -105,7 +105,7 @@ void squeeze_excite(Picture& p) {
   p.x = p.b.call("Mul", {p.x, gate});
 }
 
-void csp(Picture& p) {
+void csp(Image& p) {
   p.b.note("CSP");
   if (p.channels() % 2) return;
   const int64_t half = p.channels() / 2;
@@ -120,7 +120,7 @@ void csp(Picture& p) {
   p.x = conv_block(p.b, p.x, drawn_channels(p.b), 1, 1);
 }
 
-void spp(Picture& p) {
+void spp(Image& p) {
   p.b.note("SPP");
   Vals all{p.x};
   for (int i = 0; i < 3; ++i) {
@@ -135,7 +135,7 @@ void spp(Picture& p) {
   p.x = conv_block(p.b, p.x, drawn_channels(p.b), 1, 1);
 }
 
-void pool(Picture& p) {
+void pool(Image& p) {
   if (!may_hold(p.b, p.x, 3)) return;
   p.b.note("pool");
   p.skips.push_back(p.x);
@@ -153,7 +153,7 @@ void pool(Picture& p) {
 }
 
 // To twice the size, or to that of a value before sizes changed, which joins.
-void resize(Picture& p) {
+void resize(Image& p) {
   p.b.note("resize");
   const std::string mode = p.b.draw.pick({"nearest", "linear", "cubic"});
   AttrMap attrs{{"mode", mode},
@@ -176,7 +176,7 @@ void resize(Picture& p) {
   p.x = conv_block(p.b, p.x, drawn_channels(p.b), 1, 1);
 }
 
-void transposed_conv(Picture& p) {
+void transposed_conv(Image& p) {
   p.b.note("ConvTranspose");
   const int64_t kernel = p.b.draw.pick({2, 3, 4}), to = drawn_channels(p.b);
   AttrMap attrs{{"strides", Ints{2, 2}}, {"kernel_shape", Ints{kernel, kernel}}};
@@ -187,7 +187,7 @@ void transposed_conv(Picture& p) {
 }
 
 // What tf2onnx and ConvNeXt leave: channels last around ops that take them so.
-void channels_last(Picture& p) {
+void channels_last(Image& p) {
   p.b.note("NHWC");
   const int64_t c = p.channels();
   Val y = p.b.call("Transpose", {p.x}, {{"perm", Ints{0, 2, 3, 1}}});
@@ -209,7 +209,7 @@ void channels_last(Picture& p) {
   p.x = p.b.call("Transpose", {activated(p.b, y)}, {{"perm", Ints{0, 3, 1, 2}}});
 }
 
-void focus(Picture& p) {
+void focus(Image& p) {
   p.b.note("Focus");
   // Even sizes, whatever comes in.
   p.x = p.b.calls("Resize", {p.x, Val(), p.b.emitter.constant(Tensor::vector<float>({1, 1, 2, 2}))},
@@ -234,7 +234,7 @@ void focus(Picture& p) {
   p.x = conv_block(p.b, p.x, drawn_channels(p.b), 3, 1);
 }
 
-void shuffle(Picture& p) {
+void shuffle(Image& p) {
   p.b.note("shuffle");
   const int64_t c = p.channels(), groups = c % 4 == 0 ? 4 : 1;
   Val target = p.b.ints({0, groups, c / groups, -1});
@@ -252,7 +252,7 @@ void shuffle(Picture& p) {
   p.x = conv_block(p.b, p.b.call("Reshape", {y, back}), c, 3, 1, c);
 }
 
-void norm(Picture& p) {
+void norm(Image& p) {
   p.b.note("norm");
   const int64_t c = p.channels();
   const Val scale = p.b.constant({c}, 0.5, 1.5), shift = p.b.constant({c}, -0.5, 0.5);
@@ -292,7 +292,7 @@ void norm(Picture& p) {
 }
 
 // Products of all pixels with each other.
-void pixel_attention(Picture& p) {
+void pixel_attention(Image& p) {
   p.b.note("pixel attention");
   const int64_t c = p.channels();
   const auto flat = [&](const Val& x) { return p.b.call("Reshape", {x, p.b.ints({0, c, -1})}); };
@@ -306,7 +306,7 @@ void pixel_attention(Picture& p) {
 }
 
 // Kernels of 1xN and Nx1, an average pool, and all of it joined.
-void inception(Picture& p) {
+void inception(Image& p) {
   p.b.note("inception");
   const auto flat = [&](const Val& x, int64_t height, int64_t width) {
     const int64_t c = p.channels();
@@ -321,7 +321,7 @@ void inception(Picture& p) {
 }
 
 // One set of weights for two values.
-void shared_weights(Picture& p) {
+void shared_weights(Image& p) {
   p.b.note("shared weights");
   const int64_t c = p.channels();
   const Val w = p.b.weight({c, c, 3, 3}, 9 * c), bias = p.b.constant({c}, -0.5, 0.5);
@@ -352,7 +352,7 @@ Val start(GraphBuilder& b) {
   }
 }
 
-void head(Picture& p) {
+void head(Image& p) {
   const int64_t c = p.channels();
   switch (p.b.draw.below(4)) {
     case 0: {
@@ -384,9 +384,9 @@ void head(Picture& p) {
 }  // namespace
 
 void build_vision(GraphBuilder& b) {
-  Picture p{b, start(b), {}};
+  Image p{b, start(b), {}};
   if (p.channels() < 4) conv_chain(p);
-  using Motif = void (*)(Picture&);
+  using Motif = void (*)(Image&);
   constexpr Motif kMotifs[] = {
       conv_chain,     conv_chain, depthwise, grouped, residual,  residual,
       squeeze_excite, csp,        spp,       pool,    resize,    transposed_conv,

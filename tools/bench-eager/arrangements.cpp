@@ -10,8 +10,9 @@ namespace sardonyx::bench_eager {
 namespace nn = eager::nn;
 
 std::vector<Case> arrangement_cases() {
-  const Input a{{256, 1024}}, images{{4, 16, 32, 32}}, rows{{512}, 256};
-  const Input places{{256, 128}, 1024}, parts{{256, 128}}, table{{1000, 64}}, words{{64, 32}, 1000};
+  const CaseInput a{{256, 1024}}, images{{4, 16, 32, 32}}, rows{{512}, 256};
+  const CaseInput places{{256, 128}, 1024}, parts{{256, 128}}, table{{1000, 64}},
+      words{{64, 32}, 1000};
   namespace F = torch::nn::functional;
   return {
       {"cat", {a, a}, SARDONYX_BOTH(cat({in[0], in[1]}, 1))},

@@ -41,7 +41,7 @@ at::Tensor theirs_of(const eager::Tensor& ours) {
       .clone();
 }
 
-eager::Tensor drawn(const Input& input) {
+eager::Tensor drawn(const CaseInput& input) {
   const Shape shape(input.shape.begin(), input.shape.end());
   if (input.limit > 0) return eager::randint(0, input.limit, to_dims(shape));
   const DType dtype = input.is_double ? DType::kDouble : DType::kFloat;
@@ -52,7 +52,7 @@ eager::Tensor drawn(const Input& input) {
 class Pair {
  public:
   explicit Pair(const Case& one) : case_(one) {
-    for (const Input& input : one.inputs) {
+    for (const CaseInput& input : one.inputs) {
       ours_.push_back(drawn(input));
       theirs_.push_back(theirs_of(ours_.back().detach()));
       if (input.limit == 0) theirs_.back().set_requires_grad(true);

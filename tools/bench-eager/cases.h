@@ -15,7 +15,7 @@ using Ours = std::vector<eager::Tensor>;
 using Theirs = std::vector<at::Tensor>;
 
 // An argument: N(0, 1), or integers of [0, limit).
-struct Input {
+struct CaseInput {
   std::vector<int64_t> shape;
   int64_t limit = 0;
   bool is_double = false;
@@ -23,7 +23,7 @@ struct Input {
 
 struct Case {
   std::string name;
-  std::vector<Input> inputs;
+  std::vector<CaseInput> inputs;
   std::function<eager::Tensor(const Ours&)> ours;
   std::function<at::Tensor(const Theirs&)> theirs;
   bool has_gradient = true;

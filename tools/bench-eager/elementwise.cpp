@@ -4,8 +4,8 @@
 namespace sardonyx::bench_eager {
 
 std::vector<Case> elementwise_cases() {
-  const Input a{{256, 1024}}, row{{1024}}, column{{256, 1}};
-  const Input mask{{256, 1024}, 2};
+  const CaseInput a{{256, 1024}}, row{{1024}}, column{{256, 1}};
+  const CaseInput mask{{256, 1024}, 2};
   return {
       {"add", {a, a}, SARDONYX_BOTH(in[0] + in[1])},
       {"add of a row", {a, row}, SARDONYX_BOTH(in[0] + in[1])},

@@ -14,7 +14,7 @@ auto output_of(M module) {
 }
 
 std::vector<Case> product_cases() {
-  const Input square{{512, 512}}, batch{{16, 128, 128}};
+  const CaseInput square{{512, 512}}, batch{{16, 128, 128}};
   return {
       {"matmul", {square, square}, SARDONYX_BOTH(matmul(in[0], in[1]))},
       {"matmul of batches", {batch, batch}, SARDONYX_BOTH(matmul(in[0], in[1]))},
@@ -48,7 +48,7 @@ std::vector<Case> product_cases() {
 }
 
 std::vector<Case> image_cases() {
-  const Input images{{4, 32, 32, 32}}, wide{{4, 64, 16, 16}}, signal{{8, 32, 256}};
+  const CaseInput images{{4, 32, 32, 32}}, wide{{4, 64, 16, 16}}, signal{{8, 32, 256}};
   return {
       {"conv2d 3x3",
        {images, {{32, 32, 3, 3}}},
@@ -98,7 +98,7 @@ std::vector<Case> image_cases() {
 }
 
 std::vector<Case> layer_cases() {
-  const Input a{{256, 1024}}, images{{4, 32, 32, 32}}, c{{32}}, sequence{{50, 32, 128}};
+  const CaseInput a{{256, 1024}}, images{{4, 32, 32, 32}}, c{{32}}, sequence{{50, 32, 128}};
   const nn::BatchNorm2d norm(32);
   const nn::LSTM lstm(128, 128);
   const nn::GRU gru(128, 128);

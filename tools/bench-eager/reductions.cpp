@@ -8,9 +8,9 @@ namespace sardonyx::bench_eager {
 namespace nn = eager::nn;
 
 std::vector<Case> reduction_cases() {
-  const Input a{{256, 1024}};
-  const Input scores{{512, 100}}, classes{{512}, 100}, pairs{{512, 100}};
-  const Input frames{{50, 16, 20}}, labels{{16, 10}, 19};
+  const CaseInput a{{256, 1024}};
+  const CaseInput scores{{512, 100}}, classes{{512}, 100}, pairs{{512, 100}};
+  const CaseInput frames{{50, 16, 20}}, labels{{16, 10}, 19};
   namespace F = torch::nn::functional;
   const auto lengths = [](int64_t size, int64_t count) {
     return eager::full({count}, static_cast<double>(size), {.dtype = DType::kInt64});

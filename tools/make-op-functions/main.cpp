@@ -15,12 +15,12 @@ namespace {
 namespace fs = std::filesystem;
 
 // One header and its sources: rows of these families.
-struct Group {
+struct HeaderGroup {
   std::string_view name, about;
   std::vector<std::span<const OpDef> (*)()> families;
 };
 
-std::vector<Group> groups() {
+std::vector<HeaderGroup> groups() {
   using namespace ops;
   return {
       {"math",
@@ -30,7 +30,7 @@ std::vector<Group> groups() {
        "Ops that make tensors, and the steps of optimisers.",
        {generator_ops, random_ops, training_ops, signal_ops}},
       {"network",
-       "Convolution, pooling, normalisation and pictures.",
+       "Convolution, pooling, normalisation and images.",
        {convolution_ops, irregular_convolution_ops, pool_ops, region_ops, normalization_ops,
         row_normalization_ops, image_ops, resize_ops, grid_sample_ops}},
       {"product",
@@ -41,7 +41,7 @@ std::vector<Group> groups() {
        "Ops that move elements, and sequences and optionals of tensors.",
        {shape_ops, join_ops, slice_ops, pad_ops, gather_ops, scatter_ops, select_ops,
         suppression_ops, sequence_ops, optional_ops, control_ops, scan_ops}},
-      {"text", "Strings and encoded pictures.", {text_ops, ngram_ops, picture_ops}},
+      {"text", "Strings and encoded images.", {text_ops, ngram_ops, image_decoder_ops}},
       {"classic",
        "Classic machine learning: the domain ai.onnx.ml.",
        {tree_ops, linear_model_ops, support_vector_ops, encoder_ops, feature_map_ops}},
@@ -69,7 +69,7 @@ const Domain* domain_of(const OpDef& op) {
 }
 
 // Texts of a group's ops, those of each domain in its namespace.
-std::string in_namespaces(const Group& group, std::string (*text_of)(const OpDef&)) {
+std::string in_namespaces(const HeaderGroup& group, std::string (*text_of)(const OpDef&)) {
   std::string out;
   for (const Domain& domain : kDomains) {
     std::string texts;
@@ -98,7 +98,7 @@ std::string wrapped(std::string_view first, std::string_view includes, const std
 }
 
 // An array of the group's calls by name.
-std::string callers_of(const Group& group) {
+std::string callers_of(const HeaderGroup& group) {
   std::string out, lists;
   std::string list = text("k", group.name, "Calls");  // kProductCalls
   list[1] = static_cast<char>(std::toupper(list[1]));
@@ -127,7 +127,7 @@ struct Written {
   std::string text;
 };
 
-std::vector<Written> files_of(const Group& group) {
+std::vector<Written> files_of(const HeaderGroup& group) {
   const std::string name(group.name), header = text("#include \"eager/op/", name, ".h\"\n");
   const std::string fields = text("#include \"eager/op/", name, "_fields.h\"\n");
   return {
@@ -146,9 +146,9 @@ std::vector<Written> files_of(const Group& group) {
 }
 
 // Every row must be in a group, or a new family would be forgotten.
-void check_complete(const std::vector<Group>& all) {
+void check_complete(const std::vector<HeaderGroup>& all) {
   std::set<const OpDef*> seen;
-  for (const Group& group : all) {
+  for (const HeaderGroup& group : all) {
     for (const auto family : group.families) {
       for (const OpDef& op : family())
         seen.insert(&op);
@@ -163,10 +163,10 @@ void check_complete(const std::vector<Group>& all) {
 }
 
 int run(const fs::path& folder, bool check) {
-  const std::vector<Group> all = groups();
+  const std::vector<HeaderGroup> all = groups();
   check_complete(all);
   int stale = 0;
-  for (const Group& group : all) {
+  for (const HeaderGroup& group : all) {
     for (const Written& file : files_of(group)) {
       const fs::path path = folder / file.name;
       if (!check) {

@@ -158,16 +158,17 @@ bool has_outputs_form(const OpDef& op) {
 }
 
 // The first output alone, or all that are asked for.
-enum class Form { kFirst, kOutputs };
+enum class ReturnForm { kFirst, kOutputs };
 
-struct Argument {
+struct FunctionArgument {
   std::string type, name;
   std::string default_value;  // empty: none
 };
 
-std::vector<Argument> arguments_of(const OpDef& op, Form form) {
-  std::vector<Argument> arguments;
-  if (form == Form::kOutputs && has_open_count(op)) arguments.push_back({"size_t", "outputs", ""});
+std::vector<FunctionArgument> arguments_of(const OpDef& op, ReturnForm form) {
+  std::vector<FunctionArgument> arguments;
+  if (form == ReturnForm::kOutputs && has_open_count(op))
+    arguments.push_back({"size_t", "outputs", ""});
   const size_t first = arguments.size();
   for (const Param& input : signature_of(op).inputs) {
     const bool may_be_left_out = input.optional || (input.variadic && input.min_count == 0);
@@ -209,26 +210,26 @@ std::string broken(const std::string& head, const std::vector<std::string>& item
   return items.empty() ? out + ")" + tail : out;
 }
 
-std::string name_of(const OpDef& op, Form form) {
+std::string name_of(const OpDef& op, ReturnForm form) {
   const bool has_both = gives_one(op) && has_outputs_form(op);
-  return text(op.name, form == Form::kOutputs && has_both ? "Outputs" : "");
+  return text(op.name, form == ReturnForm::kOutputs && has_both ? "Outputs" : "");
 }
 
-std::string head_of(const OpDef& op, Form form, bool with_defaults) {
+std::string head_of(const OpDef& op, ReturnForm form, bool with_defaults) {
   std::vector<std::string> items;
-  for (const Argument& argument : arguments_of(op, form)) {
+  for (const FunctionArgument& argument : arguments_of(op, form)) {
     const bool has_default = with_defaults && !argument.default_value.empty();
     items.push_back(argument.type + " " + argument.name +
                     (has_default ? " = " + argument.default_value : ""));
   }
-  const std::string result = form == Form::kFirst ? "Tensor " : "std::vector<Tensor> ";
+  const std::string result = form == ReturnForm::kFirst ? "Tensor " : "std::vector<Tensor> ";
   return broken(result + name_of(op, form), items, with_defaults ? ";" : " {");
 }
 
-std::vector<Form> forms_of(const OpDef& op) {
-  std::vector<Form> forms;
-  if (gives_one(op)) forms.push_back(Form::kFirst);
-  if (has_outputs_form(op)) forms.push_back(Form::kOutputs);
+std::vector<ReturnForm> forms_of(const OpDef& op) {
+  std::vector<ReturnForm> forms;
+  if (gives_one(op)) forms.push_back(ReturnForm::kFirst);
+  if (has_outputs_form(op)) forms.push_back(ReturnForm::kOutputs);
   return forms;
 }
 
@@ -248,18 +249,18 @@ std::vector<std::string> inputs_of(const OpDef& op) {
   return single;
 }
 
-std::string body_of(const OpDef& op, Form form) {
+std::string body_of(const OpDef& op, ReturnForm form) {
   const std::string attrs = settable(op).empty() ? "" : text(op.name, "Attrs");
   std::string out = broken(text("  static const OpRow<", attrs, "> row"),
                            {"\"" + full_name(op) + "\""}, ";\n", "      ");
   std::vector<std::string> items = inputs_of(op);
   if (!attrs.empty()) items.push_back("attrs");
-  if (form == Form::kOutputs) {
+  if (form == ReturnForm::kOutputs) {
     items.push_back(has_open_count(op) ? "outputs"
                                        : std::to_string(signature_of(op).outputs.size()));
   }
   items.push_back("loc");
-  const char* call = form == Form::kFirst ? "  return row.call" : "  return row.call_many";
+  const char* call = form == ReturnForm::kFirst ? "  return row.call" : "  return row.call_many";
   return out + broken(call, items, ";\n", "      ");
 }
 
@@ -328,7 +329,7 @@ std::string declaration_of(const OpDef& op) {
     out += "};\n";
   }
   out += comment_of(op);
-  for (const Form form : forms_of(op))
+  for (const ReturnForm form : forms_of(op))
     out += head_of(op, form, true) + "\n";
   return out + "\n";
 }
@@ -347,7 +348,7 @@ std::string fields_of(const OpDef& op) {
 
 std::string definition_of(const OpDef& op) {
   std::string out;
-  for (const Form form : forms_of(op))
+  for (const ReturnForm form : forms_of(op))
     out += head_of(op, form, false) + "\n" + body_of(op, form) + "}\n";
   return out;
 }
@@ -359,8 +360,8 @@ std::string caller_of(const OpDef& op) {
     items.push_back(text(inputs[i].variadic ? "rest(in, " : "at(in, ", i, ")"));
   if (!settable(op).empty()) items.push_back(text("read<", op.name, "Attrs>(attrs)"));
   std::string statements;
-  for (const Form form : forms_of(op)) {
-    const bool is_first = form == Form::kFirst;
+  for (const ReturnForm form : forms_of(op)) {
+    const bool is_first = form == ReturnForm::kFirst;
     const std::string head =
         is_first && has_outputs_form(op) ? "       if (outputs == 1) return " : "       return ";
     std::vector<std::string> arguments = items;

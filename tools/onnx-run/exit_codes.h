@@ -15,6 +15,20 @@ enum ExitCode {
   kInterrupted = 130,
 };
 
+struct ExitStatus {
+  ExitCode code;
+  const char* meaning;
+};
+inline constexpr ExitStatus kExitStatuses[] = {
+    {kOk, "All went well."},
+    {kDifferent, "Compared and different, or a check found problems."},
+    {kUsage, "The command line makes no sense."},
+    {kBadModel, "The model is invalid, unsupported, or larger than the limits allow."},
+    {kRunFailed, "The model was loaded, but the run failed."},
+    {kLimit, "A run was stopped by a limit on memory or time."},
+    {kInterrupted, "Interrupted by Ctrl-C."},
+};
+
 // What the user asked for makes no sense; answered with kUsage.
 class UsageError : public std::exception {
  public:

@@ -34,10 +34,10 @@ bool is_channels(int64_t dim) {
 }
 
 // Rows, columns, channels of uint8 to what the input declares.
-Tensor picture(const fs::path& path, const ValueInfo& input, const Shape& shape) {
+Tensor image(const fs::path& path, const ValueInfo& input, const Shape& shape) {
   const size_t rank = shape.size();
   if (!input.type.is_tensor() || rank < 3 || rank > 4 || (rank == 4 && shape[0] != 1)) {
-    fail(ErrorCode::kInvalidArgument, path.string(), ": a picture can't be fed to input '",
+    fail(ErrorCode::kInvalidArgument, path.string(), ": an image can't be fed to input '",
          input.name, "' of shape ", to_text(shape), "; it must be [1, C, H, W] or [1, H, W, C]");
   }
   const bool channels_first = is_channels(shape[rank - 3]) && !is_channels(shape[rank - 1]);
@@ -52,9 +52,9 @@ Tensor picture(const fs::path& path, const ValueInfo& input, const Shape& shape)
     pixels = call("Transpose", {pixels}, {{"perm", std::vector<int64_t>{2, 0, 1}}});
   const Shape wanted(shape.end() - 3, shape.end());
   if (pixels.shape() != wanted) {
-    fail(ErrorCode::kInvalidArgument, path.string(), ": the picture is ", to_text(pixels.shape()),
+    fail(ErrorCode::kInvalidArgument, path.string(), ": the image is ", to_text(pixels.shape()),
          ", but input '", input.name, "' is ", to_text(shape),
-         "; scale the picture, or give another shape by --shape");
+         "; scale the image, or give another shape by --shape");
   }
   pixels = pixels.reshaped(shape);
   if (!is_floating(input.type.dtype)) return cast(pixels, input.type.dtype);
@@ -98,8 +98,8 @@ Datum read_input_file(const fs::path& file, const ValueInfo& input, const Shape&
   std::string ending = file.extension().string();
   std::ranges::transform(ending, ending.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  constexpr std::array<std::string_view, 7> kPictures = {".png", ".jpg",  ".jpeg", ".bmp",
-                                                         ".tif", ".tiff", ".webp"};
+  constexpr std::array<std::string_view, 7> kImageSuffixes = {".png", ".jpg",  ".jpeg", ".bmp",
+                                                              ".tif", ".tiff", ".webp"};
   if (ending == ".pb") return read_tensor_file(file, input.type).value;
   if (ending == ".npy") {
     const Tensor tensor = read_npy(file);
@@ -109,7 +109,8 @@ Datum read_input_file(const fs::path& file, const ValueInfo& input, const Shape&
                           kFloat8s.has(input.type.dtype));
     return widened ? cast(tensor, input.type.dtype) : tensor;
   }
-  if (std::ranges::find(kPictures, ending) != kPictures.end()) return picture(file, input, shape);
+  if (std::ranges::find(kImageSuffixes, ending) != kImageSuffixes.end())
+    return image(file, input, shape);
   return raw_elements(file, input, shape);
 }
 

@@ -85,7 +85,7 @@ void set_from_npz(const std::filesystem::path& path, const Runner& runner, Named
 void add_input_options(CLI::App& command, InputOptions& options) {
   repeatable(command.add_option(
       "-i,--input", options.files,
-      "NAME=@FILE: an input from .pb, .npy, a picture or raw bytes (repeatable)"));
+      "NAME=@FILE: an input from .pb, .npy, an image or raw bytes (repeatable)"));
   command.add_option("--inputs", options.npz, "inputs by name from a .npz");
   command.add_option("--input-dir", options.folder,
                      "folder with input_K.pb, each for the input that bears its name");

@@ -92,7 +92,10 @@ int run_main(int count, char** values) {
   add_rewrite_commands(app, action);
   add_list_ops_command(app, action);
   add_list_passes_command(app, action);
+  add_score_command(app, action);
   add_env_command(app, action);
+  add_completion_command(app, action);
+  add_man_page_command(app, action);
 
   std::vector<std::string> arguments(values + 1, values + count);
   arguments = normalized_arguments(std::move(arguments), command_names(app));

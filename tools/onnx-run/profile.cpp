@@ -14,29 +14,29 @@ namespace {
 
 constexpr size_t kSlowestShown = 20;
 
-struct Sum {
+struct ProfileSum {
   std::string label;
   double seconds = 0;
   size_t steps = 0;
 };
 
 template <typename Label>
-std::vector<Sum> summed(std::span<const NodeTiming> timings, const Label& label) {
-  std::map<std::string, Sum> sums;
+std::vector<ProfileSum> summed(std::span<const NodeTiming> timings, const Label& label) {
+  std::map<std::string, ProfileSum> sums;
   for (const NodeTiming& timing : timings) {
-    Sum& sum = sums[label(timing)];
+    ProfileSum& sum = sums[label(timing)];
     sum.label = label(timing);
     sum.seconds += timing.seconds;
     ++sum.steps;
   }
-  std::vector<Sum> sorted;
+  std::vector<ProfileSum> sorted;
   for (auto& [name, sum] : sums)
     sorted.push_back(std::move(sum));
-  std::ranges::sort(sorted, std::greater(), &Sum::seconds);
+  std::ranges::sort(sorted, std::greater(), &ProfileSum::seconds);
   return sorted;
 }
 
-void print_line(std::ostream& out, const Sum& sum, double total, int runs) {
+void print_line(std::ostream& out, const ProfileSum& sum, double total, int runs) {
   out << std::setw(6) << std::fixed << std::setprecision(1)
       << (total > 0 ? 100 * sum.seconds / total : 0) << " %" << std::setw(12)
       << time_text(sum.seconds / runs) << std::setw(7) << sum.steps / static_cast<size_t>(runs)
@@ -50,12 +50,12 @@ void print_profile(std::ostream& out, std::span<const NodeTiming> timings, int r
   for (const NodeTiming& timing : timings)
     total += timing.seconds;
   out << "  share        time  steps  op and implementation\n";
-  for (const Sum& sum : summed(timings, [](const NodeTiming& timing) {
+  for (const ProfileSum& sum : summed(timings, [](const NodeTiming& timing) {
          return timing.op + " (" + timing.implementation + ")";
        }))
     print_line(out, sum, total, runs);
   out << "\n  share        time  steps  node\n";
-  const std::vector<Sum> nodes = summed(timings, [](const NodeTiming& timing) {
+  const std::vector<ProfileSum> nodes = summed(timings, [](const NodeTiming& timing) {
     return timing.op + " '" + timing.name + "' " + timing.types +
            (timing.source.empty() ? "" : " at " + timing.source);
   });

@@ -136,6 +136,11 @@ TEST_F(ProgramTest, ExitCodes) {
       {"run -v -q good.onnx", 2, "exclude"},
       {"extract good.onnx part.onnx --outputs z", 4, "output 'z'"},
       {"conformance absent", 2, "no folder"},
+      {"completion bash", 0, "run) words=\""},
+      {"completion zsh", 0, "#compdef onnx-run"},
+      {"completion fish", 0, "__fish_seen_subcommand_from bench' -s x -l threads"},
+      {"completion tcsh", 2, "tcsh"},
+      {"man-page", 0, ".SS list\\-ops"},
       {"--version", 0, "onnx-run"},
   };
   for (const auto& one : cases) {

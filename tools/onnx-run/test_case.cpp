@@ -31,12 +31,12 @@ void find_below(const fs::path& folder, const fs::path& top, std::vector<TestCas
     find_below(child, top, found);
 }
 
-struct Moments {
+struct SampleMoments {
   double mean = 0, deviation = 0;
 };
 
-Moments moments_of(const std::vector<double>& values) {
-  Moments moments;
+SampleMoments moments_of(const std::vector<double>& values) {
+  SampleMoments moments;
   const auto count = static_cast<double>(values.size());
   for (const double value : values)
     moments.mean += value / count;
@@ -112,8 +112,8 @@ std::string implausible_draw(const Datum& got, const Datum& expected) {
   if (!got.is_tensor() || got.tensor().count() == 0) return "";
   const DType dtype = got.tensor().dtype();
   if (dtype == DType::kString || is_complex(dtype)) return "";
-  const Moments ours = moments_of(got.tensor().to_doubles());
-  const Moments theirs = moments_of(expected.tensor().to_doubles());
+  const SampleMoments ours = moments_of(got.tensor().to_doubles());
+  const SampleMoments theirs = moments_of(expected.tensor().to_doubles());
   // Both are means of `count` draws; six standard errors are next to never left by chance. Few
   // draws may all be the same, so their own deviation is not trusted alone.
   const auto count = static_cast<double>(got.tensor().count());

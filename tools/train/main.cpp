@@ -14,7 +14,7 @@ namespace {
 namespace eager = sardonyx::eager;
 namespace models = sardonyx::models;
 
-struct Options {
+struct TrainOptions {
   std::filesystem::path data, out;
   models::TrainingOptions training;
   bool is_eager = false;
@@ -24,7 +24,7 @@ struct Options {
 // Trains, reports, exports with a dynamic batch.
 template <typename M>
 int run(const M& model, const models::Labelled& train, const models::Labelled& test,
-        Options options) {
+        TrainOptions options) {
   options.training.is_compiled = !options.is_eager;
   const models::Forward forward = [&](const eager::Tensor& x) { return model(x); };
   const models::TrainingResult result =
@@ -46,7 +46,8 @@ int run(const M& model, const models::Labelled& train, const models::Labelled& t
   return 0;
 }
 
-int train_images(const Options& options, const models::Labelled& all, int64_t count, int64_t size) {
+int train_images(const TrainOptions& options, const models::Labelled& all, int64_t count,
+                 int64_t size) {
   const models::Labelled data = all.shuffled(0);  // one split, whatever the seed of the training
   eager::manual_seed(options.training.seed);
   const models::Labelled train = data.part(0, count), test = data.part(count, data.size());
@@ -54,7 +55,7 @@ int train_images(const Options& options, const models::Labelled& all, int64_t co
   return run(models::LeNet(size), train, test, options);
 }
 
-void add_options(CLI::App& command, Options& options) {
+void add_options(CLI::App& command, TrainOptions& options) {
   command.add_option("--out", options.out, "write the trained model to this .onnx file");
   command.add_option("--epochs", options.training.epochs, "passes over the data");
   command.add_option("--batch", options.training.batch, "samples a step");
@@ -70,7 +71,7 @@ void add_options(CLI::App& command, Options& options) {
 int main(int argc, char** argv) {
   CLI::App app("train: small examples of training, and of exporting the result");
   app.require_subcommand(1);
-  Options options;
+  TrainOptions options;
   CLI::App& linear = *app.add_subcommand("linear", "linear regression: y = 2x");
   CLI::App& digits = *app.add_subcommand("digits", "digits of 8x8 pixels");
   CLI::App& mnist = *app.add_subcommand("mnist", "digits of 28x28 pixels");

@@ -163,7 +163,8 @@ Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, SmoothL1Options
   if (options.beta < 0) fail_at(loc, "smooth_l1_loss: expected beta >= 0, got ", options.beta);
   if (options.beta == 0) return l1_loss(input, target, {options.reduction}, loc);
   const Tensor losses = huber_loss(input, target, {options.beta, Reduction::kNone}, loc);
-  return reduced(mul({losses, loc}, 1 / options.beta), options.reduction, loc);
+  const Tensor scaled = options.beta == 1 ? losses : mul({losses, loc}, 1 / options.beta);
+  return reduced(scaled, options.reduction, loc);
 }
 // With m = min(|d|, delta): m * (|d| - m/2) is the square within delta and the line beyond.
 Tensor huber_loss(const Tensor& input, const Tensor& target, HuberOptions options, Loc loc) {

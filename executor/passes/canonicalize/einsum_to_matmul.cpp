@@ -59,12 +59,12 @@ std::optional<Kinds> kinds_of(const ops::EinsumLabels& labels) {
 }
 
 // One operand, or the result, while its dims are brought into order.
-struct Operand {
+struct LabeledValue {
   Val value;
   LabelList labels;
 };
 
-Operand in_order(Emitter& e, const Operand& x, const LabelList& order) {
+LabeledValue in_order(Emitter& e, const LabeledValue& x, const LabelList& order) {
   if (x.labels == order) return x;
   std::vector<int64_t> permutation;
   for (const int label : order)
@@ -80,13 +80,14 @@ class Rewriter {
   }
 
   Val product(const Kinds& kinds, const LabelList& output) {
-    const Operand a = in_order(e_, operands_[0], joined({&kinds.batch, &kinds.rows, &kinds.sum}));
+    const LabeledValue a =
+        in_order(e_, operands_[0], joined({&kinds.batch, &kinds.rows, &kinds.sum}));
     const LabelList shown = joined({&kinds.batch, &kinds.rows, &kinds.columns});
     if (kinds.sum.empty()) {
-      const Operand b = in_order(e_, operands_[1], joined({&kinds.batch, &kinds.columns}));
+      const LabeledValue b = in_order(e_, operands_[1], joined({&kinds.batch, &kinds.columns}));
       return in_order(e_, {multiplied(kinds, a.value, b.value), shown}, output).value;
     }
-    const Operand b =
+    const LabeledValue b =
         in_order(e_, operands_[1], joined({&kinds.batch, &kinds.sum, &kinds.columns}));
     const Val left = in_matrices(a, kinds.batch, kinds.rows, kinds.sum);
     const Val right = in_matrices(b, kinds.batch, kinds.sum, kinds.columns);
@@ -98,7 +99,7 @@ class Rewriter {
  private:
   // Of the first operand that has the index.
   Val size_of(int label) {
-    for (const Operand& operand : operands_) {
+    for (const LabeledValue& operand : operands_) {
       const auto at = std::ranges::find(operand.labels, label);
       if (at != operand.labels.end())
         return ops::dim_of(e_, operand.value, at - operand.labels.begin());
@@ -143,7 +144,7 @@ class Rewriter {
   }
 
   // [batch..., height, width]
-  Val in_matrices(const Operand& x, const LabelList& batch, const LabelList& height,
+  Val in_matrices(const LabeledValue& x, const LabelList& batch, const LabelList& height,
                   const LabelList& width) {
     if (height.size() == 1 && width.size() == 1) return x.value;
     Vals sizes;
@@ -168,7 +169,7 @@ class Rewriter {
   }
 
   Emitter& e_;
-  Operand operands_[2];
+  LabeledValue operands_[2];
 };
 
 // Whether every index has one size in both operands.

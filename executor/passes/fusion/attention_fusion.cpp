@@ -8,7 +8,7 @@
 //  2. for other elements than float,
 //  3. for a Softmax along another axis, or masks before the scale,
 //  4. where ranks are not known, or not the same,
-//  5. where the rows of Q, V or the result would not lie side by side.
+//  5. where the rows of Q, V or the result would not be contiguous.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -32,7 +32,7 @@ struct Scores {
   Node* product = nullptr;
   double scale = 1;
   Value *added = nullptr, *kept = nullptr;
-  bool keeps_true = true;  // else the mask tells what is filled
+  bool keeps_true = true;  // else true in the mask means filled
   float fill = 0;
   bool fills_last = false;
   int ops = 0;  // that were walked through
@@ -75,7 +75,7 @@ double alpha_of(const Node& product) {
   return is_fused(product, "FusedMatMul") ? product.attrs.as<ops::FusedMatMulAttrs>().alpha : 1;
 }
 
-// What stands between the product and input `slot` of `node`, from the last op on.
+// The ops between the product and input `slot` of `node`, from the last op on.
 bool read_scores(const Graph& graph, const Node& node, size_t slot, Scores& scores) {
   Node* last = sole_producer(graph, node, slot);
   if (!last || last->outputs.size() != 1 || !is_float(*last->outputs[0])) return false;
@@ -150,7 +150,7 @@ Node* nan_to_zero(const Graph& graph, const Value& weights) {
   return nullptr;
 }
 
-// Where the axes of a Transpose's result come from.
+// The `perm` of a Transpose.
 std::optional<AxisOrder> order_of(const Node& node) {
   if (!is_op(node, "Transpose") || !node.inputs[0]->type.has_rank()) return std::nullopt;
   const auto order =
@@ -191,24 +191,24 @@ const Node* repeated_heads(const Value& value) {
   return y[0] == x[0] && y[2] == x[2] && y[3] == x[3] ? &unsqueezed : nullptr;
 }
 
-// A view of what somebody computed: the value itself, its Transpose, an element of one.
+// A view of a value: the value itself, its Transpose, or a Gather of one index.
 class OperandWalk {
  public:
-  // Of what `node` reads in `slot`; with `is_turned` its last two axes are exchanged. Factors go
-  // into `scale`, or stay where it is null. `lies_well` says which axis, stored last, a kernel can
-  // read. With `may_repeat` they may be heads of which each serves several.
-  template <typename LiesWell>
-  static HeadsOperand of(const Graph& graph, const Node& node, size_t slot, bool is_turned,
-                         double* scale, bool may_repeat, const LiesWell& lies_well) {
+  // The operand in `slot` of `node`; with `swaps_last_axes` its last two axes are exchanged.
+  // Constant factors are multiplied into `scale` unless it is null. `is_well_ordered` tells whether
+  // a kernel can read an order of axes. With `may_repeat` one head may serve several queries (GQA).
+  template <typename IsWellOrdered>
+  static HeadsOperand of(const Graph& graph, const Node& node, size_t slot, bool swaps_last_axes,
+                         double* scale, bool may_repeat, const IsWellOrdered& is_well_ordered) {
     OperandWalk walk{graph, node.inputs[slot], &node, slot, scale != nullptr, may_repeat};
     const size_t rank = walk.value_->type.rank();
     for (size_t axis = 0; axis < rank; ++axis)
       walk.perm_.push_back(static_cast<int64_t>(axis));
-    if (is_turned) std::swap(walk.perm_[rank - 2], walk.perm_[rank - 1]);
+    if (swaps_last_axes) std::swap(walk.perm_[rank - 2], walk.perm_[rank - 1]);
     HeadsOperand best{walk.value_, walk.perm_};
     double best_scale = 1;
     while (walk.step()) {
-      if (!lies_well(walk.perm_, walk.value_->type.rank())) continue;
+      if (!is_well_ordered(walk.perm_, walk.value_->type.rank())) continue;
       best = {walk.value_, walk.perm_, walk.index_, walk.repeats_};
       best_scale = walk.scale_;
     }
@@ -226,7 +226,7 @@ class OperandWalk {
         takes_scale_(takes_scale),
         may_repeat_(may_repeat) {}
 
-  // Goes on to what the value is made of.
+  // Moves on to the producer of the value.
   bool step() {
     const Node* node = value_->producer;
     if (!node) return false;
@@ -326,11 +326,11 @@ std::optional<Attention> attention_of(const Graph& graph, Node& softmax) {
       !has_rows(found.v.perm, found.v.value->type.rank()) || !is_finite_scale(scale))
     return std::nullopt;
   found.last = last;
-  if (Node* turned = sole_reader(graph, *last->outputs[0])) {
-    const auto perm = order_of(*turned);
+  if (Node* transposed = sole_reader(graph, *last->outputs[0])) {
+    const auto perm = order_of(*transposed);
     if (perm && perm->back() + 1 == static_cast<int64_t>(rank)) {
       found.out_perm = *perm;
-      found.last = turned;
+      found.last = transposed;
     }
   }
   return found;

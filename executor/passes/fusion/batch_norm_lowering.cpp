@@ -17,7 +17,7 @@
 namespace sardonyx::passes {
 namespace {
 
-enum Input : size_t { kX, kScale, kBias, kMean, kVariance, kInputs };
+enum BatchNormInput : size_t { kX, kScale, kBias, kMean, kVariance, kInputs };
 
 bool has_constant_parameters(const Node& node) {
   if (!is_op(node, "BatchNormalization") || node.outputs.size() != 1) return false;
@@ -31,7 +31,7 @@ bool has_constant_parameters(const Node& node) {
   return true;
 }
 
-std::span<const float> values_of(const Node& node, Input input) {
+std::span<const float> values_of(const Node& node, BatchNormInput input) {
   return float_constant(node, input)->values<float>();
 }
 

@@ -5,7 +5,7 @@
 namespace sardonyx::passes {
 namespace {
 
-Val lone_batch_norm(Builder& b, const Val& x, int64_t channels) {
+Val single_batch_norm(Builder& b, const Val& x, int64_t channels) {
   return b.call("BatchNormalization",
                 {x, b.constant({channels}), b.constant({channels}), b.constant({channels}),
                  b.positive({channels})},
@@ -16,7 +16,7 @@ TEST(LoneBatchNorm, TakesInFactorsAndTerms) {
   const Case cases[] = {
       {"all four",
        [](Builder& b) {
-         Val y = lone_batch_norm(b, b.input({2, 3, 4, 4}), 3);
+         Val y = single_batch_norm(b, b.input({2, 3, 4, 4}), 3);
          y = b.call("Mul", {b.constant({3, 1, 1}), y});
          y = b.call("Add", {y, b.constant({1, 3, 1, 1})});
          y = b.call("Sub", {y, b.scalar(0.5f)});
@@ -27,28 +27,28 @@ TEST(LoneBatchNorm, TakesInFactorsAndTerms) {
        4},
       {"rows",
        [](Builder& b) {
-         b.output(b.call("Mul", {lone_batch_norm(b, b.input({5, 3}), 3), b.constant({3})}));
+         b.output(b.call("Mul", {single_batch_norm(b, b.input({5, 3}), 3), b.constant({3})}));
        },
        {scale_batch_norm},
        {"BatchNormalization"},
        1},
       {"a factor for each column",
        [](Builder& b) {
-         b.output(b.call("Mul", {lone_batch_norm(b, b.input({2, 3, 4, 3}), 3), b.constant({3})}));
+         b.output(b.call("Mul", {single_batch_norm(b, b.input({2, 3, 4, 3}), 3), b.constant({3})}));
        },
        {scale_batch_norm},
        {"BatchNormalization", "Mul"},
        0},
       {"a factor that is no constant",
        [](Builder& b) {
-         b.output(b.call("Mul", {lone_batch_norm(b, b.input({2, 3, 4}), 3), b.input({3, 1})}));
+         b.output(b.call("Mul", {single_batch_norm(b, b.input({2, 3, 4}), 3), b.input({3, 1})}));
        },
        {scale_batch_norm},
        {"BatchNormalization", "Mul"},
        0},
       {"a difference from a constant",
        [](Builder& b) {
-         b.output(b.call("Sub", {b.constant({3, 1}), lone_batch_norm(b, b.input({2, 3, 4}), 3)}));
+         b.output(b.call("Sub", {b.constant({3, 1}), single_batch_norm(b, b.input({2, 3, 4}), 3)}));
        },
        {scale_batch_norm},
        {"BatchNormalization", "Sub"},
@@ -56,7 +56,7 @@ TEST(LoneBatchNorm, TakesInFactorsAndTerms) {
       {"a factor that is not finite",
        [](Builder& b) {
          b.output(
-             b.call("Mul", {lone_batch_norm(b, b.input({2, 3, 4}), 3),
+             b.call("Mul", {single_batch_norm(b, b.input({2, 3, 4}), 3),
                             b.value(Tensor::vector<float>({1, INFINITY, 1}).reshaped({3, 1}))}));
        },
        {scale_batch_norm},
@@ -64,7 +64,7 @@ TEST(LoneBatchNorm, TakesInFactorsAndTerms) {
        0},
       {"another reader",
        [](Builder& b) {
-         const Val y = lone_batch_norm(b, b.input({2, 3, 4}), 3);
+         const Val y = single_batch_norm(b, b.input({2, 3, 4}), 3);
          b.output(b.call("Mul", {y, b.constant({3, 1})}));
          b.output(b.call("Relu", {y}));
        },
@@ -80,14 +80,14 @@ TEST(LoneBatchNorm, BecomesPartOfAGroup) {
   const Case cases[] = {
       {"before an activation",
        [](Builder& b) {
-         b.output(b.call("Relu", {lone_batch_norm(b, b.input({2, 3, 4, 4}), 3)}));
+         b.output(b.call("Relu", {single_batch_norm(b, b.input({2, 3, 4, 4}), 3)}));
        },
        {spell_batch_norm, group_elementwise},
        {"ElementwiseGroup"},
        3},
       {"rows with a residual",
        [](Builder& b) {
-         b.output(b.call("Add", {b.input({4, 3}), lone_batch_norm(b, b.input({4, 3}), 3)}));
+         b.output(b.call("Add", {b.input({4, 3}), single_batch_norm(b, b.input({4, 3}), 3)}));
        },
        {spell_batch_norm, group_elementwise},
        {"ElementwiseGroup"},
@@ -96,14 +96,14 @@ TEST(LoneBatchNorm, BecomesPartOfAGroup) {
        [](Builder& b) {
          const Val y = b.call("Conv", {b.input({1, 2, 5, 5}), b.constant({16, 2, 3, 3})});
          const Val all = b.call("Concat", {y, y}, {{"axis", int64_t{1}}});
-         b.output(b.call("Relu", {lone_batch_norm(b, all, 32)}));
+         b.output(b.call("Relu", {single_batch_norm(b, all, 32)}));
        },
        {spell_batch_norm, group_elementwise},
        {"Conv", "Concat", "ElementwiseGroup"},
        3},
       {"nothing follows",
        [](Builder& b) {
-         b.output(lone_batch_norm(b, b.input({2, 3, 4}), 3));
+         b.output(single_batch_norm(b, b.input({2, 3, 4}), 3));
        },
        {spell_batch_norm},
        {"BatchNormalization"},
@@ -119,7 +119,7 @@ TEST(LoneBatchNorm, BecomesPartOfAGroup) {
        0},
       {"another reader",
        [](Builder& b) {
-         const Val y = lone_batch_norm(b, b.input({2, 3, 4}), 3);
+         const Val y = single_batch_norm(b, b.input({2, 3, 4}), 3);
          b.output(b.call("Relu", {y}));
          b.output(y);
        },

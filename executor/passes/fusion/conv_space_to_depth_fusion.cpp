@@ -23,7 +23,7 @@ constexpr int64_t kMaxStep = 8;
 constexpr int64_t kMaxPad = 1 << 20;
 
 // part[n, c, k...] = source[n, c, starts + k * steps ...]
-struct Phase {
+struct StridedPart {
   Value* source;
   std::vector<int64_t> starts, steps;  // of the spatial dims
 };
@@ -50,10 +50,10 @@ std::optional<ops::SliceRanges> constant_ranges(const Node& slice) {
                            steps ? Values(*steps) : std::nullopt);
 }
 
-std::optional<Phase> phase_of(Value* part) {
+std::optional<StridedPart> phase_of(Value* part) {
   if (!part->type.has_rank() || part->type.rank() < 3) return std::nullopt;
   const size_t spatial = part->type.rank() - 2;
-  Phase phase{part, std::vector<int64_t>(spatial, 0), std::vector<int64_t>(spatial, 1)};
+  StridedPart phase{part, std::vector<int64_t>(spatial, 0), std::vector<int64_t>(spatial, 1)};
   while (phase.source->producer && is_op(*phase.source->producer, "Slice")) {
     const Node& slice = *phase.source->producer;
     const auto ranges = constant_ranges(slice);

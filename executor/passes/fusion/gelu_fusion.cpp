@@ -5,7 +5,7 @@
 //   x * Sigmoid(2 * sqrt(2/pi) * (x + 0.044715 * x^3))         the same
 //   x * Sigmoid(alpha * x)                                     Swish
 // They do not fire
-//  1. where somebody else reads what stands in between,
+//  1. where another node reads an intermediate value,
 //  2. for other elements than float,
 //  3. where a constant enlarges the result or is off by more than files round,
 //  4. for Swish with alpha = 0.
@@ -28,39 +28,39 @@ bool is_argument(const Polynomial& argument, Value* x, double scale, double cube
          (cube == 0 || is_about(argument.factor_of({x, x, x}), scale * cube));
 }
 
-struct Activation {
+struct MatchedActivation {
   std::string_view op;
   AttrMap attrs;
 };
 
-// What y = sum of the terms in x and the gate's output is; nullopt where it is none of the list.
-std::optional<Activation> activation(const Polynomial& y, const Node& gate, Value* x,
-                                     const Polynomial& argument) {
+// The activation that y = the sum of terms in x and the gate is; nullopt if it is not in the list.
+std::optional<MatchedActivation> activation(const Polynomial& y, const Node& gate, Value* x,
+                                            const Polynomial& argument) {
   Value* g = gate.outputs[0];
   if (is_op(gate, "Sigmoid")) {
     if (y.terms.size() != 1 || !is_about(y.factor_of({x, g}), 1)) return std::nullopt;
     if (is_argument(argument, x, 2 * kTanhScale, kCube)) {
-      return Activation{"Gelu", {{"approximate", std::string("tanh")}}};
+      return MatchedActivation{"Gelu", {{"approximate", std::string("tanh")}}};
     }
     const double alpha = argument.factor_of({x});
     if (argument.terms.size() != 1 || alpha == 0) return std::nullopt;
-    return Activation{"Swish", {{"alpha", static_cast<float>(alpha)}}};
+    return MatchedActivation{"Swish", {{"alpha", static_cast<float>(alpha)}}};
   }
   if (y.terms.size() != 2 || !is_about(y.factor_of({x}), 0.5) ||
       !is_about(y.factor_of({x, g}), 0.5)) {
     return std::nullopt;
   }
   if (is_op(gate, "Erf") && is_argument(argument, x, 1 / std::numbers::sqrt2, 0)) {
-    return Activation{"Gelu", {}};
+    return MatchedActivation{"Gelu", {}};
   }
   if (is_op(gate, "Tanh") && is_argument(argument, x, kTanhScale, kCube)) {
-    return Activation{"Gelu", {{"approximate", std::string("tanh")}}};
+    return MatchedActivation{"Gelu", {{"approximate", std::string("tanh")}}};
   }
   return std::nullopt;
 }
 
 // The gate among the indeterminates, which nothing but `term` reads, and the other one.
-std::optional<std::pair<Node*, Value*>> gate_and_x(const Graph& graph, const Term& term) {
+std::optional<std::pair<Node*, Value*>> gate_and_x(const Graph& graph, const Monomial& term) {
   if (term.powers.size() != 2) return std::nullopt;
   for (const size_t k : {0, 1}) {
     Value* value = term.powers[k];
@@ -80,7 +80,7 @@ bool recognize_gelu(Graph& graph, Node& node) {
   if (!is_float(*node.outputs[0])) return false;
   const auto y = polynomial_of(graph, node);
   if (!y || y->terms.size() > 2) return false;
-  for (const Term& term : y->terms) {
+  for (const Monomial& term : y->terms) {
     const auto found = gate_and_x(graph, term);
     if (!found) continue;
     const auto [gate, x] = *found;

@@ -1,7 +1,7 @@
-// MatMul, and Gemm where it is no more than that, with what stands around it becomes FusedMatMul:
+// MatMul, or a Gemm that is equivalent to one, and the ops around it become FusedMatMul:
 //   Transpose of an operand's last two dims, a factor (Mul, Div by a constant), a bias of one row,
 //   a residual of the output's shape, an activation. They do not fire
-//  1. where somebody else reads the product (for a Transpose: others may read what it gives),
+//  1. where another node reads the product (a Transpose may have other readers),
 //  2. for other elements than float,
 //  3. out of order: factor, then bias and residual, then activation,
 //  4. where a bias has more than one row or makes the output larger,
@@ -19,7 +19,7 @@ namespace sardonyx::passes {
 namespace {
 
 // A product seen as FusedMatMul.
-struct Product {
+struct FusedProduct {
   Node* node;
   ops::FusedMatMulAttrs attrs;
   std::vector<Value*> inputs;  // A, B, bias, residual
@@ -35,9 +35,9 @@ bool is_row(const Value& value, const Dim& columns) {
   return true;
 }
 
-std::optional<Product> product_of(Node& node) {
+std::optional<FusedProduct> product_of(Node& node) {
   if (node.outputs.size() != 1 || !is_float(*node.outputs[0])) return std::nullopt;
-  Product product{&node, {}, node.inputs};
+  FusedProduct product{&node, {}, node.inputs};
   if (is_fused(node, "FusedMatMul")) {
     product.attrs = node.attrs.as<ops::FusedMatMulAttrs>();
   } else if (is_op(node, "Gemm")) {
@@ -63,7 +63,7 @@ const OpDef& fused_matmul() {
   return op;
 }
 
-void replace(Graph& graph, Node& last, Product product) {
+void replace(Graph& graph, Node& last, FusedProduct product) {
   while (!product.inputs.back())
     product.inputs.pop_back();
   absorb(graph, last, *product.node, fused_matmul(), Attrs(product.attrs),
@@ -72,14 +72,14 @@ void replace(Graph& graph, Node& last, Product product) {
 
 // The product that makes input `slot` of `node`, if only `node` reads it and no activation is done
 // yet.
-std::optional<Product> open_product(const Graph& graph, const Node& node, size_t slot) {
+std::optional<FusedProduct> open_product(const Graph& graph, const Node& node, size_t slot) {
   Node* producer = sole_producer(graph, node, slot);
   auto product = producer ? product_of(*producer) : std::nullopt;
   if (!product || !product->attrs.activation.empty()) return std::nullopt;
   return product;
 }
 
-// What a Transpose that exchanges the last two dims alone reads; null for any other value.
+// The input of a Transpose that exchanges only the last two dims; null for any other value.
 Value* untransposed(const Value& value) {
   const Node* node = value.producer;
   if (!node || !is_op(*node, "Transpose") || !value.type.has_rank()) return nullptr;

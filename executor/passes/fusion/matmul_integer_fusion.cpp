@@ -1,19 +1,19 @@
 // Mul(Cast(MatMulInteger), scale) becomes MatMulIntegerToFloat, and an Add of one row its bias: the
 // form that dynamic quantisation leaves. They do not fire
-//  1. where somebody else reads the sums or what is made of them,
+//  1. where another node reads the sums or an intermediate value,
 //  2. for another type than float,
 //  3. where the scale is not one number, one for each column, or the product of the two,
 //  4. where a bias has more than one row or makes the output larger.
 #include "executor/passes/fusion/fusion.h"
 #include "executor/passes/pattern.h"
+#include "ir/ops/quantization/qlinear_attributes.h"
 
 namespace sardonyx::passes {
 namespace {
 
+using ToFloatInput = ops::MatMulIntegerToFloatInput;
+
 constexpr std::string_view kProduct = "MatMulIntegerToFloat";
-struct ToFloatInput {
-  enum : size_t { kA, kB, kAScale, kBScale, kAZero, kBZero, kBias };
-};
 
 bool is_one_number(const Value& value) {
   if (!value.type.shape) return false;
@@ -71,7 +71,7 @@ bool fuse_integer_scale(Graph& graph, Node& node) {
     };
     Val a_scale = scales->a ? GraphEmitter::wrap(scales->a) : e.constant(Tensor::scalar(1.0f));
     Val b_scale = GraphEmitter::wrap(scales->b);
-    // What the run brings belongs to A: kernels want the weights' scales to be known.
+    // A factor that is not constant is the scale of A: kernels need constant scales of weights.
     if (!scales->a && !scales->b->constant && is_one_number(*scales->b)) {
       std::swap(a_scale, b_scale);
     }

@@ -14,8 +14,8 @@ constexpr int kMaxNodes = 24;
 
 using Expanded = std::optional<Polynomial>;
 
-void add_term(Polynomial& sum, Term term) {
-  for (Term& known : sum.terms) {
+void add_term(Polynomial& sum, Monomial term) {
+  for (Monomial& known : sum.terms) {
     if (known.powers != term.powers) continue;
     known.factor += term.factor;
     if (known.factor == 0) sum.terms.erase(sum.terms.begin() + (&known - sum.terms.data()));
@@ -25,7 +25,7 @@ void add_term(Polynomial& sum, Term term) {
 }
 
 Polynomial sum_of(Polynomial a, const Polynomial& b, double sign) {
-  for (Term term : b.terms) {
+  for (Monomial term : b.terms) {
     term.factor *= sign;
     add_term(a, std::move(term));
   }
@@ -34,9 +34,9 @@ Polynomial sum_of(Polynomial a, const Polynomial& b, double sign) {
 
 Polynomial product_of(const Polynomial& a, const Polynomial& b) {
   Polynomial product;
-  for (const Term& left : a.terms) {
-    for (const Term& right : b.terms) {
-      Term term{left.factor * right.factor, left.powers};
+  for (const Monomial& left : a.terms) {
+    for (const Monomial& right : b.terms) {
+      Monomial term{left.factor * right.factor, left.powers};
       term.powers.insert(term.powers.end(), right.powers.begin(), right.powers.end());
       std::ranges::sort(term.powers);
       add_term(product, std::move(term));
@@ -53,7 +53,7 @@ class Expander {
     if (++visited_ > kMaxNodes) return std::nullopt;
     Expanded found = combine(node);
     if (!found || found->terms.size() > kMaxTerms) return std::nullopt;
-    for (const Term& term : found->terms) {
+    for (const Monomial& term : found->terms) {
       if (term.powers.size() > kMaxPower || !std::isfinite(term.factor)) return std::nullopt;
     }
     return found;
@@ -115,7 +115,7 @@ class Expander {
 
 double Polynomial::factor_of(std::vector<Value*> powers) const {
   std::ranges::sort(powers);
-  for (const Term& term : terms) {
+  for (const Monomial& term : terms) {
     if (term.powers == powers) return term.factor;
   }
   return 0;

@@ -10,13 +10,13 @@
 namespace sardonyx::passes {
 
 // factor * the product of `powers` (sorted by address; x^2 holds x twice).
-struct Term {
+struct Monomial {
   double factor = 1;
   std::vector<Value*> powers;
 };
 
 struct Polynomial {
-  std::vector<Term> terms;  // with different powers, no factor of 0
+  std::vector<Monomial> terms;  // with different powers, no factor of 0
 
   // The factor of the term that has these powers (in any order); 0 where there is none.
   double factor_of(std::vector<Value*> powers) const;

@@ -1,12 +1,12 @@
-// Images are turned while they are images: of one that a convolution gives, a Transpose from NCHW
-// to NHWC moves nothing, since its channels lie last already, and nothing is moved by one from NHWC
-// to NCHW that a convolution reads. Behind a Reshape, rows must be put in order twice.
+// Swaps Reshape and Transpose so that the NCHW/NHWC transpose acts on the 4-D tensor, where
+// channels-last layouts make it free: a convolution writes and reads NHWC memory anyway. Behind a
+// Reshape the same transpose has to move the elements.
 //
 // transpose-before-reshape: Transpose(Reshape(x)) of an image x, whose channels and pixels are cut
 // or merged apart from each other and change places, becomes Reshape(Transpose(x)), as where an
 // image becomes a sequence; where the groups of channels are then spread, as in the heads of
 // detectors, a Transpose follows. It does not fire
-//  1. unless a convolution makes x, and somebody else doesn't read what lies between,
+//  1. unless a convolution produces x, and no other node reads the intermediate value,
 //  2. where the shape to cut has two dims that are not known beside the batch.
 //
 // transpose-behind-reshape: Reshape(Transpose(x)) of a sequence whose features become the channels
@@ -28,7 +28,7 @@ bool is_image(const Value& value) {
   return value.type.has_rank() && (value.type.rank() == 4 || value.type.rank() == 5);
 }
 
-// How many dims from the second on make up so many channels; 0 where that is not to be seen.
+// The number of dims from the second on whose product is `channels`; 0 if it is not known.
 size_t dims_of_channels(const Dims& dims, const Dim& channels) {
   int64_t count = 1;
   for (size_t dim = 1; channels.is_known() && dim + 1 < dims.size(); ++dim) {
@@ -40,14 +40,14 @@ size_t dims_of_channels(const Dims& dims, const Dim& channels) {
 }
 
 // Dim 0, then the dims from `first` on, then those before it.
-Ints turned(size_t rank, size_t first) {
+Ints channels_last_order(size_t rank, size_t first) {
   Ints perm(rank);
   std::iota(perm.begin(), perm.end(), 0);
   std::rotate(perm.begin() + 1, perm.begin() + static_cast<std::ptrdiff_t>(first), perm.end());
   return perm;
 }
 
-// What Reshape is told to give these dims of a batch; nullopt where it cannot know them.
+// The shape input of a Reshape to these dims of a batch; nullopt if several are unknown.
 std::optional<Ints> target_of(const Dims& dims, const Ints& order) {
   Ints target;
   bool has_unknown = false;
@@ -89,10 +89,10 @@ bool transpose_before_reshape(Graph& graph, Node& node) {
   const Dims& cut = *node.inputs[0]->type.shape;
   const size_t rank = cut.size(), channels = dims_of_channels(cut, from[1]);
   if (channels == 0 || !(cut[0] == from[0])) return false;
-  const Ints order = turned(rank, 1 + channels);
+  const Ints order = channels_last_order(rank, 1 + channels);
   const auto target = target_of(cut, order);
   if (!target) return false;
-  // What is left to be done, once channels are last.
+  // The remaining permutation, once channels are last.
   Ints rest;
   for (const int64_t dim : ops::permutation(node.attrs.as<ops::TransposeAttrs>(), rank))
     rest.push_back(std::ranges::find(order, dim) - order.begin());
@@ -102,8 +102,8 @@ bool transpose_before_reshape(Graph& graph, Node& node) {
 
   GraphEmitter emitter(graph, &node);
   emitter.set_origin(*reshape);
-  const Val image =
-      emitter.call("Transpose", {GraphEmitter::wrap(&x)}, perm_attr(turned(from.size(), 2)));
+  const Val image = emitter.call("Transpose", {GraphEmitter::wrap(&x)},
+                                 perm_attr(channels_last_order(from.size(), 2)));
   const Val shape = emitter.constant(Tensor::vector(*target));
   if (is_done) {
     graph.set_op(node, op_named("Reshape"), Attrs::parse(*op_named("Reshape").attrs, {}),
@@ -129,8 +129,8 @@ bool transpose_behind_reshape(Graph& graph, Node& node) {
   const size_t rank = sequence.size(), channels = dims_of_channels(sequence, to[1]);
   if (channels == 0 || !(sequence[0] == to[0])) return false;
   const auto perm = ops::permutation(transpose->attrs.as<ops::TransposeAttrs>(), rank);
-  if (!std::ranges::equal(perm, turned(rank, rank - channels))) return false;
-  const auto target = target_of(to, turned(to.size(), 2));
+  if (!std::ranges::equal(perm, channels_last_order(rank, rank - channels))) return false;
+  const auto target = target_of(to, channels_last_order(to.size(), 2));
   if (!target) return false;
 
   GraphEmitter emitter(graph, &node);
@@ -138,7 +138,7 @@ bool transpose_behind_reshape(Graph& graph, Node& node) {
   const Val shape = emitter.constant(Tensor::vector(*target));
   const Val pixels = emitter.call("Reshape", {GraphEmitter::wrap(transpose->inputs[0]), shape});
   graph.set_op(node, op_named("Transpose"),
-               Attrs(ops::TransposeAttrs{turned(to.size(), to.size() - 1)}),
+               Attrs(ops::TransposeAttrs{channels_last_order(to.size(), to.size() - 1)}),
                {GraphEmitter::unwrap(pixels)});
   graph.erase(*transpose);
   return true;

@@ -95,18 +95,18 @@ class KeptBlocks {
 
  private:
   static constexpr size_t kMax = 1024;
-  struct Block {
+  struct FreeBlock {
     void* data;
     size_t bytes;
   };
 
-  void unmap(Block block) {
+  void unmap(FreeBlock block) {
     munmap(block.data, block.bytes);
     missed_[next_missed_++ % missed_.size()] = block.bytes;
   }
 
-  Block remove(size_t index) {
-    const Block removed = blocks_[index];
+  FreeBlock remove(size_t index) {
+    const FreeBlock removed = blocks_[index];
     std::copy(blocks_.begin() + index + 1, blocks_.begin() + count_, blocks_.begin() + index);
     --count_;
     total_ -= removed.bytes;
@@ -114,7 +114,7 @@ class KeptBlocks {
   }
 
   std::mutex mutex_;
-  std::array<Block, kMax> blocks_{};
+  std::array<FreeBlock, kMax> blocks_{};
   size_t count_ = 0;
   size_t total_ = 0;
   size_t limit_ = kKeptBytes;

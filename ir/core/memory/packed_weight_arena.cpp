@@ -12,7 +12,7 @@ constexpr size_t kWorthwhile = 4 << 20;
 constexpr size_t kLargestPiece = 4 << 20;
 constexpr size_t kStretchBytes = 32 << 20;  // of addresses; memory is taken as it is needed
 
-thread_local PackedWeightArena* t_room = nullptr;
+thread_local PackedWeightArena* t_arena = nullptr;
 
 }  // namespace
 
@@ -71,16 +71,16 @@ std::shared_ptr<Buffer> PackedWeightArena::allocate(size_t bytes) {
   return Buffer::allocate(bytes);
 }
 
-PackedWeightArena::Scope::Scope(PackedWeightArena& room) : previous_(t_room) {
-  t_room = &room;
+PackedWeightArena::Scope::Scope(PackedWeightArena& arena) : previous_(t_arena) {
+  t_arena = &arena;
 }
 
 PackedWeightArena::Scope::~Scope() {
-  t_room = previous_;
+  t_arena = previous_;
 }
 
 std::shared_ptr<Buffer> allocate_packed(size_t bytes) {
-  return t_room ? t_room->allocate(bytes) : Buffer::allocate(bytes);
+  return t_arena ? t_arena->allocate(bytes) : Buffer::allocate(bytes);
 }
 
 }  // namespace sardonyx

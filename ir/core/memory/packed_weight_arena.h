@@ -20,10 +20,10 @@ class PackedWeightArena {
   // As Buffer::allocate.
   std::shared_ptr<Buffer> allocate(size_t bytes);
 
-  // Makes `room` the one of this thread until the scope ends. Scopes nest.
+  // Makes `arena` the one of this thread until the scope ends. Scopes nest.
   class Scope {
    public:
-    explicit Scope(PackedWeightArena& room);
+    explicit Scope(PackedWeightArena& arena);
     ~Scope();
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;

@@ -15,14 +15,14 @@ namespace {
 constexpr size_t kMany = 64 << 20;
 
 TEST(PackedWeightArena, gives_aligned_buffers_that_lie_apart) {
-  PackedWeightArena room;
-  room.expect(kMany);
+  PackedWeightArena arena;
+  arena.expect(kMany);
   std::vector<std::shared_ptr<Buffer>> buffers;
   // More than one stretch of addresses, pieces of all sizes and one that is too large for any.
   for (const size_t bytes :
        {1ul, 64ul, 100ul, 5ul << 20, 3ul << 20, (2ul << 20) + 1, 0ul, 4096ul}) {
     for (int i = 0; i < 5; ++i)
-      buffers.push_back(room.allocate(bytes));
+      buffers.push_back(arena.allocate(bytes));
   }
   for (size_t i = 0; i < buffers.size(); ++i) {
     EXPECT_EQ(reinterpret_cast<uintptr_t>(buffers[i]->data()) % kBlockAlignment, 0u);
@@ -36,17 +36,17 @@ TEST(PackedWeightArena, gives_aligned_buffers_that_lie_apart) {
 
 TEST(PackedWeightArena, lays_packs_next_to_each_other_where_there_are_many) {
   if (are_blocks_watched()) GTEST_SKIP() << "blocks are watched";
-  PackedWeightArena room;
-  room.expect(kMany);
-  const auto first = room.allocate(1000), second = room.allocate(1000);
+  PackedWeightArena arena;
+  arena.expect(kMany);
+  const auto first = arena.allocate(1000), second = arena.allocate(1000);
   EXPECT_EQ(second->data() - first->data(), 1024);
 }
 
 TEST(PackedWeightArena, buffers_outlive_it) {
-  auto room = std::make_unique<PackedWeightArena>();
-  room->expect(kMany);
-  const auto buffer = room->allocate(1 << 20);
-  room.reset();
+  auto arena = std::make_unique<PackedWeightArena>();
+  arena->expect(kMany);
+  const auto buffer = arena->allocate(1 << 20);
+  arena.reset();
   std::memset(buffer->data(), 1, buffer->size());
 }
 
@@ -54,14 +54,14 @@ TEST(PackedWeightArena, counts_what_it_gives) {
   const auto budget = std::make_shared<MemoryBudget>(3 << 20);
   const RunControl control{budget, std::nullopt, {}};
   const ControlScope scope(control);
-  PackedWeightArena room;
-  room.expect(kMany);
-  auto buffer = room.allocate(2 << 20);
+  PackedWeightArena arena;
+  arena.expect(kMany);
+  auto buffer = arena.allocate(2 << 20);
   EXPECT_EQ(budget->used(), 2u << 20);
-  EXPECT_THROW(room.allocate(2 << 20), Error);
+  EXPECT_THROW(arena.allocate(2 << 20), Error);
   buffer.reset();
   EXPECT_EQ(budget->used(), 0u);
-  EXPECT_NE(room.allocate(2 << 20), nullptr);
+  EXPECT_NE(arena.allocate(2 << 20), nullptr);
 }
 
 TEST(PackedWeightArena, is_that_of_the_innermost_scope) {

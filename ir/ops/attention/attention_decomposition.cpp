@@ -191,20 +191,21 @@ Val cache_of(Emitter& e, const BodyCall& call, size_t input) {
 
 }  // namespace
 
-Vals attention_in_ops(Emitter& e, const BodyCall& call) {
+Vals attention_decomposition(Emitter& e, const BodyCall& call) {
   return AttentionOps(e, call).all();
 }
 
-Val turned_heads(Emitter& e, const Val& x, const Val& cosines, const Val& sines,
-                 const Val& turned_size, bool interleaved) {
-  const Val half = quotient(e, turned_size, e.int64s({2}));
-  const Val turned = part_of_last(e, x, 0, turned_size, 1);
+Val rotary_heads(Emitter& e, const Val& x, const Val& cosines, const Val& sines,
+                 const Val& rotary_size, bool interleaved) {
+  const Val half = quotient(e, rotary_size, e.int64s({2}));
+  const Val rotated = part_of_last(e, x, 0, rotary_size, 1);
   Vals pair;
   if (interleaved) {
-    pair = {part_of_last(e, turned, 0, turned_size, 2), part_of_last(e, turned, 1, turned_size, 2)};
+    pair = {part_of_last(e, rotated, 0, rotary_size, 2),
+            part_of_last(e, rotated, 1, rotary_size, 2)};
   } else {
-    pair = {part_of_last(e, turned, 0, half, 1),
-            e.call("Slice", {turned, half, turned_size, e.int64s({-1})})};
+    pair = {part_of_last(e, rotated, 0, half, 1),
+            e.call("Slice", {rotated, half, rotary_size, e.int64s({-1})})};
   }
   const Term real{&e, pair[0]}, imaginary{&e, pair[1]};
   const Term cosine{&e, cosines}, sine{&e, sines};
@@ -214,23 +215,23 @@ Val turned_heads(Emitter& e, const Val& x, const Val& cosines, const Val& sines,
     for (Val& part : parts)
       part = e.call("Unsqueeze", {part, e.int64s({-1})});
     const Val pairs = e.call_many("Concat", parts, {{"axis", int64_t{-1}}}, 1)[0];
-    y = reshaped(e, pairs, {dims_of(e, x, 0, 3), turned_size});
+    y = reshaped(e, pairs, {dims_of(e, x, 0, 3), rotary_size});
   } else {
     y = e.call_many("Concat", parts, {{"axis", int64_t{-1}}}, 1)[0];
   }
   const Val size = dims_of(e, x, 3, 4);
-  const auto known = known_list(e, turned_size), whole = known_list(e, size);
-  if (turned_size == size || (known && known == whole)) return y;
-  const Val rest = e.call("Slice", {x, turned_size, size, e.int64s({-1})});
+  const auto known = known_list(e, rotary_size), whole = known_list(e, size);
+  if (rotary_size == size || (known && known == whole)) return y;
+  const Val rest = e.call("Slice", {x, rotary_size, size, e.int64s({-1})});
   return e.call("Concat", {y, rest}, {{"axis", int64_t{-1}}});
 }
 
-Vals rotary_in_ops(Emitter& e, const BodyCall& call) {
+Vals rotary_decomposition(Emitter& e, const BodyCall& call) {
   const auto& attrs = call.attrs<RotaryEmbeddingAttrs>();
   const size_t rank = rank_of(e, call.inputs[0], call.op.name);
   const Val x = with_heads(e, call.inputs[0], attrs.num_heads);
   const Val y =
-      turned_heads(e, x, cache_of(e, call, 1), cache_of(e, call, 2),
+      rotary_heads(e, x, cache_of(e, call, 1), cache_of(e, call, 2),
                    attrs.rotary_embedding_dim == 0 ? dims_of(e, x, 3, 4)
                                                    : e.int64s({attrs.rotary_embedding_dim}),
                    attrs.interleaved);
@@ -238,12 +239,12 @@ Vals rotary_in_ops(Emitter& e, const BodyCall& call) {
 }
 
 Vals attention_grad(Emitter& e, const GradCall& call) {
-  return autodiff_body(e, call, attention_in_ops);
+  return autodiff_body(e, call, attention_decomposition);
 }
 
 // A rotation's gradient is the rotation back.
 Vals rotary_grad(Emitter& e, const GradCall& call) {
-  if (call.wants(1) || call.wants(2)) return autodiff_body(e, call, rotary_in_ops);
+  if (call.wants(1) || call.wants(2)) return autodiff_body(e, call, rotary_decomposition);
   Vals inputs(call.inputs.begin(), call.inputs.end());
   inputs[0] = call.d_outputs[0];
   inputs[2] = e.call("Neg", {inputs[2]});

@@ -6,14 +6,14 @@
 namespace sardonyx::ops {
 
 // What Attention gives for a call, all outputs that it asks for.
-Vals attention_in_ops(Emitter& e, const BodyCall& call);
-Vals rotary_in_ops(Emitter& e, const BodyCall& call);
+Vals attention_decomposition(Emitter& e, const BodyCall& call);
+Vals rotary_decomposition(Emitter& e, const BodyCall& call);
 
-// x [batch, heads, length, size] with the first `turned_size` (a list of one, even) elements of
-// each head turned by the angles of [batch, 1, length, turned_size / 2] cosines and sines: in pairs
+// x [batch, heads, length, size] with the first `rotary_size` (a list of one, even) elements of
+// each head turned by the angles of [batch, 1, length, rotary_size / 2] cosines and sines: in pairs
 // of neighbours where `interleaved`, else of the first and second half.
-Val turned_heads(Emitter& e, const Val& x, const Val& cosines, const Val& sines,
-                 const Val& turned_size, bool interleaved);
+Val rotary_heads(Emitter& e, const Val& x, const Val& cosines, const Val& sines,
+                 const Val& rotary_size, bool interleaved);
 
 Vals attention_grad(Emitter& e, const GradCall& call);
 Vals rotary_grad(Emitter& e, const GradCall& call);

@@ -110,7 +110,7 @@ namespace {
 
 // Cosines or sines of the angles by which positions [past, past + length) are turned, as
 // [batch, length, size / 2]: position / 10000 ** (2 i / size).
-Val turned_angles(Emitter& e, const char* function, const AttentionSizes& sizes, int64_t size) {
+Val rotary_angles(Emitter& e, const char* function, const AttentionSizes& sizes, int64_t size) {
   std::vector<float> rates;
   for (int64_t i = 0; i < size / 2; ++i) {
     rates.push_back(static_cast<float>(
@@ -139,8 +139,8 @@ void rotate(Emitter& e, const ContribAttentionAttrs& attrs, const AttentionSizes
          head, ", got ", size);
   }
   const DType dtype = e.type(qkv[0]).dtype;
-  const Val cosines = cast_to(e, turned_angles(e, "Cos", sizes, size), dtype);
-  const Val sines = cast_to(e, turned_angles(e, "Sin", sizes, size), dtype);
+  const Val cosines = cast_to(e, rotary_angles(e, "Cos", sizes, size), dtype);
+  const Val sines = cast_to(e, rotary_angles(e, "Sin", sizes, size), dtype);
   for (size_t i = 0; i < 2; ++i) {
     qkv[i] = e.call("RotaryEmbedding", {qkv[i], cosines, sines},
                     {{"num_heads", attrs.num_heads}, {"rotary_embedding_dim", size}});
@@ -324,12 +324,12 @@ Val of_beams(Emitter& e, const Val& past, const Val& indirection, const Attentio
 }
 
 // A query sees no keys behind its own place, but a lone one sees all, as ONNX Runtime has it.
-struct Direction {
+struct CausalMask {
   bool is_causal = false;
   Val bias;  // [queries, keys], where only the run can tell whether the query is alone
 };
-Direction forward_only(Emitter& e, const Dim& queries, const Dim& keys, const AttentionSizes& sizes,
-                       DType dtype) {
+CausalMask forward_only(Emitter& e, const Dim& queries, const Dim& keys,
+                        const AttentionSizes& sizes, DType dtype) {
   if (queries == keys) return {.is_causal = true};  // a lone query has nothing behind its own key
   if (queries.is_known()) return {.is_causal = queries.value() != 1};
   const Val places = unsqueeze(e, e.call("Add", {count_up(e, sizes.length), sizes.past}), {1});
@@ -379,7 +379,7 @@ Vals multi_head_attention(Emitter& e, const BodyCall& c) {
   const Val mask =
       c.has(MultiHeadInput::kPaddingMask) ? c.inputs[MultiHeadInput::kPaddingMask] : Val();
   const DType dtype = e.type(qkv[0]).dtype;
-  Direction direction;
+  CausalMask direction;
   if (attrs.unidirectional) {
     const Dim queries = dims_of(e, qkv[0], "query")[1], keys = dims_of(e, qkv[1], "key")[key_axis];
     direction = forward_only(e, queries, keys, sizes, dtype);

@@ -89,8 +89,8 @@ Vals fused_attention_body(Emitter& e, const BodyCall& c) {
   const auto& attrs = c.attrs<FusedAttentionAttrs>();
   const Val q = heads_in_front(e, c, kFusedQuery);
   const Val k = repeated_heads(e, heads_in_front(e, c, kFusedKey), attrs.k_repeats);
-  const Val turned = e.call("Transpose", {k}, {{"perm", AxisOrder{0, 1, 3, 2}}});
-  Val scores = e.call("MatMul", {q, turned});
+  const Val transposed = e.call("Transpose", {k}, {{"perm", AxisOrder{0, 1, 3, 2}}});
+  Val scores = e.call("MatMul", {q, transposed});
   if (attrs.scale != 1) scores = e.call("Mul", {scores, e.scalar_like(scores, attrs.scale)});
   Val weights = e.call("Softmax", {masked_scores(e, c, scores)}, {{"axis", int64_t{-1}}});
   if (attrs.zeroes_nan) {

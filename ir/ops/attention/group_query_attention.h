@@ -42,7 +42,7 @@ struct GroupedAttrs {
 
 // Inputs, in order.
 struct GroupedInput {
-  enum Index : size_t {
+  enum InputIndex : size_t {
     kQuery,
     kKey,
     kValue,

@@ -134,7 +134,7 @@ class GroupedOps {
     return parts;
   }
 
-  Val normalized(const Val& x, GroupedInput::Index weights) const {
+  Val normalized(const Val& x, GroupedInput::InputIndex weights) const {
     if (!c_.has(weights)) return x;
     return e_.call("RMSNormalization",
                    {x, e_.call("Reshape", {c_.inputs[weights], e_.int64s({-1})})},
@@ -149,24 +149,24 @@ class GroupedOps {
       const Term first{&e_, e_.call("Slice", {flat, e_.int64s({0}), e_.int64s({1})})};
       places = where(is_first_, first + numbers_to(length_), given);
     }
-    const auto rows = [&](GroupedInput::Index cache) {
+    const auto rows = [&](GroupedInput::InputIndex cache) {
       return unsqueezed(apply("Gather", Term{&e_, c_.inputs[cache]}, places), {1});
     };
-    const Term turned =
+    const Term transposed =
         folded("Mul", {&e_, dims_of(e_, c_.inputs[GroupedInput::kCos], 1, 2)}, list({2}));
-    return turned_heads(e_, x, rows(GroupedInput::kCos), rows(GroupedInput::kSin), turned,
+    return rotary_heads(e_, x, rows(GroupedInput::kCos), rows(GroupedInput::kSin), transposed,
                         attrs_.rotary_interleaved);
   }
 
   // A scale of a cache, of one element or of one for each head and channel, against [B, M, ., D].
-  Term step_of(GroupedInput::Index scale, const CacheForm& form) const {
+  Term step_of(GroupedInput::InputIndex scale, const CacheForm& form) const {
     const Term given{&e_, c_.inputs[scale]};
     if (!form.is_per_channel) return apply("Reshape", given, list({1}));
     return reshaped(given, shape({e_.int64s({attrs_.kv_num_heads, 1}), head_}));
   }
 
   // What comes back of new rows from a cache that rounds.
-  Term rounded(const Term& fresh, GroupedInput::Index past, const CacheForm& form,
+  Term rounded(const Term& fresh, GroupedInput::InputIndex past, const CacheForm& form,
                const Term& step) const {
     const Term codes = cast(fresh, DType::kFloat) / step;
     const DType stored = c_.has(past) ? e_.type(c_.inputs[past]).dtype : DType::kInt8;
@@ -176,7 +176,7 @@ class GroupedOps {
            step;
   }
 
-  Term past_codes(GroupedInput::Index past, const CacheForm& form) const {
+  Term past_codes(GroupedInput::InputIndex past, const CacheForm& form) const {
     const Term stored{&e_, c_.inputs[past]};
     if (form.bits == 8) return cast(stored, DType::kFloat);
     const Term all{&e_, unpacked(e_, stored, 4, DType::kFloat)};
@@ -184,8 +184,8 @@ class GroupedOps {
   }
 
   // [B, M, C, D]: the past and what came behind it; zeros where no row is.
-  Term table(GroupedInput::Index past, const std::string& quant_type, GroupedInput::Index scale,
-             const Val& projected) const {
+  Term table(GroupedInput::InputIndex past, const std::string& quant_type,
+             GroupedInput::InputIndex scale, const Val& projected) const {
     const CacheForm form = cache_form(quant_type, attrs_);
     Term fresh{&e_, projected};
     const Term step = form.is_quantized ? step_of(scale, form) : fresh;
@@ -209,8 +209,8 @@ class GroupedOps {
 
   // [B, N, L, C], before the softmax.
   Term scores(const Term& query, const Term& keys) const {
-    const Term turned = permuted(unsqueezed(keys, {2}), {0, 1, 2, 4, 3});
-    const Term products = ungrouped(apply("MatMul", grouped(query, head_), turned), columns_);
+    const Term transposed = permuted(unsqueezed(keys, {2}), {0, 1, 2, 4, 3});
+    const Term products = ungrouped(apply("MatMul", grouped(query, head_), transposed), columns_);
     const float given = attrs_.scale.value_or(0);
     Term sums =
         given != 0 ? products * double{given} : products / apply("Sqrt", cast(head_, dtype_));
@@ -299,14 +299,14 @@ class GroupedOps {
   Term sees_{};                           // [B, 1, L or 1, C]
 };
 
-Vals grouped_in_ops(Emitter& e, const BodyCall& c) {
+Vals grouped_decomposition(Emitter& e, const BodyCall& c) {
   return GroupedOps(e, c).all();
 }
 
 }  // namespace
 
 Vals grouped_grad(Emitter& e, const GradCall& call) {
-  return autodiff_body(e, call, grouped_in_ops);
+  return autodiff_body(e, call, grouped_decomposition);
 }
 
 }  // namespace sardonyx::ops

@@ -56,7 +56,7 @@ class Grouped {
     load_numbers<float>(x.dtype, x.raw, 0, 1, x.count(), out.data());
     return out;
   }
-  std::vector<float> read(GroupedInput::Index input) const {
+  std::vector<float> read(GroupedInput::InputIndex input) const {
     return call_.has(input) ? read(call_.inputs[input]) : std::vector<float>();
   }
   void write(size_t output, const std::vector<float>& values) {
@@ -139,9 +139,9 @@ class Grouped {
           float& b = head[attrs_.rotary_interleaved ? 2 * i + 1 : i + half];
           const float cosine = cosines[static_cast<size_t>(place * half + i)];
           const float sine = sines[static_cast<size_t>(place * half + i)];
-          const float turned = a * cosine - b * sine;
+          const float rotated = a * cosine - b * sine;
           b = a * sine + b * cosine;
-          a = turned;
+          a = rotated;
         }
       }
     }
@@ -156,7 +156,7 @@ class Grouped {
     values_ = cached(GroupedInput::kPastValue, GroupedInput::kValueScale,
                      cache_form(attrs_.v_quant_type, attrs_), new_values_);
   }
-  std::vector<float> cached(GroupedInput::Index input, GroupedInput::Index scale,
+  std::vector<float> cached(GroupedInput::InputIndex input, GroupedInput::InputIndex scale,
                             const CacheForm& form, const std::vector<float>& fresh) const {
     std::vector<float> past;
     if (call_.has(input)) past = loaded(call_.inputs[input], form, scale);
@@ -179,21 +179,21 @@ class Grouped {
     return out;
   }
 
-  float step_of(const CacheForm& form, GroupedInput::Index scale, int64_t h,
+  float step_of(const CacheForm& form, GroupedInput::InputIndex scale, int64_t h,
                 int64_t channel) const {
     const TensorView& steps = call_.inputs[scale];
     return steps.data<float>()[form.is_per_channel ? h * head_ + channel : 0];
   }
 
   // The number that is stored for x, in steps.
-  float code_of(GroupedInput::Index past, const CacheForm& form, float x) const {
+  float code_of(GroupedInput::InputIndex past, const CacheForm& form, float x) const {
     if (call_.has(past) && call_.inputs[past].dtype == DType::kFloat8E4M3FN) return Float8E4M3FN(x);
     const float bound = form.bits == 4 ? 8 : 128;
     return std::clamp(std::nearbyint(x), -bound, bound - 1);
   }
 
   std::vector<float> loaded(const TensorView& past, const CacheForm& form,
-                            GroupedInput::Index scale) const {
+                            GroupedInput::InputIndex scale) const {
     if (!form.is_quantized) return read(past);
     const int64_t rows = past.count() / std::max<int64_t>(past.shape[3], 1);
     std::vector<float> out(static_cast<size_t>(rows * head_)), codes;
@@ -217,7 +217,7 @@ class Grouped {
 
   // The rows that the cache is left with, zeros behind them.
   void store(size_t output, const std::vector<float>& work, const CacheForm& form,
-             GroupedInput::Index scale) {
+             GroupedInput::InputIndex scale) {
     if (!call_.wants(output)) return;
     const TensorView& view = call_.outputs[output];
     const int64_t stored = view.shape[3];

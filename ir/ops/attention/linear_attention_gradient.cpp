@@ -104,7 +104,7 @@ Term scaled(Emitter& e, const Val& read, const Val& keys, float scale, DType wid
 
 }  // namespace
 
-Vals linear_attention_in_steps(Emitter& e, const BodyCall& call) {
+Vals linear_attention_decomposition(Emitter& e, const BodyCall& call) {
   const auto& attrs = call.attrs<LinearAttentionAttrs>();
   const DType dtype = e.type(call.inputs[LinearGradientInput::kQuery]).dtype;
   constexpr DType kWide = DType::kFloat;  // the op takes no double
@@ -131,7 +131,7 @@ Vals linear_attention_in_steps(Emitter& e, const BodyCall& call) {
 }
 
 Vals linear_attention_grad(Emitter& e, const GradCall& call) {
-  return autodiff_body(e, call, linear_attention_in_steps);
+  return autodiff_body(e, call, linear_attention_decomposition);
 }
 
 }  // namespace sardonyx::ops

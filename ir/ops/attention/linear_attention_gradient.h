@@ -6,7 +6,7 @@
 namespace sardonyx::ops {
 
 // The output and the final state of a call, by a Scan over the positions.
-Vals linear_attention_in_steps(Emitter& e, const BodyCall& call);
+Vals linear_attention_decomposition(Emitter& e, const BodyCall& call);
 
 Vals linear_attention_grad(Emitter& e, const GradCall& call);
 

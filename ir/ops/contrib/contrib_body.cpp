@@ -61,23 +61,23 @@ Val cast_to(Emitter& e, const Val& x, DType to) {
 }
 
 Val activate(Emitter& e, const Val& x, const std::string& name, const std::vector<float>& params) {
-  struct Known {
+  struct KnownActivation {
     std::string_view name;
     std::vector<std::string> params;
   };
-  static const Known kKnown[] = {{"Relu", {}},
-                                 {"Sigmoid", {}},
-                                 {"Tanh", {}},
-                                 {"Softplus", {}},
-                                 {"Softsign", {}},
-                                 {"LeakyRelu", {"alpha"}},
-                                 {"Elu", {"alpha"}},
-                                 {"ThresholdedRelu", {"alpha"}},
-                                 {"HardSigmoid", {"alpha", "beta"}},
-                                 {"Selu", {"alpha", "gamma"}},
-                                 {"Clip", {"min", "max"}}};
+  static const KnownActivation kKnown[] = {{"Relu", {}},
+                                           {"Sigmoid", {}},
+                                           {"Tanh", {}},
+                                           {"Softplus", {}},
+                                           {"Softsign", {}},
+                                           {"LeakyRelu", {"alpha"}},
+                                           {"Elu", {"alpha"}},
+                                           {"ThresholdedRelu", {"alpha"}},
+                                           {"HardSigmoid", {"alpha", "beta"}},
+                                           {"Selu", {"alpha", "gamma"}},
+                                           {"Clip", {"min", "max"}}};
   if (name.empty()) return x;
-  for (const Known& known : kKnown) {
+  for (const KnownActivation& known : kKnown) {
     if (known.name != name) continue;
     if (params.size() > known.params.size()) {
       fail(ErrorCode::kInvalidModel, "activation ", name, ": expected at most ",

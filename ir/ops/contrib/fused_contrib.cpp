@@ -15,20 +15,20 @@ constexpr DTypeSet kThreeFloats{DType::kFloat16, DType::kFloat, DType::kDouble};
 
 // --- convolutions ---
 
-struct FusedConvAttrs : ConvAttrs {
+struct ContribFusedConvAttrs : ConvAttrs {
   std::string activation;
   Floats activation_params;
   static auto fields() {
     return std::tuple_cat(
         ConvAttrs::fields(),
-        std::tuple{field("activation", &FusedConvAttrs::activation),
-                   field("activation_params", &FusedConvAttrs::activation_params)});
+        std::tuple{field("activation", &ContribFusedConvAttrs::activation),
+                   field("activation_params", &ContribFusedConvAttrs::activation_params)});
   }
 };
 
 // activation(Conv(X, W, B) + Z)
 Vals fused_conv(Emitter& e, const BodyCall& c) {
-  const auto& attrs = c.attrs<FusedConvAttrs>();
+  const auto& attrs = c.attrs<ContribFusedConvAttrs>();
   const Val bias = c.has(2) ? c.inputs[2] : Val();
   const Vals operands{c.inputs[0], c.inputs[1], bias};
   Val y = e.emit(op_named("Conv"), operands, Attrs(static_cast<const ConvAttrs&>(attrs)), 1)[0];
@@ -67,7 +67,7 @@ Vals nhwc_conv(Emitter& e, const BodyCall& c) {
 }
 
 Vals nhwc_fused_conv(Emitter& e, const BodyCall& c) {
-  const auto& attrs = c.attrs<FusedConvAttrs>();
+  const auto& attrs = c.attrs<ContribFusedConvAttrs>();
   Val y = nhwc_conv_of(e, c, attrs);
   if (c.has(3)) y = e.call("Add", {y, c.inputs[3]});
   return {activate(e, y, attrs.activation, attrs.activation_params)};
@@ -75,11 +75,11 @@ Vals nhwc_fused_conv(Emitter& e, const BodyCall& c) {
 
 // --- products ---
 
-struct FusedMatMulAttrs {
+struct ContribFusedMatMulAttrs {
   float alpha = 1;
   bool transA = false, transB = false, transBatchA = false, transBatchB = false;
   static auto fields() {
-    using A = FusedMatMulAttrs;
+    using A = ContribFusedMatMulAttrs;
     return std::tuple{field("alpha", &A::alpha), field("transA", &A::transA),
                       field("transB", &A::transB), field("transBatchA", &A::transBatchA),
                       field("transBatchB", &A::transBatchB)};
@@ -101,7 +101,7 @@ Val transposed(Emitter& e, const Val& x, std::string_view name, bool matrix, boo
 }
 
 Vals fused_matmul(Emitter& e, const BodyCall& c) {
-  const auto& attrs = c.attrs<FusedMatMulAttrs>();
+  const auto& attrs = c.attrs<ContribFusedMatMulAttrs>();
   const Val y =
       e.call("MatMul", {transposed(e, c.inputs[0], "A", attrs.transA, attrs.transBatchA),
                         transposed(e, c.inputs[1], "B", attrs.transB, attrs.transBatchB)});
@@ -205,7 +205,7 @@ const OpDef kContribOps[] = {
      .domain = kMicrosoft,
      .signature = "(X: T, W: T, B?: T, Z?: T) -> (Y: T)",
      .types = {{"T", kThreeFloats}},
-     .attrs = attr_schema<FusedConvAttrs>(),
+     .attrs = attr_schema<ContribFusedConvAttrs>(),
      .infer = infer_by_body,
      .body = fused_conv,
      .samples = conv_samples},
@@ -221,7 +221,7 @@ const OpDef kContribOps[] = {
      .domain = kMicrosoft,
      .signature = "(X: T, W: T, B?: T, Z?: T) -> (Y: T)",
      .types = {{"T", DTypeSet{DType::kFloat16, DType::kFloat}}},
-     .attrs = attr_schema<FusedConvAttrs>(),
+     .attrs = attr_schema<ContribFusedConvAttrs>(),
      .infer = infer_by_body,
      .body = nhwc_fused_conv,
      .samples = nhwc_samples},
@@ -229,7 +229,7 @@ const OpDef kContribOps[] = {
      .domain = kMicrosoft,
      .signature = "(A: T, B: T) -> (Y: T)",
      .types = {{"T", kFloats}},
-     .attrs = attr_schema<FusedMatMulAttrs>(),
+     .attrs = attr_schema<ContribFusedMatMulAttrs>(),
      .infer = infer_by_body,
      .body = fused_matmul,
      .samples = matmul_samples},
@@ -237,7 +237,7 @@ const OpDef kContribOps[] = {
      .domain = kMicrosoft,
      .signature = "(A: T, B: T) -> (Y: T)",
      .types = {{"T", kThreeFloats | DType::kBFloat16}},
-     .attrs = attr_schema<FusedMatMulAttrs>(),
+     .attrs = attr_schema<ContribFusedMatMulAttrs>(),
      .infer = infer_by_body,
      .body = fused_matmul,
      .samples = matmul_samples},

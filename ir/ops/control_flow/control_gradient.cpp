@@ -62,10 +62,10 @@ Vals gradients_of_taken(Emitter& e, const GradCall& call, const Graph& branch,
   return recorder.gradients(ys, d_ys, xs);
 }
 
-// ---- What Loop and Scan share
+// ---- Shared by Loop and Scan
 
 // The places of a loop's values, by their order in the body.
-struct Places {
+struct LoopPlaces {
   std::vector<size_t> states;    // carried values with gradients
   std::vector<size_t> scans;     // scan outputs whose gradients are known
   std::vector<size_t> slices;    // scan inputs whose gradients are wanted
@@ -75,7 +75,7 @@ struct Places {
 // One step backwards: emits the body again and gives the gradients of its states, captures and
 // slices, in this order. d_ys has the gradients of the states, then those of the scan outputs.
 Vals step_gradients(RecordingEmitter& e, const Graph& body, const Vals& inputs,
-                    const Vals& captures, const Places& places, size_t first_input,
+                    const Vals& captures, const LoopPlaces& places, size_t first_input,
                     size_t first_output, size_t state_count, const Vals& d_ys) {
   const Vals outputs = replay(body, e, inputs, captures);
   Vals ys, xs;
@@ -94,8 +94,8 @@ Vals step_gradients(RecordingEmitter& e, const Graph& body, const Vals& inputs,
 
 // Where the gradients that come out of the backward loop go: `found` has those of the states, the
 // captures and the slices.
-Vals by_input(const GradCall& call, const Places& places, size_t first_input, size_t state_count,
-              const Vals& found) {
+Vals by_input(const GradCall& call, const LoopPlaces& places, size_t first_input,
+              size_t state_count, const Vals& found) {
   Vals gradients(call.inputs.size());
   size_t next = 0;
   for (const size_t state : places.states)
@@ -108,9 +108,9 @@ Vals by_input(const GradCall& call, const Places& places, size_t first_input, si
   return gradients;
 }
 
-Places places_of(const Emitter& e, const GradCall& call, size_t first_input, size_t states,
-                 size_t slices) {
-  Places places;
+LoopPlaces places_of(const Emitter& e, const GradCall& call, size_t first_input, size_t states,
+                     size_t slices) {
+  LoopPlaces places;
   for (size_t i = 0; i < states; ++i) {
     if (carries_gradients(e.type(call.inputs[first_input + i]))) places.states.push_back(i);
   }
@@ -128,7 +128,7 @@ Places places_of(const Emitter& e, const GradCall& call, size_t first_input, siz
 }
 
 // The gradients that go into the last iteration, then zeros to which those of captures are added.
-Vals initial_gradients(Emitter& e, const GradCall& call, const Places& places,
+Vals initial_gradients(Emitter& e, const GradCall& call, const LoopPlaces& places,
                        std::span<const Val> finals) {
   Vals initial;
   for (const size_t state : places.states) {
@@ -141,7 +141,8 @@ Vals initial_gradients(Emitter& e, const GradCall& call, const Places& places,
 
 // Adds the outputs that a backward body carries: gradients of the states, and sums over iterations
 // for the captures.
-void add_carried(SubgraphBuilder& body, const Places& places, const Vals& sums, const Vals& found) {
+void add_carried(SubgraphBuilder& body, const LoopPlaces& places, const Vals& sums,
+                 const Vals& found) {
   const size_t states = places.states.size();
   for (size_t i = 0; i < states; ++i)
     body.add_output(found[i]);
@@ -208,7 +209,7 @@ Vals kept_scan_states(Emitter& e, const GradCall& call, const ScanParts& parts, 
 }
 
 // Scan inputs of the backward scan: the kept states, the scan inputs, the scan outputs' gradients.
-GraphPtr backward_scan_body(const ScanParts& parts, const Places& places) {
+GraphPtr backward_scan_body(const ScanParts& parts, const LoopPlaces& places) {
   SubgraphBuilder body;
   const auto& inner = parts.body.inputs();
   Vals d_ys, sums, inputs, captures;
@@ -230,7 +231,7 @@ GraphPtr backward_scan_body(const ScanParts& parts, const Places& places) {
   return body.graph();
 }
 
-ScanAttrs backward_scan_attrs(const ScanParts& parts, const Places& places) {
+ScanAttrs backward_scan_attrs(const ScanParts& parts, const LoopPlaces& places) {
   const ScanAttrs& attrs = parts.attrs;
   Ints axes(parts.states, 0), directions(parts.states, 1), d_axes, d_directions;
   for (size_t i = 0; i < parts.slices; ++i) {
@@ -258,7 +259,7 @@ ScanAttrs backward_scan_attrs(const ScanParts& parts, const Places& places) {
 // Inputs 0 and 1 of Loop and of its body are no carried values, nor is output 0 of the body.
 constexpr size_t kFirstInput = 2, kFirstOutput = 1;
 
-// What the first run of a loop kept.
+// The values that the forward loop kept.
 struct KeptLoop {
   Val count;    // of iterations, a scalar
   Vals finals;  // carried values after the last
@@ -328,7 +329,7 @@ KeptLoop keep_loop(Emitter& e, const GradCall& call, const Graph& body_graph) {
   return kept;
 }
 
-// What is the same in all iterations: the rank, and sizes that are integers.
+// The type that holds in all iterations: the rank, and sizes that are integers.
 Type of_any_iteration(Type state) {
   if (!state.shape) return state;
   for (Dim& dim : *state.shape) {
@@ -339,7 +340,7 @@ Type of_any_iteration(Type state) {
 
 // Captures of the backward body: those of the loop, the number of iterations, the kept states, the
 // scan outputs' gradients.
-GraphPtr backward_loop_body(const Graph& loop, const Places& places, const KeptLoop& kept) {
+GraphPtr backward_loop_body(const Graph& loop, const LoopPlaces& places, const KeptLoop& kept) {
   const size_t states = kept.states.size();
   SubgraphBuilder body;
   RecordingEmitter& e = body.emitter();
@@ -431,7 +432,7 @@ Vals if_grad(Emitter& e, const GradCall& call) {
 Vals scan_grad(Emitter& e, const GradCall& call) {
   const Attrs typed = typed_subgraphs(e, call);
   const ScanParts parts = parts_of(call, typed.as<ScanAttrs>());
-  const Places places = places_of(e, call, 0, parts.states, parts.slices);
+  const LoopPlaces places = places_of(e, call, 0, parts.states, parts.slices);
   Vals finals;
   const Vals kept = kept_scan_states(e, call, parts, finals);
   Vals inputs = initial_gradients(e, call, places, finals);
@@ -451,7 +452,7 @@ Vals loop_grad(Emitter& e, const GradCall& call) {
   const Graph& loop = *typed.as<LoopAttrs>().body;
   const size_t states = call.inputs.size() - call.captures - kFirstInput;
   const KeptLoop kept = keep_loop(e, call, loop);
-  const Places places = places_of(e, call, kFirstInput, states, 0);
+  const LoopPlaces places = places_of(e, call, kFirstInput, states, 0);
   Vals inputs{kept.count, Val()};
   append(inputs, initial_gradients(e, call, places, kept.finals));
   append(inputs, captures_of(call));

@@ -180,14 +180,14 @@ Vals conv_weight_grad_body(Emitter& e, const BodyCall& c) {
   const Val kernel = part_of(e, c.inputs[2], 2);
   const WindowValues window =
       window_values(e, window_spec(c.op.name, attrs), dims_of(e, x, 2), dims_of(e, d_y, 2), kernel);
-  ConvAttrs turned{.dilations = window.strides, .group = attrs.group, .strides = window.dilations};
+  ConvAttrs swapped{.dilations = window.strides, .group = attrs.group, .strides = window.dilations};
   const auto begin = known_list(e, window.begin), end = known_list(e, end_pads(e, window));
   const bool is_static = begin && end && all_at_least(*begin, 0);
-  if (is_static) turned.pads = joined_pads(*begin, *end);
+  if (is_static) swapped.pads = joined_pads(*begin, *end);
   const Val image = batch_as_channels(e, is_static ? x : framed(e, x, window), attrs.group, rank);
-  const Val found = call_with(e, "Conv", {image, batch_as_channels(e, d_y, 1, rank)}, turned);
+  const Val found = call_with(e, "Conv", {image, batch_as_channels(e, d_y, 1, rank)}, swapped);
   const Val d_w = batch_as_channels(e, found, 1, rank);
-  // Elements that no window reads may have room for further taps.
+  // With elements that no window reads, more taps may fit.
   if (!is_static || all_at_least(*end, 0)) return {d_w};
   return {
       e.call("Slice", {d_w, e.int64s(Ints(rank - 2, 0)), kernel, e.int64s(axes_between(2, rank))})};
@@ -210,11 +210,11 @@ Val bias_grad(Emitter& e, const Val& d_y, std::string_view op) {
 }
 
 // Triples of shapes X, W, Y and the attributes that lead from one to the other.
-struct Geometry {
+struct ConvSample {
   Shape x, w, y;
   AttrMap attrs;
 };
-std::vector<Geometry> geometries() {
+std::vector<ConvSample> geometries() {
   return {
       {{2, 3, 7}, {4, 3, 3}, {2, 4, 3}, {{"strides", Ints{2}}}},
       {{2, 4, 6, 5},
@@ -236,14 +236,14 @@ std::vector<Geometry> geometries() {
 
 std::vector<Sample> input_grad_samples() {
   std::vector<Sample> samples;
-  for (const Geometry& g : geometries())
+  for (const ConvSample& g : geometries())
     samples.push_back({{{g.y}, {g.w}, given(g.x)}, g.attrs});
   return samples;
 }
 
 std::vector<Sample> weight_grad_samples() {
   std::vector<Sample> samples;
-  for (const Geometry& g : geometries())
+  for (const ConvSample& g : geometries())
     samples.push_back({{{g.y}, {g.x}, given(g.w)}, g.attrs});
   return samples;
 }
@@ -277,7 +277,7 @@ const OpDef kConvolutionGradientOps[] = {
      .samples = weight_grad_samples},
 };
 
-// Where a transposed convolution's output begins in what its taps reach.
+// The offset of a transposed convolution's output within the full, unpadded one.
 Val transposed_begin(Emitter& e, const WindowSpec& spec, const Val& full, const Val& out,
                      size_t rank) {
   if (spec.output_shape.empty() && !is_same(spec.auto_pad)) return begin_pads(e, spec, rank);
@@ -369,10 +369,11 @@ Val spread_windows(Emitter& e, const Val& y, const Val& w, const WindowValues& w
   const auto begin = known_list(e, window.begin), end = known_list(e, after);
   if (begin && end && all_at_least(*begin, 0)) {
     attrs.pads = joined_pads(*begin, *end);
-    Ints room;
+    Ints extra;
     for (const int64_t pad : *end)
-      room.push_back(std::max<int64_t>(-pad, 0));
-    if (std::ranges::any_of(room, [](int64_t pad) { return pad > 0; })) attrs.output_padding = room;
+      extra.push_back(std::max<int64_t>(-pad, 0));
+    if (std::ranges::any_of(extra, [](int64_t pad) { return pad > 0; }))
+      attrs.output_padding = extra;
     return call_with(e, "ConvTranspose", {y, w}, attrs);
   }
   const Val zero = e.int64s({0});

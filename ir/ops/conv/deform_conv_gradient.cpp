@@ -38,7 +38,7 @@ Val positions(Emitter& e, const Val& count, int64_t step, int64_t begin, size_t 
   return call_folded(e, "Unsqueeze", {at, e.int64s(others)});
 }
 
-// What a call of DeformConv is about, sizes as lists of integers.
+// The sizes of a call of DeformConv, as lists of integers.
 struct Deformed {
   const BodyCall& call;
   const DeformConvAttrs& attrs;
@@ -85,7 +85,7 @@ Val sampling_grid(Emitter& e, const Deformed& d, const Val& images) {
   return e.call_many("Concat", coordinates, {{"axis", int64_t{-1}}}, 1)[0];
 }
 
-// What every input channel gives at every tap: [batch, channels, taps, points].
+// The samples of every input channel at every tap: [batch, channels, taps, points].
 Val sampled(Emitter& e, const Deformed& d) {
   const Val& x = d.call.inputs[0];
   const int64_t groups = d.attrs.offset_group;
@@ -123,7 +123,7 @@ Val depthwise(Emitter& e, const Val& stream, const Val& w, const Val& length) {
 
 }  // namespace
 
-Vals deform_conv_in_ops(Emitter& e, const BodyCall& call) {
+Vals deform_conv_decomposition(Emitter& e, const BodyCall& call) {
   const auto& attrs = call.attrs<DeformConvAttrs>();
   const Val &x = call.inputs[0], &w = call.inputs[1];
   const size_t rank = rank_of(e, x, call.op.name);
@@ -148,7 +148,7 @@ Vals deform_conv_in_ops(Emitter& e, const BodyCall& call) {
   return {e.call("Add", {y, bias})};
 }
 
-Vals causal_conv_in_ops(Emitter& e, const BodyCall& call) {
+Vals causal_conv_decomposition(Emitter& e, const BodyCall& call) {
   const Val &x = call.inputs[0], &w = call.inputs[1];
   const Val kept = call_folded(e, "Sub", {dims_of(e, w, 2, 3), e.int64s({1})});
   const Val past =
@@ -166,11 +166,11 @@ Vals causal_conv_in_ops(Emitter& e, const BodyCall& call) {
 }
 
 Vals deform_conv_grad(Emitter& e, const GradCall& call) {
-  return autodiff_body(e, call, deform_conv_in_ops);
+  return autodiff_body(e, call, deform_conv_decomposition);
 }
 
 Vals causal_conv_grad(Emitter& e, const GradCall& call) {
-  return autodiff_body(e, call, causal_conv_in_ops);
+  return autodiff_body(e, call, causal_conv_decomposition);
 }
 
 }  // namespace sardonyx::ops

@@ -5,8 +5,8 @@
 
 namespace sardonyx::ops {
 
-Vals deform_conv_in_ops(Emitter& e, const BodyCall& call);
-Vals causal_conv_in_ops(Emitter& e, const BodyCall& call);
+Vals deform_conv_decomposition(Emitter& e, const BodyCall& call);
+Vals causal_conv_decomposition(Emitter& e, const BodyCall& call);
 
 Vals deform_conv_grad(Emitter& e, const GradCall& call);
 Vals causal_conv_grad(Emitter& e, const GradCall& call);

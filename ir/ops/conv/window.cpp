@@ -39,8 +39,8 @@ int64_t at_or(std::span<const int64_t> list, size_t index, int64_t otherwise) {
   return list.empty() ? otherwise : list[index];
 }
 
-// What one spatial axis has of everything.
-struct Axis {
+// The parameters of one spatial axis.
+struct WindowAxis {
   Dim in, kernel;
   int64_t stride, dilation;
   Dim pad_begin, pad_end;
@@ -76,15 +76,15 @@ void check_spec(const WindowSpec& spec, const Dims& input, const Dims& kernel) {
   check_list(spec, "output_padding", spec.output_padding, rank, 0);
 }
 
-Axis spatial_axis(const WindowSpec& spec, AutoPad auto_pad, const Dims& input, const Dims& kernel,
-                  size_t axis) {
-  Axis result{.in = input[axis],
-              .kernel = kernel[axis],
-              .stride = at_or(spec.strides, axis, 1),
-              .dilation = at_or(spec.dilations, axis, 1),
-              .pad_begin = 0,
-              .pad_end = 0,
-              .extent = 0};
+WindowAxis spatial_axis(const WindowSpec& spec, AutoPad auto_pad, const Dims& input,
+                        const Dims& kernel, size_t axis) {
+  WindowAxis result{.in = input[axis],
+                    .kernel = kernel[axis],
+                    .stride = at_or(spec.strides, axis, 1),
+                    .dilation = at_or(spec.dilations, axis, 1),
+                    .pad_begin = 0,
+                    .pad_end = 0,
+                    .extent = 0};
   if (auto_pad == AutoPad::kNotSet) {
     result.pad_begin = at_or(spec.pads, axis, 0);
     result.pad_end = at_or(spec.pads, axis + input.size(), 0);
@@ -100,7 +100,7 @@ AxisResult split_padding(AutoPad auto_pad, Dim out, const Dim& total) {
   return {std::move(out), total - half, half};
 }
 
-void check_crop(const WindowSpec& spec, const Axis& axis, size_t index) {
+void check_crop(const WindowSpec& spec, const WindowAxis& axis, size_t index) {
   if (!axis.in.is_known()) return;
   for (const Dim& pad : {axis.pad_begin, axis.pad_end}) {
     if ((pad + axis.in).value() < 0) {
@@ -110,7 +110,8 @@ void check_crop(const WindowSpec& spec, const Axis& axis, size_t index) {
   }
 }
 
-AxisResult resolve_axis(const WindowSpec& spec, AutoPad auto_pad, const Axis& axis, size_t index) {
+AxisResult resolve_axis(const WindowSpec& spec, AutoPad auto_pad, const WindowAxis& axis,
+                        size_t index) {
   if (auto_pad == AutoPad::kSameUpper || auto_pad == AutoPad::kSameLower) {
     Dim out = ceil_div(axis.in, axis.stride);
     const Dim total = max(0, (out - 1) * Dim(axis.stride) + axis.extent - axis.in);
@@ -152,7 +153,7 @@ std::optional<int64_t> explicit_size(const WindowSpec& spec, size_t rank, size_t
   return size;
 }
 
-AxisResult resolve_transposed_axis(const WindowSpec& spec, AutoPad auto_pad, const Axis& axis,
+AxisResult resolve_transposed_axis(const WindowSpec& spec, AutoPad auto_pad, const WindowAxis& axis,
                                    size_t index, size_t rank) {
   const Dim full = (axis.in - 1) * Dim(axis.stride) + axis.extent;
   const Dim padded = full + at_or(spec.output_padding, index, 0);
@@ -197,16 +198,18 @@ std::vector<AxisResult> resolve_all(const WindowSpec& spec, const Dims& input, c
 
 std::vector<AxisResult> resolve_window(const WindowSpec& spec, const Dims& input,
                                        const Dims& kernel) {
-  return resolve_all(spec, input, kernel, [&](AutoPad auto_pad, const Axis& axis, size_t index) {
-    return resolve_axis(spec, auto_pad, axis, index);
-  });
+  return resolve_all(spec, input, kernel,
+                     [&](AutoPad auto_pad, const WindowAxis& axis, size_t index) {
+                       return resolve_axis(spec, auto_pad, axis, index);
+                     });
 }
 
 std::vector<AxisResult> resolve_transposed(const WindowSpec& spec, const Dims& input,
                                            const Dims& kernel) {
-  return resolve_all(spec, input, kernel, [&](AutoPad auto_pad, const Axis& axis, size_t index) {
-    return resolve_transposed_axis(spec, auto_pad, axis, index, input.size());
-  });
+  return resolve_all(spec, input, kernel,
+                     [&](AutoPad auto_pad, const WindowAxis& axis, size_t index) {
+                       return resolve_transposed_axis(spec, auto_pad, axis, index, input.size());
+                     });
 }
 
 Dims dims_of(const std::vector<AxisResult>& results) {

@@ -89,13 +89,13 @@ std::optional<Term> pad_back_as_planned(Emitter& e, const GradCall& c, const Sli
   const auto axes = known_int64s(e, sliced.axes);
   if (!shape || !starts || !ends || !axes) return std::nullopt;
   const SliceRanges ranges = slice_ranges(*shape, *starts, *ends, *axes, sliced.steps);
-  std::vector<int64_t> turned, before, after;
+  std::vector<int64_t> reversed, before, after;
   for (size_t i = 0; i < ranges.size(); ++i) {
     if (ranges[i].length == 0) return zeros_like(input(e, c, 0));
-    if (ranges[i].step < 0 && ranges[i].length > 1) turned.push_back(static_cast<int64_t>(i));
+    if (ranges[i].step < 0 && ranges[i].length > 1) reversed.push_back(static_cast<int64_t>(i));
   }
   Term d = d_output(e, c, 0);
-  if (!turned.empty()) d = flipped(d, turned);
+  if (!reversed.empty()) d = flipped(d, reversed);
   for (size_t i = 0; i < ranges.size(); ++i) {
     const auto [start, step, length] = ranges[i];
     const int64_t apart = length > 1 ? std::abs(step) : 1;

@@ -257,6 +257,43 @@ void infer_compress(InferContext& c) {
   c.set(0, c.dtype(0), std::move(result));
 }
 
+// Elements one by one, without a branch for each: what is not kept is written over.
+template <typename T>
+void keep_elements(const T* from, std::span<const bool> keeps, T* to, int64_t count) {
+  constexpr size_t kPart = 1 << 16;
+  int64_t kept = 0;
+  for (size_t begin = 0; kept < count; begin += kPart) {
+    check_interrupted();
+    const size_t end = std::min(begin + kPart, keeps.size());
+    for (size_t i = begin; i < end && kept < count; ++i) {
+      to[kept] = from[i];
+      kept += keeps[i];
+    }
+  }
+}
+
+// False for elements of other sizes than those of numbers.
+bool try_keep_elements(DType dtype, const void* from, std::span<const bool> keeps, void* to,
+                       int64_t count) {
+  if (dtype == DType::kString || is_packed(dtype)) return false;
+  const auto keep = [&]<typename T>(T) {
+    keep_elements(static_cast<const T*>(from), keeps, static_cast<T*>(to), count);
+    return true;
+  };
+  switch (bytes_for(dtype, 1)) {
+    case 1:
+      return keep(uint8_t{});
+    case 2:
+      return keep(uint16_t{});
+    case 4:
+      return keep(uint32_t{});
+    case 8:
+      return keep(uint64_t{});
+    default:
+      return false;
+  }
+}
+
 void run_compress(const EvalCall& call) {
   const Tensor& input = call.inputs[0].tensor();
   const auto& axis_attr = call.attrs<CompressAttrs>().axis;
@@ -264,6 +301,15 @@ void run_compress(const EvalCall& call) {
   const AxisSplit split =
       axis_attr ? split_at(input.shape(), axis) : AxisSplit{1, input.count(), 1};
   const auto condition = call.inputs[1].tensor().values<bool>();
+  if (split.outer == 1 && split.inner == 1) {
+    const auto last = std::find(condition.rbegin(), condition.rend(), true);
+    const auto reach = std::distance(last, condition.rend());
+    if (reach > split.size) fail_index(reach - 1, split.size, axis);
+    const auto keeps = condition.first(static_cast<size_t>(reach));
+    const int64_t count = std::count(keeps.begin(), keeps.end(), true);
+    const Tensor& output = call.tensor(0, input.dtype(), DimValues{count});
+    if (try_keep_elements(input.dtype(), input.raw(), keeps, output.raw(), count)) return;
+  }
   std::pmr::vector<int64_t> chosen(scratch());
   chosen.reserve(condition.size());
   for (size_t i = 0; i < condition.size(); ++i) {

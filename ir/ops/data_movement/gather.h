@@ -19,9 +19,9 @@ struct GatherNDAttrs {
 };
 
 // What a Scatter does with an element that is there already.
-enum class Reduction { kNone, kAdd, kMul, kMax, kMin };
+enum class ScatterReduction { kNone, kAdd, kMul, kMax, kMin };
 // Throws kInvalidModel for a name that there is not.
-Reduction reduction_named(const std::string& name);
+ScatterReduction reduction_named(const std::string& name);
 
 struct ScatterElementsAttrs {
   int64_t axis = 0;

@@ -25,7 +25,7 @@ Term logical_or(const Term& a, const Term& b) {
 }
 
 // One axis of the image that a grid reads.
-struct SampledAxis {
+struct GridAxis {
   const GridSampleAttrs& attrs;
   Term size;      // as a coordinate
   Val size_list;  // as a list of one integer
@@ -85,7 +85,7 @@ std::vector<Term> cubic_weights(const Term& ratio) {
 
 // Multiplies the neighbours found so far with those of `at` along one more axis.
 std::vector<Neighbour> with_axis(Emitter& e, const std::vector<Neighbour>& found,
-                                 const SampledAxis& axis, const Term& at) {
+                                 const GridAxis& axis, const Term& at) {
   const Term base = apply("Floor", at);
   const Term ratio = at - base;
   std::vector<Term> weights{1 - ratio, ratio};
@@ -112,7 +112,7 @@ std::vector<Neighbour> with_axis(Emitter& e, const std::vector<Neighbour>& found
 
 }  // namespace
 
-Vals grid_sample_in_ops(Emitter& e, const BodyCall& call) {
+Vals grid_sample_decomposition(Emitter& e, const BodyCall& call) {
   const auto& attrs = call.attrs<GridSampleAttrs>();
   const Val &x = call.inputs[0], &grid = call.inputs[1];
   const size_t axes = rank_of(e, x, call.op.name) - 2;
@@ -127,10 +127,10 @@ Vals grid_sample_in_ops(Emitter& e, const BodyCall& call) {
   for (size_t i = 0; i < axes; ++i) {
     const auto own = static_cast<int64_t>(i) + 2;
     const Val size = dims_of(e, x, own, own + 1);
-    const SampledAxis axis{attrs,
-                           {&e, call_folded(e, "Cast", {call_folded(e, "Squeeze", {size})},
-                                            {{"to", static_cast<int64_t>(wide)}})},
-                           size};
+    const GridAxis axis{attrs,
+                        {&e, call_folded(e, "Cast", {call_folded(e, "Squeeze", {size})},
+                                         {{"to", static_cast<int64_t>(wide)}})},
+                        size};
     // The grid names the last axis first.
     const Val number = e.scalar(DType::kInt64, static_cast<double>(axes - 1 - i));
     Term at = axis.coordinate({&e, e.call("Gather", {places, number}, {{"axis", int64_t{2}}})});
@@ -153,7 +153,7 @@ Vals grid_sample_in_ops(Emitter& e, const BodyCall& call) {
 }
 
 Vals grid_sample_grad(Emitter& e, const GradCall& call) {
-  return autodiff_body(e, call, grid_sample_in_ops);
+  return autodiff_body(e, call, grid_sample_decomposition);
 }
 
 // A grid is theta times the points' coordinates, which theta = [I 0] shows.

@@ -7,7 +7,7 @@
 namespace sardonyx::ops {
 
 // GridSample in other ops: each point gathers its neighbours.
-Vals grid_sample_in_ops(Emitter& e, const BodyCall& call);
+Vals grid_sample_decomposition(Emitter& e, const BodyCall& call);
 
 Vals grid_sample_grad(Emitter& e, const GradCall& call);
 Vals affine_grid_grad(Emitter& e, const GradCall& call);

@@ -152,15 +152,15 @@ int compare(const T& a, const T& b) {
 
 // Which slices along one axis are equal.
 using Places = std::pmr::vector<int64_t>;
-struct Groups {
+struct EqualSlices {
   Places first{scratch()};  // of each group, in the order of the output
   Places count{scratch()};
   Places inverse{scratch()};  // slice -> group
 };
 
 // The groups in the order of `first`, which lists their first slices.
-Groups in_order(const Groups& groups, const Places& first) {
-  Groups result;
+EqualSlices in_order(const EqualSlices& groups, const Places& first) {
+  EqualSlices result;
   result.first = first;
   Places place(first.size(), scratch());
   for (size_t i = 0; i < first.size(); ++i) {
@@ -192,8 +192,8 @@ bool all_pairs(const T* data, const AxisSplit& split, int64_t a, int64_t b, cons
 
 // Groups in the order in which they come.
 template <typename T>
-Groups groups_as_they_come(const T* data, const AxisSplit& split) {
-  Groups groups;
+EqualSlices groups_as_they_come(const T* data, const AxisSplit& split) {
+  EqualSlices groups;
   groups.inverse.reserve(static_cast<size_t>(split.size));
   ElementTable table(static_cast<size_t>(split.size), scratch());
   for (int64_t slice = 0; slice < split.size; ++slice) {
@@ -218,8 +218,8 @@ Groups groups_as_they_come(const T* data, const AxisSplit& split) {
   return groups;
 }
 
-Groups find_groups(const Tensor& input, const AxisSplit& split, bool sorted) {
-  Groups groups;
+EqualSlices find_groups(const Tensor& input, const AxisSplit& split, bool sorted) {
+  EqualSlices groups;
   dispatch_values(input.dtype(), [&]<typename T>() {
     const T* data = input.values<T>().data();
     groups = groups_as_they_come(data, split);
@@ -244,7 +244,7 @@ void run_unique(const EvalCall& call) {
   const size_t axis = attrs.axis ? axis_of(*attrs.axis, input.rank()) : 0;
   const AxisSplit split =
       attrs.axis ? split_at(input.shape(), axis) : AxisSplit{1, input.count(), 1};
-  const Groups groups = find_groups(input, split, attrs.sorted);
+  const EqualSlices groups = find_groups(input, split, attrs.sorted);
   DimValues shape{0};
   if (attrs.axis) shape = DimValues(input.shape().begin(), input.shape().end());
   shape[axis] = static_cast<int64_t>(groups.first.size());

@@ -46,11 +46,11 @@ Axes padded_axes(size_t rank, const std::optional<std::span<const int64_t>>& axe
   return result;
 }
 
-// What is left of an axis when negative pads have cut it, and where the rest begins.
-struct CutAxis {
+// The part of an axis that remains after cropping by negative pads.
+struct CroppedAxis {
   int64_t begin = 0, size = 0;
 };
-CutAxis cut_axis(int64_t size, const PadAmount& pad) {
+CroppedAxis cut_axis(int64_t size, const PadAmount& pad) {
   const int64_t begin = pad.before < 0 ? std::min(0 - std::max(pad.before, -size), size) : 0;
   const int64_t cut = pad.after < 0 ? std::min(0 - std::max(pad.after, -size), size) : 0;
   return {begin, std::max<int64_t>(size - begin - cut, 0)};
@@ -133,7 +133,7 @@ class SourceIndices {
 
  private:
   PadMode mode_ = PadMode::kEdge;
-  CutAxis cut_;
+  CroppedAxis cut_;
   int64_t before_ = 0;
 };
 
@@ -150,7 +150,7 @@ void pad_with_constant(const KernelCall& call, const PadAmounts& pads) {
   if (block) copy_strided(from.dtype, from.raw, to.raw, std::move(*block));
 }
 
-// A row of the output (its last axis) at a time, looking up where the rows come from.
+// Copies a row of the output (its last axis) at a time, by a table of source rows.
 void pad_from_inside(const KernelCall& call, PadMode mode, const PadAmounts& pads) {
   const TensorView& from = call.inputs[0];
   const TensorView& to = call.outputs[0];
@@ -208,7 +208,7 @@ std::optional<StridedBlock> pad_block(std::span<const int64_t> from, std::span<c
                                       std::span<const PadAmount> pads) {
   StridedBlock block{{}, row_major_strides(from), row_major_strides(to)};
   for (size_t i = 0; i < pads.size(); ++i) {
-    const CutAxis cut = cut_axis(from[i], pads[i]);
+    const CroppedAxis cut = cut_axis(from[i], pads[i]);
     // One pad may cut away more than there is, and the other put new elements in its place.
     block.sizes.push_back(std::min(cut.size, to[i]));
     if (block.sizes.back() == 0) return std::nullopt;

@@ -22,11 +22,11 @@ constexpr DTypeSet kScatteredTypes = kClassicTypes | DType::kBFloat16;
 // ---- Reductions
 
 // Whether elements of this type have the reduction: strings have none, complex numbers no order.
-void require_reducible(const InferContext& c, Reduction reduction) {
+void require_reducible(const InferContext& c, ScatterReduction reduction) {
   const DType dtype = c.dtype(0);
-  const bool ordered = reduction == Reduction::kMax || reduction == Reduction::kMin;
-  const bool fits =
-      reduction == Reduction::kNone || (dtype != DType::kString && !(ordered && is_complex(dtype)));
+  const bool ordered = reduction == ScatterReduction::kMax || reduction == ScatterReduction::kMin;
+  const bool fits = reduction == ScatterReduction::kNone ||
+                    (dtype != DType::kString && !(ordered && is_complex(dtype)));
   c.require(fits, "reduction: elements of type ", dtype, " have no such reduction");
 }
 
@@ -40,9 +40,9 @@ T extreme(T a, T b) {
 
 // Calls body with the function that joins an element and an update of it.
 template <typename T, typename Body>
-void with_join(Reduction reduction, const Body& body) {
+void with_join(ScatterReduction reduction, const Body& body) {
   if constexpr (std::is_same_v<T, bool>) {
-    const bool either = reduction == Reduction::kAdd || reduction == Reduction::kMax;
+    const bool either = reduction == ScatterReduction::kAdd || reduction == ScatterReduction::kMax;
     return either ? body([](T a, T b) { return a || b; }) : body([](T a, T b) { return a && b; });
   } else {
     // Small integers would be multiplied as int, which may overflow; unsigned ones wrap.
@@ -51,13 +51,13 @@ void with_join(Reduction reduction, const Body& body) {
                                              std::type_identity<T>>::type;
     const auto wide = [](T a) { return static_cast<Wide>(a); };
     switch (reduction) {
-      case Reduction::kAdd:
+      case ScatterReduction::kAdd:
         return body([=](T a, T b) { return static_cast<T>(wide(a) + wide(b)); });
-      case Reduction::kMul:
+      case ScatterReduction::kMul:
         return body([=](T a, T b) { return static_cast<T>(wide(a) * wide(b)); });
       default:
         if constexpr (!requires { T().real(); }) {
-          if (reduction == Reduction::kMax) return body(extreme<true, T>);
+          if (reduction == ScatterReduction::kMax) return body(extreme<true, T>);
           return body(extreme<false, T>);
         }
     }
@@ -94,7 +94,7 @@ void join_row(const T* from, const Index* indices, int64_t count, const IndexedA
 // Joins elements of `updates` into `output`.
 class Joiner {
  public:
-  Joiner(Reduction reduction, const TensorView& updates, const TensorView& output)
+  Joiner(ScatterReduction reduction, const TensorView& updates, const TensorView& output)
       : reduction_(reduction), updates_(updates), output_(output) {}
 
   // Calls body(updates, elements, join), of the elements' type or one of their width.
@@ -108,7 +108,7 @@ class Joiner {
  private:
   template <typename Body>
   void dispatch(const Body& body) const {
-    if (reduction_ == Reduction::kNone) {
+    if (reduction_ == ScatterReduction::kNone) {
       return dispatch_width(output_.dtype, [&]<typename T>() {
         body.template operator()<T>([](const T&, const T& update) -> const T& { return update; });
       });
@@ -128,7 +128,7 @@ class Joiner {
     }
   }
 
-  Reduction reduction_;
+  ScatterReduction reduction_;
   const TensorView& updates_;
   const TensorView& output_;
 };
@@ -162,7 +162,7 @@ void infer_scatter_elements(InferContext& c) {
       c.merged((*indices)[i], (*updates)[i], text("dim ", i, " of indices and updates"));
   }
   c.set(0, c.type(0));
-  if (reduction_named(attrs.reduction) == Reduction::kNone) carry_elements(c, {0, 2});
+  if (reduction_named(attrs.reduction) == ScatterReduction::kNone) carry_elements(c, {0, 2});
 }
 
 void run_scatter_elements(const KernelCall& call) {
@@ -191,7 +191,7 @@ void run_scatter_elements(const KernelCall& call) {
 // ---- ScatterND
 
 void infer_scatter_nd(InferContext& c) {
-  const Reduction reduction = reduction_named(c.attrs<ScatterNDAttrs>().reduction);
+  const ScatterReduction reduction = reduction_named(c.attrs<ScatterNDAttrs>().reduction);
   require_reducible(c, reduction);
   const Dims* data = c.shape(0);
   const Dims* indices = c.shape(1);
@@ -211,7 +211,7 @@ void infer_scatter_nd(InferContext& c) {
     }
   }
   c.set(0, c.type(0));
-  if (reduction == Reduction::kNone) carry_elements(c, {0, 2});
+  if (reduction == ScatterReduction::kNone) carry_elements(c, {0, 2});
 }
 
 void run_scatter_nd(const KernelCall& call) {
@@ -370,12 +370,12 @@ void write_cache_update(const TensorScatterAttrs& attrs, const TensorView& updat
   }
 }
 
-Reduction reduction_named(const std::string& name) {
-  if (name == "none") return Reduction::kNone;
-  if (name == "add") return Reduction::kAdd;
-  if (name == "mul") return Reduction::kMul;
-  if (name == "max") return Reduction::kMax;
-  if (name == "min") return Reduction::kMin;
+ScatterReduction reduction_named(const std::string& name) {
+  if (name == "none") return ScatterReduction::kNone;
+  if (name == "add") return ScatterReduction::kAdd;
+  if (name == "mul") return ScatterReduction::kMul;
+  if (name == "max") return ScatterReduction::kMax;
+  if (name == "min") return ScatterReduction::kMin;
   fail(ErrorCode::kInvalidModel, "reduction: expected none, add, mul, max or min, got \"", name,
        "\"");
 }

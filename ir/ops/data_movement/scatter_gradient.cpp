@@ -35,15 +35,16 @@ Vals extreme_gradients(const SlotMap& places, const Term& data, const Term& upda
 }
 
 // Gradients of data and updates.
-Vals scatter_gradients(Emitter& e, const GradCall& c, Reduction reduction, const SlotMap& places) {
+Vals scatter_gradients(Emitter& e, const GradCall& c, ScatterReduction reduction,
+                       const SlotMap& places) {
   const Term data = input(e, c, 0), updates = input(e, c, 2), d = d_output(e, c, 0);
   switch (reduction) {
-    case Reduction::kNone:
+    case ScatterReduction::kNone:
       return {c.wants(0) ? places.write(d, zeros_like(updates), "none") : Val(),
               c.wants(2) ? places.read(d) : Val()};
-    case Reduction::kAdd:
+    case ScatterReduction::kAdd:
       return {d, c.wants(2) ? places.read(d) : Val()};
-    case Reduction::kMul:
+    case ScatterReduction::kMul:
       return {c.wants(0) ? places.write(d, updates, "mul") : Val(),
               c.wants(2) ? gradient_of_factors(places, data, updates, d) : Val()};
     default:
@@ -75,7 +76,7 @@ Vals scatter_nd_gradient(Emitter& e, const GradCall& c) {
                                                 {{"reduction", std::string(reduction)}})};
                        },
                        [&](const Term& data) { return apply("GatherND", data, indices); }};
-  const Reduction reduction = reduction_named(c.attrs<ScatterNDAttrs>().reduction);
+  const ScatterReduction reduction = reduction_named(c.attrs<ScatterNDAttrs>().reduction);
   const Vals found = scatter_gradients(e, c, reduction, places);
   return {found[0], Val(), found[1]};
 }

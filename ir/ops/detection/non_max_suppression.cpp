@@ -64,7 +64,7 @@ class KeptBoxes {
   }
   void add(const Box& box) {
     if (count_ % kBlock == 0) blocks_.emplace_back();
-    Block& block = blocks_.back();
+    BoxBlock& block = blocks_.back();
     const size_t at = count_++ % kBlock;
     block.low_x[at] = box.low_x;
     block.low_y[at] = box.low_y;
@@ -75,19 +75,20 @@ class KeptBoxes {
   // Is there one whose intersection with `box` is a larger part of both together?
   bool any_overlaps(const Box& box, float threshold) const {
     if (!(box.area() > 0)) return false;
-    return std::ranges::any_of(
-        blocks_, [&](const Block& block) { return overlaps(box, box.area(), block, threshold); });
+    return std::ranges::any_of(blocks_, [&](const BoxBlock& block) {
+      return overlaps(box, box.area(), block, threshold);
+    });
   }
 
  private:
   static constexpr size_t kBlock = 16;
-  struct Block {
+  struct BoxBlock {
     float low_x[kBlock] = {}, low_y[kBlock] = {}, high_x[kBlock] = {}, high_y[kBlock] = {};
     float area[kBlock] = {};
   };
 
   // Without branches, so that the compiler makes vectors of it.
-  static bool overlaps(const Box& box, float area, const Block& block, float threshold) {
+  static bool overlaps(const Box& box, float area, const BoxBlock& block, float threshold) {
     int found = 0;
     for (size_t i = 0; i < kBlock; ++i) {
       const float width =
@@ -102,20 +103,20 @@ class KeptBoxes {
   }
 
   size_t count_ = 0;
-  std::pmr::vector<Block> blocks_{scratch()};
+  std::pmr::vector<BoxBlock> blocks_{scratch()};
 };
 
-struct Limits {
+struct NmsLimits {
   int64_t most_per_class = 0;
   float overlap = 0;
   std::optional<float> score;
 };
 
-Limits read_limits(const EvalCall& call) {
+NmsLimits read_limits(const EvalCall& call) {
   const auto has_value = [&](size_t i) {
     return call.has(i) && call.inputs[i].tensor().count() > 0;
   };
-  Limits limits;
+  NmsLimits limits;
   if (has_value(2)) limits.most_per_class = call.inputs[2].tensor().values<int64_t>()[0];
   if (has_value(3)) limits.overlap = call.inputs[3].tensor().values<float>()[0];
   if (has_value(4)) limits.score = call.inputs[4].tensor().values<float>()[0];
@@ -131,7 +132,7 @@ class Candidates {
  public:
   explicit Candidates(int64_t count) : keys_(static_cast<size_t>(count), scratch()) {}
 
-  void find(std::span<const float> scores, const Limits& limits) {
+  void find(std::span<const float> scores, const NmsLimits& limits) {
     constexpr float kLowest = -std::numeric_limits<float>::infinity();
     const float least = limits.score.value_or(kLowest);
     const bool takes_least = !limits.score;
@@ -175,7 +176,7 @@ void run_suppression(const EvalCall& call) {
   const Tensor& boxes = call.inputs[0].tensor();
   const Tensor& scores = call.inputs[1].tensor();
   const bool center_point = call.attrs<SuppressionAttrs>().center_point_box == 1;
-  const Limits limits = read_limits(call);
+  const NmsLimits limits = read_limits(call);
   const int64_t batches = boxes.shape()[0], classes = scores.shape()[1];
   const int64_t count = batches > 0 ? boxes.shape()[1] : 0;  // there is memory for so many
   if (count > std::numeric_limits<uint32_t>::max())

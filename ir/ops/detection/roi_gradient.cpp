@@ -94,8 +94,9 @@ AxisSelection select(const AxisRequest& axis) {
 
 // [regions, rows, size] x [regions, C, H, W] x [regions, columns, size].
 Term selected(const Term& rows, const Term& images, const Term& columns) {
-  const Term turned = apply("Transpose", unsqueezed(columns, {1}), {{"perm", Ints{0, 1, 3, 2}}});
-  return apply("MatMul", apply("MatMul", unsqueezed(rows, {1}), images), turned);
+  const Term transposed =
+      apply("Transpose", unsqueezed(columns, {1}), {{"perm", Ints{0, 1, 3, 2}}});
+  return apply("MatMul", apply("MatMul", unsqueezed(rows, {1}), images), transposed);
 }
 
 Term mean_of_samples(const AxisSelection& rows, const Term& images, const AxisSelection& columns) {
@@ -139,7 +140,7 @@ Term largest_sample(const AxisSelection& rows, const Term& images, const AxisSel
   return where(unsqueezed(is_empty, {1, 2, 3}), 0, best);
 }
 
-Vals roi_align_in_steps(Emitter& e, const BodyCall& c) {
+Vals roi_align_decomposition(Emitter& e, const BodyCall& c) {
   const auto& attrs = c.attrs<RoiAlignAttrs>();
   const Term x{&e, c.inputs[0]}, rois{&e, c.inputs[1]};
   const bool is_half_pixel = attrs.coordinate_transformation_mode == "half_pixel";
@@ -169,7 +170,7 @@ Term covered(const Term& first, const Term& last, int64_t bins, const Val& size)
   return unsqueezed(begin, {2}) <= place && place < unsqueezed(end, {2});
 }
 
-Vals max_roi_pool_in_steps(Emitter& e, const BodyCall& c) {
+Vals max_roi_pool_decomposition(Emitter& e, const BodyCall& c) {
   const auto& attrs = c.attrs<MaxRoiPoolAttrs>();
   const Term x{&e, c.inputs[0]}, rois{&e, c.inputs[1]};
   const Term scaled = rois * double{attrs.spatial_scale};
@@ -218,7 +219,7 @@ CropAxis crop_axis(const Term& begin, const Term& end, const Val& crop, const Va
   return {where(distance < 1, 1 - distance, 0), inside};
 }
 
-Vals crop_and_resize_in_steps(Emitter& e, const BodyCall& c) {
+Vals crop_and_resize_decomposition(Emitter& e, const BodyCall& c) {
   const auto& attrs = c.attrs<CropAttrs>();
   const Term x{&e, c.inputs[0]}, boxes{&e, c.inputs[1]};
   const AttrMap to_int64{{"to", static_cast<int64_t>(DType::kInt64)}};
@@ -237,15 +238,15 @@ Vals crop_and_resize_in_steps(Emitter& e, const BodyCall& c) {
 }  // namespace
 
 Vals roi_align_grad(Emitter& e, const GradCall& call) {
-  return autodiff_body(e, call, roi_align_in_steps);
+  return autodiff_body(e, call, roi_align_decomposition);
 }
 
 Vals max_roi_pool_grad(Emitter& e, const GradCall& call) {
-  return autodiff_body(e, call, max_roi_pool_in_steps);
+  return autodiff_body(e, call, max_roi_pool_decomposition);
 }
 
 Vals crop_and_resize_grad(Emitter& e, const GradCall& call) {
-  return autodiff_body(e, call, crop_and_resize_in_steps);
+  return autodiff_body(e, call, crop_and_resize_decomposition);
 }
 
 }  // namespace sardonyx::ops

@@ -15,9 +15,9 @@ bool has(const Indices& list, int label) {
 }
 
 // An equation in the making.
-class Product {
+class EquationBuilder {
  public:
-  explicit Product(Emitter& e) : e_(e) {}
+  explicit EquationBuilder(Emitter& e) : e_(e) {}
 
   void add(const Val& operand, const Indices& indices) {
     operands_.push_back(operand);
@@ -75,7 +75,7 @@ Term unit_matrix(const Term& x, size_t axis) {
 
 Term operand_gradient(Emitter& e, const GradCall& c, const EinsumLabels& labels, size_t operand) {
   const Term x = input(e, c, operand);
-  Product product(e);
+  EquationBuilder product(e);
   product.add(c.d_outputs[0], labels.output);
   for (size_t i = 0; i < c.inputs.size(); ++i) {
     if (i != operand) product.add(c.inputs[i], labels.operands[i]);

@@ -67,7 +67,7 @@ constexpr DTypeSet kBytes{DType::kInt8, DType::kUInt8};
 // Multiplies batch by batch and row by row. `a(matrix, i, k)` and `b(matrix, k, j)` give elements
 // in accumulators, where `matrix` counts the operand's own matrices; `write(place, i, row)` takes a
 // finished row.
-struct Place {
+struct MatrixIndices {
   int64_t batch, a_matrix, b_matrix;
 };
 template <typename Acc, typename A, typename B, typename Write>
@@ -79,7 +79,7 @@ void multiply(const MatMulGeometry& g, A a, B b, Write write) {
   const RowWalk walk(g.batch, strides);
   walk.for_each([&](const int64_t* at, int64_t length) {
     for (int64_t i = 0; i < length; ++i, ++batch) {
-      const Place place{batch, at[0] + i * walk.step(0), at[1] + i * walk.step(1)};
+      const MatrixIndices place{batch, at[0] + i * walk.step(0), at[1] + i * walk.step(1)};
       for (int64_t y = 0; y < g.m; ++y) {
         check_interrupted();
         std::fill(row.begin(), row.end(), Acc{0});
@@ -109,7 +109,7 @@ void run_matmul(const KernelCall& call) {
     multiply<Acc>(
         g, [&](int64_t m, int64_t y, int64_t k) { return widened(a[(m * g.m + y) * g.k + k]); },
         [&](int64_t m, int64_t k, int64_t x) { return widened(b[(m * g.k + k) * g.n + x]); },
-        [&](const Place& place, int64_t y, const Acc* row) {
+        [&](const MatrixIndices& place, int64_t y, const Acc* row) {
           T* to = out + (place.batch * g.m + y) * g.n;
           for (int64_t x = 0; x < g.n; ++x)
             to[x] = narrowed<T>(row[x]);
@@ -169,7 +169,7 @@ void run_gemm_as(const KernelCall& call) {
   g.n = b_shape[attrs.transB ? 0 : 1];
   const T* a = call.inputs[0].data<T>();
   const T* b = call.inputs[1].data<T>();
-  // With beta = 0 what stands in C, NaN included, has no part in the result.
+  // With beta = 0 the elements of C, NaN included, do not affect the result.
   const T* bias = call.has(2) && attrs.beta != 0 ? call.inputs[2].data<T>() : nullptr;
   Strides bias_steps{0, 0};
   if (bias) bias_steps = broadcast_strides(call.inputs[2].shape, call.outputs[0].shape);
@@ -182,7 +182,7 @@ void run_gemm_as(const KernelCall& call) {
       [&](int64_t, int64_t k, int64_t x) {
         return widened(attrs.transB ? b[x * g.k + k] : b[k * g.n + x]);
       },
-      [&](const Place&, int64_t y, const Acc* row) {
+      [&](const MatrixIndices&, int64_t y, const Acc* row) {
         for (int64_t x = 0; x < g.n; ++x) {
           Acc sum = scaled<T>(row[x], attrs.alpha);
           if (bias) {
@@ -288,7 +288,7 @@ void run_matmul_integer(const KernelCall& call) {
       [&](int64_t m, int64_t k, int64_t x) {
         return b[static_cast<size_t>((m * g.k + k) * g.n + x)] - b_zero.at(m, x);
       },
-      [&](const Place& place, int64_t y, const double* row) {
+      [&](const MatrixIndices& place, int64_t y, const double* row) {
         int32_t* to = out + (place.batch * g.m + y) * g.n;
         for (int64_t x = 0; x < g.n; ++x) {
           to[x] = static_cast<int32_t>(static_cast<int64_t>(row[x]));
@@ -339,7 +339,7 @@ void run_qlinear_matmul(const KernelCall& call) {
         [&](int64_t m, int64_t k, int64_t x) {
           return b[static_cast<size_t>((m * g.k + k) * g.n + x)] - b_zero.at(m, x);
         },
-        [&](const Place& at, int64_t y, const double* row) {
+        [&](const MatrixIndices& at, int64_t y, const double* row) {
           T* to = out.data<T>() + (at.batch * g.m + y) * g.n;
           for (int64_t x = 0; x < g.n; ++x) {
             const double scale =

@@ -34,7 +34,7 @@ float BeamKeeper::score_of(float sum, size_t length) const {
   return sum / std::pow(static_cast<float>(length), settings_.length_penalty);
 }
 
-void BeamKeeper::add(Entry& entry, const std::vector<int32_t>& words, float sum) const {
+void BeamKeeper::add(BatchEntry& entry, const std::vector<int32_t>& words, float sum) const {
   Finished finished{words, score_of(sum, words.size())};
   const bool is_full = static_cast<int64_t>(entry.best.size()) >= settings_.beams;
   if (is_full && !(finished.score > entry.best.back().score)) return;
@@ -58,7 +58,7 @@ BeamStep BeamKeeper::advance(const Sequences& sequences, std::span<const float> 
 // Twice as many candidates as beams are looked at, so that enough are left when all beams end.
 void BeamKeeper::advance_entry(int64_t index, const Sequences& sequences,
                                std::span<const float> scores, int64_t vocabulary, BeamStep& step) {
-  Entry& entry = entries_[static_cast<size_t>(index)];
+  BatchEntry& entry = entries_[static_cast<size_t>(index)];
   const int64_t first_row = index * settings_.beams;
   const auto go_on = [&](int32_t word, int64_t origin, float score) {
     step.words.push_back(word);
@@ -92,7 +92,7 @@ void BeamKeeper::advance_entry(int64_t index, const Sequences& sequences,
 }
 
 bool BeamKeeper::is_done() const {
-  return std::ranges::all_of(entries_, &Entry::is_done);
+  return std::ranges::all_of(entries_, &BatchEntry::is_done);
 }
 
 void BeamKeeper::finish(const Sequences& sequences, std::span<const float> scores, int32_t* words,
@@ -100,7 +100,7 @@ void BeamKeeper::finish(const Sequences& sequences, std::span<const float> score
   std::fill_n(words, settings_.batch * settings_.returned * settings_.max_length,
               settings_.padding);
   for (int64_t index = 0; index < settings_.batch; ++index) {
-    Entry& entry = entries_[static_cast<size_t>(index)];
+    BatchEntry& entry = entries_[static_cast<size_t>(index)];
     for (int64_t beam = 0; beam < settings_.beams && !entry.is_done; ++beam) {
       const auto row = static_cast<size_t>(index * settings_.beams + beam);
       add(entry, sequences[row], scores[row]);

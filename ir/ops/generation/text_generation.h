@@ -121,17 +121,17 @@ class BeamKeeper {
     std::vector<int32_t> words;
     float score;
   };
-  struct Entry {
+  struct BatchEntry {
     std::vector<Finished> best;  // the best first
     bool is_done = false;
   };
   float score_of(float sum, size_t length) const;
-  void add(Entry& entry, const std::vector<int32_t>& words, float sum) const;
+  void add(BatchEntry& entry, const std::vector<int32_t>& words, float sum) const;
   void advance_entry(int64_t index, const Sequences& sequences, std::span<const float> scores,
                      int64_t vocabulary, BeamStep& step);
 
   BeamSettings settings_;
-  std::vector<Entry> entries_;
+  std::vector<BatchEntry> entries_;
 };
 
 }  // namespace sardonyx::ops

@@ -28,7 +28,7 @@ class BmpReader {
   FileBytes file_;
 };
 
-struct Header {
+struct BmpHeader {
   int64_t width = 0, height = 0;
   bool top_down = false;
   uint32_t bits = 0, compression = kPlain;
@@ -37,7 +37,7 @@ struct Header {
   size_t pixels_at = 0;
 };
 
-void read_palette(const BmpReader& in, Header& header, size_t at, size_t entry_bytes,
+void read_palette(const BmpReader& in, BmpHeader& header, size_t at, size_t entry_bytes,
                   uint32_t used) {
   const size_t most = size_t{1} << header.bits;
   const size_t count = used == 0 ? most : std::min<size_t>(used, most);
@@ -48,7 +48,7 @@ void read_palette(const BmpReader& in, Header& header, size_t at, size_t entry_b
   }
 }
 
-void read_masks(const BmpReader& in, Header& header) {
+void read_masks(const BmpReader& in, BmpHeader& header) {
   if (header.compression == kMasks || header.compression == kAlphaMasks) {
     // Behind a short header, or inside a long one: the place is the same.
     for (size_t i = 0; i < 3; ++i)
@@ -60,8 +60,8 @@ void read_masks(const BmpReader& in, Header& header) {
   }
 }
 
-Header read_header(const BmpReader& in) {
-  Header header;
+BmpHeader read_header(const BmpReader& in) {
+  BmpHeader header;
   header.pixels_at = in.u32(10);
   const uint32_t size = in.u32(14);
   if (size != 12 && size < 40) fail_image("BMP", "its header is of an unknown kind");
@@ -99,17 +99,17 @@ uint8_t masked(uint32_t pixel, uint32_t mask) {
   return static_cast<uint8_t>((value * 255 + most / 2) / most);
 }
 
-void put_index(const Header& header, uint8_t* row, int64_t x, uint32_t index) {
+void put_index(const BmpHeader& header, uint8_t* row, int64_t x, uint32_t index) {
   if (index >= header.palette.size()) fail_image("BMP", "a pixel is outside the palette");
   std::copy_n(header.palette[index].data(), 3, row + 3 * x);
 }
 
-uint8_t* row_of(const Header& header, Tensor& image, int64_t line) {
+uint8_t* row_of(const BmpHeader& header, Tensor& image, int64_t line) {
   const int64_t y = header.top_down ? line : header.height - 1 - line;
   return image.mutable_values<uint8_t>().data() + y * header.width * 3;
 }
 
-void read_plain(const BmpReader& in, const Header& header, Tensor& image) {
+void read_plain(const BmpReader& in, const BmpHeader& header, Tensor& image) {
   const auto line_bytes = (static_cast<uint64_t>(header.width) * header.bits + 31) / 32 * 4;
   for (int64_t line = 0; line < header.height; ++line) {
     const size_t at = header.pixels_at + line_bytes * static_cast<uint64_t>(line);
@@ -135,7 +135,7 @@ void read_plain(const BmpReader& in, const Header& header, Tensor& image) {
 // Runs, literal pieces, ends of lines and jumps; pixels that are jumped over have index 0.
 class RunDecoder {
  public:
-  RunDecoder(const BmpReader& in, const Header& header, Tensor& image)
+  RunDecoder(const BmpReader& in, const BmpHeader& header, Tensor& image)
       : in_(in), header_(header), image_(image), at_(header.pixels_at) {}
 
   void run() {
@@ -183,7 +183,7 @@ class RunDecoder {
   }
 
   const BmpReader& in_;
-  const Header& header_;
+  const BmpHeader& header_;
   Tensor& image_;
   size_t at_;
   int64_t x_ = 0, line_ = 0;
@@ -193,7 +193,7 @@ class RunDecoder {
 
 Tensor decode_bmp(FileBytes file) {
   const BmpReader in(file);
-  const Header header = read_header(in);
+  const BmpHeader header = read_header(in);
   Tensor image = new_image(header.width, header.height);
   if (header.compression == kRle8 || header.compression == kRle4) {
     RunDecoder(in, header, image).run();

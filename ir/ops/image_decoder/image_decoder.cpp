@@ -144,7 +144,7 @@ std::vector<Sample> image_decoder_samples() {
   return samples;
 }
 
-const OpDef kPictureOps[] = {
+const OpDef kImageDecoderOps[] = {
     {.name = "ImageDecoder",
      .since = 20,
      .signature = "(encoded_stream: T1) -> (image: T2)",
@@ -170,8 +170,8 @@ void fail_image(std::string_view format, std::string_view why) {
   fail(ErrorCode::kInvalidArgument, format, " file: ", why);
 }
 
-std::span<const OpDef> picture_ops() {
-  return kPictureOps;
+std::span<const OpDef> image_decoder_ops() {
+  return kImageDecoderOps;
 }
 
 }  // namespace sardonyx::ops

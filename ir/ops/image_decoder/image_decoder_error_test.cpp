@@ -29,7 +29,7 @@ string bitmap(uint32_t header, uint32_t bits, uint32_t compression, const string
   return out + palette + pixels;
 }
 
-TEST(PictureRefusals, Attributes) {
+TEST(ImageRefusals, Attributes) {
   expect_refused(std::vector<Refused>{
       {"ImageDecoder",
        {file_of("P2 1 1 9 1 ")},
@@ -40,7 +40,7 @@ TEST(PictureRefusals, Attributes) {
 }
 
 // The operator makes an empty image of these; the decoders say why.
-TEST(PictureRefusals, Files) {
+TEST(ImageRefusals, Files) {
   struct Damaged {
     Tensor (*decode)(ops::FileBytes);
     string bytes;
@@ -66,7 +66,7 @@ TEST(PictureRefusals, Files) {
   }
 }
 
-TEST(PictureRefusals, Pixels) {
+TEST(ImageRefusals, Pixels) {
   const string bytes = "BM" + number(0, 12) + number(40, 4);
   expect_refusal(kBadArgument, "BMP file: it ends too early",
                  [&] { ops::decode_bmp(std::vector<uint8_t>(bytes.begin(), bytes.end())); });
@@ -77,7 +77,7 @@ TEST(PictureRefusals, Pixels) {
 }
 
 // This program links no decoder of a library.
-TEST(PictureRefusals, FormatsThatAreNotLinked) {
+TEST(ImageRefusals, FormatsThatAreNotLinked) {
   const std::pair<string, const char*> files[] = {
       {"\x89PNG\r\n\x1a\n", "PNG"}, {"\xff\xd8\xff", "JPEG"},          {string("II*\0", 4), "TIFF"},
       {"RIFF1234WEBP", "WebP"},     {"\xff\x4f\xff\x51", "JPEG 2000"},

@@ -3,8 +3,8 @@
 namespace sardonyx::ops {
 namespace {
 
-// What is known of one value while a body runs on types.
-struct Known {
+// The inferred facts of one value while types are propagated through a body.
+struct KnownValue {
   Type type;
   std::optional<Tensor> constant;
   std::optional<Dims> dims;
@@ -18,7 +18,7 @@ class TypeEmitter : public Emitter {
             size_t captures) override {
     std::vector<InferInput> seen;
     for (const Val& input : inputs) {
-      const Known* known = input ? input.as<Known>() : nullptr;
+      const KnownValue* known = input ? input.as<KnownValue>() : nullptr;
       if (known) {
         seen.push_back({known->type, known->constant ? &*known->constant : nullptr,
                         known->dims ? &*known->dims : nullptr});
@@ -37,19 +37,19 @@ class TypeEmitter : public Emitter {
     Type type = Type::tensor(value.dtype(), to_dims(value.shape()));
     return wrap({std::move(type), std::move(value), std::nullopt});
   }
-  Type type(const Val& val) const override { return val.as<Known>()->type; }
+  Type type(const Val& val) const override { return val.as<KnownValue>()->type; }
   std::optional<Tensor> constant_value(const Val& val) const override {
-    return val.as<Known>()->constant;
+    return val.as<KnownValue>()->constant;
   }
   std::optional<Dims> dims_value(const Val& val) const override {
-    const Known& known = *val.as<Known>();
+    const KnownValue& known = *val.as<KnownValue>();
     if (known.dims || !known.constant) return known.dims;
     const Tensor& value = *known.constant;
     if (!is_integer(value.dtype()) || value.rank() > 1) return std::nullopt;
     return to_dims(value.to_int64s());
   }
 
-  static Val wrap(Known known) { return Val(std::make_shared<Known>(std::move(known))); }
+  static Val wrap(KnownValue known) { return Val(std::make_shared<KnownValue>(std::move(known))); }
 
  private:
   const std::function<Dim()>& fresh_symbol_;

@@ -21,7 +21,7 @@ double dot_rows(const double* a, const double* b, int64_t count) {
   return sum;
 }
 
-Matrix turned(const Matrix& a) {
+Matrix transposed(const Matrix& a) {
   Matrix out(a.columns, a.rows);
   for (int64_t i = 0; i < a.rows; ++i) {
     for (int64_t j = 0; j < a.columns; ++j)
@@ -263,7 +263,7 @@ EighFactors eigh_factors(const Matrix& of) {
 SvdFactors svd_factors(const Matrix& a) {
   const bool is_wide = a.rows < a.columns;
   // Columns of the tall one as rows, which lie in a row of memory.
-  Matrix w = is_wide ? a : turned(a);
+  Matrix w = is_wide ? a : transposed(a);
   const int64_t n = w.rows, m = w.columns;
   Matrix v = unit_matrix(n, n);
   const double least = kEpsilon * std::sqrt(static_cast<double>(std::max<int64_t>(m, 4)));
@@ -307,8 +307,8 @@ SvdFactors svd_factors(const Matrix& a) {
     else
       make_greatest_positive(left.row(k), m, right.row(k), n);
   }
-  return is_wide ? SvdFactors{turned(right), std::move(s), std::move(left)}
-                 : SvdFactors{turned(left), std::move(s), std::move(right)};
+  return is_wide ? SvdFactors{transposed(right), std::move(s), std::move(left)}
+                 : SvdFactors{transposed(left), std::move(s), std::move(right)};
 }
 
 }  // namespace sardonyx::ops

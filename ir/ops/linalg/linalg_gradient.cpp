@@ -8,13 +8,13 @@
 namespace sardonyx::ops {
 namespace {
 
-struct Turned {
+struct TransposedInputs {
   bool a = false, b = false;
 };
 
-Term product(const Term& a, const Term& b, Turned turned = {}) {
+Term product(const Term& a, const Term& b, TransposedInputs transpose = {}) {
   return apply("sardonyx::FusedMatMul", a, b,
-               {{"transA", int64_t{turned.a}}, {"transB", int64_t{turned.b}}});
+               {{"transA", int64_t{transpose.a}}, {"transB", int64_t{transpose.b}}});
 }
 
 Term transposed(const Term& x) {
@@ -64,15 +64,15 @@ Term d_or_zeros(Emitter& e, const GradCall& c, size_t index) {
   return c.has_d(index) ? d_output(e, c, index) : zeros_like(output(e, c, index));
 }
 
-// What is known of the matrices of x before the run.
-enum class Form { kTall, kWide, kSquare, kUnknown };
-Form form_of(const Term& x) {
+// The form of the matrices of x, as far as it is known before the run.
+enum class MatrixForm { kTall, kWide, kSquare, kUnknown };
+MatrixForm form_of(const Term& x) {
   const Type type = x.e->type(x);
-  if (!type.has_rank()) return Form::kUnknown;
+  if (!type.has_rank()) return MatrixForm::kUnknown;
   const Dim &rows = (*type.shape)[type.rank() - 2], &columns = type.shape->back();
-  if (rows == columns) return Form::kSquare;
-  if (!rows.is_known() || !columns.is_known()) return Form::kUnknown;
-  return rows.value() > columns.value() ? Form::kTall : Form::kWide;
+  if (rows == columns) return MatrixForm::kSquare;
+  if (!rows.is_known() || !columns.is_known()) return MatrixForm::kUnknown;
+  return rows.value() > columns.value() ? MatrixForm::kTall : MatrixForm::kWide;
 }
 
 }  // namespace
@@ -117,8 +117,9 @@ Term columns_of(const Term& x, const Term& begin, const Term& end) {
 Vals qr_gradient(Emitter& e, const GradCall& c) {
   const Term a = input(e, c, 0), q = output(e, c, 0), r = output(e, c, 1);
   const Term d_q = d_or_zeros(e, c, 0), d_r = d_or_zeros(e, c, 1);
-  const Form form = form_of(a);
-  if (form == Form::kTall || form == Form::kSquare) return {tall_qr_gradient(q, r, d_q, d_r)};
+  const MatrixForm form = form_of(a);
+  if (form == MatrixForm::kTall || form == MatrixForm::kSquare)
+    return {tall_qr_gradient(q, r, d_q, d_r)};
   // a = [x y], r = [u v] where x and u have as many columns as q: x = q u, and v = q^T y. Of a
   // matrix that is not wide y and v are empty.
   const Term zero = int64s(e, {0}), middle = sizes_of(q, -1), end = sizes_of(a, -1);
@@ -133,9 +134,9 @@ Vals eigh_gradient(Emitter& e, const GradCall& c) {
   const Term values = output(e, c, 0), vectors = output(e, c, 1);
   const Term is_diagonal = on_diagonal(vectors);
   const Term gaps = unsqueezed(values, -2) - unsqueezed(values, -1);
-  const Term turns =
+  const Term rotations =
       product(vectors, d_or_zeros(e, c, 1), {.a = true}) / where(is_diagonal, 1, gaps);
-  const Term inner = where(is_diagonal, unsqueezed(d_or_zeros(e, c, 0), -1), turns);
+  const Term inner = where(is_diagonal, unsqueezed(d_or_zeros(e, c, 0), -1), rotations);
   return {symmetric(product(product(vectors, inner), vectors, {.b = true}))};
 }
 
@@ -146,20 +147,20 @@ Vals svd_gradient(Emitter& e, const GradCall& c) {
   const Term left = product(u, d_u, {.a = true}), right = product(vh, d_vh, {.b = true});
   const Term is_diagonal = on_diagonal(left);
   const Term gaps = where(is_diagonal, 1, square(row) - square(column));
-  const Term turns = skew(left) / gaps * row + column * (skew(right) / gaps);
-  const Term inner = where(is_diagonal, unsqueezed(d_s, -1), turns);
+  const Term rotations = skew(left) / gaps * row + column * (skew(right) / gaps);
+  const Term inner = where(is_diagonal, unsqueezed(d_s, -1), rotations);
   Term d = product(product(u, inner), vh);
-  // What turns vectors out of the space that they span; nothing where they span all.
+  // The rotation of vectors out of the space that they span; zero if they span everything.
   const Term a = input(e, c, 0);
-  const Form form = form_of(a);
+  const MatrixForm form = form_of(a);
   const Term rows = sizes_of(a, -2, -1), columns = sizes_of(a, -1);
-  if (form == Form::kTall || form == Form::kUnknown) {
+  if (form == MatrixForm::kTall || form == MatrixForm::kUnknown) {
     const Term out = product((d_u - product(u, left)) / row, vh);
-    d = d + (form == Form::kTall ? out : where(rows > columns, out, 0));
+    d = d + (form == MatrixForm::kTall ? out : where(rows > columns, out, 0));
   }
-  if (form == Form::kWide || form == Form::kUnknown) {
+  if (form == MatrixForm::kWide || form == MatrixForm::kUnknown) {
     const Term out = product(u / row, d_vh - product(right, vh, {.a = true}));
-    d = d + (form == Form::kWide ? out : where(rows < columns, out, 0));
+    d = d + (form == MatrixForm::kWide ? out : where(rows < columns, out, 0));
   }
   return {d};
 }

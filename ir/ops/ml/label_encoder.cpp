@@ -75,7 +75,7 @@ void infer_category_mapper(InferContext& c) {
 
 void category_mapper(const KernelCall& call) {
   const TensorView& x = call.inputs[0];
-  const auto map = made_once<ElementMap, CategoryMapperAttrs>(
+  const auto map = cached_for_attributes<ElementMap, CategoryMapperAttrs>(
       call.raw_attrs, static_cast<int64_t>(x.dtype),
       [&](const CategoryMapperAttrs& given) { return category_map(given, x.dtype); });
   map->apply(x.raw, x.count(), call.outputs[0].raw);
@@ -100,7 +100,7 @@ Tensor values_of(const LabelEncoderAttrs& attrs) {
                   attrs.values_tensor);
 }
 
-// What becomes of an element that is no key.
+// The output of an element that is no key.
 Tensor default_of(const LabelEncoderAttrs& attrs) {
   if (attrs.default_tensor) return *attrs.default_tensor;
   const DType dtype = values_of(attrs).dtype();
@@ -139,7 +139,8 @@ void infer_label_encoder(InferContext& c) {
 }
 
 void label_encoder(const KernelCall& call) {
-  const auto map = made_once<ElementMap, LabelEncoderAttrs>(call.raw_attrs, 0, label_map);
+  const auto map =
+      cached_for_attributes<ElementMap, LabelEncoderAttrs>(call.raw_attrs, 0, label_map);
   map->apply(call.inputs[0].raw, call.inputs[0].count(), call.outputs[0].raw);
 }
 

@@ -13,22 +13,22 @@ namespace {
 
 // x [features] or [rows, features] times coefficients [targets, features], plus intercepts, as
 // [rows, targets] in the type of x.
-Term linear_scores_in_ops(const Term& x, const std::vector<float>& coefficients,
-                          const std::vector<float>& intercepts, int64_t targets) {
+Term linear_scores_decomposition(const Term& x, const std::vector<float>& coefficients,
+                                 const std::vector<float>& intercepts, int64_t targets) {
   Emitter& e = *x.e;
   const Shape shape{targets, static_cast<int64_t>(coefficients.size()) / targets};
   const Term matrix = cast({&e, e.constant(Tensor::of<float>(coefficients, shape))}, x.dtype());
-  const Term products{&e,
-                      e.call("Gemm", {feature_rows_in_ops(x), matrix}, {{"transB", int64_t{1}}})};
+  const Term products{
+      &e, e.call("Gemm", {feature_rows_decomposition(x), matrix}, {{"transB", int64_t{1}}})};
   return intercepts.empty() ? products : products + feature_list(x, intercepts);
 }
 
-Vals linear_classifier_in_ops(Emitter& e, const BodyCall& c) {
+Vals linear_classifier_decomposition(Emitter& e, const BodyCall& c) {
   const auto& attrs = c.attrs<LinearClassifierAttrs>();
   const int64_t columns = coefficient_rows(attrs);
   const size_t classes = attrs.classlabels_strings.size() + attrs.classlabels_ints.size();
   const Term scores =
-      linear_scores_in_ops({&e, c.inputs[0]}, attrs.coefficients, attrs.intercepts, columns);
+      linear_scores_decomposition({&e, c.inputs[0]}, attrs.coefficients, attrs.intercepts, columns);
   const PostTransform transform = post_transform_named(attrs.post_transform);
   const Term given = columns == 1 && transform == PostTransform::kLogistic
                          ? apply("Sigmoid", scores)
@@ -39,16 +39,16 @@ Vals linear_classifier_in_ops(Emitter& e, const BodyCall& c) {
   return {{}, cast(table, DType::kFloat)};
 }
 
-Vals linear_regressor_in_ops(Emitter& e, const BodyCall& c) {
+Vals linear_regressor_decomposition(Emitter& e, const BodyCall& c) {
   const auto& attrs = c.attrs<LinearRegressorAttrs>();
-  const Term scores =
-      linear_scores_in_ops({&e, c.inputs[0]}, attrs.coefficients, attrs.intercepts, attrs.targets);
+  const Term scores = linear_scores_decomposition({&e, c.inputs[0]}, attrs.coefficients,
+                                                  attrs.intercepts, attrs.targets);
   return {
       cast(transformed_scores(post_transform_named(attrs.post_transform), scores, attrs.targets),
            DType::kFloat)};
 }
 
-Vals normalizer_in_ops(Emitter& e, const BodyCall& c) {
+Vals normalizer_decomposition(Emitter& e, const BodyCall& c) {
   const std::string& norm = c.attrs<NormalizerAttrs>().norm;
   const Term x{&e, c.inputs[0]};
   const auto reduced = [&](std::string_view op) {
@@ -62,10 +62,10 @@ Vals normalizer_in_ops(Emitter& e, const BodyCall& c) {
   return {cast(x / (norm == "L2" ? apply("Sqrt", divisor) : divisor), DType::kFloat)};
 }
 
-Vals array_feature_extractor_in_ops(Emitter& e, const BodyCall& c) {
+Vals array_feature_extractor_decomposition(Emitter& e, const BodyCall& c) {
   const Term indices = apply("Reshape", Term{&e, c.inputs[1]}, int64s(e, {-1}));
   const Term x{&e, c.inputs[0]};
-  const Term rows = rank_of(e, x, c.op.name) == 1 ? feature_rows_in_ops(x) : x;
+  const Term rows = rank_of(e, x, c.op.name) == 1 ? feature_rows_decomposition(x) : x;
   return {apply("Gather", rows, indices, {{"axis", int64_t{-1}}})};
 }
 
@@ -85,7 +85,7 @@ Term in_columns(const Term& x, std::optional<int64_t> wanted) {
   return apply("Pad", cut, {&e, joined_lists(e, {e.int64s({0, 0, 0}), missing})});
 }
 
-Vals feature_vectorizer_in_ops(Emitter& e, const BodyCall& c) {
+Vals feature_vectorizer_decomposition(Emitter& e, const BodyCall& c) {
   const auto given = c.raw_attrs.get("inputdimensions");
   const auto sizes = given ? std::get<std::vector<int64_t>>(*given) : std::vector<int64_t>();
   Vals columns;
@@ -99,11 +99,11 @@ Vals feature_vectorizer_in_ops(Emitter& e, const BodyCall& c) {
 }  // namespace
 
 Vals linear_classifier_grad(Emitter& e, const GradCall& call) {
-  return autodiff_body(e, call, linear_classifier_in_ops);
+  return autodiff_body(e, call, linear_classifier_decomposition);
 }
 
 Vals linear_regressor_grad(Emitter& e, const GradCall& call) {
-  return autodiff_body(e, call, linear_regressor_in_ops);
+  return autodiff_body(e, call, linear_regressor_decomposition);
 }
 
 Vals scaler_grad(Emitter& e, const GradCall& call) {
@@ -113,7 +113,7 @@ Vals scaler_grad(Emitter& e, const GradCall& call) {
 }
 
 Vals normalizer_grad(Emitter& e, const GradCall& call) {
-  return autodiff_body(e, call, normalizer_in_ops);
+  return autodiff_body(e, call, normalizer_decomposition);
 }
 
 // What was put in does not depend on what was missing.
@@ -125,11 +125,11 @@ Vals imputer_grad(Emitter& e, const GradCall& call) {
 }
 
 Vals array_feature_extractor_grad(Emitter& e, const GradCall& call) {
-  return autodiff_body(e, call, array_feature_extractor_in_ops);
+  return autodiff_body(e, call, array_feature_extractor_decomposition);
 }
 
 Vals feature_vectorizer_grad(Emitter& e, const GradCall& call) {
-  return autodiff_body(e, call, feature_vectorizer_in_ops);
+  return autodiff_body(e, call, feature_vectorizer_decomposition);
 }
 
 }  // namespace sardonyx::ops

@@ -22,7 +22,7 @@ Term softmax_beside_zeros(const Term& x) {
 
 // probit() as a product of 2 p - 1 with what is even and smooth in it, so that the root has a
 // slope at its zero, too. In double, as next to that zero all digits of a float cancel.
-Term probit_in_ops(const Term& p) {
+Term probit_decomposition(const Term& p) {
   const Term x = cast(p, DType::kDouble) * 2 - 1;
   const Term square = x * x;
   const Term log = apply("Log", (1 - x) * (1 + x));
@@ -35,7 +35,7 @@ Term probit_in_ops(const Term& p) {
 
 }  // namespace
 
-Term feature_rows_in_ops(const Term& x) {
+Term feature_rows_decomposition(const Term& x) {
   Emitter& e = *x.e;
   if (rank_of(e, x, "a model of ai.onnx.ml") != 1) return x;
   return apply("Unsqueeze", x, int64s(e, {0}));
@@ -59,7 +59,7 @@ Term transformed_scores(PostTransform transform, const Term& scores, int64_t col
     case PostTransform::kLogistic:
       return apply("Sigmoid", scores);
     case PostTransform::kProbit:
-      return probit_in_ops(scores);
+      return probit_decomposition(scores);
     case PostTransform::kNone:
       break;
   }

@@ -10,7 +10,7 @@
 namespace sardonyx::ops {
 
 // A vector of features as one row.
-Term feature_rows_in_ops(const Term& x);
+Term feature_rows_decomposition(const Term& x);
 // A list of one element, or of one for each feature, in the type of `like`.
 Term feature_list(const Term& like, const std::vector<float>& list);
 // transform_score_table() of scores [rows, columns].

@@ -35,11 +35,11 @@ class Regression : public TreeOp<T> {
              std::vector<T> base)
       : TreeOp<T>(std::move(model), aggregate), transform_(transform), base_(std::move(base)) {}
 
-  void write(int64_t row, std::span<const TargetScore<T>> scores, std::span<T> room,
+  void write(int64_t row, std::span<const TargetScore<T>> scores, std::span<T> row_scores,
              std::span<const TensorView> outputs) const override {
     finish_regression<T>(scores, this->model().roots.size(), this->aggregate(), base_, transform_,
-                         room);
-    store<T>(outputs[0], row * this->model().targets, room);
+                         row_scores);
+    store<T>(outputs[0], row * this->model().targets, row_scores);
   }
 
  private:
@@ -130,13 +130,14 @@ class Classification : public TreeOp<T> {
         integers_(attrs.classlabels_int64s),
         voting_(voting_of(this->model())) {}
 
-  void write(int64_t row, std::span<const TargetScore<T>> votes, std::span<T> room,
+  void write(int64_t row, std::span<const TargetScore<T>> votes, std::span<T> row_scores,
              std::span<const TensorView> outputs) const override {
-    const size_t winner = room.size() == 2
-                              ? classify_two<T>(voting_, votes, base_, transform_, room)
-                              : classify_many<T>(votes, base_, transform_, room);
+    const size_t winner = row_scores.size() == 2
+                              ? classify_two<T>(voting_, votes, base_, transform_, row_scores)
+                              : classify_many<T>(votes, base_, transform_, row_scores);
     if (outputs[0]) ClassLabels{strings_, integers_}.write(outputs[0], row, winner);
-    if (outputs.size() > 1 && outputs[1]) store<T>(outputs[1], row * this->model().targets, room);
+    if (outputs.size() > 1 && outputs[1])
+      store<T>(outputs[1], row * this->model().targets, row_scores);
   }
 
  private:

@@ -20,9 +20,9 @@ class TreeOp {
   const TreeEnsembleModel<T>& model() const { return model_; }
   Aggregate aggregate() const { return aggregate_; }
   size_t targets() const { return static_cast<size_t>(model_.targets); }
-  // Writes what the outputs give for row `row`. `room` has an element for each target and is
+  // Writes what the outputs give for row `row`. `row_scores` has an element for each target and is
   // changed. Outputs that are not wanted have no data.
-  virtual void write(int64_t row, std::span<const TargetScore<T>> scores, std::span<T> room,
+  virtual void write(int64_t row, std::span<const TargetScore<T>> scores, std::span<T> row_scores,
                      std::span<const TensorView> outputs) const = 0;
 
  private:

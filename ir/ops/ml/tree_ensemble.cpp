@@ -23,14 +23,14 @@ void require_length(std::string_view name, size_t length, size_t expected, std::
 }
 
 // nullopt for a leaf.
-std::optional<Comparison> comparison_named(const std::string& mode) {
+std::optional<NodeMode> comparison_named(const std::string& mode) {
   if (mode == "LEAF") return std::nullopt;
-  if (mode == "BRANCH_LEQ") return Comparison::kLessOrEqual;
-  if (mode == "BRANCH_LT") return Comparison::kLess;
-  if (mode == "BRANCH_GTE") return Comparison::kGreaterOrEqual;
-  if (mode == "BRANCH_GT") return Comparison::kGreater;
-  if (mode == "BRANCH_EQ") return Comparison::kEqual;
-  if (mode == "BRANCH_NEQ") return Comparison::kNotEqual;
+  if (mode == "BRANCH_LEQ") return NodeMode::kLessOrEqual;
+  if (mode == "BRANCH_LT") return NodeMode::kLess;
+  if (mode == "BRANCH_GTE") return NodeMode::kGreaterOrEqual;
+  if (mode == "BRANCH_GT") return NodeMode::kGreater;
+  if (mode == "BRANCH_EQ") return NodeMode::kEqual;
+  if (mode == "BRANCH_NEQ") return NodeMode::kNotEqual;
   reject("attribute nodes_modes: expected LEAF or BRANCH_ with LEQ, LT, GTE, GT, EQ or NEQ, got '",
          mode, "'");
 }
@@ -39,19 +39,19 @@ template <typename T>
 bool goes_true(const TreeEnsembleModel<T>& model, const Branch<T>& branch, T x) {
   if (branch.nan_is_true && std::isnan(x)) return true;
   switch (branch.comparison) {
-    case Comparison::kLessOrEqual:
+    case NodeMode::kLessOrEqual:
       return x <= branch.split;
-    case Comparison::kLess:
+    case NodeMode::kLess:
       return x < branch.split;
-    case Comparison::kGreaterOrEqual:
+    case NodeMode::kGreaterOrEqual:
       return x >= branch.split;
-    case Comparison::kGreater:
+    case NodeMode::kGreater:
       return x > branch.split;
-    case Comparison::kEqual:
+    case NodeMode::kEqual:
       return x == branch.split;
-    case Comparison::kNotEqual:
+    case NodeMode::kNotEqual:
       return x != branch.split;
-    case Comparison::kMember:
+    case NodeMode::kMember:
       break;
   }
   const std::vector<T>& members = model.members[branch.members];
@@ -159,8 +159,8 @@ std::vector<std::vector<T>> split_members(const BranchLists<T>& lists) {
     open = !std::isnan(value);
     if (open) sets.back().push_back(value);
   }
-  const auto wanted = static_cast<size_t>(std::count(lists.modes.begin(), lists.modes.end(),
-                                                     static_cast<int64_t>(Comparison::kMember)));
+  const auto wanted = static_cast<size_t>(
+      std::count(lists.modes.begin(), lists.modes.end(), static_cast<int64_t>(NodeMode::kMember)));
   if (sets.size() != wanted) {
     reject("attribute membership_values: expected ", wanted,
            " sets, each ended by a NaN, one for each node of mode 6, got ", sets.size());
@@ -238,7 +238,7 @@ TreeEnsembleModel<T> build_ensemble(const NodeLists<T>& lists) {
   const NodeIndex index = index_nodes(lists, roots);
   std::vector<NodeRef> refs(lists.node_ids.size());
   for (size_t i = 0; i < refs.size(); ++i) {
-    const std::optional<Comparison> comparison = comparison_named(lists.modes[i]);
+    const std::optional<NodeMode> comparison = comparison_named(lists.modes[i]);
     if (comparison) {
       refs[i] = static_cast<NodeRef>(model.branches.size());
       const bool nan_is_true = !lists.nan_is_true.empty() && lists.nan_is_true[i] != 0;
@@ -282,7 +282,7 @@ TreeEnsembleModel<T> build_ensemble(const BranchLists<T>& lists) {
   TreeEnsembleModel<T> model;
   model.targets = lists.targets;
   for (const int64_t mode : lists.modes) {
-    if (mode < 0 || mode > static_cast<int64_t>(Comparison::kMember)) {
+    if (mode < 0 || mode > static_cast<int64_t>(NodeMode::kMember)) {
       reject("attribute nodes_modes: expected 0 to 6, got ", mode);
     }
   }
@@ -290,7 +290,7 @@ TreeEnsembleModel<T> build_ensemble(const BranchLists<T>& lists) {
   const size_t branches = lists.features.size(), leaves = lists.leaf_targets.size();
   size_t next_set = 0;
   for (size_t i = 0; i < branches; ++i) {
-    const auto comparison = static_cast<Comparison>(lists.modes[i]);
+    const auto comparison = static_cast<NodeMode>(lists.modes[i]);
     const bool if_true_leaf = lists.true_is_leaf[i] != 0,
                if_false_leaf = lists.false_is_leaf[i] != 0;
     model.branches.push_back(
@@ -298,7 +298,7 @@ TreeEnsembleModel<T> build_ensemble(const BranchLists<T>& lists) {
          .nan_is_true = !lists.nan_is_true.empty() && lists.nan_is_true[i] != 0,
          .feature = lists.features[i],
          .split = lists.splits[i],
-         .members = comparison == Comparison::kMember ? next_set++ : 0,
+         .members = comparison == NodeMode::kMember ? next_set++ : 0,
          .if_true =
              checked_ref(lists.if_true[i], if_true_leaf, branches, leaves, "nodes_truenodeids"),
          .if_false = checked_ref(lists.if_false[i], if_false_leaf, branches, leaves,

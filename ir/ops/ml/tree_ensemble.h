@@ -12,7 +12,7 @@
 namespace sardonyx::ops {
 
 // The numbers are those of TreeEnsemble's attributes.
-enum class Comparison : uint8_t {
+enum class NodeMode : uint8_t {
   kLessOrEqual,
   kLess,
   kGreaterOrEqual,
@@ -30,7 +30,7 @@ using NodeRef = int64_t;
 
 template <typename T>
 struct Branch {
-  Comparison comparison = Comparison::kLessOrEqual;
+  NodeMode comparison = NodeMode::kLessOrEqual;
   bool nan_is_true = false;
   int64_t feature = 0;
   T split = 0;

@@ -34,17 +34,17 @@ void run_as(const KernelCall& call) {
   const FeatureTable table = feature_table(call.inputs[0].shape);
   if (table.rows == 0) return;  // nor is there any bound for the number of targets then
   const int64_t features = table.features;
-  const auto held = made_once<Op, Attrs>(call.raw_attrs, features, [&](const Attrs&) {
+  const auto held = cached_for_attributes<Op, Attrs>(call.raw_attrs, features, [&](const Attrs&) {
     return make_tree_op<T>(call.op, call.raw_attrs, features);
   });
   const TreeOp<T>& op = **held;
   const std::pmr::vector<T> x = read_features<T>(call.inputs[0]);
   std::pmr::vector<TargetScore<T>> scores(op.targets(), scratch());
-  std::pmr::vector<T> room(op.targets(), scratch());
+  std::pmr::vector<T> row_scores(op.targets(), scratch());
   for (int64_t row = 0; row < table.rows; ++row) {
     if (row % 1024 == 0) check_interrupted();
     op.model().score(x.data() + row * features, op.aggregate(), scores);
-    op.write(row, scores, room, call.outputs);
+    op.write(row, scores, row_scores, call.outputs);
   }
 }
 

@@ -1,6 +1,7 @@
 // Attributes of com.microsoft's ops on 8-bit integers.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -9,6 +10,11 @@
 #include "ir/attributes.h"
 
 namespace sardonyx::ops {
+
+// Inputs of MatMulIntegerToFloat, in order.
+struct MatMulIntegerToFloatInput {
+  enum : size_t { kA, kB, kAScale, kBScale, kAZero, kBZero, kBias };
+};
 
 struct QLeakyReluAttrs {
   float alpha = 0.01f;

@@ -31,7 +31,7 @@ Term spread(const Term& list, const Val& x, int64_t axis, int64_t block_size) {
   return axes.empty() ? list : Term{&e, e.call("Unsqueeze", {list, e.int64s(axes)})};
 }
 
-Vals dequantize_in_steps(Emitter& e, const BodyCall& c) {
+Vals dequantize_decomposition(Emitter& e, const BodyCall& c) {
   const Val &x = c.inputs[0], &scale = c.inputs[1];
   const auto rank = static_cast<int64_t>(rank_of(e, x, c.op.name));
   int64_t axis = rank == 1 ? 0 : number_of(c.raw_attrs, "axis");
@@ -59,7 +59,7 @@ Vals dynamic_scale(Emitter& e, const BodyCall& c) {
 }  // namespace
 
 Vals dequantize_linear_grad(Emitter& e, const GradCall& call) {
-  return autodiff_body(e, call, dequantize_in_steps);
+  return autodiff_body(e, call, dequantize_decomposition);
 }
 
 Vals dynamic_quantize_linear_grad(Emitter& e, const GradCall& call) {

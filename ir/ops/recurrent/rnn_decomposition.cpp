@@ -37,7 +37,7 @@ struct StepWeights {
 };
 
 // One step of a cell, on a batch.
-struct Cell {
+struct CellEmitter {
   Emitter& e;
   const RecurrentSpec& spec;
   size_t direction;
@@ -93,7 +93,7 @@ struct Cell {
 };
 
 // A call's inputs with the time in front, and its sizes.
-struct Sequence {
+struct SequenceInputs {
   const BodyCall& call;
   RecurrentSpec spec;
   Val x;              // [sequence, batch, width]
@@ -102,10 +102,10 @@ struct Sequence {
   size_t states() const { return spec.cell == RecurrentSpec::Cell::kLstm ? 2 : 1; }
 };
 
-Sequence sequence_of(Emitter& e, const BodyCall& call) {
+SequenceInputs sequence_of(Emitter& e, const BodyCall& call) {
   for (const size_t input : {kX, kW, kR})
     rank_of(e, call.inputs[input], call.op.name);
-  Sequence s{call, recurrent_spec(call.op, call.raw_attrs), call.inputs[kX], {}, {}, {}};
+  SequenceInputs s{call, recurrent_spec(call.op, call.raw_attrs), call.inputs[kX], {}, {}, {}};
   if (s.spec.batch_first) s.x = transposed(e, s.x, {1, 0, 2});
   s.batch = dims_of(e, s.x, 1, 2);
   s.hidden = dims_of(e, call.inputs[kR], 2, 3);
@@ -122,7 +122,7 @@ Sequence sequence_of(Emitter& e, const BodyCall& call) {
 
 // X W^T with both biases, [sequence, batch, gates * hidden]. The recurrent bias of a GRU's last
 // gate stays out where the reset comes between.
-Val projected(Emitter& e, const Sequence& s, size_t direction, StepWeights& weights) {
+Val projected(Emitter& e, const SequenceInputs& s, size_t direction, StepWeights& weights) {
   const BodyCall& call = s.call;
   const Val w = entry(e, call.inputs[kW], direction, 0);
   Val x = e.call("MatMul", {s.x, transposed(e, w, {1, 0})});
@@ -139,8 +139,8 @@ Val projected(Emitter& e, const Sequence& s, size_t direction, StepWeights& weig
 
 // The graph of one step: the states and slices of the projection and of `inside` go in; the states
 // and the step's output come out. `captured` has the weights that are present, as outside.
-GraphPtr step_graph(Emitter& outer, const Sequence& s, size_t direction, const StepWeights& weights,
-                    const Val& x, Vals& captured) {
+GraphPtr step_graph(Emitter& outer, const SequenceInputs& s, size_t direction,
+                    const StepWeights& weights, const Val& x, Vals& captured) {
   SubgraphBuilder body;
   RecordingEmitter& e = body.emitter();
   const DType dtype = outer.type(x).dtype;
@@ -163,7 +163,7 @@ GraphPtr step_graph(Emitter& outer, const Sequence& s, size_t direction, const S
   StepWeights inner{capture(weights.recurrent), capture(weights.hidden_bias), {}};
   for (const Val& peephole : weights.peepholes)
     inner.peepholes.push_back(capture(peephole));
-  Vals next = Cell{e, s.spec, direction, inner}.step(slice, states);
+  Vals next = CellEmitter{e, s.spec, direction, inner}.step(slice, states);
   Val y = next[0];
   if (inside) {
     for (size_t i = 0; i < next.size(); ++i)
@@ -177,7 +177,7 @@ GraphPtr step_graph(Emitter& outer, const Sequence& s, size_t direction, const S
 }
 
 // The states after the last step, then every step's output [sequence, batch, hidden].
-Vals run_direction(Emitter& e, const Sequence& s, size_t direction) {
+Vals run_direction(Emitter& e, const SequenceInputs& s, size_t direction) {
   const BodyCall& call = s.call;
   StepWeights weights;
   const Val x = projected(e, s, direction, weights);
@@ -248,8 +248,8 @@ Val apply(Emitter& e, const Activation& activation, const Val& x) {
   return x;
 }
 
-Vals recurrent_in_steps(Emitter& e, const BodyCall& call) {
-  const Sequence s = sequence_of(e, call);
+Vals recurrent_decomposition(Emitter& e, const BodyCall& call) {
+  const SequenceInputs s = sequence_of(e, call);
   std::vector<Vals> results(s.states() + 1);  // by output of the scan, then by direction
   for (size_t direction = 0; direction < s.spec.directions(); ++direction) {
     const Vals found = run_direction(e, s, direction);

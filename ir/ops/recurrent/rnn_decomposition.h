@@ -7,7 +7,7 @@
 namespace sardonyx::ops {
 
 // What the op of a call gives, by one Scan for each direction over the products of X and W.
-Vals recurrent_in_steps(Emitter& e, const BodyCall& call);
+Vals recurrent_decomposition(Emitter& e, const BodyCall& call);
 // An activation function of a cell.
 Val apply(Emitter& e, const Activation& activation, const Val& x);
 

@@ -82,7 +82,7 @@ Vals recurrent_grad_body(Emitter& e, const BodyCall& c) {
   }
   const Vals outputs(d_outputs.size());
   const GradCall call{op, c.raw_attrs, inputs, outputs, d_outputs, needed};
-  const Vals found = autodiff_body(e, call, recurrent_in_steps);
+  const Vals found = autodiff_body(e, call, recurrent_decomposition);
   Vals gradients;
   for (const size_t input : {kX, kW, kR, kB, kInitialH, kInitialC, kP}) {
     if (gradients.size() == c.output_count) break;

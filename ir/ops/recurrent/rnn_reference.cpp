@@ -39,9 +39,10 @@ struct Weights {
   const double* peephole;  // [i, o, f][hidden]
 };
 
-class Direction {
+class ReferenceDirection {
  public:
-  Direction(const RecurrentSpec& spec, size_t index, Weights weights, size_t width, size_t hidden)
+  ReferenceDirection(const RecurrentSpec& spec, size_t index, Weights weights, size_t width,
+                     size_t hidden)
       : spec_(spec),
         functions_(spec.activations.data() + index * spec.functions()),
         weights_(weights),
@@ -130,10 +131,10 @@ class Direction {
   Doubles x_part_, h_part_, reset_;
 };
 
-// One call: the inputs as doubles, and where things lie in them.
-class Run {
+// One call: the inputs as doubles, and their strides.
+class RnnReference {
  public:
-  explicit Run(const KernelCall& call)
+  explicit RnnReference(const KernelCall& call)
       : call_(call), spec_(recurrent_spec(call.op, call.raw_attrs)) {
     const std::span<const int64_t> x = call.inputs[kX].shape;
     sequence_ = static_cast<size_t>(x[spec_.batch_first ? 1 : 0]);
@@ -193,7 +194,7 @@ class Run {
   void run(size_t direction) {
     const Weights weights{part(kW, direction), part(kR, direction), part(kB, direction),
                           part(kP, direction)};
-    Direction cell(spec_, direction, weights, width_, hidden_);
+    ReferenceDirection cell(spec_, direction, weights, width_, hidden_);
     for (size_t b = 0; b < batch_; ++b) {
       double* h = h_.data() + state_at(direction, b);
       double* c = c_.data() + state_at(direction, b);
@@ -223,7 +224,7 @@ class Run {
 }  // namespace
 
 void run_recurrent(const KernelCall& call) {
-  Run(call).all();
+  RnnReference(call).all();
 }
 
 }  // namespace sardonyx::ops

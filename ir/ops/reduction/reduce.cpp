@@ -118,10 +118,10 @@ std::span<const int64_t> axes_of(const KernelCall& call) {
 
 // The shape of the output with every reduced dim kept as 1, and the number of elements that meet
 // in one of the output's.
-struct Reduction {
+struct ReductionRule {
   DimValues kept;
   int64_t count = 1;
-  explicit Reduction(const KernelCall& call) {
+  explicit ReductionRule(const KernelCall& call) {
     const std::span<const int64_t> shape = call.inputs[0].shape;
     const ReducedDims reduced =
         reduced_dims(call.attrs<ReduceAttrs>(), axes_of(call), shape.size());
@@ -135,7 +135,7 @@ struct Reduction {
 
 // For each input element: combine(state of its output element, value).
 template <typename T, typename State, typename Combine>
-void fold(const KernelCall& call, const Reduction& reduction, std::span<State> states,
+void fold(const KernelCall& call, const ReductionRule& reduction, std::span<State> states,
           Combine combine) {
   const TensorView& in = call.inputs[0];
   const Strides strides[] = {row_major_strides(in.shape),
@@ -153,7 +153,7 @@ void fold(const KernelCall& call, const Reduction& reduction, std::span<State> s
 // Folds from `start` and writes finish(state, count).
 template <typename T, typename State, typename Combine, typename Finish>
 void reduce(const KernelCall& call, State start, Combine combine, Finish finish) {
-  const Reduction reduction(call);
+  const ReductionRule reduction(call);
   std::pmr::vector<State> states(static_cast<size_t>(call.outputs[0].count()), start, scratch());
   fold<T, State>(call, reduction, states, combine);
   T* out = call.outputs[0].data<T>();

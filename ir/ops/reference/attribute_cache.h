@@ -14,7 +14,8 @@ namespace sardonyx::ops {
 // `make(attrs.as<S>())`, a Made, for `attrs` and a number that it depends on as well. An entry
 // holds its attributes, so their address names them.
 template <typename Made, typename S, typename Make>
-std::shared_ptr<const Made> made_once(const Attrs& attrs, int64_t variant, const Make& make) {
+std::shared_ptr<const Made> cached_for_attributes(const Attrs& attrs, int64_t variant,
+                                                  const Make& make) {
   struct Entry {
     Attrs attrs;
     int64_t variant;

@@ -246,12 +246,12 @@ BlockCopy::BlockCopy(DType dtype, StridedBlock block)
   const int64_t transposed = find_transposed_dim(block_);
   if (transposed >= 0) {
     move_dim(block_, static_cast<size_t>(transposed), rows);
-    inner_ = Inner::kTransposed;
+    inner_ = InnerLoop::kTransposed;
   } else if (is_interleaving(block_)) {
-    inner_ = Inner::kInterleaved;
+    inner_ = InnerLoop::kInterleaved;
   } else if (block_.to_strides[columns] == 1 || block_.sizes[columns] == 1) {
     const int64_t step = block_.sizes[columns] == 1 ? 1 : block_.from_strides[columns];
-    inner_ = step == 1 ? Inner::kRuns : step == 0 ? Inner::kRepeats : Inner::kSteps;
+    inner_ = step == 1 ? InnerLoop::kRuns : step == 0 ? InnerLoop::kRepeats : InnerLoop::kSteps;
   }
   split_ = columns;
   for (size_t i = 0; i < columns; ++i) {
@@ -265,13 +265,13 @@ void BlockCopy::copy_inner(const T* from, T* to, int64_t rows, int64_t columns) 
   const int64_t from_step = block_.from_strides[last], to_step = block_.to_strides[last];
   const int64_t from_row = block_.from_strides[last - 1], to_row = block_.to_strides[last - 1];
   switch (inner_) {
-    case Inner::kRuns:
+    case InnerLoop::kRuns:
       return copy_runs(from, from_row, to, to_row, rows, columns);
-    case Inner::kRepeats:
+    case InnerLoop::kRepeats:
       for (int64_t row = 0; row < rows; ++row)
         fill(to + row * to_row, columns, from[row * from_row]);
       return;
-    case Inner::kTransposed:
+    case InnerLoop::kTransposed:
       for (int64_t row = 0; row < rows; row += kTile) {
         for (int64_t column = 0; column < columns; column += kTile) {
           transpose_tile(from + column * from_step + row, from_step, to + row * to_row + column,
@@ -279,9 +279,9 @@ void BlockCopy::copy_inner(const T* from, T* to, int64_t rows, int64_t columns) 
         }
       }
       return;
-    case Inner::kInterleaved:
+    case InnerLoop::kInterleaved:
       return interleave(from, from_step, to, rows, columns);
-    case Inner::kSteps:
+    case InnerLoop::kSteps:
       for (int64_t row = 0; row < rows; ++row) {
         const T* source = from + row * from_row;
         T* target = to + row * to_row;

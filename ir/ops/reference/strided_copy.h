@@ -33,7 +33,7 @@ class BlockCopy {
 
  private:
   // What the two innermost dims, rows and columns, come to.
-  enum class Inner : uint8_t { kRuns, kRepeats, kTransposed, kInterleaved, kSteps };
+  enum class InnerLoop : uint8_t { kRuns, kRepeats, kTransposed, kInterleaved, kSteps };
 
   template <typename T>
   void walk(const T* from, T* to, const int64_t* sizes, size_t level) const;
@@ -42,7 +42,7 @@ class BlockCopy {
 
   DType dtype_;
   StridedBlock block_;  // simplified; of rank 2 at least
-  Inner inner_ = Inner::kSteps;
+  InnerLoop inner_ = InnerLoop::kSteps;
   size_t split_ = 0;  // the dim that is shared out
   int64_t count_ = 0;
 };

@@ -69,9 +69,9 @@ void check_transpositions(DType dtype) {
       copy_strided(dtype, from.data(), to.data(), block);
       std::vector<T> expected;
       for (int64_t n = 0; n < 2 * rows * columns; ++n) {
-        const int64_t picture = n / (rows * columns), place = n % (rows * columns);
+        const int64_t image = n / (rows * columns), place = n % (rows * columns);
         expected.push_back(
-            static_cast<T>(picture * rows * columns + place % columns * rows + place / columns));
+            static_cast<T>(image * rows * columns + place % columns * rows + place / columns));
       }
       expected.resize(to.size(), T{7});
       EXPECT_EQ(to, expected) << rows << " x " << columns << " of " << sizeof(T) << " bytes";

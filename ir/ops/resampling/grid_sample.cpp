@@ -57,7 +57,7 @@ void infer_grid_sample(InferContext& c) {
   c.set(0, c.dtype(0), std::move(out));
 }
 
-enum class Padding { kZeros, kBorder, kReflection };
+enum class GridPadding { kZeros, kBorder, kReflection };
 
 // `at` folded back into [low, high] as often as it takes.
 template <typename C>
@@ -74,7 +74,7 @@ template <typename C>
 struct SampleAxis {
   int64_t size;
   bool align_corners;
-  Padding padding;
+  GridPadding padding;
 
   C low() const { return align_corners ? C(0) : C(-0.5); }
   C high() const { return static_cast<C>(size) - (align_corners ? C(1) : C(0.5)); }
@@ -89,16 +89,16 @@ struct SampleAxis {
   // Moves a coordinate beyond the border to where the padding takes it.
   C padded(C at) const {
     if (at >= low() && at <= high()) return at;
-    if (padding == Padding::kBorder) return std::clamp(at, C(0), static_cast<C>(size - 1));
-    if (padding == Padding::kReflection) return reflected(at, low(), high());
+    if (padding == GridPadding::kBorder) return std::clamp(at, C(0), static_cast<C>(size - 1));
+    if (padding == GridPadding::kReflection) return reflected(at, low(), high());
     return at;
   }
   // The element at a whole coordinate; -1: a zero of the padding.
   int64_t element(C at) const {
     const bool is_inside = at >= 0 && at < static_cast<C>(size);
     if (is_inside) return static_cast<int64_t>(at);
-    if (padding == Padding::kZeros) return -1;
-    const C moved = padding == Padding::kBorder ? at : reflected(at, low(), high());
+    if (padding == GridPadding::kZeros) return -1;
+    const C moved = padding == GridPadding::kBorder ? at : reflected(at, low(), high());
     return static_cast<int64_t>(clamped_number(std::round(moved), C(0), static_cast<C>(size - 1)));
   }
 };
@@ -112,15 +112,15 @@ std::array<double, 4> cubic_weights(double ratio) {
   return {far(ratio + 1), near(ratio), near(1 - ratio), far(2 - ratio)};
 }
 
-struct Part {
+struct WeightedPixel {
   int64_t element;  // offset in a channel
   double weight;
 };
 
-using Parts = std::pmr::vector<Part>;
+using Parts = std::pmr::vector<WeightedPixel>;
 
-// Multiplies the parts listed so far with the neighbours of `at` along one more axis; `next` is
-// room for that.
+// Multiplies the parts listed so far with the neighbours of `at` along one more axis; `next` is the
+// buffer for the products.
 template <typename C>
 void add_axis(Parts& parts, Parts& next, std::string_view mode, const SampleAxis<C>& axis, C at) {
   const C base = std::floor(at);
@@ -140,7 +140,7 @@ void add_axis(Parts& parts, Parts& next, std::string_view mode, const SampleAxis
   for (size_t i = 0; i < count; ++i)
     elements[i] = axis.element(first + static_cast<C>(i));
   next.clear();
-  for (const Part& part : parts) {
+  for (const WeightedPixel& part : parts) {
     for (size_t i = 0; i < count; ++i) {
       if (elements[i] < 0) continue;
       next.push_back({part.element * axis.size + elements[i], part.weight * weights[i]});
@@ -149,7 +149,7 @@ void add_axis(Parts& parts, Parts& next, std::string_view mode, const SampleAxis
   parts.swap(next);
 }
 
-// Some points of the grid, and what goes into each of them, one point after the other.
+// Some points of the grid, and the weighted pixels of each, one point after the other.
 struct Points {
   int64_t batch = 0, first = 0;
   std::pmr::vector<size_t> ends{scratch()};  // of the parts of each point
@@ -163,9 +163,9 @@ void for_each_piece(const KernelCall& call, const Visit& visit) {
   const auto& attrs = call.attrs<GridSampleAttrs>();
   const TensorView &x = call.inputs[0], &grid = call.inputs[1];
   const size_t rank = x.rank() - 2;
-  const Padding padding = attrs.padding_mode == "zeros"    ? Padding::kZeros
-                          : attrs.padding_mode == "border" ? Padding::kBorder
-                                                           : Padding::kReflection;
+  const GridPadding padding = attrs.padding_mode == "zeros"    ? GridPadding::kZeros
+                              : attrs.padding_mode == "border" ? GridPadding::kBorder
+                                                               : GridPadding::kReflection;
   const int64_t batch = grid.shape[0];
   const int64_t points = batch == 0 ? 0 : grid.count() / batch / static_cast<int64_t>(rank);
   Parts parts(scratch()), next(scratch());
@@ -214,9 +214,9 @@ void sample(const KernelCall& call, const T* image, T* out, const Blend& blend) 
     for (int64_t channel = points.batch * channels; channel < (points.batch + 1) * channels;
          ++channel) {
       T* to = out + channel * out_size + points.first;
-      const Part* part = points.parts.data();
+      const WeightedPixel* part = points.parts.data();
       for (const size_t end : points.ends) {
-        const Part* last = points.parts.data() + end;
+        const WeightedPixel* last = points.parts.data() + end;
         *to++ = blend(image + channel * in_size, std::span(part, last));
         part = last;
       }
@@ -227,7 +227,7 @@ void sample(const KernelCall& call, const T* image, T* out, const Blend& blend) 
 void sample_nearest(const KernelCall& call) {
   dispatch_width(call.inputs[0].dtype, [&]<typename T>() {
     sample(call, call.inputs[0].data<T>(), call.outputs[0].data<T>(),
-           [](const T* image, std::span<const Part> parts) {
+           [](const T* image, std::span<const WeightedPixel> parts) {
              return parts.empty() ? T{} : image[parts[0].element];
            });
   });
@@ -240,12 +240,13 @@ void sample_blended(const KernelCall& call) {
     const std::pmr::vector<double> image = to_reals(x, part_index);
     std::pmr::vector<double> out(scratch());
     resize_in_pieces(out, static_cast<size_t>(y.count()));
-    sample(call, image.data(), out.data(), [](const double* channel, std::span<const Part> parts) {
-      double sum = 0;
-      for (const Part& part : parts)
-        sum += part.weight * channel[part.element];
-      return sum;
-    });
+    sample(call, image.data(), out.data(),
+           [](const double* channel, std::span<const WeightedPixel> parts) {
+             double sum = 0;
+             for (const WeightedPixel& part : parts)
+               sum += part.weight * channel[part.element];
+             return sum;
+           });
     from_reals(out.data(), y, part_index);
   }
 }

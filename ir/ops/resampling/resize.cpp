@@ -22,8 +22,6 @@ namespace sardonyx::ops {
 
 namespace {
 
-constexpr size_t kRoi = 1, kScales = 2, kSizes = 3;
-
 void require_one_of(const InferContext& c, std::string_view name, std::string_view value,
                     std::initializer_list<std::string_view> allowed) {
   if (std::find(allowed.begin(), allowed.end(), value) != allowed.end()) return;
@@ -80,7 +78,7 @@ Dim scaled_dim(InferContext& c, const Dim& in, float scale) {
 }
 
 void set_scaled(InferContext& c, const std::vector<int64_t>& axes, Dims& out) {
-  const Tensor* scales = c.constant(kScales);
+  const Tensor* scales = c.constant(ResizeInput::kScales);
   const std::span<const float> values = scales ? scales->values<float>() : std::span<const float>();
   for (size_t i = 0; i < axes.size(); ++i) {
     Dim& dim = out[static_cast<size_t>(axes[i])];
@@ -89,20 +87,20 @@ void set_scaled(InferContext& c, const std::vector<int64_t>& axes, Dims& out) {
       continue;
     }
     if (!(values[i] > 0) || !std::isfinite(values[i])) {
-      c.fail_input(kScales, "expected positive and finite scales, got ", values[i]);
+      c.fail_input(ResizeInput::kScales, "expected positive and finite scales, got ", values[i]);
     }
     dim = scaled_dim(c, dim, values[i]);
   }
 }
 
 void set_sized(InferContext& c, const std::vector<int64_t>& axes, Dims& out) {
-  const auto sizes = sized_dims(c, kSizes, axes.size());
+  const auto sizes = sized_dims(c, ResizeInput::kSizes, axes.size());
   Shape known_in, known_sizes;
   for (size_t i = 0; i < axes.size(); ++i) {
     Dim& dim = out[static_cast<size_t>(axes[i])];
     const Dim size = sizes ? (*sizes)[i] : c.unknown();
     if (size.is_known() && size.value() < 0) {
-      c.fail_input(kSizes, "expected sizes that are not negative, got ", size);
+      c.fail_input(ResizeInput::kSizes, "expected sizes that are not negative, got ", size);
     }
     if (size.is_known()) known_sizes.push_back(size.value());
     if (dim.is_known()) known_in.push_back(dim.value());
@@ -121,7 +119,8 @@ void set_sized(InferContext& c, const std::vector<int64_t>& axes, Dims& out) {
 void infer_resize(InferContext& c) {
   const auto& attrs = c.attrs<ResizeAttrs>();
   check_attrs(c, attrs);
-  const bool has_scales = is_given(c, kScales), has_sizes = is_given(c, kSizes);
+  const bool has_scales = is_given(c, ResizeInput::kScales),
+             has_sizes = is_given(c, ResizeInput::kSizes);
   c.require(has_scales || has_sizes, "expected scales or sizes, got neither");
   c.require(!has_scales || !has_sizes, "expected one of scales and sizes, got both");
   const Dims* x = c.shape(0);
@@ -130,10 +129,10 @@ void infer_resize(InferContext& c) {
   for (size_t i = 0; i < axes.size(); ++i)
     axes[i] = static_cast<int64_t>(i);
   if (attrs.axes) axes = normalized_axes(c, *attrs.axes, x->size());
-  require_values(c, has_scales ? kScales : kSizes, axes.size());
+  require_values(c, has_scales ? ResizeInput::kScales : ResizeInput::kSizes, axes.size());
   if (attrs.coordinate_transformation_mode == "tf_crop_and_resize") {
-    c.require(is_given(c, kRoi), "expected roi, which tf_crop_and_resize reads");
-    require_values(c, kRoi, 2 * axes.size());
+    c.require(is_given(c, ResizeInput::kRoi), "expected roi, which tf_crop_and_resize reads");
+    require_values(c, ResizeInput::kRoi, 2 * axes.size());
   }
   Dims out = *x;
   if (has_scales)
@@ -150,15 +149,15 @@ void infer_resize(InferContext& c) {
 
 std::pmr::vector<ResizeAxis> axes_of(const KernelCall& call) {
   std::pmr::vector<double> roi(scratch());
-  if (call.has(kRoi)) roi = to_reals(call.inputs[kRoi], 0);
+  if (call.has(ResizeInput::kRoi)) roi = to_reals(call.inputs[ResizeInput::kRoi], 0);
   std::span<const float> scales;
   std::span<const int64_t> sizes;
-  if (call.has(kScales)) {
-    const TensorView& view = call.inputs[kScales];
+  if (call.has(ResizeInput::kScales)) {
+    const TensorView& view = call.inputs[ResizeInput::kScales];
     scales = {view.data<float>(), static_cast<size_t>(view.count())};
   }
-  if (call.has(kSizes)) {
-    const TensorView& view = call.inputs[kSizes];
+  if (call.has(ResizeInput::kSizes)) {
+    const TensorView& view = call.inputs[ResizeInput::kSizes];
     sizes = {view.data<int64_t>(), static_cast<size_t>(view.count())};
   }
   return resize_axes(call.attrs<ResizeAttrs>(), call.inputs[0].shape, call.outputs[0].shape, roi,
@@ -227,7 +226,7 @@ void blend_axis(const double* in, double* out, const AxisSplit& split, const Res
       double* row = out + (outer * out_size + i) * split.inner;
       const auto parts = blend.of(i);
       std::fill_n(row, split.inner, parts.empty() ? fill : 0.0);
-      for (const ResizeBlend::Part& part : parts) {
+      for (const ResizeBlend::WeightedElement& part : parts) {
         const double* from = in + (outer * split.size + part.element) * split.inner;
         for (int64_t k = 0; k < split.inner; ++k)
           row[k] += part.weight * from[k];
@@ -311,7 +310,7 @@ const OpDef kResizeOps[] = {
      .infer = infer_resize,
      .reference = reference_resize,
      .grad = resize_grad,
-     .shape_inputs = 1 << kScales | 1 << kSizes,
+     .shape_inputs = 1 << ResizeInput::kScales | 1 << ResizeInput::kSizes,
      .layout = LayoutRole::kImage,
      .samples = resize_samples},
 };

@@ -55,7 +55,7 @@ double linear_kernel(double distance) {
 // Appends the parts of one output: elements around `coordinate`, the input's ends repeated beyond
 // it. With antialiasing the kernel is as wide as the elements that shrink to one.
 void blend(const ResizeAttrs& attrs, const ResizeAxis& axis, float coordinate,
-           std::pmr::vector<ResizeBlend::Part>& parts) {
+           std::pmr::vector<ResizeBlend::WeightedElement>& parts) {
   const bool is_cubic = attrs.mode == "cubic";
   const double squeeze = attrs.antialias ? std::min(static_cast<double>(axis.scale), 1.0) : 1.0;
   const double reach = is_cubic ? 2 : 1;
@@ -127,7 +127,8 @@ std::pmr::vector<int64_t> nearest_elements(const ResizeAttrs& attrs, const Resiz
 }
 
 ResizeBlend blended_elements(const ResizeAttrs& attrs, const ResizeAxis& axis, Memory* memory) {
-  ResizeBlend result{std::pmr::vector<ResizeBlend::Part>(memory), std::pmr::vector<size_t>(memory)};
+  ResizeBlend result{std::pmr::vector<ResizeBlend::WeightedElement>(memory),
+                     std::pmr::vector<size_t>(memory)};
   result.begins.reserve(static_cast<size_t>(axis.out) + 1);
   result.begins.push_back(0);
   for (int64_t i = 0; i < axis.out; ++i) {

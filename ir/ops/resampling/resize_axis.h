@@ -2,6 +2,7 @@
 // elements that an output element is made of. The N-d result is the product over the axes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory_resource>
 #include <optional>
@@ -12,6 +13,11 @@
 #include "ir/ops/data_movement/space_depth.h"
 
 namespace sardonyx::ops {
+
+// Inputs of Resize, in order.
+struct ResizeInput {
+  enum : size_t { kX, kRoi, kScales, kSizes };
+};
 
 // Where results are put.
 using Memory = std::pmr::memory_resource;
@@ -39,14 +45,14 @@ std::pmr::vector<int64_t> nearest_elements(const ResizeAttrs& attrs, const Resiz
 
 // For each output the input elements that modes "linear" and "cubic" blend.
 struct ResizeBlend {
-  struct Part {
+  struct WeightedElement {
     int64_t element;
     double weight;
   };
-  std::pmr::vector<Part> parts;
+  std::pmr::vector<WeightedElement> parts;
   // Output i has parts [begins[i], begins[i + 1]); none: extrapolated.
   std::pmr::vector<size_t> begins;
-  std::span<const Part> of(int64_t output) const {
+  std::span<const WeightedElement> of(int64_t output) const {
     const auto i = static_cast<size_t>(output);
     return std::span(parts).subspan(begins[i], begins[i + 1] - begins[i]);
   }

@@ -100,7 +100,7 @@ TEST(ResizeAxis, WeightsAddUpToOne) {
           const ResizeBlend blend = blended_elements(attrs, sized(in, out));
           for (int64_t i = 0; i < out; ++i) {
             double sum = 0;
-            for (const ResizeBlend::Part& part : blend.of(i)) {
+            for (const ResizeBlend::WeightedElement& part : blend.of(i)) {
               sum += part.weight;
               ASSERT_TRUE(part.element >= 0 && part.element < in);
             }

@@ -13,8 +13,6 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-constexpr size_t kRoiInput = 1, kScalesInput = 2, kSizesInput = 3;
-
 // An empty tensor stands for an input that was not given, as in files of opset 11.
 bool is_given(const Emitter& e, const GradCall& call, size_t input) {
   if (!call.has(input)) return false;
@@ -40,17 +38,20 @@ std::optional<std::pmr::vector<ResizeAxis>> known_axes(const Emitter& e, const G
   const auto out = e.type(call.d_outputs[0]).known_shape();
   if (!in || !out) return std::nullopt;
   std::optional<Tensor> roi, scales, sizes;
-  if (reads_roi(attrs) && !(roi = e.constant_value(call.inputs[kRoiInput]))) return std::nullopt;
-  const bool has_scales = is_given(e, call, kScalesInput);
-  if (has_scales && !(scales = e.constant_value(call.inputs[kScalesInput]))) return std::nullopt;
-  if (!has_scales && !(sizes = e.constant_value(call.inputs[kSizesInput]))) return std::nullopt;
+  if (reads_roi(attrs) && !(roi = e.constant_value(call.inputs[ResizeInput::kRoi])))
+    return std::nullopt;
+  const bool has_scales = is_given(e, call, ResizeInput::kScales);
+  if (has_scales && !(scales = e.constant_value(call.inputs[ResizeInput::kScales])))
+    return std::nullopt;
+  if (!has_scales && !(sizes = e.constant_value(call.inputs[ResizeInput::kSizes])))
+    return std::nullopt;
   const std::vector<double> borders = roi ? roi->to_doubles() : std::vector<double>();
   return resize_axes(attrs, *in, *out, borders,
                      scales ? scales->values<float>() : std::span<const float>(),
                      sizes ? sizes->values<int64_t>() : std::span<const int64_t>());
 }
 
-// What each output is made of: element [i, o] is the weight of input i in output o.
+// The interpolation matrix: element [i, o] is the weight of input i in output o.
 Val known_weights(Emitter& e, const ResizeAttrs& attrs, const ResizeAxis& axis, DType dtype) {
   std::vector<double> weights(static_cast<size_t>(axis.in * axis.out), 0);
   const auto at = [&](int64_t in, int64_t out) -> double& {
@@ -65,7 +66,7 @@ Val known_weights(Emitter& e, const ResizeAttrs& attrs, const ResizeAxis& axis, 
   } else {
     const ResizeBlend blend = blended_elements(attrs, axis);
     for (int64_t out = 0; out < axis.out; ++out) {
-      for (const ResizeBlend::Part& part : blend.of(out))
+      for (const ResizeBlend::WeightedElement& part : blend.of(out))
         at(part.element, out) += part.weight;
     }
   }
@@ -74,10 +75,10 @@ Val known_weights(Emitter& e, const ResizeAttrs& attrs, const ResizeAxis& axis, 
   return e.constant(std::move(matrix));
 }
 
-// The same by resizing the unit vectors of axis number `index` of those that are resized.
+// The matrix of the resized axis number `index`, by resizing its unit vectors.
 Val weights_at_run(Emitter& e, const GradCall& call, size_t index, int64_t axis, size_t count) {
   ResizeAttrs attrs = call.attrs<ResizeAttrs>();
-  if (is_given(e, call, kSizesInput) && attrs.keep_aspect_ratio_policy != "stretch") {
+  if (is_given(e, call, ResizeInput::kSizes) && attrs.keep_aspect_ratio_policy != "stretch") {
     fail(ErrorCode::kUnsupported, "keep_aspect_ratio_policy ", attrs.keep_aspect_ratio_policy,
          " can only be differentiated where all shapes are known");
   }
@@ -90,12 +91,12 @@ Val weights_at_run(Emitter& e, const GradCall& call, size_t index, int64_t axis,
   const auto own = static_cast<int64_t>(index), last = own + static_cast<int64_t>(count);
   Val roi, scales, sizes;
   if (reads_roi(attrs)) {
-    const Val& all = call.inputs[kRoiInput];
+    const Val& all = call.inputs[ResizeInput::kRoi];
     roi = e.call("Concat", {part_of(e, all, own, own + 1), part_of(e, all, last, last + 1)},
                  {{"axis", int64_t{0}}});
   }
-  if (is_given(e, call, kScalesInput))
-    scales = part_of(e, call.inputs[kScalesInput], own, own + 1);
+  if (is_given(e, call, ResizeInput::kScales))
+    scales = part_of(e, call.inputs[ResizeInput::kScales], own, own + 1);
   else
     sizes = dims_of(e, call.d_outputs[0], axis, axis + 1);
   return e.emit(call.op, std::vector{e.call("EyeLike", {zeros}), roi, scales, sizes}, Attrs(attrs),
@@ -105,12 +106,12 @@ Val weights_at_run(Emitter& e, const GradCall& call, size_t index, int64_t axis,
 // Replaces axis `axis` of x, of length `out`, by one of length `in`, by weights [in, out].
 Val contracted(Emitter& e, const Val& x, const Val& weights, size_t axis, size_t rank) {
   if (axis + 2 == rank) return e.call("MatMul", {weights, x});
-  const Val turned = e.call("Transpose", {weights}, {{"perm", Ints{1, 0}}});
-  if (axis + 1 == rank) return e.call("MatMul", {x, turned});
+  const Val transposed = e.call("Transpose", {weights}, {{"perm", Ints{1, 0}}});
+  if (axis + 1 == rank) return e.call("MatMul", {x, transposed});
   Ints order = axes_between(0, rank);
   std::swap(order[axis], order.back());
   const AttrMap exchange{{"perm", order}};
-  const Val moved = e.call("MatMul", {e.call("Transpose", {x}, exchange), turned});
+  const Val moved = e.call("MatMul", {e.call("Transpose", {x}, exchange), transposed});
   return e.call("Transpose", {moved}, exchange);
 }
 
@@ -118,7 +119,7 @@ Val contracted(Emitter& e, const Val& x, const Val& weights, size_t axis, size_t
 
 // The result is linear in X, and the product of a linear map along each axis.
 Vals resize_grad(Emitter& e, const GradCall& call) {
-  if (call.wants(kRoiInput) || call.wants(kScalesInput)) {
+  if (call.wants(ResizeInput::kRoi) || call.wants(ResizeInput::kScales)) {
     fail(ErrorCode::kUnsupported, "by roi and scales is not computed; detach them");
   }
   const auto& attrs = call.attrs<ResizeAttrs>();

@@ -17,7 +17,7 @@ using Complex = FourierTransform::Complex;
 // here.
 constexpr size_t kLargestFactor = 31;
 
-Complex turn(size_t k, size_t length) {
+Complex root_of_unity(size_t k, size_t length) {
   return std::polar(1.0,
                     -2 * std::numbers::pi * (static_cast<double>(k) / static_cast<double>(length)));
 }
@@ -52,7 +52,7 @@ struct FourierTransform::Chirp {
     kernel.assign(padded.length(), 0);
     size_t square = 0;  // j^2 modulo 2 length
     for (size_t j = 0; j < length; ++j) {
-      wave[j] = turn(square, 2 * length);
+      wave[j] = root_of_unity(square, 2 * length);
       kernel[j] = std::conj(wave[j]);
       if (j > 0) kernel[padded.length() - j] = kernel[j];
       square = (square + 2 * j + 1) % (2 * length);
@@ -64,12 +64,12 @@ struct FourierTransform::Chirp {
 // Real elements as the complex ones x[2 m] + i x[2 m + 1]: the transforms of the even and the odd
 // ones are the symmetric and antisymmetric parts of theirs.
 struct FourierTransform::Halves {
-  FourierTransform transform;  // of half the length
-  std::vector<Complex> turns;  // exp(-2 pi i k / length) for k up to that
+  FourierTransform transform;     // of half the length
+  std::vector<Complex> twiddles;  // exp(-2 pi i k / length) for k up to that
   explicit Halves(size_t length) : transform(length / 2, false) {
-    turns.reserve(length / 2);
+    twiddles.reserve(length / 2);
     for (size_t k = 0; k < length / 2; ++k)
-      turns.push_back(turn(k, length));
+      twiddles.push_back(root_of_unity(k, length));
   }
 };
 
@@ -81,9 +81,9 @@ FourierTransform::FourierTransform(size_t length, bool has_halves) : length_(len
     chirp_ = std::make_unique<Chirp>(length);
     return;
   }
-  turns_.reserve(length);
+  twiddles_.reserve(length);
   for (size_t k = 0; k < length; ++k)
-    turns_.push_back(turn(k, length));
+    twiddles_.push_back(root_of_unity(k, length));
 }
 
 FourierTransform::~FourierTransform() = default;
@@ -111,15 +111,15 @@ void FourierTransform::transform(const Complex* in, size_t step, Complex* out, s
 
 // Butterflies: `p` transforms of `part` elements each become one.
 void FourierTransform::join(Complex* out, size_t part, size_t p) const {
-  const size_t unit = length_ / (part * p);  // turns_[unit] is the root for this length
+  const size_t unit = length_ / (part * p);  // twiddles_[unit] is the root for this length
   Complex terms[kLargestFactor];
   for (size_t k = 0; k < part; ++k) {
     for (size_t r = 0; r < p; ++r)
-      terms[r] = product(out[r * part + k], turns_[unit * r * k]);
+      terms[r] = product(out[r * part + k], twiddles_[unit * r * k]);
     for (size_t q = 0; q < p; ++q) {
       Complex sum = terms[0];
       for (size_t r = 1; r < p; ++r)
-        sum += product(terms[r], turns_[unit * part * (q * r % p)]);
+        sum += product(terms[r], twiddles_[unit * part * (q * r % p)]);
       out[q * part + k] = sum;
     }
   }
@@ -128,7 +128,7 @@ void FourierTransform::join(Complex* out, size_t part, size_t p) const {
 void FourierTransform::join_two(Complex* out, size_t part) const {
   const size_t unit = length_ / (part * 2);
   for (size_t k = 0; k < part; ++k) {
-    const Complex a = out[k], b = product(out[part + k], turns_[unit * k]);
+    const Complex a = out[k], b = product(out[part + k], twiddles_[unit * k]);
     out[k] = a + b;
     out[part + k] = a - b;
   }
@@ -137,15 +137,15 @@ void FourierTransform::join_two(Complex* out, size_t part) const {
 void FourierTransform::join_four(Complex* out, size_t part) const {
   const size_t unit = length_ / (part * 4);
   for (size_t k = 0; k < part; ++k) {
-    const Complex a = out[k], b = product(out[part + k], turns_[unit * k]),
-                  c = product(out[2 * part + k], turns_[unit * 2 * k]),
-                  d = product(out[3 * part + k], turns_[unit * 3 * k]);
+    const Complex a = out[k], b = product(out[part + k], twiddles_[unit * k]),
+                  c = product(out[2 * part + k], twiddles_[unit * 2 * k]),
+                  d = product(out[3 * part + k], twiddles_[unit * 3 * k]);
     const Complex even_sum = a + c, even_difference = a - c, odd_sum = b + d;
-    const Complex turned(b.imag() - d.imag(), d.real() - b.real());  // (b - d) * -i
+    const Complex rotated(b.imag() - d.imag(), d.real() - b.real());  // (b - d) * -i
     out[k] = even_sum + odd_sum;
-    out[part + k] = even_difference + turned;
+    out[part + k] = even_difference + rotated;
     out[2 * part + k] = even_sum - odd_sum;
-    out[3 * part + k] = even_difference - turned;
+    out[3 * part + k] = even_difference - rotated;
   }
 }
 
@@ -183,7 +183,7 @@ void FourierTransform::forward_real(std::span<const double> in, std::span<Comple
     const Complex even = (z + std::conj(mirrored)) * 0.5;
     const Complex difference = (z - std::conj(mirrored)) * 0.5;
     const Complex odd(difference.imag(), -difference.real());
-    return even + product(halves_->turns[k], odd);
+    return even + product(halves_->twiddles[k], odd);
   };
   const Complex first = out[0];
   out[half] = first.real() - first.imag();

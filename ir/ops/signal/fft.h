@@ -43,7 +43,7 @@ class FourierTransform {
 
   size_t length_;
   std::vector<size_t> factors_;     // primes and fours whose product is the length
-  std::vector<Complex> turns_;      // turns_[k] = exp(-2 pi i k / length)
+  std::vector<Complex> twiddles_;   // twiddles_[k] = exp(-2 pi i k / length)
   std::unique_ptr<Chirp> chirp_;    // where a factor is too large
   std::unique_ptr<Halves> halves_;  // of even lengths
 };

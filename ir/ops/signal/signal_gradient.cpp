@@ -75,7 +75,7 @@ Term bin_weights(const Term& bins, size_t rank, const Transform& to) {
 }
 
 // Frames [batch, frames, length, parts] of the signal, weighed and transformed.
-Vals stft_in_steps(Emitter& e, const BodyCall& c) {
+Vals stft_decomposition(Emitter& e, const BodyCall& c) {
   const Val& signal = c.inputs[0];
   const Val samples = dims_of(e, signal, 1, 2);
   const Val step = as_list(e, c.inputs[1]);
@@ -131,7 +131,7 @@ Vals dft_grad(Emitter& e, const GradCall& call) {
 
 Vals stft_grad(Emitter& e, const GradCall& call) {
   rank_of(e, call.inputs[0], call.op.name);
-  return autodiff_body(e, call, stft_in_steps);
+  return autodiff_body(e, call, stft_decomposition);
 }
 
 }  // namespace sardonyx::ops

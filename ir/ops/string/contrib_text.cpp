@@ -340,7 +340,7 @@ WordPlaces word_places(const Term& words, const Term& window) {
 }
 
 // The same with a convolution over all windows, as it is differentiated.
-Vals word_conv_in_ops(Emitter& e, const BodyCall& c) {
+Vals word_conv_decomposition(Emitter& e, const BodyCall& c) {
   const Term sequence{&e, c.inputs[0]}, w{&e, c.inputs[1]}, table{&e, c.inputs[3]};
   const auto rank = static_cast<int64_t>(rank_of(e, sequence, c.op.name));
   const Val length = dims_of(e, sequence, rank - 1, rank);
@@ -359,7 +359,7 @@ Vals word_conv_in_ops(Emitter& e, const BodyCall& c) {
 }
 
 Vals word_conv_grad(Emitter& e, const GradCall& call) {
-  return autodiff_body(e, call, word_conv_in_ops);
+  return autodiff_body(e, call, word_conv_decomposition);
 }
 
 std::vector<Sample> word_conv_samples() {

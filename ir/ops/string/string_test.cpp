@@ -73,7 +73,7 @@ Datum decoded(const std::string& bytes, const char* format) {
                   1)[0];
 }
 
-TEST(ImageDecoderTest, SmallPicturesAndDamagedOnes) {
+TEST(ImageDecoderTest, SmallImagesAndDamagedOnes) {
   EXPECT_EQ(decoded("P3 1 1 15 15 0 1", "RGB").tensor().to_int64s(),
             (std::vector<int64_t>{255, 0, 17}));
   EXPECT_EQ(decoded("P6 1 1 255\n\x01\x02\x03", "BGR").tensor().to_int64s(),

@@ -48,9 +48,9 @@ int64_t column_count(const NgramAttrs& attrs) {
 
 // The pool as a trie over tokens.
 template <typename Token>
-class Pool {
+class NgramTrie {
  public:
-  Pool(const NgramAttrs& attrs, const std::vector<Token>& items) {
+  NgramTrie(const NgramAttrs& attrs, const std::vector<Token>& items) {
     int64_t ngram = 0;
     for (size_t i = 0; i < attrs.ngram_counts.size(); ++i) {
       const auto length = static_cast<int64_t>(i) + 1;
@@ -107,7 +107,7 @@ class Pool {
   std::vector<int64_t> ngrams_{-1};
 };
 
-// What one occurrence of an n-gram does to its column: it is counted, weighed, or both.
+// How an occurrence of an n-gram changes its column: by the count, the weight, or both.
 class Tally {
  public:
   explicit Tally(const NgramAttrs& attrs)
@@ -127,7 +127,7 @@ class Tally {
 };
 
 template <typename Token>
-void count_row(const NgramAttrs& attrs, const Pool<Token>& pool, std::span<const int64_t> row,
+void count_row(const NgramAttrs& attrs, const NgramTrie<Token>& pool, std::span<const int64_t> row,
                float* columns) {
   const Tally tally(attrs);
   const auto length = static_cast<int64_t>(row.size());
@@ -193,9 +193,10 @@ const std::vector<Token>& items_of(const NgramAttrs& attrs) {
 template <typename Token, typename Element>
 void count_all(const KernelCall& call) {
   const auto& attrs = call.attrs<NgramAttrs>();
-  const auto held = made_once<Pool<Token>, NgramAttrs>(
-      call.raw_attrs, 0, [](const NgramAttrs& a) { return Pool<Token>(a, items_of<Token>(a)); });
-  const Pool<Token>& pool = *held;
+  const auto held = cached_for_attributes<NgramTrie<Token>, NgramAttrs>(
+      call.raw_attrs, 0,
+      [](const NgramAttrs& a) { return NgramTrie<Token>(a, items_of<Token>(a)); });
+  const NgramTrie<Token>& pool = *held;
   const TensorView& input = call.inputs[0];
   const int64_t rows = input.rank() == 2 ? input.shape[0] : 1;
   const int64_t length = input.rank() == 0 ? 1 : input.shape.back();

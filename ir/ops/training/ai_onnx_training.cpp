@@ -85,8 +85,8 @@ T scalar_input(const KernelCall& call, size_t input) {
 }
 
 // Runs step(elements in, elements out) for all elements of all tensors, in double.
-template <size_t input_kinds, size_t output_kinds, typename Step>
-void update(const KernelCall& call, const Step& step) {
+template <size_t input_kinds, size_t output_kinds, typename UpdateStep>
+void update(const KernelCall& call, const UpdateStep& step) {
   constexpr int64_t kPiece = 512;
   const size_t tensors = (call.inputs.size() - 2) / input_kinds;
   std::array<std::array<double, kPiece>, input_kinds> in;
@@ -161,13 +161,13 @@ void momentum(const KernelCall& call) {
   });
 }
 
-// ---- The same in ops, as they are differentiated: a step may be a part of what is learnt.
+// ---- Decompositions, for gradients: an optimiser step may be part of a trained graph.
 
 // One tensor of each kind, and the rate that its update takes.
-struct Step {
+struct UpdateStep {
   Term rate;
   std::vector<Term> old;
-  // What the update starts from: x * norm + g.
+  // The regularised gradient: x * norm + g.
   Term gradient(double norm) const { return old[0] * norm + old[1]; }
 };
 
@@ -178,12 +178,12 @@ Term scalar_in_double(Emitter& e, const Val& given) {
 
 // Writes step(Step) -> the new values, by kind, for all tensors.
 template <typename Update>
-Vals update_in_ops(Emitter& e, const BodyCall& c, size_t kinds, const Term& rate,
-                   const Update& update) {
+Vals update_decomposition(Emitter& e, const BodyCall& c, size_t kinds, const Term& rate,
+                          const Update& update) {
   const size_t tensors = (c.inputs.size() - 2) / kinds;
   Vals out(c.output_count);
   for (size_t i = 0; i < tensors; ++i) {
-    Step step{cast(rate, e.type(c.inputs[2 + i]).dtype), {}};
+    UpdateStep step{cast(rate, e.type(c.inputs[2 + i]).dtype), {}};
     for (size_t kind = 0; kind < kinds; ++kind)
       step.old.push_back({&e, c.inputs[2 + kind * tensors + i]});
     const std::vector<Term> next = update(step);
@@ -193,24 +193,24 @@ Vals update_in_ops(Emitter& e, const BodyCall& c, size_t kinds, const Term& rate
   return out;
 }
 
-Vals adagrad_in_ops(Emitter& e, const BodyCall& c) {
+Vals adagrad_decomposition(Emitter& e, const BodyCall& c) {
   const auto& a = c.attrs<AdagradAttrs>();
   const Term t = scalar_in_double(e, c.inputs[1]);
   const Term rate = scalar_in_double(e, c.inputs[0]) / (1 + t * double{a.decay_factor});
-  return update_in_ops(e, c, 3, rate, [&](const Step& s) -> std::vector<Term> {
+  return update_decomposition(e, c, 3, rate, [&](const UpdateStep& s) -> std::vector<Term> {
     const Term gradient = s.gradient(a.norm_coefficient), sum = s.old[2] + square(gradient);
     return {s.old[0] - s.rate * gradient / (apply("Sqrt", sum) + double{a.epsilon}), sum};
   });
 }
 
-Vals adam_in_ops(Emitter& e, const BodyCall& c) {
+Vals adam_decomposition(Emitter& e, const BodyCall& c) {
   const auto& a = c.attrs<AdamAttrs>();
   const double alpha = a.alpha, beta = a.beta;
   const Term t = scalar_in_double(e, c.inputs[1]);
   const Term correction =
       apply("Sqrt", 1 - apply("Pow", t.number(beta), t)) / (1 - apply("Pow", t.number(alpha), t));
   const Term rate = scalar_in_double(e, c.inputs[0]) * where(t > 0, correction, 1);
-  return update_in_ops(e, c, 4, rate, [&](const Step& s) -> std::vector<Term> {
+  return update_decomposition(e, c, 4, rate, [&](const UpdateStep& s) -> std::vector<Term> {
     const Term gradient = s.gradient(a.norm_coefficient);
     const Term mean = s.old[2] * alpha + gradient * (1 - alpha);
     const Term power = s.old[3] * beta + square(gradient) * (1 - beta);
@@ -219,12 +219,12 @@ Vals adam_in_ops(Emitter& e, const BodyCall& c) {
   });
 }
 
-Vals momentum_in_ops(Emitter& e, const BodyCall& c) {
+Vals momentum_decomposition(Emitter& e, const BodyCall& c) {
   const auto& a = c.attrs<MomentumAttrs>();
   const double alpha = a.alpha;
   const Term is_later = scalar_in_double(e, c.inputs[1]) > 0;
   const Term rate = scalar_in_double(e, c.inputs[0]);
-  return update_in_ops(e, c, 3, rate, [&](const Step& s) -> std::vector<Term> {
+  return update_decomposition(e, c, 3, rate, [&](const UpdateStep& s) -> std::vector<Term> {
     const Term gradient = s.gradient(a.norm_coefficient);
     const Term share = where(is_later, s.rate.number(a.beta), 1);
     const Term velocity = s.old[2] * alpha + gradient * share;
@@ -303,7 +303,7 @@ std::span<const OpDef> training_ops() {
           [](InferContext& c) {
             infer_update(c, 3, {0, 2});
           },
-          adagrad, gradient_of<adagrad_in_ops>,
+          adagrad, gradient_of<adagrad_decomposition>,
           [] {
             return update_samples(3, 2, {{"norm_coefficient", 0.001f}, {"decay_factor", 0.1f}});
           }),
@@ -312,13 +312,13 @@ std::span<const OpDef> training_ops() {
           [](InferContext& c) {
             infer_update(c, 4, {0, 2, 3});
           },
-          adam, gradient_of<adam_in_ops>,
+          adam, gradient_of<adam_decomposition>,
           [] {
             return update_samples(4, 3,
                                   {{"norm_coefficient", 0.001f}, {"norm_coefficient_post", 0.01f}});
           }),
       optimizer("Momentum", attr_schema<MomentumAttrs>(), infer_momentum, momentum,
-                gradient_of<momentum_in_ops>, momentum_samples),
+                gradient_of<momentum_decomposition>, momentum_samples),
   };
   return rows;
 }

@@ -164,7 +164,7 @@ Vals adagrad_body(Emitter& e, const BodyCall& c) {
   return {a.sub(a.x, a.mul(rate, a.div(gradient, divisor))), next_count(e, c.inputs[3]), sum};
 }
 
-// The step of X by the product of A and B, then what the step has beside its gradient.
+// The step of X by the product of A and B, then the other inputs of the step.
 template <typename Step>
 Vals product_step_body(Emitter& e, const BodyCall& c, std::string_view step) {
   const auto& attrs = c.attrs<ProductStepAttrs<Step>>();
@@ -244,11 +244,11 @@ std::vector<Sample> adagrad_samples() {
 std::vector<Sample> with_product(const std::vector<Sample>& steps) {
   std::vector<Sample> samples;
   for (Sample sample : steps) {
-    const bool turned = samples.size() % 2 != 0;
+    const bool transposed = samples.size() % 2 != 0;
     sample.inputs.insert(sample.inputs.begin() + 1,
-                         {SampleInput{.shape = turned ? Shape{4, 3} : Shape{3, 4}},
-                          SampleInput{.shape = turned ? Shape{5, 4} : Shape{4, 5}}});
-    sample.attrs["transA"] = sample.attrs["transB"] = int64_t{turned};
+                         {SampleInput{.shape = transposed ? Shape{4, 3} : Shape{3, 4}},
+                          SampleInput{.shape = transposed ? Shape{5, 4} : Shape{4, 5}}});
+    sample.attrs["transA"] = sample.attrs["transB"] = int64_t{transposed};
     samples.push_back(std::move(sample));
   }
   return samples;

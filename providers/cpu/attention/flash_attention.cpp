@@ -15,11 +15,11 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 // With fewer queries, arranging keys and values takes longer than it saves.
 constexpr int64_t kMinPackedQueries = 5;
-// Queries that go through a block of keys together.
-constexpr int64_t kQueriesTogether = 48;
-// Keys, values and scores of a block: what a second-level cache holds beside other things.
+// Queries of a block.
+constexpr int64_t kQueriesPerBlock = 48;
+// Floats of the keys, values and scores of a block: a second-level cache holds them.
 constexpr int64_t kBlockFloats = int64_t{1} << 17;
-constexpr int64_t kMaxKeysTogether = 512;
+constexpr int64_t kMaxKeysPerBlock = 512;
 
 int64_t padded(int64_t count, int64_t unit = kPointwiseUnit) {
   return (count + unit - 1) / unit * unit;
@@ -43,7 +43,7 @@ ScoreMasks masks_of(const AttentionForm& form, const AttentionHead& head, int64_
 
 // Queries against a block of keys.
 struct HeadAttention::Block {
-  Range queries, keys;
+  KeyRange queries, keys;
   bool is_first;  // nothing is in the sums of these queries yet
 };
 
@@ -60,12 +60,12 @@ HeadAttention::HeadAttention(const AttentionForm& form, int64_t heads, int threa
   threads_ = static_cast<int>(std::min<double>(threads, work / kElementsPerThread + 1));
   // Each share of a head's queries arranges the keys anew.
   const bool is_even = heads % threads_ == 0 || heads >= 4 * threads_;
-  if (!is_even) shares_ = std::clamp<int64_t>(f_.queries / kQueriesTogether, 1, threads_);
-  queries_together_ = kQueriesTogether;
-  const int64_t per_key = f_.size + f_.value_size + queries_together_;
-  keys_together_ = std::clamp(kBlockFloats / per_key / kPointwiseUnit * kPointwiseUnit,
-                              kPointwiseUnit, kMaxKeysTogether);
-  if (!is_packed_ || keys_together_ > f_.keys) keys_together_ = padded(f_.keys);
+  if (!is_even) shares_ = std::clamp<int64_t>(f_.queries / kQueriesPerBlock, 1, threads_);
+  queries_per_block_ = kQueriesPerBlock;
+  const int64_t per_key = f_.size + f_.value_size + queries_per_block_;
+  keys_per_block_ = std::clamp(kBlockFloats / per_key / kPointwiseUnit * kPointwiseUnit,
+                               kPointwiseUnit, kMaxKeysPerBlock);
+  if (!is_packed_ || keys_per_block_ > f_.keys) keys_per_block_ = padded(f_.keys);
   plan_scratch();
 }
 
@@ -76,13 +76,13 @@ void HeadAttention::plan_scratch() {
     return at;
   };
   if (is_packed_) {
-    keys_at_ = reserve(packed_pointwise_size(f_.size, keys_together_));
-    values_at_ = reserve(packed_pointwise_size(keys_together_, f_.value_size));
-    zeros_at_ = reserve(std::max(keys_together_, padded(f_.value_size)));
+    keys_at_ = reserve(packed_pointwise_size(f_.size, keys_per_block_));
+    values_at_ = reserve(packed_pointwise_size(keys_per_block_, f_.value_size));
+    zeros_at_ = reserve(std::max(keys_per_block_, padded(f_.value_size)));
   }
   // Off the powers of two, so that rows do not meet in one place of a cache.
-  score_step_ = keys_together_ + 16;
-  scores_at_ = reserve(std::min(f_.queries, queries_together_) * score_step_);
+  score_step_ = keys_per_block_ + 16;
+  scores_at_ = reserve(std::min(f_.queries, queries_per_block_) * score_step_);
   state_at_ = reserve(2 * (f_.queries / shares_ + 1));
 }
 
@@ -90,7 +90,7 @@ size_t HeadAttention::scratch_bytes() const {
   return static_cast<size_t>(threads_ * floats_per_thread_) * sizeof(float);
 }
 
-HeadAttention::Range HeadAttention::seen(const AttentionHead& head, int64_t query) const {
+HeadAttention::KeyRange HeadAttention::seen(const AttentionHead& head, int64_t query) const {
   const int64_t own = head.before + query + 1;
   const int64_t end = f_.is_causal ? std::min(own, head.key_count) : head.key_count;
   const int64_t begin = f_.window > 0 ? std::max<int64_t>(0, own - f_.window) : 0;
@@ -106,13 +106,13 @@ void HeadAttention::run_queries(const AttentionHead& head, int64_t first, int64_
   std::fill(work.greatest + first, work.greatest + last, -kInfinity);
   std::fill(work.sums + first, work.sums + last, 0.0f);
   if (is_packed_) std::fill(work.zeros, scratch + scores_at_, 0.0f);
-  const Range all{seen(head, first).begin, seen(head, last - 1).end};
-  for (int64_t key = all.begin; key < all.end; key += keys_together_) {
-    const Range keys{key, std::min(all.end, key + keys_together_)};
+  const KeyRange all{seen(head, first).begin, seen(head, last - 1).end};
+  for (int64_t key = all.begin; key < all.end; key += keys_per_block_) {
+    const KeyRange keys{key, std::min(all.end, key + keys_per_block_)};
     if (is_packed_) pack(head, keys, work);
-    for (int64_t query = first; query < last; query += queries_together_) {
-      const Range queries{query, std::min(last, query + queries_together_)};
-      const Range some{seen(head, queries.begin).begin, seen(head, queries.end - 1).end};
+    for (int64_t query = first; query < last; query += queries_per_block_) {
+      const KeyRange queries{query, std::min(last, query + queries_per_block_)};
+      const KeyRange some{seen(head, queries.begin).begin, seen(head, queries.end - 1).end};
       if (some.begin >= keys.end || some.end <= keys.begin) continue;
       if (sign.ask()) return;
       run_block(head, {queries, keys, some.begin >= keys.begin}, work);
@@ -128,7 +128,7 @@ void HeadAttention::run_block(const AttentionHead& head, const Block& block,
   mix(head, block, work);
 }
 
-void HeadAttention::pack(const AttentionHead& head, Range keys, const Work& work) const {
+void HeadAttention::pack(const AttentionHead& head, KeyRange keys, const Work& work) const {
   const int64_t count = keys.end - keys.begin;
   pack_pointwise(head.keys + keys.begin * f_.key_step, f_.key_step, f_.key_element_step, f_.size,
                  count, work.keys);
@@ -147,26 +147,26 @@ void HeadAttention::score(const AttentionHead& head, const Block& block, const W
                                 end - begin, -kInfinity,    kInfinity};
     return multiply_pointwise(product, 0, static_cast<int64_t>(count), 0, end - begin);
   }
-  ThinProduct<float> product{queries,
-                             static_cast<size_t>(f_.query_step),
-                             keys,
-                             static_cast<size_t>(f_.key_step),
-                             work.scores,
-                             static_cast<size_t>(score_step_),
-                             count,
-                             static_cast<size_t>(f_.size),
-                             static_cast<size_t>(end - begin)};
-  if (f_.key_element_step == 1) return multiply_thin_transposed(product);
+  GemvArgs<float> product{queries,
+                          static_cast<size_t>(f_.query_step),
+                          keys,
+                          static_cast<size_t>(f_.key_step),
+                          work.scores,
+                          static_cast<size_t>(score_step_),
+                          count,
+                          static_cast<size_t>(f_.size),
+                          static_cast<size_t>(end - begin)};
+  if (f_.key_element_step == 1) return gemv_transposed(product);
   product.b_step = static_cast<size_t>(f_.key_element_step);
-  multiply_thin(product);
+  gemv(product);
 }
 
-// Makes weights of scores, and scales what is summed up already to the same greatest score.
+// Online softmax: exponentiates the scores, and rescales the accumulated sums to the new maximum.
 void HeadAttention::weigh(const AttentionHead& head, const Block& block, const Work& work) const {
   const auto [begin, end] = block.keys;
   for (int64_t i = block.queries.begin; i < block.queries.end; ++i) {
     float* row = work.scores + (i - block.queries.begin) * score_step_;
-    const Range own = seen(head, i);
+    const KeyRange own = seen(head, i);
     const int64_t from = std::clamp(own.begin, begin, end), to = std::clamp(own.end, from, end);
     std::fill(row, row + (from - begin), 0.0f);
     std::fill(row + (to - begin), row + (end - begin), 0.0f);
@@ -203,10 +203,10 @@ void HeadAttention::mix(const AttentionHead& head, const Block& block, const Wor
         f_.value_size, -kInfinity,  kInfinity};
     return multiply_pointwise(product, 0, static_cast<int64_t>(count), 0, f_.value_size);
   }
-  multiply_thin({work.scores, static_cast<size_t>(score_step_),
-                 head.values + block.keys.begin * f_.value_step, static_cast<size_t>(f_.value_step),
-                 out, static_cast<size_t>(f_.out_step), count, static_cast<size_t>(keys),
-                 static_cast<size_t>(f_.value_size)});
+  gemv({work.scores, static_cast<size_t>(score_step_),
+        head.values + block.keys.begin * f_.value_step, static_cast<size_t>(f_.value_step), out,
+        static_cast<size_t>(f_.out_step), count, static_cast<size_t>(keys),
+        static_cast<size_t>(f_.value_size)});
 }
 
 void HeadAttention::finish(const AttentionHead& head, int64_t first, int64_t last,

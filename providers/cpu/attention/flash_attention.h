@@ -11,25 +11,25 @@
 
 namespace sardonyx::cpu {
 
-// Of at most `threads`, those that join so many floats of keys and values; shared out by heads,
-// they are near the threads that go on with them.
+// How many of `threads` concatenate this many floats of keys and values. They share heads, so that
+// the result is in the caches of the threads that read it next.
 inline int joining_threads(int threads, int64_t floats) {
   constexpr int64_t kFloatsPerThread = 1 << 14;
   return static_cast<int>(std::min<int64_t>(threads, floats / kFloatsPerThread + 1));
 }
 
-// What all heads of a call have in common. Steps are in elements.
+// The parameters that all heads of a call share. Strides are in elements.
 struct AttentionForm {
   int64_t queries = 0, keys = 0;     // of a head; no head has more keys
   int64_t size = 0, value_size = 0;  // of one query or key, and of one value
   int64_t query_step = 0, key_step = 0, value_step = 0, out_step = 0;
   int64_t key_element_step = 1;  // where it is not 1, key_step is
   float scale = 1;               // of the products of queries and keys
-  float fill = 0;                // what scores become where `kept` says false,
+  float fill = 0;                // the score of positions where `kept` is false,
   bool fills_last = false;       // after `added` is added, else before
   bool zeroes_nan = false;       // weights that are NaN become 0
   bool is_causal = false;        // query i does not see keys behind before + i
-  int64_t window = 0;            // of those up to before + i, query i sees the last so many; 0: all
+  int64_t window = 0;  // query i sees at most the last `window` keys up to before + i; 0: all
 };
 
 // The element for query i and key t is at[i * query_step + t * key_step]; key_step is 0 or 1.
@@ -70,18 +70,18 @@ class HeadAttention {
   }
 
  private:
-  struct Range {
+  struct KeyRange {
     int64_t begin, end;
   };
   struct Block;
   struct Work;
 
   void plan_scratch();
-  Range seen(const AttentionHead& head, int64_t query) const;
+  KeyRange seen(const AttentionHead& head, int64_t query) const;
   void run_queries(const AttentionHead& head, int64_t first, int64_t last, float* scratch,
                    const CancelFlag& sign) const;
   void run_block(const AttentionHead& head, const Block& block, const Work& work) const;
-  void pack(const AttentionHead& head, Range keys, const Work& work) const;
+  void pack(const AttentionHead& head, KeyRange keys, const Work& work) const;
   void score(const AttentionHead& head, const Block& block, const Work& work) const;
   void weigh(const AttentionHead& head, const Block& block, const Work& work) const;
   void mix(const AttentionHead& head, const Block& block, const Work& work) const;
@@ -91,9 +91,9 @@ class HeadAttention {
   AttentionForm f_;
   int64_t heads_ = 0, shares_ = 1;
   int threads_ = 1;
-  bool is_packed_ = false;     // else keys and values are read as they lie
-  int64_t keys_together_ = 1;  // of a block
-  int64_t queries_together_ = 1;
+  bool is_packed_ = false;      // else keys and values are read unpacked
+  int64_t keys_per_block_ = 1;  // of a block
+  int64_t queries_per_block_ = 1;
   int64_t score_step_ = 0;
   int64_t floats_per_thread_ = 0;
   int64_t keys_at_ = 0, values_at_ = 0, scores_at_ = 0, zeros_at_ = 0, state_at_ = 0;

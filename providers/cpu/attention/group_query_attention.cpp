@@ -1,5 +1,5 @@
-// GroupQueryAttention on float32 with a plain cache: past and new keys are put together in the
-// present, and attention runs on that.
+// GroupQueryAttention on float32 with an unquantized cache: past and new keys are concatenated in
+// the present, and attention reads that.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -70,9 +70,9 @@ class GroupedKernel : public Kernel {
     }
     const float* queries = static_cast<const float*>(args.inputs[ops::GroupedInput::kQuery]);
     if (attrs_.do_rotary) {
-      auto* turned = reinterpret_cast<float*>(args.scratch + queries_);
-      turn_queries(args, lengths, turned);
-      queries = turned;
+      auto* rotated = reinterpret_cast<float*>(args.scratch + queries_);
+      rotate_queries(args, lengths, rotated);
+      queries = rotated;
     }
     heads_->run(args.scratch + scratch_, [&](int64_t index) {
       const int64_t heads = attrs_.num_heads / joined_;
@@ -112,8 +112,8 @@ class GroupedKernel : public Kernel {
     }
   }
 
-  // One head at a position, turned on the way.
-  void turn(const KernelArgs& args, int64_t place, const float* from, float* to) const {
+  // Copies one head at a position with its rotary embedding applied.
+  void rotate(const KernelArgs& args, int64_t place, const float* from, float* to) const {
     std::copy_n(from, head_, to);
     const float* cosines =
         static_cast<const float*>(args.inputs[ops::GroupedInput::kCos]) + place * half_;
@@ -122,18 +122,18 @@ class GroupedKernel : public Kernel {
     for (int64_t i = 0; i < half_; ++i) {
       float& a = to[attrs_.rotary_interleaved ? 2 * i : i];
       float& b = to[attrs_.rotary_interleaved ? 2 * i + 1 : i + half_];
-      const float turned = a * cosines[i] - b * sines[i];
+      const float rotated = a * cosines[i] - b * sines[i];
       b = a * sines[i] + b * cosines[i];
-      a = turned;
+      a = rotated;
     }
   }
 
-  void turn_queries(const KernelArgs& args, const Lengths& lengths, float* turned) const {
+  void rotate_queries(const KernelArgs& args, const Lengths& lengths, float* rotated) const {
     const auto* queries = static_cast<const float*>(args.inputs[ops::GroupedInput::kQuery]);
     for (int64_t row = 0; row < batch_ * length_; ++row) {
       const int64_t place = keys_of(lengths, row / length_).past + row % length_;
-      for (int64_t h = 0; h < attrs_.num_heads; ++h, turned += head_)
-        turn(args, place, queries + row * row_size() + h * head_, turned);
+      for (int64_t h = 0; h < attrs_.num_heads; ++h, rotated += head_)
+        rotate(args, place, queries + row * row_size() + h * head_, rotated);
     }
   }
 
@@ -158,7 +158,7 @@ class GroupedKernel : public Kernel {
         const float* from = fresh + (b * length_ + i) * step + h * head_;
         float* row = to + (kept + i) * head_;
         if (which == 0 && attrs_.do_rotary)
-          turn(args, kept + i, from, row);
+          rotate(args, kept + i, from, row);
         else
           std::copy_n(from, head_, row);
       }

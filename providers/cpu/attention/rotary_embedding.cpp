@@ -29,7 +29,7 @@ class RotaryKernel : public Kernel {
   void run(const KernelArgs& args) const override {
     if (by_position_) check(static_cast<const int64_t*>(args.inputs[3]));
     const int64_t lines = batch_ * heads_ * length_;
-    for_each_task(lines, threads_, size_, [&](int64_t line) { turn(args, line); });
+    for_each_task(lines, threads_, size_, [&](int64_t line) { rotate(args, line); });
   }
 
  private:
@@ -41,7 +41,7 @@ class RotaryKernel : public Kernel {
     }
   }
 
-  void turn(const KernelArgs& args, int64_t line) const {
+  void rotate(const KernelArgs& args, int64_t line) const {
     const int64_t b = line / (heads_ * length_);
     const int64_t t = is_packed_ ? line / heads_ % length_ : line % length_;
     int64_t row = b * length_ + t;
@@ -51,7 +51,7 @@ class RotaryKernel : public Kernel {
     const float* sines = static_cast<const float*>(args.inputs[2]) + row * half_;
     float* y = static_cast<float*>(args.outputs[0]) + line * size_;
     if (pair_step_ == 1) {
-      turn_halves(x, cosines, sines, y);
+      rotate_halves(x, cosines, sines, y);
     } else {
       for (int64_t i = 0; i < half_; ++i) {
         const float real = x[2 * i], imaginary = x[2 * i + 1];
@@ -62,8 +62,8 @@ class RotaryKernel : public Kernel {
     std::copy(x + 2 * half_, x + size_, y + 2 * half_);
   }
 
-  void turn_halves(const float* __restrict x, const float* __restrict cosines,
-                   const float* __restrict sines, float* __restrict y) const {
+  void rotate_halves(const float* __restrict x, const float* __restrict cosines,
+                     const float* __restrict sines, float* __restrict y) const {
     for (int64_t i = 0; i < half_; ++i) {
       const float real = x[i], imaginary = x[i + half_];
       y[i] = cosines[i] * real - sines[i] * imaginary;

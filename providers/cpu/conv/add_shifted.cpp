@@ -43,7 +43,7 @@ void AddShiftedRows(const ShiftedRow* rows, size_t count, bool goes_on, float* o
     hn::StoreU(sum, d, out + i);
   }
   if (i == end) return;
-  const Part<decltype(d)> part(d, static_cast<size_t>(end - i));
+  const PartialVector<decltype(d)> part(d, static_cast<size_t>(end - i));
   auto sum = goes_on ? part.load(out + i) : hn::Zero(d);
   for (size_t k = 0; k < count; ++k)
     sum = hn::Add(sum, part.load(rows[k].row + i));

@@ -14,14 +14,14 @@ namespace {
 
 // Work below this many multiplications is not worth a second thread.
 constexpr int64_t kPointwiseProductsPerThread = 1 << 18;
-// Threads take pixels in units of this many, as the kernel computes them together.
+// Threads take pixels in units of this many: one tile of the micro-kernel.
 constexpr int64_t kPixelUnit = 14;
-// What a function is applied to at once: it lies in a near cache then.
+// Elements to which the activation is applied at once, while they are in a near cache.
 constexpr int64_t kFinishedElements = 1 << 13;
 
-struct Form {
+struct Conv1x1Params {
   int64_t groups, inputs, outputs;    // channels of a group
-  int64_t images, rows, pixels;       // rows of an image; pixels that lie evenly
+  int64_t images, rows, pixels;       // rows of an image; pixels at constant stride
   int64_t in_image, in_row, in_step;  // from one to the next, in elements
   Epilogue finish;
   bool has_residual;
@@ -29,7 +29,7 @@ struct Form {
 
 class PointwiseKernel : public Kernel {
  public:
-  PointwiseKernel(const Form& form, std::shared_ptr<const Buffer> weights,
+  PointwiseKernel(const Conv1x1Params& form, std::shared_ptr<const Buffer> weights,
                   std::shared_ptr<const Buffer> bias, int threads)
       : f_(form), weights_(std::move(weights)), bias_(std::move(bias)) {
     const int64_t pixels = f_.images * f_.rows * f_.pixels;
@@ -123,13 +123,14 @@ class PointwiseKernel : public Kernel {
     }
   }
 
-  Form f_;
+  Conv1x1Params f_;
   std::shared_ptr<const Buffer> weights_, bias_;
   int threads_ = 1;
   bool shares_outputs_ = false;
 };
 
-std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request, const Form& form) {
+std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request,
+                                             const Conv1x1Params& form) {
   const int64_t size = packed_pointwise_size(form.inputs, form.outputs);
   const std::string name = text("pointwise in ", form.groups);
   return packed_floats_once(request, 1, name, form.groups * size, [&](float* to) {
@@ -151,7 +152,7 @@ bool is_pointwise(const ops::Window& window) {
 
 Prepared prepare(const KernelRequest& request, const ops::ConvAttrs& attrs,
                  const ops::FusedActivation& activation) {
-  if (const char* why = refusal_of_own(request, true)) return Prepared::refuse(why);
+  if (const char* why = why_unsupported_image(request, true)) return Prepared::refuse(why);
   const KernelTensor &x = request.inputs[0], &w = request.inputs[1], &y = request.outputs[0];
   const ops::Window window = ops::conv_window(request.op.name, attrs, x.shape, w.shape);
   if (!is_pointwise(window)) return Prepared::refuse("the window is larger");
@@ -160,7 +161,7 @@ Prepared prepare(const KernelRequest& request, const ops::ConvAttrs& attrs,
   if (x.layout && !same_layout(x.layout, from)) return Prepared::refuse("channels are not last");
   const auto finish = make_epilogue(activation);
   if (!finish) return Prepared::refuse("unknown activation");
-  Form form;
+  Conv1x1Params form;
   form.groups = attrs.group;
   form.inputs = w.shape[1];
   form.outputs = w.shape[0] / attrs.group;

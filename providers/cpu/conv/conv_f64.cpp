@@ -1,5 +1,5 @@
-// Convolution of doubles and its gradients: windows are brought side by side, a tile at a time, so
-// that each tile is a matrix product.
+// Convolution of doubles and its gradients by im2col: the windows of a tile are copied into a
+// matrix, so that each tile is a matrix product.
 #include <algorithm>
 
 #include "ir/core/strides.h"
@@ -12,7 +12,7 @@
 namespace sardonyx::cpu {
 namespace {
 
-// Where the taps of windows lie in a plane.
+// The offsets of a window's taps in a plane.
 class WindowPlane {
  public:
   explicit WindowPlane(const ops::Window& window)
@@ -26,7 +26,7 @@ class WindowPlane {
   int64_t places() const { return places_; }
   int64_t elements() const { return elements_; }
 
-  // What windows [first, first + count) have at a tap; 0 beyond the plane.
+  // The element of windows [first, first + count) at a tap; 0 beyond the plane.
   void gather(const double* plane, int64_t tap, int64_t first, int64_t count, double* row) const {
     std::fill_n(row, count, 0.0);
     for_each_run(tap, first, count, [&](int64_t column, int64_t length, int64_t at, int64_t step) {
@@ -194,8 +194,8 @@ class InputGrad : public DoubleConvolution {
   void run(const KernelArgs& args) const override {
     const auto* d_y = static_cast<const double*>(args.inputs[0]);
     auto* d_x = static_cast<double*>(args.outputs[0]);
-    auto* turned = reinterpret_cast<double*>(args.scratch);  // by group: [depth, outputs]
-    turn_weights(static_cast<const double*>(args.inputs[1]), turned);
+    auto* transposed = reinterpret_cast<double*>(args.scratch);  // by group: [depth, outputs]
+    transpose_weights(static_cast<const double*>(args.inputs[1]), transposed);
     for_each_work(args, [&](int64_t part, double* columns) {
       double* to = d_x + part * inputs_ * plane_.elements();
       std::fill_n(to, inputs_ * plane_.elements(), 0.0);
@@ -204,7 +204,7 @@ class InputGrad : public DoubleConvolution {
         for (int64_t output = 0; output < outputs_; ++output)
           std::copy_n(d_y + (part * outputs_ + output) * plane_.places() + first, count,
                       slopes + output * count);
-        multiply(turned + part % groups_ * outputs_ * depth_, slopes, columns, depth_, count,
+        multiply(transposed + part % groups_ * outputs_ * depth_, slopes, columns, depth_, count,
                  outputs_);
         for (int64_t row = 0; row < depth_; ++row)
           plane_.add_to(to + row / plane_.taps() * plane_.elements(), row % plane_.taps(), first,
@@ -214,12 +214,12 @@ class InputGrad : public DoubleConvolution {
   }
 
  private:
-  void turn_weights(const double* w, double* turned) const {
+  void transpose_weights(const double* w, double* transposed) const {
     for (int64_t group = 0; group < groups_; ++group) {
       const int64_t at = group * outputs_ * depth_;
       for (int64_t output = 0; output < outputs_; ++output) {
         for (int64_t row = 0; row < depth_; ++row)
-          turned[at + row * outputs_ + output] = w[at + output * depth_ + row];
+          transposed[at + row * outputs_ + output] = w[at + output * depth_ + row];
       }
     }
   }
@@ -281,7 +281,8 @@ class WeightGrad : public DoubleConvolution {
   int64_t blocks_, most_rows_;
 };
 
-// The shapes of X and W are those of these inputs, or of the output where there is none.
+// The inputs that have the shapes of X and W; the output has the shape where there is no such
+// input.
 template <typename K, int x_input, int w_input>
 Prepared prepare_double(const KernelRequest& request) {
   if (request.inputs[0].dtype != DType::kDouble)

@@ -1,7 +1,7 @@
 // ConvInteger and QLinearConv on any 8-bit types and zero points, exact on every CPU. The image is
-// copied into one that has the padding around it; then the taps of neighbouring positions lie in a
-// row (where the strides are 1: also across the ends of lines, where sums are made that nobody
-// reads), so that a panel of taps is packed without looking at edges.
+// copied into one with its padding; then the taps of neighbouring positions are contiguous (with
+// strides of 1 even across the ends of lines, where unused sums are computed), so that a panel of
+// taps is packed without checks of the edges.
 #include <algorithm>
 #include <cstring>
 
@@ -20,12 +20,12 @@ struct Piece {
   int64_t source;  // in the padded image of a channel; neighbours are a stride apart
   int64_t output;  // in a channel of the output
 };
-struct Tile {
-  int64_t source, columns;  // the first column's; source only where columns lie side by side
+struct ColumnTile {
+  int64_t source, columns;  // of the first column; source only where columns are contiguous
   size_t first_piece, end_piece;
 };
 
-struct Plan {
+struct ConvIntegerPlan {
   int64_t batch, channels, group, outputs;  // outputs: channels of the result
   int64_t in_spatial, padded_spatial, out_spatial;
   size_t taps, terms, pairs;  // terms: taps of all channels of a group
@@ -34,7 +34,7 @@ struct Plan {
   std::vector<int64_t> tap_offsets;                // in a padded channel
   std::vector<std::pair<int64_t, int64_t>> lines;  // of the image, in the padded one
   int64_t line_length;
-  std::vector<Tile> tiles;
+  std::vector<ColumnTile> tiles;
   std::vector<Piece> pieces;
 };
 
@@ -65,9 +65,9 @@ Shape pitches_of(const Shape& shape) {
   return pitches;
 }
 
-// Cuts the output into tiles of up to kPanelColumns columns. Lines that lie side by side in the
-// source go on in one tile.
-void cut_tiles(Plan& plan, const ops::Window& window, const Shape& pitches) {
+// Cuts the output into tiles of up to kPanelColumns columns. Lines that are contiguous in the
+// source share tiles.
+void cut_tiles(ConvIntegerPlan& plan, const ops::Window& window, const Shape& pitches) {
   constexpr auto kColumns = static_cast<int64_t>(kPanelColumns);
   Shape lines = window.out;
   lines.back() = 1;
@@ -81,7 +81,7 @@ void cut_tiles(Plan& plan, const ops::Window& window, const Shape& pitches) {
           plan.tiles.empty() || (plan.side_by_side ? at - plan.tiles.back().source >= kColumns
                                                    : plan.tiles.back().columns == kColumns);
       if (is_full) plan.tiles.push_back({at, 0, plan.pieces.size(), plan.pieces.size()});
-      Tile& tile = plan.tiles.back();
+      ColumnTile& tile = plan.tiles.back();
       const int64_t column = plan.side_by_side ? at - tile.source : tile.columns;
       const int64_t count = std::min(length - done, kColumns - column);
       plan.pieces.push_back({column, count, at, output + done});
@@ -93,10 +93,11 @@ void cut_tiles(Plan& plan, const ops::Window& window, const Shape& pitches) {
   });
 }
 
-Plan make_plan(const ops::Window& window, const Shape& x, const Shape& w, int64_t group) {
+ConvIntegerPlan make_plan(const ops::Window& window, const Shape& x, const Shape& w,
+                          int64_t group) {
   const size_t rank = window.rank();
   const Shape ones(rank, 1);
-  Plan plan{};
+  ConvIntegerPlan plan{};
   plan.batch = x[0];
   plan.channels = x[1];
   plan.group = group;
@@ -138,7 +139,8 @@ size_t whole_lines(size_t bytes) {
 
 class ConvolutionKernel : public Kernel {
  public:
-  ConvolutionKernel(Plan plan, IntegerCall call, std::shared_ptr<const Buffer> weights, int threads)
+  ConvolutionKernel(ConvIntegerPlan plan, IntegerCall call, std::shared_ptr<const Buffer> weights,
+                    int threads)
       : plan_(std::move(plan)),
         call_(std::move(call)),
         weights_(std::move(weights)),
@@ -160,8 +162,8 @@ class ConvolutionKernel : public Kernel {
   }
 
   // Weights [outputs][terms] as rows of int16.
-  static void widen_weights(const Plan& plan, const IntegerCall& call, const void* weights,
-                            const void* zeros, int16_t* out) {
+  static void widen_weights(const ConvIntegerPlan& plan, const IntegerCall& call,
+                            const void* weights, const void* zeros, int16_t* out) {
     const auto* bytes = static_cast<const uint8_t*>(weights);
     for (int64_t row = 0; row < plan.outputs; ++row) {
       int16_t* to = out + static_cast<size_t>(row) * 2 * plan.pairs;
@@ -172,7 +174,7 @@ class ConvolutionKernel : public Kernel {
   }
 
   void run(const KernelArgs& args) const override {
-    Run run{args, nullptr, nullptr, nullptr, nullptr, {}};
+    ConvIntegerWork run{args, nullptr, nullptr, nullptr, nullptr, {}};
     std::byte* scratch = args.scratch;
     if (weights_) {
       run.weights = reinterpret_cast<const int16_t*>(weights_->data());
@@ -196,7 +198,7 @@ class ConvolutionKernel : public Kernel {
   }
 
  private:
-  struct Run {
+  struct ConvIntegerWork {
     const KernelArgs& args;
     const int16_t* weights;
     const float* scales;
@@ -211,7 +213,8 @@ class ConvolutionKernel : public Kernel {
       std::memcpy(to + target, from + source, static_cast<size_t>(plan_.line_length));
   }
 
-  void convolve(const Run& run, const uint8_t* source, uint8_t* image, int64_t n) const {
+  void convolve(const ConvIntegerWork& run, const uint8_t* source, uint8_t* image,
+                int64_t n) const {
     const auto tiles = static_cast<int64_t>(plan_.tiles.size());
     const auto pad = [&](int64_t c) {
       pad_channel(source + c * plan_.in_spatial, image + c * plan_.padded_spatial, run.zeros[0]);
@@ -227,8 +230,8 @@ class ConvolutionKernel : public Kernel {
     sign.check();
   }
 
-  // The bytes of one tap for all columns of a tile; `line` is room for them.
-  const uint8_t* tap_line(const Tile& tile, const uint8_t* tap, uint8_t* line) const {
+  // Reads the bytes of one tap for all columns of a tile; `line` is the scratch for them.
+  const uint8_t* tap_line(const ColumnTile& tile, const uint8_t* tap, uint8_t* line) const {
     if (plan_.side_by_side) return tap + tile.source;
     for (size_t at = tile.first_piece; at < tile.end_piece; ++at) {
       const Piece& piece = plan_.pieces[at];
@@ -238,7 +241,8 @@ class ConvolutionKernel : public Kernel {
     return line;
   }
 
-  void pack(const Run& run, int64_t group, const Tile& tile, int16_t* panel) const {
+  void pack(const ConvIntegerWork& run, int64_t group, const ColumnTile& tile,
+            int16_t* panel) const {
     const uint8_t* image =
         run.image + group * (plan_.channels / plan_.group) * plan_.padded_spatial;
     uint8_t lines[2][kPanelColumns];
@@ -255,8 +259,8 @@ class ConvolutionKernel : public Kernel {
     }
   }
 
-  void run_tile(const Run& run, int64_t n, int64_t group, const Tile& tile, size_t thread,
-                const CancelFlag& sign) const {
+  void run_tile(const ConvIntegerWork& run, int64_t n, int64_t group, const ColumnTile& tile,
+                size_t thread, const CancelFlag& sign) const {
     std::byte* own = run.own + thread * own_bytes_;
     auto* panel = reinterpret_cast<int16_t*>(own);
     auto* sums = reinterpret_cast<int32_t*>(own + panel_bytes_);
@@ -281,19 +285,19 @@ class ConvolutionKernel : public Kernel {
     }
   }
 
-  Plan plan_;
+  ConvIntegerPlan plan_;
   IntegerCall call_;
-  std::shared_ptr<const Buffer> weights_;  // null where the run brings them
+  std::shared_ptr<const Buffer> weights_;  // null if the weights are not constant
   size_t left_step_;
   int threads_;
   size_t weight_bytes_, scale_bytes_, image_bytes_, panel_bytes_, own_bytes_;
 };
 
-const char* refusal_of_plan(const ops::Window& window) {
+const char* why_unsupported_window(const ops::Window& window) {
   const int64_t lines = element_count(window.in) / window.in.back();
   const int64_t pieces = element_count(window.out) / window.out.back() +
                          element_count(window.out) / static_cast<int64_t>(kPanelColumns);
-  return refusal_of_tables({lines, pieces, element_count(window.kernel)});
+  return why_unsupported_tables({lines, pieces, element_count(window.kernel)});
 }
 
 Prepared prepare(const KernelRequest& request, const IntegerSlots& slots) {
@@ -308,8 +312,8 @@ Prepared prepare(const KernelRequest& request, const IntegerSlots& slots) {
       return Prepared::refuse("pads that crop");
     }
   }
-  if (const char* why = refusal_of_plan(window)) return Prepared::refuse(why);
-  Plan plan = make_plan(window, x, w, attrs.group);
+  if (const char* why = why_unsupported_window(window)) return Prepared::refuse(why);
+  ConvIntegerPlan plan = make_plan(window, x, w, attrs.group);
   auto weights = packed_weights(request, slots, static_cast<size_t>(plan.outputs) * 4 * plan.pairs,
                                 text("cpu:rows of int16:", plan.terms),
                                 [&](const void* from, const void* zeros, int16_t* to) {

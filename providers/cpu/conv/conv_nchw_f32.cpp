@@ -20,14 +20,15 @@ namespace {
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
-// Outputs that are computed together at most: each takes a weight for every vector of pixels.
+// The most outputs of a tile: each broadcasts a weight to all vectors of pixels.
 constexpr int64_t kMaxOutputs = kRegisters >= 32 ? 8 : 4;
 
-// Vectors of pixels that go with so many outputs: their sums fill three quarters of the registers.
+// Vectors of pixels of a tile with this many outputs: the sums fill three quarters of the
+// registers.
 template <size_t kOutputs>
 constexpr size_t kVectors = std::clamp<size_t>(kRegisters * 3 / 4 / kOutputs, 1, 8);
 
-// Calls visit(first output, how many) for outputs that are computed together, about equally many.
+// Calls visit(first output, count) for tiles of outputs of nearly equal size.
 template <typename Visit>
 HWY_INLINE void for_outputs(int64_t outputs, const Visit& visit) {
   const int64_t tiles = (outputs + kMaxOutputs - 1) / kMaxOutputs;
@@ -150,11 +151,11 @@ void PixelsToPlanes(const float* pixels, int64_t step, int64_t channels, int64_t
     float* to = planes + channel * plane;
     int64_t i = 0;
     for (; i + lanes <= count; i += lanes) {
-      const auto turned = four_turned(d, pixels + i * step + channel, step);
-      hn::StoreU(turned.a, d, to + i);
-      hn::StoreU(turned.b, d, to + plane + i);
-      hn::StoreU(turned.c, d, to + 2 * plane + i);
-      hn::StoreU(turned.d, d, to + 3 * plane + i);
+      const auto transposed = transpose_4(d, pixels + i * step + channel, step);
+      hn::StoreU(transposed.a, d, to + i);
+      hn::StoreU(transposed.b, d, to + plane + i);
+      hn::StoreU(transposed.c, d, to + 2 * plane + i);
+      hn::StoreU(transposed.d, d, to + 3 * plane + i);
     }
     for (; i < count; ++i) {
       for (int64_t c = 0; c < 4; ++c)

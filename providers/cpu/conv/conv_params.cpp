@@ -8,12 +8,12 @@
 namespace sardonyx::cpu {
 namespace {
 
-// Of input and output, in elements, that are computed with all weights before others are: they lie
-// in a second-level cache.
-constexpr double kStripElements = 1 << 17;
-constexpr double kMaxPadded = 1 << 22;                  // elements of a padded strip
-constexpr double kMaxStripProducts = int64_t{1} << 31;  // some milliseconds
-constexpr int64_t kRowUnit = 4, kColumnUnit = 28;       // of strips
+// Elements of input and output of a tile: a second-level cache holds them while all weights are
+// multiplied.
+constexpr double kTileElements = 1 << 17;
+constexpr double kMaxPadded = 1 << 22;                 // elements of a padded tile
+constexpr double kMaxTileProducts = int64_t{1} << 31;  // some milliseconds
+constexpr int64_t kRowUnit = 4, kColumnUnit = 28;      // of tiles
 
 // `block` is from plane to plane where there are planes.
 ImageSteps steps_of(ImageOrder lie, int64_t channels, int64_t rows, int64_t columns) {
@@ -21,12 +21,12 @@ ImageSteps steps_of(ImageOrder lie, int64_t channels, int64_t rows, int64_t colu
   return image_steps(lie == ImageOrder::kBlocks, channels, rows, columns);
 }
 
-double padded_elements(const ConvParams& f, const OutputTile& strip) {
+double padded_elements(const ConvParams& f, const OutputTile& tile) {
   const int64_t channels = f.read == ImageOrder::kBlocks
                                ? (f.inputs + kChannelBlock - 1) / kChannelBlock * kChannelBlock
                                : f.inputs;
-  return static_cast<double>(f.covered(0, strip.rows)) *
-         static_cast<double>(f.covered(1, strip.columns)) * static_cast<double>(channels);
+  return static_cast<double>(f.covered(0, tile.rows)) *
+         static_cast<double>(f.covered(1, tile.columns)) * static_cast<double>(channels);
 }
 
 // Are windows partly outside of the input?
@@ -35,13 +35,13 @@ bool reaches_outside(const ConvParams& form) {
          form.covered(1, form.out_width) > form.width;
 }
 
-// Is each pixel made of one pixel of the input, the same one?
+// True for 1x1 windows with strides of 1 and no padding.
 bool is_pixel_by_pixel(const ConvParams& f) {
   return f.kernel[0] * f.kernel[1] * f.stride[0] * f.stride[1] == 1 && !reaches_outside(f) &&
          f.height == f.out_height && f.width == f.out_width;
 }
 
-void choose_lies(ConvParams& form, const KernelTensor& x) {
+void choose_orders(ConvParams& form, const KernelTensor& x) {
   const bool is_blocked = form.inputs % kChannelBlock == 0 && is_nchw16c(x);
   const bool is_narrow = form.inputs < kChannelBlock;
   form.from = ImageOrder::kPixels;
@@ -55,16 +55,16 @@ void choose_lies(ConvParams& form, const KernelTensor& x) {
   form.is_padded = form.read != form.from || reaches_outside(form);
 }
 
-void choose_strip(ConvParams& form) {
+void choose_tile(ConvParams& form) {
   const int64_t unit = form.is_line() ? kColumnUnit : kRowUnit;
   int64_t length = std::min(form.length(), unit);
-  const auto elements = [&](const OutputTile& strip) {
-    return padded_elements(form, strip) +
-           static_cast<double>(strip.rows * strip.columns) * static_cast<double>(form.outputs);
+  const auto elements = [&](const OutputTile& tile) {
+    return padded_elements(form, tile) +
+           static_cast<double>(tile.rows * tile.columns) * static_cast<double>(form.outputs);
   };
-  while (length < form.length() && elements(form.cut(0, length + unit)) <= kStripElements)
+  while (length < form.length() && elements(form.cut(0, length + unit)) <= kTileElements)
     length += unit;
-  form.strip = form.cut(0, std::min(length, form.length()));
+  form.tile = form.cut(0, std::min(length, form.length()));
 }
 
 }  // namespace
@@ -79,16 +79,16 @@ ImageSteps ConvParams::out_steps() const {
 
 ImageSteps ConvParams::read_steps() const {
   if (!is_padded) return in_steps();
-  return steps_of(read, inputs, covered(0, strip.rows), covered(1, strip.columns));
+  return steps_of(read, inputs, covered(0, tile.rows), covered(1, tile.columns));
 }
 
-int64_t ConvParams::channels_together() const {
+int64_t ConvParams::channels_interleaved() const {
   if (read == ImageOrder::kPixels) return inputs;
   return read == ImageOrder::kBlocks ? kChannelBlock : 1;
 }
 
 int64_t ConvParams::padded_size() const {
-  return is_padded ? static_cast<int64_t>(padded_elements(*this, strip)) : 0;
+  return is_padded ? static_cast<int64_t>(padded_elements(*this, tile)) : 0;
 }
 
 OutputTile ConvParams::cut(int64_t begin, int64_t end) const {
@@ -98,7 +98,7 @@ OutputTile ConvParams::cut(int64_t begin, int64_t end) const {
 
 namespace {
 
-// All but how channels lie, and the strips.
+// Everything but the layouts and the tiling.
 ConvParams sizes_of(const Shape& x, const Shape& w, const Shape& y, const ops::Window& window,
                     int64_t groups) {
   ConvParams form{};
@@ -139,13 +139,13 @@ double products_of(const ConvParams& f) {
          static_cast<double>(f.elements());
 }
 
-// Null, or why strips are too large for memory, or for the time between two looks at the clock.
-const char* refusal_of_strips(const ConvParams& f) {
-  if (f.is_padded && padded_elements(f, f.strip) > kMaxPadded) return "strips are large";
+// Why tiles need too much memory, or too long between two checks of the deadline; or null.
+const char* why_unsupported_tile(const ConvParams& f) {
+  if (f.is_padded && padded_elements(f, f.tile) > kMaxPadded) return "tiles are large";
   // Nothing ends one before it is computed for as many outputs as the kernel takes at once.
-  const double strip_products = static_cast<double>(f.strip.rows * f.strip.columns) *
-                                static_cast<double>(f.elements() * kConvolutionUnit);
-  return strip_products > kMaxStripProducts ? "strips take long" : nullptr;
+  const double tile_products = static_cast<double>(f.tile.rows * f.tile.columns) *
+                               static_cast<double>(f.elements() * kConvolutionUnit);
+  return tile_products > kMaxTileProducts ? "tiles take long" : nullptr;
 }
 
 }  // namespace
@@ -153,8 +153,8 @@ const char* refusal_of_strips(const ConvParams& f) {
 ConvParams conv_params(const KernelRequest& request, const ops::Window& window, int64_t groups,
                        const Epilogue& finish) {
   ConvParams form = sizes_of(request, window, groups, finish);
-  choose_lies(form, request.inputs[0]);
-  choose_strip(form);
+  choose_orders(form, request.inputs[0]);
+  choose_tile(form);
   return form;
 }
 
@@ -167,12 +167,13 @@ ConvParams conv_nchw_params(const KernelRequest& request, const ops::Window& win
                             : ImageOrder::kPlanes;
   form.read = form.to = ImageOrder::kPlanes;
   form.is_padded = form.from != ImageOrder::kPlanes || reaches_outside(form);
-  choose_strip(form);
+  choose_tile(form);
   return form;
 }
 
-ConvParams byte_form(const Shape& x, const Shape& w, const Shape& y, const ops::Window& window,
-                     int64_t groups, ImageOrder from, bool is_copied) {
+ConvParams conv_int8_params(const Shape& x, const Shape& w, const Shape& y,
+                            const ops::Window& window, int64_t groups, ImageOrder from,
+                            bool is_copied) {
   ConvParams form = sizes_of(x, w, y, window, groups);
   form.inputs /= kVnniGroup;
   form.from = form.read = from;
@@ -182,7 +183,7 @@ ConvParams byte_form(const Shape& x, const Shape& w, const Shape& y, const ops::
     form.width = form.out_width = form.images * form.height * form.width;
     form.images = form.height = form.out_height = 1;
   }
-  choose_strip(form);
+  choose_tile(form);
   return form;
 }
 
@@ -191,19 +192,19 @@ LayoutPtr layout_for(ImageOrder lie, const Shape& shape) {
                                     : float_image_layout(shape, lie == ImageOrder::kBlocks);
 }
 
-const char* refusal_of_bytes(const ConvParams& f) {
+const char* why_unsupported_int8(const ConvParams& f) {
   constexpr double kFarthest = 1 << 28;  // whose bytes an int32 can count
   const ImageSteps steps = f.read_steps();
   const double reach = static_cast<double>(f.covered(0, 1)) * static_cast<double>(steps.row) +
                        static_cast<double>(f.covered(1, 1)) * static_cast<double>(steps.column);
   if (reach > kFarthest) return "windows are large";
-  return refusal_of_strips(f);
+  return why_unsupported_tile(f);
 }
 
-const char* refusal_of(const ConvParams& f) {
+const char* why_unsupported(const ConvParams& f) {
   constexpr double kFewProducts = 1 << 20;  // take less time than to generate code for them
   constexpr int64_t kFewElements = 64, kFewInputs = 256, kFewPixels = 400;
-  if (const char* why = refusal_of_strips(f)) return why;
+  if (const char* why = why_unsupported_tile(f)) return why;
   const int64_t pixels = f.out_height * f.out_width;
   const double products = products_of(f);
   const bool is_pointwise = f.elements() == f.inputs;
@@ -222,10 +223,10 @@ const char* refusal_of(const ConvParams& f) {
   return nullptr;
 }
 
-const char* refusal_of_planes(const ConvParams& f) {
+const char* why_unsupported_nchw(const ConvParams& f) {
   constexpr double kFewProducts = 1 << 20;  // are as fast directly
   constexpr int64_t kFewElements = 16, kFewColumns = 24;
-  if (const char* why = refusal_of_strips(f)) return why;
+  if (const char* why = why_unsupported_tile(f)) return why;
   if (f.outputs > kChannelBlock) return "there are many channels";
   if (f.stride[1] != 1) return "windows lie apart";
   if (f.out_width < kFewColumns || products_of(f) < kFewProducts) return "there are few pixels";
@@ -234,12 +235,12 @@ const char* refusal_of_planes(const ConvParams& f) {
 
 IndirectionBuffer make_indirection(const ConvParams& f) {
   const ImageSteps steps = f.read_steps();
-  const int64_t together = f.channels_together();
+  const int64_t interleaved = f.channels_interleaved();
   IndirectionBuffer walk;
-  for (int64_t first = 0; first < f.inputs; first += together) {
-    const int64_t channels = std::min(together, f.inputs - first);
+  for (int64_t first = 0; first < f.inputs; first += interleaved) {
+    const int64_t channels = std::min(interleaved, f.inputs - first);
     for (int64_t tap = 0; tap < f.kernel[0] * f.kernel[1]; ++tap) {
-      const int64_t offset = first / together * steps.block +
+      const int64_t offset = first / interleaved * steps.block +
                              tap / f.kernel[1] * f.dilation[0] * steps.row +
                              tap % f.kernel[1] * f.dilation[1] * steps.column;
       for (int64_t channel = 0; channel < channels; ++channel) {

@@ -1,4 +1,4 @@
-// Sizes and places of a direct convolution: what its windows are, and where they lie.
+// The parameters of a direct convolution: sizes, strides, layouts and tiling.
 #pragma once
 
 #include <vector>
@@ -8,64 +8,66 @@
 
 namespace sardonyx::cpu {
 
-// How the channels of an image lie: one after the other, side by side, or in blocks.
+// NCHW, NHWC, and NCHW16c.
 enum class ImageOrder { kPlanes, kPixels, kBlocks };
 
-// Rows and columns of the output that are computed from one padded strip of the input.
+// Rows and columns of the output, computed from one padded tile of the input.
 struct OutputTile {
   int64_t row = 0, column = 0, rows, columns;
 };
 
-// A line is an image of one row, and so is an image of one column.
+// A tensor of one spatial dim, or of one column, is an image of one row.
 struct ConvParams {
-  ImageOrder from, read, to;  // the input, what windows are read from, and the output
-  bool is_padded;  // windows are read from padded strips of the input, else from the input
+  ImageOrder from, read, to;  // of the input, of the memory windows are read from, of the output
+  bool is_padded;  // windows are read from padded tiles of the input, else from the input
   int64_t images, groups, inputs, outputs;  // channels of a group
   int64_t height, width, out_height, out_width;
   int64_t kernel[2] = {1, 1}, stride[2] = {1, 1}, dilation[2] = {1, 1}, pad[2] = {};
   Epilogue finish;
   bool has_residual;
-  OutputTile strip;  // the largest; images are cut into rows, lines into columns
+  OutputTile tile;  // the largest; images are tiled by rows, images of one row by columns
 
   int64_t in_channels() const { return groups * inputs; }
   int64_t out_channels() const { return groups * outputs; }
   int64_t elements() const { return inputs * kernel[0] * kernel[1]; }  // of a window
   bool is_line() const { return out_height == 1; }
-  int64_t length() const { return is_line() ? out_width : out_height; }  // of what is cut
-  // Rows or columns of the input under those of the output.
+  int64_t length() const { return is_line() ? out_width : out_height; }  // of the tiled axis
+  // Rows or columns of the input under `outs` rows or columns of the output.
   int64_t covered(size_t axis, int64_t outs) const {
     return (outs - 1) * stride[axis] + (kernel[axis] - 1) * dilation[axis] + 1;
   }
   ImageSteps in_steps() const;
   ImageSteps out_steps() const;
-  ImageSteps read_steps() const;                     // of what windows are read from
-  int64_t channels_together() const;                 // that lie side by side there
-  int64_t padded_size() const;                       // elements of a padded strip
-  OutputTile cut(int64_t begin, int64_t end) const;  // of the length
+  ImageSteps read_steps() const;                     // of the memory windows are read from
+  int64_t channels_interleaved() const;              // adjacent in that memory
+  int64_t padded_size() const;                       // elements of a padded tile
+  OutputTile cut(int64_t begin, int64_t end) const;  // of length()
 };
 
 ConvParams conv_params(const KernelRequest& request, const ops::Window& window, int64_t groups,
                        const Epilogue& finish);
 
 // Null, or why the convolution is left to oneDNN, whose kernels are as fast or faster.
-const char* refusal_of(const ConvParams& form);
+const char* why_unsupported(const ConvParams& form);
 
-// The same for few output channels, which are read from planes and come to lie in planes.
+// For convolutions of few output channels: NCHW to NCHW.
 ConvParams conv_nchw_params(const KernelRequest& request, const ops::Window& window,
                             const Epilogue& finish);
-const char* refusal_of_planes(const ConvParams& form);
+const char* why_unsupported_nchw(const ConvParams& form);
 
-// The same for bytes, which come to lie side by side. Elements of inputs are quads of channels:
-// those of a group must be whole ones. With `is_copied` windows are read from strips in any case.
-ConvParams byte_form(const Shape& x, const Shape& w, const Shape& y, const ops::Window& window,
-                     int64_t groups, ImageOrder from, bool is_copied);
-const char* refusal_of_bytes(const ConvParams& form);
+// For int8 convolutions, whose output is NHWC. One element is kVnniGroup channels, so the channels
+// of a group must be a multiple of that. With `is_copied` windows are always read from a padded
+// tile.
+ConvParams conv_int8_params(const Shape& x, const Shape& w, const Shape& y,
+                            const ops::Window& window, int64_t groups, ImageOrder from,
+                            bool is_copied);
+const char* why_unsupported_int8(const ConvParams& form);
 
-// Null where it is row-major.
+// Null for row-major order.
 LayoutPtr layout_for(ImageOrder lie, const Shape& shape);
 
-// Where the elements of a window lie from its first one, and in an output's weights, in the order
-// in which they are multiplied.
+// The offset of each element of a window from its first one, and the index of its weight, in the
+// order of multiplication.
 struct IndirectionBuffer {
   std::vector<int32_t> offsets;
   std::vector<int64_t> order;

@@ -1,10 +1,10 @@
 // ConvTranspose and FusedConvTranspose in float32 by our own kernel, channels last, on one or two
 // spatial axes: any groups, strides, pads and dilations.
 //
-// Every pixel of the input is multiplied with all taps of the window in one matrix product, a few
-// rows at a time; these products lie in a near cache until all that a row of the output sums up are
-// there. Depthwise, the taps are multiplied where they are summed up. Windows that lie side by side
-// need no sums: the product writes the output.
+// A GEMM multiplies the pixels of a few input rows with all taps of the window; the products stay
+// in a near cache until all products of an output row are there to be accumulated (col2im).
+// Depthwise, taps are multiplied while they are accumulated. Windows that do not overlap need no
+// accumulation: the GEMM writes the output.
 #include "ir/core/threading/interruptible_loops.h"
 #include "ir/ops/conv/conv.h"
 #include "providers/cpu/conv/conv_transpose_params.h"
@@ -20,7 +20,7 @@ namespace {
 
 // Work below this many multiplications is not worth a second thread.
 constexpr int64_t kProductsPerThread = 1 << 17;
-// Multiplications between two looks at the clock.
+// Multiplications between two checks of the deadline.
 constexpr int64_t kMaxProducts = int64_t{1} << 30;
 // Products that a thread may keep, in elements.
 constexpr int64_t kMaxKept = int64_t{1} << 24;
@@ -48,7 +48,7 @@ class TransposedKernel : public Kernel {
   void run(const KernelArgs& args) const override {
     const int64_t tasks = f_.images * f_.groups * f_.chunks() * bands_;
     parallel_run(threads_, [&](int64_t part, int64_t parts, const CancelFlag& sign) {
-      Share share{args, sign, args.scratch + part * share_bytes()};
+      DeconvWork share{args, sign, args.scratch + part * share_bytes()};
       for (int64_t task = tasks * part / parts; task < tasks * (part + 1) / parts; ++task)
         run_task(share, task);
     });
@@ -59,21 +59,21 @@ class TransposedKernel : public Kernel {
   static constexpr int64_t kManyTasks = 4;  // for each thread
   static constexpr int64_t kLine = 64;      // bytes
 
-  struct Share {
+  struct DeconvWork {
     const KernelArgs& args;
     const CancelFlag& sign;
     std::byte* scratch;  // products, then addresses of taps and of their factors
   };
   // Some output channels of one image.
-  struct Task {
+  struct DeconvTask {
     const float* in;  // the group's channels of the image
     float* out;       // the first output channel
     const float* weights;
     const float* bias;
     int64_t channels;
   };
-  // The addresses of what is summed up.
-  struct Taps {
+  // The addresses of the taps that are accumulated.
+  struct TapPointers {
     const float** taps;
     const float** factors;
     size_t count = 0;
@@ -88,13 +88,13 @@ class TransposedKernel : public Kernel {
     const auto addresses = 2 * f_.taps() * static_cast<int64_t>(sizeof(const float*));
     return kept_bytes() + (addresses + kLine - 1) / kLine * kLine;
   }
-  float* kept(const Share& share) const { return reinterpret_cast<float*>(share.scratch); }
-  Taps no_taps(const Share& share) const {
+  float* kept(const DeconvWork& share) const { return reinterpret_cast<float*>(share.scratch); }
+  TapPointers no_taps(const DeconvWork& share) const {
     auto* addresses = reinterpret_cast<const float**>(share.scratch + kept_bytes());
     return {addresses, addresses + f_.taps()};
   }
 
-  void run_task(const Share& share, int64_t task) const {
+  void run_task(const DeconvWork& share, int64_t task) const {
     const int64_t band = task % bands_, chunk = task / bands_ % f_.chunks();
     const int64_t group = task / bands_ / f_.chunks() % f_.groups;
     const int64_t image = task / bands_ / f_.chunks() / f_.groups;
@@ -102,7 +102,7 @@ class TransposedKernel : public Kernel {
     const int64_t in_image = f_.rows.in * f_.columns.in * f_.in_channels();
     const int64_t out_image = f_.rows.out * f_.columns.out * f_.out_channels();
     const auto* weights = reinterpret_cast<const float*>(weights_->data());
-    const Task at{
+    const DeconvTask at{
         static_cast<const float*>(share.args.inputs[0]) + image * in_image + group * f_.inputs,
         static_cast<float*>(share.args.outputs[0]) + image * out_image + first,
         weights + (group * f_.chunks() + chunk) * f_.weight_size(),
@@ -114,7 +114,8 @@ class TransposedKernel : public Kernel {
   }
 
   // Rows [begin, end) of the input, which give other rows of the output each.
-  void run_tiles(const Share& share, const Task& task, int64_t begin, int64_t end) const {
+  void run_tiles(const DeconvWork& share, const DeconvTask& task, int64_t begin,
+                 int64_t end) const {
     PointwiseRows rows;
     rows.bias = task.bias;
     rows.residual = nullptr;
@@ -135,11 +136,11 @@ class TransposedKernel : public Kernel {
   }
 
   // Rows [begin, end) of the output.
-  void run_band(const Share& share, const Task& task, int64_t begin, int64_t end) const {
+  void run_band(const DeconvWork& share, const DeconvTask& task, int64_t begin, int64_t end) const {
     const int64_t stop = f_.rows.end_input(end);
     int64_t input = std::min(f_.rows.lowest_input(begin), stop);
     for (int64_t row = begin; row < end && !share.sign.ask();) {
-      const int64_t next = std::min(input + f_.rows_together, stop);
+      const int64_t next = std::min(input + f_.rows_per_tile, stop);
       if (!f_.is_depthwise) multiply(share, task, input, next);
       input = next;
       const int64_t complete = input == stop ? end : std::min(f_.rows.completed_by(input), end);
@@ -149,7 +150,7 @@ class TransposedKernel : public Kernel {
   }
 
   // The products of rows [begin, end) of the input with all taps.
-  void multiply(const Share& share, const Task& task, int64_t begin, int64_t end) const {
+  void multiply(const DeconvWork& share, const DeconvTask& task, int64_t begin, int64_t end) const {
     PointwiseRows rows;
     rows.weights = task.weights;
     rows.bias = zeros_.data();
@@ -169,9 +170,9 @@ class TransposedKernel : public Kernel {
     }
   }
 
-  // What input (row, column) adds at a tap.
-  void add_tap(const Share& share, const Task& task, int64_t row, int64_t column, int64_t tap,
-               Taps& to) const {
+  // The products of input (row, column) at a tap.
+  void add_tap(const DeconvWork& share, const DeconvTask& task, int64_t row, int64_t column,
+               int64_t tap, TapPointers& to) const {
     const size_t index = to.count++;
     if (f_.is_depthwise) {
       to.taps[index] = task.in + (row * f_.columns.in + column) * f_.in_channels();
@@ -182,7 +183,8 @@ class TransposedKernel : public Kernel {
     to.taps[index] = kept(share) + (pixel * f_.taps() + tap) * task.channels;
   }
 
-  // Calls visit(row of the input, first tap of that row of the window) for what adds to `row`.
+  // Calls visit(row of the input, first tap of that row of the window) for each row that adds to
+  // `row`.
   template <typename Visit>
   void for_row_taps(int64_t row, const Visit& visit) const {
     for (int64_t tap = 0; tap < f_.rows.kernel; ++tap) {
@@ -191,11 +193,11 @@ class TransposedKernel : public Kernel {
     }
   }
 
-  void sum_row(const Share& share, const Task& task, int64_t row) const {
+  void sum_row(const DeconvWork& share, const DeconvTask& task, int64_t row) const {
     float* out = task.out + row * f_.columns.out * f_.out_channels();
     for (const TransposedPattern& pattern : patterns_) {
       if (pattern.begin == pattern.end) continue;
-      Taps taps = no_taps(share);
+      TapPointers taps = no_taps(share);
       for_row_taps(row, [&](int64_t input, int64_t first) {
         for (const auto& [tap, shift] : pattern.taps)
           add_tap(share, task, input, pattern.begin + shift, first + tap, taps);
@@ -205,7 +207,7 @@ class TransposedKernel : public Kernel {
           pattern.end - pattern.begin);
     }
     for (const int64_t column : edges_) {
-      Taps taps = no_taps(share);
+      TapPointers taps = no_taps(share);
       for_row_taps(row, [&](int64_t input, int64_t first) {
         for (int64_t tap = 0; tap < f_.columns.kernel; ++tap) {
           const int64_t from = f_.columns.input_of(column, tap);
@@ -217,7 +219,8 @@ class TransposedKernel : public Kernel {
     if (finish_.function) apply(task, out);
   }
 
-  void sum(const Task& task, const Taps& taps, float* out, int64_t channels, int64_t pixels) const {
+  void sum(const DeconvTask& task, const TapPointers& taps, float* out, int64_t channels,
+           int64_t pixels) const {
     TapRow row;
     row.taps = taps.taps;
     row.factors = f_.is_depthwise ? taps.factors : nullptr;
@@ -233,7 +236,7 @@ class TransposedKernel : public Kernel {
   }
 
   // The activation on a row of the output.
-  void apply(const Task& task, float* out) const {
+  void apply(const DeconvTask& task, float* out) const {
     const auto& [op, params] = *finish_.function;
     const bool is_whole = task.channels == f_.out_channels();
     const int64_t pixels = is_whole ? 1 : f_.columns.out;
@@ -252,7 +255,7 @@ class TransposedKernel : public Kernel {
   int threads_ = 1;
 };
 
-const char* refusal_of_request(const KernelRequest& request) {
+const char* why_unsupported_request(const KernelRequest& request) {
   if (!request.layouts) return "layouts are not free";
   const KernelTensor& x = request.inputs[0];
   if (x.dtype != DType::kFloat || x.shape.size() < 3 || x.shape.size() > 4)
@@ -262,15 +265,15 @@ const char* refusal_of_request(const KernelRequest& request) {
   return nullptr;
 }
 
-// Threads look at the clock between a few rows of the input.
-const char* refusal_of_form(const ConvTransposeParams& form) {
+// Threads check the deadline between a few rows of the input.
+const char* why_unsupported_params(const ConvTransposeParams& form) {
   const double row = static_cast<double>(form.columns.in) * static_cast<double>(form.taps()) *
                      static_cast<double>(form.chunk);
   if (row * static_cast<double>(form.rows_kept()) > static_cast<double>(kMaxKept) ||
-      row * static_cast<double>(form.rows_together * form.inputs) >
+      row * static_cast<double>(form.rows_per_tile * form.inputs) >
           static_cast<double>(kMaxProducts))
     return "large windows are left to others";
-  return refusal_of_tables({form.columns.out, form.columns.stride, form.columns.kernel});
+  return why_unsupported_tables({form.columns.out, form.columns.stride, form.columns.kernel});
 }
 
 std::span<const float> constant_floats(const KernelRequest& request, size_t input) {
@@ -279,7 +282,7 @@ std::span<const float> constant_floats(const KernelRequest& request, size_t inpu
 }
 
 Prepared prepare(const KernelRequest& request) {
-  if (const char* why = refusal_of_request(request)) return Prepared::refuse(why);
+  if (const char* why = why_unsupported_request(request)) return Prepared::refuse(why);
   const auto [attrs, activation] = transposed_call(request);
   const KernelTensor &x = request.inputs[0], &w = request.inputs[1], &y = request.outputs[0];
   const auto finish = make_epilogue(activation);
@@ -287,7 +290,7 @@ Prepared prepare(const KernelRequest& request) {
   const ops::Window window = ops::conv_transpose_window(request.op.name, attrs, x.shape, w.shape);
   const ConvTransposeParams form =
       conv_transpose_params(window, x.shape, w.shape, attrs.group, request.threads);
-  if (const char* why = refusal_of_form(form)) return Prepared::refuse(why);
+  if (const char* why = why_unsupported_params(form)) return Prepared::refuse(why);
   const std::string name = text("transposed ", attrs.group, " ", form.chunk, " ",
                                 form.padded_columns, " ", form.is_tiled, " ", form.run());
   auto weights =

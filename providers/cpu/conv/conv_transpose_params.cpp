@@ -14,10 +14,10 @@ TransposedCall transposed_call(const KernelRequest& request) {
 namespace {
 
 // Pixels of the input that are multiplied with the weights at once: enough to read these seldom.
-constexpr int64_t kPixelsTogether = 96;
-// Products that one thread keeps: they lie in a second-level cache.
+constexpr int64_t kPixelsPerTile = 96;
+// Products that one thread keeps in a second-level cache.
 constexpr int64_t kProductsKept = 1 << 17;
-// Channels that are computed together come in multiples of this, which fills vectors.
+// A chunk is a multiple of this many channels, which fill vectors.
 constexpr int64_t kChannelUnit = 16;
 // Images of fewer rows are shared out by channels: at borders between threads rows are multiplied
 // twice.
@@ -40,7 +40,7 @@ TransposedAxis axis_of(const ops::Window& window, size_t axis) {
 
 void choose_chunk(ConvTransposeParams& f, int threads) {
   f.chunk = f.outputs;
-  f.rows_together = std::clamp<int64_t>(ceil_div(kPixelsTogether, f.columns.in), 1,
+  f.rows_per_tile = std::clamp<int64_t>(ceil_div(kPixelsPerTile, f.columns.in), 1,
                                         std::max<int64_t>(f.rows.in, 1));
   if (f.is_depthwise) return;
   const bool wants_more = f.rows.in < kFewRows && f.images * f.groups % threads != 0;
@@ -49,8 +49,8 @@ void choose_chunk(ConvTransposeParams& f, int threads) {
   f.chunk = std::min(rounded_up(ceil_div(f.outputs, chunks), kChannelUnit), f.outputs);
 }
 
-// Adjacent pixels that the same windows cover are summed up at once where all their channels lie
-// next to each other, unless zeros between the taps would cost more.
+// Adjacent pixels under the same windows are accumulated at once where all their channels are
+// contiguous, unless the zeros between taps would cost more.
 bool merges_runs(const ConvTransposeParams& f) {
   if (f.is_depthwise || f.groups > 1 || f.chunk < f.outputs || f.columns.dilation != 1)
     return false;
@@ -59,26 +59,27 @@ bool merges_runs(const ConvTransposeParams& f) {
 
 bool is_tiled(const ConvTransposeParams& f) {
   if (f.is_depthwise || f.groups > 1 || !f.rows.is_tiled() || !f.columns.is_tiled()) return false;
-  return f.columns.in * 2 >= kPixelsTogether || f.inputs * f.outputs * f.taps() <= kNearWeights;
+  return f.columns.in * 2 >= kPixelsPerTile || f.inputs * f.outputs * f.taps() <= kNearWeights;
 }
 
-// The weights of one chunk of one group, from tap row `first` to `last`. Those of one input lie
-// together, and are turned in a near cache: [channels][taps] -> [taps][channels].
+// Packs the weights of one chunk of one group, tap rows [first, last): [channels][taps] of each
+// input is transposed to [taps][channels] within a near cache.
 void pack_chunk(const ConvTransposeParams& f, const LooseFloat* from, int64_t group, int64_t chunk,
                 int64_t first, int64_t last, float* to) {
   const int64_t channels = f.chunk_size(chunk), taps = f.rows.kernel * f.columns.kernel;
   const int64_t outputs = (last - first) * f.padded_columns * channels;
-  std::vector<float> turned(static_cast<size_t>(f.inputs * outputs));
+  std::vector<float> transposed(static_cast<size_t>(f.inputs * outputs));
   for (int64_t input = 0; input < f.inputs; ++input) {
     const LooseFloat* planes =
         from + ((group * f.inputs + input) * f.outputs + chunk * f.chunk) * taps;
     for (int64_t row = first; row < last; ++row) {
-      float* out = turned.data() + input * outputs + (row - first) * f.padded_columns * channels;
+      float* out =
+          transposed.data() + input * outputs + (row - first) * f.padded_columns * channels;
       pack_transposed(planes + row * f.columns.kernel, taps, channels, f.columns.kernel, out,
                       channels);
     }
   }
-  pack_pointwise(turned.data(), 1, outputs, f.inputs, outputs, to);
+  pack_pointwise(transposed.data(), 1, outputs, f.inputs, outputs, to);
 }
 
 }  // namespace

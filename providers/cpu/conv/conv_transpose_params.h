@@ -1,4 +1,4 @@
-// The geometry of a transposed convolution as our own kernel computes it.
+// The parameters of a transposed convolution (deconvolution) by our own kernel.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace sardonyx::cpu {
 
-// What a request for ConvTranspose or FusedConvTranspose asks for; the former has no activation.
+// The attributes of ConvTranspose or FusedConvTranspose; the former has no activation.
 struct TransposedCall {
   const ops::ConvTransposeAttrs& attrs;
   ops::FusedActivation activation;
@@ -39,21 +39,21 @@ struct TransposedAxis {
     const int64_t at = output + pad - tap * dilation;
     return at >= 0 && at % stride == 0 && at / stride < in ? at / stride : -1;
   }
-  // Windows lie side by side and fill the output.
+  // True if windows neither overlap nor leave gaps, and fill the output.
   bool is_tiled() const {
     return kernel == stride && dilation == 1 && pad == 0 && out == in * stride;
   }
 };
 
-// Pixels of a row of the output that sum up taps alike: for each q in [begin, end) those from
-// q * stride + first on, `run` of them, to which input q + shift adds at tap `tap`, and at the taps
-// behind it to the pixels that follow.
+// Pixels of an output row that accumulate the same taps: for each q in [begin, end) the `run`
+// pixels from q * stride + first on. Input q + shift adds to the first of them at tap `tap`, and to
+// the pixels that follow at the taps that follow.
 struct TransposedPattern {
-  struct Tap {
+  struct ShiftedTap {
     int64_t tap, shift;
   };
   int64_t first, run;
-  std::vector<Tap> taps;
+  std::vector<ShiftedTap> taps;
   int64_t begin = 0, end = 0;  // for these all pixels and all inputs are there
 };
 
@@ -62,12 +62,12 @@ struct ConvTransposeParams {
   int64_t images = 1, groups = 1;
   int64_t inputs = 1, outputs = 1;  // channels of a group
   bool is_depthwise = false;        // then all channels are one group
-  // Every product is an element of the output: nothing is summed up.
+  // Each output has one tap per channel: nothing is accumulated over the window.
   bool is_tiled = false;
   bool merges_runs = false;    // of `stride` pixels, which have all channels then
   int64_t padded_columns = 1;  // taps of a row of the window, with zeros up to whole runs
-  int64_t chunk = 1;           // output channels of a group that are computed together
-  int64_t rows_together = 1;   // of the input
+  int64_t chunk = 1;           // output channels of a group in one chunk
+  int64_t rows_per_tile = 1;   // of the input
 
   int64_t taps() const { return rows.kernel * padded_columns; }
   int64_t chunks() const { return (outputs + chunk - 1) / chunk; }
@@ -75,9 +75,9 @@ struct ConvTransposeParams {
   int64_t run() const { return merges_runs ? columns.stride : 1; }
   int64_t in_channels() const { return is_depthwise ? inputs : groups * inputs; }
   int64_t out_channels() const { return is_depthwise ? outputs : groups * outputs; }
-  // Products with all taps that a row of the input has, and rows of them that are kept.
+  // Products of one input row with all taps, and the number of such rows that are kept.
   int64_t row_size() const { return columns.in * taps() * chunk; }
-  int64_t rows_kept() const { return rows_together + rows.reach() / rows.stride; }
+  int64_t rows_kept() const { return rows_per_tile + rows.reach() / rows.stride; }
   int64_t products() const {
     return images * groups * inputs * (is_depthwise ? 1 : outputs) * taps() * rows.in * columns.in;
   }
@@ -95,8 +95,8 @@ std::vector<TransposedPattern> patterns_of(const ConvTransposeParams& form);
 std::vector<int64_t> columns_outside(const ConvTransposeParams& form,
                                      const std::vector<TransposedPattern>& patterns);
 
-// The weights as they are multiplied with: for each group and chunk [taps][channels] for each
-// input, of tiled forms a part for each row of taps; depthwise [taps][channels].
+// Packs the weights: for each group and chunk [inputs][taps][channels], with is_tiled in one part
+// for each row of taps; depthwise: [taps][channels].
 void pack_weights(const ConvTransposeParams& form, const LooseFloat* weights, float* to);
 // [channels], for every pixel of a run; `bias` may be empty.
 void pack_bias(const ConvTransposeParams& form, std::span<const float> bias, float* to);

@@ -11,9 +11,9 @@
 namespace sardonyx::cpu {
 namespace {
 
-// Floats of tiles transformed, and of the products with one unit of outputs: they lie in a
-// second-level cache.
-constexpr int64_t kScratchTogether = 96 << 10;
+// Floats of the transformed tiles and their products with one unit of outputs that a second-level
+// cache holds.
+constexpr int64_t kMaxTileScratch = 96 << 10;
 // With fewer tiles at a time weights are read too often.
 constexpr int64_t kMinTiles = 28;
 
@@ -34,14 +34,14 @@ class WinogradKernel : public Kernel {
     const int64_t tiles = f_.images * f_.image.tiles();
     shares_outputs_ = tiles < threads * kMinTiles && f_.image.outputs >= threads * kWinogradUnit;
     threads_ = static_cast<int>(shares_outputs_ ? threads : std::min<int64_t>(threads, tiles));
-    const int64_t most = std::max(kMinTiles, kScratchTogether / winograd_scratch(f_.image, 1));
-    together_ = std::min(most, f_.image.tiles());
+    const int64_t most = std::max(kMinTiles, kMaxTileScratch / winograd_scratch(f_.image, 1));
+    tiles_per_block_ = std::min(most, f_.image.tiles());
   }
 
   void run(const KernelArgs& args) const override {
     parallel_run(threads_, [&](int64_t part, int64_t parts, const CancelFlag& sign) {
       auto* scratch = reinterpret_cast<float*>(args.scratch) + part * thread_scratch();
-      Share share{args, sign, scratch, {0, f_.image.outputs}};
+      WinogradWork share{args, sign, scratch, {0, f_.image.outputs}};
       const int64_t tiles = f_.images * f_.image.tiles();
       if (!shares_outputs_)
         return run_tiles(share, tiles * part / parts, tiles * (part + 1) / parts);
@@ -57,22 +57,23 @@ class WinogradKernel : public Kernel {
   }
 
  private:
-  struct Share {
+  struct WinogradWork {
     const KernelArgs& args;
     const CancelFlag& sign;
     float* scratch;
     Portion outputs;
   };
 
-  int64_t thread_scratch() const { return winograd_scratch(f_.image, together_); }
+  int64_t thread_scratch() const { return winograd_scratch(f_.image, tiles_per_block_); }
 
   // Tiles over all images.
-  void run_tiles(const Share& share, int64_t begin, int64_t end) const {
+  void run_tiles(const WinogradWork& share, int64_t begin, int64_t end) const {
     const int64_t tiles = f_.image.tiles();
     while (begin < end && !share.sign.ask()) {
       const int64_t image = begin / tiles, tile = begin - image * tiles;
       const int64_t left = std::min(tiles - tile, end - begin);
-      const int64_t times = (left + together_ - 1) / together_, count = (left + times - 1) / times;
+      const int64_t times = (left + tiles_per_block_ - 1) / tiles_per_block_,
+                    count = (left + times - 1) / times;
       const WinogradImage at = image_at(share.args, image);
       convolve_winograd(at, tile, tile + count, share.outputs.begin, share.outputs.end,
                         share.scratch);
@@ -91,8 +92,9 @@ class WinogradKernel : public Kernel {
     return image;
   }
 
-  // To what tiles hold, row of tiles by row.
-  void apply(const WinogradImage& image, const Share& share, int64_t begin, int64_t end) const {
+  // Applies the activation to the outputs of tiles, one row of tiles after the other.
+  void apply(const WinogradImage& image, const WinogradWork& share, int64_t begin,
+             int64_t end) const {
     const int64_t across = image.tiles_across(), side = image.side;
     while (begin < end) {
       const int64_t row = begin / across, last = std::min(end, (row + 1) * across);
@@ -110,7 +112,7 @@ class WinogradKernel : public Kernel {
 
   WinogradParams f_;
   std::shared_ptr<const Buffer> weights_, bias_;
-  int64_t together_ = 0;  // tiles
+  int64_t tiles_per_block_ = 0;
   int threads_ = 1;
   bool shares_outputs_ = false;
 };
@@ -133,8 +135,8 @@ int64_t side_of(const WinogradImage& image) {
   return is_heavy ? 2 : 4;
 }
 
-// Sizes at which the tiles that are computed at a time take much memory, or the time between two
-// looks at the clock.
+// Sizes at which one block of tiles needs too much memory, or too long between two checks of the
+// deadline.
 bool is_too_large(const WinogradImage& image) {
   constexpr int64_t kMaxScratch = 1 << 24;
   constexpr double kMaxProducts = static_cast<double>(int64_t{1} << 33);
@@ -143,8 +145,8 @@ bool is_too_large(const WinogradImage& image) {
          static_cast<double>(scratch) * static_cast<double>(image.outputs) > kMaxProducts;
 }
 
-// What direct sums and Winograd's algorithm take, about, in cycles of two fused products of 16
-// floats: multiplications, or reading weights from memory where that takes longer.
+// Estimated cycles (of two FMAs of 16 floats) of direct convolution and of Winograd's algorithm:
+// the multiplications, or loading the weights from memory where that takes longer.
 bool is_worth_it(const WinogradImage& image, int64_t images) {
   constexpr double kFloatsPerCycle = 2, kTransform = 8;  // cycles for a channel of a tile
   const auto of = [](int64_t count) { return static_cast<double>(count); };
@@ -181,7 +183,7 @@ WinogradParams form_of(const KernelRequest& request, const ops::ConvAttrs& attrs
 
 Prepared prepare_conv_winograd(const KernelRequest& request, const ops::ConvAttrs& attrs,
                                const ops::FusedActivation& activation) {
-  if (const char* why = refusal_of_own(request)) return Prepared::refuse(why);
+  if (const char* why = why_unsupported_image(request)) return Prepared::refuse(why);
   const auto finish = make_epilogue(activation);
   if (!finish) return Prepared::refuse("unknown activation");
   WinogradParams form = form_of(request, attrs);

@@ -1,5 +1,5 @@
-// DeformConv in two dims on float32: what the moved taps read is laid out as a matrix, which the
-// weights are multiplied with.
+// DeformConv in two dims on float32 by deformable im2col: the samples at the moved taps are written
+// to a matrix, which is multiplied with the weights.
 #include <algorithm>
 #include <limits>
 
@@ -17,9 +17,9 @@ namespace sardonyx::cpu {
 namespace {
 
 // Pixels that are multiplied with all weights of a group while they are near.
-constexpr int64_t kPixelsTogether = 4 * kPointwiseUnit;
+constexpr int64_t kPixelsPerTile = 4 * kPointwiseUnit;
 
-constexpr int64_t kCorners = 4;  // that a point lies between
+constexpr int64_t kCorners = 4;  // around a point
 
 struct DeformInput {
   enum : size_t { kX, kW, kOffset, kB, kMask };
@@ -46,25 +46,25 @@ class DeformKernel : public Kernel {
     threads_ = static_cast<int>(std::min<int64_t>(request.threads, work / kElementsPerThread + 1));
     axes_[0].size = window_.in[0];
     axes_[1].size = window_.in[1];
-    turned_ = TurnedPicture(channels_ / offset_groups_, in_size_, kCorners * taps_ * out_size_);
+    tiles_ = NhwcTiles(channels_ / offset_groups_, in_size_, kCorners * taps_ * out_size_);
   }
 
-  // What the taps read, for each thread a panel of that and no bias, and the image.
+  // Scratch: the samples, for each thread a packed panel of them and a zero bias, and the image.
   size_t scratch_bytes() const override {
     return static_cast<size_t>(samples_size() + threads_ * panel_size()) * sizeof(float) +
-           turned_.scratch_bytes();
+           tiles_.scratch_bytes();
   }
 
   void run(const KernelArgs& args) const override {
     auto* samples = reinterpret_cast<float*>(args.scratch);
     const int64_t members = outputs_ / groups_;
-    const int64_t panels = (out_size_ + kPixelsTogether - 1) / kPixelsTogether;
+    const int64_t panels = (out_size_ + kPixelsPerTile - 1) / kPixelsPerTile;
     for (int64_t image = 0; image < batch_; ++image) {
       for (int64_t group = 0; group < offset_groups_; ++group)
         sample(args, image, group, samples);
-      const int64_t products = members * channels_ / groups_ * taps_ * kPixelsTogether;
+      const int64_t products = members * channels_ / groups_ * taps_ * kPixelsPerTile;
       for_each_task(groups_ * panels, threads_, products, [&](int64_t i, int64_t thread) {
-        multiply(args, image, i / panels, i % panels * kPixelsTogether, samples,
+        multiply(args, image, i / panels, i % panels * kPixelsPerTile, samples,
                  samples + samples_size() + thread * panel_size());
       });
     }
@@ -72,29 +72,29 @@ class DeformKernel : public Kernel {
 
  private:
   int64_t samples_size() const { return (channels_ * taps_ * out_size_ + 15) / 16 * 16; }
-  int64_t panel_size() const { return (channels_ / groups_ * taps_ + 1) * kPixelsTogether; }
+  int64_t panel_size() const { return (channels_ / groups_ * taps_ + 1) * kPixelsPerTile; }
 
-  // What all channels of an offset group give at all taps: rows of `samples`, [channel][tap].
+  // Samples all channels of an offset group at all taps: rows of `samples`, [channel][tap].
   void sample(const KernelArgs& args, int64_t image, int64_t group, float* samples) const {
     const int64_t members = channels_ / offset_groups_;
     const float* planes = static_cast<const float*>(args.inputs[DeformInput::kX]) +
                           (image * channels_ + group * members) * in_size_;
     float* rows = samples + group * members * taps_ * out_size_;
     const int64_t row = (image * offset_groups_ + group) * taps_;
-    if (!turned_.is_worthwhile()) {
+    if (!tiles_.is_worthwhile()) {
       for_points(args, row, members, [&](const PointParts& parts, int64_t at) {
         for (int64_t channel = 0; channel < members; ++channel)
           blend_plane(parts, planes + channel * in_size_, rows + channel * taps_ * out_size_ + at);
       });
       return;
     }
-    const ChannelBlocks& blocks = turned_.blocks();
+    const ChannelBlocks& blocks = tiles_.blocks();
     float* memory = samples + samples_size() + threads_ * panel_size();
-    turned_.for_each_group(planes, memory, threads_, [&](const TurnedPicture::Group& turned) {
-      const int64_t channels = (turned.end - turned.begin) * blocks.lanes;
+    tiles_.for_each_group(planes, memory, threads_, [&](const NhwcTiles::BlockGroup& tile) {
+      const int64_t channels = (tile.end - tile.begin) * blocks.lanes;
       for_points(args, row, channels, [&](const PointParts& parts, int64_t at) {
-        for (int64_t block = turned.begin; block < turned.end; ++block) {
-          interpolate_pixels(parts, turned.pixels(block), blocks.lanes, blocks.used(),
+        for (int64_t block = tile.begin; block < tile.end; ++block) {
+          interpolate_pixels(parts, tile.pixels(block), blocks.lanes, blocks.used(),
                              rows + blocks.begin(block) * taps_ * out_size_ + at,
                              taps_ * out_size_);
         }
@@ -106,11 +106,11 @@ class DeformKernel : public Kernel {
   // which `row` is the first.
   template <typename Visit>
   void for_points(const KernelArgs& args, int64_t row, int64_t channels, const Visit& visit) const {
-    constexpr auto kTogether = static_cast<int64_t>(kPointsTogether);
-    const int64_t pieces = (out_size_ + kTogether - 1) / kTogether;
-    for_each_task(taps_ * pieces, threads_, kCorners * kTogether * channels, [&](int64_t task) {
-      const int64_t tap = task / pieces, first = task % pieces * kTogether;
-      const int64_t count = std::min(out_size_ - first, kTogether);
+    constexpr auto kTilePoints = static_cast<int64_t>(kPointsPerTile);
+    const int64_t pieces = (out_size_ + kTilePoints - 1) / kTilePoints;
+    for_each_task(taps_ * pieces, threads_, kCorners * kTilePoints * channels, [&](int64_t task) {
+      const int64_t tap = task / pieces, first = task % pieces * kTilePoints;
+      const int64_t count = std::min(out_size_ - first, kTilePoints);
       PointList lists[3];
       list_corners(args, row + tap, tap, first, count, lists);
       visit(lists[2].of(static_cast<size_t>(count)), tap * out_size_ + first);
@@ -120,7 +120,7 @@ class DeformKernel : public Kernel {
   // The neighbours of points at one tap; the last of `lists` is theirs.
   void list_corners(const KernelArgs& args, int64_t row, int64_t tap, int64_t first, int64_t count,
                     PointList* lists) const {
-    alignas(64) float coordinates[2][kPointsTogether] = {};
+    alignas(64) float coordinates[2][kPointsPerTile] = {};
     const float* offsets =
         static_cast<const float*>(args.inputs[DeformInput::kOffset]) + 2 * row * out_size_ + first;
     const int64_t tap_y = tap / window_.kernel[1] * window_.dilations[0];
@@ -143,9 +143,9 @@ class DeformKernel : public Kernel {
 
   static void weigh(PointList& list, const float* masks, size_t count) {
     for (size_t part = 0; part < list.parts; ++part) {
-      int32_t* at = list.at + part * kPointsTogether;
-      float* weights = list.weights + part * kPointsTogether;
-      for (size_t i = 0; i < count; ++i)  // what has no weight may be infinite
+      int32_t* at = list.at + part * kPointsPerTile;
+      float* weights = list.weights + part * kPointsPerTile;
+      for (size_t i = 0; i < count; ++i)  // elements of weight 0 may be infinite
         at[i] = weights[i] != 0 ? at[i] : -1;
       for (size_t i = 0; masks && i < count; ++i)
         weights[i] *= masks[i];
@@ -156,9 +156,9 @@ class DeformKernel : public Kernel {
   void multiply(const KernelArgs& args, int64_t image, int64_t group, int64_t first,
                 const float* samples, float* panel) const {
     const int64_t length = channels_ / groups_ * taps_, members = outputs_ / groups_;
-    const int64_t count = std::min(kPixelsTogether, out_size_ - first);
-    float* none = panel + length * kPixelsTogether;
-    std::fill_n(none, kPixelsTogether, 0.0f);
+    const int64_t count = std::min(kPixelsPerTile, out_size_ - first);
+    float* none = panel + length * kPixelsPerTile;
+    std::fill_n(none, kPixelsPerTile, 0.0f);
     pack_pointwise(samples + group * length * out_size_ + first, 1, out_size_, length, count,
                    panel);
     PointwiseRows product{};
@@ -183,7 +183,7 @@ class DeformKernel : public Kernel {
 
   ops::Window window_;
   SampledAxis axes_[2];
-  TurnedPicture turned_;
+  NhwcTiles tiles_;
   bool has_bias_, has_mask_;
   int64_t batch_, channels_, outputs_, groups_, offset_groups_, taps_, in_size_, out_size_;
   int threads_;
@@ -198,7 +198,7 @@ Prepared prepare_deform(const KernelRequest& request) {
   if (element_count(request.outputs[0].shape) == 0 || element_count(x) == 0)
     return Prepared::refuse("there are no elements");
   if (x[2] * x[3] > kMaxSampled)
-    return Prepared::refuse("pictures of this size are left to the reference");
+    return Prepared::refuse("images of this size are left to the reference");
   return Prepared::accept(std::make_unique<DeformKernel>(request), "rows");
 }
 

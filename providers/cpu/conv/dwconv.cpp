@@ -1,5 +1,5 @@
-// Depthwise Conv and FusedConv in float32 by our own kernel: channels last, or in blocks of
-// channels where they come so. A channel of the input may give 1, 2, 4 or 8 of the output.
+// Depthwise Conv and FusedConv in float32 by our own kernel: NHWC, or NCHW16c where the input has
+// that layout. The channel multiplier is 1, 2, 4 or 8.
 #include <algorithm>
 #include <bit>
 
@@ -17,9 +17,9 @@ namespace {
 
 // Work below this many multiplications is not worth a second thread.
 constexpr int64_t kDepthwiseProductsPerThread = 1 << 17;
-// Threads take rows in units of this many, as the kernel computes them together.
-constexpr int64_t kRowsTogether = 2;
-// What an activation is applied to at once: it lies in a near cache then.
+// Threads take rows in units of this many: one tile of the micro-kernel.
+constexpr int64_t kRowsPerTile = 2;
+// Elements to which the activation is applied at once, while they are in a near cache.
 constexpr int64_t kActivatedElements = 1 << 12;
 
 struct DepthwiseForm {
@@ -37,7 +37,7 @@ class DepthwiseKernel : public Kernel {
     f_.image.bias = reinterpret_cast<const float*>(bias_->data());
     const int64_t products = f_.images * f_.out_height * f_.image.out_width * f_.image.channels *
                              f_.image.kernel[0] * f_.image.kernel[1];
-    pairs_ = (f_.out_height + kRowsTogether - 1) / kRowsTogether;
+    pairs_ = (f_.out_height + kRowsPerTile - 1) / kRowsPerTile;
     const int64_t most = std::min(products / kDepthwiseProductsPerThread + 1, f_.images * pairs_);
     threads_ = static_cast<int>(std::min<int64_t>(threads, most));
   }
@@ -54,7 +54,7 @@ class DepthwiseKernel : public Kernel {
 
   // Pairs of rows, over all images.
   void run_share(const KernelArgs& args, int64_t begin, int64_t end, const CancelFlag& sign) const {
-    const int64_t products = f_.image.out_width * f_.image.channels * kRowsTogether *
+    const int64_t products = f_.image.out_width * f_.image.channels * kRowsPerTile *
                              f_.image.kernel[0] * f_.image.kernel[1];
     const int64_t most = std::max<int64_t>(kMaxProducts / products, 1);
     while (begin < end && !(begin % most == 0 && sign.ask())) {
@@ -65,7 +65,7 @@ class DepthwiseKernel : public Kernel {
               image * at.height * at.width * (at.channels >> at.repeat);
       at.out =
           static_cast<float*>(args.outputs[0]) + image * f_.out_height * at.out_width * at.channels;
-      run_rows(at, first * kRowsTogether, std::min(f_.out_height, last * kRowsTogether));
+      run_rows(at, first * kRowsPerTile, std::min(f_.out_height, last * kRowsPerTile));
       begin += last - first;
     }
   }
@@ -76,11 +76,11 @@ class DepthwiseKernel : public Kernel {
       return;
     }
     const int64_t row = image.out_width * image.channels;
-    const int64_t together =
-        std::max<int64_t>(1, kActivatedElements / row / kRowsTogether) * kRowsTogether;
+    const int64_t tile_rows =
+        std::max<int64_t>(1, kActivatedElements / row / kRowsPerTile) * kRowsPerTile;
     for (int64_t begin = first; begin < last;) {
-      // What is left over is too little for pairs.
-      const int64_t end = begin + together + kRowsTogether > last ? last : begin + together;
+      // Includes the remaining rows if they are too few for a tile.
+      const int64_t end = begin + tile_rows + kRowsPerTile > last ? last : begin + tile_rows;
       convolve_depthwise(image, begin, end, 0, image.channels);
       activate(image, begin, end);
       begin = end;
@@ -117,7 +117,7 @@ std::shared_ptr<const Buffer> packed(const KernelRequest& request, size_t input,
 }
 
 const char* refusal(const KernelRequest& request, int64_t group) {
-  if (const char* why = refusal_of_own(request, true)) return why;
+  if (const char* why = why_unsupported_image(request, true)) return why;
   const int64_t from = request.inputs[0].shape[1], channels = request.inputs[1].shape[0];
   if (group != from || (from == 1 && channels > 1)) return "it is not depthwise";
   if (const int64_t times = channels / from; times > 8 || !std::has_single_bit(uint64_t(times)))

@@ -15,13 +15,12 @@ HWY_BEFORE_NAMESPACE();
 namespace sardonyx::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Neighbours in a row that are summed up together: as many as hide the time that one multiplication
-// takes.
+// Columns of a tile: enough independent sums to hide the latency of an FMA.
 constexpr int64_t kColumns = 4;
 
-// What is the same for all outputs, in elements.
-struct Steps {
-  explicit Steps(const DepthwiseImage& p)
+// The strides of image and weights, in elements.
+struct DepthwiseStrides {
+  explicit DepthwiseStrides(const DepthwiseImage& p)
       : in_row(p.in_steps.row),
         in_column(p.in_steps.column),
         out_row(p.out_steps.row),
@@ -38,9 +37,9 @@ HWY_INLINE void store_clipped(D d, hn::Vec<D> sum, const DepthwiseImage& p, floa
 
 // Reads the channels of the input that belong to a vector of channels of the output.
 template <bool kRepeated, class D>
-class Source {
+class ChannelLoader {
  public:
-  HWY_INLINE Source(D d, const DepthwiseImage& p)
+  HWY_INLINE ChannelLoader(D d, const DepthwiseImage& p)
       : count_(std::max<size_t>(hn::Lanes(d) >> p.repeat, 1)),
         lanes_(hn::IndicesFromVec(
             d, hn::ShiftRightSame(hn::Iota(hn::RebindToSigned<D>(), 0), p.repeat))) {}
@@ -56,8 +55,8 @@ class Source {
   decltype(hn::IndicesFromVec(D(), hn::Zero(hn::RebindToSigned<D>()))) lanes_;
 };
 
-// Rows or columns of the input, counted from where those of a tile begin, that are there.
-struct Range {
+// The rows or columns of a tile's input that are inside the image, counted from the tile's first.
+struct ValidRange {
   int64_t first, last;
   bool has(int64_t index) const { return index >= first && index < last; }
 };
@@ -65,20 +64,20 @@ struct Range {
 // A dense square kernel of kSize.
 template <int64_t kSize, int64_t kStride, bool kRepeated>
 struct Dense {
-  // Rows that are summed up together, and share what is read.
+  // Rows of a tile, which share the input that they load.
   static constexpr int64_t kRows = kSize > 3 && kStride > 1 ? 1 : 2;
   static constexpr int64_t kInRows = (kRows - 1) * kStride + kSize;
   static constexpr int64_t kInColumns = (kColumns - 1) * kStride + kSize;
 
-  // kRows x kColumns outputs, for which each element of the input is read once. `in` is where the
-  // tile's first row and column would lie; columns outside of `columns` are left out where
-  // kChecked.
+  // Computes a tile of kRows x kColumns outputs, loading each element of the input once. `in` is
+  // the address of the tile's first row and column, which may be outside the image; columns outside
+  // of `columns` are skipped with kChecked.
   template <bool kChecked, class D>
-  static HWY_INLINE void tile(D d, const DepthwiseImage& p, const Steps& s, Range rows,
-                              Range columns, const float* in, const float* weights,
-                              const float* bias, float* out) {
+  static HWY_INLINE void tile(D d, const DepthwiseImage& p, const DepthwiseStrides& s,
+                              ValidRange rows, ValidRange columns, const float* in,
+                              const float* weights, const float* bias, float* out) {
     using V = hn::Vec<D>;
-    const Source<kRepeated, D> source(d, p);
+    const ChannelLoader<kRepeated, D> source(d, p);
     V sums[kRows * kColumns];
     const V start = hn::LoadU(d, bias);
 #pragma GCC unroll 16
@@ -114,8 +113,8 @@ struct Dense {
   }
 };
 
-// Calls visit(tag, channel) for vectors that together are channels [first, last). The last vector
-// may begin in the one before: what is computed twice is the same.
+// Calls visit(tag, channel) for vectors that cover channels [first, last). The last vector may
+// overlap the one before; channels that are computed twice get the same result.
 template <typename Visit>
 HWY_INLINE void for_channels(int64_t first, int64_t last, const Visit& visit) {
   const hn::CappedTag<float, kChannelBlock> whole;
@@ -136,28 +135,28 @@ HWY_INLINE int64_t place_of(const ImageSteps& steps, int64_t channel) {
   return channel / kChannelBlock * steps.block + channel % kChannelBlock;
 }
 
-// Of `size` elements those that a window of `extent` from `begin` on holds.
-Range inside(int64_t begin, int64_t extent, int64_t size) {
+// The elements of [0, size) within a window of `extent` elements from `begin` on.
+ValidRange inside(int64_t begin, int64_t extent, int64_t size) {
   const int64_t first = std::clamp<int64_t>(-begin, 0, extent);
   return {first, std::clamp<int64_t>(size - begin, first, extent)};
 }
 
-struct Share {
+struct OutputBlock {
   int64_t first_row, last_row, first_channel, last_channel;
 };
 
 template <int64_t kSize, int64_t kStride, bool kRepeated>
-void convolve_dense(const DepthwiseImage& p, const Share& share) {
+void convolve_dense(const DepthwiseImage& p, const OutputBlock& share) {
   using Kernel = Dense<kSize, kStride, kRepeated>;
-  const Steps s(p);
+  const DepthwiseStrides s(p);
   for (int64_t y = share.first_row; y < share.last_row; y += Kernel::kRows) {
     const int64_t top = std::min(y, share.last_row - Kernel::kRows);
     const int64_t in_top = top * kStride - p.pad[0];
-    const Range rows = inside(in_top, Kernel::kInRows, p.height);
+    const ValidRange rows = inside(in_top, Kernel::kInRows, p.height);
     for (int64_t x = 0; x < p.out_width; x += kColumns) {
       const int64_t left = std::min(x, p.out_width - kColumns);
       const int64_t in_left = left * kStride - p.pad[1];
-      const Range columns = inside(in_left, Kernel::kInColumns, p.width);
+      const ValidRange columns = inside(in_left, Kernel::kInColumns, p.width);
       const float* in = p.in + in_top * s.in_row + in_left * s.in_column;
       float* out = p.out + top * s.out_row + left * s.out_column;
       const auto visit = [&](auto checked, auto d, int64_t channel) HWY_ATTR {
@@ -178,18 +177,19 @@ void convolve_dense(const DepthwiseImage& p, const Share& share) {
   }
 }
 
-// Elements of a dilated kernel that lie inside, the first over `begin`.
-Range taps_inside(int64_t begin, int64_t taps, int64_t dilation, int64_t size) {
+// The taps of a dilated kernel that are inside the image; the first tap is at `begin`.
+ValidRange taps_inside(int64_t begin, int64_t taps, int64_t dilation, int64_t size) {
   const int64_t first = begin < 0 ? std::min(taps, (-begin + dilation - 1) / dilation) : 0;
-  const int64_t room = size - 1 - begin;
-  return {first, room < 0 ? first : std::clamp(room / dilation + 1, first, taps)};
+  const int64_t last_start = size - 1 - begin;
+  return {first, last_start < 0 ? first : std::clamp(last_start / dilation + 1, first, taps)};
 }
 
 // kCount neighbouring outputs of any kernel, with the same columns of it inside.
 template <size_t kCount, bool kRepeated, class D>
-HWY_INLINE void any_outputs(D d, const DepthwiseImage& p, const Steps& s, Range rows, Range columns,
-                            const float* in, const float* weights, const float* bias, float* out) {
-  const Source<kRepeated, D> source(d, p);
+HWY_INLINE void any_outputs(D d, const DepthwiseImage& p, const DepthwiseStrides& s,
+                            ValidRange rows, ValidRange columns, const float* in,
+                            const float* weights, const float* bias, float* out) {
+  const ChannelLoader<kRepeated, D> source(d, p);
   const auto start = hn::LoadU(d, bias);
   auto a = start, b = start, c = start, e = start;
   const int64_t next = p.stride[1] * s.in_column;
@@ -212,17 +212,17 @@ HWY_INLINE void any_outputs(D d, const DepthwiseImage& p, const Steps& s, Range 
 }
 
 template <bool kRepeated>
-void convolve_any(const DepthwiseImage& p, const Share& share) {
+void convolve_any(const DepthwiseImage& p, const OutputBlock& share) {
   constexpr int64_t kCount = 4;
-  const Steps s(p);
+  const DepthwiseStrides s(p);
   for (int64_t y = share.first_row; y < share.last_row; ++y) {
     const int64_t in_top = y * p.stride[0] - p.pad[0];
-    const Range rows = taps_inside(in_top, p.kernel[0], p.dilation[0], p.height);
+    const ValidRange rows = taps_inside(in_top, p.kernel[0], p.dilation[0], p.height);
     for (int64_t x = 0; x < p.out_width;) {
       const auto columns_of = [&](int64_t at) {
         return taps_inside(at * p.stride[1] - p.pad[1], p.kernel[1], p.dilation[1], p.width);
       };
-      const Range columns = columns_of(x);
+      const ValidRange columns = columns_of(x);
       const float* in = p.in + in_top * s.in_row + (x * p.stride[1] - p.pad[1]) * s.in_column;
       float* out = p.out + y * s.out_row + x * s.out_column;
       const auto visit = [&](auto count, auto d, int64_t channel) HWY_ATTR {
@@ -230,7 +230,8 @@ void convolve_any(const DepthwiseImage& p, const Share& share) {
             d, p, s, rows, columns, in + place_of(p.in_steps, channel >> p.repeat),
             p.weights + channel, p.bias + channel, out + place_of(p.out_steps, channel));
       };
-      const Range all = x + kCount <= p.out_width ? columns_of(x + kCount - 1) : Range{0, 0};
+      const ValidRange all =
+          x + kCount <= p.out_width ? columns_of(x + kCount - 1) : ValidRange{0, 0};
       const bool is_same = columns.first == 0 && columns.last == p.kernel[1] && all.first == 0 &&
                            all.last == p.kernel[1];
       if (is_same) {
@@ -264,7 +265,7 @@ struct Phase {
 };
 
 template <bool kRepeated>
-void convolve_dense_or_any(const DepthwiseImage& p, const Share& share) {
+void convolve_dense_or_any(const DepthwiseImage& p, const OutputBlock& share) {
   const auto is = [&](int64_t size, int64_t stride) {
     return p.kernel[0] == size && p.kernel[1] == size && p.stride[0] == stride &&
            p.stride[1] == stride;
@@ -279,10 +280,10 @@ void convolve_dense_or_any(const DepthwiseImage& p, const Share& share) {
 }
 
 template <bool kRepeated>
-void convolve_phases(const DepthwiseImage& p, const Share& share) {
+void convolve_phases(const DepthwiseImage& p, const OutputBlock& share) {
   const int64_t high = p.dilation[0], wide = p.dilation[1];
   for (int64_t y = 0; y < std::min(high, share.last_row); ++y) {
-    Share rows = share;
+    OutputBlock rows = share;
     rows.first_row = share.first_row > y ? divided_up(share.first_row - y, high) : 0;
     rows.last_row = divided_up(share.last_row - y, high);
     for (int64_t x = 0; x < std::min(wide, p.out_width); ++x) {
@@ -304,7 +305,7 @@ void convolve_phases(const DepthwiseImage& p, const Share& share) {
 }
 
 template <bool kRepeated>
-void convolve_share(const DepthwiseImage& p, const Share& share) {
+void convolve_share(const DepthwiseImage& p, const OutputBlock& share) {
   const bool is_dilated = p.dilation[0] > 1 || p.dilation[1] > 1;
   if (is_dilated && p.stride[0] == 1 && p.stride[1] == 1)
     return convolve_phases<kRepeated>(p, share);
@@ -313,7 +314,7 @@ void convolve_share(const DepthwiseImage& p, const Share& share) {
 
 void ConvolveDepthwise(const DepthwiseImage& p, int64_t first_row, int64_t last_row,
                        int64_t first_channel, int64_t last_channel) {
-  const Share share{first_row, last_row, first_channel, last_channel};
+  const OutputBlock share{first_row, last_row, first_channel, last_channel};
   if (p.repeat > 0)
     convolve_share<true>(p, share);
   else

@@ -25,7 +25,7 @@ static_assert(hn::MaxLanes(Sums()) == kLanes);
 
 // A block of channels of kColumns columns next to each other.
 template <size_t kColumns, bool kSource, bool kSigned>
-struct Block {
+struct DepthwiseTile {
   using V = hn::Vec<Sums>;
 
   HWY_INLINE hn::Vec<Bytes> load_tap(const uint8_t* from) const {
@@ -54,7 +54,7 @@ struct Block {
 
   HWY_INLINE void multiply(int64_t at, V* sums) const {
     const int32_t* w = weights;
-    for (size_t tap = 0; tap < p.taps.size(); tap += kTapsTogether) {
+    for (size_t tap = 0; tap < p.taps.size(); tap += kTapsPerTile) {
       V x[4];
       load(&p.taps[tap], at, x);
 #pragma GCC unroll 2
@@ -101,16 +101,16 @@ struct Block {
 
 template <bool kSource, bool kSigned>
 void convolve_row(const ByteDepthwiseRow& p) {
-  const size_t together = p.in_pairs ? 2 : 1;
-  const int64_t block_weights = static_cast<int64_t>(p.taps.size() * together) * kByteBlock;
+  const size_t columns = p.in_pairs ? 2 : 1;
+  const int64_t block_weights = static_cast<int64_t>(p.taps.size() * columns) * kByteBlock;
   for (int64_t first = 0; first < p.channels; first += kByteBlock) {
     const auto* weights =
         reinterpret_cast<const int32_t*>(p.weights + first / kByteBlock * block_weights);
     const int64_t used = std::min(p.channels - first, kByteBlock);
-    const Block<1, kSource, kSigned> one{p, weights, first};
+    const DepthwiseTile<1, kSource, kSigned> one{p, weights, first};
     int64_t column = 0;
     if (p.in_pairs) {
-      const Block<2, kSource, kSigned> two{p, weights, first};
+      const DepthwiseTile<2, kSource, kSigned> two{p, weights, first};
       for (; column + 2 <= p.columns; column += 2)
         two.run(column, used);
     }

@@ -19,14 +19,14 @@ namespace {
 
 using Whole = hn::ScalableTag<float>;
 
-// Windows that are computed together; with two vectors of outputs each their sums fill the
-// registers, but for the weights and one input.
+// Windows of a tile: with two vectors of outputs each, the sums fill the registers but for the
+// weights and one input.
 constexpr size_t kWindows = (kRegisters - 2) / 2 - 1;
 // Elements of a window that are multiplied before all windows go on to the next: their weights stay
 // in a near cache meanwhile.
 constexpr int64_t kElementsAtOnce = 1024;
-// Weights that stay in the nearest cache beside everything else: each window is multiplied with all
-// of them, so that outputs are written side by side.
+// Weights of a panel that stays in the nearest cache: each window is multiplied with all of them,
+// so that contiguous outputs are written.
 constexpr int64_t kNearWeights = 6 << 10;
 
 int64_t lanes() {
@@ -66,12 +66,13 @@ struct Stage {
 
 // kRows x kColumns windows, for kVectors vectors of outputs.
 template <size_t kRows, size_t kColumns, size_t kVectors>
-struct Tile {
+struct IgemmF32Tile {
   static constexpr size_t kCount = kRows * kColumns;
   using D = Whole;
   using V = hn::Vec<D>;
 
-  HWY_INLINE Tile(const ConvolutionRows& rows, const Stage& stage, int64_t row, int64_t column)
+  HWY_INLINE IgemmF32Tile(const ConvolutionRows& rows, const Stage& stage, int64_t row,
+                          int64_t column)
       : p(rows), stage(stage), in(p.in + row * p.in_row + column * p.in_column) {
 #pragma GCC unroll 2
     for (size_t v = 0; v < kVectors; ++v) {
@@ -108,8 +109,8 @@ struct Tile {
     if (stage.is_first) ask_for_places();
   }
 
-  // What will be written, or where there is a residual, that of the windows to the right, comes to
-  // the cache while these are computed.
+  // Prefetches the outputs of this tile, or the residual of the tile to the right, while this one
+  // is computed.
   HWY_INLINE void ask_for_places() const {
     const float* from =
         p.residual ? p.residual + static_cast<int64_t>(kColumns) * p.out_steps.column : p.out;
@@ -184,7 +185,7 @@ template <size_t kRows, size_t kVectors>
 HWY_NOINLINE void convolve_columns(const ConvolutionRows& p, const Stage& stage, int64_t row,
                                    int64_t begin, int64_t end) {
   with_constant<kWindows / kRows>(static_cast<size_t>(end - begin), [&](auto columns) HWY_ATTR {
-    Tile<kRows, decltype(columns)::value, kVectors>(p, stage, row, begin).run();
+    IgemmF32Tile<kRows, decltype(columns)::value, kVectors>(p, stage, row, begin).run();
   });
 }
 
@@ -293,8 +294,8 @@ HWY_EXPORT(ConvolveRows);
 int64_t packed_windows_size(int64_t elements, int64_t outputs) {
   return HWY_DYNAMIC_DISPATCH(PackedWindowsSize)(elements, outputs);
 }
-void pack_windows(const LooseFloat* weights, std::span<const int64_t> order, int64_t outputs,
-                  float* packed) {
+void pack_conv_weights(const LooseFloat* weights, std::span<const int64_t> order, int64_t outputs,
+                       float* packed) {
   HWY_DYNAMIC_DISPATCH(PackWindows)(weights, order, outputs, packed);
 }
 void convolve_rows(const ConvolutionRows& rows, int64_t first_row, int64_t last_row,

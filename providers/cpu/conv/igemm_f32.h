@@ -1,5 +1,5 @@
-// Convolution of float32 images: products of windows with weights, several windows and output
-// channels at a time.
+// Implicit GEMM of float32 images: the micro-kernel multiplies a tile of windows with a panel of
+// packed weights.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +11,16 @@
 
 namespace sardonyx::cpu {
 
-// Output channels may be shared out in multiples of this, and biases are padded to it with zeros.
+// Threads take output channels in multiples of this; biases are padded to it with zeros.
 constexpr int64_t kConvolutionUnit = 32;
 
-// One group of channels of one image, whose windows lie evenly and wholly in memory.
+// One group of channels of one image. All windows are wholly in memory, at constant strides.
 struct ConvolutionRows {
   const float* in;                   // the window of row 0, column 0
   std::span<const int32_t> offsets;  // of a window's elements, from its first one
-  const float* weights;              // packed by pack_windows
+  const float* weights;              // packed by pack_conv_weights
   const float* bias;                 // [outputs rounded up to whole units]
-  const float* residual;             // added, lies as `out` does, may be `out`; null: none
+  const float* residual;             // added, in the layout of `out`, may be `out`; or null
   float* out;
   int64_t in_row, in_column;  // from window to window, in elements
   ImageSteps out_steps;
@@ -29,11 +29,11 @@ struct ConvolutionRows {
   float low, high;  // results are clipped to these; infinities: not at all
 };
 
-// How many floats the packed weights are, for windows of so many elements.
+// Floats of the packed weights, for windows of this many elements.
 int64_t packed_windows_size(int64_t elements, int64_t outputs);
 // Element `order[k]` of an output's weights goes with element k of the offsets.
-void pack_windows(const LooseFloat* weights, std::span<const int64_t> order, int64_t outputs,
-                  float* packed);
+void pack_conv_weights(const LooseFloat* weights, std::span<const int64_t> order, int64_t outputs,
+                       float* packed);
 
 // Outputs [first_output, last_output) of rows [first_row, last_row); both begin and end with whole
 // units or the last output. Every element is the sum of bias and residual, then the products added

@@ -30,18 +30,18 @@ using HalfBytes = hn::Half<Bytes>;
 constexpr int64_t kLanes = kByteUnit / 2;
 static_assert(hn::MaxLanes(Sums()) == kLanes);
 
-// Windows that are computed together; with two vectors of outputs each their sums fill the
-// registers, but for the weights and one input.
+// Windows of a tile: with two vectors of outputs each, the sums fill the registers but for the
+// weights and one input.
 constexpr size_t kWindows = 14;
 constexpr int64_t kLine = 64;  // bytes of a cache line
-// Bytes of weights that stay in the nearest cache beside everything else: each window is multiplied
-// with all of them, so that outputs are written side by side.
+// Bytes of a panel of weights that stays in the nearest cache: each window is multiplied with all
+// of them, so that contiguous outputs are written.
 constexpr int64_t kNearWeights = 16 << 10;
 
-// Quads; results of longer windows come too seldom to wait for.
+// VNNI groups; with longer windows results are stored too seldom for a prefetch to pay.
 constexpr size_t kShortWindow = 32;
 
-// Outputs that are computed together: `used` from `first` on.
+// The outputs of a tile: `used` of them from `first` on.
 struct Panel {
   const int8_t* weights;
   int64_t first;
@@ -51,9 +51,9 @@ struct Panel {
 
 // kRows x kColumns windows, for kVectors vectors of outputs.
 template <size_t kRows, size_t kColumns, size_t kVectors>
-struct Tile {
+struct IgemmU8S8Tile {
   static constexpr size_t kCount = kRows * kColumns;
-  static constexpr size_t kTogether = 4 / kVectors;  // windows whose results fill a vector
+  static constexpr size_t kWindowsPerVector = 4 / kVectors;  // windows whose results fill a vector
   using V = hn::Vec<Sums>;
 
   HWY_INLINE void multiply(const uint8_t* in, V* sums) const {
@@ -117,18 +117,19 @@ struct Tile {
 #pragma GCC unroll 2
     for (size_t v = 0; v < kVectors; ++v)
       scales[v] = hn::LoadU(d_float, p.scales + panel.first + v * hn::Lanes(d));
-    finish_all<kSigned>(sums, scales, out,
-                        std::make_index_sequence<(kCount + kTogether - 1) / kTogether>());
+    finish_all<kSigned>(
+        sums, scales, out,
+        std::make_index_sequence<(kCount + kWindowsPerVector - 1) / kWindowsPerVector>());
   }
 
   // Indices are constants, so that the sums stay in registers.
   template <bool kSigned, size_t... parts>
   HWY_INLINE void finish_all(const V* sums, const hn::Vec<SumScales>* scales, uint8_t* out,
                              std::index_sequence<parts...>) const {
-    (finish_some<kSigned, kTogether * parts>(sums, scales, out), ...);
+    (finish_some<kSigned, kWindowsPerVector * parts>(sums, scales, out), ...);
   }
 
-  // Results of windows i to i + kTogether, four vectors of sums.
+  // Results of windows i to i + kWindowsPerVector, four vectors of sums.
   template <bool kSigned, size_t i>
   HWY_INLINE void finish_some(const V* sums, const hn::Vec<SumScales>* scales, uint8_t* out) const {
     constexpr size_t j = i + 2 / kVectors;
@@ -171,7 +172,7 @@ struct Tile {
     }
   }
 
-  // What will be written comes to the cache while it is computed.
+  // Prefetches the outputs of this tile while it is computed.
   HWY_INLINE void ask_for(const uint8_t* out) const {
 #pragma GCC unroll 32
     for (size_t i = 0; i < kCount; ++i)
@@ -215,7 +216,7 @@ template <size_t kRows, size_t kVectors>
 HWY_NOINLINE void convolve_columns(const ConvU8S8Args& p, const Panel& panel, int64_t row,
                                    int64_t begin, int64_t end) {
   with_constant<kWindows / kRows>(static_cast<size_t>(end - begin), [&](auto columns) HWY_ATTR {
-    Tile<kRows, decltype(columns)::value, kVectors>{p, panel}.run(row, begin);
+    IgemmU8S8Tile<kRows, decltype(columns)::value, kVectors>{p, panel}.run(row, begin);
   });
 }
 
@@ -282,7 +283,7 @@ int32_t SumOfBytes(const int8_t* bytes, int64_t count) {
   return static_cast<int32_t>(sum);
 }
 
-bool HasByteWindows() {
+bool HasIgemmU8S8() {
   return true;
 }
 
@@ -296,7 +297,7 @@ int32_t SumOfBytes(const int8_t*, int64_t) {
   SARDONYX_CHECK(false);
 }
 
-bool HasByteWindows() {
+bool HasIgemmU8S8() {
   return false;
 }
 
@@ -311,10 +312,10 @@ namespace sardonyx::cpu {
 
 HWY_EXPORT(ConvolveBytes);
 HWY_EXPORT(SumOfBytes);
-HWY_EXPORT(HasByteWindows);
+HWY_EXPORT(HasIgemmU8S8);
 
-bool has_byte_windows() {
-  return HWY_DYNAMIC_DISPATCH(HasByteWindows)();
+bool has_igemm_u8s8() {
+  return HWY_DYNAMIC_DISPATCH(HasIgemmU8S8)();
 }
 
 void convolve_bytes(const ConvU8S8Args& windows, int64_t first_row, int64_t last_row,
@@ -322,7 +323,7 @@ void convolve_bytes(const ConvU8S8Args& windows, int64_t first_row, int64_t last
   HWY_DYNAMIC_DISPATCH(ConvolveBytes)(windows, first_row, last_row, first_output, last_output);
 }
 
-int64_t packed_byte_windows_size(int64_t quads, int64_t outputs) {
+int64_t packed_igemm_u8s8_size(int64_t quads, int64_t outputs) {
   constexpr int64_t kLanes = kByteUnit / 2;
   return (outputs + kLanes - 1) / kLanes * kLanes * quads * kVnniGroup;
 }
@@ -330,7 +331,7 @@ int64_t packed_byte_windows_size(int64_t quads, int64_t outputs) {
 namespace {
 
 // [inputs][taps] -> [taps][inputs]
-void turn_taps(const int8_t* from, int64_t inputs, int64_t taps, int8_t* to) {
+void transpose_taps(const int8_t* from, int64_t inputs, int64_t taps, int8_t* to) {
   for (int64_t input = 0; input < inputs; input += kVnniGroup, from += kVnniGroup * taps) {
     for (int64_t tap = 0; tap < taps; ++tap) {
       const int8_t quad[kVnniGroup] = {from[tap], from[taps + tap], from[2 * taps + tap],
@@ -343,19 +344,19 @@ void turn_taps(const int8_t* from, int64_t inputs, int64_t taps, int8_t* to) {
 }  // namespace
 
 // Panels of two vectors of outputs, [quads][outputs][4]; the last one may be of one.
-void pack_byte_windows(const int8_t* weights, int64_t inputs, int64_t taps, int64_t first,
-                       int64_t last, int8_t* packed, int32_t* sums) {
+void pack_igemm_u8s8(const int8_t* weights, int64_t inputs, int64_t taps, int64_t first,
+                     int64_t last, int8_t* packed, int32_t* sums) {
   const int64_t size = inputs * taps, quads = size / kVnniGroup;
-  std::vector<int8_t> turned(static_cast<size_t>(taps > 1 ? kByteUnit * size : 0));
+  std::vector<int8_t> transposed(static_cast<size_t>(taps > 1 ? kByteUnit * size : 0));
   for (int64_t begin = first; begin < last; begin += kByteUnit) {
     const int64_t used = std::min(last - begin, kByteUnit);
     const int64_t width = used > kByteUnit / 2 ? kByteUnit : kByteUnit / 2;
     const int8_t* rows = weights + begin * size;
     for (int64_t row = 0; row < used; ++row) {
       sums[begin + row] = HWY_DYNAMIC_DISPATCH(SumOfBytes)(rows + row * size, size);
-      if (taps > 1) turn_taps(rows + row * size, inputs, taps, turned.data() + row * size);
+      if (taps > 1) transpose_taps(rows + row * size, inputs, taps, transposed.data() + row * size);
     }
-    if (taps > 1) rows = turned.data();
+    if (taps > 1) rows = transposed.data();
     int8_t* panel = packed + begin * size;
     if (used < width) std::fill_n(panel, width * size, int8_t{0});
     pack_transposed(reinterpret_cast<const LooseFloat*>(rows), quads, used, quads,

@@ -10,33 +10,34 @@ namespace sardonyx::cpu {
 namespace {
 
 // Rows of planes with padding at their ends.
-struct BytePlanesForm {
+struct QConvFirstLayerParams {
   ConvParams f;       // elements are bytes
-  int64_t rows;       // of the output that are computed from one strip of planes
+  int64_t rows;       // of the output that are computed from one tile of planes
   int64_t row_bytes;  // of a padded row
   int64_t quads;      // of a row of a window
 
-  int64_t plane_rows() const { return f.covered(0, rows); }
+  int64_t planes_rows_read() const { return f.covered(0, rows); }
   int64_t window_quads() const { return f.inputs * f.kernel[0] * quads; }
-  // The last quad may reach behind the window, where its weights are zero.
-  int64_t strip_bytes() const {
-    return rounded_up(f.inputs * plane_rows() * row_bytes + kVnniGroup, kByteUnit);
+  // The last VNNI group may reach beyond the window; its weights are zero there.
+  int64_t tile_bytes() const {
+    return rounded_up(f.inputs * planes_rows_read() * row_bytes + kVnniGroup, kByteUnit);
   }
 };
 
-BytePlanesForm form_of(const QConvCall& call) {
-  constexpr int64_t kNearBytes = 32 << 10;  // of a strip, beside weights and results
-  BytePlanesForm form{byte_form(call.x(), call.w(), call.y(), call.window, 1, ImageOrder::kPlanes,
-                                /*is_copied=*/true),
-                      1, 0, 0};
+QConvFirstLayerParams form_of(const QConvCall& call) {
+  constexpr int64_t kNearBytes = 32 << 10;  // of a tile, beside weights and results
+  QConvFirstLayerParams form{
+      conv_int8_params(call.x(), call.w(), call.y(), call.window, 1, ImageOrder::kPlanes,
+                       /*is_copied=*/true),
+      1, 0, 0};
   ConvParams& f = form.f;
   f.inputs = call.w()[1];
   form.row_bytes = f.covered(1, f.out_width) + kVnniGroup;
   form.quads = (f.kernel[1] + kVnniGroup - 1) / kVnniGroup;
   const auto are_near = [&](int64_t rows) {
-    BytePlanesForm more = form;
+    QConvFirstLayerParams more = form;
     more.rows = rows;
-    return more.strip_bytes() <= kNearBytes;
+    return more.tile_bytes() <= kNearBytes;
   };
   while (form.rows < f.out_height && are_near(form.rows + 1))
     ++form.rows;
@@ -45,7 +46,7 @@ BytePlanesForm form_of(const QConvCall& call) {
 
 class BytePlanesKernel : public Kernel {
  public:
-  BytePlanesKernel(const BytePlanesForm& form, std::shared_ptr<const Buffer> weights,
+  BytePlanesKernel(const QConvFirstLayerParams& form, std::shared_ptr<const Buffer> weights,
                    RequantizeParams finish, const QConvCall& call)
       : form_(form),
         weights_(std::move(weights)),
@@ -55,38 +56,39 @@ class BytePlanesKernel : public Kernel {
     const ConvParams& f = form_.f;
     for (int64_t input = 0; input < f.inputs; ++input) {
       for (int64_t row = 0; row < f.kernel[0]; ++row) {
-        const int64_t first = (input * form_.plane_rows() + row * f.dilation[0]) * form_.row_bytes;
+        const int64_t first =
+            (input * form_.planes_rows_read() + row * f.dilation[0]) * form_.row_bytes;
         for (int64_t quad = 0; quad < form_.quads; ++quad)
           offsets_.push_back(static_cast<int32_t>(first + quad * kVnniGroup));
       }
     }
-    strips_ = (f.out_height + form_.rows - 1) / form_.rows;
-    threads_ = static_cast<int>(std::min<int64_t>(call.request.threads, f.images * strips_));
+    tiles_ = (f.out_height + form_.rows - 1) / form_.rows;
+    threads_ = static_cast<int>(std::min<int64_t>(call.request.threads, f.images * tiles_));
   }
 
   size_t scratch_bytes() const override {
-    return static_cast<size_t>(threads_ * form_.strip_bytes());
+    return static_cast<size_t>(threads_ * form_.tile_bytes());
   }
 
   void run(const KernelArgs& args) const override {
-    const int64_t strips = form_.f.images * strips_;
+    const int64_t tiles = form_.f.images * tiles_;
     parallel_run(threads_, [&](int64_t part, int64_t parts, const CancelFlag& sign) {
-      auto* planes = reinterpret_cast<uint8_t*>(args.scratch) + part * form_.strip_bytes();
-      for (int64_t strip = strips * part / parts; strip < strips * (part + 1) / parts; ++strip) {
+      auto* planes = reinterpret_cast<uint8_t*>(args.scratch) + part * form_.tile_bytes();
+      for (int64_t tile = tiles * part / parts; tile < tiles * (part + 1) / parts; ++tile) {
         if (sign.ask()) return;
-        run_strip(args, strip / strips_, strip % strips_ * form_.rows, planes);
+        run_tile(args, tile / tiles_, tile % tiles_ * form_.rows, planes);
       }
     });
   }
 
  private:
-  void run_strip(const KernelArgs& args, int64_t image, int64_t row, uint8_t* planes) const {
+  void run_tile(const KernelArgs& args, int64_t image, int64_t row, uint8_t* planes) const {
     const ConvParams& f = form_.f;
     const auto* in =
         static_cast<const uint8_t*>(args.inputs[0]) + image * f.inputs * f.height * f.width;
     uint8_t* to = planes;
     for (int64_t input = 0; input < f.inputs; ++input) {
-      for (int64_t k = 0; k < form_.plane_rows(); ++k, to += form_.row_bytes) {
+      for (int64_t k = 0; k < form_.planes_rows_read(); ++k, to += form_.row_bytes) {
         const int64_t at = row * f.stride[0] - f.pad[0] + k;
         const bool is_inside = at >= 0 && at < f.height;
         pad_row(is_inside ? in + (input * f.height + at) * f.width : nullptr, to);
@@ -122,20 +124,21 @@ class BytePlanesKernel : public Kernel {
       to[i] ^= flips_;
   }
 
-  const BytePlanesForm form_;
+  const QConvFirstLayerParams form_;
   const std::shared_ptr<const Buffer> weights_;
   const RequantizeParams finish_;
   const uint8_t flips_;  // bits of the source
   const int32_t zero_;
   std::vector<int32_t> offsets_;
-  int64_t strips_ = 0;  // of an image
+  int64_t tiles_ = 0;  // of an image
   int threads_ = 1;
 };
 
-// Rows of windows up to whole quads, then the sums of all outputs' weights.
-std::shared_ptr<const Buffer> packed_weights(const QConvCall& call, const BytePlanesForm& form) {
+// Packs rows of windows padded to whole VNNI groups, then the sums of all outputs' weights.
+std::shared_ptr<const Buffer> packed_weights(const QConvCall& call,
+                                             const QConvFirstLayerParams& form) {
   const ConvParams& f = form.f;
-  const int64_t panels = packed_byte_windows_size(form.window_quads(), f.outputs);
+  const int64_t panels = packed_igemm_u8s8_size(form.window_quads(), f.outputs);
   const auto bytes = static_cast<size_t>(panels) + static_cast<size_t>(f.outputs) * sizeof(int32_t);
   return packed_once(
       call.request, call.slots.w, "planes " + call.weights.form(), bytes, [&](std::byte* to) {
@@ -144,12 +147,12 @@ std::shared_ptr<const Buffer> packed_weights(const QConvCall& call, const BytePl
         const int8_t* from = call.weights.elements();
         for (int64_t at = 0; at < f.outputs * window; at += row, from += f.kernel[1])
           std::copy_n(from, f.kernel[1], rows.data() + at);
-        pack_byte_windows(rows.data(), window, 1, 0, f.outputs, reinterpret_cast<int8_t*>(to),
-                          reinterpret_cast<int32_t*>(to + panels));
+        pack_igemm_u8s8(rows.data(), window, 1, 0, f.outputs, reinterpret_cast<int8_t*>(to),
+                        reinterpret_cast<int32_t*>(to + panels));
       });
 }
 
-const char* refusal_of(const QConvCall& call, const BytePlanesForm& form) {
+const char* why_unsupported(const QConvCall& call, const QConvFirstLayerParams& form) {
   constexpr int64_t kMaxBytes = 1 << 22, kMaxQuads = 1 << 12;
   constexpr double kMaxProducts = int64_t{1} << 31;  // some milliseconds
   const ConvParams& f = form.f;
@@ -159,20 +162,20 @@ const char* refusal_of(const QConvCall& call, const BytePlanesForm& form) {
   const double window =
       static_cast<double>(f.inputs * f.kernel[0]) * static_cast<double>(form.quads);
   if (window > kMaxQuads || form.row_bytes > kMaxBytes) return "windows are large";
-  if (static_cast<double>(f.inputs) * static_cast<double>(form.plane_rows()) *
+  if (static_cast<double>(f.inputs) * static_cast<double>(form.planes_rows_read()) *
           static_cast<double>(form.row_bytes) >
       kMaxBytes)
-    return "strips are large";
+    return "tiles are large";
   const double products = window * static_cast<double>(kVnniGroup * f.out_width * form.rows) *
                           static_cast<double>(f.outputs);
-  return products > kMaxProducts ? "strips take long" : nullptr;
+  return products > kMaxProducts ? "tiles take long" : nullptr;
 }
 
 }  // namespace
 
-Prepared prepare_byte_planes(const QConvCall& call) {
-  const BytePlanesForm form = form_of(call);
-  if (const char* why = refusal_of(call, form)) return Prepared::refuse(why);
+Prepared prepare_qconv_first_layer(const QConvCall& call) {
+  const QConvFirstLayerParams form = form_of(call);
+  if (const char* why = why_unsupported(call, form)) return Prepared::refuse(why);
   auto weights = packed_weights(call, form);
   const auto* sums =
       reinterpret_cast<const int32_t*>(weights->data() + weights->size()) - form.f.outputs;

@@ -10,10 +10,10 @@
 namespace sardonyx::cpu {
 namespace {
 
-// The elements are quads of the input's bytes.
+// One element is 4 int8 channels, the depth of a VNNI dot product.
 class ConvU8S8Kernel : public TiledConvKernel {
  public:
-  ConvU8S8Kernel(const ConvParams& form, StripWeights weights, RequantizeParams finish,
+  ConvU8S8Kernel(const ConvParams& form, TiledConvWeights weights, RequantizeParams finish,
                  const QConvCall& call)
       : TiledConvKernel(form, std::move(weights), call.request.threads, /*may_share_outputs=*/true),
         finish_(std::move(finish)),
@@ -21,20 +21,20 @@ class ConvU8S8Kernel : public TiledConvKernel {
         source_zero_(call.source_zero()) {}
 
  private:
-  void pad(const Share& share, int64_t image, int64_t group,
-           const OutputTile& strip) const override {
+  void pad(const TiledConvWork& share, int64_t image, int64_t group,
+           const OutputTile& tile) const override {
     const ImageSteps from = f_.in_steps(), to = f_.read_steps();
     const auto* source = reinterpret_cast<const uint8_t*>(input(share, image, group));
     auto* target = reinterpret_cast<uint8_t*>(share.padded);
-    const auto [begin, end, first] = padded_columns(strip);
-    const int64_t width = f_.covered(1, strip.columns), rows = f_.covered(0, strip.rows);
+    const auto [begin, end, first] = padded_columns(tile);
+    const int64_t width = f_.covered(1, tile.columns), rows = f_.covered(0, tile.rows);
     const int64_t pixel = kVnniGroup * to.column;
     const auto fill = [&](int64_t first_column, int64_t columns) {
       std::memset(target + first_column * pixel, source_zero_,
                   static_cast<size_t>(columns * pixel));
     };
     for (int64_t row = 0; row < rows; ++row, target += kVnniGroup * to.row) {
-      const int64_t in_row = strip.row * f_.stride[0] + row - f_.pad[0];
+      const int64_t in_row = tile.row * f_.stride[0] + row - f_.pad[0];
       if (in_row < 0 || in_row >= f_.height || begin == end) {
         fill(0, width);
         continue;
@@ -61,12 +61,12 @@ class ConvU8S8Kernel : public TiledConvKernel {
     }
   }
 
-  bool convolve(const Share& share, int64_t image, int64_t group,
-                const OutputTile& strip) const override {
+  bool convolve(const TiledConvWork& share, int64_t image, int64_t group,
+                const OutputTile& tile) const override {
     const ImageSteps in = f_.read_steps(), out = f_.out_steps();
     const int64_t padded = rounded_up(f_.outputs, kByteUnit);
     ConvU8S8Args windows;
-    windows.in = reinterpret_cast<const uint8_t*>(first_window(share, image, group, strip));
+    windows.in = reinterpret_cast<const uint8_t*>(first_window(share, image, group, tile));
     windows.offsets = offsets();
     windows.weights = reinterpret_cast<const int8_t*>(weights() + group * weights_size());
     windows.start = finish_.start.data() + group * padded;
@@ -74,24 +74,24 @@ class ConvU8S8Kernel : public TiledConvKernel {
     windows.zero = finish_.zero;
     windows.result = finish_.is_signed ? ByteResult::kInt8 : ByteResult::kUInt8;
     windows.out =
-        static_cast<uint8_t*>(share.args.outputs[0]) + place_of(image, strip) + group * f_.outputs;
+        static_cast<uint8_t*>(share.args.outputs[0]) + place_of(image, tile) + group * f_.outputs;
     windows.in_row = kVnniGroup * f_.stride[0] * in.row;
     windows.in_column = kVnniGroup * f_.stride[1] * in.column;
     windows.out_row = out.row;
     windows.out_column = out.column;
-    windows.columns = strip.columns;
+    windows.columns = tile.columns;
     windows.outputs = f_.outputs;
-    const int64_t products = strip.rows * strip.columns * f_.elements() * kByteUnit;
+    const int64_t products = tile.rows * tile.columns * f_.elements() * kByteUnit;
     const int64_t most = std::max<int64_t>(kProductsBetweenLooks / products, 1) * kByteUnit;
     const auto [begin, end] = share.outputs;
     for (int64_t output = begin; output < end; output += most) {
       if (output > begin && share.sign.ask()) return false;
-      convolve_bytes(windows, 0, strip.rows, output, std::min(end, output + most));
+      convolve_bytes(windows, 0, tile.rows, output, std::min(end, output + most));
     }
     return true;
   }
 
-  void apply(const Share&, int64_t, const OutputTile&) const override {}
+  void apply(const TiledConvWork&, int64_t, const OutputTile&) const override {}
 
   const RequantizeParams finish_;
   const bool source_is_signed_;
@@ -100,7 +100,7 @@ class ConvU8S8Kernel : public TiledConvKernel {
 
 // Of each group: panels, and the sums of all outputs' weights.
 std::shared_ptr<const Buffer> packed_weights(const QConvCall& call, const ConvParams& form) {
-  const int64_t panels = packed_byte_windows_size(form.elements(), form.outputs);
+  const int64_t panels = packed_igemm_u8s8_size(form.elements(), form.outputs);
   const int64_t size = panels + form.outputs * static_cast<int64_t>(sizeof(int32_t));
   const int64_t window = form.elements() * kVnniGroup, taps = form.kernel[0] * form.kernel[1];
   const int64_t units = (form.outputs + kByteUnit - 1) / kByteUnit;
@@ -110,9 +110,9 @@ std::shared_ptr<const Buffer> packed_weights(const QConvCall& call, const ConvPa
     parallel_for_each(form.groups * units, call.request.threads, [&](int64_t task) {
       const int64_t group = task / units, unit = task % units;
       auto* to = reinterpret_cast<int8_t*>(out) + group * size;
-      pack_byte_windows(from + group * form.outputs * window, form.inputs * kVnniGroup, taps,
-                        unit * kByteUnit, std::min(form.outputs, (unit + 1) * kByteUnit), to,
-                        reinterpret_cast<int32_t*>(to + panels));
+      pack_igemm_u8s8(from + group * form.outputs * window, form.inputs * kVnniGroup, taps,
+                      unit * kByteUnit, std::min(form.outputs, (unit + 1) * kByteUnit), to,
+                      reinterpret_cast<int32_t*>(to + panels));
     });
   };
   return packed_once(call.request, call.slots.w, name, static_cast<size_t>(form.groups * size),
@@ -129,13 +129,13 @@ std::vector<int32_t> offsets_of(const ConvParams& form) {
 }  // namespace
 
 Prepared prepare_conv_u8s8(const QConvCall& call) {
-  if (const char* why = refusal_of(call)) return Prepared::refuse(why);
-  if (call.is_depthwise()) return prepare_byte_depthwise(call);
-  if (call.w()[1] % kVnniGroup != 0) return prepare_byte_planes(call);
+  if (const char* why = why_unsupported(call)) return Prepared::refuse(why);
+  if (call.is_depthwise()) return prepare_qdwconv(call);
+  if (call.w()[1] % kVnniGroup != 0) return prepare_qconv_first_layer(call);
   const ConvParams form =
-      byte_form(call.x(), call.w(), call.y(), call.window, call.groups, ImageOrder::kPixels,
-                /*is_copied=*/call.source_is_signed());
-  if (const char* why = refusal_of_bytes(form)) return Prepared::refuse(why);
+      conv_int8_params(call.x(), call.w(), call.y(), call.window, call.groups, ImageOrder::kPixels,
+                       /*is_copied=*/call.source_is_signed());
+  if (const char* why = why_unsupported_int8(form)) return Prepared::refuse(why);
   const auto packed = packed_weights(call, form);
   const int64_t padded = rounded_up(form.outputs, kByteUnit);
   const auto place = [&](int64_t output) {
@@ -150,7 +150,7 @@ Prepared prepare_conv_u8s8(const QConvCall& call) {
       make_requantize(call, form.out_channels(), form.groups * padded, place, sum);
   return accept_bytes(
       call,
-      std::make_unique<ConvU8S8Kernel>(form, StripWeights{offsets_of(form), packed, nullptr},
+      std::make_unique<ConvU8S8Kernel>(form, TiledConvWeights{offsets_of(form), packed, nullptr},
                                        std::move(finish), call),
       "bytes");
 }

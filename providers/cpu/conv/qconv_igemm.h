@@ -8,8 +8,8 @@ namespace sardonyx::cpu {
 // Sums over all channels of a group.
 Prepared prepare_conv_u8s8(const QConvCall& call);
 // For single channels, each its own group.
-Prepared prepare_byte_depthwise(const QConvCall& call);
+Prepared prepare_qdwconv(const QConvCall& call);
 // For channels that are no whole quads, which are read from planes: quads lie along windows.
-Prepared prepare_byte_planes(const QConvCall& call);
+Prepared prepare_qconv_first_layer(const QConvCall& call);
 
 }  // namespace sardonyx::cpu

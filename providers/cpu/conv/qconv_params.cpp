@@ -2,7 +2,7 @@
 
 namespace sardonyx::cpu {
 
-const char* refusal_of(const QConvCall& call) {
+const char* why_unsupported(const QConvCall& call) {
   constexpr int64_t kFewOutputs = 16;
   const KernelRequest& request = call.request;
   if (const char* why = unsupported_by_vnni(request.outputs[0].dtype, call.scales)) return why;
@@ -30,7 +30,7 @@ RequantizeParams make_requantize(const QConvCall& call, int64_t count, int64_t p
   for (int64_t i = 0; i < count; ++i) {
     const int64_t output = i % call.w()[0];
     const auto at = static_cast<size_t>(place(i));
-    // What makes up for the zero point in the products, modulo 2^32 as the reference's sums are.
+    // The compensation of the zero point in the products, modulo 2^32 like the reference's sums.
     const uint32_t begin =
         static_cast<uint32_t>(bias ? bias[output] : 0) - zero * static_cast<uint32_t>(sum(output));
     finish.start[at] = static_cast<int32_t>(begin);

@@ -1,4 +1,4 @@
-// What quantized convolutions by our own kernels are made from.
+// The parameters of quantized convolutions by our own kernels.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace sardonyx::cpu {
 
-// Where the op has its inputs; SIZE_MAX: it has no such input.
+// The input slots of the op; SIZE_MAX: it has no such input.
 struct QConvInputs {
   size_t x, w, bias;
 };
@@ -35,12 +35,12 @@ struct QConvCall {
   bool is_depthwise() const { return groups > 1 && groups == x()[1] && w()[0] == groups; }
 };
 
-// Null, or why none of our own kernels takes it.
-const char* refusal_of(const QConvCall& call);
+// Why none of our own kernels supports the call, or null.
+const char* why_unsupported(const QConvCall& call);
 
-// What becomes of sums.
+// The epilogue: requantization of int32 sums.
 struct RequantizeParams {
-  std::vector<int32_t> start;  // what they begin with
+  std::vector<int32_t> start;  // initial values of the sums
   std::vector<float> scales;
   int32_t zero;
   bool is_signed;

@@ -12,16 +12,16 @@ namespace sardonyx::cpu {
 namespace {
 
 // An element of a window, or of that of the next column; kNone: none.
-struct Tap {
+struct TapPosition {
   static constexpr int64_t kNone = -2;
   int64_t row, column;
 };
 
-struct ByteDepthwiseForm {
+struct QDepthwiseParams {
   ConvParams f;     // of one group; elements are bytes
   int64_t repeats;  // pixels that fill a block of channels, where windows are next to each other
   bool in_pairs;    // two columns share the elements of their windows
-  std::vector<Tap> taps;  // row by row, in groups
+  std::vector<TapPosition> taps;  // row by row, in groups
 
   int64_t channels() const { return f.outputs; }
   int64_t reach() const { return f.covered(1, 1); }  // columns of the input under a window
@@ -33,9 +33,9 @@ constexpr size_t kMaxTaps = 256;
 
 // Rows of windows of up to three elements, of which the next column's are all but the first: a
 // group holds the elements of both.
-ByteDepthwiseForm form_of(const QConvCall& call) {
-  ByteDepthwiseForm form{
-      byte_form(call.x(), call.w(), call.y(), call.window, 1, ImageOrder::kPixels, false),
+QDepthwiseParams form_of(const QConvCall& call) {
+  QDepthwiseParams form{
+      conv_int8_params(call.x(), call.w(), call.y(), call.window, 1, ImageOrder::kPixels, false),
       1,
       false,
       {}};
@@ -45,22 +45,22 @@ ByteDepthwiseForm form_of(const QConvCall& call) {
     form.repeats = kByteBlock / f.outputs;
   else
     form.in_pairs =
-        f.stride[1] == 1 && f.dilation[1] == 1 && f.kernel[1] > 1 && f.kernel[1] < kTapsTogether;
-  const int64_t columns = form.in_pairs ? kTapsTogether : f.kernel[1];
+        f.stride[1] == 1 && f.dilation[1] == 1 && f.kernel[1] > 1 && f.kernel[1] < kTapsPerTile;
+  const int64_t columns = form.in_pairs ? kTapsPerTile : f.kernel[1];
   for (int64_t row = 0; row < f.kernel[0]; ++row) {
     for (int64_t column = 0; column < columns; ++column)
       form.taps.push_back(
-          {row, column < f.kernel[1] + (form.in_pairs ? 1 : 0) ? column : Tap::kNone});
+          {row, column < f.kernel[1] + (form.in_pairs ? 1 : 0) ? column : TapPosition::kNone});
   }
-  while (form.taps.size() % kTapsTogether != 0)
-    form.taps.push_back({0, Tap::kNone});
+  while (form.taps.size() % kTapsPerTile != 0)
+    form.taps.push_back({0, TapPosition::kNone});
   return form;
 }
 
-// Rows are computed where they lie; columns whose windows reach outside come from a patch.
+// Rows are read from the image; columns whose windows reach outside are read from a padded copy.
 class ByteDepthwiseKernel : public Kernel {
  public:
-  ByteDepthwiseKernel(ByteDepthwiseForm form, std::shared_ptr<const Buffer> weights,
+  ByteDepthwiseKernel(QDepthwiseParams form, std::shared_ptr<const Buffer> weights,
                       RequantizeParams finish, const QConvCall& call)
       : form_(std::move(form)),
         weights_(std::move(weights)),
@@ -106,8 +106,8 @@ class ByteDepthwiseKernel : public Kernel {
   static size_t whole_lines(int64_t bytes) {
     return static_cast<size_t>(rounded_up(bytes, kByteBlock));
   }
-  // A thread has a row of padding, the last rows of all, behind which there is too little to be
-  // read where they lie, and the windows of one column.
+  // The scratch of a thread: a row of padding, a copy of the last rows (the kernel reads beyond the
+  // end of a row), and the windows of one column.
   size_t zeros_bytes() const { return whole_lines(row_bytes_ + form_.behind()); }
   size_t last_bytes() const { return whole_lines(last_rows_ * row_bytes_ + form_.behind()); }
   size_t patch_bytes() const {
@@ -185,7 +185,7 @@ class ByteDepthwiseKernel : public Kernel {
     std::array<const uint8_t*, kMaxTaps> taps;
     for (size_t i = 0; i < form_.taps.size(); ++i) {
       const auto& [row, column] = form_.taps[i];
-      const bool is_one = column != Tap::kNone;
+      const bool is_one = column != TapPosition::kNone;
       taps[i] = first(is_one ? row : 0) + (is_one ? column * form_.f.dilation[1] * channels : 0);
     }
     ByteDepthwiseRow row;
@@ -206,7 +206,7 @@ class ByteDepthwiseKernel : public Kernel {
     convolve_byte_channels(row);
   }
 
-  const ByteDepthwiseForm form_;
+  const QDepthwiseParams form_;
   const std::shared_ptr<const Buffer> weights_;
   const RequantizeParams finish_;
   const bool source_is_signed_;
@@ -218,11 +218,11 @@ class ByteDepthwiseKernel : public Kernel {
 };
 
 // As ByteDepthwiseRow wants them.
-std::shared_ptr<const Buffer> packed_weights(const QConvCall& call, const ByteDepthwiseForm& form) {
+std::shared_ptr<const Buffer> packed_weights(const QConvCall& call, const QDepthwiseParams& form) {
   const ConvParams& f = form.f;
   const int64_t columns = form.in_pairs ? 2 : 1, all = f.outputs * form.repeats;
-  const int64_t part = kByteBlock * kTapsTogether;  // of one group and column
-  const int64_t block = static_cast<int64_t>(form.taps.size()) / kTapsTogether * columns * part;
+  const int64_t part = kByteBlock * kTapsPerTile;  // of one group and column
+  const int64_t block = static_cast<int64_t>(form.taps.size()) / kTapsPerTile * columns * part;
   const auto bytes = static_cast<size_t>(rounded_up(all, kByteBlock) / kByteBlock * block);
   const std::string name =
       text("channels ", form.repeats, " ", form.in_pairs, " ", call.weights.form());
@@ -233,13 +233,13 @@ std::shared_ptr<const Buffer> packed_weights(const QConvCall& call, const ByteDe
     for (int64_t channel = 0; channel < all; ++channel) {
       const int8_t* window = weights + channel % f.outputs * f.kernel[0] * f.kernel[1];
       int8_t* lane =
-          to + channel / kByteBlock * block + place_in_block(channel) % kByteBlock * kTapsTogether;
+          to + channel / kByteBlock * block + place_in_block(channel) % kByteBlock * kTapsPerTile;
       for (size_t i = 0; i < form.taps.size(); ++i) {
         const auto at = static_cast<int64_t>(i);
         for (int64_t column = 0; column < columns; ++column) {
           const int64_t element = form.taps[i].column - column;
           if (element < 0 || element >= f.kernel[1]) continue;
-          lane[(at / kTapsTogether * columns + column) * part + at % kTapsTogether] =
+          lane[(at / kTapsPerTile * columns + column) * part + at % kTapsPerTile] =
               window[form.taps[i].row * f.kernel[1] + element];
         }
       }
@@ -249,8 +249,8 @@ std::shared_ptr<const Buffer> packed_weights(const QConvCall& call, const ByteDe
 
 }  // namespace
 
-Prepared prepare_byte_depthwise(const QConvCall& call) {
-  ByteDepthwiseForm form = form_of(call);
+Prepared prepare_qdwconv(const QConvCall& call) {
+  QDepthwiseParams form = form_of(call);
   if (form.taps.size() > kMaxTaps) return Prepared::refuse("windows are large");
   auto weights = packed_weights(call, form);
   const int64_t outputs = form.f.outputs * form.repeats,

@@ -10,12 +10,12 @@ namespace {
 
 // Work below this many multiplications is not worth a second thread.
 constexpr int64_t kMinProducts = 1 << 18;
-// Windows that the kernels compute together, about: threads share images in so many.
-constexpr int64_t kWindowsTogether = 14;
+// About the windows of a micro-kernel's tile: threads share images in multiples of this.
+constexpr int64_t kWindowsPerTile = 14;
 
 }  // namespace
 
-TiledConvKernel::TiledConvKernel(const ConvParams& form, StripWeights weights, int threads,
+TiledConvKernel::TiledConvKernel(const ConvParams& form, TiledConvWeights weights, int threads,
                                  bool may_share_outputs)
     : f_(form), weights_(std::move(weights)) {
   const int64_t pixels = f_.images * f_.out_height * f_.out_width;
@@ -25,7 +25,7 @@ TiledConvKernel::TiledConvKernel(const ConvParams& form, StripWeights weights, i
   // Where weights are more than inputs, each thread reads a part of them.
   shares_outputs_ = may_share_outputs && f_.groups == 1 && f_.outputs > pixels &&
                     f_.outputs >= kConvolutionUnit * threads_;
-  unit_ = f_.is_line() ? kWindowsTogether : std::max<int64_t>(kWindowsTogether / f_.out_width, 1);
+  unit_ = f_.is_line() ? kWindowsPerTile : std::max<int64_t>(kWindowsPerTile / f_.out_width, 1);
   units_ = (f_.length() + unit_ - 1) / unit_;
   if (!shares_outputs_)
     threads_ = static_cast<int>(std::min<int64_t>(threads_, f_.images * units_));
@@ -34,7 +34,7 @@ TiledConvKernel::TiledConvKernel(const ConvParams& form, StripWeights weights, i
 void TiledConvKernel::run(const KernelArgs& args) const {
   parallel_run(threads_, [&](int64_t part, int64_t parts, const CancelFlag& sign) {
     float* padded = reinterpret_cast<float*>(args.scratch) + part * thread_scratch();
-    Share share{args, sign, padded, {0, f_.outputs}};
+    TiledConvWork share{args, sign, padded, {0, f_.outputs}};
     if (!shares_outputs_) {
       run_units(share, f_.images * units_ * part / parts, f_.images * units_ * (part + 1) / parts);
       return;
@@ -53,31 +53,33 @@ int64_t TiledConvKernel::thread_scratch() const {
 }
 
 // Units of rows or columns, over all images.
-void TiledConvKernel::run_units(const Share& share, int64_t begin, int64_t end) const {
-  const int64_t most = f_.is_line() ? f_.strip.columns : f_.strip.rows;
+void TiledConvKernel::run_units(const TiledConvWork& share, int64_t begin, int64_t end) const {
+  const int64_t most = f_.is_line() ? f_.tile.columns : f_.tile.rows;
   while (begin < end) {
     const int64_t image = begin / units_, unit = begin - image * units_;
     const int64_t count = std::min(units_ - unit, end - begin);
     const int64_t last = std::min(f_.length(), (unit + count) * unit_);
     for (int64_t at = unit * unit_; at < last; at += most) {
-      if (!run_strip(share, image, f_.cut(at, std::min(last, at + most)))) return;
+      if (!run_tile(share, image, f_.cut(at, std::min(last, at + most)))) return;
     }
     begin += count;
   }
 }
 
 // False where it is to stop.
-bool TiledConvKernel::run_strip(const Share& share, int64_t image, const OutputTile& strip) const {
+bool TiledConvKernel::run_tile(const TiledConvWork& share, int64_t image,
+                               const OutputTile& tile) const {
   for (int64_t group = 0; group < f_.groups; ++group) {
     if (share.sign.ask()) return false;
-    if (f_.is_padded) pad(share, image, group, strip);
-    if (!convolve(share, image, group, strip)) return false;
+    if (f_.is_padded) pad(share, image, group, tile);
+    if (!convolve(share, image, group, tile)) return false;
   }
-  if (f_.finish.function) apply(share, image, strip);
+  if (f_.finish.function) apply(share, image, tile);
   return true;
 }
 
-const float* TiledConvKernel::input(const Share& share, int64_t image, int64_t group) const {
+const float* TiledConvKernel::input(const TiledConvWork& share, int64_t image,
+                                    int64_t group) const {
   const int64_t channel = group * f_.inputs;
   const float* first = static_cast<const float*>(share.args.inputs[0]) +
                        image * f_.in_channels() * f_.height * f_.width;
@@ -86,23 +88,23 @@ const float* TiledConvKernel::input(const Share& share, int64_t image, int64_t g
   return first + blocks * f_.in_steps().block;
 }
 
-const float* TiledConvKernel::first_window(const Share& share, int64_t image, int64_t group,
-                                           const OutputTile& strip) const {
+const float* TiledConvKernel::first_window(const TiledConvWork& share, int64_t image, int64_t group,
+                                           const OutputTile& tile) const {
   if (f_.is_padded) return share.padded;
   const ImageSteps steps = f_.read_steps();
-  return input(share, image, group) + strip.row * f_.stride[0] * steps.row +
-         strip.column * f_.stride[1] * steps.column;
+  return input(share, image, group) + tile.row * f_.stride[0] * steps.row +
+         tile.column * f_.stride[1] * steps.column;
 }
 
-int64_t TiledConvKernel::place_of(int64_t image, const OutputTile& strip) const {
+int64_t TiledConvKernel::place_of(int64_t image, const OutputTile& tile) const {
   const ImageSteps steps = f_.out_steps();
-  return image * f_.out_channels() * f_.out_height * f_.out_width + strip.row * steps.row +
-         strip.column * steps.column;
+  return image * f_.out_channels() * f_.out_height * f_.out_width + tile.row * steps.row +
+         tile.column * steps.column;
 }
 
-TiledConvKernel::PaddedColumns TiledConvKernel::padded_columns(const OutputTile& strip) const {
-  const int64_t width = f_.covered(1, strip.columns);
-  const int64_t first = strip.column * f_.stride[1] - f_.pad[1];
+TiledConvKernel::PaddedColumns TiledConvKernel::padded_columns(const OutputTile& tile) const {
+  const int64_t width = f_.covered(1, tile.columns);
+  const int64_t first = tile.column * f_.stride[1] - f_.pad[1];
   const int64_t begin = std::clamp<int64_t>(-first, 0, width);
   const int64_t end = std::clamp<int64_t>(f_.width - first, begin, width);
   return {begin, end, first + begin};

@@ -1,4 +1,4 @@
-// What kernels of direct convolution have in common: how threads share images, strip by strip.
+// The driver of direct convolutions: threads share images, and each computes them tile by tile.
 #pragma once
 
 #include <memory>
@@ -9,15 +9,15 @@
 
 namespace sardonyx::cpu {
 
-// What windows are multiplied with, and where their elements lie from the first one.
-struct StripWeights {
+// Packed weights and bias, and the offset of each element of a window from its first one.
+struct TiledConvWeights {
   std::vector<int32_t> offsets;
   std::shared_ptr<const Buffer> packed, bias;
 };
 
 class TiledConvKernel : public Kernel {
  public:
-  TiledConvKernel(const ConvParams& form, StripWeights weights, int threads,
+  TiledConvKernel(const ConvParams& form, TiledConvWeights weights, int threads,
                   bool may_share_outputs);
   void run(const KernelArgs& args) const final;
   size_t scratch_bytes() const final;
@@ -26,34 +26,34 @@ class TiledConvKernel : public Kernel {
   }
 
  protected:
-  struct Share {
+  struct TiledConvWork {
     const KernelArgs& args;
     const CancelFlag& sign;
     float* padded;
     Portion outputs;  // of a group
   };
 
-  // Copies the rows of the input under the strip, of the group's channels, to `padded`.
-  virtual void pad(const Share& share, int64_t image, int64_t group,
-                   const OutputTile& strip) const = 0;
-  // False where it is to stop.
-  virtual bool convolve(const Share& share, int64_t image, int64_t group,
-                        const OutputTile& strip) const = 0;
-  // The function behind the sums.
-  virtual void apply(const Share& share, int64_t image, const OutputTile& strip) const = 0;
+  // Copies the rows of the input under the tile, of the group's channels, to `padded`.
+  virtual void pad(const TiledConvWork& share, int64_t image, int64_t group,
+                   const OutputTile& tile) const = 0;
+  // False once the run is cancelled.
+  virtual bool convolve(const TiledConvWork& share, int64_t image, int64_t group,
+                        const OutputTile& tile) const = 0;
+  // Applies the activation to the outputs of a tile.
+  virtual void apply(const TiledConvWork& share, int64_t image, const OutputTile& tile) const = 0;
 
-  // The group's first channel, at the first pixel.
-  const float* input(const Share& share, int64_t image, int64_t group) const;
-  // The strip's first window.
-  const float* first_window(const Share& share, int64_t image, int64_t group,
-                            const OutputTile& strip) const;
-  // The first output at the strip's first pixel, in elements from the first image.
-  int64_t place_of(int64_t image, const OutputTile& strip) const;
-  // Columns [begin, end) of a padded row come from column `first` of the input and those behind it.
+  // The group's first channel at the first pixel of an image.
+  const float* input(const TiledConvWork& share, int64_t image, int64_t group) const;
+  // The first element of the tile's first window.
+  const float* first_window(const TiledConvWork& share, int64_t image, int64_t group,
+                            const OutputTile& tile) const;
+  // The first output at the tile's first pixel, in elements from the first image.
+  int64_t place_of(int64_t image, const OutputTile& tile) const;
+  // Columns [begin, end) of a padded row are copies of the input's columns from `first` on.
   struct PaddedColumns {
     int64_t begin, end, first;
   };
-  PaddedColumns padded_columns(const OutputTile& strip) const;
+  PaddedColumns padded_columns(const OutputTile& tile) const;
 
   static constexpr int64_t kProductsBetweenLooks = 1 << 28;
 
@@ -69,12 +69,12 @@ class TiledConvKernel : public Kernel {
   bool shares_outputs_ = false;
 
  private:
-  void run_units(const Share& share, int64_t begin, int64_t end) const;
-  bool run_strip(const Share& share, int64_t image, const OutputTile& strip) const;
+  void run_units(const TiledConvWork& share, int64_t begin, int64_t end) const;
+  bool run_tile(const TiledConvWork& share, int64_t image, const OutputTile& tile) const;
   int64_t thread_scratch() const;
 
-  const StripWeights weights_;
-  int64_t unit_ = 1, units_ = 0;  // rows or columns that are shared out together, and their number
+  const TiledConvWeights weights_;
+  int64_t unit_ = 1, units_ = 0;  // rows or columns of a tile, and the number of tiles
   int threads_ = 1;
 };
 

@@ -108,9 +108,9 @@ TEST(Winograd, errs_at_most_four_times_as_much_as_the_direct_sum) {
   }
 }
 
-// Weights that change, as in training, leave it to oneDNN. Strips of rows give what the whole
+// Weights that change, as in training, leave it to oneDNN. Tiles of rows give what the whole
 // would, whatever they end with.
-TEST(Winograd, of_a_large_picture_is_computed_in_bounded_memory) {
+TEST(Winograd, of_a_large_image_is_computed_in_bounded_memory) {
   for (const WinogradExample& e :
        {WinogradExample{128, 64, 500, 170}, WinogradExample{64, 128, 501, 171, "Elu", {0.5f}}}) {
     const std::vector<Tensor> inputs = inputs_of(e);
@@ -132,9 +132,9 @@ TEST(Winograd, of_a_large_picture_is_computed_in_bounded_memory) {
         EXPECT_LT(made.prepared().kernel->scratch_bytes(), size_t{128} << 20) << implementation;
       }
     }
-    const auto direct = results[0].values<float>(), strips = results[1].values<float>();
+    const auto direct = results[0].values<float>(), tiles = results[1].values<float>();
     for (size_t i = 0; i < direct.size(); ++i)
-      ASSERT_NEAR(strips[i], direct[i], 2e-5f) << e.height << " x " << e.width << " at " << i;
+      ASSERT_NEAR(tiles[i], direct[i], 2e-5f) << e.height << " x " << e.width << " at " << i;
   }
 }
 

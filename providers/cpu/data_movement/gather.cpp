@@ -1,6 +1,6 @@
-// Gather, GatherElements and GatherND of elements of whole bytes: rows are copied, and places
-// worked out, by all threads. The data may lie at any address: the executor reads tables where they
-// lie in a file.
+// Gather, GatherElements and GatherND of elements of whole bytes; all threads compute offsets and
+// copy rows. The data may be unaligned: the executor reads embedding tables directly from a mapped
+// file.
 #include "ir/ops/data_movement/gather.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 constexpr int64_t kTaskBytes = 1 << 15, kThreadBytes = 1 << 17;
 
 const char* refusal(const KernelRequest& request) {
-  if (const char* why = refusal_of_elements(request.inputs[0].dtype)) return why;
+  if (const char* why = why_unsupported_elements(request.inputs[0].dtype)) return why;
   if (element_count(request.outputs[0].shape) == 0) return "there are no elements";
   if (element_count(request.inputs[0].shape) == 0) return "there is nothing to gather from";
   return nullptr;
@@ -92,7 +92,7 @@ bool copy_rows(const std::byte* from, std::byte* to, int64_t begin, int64_t end,
   return is_wrong;
 }
 
-// Whether all are in [-size, size), by what vectors of the oldest machines can do.
+// True if all indices are in [-size, size); uses SSE2-level operations only.
 template <typename Index>
 bool are_inside(const Index* indices, int64_t count, int64_t size) {
   const auto end = static_cast<uint64_t>(size);
@@ -108,7 +108,7 @@ bool are_inside(const Index* indices, int64_t count, int64_t size) {
 template <typename T, typename Index>
 void gather_elements(const std::byte* from, int64_t step, int64_t own, const Index* indices,
                      int64_t count, int64_t size, T* out) {
-  if constexpr (std::is_trivially_copyable_v<T>) {  // no strings come here
+  if constexpr (std::is_trivially_copyable_v<T>) {  // never strings
     for (int64_t i = 0; i < count; ++i, from += own) {
       const int64_t index = indices[i];
       std::memcpy(out + i, from + (index + (index < 0 ? size : 0)) * step, sizeof(T));
@@ -170,7 +170,7 @@ class GatherKernel : public Kernel {
     });
   }
 
-  // Where rows come from, one after the other from row `row` on.
+  // The offsets of source rows from row `row` on.
   auto places_from(const Index* indices, int64_t row) const {
     int64_t i = row % count_, base = row / count_ * size_ * bytes_;
     return [=, this](bool&) mutable {
@@ -280,24 +280,24 @@ class GatherNDKernel : public Kernel {
       return copy_rows(from, to, begin, end, bytes_, [=, this](bool& is_wrong_here) mutable {
         if (i++ == tuples_) i = 1, base += batch_bytes_;
         int64_t at = base;
-        for (const Axis& axis : axes_)
+        for (const GatheredAxis& axis : axes_)
           at += place_of(*tuple++, axis.size, is_wrong_here) * axis.step;
         return at;
       });
     });
     for (int64_t i = 0; is_wrong && i < rows * depth; ++i) {
-      const Axis& axis = axes_[static_cast<size_t>(i % depth)];
+      const GatheredAxis& axis = axes_[static_cast<size_t>(i % depth)];
       ops::checked_index(indices[i], axis.size, axis.axis);
     }
   }
 
  private:
-  struct Axis {
+  struct GatheredAxis {
     size_t axis;
     int64_t size, step;  // in bytes
   };
   int threads_;
-  std::vector<Axis> axes_;
+  std::vector<GatheredAxis> axes_;
   int64_t batches_ = 1, tuples_ = 1, bytes_ = 1, batch_bytes_ = 1;
 };
 

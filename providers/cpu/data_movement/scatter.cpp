@@ -1,6 +1,6 @@
-// ScatterND where the indices are constants, as tracing writes assignments to parts of a tensor:
-// which elements go where is worked out ahead, neighbours together, and where nobody else reads the
-// data they are written into it.
+// ScatterND with constant indices, as tracing records assignments to parts of a tensor. prepare()
+// computes the runs of contiguous elements to copy; they are written into the data in place if
+// nothing else reads it.
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -15,18 +15,18 @@
 namespace sardonyx::cpu {
 namespace {
 
-// Neighbouring elements of the output; those of the updates follow each other from run to run.
-struct Run {
+// Contiguous elements of the output. The updates are read in order, run after run.
+struct ElementRun {
   int64_t to, count;
 };
 
 // nullopt where an index is out of range.
-std::optional<std::vector<Run>> runs_of(const Tensor& indices, const Shape& data) {
+std::optional<std::vector<ElementRun>> runs_of(const Tensor& indices, const Shape& data) {
   const auto depth = static_cast<size_t>(indices.shape().back());
   const Strides strides = row_major_strides(data);
   const int64_t length =
       element_count(Shape(data.begin() + static_cast<int64_t>(depth), data.end()));
-  std::vector<Run> runs;
+  std::vector<ElementRun> runs;
   if (length == 0) return runs;
   const auto values = indices.values<int64_t>();
   for (size_t tuple = 0; tuple < values.size(); tuple += depth) {
@@ -45,7 +45,7 @@ std::optional<std::vector<Run>> runs_of(const Tensor& indices, const Shape& data
 
 class ScatterRuns : public Kernel {
  public:
-  ScatterRuns(const KernelRequest& request, std::vector<Run> runs)
+  ScatterRuns(const KernelRequest& request, std::vector<ElementRun> runs)
       : dtype_(request.inputs[0].dtype),
         count_(element_count(request.inputs[0].shape)),
         runs_(std::move(runs)) {}
@@ -77,7 +77,7 @@ class ScatterRuns : public Kernel {
   void write_runs(const T* from, T* to) const {
     const CancelFlag sign;
     int64_t written = 0;
-    for (const Run& run : runs_) {
+    for (const ElementRun& run : runs_) {
       if (written > kPart) {
         if (sign.ask()) break;
         written = 0;
@@ -95,11 +95,12 @@ class ScatterRuns : public Kernel {
 
   DType dtype_;
   int64_t count_;
-  std::vector<Run> runs_;
+  std::vector<ElementRun> runs_;
 };
 
 Prepared prepare_scatter_nd(const KernelRequest& request) {
-  if (const char* why = refusal_of_elements(request.inputs[0].dtype)) return Prepared::refuse(why);
+  if (const char* why = why_unsupported_elements(request.inputs[0].dtype))
+    return Prepared::refuse(why);
   if (request.attrs<ops::ScatterNDAttrs>().reduction != "none")
     return Prepared::refuse("updates are joined with the data");
   const Tensor* indices = request.inputs[1].constant;

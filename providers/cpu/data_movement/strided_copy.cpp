@@ -40,7 +40,7 @@ class PadKernel : public Kernel {
 };
 
 const char* why_unsupported(const KernelRequest& request) {
-  return refusal_of_elements(request.inputs[0].dtype);
+  return why_unsupported_elements(request.inputs[0].dtype);
 }
 
 Prepared accept(const KernelRequest& request, std::vector<Move> moves) {
@@ -197,7 +197,7 @@ void MovementKernel::run(const KernelArgs& args) const {
 void MovementKernel::run_share(const KernelArgs& args, int64_t share, int64_t shares,
                                const CancelFlag& sign) const {
   constexpr int64_t kMaxElements = 1 << 22;  // of one piece of a share, where it can be cut so fine
-  int64_t moved = 0;                         // since the last look at the clock
+  int64_t moved = 0;                         // since the last check of the deadline
   for (const Move& move : moves_) {
     const int64_t pieces = move.copy.count() / shares / kMaxElements + 1;
     for (int64_t piece = 0; piece < pieces; ++piece) {

@@ -10,7 +10,7 @@
 namespace sardonyx::cpu {
 
 // Null where elements of the type can be moved as whole bytes.
-inline const char* refusal_of_elements(DType dtype) {
+inline const char* why_unsupported_elements(DType dtype) {
   const bool is_whole = dtype != DType::kString && bits_of(dtype) >= 8;
   return is_whole ? nullptr : "only whole bytes are moved here";
 }
@@ -35,7 +35,7 @@ class MovementKernel : public Kernel {
   int threads_;
 };
 
-// Bytes of input 0 as they lie; nothing where output 0 is the same memory.
+// Copies the bytes of input 0; a no-op if output 0 is the same memory.
 class CopyKernel : public Kernel {
  public:
   explicit CopyKernel(size_t bytes) : bytes_(bytes) {}

@@ -1,6 +1,6 @@
-// WordConvEmbedding on projected characters: what each element of a window adds to the filters'
-// sums depends on one character and its place in the window alone, so that each character is
-// multiplied with the filters once, and windows only add up.
+// WordConvEmbedding on projected characters: the product of a character with a tap of the filters
+// depends on nothing else, so each character is multiplied with all taps once, and windows only add
+// these products.
 #include <algorithm>
 #include <limits>
 
@@ -95,7 +95,7 @@ class WordEmbeddingKernel : public Kernel {
   // embedding [size] -> [window, filters]
   void project(const float* embedding, const float* columns, float* out) const {
     const auto depth = static_cast<size_t>(size_), count = static_cast<size_t>(width());
-    multiply_thin({embedding, depth, columns, count, out, count, 1, depth, count});
+    gemv({embedding, depth, columns, count, out, count, 1, depth, count});
   }
 
   // tanh grows with its argument, so that of the largest sum is taken.

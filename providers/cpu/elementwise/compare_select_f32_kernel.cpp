@@ -39,21 +39,21 @@ HWY_INLINE void compare_row(const float* a, bool a_steps, const float* b, bool b
   }
 }
 
-void CompareRow(Comparison op, const float* a, bool a_steps, const float* b, bool b_steps,
-                bool* out, size_t count) {
+void CompareRow(CompareOp op, const float* a, bool a_steps, const float* b, bool b_steps, bool* out,
+                size_t count) {
   if (count == 0) return;
   const auto run = [&](const auto& test)
                        HWY_ATTR { compare_row(a, a_steps, b, b_steps, out, count, test); };
   switch (op) {
-    case Comparison::kEqual:
+    case CompareOp::kEqual:
       return run([](auto x, auto y) HWY_ATTR { return hn::Eq(x, y); });
-    case Comparison::kGreater:
+    case CompareOp::kGreater:
       return run([](auto x, auto y) HWY_ATTR { return hn::Gt(x, y); });
-    case Comparison::kGreaterOrEqual:
+    case CompareOp::kGreaterOrEqual:
       return run([](auto x, auto y) HWY_ATTR { return hn::Ge(x, y); });
-    case Comparison::kLess:
+    case CompareOp::kLess:
       return run([](auto x, auto y) HWY_ATTR { return hn::Lt(x, y); });
-    case Comparison::kLessOrEqual:
+    case CompareOp::kLessOrEqual:
       return run([](auto x, auto y) HWY_ATTR { return hn::Le(x, y); });
   }
 }
@@ -85,7 +85,7 @@ namespace sardonyx::cpu {
 HWY_EXPORT(CompareRow);
 HWY_EXPORT(ChooseWords);
 
-void compare_row(Comparison op, const float* a, bool a_steps, const float* b, bool b_steps,
+void compare_row(CompareOp op, const float* a, bool a_steps, const float* b, bool b_steps,
                  bool* out, size_t count) {
   HWY_DYNAMIC_DISPATCH(CompareRow)(op, a, a_steps, b, b_steps, out, count);
 }

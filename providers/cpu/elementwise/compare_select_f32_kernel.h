@@ -7,10 +7,10 @@
 
 namespace sardonyx::cpu {
 
-enum class Comparison : uint8_t { kEqual, kGreater, kGreaterOrEqual, kLess, kLessOrEqual };
+enum class CompareOp : uint8_t { kEqual, kGreater, kGreaterOrEqual, kLess, kLessOrEqual };
 
 // out[i] = a[i] op b[i]
-void compare_row(Comparison op, const float* a, bool a_steps, const float* b, bool b_steps,
+void compare_row(CompareOp op, const float* a, bool a_steps, const float* b, bool b_steps,
                  bool* out, size_t count);
 // out[i] = condition[i] ? taken[i] : other[i]; `out` may be an operand that steps.
 void choose_words(const uint8_t* condition, const uint32_t* taken, bool taken_steps,

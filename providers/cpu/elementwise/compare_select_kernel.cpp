@@ -47,13 +47,13 @@ PairRow row_for(DType dtype) {
   }
 }
 
-template <Comparison comparison>
+template <CompareOp comparison>
 void float_row(const void* a, bool a_steps, const void* b, bool b_steps, bool* out, int64_t count) {
   compare_row(comparison, static_cast<const float*>(a), a_steps, static_cast<const float*>(b),
               b_steps, out, static_cast<size_t>(count));
 }
 
-template <template <typename> typename Op, Comparison comparison>
+template <template <typename> typename Op, CompareOp comparison>
 PairRow comparison_for(DType dtype) {
   return dtype == DType::kFloat ? float_row<comparison> : row_for<Op>(dtype);
 }
@@ -149,12 +149,12 @@ void narrow_row(const void* in, void* out, size_t count) {
 }  // namespace
 
 PairRow pair_row_for(std::string_view op, DType dtype) {
-  if (op == "Equal") return comparison_for<std::equal_to, Comparison::kEqual>(dtype);
-  if (op == "Greater") return comparison_for<std::greater, Comparison::kGreater>(dtype);
+  if (op == "Equal") return comparison_for<std::equal_to, CompareOp::kEqual>(dtype);
+  if (op == "Greater") return comparison_for<std::greater, CompareOp::kGreater>(dtype);
   if (op == "GreaterOrEqual")
-    return comparison_for<std::greater_equal, Comparison::kGreaterOrEqual>(dtype);
-  if (op == "Less") return comparison_for<std::less, Comparison::kLess>(dtype);
-  if (op == "LessOrEqual") return comparison_for<std::less_equal, Comparison::kLessOrEqual>(dtype);
+    return comparison_for<std::greater_equal, CompareOp::kGreaterOrEqual>(dtype);
+  if (op == "Less") return comparison_for<std::less, CompareOp::kLess>(dtype);
+  if (op == "LessOrEqual") return comparison_for<std::less_equal, CompareOp::kLessOrEqual>(dtype);
   if (dtype != DType::kBool) return nullptr;
   if (op == "And") return row_for<And>(dtype);
   if (op == "Or") return row_for<Or>(dtype);

@@ -10,10 +10,11 @@
 namespace sardonyx::cpu {
 namespace {
 
-class PairKernel : public Kernel {
+class GenericBinaryKernel : public Kernel {
  public:
   // With `checks_zero` an element 0 of input 1 is an error.
-  PairKernel(NumberPairRow row, const KernelRequest& request, BroadcastLoop grid, bool checks_zero)
+  GenericBinaryKernel(NumberPairRow row, const KernelRequest& request, BroadcastLoop grid,
+                      bool checks_zero)
       : row_(row),
         dtype_(request.inputs[0].dtype),
         width_(bits_of(dtype_) / 8),
@@ -58,7 +59,8 @@ Prepared prepare_pair_of(const KernelRequest& request, PairOp op) {
   const std::optional<BroadcastLoop> grid = BroadcastLoop::of(request.outputs[0].shape, operands);
   if (!grid) return Prepared::refuse("the broadcast has too many dims");
   const bool checks_zero = op == PairOp::kDiv && dtype != DType::kDouble;
-  return Prepared::accept(std::make_unique<PairKernel>(row, request, *grid, checks_zero), "rows");
+  return Prepared::accept(std::make_unique<GenericBinaryKernel>(row, request, *grid, checks_zero),
+                          "rows");
 }
 
 template <PairOp op>
@@ -122,25 +124,25 @@ Prepared prepare_cast(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kNumberEntries[] = {
-    {"Abs", "numbers", prepare_number<NumberOp::kAbs>},
-    {"Neg", "numbers", prepare_number<NumberOp::kNeg>},
-    {"Sign", "numbers", prepare_number<NumberOp::kSign>},
-    {"BitwiseNot", "numbers", prepare_number<NumberOp::kBitNot>},
-    {"IsNaN", "numbers", prepare_number<NumberOp::kIsNan>},
-    {"IsInf", "numbers", prepare_is_infinite},
-    {"Cast", "numbers", prepare_cast},
-    {"CastLike", "numbers", prepare_cast},
-    {"Add", "numbers", prepare_pair<PairOp::kAdd>},
-    {"Sub", "numbers", prepare_pair<PairOp::kSub>},
-    {"Mul", "numbers", prepare_pair<PairOp::kMul>},
-    {"Div", "numbers", prepare_pair<PairOp::kDiv>},
-    {"Sum", "numbers", prepare_pair<PairOp::kAdd>},
-    {"Max", "numbers", prepare_pair<PairOp::kMax>},
-    {"Min", "numbers", prepare_pair<PairOp::kMin>},
-    {"BitwiseAnd", "numbers", prepare_pair<PairOp::kAnd>},
-    {"BitwiseOr", "numbers", prepare_pair<PairOp::kOr>},
-    {"BitwiseXor", "numbers", prepare_pair<PairOp::kXor>},
-    {"BitShift", "numbers", prepare_shift},
+    {"Abs", "generic", prepare_number<NumberOp::kAbs>},
+    {"Neg", "generic", prepare_number<NumberOp::kNeg>},
+    {"Sign", "generic", prepare_number<NumberOp::kSign>},
+    {"BitwiseNot", "generic", prepare_number<NumberOp::kBitNot>},
+    {"IsNaN", "generic", prepare_number<NumberOp::kIsNan>},
+    {"IsInf", "generic", prepare_is_infinite},
+    {"Cast", "generic", prepare_cast},
+    {"CastLike", "generic", prepare_cast},
+    {"Add", "generic", prepare_pair<PairOp::kAdd>},
+    {"Sub", "generic", prepare_pair<PairOp::kSub>},
+    {"Mul", "generic", prepare_pair<PairOp::kMul>},
+    {"Div", "generic", prepare_pair<PairOp::kDiv>},
+    {"Sum", "generic", prepare_pair<PairOp::kAdd>},
+    {"Max", "generic", prepare_pair<PairOp::kMax>},
+    {"Min", "generic", prepare_pair<PairOp::kMin>},
+    {"BitwiseAnd", "generic", prepare_pair<PairOp::kAnd>},
+    {"BitwiseOr", "generic", prepare_pair<PairOp::kOr>},
+    {"BitwiseXor", "generic", prepare_pair<PairOp::kXor>},
+    {"BitShift", "generic", prepare_shift},
 };
 
 }  // namespace

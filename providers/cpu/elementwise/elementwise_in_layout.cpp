@@ -1,7 +1,7 @@
-// Elementwise ops, and groups of them, over values that have a layout, which they keep, so that a
-// chain of convolutions does. Seen in the order in which the elements lie, the values are row-major
-// ones of other dims, and an operand for each channel is one that repeats along the others: kernels
-// of plain rows compute them, for which no code is generated at each size.
+// Elementwise ops, and fused groups of them, in the layout of their operands, so that a chain of
+// convolutions needs no reorders. In memory order such values are row-major tensors of other dims,
+// and an operand with one element for each channel is broadcast along the others; so the kernels of
+// plain rows compute them.
 #include <algorithm>
 
 #include "providers/cpu/kernel_list.h"
@@ -13,7 +13,7 @@ namespace {
 
 enum class Order { kAny, kChannelsLast, kBlocks };
 
-// What all whole operands lie as; null where none has a layout.
+// The layout that all full-size operands share; null if none has one.
 LayoutPtr layout_of_whole(const KernelRequest& request) {
   for (const KernelTensor& input : request.inputs) {
     if (input.layout && input.shape == request.outputs[0].shape) return input.layout;
@@ -38,7 +38,7 @@ bool is_per_channel(const Shape& shape, const Shape& whole) {
   return true;
 }
 
-// The dims of row-major values that lie as those of `shape` do in `order`.
+// The dims of a row-major tensor with the memory order of `shape` in `order`.
 Shape dims_in(Order order, Shape shape, size_t rank) {
   if (order == Order::kAny) return shape;
   shape.insert(shape.begin(), rank - shape.size(), 1);
@@ -72,7 +72,7 @@ std::optional<Order> order_of(const KernelRequest& request, const LayoutPtr& lay
   return std::nullopt;
 }
 
-const char* refusal_of_operands(const KernelRequest& request) {
+const char* why_unsupported_operands(const KernelRequest& request) {
   const KernelTensor& target = request.outputs[0];
   for (const KernelTensor& input : request.inputs) {
     if (has_one_element(input) || is_per_channel(input.shape, target.shape)) continue;
@@ -95,7 +95,7 @@ bool may_keep_type(const OpDef& op) {
 Prepared prepare_in_layout(const KernelRequest& request) {
   const LayoutPtr layout = request.layouts ? layout_of_whole(request) : nullptr;
   if (!layout) return Prepared::refuse("no operand has a layout");
-  if (const char* why = refusal_of_operands(request)) return Prepared::refuse(why);
+  if (const char* why = why_unsupported_operands(request)) return Prepared::refuse(why);
   const auto order = order_of(request, layout);
   if (!order) return Prepared::refuse("an unusual layout");
   const Shape& whole = request.outputs[0].shape;

@@ -1,5 +1,5 @@
-// Groups of elementwise ops, tile by tile: what lies between the ops stays in the nearest cache.
-// Each op is the row function that computes it alone, so the numbers are the same bits.
+// FusedElementwise, tile by tile: intermediate results stay in the nearest cache. Each op runs the
+// row function of its unfused kernel, so results are bit for bit the same.
 #include <algorithm>
 
 #include "ir/core/threading/interruptible_loops.h"
@@ -10,12 +10,12 @@
 namespace sardonyx::cpu {
 namespace {
 
-using Place = GroupOperand::Place;
+using OperandStorage = GroupOperand::OperandStorage;
 using Kind = GroupInstruction::Kind;
 
-class GroupKernel : public Kernel {
+class FusedElementwiseKernel : public Kernel {
  public:
-  GroupKernel(GroupProgram program, const KernelRequest& request)
+  FusedElementwiseKernel(GroupProgram program, const KernelRequest& request)
       : program_(std::move(program)), total_(element_count(request.outputs[0].shape)) {
     const auto work = total_ * static_cast<int64_t>(program_.instructions.size());
     threads_ =
@@ -48,8 +48,8 @@ class GroupKernel : public Kernel {
     int64_t begin, count;  // in elements
   };
 
-  // `from` is the first instruction for the next tile: the first tile of a thread fills what its
-  // scratch keeps for all.
+  // `from` is the first instruction for the next tile: the first tile of a thread also runs the
+  // instructions whose results its scratch keeps for all tiles.
   void run_tiles(const KernelArgs& args, int64_t first, int64_t last, std::byte* scratch,
                  size_t& from, const CancelFlag& sign) const {
     const auto work = program_.tile * static_cast<int64_t>(program_.instructions.size());
@@ -68,14 +68,14 @@ class GroupKernel : public Kernel {
   }
 
   const std::byte* source(const GroupOperand& operand, const Tile& tile) const {
-    if (operand.place == Place::kSlot) return slot(operand, tile);
-    if (operand.place == Place::kOutput) return target(operand, tile);
+    if (operand.place == OperandStorage::kSlot) return slot(operand, tile);
+    if (operand.place == OperandStorage::kOutput) return target(operand, tile);
     const auto* input = static_cast<const std::byte*>(tile.args.inputs[operand.index]);
-    return operand.place == Place::kScalar ? input : input + tile.begin * operand.width;
+    return operand.place == OperandStorage::kScalar ? input : input + tile.begin * operand.width;
   }
 
   std::byte* target(const GroupOperand& operand, const Tile& tile) const {
-    if (operand.place == Place::kSlot) return slot(operand, tile);
+    if (operand.place == OperandStorage::kSlot) return slot(operand, tile);
     return static_cast<std::byte*>(tile.args.outputs[operand.index]) + tile.begin * operand.width;
   }
 
@@ -89,7 +89,7 @@ class GroupKernel : public Kernel {
     std::array<const std::byte*, 3> in{};
     for (size_t i = 0; i < step.in_count; ++i)
       in[i] = source(step.in[i], tile);
-    const auto steps = [&](size_t i) { return step.in[i].place != Place::kScalar; };
+    const auto steps = [&](size_t i) { return step.in[i].place != OperandStorage::kScalar; };
     const auto floats = [&](size_t i) { return reinterpret_cast<const float*>(in[i]); };
     const auto count = static_cast<size_t>(tile.count);
     switch (step.kind) {
@@ -123,7 +123,8 @@ class GroupKernel : public Kernel {
 Prepared prepare_group(const KernelRequest& request) {
   GroupProgram program = GroupProgram::of(request);
   if (!program.refusal.empty()) return Prepared::refuse(std::move(program.refusal));
-  return Prepared::accept(std::make_unique<GroupKernel>(std::move(program), request), "tiles");
+  return Prepared::accept(std::make_unique<FusedElementwiseKernel>(std::move(program), request),
+                          "tiles");
 }
 
 constexpr KernelEntry kElementwiseGroupEntries[] = {

@@ -10,11 +10,11 @@
 namespace sardonyx::cpu {
 namespace {
 
-using Place = GroupOperand::Place;
+using OperandStorage = GroupOperand::OperandStorage;
 using Kind = GroupInstruction::Kind;
 using ops::GroupStep;
 
-// What a group holds at once should fit in half of a small first-level cache.
+// The slots of a tile should fit in half of a small L1 cache.
 constexpr int64_t kTileBytes = 24 << 10;
 constexpr int64_t kMinTile = 256, kMaxTile = 4096;
 
@@ -59,8 +59,8 @@ class Compiler {
     return false;
   }
 
-  // Every value is computed in the target's shape: what an op makes of smaller operands is the same
-  // number repeated.
+  // Every value is computed in the target's shape: a result of smaller operands is computed
+  // repeatedly.
   bool describe_values(const std::vector<GroupStep>& steps) {
     for (const KernelTensor& output : request_.outputs) {
       if (output.shape != target_) return refuse("the outputs have different shapes");
@@ -73,8 +73,8 @@ class Compiler {
         return refuse("an input is larger than the outputs");
       const bool is_whole = element_count(input.shape) == element_count(target_);
       const bool is_single = element_count(input.shape) == 1;
-      GroupOperand operand{Place::kInput, static_cast<uint32_t>(i), width_of(input.dtype)};
-      if (!is_whole) operand.place = is_single ? Place::kScalar : Place::kSlot;
+      GroupOperand operand{OperandStorage::kInput, static_cast<uint32_t>(i), width_of(input.dtype)};
+      if (!is_whole) operand.place = is_single ? OperandStorage::kScalar : OperandStorage::kSlot;
       values_.push_back({input.dtype, operand, std::nullopt, 0});
     }
     for (const GroupStep& step : steps) {
@@ -83,7 +83,7 @@ class Compiler {
       DType dtype = value(step.operands[step.op->name == "Where" ? 1 : 0]).dtype;
       if (step.op->name == "Cast") dtype = static_cast<DType>(step.params[0]);
       if (is_comparison(step)) dtype = DType::kBool;
-      values_.push_back({dtype, {Place::kSlot, 0, width_of(dtype)}, std::nullopt, 0});
+      values_.push_back({dtype, {OperandStorage::kSlot, 0, width_of(dtype)}, std::nullopt, 0});
     }
     return true;
   }
@@ -97,28 +97,28 @@ class Compiler {
       if (attrs.results[i] < static_cast<int64_t>(request_.inputs.size()))
         return refuse("an input is an output");
       GroupOperand& operand = value(attrs.results[i]).operand;
-      if (operand.place == Place::kOutput) return refuse("an output is given twice");
-      operand.place = Place::kOutput;
+      if (operand.place == OperandStorage::kOutput) return refuse("an output is given twice");
+      operand.place = OperandStorage::kOutput;
       operand.index = static_cast<uint32_t>(i);
     }
     return true;
   }
 
-  // Repeated inputs, and single elements where a row function wants them side by side.
+  // Expands broadcast inputs, and scalars for row functions that need a full row.
   bool add_expansions(const std::vector<GroupStep>& steps) {
     for (const GroupStep& step : steps) {
       bool is_first_alone = !find_binary(step.op->name) && !is_comparison(step);
       if (step.op->name == "Where") is_first_alone = false;
       bool any_steps = false;
       for (const int64_t operand : step.operands)
-        any_steps = any_steps || value(operand).operand.place != Place::kScalar;
+        any_steps = any_steps || value(operand).operand.place != OperandStorage::kScalar;
       if ((is_first_alone || !any_steps) &&
-          value(step.operands[0]).operand.place == Place::kScalar) {
-        value(step.operands[0]).operand.place = Place::kSlot;
+          value(step.operands[0]).operand.place == OperandStorage::kScalar) {
+        value(step.operands[0]).operand.place = OperandStorage::kSlot;
       }
     }
     for (size_t i = 0; i < request_.inputs.size(); ++i) {
-      if (values_[i].operand.place != Place::kSlot) continue;
+      if (values_[i].operand.place != OperandStorage::kSlot) continue;
       const Shape* shape = &request_.inputs[i].shape;
       const auto grid = BroadcastLoop::of(target_, {&shape, 1});
       if (!grid) return refuse("the broadcast has too many dims");
@@ -138,11 +138,11 @@ class Compiler {
     return program_.tile % program_.expansions[expansion].period == 0;
   }
 
-  // A multiple of the longest period that fits, so that what is repeated is expanded once.
+  // A multiple of the longest period that fits, so that broadcast inputs are expanded once.
   void choose_tile() {
     int64_t bytes = 0;
     for (const GroupValue& each : values_)
-      bytes += each.operand.place == Place::kScalar ? 0 : each.operand.width;
+      bytes += each.operand.place == OperandStorage::kScalar ? 0 : each.operand.width;
     // Slots are used again, so long groups hold fewer values at once than they have.
     bytes = std::clamp<int64_t>(bytes, 1, 32);
     const int64_t most = std::clamp(kTileBytes / bytes, kMinTile, kMaxTile);
@@ -174,12 +174,12 @@ class Compiler {
     is_expanded_.push_back(static_cast<int64_t>(input));
   }
 
-  // Slots of operands that nobody reads after step `index`; those of cached expansions stay.
+  // Frees the slots of operands whose last use is step `index`, but for cached expansions.
   void free_operands(const GroupStep& step, size_t index) {
     for (const int64_t operand : step.operands) {
       GroupValue& each = value(operand);
       const bool stays = each.expansion && is_cached(*each.expansion);
-      if (each.operand.place != Place::kSlot || each.last_use != index || stays) continue;
+      if (each.operand.place != OperandStorage::kSlot || each.last_use != index || stays) continue;
       if (std::ranges::count(free_slots_, each.operand.index) == 0)
         free_slots_.push_back(each.operand.index);
     }
@@ -197,7 +197,7 @@ class Compiler {
       made.in[made.in_count++] = value(operand).operand;
     if (!choose_row(step, result.dtype, made)) return false;
     if (made.works_in_place()) free_operands(step, index);
-    if (result.operand.place == Place::kSlot)
+    if (result.operand.place == OperandStorage::kSlot)
       result.operand.index = take_slot(result.operand.width);
     if (!made.works_in_place()) free_operands(step, index);
     made.out = result.operand;
@@ -221,7 +221,7 @@ class Compiler {
       made.kind = Kind::kChoose;
       std::array<bool, 3> steps{};
       for (size_t i = 0; i < 3; ++i)
-        steps[i] = made.in[i].place != Place::kScalar;
+        steps[i] = made.in[i].place != OperandStorage::kScalar;
       made.choose = choose_row_for(bits_of(result), steps);
       return made.choose || refuse("Where of these types is left to the body");
     }
@@ -255,7 +255,8 @@ class Compiler {
   void choose_power(const GroupStep& step, GroupInstruction& made) {
     if (step.operands[1] >= static_cast<int64_t>(request_.inputs.size())) return;
     const Tensor* exponent = request_.inputs[static_cast<size_t>(step.operands[1])].constant;
-    const bool is_whole = made.in[0].place != Place::kScalar && !value(step.operands[0]).expansion;
+    const bool is_whole =
+        made.in[0].place != OperandStorage::kScalar && !value(step.operands[0]).expansion;
     if (!exponent || exponent->count() != 1 || !is_whole) return;
     const auto power = unary_power(exponent->to_doubles()[0]);
     if (!power) return;
@@ -263,20 +264,20 @@ class Compiler {
     made.unary = *power;
   }
 
-  // An output may lie over an input of its width that no later instruction reads.
+  // An output may alias an input of its width that no later instruction reads.
   void note_aliases() {
     const auto& all = program_.instructions;
     for (size_t o = 0; o < request_.outputs.size(); ++o) {
       std::vector<bool> row(request_.inputs.size());
       for (size_t i = 0; i < row.size(); ++i) {
-        if (values_[i].operand.place != Place::kInput) continue;
+        if (values_[i].operand.place != OperandStorage::kInput) continue;
         size_t writes = all.size();
         size_t last_read = 0;
         for (size_t k = 0; k < all.size(); ++k) {
-          if (all[k].out.place == Place::kOutput && all[k].out.index == o) writes = k;
+          if (all[k].out.place == OperandStorage::kOutput && all[k].out.index == o) writes = k;
           for (size_t operand = 0; operand < all[k].in_count; ++operand) {
             const GroupOperand& in = all[k].in[operand];
-            if (in.place == Place::kInput && in.index == i) last_read = k;
+            if (in.place == OperandStorage::kInput && in.index == i) last_read = k;
           }
         }
         if (writes == all.size() || all[writes].out.width != values_[i].operand.width) continue;

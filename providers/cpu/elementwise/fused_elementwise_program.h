@@ -1,5 +1,5 @@
-// The steps of a group of elementwise ops on one tile: which row function each is, and where its
-// operands and its result lie.
+// The instructions of a FusedElementwise group on one tile: the row function of each, and the
+// memory of its operands and its result.
 #pragma once
 
 #include <array>
@@ -20,19 +20,19 @@ struct Expansion {
   BroadcastLoop grid;
   uint32_t input = 0;
   int64_t width = 0;   // bytes of an element
-  int64_t period = 0;  // after so many elements of the target it begins anew
+  int64_t period = 0;  // elements of the target after which it repeats
 
   // Elements [begin, begin + count) of the target.
   void expand(const std::byte* in, int64_t begin, int64_t count, std::byte* out) const;
 };
 
 struct GroupOperand {
-  enum class Place : uint8_t {
+  enum class OperandStorage : uint8_t {
     kInput,   // of the target's shape
     kScalar,  // an input of one element
     kSlot,    // a tile of its own
     kOutput,
-  } place = Place::kSlot;
+  } place = OperandStorage::kSlot;
   uint32_t index = 0;
   int64_t width = 0;  // bytes of an element
 };
@@ -50,7 +50,7 @@ struct GroupInstruction {
   ChooseRow choose = nullptr;
   CastRow cast = nullptr;
 
-  // May `out` lie where an operand of the same width does?
+  // True if `out` may be in the memory of an operand of the same width.
   bool works_in_place() const { return kind == Kind::kUnary || kind == Kind::kBinary; }
 };
 
@@ -60,9 +60,9 @@ struct GroupProgram {
   size_t slots = 0;
   int64_t slot_width = 1;  // bytes of an element of the widest slot
   int64_t tile = 0;        // elements
-  // Instructions that come first and need no second run in the tiles after the first one.
+  // Leading instructions whose results stay valid for all tiles, so only the first tile runs them.
   size_t once = 0;
-  // By output, then input: may the output lie over that input?
+  // may_alias of [output][input].
   std::vector<std::vector<bool>> aliases;
   std::string refusal;  // why there is no program; empty where there is one
 

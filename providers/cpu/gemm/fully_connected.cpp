@@ -25,9 +25,9 @@ constexpr int64_t kMaxDepth = 1000;
 constexpr int64_t kMaxReadOnce = 1 << 26;
 // Work below this many multiplications is not worth a second thread.
 constexpr int64_t kProductsPerTask = 1 << 18;
-// Threads take rows in units of this many, as the kernel computes them together.
+// Threads take rows in units of this many: one tile of the micro-kernel.
 constexpr int64_t kRowUnit = 14;
-// A function is applied to so many results at once, which lie in a near cache then.
+// Results to which the activation is applied at once, while they are in a near cache.
 constexpr int64_t kFinishedElements = 1 << 13;
 constexpr int64_t kProductsBetweenLooks = int64_t{1} << 28;
 
@@ -36,22 +36,22 @@ int64_t units_of(int64_t count, int64_t unit) {
 }
 
 // out = finish(a weights + bias + residual).
-struct Form {
+struct FullyConnectedParams {
   int64_t rows, depth, columns;
   int64_t weight_column_step, weight_row_step;  // in the tensor of weights
   Epilogue finish;
   std::optional<size_t> bias, residual;  // inputs: constant and one row; as large as the output
 };
 
-class PanelProductKernel : public Kernel {
+class FullyConnectedKernel : public Kernel {
  public:
-  PanelProductKernel(Form form, std::shared_ptr<const Buffer> weights,
-                     std::shared_ptr<const Buffer> bias, int threads)
+  FullyConnectedKernel(FullyConnectedParams form, std::shared_ptr<const Buffer> weights,
+                       std::shared_ptr<const Buffer> bias, int threads)
       : f_(std::move(form)), weights_(std::move(weights)), bias_(std::move(bias)) {
     const int64_t most = f_.rows * f_.columns * f_.depth / kProductsPerTask;
     threads_ = std::clamp<int64_t>(most, 1, threads);
-    // The way in which the thread with the most to do has less; of the same, the one in which each
-    // reads a part of the weights.
+    // Chooses the split whose largest share is smaller; on a tie the split by columns, in which
+    // each thread loads only a part of the weights.
     const auto share = [&](int64_t count, int64_t unit) {
       return static_cast<double>(units_of(units_of(count, unit), threads_)) *
              static_cast<double>(unit) / static_cast<double>(count);
@@ -70,10 +70,10 @@ class PanelProductKernel : public Kernel {
   }
 
  private:
-  struct Range {
+  struct BlockRange {
     int64_t begin, end;
   };
-  static Range share_of(int64_t count, int64_t unit, int64_t part, int64_t parts) {
+  static BlockRange share_of(int64_t count, int64_t unit, int64_t part, int64_t parts) {
     const int64_t units = units_of(count, unit);
     return {std::min(count, units * part / parts * unit),
             std::min(count, units * (part + 1) / parts * unit)};
@@ -81,7 +81,7 @@ class PanelProductKernel : public Kernel {
 
   void run_share(const KernelArgs& args, int64_t part, int64_t parts,
                  const CancelFlag& sign) const {
-    Range rows{0, f_.rows}, columns{0, f_.columns};
+    BlockRange rows{0, f_.rows}, columns{0, f_.columns};
     if (shares_columns_)
       columns = share_of(f_.columns, kPointwiseUnit, part, parts);
     else
@@ -89,19 +89,19 @@ class PanelProductKernel : public Kernel {
     if (columns.begin == columns.end) return;
     const int64_t at_ease =
         std::max<int64_t>(kProductsBetweenLooks / (f_.depth * f_.columns), kMaxSplitRows);
-    const int64_t together =
-        f_.finish.function ? std::min(at_ease, pixels_together(f_.depth)) : at_ease;
+    const int64_t tile =
+        f_.finish.function ? std::min(at_ease, pixels_per_tile(f_.depth)) : at_ease;
     int64_t since_look = 0;
-    for (int64_t row = rows.begin; row < rows.end; row += together) {
-      const Range some{row, std::min(rows.end, row + together)};
+    for (int64_t row = rows.begin; row < rows.end; row += tile) {
+      const BlockRange some{row, std::min(rows.end, row + tile)};
       if (since_look >= at_ease && sign.ask()) return;
       if (since_look >= at_ease) since_look = 0;
-      since_look += together;
+      since_look += tile;
       f_.finish.function ? multiply_and_apply(args, some, columns) : multiply(args, some, columns);
     }
   }
 
-  void multiply(const KernelArgs& args, Range rows, Range columns) const {
+  void multiply(const KernelArgs& args, BlockRange rows, BlockRange columns) const {
     PointwiseRows product;
     product.in = static_cast<const float*>(args.inputs[0]);
     product.weights = reinterpret_cast<const float*>(weights_->data());
@@ -121,13 +121,13 @@ class PanelProductKernel : public Kernel {
   }
 
   // The function goes over results while they are near.
-  void multiply_and_apply(const KernelArgs& args, Range rows, Range columns) const {
+  void multiply_and_apply(const KernelArgs& args, BlockRange rows, BlockRange columns) const {
     const auto& [op, params] = *f_.finish.function;
     const int64_t count = rows.end - rows.begin;
     const int64_t wide =
         std::max<int64_t>(kFinishedElements / count / kPointwiseUnit, 1) * kPointwiseUnit;
     for (int64_t first = columns.begin; first < columns.end; first += wide) {
-      const Range some{first, std::min(columns.end, first + wide)};
+      const BlockRange some{first, std::min(columns.end, first + wide)};
       multiply(args, rows, some);
       const bool is_whole = some.end - some.begin == f_.columns;
       const auto length = static_cast<size_t>((some.end - some.begin) * (is_whole ? count : 1));
@@ -137,13 +137,14 @@ class PanelProductKernel : public Kernel {
     }
   }
 
-  Form f_;
+  FullyConnectedParams f_;
   std::shared_ptr<const Buffer> weights_, bias_;
   int64_t threads_ = 1;
   bool shares_columns_ = false;
 };
 
-std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request, const Form& form) {
+std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request,
+                                             const FullyConnectedParams& form) {
   const char* name = form.weight_column_step == 1 ? "panels" : "panels of columns";
   const int64_t size = packed_pointwise_size(form.depth, form.columns);
   return packed_floats_once(request, 1, name, size, [&](float* to) {
@@ -152,7 +153,7 @@ std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request, const
   });
 }
 
-// Zeros for up to so many columns lie there once for all products.
+// All products of up to this many columns share one array of zeros.
 constexpr int64_t kZeros = 4096;
 
 std::shared_ptr<const Buffer> zeros() {
@@ -162,7 +163,8 @@ std::shared_ptr<const Buffer> zeros() {
   return kBuffer;
 }
 
-std::shared_ptr<const Buffer> packed_bias(const KernelRequest& request, const Form& form) {
+std::shared_ptr<const Buffer> packed_bias(const KernelRequest& request,
+                                          const FullyConnectedParams& form) {
   const int64_t padded = units_of(form.columns, kPointwiseUnit) * kPointwiseUnit;
   if (!form.bias && padded <= kZeros) return zeros();
   const auto fill = [&](float* to) {
@@ -174,10 +176,10 @@ std::shared_ptr<const Buffer> packed_bias(const KernelRequest& request, const Fo
 }
 
 // Rows of input 0 times input 1, whose last two dims are exchanged where `b_transposed`.
-std::optional<Form> form_of(const KernelRequest& request, bool b_transposed) {
+std::optional<FullyConnectedParams> form_of(const KernelRequest& request, bool b_transposed) {
   const Shape &a = request.inputs[0].shape, &b = request.inputs[1].shape;
   if (a.empty() || b.size() < 2) return std::nullopt;
-  Form form{};
+  FullyConnectedParams form{};
   form.depth = a.back();
   form.columns = b[b.size() - (b_transposed ? 2 : 1)];
   form.rows = element_count(a) / form.depth;
@@ -187,21 +189,21 @@ std::optional<Form> form_of(const KernelRequest& request, bool b_transposed) {
   if (!is_one_matrix) return std::nullopt;
   if (form.columns == 1) return std::nullopt;  // dot products
   const bool is_small = form.depth <= kMaxDepth && element_count(b) <= kMaxWeights;
-  // Rows of weights that are multiplied with a single row come from memory as fast as they lie.
-  const bool is_best_as_it_lies = b_transposed && form.rows == 1 && form.depth > kMaxDepth;
+  // A product of a single row is bound by memory bandwidth, so packing the weights gains nothing.
+  const bool is_best_row_major = b_transposed && form.rows == 1 && form.depth > kMaxDepth;
   const bool is_read_once =
-      form.rows <= kMaxSplitRows && !is_best_as_it_lies && element_count(b) <= kMaxReadOnce;
+      form.rows <= kMaxSplitRows && !is_best_row_major && element_count(b) <= kMaxReadOnce;
   if (!is_small && !is_read_once) return std::nullopt;
   return form;
 }
 
-const char* refusal_of_operands(const KernelRequest& request) {
+const char* why_unsupported_operands(const KernelRequest& request) {
   if (request.inputs[0].dtype != DType::kFloat) return "only float is computed here";
   return request.inputs[1].constant ? nullptr : "the weights are not known ahead";
 }
 
-// Takes in what is added to the product; false where it is repeated in another way than these.
-bool take_addend(const KernelRequest& request, size_t input, Form& form) {
+// Sets bias and residual; false if an addend is broadcast in a way the kernel does not support.
+bool take_addend(const KernelRequest& request, size_t input, FullyConnectedParams& form) {
   const KernelTensor& addend = request.inputs[input];
   if (addend.constant && ops::is_row(addend.shape, form.columns) && !form.bias)
     form.bias = input;
@@ -213,11 +215,11 @@ bool take_addend(const KernelRequest& request, size_t input, Form& form) {
   return true;
 }
 
-Prepared finish(const KernelRequest& request, const Form& form) {
+Prepared finish(const KernelRequest& request, const FullyConnectedParams& form) {
   Prepared prepared = Prepared::accept(
-      std::make_unique<PanelProductKernel>(form, packed_weights(request, form),
-                                           packed_bias(request, form), request.threads),
-      "panels");
+      std::make_unique<FullyConnectedKernel>(form, packed_weights(request, form),
+                                             packed_bias(request, form), request.threads),
+      "fully_connected");
   prepared.unread_inputs = 1u << 1;
   if (form.bias) prepared.unread_inputs |= 1u << *form.bias;
   return prepared;
@@ -227,14 +229,14 @@ constexpr const char* kOther = "the matrix of weights is large, one of many or a
 constexpr const char* kRepeated = "an addend is no constant row, nor as large as the output";
 
 Prepared prepare_matmul(const KernelRequest& request) {
-  if (const char* why = refusal_of_operands(request)) return Prepared::refuse(why);
+  if (const char* why = why_unsupported_operands(request)) return Prepared::refuse(why);
   const auto form = form_of(request, false);
   return form ? finish(request, *form) : Prepared::refuse(kOther);
 }
 
 Prepared prepare_gemm(const KernelRequest& request) {
   const auto& attrs = request.attrs<ops::GemmAttrs>();
-  if (const char* why = refusal_of_operands(request)) return Prepared::refuse(why);
+  if (const char* why = why_unsupported_operands(request)) return Prepared::refuse(why);
   const bool is_added = request.has(2) && attrs.beta != 0;
   if (attrs.transA || attrs.alpha != 1 || (is_added && attrs.beta != 1))
     return Prepared::refuse("the product is scaled, or the first matrix transposed");
@@ -246,7 +248,7 @@ Prepared prepare_gemm(const KernelRequest& request) {
 
 Prepared prepare_fused_matmul(const KernelRequest& request) {
   const auto& attrs = request.attrs<ops::FusedMatMulAttrs>();
-  if (const char* why = refusal_of_operands(request)) return Prepared::refuse(why);
+  if (const char* why = why_unsupported_operands(request)) return Prepared::refuse(why);
   if (attrs.transA || attrs.alpha != 1)
     return Prepared::refuse("the product is scaled, or the first matrix transposed");
   auto form = form_of(request, attrs.transB);
@@ -261,16 +263,16 @@ Prepared prepare_fused_matmul(const KernelRequest& request) {
   return finish(request, *form);
 }
 
-constexpr KernelEntry kPanelProductKernels[] = {
-    {"MatMul", "panels", size_checked<prepare_matmul>},
-    {"Gemm", "panels", size_checked<prepare_gemm>},
-    {"sardonyx::FusedMatMul", "panels", size_checked<prepare_fused_matmul>},
+constexpr KernelEntry kFullyConnectedKernels[] = {
+    {"MatMul", "fully_connected", size_checked<prepare_matmul>},
+    {"Gemm", "fully_connected", size_checked<prepare_gemm>},
+    {"sardonyx::FusedMatMul", "fully_connected", size_checked<prepare_fused_matmul>},
 };
 
 }  // namespace
 
-std::span<const KernelEntry> panel_product_kernels() {
-  return kPanelProductKernels;
+std::span<const KernelEntry> fully_connected_kernels() {
+  return kFullyConnectedKernels;
 }
 
 }  // namespace sardonyx::cpu

@@ -21,15 +21,15 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Whole = hn::ScalableTag<float>;
 using Half = hn::CappedTag<float, std::max<size_t>(1, hn::MaxLanes(Whole()) / 2)>;
 
-// Pixels that are computed together; with two vectors of outputs each their sums fill the
-// registers, but for the weights and one input.
+// Pixels of a tile: with two vectors of outputs each, the sums fill the registers but for the
+// weights and one input.
 constexpr size_t kPixels = (kRegisters - 2) / 2 - 1;
 // Pixels whose inputs are found from one address.
 constexpr size_t kPerAddress = 3;
 // Inputs of the pixels that go through all weights before others do stay in a second-level cache.
 constexpr int64_t kInputsAtOnce = int64_t{1} << 15;
 
-// Outputs that are computed together: two vectors, one, or half of one. The last ones may be fewer.
+// Outputs of a tile: two vectors, one, or half of one. The last tile may have fewer.
 enum class Width : uint8_t { kTwo, kOne, kHalf };
 
 Width width_of(int64_t outputs) {
@@ -117,7 +117,7 @@ HWY_INLINE void finish_tile(D d, const PointwiseRows& p, const hn::Vec<D>* sums,
 }
 
 // `count` outputs of each of kCount pixels, in kVectors vectors of which the last may be partly
-// used. Weights that lie `ahead` elements further on are asked for: they are read next.
+// used. Prefetches the weights `ahead` elements further on, which are read next.
 template <size_t kVectors, size_t kCount, class D>
 HWY_INLINE void multiply_tile(D d, const PointwiseRows& p, const float* in, const float* weights,
                               const float* bias, const float* residual, float* out, size_t count,
@@ -181,8 +181,8 @@ HWY_NOINLINE void multiply_panel(D d, const PointwiseRows& p, int64_t begin, int
   }
 }
 
-// The same of so few pixels that their sums would wait for one another: each is made of several,
-// which take inputs in turn.
+// For so few pixels that FMA latency would dominate: each sum is split into several accumulators,
+// which take inputs round-robin.
 template <size_t kVectors, size_t kCount, class D>
 HWY_NOINLINE void multiply_few(D d, const PointwiseRows& p, const float* weights, int64_t first) {
   using V = hn::Vec<D>;
@@ -217,7 +217,7 @@ HWY_NOINLINE void multiply_few(D d, const PointwiseRows& p, const float* weights
                                 p.out + first, count);
 }
 
-// Rows that go through a panel of weights together; the sums of more have no place in registers.
+// Rows of a tile of the split product; more sums do not fit the registers.
 constexpr int64_t kFewAtOnce = kRegisters >= 32 ? 8 : 4;
 
 template <size_t kVectors, class D>
@@ -247,16 +247,16 @@ void MultiplyFewRows(const PointwiseRows& p, int64_t rows, int64_t first_output,
              });
 }
 
-int64_t PixelsTogether(int64_t inputs) {
+int64_t PixelsPerTile(int64_t inputs) {
   const auto most = static_cast<int64_t>(kPixels);
   return std::max<int64_t>(kInputsAtOnce / inputs / most, 1) * most;
 }
 
 void MultiplyPointwise(const PointwiseRows& p, int64_t begin, int64_t end, int64_t first_output,
                        int64_t last_output) {
-  const int64_t together = PixelsTogether(p.inputs);
-  for (int64_t at = begin; at < end; at += together) {
-    const int64_t stop = std::min(end, at + together);
+  const int64_t tile_rows = PixelsPerTile(p.inputs);
+  for (int64_t at = begin; at < end; at += tile_rows) {
+    const int64_t stop = std::min(end, at + tile_rows);
     const auto multiply = [&](Width width, int64_t first, int64_t offset) HWY_ATTR {
       const float* weights = p.weights + offset;
       if (width == Width::kTwo) return multiply_panel<2>(Whole(), p, at, stop, weights, first);
@@ -275,7 +275,7 @@ namespace sardonyx::cpu {
 
 HWY_EXPORT(PackedPointwiseSize);
 HWY_EXPORT(PackPointwise);
-HWY_EXPORT(PixelsTogether);
+HWY_EXPORT(PixelsPerTile);
 HWY_EXPORT(MultiplyPointwise);
 HWY_EXPORT(MultiplyFewRows);
 
@@ -295,8 +295,8 @@ void pack_pointwise(const LooseFloat* weights, int64_t output_step, int64_t inpu
                  pack(begin * kPointwiseUnit, std::min(end * kPointwiseUnit, outputs));
                });
 }
-int64_t pixels_together(int64_t inputs) {
-  return HWY_DYNAMIC_DISPATCH(PixelsTogether)(inputs);
+int64_t pixels_per_tile(int64_t inputs) {
+  return HWY_DYNAMIC_DISPATCH(PixelsPerTile)(inputs);
 }
 void multiply_pointwise(const PointwiseRows& rows, int64_t begin, int64_t end, int64_t first,
                         int64_t last) {

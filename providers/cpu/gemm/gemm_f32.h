@@ -9,28 +9,28 @@
 
 namespace sardonyx::cpu {
 
-// Outputs may be shared out in multiples of this, and biases are padded to it with zeros.
+// Threads take outputs in multiples of this; biases are padded to it with zeros.
 constexpr int64_t kPointwiseUnit = 32;
 
-// One group of channels; pixels lie in_step and out_step elements apart.
+// One group of channels; in_step and out_step are the elements from pixel to pixel.
 struct PointwiseRows {
   const float* in;
   const float* weights;   // packed by pack_pointwise
   const float* bias;      // [outputs rounded up to whole units]
-  const float* residual;  // added to the sums, lies as `out` does, may be `out`; null: none
+  const float* residual;  // added, in the layout of `out`, may be `out`; or null
   float* out;
   int64_t in_step, out_step;
   int64_t inputs, outputs;  // channels of the group
   float low, high;          // results are clipped to these; infinities: not at all
 };
 
-// How many floats the packed weights of a group are.
+// Floats of the packed weights of a group.
 int64_t packed_pointwise_size(int64_t inputs, int64_t outputs);
 // The weight of an output and an input is weights[output * output_step + input * input_step].
 void pack_pointwise(const LooseFloat* weights, int64_t output_step, int64_t input_step,
                     int64_t inputs, int64_t outputs, float* packed, int threads = 1);
-// Pixels for which the weights are read once; then they are read again for the next ones.
-int64_t pixels_together(int64_t inputs);
+// Pixels of a tile: the packed weights are read once for each tile.
+int64_t pixels_per_tile(int64_t inputs);
 
 // Outputs [first, last) of pixels [begin, end); `first` is a multiple of the unit, so is `last` or
 // it is the number of outputs. Every element is the bias, then the products added in the order of
@@ -38,7 +38,7 @@ int64_t pixels_together(int64_t inputs);
 void multiply_pointwise(const PointwiseRows& rows, int64_t begin, int64_t end, int64_t first,
                         int64_t last);
 
-// So few rows that all weights are to be read but once, from front to back.
+// With at most this many rows all weights are read once, from front to back.
 constexpr int64_t kMaxSplitRows = 8;
 // Outputs [first, last) of rows [0, rows), at most kMaxSplitRows. Sums of a few rows would wait
 // for one another, so every element is made of several, whose number depends on `rows` alone.

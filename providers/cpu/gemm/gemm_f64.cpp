@@ -93,7 +93,7 @@ Prepared prepare_gemm(const KernelRequest& request) {
   const Shape &a = request.inputs[0].shape, &out = request.outputs[0].shape;
   const Operands<double> operands{product_rows_of(DType::kDouble), out[0],       out[1],
                                   a[attrs.transA ? 0 : 1],         attrs.transA, attrs.transB};
-  // With beta = 0 what stands in C, NaN included, has no part in the result.
+  // With beta = 0 the elements of C, NaN included, do not affect the result.
   const bool adds = request.has(2) && attrs.beta != 0;
   Strides steps{0, 0};
   if (adds) steps = broadcast_strides(request.inputs[2].shape, out);
@@ -135,7 +135,7 @@ constexpr KernelEntry kNumberGemmEntries[] = {{"Gemm", "tiles", prepare_gemm},
 
 }  // namespace
 
-std::span<const KernelEntry> number_gemm_entries() {
+std::span<const KernelEntry> gemm_f64_entries() {
   return kNumberGemmEntries;
 }
 

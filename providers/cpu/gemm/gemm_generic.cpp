@@ -72,7 +72,7 @@ Prepared prepare_product(const KernelRequest& request) {
   if (a.size() < 2 || b.size() < 2) return Prepared::refuse("vectors are left to the reference");
   const Shape& out = request.outputs[0].shape;
   const int64_t batches = element_count(Shape(out.begin(), out.end() - 2));
-  if (const char* why = refusal_of_tables({batches})) return Prepared::refuse(why);
+  if (const char* why = why_unsupported_tables({batches})) return Prepared::refuse(why);
   std::vector<int64_t> a_batches = matrices(a, out);
   for (int64_t& begin : a_batches)
     begin *= a[a.size() - 2];
@@ -85,7 +85,7 @@ constexpr KernelEntry kNumberProductEntries[] = {{"MatMul", "tiles", prepare_pro
 
 }  // namespace
 
-std::span<const KernelEntry> number_product_entries() {
+std::span<const KernelEntry> gemm_generic_entries() {
   return kNumberProductEntries;
 }
 

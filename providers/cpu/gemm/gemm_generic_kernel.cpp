@@ -13,8 +13,8 @@ HWY_BEFORE_NAMESPACE();
 namespace sardonyx::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// What a pair of numbers adds to a sum.
-struct Product {
+// The product of a pair of numbers.
+struct MultiplyPair {
   template <typename V>
   HWY_INLINE V operator()(V a, V b) const {
     return hn::Mul(a, b);
@@ -82,7 +82,7 @@ HWY_INLINE void product_end(const T* a, const T* b, T* out, int64_t n, int64_t k
     store_part(sums[r], d, out + static_cast<int64_t>(r) * n + at, count);
 }
 
-// Of one column, whose elements lie side by side: the sum is cut into lanes.
+// For one contiguous column: the sum is split over the lanes of a vector.
 template <typename Term, typename T>
 HWY_INLINE T product_of_lines(const T* a, const T* b, int64_t k) {
   const hn::ScalableTag<T> d;
@@ -137,10 +137,10 @@ void product_rows(const void* a, const void* b, void* out, int64_t rows, int64_t
 ProductRows ProductRowsOf(DType dtype) {
   switch (dtype) {
     case DType::kDouble:
-      return product_rows<Product, double>;
+      return product_rows<MultiplyPair, double>;
     case DType::kInt32:
     case DType::kUInt32:
-      return product_rows<Product, uint32_t>;
+      return product_rows<MultiplyPair, uint32_t>;
     default:
       return nullptr;
   }

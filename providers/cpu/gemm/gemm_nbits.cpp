@@ -12,8 +12,8 @@ HWY_BEFORE_NAMESPACE();
 namespace sardonyx::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The weights that whole numbers of `bits` bits stand for. Where a vector holds all 16 of four
-// bits, they are looked up.
+// Dequantizes codes of `bits` bits. With 4 bits a vector holds all 16 values, so they are looked
+// up.
 template <int bits, class D>
 class BlockWeights {
  public:
@@ -151,10 +151,10 @@ void unpack_vector(D d, const NBitsColumns& c, size_t first, size_t count, size_
   const size_t lanes = 2 * hn::Lanes(d);
   const uint8_t* weights = c.weights + column * c.column_bytes + first / kInWord * 4;
   for (size_t input = 0; input < count; input += 4 * kInWord) {
-    const auto turned = four_turned(d_word, reinterpret_cast<const uint32_t*>(weights),
-                                    static_cast<int64_t>(c.column_bytes / 4));
+    const auto transposed = transpose_4(d_word, reinterpret_cast<const uint32_t*>(weights),
+                                        static_cast<int64_t>(c.column_bytes / 4));
     size_t at = input;
-    for (const auto& words : {turned.a, turned.b, turned.c, turned.d}) {
+    for (const auto& words : {transposed.a, transposed.b, transposed.c, transposed.d}) {
       const size_t scale = (first + at) / c.block_size * kPointwiseUnit + column;
       unpack_word<bits>(d, words, hn::LoadU(d, c.scales + scale), hn::LoadU(d, c.zeros + scale),
                         lanes, panel + at * lanes);

@@ -1,7 +1,7 @@
-// Sums of products of 8-bit integers, exact on every CPU: the bytes are widened to 16 bits, whose
-// products are added in pairs to sums of 32 bits (modulo 2^32). One operand comes as rows of int16,
-// the other one in panels of columns, in which two neighbours in the direction of the sum lie next
-// to each other.
+// GEMM of 8-bit integers, exact on every CPU: bytes are widened to int16, and pairs of products are
+// accumulated in int32 (modulo 2^32). The left operand is rows of int16, the right one is packed in
+// panels of columns, in which two elements that are neighbours along the depth are adjacent in
+// memory.
 #pragma once
 
 #include <cstddef>

@@ -22,7 +22,7 @@ constexpr int64_t kProductsPerThread = 1 << 16;
 // Threads take columns in units of a cache line of results.
 constexpr int64_t kUnit = 16;
 
-// What an op of the three asks for.
+// The product that MatMul, Gemm or FusedMatMul computes.
 struct Asked {
   bool a_transposed = false, b_transposed = false;
   float alpha = 1, beta = 1;
@@ -43,8 +43,8 @@ Asked asked_by(const KernelRequest& request) {
   return {};
 }
 
-// What is added to a row of results: element `row * row_step + column * column_step` of an input.
-struct Addend {
+// An addend of the result: element `row * row_step + column * column_step` of an input.
+struct GemvAddend {
   size_t input;
   int64_t row_step, column_step;
   float scale;
@@ -52,14 +52,14 @@ struct Addend {
 
 // nullopt where it is repeated in another way than these. `columns` is the product's, which `out`
 // has no dim for where the second operand is a vector.
-std::optional<Addend> addend_of(size_t input, const Shape& shape, const Shape& out, int64_t columns,
-                                float scale) {
+std::optional<GemvAddend> addend_of(size_t input, const Shape& shape, const Shape& out,
+                                    int64_t columns, float scale) {
   const int64_t count = element_count(shape);
-  if (count == 1) return Addend{input, 0, 0, scale};
-  if (count == element_count(out)) return Addend{input, columns, columns == 1 ? 0 : 1, scale};
-  if (count == shape.back() && count == columns) return Addend{input, 0, 1, scale};
+  if (count == 1) return GemvAddend{input, 0, 0, scale};
+  if (count == element_count(out)) return GemvAddend{input, columns, columns == 1 ? 0 : 1, scale};
+  if (count == shape.back() && count == columns) return GemvAddend{input, 0, 1, scale};
   const bool is_matrix = out.size() == 2 && out[1] == columns;
-  if (is_matrix && shape == Shape{out[0], 1}) return Addend{input, 1, 0, scale};
+  if (is_matrix && shape == Shape{out[0], 1}) return GemvAddend{input, 1, 0, scale};
   return std::nullopt;
 }
 
@@ -75,23 +75,23 @@ std::vector<int64_t> matrix_order(const Shape& batch, const Strides& strides) {
   return order;
 }
 
-class ThinProductKernel : public Kernel {
+class GemvKernel : public Kernel {
  public:
-  struct Form {
+  struct GemvParams {
     int64_t rows, depth, columns;
     std::vector<int64_t> a_order, b_order;  // matrices, by batch
     DType dtype = DType::kFloat;            // or bfloat16
     bool b_transposed = false;
     size_t a = 0, b = 1;  // inputs
     float alpha = 1;
-    std::vector<Addend> addends;
+    std::vector<GemvAddend> addends;
     std::optional<RowActivation> activation;
 
     int64_t a_count() const { return (*std::ranges::max_element(a_order) + 1) * rows * depth; }
     int64_t out_count() const { return static_cast<int64_t>(a_order.size()) * rows * columns; }
   };
 
-  ThinProductKernel(Form form, int threads) : f_(std::move(form)) {
+  GemvKernel(GemvParams form, int threads) : f_(std::move(form)) {
     const auto batches = static_cast<int64_t>(f_.a_order.size());
     units_ = batches * ((f_.columns + kUnit - 1) / kUnit);
     const double products = static_cast<double>(f_.depth) * static_cast<double>(f_.columns) *
@@ -113,7 +113,7 @@ class ThinProductKernel : public Kernel {
   }
 
  private:
-  // Weights that are read between two looks at the clock.
+  // Weights that are read between two checks of the deadline.
   static constexpr int64_t kMaxWeights = 1 << 24;
 
   // Units of columns, over all batches.
@@ -167,17 +167,17 @@ class ThinProductKernel : public Kernel {
     const auto* b = static_cast<const Weight*>(args.inputs[f_.b]) +
                     f_.b_order[index] * f_.depth * f_.columns +
                     first * (f_.b_transposed ? b_step : 1);
-    const ThinProduct<Weight> product{rows_of(args) + f_.a_order[index] * f_.rows * f_.depth,
-                                      static_cast<size_t>(f_.depth),
-                                      b,
-                                      static_cast<size_t>(b_step),
-                                      out,
-                                      static_cast<size_t>(f_.columns),
-                                      static_cast<size_t>(f_.rows),
-                                      static_cast<size_t>(f_.depth),
-                                      static_cast<size_t>(last - first),
-                                      static_cast<size_t>(f_.columns)};
-    f_.b_transposed ? multiply_thin_transposed(product) : multiply_thin(product);
+    const GemvArgs<Weight> product{rows_of(args) + f_.a_order[index] * f_.rows * f_.depth,
+                                   static_cast<size_t>(f_.depth),
+                                   b,
+                                   static_cast<size_t>(b_step),
+                                   out,
+                                   static_cast<size_t>(f_.columns),
+                                   static_cast<size_t>(f_.rows),
+                                   static_cast<size_t>(f_.depth),
+                                   static_cast<size_t>(last - first),
+                                   static_cast<size_t>(f_.columns)};
+    f_.b_transposed ? gemv_transposed(product) : gemv(product);
   }
 
   void finish(const KernelArgs& args, int64_t row, int64_t column, float* out, size_t count) const {
@@ -188,9 +188,9 @@ class ThinProductKernel : public Kernel {
     }
   }
 
-  // What is added to `count` results from `offset` on; bfloat16 is brought to `widened`.
-  const float* addends(const KernelArgs& args, const Addend& addend, int64_t offset, size_t count,
-                       float* widened) const {
+  // The addend of `count` results from `offset` on; bfloat16 is converted into `widened`.
+  const float* addends(const KernelArgs& args, const GemvAddend& addend, int64_t offset,
+                       size_t count, float* widened) const {
     const void* given = args.inputs[addend.input];
     if (!is_narrow()) return static_cast<const float*>(given) + offset;
     widen_(static_cast<const BFloat16*>(given) + offset, widened, count);
@@ -201,7 +201,7 @@ class ThinProductKernel : public Kernel {
                         size_t count) const {
     float alpha = f_.alpha;
     std::array<float, kWidened> widened;
-    for (const Addend& addend : f_.addends) {
+    for (const GemvAddend& addend : f_.addends) {
       const bool steps = addend.column_step != 0;
       const float* from = addends(args, addend, row * addend.row_step + column * addend.column_step,
                                   steps ? count : 1, widened.data());
@@ -217,7 +217,7 @@ class ThinProductKernel : public Kernel {
 
   static constexpr size_t kWidened = 512;  // addends at once
 
-  Form f_;
+  GemvParams f_;
   NumberRow widen_ = number_cast_row_of(DType::kBFloat16, DType::kFloat);
   NumberRow narrow_ = number_cast_row_of(DType::kFloat, DType::kBFloat16);
   int64_t units_ = 0;
@@ -231,7 +231,7 @@ Shape with_matrix_dims(Shape shape, bool is_first) {
 
 // Matrices of A against one matrix are one tall matrix; a product of one column is one of a single
 // row with the operands exchanged.
-void simplify(ThinProductKernel::Form& form) {
+void simplify(GemvKernel::GemvParams& form) {
   const auto batches = static_cast<int64_t>(form.a_order.size());
   const auto is_row_major = [](const std::vector<int64_t>& order) {
     for (size_t i = 0; i < order.size(); ++i) {
@@ -245,17 +245,17 @@ void simplify(ThinProductKernel::Form& form) {
     form.a_order = form.b_order = {0};
   }
   if (form.columns == 1) form.b_transposed = true;
-  if (form.columns == 1 && form.rows > kMaxThinRows) {
+  if (form.columns == 1 && form.rows > kMaxGemvRows) {
     std::swap(form.a, form.b);
     std::swap(form.a_order, form.b_order);
     std::swap(form.rows, form.columns);
-    for (Addend& addend : form.addends)
+    for (GemvAddend& addend : form.addends)
       addend = {addend.input, form.columns * addend.row_step, addend.row_step, addend.scale};
   }
 }
 
 struct Found {
-  std::optional<ThinProductKernel::Form> form;
+  std::optional<GemvKernel::GemvParams> form;
   const char* refusal = nullptr;
 };
 
@@ -269,24 +269,24 @@ Found form_of(const KernelRequest& request) {
   if (element_count(a) == 0 || element_count(b) == 0) return {{}, "there are no elements"};
   if ((asked.a_transposed && a.size() < 2) || (asked.b_transposed && b.size() < 2))
     return {{}, "a vector is transposed"};
-  // Most products, which need no closer look: many rows times one matrix.
+  // The most frequent case, decided without a plan: many rows times one matrix.
   if (!asked.a_transposed && b.size() == 2 && b[asked.b_transposed ? 0 : 1] != 1 &&
-      element_count(a) / a.back() > kMaxThinRows)
+      element_count(a) / a.back() > kMaxGemvRows)
     return {{}, "there are many rows"};
   a = with_matrix_dims(a, true);
   b = with_matrix_dims(b, false);
   if (asked.a_transposed) {
-    // One row lies like one column.
+    // A matrix of one column has the memory layout of a row.
     if (a.back() != 1) return {{}, "the first matrix is transposed"};
     std::swap(a[a.size() - 2], a[a.size() - 1]);
   }
   if (asked.b_transposed) std::swap(b[b.size() - 2], b[b.size() - 1]);
   const ops::MatMulGeometry g = ops::matmul_geometry(a, b);
-  if (g.m > kMaxThinRows && g.n != 1) return {{}, "there are many rows"};
+  if (g.m > kMaxGemvRows && g.n != 1) return {{}, "there are many rows"};
   if (element_count(out) != g.batches() * g.m * g.n) return {{}, "an addend repeats the product"};
-  if (const char* why = refusal_of_tables({g.batches()})) return {{}, why};
-  ThinProductKernel::Form form{g.m, g.k, g.n, matrix_order(g.batch, g.a_strides),
-                               matrix_order(g.batch, g.b_strides)};
+  if (const char* why = why_unsupported_tables({g.batches()})) return {{}, why};
+  GemvKernel::GemvParams form{g.m, g.k, g.n, matrix_order(g.batch, g.a_strides),
+                              matrix_order(g.batch, g.b_strides)};
   form.dtype = dtype;
   form.b_transposed = asked.b_transposed;
   form.alpha = asked.alpha;
@@ -298,7 +298,7 @@ Found form_of(const KernelRequest& request) {
     form.addends.push_back(*addend);
   }
   simplify(form);
-  if (form.rows > kMaxThinRows) return {{}, "there are many rows"};
+  if (form.rows > kMaxGemvRows) return {{}, "there are many rows"};
   const bool is_packable = request.inputs[1].constant && element_count(b) < kMinUnpackedWeights;
   if (form.rows > kFewRows && is_packable) return {{}, "small weights are better packed"};
   if (!asked.activation.name.empty()) {
@@ -311,22 +311,22 @@ Found form_of(const KernelRequest& request) {
 Prepared prepare(const KernelRequest& request) {
   Found found = form_of(request);
   if (!found.form) return Prepared::refuse(found.refusal);
-  return Prepared::accept(
-      std::make_unique<ThinProductKernel>(std::move(*found.form), request.threads), "thin");
+  return Prepared::accept(std::make_unique<GemvKernel>(std::move(*found.form), request.threads),
+                          "gemv");
 }
 
-constexpr KernelEntry kThinProductEntries[] = {{"MatMul", "thin", prepare},
-                                               {"Gemm", "thin", prepare},
-                                               {"sardonyx::FusedMatMul", "thin", prepare}};
+constexpr KernelEntry kGemvEntries[] = {{"MatMul", "gemv", prepare},
+                                        {"Gemm", "gemv", prepare},
+                                        {"sardonyx::FusedMatMul", "gemv", prepare}};
 
 }  // namespace
 
-bool is_thin_product(const KernelRequest& request) {
+bool is_gemv(const KernelRequest& request) {
   return form_of(request).form.has_value();
 }
 
-std::span<const KernelEntry> thin_product_entries() {
-  return kThinProductEntries;
+std::span<const KernelEntry> gemv_entries() {
+  return kGemvEntries;
 }
 
 }  // namespace sardonyx::cpu

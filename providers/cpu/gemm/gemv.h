@@ -1,5 +1,5 @@
-// Products with so few rows that reading the other matrix takes longer than the arithmetic: MatMul,
-// Gemm and FusedMatMul in float32 or bfloat16 with up to kMaxThinRows rows, or of one column.
+// GEMV kernels of MatMul, Gemm and FusedMatMul in float32 or bfloat16, for up to kMaxGemvRows rows
+// or one column: so few that loading the other matrix takes longer than the arithmetic.
 #pragma once
 
 #include "ir/kernel.h"
@@ -8,12 +8,12 @@ namespace sardonyx::cpu {
 
 // With more rows the arithmetic takes longer than memory, and weights are better packed for it. So
 // they are for more than kFewRows, where they are constant and so small that packing costs nothing.
-constexpr int64_t kMaxThinRows = 8;
+constexpr int64_t kMaxGemvRows = 8;
 constexpr int64_t kFewRows = 2;
 constexpr int64_t kMinUnpackedWeights = 1 << 18;
 
-// Is this a call of one of these ops that is better left to this kernel? It reads weights as they
-// lie, so that they need not be held packed as well.
-bool is_thin_product(const KernelRequest& request);
+// True if the GEMV kernel is the best one for this request. It reads weights unpacked, so that no
+// second, packed copy stays in memory.
+bool is_gemv(const KernelRequest& request);
 
 }  // namespace sardonyx::cpu

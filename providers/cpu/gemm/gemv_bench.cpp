@@ -19,7 +19,7 @@ Prepared prepared_by(const Provider& provider, std::string_view name,
   return Prepared::refuse("there is no such kernel");
 }
 
-void run_thin(benchmark::State& state, bool cold) {
+void run_gemv(benchmark::State& state, bool cold) {
   const int64_t rows = state.range(0), depth = state.range(1), columns = state.range(2);
   const bool transposed = state.range(3) != 0;
   const OpDef& op = op_named("Gemm");
@@ -35,7 +35,7 @@ void run_thin(benchmark::State& state, bool cold) {
   const KernelTensor result{DType::kFloat, out.shape()};
   KernelRequest request{op, attrs, in, {&result, 1}};
   request.threads = static_cast<int>(state.range(4));
-  const Prepared prepared = prepared_by(cpu_provider(), "thin", request);
+  const Prepared prepared = prepared_by(cpu_provider(), "gemv", request);
   if (!prepared.kernel) return state.SkipWithError(prepared.refusal.c_str());
   const auto scratch = Buffer::allocate(prepared.kernel->scratch_bytes());
   size_t next = 0;
@@ -64,8 +64,8 @@ void shapes(benchmark::internal::Benchmark* bench) {
   bench->UseRealTime();
 }
 
-BENCHMARK_CAPTURE(run_thin, cold, true)->Apply(shapes);
-BENCHMARK_CAPTURE(run_thin, warm, false)->Apply(shapes);
+BENCHMARK_CAPTURE(run_gemv, cold, true)->Apply(shapes);
+BENCHMARK_CAPTURE(run_gemv, warm, false)->Apply(shapes);
 
 }  // namespace
 }  // namespace sardonyx::cpu

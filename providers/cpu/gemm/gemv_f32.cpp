@@ -27,29 +27,29 @@ HWY_INLINE hn::Vec<D> load(D d, const BFloat16* weights) {
   return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(wide, bits)));
 }
 
-// Rows of `a` that go together; more go through what the caches hold by then.
+// Rows of `a` in one pass over b; further rows find b in the caches.
 constexpr size_t kRowsAtOnce = 4;
-// Rows of b that are read side by side, a vector of each in turn, for so many rows of `a`: as many
-// streams as the hardware follows and as a set of a level-1 cache has places. The elements of `a`
-// stay in registers, besides one vector of b and one sum for each row.
+// Rows of b that are read in parallel, a vector of each in turn, for this many rows of `a`: as many
+// streams as the hardware prefetcher follows and as an L1 cache has ways. The elements of `a` stay
+// in registers, besides one vector of b and one sum for each row.
 constexpr size_t depth_at_once(size_t rows) {
   return std::min<size_t>(8, (kRegisters - 2 - rows) / rows);
 }
-// What is written for so many columns stays in a level-2 cache until the next rows of b are read.
+// The outputs of this many columns stay in an L2 cache until the next rows of b are read.
 constexpr size_t kSumsAtOnce = size_t{1} << 16;
-// From this size on b is likely to come from memory. What is read next then comes too late unless
-// it is asked for, since the hardware foresees the rest of a row, but no other row. Below, only
-// where rows begin.
+// From this size on b is likely to be in memory, not in a cache, and the rows that are read next
+// need a software prefetch: the hardware prefetches the rest of a row, but no other row. Below this
+// size only the beginnings of rows are prefetched.
 constexpr size_t kMinFetched = size_t{1} << 19;
 constexpr size_t kFetchedBeginning = 128;
-// Of wider rows there is no room for the next ones in that cache.
+// The next rows of wider matrices do not fit that cache.
 constexpr size_t kMaxFetched = 8192;
 
 // Adds a[row + r][k] * b[k][column] for first <= k < first + kDepth to the sums in `out`, which
 // begin with k = 0, for columns from `column` on as far as whole vectors reach. Returns where they
-// end. Where `fetches`, the same columns of the rows that are read next are asked for.
+// end. With `fetches` the same columns of the rows that are read next are prefetched.
 template <size_t kRows, size_t kDepth, bool fetches, class D, typename Weight>
-HWY_INLINE size_t add_products(D d, const ThinProduct<Weight>& p, size_t row, size_t first,
+HWY_INLINE size_t add_products(D d, const GemvArgs<Weight>& p, size_t row, size_t first,
                                size_t column, size_t end) {
   // Few sums start anew each time, so that a chain of additions need not wait for the last one.
   constexpr bool kAnew = kRows <= 2;
@@ -89,9 +89,9 @@ HWY_INLINE size_t add_products(D d, const ThinProduct<Weight>& p, size_t row, si
   return column;
 }
 
-// The same for all columns.
+// Adds for all columns, the remainder included.
 template <size_t kRows, size_t kDepth, typename Weight>
-HWY_INLINE void add_rows(const ThinProduct<Weight>& p, size_t row, size_t first, size_t column,
+HWY_INLINE void add_rows(const GemvArgs<Weight>& p, size_t row, size_t first, size_t column,
                          size_t end, size_t fetched) {
   const hn::ScalableTag<float> whole;
   const hn::CappedTag<float, 8> half;
@@ -128,19 +128,19 @@ HWY_INLINE void in_groups(size_t rows, const Group& group) {
 // For kRows rows of `a`, or at least as many if they are kRowsAtOnce: all of them go through the
 // same rows of b before others are read.
 template <size_t kRows, typename Weight>
-HWY_INLINE void multiply_rows(const ThinProduct<Weight>& p) {
-  constexpr size_t kTogether = depth_at_once(kRows);
+HWY_INLINE void multiply_rows(const GemvArgs<Weight>& p) {
+  constexpr size_t kDepthPerPass = depth_at_once(kRows);
   const size_t wide = std::max<size_t>(1, kSumsAtOnce / p.rows);
   const bool fetches = p.depth * p.columns >= kMinFetched && p.columns <= kMaxFetched;
   for (size_t begin = 0; begin < p.columns; begin += wide) {
     const size_t end = std::min(p.columns, begin + wide);
     const size_t fetched = fetches ? end : begin + kFetchedBeginning;
     for (size_t k = 0; k < p.depth;) {
-      const bool is_whole = k + kTogether <= p.depth;
+      const bool is_whole = k + kDepthPerPass <= p.depth;
       const auto add = [&](auto rows, size_t row) HWY_ATTR {
         constexpr size_t kGroup = decltype(rows)::value;
         if (is_whole)
-          add_rows<kGroup, kTogether>(p, row, k, begin, end, row == 0 ? fetched : 0);
+          add_rows<kGroup, kDepthPerPass>(p, row, k, begin, end, row == 0 ? fetched : 0);
         else
           add_rows<kGroup, 1>(p, row, k, begin, end, 0);
       };
@@ -148,23 +148,23 @@ HWY_INLINE void multiply_rows(const ThinProduct<Weight>& p) {
         add(std::integral_constant<size_t, kRows>(), 0);
       else
         in_groups(p.rows, add);
-      k += is_whole ? kTogether : 1;
+      k += is_whole ? kDepthPerPass : 1;
     }
   }
 }
 
-// Whether memory gives one row after the other fastest, which is so on AMD's CPUs if what follows
-// is asked for early (Zen 5: 20 % more than rows side by side).
+// True if reading row after row is fastest, as on AMD's CPUs with an early prefetch (Zen 5: 20 %
+// more bandwidth than rows in parallel).
 #if HWY_ARCH_X86
 const bool kReadsRowByRow = __builtin_cpu_is("amd");
 #else
 constexpr bool kReadsRowByRow = false;
 #endif
-// Elements that are asked for so far ahead; sums of more columns have no room in a level-1 cache.
+// The prefetch distance in elements; sums of more columns do not fit an L1 cache.
 constexpr size_t kElementsAhead = 2048, kMaxColumns = 8192;
 
-// x * b[i] + from[i] for i < count as far as whole vectors reach, where `from` is there, and what
-// `before` holds added to it. Returns where they end.
+// x * b[i] + from[i], plus before[i] where given, for i < count as far as whole vectors reach;
+// `from` may be null. Returns the end.
 template <class D, typename Weight>
 HWY_INLINE size_t scale_row(D d, float x, const Weight* b, const float* from, const float* before,
                             float* to, size_t i, size_t count) {
@@ -179,17 +179,17 @@ HWY_INLINE size_t scale_row(D d, float x, const Weight* b, const float* from, co
   return i;
 }
 
-// For one row of `a`, and rows of b that lie one behind the other: the same sums as multiply_rows
-// makes of as many rows of b.
+// For one row of `a` and contiguous rows of b: bit for bit the sums of multiply_rows over as many
+// rows of b.
 template <typename Weight>
-void multiply_row(const ThinProduct<Weight>& p) {
-  constexpr size_t kTogether = depth_at_once(1);
+void multiply_row(const GemvArgs<Weight>& p) {
+  constexpr size_t kDepthPerPass = depth_at_once(1);
   const hn::ScalableTag<float> whole;
   const hn::CappedTag<float, 4> small;
   const hn::CappedTag<float, 1> single;
   HWY_ALIGN float sums[kMaxColumns];
   for (size_t first = 0; first < p.depth;) {
-    const size_t rows = first + kTogether <= p.depth ? kTogether : 1;
+    const size_t rows = first + kDepthPerPass <= p.depth ? kDepthPerPass : 1;
     for (size_t k = first; k < first + rows; ++k) {
       const Weight* b = p.b + k * p.columns;
       const bool is_last = k + 1 == first + rows;
@@ -205,7 +205,7 @@ void multiply_row(const ThinProduct<Weight>& p) {
 }
 
 template <typename Weight>
-void multiply(const ThinProduct<Weight>& p) {
+void multiply(const GemvArgs<Weight>& p) {
   switch (p.rows) {
     case 1:
       if (kReadsRowByRow && p.columns == p.b_step && p.columns <= kMaxColumns &&
@@ -239,10 +239,10 @@ HWY_INLINE float rest_of_dot(const float* a, const Weight* b, size_t count) {
 
 constexpr size_t kColumnsAhead = 4;
 
-// Dot products of some rows with some rows of b. Where `fetched`, so many elements of each of those
-// kColumnsAhead later are asked for.
+// Dot products of some rows of a with some rows of b. `fetched` is the number of elements that are
+// prefetched of each row kColumnsAhead later.
 template <size_t kRows, size_t kColumns, bool fetches, typename Weight>
-HWY_INLINE void dots(const ThinProduct<Weight>& p, size_t row, size_t column, size_t fetched) {
+HWY_INLINE void dots(const GemvArgs<Weight>& p, size_t row, size_t column, size_t fetched) {
   const hn::ScalableTag<float> d;
   using V = hn::Vec<hn::ScalableTag<float>>;
   const size_t lanes = hn::Lanes(d);
@@ -277,7 +277,7 @@ HWY_INLINE void dots(const ThinProduct<Weight>& p, size_t row, size_t column, si
 }
 
 template <size_t kColumns, bool fetches, typename Weight>
-HWY_INLINE size_t all_dots(const ThinProduct<Weight>& p, size_t column, size_t fetched) {
+HWY_INLINE size_t all_dots(const GemvArgs<Weight>& p, size_t column, size_t fetched) {
   for (; column + kColumns <= p.columns; column += kColumns) {
     in_groups(p.rows, [&](auto rows, size_t row) HWY_ATTR {
       dots<decltype(rows)::value, kColumns, fetches>(p, row, column, fetched);
@@ -292,7 +292,7 @@ constexpr size_t kDotAhead = 2048;
 // For one row of `a` alone: memory gives one row of b after the other fastest. Several sums, so
 // that none waits for the last product.
 template <typename Weight>
-void multiply_row_transposed(const ThinProduct<Weight>& p) {
+void multiply_row_transposed(const GemvArgs<Weight>& p) {
   constexpr size_t kSums = 4;
   const hn::ScalableTag<float> d;
   using V = hn::Vec<hn::ScalableTag<float>>;
@@ -318,25 +318,25 @@ void multiply_row_transposed(const ThinProduct<Weight>& p) {
 }
 
 template <typename Weight>
-void multiply_transposed(const ThinProduct<Weight>& p) {
-  constexpr size_t kTogether = kRegisters / 2 / kRowsAtOnce;
+void multiply_transposed(const GemvArgs<Weight>& p) {
+  constexpr size_t kDepthPerPass = kRegisters / 2 / kRowsAtOnce;
   const bool is_large = p.depth * std::max(p.columns, p.all_columns) >= kMinFetched;
   if (p.rows == 1 && is_large) return multiply_row_transposed(p);
-  const size_t column =
-      is_large ? all_dots<kTogether, true>(p, 0, p.depth) : all_dots<kTogether, false>(p, 0, 0);
+  const size_t column = is_large ? all_dots<kDepthPerPass, true>(p, 0, p.depth)
+                                 : all_dots<kDepthPerPass, false>(p, 0, 0);
   all_dots<1, true>(p, column, kFetchedBeginning / 2);
 }
 
-void MultiplyThin(const ThinProduct<float>& p) {
+void Gemv(const GemvArgs<float>& p) {
   multiply(p);
 }
-void MultiplyThinNarrow(const ThinProduct<BFloat16>& p) {
+void GemvBf16(const GemvArgs<BFloat16>& p) {
   multiply(p);
 }
-void MultiplyThinTransposed(const ThinProduct<float>& p) {
+void GemvTransposed(const GemvArgs<float>& p) {
   multiply_transposed(p);
 }
-void MultiplyThinTransposedNarrow(const ThinProduct<BFloat16>& p) {
+void GemvTransposedBf16(const GemvArgs<BFloat16>& p) {
   multiply_transposed(p);
 }
 
@@ -362,23 +362,23 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sardonyx::cpu {
 
-HWY_EXPORT(MultiplyThin);
-HWY_EXPORT(MultiplyThinNarrow);
-HWY_EXPORT(MultiplyThinTransposed);
-HWY_EXPORT(MultiplyThinTransposedNarrow);
+HWY_EXPORT(Gemv);
+HWY_EXPORT(GemvBf16);
+HWY_EXPORT(GemvTransposed);
+HWY_EXPORT(GemvTransposedBf16);
 HWY_EXPORT(ScaleAndAdd);
 
-void multiply_thin(const ThinProduct<float>& product) {
-  HWY_DYNAMIC_DISPATCH(MultiplyThin)(product);
+void gemv(const GemvArgs<float>& product) {
+  HWY_DYNAMIC_DISPATCH(Gemv)(product);
 }
-void multiply_thin(const ThinProduct<BFloat16>& product) {
-  HWY_DYNAMIC_DISPATCH(MultiplyThinNarrow)(product);
+void gemv(const GemvArgs<BFloat16>& product) {
+  HWY_DYNAMIC_DISPATCH(GemvBf16)(product);
 }
-void multiply_thin_transposed(const ThinProduct<float>& product) {
-  HWY_DYNAMIC_DISPATCH(MultiplyThinTransposed)(product);
+void gemv_transposed(const GemvArgs<float>& product) {
+  HWY_DYNAMIC_DISPATCH(GemvTransposed)(product);
 }
-void multiply_thin_transposed(const ThinProduct<BFloat16>& product) {
-  HWY_DYNAMIC_DISPATCH(MultiplyThinTransposedNarrow)(product);
+void gemv_transposed(const GemvArgs<BFloat16>& product) {
+  HWY_DYNAMIC_DISPATCH(GemvTransposedBf16)(product);
 }
 void scale_and_add(float* out, size_t count, float alpha, const float* addend, bool addend_steps,
                    float beta) {

@@ -1,6 +1,6 @@
-// Products of a few rows with a large matrix of float32, or of bfloat16 that is widened as it is
-// read. The matrix is read once and as it lies, so that they take as long as memory takes to give
-// it.
+// GEMV for a few rows: products with a large matrix of float32, or of bfloat16 that is widened
+// while it is loaded. The matrix is read once and needs no packing, so the time is bound by memory
+// bandwidth.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace sardonyx::cpu {
 
 // Weight: float or BFloat16.
 template <typename Weight>
-struct ThinProduct {
+struct GemvArgs {
   const float* a;  // [rows, depth], rows `a_step` apart
   size_t a_step;
   const Weight* b;  // rows `b_step` apart
@@ -19,17 +19,17 @@ struct ThinProduct {
   float* out;  // [rows, columns], rows `out_step` apart
   size_t out_step;
   size_t rows, depth, columns;
-  size_t all_columns = 0;  // where these are a share of more columns: how many there are
+  size_t all_columns = 0;  // of the whole product, where `columns` is one thread's share
 };
 
-// out = a b, with b [depth, columns]. Each element is summed in an order that does not depend on
-// which columns are asked for together, nor on how many rows there are.
-void multiply_thin(const ThinProduct<float>& product);
-void multiply_thin(const ThinProduct<BFloat16>& product);
-// out = a transpose(b), with b [columns, depth]. The order does not depend on which columns are
-// asked for together, either, but on all_columns and the number of rows.
-void multiply_thin_transposed(const ThinProduct<float>& product);
-void multiply_thin_transposed(const ThinProduct<BFloat16>& product);
+// out = a b, with b [depth, columns]. The order of summation of an element depends neither on the
+// share of columns nor on the number of rows.
+void gemv(const GemvArgs<float>& product);
+void gemv(const GemvArgs<BFloat16>& product);
+// out = a transpose(b), with b [columns, depth]. The order of summation does not depend on the
+// share of columns, but on all_columns and the number of rows.
+void gemv_transposed(const GemvArgs<float>& product);
+void gemv_transposed(const GemvArgs<BFloat16>& product);
 
 // out[i] = alpha * out[i] + beta * addend[i] for i < count; addend[0] for all where it does not
 // step.

@@ -46,9 +46,9 @@ Tensor computed(const Case& c, const std::vector<Tensor>& inputs, const Shape& s
   KernelRequest request{op, attrs, in, {&out, 1}};
   request.threads = threads;
   for (const KernelEntry& entry : cpu_provider().kernels) {
-    if (entry.op != c.op || entry.name != "thin") continue;
+    if (entry.op != c.op || entry.name != "gemv") continue;
     const Prepared prepared = entry.prepare(request);
-    EXPECT_EQ(prepared.kernel != nullptr, is_thin_product(request));
+    EXPECT_EQ(prepared.kernel != nullptr, is_gemv(request));
     if (!prepared.kernel) return {};
     Tensor made = Tensor::allocate(out.dtype, shape);
     void* target = made.raw();
@@ -102,7 +102,7 @@ void check(const Case& c) {
 
 const AttrMap kTransposed{{"transB", int64_t{1}}};
 
-TEST(ThinProduct, agrees_with_the_reference_for_all_sizes) {
+TEST(GemvArgs, agrees_with_the_reference_for_all_sizes) {
   for (const int64_t rows : {1, 2, 3, 4, 5, 7, 8}) {
     for (const int64_t depth : {1, 5, 12, 16, 33, 100}) {
       for (const int64_t columns : {1, 2, 3, 4, 7, 16, 17, 31, 32, 50, 69}) {
@@ -113,7 +113,7 @@ TEST(ThinProduct, agrees_with_the_reference_for_all_sizes) {
   }
 }
 
-TEST(ThinProduct, gives_the_same_bits_for_all_numbers_of_threads) {
+TEST(GemvArgs, gives_the_same_bits_for_all_numbers_of_threads) {
   check({"MatMul", {{1, 770}, {770, 1031}}});
   check({"MatMul", {{7, 515}, {515, 640}}});
   check({"Gemm", {{3, 770}, {515, 770}, {515}}, kTransposed});
@@ -122,7 +122,7 @@ TEST(ThinProduct, gives_the_same_bits_for_all_numbers_of_threads) {
   check({"sardonyx::FusedMatMul", {{12, 1, 65}, {12, 257, 65}}, kTransposed});
 }
 
-TEST(ThinProduct, takes_batches_vectors_and_single_columns) {
+TEST(GemvArgs, takes_batches_vectors_and_single_columns) {
   check({"MatMul", {{100}, {100, 70}}});
   check({"MatMul", {{100}, {100}}});
   check({"MatMul", {{5, 9, 100}, {100}}});
@@ -134,7 +134,7 @@ TEST(ThinProduct, takes_batches_vectors_and_single_columns) {
   check({"Gemm", {{30, 1}, {30, 20}}, {{"transA", int64_t{1}}}});
 }
 
-TEST(ThinProduct, adds_scales_and_activates) {
+TEST(GemvArgs, adds_scales_and_activates) {
   const AttrMap scaled{{"alpha", 0.5f}, {"beta", -2.f}};
   for (const Shape& addend :
        {Shape{}, Shape{1}, Shape{37}, Shape{1, 37}, Shape{6, 1}, Shape{6, 37}})
@@ -163,7 +163,7 @@ TEST(ThinProduct, adds_scales_and_activates) {
 }
 
 // A NaN, an infinity or a zero of either sign stays in its own row and column.
-TEST(ThinProduct, passes_values_that_are_no_usual_numbers) {
+TEST(GemvArgs, passes_values_that_are_no_usual_numbers) {
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   for (const int64_t columns : {5, 33, 64}) {
@@ -186,7 +186,7 @@ TEST(ThinProduct, passes_values_that_are_no_usual_numbers) {
   }
 }
 
-TEST(ThinProduct, leaves_small_constant_weights_to_kernels_that_pack_them) {
+TEST(GemvArgs, leaves_small_constant_weights_to_kernels_that_pack_them) {
   const OpDef& op = op_named("MatMul");
   const Attrs attrs = Attrs::parse(*op.attrs, {});
   const Tensor small = Tensor::zeros(DType::kFloat, {64, 64});
@@ -195,7 +195,7 @@ TEST(ThinProduct, leaves_small_constant_weights_to_kernels_that_pack_them) {
     const KernelTensor in[] = {{DType::kFloat, {rows, b.shape()[0]}},
                                {DType::kFloat, b.shape(), nullptr, constant ? &b : nullptr}};
     const KernelTensor out{DType::kFloat, {rows, b.shape()[1]}};
-    return is_thin_product({op, attrs, in, {&out, 1}});
+    return is_gemv({op, attrs, in, {&out, 1}});
   };
   EXPECT_TRUE(is_taken(kFewRows, small, true));
   EXPECT_FALSE(is_taken(kFewRows + 1, small, true));
@@ -203,12 +203,12 @@ TEST(ThinProduct, leaves_small_constant_weights_to_kernels_that_pack_them) {
   EXPECT_TRUE(is_taken(kFewRows + 1, large, true));
 }
 
-TEST(ThinProduct, refuses_what_it_does_not_compute) {
+TEST(GemvArgs, refuses_what_it_does_not_compute) {
   const auto refused = [](const Case& c) {
     const std::vector<Tensor> inputs = drawn_inputs(c.inputs);
     return !computed(c, inputs, expected(c, inputs).shape(), 1).defined();
   };
-  EXPECT_TRUE(refused({"MatMul", {{kMaxThinRows + 1, 4}, {4, 5}}}));
+  EXPECT_TRUE(refused({"MatMul", {{kMaxGemvRows + 1, 4}, {4, 5}}}));
   EXPECT_TRUE(refused({"MatMul", {{3, 3, 4}, {4, 5}}}));
   EXPECT_TRUE(refused({"MatMul", {{0, 4}, {4, 5}}}));
   EXPECT_TRUE(refused({"MatMul", {{2, 0}, {0, 5}}}));

@@ -18,7 +18,7 @@ size_t whole_lines(size_t bytes) {
   return (bytes + kLine - 1) / kLine * kLine;
 }
 
-struct Geometry {
+struct IntegerMatMulSizes {
   int64_t m, k, n;
   bool transA, transB;
   std::vector<std::pair<int64_t, int64_t>> matrices;  // of A and B, for each of the result's
@@ -31,8 +31,9 @@ Shape batch_of(const Shape& shape) {
 }
 
 // The shapes have passed the row's inference.
-Geometry geometry_of(const Shape& a, const Shape& b, const Shape& batch, bool transA, bool transB) {
-  Geometry g{};
+IntegerMatMulSizes geometry_of(const Shape& a, const Shape& b, const Shape& batch, bool transA,
+                               bool transB) {
+  IntegerMatMulSizes g{};
   g.transA = transA;
   g.transB = transB;
   const int64_t a_rows = a.size() > 1 ? a[a.size() - 2] : 1;
@@ -54,8 +55,8 @@ Geometry geometry_of(const Shape& a, const Shape& b, const Shape& batch, bool tr
 }
 
 // Packs panel `panel` of the matrix B at `bytes`.
-void pack_panel(const Geometry& g, const IntegerCall& call, const uint8_t* bytes, const void* zeros,
-                size_t panel, int16_t* out) {
+void pack_panel(const IntegerMatMulSizes& g, const IntegerCall& call, const uint8_t* bytes,
+                const void* zeros, size_t panel, int16_t* out) {
   const auto first = static_cast<int64_t>(panel * kPanelColumns);
   const int64_t columns = std::min<int64_t>(kPanelColumns, g.n - first);
   int16_t column_zeros[kPanelColumns] = {};
@@ -77,8 +78,8 @@ void pack_panel(const Geometry& g, const IntegerCall& call, const uint8_t* bytes
 
 class MatMulIntegerKernel : public Kernel {
  public:
-  MatMulIntegerKernel(Geometry geometry, IntegerCall call, std::shared_ptr<const Buffer> panels,
-                      int threads)
+  MatMulIntegerKernel(IntegerMatMulSizes geometry, IntegerCall call,
+                      std::shared_ptr<const Buffer> panels, int threads)
       : g_(std::move(geometry)), call_(std::move(call)), packed_(std::move(panels)) {
     const auto work = static_cast<double>(g_.m) * static_cast<double>(g_.k) *
                       static_cast<double>(g_.n) * static_cast<double>(g_.matrices.size());
@@ -166,17 +167,17 @@ class MatMulIntegerKernel : public Kernel {
     }
   }
 
-  Geometry g_;
+  IntegerMatMulSizes g_;
   IntegerCall call_;
-  std::shared_ptr<const Buffer> packed_;  // null where the run brings B
+  std::shared_ptr<const Buffer> packed_;  // null if B is not constant
   int threads_;
   int64_t row_parts_;
   size_t left_bytes_, scale_bytes_, panel_bytes_, own_bytes_;
 };
 
 // All panels of all matrices of B, one after the other.
-void pack_panels(const Geometry& g, const IntegerCall& call, const void* b, const void* zeros,
-                 int16_t* to) {
+void pack_panels(const IntegerMatMulSizes& g, const IntegerCall& call, const void* b,
+                 const void* zeros, int16_t* to) {
   const auto* matrix = static_cast<const uint8_t*>(b);
   for (int64_t i = 0; i < g.b_count; ++i, matrix += g.k * g.n) {
     for (size_t panel = 0; panel < g.panels; ++panel, to += g.pairs * 2 * kPanelColumns)
@@ -191,8 +192,9 @@ Prepared prepare(const KernelRequest& request, const IntegerSlots& slots, bool t
     return Prepared::refuse("a tensor has no elements");
   }
   const Shape batch = try_broadcast(batch_of(a), batch_of(b)).value();
-  if (const char* why = refusal_of_tables({element_count(batch)})) return Prepared::refuse(why);
-  Geometry g = geometry_of(a, b, batch, transA, transB);
+  if (const char* why = why_unsupported_tables({element_count(batch)}))
+    return Prepared::refuse(why);
+  IntegerMatMulSizes g = geometry_of(a, b, batch, transA, transB);
   // Scales and zero points of B may differ between its columns, but not between its matrices.
   const IntegerCall call(request, slots, b.size() <= 2 ? g.n : 1, factor);
   if (call.refusal()) return Prepared::refuse(call.refusal());

@@ -1,6 +1,6 @@
-// com.microsoft's MatMulNBits in float. Of few rows: the weights are read as they lie, a few bits
-// each, so that a product of one row takes as long as reading them does. Of more: some weights at a
-// time become floats in a near cache, which all rows are multiplied with.
+// com.microsoft's MatMulNBits in float. For few rows the packed bits are multiplied directly, so
+// that a product of one row is bound by loading them. For more rows a panel of weights at a time is
+// dequantized into a near cache, and all rows are multiplied with it.
 #include <algorithm>
 #include <limits>
 
@@ -17,7 +17,7 @@ using ops::NBitsInput;
 
 enum class Zeros : uint8_t { kMiddle, kPacked, kFloat };
 
-// What both kernels know of the weights.
+// The parameters of the weights, shared by both kernels.
 struct NBitsWeights {
   int64_t k, n, rows;
   NBitsRow row;
@@ -92,8 +92,8 @@ class NBitsKernel : public Kernel {
  private:
   // A few rows of A and these columns of the weights stay in the caches together.
   static constexpr int64_t kColumnsAtOnce = 32;
-  // Many rows of A come in parts of this length, which a level-1 cache holds some of; a gap between
-  // rows keeps them out of each other's way there.
+  // Rows of A are processed in parts of this length, some of which fit an L1 cache; a gap between
+  // rows avoids conflict misses there.
   static constexpr size_t kPart = 512;
   static constexpr size_t kGap = 64;
 
@@ -176,7 +176,7 @@ class NBitsPanelKernel : public Kernel {
   }
 
  private:
-  // Inputs whose weights become floats together: a level-1 cache holds them beside some rows.
+  // Depth of a dequantized panel: an L1 cache holds it beside some rows.
   static constexpr int64_t kPart = 256;
 
   int64_t blocks() const { return static_cast<int64_t>(w_.row.blocks); }
@@ -186,11 +186,11 @@ class NBitsPanelKernel : public Kernel {
   }
 
   // The scratch of a thread.
-  struct Work {
+  struct ThreadScratch {
     float *scales, *zeros, *bias, *none, *panel, *unpacked;
   };
-  Work work_in(float* scratch) const {
-    Work work{};
+  ThreadScratch work_in(float* scratch) const {
+    ThreadScratch work{};
     work.scales = scratch;
     work.zeros = work.scales + blocks() * kPointwiseUnit;
     work.bias = work.zeros + blocks() * kPointwiseUnit;
@@ -203,7 +203,7 @@ class NBitsPanelKernel : public Kernel {
   // The results of the columns from `first` on.
   void multiply(const KernelArgs& args, int64_t first, float* scratch) const {
     const int64_t count = std::min(kPointwiseUnit, w_.n - first);
-    const Work work = work_in(scratch);
+    const ThreadScratch work = work_in(scratch);
     prepare_columns(args, first, count, work);
     PointwiseRows product{};
     product.weights = work.panel;
@@ -227,7 +227,7 @@ class NBitsPanelKernel : public Kernel {
   }
 
   void prepare_columns(const KernelArgs& args, int64_t first, int64_t count,
-                       const Work& work) const {
+                       const ThreadScratch& work) const {
     const auto* scales = static_cast<const float*>(args.inputs[NBitsInput::kScales]);
     for (int64_t i = 0; i < count; ++i) {
       for (int64_t b = 0; b < blocks(); ++b)
@@ -242,7 +242,7 @@ class NBitsPanelKernel : public Kernel {
   }
 
   void unpack(const KernelArgs& args, int64_t column, int64_t columns, int64_t first, int64_t count,
-              bool is_whole, const Work& work) const {
+              bool is_whole, const ThreadScratch& work) const {
     const size_t column_bytes = w_.row.blocks * w_.row.block_bytes;
     const auto* weights = static_cast<const uint8_t*>(args.inputs[NBitsInput::kB]) +
                           static_cast<size_t>(column) * column_bytes;
@@ -269,7 +269,7 @@ class NBitsPanelKernel : public Kernel {
   int threads_;
 };
 
-// From so many rows on, making floats of the weights first takes less time.
+// From this many rows on dequantizing the weights first is faster.
 constexpr int64_t kMinPanelRows = 6;
 
 Prepared prepare_nbits(const KernelRequest& request) {

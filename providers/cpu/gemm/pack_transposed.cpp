@@ -16,15 +16,15 @@ namespace {
 // As many rows as a vector has lanes; stops where fewer than four elements are left, and gives how
 // many are done.
 template <class D>
-HWY_INLINE int64_t turn_vectors(D d, const float* from, int64_t from_step, int64_t count, float* to,
-                                int64_t to_step) {
+HWY_INLINE int64_t transpose_vectors(D d, const float* from, int64_t from_step, int64_t count,
+                                     float* to, int64_t to_step) {
   int64_t i = 0;
   for (; i + 4 <= count; i += 4, to += 4 * to_step) {
-    const auto turned = four_turned(d, from + i, from_step);
-    hn::StoreU(turned.a, d, to);
-    hn::StoreU(turned.b, d, to + to_step);
-    hn::StoreU(turned.c, d, to + 2 * to_step);
-    hn::StoreU(turned.d, d, to + 3 * to_step);
+    const auto transposed = transpose_4(d, from + i, from_step);
+    hn::StoreU(transposed.a, d, to);
+    hn::StoreU(transposed.b, d, to + to_step);
+    hn::StoreU(transposed.c, d, to + 2 * to_step);
+    hn::StoreU(transposed.d, d, to + 3 * to_step);
   }
   return i;
 }
@@ -35,7 +35,7 @@ HWY_INLINE int64_t turn_vectors(D d, const float* from, int64_t from_step, int64
 void TurnRows(const LooseFloat* from, int64_t from_step, int64_t rows, int64_t count, float* to,
               int64_t to_step) {
   int64_t row = 0;
-  const auto turn_each = [&](int64_t first, int64_t last, int64_t begin) {
+  const auto transpose_each = [&](int64_t first, int64_t last, int64_t begin) {
     for (int64_t i = begin; i < count; ++i) {
       for (int64_t each = first; each < last; ++each)
         to[i * to_step + each] = from[each * from_step + i];
@@ -47,10 +47,11 @@ void TurnRows(const LooseFloat* from, int64_t from_step, int64_t rows, int64_t c
   for (; lanes >= 4 && row + lanes <= rows; row += lanes) {
     // Loads of vectors don't mind the address.
     const auto* first = reinterpret_cast<const float*>(from + row * from_step);
-    turn_each(row, row + lanes, turn_vectors(d, first, from_step, count, to + row, to_step));
+    transpose_each(row, row + lanes,
+                   transpose_vectors(d, first, from_step, count, to + row, to_step));
   }
 #endif
-  turn_each(row, rows, 0);
+  transpose_each(row, rows, 0);
 }
 
 }  // namespace sardonyx::cpu::HWY_NAMESPACE

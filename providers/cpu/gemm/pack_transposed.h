@@ -1,4 +1,4 @@
-// Rows of floats that become columns: how weights are packed from where a model's file has them.
+// Transposes rows of floats while weights are packed from the layout of the model's file.
 #pragma once
 
 #include <cstdint>

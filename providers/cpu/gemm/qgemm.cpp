@@ -29,7 +29,7 @@ ByteResult result_of(DType dtype) {
   }
 }
 
-// What is known of it ahead.
+// The parameters of the product, as far as they are constant.
 struct GemmU8S8Params {
   ByteSizes sizes;
   ByteResult result;
@@ -38,7 +38,7 @@ struct GemmU8S8Params {
   int32_t a_zero;
   std::optional<size_t> a_zero_input, a_scale_input, addend_input;
   std::vector<float> scales;  // of all columns, padded
-  std::vector<int32_t> bias;  // the same
+  std::vector<int32_t> bias;  // of all columns, padded
   int32_t y_zero;
 };
 
@@ -61,7 +61,7 @@ class GemmU8S8Kernel : public Kernel {
       offsets_[i] = static_cast<int32_t>(i) * static_cast<int32_t>(kVnniGroup);
   }
 
-  // What columns begin with, their scales and addends, and A without its sign.
+  // Scratch: initial sums of the columns, their scales and addends, and A converted to uint8.
   size_t scratch_bytes() const override {
     const int64_t own = f_.a_is_signed ? rounded_up(f_.sizes.rows * f_.sizes.depth, kLine) : 0;
     return static_cast<size_t>(3 * row_bytes() + own);
@@ -103,7 +103,7 @@ class GemmU8S8Kernel : public Kernel {
   }
 
  private:
-  static constexpr int64_t kRowUnit = 14;  // that the kernel computes together
+  static constexpr int64_t kRowUnit = 14;  // rows of a micro-kernel's tile
   static constexpr int64_t kLine = 64;
 
   int64_t row_bytes() const { return f_.sizes.padded() * static_cast<int64_t>(sizeof(int32_t)); }
@@ -136,7 +136,7 @@ class GemmU8S8Kernel : public Kernel {
     std::fill(addends + columns, addends + f_.sizes.padded(), 0.0f);
   }
 
-  // Rows that lie in a near cache with all columns before others are.
+  // Rows that stay in a near cache while all columns are computed.
   void multiply(ConvU8S8Args windows, Portion rows, Portion columns, const CancelFlag& sign) const {
     constexpr double kProductsBetweenLooks = 1 << 28;
     const double row_products =
@@ -169,7 +169,7 @@ class GemmU8S8Kernel : public Kernel {
 // Panels, and the sums of all columns.
 std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request, const GemmU8S8& product,
                                              const ByteSizes& sizes) {
-  const int64_t panels = packed_byte_windows_size(sizes.depth / kVnniGroup, sizes.columns);
+  const int64_t panels = packed_igemm_u8s8_size(sizes.depth / kVnniGroup, sizes.columns);
   const auto bytes =
       static_cast<size_t>(panels) + static_cast<size_t>(sizes.columns) * sizeof(int32_t);
   const std::string name =
@@ -182,7 +182,7 @@ std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request, const
     parallel_for_each(units, request.threads, [&](int64_t unit) {
       const int64_t first = unit * kByteUnit, last = std::min(sizes.columns, first + kByteUnit);
       if (product.b_transposed)
-        pack_byte_windows(from, sizes.depth, 1, first, last, to, sums);
+        pack_igemm_u8s8(from, sizes.depth, 1, first, last, to, sums);
       else
         pack_byte_columns(from, sizes.columns, sizes.depth, first, last, to, sums);
     });

@@ -32,7 +32,7 @@ Tensor product_bytes(DType dtype, const Shape& shape, bool extreme, uint32_t see
 class ByteProducts : public testing::TestWithParam<std::tuple<DType, bool>> {
  protected:
   void SetUp() override {
-    if (!cpu::has_byte_windows() || !has_exact_byte_products()) GTEST_SKIP() << "no VNNI";
+    if (!cpu::has_igemm_u8s8() || !has_exact_byte_products()) GTEST_SKIP() << "no VNNI";
     if (onednn_multiplies_by_tiles()) GTEST_SKIP() << "tiles are faster";
   }
 

@@ -1,4 +1,4 @@
-// Linear models of ai.onnx.ml on float32. The coefficients lie as a product of few rows wants them.
+// Linear models of ai.onnx.ml on float32. The coefficients are packed for GEMV.
 #include "ir/ops/ml/linear_model.h"
 
 #include <algorithm>
@@ -29,9 +29,8 @@ class LinearSums {
   std::span<float> run(const KernelArgs& args) const {
     auto* sums = reinterpret_cast<float*>(args.scratch);
     const auto targets = static_cast<size_t>(targets_), features = static_cast<size_t>(features_);
-    multiply_thin_transposed({static_cast<const float*>(args.inputs[0]), features,
-                              coefficients_.data(), features, sums, targets,
-                              static_cast<size_t>(rows_), features, targets});
+    gemv_transposed({static_cast<const float*>(args.inputs[0]), features, coefficients_.data(),
+                     features, sums, targets, static_cast<size_t>(rows_), features, targets});
     for (int64_t row = 0; row < rows_ && !intercepts_.empty(); ++row) {
       for (size_t target = 0; target < targets; ++target)
         sums[static_cast<size_t>(row) * targets + target] += intercepts_[target];

@@ -40,17 +40,17 @@ HWY_INLINE V finished(const VectorKernelForm& f, V sum) {
 
 void VectorKernelRow(const VectorKernelForm& form, const float* x, size_t features,
                      const float* vectors, size_t columns, float* out) {
-  constexpr size_t kTogether = 4;
+  constexpr size_t kAccumulators = 4;
   const D d;
   const size_t lanes = hn::Lanes(d);
-  for (size_t column = 0; column < columns; column += kTogether * lanes) {
-    V sums[kTogether];
+  for (size_t column = 0; column < columns; column += kAccumulators * lanes) {
+    V sums[kAccumulators];
     for (V& sum : sums)
       sum = hn::Zero(d);
     for (size_t feature = 0; feature < features; ++feature) {
       const float* row = vectors + feature * columns + column;
       const V value = set(x[feature]);
-      for (size_t k = 0; k < kTogether; ++k) {
+      for (size_t k = 0; k < kAccumulators; ++k) {
         const V other = hn::LoadU(d, row + k * lanes);
         if (form.kind == VectorKernel::kRadial) {
           const V difference = hn::Sub(value, other);
@@ -60,7 +60,7 @@ void VectorKernelRow(const VectorKernelForm& form, const float* x, size_t featur
         }
       }
     }
-    for (size_t k = 0; k < kTogether; ++k)
+    for (size_t k = 0; k < kAccumulators; ++k)
       hn::StoreU(finished(form, sums[k]), d, out + column + k * lanes);
   }
 }

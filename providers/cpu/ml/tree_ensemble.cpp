@@ -30,7 +30,7 @@ class TreeKernel : public Kernel {
     threads_ = static_cast<int>(std::clamp<int64_t>(rows * steps_ / kStepsPerThread, 1,
                                                     std::min<int64_t>(request.threads, rows)));
     const auto most = static_cast<int64_t>(TreeWalk<T>::kRowsAtOnce);
-    together_ = std::clamp<int64_t>((rows + threads_ - 1) / threads_, 1, most);
+    rows_per_task_ = std::clamp<int64_t>((rows + threads_ - 1) / threads_, 1, most);
   }
 
   size_t scratch_bytes() const override { return static_cast<size_t>(threads_) * share_bytes(); }
@@ -41,38 +41,40 @@ class TreeKernel : public Kernel {
       views[i] = {outputs_[i].dtype, outputs_[i].shape, args.outputs[i]};
     const std::span<const TensorView> outputs(views, outputs_.size());
     const int64_t rows = static_cast<int64_t>(rows_);
-    for_each_task((rows + together_ - 1) / together_, threads_, together_ * steps_,
+    for_each_task((rows + rows_per_task_ - 1) / rows_per_task_, threads_, rows_per_task_ * steps_,
                   [&](int64_t block, size_t thread) {
-                    const auto first = static_cast<size_t>(block * together_);
-                    const size_t count = std::min(static_cast<size_t>(together_), rows_ - first);
+                    const auto first = static_cast<size_t>(block * rows_per_task_);
+                    const size_t count =
+                        std::min(static_cast<size_t>(rows_per_task_), rows_ - first);
                     run_block(static_cast<const T*>(args.inputs[0]), first, count,
                               args.scratch + thread * share_bytes(), outputs);
                   });
   }
 
  private:
-  // Scores of a block of rows, and room for one row of what is given out; in whole cache lines.
+  // Scratch: scores of a block of rows, and the outputs of one row, each in whole cache
+  // lines.
   size_t score_bytes() const {
     const size_t bytes =
-        static_cast<size_t>(together_) * op_->targets() * sizeof(ops::TargetScore<T>);
+        static_cast<size_t>(rows_per_task_) * op_->targets() * sizeof(ops::TargetScore<T>);
     return (bytes + 63) / 64 * 64;
   }
-  size_t room_bytes() const { return (op_->targets() * sizeof(T) + 63) / 64 * 64; }
+  size_t row_bytes() const { return (op_->targets() * sizeof(T) + 63) / 64 * 64; }
   size_t share_bytes() const {
-    const auto rows = static_cast<size_t>(together_);
-    return score_bytes() + room_bytes() + walk_.scratch_floats(features_, rows) * sizeof(float);
+    const auto rows = static_cast<size_t>(rows_per_task_);
+    return score_bytes() + row_bytes() + walk_.scratch_floats(features_, rows) * sizeof(float);
   }
 
   void run_block(const T* x, size_t first, size_t count, std::byte* scratch,
                  std::span<const TensorView> outputs) const {
     auto* scores = reinterpret_cast<ops::TargetScore<T>*>(scratch);
-    auto* room = reinterpret_cast<T*>(scratch + score_bytes());
+    auto* row_scores = reinterpret_cast<T*>(scratch + score_bytes());
     const size_t targets = op_->targets();
-    auto* own = reinterpret_cast<float*>(scratch + score_bytes() + room_bytes());
+    auto* own = reinterpret_cast<float*>(scratch + score_bytes() + row_bytes());
     walk_.score(x + first * features_, features_, count, op_->aggregate(), targets, scores, own);
     for (size_t row = 0; row < count; ++row) {
       op_->write(static_cast<int64_t>(first + row), {scores + row * targets, targets},
-                 {room, targets}, outputs);
+                 {row_scores, targets}, outputs);
     }
   }
 
@@ -80,7 +82,7 @@ class TreeKernel : public Kernel {
   TreeWalk<T> walk_;
   size_t rows_ = 0, features_ = 0;
   std::vector<KernelTensor> outputs_;
-  int64_t steps_ = 1, together_ = 1;
+  int64_t steps_ = 1, rows_per_task_ = 1;
   int threads_ = 1;
 };
 
@@ -92,7 +94,7 @@ Prepared prepare_trees_as(const KernelRequest& request) {
   auto walk = TreeWalk<T>::of(op->model());
   if (!walk) return Prepared::refuse("comparisons for equality are left to the reference");
   return Prepared::accept(std::make_unique<TreeKernel<T>>(request, std::move(op), std::move(*walk)),
-                          "walks");
+                          "tree_traversal");
 }
 
 Prepared prepare_trees(const KernelRequest& request) {
@@ -105,9 +107,9 @@ Prepared prepare_trees(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kTreeEntries[] = {
-    {"ai.onnx.ml::TreeEnsemble", "walks", prepare_trees},
-    {"ai.onnx.ml::TreeEnsembleClassifier", "walks", prepare_trees},
-    {"ai.onnx.ml::TreeEnsembleRegressor", "walks", prepare_trees}};
+    {"ai.onnx.ml::TreeEnsemble", "tree_traversal", prepare_trees},
+    {"ai.onnx.ml::TreeEnsembleClassifier", "tree_traversal", prepare_trees},
+    {"ai.onnx.ml::TreeEnsembleRegressor", "tree_traversal", prepare_trees}};
 
 }  // namespace
 

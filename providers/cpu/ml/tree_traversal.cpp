@@ -7,13 +7,13 @@
 
 namespace sardonyx::cpu {
 
-using ops::Comparison;
+using ops::NodeMode;
 
 namespace {
 
-bool is_ordered(Comparison comparison) {
-  return comparison == Comparison::kLessOrEqual || comparison == Comparison::kLess ||
-         comparison == Comparison::kGreaterOrEqual || comparison == Comparison::kGreater;
+bool is_ordered(NodeMode comparison) {
+  return comparison == NodeMode::kLessOrEqual || comparison == NodeMode::kLess ||
+         comparison == NodeMode::kGreaterOrEqual || comparison == NodeMode::kGreater;
 }
 
 // x < split is x <= the number before it; nothing is less than the least number.
@@ -70,11 +70,10 @@ void TreeWalk<T>::find_single_votes() {
 // either.
 template <typename T>
 void TreeWalk<T>::add_branch(const ops::Branch<T>& branch) {
-  const Comparison comparison = branch.comparison;
+  const NodeMode comparison = branch.comparison;
   const bool exchanged =
-      comparison == Comparison::kGreaterOrEqual || comparison == Comparison::kGreater;
-  const bool is_strict =
-      comparison == Comparison::kLess || comparison == Comparison::kGreaterOrEqual;
+      comparison == NodeMode::kGreaterOrEqual || comparison == NodeMode::kGreater;
+  const bool is_strict = comparison == NodeMode::kLess || comparison == NodeMode::kGreaterOrEqual;
   const bool nan_passes = branch.nan_is_true != exchanged;
   has_nans_ |= nan_passes;
   const int32_t passed = index_of(exchanged ? branch.if_false : branch.if_true);
@@ -97,7 +96,7 @@ void TreeWalk<T>::measure_depths(const ops::TreeEnsembleModel<T>& model) {
     path.push_back(index_of(root));
     while (!path.empty()) {
       const int32_t at = path.back();
-      const Node& node = nodes_[static_cast<size_t>(at)];
+      const TreeNode& node = nodes_[static_cast<size_t>(at)];
       const size_t waiting = path.size();
       for (const int32_t child : node.next) {
         if (!is_known(at) && !is_known(child)) path.push_back(child);
@@ -117,9 +116,9 @@ void TreeWalk<T>::measure_depths(const ops::TreeEnsembleModel<T>& model) {
 template <typename T>
 template <bool kNans>
 void TreeWalk<T>::walk(const T* const (&rows)[kLanes], int32_t depth, int32_t (&at)[kLanes]) const {
-  // Between two looks whether all have come to a leaf: one costs about as much as half a step.
+  // Steps between two checks whether all rows are at a leaf; a check costs about half a step.
   constexpr int32_t kSteps = 4;
-  const Node* nodes = nodes_.data();
+  const TreeNode* nodes = nodes_.data();
   const auto branches = static_cast<int32_t>(branches_);
   int32_t here[kLanes];  // in registers
   std::copy_n(at, kLanes, here);
@@ -128,7 +127,7 @@ void TreeWalk<T>::walk(const T* const (&rows)[kLanes], int32_t depth, int32_t (&
     for (int32_t step = 0; step < kSteps; ++step) {
 #pragma GCC unroll 8
       for (size_t lane = 0; lane < kLanes; ++lane) {
-        const Node& node = nodes[here[lane]];
+        const TreeNode& node = nodes[here[lane]];
         const T value = rows[lane][kNans ? node.feature & ~kNanBit : node.feature];
         bool passes = value <= node.split;
         if constexpr (kNans) passes |= (value != value) & (node.feature >= kNanBit);
@@ -209,7 +208,7 @@ template <typename T>
 void TreeWalk<T>::mask_trees() {
   for (const Root& root : roots_) {
     MaskedTree tree{masked_branches_.size(), 0, masked_leaves_.size(), 0};
-    // Trees may share branches: what is masked is no more than some copies of them.
+    // Trees may share branches, so the number of copies is limited.
     const bool is_small = masked_branches_.size() <= 4 * nodes_.size();
     if (!is_small || !mask_branches(root.node, 0, tree)) {
       masked_trees_.clear();
@@ -234,7 +233,7 @@ bool TreeWalk<T>::mask_branches(int32_t at, size_t depth, MaskedTree& tree) {
     return ++tree.leaves <= kMaxMaskedLeaves;
   }
   if (depth >= kMaxMaskedLeaves) return false;
-  const Node& node = nodes_[static_cast<size_t>(at)];
+  const TreeNode& node = nodes_[static_cast<size_t>(at)];
   const size_t place = masked_branches_.size(), first = tree.leaves;
   ++tree.branches;
   masked_branches_.push_back({static_cast<float>(node.split),
@@ -264,7 +263,7 @@ template <typename T>
 void TreeWalk<T>::score_masked(const float* x, size_t features, size_t rows,
                                ops::Aggregate aggregate, size_t targets,
                                ops::TargetScore<T>* scores, float* scratch) const {
-  const size_t together = masked_rows(), padded = (rows + together - 1) / together * together;
+  const size_t unit = masked_rows(), padded = (rows + unit - 1) / unit * unit;
   float *table = scratch, *sums = scratch + features * kRowsAtOnce;
   auto* leaves = reinterpret_cast<int32_t*>(sums + kRowsAtOnce);
   for (size_t feature = 0; feature < features; ++feature) {
@@ -274,7 +273,7 @@ void TreeWalk<T>::score_masked(const float* x, size_t features, size_t rows,
   }
   const bool is_sum = aggregate == ops::Aggregate::kSum || aggregate == ops::Aggregate::kAverage;
   const bool has_sums = is_sum && targets == 1 && !masked_weights_.empty();
-  // Minus zero is what a sum begins with: it changes nothing.
+  // Minus zero is the neutral element of addition.
   if (has_sums) std::fill_n(sums, padded, -0.0f);
   for (const MaskedTree& tree : masked_trees_) {
     find_leaves(masked_branches_.data() + tree.first_branch, tree.branches, tree.is_wide(), table,

@@ -11,9 +11,9 @@
 
 namespace sardonyx::cpu {
 
-// Every branch of an ensemble as one form of comparison, with the leaves as nodes behind the
-// branches that lead to themselves. So a walk takes the same loads at every step, and that of one
-// row does not wait for that of another.
+// A tree ensemble with one kind of comparison for all branches; leaves are nodes whose children are
+// themselves. So every step of a traversal executes the same loads, and traversals of several rows
+// overlap.
 template <typename T>
 class TreeWalk {
  public:
@@ -28,13 +28,13 @@ class TreeWalk {
 
   // Of scratch memory for score() on up to `rows` rows.
   size_t scratch_floats(size_t features, size_t rows) const;
-  // The scores [rows, targets] of up to kRowsAtOnce rows: the leaves put together in the trees'
-  // order, as TreeEnsembleModel::score() does. An average is not yet divided.
+  // The scores [rows, targets] of up to kRowsAtOnce rows: leaves are aggregated in the order of the
+  // trees, as in TreeEnsembleModel::score(). An average is not yet divided.
   void score(const T* x, size_t features, size_t rows, ops::Aggregate aggregate, size_t targets,
              ops::TargetScore<T>* scores, float* scratch) const;
 
  private:
-  struct Node {
+  struct TreeNode {
     T split;
     uint32_t feature;  // of kNanBit: a NaN passes
     int32_t next[2];   // [1] where x <= split
@@ -68,7 +68,7 @@ class TreeWalk {
   void score_masked(const float* x, size_t features, size_t rows, ops::Aggregate aggregate,
                     size_t targets, ops::TargetScore<T>* scores, float* scratch) const;
 
-  std::vector<Node> nodes_;
+  std::vector<TreeNode> nodes_;
   std::vector<Root> roots_;
   std::vector<uint32_t> first_weights_;  // of each leaf and behind the last one
   std::vector<ops::LeafWeight<T>> weights_;

@@ -10,15 +10,15 @@
 namespace sardonyx::cpu {
 namespace {
 
-using ops::Comparison;
+using ops::NodeMode;
 
 // Trees with branches of random comparisons; a branch leads to later branches or to leaves alone,
 // so there is no cycle, and some are shared.
 template <typename T>
 ops::TreeEnsembleModel<T> random_ensemble(std::mt19937& generator, size_t trees, size_t branches,
                                           int64_t features, bool has_nans) {
-  constexpr Comparison kOrdered[] = {Comparison::kLessOrEqual, Comparison::kLess,
-                                     Comparison::kGreaterOrEqual, Comparison::kGreater};
+  constexpr NodeMode kOrdered[] = {NodeMode::kLessOrEqual, NodeMode::kLess,
+                                   NodeMode::kGreaterOrEqual, NodeMode::kGreater};
   constexpr T kSpecial[] = {T(0), -T(0), std::numeric_limits<T>::infinity(),
                             -std::numeric_limits<T>::infinity()};
   ops::TreeEnsembleModel<T> model;
@@ -116,9 +116,9 @@ TEST(TreeWalk, SumsOfOneTarget) {
 TEST(TreeWalk, LeavesOtherComparisonsToTheReference) {
   std::mt19937 generator(5);
   auto model = random_ensemble<float>(generator, 3, 9, 5, false);
-  model.branches[4].comparison = Comparison::kEqual;
+  model.branches[4].comparison = NodeMode::kEqual;
   EXPECT_FALSE(TreeWalk<float>::of(model));
-  model.branches[4].comparison = Comparison::kMember;
+  model.branches[4].comparison = NodeMode::kMember;
   EXPECT_FALSE(TreeWalk<float>::of(model));
   model.branches.clear();
   model.roots = {~ops::NodeRef{0}};

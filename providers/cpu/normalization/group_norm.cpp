@@ -30,15 +30,15 @@ void scale_row(const float* in, float factor, float* out, size_t count) {
 
 // out = in - mean; gives the mean of the squares of that.
 float center_row(const float* in, float* out, size_t count) {
-  const float mean = reduce_row(Reduction::kMean, in, count);
+  const float mean = reduce_row(ReduceOp::kMean, in, count);
   binary_row(Binary::kSub, in, true, &mean, false, out, count);
-  return reduce_row(Reduction::kSumSquare, out, count) / static_cast<float>(count);
+  return reduce_row(ReduceOp::kSumSquare, out, count) / static_cast<float>(count);
 }
 
 // A group is `members` channels of `size` elements each; there are `groups` in a batch entry.
-class GroupKernel : public Kernel {
+class GroupNormKernel : public Kernel {
  public:
-  GroupKernel(const KernelRequest& request, int64_t groups, float epsilon)
+  GroupNormKernel(const KernelRequest& request, int64_t groups, float epsilon)
       : groups_(groups), epsilon_(epsilon), threads_(request.threads) {
     const Shape& x = request.inputs[0].shape;
     batch_ = x[0];
@@ -75,7 +75,7 @@ Prepared prepare_group(const KernelRequest& request, int64_t groups, float epsil
   if (!all_of(request.inputs, DType::kFloat))
     return Prepared::refuse("only float is computed here");
   if (element_count(request.inputs[0].shape) == 0) return Prepared::refuse("there are no elements");
-  return Prepared::accept(std::make_unique<GroupKernel>(request, groups, epsilon), "rows");
+  return Prepared::accept(std::make_unique<GroupNormKernel>(request, groups, epsilon), "rows");
 }
 
 Prepared prepare_instance(const KernelRequest& request) {
@@ -161,7 +161,7 @@ void mean_variance_row(const float* in, float* out, size_t length) {
 }
 
 // Rows of zeros stay zeros.
-template <Reduction norm>
+template <ReduceOp norm>
 void lp_row(const float* in, float* out, size_t length) {
   const float size = reduce_row(norm, in, length);
   if (size == 0)
@@ -192,7 +192,7 @@ Prepared prepare_lp(const KernelRequest& request) {
   const Shape& x = request.inputs[0].shape;
   const size_t axis = axis_of(attrs.axis, x.size());
   if (length_from(x, axis + 1) != 1) return Prepared::refuse("elements of a norm lie apart");
-  return accept_rows(request, attrs.p == 1 ? lp_row<Reduction::kL1> : lp_row<Reduction::kL2>,
+  return accept_rows(request, attrs.p == 1 ? lp_row<ReduceOp::kL1> : lp_row<ReduceOp::kL2>,
                      length_from(x, axis));
 }
 

@@ -11,13 +11,13 @@
 namespace sardonyx::cpu {
 namespace {
 
-struct Sizes {
+struct RowSizes {
   int64_t rows = 1, length = 1;
 };
 
 class RowNormKernel : public Kernel {
  public:
-  RowNormKernel(Sizes sizes, float epsilon, bool is_centered, const KernelRequest& request)
+  RowNormKernel(RowSizes sizes, float epsilon, bool is_centered, const KernelRequest& request)
       : sizes_(sizes),
         epsilon_(epsilon),
         is_centered_(is_centered),
@@ -44,7 +44,7 @@ class RowNormKernel : public Kernel {
     if (wants_deviation_) static_cast<float*>(args.outputs[2])[row] = made.factor;
   }
 
-  Sizes sizes_;
+  RowSizes sizes_;
   float epsilon_;
   bool is_centered_;
   bool has_bias_, wants_mean_, wants_deviation_;
@@ -59,10 +59,10 @@ Prepared prepare_row_norm(const KernelRequest& request) {
   const Shape& x = request.inputs[0].shape;
   if (element_count(x) == 0) return Prepared::refuse("there are no elements");
   const size_t axis = axis_of(attrs.axis, x.size());
-  Sizes sizes;
+  RowSizes sizes;
   for (size_t dim = 0; dim < x.size(); ++dim)
     (dim < axis ? sizes.rows : sizes.length) *= x[dim];
-  // Dims of 1 may stand before; anything else is repeated over some dim.
+  // Leading dims of 1 are allowed; any other shape is broadcast over some dim.
   for (const size_t input : {1, 2}) {
     if (!request.has(input)) continue;
     if (element_count(request.inputs[input].shape) != sizes.length)

@@ -1,6 +1,7 @@
 // LayerNormalizationGrad on float32.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "ir/core/threading/interruptible_loops.h"
@@ -16,10 +17,11 @@ int threads_for(int threads, int64_t parts, int64_t elements) {
       std::min({static_cast<int64_t>(threads), parts, elements / kElementsPerThread + 1}));
 }
 
+constexpr int64_t kBlock = 256;
+
 // The sum of term(i) below `count`: single precision within short blocks, double between them.
 template <typename Term>
 double sum_of(int64_t count, const Term& term) {
-  constexpr int64_t kBlock = 256;
   double total = 0;
   for (int64_t begin = 0; begin < count; begin += kBlock) {
     const int64_t end = std::min(begin + kBlock, count);
@@ -30,6 +32,25 @@ double sum_of(int64_t count, const Term& term) {
     total += double{sum};
   }
   return total;
+}
+
+// The sums of a(i) and of a(i) * b(i), in the same way.
+template <typename A, typename B>
+std::pair<double, double> sums_of(int64_t count, const A& a, const B& b) {
+  double total = 0, products = 0;
+  for (int64_t begin = 0; begin < count; begin += kBlock) {
+    const int64_t end = std::min(begin + kBlock, count);
+    float sum = 0, product = 0;
+#pragma omp simd reduction(+ : sum, product)
+    for (int64_t i = begin; i < end; ++i) {
+      const float term = a(i);
+      sum += term;
+      product += term * b(i);
+    }
+    total += double{sum};
+    products += double{product};
+  }
+  return {total, products};
 }
 
 // ---- Layer normalization: X as [rows, length], a scale for each element of a row
@@ -81,14 +102,14 @@ class LayerNormalizationGrad : public Kernel {
     const double root = std::sqrt(sum_of(length_, square) / length + double{epsilon_});
     const auto inverse = static_cast<float>(1 / root);
     const auto scaled = [&](int64_t i) { return d_y[i] * scale[i]; };
-    const auto product = [&](int64_t i) { return d_y[i] * scale[i] * (x[i] - mean); };
-    const auto shift = static_cast<float>(is_centered_ ? sum_of(length_, scaled) / length : 0);
-    const auto pull = static_cast<float>(sum_of(length_, product) / length / root / root);
+    const auto distance = [&](int64_t i) { return x[i] - mean; };
+    const auto [sum, product] = sums_of(length_, scaled, distance);
+    const auto shift = static_cast<float>(is_centered_ ? sum / length : 0);
+    const auto pull = static_cast<float>(product / length / root / root);
 #pragma omp simd
     for (int64_t i = 0; i < length_; ++i) {
-      const float distance = x[i] - mean;
-      d_scale[i] += d_y[i] * distance * inverse;
-      d_x[i] = inverse * (d_y[i] * scale[i] - shift - distance * pull);
+      d_scale[i] += d_y[i] * distance(i) * inverse;
+      d_x[i] = inverse * (scaled(i) - shift - distance(i) * pull);
     }
   }
 

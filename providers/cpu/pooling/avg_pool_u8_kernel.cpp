@@ -70,7 +70,7 @@ HWY_INLINE void quantize_exactly(const int32_t* sums, const MeanScale& to, T* ou
   const hn::Rebind<int32_t, decltype(d)> d_int;
   const hn::Rebind<T, decltype(d)> narrow;
   const auto far = hn::Set(d_float, 512.0f);  // beyond every byte
-  for (size_t i = 0; i < ByteRounding<T>::lanes(); i += hn::Lanes(d)) {
+  for (size_t i = 0; i < Int8Rounding<T>::lanes(); i += hn::Lanes(d)) {
     const auto sum = hn::Sub(hn::LoadU(d_int, sums + i), hn::Set(d_int, to.zeros));
     const auto mean = hn::Mul(hn::PromoteTo(d, sum), hn::Set(d, to.factor));
     const auto quotient = hn::Div(hn::DemoteTo(d_float, mean), hn::Set(d_float, to.scale));
@@ -89,7 +89,7 @@ template <typename T>
 HWY_INLINE void quantize(const int32_t* sums, const MeanScale& to, T* out, size_t count) {
   const D d;
   const DInt d_int;
-  const ByteRounding<T> rounding(to.zero, kMeanMargin);
+  const Int8Rounding<T> rounding(to.zero, kMeanMargin);
   const auto factor = static_cast<float>(to.factor / static_cast<double>(to.scale) *
                                          static_cast<double>(kRoundingUnits));
   const bool is_right = std::isnormal(factor);

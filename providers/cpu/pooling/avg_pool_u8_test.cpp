@@ -81,7 +81,7 @@ TYPED_TEST(ByteRows, quantize_as_divisions_do) {
 
 template <typename T>
 struct Operands {
-  ByteScales scales;
+  QLinearScales scales;
   std::vector<T> a, b;
   bool a_steps, b_steps;
 

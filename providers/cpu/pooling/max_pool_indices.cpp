@@ -1,4 +1,4 @@
-// MaxPool of row-major channels that also says where the maxima lie.
+// MaxPool with the output Indices, on NCHW.
 #include <algorithm>
 #include <type_traits>
 
@@ -37,7 +37,7 @@ class PeakKernel : public Kernel {
     const auto rows = static_cast<size_t>(plan.most_rows());
     const size_t outputs = rows * static_cast<size_t>(plan.most_outputs());
     windows_at_ = scratch_.add<T>(peak_scratch<T>(plan.longest_line(), rows));
-    taps_at_ = scratch_.add<int64_t>(plan.list_room());
+    taps_at_ = scratch_.add<int64_t>(plan.list_scratch());
     if constexpr (kIsByte<In>) {
       in_at_ = scratch_.add<float>(static_cast<size_t>(plan.in_size()));
       out_at_ = scratch_.add<float>(outputs);
@@ -58,9 +58,9 @@ class PeakKernel : public Kernel {
   }
 
  private:
-  using Share = PoolPlan::Share;
+  using PoolTile = PoolPlan::PoolTile;
 
-  void run_share(const Share& share, const In* in, In* out, int64_t* indices,
+  void run_share(const PoolTile& share, const In* in, In* out, int64_t* indices,
                  std::byte* scratch) const {
     PoolRowArgs<T> windows;
     windows.line = plan_.line_of(share.first, share.outputs);
@@ -112,7 +112,7 @@ class PeakKernel : public Kernel {
     }
   }
 
-  void count_by_columns(const Share& share, int64_t* indices) const {
+  void count_by_columns(const PoolTile& share, int64_t* indices) const {
     const int64_t size = element_count(shape_);  // the plan may have joined channels
     for (int64_t channel = 0; channel < share.channels; ++channel, indices += plan_.out_size()) {
       for (int64_t i = 0; i < share.rows * share.outputs; ++i) {
@@ -132,9 +132,9 @@ class PeakKernel : public Kernel {
 template <typename In>
 Prepared prepare_plan(const KernelRequest& request, const CollapsedWindow& windows, Shape shape) {
   const int64_t min_tasks = request.threads > 1 ? 4 * request.threads : 1;
-  if (const char* why = refusal_of_tables({windows.out_rows()})) return Prepared::refuse(why);
+  if (const char* why = why_unsupported_tables({windows.out_rows()})) return Prepared::refuse(why);
   const PoolPlan plan(windows, {kLineLength, kLineLength, kTaskWork, min_tasks});
-  using Index = PeakIndex<typename PeakKernel<In>::T>;
+  using Index = MaxIndex<typename PeakKernel<In>::T>;
   if (plan.work_of_row() > kMaxWork || plan.in_size() > std::numeric_limits<Index>::max())
     return Prepared::refuse("windows of this size are left to the reference");
   if (kIsByte<In> && plan.in_size() > kMaxWidened)
@@ -145,7 +145,7 @@ Prepared prepare_plan(const KernelRequest& request, const CollapsedWindow& windo
 
 }  // namespace
 
-Prepared prepare_peaks(const KernelRequest& request) {
+Prepared prepare_max_pool_indices(const KernelRequest& request) {
   const KernelTensor &x = request.inputs[0], &y = request.outputs[0];
   if (element_count(x.shape) == 0 || element_count(y.shape) == 0)
     return Prepared::refuse("there are no elements");

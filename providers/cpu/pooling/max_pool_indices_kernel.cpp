@@ -40,7 +40,7 @@ struct Peak {
 
 // The lines of some rows, each of values and of their indices. What is around the input is NaN,
 // with an index before all others.
-template <class D, class T = hn::TFromD<D>, class I = PeakIndex<T>>
+template <class D, class T = hn::TFromD<D>, class I = MaxIndex<T>>
 class MaxIndices {
  public:
   MaxIndices(const cpu::PoolRowArgs<T>& windows, int64_t first, T* scratch)
@@ -82,8 +82,8 @@ class MaxIndices {
   HWY_INLINE void run_lanes(const T* in, T* out, I* indices) const {
     const Window1d w = windows_.line;
     const Indices<D> di;
-    const Part<D> line(D(), w.in), outputs(D(), w.outputs);
-    const Part<Indices<D>> index_line(di, w.in), index_outputs(di, w.outputs);
+    const PartialVector<D> line(D(), w.in), outputs(D(), w.outputs);
+    const PartialVector<Indices<D>> index_line(di, w.in), index_outputs(di, w.outputs);
     const auto load = [&](const T* at) HWY_ATTR { return line.load(at); };
     const auto nan = hn::Set(D(), std::numeric_limits<T>::quiet_NaN());
     for (size_t row = 0; row < windows_.rows; ++row) {
@@ -125,15 +125,15 @@ class MaxIndices {
       hn::StoreU(best.index, di, indices + i);
     }
     if (w.in >= lanes) return;
-    const Part<D> line(d, w.in);
-    const Part<Indices<D>> index_line(di, w.in);
+    const PartialVector<D> line(d, w.in);
+    const PartialVector<Indices<D>> index_line(di, w.in);
     const auto part = [&](const T* at) HWY_ATTR { return line.load(at); };
     const Peak<D> best = across_taps(row, in, 0, part);
     line.store(best.value, values);
     index_line.store(best.index, indices);
   }
 
-  // Rows come in order, so a NaN gives way to all that follow.
+  // Rows are merged in order; a NaN loses to every later element.
   template <class Load>
   HWY_INLINE Peak<D> across_taps(size_t row, const T* in, size_t i, const Load& load) const {
     const Indices<D> di;
@@ -168,7 +168,7 @@ class MaxIndices {
         hn::StoreU(best.index, di, indices + i);
       } else {
         store_part(best.value, d, out + i, count);
-        Part<Indices<D>>(di, count).store(best.index, indices + i);
+        PartialVector<Indices<D>>(di, count).store(best.index, indices + i);
       }
     }
   }
@@ -206,24 +206,24 @@ size_t count_of_indices(size_t count) {
 }
 
 template <typename T>
-HWY_INLINE void find_peaks_in(const cpu::PoolRowArgs<T>& windows, const PeakChannels<T>& channels,
-                              T* scratch) {
+HWY_INLINE void find_maxima(const cpu::PoolRowArgs<T>& windows, const PeakChannels<T>& channels,
+                            T* scratch) {
   using D = hn::ScalableTag<T>;
   const size_t count = windows.rows * windows.row_step;
-  auto* found = reinterpret_cast<PeakIndex<T>*>(scratch);
+  auto* found = reinterpret_cast<MaxIndex<T>*>(scratch);
   const MaxIndices<D> peaks(windows, channels.first, scratch + 2 * count_of_indices<D>(count));
   // Indices are read one channel later: what has just been stored is slow to load.
-  const size_t room = count_of_indices<D>(count);
+  const size_t padded = count_of_indices<D>(count);
   const auto widen = [&](size_t channel) HWY_ATTR {
     const int64_t begin = channels.begin + static_cast<int64_t>(channel * channels.in_step);
-    const PeakIndex<T>* from = found + channel % 2 * room;
+    const MaxIndex<T>* from = found + channel % 2 * padded;
     int64_t* to = channels.indices + channel * channels.out_step;
     for (size_t i = 0; i < count; ++i)
       to[i] = begin + static_cast<int64_t>(from[i]);
   };
   for (size_t channel = 0; channel < channels.count; ++channel) {
     peaks.run(channels.in + channel * channels.in_step + channels.first,
-              channels.out + channel * channels.out_step, found + channel % 2 * room);
+              channels.out + channel * channels.out_step, found + channel % 2 * padded);
     if (channel > 0) widen(channel - 1);
   }
   if (channels.count > 0) widen(channels.count - 1);
@@ -231,11 +231,11 @@ HWY_INLINE void find_peaks_in(const cpu::PoolRowArgs<T>& windows, const PeakChan
 
 void FindFloatPeaks(const cpu::PoolRowArgs<float>& windows, const PeakChannels<float>& channels,
                     float* scratch) {
-  find_peaks_in(windows, channels, scratch);
+  find_maxima(windows, channels, scratch);
 }
 void FindDoublePeaks(const cpu::PoolRowArgs<double>& windows, const PeakChannels<double>& channels,
                      double* scratch) {
-  find_peaks_in(windows, channels, scratch);
+  find_maxima(windows, channels, scratch);
 }
 template <class D>
 size_t peak_scratch_of(const Window1d& line, size_t rows) {

@@ -1,5 +1,5 @@
-// Maxima of windows that slide over rows of float or double, and where they lie, vectorised for the
-// CPU that runs them.
+// Max pooling with indices (argmax pooling) over rows of float or double in NCHW, vectorised for
+// the CPU that runs it.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace sardonyx::cpu {
 
 // Counts elements of a channel, in lanes as wide as those of T.
 template <typename T>
-using PeakIndex = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
+using MaxIndex = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
 
 // Elements of scratch memory that find_peaks() wants.
 template <typename T>
@@ -33,7 +33,7 @@ struct PeakChannels {
 // The maximum of each window, and its index. Of equal elements the first is the maximum. A NaN
 // loses to every number, and the last of a window without a number is taken. `windows` has no
 // scales, and each window has an element of the input. A channel's elements can be counted by
-// PeakIndex<T>.
+// MaxIndex<T>.
 template <typename T>
 void find_max_indices(const PoolRowArgs<T>& windows, const PeakChannels<T>& channels, T* scratch);
 

@@ -20,7 +20,7 @@ namespace {
 constexpr size_t kAxes = 3;
 
 // The windows along one spatial axis: for each output the taps inside the input.
-struct Axis {
+struct PoolGradAxis {
   int64_t in = 1, stride = 1, dilation = 1, start = 0, kernel = 1;
   std::vector<int64_t> counted = {1};  // by output: taps inside the input and its padding
 
@@ -28,11 +28,11 @@ struct Axis {
   ops::TapRange taps_of(int64_t output) const {
     return ops::taps_inside(start + output * stride, kernel, dilation, in);
   }
-  // The element that a tap of an output reads; may lie outside.
+  // The element that a tap of an output reads; may be outside the input.
   int64_t element(int64_t output, int64_t tap) const {
     return start + output * stride + tap * dilation;
   }
-  // Outputs whose tap lies inside the input: [begin, end).
+  // Outputs whose tap is inside the input: [begin, end).
   std::pair<int64_t, int64_t> outputs_of(int64_t tap) const {
     int64_t begin = 0, end = out();
     while (begin < end && element(begin, tap) < 0)
@@ -43,9 +43,9 @@ struct Axis {
   }
 };
 
-Axis axis_of(const ops::Window& window, size_t axis) {
-  Axis result{window.in[axis],       window.strides[axis], window.dilations[axis],
-              window.start(axis, 0), window.kernel[axis],  {}};
+PoolGradAxis axis_of(const ops::Window& window, size_t axis) {
+  PoolGradAxis result{window.in[axis],       window.strides[axis], window.dilations[axis],
+                      window.start(axis, 0), window.kernel[axis],  {}};
   const int64_t padded = window.in[axis] + window.pads_begin[axis] + window.pads_end[axis];
   for (int64_t output = 0; output < window.out[axis]; ++output) {
     const auto inside = ops::taps_inside(output * window.strides[axis], window.kernel[axis],
@@ -55,13 +55,13 @@ Axis axis_of(const ops::Window& window, size_t axis) {
   return result;
 }
 
-// Missing axes come first and have one element.
-struct Geometry {
-  std::array<Axis, kAxes> axes;
+// Up to kAxes spatial axes; missing ones are first and have one element.
+struct PoolGradGeometry {
+  std::array<PoolGradAxis, kAxes> axes;
   int64_t images = 0;  // [images, spatial..., lanes]
   int64_t lanes = 1;
 
-  Geometry(const ops::Window& window, int64_t images, int64_t lanes)
+  PoolGradGeometry(const ops::Window& window, int64_t images, int64_t lanes)
       : images(images), lanes(lanes) {
     for (size_t axis = 0; axis < window.rank(); ++axis)
       axes[kAxes - window.rank() + axis] = axis_of(window, axis);
@@ -69,12 +69,12 @@ struct Geometry {
   int64_t in_size() const { return axes[0].in * axes[1].in * axes[2].in * lanes; }
   int64_t out_size() const { return axes[0].out() * axes[1].out() * axes[2].out() * lanes; }
   int64_t row_size() const { return axes[2].out() * lanes; }  // of outputs
-  // Windows of 2 x 2 elements side by side, all of them inside.
+  // Windows of 2 x 2 elements that do not overlap, all inside the input.
   bool are_pairs() const {
-    const auto is_single = [](const Axis& axis) {
+    const auto is_single = [](const PoolGradAxis& axis) {
       return axis.kernel == 1 && axis.stride == 1 && axis.start == 0 && axis.out() == axis.in;
     };
-    const auto is_pair = [](const Axis& axis) {
+    const auto is_pair = [](const PoolGradAxis& axis) {
       return axis.kernel == 2 && axis.stride == 2 && axis.dilation == 1 && axis.start == 0 &&
              2 * axis.out() <= axis.in;
     };
@@ -85,11 +85,11 @@ struct Geometry {
 
 // One row of outputs of an image.
 struct OutputRow {
-  const Geometry& g;
+  const PoolGradGeometry& g;
   int64_t d, h;
 
   // visit(first element, first output, outputs) for each tap in order: the elements that it reads
-  // lie `stride` positions apart.
+  // are `stride` positions apart.
   template <typename Visit>
   void for_each_tap(const Visit& visit) const {
     const auto [d_begin, d_end] = g.axes[0].taps_of(d);
@@ -110,7 +110,7 @@ struct OutputRow {
 
 // body(image, sign, seat) with each image in one thread.
 template <typename Body>
-void for_each_image(const Geometry& g, int threads, const Body& body) {
+void for_each_image(const PoolGradGeometry& g, int threads, const Body& body) {
   const int64_t work = g.images * (g.in_size() + g.out_size());
   const auto wanted = static_cast<int>(
       std::min({static_cast<int64_t>(threads), g.images, work / kElementsPerThread + 1}));
@@ -123,7 +123,7 @@ void for_each_image(const Geometry& g, int threads, const Body& body) {
 }
 
 template <typename Visit>
-void for_each_row(const Geometry& g, const CancelFlag& sign, const Visit& visit) {
+void for_each_row(const PoolGradGeometry& g, const CancelFlag& sign, const Visit& visit) {
   int64_t index = 0;
   for (int64_t d = 0; d < g.axes[0].out(); ++d) {
     for (int64_t h = 0; h < g.axes[1].out() && !sign.ask(); ++h)
@@ -141,7 +141,8 @@ void with_lanes(int64_t lanes, const Body& body) {
 
 class MaxPoolGrad : public Kernel {
  public:
-  MaxPoolGrad(Geometry geometry, int threads) : g_(std::move(geometry)), threads_(threads) {}
+  MaxPoolGrad(PoolGradGeometry geometry, int threads)
+      : g_(std::move(geometry)), threads_(threads) {}
 
   size_t scratch_bytes() const override {
     return static_cast<size_t>(g_.row_size() * threads_) * (sizeof(float) + sizeof(int32_t));
@@ -231,13 +232,13 @@ class MaxPoolGrad : public Kernel {
     }
   }
 
-  Geometry g_;
+  PoolGradGeometry g_;
   int threads_;
 };
 
 class AveragePoolGrad : public Kernel {
  public:
-  AveragePoolGrad(Geometry geometry, bool counts_padding, int threads)
+  AveragePoolGrad(PoolGradGeometry geometry, bool counts_padding, int threads)
       : g_(std::move(geometry)), counts_padding_(counts_padding), threads_(threads) {}
 
   size_t scratch_bytes() const override {
@@ -281,14 +282,14 @@ class AveragePoolGrad : public Kernel {
     const std::array<int64_t, kAxes> at{row.d, row.h, output};
     int64_t count = 1;
     for (size_t axis = 0; axis < kAxes; ++axis) {
-      const Axis& one = g_.axes[axis];
+      const PoolGradAxis& one = g_.axes[axis];
       count *= counts_padding_ ? one.counted[static_cast<size_t>(at[axis])]
                                : one.taps_of(at[axis]).count();
     }
     return count;
   }
 
-  Geometry g_;
+  PoolGradGeometry g_;
   bool counts_padding_;
   int threads_;
 };
@@ -314,15 +315,15 @@ const char* refusal(const KernelRequest& request) {
 }
 
 // None where its tables would be too long, or a row of outputs takes long.
-std::optional<Geometry> geometry_of(const KernelRequest& request, const ops::PoolAttrs& attrs,
-                                    int64_t lanes) {
+std::optional<PoolGradGeometry> geometry_of(const KernelRequest& request,
+                                            const ops::PoolAttrs& attrs, int64_t lanes) {
   const Shape& x = request.outputs[0].shape;
   const ops::Window window = ops::pool_window(request.op.name, attrs, x);
   constexpr int64_t kMaxTaps = 1 << 16;  // deadlines are looked at after each row
   if (element_count(window.kernel) > kMaxTaps ||
       *std::ranges::max_element(window.out) > kLongestTable)
     return std::nullopt;
-  return Geometry(window, x[0] * x[1] / lanes, lanes);
+  return PoolGradGeometry(window, x[0] * x[1] / lanes, lanes);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What the kernels of pools have in common.
+// Limits and scratch layout that the pooling kernels share.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@ namespace sardonyx::cpu {
 // worth its start.
 constexpr int64_t kLineLength = 1 << 12, kLengthInPlace = 1 << 14;
 constexpr int64_t kTaskWork = 1 << 16;
-// Elements to look at below which a second thread is not worth its start.
+// Elements below which a second thread does not pay for its start.
 constexpr double kWorkPerThread = 1 << 17;
-// What a thread looks at between two looks at the clock at most.
+// Elements that a thread reads at most between two checks of the deadline.
 constexpr double kMaxWork = 1 << 26;
 constexpr int64_t kLongestWindow = 1 << 20;
 
@@ -30,10 +30,10 @@ inline void to_floats(const int8_t* in, float* out, size_t count) {
   dequantize_row(in, 1, 0, out, count);
 }
 
-// Parts of a thread's scratch memory, one behind the other.
+// The consecutive parts of a thread's scratch memory.
 class ScratchParts {
  public:
-  // Where `count` elements begin.
+  // Reserves `count` elements and returns the offset of the first.
   template <typename T>
   size_t add(size_t count) {
     const size_t begin = bytes_;
@@ -47,6 +47,6 @@ class ScratchParts {
 };
 
 // MaxPool with indices.
-Prepared prepare_peaks(const KernelRequest& request);
+Prepared prepare_max_pool_indices(const KernelRequest& request);
 
 }  // namespace sardonyx::cpu

@@ -18,7 +18,7 @@
 namespace sardonyx::cpu {
 namespace {
 
-// What happens to elements before and behind the merging.
+// Transforms of elements before and after the reduction.
 enum class Method { kMax, kAverage, kAverageWithPads, kNorm };
 
 // By how many elements the sum of window `output` is divided, as far as `axis` goes.
@@ -28,8 +28,8 @@ double count_of(Method method, const ops::Window& window, size_t axis, int64_t o
   return static_cast<double>(ops::counted_taps(window, axis, output, with_pads));
 }
 
-// Do all windows on the last axis count as many elements, if any? Where the outermost two are
-// whole, so are those between.
+// True if all windows along the last axis count equally many elements. If the outermost two are
+// whole, so are all between.
 bool columns_are_alike(Method method, const ops::Window& window) {
   const size_t last = window.rank() - 1;
   const auto whole = static_cast<double>(window.kernel[last]);
@@ -53,7 +53,7 @@ class PoolKernel : public Kernel {
         has_one_scale_(columns_are_alike(method, plan.window())) {
     const auto rows = static_cast<size_t>(plan.most_rows());
     windows_at_ = scratch_.add<T>(window_scratch<T>(plan.longest_line(), rows));
-    taps_at_ = scratch_.add<int64_t>(plan.list_room());
+    taps_at_ = scratch_.add<int64_t>(plan.list_scratch());
     if constexpr (kIsByte<In>) {
       in_at_ = scratch_.add<float>(static_cast<size_t>(plan.in_size()));
       out_at_ = scratch_.add<float>(rows * static_cast<size_t>(plan.most_outputs()));
@@ -80,13 +80,13 @@ class PoolKernel : public Kernel {
   }
 
  private:
-  using Share = PoolPlan::Share;
+  using PoolTile = PoolPlan::PoolTile;
 
   double count_of(size_t axis, int64_t output) const {
     return cpu::count_of(method_, plan_.window(), axis, output);
   }
 
-  void run_share(const Share& share, const In* in, In* out, std::byte* scratch) const {
+  void run_share(const PoolTile& share, const In* in, In* out, std::byte* scratch) const {
     PoolRowArgs<T> windows;
     windows.merge = method_ == Method::kMax ? Merge::kMax : Merge::kSum;
     windows.power = power_;
@@ -117,7 +117,7 @@ class PoolKernel : public Kernel {
     return static_cast<T>(1 / count);
   }
 
-  void merge_channels(const Share& share, const PoolRowArgs<T>& windows, const T* in, T* out,
+  void merge_channels(const PoolTile& share, const PoolRowArgs<T>& windows, const T* in, T* out,
                       std::byte* scratch) const {
     const auto channels = static_cast<size_t>(share.channels);
     pool_rows(windows, channels, in, static_cast<size_t>(plan_.in_size()), out,
@@ -139,7 +139,7 @@ class PoolKernel : public Kernel {
   }
 
   // The elements between the first and the last that are wanted become floats.
-  void merge_bytes(const Share& share, PoolRowArgs<float>& windows, const In* in, In* out,
+  void merge_bytes(const PoolTile& share, PoolRowArgs<float>& windows, const In* in, In* out,
                    std::byte* scratch) const {
     auto* from = reinterpret_cast<float*>(scratch + in_at_);
     auto* to = reinterpret_cast<float*>(scratch + out_at_);
@@ -187,7 +187,7 @@ Prepared prepare_plan(const KernelRequest& request, Method method, int64_t power
   const bool in_place = !kIsByte<In> && power == 0 && merges_in_place<T>(windows);
   const int64_t min_tasks = request.threads > 1 ? 4 * request.threads : 1;
   const int64_t columns = columns_are_alike(method, windows.window) ? 0 : windows.window.out.back();
-  if (const char* why = refusal_of_tables({windows.out_rows(), columns}))
+  if (const char* why = why_unsupported_tables({windows.out_rows(), columns}))
     return Prepared::refuse(why);
   const PoolPlan plan(windows,
                       {in_place ? kLengthInPlace : kLineLength, kLineLength, kTaskWork, min_tasks});
@@ -233,7 +233,7 @@ Prepared prepare_pool(const KernelRequest& request, const ops::PoolAttrs& attrs,
 }
 
 Prepared prepare_max(const KernelRequest& request) {
-  if (request.wants(1)) return prepare_peaks(request);
+  if (request.wants(1)) return prepare_max_pool_indices(request);
   return prepare_pool(request, request.attrs<ops::MaxPoolAttrs>(), Method::kMax);
 }
 

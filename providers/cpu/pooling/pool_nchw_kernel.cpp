@@ -20,7 +20,7 @@ enum class Way : uint8_t {
   kLanes,  // the line is a vector, whose lanes change places
   kTaps,   // many windows at once, element by element; strides of 1 and 2
   kSums,   // each window by vectors along it
-  kPowers  // windows of 1, 2, 4 ... elements from each other, put together
+  kPowers  // reductions of 1, 2, 4 ... elements by doubling, combined to the window
 };
 }  // namespace sardonyx::cpu
 #endif
@@ -115,7 +115,7 @@ HWY_INLINE void by_taps(D d, Op op, const Window1d& w, const hn::TFromD<D>* line
   const auto windows = [&](size_t i) HWY_ATTR {
     return across_windows<kStride, kKernel>(d, op, w, line + i * kStride);
   };
-  if (w.outputs < lanes) return out.part(windows(0), 0, Part<D>(d, w.outputs));
+  if (w.outputs < lanes) return out.part(windows(0), 0, PartialVector<D>(d, w.outputs));
   size_t i = 0;
   for (; i + 2 * lanes <= w.outputs; i += 2 * lanes) {
     const auto a = windows(i), b = windows(i + lanes);
@@ -126,7 +126,7 @@ HWY_INLINE void by_taps(D d, Op op, const Window1d& w, const hn::TFromD<D>* line
   if (i < w.outputs) out.whole(windows(w.outputs - lanes), w.outputs - lanes);
 }
 
-// What `count` elements in a row merge into.
+// The reduction of `count` consecutive elements.
 template <class D, class Op, class T = hn::TFromD<D>>
 HWY_INLINE T merge_all(D d, Op op, const T* in, size_t count) {
   const size_t lanes = hn::Lanes(d);
@@ -158,20 +158,20 @@ HWY_INLINE void by_sums(D d, Op op, const Window1d& w, const T* line, Out& out) 
     if (count == lanes)
       out.whole(hn::Load(d, merged), i);
     else
-      out.part(hn::Load(d, merged), i, Part<D>(d, count));
+      out.part(hn::Load(d, merged), i, PartialVector<D>(d, count));
   }
 }
 
-// out[i] = op(line[i], ahead[i]) for i < count and up to a vector more. `out` may be one of them:
-// what lies ahead is changed later.
+// out[i] = op(line[i], ahead[i]) for i < count and up to a vector more. `out` may be one of the
+// operands: elements ahead are overwritten only after they are read.
 template <class D, class Op, class T = hn::TFromD<D>>
 HWY_INLINE void merge_ahead(D d, Op op, const T* line, const T* ahead, T* out, size_t count) {
   for (size_t i = 0; i < count; i += hn::Lanes(d))
     hn::StoreU(op(hn::LoadU(d, line + i), hn::LoadU(d, ahead + i)), d, out + i);
 }
 
-// sums[i] = what `kernel` elements of `line` from i on merge into, every `dilation`, as far as
-// `length` elements go. `line` is used up.
+// sums[i] = the reduction of `kernel` elements of `line`, `dilation` apart, from i on, within
+// `length` elements. Overwrites `line`.
 template <class D, class Op, class T = hn::TFromD<D>>
 HWY_INLINE void merge_powers(D d, Op op, size_t kernel, size_t dilation, size_t length, T* line,
                              T* sums) {
@@ -190,7 +190,7 @@ HWY_INLINE void merge_powers(D d, Op op, size_t kernel, size_t dilation, size_t 
   }
 }
 
-// Every `stride`-th of what was merged.
+// Stores every `stride`-th of the reductions.
 template <class D, class Out, class T = hn::TFromD<D>>
 HWY_INLINE void take_sums(D d, const Window1d& w, T* sums, Out& out) {
   for (size_t i = 0, from = 0; w.stride > 1 && i < w.outputs; ++i, from += w.stride)
@@ -198,7 +198,7 @@ HWY_INLINE void take_sums(D d, const Window1d& w, T* sums, Out& out) {
   size_t i = 0;
   for (; i + hn::Lanes(d) <= w.outputs; i += hn::Lanes(d))
     out.whole(hn::LoadU(d, sums + i), i);
-  if (i < w.outputs) out.part(hn::LoadU(d, sums + i), i, Part<D>(d, w.outputs - i));
+  if (i < w.outputs) out.part(hn::LoadU(d, sums + i), i, PartialVector<D>(d, w.outputs - i));
 }
 
 template <class D>
@@ -207,12 +207,12 @@ Way way_of(D d, const Window1d& w) {
     return Way::kLanes;
   const auto lanes = static_cast<double>(hn::Lanes(d)), kernel = static_cast<double>(w.kernel);
   const auto outputs = static_cast<double>(w.outputs), length = static_cast<double>(w.length());
-  constexpr double kLanesTogether = 10, kElementMoved = 1;  // in operations on vectors
+  constexpr double kLaneReduction = 10, kElementMoved = 1;  // in operations on vectors
   double steps = 1;
   for (size_t width = 1; 2 * width <= w.kernel; width *= 2)
     steps += (w.kernel & width) ? 5 : 3;
   const double taps = (outputs / lanes + 1) * kernel * (w.stride == 1 ? 2 : 3);
-  const double sums = outputs * (kernel / lanes + kLanesTogether);
+  const double sums = outputs * (kernel / lanes + kLaneReduction);
   const double powers = (length / lanes + 1) * steps + (w.stride > 1 ? outputs * kElementMoved : 0);
   if (w.dilation == 1 && sums <= powers && (w.stride > 2 || sums <= taps)) return Way::kSums;
   return w.stride <= 2 && taps <= powers ? Way::kTaps : Way::kPowers;
@@ -258,7 +258,7 @@ class WindowRows {
   void run(size_t channels, const T* in, size_t in_step, T* out, size_t out_step) const {
     if (way_ == Way::kLanes) return run_lanes(channels, in, in_step, out, out_step);
     for (size_t channel = 0; channel < channels; ++channel, in += in_step, out += out_step) {
-      // First all lines, then all windows: what has just been stored is slow to load.
+      // First all lines, then all windows: a load right after its store stalls.
       if (!takes_rows_) fill_lines(in);
       Out merged(windows_.column_scales, windows_.takes_root);
       merge_lines(in, out, merged);
@@ -385,7 +385,7 @@ class WindowRows {
   HWY_INLINE void merge_lanes(const LaneTaps<D>& lanes, const T* in, T* out, Out& merged) const {
     const D d;
     const Op op;
-    const Part<D> line(d, windows_.line.in), outputs(d, windows_.line.outputs);
+    const PartialVector<D> line(d, windows_.line.in), outputs(d, windows_.line.outputs);
     const size_t kernel = kKernel > 0 ? kKernel : windows_.line.kernel;
     const size_t row_step = windows_.row_step;
     const auto load = [&](const T* at) HWY_ATTR { return line.load(at); };
@@ -402,7 +402,7 @@ class WindowRows {
     });
   }
 
-  // The least of maxima stands for windows without a number, too.
+  // Windows of NaNs alone have the lowest value as their maximum: finds them and stores NaN.
   HWY_NOINLINE void restore_nan(const T* in, T* out) const {
     const size_t outputs = windows_.line.outputs;
     T *found = found_, *rest = found + line_step(D(), Way::kTaps, outputs);
@@ -458,7 +458,7 @@ template <typename T>
 HWY_INLINE size_t window_scratch_of(const Window1d& line, size_t rows) {
   const hn::ScalableTag<T> d;
   const size_t step = line_step(d, Way::kTaps, line.length());
-  // The lines, what they are merged into, and both of one row for restore_nan().
+  // Scratch: the lines, their reductions, and both of one row for restore_nan().
   return 2 * (rows + 1) * step + line_step(d, Way::kTaps, line.outputs) + 16 * hn::Lanes(d);
 }
 size_t ScratchOfFloats(const Window1d& line, size_t rows) {

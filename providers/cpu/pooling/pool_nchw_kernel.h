@@ -1,4 +1,4 @@
-// Windows that slide over rows of float or double, vectorised for the CPU that runs them.
+// Pooling over rows of float or double in NCHW, vectorised for the CPU that runs it.
 #pragma once
 
 #include <cstddef>
@@ -6,15 +6,16 @@
 
 namespace sardonyx::cpu {
 
-// How the elements of a window become one. A NaN loses to every number in kMax.
+// The reduction of a window. kMax ignores NaN unless all elements are NaN.
 enum class Merge : uint8_t { kMax, kSum };
 
-// Windows along a line: window i begins at element i * stride and has an element every `dilation`.
-// The line is `in` elements of the input between neutral ones, `before` of them in front.
+// Windows along a padded line: window i begins at element i * stride; its taps are `dilation`
+// apart. The line is `in` elements of the input, with `before` neutral elements as padding in
+// front.
 struct Window1d {
   size_t kernel = 1, stride = 1, dilation = 1, outputs = 1;
   size_t in = 1, before = 0;
-  // Of the line: from the first element of the first window to the last of the last.
+  // Elements of the line, from the first one of the first window to the last one of the last.
   size_t length() const { return (outputs - 1) * stride + (kernel - 1) * dilation + 1; }
 };
 

@@ -240,7 +240,7 @@ TEST(Pools, sum_in_one_order_on_any_number_of_threads) {
 }
 
 // Of more elements than a line may have.
-TEST(Pools, of_large_pictures_are_the_references) {
+TEST(Pools, of_large_images_are_the_references) {
   const Shape shape{1, 1, 1100, 1000};
   const Tensor x = drawn_tensor(DType::kFloat, shape, -2, 2, 5);
   for (const char* op : {"GlobalMaxPool", "GlobalAveragePool"})

@@ -1,5 +1,5 @@
-// MaxPool and AveragePool in float32 over values whose channels lie together, by
-// one piece of code for all sizes.
+// MaxPool and AveragePool in float32 on NHWC and NCHW16c, for windows of all
+// sizes.
 #include "providers/cpu/pooling/pool_nhwc_kernel.h"
 
 #include <algorithm>
@@ -15,15 +15,15 @@ namespace {
 
 // Taps that are worth a thread.
 constexpr int64_t kTapsPerThread = 1 << 17;
-// A row of outputs looks at no clock.
+// Elements of a row of outputs, within which no deadline is checked.
 constexpr double kMaxTapsOfRow = 1 << 27;
 // Channels are shared out in units of this many.
 constexpr int64_t kChannelUnit = 64;
 
-struct Form {
+struct PoolNhwcParams {
   ops::Window window;
   bool is_max, with_pads;
-  int64_t planes, channels;  // of so many channels; a plane's pixels lie side by side
+  int64_t planes, channels;  // planes of contiguous pixels with `channels` channels each
   size_t last() const { return window.rank() - 1; }
   int64_t out_rows() const { return element_count(window.out) / window.out[last()]; }
   double taps_of_row() const {
@@ -34,7 +34,7 @@ struct Form {
 
 class PixelPoolKernel : public Kernel {
  public:
-  PixelPoolKernel(Form form, int threads) : f_(std::move(form)) {
+  PixelPoolKernel(PoolNhwcParams form, int threads) : f_(std::move(form)) {
     const ops::Window& w = f_.window;
     const size_t last = f_.last();
     row_.is_max = f_.is_max;
@@ -54,25 +54,25 @@ class PixelPoolKernel : public Kernel {
   }
 
   size_t scratch_bytes() const override {
-    return static_cast<size_t>(threads_) * pool_room(row_) * sizeof(float);
+    return static_cast<size_t>(threads_) * pool_scratch(row_) * sizeof(float);
   }
 
   void run(const KernelArgs& args) const override {
     const int64_t tasks = f_.planes * f_.out_rows() * groups_;
     const int64_t mask = poll_mask(static_cast<int64_t>(f_.taps_of_row()));
     parallel_run(threads_, [&](int64_t part, int64_t parts, const CancelFlag& sign) {
-      float* room =
-          reinterpret_cast<float*>(args.scratch) + static_cast<size_t>(part) * pool_room(row_);
+      float* line_scratch =
+          reinterpret_cast<float*>(args.scratch) + static_cast<size_t>(part) * pool_scratch(row_);
       for (int64_t task = tasks * part / parts; task < tasks * (part + 1) / parts; ++task) {
         if ((task & mask) == 0 ? sign.ask() : sign.is_up()) return;
-        run_row(args, task / groups_, task % groups_, room);
+        run_row(args, task / groups_, task % groups_, line_scratch);
       }
     });
   }
 
  private:
   // Row `row` of all outputs, for one group of channels.
-  void run_row(const KernelArgs& args, int64_t row, int64_t group, float* room) const {
+  void run_row(const KernelArgs& args, int64_t row, int64_t group, float* line_scratch) const {
     const int64_t first = f_.channels * group / groups_ / kChannelUnit * kChannelUnit;
     const int64_t end = group + 1 == groups_
                             ? f_.channels
@@ -94,10 +94,10 @@ class PixelPoolKernel : public Kernel {
       count = add_taps(axis, output, step, rows, count);
     }
     auto* out = static_cast<float*>(args.outputs[0]) + row * out_width * f_.channels + first;
-    pool_row(windows, rows, count, out_width, out, room);
+    pool_row(windows, rows, count, out_width, out, line_scratch);
   }
 
-  // Each of the rows once for each tap of `axis`, which lie `step` elements apart.
+  // Repeats each row for each tap of `axis`, `step` elements apart.
   size_t add_taps(size_t axis, int64_t output, int64_t step, const float** rows,
                   size_t count) const {
     const ops::Window& w = f_.window;
@@ -112,7 +112,7 @@ class PixelPoolKernel : public Kernel {
     return count * static_cast<size_t>(taps.count());
   }
 
-  Form f_;
+  PoolNhwcParams f_;
   PixelWindows row_{};
   int64_t groups_ = 1;  // of channels
   int threads_ = 1;
@@ -128,14 +128,14 @@ Prepared prepare(const KernelRequest& request, ops::Window window, bool is_max, 
   const auto pixels = pixel_planes(x);
   if (!pixels) return Prepared::refuse("an unusual layout");
   if (ops::may_have_empty_window(window)) return Prepared::refuse("a window lies in the padding");
-  Form form{std::move(window), is_max, with_pads, pixels->planes, pixels->channels};
+  PoolNhwcParams form{std::move(window), is_max, with_pads, pixels->planes, pixels->channels};
   if (element_count(form.window.kernel) / form.window.kernel[form.last()] >
       static_cast<int64_t>(kMaxPooledRows))
     return Prepared::refuse("windows of many rows are left to others");
   if (form.taps_of_row() > kMaxTapsOfRow)
     return Prepared::refuse("long rows are left to what looks at the deadline");
   Prepared prepared = Prepared::accept(
-      std::make_unique<PixelPoolKernel>(std::move(form), request.threads), "pixels");
+      std::make_unique<PixelPoolKernel>(std::move(form), request.threads), "pool_nhwc");
   prepared.input_layouts = {x.layout};
   prepared.output_layouts = {float_image_layout(request.outputs[0].shape, pixels->in_blocks)};
   return prepared;
@@ -154,13 +154,13 @@ Prepared prepare_average_pool(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kPixelPoolKernels[] = {
-    {"MaxPool", "pixel pool", size_checked<prepare_max_pool>},
-    {"AveragePool", "pixel pool", size_checked<prepare_average_pool>},
+    {"MaxPool", "pool_nhwc", size_checked<prepare_max_pool>},
+    {"AveragePool", "pool_nhwc", size_checked<prepare_average_pool>},
 };
 
 }  // namespace
 
-std::span<const KernelEntry> pixel_pool_kernels() {
+std::span<const KernelEntry> pool_nhwc_kernels() {
   return kPixelPoolKernels;
 }
 

@@ -20,12 +20,12 @@ namespace {
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
-// Vectors of channels that go through a row together, and sums that are made at a time.
-constexpr size_t kTogether = 4;
+// Vectors of channels of one pass over a row, and the accumulators of a tile.
+constexpr size_t kAccumulators = 4;
 
-// The pixels that windows are laid over: those of the input, or of a line that has their joint
-// rows.
-struct Source {
+// The rows of pixels that windows slide over: rows of the input, or one line with their reduction
+// over the rows.
+struct PixelRows {
   const float* const* rows;  // at column `begin`
   size_t count;
   int64_t step;  // elements from pixel to pixel
@@ -37,18 +37,18 @@ struct Source {
   }
 };
 
-// Outputs of a row, of which the windows of [inner, outer) lie inside as a whole.
-struct Outputs {
+// The outputs of a row; the windows of [inner, outer) are wholly inside the input.
+struct OutputSpans {
   int64_t first, inner, outer, last;
 
-  Outputs(const PixelWindows& p, int64_t count) : first(0), last(count) {
-    const int64_t room = p.width - (p.kernel - 1) * p.dilation - 1 + p.pad;
+  OutputSpans(const PixelWindows& p, int64_t count) : first(0), last(count) {
+    const int64_t scratch = p.width - (p.kernel - 1) * p.dilation - 1 + p.pad;
     inner = std::clamp((p.pad + p.stride - 1) / p.stride, first, last);
-    outer = std::clamp(room < 0 ? 0 : room / p.stride + 1, inner, last);
+    outer = std::clamp(scratch < 0 ? 0 : scratch / p.stride + 1, inner, last);
   }
-  // Those from `begin` on, `count` at most.
-  Outputs part(int64_t begin, int64_t count) const {
-    Outputs some = *this;
+  // At most `count` outputs from `begin` on.
+  OutputSpans part(int64_t begin, int64_t count) const {
+    OutputSpans some = *this;
     some.first = begin;
     some.last = std::min(begin + count, last);
     some.inner = std::clamp(inner, some.first, some.last);
@@ -76,7 +76,7 @@ struct Channels {
 
   // The taps from `column` on of all rows, for kOutputs windows that begin `apart` columns apart.
   template <size_t kOutputs, int64_t kTaps = 0>
-  HWY_INLINE void join(const Source& source, int64_t column, int64_t taps, int64_t apart,
+  HWY_INLINE void join(const PixelRows& source, int64_t column, int64_t taps, int64_t apart,
                        V* sums) const {
 #pragma GCC unroll 8
     for (size_t i = 0; i < kOutputs * kVectors; ++i)
@@ -94,10 +94,10 @@ struct Channels {
     }
   }
 
-  // Columns [begin, end), side by side.
-  void join_rows(const Source& source, int64_t begin, int64_t end, float* line) const {
-    constexpr size_t kColumns = kTogether / kVectors;
-    V sums[kTogether];
+  // Reduces columns [begin, end) over the rows.
+  void join_rows(const PixelRows& source, int64_t begin, int64_t end, float* line) const {
+    constexpr size_t kColumns = kAccumulators / kVectors;
+    V sums[kAccumulators];
     const auto put = [&](size_t count) HWY_ATTR {
       for (size_t i = 0; i < count; ++i, line += lanes)
         hn::StoreU(sums[i], d, line);
@@ -105,7 +105,7 @@ struct Channels {
     int64_t column = begin;
     for (; column + static_cast<int64_t>(kColumns) <= end; column += kColumns) {
       join<kColumns>(source, column, 1, 1, sums);
-      put(kTogether);
+      put(kAccumulators);
     }
     for (; column < end; ++column) {
       join<1>(source, column, 1, 1, sums);
@@ -113,7 +113,7 @@ struct Channels {
     }
   }
 
-  // What the sums of `output` are multiplied with.
+  // The factor of the sums of `output`.
   HWY_INLINE V factor(int64_t output) const {
     const int64_t start = output * p.stride - p.pad + p.counted_pad;
     const int64_t taps =
@@ -124,8 +124,8 @@ struct Channels {
   // kOutputs outputs from `output` on, whose `taps` taps begin at `column`; the lowest of all that
   // were made.
   template <size_t kOutputs, int64_t kTaps = 0>
-  HWY_INLINE V finish(const Source& source, int64_t output, int64_t column, int64_t taps, V factor,
-                      V lowest, float* out) const {
+  HWY_INLINE V finish(const PixelRows& source, int64_t output, int64_t column, int64_t taps,
+                      V factor, V lowest, float* out) const {
     V sums[kOutputs * kVectors];
     join<kOutputs, kTaps>(source, column, taps, p.stride, sums);
 #pragma GCC unroll 8
@@ -139,11 +139,11 @@ struct Channels {
     return lowest;
   }
 
-  // Windows that lie inside, of kTaps columns, or any number.
+  // Windows wholly inside, of kTaps columns, or with 0 of any number.
   template <int64_t kTaps>
-  HWY_INLINE V run_inside(const Source& source, int64_t begin, int64_t end, V lowest,
+  HWY_INLINE V run_inside(const PixelRows& source, int64_t begin, int64_t end, V lowest,
                           float* out) const {
-    constexpr size_t kOutputs = kTogether / kVectors;
+    constexpr size_t kOutputs = kAccumulators / kVectors;
     const V scale = factor(begin);
     int64_t output = begin;
     for (; output + static_cast<int64_t>(kOutputs) <= end; output += kOutputs) {
@@ -158,7 +158,7 @@ struct Channels {
   }
 
   // Returns the lowest result.
-  V run(const Source& source, const Outputs& outputs, float* out) const {
+  V run(const PixelRows& source, const OutputSpans& outputs, float* out) const {
     V lowest = hn::Set(d, HUGE_VALF);
     const auto at_edge = [&](int64_t begin, int64_t end) HWY_ATTR {
       for (int64_t output = begin; output < end; ++output) {
@@ -185,7 +185,7 @@ struct Channels {
   }
 
   // Maxima that are the lowest number are NaN where all taps are.
-  void mark_nan(const Source& source, int64_t first, int64_t last, float* out) const {
+  void mark_nan(const PixelRows& source, int64_t first, int64_t last, float* out) const {
     for (int64_t output = first; output < last; ++output) {
       const int64_t start = output * p.stride - p.pad;
       const ops::TapRange taps = ops::taps_inside(start, p.kernel, p.dilation, p.width);
@@ -202,20 +202,20 @@ struct Channels {
   }
 };
 
-// The channels from source.channel on. In `room` there is memory where rows are to be joined once
-// for all windows that share them.
+// The channels from source.channel on. In `scratch` there is memory where rows are to be joined
+// once for all windows that share them.
 template <class Join, size_t kVectors, bool kWhole>
-void pool_channels(const PixelWindows& p, const Source& source, const Outputs& outputs, float* out,
-                   float* room, size_t rest) {
+void pool_channels(const PixelWindows& p, const PixelRows& source, const OutputSpans& outputs,
+                   float* out, float* scratch, size_t rest) {
   const Channels<Join, kVectors, kWhole> channels{p, rest};
   out += source.channel;
   V lowest;
-  if (room) {
+  if (scratch) {
     const int64_t begin = std::max<int64_t>(outputs.first * p.stride - p.pad, 0);
     const int64_t end = std::clamp<int64_t>(
         (outputs.last - 1) * p.stride - p.pad + (p.kernel - 1) * p.dilation + 1, begin, p.width);
-    channels.join_rows(source, begin, end, room);
-    const float* line = room;
+    channels.join_rows(source, begin, end, scratch);
+    const float* line = scratch;
     const auto step = static_cast<int64_t>(kVectors * hn::Lanes(D()));
     lowest = channels.run({&line, 1, step, 0, begin}, outputs, out);
   } else {
@@ -226,12 +226,12 @@ void pool_channels(const PixelWindows& p, const Source& source, const Outputs& o
 }
 
 template <class Join>
-void pool_outputs(const PixelWindows& p, Source source, const Outputs& outputs, float* out,
-                  float* room) {
+void pool_outputs(const PixelWindows& p, PixelRows source, const OutputSpans& outputs, float* out,
+                  float* scratch) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(D()));
   const auto over = [&]<size_t kVectors, bool kWhole>() {
     const int64_t left = p.channels - source.channel;
-    pool_channels<Join, kVectors, kWhole>(p, source, outputs, out, room,
+    pool_channels<Join, kVectors, kWhole>(p, source, outputs, out, scratch,
                                           static_cast<size_t>(std::min(left, lanes)));
     source.channel += static_cast<int64_t>(kVectors) * lanes;
   };
@@ -246,31 +246,31 @@ void pool_outputs(const PixelWindows& p, Source source, const Outputs& outputs, 
 
 template <class Join>
 void pool_row_by(const PixelWindows& p, const float* const* rows, size_t count, int64_t outputs,
-                 float* out, float* room) {
-  const Outputs all(p, outputs);
-  const Source source{rows, count, p.step, 0};
+                 float* out, float* scratch) {
+  const OutputSpans all(p, outputs);
+  const PixelRows source{rows, count, p.step, 0};
   const auto height = static_cast<int64_t>(count);
   // Writing the line and reading it is as much as one row more.
   if (p.kernel * (height - 1) > (height + 1) * std::min(p.stride, p.kernel))
-    return pool_outputs<Join>(p, source, all, out, room);
+    return pool_outputs<Join>(p, source, all, out, scratch);
   // Pixels of many channels are read from front to back.
   constexpr int64_t kNear = 1 << 12;
-  const bool is_many = p.channels > static_cast<int64_t>(kTogether * hn::Lanes(D()));
-  const int64_t some = is_many ? std::max<int64_t>(kNear / p.channels, kTogether) : outputs;
+  const bool is_many = p.channels > static_cast<int64_t>(kAccumulators * hn::Lanes(D()));
+  const int64_t some = is_many ? std::max<int64_t>(kNear / p.channels, kAccumulators) : outputs;
   for (int64_t begin = 0; begin < outputs; begin += some)
     pool_outputs<Join>(p, source, all.part(begin, some), out, nullptr);
 }
 
 }  // namespace
 
-size_t PoolRoom(const PixelWindows& p) {
-  return static_cast<size_t>(p.width) * kTogether * hn::Lanes(D());
+size_t PoolScratch(const PixelWindows& p) {
+  return static_cast<size_t>(p.width) * kAccumulators * hn::Lanes(D());
 }
 
 void PoolRow(const PixelWindows& p, const float* const* rows, size_t count, int64_t outputs,
-             float* out, float* room) {
-  p.is_max ? pool_row_by<Max<D>>(p, rows, count, outputs, out, room)
-           : pool_row_by<Sum<D>>(p, rows, count, outputs, out, room);
+             float* out, float* scratch) {
+  p.is_max ? pool_row_by<Max<D>>(p, rows, count, outputs, out, scratch)
+           : pool_row_by<Sum<D>>(p, rows, count, outputs, out, scratch);
 }
 
 }  // namespace sardonyx::cpu::HWY_NAMESPACE
@@ -279,15 +279,15 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sardonyx::cpu {
 
-HWY_EXPORT(PoolRoom);
+HWY_EXPORT(PoolScratch);
 HWY_EXPORT(PoolRow);
 
-size_t pool_room(const PixelWindows& windows) {
-  return HWY_DYNAMIC_DISPATCH(PoolRoom)(windows);
+size_t pool_scratch(const PixelWindows& windows) {
+  return HWY_DYNAMIC_DISPATCH(PoolScratch)(windows);
 }
 void pool_row(const PixelWindows& windows, const float* const* rows, size_t count, int64_t outputs,
-              float* out, float* room) {
-  HWY_DYNAMIC_DISPATCH(PoolRow)(windows, rows, count, outputs, out, room);
+              float* out, float* scratch) {
+  HWY_DYNAMIC_DISPATCH(PoolRow)(windows, rows, count, outputs, out, scratch);
 }
 
 }  // namespace sardonyx::cpu

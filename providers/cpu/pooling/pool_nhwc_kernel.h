@@ -1,5 +1,5 @@
-// Pools of float32 images whose pixels have their channels side by side: channels last, or in
-// blocks. Vectors go along the channels.
+// Max and average pooling of float32 images in NHWC, or in one block of NCHW16c. Vectors hold
+// channels of one pixel.
 #pragma once
 
 #include <cstddef>
@@ -21,11 +21,11 @@ struct PixelWindows {
 // Rows of the input under one of outputs, at most.
 constexpr size_t kMaxPooledRows = 512;
 
-// Floats of the memory that pool_row() fills.
-size_t pool_room(const PixelWindows& windows);
-// A row of outputs, from the rows of the input under it, `count` > 0 of them. Windows have a tap
-// inside. Of a maximum NaN loses to every number.
+// Floats of the scratch that pool_row() needs.
+size_t pool_scratch(const PixelWindows& windows);
+// Computes a row of outputs from the `count` > 0 rows of the input under it. Each window has at
+// least one tap inside the input. A maximum ignores NaN unless all elements are NaN.
 void pool_row(const PixelWindows& windows, const float* const* rows, size_t count, int64_t outputs,
-              float* out, float* room);
+              float* out, float* scratch);
 
 }  // namespace sardonyx::cpu

@@ -119,7 +119,7 @@ class Outputs {
       v = scaled(v, hn::LoadU(D(), column_scales_ + i));
     hn::StoreU(v, D(), out_ + i);
   }
-  HWY_INLINE void part(V v, size_t i, const Part<D>& part) {
+  HWY_INLINE void part(V v, size_t i, const PartialVector<D>& part) {
     if constexpr (kMaxima)
       least_ = part.with(hn::Min(least_, v), least_);
     else

@@ -104,8 +104,8 @@ PoolPlan::PoolPlan(const CollapsedWindow& windows, const PoolLimits& limits)
   groups_ = pieces_of(channels_, group_);
 }
 
-PoolPlan::Share PoolPlan::share_of(int64_t task) const {
-  Share share{};
+PoolPlan::PoolTile PoolPlan::share_of(int64_t task) const {
+  PoolTile share{};
   share.first = task % pieces_ * piece_;
   share.outputs = std::min(piece_, row_length() - share.first);
   share.row = task / pieces_ % blocks_ * rows_;
@@ -169,13 +169,13 @@ void PoolPlan::list_rows() {
     list_taps(row, listed_.data() + starts_[static_cast<size_t>(row)]);
 }
 
-size_t PoolPlan::list_room() const {
+size_t PoolPlan::list_scratch() const {
   return listed_.empty() ? static_cast<size_t>(rows_ * taps_ + rows_ + 1) : 0;
 }
 
-PoolPlan::TapLists PoolPlan::taps_under(const Share& share, int64_t* room) const {
+PoolPlan::TapLists PoolPlan::taps_under(const PoolTile& share, int64_t* scratch) const {
   if (!listed_.empty()) return {listed_.data(), starts_.data() + share.row};
-  int64_t *starts = room, *taps = room + rows_ + 1, *end = taps;
+  int64_t *starts = scratch, *taps = scratch + rows_ + 1, *end = taps;
   for (int64_t row = 0; row < share.rows; ++row) {
     starts[row] = end - taps;
     end = list_taps(share.row + row, end);
@@ -190,7 +190,7 @@ int64_t* PoolPlan::list_taps(int64_t row, int64_t* taps) const {
   int64_t count = 1;
   taps[0] = 0;
   for_each_position(row, [&](size_t axis, size_t output) {
-    const Taps& own = axes_[axis][output];
+    const AxisTaps& own = axes_[axis][output];
     // From the last on, so that nothing is written over before it is read.
     for (int64_t tap = own.count; tap-- > 0;) {
       for (int64_t k = 0; k < count; ++k)

@@ -1,5 +1,5 @@
-// How the work of a pool over row-major channels is cut into tasks: rows of outputs in blocks, rows
-// that are long in pieces, channels in groups.
+// Tiling of a pool over NCHW planes: a task is a block of output rows, or a piece of one long row,
+// for a group of channels.
 #pragma once
 
 #include <cstdint>
@@ -34,14 +34,15 @@ class PoolPlan {
  public:
   PoolPlan(const CollapsedWindow& windows, const PoolLimits& limits);
 
-  // A task's share: `channels` channels from `channel` on, `rows` rows of outputs from `row` on,
-  // `outputs` outputs of each from `first` on. Either all outputs of a row or one row.
-  struct Share {
+  // The outputs of one task: `channels` channels from `channel` on, `rows` rows of outputs from
+  // `row` on, `outputs` outputs of each row from `first` on. Either all outputs of a row or one
+  // row.
+  struct PoolTile {
     int64_t channel, channels, row, rows, first, outputs;
   };
-  Share share_of(int64_t task) const;
+  PoolTile share_of(int64_t task) const;
   int64_t tasks() const { return groups_ * blocks_ * pieces_; }
-  // Of a task, and of all, in elements.
+  // The elements that one task reads, and that all tasks read.
   double work_of_task() const { return work_of_row_ * static_cast<double>(rows_ * group_); }
   double work() const {
     return work_of_row_ * static_cast<double>(out_rows_ * channels_ * pieces_);
@@ -60,17 +61,17 @@ class PoolPlan {
   int64_t most_rows() const { return rows_; }
   int64_t most_outputs() const { return piece_; }
 
-  // The line under `outputs` windows from `first` on, and the element of a row of the input that it
-  // takes first.
+  // The line under `outputs` windows from `first` on, and the first element that it reads of a row
+  // of the input.
   Window1d line_of(int64_t first, int64_t outputs, bool as_if_inside = false) const;
   int64_t first_element(int64_t first) const;
-  // Where the rows of the input under a task's rows of outputs begin, as PoolRowArgs has them;
-  // where that is much for all rows, they are listed in `room`, of list_room() elements.
+  // The offsets of the input rows under a tile, in the form of PoolRowArgs. Lists that are too long
+  // to keep for all rows are written to `scratch`, which has list_scratch() elements.
   struct TapLists {
     const int64_t *taps, *starts;
   };
-  size_t list_room() const;
-  TapLists taps_under(const Share& share, int64_t* room) const;
+  size_t list_scratch() const;
+  TapLists taps_under(const PoolTile& share, int64_t* scratch) const;
   // The place of output row `row` on each axis but the last, from the last but one to the first.
   template <typename Visit>
   void for_each_position(int64_t row, const Visit& visit) const {
@@ -79,8 +80,8 @@ class PoolPlan {
   }
 
  private:
-  // Of an output on one axis: the element of the input at its first tap inside, and how many are.
-  struct Taps {
+  // The taps of an output along one axis that are inside the input: the first, and their number.
+  struct AxisTaps {
     int64_t begin, count;
   };
   void list_axes();
@@ -95,9 +96,9 @@ class PoolPlan {
   int64_t taps_ = 1;  // rows of the input under a row of outputs, at most
   double work_of_row_ = 0;
   int64_t piece_, pieces_, rows_, blocks_, group_, groups_;
-  std::vector<std::vector<Taps>> axes_;  // all but the last
-  std::vector<int64_t> steps_;           // elements of the input between two taps
-  std::vector<int64_t> listed_;          // under all rows; empty where that is much
+  std::vector<std::vector<AxisTaps>> axes_;  // all but the last
+  std::vector<int64_t> steps_;               // elements of the input between two taps
+  std::vector<int64_t> listed_;              // under all rows; empty where that is much
   std::vector<int64_t> starts_;
 };
 

@@ -26,7 +26,7 @@ struct QLinearPoolInput {
 };
 
 // The windows with three spatial axes, the outer ones perhaps of size 1.
-struct Plan {
+struct AvgPoolPlan {
   int64_t batch, channels;
   std::array<int64_t, 3> in, out, kernel, strides, pads;
   bool counts_padding = false;
@@ -39,11 +39,11 @@ struct Plan {
   int64_t kernel_count() const { return kernel[0] * kernel[1] * kernel[2]; }
 
   // The elements of an axis under a window.
-  struct Taps {
+  struct WindowTaps {
     int64_t begin, end;
     int64_t count() const { return end - begin; }
   };
-  Taps taps_of(size_t axis, int64_t output) const {
+  WindowTaps taps_of(size_t axis, int64_t output) const {
     const int64_t start = output * strides[axis] - pads[axis];
     return {std::max<int64_t>(start, 0), std::min(start + kernel[axis], in[axis])};
   }
@@ -53,12 +53,12 @@ struct Plan {
   int64_t starts() const { return (out[2] - 1) * strides[2] + 1; }
 };
 
-// Windows side by side that cover as many elements of a row each.
+// A run of windows that cover equally many elements of a row each.
 struct Segment {
   int64_t first, count, taps;
 };
 
-std::vector<Segment> segments_of(const Plan& plan) {
+std::vector<Segment> segments_of(const AvgPoolPlan& plan) {
   std::vector<Segment> segments;
   for (int64_t output = 0; output < plan.out[2]; ++output) {
     const int64_t taps = plan.taps_of(2, output).count();
@@ -76,7 +76,7 @@ struct PoolRun {
   float x_scale, y_scale;
   int32_t x_zero = 0, y_zero = 0;
 
-  PoolRun(const Plan& plan, const KernelArgs& args)
+  PoolRun(const AvgPoolPlan& plan, const KernelArgs& args)
       : x(static_cast<const T*>(args.inputs[QLinearPoolInput::kX])),
         y(static_cast<T*>(args.outputs[0])),
         x_scale(*static_cast<const float*>(args.inputs[QLinearPoolInput::kXScale])),
@@ -86,22 +86,22 @@ struct PoolRun {
   }
 
   // Of sums of `taps` elements.
-  MeanScale mean_of(const Plan& plan, int64_t taps) const {
+  MeanScale mean_of(const AvgPoolPlan& plan, int64_t taps) const {
     const int64_t count = plan.counts_padding ? plan.kernel_count() : taps;
     return {static_cast<int32_t>(taps * x_zero),
             static_cast<double>(x_scale) / static_cast<double>(count), y_scale, y_zero};
   }
 };
 
-int threads_of(const Plan& plan) {
+int threads_of(const AvgPoolPlan& plan) {
   return plan.batch * plan.channels * plan.in_count() < 1 << 15 ? 1 : plan.threads;
 }
 
-// Windows of one position for many channels, whose results lie side by side.
+// The windows of one position for many channels, whose results are contiguous.
 template <typename T>
 class ChannelPoolKernel : public Kernel {
  public:
-  explicit ChannelPoolKernel(const Plan& plan) : plan_(plan) {}
+  explicit ChannelPoolKernel(const AvgPoolPlan& plan) : plan_(plan) {}
 
   void run(const KernelArgs& args) const override {
     const PoolRun<T> run(plan_, args);
@@ -118,9 +118,10 @@ class ChannelPoolKernel : public Kernel {
   // Results of `position` for the channels from `first` on.
   void pool(const PoolRun<T>& run, int64_t n, int64_t position, int64_t first) const {
     const int64_t count = std::min(kChannelsAtOnce, plan_.channels - first);
-    const Plan::Taps depth = plan_.taps_of(0, position / (plan_.out[1] * plan_.out[2]));
-    const Plan::Taps height = plan_.taps_of(1, position / plan_.out[2] % plan_.out[1]);
-    const Plan::Taps width = plan_.taps_of(2, position % plan_.out[2]);
+    const AvgPoolPlan::WindowTaps depth =
+        plan_.taps_of(0, position / (plan_.out[1] * plan_.out[2]));
+    const AvgPoolPlan::WindowTaps height = plan_.taps_of(1, position / plan_.out[2] % plan_.out[1]);
+    const AvgPoolPlan::WindowTaps width = plan_.taps_of(2, position % plan_.out[2]);
     int32_t sums[kChannelsAtOnce] = {};
     for (int64_t z = depth.begin; z < depth.end; ++z) {
       for (int64_t y = height.begin; y < height.end; ++y)
@@ -132,7 +133,7 @@ class ChannelPoolKernel : public Kernel {
   }
 
   void add_line(const PoolRun<T>& run, int64_t n, int64_t first, int64_t count, int64_t line,
-                Plan::Taps taps, int32_t* sums) const {
+                AvgPoolPlan::WindowTaps taps, int32_t* sums) const {
     if (plan_.channels_last) {
       for (int64_t at = taps.begin; at < taps.end; ++at) {
         const T* from = run.x + (n * plan_.in_count() + line + at) * plan_.channels + first;
@@ -146,14 +147,14 @@ class ChannelPoolKernel : public Kernel {
     }
   }
 
-  Plan plan_;
+  AvgPoolPlan plan_;
 };
 
 // Windows along rows of row-major channels: rows under them are added up first.
 template <typename T>
 class RowPoolKernel : public Kernel {
  public:
-  explicit RowPoolKernel(const Plan& plan) : plan_(plan), segments_(segments_of(plan)) {
+  explicit RowPoolKernel(const AvgPoolPlan& plan) : plan_(plan), segments_(segments_of(plan)) {
     if (segments_.size() == 1) rows_ = std::max<int64_t>(1, kMeansOfTask / plan.out[2]);
   }
 
@@ -185,8 +186,12 @@ class RowPoolKernel : public Kernel {
            kMeansAtOnce;
   }
 
-  Plan::Taps depth_of(int64_t row) const { return plan_.taps_of(0, row / plan_.out[1]); }
-  Plan::Taps height_of(int64_t row) const { return plan_.taps_of(1, row % plan_.out[1]); }
+  AvgPoolPlan::WindowTaps depth_of(int64_t row) const {
+    return plan_.taps_of(0, row / plan_.out[1]);
+  }
+  AvgPoolPlan::WindowTaps height_of(int64_t row) const {
+    return plan_.taps_of(1, row % plan_.out[1]);
+  }
   // Rows of the input under a row of results.
   int64_t lines_of(int64_t row) const { return depth_of(row).count() * height_of(row).count(); }
 
@@ -210,7 +215,7 @@ class RowPoolKernel : public Kernel {
   }
 
   void sum_row(const T* from, int64_t row, int32_t* line, int32_t* sums) const {
-    const Plan::Taps depth = depth_of(row), height = height_of(row);
+    const AvgPoolPlan::WindowTaps depth = depth_of(row), height = height_of(row);
     std::fill_n(line, plan_.line_length(), 0);
     for (int64_t z = depth.begin; z < depth.end; ++z) {
       for (int64_t y = height.begin; y < height.end; ++y)
@@ -221,19 +226,19 @@ class RowPoolKernel : public Kernel {
                 static_cast<size_t>(plan_.out[2]), sums);
   }
 
-  Plan plan_;
+  AvgPoolPlan plan_;
   std::vector<Segment> segments_;
   int64_t rows_ = 1;  // of a task
 };
 
 template <typename T>
-std::unique_ptr<Kernel> kernel_of(const Plan& plan) {
+std::unique_ptr<Kernel> kernel_of(const AvgPoolPlan& plan) {
   if (plan.channels_last || plan.out_count() == 1)
     return std::make_unique<ChannelPoolKernel<T>>(plan);
   return std::make_unique<RowPoolKernel<T>>(plan);
 }
 
-const char* pool_refusal(const KernelRequest& request) {
+const char* why_unsupported_pool(const KernelRequest& request) {
   if (!is_byte(request.inputs[QLinearPoolInput::kX].dtype)) return "no bytes";
   for (const size_t slot : {QLinearPoolInput::kXScale, QLinearPoolInput::kXZero,
                             QLinearPoolInput::kYScale, QLinearPoolInput::kYZero}) {
@@ -247,7 +252,7 @@ const char* pool_refusal(const KernelRequest& request) {
 }
 
 // `plan` has its windows; `last`: the dims of the tensors end with the channels.
-Prepared build(const KernelRequest& request, Plan plan, bool last) {
+Prepared build(const KernelRequest& request, AvgPoolPlan plan, bool last) {
   const KernelTensor &x = request.inputs[QLinearPoolInput::kX], &y = request.outputs[0];
   const LayoutPtr x_layout = image_layout(Layout::Kind::kNHWC, x.dtype, x.shape);
   const bool keeps_layout = !last && request.layouts && x.layout && same_layout(x.layout, x_layout);
@@ -278,10 +283,10 @@ std::array<int64_t, 3> three(const Shape& sizes, int64_t filler) {
 }
 
 Prepared prepare_qlinear_global(const KernelRequest& request) {
-  if (const char* why = pool_refusal(request)) return Prepared::refuse(why);
+  if (const char* why = why_unsupported_pool(request)) return Prepared::refuse(why);
   const bool last = request.attrs<ops::QGlobalAveragePoolAttrs>().channels_last != 0;
   const Shape x = channels_second(request.inputs[QLinearPoolInput::kX].shape, last);
-  Plan plan{};
+  AvgPoolPlan plan{};
   plan.batch = x[0];
   plan.channels = x[1];
   // The elements of a channel are one line.
@@ -291,7 +296,7 @@ Prepared prepare_qlinear_global(const KernelRequest& request) {
 }
 
 Prepared prepare_qlinear_average(const KernelRequest& request) {
-  if (const char* why = pool_refusal(request)) return Prepared::refuse(why);
+  if (const char* why = why_unsupported_pool(request)) return Prepared::refuse(why);
   const auto& attrs = request.attrs<ops::QAveragePoolAttrs>();
   const bool last = attrs.channels_last != 0;
   const Shape x = channels_second(request.inputs[QLinearPoolInput::kX].shape, last);
@@ -302,7 +307,7 @@ Prepared prepare_qlinear_average(const KernelRequest& request) {
   pool.pads = attrs.pads;
   pool.strides = attrs.strides;
   const ops::Window window = ops::pool_window(request.op.name, pool, x);
-  Plan plan{};
+  AvgPoolPlan plan{};
   plan.counts_padding = attrs.count_include_pad != 0;
   for (size_t axis = 0; axis < window.rank(); ++axis) {
     const int64_t last_start = window.start(axis, window.out[axis] - 1);

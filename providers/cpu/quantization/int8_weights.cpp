@@ -43,7 +43,7 @@ const int8_t* CenteredWeights::elements() const {
 }
 
 const char* unsupported_by_vnni(DType result, std::span<const float> scales) {
-  if (!has_byte_windows()) return "this CPU adds no products of bytes";
+  if (!has_igemm_u8s8()) return "this CPU adds no products of bytes";
   const auto is_small = [](float scale) { return std::abs(scale) < 1; };
   const bool has_far = is_byte(result) && !std::ranges::all_of(scales, is_small);
   return has_far ? "results are far from bytes" : nullptr;

@@ -1,4 +1,4 @@
-// Weights of 8 bits in the form that integer kernels take: int8 without a zero point.
+// 8-bit weights as the integer kernels expect them: int8 with a zero point of 0.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ class CenteredWeights {
   // apart. nullopt where a difference does not fit into int8.
   static std::optional<CenteredWeights> of(const Tensor& weights, const Tensor* zero_points,
                                            int64_t step);
-  // The int8 elements, for a look while the kernel is prepared.
+  // The int8 elements, readable while the kernel is prepared.
   const int8_t* elements() const;
   // What makes them differ from the tensor's own elements; not to be read.
   const std::string& form() const { return form_; }

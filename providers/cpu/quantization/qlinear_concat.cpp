@@ -1,5 +1,5 @@
-// Bytes joined along an axis: com.microsoft's QLinearConcat, which brings its parts to one scale by
-// tables, and Concat, on row-major and channels-last tensors.
+// Concat of bytes on row-major and NHWC tensors, and com.microsoft's QLinearConcat, which
+// requantizes its inputs to one scale by lookup tables.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -17,7 +17,7 @@ namespace {
 
 using Table = std::array<uint8_t, 256>;
 
-struct Part {
+struct ConcatPart {
   size_t input;
   size_t bytes;                // of one run of it in the result
   std::optional<Table> table;  // none: as it is
@@ -25,9 +25,9 @@ struct Part {
 
 class JoinKernel : public Kernel {
  public:
-  JoinKernel(std::vector<Part> parts, int64_t runs, int threads)
+  JoinKernel(std::vector<ConcatPart> parts, int64_t runs, int threads)
       : parts_(std::move(parts)), runs_(runs) {
-    for (const Part& part : parts_)
+    for (const ConcatPart& part : parts_)
       run_bytes_ += part.bytes;
     threads_ = static_cast<size_t>(runs) * run_bytes_ < 1 << 16 ? 1 : threads;
   }
@@ -36,7 +36,7 @@ class JoinKernel : public Kernel {
     auto* out = static_cast<uint8_t*>(args.outputs[0]);
     for_each_task(runs_, threads_, static_cast<int64_t>(run_bytes_), [&](int64_t run) {
       uint8_t* to = out + static_cast<size_t>(run) * run_bytes_;
-      for (const Part& part : parts_) {
+      for (const ConcatPart& part : parts_) {
         const auto* from = static_cast<const uint8_t*>(args.inputs[part.input]) +
                            static_cast<size_t>(run) * part.bytes;
         if (part.table) {
@@ -50,7 +50,7 @@ class JoinKernel : public Kernel {
   }
 
  private:
-  std::vector<Part> parts_;
+  std::vector<ConcatPart> parts_;
   int64_t runs_;
   size_t run_bytes_ = 0;
   int threads_;
@@ -60,17 +60,17 @@ LayoutPtr channels_last(DType dtype, const Shape& shape) {
   return image_layout(Layout::Kind::kNHWC, dtype, shape);
 }
 
-// Are the parts to be joined channels last? So where any comes that way.
-bool wants_channels_last(const KernelRequest& request, const std::vector<Part>& parts) {
+// True if the result is NHWC: if any input is.
+bool wants_channels_last(const KernelRequest& request, const std::vector<ConcatPart>& parts) {
   const size_t rank = request.outputs[0].shape.size();
   if (!request.layouts || rank < 3 || rank > 5) return false;
-  return std::ranges::any_of(parts, [&](const Part& part) {
+  return std::ranges::any_of(parts, [&](const ConcatPart& part) {
     const KernelTensor& input = request.inputs[part.input];
     return input.layout && same_layout(input.layout, channels_last(input.dtype, input.shape));
   });
 }
 
-Prepared build(const KernelRequest& request, std::vector<Part> parts, int64_t given_axis) {
+Prepared build(const KernelRequest& request, std::vector<ConcatPart> parts, int64_t given_axis) {
   const Shape& shape = request.outputs[0].shape;
   const auto rank = static_cast<int64_t>(shape.size());
   const int64_t axis = given_axis < 0 ? given_axis + rank : given_axis;
@@ -85,13 +85,13 @@ Prepared build(const KernelRequest& request, std::vector<Part> parts, int64_t gi
   int64_t runs = 1;
   for (int64_t dim = 0; dim < place; ++dim)
     runs *= target[static_cast<size_t>(dim)];
-  for (Part& part : parts) {
+  for (ConcatPart& part : parts) {
     part.bytes = static_cast<size_t>(element_count(request.inputs[part.input].shape) / runs);
   }
   Prepared prepared;
   if (last) {
     prepared.input_layouts.resize(request.inputs.size());
-    for (const Part& part : parts) {
+    for (const ConcatPart& part : parts) {
       const KernelTensor& input = request.inputs[part.input];
       prepared.input_layouts[part.input] = channels_last(input.dtype, input.shape);
     }
@@ -102,7 +102,7 @@ Prepared build(const KernelRequest& request, std::vector<Part> parts, int64_t gi
   return prepared;
 }
 
-// What DequantizeLinear and QuantizeLinear make of each byte; none where that is the byte itself.
+// The table of QuantizeLinear(DequantizeLinear(byte)); none if it is the identity.
 std::optional<Table> table_between(const Tensor& from_bytes, const std::vector<Datum>& from,
                                    const std::vector<Datum>& to) {
   static const OpDef& dequantize = op_named("DequantizeLinear");
@@ -133,7 +133,7 @@ Prepared prepare_quantized(const KernelRequest& request) {
     return value && value->count() == 1 ? Datum(value->reshaped({})) : Datum();
   };
   const std::vector<Datum> to{single(0), single(1)};
-  std::vector<Part> parts;
+  std::vector<ConcatPart> parts;
   for (size_t slot = 2; slot + 2 < request.inputs.size(); slot += 3) {
     const KernelTensor& input = request.inputs[slot];
     const std::vector<Datum> from{single(slot + 1), single(slot + 2)};
@@ -148,7 +148,7 @@ Prepared prepare_quantized(const KernelRequest& request) {
 }
 
 Prepared prepare_plain(const KernelRequest& request) {
-  std::vector<Part> parts;
+  std::vector<ConcatPart> parts;
   for (size_t slot = 0; slot < request.inputs.size(); ++slot) {
     if (!is_byte(request.inputs[slot].dtype)) return Prepared::refuse("no bytes");
     if (element_count(request.inputs[slot].shape) > 0) parts.push_back({slot, 0, std::nullopt});

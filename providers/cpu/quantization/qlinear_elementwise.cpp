@@ -41,10 +41,10 @@ Prepared accept(const KernelRequest& request, std::unique_ptr<Kernel> kernel,
   return prepared;
 }
 
-template <typename T, void (*row)(const ByteScales&, const T*, bool, const T*, bool, T*, size_t)>
-class PairKernel : public Kernel {
+template <typename T, void (*row)(const QLinearScales&, const T*, bool, const T*, bool, T*, size_t)>
+class QLinearBinaryKernel : public Kernel {
  public:
-  PairKernel(BroadcastLoop grid, const KernelRequest& request)
+  QLinearBinaryKernel(BroadcastLoop grid, const KernelRequest& request)
       : grid_(grid), threads_(request.threads) {
     for (const size_t slot : {0, 3})
       aliases_[slot] = request.inputs[slot].shape == request.outputs[0].shape;
@@ -53,7 +53,7 @@ class PairKernel : public Kernel {
   }
 
   void run(const KernelArgs& args) const override {
-    ByteScales scales;
+    QLinearScales scales;
     const std::array<ByteScale*, 3> all{&scales.a, &scales.b, &scales.out};
     for (size_t k = 0; k < 3; ++k) {
       all[k]->scale = *static_cast<const float*>(args.inputs[kZeros[k] - 1]);
@@ -72,7 +72,7 @@ class PairKernel : public Kernel {
   }
 
  private:
-  static constexpr size_t kZeros[] = {2, 5, 7};  // each zero point's scale comes before it
+  static constexpr size_t kZeros[] = {2, 5, 7};  // the slot before each is its scale
   BroadcastLoop grid_;
   int threads_;
   std::array<bool, 4> aliases_{};
@@ -97,10 +97,11 @@ Prepared prepare_pair(const KernelRequest& request) {
   return accept(request, std::make_unique<Signed>(*grid, request), kSlots, layout);
 }
 
-constexpr auto prepare_add = prepare_pair<PairKernel<uint8_t, add_bytes_row<uint8_t>>,
-                                          PairKernel<int8_t, add_bytes_row<int8_t>>>;
-constexpr auto prepare_multiply = prepare_pair<PairKernel<uint8_t, multiply_bytes_row<uint8_t>>,
-                                               PairKernel<int8_t, multiply_bytes_row<int8_t>>>;
+constexpr auto prepare_add = prepare_pair<QLinearBinaryKernel<uint8_t, add_bytes_row<uint8_t>>,
+                                          QLinearBinaryKernel<int8_t, add_bytes_row<int8_t>>>;
+constexpr auto prepare_multiply =
+    prepare_pair<QLinearBinaryKernel<uint8_t, multiply_bytes_row<uint8_t>>,
+                 QLinearBinaryKernel<int8_t, multiply_bytes_row<int8_t>>>;
 
 using Table = std::array<uint8_t, 256>;
 
@@ -167,17 +168,17 @@ class DynamicKernel : public Kernel {
   }
   void run(const KernelArgs& args) const override {
     const auto* in = static_cast<const float*>(args.inputs[0]);
-    struct Range {
+    struct ValueRange {
       float low = 0, high = 0;
     };
-    std::array<Range, kMaxParts> ranges;
+    std::array<ValueRange, kMaxParts> ranges;
     grid_.for_each(threads_,
                    [&](const BroadcastLoop::Offsets&, int64_t begin, int64_t count, int seat) {
-                     Range& range = ranges[static_cast<size_t>(seat)];
+                     ValueRange& range = ranges[static_cast<size_t>(seat)];
                      widen_range(in + begin, static_cast<size_t>(count), range.low, range.high);
                    });
-    Range all;
-    for (const Range& range : ranges) {
+    ValueRange all;
+    for (const ValueRange& range : ranges) {
       all.low = std::min(all.low, range.low);
       all.high = std::max(all.high, range.high);
     }
@@ -185,7 +186,7 @@ class DynamicKernel : public Kernel {
     auto* out = static_cast<uint8_t*>(args.outputs[0]);
     if (args.outputs[1]) *static_cast<float*>(args.outputs[1]) = whole.scale;
     if (args.outputs[2]) *static_cast<uint8_t*>(args.outputs[2]) = static_cast<uint8_t>(whole.zero);
-    // From the end: what was read last is the likeliest to be in a cache.
+    // From the end: the elements read last are the likeliest to be in a cache.
     grid_.for_each(threads_, [&](const BroadcastLoop::Offsets&, int64_t begin, int64_t count) {
       for (int64_t end = begin + count; end > begin; end -= std::min(end - begin, kPiece)) {
         const int64_t length = std::min(end - begin, kPiece);

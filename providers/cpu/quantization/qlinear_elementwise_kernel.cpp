@@ -25,13 +25,13 @@ constexpr float kFar = 512;
 const auto kPlus = [](V x, V y) HWY_ATTR { return hn::Add(x, y); };
 const auto kTimes = [](V x, V y) HWY_ATTR { return hn::Mul(x, y); };
 
-// Operands, and where what they give goes.
+// The operands and the result of a row.
 template <typename T>
-struct Pair {
+struct QuantizedOperands {
   const T *a, *b;
   T* out;
 
-  HWY_INLINE Pair from(size_t i) const { return {a + i, b + i, out + i}; }
+  HWY_INLINE QuantizedOperands from(size_t i) const { return {a + i, b + i, out + i}; }
 };
 
 // A vector of them.
@@ -45,7 +45,8 @@ HWY_INLINE hn::Vec<DInt> integers(const T* bytes) {
 
 // Step by step, as the reference does it.
 template <typename T, class Join>
-HWY_INLINE Bytes<T> join_vector(const ByteScales& scales, const Pair<T>& at, const Join& join) {
+HWY_INLINE Bytes<T> join_vector(const QLinearScales& scales, const QuantizedOperands<T>& at,
+                                const Join& join) {
   const D d;
   const DInt d_int;
   const auto real = [&](const ByteScale& from, const T* bytes) HWY_ATTR {
@@ -61,64 +62,68 @@ HWY_INLINE Bytes<T> join_vector(const ByteScales& scales, const Pair<T>& at, con
 
 // Less than a vector, by a padded copy.
 template <typename T, class Join>
-HWY_INLINE void join_few(const ByteScales& scales, const Pair<T>& few, size_t count,
+HWY_INLINE void join_few(const QLinearScales& scales, const QuantizedOperands<T>& few, size_t count,
                          const Join& join) {
   constexpr size_t kLanes = hn::MaxLanes(D());
   T a[kLanes] = {}, b[kLanes] = {}, out[kLanes];
   std::copy_n(few.a, count, a);
   std::copy_n(few.b, count, b);
-  hn::StoreU(join_vector(scales, Pair<T>{a, b, out}, join), hn::Rebind<T, D>(), out);
+  hn::StoreU(join_vector(scales, QuantizedOperands<T>{a, b, out}, join), hn::Rebind<T, D>(), out);
   std::copy_n(out, count, few.out);
 }
 
 // A function of two vectors of bytes as floats that gives the result in the rounding's units.
 template <typename T, class F>
 struct Quick {
-  ByteRounding<T> rounding;
+  Int8Rounding<T> rounding;
   bool is_right;  // for these scales
   F of;
 };
 
 template <typename T, class F, class Join>
-HWY_INLINE void join_block(const ByteScales& scales, const Pair<T>& block, const Quick<T, F>& quick,
-                           const Join& join) {
+HWY_INLINE void join_block(const QLinearScales& scales, const QuantizedOperands<T>& block,
+                           const Quick<T, F>& quick, const Join& join) {
   const D d;
   const auto joined = [&](size_t vector) HWY_ATTR {
-    const Pair<T> at = block.from(vector * hn::Lanes(d));
+    const QuantizedOperands<T> at = block.from(vector * hn::Lanes(d));
     return quick.of(hn::ConvertTo(d, integers(at.a)), hn::ConvertTo(d, integers(at.b)));
   };
   const bool is_done = quick.is_right && quick.rounding.try_store(joined(0), joined(1), joined(2),
                                                                   joined(3), block.out);
   if (HWY_LIKELY(is_done)) return;
   for (size_t vector = 0; vector < 4; ++vector) {
-    const Pair<T> at = block.from(vector * hn::Lanes(d));
+    const QuantizedOperands<T> at = block.from(vector * hn::Lanes(d));
     hn::StoreU(join_vector(scales, at, join), hn::Rebind<T, D>(), at.out);
   }
 }
 
-// A row of bytes, or a byte that stands for one: a block of copies, which is read again and again.
+// A row of bytes, or a broadcast byte: a block of copies that is loaded again and again.
 template <typename T>
-class Operand {
+class OperandRow {
  public:
-  HWY_INLINE Operand(const T* bytes, bool steps) : bytes_(steps ? bytes : copies_), step_(steps) {
-    if (!steps) std::fill_n(copies_, ByteRounding<T>::kMaxLanes, bytes[0]);
+  HWY_INLINE OperandRow(const T* bytes, bool steps)
+      : bytes_(steps ? bytes : copies_), step_(steps) {
+    if (!steps) std::fill_n(copies_, Int8Rounding<T>::kMaxLanes, bytes[0]);
   }
-  Operand(const Operand&) = delete;
-  Operand& operator=(const Operand&) = delete;
+  OperandRow(const OperandRow&) = delete;
+  OperandRow& operator=(const OperandRow&) = delete;
   HWY_INLINE const T* from(size_t i) const { return bytes_ + step_ * i; }
 
  private:
   const T* bytes_;
   size_t step_;
-  T copies_[ByteRounding<T>::kMaxLanes];
+  T copies_[Int8Rounding<T>::kMaxLanes];
 };
 
 template <typename T, class F, class Join>
-HWY_INLINE void join_row(const ByteScales& scales, const Operand<T>& a, const Operand<T>& b, T* out,
-                         size_t count, const Quick<T, F>& quick, const Join& join) {
-  const auto at = [&](size_t i) HWY_ATTR { return Pair<T>{a.from(i), b.from(i), out + i}; };
+HWY_INLINE void join_row(const QLinearScales& scales, const OperandRow<T>& a,
+                         const OperandRow<T>& b, T* out, size_t count, const Quick<T, F>& quick,
+                         const Join& join) {
+  const auto at = [&](size_t i) HWY_ATTR {
+    return QuantizedOperands<T>{a.from(i), b.from(i), out + i};
+  };
   const hn::Rebind<T, D> narrow;
-  const size_t block = ByteRounding<T>::lanes(), lanes = hn::Lanes(D());
+  const size_t block = Int8Rounding<T>::lanes(), lanes = hn::Lanes(D());
   if (count < lanes) return join_few(scales, at(0), count, join);
   // It may begin in the one before, where the output may have replaced an operand by then.
   const auto last = join_vector(scales, at(count - lanes), join);
@@ -135,8 +140,8 @@ constexpr double kMaxByte = 255;
 
 // Approximately a * times_a + b * times_b + offset.
 template <typename T>
-HWY_INLINE void add_row(const ByteScales& scales, const Operand<T>& a, const Operand<T>& b, T* out,
-                        size_t count) {
+HWY_INLINE void add_row(const QLinearScales& scales, const OperandRow<T>& a, const OperandRow<T>& b,
+                        T* out, size_t count) {
   const double unit = static_cast<double>(kRoundingUnits) / static_cast<double>(scales.out.scale);
   const auto times_a = static_cast<float>(static_cast<double>(scales.a.scale) * unit);
   const auto times_b = static_cast<float>(static_cast<double>(scales.b.scale) * unit);
@@ -149,7 +154,7 @@ HWY_INLINE void add_row(const ByteScales& scales, const Operand<T>& a, const Ope
   // terms, the sum and the quotient; here, the factors, the offset, both products and both sums.
   // Final sums matter below 258 only, all else is below `steps`, products and terms together.
   const auto margin = static_cast<int32_t>((5 * (is_right ? steps : 0) + 3 * 258) / 256 + 2);
-  const ByteRounding<T> rounding(scales.out.zero, margin);
+  const Int8Rounding<T> rounding(scales.out.zero, margin);
   const double offset =
       static_cast<double>(rounding.half()) - scales.a.zero * to_a - scales.b.zero * to_b;
   const D d;
@@ -162,8 +167,8 @@ HWY_INLINE void add_row(const ByteScales& scales, const Operand<T>& a, const Ope
 
 // Approximately (a - zero) * (b - zero) * times.
 template <typename T>
-HWY_INLINE void multiply_row(const ByteScales& scales, const Operand<T>& a, const Operand<T>& b,
-                             T* out, size_t count) {
+HWY_INLINE void multiply_row(const QLinearScales& scales, const OperandRow<T>& a,
+                             const OperandRow<T>& b, T* out, size_t count) {
   const double times = static_cast<double>(scales.a.scale) * static_cast<double>(scales.b.scale) /
                        static_cast<double>(scales.out.scale) * kRoundingUnits;
   const bool is_right =
@@ -171,7 +176,7 @@ HWY_INLINE void multiply_row(const ByteScales& scales, const Operand<T>& a, cons
   // Where it matters, a product is below 2^24 units and rounded by at most one. The exact one takes
   // four roundings; here there are those of the factor, two products, the sum and the integer.
   constexpr int32_t kMargin = 10;
-  const ByteRounding<T> rounding(scales.out.zero, kMargin);
+  const Int8Rounding<T> rounding(scales.out.zero, kMargin);
   const D d;
   const V zero_a = hn::Set(d, static_cast<float>(scales.a.zero));
   const V zero_b = hn::Set(d, static_cast<float>(scales.b.zero));
@@ -183,21 +188,21 @@ HWY_INLINE void multiply_row(const ByteScales& scales, const Operand<T>& a, cons
            kTimes);
 }
 
-void AddUnsigned(const ByteScales& scales, const uint8_t* a, bool a_steps, const uint8_t* b,
+void AddUnsigned(const QLinearScales& scales, const uint8_t* a, bool a_steps, const uint8_t* b,
                  bool b_steps, uint8_t* out, size_t count) {
-  add_row(scales, Operand(a, a_steps), Operand(b, b_steps), out, count);
+  add_row(scales, OperandRow(a, a_steps), OperandRow(b, b_steps), out, count);
 }
-void AddSigned(const ByteScales& scales, const int8_t* a, bool a_steps, const int8_t* b,
+void AddSigned(const QLinearScales& scales, const int8_t* a, bool a_steps, const int8_t* b,
                bool b_steps, int8_t* out, size_t count) {
-  add_row(scales, Operand(a, a_steps), Operand(b, b_steps), out, count);
+  add_row(scales, OperandRow(a, a_steps), OperandRow(b, b_steps), out, count);
 }
-void MultiplyUnsigned(const ByteScales& scales, const uint8_t* a, bool a_steps, const uint8_t* b,
+void MultiplyUnsigned(const QLinearScales& scales, const uint8_t* a, bool a_steps, const uint8_t* b,
                       bool b_steps, uint8_t* out, size_t count) {
-  multiply_row(scales, Operand(a, a_steps), Operand(b, b_steps), out, count);
+  multiply_row(scales, OperandRow(a, a_steps), OperandRow(b, b_steps), out, count);
 }
-void MultiplySigned(const ByteScales& scales, const int8_t* a, bool a_steps, const int8_t* b,
+void MultiplySigned(const QLinearScales& scales, const int8_t* a, bool a_steps, const int8_t* b,
                     bool b_steps, int8_t* out, size_t count) {
-  multiply_row(scales, Operand(a, a_steps), Operand(b, b_steps), out, count);
+  multiply_row(scales, OperandRow(a, a_steps), OperandRow(b, b_steps), out, count);
 }
 
 // The lesser and the greater one; `best` where x is NaN.
@@ -264,22 +269,22 @@ HWY_EXPORT(MultiplySigned);
 HWY_EXPORT(WidenRange);
 
 template <>
-void add_bytes_row(const ByteScales& scales, const uint8_t* a, bool a_steps, const uint8_t* b,
+void add_bytes_row(const QLinearScales& scales, const uint8_t* a, bool a_steps, const uint8_t* b,
                    bool b_steps, uint8_t* out, size_t count) {
   HWY_DYNAMIC_DISPATCH(AddUnsigned)(scales, a, a_steps, b, b_steps, out, count);
 }
 template <>
-void add_bytes_row(const ByteScales& scales, const int8_t* a, bool a_steps, const int8_t* b,
+void add_bytes_row(const QLinearScales& scales, const int8_t* a, bool a_steps, const int8_t* b,
                    bool b_steps, int8_t* out, size_t count) {
   HWY_DYNAMIC_DISPATCH(AddSigned)(scales, a, a_steps, b, b_steps, out, count);
 }
 template <>
-void multiply_bytes_row(const ByteScales& scales, const uint8_t* a, bool a_steps, const uint8_t* b,
-                        bool b_steps, uint8_t* out, size_t count) {
+void multiply_bytes_row(const QLinearScales& scales, const uint8_t* a, bool a_steps,
+                        const uint8_t* b, bool b_steps, uint8_t* out, size_t count) {
   HWY_DYNAMIC_DISPATCH(MultiplyUnsigned)(scales, a, a_steps, b, b_steps, out, count);
 }
 template <>
-void multiply_bytes_row(const ByteScales& scales, const int8_t* a, bool a_steps, const int8_t* b,
+void multiply_bytes_row(const QLinearScales& scales, const int8_t* a, bool a_steps, const int8_t* b,
                         bool b_steps, int8_t* out, size_t count) {
   HWY_DYNAMIC_DISPATCH(MultiplySigned)(scales, a, a_steps, b, b_steps, out, count);
 }

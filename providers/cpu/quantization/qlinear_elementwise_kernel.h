@@ -1,5 +1,5 @@
-// Arithmetic on contiguous rows of 8-bit integers that stand for real numbers, vectorised for the
-// CPU that runs it.
+// Arithmetic on contiguous rows of quantized 8-bit integers, vectorised for the CPU that runs
+// it.
 #pragma once
 
 #include <cmath>
@@ -10,7 +10,7 @@
 
 namespace sardonyx::cpu {
 
-// An integer q stands for (q - zero) * scale.
+// An integer q represents the real number (q - zero) * scale.
 struct ByteScale {
   float scale = 1;
   int32_t zero = 0;
@@ -21,20 +21,20 @@ inline ByteScale byte_scale_of(float low, float high) {
   const float zero = std::nearbyint(clamped_number(0.0f - low / scale, 0.0f, 255.0f));
   return {scale, static_cast<int32_t>(zero)};
 }
-struct ByteScales {
+struct QLinearScales {
   ByteScale a, b, out;
 };
 
 // out[i] = quantised(a[i] + b[i]) or (a[i] * b[i]), each step in float, rounded half to even; an
 // operand with step 0 is one element for the whole row. `out` may be an operand of step 1.
 template <typename T>  // uint8_t or int8_t
-void add_bytes_row(const ByteScales& scales, const T* a, bool a_steps, const T* b, bool b_steps,
+void add_bytes_row(const QLinearScales& scales, const T* a, bool a_steps, const T* b, bool b_steps,
                    T* out, size_t count);
 template <typename T>
-void multiply_bytes_row(const ByteScales& scales, const T* a, bool a_steps, const T* b,
+void multiply_bytes_row(const QLinearScales& scales, const T* a, bool a_steps, const T* b,
                         bool b_steps, T* out, size_t count);
 
-// Widens [low, high] to hold all numbers of `in`; NaN has no part in it.
+// Widens [low, high] to the range of `in`, ignoring NaN.
 void widen_range(const float* in, size_t count, float& low, float& high);
 
 }  // namespace sardonyx::cpu

@@ -84,11 +84,11 @@ HWY_INLINE void quantize_by_division(const float* in, float scale, int32_t zero,
 // half().
 constexpr int32_t kQuotientMargin = 4;
 
-// Quotients are products with the reciprocal but where they lie next to a tie.
+// Divides by multiplication with the reciprocal, except next to a tie.
 template <typename T>
 HWY_INLINE void quantize(const float* in, float scale, int32_t zero, T* out, size_t count) {
   const float factor = kRoundingUnits / scale;
-  const ByteRounding<T> rounding(zero, kQuotientMargin);
+  const Int8Rounding<T> rounding(zero, kQuotientMargin);
   const size_t block = rounding.lanes();
   if (!std::isnormal(factor) || count < block)
     return quantize_by_division(in, scale, zero, out, count);

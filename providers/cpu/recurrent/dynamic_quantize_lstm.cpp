@@ -1,5 +1,5 @@
-// DynamicQuantizeLSTM: the input and every state are rounded to bytes of a range found in the run,
-// and multiplied with constant bytes in integers. What follows is that of LSTM.
+// DynamicQuantizeLSTM: the input and every state are quantized to bytes with a range found at run
+// time, and multiplied with constant int8 weights. The cell is that of LSTM.
 #include <algorithm>
 #include <cstring>
 
@@ -18,7 +18,7 @@ constexpr size_t kGates = 4;
 
 // W or R of one direction: bytes less their zero points, in panels of kPanelColumns columns. Their
 // order is [panels][gates][lanes], as lstm_step has it.
-struct Matrix {
+struct PackedMatrix {
   std::shared_ptr<const Buffer> panels;
   std::vector<float> scales;  // one, or one for each column in that order
   size_t depth;
@@ -28,7 +28,7 @@ struct Matrix {
   }
 };
 
-// Rows of floats as int16, `row` elements each, and what they are multiples of.
+// Quantized rows as int16, `row` elements each, and their scales.
 struct ByteRows {
   int16_t* codes;
   size_t row;
@@ -40,8 +40,8 @@ class QuantizedLstmKernel : public RecurrentWalk {
   QuantizedLstmKernel(const RecurrentSizes& sizes, const KernelRequest& request)
       : RecurrentWalk(sizes, request, true) {
     for (size_t d = 0; d < s_.directions; ++d) {
-      Direction made{matrix(request, d, 1, 8, s_.in), matrix(request, d, 2, 10, s_.hidden),
-                     std::vector<float>(s_.row(), 0)};
+      QuantizedDirection made{matrix(request, d, 1, 8, s_.in), matrix(request, d, 2, 10, s_.hidden),
+                              std::vector<float>(s_.row(), 0)};
       if (request.has(3)) {
         const float* bias = request.inputs[3].constant->values<float>().data();
         bias += d * 2 * kGates * s_.hidden;
@@ -61,22 +61,22 @@ class QuantizedLstmKernel : public RecurrentWalk {
            std::max(s_.in, s_.hidden);
   }
 
-  void read_input(const KernelArgs& args, const Scratch& scratch) const override {
+  void read_input(const KernelArgs& args, const RnnScratch& scratch) const override {
     const auto* x = static_cast<const float*>(args.inputs[0]);
     const Own parts = own(scratch);
     const auto all = [](size_t) { return true; };
     round_rows(x, s_.in, longest(args) * s_.batch, s_.in, all, parts.x, parts.bytes);
   }
 
-  // `scales` are those of W until the first state is read.
-  void begin_direction(size_t index, const Scratch& scratch) const override {
+  // `scales` are the scales of W until the first state is read.
+  void begin_direction(size_t index, const RnnScratch& scratch) const override {
     const Own parts = own(scratch);
     scale_columns(directions_[index].w, parts.x, parts.scales);
   }
 
-  void input_part(const KernelArgs& args, size_t index, const Scratch& scratch,
-                  const Share& share) const override {
-    const Direction& direction = directions_[index];
+  void input_part(const KernelArgs& args, size_t index, const RnnScratch& scratch,
+                  const PanelRange& share) const override {
+    const QuantizedDirection& direction = directions_[index];
     const Own parts = own(scratch);
     for (size_t panel = share.begin; panel < share.end && !share.sign.ask();
          panel += s_.panels_at_once) {
@@ -87,16 +87,16 @@ class QuantizedLstmKernel : public RecurrentWalk {
   }
 
   void read_state(const KernelArgs& args, size_t direction, size_t index,
-                  const Scratch& scratch) const override {
+                  const RnnScratch& scratch) const override {
     const Own parts = own(scratch);
-    // What the step before has made: not of sequences that had ended by then.
+    // The state after the step before, without the sequences that had ended by then.
     const auto went_on = [&](size_t row) { return index <= length(args, scratch.sequences[row]); };
     round_rows(scratch.h, s_.padded(), s_.batch, s_.hidden, went_on, parts.h, parts.bytes);
     scale_columns(directions_[direction].r, parts.h, parts.scales);
   }
 
-  void run_step(size_t index, const Scratch& scratch, const Step& step, const Share& share,
-                int) const override {
+  void run_step(size_t index, const RnnScratch& scratch, const TimeStep& step,
+                const PanelRange& share, int) const override {
     const Own parts = own(scratch);
     for (size_t i = 0; i < share.end - share.begin; i += s_.panels_at_once) {
       const size_t first = share.panel(i, s_.panels_at_once);
@@ -119,8 +119,8 @@ class QuantizedLstmKernel : public RecurrentWalk {
   }
 
  private:
-  struct Direction {
-    Matrix w, r;
+  struct QuantizedDirection {
+    PackedMatrix w, r;
     std::vector<float> bias;  // of both, [row()]
   };
   struct Own {
@@ -131,7 +131,7 @@ class QuantizedLstmKernel : public RecurrentWalk {
 
   static size_t even(size_t count) { return (count + 1) / 2 * 2; }
 
-  Own own(const Scratch& scratch) const {
+  Own own(const RnnScratch& scratch) const {
     auto* at = reinterpret_cast<float*>(scratch.own);
     float *gates = at + 2, *scales = gates + s_.batch * s_.row();
     auto* x = reinterpret_cast<int16_t*>(scales + s_.row());
@@ -151,12 +151,12 @@ class QuantizedLstmKernel : public RecurrentWalk {
   }
 
   // That of input `slot`, whose scale is input `scale`, followed by the zero point.
-  Matrix matrix(const KernelRequest& request, size_t direction, size_t slot, size_t scale,
-                size_t depth) const {
+  PackedMatrix matrix(const KernelRequest& request, size_t direction, size_t slot, size_t scale,
+                      size_t depth) const {
     const Tensor& zeros = *request.inputs[scale + 1].constant;
     const auto scales = request.inputs[scale].constant->values<float>();
     const size_t columns = kGates * s_.hidden;
-    Matrix made{nullptr, {}, depth};
+    PackedMatrix made{nullptr, {}, depth};
     made.scales.assign(scales.size() == s_.directions ? 1 : s_.row(), scales[direction]);
     std::vector<int16_t> column_zeros(s_.row(), 0);
     const std::vector<int64_t> all_zeros = zeros.to_int64s();
@@ -219,14 +219,14 @@ class QuantizedLstmKernel : public RecurrentWalk {
     }
   }
 
-  static void scale_columns(const Matrix& matrix, const ByteRows& rows, float* scales) {
+  static void scale_columns(const PackedMatrix& matrix, const ByteRows& rows, float* scales) {
     for (size_t i = 0; i < matrix.scales.size(); ++i)
       scales[i] = matrix.scales[i] * *rows.scale;
   }
 
   // out = rows * matrix * scales + addend for the first `row_count` rows and the kPanelColumns
   // columns from `column` on; rows of the result are row() apart.
-  void multiply(const Matrix& matrix, const ByteRows& rows, size_t row_count, size_t column,
+  void multiply(const PackedMatrix& matrix, const ByteRows& rows, size_t row_count, size_t column,
                 const float* scales, const InputPart& addend, float* out) const {
     int32_t sums[kRowsAtOnce * kPanelColumns];
     RowFinish finish{.type = SumType::kFloat};
@@ -243,10 +243,10 @@ class QuantizedLstmKernel : public RecurrentWalk {
     }
   }
 
-  std::vector<Direction> directions_;
+  std::vector<QuantizedDirection> directions_;
 };
 
-// Products of bytes less zero points that surely fit 32 bits when so many are summed.
+// The largest depth at which sums of products of bytes minus zero points cannot overflow int32.
 constexpr int64_t kMaxSummed = INT32_MAX / (255 * 255);
 
 Prepared prepare(const KernelRequest& request) {

@@ -15,7 +15,7 @@ namespace sardonyx::cpu {
 namespace {
 
 // Which gates a packed matrix holds, and how the cell goes over them.
-enum class Cell { kRnn, kLstm, kGruLinear, kGru };
+enum class PackedCell { kRnn, kLstm, kGruLinear, kGru };
 
 // rows [gates * hidden, depth] -> [panels][depth][gates][lanes], for gates [first, first + count).
 void pack_panels(const RecurrentSizes& s, const LooseFloat* rows, size_t depth, size_t first,
@@ -90,16 +90,16 @@ constexpr size_t kPeepholes = 3;
 // How many floats the parts of PackedGates are, and how they are made of the op's inputs.
 class GatePacking {
  public:
-  GatePacking(Cell cell, const RecurrentSizes& sizes, const KernelRequest& request)
+  GatePacking(PackedCell cell, const RecurrentSizes& sizes, const KernelRequest& request)
       : cell_(cell),
         s_(sizes),
         threads_(request.threads),
         has_bias_(request.has(ops::kB)),
         has_peepholes_(request.has(ops::kP)) {}
 
-  // Gates that the product with the hidden state gives together.
-  size_t together() const { return cell_ == Cell::kGru ? 2 : s_.gates; }
-  bool has_candidate() const { return cell_ == Cell::kGru; }
+  // The gates of the product with the hidden state.
+  size_t gates_per_product() const { return cell_ == PackedCell::kGru ? 2 : s_.gates; }
+  bool has_candidate() const { return cell_ == PackedCell::kGru; }
   size_t matrix_floats(size_t slot, size_t gates) const {
     return s_.panels() * (slot == ops::kW ? s_.in : s_.hidden) * gates * s_.lanes;
   }
@@ -146,8 +146,8 @@ class GatePacking {
       return made;
     };
     gates.input = add(ops::kW, 0, s_.gates);
-    gates.recurrent = add(ops::kR, 0, together());
-    if (has_candidate()) gates.candidate = add(ops::kR, together(), 1);
+    gates.recurrent = add(ops::kR, 0, gates_per_product());
+    if (has_candidate()) gates.candidate = add(ops::kR, gates_per_product(), 1);
     pack_vectors(has_bias_ ? static_cast<const float*>(args.inputs[ops::kB]) : nullptr,
                  has_peepholes_ ? static_cast<const float*>(args.inputs[ops::kP]) : nullptr,
                  direction, to, gates);
@@ -160,7 +160,8 @@ class GatePacking {
       for (size_t unit = 0; unit < s_.hidden; ++unit) {
         const float of_input = b[gate * s_.hidden + unit];
         const float of_hidden = b[(s_.gates + gate) * s_.hidden + unit];
-        const bool apart = cell_ == Cell::kGruLinear && gate == 2;  // inside the reset's product
+        const bool apart =
+            cell_ == PackedCell::kGruLinear && gate == 2;  // inside the reset's product
         const size_t panel = unit / s_.lanes, lane = unit % s_.lanes;
         bias[(panel * s_.gates + gate) * s_.lanes + lane] = of_input + (apart ? 0 : of_hidden);
         if (apart) hidden_bias[unit] = of_hidden;
@@ -168,26 +169,26 @@ class GatePacking {
     }
   }
 
-  Cell cell_;
+  PackedCell cell_;
   RecurrentSizes s_;
   int threads_;
   bool has_bias_, has_peepholes_;
 };
 
-// What a run does with packed gates. Copies share them, and a copy allocates nothing.
+// Runs a cell on packed gates. Copies share the weights and allocate nothing.
 class RecurrentKernel : public RecurrentWalk {
  public:
-  RecurrentKernel(Cell cell, const ops::RecurrentSpec& spec, const RecurrentSizes& sizes,
+  RecurrentKernel(PackedCell cell, const ops::RecurrentSpec& spec, const RecurrentSizes& sizes,
                   const KernelRequest& request)
-      : RecurrentWalk(sizes, request, cell == Cell::kLstm), cell_(cell) {
+      : RecurrentWalk(sizes, request, cell == PackedCell::kLstm), cell_(cell) {
     for (size_t direction = 0; direction < s_.directions; ++direction)
       functions_[direction] = cell_functions_of(spec, direction);
   }
   void set_gates(size_t direction, const PackedGates& gates) { gates_[direction] = gates; }
 
  private:
-  void input_part(const KernelArgs& args, size_t index, const Scratch& scratch,
-                  const Share& share) const override {
+  void input_part(const KernelArgs& args, size_t index, const RnnScratch& scratch,
+                  const PanelRange& share) const override {
     const PackedGates& gates = gates_[index];
     const auto* x = static_cast<const float*>(args.inputs[0]);
     for (size_t panel = share.begin; panel < share.end && !share.sign.ask(); ++panel) {
@@ -198,10 +199,10 @@ class RecurrentKernel : public RecurrentWalk {
   }
 
   // The candidate of a GRU needs all of the state that its gates have reset.
-  int phases() const override { return cell_ == Cell::kGru ? 2 : 1; }
+  int phases() const override { return cell_ == PackedCell::kGru ? 2 : 1; }
 
-  void run_step(size_t index, const Scratch& scratch, const Step& step, const Share& share,
-                int phase) const override {
+  void run_step(size_t index, const RnnScratch& scratch, const TimeStep& step,
+                const PanelRange& share, int phase) const override {
     const PackedGates& packed = gates_[index];
     const auto cell_step = [&](size_t panel, const float* weights, size_t gates) {
       return CellStep{
@@ -223,19 +224,19 @@ class RecurrentKernel : public RecurrentWalk {
         gru_step_candidate(cell_step(panel, packed.candidate, 1), scratch.z, scratch.reset);
         continue;
       }
-      if (cell_ == Cell::kRnn) rnn_step(cell_step(panel, packed.recurrent, 1));
-      if (cell_ == Cell::kLstm) lstm_step(cell_step(panel, packed.recurrent, 4));
-      if (cell_ == Cell::kGruLinear) {
+      if (cell_ == PackedCell::kRnn) rnn_step(cell_step(panel, packed.recurrent, 1));
+      if (cell_ == PackedCell::kLstm) lstm_step(cell_step(panel, packed.recurrent, 4));
+      if (cell_ == PackedCell::kGruLinear) {
         gru_step_linear(cell_step(panel, packed.recurrent, 3),
                         packed.hidden_bias + panel * s_.lanes);
       }
-      if (cell_ == Cell::kGru) {
+      if (cell_ == PackedCell::kGru) {
         gru_step_gates(cell_step(panel, packed.recurrent, 2), scratch.z, scratch.reset);
       }
     }
   }
 
-  Cell cell_;
+  PackedCell cell_;
   std::array<PackedGates, 2> gates_;
   std::array<CellFunctions, 2> functions_;
 };
@@ -243,8 +244,8 @@ class RecurrentKernel : public RecurrentWalk {
 // Packs constant weights once; such weights need not be in memory before.
 class ConstantRecurrentKernel : public RecurrentKernel {
  public:
-  ConstantRecurrentKernel(Cell cell, const ops::RecurrentSpec& spec, const RecurrentSizes& sizes,
-                          const KernelRequest& request)
+  ConstantRecurrentKernel(PackedCell cell, const ops::RecurrentSpec& spec,
+                          const RecurrentSizes& sizes, const KernelRequest& request)
       : RecurrentKernel(cell, spec, sizes, request) {
     const GatePacking packing(cell, sizes, request);
     const auto values = [&](size_t slot) {
@@ -253,9 +254,11 @@ class ConstantRecurrentKernel : public RecurrentKernel {
     for (size_t direction = 0; direction < s_.directions; ++direction) {
       PackedGates gates;
       gates.input = matrix(request, packing, ops::kW, direction, 0, s_.gates);
-      gates.recurrent = matrix(request, packing, ops::kR, direction, 0, packing.together());
+      gates.recurrent =
+          matrix(request, packing, ops::kR, direction, 0, packing.gates_per_product());
       if (packing.has_candidate())
-        gates.candidate = matrix(request, packing, ops::kR, direction, packing.together(), 1);
+        gates.candidate =
+            matrix(request, packing, ops::kR, direction, packing.gates_per_product(), 1);
       vectors_[direction].resize(packing.vector_floats());
       packing.pack_vectors(values(ops::kB), values(ops::kP), direction, vectors_[direction].data(),
                            gates);
@@ -279,10 +282,10 @@ class ConstantRecurrentKernel : public RecurrentKernel {
   std::array<std::vector<float>, 2> vectors_;
 };
 
-// Packs the weights of each run, which costs about what one step of a few sequences does.
+// Packs the weights in each run, which costs about as much as one step of a few sequences.
 class FreshRecurrentKernel : public Kernel {
  public:
-  FreshRecurrentKernel(Cell cell, const ops::RecurrentSpec& spec, const RecurrentSizes& sizes,
+  FreshRecurrentKernel(PackedCell cell, const ops::RecurrentSpec& spec, const RecurrentSizes& sizes,
                        const KernelRequest& request)
       : packing_(cell, sizes, request),
         directions_(sizes.directions),
@@ -311,7 +314,7 @@ class FreshRecurrentKernel : public Kernel {
 };
 
 // Why the general form is not for this kernel; nullptr where it is.
-const char* refusal_of_recurrent(const KernelRequest& request) {
+const char* why_unsupported_rnn(const KernelRequest& request) {
   for (size_t slot = 0; slot < request.inputs.size(); ++slot) {
     if (slot != ops::kSequenceLens && request.has(slot) &&
         request.inputs[slot].dtype != DType::kFloat)
@@ -329,22 +332,22 @@ bool has_constant_weights(const KernelRequest& request) {
   });
 }
 
-Cell kind_of_cell(const ops::RecurrentSpec& spec) {
-  if (spec.cell == ops::RecurrentSpec::Cell::kRnn) return Cell::kRnn;
-  if (spec.cell == ops::RecurrentSpec::Cell::kLstm) return Cell::kLstm;
-  return spec.linear_before_reset ? Cell::kGruLinear : Cell::kGru;
+PackedCell kind_of_cell(const ops::RecurrentSpec& spec) {
+  if (spec.cell == ops::RecurrentSpec::Cell::kRnn) return PackedCell::kRnn;
+  if (spec.cell == ops::RecurrentSpec::Cell::kLstm) return PackedCell::kLstm;
+  return spec.linear_before_reset ? PackedCell::kGruLinear : PackedCell::kGru;
 }
 
 Prepared prepare_recurrent(const KernelRequest& request) {
   const ops::RecurrentSpec spec = ops::recurrent_spec(request.op, request.raw_attrs);
-  if (const char* why = refusal_of_recurrent(request)) return Prepared::refuse(why);
+  if (const char* why = why_unsupported_rnn(request)) return Prepared::refuse(why);
   const auto hidden = static_cast<size_t>(request.inputs[ops::kR].shape[2]);
   const char* direction = spec.directions() == 2 ? "bidirectional"
                           : spec.reversed[0]     ? "reverse"
                                                  : "forward";
   const RecurrentSizes sizes =
       recurrent_sizes(request, hidden, spec.gates(), direction, 1, spec.batch_first);
-  const Cell cell = kind_of_cell(spec);
+  const PackedCell cell = kind_of_cell(spec);
   if (!has_constant_weights(request)) {
     return Prepared::accept(std::make_unique<FreshRecurrentKernel>(cell, spec, sizes, request),
                             "simd");

@@ -1,5 +1,5 @@
-// The inner loops of recurrent cells on float32: products with weights packed by hidden unit, so
-// that all gates of a unit meet in registers and no gate is ever written to memory.
+// The micro-kernels of recurrent cells in float32. Weights are packed by hidden unit, so that all
+// gates of a unit are in registers at once and no gate is written to memory.
 #pragma once
 
 #include <cmath>
@@ -18,7 +18,7 @@ constexpr size_t kMaxGates = 4;
 void gate_products(size_t gates, const float* in, size_t in_stride, size_t rows, size_t depth,
                    const float* panel, const float* bias, float* out, size_t out_stride);
 
-// What goes over the sums of products of a cell; as ops::ActivationKind.
+// The activation of a gate; as ops::ActivationKind.
 enum class CellFunctionKind : uint8_t {
   kSigmoid,
   kTanh,
@@ -40,12 +40,12 @@ struct CellFunctions {
   CellFunction gate{CellFunctionKind::kSigmoid};
   CellFunction candidate{CellFunctionKind::kTanh};
   CellFunction output{CellFunctionKind::kTanh};  // of an LSTM's cell state
-  float clip = HUGE_VALF;                        // bounds what goes into each
+  float clip = HUGE_VALF;   // clips the input of each activation to [-clip, clip]
   bool is_coupled = false;  // of an LSTM: the forget gate is 1 - the input gate
 };
 
-// The input's part of the gates, biases included: that of row r of a step lies at place
-// places[r] + shift, of a state without places at r.
+// The input's contribution to the gates, biases included. Row r of a step is at index
+// places[r] + shift; without places at index r.
 struct InputPart {
   const float* first;  // [places][gates][lanes], places `stride` apart
   size_t stride;
@@ -57,8 +57,8 @@ struct InputPart {
   }
 };
 
-// One step of `rows` sequences for one panel. `h` is the previous state, rows `h_stride` apart;
-// what is written goes to `h_out` and `c`, rows `h_stride` apart, at this panel's units.
+// One step of `rows` sequences for one panel. `h` is the previous state; the new state is written
+// to `h_out` and `c` at this panel's units. Rows of all three are `h_stride` apart.
 struct CellStep {
   InputPart x;
   const float* h;
@@ -77,8 +77,8 @@ void rnn_step(const CellStep& step);
 void lstm_step(const CellStep& step);
 // Gates z, r, h with linear_before_reset; `hidden_bias` [lanes] is the recurrent bias of gate h.
 void gru_step_linear(const CellStep& step, const float* hidden_bias);
-// Without it there are two passes: z and r (z is kept, r * h is written), then h, which finds its
-// part of the input behind those of z and r.
+// Without linear_before_reset there are two passes: z and r (z is kept, r * h is written), then h,
+// whose contribution of the input is behind those of z and r.
 void gru_step_gates(const CellStep& step, float* z, float* reset_h);
 void gru_step_candidate(const CellStep& step, const float* z, const float* reset_h);
 

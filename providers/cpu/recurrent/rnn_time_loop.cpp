@@ -51,11 +51,11 @@ RecurrentWalk::RecurrentWalk(const RecurrentSizes& sizes, const KernelRequest& r
       has_hidden_(request.has(5)),
       has_cell_(has_cell && request.has(6)) {}
 
-// Of all but Scratch::own.
+// Of all but RnnScratch::own.
 size_t RecurrentWalk::walk_bytes() const {
   return s_.batch * ((5 * s_.padded() + s_.steps * s_.row()) * sizeof(float) + sizeof(int64_t) +
                      sizeof(uint32_t)) +
-         sizeof(int64_t);  // what the last two may be moved by
+         sizeof(int64_t);  // alignment of the last two
 }
 
 // Of one of two directions that go at once: whole cache lines.
@@ -64,7 +64,7 @@ size_t RecurrentWalk::direction_bytes() const {
   return (walk_bytes() + kLine - 1) / kLine * kLine;
 }
 
-RecurrentWalk::Scratch RecurrentWalk::scratch_of(std::byte* begin) const {
+RecurrentWalk::RnnScratch RecurrentWalk::scratch_of(std::byte* begin) const {
   const size_t state = s_.batch * s_.padded();
   auto* at = reinterpret_cast<float*>(begin);
   float* x = at + 5 * state;
@@ -126,7 +126,7 @@ size_t RecurrentWalk::length(const KernelArgs& args, size_t sequence) const {
   return static_cast<size_t>(static_cast<const int32_t*>(args.inputs[4])[sequence]);
 }
 
-void RecurrentWalk::order_rows(const KernelArgs& args, const Scratch& scratch) const {
+void RecurrentWalk::order_rows(const KernelArgs& args, const RnnScratch& scratch) const {
   uint32_t* end = scratch.sequences + s_.batch;
   std::iota(scratch.sequences, end, 0);
   if (!has_lengths_) return;
@@ -136,7 +136,8 @@ void RecurrentWalk::order_rows(const KernelArgs& args, const Scratch& scratch) c
   });
 }
 
-void RecurrentWalk::set_places(const KernelArgs& args, size_t index, const Scratch& scratch) const {
+void RecurrentWalk::set_places(const KernelArgs& args, size_t index,
+                               const RnnScratch& scratch) const {
   for (size_t row = 0; row < s_.batch; ++row) {
     const size_t sequence = scratch.sequences[row], steps = length(args, sequence);
     const size_t first = is_backward(index) && steps > 0 ? steps - 1 : 0;
@@ -160,17 +161,18 @@ void RecurrentWalk::for_each_panel_share(int parts, const CancelFlag& sign,
     return static_cast<size_t>(groups * part / parts) * s_.panels_at_once;
   };
   if (parts == 1) {  // a step may take less than a microsecond
-    Share all{0, s_.panels(), sign};
+    PanelRange all{0, s_.panels(), sign};
     return body(all);
   }
   parallel_for_each(parts, parts, [&](int64_t part) {
-    Share share{panel(part), panel(part + 1), sign};
+    PanelRange share{panel(part), panel(part + 1), sign};
     body(share);
   });
 }
 
 // The sequences of one part.
-RecurrentWalk::Scratch RecurrentWalk::rows_of(const Scratch& scratch, int part, int parts) const {
+RecurrentWalk::RnnScratch RecurrentWalk::rows_of(const RnnScratch& scratch, int part,
+                                                 int parts) const {
   const auto row = [&](int at) {
     return s_.batch * static_cast<size_t>(at) / static_cast<size_t>(parts);
   };
@@ -193,7 +195,7 @@ int RecurrentWalk::participants() const {
 
 void RecurrentWalk::run_direction(const KernelArgs& args, size_t index, std::byte* begin,
                                   const CancelFlag& sign) const {
-  const Scratch scratch = scratch_of(begin);
+  const RnnScratch scratch = scratch_of(begin);
   std::memset(begin, 0, 5 * s_.batch * s_.padded() * sizeof(float));
   order_rows(args, scratch);
   set_places(args, index, scratch);
@@ -202,7 +204,7 @@ void RecurrentWalk::run_direction(const KernelArgs& args, size_t index, std::byt
   const int parts = participants();
   begin_direction(index, scratch);
   for_each_panel_share(parts, sign,
-                       [&](const Share& share) { input_part(args, index, scratch, share); });
+                       [&](const PanelRange& share) { input_part(args, index, scratch, share); });
   if (parts == 1 || sharing() == Sharing::kPanels)
     return run_steps(args, index, scratch, parts, sign);
   parallel_for_each(parts, parts, [&](int64_t part) {
@@ -211,20 +213,20 @@ void RecurrentWalk::run_direction(const KernelArgs& args, size_t index, std::byt
 }
 
 // All steps of the rows of `scratch`, the panels in `parts` shares.
-void RecurrentWalk::run_steps(const KernelArgs& args, size_t index, Scratch scratch, int parts,
+void RecurrentWalk::run_steps(const KernelArgs& args, size_t index, RnnScratch scratch, int parts,
                               const CancelFlag& sign) const {
   const auto stride = static_cast<int64_t>(s_.batch_first ? 1 : s_.batch);
   const size_t work = scratch.rows * s_.hidden * s_.row();
   const auto mask = static_cast<size_t>(poll_mask(static_cast<int64_t>(work)));
   const int last = phases() - 1;
-  Step step{scratch.rows, 0};
+  TimeStep step{scratch.rows, 0};
   for (size_t i = 0; i < s_.steps; ++i) {
     if ((i & mask) == mask ? sign.ask() : sign.is_up()) return;
     read_state(args, index, i, scratch);
     while (step.rows > 0 && length(args, scratch.sequences[step.rows - 1]) <= i)
       --step.rows;
     for (int phase = 0; phase <= last; ++phase) {
-      for_each_panel_share(parts, sign, [&](Share& share) {
+      for_each_panel_share(parts, sign, [&](PanelRange& share) {
         share.from_end = i % 2 == 1;
         run_step(index, scratch, step, share, phase);
         if (phase < last) return;
@@ -239,7 +241,8 @@ void RecurrentWalk::run_steps(const KernelArgs& args, size_t index, Scratch scra
 }
 
 // Of sequences that have ended.
-void RecurrentWalk::keep_state(const Scratch& scratch, size_t first, const Share& share) const {
+void RecurrentWalk::keep_state(const RnnScratch& scratch, size_t first,
+                               const PanelRange& share) const {
   for (size_t row = first; row < scratch.rows; ++row) {
     const size_t at = row * s_.padded() + share.begin * s_.lanes;
     std::memcpy(scratch.h_next + at, scratch.h + at,
@@ -260,7 +263,7 @@ size_t RecurrentWalk::state_at(size_t index, size_t sequence) const {
          s_.hidden;
 }
 
-void RecurrentWalk::load_state(const void* initial, size_t index, const Scratch& scratch,
+void RecurrentWalk::load_state(const void* initial, size_t index, const RnnScratch& scratch,
                                float* state) const {
   const auto* from = static_cast<const float*>(initial);
   for (size_t row = 0; row < s_.batch; ++row) {
@@ -272,7 +275,8 @@ void RecurrentWalk::load_state(const void* initial, size_t index, const Scratch&
 // This share's units of one step into Y [steps, directions, batch, hidden] or [batch, steps,
 // directions, hidden]. Past its end a sequence gives zeros.
 void RecurrentWalk::store_step(const KernelArgs& args, size_t index, size_t i,
-                               const Scratch& scratch, const Step& step, const Share& share) const {
+                               const RnnScratch& scratch, const TimeStep& step,
+                               const PanelRange& share) const {
   const size_t first = share.begin * s_.lanes, last = std::min(share.end * s_.lanes, s_.hidden);
   if (!wants_[0] || first >= last) return;
   auto* y = static_cast<float*>(args.outputs[0]);
@@ -292,7 +296,8 @@ void RecurrentWalk::store_step(const KernelArgs& args, size_t index, size_t i,
   }
 }
 
-void RecurrentWalk::store_last(const KernelArgs& args, size_t index, const Scratch& scratch) const {
+void RecurrentWalk::store_last(const KernelArgs& args, size_t index,
+                               const RnnScratch& scratch) const {
   const float* states[] = {scratch.h, scratch.c};
   for (size_t i = 0; i < 2; ++i) {
     if (!wants_[i + 1]) continue;

@@ -1,5 +1,5 @@
-// How the kernels of recurrent layers go over directions, sequences and steps. What one step
-// computes is up to those who derive from this.
+// The time loop of recurrent kernels: directions, sequences of different lengths, steps, and how
+// threads share them. A derived class computes one step.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ struct RecurrentSizes {
   size_t steps, batch, in, hidden, directions, gates;
   bool first_backward;
   size_t lanes;           // hidden units of a panel
-  size_t panels_at_once;  // panels that are computed together
+  size_t panels_at_once;  // panels that the cell computes in one call
   bool batch_first = false;
   size_t panels() const {
     const size_t units = lanes * panels_at_once;
@@ -36,8 +36,8 @@ RecurrentSizes recurrent_sizes(const KernelRequest& request, size_t hidden, size
 bool are_usual(const std::optional<std::vector<std::string>>& activations, bool is_lstm);
 
 // Inputs 4 to 6 are sequence_lens, initial_h and, `has_cell`, initial_c; the outputs Y, Y_h, Y_c.
-// The rows of all states are sequences from the longest to the shortest: so those that have not
-// ended are the first ones, and go together wherever in time they are.
+// Rows of all states are sequences in order of decreasing length, so the ones that have not ended
+// are the first rows, and one step computes them all, at whatever time each is.
 class RecurrentWalk : public Kernel {
  public:
   RecurrentWalk(const RecurrentSizes& sizes, const KernelRequest& request, bool has_cell);
@@ -45,24 +45,24 @@ class RecurrentWalk : public Kernel {
   void run(const KernelArgs& args) const final;
 
  protected:
-  // Rows of the state that a step is for, and how far behind Scratch::places they are.
-  struct Step {
+  // Rows of the state that a step is for, and how far behind RnnScratch::places they are.
+  struct TimeStep {
     size_t rows;
     int64_t shift;
   };
-  // Panels that one thread goes through, whole groups of those that go at once. Every other step
-  // goes through them from the last to the first: it begins with the weights that the step before
-  // has left in the nearest cache.
-  struct Share {
+  // Panels of one thread, in whole groups of panels_at_once. Every other step visits them from the
+  // last to the first, so that it begins with the weights that the step before has left in the
+  // nearest cache.
+  struct PanelRange {
     size_t begin, end;
     const CancelFlag& sign;
     bool from_end = false;
-    // The first panel of the group that comes `index` panels after the share's first.
+    // The first panel of the group that is `index` panels behind the first panel of the range.
     size_t panel(size_t index, size_t at_once) const {
       return from_end ? end - index - at_once : begin + index;
     }
   };
-  struct Scratch {
+  struct RnnScratch {
     float* x;  // the input's part of all gates, [places, row()]; places are steps and sequences
     float *h, *h_next, *c, *z, *reset;  // [rows, padded()]
     int64_t* places;                    // [rows]: of the first step of each row
@@ -71,41 +71,41 @@ class RecurrentWalk : public Kernel {
     size_t rows;  // the whole batch, or those of one thread
   };
 
-  // How many of the steps sequence `sequence` has, or the longest one.
+  // The number of steps of sequence `sequence`, and of the longest one.
   size_t length(const KernelArgs& args, size_t sequence) const;
   size_t longest(const KernelArgs& args) const;
-  // What a cell finds in Scratch::x, from gate 0 of `panel` on.
-  InputPart input_of(const Scratch& scratch, const Step& step, size_t panel) const {
+  // The input's contribution in RnnScratch::x, from gate 0 of `panel` on.
+  InputPart input_of(const RnnScratch& scratch, const TimeStep& step, size_t panel) const {
     return {scratch.x + panel * s_.block(), s_.row(), scratch.places, step.shift};
   }
 
   const RecurrentSizes s_;
 
-  // Bytes of Scratch::own.
+  // Bytes of RnnScratch::own.
   virtual size_t own_bytes() const { return 0; }
   // Before any direction.
-  virtual void read_input(const KernelArgs&, const Scratch&) const {}
+  virtual void read_input(const KernelArgs&, const RnnScratch&) const {}
   // Before input_part() of a direction.
-  virtual void begin_direction(size_t direction, const Scratch& scratch) const {
+  virtual void begin_direction(size_t direction, const RnnScratch& scratch) const {
     (void)direction, (void)scratch;
   }
-  // Fills Scratch::x for the panels of a share; may leave early where its sign is up.
-  virtual void input_part(const KernelArgs& args, size_t direction, const Scratch& scratch,
-                          const Share& share) const = 0;
-  // Before the step number `index`; Scratch::h is the state of all rows.
+  // Fills RnnScratch::x for a range of panels; may return early once its CancelFlag is set.
+  virtual void input_part(const KernelArgs& args, size_t direction, const RnnScratch& scratch,
+                          const PanelRange& share) const = 0;
+  // Before the step number `index`; RnnScratch::h is the state of all rows.
   virtual void read_state(const KernelArgs& args, size_t direction, size_t index,
-                          const Scratch& scratch) const {
+                          const RnnScratch& scratch) const {
     (void)args, (void)direction, (void)index, (void)scratch;
   }
-  // A step has so many phases: each begins when all shares have ended the one before.
+  // Phases of a step: a barrier of all threads separates them.
   virtual int phases() const { return 1; }
-  // After the last phase h_next and c of the first rows are there, for the panels of a share.
-  virtual void run_step(size_t direction, const Scratch& scratch, const Step& step,
-                        const Share& share, int phase) const = 0;
+  // The last phase writes h_next and c of the first rows, for a range of panels.
+  virtual void run_step(size_t direction, const RnnScratch& scratch, const TimeStep& step,
+                        const PanelRange& share, int phase) const = 0;
 
  private:
-  // How the work of a direction is shared out: panels where the weights no longer fit one core's
-  // nearest caches, else sequences, which never wait for each other.
+  // How threads share a direction: by panels where the weights exceed the caches of one core, else
+  // by sequences, which need no barriers.
   enum class Sharing : uint8_t { kNone, kPanels, kSequences };
   Sharing sharing() const;
   bool is_much_work() const;  // of a direction: enough for a second thread
@@ -114,29 +114,29 @@ class RecurrentWalk : public Kernel {
   void run_direction(const KernelArgs& args, size_t index, std::byte* scratch,
                      const CancelFlag& sign) const;
   int participants() const;
-  Scratch rows_of(const Scratch& scratch, int part, int parts) const;
+  RnnScratch rows_of(const RnnScratch& scratch, int part, int parts) const;
   template <typename Body>
   void for_each_panel_share(int parts, const CancelFlag& sign, const Body& body) const;
-  void run_steps(const KernelArgs& args, size_t index, Scratch scratch, int parts,
+  void run_steps(const KernelArgs& args, size_t index, RnnScratch scratch, int parts,
                  const CancelFlag& sign) const;
   bool is_backward(size_t index) const { return index == 1 || s_.first_backward; }
   // Of a step of a sequence.
   size_t place_of(size_t step, size_t sequence) const {
     return s_.batch_first ? sequence * s_.steps + step : step * s_.batch + sequence;
   }
-  void order_rows(const KernelArgs& args, const Scratch& scratch) const;
-  void set_places(const KernelArgs& args, size_t index, const Scratch& scratch) const;
-  void keep_state(const Scratch& scratch, size_t first, const Share& share) const;
+  void order_rows(const KernelArgs& args, const RnnScratch& scratch) const;
+  void set_places(const KernelArgs& args, size_t index, const RnnScratch& scratch) const;
+  void keep_state(const RnnScratch& scratch, size_t first, const PanelRange& share) const;
   void check_lengths(const int32_t* lengths) const;
-  // Where in an array of states that of a sequence is.
+  // The index of a sequence's state in an array of states.
   size_t state_at(size_t index, size_t sequence) const;
-  void load_state(const void* initial, size_t index, const Scratch& scratch, float* state) const;
-  void store_step(const KernelArgs& args, size_t index, size_t i, const Scratch& scratch,
-                  const Step& step, const Share& share) const;
-  void store_last(const KernelArgs& args, size_t index, const Scratch& scratch) const;
+  void load_state(const void* initial, size_t index, const RnnScratch& scratch, float* state) const;
+  void store_step(const KernelArgs& args, size_t index, size_t i, const RnnScratch& scratch,
+                  const TimeStep& step, const PanelRange& share) const;
+  void store_last(const KernelArgs& args, size_t index, const RnnScratch& scratch) const;
   size_t walk_bytes() const;
   size_t direction_bytes() const;
-  Scratch scratch_of(std::byte* begin) const;
+  RnnScratch scratch_of(std::byte* begin) const;
 
   int threads_;
   bool wants_[3];

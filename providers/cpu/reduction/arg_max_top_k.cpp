@@ -61,7 +61,7 @@ class ExtremeKernel : public Kernel {
                      : ops::find_extreme<false>(row, s_.size, 1, last_);
     }
     const auto count = static_cast<size_t>(s_.size);
-    const float extreme = reduce_row(is_max_ ? Reduction::kMax : Reduction::kMin, row, count);
+    const float extreme = reduce_row(is_max_ ? ReduceOp::kMax : ReduceOp::kMin, row, count);
     return find_in_row(row, count, extreme, last_);
   }
 
@@ -80,7 +80,7 @@ class TopKernel : public Kernel {
         wants_positions_(request.wants(1)),
         threads_(threads_for_lines(request, split)) {}
 
-  // For each thread what many elements are ordered in, and positions that nobody wants.
+  // Scratch of each thread: the memory of the sort, and positions if that output is unused.
   size_t scratch_bytes() const override {
     return wanted_ > kMaxAtTop ? static_cast<size_t>(threads_) * thread_bytes() : 0;
   }

@@ -38,8 +38,8 @@ void MakeKeys(const float* row, size_t step, size_t count, bool largest, uint32_
     keys[i] = hn::GetLane(maker.of(hn::Set(maker.d, row[i * step])));
 }
 
-// The keys of up to `limit` and where they come from, in the order of the row; how many. Both have
-// room for a vector more than that.
+// Writes the keys up to `limit` and their positions, in the order of the row; returns the number.
+// Both arrays have capacity for one vector more.
 size_t CollectKeys(const float* row, size_t count, bool largest, uint32_t limit, uint32_t* keys,
                    uint32_t* positions) {
   const KeyMaker maker{largest};
@@ -77,12 +77,12 @@ namespace {
 constexpr size_t kSamples = 512;
 
 // Elements, and a vector more.
-size_t room_for(size_t count) {
+size_t padded_count(size_t count) {
   constexpr size_t kPadding = 64;
   return (count / kPadding + 2) * kPadding;
 }
 
-// A key that about as many elements have or come before as are wanted, rather more than fewer.
+// A key that at least the wanted number of elements do not exceed, and not many more.
 uint32_t guessed_limit(const float* row, size_t count, size_t wanted, bool largest) {
   const double rank = static_cast<double>(wanted) * kSamples / static_cast<double>(count);
   const auto safe = static_cast<size_t>(rank + 3 * std::sqrt(rank) + 4);
@@ -93,9 +93,9 @@ uint32_t guessed_limit(const float* row, size_t count, size_t wanted, bool large
   return samples[safe];
 }
 
-// Sorts by the upper half, equal ones in the order in which they are. The result is in either of
-// both; the other is room.
-const uint64_t* sort_pairs(uint64_t* pairs, uint64_t* room, size_t count) {
+// Stable sort by the upper half. Returns the array with the result; the other one was its
+// buffer.
+const uint64_t* sort_pairs(uint64_t* pairs, uint64_t* buffer, size_t count) {
   constexpr size_t kFew = 64;  // counting takes longer
   if (count < kFew) {
     std::sort(pairs, pairs + count);  // the lower half rises
@@ -109,13 +109,13 @@ const uint64_t* sort_pairs(uint64_t* pairs, uint64_t* room, size_t count) {
   for (size_t digit = 0; digit < 4; ++digit) {
     auto& places = counts[digit];
     const size_t shift = 32 + 8 * digit;
-    if (places[pairs[0] >> shift & 255] == count) continue;  // all have the same
+    if (places[pairs[0] >> shift & 255] == count) continue;  // all have this byte
     uint32_t begin = 0;
     for (uint32_t& place : places)
       begin += std::exchange(place, begin);
     for (size_t i = 0; i < count; ++i)
-      room[places[pairs[i] >> shift & 255]++] = pairs[i];
-    std::swap(pairs, room);
+      buffer[places[pairs[i] >> shift & 255]++] = pairs[i];
+    std::swap(pairs, buffer);
   }
   return pairs;
 }
@@ -123,22 +123,22 @@ const uint64_t* sort_pairs(uint64_t* pairs, uint64_t* room, size_t count) {
 }  // namespace
 
 size_t key_order_scratch(size_t count) {
-  return room_for(count) * 2 * (sizeof(uint64_t) + sizeof(uint32_t));
+  return padded_count(count) * 2 * (sizeof(uint64_t) + sizeof(uint32_t));
 }
 
 void order_by_keys(const float* row, size_t count, size_t wanted, bool largest, std::byte* scratch,
                    int64_t* positions) {
-  const size_t room = room_for(count);
+  const size_t buffer = padded_count(count);
   auto* pairs = reinterpret_cast<uint64_t*>(scratch);
-  auto* keys = reinterpret_cast<uint32_t*>(pairs + 2 * room);
-  auto* places = keys + room;
+  auto* keys = reinterpret_cast<uint32_t*>(pairs + 2 * buffer);
+  auto* places = keys + buffer;
   const auto collect = HWY_DYNAMIC_DISPATCH(CollectKeys);
   const uint32_t limit = guessed_limit(row, count, wanted, largest);
   size_t found = collect(row, count, largest, limit, keys, places);
   if (found < wanted) found = collect(row, count, largest, UINT32_MAX, keys, places);
   for (size_t i = 0; i < found; ++i)
     pairs[i] = uint64_t{keys[i]} << 32 | places[i];
-  const uint64_t* sorted = sort_pairs(pairs, pairs + room, found);
+  const uint64_t* sorted = sort_pairs(pairs, pairs + buffer, found);
   for (size_t i = 0; i < wanted; ++i)
     positions[i] = static_cast<int64_t>(sorted[i] & UINT32_MAX);
 }

@@ -1,4 +1,4 @@
-// Reductions on float32 over dims that lie in one or two groups: [outer, reduced, inner] or
+// Reductions on float32 over one or two groups of adjacent dims: [outer, reduced, inner] or
 // [outer, reduced, inner, reduced].
 #include "ir/ops/reduction/reduce.h"
 
@@ -15,19 +15,19 @@
 namespace sardonyx::cpu {
 namespace {
 
-struct Block {
+struct ReduceExtents {
   int64_t outer = 1, reduced = 1, inner = 1;
 };
 
 // Is the reduction of one element that element?
-bool keeps_single(Reduction op) {
-  return op == Reduction::kSum || op == Reduction::kMean || op == Reduction::kMax ||
-         op == Reduction::kMin || op == Reduction::kProduct;
+bool keeps_single(ReduceOp op) {
+  return op == ReduceOp::kSum || op == ReduceOp::kMean || op == ReduceOp::kMax ||
+         op == ReduceOp::kMin || op == ReduceOp::kProduct;
 }
 
 class ReduceKernel : public Kernel {
  public:
-  ReduceKernel(Reduction op, Block block, int threads)
+  ReduceKernel(ReduceOp op, ReduceExtents block, int threads)
       : op_(op), block_(block), threads_(threads) {}
 
   void run(const KernelArgs& args) const override {
@@ -60,18 +60,18 @@ class ReduceKernel : public Kernel {
     });
   }
 
-  Reduction op_;
-  Block block_;
+  ReduceOp op_;
+  ReduceExtents block_;
   int threads_;
 };
 
 // The last group first, then the other one.
 class ReduceInTwo : public Kernel {
  public:
-  ReduceInTwo(Reduction op, Block block, int64_t last, int threads)
+  ReduceInTwo(ReduceOp op, ReduceExtents block, int64_t last, int threads)
       : kept_(block.outer * block.reduced * block.inner),
-        first_(op == Reduction::kLogSum ? Reduction::kSum : op, {kept_, last, 1}, threads),
-        second_(op == Reduction::kSumSquare ? Reduction::kSum : op, block, threads) {}
+        first_(op == ReduceOp::kLogSum ? ReduceOp::kSum : op, {kept_, last, 1}, threads),
+        second_(op == ReduceOp::kSumSquare ? ReduceOp::kSum : op, block, threads) {}
 
   size_t scratch_bytes() const override { return static_cast<size_t>(kept_) * sizeof(float); }
   void run(const KernelArgs& args) const override {
@@ -89,7 +89,7 @@ class ReduceInTwo : public Kernel {
 // Sums and means of float64: several partial sums, as of float32.
 class DoubleSumKernel : public Kernel {
  public:
-  DoubleSumKernel(Block block, bool is_mean, int threads)
+  DoubleSumKernel(ReduceExtents block, bool is_mean, int threads)
       : block_(block), factor_(is_mean ? 1 / static_cast<double>(block.reduced) : 1) {
     const int64_t total = block.outer * block.reduced * block.inner;
     threads_ =
@@ -134,7 +134,7 @@ class DoubleSumKernel : public Kernel {
       out[k] *= factor_;
   }
 
-  Block block_;
+  ReduceExtents block_;
   double factor_;
   int threads_;
 };
@@ -142,7 +142,7 @@ class DoubleSumKernel : public Kernel {
 // Rows, or columns that are brought into rows some at a time.
 class LogSumExpKernel : public Kernel {
  public:
-  LogSumExpKernel(Block block, int threads) : block_(block) {
+  LogSumExpKernel(ReduceExtents block, int threads) : block_(block) {
     const int64_t total = block.outer * block.reduced * block.inner;
     if (block.inner == 1) {
       threads_ = static_cast<int>(
@@ -162,39 +162,40 @@ class LogSumExpKernel : public Kernel {
         out[i] = log_sum_exp_row(in + i * block_.reduced, count);
       });
     }
-    auto* turned = reinterpret_cast<float*>(args.scratch);
+    auto* transposed = reinterpret_cast<float*>(args.scratch);
     for (int64_t i = 0; i < block_.outer; ++i) {
       for (int64_t first = 0; first < block_.inner; first += kColumns)
-        columns(in + i * block_.reduced * block_.inner + first, first, turned,
+        columns(in + i * block_.reduced * block_.inner + first, first, transposed,
                 out + i * block_.inner + first);
     }
   }
 
  private:
   static constexpr int64_t kColumns = 16;
-  void columns(const float* in, int64_t first, float* turned, float* out) const {
+  void columns(const float* in, int64_t first, float* transposed, float* out) const {
     const int64_t width = std::min(kColumns, block_.inner - first);
     for (int64_t row = 0; row < block_.reduced; ++row) {
       for (int64_t k = 0; k < width; ++k)
-        turned[k * block_.reduced + row] = in[row * block_.inner + k];
+        transposed[k * block_.reduced + row] = in[row * block_.inner + k];
     }
     for (int64_t k = 0; k < width; ++k)
-      out[k] = log_sum_exp_row(turned + k * block_.reduced, static_cast<size_t>(block_.reduced));
+      out[k] =
+          log_sum_exp_row(transposed + k * block_.reduced, static_cast<size_t>(block_.reduced));
   }
 
-  Block block_;
+  ReduceExtents block_;
   int threads_ = 1;
 };
 
-// The sizes of dims that are kept and reduced in turn; a reason where there are more of these.
-struct Groups {
+// Sizes of the alternating groups of kept and reduced dims; a refusal if there are more groups.
+struct DimGroups {
   std::array<int64_t, 4> sizes{1, 1, 1, 1};
   size_t last = 0;
   const char* refusal = nullptr;
-  Block block() const { return {sizes[0], sizes[1], sizes[2]}; }
+  ReduceExtents block() const { return {sizes[0], sizes[1], sizes[2]}; }
 };
-Groups groups_of(const KernelRequest& request) {
-  Groups groups;
+DimGroups groups_of(const KernelRequest& request) {
+  DimGroups groups;
   std::vector<int64_t> axes;
   if (request.has(1)) {
     if (!request.inputs[1].constant) return {{}, 0, "the axes are not known ahead"};
@@ -213,11 +214,11 @@ Groups groups_of(const KernelRequest& request) {
   return groups;
 }
 
-template <Reduction op>
+template <ReduceOp op>
 Prepared prepare_reduce(const KernelRequest& request) {
   if (request.inputs[0].dtype != DType::kFloat)
     return Prepared::refuse("only float is computed here");
-  const Groups groups = groups_of(request);
+  const DimGroups groups = groups_of(request);
   if (groups.refusal) return Prepared::refuse(groups.refusal);
   if (groups.last == 3) {
     return Prepared::accept(
@@ -232,7 +233,7 @@ template <bool is_mean>
 Prepared prepare_double_sum(const KernelRequest& request) {
   if (request.inputs[0].dtype != DType::kDouble)
     return Prepared::refuse("only double is computed here");
-  const Groups groups = groups_of(request);
+  const DimGroups groups = groups_of(request);
   if (groups.refusal) return Prepared::refuse(groups.refusal);
   if (groups.last == 3) return Prepared::refuse("the reduced dims lie in two groups");
   return Prepared::accept(
@@ -242,7 +243,7 @@ Prepared prepare_double_sum(const KernelRequest& request) {
 Prepared prepare_log_sum_exp(const KernelRequest& request) {
   if (request.inputs[0].dtype != DType::kFloat)
     return Prepared::refuse("only float is computed here");
-  const Groups groups = groups_of(request);
+  const DimGroups groups = groups_of(request);
   if (groups.refusal) return Prepared::refuse(groups.refusal);
   if (groups.last == 3) return Prepared::refuse("the reduced dims lie in two groups");
   return Prepared::accept(std::make_unique<LogSumExpKernel>(groups.block(), request.threads),
@@ -255,24 +256,24 @@ Prepared prepare_global_average(const KernelRequest& request) {
     return Prepared::refuse("only float is computed here");
   const Shape& shape = request.inputs[0].shape;
   if (element_count(shape) == 0) return Prepared::refuse("there are no elements");
-  Block block;
+  ReduceExtents block;
   for (size_t axis = 0; axis < shape.size(); ++axis)
     (axis < 2 ? block.outer : block.reduced) *= shape[axis];
-  return Prepared::accept(std::make_unique<ReduceKernel>(Reduction::kMean, block, request.threads),
+  return Prepared::accept(std::make_unique<ReduceKernel>(ReduceOp::kMean, block, request.threads),
                           "simd");
 }
 
 constexpr KernelEntry kReduceEntries[] = {
     {"GlobalAveragePool", "reduce", prepare_global_average},
-    {"ReduceSum", "reduce", prepare_reduce<Reduction::kSum>},
-    {"ReduceMean", "reduce", prepare_reduce<Reduction::kMean>},
-    {"ReduceMax", "reduce", prepare_reduce<Reduction::kMax>},
-    {"ReduceMin", "reduce", prepare_reduce<Reduction::kMin>},
-    {"ReduceSumSquare", "reduce", prepare_reduce<Reduction::kSumSquare>},
-    {"ReduceL1", "reduce", prepare_reduce<Reduction::kL1>},
-    {"ReduceL2", "reduce", prepare_reduce<Reduction::kL2>},
-    {"ReduceProd", "reduce", prepare_reduce<Reduction::kProduct>},
-    {"ReduceLogSum", "reduce", prepare_reduce<Reduction::kLogSum>},
+    {"ReduceSum", "reduce", prepare_reduce<ReduceOp::kSum>},
+    {"ReduceMean", "reduce", prepare_reduce<ReduceOp::kMean>},
+    {"ReduceMax", "reduce", prepare_reduce<ReduceOp::kMax>},
+    {"ReduceMin", "reduce", prepare_reduce<ReduceOp::kMin>},
+    {"ReduceSumSquare", "reduce", prepare_reduce<ReduceOp::kSumSquare>},
+    {"ReduceL1", "reduce", prepare_reduce<ReduceOp::kL1>},
+    {"ReduceL2", "reduce", prepare_reduce<ReduceOp::kL2>},
+    {"ReduceProd", "reduce", prepare_reduce<ReduceOp::kProduct>},
+    {"ReduceLogSum", "reduce", prepare_reduce<ReduceOp::kLogSum>},
     {"ReduceLogSumExp", "reduce", prepare_log_sum_exp},
     {"ReduceSum", "sums", prepare_double_sum<false>},
     {"ReduceMean", "sums", prepare_double_sum<true>},

@@ -88,7 +88,7 @@ class NanWatch {
   hn::Vec<hn::RebindToSigned<D>> largest_;
 };
 
-// What the lanes of a vector come to.
+// The reduction of the lanes of a vector.
 template <typename Op, class Some>
 HWY_INLINE float merged_lanes(Some d, hn::Vec<Some> x) {
 #if HWY_TARGET != HWY_SCALAR
@@ -131,7 +131,7 @@ HWY_INLINE float row_of(const float* in, size_t count, float start) {
   return merged_lanes<Op>(d, total);
 }
 
-// Of rows up to this length as many go together as a vector has lanes.
+// Rows up to this length are reduced in parallel, one in each lane.
 constexpr size_t kShortRow = 64;
 
 // As many short rows as a vector has lanes: each lane goes along its own.
@@ -148,11 +148,11 @@ HWY_INLINE void short_rows_of(const float* in, size_t count, float start, float*
   };
   size_t i = 0;
   for (; i + 4 <= count; i += 4) {
-    const auto turned = four_turned(d, in + i, static_cast<int64_t>(count));
-    join(0, turned.a);
-    join(1, turned.b);
-    join(0, turned.c);
-    join(1, turned.d);
+    const auto transposed = transpose_4(d, in + i, static_cast<int64_t>(count));
+    join(0, transposed.a);
+    join(1, transposed.b);
+    join(0, transposed.c);
+    join(1, transposed.d);
   }
   HWY_ALIGN float rest[hn::MaxLanes(d)];
   for (; i < count; ++i) {
@@ -221,32 +221,32 @@ HWY_INLINE void columns_of(const float* in, size_t rows, size_t width, float sta
 
 // Calls use(op, neutral element) for the joins of `op`.
 template <typename Use>
-HWY_INLINE void with_join(Reduction op, const Use& use) {
+HWY_INLINE void with_join(ReduceOp op, const Use& use) {
   switch (op) {
-    case Reduction::kSum:
-    case Reduction::kMean:
-    case Reduction::kLogSum:
+    case ReduceOp::kSum:
+    case ReduceOp::kMean:
+    case ReduceOp::kLogSum:
       return use(AddValue(), 0.0f);
-    case Reduction::kProduct:
+    case ReduceOp::kProduct:
       return use(TakeProduct(), 1.0f);
-    case Reduction::kMax:
+    case ReduceOp::kMax:
       return use(TakeMax(), -HUGE_VALF);
-    case Reduction::kMin:
+    case ReduceOp::kMin:
       return use(TakeMin(), HUGE_VALF);
-    case Reduction::kSumSquare:
-    case Reduction::kL2:
+    case ReduceOp::kSumSquare:
+    case ReduceOp::kL2:
       return use(AddSquare(), 0.0f);
-    case Reduction::kL1:
+    case ReduceOp::kL1:
       return use(AddMagnitude(), 0.0f);
   }
 }
 
-void ReduceRows(Reduction op, const float* in, size_t rows, size_t count, float* out) {
+void ReduceRows(ReduceOp op, const float* in, size_t rows, size_t count, float* out) {
   with_join(op, [&](auto join, float start)
                     HWY_ATTR { rows_of<decltype(join)>(in, rows, count, start, out); });
 }
 
-void ReduceColumns(Reduction op, const float* in, size_t rows, size_t width, float* out) {
+void ReduceColumns(ReduceOp op, const float* in, size_t rows, size_t width, float* out) {
   with_join(op, [&](auto join, float start)
                     HWY_ATTR { columns_of<decltype(join)>(in, rows, width, start, out); });
 }
@@ -263,34 +263,34 @@ HWY_EXPORT(ReduceColumns);
 namespace {
 
 // The results of `count` elements each.
-void finish(Reduction op, float* results, size_t results_count, size_t count) {
+void finish(ReduceOp op, float* results, size_t results_count, size_t count) {
   const auto number = static_cast<float>(count);
   for (size_t i = 0; i < results_count; ++i) {
     float& result = results[i];
-    if (op == Reduction::kMean) result /= number;
-    if (op == Reduction::kLogSum) result = std::log(result);
-    if (op == Reduction::kL2) result = std::sqrt(result);
+    if (op == ReduceOp::kMean) result /= number;
+    if (op == ReduceOp::kLogSum) result = std::log(result);
+    if (op == ReduceOp::kL2) result = std::sqrt(result);
   }
 }
 
-bool is_finished_after(Reduction op) {
-  return op == Reduction::kMean || op == Reduction::kL2 || op == Reduction::kLogSum;
+bool is_finished_after(ReduceOp op) {
+  return op == ReduceOp::kMean || op == ReduceOp::kL2 || op == ReduceOp::kLogSum;
 }
 
 }  // namespace
 
-void reduce_rows(Reduction op, const float* in, size_t rows, size_t count, float* out) {
+void reduce_rows(ReduceOp op, const float* in, size_t rows, size_t count, float* out) {
   HWY_DYNAMIC_DISPATCH(ReduceRows)(op, in, rows, count, out);
   if (is_finished_after(op)) finish(op, out, rows, count);
 }
 
-float reduce_row(Reduction op, const float* in, size_t count) {
+float reduce_row(ReduceOp op, const float* in, size_t count) {
   float result = 0;
   reduce_rows(op, in, 1, count, &result);
   return result;
 }
 
-void reduce_columns(Reduction op, const float* in, size_t rows, size_t width, float* out) {
+void reduce_columns(ReduceOp op, const float* in, size_t rows, size_t width, float* out) {
   HWY_DYNAMIC_DISPATCH(ReduceColumns)(op, in, rows, width, out);
   if (is_finished_after(op)) finish(op, out, width, rows);
 }

@@ -12,11 +12,11 @@
 namespace sardonyx::cpu {
 namespace {
 
-constexpr Reduction kAll[] = {Reduction::kSum, Reduction::kMean,      Reduction::kMax,
-                              Reduction::kMin, Reduction::kSumSquare, Reduction::kL1,
-                              Reduction::kL2,  Reduction::kProduct,   Reduction::kLogSum};
+constexpr ReduceOp kAll[] = {ReduceOp::kSum, ReduceOp::kMean,      ReduceOp::kMax,
+                             ReduceOp::kMin, ReduceOp::kSumSquare, ReduceOp::kL1,
+                             ReduceOp::kL2,  ReduceOp::kProduct,   ReduceOp::kLogSum};
 
-double expected(Reduction op, std::span<const float> row) {
+double expected(ReduceOp op, std::span<const float> row) {
   double sum = 0, squares = 0, magnitudes = 0, product = 1;
   for (const double x : row) {
     sum += x;
@@ -25,23 +25,23 @@ double expected(Reduction op, std::span<const float> row) {
     product *= x;
   }
   switch (op) {
-    case Reduction::kSum:
+    case ReduceOp::kSum:
       return sum;
-    case Reduction::kMean:
+    case ReduceOp::kMean:
       return sum / static_cast<double>(row.size());
-    case Reduction::kMax:
+    case ReduceOp::kMax:
       return *std::ranges::max_element(row);
-    case Reduction::kMin:
+    case ReduceOp::kMin:
       return *std::ranges::min_element(row);
-    case Reduction::kSumSquare:
+    case ReduceOp::kSumSquare:
       return squares;
-    case Reduction::kL1:
+    case ReduceOp::kL1:
       return magnitudes;
-    case Reduction::kL2:
+    case ReduceOp::kL2:
       return std::sqrt(squares);
-    case Reduction::kProduct:
+    case ReduceOp::kProduct:
       return product;
-    case Reduction::kLogSum:
+    case ReduceOp::kLogSum:
       return std::log(sum);
   }
   return 0;
@@ -55,7 +55,7 @@ TEST(ReduceRows, AgreeWithTheDefinition) {
       std::vector<float> in(rows * count), out(rows + 1, -7.f);
       for (float& x : in)
         x = near_one(generator);
-      for (const Reduction op : kAll) {
+      for (const ReduceOp op : kAll) {
         reduce_rows(op, in.data(), rows, count, out.data());
         for (size_t row = 0; row < rows; ++row) {
           const double wanted = expected(op, {in.data() + row * count, count});
@@ -73,10 +73,10 @@ TEST(ReduceRows, NansAndInfinities) {
   constexpr size_t kRows = 20;
   for (const size_t count : {1, 4, 6, 21, 90}) {
     for (size_t at = 0; at < count; ++at) {
-      for (const Reduction op : {Reduction::kMax, Reduction::kMin, Reduction::kSum}) {
+      for (const ReduceOp op : {ReduceOp::kMax, ReduceOp::kMin, ReduceOp::kSum}) {
         std::vector<float> in(kRows * count, 1), out(kRows);
         in[3 * count + at] = NAN;
-        in[5 * count + at] = op == Reduction::kMin ? -INFINITY : INFINITY;
+        in[5 * count + at] = op == ReduceOp::kMin ? -INFINITY : INFINITY;
         reduce_rows(op, in.data(), kRows, count, out.data());
         for (size_t row = 0; row < kRows; ++row) {
           EXPECT_EQ(std::isnan(out[row]), row == 3) << row << ": " << count;

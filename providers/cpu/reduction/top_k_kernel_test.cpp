@@ -32,8 +32,8 @@ TEST(OrderRows, FindsTheExtremeOfARow) {
       const std::vector<float> row = draw(generator, count, has_nans);
       const auto size = static_cast<int64_t>(count);
       for (const bool last : {false, true}) {
-        const float most = reduce_row(Reduction::kMax, row.data(), count);
-        const float least = reduce_row(Reduction::kMin, row.data(), count);
+        const float most = reduce_row(ReduceOp::kMax, row.data(), count);
+        const float least = reduce_row(ReduceOp::kMin, row.data(), count);
         EXPECT_EQ(find_in_row(row.data(), count, most, last),
                   ops::find_extreme<true>(row.data(), size, 1, last));
         EXPECT_EQ(find_in_row(row.data(), count, least, last),

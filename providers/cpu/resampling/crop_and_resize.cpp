@@ -10,7 +10,7 @@ namespace {
 
 using ops::CropPlace;
 
-enum Input { kX, kRois, kBatches };
+enum CropInput { kX, kRois, kBatches };
 
 class CropKernel : public Kernel {
  public:
@@ -55,7 +55,7 @@ class CropKernel : public Kernel {
         lines_of(blend_.columns(), box[1], box[3], blend_.width(), memory + blend_.columns_at())};
   }
 
-  // Bins without lines lie outside.
+  // Bins without lines are outside the image.
   void extrapolate(const RegionBlend::Tables& tables, float* out, int64_t channels) const {
     const auto is_outside = [](const AxisBins& bins, int64_t bin) {
       return bins.begins[bin] == bins.begins[bin + 1];
@@ -78,13 +78,14 @@ Prepared prepare_crop(const KernelRequest& request) {
   const Shape &x = request.inputs[kX].shape, &y = request.outputs[0].shape;
   if (request.inputs[kX].dtype != DType::kFloat)
     return Prepared::refuse("only float is computed here");
-  if (const char* why = refusal_of_regions(x, y)) return Prepared::refuse(why);
+  if (const char* why = why_unsupported_regions(x, y)) return Prepared::refuse(why);
   if (4 * y[2] * y[3] > kMaxReads / ChannelBlocks(x[1]).count)
     return Prepared::refuse("crops of this size are left to the reference");
-  return Prepared::accept(std::make_unique<CropKernel>(request), "blend");
+  return Prepared::accept(std::make_unique<CropKernel>(request), "interpolate");
 }
 
-constexpr KernelEntry kCropEntries[] = {{"com.microsoft::CropAndResize", "blend", prepare_crop}};
+constexpr KernelEntry kCropEntries[] = {
+    {"com.microsoft::CropAndResize", "interpolate", prepare_crop}};
 
 }  // namespace
 

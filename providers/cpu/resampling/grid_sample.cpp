@@ -1,4 +1,4 @@
-// GridSample of float32. What a point blends is worked out once for all channels.
+// GridSample of float32. The elements and weights of a point are computed once for all channels.
 #include <algorithm>
 
 #include "ir/core/strides.h"
@@ -34,10 +34,10 @@ class GridSampleKernel : public Kernel {
     }
     const int64_t work = points_ * channels_ * parts_;
     threads_ = static_cast<int>(std::min<int64_t>(request.threads, work / kElementsPerThread + 1));
-    turned_ = TurnedPicture(channels_, in_size_, points_ * parts_);
+    tiles_ = NhwcTiles(channels_, in_size_, points_ * parts_);
   }
 
-  size_t scratch_bytes() const override { return turned_.scratch_bytes(); }
+  size_t scratch_bytes() const override { return tiles_.scratch_bytes(); }
 
   void run(const KernelArgs& args) const override {
     const auto* x = static_cast<const float*>(args.inputs[GridSampleInput::kX]);
@@ -48,20 +48,20 @@ class GridSampleKernel : public Kernel {
       const float* coordinates = grid + image * points_ * static_cast<int64_t>(rank_);
       const float* planes = x + image * channels_ * in_size_;
       float* out = y + image * channels_ * points_;
-      if (!turned_.is_worthwhile()) {
+      if (!tiles_.is_worthwhile()) {
         for_points(coordinates, channels_, [&](const PointParts& parts, int64_t first) {
           for (int64_t channel = 0; channel < channels_; ++channel)
             blend_plane(parts, planes + channel * in_size_, out + channel * points_ + first);
         });
         continue;
       }
-      turned_.for_each_group(planes, pixels, threads_, [&](const TurnedPicture::Group& group) {
-        const int64_t channels = (group.end - group.begin) * turned_.blocks().lanes;
+      tiles_.for_each_group(planes, pixels, threads_, [&](const NhwcTiles::BlockGroup& group) {
+        const int64_t channels = (group.end - group.begin) * tiles_.blocks().lanes;
         for_points(coordinates, channels, [&](const PointParts& parts, int64_t first) {
           for (int64_t block = group.begin; block < group.end; ++block) {
-            interpolate_pixels(parts, group.pixels(block), turned_.blocks().lanes,
-                               turned_.blocks().used(),
-                               out + turned_.blocks().begin(block) * points_ + first, points_);
+            interpolate_pixels(parts, group.pixels(block), tiles_.blocks().lanes,
+                               tiles_.blocks().used(),
+                               out + tiles_.blocks().begin(block) * points_ + first, points_);
           }
         });
       });
@@ -78,14 +78,14 @@ class GridSampleKernel : public Kernel {
     return attrs.padding_mode == "border" ? SamplePadding::kBorder : SamplePadding::kReflection;
   }
 
-  // Calls visit(parts, first point) for all points, as many together as a list holds.
+  // Calls visit(parts, first point) for all points, a tile at a time.
   template <typename Visit>
   void for_points(const float* grid, int64_t channels, const Visit& visit) const {
-    constexpr auto kTogether = static_cast<int64_t>(kPointsTogether);
-    for_each_task((points_ + kTogether - 1) / kTogether, threads_, kTogether * parts_ * channels,
-                  [&](int64_t task) {
-                    const int64_t first = task * kTogether;
-                    const int64_t count = std::min(points_ - first, kTogether);
+    constexpr auto kTilePoints = static_cast<int64_t>(kPointsPerTile);
+    for_each_task((points_ + kTilePoints - 1) / kTilePoints, threads_,
+                  kTilePoints * parts_ * channels, [&](int64_t task) {
+                    const int64_t first = task * kTilePoints;
+                    const int64_t count = std::min(points_ - first, kTilePoints);
                     PointList lists[2];
                     const PointList& list = listed(grid + first * static_cast<int64_t>(rank_),
                                                    static_cast<size_t>(count), lists);
@@ -96,7 +96,7 @@ class GridSampleKernel : public Kernel {
   const PointList& listed(const float* grid, size_t count, PointList* lists) const {
     lists[0].start();
     for (size_t axis = 0; axis < rank_; ++axis) {
-      alignas(64) float coordinates[kPointsTogether] = {};
+      alignas(64) float coordinates[kPointsPerTile] = {};
       for (size_t i = 0; i < count; ++i)  // the grid names the last axis first
         coordinates[i] = grid[i * rank_ + rank_ - 1 - axis];
       place_on_axis(axes_[axis], coordinates);
@@ -108,7 +108,7 @@ class GridSampleKernel : public Kernel {
   int64_t batch_, channels_, points_, in_size_ = 1, parts_ = 1;
   size_t rank_;
   SampledAxis axes_[kMaxAxes];
-  TurnedPicture turned_;
+  NhwcTiles tiles_;
   int threads_;
 };
 
@@ -122,11 +122,11 @@ Prepared prepare_grid_sample(const KernelRequest& request) {
   if (element_count(request.outputs[0].shape) == 0 || element_count(x) == 0)
     return Prepared::refuse("there are no elements");
   if (element_count(x) / x[0] / x[1] > kMaxSampled)
-    return Prepared::refuse("pictures of this size are left to the reference");
-  return Prepared::accept(std::make_unique<GridSampleKernel>(request), "blend");
+    return Prepared::refuse("images of this size are left to the reference");
+  return Prepared::accept(std::make_unique<GridSampleKernel>(request), "interpolate");
 }
 
-constexpr KernelEntry kGridSampleEntries[] = {{"GridSample", "blend", prepare_grid_sample}};
+constexpr KernelEntry kGridSampleEntries[] = {{"GridSample", "interpolate", prepare_grid_sample}};
 
 }  // namespace
 

@@ -52,8 +52,8 @@ struct PixelSum {
 
 // to[c * to_step + i] = from[i * from_step + c] for i < count and c < channels. The rows from
 // `from` are kTilePoints, of whole fours of channels, whatever `count` is.
-HWY_INLINE void turn_tile(const float* from, int64_t from_step, size_t count, int64_t channels,
-                          float* to, int64_t to_step) {
+HWY_INLINE void transpose_tile(const float* from, int64_t from_step, size_t count, int64_t channels,
+                               float* to, int64_t to_step) {
 #if HWY_TARGET == HWY_SCALAR
   for (int64_t c = 0; c < channels; ++c) {
     for (size_t i = 0; i < count; ++i)
@@ -65,7 +65,7 @@ HWY_INLINE void turn_tile(const float* from, int64_t from_step, size_t count, in
   for (size_t first = 0; first < count; first += kOfVector) {
     const float* rows = from + static_cast<int64_t>(first) * from_step;
     for (int64_t c = 0; c < channels; c += 4) {
-      const auto four = four_turned(d, rows + c, from_step);
+      const auto four = transpose_4(d, rows + c, from_step);
       const hn::Vec<decltype(d)> columns[] = {four.a, four.b, four.c, four.d};
       for (int64_t k = 0; k < std::min<int64_t>(channels - c, 4); ++k) {
         float* column = to + (c + k) * to_step + first;
@@ -79,9 +79,9 @@ HWY_INLINE void turn_tile(const float* from, int64_t from_step, size_t count, in
 #endif
 }
 
-// The same from planes to pixels, four of these at a time.
+// Transposes planes to pixels, four pixels at a time.
 template <size_t kLanes>
-HWY_INLINE void turn_four(const float* planes, int64_t plane_step, float* pixels) {
+HWY_INLINE void transpose_four(const float* planes, int64_t plane_step, float* pixels) {
 #if HWY_TARGET == HWY_SCALAR
   for (size_t i = 0; i < 4; ++i) {
     for (size_t c = 0; c < kLanes; ++c)
@@ -92,7 +92,7 @@ HWY_INLINE void turn_four(const float* planes, int64_t plane_step, float* pixels
   const hn::CappedTag<float, kLanes> d;
   constexpr size_t kOfVector = hn::MaxLanes(d);
   for (size_t c = 0; c < kLanes; c += kOfVector) {
-    const auto four = four_turned(d, planes + static_cast<int64_t>(c) * plane_step, plane_step);
+    const auto four = transpose_4(d, planes + static_cast<int64_t>(c) * plane_step, plane_step);
     hn::StoreU(four.a, d, pixels + c);
     hn::StoreU(four.b, d, pixels + kLanes + c);
     hn::StoreU(four.c, d, pixels + 2 * kLanes + c);
@@ -102,8 +102,8 @@ HWY_INLINE void turn_four(const float* planes, int64_t plane_step, float* pixels
 }
 
 // Of one to three planes: the last one fills the lanes that are left.
-int64_t turn_few(const float* planes, int64_t plane_step, int64_t channels, int64_t count,
-                 float* pixels) {
+int64_t transpose_few(const float* planes, int64_t plane_step, int64_t channels, int64_t count,
+                      float* pixels) {
   const hn::ScalableTag<float> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const float* second = planes + (channels > 1 ? plane_step : 0);
@@ -121,11 +121,11 @@ void TurnToPixels(const float* planes, int64_t plane_step, int64_t channels, int
                   int64_t lanes, float* pixels) {
   int64_t begin = 0;
   if (channels < lanes) {
-    begin = turn_few(planes, plane_step, channels, count, pixels);
+    begin = transpose_few(planes, plane_step, channels, count, pixels);
   } else {
     with_lanes(lanes, [&](auto constant) HWY_ATTR {
       for (; begin + 4 <= count; begin += 4)
-        turn_four<constant()>(planes + begin, plane_step, pixels + begin * lanes);
+        transpose_four<constant()>(planes + begin, plane_step, pixels + begin * lanes);
     });
   }
   for (int64_t i = begin; i < count; ++i) {
@@ -150,7 +150,7 @@ HWY_INLINE void blend_points(const PointParts& parts, const float* pixels, int64
       }
       sum.store(tile + i * kLanes);
     }
-    turn_tile(tile, kLanes, points, channels, out + first, out_step);
+    transpose_tile(tile, kLanes, points, channels, out + first, out_step);
   }
 }
 
@@ -204,7 +204,7 @@ HWY_INLINE void blend_few_lines(const float* from, int64_t step, const int32_t* 
     hn::StoreU(sum_at(i, load), d, out + i);
   }
   if (i == count) return;
-  const Part<decltype(d)> part(d, static_cast<size_t>(count - i));
+  const PartialVector<decltype(d)> part(d, static_cast<size_t>(count - i));
   part.store(sum_at(i, [&](const float* line) HWY_ATTR { return part.load(line); }), out + i);
 }
 
@@ -241,7 +241,7 @@ HWY_INLINE void blend_tiles(const AxisBins& rows, const AxisBins& columns, const
       if constexpr (kLanes == 1)
         std::copy_n(tile, filled, out);
       else
-        turn_tile(tile, kLanes, filled, channels, out, out_step);
+        transpose_tile(tile, kLanes, filled, channels, out, out_step);
       out += filled;
       filled = 0;
     }
@@ -268,7 +268,7 @@ HWY_EXPORT(BlendPlane);
 HWY_EXPORT(BlendLines);
 HWY_EXPORT(BlendBins);
 
-void turn_to_pixels(const float* planes, int64_t plane_step, int64_t channels, int64_t count,
+void planes_to_nhwc(const float* planes, int64_t plane_step, int64_t channels, int64_t count,
                     int64_t lanes, float* pixels) {
   HWY_DYNAMIC_DISPATCH(TurnToPixels)(planes, plane_step, channels, count, lanes, pixels);
 }

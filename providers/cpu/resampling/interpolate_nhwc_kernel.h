@@ -1,5 +1,5 @@
-// Images whose channels lie together pixel by pixel, and sums of a few weighted pixels: what
-// kernels read that sample an image at points between its pixels.
+// NHWC images and weighted sums of their pixels (bilinear and bicubic sampling), for kernels that
+// sample an image at points between its pixels.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace sardonyx::cpu {
 
-// Blocks of channels that lie together. The last block overlaps the one before rather than have
-// lanes without a channel; only where there are fewer than 4 channels some lanes are idle.
+// Blocks of channels, each stored pixel by pixel. The last block overlaps the one before, so that
+// every lane has a channel; only with fewer than 4 channels some lanes are idle.
 struct ChannelBlocks {
   int64_t channels, lanes, count;  // lanes: 4, 8 or 16
 
@@ -22,19 +22,19 @@ struct ChannelBlocks {
   int64_t begin(int64_t block) const {
     return std::max<int64_t>(std::min(block * lanes, channels - lanes), 0);
   }
-  // Channels of every block.
+  // Lanes of a block that hold a channel.
   int64_t used() const { return std::min(channels, lanes); }
 };
 
-// pixels[i][c] = planes[c * plane_step + i] for i < count and c < channels, which are all lanes or
-// up to 3 of 4.
-void turn_to_pixels(const float* planes, int64_t plane_step, int64_t channels, int64_t count,
+// pixels[i][c] = planes[c * plane_step + i] for i < count and c < channels; `channels` is `lanes`,
+// or less than 4 with 4 lanes.
+void planes_to_nhwc(const float* planes, int64_t plane_step, int64_t channels, int64_t count,
                     int64_t lanes, float* pixels);
 
 // Points that are each the sum of some weighted pixels.
 struct PointParts {
   const int32_t* at;     // [parts][step]; -1: a zero
-  const float* weights;  // the same
+  const float* weights;  // [parts][step]
   size_t parts, step, points;
 };
 
@@ -42,7 +42,7 @@ struct PointParts {
 // before the first is read as a zero.
 void interpolate_pixels(const PointParts& parts, const float* pixels, int64_t lanes,
                         int64_t channels, float* out, int64_t out_step);
-// The same of one channel that lies by itself.
+// out[i] = point i of a single plane.
 void blend_plane(const PointParts& parts, const float* plane, float* out);
 
 // out[i] = the sum of weights[k] * from[at[k] * step + i], for i < count.
@@ -58,7 +58,7 @@ struct AxisBins {
 };
 
 // out[c * out_step + i] = bin i of channel c, for all bins of the product of both axes, rows first.
-// One lane: a channel that lies by itself.
+// With one lane `pixels` is a single plane.
 void blend_bins(const AxisBins& rows, const AxisBins& columns, const float* pixels, int64_t width,
                 int64_t lanes, int64_t channels, float* out, int64_t out_step);
 

@@ -17,9 +17,9 @@ using V = hn::Vec<D>;
 
 // The formulas are those of GridSample's reference (ir/ops/resampling/grid_sample.cpp), which says
 // why.
-class Axis {
+class AxisSampler {
  public:
-  explicit HWY_INLINE Axis(const SampledAxis& axis)
+  explicit HWY_INLINE AxisSampler(const SampledAxis& axis)
       : axis_(axis),
         low_(axis.align_corners ? 0.0f : -0.5f),
         high_(static_cast<float>(axis.size) - (axis.align_corners ? 1.0f : 0.5f)) {}
@@ -38,8 +38,8 @@ class Axis {
     return hn::IfThenElse(is_inside, at,
                           axis_.padding == SamplePadding::kBorder ? clamped(at) : reflected(at));
   }
-  // The elements at whole coordinates. A comparison is false of NaN, and integers are made of what
-  // lies inside only.
+  // The elements at integral coordinates. A comparison with NaN is false, so only coordinates
+  // inside the image are converted to integers.
   HWY_INLINE hn::Vec<Indices> elements(V at) const {
     const auto is_inside =
         hn::And(hn::Ge(at, hn::Zero(d_)), hn::Lt(at, hn::Set(d_, static_cast<float>(axis_.size))));
@@ -76,8 +76,8 @@ class Axis {
 
 void PlaceOnAxis(const SampledAxis& axis, float* coordinates) {
   const D d;
-  const Axis placed(axis);
-  for (size_t i = 0; i < kPointsTogether; i += hn::Lanes(d)) {
+  const AxisSampler placed(axis);
+  for (size_t i = 0; i < kPointsPerTile; i += hn::Lanes(d)) {
     V at = placed.coordinate(hn::LoadU(d, coordinates + i));
     if (axis.mode == SampleMode::kNearest) at = hn::Round(at);
     hn::StoreU(placed.padded(at), d, coordinates + i);
@@ -110,21 +110,21 @@ void AddAxis(const SampledAxis& axis, const float* coordinates, const PointList&
              PointList& after) {
   const D d;
   const Indices indices;
-  const Axis placed(axis);
+  const AxisSampler placed(axis);
   const size_t neighbours = axis.neighbours();
   const auto length = hn::Set(indices, static_cast<int32_t>(axis.size));
-  for (size_t i = 0; i < kPointsTogether; i += hn::Lanes(d)) {
+  for (size_t i = 0; i < kPointsPerTile; i += hn::Lanes(d)) {
     const V at = hn::LoadU(d, coordinates + i), base = hn::Floor(at), ratio = hn::Sub(at, base);
     const V first = axis.mode == SampleMode::kCubic ? hn::Sub(base, hn::Set(d, 1)) : base;
     for (size_t k = 0; k < neighbours; ++k) {
       const auto element = placed.elements(hn::Add(first, hn::Set(d, static_cast<float>(k))));
       const V weight = neighbour_weight(axis.mode, k, ratio);
       for (size_t part = 0; part < before.parts; ++part) {
-        const auto line = hn::Load(indices, before.at + part * kPointsTogether + i);
+        const auto line = hn::Load(indices, before.at + part * kPointsPerTile + i);
         const auto is_zero = hn::Lt(hn::Or(line, element), hn::Zero(indices));
         const auto place = hn::Add(hn::Mul(line, length), element);
-        const V share = hn::Mul(hn::Load(d, before.weights + part * kPointsTogether + i), weight);
-        const size_t to = (part * neighbours + k) * kPointsTogether + i;
+        const V share = hn::Mul(hn::Load(d, before.weights + part * kPointsPerTile + i), weight);
+        const size_t to = (part * neighbours + k) * kPointsPerTile + i;
         hn::Store(hn::IfThenElse(is_zero, hn::Set(indices, -1), place), indices, after.at + to);
         // A point at no finite place has weights that are none.
         hn::Store(hn::IfThenZeroElse(hn::RebindMask(d, is_zero), share), d, after.weights + to);
@@ -145,8 +145,8 @@ HWY_EXPORT(AddAxis);
 
 void PointList::start() {
   parts = 1;
-  std::fill_n(at, kPointsTogether, 0);
-  std::fill_n(weights, kPointsTogether, 1.0f);
+  std::fill_n(at, kPointsPerTile, 0);
+  std::fill_n(weights, kPointsPerTile, 1.0f);
 }
 
 void place_on_axis(const SampledAxis& axis, float* coordinates) {

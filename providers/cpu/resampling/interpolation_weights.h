@@ -1,5 +1,5 @@
-// Which elements of an image points between them blend, and with what weights, vectorised for the
-// CPU that runs it.
+// The elements and weights by which a point between pixels is interpolated, vectorised for the CPU
+// that runs it.
 #pragma once
 
 #include <cstddef>
@@ -19,28 +19,28 @@ struct SampledAxis {
   SamplePadding padding = SamplePadding::kZeros;
   SampleMode mode = SampleMode::kLinear;
 
-  // Elements that a point blends.
+  // Elements along this axis that one point is interpolated from.
   size_t neighbours() const {
     return mode == SampleMode::kCubic ? 4 : mode == SampleMode::kLinear ? 2 : 1;
   }
 };
 
-constexpr size_t kPointsTogether = 64;
+constexpr size_t kPointsPerTile = 64;
 constexpr size_t kMaxParts = 16;
 
 // Some points: from one part of weight 1 each, axis by axis, outermost first.
 struct PointList {
   size_t parts = 1;
-  alignas(64) int32_t at[kMaxParts * kPointsTogether];  // [parts][kPointsTogether], -1: a zero
-  alignas(64) float weights[kMaxParts * kPointsTogether];
+  alignas(64) int32_t at[kMaxParts * kPointsPerTile];  // [parts][kPointsPerTile], -1: a zero
+  alignas(64) float weights[kMaxParts * kPointsPerTile];
 
   void start();
-  PointParts of(size_t points) const { return {at, weights, parts, kPointsTogether, points}; }
+  PointParts of(size_t points) const { return {at, weights, parts, kPointsPerTile, points}; }
 };
 
-// Coordinates of a grid, from -1 to 1, become those of elements, moved to where the padding takes
-// them; what is not finite counts as just outside. All kPointsTogether are read. To the last bit
-// they are the reference's, so that the nearest element is.
+// Converts grid coordinates in [-1, 1] to element coordinates with the padding mode applied; values
+// that are not finite count as just outside. Converts all kPointsPerTile. Bit for bit equal to the
+// reference, so that the nearest element is the same.
 void place_on_axis(const SampledAxis& axis, float* coordinates);
 
 // The parts of `before` multiplied with the neighbours of coordinates along one more axis.

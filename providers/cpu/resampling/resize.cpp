@@ -14,13 +14,9 @@
 namespace sardonyx::cpu {
 namespace {
 
-struct ResizeInput {
-  enum : size_t { kX, kRoi, kScales, kSizes };
-};
-
-// Where little lies behind an axis, lines along it are turned, so that a vector holds one element
-// of each.
-constexpr int64_t kLongestTurned = 1 << 15, kMaxBehind = 15;
+// If the inner dims of an axis are few elements, lines along it are transposed, so that a vector
+// holds one element of each line.
+constexpr int64_t kMaxTransposedLine = 1 << 15, kMaxBehind = 15;
 
 // [outer, in, inner] becomes [outer, out, inner].
 struct AxisPass {
@@ -30,7 +26,7 @@ struct AxisPass {
   std::vector<int32_t> elements;
   std::vector<float> weights;
   std::vector<int64_t> begins;
-  // Where lines are turned: the parts of each element of an output line, [part][element].
+  // For transposed lines: the parts of each element of an output line, [part][element].
   std::vector<int32_t> elements_by_part;
   std::vector<float> weights_by_part;
 
@@ -39,13 +35,13 @@ struct AxisPass {
   int64_t parts() const {
     return static_cast<int64_t>(elements.size()) / std::max<int64_t>(out, 1);
   }
-  bool is_turned() const { return !elements_by_part.empty(); }
-  // Elements of a line with what lies behind.
+  bool is_transposed() const { return !elements_by_part.empty(); }
+  // Elements of a line, inner dims included.
   int64_t in_line() const { return split.size * split.inner; }
   int64_t out_line() const { return out * split.inner; }
   // Elements of a thread's scratch memory.
-  int64_t turned_size() const {
-    return is_turned() ? in_line() * ChannelBlocks(split.outer).lanes : 0;
+  int64_t rotary_size() const {
+    return is_transposed() ? in_line() * ChannelBlocks(split.outer).lanes : 0;
   }
 
   bool is_uniform() const {
@@ -54,10 +50,10 @@ struct AxisPass {
     }
     return parts() > 0;
   }
-  // Lists the parts once more if lines are worth turning.
+  // Lists the parts transposed as well if lines are transposed.
   void list_by_part() {
-    if (split.inner > kMaxBehind || split.outer < 4 || in_line() > kLongestTurned) return;
-    if (!is_uniform() || refusal_of_tables({out_line() * parts()})) return;
+    if (split.inner > kMaxBehind || split.outer < 4 || in_line() > kMaxTransposedLine) return;
+    if (!is_uniform() || why_unsupported_tables({out_line() * parts()})) return;
     for (int64_t part = 0; part < parts(); ++part) {
       for (int64_t element = 0; element < out_line(); ++element) {
         const auto at = static_cast<size_t>(element / split.inner * parts() + part);
@@ -79,10 +75,11 @@ void blend_row(const AxisPass& pass, const float* in, float* out, int64_t index,
 }
 
 // All outputs of a block of lines.
-void blend_turned(const AxisPass& pass, const float* in, float* out, int64_t block, float* pixels) {
+void blend_transposed(const AxisPass& pass, const float* in, float* out, int64_t block,
+                      float* pixels) {
   const ChannelBlocks blocks(pass.split.outer);
   const int64_t first = blocks.begin(block);
-  turn_to_pixels(in + first * pass.in_line(), pass.in_line(), blocks.lanes, pass.in_line(),
+  planes_to_nhwc(in + first * pass.in_line(), pass.in_line(), blocks.lanes, pass.in_line(),
                  blocks.lanes, pixels);
   const auto elements = static_cast<size_t>(pass.out_line());
   interpolate_pixels({pass.elements_by_part.data(), pass.weights_by_part.data(),
@@ -97,17 +94,17 @@ class ResizeKernel : public Kernel {
       : passes_(std::move(passes)), fill_(fill), threads_(threads) {
     for (size_t i = 0; i < passes_.size(); ++i) {
       if (i + 1 < passes_.size()) largest_ = std::max(largest_, passes_[i].count());
-      turned_ = std::max(turned_, passes_[i].turned_size());
+      tiles_ = std::max(tiles_, passes_[i].rotary_size());
     }
   }
 
-  // What lies between passes, in turns, and for each thread the lines that it turns.
+  // Scratch: two buffers between passes, used alternately, and transposed lines for each thread.
   size_t scratch_bytes() const override {
-    return static_cast<size_t>(2 * largest_ + threads_ * turned_) * sizeof(float);
+    return static_cast<size_t>(2 * largest_ + threads_ * tiles_) * sizeof(float);
   }
 
   void run(const KernelArgs& args) const override {
-    const auto* in = static_cast<const float*>(args.inputs[ResizeInput::kX]);
+    const auto* in = static_cast<const float*>(args.inputs[ops::ResizeInput::kX]);
     auto* between = reinterpret_cast<float*>(args.scratch);
     for (size_t i = 0; i < passes_.size(); ++i) {
       const bool is_last = i + 1 == passes_.size();
@@ -122,7 +119,7 @@ class ResizeKernel : public Kernel {
   void run_pass(const AxisPass& pass, const float* in, float* out, float* pixels) const {
     const auto wanted =
         static_cast<int>(std::min<int64_t>(threads_, pass.count() / kElementsPerThread + 1));
-    if (pass.is_turned()) {
+    if (pass.is_transposed()) {
       const ChannelBlocks blocks(pass.split.outer);
       const int64_t work = blocks.lanes * (pass.out_line() * pass.parts() + pass.in_line());
       // The last two blocks, which may overlap, fall to one thread.
@@ -130,7 +127,7 @@ class ResizeKernel : public Kernel {
       for_each_task(tasks, wanted, work, [&](int64_t task, int64_t thread) {
         const int64_t end = task + 1 == tasks ? blocks.count : task + 1;
         for (int64_t block = task; block < end; ++block)
-          blend_turned(pass, in, out, block, pixels + thread * turned_);
+          blend_transposed(pass, in, out, block, pixels + thread * tiles_);
       });
       return;
     }
@@ -144,14 +141,14 @@ class ResizeKernel : public Kernel {
   std::vector<AxisPass> passes_;
   float fill_;
   int threads_;
-  int64_t largest_ = 0, turned_ = 0;
+  int64_t largest_ = 0, tiles_ = 0;
 };
 
 AxisPass pass_of(const ops::ResizeAttrs& attrs, const ops::ResizeAxis& axis, AxisSplit split) {
   AxisPass pass{split, axis.out, {}, {}, {0}, {}, {}};
   const ops::ResizeBlend blend = ops::blended_elements(attrs, axis);
   for (int64_t i = 0; i < axis.out; ++i) {
-    for (const ops::ResizeBlend::Part& part : blend.of(i)) {
+    for (const ops::ResizeBlend::WeightedElement& part : blend.of(i)) {
       pass.elements.push_back(static_cast<int32_t>(part.element));
       pass.weights.push_back(static_cast<float>(part.weight));
     }
@@ -168,27 +165,29 @@ std::vector<double> doubles_of(const KernelRequest& request, size_t input) {
 
 Prepared prepare_resize(const KernelRequest& request) {
   const auto& attrs = request.attrs<ops::ResizeAttrs>();
-  if (request.inputs[ResizeInput::kX].dtype != DType::kFloat)
+  if (request.inputs[ops::ResizeInput::kX].dtype != DType::kFloat)
     return Prepared::refuse("only float is computed here");
   if (attrs.mode == "nearest") return Prepared::refuse("only neighbours are blended here");
-  for (const size_t input : {ResizeInput::kRoi, ResizeInput::kScales, ResizeInput::kSizes}) {
+  for (const size_t input :
+       {ops::ResizeInput::kRoi, ops::ResizeInput::kScales, ops::ResizeInput::kSizes}) {
     if (request.has(input) && !request.inputs[input].constant)
       return Prepared::refuse("the sizes are not known ahead");
   }
   if (element_count(request.outputs[0].shape) == 0)
     return Prepared::refuse("there are no elements");
-  const std::vector<double> scales = doubles_of(request, ResizeInput::kScales);
+  const std::vector<double> scales = doubles_of(request, ops::ResizeInput::kScales);
   const std::vector<float> float_scales(scales.begin(), scales.end());
   std::vector<int64_t> sizes;
-  if (request.has(ResizeInput::kSizes))
-    sizes = request.inputs[ResizeInput::kSizes].constant->to_int64s();
-  Shape shape = request.inputs[ResizeInput::kX].shape;
-  const auto axes = ops::resize_axes(attrs, shape, request.outputs[0].shape,
-                                     doubles_of(request, ResizeInput::kRoi), float_scales, sizes);
+  if (request.has(ops::ResizeInput::kSizes))
+    sizes = request.inputs[ops::ResizeInput::kSizes].constant->to_int64s();
+  Shape shape = request.inputs[ops::ResizeInput::kX].shape;
+  const auto axes =
+      ops::resize_axes(attrs, shape, request.outputs[0].shape,
+                       doubles_of(request, ops::ResizeInput::kRoi), float_scales, sizes);
   std::vector<AxisPass> passes;
   for (size_t axis = axes.size(); axis-- > 0;) {
     if (axes[axis].is_identity()) continue;
-    if (const char* why = refusal_of_tables({shape[axis], axes[axis].out}))
+    if (const char* why = why_unsupported_tables({shape[axis], axes[axis].out}))
       return Prepared::refuse(why);
     passes.push_back(pass_of(attrs, axes[axis], split_at(shape, axis)));
     shape[axis] = axes[axis].out;
@@ -196,12 +195,12 @@ Prepared prepare_resize(const KernelRequest& request) {
   if (passes.empty()) return Prepared::refuse("nothing changes");
   Prepared prepared = Prepared::accept(
       std::make_unique<ResizeKernel>(std::move(passes), attrs.extrapolation_value, request.threads),
-      "blend");
+      "interpolate");
   prepared.unread_inputs = ~1u;
   return prepared;
 }
 
-constexpr KernelEntry kResizeEntries[] = {{"Resize", "blend", prepare_resize}};
+constexpr KernelEntry kResizeEntries[] = {{"Resize", "interpolate", prepare_resize}};
 
 }  // namespace
 

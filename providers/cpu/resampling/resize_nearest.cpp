@@ -13,8 +13,8 @@ namespace {
 
 constexpr int64_t kElementsPerThread = 1 << 15;
 
-struct Form {
-  int64_t planes, channels;  // a plane's pixels, of so many channels, lie side by side
+struct ResizeNearestParams {
+  int64_t planes, channels;  // planes of contiguous pixels with `channels` channels each
   int64_t in_rows, in_width;
   std::vector<int64_t> rows;     // by row of the output: that of the input
   std::vector<int64_t> columns;  // by column
@@ -25,7 +25,7 @@ struct Form {
 
 class NearestPixelsKernel : public Kernel {
  public:
-  NearestPixelsKernel(Form form, int threads) : f_(std::move(form)) {
+  NearestPixelsKernel(ResizeNearestParams form, int threads) : f_(std::move(form)) {
     const int64_t rows = f_.planes * f_.out_rows();
     threads_ = static_cast<int>(std::min(
         {static_cast<int64_t>(threads), rows, rows * f_.out_row() / kElementsPerThread + 1}));
@@ -36,7 +36,7 @@ class NearestPixelsKernel : public Kernel {
     auto* out = static_cast<float*>(args.outputs[0]);
     const int64_t all = f_.planes * f_.out_rows(), mask = poll_mask(f_.out_row());
     parallel_run(threads_, [&](int64_t part, int64_t parts, const CancelFlag& sign) {
-      const float* last = nullptr;  // what the row before was made of
+      const float* last = nullptr;  // the source row of the row before
       for (int64_t row = all * part / parts; row < all * (part + 1) / parts; ++row) {
         if ((row & mask) == 0 ? sign.ask() : sign.is_up()) return;
         const int64_t plane = row / f_.out_rows();
@@ -70,11 +70,11 @@ class NearestPixelsKernel : public Kernel {
     copy(static_cast<size_t>(f_.channels) * sizeof(float));
   }
 
-  Form f_;
+  ResizeNearestParams f_;
   int threads_ = 1;
 };
 
-// The elements of all `axes` together, of which the last moves fastest.
+// The elements of the product of all `axes`, the last axis fastest.
 std::vector<int64_t> joined_elements(const ops::ResizeAttrs& attrs,
                                      std::span<const ops::ResizeAxis> axes) {
   std::vector<int64_t> joined{0};
@@ -103,8 +103,8 @@ Prepared prepare_resize_nearest(const KernelRequest& request, const ops::ResizeA
   if (!axes[0].is_identity() || !axes[1].is_identity())
     return Prepared::refuse("images or channels are resized");
   const int64_t out_rows = element_count(y) / (y[0] * y[1] * y.back());
-  if (const char* why = refusal_of_tables({out_rows, y.back()})) return Prepared::refuse(why);
-  Form form;
+  if (const char* why = why_unsupported_tables({out_rows, y.back()})) return Prepared::refuse(why);
+  ResizeNearestParams form;
   form.channels = pixels->channels;
   form.planes = pixels->planes;
   form.in_width = x.shape.back();

@@ -1,5 +1,5 @@
-// Resize that takes the nearest element, over float values, plain or with the channels of
-// a pixel together.
+// Resize with mode "nearest" on float32 images in row-major order, NHWC or
+// NCHW16c.
 #pragma once
 
 #include <span>

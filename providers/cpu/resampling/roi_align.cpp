@@ -1,5 +1,5 @@
-// RoiAlign of float32 that averages samples. What the bins of a region read is worked out once for
-// all channels: samples of a bin are a grid, and neighbours among them share elements.
+// RoiAlign of float32 with mode "avg". The lines and weights of a region's bins are computed once
+// for all channels: the samples of a bin are a grid, and neighbouring samples share elements.
 #include <algorithm>
 
 #include "ir/ops/detection/roi_samples.h"
@@ -26,7 +26,7 @@ struct RoiBins : BinTable {
       : BinTable{bin_count, size} {
     const bool is_adaptive = attrs.sampling_ratio == 0;
     if (!is_adaptive) most = std::min(most, 2 * attrs.sampling_ratio);
-    // Adaptive bins lie side by side and share their outermost lines.
+    // Adaptive bins are adjacent and share their outermost lines.
     reads = is_adaptive ? size + 3 * bins : lines();
     samples = is_adaptive ? reads : bins * attrs.sampling_ratio;
   }
@@ -34,7 +34,7 @@ struct RoiBins : BinTable {
   int64_t usual_reads() const { return std::min<int64_t>(most, 4); }
 };
 
-// Calls add(line, weight * scale) for the lines that samples of a bin lie between, once for each.
+// Calls add(line, weight * scale) once for each line that a sample of the bin interpolates.
 template <typename Add>
 void list_lines(const RoiAxis<float>& axis, int64_t bin, double scale, const Add& add) {
   int64_t low = -2;  // the line whose weight is summed up; and that of the next one
@@ -104,16 +104,16 @@ Prepared prepare_roi_align(const KernelRequest& request) {
   if (request.inputs[RoiAlignInput::kX].dtype != DType::kFloat)
     return Prepared::refuse("only float is computed here");
   if (attrs.mode != "avg") return Prepared::refuse("only averages are computed here");
-  if (const char* why = refusal_of_regions(x, y)) return Prepared::refuse(why);
+  if (const char* why = why_unsupported_regions(x, y)) return Prepared::refuse(why);
   const RoiBins rows(attrs, y[2], x[2]), columns(attrs, y[3], x[3]);
   if (std::max(rows.lines(), columns.lines()) > kMaxLines ||
       std::max(rows.samples, columns.samples) > kMaxLines ||
       rows.reads * columns.reads > kMaxReads / ChannelBlocks(x[1]).count)
     return Prepared::refuse("so many samples are left to the reference");
-  return Prepared::accept(std::make_unique<RoiAlignKernel>(request, rows, columns), "blend");
+  return Prepared::accept(std::make_unique<RoiAlignKernel>(request, rows, columns), "interpolate");
 }
 
-constexpr KernelEntry kRoiAlignEntries[] = {{"RoiAlign", "blend", prepare_roi_align}};
+constexpr KernelEntry kRoiAlignEntries[] = {{"RoiAlign", "interpolate", prepare_roi_align}};
 
 }  // namespace
 

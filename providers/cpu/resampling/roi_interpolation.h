@@ -1,5 +1,5 @@
-// What kernels of regions of images have in common: rows and columns of bins, each the sum of
-// some weighted lines, that all channels share.
+// Shared by RoiAlign, CropAndResize and their kind: a region is rows and columns of bins, each a
+// weighted sum of lines; all channels share the weights.
 #pragma once
 
 #include <algorithm>
@@ -13,19 +13,19 @@
 
 namespace sardonyx::cpu {
 
-// A region is worked out without a look at the clock: bins along one axis, lines that all of them
-// read, and elements in blocks of channels.
+// Limits of one region, within which no deadline is checked: bins along one axis, lines that all of
+// them read, and elements in blocks of channels.
 constexpr int64_t kMaxBins = 1 << 16, kMaxLines = 1 << 20, kMaxReads = 1 << 28;
 
 // nullptr where regions [R, C, rows, columns] of images [N, C, H, W] may be made of bins.
-inline const char* refusal_of_regions(const Shape& x, const Shape& y) {
+inline const char* why_unsupported_regions(const Shape& x, const Shape& y) {
   if (element_count(y) == 0 || element_count(x) == 0) return "there are no elements";
-  if (x[2] * x[3] > kMaxSampled) return "pictures of this size are left to the reference";
+  if (x[2] * x[3] > kMaxSampled) return "images of this size are left to the reference";
   if (std::max(y[2], y[3]) > kMaxBins) return "so many bins are left to the reference";
   return nullptr;
 }
 
-// Room for the bins along one axis of a region.
+// Memory for the bins along one axis of a region.
 struct BinTable {
   int64_t bins = 0, most = 0;  // lines of one bin at most
 
@@ -75,7 +75,7 @@ class RegionBlend {
         regions_(y[0]),
         bins_(y[2] * y[3]),
         work_(most_reads * channels_),
-        turned_(channels_, height_ * width_, bins_ * reads * (regions_ / batch_ + 1)) {
+        tiles_(channels_, height_ * width_, bins_ * reads * (regions_ / batch_ + 1)) {
     const int64_t work = bins_ * channels_ * reads * regions_;
     threads_ =
         static_cast<int>(std::min<int64_t>({threads, work / kElementsPerThread + 1, regions_}));
@@ -92,11 +92,11 @@ class RegionBlend {
   // Where the memory for columns begins in that of both tables.
   size_t columns_at() const { return rows_.bytes(); }
   size_t scratch_bytes() const {
-    return static_cast<size_t>(threads_) * table_bytes() + turned_.scratch_bytes();
+    return static_cast<size_t>(threads_) * table_bytes() + tiles_.scratch_bytes();
   }
 
-  // Region r lies in image batches[r]. Calls fill(region, memory), which gives its tables; and
-  // finish(tables, output of some channels, how many) for what is made of them.
+  // Region r is a part of image batches[r]. fill(region, memory) returns the tables of a region;
+  // finish(tables, output, channels) computes the output of some channels.
   template <typename Index, typename Fill, typename Epilogue>
   void run(const float* x, const Index* batches, float* out, std::byte* scratch, const Fill& fill,
            const Epilogue& finish) const;
@@ -104,15 +104,15 @@ class RegionBlend {
  private:
   size_t table_bytes() const { return rows_.bytes() + columns_.bytes(); }
 
-  // Calls visit(tables, output) for all regions of an image, on all threads in turns: regions of
-  // one image often lie together.
+  // Calls visit(tables, output) for all regions of an image; threads take regions round-robin,
+  // since the regions of one image are often adjacent.
   template <typename Index, typename Fill, typename Visit>
-  void for_regions(const Index* batches, int64_t picture, float* out, std::byte* scratch,
+  void for_regions(const Index* batches, int64_t image, float* out, std::byte* scratch,
                    const Fill& fill, const Visit& visit) const {
     const int64_t share = (regions_ + threads_ - 1) / threads_;
     for_each_task(share * threads_, threads_, work_, [&](int64_t task, int seat) {
       const int64_t region = task % share * threads_ + task / share;
-      if (region >= regions_ || batches[region] != picture) return;
+      if (region >= regions_ || batches[region] != image) return;
       const Tables tables = fill(region, scratch + static_cast<size_t>(seat) * table_bytes());
       visit(tables, out + region * channels_ * bins_);
     });
@@ -120,7 +120,7 @@ class RegionBlend {
 
   BinTable rows_, columns_;
   int64_t batch_, channels_, height_, width_, regions_, bins_, work_;
-  TurnedPicture turned_;
+  NhwcTiles tiles_;
   int threads_;
 };
 
@@ -129,11 +129,11 @@ void RegionBlend::run(const float* x, const Index* batches, float* out, std::byt
                       const Fill& fill, const Epilogue& finish) const {
   auto* memory = reinterpret_cast<float*>(scratch + static_cast<size_t>(threads_) * table_bytes());
   const int64_t size = height_ * width_;
-  for (int64_t picture = 0; picture < batch_; ++picture) {
-    if (std::find(batches, batches + regions_, picture) == batches + regions_) continue;
-    const float* planes = x + picture * channels_ * size;
-    if (!turned_.is_worthwhile()) {
-      for_regions(batches, picture, out, scratch, fill, [&](const Tables& tables, float* to) {
+  for (int64_t image = 0; image < batch_; ++image) {
+    if (std::find(batches, batches + regions_, image) == batches + regions_) continue;
+    const float* planes = x + image * channels_ * size;
+    if (!tiles_.is_worthwhile()) {
+      for_regions(batches, image, out, scratch, fill, [&](const Tables& tables, float* to) {
         for (int64_t channel = 0; channel < channels_; ++channel, to += bins_) {
           blend_bins(tables.rows, tables.columns, planes + channel * size, width_, 1, 1, to, bins_);
           finish(tables, to, 1);
@@ -141,9 +141,9 @@ void RegionBlend::run(const float* x, const Index* batches, float* out, std::byt
       });
       continue;
     }
-    turned_.for_each_group(planes, memory, threads_, [&](const TurnedPicture::Group& group) {
-      for_regions(batches, picture, out, scratch, fill, [&](const Tables& tables, float* region) {
-        const ChannelBlocks& blocks = turned_.blocks();
+    tiles_.for_each_group(planes, memory, threads_, [&](const NhwcTiles::BlockGroup& group) {
+      for_regions(batches, image, out, scratch, fill, [&](const Tables& tables, float* region) {
+        const ChannelBlocks& blocks = tiles_.blocks();
         for (int64_t block = group.begin; block < group.end; ++block) {
           float* to = region + blocks.begin(block) * bins_;
           blend_bins(tables.rows, tables.columns, group.pixels(block), width_, blocks.lanes,

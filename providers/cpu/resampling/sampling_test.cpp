@@ -69,7 +69,7 @@ AttrMap grid_attrs(const char* mode, const char* padding, bool align_corners) {
 }
 
 struct GridCase {
-  Shape picture, grid;
+  Shape input, grid;
 };
 
 // Few channels and many, all lanes used or not; read often, and less often than they are large.
@@ -84,8 +84,8 @@ const GridCase kGridCases[] = {
 
 TEST(GridSampleKernel, IsTheReference) {
   for (const GridCase& example : kGridCases) {
-    SCOPED_TRACE(to_text(example.picture));
-    const std::vector<Tensor> inputs{drawn(example.picture, -1, 1), drawn(example.grid, -2.2, 2.2)};
+    SCOPED_TRACE(to_text(example.input));
+    const std::vector<Tensor> inputs{drawn(example.input, -1, 1), drawn(example.grid, -2.2, 2.2)};
     for (const char* mode : {"nearest", "linear", "cubic"}) {
       for (const char* padding : {"zeros", "border", "reflection"}) {
         for (const bool align : {false, true}) {
@@ -139,7 +139,7 @@ TEST(GridSampleKernel, ReadsNothingAtPlacesThatAreNone) {
 }
 
 struct RegionCase {
-  Shape picture;
+  Shape input;
   int64_t regions, height, width, sampling_ratio;
   double low, high;  // of corners
 };
@@ -154,9 +154,9 @@ const RegionCase kRegionCases[] = {
 
 TEST(RoiAlignKernel, IsTheReference) {
   for (const RegionCase& example : kRegionCases) {
-    SCOPED_TRACE(to_text(example.picture));
-    const auto last = static_cast<double>(example.picture[0] - 1);
-    const std::vector<Tensor> inputs{drawn(example.picture, -1, 1),
+    SCOPED_TRACE(to_text(example.input));
+    const auto last = static_cast<double>(example.input[0] - 1);
+    const std::vector<Tensor> inputs{drawn(example.input, -1, 1),
                                      drawn({example.regions, 4}, example.low, example.high),
                                      drawn_tensor(DType::kInt64, {example.regions}, 0, last, 3)};
     for (const char* transform : {"half_pixel", "output_half_pixel"}) {
@@ -173,8 +173,8 @@ TEST(RoiAlignKernel, IsTheReference) {
 }
 
 TEST(CropKernel, IsTheReference) {
-  for (const Shape& picture : {Shape{2, 1, 9, 8}, Shape{2, 3, 6, 7}, Shape{1, 21, 5, 9}}) {
-    const auto last = static_cast<double>(picture[0] - 1);
+  for (const Shape& input : {Shape{2, 1, 9, 8}, Shape{2, 3, 6, 7}, Shape{1, 21, 5, 9}}) {
+    const auto last = static_cast<double>(input[0] - 1);
     Tensor boxes = drawn({20, 4}, -0.2, 1.2);
     boxes.mutable_values<float>()[5] = kNan;
     boxes.mutable_values<float>()[8] = kInfinity;
@@ -182,7 +182,7 @@ TEST(CropKernel, IsTheReference) {
       for (const std::vector<int32_t>& size : {std::vector<int32_t>{5, 4}, {1, 9}, {30, 1}}) {
         check("com.microsoft::CropAndResize",
               {{"mode", std::string(mode)}, {"extrapolation_value", 0.25f}},
-              {drawn(picture, -1, 1), boxes, drawn_tensor(DType::kInt32, {20}, 0, last, 3),
+              {drawn(input, -1, 1), boxes, drawn_tensor(DType::kInt32, {20}, 0, last, 3),
                Tensor::vector(size)});
       }
     }

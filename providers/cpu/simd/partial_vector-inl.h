@@ -42,11 +42,11 @@ HWY_INLINE void store_part(hn::Vec<D> v, D d, hn::TFromD<D>* to, size_t count) {
 
 // The first `count` elements of many vectors: 1 of them, or more.
 template <class D>
-class Part {
+class PartialVector {
  public:
   using T = hn::TFromD<D>;
   using V = hn::Vec<D>;
-  HWY_INLINE Part(D d, size_t count) : count_(count), mask_(hn::FirstN(d, count)) {}
+  HWY_INLINE PartialVector(D d, size_t count) : count_(count), mask_(hn::FirstN(d, count)) {}
   HWY_INLINE V load(const T* from) const {
 #if HWY_TARGET <= HWY_AVX2
     return hn::MaskedLoad(mask_, D(), from);

@@ -22,8 +22,8 @@ constexpr float kRoundingUnits = 65536;
 // No multiple may be larger, or smaller than its negative.
 constexpr float kMaxUnits = 1 << 30;
 
-// The integer nearest to each float, which is below 2^31. On x86, NaN and what is too small become
-// the least integer.
+// Rounds floats below 2^31 to the nearest integer. On x86, NaN and values below -2^31 become the
+// least integer.
 template <class V>
 HWY_INLINE auto integers_near(V v) {
   using Integers = hn::Vec<hn::RebindToSigned<hn::DFromV<V>>>;
@@ -53,7 +53,7 @@ HWY_INLINE V bounded_units(V units) {
 // out[i] = saturate(round half to even(exact number) + zero), of numbers known to within `margin`
 // units.
 template <typename T>  // uint8_t or int8_t
-class ByteRounding {
+class Int8Rounding {
  public:
   using D = hn::ScalableTag<float>;
   using V = hn::Vec<D>;
@@ -61,7 +61,7 @@ class ByteRounding {
   static constexpr size_t kMaxLanes = 4 * hn::MaxLanes(D());
   static size_t lanes() { return 4 * hn::Lanes(D()); }
 
-  HWY_INLINE ByteRounding(int32_t zero, int32_t margin)
+  HWY_INLINE Int8Rounding(int32_t zero, int32_t margin)
       : margin_(margin),
         zero_(hn::Set(DShort(), static_cast<int16_t>(zero))),
         near_(hn::Set(DFraction(), static_cast<uint16_t>(2 * margin))) {}

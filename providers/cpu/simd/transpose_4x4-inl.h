@@ -1,10 +1,10 @@
-// Rows that become columns, four at a time. Included once for each target, inside the scheme of
+// Transposes rows to columns, four at a time. Included once for each target, inside the scheme of
 // hwy/foreach_target.h.
-#if defined(SARDONYX_TURN_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef SARDONYX_TURN_INL
-#undef SARDONYX_TURN_INL
+#if defined(SARDONYX_TRANSPOSE_4X4_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef SARDONYX_TRANSPOSE_4X4_INL
+#undef SARDONYX_TRANSPOSE_4X4_INL
 #else
-#define SARDONYX_TURN_INL
+#define SARDONYX_TRANSPOSE_4X4_INL
 #endif
 
 #include <hwy/highway.h>
@@ -16,7 +16,7 @@ namespace sardonyx::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
-// The first four elements of rows that lie four times `step` apart, one row after the other.
+// Loads the first four elements of rows that are 4 * `step` apart.
 template <class D, typename T = hn::TFromD<D>>
 HWY_INLINE hn::Vec<D> four_of_rows(D d, const T* from, int64_t step) {
   if constexpr (hn::MaxLanes(D()) <= 4) {
@@ -30,13 +30,13 @@ HWY_INLINE hn::Vec<D> four_of_rows(D d, const T* from, int64_t step) {
 
 // Elements 0 to 3 of as many rows as a vector has lanes.
 template <class D>
-struct FourTurned {
+struct Transposed4 {
   hn::Vec<D> a, b, c, d;
 };
 
-// Of rows that lie `step` apart, of elements of 4 bytes; vectors have at least four of them.
+// Rows are `step` elements of 4 bytes apart; vectors have at least four lanes.
 template <class D, typename T = hn::TFromD<D>>
-HWY_INLINE FourTurned<D> four_turned(D d, const T* from, int64_t step) {
+HWY_INLINE Transposed4<D> transpose_4(D d, const T* from, int64_t step) {
   const hn::Repartition<uint64_t, D> pairs;
   const auto low = [&](auto x, auto y) HWY_ATTR {
     return hn::BitCast(d, hn::InterleaveLower(pairs, hn::BitCast(pairs, x), hn::BitCast(pairs, y)));

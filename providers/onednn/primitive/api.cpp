@@ -30,7 +30,7 @@ MaybePrimitive attempt(const dnnl::primitive_attr& attr, const Args&... args) {
   }
 }
 
-// The same for those that have no operation descriptor.
+// For primitives that have no operation descriptor.
 template <typename P, typename... Args>
 MaybePrimitive attempt_direct(const Args&... args) {
   const SingleThread scope;
@@ -42,7 +42,7 @@ MaybePrimitive attempt_direct(const Args&... args) {
   }
 }
 
-// The next in oneDNN's list, or its first choice where what comes next has no vectors.
+// The next implementation in oneDNN's list, or its first choice if the next one is not vectorised.
 template <typename Description>
 Primitive next_choice(const Description& made) {
   Description next = made;
@@ -278,20 +278,20 @@ MaybePrimitive matmul(const ProductSpec& spec, const dnnl::primitive_attr& attr)
 namespace {
 
 // Rows and columns of the result that one of several parts of a product makes.
-struct ProductPart {
+struct MatMulPart {
   cpu::Portion rows, columns;
 };
 
 // Parts have as many of the rows, or of the columns if there are more.
-ProductPart part_of(const MatrixProduct& p, int64_t part, int64_t parts) {
-  constexpr int64_t kTogether = 16;
-  ProductPart whole{{0, p.m}, {0, p.n}};
+MatMulPart part_of(const MatrixProduct& p, int64_t part, int64_t parts) {
+  constexpr int64_t kPortionUnit = 16;
+  MatMulPart whole{{0, p.m}, {0, p.n}};
   (p.m > p.n ? whole.rows : whole.columns) =
-      cpu::portion_of(std::max(p.m, p.n), kTogether, part, parts);
+      cpu::portion_of(std::max(p.m, p.n), kPortionUnit, part, parts);
   return whole;
 }
 
-dnnl_status_t multiply_part(const MatrixProduct& p, const ProductPart& part) {
+dnnl_status_t multiply_part(const MatrixProduct& p, const MatMulPart& part) {
   const auto [row, last_row] = part.rows;
   const auto [column, last_column] = part.columns;
   if (row == last_row || column == last_column) return dnnl_success;
@@ -308,12 +308,15 @@ dnnl_status_t multiply_part(const MatrixProduct& p, const ProductPart& part) {
 void multiply(const MatrixProduct& product, int threads) {
   const double products = static_cast<double>(product.m) * static_cast<double>(product.n) *
                           static_cast<double>(product.k);
-  const int64_t parts = threads_for(products, threads);
+  const int64_t parts =
+      gemm_sums_depend_on_extents() ? fixed_parts_for(products) : threads_for(products, threads);
   std::atomic<dnnl_status_t> status = dnnl_success;
-  cpu::for_each_task(parts, static_cast<int>(parts), cpu::kWorkBetweenLooks, [&](int64_t part) {
-    const dnnl_status_t own = multiply_part(product, part_of(product, part, parts));
-    if (own != dnnl_success) status.store(own, std::memory_order_relaxed);
-  });
+  cpu::for_each_task(parts, static_cast<int>(std::min<int64_t>(parts, threads)),
+                     cpu::kWorkBetweenLooks, [&](int64_t part) {
+                       const dnnl_status_t own =
+                           multiply_part(product, part_of(product, part, parts));
+                       if (own != dnnl_success) status.store(own, std::memory_order_relaxed);
+                     });
   if (status != dnnl_success) {
     fail(status == dnnl_out_of_memory ? ErrorCode::kResourceExhausted : ErrorCode::kInternal,
          "oneDNN: a product ended with status ", static_cast<int>(status.load()));

@@ -35,7 +35,7 @@ Desc plain_desc(memory::data_type type, const Extents& dims);
 Desc plain_desc(DType dtype, const Shape& shape);
 // Row-major with the last two dims exchanged in memory.
 Desc transposed_desc(memory::data_type type, const Extents& dims);
-// Index i of each dim lies i * its stride elements from the first one.
+// A strided layout: index i of a dim is at i * its stride, in elements.
 Desc strided_desc(memory::data_type type, const Extents& dims, const Extents& strides);
 // Channels in blocks of 16, and channels last; the rank must be 3 to 5.
 Desc blocked_desc(memory::data_type type, const Extents& dims);
@@ -44,15 +44,15 @@ Desc channels_last_desc(memory::data_type type, const Extents& dims);
 Desc any_desc(memory::data_type type, const Extents& dims);
 Desc any_desc(DType dtype, const Shape& shape);
 
-// Do the elements lie as in a row-major tensor, without padding?
+// True for row-major order without padding.
 bool is_row_major(const Desc& desc);
 // A blocked layout with strides, as opposed to one that only its primitive reads (Winograd).
 bool is_blocked(const Desc& desc);
-// Steps of the dims, in elements, where the elements lie without blocks and padding.
+// Strides of the dims, in elements, of a layout without blocks and padding.
 std::optional<Extents> plain_strides(const Desc& desc);
-// How a blocked layout places elements: index i of dim d is number i % block of block i / block,
-// where `block` is the product of the inner sizes of d. Blocks of d lie strides[d] elements apart,
-// and in a block the dims of `inner` follow each other, the last without gaps.
+// A blocked layout: index i of dim d is number i % block of block i / block, where `block` is the
+// product of the inner sizes of d. Blocks of d are strides[d] elements apart; within a block the
+// dims of `inner` are nested in order, the last one contiguous.
 struct BlockedForm {
   struct Inner {
     size_t dim;
@@ -62,34 +62,34 @@ struct BlockedForm {
   Extents dims, padded, strides;  // padded: dims rounded up to whole blocks
   std::vector<Inner> inner;
 };
-// nullopt where the layout is of another kind, or an element lies at an offset besides.
+// nullopt for a layout of another kind, or with an offset.
 std::optional<BlockedForm> blocked_form(const Desc& desc);
 // "aBcd16b". Not unique.
 std::string layout_text(const Desc& desc);
 // Differs for any two descriptors that are not equal.
 std::string fingerprint(const Desc& desc);
-// The same places without the sums of weights that integer primitives have behind them; nullopt
-// where there are none, or elements lie in blocks.
+// The layout without the compensation (sums of weights) that integer primitives append; nullopt if
+// there is none, or the layout is blocked.
 std::optional<Desc> without_sums(const Desc& desc);
 
 // A range of the indices of one dim.
-struct Slice {
+struct DescSlice {
   Desc desc;
   size_t offset;  // bytes behind the beginning of the whole
 };
 // nullopt where the range has no place of its own: it cuts a block in two, the layout is known to
 // one primitive alone, or there are sums behind the elements.
-std::optional<Slice> slice(const Desc& whole, size_t dim, int64_t begin, int64_t count);
-// Indices of a dim that lie together in blocks; 1 where there are none.
+std::optional<DescSlice> slice(const Desc& whole, size_t dim, int64_t begin, int64_t count);
+// The size of a dim's blocks; 1 without blocks.
 int64_t block_of(const Desc& desc, size_t dim);
 
-// What is done to a primitive's result before it is written.
+// An operation on a primitive's result before it is written.
 struct PostOp {
   enum class Kind { kEltwise, kSum, kBinary };
   Kind kind;
   algorithm op = algorithm::undef;
   float alpha = 0, beta = 0;
-  Desc operand;  // of kBinary; comes as argument binary_argument(its place among the post-ops)
+  Desc operand;  // of kBinary; passed as binary_argument(index of the post-op)
 };
 using PostOps = std::vector<PostOp>;
 inline int binary_argument(size_t place) {
@@ -105,7 +105,7 @@ constexpr int kSourceZeroPoint = DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_SRC;
 //   dst = post_ops(scale * (sum + bias)) + destination_zero.
 struct IntegerScaling {
   int32_t source_zero = 0;          // taken off every element of the source
-  bool source_zero_at_run = false;  // it comes as kSourceZeroPoint with every run instead
+  bool source_zero_at_run = false;  // passed as argument kSourceZeroPoint in every run
   std::vector<float> scales{1};     // one, or one for each index of the result's `scale_dim`
   int scale_dim = 1;
   PostOps post_ops;
@@ -121,10 +121,10 @@ bool has_bfloat16();
 
 // A primitive that is implemented, before code is generated for it.
 //
-// Where oneDNN keeps primitives for others to find, code is generated at once: a descriptor may be
-// that of a primitive that was kept, and refers to memory that went with the descriptor which that
-// one was made of (oneDNN 2.6, of products with attributes). As long as the primitive is kept, it
-// is found; later, code would be generated from what lies there now.
+// With oneDNN's primitive cache on, code is generated at once: a descriptor may be shared with a
+// cached primitive and refer to memory of the descriptor that primitive was created from, which is
+// gone (oneDNN 2.6, matmul with attributes). While the primitive is cached it is found; later, code
+// would be generated from freed memory.
 class Primitive {
  public:
   explicit Primitive(dnnl::primitive_desc_base desc);
@@ -192,13 +192,13 @@ MaybePrimitive batch_normalization(const Desc& data, float epsilon,
 // Over the last dim, with a scale and perhaps a shift.
 MaybePrimitive layer_normalization(const Desc& data, const Desc& statistics, float epsilon,
                                    bool has_shift, const dnnl::primitive_attr& attr);
-// The same places for elements of another type.
+// The layout for elements of another type.
 Desc with_type(const Desc& desc, memory::data_type type);
 // The layout of `model` for a tensor of other dims; nullopt where it is none of the usual ones for
 // activations.
 std::optional<Desc> same_format(const Desc& model, const Extents& dims);
-// Output o of an axis lies at (o + 1/2) * in / out - 1/2 of the input; what is nearest is rounded
-// half away from zero.
+// Output o of an axis samples the input at (o + 1/2) * in / out - 1/2; "nearest" rounds half away
+// from zero.
 MaybePrimitive resampling(algorithm method, const Desc& src, const Desc& dst,
                           const dnnl::primitive_attr& attr);
 MaybePrimitive reorder(const Desc& from, const Desc& to, const dnnl::primitive_attr& attr);

@@ -1,4 +1,4 @@
-// The part of the shim that describes how elements lie: the insides of oneDNN 2's memory
+// The part of api.h that describes memory layouts: the internals of oneDNN 2's memory
 // descriptors.
 #include <algorithm>
 #include <numeric>
@@ -159,8 +159,8 @@ int64_t block_of(const Desc& desc, size_t dim) {
 
 namespace {
 
-// oneDNN knows a layout by its strides, so those of a part are to be the ones that a tensor of its
-// size has, where it lies without gaps.
+// oneDNN recognises a layout by its strides, so a contiguous part gets the strides that a tensor of
+// its size has.
 void close_gaps(Desc& part) {
   dnnl_memory_desc_t& md = part.data;
   dnnl_blocking_desc_t& blocking = md.format_desc.blocking;
@@ -183,14 +183,14 @@ void close_gaps(Desc& part) {
 
 }  // namespace
 
-std::optional<Slice> slice(const Desc& whole, size_t dim, int64_t begin, int64_t count) {
+std::optional<DescSlice> slice(const Desc& whole, size_t dim, int64_t begin, int64_t count) {
   if (!blocked_form(whole)) return std::nullopt;
   const dnnl_memory_desc_t& md = whole.data;
   const int64_t block = block_of(whole, dim), end = begin + count;
   const bool is_last = end == md.dims[dim];
   if (begin % block != 0 || (end % block != 0 && !is_last)) return std::nullopt;
-  Slice part{whole, static_cast<size_t>(begin / block * md.format_desc.blocking.strides[dim]) *
-                        memory::data_type_size(whole.data_type())};
+  DescSlice part{whole, static_cast<size_t>(begin / block * md.format_desc.blocking.strides[dim]) *
+                            memory::data_type_size(whole.data_type())};
   part.desc.data.dims[dim] = count;
   part.desc.data.padded_dims[dim] = is_last ? md.padded_dims[dim] - begin : count;
   close_gaps(part.desc);

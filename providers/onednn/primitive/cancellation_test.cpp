@@ -14,7 +14,7 @@ namespace sardonyx::onednn {
 namespace {
 
 using Ints = std::vector<int64_t>;
-using Kind = StripedConvolution::Kind;
+using Kind = TiledConvolution::Kind;
 
 constexpr auto kFloat = memory::data_type::f32;
 
@@ -39,9 +39,9 @@ MaybePrimitive primitive_of(Kind kind, const ConvolutionSpec& spec) {
   }
 }
 
-// As one primitive, or in strips of `size`; inputs are what is read and what is shared.
+// As one primitive, or in tiles of `size`; inputs are what is read and what is shared.
 Prepared prepare(const Layer& layer, const KernelRequest& request,
-                 const std::optional<StripSize>& size) {
+                 const std::optional<ConvTileSize>& size) {
   ConvolutionSpec spec;
   spec.src = any_desc(kFloat, layer.src);
   spec.weights = any_desc(kFloat, layer.weights);
@@ -50,10 +50,10 @@ Prepared prepare(const Layer& layer, const KernelRequest& request,
   spec.pads_begin = layer.pads_begin, spec.pads_end = layer.pads_end;
   const MaybePrimitive primitive = primitive_of(layer.kind, spec);
   SARDONYX_CHECK(primitive);
-  StripedConvolution whole;
+  TiledConvolution whole;
   whole.kind = layer.kind;
   whole.spec = spec;
-  whole.make = [&](const ConvolutionSpec& strip) { return primitive_of(layer.kind, strip); };
+  whole.make = [&](const ConvolutionSpec& tile) { return primitive_of(layer.kind, tile); };
   const bool of_weights = layer.kind == Kind::kWeightGrad;
   const bool is_gradient = of_weights || layer.kind == Kind::kInputGrad;
   const int from = is_gradient ? DNNL_ARG_DIFF_DST : DNNL_ARG_SRC;
@@ -71,9 +71,9 @@ Prepared prepare(const Layer& layer, const KernelRequest& request,
       {of_weights ? DNNL_ARG_SRC : DNNL_ARG_WEIGHTS,
        builder.input(1, of_weights ? primitive->src() : primitive->weights())}};
   if (size) {
-    const std::vector<Strip> strips = strips_of(whole, *size);
-    if (strips.empty()) return Prepared::refuse("no strips");
-    add_strips(builder, whole, strips, shared);
+    const std::vector<ConvTile> tiles = tiles_of(whole, *size);
+    if (tiles.empty()) return Prepared::refuse("no tiles");
+    add_tiles(builder, whole, tiles, shared);
   } else {
     SequenceBuilder::Args args = shared;
     args.emplace_back(from, builder.input(0, whole.from));
@@ -83,7 +83,7 @@ Prepared prepare(const Layer& layer, const KernelRequest& request,
   return builder.finish();
 }
 
-Tensor result_of(const Layer& layer, const std::optional<StripSize>& size) {
+Tensor result_of(const Layer& layer, const std::optional<ConvTileSize>& size) {
   const bool of_weights = layer.kind == Kind::kWeightGrad;
   const bool is_gradient = of_weights || layer.kind == Kind::kInputGrad;
   const Tensor from = drawn_tensor(DType::kFloat, is_gradient ? layer.dst : layer.src, -1, 1, 1);
@@ -106,7 +106,7 @@ Tensor result_of(const Layer& layer, const std::optional<StripSize>& size) {
   return made;
 }
 
-TEST(Strips, GiveWhatTheWholeGives) {
+TEST(CancellableConvTiles, GiveWhatTheWholeGives) {
   const Layer layers[] = {
       {Kind::kForward,
        {3, 16, 20, 17},
@@ -162,15 +162,16 @@ TEST(Strips, GiveWhatTheWholeGives) {
   for (const Layer& layer : layers) {
     SCOPED_TRACE(&layer - layers);
     const Tensor whole = result_of(layer, std::nullopt);
-    for (const StripSize size : {StripSize{1, 5, 16}, StripSize{1, 1, 32}, StripSize{2, 100, 32}})
+    for (const ConvTileSize size :
+         {ConvTileSize{1, 5, 16}, ConvTileSize{1, 1, 32}, ConvTileSize{2, 100, 32}})
       expect_within(result_of(layer, size), whole, 2e-5f, 5e-5f);
   }
 }
 
 // Rows of the output of which each is computed alone.
-TEST(Strips, WindowsWithGapsBetweenThem) {
+TEST(CancellableConvTiles, WindowsWithGapsBetweenThem) {
   const Layer layer{Kind::kTransposed, {1, 16, 4, 4}, {16, 16, 2, 2}, {1, 16, 11, 11}, {3, 3}};
-  expect_within(result_of(layer, StripSize{1, 4, 16}), result_of(layer, std::nullopt), 2e-5f,
+  expect_within(result_of(layer, ConvTileSize{1, 4, 16}), result_of(layer, std::nullopt), 2e-5f,
                 5e-5f);
 }
 

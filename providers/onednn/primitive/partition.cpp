@@ -16,6 +16,9 @@ std::atomic<double> least_products = 1 << 18;
 // Threads of which one waits for another for a tenth of the time are as good as fully used.
 constexpr double kEvenEnough = 0.9;
 constexpr int64_t kMaxPartsPerThread = 8;
+// Of work that is cut for any number of threads: as many as still leave each enough to do, since a
+// single thread has them all, and packs operands anew for each.
+constexpr int kFixedParts = 8;
 
 // Parts along an axis, or along two: pieces of equal numbers of units, but for the last ones.
 struct Grid {
@@ -40,8 +43,8 @@ int64_t units_of(const CutAxis& axis, const ArgumentDescs& arguments) {
 }
 
 double evenness(int64_t units, int64_t largest, int64_t parts, int64_t threads) {
-  const int64_t turns = (parts + threads - 1) / threads;
-  return static_cast<double>(units) / static_cast<double>(threads * turns * largest);
+  const int64_t rounds = (parts + threads - 1) / threads;
+  return static_cast<double>(units) / static_cast<double>(threads * rounds * largest);
 }
 
 // All ways to cut along one axis or two, the best first.
@@ -68,24 +71,24 @@ std::vector<Grid> grids_of(const Work& work, int64_t threads) {
   return grids;
 }
 
-struct Range {
+struct AxisRange {
   int64_t begin, end;
   int64_t count() const { return end - begin; }
 };
 
-Range piece_of(const CutAxis& axis, int64_t unit, int64_t piece, int64_t pieces) {
+AxisRange piece_of(const CutAxis& axis, int64_t unit, int64_t piece, int64_t pieces) {
   const int64_t units = (axis.extent + unit - 1) / unit;
   return {units * piece / pieces * unit,
           std::min(units * (piece + 1) / pieces * unit, axis.extent)};
 }
 
 // One part while its arguments are being cut.
-class Cut {
+class PartCutter {
  public:
-  explicit Cut(const Work& work) : arguments_(work.arguments) {}
+  explicit PartCutter(const Work& work) : arguments_(work.arguments) {}
 
   // False where an argument has no such slice.
-  bool along(const CutAxis& axis, const Range& range) {
+  bool along(const CutAxis& axis, const AxisRange& range) {
     for (const auto& [argument, dim, step] : axis.along) {
       if (!take(argument, dim, {range.begin * step, range.end * step})) return false;
     }
@@ -93,22 +96,22 @@ class Cut {
   }
   const ArgumentDescs& arguments() const { return arguments_; }
   const std::optional<PartPads>& pads() const { return pads_; }
-  std::vector<std::pair<int, Slice>> slices() const {
-    std::vector<std::pair<int, Slice>> all;
+  std::vector<std::pair<int, DescSlice>> slices() const {
+    std::vector<std::pair<int, DescSlice>> all;
     for (const auto& [argument, offset] : offsets_)
       all.push_back({argument, {arguments_.at(argument), offset}});
     return all;
   }
 
  private:
-  bool take(int argument, size_t dim, const Range& range) {
+  bool take(int argument, size_t dim, const AxisRange& range) {
     const auto own = slice(arguments_.at(argument), dim, range.begin, range.count());
     if (!own) return false;
     arguments_[argument] = own->desc;
     offsets_[argument] += own->offset;
     return true;
   }
-  bool take_windows(const CutAxis::Windows& windows, const Range& range) {
+  bool take_windows(const CutAxis::Windows& windows, const AxisRange& range) {
     const int64_t size = arguments_.at(windows.argument).dims()[windows.dim];
     const RowsRead read = rows_read(windows, size, range.begin, range.end);
     if (read.end <= read.begin) return false;
@@ -121,12 +124,12 @@ class Cut {
   std::optional<PartPads> pads_;
 };
 
-// The primitives of parts that are alike are the same.
+// Parts of equal shapes share one primitive.
 class Makers {
  public:
   Makers(const Work& work, const std::string& like) : work_(work), like_(like) {}
 
-  MaybePrimitive get(const Cut& cut) {
+  MaybePrimitive get(const PartCutter& cut) {
     PrimitiveKey question;
     for (const auto& [argument, desc] : cut.arguments())
       question << desc;
@@ -152,13 +155,14 @@ class Makers {
   std::unordered_map<std::string, MaybePrimitive> known_;
 };
 
-std::optional<std::vector<Part>> parts_in(const Grid& grid, const Work& work, Makers& makers) {
-  std::vector<Part> parts;
+std::optional<std::vector<PrimitivePart>> parts_in(const Grid& grid, const Work& work,
+                                                   Makers& makers) {
+  std::vector<PrimitivePart> parts;
   const int64_t outer_unit = unit_of(*grid.outer, work.arguments);
   const int64_t inner_unit = grid.inner ? unit_of(*grid.inner, work.arguments) : 1;
   for (int64_t i = 0; i < grid.outer_pieces; ++i) {
     for (int64_t j = 0; j < grid.inner_pieces; ++j) {
-      Cut cut(work);
+      PartCutter cut(work);
       if (!cut.along(*grid.outer, piece_of(*grid.outer, outer_unit, i, grid.outer_pieces)))
         return std::nullopt;
       if (grid.inner &&
@@ -172,18 +176,18 @@ std::optional<std::vector<Part>> parts_in(const Grid& grid, const Work& work, Ma
   return parts;
 }
 
-RowsRead rows_under(const CutAxis::Windows& windows, int64_t size, const Range& made) {
+RowsRead rows_under(const CutAxis::Windows& windows, int64_t size, const AxisRange& made) {
   const int64_t first = made.begin * windows.stride - windows.pad_begin;
   const int64_t last = first + (made.count() - 1) * windows.stride + windows.extent;
-  const Range from{std::max<int64_t>(first, 0), std::min(last, size)};
+  const AxisRange from{std::max<int64_t>(first, 0), std::min(last, size)};
   return {from.begin, from.end, from.begin - first, last - from.end};
 }
 
-RowsRead rows_over(const CutAxis::Windows& windows, int64_t size, const Range& made) {
+RowsRead rows_over(const CutAxis::Windows& windows, int64_t size, const AxisRange& made) {
   const int64_t step = windows.stride, pad = windows.pad_begin;
   const int64_t first = std::max<int64_t>(made.begin + pad - windows.extent + 1, 0);
-  const Range from{std::min((first + step - 1) / step, (made.begin + pad) / step),
-                   std::min((made.end - 1 + pad) / step + 1, size)};
+  const AxisRange from{std::min((first + step - 1) / step, (made.begin + pad) / step),
+                       std::min((made.end - 1 + pad) / step + 1, size)};
   const int64_t pad_begin = made.begin + pad - from.begin * step;
   return {from.begin, from.end, pad_begin,
           (from.count() - 1) * step + windows.extent - pad_begin - made.count()};
@@ -202,12 +206,22 @@ int64_t threads_for(double products, int threads) {
   return static_cast<int64_t>(std::clamp<double>(products / least, 1, std::max(threads, 1)));
 }
 
+int64_t fixed_parts_for(double products) {
+  return threads_for(products, kFixedParts);
+}
+
+bool gemm_sums_depend_on_extents() {
+  static const bool depend = dnnl::get_effective_cpu_isa() < dnnl::cpu_isa::avx512_core;
+  return depend;
+}
+
 double set_least_products_per_part(double products) {
   return least_products.exchange(products);
 }
 
-std::vector<Part> parts_of(const Work& work, const Primitive& whole, int threads) {
-  const int64_t used = threads_for(work.products, threads);
+std::vector<PrimitivePart> parts_of(const Work& work, const Primitive& whole, int threads) {
+  const int64_t used =
+      work.has_fixed_parts ? fixed_parts_for(work.products) : threads_for(work.products, threads);
   if (used < 2) return {};
   const std::vector<Grid> grids = grids_of(work, used);
   // A slower implementation that all threads run is better than one that runs on one thread.

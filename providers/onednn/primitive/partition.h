@@ -1,5 +1,5 @@
-// A primitive's work cut into parts that run side by side. oneDNN runs each primitive on the thread
-// that calls it; more threads have a part each, a primitive of its own on slices of the arguments.
+// Splits the work of a primitive into parts that run in parallel. oneDNN runs each primitive on the
+// thread that calls it, so every thread executes a primitive of its own on slices of the arguments.
 #pragma once
 
 #include <functional>
@@ -22,9 +22,9 @@ struct CutAxis {
     size_t dim;
     int64_t step = 1;
   };
-  // The argument whose rows are read through windows, `extent` long: what makes row i of the axis
-  // begins at row i * stride - pad_begin of the argument. Spread windows go the other way: row i of
-  // the argument is part of the rows of the axis from i * stride - pad_begin on.
+  // An argument that is read through windows of `extent` rows: row i of the axis is computed from
+  // the rows from i * stride - pad_begin on of the argument. Spread windows are the transpose: row
+  // i of the argument contributes to the rows of the axis from i * stride - pad_begin on.
   struct Windows {
     int argument;
     size_t dim;
@@ -51,28 +51,37 @@ struct RowsRead {
 RowsRead rows_read(const CutAxis::Windows& windows, int64_t size, int64_t made_begin,
                    int64_t made_end);
 
-// What is to be cut.
+// A primitive's work, before it is split.
 struct Work {
-  ArgumentDescs arguments;    // how those lie that are cut; others are the same for all parts
+  ArgumentDescs arguments;    // layouts of the arguments that are sliced; the others are shared
   std::vector<CutAxis> axes;  // the better ones first
   double products = 0;  // multiplications; for an element that is only moved, kProductsPerMove
+  // Sums are added up in an order that depends on how much is asked for at once: there are the same
+  // parts for any number of threads, one among them, so that the bits are the same as well.
+  bool has_fixed_parts = false;
   std::function<MaybePrimitive(const ArgumentDescs&, const std::optional<PartPads>&)> make;
 };
 constexpr double kProductsPerMove = 16;
 
-struct Part {
+struct PrimitivePart {
   Primitive primitive;
-  std::vector<std::pair<int, Slice>> slices;  // of the arguments that are cut
+  std::vector<std::pair<int, DescSlice>> slices;  // of the arguments that are cut
 };
 
-// Threads, out of `threads`, that this much work keeps busy.
+// The number of threads, at most `threads`, that this much work keeps busy.
 int64_t threads_for(double products, int threads);
-// What a part takes at least from now on; gives what it was. For tests.
+// The number of parts of work of this size that has fixed parts.
+int64_t fixed_parts_for(double products);
+// Without AVX-512 oneDNN's gemm chooses by the number of rows and columns whether to pack, and
+// takes what is left of a tile apart: sums of a part are not those of the whole.
+bool gemm_sums_depend_on_extents();
+// Sets the minimum work of a part and returns the previous one. For tests.
 double set_least_products_per_part(double products);
 
-// About as many parts as `threads`; none where one thread is as fast, or no axis can be cut.
+// About as many parts as `threads`, or as fixed parts are; none where one thread is as fast, or no
+// axis can be cut.
 // `whole` is the primitive of all, which the parts are to be like.
-std::vector<Part> parts_of(const Work& work, const Primitive& whole, int threads);
+std::vector<PrimitivePart> parts_of(const Work& work, const Primitive& whole, int threads);
 
 // Axes of all dims that `arguments` have in common with `model`, the outermost in memory first;
 // dims of 1 are repeated.

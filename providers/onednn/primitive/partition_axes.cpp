@@ -6,17 +6,17 @@ namespace sardonyx::onednn {
 namespace {
 
 constexpr size_t kImages = 0, kChannels = 1, kSpatial = 2;
-// What kernels compute together.
-constexpr int64_t kChannelsTogether = 16, kRowsTogether = 4, kColumnsTogether = 16;
-// What "gemm:jit", which takes transposed sources, has in registers at once: what is left of a tile
-// is added up in another order.
+// The tile sizes of oneDNN's kernels, in which parts begin.
+constexpr int64_t kChannelUnit = 16, kRowUnit = 4, kColumnUnit = 16;
+// The tile of "gemm:jit", which takes transposed sources: a partial tile is summed in another
+// order.
 constexpr int64_t kTileRows = 8, kTileColumns = 48;
 
-// The arguments of one of the convolutions: what is read through windows or spread by them, and
-// what is made.
+// The arguments of a convolution or of one of its gradients: the one that is read through windows
+// or spread by them, and the result.
 struct ConvolutionArguments {
   int read, made;
-  std::vector<int> like_made;  // cut as what is made is
+  std::vector<int> like_made;  // sliced like the result
 };
 
 const Desc& src_or_dst(const ConvolutionSpec& spec, int argument) {
@@ -63,7 +63,7 @@ CutAxis channel_axis(const ConvolutionSpec& spec, const ConvolutionArguments& na
   CutAxis axis = along_all(src_or_dst(spec, names.made).dims()[kChannels], names, kChannels);
   axis.along.push_back({DNNL_ARG_WEIGHTS, weights_dim});
   if (!spec.bias.is_zero()) axis.along.push_back({DNNL_ARG_BIAS, 0});
-  axis.unit = kChannelsTogether;
+  axis.unit = kChannelUnit;
   return axis;
 }
 
@@ -171,14 +171,9 @@ Work work_of_weight_gradient(const ConvolutionSpec& whole, const MakeConvolution
   if (is_grouped(whole)) {
     work.axes = {group_axis(whole, {kRead, kGiven, {}}, kMade)};
   } else {
-    work.axes = {{whole.weights.dims()[0],
-                  {{kGiven, kChannels}, {kMade, 0}},
-                  std::nullopt,
-                  kChannelsTogether},
-                 {whole.weights.dims()[1],
-                  {{kRead, kChannels}, {kMade, 1}},
-                  std::nullopt,
-                  kChannelsTogether}};
+    work.axes = {
+        {whole.weights.dims()[0], {{kGiven, kChannels}, {kMade, 0}}, std::nullopt, kChannelUnit},
+        {whole.weights.dims()[1], {{kRead, kChannels}, {kMade, 1}}, std::nullopt, kChannelUnit}};
   }
   work.products = products_of(whole, false);
   work.make = [whole, make](const ArgumentDescs& own, const auto&) {
@@ -230,9 +225,9 @@ Work work_of_product(const ProductSpec& whole, const std::vector<Desc>& operands
         axis.along.push_back({argument, dim});
     }
     const bool is_row = dim == rows;
-    const int64_t together = in_tiles ? (is_row ? kTileRows : kTileColumns)
-                                      : (is_row ? kRowsTogether : kColumnsTogether);
-    if (dim >= rows) axis.unit = together;
+    const int64_t unit =
+        in_tiles ? (is_row ? kTileRows : kTileColumns) : (is_row ? kRowUnit : kColumnUnit);
+    if (dim >= rows) axis.unit = unit;
     work.axes.push_back(std::move(axis));
   }
   work.products = elements_of(whole.dst) * static_cast<double>(whole.src.dims().back());

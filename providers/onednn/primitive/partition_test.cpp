@@ -10,7 +10,7 @@ namespace {
 
 constexpr auto kFloat32 = memory::data_type::f32;
 
-TEST(Slice, OfBlocksLiesAsATensorOfItsSize) {
+TEST(DescSlice, OfBlocksLiesAsATensorOfItsSize) {
   const Desc whole = blocked_desc(kFloat32, {1, 40, 5, 7});
   const auto first = slice(whole, 1, 0, 32), last = slice(whole, 1, 32, 8);
   ASSERT_TRUE(first && last);
@@ -20,7 +20,7 @@ TEST(Slice, OfBlocksLiesAsATensorOfItsSize) {
   EXPECT_EQ(last->offset, 32u * 5 * 7 * sizeof(float));
 }
 
-TEST(Slice, OfRowsLiesAsATensorOfItsSize) {
+TEST(DescSlice, OfRowsLiesAsATensorOfItsSize) {
   for (const int64_t channels : {1, 3, 64}) {
     const auto rows = slice(channels_last_desc(kFloat32, {1, channels, 9, 7}), 2, 4, 3);
     ASSERT_TRUE(rows);
@@ -29,14 +29,14 @@ TEST(Slice, OfRowsLiesAsATensorOfItsSize) {
   }
 }
 
-TEST(Slice, WithGapsKeepsItsStrides) {
+TEST(DescSlice, WithGapsKeepsItsStrides) {
   const auto columns = slice(plain_desc(kFloat32, {5, 12}), 1, 4, 6);
   ASSERT_TRUE(columns);
   EXPECT_EQ(columns->desc, strided_desc(kFloat32, {5, 6}, {12, 1}));
   EXPECT_EQ(columns->offset, 4 * sizeof(float));
 }
 
-TEST(Slice, DoesNotCutBlocks) {
+TEST(DescSlice, DoesNotCutBlocks) {
   const Desc whole = blocked_desc(kFloat32, {1, 40, 5, 7});
   EXPECT_FALSE(slice(whole, 1, 8, 16));
   EXPECT_FALSE(slice(whole, 1, 0, 24));
@@ -55,7 +55,7 @@ ConvolutionSpec spec_of(const Desc& src, const Extents& weights, const Desc& dst
 std::vector<Extents> made_by_parts(const ConvolutionSpec& spec, int threads) {
   const auto make = [](const ConvolutionSpec& part) { return convolution(part, attributes()); };
   std::vector<Extents> made;
-  for (const Part& part : parts_of(work_of_convolution(spec, make), *make(spec), threads))
+  for (const PrimitivePart& part : parts_of(work_of_convolution(spec, make), *make(spec), threads))
     made.push_back(part.primitive.dst().dims());
   return made;
 }
@@ -101,7 +101,7 @@ TEST(Parts, OfProductsAreMatricesOrRows) {
     const ProductSpec spec{
         plain_desc(kFloat32, a), plain_desc(kFloat32, b), {}, plain_desc(kFloat32, c)};
     std::vector<Extents> made;
-    for (const Part& part : parts_of(work_of_product(spec, {}, make), *make(spec, {}), 2))
+    for (const PrimitivePart& part : parts_of(work_of_product(spec, {}, make), *make(spec, {}), 2))
       made.push_back(part.primitive.dst().dims());
     return made;
   };

@@ -18,20 +18,20 @@ namespace {
 
 using Place = SequenceBuilder::Place;
 
-enum class Source { kInput, kOutput, kConstant, kScratch };
+enum class BufferKind { kInput, kOutput, kConstant, kScratch };
 
 struct PlaceInfo {
-  Source source;
+  BufferKind source;
   size_t index;  // of the input, output or constant; the offset in scratch memory
   Desc desc;
   size_t offset = 0;  // bytes behind the beginning of the input, output or constant
   bool is_used = false;
 };
 
-using Call = SequenceBuilder::Call;
-using Step = std::vector<Call>;  // that run side by side
+using PrimitiveCall = SequenceBuilder::PrimitiveCall;
+using Step = std::vector<PrimitiveCall>;  // that run in parallel
 
-struct Plan {
+struct SequencePlan {
   std::vector<PlaceInfo> places;
   std::vector<Step> steps;
   std::vector<std::shared_ptr<const Buffer>> constants;
@@ -50,17 +50,17 @@ void check_status(dnnl_status_t status, const char* what) {
 // of a blocked layout, so it is done only where the address is another than the time before.
 class Bindings {
  public:
-  explicit Bindings(const Plan& plan) : addresses_(plan.places.size(), nullptr) {
+  explicit Bindings(const SequencePlan& plan) : addresses_(plan.places.size(), nullptr) {
     const SingleThread scope;
     for (const PlaceInfo& place : plan.places) {
-      const bool is_constant = place.source == Source::kConstant;
+      const bool is_constant = place.source == BufferKind::kConstant;
       void* address =
           is_constant ? plan.constants[place.index]->data() + place.offset : DNNL_MEMORY_NONE;
       memories_.push_back(place.is_used ? memory(place.desc, cpu_engine(), address) : memory());
     }
     for (const Step& step : plan.steps) {
       std::vector<Arguments>& calls = steps_.emplace_back();
-      for (const Call& call : step) {
+      for (const PrimitiveCall& call : step) {
         Arguments& args = calls.emplace_back();
         for (const auto& [arg, place] : call.args)
           args.push_back({arg, memories_[place].get()});
@@ -68,25 +68,25 @@ class Bindings {
     }
   }
 
-  void bind(const Plan& plan, const KernelArgs& args) {
+  void bind(const SequencePlan& plan, const KernelArgs& args) {
     const SingleThread scope;
     for (size_t i = 0; i < addresses_.size(); ++i) {
       const PlaceInfo& place = plan.places[i];
       if (!place.is_used) continue;
       void* address = nullptr;
       switch (place.source) {
-        case Source::kInput:
+        case BufferKind::kInput:
           address =
               const_cast<std::byte*>(static_cast<const std::byte*>(args.inputs[place.index])) +
               place.offset;
           break;
-        case Source::kOutput:
+        case BufferKind::kOutput:
           address = static_cast<std::byte*>(args.outputs[place.index]) + place.offset;
           break;
-        case Source::kScratch:
+        case BufferKind::kScratch:
           address = args.scratch + place.index;
           break;
-        case Source::kConstant:
+        case BufferKind::kConstant:
           continue;
       }
       if (address == addresses_[i]) continue;
@@ -132,7 +132,7 @@ class BindingsPool {
  public:
   ~BindingsPool() { delete first_.load(); }
 
-  std::unique_ptr<Bindings> take(const Plan& plan) {
+  std::unique_ptr<Bindings> take(const SequencePlan& plan) {
     if (Bindings* first = first_.exchange(nullptr, std::memory_order_acquire)) {
       return std::unique_ptr<Bindings>(first);
     }
@@ -159,11 +159,11 @@ class BindingsPool {
   std::vector<std::unique_ptr<Bindings>> others_;
 };
 
-// The code of the primitives is generated in the first run: of two programs that do the same in
-// different ways, often one never runs.
+// The code of the primitives is generated in the first run: of two sequences with the same result,
+// often one never runs.
 class SequenceKernel : public Kernel {
  public:
-  explicit SequenceKernel(Plan plan) : plan_(std::move(plan)) {}
+  explicit SequenceKernel(SequencePlan plan) : plan_(std::move(plan)) {}
 
   void run(const KernelArgs& args) const override {
     std::call_once(is_generated_, [this] { generate(); });
@@ -184,7 +184,7 @@ class SequenceKernel : public Kernel {
     try {
       for (const Step& step : plan_.steps) {
         std::vector<dnnl::primitive>& calls = made.emplace_back();
-        for (const Call& call : step)
+        for (const PrimitiveCall& call : step)
           calls.push_back(call.primitive.make());
       }
     } catch (const dnnl::error& error) {
@@ -195,7 +195,7 @@ class SequenceKernel : public Kernel {
     primitives_ = std::move(made);
   }
 
-  const Plan plan_;
+  const SequencePlan plan_;
   mutable std::once_flag is_generated_;
   mutable std::vector<std::vector<dnnl::primitive>> primitives_;
   mutable BindingsPool pool_;
@@ -203,7 +203,7 @@ class SequenceKernel : public Kernel {
 
 }  // namespace
 
-struct SequenceBuilder::Parts : Plan {};
+struct SequenceBuilder::Parts : SequencePlan {};
 
 SequenceBuilder::SequenceBuilder(const KernelRequest& request)
     : request_(&request),
@@ -226,7 +226,7 @@ Place SequenceBuilder::input_as(size_t index, const Desc& stored) {
 }
 
 Place SequenceBuilder::input_from(size_t index, const Desc& stored, size_t offset) {
-  parts_->places.push_back({Source::kInput, index, stored, offset});
+  parts_->places.push_back({BufferKind::kInput, index, stored, offset});
   return parts_->places.size() - 1;
 }
 
@@ -278,32 +278,32 @@ Place SequenceBuilder::packed(size_t index, const Desc& desc, const std::string&
 
 Place SequenceBuilder::constant(const Desc& desc, std::shared_ptr<const Buffer> values) {
   parts_->constants.push_back(std::move(values));
-  parts_->places.push_back({Source::kConstant, parts_->constants.size() - 1, desc});
+  parts_->places.push_back({BufferKind::kConstant, parts_->constants.size() - 1, desc});
   return parts_->places.size() - 1;
 }
 
 Place SequenceBuilder::scratch(const Desc& desc) {
   constexpr size_t kLine = 64;
-  parts_->places.push_back({Source::kScratch, parts_->scratch_bytes, desc});
+  parts_->places.push_back({BufferKind::kScratch, parts_->scratch_bytes, desc});
   parts_->scratch_bytes += (desc.get_size() + kLine - 1) / kLine * kLine;
   return parts_->places.size() - 1;
 }
 
 Place SequenceBuilder::scratch_as(Place place, const Desc& desc) {
   const PlaceInfo& info = parts_->places[place];
-  SARDONYX_CHECK(info.source == Source::kScratch && desc.get_size() <= info.desc.get_size());
-  parts_->places.push_back({Source::kScratch, info.index, desc});
+  SARDONYX_CHECK(info.source == BufferKind::kScratch && desc.get_size() <= info.desc.get_size());
+  parts_->places.push_back({BufferKind::kScratch, info.index, desc});
   return parts_->places.size() - 1;
 }
 
 Place SequenceBuilder::output(size_t index, const Desc& given) {
   if (const auto name = name_of(given)) {
     output_layouts_[index] = layout_of(*name);
-    parts_->places.push_back({Source::kOutput, index, given});
+    parts_->places.push_back({BufferKind::kOutput, index, given});
     return parts_->places.size() - 1;
   }
   const Desc stored = plain_desc(given.data_type(), given.dims());
-  parts_->places.push_back({Source::kOutput, index, stored});
+  parts_->places.push_back({BufferKind::kOutput, index, stored});
   const Place plain = parts_->places.size() - 1;
   const Place reordered = scratch(given);
   pending_outputs_.push_back({reordered, plain});
@@ -315,7 +315,7 @@ Place SequenceBuilder::output_as(size_t index, const Desc& stored) {
 }
 
 Place SequenceBuilder::output_from(size_t index, const Desc& stored, size_t offset) {
-  parts_->places.push_back({Source::kOutput, index, stored, offset});
+  parts_->places.push_back({BufferKind::kOutput, index, stored, offset});
   return parts_->places.size() - 1;
 }
 
@@ -323,15 +323,15 @@ int SequenceBuilder::threads() const {
   return parts_->threads;
 }
 
-Place SequenceBuilder::part_of(Place place, const Slice& slice) {
+Place SequenceBuilder::part_of(Place place, const DescSlice& slice) {
   PlaceInfo part = parts_->places[place];
   part.desc = slice.desc;
-  (part.source == Source::kScratch ? part.index : part.offset) += slice.offset;
+  (part.source == BufferKind::kScratch ? part.index : part.offset) += slice.offset;
   parts_->places.push_back(std::move(part));
   return parts_->places.size() - 1;
 }
 
-SequenceBuilder::Call SequenceBuilder::copy_call(const Copy& copy) const {
+SequenceBuilder::PrimitiveCall SequenceBuilder::copy_call(const Copy& copy) const {
   const MaybePrimitive made =
       reorder(parts_->places[copy.from].desc, parts_->places[copy.to].desc, attributes());
   if (!made) fail(ErrorCode::kInternal, "oneDNN has no reorder between two of its own layouts");
@@ -340,7 +340,7 @@ SequenceBuilder::Call SequenceBuilder::copy_call(const Copy& copy) const {
 
 // Copies may be reference implementations.
 void SequenceBuilder::copy(const std::vector<Copy>& copies) {
-  std::vector<Call> calls;
+  std::vector<PrimitiveCall> calls;
   for (const Copy& copy : copies)
     calls.push_back(copy_call(copy));
   const bool had_reference = has_reference_;
@@ -349,7 +349,7 @@ void SequenceBuilder::copy(const std::vector<Copy>& copies) {
 }
 
 void SequenceBuilder::copy(Place from, Place to) {
-  const Call whole = copy_call({from, to});
+  const PrimitiveCall whole = copy_call({from, to});
   const bool had_reference = has_reference_;
   step(whole.primitive, whole.args,
        work_of_copy(parts_->places[from].desc, parts_->places[to].desc));
@@ -360,25 +360,26 @@ void SequenceBuilder::step(const Primitive& primitive, Args args, const Work& wo
   step(primitive, std::move(args), parts_of(work, primitive, parts_->threads));
 }
 
-void SequenceBuilder::step(const Primitive& primitive, Args args, const std::vector<Part>& parts) {
-  if (parts.empty()) return step(std::vector<Call>{{primitive, std::move(args)}});
+void SequenceBuilder::step(const Primitive& primitive, Args args,
+                           const std::vector<PrimitivePart>& parts) {
+  if (parts.empty()) return step(std::vector<PrimitiveCall>{{primitive, std::move(args)}});
   step(parts, std::vector<Args>(parts.size(), args));
 }
 
-void SequenceBuilder::step(const std::vector<Part>& parts, const std::vector<Args>& args) {
-  std::vector<Call> calls;
+void SequenceBuilder::step(const std::vector<PrimitivePart>& parts, const std::vector<Args>& args) {
+  std::vector<PrimitiveCall> calls;
   for (size_t part = 0; part < parts.size(); ++part) {
-    Call& call = calls.emplace_back(Call{parts[part].primitive, args[part]});
+    PrimitiveCall& call = calls.emplace_back(PrimitiveCall{parts[part].primitive, args[part]});
     for (auto& [arg, place] : call.args) {
       const auto& slices = parts[part].slices;
-      const auto own = std::ranges::find(slices, arg, &std::pair<int, Slice>::first);
+      const auto own = std::ranges::find(slices, arg, &std::pair<int, DescSlice>::first);
       if (own != slices.end()) place = part_of(place, own->second);
     }
   }
   step(std::move(calls));
 }
 
-void SequenceBuilder::step(std::vector<Call> calls) {
+void SequenceBuilder::step(std::vector<PrimitiveCall> calls) {
   const auto is_given = [](const auto& arg) { return arg.first == DNNL_ARG_SCRATCHPAD; };
   for (auto& [primitive, args] : calls) {
     if (primitive.scratchpad().get_size() > 0 && std::ranges::none_of(args, is_given))
@@ -399,7 +400,8 @@ Prepared SequenceBuilder::finish(std::string implementation) {
   }
   parts_->aliases = std::move(aliases_);
   Prepared prepared = Prepared::accept(
-      std::make_unique<SequenceKernel>(std::move(static_cast<Plan&>(*parts_))), implementation);
+      std::make_unique<SequenceKernel>(std::move(static_cast<SequencePlan&>(*parts_))),
+      implementation);
   prepared.input_layouts = std::move(input_layouts_);
   prepared.output_layouts = std::move(output_layouts_);
   prepared.unread_inputs = unread_;
@@ -408,13 +410,13 @@ Prepared SequenceBuilder::finish(std::string implementation) {
 
 namespace {
 
-// Where a part's elements lie in the whole's memory.
-std::byte* part_address(std::byte* whole, const Part& part, int argument) {
-  const auto own = std::ranges::find(part.slices, argument, &std::pair<int, Slice>::first);
+// The address of a part's elements within the memory of the whole.
+std::byte* part_address(std::byte* whole, const PrimitivePart& part, int argument) {
+  const auto own = std::ranges::find(part.slices, argument, &std::pair<int, DescSlice>::first);
   return own == part.slices.end() ? whole : whole + own->second.offset;
 }
 
-void execute_reorder(const Part& part, std::byte* from, std::byte* to) {
+void execute_reorder(const PrimitivePart& part, std::byte* from, std::byte* to) {
   const SingleThread scope;
   const auto pad = Buffer::allocate(part.primitive.scratchpad().get_size());
   const auto place = [&](const Desc& desc, std::byte* address) {
@@ -431,11 +433,11 @@ void reorder_by_onednn(const void* values, const Desc& from, const Desc& to, std
                        int threads) {
   const MaybePrimitive whole = reorder(from, to, attributes());
   if (!whole) fail(ErrorCode::kInternal, "oneDNN has no reorder between two of its own layouts");
-  std::vector<Part> parts = parts_of(work_of_copy(from, to), *whole, threads);
+  std::vector<PrimitivePart> parts = parts_of(work_of_copy(from, to), *whole, threads);
   if (parts.empty()) parts.push_back({*whole, {}});
   auto* source = const_cast<std::byte*>(static_cast<const std::byte*>(values));
   std::vector<std::exception_ptr> errors(parts.size());
-  // To the end, whatever the deadline: what was packed would be lost.
+  // Ignores the deadline, because an abandoned packing would be lost.
   cpu::parallel_run(threads, [&](int64_t share, int64_t shares, const cpu::CancelFlag&) {
     for (auto at = static_cast<size_t>(share); at < parts.size();
          at += static_cast<size_t>(shares)) {
@@ -451,8 +453,8 @@ void reorder_by_onednn(const void* values, const Desc& from, const Desc& to, std
   }
 }
 
-// Where oneDNN 2.6 turns squares of 8 x 8 elements it forgets to add up what it turns. Elements
-// that have their places already are not turned.
+// A reorder of oneDNN 2.6 that transposes blocks of 8 x 8 elements omits them from the compensation
+// sums. Elements that are in order already are not transposed.
 void reorder_with_sums(const void* values, const Desc& from, const Desc& to, std::byte* out,
                        int threads) {
   const auto places = without_sums(to);

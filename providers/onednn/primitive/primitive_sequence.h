@@ -13,10 +13,10 @@
 
 namespace sardonyx::onednn {
 
-// Builds the kernel for a request: names the places where elements lie, then the primitives that
-// read and write them. Where the caller can't give or take a layout that a primitive wants, a
-// reorder through scratch memory is put in. A program belongs to one request, which must outlive
-// the builder.
+// Builds the kernel for a request: declares buffers with their layouts, then the primitives that
+// read and write them. Where the caller cannot provide or accept the layout of a primitive, a
+// reorder through scratch memory is inserted. A builder belongs to one request, which must outlive
+// it.
 class SequenceBuilder {
  public:
   using Place = size_t;
@@ -27,25 +27,25 @@ class SequenceBuilder {
   explicit SequenceBuilder(int threads);
   ~SequenceBuilder();
 
-  // Layouts are told to others as `name` has it: another description of the same places in memory.
-  // What has none is reordered here.
+  // Layouts are announced to other kernels as `name` describes them: another descriptor of the same
+  // memory. A layout without a name is reordered here.
   using Namer = std::function<std::optional<Desc>(const Desc&)>;
   void name_layouts(Namer name) { name_ = std::move(name); }
 
   // Input `index`, in the layout `wanted`, whose dims may differ from the tensor's as a row-major
   // view of it would.
   Place input(size_t index, const Desc& wanted);
-  // The same for a constant that is reordered now, once, through the request's PrepackedWeights,
-  // and not read by run. `stored` tells how the tensor's elements lie. Falls back to input() where
-  // the value is not constant.
+  // A constant input, reordered once while preparing, through the request's PrepackedWeights, and
+  // not read by run. `stored` is the layout of the tensor's elements. Falls back to input() if the
+  // value is not constant.
   Place weights(size_t index, const Desc& stored, const Desc& wanted);
-  // What `fill` computes from constant input `index` now, through the PrepackedWeights under the
-  // name `form`. It lies as `desc` does; run does not read the input.
+  // The buffer of layout `desc` that `fill` computes from constant input `index` while preparing,
+  // through the PrepackedWeights under the name `form`; run does not read the input.
   Place packed(size_t index, const Desc& desc, const std::string& form, const FillPack& fill);
   // Input `index` read through `stored`, which must cover the same elements, without a layout of
   // its own.
   Place input_as(size_t index, const Desc& stored);
-  // The same from byte `offset` on.
+  // Input `index` from byte `offset` on.
   Place input_from(size_t index, const Desc& stored, size_t offset);
   // Asks for input `index` in the layout `wanted` though no primitive reads it under that name.
   void require_layout(size_t index, const Desc& wanted);
@@ -56,46 +56,47 @@ class SequenceBuilder {
   Place output_from(size_t index, const Desc& stored, size_t offset);
   Place constant(const Desc& desc, std::shared_ptr<const Buffer> values);
   Place scratch(const Desc& desc);
-  // The same memory as scratch place `place`, which must be as large, seen as `desc`.
+  // The memory of scratch place `place`, which must be as large, described as `desc`.
   Place scratch_as(Place place, const Desc& desc);
 
   // Threads that a run may use.
   int threads() const;
 
-  Place part_of(Place place, const Slice& slice);
+  Place part_of(Place place, const DescSlice& slice);
 
   // A step that copies elements from one place to another.
   struct Copy {
     Place from, to;
   };
   void copy(Place from, Place to);
-  // Copies that run side by side.
+  // Copies that run in parallel.
   void copy(const std::vector<Copy>& copies);
-  // Adds scratch memory for the primitive where `args` has no DNNL_ARG_SCRATCHPAD. Where `parts`
-  // are given they are run, side by side, in place of the primitive.
-  void step(const Primitive& primitive, Args args, const std::vector<Part>& parts = {});
+  // Adds scratch memory for the primitive if `args` has no DNNL_ARG_SCRATCHPAD. If `parts` are
+  // given, they run in parallel in place of the primitive.
+  void step(const Primitive& primitive, Args args, const std::vector<PrimitivePart>& parts = {});
   // Parts that have arguments of their own besides their slices.
-  void step(const std::vector<Part>& parts, const std::vector<Args>& args);
-  // The same for a primitive that is cut here, if `work` can be.
+  void step(const std::vector<PrimitivePart>& parts, const std::vector<Args>& args);
+  // A primitive that is split into parts here, if `work` can be.
   void step(const Primitive& primitive, Args args, const Work& work);
-  // One of several primitives that run side by side: none reads or writes what another writes.
-  struct Call {
+  // One of several primitives that run in parallel: none reads or writes memory that another
+  // writes.
+  struct PrimitiveCall {
     Primitive primitive;
     Args args;
   };
-  void step(std::vector<Call> calls);
+  void step(std::vector<PrimitiveCall> calls);
   // `output` may be written over `input`.
   void allow_alias(size_t output, size_t input) { aliases_.emplace_back(output, input); }
 
   // `implementation` "": that of the last step. Refuses where a step, other than a copy, is a
-  // reference implementation of oneDNN's: these are slower than our own, and run for as long as
-  // they like, as no primitive looks at the deadline.
+  // reference implementation of oneDNN: these are slower than our own and may run for long, as no
+  // primitive checks the deadline.
   Prepared finish(std::string implementation = "");
 
  private:
   struct Parts;
 
-  Call copy_call(const Copy& copy) const;
+  PrimitiveCall copy_call(const Copy& copy) const;
 
   const KernelRequest* request_ = nullptr;
   bool layouts_ = true;

@@ -25,7 +25,7 @@ void add_generators(std::vector<OpCase>& cases) {
 }
 
 void add_shapes(std::vector<OpCase>& cases) {
-  const Operand x = input({256, 1024});
+  const CaseOperand x = input({256, 1024});
   cases.push_back({"Shape", "", {x}});
   cases.push_back({"Size", "", {x}});
   cases.push_back({"Identity", "", {x}});
@@ -60,7 +60,7 @@ void add_joins(std::vector<OpCase>& cases) {
   slice("columns", {10}, {900}, {1}, {1});
   slice("every second", {0}, {kEnd}, {1}, {2});
   slice("reversed", {-1}, {-kEnd}, {1}, {-1});
-  const Operand pads = int64s({0, 0, 1, 1, 0, 0, 1, 1});
+  const CaseOperand pads = int64s({0, 0, 1, 1, 0, 0, 1, 1});
   for (const char* mode : {"constant", "reflect", "edge", "wrap"})
     cases.push_back({"Pad", mode, {input({1, 64, 56, 56}), pads}, {{"mode", std::string(mode)}}});
   cases.push_back({"ReverseSequence", "", {input({128, 16, 256}), input({16}, kI64, 1, 128)}});
@@ -126,7 +126,7 @@ void add_indexed(std::vector<OpCase>& cases) {
 }
 
 void add_texts(std::vector<OpCase>& cases) {
-  const Operand words = input({10000}, DType::kString, 0, 100);
+  const CaseOperand words = input({10000}, DType::kString, 0, 100);
   cases.push_back({"StringConcat", "", {words, words}});
   cases.push_back({"StringSplit", "", {words}, {{"delimiter", std::string(".")}}, 2});
   cases.push_back(
@@ -143,9 +143,9 @@ void add_texts(std::vector<OpCase>& cases) {
                     {"ngram_indexes", Ints{0, 1, 2, 3, 4, 5, 6}},
                     {"pool_int64s", Ints{2, 3, 5, 4, 5, 6, 7, 8, 6, 7}}}});
   const AttrMap rates{{"norm_coefficient", 0.001f}};
-  const Operand x = input({256, 1024}), rate = scalar(0.1f);
-  const Operand count = given(Tensor::scalar<int64_t>(3));
-  const Operand squares = input({256, 1024}, DType::kFloat, 0.1, 1);
+  const CaseOperand x = input({256, 1024}), rate = scalar(0.1f);
+  const CaseOperand count = given(Tensor::scalar<int64_t>(3));
+  const CaseOperand squares = input({256, 1024}, DType::kFloat, 0.1, 1);
   cases.push_back(
       {"ai.onnx.preview.training::Adagrad", "", {rate, count, x, x, squares}, rates, 2});
   cases.push_back(

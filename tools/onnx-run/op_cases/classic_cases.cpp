@@ -101,7 +101,7 @@ void add_trees(std::vector<OpCase>& cases) {
   regressor["n_targets"] = int64_t{1};
   classifier["classlabels_int64s"] = Ints{0, 1, 2};
   for (const int64_t rows : {int64_t{1}, kRows}) {
-    const Operand x = input({rows, kFeatures}, DType::kFloat, -1, 1);
+    const CaseOperand x = input({rows, kFeatures}, DType::kFloat, -1, 1);
     const char* variant = rows == 1 ? "one row" : "";
     cases.push_back({"ai.onnx.ml::TreeEnsembleRegressor", variant, {x}, regressor});
     cases.push_back({"ai.onnx.ml::TreeEnsembleClassifier", variant, {x}, classifier, 2});
@@ -110,7 +110,7 @@ void add_trees(std::vector<OpCase>& cases) {
 }
 
 void add_vectors(std::vector<OpCase>& cases) {
-  const Operand x = input({kRows, kFeatures});
+  const CaseOperand x = input({kRows, kFeatures});
   constexpr int64_t kSupports = 200;
   AttrMap svm{{"kernel_type", std::string("RBF")},
               {"kernel_params", Floats{0.1f, 0, 0}},
@@ -152,7 +152,7 @@ void add_vectors(std::vector<OpCase>& cases) {
 }
 
 void add_encoders(std::vector<OpCase>& cases) {
-  const Operand words = input({10000}, DType::kInt64, 0, 99);
+  const CaseOperand words = input({10000}, DType::kInt64, 0, 99);
   Strings names;
   for (int64_t i = 0; i < 100; ++i)
     names.push_back("word " + std::to_string(i));

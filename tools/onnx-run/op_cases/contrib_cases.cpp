@@ -11,7 +11,7 @@ constexpr DType kI32 = DType::kInt32;
 const AttrMap kHeads{{"num_heads", int64_t{12}}};
 
 void add_contrib_attention(std::vector<OpCase>& cases) {
-  const Operand x = input({1, 128, 768});
+  const CaseOperand x = input({1, 128, 768});
   cases.push_back(
       {"com.microsoft::Attention", "", {x, weight({768, 2304}), weight({2304})}, kHeads});
   cases.push_back({"com.microsoft::Attention",
@@ -43,13 +43,13 @@ void add_contrib_attention(std::vector<OpCase>& cases) {
 }
 
 void add_contrib_normalizations(std::vector<OpCase>& cases) {
-  const Operand x = input({1, 128, 768}), gamma = weight({768}, DType::kFloat, 0.5, 1.5);
-  const Operand beta = weight({768});
+  const CaseOperand x = input({1, 128, 768}), gamma = weight({768}, DType::kFloat, 0.5, 1.5);
+  const CaseOperand beta = weight({768});
   cases.push_back({"com.microsoft::LayerNormalization", "", {x, gamma, beta}});
   cases.push_back({"com.microsoft::SimplifiedLayerNormalization", "", {x, gamma}});
   cases.push_back({"com.microsoft::SkipLayerNormalization", "", {x, x, gamma, beta, beta}});
   cases.push_back({"com.microsoft::SkipSimplifiedLayerNormalization", "", {x, x, gamma}});
-  const Operand ids = input({1, 128}, kI32, 0, 1);
+  const CaseOperand ids = input({1, 128}, kI32, 0, 1);
   cases.push_back({"com.microsoft::EmbedLayerNormalization",
                    "",
                    {input({1, 128}, kI32, 0, 999), ids, weight({1000, 768}), weight({512, 768}),
@@ -60,11 +60,11 @@ void add_contrib_normalizations(std::vector<OpCase>& cases) {
 
 void add_contrib_products(std::vector<OpCase>& cases) {
   const AttrMap same{{"pads", Ints{1, 1, 1, 1}}};
-  const Operand picture = input({1, 64, 56, 56});
+  const CaseOperand image = input({1, 64, 56, 56});
   AttrMap relu = same;
   relu["activation"] = std::string("Relu");
   cases.push_back(
-      {"com.microsoft::FusedConv", "", {picture, weight({64, 64, 3, 3}), weight({64})}, relu});
+      {"com.microsoft::FusedConv", "", {image, weight({64, 64, 3, 3}), weight({64})}, relu});
   cases.push_back(
       {"com.microsoft::NhwcConv", "", {input({1, 56, 56, 64}), weight({64, 3, 3, 64})}, same});
   cases.push_back(
@@ -96,7 +96,7 @@ void add_contrib_products(std::vector<OpCase>& cases) {
 }
 
 void add_others(std::vector<OpCase>& cases) {
-  const Operand x = input({1, 128, 3072}), bias = weight({3072});
+  const CaseOperand x = input({1, 128, 3072}), bias = weight({3072});
   cases.push_back({"com.microsoft::Gelu", "", {x}});
   cases.push_back({"com.microsoft::BiasGelu", "", {x, bias}});
   cases.push_back({"com.microsoft::FastGelu", "", {x, bias}});

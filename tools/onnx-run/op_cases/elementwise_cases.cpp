@@ -8,7 +8,7 @@ namespace {
 constexpr DType kF16 = DType::kFloat16, kI64 = DType::kInt64, kI32 = DType::kInt32,
                 kBool = DType::kBool;
 
-Operand wide(DType dtype = DType::kFloat, double low = -2, double high = 2) {
+CaseOperand wide(DType dtype = DType::kFloat, double low = -2, double high = 2) {
   return input({256, 1024}, dtype, low, high);
 }
 

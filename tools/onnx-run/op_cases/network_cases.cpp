@@ -8,24 +8,24 @@ using Ints = std::vector<int64_t>;
 
 const AttrMap kSame3{{"pads", Ints{1, 1, 1, 1}}};
 
-Operand picture(int64_t channels, int64_t size) {
+CaseOperand image(int64_t channels, int64_t size) {
   return input({1, channels, size, size});
 }
-Operand channel(int64_t channels, double low = 0.5, double high = 1.5) {
+CaseOperand channel(int64_t channels, double low = 0.5, double high = 1.5) {
   return weight({channels}, DType::kFloat, low, high);
 }
 
 void add_convolutions(std::vector<OpCase>& cases) {
-  cases.push_back({"Conv", "3x3", {picture(64, 56), weight({64, 64, 3, 3}), weight({64})}, kSame3});
-  cases.push_back({"Conv", "1x1", {picture(64, 56), weight({128, 64, 1, 1}), weight({128})}});
+  cases.push_back({"Conv", "3x3", {image(64, 56), weight({64, 64, 3, 3}), weight({64})}, kSame3});
+  cases.push_back({"Conv", "1x1", {image(64, 56), weight({128, 64, 1, 1}), weight({128})}});
   cases.push_back({"Conv",
                    "depthwise",
-                   {picture(128, 56), weight({128, 1, 3, 3})},
+                   {image(128, 56), weight({128, 1, 3, 3})},
                    {{"pads", Ints{1, 1, 1, 1}}, {"group", int64_t{128}}}});
   for (const int64_t times : {2, 4}) {
     cases.push_back({"Conv",
                      text("depthwise, ", times, " of each"),
-                     {picture(64, 56), weight({64 * times, 1, 3, 3})},
+                     {image(64, 56), weight({64 * times, 1, 3, 3})},
                      {{"pads", Ints{1, 1, 1, 1}}, {"group", int64_t{64}}}});
   }
   cases.push_back(
@@ -35,15 +35,13 @@ void add_convolutions(std::vector<OpCase>& cases) {
                    {input({1, 16, 16, 28, 28}), weight({16, 16, 3, 3, 3})},
                    {{"pads", Ints{1, 1, 1, 1, 1, 1}}}});
   cases.push_back(
-      {"ConvTranspose", "", {picture(64, 28), weight({64, 32, 2, 2})}, {{"strides", Ints{2, 2}}}});
+      {"ConvTranspose", "", {image(64, 28), weight({64, 32, 2, 2})}, {{"strides", Ints{2, 2}}}});
   cases.push_back({"ConvTranspose",
                    "4x4",
-                   {picture(32, 28), weight({32, 32, 4, 4})},
+                   {image(32, 28), weight({32, 32, 4, 4})},
                    {{"strides", Ints{2, 2}}, {"pads", Ints{1, 1, 1, 1}}}});
-  cases.push_back({"DeformConv",
-                   "",
-                   {picture(32, 28), weight({32, 32, 3, 3}), input({1, 18, 28, 28})},
-                   kSame3});
+  cases.push_back(
+      {"DeformConv", "", {image(32, 28), weight({32, 32, 3, 3}), input({1, 18, 28, 28})}, kSame3});
   cases.push_back({"Col2Im", "", {input({1, 144, 784}), int64s({28, 28}), int64s({3, 3})}, kSame3});
   cases.push_back({"CausalConvWithState", "", {input({1, 256, 512}), weight({256, 1, 4})}, {}, 2});
 }
@@ -51,25 +49,25 @@ void add_convolutions(std::vector<OpCase>& cases) {
 void add_pools(std::vector<OpCase>& cases) {
   AttrMap pool{{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}, {"pads", Ints{1, 1, 1, 1}}};
   for (const char* op : {"AveragePool", "MaxPool", "LpPool"})
-    cases.push_back({op, "", {picture(64, 112)}, pool});
+    cases.push_back({op, "", {image(64, 112)}, pool});
   for (const auto& [kernel, stride] : {std::pair(2, 2), {4, 4}, {25, 1}}) {
     cases.push_back({"AveragePool",
                      text("1-D, ", kernel, " by ", stride),
                      {input({1, 64, 4000})},
                      {{"kernel_shape", Ints{kernel}}, {"strides", Ints{stride}}}});
   }
-  cases.push_back({"MaxPool", "indices", {picture(64, 112)}, pool, 2});
+  cases.push_back({"MaxPool", "indices", {image(64, 112)}, pool, 2});
   for (const char* op : {"GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool"})
-    cases.push_back({op, "", {picture(512, 14)}});
+    cases.push_back({op, "", {image(512, 14)}});
   cases.push_back({"MaxUnpool",
                    "",
-                   {picture(64, 28), input({1, 64, 28, 28}, DType::kInt64, 0, 3000)},
+                   {image(64, 28), input({1, 64, 28, 28}, DType::kInt64, 0, 3000)},
                    {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}}});
-  const Operand rois = input({16, 4}, DType::kFloat, 0, 50);
-  const Operand places = input({16}, DType::kInt64, 0, 0);
+  const CaseOperand rois = input({16, 4}, DType::kFloat, 0, 50);
+  const CaseOperand places = input({16}, DType::kInt64, 0, 0);
   cases.push_back({"RoiAlign",
                    "",
-                   {picture(64, 56), rois, places},
+                   {image(64, 56), rois, places},
                    {{"output_height", int64_t{7}},
                     {"output_width", int64_t{7}},
                     {"sampling_ratio", int64_t{2}}}});
@@ -85,18 +83,18 @@ void add_pools(std::vector<OpCase>& cases) {
                    {{"output_height", int64_t{7}}, {"output_width", int64_t{7}}}});
   cases.push_back({"MaxRoiPool",
                    "",
-                   {picture(64, 56), input({16, 5}, DType::kFloat, 0, 0.9)},
+                   {image(64, 56), input({16, 5}, DType::kFloat, 0, 0.9)},
                    {{"pooled_shape", Ints{7, 7}}}});
 }
 
 void add_normalizations(std::vector<OpCase>& cases) {
   cases.push_back({"BatchNormalization",
                    "",
-                   {picture(64, 56), channel(64), weight({64}), weight({64}), channel(64)}});
-  cases.push_back({"InstanceNormalization", "", {picture(64, 56), channel(64), weight({64})}});
+                   {image(64, 56), channel(64), weight({64}), weight({64}), channel(64)}});
+  cases.push_back({"InstanceNormalization", "", {image(64, 56), channel(64), weight({64})}});
   cases.push_back({"GroupNormalization",
                    "",
-                   {picture(64, 56), channel(64), weight({64})},
+                   {image(64, 56), channel(64), weight({64})},
                    {{"num_groups", int64_t{16}}}});
   cases.push_back({"LayerNormalization", "", {input({1, 256, 768}), channel(768), weight({768})}});
   cases.push_back({"LayerNormalization",
@@ -105,18 +103,18 @@ void add_normalizations(std::vector<OpCase>& cases) {
                     weight({768}, DType::kFloat16)}});
   cases.push_back({"RMSNormalization", "", {input({1, 256, 768}), channel(768)}});
   cases.push_back({"LpNormalization", "", {input({256, 1024})}});
-  cases.push_back({"MeanVarianceNormalization", "", {picture(64, 56)}});
-  cases.push_back({"LRN", "", {picture(64, 56)}, {{"size", int64_t{5}}}});
+  cases.push_back({"MeanVarianceNormalization", "", {image(64, 56)}});
+  cases.push_back({"LRN", "", {image(64, 56)}, {{"size", int64_t{5}}}});
 }
 
 void add_resizes(std::vector<OpCase>& cases) {
-  const Operand twice = fixed(Tensor::vector<float>({1, 1, 2, 2}));
-  const Operand odd = fixed(Tensor::vector<float>({1, 1, 1.5, 1.7}));
-  const auto resize = [&](const char* variant, const Operand& scales, const char* mode,
+  const CaseOperand twice = fixed(Tensor::vector<float>({1, 1, 2, 2}));
+  const CaseOperand odd = fixed(Tensor::vector<float>({1, 1, 1.5, 1.7}));
+  const auto resize = [&](const char* variant, const CaseOperand& scales, const char* mode,
                           const char* transform) {
     cases.push_back({"Resize",
                      variant,
-                     {picture(32, 56), none(), scales},
+                     {image(32, 56), none(), scales},
                      {{"mode", std::string(mode)},
                       {"coordinate_transformation_mode", std::string(transform)}}});
   };
@@ -137,7 +135,7 @@ void add_resizes(std::vector<OpCase>& cases) {
   const auto sample = [&](const char* mode) {
     cases.push_back({"GridSample",
                      mode,
-                     {picture(32, 56), input({1, 56, 56, 2}, DType::kFloat, -1, 1)},
+                     {image(32, 56), input({1, 56, 56, 2}, DType::kFloat, -1, 1)},
                      {{"mode", std::string(mode)}}});
   };
   sample("linear");
@@ -152,12 +150,12 @@ void add_resizes(std::vector<OpCase>& cases) {
   cases.push_back({"AffineGrid", "", {input({1, 2, 3}), int64s({1, 3, 224, 224})}});
   cases.push_back(
       {"CenterCropPad", "", {input({224, 224, 3}), int64s({180, 260})}, {{"axes", Ints{0, 1}}}});
-  cases.push_back({"DepthToSpace", "", {picture(64, 56)}, {{"blocksize", int64_t{2}}}});
+  cases.push_back({"DepthToSpace", "", {image(64, 56)}, {{"blocksize", int64_t{2}}}});
   cases.push_back({"DepthToSpace",
                    "CRD",
-                   {picture(64, 56)},
+                   {image(64, 56)},
                    {{"blocksize", int64_t{2}}, {"mode", std::string("CRD")}}});
-  cases.push_back({"SpaceToDepth", "", {picture(16, 112)}, {{"blocksize", int64_t{2}}}});
+  cases.push_back({"SpaceToDepth", "", {image(16, 112)}, {{"blocksize", int64_t{2}}}});
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ Model model_of(const OpCase& what, std::map<std::string, Datum, std::less<>>& fe
   graph.name = "one";
   std::vector<Value*> inputs;
   for (size_t i = 0; i < what.operands.size(); ++i) {
-    const Operand& operand = what.operands[i];
+    const CaseOperand& operand = what.operands[i];
     if (operand.is_omitted) {
       inputs.push_back(nullptr);
       continue;

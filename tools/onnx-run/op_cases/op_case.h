@@ -8,7 +8,7 @@
 
 namespace sardonyx::tool {
 
-struct Operand {
+struct CaseOperand {
   Shape shape;
   DType dtype = DType::kFloat;
   double low = -2, high = 2;  // what elements are drawn from
@@ -20,37 +20,38 @@ struct Operand {
 struct OpCase {
   std::string_view op;  // full name of a row
   std::string variant;  // tells the cases of one row apart; may be empty
-  std::vector<Operand> operands;
+  std::vector<CaseOperand> operands;
   AttrMap attrs = {};
   size_t outputs = 1;
 };
 
 // An input of the model.
-inline Operand input(Shape shape, DType dtype = DType::kFloat, double low = -2, double high = 2) {
+inline CaseOperand input(Shape shape, DType dtype = DType::kFloat, double low = -2,
+                         double high = 2) {
   return {std::move(shape), dtype, low, high};
 }
 // A weight, drawn as well.
-inline Operand weight(Shape shape, DType dtype = DType::kFloat, double low = -0.1,
-                      double high = 0.1) {
+inline CaseOperand weight(Shape shape, DType dtype = DType::kFloat, double low = -0.1,
+                          double high = 0.1) {
   return {std::move(shape), dtype, low, high, {}, true};
 }
 // An input with these elements.
-inline Operand given(Tensor value) {
+inline CaseOperand given(Tensor value) {
   return {value.shape(), value.dtype(), 0, 0, value};
 }
 // A constant with these elements.
-inline Operand fixed(Tensor value) {
+inline CaseOperand fixed(Tensor value) {
   return {value.shape(), value.dtype(), 0, 0, value, true};
 }
-inline Operand int64s(const std::vector<int64_t>& values) {
+inline CaseOperand int64s(const std::vector<int64_t>& values) {
   return fixed(Tensor::vector<int64_t>(values));
 }
 template <typename T>
-Operand scalar(T value) {
+CaseOperand scalar(T value) {
   return fixed(Tensor::scalar<T>(value));
 }
-inline Operand none() {
-  Operand operand;
+inline CaseOperand none() {
+  CaseOperand operand;
   operand.is_omitted = true;
   return operand;
 }

@@ -33,7 +33,7 @@ void add_products(std::vector<OpCase>& cases) {
   cases.push_back(
       {"Gemm", "double", {input({64, 256}, DType::kDouble), weight({256, 256}, DType::kDouble)}});
   cases.push_back({"Det", "", {input({64, 16, 16})}});
-  const auto einsum = [&](const char* equation, Operand a, Operand b) {
+  const auto einsum = [&](const char* equation, CaseOperand a, CaseOperand b) {
     cases.push_back(
         {"Einsum", equation, {std::move(a), std::move(b)}, {{"equation", std::string(equation)}}});
   };
@@ -68,7 +68,7 @@ void add_recurrent(std::vector<OpCase>& cases) {
 }
 
 void add_attention(std::vector<OpCase>& cases) {
-  const Operand heads = input({1, 12, 128, 64});
+  const CaseOperand heads = input({1, 12, 128, 64});
   cases.push_back({"Attention", "", {heads, heads, heads}});
   cases.push_back({"Attention", "causal", {heads, heads, heads}, {{"is_causal", int64_t{1}}}});
   cases.push_back({"Attention",
@@ -131,7 +131,7 @@ void add_reductions(std::vector<OpCase>& cases) {
 }
 
 void add_losses(std::vector<OpCase>& cases) {
-  const Operand labels = input({256}, DType::kInt64, 0, 999);
+  const CaseOperand labels = input({256}, DType::kInt64, 0, 999);
   cases.push_back({"NegativeLogLikelihoodLoss", "", {input({256, 1000}), labels}});
   cases.push_back({"SoftmaxCrossEntropyLoss", "", {input({256, 1000}), labels}});
   for (const char* op : {"HannWindow", "HammingWindow", "BlackmanWindow"})

@@ -1,4 +1,4 @@
-// Ops on integers that stand for real numbers.
+// Ops on quantized integers.
 #include "tools/onnx-run/op_cases/op_case.h"
 
 namespace sardonyx::tool {
@@ -8,24 +8,24 @@ using Ints = std::vector<int64_t>;
 
 constexpr DType kU8 = DType::kUInt8, kI8 = DType::kInt8;
 
-Operand bytes(Shape shape) {
+CaseOperand bytes(Shape shape) {
   return input(std::move(shape), kU8, 0, 255);
 }
-Operand byte_weight(Shape shape) {
+CaseOperand byte_weight(Shape shape) {
   return weight(std::move(shape), kI8, -100, 100);
 }
-Operand scale(float value = 0.02f) {
+CaseOperand scale(float value = 0.02f) {
   return scalar(value);
 }
-Operand zero(uint8_t value = 128) {
+CaseOperand zero(uint8_t value = 128) {
   return scalar<uint8_t>(value);
 }
-Operand zero_signed() {
+CaseOperand zero_signed() {
   return scalar<int8_t>(0);
 }
 
 void add_conversions(std::vector<OpCase>& cases) {
-  const Operand x = input({256, 1024});
+  const CaseOperand x = input({256, 1024});
   cases.push_back({"QuantizeLinear", "", {x, scale(), zero()}});
   cases.push_back(
       {"QuantizeLinear",
@@ -95,7 +95,7 @@ void add_quantized_products(std::vector<OpCase>& cases) {
 }
 
 void add_contrib(std::vector<OpCase>& cases) {
-  const Operand x = bytes({256, 1024}), picture = bytes({1, 64, 56, 56});
+  const CaseOperand x = bytes({256, 1024}), image = bytes({1, 64, 56, 56});
   for (const char* op : {"com.microsoft::QLinearAdd", "com.microsoft::QLinearMul"})
     cases.push_back({op, "", {x, scale(), zero(), x, scale(), zero(), scale(), zero()}});
   for (const char* op : {"com.microsoft::QLinearSigmoid", "com.microsoft::QLinearLeakyRelu"})
@@ -106,10 +106,10 @@ void add_contrib(std::vector<OpCase>& cases) {
                    {{"opset", int64_t{13}}}});
   cases.push_back({"com.microsoft::QLinearAveragePool",
                    "",
-                   {picture, scale(), zero(), scale(), zero()},
+                   {image, scale(), zero(), scale(), zero()},
                    {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}}});
   cases.push_back(
-      {"com.microsoft::QLinearGlobalAveragePool", "", {picture, scale(), zero(), scale(), zero()}});
+      {"com.microsoft::QLinearGlobalAveragePool", "", {image, scale(), zero(), scale(), zero()}});
   cases.push_back({"com.microsoft::QLinearReduceMean",
                    "",
                    {x, scale(), zero(), scale(), zero()},

@@ -22,7 +22,7 @@ struct Allocator;
 struct TensorInfo;
 
 // Places in the table.
-enum Entry : size_t {
+enum OrtApiSlot : size_t {
   kGetErrorMessage = 2,
   kCreateEnv = 3,
   kCreateSession = 7,
@@ -58,6 +58,7 @@ enum Entry : size_t {
   kReleaseSession = 95,
   kReleaseValue = 96,
   kReleaseTensorInfo = 99,
+  kAddSessionConfigEntry = 130,
   kReleaseSessionOptions = 100,
 };
 
@@ -78,13 +79,13 @@ class Api {
   // Calls an entry that returns a status; throws Error(kInvalidArgument) with the library's
   // message.
   template <typename... Args>
-  void call(Entry entry, Args... args) const {
+  void call(OrtApiSlot entry, Args... args) const {
     using Function = Status* (*)(Args...);
     check(reinterpret_cast<Function>(table_[entry])(args...));
   }
   // Calls an entry that releases an object.
   template <typename Object>
-  void release(Entry entry, Object* object) const {
+  void release(OrtApiSlot entry, Object* object) const {
     reinterpret_cast<void (*)(Object*)>(table_[entry])(object);
   }
 
@@ -95,7 +96,7 @@ class Api {
 };
 
 // Owns an object of the library's.
-template <typename Object, Entry release_entry>
+template <typename Object, OrtApiSlot release_entry>
 class Owned {
  public:
   Owned() = default;

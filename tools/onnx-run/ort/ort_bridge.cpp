@@ -12,7 +12,7 @@ using ort::Api;
 struct OtherSession::Impl {
   explicit Impl(const std::filesystem::path& library) : api(library), env(api), session(api) {}
 
-  std::vector<std::string> names(ort::Entry count_entry, ort::Entry name_entry) const {
+  std::vector<std::string> names(ort::OrtApiSlot count_entry, ort::OrtApiSlot name_entry) const {
     ort::Allocator* allocator = nullptr;
     api.call(ort::kGetAllocatorWithDefaultOptions, &allocator);
     const ort::Session* known = session.get();
@@ -52,7 +52,7 @@ struct OtherSession::Bound::Impl {
   }
 
   const OtherSession::Impl* owner = nullptr;
-  NamedData feeds;  // what the values lend their elements from
+  NamedData feeds;  // owns the elements that the values refer to
   std::vector<ort::OwnedValue> values;
   std::vector<const char*> input_names, output_names;
   std::vector<const ort::Value*> inputs;
@@ -80,6 +80,8 @@ OtherSession::OtherSession(const std::filesystem::path& library, const std::file
       api.call(ort::kSetIntraOpNumThreads, settings.get(), options.threads);
       api.call(ort::kSetInterOpNumThreads, settings.get(), 1);
     }
+    if (options.exact_int8)
+      api.call(ort::kAddSessionConfigEntry, settings.get(), "session.x64quantprecision", "1");
     api.call(ort::kCreateSession, static_cast<const ort::Env*>(impl_->env.get()), model.c_str(),
              static_cast<const ort::SessionOptions*>(settings.get()), impl_->session.out());
   } catch (const Error& error) {

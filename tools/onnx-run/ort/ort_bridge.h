@@ -14,6 +14,9 @@ namespace sardonyx::tool {
 struct OtherOptions {
   int threads = 0;       // 0: the library's own choice
   bool optimize = true;  // all of its graph optimizations, or none
+  // Without VNNI its products of uint8 and int8 saturate at 16 bits. With this they are exact, and
+  // slower.
+  bool exact_int8 = false;
 };
 
 // One model loaded by such a library. Errors of the library become Error: kUnsupported where it

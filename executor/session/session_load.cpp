@@ -1,7 +1,7 @@
 // Loading: from options and a model to the executable that serves most requests.
 #include "executor/overridable_initializers.h"
 #include "executor/prepare_graph.h"
-#include "executor/session_impl.h"
+#include "executor/session/session_impl.h"
 #include "ir/core/bad_alloc.h"
 #include "ir/core/threading/cpu_limits.h"
 #include "providers/providers.h"
@@ -71,7 +71,7 @@ void Session::Impl::load(const std::function<Model()>& read) {
                             " ms");
     prepare(std::move(loaded));
     options.cancel = {};
-    options.load = {};  // what was loaded holds what it needs of it
+    options.load = {};  // the loaded model owns all it needs of them
   });
 }
 
@@ -107,20 +107,20 @@ void Session::Impl::prepare(Model loaded) {
 // `graph`, a copy of `original`, for requests that give the inputs `given` of those that have a
 // default. The other defaults become constants, unless nodes cannot take them, as where a model
 // has them for the sake of their shape alone: then they are inputs of each run.
-std::shared_ptr<Session::Impl::Form> Session::Impl::made_form(std::shared_ptr<Graph> graph,
-                                                              std::span<const size_t> given,
-                                                              bool weights_may_be_away) {
-  if (inputs.optional().empty()) return prepared_form(std::move(graph), weights_may_be_away);
+std::shared_ptr<Session::Impl::InputVariant> Session::Impl::made_form(std::shared_ptr<Graph> graph,
+                                                                      std::span<const size_t> given,
+                                                                      bool may_evict_weights) {
+  if (inputs.optional().empty()) return prepared_form(std::move(graph), may_evict_weights);
   try {
     make_constants_of_defaults(*graph, given);
-    return prepared_form(std::move(graph), weights_may_be_away);
+    return prepared_form(std::move(graph), may_evict_weights);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kInvalidModel && error.code() != ErrorCode::kInvalidArgument)
       throw;
     session_state.log.write(LogLevel::kInfo,
                             "defaults of inputs are not taken for constants: ", error.what());
   }
-  return prepared_form(clone(*original), weights_may_be_away);
+  return prepared_form(clone(*original), may_evict_weights);
 }
 
 void Session::Impl::make_constants_of_defaults(Graph& graph, std::span<const size_t> given) {
@@ -134,16 +134,16 @@ void Session::Impl::make_constants_of_defaults(Graph& graph, std::span<const siz
   });
 }
 
-std::shared_ptr<Session::Impl::Form> Session::Impl::prepared_form(std::shared_ptr<Graph> graph,
-                                                                  bool weights_may_be_away) {
-  if (weights_may_be_away) load_inspectable_weights(*graph);
+std::shared_ptr<Session::Impl::InputVariant> Session::Impl::prepared_form(
+    std::shared_ptr<Graph> graph, bool may_evict_weights) {
+  if (may_evict_weights) load_inspectable_weights(*graph);
   const std::vector<PassEffect> effects =
-      prepare_graph(*graph, options, session_state.providers, weights_may_be_away);
+      prepare_graph(*graph, options, session_state.providers, may_evict_weights);
   for (const PassEffect& effect : effects) {
     if (effect.changes > 0)
       session_state.log.write(LogLevel::kDebug, "  ", effect.pass, ": ", effect.changes);
   }
-  auto form = std::make_shared<Form>();
+  auto form = std::make_shared<InputVariant>();
   form->graph = graph;
   form->whole = selection(std::move(graph));
   return form;

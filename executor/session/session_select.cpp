@@ -1,19 +1,19 @@
 // Which executable serves a request: by its optional inputs, and by the values that it asks for.
 #include "executor/prepare_graph.h"
-#include "executor/session_impl.h"
+#include "executor/session/session_impl.h"
 
 namespace sardonyx {
 
-std::shared_ptr<Session::Impl::Form> Session::Impl::form_for(
+std::shared_ptr<Session::Impl::InputVariant> Session::Impl::form_for(
     std::span<const size_t> given_options) {
   if (given_options.empty()) return plain;
   return others.find(given_options, session_state.max_plans, [&] {
     session_state.weight_residency.restore(*original);
-    return made_form(clone(*original), given_options, /*weights_may_be_away=*/false);
+    return made_form(clone(*original), given_options, /*may_evict_weights=*/false);
   });
 }
 
-Session::Impl::Selected Session::Impl::choice_of(const std::shared_ptr<Form>& form,
+Session::Impl::Selected Session::Impl::choice_of(const std::shared_ptr<InputVariant>& form,
                                                  std::span<const size_t> chosen) {
   if (chosen.empty()) return {form, &form->whole};
   require_ascending(chosen);
@@ -46,7 +46,7 @@ PartialExecutables<std::string>::Made Session::Impl::fetcher(std::span<const std
   });
 }
 
-// The same values, by an executable that does not rely on equal names being equal sizes.
+// Recomputes the values with an executable that does not take equal symbols for equal sizes.
 PartialExecutables<std::string>::Made Session::Impl::without_shared_symbols(const Graph& graph) {
   std::vector<std::string> names;
   for (const Value* output : graph.outputs())
@@ -84,7 +84,7 @@ std::optional<std::vector<size_t>> Session::Impl::outputs_named(
 
 size_t Session::Impl::plan_count() const {
   size_t count = plain->whole.executable->plan_count();
-  others.each([&](const Form& form) { count += form.whole.executable->plan_count(); });
+  others.each([&](const InputVariant& form) { count += form.whole.executable->plan_count(); });
   return count;
 }
 

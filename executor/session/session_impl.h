@@ -15,7 +15,7 @@
 #include "executor/request.h"
 #include "executor/run/executable.h"
 #include "executor/session.h"
-#include "executor/session_inputs.h"
+#include "executor/session/session_inputs.h"
 #include "executor/session_state.h"
 #include "ir/core/run_control.h"
 #include "ir/core/threading/parallel_for.h"
@@ -25,7 +25,7 @@ namespace sardonyx {
 struct Session::Impl {
   // The model as it is prepared for requests that give the same ones of its optional inputs: the
   // others are constants.
-  struct Form {
+  struct InputVariant {
     std::shared_ptr<Graph> graph;
     PartialExecutable whole;
     PartialExecutables<size_t> choices;  // by outputs
@@ -50,16 +50,14 @@ struct Session::Impl {
   std::optional<std::vector<size_t>> outputs_named(std::span<const std::string> names) const;
 
   template <typename Find, typename Work>
-  void serve(const Find& find, std::span<const Datum> given, const RunOptions& run_options,
-             const Work& work);
+  void serve(const Find& find, DatumRefs given, const RunOptions& run_options, const Work& work);
   template <typename Find, typename Slots>
-  void run(const Find& find, std::span<const Datum> given, Slots&& slots,
-           const RunOptions& run_options);
-  std::vector<Datum> fetch(std::span<const Datum> given, std::span<const std::string> names,
+  void run(const Find& find, DatumRefs given, Slots&& slots, const RunOptions& run_options);
+  std::vector<Datum> fetch(DatumRefs given, std::span<const std::string> names,
                            const RunOptions& run_options);
-  void prepare_for(std::span<const Datum> given, const RunOptions& run_options);
+  void prepare_for(DatumRefs given, const RunOptions& run_options);
   template <typename Work>
-  void trace(std::span<const Datum> given, const Work& work);
+  void trace(DatumRefs given, const Work& work);
   size_t plan_count() const;
 
   SessionOptions options;
@@ -67,8 +65,8 @@ struct Session::Impl {
   Model model;
   std::shared_ptr<const Graph> original;  // before passes, for fetching what they removed
   SessionState session_state;
-  std::shared_ptr<Form> plain;  // of `model`, where none of the optional inputs is given
-  PartialExecutables<size_t, Form> others;  // by the optional inputs that are given
+  std::shared_ptr<InputVariant> plain;  // of `model`, where none of the optional inputs is given
+  PartialExecutables<size_t, InputVariant> others;  // by the optional inputs that are given
   SessionInputs inputs;
   std::vector<ValueInfo> outputs;
   NamedWarnings warnings{session_state.log};
@@ -79,13 +77,13 @@ struct Session::Impl {
 
  private:
   void prepare(Model loaded);
-  std::shared_ptr<Form> made_form(std::shared_ptr<Graph> graph, std::span<const size_t> given,
-                                  bool weights_may_be_away);
-  std::shared_ptr<Form> prepared_form(std::shared_ptr<Graph> graph, bool weights_may_be_away);
+  std::shared_ptr<InputVariant> made_form(std::shared_ptr<Graph> graph,
+                                          std::span<const size_t> given, bool may_evict_weights);
+  std::shared_ptr<InputVariant> prepared_form(std::shared_ptr<Graph> graph, bool may_evict_weights);
   void make_constants_of_defaults(Graph& graph, std::span<const size_t> given);
   bool has_inner_graphs() const;
-  std::shared_ptr<Form> form_for(std::span<const size_t> given_options);
-  Selected choice_of(const std::shared_ptr<Form>& form, std::span<const size_t> chosen);
+  std::shared_ptr<InputVariant> form_for(std::span<const size_t> given_options);
+  Selected choice_of(const std::shared_ptr<InputVariant>& form, std::span<const size_t> chosen);
   PartialExecutables<std::string>::Made without_shared_symbols(const Graph& graph);
   void require_ascending(std::span<const size_t> chosen) const;
   PartialExecutable selection(std::shared_ptr<const Graph> graph);
@@ -95,8 +93,8 @@ struct Session::Impl {
 // `find` gives the selection that serves, by the optional inputs that are given; where one symbol
 // has two sizes, another selection of the same values takes its place.
 template <typename Find, typename Work>
-void Session::Impl::serve(const Find& find, std::span<const Datum> given,
-                          const RunOptions& run_options, const Work& work) {
+void Session::Impl::serve(const Find& find, DatumRefs given, const RunOptions& run_options,
+                          const Work& work) {
   RunControl control{budget, std::nullopt, run_options.cancel};
   if (run_options.deadline) control.deadline = time_after(*run_options.deadline);
   const ControlScope scope(control);
@@ -127,7 +125,7 @@ void Session::Impl::serve(const Find& find, std::span<const Datum> given,
 // `slots`: an OutputSlot for each output of what `find` gives, or a Datum where it is left to the
 // library.
 template <typename Find, typename Slots>
-void Session::Impl::run(const Find& find, std::span<const Datum> given, Slots&& slots,
+void Session::Impl::run(const Find& find, DatumRefs given, Slots&& slots,
                         const RunOptions& run_options) {
   serve(find, given, run_options, [&](Executable& chosen, DatumRefs placed) {
     std::pmr::vector<RunOutput> results(scratch());
@@ -145,7 +143,7 @@ void Session::Impl::run(const Find& find, std::span<const Datum> given, Slots&& 
 // Calls `work` with the executable that serves these inputs, and the segments that a run goes
 // through.
 template <typename Work>
-void Session::Impl::trace(std::span<const Datum> given, const Work& work) {
+void Session::Impl::trace(DatumRefs given, const Work& work) {
   serve(outputs_at({}), given, {},
         [&](Executable& target, DatumRefs placed) { work(target, target.segments_for(placed)); });
 }

@@ -38,7 +38,7 @@ class SessionInputs {
     std::pmr::vector<size_t> optional;      // optional inputs that the caller gave, by index
   };
   // Takes all inputs, or the required ones alone; else throws kInvalidArgument. In scratch memory.
-  Given merged_with_defaults(std::span<const Datum> given) const;
+  Given merged_with_defaults(DatumRefs given) const;
 
   // `given` as input `index` of an executable. Throws kInvalidArgument where it does not have the
   // input's type and shape, but for a tensor of one element where a scalar is wanted: this is

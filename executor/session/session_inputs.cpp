@@ -1,4 +1,4 @@
-#include "executor/session_inputs.h"
+#include "executor/session/session_inputs.h"
 
 #include <algorithm>
 
@@ -68,7 +68,7 @@ std::vector<Datum> SessionInputs::in_order(const NamedData& named) const {
   return ordered;
 }
 
-SessionInputs::Given SessionInputs::merged_with_defaults(std::span<const Datum> given) const {
+SessionInputs::Given SessionInputs::merged_with_defaults(DatumRefs given) const {
   if (given.size() != infos_.size() && given.size() != required_) {
     fail(ErrorCode::kInvalidArgument, "expected ", infos_.size(), " inputs, got ", given.size());
   }
