@@ -185,6 +185,7 @@ inline void save_unary(const std::filesystem::path& path, const char* op, DType 
   y->name = "y";
   model.graph->add_output(y);
   std::filesystem::create_directories(path.parent_path());
+  model.metadata.emplace("author", "somebody");
   save_model(model, path);
 }
 

@@ -1,7 +1,9 @@
 #include "tools/onnx-serve/api/api.h"
 
-#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <charconv>
 
@@ -150,11 +152,17 @@ std::optional<HttpAnswer> Api::refusal(const HttpRequest& request) {
   }
 }
 
-asio::awaitable<HttpAnswer> Api::elsewhere(std::function<HttpAnswer()> work) {
-  co_return co_await asio::co_spawn(
-      control_threads_,
-      [work = std::move(work)]() -> asio::awaitable<HttpAnswer> { co_return work(); },
-      asio::use_awaitable);
+asio::awaitable<HttpAnswer> Api::elsewhere(const std::function<HttpAnswer()>& work) {
+  const auto home = co_await asio::this_coro::executor;
+  co_await asio::post(asio::bind_executor(control_threads_.get_executor(), asio::use_awaitable));
+  HttpAnswer answer;
+  try {
+    answer = work();
+  } catch (...) {
+    answer = error_answer(serving::current_serving_error());
+  }
+  co_await asio::post(asio::bind_executor(home, asio::use_awaitable));
+  co_return answer;
 }
 
 asio::awaitable<HttpAnswer> Api::handle(HttpRequest& request, IoThread& thread,
@@ -162,7 +170,8 @@ asio::awaitable<HttpAnswer> Api::handle(HttpRequest& request, IoThread& thread,
   const auto begin = std::chrono::steady_clock::now();
   HttpAnswer answer;
   try {
-    answer = co_await route(request, *path_parts(request.target), thread, connection);
+    const std::optional<Path> path = path_parts(request.target);
+    answer = co_await route(request, *path, thread, connection);
   } catch (...) {
     answer = error_answer(serving::current_serving_error());
   }
@@ -234,12 +243,15 @@ asio::awaitable<HttpAnswer> Api::control(HttpRequest& request, const Path& path)
   if (path[1] == "repository") {
     if (path.size() == 3 && path[2] == "index") {
       if (request.method != verb::post && !is_get(request)) co_return wrong_method("POST");
-      co_return co_await elsewhere([&] { return index(request); });
+      const std::function<HttpAnswer()> work = [&] { return index(request); };
+      co_return co_await elsewhere(work);
     }
     if (path.size() == 5 && path[2] == "models" && (path[4] == "load" || path[4] == "unload")) {
       if (request.method != verb::post) co_return wrong_method("POST");
-      co_return co_await elsewhere(
-          [&] { return path[4] == "load" ? load(path[3], request) : unload(path[3], request); });
+      const std::function<HttpAnswer()> work = [&] {
+        return path[4] == "load" ? load(path[3], request) : unload(path[3], request);
+      };
+      co_return co_await elsewhere(work);
     }
   }
   if (path[1] == "logging" && path.size() == 2) {

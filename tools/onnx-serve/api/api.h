@@ -61,8 +61,9 @@ class Api : public HttpHandler {
                                     serving::ModelRepository::ModelPointer model, IoThread& thread,
                                     Watched& connection);
   asio::awaitable<HttpAnswer> control(HttpRequest& request, const Path& path);
-  // Work that may take long, in a thread of its own.
-  asio::awaitable<HttpAnswer> elsewhere(std::function<HttpAnswer()> work);
+  // Does work that may take long in a thread of its own. What gcc 12 makes of a co_await destroys a
+  // lambda or std::function among its temporaries twice: callers give `work` a name.
+  asio::awaitable<HttpAnswer> elsewhere(const std::function<HttpAnswer()>& work);
 
   HttpAnswer server_metadata() const;
   HttpAnswer health(bool ready) const;

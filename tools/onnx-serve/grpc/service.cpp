@@ -3,6 +3,7 @@
 #include <boost/asio/post.hpp>
 
 #include "executor/serving/datatype.h"
+#include "executor/serving/json_text.h"
 #include "executor/serving/model_config_proto.h"
 #include "tools/onnx-serve/grpc/infer_messages.h"
 #include "tools/onnx-serve/grpc/infer_reactors.h"
@@ -197,6 +198,11 @@ Reactor* InferenceService::ModelMetadata(Context* context,
     const bool has_batch_dim = model->config().max_batch_size > 0;
     write_tensors(model->config().inputs, has_batch_dim, *response->mutable_inputs());
     write_tensors(model->config().outputs, has_batch_dim, *response->mutable_outputs());
+    // A string of a message has to be UTF-8, which a file's need not be.
+    for (const auto& [key, value] : model->session().metadata().custom) {
+      if (serving::is_utf8(key) && serving::is_utf8(value))
+        (*response->mutable_properties())[key] = value;
+    }
   });
 }
 

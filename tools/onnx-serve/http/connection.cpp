@@ -133,7 +133,7 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
       // A body that is not read would be taken for the next request.
       const bool goes_on = keeps && length == 0 && !is_chunked;
       const bool was_written = co_await write(*refusal, goes_on, is_head);
-      co_return was_written&& goes_on;
+      co_return goes_on ? was_written : false;
     }
     TakenBytes taken(context_.bodies);
     const std::optional<HttpAnswer> wrong_body =
@@ -151,7 +151,7 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
     compress_answer(request, answer);
     const bool goes_on = keeps && !context_.handler.is_closing();
     const bool was_written = co_await write(answer, goes_on, is_head);
-    co_return was_written&& goes_on;
+    co_return goes_on ? was_written : false;
   }
 
   asio::awaitable<bool> refuse_header(error_code error) {
