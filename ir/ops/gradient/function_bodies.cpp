@@ -152,18 +152,16 @@ Vals batch_normalization_body(Emitter& e, const BodyCall& call) {
   const Val over = e.int64s(axes);
   const Val mean = is_training ? e.call("ReduceMean", {x, over}) : by_channel(call.inputs[3]);
   const Val centred = e.call("Sub", {x, mean});
-  const Val variance = is_training
-                           ? e.call("ReduceMean", {e.call("Mul", {centred, centred}), over})
-                           : by_channel(call.inputs[4]);
+  const Val variance = is_training ? e.call("ReduceMean", {e.call("Mul", {centred, centred}), over})
+                                   : by_channel(call.inputs[4]);
   const Val shifted = e.call("Add", {variance, e.scalar_like(x, attrs.epsilon)});
   const Val normalized = e.call("Div", {centred, e.call("Sqrt", {shifted})});
   const Val scaled = e.call("Mul", {normalized, by_channel(call.inputs[1])});
   Vals outputs{as(e, e.call("Add", {scaled, by_channel(call.inputs[2])}), dtype)};
   for (size_t i = 1; i < call.output_count; ++i) {
     const Val& given = call.inputs[i + 2];
-    outputs.push_back(is_training
-                          ? moved_statistics(e, given, i == 1 ? mean : variance, attrs.momentum)
-                          : given);
+    outputs.push_back(
+        is_training ? moved_statistics(e, given, i == 1 ? mean : variance, attrs.momentum) : given);
   }
   return outputs;
 }
