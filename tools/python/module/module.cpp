@@ -3,6 +3,7 @@
 
 #include "tools/python/module/arrays.h"
 #include "tools/python/module/custom_ops.h"
+#include "tools/python/module/eager/bindings.h"
 #include "tools/python/module/errors.h"
 #include "tools/python/module/io_binding.h"
 #include "tools/python/module/models.h"
@@ -20,5 +21,6 @@ PYBIND11_MODULE(_sardonyx, module) {
   python::bind_io_binding(module);
   python::bind_models(module);
   python::bind_custom_ops(module);
+  python::eager_layer::bind_eager(module);
   module.attr("__version__") = SARDONYX_VERSION;
 }

@@ -1,0 +1,162 @@
+// Gradients, generators of random numbers, mixed precision.
+#include "eager/autograd/autograd.h"
+
+#include <pybind11/functional.h>
+#include <pybind11/stl.h>
+
+#include "eager/dispatch/autocast.h"
+#include "eager/generator.h"
+#include "tools/python/module/eager/arguments.h"
+#include "tools/python/module/eager/bindings.h"
+
+namespace sardonyx::python::eager_layer {
+namespace {
+
+
+py::list maybe_all(const std::vector<Tensor>& tensors) {
+  py::list all;
+  for (const Tensor& one : tensors)
+    all.append(python_or_none(one));
+  return all;
+}
+
+// A guard of C++'s scopes for Python's `with`.
+template <typename Guard>
+struct WithScope {
+  std::function<std::unique_ptr<Guard>()> make;
+  std::vector<std::unique_ptr<Guard>> open;
+};
+
+template <typename Guard, typename... Arguments>
+void bind_scope(py::module_& module, const char* name, const char* doc) {
+  using Scope = WithScope<Guard>;
+  py::class_<Scope>(module, name, doc)
+      .def(py::init([](Arguments... arguments) {
+        return Scope{[=] { return std::make_unique<Guard>(arguments...); }, {}};
+      }))
+      .def("__enter__", [](Scope& self) { self.open.push_back(self.make()); })
+      .def("__exit__", [](Scope& self, const py::args&) { self.open.pop_back(); });
+}
+
+void bind_gradients_of(TensorClass& tensor) {
+  tensor
+      .def_property("requires_grad", &Tensor::requires_grad,
+                    [](Tensor& x, bool wanted) { x.set_requires_grad(wanted); })
+      .def(
+          "requires_grad_",
+          [](Tensor& x, bool wanted) {
+            x.set_requires_grad(wanted);
+            return x;
+          },
+          py::arg("requires_grad") = true)
+      .def_property_readonly("is_leaf", &Tensor::is_leaf)
+      .def_property(
+          "grad", [](const Tensor& x) { return python_or_none(x.grad()); },
+          [](const Tensor& x, const py::object& gradient) { x.set_grad(tensor_or_undefined(gradient, "gradient")); },
+          "The sum of what backward() calls have brought; None before the first.")
+      .def("retain_grad", [](Tensor& x) { x.retain_grad(); })
+      .def(
+          "backward",
+          [](const Tensor& x, const py::object& gradient, bool retain_graph, bool create_graph) {
+            const Tensor weights = tensor_or_undefined(gradient, "gradient");
+            unlocked([&](const Loc& loc) {
+              x.backward(weights, retain_graph, create_graph, loc);
+            });
+          },
+          py::arg("gradient") = py::none(), py::arg("retain_graph") = false,
+          py::arg("create_graph") = false,
+          "Adds the gradient to .grad of every leaf that requires one.")
+      .def(
+          "register_hook",
+          [](const Tensor& x, const py::object& hook) {
+            x.register_hook([held = shared_object(hook)](const Tensor& gradient) {
+              const py::gil_scoped_acquire locked;
+              return tensor_or_undefined((*held)(gradient), "gradient");
+            });
+          },
+          py::arg("hook"), "hook(gradient) is called in each backward pass; what it gives replaces it.")
+      .def("detach", &Tensor::detach, "The same value, cut from what it was computed from.")
+      .def(
+          "assign",
+          [](const Tensor& x, const py::object& value) {
+            return x.assign(tensor_from(value, "assign"), python_line());
+          },
+          py::arg("value"), "Gives this tensor and its handles another value; not recorded.");
+}
+
+void bind_grad(py::module_& module) {
+  module.def(
+      "grad",
+      [](const py::object& outputs, const py::object& inputs, const py::object& grad_outputs,
+         bool retain_graph, bool create_graph, bool allow_unused) {
+        eager::GradOptions options{.create_graph = create_graph,
+                                   .retain_graph = retain_graph,
+                                   .allow_unused = allow_unused};
+        if (!grad_outputs.is_none()) options.grad_outputs = tensors_from(grad_outputs, "grad");
+        const auto ys = tensors_from(outputs, "grad"), xs = tensors_from(inputs, "grad");
+        return maybe_all(
+            unlocked([&](const Loc& loc) { return eager::grad(ys, xs, options, loc); }));
+      },
+      py::arg("outputs"), py::arg("inputs"), py::arg("grad_outputs") = py::none(),
+      py::arg("retain_graph") = false, py::arg("create_graph") = false,
+      py::arg("allow_unused") = false,
+      "d(sum of outputs)/d(inputs) as a list, without touching any .grad.");
+  module.def(
+      "custom_function",
+      [](const py::object& forward, const py::object& backward, const py::object& inputs) {
+        const eager::CustomFunction function{
+            [held = shared_object(forward)](const std::vector<Tensor>& in) {
+              const py::gil_scoped_acquire locked;
+              return tensors_from((*held)(*py::tuple(py::cast(in))), "forward");
+            },
+            [held = shared_object(backward)](const std::vector<Tensor>& in,
+                                             const std::vector<Tensor>& out,
+                                             const std::vector<Tensor>& d_out) {
+              const py::gil_scoped_acquire locked;
+              py::object given = (*held)(in, out, maybe_all(d_out));
+              if (py::isinstance<Tensor>(given)) given = py::make_tuple(given);
+              std::vector<Tensor> gradients;
+              for (const py::handle& one : given)
+                gradients.push_back(tensor_or_undefined(one, "gradient"));
+              return gradients;
+            }};
+        const std::vector<Tensor> given = tensors_from(inputs, "custom_function");
+        return python_from_tensors(unlocked(
+            [&](const Loc& loc) { return eager::apply(function, given, loc); }));
+      },
+      py::arg("forward"), py::arg("backward"), py::arg("inputs"),
+      "forward(*inputs) with a gradient of one's own: backward(inputs, outputs, grad_outputs) gives "
+      "one for each input, or None.");
+  module.def("is_grad_enabled", &eager::is_grad_enabled);
+}
+
+void bind_generators(py::module_& module) {
+  py::class_<eager::Generator>(module, "Generator",
+                               "A sequence of random numbers (Philox 4x32-10), the same for any "
+                               "number of threads.")
+      .def(py::init<uint64_t>(), py::arg("seed") = 0)
+      .def("manual_seed", &eager::Generator::manual_seed, py::arg("seed"))
+      .def("initial_seed", &eager::Generator::initial_seed)
+      .def("get_state", &eager::Generator::get_state)
+      .def("set_state", &eager::Generator::set_state, py::arg("new_state"));
+  module.def("manual_seed", &eager::manual_seed, py::arg("seed"));
+  module.def("get_rng_state", &eager::get_rng_state);
+  module.def("set_rng_state", &eager::set_rng_state, py::arg("new_state"));
+}
+
+}  // namespace
+
+void bind_autograd(py::module_& module, TensorClass& tensor) {
+  bind_gradients_of(tensor);
+  bind_generators(module);
+  bind_grad(module);
+  bind_scope<eager::NoGrad>(module, "no_grad", "with no_grad(): nothing is recorded for gradients.");
+  bind_scope<eager::EnableGrad>(module, "enable_grad", "Recording again, within no_grad().");
+  bind_scope<eager::DetectAnomaly>(module, "detect_anomaly",
+                                   "The first NaN that an op gives is an error. Slow.");
+  bind_scope<eager::UseGenerator, eager::Generator>(module, "use_generator",
+                                                    "All draws of this thread come from it.");
+  bind_scope<eager::Autocast, DType, bool>(module, "_autocast", "");
+}
+
+}  // namespace sardonyx::python::eager_layer

@@ -1,0 +1,311 @@
+// Layers of one tensor, under torch.nn's names and order of arguments.
+#include "tools/python/module/eager/layers.h"
+
+#include "eager/nn.h"
+
+namespace sardonyx::python::eager_layer {
+namespace {
+
+namespace nn = eager::nn;
+
+template <typename L>
+void plain(py::module_& module, const char* name, const char* doc) {
+  define_layer<L>(module, name, doc, [](Arguments& a) {
+    a.finish();
+    return L();
+  });
+}
+// A layer of one number, or word.
+template <typename L, typename T>
+void with_one(py::module_& module, const char* name, const char* parameter, T fallback,
+              const char* doc) {
+  define_layer<L>(module, name, doc, [parameter, fallback](Arguments& a) {
+    T value = fallback;
+    a.take(parameter, value).finish();
+    return L(value);
+  });
+}
+
+void bind_activations(py::module_& m) {
+  plain<nn::ReLU>(m, "ReLU", "max(x, 0)");
+  plain<nn::ReLU6>(m, "ReLU6", "min(max(x, 0), 6)");
+  plain<nn::SELU>(m, "SELU", "Klambauer et al., 2017.");
+  plain<nn::SiLU>(m, "SiLU", "x * sigmoid(x)");
+  plain<nn::Sigmoid>(m, "Sigmoid", "1 / (1 + exp(-x))");
+  plain<nn::Tanh>(m, "Tanh", "tanh(x)");
+  plain<nn::Hardsigmoid>(m, "Hardsigmoid", "min(max(x / 6 + 1/2, 0), 1)");
+  plain<nn::Hardswish>(m, "Hardswish", "x * hardsigmoid(x)");
+  plain<nn::Softplus>(m, "Softplus", "log(1 + exp(x))");
+  plain<nn::Mish>(m, "Mish", "x * tanh(softplus(x))");
+  with_one<nn::LeakyReLU>(m, "LeakyReLU", "negative_slope", 0.01, "x, or slope * x below 0.");
+  with_one<nn::ELU>(m, "ELU", "alpha", 1.0, "x, or alpha * (exp(x) - 1) below 0.");
+  with_one<nn::GELU>(m, "GELU", "approximate", std::string("none"), "approximate: none or tanh.");
+  with_one<nn::GLU>(m, "GLU", "dim", int64_t{-1}, "One half times the sigmoid of the other.");
+  define_layer<nn::Softmax>(m, "Softmax", "Along an axis.", [](Arguments& a) {
+    const auto dim = a.need<int64_t>("dim");
+    a.finish();
+    return nn::Softmax(dim);
+  });
+  define_layer<nn::LogSoftmax>(m, "LogSoftmax", "Along an axis.", [](Arguments& a) {
+    const auto dim = a.need<int64_t>("dim");
+    a.finish();
+    return nn::LogSoftmax(dim);
+  });
+  define_layer<nn::Hardtanh>(m, "Hardtanh", "x cut to [min_val, max_val].", [](Arguments& a) {
+    double low = -1, high = 1;
+    a.take("min_val", low).take("max_val", high).finish();
+    return nn::Hardtanh(low, high);
+  });
+  define_layer<nn::PReLU>(m, "PReLU", "x, or weight * x below 0.", [](Arguments& a) {
+    int64_t channels = 1;
+    double init = 0.25;
+    a.take("num_parameters", channels).take("init", init).finish();
+    return nn::PReLU(channels, init);
+  });
+}
+
+void bind_linear(py::module_& m) {
+  define_layer<nn::Linear>(m, "Linear", "x [..., in] to [..., out].", [](Arguments& a) {
+    const auto in = a.need<int64_t>("in_features"), out = a.need<int64_t>("out_features");
+    nn::LinearOptions options;
+    a.take("bias", options.bias).finish();
+    return nn::Linear(in, out, options);
+  });
+  define_layer<nn::Bilinear, 2>(m, "Bilinear", "a^T weight b + bias.", [](Arguments& a) {
+    const auto in1 = a.need<int64_t>("in1_features"), in2 = a.need<int64_t>("in2_features");
+    const auto out = a.need<int64_t>("out_features");
+    nn::LinearOptions options;
+    a.take("bias", options.bias).finish();
+    return nn::Bilinear(in1, in2, out, options);
+  });
+  define_layer<nn::Embedding>(m, "Embedding", "Rows of weight for integer indices.",
+                              [](Arguments& a) {
+                                const auto count = a.need<int64_t>("num_embeddings");
+                                const auto size = a.need<int64_t>("embedding_dim");
+                                nn::EmbeddingOptions options;
+                                a.take("padding_idx", options.padding_idx).finish();
+                                return nn::Embedding(count, size, options);
+                              });
+  with_one<nn::Dropout>(m, "Dropout", "p", 0.5, "Zeroes elements with probability p in training.");
+  with_one<nn::DropoutChannels>(m, "Dropout1d", "p", 0.5, "Zeroes channels in training.");
+  for (const char* name : {"Dropout2d", "Dropout3d"})
+    m.attr(name) = m.attr("Dropout1d");
+  plain<nn::Identity>(m, "Identity", "x");
+  define_layer<nn::Flatten>(m, "Flatten", "The axes from start_dim to end_dim as one.",
+                            [](Arguments& a) {
+                              int64_t first = 1, last = -1;
+                              a.take("start_dim", first).take("end_dim", last).finish();
+                              return nn::Flatten(first, last);
+                            });
+  define_layer<nn::Unflatten>(m, "Unflatten", "One axis as several.", [](Arguments& a) {
+    const auto dim = a.need<int64_t>("dim");
+    const auto sizes = a.need<std::vector<int64_t>>("unflattened_size");
+    a.finish();
+    return nn::Unflatten(dim, sizes);
+  });
+}
+
+template <typename L>
+void convolution(py::module_& m, const char* name) {
+  define_layer<L>(
+      m, name, "weight [out, in / groups, kernel...]; padding may be 'same'.", [](Arguments& a) {
+        const auto in = a.need<int64_t>("in_channels"), out = a.need<int64_t>("out_channels");
+        const nn::Sizes kernel = a.need("kernel_size", nn::Sizes(1));
+        nn::ConvOptions o;
+        a.take("stride", o.stride);
+        a.take_padding("padding", o.padding, o.same);
+        a.take("dilation", o.dilation).take("groups", o.groups).take("bias", o.bias);
+        a.take("padding_mode", o.padding_mode).finish();
+        return L(in, out, kernel, o);
+      });
+}
+template <typename L>
+void transposed_convolution(py::module_& m, const char* name) {
+  define_layer<L>(m, name, "weight [in, out / groups, kernel...].", [](Arguments& a) {
+    const auto in = a.need<int64_t>("in_channels"), out = a.need<int64_t>("out_channels");
+    const nn::Sizes kernel = a.need("kernel_size", nn::Sizes(1));
+    nn::ConvTransposeOptions o;
+    a.take("stride", o.stride).take("padding", o.padding).take("output_padding", o.output_padding);
+    a.take("groups", o.groups).take("bias", o.bias).take("dilation", o.dilation).finish();
+    return L(in, out, kernel, o);
+  });
+}
+template <typename L>
+void batch_norm(py::module_& m, const char* name) {
+  define_layer<L>(m, name, "By the batch's statistics in training, by running ones else.",
+                  [](Arguments& a) {
+                    const auto channels = a.need<int64_t>("num_features");
+                    nn::BatchNormOptions o;
+                    a.take("eps", o.eps).take("momentum", o.momentum).take("affine", o.affine);
+                    a.take("track_running_stats", o.track_running_stats).finish();
+                    return L(channels, o);
+                  });
+}
+
+void bind_normalizations(py::module_& m) {
+  batch_norm<nn::BatchNorm1d>(m, "BatchNorm1d");
+  batch_norm<nn::BatchNorm2d>(m, "BatchNorm2d");
+  batch_norm<nn::BatchNorm3d>(m, "BatchNorm3d");
+  define_layer<nn::InstanceNorm>(
+      m, "InstanceNorm1d", "By the statistics of each sample's channels.", [](Arguments& a) {
+        const auto channels = a.need<int64_t>("num_features");
+        nn::InstanceNormOptions o;
+        a.take("eps", o.eps).take("momentum", o.momentum).take("affine", o.affine);
+        a.take("track_running_stats", o.track_running_stats).finish();
+        return nn::InstanceNorm(channels, o);
+      });
+  for (const char* name : {"InstanceNorm2d", "InstanceNorm3d"})
+    m.attr(name) = m.attr("InstanceNorm1d");
+  define_layer<nn::LayerNorm>(m, "LayerNorm", "Over the last axes.", [](Arguments& a) {
+    const auto shape = a.need<std::vector<int64_t>>("normalized_shape");
+    nn::LayerNormOptions o;
+    a.take("eps", o.eps).take("elementwise_affine", o.elementwise_affine).take("bias", o.bias);
+    a.finish();
+    return nn::LayerNorm(shape, o);
+  });
+  define_layer<nn::GroupNorm>(m, "GroupNorm", "Over groups of channels.", [](Arguments& a) {
+    const auto groups = a.need<int64_t>("num_groups"), channels = a.need<int64_t>("num_channels");
+    nn::GroupNormOptions o;
+    a.take("eps", o.eps).take("affine", o.affine).finish();
+    return nn::GroupNorm(groups, channels, o);
+  });
+  define_layer<nn::RMSNorm>(m, "RMSNorm", "Over the last axes, by the mean square.",
+                            [](Arguments& a) {
+                              const auto shape = a.need<std::vector<int64_t>>("normalized_shape");
+                              nn::RMSNormOptions o;
+                              a.take("eps", o.eps);
+                              a.take("elementwise_affine", o.elementwise_affine).finish();
+                              return nn::RMSNorm(shape, o);
+                            });
+}
+
+template <typename L>
+void max_pool(py::module_& m, const char* name) {
+  define_layer<L>(m, name, "The greatest of each window.", [](Arguments& a) {
+    const nn::Sizes kernel = a.need("kernel_size", nn::Sizes(1));
+    nn::MaxPoolOptions o;
+    a.take("stride", o.stride).take("padding", o.padding).take("dilation", o.dilation);
+    a.take("ceil_mode", o.ceil_mode).finish();
+    return L(kernel, o);
+  });
+}
+template <typename L>
+void average_pool(py::module_& m, const char* name) {
+  define_layer<L>(m, name, "The mean of each window.", [](Arguments& a) {
+    const nn::Sizes kernel = a.need("kernel_size", nn::Sizes(1));
+    nn::AvgPoolOptions o;
+    a.take("stride", o.stride).take("padding", o.padding).take("ceil_mode", o.ceil_mode);
+    a.take("count_include_pad", o.count_include_pad).finish();
+    return L(kernel, o);
+  });
+}
+template <typename L>
+void adaptive_pool(py::module_& m, const char* name) {
+  define_layer<L>(m, name, "Windows such that the output has this size.", [](Arguments& a) {
+    const nn::Sizes size = a.need("output_size", nn::Sizes(1));
+    a.finish();
+    return L(size);
+  });
+}
+template <typename L>
+void padding(py::module_& m, const char* name) {
+  define_layer<L>(m, name, "padding: one number, or a pair for each axis, the last axis first.",
+                  [](Arguments& a) {
+                    const nn::Sizes pads = a.need("padding", nn::Sizes(0));
+                    a.finish();
+                    return L(pads);
+                  });
+}
+template <typename L>
+void constant_padding(py::module_& m, const char* name) {
+  define_layer<L>(m, name, "With a value around x.", [](Arguments& a) {
+    const nn::Sizes pads = a.need("padding", nn::Sizes(0));
+    const auto value = a.need<double>("value");
+    a.finish();
+    return L(pads, value);
+  });
+}
+
+void bind_pool_layers(py::module_& m) {
+  max_pool<nn::MaxPool1d>(m, "MaxPool1d");
+  max_pool<nn::MaxPool2d>(m, "MaxPool2d");
+  max_pool<nn::MaxPool3d>(m, "MaxPool3d");
+  average_pool<nn::AvgPool1d>(m, "AvgPool1d");
+  average_pool<nn::AvgPool2d>(m, "AvgPool2d");
+  average_pool<nn::AvgPool3d>(m, "AvgPool3d");
+  adaptive_pool<nn::AdaptiveAvgPool1d>(m, "AdaptiveAvgPool1d");
+  adaptive_pool<nn::AdaptiveAvgPool2d>(m, "AdaptiveAvgPool2d");
+  adaptive_pool<nn::AdaptiveAvgPool3d>(m, "AdaptiveAvgPool3d");
+  adaptive_pool<nn::AdaptiveMaxPool1d>(m, "AdaptiveMaxPool1d");
+  adaptive_pool<nn::AdaptiveMaxPool2d>(m, "AdaptiveMaxPool2d");
+  adaptive_pool<nn::AdaptiveMaxPool3d>(m, "AdaptiveMaxPool3d");
+  plain<nn::GlobalAvgPool>(m, "GlobalAvgPool", "The mean over all spatial axes.");
+  plain<nn::GlobalMaxPool>(m, "GlobalMaxPool", "The greatest over all spatial axes.");
+}
+
+void bind_paddings(py::module_& m) {
+  padding<nn::ZeroPad1d>(m, "ZeroPad1d");
+  padding<nn::ZeroPad2d>(m, "ZeroPad2d");
+  padding<nn::ZeroPad3d>(m, "ZeroPad3d");
+  padding<nn::ReflectionPad1d>(m, "ReflectionPad1d");
+  padding<nn::ReflectionPad2d>(m, "ReflectionPad2d");
+  padding<nn::ReflectionPad3d>(m, "ReflectionPad3d");
+  padding<nn::ReplicationPad1d>(m, "ReplicationPad1d");
+  padding<nn::ReplicationPad2d>(m, "ReplicationPad2d");
+  padding<nn::ReplicationPad3d>(m, "ReplicationPad3d");
+  padding<nn::CircularPad1d>(m, "CircularPad1d");
+  padding<nn::CircularPad2d>(m, "CircularPad2d");
+  padding<nn::CircularPad3d>(m, "CircularPad3d");
+  constant_padding<nn::ConstantPad1d>(m, "ConstantPad1d");
+  constant_padding<nn::ConstantPad2d>(m, "ConstantPad2d");
+  constant_padding<nn::ConstantPad3d>(m, "ConstantPad3d");
+}
+
+void take_interpolation(Arguments& a, nn::InterpolateOptions& o) {
+  a.take("size", o.size).take("scale_factor", o.scale_factor).take("mode", o.mode);
+  a.take("align_corners", o.align_corners).take("antialias", o.antialias).finish();
+}
+
+void bind_resampling(py::module_& m) {
+  define_layer<nn::Upsample>(m, "Upsample", "Resizes the spatial axes.", [](Arguments& a) {
+    nn::UpsampleOptions o;
+    take_interpolation(a, o);
+    return nn::Upsample(o);
+  });
+  const auto factor = [](Arguments& a, const char* name) {
+    const auto value = a.need<int64_t>(name);
+    a.finish();
+    return value;
+  };
+  define_layer<nn::PixelShuffle>(
+      m, "PixelShuffle", "[N, C r^2, H, W] to [N, C, H r, W r].",
+      [factor](Arguments& a) { return nn::PixelShuffle(factor(a, "upscale_factor")); });
+  define_layer<nn::PixelUnshuffle>(
+      m, "PixelUnshuffle", "[N, C, H r, W r] to [N, C r^2, H, W].",
+      [factor](Arguments& a) { return nn::PixelUnshuffle(factor(a, "downscale_factor")); });
+  m.def("interpolate", [](const Tensor& x, const py::args& args, const py::kwargs& kwargs) {
+    Arguments a("interpolate", args, kwargs);
+    nn::InterpolateOptions o;
+    take_interpolation(a, o);
+    return unlocked([&](const Loc& loc) { return nn::interpolate(x, o, loc); });
+  });
+}
+
+}  // namespace
+
+void bind_layers(py::module_& m) {
+  bind_activations(m);
+  bind_linear(m);
+  convolution<nn::Conv1d>(m, "Conv1d");
+  convolution<nn::Conv2d>(m, "Conv2d");
+  convolution<nn::Conv3d>(m, "Conv3d");
+  transposed_convolution<nn::ConvTranspose1d>(m, "ConvTranspose1d");
+  transposed_convolution<nn::ConvTranspose2d>(m, "ConvTranspose2d");
+  transposed_convolution<nn::ConvTranspose3d>(m, "ConvTranspose3d");
+  bind_normalizations(m);
+  bind_pool_layers(m);
+  bind_paddings(m);
+  bind_resampling(m);
+}
+
+}  // namespace sardonyx::python::eager_layer

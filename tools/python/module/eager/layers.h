@@ -1,0 +1,49 @@
+// How a layer of C++ becomes a class of Python.
+#pragma once
+
+#include <pybind11/stl.h>
+
+#include <tuple>
+
+#include "tools/python/module/eager/arguments.h"
+#include "tools/python/module/eager/bindings.h"
+
+namespace sardonyx::python::eager_layer {
+
+// Class `name` whose constructor takes what `make(arguments)` does, in that order; its signature
+// opens the docstring.
+template <typename L, typename Make>
+auto define_class(py::module_& nn, const char* name, const char* doc, const Make& make) {
+  const std::string text = signature_text(name, make) + "\n\n" + doc;
+  py::class_<L, eager::nn::Module> layer(nn, name, text.c_str());
+  layer.def(py::init([name, make](const py::args& args, const py::kwargs& kwargs) {
+    Arguments arguments(name, args, kwargs);
+    return make(arguments);
+  }));
+  return layer;
+}
+
+// Of a layer that is called with tensors, of which `required` must be given.
+template <typename L, size_t required = 1, typename Make>
+void define_layer(py::module_& nn, const char* name, const char* doc, const Make& make) {
+  auto layer = define_class<L>(nn, name, doc, make);
+  layer.def("__call__", [name](const L& self, const py::args& args) {
+    if (args.size() != required)
+      throw py::type_error(text(name, " takes ", required, " tensors, got ", args.size()));
+    std::array<Tensor, required> inputs;
+    for (size_t i = 0; i < required; ++i)
+      inputs[i] = tensor_from(args[i], name);
+    return unlocked([&](const Loc& loc) {
+      return std::apply(
+          [&](const auto&... tensors) {
+            if constexpr (required <= 3)
+              return self(tensors..., loc);
+            else
+              return self(tensors...);
+          },
+          inputs);
+    });
+  });
+}
+
+}  // namespace sardonyx::python::eager_layer

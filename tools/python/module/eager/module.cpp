@@ -1,0 +1,23 @@
+#include "tools/python/module/eager/bindings.h"
+
+namespace sardonyx::python::eager_layer {
+
+void bind_eager(py::module_& module) {
+  py::module_ eager = module.def_submodule("eager");
+  py::module_ nn = eager.def_submodule("_nn"), optim = eager.def_submodule("_optim");
+  TensorClass tensor = bind_tensor(eager);
+  bind_tensor_functions(eager, tensor);
+  bind_shape_functions(eager, tensor);
+  bind_autograd(eager, tensor);
+  bind_operators(eager);
+  bind_modules(nn);
+  bind_layers(nn);
+  bind_recurrent_layers(nn);
+  bind_losses(nn);
+  bind_functional(eager, nn);
+  bind_optimizers(optim);
+  bind_schedulers(optim);
+  bind_deployment(eager);
+}
+
+}  // namespace sardonyx::python::eager_layer

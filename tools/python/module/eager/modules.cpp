@@ -1,0 +1,210 @@
+// Modules: the base class of layers and of modules written in Python.
+#include <pybind11/functional.h>
+#include <pybind11/stl.h>
+
+#include "eager/nn/init.h"
+#include "tools/python/module/eager/arguments.h"
+#include "tools/python/module/eager/bindings.h"
+
+namespace sardonyx::python::eager_layer {
+namespace {
+
+namespace nn = eager::nn;
+
+// Tensors among what a module got or gave.
+void collect(const py::handle& object, std::vector<Tensor>& into) {
+  if (py::isinstance<Tensor>(object)) {
+    into.push_back(object.cast<Tensor>());
+  } else if (py::isinstance<py::tuple>(object) || py::isinstance<py::list>(object)) {
+    for (const py::handle& one : object)
+      collect(one, into);
+  }
+}
+
+// What nn.Module of Python is: forward() is Python's.
+class PythonModule : public nn::Module {
+ public:
+  explicit PythonModule(std::string type_name) : Module(std::move(type_name)) {}
+  void set_is_container() const { Module::set_is_container(); }
+  void describe(std::string text) const { Module::describe(std::move(text)); }
+  py::object call(const py::object& forward, const py::args& args, const py::kwargs& kwargs) const {
+    const Call scope(*this, python_line());
+    py::object result = forward(*args, **kwargs);
+    if (!scope.has_hooks()) return result;
+    std::vector<Tensor> given, gave;
+    collect(args, given);
+    collect(result, gave);
+    scope.run_hooks(given, gave);
+    return py::isinstance<Tensor>(result) ? py::cast(gave.at(0)) : result;
+  }
+};
+
+py::dict dict_of(const nn::NamedTensors& tensors) {
+  py::dict all;
+  for (const auto& [name, tensor] : tensors)
+    all[py::str(name)] = tensor;
+  return all;
+}
+
+// Parameters and buffers by name, for what Python does not find: layer.weight.
+py::object attribute_of(const nn::Module& self, const std::string& name) {
+  for (const bool is_buffer : {false, true}) {
+    try {
+      return python_or_none(is_buffer ? self.get_buffer(name) : self.get_parameter(name));
+    } catch (const Error&) {
+      continue;  // it may be the other
+    }
+  }
+  throw py::attribute_error(self.type_name() + " has no attribute " + name);
+}
+
+void bind_state(py::class_<nn::Module>& module) {
+  module.def("parameters", &nn::Module::parameters)
+      .def("named_parameters",
+           [](const nn::Module& self) { return dict_of(self.named_parameters()).attr("items")(); })
+      .def("buffers", &nn::Module::buffers)
+      .def("named_buffers",
+           [](const nn::Module& self) { return dict_of(self.named_buffers()).attr("items")(); })
+      .def("parameter_count", &nn::Module::parameter_count)
+      .def("state_dict", &nn::Module::state_dict, py::arg("prefix") = "",
+           "Values of parameters and persistent buffers as they are now, by name.")
+      .def(
+          "load_state_dict",
+          [](const nn::Module& self, const nn::StateDict& state, bool strict) {
+            const nn::IncompatibleKeys keys = self.load_state_dict(state, strict);
+            return py::make_tuple(keys.missing, keys.unexpected);
+          },
+          py::arg("state_dict"), py::arg("strict") = true,
+          "Takes over values; (missing, unexpected) names.")
+      .def("get_parameter", [](const nn::Module& self,
+                               const std::string& path) { return python_or_none(self.get_parameter(path)); })
+      .def("get_buffer", [](const nn::Module& self,
+                            const std::string& path) { return python_or_none(self.get_buffer(path)); });
+}
+
+void bind_mode(py::class_<nn::Module>& module) {
+  module
+      .def(
+          "train",
+          [](const py::object& self, bool mode) {
+            self.cast<const nn::Module&>().train(mode);
+            return self;
+          },
+          py::arg("mode") = true)
+      .def("eval",
+           [](const py::object& self) {
+             self.cast<const nn::Module&>().eval();
+             return self;
+           })
+      .def_property_readonly("training", &nn::Module::is_training)
+      .def(
+          "to",
+          [](const py::object& self, const py::object& dtype) {
+            self.cast<const nn::Module&>().to(dtype_from(dtype));
+            return self;
+          },
+          py::arg("dtype"))
+      .def("zero_grad", &nn::Module::zero_grad)
+      .def(
+          "requires_grad_",
+          [](const py::object& self, bool wanted) {
+            self.cast<const nn::Module&>().set_requires_grad(wanted);
+            return self;
+          },
+          py::arg("requires_grad") = true);
+}
+
+// hook(module, inputs, output): what it gives other than None takes the output's place.
+size_t register_hook(const py::object& self, const py::object& hook) {
+  const SharedObject module = shared_object(py::weakref(self)), function = shared_object(hook);
+  return self.cast<const nn::Module&>().register_forward_hook(
+      [module, function](const nn::Module&, const std::vector<Tensor>& inputs,
+                         std::vector<Tensor>& outputs) {
+        const py::gil_scoped_acquire locked;
+        const py::object output = outputs.size() == 1 ? py::cast(outputs[0])
+                                                      : python_from_tensors(outputs);
+        const py::object given = (*function)((*module)(), python_from_tensors(inputs), output);
+        if (!given.is_none()) outputs = tensors_from(given, "forward hook");
+      });
+}
+
+void bind_python_module(py::module_& module) {
+  py::class_<PythonModule, nn::Module>(module, "_PythonModule")
+      .def(py::init<std::string>())
+      .def("_call", &PythonModule::call)
+      .def("_set_is_container", &PythonModule::set_is_container)
+      .def("_describe", &PythonModule::describe)
+      .def("_add_parameter",
+           [](PythonModule& self, const std::string& name, const py::object& value) {
+             self.parameter(name, tensor_or_undefined(value, "parameter"));
+           })
+      .def("_add_buffer",
+           [](PythonModule& self, const std::string& name, const Tensor& value,
+              bool is_persistent) { self.buffer(name, value, is_persistent); })
+      .def("_replace_parameter",
+           [](PythonModule& self, const std::string& name, const py::object& value) {
+             self.replace_parameter(name, tensor_or_undefined(value, "parameter"));
+           })
+      .def("_replace_buffer",
+           [](PythonModule& self, const std::string& name, const Tensor& value) {
+             self.replace_buffer(name, value);
+           })
+      .def("_add_module", [](PythonModule& self, const std::string& name,
+                             const nn::Module& child) { self.add(name, child); })
+      .def("_replace_module", [](PythonModule& self, const std::string& name,
+                                 const nn::Module& child) { self.replace(name, child); });
+}
+
+void bind_init(py::module_& nn_module) {
+  namespace init = nn::init;
+  py::module_ module = nn_module.def_submodule("init", "Initial values of parameters.");
+  module.def("constant_", &init::constant, py::arg("tensor"), py::arg("val"));
+  module.def("zeros_", &init::zeros, py::arg("tensor"));
+  module.def("ones_", &init::ones, py::arg("tensor"));
+  module.def("uniform_", &init::uniform, py::arg("tensor"), py::arg("a") = 0.0, py::arg("b") = 1.0);
+  module.def("normal_", &init::normal, py::arg("tensor"), py::arg("mean") = 0.0,
+             py::arg("std") = 1.0);
+  module.def("trunc_normal_", &init::trunc_normal, py::arg("tensor"), py::arg("mean") = 0.0,
+             py::arg("std") = 1.0, py::arg("a") = -2.0, py::arg("b") = 2.0);
+  module.def("xavier_uniform_", &init::xavier_uniform, py::arg("tensor"), py::arg("gain") = 1.0);
+  module.def("xavier_normal_", &init::xavier_normal, py::arg("tensor"), py::arg("gain") = 1.0);
+  for (const bool is_normal : {false, true}) {
+    module.def(
+        is_normal ? "kaiming_normal_" : "kaiming_uniform_",
+        [is_normal](const Tensor& x, double slope, const std::string& mode,
+                    const std::string& nonlinearity) {
+          if (mode != "fan_in" && mode != "fan_out")
+            throw py::type_error("mode: expected fan_in or fan_out, got " + mode);
+          const init::Kaiming options{slope, mode == "fan_out", nonlinearity};
+          is_normal ? init::kaiming_normal(x, options) : init::kaiming_uniform(x, options);
+        },
+        py::arg("tensor"), py::arg("a") = 0.0, py::arg("mode") = "fan_in",
+        py::arg("nonlinearity") = "leaky_relu");
+  }
+  module.def("orthogonal_", &init::orthogonal, py::arg("tensor"), py::arg("gain") = 1.0);
+  module.def("eye_", &init::eye, py::arg("tensor"));
+  module.def("dirac_", &init::dirac, py::arg("tensor"));
+}
+
+}  // namespace
+
+void bind_modules(py::module_& nn_module) {
+  py::class_<nn::Module> module(nn_module, "_Module", "What all modules are.");
+  bind_state(module);
+  bind_mode(module);
+  module.def("__getattr__", &attribute_of)
+      .def("register_forward_hook", &register_hook, py::arg("hook"),
+           "hook(module, inputs, output) after each call; gives a number for remove_hook().")
+      .def("remove_hook", &nn::Module::remove_hook, py::arg("number"))
+      .def("summary", py::overload_cast<>(&nn::Module::summary, py::const_))
+      .def("is_same", &nn::Module::is_same)
+      .def_property_readonly("_type_name", &nn::Module::type_name)
+      .def("__repr__", [](const nn::Module& self) {
+        return self.type_name() + "(" + self.description() + ")";
+      });
+  py::class_<nn::EvalMode>(nn_module, "_EvalMode").def(py::init<const nn::Module&>());
+  bind_python_module(nn_module);
+  bind_init(nn_module);
+}
+
+}  // namespace sardonyx::python::eager_layer

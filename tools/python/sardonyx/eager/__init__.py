@@ -1,0 +1,174 @@
+"""Tensors that compute at once, with gradients, modules and optimisers; and the way from them to .onnx files.
+
+Names and arguments are torch's where the meaning is the same::
+
+    from sardonyx import eager
+    from sardonyx.eager import nn, optim
+
+    net = nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Linear(16, 3))
+    optimizer = optim.Adam(net.parameters(), lr=1e-2)
+    loss = nn.cross_entropy(net(x), y)
+    loss.backward()
+    optimizer.step()
+    eager.export_onnx(net, (x,), "net.onnx", input_names=["x"], dynamic_axes={"x": {0: "batch"}})
+
+Values of tensors are immutable: there are no functions that write in place but ``Tensor.assign``.
+"""
+import functools
+
+from .. import _sardonyx
+from .._sardonyx.eager import *  # noqa: F401,F403
+from .._sardonyx.eager import DType, Tensor, _autocast, _Compiled, _cond, _export, _ExportOptions, _while_loop
+from . import nn, op, optim  # noqa: F401
+
+for _name, _dtype in DType.__members__.items():
+    globals()[_name] = _dtype
+float16, bfloat16, float32, float64 = (DType.__members__[n] for n in ("float16", "bfloat16", "float", "double"))
+
+
+def _as_decorator(guard):
+    """A scope that decorates functions as well."""
+
+    def call(self, function):
+        @functools.wraps(function)
+        def guarded(*args, **kwargs):
+            with type(self)():
+                return function(*args, **kwargs)
+
+        return guarded
+
+    guard.__call__ = call
+
+
+_as_decorator(_sardonyx.eager.no_grad)
+_as_decorator(_sardonyx.eager.enable_grad)
+
+
+def autocast(dtype=None, enabled=True):
+    """``with autocast():`` products take float32 inputs as `dtype` (bfloat16 unless given)."""
+    return _autocast(DType.bfloat16 if dtype is None else dtype, enabled)
+
+
+def from_numpy(array):
+    """A tensor of an array's elements; a copy, since values of tensors never change."""
+    return _sardonyx.eager.tensor(array)
+
+
+def _flat(result):
+    return (result, True) if isinstance(result, Tensor) else (tuple(result), False)
+
+
+class CompiledFunction:
+    """What compile() gives: called like the function, with results like its own."""
+
+    def __init__(self, function, optimization_level, threads, max_traces):
+        functools.update_wrapper(self, function, updated=())
+        self._is_single = {}
+
+        def traced(*inputs):
+            result, is_single = _flat(function(*inputs))
+            self._is_single[len(inputs)] = is_single
+            return result
+
+        self._compiled = _Compiled(traced, optimization_level, threads, max_traces)
+
+    def __call__(self, *inputs):
+        results = self._compiled(*inputs)
+        return results[0] if self._is_single[len(inputs)] else results
+
+    @property
+    def traces(self):
+        """How often the function was traced."""
+        return self._compiled.traces
+
+    @property
+    def trace_log(self):
+        """Why, each time."""
+        return self._compiled.trace_log
+
+    def plan_text(self):
+        """The plan of the last call, one line a step."""
+        return self._compiled.plan_text()
+
+
+def compile(function=None, *, optimization_level=2, threads=0, max_traces=32):
+    """`function` traced at its first call and run by the static executor; anew where what the trace depended on differs.
+
+    Arguments and results are tensors. Parameters that it reads are read anew in each call, and those that it assigns
+    (optimiser steps, running statistics) are written back, so a whole training step can be compiled.
+    """
+    if function is None:
+        return lambda one: compile(
+            one, optimization_level=optimization_level, threads=threads, max_traces=max_traces
+        )
+    return CompiledFunction(function, optimization_level, threads, max_traces)
+
+
+def _axes(given):
+    return {
+        name: axes if isinstance(axes, dict) else {axis: f"{name}_dim_{axis}" for axis in axes}
+        for name, axes in (given or {}).items()
+    }
+
+
+def export_onnx(
+    model,
+    args,
+    path,
+    *,
+    input_names=(),
+    output_names=(),
+    dynamic_axes=None,
+    opset=None,
+    external_data=False,
+    metadata=None,
+    graph_name="main",
+    names=None,
+    training_step=False,
+    verify=True,
+    tolerance=1e-5,
+):
+    """Traces a module or function on tensors like `args` and writes it to `path`; gives a report as text.
+
+    A module is exported in evaluation mode. The file is loaded, run at several sizes of the open axes and compared
+    before it takes its place. `names` ({name: tensor}) says what tensors that a function uses are called.
+    With `training_step` they are inputs, and those that the step assigns outputs as NAME.next.
+    """
+    options = _ExportOptions()
+    options.input_names, options.output_names = list(input_names), list(output_names)
+    options.dynamic_axes = _axes(dynamic_axes)
+    options.opset, options.external_data = opset, external_data
+    options.metadata, options.graph_name = dict(metadata or {}), graph_name
+    options.training_step, options.verify, options.tolerance = training_step, verify, tolerance
+    named = list((names or {}).items())
+    examples = (args,) if isinstance(args, Tensor) else tuple(args)
+    if not isinstance(model, nn.Module):
+        options.names = named
+        return _export(model, examples, path, options)
+    options.names = named + list(model.named_parameters()) + list(model.named_buffers())
+    mode = nn._EvalMode(model)
+    try:
+        return _export(lambda *inputs: model(*inputs), examples, path, options)
+    finally:
+        del mode
+
+
+def cond(predicate, true_fn, false_fn, operands=()):
+    """true_fn(*operands) or false_fn(*operands), by a bool tensor of one element; in a trace an If."""
+    single = []
+
+    def noted(function):
+        def call(*inputs):
+            result, is_single = _flat(function(*inputs))
+            single.append(is_single)
+            return result
+
+        return call
+
+    results = _cond(predicate, noted(true_fn), noted(false_fn), tuple(operands))
+    return results[0] if single[0] else results
+
+
+def while_loop(cond_fn, body_fn, operands):
+    """``while cond_fn(*state): state = body_fn(*state)`` from `operands` on; in a trace a Loop."""
+    return _while_loop(cond_fn, lambda *state: _flat(body_fn(*state))[0], tuple(operands))
