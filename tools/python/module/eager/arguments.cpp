@@ -22,9 +22,8 @@ const char* kept_name(const std::string& name) {
 }
 
 const std::string& package_folder() {
-  static const auto& folder = *new std::string(
-      py::str(py::module_::import("os").attr("path").attr("dirname")(
-          py::module_::import("sardonyx").attr("__file__"))));
+  static const auto& folder = *new std::string(py::str(py::module_::import("os").attr("path").attr(
+      "dirname")(py::module_::import("sardonyx").attr("__file__"))));
   return folder;
 }
 
@@ -43,8 +42,7 @@ Loc python_line() {
     // Lines of the package itself say nothing to its user.
     if (!outer || !name.starts_with(package_folder())) {
       Py_XDECREF(outer);
-      return Loc::current(kept_name(name),
-                                 static_cast<uint32_t>(PyFrame_GetLineNumber(own)));
+      return Loc::current(kept_name(name), static_cast<uint32_t>(PyFrame_GetLineNumber(own)));
     }
     at = py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(outer));
   }
@@ -68,8 +66,7 @@ Tensor tensor_from(const py::handle& object, const char* what) {
   if (py::isinstance<py::int_>(object)) return Tensor::scalar(object.cast<int64_t>());
   if (py::isinstance<py::float_>(object))
     return Tensor::scalar(static_cast<float>(object.cast<double>()));
-  if (py::hasattr(object, "__array__"))
-    return Tensor(tensor_from_array(object, what).clone());
+  if (py::hasattr(object, "__array__")) return Tensor(tensor_from_array(object, what).clone());
   throw py::type_error(text(what, ": expected a Tensor, got ", type_name_of(object)));
 }
 
@@ -277,7 +274,7 @@ const char* python_type<std::optional<eager::nn::Sizes>>() {
   return "Optional[Ints]";
 }
 
-py::object Arguments::next(const char* name) {
+py::object CallArguments::next(const char* name) {
   if (notes_) return {};
   const size_t place = names_.size() - 1;
   const bool is_named = kwargs_.contains(name);
@@ -286,7 +283,8 @@ py::object Arguments::next(const char* name) {
   return args_[place];
 }
 
-Arguments& Arguments::take_padding(const char* name, eager::nn::Sizes& value, bool& is_same) {
+CallArguments& CallArguments::take_padding(const char* name, eager::nn::Sizes& value,
+                                           bool& is_same) {
   note(name, "Union[Ints, str]", [&] { return fallback_text(value); });
   const py::object given = next(name);
   if (!given) return *this;
@@ -296,10 +294,11 @@ Arguments& Arguments::take_padding(const char* name, eager::nn::Sizes& value, bo
   return *this;
 }
 
-void Arguments::finish() const {
+void CallArguments::finish() const {
   if (notes_) throw Noted();
   if (args_.size() > names_.size()) {
-    throw py::type_error(text(callee_, "() takes ", names_.size(), " arguments, got ", args_.size()));
+    throw py::type_error(
+        text(callee_, "() takes ", names_.size(), " arguments, got ", args_.size()));
   }
   for (const auto& [key, value] : kwargs_) {
     const auto name = key.cast<std::string>();
@@ -311,20 +310,20 @@ void Arguments::finish() const {
   }
 }
 
-void Arguments::fail_type(const char* name, const char* type, const py::object& given) const {
-  throw py::type_error(text(callee_, "(): ", name, ": expected ", type, ", got ",
-                            std::string(py::repr(given))));
+void CallArguments::fail_type(const char* name, const char* type, const py::object& given) const {
+  throw py::type_error(
+      text(callee_, "(): ", name, ": expected ", type, ", got ", std::string(py::repr(given))));
 }
 
-void Arguments::fail_missing(const char* name) const {
+void CallArguments::fail_missing(const char* name) const {
   throw py::type_error(text(callee_, "() needs the argument ", name));
 }
 
-std::string Arguments::fallback_text(double value) {
+std::string CallArguments::fallback_text(double value) {
   return py::str(py::float_(value));
 }
 
-std::string Arguments::fallback_text(const eager::nn::Sizes& value) {
+std::string CallArguments::fallback_text(const eager::nn::Sizes& value) {
   return std::to_string(value.on(1, INT64_MIN, "default")[0]);
 }
 

@@ -97,29 +97,30 @@ inline void convert(const py::handle& from, std::optional<eager::nn::Sizes>& to)
 template <typename T>
 const char* python_type();
 
-// Arguments of one call, taken in the order of their places. Each may come by name as well; what is
-// not given keeps its value.
-class Arguments {
+// CallArguments of one call, taken in the order of their places. Each may come by name as well;
+// what is not given keeps its value.
+class CallArguments {
  public:
   struct Parameter {
     std::string name, type, fallback;  // fallback: "" where it must be given
   };
 
-  Arguments(const char* callee, py::args args, py::kwargs kwargs)
+  CallArguments(const char* callee, py::args args, py::kwargs kwargs)
       : callee_(callee), args_(std::move(args)), kwargs_(std::move(kwargs)) {}
   // Notes the parameters alone: finish() throws Noted.
-  Arguments(const char* callee, std::vector<Parameter>* notes) : callee_(callee), notes_(notes) {}
+  CallArguments(const char* callee, std::vector<Parameter>* notes)
+      : callee_(callee), notes_(notes) {}
   struct Noted {};
 
   template <typename T>
-  Arguments& take(const char* name, T& value) {
+  CallArguments& take(const char* name, T& value) {
     note(name, python_type<T>(), [&] { return fallback_text(value); });
     if (const py::object given = next(name); given) set(name, given, value);
     return *this;
   }
   template <typename T>
   T need(const char* name, T value = T()) {
-    note(name, python_type<T>(), [] { return std::string(); });
+    note(name, needed_type<T>(), [] { return std::string(); });
     const py::object given = next(name);
     if (given)
       set(name, given, value);
@@ -128,7 +129,7 @@ class Arguments {
     return value;
   }
   // Sizes, or the word "same", which sets `is_same`.
-  Arguments& take_padding(const char* name, eager::nn::Sizes& value, bool& is_same);
+  CallArguments& take_padding(const char* name, eager::nn::Sizes& value, bool& is_same);
   // Throws py::type_error naming an argument that was not taken.
   void finish() const;
 
@@ -150,11 +151,17 @@ class Arguments {
   [[noreturn]] void fail_type(const char* name, const char* type, const py::object& given) const;
   [[noreturn]] void fail_missing(const char* name) const;
 
+  template <typename T>
+  static const char* needed_type() {
+    return std::is_same_v<T, Tensor> ? "Tensor" : python_type<T>();
+  }
   static std::string fallback_text(bool value) { return value ? "True" : "False"; }
   static std::string fallback_text(int64_t value) { return std::to_string(value); }
   static std::string fallback_text(double value);
   static std::string fallback_text(const std::string& value) { return "'" + value + "'"; }
-  static std::string fallback_text(std::string_view value) { return "'" + std::string(value) + "'"; }
+  static std::string fallback_text(std::string_view value) {
+    return "'" + std::string(value) + "'";
+  }
   static std::string fallback_text(eager::nn::Reduction) { return "'mean'"; }
   static std::string fallback_text(const eager::nn::Sizes& value);
   template <typename T>
@@ -176,11 +183,11 @@ class Arguments {
 // "Linear(in_features: int, out_features: int, bias: bool = True)", of what `make` takes.
 template <typename Make>
 std::string signature_text(const char* callee, const Make& make) {
-  std::vector<Arguments::Parameter> notes;
-  Arguments arguments(callee, &notes);
+  std::vector<CallArguments::Parameter> notes;
+  CallArguments arguments(callee, &notes);
   try {
     make(arguments);
-  } catch (const Arguments::Noted&) {
+  } catch (const CallArguments::Noted&) {
     // That was all of them.
   }
   std::string text = std::string(callee) + "(";

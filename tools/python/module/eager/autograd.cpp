@@ -12,7 +12,6 @@
 namespace sardonyx::python::eager_layer {
 namespace {
 
-
 py::list maybe_all(const std::vector<Tensor>& tensors) {
   py::list all;
   for (const Tensor& one : tensors)
@@ -27,11 +26,11 @@ struct WithScope {
   std::vector<std::unique_ptr<Guard>> open;
 };
 
-template <typename Guard, typename... Arguments>
+template <typename Guard, typename... CallArguments>
 void bind_scope(py::module_& module, const char* name, const char* doc) {
   using Scope = WithScope<Guard>;
   py::class_<Scope>(module, name, doc)
-      .def(py::init([](Arguments... arguments) {
+      .def(py::init([](CallArguments... arguments) {
         return Scope{[=] { return std::make_unique<Guard>(arguments...); }, {}};
       }))
       .def("__enter__", [](Scope& self) { self.open.push_back(self.make()); })
@@ -52,16 +51,16 @@ void bind_gradients_of(TensorClass& tensor) {
       .def_property_readonly("is_leaf", &Tensor::is_leaf)
       .def_property(
           "grad", [](const Tensor& x) { return python_or_none(x.grad()); },
-          [](const Tensor& x, const py::object& gradient) { x.set_grad(tensor_or_undefined(gradient, "gradient")); },
+          [](const Tensor& x, const py::object& gradient) {
+            x.set_grad(tensor_or_undefined(gradient, "gradient"));
+          },
           "The sum of what backward() calls have brought; None before the first.")
       .def("retain_grad", [](Tensor& x) { x.retain_grad(); })
       .def(
           "backward",
           [](const Tensor& x, const py::object& gradient, bool retain_graph, bool create_graph) {
             const Tensor weights = tensor_or_undefined(gradient, "gradient");
-            unlocked([&](const Loc& loc) {
-              x.backward(weights, retain_graph, create_graph, loc);
-            });
+            unlocked([&](const Loc& loc) { x.backward(weights, retain_graph, create_graph, loc); });
           },
           py::arg("gradient") = py::none(), py::arg("retain_graph") = false,
           py::arg("create_graph") = false,
@@ -74,7 +73,8 @@ void bind_gradients_of(TensorClass& tensor) {
               return tensor_or_undefined((*held)(gradient), "gradient");
             });
           },
-          py::arg("hook"), "hook(gradient) is called in each backward pass; what it gives replaces it.")
+          py::arg("hook"),
+          "hook(gradient) is called in each backward pass; what it gives replaces it.")
       .def("detach", &Tensor::detach, "The same value, cut from what it was computed from.")
       .def(
           "assign",
@@ -121,11 +121,12 @@ void bind_grad(py::module_& module) {
               return gradients;
             }};
         const std::vector<Tensor> given = tensors_from(inputs, "custom_function");
-        return python_from_tensors(unlocked(
-            [&](const Loc& loc) { return eager::apply(function, given, loc); }));
+        return python_from_tensors(
+            unlocked([&](const Loc& loc) { return eager::apply(function, given, loc); }));
       },
       py::arg("forward"), py::arg("backward"), py::arg("inputs"),
-      "forward(*inputs) with a gradient of one's own: backward(inputs, outputs, grad_outputs) gives "
+      "forward(*inputs) with a gradient of one's own: backward(inputs, outputs, grad_outputs) "
+      "gives "
       "one for each input, or None.");
   module.def("is_grad_enabled", &eager::is_grad_enabled);
 }
@@ -150,7 +151,8 @@ void bind_autograd(py::module_& module, TensorClass& tensor) {
   bind_gradients_of(tensor);
   bind_generators(module);
   bind_grad(module);
-  bind_scope<eager::NoGrad>(module, "no_grad", "with no_grad(): nothing is recorded for gradients.");
+  bind_scope<eager::NoGrad>(module, "no_grad",
+                            "with no_grad(): nothing is recorded for gradients.");
   bind_scope<eager::EnableGrad>(module, "enable_grad", "Recording again, within no_grad().");
   bind_scope<eager::DetectAnomaly>(module, "detect_anomaly",
                                    "The first NaN that an op gives is an error. Slow.");

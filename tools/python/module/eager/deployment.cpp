@@ -61,12 +61,12 @@ void bind_compile(py::module_& module) {
                                                         .threads = threads,
                                                         .max_traces = max_traces});
       }))
-      .def("__call__",
-           [](const eager::Compiled& self, const py::args& args) {
-             const Tensors inputs = tensors_from(args, "argument");
-             return python_from_tensors(
-                 unlocked([&](const Loc& loc) { return self(inputs, loc); }));
-           })
+      .def(
+          "__call__",
+          [](const eager::Compiled& self, const py::args& args) {
+            const Tensors inputs = tensors_from(args, "argument");
+            return python_from_tensors(unlocked([&](const Loc& loc) { return self(inputs, loc); }));
+          })
       .def_property_readonly("traces", &eager::Compiled::traces)
       .def_property_readonly("trace_log", &eager::Compiled::trace_log)
       .def("plan_text", &eager::Compiled::plan_text);
@@ -80,16 +80,13 @@ eager::Branch branch_from(const py::object& function, const Tensors& operands) {
 }
 
 void bind_control_flow(py::module_& module) {
-  module.def(
-      "_cond",
-      [](const Tensor& predicate, const py::object& yes, const py::object& no,
-         const py::object& operands) {
-        const Tensors given = tensors_from(operands, "cond");
-        const eager::Branch then_branch = branch_from(yes, given), else_branch = branch_from(no, given);
-        return python_from_tensors(unlocked([&](const Loc& loc) {
-          return eager::cond(predicate, then_branch, else_branch, loc);
-        }));
-      });
+  module.def("_cond", [](const Tensor& predicate, const py::object& yes, const py::object& no,
+                         const py::object& operands) {
+    const Tensors given = tensors_from(operands, "cond");
+    const eager::Branch then_branch = branch_from(yes, given), else_branch = branch_from(no, given);
+    return python_from_tensors(unlocked(
+        [&](const Loc& loc) { return eager::cond(predicate, then_branch, else_branch, loc); }));
+  });
   module.def("_while_loop", [](const py::object& condition, const py::object& body,
                                const py::object& initial) {
     const SharedObject keeps_on = shared_object(condition);
@@ -99,8 +96,8 @@ void bind_control_flow(py::module_& module) {
     };
     const TensorFunction step = function_from(body);
     const Tensors begin = tensors_from(initial, "while_loop");
-    return python_from_tensors(unlocked(
-        [&](const Loc& loc) { return eager::while_loop(go_on, step, begin, loc); }));
+    return python_from_tensors(
+        unlocked([&](const Loc& loc) { return eager::while_loop(go_on, step, begin, loc); }));
   });
 }
 

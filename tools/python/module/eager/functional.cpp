@@ -21,7 +21,7 @@ void of_arguments(py::module_& m, const char* name, const char* doc, const Make&
   m.def(
       name,
       [name, make](const py::args& args, const py::kwargs& kwargs) {
-        Arguments arguments(name, args, kwargs);
+        CallArguments arguments(name, args, kwargs);
         const auto call = make(arguments);
         return unlocked([&](const Loc& loc) { return call(loc); });
       },
@@ -37,11 +37,11 @@ using AveragePool = Tensor (*)(const Tensor&, nn::Sizes, nn::AvgPoolOptions, Loc
 using AdaptivePool = Tensor (*)(const Tensor&, nn::Sizes, Loc);
 
 void bind_convolutions(py::module_& m) {
-  for (const auto& [name, function] :
-       {std::pair<const char*, Convolution>{"conv1d", nn::conv1d}, {"conv2d", nn::conv2d},
-        {"conv3d", nn::conv3d}}) {
+  for (const auto& [name, function] : {std::pair<const char*, Convolution>{"conv1d", nn::conv1d},
+                                       {"conv2d", nn::conv2d},
+                                       {"conv3d", nn::conv3d}}) {
     of_arguments(m, name, "weight [out, in / groups, kernel...]",
-                 [function = function](Arguments& a) {
+                 [function = function](CallArguments& a) {
                    const auto x = a.need<Tensor>("input"), w = a.need<Tensor>("weight");
                    Tensor bias;
                    nn::ConvolutionOptions o;
@@ -52,9 +52,10 @@ void bind_convolutions(py::module_& m) {
   }
   for (const auto& [name, function] :
        {std::pair<const char*, TransposedConvolution>{"conv_transpose1d", nn::conv_transpose1d},
-        {"conv_transpose2d", nn::conv_transpose2d}, {"conv_transpose3d", nn::conv_transpose3d}}) {
+        {"conv_transpose2d", nn::conv_transpose2d},
+        {"conv_transpose3d", nn::conv_transpose3d}}) {
     of_arguments(m, name, "weight [in, out / groups, kernel...]",
-                 [function = function](Arguments& a) {
+                 [function = function](CallArguments& a) {
                    const auto x = a.need<Tensor>("input"), w = a.need<Tensor>("weight");
                    Tensor bias;
                    nn::TransposedConvolutionOptions o;
@@ -69,8 +70,9 @@ void bind_convolutions(py::module_& m) {
 void bind_pools(py::module_& m) {
   for (const auto& [name, function] :
        {std::pair<const char*, MaxPool>{"max_pool1d", nn::max_pool1d},
-        {"max_pool2d", nn::max_pool2d}, {"max_pool3d", nn::max_pool3d}}) {
-    of_arguments(m, name, "The greatest of each window.", [function = function](Arguments& a) {
+        {"max_pool2d", nn::max_pool2d},
+        {"max_pool3d", nn::max_pool3d}}) {
+    of_arguments(m, name, "The greatest of each window.", [function = function](CallArguments& a) {
       const auto x = a.need<Tensor>("input");
       const nn::Sizes kernel = a.need("kernel_size", nn::Sizes(1));
       nn::MaxPoolOptions o;
@@ -81,8 +83,9 @@ void bind_pools(py::module_& m) {
   }
   for (const auto& [name, function] :
        {std::pair<const char*, AveragePool>{"avg_pool1d", nn::avg_pool1d},
-        {"avg_pool2d", nn::avg_pool2d}, {"avg_pool3d", nn::avg_pool3d}}) {
-    of_arguments(m, name, "The mean of each window.", [function = function](Arguments& a) {
+        {"avg_pool2d", nn::avg_pool2d},
+        {"avg_pool3d", nn::avg_pool3d}}) {
+    of_arguments(m, name, "The mean of each window.", [function = function](CallArguments& a) {
       const auto x = a.need<Tensor>("input");
       const nn::Sizes kernel = a.need("kernel_size", nn::Sizes(1));
       nn::AvgPoolOptions o;
@@ -99,7 +102,7 @@ void bind_pools(py::module_& m) {
         {"adaptive_max_pool2d", nn::adaptive_max_pool2d},
         {"adaptive_max_pool3d", nn::adaptive_max_pool3d}}) {
     of_arguments(m, name, "Windows such that the output has this size.",
-                 [function = function](Arguments& a) {
+                 [function = function](CallArguments& a) {
                    const auto x = a.need<Tensor>("input");
                    const nn::Sizes size = a.need("output_size", nn::Sizes(1));
                    a.finish();
@@ -109,7 +112,7 @@ void bind_pools(py::module_& m) {
 }
 
 void bind_norms(py::module_& m) {
-  of_arguments(m, "layer_norm", "Over the last axes.", [](Arguments& a) {
+  of_arguments(m, "layer_norm", "Over the last axes.", [](CallArguments& a) {
     const auto x = a.need<Tensor>("input");
     const auto shape = a.need<std::vector<int64_t>>("normalized_shape");
     Tensor weight, bias;
@@ -117,7 +120,7 @@ void bind_norms(py::module_& m) {
     a.take("weight", weight).take("bias", bias).take("eps", eps).finish();
     return [=](const Loc& loc) { return nn::layer_norm(x, shape, weight, bias, eps, loc); };
   });
-  of_arguments(m, "group_norm", "Over groups of channels.", [](Arguments& a) {
+  of_arguments(m, "group_norm", "Over groups of channels.", [](CallArguments& a) {
     const auto x = a.need<Tensor>("input");
     const auto groups = a.need<int64_t>("num_groups");
     Tensor weight, bias;
@@ -126,7 +129,7 @@ void bind_norms(py::module_& m) {
     return [=](const Loc& loc) { return nn::group_norm(x, groups, weight, bias, eps, loc); };
   });
   of_arguments(m, "batch_norm", "By the statistics given; see BatchNorm2d for training.",
-               [](Arguments& a) {
+               [](CallArguments& a) {
                  const auto x = a.need<Tensor>("input"), mean = a.need<Tensor>("running_mean"),
                             variance = a.need<Tensor>("running_var");
                  Tensor weight, bias;
@@ -136,7 +139,7 @@ void bind_norms(py::module_& m) {
                    return nn::batch_norm(x, mean, variance, weight, bias, eps, loc);
                  };
                });
-  of_arguments(m, "normalize", "Divided by the p-norm along an axis.", [](Arguments& a) {
+  of_arguments(m, "normalize", "Divided by the p-norm along an axis.", [](CallArguments& a) {
     const auto x = a.need<Tensor>("input");
     nn::NormalizeOptions o;
     a.take("p", o.p).take("dim", o.axis).take("eps", o.eps).finish();
@@ -151,9 +154,10 @@ void bind_dropout(py::module_& m) {
         return unlocked([&](const Loc& loc) { return nn::dropout(x, p, training, loc); });
       },
       py::arg("input"), py::arg("p") = 0.5, py::arg("training") = true);
-  m.def("pixel_shuffle",
-        [](const Tensor& x, int64_t factor) { return nn::pixel_shuffle(x, factor, python_line()); },
-        py::arg("input"), py::arg("upscale_factor"));
+  m.def(
+      "pixel_shuffle",
+      [](const Tensor& x, int64_t factor) { return nn::pixel_shuffle(x, factor, python_line()); },
+      py::arg("input"), py::arg("upscale_factor"));
   m.def("accuracy", &nn::accuracy, py::arg("scores"), py::arg("target"), py::arg("k") = 1,
         "The share of targets among the k greatest scores.");
 }
@@ -162,59 +166,78 @@ using OfMatrix = Tensor (*)(const Tensor&, Loc);
 using OfMatrices = Tensor (*)(const Tensor&, const Tensor&, Loc);
 
 void bind_linalg(py::module_& module) {
-  py::module_ m = module.def_submodule("linalg", "Linear algebra of matrices [..., rows, columns].");
-  for (const auto& [name, function] :
-       {std::pair<const char*, OfMatrix>{"inv", linalg::inv}, {"det", linalg::det},
-        {"eigvalsh", linalg::eigvalsh}, {"svdvals", linalg::svdvals}}) {
-    m.def(name,
-          [function = function](const Tensor& a) {
-            return unlocked([&](const Loc& loc) { return function(a, loc); });
-          },
-          py::arg("A"));
+  py::module_ m =
+      module.def_submodule("linalg", "Linear algebra of matrices [..., rows, columns].");
+  for (const auto& [name, function] : {std::pair<const char*, OfMatrix>{"inv", linalg::inv},
+                                       {"det", linalg::det},
+                                       {"eigvalsh", linalg::eigvalsh},
+                                       {"svdvals", linalg::svdvals}}) {
+    m.def(
+        name,
+        [function = function](const Tensor& a) {
+          return unlocked([&](const Loc& loc) { return function(a, loc); });
+        },
+        py::arg("A"));
   }
   for (const auto& [name, function] :
        {std::pair<const char*, OfMatrices>{"solve", linalg::solve}, {"lstsq", linalg::lstsq}}) {
-    m.def(name,
-          [function = function](const Tensor& a, const Tensor& b) {
-            return unlocked([&](const Loc& loc) { return function(a, b, loc); });
-          },
-          py::arg("A"), py::arg("B"));
+    m.def(
+        name,
+        [function = function](const Tensor& a, const Tensor& b) {
+          return unlocked([&](const Loc& loc) { return function(a, b, loc); });
+        },
+        py::arg("A"), py::arg("B"));
   }
-  m.def("cholesky",
-        [](const Tensor& a, bool upper) { return linalg::cholesky(a, upper, python_line()); },
-        py::arg("A"), py::arg("upper") = false);
-  m.def("qr", [](const Tensor& a) {
-    const linalg::QR found = linalg::qr(a, python_line());
-    return py::make_tuple(found.Q, found.R);
-  }, py::arg("A"));
-  m.def("eigh", [](const Tensor& a) {
-    const linalg::Eigen found = linalg::eigh(a, python_line());
-    return py::make_tuple(found.eigenvalues, found.eigenvectors);
-  }, py::arg("A"));
-  m.def("svd", [](const Tensor& a) {
-    const linalg::SVD found = linalg::svd(a, python_line());
-    return py::make_tuple(found.U, found.S, found.Vh);
-  }, py::arg("A"), "(U, S, Vh) with full_matrices=False.");
-  m.def("slogdet", [](const Tensor& a) {
-    const linalg::SignLogDet found = linalg::slogdet(a, python_line());
-    return py::make_tuple(found.sign, found.logabsdet);
-  }, py::arg("A"));
-  m.def("pinv",
-        [](const Tensor& a, std::optional<double> rtol) {
-          return linalg::pinv(a, rtol, python_line());
-        },
-        py::arg("A"), py::arg("rtol") = py::none());
-  m.def("matrix_rank",
-        [](const Tensor& a, std::optional<double> rtol) {
-          return linalg::matrix_rank(a, rtol, python_line());
-        },
-        py::arg("A"), py::arg("rtol") = py::none());
-  m.def("vector_norm",
-        [](const Tensor& x, double ord, const py::object& dim, bool keepdim) {
-          return linalg::vector_norm(x, ord, int64s_from(dim), keepdim, python_line());
-        },
-        py::arg("x"), py::arg("ord") = 2.0, py::arg("dim") = py::none(),
-        py::arg("keepdim") = false);
+  m.def(
+      "cholesky",
+      [](const Tensor& a, bool upper) { return linalg::cholesky(a, upper, python_line()); },
+      py::arg("A"), py::arg("upper") = false);
+  m.def(
+      "qr",
+      [](const Tensor& a) {
+        const linalg::QR found = linalg::qr(a, python_line());
+        return py::make_tuple(found.Q, found.R);
+      },
+      py::arg("A"));
+  m.def(
+      "eigh",
+      [](const Tensor& a) {
+        const linalg::Eigen found = linalg::eigh(a, python_line());
+        return py::make_tuple(found.eigenvalues, found.eigenvectors);
+      },
+      py::arg("A"));
+  m.def(
+      "svd",
+      [](const Tensor& a) {
+        const linalg::SVD found = linalg::svd(a, python_line());
+        return py::make_tuple(found.U, found.S, found.Vh);
+      },
+      py::arg("A"), "(U, S, Vh) with full_matrices=False.");
+  m.def(
+      "slogdet",
+      [](const Tensor& a) {
+        const linalg::SignLogDet found = linalg::slogdet(a, python_line());
+        return py::make_tuple(found.sign, found.logabsdet);
+      },
+      py::arg("A"));
+  m.def(
+      "pinv",
+      [](const Tensor& a, std::optional<double> rtol) {
+        return linalg::pinv(a, rtol, python_line());
+      },
+      py::arg("A"), py::arg("rtol") = py::none());
+  m.def(
+      "matrix_rank",
+      [](const Tensor& a, std::optional<double> rtol) {
+        return linalg::matrix_rank(a, rtol, python_line());
+      },
+      py::arg("A"), py::arg("rtol") = py::none());
+  m.def(
+      "vector_norm",
+      [](const Tensor& x, double ord, const py::object& dim, bool keepdim) {
+        return linalg::vector_norm(x, ord, int64s_from(dim), keepdim, python_line());
+      },
+      py::arg("x"), py::arg("ord") = 2.0, py::arg("dim") = py::none(), py::arg("keepdim") = false);
 }
 
 }  // namespace

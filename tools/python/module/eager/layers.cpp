@@ -10,7 +10,7 @@ namespace nn = eager::nn;
 
 template <typename L>
 void plain(py::module_& module, const char* name, const char* doc) {
-  define_layer<L>(module, name, doc, [](Arguments& a) {
+  define_layer<L>(module, name, doc, [](CallArguments& a) {
     a.finish();
     return L();
   });
@@ -19,7 +19,7 @@ void plain(py::module_& module, const char* name, const char* doc) {
 template <typename L, typename T>
 void with_one(py::module_& module, const char* name, const char* parameter, T fallback,
               const char* doc) {
-  define_layer<L>(module, name, doc, [parameter, fallback](Arguments& a) {
+  define_layer<L>(module, name, doc, [parameter, fallback](CallArguments& a) {
     T value = fallback;
     a.take(parameter, value).finish();
     return L(value);
@@ -41,22 +41,22 @@ void bind_activations(py::module_& m) {
   with_one<nn::ELU>(m, "ELU", "alpha", 1.0, "x, or alpha * (exp(x) - 1) below 0.");
   with_one<nn::GELU>(m, "GELU", "approximate", std::string("none"), "approximate: none or tanh.");
   with_one<nn::GLU>(m, "GLU", "dim", int64_t{-1}, "One half times the sigmoid of the other.");
-  define_layer<nn::Softmax>(m, "Softmax", "Along an axis.", [](Arguments& a) {
+  define_layer<nn::Softmax>(m, "Softmax", "Along an axis.", [](CallArguments& a) {
     const auto dim = a.need<int64_t>("dim");
     a.finish();
     return nn::Softmax(dim);
   });
-  define_layer<nn::LogSoftmax>(m, "LogSoftmax", "Along an axis.", [](Arguments& a) {
+  define_layer<nn::LogSoftmax>(m, "LogSoftmax", "Along an axis.", [](CallArguments& a) {
     const auto dim = a.need<int64_t>("dim");
     a.finish();
     return nn::LogSoftmax(dim);
   });
-  define_layer<nn::Hardtanh>(m, "Hardtanh", "x cut to [min_val, max_val].", [](Arguments& a) {
+  define_layer<nn::Hardtanh>(m, "Hardtanh", "x cut to [min_val, max_val].", [](CallArguments& a) {
     double low = -1, high = 1;
     a.take("min_val", low).take("max_val", high).finish();
     return nn::Hardtanh(low, high);
   });
-  define_layer<nn::PReLU>(m, "PReLU", "x, or weight * x below 0.", [](Arguments& a) {
+  define_layer<nn::PReLU>(m, "PReLU", "x, or weight * x below 0.", [](CallArguments& a) {
     int64_t channels = 1;
     double init = 0.25;
     a.take("num_parameters", channels).take("init", init).finish();
@@ -65,13 +65,13 @@ void bind_activations(py::module_& m) {
 }
 
 void bind_linear(py::module_& m) {
-  define_layer<nn::Linear>(m, "Linear", "x [..., in] to [..., out].", [](Arguments& a) {
+  define_layer<nn::Linear>(m, "Linear", "x [..., in] to [..., out].", [](CallArguments& a) {
     const auto in = a.need<int64_t>("in_features"), out = a.need<int64_t>("out_features");
     nn::LinearOptions options;
     a.take("bias", options.bias).finish();
     return nn::Linear(in, out, options);
   });
-  define_layer<nn::Bilinear, 2>(m, "Bilinear", "a^T weight b + bias.", [](Arguments& a) {
+  define_layer<nn::Bilinear, 2>(m, "Bilinear", "a^T weight b + bias.", [](CallArguments& a) {
     const auto in1 = a.need<int64_t>("in1_features"), in2 = a.need<int64_t>("in2_features");
     const auto out = a.need<int64_t>("out_features");
     nn::LinearOptions options;
@@ -79,7 +79,7 @@ void bind_linear(py::module_& m) {
     return nn::Bilinear(in1, in2, out, options);
   });
   define_layer<nn::Embedding>(m, "Embedding", "Rows of weight for integer indices.",
-                              [](Arguments& a) {
+                              [](CallArguments& a) {
                                 const auto count = a.need<int64_t>("num_embeddings");
                                 const auto size = a.need<int64_t>("embedding_dim");
                                 nn::EmbeddingOptions options;
@@ -92,12 +92,12 @@ void bind_linear(py::module_& m) {
     m.attr(name) = m.attr("Dropout1d");
   plain<nn::Identity>(m, "Identity", "x");
   define_layer<nn::Flatten>(m, "Flatten", "The axes from start_dim to end_dim as one.",
-                            [](Arguments& a) {
+                            [](CallArguments& a) {
                               int64_t first = 1, last = -1;
                               a.take("start_dim", first).take("end_dim", last).finish();
                               return nn::Flatten(first, last);
                             });
-  define_layer<nn::Unflatten>(m, "Unflatten", "One axis as several.", [](Arguments& a) {
+  define_layer<nn::Unflatten>(m, "Unflatten", "One axis as several.", [](CallArguments& a) {
     const auto dim = a.need<int64_t>("dim");
     const auto sizes = a.need<std::vector<int64_t>>("unflattened_size");
     a.finish();
@@ -107,21 +107,22 @@ void bind_linear(py::module_& m) {
 
 template <typename L>
 void convolution(py::module_& m, const char* name) {
-  define_layer<L>(
-      m, name, "weight [out, in / groups, kernel...]; padding may be 'same'.", [](Arguments& a) {
-        const auto in = a.need<int64_t>("in_channels"), out = a.need<int64_t>("out_channels");
-        const nn::Sizes kernel = a.need("kernel_size", nn::Sizes(1));
-        nn::ConvOptions o;
-        a.take("stride", o.stride);
-        a.take_padding("padding", o.padding, o.same);
-        a.take("dilation", o.dilation).take("groups", o.groups).take("bias", o.bias);
-        a.take("padding_mode", o.padding_mode).finish();
-        return L(in, out, kernel, o);
-      });
+  define_layer<L>(m, name, "weight [out, in / groups, kernel...]; padding may be 'same'.",
+                  [](CallArguments& a) {
+                    const auto in = a.need<int64_t>("in_channels"),
+                               out = a.need<int64_t>("out_channels");
+                    const nn::Sizes kernel = a.need("kernel_size", nn::Sizes(1));
+                    nn::ConvOptions o;
+                    a.take("stride", o.stride);
+                    a.take_padding("padding", o.padding, o.same);
+                    a.take("dilation", o.dilation).take("groups", o.groups).take("bias", o.bias);
+                    a.take("padding_mode", o.padding_mode).finish();
+                    return L(in, out, kernel, o);
+                  });
 }
 template <typename L>
 void transposed_convolution(py::module_& m, const char* name) {
-  define_layer<L>(m, name, "weight [in, out / groups, kernel...].", [](Arguments& a) {
+  define_layer<L>(m, name, "weight [in, out / groups, kernel...].", [](CallArguments& a) {
     const auto in = a.need<int64_t>("in_channels"), out = a.need<int64_t>("out_channels");
     const nn::Sizes kernel = a.need("kernel_size", nn::Sizes(1));
     nn::ConvTransposeOptions o;
@@ -133,7 +134,7 @@ void transposed_convolution(py::module_& m, const char* name) {
 template <typename L>
 void batch_norm(py::module_& m, const char* name) {
   define_layer<L>(m, name, "By the batch's statistics in training, by running ones else.",
-                  [](Arguments& a) {
+                  [](CallArguments& a) {
                     const auto channels = a.need<int64_t>("num_features");
                     nn::BatchNormOptions o;
                     a.take("eps", o.eps).take("momentum", o.momentum).take("affine", o.affine);
@@ -147,7 +148,7 @@ void bind_normalizations(py::module_& m) {
   batch_norm<nn::BatchNorm2d>(m, "BatchNorm2d");
   batch_norm<nn::BatchNorm3d>(m, "BatchNorm3d");
   define_layer<nn::InstanceNorm>(
-      m, "InstanceNorm1d", "By the statistics of each sample's channels.", [](Arguments& a) {
+      m, "InstanceNorm1d", "By the statistics of each sample's channels.", [](CallArguments& a) {
         const auto channels = a.need<int64_t>("num_features");
         nn::InstanceNormOptions o;
         a.take("eps", o.eps).take("momentum", o.momentum).take("affine", o.affine);
@@ -156,21 +157,21 @@ void bind_normalizations(py::module_& m) {
       });
   for (const char* name : {"InstanceNorm2d", "InstanceNorm3d"})
     m.attr(name) = m.attr("InstanceNorm1d");
-  define_layer<nn::LayerNorm>(m, "LayerNorm", "Over the last axes.", [](Arguments& a) {
+  define_layer<nn::LayerNorm>(m, "LayerNorm", "Over the last axes.", [](CallArguments& a) {
     const auto shape = a.need<std::vector<int64_t>>("normalized_shape");
     nn::LayerNormOptions o;
     a.take("eps", o.eps).take("elementwise_affine", o.elementwise_affine).take("bias", o.bias);
     a.finish();
     return nn::LayerNorm(shape, o);
   });
-  define_layer<nn::GroupNorm>(m, "GroupNorm", "Over groups of channels.", [](Arguments& a) {
+  define_layer<nn::GroupNorm>(m, "GroupNorm", "Over groups of channels.", [](CallArguments& a) {
     const auto groups = a.need<int64_t>("num_groups"), channels = a.need<int64_t>("num_channels");
     nn::GroupNormOptions o;
     a.take("eps", o.eps).take("affine", o.affine).finish();
     return nn::GroupNorm(groups, channels, o);
   });
   define_layer<nn::RMSNorm>(m, "RMSNorm", "Over the last axes, by the mean square.",
-                            [](Arguments& a) {
+                            [](CallArguments& a) {
                               const auto shape = a.need<std::vector<int64_t>>("normalized_shape");
                               nn::RMSNormOptions o;
                               a.take("eps", o.eps);
@@ -181,7 +182,7 @@ void bind_normalizations(py::module_& m) {
 
 template <typename L>
 void max_pool(py::module_& m, const char* name) {
-  define_layer<L>(m, name, "The greatest of each window.", [](Arguments& a) {
+  define_layer<L>(m, name, "The greatest of each window.", [](CallArguments& a) {
     const nn::Sizes kernel = a.need("kernel_size", nn::Sizes(1));
     nn::MaxPoolOptions o;
     a.take("stride", o.stride).take("padding", o.padding).take("dilation", o.dilation);
@@ -191,7 +192,7 @@ void max_pool(py::module_& m, const char* name) {
 }
 template <typename L>
 void average_pool(py::module_& m, const char* name) {
-  define_layer<L>(m, name, "The mean of each window.", [](Arguments& a) {
+  define_layer<L>(m, name, "The mean of each window.", [](CallArguments& a) {
     const nn::Sizes kernel = a.need("kernel_size", nn::Sizes(1));
     nn::AvgPoolOptions o;
     a.take("stride", o.stride).take("padding", o.padding).take("ceil_mode", o.ceil_mode);
@@ -201,7 +202,7 @@ void average_pool(py::module_& m, const char* name) {
 }
 template <typename L>
 void adaptive_pool(py::module_& m, const char* name) {
-  define_layer<L>(m, name, "Windows such that the output has this size.", [](Arguments& a) {
+  define_layer<L>(m, name, "Windows such that the output has this size.", [](CallArguments& a) {
     const nn::Sizes size = a.need("output_size", nn::Sizes(1));
     a.finish();
     return L(size);
@@ -210,7 +211,7 @@ void adaptive_pool(py::module_& m, const char* name) {
 template <typename L>
 void padding(py::module_& m, const char* name) {
   define_layer<L>(m, name, "padding: one number, or a pair for each axis, the last axis first.",
-                  [](Arguments& a) {
+                  [](CallArguments& a) {
                     const nn::Sizes pads = a.need("padding", nn::Sizes(0));
                     a.finish();
                     return L(pads);
@@ -218,7 +219,7 @@ void padding(py::module_& m, const char* name) {
 }
 template <typename L>
 void constant_padding(py::module_& m, const char* name) {
-  define_layer<L>(m, name, "With a value around x.", [](Arguments& a) {
+  define_layer<L>(m, name, "With a value around x.", [](CallArguments& a) {
     const nn::Sizes pads = a.need("padding", nn::Sizes(0));
     const auto value = a.need<double>("value");
     a.finish();
@@ -261,30 +262,30 @@ void bind_paddings(py::module_& m) {
   constant_padding<nn::ConstantPad3d>(m, "ConstantPad3d");
 }
 
-void take_interpolation(Arguments& a, nn::InterpolateOptions& o) {
+void take_interpolation(CallArguments& a, nn::InterpolateOptions& o) {
   a.take("size", o.size).take("scale_factor", o.scale_factor).take("mode", o.mode);
   a.take("align_corners", o.align_corners).take("antialias", o.antialias).finish();
 }
 
 void bind_resampling(py::module_& m) {
-  define_layer<nn::Upsample>(m, "Upsample", "Resizes the spatial axes.", [](Arguments& a) {
+  define_layer<nn::Upsample>(m, "Upsample", "Resizes the spatial axes.", [](CallArguments& a) {
     nn::UpsampleOptions o;
     take_interpolation(a, o);
     return nn::Upsample(o);
   });
-  const auto factor = [](Arguments& a, const char* name) {
+  const auto factor = [](CallArguments& a, const char* name) {
     const auto value = a.need<int64_t>(name);
     a.finish();
     return value;
   };
   define_layer<nn::PixelShuffle>(
       m, "PixelShuffle", "[N, C r^2, H, W] to [N, C, H r, W r].",
-      [factor](Arguments& a) { return nn::PixelShuffle(factor(a, "upscale_factor")); });
+      [factor](CallArguments& a) { return nn::PixelShuffle(factor(a, "upscale_factor")); });
   define_layer<nn::PixelUnshuffle>(
       m, "PixelUnshuffle", "[N, C, H r, W r] to [N, C r^2, H, W].",
-      [factor](Arguments& a) { return nn::PixelUnshuffle(factor(a, "downscale_factor")); });
+      [factor](CallArguments& a) { return nn::PixelUnshuffle(factor(a, "downscale_factor")); });
   m.def("interpolate", [](const Tensor& x, const py::args& args, const py::kwargs& kwargs) {
-    Arguments a("interpolate", args, kwargs);
+    CallArguments a("interpolate", args, kwargs);
     nn::InterpolateOptions o;
     take_interpolation(a, o);
     return unlocked([&](const Loc& loc) { return nn::interpolate(x, o, loc); });

@@ -10,6 +10,21 @@
 
 namespace sardonyx::python::eager_layer {
 
+// Tensors of a layer that it may have been made without: None then.
+template <typename L>
+void define_tensors(py::class_<L, eager::nn::Module>& layer) {
+  const auto define = [&](const char* name, auto member) {
+    layer.def_property_readonly(name,
+                                [member](const L& self) { return python_or_none(self.*member); });
+  };
+  if constexpr (requires { &L::weight; }) define("weight", &L::weight);
+  if constexpr (requires { &L::bias; }) define("bias", &L::bias);
+  if constexpr (requires { &L::running_mean; }) {
+    define("running_mean", &L::running_mean);
+    define("running_var", &L::running_var);
+  }
+}
+
 // Class `name` whose constructor takes what `make(arguments)` does, in that order; its signature
 // opens the docstring.
 template <typename L, typename Make>
@@ -17,9 +32,10 @@ auto define_class(py::module_& nn, const char* name, const char* doc, const Make
   const std::string text = signature_text(name, make) + "\n\n" + doc;
   py::class_<L, eager::nn::Module> layer(nn, name, text.c_str());
   layer.def(py::init([name, make](const py::args& args, const py::kwargs& kwargs) {
-    Arguments arguments(name, args, kwargs);
+    CallArguments arguments(name, args, kwargs);
     return make(arguments);
   }));
+  define_tensors(layer);
   return layer;
 }
 

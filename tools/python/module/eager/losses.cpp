@@ -7,33 +7,33 @@ namespace {
 
 namespace nn = eager::nn;
 
-void take(Arguments& a, nn::LossOptions& o) {
+void take(CallArguments& a, nn::LossOptions& o) {
   a.take("reduction", o.reduction);
 }
-void take(Arguments& a, nn::SmoothL1Options& o) {
+void take(CallArguments& a, nn::SmoothL1Options& o) {
   a.take("reduction", o.reduction).take("beta", o.beta);
 }
-void take(Arguments& a, nn::HuberOptions& o) {
+void take(CallArguments& a, nn::HuberOptions& o) {
   a.take("reduction", o.reduction).take("delta", o.delta);
 }
-void take(Arguments& a, nn::CrossEntropyOptions& o) {
+void take(CallArguments& a, nn::CrossEntropyOptions& o) {
   a.take("weight", o.weight).take("ignore_index", o.ignore_index).take("reduction", o.reduction);
   a.take("label_smoothing", o.label_smoothing);
 }
-void take(Arguments& a, nn::NllOptions& o) {
+void take(CallArguments& a, nn::NllOptions& o) {
   a.take("weight", o.weight).take("ignore_index", o.ignore_index).take("reduction", o.reduction);
 }
-void take(Arguments& a, nn::BceOptions& o) {
+void take(CallArguments& a, nn::BceOptions& o) {
   a.take("weight", o.weight).take("reduction", o.reduction).take("pos_weight", o.pos_weight);
 }
-void take(Arguments& a, nn::KlOptions& o) {
+void take(CallArguments& a, nn::KlOptions& o) {
   a.take("reduction", o.reduction).take("log_target", o.log_target);
   a.take("batch_mean", o.batch_mean);
 }
-void take(Arguments& a, nn::CtcOptions& o) {
+void take(CallArguments& a, nn::CtcOptions& o) {
   a.take("blank", o.blank).take("reduction", o.reduction).take("zero_infinity", o.zero_infinity);
 }
-void take(Arguments& a, nn::CosineOptions& o) {
+void take(CallArguments& a, nn::CosineOptions& o) {
   a.take("dim", o.axis).take("eps", o.eps);
 }
 
@@ -41,17 +41,19 @@ void take(Arguments& a, nn::CosineOptions& o) {
 template <typename L, size_t tensors, typename Options, typename Function>
 void loss(py::module_& m, const char* layer, const char* function_name, const char* doc,
           Function function) {
-  define_layer<L, tensors>(m, layer, doc, [](Arguments& a) {
+  define_layer<L, tensors>(m, layer, doc, [](CallArguments& a) {
     Options options;
     take(a, options);
     a.finish();
     return L(options);
   });
-  const std::string signature = signature_text(function_name, [&](Arguments& a) {
+  const std::string signature = signature_text(function_name, [&](CallArguments& a) {
     Options options;
     for (size_t i = 0; i < tensors; ++i)
-      a.need<Tensor>(i == 0 ? "input" : i == 1 ? "target" : i == 2 ? "input_lengths"
-                                                                       : "target_lengths");
+      a.need<Tensor>(i == 0   ? "input"
+                     : i == 1 ? "target"
+                     : i == 2 ? "input_lengths"
+                              : "target_lengths");
     take(a, options);
     a.finish();
   });
@@ -66,13 +68,13 @@ void loss(py::module_& m, const char* layer, const char* function_name, const ch
         py::tuple rest(args.size() - tensors);
         for (size_t i = tensors; i < args.size(); ++i)
           rest[i - tensors] = args[i];
-        Arguments a(function_name, py::args(rest), kwargs);
+        CallArguments a(function_name, py::args(rest), kwargs);
         Options options;
         take(a, options);
         a.finish();
         return unlocked([&](const Loc& loc) {
-          return std::apply(
-              [&](const auto&... given) { return function(given..., options, loc); }, inputs);
+          return std::apply([&](const auto&... given) { return function(given..., options, loc); },
+                            inputs);
         });
       },
       (signature + "\n\n" + doc).c_str());
@@ -84,8 +86,9 @@ void bind_losses(py::module_& m) {
   loss<nn::MSELoss, 2, nn::LossOptions>(m, "MSELoss", "mse_loss", "(input - target)^2",
                                         nn::mse_loss);
   loss<nn::L1Loss, 2, nn::LossOptions>(m, "L1Loss", "l1_loss", "|input - target|", nn::l1_loss);
-  loss<nn::SmoothL1Loss, 2, nn::SmoothL1Options>(
-      m, "SmoothL1Loss", "smooth_l1_loss", "A square up to beta, a line beyond.", nn::smooth_l1_loss);
+  loss<nn::SmoothL1Loss, 2, nn::SmoothL1Options>(m, "SmoothL1Loss", "smooth_l1_loss",
+                                                 "A square up to beta, a line beyond.",
+                                                 nn::smooth_l1_loss);
   loss<nn::HuberLoss, 2, nn::HuberOptions>(m, "HuberLoss", "huber_loss",
                                            "A square up to delta, a line beyond.", nn::huber_loss);
   loss<nn::CrossEntropyLoss, 2, nn::CrossEntropyOptions>(
@@ -97,8 +100,9 @@ void bind_losses(py::module_& m) {
                                        nn::nll_loss);
   loss<nn::BCELoss, 2, nn::BceOptions>(m, "BCELoss", "binary_cross_entropy", "Of probabilities.",
                                        nn::binary_cross_entropy);
-  loss<nn::BCEWithLogitsLoss, 2, nn::BceOptions>(
-      m, "BCEWithLogitsLoss", "binary_cross_entropy_with_logits", "Of logits.", nn::bce_with_logits);
+  loss<nn::BCEWithLogitsLoss, 2, nn::BceOptions>(m, "BCEWithLogitsLoss",
+                                                 "binary_cross_entropy_with_logits", "Of logits.",
+                                                 nn::bce_with_logits);
   loss<nn::KLDivLoss, 2, nn::KlOptions>(
       m, "KLDivLoss", "kl_div", "target * (log target - input), of log-probabilities.", nn::kl_div);
   loss<nn::CTCLoss, 4, nn::CtcOptions>(

@@ -76,10 +76,13 @@ void bind_state(py::class_<nn::Module>& module) {
           },
           py::arg("state_dict"), py::arg("strict") = true,
           "Takes over values; (missing, unexpected) names.")
-      .def("get_parameter", [](const nn::Module& self,
-                               const std::string& path) { return python_or_none(self.get_parameter(path)); })
-      .def("get_buffer", [](const nn::Module& self,
-                            const std::string& path) { return python_or_none(self.get_buffer(path)); });
+      .def("get_parameter",
+           [](const nn::Module& self, const std::string& path) {
+             return python_or_none(self.get_parameter(path));
+           })
+      .def("get_buffer", [](const nn::Module& self, const std::string& path) {
+        return python_or_none(self.get_buffer(path));
+      });
 }
 
 void bind_mode(py::class_<nn::Module>& module) {
@@ -121,8 +124,8 @@ size_t register_hook(const py::object& self, const py::object& hook) {
       [module, function](const nn::Module&, const std::vector<Tensor>& inputs,
                          std::vector<Tensor>& outputs) {
         const py::gil_scoped_acquire locked;
-        const py::object output = outputs.size() == 1 ? py::cast(outputs[0])
-                                                      : python_from_tensors(outputs);
+        const py::object output =
+            outputs.size() == 1 ? py::cast(outputs[0]) : python_from_tensors(outputs);
         const py::object given = (*function)((*module)(), python_from_tensors(inputs), output);
         if (!given.is_none()) outputs = tensors_from(given, "forward hook");
       });
@@ -138,17 +141,14 @@ void bind_python_module(py::module_& module) {
            [](PythonModule& self, const std::string& name, const py::object& value) {
              self.parameter(name, tensor_or_undefined(value, "parameter"));
            })
-      .def("_add_buffer",
-           [](PythonModule& self, const std::string& name, const Tensor& value,
-              bool is_persistent) { self.buffer(name, value, is_persistent); })
+      .def("_add_buffer", [](PythonModule& self, const std::string& name, const Tensor& value,
+                             bool is_persistent) { self.buffer(name, value, is_persistent); })
       .def("_replace_parameter",
            [](PythonModule& self, const std::string& name, const py::object& value) {
              self.replace_parameter(name, tensor_or_undefined(value, "parameter"));
            })
-      .def("_replace_buffer",
-           [](PythonModule& self, const std::string& name, const Tensor& value) {
-             self.replace_buffer(name, value);
-           })
+      .def("_replace_buffer", [](PythonModule& self, const std::string& name,
+                                 const Tensor& value) { self.replace_buffer(name, value); })
       .def("_add_module", [](PythonModule& self, const std::string& name,
                              const nn::Module& child) { self.add(name, child); })
       .def("_replace_module", [](PythonModule& self, const std::string& name,

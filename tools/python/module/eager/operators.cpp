@@ -32,8 +32,8 @@ AttrValue attribute_of_kind(const AttrField& field, const py::handle& given) {
                          std::is_same_v<Kind, std::vector<std::string>>) {
       return given.cast<Kind>();
     } else {
-      throw py::type_error(text("attribute ", field.name, " (a graph, type or sparse tensor) ",
-                                kNoPython));
+      throw py::type_error(
+          text("attribute ", field.name, " (a graph, type or sparse tensor) ", kNoPython));
     }
   }
 }
@@ -47,15 +47,14 @@ AttrMap attributes_from(const OpDef& op, const py::kwargs& kwargs) {
       std::string known;
       for (const AttrField& one : op.attrs->fields)
         known += (known.empty() ? "" : ", ") + one.name;
-      throw py::type_error(
-          text(full_name(op), " has no attribute ", name, "; there are: ", known));
+      throw py::type_error(text(full_name(op), " has no attribute ", name, "; there are: ", known));
     }
     if (value.is_none()) continue;
     try {
       attributes.emplace(name, attribute_of_kind(*field, value));
     } catch (const py::cast_error&) {
-      throw py::type_error(text(full_name(op), ": attribute ", name, ": got ",
-                                std::string(py::repr(value))));
+      throw py::type_error(
+          text(full_name(op), ": attribute ", name, ": got ", std::string(py::repr(value))));
     }
   }
   return attributes;
@@ -67,9 +66,8 @@ py::object call_operator(const std::string& name, const py::args& inputs, size_t
   std::vector<Tensor> given;
   for (const py::handle& input : inputs)
     given.push_back(input.is_none() ? Tensor() : tensor_from(input, name.c_str()));
-  const std::vector<Tensor> results = unlocked([&](const Loc& loc) {
-    return eager::op::call_many(outputs, name, given, attributes, loc);
-  });
+  const std::vector<Tensor> results = unlocked(
+      [&](const Loc& loc) { return eager::op::call_many(outputs, name, given, attributes, loc); });
   if (outputs == 1) return py::cast(results[0]);
   py::tuple all(results.size());
   for (size_t i = 0; i < results.size(); ++i)

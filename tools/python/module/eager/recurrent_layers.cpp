@@ -7,7 +7,7 @@ namespace {
 
 namespace nn = eager::nn;
 
-void take_recurrent(Arguments& a, nn::RecurrentOptions& o) {
+void take_recurrent(CallArguments& a, nn::RecurrentOptions& o) {
   a.take("num_layers", o.layers).take("bias", o.bias).take("batch_first", o.batch_first);
   a.take("dropout", o.dropout).take("bidirectional", o.bidirectional);
 }
@@ -41,7 +41,7 @@ void bind_recurrent(py::module_& m) {
   constexpr const char* kDoc =
       "x [time, batch, in] (or batch first) to (output, state); lengths [batch] are how many steps "
       "of each sequence count.";
-  auto lstm = define_class<nn::LSTM>(m, "LSTM", kDoc, [](Arguments& a) {
+  auto lstm = define_class<nn::LSTM>(m, "LSTM", kDoc, [](CallArguments& a) {
     const auto in = a.need<int64_t>("input_size"), hidden = a.need<int64_t>("hidden_size");
     nn::RecurrentOptions o;
     take_recurrent(a, o);
@@ -49,7 +49,7 @@ void bind_recurrent(py::module_& m) {
     return nn::LSTM(in, hidden, o);
   });
   bind_call(lstm);
-  auto gru = define_class<nn::GRU>(m, "GRU", kDoc, [](Arguments& a) {
+  auto gru = define_class<nn::GRU>(m, "GRU", kDoc, [](CallArguments& a) {
     const auto in = a.need<int64_t>("input_size"), hidden = a.need<int64_t>("hidden_size");
     nn::RecurrentOptions o;
     take_recurrent(a, o);
@@ -57,7 +57,7 @@ void bind_recurrent(py::module_& m) {
     return nn::GRU(in, hidden, o);
   });
   bind_call(gru);
-  auto rnn = define_class<nn::RNN>(m, "RNN", kDoc, [](Arguments& a) {
+  auto rnn = define_class<nn::RNN>(m, "RNN", kDoc, [](CallArguments& a) {
     const auto in = a.need<int64_t>("input_size"), hidden = a.need<int64_t>("hidden_size");
     nn::RecurrentOptions o;
     std::string nonlinearity = "tanh";
@@ -75,14 +75,14 @@ void bind_recurrent(py::module_& m) {
 }
 
 void bind_cells(py::module_& m) {
-  auto lstm = define_class<nn::LSTMCell>(m, "LSTMCell", "One step: (hidden, cell).",
-                                         [](Arguments& a) {
-                                           const auto in = a.need<int64_t>("input_size");
-                                           const auto hidden = a.need<int64_t>("hidden_size");
-                                           nn::CellOptions o;
-                                           a.take("bias", o.bias).finish();
-                                           return nn::LSTMCell(in, hidden, o);
-                                         });
+  auto lstm =
+      define_class<nn::LSTMCell>(m, "LSTMCell", "One step: (hidden, cell).", [](CallArguments& a) {
+        const auto in = a.need<int64_t>("input_size");
+        const auto hidden = a.need<int64_t>("hidden_size");
+        nn::CellOptions o;
+        a.take("bias", o.bias).finish();
+        return nn::LSTMCell(in, hidden, o);
+      });
   lstm.def(
       "__call__",
       [](const nn::LSTMCell& self, const Tensor& x, const py::object& state) {
@@ -96,7 +96,7 @@ void bind_cells(py::module_& m) {
         return py::make_tuple(next.hidden, next.cell);
       },
       py::arg("input"), py::arg("hx") = py::none());
-  auto gru = define_class<nn::GRUCell>(m, "GRUCell", "One step: hidden.", [](Arguments& a) {
+  auto gru = define_class<nn::GRUCell>(m, "GRUCell", "One step: hidden.", [](CallArguments& a) {
     const auto in = a.need<int64_t>("input_size"), hidden = a.need<int64_t>("hidden_size");
     nn::CellOptions o;
     a.take("bias", o.bias).finish();
@@ -114,14 +114,14 @@ void bind_cells(py::module_& m) {
 // Masks by keyword: attn_mask, key_padding_mask, is_causal.
 nn::AttentionMasks masks_from(const py::object& attention, const py::object& key_padding,
                               bool is_causal) {
-  return {tensor_or_undefined(attention, "attn_mask"), tensor_or_undefined(key_padding, "key_padding_mask"),
-          is_causal};
+  return {tensor_or_undefined(attention, "attn_mask"),
+          tensor_or_undefined(key_padding, "key_padding_mask"), is_causal};
 }
 
 void bind_attention(py::module_& m) {
   auto layer = define_class<nn::MultiheadAttention>(
       m, "MultiheadAttention", "Called with query, key and value: (output, weights or None).",
-      [](Arguments& a) {
+      [](CallArguments& a) {
         const auto embed = a.need<int64_t>("embed_dim"), heads = a.need<int64_t>("num_heads");
         nn::AttentionOptions o;
         a.take("dropout", o.dropout).take("bias", o.bias).take("batch_first", o.batch_first);
@@ -138,8 +138,7 @@ void bind_attention(py::module_& m) {
           return needs_weights ? self.with_weights(query, key, value, masks, loc)
                                : nn::AttentionResult{self(query, key, value, masks, loc), {}};
         });
-        return py::make_tuple(result.output,
-                              needs_weights ? py::cast(result.weights) : py::none());
+        return py::make_tuple(result.output, needs_weights ? py::cast(result.weights) : py::none());
       },
       py::arg("query"), py::arg("key"), py::arg("value"), py::arg("key_padding_mask") = py::none(),
       py::arg("need_weights") = true, py::arg("attn_mask") = py::none(),
@@ -148,8 +147,8 @@ void bind_attention(py::module_& m) {
       "scaled_dot_product_attention",
       [](const Tensor& query, const Tensor& key, const Tensor& value, const py::object& mask,
          double dropout, bool is_causal, std::optional<double> scale) {
-        const nn::DotProductOptions options{tensor_or_undefined(mask, "attn_mask"), dropout, is_causal,
-                                            scale};
+        const nn::DotProductOptions options{tensor_or_undefined(mask, "attn_mask"), dropout,
+                                            is_causal, scale};
         return unlocked([&](const Loc& loc) {
           return nn::scaled_dot_product_attention(query, key, value, options, loc);
         });
@@ -158,7 +157,7 @@ void bind_attention(py::module_& m) {
       py::arg("dropout_p") = 0.0, py::arg("is_causal") = false, py::arg("scale") = py::none());
 }
 
-void take_transformer(Arguments& a, nn::TransformerOptions& o) {
+void take_transformer(CallArguments& a, nn::TransformerOptions& o) {
   a.take("dim_feedforward", o.feedforward).take("dropout", o.dropout);
   a.take("activation", o.activation).take("layer_norm_eps", o.layer_norm_eps);
   a.take("batch_first", o.batch_first).take("norm_first", o.norm_first).take("bias", o.bias);
@@ -194,7 +193,7 @@ void bind_decoder_call(py::class_<L, nn::Module>& layer) {
 
 template <typename L>
 auto transformer_layer(py::module_& m, const char* name, const char* doc) {
-  return define_class<L>(m, name, doc, [](Arguments& a) {
+  return define_class<L>(m, name, doc, [](CallArguments& a) {
     const auto embed = a.need<int64_t>("d_model"), heads = a.need<int64_t>("nhead");
     nn::TransformerOptions o;
     take_transformer(a, o);
@@ -204,7 +203,7 @@ auto transformer_layer(py::module_& m, const char* name, const char* doc) {
 }
 template <typename L>
 auto transformer_stack(py::module_& m, const char* name, const char* doc) {
-  return define_class<L>(m, name, doc, [](Arguments& a) {
+  return define_class<L>(m, name, doc, [](CallArguments& a) {
     const auto count = a.need<int64_t>("num_layers"), embed = a.need<int64_t>("d_model");
     const auto heads = a.need<int64_t>("nhead");
     nn::TransformerOptions o;
@@ -225,7 +224,8 @@ void bind_recurrent_layers(py::module_& m) {
       m, "TransformerEncoderLayer", "Self-attention and a feed-forward part.");
   bind_encoder_call(encoder_layer);
   auto decoder_layer = transformer_layer<nn::TransformerDecoderLayer>(
-      m, "TransformerDecoderLayer", "Self-attention, attention to a memory, and a feed-forward part.");
+      m, "TransformerDecoderLayer",
+      "Self-attention, attention to a memory, and a feed-forward part.");
   bind_decoder_call(decoder_layer);
   auto encoder = transformer_stack<nn::TransformerEncoder>(
       m, "TransformerEncoder", "Encoder layers of one form, made here: torch's takes one to copy.");

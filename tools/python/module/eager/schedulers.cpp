@@ -25,11 +25,11 @@ std::function<double(int64_t)> factor_from(const py::object& function) {
 
 template <typename S>
 void of_function(py::module_& m, const char* name) {
-  SchedulerClass<S>(m, name)
-      .def(py::init([](const Optimizer& optimizer, const py::object& lr_lambda) {
-             return std::make_shared<S>(optimizer, factor_from(lr_lambda));
-           }),
-           py::arg("optimizer"), py::arg("lr_lambda"));
+  SchedulerClass<S>(m, name).def(
+      py::init([](const Optimizer& optimizer, const py::object& lr_lambda) {
+        return std::make_shared<S>(optimizer, factor_from(lr_lambda));
+      }),
+      py::arg("optimizer"), py::arg("lr_lambda"));
 }
 
 void bind_joined(py::module_& m) {
@@ -54,9 +54,8 @@ void bind_plateau(py::module_& m) {
                              cooldown, min_lr, eps});
            }),
            py::arg("optimizer"), py::arg("mode") = "min", py::arg("factor") = 0.1,
-           py::arg("patience") = 10, py::arg("threshold") = 1e-4,
-           py::arg("threshold_mode") = "rel", py::arg("cooldown") = 0, py::arg("min_lr") = 0.0,
-           py::arg("eps") = 1e-8)
+           py::arg("patience") = 10, py::arg("threshold") = 1e-4, py::arg("threshold_mode") = "rel",
+           py::arg("cooldown") = 0, py::arg("min_lr") = 0.0, py::arg("eps") = 1e-8)
       .def("step", &optim::ReduceLROnPlateau::step, py::arg("metrics"))
       .def_property_readonly("best", &optim::ReduceLROnPlateau::best)
       .def("state_dict", &optim::ReduceLROnPlateau::state_dict)

@@ -9,7 +9,6 @@
 namespace sardonyx::python::eager_layer {
 namespace {
 
-
 // dtype, requires_grad and generator, by name.
 eager::CreateOptions create_options(const char* callee, const py::kwargs& kwargs,
                                     DType dtype = DType::kFloat) {
@@ -56,9 +55,10 @@ void bind_arange(py::module_& module) {
 }
 
 void bind_creation(py::module_& module) {
-  for (const auto& [name, function] :
-       {std::pair<const char*, Create>{"zeros", eager::zeros}, {"ones", eager::ones},
-        {"rand", eager::rand}, {"randn", eager::randn}}) {
+  for (const auto& [name, function] : {std::pair<const char*, Create>{"zeros", eager::zeros},
+                                       {"ones", eager::ones},
+                                       {"rand", eager::rand},
+                                       {"randn", eager::randn}}) {
     module.def(
         name,
         [name = name, function = function](const py::args& size, const py::kwargs& kwargs) {
@@ -68,10 +68,12 @@ void bind_creation(py::module_& module) {
   }
   for (const auto& [name, function] :
        {std::pair<const char*, Like>{"zeros_like", eager::zeros_like},
-        {"ones_like", eager::ones_like}, {"rand_like", eager::rand_like},
+        {"ones_like", eager::ones_like},
+        {"rand_like", eager::rand_like},
         {"randn_like", eager::randn_like}}) {
-    module.def(name, [function = function](const Tensor& x) { return function(x, python_line()); },
-               py::arg("input"));
+    module.def(
+        name, [function = function](const Tensor& x) { return function(x, python_line()); },
+        py::arg("input"));
   }
   module.def(
       "full",
@@ -79,19 +81,22 @@ void bind_creation(py::module_& module) {
         return eager::full(dims_from(size), value, create_options("full", kwargs), python_line());
       },
       py::arg("size"), py::arg("fill_value"));
-  module.def("full_like",
-             [](const Tensor& x, double value) { return eager::full_like(x, value, python_line()); },
-             py::arg("input"), py::arg("fill_value"));
-  module.def("linspace",
-             [](double begin, double end, int64_t steps, const py::kwargs& kwargs) {
-               return eager::linspace(begin, end, steps, create_options("linspace", kwargs));
-             },
-             py::arg("start"), py::arg("end"), py::arg("steps"));
-  module.def("eye",
-             [](int64_t rows, std::optional<int64_t> columns, const py::kwargs& kwargs) {
-               return eager::eye(rows, columns, create_options("eye", kwargs));
-             },
-             py::arg("n"), py::arg("m") = py::none());
+  module.def(
+      "full_like",
+      [](const Tensor& x, double value) { return eager::full_like(x, value, python_line()); },
+      py::arg("input"), py::arg("fill_value"));
+  module.def(
+      "linspace",
+      [](double begin, double end, int64_t steps, const py::kwargs& kwargs) {
+        return eager::linspace(begin, end, steps, create_options("linspace", kwargs));
+      },
+      py::arg("start"), py::arg("end"), py::arg("steps"));
+  module.def(
+      "eye",
+      [](int64_t rows, std::optional<int64_t> columns, const py::kwargs& kwargs) {
+        return eager::eye(rows, columns, create_options("eye", kwargs));
+      },
+      py::arg("n"), py::arg("m") = py::none());
   module.def(
       "randint",
       [](int64_t low, int64_t high, const py::object& size, const py::kwargs& kwargs) {
@@ -99,26 +104,28 @@ void bind_creation(py::module_& module) {
                               create_options("randint", kwargs, DType::kInt64), python_line());
       },
       py::arg("low"), py::arg("high"), py::arg("size"), "Integers in [low, high).");
-  module.def("randperm",
-             [](const py::object& n, const py::kwargs& kwargs) {
-               return eager::randperm(dim_from_size(n),
-                                      create_options("randperm", kwargs, DType::kInt64),
-                                      python_line());
-             },
-             py::arg("n"));
-  module.def("multinomial",
-             [](const Tensor& weights, int64_t count, bool replacement) {
-               return eager::multinomial(weights, count, replacement, python_line());
-             },
-             py::arg("input"), py::arg("num_samples"), py::arg("replacement") = false);
-  module.def("bernoulli", [](const Tensor& p) { return eager::bernoulli(p, python_line()); },
-             py::arg("input"));
+  module.def(
+      "randperm",
+      [](const py::object& n, const py::kwargs& kwargs) {
+        return eager::randperm(dim_from_size(n), create_options("randperm", kwargs, DType::kInt64),
+                               python_line());
+      },
+      py::arg("n"));
+  module.def(
+      "multinomial",
+      [](const Tensor& weights, int64_t count, bool replacement) {
+        return eager::multinomial(weights, count, replacement, python_line());
+      },
+      py::arg("input"), py::arg("num_samples"), py::arg("replacement") = false);
+  module.def(
+      "bernoulli", [](const Tensor& p) { return eager::bernoulli(p, python_line()); },
+      py::arg("input"));
   bind_arange(module);
 }
 
 void bind_joining(py::module_& module) {
-  const auto join = [&](const char* name, Tensor (*function)(const std::vector<Tensor>&, int64_t,
-                                                             Loc)) {
+  const auto join = [&](const char* name,
+                        Tensor (*function)(const std::vector<Tensor>&, int64_t, Loc)) {
     module.def(
         name,
         [function, name](const py::object& tensors, int64_t dim) {
@@ -197,104 +204,123 @@ void define(py::module_& module, TensorClass& tensor, const char* name, const Fu
 }
 
 void bind_moves(py::module_& module, TensorClass& tensor) {
-  define(module, tensor, "flatten",
-         [](const Tensor& x, int64_t first, int64_t last) {
-           return x.flatten(first, last, python_line());
-         },
-         py::arg("start_dim") = 0, py::arg("end_dim") = -1);
-  define(module, tensor, "squeeze",
-         [](const Tensor& x, const py::object& dim) {
-           return x.squeeze(int64s_from(dim), python_line());
-         },
-         py::arg("dim") = py::none());
-  define(module, tensor, "unsqueeze",
-         [](const Tensor& x, int64_t dim) { return x.unsqueeze(dim, python_line()); },
-         py::arg("dim"));
-  define(module, tensor, "transpose",
-         [](const Tensor& x, int64_t a, int64_t b) { return x.transpose(a, b, python_line()); },
-         py::arg("dim0"), py::arg("dim1"));
-  define(module, tensor, "flip",
-         [](const Tensor& x, const py::object& dims) {
-           return eager::flip(x, int64s_from(dims), python_line());
-         },
-         py::arg("dims"));
-  define(module, tensor, "roll",
-         [](const Tensor& x, const py::object& shifts, const py::object& dims) {
-           return eager::roll(x, int64s_from(shifts), int64s_from(dims), python_line());
-         },
-         py::arg("shifts"), py::arg("dims") = py::none());
-  define(module, tensor, "tril",
-         [](const Tensor& x, int64_t diagonal) { return eager::tril(x, diagonal, python_line()); },
-         py::arg("diagonal") = 0);
-  define(module, tensor, "triu",
-         [](const Tensor& x, int64_t diagonal) { return eager::triu(x, diagonal, python_line()); },
-         py::arg("diagonal") = 0);
-  define(module, tensor, "diagonal",
-         [](const Tensor& x, int64_t offset, int64_t a, int64_t b) {
-           return eager::diagonal(x, offset, a, b, python_line());
-         },
-         py::arg("offset") = 0, py::arg("dim1") = 0, py::arg("dim2") = 1);
+  define(
+      module, tensor, "flatten",
+      [](const Tensor& x, int64_t first, int64_t last) {
+        return x.flatten(first, last, python_line());
+      },
+      py::arg("start_dim") = 0, py::arg("end_dim") = -1);
+  define(
+      module, tensor, "squeeze",
+      [](const Tensor& x, const py::object& dim) {
+        return x.squeeze(int64s_from(dim), python_line());
+      },
+      py::arg("dim") = py::none());
+  define(
+      module, tensor, "unsqueeze",
+      [](const Tensor& x, int64_t dim) { return x.unsqueeze(dim, python_line()); }, py::arg("dim"));
+  define(
+      module, tensor, "transpose",
+      [](const Tensor& x, int64_t a, int64_t b) { return x.transpose(a, b, python_line()); },
+      py::arg("dim0"), py::arg("dim1"));
+  define(
+      module, tensor, "flip",
+      [](const Tensor& x, const py::object& dims) {
+        return eager::flip(x, int64s_from(dims), python_line());
+      },
+      py::arg("dims"));
+  define(
+      module, tensor, "roll",
+      [](const Tensor& x, const py::object& shifts, const py::object& dims) {
+        return eager::roll(x, int64s_from(shifts), int64s_from(dims), python_line());
+      },
+      py::arg("shifts"), py::arg("dims") = py::none());
+  define(
+      module, tensor, "tril",
+      [](const Tensor& x, int64_t diagonal) { return eager::tril(x, diagonal, python_line()); },
+      py::arg("diagonal") = 0);
+  define(
+      module, tensor, "triu",
+      [](const Tensor& x, int64_t diagonal) { return eager::triu(x, diagonal, python_line()); },
+      py::arg("diagonal") = 0);
+  define(
+      module, tensor, "diagonal",
+      [](const Tensor& x, int64_t offset, int64_t a, int64_t b) {
+        return eager::diagonal(x, offset, a, b, python_line());
+      },
+      py::arg("offset") = 0, py::arg("dim1") = 0, py::arg("dim2") = 1);
 }
 
 void bind_parts(py::module_& module, TensorClass& tensor) {
-  define(module, tensor, "split",
-         [](const Tensor& x, const py::object& size, int64_t dim) {
-           const Loc loc = python_line();
-           if (PyLong_CheckExact(size.ptr()))
-             return python_from_tensors(eager::split(x, size.cast<int64_t>(), dim, loc));
-           return python_from_tensors(eager::split(x, dims_from(size), dim, loc));
-         },
-         py::arg("split_size"), py::arg("dim") = 0);
-  define(module, tensor, "chunk",
-         [](const Tensor& x, int64_t count, int64_t dim) {
-           return python_from_tensors(eager::chunk(x, count, dim, python_line()));
-         },
-         py::arg("chunks"), py::arg("dim") = 0);
-  define(module, tensor, "unbind",
-         [](const Tensor& x, int64_t dim) {
-           return python_from_tensors(eager::unbind(x, dim, python_line()));
-         },
-         py::arg("dim") = 0);
-  define(module, tensor, "narrow",
-         [](const Tensor& x, int64_t dim, const py::object& start, const py::object& length) {
-           return eager::narrow(x, dim, dim_from_size(start), dim_from_size(length), python_line());
-         },
-         py::arg("dim"), py::arg("start"), py::arg("length"));
-  define(module, tensor, "index_select",
-         [](const Tensor& x, int64_t dim, const Tensor& index) {
-           return eager::index_select(x, dim, index, python_line());
-         },
-         py::arg("dim"), py::arg("index"));
-  define(module, tensor, "gather",
-         [](const Tensor& x, int64_t dim, const Tensor& index) {
-           return eager::gather(x, dim, index, python_line());
-         },
-         py::arg("dim"), py::arg("index"));
-  define(module, tensor, "scatter",
-         [](const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source) {
-           return eager::scatter(x, dim, index, source, "none", python_line());
-         },
-         py::arg("dim"), py::arg("index"), py::arg("src"));
-  define(module, tensor, "scatter_add",
-         [](const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source) {
-           return eager::scatter_add(x, dim, index, source, python_line());
-         },
-         py::arg("dim"), py::arg("index"), py::arg("src"));
-  define(module, tensor, "index_add",
-         [](const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source, double alpha) {
-           return eager::index_add(x, dim, index, source, alpha, python_line());
-         },
-         py::arg("dim"), py::arg("index"), py::arg("source"), py::arg("alpha") = 1.0);
-  define(module, tensor, "masked_fill",
-         [](const Tensor& x, const Tensor& mask, const py::object& value) {
-           return eager::masked_fill(x, mask, OperandHolder(value, python_line()).get());
-         },
-         py::arg("mask"), py::arg("value"));
-  define(module, tensor, "masked_select",
-         [](const Tensor& x, const Tensor& mask) {
-           return eager::masked_select(x, mask, python_line());
-         },
-         py::arg("mask"));
+  define(
+      module, tensor, "split",
+      [](const Tensor& x, const py::object& size, int64_t dim) {
+        const Loc loc = python_line();
+        if (PyLong_CheckExact(size.ptr()))
+          return python_from_tensors(eager::split(x, size.cast<int64_t>(), dim, loc));
+        return python_from_tensors(eager::split(x, dims_from(size), dim, loc));
+      },
+      py::arg("split_size"), py::arg("dim") = 0);
+  define(
+      module, tensor, "chunk",
+      [](const Tensor& x, int64_t count, int64_t dim) {
+        return python_from_tensors(eager::chunk(x, count, dim, python_line()));
+      },
+      py::arg("chunks"), py::arg("dim") = 0);
+  define(
+      module, tensor, "unbind",
+      [](const Tensor& x, int64_t dim) {
+        return python_from_tensors(eager::unbind(x, dim, python_line()));
+      },
+      py::arg("dim") = 0);
+  define(
+      module, tensor, "narrow",
+      [](const Tensor& x, int64_t dim, const py::object& start, const py::object& length) {
+        return eager::narrow(x, dim, dim_from_size(start), dim_from_size(length), python_line());
+      },
+      py::arg("dim"), py::arg("start"), py::arg("length"));
+  define(
+      module, tensor, "index_select",
+      [](const Tensor& x, int64_t dim, const Tensor& index) {
+        return eager::index_select(x, dim, index, python_line());
+      },
+      py::arg("dim"), py::arg("index"));
+  define(
+      module, tensor, "gather",
+      [](const Tensor& x, int64_t dim, const Tensor& index) {
+        return eager::gather(x, dim, index, python_line());
+      },
+      py::arg("dim"), py::arg("index"));
+  define(
+      module, tensor, "scatter",
+      [](const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source) {
+        return eager::scatter(x, dim, index, source, "none", python_line());
+      },
+      py::arg("dim"), py::arg("index"), py::arg("src"));
+  define(
+      module, tensor, "scatter_add",
+      [](const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source) {
+        return eager::scatter_add(x, dim, index, source, python_line());
+      },
+      py::arg("dim"), py::arg("index"), py::arg("src"));
+  define(
+      module, tensor, "index_add",
+      [](const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source, double alpha) {
+        return eager::index_add(x, dim, index, source, alpha, python_line());
+      },
+      py::arg("dim"), py::arg("index"), py::arg("source"), py::arg("alpha") = 1.0);
+  define(
+      module, tensor, "masked_fill",
+      [](const Tensor& x, const Tensor& mask, const py::object& value) {
+        return eager::masked_fill(x, mask, OperandHolder(value, python_line()).get());
+      },
+      py::arg("mask"), py::arg("value"));
+  define(
+      module, tensor, "masked_select",
+      [](const Tensor& x, const Tensor& mask) {
+        return eager::masked_select(x, mask, python_line());
+      },
+      py::arg("mask"));
 }
 
 }  // namespace

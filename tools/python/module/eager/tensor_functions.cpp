@@ -16,12 +16,12 @@ using AlongAxis = Tensor (*)(const Tensor&, int64_t, Loc);
 using OverAxes = Tensor (*)(const Tensor&, const std::vector<int64_t>&, bool, Loc);
 
 template <typename Function>
-struct Row {
+struct FunctionRow {
   const char* name;
   Function function;
 };
 
-constexpr Row<Unary> kUnary[] = {
+constexpr FunctionRow<Unary> kUnary[] = {
     {"abs", eager::abs},
     {"acos", eager::acos},
     {"acosh", eager::acosh},
@@ -78,7 +78,7 @@ constexpr Row<Unary> kUnary[] = {
     {"trunc", eager::trunc},
 };
 
-constexpr Row<Binary> kBinary[] = {
+constexpr FunctionRow<Binary> kBinary[] = {
     {"add", eager::add},
     {"atan2", eager::atan2},
     {"bitwise_and", eager::bitwise_and},
@@ -104,7 +104,7 @@ constexpr Row<Binary> kBinary[] = {
     {"xlogy", eager::xlogy},
 };
 
-constexpr Row<OfTwo> kOfTwo[] = {
+constexpr FunctionRow<OfTwo> kOfTwo[] = {
     {"bmm", eager::bmm},
     {"dot", eager::dot},
     {"kron", eager::kron},
@@ -118,10 +118,9 @@ constexpr Row<OfTwo> kOfTwo[] = {
     {"prelu", eager::prelu},
 };
 
-constexpr Row<AlongAxis> kAlongAxis[] = {
-    {"cumprod", eager::cumprod}, {"cumsum", eager::cumsum},
-    {"glu", eager::glu},         {"log_softmax", eager::log_softmax},
-    {"softmax", eager::softmax}, {"softmin", eager::softmin},
+constexpr FunctionRow<AlongAxis> kAlongAxis[] = {
+    {"cumprod", eager::cumprod},         {"cumsum", eager::cumsum},   {"glu", eager::glu},
+    {"log_softmax", eager::log_softmax}, {"softmax", eager::softmax}, {"softmin", eager::softmin},
 };
 
 Tensor sum(const Tensor& x, const std::vector<int64_t>& axes, bool keepdim, Loc loc) {
@@ -136,10 +135,17 @@ Tensor amax(const Tensor& x, const std::vector<int64_t>& axes, bool keepdim, Loc
 Tensor amin(const Tensor& x, const std::vector<int64_t>& axes, bool keepdim, Loc loc) {
   return x.amin(axes, keepdim, loc);
 }
-constexpr Row<OverAxes> kOverAxes[] = {
-    {"all", eager::all},         {"amax", amax}, {"amin", amin},         {"any", eager::any},
-    {"logsumexp", eager::logsumexp}, {"mean", mean}, {"nanmean", eager::nanmean},
-    {"nansum", eager::nansum},   {"prod", eager::prod}, {"sum", sum},
+constexpr FunctionRow<OverAxes> kOverAxes[] = {
+    {"all", eager::all},
+    {"amax", amax},
+    {"amin", amin},
+    {"any", eager::any},
+    {"logsumexp", eager::logsumexp},
+    {"mean", mean},
+    {"nanmean", eager::nanmean},
+    {"nansum", eager::nansum},
+    {"prod", eager::prod},
+    {"sum", sum},
 };
 
 // Defines a function of the module, and a method that is the same.
@@ -205,8 +211,7 @@ void bind_rows(Definer& define) {
 template <typename All, typename Along>
 auto extreme(const All& all, const Along& along, Binary of_two) {
   return [=](const Tensor& x, const py::object& dim, bool keepdim) -> py::object {
-    if (dim.is_none())
-      return py::cast(unlocked([&](const Loc& loc) { return all(x, loc); }));
+    if (dim.is_none()) return py::cast(unlocked([&](const Loc& loc) { return all(x, loc); }));
     if (py::isinstance<Tensor>(dim))
       return py::cast(of_two({x, python_line()}, dim.cast<const Tensor&>()));
     const auto axis = dim.cast<int64_t>();
@@ -242,7 +247,7 @@ void bind_statistics(Definer& define) {
   define("argmax", place_of_extreme(eager::argmax), dim, keepdim);
   define("argmin", place_of_extreme(eager::argmin), dim, keepdim);
   for (const auto& [name, function] :
-       {Row<Spread>{"var", eager::var}, Row<Spread>{"std", eager::std}}) {
+       {FunctionRow<Spread>{"var", eager::var}, FunctionRow<Spread>{"std", eager::std}}) {
     define(
         name,
         [function = function](const Tensor& x, const py::object& axes, bool keeps,
@@ -347,9 +352,8 @@ void bind_products(py::module_& module) {
   module.def(
       "linear",
       [](const Tensor& x, const Tensor& weight, const std::optional<Tensor>& bias) {
-        return unlocked([&](const Loc& loc) {
-          return eager::linear(x, weight, bias.value_or(Tensor()), loc);
-        });
+        return unlocked(
+            [&](const Loc& loc) { return eager::linear(x, weight, bias.value_or(Tensor()), loc); });
       },
       py::arg("input"), py::arg("weight"), py::arg("bias") = py::none());
   module.def(
@@ -360,8 +364,7 @@ void bind_products(py::module_& module) {
       py::arg("input"), py::arg("other"), py::arg("rtol") = 1e-5, py::arg("atol") = 1e-8,
       py::arg("equal_nan") = false);
   module.def(
-      "equal",
-      [](const Tensor& a, const Tensor& b) { return eager::equal(a, b, python_line()); },
+      "equal", [](const Tensor& a, const Tensor& b) { return eager::equal(a, b, python_line()); },
       py::arg("input"), py::arg("other"));
 }
 

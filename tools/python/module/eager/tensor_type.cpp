@@ -11,7 +11,6 @@
 namespace sardonyx::python::eager_layer {
 namespace {
 
-
 py::tuple shape_of(const Tensor& x) {
   const eager::Sizes sizes = x.shape(python_line());
   py::tuple shape(sizes.size());
@@ -46,8 +45,8 @@ eager::Index index_from(const py::handle& place) {
   }
   if (PyLong_CheckExact(place.ptr())) return place.cast<int64_t>();
   if (py::isinstance<Tensor>(place)) return place.cast<Tensor>();
-  return Tensor(tensor_from_array(py::module_::import("numpy").attr("asarray")(place), "index")
-                    .clone());
+  return Tensor(
+      tensor_from_array(py::module_::import("numpy").attr("asarray")(place), "index").clone());
 }
 
 std::vector<eager::Index> places_from(const py::handle& key) {
@@ -145,19 +144,15 @@ void bind_python_protocols(TensorClass& tensor) {
              if (!x.defined()) return std::string("Tensor(undefined)");
              return "Tensor(" + (x.is_symbolic() ? text(x.type()) : x.text()) + ")";
            })
-      .def("__hash__",
-           [](const Tensor& x) { return std::hash<const void*>()(x.impl().get()); })
+      .def("__hash__", [](const Tensor& x) { return std::hash<const void*>()(x.impl().get()); })
       .def("__len__",
            [](const Tensor& x) {
              if (x.rank() == 0) throw py::type_error("len() of a tensor of rank 0");
              return x.size(0, python_line()).value();
            })
-      .def("__bool__",
-           [](const Tensor& x) { return python_number(x).cast<double>() != 0; })
-      .def("__int__",
-           [](const Tensor& x) { return py::int_(python_number(x)); })
-      .def("__float__",
-           [](const Tensor& x) { return py::float_(python_number(x)); })
+      .def("__bool__", [](const Tensor& x) { return python_number(x).cast<double>() != 0; })
+      .def("__int__", [](const Tensor& x) { return py::int_(python_number(x)); })
+      .def("__float__", [](const Tensor& x) { return py::float_(python_number(x)); })
       .def("__index__",
            [](const Tensor& x) {
              if (!is_integer(x.dtype()))
@@ -176,14 +171,15 @@ void bind_python_protocols(TensorClass& tensor) {
           [](const Tensor& x, const py::object& places, const py::object& values, bool accumulate) {
             const std::vector<eager::Index> at = places_from(places);
             const Tensor given = tensor_from(values, "index_put").to(x.dtype(), python_line());
-            return unlocked([&](const Loc& loc) { return x.index_put(at, given, accumulate, loc); });
+            return unlocked(
+                [&](const Loc& loc) { return x.index_put(at, given, accumulate, loc); });
           },
           py::arg("places"), py::arg("values"), py::arg("accumulate") = false,
           "A tensor with `values` at x[places], or added to what stands there.")
       .def("__iter__",
            [](const Tensor& x) {
-             return py::iter(py::cast(
-                 unlocked([&](const Loc& loc) { return eager::unbind(x, 0, loc); })));
+             return py::iter(
+                 py::cast(unlocked([&](const Loc& loc) { return eager::unbind(x, 0, loc); })));
            })
       .def(
           "__array__",
@@ -192,8 +188,9 @@ void bind_python_protocols(TensorClass& tensor) {
             return dtype.is_none() ? array : py::object(array.attr("astype")(dtype));
           },
           py::arg("dtype") = py::none())
-      .def("__dlpack__", [](const Tensor& x, const py::object&) { return to_dlpack(x.data()); },
-           py::arg("stream") = py::none())
+      .def(
+          "__dlpack__", [](const Tensor& x, const py::object&) { return to_dlpack(x.data()); },
+          py::arg("stream") = py::none())
       .def("__dlpack_device__", [](const Tensor&) { return py::make_tuple(1, 0); });
   // Arrays leave mixed operators to tensors.
   tensor.attr("__array_ufunc__") = py::none();
@@ -207,13 +204,13 @@ void bind_sizes(py::module_& module) {
     };
   };
   const auto compared = [](auto operation) {
-    return [operation](const Dim& a, const py::object& b) {
-      return operation(a, dim_from_size(b));
-    };
+    return
+        [operation](const Dim& a, const py::object& b) { return operation(a, dim_from_size(b)); };
   };
-  py::class_<Dim>(module, "Dim",
-                  "The size of an open axis in a trace. Comparing it answers by the example's size, "
-                  "and is noted: a compiled function is traced anew where the answer changes.")
+  py::class_<Dim>(
+      module, "Dim",
+      "The size of an open axis in a trace. Comparing it answers by the example's size, "
+      "and is noted: a compiled function is traced anew where the answer changes.")
       .def("__add__", sized([](const Dim& a, const Dim& b) { return a + b; }))
       .def("__radd__", sized([](const Dim& a, const Dim& b) { return b + a; }))
       .def("__sub__", sized([](const Dim& a, const Dim& b) { return a - b; }))
@@ -238,8 +235,9 @@ void bind_dtypes(py::module_& module) {
     const auto dtype = static_cast<DType>(number);
     all.value(text(dtype).c_str(), dtype);
   }
-  all.def_property_readonly("numpy", [](DType dtype) { return numpy_dtype(dtype); },
-                            "The NumPy type; of bfloat16, float8 and int4 that of ml_dtypes.");
+  all.def_property_readonly(
+      "numpy", [](DType dtype) { return numpy_dtype(dtype); },
+      "The NumPy type; of bfloat16, float8 and int4 that of ml_dtypes.");
 }
 
 // A tensor of what numpy.asarray takes; numbers of Python become float32, int64 or bool.
@@ -266,8 +264,7 @@ void bind_value(py::module_& module, TensorClass& tensor) {
            "The same value, cut from what it was computed from.")
       .def_property_readonly("dtype", &Tensor::dtype)
       .def_property_readonly("ndim", &Tensor::rank)
-      .def_property_readonly("shape", &shape_of,
-                             "Sizes; in a trace those of open axes are Dims.")
+      .def_property_readonly("shape", &shape_of, "Sizes; in a trace those of open axes are Dims.")
       .def("dim", &Tensor::rank)
       .def(
           "size",
@@ -278,14 +275,15 @@ void bind_value(py::module_& module, TensorClass& tensor) {
           py::arg("dim") = py::none())
       .def("numel", [](const Tensor& x) { return python_from_dim(x.numel(python_line())); })
       .def("item", &python_number, "The one element as a number of Python.")
-      .def("tolist",
-           [](const Tensor& x) { return array_from_tensor(x.data(python_line())).attr("tolist")(); })
       .def(
-          "numpy",
-          [](const Tensor& x) { return array_from_tensor(x.data(python_line()).clone()); },
+          "tolist",
+          [](const Tensor& x) { return array_from_tensor(x.data(python_line())).attr("tolist")(); })
+      .def(
+          "numpy", [](const Tensor& x) { return array_from_tensor(x.data(python_line()).clone()); },
           "A copy as an array.")
       .def("is_same", &Tensor::is_same, "Whether both are handles of one tensor.")
-      .def("is_symbolic", &Tensor::is_symbolic, "Whether a trace records it: it has no value then.");
+      .def("is_symbolic", &Tensor::is_symbolic,
+           "Whether a trace records it: it has no value then.");
   module.def("tensor", &tensor_of, py::arg("data"), py::arg("dtype") = py::none(),
              py::arg("requires_grad") = false,
              "A tensor of numbers, lists of them, an array or a tensor; a copy.");
@@ -300,10 +298,9 @@ void bind_value(py::module_& module, TensorClass& tensor) {
       "A tensor over the memory of another library's, which must not be written from then on.");
   module.def(
       "dim_tensor",
-      [](const py::object& size) {
-        return eager::dim_tensor(dim_from_size(size), python_line());
-      },
-      py::arg("size"), "A size as an int64 tensor of rank 0, computed in the graph where it is open.");
+      [](const py::object& size) { return eager::dim_tensor(dim_from_size(size), python_line()); },
+      py::arg("size"),
+      "A size as an int64 tensor of rank 0, computed in the graph where it is open.");
 }
 
 }  // namespace
