@@ -91,10 +91,11 @@ struct ElementShares {
   std::vector<int> counts, begins;
 };
 
-// Each rank gets all ranks' values of its own share, combines them in the order of the ranks and
-// sends the result to all.
-template <typename T>
-void all_reduce_in_order(MPI_Comm group, T* data, int64_t count, ReduceOp op) {
+// Each rank gets all ranks' values of its own share, combines them in the first of these and sends
+// that to all. `combine` is given the values of rank 0, 1, ... one after the other, and how many
+// each rank has.
+template <typename T, typename Combine>
+void reduce_own_share(MPI_Comm group, T* data, int64_t count, const Combine& combine) {
   int rank = 0, ranks = 1;
   check_mpi(MPI_Comm_rank(group, &rank), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(group, &ranks), "MPI_Comm_size");
@@ -109,14 +110,21 @@ void all_reduce_in_order(MPI_Comm group, T* data, int64_t count, ReduceOp op) {
   check_mpi(MPI_Alltoallv(data, shares.counts.data(), shares.begins.data(), type, all.data(),
                           own_counts.data(), own_begins.data(), type, group),
             "MPI_Alltoallv");
-  for (size_t from = 1; from < static_cast<size_t>(ranks); ++from) {
-    const T* values = all.data() + from * own_count;
-    for (size_t i = 0; i < own_count; ++i)
-      all[i] = combined(all[i], values[i], op);
-  }
+  combine(all.data(), own_count, static_cast<size_t>(ranks));
   check_mpi(MPI_Allgatherv(all.data(), own, type, data, shares.counts.data(), shares.begins.data(),
                            type, group),
             "MPI_Allgatherv");
+}
+
+template <typename T>
+void all_reduce_in_order(MPI_Comm group, T* data, int64_t count, ReduceOp op) {
+  reduce_own_share(group, data, count, [op](T* all, size_t own_count, size_t ranks) {
+    for (size_t from = 1; from < ranks; ++from) {
+      const T* values = all + from * own_count;
+      for (size_t i = 0; i < own_count; ++i)
+        all[i] = combined(all[i], values[i], op);
+    }
+  });
 }
 
 template <typename T>
@@ -182,6 +190,30 @@ void all_reduce(MPI_Comm group, DType dtype, void* data, int64_t count, ReduceOp
     }
     if (op == ReduceOp::kMean) divide(all, count, ranks);
   });
+}
+
+void mean_in_bfloat16(MPI_Comm group, float* data, int64_t count) {
+  const auto combine = [](BFloat16* all, size_t own_count, size_t ranks) {
+    for (size_t i = 0; i < own_count; ++i) {
+      float sum = static_cast<float>(all[i]);
+      for (size_t from = 1; from < ranks; ++from)
+        sum += static_cast<float>(all[from * own_count + i]);
+      all[i] = BFloat16(sum / static_cast<float>(ranks));
+    }
+  };
+  int ranks = 1;
+  check_mpi(MPI_Comm_size(group, &ranks), "MPI_Comm_size");
+  if (ranks == 1) return;
+  constexpr int64_t kPiece = int64_t{1} << 22;  // the copy of a piece stays small
+  std::vector<BFloat16> narrow(static_cast<size_t>(std::min(count, kPiece)));
+  for (int64_t at = 0; at < count; at += kPiece) {
+    const int64_t piece = std::min(kPiece, count - at);
+    for (int64_t i = 0; i < piece; ++i)
+      narrow[static_cast<size_t>(i)] = BFloat16(data[at + i]);
+    reduce_own_share(group, narrow.data(), piece, combine);
+    for (int64_t i = 0; i < piece; ++i)
+      data[at + i] = static_cast<float>(narrow[static_cast<size_t>(i)]);
+  }
 }
 
 std::vector<std::string> all_gather_bytes(MPI_Comm group, const std::string& bytes) {

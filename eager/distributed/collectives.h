@@ -15,6 +15,9 @@ void broadcast_bytes(MPI_Comm group, std::byte* data, size_t bytes, int root);
 void check_reducible(DType dtype, ReduceOp op);
 void all_reduce(MPI_Comm group, DType dtype, void* data, int64_t count, ReduceOp op,
                 Reduction reduction);
+// The mean of float32 values that travel as bfloat16: each rank's are rounded, added in float32 in
+// the order of the ranks, and the mean is rounded again. Half the bytes, the same bits on all ranks.
+void mean_in_bfloat16(MPI_Comm group, float* data, int64_t count);
 std::vector<std::string> all_gather_bytes(MPI_Comm group, const std::string& bytes);
 
 }  // namespace sardonyx::eager::distributed

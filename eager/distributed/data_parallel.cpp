@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "eager/autograd/post_accumulate.h"
+#include "eager/nn/normalization.h"
 
 namespace sardonyx::eager::distributed {
 namespace {
@@ -155,7 +156,11 @@ struct GradientReducer::State {
   void start_full_buckets() {
     for (; next < buckets.size() && buckets[next].missing == 0; ++next) {
       Bucket& bucket = buckets[next];
-      bucket.done = group.start_all_reduce(bucket.values, ReduceOp::kMean, options.reduction);
+      const std::string what = text("the gradients of bucket ", next);
+      const bool is_narrowed = options.bfloat16_gradients && bucket.values.dtype() == DType::kFloat;
+      bucket.done = is_narrowed ? group.start_mean_in_bfloat16(bucket.values, what)
+                                : group.start_all_reduce(bucket.values, ReduceOp::kMean,
+                                                         options.reduction, what);
       bucket.is_started = true;
     }
   }
@@ -179,7 +184,7 @@ struct GradientReducer::State {
 
   void take_means(const std::vector<bool>& is_used) {
     for (size_t at = 0; at < buckets.size(); ++at) {
-      group.wait(buckets[at].done, text("the gradients of bucket ", at));
+      buckets[at].done.get();
       take_back(buckets[at], is_used);
     }
   }
@@ -297,6 +302,12 @@ bool GradientReducer::any_has_batch(bool has_batch) const {
 
 void GradientReducer::step_without_batch() const {
   if (state_->group.size() == 1) return;
+  for (const auto& [path, module] : state_->module.named_modules()) {
+    if (!nn::has_batch_computation(module)) continue;
+    fail(ErrorCode::kUnsupported, "DataParallel: step_without_batch() of a model whose batch norm '",
+         path, "' takes statistics of all ranks; call the model with a batch of no rows, and "
+         "backward() on what it gives");
+  }
   before_call();
   state_->step_without_batch();
 }

@@ -2,19 +2,23 @@
 
 #include <mpi.h>
 
+#include <charconv>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
 
 #include "eager/distributed/collectives.h"
 #include "eager/distributed/communication_thread.h"
+#include "eager/distributed/rank_watch.h"
 
 namespace sardonyx::eager::distributed {
 
 struct ProcessGroup::State {
   State() {
-    thread.post([this] { open(); }).get();
+    thread.post("MPI_Init", [this] { open(); }).get();
+    if (size > 1) begin_watch();
     set_variable("RANK", rank);
     set_variable("WORLD_SIZE", size);
     set_variable("LOCAL_RANK", local_rank);
@@ -22,12 +26,16 @@ struct ProcessGroup::State {
   }
   // Runs at the end of the process.
   ~State() {
-    thread.post([this] {
-      MPI_Comm_free(&comm);
-      int is_over = 0;
-      MPI_Finalized(&is_over);
-      if (is_own && !is_over) MPI_Finalize();
-    });
+    thread
+        .post("the end of the program",
+              [this] {
+                MPI_Comm_free(&comm);
+                int is_over = 0;
+                MPI_Finalized(&is_over);
+                if (is_own && !is_over) MPI_Finalize();
+              })
+        .wait();
+    if (watch) watch->end();
   }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
@@ -64,6 +72,42 @@ struct ProcessGroup::State {
     MPI_Get_processor_name(name, &length);
     host = name;
   }
+  void begin_watch() {
+    std::vector<std::string> hosts;
+    thread.post("the ranks' hosts", [&] { hosts = all_gather_bytes(comm, host); }).get();
+    RankWatchOptions options{.rank = rank, .size = size, .hosts = std::move(hosts)};
+    options.progress = [this] { return thread.progress(); };
+    options.stall = stall_time();
+    options.stalled = [](const std::string& line) { std::cerr << line << std::endl; };
+    options.died = [this](const std::string& line) {
+      // Rank 0 tells it to all, and speaks for them.
+      if (rank == 0 || line.starts_with("rank 0 ")) std::cerr << line << std::endl;
+      std::_Exit(1);
+    };
+    watch = std::make_unique<RankWatch>(std::move(options));
+    std::vector<std::string> invitations;
+    thread
+        .post("the watch's port",
+              [&] {
+                invitations = all_gather_bytes(comm, rank == 0 ? watch->invite() : std::string());
+              })
+        .get();
+    const std::string problem = watch->start(invitations[0]);
+    if (problem.empty()) return;
+    std::cerr << "rank " << rank << " on " << host << " is not watched: " << problem
+              << "; where it dies or stalls, the others are told by MPI alone" << std::endl;
+  }
+  static std::chrono::milliseconds stall_time() {
+    const char* wanted = std::getenv("SARDONYX_STALL_SECONDS");
+    if (!wanted) return std::chrono::seconds(60);
+    double seconds = 0;
+    const auto [end, error] = std::from_chars(wanted, wanted + std::strlen(wanted), seconds);
+    if (error != std::errc() || *end != '\0' || !(seconds > 0) || seconds > 1e6) {
+      fail(ErrorCode::kInvalidArgument,
+           "SARDONYX_STALL_SECONDS: expected a positive number of seconds, got '", wanted, "'");
+    }
+    return std::chrono::milliseconds(std::llround(seconds * 1000) + 1);
+  }
   static void set_variable(const char* name, int value) {
     setenv(name, std::to_string(value).c_str(), 0);
   }
@@ -72,6 +116,7 @@ struct ProcessGroup::State {
   std::string host;
   bool is_own = false;
   MPI_Comm comm = MPI_COMM_NULL;
+  std::unique_ptr<RankWatch> watch;
   CommunicationThread thread;  // last: it ends first
 };
 
@@ -113,19 +158,10 @@ const std::string& ProcessGroup::host() const {
   return state_->host;
 }
 
-void ProcessGroup::wait(std::future<void>& work, const std::string& what) const {
-  constexpr auto kLong = std::chrono::seconds(60);
-  for (int minutes = 1; work.wait_for(kLong) != std::future_status::ready; ++minutes) {
-    std::cerr << "rank " << rank() << " on " << host() << " has waited " << minutes << " min in "
-              << what << " for ranks that have not come to it" << std::endl;
-  }
-  work.get();
-}
-
 void ProcessGroup::barrier() const {
-  auto done =
-      state_->thread.post([state = state_] { check_mpi(MPI_Barrier(state->comm), "MPI_Barrier"); });
-  wait(done, "barrier");
+  state_->thread
+      .post("barrier", [this] { check_mpi(MPI_Barrier(state_->comm), "MPI_Barrier"); })
+      .get();
 }
 
 void ProcessGroup::broadcast(std::span<const Tensor> tensors, int root) const {
@@ -133,9 +169,7 @@ void ProcessGroup::broadcast(std::span<const Tensor> tensors, int root) const {
     fail(ErrorCode::kInvalidArgument, "broadcast: rank ", root, " of ", size());
   if (size() == 1) return;
   std::vector<std::byte> bytes = packed_bytes(tensors);
-  auto done =
-      state_->thread.post([&] { broadcast_bytes(state_->comm, bytes.data(), bytes.size(), root); });
-  wait(done, "broadcast");
+  broadcast_memory(bytes, root);
   if (rank() == root) return;
   const std::byte* from = bytes.data();
   for (const Tensor& tensor : tensors) {
@@ -147,25 +181,44 @@ void ProcessGroup::broadcast(std::span<const Tensor> tensors, int root) const {
   }
 }
 
+void ProcessGroup::broadcast_memory(std::span<std::byte> bytes, int root) const {
+  if (root < 0 || root >= size())
+    fail(ErrorCode::kInvalidArgument, "broadcast: rank ", root, " of ", size());
+  if (size() == 1) return;
+  state_->thread
+      .post("broadcast",
+            [&] { broadcast_bytes(state_->comm, bytes.data(), bytes.size(), root); })
+      .get();
+}
+
+std::future<void> ProcessGroup::start_mean_in_bfloat16(sardonyx::Tensor& value,
+                                                       std::string what) const {
+  if (value.dtype() != DType::kFloat) {
+    fail(ErrorCode::kInvalidArgument, "a mean in bfloat16 is one of float32 elements, got ",
+         value.dtype());
+  }
+  return state_->thread.post(std::move(what), [state = state_, &value] {
+    mean_in_bfloat16(state->comm, value.mutable_values<float>().data(), value.count());
+  });
+}
+
 std::future<void> ProcessGroup::start_all_reduce(sardonyx::Tensor& value, ReduceOp op,
-                                                 Reduction reduction) const {
+                                                 Reduction reduction, std::string what) const {
   check_reducible(value.dtype(), op);
-  return state_->thread.post([state = state_, &value, op, reduction] {
+  return state_->thread.post(std::move(what), [state = state_, &value, op, reduction] {
     distributed::all_reduce(state->comm, value.dtype(), value.raw(), value.count(), op, reduction);
   });
 }
 
 Tensor ProcessGroup::all_reduce(const Tensor& value, ReduceOp op, Reduction reduction) const {
   sardonyx::Tensor reduced = value.data().clone();
-  auto done = start_all_reduce(reduced, op, reduction);
-  wait(done, "all_reduce");
+  start_all_reduce(reduced, op, reduction).get();
   return Tensor(reduced);
 }
 
 std::vector<std::string> ProcessGroup::all_gather(const std::string& bytes) const {
   std::vector<std::string> all;
-  auto done = state_->thread.post([&] { all = all_gather_bytes(state_->comm, bytes); });
-  wait(done, "all_gather");
+  state_->thread.post("all_gather", [&] { all = all_gather_bytes(state_->comm, bytes); }).get();
   return all;
 }
 
