@@ -89,8 +89,9 @@ struct GradientReducer::State {
         open.emplace(dtype, at);
       }
       Bucket& bucket = buckets[at];
-      const int64_t begin = counts.empty() || at >= counts.size() ? 0 : counts[at];
+      constexpr int64_t kAligned = 16;  // gradients are parts of buckets: they begin at cache lines
       counts.resize(buckets.size());
+      const int64_t begin = (counts[at] + kAligned - 1) / kAligned * kAligned;
       bucket_of[i] = {at, bucket.parameters.size()};
       bucket.parameters.push_back(i);
       bucket.begins.push_back(begin);
@@ -98,10 +99,14 @@ struct GradientReducer::State {
       const size_t limit = at == 0 ? options.first_bucket_bytes : options.bucket_bytes;
       if (bytes_for(dtype, counts[at]) >= limit) open.erase(dtype);
     }
-    for (size_t at = 0; at < buckets.size(); ++at) {
-      const DType dtype = parameters[buckets[at].parameters[0]].second.dtype();
-      buckets[at].values = sardonyx::Tensor::allocate(dtype, {counts[at]});
-    }
+  }
+
+  // Means of the step before may still be held as gradients; else the memory serves again.
+  void make_room(size_t at) {
+    sardonyx::Tensor& values = buckets[at].values;
+    if (values.defined() && values.buffer().use_count() == 1) return;
+    const DType dtype = parameters[buckets[at].parameters[0]].second.dtype();
+    values = sardonyx::Tensor::zeros(dtype, {counts[at]});
   }
 
   void begin_backward(const std::shared_ptr<State>& self) {
@@ -113,9 +118,10 @@ struct GradientReducer::State {
   void expect_all() {
     next = 0;
     has_come.assign(parameters.size(), false);
-    for (Bucket& bucket : buckets) {
-      bucket.missing = bucket.parameters.size();
-      bucket.is_started = false;
+    for (size_t at = 0; at < buckets.size(); ++at) {
+      make_room(at);
+      buckets[at].missing = buckets[at].parameters.size();
+      buckets[at].is_started = false;
     }
   }
 
@@ -184,7 +190,7 @@ struct GradientReducer::State {
 
   void take_means(const std::vector<bool>& is_used) {
     for (size_t at = 0; at < buckets.size(); ++at) {
-      buckets[at].done.get();
+      group.wait(buckets[at].done);
       take_back(buckets[at], is_used);
     }
   }
@@ -236,12 +242,9 @@ struct GradientReducer::State {
       const size_t index = bucket.parameters[place];
       if (!is_used[index]) continue;
       const Tensor& parameter = parameters[index].second;
-      sardonyx::Tensor mean =
-          sardonyx::Tensor::allocate(bucket.values.dtype(), parameter.data().shape());
-      const sardonyx::Tensor part =
-          bucket.values.slice(bucket.begins[place], bucket.begins[place] + mean.count());
-      if (mean.bytes() > 0) std::memcpy(mean.raw(), part.raw(), mean.bytes());
-      parameter.set_grad(Tensor(mean));
+      const int64_t begin = bucket.begins[place];
+      const sardonyx::Tensor mean = bucket.values.slice(begin, begin + parameter.data().count());
+      parameter.set_grad(Tensor(mean.reshaped(parameter.data().shape())));
     }
   }
 

@@ -15,6 +15,8 @@
 
 namespace sardonyx::eager::distributed {
 
+// Tasks of the thread hold no reference to it: the last one would end it, and the thread, from
+// within.
 struct ProcessGroup::State {
   State() {
     thread.post("MPI_Init", [this] { open(); }).get();
@@ -29,7 +31,7 @@ struct ProcessGroup::State {
     thread
         .post("the end of the program",
               [this] {
-                MPI_Comm_free(&comm);
+                MPI_Comm_free(&channel.comm);
                 int is_over = 0;
                 MPI_Finalized(&is_over);
                 if (is_own && !is_over) MPI_Finalize();
@@ -57,12 +59,12 @@ struct ProcessGroup::State {
       check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level), "MPI_Init_thread");
       is_own = true;
     }
-    check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &comm), "MPI_Comm_dup");
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &size);
+    check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &channel.comm), "MPI_Comm_dup");
+    MPI_Comm_set_errhandler(channel.comm, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(channel.comm, &rank);
+    MPI_Comm_size(channel.comm, &size);
     MPI_Comm local = MPI_COMM_NULL;
-    check_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &local),
+    check_mpi(MPI_Comm_split_type(channel.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &local),
               "MPI_Comm_split_type");
     MPI_Comm_rank(local, &local_rank);
     MPI_Comm_size(local, &local_size);
@@ -72,9 +74,19 @@ struct ProcessGroup::State {
     MPI_Get_processor_name(name, &length);
     host = name;
   }
+  void wait(std::future<void>& work) {
+    ++channel.waiting;
+    work.wait();
+    --channel.waiting;
+    work.get();
+  }
+  void call(std::string what, std::function<void()> task) {
+    auto done = thread.post(std::move(what), std::move(task));
+    wait(done);
+  }
   void begin_watch() {
     std::vector<std::string> hosts;
-    thread.post("the ranks' hosts", [&] { hosts = all_gather_bytes(comm, host); }).get();
+    call("the ranks' hosts", [&] { hosts = all_gather_bytes(channel, host); });
     RankWatchOptions options{.rank = rank, .size = size, .hosts = std::move(hosts)};
     options.progress = [this] { return thread.progress(); };
     options.stall = stall_time();
@@ -86,12 +98,9 @@ struct ProcessGroup::State {
     };
     watch = std::make_unique<RankWatch>(std::move(options));
     std::vector<std::string> invitations;
-    thread
-        .post("the watch's port",
-              [&] {
-                invitations = all_gather_bytes(comm, rank == 0 ? watch->invite() : std::string());
-              })
-        .get();
+    call("the watch's port", [&] {
+      invitations = all_gather_bytes(channel, rank == 0 ? watch->invite() : std::string());
+    });
     const std::string problem = watch->start(invitations[0]);
     if (problem.empty()) return;
     std::cerr << "rank " << rank << " on " << host << " is not watched: " << problem
@@ -115,7 +124,7 @@ struct ProcessGroup::State {
   int rank = 0, size = 1, local_rank = 0, local_size = 1;
   std::string host;
   bool is_own = false;
-  MPI_Comm comm = MPI_COMM_NULL;
+  Channel channel;
   std::unique_ptr<RankWatch> watch;
   CommunicationThread thread;  // last: it ends first
 };
@@ -159,9 +168,7 @@ const std::string& ProcessGroup::host() const {
 }
 
 void ProcessGroup::barrier() const {
-  state_->thread
-      .post("barrier", [this] { check_mpi(MPI_Barrier(state_->comm), "MPI_Barrier"); })
-      .get();
+  state_->call("barrier", [this] { distributed::barrier(state_->channel); });
 }
 
 void ProcessGroup::broadcast(std::span<const Tensor> tensors, int root) const {
@@ -185,10 +192,8 @@ void ProcessGroup::broadcast_memory(std::span<std::byte> bytes, int root) const 
   if (root < 0 || root >= size())
     fail(ErrorCode::kInvalidArgument, "broadcast: rank ", root, " of ", size());
   if (size() == 1) return;
-  state_->thread
-      .post("broadcast",
-            [&] { broadcast_bytes(state_->comm, bytes.data(), bytes.size(), root); })
-      .get();
+  state_->call("broadcast",
+               [&] { broadcast_bytes(state_->channel, bytes.data(), bytes.size(), root); });
 }
 
 std::future<void> ProcessGroup::start_mean_in_bfloat16(sardonyx::Tensor& value,
@@ -197,28 +202,33 @@ std::future<void> ProcessGroup::start_mean_in_bfloat16(sardonyx::Tensor& value,
     fail(ErrorCode::kInvalidArgument, "a mean in bfloat16 is one of float32 elements, got ",
          value.dtype());
   }
-  return state_->thread.post(std::move(what), [state = state_, &value] {
-    mean_in_bfloat16(state->comm, value.mutable_values<float>().data(), value.count());
+  return state_->thread.post(std::move(what), [state = state_.get(), &value] {
+    mean_in_bfloat16(state->channel, value.mutable_values<float>().data(), value.count());
   });
 }
 
 std::future<void> ProcessGroup::start_all_reduce(sardonyx::Tensor& value, ReduceOp op,
                                                  Reduction reduction, std::string what) const {
   check_reducible(value.dtype(), op);
-  return state_->thread.post(std::move(what), [state = state_, &value, op, reduction] {
-    distributed::all_reduce(state->comm, value.dtype(), value.raw(), value.count(), op, reduction);
+  return state_->thread.post(std::move(what), [state = state_.get(), &value, op, reduction] {
+    distributed::all_reduce(state->channel, value.dtype(), value.raw(), value.count(), op, reduction);
   });
+}
+
+void ProcessGroup::wait(std::future<void>& work) const {
+  state_->wait(work);
 }
 
 Tensor ProcessGroup::all_reduce(const Tensor& value, ReduceOp op, Reduction reduction) const {
   sardonyx::Tensor reduced = value.data().clone();
-  start_all_reduce(reduced, op, reduction).get();
+  auto done = start_all_reduce(reduced, op, reduction);
+  wait(done);
   return Tensor(reduced);
 }
 
 std::vector<std::string> ProcessGroup::all_gather(const std::string& bytes) const {
   std::vector<std::string> all;
-  state_->thread.post("all_gather", [&] { all = all_gather_bytes(state_->comm, bytes); }).get();
+  state_->call("all_gather", [&] { all = all_gather_bytes(state_->channel, bytes); });
   return all;
 }
 

@@ -66,6 +66,8 @@ class ProcessGroup {
   // Of float32 elements, each rank's rounded to bfloat16 on the way; their sum is taken in float32
   // and in the order of the ranks, and the mean is rounded again.
   std::future<void> start_mean_in_bfloat16(sardonyx::Tensor& value, std::string what) const;
+  // For what start_...() gave; throws what the call threw.
+  void wait(std::future<void>& work) const;
 
   struct State;
 

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <map>
@@ -65,6 +66,7 @@ struct RankWatch::State {
     LineConnection connection;
     Clock::time_point heard = Clock::now();
     RankStatus status;
+    bool has_spoken = false;  // since its welcome, which it may have given up to wait for
   };
 
   explicit State(RankWatchOptions the_options) : options(std::move(the_options)) {}
@@ -136,9 +138,12 @@ void RankWatch::end() {
   const uint64_t one = 1;
   (void)!write(state.wake.get(), &one, sizeof one);
   state.thread.join();
-  state.to_first.send("bye");
-  for (const auto& [rank, watched] : state.watched)
+  constexpr auto kPatience = std::chrono::seconds(2);
+  state.to_first.close_after("bye", kPatience);
+  for (auto& [rank, watched] : state.watched)
     watched.connection.send("bye");
+  for (auto& [rank, watched] : state.watched)
+    watched.connection.close_after("bye", kPatience);
 }
 
 // --- rank 0 ---
@@ -161,19 +166,25 @@ void RankWatch::State::welcome_newcomers() {
     std::string word, theirs;
     int rank = 0;
     if (!(in >> word >> theirs >> rank) || word != "hello" || theirs != token || rank < 1 ||
-        rank >= options.size || watched.contains(rank))
+        rank >= options.size)
       continue;
+    if (const auto known = watched.find(rank); known != watched.end()) {
+      if (known->second.has_spoken) continue;
+      watched.erase(known);
+    }
     newcomer.send("welcome");
     RankStatus status{.host = options.hosts.at(static_cast<size_t>(rank))};
     watched.emplace(rank, Watched{std::move(newcomer), Clock::now(), std::move(status)});
   }
   newcomers = std::move(later);
-  const auto expected = static_cast<size_t>(options.size - 1);
-  if (watched.size() + ended.size() == expected) listener.socket.close();
+  const auto has_spoken = [](const auto& one) { return one.second.has_spoken; };
+  const auto known = static_cast<size_t>(std::ranges::count_if(watched, has_spoken)) + ended.size();
+  if (known == static_cast<size_t>(options.size - 1)) listener.socket.close();
 }
 
 void RankWatch::State::hear(int rank, Watched& from) {
   const auto lines = from.connection.receive();
+  if (!lines && !from.has_spoken) return from.connection.close();
   if (!lines) {
     const std::string line = death_of(rank, from.status.host);
     for (const auto& [other, left] : watched) {
@@ -185,6 +196,7 @@ void RankWatch::State::hear(int rank, Watched& from) {
   }
   for (const std::string& line : *lines) {
     from.heard = Clock::now();
+    from.has_spoken = true;
     if (line == "bye") {
       from.connection.close();
       from.status.has_ended = true;
@@ -238,8 +250,7 @@ void RankWatch::State::watch_all() {
         ++at;
         continue;
       }
-      ended[at->first] = at->second.status;
-      ended[at->first].has_ended = true;
+      if (at->second.has_spoken) ended[at->first] = at->second.status;
       at = watched.erase(at);
     }
     // After a time in which this process stood still, the others' silence says nothing.
@@ -266,7 +277,7 @@ std::string RankWatch::State::join(const std::string& invitation) {
     addresses.push_back("127.0.0.1");
   for (std::string address; in >> address;)
     addresses.push_back(address);
-  constexpr auto kPatience = std::chrono::milliseconds(2000);
+  constexpr auto kPatience = std::chrono::milliseconds(5000);
   for (const std::string& address : addresses) {
     LineConnection connection(connect_to(address, port, kPatience));
     if (!connection.is_open()) continue;
@@ -295,7 +306,7 @@ void RankWatch::State::be_watched() {
     const auto lines = to_first.receive();
     if (!lines) return tell_death(death_of(0, options.hosts.at(0)));
     for (const std::string& line : *lines) {
-      if (line == "bye") return;
+      if (line == "bye") return to_first.close();
       if (line.starts_with("dead ")) return tell_death(line.substr(5));
     }
   }

@@ -78,6 +78,20 @@ std::optional<std::vector<std::string>> LineConnection::receive() {
   return lines;
 }
 
+void LineConnection::close_after(const std::string& line, std::chrono::milliseconds patience) {
+  if (!is_open()) return;
+  send(line);
+  shutdown(descriptor(), SHUT_WR);
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (receive()) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        end - std::chrono::steady_clock::now());
+    pollfd waiting{descriptor(), POLLIN, 0};
+    if (left.count() <= 0 || poll(&waiting, 1, static_cast<int>(left.count())) <= 0) break;
+  }
+  close();
+}
+
 Listener listen_anywhere() {
   for (const int family : {AF_INET6, AF_INET}) {
     Descriptor socket(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));

@@ -34,6 +34,9 @@ class LineConnection {
   // more.
   std::optional<std::vector<std::string>> receive();
   void close() { socket_.close(); }
+  // Sends a last line and waits, no longer than that, until the other side has closed. To close
+  // at once, with something unread, could take the line back.
+  void close_after(const std::string& line, std::chrono::milliseconds patience);
 
  private:
   Descriptor socket_;
