@@ -4,6 +4,10 @@ find_package(MPI REQUIRED COMPONENTS C)
 sardonyx_layer(distributed eager/distributed USES eager LIBS MPI::MPI_C Threads::Threads)
 # MPI's C++ bindings were removed from its standard; the headers of some still bring them.
 target_compile_definitions(sardonyx_distributed PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  # Sums of gradients are to be vectors.
+  target_compile_options(sardonyx_distributed PRIVATE -O3)
+endif()
 
 # sardonyx_distributed_programs(folder): each file of the folder is one program of that name in <build>/bin/examples, which
 # mpirun starts.

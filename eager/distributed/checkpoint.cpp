@@ -51,8 +51,10 @@ void on_all(const ProcessGroup& group, const std::function<void()>& body) {
   std::exception_ptr own;
   try {
     body();
-  } catch (const std::exception& error) {
+  } catch (const Error& error) {
     own = std::current_exception();
+    problem = error.what();
+  } catch (const std::exception& error) {  // of the file system, say
     problem = error.what();
   }
   const std::vector<std::string> problems = group.all_gather(problem);

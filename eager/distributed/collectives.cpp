@@ -1,7 +1,5 @@
 #include "eager/distributed/collectives.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -66,20 +64,22 @@ void dispatch_reducible(DType dtype, Body&& body) {
   }
 }
 
+// sums[i] (op)= values[i], in loops that become vectors.
 template <typename T>
-T combined(T a, T b, ReduceOp op) {
-  switch (op) {
-    case ReduceOp::kMin:
-      return b < a || b != b ? b : a;  // NaN wins, as it does in Min and Max of ONNX
-    case ReduceOp::kMax:
-      return a < b || b != b ? b : a;
-    default:
-      break;
-  }
-  if constexpr (std::is_integral_v<T>)
-    return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-  else
-    return static_cast<T>(a + b);
+void combine_block(T* sums, const T* values, size_t count, ReduceOp op) {
+  const auto each = [&](auto combined) {
+    for (size_t i = 0; i < count; ++i)
+      sums[i] = combined(sums[i], values[i]);
+  };
+  // NaN wins, as it does in Min and Max of ONNX.
+  if (op == ReduceOp::kMin) return each([](T a, T b) { return b < a || b != b ? b : a; });
+  if (op == ReduceOp::kMax) return each([](T a, T b) { return a < b || b != b ? b : a; });
+  each([](T a, T b) {
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+    else
+      return static_cast<T>(a + b);
+  });
 }
 
 template <typename T>
@@ -106,10 +106,11 @@ struct ElementShares {
 };
 
 // Waits for all of them. MPI's own waiting keeps a core busy, which those who compute meanwhile
-// would miss: between looks this thread sleeps, unless somebody waits for it.
+// would miss: between looks this thread sleeps, after a while in which it does not where somebody
+// waits for it. To yield instead would cost a time slice wherever another process is ready.
 void complete(const Channel& channel, std::span<MPI_Request> requests, const char* call) {
   using Clock = std::chrono::steady_clock;
-  constexpr auto kSpinning = std::chrono::milliseconds(2);
+  constexpr auto kSpinning = std::chrono::microseconds(50);
   constexpr auto kFirst = std::chrono::microseconds(20), kLongest = std::chrono::microseconds(200);
   Clock::time_point spins_since{};
   Clock::duration sleep = kFirst;
@@ -121,10 +122,7 @@ void complete(const Channel& channel, std::span<MPI_Request> requests, const cha
     if (is_done) return;
     const bool is_awaited = channel.waiting.load(std::memory_order_relaxed) > 0;
     if (is_awaited && spins_since == Clock::time_point()) spins_since = Clock::now();
-    if (is_awaited && Clock::now() - spins_since < kSpinning) {
-      sched_yield();
-      continue;
-    }
+    if (is_awaited && Clock::now() - spins_since < kSpinning) continue;
     std::this_thread::sleep_for(sleep);
     sleep = std::min<Clock::duration>(sleep * 2, is_awaited ? kFirst * 2 : kLongest);
   }
@@ -201,10 +199,8 @@ void all_reduce_in_order(const Channel& channel, T* data, int64_t count, ReduceO
     for (size_t at = 0; at < own_count; at += kBlock) {
       const size_t block = std::min(kBlock, own_count - at);
       std::copy_n(values[0] + at, block, sums.data());
-      for (const T* const of_rank : values.subspan(1)) {
-        for (size_t i = 0; i < block; ++i)
-          sums[i] = combined(sums[i], of_rank[at + i], op);
-      }
+      for (const T* const of_rank : values.subspan(1))
+        combine_block(sums.data(), of_rank + at, block, op);
       if (op == ReduceOp::kMean) divide(sums.data(), block, values.size());
       std::copy_n(sums.data(), block, out + at);
     }

@@ -1,6 +1,7 @@
 #include "eager/distributed/communication_thread.h"
 
 #include <signal.h>
+#include <sys/prctl.h>
 
 namespace sardonyx::eager::distributed {
 
@@ -39,6 +40,8 @@ CallProgress CommunicationThread::progress() {
 }
 
 void CommunicationThread::run() {
+  // It sleeps for some microseconds at a time, which the kernel would make 50 more.
+  prctl(PR_SET_TIMERSLACK, 1000);
   while (true) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return is_ending_ || !tasks_.empty(); });
