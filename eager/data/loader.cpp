@@ -147,8 +147,9 @@ int64_t DataLoader::size() const {
 
 void DataLoader::set_position(DataPosition position) {
   if (position.epoch < 0 || position.batches < 0) {
-    fail(ErrorCode::kInvalidArgument, "DataLoader: expected an epoch and a number of batches from 0 ",
-         "on, got ", position.epoch, " and ", position.batches);
+    fail(ErrorCode::kInvalidArgument,
+         "DataLoader: expected an epoch and a number of batches from 0 ", "on, got ",
+         position.epoch, " and ", position.batches);
   }
   epoch_ = position.epoch;
   skipped_ = position.batches;

@@ -125,7 +125,9 @@ void load_optimizer(const fs::path& folder, int64_t shares, optim::Optimizer& op
     return;
   }
   const auto count = static_cast<size_t>(shares);
-  const auto share = [&](size_t rank) { return load_safetensors(folder / share_file(rank, count)); };
+  const auto share = [&](size_t rank) {
+    return load_safetensors(folder / share_file(rank, count));
+  };
   if (sharded)
     sharded->load_shares(count, share);
   else
@@ -133,7 +135,8 @@ void load_optimizer(const fs::path& folder, int64_t shares, optim::Optimizer& op
 }
 
 // A rank that the checkpoint knows nothing of draws numbers of its own, which depend on the step.
-void load_generator(const nn::StateDict& state, int64_t step, int rank, const Generator& generator) {
+void load_generator(const nn::StateDict& state, int64_t step, int rank,
+                    const Generator& generator) {
   const auto found = state.find(generator_name(rank));
   if (found != state.end()) {
     generator.set_state(found->second);
@@ -175,8 +178,8 @@ void Checkpoints::write(const fs::path& folder, int64_t step, const TrainingPart
                         const std::vector<std::string>& generators) const {
   const auto* const sharded = dynamic_cast<const ShardedOptimizer*>(parts.optimizer);
   if (sharded) {
-    const fs::path file = share_file(static_cast<size_t>(group_.rank()),
-                                     static_cast<size_t>(group_.size()));
+    const fs::path file =
+        share_file(static_cast<size_t>(group_.rank()), static_cast<size_t>(group_.size()));
     save_safetensors(sharded->own_state_dict(), folder / file);
   }
   if (group_.rank() != 0) return;

@@ -59,8 +59,8 @@ class Checkpoints {
   // Collective calls; what goes wrong on one rank is thrown on all of them (kInternal, or what that
   // rank threw), and earlier checkpoints are as they were.
   void save(int64_t step, const TrainingParts& parts) const;
-  // Gives the step; nullopt where there is none yet. Throws kInvalidArgument where the checkpoint is
-  // of other parts than these.
+  // Gives the step; nullopt where there is none yet. Throws kInvalidArgument where the checkpoint
+  // is of other parts than these.
   std::optional<int64_t> load_latest(const TrainingParts& parts) const;
   // Steps of the complete ones, ascending.
   std::vector<int64_t> steps() const;

@@ -47,7 +47,7 @@ struct Noisy : nn::Layer<Noisy> {
   Tensor forward(const Tensor& x) const { return last(dropout(tanh(norm(first(x))))); }
 };
 
-// Samples with random noise, as augmented pictures have it.
+// Samples with random noise, as augmented images have it.
 struct Samples : data::Dataset {
   int64_t size() const override { return 50; }
   data::Sample get(int64_t index) const override {

@@ -239,9 +239,8 @@ void broadcast_bytes(const Channel& channel, std::byte* data, size_t bytes, int 
   while (bytes > 0) {
     const size_t piece = std::min(bytes, static_cast<size_t>(kMostAtOnce));
     MPI_Request request;
-    check_mpi(
-        MPI_Ibcast(data, static_cast<int>(piece), MPI_BYTE, root, channel.comm, &request),
-        "MPI_Ibcast");
+    check_mpi(MPI_Ibcast(data, static_cast<int>(piece), MPI_BYTE, root, channel.comm, &request),
+              "MPI_Ibcast");
     complete(channel, request, "MPI_Ibcast");
     data += piece;
     bytes -= piece;

@@ -26,7 +26,8 @@ void check_reducible(DType dtype, ReduceOp op);
 void all_reduce(const Channel& channel, DType dtype, void* data, int64_t count, ReduceOp op,
                 Reduction reduction);
 // The mean of float32 values that travel as bfloat16: each rank's are rounded, added in float32 in
-// the order of the ranks, and the mean is rounded again. Half the bytes, the same bits on all ranks.
+// the order of the ranks, and the mean is rounded again. Half the bytes, the same bits on all
+// ranks.
 void mean_in_bfloat16(const Channel& channel, float* data, int64_t count);
 std::vector<std::string> all_gather_bytes(const Channel& channel, const std::string& bytes);
 

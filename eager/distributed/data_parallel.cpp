@@ -102,7 +102,7 @@ struct GradientReducer::State {
   }
 
   // Means of the step before may still be held as gradients; else the memory serves again.
-  void make_room(size_t at) {
+  void make_buffer(size_t at) {
     sardonyx::Tensor& values = buckets[at].values;
     if (values.defined() && values.buffer().use_count() == 1) return;
     const DType dtype = parameters[buckets[at].parameters[0]].second.dtype();
@@ -119,7 +119,7 @@ struct GradientReducer::State {
     next = 0;
     has_come.assign(parameters.size(), false);
     for (size_t at = 0; at < buckets.size(); ++at) {
-      make_room(at);
+      make_buffer(at);
       buckets[at].missing = buckets[at].parameters.size();
       buckets[at].is_started = false;
     }
@@ -307,8 +307,9 @@ void GradientReducer::step_without_batch() const {
   if (state_->group.size() == 1) return;
   for (const auto& [path, module] : state_->module.named_modules()) {
     if (!nn::has_batch_computation(module)) continue;
-    fail(ErrorCode::kUnsupported, "DataParallel: step_without_batch() of a model whose batch norm '",
-         path, "' takes statistics of all ranks; call the model with a batch of no rows, and "
+    fail(ErrorCode::kUnsupported,
+         "DataParallel: step_without_batch() of a model whose batch norm '", path,
+         "' takes statistics of all ranks; call the model with a batch of no rows, and "
          "backward() on what it gives");
   }
   before_call();

@@ -211,7 +211,8 @@ std::future<void> ProcessGroup::start_all_reduce(sardonyx::Tensor& value, Reduce
                                                  Reduction reduction, std::string what) const {
   check_reducible(value.dtype(), op);
   return state_->thread.post(std::move(what), [state = state_.get(), &value, op, reduction] {
-    distributed::all_reduce(state->channel, value.dtype(), value.raw(), value.count(), op, reduction);
+    distributed::all_reduce(state->channel, value.dtype(), value.raw(), value.count(), op,
+                            reduction);
   });
 }
 

@@ -136,8 +136,8 @@ nn::StateDict merged_shares(const std::vector<Tensor>& parameters, size_t count,
       }
       Tensor& whole = merged[part.base];
       if (!whole.defined()) {
-        whole = Tensor(sardonyx::Tensor::allocate(value.dtype(),
-                                                  parameters[part.parameter].data().shape()));
+        whole = Tensor(
+            sardonyx::Tensor::allocate(value.dtype(), parameters[part.parameter].data().shape()));
       }
       if (whole.dtype() != value.dtype()) refuse_share(name, text("is of type ", value.dtype()));
       std::memcpy(bytes_at(whole.data(), part.begin), value.data().raw(), value.data().bytes());
@@ -234,9 +234,9 @@ nn::StateDict ShardedOptimizer::state_dict() const {
       for (int64_t dim; words >> dim;)
         shape.push_back(dim);
       const bool is_own = static_cast<int>(rank) == group_.rank();
-      sardonyx::Tensor value =
-          is_own ? own.at(name).data().clone()
-                 : sardonyx::Tensor::allocate(static_cast<DType>(dtype), shape);
+      sardonyx::Tensor value = is_own
+                                   ? own.at(name).data().clone()
+                                   : sardonyx::Tensor::allocate(static_cast<DType>(dtype), shape);
       group_.broadcast_memory({static_cast<std::byte*>(value.raw()), value.bytes()},
                               static_cast<int>(rank));
       share[name] = Tensor(value);
@@ -247,8 +247,7 @@ nn::StateDict ShardedOptimizer::state_dict() const {
 
 void ShardedOptimizer::load_state_dict(const nn::StateDict& state) {
   for (const auto& [name, value] : state) {
-    if (parsed(name).is_part)
-      refuse_share(name, "is a part of a state; load_shares() takes these");
+    if (parsed(name).is_part) refuse_share(name, "is a part of a state; load_shares() takes these");
   }
   load_shares(1, [&](size_t) { return state; });
 }

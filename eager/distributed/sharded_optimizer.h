@@ -26,7 +26,8 @@ struct ParameterPart {
   int64_t begin = 0, end = 0;
 };
 // Which rank updates what. Parts of parameters where `may_split`: each rank has the same number of
-// elements but for a hundred or so; else whole parameters, the largest first to the rank that has least.
+// elements but for a hundred or so; else whole parameters, the largest first to the rank that has
+// least.
 std::vector<std::vector<ParameterPart>> divide_among_ranks(const std::vector<int64_t>& counts,
                                                            int ranks, bool may_split);
 

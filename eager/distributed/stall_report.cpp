@@ -33,8 +33,7 @@ std::string what_it_does(const RankStatus& rank) {
   if (rank.silence > kSilent)
     return "has not been heard of for " + whole_seconds(rank.silence) + " (stopped, or overloaded)";
   const std::string made = text("has made ", rank.finished, " calls and ");
-  if (rank.current.empty())
-    return made + "been in none for " + whole_seconds(rank.seconds);
+  if (rank.current.empty()) return made + "been in none for " + whole_seconds(rank.seconds);
   return made + "been in the next one (" + rank.current + ") for " + whole_seconds(rank.seconds);
 }
 

@@ -16,10 +16,12 @@ TEST(StallReportTest, NamesWhoWaitsForWhom) {
             "rank 1 on a has made 56 calls and been in none for 62 s");
   EXPECT_EQ(stall_report(ranks, 61.5), "");
   ranks[1] = {.host = "a", .finished = 55, .current = "barrier", .seconds = 3};
-  EXPECT_THAT(stall_report(ranks, 60),
-              testing::HasSubstr("rank 1 on a has made 55 calls and been in the next one (barrier)"));
+  EXPECT_THAT(
+      stall_report(ranks, 60),
+      testing::HasSubstr("rank 1 on a has made 55 calls and been in the next one (barrier)"));
   ranks[1].silence = 12;
-  EXPECT_THAT(stall_report(ranks, 60), testing::HasSubstr("rank 1 on a has not been heard of for 12 s"));
+  EXPECT_THAT(stall_report(ranks, 60),
+              testing::HasSubstr("rank 1 on a has not been heard of for 12 s"));
   ranks[1].has_ended = true;
   EXPECT_THAT(stall_report(ranks, 60), testing::HasSubstr("; rank 1 on a has ended"));
 }

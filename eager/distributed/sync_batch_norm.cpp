@@ -93,8 +93,8 @@ struct NormalizedBatch {
 };
 
 std::vector<Tensor> gradients_over_ranks(const std::vector<Tensor>& inputs,
-                                         const Tensor& given_gradient,
-                                         const NormalizedBatch& batch, const ProcessGroup& group) {
+                                         const Tensor& given_gradient, const NormalizedBatch& batch,
+                                         const ProcessGroup& group) {
   if (is_grad_enabled()) {
     fail(ErrorCode::kUnsupported,
          "SyncBatchNorm: gradients of gradients would need the other ranks'; call backward() "
@@ -110,8 +110,8 @@ std::vector<Tensor> gradients_over_ranks(const std::vector<Tensor>& inputs,
   const auto share = static_cast<float>(1 / batch.elements);
   const Tensor of_mean = by_channel(sums.select(0, 0) * share, x);
   const Tensor of_deviation = by_channel(sums.select(0, 1) * share, x);
-  const Tensor d_x = (d_y - of_mean - normalized * of_deviation) *
-                     by_channel(weight * batch.inverse_deviation, x);
+  const Tensor d_x =
+      (d_y - of_mean - normalized * of_deviation) * by_channel(weight * batch.inverse_deviation, x);
   return {d_x.to(inputs[0].dtype()), d_weight.to(inputs[1].dtype()), d_bias.to(inputs[2].dtype())};
 }
 
@@ -123,7 +123,8 @@ nn::BatchNormResult normalize_over_ranks(const Tensor& x, const Tensor& weight, 
          "evaluation mode");
   }
   if (x.dtype() == DType::kDouble)
-    fail(ErrorCode::kUnsupported, "SyncBatchNorm: elements of type double; expected float32 or 16 bits");
+    fail(ErrorCode::kUnsupported,
+         "SyncBatchNorm: elements of type double; expected float32 or 16 bits");
   ChannelStatistics all;
   {
     const NoGrad no_grad;
@@ -131,7 +132,7 @@ nn::BatchNormResult normalize_over_ranks(const Tensor& x, const Tensor& weight, 
   }
   if (all.elements < 2) {
     fail(ErrorCode::kInvalidArgument, "SyncBatchNorm: the variance of ", all.elements,
-         " elements for each channel on all ranks together is nothing to train by; give a larger "
+         " elements for each channel over all ranks is nothing to train by; give a larger "
          "batch, or call eval()");
   }
   NormalizedBatch batch{.elements = all.elements, .mean = of_channels(all.mean)};
@@ -142,7 +143,8 @@ nn::BatchNormResult normalize_over_ranks(const Tensor& x, const Tensor& weight, 
   batch.inverse_deviation = of_channels(inverse);
   CustomFunction function;
   function.forward = [&](const std::vector<Tensor>& inputs) {
-    return std::vector<Tensor>{nn::batch_norm(inputs[0], batch.mean, variance, inputs[1], inputs[2], eps)};
+    return std::vector<Tensor>{
+        nn::batch_norm(inputs[0], batch.mean, variance, inputs[1], inputs[2], eps)};
   };
   function.backward = [batch, group](const std::vector<Tensor>& inputs, const std::vector<Tensor>&,
                                      const std::vector<Tensor>& gradients) {

@@ -1,4 +1,4 @@
-// Batch norms whose statistics are those of all ranks' batches together, for batches that are too
+// Batch norms whose statistics are those of all ranks' batches, for batches that are too
 // small by themselves.
 #pragma once
 

@@ -17,7 +17,8 @@ namespace {
 Tensor images_of(int rank, int64_t rows) {
   std::vector<float> values;
   for (int64_t i = 0; i < rows * 3 * 4; ++i)
-    values.push_back(static_cast<float>((i * 29 + rank * 53) % 31) / 5.0f + static_cast<float>(rank));
+    values.push_back(static_cast<float>((i * 29 + rank * 53) % 31) / 5.0f +
+                     static_cast<float>(rank));
   return floats(values, {rows, 3, 2, 2});
 }
 int64_t rows_of(int rank) {
@@ -79,7 +80,8 @@ TEST(SyncBatchNormTest, EqualsOneProcessWithAllRows) {
     expect_close(x.grad(), all_rows.grad().slice(0, own_rows), "dx");
     const auto ours = own.named_parameters(), theirs = whole.named_parameters();
     for (size_t i = 0; i < ours.size(); ++i)
-      expect_close(world().all_reduce(ours[i].second.grad()), theirs[i].second.grad(), ours[i].first);
+      expect_close(world().all_reduce(ours[i].second.grad()), theirs[i].second.grad(),
+                   ours[i].first);
   }
   const auto ours = own.named_buffers(), theirs = whole.named_buffers();
   for (size_t i = 0; i < ours.size(); ++i)
@@ -114,7 +116,9 @@ TEST(SyncBatchNormTest, RefusesWhatItCannotDo) {
   if (world().size() == 1) GTEST_SKIP() << "one rank is an ordinary batch norm";
   nn::BatchNorm1d norm(3);
   sync_batch_norms(norm, world());
-  EXPECT_THAT(message_from([&] { norm(floats({}, {0, 3})); }),
+  EXPECT_THAT(message_from([&] {
+                norm(floats({}, {0, 3}));
+              }),
               testing::HasSubstr("the variance of 0 elements"));
   const auto step = compile([&](const Tensor& x) { return norm(x); });
   EXPECT_THAT(message_from([&] { step(batch_of(0, 0, 3)); }),

@@ -52,7 +52,8 @@ LineConnection::LineConnection(Descriptor socket) : socket_(std::move(socket)) {
 
 void LineConnection::send(const std::string& line) const {
   const std::string whole = line + '\n';
-  if (is_open()) (void)::send(descriptor(), whole.data(), whole.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (is_open())
+    (void)::send(descriptor(), whole.data(), whole.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 std::optional<std::vector<std::string>> LineConnection::receive() {

@@ -31,7 +31,7 @@ struct Options {
 };
 
 // Samples that depend on their number, with noise that depends on their place in the epoch: what
-// random crops are to pictures.
+// random crops are to images.
 class NoisySamples : public data::Dataset {
  public:
   using Make = std::function<data::Sample(int64_t index)>;
@@ -69,7 +69,8 @@ template <typename M>
 Task<M> classification(M model, Shape image, int64_t classes) {
   return {std::move(model),
           [image, classes](int64_t index) {
-            return data::Sample{noisy(index, image), tensor(std::vector<int64_t>{index % classes}).select(0, 0)};
+            return data::Sample{noisy(index, image),
+                                tensor(std::vector<int64_t>{index % classes}).select(0, 0)};
           },
           [](const auto& net, const data::Sample& batch) {
             return nn::cross_entropy(net(batch[0]), batch[1]);
@@ -150,8 +151,8 @@ int train(Task<M> task, const Options& o, const distributed::ProcessGroup& group
   // From here on each rank draws numbers of its own.
   manual_seed(o.seed + static_cast<uint64_t>(group.rank()));
   const auto optimizer = optimizer_of(net.parameters(), group, o);
-  const auto sampler = std::make_shared<data::DistributedSampler>(o.samples, group.size(),
-                                                                  group.rank());
+  const auto sampler =
+      std::make_shared<data::DistributedSampler>(o.samples, group.size(), group.rank());
   data::DataLoader loader(NoisySamples(o.samples, task.sample),
                           {.batch_size = o.batch, .sampler = sampler});
   const distributed::TrainingParts parts{.module = task.model,
@@ -189,8 +190,8 @@ int train(Task<M> task, const Options& o, const distributed::ProcessGroup& group
   if (seconds.size() > kWarmUp) seconds.erase(seconds.begin(), seconds.begin() + kWarmUp);
   const double of_step = median(seconds);
   std::cout << "{\"ranks\": " << group.size() << ", \"steps\": " << step
-            << ", \"ms_per_step\": " << of_step * 1e3 << ", \"samples_per_second\": "
-            << static_cast<double>(o.batch * group.size()) / of_step
+            << ", \"ms_per_step\": " << of_step * 1e3
+            << ", \"samples_per_second\": " << static_cast<double>(o.batch * group.size()) / of_step
             << ", \"optimizer_state_bytes\": " << state_bytes(*optimizer) << "}" << std::endl;
   return 0;
 }

@@ -11,9 +11,8 @@ int main() {
     const auto group = distributed::ProcessGroup::world();
     manual_seed(static_cast<uint64_t>(group.rank()));
     const distributed::DataParallel<nn::Linear> model(nn::Linear(4, 2), group);
-    distributed::ShardedOptimizer optimizer(model.parameters(), group, [](const auto& own) {
-      return optim::Adam(own, {.lr = 0.01});
-    });
+    distributed::ShardedOptimizer optimizer(
+        model.parameters(), group, [](const auto& own) { return optim::Adam(own, {.lr = 0.01}); });
     for (int step = 0; step < 5; ++step) {
       optimizer.zero_grad();
       model(randn({3, 4})).square().mean().backward();
