@@ -167,9 +167,26 @@ bool ScoreJob::finish(int64_t parts, const std::function<int64_t(int64_t)>& rows
     done.push_back(*note);
   }
   manifest["done"] = std::move(done);
-  remove_leftovers();
-  write_atomically(folder_ / "manifest.json", pretty(manifest));
+  write_manifest(pretty(manifest));
   return true;
+}
+
+// Shards that end at the same time all write it, with the same bytes, and each may remove what
+// another has just begun.
+void ScoreJob::write_manifest(const std::string& bytes) const {
+  const fs::path file = folder_ / "manifest.json";
+  constexpr int kTries = 10;
+  for (int tries = 1;; ++tries) {
+    try {
+      remove_leftovers();
+      write_atomically(file, bytes);
+      return;
+    } catch (const Error& error) {
+      std::error_code absent;
+      if (fs::exists(file, absent)) return;
+      if (error.code() != ErrorCode::kInvalidArgument || tries == kTries) throw;
+    }
+  }
 }
 
 }  // namespace sardonyx::tool

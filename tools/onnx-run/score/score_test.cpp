@@ -192,6 +192,26 @@ TEST_F(ScoreTest, ShardsPartitionTheRows) {
   EXPECT_EQ(contents("whole"), contents("array"));
 }
 
+// Shards that end at the same moment all find the job complete; none takes away what another one
+// is writing.
+TEST_F(ScoreTest, ShardsThatEndAtOnce) {
+  save_elementwise(folder_ / "neg.onnx", "Neg", {"x"}, 1);
+  write_npy(folder_ / "x.npy", counting_rows(6, 1));
+  for (int round = 0; round < 15; ++round) {
+    const std::string out = "out" + std::to_string(round);
+    std::vector<pid_t> children;
+    for (int shard = 0; shard < 6; ++shard) {
+      children.push_back(start({"neg.onnx", "-i", "x.npy", "-o", out, "--part-rows", "1", "--shard",
+                                std::to_string(shard) + "/6"}));
+    }
+    for (const pid_t child : children) {
+      const Ended ended = wait_for(child);
+      EXPECT_EQ(ended.code, 0) << ended.text;
+    }
+    EXPECT_EQ(manifest(out)["done"].size(), 6u);
+  }
+}
+
 // SIGKILL at any moment, then once more until it is done: the bytes are those of an undisturbed
 // run.
 TEST_F(ScoreTest, KilledAtRandomMoments) {
