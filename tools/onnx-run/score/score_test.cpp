@@ -192,7 +192,7 @@ TEST_F(ScoreTest, ShardsPartitionTheRows) {
   EXPECT_EQ(contents("whole"), contents("array"));
 }
 
-// Shards that end at the same moment all find the job complete; none takes away what another one
+// Shards that end at the same moment all find the job complete; none removes what another one
 // is writing.
 TEST_F(ScoreTest, ShardsThatEndAtOnce) {
   save_elementwise(folder_ / "neg.onnx", "Neg", {"x"}, 1);
