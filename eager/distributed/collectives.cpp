@@ -111,7 +111,7 @@ struct ElementShares {
 void complete(const Channel& channel, std::span<MPI_Request> requests, const char* call) {
   using Clock = std::chrono::steady_clock;
   constexpr auto kSpinning = std::chrono::microseconds(50);
-  constexpr auto kFirst = std::chrono::microseconds(20), kLongest = std::chrono::microseconds(200);
+  constexpr auto kFirst = std::chrono::microseconds(20), kLongest = std::chrono::microseconds(1000);
   Clock::time_point spins_since{};
   Clock::duration sleep = kFirst;
   while (true) {

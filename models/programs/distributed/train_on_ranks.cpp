@@ -221,6 +221,10 @@ int main(int argc, char** argv) {
   app.add_option("--lr", o.lr);
   app.add_flag("--sharded", o.is_sharded, "divide the optimiser's state among the ranks");
   app.add_flag("--sync-batch-norms", o.syncs_batch_norms);
+  app.add_option(
+         "--bucket-bytes", o.parallel.bucket_bytes,
+         "gradients that are sent at once; fewer: the last ones are sooner through a network")
+      ->check(CLI::PositiveNumber);
   app.add_flag("--bfloat16-gradients", o.parallel.bfloat16_gradients);
   app.add_option("--checkpoints", o.checkpoints, "a folder to save in, and to go on from");
   app.add_option("--save-every", o.save_every, "steps")->check(CLI::PositiveNumber);
