@@ -2,6 +2,7 @@
 #   libsardonyx.so         exports the C API alone (sx_*)                 sardonyx::c, sardonyx.pc
 #   libsardonyx.a          everything up to the executor, for C++ and C   sardonyx::runtime, sardonyx-runtime.pc
 #   libsardonyx_eager.a    the eager layer on top of it                   sardonyx::eager, sardonyx-eager.pc
+#   libsardonyx_distributed.a  training over MPI, with -DSARDONYX_MPI=ON   sardonyx::distributed
 #   libsardonyx_codecs.a   decoders of images, for those that read any    sardonyx::codecs, sardonyx-codecs.pc
 #   include/sardonyx/      the headers that users include, and what these include (cmake/public_headers)
 # Each file belongs to a component, of which packages are made (packages.cmake).
@@ -83,6 +84,15 @@ if(TARGET sardonyx_eager)
     ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/installed)
   add_dependencies(programs sardonyx_eager_static)
   install(TARGETS sardonyx_eager_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
+if(TARGET sardonyx_distributed)
+  sardonyx_interface(distributed sardonyx_distributed)
+  add_library(sardonyx_distributed_static STATIC $<TARGET_OBJECTS:sardonyx_distributed>)
+  set_target_properties(sardonyx_distributed_static PROPERTIES
+    OUTPUT_NAME sardonyx_distributed LINKER_LANGUAGE CXX
+    ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/installed)
+  add_dependencies(programs sardonyx_distributed_static)
+  install(TARGETS sardonyx_distributed_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 
 if(PROJECT_IS_TOP_LEVEL)

@@ -93,7 +93,7 @@ sardonyx_debian_package(dev libsardonyx-dev libdevel
   "${runtime_package} (= ${PROJECT_VERSION}), libprotobuf-dev, libhwy-dev, libre2-dev, libutf8proc-dev, libxxhash-dev, zlib1g-dev"
   "headers and archives to build programs with sardonyx in C and C++")
 set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS
-  "libpng-dev, libjpeg-dev, libtiff-dev, libwebp-dev, libopenjp2-7-dev, nlohmann-json3-dev")
+  "libpng-dev, libjpeg-dev, libtiff-dev, libwebp-dev, libopenjp2-7-dev, nlohmann-json3-dev, libopenmpi-dev")
 sardonyx_debian_package(tools sardonyx-tools utils "libdnnl2"
   "runs, checks, measures and inspects ONNX models from the command line")
 sardonyx_debian_package(onnxruntime sardonyx-onnxruntime libs "libdnnl2"

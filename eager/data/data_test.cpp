@@ -65,6 +65,47 @@ TEST(DataLoader, ShuffleDependsOnSeedAndEpochAlone) {
   EXPECT_EQ(all_of(b), first);
 }
 
+struct NoisyNumbers : Dataset {
+  int64_t size() const override { return 10; }
+  Sample get(int64_t index) const override { return {arange(1) + index + rand({1})}; }
+};
+
+// A loop goes on where another one stood, with the samples and the random numbers that it would
+// have had.
+TEST(DataLoader, GoesOnWithinAnEpoch) {
+  for (const int workers : {0, 3}) {
+    const LoaderOptions options{.batch_size = 3, .shuffle = true, .workers = workers};
+    DataLoader whole(NoisyNumbers(), options);
+    std::vector<float> all;
+    for (int epoch = 0; epoch < 2; ++epoch) {
+      for (const Sample& batch : whole) {
+        for (const float value : batch[0].to_vector<float>())
+          all.push_back(value);
+      }
+    }
+    EXPECT_EQ(whole.position(), (DataPosition{2, 0}));
+    DataLoader stopped(NoisyNumbers(), options);
+    int64_t batches = 0;
+    for (const Sample& batch : stopped) {
+      EXPECT_EQ(stopped.position(), (DataPosition{0, ++batches}));
+      if (batch[0].size(0).value() == 3 && batches == 2) break;
+    }
+    DataLoader resumed(NoisyNumbers(), options);
+    resumed.set_position(stopped.position());
+    std::vector<float> rest;
+    for (int epoch = 0; epoch < 2; ++epoch) {
+      for (const Sample& batch : resumed) {
+        for (const float value : batch[0].to_vector<float>())
+          rest.push_back(value);
+      }
+    }
+    EXPECT_EQ(rest, std::vector<float>(all.begin() + 6, all.end()));
+    resumed.set_position({1, 100});
+    EXPECT_EQ(resumed.begin(), resumed.end());
+    EXPECT_THROW(resumed.set_position({0, -1}), Error);
+  }
+}
+
 TEST(DataLoader, WorkersPassOnExceptionsAndEndEarly) {
   std::atomic<int> made = 0;
   const FunctionDataset faulty(1000, [&](int64_t index) -> Sample {

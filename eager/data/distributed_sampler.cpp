@@ -1,5 +1,6 @@
 #include "eager/data/distributed_sampler.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "eager/data/dataset.h"
@@ -20,6 +21,21 @@ int64_t DistributedSampler::size() const {
   return options_.drop_last ? count_ / ranks_ : (count_ + ranks_ - 1) / ranks_;
 }
 
+int64_t DistributedSampler::size_of(int64_t epoch) const {
+  const int64_t left = count_ - begin_of(epoch);
+  return options_.drop_last ? left / ranks_ : (left + ranks_ - 1) / ranks_;
+}
+
+void DistributedSampler::begin_at(int64_t epoch, int64_t samples) {
+  if (epoch < 0 || samples < 0) {
+    fail(ErrorCode::kInvalidArgument,
+         "DistributedSampler: expected an epoch and a number of samples from 0 on, got ", epoch,
+         " and ", samples);
+  }
+  begin_epoch_ = epoch;
+  begin_ = std::min(samples, count_);
+}
+
 std::vector<int64_t> DistributedSampler::order(int64_t epoch) const {
   std::vector<int64_t> all(static_cast<size_t>(count_));
   if (options_.shuffle)
@@ -27,9 +43,9 @@ std::vector<int64_t> DistributedSampler::order(int64_t epoch) const {
   else
     std::iota(all.begin(), all.end(), int64_t{0});
   std::vector<int64_t> own;
-  for (int64_t i = 0; i < size(); ++i) {
-    const int64_t at = (i * ranks_ + rank_) % count_;  // beyond the end: from the front again
-    own.push_back(all[static_cast<size_t>(at)]);
+  for (int64_t i = 0; i < size_of(epoch); ++i) {
+    const int64_t at = begin_of(epoch) + i * ranks_ + rank_;
+    own.push_back(all[static_cast<size_t>(at % count_)]);  // beyond the end: from the front again
   }
   return own;
 }

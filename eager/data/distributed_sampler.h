@@ -23,9 +23,17 @@ class DistributedSampler : public Sampler {
   int64_t size() const override;
   std::vector<int64_t> order(int64_t epoch) const override;
 
+  // In this epoch the first `samples` of the order that all ranks agree on are left out: for a run
+  // that goes on with another number of ranks than the one that took them.
+  void begin_at(int64_t epoch, int64_t samples);
+  int64_t begin_of(int64_t epoch) const { return epoch == begin_epoch_ ? begin_ : 0; }
+
  private:
+  int64_t size_of(int64_t epoch) const;
+
   int64_t count_;
   int ranks_, rank_;
+  int64_t begin_epoch_ = 0, begin_ = 0;
   DistributedSamplerOptions options_;
 };
 

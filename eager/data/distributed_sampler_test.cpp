@@ -57,6 +57,32 @@ TEST(DistributedSamplerTest, EpochsAndSeedsShuffle) {
   EXPECT_NE(sampler.order(4), DistributedSampler(50, 2, 1, {.seed = 4}).order(4));
 }
 
+// A run with 3 ranks took 6 samples each of epoch 2; 2 ranks take the others once.
+TEST(DistributedSamplerTest, GoesOnWithOtherRanks) {
+  std::map<int64_t, int> counts;
+  for (int rank = 0; rank < 3; ++rank) {
+    const std::vector<int64_t> order = DistributedSampler(40, 3, rank).order(2);
+    for (size_t i = 0; i < 6; ++i)
+      ++counts[order[i]];
+  }
+  for (int rank = 0; rank < 2; ++rank) {
+    DistributedSampler sampler(40, 2, rank);
+    sampler.begin_at(2, 18);
+    EXPECT_EQ(sampler.order(2).size(), 11u);
+    EXPECT_EQ(sampler.order(3), DistributedSampler(40, 2, rank).order(3));
+    for (const int64_t sample : sampler.order(2))
+      ++counts[sample];
+  }
+  EXPECT_EQ(counts.size(), 40u);
+  for (const auto& [sample, times] : counts)
+    EXPECT_EQ(times, 1) << sample;
+  DistributedSampler beyond(40, 2, 0);
+  beyond.begin_at(2, 100);
+  EXPECT_TRUE(beyond.order(2).empty());
+  EXPECT_THROW(beyond.begin_at(-1, 0), Error);
+  EXPECT_THROW(beyond.begin_at(0, -1), Error);
+}
+
 TEST(DistributedSamplerTest, WrongRanks) {
   EXPECT_THROW(DistributedSampler(10, 2, 2), Error);
   EXPECT_THROW(DistributedSampler(10, 2, -1), Error);

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 
 namespace sardonyx::eager::data {
 
@@ -14,18 +15,19 @@ namespace sardonyx::eager::data {
 // ahead of the loop; what they make waits until its turn.
 class DataLoader::Iterator::Source {
  public:
-  Source(DatasetPtr dataset, std::vector<std::vector<int64_t>> batches, int64_t epoch,
+  Source(DatasetPtr dataset, std::vector<std::vector<int64_t>> batches, DataPosition begin,
          const LoaderOptions& options)
       : dataset_(std::move(dataset)),
         indices_(std::move(batches)),
         batches_(static_cast<int64_t>(indices_.size())),
-        epoch_(epoch),
+        epoch_(begin.epoch),
         seed_(options.seed),
         window_(options.workers * std::max<int64_t>(options.prefetch, 1)) {
     for (int64_t place = 0; const std::vector<int64_t>& batch : indices_) {
       places_.push_back(place);
       place += static_cast<int64_t>(batch.size());
     }
+    started_ = given_ = std::min(begin.batches, batches_);
     for (int worker = 0; worker < options.workers; ++worker)
       workers_.emplace_back([this](const std::stop_token& stop) { work(stop); });
   }
@@ -95,14 +97,19 @@ class DataLoader::Iterator::Source {
   std::vector<std::jthread> workers_;  // last: they end before what they use
 };
 
-DataLoader::Iterator::Iterator(std::shared_ptr<Source> source) : source_(std::move(source)) {
+DataLoader::Iterator::Iterator(std::shared_ptr<Source> source,
+                               std::shared_ptr<DataPosition> position)
+    : source_(std::move(source)), position_(std::move(position)) {
   ++*this;
 }
 DataLoader::Iterator& DataLoader::Iterator::operator++() {
-  if (std::optional<Sample> batch = source_->next())
+  if (std::optional<Sample> batch = source_->next()) {
     current_ = std::move(*batch);
-  else
+    ++position_->batches;
+  } else {
     is_done_ = true;
+    *position_ = {position_->epoch + 1, 0};
+  }
   return *this;
 }
 
@@ -138,10 +145,23 @@ int64_t DataLoader::size() const {
   return batches()->size();
 }
 
+void DataLoader::set_position(DataPosition position) {
+  if (position.epoch < 0 || position.batches < 0) {
+    fail(ErrorCode::kInvalidArgument,
+         "DataLoader: expected an epoch and a number of batches from 0 ", "on, got ",
+         position.epoch, " and ", position.batches);
+  }
+  epoch_ = position.epoch;
+  skipped_ = position.batches;
+  *position_ = position;
+}
+
 DataLoader::Iterator DataLoader::begin() {
-  const int64_t epoch = epoch_++;
-  return Iterator(
-      std::make_shared<Iterator::Source>(dataset_, batches()->batches(epoch), epoch, options_));
+  const DataPosition begin{epoch_++, std::exchange(skipped_, 0)};
+  *position_ = begin;
+  return {std::make_shared<Iterator::Source>(dataset_, batches()->batches(begin.epoch), begin,
+                                             options_),
+          position_};
 }
 
 }  // namespace sardonyx::eager::data

@@ -23,6 +23,12 @@ struct LoaderOptions {
   Collate collate = {};
 };
 
+// Where a loop over a loader stands: how many batches of the epoch it has given.
+struct DataPosition {
+  int64_t epoch = 0, batches = 0;
+  friend bool operator==(const DataPosition&, const DataPosition&) = default;
+};
+
 //   for (const Sample& batch : loader) { ... batch[0], batch[1] ... }
 // Each loop is one epoch, in another order where shuffled. Batches come in order whatever the
 // number of workers, and so do random numbers that datasets draw: each sample has a generator of
@@ -44,13 +50,21 @@ class DataLoader {
   int64_t sample_count() const { return dataset_->size(); }  // of the dataset
   // The epoch that the next loop is; for resuming.
   int64_t epoch() const { return epoch_; }
-  void set_epoch(int64_t epoch) { epoch_ = epoch; }
+  void set_epoch(int64_t epoch) { set_position({epoch, 0}); }
+  // Of the latest loop; {epoch(), 0} after its end and before the first. Copies of a loader share
+  // it. The next loop after set_position() begins behind that many batches of that epoch, and goes
+  // on as the loop that stood there would have: what samples draw depends on their place.
+  DataPosition position() const { return *position_; }
+  void set_position(DataPosition position);
+  // Samples of a batch; 0 where a batch_sampler decides.
+  int64_t batch_size() const { return options_.batch_sampler ? 0 : options_.batch_size; }
 
  private:
   std::shared_ptr<const BatchSampler> batches() const;
   DatasetPtr dataset_;
   LoaderOptions options_;
-  int64_t epoch_ = 0;
+  int64_t epoch_ = 0, skipped_ = 0;  // of the next loop
+  std::shared_ptr<DataPosition> position_ = std::make_shared<DataPosition>();
 };
 
 class DataLoader::Iterator {
@@ -67,8 +81,9 @@ class DataLoader::Iterator {
  private:
   friend class DataLoader;
   class Source;
-  explicit Iterator(std::shared_ptr<Source> source);
+  Iterator(std::shared_ptr<Source> source, std::shared_ptr<DataPosition> position);
   std::shared_ptr<Source> source_;
+  std::shared_ptr<DataPosition> position_;
   Sample current_;
   bool is_done_ = false;
 };

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "eager/autograd/post_accumulate.h"
+#include "eager/nn/normalization.h"
 
 namespace sardonyx::eager::distributed {
 namespace {
@@ -88,8 +89,9 @@ struct GradientReducer::State {
         open.emplace(dtype, at);
       }
       Bucket& bucket = buckets[at];
-      const int64_t begin = counts.empty() || at >= counts.size() ? 0 : counts[at];
+      constexpr int64_t kAligned = 16;  // gradients are parts of buckets: they begin at cache lines
       counts.resize(buckets.size());
+      const int64_t begin = (counts[at] + kAligned - 1) / kAligned * kAligned;
       bucket_of[i] = {at, bucket.parameters.size()};
       bucket.parameters.push_back(i);
       bucket.begins.push_back(begin);
@@ -97,10 +99,14 @@ struct GradientReducer::State {
       const size_t limit = at == 0 ? options.first_bucket_bytes : options.bucket_bytes;
       if (bytes_for(dtype, counts[at]) >= limit) open.erase(dtype);
     }
-    for (size_t at = 0; at < buckets.size(); ++at) {
-      const DType dtype = parameters[buckets[at].parameters[0]].second.dtype();
-      buckets[at].values = sardonyx::Tensor::allocate(dtype, {counts[at]});
-    }
+  }
+
+  // Means of the step before may still be held as gradients; else the memory serves again.
+  void make_buffer(size_t at) {
+    sardonyx::Tensor& values = buckets[at].values;
+    if (values.defined() && values.buffer().use_count() == 1) return;
+    const DType dtype = parameters[buckets[at].parameters[0]].second.dtype();
+    values = sardonyx::Tensor::zeros(dtype, {counts[at]});
   }
 
   void begin_backward(const std::shared_ptr<State>& self) {
@@ -112,9 +118,10 @@ struct GradientReducer::State {
   void expect_all() {
     next = 0;
     has_come.assign(parameters.size(), false);
-    for (Bucket& bucket : buckets) {
-      bucket.missing = bucket.parameters.size();
-      bucket.is_started = false;
+    for (size_t at = 0; at < buckets.size(); ++at) {
+      make_buffer(at);
+      buckets[at].missing = buckets[at].parameters.size();
+      buckets[at].is_started = false;
     }
   }
 
@@ -155,7 +162,11 @@ struct GradientReducer::State {
   void start_full_buckets() {
     for (; next < buckets.size() && buckets[next].missing == 0; ++next) {
       Bucket& bucket = buckets[next];
-      bucket.done = group.start_all_reduce(bucket.values, ReduceOp::kMean, options.reduction);
+      const std::string what = text("the gradients of bucket ", next);
+      const bool is_narrowed = options.bfloat16_gradients && bucket.values.dtype() == DType::kFloat;
+      bucket.done = is_narrowed ? group.start_mean_in_bfloat16(bucket.values, what)
+                                : group.start_all_reduce(bucket.values, ReduceOp::kMean,
+                                                         options.reduction, what);
       bucket.is_started = true;
     }
   }
@@ -179,7 +190,7 @@ struct GradientReducer::State {
 
   void take_means(const std::vector<bool>& is_used) {
     for (size_t at = 0; at < buckets.size(); ++at) {
-      group.wait(buckets[at].done, text("the gradients of bucket ", at));
+      group.wait(buckets[at].done);
       take_back(buckets[at], is_used);
     }
   }
@@ -231,12 +242,9 @@ struct GradientReducer::State {
       const size_t index = bucket.parameters[place];
       if (!is_used[index]) continue;
       const Tensor& parameter = parameters[index].second;
-      sardonyx::Tensor mean =
-          sardonyx::Tensor::allocate(bucket.values.dtype(), parameter.data().shape());
-      const sardonyx::Tensor part =
-          bucket.values.slice(bucket.begins[place], bucket.begins[place] + mean.count());
-      if (mean.bytes() > 0) std::memcpy(mean.raw(), part.raw(), mean.bytes());
-      parameter.set_grad(Tensor(mean));
+      const int64_t begin = bucket.begins[place];
+      const sardonyx::Tensor mean = bucket.values.slice(begin, begin + parameter.data().count());
+      parameter.set_grad(Tensor(mean.reshaped(parameter.data().shape())));
     }
   }
 
@@ -297,6 +305,13 @@ bool GradientReducer::any_has_batch(bool has_batch) const {
 
 void GradientReducer::step_without_batch() const {
   if (state_->group.size() == 1) return;
+  for (const auto& [path, module] : state_->module.named_modules()) {
+    if (!nn::has_batch_computation(module)) continue;
+    fail(ErrorCode::kUnsupported,
+         "DataParallel: step_without_batch() of a model whose batch norm '", path,
+         "' takes statistics of all ranks; call the model with a batch of no rows, and "
+         "backward() on what it gives");
+  }
   before_call();
   state_->step_without_batch();
 }

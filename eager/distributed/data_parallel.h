@@ -42,6 +42,9 @@ struct DataParallelOptions {
   // Buffers (running statistics) take rank 0's values before each call in training mode.
   bool broadcast_buffers = true;
   Reduction reduction = Reduction::kRankOrder;
+  // float32 gradients travel as bfloat16, which halves what is sent: each rank's are rounded to 8
+  // bits, their sum is taken in float32 and in the order of the ranks, and the mean is rounded.
+  bool bfloat16_gradients = false;
 };
 
 // What DataParallel does to any module; a handle.

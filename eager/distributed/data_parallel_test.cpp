@@ -9,6 +9,7 @@
 
 #include "eager/autograd/autograd.h"
 #include "eager/create.h"
+#include "eager/distributed/ranks_for_test.h"
 #include "eager/functional/functional.h"
 #include "eager/generator.h"
 #include "eager/nn.h"
@@ -17,22 +18,6 @@
 
 namespace sardonyx::eager::distributed {
 namespace {
-
-ProcessGroup world() {
-  return ProcessGroup::world();
-}
-
-Tensor floats(const std::vector<float>& values, const Shape& shape) {
-  return Tensor(sardonyx::Tensor::of<float>(values, shape));
-}
-
-// Rows that depend on step and rank alone.
-Tensor batch_of(int step, int rank, int64_t width) {
-  std::vector<float> values;
-  for (int i = 0; i < 6 * static_cast<int>(width); ++i)
-    values.push_back(static_cast<float>((i * 37 + step * 101 + rank * 17) % 23) / 7.0f - 1.3f);
-  return floats(values, {6, width});
-}
 
 struct Perceptron : nn::Layer<Perceptron> {
   nn::Linear first = add("first", nn::Linear(5, 16));
@@ -44,13 +29,6 @@ struct Perceptron : nn::Layer<Perceptron> {
 Tensor loss_of(const Tensor& scores, int step, int rank) {
   const Tensor difference = scores - batch_of(step + 50, rank, 3);
   return (difference * difference).mean();
-}
-
-void expect_same_bits(const nn::Module& a, const nn::Module& b) {
-  const nn::NamedTensors ours = a.named_parameters(), theirs = b.named_parameters();
-  ASSERT_EQ(ours.size(), theirs.size());
-  for (size_t i = 0; i < ours.size(); ++i)
-    EXPECT_TRUE(ours[i].second.data() == theirs[i].second.data()) << ours[i].first;
 }
 
 // What one process does with as many accumulation steps as there are ranks.
@@ -214,15 +192,6 @@ TEST(DataParallelTest, UnevenInputs) {
   }
 }
 
-std::string message_from(const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
-
 TEST(DataParallelTest, UnusedParametersAreAnErrorOtherwise) {
   if (world().size() == 1) GTEST_SKIP() << "one rank waits for nobody";
   const DataParallel model(TwoHeads(), world());
@@ -264,6 +233,47 @@ TEST(DataParallelTest, BuffersAreThoseOfTheFirstRank) {
   // The last call adds the rank's own number to what rank 0 had.
   const float expected = 3.0f + static_cast<float>(world().rank());
   EXPECT_FLOAT_EQ(model.module().count.item<float>(), world().size() == 1 ? 3.0f : expected);
+}
+
+// Half the bytes on the wire: the same bits on all ranks, and means that are off by what 8 bits
+// leave out.
+TEST(DataParallelTest, GradientsInBFloat16) {
+  manual_seed(1);
+  const Perceptron reference;
+  manual_seed(1);
+  const DataParallel model(Perceptron(), world(), {.bfloat16_gradients = true});
+  loss_of(model(batch_of(0, world().rank(), 5)), 0, world().rank()).backward();
+  optim::SGD unused(reference.parameters(), {.lr = 0});
+  reference_step(reference, unused, 0);
+  bool is_rounded = true;
+  for (size_t i = 0; i < model.parameters().size(); ++i) {
+    const Tensor ours = model.parameters()[i].grad(), theirs = reference.parameters()[i].grad();
+    const auto a = ours.data().to_doubles(), b = theirs.data().to_doubles();
+    const double greatest = theirs.abs().amax().item<double>();
+    for (size_t j = 0; j < a.size(); ++j)
+      EXPECT_NEAR(a[j], b[j], greatest / 128) << i;
+    is_rounded = is_rounded && ours.to(DType::kBFloat16).to(DType::kFloat).data() == ours.data();
+    const std::string bytes(static_cast<const char*>(ours.data().raw()), ours.data().bytes());
+    for (const std::string& there : world().all_gather(bytes))
+      EXPECT_EQ(there, bytes) << i;
+  }
+  EXPECT_EQ(is_rounded, world().size() > 1);
+}
+
+TEST(DataParallelTest, ClippedByTheNormOverAllRanks) {
+  manual_seed(1);
+  const Perceptron reference;
+  manual_seed(1);
+  const DataParallel model(Perceptron(), world());
+  loss_of(model(batch_of(0, world().rank(), 5)), 0, world().rank()).backward();
+  optim::SGD unused(reference.parameters(), {.lr = 0});
+  reference_step(reference, unused, 0);
+  const Tensor norm = optim::clip_grad_norm(model.parameters(), 0.01);
+  EXPECT_EQ(norm.item<float>(), optim::clip_grad_norm(reference.parameters(), 0.01).item<float>());
+  EXPECT_GT(norm.item<float>(), 0.01f);
+  for (size_t i = 0; i < model.parameters().size(); ++i) {
+    EXPECT_TRUE(model.parameters()[i].grad().data() == reference.parameters()[i].grad().data());
+  }
 }
 
 TEST(ProcessGroupTest, AllReduce) {

@@ -2,19 +2,25 @@
 
 #include <mpi.h>
 
+#include <charconv>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
 
 #include "eager/distributed/collectives.h"
 #include "eager/distributed/communication_thread.h"
+#include "eager/distributed/rank_watch.h"
 
 namespace sardonyx::eager::distributed {
 
+// Tasks of the thread hold no reference to it: the last one would end it, and the thread, from
+// within.
 struct ProcessGroup::State {
   State() {
-    thread.post([this] { open(); }).get();
+    thread.post("MPI_Init", [this] { open(); }).get();
+    if (size > 1) begin_watch();
     set_variable("RANK", rank);
     set_variable("WORLD_SIZE", size);
     set_variable("LOCAL_RANK", local_rank);
@@ -22,12 +28,16 @@ struct ProcessGroup::State {
   }
   // Runs at the end of the process.
   ~State() {
-    thread.post([this] {
-      MPI_Comm_free(&comm);
-      int is_over = 0;
-      MPI_Finalized(&is_over);
-      if (is_own && !is_over) MPI_Finalize();
-    });
+    thread
+        .post("the end of the program",
+              [this] {
+                MPI_Comm_free(&channel.comm);
+                int is_over = 0;
+                MPI_Finalized(&is_over);
+                if (is_own && !is_over) MPI_Finalize();
+              })
+        .wait();
+    if (watch) watch->end();
   }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
@@ -49,12 +59,12 @@ struct ProcessGroup::State {
       check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level), "MPI_Init_thread");
       is_own = true;
     }
-    check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &comm), "MPI_Comm_dup");
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &size);
+    check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &channel.comm), "MPI_Comm_dup");
+    MPI_Comm_set_errhandler(channel.comm, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(channel.comm, &rank);
+    MPI_Comm_size(channel.comm, &size);
     MPI_Comm local = MPI_COMM_NULL;
-    check_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &local),
+    check_mpi(MPI_Comm_split_type(channel.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &local),
               "MPI_Comm_split_type");
     MPI_Comm_rank(local, &local_rank);
     MPI_Comm_size(local, &local_size);
@@ -64,6 +74,49 @@ struct ProcessGroup::State {
     MPI_Get_processor_name(name, &length);
     host = name;
   }
+  void wait(std::future<void>& work) {
+    ++channel.waiting;
+    work.wait();
+    --channel.waiting;
+    work.get();
+  }
+  void call(std::string what, std::function<void()> task) {
+    auto done = thread.post(std::move(what), std::move(task));
+    wait(done);
+  }
+  void begin_watch() {
+    std::vector<std::string> hosts;
+    call("the ranks' hosts", [&] { hosts = all_gather_bytes(channel, host); });
+    RankWatchOptions options{.rank = rank, .size = size, .hosts = std::move(hosts)};
+    options.progress = [this] { return thread.progress(); };
+    options.stall = stall_time();
+    options.stalled = [](const std::string& line) { std::cerr << line << std::endl; };
+    options.died = [this](const std::string& line) {
+      // Rank 0 tells it to all, and speaks for them.
+      if (rank == 0 || line.starts_with("rank 0 ")) std::cerr << line << std::endl;
+      std::_Exit(1);
+    };
+    watch = std::make_unique<RankWatch>(std::move(options));
+    std::vector<std::string> invitations;
+    call("the watch's port", [&] {
+      invitations = all_gather_bytes(channel, rank == 0 ? watch->invite() : std::string());
+    });
+    const std::string problem = watch->start(invitations[0]);
+    if (problem.empty()) return;
+    std::cerr << "rank " << rank << " on " << host << " is not watched: " << problem
+              << "; where it dies or stalls, the others are told by MPI alone" << std::endl;
+  }
+  static std::chrono::milliseconds stall_time() {
+    const char* wanted = std::getenv("SARDONYX_STALL_SECONDS");
+    if (!wanted) return std::chrono::seconds(60);
+    double seconds = 0;
+    const auto [end, error] = std::from_chars(wanted, wanted + std::strlen(wanted), seconds);
+    if (error != std::errc() || *end != '\0' || !(seconds > 0) || seconds > 1e6) {
+      fail(ErrorCode::kInvalidArgument,
+           "SARDONYX_STALL_SECONDS: expected a positive number of seconds, got '", wanted, "'");
+    }
+    return std::chrono::milliseconds(std::llround(seconds * 1000) + 1);
+  }
   static void set_variable(const char* name, int value) {
     setenv(name, std::to_string(value).c_str(), 0);
   }
@@ -71,7 +124,8 @@ struct ProcessGroup::State {
   int rank = 0, size = 1, local_rank = 0, local_size = 1;
   std::string host;
   bool is_own = false;
-  MPI_Comm comm = MPI_COMM_NULL;
+  Channel channel;
+  std::unique_ptr<RankWatch> watch;
   CommunicationThread thread;  // last: it ends first
 };
 
@@ -113,19 +167,8 @@ const std::string& ProcessGroup::host() const {
   return state_->host;
 }
 
-void ProcessGroup::wait(std::future<void>& work, const std::string& what) const {
-  constexpr auto kLong = std::chrono::seconds(60);
-  for (int minutes = 1; work.wait_for(kLong) != std::future_status::ready; ++minutes) {
-    std::cerr << "rank " << rank() << " on " << host() << " has waited " << minutes << " min in "
-              << what << " for ranks that have not come to it" << std::endl;
-  }
-  work.get();
-}
-
 void ProcessGroup::barrier() const {
-  auto done =
-      state_->thread.post([state = state_] { check_mpi(MPI_Barrier(state->comm), "MPI_Barrier"); });
-  wait(done, "barrier");
+  state_->call("barrier", [this] { distributed::barrier(state_->channel); });
 }
 
 void ProcessGroup::broadcast(std::span<const Tensor> tensors, int root) const {
@@ -133,9 +176,7 @@ void ProcessGroup::broadcast(std::span<const Tensor> tensors, int root) const {
     fail(ErrorCode::kInvalidArgument, "broadcast: rank ", root, " of ", size());
   if (size() == 1) return;
   std::vector<std::byte> bytes = packed_bytes(tensors);
-  auto done =
-      state_->thread.post([&] { broadcast_bytes(state_->comm, bytes.data(), bytes.size(), root); });
-  wait(done, "broadcast");
+  broadcast_memory(bytes, root);
   if (rank() == root) return;
   const std::byte* from = bytes.data();
   for (const Tensor& tensor : tensors) {
@@ -147,25 +188,48 @@ void ProcessGroup::broadcast(std::span<const Tensor> tensors, int root) const {
   }
 }
 
-std::future<void> ProcessGroup::start_all_reduce(sardonyx::Tensor& value, ReduceOp op,
-                                                 Reduction reduction) const {
-  check_reducible(value.dtype(), op);
-  return state_->thread.post([state = state_, &value, op, reduction] {
-    distributed::all_reduce(state->comm, value.dtype(), value.raw(), value.count(), op, reduction);
+void ProcessGroup::broadcast_memory(std::span<std::byte> bytes, int root) const {
+  if (root < 0 || root >= size())
+    fail(ErrorCode::kInvalidArgument, "broadcast: rank ", root, " of ", size());
+  if (size() == 1) return;
+  state_->call("broadcast",
+               [&] { broadcast_bytes(state_->channel, bytes.data(), bytes.size(), root); });
+}
+
+std::future<void> ProcessGroup::start_mean_in_bfloat16(sardonyx::Tensor& value,
+                                                       std::string what) const {
+  if (value.dtype() != DType::kFloat) {
+    fail(ErrorCode::kInvalidArgument, "a mean in bfloat16 is one of float32 elements, got ",
+         value.dtype());
+  }
+  return state_->thread.post(std::move(what), [state = state_.get(), &value] {
+    mean_in_bfloat16(state->channel, value.mutable_values<float>().data(), value.count());
   });
+}
+
+std::future<void> ProcessGroup::start_all_reduce(sardonyx::Tensor& value, ReduceOp op,
+                                                 Reduction reduction, std::string what) const {
+  check_reducible(value.dtype(), op);
+  return state_->thread.post(std::move(what), [state = state_.get(), &value, op, reduction] {
+    distributed::all_reduce(state->channel, value.dtype(), value.raw(), value.count(), op,
+                            reduction);
+  });
+}
+
+void ProcessGroup::wait(std::future<void>& work) const {
+  state_->wait(work);
 }
 
 Tensor ProcessGroup::all_reduce(const Tensor& value, ReduceOp op, Reduction reduction) const {
   sardonyx::Tensor reduced = value.data().clone();
   auto done = start_all_reduce(reduced, op, reduction);
-  wait(done, "all_reduce");
+  wait(done);
   return Tensor(reduced);
 }
 
 std::vector<std::string> ProcessGroup::all_gather(const std::string& bytes) const {
   std::vector<std::string> all;
-  auto done = state_->thread.post([&] { all = all_gather_bytes(state_->comm, bytes); });
-  wait(done, "all_gather");
+  state_->call("all_gather", [&] { all = all_gather_bytes(state_->channel, bytes); });
   return all;
 }
 

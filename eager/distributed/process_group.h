@@ -28,6 +28,10 @@ enum class Reduction {
 // Collective calls: every rank makes the same ones in the same order. A handle; copies are the same
 // group. All of them are made by one thread of the group's own, in the order in which they were
 // asked for, whichever thread asked; so MPI need not be thread-safe. Errors of MPI throw kInternal.
+//
+// Ranks watch over each other: where one dies, however it does, the others end within 10 s by
+// _Exit(1), and its number and host stand on stderr. A call that takes more than
+// SARDONYX_STALL_SECONDS (60) is reported there by rank 0: who waits for whom, and what these do.
 class ProcessGroup {
  public:
   // All processes that mpirun, srun or an MPIJob started; one alone where nothing did. The first
@@ -53,12 +57,17 @@ class ProcessGroup {
   // What every rank gives, by rank.
   std::vector<std::string> all_gather(const std::string& bytes) const;
 
+  // Fills memory with that of rank `root`; all ranks give as many bytes.
+  void broadcast_memory(std::span<std::byte> bytes, int root) const;
   // The same as all_reduce on memory, which must stay as it is until the future is ready; does not
-  // wait. The tensor is used by nobody else.
-  std::future<void> start_all_reduce(sardonyx::Tensor& value, ReduceOp op,
-                                     Reduction reduction) const;
-  // Waits, and says on stderr which rank waits for what when that takes long.
-  void wait(std::future<void>& work, const std::string& what) const;
+  // wait. The tensor is used by nobody else. `what`: for reports of stalls.
+  std::future<void> start_all_reduce(sardonyx::Tensor& value, ReduceOp op, Reduction reduction,
+                                     std::string what = "all_reduce") const;
+  // Of float32 elements, each rank's rounded to bfloat16 on the way; their sum is taken in float32
+  // and in the order of the ranks, and the mean is rounded again.
+  std::future<void> start_mean_in_bfloat16(sardonyx::Tensor& value, std::string what) const;
+  // For what start_...() gave; throws what the call threw.
+  void wait(std::future<void>& work) const;
 
   struct State;
 

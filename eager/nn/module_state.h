@@ -8,6 +8,8 @@
 
 namespace sardonyx::eager::nn::detail {
 
+struct BatchComputationSlot;  // eager/nn/normalization.cpp
+
 struct ModuleState {
   struct Entry {
     std::string name;
@@ -27,6 +29,7 @@ struct ModuleState {
   std::vector<Child> children;
   std::map<size_t, ForwardHook> hooks;
   size_t next_hook = 0;
+  std::shared_ptr<BatchComputationSlot> batch_computation;  // of batch norms alone
 
   static const ModuleState& of(const Module& module) { return *module.state_; }
   static ModuleState& mutable_of(const Module& module) { return *module.state_; }

@@ -11,6 +11,11 @@
 #include "eager/trace/frame.h"
 
 namespace sardonyx::eager::nn {
+
+struct detail::BatchComputationSlot {
+  BatchComputation computation;  // empty: the layer's own
+};
+
 namespace {
 
 std::shared_ptr<const Attrs> norm_attributes(const char* op, const AttrMap& attrs) {
@@ -119,6 +124,22 @@ BatchNorm::BatchNorm(std::string type_name, size_t low_rank, size_t high_rank, i
       high_rank_(high_rank),
       options_(options) {
   make_state(channels, options.affine, options.track_running_stats);
+  detail::ModuleState::mutable_of(*this).batch_computation =
+      std::make_shared<detail::BatchComputationSlot>();
+}
+
+bool is_batch_norm(const Module& module) {
+  return detail::ModuleState::of(module).batch_computation != nullptr;
+}
+bool has_batch_computation(const Module& module) {
+  return is_batch_norm(module) && detail::ModuleState::of(module).batch_computation->computation;
+}
+void set_batch_computation(const Module& module, BatchComputation computation) {
+  if (!is_batch_norm(module)) {
+    fail(ErrorCode::kInvalidArgument, "set_batch_computation: expected a BatchNorm, got ",
+         module.type_name());
+  }
+  detail::ModuleState::mutable_of(module).batch_computation->computation = std::move(computation);
 }
 
 Tensor BatchNorm::forward(const Tensor& x) const {
@@ -134,6 +155,14 @@ Tensor BatchNorm::forward(const Tensor& x) const {
 }
 
 Tensor BatchNorm::by_batch(const Tensor& x) const {
+  if (const BatchComputation& computation =
+          detail::ModuleState::of(*this).batch_computation->computation;
+      computation && is_training()) {
+    const BatchNormResult result =
+        computation(x, fitting(scale(), x), fitting(shift(), x), options_.eps);
+    if (running_mean.defined()) move_statistics(result.elements, result.mean, result.variance);
+    return result.y;
+  }
   if (is_training() && eager::detail::sizes_agree(channel_elements(x), 1, caller(), false)) {
     fail(ErrorCode::kInvalidArgument, type_name(), ": the variance of one element for each ",
          "channel (", x.type(), ") is nothing to train by; give a larger batch, or call eval()");
@@ -148,18 +177,21 @@ Tensor BatchNorm::by_batch(const Tensor& x) const {
                                                   {"momentum", 0.0f},
                                                   {"training_mode", int64_t{1}}},
                                                  3, caller());
-  if (is_training() && running_mean.defined()) move_statistics(x, results[1], results[2]);
+  if (is_training() && running_mean.defined()) {
+    move_statistics(dim_tensor(channel_elements(x), caller()), results[1], results[2]);
+  }
   return results[0];
 }
 
-void BatchNorm::move_statistics(const Tensor& x, const Tensor& mean, const Tensor& variance) const {
+void BatchNorm::move_statistics(const Tensor& count, const Tensor& mean,
+                                const Tensor& variance) const {
   const NoGrad no_grad;
   const DType dtype = running_mean.dtype();
   const Loc loc = caller();
   num_batches_tracked.assign(eager::add({num_batches_tracked, loc}, int64_t{1}), loc);
   const Tensor share = options_.momentum ? full({}, *options_.momentum, {.dtype = dtype})
                                          : reciprocal(num_batches_tracked.to(dtype, loc), loc);
-  const Tensor elements = dim_tensor(channel_elements(x), loc).to(dtype, loc);
+  const Tensor elements = count.to(dtype, loc);
   const Tensor less = sub({elements, loc}, 1);
   const Tensor unbiased = mul({variance.to(dtype, loc), loc}, div({elements, loc}, less));
   running_mean.assign(moved(running_mean, mean.to(dtype, loc), share, loc), loc);

@@ -1,6 +1,7 @@
 // Normalisations. Parameters are called weight (ones) and bias (zeros), as in torch.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "eager/nn/module.h"
@@ -43,11 +44,27 @@ class BatchNorm : public ChannelNorm<BatchNorm> {
 
  private:
   Tensor by_batch(const Tensor& x) const;
-  void move_statistics(const Tensor& x, const Tensor& mean, const Tensor& variance) const;
+  void move_statistics(const Tensor& elements, const Tensor& mean, const Tensor& variance) const;
 
   size_t low_rank_, high_rank_;
   BatchNormOptions options_;
 };
+// What takes the place of a batch norm's own computing in training mode, for statistics of more
+// than the batch at hand: the normalised x, and the statistics that the running ones move towards.
+struct BatchNormResult {
+  Tensor y;
+  Tensor mean, variance;  // [C]; the variance divided by the number of elements
+  Tensor elements;        // of each channel; rank 0
+};
+using BatchComputation = std::function<BatchNormResult(const Tensor& x, const Tensor& weight,
+                                                       const Tensor& bias, double eps)>;
+// Whether a module is a BatchNorm, and whether it computes as it was told.
+bool is_batch_norm(const Module& module);
+bool has_batch_computation(const Module& module);
+// An empty function: the layer's own computing again. Throws kInvalidArgument unless the module is
+// a BatchNorm.
+void set_batch_computation(const Module& module, BatchComputation computation);
+
 // x [N, C] or [N, C, L].
 class BatchNorm1d : public BatchNorm {
  public:

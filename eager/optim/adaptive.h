@@ -20,6 +20,7 @@ class Adadelta : public Optimizer {
   explicit Adadelta(const std::vector<Tensor>& parameters, AdadeltaOptions options = {})
       : Adadelta(Groups{{parameters, options}}) {}
   explicit Adadelta(const Groups& groups);
+  bool is_elementwise() const override { return true; }
 
  protected:
   void update(Update& u) override;
@@ -41,6 +42,7 @@ class Adamax : public Optimizer {
   explicit Adamax(const std::vector<Tensor>& parameters, AdamaxOptions options = {})
       : Adamax(Groups{{parameters, options}}) {}
   explicit Adamax(const Groups& groups);
+  bool is_elementwise() const override { return true; }
 
  protected:
   void update(Update& u) override;
@@ -63,6 +65,7 @@ class NAdam : public Optimizer {
   explicit NAdam(const std::vector<Tensor>& parameters, NAdamOptions options = {})
       : NAdam(Groups{{parameters, options}}) {}
   explicit NAdam(const Groups& groups);
+  bool is_elementwise() const override { return true; }
 
  protected:
   void update(Update& u) override;
@@ -85,6 +88,7 @@ class RAdam : public Optimizer {
   explicit RAdam(const std::vector<Tensor>& parameters, RAdamOptions options = {})
       : RAdam(Groups{{parameters, options}}) {}
   explicit RAdam(const Groups& groups);
+  bool is_elementwise() const override { return true; }
 
  protected:
   void update(Update& u) override;

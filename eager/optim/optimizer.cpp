@@ -62,6 +62,13 @@ size_t Optimizer::group_count() const {
   return state_->groups.size();
 }
 
+bool Optimizer::is_elementwise() const {
+  for (const OptimizerGroup& group : state_->groups) {
+    if (!group.op) return false;
+  }
+  return true;
+}
+
 void Optimizer::require_within(const char* what, double value, double low, double high) const {
   if (value >= low && value < high) return;
   fail(ErrorCode::kInvalidArgument, name(), ": ", what, ": expected ", low, " <= value < ", high,
@@ -81,14 +88,25 @@ void Optimizer::require_groups(size_t count) const {
 
 void Optimizer::add_group(const std::vector<Tensor>& parameters, double lr,
                           std::vector<StateSpec> states) {
+  OptimizerGroup group;
+  group.specs = std::move(states);
+  append_group(std::move(group), parameters, lr);
+}
+
+void Optimizer::add_group_without_states(const std::vector<Tensor>& parameters, double lr) {
+  OptimizerGroup group;
+  group.has_masters = false;
+  append_group(std::move(group), parameters, lr);
+}
+
+void Optimizer::append_group(OptimizerGroup group, const std::vector<Tensor>& parameters,
+                             double lr) {
   require_within("lr", lr, 0, HUGE_VAL);
   if (parameters.empty()) {
     fail(ErrorCode::kInvalidArgument, name(), ": group ", group_count(),
          " has no parameters; layers are add()ed to their module, tensors are its parameter()s");
   }
-  OptimizerGroup group;
   group.lr = lr_of(lr);
-  group.specs = std::move(states);
   std::unordered_set<const void*> known;
   for (const Tensor& parameter : this->parameters())
     known.insert(parameter.impl().get());
@@ -138,7 +156,7 @@ void Optimizer::fit_states(const OptimizerGroup& group, OptimizerSlot& slot, con
     refuse_in_trace();
     state = state.defined() ? state.to(wanted) : fresh_state(spec, x);
   }
-  const bool wants_master = x.dtype() != working_dtype(x.dtype());
+  const bool wants_master = group.has_masters && x.dtype() != working_dtype(x.dtype());
   if (wants_master == slot.master.defined()) return;
   refuse_in_trace();
   slot.master = wants_master ? x.detach().to(working_dtype(x.dtype()), loc) : Tensor();

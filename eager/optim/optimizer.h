@@ -78,6 +78,10 @@ class Optimizer {
   // What steps read as the learning rate: float64, rank 0.
   const Tensor& lr_tensor(size_t group = 0) const;
   std::vector<Tensor> parameters() const;
+  // Whether each element's update depends on that element's gradient and state alone, so that a
+  // part of a parameter may be updated by itself. What rows update is so; update() of one's own
+  // may say so.
+  virtual bool is_elementwise() const;
   // Whether both are handles of one optimiser.
   bool is_same(const Optimizer& other) const { return state_ == other.state_; }
 
@@ -115,11 +119,16 @@ class Optimizer {
   // A whole step, for optimisers whose parameters are not updated one by one. Without a closure the
   // gradients are there; gives the closure's loss.
   virtual Tensor step_all(const Closure* closure, const Loc& loc);
+  // Of the step_where that is running; else undefined.
+  const Tensor& condition() const { return condition_; }
 
   explicit Optimizer(std::string name);
   // At least one parameter; each is a leaf of a floating type and stands in no other group.
   void add_group(const std::vector<Tensor>& parameters, double lr,
                  std::vector<StateSpec> states = {});
+  // For a step_all() that leaves updating to other optimisers: nothing is kept beside the
+  // parameters.
+  void add_group_without_states(const std::vector<Tensor>& parameters, double lr);
 
   // How one group is updated where a row does it: `op` takes the parameter, its gradient, the
   // learning rate and the states in this order, and gives the next ones, but for the gradient and
@@ -139,13 +148,14 @@ class Optimizer {
   void require_moments(double beta1, double beta2, double eps, double weight_decay) const;
 
  private:
+  void append_group(OptimizerGroup group, const std::vector<Tensor>& parameters, double lr);
   void update_slot(size_t group, OptimizerSlot& slot, const Loc& loc);
   void fit_states(const OptimizerGroup& group, OptimizerSlot& slot, const Loc& loc) const;
   void assign(const Tensor& target, const Tensor& next, const Loc& loc) const;
   const OptimizerGroup& group_at(size_t group) const;
 
   std::shared_ptr<OptimizerState> state_;
-  Tensor condition_;  // of the step_where that is running
+  Tensor condition_;
 };
 
 struct SgdOptions {

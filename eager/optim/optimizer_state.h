@@ -19,6 +19,7 @@ struct OptimizerSlot {
 struct OptimizerGroup {
   Tensor lr;
   std::vector<StateSpec> specs;
+  bool has_masters = true;  // float32 values beside parameters of smaller types
   // The row that updates; null where Optimizer::update is overridden.
   const OpDef* op = nullptr;
   std::shared_ptr<const Attrs> attrs;

@@ -21,6 +21,7 @@ class Rprop : public Optimizer {
   explicit Rprop(const std::vector<Tensor>& parameters, RpropOptions options = {})
       : Rprop(Groups{{parameters, options}}) {}
   explicit Rprop(const Groups& groups);
+  bool is_elementwise() const override { return true; }
 
  protected:
   void update(Update& u) override;
@@ -44,6 +45,7 @@ class ASGD : public Optimizer {
   explicit ASGD(const std::vector<Tensor>& parameters, AsgdOptions options = {})
       : ASGD(Groups{{parameters, options}}) {}
   explicit ASGD(const Groups& groups);
+  bool is_elementwise() const override { return true; }
 
  protected:
   void update(Update& u) override;

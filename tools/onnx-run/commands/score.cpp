@@ -74,10 +74,11 @@ int run_score(ScoreCommand& command) {
 
 void add_row_options(CLI::App& command, ScoreCommand& options) {
   ScoreInputOptions& inputs = options.score.inputs;
-  repeatable(command.add_option(
-                 "-i,--input", inputs.inputs,
-                 "a file, folder or pattern of .npz, .npy, .csv, .tsv, .bin, .raw or images; "
-                 "NAME=@PATTERN: for this input (repeatable)"))
+  repeatable(
+      command.add_option(
+          "-i,--input", inputs.inputs,
+          "a file, folder or pattern of .npz, .npy, .csv, .tsv, .parquet, .bin, .raw or images; "
+          "NAME=@PATTERN: for this input (repeatable)"))
       ->required();
   repeatable(command.add_option("--constant", inputs.constants,
                                 "NAME=@FILE: an input that is the same for all rows (repeatable)"));

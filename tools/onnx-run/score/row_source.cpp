@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ir/core/run_control.h"
 #include "ir/reference_evaluator.h"
 #include "onnx_io/arrays/npy_rows.h"
 #include "onnx_io/npz.h"

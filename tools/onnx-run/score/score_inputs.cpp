@@ -11,6 +11,7 @@
 #include "tools/onnx-run/exit_codes.h"
 #include "tools/onnx-run/input_files.h"
 #include "tools/onnx-run/input_options.h"
+#include "tools/onnx-run/score/parquet_source.h"
 
 namespace sardonyx::tool {
 namespace fs = std::filesystem;
@@ -35,13 +36,13 @@ RowFormat row_format_of(const fs::path& file) {
   return RowFormat::kUnknown;
 }
 
+// Whether files of it tell which inputs they feed.
+bool is_table(RowFormat format) {
+  return format == RowFormat::kNpz || format == RowFormat::kCsv || format == RowFormat::kParquet;
+}
+
 void check_format(const fs::path& file) {
   const RowFormat format = row_format_of(file);
-  if (format == RowFormat::kParquet) {
-    fail_usage(file.string(),
-               ": Parquet is not read; write CSV instead, with DuckDB: COPY (SELECT * FROM '",
-               file.string(), "') TO 'data.csv'");
-  }
   if (format == RowFormat::kUnknown) {
     fail_usage(file.string(),
                ": no ending that is known; rows come from .npz, .npy, .csv, .tsv, .bin, .raw and "
@@ -174,7 +175,7 @@ std::string ScoreInputs::only_input(const std::string& file) const {
 void ScoreInputs::add_pattern(const std::string& pattern) {
   for (const fs::path& file : files_of(pattern)) {
     const RowFormat format = row_format_of(file);
-    const bool tells_names = format == RowFormat::kNpz || format == RowFormat::kCsv;
+    const bool tells_names = is_table(format);
     if (format == RowFormat::kImage && !units_.empty() && units_.back().is_images) {
       units_.back().files.push_back(file);
       continue;
@@ -195,7 +196,7 @@ void ScoreInputs::add_named_patterns(const std::vector<std::string>& patterns) {
     std::vector<Unit>& units = by_input.emplace_back();
     for (const fs::path& file : files_of(named.pattern)) {
       const RowFormat format = row_format_of(file);
-      if (format == RowFormat::kNpz || format == RowFormat::kCsv) {
+      if (is_table(format)) {
         fail_usage("--input ", argument, ": ", file.string(),
                    " tells itself which inputs it feeds; leave out the name");
       }
@@ -254,7 +255,9 @@ std::unique_ptr<RowSource> ScoreInputs::open(size_t index) const {
   if (unit.is_images)
     return image_source(unit.files, row_input_named(runner_, unit.names[0], unit.label), sizes_);
   if (unit.names.empty()) {
-    if (row_format_of(unit.files[0]) == RowFormat::kNpz) return npz_source(unit.files[0], runner_);
+    const RowFormat format = row_format_of(unit.files[0]);
+    if (format == RowFormat::kNpz) return npz_source(unit.files[0], runner_);
+    if (format == RowFormat::kParquet) return parquet_source(unit.files[0], runner_, options_.csv);
     return csv_source(unit.files[0], runner_, options_.csv, unit.rows);
   }
   std::vector<std::unique_ptr<RowSource>> sources;

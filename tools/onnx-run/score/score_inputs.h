@@ -20,10 +20,10 @@ struct ScoreInputOptions {
 
 // A pattern is a file, a folder (all files in it and below whose endings are known) or a pattern of
 // the shell's. Files are taken in the order of the patterns, and those of one in the order of their
-// bytes. By their ending: .npz (inputs by name), .csv and .tsv (inputs by column), .npy, .bin and
-// .raw (elements) and images, each image a row; the latter feed NAME, or the one input there is.
-// Patterns with names give one input each, and their files are read in parallel: the first of each,
-// then the second.
+// bytes. By their ending: .npz (inputs by name), .csv, .tsv and .parquet (inputs by column), .npy,
+// .bin and .raw (elements) and images, each image a row; the latter feed NAME, or the one input
+// there is. Patterns with names give one input each, and their files are read in parallel: the
+// first of each, then the second.
 class ScoreInputs {
  public:
   // What is read as one: a file, files of several inputs, or the images that follow each other.
