@@ -21,6 +21,8 @@ std::string read_text(const std::filesystem::path& path) {
   return text;
 }
 
+// What clients of other servers know refusals by stands at the beginning of messages, as there.
+
 // The versions of "file:1/model.onnx" overrides, in place of those of the folder.
 ModelFolder with_files(ModelFolder folder, const ModelRepository::LoadOverride& replaced) {
   if (replaced.files.empty()) return folder;
@@ -39,6 +41,20 @@ ModelFolder with_files(ModelFolder folder, const ModelRepository::LoadOverride& 
 }
 
 }  // namespace
+
+bool ModelRepository::Entry::serves() const {
+  return std::any_of(versions.begin(), versions.end(),
+                     [](const auto& version) { return version.second.model != nullptr; });
+}
+
+std::map<int64_t, ModelRepository::Version> ModelRepository::Entry::replace(
+    std::map<int64_t, Version> now, const std::string& why) {
+  std::map<int64_t, Version> old = std::exchange(versions, std::move(now));
+  for (const auto& [number, version] : old)
+    versions.emplace(number, Version{nullptr, ModelState::State::kUnavailable,
+                                     version.model ? why : version.reason});
+  return old;
+}
 
 std::string_view name_of(ModelState::State state) {
   switch (state) {
@@ -135,21 +151,23 @@ ModelRepository::ModelPointer ModelRepository::find(std::string_view name,
   }
   const std::shared_lock lock(mutex_);
   const auto found = entries_.find(name);
-  if (found == entries_.end()) refuse(Status::kNotFound, "there is no model '", name, "'");
+  if (found == entries_.end())
+    refuse(Status::kNotFound, "Request for unknown model: '", name, "' is not found");
   const Entry& entry = found->second;
   if (number < 0) {
     for (auto at = entry.versions.rbegin(); at != entry.versions.rend(); ++at) {
       if (at->second.model) return at->second.model;
     }
-    refuse(Status::kUnavailable, "no version of model '", name, "' is ready",
-           entry.reason.empty() ? "" : ": ", entry.reason);
+    refuse(Status::kUnavailable, "Request for unknown model: '", name,
+           "' has no available versions", entry.reason.empty() ? "" : ": ", entry.reason);
   }
   const auto at = entry.versions.find(number);
   if (at == entry.versions.end())
-    refuse(Status::kNotFound, "model '", name, "' has no version ", number, " that is served");
+    refuse(Status::kNotFound, "Request for unknown model: '", name, "' version ", number,
+           " is not found");
   if (!at->second.model)
-    refuse(Status::kUnavailable, "version ", number, " of model '", name,
-           "' is not ready: ", at->second.reason);
+    refuse(Status::kUnavailable, "Request for unknown model: '", name, "' version ", number,
+           " is not at ready state: ", at->second.reason);
   return at->second.model;
 }
 
@@ -161,6 +179,21 @@ std::vector<ModelRepository::ModelPointer> ModelRepository::serving(std::string_
     for (const auto& [number, version] : entry.versions) {
       if (version.model) models.push_back(version.model);
     }
+  }
+  return models;
+}
+
+std::vector<ModelRepository::ModelPointer> ModelRepository::counted(
+    std::string_view name, std::string_view version) const {
+  std::vector<ModelPointer> models = serving(name);
+  if (!name.empty() && models.empty())
+    refuse(Status::kInvalidArgument, "requested model '", name, "' is not available");
+  if (version.empty()) return models;
+  std::erase_if(models,
+                [&](const ModelPointer& one) { return std::to_string(one->version()) != version; });
+  if (models.empty()) {
+    refuse(Status::kInvalidArgument, "requested model version is not available for model '", name,
+           "': version ", version);
   }
   return models;
 }
@@ -205,7 +238,7 @@ void ModelRepository::load_folder(const ModelFolder& given, const LoadOverride& 
     const std::unique_lock lock(mutex_);
     Entry& entry = entries_[given.name];
     entry.is_loading = true;
-    if (entry.versions.empty()) entry.reason = "it is being loaded";
+    if (!entry.serves()) entry.reason = "it is being loaded";
   }
   try {
     const ModelFolder folder = with_files(given, replaced);
@@ -231,14 +264,14 @@ void ModelRepository::load_folder(const ModelFolder& given, const LoadOverride& 
     Entry& entry = entries_[given.name];
     entry.is_loading = false;
     entry.failed_fingerprint = mark;
-    if (entry.versions.empty()) entry.reason = error.message();
+    if (!entry.serves()) entry.reason = error.message();
     throw error;
   }
   std::map<int64_t, Version> old;
   {
     const std::unique_lock lock(mutex_);
     Entry& entry = entries_[given.name];
-    old = std::exchange(entry.versions, std::move(loaded));
+    old = entry.replace(std::move(loaded), "unloaded");
     entry.reason.clear();
     entry.is_loading = false;
     entry.fingerprint = mark;
@@ -254,7 +287,9 @@ void ModelRepository::load(const std::string& name, const LoadOverride& replaced
   const std::lock_guard lock(load_mutex_);
   std::optional<ModelFolder> folder = as_serving_error([&] { return find_folder(name); });
   if (!folder && !replaced.files.empty()) folder = ModelFolder{.name = name};
-  if (!folder) refuse(Status::kNotFound, "there is no model '", name, "' in the repository");
+  if (!folder)
+    refuse(Status::kNotFound, "failed to load '", name,
+           "', failed to poll from model repository: it has no model of this name");
   load_folder(*folder, replaced);
 }
 
@@ -263,7 +298,7 @@ void ModelRepository::remove(const std::string& name, const std::string& reason)
   const std::unique_lock lock(mutex_);
   const auto found = entries_.find(name);
   if (found == entries_.end()) return;
-  old = std::exchange(found->second.versions, {});
+  old = found->second.replace({}, reason);
   found->second.reason = reason;
   found->second.fingerprint.clear();
 }
@@ -273,7 +308,10 @@ void ModelRepository::unload(const std::string& name, bool) {
   {
     const std::shared_lock read(mutex_);
     const auto found = entries_.find(name);
-    if (found == entries_.end()) refuse(Status::kNotFound, "there is no model '", name, "'");
+    if (found == entries_.end() && !as_serving_error([&] { return find_folder(name); })) {
+      refuse(Status::kNotFound, "failed to unload '", name,
+             "', failed to poll from model repository: it has no model of this name");
+    }
   }
   remove(name, "unloaded");
   log(LogLevel::kInfo, "model '", name, "' is unloaded");
@@ -293,7 +331,7 @@ void ModelRepository::poll() {
   {
     const std::unique_lock lock(mutex_);
     for (const auto& [name, entry] : entries_) {
-      if (!all.contains(name) && !entry.versions.empty()) gone.push_back(name);
+      if (!all.contains(name) && entry.serves()) gone.push_back(name);
     }
     for (const auto& [name, folder] : all) {
       const std::string mark = fingerprint(folder);
@@ -329,9 +367,11 @@ std::vector<ModelState> ModelRepository::index(bool ready_only) const {
   }
   const std::shared_lock lock(mutex_);
   for (const auto& [name, entry] : entries_) {
-    for (const auto& [number, version] : entry.versions)
-      states.push_back({name, number, version.state, version.reason});
-    if (entry.versions.empty() && !ready_only) {
+    for (const auto& [number, version] : entry.versions) {
+      if (version.model || !(ready_only || entry.is_loading))
+        states.push_back({name, number, version.state, version.reason});
+    }
+    if (!ready_only && (entry.versions.empty() || (entry.is_loading && !entry.serves()))) {
       const auto state =
           entry.is_loading ? ModelState::State::kLoading : ModelState::State::kUnavailable;
       states.push_back({name, {}, state, entry.reason});

@@ -67,6 +67,8 @@ class ModelRepository {
   ModelPointer find(std::string_view name, std::string_view version) const;
   // All versions that serve, of one model or (name "") of all.
   std::vector<ModelPointer> serving(std::string_view name = {}) const;
+  // The same, or one version; throws ServingError kInvalidArgument where there is none.
+  std::vector<ModelPointer> counted(std::string_view name, std::string_view version) const;
 
   struct LoadOverride {
     std::optional<std::string> config_json;
@@ -96,10 +98,14 @@ class ModelRepository {
     std::string reason;
   };
   struct Entry {
-    std::map<int64_t, Version> versions;
+    std::map<int64_t, Version> versions;  // those that were unloaded without a model
     std::string fingerprint, seen_fingerprint, failed_fingerprint;
     std::string reason;  // why nothing serves
     bool is_loading = false;
+
+    bool serves() const;
+    // Marks versions that none of `now` replaces as unloaded, and gives what they were.
+    std::map<int64_t, Version> replace(std::map<int64_t, Version> now, const std::string& why);
   };
 
   template <typename... Parts>

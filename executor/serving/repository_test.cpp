@@ -126,6 +126,14 @@ TEST_F(RepositoryTest, ALoadThatFailsLeavesTheOldModelServing) {
   const ServingError gone = error_from([&] { repository.find("a", ""); });
   EXPECT_EQ(gone.status(), Status::kUnavailable);
   EXPECT_THAT(gone.message(), HasSubstr("unloaded"));
+  EXPECT_THAT(error_from([&] { repository.find("a", "2"); }).message(),
+              HasSubstr("version 2 is not at ready state"));
+  EXPECT_TRUE(repository.index(true).empty());
+  const auto states = repository.index(false);
+  ASSERT_EQ(states.size(), 2u);
+  EXPECT_EQ(states[1].version, 2);
+  EXPECT_EQ(states[1].state, ModelState::State::kUnavailable);
+  EXPECT_EQ(states[1].reason, "unloaded");
   EXPECT_EQ(error_from([&] { repository.load("absent"); }).status(), Status::kNotFound);
 }
 
@@ -201,56 +209,119 @@ TEST_F(RepositoryTest, RequestsAreHeldToTheModel) {
     InferRequest request;
     return error_from([&] { model->fill(request, std::move(tensors), {}); }).message();
   };
-  EXPECT_THAT(message({}), HasSubstr("needs input 'x'"));
-  EXPECT_THAT(message({{"z", Tensor::zeros(DType::kFloat, {1, 2})}}), HasSubstr("no input 'z'"));
-  EXPECT_THAT(message({{"x", Tensor::zeros(DType::kDouble, {1, 2})}}), HasSubstr("got FP64"));
+  EXPECT_THAT(message({}), HasSubstr("missing required input(s) ['x']"));
+  EXPECT_THAT(message({{"z", Tensor::zeros(DType::kFloat, {1, 2})}}),
+              HasSubstr("unexpected inference input 'z'"));
+  EXPECT_THAT(message({{"x", Tensor::zeros(DType::kDouble, {1, 2})}}),
+              HasSubstr("data-type is 'FP64', but model 'a' expects 'FP32'"));
   EXPECT_THAT(message({{"x", Tensor::zeros(DType::kFloat, {1, 3})}}),
-              HasSubstr("expected shape [-1, 2], got [1, 3]"));
+              HasSubstr("Expected [-1,2], got [1,3]"));
   EXPECT_THAT(message({{"x", Tensor::zeros(DType::kFloat, {3, 2})}}),
-              HasSubstr("max_batch_size 2"));
+              HasSubstr("batch-size must be <= 2"));
   EXPECT_THAT(error_from([&] { model->output_index("z"); }).message(), HasSubstr("there are 'y'"));
 }
 
-TEST_F(RepositoryTest, StatesGoFromOneRequestToTheNext) {
-  // y = x + before; the sum is the next request's `before`.
-  Model model;
-  GraphEmitter e(*model.graph);
-  const auto input = [&](const char* name) {
-    return GraphEmitter::wrap(
-        model.graph->add_input(name, Type::tensor(DType::kFloat, Dims{Dim::symbol("batch"), 1})));
-  };
-  const Val x = input("x"), before = input("before");
-  Value* y = GraphEmitter::unwrap(e.call("Add", {x, before}));
-  y->name = "y";
-  model.graph->add_output(y);
-  fs::create_directories(folder_ / "sum/1");
-  save_model(model, folder_ / "sum/1/model.onnx");
-  write("sum/config.pbtxt", R"(max_batch_size: 4 sequence_batching {
-    state { input_name: "before" output_name: "y" data_type: TYPE_FP32 dims: [ 1 ] } })");
-  ModelRepository repository(options());
-  EXPECT_TRUE(repository.start().empty());
-  const auto served = repository.find("sum", "");
-  const auto ask = [&](uint64_t id, float value, bool start, bool end) {
+// y = x + before, where the sum is the next request's `before`.
+class SequenceTest : public RepositoryTest {
+ protected:
+  void SetUp() override {
+    Model model;
+    GraphEmitter e(*model.graph);
+    const auto input = [&](const char* name) {
+      return GraphEmitter::wrap(
+          model.graph->add_input(name, Type::tensor(DType::kFloat, Dims{Dim::symbol("batch"), 1})));
+    };
+    const Val x = input("x"), before = input("before");
+    Value* y = GraphEmitter::unwrap(e.call("Add", {x, before}));
+    y->name = "y";
+    model.graph->add_output(y);
+    fs::create_directories(folder_ / "sum/1");
+    save_model(model, folder_ / "sum/1/model.onnx");
+  }
+
+  void serve(const std::string& more) {
+    write("sum/config.pbtxt", "max_batch_size: 4 sequence_batching { " + more + R"(
+      state { input_name: "before" output_name: "y" data_type: TYPE_FP32 dims: [ 1 ] } })");
+    repository_ = std::make_unique<ModelRepository>(options());
+    EXPECT_TRUE(repository_->start().empty());
+    served_ = repository_->find("sum", "");
+  }
+  std::future<InferResult> begin(uint64_t id, float value, bool start, bool end) {
     InferRequest request;
     request.sequence = {"", id, start, end};
     std::vector<NamedTensor> inputs;
     inputs.push_back({"x", Tensor::of<float>({value}, {1, 1})});
-    served->fill(request, std::move(inputs), {});
-    std::promise<InferResult> promise;
-    auto future = promise.get_future();
-    served->submit(std::move(request),
-                   [&](InferResult&& result) { promise.set_value(std::move(result)); });
-    InferResult result = future.get();
+    served_->fill(request, std::move(inputs), {});
+    const auto promise = std::make_shared<std::promise<InferResult>>();
+    served_->submit(std::move(request),
+                    [promise](InferResult&& result) { promise->set_value(std::move(result)); });
+    return promise->get_future();
+  }
+  static float sum_of(std::future<InferResult> future) {
+    const InferResult result = future.get();
     return result.error ? -1 : result.outputs[0].tensor().values<float>()[0];
-  };
-  EXPECT_EQ(ask(1, 5, false, false), -1);  // begins without START
-  EXPECT_EQ(ask(0, 5, true, false), -1);   // belongs to no sequence
+  }
+  float ask(uint64_t id, float value, bool start, bool end) {
+    return sum_of(begin(id, value, start, end));
+  }
+
+  std::unique_ptr<ModelRepository> repository_;
+  ModelRepository::ModelPointer served_;
+};
+
+TEST_F(SequenceTest, StatesGoFromOneRequestToTheNext) {
+  serve("");
+  EXPECT_THAT(begin(1, 5, false, false).get().error->message(), HasSubstr("START flag"));
+  EXPECT_THAT(begin(0, 5, true, false).get().error->message(), HasSubstr("correlation ID"));
   EXPECT_EQ(ask(1, 5, true, false), 5);
   EXPECT_EQ(ask(2, 7, true, false), 7);
   EXPECT_EQ(ask(1, 1, false, false), 6);
   EXPECT_EQ(ask(2, 1, false, true), 8);
   EXPECT_EQ(ask(1, 1, false, false), 7);
   EXPECT_EQ(ask(2, 1, false, false), -1);  // has ended
+}
+
+TEST_F(SequenceTest, WhatFollowsAnEndNeedsAStartHoweverQuicklyItComes) {
+  serve("");
+  std::vector<std::future<InferResult>> all;
+  for (int i = 0; i < 50; ++i) {
+    all.push_back(begin(1, 1, true, false));
+    all.push_back(begin(1, 2, false, true));
+    all.push_back(begin(1, 3, false, false));
+  }
+  for (size_t i = 0; i < all.size(); ++i)
+    EXPECT_EQ(sum_of(std::move(all[i])), i % 3 == 0 ? 1 : i % 3 == 1 ? 3 : -1) << i;
+}
+
+TEST_F(SequenceTest, SequencesBeyondTheirNumberWaitForOneToEnd) {
+  serve("oldest { max_candidate_sequences: 2 }");
+  EXPECT_EQ(ask(1, 1, true, false), 1);
+  EXPECT_EQ(ask(2, 2, true, false), 2);
+  auto third = begin(3, 3, true, false);
+  auto third_again = begin(3, 1, false, true);
+  auto fourth = begin(4, 4, true, true);
+  EXPECT_EQ(third.wait_for(std::chrono::milliseconds(50)), std::future_status::timeout);
+  EXPECT_EQ(ask(1, 1, false, false), 2);  // those that have a place go on
+  EXPECT_EQ(ask(1, 1, false, true), 3);
+  EXPECT_EQ(sum_of(std::move(third)), 3);
+  EXPECT_EQ(sum_of(std::move(third_again)), 4);
+  EXPECT_EQ(sum_of(std::move(fourth)), 4);
+}
+
+TEST_F(SequenceTest, AnIdleSequenceGivesItsPlaceAway) {
+  serve("max_sequence_idle_microseconds: 100000 oldest { max_candidate_sequences: 1 }");
+  EXPECT_EQ(ask(1, 1, true, false), 1);
+  EXPECT_EQ(ask(2, 2, true, false), 2);  // waits for the first one's time to pass
+  EXPECT_EQ(ask(1, 1, false, false), -1);
+}
+
+TEST_F(SequenceTest, WhatWaitsForAPlaceIsRefusedWhenTheModelGoes) {
+  serve("oldest { max_candidate_sequences: 1 } max_sequence_idle_microseconds: 60000000");
+  EXPECT_EQ(ask(1, 1, true, false), 1);
+  auto waiting = begin(2, 2, true, false);
+  served_.reset();
+  repository_.reset();
+  EXPECT_EQ(waiting.get().error->status(), Status::kUnavailable);
 }
 
 TEST_F(RepositoryTest, ThePublishedExampleRepositoryLoads) {

@@ -116,7 +116,7 @@ Scheduler::Ticket Scheduler::submit(InferRequest request, InferDone done, bool m
     lock.unlock();
     end(job,
         {Status::kResourceExhausted,
-         text("the queue of the model is full (max_queue_size ", queue.max_size, ")")},
+         text("Exceeds maximum queue size: ", queue.max_size, " requests wait already")},
         Failure::kRejected);
     return job;
   }
@@ -273,7 +273,7 @@ void Scheduler::expire(const JobPointer& job) {
       return;
     }
   }
-  end(job, {Status::kDeadlineExceeded, "the timeout of the request has expired"},
+  end(job, {Status::kDeadlineExceeded, "Request timeout expired"},
       Failure::kRejected);
 }
 

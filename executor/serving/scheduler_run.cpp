@@ -139,7 +139,7 @@ std::vector<Datum> Scheduler::execute(Batch& batch, std::span<const Datum> input
   if (jobs.size() == 1 && jobs[0]->deadline) {
     const auto left = *jobs[0]->deadline - Clock::now();
     if (left <= Clock::duration::zero())
-      refuse(Status::kDeadlineExceeded, "the timeout of the request has expired");
+      refuse(Status::kDeadlineExceeded, "Request timeout expired");
     options.deadline = std::chrono::ceil<std::chrono::milliseconds>(left);
   }
   const auto begin = Clock::now();

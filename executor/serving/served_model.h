@@ -70,6 +70,7 @@ class ServedModel {
   std::vector<Datum> run(std::span<const Datum> inputs, const RunOptions& options) const;
   Tensor as_model_sees(const TensorConfig& config, const Tensor& tensor) const;
   void check_request_tensor(const TensorConfig& config, const Tensor& tensor) const;
+  void check_all_given(const InferRequest& request) const;
   InferDone restoring_shapes(InferDone done) const;
 
   ModelConfig config_;
@@ -81,7 +82,7 @@ class ServedModel {
   std::vector<size_t> config_outputs_;   // of each of config_.outputs: which of the session's
   bool restores_shapes_ = false;         // an output has another shape for clients
   bool identity_outputs_ = true;         // config_outputs_ is 0, 1, 2 ...
-  std::unique_ptr<SequenceTable> sequences_;
+  std::shared_ptr<SequenceTable> sequences_;
   std::shared_ptr<Scheduler> scheduler_;  // last: it is closed first
 };
 

@@ -23,6 +23,7 @@ struct Raw {
   std::string model_name, control = "none", metrics = "sardonyx";
   double poll_seconds = 15, drain_delay = 5, drain_timeout = 30, request_timeout = 0;
   double memory_gb = 64, idle_seconds = 75, header_seconds = 10;
+  std::vector<std::string> trace;
   uint64_t max_body_mb = 1024, max_bodies_mb = 4096;
 };
 
@@ -68,6 +69,8 @@ void add_http(CLI::App& app, Raw& raw, ServeOptions& options) {
   app.add_option("--http-address", options.http.address,
                  "where to listen; 127.0.0.1 by default, 0.0.0.0 or :: for all");
   app.add_option("--http-port", options.http.port, "8000 by default; 0: one that is free");
+  app.add_option("--server-name", options.api.server_name,
+                 "what the server's metadata say, sardonyx by default");
   app.add_option("--port-file", options.port_file,
                  "write the ports of HTTP and gRPC there once requests are taken");
 #ifdef SARDONYX_GRPC
@@ -100,6 +103,10 @@ void add_reports(CLI::App& app, Raw& raw, ServeOptions& options) {
   app.add_flag("--metrics,!--no-metrics", options.api.has_metrics, "/metrics, on by default");
   app.add_option("--metrics-names", raw.metrics, "sardonyx, or triton for those names beside them")
       ->check(CLI::IsMember({"sardonyx", "triton"}));
+  app.add_option("--trace-config", raw.trace,
+                 "SETTING=VALUE, as Triton's: level=TIMESTAMPS, rate=N, count=N, "
+                 "mode=triton with triton,file=FILE, or mode=opentelemetry with "
+                 "opentelemetry,url=URL");
   app.add_option("--log-file", options.log.file, "stderr by default");
   app.add_option("--log-format", options.log.format, "default or json");
   app.add_option("--log-verbose", options.log.verbose_level, "1: a line for each request");
@@ -171,6 +178,13 @@ ParsedOptions parse_options(int count, const char* const* values) {
   }
   if (const std::string wrong = problem(raw, options); !wrong.empty()) {
     std::cerr << "onnx-serve: " << wrong << '\n';
+    return {{}, 2};
+  }
+  try {
+    for (const std::string& setting : raw.trace)
+      apply_trace_option(setting, options.trace, options.trace_target);
+  } catch (const ServingError& error) {
+    std::cerr << "onnx-serve: " << error.message() << '\n';
     return {{}, 2};
   }
   finish(raw, options);

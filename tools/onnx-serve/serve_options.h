@@ -21,6 +21,8 @@ struct ServeOptions {
   TlsFiles tls;
   std::vector<std::string> tokens;  // GROUP=FILE
   ServerLog::Settings log;
+  TraceSettings trace;
+  TraceTarget trace_target;
   std::chrono::milliseconds drain_delay{5000}, drain_timeout{30'000}, poll_period{15'000};
   bool exits_on_error = true;
   std::string

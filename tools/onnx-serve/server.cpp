@@ -86,8 +86,9 @@ class Server {
     repository_options.session.log = [this](LogLevel level, std::string_view line) {
       log_.write(level, line);
     };
+    Tracer tracer(options_.trace, options_.trace_target, log_);
     serving::ModelRepository repository(repository_options);
-    Api api(repository, access_, log_, state_, options_.api);
+    Api api(repository, access_, log_, tracer, state_, options_.api);
     // Before models are loaded: probes are answered, with "not ready".
     HttpServer http(options_.http, api, tls_.get());
 #ifdef SARDONYX_GRPC

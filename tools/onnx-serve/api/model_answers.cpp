@@ -129,13 +129,7 @@ HttpAnswer Api::model_metadata(const serving::ServedModel& model) const {
 }
 
 HttpAnswer Api::statistics(std::string_view name, std::string_view version) const {
-  std::vector<serving::ModelRepository::ModelPointer> models;
-  if (version.empty()) {
-    if (!name.empty()) repository_.find(name, "");  // refuses unknown ones
-    models = repository_.serving(name);
-  } else {
-    models = {repository_.find(name, version)};
-  }
+  const auto models = repository_.counted(name, version);
   std::string out = "{\"model_stats\":[";
   for (size_t i = 0; i < models.size(); ++i) {
     if (i > 0) out += ',';
