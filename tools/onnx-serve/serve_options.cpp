@@ -101,6 +101,8 @@ void add_access(CLI::App& app, ServeOptions& options) {
 
 void add_reports(CLI::App& app, Raw& raw, ServeOptions& options) {
   app.add_flag("--metrics,!--no-metrics", options.api.has_metrics, "/metrics, on by default");
+  app.add_option("--metrics-port", options.metrics_port,
+                 "serve /metrics and health at this port as well; 0: one that is free");
   app.add_option("--metrics-names", raw.metrics, "sardonyx, or triton for those names beside them")
       ->check(CLI::IsMember({"sardonyx", "triton"}));
   app.add_option("--trace-config", raw.trace,

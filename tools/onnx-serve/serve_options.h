@@ -18,6 +18,7 @@ struct ServeOptions {
   bool has_grpc = true;      // where the program is built with it
   std::string grpc_address;  // "": that of HTTP
   uint16_t grpc_port = 8001;
+  std::optional<uint16_t> metrics_port;  // of their own; they are at that of HTTP in any case
   TlsFiles tls;
   std::vector<std::string> tokens;  // GROUP=FILE
   ServerLog::Settings log;

@@ -140,6 +140,16 @@ std::optional<HttpAnswer> Api::refusal(const HttpRequest& request) {
   }
 }
 
+std::optional<HttpAnswer> MetricsApi::refusal(const HttpRequest& request) {
+  const auto path = path_parts(request.target);
+  if (path) {
+    const EndpointGroup group = group_of(*path);
+    if (group != EndpointGroup::kMetrics && group != EndpointGroup::kHealth)
+      return not_found(request.target);
+  }
+  return api_.refusal(request);
+}
+
 asio::awaitable<HttpAnswer> Api::elsewhere(const std::function<HttpAnswer()>& work) {
   const auto home = co_await asio::this_coro::executor;
   auto there = asio::bind_executor(control_threads_.get_executor(), asio::use_awaitable);

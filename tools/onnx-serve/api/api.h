@@ -93,4 +93,19 @@ class Api : public HttpHandler {
   asio::thread_pool control_threads_{2};
 };
 
+// The part of it that is at a port of its own: metrics and health, and nothing else.
+class MetricsApi : public HttpHandler {
+ public:
+  explicit MetricsApi(Api& api) : api_(api) {}
+  asio::awaitable<HttpAnswer> handle(HttpRequest& request, IoThread& thread,
+                                     Watched& connection) override {
+    return api_.handle(request, thread, connection);
+  }
+  std::optional<HttpAnswer> refusal(const HttpRequest& request) override;
+  bool is_closing() const override { return api_.is_closing(); }
+
+ private:
+  Api& api_;
+};
+
 }  // namespace sardonyx::serve

@@ -114,7 +114,8 @@ HttpAnswer Api::index(const HttpRequest& request) const {
 HttpAnswer Api::load(const std::string& name, const HttpRequest& request) {
   if (!repository_.is_explicit()) refuse(Status::kUnavailable, kNotExplicit);
   serving::ModelRepository::LoadOverride replaced;
-  for (const auto& [key, value] : call_parameters(body_of(request)).items()) {
+  const json parameters = call_parameters(body_of(request));
+  for (const auto& [key, value] : parameters.items()) {
     if (key != "config" && !key.starts_with("file:"))
       refuse(Status::kInvalidArgument, "unknown parameter '", key, "'");
     if (!value.is_string())
@@ -172,7 +173,8 @@ HttpAnswer Api::trace_setting(const HttpRequest& request, const std::string& mod
     refuse(Status::kInvalidArgument, "Request for unknown model : ", model);
   if (request.method == verb::post) {
     TraceValues changes;
-    for (const auto& [name, value] : body_of(request).items())
+    const json body = body_of(request);
+    for (const auto& [name, value] : body.items())
       changes[name] = trace_values(name, value);
     tracer_.update(model, changes);
   }
