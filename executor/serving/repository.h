@@ -100,7 +100,8 @@ class ModelRepository {
   struct Entry {
     std::map<int64_t, Version> versions;  // those that were unloaded without a model
     std::string fingerprint, seen_fingerprint, failed_fingerprint;
-    std::string reason;  // why nothing serves
+    std::vector<std::string> parts;  // the models that it is made of, if it is an ensemble
+    std::string reason;              // why nothing serves
     bool is_loading = false;
 
     bool serves() const;
@@ -115,8 +116,12 @@ class ModelRepository {
   std::map<std::string, ModelFolder> find_all() const;
   std::optional<ModelFolder> find_folder(const std::string& name) const;
   void load_folder(const ModelFolder& folder, const LoadOverride& replaced);
-  ModelPointer load_version(const ModelFolder& folder, const ModelConfig& config, bool has_config,
-                            int64_t version, const LoadOverride& replaced);
+  ModelConfig read_config(const ModelFolder& folder, const LoadOverride& replaced) const;
+  Model load_ensemble(ModelConfig& config) const;
+  void load_parts(const std::string& name);
+  std::string fingerprint_of(const ModelFolder& folder, std::span<const std::string> parts) const;
+  ModelPointer load_version(const ModelFolder& folder, ModelConfig config, int64_t version,
+                            const LoadOverride& replaced);
   void remove(const std::string& name, const std::string& reason);
 
   RepositoryOptions options_;

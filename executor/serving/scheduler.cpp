@@ -273,8 +273,7 @@ void Scheduler::expire(const JobPointer& job) {
       return;
     }
   }
-  end(job, {Status::kDeadlineExceeded, "Request timeout expired"},
-      Failure::kRejected);
+  end(job, {Status::kDeadlineExceeded, "Request timeout expired"}, Failure::kRejected);
 }
 
 }  // namespace sardonyx::serving

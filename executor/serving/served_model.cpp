@@ -50,11 +50,12 @@ Shape closed_shape(Shape dims, int64_t count) {
 
 }  // namespace
 
-ServedModel::ServedModel(ModelConfig config, const Source& source, SessionOptions options,
+ServedModel::ServedModel(ModelConfig config, Source source, SessionOptions options,
                          RunThreads& threads, std::shared_ptr<Statistics> statistics)
     : config_(std::move(config)), version_(source.version), statistics_(std::move(statistics)) {
   options.optimization_level = std::min(options.optimization_level, config_.optimization_level);
-  session_ = source.bytes
+  session_ = source.model ? std::make_unique<Session>(std::move(*source.model), options)
+             : source.bytes
                  ? std::make_unique<Session>(std::as_bytes(std::span(*source.bytes)), options)
                  : std::make_unique<Session>(source.file, options);
   complete_config(config_, source.has_config, session_->inputs(), session_->optional_inputs(),

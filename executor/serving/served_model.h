@@ -26,6 +26,7 @@ class ServedModel {
   struct Source {
     std::filesystem::path file;          // the model
     const std::string* bytes = nullptr;  // or its bytes, in place of the file
+    std::optional<Model> model;          // or the model itself
     std::filesystem::path folder;        // of labels, warm-up and state data; may be empty
     int64_t version = 1;
     bool has_config = false;
@@ -33,7 +34,7 @@ class ServedModel {
   };
 
   // Loads the file and warms it up. Throws ServingError, naming the model and its version.
-  ServedModel(ModelConfig config, const Source& source, SessionOptions options, RunThreads& threads,
+  ServedModel(ModelConfig config, Source source, SessionOptions options, RunThreads& threads,
               std::shared_ptr<Statistics> statistics);
   // Refuses what waits and waits for what runs.
   ~ServedModel();

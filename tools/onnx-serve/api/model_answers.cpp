@@ -121,7 +121,9 @@ HttpAnswer Api::model_metadata(const serving::ServedModel& model) const {
     out += '"' + std::to_string(one->version()) + '"';
   }
   const bool has_batch_dim = model.config().max_batch_size > 0;
-  out += "],\"platform\":\"onnxruntime_onnx\",\"inputs\":";
+  out += "],\"platform\":\"";
+  out += model.config().is_ensemble() ? "ensemble" : "onnxruntime_onnx";
+  out += "\",\"inputs\":";
   append_tensors(out, model.config().inputs, has_batch_dim);
   out += ",\"outputs\":";
   append_tensors(out, model.config().outputs, has_batch_dim);

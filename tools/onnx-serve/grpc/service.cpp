@@ -193,7 +193,7 @@ Reactor* InferenceService::ModelMetadata(Context* context,
     response->set_name(model->name());
     for (const auto& one : parts_.repository.serving(model->name()))
       response->add_versions(std::to_string(one->version()));
-    response->set_platform("onnxruntime_onnx");
+    response->set_platform(model->config().is_ensemble() ? "ensemble" : "onnxruntime_onnx");
     const bool has_batch_dim = model->config().max_batch_size > 0;
     write_tensors(model->config().inputs, has_batch_dim, *response->mutable_inputs());
     write_tensors(model->config().outputs, has_batch_dim, *response->mutable_outputs());
