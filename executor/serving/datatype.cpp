@@ -72,7 +72,7 @@ void check_size(DType dtype, const Shape& shape, size_t bytes, std::string_view 
   const size_t wanted = bytes_for(dtype, checked_count(shape, what));
   if (wanted != bytes) {
     refuse(Status::kInvalidArgument, "input byte size mismatch for ", what, ". Expected ", wanted,
-           " for ", protocol_name(dtype), to_text(shape), ", got ", bytes);
+           ", got ", bytes, " bytes of ", protocol_name(dtype), to_text(shape));
   }
 }
 

@@ -1,5 +1,9 @@
 #include "executor/serving/repository.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include <algorithm>
 #include <charconv>
 #include <fstream>
@@ -22,6 +26,13 @@ std::string read_text(const std::filesystem::path& path) {
     refuse(Status::kInvalidArgument, "'", path.string(), "' has more than 16 MiB");
   text.resize(static_cast<size_t>(file.gcount()));
   return text;
+}
+
+// What a model has used is spread over the heaps of many threads, which keep what is freed.
+void give_memory_back() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
 }
 
 // What clients of other servers know refusals by stands at the beginning of messages, as there.
@@ -256,8 +267,12 @@ ModelRepository::ModelPointer ModelRepository::load_version(const ModelFolder& f
         std::make_unique<ServedModel>(std::move(config), std::move(source), options_.session,
                                       *threads_, statistics_of(folder.name, version));
     // Whoever lets go of it last may be one of the threads that it waits for.
-    return {model.release(),
-            [threads = threads_](ServedModel* old) { threads->post([old] { delete old; }); }};
+    return {model.release(), [threads = threads_](ServedModel* old) {
+              threads->post([old] {
+                delete old;
+                give_memory_back();
+              });
+            }};
   } catch (...) {
     const ServingError error = current_serving_error();
     refuse(error.status(), "model '", folder.name, "', version ", version, ": ", error.message());
@@ -352,8 +367,16 @@ void ModelRepository::load(const std::string& name, const LoadOverride& replaced
   if (!folder)
     refuse(Status::kNotFound, "failed to load '", name,
            "', failed to poll from model repository: it has no model of this name");
-  load_folder(*folder, replaced);
-  load_parts(name);
+  try {
+    load_folder(*folder, replaced);
+    load_parts(name);
+  } catch (const ServingError& error) {
+    const std::shared_lock read(mutex_);
+    refuse(
+        error.status(), "failed to load '", name,
+        entries_.at(name).serves() ? "', the old version stays: " : "', no version is available: ",
+        error.message());
+  }
 }
 
 void ModelRepository::remove(const std::string& name, const std::string& reason) {

@@ -55,7 +55,8 @@ void Scheduler::set_timeouts(Job& job, const QueuePolicy& policy) const {
   const auto& own = job.request.timeout;
   std::optional<std::chrono::microseconds> of_queue;
   if (policy.default_timeout.count() > 0) of_queue = policy.default_timeout;
-  const bool overrides = own && own->count() > 0;
+  // Where the queue has a timeout that clients may not override, it alone counts.
+  const bool overrides = own && own->count() > 0 && (!of_queue || policy.allows_timeout_override);
   if (overrides && policy.allows_timeout_override)
     of_queue = of_queue ? std::min(*of_queue, *own) : *own;
   if (of_queue) job.queue_timeout = job.request.received + *of_queue;
@@ -215,9 +216,13 @@ std::shared_ptr<Scheduler::Batch> Scheduler::next_batch() {
   return batch;
 }
 
-// Is there time left to wait for others? If so, it is looked at again then.
+// Is there time left to wait for others? If so, it is looked at again then. What is as large as
+// the largest preferred size does not wait, nor does what keeps requests waiting that can't join.
 bool Scheduler::has_to_wait(const Batch& batch) {
   if (!policy_.waits_for_delay || batch.items >= policy_.max_batch) return false;
+  const auto largest = std::max_element(policy_.preferred.begin(), policy_.preferred.end());
+  if (largest != policy_.preferred.end() && batch.items >= *largest) return false;
+  if (waiting_ > batch.jobs.size()) return false;
   Clock::time_point oldest = Clock::time_point::max();
   for (const JobPointer& job : batch.jobs)
     oldest = std::min(oldest, job->request.received);

@@ -95,7 +95,7 @@ std::vector<NamedTensor> request_tensors(const HttpRequest& http, const ParsedIn
   const size_t there = http.has_binary ? http.binary->size() : 0;
   for (const ParsedInfer::Input& input : parsed.inputs) {
     model.input(input.name);  // it must have one of this name
-    const std::string what = "input '" + input.name + "'";
+    const std::string what = "input '" + input.name + "' for model '" + model.name() + "'";
     const DType dtype = serving::required_dtype(input.datatype, what);
     const auto region = string_parameter(input.parameters, "shared_memory_region");
     const auto size = count_parameter(input.parameters, "binary_data_size");
@@ -142,7 +142,7 @@ std::vector<NamedTensor> raw_tensors(const HttpRequest& http, const ServedModel&
            " inputs in '", model.name(), "' model configuration");
   }
   const TensorConfig& input = inputs[0];
-  const std::string what = "input '" + input.name + "'";
+  const std::string what = "input '" + input.name + "' for model '" + model.name() + "'";
   Shape shape = input.dims;
   const size_t bytes = http.binary->size();
   if (input.dtype == DType::kString) {

@@ -128,7 +128,7 @@ TEST_F(GrpcTest, WhatIsWrongIsSaid) {
             grpc::StatusCode::NOT_FOUND);
   const std::pair<std::function<void(ModelInferRequest&)>, const char*> cases[] = {
       {[](auto& r) { r.mutable_inputs(0)->set_name("q"); }, "unexpected inference input 'q'"},
-      {[](auto& r) { r.mutable_inputs(0)->set_shape(0, 2); }, "Expected 16 for FP32"},
+      {[](auto& r) { r.mutable_inputs(0)->set_shape(0, 2); }, "Expected 16, got 8 bytes of FP32"},
       {[](auto& r) { r.mutable_inputs(0)->set_shape(0, -2); }, "negative"},
       {[](auto& r) { r.add_raw_input_contents("x"); }, "raw_input_contents has 2"},
       {[](auto& r) { r.mutable_inputs(0)->mutable_contents()->add_fp32_contents(1); }, "beside"},

@@ -147,7 +147,7 @@ GrpcInfer read_infer(ModelInferRequest& message, const serving::ServedModel& mod
   int raw = 0;
   for (const auto& input : message.inputs()) {
     model.input(input.name());  // it must have one of this name
-    const std::string what = "input '" + input.name() + "'";
+    const std::string what = "input '" + input.name() + "' for model '" + model.name() + "'";
     const DType dtype = serving::required_dtype(input.datatype(), what);
     const Shape shape(input.shape().begin(), input.shape().end());
     const Parameters parameters = parameters_of(input.parameters());
