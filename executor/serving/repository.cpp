@@ -84,7 +84,9 @@ std::string_view name_of(ModelState::State state) {
 }
 
 ModelRepository::ModelRepository(RepositoryOptions options)
-    : options_(std::move(options)), threads_(std::make_shared<RunThreads>()) {}
+    : options_(std::move(options)),
+      threads_(std::make_shared<RunThreads>()),
+      gate_(std::make_shared<MemoryGate>(options_.total_memory)) {}
 
 ModelRepository::~ModelRepository() {
   entries_.clear();
@@ -265,7 +267,7 @@ ModelRepository::ModelPointer ModelRepository::load_version(const ModelFolder& f
     }
     auto model =
         std::make_unique<ServedModel>(std::move(config), std::move(source), options_.session,
-                                      *threads_, statistics_of(folder.name, version));
+                                      *threads_, statistics_of(folder.name, version), gate_);
     // Whoever lets go of it last may be one of the threads that it waits for.
     return {model.release(), [threads = threads_](ServedModel* old) {
               threads->post([old] {

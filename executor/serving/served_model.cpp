@@ -51,8 +51,12 @@ Shape closed_shape(Shape dims, int64_t count) {
 }  // namespace
 
 ServedModel::ServedModel(ModelConfig config, Source source, SessionOptions options,
-                         RunThreads& threads, std::shared_ptr<Statistics> statistics)
-    : config_(std::move(config)), version_(source.version), statistics_(std::move(statistics)) {
+                         RunThreads& threads, std::shared_ptr<Statistics> statistics,
+                         std::shared_ptr<MemoryGate> gate)
+    : config_(std::move(config)),
+      version_(source.version),
+      statistics_(std::move(statistics)),
+      gate_(std::move(gate)) {
   options.optimization_level = std::min(options.optimization_level, config_.optimization_level);
   session_ = source.model ? std::make_unique<Session>(std::move(*source.model), options)
              : source.bytes
@@ -88,11 +92,13 @@ ServedModel::ServedModel(ModelConfig config, Source source, SessionOptions optio
                                         source.folder, config_, scheduler_, threads);
   }
   warm_up(source.folder);
+  gate_->add(*session_);
 }
 
 ServedModel::~ServedModel() {
   if (sequences_) sequences_->close();
   if (scheduler_) scheduler_->close();
+  gate_->remove(*session_);
 }
 
 void ServedModel::load_labels(const std::filesystem::path& folder) {
@@ -223,8 +229,20 @@ std::vector<Datum> ServedModel::run(std::span<const Datum> inputs,
   const auto defined = [](const Datum& datum) { return datum.defined(); };
   const auto optional = inputs.subspan(required);
   if (std::none_of(optional.begin(), optional.end(), defined)) given = inputs.first(required);
+  if (!gate_->is_limited()) return run_session(given, options);
+  const MemoryForecast::Need need = forecast_.need_of(*session_, given);
+  constexpr uint64_t kSmall = 1 << 20;  // not worth asking whether it fits
+  const MemoryGate::Space space =
+      need.bytes() < kSmall ? MemoryGate::Space() : gate_->take(need.bytes());
+  std::vector<Datum> outputs = run_session(given, options);
+  if (!need.is_known) forecast_.learn(given, outputs);
+  return outputs;
+}
+
+std::vector<Datum> ServedModel::run_session(std::span<const Datum> inputs,
+                                            const RunOptions& options) const {
   std::vector<OutputSlot> slots(session_->outputs().size());
-  session_->run_into(given, slots, options);
+  session_->run_into(inputs, slots, options);
   std::vector<Datum> outputs;
   outputs.reserve(slots.size());
   for (OutputSlot& slot : slots)

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "executor/serving/memory_gate.h"
 #include "executor/serving/model_config.h"
 #include "executor/serving/scheduler.h"
 #include "executor/session.h"
@@ -35,7 +36,7 @@ class ServedModel {
 
   // Loads the file and warms it up. Throws ServingError, naming the model and its version.
   ServedModel(ModelConfig config, Source source, SessionOptions options, RunThreads& threads,
-              std::shared_ptr<Statistics> statistics);
+              std::shared_ptr<Statistics> statistics, std::shared_ptr<MemoryGate> gate);
   // Refuses what waits and waits for what runs.
   ~ServedModel();
   ServedModel(const ServedModel&) = delete;
@@ -69,6 +70,7 @@ class ServedModel {
   void load_labels(const std::filesystem::path& folder);
   void warm_up(const std::filesystem::path& folder);
   std::vector<Datum> run(std::span<const Datum> inputs, const RunOptions& options) const;
+  std::vector<Datum> run_session(std::span<const Datum> inputs, const RunOptions& options) const;
   Tensor as_model_sees(const TensorConfig& config, const Tensor& tensor) const;
   void check_request_tensor(const TensorConfig& config, const Tensor& tensor) const;
   void check_all_given(const InferRequest& request) const;
@@ -77,6 +79,8 @@ class ServedModel {
   ModelConfig config_;
   const int64_t version_;
   const std::shared_ptr<Statistics> statistics_;
+  const std::shared_ptr<MemoryGate> gate_;
+  mutable MemoryForecast forecast_;
   std::unique_ptr<Session> session_;
   std::vector<ValueInfo> model_inputs_;  // required ones, then optional ones
   std::vector<size_t> config_inputs_;    // of each of config_.inputs: which of model_inputs_

@@ -22,6 +22,7 @@ struct Raw {
   std::vector<std::string> repositories, models;
   std::string model_name, control = "none", metrics = "sardonyx";
   double poll_seconds = 15, drain_delay = 5, drain_timeout = 30, request_timeout = 0;
+  std::optional<double> total_memory_gb;
   double memory_gb = 64, idle_seconds = 75, header_seconds = 10;
   std::vector<std::string> trace;
   uint64_t max_body_mb = 1024, max_bodies_mb = 4096;
@@ -58,6 +59,10 @@ void add_runtime(CLI::App& app, Raw& raw, ServeOptions& options) {
   app.add_option("--io-threads", options.http.threads, "threads that serve connections")
       ->check(CLI::Range(1, 256));
   app.add_option("--memory-limit-gb", raw.memory_gb, "memory of one model, 64 by default");
+  app.add_option(
+      "--total-memory-gb", raw.total_memory_gb,
+      "memory of all models with their runs; 9 tenths of the container's or machine's by "
+      "default, 0: no limit");
   app.add_option("--request-timeout", raw.request_timeout,
                  "seconds after which a request without a timeout of its own ends; 0: never");
   app.add_option("--drain-delay", raw.drain_delay,
@@ -146,6 +151,9 @@ void finish(const Raw& raw, ServeOptions& options) {
                                                            : ControlMode::kNone;
   options.repository.session.memory_limit =
       static_cast<size_t>(std::clamp(raw.memory_gb, 0.0, 1e6) * 1e9);
+  options.repository.total_memory =
+      raw.total_memory_gb ? static_cast<uint64_t>(std::clamp(*raw.total_memory_gb, 0.0, 1e6) * 1e9)
+                          : serving::machine_memory() / 10 * 9;
   options.api.triton_metrics = raw.metrics == "triton";
   options.api.request_timeout = seconds<std::chrono::microseconds>(raw.request_timeout);
   options.poll_period = std::max(seconds<std::chrono::milliseconds>(raw.poll_seconds),

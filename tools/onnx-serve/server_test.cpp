@@ -287,6 +287,7 @@ TEST_F(ServerTest, PathsAndMethods) {
       {"DELETE", "/v2", 405},
       {"GET", "/v3", 404},
       {"GET", "/v2/models/negate/nonsense", 404},
+      {"POST", "/v2/models/negate/generate", 404},
       {"GET", "/v2/nonsense", 404},
       {"GET", "/v2/models/%6Eegate", 200},
       {"GET", "/v2/models/%zz", 400},
@@ -461,7 +462,7 @@ TEST(Server, AClientThatLeavesAndADeadlineStopTheRun) {
     ask(client, "");
     EXPECT_TRUE(wait_for("sardonyx_requests_pending{model=\"slow\",version=\"1\"} 1"));
   }
-  EXPECT_TRUE(wait_for("reason=\"cancelled\"} 1"));
+  EXPECT_TRUE(wait_for("reason=\"cancelled\",version=\"1\"} 1"));
   EXPECT_TRUE(wait_for("sardonyx_requests_pending{model=\"slow\",version=\"1\"} 0"));
   HttpClient client(server.port());
   const auto begin = Clock::now();

@@ -233,13 +233,13 @@ asio::awaitable<HttpAnswer> Api::route_model(HttpRequest& request, const Path& p
     const auto model = repository_.find(name, version);
     co_return co_await infer(request, model, thread, connection);
   }
+  const bool is_known = call.empty() || call == "ready" || call == "stats" || call == "config";
+  if (!is_known) co_return not_found(request.target);
   if (!is_get(request)) co_return wrong_method("GET");
   if (call == "ready") co_return model_ready(name, version);
   if (call == "stats") co_return statistics(name, version);
   if (call.empty()) co_return model_metadata(*repository_.find(name, version));
-  if (call == "config")
-    co_return json_answer(serving::config_as_json(repository_.find(name, version)->config()));
-  co_return not_found(request.target);
+  co_return json_answer(serving::config_as_json(repository_.find(name, version)->config()));
 }
 
 asio::awaitable<HttpAnswer> Api::control(HttpRequest& request, const Path& path) {
