@@ -80,7 +80,10 @@ Scheduler::Ticket Scheduler::submit(InferRequest request, InferDone done, bool m
     return job;
   }
   job->can_join = policy_.batches && job->items > 0 && job->items < policy_.max_batch;
-  if (job->can_join) job->key = batch_key(job->request.inputs);
+  if (job->can_join) {
+    job->key = policy_.padding ? policy_.padding->key(job->request.inputs)
+                               : batch_key(job->request.inputs);
+  }
   const uint64_t level =
       job->request.priority > 0 ? job->request.priority : policy_.default_priority;
   job->level = policy_.priority_levels == 0 ? 0 : std::min(level, policy_.priority_levels);

@@ -11,6 +11,7 @@
 #include <stop_token>
 
 #include "executor/serving/infer_request.h"
+#include "executor/serving/padding.h"
 #include "executor/session_options.h"
 
 namespace sardonyx::serving {
@@ -35,6 +36,7 @@ struct SchedulingPolicy {
   // An answer does not depend on which requests came at the same time, to the last bit: kernels
   // may sum in another order for another batch size, so each request of a batch is run by itself.
   bool deterministic = false;
+  std::shared_ptr<const Padding> padding;  // null: requests that run jointly are of one shape
   uint64_t priority_levels = 0;
   uint64_t default_priority = 0;
   QueuePolicy default_queue;

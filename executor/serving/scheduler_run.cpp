@@ -21,6 +21,16 @@ std::vector<size_t> wanted_outputs(const Jobs& jobs) {
   return all;
 }
 
+void cut_padding(const Padding& padding, std::span<const std::span<const Datum>> requests,
+                 std::vector<std::vector<Datum>>& parts) {
+  for (size_t r = 0; r < parts.size(); ++r) {
+    for (size_t o = 0; o < parts[r].size(); ++o) {
+      Datum& output = parts[r][o];
+      if (output.defined()) output = padding.cut(o, output.tensor(), requests[r]);
+    }
+  }
+}
+
 Failure kind_of(Status status) {
   switch (status) {
     case Status::kCancelled:
@@ -78,11 +88,13 @@ void Scheduler::run_jointly(Batch& batch) {
       inputs.emplace_back(job->request.inputs);
       items.push_back(job->items);
     }
-    const std::vector<Datum> joined = concatenate_requests(inputs);
+    const std::vector<Datum> joined =
+        policy_.padding ? policy_.padding->join(inputs) : concatenate_requests(inputs);
     const auto ready = Clock::now();
     const std::vector<Datum> outputs = execute(batch, joined, batch.jobs);
     const auto computed = Clock::now();
     parts = split_outputs(outputs, items, output_names_);
+    if (policy_.padding) cut_padding(*policy_.padding, inputs, parts);
     shared.times = {ready - started, computed - ready, Clock::now() - computed};
   } catch (...) {
     // One request may have spoilt it for all (an index out of range): each is run by itself.

@@ -77,6 +77,12 @@ ServedModel::ServedModel(ModelConfig config, Source source, SessionOptions optio
   }
   identity_outputs_ &= config_outputs_.size() == session_->outputs().size();
   load_labels(source.folder);
+  if (const auto pad = config_.parameters.find("pad"); pad != config_.parameters.end()) {
+    if (config_.max_batch_size == 0)
+      refuse(Status::kInvalidArgument, "parameter pad needs max_batch_size");
+    config_.scheduling.padding =
+        std::make_shared<Padding>(pad->second, model_inputs_, session_->outputs());
+  }
   std::vector<std::string> inputs, outputs;
   for (const ValueInfo& input : model_inputs_)
     inputs.push_back(input.name);

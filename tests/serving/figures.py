@@ -262,7 +262,8 @@ def idle(options, models):
 
 
 def overload(options, models):
-    """A queue of 8 and requests at three times the rate that the model can serve: answers, refusals."""
+    """A queue of 8 and requests at three times the rate that the model can serve: answers, refusals. h2load sends
+    in bursts of one request for each connection: more of them would leave the server idle in between."""
     data = np.full((1, 1024), 0.01, np.float32).tobytes()
     body_, headers = binary_request([1, 1024], data)
     with serving(options, "--model-repository", models) as server:
@@ -270,7 +271,7 @@ def overload(options, models):
         post(http.client.HTTPConnection("127.0.0.1", server.port), "/v2/models/busy/infer", body_, headers)
         rate, _, _ = h2load(url, body_, headers, 4, seconds=4)
         before = server.status("VmRSS")
-        total, times, status = h2load(url, body_, headers, 64, seconds=4, rate=3 * rate)
+        total, times, status = h2load(url, body_, headers, 16, seconds=4, rate=3 * rate)
         good = np.sum(status == 200) / len(status) * total
         refused = times[status == 429]
         after = server.status("VmRSS")
