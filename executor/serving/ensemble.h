@@ -10,7 +10,7 @@ namespace sardonyx::serving {
 
 // One graph of all steps, with the ensemble's inputs and outputs: what passes between the models is
 // never copied, and is optimised as if they were one. `load` gives the model of a step. Throws
-// ServingError kInvalidArgument where steps, models and configuration do not fit together.
+// ServingError kInvalidArgument where steps, models and configuration contradict each other.
 Model fused_ensemble(const ModelConfig& config,
                      const std::function<Model(const EnsembleStep& step)>& load);
 

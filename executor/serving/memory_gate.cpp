@@ -62,7 +62,7 @@ MemoryGate::Space MemoryGate::take(uint64_t bytes) {
     }
     if (!fits(held)) {
       refuse(Status::kResourceExhausted, "the run would need about ", bytes >> 20, " MiB; of the ",
-             limit_ >> 20, " MiB that all models may take together, ", (held + reserved_) >> 20,
+             limit_ >> 20, " MiB that all models may take in all, ", (held + reserved_) >> 20,
              " are in use");
     }
   }

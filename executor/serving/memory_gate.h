@@ -1,4 +1,4 @@
-// How much memory runs of all models together may take.
+// How much memory the runs of all models may take in all.
 #pragma once
 
 #include <cstddef>

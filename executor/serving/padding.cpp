@@ -43,7 +43,7 @@ std::map<std::string, double, std::less<>> padded_inputs(std::string_view settin
 }
 
 // Copies all rows of `from` to those of `to` from `to_first` on. The other axes differ in size
-// alone; what `to` has no room for is left out.
+// alone; what does not fit into `to` is left out.
 void copy_block(const Tensor& from, Tensor& to, int64_t to_first, int64_t rows) {
   const size_t rank = from.rank();
   const size_t element = bytes_for(from.dtype(), 1);
@@ -51,7 +51,7 @@ void copy_block(const Tensor& from, Tensor& to, int64_t to_first, int64_t rows) 
   common[0] = rows;
   for (size_t axis = 1; axis < rank; ++axis)
     common[axis] = std::min(from.shape()[axis], to.shape()[axis]);
-  // What lies together in both is copied at once.
+  // What is contiguous in both is copied at once.
   size_t run_axis = rank - 1;
   while (run_axis > 0 && common[run_axis] == from.shape()[run_axis] &&
          common[run_axis] == to.shape()[run_axis])

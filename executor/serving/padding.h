@@ -29,20 +29,20 @@ class Padding {
   Datum cut(size_t index, const Tensor& rows, std::span<const Datum> inputs) const;
 
  private:
-  struct Input {
+  struct PaddedInput {
     bool is_padded = false;
     double value = 0;
     std::vector<size_t> axes;          // that are lengths
     std::vector<std::string> symbols;  // of them
   };
-  struct Length {
+  struct OutputLength {
     size_t axis;
     Dim size;
   };
   Dim size_for(const Dim& dim, std::span<const Datum> inputs) const;
 
-  std::vector<Input> inputs_;
-  std::vector<std::vector<Length>> outputs_;  // axes whose sizes follow from lengths
+  std::vector<PaddedInput> inputs_;
+  std::vector<std::vector<OutputLength>> outputs_;  // axes whose sizes follow from lengths
   std::vector<std::string> output_names_;
 };
 

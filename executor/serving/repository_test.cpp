@@ -540,7 +540,7 @@ TEST_F(SequenceTest, SequencesBeyondTheirNumberWaitForOneToEnd) {
   EXPECT_EQ(sum_of(std::move(fourth)), 4);
 }
 
-TEST_F(SequenceTest, AnIdleSequenceGivesItsPlaceAway) {
+TEST_F(SequenceTest, AnIdleSequenceLosesItsPlace) {
   serve("max_sequence_idle_microseconds: 100000 oldest { max_candidate_sequences: 1 }");
   EXPECT_EQ(ask(1, 1, true, false), 1);
   EXPECT_EQ(ask(2, 2, true, false), 2);  // waits for the first one's time to pass

@@ -37,7 +37,8 @@ int become_server(std::vector<std::string> arguments) {
 void add_serve_command(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand(
       "serve", "answer requests to models over HTTP and gRPC; `serve --help` lists the options");
-  command->prefix_command();
+  // All that follows is the server's, --help and --version as well.
+  command->prefix_command()->allow_extras()->fallthrough(false);
   command->set_help_flag();
   command->callback([command, &action] {
     action = [arguments = command->remaining()] { return become_server(arguments); };

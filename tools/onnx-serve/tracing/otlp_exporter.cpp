@@ -135,7 +135,7 @@ class SpanText {
 };
 
 // Sends what has come, at most once in a second, by a thread of its own: a collector that is slow
-// or away costs requests nothing. What it can't take in time is dropped, and the log says so.
+// or down costs requests nothing. What it can't take in time is dropped, and the log says so.
 class OtlpSink : public TraceSink {
  public:
   OtlpSink(const std::string& url, ServerLog& log) : url_(parse_url(url)), log_(log) {
