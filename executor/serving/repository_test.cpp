@@ -89,6 +89,8 @@ TEST_F(RepositoryTest, FindsModelsInEveryLayout) {
   // As KServe mounts a model: its folder is the root.
   EXPECT_THAT(find_models(folder_ / "a", "served"), ElementsAre(Key("served")));
   EXPECT_THAT(find_models(folder_ / "b"), ElementsAre(Key("b")));
+  EXPECT_THAT(find_models(folder_ / "c"), ElementsAre(Key("odd-name")));
+  EXPECT_THAT(find_models(folder_ / "c", "served"), ElementsAre(Key("served")));
   EXPECT_THAT(find_models(folder_ / "d.onnx"), ElementsAre(Key("d")));
   EXPECT_FALSE(find_model(folder_ / "a", "../b"));
 }

@@ -97,8 +97,15 @@ class Scheduler : public std::enable_shared_from_this<Scheduler> {
   void run_until_empty(std::shared_ptr<Batch> batch);
   void run_jointly(Batch& batch);
   void run_alone(Batch& batch, const JobPointer& job);
+  // When the model was run, within the time that its instance was taken.
+  struct Computed {
+    Clock::time_point begin, end;
+    RunTimes times(Clock::time_point from, Clock::time_point to) const {
+      return {begin - from, end - begin, to - end};
+    }
+  };
   std::vector<Datum> execute(Batch& batch, std::span<const Datum> inputs,
-                             std::span<const JobPointer> jobs);
+                             std::span<const JobPointer> jobs, Computed& computed);
   void expire(const JobPointer& job);
   void end(const JobPointer& job, ServingError error, Failure kind);
   void finish(const JobPointer& job, InferResult result, std::optional<Failure> failure);

@@ -90,12 +90,11 @@ void Scheduler::run_jointly(Batch& batch) {
     }
     const std::vector<Datum> joined =
         policy_.padding ? policy_.padding->join(inputs) : concatenate_requests(inputs);
-    const auto ready = Clock::now();
-    const std::vector<Datum> outputs = execute(batch, joined, batch.jobs);
-    const auto computed = Clock::now();
+    Computed computed;
+    const std::vector<Datum> outputs = execute(batch, joined, batch.jobs, computed);
     parts = split_outputs(outputs, items, output_names_);
     if (policy_.padding) cut_padding(*policy_.padding, inputs, parts);
-    shared.times = {ready - started, computed - ready, Clock::now() - computed};
+    shared.times = computed.times(started, Clock::now());
   } catch (...) {
     // One request may have spoilt it for all (an index out of range): each is run by itself.
     if (batch.stop.stop_requested()) {
@@ -129,9 +128,10 @@ void Scheduler::run_alone(Batch& batch, const JobPointer& job) {
   InferResult result;
   result.started = Clock::now();
   try {
-    result.outputs = execute(batch, job->request.inputs, std::span(&job, 1));
+    Computed computed;
+    result.outputs = execute(batch, job->request.inputs, std::span(&job, 1), computed);
     result.finished = Clock::now();
-    result.times.infer = result.finished - result.started;
+    result.times = computed.times(result.started, result.finished);
   } catch (...) {
     const ServingError error = current_serving_error();
     end(job, error, kind_of(error.status()));
@@ -142,7 +142,7 @@ void Scheduler::run_alone(Batch& batch, const JobPointer& job) {
 }
 
 std::vector<Datum> Scheduler::execute(Batch& batch, std::span<const Datum> inputs,
-                                      std::span<const JobPointer> jobs) {
+                                      std::span<const JobPointer> jobs, Computed& computed) {
   const std::vector<size_t> outputs = wanted_outputs(jobs);
   RunOptions options;
   options.cancel = batch.stop.get_token();
@@ -154,9 +154,10 @@ std::vector<Datum> Scheduler::execute(Batch& batch, std::span<const Datum> input
       refuse(Status::kDeadlineExceeded, "Request timeout expired");
     options.deadline = std::chrono::ceil<std::chrono::milliseconds>(left);
   }
-  const auto begin = Clock::now();
+  computed.begin = Clock::now();
   std::vector<Datum> results = run_(inputs, options);
-  const int64_t took = Nanoseconds(Clock::now() - begin).count();
+  computed.end = Clock::now();
+  const int64_t took = Nanoseconds(computed.end - computed.begin).count();
   // The first run of a shape plans it: the estimate falls faster than it rises.
   const int64_t typical = typical_ns_.load(std::memory_order_relaxed);
   const int64_t weight = typical < 0 ? 0 : took < typical ? 1 : 7;

@@ -512,6 +512,7 @@ class Examples(ServerCase):
         self.assertEqual(after["inference_stats"]["fail"]["count"] - before["inference_stats"]["fail"]["count"], 1)
         for name in ("success", "queue", "compute_input", "compute_infer", "compute_output"):
             self.assertEqual(after["inference_stats"][name]["count"] - before["inference_stats"][name]["count"], 3, name)
+            self.assertGreater(after["inference_stats"][name]["ns"], before["inference_stats"][name]["ns"], name)
         self.assertGreaterEqual(after["last_inference"], int(time.time() * 1000) - 60_000)
         self.assertEqual(after["batch_stats"][-1]["batch_size"], 2)
         by_grpc = self.stub.ModelStatistics(pb.ModelStatisticsRequest(name="simple_string")).model_stats[0]
