@@ -76,7 +76,7 @@ class Server:
             if self.process.poll() is not None:
                 sys.exit(f"the server has ended: {open(self.folder + '/log').read()}")
             time.sleep(0.01)
-        self.port = int(open(port_file).read().split()[0])
+        self.port, self.grpc_port = (int(port) for port in open(port_file).read().split()[:2])
 
     def status(self, name):
         with open(f"/proc/{self.process.pid}/status") as file:
@@ -143,7 +143,8 @@ def h2load(url, body, headers, connections, requests=None, seconds=None, rate=No
     with tempfile.TemporaryDirectory() as folder:
         with open(f"{folder}/body", "wb") as file:
             file.write(body)
-        command = ["taskset", "-c", "1", "h2load", "--h1", "-t1", f"-c{connections}", f"--log-file={folder}/log",
+        protocol = [] if headers.get("Content-Type") == "application/grpc" else ["--h1"]
+        command = ["taskset", "-c", "1", "h2load", *protocol, "-t1", f"-c{connections}", f"--log-file={folder}/log",
                    "-d", f"{folder}/body"]
         command += [f"--rps={rate / connections:.2f}"] if rate else []
         command += [f"-n{requests}"] if requests else [f"-D{seconds}", "--warm-up-time=1"]
@@ -153,6 +154,20 @@ def h2load(url, body, headers, connections, requests=None, seconds=None, rate=No
         rate = float(next(line for line in out.splitlines() if line.startswith("finished in")).split()[3])
         lines = [line.split() for line in open(f"{folder}/log")]
     return rate, np.array([int(line[2]) for line in lines]), np.array([int(line[1]) for line in lines])
+
+
+def grpc_request(model, shape, data):
+    """A framed ModelInferRequest, and its headers."""
+    def field(number, payload):
+        size, length = len(payload), b""
+        while size > 127:
+            length += bytes([size & 127 | 128])
+            size >>= 7
+        return bytes([number << 3 | 2]) + length + bytes([size]) + payload
+    tensor = field(1, b"x") + field(2, b"FP32") + field(3, bytes(shape))
+    message = field(1, model.encode()) + field(5, tensor) + field(7, data)
+    return (b"\0" + struct.pack(">I", len(message)) + message,
+            {"Content-Type": "application/grpc", "te": "trailers"})
 
 
 def post(connection, path, body, headers=None):
@@ -188,6 +203,20 @@ def capacity(options, models):
             theirs.append(h2load(f"http://127.0.0.1:{port}/", body, headers, 32, seconds=3)[0])
     print(f"tiny, 32 connections: {median(ours):.0f}/s, nginx {median(theirs):.0f}/s, "
           f"{median(ours) / median(theirs):.2f} of it")
+
+
+def grpc(options, models):
+    """A tiny model over gRPC."""
+    body, headers = grpc_request("tiny", [1, 16], np.zeros(16, np.float32).tobytes())
+    with serving(options, "--model-repository", models) as server:
+        url = f"http://127.0.0.1:{server.grpc_port}/inference.GRPCInferenceService/ModelInfer"
+        alone = [np.median(h2load(url, body, headers, 1, requests=5000)[1]) for _ in range(ROUNDS)]
+        many = [h2load(url, body, headers, 32, seconds=3)[0] for _ in range(3)]
+        stats = http.client.HTTPConnection("127.0.0.1", server.port)
+        stats.request("GET", "/v2/models/tiny/stats")
+        counts = json.loads(stats.getresponse().read())["model_stats"][0]["inference_stats"]
+    assert counts["fail"]["count"] == 0 and counts["success"]["count"] > 5000, counts
+    print(f"tiny over gRPC: 1 connection p50 {median(alone):.0f} us; 32 connections {median(many):.0f}/s")
 
 
 def batching(options, models):
@@ -378,7 +407,7 @@ def sigterm(options, models):
           f"{counts['failed']} failed, exit status {code}")
 
 
-FIGURES = {one.__name__: one for one in (tiny, capacity, batching, image, body, idle, overload, gone, reloads, sigterm)}
+FIGURES = {one.__name__: one for one in (tiny, capacity, grpc, batching, image, body, idle, overload, gone, reloads, sigterm)}
 
 
 def main():
