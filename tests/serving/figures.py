@@ -215,7 +215,8 @@ def grpc(options, models):
         stats = http.client.HTTPConnection("127.0.0.1", server.port)
         stats.request("GET", "/v2/models/tiny/stats")
         counts = json.loads(stats.getresponse().read())["model_stats"][0]["inference_stats"]
-    assert counts["fail"]["count"] == 0 and counts["success"]["count"] > 5000, counts
+    # Those that are under way when the time is up are cancelled.
+    assert counts["fail"]["count"] <= 3 * 32 and counts["success"]["count"] > 5000, counts
     print(f"tiny over gRPC: 1 connection p50 {median(alone):.0f} us; 32 connections {median(many):.0f}/s")
 
 
