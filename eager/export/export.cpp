@@ -5,6 +5,8 @@
 
 #include "eager/dispatch/dispatch.h"
 #include "eager/export/export_verify.h"
+#include "ir/graph.h"
+#include "ir/ops/normalization/batch_group_norm.h"
 #include "onnx_io/save.h"
 
 namespace sardonyx::eager {
@@ -87,6 +89,22 @@ void name_states(const Traced& traced, const std::vector<Tensor>& examples) {
 
 namespace {
 
+// Normalizations by a batch's own statistics, in other ops. ONNX Runtime writes the statistics that
+// BatchNormalization gives over those that it is given, be they the caller's or constants of the
+// file, with which its next run would begin.
+void write_out_batch_statistics(Graph& graph) {
+  static const OpDef& op = op_named("BatchNormalization");
+  std::vector<Node*> found;
+  for (const auto& node : graph.nodes()) {
+    for (const GraphPtr& inner : subgraphs_of(*node))
+      write_out_batch_statistics(*inner);
+    if (node->op == &op && node->attrs.as<ops::BatchNormalizationAttrs>().training_mode)
+      found.push_back(node.get());
+  }
+  for (Node* node : found)
+    inline_body(graph, *node);
+}
+
 struct TracedModel {
   Model model;
   std::vector<SizeFact> comparisons;
@@ -107,6 +125,7 @@ TracedModel trace_model(const TensorFunction& fn, const std::vector<Tensor>& exa
   std::erase_if(made.comparisons, [](const SizeFact& fact) { return fact.is_check; });
   Model& model = made.model;
   model.graph = traced.graph;
+  write_out_batch_statistics(*model.graph);
   model.producer_name = "sardonyx";
   model.producer_version = SARDONYX_VERSION;
   model.metadata = options.metadata;

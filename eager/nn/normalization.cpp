@@ -138,8 +138,6 @@ Tensor BatchNorm::by_batch(const Tensor& x) const {
     fail(ErrorCode::kInvalidArgument, type_name(), ": the variance of one element for each ",
          "channel (", x.type(), ") is nothing to train by; give a larger batch, or call eval()");
   }
-  TraceContext* const trace = TraceContext::active();
-  if (trace && trace->root().kind() == TraceContext::Kind::kConstants) return by_batch_in_ops(x);
   // A momentum of 0 makes the op give the batch's own mean and (biased) variance, whatever it is
   // given as running ones.
   static const OpDef& op = op_named("BatchNormalization");
@@ -152,30 +150,6 @@ Tensor BatchNorm::by_batch(const Tensor& x) const {
                                                  3, caller());
   if (is_training() && running_mean.defined()) move_statistics(x, results[1], results[2]);
   return results[0];
-}
-
-// For files. ONNX Runtime writes the running statistics that BatchNormalization gives over those
-// that it is given, the file's constants among them: the next run would begin with other ones.
-Tensor BatchNorm::by_batch_in_ops(const Tensor& x) const {
-  const Loc loc = caller();
-  const bool is_narrow = bits_of(x.dtype()) < 32;
-  const Tensor wide = is_narrow ? x.to(DType::kFloat, loc) : x;
-  const std::vector<int64_t> axes = axes_beside_channels(x);
-  Dims channels(x.rank() - 1, 1);
-  channels[0] = x.size(1);
-  const auto as_channels = [&](const Tensor& values) {
-    return values.to(wide.dtype(), loc).reshape(channels, loc);
-  };
-  const Tensor mean = wide.mean(axes, true, loc);
-  const Tensor centred = sub({wide, loc}, mean);
-  const Tensor variance = mul({centred, loc}, centred).mean(axes, true, loc);
-  const Tensor deviation = sqrt(eager::add({variance, loc}, options_.eps), loc);
-  const Tensor normalized = div({centred, loc}, deviation);
-  const Tensor y =
-      eager::add({mul({normalized, loc}, as_channels(scale())), loc}, as_channels(shift()));
-  if (is_training() && running_mean.defined())
-    move_statistics(x, mean.flatten(0, -1, loc), variance.flatten(0, -1, loc));
-  return is_narrow ? y.to(x.dtype(), loc) : y;
 }
 
 void BatchNorm::move_statistics(const Tensor& x, const Tensor& mean, const Tensor& variance) const {

@@ -43,7 +43,6 @@ class BatchNorm : public ChannelNorm<BatchNorm> {
 
  private:
   Tensor by_batch(const Tensor& x) const;
-  Tensor by_batch_in_ops(const Tensor& x) const;
   void move_statistics(const Tensor& x, const Tensor& mean, const Tensor& variance) const;
 
   size_t low_rank_, high_rank_;

@@ -115,6 +115,14 @@ bool add_up_images(SequenceBuilder& builder, const Primitive& primitive,
   const std::vector<PrimitivePart> parts =
       parts_of(work_of_images(spec, convolution_weight_gradient_of), primitive, builder.threads());
   if (parts.empty()) return false;
+  const auto add = [](const ArgumentDescs& own) {
+    const Desc& desc = own.at(DNNL_ARG_DST);
+    return binary(algorithm::binary_add, desc, desc, desc, attributes());
+  };
+  const ArgumentDescs alike{
+      {DNNL_ARG_SRC_0, spec.weights}, {DNNL_ARG_SRC_1, spec.weights}, {DNNL_ARG_DST, spec.weights}};
+  const MaybePrimitive adds = add(alike);
+  if (!adds || adds->is_reference()) return false;
   const auto sum = args.back().second;
   std::vector<SequenceBuilder::Place> sums{sum};
   std::vector<SequenceBuilder::Args> of_parts(parts.size(), args);
@@ -123,16 +131,10 @@ bool add_up_images(SequenceBuilder& builder, const Primitive& primitive,
     of_parts[part].back().second = sums.back();
   }
   builder.step(parts, of_parts);
-  const auto add = [](const ArgumentDescs& own) {
-    const Desc& desc = own.at(DNNL_ARG_DST);
-    return binary(algorithm::binary_add, desc, desc, desc, attributes());
-  };
-  const ArgumentDescs alike{
-      {DNNL_ARG_SRC_0, spec.weights}, {DNNL_ARG_SRC_1, spec.weights}, {DNNL_ARG_DST, spec.weights}};
   const Work work = work_of_elements(alike, spec.weights, add);
   for (size_t part = 1; part < parts.size(); ++part) {
-    builder.step(*add(alike),
-                 {{DNNL_ARG_SRC_0, sum}, {DNNL_ARG_SRC_1, sums[part]}, {DNNL_ARG_DST, sum}}, work);
+    builder.step(*adds, {{DNNL_ARG_SRC_0, sum}, {DNNL_ARG_SRC_1, sums[part]}, {DNNL_ARG_DST, sum}},
+                 work);
   }
   return true;
 }

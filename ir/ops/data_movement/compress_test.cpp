@@ -1,5 +1,5 @@
 // Compress along a single run of elements, which has a loop of its own for each size of element,
-// keeps what it keeps element by element along an axis.
+// keeps what it keeps element by element elsewhere.
 #include <gtest/gtest.h>
 
 #include "tests/support/call_op.h"
@@ -7,16 +7,22 @@
 namespace sardonyx {
 namespace {
 
-// The same elements and condition as [count] and as [count, 1] along axis 0.
+// Column 0 of [count, 2], which is kept element by element, is what [count] and [count, 1] keep.
 void expect_same(const Tensor& elements, const std::vector<bool>& keeps) {
   const Datum condition = Tensor::of<bool>(keeps, {static_cast<int64_t>(keeps.size())});
-  const Tensor column = Tensor(elements).reshaped({elements.count(), 1});
+  const AttrMap first{{"axis", int64_t{0}}};
+  const Datum column = Tensor(elements).reshaped({elements.count(), 1});
+  const Datum twice = run_op("Concat", {column, column}, {{"axis", int64_t{1}}})[0];
+  const Datum kept = run_op("Compress", {twice, condition}, first)[0];
   const Tensor wanted =
-      run_op("Compress", {Datum(column), condition}, {{"axis", int64_t{0}}})[0].tensor();
-  for (const AttrMap& attrs : {AttrMap{}, AttrMap{{"axis", int64_t{0}}}}) {
+      run_op("Gather", {kept, Tensor::of<int64_t>({0}, {1})}, {{"axis", int64_t{1}}})[0].tensor();
+  const Shape flat{wanted.count()};
+  EXPECT_EQ(wanted.shape(), (Shape{wanted.count(), 1}));
+  EXPECT_TRUE(run_op("Compress", {column, condition}, first)[0].tensor() == wanted);
+  EXPECT_TRUE(run_op("Compress", {column, condition})[0].tensor() == Tensor(wanted).reshaped(flat));
+  for (const AttrMap& attrs : {AttrMap{}, first}) {
     const Tensor got = run_op("Compress", {Datum(elements), condition}, attrs)[0].tensor();
-    EXPECT_EQ(got.shape(), (Shape{wanted.count()}));
-    EXPECT_TRUE(got == Tensor(wanted).reshaped({wanted.count()})) << elements.dtype();
+    EXPECT_TRUE(got == Tensor(wanted).reshaped(flat)) << elements.dtype();
   }
 }
 

@@ -301,27 +301,23 @@ void run_compress(const EvalCall& call) {
   const AxisSplit split =
       axis_attr ? split_at(input.shape(), axis) : AxisSplit{1, input.count(), 1};
   const auto condition = call.inputs[1].tensor().values<bool>();
-  if (split.outer == 1 && split.inner == 1) {
-    const auto last = std::find(condition.rbegin(), condition.rend(), true);
-    const auto reach = std::distance(last, condition.rend());
-    if (reach > split.size) fail_index(reach - 1, split.size, axis);
-    const auto keeps = condition.first(static_cast<size_t>(reach));
-    const int64_t count = std::count(keeps.begin(), keeps.end(), true);
-    const Tensor& output = call.tensor(0, input.dtype(), DimValues{count});
-    if (try_keep_elements(input.dtype(), input.raw(), keeps, output.raw(), count)) return;
-  }
-  std::pmr::vector<int64_t> chosen(scratch());
-  chosen.reserve(condition.size());
-  for (size_t i = 0; i < condition.size(); ++i) {
-    if (!condition[i]) continue;
-    const auto index = static_cast<int64_t>(i);
-    if (index >= split.size) fail_index(index, split.size, axis);
-    chosen.push_back(index);
-  }
+  const auto last = std::find(condition.rbegin(), condition.rend(), true);
+  const auto reach = std::distance(last, condition.rend());
+  if (reach > split.size) fail_index(reach - 1, split.size, axis);
+  const auto keeps = condition.first(static_cast<size_t>(reach));
+  const int64_t count = std::count(keeps.begin(), keeps.end(), true);
   DimValues shape{0};
   if (axis_attr) shape = DimValues(input.shape().begin(), input.shape().end());
-  shape[axis] = static_cast<int64_t>(chosen.size());
+  shape[axis] = count;
   const Tensor& output = call.tensor(0, input.dtype(), shape);
+  if (split.outer == 1 && split.inner == 1 &&
+      try_keep_elements(input.dtype(), input.raw(), keeps, output.raw(), count))
+    return;
+  std::pmr::vector<int64_t> chosen(scratch());
+  chosen.reserve(static_cast<size_t>(count));
+  for (size_t i = 0; i < keeps.size(); ++i) {
+    if (keeps[i]) chosen.push_back(static_cast<int64_t>(i));
+  }
   int64_t to = 0;
   for (int64_t outer = 0; outer < split.outer; ++outer) {
     check_interrupted();

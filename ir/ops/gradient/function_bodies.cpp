@@ -124,4 +124,46 @@ Vals group_normalization_body(Emitter& e, const BodyCall& call) {
   return {e.call("Add", {y, by_channel(call.inputs[2])})};
 }
 
+namespace {
+
+// The statistics that a call leaves: a share of those given, the rest of those found.
+Val moved_statistics(Emitter& e, const Val& given, const Val& found, float momentum) {
+  const Val flat = as(e, e.call("Reshape", {found, e.int64s({-1})}), e.type(given).dtype);
+  if (momentum == 0) return flat;
+  return e.call("Add", {times(e, given, momentum), times(e, flat, 1.0 - momentum)});
+}
+
+}  // namespace
+
+Vals batch_normalization_body(Emitter& e, const BodyCall& call) {
+  const auto& attrs = call.attrs<BatchNormalizationAttrs>();
+  const DType dtype = e.type(call.inputs[0]).dtype;
+  const Val x = as(e, call.inputs[0], bits_of(dtype) < 32 ? DType::kFloat : dtype);
+  std::vector<int64_t> axes = last_axes(e, x, 0, "BatchNormalization"), spatial;
+  if (axes.size() > 1) axes.erase(axes.begin() + 1);
+  for (size_t i = 1; i < axes.size(); ++i)
+    spatial.push_back(static_cast<int64_t>(i));
+  // A value of each channel [C] as [C, 1 ...].
+  const auto by_channel = [&](const Val& value) {
+    const Val cast = as(e, value, e.type(x).dtype);
+    return spatial.empty() ? cast : e.call("Unsqueeze", {cast, e.int64s(spatial)});
+  };
+  const bool is_training = attrs.training_mode;
+  const Val over = e.int64s(axes);
+  const Val mean = is_training ? e.call("ReduceMean", {x, over}) : by_channel(call.inputs[3]);
+  const Val centred = e.call("Sub", {x, mean});
+  const Val variance = is_training ? e.call("ReduceMean", {e.call("Mul", {centred, centred}), over})
+                                   : by_channel(call.inputs[4]);
+  const Val shifted = e.call("Add", {variance, e.scalar_like(x, attrs.epsilon)});
+  const Val normalized = e.call("Div", {centred, e.call("Sqrt", {shifted})});
+  const Val scaled = e.call("Mul", {normalized, by_channel(call.inputs[1])});
+  Vals outputs{as(e, e.call("Add", {scaled, by_channel(call.inputs[2])}), dtype)};
+  for (size_t i = 1; i < call.output_count; ++i) {
+    const Val& given = call.inputs[i + 2];
+    outputs.push_back(
+        is_training ? moved_statistics(e, given, i == 1 ? mean : variance, attrs.momentum) : given);
+  }
+  return outputs;
+}
+
 }  // namespace sardonyx::ops

@@ -11,6 +11,7 @@ Vals mish_body(Emitter& e, const BodyCall& call);
 Vals layer_normalization_body(Emitter& e, const BodyCall& call);
 Vals rms_normalization_body(Emitter& e, const BodyCall& call);
 Vals group_normalization_body(Emitter& e, const BodyCall& call);
+Vals batch_normalization_body(Emitter& e, const BodyCall& call);
 // Of rows whose attributes stand in their family's file.
 Val gelu_written_out(Emitter& e, const Val& x, bool by_tanh);
 Val swish_written_out(Emitter& e, const Val& x, float alpha);

@@ -306,6 +306,7 @@ const OpDef kNormalizationOps[] = {
      .attrs = attr_schema<BatchNormalizationAttrs>(),
      .infer = infer_batch_normalization,
      .reference = reference_batch_normalization,
+     .body = batch_normalization_body,
      .grad = batch_normalization_grad,
      .facts = kFloat32Kernels,
      .layout = LayoutRole::kFollows,

@@ -152,6 +152,19 @@ void ScoreJob::remove_leftovers() const {
   }
 }
 
+// Another process that finishes at the same time may take the new file for left over: then it is
+// written once more.
+void ScoreJob::write_manifest(const std::string& text) const {
+  constexpr int kTries = 10;
+  for (int tries = 1;; ++tries) {
+    try {
+      return write_atomically(folder_ / "manifest.json", text);
+    } catch (const Error& error) {
+      if (tries == kTries || error.code() != ErrorCode::kInvalidArgument) throw;
+    }
+  }
+}
+
 bool ScoreJob::finish(int64_t parts, const std::function<int64_t(int64_t)>& rows_of) const {
   int64_t notes = 0;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder_)) {
@@ -168,7 +181,7 @@ bool ScoreJob::finish(int64_t parts, const std::function<int64_t(int64_t)>& rows
   }
   manifest["done"] = std::move(done);
   remove_leftovers();
-  write_atomically(folder_ / "manifest.json", pretty(manifest));
+  write_manifest(pretty(manifest));
   return true;
 }
 

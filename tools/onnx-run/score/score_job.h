@@ -42,6 +42,7 @@ class ScoreJob {
   void try_write(int64_t number, int64_t first_row, const Part& part) const;
   std::optional<nlohmann::ordered_json> note_of(int64_t part, int64_t rows) const;
   void remove_leftovers() const;
+  void write_manifest(const std::string& text) const;
 
   std::filesystem::path folder_;
   PartFormat format_;
