@@ -67,7 +67,8 @@ int64_t batch_items(std::span<const Datum> inputs, std::span<const std::string> 
       items = tensor.shape()[0];
       first = names[i];
     } else if (tensor.shape()[0] != items) {
-      refuse(Status::kInvalidArgument, "input '", names[i], "' has batch size ", tensor.shape()[0],
+      refuse(Status::kInvalidArgument, "input '", names[i],
+             "' batch size does not match other inputs: it has ", tensor.shape()[0],
              ", but input '", first, "' has ", items);
     }
   }

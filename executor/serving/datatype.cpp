@@ -31,8 +31,8 @@ Tensor strings_from_binary(Shape shape, std::span<const std::byte> bytes, std::s
   const int64_t count = checked_count(shape, what);
   // An element takes four bytes at least, so a short body never asks for many strings.
   if (static_cast<uint64_t>(count) > bytes.size() / sizeof(uint32_t)) {
-    refuse(Status::kInvalidArgument, what, ": ", count, " elements of type BYTES need at least ",
-           count, " * 4 bytes, got ", bytes.size());
+    refuse(Status::kInvalidArgument, "unexpected number of string elements for inference ", what,
+           ", expecting ", count, ": they need at least ", count, " * 4 bytes, got ", bytes.size());
   }
   Tensor tensor = Tensor::allocate(DType::kString, std::move(shape));
   size_t at = 0;
@@ -40,20 +40,23 @@ Tensor strings_from_binary(Shape shape, std::span<const std::byte> bytes, std::s
   for (std::string& element : tensor.mutable_values<std::string>()) {
     uint32_t size = 0;
     if (bytes.size() - at < sizeof(size))
-      refuse(Status::kInvalidArgument, what, ": no length of element ", index, " at byte ", at);
+      refuse(Status::kInvalidArgument, "incomplete string length indicator for inference ", what,
+             ", expecting ", sizeof(size), " bytes but only ", bytes.size() - at,
+             " bytes available for element ", index);
     std::memcpy(&size, bytes.data() + at, sizeof(size));
     at += sizeof(size);
     if (bytes.size() - at < size) {
-      refuse(Status::kInvalidArgument, what, ": element ", index, " has ", size, " bytes, but ",
-             bytes.size() - at, " are left");
+      refuse(Status::kInvalidArgument, "incomplete string data for inference ", what,
+             ", expecting string of length ", size, " but only ", bytes.size() - at,
+             " bytes available for element ", index);
     }
     element.assign(reinterpret_cast<const char*>(bytes.data() + at), size);
     at += size;
     ++index;
   }
   if (at != bytes.size()) {
-    refuse(Status::kInvalidArgument, what, ": ", bytes.size() - at, " bytes after the last of ",
-           count, " elements");
+    refuse(Status::kInvalidArgument, "unexpected number of string elements for inference ", what,
+           ", expecting ", count, ": ", bytes.size() - at, " bytes follow the last one");
   }
   return tensor;
 }
@@ -68,8 +71,8 @@ void normalize_bools(Tensor& tensor) {
 void check_size(DType dtype, const Shape& shape, size_t bytes, std::string_view what) {
   const size_t wanted = bytes_for(dtype, checked_count(shape, what));
   if (wanted != bytes) {
-    refuse(Status::kInvalidArgument, what, ": expected ", wanted, " bytes for ",
-           protocol_name(dtype), to_text(shape), ", got ", bytes);
+    refuse(Status::kInvalidArgument, "input byte size mismatch for ", what, ". Expected ", wanted,
+           ", got ", bytes, " bytes of ", protocol_name(dtype), to_text(shape));
   }
 }
 

@@ -1,9 +1,16 @@
 #include "executor/serving/repository.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <iterator>
+
+#include "executor/serving/ensemble.h"
+#include "onnx_io/load.h"
 
 namespace sardonyx::serving {
 namespace {
@@ -20,6 +27,15 @@ std::string read_text(const std::filesystem::path& path) {
   text.resize(static_cast<size_t>(file.gcount()));
   return text;
 }
+
+// What a model has used is spread over the heaps of many threads, which keep what is freed.
+void give_memory_back() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
+
+// What clients of other servers know refusals by stands at the beginning of messages, as there.
 
 // The versions of "file:1/model.onnx" overrides, in place of those of the folder.
 ModelFolder with_files(ModelFolder folder, const ModelRepository::LoadOverride& replaced) {
@@ -40,6 +56,20 @@ ModelFolder with_files(ModelFolder folder, const ModelRepository::LoadOverride& 
 
 }  // namespace
 
+bool ModelRepository::Entry::serves() const {
+  return std::any_of(versions.begin(), versions.end(),
+                     [](const auto& version) { return version.second.model != nullptr; });
+}
+
+std::map<int64_t, ModelRepository::Version> ModelRepository::Entry::replace(
+    std::map<int64_t, Version> now, const std::string& why) {
+  std::map<int64_t, Version> old = std::exchange(versions, std::move(now));
+  for (const auto& [number, version] : old)
+    versions.emplace(number, Version{nullptr, ModelState::State::kUnavailable,
+                                     version.model ? why : version.reason});
+  return old;
+}
+
 std::string_view name_of(ModelState::State state) {
   switch (state) {
     case ModelState::State::kReady:
@@ -54,7 +84,9 @@ std::string_view name_of(ModelState::State state) {
 }
 
 ModelRepository::ModelRepository(RepositoryOptions options)
-    : options_(std::move(options)), threads_(std::make_shared<RunThreads>()) {}
+    : options_(std::move(options)),
+      threads_(std::make_shared<RunThreads>()),
+      gate_(std::make_shared<MemoryGate>(options_.total_memory)) {}
 
 ModelRepository::~ModelRepository() {
   entries_.clear();
@@ -100,6 +132,7 @@ std::map<std::string, std::string> ModelRepository::start() {
       if (found == all.end()) refuse(Status::kNotFound, "there is no model '", name, "'");
       const std::lock_guard lock(load_mutex_);
       load_folder(found->second, {});
+      if (!takes_all) load_parts(name);
     } catch (const ServingError& error) {
       errors[name] = error.message();
       const std::unique_lock lock(mutex_);
@@ -135,21 +168,23 @@ ModelRepository::ModelPointer ModelRepository::find(std::string_view name,
   }
   const std::shared_lock lock(mutex_);
   const auto found = entries_.find(name);
-  if (found == entries_.end()) refuse(Status::kNotFound, "there is no model '", name, "'");
+  if (found == entries_.end())
+    refuse(Status::kNotFound, "Request for unknown model: '", name, "' is not found");
   const Entry& entry = found->second;
   if (number < 0) {
     for (auto at = entry.versions.rbegin(); at != entry.versions.rend(); ++at) {
       if (at->second.model) return at->second.model;
     }
-    refuse(Status::kUnavailable, "no version of model '", name, "' is ready",
-           entry.reason.empty() ? "" : ": ", entry.reason);
+    refuse(Status::kUnavailable, "Request for unknown model: '", name,
+           "' has no available versions", entry.reason.empty() ? "" : ": ", entry.reason);
   }
   const auto at = entry.versions.find(number);
   if (at == entry.versions.end())
-    refuse(Status::kNotFound, "model '", name, "' has no version ", number, " that is served");
+    refuse(Status::kNotFound, "Request for unknown model: '", name, "' version ", number,
+           " is not found");
   if (!at->second.model)
-    refuse(Status::kUnavailable, "version ", number, " of model '", name,
-           "' is not ready: ", at->second.reason);
+    refuse(Status::kUnavailable, "Request for unknown model: '", name, "' version ", number,
+           " is not at ready state: ", at->second.reason);
   return at->second.model;
 }
 
@@ -165,64 +200,124 @@ std::vector<ModelRepository::ModelPointer> ModelRepository::serving(std::string_
   return models;
 }
 
+std::vector<ModelRepository::ModelPointer> ModelRepository::counted(
+    std::string_view name, std::string_view version) const {
+  std::vector<ModelPointer> models = serving(name);
+  if (!name.empty() && models.empty())
+    refuse(Status::kInvalidArgument, "requested model '", name, "' is not available");
+  if (version.empty()) return models;
+  std::erase_if(models,
+                [&](const ModelPointer& one) { return std::to_string(one->version()) != version; });
+  if (models.empty()) {
+    refuse(Status::kInvalidArgument, "requested model version is not available for model '", name,
+           "': version ", version);
+  }
+  return models;
+}
+
+// The model of one step is that of its folder, whether it is served by itself or not.
+Model ModelRepository::load_ensemble(ModelConfig& config) const {
+  bool batches = false;
+  Model model = fused_ensemble(config, [&](const EnsembleStep& step) {
+    const auto folder = find_folder(step.model);
+    if (!folder)
+      refuse(Status::kInvalidArgument, "ensemble '", config.name, "': there is no model '",
+             step.model, "'");
+    const ModelConfig own = read_config(*folder, {});
+    const auto has_reshape = [](const TensorConfig& tensor) { return tensor.reshape.has_value(); };
+    const bool reshapes = std::any_of(own.inputs.begin(), own.inputs.end(), has_reshape) ||
+                          std::any_of(own.outputs.begin(), own.outputs.end(), has_reshape);
+    if (own.is_ensemble() || own.sequence || reshapes) {
+      refuse(Status::kUnsupported, "ensemble '", config.name, "': step '", step.model,
+             own.is_ensemble() ? "' is an ensemble itself; name its steps instead"
+             : own.sequence    ? "' has sequences, which an ensemble can't keep apart"
+                               : "' has a reshape; put it into the model");
+    }
+    batches |= own.scheduling.batches || folder->config.empty();
+    const auto versions = wanted_versions(*folder, own.versions);
+    const int64_t version = step.version < 0 ? versions.back() : step.version;
+    if (!folder->versions.empty() && !folder->versions.contains(version))
+      refuse(Status::kInvalidArgument, "ensemble '", config.name, "': model '", step.model,
+             "' has no version ", version);
+    return load_model(model_file(*folder, version, own.file), options_.session.load);
+  });
+  config.scheduling.batches = batches && config.max_batch_size > 1;
+  return model;
+}
+
 ModelRepository::ModelPointer ModelRepository::load_version(const ModelFolder& folder,
-                                                            const ModelConfig& config,
-                                                            bool has_config, int64_t version,
+                                                            ModelConfig config, int64_t version,
                                                             const LoadOverride& replaced) {
   ServedModel::Source source;
   source.folder = folder.folder;
   source.version = version;
-  source.has_config = has_config;
+  source.has_config = replaced.config_json || !folder.config.empty();
   source.default_max_batch = options_.default_max_batch;
-  if (replaced.files.empty()) {
-    source.file = model_file(folder, version, config.file);
-  } else {
-    const auto found = replaced.files.find(std::to_string(version) + '/' + config.file);
-    if (found == replaced.files.end())
-      refuse(Status::kInvalidArgument, "model '", folder.name, "': no parameter 'file:", version,
-             '/', config.file, "'");
-    source.bytes = &found->second;
-  }
-  ModelConfig own = config;
-  own.scheduling.waits_for_delay |= options_.waits_for_delay;
+  config.scheduling.waits_for_delay |= options_.waits_for_delay;
   try {
-    auto model = std::make_unique<ServedModel>(std::move(own), source, options_.session, *threads_,
-                                               statistics_of(folder.name, version));
+    if (config.is_ensemble()) {
+      source.model = load_ensemble(config);
+    } else if (replaced.files.empty()) {
+      source.file = model_file(folder, version, config.file);
+    } else {
+      const auto found = replaced.files.find(std::to_string(version) + '/' + config.file);
+      if (found == replaced.files.end())
+        refuse(Status::kInvalidArgument, "no parameter 'file:", version, '/', config.file, "'");
+      source.bytes = &found->second;
+    }
+    auto model =
+        std::make_unique<ServedModel>(std::move(config), std::move(source), options_.session,
+                                      *threads_, statistics_of(folder.name, version), gate_);
     // Whoever lets go of it last may be one of the threads that it waits for.
-    return {model.release(),
-            [threads = threads_](ServedModel* old) { threads->post([old] { delete old; }); }};
+    return {model.release(), [threads = threads_](ServedModel* old) {
+              threads->post([old] {
+                delete old;
+                give_memory_back();
+              });
+            }};
   } catch (...) {
     const ServingError error = current_serving_error();
     refuse(error.status(), "model '", folder.name, "', version ", version, ": ", error.message());
   }
 }
 
+ModelConfig ModelRepository::read_config(const ModelFolder& folder,
+                                         const LoadOverride& replaced) const {
+  if (replaced.config_json) return config_from_json(*replaced.config_json, folder.name);
+  return config_from_text(folder.config.empty() ? "" : read_text(folder.config), folder.name);
+}
+
+std::string ModelRepository::fingerprint_of(const ModelFolder& folder,
+                                            std::span<const std::string> parts) const {
+  std::string mark = fingerprint(folder);
+  for (const std::string& part : parts) {
+    if (const auto found = find_folder(part)) mark += fingerprint(*found);
+  }
+  return mark;
+}
+
 void ModelRepository::load_folder(const ModelFolder& given, const LoadOverride& replaced) {
   const auto begin = std::chrono::steady_clock::now();
-  const std::string mark = fingerprint(given);
+  std::string mark = fingerprint(given);
+  std::vector<std::string> parts;
   std::map<int64_t, Version> loaded;
   {
     const std::unique_lock lock(mutex_);
     Entry& entry = entries_[given.name];
     entry.is_loading = true;
-    if (entry.versions.empty()) entry.reason = "it is being loaded";
+    if (!entry.serves()) entry.reason = "it is being loaded";
   }
   try {
     const ModelFolder folder = with_files(given, replaced);
-    ModelConfig config;
-    const bool has_config = replaced.config_json || !folder.config.empty();
-    config = replaced.config_json    ? config_from_json(*replaced.config_json, folder.name)
-             : folder.config.empty() ? config_from_text("", folder.name)
-                                     : config_from_text(read_text(folder.config), folder.name);
-    if (config.is_ensemble()) {
-      refuse(Status::kUnsupported, "model '", folder.name,
-             "': ensembles are not served; join the models into one file, or call them in turn");
-    }
+    const ModelConfig config = read_config(folder, replaced);
+    for (const EnsembleStep& step : config.ensemble)
+      parts.push_back(step.model);
+    mark = fingerprint_of(given, parts);
     for (const std::string& setting : config.without_effect)
       log(LogLevel::kWarning, "model '", folder.name, "': no effect here: ", setting);
     for (const int64_t version : wanted_versions(folder, config.versions)) {
-      loaded[version] = {load_version(folder, config, has_config, version, replaced),
-                         ModelState::State::kReady, ""};
+      loaded[version] = {load_version(folder, config, version, replaced), ModelState::State::kReady,
+                         ""};
     }
   } catch (...) {
     const ServingError error = current_serving_error();
@@ -231,21 +326,38 @@ void ModelRepository::load_folder(const ModelFolder& given, const LoadOverride& 
     Entry& entry = entries_[given.name];
     entry.is_loading = false;
     entry.failed_fingerprint = mark;
-    if (entry.versions.empty()) entry.reason = error.message();
+    entry.parts = std::move(parts);
+    if (!entry.serves()) entry.reason = error.message();
     throw error;
   }
   std::map<int64_t, Version> old;
   {
     const std::unique_lock lock(mutex_);
     Entry& entry = entries_[given.name];
-    old = std::exchange(entry.versions, std::move(loaded));
+    old = entry.replace(std::move(loaded), "unloaded");
     entry.reason.clear();
     entry.is_loading = false;
     entry.fingerprint = mark;
+    entry.parts = std::move(parts);
     missing_at_start_.erase(given.name);
   }
   log(LogLevel::kInfo, "model '", given.name, "' is ready after ", milliseconds_since(begin),
       " ms");
+}
+
+// Clients expect the models of an ensemble's steps to be served once it is.
+void ModelRepository::load_parts(const std::string& name) {
+  std::vector<std::string> parts;
+  {
+    const std::shared_lock lock(mutex_);
+    for (const std::string& part : entries_.at(name).parts) {
+      const auto found = entries_.find(part);
+      if (found == entries_.end() || !found->second.serves()) parts.push_back(part);
+    }
+  }
+  for (const std::string& part : parts) {
+    if (const auto folder = find_folder(part)) load_folder(*folder, {});
+  }
 }
 
 void ModelRepository::load(const std::string& name, const LoadOverride& replaced) {
@@ -254,8 +366,19 @@ void ModelRepository::load(const std::string& name, const LoadOverride& replaced
   const std::lock_guard lock(load_mutex_);
   std::optional<ModelFolder> folder = as_serving_error([&] { return find_folder(name); });
   if (!folder && !replaced.files.empty()) folder = ModelFolder{.name = name};
-  if (!folder) refuse(Status::kNotFound, "there is no model '", name, "' in the repository");
-  load_folder(*folder, replaced);
+  if (!folder)
+    refuse(Status::kNotFound, "failed to load '", name,
+           "', failed to poll from model repository: it has no model of this name");
+  try {
+    load_folder(*folder, replaced);
+    load_parts(name);
+  } catch (const ServingError& error) {
+    const std::shared_lock read(mutex_);
+    refuse(
+        error.status(), "failed to load '", name,
+        entries_.at(name).serves() ? "', the old version stays: " : "', no version is available: ",
+        error.message());
+  }
 }
 
 void ModelRepository::remove(const std::string& name, const std::string& reason) {
@@ -263,19 +386,26 @@ void ModelRepository::remove(const std::string& name, const std::string& reason)
   const std::unique_lock lock(mutex_);
   const auto found = entries_.find(name);
   if (found == entries_.end()) return;
-  old = std::exchange(found->second.versions, {});
+  old = found->second.replace({}, reason);
   found->second.reason = reason;
   found->second.fingerprint.clear();
 }
 
-void ModelRepository::unload(const std::string& name, bool) {
+void ModelRepository::unload(const std::string& name, bool and_dependents) {
   const std::lock_guard lock(load_mutex_);
+  std::vector<std::string> parts;
   {
     const std::shared_lock read(mutex_);
     const auto found = entries_.find(name);
-    if (found == entries_.end()) refuse(Status::kNotFound, "there is no model '", name, "'");
+    if (found == entries_.end() && !as_serving_error([&] { return find_folder(name); })) {
+      refuse(Status::kNotFound, "failed to unload '", name,
+             "', failed to poll from model repository: it has no model of this name");
+    }
+    if (found != entries_.end() && and_dependents) parts = found->second.parts;
   }
   remove(name, "unloaded");
+  for (const std::string& part : parts)
+    remove(part, "unloaded");
   log(LogLevel::kInfo, "model '", name, "' is unloaded");
 }
 
@@ -293,11 +423,11 @@ void ModelRepository::poll() {
   {
     const std::unique_lock lock(mutex_);
     for (const auto& [name, entry] : entries_) {
-      if (!all.contains(name) && !entry.versions.empty()) gone.push_back(name);
+      if (!all.contains(name) && entry.serves()) gone.push_back(name);
     }
     for (const auto& [name, folder] : all) {
-      const std::string mark = fingerprint(folder);
       Entry& entry = entries_[name];
+      const std::string mark = fingerprint_of(folder, entry.parts);
       const bool is_stable = entry.seen_fingerprint == mark;
       entry.seen_fingerprint = mark;
       if (is_stable && entry.fingerprint != mark && entry.failed_fingerprint != mark)
@@ -329,9 +459,11 @@ std::vector<ModelState> ModelRepository::index(bool ready_only) const {
   }
   const std::shared_lock lock(mutex_);
   for (const auto& [name, entry] : entries_) {
-    for (const auto& [number, version] : entry.versions)
-      states.push_back({name, number, version.state, version.reason});
-    if (entry.versions.empty() && !ready_only) {
+    for (const auto& [number, version] : entry.versions) {
+      if (version.model || !(ready_only || entry.is_loading))
+        states.push_back({name, number, version.state, version.reason});
+    }
+    if (!ready_only && (entry.versions.empty() || (entry.is_loading && !entry.serves()))) {
       const auto state =
           entry.is_loading ? ModelState::State::kLoading : ModelState::State::kUnavailable;
       states.push_back({name, {}, state, entry.reason});

@@ -32,6 +32,7 @@ struct RepositoryOptions {
   ControlMode control = ControlMode::kNone;
   std::vector<std::string> startup_models;  // in mode kExplicit; "*": all
   SessionOptions session;
+  uint64_t total_memory = 0;       // that all models with their runs may take; 0: no limit
   int64_t default_max_batch = 16;  // of models without configuration; 0: they are not batched
   bool waits_for_delay = false;    // SchedulingPolicy's, for all models
   // Remarks: what was loaded, what failed, settings without effect.
@@ -67,6 +68,8 @@ class ModelRepository {
   ModelPointer find(std::string_view name, std::string_view version) const;
   // All versions that serve, of one model or (name "") of all.
   std::vector<ModelPointer> serving(std::string_view name = {}) const;
+  // The same, or one version; throws ServingError kInvalidArgument where there is none.
+  std::vector<ModelPointer> counted(std::string_view name, std::string_view version) const;
 
   struct LoadOverride {
     std::optional<std::string> config_json;
@@ -96,10 +99,15 @@ class ModelRepository {
     std::string reason;
   };
   struct Entry {
-    std::map<int64_t, Version> versions;
+    std::map<int64_t, Version> versions;  // those that were unloaded without a model
     std::string fingerprint, seen_fingerprint, failed_fingerprint;
-    std::string reason;  // why nothing serves
+    std::vector<std::string> parts;  // the models that it is made of, if it is an ensemble
+    std::string reason;              // why nothing serves
     bool is_loading = false;
+
+    bool serves() const;
+    // Marks versions that none of `now` replaces as unloaded, and gives what they were.
+    std::map<int64_t, Version> replace(std::map<int64_t, Version> now, const std::string& why);
   };
 
   template <typename... Parts>
@@ -109,12 +117,17 @@ class ModelRepository {
   std::map<std::string, ModelFolder> find_all() const;
   std::optional<ModelFolder> find_folder(const std::string& name) const;
   void load_folder(const ModelFolder& folder, const LoadOverride& replaced);
-  ModelPointer load_version(const ModelFolder& folder, const ModelConfig& config, bool has_config,
-                            int64_t version, const LoadOverride& replaced);
+  ModelConfig read_config(const ModelFolder& folder, const LoadOverride& replaced) const;
+  Model load_ensemble(ModelConfig& config) const;
+  void load_parts(const std::string& name);
+  std::string fingerprint_of(const ModelFolder& folder, std::span<const std::string> parts) const;
+  ModelPointer load_version(const ModelFolder& folder, ModelConfig config, int64_t version,
+                            const LoadOverride& replaced);
   void remove(const std::string& name, const std::string& reason);
 
   RepositoryOptions options_;
   std::shared_ptr<RunThreads> threads_;
+  std::shared_ptr<MemoryGate> gate_;
   std::mutex load_mutex_;  // one load at a time
 
   mutable std::shared_mutex mutex_;  // of what follows

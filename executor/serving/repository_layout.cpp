@@ -99,7 +99,9 @@ std::map<std::string, ModelFolder> find_models(const fs::path& root, const std::
     if (auto model = as_model(entry.path(), entry.path().filename().string()))
       add(models, std::move(*model));
   }
-  if (models.empty() && whole) {
+  // A lone file keeps its own name, unless another one is given or it is called model.onnx.
+  const bool is_whole = whole && (!name.empty() || whole->single_file.filename() == "model.onnx");
+  if (models.empty() && is_whole) {
     add(models, std::move(*whole));
     return models;
   }

@@ -55,7 +55,8 @@ void Scheduler::set_timeouts(Job& job, const QueuePolicy& policy) const {
   const auto& own = job.request.timeout;
   std::optional<std::chrono::microseconds> of_queue;
   if (policy.default_timeout.count() > 0) of_queue = policy.default_timeout;
-  const bool overrides = own && own->count() > 0;
+  // Where the queue has a timeout that clients may not override, it alone counts.
+  const bool overrides = own && own->count() > 0 && (!of_queue || policy.allows_timeout_override);
   if (overrides && policy.allows_timeout_override)
     of_queue = of_queue ? std::min(*of_queue, *own) : *own;
   if (of_queue) job.queue_timeout = job.request.received + *of_queue;
@@ -79,7 +80,10 @@ Scheduler::Ticket Scheduler::submit(InferRequest request, InferDone done, bool m
     return job;
   }
   job->can_join = policy_.batches && job->items > 0 && job->items < policy_.max_batch;
-  if (job->can_join) job->key = batch_key(job->request.inputs);
+  if (job->can_join) {
+    job->key = policy_.padding ? policy_.padding->key(job->request.inputs)
+                               : batch_key(job->request.inputs);
+  }
   const uint64_t level =
       job->request.priority > 0 ? job->request.priority : policy_.default_priority;
   job->level = policy_.priority_levels == 0 ? 0 : std::min(level, policy_.priority_levels);
@@ -116,7 +120,7 @@ Scheduler::Ticket Scheduler::submit(InferRequest request, InferDone done, bool m
     lock.unlock();
     end(job,
         {Status::kResourceExhausted,
-         text("the queue of the model is full (max_queue_size ", queue.max_size, ")")},
+         text("Exceeds maximum queue size: ", queue.max_size, " requests wait already")},
         Failure::kRejected);
     return job;
   }
@@ -215,9 +219,13 @@ std::shared_ptr<Scheduler::Batch> Scheduler::next_batch() {
   return batch;
 }
 
-// Is there time left to wait for others? If so, it is looked at again then.
+// Is there time left to wait for others? If so, it is looked at again then. What is as large as
+// the largest preferred size does not wait, nor does what keeps requests waiting that can't join.
 bool Scheduler::has_to_wait(const Batch& batch) {
   if (!policy_.waits_for_delay || batch.items >= policy_.max_batch) return false;
+  const auto largest = std::max_element(policy_.preferred.begin(), policy_.preferred.end());
+  if (largest != policy_.preferred.end() && batch.items >= *largest) return false;
+  if (waiting_ > batch.jobs.size()) return false;
   Clock::time_point oldest = Clock::time_point::max();
   for (const JobPointer& job : batch.jobs)
     oldest = std::min(oldest, job->request.received);
@@ -273,8 +281,7 @@ void Scheduler::expire(const JobPointer& job) {
       return;
     }
   }
-  end(job, {Status::kDeadlineExceeded, "the timeout of the request has expired"},
-      Failure::kRejected);
+  end(job, {Status::kDeadlineExceeded, "Request timeout expired"}, Failure::kRejected);
 }
 
 }  // namespace sardonyx::serving

@@ -11,6 +11,7 @@
 #include <stop_token>
 
 #include "executor/serving/infer_request.h"
+#include "executor/serving/padding.h"
 #include "executor/session_options.h"
 
 namespace sardonyx::serving {
@@ -35,6 +36,7 @@ struct SchedulingPolicy {
   // An answer does not depend on which requests came at the same time, to the last bit: kernels
   // may sum in another order for another batch size, so each request of a batch is run by itself.
   bool deterministic = false;
+  std::shared_ptr<const Padding> padding;  // null: requests that run jointly are of one shape
   uint64_t priority_levels = 0;
   uint64_t default_priority = 0;
   QueuePolicy default_queue;
@@ -95,8 +97,15 @@ class Scheduler : public std::enable_shared_from_this<Scheduler> {
   void run_until_empty(std::shared_ptr<Batch> batch);
   void run_jointly(Batch& batch);
   void run_alone(Batch& batch, const JobPointer& job);
+  // When the model was run, within the time that its instance was taken.
+  struct Computed {
+    Clock::time_point begin, end;
+    RunTimes times(Clock::time_point from, Clock::time_point to) const {
+      return {begin - from, end - begin, to - end};
+    }
+  };
   std::vector<Datum> execute(Batch& batch, std::span<const Datum> inputs,
-                             std::span<const JobPointer> jobs);
+                             std::span<const JobPointer> jobs, Computed& computed);
   void expire(const JobPointer& job);
   void end(const JobPointer& job, ServingError error, Failure kind);
   void finish(const JobPointer& job, InferResult result, std::optional<Failure> failure);

@@ -21,6 +21,16 @@ std::vector<size_t> wanted_outputs(const Jobs& jobs) {
   return all;
 }
 
+void cut_padding(const Padding& padding, std::span<const std::span<const Datum>> requests,
+                 std::vector<std::vector<Datum>>& parts) {
+  for (size_t r = 0; r < parts.size(); ++r) {
+    for (size_t o = 0; o < parts[r].size(); ++o) {
+      Datum& output = parts[r][o];
+      if (output.defined()) output = padding.cut(o, output.tensor(), requests[r]);
+    }
+  }
+}
+
 Failure kind_of(Status status) {
   switch (status) {
     case Status::kCancelled:
@@ -78,12 +88,13 @@ void Scheduler::run_jointly(Batch& batch) {
       inputs.emplace_back(job->request.inputs);
       items.push_back(job->items);
     }
-    const std::vector<Datum> joined = concatenate_requests(inputs);
-    const auto ready = Clock::now();
-    const std::vector<Datum> outputs = execute(batch, joined, batch.jobs);
-    const auto computed = Clock::now();
+    const std::vector<Datum> joined =
+        policy_.padding ? policy_.padding->join(inputs) : concatenate_requests(inputs);
+    Computed computed;
+    const std::vector<Datum> outputs = execute(batch, joined, batch.jobs, computed);
     parts = split_outputs(outputs, items, output_names_);
-    shared.times = {ready - started, computed - ready, Clock::now() - computed};
+    if (policy_.padding) cut_padding(*policy_.padding, inputs, parts);
+    shared.times = computed.times(started, Clock::now());
   } catch (...) {
     // One request may have spoilt it for all (an index out of range): each is run by itself.
     if (batch.stop.stop_requested()) {
@@ -117,9 +128,10 @@ void Scheduler::run_alone(Batch& batch, const JobPointer& job) {
   InferResult result;
   result.started = Clock::now();
   try {
-    result.outputs = execute(batch, job->request.inputs, std::span(&job, 1));
+    Computed computed;
+    result.outputs = execute(batch, job->request.inputs, std::span(&job, 1), computed);
     result.finished = Clock::now();
-    result.times.infer = result.finished - result.started;
+    result.times = computed.times(result.started, result.finished);
   } catch (...) {
     const ServingError error = current_serving_error();
     end(job, error, kind_of(error.status()));
@@ -130,7 +142,7 @@ void Scheduler::run_alone(Batch& batch, const JobPointer& job) {
 }
 
 std::vector<Datum> Scheduler::execute(Batch& batch, std::span<const Datum> inputs,
-                                      std::span<const JobPointer> jobs) {
+                                      std::span<const JobPointer> jobs, Computed& computed) {
   const std::vector<size_t> outputs = wanted_outputs(jobs);
   RunOptions options;
   options.cancel = batch.stop.get_token();
@@ -139,12 +151,13 @@ std::vector<Datum> Scheduler::execute(Batch& batch, std::span<const Datum> input
   if (jobs.size() == 1 && jobs[0]->deadline) {
     const auto left = *jobs[0]->deadline - Clock::now();
     if (left <= Clock::duration::zero())
-      refuse(Status::kDeadlineExceeded, "the timeout of the request has expired");
+      refuse(Status::kDeadlineExceeded, "Request timeout expired");
     options.deadline = std::chrono::ceil<std::chrono::milliseconds>(left);
   }
-  const auto begin = Clock::now();
+  computed.begin = Clock::now();
   std::vector<Datum> results = run_(inputs, options);
-  const int64_t took = Nanoseconds(Clock::now() - begin).count();
+  computed.end = Clock::now();
+  const int64_t took = Nanoseconds(computed.end - computed.begin).count();
   // The first run of a shape plans it: the estimate falls faster than it rises.
   const int64_t typical = typical_ns_.load(std::memory_order_relaxed);
   const int64_t weight = typical < 0 ? 0 : took < typical ? 1 : 7;

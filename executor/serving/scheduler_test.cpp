@@ -163,6 +163,32 @@ TEST_F(SchedulerTest, WaitsForTheDelayWhereThatIsAskedFor) {
   EXPECT_THAT(model_.sizes(), ElementsAre(3));
 }
 
+TEST_F(SchedulerTest, NothingWaitsInFrontOfWhatCanNotJoinIt) {
+  SchedulingPolicy policy = batching(8);
+  policy.delay = 1h;
+  policy.waits_for_delay = true;
+  start(policy);
+  auto narrow = submit(request_of({1}));
+  auto also_narrow = submit(request_of({2}));
+  EXPECT_EQ(narrow.wait_for(20ms), std::future_status::timeout);
+  auto wide = submit(request_of({1, 2}, 2));
+  EXPECT_THAT(values_of(narrow.get()), ElementsAre(2));
+  EXPECT_THAT(values_of(also_narrow.get()), ElementsAre(4));
+  EXPECT_EQ(wide.wait_for(20ms), std::future_status::timeout);
+  EXPECT_THAT(model_.sizes(), ElementsAre(2));
+  scheduler_->close();
+}
+
+TEST_F(SchedulerTest, WhatIsLargerThanThePreferredSizesDoesNotWait) {
+  SchedulingPolicy policy = batching(8);
+  policy.preferred = {2, 4};
+  policy.delay = 1h;
+  policy.waits_for_delay = true;
+  start(policy);
+  submit(request_of({1, 2, 3, 4, 5})).get();
+  EXPECT_THAT(model_.sizes(), ElementsAre(5));
+}
+
 TEST_F(SchedulerTest, TheDelayEnds) {
   SchedulingPolicy policy = batching(8);
   policy.delay = 10ms;
@@ -276,6 +302,19 @@ TEST_F(SchedulerTest, ATimeoutEndsTheWait) {
   auto waits = submit(request_of({1}));
   EXPECT_EQ(status_of(waits.get()), Status::kDeadlineExceeded);
   EXPECT_EQ(statistics_->snapshot().failures[static_cast<size_t>(Failure::kRejected)], 1u);
+}
+
+TEST_F(SchedulerTest, AQueueThatAllowsNoOverrideHasItsOwnTimeout) {
+  SchedulingPolicy policy = batching(1);
+  policy.default_queue.default_timeout = 1h;
+  start(policy);
+  auto first = occupy();
+  InferRequest request = request_of({1});
+  request.timeout = 5ms;
+  auto waits = submit(std::move(request));
+  EXPECT_EQ(waits.wait_for(50ms), std::future_status::timeout);
+  model_.let_go();
+  EXPECT_EQ(status_of(waits.get()), Status::kOk);
 }
 
 TEST_F(SchedulerTest, DelayedRequestsAreServedLast) {

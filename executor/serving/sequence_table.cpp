@@ -46,12 +46,14 @@ Datum kept_apart(const Datum& value) {
 
 SequenceTable::SequenceTable(SequenceConfig config, std::span<const ValueInfo> inputs,
                              std::span<const ValueInfo> outputs,
-                             const std::filesystem::path& folder, bool has_batch_dim,
-                             std::shared_ptr<Scheduler> scheduler)
+                             const std::filesystem::path& folder, const ModelConfig& model,
+                             std::shared_ptr<Scheduler> scheduler, RunThreads& threads)
     : config_(std::move(config)),
-      has_batch_dim_(has_batch_dim),
+      model_(model.name),
+      has_batch_dim_(model.max_batch_size > 0),
       outputs_(outputs.size()),
-      scheduler_(std::move(scheduler)) {
+      scheduler_(std::move(scheduler)),
+      threads_(threads) {
   for (const SequenceConfig::Control& control : config_.controls) {
     ControlInput input{control, place_of(inputs, control.input, "input"), {}};
     const Type& type = inputs[input.input].type;
@@ -93,6 +95,16 @@ void SequenceTable::close() {
       sequence->waiting.clear();
     }
     sequences_.clear();
+    for (auto& [key, sequence] : backlog_) {
+      std::move(sequence->waiting.begin(), sequence->waiting.end(), std::back_inserter(refused));
+      sequence->waiting.clear();
+    }
+    backlog_.clear();
+    for (Ready& ready : ready_)
+      refused.push_back(std::move(ready.first));
+    ready_.clear();
+    if (idle_timer_) threads_.cancel(*idle_timer_);
+    idle_timer_.reset();
   }
   for (Waiting& waiting : refused) {
     InferResult result;
@@ -106,64 +118,136 @@ size_t SequenceTable::sequences() const {
   return sequences_.size();
 }
 
-// Sequences that nobody has asked for long end without an END. With the lock held.
+// Sequences that nobody has asked for long end without an END. With the lock held, as all up to
+// submit().
 void SequenceTable::remove_idle(Clock::time_point now) {
   std::erase_if(sequences_, [&](const auto& one) {
-    const Sequence& sequence = *one.second;
-    return !sequence.is_running && sequence.waiting.empty() &&
-           now - sequence.last_used > config_.max_idle;
+    Sequence& sequence = *one.second;
+    const bool is_idle = sequence.is_admitted && !sequence.is_running && sequence.waiting.empty() &&
+                         now - sequence.last_used >= config_.max_idle;
+    if (is_idle) release(sequence);
+    return is_idle;
+  });
+  admit();
+}
+
+void SequenceTable::release(Sequence& sequence) {
+  if (std::exchange(sequence.is_admitted, false)) --admitted_;
+}
+
+// Takes sequences that wait for a place; start_admitted() runs their first requests.
+void SequenceTable::admit() {
+  while (!backlog_.empty() && admitted_ < config_.max_sequences) {
+    auto [key, sequence] = std::move(backlog_.front());
+    backlog_.pop_front();
+    sequence->is_admitted = true;
+    ++admitted_;
+    sequence->is_running = true;
+    Waiting first = std::move(sequence->waiting.front());
+    sequence->waiting.pop_front();
+    ready_.push_back({std::move(key), std::move(sequence), std::move(first)});
+  }
+  set_idle_timer();
+}
+
+// While sequences wait for a place, the one that is idle longest is looked at when its time is up.
+void SequenceTable::set_idle_timer() {
+  if (backlog_.empty() || idle_timer_ || is_closed_) return;
+  Clock::time_point next = Clock::now() + config_.max_idle;
+  for (const auto& [key, sequence] : sequences_) {
+    if (sequence->is_admitted && !sequence->is_running)
+      next = std::min(next, sequence->last_used + config_.max_idle);
+  }
+  idle_timer_ = threads_.call_at(next, [weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (!self) return;
+    {
+      const std::lock_guard lock(self->mutex_);
+      self->idle_timer_.reset();
+      if (!self->is_closed_) self->remove_idle(Clock::now());
+    }
+    self->start_admitted();
   });
 }
 
-// With the lock held.
 SequenceTable::SequencePointer SequenceTable::sequence_of(const InferRequest& request) {
   const SequenceControl& control = request.sequence;
   if (!control.has_id()) {
-    refuse(Status::kInvalidArgument,
-           "a request to this model needs parameter sequence_id, not 0 and not empty");
+    refuse(Status::kInvalidArgument, "inference request to model '", model_,
+           "' must specify a non-zero or non-empty correlation ID (parameter sequence_id)");
   }
   const auto now = Clock::now();
   remove_idle(now);
   const std::string key = key_of(control);
   const auto found = sequences_.find(key);
+  if (control.start) return begin(key, control);
   if (found == sequences_.end()) {
-    if (!control.start) {
-      refuse(Status::kInvalidArgument, "there is no sequence '", key.substr(1),
-             "'; its first request needs parameter sequence_start");
-    }
-    if (sequences_.size() >= config_.max_sequences) {
-      refuse(Status::kResourceExhausted, "there are ", sequences_.size(),
-             " sequences already (max_candidate_sequences)");
-    }
-  } else if (!control.start) {
-    found->second->last_used = now;
-    return found->second;
+    refuse(Status::kInvalidArgument, "inference request for sequence ", key.substr(1),
+           " to model '", model_,
+           "' must specify the START flag on the first request of the sequence");
   }
-  // A START where one of that id goes on begins anew; what the old one still runs stays apart.
+  found->second->last_used = now;
+  return found->second;
+}
+
+SequenceTable::SequencePointer SequenceTable::begin(const std::string& key,
+                                                    const SequenceControl& control) {
+  constexpr size_t kMaxBacklog = 65'536;
   const auto sequence = std::make_shared<Sequence>();
   sequence->control = control;
   for (const StateInput& state : states_)
     sequence->states.emplace_back(state.initial);
-  if (found == sequences_.end()) {
-    sequences_.emplace(key, sequence);
+  const auto found = sequences_.find(key);
+  if (found != sequences_.end() && found->second->is_admitted) {
+    // A START where one of that id goes on begins anew; what the old one still runs stays apart.
+    found->second->is_admitted = false;
+    sequence->is_admitted = true;
+  } else if (admitted_ < config_.max_sequences) {
+    sequence->is_admitted = true;
+    ++admitted_;
+  } else if (backlog_.size() >= kMaxBacklog) {
+    refuse(Status::kResourceExhausted, "model '", model_, "': ", backlog_.size(),
+           " sequences wait already, behind the ", config_.max_sequences,
+           " of max_candidate_sequences");
   } else {
-    found->second = sequence;
+    backlog_.emplace_back(key, sequence);
   }
+  sequences_[key] = sequence;
   return sequence;
+}
+
+// Runs first requests of sequences that have got a place. Where one is answered before its run
+// returns, what that sets free is run by the same loop, and not from within.
+void SequenceTable::start_admitted() {
+  std::unique_lock lock(mutex_);
+  if (is_starting_) return;
+  is_starting_ = true;
+  while (!ready_.empty()) {
+    Ready ready = std::move(ready_.front());
+    ready_.pop_front();
+    lock.unlock();
+    run(ready.key, ready.sequence, std::move(ready.first));
+    lock.lock();
+  }
+  is_starting_ = false;
 }
 
 Scheduler::Ticket SequenceTable::submit(InferRequest request, InferDone done) {
   const std::string key = key_of(request.sequence);
   SequencePointer sequence;
+  bool waits = false;
   try {
     const std::lock_guard lock(mutex_);
     if (is_closed_) refuse(Status::kUnavailable, "the model is being unloaded");
     sequence = sequence_of(request);
-    if (sequence->is_running) {
+    if (request.sequence.end) sequences_.erase(key);  // what comes next needs a START
+    if (sequence->is_running || !sequence->is_admitted) {
       sequence->waiting.push_back({std::move(request), std::move(done)});
-      return {};
+      waits = true;
+      set_idle_timer();
+    } else {
+      sequence->is_running = true;
     }
-    sequence->is_running = true;
   } catch (const ServingError& error) {
     InferResult result;
     result.error = error;
@@ -171,6 +255,8 @@ Scheduler::Ticket SequenceTable::submit(InferRequest request, InferDone done) {
     done(std::move(result));
     return {};
   }
+  start_admitted();
+  if (waits) return {};
   return run(key, sequence, {std::move(request), std::move(done)});
 }
 
@@ -203,18 +289,17 @@ Scheduler::Ticket SequenceTable::run(const std::string& key, const SequencePoint
   // not from within, where thousands that are refused would be as many calls deep.
   enum class Stage { kSubmitting, kDone, kSubmitted };
   for (std::optional<Waiting> current = std::move(waiting); current;) {
-    const bool is_last = current->request.sequence.end;
     const auto stage = std::make_shared<std::atomic<Stage>>(Stage::kSubmitting);
     const Scheduler::Ticket ticket =
-        hand_over(sequence, std::move(*current), [this, key, sequence, is_last, stage] {
+        hand_over(sequence, std::move(*current), [this, key, sequence, stage] {
           Stage expected = Stage::kSubmitting;
           if (stage->compare_exchange_strong(expected, Stage::kDone)) return;
-          if (std::optional<Waiting> next = take_next(key, sequence, is_last))
+          if (std::optional<Waiting> next = take_next(key, sequence))
             run(key, sequence, std::move(*next));
         });
     Stage expected = Stage::kSubmitting;
     if (stage->compare_exchange_strong(expected, Stage::kSubmitted)) return ticket;
-    current = take_next(key, sequence, is_last);
+    current = take_next(key, sequence);
   }
   return {};
 }
@@ -256,20 +341,24 @@ void SequenceTable::keep_states(Sequence& sequence, std::span<const size_t> aske
 }
 
 std::optional<SequenceTable::Waiting> SequenceTable::take_next(const std::string& key,
-                                                               const SequencePointer& sequence,
-                                                               bool was_last) {
-  const std::lock_guard lock(mutex_);
-  sequence->is_running = false;
-  sequence->last_used = Clock::now();
-  if (was_last) {
-    const auto found = sequences_.find(key);
-    if (found != sequences_.end() && found->second == sequence && sequence->waiting.empty())
-      sequences_.erase(found);
+                                                               const SequencePointer& sequence) {
+  std::optional<Waiting> next;
+  {
+    const std::lock_guard lock(mutex_);
+    sequence->is_running = false;
+    sequence->last_used = Clock::now();
+    if (!sequence->waiting.empty()) {
+      next = std::move(sequence->waiting.front());
+      sequence->waiting.pop_front();
+      sequence->is_running = true;
+    } else {
+      const auto found = sequences_.find(key);
+      const bool goes_on = found != sequences_.end() && found->second == sequence;
+      if (!goes_on) release(*sequence);
+      if (!is_closed_) admit();
+    }
   }
-  if (sequence->waiting.empty()) return std::nullopt;
-  Waiting next = std::move(sequence->waiting.front());
-  sequence->waiting.pop_front();
-  sequence->is_running = true;
+  if (!next) start_admitted();
   return next;
 }
 

@@ -29,6 +29,14 @@ std::string names_of(std::span<const TensorConfig> tensors) {
   return names.empty() ? "none" : names;
 }
 
+// [-1,3], as other servers write shapes in messages that clients read.
+std::string dims_text(const Shape& dims) {
+  std::string out = "[";
+  for (const int64_t dim : dims)
+    out += (out.size() > 1 ? "," : "") + std::to_string(dim);
+  return out + ']';
+}
+
 // `dims` with its open one, if any, made such that there are `count` elements.
 Shape closed_shape(Shape dims, int64_t count) {
   int64_t known = 1;
@@ -42,11 +50,16 @@ Shape closed_shape(Shape dims, int64_t count) {
 
 }  // namespace
 
-ServedModel::ServedModel(ModelConfig config, const Source& source, SessionOptions options,
-                         RunThreads& threads, std::shared_ptr<Statistics> statistics)
-    : config_(std::move(config)), version_(source.version), statistics_(std::move(statistics)) {
+ServedModel::ServedModel(ModelConfig config, Source source, SessionOptions options,
+                         RunThreads& threads, std::shared_ptr<Statistics> statistics,
+                         std::shared_ptr<MemoryGate> gate)
+    : config_(std::move(config)),
+      version_(source.version),
+      statistics_(std::move(statistics)),
+      gate_(std::move(gate)) {
   options.optimization_level = std::min(options.optimization_level, config_.optimization_level);
-  session_ = source.bytes
+  session_ = source.model ? std::make_unique<Session>(std::move(*source.model), options)
+             : source.bytes
                  ? std::make_unique<Session>(std::as_bytes(std::span(*source.bytes)), options)
                  : std::make_unique<Session>(source.file, options);
   complete_config(config_, source.has_config, session_->inputs(), session_->optional_inputs(),
@@ -64,6 +77,12 @@ ServedModel::ServedModel(ModelConfig config, const Source& source, SessionOption
   }
   identity_outputs_ &= config_outputs_.size() == session_->outputs().size();
   load_labels(source.folder);
+  if (const auto pad = config_.parameters.find("pad"); pad != config_.parameters.end()) {
+    if (config_.max_batch_size == 0)
+      refuse(Status::kInvalidArgument, "parameter pad needs max_batch_size");
+    config_.scheduling.padding =
+        std::make_shared<Padding>(pad->second, model_inputs_, session_->outputs());
+  }
   std::vector<std::string> inputs, outputs;
   for (const ValueInfo& input : model_inputs_)
     inputs.push_back(input.name);
@@ -75,15 +94,17 @@ ServedModel::ServedModel(ModelConfig config, const Source& source, SessionOption
       threads, statistics_);
   if (config_.sequence) {
     sequences_ =
-        std::make_unique<SequenceTable>(*config_.sequence, model_inputs_, session_->outputs(),
-                                        source.folder, config_.max_batch_size > 0, scheduler_);
+        std::make_shared<SequenceTable>(*config_.sequence, model_inputs_, session_->outputs(),
+                                        source.folder, config_, scheduler_, threads);
   }
   warm_up(source.folder);
+  gate_->add(*session_);
 }
 
 ServedModel::~ServedModel() {
   if (sequences_) sequences_->close();
   if (scheduler_) scheduler_->close();
+  gate_->remove(*session_);
 }
 
 void ServedModel::load_labels(const std::filesystem::path& folder) {
@@ -107,23 +128,23 @@ size_t ServedModel::output_index(std::string_view name) const {
   for (size_t i = 0; i < config_.outputs.size(); ++i) {
     if (config_.outputs[i].name == name) return i;
   }
-  refuse(Status::kInvalidArgument, "model '", config_.name, "' has no output '", name,
-         "'; there are ", names_of(config_.outputs));
+  refuse(Status::kInvalidArgument, "unexpected inference output '", name, "' for model '",
+         config_.name, "'; there are ", names_of(config_.outputs));
 }
 
 const TensorConfig& ServedModel::input(std::string_view name) const {
   for (const TensorConfig& input : config_.inputs) {
     if (input.name == name) return input;
   }
-  refuse(Status::kInvalidArgument, "model '", config_.name, "' has no input '", name,
-         "'; there are ", names_of(config_.inputs));
+  refuse(Status::kInvalidArgument, "unexpected inference input '", name, "' for model '",
+         config_.name, "'; there are ", names_of(config_.inputs));
 }
 
 void ServedModel::check_request_tensor(const TensorConfig& config, const Tensor& tensor) const {
   if (tensor.dtype() != config.dtype) {
-    refuse(Status::kInvalidArgument, "input '", config.name, "' of model '", config_.name,
-           "': expected datatype ", protocol_name(config.dtype), ", got ",
-           protocol_name(tensor.dtype()));
+    refuse(Status::kInvalidArgument, "inference input '", config.name, "' data-type is '",
+           protocol_name(tensor.dtype()), "', but model '", config_.name, "' expects '",
+           protocol_name(config.dtype), "'");
   }
   if (!config.has_rank) return;
   const bool has_batch = config_.max_batch_size > 0;
@@ -134,12 +155,16 @@ void ServedModel::check_request_tensor(const TensorConfig& config, const Tensor&
   for (size_t i = 0; fits && i < shape.size(); ++i)
     fits = wanted[i] < 0 || wanted[i] == shape[i];
   if (!fits) {
-    refuse(Status::kInvalidArgument, "input '", config.name, "' of model '", config_.name,
-           "': expected shape ", to_text(wanted), ", got ", to_text(shape));
+    refuse(Status::kInvalidArgument, "unexpected shape for input '", config.name, "' for model '",
+           config_.name, "'. Expected ", dims_text(wanted), ", got ", dims_text(shape),
+           has_batch ? "; the first dim is the batch, which max_batch_size in the configuration "
+                       "stands for"
+                     : "");
   }
   if (has_batch && !config_.is_derived && shape[0] > config_.max_batch_size) {
-    refuse(Status::kInvalidArgument, "input '", config.name, "' of model '", config_.name,
-           "': batch size ", shape[0], " is more than max_batch_size ", config_.max_batch_size);
+    refuse(Status::kInvalidArgument,
+           "inference request batch-size must be <= ", config_.max_batch_size, " for '",
+           config_.name, "', got ", shape[0], " in input '", config.name, "'");
   }
   if (has_batch && shape[0] == 0 && !config_.is_derived)
     refuse(Status::kInvalidArgument, "input '", config.name, "': the batch size is 0");
@@ -168,12 +193,7 @@ void ServedModel::fill(InferRequest& request, std::vector<NamedTensor> tensors,
     check_request_tensor(config, given.tensor);
     request.inputs[at] = as_model_sees(config, given.tensor);
   }
-  for (size_t i = 0; i < config_.inputs.size(); ++i) {
-    if (!config_.inputs[i].optional && !request.inputs[config_inputs_[i]].defined()) {
-      refuse(Status::kInvalidArgument, "model '", config_.name, "' needs input '",
-             config_.inputs[i].name, "', which the request does not give");
-    }
-  }
+  check_all_given(request);
   std::sort(outputs.begin(), outputs.end());
   outputs.erase(std::unique(outputs.begin(), outputs.end()), outputs.end());
   if (outputs.empty() && !identity_outputs_) {
@@ -186,6 +206,27 @@ void ServedModel::fill(InferRequest& request, std::vector<NamedTensor> tensors,
   request.outputs = std::move(outputs);
 }
 
+void ServedModel::check_all_given(const InferRequest& request) const {
+  std::string given, missing;
+  size_t got = 0, required = 0;
+  for (size_t i = 0; i < config_.inputs.size(); ++i) {
+    const TensorConfig& config = config_.inputs[i];
+    const bool is_given = request.inputs[config_inputs_[i]].defined();
+    got += is_given;
+    required += !config.optional;
+    std::string& list = is_given ? given : missing;
+    if (is_given || !config.optional) list += (list.empty() ? "'" : ",'") + config.name + '\'';
+  }
+  if (missing.empty()) return;
+  const size_t all = config_.inputs.size();
+  const std::string wanted = required == all
+                                 ? text(all, " inputs")
+                                 : text("number of inputs between ", required, " and ", all);
+  refuse(Status::kInvalidArgument, "expected ", wanted, " but got ", got, " inputs for model '",
+         config_.name, "'. Got input(s) [", given, "], but missing required input(s) [", missing,
+         "]. Please provide all required input(s).");
+}
+
 std::vector<Datum> ServedModel::run(std::span<const Datum> inputs,
                                     const RunOptions& options) const {
   const size_t required = session_->inputs().size();
@@ -194,8 +235,20 @@ std::vector<Datum> ServedModel::run(std::span<const Datum> inputs,
   const auto defined = [](const Datum& datum) { return datum.defined(); };
   const auto optional = inputs.subspan(required);
   if (std::none_of(optional.begin(), optional.end(), defined)) given = inputs.first(required);
+  if (!gate_->is_limited()) return run_session(given, options);
+  const MemoryForecast::Need need = forecast_.need_of(*session_, given);
+  constexpr uint64_t kSmall = 1 << 20;  // not worth asking whether it fits
+  const MemoryGate::Space space =
+      need.bytes() < kSmall ? MemoryGate::Space() : gate_->take(need.bytes());
+  std::vector<Datum> outputs = run_session(given, options);
+  if (!need.is_known) forecast_.learn(given, outputs);
+  return outputs;
+}
+
+std::vector<Datum> ServedModel::run_session(std::span<const Datum> inputs,
+                                            const RunOptions& options) const {
   std::vector<OutputSlot> slots(session_->outputs().size());
-  session_->run_into(given, slots, options);
+  session_->run_into(inputs, slots, options);
   std::vector<Datum> outputs;
   outputs.reserve(slots.size());
   for (OutputSlot& slot : slots)

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "executor/serving/memory_gate.h"
 #include "executor/serving/model_config.h"
 #include "executor/serving/scheduler.h"
 #include "executor/session.h"
@@ -26,6 +27,7 @@ class ServedModel {
   struct Source {
     std::filesystem::path file;          // the model
     const std::string* bytes = nullptr;  // or its bytes, in place of the file
+    std::optional<Model> model;          // or the model itself
     std::filesystem::path folder;        // of labels, warm-up and state data; may be empty
     int64_t version = 1;
     bool has_config = false;
@@ -33,8 +35,8 @@ class ServedModel {
   };
 
   // Loads the file and warms it up. Throws ServingError, naming the model and its version.
-  ServedModel(ModelConfig config, const Source& source, SessionOptions options, RunThreads& threads,
-              std::shared_ptr<Statistics> statistics);
+  ServedModel(ModelConfig config, Source source, SessionOptions options, RunThreads& threads,
+              std::shared_ptr<Statistics> statistics, std::shared_ptr<MemoryGate> gate);
   // Refuses what waits and waits for what runs.
   ~ServedModel();
   ServedModel(const ServedModel&) = delete;
@@ -68,20 +70,24 @@ class ServedModel {
   void load_labels(const std::filesystem::path& folder);
   void warm_up(const std::filesystem::path& folder);
   std::vector<Datum> run(std::span<const Datum> inputs, const RunOptions& options) const;
+  std::vector<Datum> run_session(std::span<const Datum> inputs, const RunOptions& options) const;
   Tensor as_model_sees(const TensorConfig& config, const Tensor& tensor) const;
   void check_request_tensor(const TensorConfig& config, const Tensor& tensor) const;
+  void check_all_given(const InferRequest& request) const;
   InferDone restoring_shapes(InferDone done) const;
 
   ModelConfig config_;
   const int64_t version_;
   const std::shared_ptr<Statistics> statistics_;
+  const std::shared_ptr<MemoryGate> gate_;
+  mutable MemoryForecast forecast_;
   std::unique_ptr<Session> session_;
   std::vector<ValueInfo> model_inputs_;  // required ones, then optional ones
   std::vector<size_t> config_inputs_;    // of each of config_.inputs: which of model_inputs_
   std::vector<size_t> config_outputs_;   // of each of config_.outputs: which of the session's
   bool restores_shapes_ = false;         // an output has another shape for clients
   bool identity_outputs_ = true;         // config_outputs_ is 0, 1, 2 ...
-  std::unique_ptr<SequenceTable> sequences_;
+  std::shared_ptr<SequenceTable> sequences_;
   std::shared_ptr<Scheduler> scheduler_;  // last: it is closed first
 };
 

@@ -93,6 +93,7 @@ int run_main(int count, char** values) {
   add_list_ops_command(app, action);
   add_list_passes_command(app, action);
   add_score_command(app, action);
+  add_serve_command(app, action);
   add_env_command(app, action);
   add_completion_command(app, action);
   add_man_page_command(app, action);

@@ -90,6 +90,20 @@ class ProgramTest : public testing::Test {
   fs::path folder_;
 };
 
+TEST_F(ProgramTest, ServeIsTheServerBesideItOrSaysWhereThereIsOne) {
+  fs::create_directories(folder_ / "bin");
+  fs::copy_file(SARDONYX_BIN_DIR "/onnx-run", folder_ / "bin/onnx-run");
+  const std::string program = "; PATH=/nowhere bin/onnx-run serve m --http-port 0 --help";
+  const Ran without = run("--version" + program);
+  EXPECT_EQ(without.code, 2);
+  EXPECT_THAT(without.out, HasSubstr("there is no onnx-serve"));
+  write("bin/onnx-serve", "#!/bin/sh\necho server \"$@\"\nexit 7\n");
+  fs::permissions(folder_ / "bin/onnx-serve", fs::perms::owner_all);
+  const Ran with = run("--version" + program);
+  EXPECT_EQ(with.code, 7);
+  EXPECT_THAT(with.out, HasSubstr("server m --http-port 0 --help"));
+}
+
 TEST_F(ProgramTest, ExitCodes) {
   const struct {
     const char* arguments;

@@ -4,7 +4,9 @@
 #include <prometheus/text_serializer.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
+#include <mutex>
 
 namespace sardonyx::serve {
 namespace {
@@ -46,7 +48,7 @@ class Families {
     for (const Counted& one : models_) {
       for (size_t kind = 0; kind < reasons.size(); ++kind) {
         ClientMetric metric = labelled(one);
-        metric.label.push_back({"reason", reasons[kind]});
+        metric.label.insert(metric.label.begin() + 1, {"reason", reasons[kind]});
         metric.counter.value = static_cast<double>(one.counts.failures[kind]);
         family.metric.push_back(std::move(metric));
       }
@@ -102,6 +104,35 @@ double resident_bytes() {
   double pages = 0;
   file >> pages >> pages;
   return pages * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
+// A number of a file of /proc that stands behind `name`, in KiB there and in bytes here.
+double kibibytes_of(const char* path, const std::string& name) {
+  std::ifstream file(path);
+  for (std::string word; file >> word;) {
+    double value = 0;
+    if (word == name && file >> value) return value * 1024;
+  }
+  return 0;
+}
+
+// How much of the machine's processors has been used since the last call.
+double processor_use() {
+  static std::mutex mutex;
+  static double last_busy = 0, last_all = 0, use = 0;
+  std::ifstream file("/proc/stat");
+  std::string word;
+  file >> word;
+  double all = 0, idle = 0, ticks = 0;
+  for (int i = 0; i < 8 && file >> ticks; ++i) {
+    all += ticks;
+    if (i == 3 || i == 4) idle += ticks;
+  }
+  const std::lock_guard lock(mutex);
+  if (all > last_all) use = (all - idle - last_busy) / (all - last_all);
+  last_busy = all - idle;
+  last_all = all;
+  return std::clamp(use, 0.0, 1.0);
 }
 
 void add_own(Families& families) {
@@ -166,6 +197,11 @@ void add_triton(Families& families) {
   add("nv_inference_compute_output_duration_us",
       "Cumulative inference compute output duration in microseconds",
       [](const StatisticsSnapshot& counts) { return counts.compute_output.ns / 1000; });
+  const double total = kibibytes_of("/proc/meminfo", "MemTotal:");
+  families.add_one("nv_cpu_utilization", "CPU utilization rate [0.0 - 1.0]", processor_use());
+  families.add_one("nv_cpu_memory_total_bytes", "CPU total memory (RAM), in bytes", total);
+  families.add_one("nv_cpu_memory_used_bytes", "CPU used memory (RAM), in bytes",
+                   total - kibibytes_of("/proc/meminfo", "MemAvailable:"));
 }
 
 }  // namespace

@@ -22,7 +22,9 @@ struct Raw {
   std::vector<std::string> repositories, models;
   std::string model_name, control = "none", metrics = "sardonyx";
   double poll_seconds = 15, drain_delay = 5, drain_timeout = 30, request_timeout = 0;
+  std::optional<double> total_memory_gb;
   double memory_gb = 64, idle_seconds = 75, header_seconds = 10;
+  std::vector<std::string> trace;
   uint64_t max_body_mb = 1024, max_bodies_mb = 4096;
 };
 
@@ -57,6 +59,10 @@ void add_runtime(CLI::App& app, Raw& raw, ServeOptions& options) {
   app.add_option("--io-threads", options.http.threads, "threads that serve connections")
       ->check(CLI::Range(1, 256));
   app.add_option("--memory-limit-gb", raw.memory_gb, "memory of one model, 64 by default");
+  app.add_option(
+      "--total-memory-gb", raw.total_memory_gb,
+      "memory of all models with their runs; 9 tenths of the container's or machine's by "
+      "default, 0: no limit");
   app.add_option("--request-timeout", raw.request_timeout,
                  "seconds after which a request without a timeout of its own ends; 0: never");
   app.add_option("--drain-delay", raw.drain_delay,
@@ -68,6 +74,8 @@ void add_http(CLI::App& app, Raw& raw, ServeOptions& options) {
   app.add_option("--http-address", options.http.address,
                  "where to listen; 127.0.0.1 by default, 0.0.0.0 or :: for all");
   app.add_option("--http-port", options.http.port, "8000 by default; 0: one that is free");
+  app.add_option("--server-name", options.api.server_name,
+                 "what the server's metadata say, sardonyx by default");
   app.add_option("--port-file", options.port_file,
                  "write the ports of HTTP and gRPC there once requests are taken");
 #ifdef SARDONYX_GRPC
@@ -98,8 +106,14 @@ void add_access(CLI::App& app, ServeOptions& options) {
 
 void add_reports(CLI::App& app, Raw& raw, ServeOptions& options) {
   app.add_flag("--metrics,!--no-metrics", options.api.has_metrics, "/metrics, on by default");
+  app.add_option("--metrics-port", options.metrics_port,
+                 "serve /metrics and health at this port as well; 0: one that is free");
   app.add_option("--metrics-names", raw.metrics, "sardonyx, or triton for those names beside them")
       ->check(CLI::IsMember({"sardonyx", "triton"}));
+  app.add_option("--trace-config", raw.trace,
+                 "SETTING=VALUE, as Triton's: level=TIMESTAMPS, rate=N, count=N, "
+                 "mode=triton with triton,file=FILE, or mode=opentelemetry with "
+                 "opentelemetry,url=URL");
   app.add_option("--log-file", options.log.file, "stderr by default");
   app.add_option("--log-format", options.log.format, "default or json");
   app.add_option("--log-verbose", options.log.verbose_level, "1: a line for each request");
@@ -137,6 +151,9 @@ void finish(const Raw& raw, ServeOptions& options) {
                                                            : ControlMode::kNone;
   options.repository.session.memory_limit =
       static_cast<size_t>(std::clamp(raw.memory_gb, 0.0, 1e6) * 1e9);
+  options.repository.total_memory =
+      raw.total_memory_gb ? static_cast<uint64_t>(std::clamp(*raw.total_memory_gb, 0.0, 1e6) * 1e9)
+                          : serving::machine_memory() / 10 * 9;
   options.api.triton_metrics = raw.metrics == "triton";
   options.api.request_timeout = seconds<std::chrono::microseconds>(raw.request_timeout);
   options.poll_period = std::max(seconds<std::chrono::milliseconds>(raw.poll_seconds),
@@ -171,6 +188,13 @@ ParsedOptions parse_options(int count, const char* const* values) {
   }
   if (const std::string wrong = problem(raw, options); !wrong.empty()) {
     std::cerr << "onnx-serve: " << wrong << '\n';
+    return {{}, 2};
+  }
+  try {
+    for (const std::string& setting : raw.trace)
+      apply_trace_option(setting, options.trace, options.trace_target);
+  } catch (const ServingError& error) {
+    std::cerr << "onnx-serve: " << error.message() << '\n';
     return {{}, 2};
   }
   finish(raw, options);

@@ -18,9 +18,12 @@ struct ServeOptions {
   bool has_grpc = true;      // where the program is built with it
   std::string grpc_address;  // "": that of HTTP
   uint16_t grpc_port = 8001;
+  std::optional<uint16_t> metrics_port;  // of their own; they are at that of HTTP in any case
   TlsFiles tls;
   std::vector<std::string> tokens;  // GROUP=FILE
   ServerLog::Settings log;
+  TraceSettings trace;
+  TraceTarget trace_target;
   std::chrono::milliseconds drain_delay{5000}, drain_timeout{30'000}, poll_period{15'000};
   bool exits_on_error = true;
   std::string

@@ -86,10 +86,19 @@ class Server {
     repository_options.session.log = [this](LogLevel level, std::string_view line) {
       log_.write(level, line);
     };
+    Tracer tracer(options_.trace, options_.trace_target, log_);
     serving::ModelRepository repository(repository_options);
-    Api api(repository, access_, log_, state_, options_.api);
+    Api api(repository, access_, log_, tracer, state_, options_.api);
     // Before models are loaded: probes are answered, with "not ready".
     HttpServer http(options_.http, api, tls_.get());
+    MetricsApi metrics_api(api);
+    std::unique_ptr<HttpServer> metrics;
+    if (options_.metrics_port) {
+      HttpServer::Options place = options_.http;
+      place.port = *options_.metrics_port;
+      place.threads = 1;
+      metrics = std::make_unique<HttpServer>(place, metrics_api, tls_.get());
+    }
 #ifdef SARDONYX_GRPC
     GrpcFront grpc(options_, {repository, access_, log_, state_, api, options_.api});
 #else
@@ -105,7 +114,8 @@ class Server {
     }
     grpc.set_ready(repository.is_ready());
     if (!options_.port_file.empty())
-      std::ofstream(options_.port_file) << http.port() << ' ' << grpc.port() << '\n';
+      std::ofstream(options_.port_file)
+          << http.port() << ' ' << grpc.port() << ' ' << (metrics ? metrics->port() : 0) << '\n';
     log_.write(LogLevel::kInfo, "ready");
     serve(repository);
     return drain(http, grpc);

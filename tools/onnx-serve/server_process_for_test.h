@@ -134,7 +134,7 @@ class ServerProcess {
         process_ = -1;
         return;
       }
-      std::ifstream(port_file) >> port_ >> grpc_port_;
+      std::ifstream(port_file) >> port_ >> grpc_port_ >> metrics_port_;
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
   }
@@ -150,6 +150,9 @@ class ServerProcess {
   int grpc_port() const {
     return grpc_port_;
   }  // 0: it is built without gRPC
+  int metrics_port() const {
+    return metrics_port_;
+  }
   pid_t process() const {
     return process_;
   }
@@ -170,7 +173,7 @@ class ServerProcess {
  private:
   TemporaryFolder folder_;
   pid_t process_ = -1;
-  int port_ = 0, grpc_port_ = 0, status_ = 0;
+  int port_ = 0, grpc_port_ = 0, metrics_port_ = 0, status_ = 0;
 };
 
 // y = op(x), of x and y: dtype[batch, columns]; columns -1: open.

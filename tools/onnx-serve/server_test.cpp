@@ -220,15 +220,16 @@ TEST_F(ServerTest, WhatIsWrongWithARequestIsSaid) {
       {"[]", "expected a JSON object"},
       {"{", "request"},
       {"{}", "no field 'inputs'"},
-      {R"({"inputs":[]})", "needs input 'x'"},
+      {R"({"inputs":[]})", "missing required input(s) ['x']"},
       {R"({"inputs":{}})", "expected an array"},
       {R"({"inputs":[{}]})", "an input without name"},
-      {R"({"inputs":[{"name":"q"}]})", "no input 'q'; there are 'x'"},
+      {R"({"inputs":[{"name":"q"}]})",
+       "unexpected inference input 'q' for model 'negate'; there are 'x'"},
       {R"({"inputs":[{"name":"x","datatype":"FP33","shape":[1,2],"data":[1,2]}]})", "'FP33'"},
       {R"({"inputs":[{"name":"x","datatype":"INT32","shape":[1,2],"data":[1,2]}]})",
-       "expected datatype FP32"},
+       "data-type is 'INT32', but model 'negate' expects 'FP32'"},
       {R"({"inputs":[{"name":"x","datatype":"FP32","shape":[1,3],"data":[1,2,3]}]})",
-       "expected shape [-1, 2]"},
+       "Expected [-1,2], got [1,3]"},
       {R"({"inputs":[{"name":"x","datatype":"FP32","shape":[1,-2],"data":[1,2]}]})", "negative"},
       {R"({"inputs":[{"name":"x","datatype":"FP32","shape":[4611686018427387904,4],"data":[1]}]})",
        "too many"},
@@ -252,7 +253,7 @@ TEST_F(ServerTest, WhatIsWrongWithARequestIsSaid) {
       {R"({"inputs":[{"name":"x","datatype":"FP32","shape":[1,2],"parameters":{"binary_data_size":8}}]})",
        "Inference-Header-Content-Length"},
       {R"({"inputs":[{"name":"x","datatype":"FP32","shape":[1,2],"data":[1,2]}],"outputs":[{"name":"z"}]})",
-       "no output 'z'"},
+       "unexpected inference output 'z'"},
       {R"({"inputs":[{"name":"x","datatype":"FP32","shape":[1,2],"data":[1,2]},{"name":"x","datatype":"FP32","shape":[1,2],"data":[1,2]}]})",
        "given twice"},
       {R"({"inputs":[{"name":"x","datatype":"FP32","shape":[1,2],"data":[1,2]}],"parameters":{"timeout":"soon"}})",
@@ -286,6 +287,7 @@ TEST_F(ServerTest, PathsAndMethods) {
       {"DELETE", "/v2", 405},
       {"GET", "/v3", 404},
       {"GET", "/v2/models/negate/nonsense", 404},
+      {"POST", "/v2/models/negate/generate", 404},
       {"GET", "/v2/nonsense", 404},
       {"GET", "/v2/models/%6Eegate", 200},
       {"GET", "/v2/models/%zz", 400},
@@ -460,7 +462,7 @@ TEST(Server, AClientThatLeavesAndADeadlineStopTheRun) {
     ask(client, "");
     EXPECT_TRUE(wait_for("sardonyx_requests_pending{model=\"slow\",version=\"1\"} 1"));
   }
-  EXPECT_TRUE(wait_for("reason=\"cancelled\"} 1"));
+  EXPECT_TRUE(wait_for("reason=\"cancelled\",version=\"1\"} 1"));
   EXPECT_TRUE(wait_for("sardonyx_requests_pending{model=\"slow\",version=\"1\"} 0"));
   HttpClient client(server.port());
   const auto begin = Clock::now();

@@ -26,6 +26,7 @@ void add_rewrite_commands(CLI::App& app, Action& action);  // optimize, convert,
 void add_list_ops_command(CLI::App& app, Action& action);
 void add_list_passes_command(CLI::App& app, Action& action);
 void add_score_command(CLI::App& app, Action& action);
+void add_serve_command(CLI::App& app, Action& action);
 void add_env_command(CLI::App& app, Action& action);
 // These two describe all commands, of `app` as it is when they run.
 void add_completion_command(CLI::App& app, Action& action);

@@ -72,19 +72,6 @@ class PendingAnswer : public std::enable_shared_from_this<PendingAnswer> {
   std::optional<serving::InferResult> result_;
 };
 
-// The trace id of a W3C traceparent header; "" where it is none.
-std::string_view trace_id(std::string_view header) {
-  const auto is_hex = [](std::string_view text) {
-    return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-  };
-  const bool is_valid = header.size() >= 55 && header[2] == '-' && header[35] == '-' &&
-                        header[52] == '-' && is_hex(header.substr(0, 2)) &&
-                        is_hex(header.substr(3, 32)) && is_hex(header.substr(36, 16)) &&
-                        header.substr(0, 2) != "ff" &&
-                        header.substr(3, 32).find_first_not_of('0') != std::string_view::npos;
-  return is_valid ? header.substr(3, 32) : std::string_view();
-}
-
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -120,10 +107,11 @@ std::optional<std::vector<std::string>> path_parts(std::string_view target) {
 }
 
 Api::Api(serving::ModelRepository& repository, const AccessControl& access, ServerLog& log,
-         ServerState& state, ApiOptions options)
+         Tracer& tracer, ServerState& state, ApiOptions options)
     : repository_(repository),
       access_(access),
       log_(log),
+      tracer_(tracer),
       state_(state),
       options_(std::move(options)) {}
 
@@ -131,7 +119,7 @@ std::vector<std::string_view> Api::extensions() const {
   std::vector<std::string_view> names = {
       "binary_tensor_data",  "parameters",      "model_repository", "statistics",
       "model_configuration", "schedule_policy", "sequence",         "sequence(string_id)",
-      "classification",      "logging"};
+      "classification",      "trace",           "logging"};
   if (options_.allows_shared_memory) names.emplace_back("system_shared_memory");
   return names;
 }
@@ -152,16 +140,28 @@ std::optional<HttpAnswer> Api::refusal(const HttpRequest& request) {
   }
 }
 
+std::optional<HttpAnswer> MetricsApi::refusal(const HttpRequest& request) {
+  const auto path = path_parts(request.target);
+  if (path) {
+    const EndpointGroup group = group_of(*path);
+    if (group != EndpointGroup::kMetrics && group != EndpointGroup::kHealth)
+      return not_found(request.target);
+  }
+  return api_.refusal(request);
+}
+
 asio::awaitable<HttpAnswer> Api::elsewhere(const std::function<HttpAnswer()>& work) {
   const auto home = co_await asio::this_coro::executor;
-  co_await asio::post(asio::bind_executor(control_threads_.get_executor(), asio::use_awaitable));
+  auto there = asio::bind_executor(control_threads_.get_executor(), asio::use_awaitable);
+  auto back = asio::bind_executor(home, asio::use_awaitable);
+  co_await asio::post(std::move(there));
   HttpAnswer answer;
   try {
     answer = work();
   } catch (...) {
     answer = error_answer(serving::current_serving_error());
   }
-  co_await asio::post(asio::bind_executor(home, asio::use_awaitable));
+  co_await asio::post(std::move(back));
   co_return answer;
 }
 
@@ -180,8 +180,8 @@ asio::awaitable<HttpAnswer> Api::handle(HttpRequest& request, IoThread& thread,
                                 {"target", request.target},
                                 {"status", std::to_string(answer.status)},
                                 {"ms", text(milliseconds_since(begin))}};
-    if (const std::string_view trace = trace_id(request.field("traceparent")); !trace.empty())
-      fields.emplace_back("trace_id", std::string(trace));
+    if (const auto parent = parse_traceparent(request.field("traceparent")))
+      fields.emplace_back("trace_id", parent->trace_id);
     log_.write(LogLevel::kDebug, "request", fields);
   }
   co_return answer;
@@ -225,18 +225,21 @@ asio::awaitable<HttpAnswer> Api::route_model(HttpRequest& request, const Path& p
     at = 5;
   }
   const std::string_view call = path.size() > at ? std::string_view(path[at]) : "";
+  if (path.size() == 5 && call == "trace" && path[4] == "setting")
+    co_return trace_setting(request, name);
   if (path.size() > at + 1) co_return not_found(request.target);
   if (call == "infer") {
     if (request.method != verb::post) co_return wrong_method("POST");
-    co_return co_await infer(request, repository_.find(name, version), thread, connection);
+    const auto model = repository_.find(name, version);
+    co_return co_await infer(request, model, thread, connection);
   }
+  const bool is_known = call.empty() || call == "ready" || call == "stats" || call == "config";
+  if (!is_known) co_return not_found(request.target);
   if (!is_get(request)) co_return wrong_method("GET");
   if (call == "ready") co_return model_ready(name, version);
   if (call == "stats") co_return statistics(name, version);
   if (call.empty()) co_return model_metadata(*repository_.find(name, version));
-  if (call == "config")
-    co_return json_answer(serving::config_as_json(repository_.find(name, version)->config()));
-  co_return not_found(request.target);
+  co_return json_answer(serving::config_as_json(repository_.find(name, version)->config()));
 }
 
 asio::awaitable<HttpAnswer> Api::control(HttpRequest& request, const Path& path) {
@@ -258,6 +261,8 @@ asio::awaitable<HttpAnswer> Api::control(HttpRequest& request, const Path& path)
     if (request.method != verb::post && !is_get(request)) co_return wrong_method("GET, POST");
     co_return logging(request);
   }
+  if (path[1] == "trace" && path.size() == 3 && path[2] == "setting")
+    co_return trace_setting(request, "");
   if (path[1] == "systemsharedmemory") co_return shared_memory(request, path);
   if (path[1] == "cudasharedmemory")
     co_return error_answer(501, "this server has no CUDA devices; see system_shared_memory");
@@ -265,8 +270,14 @@ asio::awaitable<HttpAnswer> Api::control(HttpRequest& request, const Path& path)
 }
 
 asio::awaitable<HttpAnswer> Api::infer(HttpRequest& request,
-                                       serving::ModelRepository::ModelPointer model,
+                                       const serving::ModelRepository::ModelPointer& model,
                                        IoThread& thread, Watched& connection) {
+  const std::shared_ptr<Trace> trace =
+      tracer_.sample(model->name(), model->version(), request.field("traceparent"));
+  if (trace) {
+    trace->add("HTTP_RECV_START", request.received);
+    trace->add("HTTP_RECV_END", TraceClock::now());
+  }
   serving::InferRequest infer;
   const bool is_raw = request.has_binary && request.text.empty();
   ParsedInfer parsed;
@@ -275,6 +286,8 @@ asio::awaitable<HttpAnswer> Api::infer(HttpRequest& request,
   auto tensors =
       is_raw ? raw_tensors(request, *model) : request_tensors(request, parsed, *model, memory);
   const OutputChoice choice = choose_outputs(parsed, *model);
+  if (trace) trace->request_id = parsed.id.value_or("");
+  if (trace && trace->settings.tensors) add_inputs(*trace, tensors);
   apply_parameters(parsed.parameters, infer);
   if (!infer.timeout && options_.request_timeout.count() > 0)
     infer.timeout = options_.request_timeout;
@@ -294,8 +307,17 @@ asio::awaitable<HttpAnswer> Api::infer(HttpRequest& request,
     thread.end_run(connection);
   }
   serving::InferResult& result = pending->result();
+  if (trace) trace->add_run(result);
   if (result.error) co_return error_answer(*result.error);
-  co_return infer_answer(*model, parsed, choice, result.outputs, is_raw, memory);
+  if (trace && trace->settings.tensors) add_outputs(*trace, *model, choice, result.outputs);
+  HttpAnswer answer = infer_answer(*model, parsed, choice, result.outputs, is_raw, memory);
+  if (trace) {
+    answer.on_sent = [trace](TraceClock::time_point begin) {
+      trace->add("HTTP_SEND_START", begin);
+      trace->add("HTTP_SEND_END", TraceClock::now());
+    };
+  }
+  co_return answer;
 }
 
 }  // namespace sardonyx::serve

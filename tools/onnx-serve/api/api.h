@@ -14,8 +14,13 @@
 #include "tools/onnx-serve/api/shared_memory.h"
 #include "tools/onnx-serve/http/connection.h"
 #include "tools/onnx-serve/server_log.h"
+#include "tools/onnx-serve/tracing/tracer.h"
 
 namespace sardonyx::serve {
+
+inline constexpr std::string_view kNotExplicit =
+    "explicit model load / unload is not allowed: start the server with "
+    "--model-control-mode=explicit";
 
 struct ApiOptions {
   std::string server_name = "sardonyx";
@@ -40,7 +45,7 @@ std::optional<std::vector<std::string>> path_parts(std::string_view target);
 class Api : public HttpHandler {
  public:
   Api(serving::ModelRepository& repository, const AccessControl& access, ServerLog& log,
-      ServerState& state, ApiOptions options);
+      Tracer& tracer, ServerState& state, ApiOptions options);
 
   asio::awaitable<HttpAnswer> handle(HttpRequest& request, IoThread& thread,
                                      Watched& connection) override;
@@ -50,6 +55,7 @@ class Api : public HttpHandler {
   // What the protocol's extensions are called.
   std::vector<std::string_view> extensions() const;
   SharedMemory& regions() { return shared_memory_; }
+  Tracer& tracer() { return tracer_; }
 
  private:
   using Path = std::vector<std::string>;
@@ -58,8 +64,8 @@ class Api : public HttpHandler {
   asio::awaitable<HttpAnswer> route_model(HttpRequest& request, const Path& path, IoThread& thread,
                                           Watched& connection);
   asio::awaitable<HttpAnswer> infer(HttpRequest& request,
-                                    serving::ModelRepository::ModelPointer model, IoThread& thread,
-                                    Watched& connection);
+                                    const serving::ModelRepository::ModelPointer& model,
+                                    IoThread& thread, Watched& connection);
   asio::awaitable<HttpAnswer> control(HttpRequest& request, const Path& path);
   // Does work that may take long in a thread of its own. What gcc 12 makes of a co_await destroys a
   // lambda or std::function among its temporaries twice: callers give `work` a name.
@@ -74,15 +80,32 @@ class Api : public HttpHandler {
   HttpAnswer load(const std::string& name, const HttpRequest& request);
   HttpAnswer unload(const std::string& name, const HttpRequest& request);
   HttpAnswer logging(const HttpRequest& request);
+  HttpAnswer trace_setting(const HttpRequest& request, const std::string& model);
   HttpAnswer shared_memory(const HttpRequest& request, const Path& path);
 
   serving::ModelRepository& repository_;
   const AccessControl& access_;
   ServerLog& log_;
+  Tracer& tracer_;
   ServerState& state_;
   const ApiOptions options_;
   SharedMemory shared_memory_;
   asio::thread_pool control_threads_{2};
+};
+
+// The part of it that is at a port of its own: metrics and health, and nothing else.
+class MetricsApi : public HttpHandler {
+ public:
+  explicit MetricsApi(Api& api) : api_(api) {}
+  asio::awaitable<HttpAnswer> handle(HttpRequest& request, IoThread& thread,
+                                     Watched& connection) override {
+    return api_.handle(request, thread, connection);
+  }
+  std::optional<HttpAnswer> refusal(const HttpRequest& request) override;
+  bool is_closing() const override { return api_.is_closing(); }
+
+ private:
+  Api& api_;
 };
 
 }  // namespace sardonyx::serve

@@ -62,10 +62,22 @@ std::string settings_json(const ServerLog::Settings& settings) {
       .dump();
 }
 
+// A setting as the client gives it: a string or a list of them; null takes it back.
+std::optional<std::vector<std::string>> trace_values(const std::string& name, const json& value) {
+  if (value.is_null()) return std::nullopt;
+  if (value.is_string()) return std::vector{value.get<std::string>()};
+  const bool is_list =
+      value.is_array() &&
+      std::all_of(value.begin(), value.end(), [](const json& one) { return one.is_string(); });
+  if (!is_list)
+    refuse(Status::kInvalidArgument, name, ": expected a string, a list of strings or null");
+  return value.get<std::vector<std::string>>();
+}
+
 template <typename T>
 void take_setting(const json& body, const char* name, T& to) {
   const auto found = body.find(name);
-  if (found == body.end()) return;
+  if (found == body.end() || found->is_null()) return;
   constexpr bool is_bool = std::is_same_v<T, bool>;
   constexpr bool is_text = std::is_same_v<T, std::string>;
   const bool fits = is_bool   ? found->is_boolean()
@@ -100,12 +112,10 @@ HttpAnswer Api::index(const HttpRequest& request) const {
 }
 
 HttpAnswer Api::load(const std::string& name, const HttpRequest& request) {
-  if (!repository_.is_explicit()) {
-    refuse(Status::kUnavailable,
-           "models are not loaded by clients; start the server with --model-control-mode=explicit");
-  }
+  if (!repository_.is_explicit()) refuse(Status::kUnavailable, kNotExplicit);
   serving::ModelRepository::LoadOverride replaced;
-  for (const auto& [key, value] : call_parameters(body_of(request)).items()) {
+  const json parameters = call_parameters(body_of(request));
+  for (const auto& [key, value] : parameters.items()) {
     if (key != "config" && !key.starts_with("file:"))
       refuse(Status::kInvalidArgument, "unknown parameter '", key, "'");
     if (!value.is_string())
@@ -121,11 +131,7 @@ HttpAnswer Api::load(const std::string& name, const HttpRequest& request) {
 }
 
 HttpAnswer Api::unload(const std::string& name, const HttpRequest& request) {
-  if (!repository_.is_explicit()) {
-    refuse(
-        Status::kUnavailable,
-        "models are not unloaded by clients; start the server with --model-control-mode=explicit");
-  }
+  if (!repository_.is_explicit()) refuse(Status::kUnavailable, kNotExplicit);
   const json parameters = call_parameters(body_of(request));
   bool and_dependents = false;
   take_setting(parameters, "unload_dependents", and_dependents);
@@ -144,8 +150,12 @@ HttpAnswer Api::logging(const HttpRequest& request) {
         refuse(Status::kInvalidArgument, "unknown setting '", key, "'");
     }
     // A client that may write any file of the server could do more than log.
-    if (body.contains("log_file") && body["log_file"] != settings.file)
-      refuse(Status::kUnsupported, "log_file is set when the server is started (--log-file)");
+    if (const auto file = body.find("log_file");
+        file != body.end() && !file->is_null() && *file != settings.file) {
+      refuse(Status::kUnsupported,
+             "log file location can not be updated through network protocol; it is set when the "
+             "server is started (--log-file)");
+    }
     take_setting(body, "log_info", settings.info);
     take_setting(body, "log_warning", settings.warning);
     take_setting(body, "log_error", settings.error);
@@ -154,6 +164,29 @@ HttpAnswer Api::logging(const HttpRequest& request) {
     log_.configure(settings);
   }
   return json_answer(settings_json(log_.settings()));
+}
+
+HttpAnswer Api::trace_setting(const HttpRequest& request, const std::string& model) {
+  if (request.method != verb::post && request.method != verb::get)
+    return error_answer(405, "expected method GET or POST");
+  if (!model.empty() && repository_.serving(model).empty())
+    refuse(Status::kInvalidArgument, "Request for unknown model : ", model);
+  if (request.method == verb::post) {
+    TraceValues changes;
+    const json body = body_of(request);
+    for (const auto& [name, value] : body.items())
+      changes[name] = trace_values(name, value);
+    tracer_.update(model, changes);
+  }
+  json out = json::object();
+  for (const auto& [name, values] : tracer_.settings(model)) {
+    if (name == "trace_level") {
+      out[name] = values;
+    } else {
+      out[name] = values.front();
+    }
+  }
+  return json_answer(out.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 // systemsharedmemory[/region/R]/{status,register,unregister}

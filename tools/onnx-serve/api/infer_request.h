@@ -50,8 +50,14 @@ ParsedInfer parse_infer(const std::string& text);
 // kInvalidArgument.
 void apply_parameters(const Parameters& parameters, serving::InferRequest& request);
 
+class Trace;
+
 // Where clients may leave and fetch tensors without sending them (parameter shared_memory_region).
 class SharedMemory;
+
+// Throws ServingError where there is none (clients may not use it), or the parameter with the size
+// is missing.
+void expect_shared_memory(const SharedMemory* memory, bool has_size, std::string_view what);
 
 // The tensors of a request: from the JSON, from the binary part, from shared memory. Throws
 // ServingError kInvalidArgument.
@@ -74,6 +80,11 @@ OutputChoice choose_outputs(const ParsedInfer& parsed, const serving::ServedMode
 HttpAnswer infer_answer(const serving::ServedModel& model, const ParsedInfer& parsed,
                         const OutputChoice& choice, const std::vector<Datum>& outputs,
                         bool prefers_binary, const SharedMemory* memory);
+
+// The tensors of a request that is traced, and those of its answer.
+void add_inputs(Trace& trace, const std::vector<serving::NamedTensor>& tensors);
+void add_outputs(Trace& trace, const serving::ServedModel& model, const OutputChoice& choice,
+                 const std::vector<Datum>& outputs);
 
 // The `k` largest of each item as "value:index[:label]", strings of shape [k], or [batch, k] where
 // the model batches. Throws ServingError kInvalidArgument.

@@ -9,6 +9,7 @@
 #include "tools/onnx-serve/api/infer_request.h"
 #include "tools/onnx-serve/api/json_data.h"
 #include "tools/onnx-serve/api/shared_memory.h"
+#include "tools/onnx-serve/tracing/tracer.h"
 
 namespace sardonyx::serve {
 namespace {
@@ -48,8 +49,7 @@ void append_output(const TensorConfig& config, const Tensor& tensor, const Param
   if (const auto region = string_parameter(wanted, "shared_memory_region")) {
     const uint64_t offset = count_parameter(wanted, "shared_memory_offset").value_or(0);
     const auto size = count_parameter(wanted, "shared_memory_byte_size");
-    if (!memory || !size)
-      refuse(Status::kInvalidArgument, what, ": needs parameter shared_memory_byte_size");
+    expect_shared_memory(memory, size.has_value(), what);
     memory->write(*region, offset, *size, tensor, what);
     append_parameters_begin(out, is_first);
     out += "\"shared_memory_region\":" + serving::json_string(*region) +
@@ -78,6 +78,15 @@ void append_output(const TensorConfig& config, const Tensor& tensor, const Param
 
 }  // namespace
 
+void expect_shared_memory(const SharedMemory* memory, bool has_size, std::string_view what) {
+  if (!memory) {
+    refuse(Status::kUnsupported, what,
+           ": shared memory of clients is off; start the server with --allow-client-shm");
+  }
+  if (!has_size)
+    refuse(Status::kInvalidArgument, what, ": needs parameter shared_memory_byte_size");
+}
+
 std::vector<NamedTensor> request_tensors(const HttpRequest& http, const ParsedInfer& parsed,
                                          const ServedModel& model, const SharedMemory* memory) {
   std::vector<NamedTensor> tensors;
@@ -86,7 +95,7 @@ std::vector<NamedTensor> request_tensors(const HttpRequest& http, const ParsedIn
   const size_t there = http.has_binary ? http.binary->size() : 0;
   for (const ParsedInfer::Input& input : parsed.inputs) {
     model.input(input.name);  // it must have one of this name
-    const std::string what = "input '" + input.name + "'";
+    const std::string what = "input '" + input.name + "' for model '" + model.name() + "'";
     const DType dtype = serving::required_dtype(input.datatype, what);
     const auto region = string_parameter(input.parameters, "shared_memory_region");
     const auto size = count_parameter(input.parameters, "binary_data_size");
@@ -94,8 +103,7 @@ std::vector<NamedTensor> request_tensors(const HttpRequest& http, const ParsedIn
       refuse(Status::kInvalidArgument, what, ": has data in JSON and elsewhere");
     if (region) {
       const auto bytes = count_parameter(input.parameters, "shared_memory_byte_size");
-      if (!memory || !bytes)
-        refuse(Status::kInvalidArgument, what, ": needs parameter shared_memory_byte_size");
+      expect_shared_memory(memory, bytes.has_value(), what);
       tensors.push_back(
           {input.name,
            memory->read(*region,
@@ -129,11 +137,12 @@ std::vector<NamedTensor> request_tensors(const HttpRequest& http, const ParsedIn
 std::vector<NamedTensor> raw_tensors(const HttpRequest& http, const ServedModel& model) {
   const auto& inputs = model.config().inputs;
   if (inputs.size() != 1) {
-    refuse(Status::kInvalidArgument, "a raw request is for models of one input; '", model.name(),
-           "' has ", inputs.size());
+    refuse(Status::kInvalidArgument,
+           "Raw request must only have 1 input (found 1) to be deduced but got ", inputs.size(),
+           " inputs in '", model.name(), "' model configuration");
   }
   const TensorConfig& input = inputs[0];
-  const std::string what = "input '" + input.name + "'";
+  const std::string what = "input '" + input.name + "' for model '" + model.name() + "'";
   Shape shape = input.dims;
   const size_t bytes = http.binary->size();
   if (input.dtype == DType::kString) {
@@ -142,7 +151,8 @@ std::vector<NamedTensor> raw_tensors(const HttpRequest& http, const ServedModel&
       dim = dim < 0 ? 1 : dim;
     if (model.config().max_batch_size > 0) shape.insert(shape.begin(), 1);
     if (element_count(shape) != 1)
-      refuse(Status::kInvalidArgument, what, ": a raw request gives one element");
+      refuse(Status::kInvalidArgument, "For BYTE datatype raw input '", input.name,
+             "', the model must have input shape [1]");
     Tensor tensor = Tensor::allocate(DType::kString, shape);
     tensor.mutable_values<std::string>()[0].assign(
         reinterpret_cast<const char*>(http.binary->data()), bytes);
@@ -154,8 +164,9 @@ std::vector<NamedTensor> raw_tensors(const HttpRequest& http, const ServedModel&
     if (dim >= 0) {
       known *= dim;
     } else if (open) {
-      refuse(Status::kInvalidArgument, what, ": a raw request leaves one dim open at most, ",
-             to_text(input.dims), " has more");
+      refuse(Status::kInvalidArgument, "The shape of the raw input '", input.name,
+             "' can not be deduced because there are more than one variable-sized dimension: ",
+             to_text(input.dims));
     } else {
       open = &dim;
     }
@@ -223,6 +234,19 @@ HttpAnswer infer_answer(const ServedModel& model, const ParsedInfer& parsed,
     answer.fields.emplace_back("Inference-Header-Content-Length", std::to_string(out.size()));
   }
   return answer;
+}
+
+void add_inputs(Trace& trace, const std::vector<NamedTensor>& tensors) {
+  for (const NamedTensor& input : tensors)
+    trace.tensors.push_back({"TENSOR_QUEUE_INPUT", input.name, input.tensor});
+}
+
+void add_outputs(Trace& trace, const ServedModel& model, const OutputChoice& choice,
+                 const std::vector<Datum>& outputs) {
+  for (const size_t index : choice.order) {
+    trace.tensors.push_back(
+        {"TENSOR_BACKEND_OUTPUT", model.config().outputs[index].name, outputs[index].tensor()});
+  }
 }
 
 Tensor classification(const Tensor& scores, uint64_t k, const TensorConfig& output,

@@ -121,7 +121,9 @@ HttpAnswer Api::model_metadata(const serving::ServedModel& model) const {
     out += '"' + std::to_string(one->version()) + '"';
   }
   const bool has_batch_dim = model.config().max_batch_size > 0;
-  out += "],\"platform\":\"onnxruntime_onnx\",\"inputs\":";
+  out += "],\"platform\":\"";
+  out += model.config().is_ensemble() ? "ensemble" : "onnxruntime_onnx";
+  out += "\",\"inputs\":";
   append_tensors(out, model.config().inputs, has_batch_dim);
   out += ",\"outputs\":";
   append_tensors(out, model.config().outputs, has_batch_dim);
@@ -129,13 +131,7 @@ HttpAnswer Api::model_metadata(const serving::ServedModel& model) const {
 }
 
 HttpAnswer Api::statistics(std::string_view name, std::string_view version) const {
-  std::vector<serving::ModelRepository::ModelPointer> models;
-  if (version.empty()) {
-    if (!name.empty()) repository_.find(name, "");  // refuses unknown ones
-    models = repository_.serving(name);
-  } else {
-    models = {repository_.find(name, version)};
-  }
+  const auto models = repository_.counted(name, version);
   std::string out = "{\"model_stats\":[";
   for (size_t i = 0; i < models.size(); ++i) {
     if (i > 0) out += ',';

@@ -16,6 +16,21 @@ namespace sardonyx::serve {
 using serving::refuse;
 using serving::Status;
 
+namespace {
+
+void check_inside(std::string_view region, uint64_t offset, uint64_t bytes, uint64_t size,
+                  std::string_view what) {
+  if (offset > 0 && offset >= size)
+    refuse(Status::kInvalidArgument, "Invalid offset for shared memory region: '", region,
+           "': ", what, " begins at ", offset, ", the region has ", size, " bytes");
+  if (offset > size || bytes > size - offset) {
+    refuse(Status::kInvalidArgument, "Invalid offset + byte size for shared memory region: '",
+           region, "': ", what, " has ", bytes, " bytes from ", offset, " on, the region ", size);
+  }
+}
+
+}  // namespace
+
 // Read and written by calls, not mapped: what a client cuts off is a short read then, and no
 // SIGBUS.
 class SharedMemory::Object {
@@ -55,21 +70,22 @@ void SharedMemory::add(const Region& region) {
   }
   const int descriptor = shm_open(region.key.c_str(), O_RDWR | O_CLOEXEC, 0);
   if (descriptor < 0) {
-    refuse(Status::kInvalidArgument, "shared memory key '", region.key, "': ", strerror(errno));
+    refuse(Status::kInvalidArgument, "Unable to open shared memory region: '", region.key,
+           "': ", strerror(errno));
   }
   auto object = std::make_shared<Object>(region, descriptor);
   struct stat info = {};
   if (fstat(descriptor, &info) != 0 || info.st_size < 0 ||
       region.offset > static_cast<uint64_t>(info.st_size) ||
       region.byte_size > static_cast<uint64_t>(info.st_size) - region.offset) {
-    refuse(Status::kInvalidArgument, "shared memory key '", region.key, "' has ", info.st_size,
-           " bytes, fewer than offset ", region.offset, " and byte_size ", region.byte_size,
-           " need");
+    refuse(Status::kInvalidArgument, "failed to register shared memory region '", region.name,
+           "': invalid args: offset ", region.offset, " and byte_size ", region.byte_size,
+           " reach beyond the ", info.st_size, " bytes of '", region.key, "'");
   }
   const std::lock_guard lock(mutex_);
   if (!objects_.emplace(region.name, std::move(object)).second) {
     refuse(Status::kInvalidArgument, "shared memory region '", region.name,
-           "' is registered already");
+           "' already in manager: it is registered");
   }
 }
 
@@ -85,7 +101,7 @@ void SharedMemory::remove_all() {
 }
 
 std::vector<SharedMemory::Region> SharedMemory::regions(std::string_view name) const {
-  if (!name.empty()) return {find(name)->region};
+  if (!name.empty()) return {find(name, "system shared memory")->region};
   std::vector<Region> all;
   const std::lock_guard lock(mutex_);
   for (const auto& [key, object] : objects_)
@@ -93,11 +109,12 @@ std::vector<SharedMemory::Region> SharedMemory::regions(std::string_view name) c
   return all;
 }
 
-std::shared_ptr<SharedMemory::Object> SharedMemory::find(std::string_view region) const {
+std::shared_ptr<SharedMemory::Object> SharedMemory::find(std::string_view region,
+                                                         std::string_view kind) const {
   const std::lock_guard lock(mutex_);
   const auto found = objects_.find(region);
   if (found == objects_.end())
-    refuse(Status::kNotFound, "there is no shared memory region '", region, "'");
+    refuse(Status::kNotFound, "Unable to find ", kind, " region: '", region, "'");
   return found->second;
 }
 
@@ -105,10 +122,7 @@ Tensor SharedMemory::read(std::string_view region, uint64_t offset, uint64_t byt
                           const Shape& shape, std::string_view what) const {
   const auto object = find(region);
   const uint64_t size = object->region.byte_size;
-  if (offset > size || bytes > size - offset) {
-    refuse(Status::kInvalidArgument, what, ": ", bytes, " bytes from ", offset,
-           " on are not all in shared memory region '", region, "' of ", size, " bytes");
-  }
+  check_inside(region, offset, bytes, size, what);
   const std::shared_ptr<Buffer> buffer = Buffer::allocate(bytes);
   object->transfer(buffer->data(), nullptr, offset, bytes, what);
   return serving::tensor_from_binary(dtype, shape, buffer, 0, bytes, what);
@@ -119,9 +133,11 @@ void SharedMemory::write(std::string_view region, uint64_t offset, uint64_t byte
   const auto object = find(region);
   const uint64_t size = object->region.byte_size;
   const uint64_t needed = serving::binary_size(tensor);
-  if (offset > size || bytes > size - offset || needed > bytes) {
-    refuse(Status::kInvalidArgument, what, ": ", needed, " bytes do not fit into the ", bytes,
-           " from ", offset, " on of shared memory region '", region, "' of ", size, " bytes");
+  check_inside(region, offset, bytes, size, what);
+  if (needed > bytes) {
+    refuse(Status::kInvalidArgument, "shared memory size specified with the request for ", what,
+           " should be at least ", needed, " bytes to hold the results, got ", bytes, " from ",
+           offset, " on of region '", region, "', which has ", size);
   }
   if (tensor.dtype() == DType::kString) {
     std::string strings;

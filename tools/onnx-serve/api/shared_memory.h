@@ -36,7 +36,8 @@ class SharedMemory {
 
  private:
   class Object;
-  std::shared_ptr<Object> find(std::string_view region) const;
+  std::shared_ptr<Object> find(std::string_view region,
+                               std::string_view kind = "shared memory") const;
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Object>, std::less<>> objects_;
 };

@@ -127,13 +127,13 @@ TEST_F(GrpcTest, WhatIsWrongIsSaid) {
   EXPECT_EQ(status([](auto& r) { r.set_model_name("absent"); }).error_code(),
             grpc::StatusCode::NOT_FOUND);
   const std::pair<std::function<void(ModelInferRequest&)>, const char*> cases[] = {
-      {[](auto& r) { r.mutable_inputs(0)->set_name("q"); }, "no input 'q'"},
-      {[](auto& r) { r.mutable_inputs(0)->set_shape(0, 2); }, "expected 16 bytes"},
+      {[](auto& r) { r.mutable_inputs(0)->set_name("q"); }, "unexpected inference input 'q'"},
+      {[](auto& r) { r.mutable_inputs(0)->set_shape(0, 2); }, "Expected 16, got 8 bytes of FP32"},
       {[](auto& r) { r.mutable_inputs(0)->set_shape(0, -2); }, "negative"},
       {[](auto& r) { r.add_raw_input_contents("x"); }, "raw_input_contents has 2"},
       {[](auto& r) { r.mutable_inputs(0)->mutable_contents()->add_fp32_contents(1); }, "beside"},
       {[](auto& r) { r.clear_raw_input_contents(); }, "expected 2 elements"},
-      {[](auto& r) { r.add_outputs()->set_name("z"); }, "no output 'z'"},
+      {[](auto& r) { r.add_outputs()->set_name("z"); }, "unexpected inference output 'z'"},
       {[](auto& r) { (*r.mutable_parameters())["timeout"].set_string_param("x"); }, "'timeout'"},
   };
   for (const auto& [change, message] : cases) {

@@ -147,14 +147,13 @@ GrpcInfer read_infer(ModelInferRequest& message, const serving::ServedModel& mod
   int raw = 0;
   for (const auto& input : message.inputs()) {
     model.input(input.name());  // it must have one of this name
-    const std::string what = "input '" + input.name() + "'";
+    const std::string what = "input '" + input.name() + "' for model '" + model.name() + "'";
     const DType dtype = serving::required_dtype(input.datatype(), what);
     const Shape shape(input.shape().begin(), input.shape().end());
     const Parameters parameters = parameters_of(input.parameters());
     if (const auto region = string_parameter(parameters, "shared_memory_region")) {
       const auto bytes = count_parameter(parameters, "shared_memory_byte_size");
-      if (!memory || !bytes)
-        refuse(Status::kInvalidArgument, what, ": needs parameter shared_memory_byte_size");
+      expect_shared_memory(memory, bytes.has_value(), what);
       const uint64_t offset = count_parameter(parameters, "shared_memory_offset").value_or(0);
       infer.tensors.push_back(
           {input.name(), memory->read(*region, offset, *bytes, dtype, shape, what)});
@@ -197,9 +196,7 @@ void write_answer(const serving::ServedModel& model, const ParsedInfer& parsed,
       output.add_shape(dim);
     if (const auto region = string_parameter(wanted, "shared_memory_region")) {
       const auto bytes = count_parameter(wanted, "shared_memory_byte_size");
-      if (!memory || !bytes)
-        refuse(Status::kInvalidArgument, "output '", config.name,
-               "': needs parameter shared_memory_byte_size");
+      expect_shared_memory(memory, bytes.has_value(), "output '" + config.name + "'");
       const uint64_t offset = count_parameter(wanted, "shared_memory_offset").value_or(0);
       memory->write(*region, offset, *bytes, tensor, "output '" + config.name + "'");
       auto& parameters = *output.mutable_parameters();

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "tools/onnx-serve/grpc/infer_messages.h"
+#include "tools/onnx-serve/tracing/tracer.h"
 
 namespace sardonyx::serve {
 namespace {
@@ -30,45 +31,68 @@ class Inference {
 
   // Throws ServingError where the request is refused at once; else `done` is called once, perhaps
   // before this returns. `answer` is written before that.
-  void start(const GrpcServer::Parts& parts, ModelInferRequest& message,
-             std::optional<std::chrono::microseconds> time, ModelInferResponse& answer,
-             const Done& done) {
+  void start(const GrpcServer::Parts& parts, const grpc::CallbackServerContext& context,
+             ModelInferRequest& message, ModelInferResponse& answer, const Done& done) {
     model_ = parts.repository.find(message.model_name(), message.model_version());
+    begin_trace(parts.api.tracer(), context);
     memory_ = parts.options.allows_shared_memory ? &parts.api.regions() : nullptr;
     GrpcInfer infer = read_infer(message, *model_, memory_);
     parsed_ = std::move(infer.parsed);
     choice_ = choose_outputs(parsed_, *model_);
+    if (trace_) trace_->request_id = parsed_.id.value_or("");
+    if (trace_ && trace_->settings.tensors) add_inputs(*trace_, infer.tensors);
     serving::InferRequest request;
     apply_parameters(parsed_.parameters, request);
     if (!request.timeout && parts.options.request_timeout.count() > 0)
       request.timeout = parts.options.request_timeout;
-    if (time) request.timeout = request.timeout ? std::min(*request.timeout, *time) : *time;
+    if (const auto time = time_left(context))
+      request.timeout = request.timeout ? std::min(*request.timeout, *time) : *time;
     model_->fill(request, std::move(infer.tensors),
                  parsed_.outputs.empty() ? std::vector<size_t>() : choice_.order);
     ticket_ = model_->submit(
         std::move(request),
         [this, &answer, done](serving::InferResult&& result) {
+          if (trace_) trace_->add_run(result);
           std::optional<ServingError> error = std::move(result.error);
           if (!error) {
             try {
+              if (trace_ && trace_->settings.tensors)
+                add_outputs(*trace_, *model_, choice_, result.outputs);
               write_answer(*model_, parsed_, choice_, result.outputs, memory_, answer);
             } catch (...) {
               error = serving::current_serving_error();
             }
           }
+          if (trace_) trace_->add("GRPC_SEND_START", TraceClock::now());
           done(std::move(error));
         },
         /*may_run_here=*/true);
   }
   const ModelPointer& model() const { return model_; }
   const serving::Scheduler::Ticket& ticket() const { return ticket_; }
+  // The answer has been written: the trace, if there is one, is whole.
+  void end_trace() {
+    if (trace_) trace_->add("GRPC_SEND_END", TraceClock::now());
+    trace_.reset();
+  }
 
  private:
+  void begin_trace(Tracer& tracer, const grpc::CallbackServerContext& context) {
+    const auto& metadata = context.client_metadata();
+    const auto found = metadata.find("traceparent");
+    trace_ = tracer.sample(model_->name(), model_->version(),
+                           found == metadata.end()
+                               ? std::string_view()
+                               : std::string_view(found->second.data(), found->second.size()));
+    if (trace_) trace_->add("GRPC_WAITREAD_END", TraceClock::now());
+  }
+
   ModelPointer model_;
   const SharedMemory* memory_ = nullptr;
   ParsedInfer parsed_;
   OutputChoice choice_;
   serving::Scheduler::Ticket ticket_;
+  std::shared_ptr<Trace> trace_;
 };
 
 // The call ends, and frees this, only when nothing uses it any more: `ends_` counts the two that
@@ -78,7 +102,7 @@ class UnaryInfer : public grpc::ServerUnaryReactor {
   void begin(const GrpcServer::Parts& parts, grpc::CallbackServerContext& context,
              ModelInferRequest& request, ModelInferResponse& response) {
     try {
-      inference_.start(parts, request, time_left(context), response,
+      inference_.start(parts, context, request, response,
                        [this](std::optional<ServingError> error) {
                          status_ = error ? grpc_status(*error) : grpc::Status::OK;
                          end_part();
@@ -104,7 +128,10 @@ class UnaryInfer : public grpc::ServerUnaryReactor {
     }
     inference_.model()->cancel(inference_.ticket());
   }
-  void OnDone() override { delete this; }
+  void OnDone() override {
+    inference_.end_trace();
+    delete this;
+  }
 
  private:
   void end_part() {
@@ -144,7 +171,7 @@ class StreamInfer : public StreamReactor {
     item->id = request_.id();
     try {
       item->inference.start(
-          parts_, request_, time_left(context_), *item->answer.mutable_infer_response(),
+          parts_, context_, request_, *item->answer.mutable_infer_response(),
           [this, item](std::optional<ServingError> error) { answer(item, std::move(error)); });
     } catch (...) {
       answer(item, serving::current_serving_error());
@@ -168,6 +195,7 @@ class StreamInfer : public StreamReactor {
   void OnWriteDone(bool ok) override {
     const std::lock_guard lock(mutex_);
     is_writing_ = false;
+    written_->inference.end_trace();
     written_.reset();
     if (!ok) answers_.clear();
     write_next();
@@ -213,6 +241,9 @@ class StreamInfer : public StreamReactor {
       item->answer.set_error_message(error->message());
       item->answer.mutable_infer_response()->set_id(item->id);
     }
+    // Each request has one answer, which is the last one.
+    (*item->answer.mutable_infer_response()->mutable_parameters())["triton_final_response"]
+        .set_bool_param(true);
     const std::lock_guard lock(mutex_);
     --pending_;
     std::erase(items_, item);

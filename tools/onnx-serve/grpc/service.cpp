@@ -97,8 +97,7 @@ void take_setting(const inference::LogSettingsRequest& request, const char* name
 
 void expect_explicit(const serving::ModelRepository& repository) {
   if (repository.is_explicit()) return;
-  refuse(Status::kUnavailable,
-         "models are not loaded by clients; start the server with --model-control-mode=explicit");
+  serving::refuse(Status::kUnavailable, kNotExplicit);
 }
 
 }  // namespace
@@ -180,7 +179,7 @@ Reactor* InferenceService::ModelReady(Context* context, const inference::ModelRe
       parts_.repository.find(request->name(), request->version());
       response->set_ready(true);
     } catch (const ServingError& error) {
-      if (error.status() != Status::kUnavailable) throw;
+      if (error.status() != Status::kUnavailable && error.status() != Status::kNotFound) throw;
       response->set_ready(false);
     }
   });
@@ -194,7 +193,7 @@ Reactor* InferenceService::ModelMetadata(Context* context,
     response->set_name(model->name());
     for (const auto& one : parts_.repository.serving(model->name()))
       response->add_versions(std::to_string(one->version()));
-    response->set_platform("onnxruntime_onnx");
+    response->set_platform(model->config().is_ensemble() ? "ensemble" : "onnxruntime_onnx");
     const bool has_batch_dim = model->config().max_batch_size > 0;
     write_tensors(model->config().inputs, has_batch_dim, *response->mutable_inputs());
     write_tensors(model->config().outputs, has_batch_dim, *response->mutable_outputs());
@@ -234,13 +233,7 @@ Reactor* InferenceService::ModelStatistics(Context* context,
                                            const inference::ModelStatisticsRequest* request,
                                            inference::ModelStatisticsResponse* response) {
   return answer(context, EndpointGroup::kInfer, [&] {
-    if (!request->version().empty()) {
-      write_statistics(*parts_.repository.find(request->name(), request->version()),
-                       *response->add_model_stats());
-      return;
-    }
-    if (!request->name().empty()) parts_.repository.find(request->name(), "");
-    for (const auto& model : parts_.repository.serving(request->name()))
+    for (const auto& model : parts_.repository.counted(request->name(), request->version()))
       write_statistics(*model, *response->add_model_stats());
   });
 }
@@ -331,14 +324,37 @@ Reactor* InferenceService::SystemSharedMemoryUnregister(
   });
 }
 
+Reactor* InferenceService::TraceSetting(Context* context,
+                                        const inference::TraceSettingRequest* request,
+                                        inference::TraceSettingResponse* response) {
+  return answer(context, EndpointGroup::kControl, [&] {
+    const std::string& model = request->model_name();
+    if (!model.empty() && parts_.repository.serving(model).empty())
+      refuse(Status::kInvalidArgument, "Request for unknown model : ", model);
+    TraceValues changes;
+    for (const auto& [name, value] : request->settings()) {
+      auto& values = changes[name];
+      if (value.value_size() > 0) values.emplace(value.value().begin(), value.value().end());
+    }
+    if (!changes.empty()) parts_.api.tracer().update(model, changes);
+    for (const auto& [name, values] : parts_.api.tracer().settings(model)) {
+      for (const std::string& value : values)
+        (*response->mutable_settings())[name].add_value(value);
+    }
+  });
+}
+
 Reactor* InferenceService::LogSettings(Context* context,
                                        const inference::LogSettingsRequest* request,
                                        inference::LogSettingsResponse* response) {
   return answer(context, EndpointGroup::kControl, [&] {
     ServerLog::Settings settings = parts_.log.settings();
     for (const auto& [name, value] : request->settings()) {
-      if (name == "log_file" && value.string_param() != settings.file)
-        refuse(Status::kUnsupported, "log_file is set when the server is started (--log-file)");
+      if (name == "log_file" && value.string_param() != settings.file) {
+        refuse(Status::kUnsupported,
+               "log file location can not be updated through network protocol; it is set when the "
+               "server is started (--log-file)");
+      }
     }
     take_setting(*request, "log_info", settings.info);
     take_setting(*request, "log_warning", settings.warning);

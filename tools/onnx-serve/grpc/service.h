@@ -46,6 +46,8 @@ class InferenceService final : public inference::GRPCInferenceService::CallbackS
   Reactor* SystemSharedMemoryUnregister(Context*,
                                         const inference::SystemSharedMemoryUnregisterRequest*,
                                         inference::SystemSharedMemoryUnregisterResponse*) override;
+  Reactor* TraceSetting(Context*, const inference::TraceSettingRequest*,
+                        inference::TraceSettingResponse*) override;
   Reactor* LogSettings(Context*, const inference::LogSettingsRequest*,
                        inference::LogSettingsResponse*) override;
 

@@ -113,6 +113,7 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
       is_idle = false;
       deadline = Clock::now() + context_.limits.header;
     }
+    const Clock::time_point received = Clock::now();
     co_await http::async_read_header(stream_, buffer_, parser, on(error));
     if (error) co_return co_await refuse_header(error);
 
@@ -127,8 +128,11 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
     const uint64_t length = parser.content_length().value_or(0);
     request.fields = std::move(parser.get().base());
     request.is_secure = is_tls();
-    if (version < 10 || version > 11)
-      co_return co_await answer_and_close(error_answer(505, "HTTP/1.0 and HTTP/1.1 are served"));
+    request.received = received;
+    if (version < 10 || version > 11) {
+      const HttpAnswer answer = error_answer(505, "HTTP/1.0 and HTTP/1.1 are served");
+      co_return co_await answer_and_close(answer);
+    }
     if (std::optional<HttpAnswer> refusal = context_.handler.refusal(request)) {
       // A body that is not read would be taken for the next request.
       const bool goes_on = keeps && length == 0 && !is_chunked;
@@ -150,20 +154,27 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
     }
     compress_answer(request, answer);
     const bool goes_on = keeps && !context_.handler.is_closing();
+    const Clock::time_point written_from = Clock::now();
     const bool was_written = co_await write(answer, goes_on, is_head);
+    if (answer.on_sent) answer.on_sent(written_from);
     co_return goes_on ? was_written : false;
   }
 
   asio::awaitable<bool> refuse_header(error_code error) {
+    const std::optional<HttpAnswer> answer = answer_to_header(error);
+    if (!answer) co_return false;
+    co_return co_await answer_and_close(*answer);
+  }
+
+  // What to say of a header that could not be read; nothing where the client is gone.
+  std::optional<HttpAnswer> answer_to_header(error_code error) const {
     if (error == http::error::header_limit)
-      co_return co_await answer_and_close(
-          error_answer(431, "the header of the request is too long"));
-    if (error == http::error::body_limit)
-      co_return co_await answer_and_close(error_answer(413, body_limit_text()));
+      return error_answer(431, "the header of the request is too long");
+    if (error == http::error::body_limit) return error_answer(413, body_limit_text());
     if (error.category() == error_code(http::error::bad_method).category() &&
         error != http::error::end_of_stream && error != http::error::partial_message)
-      co_return co_await answer_and_close(error_answer(400, "no HTTP request: " + error.message()));
-    co_return false;
+      return error_answer(400, "no HTTP request: " + error.message());
+    return std::nullopt;
   }
 
   std::string body_limit_text() const {

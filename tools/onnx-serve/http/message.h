@@ -3,6 +3,8 @@
 
 #include <boost/beast/http/fields.hpp>
 #include <boost/beast/http/verb.hpp>
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -29,6 +31,7 @@ struct HttpRequest {
   std::shared_ptr<Buffer> binary;
   bool has_binary = false;  // Inference-Header-Content-Length was given
   bool is_secure = false;
+  std::chrono::steady_clock::time_point received{};  // when its first bytes were there
 
   // "" where there is none.
   std::string_view field(std::string_view name) const {
@@ -50,6 +53,8 @@ struct HttpAnswer {
     std::string text;
   };
   std::vector<Part> parts;
+  // Called when the answer has been written, with the time when that began.
+  std::function<void(std::chrono::steady_clock::time_point)> on_sent;
 
   size_t size() const;
 };

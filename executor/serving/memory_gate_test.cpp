@@ -1,0 +1,49 @@
+#include "executor/serving/memory_gate.h"
+
+#include "executor/serving/repository_for_test.h"
+
+namespace sardonyx::serving {
+namespace {
+
+using testing::ElementsAre;
+
+using MemoryGateTest = RepositoryTest;
+
+TEST_F(MemoryGateTest, ARunThatDoesNotFitIsRefusedAndSmallerOnesAreServed) {
+  // The largest value of softmax(x * x'), a matrix of rows x rows.
+  Model model;
+  GraphEmitter e(*model.graph);
+  const Val x = GraphEmitter::wrap(model.graph->add_input(
+      "x", Type::tensor(DType::kFloat, Dims{Dim::symbol("rows"), Dim(1024)})));
+  const Val scores = e.call("MatMul", {x, e.call("Transpose", {x})});
+  Value* y = GraphEmitter::unwrap(e.call("ReduceMax", {e.call("Softmax", {scores})}));
+  y->name = "y";
+  model.graph->add_output(y);
+  fs::create_directories(folder_ / "scores/1");
+  save_model(model, folder_ / "scores/1/model.onnx");
+  RepositoryOptions limited = options();
+  limited.total_memory = 32 << 20;
+  ModelRepository repository(limited);
+  EXPECT_THAT(repository.start(), ElementsAre());
+  const auto served = repository.find("scores", "");
+  const auto ask = [&](int64_t rows) {
+    InferRequest request;
+    std::vector<NamedTensor> inputs;
+    inputs.push_back({"x", Tensor::zeros(DType::kFloat, {rows, 1024})});
+    served->fill(request, std::move(inputs), {});
+    std::promise<InferResult> promise;
+    auto future = promise.get_future();
+    served->submit(std::move(request),
+                   [&](InferResult&& result) { promise.set_value(std::move(result)); });
+    const InferResult result = future.get();
+    return result.error ? result.error->status() : Status::kOk;
+  };
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(ask(1024), Status::kOk);                 // 4 MiB of scores
+    EXPECT_EQ(ask(4096), Status::kResourceExhausted);  // 64 MiB
+    EXPECT_EQ(ask(1024), Status::kOk);
+  }
+}
+
+}  // namespace
+}  // namespace sardonyx::serving

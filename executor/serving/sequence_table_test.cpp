@@ -1,0 +1,114 @@
+#include "executor/serving/sequence_table.h"
+
+#include "executor/serving/repository_for_test.h"
+
+namespace sardonyx::serving {
+namespace {
+
+using testing::HasSubstr;
+
+// y = x + before, where the sum is the next request's `before`.
+class SequenceTest : public RepositoryTest {
+ protected:
+  void SetUp() override {
+    Model model;
+    GraphEmitter e(*model.graph);
+    const auto input = [&](const char* name) {
+      return GraphEmitter::wrap(
+          model.graph->add_input(name, Type::tensor(DType::kFloat, Dims{Dim::symbol("batch"), 1})));
+    };
+    const Val x = input("x"), before = input("before");
+    Value* y = GraphEmitter::unwrap(e.call("Add", {x, before}));
+    y->name = "y";
+    model.graph->add_output(y);
+    fs::create_directories(folder_ / "sum/1");
+    save_model(model, folder_ / "sum/1/model.onnx");
+  }
+
+  void serve(const std::string& more) {
+    write("sum/config.pbtxt", "max_batch_size: 4 sequence_batching { " + more + R"(
+      state { input_name: "before" output_name: "y" data_type: TYPE_FP32 dims: [ 1 ] } })");
+    repository_ = std::make_unique<ModelRepository>(options());
+    EXPECT_TRUE(repository_->start().empty());
+    served_ = repository_->find("sum", "");
+  }
+  std::future<InferResult> begin(uint64_t id, float value, bool start, bool end) {
+    InferRequest request;
+    request.sequence = {"", id, start, end};
+    std::vector<NamedTensor> inputs;
+    inputs.push_back({"x", Tensor::of<float>({value}, {1, 1})});
+    served_->fill(request, std::move(inputs), {});
+    const auto promise = std::make_shared<std::promise<InferResult>>();
+    served_->submit(std::move(request),
+                    [promise](InferResult&& result) { promise->set_value(std::move(result)); });
+    return promise->get_future();
+  }
+  static float sum_of(std::future<InferResult> future) {
+    const InferResult result = future.get();
+    return result.error ? -1 : result.outputs[0].tensor().values<float>()[0];
+  }
+  float ask(uint64_t id, float value, bool start, bool end) {
+    return sum_of(begin(id, value, start, end));
+  }
+
+  std::unique_ptr<ModelRepository> repository_;
+  ModelRepository::ModelPointer served_;
+};
+
+TEST_F(SequenceTest, StatesGoFromOneRequestToTheNext) {
+  serve("");
+  EXPECT_THAT(begin(1, 5, false, false).get().error->message(), HasSubstr("START flag"));
+  EXPECT_THAT(begin(0, 5, true, false).get().error->message(), HasSubstr("correlation ID"));
+  EXPECT_EQ(ask(1, 5, true, false), 5);
+  EXPECT_EQ(ask(2, 7, true, false), 7);
+  EXPECT_EQ(ask(1, 1, false, false), 6);
+  EXPECT_EQ(ask(2, 1, false, true), 8);
+  EXPECT_EQ(ask(1, 1, false, false), 7);
+  EXPECT_EQ(ask(2, 1, false, false), -1);  // has ended
+}
+
+TEST_F(SequenceTest, WhatFollowsAnEndNeedsAStartHoweverQuicklyItComes) {
+  serve("");
+  std::vector<std::future<InferResult>> all;
+  for (int i = 0; i < 50; ++i) {
+    all.push_back(begin(1, 1, true, false));
+    all.push_back(begin(1, 2, false, true));
+    all.push_back(begin(1, 3, false, false));
+  }
+  for (size_t i = 0; i < all.size(); ++i)
+    EXPECT_EQ(sum_of(std::move(all[i])), i % 3 == 0 ? 1 : i % 3 == 1 ? 3 : -1) << i;
+}
+
+TEST_F(SequenceTest, SequencesBeyondTheirNumberWaitForOneToEnd) {
+  serve("oldest { max_candidate_sequences: 2 }");
+  EXPECT_EQ(ask(1, 1, true, false), 1);
+  EXPECT_EQ(ask(2, 2, true, false), 2);
+  auto third = begin(3, 3, true, false);
+  auto third_again = begin(3, 1, false, true);
+  auto fourth = begin(4, 4, true, true);
+  EXPECT_EQ(third.wait_for(std::chrono::milliseconds(50)), std::future_status::timeout);
+  EXPECT_EQ(ask(1, 1, false, false), 2);  // those that have a place go on
+  EXPECT_EQ(ask(1, 1, false, true), 3);
+  EXPECT_EQ(sum_of(std::move(third)), 3);
+  EXPECT_EQ(sum_of(std::move(third_again)), 4);
+  EXPECT_EQ(sum_of(std::move(fourth)), 4);
+}
+
+TEST_F(SequenceTest, AnIdleSequenceLosesItsPlace) {
+  serve("max_sequence_idle_microseconds: 100000 oldest { max_candidate_sequences: 1 }");
+  EXPECT_EQ(ask(1, 1, true, false), 1);
+  EXPECT_EQ(ask(2, 2, true, false), 2);  // waits for the first one's time to pass
+  EXPECT_EQ(ask(1, 1, false, false), -1);
+}
+
+TEST_F(SequenceTest, WhatWaitsForAPlaceIsRefusedWhenTheModelGoes) {
+  serve("oldest { max_candidate_sequences: 1 } max_sequence_idle_microseconds: 60000000");
+  EXPECT_EQ(ask(1, 1, true, false), 1);
+  auto waiting = begin(2, 2, true, false);
+  served_.reset();
+  repository_.reset();
+  EXPECT_EQ(waiting.get().error->status(), Status::kUnavailable);
+}
+
+}  // namespace
+}  // namespace sardonyx::serving
