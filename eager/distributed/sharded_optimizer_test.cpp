@@ -188,8 +188,12 @@ TEST(ShardedOptimizerTest, SharesOfOtherNumbersOfRanks) {
   world().barrier();
 }
 
-TEST(ShardedOptimizerTest, RefusesGroups) {
+TEST(ShardedOptimizerTest, RefusesWhatItCannotDo) {
   const ThreeLayers model;
+  ShardedOptimizer closures(model.parameters(), world(),
+                            [](const auto& own) { return optim::LBFGS(own); });
+  EXPECT_THAT(message_from([&] { closures.step(); }),
+              testing::HasSubstr("LBFGS calls the function"));
   const auto two = [](const auto& own) {
     return optim::SGD(optim::SGD::Groups{{own, {}}, {{zeros({2})}, {}}});
   };
