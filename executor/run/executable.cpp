@@ -68,6 +68,8 @@ void Executable::run_segments(RunState& state, std::vector<NodeTiming>* profile,
   std::shared_ptr<PlanSegment> current = find_or_plan(root_, state);
   while (true) {
     if (trace) trace->push_back(current);
+    // No plan depends on what the last segment computes.
+    if (trace && current->next_node == graph_.nodes().size()) return;
     run_segment(current, state, profile);
     if (current->next_node == graph_.nodes().size()) return;
     current = find_or_plan(*current, state);

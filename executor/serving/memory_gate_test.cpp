@@ -7,6 +7,22 @@ namespace {
 
 using testing::ElementsAre;
 
+TEST(MemoryPlanTest, IsMadeWithoutARun) {
+  Model model;
+  GraphEmitter e(*model.graph);
+  const Val x = GraphEmitter::wrap(
+      model.graph->add_input("x", Type::tensor(DType::kFloat, Dims{Dim::symbol("rows"), Dim(16)})));
+  const Val scores = e.call("MatMul", {x, e.call("Transpose", {x})});
+  Value* y = GraphEmitter::unwrap(e.call("ReduceMax", {e.call("Softmax", {scores})}));
+  y->name = "y";
+  model.graph->add_output(y);
+  const Session session(std::move(model));
+  const std::vector<Datum> inputs = {Tensor::zeros(DType::kFloat, {4096, 16})};
+  constexpr size_t kScores = size_t{4096} * 4096 * sizeof(float);
+  EXPECT_GE(session.memory_plan(inputs).arena_bytes, kScores);
+  EXPECT_LT(session.stats().memory_peak, kScores);
+}
+
 using MemoryGateTest = RepositoryTest;
 
 TEST_F(MemoryGateTest, ARunThatDoesNotFitIsRefusedAndSmallerOnesAreServed) {

@@ -42,7 +42,7 @@ class PaddingTest : public RepositoryTest {
   void configure(const std::string& pad) {
     write(
         "m/config.pbtxt",
-        "max_batch_size: 16 dynamic_batching { max_queue_delay_microseconds: 1000000 } parameters "
+        "max_batch_size: 3 dynamic_batching { max_queue_delay_microseconds: 60000000 } parameters "
         "{ key: \"pad\" value { string_value: \"" +
             pad + "\" } } parameters { key: \"wait_for_delay\" value { string_value: \"true\" } }");
   }

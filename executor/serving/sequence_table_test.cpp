@@ -80,7 +80,7 @@ TEST_F(SequenceTest, WhatFollowsAnEndNeedsAStartHoweverQuicklyItComes) {
 }
 
 TEST_F(SequenceTest, SequencesBeyondTheirNumberWaitForOneToEnd) {
-  serve("oldest { max_candidate_sequences: 2 }");
+  serve("max_sequence_idle_microseconds: 60000000 oldest { max_candidate_sequences: 2 }");
   EXPECT_EQ(ask(1, 1, true, false), 1);
   EXPECT_EQ(ask(2, 2, true, false), 2);
   auto third = begin(3, 3, true, false);
