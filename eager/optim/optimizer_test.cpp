@@ -149,6 +149,55 @@ TEST(Optimizer, KernelsAgreeWithBodies) {
   }
 }
 
+// Vectors and what is left behind them round alike: a tensor that is divided among processes gets
+// the update of the whole.
+TEST(Optimizer, AnElementsUpdateDoesNotDependOnItsPlace) {
+  using MakeFor = std::function<std::unique_ptr<Optimizer>(const std::vector<Tensor>&)>;
+  const std::vector<std::pair<const char*, MakeFor>> optimizers = {
+      {"SGD",
+       [](const auto& p) {
+         return std::make_unique<SGD>(
+             p, SgdOptions{.lr = 0.013, .momentum = 0.87, .weight_decay = 0.03, .nesterov = true});
+       }},
+      {"Adam",
+       [](const auto& p) {
+         return std::make_unique<Adam>(
+             p, AdamOptions{.lr = 0.017, .weight_decay = 0.02, .amsgrad = true});
+       }},
+      {"AdamW",
+       [](const auto& p) { return std::make_unique<AdamW>(p, AdamWOptions{.lr = 0.011}); }},
+      {"RMSprop",
+       [](const auto& p) {
+         return std::make_unique<RMSprop>(
+             p, RmspropOptions{.lr = 0.013, .momentum = 0.7, .centered = true});
+       }},
+      {"Adagrad", [](const auto& p) {
+         return std::make_unique<Adagrad>(p, AdagradOptions{.lr = 0.07, .lr_decay = 0.01});
+       }}};
+  for (const auto& [name, make] : optimizers) {
+    for (const bool is_compiled : {false, true}) {
+      for (const double value : {0.1234567, -1.7654321, 3.0000019}) {
+        SCOPED_TRACE(text(name, is_compiled ? ", compiled, " : ", ", value));
+        const Tensor w = full({64, 131}, value).set_requires_grad();
+        const auto optimizer = make({w});
+        const auto step = [&](const std::vector<Tensor>& in) -> std::vector<Tensor> {
+          optimizer->zero_grad();
+          const Tensor loss = (matmul(in[0], w) * 0.7310123).sum();
+          loss.backward();
+          optimizer->step();
+          return {loss};
+        };
+        const Compiled compiled = compile(step);
+        for (int i = 0; i < 4; ++i)
+          is_compiled ? compiled({full({16, 64}, 0.3 + i)}) : step({full({16, 64}, 0.3 + i)});
+        const std::vector<float> got = w.to_vector<float>();
+        for (const float element : got)
+          ASSERT_EQ(element, got[0]);
+      }
+    }
+  }
+}
+
 TEST(Optimizer, Clipping) {
   const Tensor a = start(), b = start();
   a.set_grad(tensor({3.0, 0.0, 0.0}));
