@@ -131,8 +131,9 @@ int first_with(std::string_view op, std::string_view attribute) {
 }  // namespace
 
 const OlderForm* older_form(std::string_view op, int since) {
-  static std::mutex mutex;
-  static std::map<std::string, std::unique_ptr<const OlderForm>> forms;
+  // For good, as rows are: other threads may save models until the end of the process.
+  static auto& mutex = *new std::mutex;
+  static auto& forms = *new std::map<std::string, std::unique_ptr<const OlderForm>>;
   const std::string key = text("\n", op, "-", since, " ");
   const std::lock_guard lock(mutex);
   const auto known = forms.find(key);
