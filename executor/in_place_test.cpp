@@ -189,6 +189,34 @@ TEST(InPlace, an_input_that_is_handed_out_is_saved_from_what_is_written_over_it)
   run_and_compare(built, built.inputs, {{}, part(built.memory, {1, 3, 2, 4})});
 }
 
+TEST(InPlace, an_input_that_is_the_result_may_overlap_where_it_goes) {
+  for (const size_t from : {0u, 2u, 700u}) {
+    for (const size_t to : {0u, 3u, 600u}) {
+      InPlaceGraph built;
+      built.output(built.e.call("Flatten", {built.input("x", {20, 51})}));
+      const Tensor memory = random_tensor({2000});
+      run_and_compare(built, {part(memory, {20, 51}, from)}, {part(memory, {20, 51}, to)});
+    }
+  }
+}
+
+TEST(InPlace, strings_that_are_the_result_may_overlap_where_they_go) {
+  for (const bool is_before : {false, true}) {
+    InPlaceGraph built;
+    built.output(built.e.call("Flatten", {built.input("x", DType::kString, {1, 4})}));
+    const Tensor memory = Tensor::vector<std::string>({"a", "b", "c", "d", "e", "f"});
+    const auto strings = [&](size_t first) {
+      return Tensor(DType::kString, {1, 4}, memory.buffer(), first * sizeof(std::string));
+    };
+    const Session session(std::move(built.model));
+    std::vector<OutputSlot> outputs = slots_for({strings(is_before ? 0 : 2)});
+    const std::vector<std::string> expected{"b", "c", "d", "e"};
+    session.run_into(std::vector<Datum>{strings(1)}, outputs);
+    const auto got = outputs[0].value().tensor().values<std::string>();
+    EXPECT_EQ(std::vector<std::string>(got.begin(), got.end()), expected);
+  }
+}
+
 // What is written over an input comes behind all that reads it.
 
 TEST(InPlace, an_intermediate_value_is_not_made_over_an_input_that_is_read_later) {

@@ -1,6 +1,7 @@
 // The outputs of a finished run.
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <list>
 
 #include "executor/run/executable.h"
@@ -8,13 +9,19 @@
 namespace sardonyx {
 namespace {
 
+// The memory of an output may overlap that of an input which is the result.
 void copy_into(const Tensor& from, const Tensor& to) {
-  if (from.dtype() == DType::kString) {
-    std::copy_n(static_cast<const std::string*>(from.raw()), from.count(),
-                static_cast<std::string*>(to.raw()));
-  } else if (from.count() > 0) {
-    std::memcpy(to.raw(), from.raw(), from.bytes());
+  if (from.count() == 0) return;
+  if (from.dtype() != DType::kString) {
+    std::memmove(to.raw(), from.raw(), from.bytes());
+    return;
   }
+  const auto* const begin = static_cast<const std::string*>(from.raw());
+  auto* const target = static_cast<std::string*>(to.raw());
+  if (std::less<const void*>()(begin, target))
+    std::copy_backward(begin, begin + from.count(), target + from.count());
+  else
+    std::copy_n(begin, from.count(), target);
 }
 
 // The state of an output after the last step.
