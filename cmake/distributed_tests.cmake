@@ -23,6 +23,7 @@ foreach(ranks RANGE 1 4)
     TIMEOUT 300 PROCESSORS ${ranks} ENVIRONMENT "SARDONYX_NUM_THREADS=1")
 endforeach()
 if(TARGET train_on_ranks)
+  add_dependencies(distributed_tests train_on_ranks)
   list(JOIN mpi_options " " mpi_option_text)
   add_test(NAME distributed_launches
     COMMAND ${PROJECT_SOURCE_DIR}/eager/distributed/launches ${PROJECT_BINARY_DIR}/bin faults)

@@ -76,24 +76,17 @@ function(sardonyx_interface name target)
 endfunction()
 sardonyx_interface(runtime sardonyx_executor)
 sardonyx_interface(codecs sardonyx_codecs)
-if(TARGET sardonyx_eager)
-  sardonyx_interface(eager sardonyx_eager)
-  add_library(sardonyx_eager_static STATIC $<TARGET_OBJECTS:sardonyx_eager>)
-  set_target_properties(sardonyx_eager_static PROPERTIES
-    OUTPUT_NAME sardonyx_eager LINKER_LANGUAGE CXX
-    ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/installed)
-  add_dependencies(programs sardonyx_eager_static)
-  install(TARGETS sardonyx_eager_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-endif()
-if(TARGET sardonyx_distributed)
-  sardonyx_interface(distributed sardonyx_distributed)
-  add_library(sardonyx_distributed_static STATIC $<TARGET_OBJECTS:sardonyx_distributed>)
-  set_target_properties(sardonyx_distributed_static PROPERTIES
-    OUTPUT_NAME sardonyx_distributed LINKER_LANGUAGE CXX
-    ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/installed)
-  add_dependencies(programs sardonyx_distributed_static)
-  install(TARGETS sardonyx_distributed_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-endif()
+foreach(layer IN ITEMS eager distributed)
+  if(TARGET sardonyx_${layer})
+    sardonyx_interface(${layer} sardonyx_${layer})
+    add_library(sardonyx_${layer}_static STATIC $<TARGET_OBJECTS:sardonyx_${layer}>)
+    set_target_properties(sardonyx_${layer}_static PROPERTIES
+      OUTPUT_NAME sardonyx_${layer} LINKER_LANGUAGE CXX
+      ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/installed)
+    add_dependencies(programs sardonyx_${layer}_static)
+    install(TARGETS sardonyx_${layer}_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endif()
+endforeach()
 
 if(PROJECT_IS_TOP_LEVEL)
   foreach(program IN LISTS SARDONYX_PROGRAMS)

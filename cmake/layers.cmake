@@ -211,19 +211,26 @@ function(sardonyx_tools folder)
   set(SARDONYX_LIBS_tools "${tool_LIBS}" PARENT_SCOPE)
 endfunction()
 
-# Each file of the folder is one program of that name in <build>/bin/examples.
-function(sardonyx_examples folder)
-  cmake_parse_arguments(example "" "" "USES" ${ARGN})
-  sardonyx_existing(uses ${example_USES})
+# sardonyx_program_folder(folder names libraries...): each file of the folder is one program of that name in
+# <build>/bin/examples; `names` is set to theirs.
+function(sardonyx_program_folder folder names)
   sardonyx_glob(sources GLOB ${folder})
   foreach(source IN LISTS sources)
     get_filename_component(name ${source} NAME_WE)
     add_executable(${name} ${source})
     sardonyx_target_defaults(${name})
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin/examples)
-    target_link_libraries(${name} PRIVATE ${uses})
+    target_link_libraries(${name} PRIVATE ${ARGN})
     add_dependencies(programs ${name})
-    list(APPEND examples ${name})
+    list(APPEND made ${name})
   endforeach()
+  set(${names} "${made}" PARENT_SCOPE)
+endfunction()
+
+# The examples, which tests run as they are.
+function(sardonyx_examples folder)
+  cmake_parse_arguments(example "" "" "USES" ${ARGN})
+  sardonyx_existing(uses ${example_USES})
+  sardonyx_program_folder(${folder} examples ${uses})
   set(SARDONYX_EXAMPLES "${examples}" PARENT_SCOPE)
 endfunction()

@@ -178,7 +178,7 @@ TEST(CheckpointTest, KeepsTheLatestAndRemovesTheRest) {
   EXPECT_EQ(checkpoints.load_latest(run.parts()), 30);
   checkpoints.save(50, run.parts());
   EXPECT_FALSE(fs::exists(folder.path() / "step-0000000040.writing"));
-  EXPECT_THAT(message_from([] { Checkpoints("x", world(), {.keep = 0}); }),
+  EXPECT_THAT(message_of([] { Checkpoints("x", world(), {.keep = 0}); }),
               testing::HasSubstr("keep at least 1"));
 }
 
@@ -193,13 +193,13 @@ TEST(CheckpointTest, WhatFailsOnOneRankFailsOnAll) {
   world().barrier();
   if (world().rank() == 0) std::ofstream(share) << "broken";
   world().barrier();
-  EXPECT_THAT(message_from([&] { checkpoints.load_latest(run.parts()); }),
+  EXPECT_THAT(message_of([&] { checkpoints.load_latest(run.parts()); }),
               testing::HasSubstr("optimizer-0-of-"));
   // A file where the folder should be.
   const fs::path blocked = folder.path() / "blocked";
   if (world().rank() == 0) std::ofstream(blocked) << "file";
   world().barrier();
-  EXPECT_THAT(message_from([&] { Checkpoints(blocked, world()).save(1, run.parts()); }),
+  EXPECT_THAT(message_of([&] { Checkpoints(blocked, world()).save(1, run.parts()); }),
               testing::HasSubstr("blocked"));
 }
 

@@ -195,8 +195,7 @@ TEST(DataParallelTest, UnevenInputs) {
 TEST(DataParallelTest, UnusedParametersAreAnErrorOtherwise) {
   if (world().size() == 1) GTEST_SKIP() << "one rank waits for nobody";
   const DataParallel model(TwoHeads(), world());
-  const std::string message =
-      message_from([&] { model(batch_of(0, 0, 5), false).sum().backward(); });
+  const std::string message = message_of([&] { model(batch_of(0, 0, 5), false).sum().backward(); });
   EXPECT_THAT(message, testing::HasSubstr("no gradient for 4 of 8 parameters: 'odd.weight'"));
   EXPECT_THAT(message, testing::HasSubstr("find_unused_parameters"));
   world().barrier();
@@ -211,7 +210,7 @@ struct Odd : nn::Layer<Odd> {
 TEST(DataParallelTest, DifferentModulesAreNamed) {
   if (world().size() == 1) GTEST_SKIP() << "one rank agrees with itself";
   const int64_t width = world().rank() == world().size() - 1 ? 5 : 3;
-  const std::string message = message_from([&] { const DataParallel model(Odd(width), world()); });
+  const std::string message = message_of([&] { const DataParallel model(Odd(width), world()); });
   EXPECT_THAT(message, testing::HasSubstr("tensor 2 is parameter 'second.weight' float[3, 4] on "
                                           "rank 0, but parameter 'second.weight' float[5, 4]"));
   EXPECT_THAT(message, testing::HasSubstr("on rank " + std::to_string(world().size() - 1)));
@@ -299,12 +298,11 @@ TEST(ProcessGroupTest, AllReduce) {
             (std::vector<float>{0, 1 - ranks}));
   EXPECT_EQ(world().all_reduce(x, ReduceOp::kMean).to_vector<float>()[0], (ranks - 1) / 2);
   EXPECT_EQ(world().all_reduce(floats({}, {0})).data().count(), 0);
-  EXPECT_THAT(message_from([] { world().all_reduce(zeros({2}, {.dtype = DType::kUInt8})); }),
+  EXPECT_THAT(message_of([] { world().all_reduce(zeros({2}, {.dtype = DType::kUInt8})); }),
               testing::HasSubstr("uint8"));
-  EXPECT_THAT(message_from([] {
-                world().all_reduce(zeros({2}, {.dtype = DType::kInt64}), ReduceOp::kMean);
-              }),
-              testing::HasSubstr("a mean of type int64"));
+  EXPECT_THAT(
+      message_of([] { world().all_reduce(zeros({2}, {.dtype = DType::kInt64}), ReduceOp::kMean); }),
+      testing::HasSubstr("a mean of type int64"));
 }
 
 // Rounded after each addition, in the order of the ranks.

@@ -3,13 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
-#include <string>
 #include <vector>
 
 #include "eager/distributed/process_group.h"
 #include "eager/nn/module.h"
 #include "ir/core/tensor.h"
+#include "tests/support/message_of.h"
 
 namespace sardonyx::eager::distributed {
 
@@ -34,15 +33,6 @@ inline void expect_same_bits(const nn::Module& a, const nn::Module& b) {
   ASSERT_EQ(ours.size(), theirs.size());
   for (size_t i = 0; i < ours.size(); ++i)
     EXPECT_TRUE(ours[i].second.data() == theirs[i].second.data()) << ours[i].first;
-}
-
-inline std::string message_from(const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 }  // namespace sardonyx::eager::distributed

@@ -167,7 +167,7 @@ TEST(ShardedOptimizerTest, SharesOfOtherNumbersOfRanks) {
       EXPECT_TRUE(merged.at(name).data() == tensor.data()) << name;
     if (ranks == 1) continue;
     const auto all_but_last = divided.size() - 1;
-    EXPECT_THAT(message_from([&] { (void)merged_shares(parameters, all_but_last, share); }),
+    EXPECT_THAT(message_of([&] { (void)merged_shares(parameters, all_but_last, share); }),
                 testing::HasSubstr("a share is missing"));
   }
   // As without sharding.
@@ -179,11 +179,11 @@ TEST(ShardedOptimizerTest, SharesOfOtherNumbersOfRanks) {
   expect_same_bits(model, reference);
   nn::StateDict incomplete = state;
   incomplete.erase("group.0.lr");
-  EXPECT_THAT(message_from([&] { optimizer.load_state_dict(incomplete); }),
+  EXPECT_THAT(message_of([&] { optimizer.load_state_dict(incomplete); }),
               testing::HasSubstr("'group.0.lr' is missing"));
   nn::StateDict wrong = state;
   wrong["state.0.exp_avg[0:3]"] = zeros({4});
-  EXPECT_THAT(message_from([&] { optimizer.load_shares(1, [&](size_t) { return wrong; }); }),
+  EXPECT_THAT(message_of([&] { optimizer.load_shares(1, [&](size_t) { return wrong; }); }),
               testing::HasSubstr("has 4 elements"));
   world().barrier();
 }
@@ -192,12 +192,11 @@ TEST(ShardedOptimizerTest, RefusesWhatItCannotDo) {
   const ThreeLayers model;
   ShardedOptimizer closures(model.parameters(), world(),
                             [](const auto& own) { return optim::LBFGS(own); });
-  EXPECT_THAT(message_from([&] { closures.step(); }),
-              testing::HasSubstr("LBFGS calls the function"));
+  EXPECT_THAT(message_of([&] { closures.step(); }), testing::HasSubstr("LBFGS calls the function"));
   const auto two = [](const auto& own) {
     return optim::SGD(optim::SGD::Groups{{own, {}}, {{zeros({2})}, {}}});
   };
-  EXPECT_THAT(message_from([&] { ShardedOptimizer(model.parameters(), world(), two); }),
+  EXPECT_THAT(message_of([&] { ShardedOptimizer(model.parameters(), world(), two); }),
               testing::HasSubstr("an optimiser with one group"));
 }
 

@@ -116,19 +116,19 @@ TEST(SyncBatchNormTest, RefusesWhatItCannotDo) {
   if (world().size() == 1) GTEST_SKIP() << "one rank is an ordinary batch norm";
   nn::BatchNorm1d norm(3);
   sync_batch_norms(norm, world());
-  EXPECT_THAT(message_from([&] {
+  EXPECT_THAT(message_of([&] {
                 norm(floats({}, {0, 3}));
               }),
               testing::HasSubstr("the variance of 0 elements"));
   const auto step = compile([&](const Tensor& x) { return norm(x); });
-  EXPECT_THAT(message_from([&] { step(batch_of(0, 0, 3)); }),
+  EXPECT_THAT(message_of([&] { step(batch_of(0, 0, 3)); }),
               testing::HasSubstr("can't wait for other ranks"));
   Tensor x = batch_of(0, 0, 3);
   x.set_requires_grad();
-  EXPECT_THAT(message_from([&] { norm(x).sum().backward({}, false, true); }),
+  EXPECT_THAT(message_of([&] { norm(x).sum().backward({}, false, true); }),
               testing::HasSubstr("create_graph"));
   const DataParallel model(norm, world());
-  EXPECT_THAT(message_from([&] { model.reducer().step_without_batch(); }),
+  EXPECT_THAT(message_of([&] { model.reducer().step_without_batch(); }),
               testing::HasSubstr("a batch of no rows"));
 }
 

@@ -29,15 +29,7 @@ class EnsembleTest : public RepositoryTest {
                input_map { key: "x" value: "first" } output_map { key: "y" value: "b" } } })";
   }
   static std::vector<float> answers_of(const ModelRepository::ModelPointer& model) {
-    InferRequest request;
-    std::vector<NamedTensor> inputs;
-    inputs.push_back({"first", Tensor::of<float>({0, 1}, {1, 2})});
-    model->fill(request, std::move(inputs), {});
-    std::promise<InferResult> promise;
-    auto future = promise.get_future();
-    model->submit(std::move(request),
-                  [&](InferResult&& result) { promise.set_value(std::move(result)); });
-    const InferResult result = future.get();
+    const InferResult result = result_of(model, "first", Tensor::of<float>({0, 1}, {1, 2}));
     if (result.error) return {};
     std::vector<float> all;
     for (const Datum& output : result.outputs) {

@@ -43,15 +43,7 @@ TEST_F(MemoryGateTest, ARunThatDoesNotFitIsRefusedAndSmallerOnesAreServed) {
   EXPECT_THAT(repository.start(), ElementsAre());
   const auto served = repository.find("scores", "");
   const auto ask = [&](int64_t rows) {
-    InferRequest request;
-    std::vector<NamedTensor> inputs;
-    inputs.push_back({"x", Tensor::zeros(DType::kFloat, {rows, 1024})});
-    served->fill(request, std::move(inputs), {});
-    std::promise<InferResult> promise;
-    auto future = promise.get_future();
-    served->submit(std::move(request),
-                   [&](InferResult&& result) { promise.set_value(std::move(result)); });
-    const InferResult result = future.get();
+    const InferResult result = result_of(served, "x", Tensor::zeros(DType::kFloat, {rows, 1024}));
     return result.error ? result.error->status() : Status::kOk;
   };
   for (int i = 0; i < 3; ++i) {

@@ -30,16 +30,22 @@ inline void save_adder(const fs::path& path, float constant) {
   save_model(model, path);
 }
 
-inline float answer_of(const ModelRepository::ModelPointer& model) {
+// What a model makes of one input, waited for.
+inline InferResult result_of(const ModelRepository::ModelPointer& model, const std::string& name,
+                             const Tensor& value) {
   InferRequest request;
   std::vector<NamedTensor> inputs;
-  inputs.push_back({"x", Tensor::of<float>({1, 1}, {1, 2})});
+  inputs.push_back({name, value});
   model->fill(request, std::move(inputs), {});
   std::promise<InferResult> promise;
   auto future = promise.get_future();
   model->submit(std::move(request),
                 [&](InferResult&& result) { promise.set_value(std::move(result)); });
-  const InferResult result = future.get();
+  return future.get();
+}
+
+inline float answer_of(const ModelRepository::ModelPointer& model) {
+  const InferResult result = result_of(model, "x", Tensor::of<float>({1, 1}, {1, 2}));
   if (result.error) throw *result.error;
   return result.outputs[0].tensor().values<float>()[0];
 }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "eager/create.h"
 #include "tools/python/module/arrays.h"
 
 namespace sardonyx::python::eager_layer {
@@ -164,9 +163,6 @@ void convert(const py::handle& from, double& to) {
 void convert(const py::handle& from, std::string& to) {
   to = from.cast<std::string>();
 }
-void convert(const py::handle& from, std::string_view& to) {
-  to = kept_name(from.cast<std::string>());
-}
 void convert(const py::handle& from, std::vector<int64_t>& to) {
   to = int64s_from(from);
 }
@@ -180,9 +176,6 @@ void convert(const py::handle& from, std::vector<double>& to) {
 }
 void convert(const py::handle& from, Dims& to) {
   to = from.is_none() ? Dims() : dims_from(from);
-}
-void convert(const py::handle& from, DType& to) {
-  to = dtype_from(from);
 }
 void convert(const py::handle& from, Tensor& to) {
   to = from.is_none() ? Tensor() : tensor_from(from, "argument");
@@ -203,75 +196,6 @@ void convert(const py::handle& from, eager::nn::Reduction& to) {
     to = eager::nn::Reduction::kNone;
   else
     throw py::type_error("no reduction");
-}
-
-template <>
-const char* python_type<bool>() {
-  return "bool";
-}
-template <>
-const char* python_type<int64_t>() {
-  return "int";
-}
-template <>
-const char* python_type<double>() {
-  return "float";
-}
-template <>
-const char* python_type<std::string>() {
-  return "str";
-}
-template <>
-const char* python_type<std::string_view>() {
-  return "str";
-}
-template <>
-const char* python_type<std::vector<int64_t>>() {
-  return "Ints";
-}
-template <>
-const char* python_type<std::vector<double>>() {
-  return "Optional[Floats]";
-}
-template <>
-const char* python_type<Dims>() {
-  return "Optional[Ints]";
-}
-template <>
-const char* python_type<DType>() {
-  return "DTypeLike";
-}
-template <>
-const char* python_type<Tensor>() {
-  return "Optional[Tensor]";
-}
-template <>
-const char* python_type<std::vector<Tensor>>() {
-  return "Iterable[Tensor]";
-}
-template <>
-const char* python_type<eager::nn::Sizes>() {
-  return "Ints";
-}
-template <>
-const char* python_type<eager::nn::Reduction>() {
-  return "str";
-}
-template <>
-const char* python_type<std::optional<int64_t>>() {
-  return "Optional[int]";
-}
-template <>
-const char* python_type<std::optional<double>>() {
-  return "Optional[float]";
-}
-template <>
-const char* python_type<std::optional<std::string>>() {
-  return "Optional[str]";
-}
-template <>
-const char* python_type<std::optional<eager::nn::Sizes>>() {
-  return "Optional[Ints]";
 }
 
 py::object CallArguments::next(const char* name) {
@@ -304,7 +228,7 @@ void CallArguments::finish() const {
     const auto name = key.cast<std::string>();
     if (std::ranges::find(names_, name) != names_.end()) continue;
     std::string known;
-    for (const std::string& one : names_)
+    for (const std::string one : names_)
       known += (known.empty() ? "" : ", ") + one;
     throw py::type_error(text(callee_, "() has no argument ", name, "; there are ", known));
   }

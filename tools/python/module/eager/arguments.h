@@ -3,7 +3,6 @@
 
 #include <pybind11/pybind11.h>
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -68,11 +67,9 @@ void convert(const py::handle& from, bool& to);
 void convert(const py::handle& from, int64_t& to);
 void convert(const py::handle& from, double& to);
 void convert(const py::handle& from, std::string& to);
-void convert(const py::handle& from, std::string_view& to);
 void convert(const py::handle& from, std::vector<int64_t>& to);
 void convert(const py::handle& from, std::vector<double>& to);
 void convert(const py::handle& from, Dims& to);
-void convert(const py::handle& from, DType& to);
 void convert(const py::handle& from, Tensor& to);
 void convert(const py::handle& from, std::vector<Tensor>& to);
 void convert(const py::handle& from, eager::nn::Sizes& to);
@@ -95,9 +92,39 @@ inline void convert(const py::handle& from, std::optional<eager::nn::Sizes>& to)
 
 // What stubs and help() say of a type.
 template <typename T>
-const char* python_type();
+constexpr const char* kPythonType = nullptr;
+template <>
+inline constexpr const char* kPythonType<bool> = "bool";
+template <>
+inline constexpr const char* kPythonType<int64_t> = "int";
+template <>
+inline constexpr const char* kPythonType<double> = "float";
+template <>
+inline constexpr const char* kPythonType<std::string> = "str";
+template <>
+inline constexpr const char* kPythonType<std::vector<int64_t>> = "Ints";
+template <>
+inline constexpr const char* kPythonType<std::vector<double>> = "Optional[Floats]";
+template <>
+inline constexpr const char* kPythonType<Dims> = "Optional[Ints]";
+template <>
+inline constexpr const char* kPythonType<Tensor> = "Optional[Tensor]";
+template <>
+inline constexpr const char* kPythonType<std::vector<Tensor>> = "Iterable[Tensor]";
+template <>
+inline constexpr const char* kPythonType<eager::nn::Sizes> = "Ints";
+template <>
+inline constexpr const char* kPythonType<eager::nn::Reduction> = "str";
+template <>
+inline constexpr const char* kPythonType<std::optional<int64_t>> = "Optional[int]";
+template <>
+inline constexpr const char* kPythonType<std::optional<double>> = "Optional[float]";
+template <>
+inline constexpr const char* kPythonType<std::optional<std::string>> = "Optional[str]";
+template <>
+inline constexpr const char* kPythonType<std::optional<eager::nn::Sizes>> = "Optional[Ints]";
 
-// CallArguments of one call, taken in the order of their places. Each may come by name as well;
+// The arguments of one call, taken in the order of their places. Each may come by name as well;
 // what is not given keeps its value.
 class CallArguments {
  public:
@@ -114,13 +141,13 @@ class CallArguments {
 
   template <typename T>
   CallArguments& take(const char* name, T& value) {
-    note(name, python_type<T>(), [&] { return fallback_text(value); });
+    note(name, kPythonType<T>, [&] { return fallback_text(value); });
     if (const py::object given = next(name); given) set(name, given, value);
     return *this;
   }
   template <typename T>
   T need(const char* name, T value = T()) {
-    note(name, needed_type<T>(), [] { return std::string(); });
+    note(name, std::is_same_v<T, Tensor> ? "Tensor" : kPythonType<T>, [] { return std::string(); });
     const py::object given = next(name);
     if (given)
       set(name, given, value);
@@ -139,7 +166,7 @@ class CallArguments {
     try {
       convert(given, value);
     } catch (const std::exception&) {
-      fail_type(name, python_type<T>(), given);
+      fail_type(name, kPythonType<T>, given);
     }
   }
   template <typename Fallback>
@@ -151,17 +178,10 @@ class CallArguments {
   [[noreturn]] void fail_type(const char* name, const char* type, const py::object& given) const;
   [[noreturn]] void fail_missing(const char* name) const;
 
-  template <typename T>
-  static const char* needed_type() {
-    return std::is_same_v<T, Tensor> ? "Tensor" : python_type<T>();
-  }
   static std::string fallback_text(bool value) { return value ? "True" : "False"; }
   static std::string fallback_text(int64_t value) { return std::to_string(value); }
   static std::string fallback_text(double value);
   static std::string fallback_text(const std::string& value) { return "'" + value + "'"; }
-  static std::string fallback_text(std::string_view value) {
-    return "'" + std::string(value) + "'";
-  }
   static std::string fallback_text(eager::nn::Reduction) { return "'mean'"; }
   static std::string fallback_text(const eager::nn::Sizes& value);
   template <typename T>
@@ -177,7 +197,7 @@ class CallArguments {
   py::args args_;
   py::kwargs kwargs_;
   std::vector<Parameter>* notes_ = nullptr;
-  std::vector<std::string> names_;
+  std::vector<const char*> names_;
 };
 
 // "Linear(in_features: int, out_features: int, bias: bool = True)", of what `make` takes.

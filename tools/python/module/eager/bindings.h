@@ -13,6 +13,21 @@ using eager::Tensor;
 
 using TensorClass = py::class_<Tensor>;
 
+// Defines a function of the module, and a method that is the same.
+class Definer {
+ public:
+  Definer(py::module_& module, TensorClass& tensor) : module_(module), tensor_(tensor) {}
+  template <typename Function, typename... Extra>
+  void operator()(const char* name, const Function& function, const Extra&... extra) {
+    module_.def(name, function, py::arg("input"), extra...);
+    tensor_.def(name, function, extra...);
+  }
+
+ private:
+  py::module_& module_;
+  TensorClass& tensor_;
+};
+
 void bind_eager(py::module_& module);
 
 // Its parts, in the order in which they are bound.

@@ -5,8 +5,7 @@
 
 #include "eager/functional/linalg.h"
 #include "eager/nn.h"
-#include "tools/python/module/eager/arguments.h"
-#include "tools/python/module/eager/bindings.h"
+#include "tools/python/module/eager/layers.h"
 
 namespace sardonyx::python::eager_layer {
 namespace {
@@ -76,8 +75,8 @@ void bind_pools(py::module_& m) {
       const auto x = a.need<Tensor>("input");
       const nn::Sizes kernel = a.need("kernel_size", nn::Sizes(1));
       nn::MaxPoolOptions o;
-      a.take("stride", o.stride).take("padding", o.padding).take("dilation", o.dilation);
-      a.take("ceil_mode", o.ceil_mode).finish();
+      take(a, o);
+      a.finish();
       return [=](const Loc& loc) { return function(x, kernel, o, loc); };
     });
   }
@@ -89,8 +88,8 @@ void bind_pools(py::module_& m) {
       const auto x = a.need<Tensor>("input");
       const nn::Sizes kernel = a.need("kernel_size", nn::Sizes(1));
       nn::AvgPoolOptions o;
-      a.take("stride", o.stride).take("padding", o.padding).take("ceil_mode", o.ceil_mode);
-      a.take("count_include_pad", o.count_include_pad).finish();
+      take(a, o);
+      a.finish();
       return [=](const Loc& loc) { return function(x, kernel, o, loc); };
     });
   }

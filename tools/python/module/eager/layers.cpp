@@ -185,8 +185,8 @@ void max_pool(py::module_& m, const char* name) {
   define_layer<L>(m, name, "The greatest of each window.", [](CallArguments& a) {
     const nn::Sizes kernel = a.need("kernel_size", nn::Sizes(1));
     nn::MaxPoolOptions o;
-    a.take("stride", o.stride).take("padding", o.padding).take("dilation", o.dilation);
-    a.take("ceil_mode", o.ceil_mode).finish();
+    take(a, o);
+    a.finish();
     return L(kernel, o);
   });
 }
@@ -195,8 +195,8 @@ void average_pool(py::module_& m, const char* name) {
   define_layer<L>(m, name, "The mean of each window.", [](CallArguments& a) {
     const nn::Sizes kernel = a.need("kernel_size", nn::Sizes(1));
     nn::AvgPoolOptions o;
-    a.take("stride", o.stride).take("padding", o.padding).take("ceil_mode", o.ceil_mode);
-    a.take("count_include_pad", o.count_include_pad).finish();
+    take(a, o);
+    a.finish();
     return L(kernel, o);
   });
 }

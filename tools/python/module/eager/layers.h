@@ -5,10 +5,21 @@
 
 #include <tuple>
 
+#include "eager/nn/pooling.h"
 #include "tools/python/module/eager/arguments.h"
 #include "tools/python/module/eager/bindings.h"
 
 namespace sardonyx::python::eager_layer {
+
+// What a pool and its function take behind the window's size.
+inline void take(CallArguments& a, eager::nn::MaxPoolOptions& o) {
+  a.take("stride", o.stride).take("padding", o.padding).take("dilation", o.dilation);
+  a.take("ceil_mode", o.ceil_mode);
+}
+inline void take(CallArguments& a, eager::nn::AvgPoolOptions& o) {
+  a.take("stride", o.stride).take("padding", o.padding).take("ceil_mode", o.ceil_mode);
+  a.take("count_include_pad", o.count_include_pad);
+}
 
 // Tensors of a layer that it may have been made without: None then.
 template <typename L>

@@ -195,65 +195,57 @@ void bind_form(TensorClass& tensor) {
       .def("t", [](const Tensor& x) { return x.t(python_line()); });
 }
 
-// Functions that are methods as well.
-template <typename Function, typename... Extra>
-void define(py::module_& module, TensorClass& tensor, const char* name, const Function& function,
-            const Extra&... extra) {
-  module.def(name, function, py::arg("input"), extra...);
-  tensor.def(name, function, extra...);
-}
-
-void bind_moves(py::module_& module, TensorClass& tensor) {
+void bind_moves(Definer& define) {
   define(
-      module, tensor, "flatten",
+      "flatten",
       [](const Tensor& x, int64_t first, int64_t last) {
         return x.flatten(first, last, python_line());
       },
       py::arg("start_dim") = 0, py::arg("end_dim") = -1);
   define(
-      module, tensor, "squeeze",
+      "squeeze",
       [](const Tensor& x, const py::object& dim) {
         return x.squeeze(int64s_from(dim), python_line());
       },
       py::arg("dim") = py::none());
   define(
-      module, tensor, "unsqueeze",
-      [](const Tensor& x, int64_t dim) { return x.unsqueeze(dim, python_line()); }, py::arg("dim"));
+      "unsqueeze", [](const Tensor& x, int64_t dim) { return x.unsqueeze(dim, python_line()); },
+      py::arg("dim"));
   define(
-      module, tensor, "transpose",
+      "transpose",
       [](const Tensor& x, int64_t a, int64_t b) { return x.transpose(a, b, python_line()); },
       py::arg("dim0"), py::arg("dim1"));
   define(
-      module, tensor, "flip",
+      "flip",
       [](const Tensor& x, const py::object& dims) {
         return eager::flip(x, int64s_from(dims), python_line());
       },
       py::arg("dims"));
   define(
-      module, tensor, "roll",
+      "roll",
       [](const Tensor& x, const py::object& shifts, const py::object& dims) {
         return eager::roll(x, int64s_from(shifts), int64s_from(dims), python_line());
       },
       py::arg("shifts"), py::arg("dims") = py::none());
   define(
-      module, tensor, "tril",
+      "tril",
       [](const Tensor& x, int64_t diagonal) { return eager::tril(x, diagonal, python_line()); },
       py::arg("diagonal") = 0);
   define(
-      module, tensor, "triu",
+      "triu",
       [](const Tensor& x, int64_t diagonal) { return eager::triu(x, diagonal, python_line()); },
       py::arg("diagonal") = 0);
   define(
-      module, tensor, "diagonal",
+      "diagonal",
       [](const Tensor& x, int64_t offset, int64_t a, int64_t b) {
         return eager::diagonal(x, offset, a, b, python_line());
       },
       py::arg("offset") = 0, py::arg("dim1") = 0, py::arg("dim2") = 1);
 }
 
-void bind_parts(py::module_& module, TensorClass& tensor) {
+void bind_parts(Definer& define) {
   define(
-      module, tensor, "split",
+      "split",
       [](const Tensor& x, const py::object& size, int64_t dim) {
         const Loc loc = python_line();
         if (PyLong_CheckExact(size.ptr()))
@@ -262,61 +254,61 @@ void bind_parts(py::module_& module, TensorClass& tensor) {
       },
       py::arg("split_size"), py::arg("dim") = 0);
   define(
-      module, tensor, "chunk",
+      "chunk",
       [](const Tensor& x, int64_t count, int64_t dim) {
         return python_from_tensors(eager::chunk(x, count, dim, python_line()));
       },
       py::arg("chunks"), py::arg("dim") = 0);
   define(
-      module, tensor, "unbind",
+      "unbind",
       [](const Tensor& x, int64_t dim) {
         return python_from_tensors(eager::unbind(x, dim, python_line()));
       },
       py::arg("dim") = 0);
   define(
-      module, tensor, "narrow",
+      "narrow",
       [](const Tensor& x, int64_t dim, const py::object& start, const py::object& length) {
         return eager::narrow(x, dim, dim_from_size(start), dim_from_size(length), python_line());
       },
       py::arg("dim"), py::arg("start"), py::arg("length"));
   define(
-      module, tensor, "index_select",
+      "index_select",
       [](const Tensor& x, int64_t dim, const Tensor& index) {
         return eager::index_select(x, dim, index, python_line());
       },
       py::arg("dim"), py::arg("index"));
   define(
-      module, tensor, "gather",
+      "gather",
       [](const Tensor& x, int64_t dim, const Tensor& index) {
         return eager::gather(x, dim, index, python_line());
       },
       py::arg("dim"), py::arg("index"));
   define(
-      module, tensor, "scatter",
+      "scatter",
       [](const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source) {
         return eager::scatter(x, dim, index, source, "none", python_line());
       },
       py::arg("dim"), py::arg("index"), py::arg("src"));
   define(
-      module, tensor, "scatter_add",
+      "scatter_add",
       [](const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source) {
         return eager::scatter_add(x, dim, index, source, python_line());
       },
       py::arg("dim"), py::arg("index"), py::arg("src"));
   define(
-      module, tensor, "index_add",
+      "index_add",
       [](const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source, double alpha) {
         return eager::index_add(x, dim, index, source, alpha, python_line());
       },
       py::arg("dim"), py::arg("index"), py::arg("source"), py::arg("alpha") = 1.0);
   define(
-      module, tensor, "masked_fill",
+      "masked_fill",
       [](const Tensor& x, const Tensor& mask, const py::object& value) {
         return eager::masked_fill(x, mask, OperandHolder(value, python_line()).get());
       },
       py::arg("mask"), py::arg("value"));
   define(
-      module, tensor, "masked_select",
+      "masked_select",
       [](const Tensor& x, const Tensor& mask) {
         return eager::masked_select(x, mask, python_line());
       },
@@ -329,8 +321,9 @@ void bind_shape_functions(py::module_& module, TensorClass& tensor) {
   bind_creation(module);
   bind_joining(module);
   bind_form(tensor);
-  bind_moves(module, tensor);
-  bind_parts(module, tensor);
+  Definer define(module, tensor);
+  bind_moves(define);
+  bind_parts(define);
 }
 
 }  // namespace sardonyx::python::eager_layer

@@ -148,21 +148,6 @@ constexpr FunctionRow<OverAxes> kOverAxes[] = {
     {"sum", sum},
 };
 
-// Defines a function of the module, and a method that is the same.
-class Definer {
- public:
-  Definer(py::module_& module, TensorClass& tensor) : module_(module), tensor_(tensor) {}
-  template <typename Function, typename... Extra>
-  void operator()(const char* name, const Function& function, const Extra&... extra) {
-    module_.def(name, function, py::arg("input"), extra...);
-    tensor_.def(name, function, extra...);
-  }
-
- private:
-  py::module_& module_;
-  TensorClass& tensor_;
-};
-
 void bind_rows(Definer& define) {
   for (const auto& [name, function] : kUnary) {
     define(name, [function = function](const Tensor& x) {
