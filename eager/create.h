@@ -14,24 +14,29 @@ struct CreateOptions {
   bool requires_grad = false;
   std::optional<Generator> generator = {};  // of random tensors; else the thread's
 };
+// Filled with one number.
 Tensor zeros(const Dims& shape, CreateOptions options = {}, Loc loc = Loc::current());
 Tensor ones(const Dims& shape, CreateOptions options = {}, Loc loc = Loc::current());
 Tensor full(const Dims& shape, double value, CreateOptions options = {}, Loc loc = Loc::current());
+// Of the shape and element type of x.
 Tensor zeros_like(const Tensor& x, Loc loc = Loc::current());
 Tensor ones_like(const Tensor& x, Loc loc = Loc::current());
 Tensor full_like(const Tensor& x, double value, Loc loc = Loc::current());
 // begin, begin + step ... below end (above it for a negative step).
 Tensor arange(const Dim& begin, const Dim& end, int64_t step = 1,
               CreateOptions options = {.dtype = DType::kInt64}, Loc loc = Loc::current());
+// From 0.
 Tensor arange(const Dim& end, CreateOptions options = {.dtype = DType::kInt64},
               Loc loc = Loc::current());
 // `count` numbers evenly spaced over [begin, end].
 Tensor linspace(double begin, double end, int64_t count, CreateOptions options = {});
+// Ones on the diagonal of [rows, columns], zeros elsewhere; square where columns are left out.
 Tensor eye(int64_t rows, std::optional<int64_t> columns = {}, CreateOptions options = {});
 
 // Random numbers (eager/generator.h) are the same for any number of threads.
 Tensor rand(const Dims& shape, CreateOptions options = {}, Loc loc = Loc::current());   // [0, 1)
 Tensor randn(const Dims& shape, CreateOptions options = {}, Loc loc = Loc::current());  // N(0, 1)
+// Of the shape and element type of x.
 Tensor rand_like(const Tensor& x, Loc loc = Loc::current());
 Tensor randn_like(const Tensor& x, Loc loc = Loc::current());
 // Integers in [low, high).

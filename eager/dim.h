@@ -71,6 +71,7 @@ sardonyx::Dim plain(const A& a) {
 
 template <typename A, typename B>
 requires SizeOperands<A, B>
+// Comparisons are answered by the example's sizes and noted; see Dim.
 bool operator==(const A& a, const B& b) {
   return detail::sizes_equal(detail::plain(a), detail::plain(b), detail::asked(a, b));
 }
@@ -95,6 +96,7 @@ bool operator>=(const A& a, const B& b) {
   return !(a < b);
 }
 
+// Arithmetic stays symbolic; it throws kResourceExhausted where 64 bits do not hold a known result.
 template <typename A, typename B>
 requires SizeOperands<A, B> Dim operator+(const A& a, const B& b) {
   return {detail::plain(a) + detail::plain(b), detail::asked(a, b)};
@@ -121,10 +123,12 @@ class Sizes : public Dims {
  public:
   Sizes() = default;
   Sizes(Dims dims, Loc asked) : Dims(std::move(dims)), asked_(asked) {}
+  // Axes from 0 on; at() checks, operator[] does not.
   Dim operator[](size_t axis) const { return {Dims::operator[](axis), asked_}; }
   Dim at(size_t axis) const { return {Dims::at(axis), asked_}; }
   Dim front() const { return {Dims::front(), asked_}; }
   Dim back() const { return {Dims::back(), asked_}; }
+  // By the example's sizes in a trace, as comparisons of dims.
   bool operator==(const Dims& other) const;
   bool operator==(const Sizes& other) const { return *this == static_cast<const Dims&>(other); }
 

@@ -71,7 +71,7 @@ Tolerance tolerance_of(DType dtype) {
   return tolerance;
 }
 
-// Quantised results that lie halfway between two steps may be rounded either way.
+// Quantised results that are halfway between two steps may be rounded either way.
 bool differ_by_one_step(const sardonyx::Tensor& got, const sardonyx::Tensor& expected) {
   if (!is_integer(got.dtype()) || got.shape() != expected.shape()) return false;
   const std::vector<int64_t> a = got.to_int64s(), b = expected.to_int64s();

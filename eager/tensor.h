@@ -75,7 +75,9 @@ class Tensor {
   Sizes shape(Loc loc = Loc::current()) const;
   Dim size(int64_t axis, Loc loc = Loc::current()) const;  // negative axes count from the end
   Dim numel(Loc loc = Loc::current()) const;
+  // Element type and shape as the runtime's Type.
   sardonyx::Type type() const;
+  // Whether this is a tensor of a trace, which has no elements yet.
   bool is_symbolic() const;
 
   // The value. Throws kInvalidArgument for a symbolic tensor: it has none before the run; the
@@ -121,14 +123,23 @@ class Tensor {
   Tensor to(DType dtype, Loc loc = Loc::current()) const;
   // One dim may be -1: what is left.
   Tensor reshape(const Dims& shape, Loc loc = Loc::current()) const;
+  // Axes `first` to `last` as one.
   Tensor flatten(int64_t first = 0, int64_t last = -1, Loc loc = Loc::current()) const;
+  // Without the axes, which must have size 1; none given: without all of size 1.
   Tensor squeeze(const std::vector<int64_t>& axes = {}, Loc loc = Loc::current()) const;
+  // With a new axis of size 1 at `axis` of the result.
   Tensor unsqueeze(int64_t axis, Loc loc = Loc::current()) const;
+  // Axis i of the result is axes[i] of this; all axes, each once.
   Tensor permute(const std::vector<int64_t>& axes, Loc loc = Loc::current()) const;
+  // Axes `a` and `b` exchanged.
   Tensor transpose(int64_t a, int64_t b, Loc loc = Loc::current()) const;
+  // The last two axes exchanged.
   Tensor t(Loc loc = Loc::current()) const { return transpose(-2, -1, loc); }
+  // Broadcast to `shape`; -1 keeps a size.
   Tensor expand(const Dims& shape, Loc loc = Loc::current()) const;
+  // Elements of a range along one axis; negative ends count from its end.
   Tensor slice(int64_t axis, const Slice& range, Loc loc = Loc::current()) const;
+  // One element along an axis, which the result lacks.
   Tensor select(int64_t axis, int64_t index, Loc loc = Loc::current()) const;
   // x.index({0, Slice{1, {}}, Ellipsis{}, NewAxis{}, rows}).
   Tensor index(const std::vector<Index>& places, Loc loc = Loc::current()) const;
@@ -136,6 +147,7 @@ class Tensor {
   // are named twice one value is kept, and with `accumulate` all are added. Gradients flow to both.
   Tensor index_put(const std::vector<Index>& places, const Tensor& values, bool accumulate = false,
                    Loc loc = Loc::current()) const;
+  // The slice at one index of axis 0.
   Tensor operator[](const At& at) const;
 
   // --- reductions; no axes: over all elements ---
@@ -145,10 +157,12 @@ class Tensor {
   // Of floating elements only.
   Tensor mean(const std::vector<int64_t>& axes = {}, bool keepdim = false,
               Loc loc = Loc::current()) const;
+  // The largest (smallest) along axes; where several are, they share the gradient.
   Tensor amax(const std::vector<int64_t>& axes = {}, bool keepdim = false,
               Loc loc = Loc::current()) const;
   Tensor amin(const std::vector<int64_t>& axes = {}, bool keepdim = false,
               Loc loc = Loc::current()) const;
+  // The index (int64) of the first largest element along an axis.
   Tensor argmax(int64_t axis, bool keepdim = false, Loc loc = Loc::current()) const;
 
   // --- the functions of eager/functional/functional.h as methods, in torch's names and order of
@@ -176,6 +190,8 @@ class Tensor {
   Tensor isinf(Loc loc = Loc::current()) const;
   Tensor isfinite(Loc loc = Loc::current()) const;
   Tensor logical_not(Loc loc = Loc::current()) const;
+  // Elementwise with another tensor or a number, broadcast to one shape; types are promoted as
+  // torch does.
   Tensor add(const Operand& other) const;
   Tensor sub(const Operand& other) const;
   Tensor mul(const Operand& other) const;
@@ -187,39 +203,52 @@ class Tensor {
   Tensor maximum(const Operand& other) const;
   Tensor minimum(const Operand& other) const;
   Tensor atan2(const Operand& other) const;
+  // Comparisons give bools.
   Tensor eq(const Operand& other) const;
   Tensor ne(const Operand& other) const;
   Tensor lt(const Operand& other) const;
   Tensor le(const Operand& other) const;
   Tensor gt(const Operand& other) const;
   Tensor ge(const Operand& other) const;
+  // Of bools, or of numbers as != 0.
   Tensor logical_and(const Tensor& other, Loc loc = Loc::current()) const;
   Tensor logical_or(const Tensor& other, Loc loc = Loc::current()) const;
+  // Matrix products: of the last two axes with batches broadcast; mm of two matrices; bmm of two
+  // batches [B, n, k] and [B, k, m]; dot of two vectors.
   Tensor matmul(const Tensor& other, Loc loc = Loc::current()) const;
   Tensor mm(const Tensor& other, Loc loc = Loc::current()) const;
   Tensor bmm(const Tensor& other, Loc loc = Loc::current()) const;
   Tensor dot(const Tensor& other, Loc loc = Loc::current()) const;
+  // Elements limited to [low, high]; either bound may be left out.
   Tensor clamp(std::optional<double> low, std::optional<double> high = {},
                Loc loc = Loc::current()) const;
+  // Along one axis.
   Tensor softmax(int64_t axis, Loc loc = Loc::current()) const;
   Tensor log_softmax(int64_t axis, Loc loc = Loc::current()) const;
+  // this + weight * (end - this).
   Tensor lerp(const Operand& end, const Operand& weight) const;
   Tensor where(const Tensor& condition, const Operand& other) const;  // this where it is true
 
+  // Whether any (all) elements along the axes are not 0: bools.
   Tensor any(const std::vector<int64_t>& axes = {}, bool keepdim = false,
              Loc loc = Loc::current()) const;
   Tensor all(const std::vector<int64_t>& axes = {}, bool keepdim = false,
              Loc loc = Loc::current()) const;
+  // The product along the axes; integers below 64 bits give int64.
   Tensor prod(const std::vector<int64_t>& axes = {}, bool keepdim = false,
               Loc loc = Loc::current()) const;
+  // Variance and deviation with the divisor n - correction.
   Tensor var(const std::vector<int64_t>& axes = {}, bool keepdim = false, int64_t correction = 1,
              Loc loc = Loc::current()) const;
   Tensor std(const std::vector<int64_t>& axes = {}, bool keepdim = false, int64_t correction = 1,
              Loc loc = Loc::current()) const;
+  // log(sum(exp(x))) along the axes, without overflow.
   Tensor logsumexp(const std::vector<int64_t>& axes, bool keepdim = false,
                    Loc loc = Loc::current()) const;
+  // The p-norm of the elements along the axes.
   Tensor norm(double p = 2, const std::vector<int64_t>& axes = {}, bool keepdim = false,
               Loc loc = Loc::current()) const;
+  // The largest (smallest) of all elements.
   Tensor max(Loc loc = Loc::current()) const;
   Tensor min(Loc loc = Loc::current()) const;
   // {values, indices}.
@@ -229,14 +258,19 @@ class Tensor {
                                  Loc loc = Loc::current()) const;
   std::pair<Tensor, Tensor> topk(int64_t k, int64_t axis = -1, bool largest = true,
                                  Loc loc = Loc::current()) const;
+  // The indices (int64) that sort along an axis.
   Tensor argsort(int64_t axis = -1, bool descending = false, Loc loc = Loc::current()) const;
   Tensor argmax(Loc loc = Loc::current()) const;  // among all elements in row-major order
+  // The first smallest, along an axis or among all elements.
   Tensor argmin(std::optional<int64_t> axis = {}, bool keepdim = false,
                 Loc loc = Loc::current()) const;
+  // Running sums along an axis, of the same shape.
   Tensor cumsum(int64_t axis, Loc loc = Loc::current()) const;
+  // Indices of elements that are not 0: int64 [count, rank].
   Tensor nonzero(Loc loc = Loc::current()) const;
 
   Tensor view(const Dims& shape, Loc loc = Loc::current()) const;  // reshape
+  // Reshaped, or expanded, to the shape of `other`; or converted to its element type.
   Tensor view_as(const Tensor& other, Loc loc = Loc::current()) const;
   Tensor reshape_as(const Tensor& other, Loc loc = Loc::current()) const;
   Tensor expand_as(const Tensor& other, Loc loc = Loc::current()) const;
@@ -244,32 +278,51 @@ class Tensor {
   Tensor contiguous() const { return *this; }  // every tensor is
   // The same value in a handle of its own: assign() to one leaves the other as it is.
   Tensor clone(Loc loc = Loc::current()) const;
+  // One axis as several, of which one size may be -1.
   Tensor unflatten(int64_t axis, const Dims& sizes, Loc loc = Loc::current()) const;
+  // One axis at another place; the others keep their order.
   Tensor movedim(int64_t from, int64_t to, Loc loc = Loc::current()) const;
+  // `length` elements from `start` along an axis.
   Tensor narrow(int64_t axis, const Dim& start, const Dim& length, Loc loc = Loc::current()) const;
+  // Elements along the axes in reverse.
   Tensor flip(const std::vector<int64_t>& axes, Loc loc = Loc::current()) const;
+  // Elements moved along the axes; those that leave at one end enter at the other. No axes: of all
+  // elements in row-major order.
   Tensor roll(const std::vector<int64_t>& shifts, const std::vector<int64_t>& axes = {},
               Loc loc = Loc::current()) const;
+  // The whole, counts[i] times along axis i.
   Tensor repeat(const std::vector<int64_t>& counts, Loc loc = Loc::current()) const;
+  // Each element `count` times in a row, along an axis or of all elements.
   Tensor repeat_interleave(int64_t count, std::optional<int64_t> axis = {},
                            Loc loc = Loc::current()) const;
+  // Zeros above (below) a diagonal of the last two axes.
   Tensor tril(int64_t diagonal = 0, Loc loc = Loc::current()) const;
   Tensor triu(int64_t diagonal = 0, Loc loc = Loc::current()) const;
+  // The diagonal of axes `a` and `b`, which becomes the last axis.
   Tensor diagonal(int64_t offset = 0, int64_t a = 0, int64_t b = 1, Loc loc = Loc::current()) const;
+  // Pieces of `size` elements along an axis, the last of what is left.
   std::vector<Tensor> split(int64_t size, int64_t axis = 0, Loc loc = Loc::current()) const;
   std::vector<Tensor> split(const std::vector<int64_t>& sizes, int64_t axis = 0,
                             Loc loc = Loc::current()) const;
+  // `count` pieces of equal sizes, the last perhaps smaller or missing.
   std::vector<Tensor> chunk(int64_t count, int64_t axis = 0, Loc loc = Loc::current()) const;
+  // The slices along an axis, which they lack.
   std::vector<Tensor> unbind(int64_t axis = 0, Loc loc = Loc::current()) const;
+  // The slices that int64 `indices` [n] name along an axis.
   Tensor index_select(int64_t axis, const Tensor& indices, Loc loc = Loc::current()) const;
+  // alpha * source added to the slices that `indices` name.
   Tensor index_add(int64_t axis, const Tensor& indices, const Tensor& source, double alpha = 1,
                    Loc loc = Loc::current()) const;
+  // out[i][j] = this[i][indices[i][j]] for axis 1, and so on.
   Tensor gather(int64_t axis, const Tensor& indices, Loc loc = Loc::current()) const;
+  // out[i][indices[i][j]] = source[i][j] for axis 1; scatter_add adds instead.
   Tensor scatter(int64_t axis, const Tensor& indices, const Tensor& source,
                  Loc loc = Loc::current()) const;
   Tensor scatter_add(int64_t axis, const Tensor& indices, const Tensor& source,
                      Loc loc = Loc::current()) const;
+  // `value` where the mask is true.
   Tensor masked_fill(const Tensor& mask, const Operand& value) const;
+  // The elements where the mask is true, in one dimension.
   Tensor masked_select(const Tensor& mask, Loc loc = Loc::current()) const;
 
   // Two handles of one tensor.

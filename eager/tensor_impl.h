@@ -24,6 +24,7 @@ struct GradState {
   bool retain_grad = false;
 };
 
+// The value and the autograd state that all copies of a Tensor share.
 struct TensorImpl : std::enable_shared_from_this<TensorImpl> {
   Datum value;              // undefined while symbolic
   Value* symbol = nullptr;  // of the graph that `frame` records
@@ -43,8 +44,10 @@ struct TensorImpl : std::enable_shared_from_this<TensorImpl> {
 };
 using ImplPtr = std::shared_ptr<TensorImpl>;
 
+// A leaf of this value.
 ImplPtr make_impl(Datum value);
 
+// The same tensor for emitters, and back.
 inline Val val_of(const Tensor& tensor) {
   return tensor.defined() ? Val(std::shared_ptr<void>(tensor.impl())) : Val();
 }

@@ -21,7 +21,7 @@ namespace {
 
 std::atomic<size_t> g_own{0}, g_onednn{0};
 
-// Where the code of oneDNN's library lies.
+// Where the code of oneDNN's library is.
 struct Range {
   uintptr_t begin = 0, end = 0;
 };

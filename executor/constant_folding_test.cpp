@@ -66,23 +66,23 @@ TEST(Folding, by_kernels_gives_what_the_reference_gives) {
     ASSERT_NEAR(by_kernel.values<float>()[i], by_reference.values<float>()[i], 1e-4f);
 }
 
-TEST(Folding, leaves_weights_away_that_can_be_made_again) {
+TEST(Folding, evicts_weights_that_can_be_recomputed) {
   const Folded weights("ConstantOfShape", {wide_shape()},
                        {{"value", Tensor::vector(std::vector<float>{0.5f})}}, "MatMul");
   EXPECT_TRUE(is_there(weights.fold({})));
   EXPECT_TRUE(is_there(weights.fold({all_providers()})));
-  const Tensor away = weights.fold({all_providers(), true});
-  EXPECT_FALSE(is_there(away));
-  load_weight(away);
-  EXPECT_EQ(away, weights.fold({}));
+  const Tensor evicted = weights.fold({all_providers(), true});
+  EXPECT_FALSE(is_there(evicted));
+  load_weight(evicted);
+  EXPECT_EQ(evicted, weights.fold({}));
 }
 
 TEST(Folding, keeps_what_others_than_products_read) {
   const Folded summand("ConstantOfShape", {wide_shape()}, {}, "Add");
   EXPECT_TRUE(is_there(summand.fold({all_providers(), true})));
   // Its own input would have to stay instead.
-  const Folded turned("Transpose", {drawn({256, 256}, 1)}, {}, "MatMul");
-  EXPECT_TRUE(is_there(turned.fold({all_providers(), true})));
+  const Folded transposed("Transpose", {drawn({256, 256}, 1)}, {}, "MatMul");
+  EXPECT_TRUE(is_there(transposed.fold({all_providers(), true})));
 }
 
 // What is computed of weights in a file goes with them, and both come back.

@@ -40,7 +40,7 @@ std::vector<OutputSlot> slots_for(const std::vector<Tensor>& bound) {
   return slots;
 }
 
-// Runs with `inputs` and writes into `bound`, some of which lie in inputs; all results must be as
+// Runs with `inputs` and writes into `bound`, some of which are in inputs; all results must be as
 // the reference has them.
 void run_and_compare(InPlaceGraph& built, const std::vector<Datum>& inputs,
                      const std::vector<Tensor>& bound, SessionOptions options = {}) {
@@ -122,7 +122,7 @@ TEST(InPlace, a_wrong_index_leaves_the_cache_as_it_was) {
   EXPECT_TRUE(built.memory == before);
 }
 
-// Past and present begin at one place; there is room behind the past.
+// Past and present begin at one place; there is space behind the past.
 struct Append : InPlaceGraph {
   Val past = input("past", {1, 3, 2, 4});
   Val fresh = input("fresh", {1, 1, 2, 4});

@@ -75,7 +75,8 @@ TEST(KernelAttempts, ReferenceIsTheLastOne) {
   ASSERT_EQ(kernels.size(), 1u);
   expect_decided(kernels[0]);
   EXPECT_EQ(kernels[0].implementation, "reference");
-  EXPECT_THAT(names_of(kernels[0].attempts), ElementsAre("cpu/rows", "float32", "reference"));
+  EXPECT_THAT(names_of(kernels[0].attempts),
+              ElementsAre("cpu/elementwise_f32", "float32", "reference"));
   EXPECT_EQ(kernels[0].attempts[0].refusal, "only float is computed here");
 }
 

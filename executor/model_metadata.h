@@ -19,6 +19,7 @@ struct ModelMetadata {
   std::map<std::string, std::string, std::less<>> custom;  // metadata_props
 };
 
+// Copies what the model holds.
 ModelMetadata metadata_of(const Model& model);
 
 }  // namespace sardonyx

@@ -9,7 +9,7 @@ namespace sardonyx {
 
 // One output of Session::run_into, from one run to the next. It is one of two things: bound to
 // memory of the caller's, which runs write into, or left to the library, which shows the result in
-// whatever memory it lies: in memory of the run's own, or in that of a weight, an input or another
+// whatever memory it is: in memory of the run's own, or in that of a weight, an input or another
 // output. What a slot shows is never written by a later run unless nobody else holds it.
 //
 // A slot belongs to one run at a time. Copies show the same result, which then stays as it is.

@@ -224,7 +224,7 @@ TEST(OutputSlot, memory_of_two_outputs_must_not_overlap) {
   };
   std::vector<OutputSlot> slots{part(11), OutputSlot(), part(6)};
   expect_refusal(ErrorCode::kInvalidArgument,
-                 "output r is bound to memory that lies in that of output p", [&] {
+                 "output r is bound to memory that overlaps that of output p", [&] {
                    session.run_into(std::vector<Datum>{matrix_of({2, 3})}, slots);
                  });
   slots[2] = part(5);

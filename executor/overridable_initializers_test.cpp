@@ -164,9 +164,9 @@ TEST(Defaults, alternate_with_what_is_given_bit_by_bit) {
       requests.push_back(drawn_request(random));
       expected.push_back(session_of(bytes, options).run(requests.back()));
     }
-    for (const size_t most_plans : {1u, 32u}) {
+    for (const size_t max_plans : {1u, 32u}) {
       SessionOptions own = options;
-      own.max_plans = most_plans;
+      own.max_plans = max_plans;
       const Session session = session_of(bytes, own);
       for (int i = 0; i < 64; ++i) {
         const size_t chosen = random() % requests.size();

@@ -7,7 +7,7 @@
 
 namespace sardonyx {
 
-// QuantizeLinear and DequantizeLinear around ops into integer ops. They run together with the
+// QuantizeLinear and DequantizeLinear around ops into integer ops. They run in one stage with the
 // generic passes but for fold-dequantized, which would make floats of the weights.
 std::span<const Pass> quantization_passes();
 

@@ -9,11 +9,13 @@
 
 namespace sardonyx {
 
+// An input or output of a model.
 struct ValueInfo {
   std::string name;
   Type type;
 };
 
+// One step of a run: its node, the kernel that ran it, and what it took.
 struct NodeTiming {
   std::string name, op, implementation, scope, source;
   std::string types;  // "float[1, 64, 56, 56] -> float[...]"

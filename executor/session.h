@@ -68,7 +68,7 @@ class Session {
   // where nobody else holds it. After a failure no slot shows anything, and what is bound may be
   // half written. Throws kInvalidArgument where the memory of two outputs overlaps.
   //
-  // Bound memory may lie in that of an input, which is then overwritten. Where both begin at one
+  // Bound memory may be in that of an input, which is then overwritten. Where both begin at one
   // place, and the output is the input with something done to it that its op can do in place
   // (TensorScatter, an elementwise op) or with something appended to it (Concat along the first
   // axis that is not 1), nothing is copied; else the output is computed apart first.

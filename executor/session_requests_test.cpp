@@ -215,7 +215,7 @@ TEST(LoadOptions, initializers_come_from_the_caller) {
             std::string::npos);
 }
 
-TEST(LoadOptions, external_files_lie_in_memory) {
+TEST(LoadOptions, external_files_in_memory) {
   const Tensor weights = ramp({4, 32}, 5);
   const NamedData inputs = {{"x", ramp({2, 4})}};
   const TemporaryFolder folder;
@@ -246,7 +246,7 @@ TEST(LoadOptions, external_files_lie_in_memory) {
     EXPECT_EQ(session.run(inputs)[0].tensor(), expected);
     EXPECT_EQ(Session(path, options).run(inputs)[0].tensor(), expected);
     options.load.external_files["weights.bin"] = Tensor::zeros(DType::kUInt8, {3});
-    EXPECT_NE(message_of([&] { Session(path, options); }).find("lies past the end"),
+    EXPECT_NE(message_of([&] { Session(path, options); }).find("is past the end"),
               std::string::npos);
     options.load.external_files["weights.bin"] = Tensor::zeros(DType::kFloat, {3});
     EXPECT_NE(message_of([&] { Session(path, options); }).find("expected its bytes as uint8[size]"),

@@ -34,7 +34,7 @@ class SessionState {
   Log log;
   PrepackedWeights packs;
   std::unique_ptr<PrepackCache> plan_cache;  // where `packs` look first; null: nowhere
-  PackedWeightArena packed_weight_arena;     // where `packs` lie
+  PackedWeightArena packed_weight_arena;     // where `packs` are
   WeightResidency weight_residency;
 
   // Buffers for intermediate values, the last one given back first: its lines may still be in a

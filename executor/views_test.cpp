@@ -1,4 +1,4 @@
-// Values that lie in each other: parts of an input, and inputs that lie in a Concat's output.
+// Values that are in each other: parts of an input, and inputs that are in a Concat's output.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -128,7 +128,7 @@ TEST(Views, a_concat_that_leaves_the_graph_is_written_into_the_callers_buffer) {
   Built built({2, 3});
   const Val a = built.relu(built.x), b = built.e.call("Neg", {a});
   built.output(built.concat({a, b}, 0));
-  built.output(b);  // must not lie in the other output
+  built.output(b);  // must not be in the other output
   run_and_compare(built, counting({2, 3}));
 }
 

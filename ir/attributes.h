@@ -34,7 +34,9 @@ struct AttrValue : AttrKinds {
 };
 // "INT", "FLOATS" ...: AttributeProto's names, in the order of AttrKinds.
 std::string_view kind_name(const AttrValue& value);
+// As printed graphs show it; long tensors and lists are cut.
 std::string to_text(const AttrValue& value);
+// Shapes, values and indices, bit by bit.
 bool operator==(const SparseTensor& a, const SparseTensor& b);
 
 // Attributes by name, as a file or a caller gives them.
@@ -51,9 +53,11 @@ struct AttrField {
   size_t index;  // of the field in the struct's list
 };
 
+// The fields of one attribute struct, in the order of its list; one object per struct.
 struct AttrSchema {
   std::vector<AttrField> fields;
   std::shared_ptr<void> (*make)();
+  // Null where there is no field of that name.
   const AttrField* find(std::string_view name) const;
 };
 
@@ -70,10 +74,12 @@ struct Field {
   T S::*member;
   bool is_required = false;
 };
+// An attribute with a default: what a default-constructed struct holds.
 template <typename S, typename T>
 Field<S, T> field(std::string_view name, T S::*member) {
   return {name, member, false};
 }
+// An attribute that every node must have.
 template <typename S, typename T>
 Field<S, T> required(std::string_view name, T S::*member) {
   return {name, member, true};
@@ -81,6 +87,7 @@ Field<S, T> required(std::string_view name, T S::*member) {
 
 namespace detail {
 
+// How a field's type T is stored in AttrValue, and read back.
 template <typename T>
 struct AttrCodec {
   using Stored = T;
@@ -151,6 +158,7 @@ AttrField describe_field() {
 
 }  // namespace detail
 
+// The schema of S, made at the first call; safe from many threads.
 template <typename S>
 const AttrSchema* attr_schema() {
   static const auto& schema = *new const AttrSchema([] {
@@ -165,6 +173,7 @@ const AttrSchema* attr_schema() {
   return &schema;
 }
 
+// For ops without attributes.
 struct NoAttrs {
   static auto fields() { return std::tuple<>{}; }
 };
@@ -182,6 +191,7 @@ class Attrs {
   static Attrs parse(const AttrSchema& schema, const AttrMap& given,
                      std::vector<std::string>* problems = nullptr);
 
+  // The struct itself; S must be the op's own.
   template <typename S>
   const S& as() const {
     SARDONYX_CHECK(schema_ == attr_schema<S>());
@@ -192,6 +202,7 @@ class Attrs {
   std::optional<AttrValue> get(std::string_view name) const;
   // Those that differ from their defaults (and the required ones): what a file should hold.
   AttrMap to_map() const;
+  // The same struct with equal fields; subgraphs by address.
   bool operator==(const Attrs& other) const;
 
  private:

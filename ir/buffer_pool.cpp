@@ -8,12 +8,12 @@
 namespace sardonyx {
 namespace {
 
-// Slots that lie idle keep buffers up to this size: of slots there may be many.
+// Slots that are idle keep buffers up to this size: of slots there may be many.
 constexpr size_t kLargestKept = 64 << 10;
 
 constexpr size_t kSmallest = 64;
 
-// Room for items that a sequence is given at least: sequences that grow in a loop change places
+// Space for items that a sequence is given at least: sequences that grow in a loop change places
 // from run to run, and all of them are to have enough soon.
 constexpr size_t kMinRoom = 32;
 

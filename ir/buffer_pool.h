@@ -18,10 +18,10 @@ bool is_held_alone(const std::shared_ptr<Buffer>& buffer);
 // for no more than that. Beside them, items of sequences. Safe from many threads.
 class BufferPool {
  public:
-  // Neither a pool nor a sequence that lies idle keeps more.
+  // Neither a pool nor a sequence that is idle keeps more.
   static constexpr size_t kMaxIdleItems = 4096;
 
-  // At most `limit` bytes are kept. Where more come, all that lie there go: others are asked for by
+  // At most `limit` bytes are kept. Where more come, all that are there go: others are asked for by
   // now.
   explicit BufferPool(size_t limit) : limit_(limit) {}
   // Of at least `bytes` bytes; not initialised.
@@ -46,8 +46,8 @@ class BufferPool {
 };
 
 // Makes `tensor` one of this dtype and shape that is to be written: over what it held before where
-// that has room and nobody else holds it, else in a buffer of the pool (null: a new one). Elements
-// are not initialised; strings may be any.
+// that is large enough and nobody else holds it, else in a buffer of the pool (null: a new one).
+// Elements are not initialised; strings may be any.
 void renew(Tensor& tensor, DType dtype, std::span<const int64_t> shape, BufferPool* pool = nullptr);
 // The same for slots, which are values that are filled again and again.
 Tensor& renewed_tensor(Datum& slot, DType dtype, std::span<const int64_t> shape,

@@ -33,7 +33,7 @@ std::optional<std::vector<KernelTensor>> described(const std::vector<Value*>& va
   return all;
 }
 
-int64_t most_elements(std::span<const KernelTensor> tensors) {
+int64_t max_elements(std::span<const KernelTensor> tensors) {
   int64_t most = 0;
   for (const KernelTensor& tensor : tensors) {
     if (tensor) most = std::max(most, element_count(tensor.shape));
@@ -45,7 +45,7 @@ int64_t most_elements(std::span<const KernelTensor> tensors) {
 std::optional<std::vector<Datum>> by_kernel(const Node& node, const std::vector<Datum>& inputs) {
   if (t_folding->providers.empty()) return std::nullopt;
   const auto in = described(node.inputs), out = described(node.outputs);
-  if (!in || !out || std::max(most_elements(*in), most_elements(*out)) < kManyElements)
+  if (!in || !out || std::max(max_elements(*in), max_elements(*out)) < kManyElements)
     return std::nullopt;
   const Prepared prepared = prepare_kernel(t_folding->providers, {*node.op, node.attrs, *in, *out});
   if (!prepared.kernel) return std::nullopt;
@@ -65,7 +65,7 @@ std::optional<std::vector<Datum>> by_kernel(const Node& node, const std::vector<
 }
 
 // Calls body(inputs) while the elements of `inputs` are in memory; those that were not go again,
-// but for what the results lie in.
+// but for what the results are in.
 template <typename Body>
 std::vector<Datum> with_elements(const std::vector<Datum>& inputs, const Body& body) {
   std::deque<ScopedLoad> looks;
@@ -149,8 +149,8 @@ std::vector<Datum> fold(const Graph& graph, const Node& node) {
   for (const Value* input : node.inputs)
     inputs.push_back(input ? Datum(*input->constant) : Datum());
   const bool again = can_come_again(node, inputs);
-  const bool away = again && need_not_be_there(graph, *node.outputs[0]);
-  if (away && depends_on_shapes_alone(node)) {
+  const bool evictable = again && need_not_be_there(graph, *node.outputs[0]);
+  if (evictable && depends_on_shapes_alone(node)) {
     const Type& type = node.outputs[0]->type;
     const Shape shape = *type.known_shape();
     const size_t bytes = bytes_for(type.dtype, element_count(shape));
@@ -164,7 +164,7 @@ std::vector<Datum> fold(const Graph& graph, const Node& node) {
   if (!again) return results;
   const Tensor& made = results[0].tensor();
   auto buffer = std::make_shared<EvictableBuffer>(made.buffer(), computing(node, inputs));
-  if (away) buffer->release();
+  if (evictable) buffer->release();
   return {Tensor(made.dtype(), made.shape(), std::move(buffer))};
 }
 

@@ -38,7 +38,7 @@ struct SparseTensor {
   Tensor values;
   Tensor indices;
   Shape shape;
-  Tensor to_dense() const;  // checks that the indices lie inside `shape`
+  Tensor to_dense() const;  // checks that the indices are inside `shape`
 };
 
 // Copies are cheap: everything is shared, and never changed as long as it is (see own()).
@@ -51,10 +51,12 @@ class Datum {
   Datum(Map map) : value_(std::make_shared<Map>(std::move(map))) {}
   Datum(SparseTensor sparse) : value_(std::make_shared<SparseTensor>(std::move(sparse))) {}
 
+  // Whether there is a value.
   bool defined() const {
     return !std::holds_alternative<std::monostate>(value_) && !is_cleared_tensor();
   }
   explicit operator bool() const { return defined(); }
+  // What kind of value it is; all are false for an omitted one.
   bool is_tensor() const { return std::holds_alternative<Tensor>(value_) && !is_cleared_tensor(); }
   bool is_sequence() const { return holds<Sequence>(); }
   bool is_optional() const { return holds<OptionalDatum>(); }

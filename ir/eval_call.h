@@ -14,18 +14,21 @@
 
 namespace sardonyx {
 
-// Values that lie in several places; null stands for an omitted one.
+// Values that are in several places; null stands for an omitted one.
 class DatumRefs {
  public:
   DatumRefs() = default;
   DatumRefs(std::span<const Datum* const> data) : data_(data) {}
 
+  // Values, the omitted ones included.
   size_t size() const { return data_.size(); }
   bool empty() const { return data_.empty(); }
   const Datum& operator[](size_t index) const { return data_[index] ? *data_[index] : kOmitted; }
+  // The values before `count`, or from `begin` on.
   DatumRefs first(size_t count) const { return data_.first(count); }
   DatumRefs subspan(size_t begin) const { return data_.subspan(begin); }
   std::span<const Datum* const> pointers() const { return data_; }
+  // Handles that share the values.
   std::vector<Datum> copies() const;
 
  private:
@@ -33,7 +36,7 @@ class DatumRefs {
   std::span<const Datum* const> data_;
 };
 
-// The same of values that lie side by side. Few of them cost no allocation.
+// The same of values that are adjacent. Few of them cost no allocation.
 class DatumPointers {
  public:
   explicit DatumPointers(std::span<const Datum> data) {

@@ -79,7 +79,7 @@ void Graph::set_graph_output(size_t index, Value* value) {
 
 void Graph::unlink(Value* value, Node* node, size_t slot) {
   if (!value) return;
-  // From the back: the last uses go first where nodes are taken away.
+  // From the back: the last uses go first where nodes are removed.
   const auto at = std::find(value->uses.rbegin(), value->uses.rend(), Use{node, slot});
   SARDONYX_CHECK(at != value->uses.rend());
   value->uses.erase(std::next(at).base());

@@ -16,12 +16,14 @@ namespace sardonyx {
 
 struct Node;
 
+// One place that reads a value: input `slot` of `node`.
 struct Use {
   Node* node;
   size_t slot;
   bool operator==(const Use&) const = default;
 };
 
+// What a node makes, or what a graph is given. Its links are changed by Graph alone.
 struct Value {
   std::string name;  // unique within its graph
   Type type;
@@ -35,6 +37,7 @@ struct Value {
   std::vector<Use> uses;     // written by Graph only; one entry for each slot
 };
 
+// One call of an op.
 struct Node {
   const OpDef* op = nullptr;  // shared row, compared by address
   Attrs attrs;
@@ -71,6 +74,7 @@ class Graph {
   std::string name;
   std::string doc;
 
+  // In an order in which they can run.
   const std::list<std::unique_ptr<Node>>& nodes() const { return nodes_; }
   const std::vector<Value*>& inputs() const { return inputs_; }
   const std::vector<Value*>& captures() const { return captures_; }
@@ -89,6 +93,7 @@ class Graph {
   void add_output(Value* value);
   void set_graph_output(size_t index, Value* value);
 
+  // Input `slot` becomes `value`; null omits it.
   void set_input(Node& node, size_t slot, Value* value);
   void set_attrs(Node& node, Attrs attrs) { node.attrs = std::move(attrs); }
   // Changes what a node is, keeping its place and outputs.
@@ -106,16 +111,22 @@ class Graph {
   // Adds `value` to the captures of `owner` and a capture to each of its subgraphs (one per
   // subgraph, in `inner`).
   void add_captured(Node& owner, Value* value, const std::vector<Value*>& inner);
+  // To another place in the list; order is the caller's responsibility (see verify).
   void move_before(Node& node, Node& before);
+  // Numbers the nodes along the list, so that Node::order compares places.
   void renumber();
 
   bool is_output(const Value& value) const { return output_counts_.contains(&value); }
+  // Whether it is among inputs(); linear in their number.
   bool is_input(const Value& value) const;
+  // Null where no value has that name.
   Value* find_value(std::string_view name) const;
+  // A name that no value has: `base`, or `base` with a number.
   std::string fresh_name(std::string_view base);
   // "?0", "?1" ...: a dim that nothing is known of, another one at each call in this process, so
   // that symbols of a graph and its subgraphs are never taken for each other.
   static Dim fresh_symbol();
+  // A name that is taken gets a number; an empty one is invented.
   void rename(Value& value, std::string name);
 
  private:
@@ -158,7 +169,7 @@ void infer_node(Graph& graph, Node& node);
 // The same for all nodes in order, subgraphs included.
 void infer_types(Graph& graph);
 
-// Checks that order, links, uses and types hold together; throws kInternal (or kInvalidModel from
+// Checks that order, links, uses and types are consistent; throws kInternal (or kInvalidModel from
 // inference).
 void verify(const Graph& graph);
 

@@ -16,6 +16,7 @@
 
 namespace sardonyx {
 
+// An input or output as a kernel's prepare sees it: all but an output's elements.
 struct KernelTensor {
   DType dtype = DType::kUndefined;  // kUndefined: omitted
   Shape shape;
@@ -24,6 +25,7 @@ struct KernelTensor {
   explicit operator bool() const { return dtype != DType::kUndefined; }
 };
 
+// Writes a packed weight: all bytes of it.
 using FillPack = std::function<void(std::byte* to)>;
 
 // Where packed weights are kept for longer than a process.
@@ -73,8 +75,10 @@ struct KernelAttempt {
 // One for each, those within others behind them and indented.
 std::vector<std::string> attempt_lines(std::span<const KernelAttempt> attempts);
 
+// What products of floats may be computed in; see docs/limits.md.
 enum class Precision { kFloat32, kBFloat16 };
 
+// All that prepare may depend on: a kernel that was accepted serves every run with the same.
 struct KernelRequest {
   const OpDef& op;
   const Attrs& raw_attrs;
@@ -91,10 +95,14 @@ struct KernelRequest {
   const S& attrs() const {
     return raw_attrs.as<S>();
   }
+  // Whether the optional input is given.
   bool has(size_t input) const { return input < inputs.size() && inputs[input]; }
+  // Whether anybody reads the output; one that nobody reads is not written.
   bool wants(size_t output) const { return output < outputs.size() && outputs[output]; }
 };
 
+// Addresses of one run, by slot: null for omitted slots and for inputs in unread_inputs. Inputs are
+// only read. Outputs overlap inputs only where may_alias allows it.
 struct KernelArgs {
   const void* const* inputs;
   void* const* outputs;
@@ -107,7 +115,9 @@ struct KernelArgs {
 class Kernel {
  public:
   virtual ~Kernel() = default;
+  // Writes all outputs. Called from many threads at a time; may use parallel_for.
   virtual void run(const KernelArgs& args) const = 0;
+  // How many bytes of scratch memory each run needs.
   virtual size_t scratch_bytes() const { return 0; }
   // May output `output` be written over input `input`, when nobody reads that any more?
   virtual bool may_alias(size_t output, size_t input) const {
@@ -116,6 +126,7 @@ class Kernel {
   }
 };
 
+// What prepare answers: a kernel, or why there is none.
 struct Prepared {
   std::unique_ptr<Kernel> kernel;  // exactly one of kernel and refusal is set
   std::string refusal;             // why not
@@ -137,14 +148,22 @@ struct Prepared {
   }
 };
 
+// A kernel that an entry's prepare asks itself, before its own.
+struct InnerKernel {
+  std::string_view name;
+  std::string_view file;  // its source, from the top of the tree
+};
+
 // One fast kernel. The first entry of the first provider that accepts a request wins.
 struct KernelEntry {
   std::string_view op;    // full_name of the row
   std::string_view name;  // for messages and profiles
   Prepared (*prepare)(const KernelRequest& request);
+  std::span<const InnerKernel> inner = {};   // all that prepare may note, in order
   std::string_view file = __builtin_FILE();  // the source that has the entry
 };
 
+// Kernels in the order in which they are asked. `name` is what users select it by.
 struct Provider {
   std::string_view name;
   std::span<const KernelEntry> kernels;
@@ -154,9 +173,12 @@ struct Provider {
                               const LayoutPtr& to, int threads) = nullptr;
 };
 
-// What the implementation `name`, which a kernel's prepare has asked itself, has answered: noted
-// where attempts are.
+// Appends the answer of a kernel that an entry's prepare has asked itself to request.attempts, and
+// returns it.
 Prepared noted(const KernelRequest& request, std::string_view name, Prepared answer);
+inline Prepared noted(const KernelRequest& request, const InnerKernel& kernel, Prepared answer) {
+  return noted(request, kernel.name, std::move(answer));
+}
 
 // The kernel that runs the row's `reference`; refuses rows that have none.
 Prepared prepare_reference(const KernelRequest& request);

@@ -1,4 +1,4 @@
-// In which order the elements of a tensor lie in memory, where that is not row-major.
+// In which order the elements of a tensor are in memory, where that is not row-major.
 #pragma once
 
 #include <cstdint>

@@ -35,7 +35,9 @@ struct TypeSet {
         optional_tensors(of_optional_tensors),
         optional_sequences(of_optional_sequences),
         others(of_others) {}
+  // Whether a value of the type may be given.
   bool has(const Type& type) const;
+  // As errors list it: "float or double; seq(tensor(float))".
   std::string text() const;
 };
 
@@ -73,6 +75,7 @@ struct Param {
   size_t min_count = 1;     // of a variadic
 };
 
+// A row's parameters in order, and how many of them a call must and may give.
 struct Signature {
   std::vector<Param> inputs, outputs;
   size_t min_inputs = 0, max_inputs = 0;  // max: SIZE_MAX for a variadic
@@ -100,7 +103,9 @@ class InferContext {
                size_t outputs, size_t formal_inputs, std::function<Dim()> fresh_symbol,
                bool types_subgraphs = false);
 
+  // The row that is inferred.
   const OpDef& op() const { return op_; }
+  // The node's attributes as the row's struct.
   template <typename S>
   const S& attrs() const {
     return attrs_.as<S>();
@@ -109,6 +114,7 @@ class InferContext {
 
   // Formal inputs; captured values of subgraphs follow them, see captures().
   size_t input_count() const { return formal_; }
+  // Whether the formal input is given.
   bool has(size_t input) const { return input < formal_ && !inputs_[input].type.is_none(); }
   const Type& type(size_t input) const { return inputs_[input].type; }
   DType dtype(size_t input) const { return inputs_[input].type.dtype; }
@@ -127,8 +133,10 @@ class InferContext {
   std::span<const InferInput> all_inputs() const { return inputs_; }
 
   size_t output_count() const { return outputs_.size(); }
+  // Output `output` has this type, or this element type and shape (nullopt: of unknown rank).
   void set(size_t output, Type type);
   void set(size_t output, DType dtype, std::optional<Dims> shape);
+  // The elements of a small integer output.
   void set_dims(size_t output, Dims elements);
   const std::vector<InferOutput>& outputs() const { return outputs_; }
 
@@ -149,6 +157,7 @@ class InferContext {
   [[noreturn]] void fail(const Parts&... parts) const {
     fail_text(text(parts...));
   }
+  // Fails with the message unless the condition holds.
   template <typename... Parts>
   void require(bool condition, const Parts&... parts) const {
     if (!condition) fail(parts...);
@@ -185,12 +194,14 @@ struct KernelCall {
     return raw_attrs.as<S>();
   }
   bool has(size_t input) const { return input < inputs.size() && inputs[input]; }
+  // Whether the output is asked for; others are not to be written.
   bool wants(size_t output) const { return output < outputs.size() && outputs[output]; }
 };
 
 // One call of an op whose outputs' shapes depend on data, or that are no tensors: ir/eval_call.h.
 struct EvalCall;
 
+// One call of a row's `body`, which gives its outputs in other ops.
 struct BodyCall {
   const OpDef& op;
   const Attrs& raw_attrs;
@@ -216,7 +227,9 @@ struct GradCall {
     return raw_attrs.as<S>();
   }
   bool has(size_t input) const { return input < inputs.size() && inputs[input]; }
+  // Whether the gradient of the input is asked for.
   bool wants(size_t input) const { return input < needed.size() && needed[input]; }
+  // Whether a gradient flows into the output.
   bool has_d(size_t output) const { return output < d_outputs.size() && d_outputs[output]; }
 };
 
@@ -246,7 +259,7 @@ enum Fact : uint32_t {
   kProduct = 32,       // a convolution or matrix product of floats: computed in bfloat16 on request
   kBFloat16Between = 64,  // stays in bfloat16 between two such: rounds once, or only moves values
   kFloat32Kernels = 128,  // float16 and bfloat16 values may be computed by kernels for float32
-  kFusable = 256,         // a step of sardonyx::ElementwiseGroup
+  kFusable = 256,         // a step of sardonyx::FusedElementwise
   kActivation = 512,      // with kFusable: fused products may end with it
   kIgnoresConstants = 1024,  // its kernels do the same whatever row-major constants hold
   kReadsTable = 2048,   // its weights are a table of which a run reads a few rows, at any address
@@ -286,6 +299,7 @@ using Offsets = std::optional<std::vector<int64_t>>;
 
 struct OpDef {
   std::string_view name;
+  std::string_view doc = "";     // what it computes, with shapes: one sentence
   std::string_view domain = "";  // "" is ai.onnx
   int since = 1;                 // the newest version of the op in its domain
   // "(X: T, W: T, B?: T) -> (Y: T)". `?`: optional. "ins...: T": variadic, at least one; "ins...0:
@@ -317,11 +331,18 @@ struct OpDef {
   // The source that has the row, from the top of the tree: where to read on.
   std::string_view file = __builtin_FILE();
 
+  // Whether the row states the fact.
   bool is(Fact fact) const { return facts & fact; }
   // The row with these facts as well.
   OpDef with(uint32_t more) const {
     OpDef row = *this;
     row.facts |= more;
+    return row;
+  }
+  // The row with this `doc`.
+  OpDef documented(std::string_view sentence) const {
+    OpDef row = *this;
+    row.doc = sentence;
     return row;
   }
 };

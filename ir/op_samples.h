@@ -10,7 +10,7 @@ namespace sardonyx {
 // One list of inputs for each choice of element types: there are as many choices as the type
 // constraint with the most types has (within `sample.only` for the first input's); the others are
 // gone through alongside, so that every type of every constraint occurs. Values depend on nothing
-// but the sample and the types. Integers lie in the sample's range too, cut to what their type
+// but the sample and the types. Integers are in the sample's range too, cut to what their type
 // holds.
 //
 // Empty where the row's inputs are no tensors, or where nothing in `sample.only` is allowed.

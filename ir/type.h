@@ -26,16 +26,21 @@ struct Type {
   std::optional<Dims> shape;            // of a tensor; nullopt: not even the rank is known
   std::shared_ptr<const Type> element;  // of a sequence or optional; a map's value type
 
+  // The type of an omitted value.
   static Type none() { return {}; }
+  // `shape` nullopt: any rank. Dims may be symbols.
   static Type tensor(DType dtype, std::optional<Dims> shape = std::nullopt);
+  // Types of containers, by what they hold.
   static Type sequence(Type element);
   static Type optional(Type element);
   static Type map(DType key, Type value);
 
+  // What kind it is.
   bool is_none() const { return kind == Kind::kNone; }
   bool is_tensor() const { return kind == Kind::kTensor; }
   bool is_sequence() const { return kind == Kind::kSequence; }
   bool is_optional() const { return kind == Kind::kOptional; }
+  // Whether the rank is known; rank() is for those alone.
   bool has_rank() const { return shape.has_value(); }
   size_t rank() const { return shape->size(); }
   // A tensor whose every dim is an integer.
@@ -43,6 +48,7 @@ struct Type {
     return shape ? sardonyx::known_shape(*shape) : std::nullopt;
   }
 
+  // Kinds, element types and shapes, symbol for symbol.
   bool operator==(const Type& other) const;
   // "f32[batch, 3, 224, 224]" written with ONNX's names: "float[batch, 3]", "seq(float[?])",
   // "map(int64, float)".

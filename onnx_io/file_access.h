@@ -58,7 +58,7 @@ class Sandbox {
 
 // The whole file (not empty) as a read-only mapping.
 std::shared_ptr<Buffer> map_file(const OpenFile& file);
-// Takes what lies in `bytes` bytes of such a mapping out of the process's memory; a look brings it
+// Takes what is in `bytes` bytes of such a mapping out of the process's memory; a look brings it
 // back from the file.
 void forget_pages(const std::byte* begin, size_t bytes);
 // Reads exactly `bytes` bytes from `offset` on; throws kInvalidArgument where the file ends before

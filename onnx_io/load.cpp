@@ -16,7 +16,7 @@ namespace {
 
 using onnx_import::ExternalFiles;
 
-// The messages of a file lie in one arena, which lets go of them without looking at them: protobuf
+// The messages of a file are in one arena, which lets go of them without looking at them: protobuf
 // names a `oneof`'s member before it has the memory for it, so a message that memory ran out on may
 // not be destroyed.
 struct ParsedModel {

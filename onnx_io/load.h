@@ -29,17 +29,17 @@ struct LoadWarning {
 };
 
 struct LoadOptions {
-  // External data may lie anywhere beneath this folder. Where it is not given: beneath the model
+  // External data may be anywhere beneath this folder. Where it is not given: beneath the model
   // file's own folder, and a model that comes as bytes has none. Links are followed as long as they
   // stay beneath it.
   std::filesystem::path allowed_root = {};
   LoadLimits limits = {};
-  // Use external data where it lies in the file (which must then not be changed) instead of reading
+  // Use external data in place in the file (which must then not be changed) instead of reading
   // it.
   bool map_external_data = true;
   using NamedTensors = std::map<std::string, Tensor, std::less<>>;
   // In place of files of external data, by the location that the model gives: their bytes, as
-  // uint8[size]. The model's weights lie in these buffers where their alignment allows. With them a
+  // uint8[size]. The model's weights are in these buffers where their alignment allows. With them a
   // model that comes as bytes needs no folder.
   NamedTensors external_files = {};
   // In place of the initializers of the main graph that have these names, whose elements are not

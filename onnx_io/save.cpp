@@ -182,7 +182,7 @@ void add_entry(TensorProto& proto, std::string_view key, const std::string& valu
   entry.set_value(value);
 }
 
-// Appends tensors to the data file and writes in their headers where they lie.
+// Appends tensors to the data file and writes in their headers in place.
 class DataFile {
  public:
   DataFile(const std::filesystem::path& folder, std::string name, uint64_t alignment)

@@ -12,7 +12,7 @@ namespace sardonyx {
 
 struct ExternalDataOptions {
   uint64_t threshold = 1024;  // bytes from which on a tensor goes there; strings never do
-  uint64_t alignment = 4096;  // of each tensor in the file, so that it can be used where it lies
+  uint64_t alignment = 4096;  // of each tensor in the file, so that it can be used in place
   // In the model's folder. Where it is empty: a name made of the model's and of the content's hash,
   // which lets a saved model be replaced in one step. A named file is replaced before the model is.
   std::string file;
@@ -28,7 +28,7 @@ struct SaveOptions {
   // kDefaultOpset, or a later one where some operator needs it. The file gets the oldest IR version
   // that has the opset, or the one it came with where the opset stays.
   std::optional<int64_t> opset;
-  // All tensors lie in the model file where it is not given; such a file ends at 2 GiB.
+  // All tensors are in the model file where it is not given; such a file ends at 2 GiB.
   std::optional<ExternalDataOptions> external_data;
 };
 

@@ -33,14 +33,14 @@ bool inflate_into(std::span<const std::byte> packed, std::byte* out, uint64_t by
   std::byte none{};
   while (status == Z_OK) {
     const auto in = static_cast<uInt>(std::min<uint64_t>(kStep, packed.size() - taken));
-    const auto room = static_cast<uInt>(std::min(kStep, bytes - made));
+    const auto space = static_cast<uInt>(std::min(kStep, bytes - made));
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(packed.data() + taken));
     stream.avail_in = in;
-    stream.next_out = reinterpret_cast<Bytef*>(room > 0 ? out + made : &none);
-    stream.avail_out = room;
+    stream.next_out = reinterpret_cast<Bytef*>(space > 0 ? out + made : &none);
+    stream.avail_out = space;
     status = inflate(&stream, Z_NO_FLUSH);
     taken += in - stream.avail_in;
-    made += room - stream.avail_out;
+    made += space - stream.avail_out;
   }
   inflateEnd(&stream);
   return status == Z_STREAM_END && made == bytes;
@@ -159,7 +159,7 @@ ZipReader::Extent ZipReader::extent_of(const std::string& name) const {
       member.offset + kLocalBytes + number_at<uint16_t>(head + 26) + number_at<uint16_t>(head + 28);
   if (begin > file_.size || member.packed_bytes > file_.size - begin)
     refuse("'" + name + "' ends early");
-  // Deflate packs at most 1032 to 1, so a size beyond that is a lie and nothing is allocated.
+  // Deflate packs at most 1032 to 1, so a size beyond that is a are and nothing is allocated.
   constexpr uint64_t kBestRatio = 1032;
   const bool plausible = member.method == kStored
                              ? member.bytes == member.packed_bytes

@@ -54,7 +54,7 @@ bool computes_bfloat16() {
 }
 
 bool computes_bfloat16_by_tiles() {
-  return onednn_multiplies_by_tiles();
+  return onednn_uses_amx();
 }
 
 }  // namespace sardonyx

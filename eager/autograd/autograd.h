@@ -32,6 +32,7 @@ class EnableGrad {
  private:
   bool previous_;
 };
+// Of this thread.
 bool is_grad_enabled();
 
 // Every op's results, gradients included, are searched for NaN until the scope ends: the first one
@@ -47,6 +48,7 @@ class DetectAnomaly {
   bool previous_;
 };
 
+// For grad(): what becomes of the record, and of inputs that were not used.
 struct GradOptions {
   std::vector<Tensor> grad_outputs = {};  // weights of ys; ones where missing (scalars only)
   bool create_graph = false;              // record the gradients, so that they have gradients
@@ -83,6 +85,7 @@ struct CustomFunction {
                                     const std::vector<Tensor>& grad_outputs)>
       backward;
 };
+// Calls `function`; errors of its gradient name the line of this call.
 std::vector<Tensor> apply(const CustomFunction& function, const std::vector<Tensor>& inputs,
                           Loc loc = Loc::current());
 

@@ -54,7 +54,7 @@ TEST(Autograd, WithRespectToAValueAndWhatItWasMadeFrom) {
   const Tensors both = grad({z}, {x, y}, {.retain_graph = true});
   EXPECT_EQ(both[0].to_vector<double>(), (std::vector<double>{4, 32, 108}));
   EXPECT_EQ(both[1].to_vector<double>(), (std::vector<double>{2, 8, 18}));
-  // What lies before the wanted value is not used up.
+  // What is before the wanted value is not used up.
   (void)grad({z}, {y});
   y.sum().backward();
   EXPECT_EQ(x.grad().to_vector<double>(), (std::vector<double>{2, 4, 6}));

@@ -101,7 +101,7 @@ Dims joined_shape(const Tensor& a, const Tensor& b, const Loc& loc) {
   return shape;
 }
 
-// Slices of one tensor for each row, side by side as [rows' shape..., x's shape...].
+// Slices of one tensor for each row, adjacent as [rows' shape..., x's shape...].
 Tensor stacked_rows(const std::vector<Tensor>& rows, const Tensor& of, const Tensor& x,
                     const Loc& loc) {
   if (rows.empty()) return zeros(joined_shape(of, x, loc), {.dtype = x.dtype()}, loc);

@@ -46,9 +46,11 @@ class ReadingScope {
 class Dataset {
  public:
   virtual ~Dataset() = default;
+  // Samples; get() takes indices below this.
   virtual int64_t size() const = 0;
+  // Throws what the loop over a loader is to throw.
   virtual Sample get(int64_t index) const = 0;
-  // Samples side by side; stacks get() unless a dataset knows better.
+  // Samples adjacent; stacks get() unless a dataset knows better.
   virtual Sample batch(std::span<const int64_t> indices) const;
 };
 using DatasetPtr = std::shared_ptr<const Dataset>;

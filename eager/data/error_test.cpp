@@ -66,7 +66,7 @@ TEST(DatasetRefusals, Samples) {
   });
 }
 
-// Elements that lie two to a byte are not taken apart.
+// Elements that are two to a byte are not taken apart.
 TEST(DatasetRefusals, PackedElements) {
   const Tensor packed(sardonyx::Tensor::zeros(DType::kInt4, {2, 2}));
   const TensorDataset rows({packed});

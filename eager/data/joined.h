@@ -15,6 +15,7 @@ namespace sardonyx::eager::data {
 // The samples of each one after the other's.
 class ConcatDataset : public Dataset {
  public:
+  // Throws kInvalidArgument where there is no part, or a part is null.
   explicit ConcatDataset(std::vector<DatasetPtr> parts);
   int64_t size() const override { return ends_.empty() ? 0 : ends_.back(); }
   Sample get(int64_t index) const override;
@@ -68,7 +69,9 @@ class ImageFolder : public Dataset {
   explicit ImageFolder(const std::filesystem::path& root, Transform transform = {});
   int64_t size() const override { return static_cast<int64_t>(files_.size()); }
   Sample get(int64_t index) const override;
+  // Names of the folders; a sample's class is the place of its folder here.
   const std::vector<std::string>& classes() const { return classes_; }
+  // The file and the class of a sample, without reading it.
   const std::filesystem::path& path(int64_t index) const;
   int64_t label(int64_t index) const;
 

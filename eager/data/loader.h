@@ -39,11 +39,13 @@ class DataLoader {
   class Iterator;
   struct End {};
 
+  // Throws kInvalidArgument for options that contradict each other or are out of range.
   DataLoader(DatasetPtr dataset, LoaderOptions options = {});
   template <std::derived_from<Dataset> D>
   DataLoader(D dataset, LoaderOptions options = {})
       : DataLoader(DatasetPtr(std::make_shared<D>(std::move(dataset))), options) {}
 
+  // Begins an epoch; workers start here and end with the iterator.
   Iterator begin();
   End end() const { return {}; }
   int64_t size() const;                                      // batches in an epoch
@@ -67,6 +69,7 @@ class DataLoader {
   std::shared_ptr<DataPosition> position_ = std::make_shared<DataPosition>();
 };
 
+// One pass over an epoch; what it points at is valid until it moves on.
 class DataLoader::Iterator {
  public:
   using value_type = Sample;

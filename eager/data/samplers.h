@@ -37,6 +37,7 @@ struct RandomSamplerOptions {
   std::optional<int64_t> samples = {};  // in an epoch; as many as there are. Beyond these, anew
   uint64_t seed = 0;
 };
+// All samples in random order, another one in each epoch.
 class RandomSampler : public Sampler {
  public:
   explicit RandomSampler(int64_t count, RandomSamplerOptions options = {});
@@ -76,7 +77,7 @@ class SubsetRandomSampler : public Sampler {
   uint64_t seed_;
 };
 
-// Whole batches, for those that belong together (samples of like lengths). This one cuts a
+// Whole batches, for those that belong to one group (samples of like lengths). This one cuts a
 // sampler's order; derive for others.
 class BatchSampler {
  public:

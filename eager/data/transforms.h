@@ -25,6 +25,7 @@ struct Size {
 
 // --- what is done with one image; all throw kInvalidArgument where it does not fit ---
 Tensor crop(const Tensor& x, int64_t top, int64_t left, Size size);
+// Left and right exchanged; top and bottom.
 Tensor horizontal_flip(const Tensor& x);
 Tensor vertical_flip(const Tensor& x);
 // Linear, with a filter that keeps what is made smaller from flickering (antialias).
@@ -55,12 +56,14 @@ struct Normalize {
   Tensor operator()(const Tensor& x) const;
   std::vector<double> mean, std;
 };
+// resize() as a transform.
 struct Resize {
   Resize(Size to, bool filter = true) : size(to), antialias(filter) {}
   Tensor operator()(const Tensor& x) const { return resize(x, size, antialias); }
   Size size;
   bool antialias;
 };
+// The rectangle of `size` in the middle.
 struct CenterCrop {
   CenterCrop(Size to) : size(to) {}
   Tensor operator()(const Tensor& x) const;
@@ -81,11 +84,13 @@ struct RandomResizedCrop {
   Size size;
   std::pair<double, double> scale, ratio;
 };
+// Left and right exchanged with probability p.
 struct RandomHorizontalFlip {
   RandomHorizontalFlip(double share = 0.5) : p(share) {}
   Tensor operator()(const Tensor& x) const;
   double p;
 };
+// Top and bottom exchanged with probability p.
 struct RandomVerticalFlip {
   RandomVerticalFlip(double share = 0.5) : p(share) {}
   Tensor operator()(const Tensor& x) const;

@@ -167,7 +167,7 @@ void FusingEmitter::finish() {
   if (needed.size() == 1)
     run_alone(group, *needed[0]);
   else if (!needed.empty())
-    run_together(group, needed);
+    run_fused(group, needed);
 }
 
 void FusingEmitter::run_alone(FusionGroup& group, const FusedStep& step) {
@@ -178,9 +178,9 @@ void FusingEmitter::run_alone(FusionGroup& group, const FusedStep& step) {
   group.values[step.result].impl->value = detail::impl_of(results[0]).value;
 }
 
-void FusingEmitter::run_together(FusionGroup& group, const std::vector<const FusedStep*>& steps) {
-  static const OpDef& fused = op_named("sardonyx::ElementwiseGroup");
-  ops::ElementwiseGroupAttrs attrs;
+void FusingEmitter::run_fused(FusionGroup& group, const std::vector<const FusedStep*>& steps) {
+  static const OpDef& fused = op_named("sardonyx::FusedElementwise");
+  ops::FusedElementwiseAttrs attrs;
   std::vector<int64_t> numbers(group.values.size());
   Vals inputs;
   for (size_t i = 0; i < group.values.size(); ++i) {

@@ -10,7 +10,7 @@
 namespace sardonyx::eager {
 
 // Holds back elementwise ops of one shape until a value of theirs is needed, and runs them as one
-// sardonyx::ElementwiseGroup, to the same numbers. Values that nobody holds by then are never
+// sardonyx::FusedElementwise, to the same numbers. Values that nobody holds by then are never
 // written to memory.
 //
 // It serves walks that neither record nor are recorded. A Val that is held back has no data: it may
@@ -62,7 +62,7 @@ class FusingEmitter : public EagerEmitter {
   std::optional<ResultType> result_of_step(const OpDef& op, std::span<const Val> inputs) const;
   bool reads_held_back(std::span<const Val> inputs) const;
   void run_alone(FusionGroup& group, const FusedStep& step);
-  void run_together(FusionGroup& group, const std::vector<const FusedStep*>& steps);
+  void run_fused(FusionGroup& group, const std::vector<const FusedStep*>& steps);
 
   Shape shape_;  // of all values that are held back
   FusionGroup group_;

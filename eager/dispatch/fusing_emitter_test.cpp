@@ -41,8 +41,8 @@ TEST(FusingEmitter, GivesTheNumbersOfTheOpsOneByOne) {
       {"only sums", [](const Tensors& in) { return (in[0].sum() + in[1].sum()) * in[2] * in[3]; }},
       {"shapes",
        [](const Tensors& in) {
-         const Tensor turned = sigmoid(in[0]).transpose(0, 1) * in[1].transpose(0, 1);
-         return square(turned.reshape({96, 80})) * in[2] * in[3];
+         const Tensor transposed = sigmoid(in[0]).transpose(0, 1) * in[1].transpose(0, 1);
+         return square(transposed.reshape({96, 80})) * in[2] * in[3];
        }},
       {"many ops",
        [](const Tensors& in) {
@@ -91,7 +91,7 @@ TEST(FusingEmitter, FormulasGiveTheNumbersOfTheirOps) {
     EXPECT_EQ(bits_of(forward(leaves())), alone) << name;
     const Profiler profiler;
     forward(leaves());
-    EXPECT_GE(calls(profiler, "ElementwiseGroup"), 1) << name;
+    EXPECT_GE(calls(profiler, "FusedElementwise"), 1) << name;
   }
 }
 
@@ -101,7 +101,7 @@ TEST(FusingEmitter, RunsOneGroupForAChainAndNothingThatIsNotWanted) {
   const Tensor weights = ones_like(y);
   const Profiler profiler;
   y.backward(weights);
-  EXPECT_EQ(calls(profiler, "ElementwiseGroup"), 1) << profiler.table();
+  EXPECT_EQ(calls(profiler, "FusedElementwise"), 1) << profiler.table();
   EXPECT_EQ(calls(profiler, "Mul"), 0) << profiler.table();
 }
 
@@ -113,7 +113,7 @@ TEST(FusingEmitter, SmallTensorsAndOtherTypesRunAsTheyAre) {
     const Tensor weights = ones_like(y);
     const Profiler profiler;
     y.backward(weights);
-    EXPECT_EQ(calls(profiler, "ElementwiseGroup"), 0);
+    EXPECT_EQ(calls(profiler, "FusedElementwise"), 0);
   }
 }
 

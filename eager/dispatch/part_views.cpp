@@ -8,7 +8,7 @@ namespace {
 
 using Offsets = std::vector<size_t>;
 
-// A block of `part` lies in one piece of `whole` if all dims behind its first dim of several
+// A block of `part` is in one piece of `whole` if all dims behind its first dim of several
 // elements are whole.
 bool is_one_piece(const Shape& whole, const Shape& part) {
   size_t dim = 0;

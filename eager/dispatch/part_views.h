@@ -1,4 +1,4 @@
-// Results that are parts of their input as it lies in memory.
+// Results that are parts of their input as it is in memory.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace sardonyx::eager {
 
-// Where each output of a Split or Slice begins within the first input, in bytes, if all of them lie
+// Where each output of a Split or Slice begins within the first input, in bytes, if all of them are
 // there in one piece: they need not be copied. nullopt for other calls.
 std::optional<std::vector<size_t>> offsets_of_parts(const OpDef& op, const Attrs& attrs,
                                                     std::span<const KernelTensor> inputs,

@@ -1,4 +1,4 @@
-// Where the elements of a file of torch.save lie, in its zip form and in the one before torch 1.6.
+// Where the elements of a file of torch.save are, in its zip form and in the one before torch 1.6.
 // For the eager layer's own sources.
 #pragma once
 

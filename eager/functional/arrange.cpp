@@ -26,7 +26,7 @@ Tensor spread_over(const Tensor& x, const Tensor& other, const Loc& loc) {
   return apply(expand, {x, apply(shape, {other}, loc)}, loc);
 }
 
-// [0, n) for an axis of x, shaped so that it lies along `axis` of `rank` axes.
+// [0, n) for an axis of x, shaped so that it is along `axis` of `rank` axes.
 Tensor places_along(const Dim& size, int64_t axis, size_t rank, const Loc& loc) {
   Dims shape(rank, 1);
   shape[static_cast<size_t>(axis)] = size;
@@ -80,7 +80,7 @@ Tensor scatter_slices(const Tensor& x, int64_t axis, const Tensor& indices, cons
   return at == 0 ? done : movedim(done, {0}, {at}, loc);
 }
 
-// What lies at the other end comes before and after.
+// What is at the other end comes before and after.
 Tensor circular(const Tensor& x, int64_t axis, int64_t before, int64_t after, const Loc& loc) {
   const Dim size = x.size(axis, loc);
   const int64_t most = std::max(before, after);

@@ -26,15 +26,20 @@ Tensor remainder(const Operand& a, const Operand& b);  // the sign of b, as in P
 // The greater; where both are equal, each takes half of the gradient.
 Tensor maximum(const Operand& a, const Operand& b);
 Tensor minimum(const Operand& a, const Operand& b);
+// a where the condition (bools) is true, else b.
 Tensor where(const Tensor& condition, const Operand& a, const Operand& b);
+// Elements limited to [low, high]; either bound may be left out.
 Tensor clamp(const Tensor& x, std::optional<double> low, std::optional<double> high = {},
              Loc loc = Loc::current());
+// Unary functions keep the shape; errors name the caller's line.
 Tensor abs(const Tensor& x, Loc loc = Loc::current());
 Tensor neg(const Tensor& x, Loc loc = Loc::current());
 Tensor exp(const Tensor& x, Loc loc = Loc::current());
 Tensor log(const Tensor& x, Loc loc = Loc::current());
+// log(1 + x), exact for small x.
 Tensor log1p(const Tensor& x, Loc loc = Loc::current());
 Tensor sqrt(const Tensor& x, Loc loc = Loc::current());
+// 1 / sqrt(x).
 Tensor rsqrt(const Tensor& x, Loc loc = Loc::current());
 Tensor square(const Tensor& x, Loc loc = Loc::current());
 Tensor reciprocal(const Tensor& x, Loc loc = Loc::current());
@@ -46,21 +51,30 @@ Tensor floor(const Tensor& x, Loc loc = Loc::current());
 Tensor ceil(const Tensor& x, Loc loc = Loc::current());
 Tensor round(const Tensor& x, Loc loc = Loc::current());  // halves to even
 Tensor sign(const Tensor& x, Loc loc = Loc::current());
+// Bools.
 Tensor isnan(const Tensor& x, Loc loc = Loc::current());
 
 // --- activations ---
 Tensor relu(const Tensor& x, Loc loc = Loc::current());
+// x where it is not negative, else slope * x.
 Tensor leaky_relu(const Tensor& x, double slope = 0.01, Loc loc = Loc::current());
+// x where it is positive, else alpha * (exp(x) - 1).
 Tensor elu(const Tensor& x, double alpha = 1, Loc loc = Loc::current());
 Tensor selu(const Tensor& x, Loc loc = Loc::current());
 // approximate: "none" (erf) or "tanh".
 Tensor gelu(const Tensor& x, std::string_view approximate = "none", Loc loc = Loc::current());
+// x * sigmoid(x).
 Tensor silu(const Tensor& x, Loc loc = Loc::current());
 Tensor sigmoid(const Tensor& x, Loc loc = Loc::current());
+// max(0, min(1, x / 6 + 0.5)).
 Tensor hardsigmoid(const Tensor& x, Loc loc = Loc::current());
+// x * hardsigmoid(x).
 Tensor hardswish(const Tensor& x, Loc loc = Loc::current());
+// log(1 + exp(x)).
 Tensor softplus(const Tensor& x, Loc loc = Loc::current());
+// x * tanh(softplus(x)).
 Tensor mish(const Tensor& x, Loc loc = Loc::current());
+// exp(x) over its sum along the axis; log_softmax is its logarithm.
 Tensor softmax(const Tensor& x, int64_t axis = -1, Loc loc = Loc::current());
 Tensor log_softmax(const Tensor& x, int64_t axis = -1, Loc loc = Loc::current());
 
@@ -69,6 +83,7 @@ Tensor matmul(const Tensor& a, const Tensor& b, Loc loc = Loc::current());
 // x [..., in] times weight [out, in] transposed, plus bias [out] where given.
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
               Loc loc = Loc::current());
+// "ij,jk->ik": sums of products of the operands, labelled by axis.
 Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands,
               Loc loc = Loc::current());
 
@@ -91,6 +106,7 @@ std::vector<Tensor> chunk(const Tensor& x, int64_t count, int64_t axis = 0,
 // cut off. For an image {left, right, top, bottom}.
 Tensor pad(const Tensor& x, const std::vector<int64_t>& pads, double value = 0,
            Loc loc = Loc::current());
+// The whole, repeats[i] times along axis i.
 Tensor tile(const Tensor& x, const Dims& repeats, Loc loc = Loc::current());
 template <std::same_as<std::vector<int64_t>> Numbers>
 Tensor tile(const Tensor& x, const Numbers& repeats, Loc loc = Loc::current()) {
@@ -102,12 +118,15 @@ Tensor tile(const Tensor& x, const Numbers& repeats, Loc loc = Loc::current()) {
 Tensor index_select(const Tensor& x, int64_t axis, const Tensor& indices, Loc loc = Loc::current());
 // out[i][j] = x[i][indices[i][j]] for axis 1, and so on (GatherElements).
 Tensor gather(const Tensor& x, int64_t axis, const Tensor& indices, Loc loc = Loc::current());
+// A copy of x with out[i][indices[i][j]] = source[i][j] for axis 1; reduction: "none", "add",
+// "mul", "min", "max".
 Tensor scatter(const Tensor& x, int64_t axis, const Tensor& indices, const Tensor& source,
                std::string_view reduction = "none", Loc loc = Loc::current());
 // Classes outside [0, classes) are an error. In a trace nothing is known of them: there negative
 // ones count from the end and others give a row without a one, as ONNX has it.
 Tensor one_hot(const Tensor& indices, int64_t classes, DType dtype = DType::kFloat,
                Loc loc = Loc::current());
+// Zeros above (below) a diagonal of the last two axes.
 Tensor tril(const Tensor& x, int64_t diagonal = 0, Loc loc = Loc::current());
 Tensor triu(const Tensor& x, int64_t diagonal = 0, Loc loc = Loc::current());
 // {values, indices} of the k largest (smallest) along an axis, sorted.

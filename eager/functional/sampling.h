@@ -23,7 +23,7 @@ Tensor uniform(double low, double high, const Dims& shape, CreateOptions options
 // Exponentially distributed with mean 1 / rate.
 Tensor exponential(double rate, const Dims& shape, CreateOptions options = {},
                    Loc loc = Loc::current());
-// Samples of the categories whose logits lie along an axis, softened by the temperature tau > 0
+// Samples of the categories whose logits are along an axis, softened by the temperature tau > 0
 // (Jang et al., 2017). `hard`: one-hot, with the gradient of the soft ones.
 struct GumbelSoftmaxOptions {
   double tau = 1;

@@ -6,14 +6,17 @@
 
 namespace sardonyx::eager::nn {
 
+// max(x, 0), element by element; shapes of these layers stay.
 class ReLU : public Layer<ReLU> {
  public:
   Tensor forward(const Tensor& x) const { return relu(x, caller()); }
 };
+// x limited to [0, 6].
 class ReLU6 : public Layer<ReLU6> {
  public:
   Tensor forward(const Tensor& x) const { return clamp(x, 0, 6, caller()); }
 };
+// x where it is not negative, else slope * x.
 class LeakyReLU : public Layer<LeakyReLU> {
  public:
   explicit LeakyReLU(double slope = 0.01) : slope_(slope) {}
@@ -29,6 +32,7 @@ class PReLU : public Layer<PReLU> {
   Tensor forward(const Tensor& x) const;
   Tensor weight;
 };
+// x where it is positive, else alpha * (exp(x) - 1).
 class ELU : public Layer<ELU> {
  public:
   explicit ELU(double alpha = 1) : alpha_(alpha) {}
@@ -37,10 +41,12 @@ class ELU : public Layer<ELU> {
  private:
   double alpha_;
 };
+// ELU with the two constants that keep mean 0 and variance 1 (Klambauer et al., 2017).
 class SELU : public Layer<SELU> {
  public:
   Tensor forward(const Tensor& x) const { return selu(x, caller()); }
 };
+// x * Phi(x), Phi the normal distribution function; approximate: "none" (erf) or "tanh".
 class GELU : public Layer<GELU> {
  public:
   explicit GELU(std::string approximate = "none") : approximate_(std::move(approximate)) {}
@@ -49,26 +55,32 @@ class GELU : public Layer<GELU> {
  private:
   std::string approximate_;
 };
+// x * sigmoid(x), also called swish.
 class SiLU : public Layer<SiLU> {
  public:
   Tensor forward(const Tensor& x) const { return silu(x, caller()); }
 };
+// 1 / (1 + exp(-x)).
 class Sigmoid : public Layer<Sigmoid> {
  public:
   Tensor forward(const Tensor& x) const { return sigmoid(x, caller()); }
 };
+// The hyperbolic tangent.
 class Tanh : public Layer<Tanh> {
  public:
   Tensor forward(const Tensor& x) const { return tanh(x, caller()); }
 };
+// max(0, min(1, x / 6 + 0.5)).
 class Hardsigmoid : public Layer<Hardsigmoid> {
  public:
   Tensor forward(const Tensor& x) const { return hardsigmoid(x, caller()); }
 };
+// x * hardsigmoid(x) (MobileNetV3).
 class Hardswish : public Layer<Hardswish> {
  public:
   Tensor forward(const Tensor& x) const { return hardswish(x, caller()); }
 };
+// x limited to [low, high].
 class Hardtanh : public Layer<Hardtanh> {
  public:
   explicit Hardtanh(double low = -1, double high = 1) : low_(low), high_(high) {}
@@ -77,14 +89,17 @@ class Hardtanh : public Layer<Hardtanh> {
  private:
   double low_, high_;
 };
+// log(1 + exp(x)), without overflow for large x.
 class Softplus : public Layer<Softplus> {
  public:
   Tensor forward(const Tensor& x) const { return softplus(x, caller()); }
 };
+// x * tanh(softplus(x)).
 class Mish : public Layer<Mish> {
  public:
   Tensor forward(const Tensor& x) const { return mish(x, caller()); }
 };
+// exp(x) over its sum along `axis`, which counts from the end where it is negative.
 class Softmax : public Layer<Softmax> {
  public:
   explicit Softmax(int64_t axis) : axis_(axis) {}
@@ -93,6 +108,7 @@ class Softmax : public Layer<Softmax> {
  private:
   int64_t axis_;
 };
+// The logarithm of Softmax, computed without the quotient: what NLLLoss takes.
 class LogSoftmax : public Layer<LogSoftmax> {
  public:
   explicit LogSoftmax(int64_t axis) : axis_(axis) {}

@@ -28,9 +28,13 @@ struct AttentionResult {
 // where widths differ), in_proj_bias, out_proj.weight, out_proj.bias.
 class MultiheadAttention : public Layer<MultiheadAttention> {
  public:
+  // Throws kInvalidArgument where `embed` is no multiple of `heads`.
   MultiheadAttention(int64_t embed, int64_t heads, AttentionOptions options = {});
+  // query [length, batch, embed], key and value [length, batch, width] (batch first where asked
+  // for); the result has query's shape.
   Tensor operator()(const Tensor& query, const Tensor& key, const Tensor& value,
                     const AttentionMasks& masks = {}, Loc loc = Loc::current()) const;
+  // The same, and the weights that each query gives to the keys.
   AttentionResult with_weights(const Tensor& query, const Tensor& key, const Tensor& value,
                                const AttentionMasks& masks = {}, Loc loc = Loc::current()) const;
 
@@ -57,6 +61,8 @@ struct DotProductOptions {
   bool is_causal = false;
   std::optional<double> scale = {};
 };
+// query [..., L, E], key [..., S, E], value [..., S, V]: [..., L, V]. `dropout` applies in any
+// mode.
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const DotProductOptions& options = {},
                                     Loc loc = Loc::current());

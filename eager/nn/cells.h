@@ -7,6 +7,7 @@
 
 namespace sardonyx::eager::nn {
 
+// bias: whether bias_ih and bias_hh exist.
 struct CellOptions {
   bool bias = true;
 };
@@ -45,6 +46,7 @@ class RNNCell : public RecurrentCell<RNNCell> {
  private:
   Nonlinearity nonlinearity_;
 };
+// Gates in the order reset, update, new.
 class GRUCell : public RecurrentCell<GRUCell> {
  public:
   GRUCell(int64_t in, int64_t hidden, CellOptions options = {})
@@ -55,6 +57,7 @@ struct LSTMState {
   Tensor hidden, cell;  // [N, hidden] each
   std::vector<Tensor> tensors() const { return {hidden, cell}; }
 };
+// Gates in the order input, forget, cell, output.
 class LSTMCell : public RecurrentCell<LSTMCell> {
  public:
   LSTMCell(int64_t in, int64_t hidden, CellOptions options = {})

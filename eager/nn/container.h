@@ -19,6 +19,7 @@ class AnyLayer : public Module {
   requires(!std::derived_from<F, Module> && std::is_invocable_r_v<Tensor, F, const Tensor&>)
       AnyLayer(F function)
       : Module("Function"), run_([function](const Tensor& x, const Loc&) { return function(x); }) {}
+  // Runs the layer; its errors name the caller's line.
   Tensor operator()(const Tensor& x, Loc loc = Loc::current()) const { return run_(x, loc); }
 
  private:
@@ -43,15 +44,18 @@ class Sequential : public Layer<Sequential> {
 
   // Under the next number where no name is given.
   Sequential& append(const AnyLayer& layer, const std::string& name = "");
+  // The number of layers.
   size_t size() const { return layers_->size(); }
   // Throws kInvalidArgument where there is no such layer.
   const AnyLayer& operator[](size_t index) const;
+  // x through all layers in order; x itself where there are none.
   Tensor forward(const Tensor& x) const;
 
  private:
   std::shared_ptr<std::vector<AnyLayer>> layers_ = std::make_shared<std::vector<AnyLayer>>();
 };
 
+// Throws kInvalidArgument, naming the container, the key that was asked for and those that exist.
 [[noreturn]] void fail_no_module(const Module& container, const std::string& key);
 
 // Modules of one type as children "0", "1" ...: `for (const Block& block : blocks) x = block(x);`.
@@ -65,11 +69,13 @@ class ModuleList : public Module {
     for (size_t i = 0; i < count; ++i)
       append(make(i));
   }
+  // Adds the module as the next child. Copies of a list share their modules.
   ModuleList& append(const M& module) {
     modules_->push_back(add(std::to_string(modules_->size()), module));
     return *this;
   }
   size_t size() const { return modules_->size(); }
+  // Throws kInvalidArgument beyond the end.
   const M& operator[](size_t index) const {
     if (index >= modules_->size()) fail_no_module(*this, std::to_string(index));
     return (*modules_)[index];
@@ -90,12 +96,14 @@ class ModuleDict : public Module {
     for (const auto& [name, module] : modules)
       insert(name, module);
   }
+  // Adds a child; throws kInvalidArgument where the name is taken.
   ModuleDict& insert(const std::string& name, const M& module) {
     modules_->emplace(name, add(name, module));
     return *this;
   }
   size_t size() const { return modules_->size(); }
   bool contains(const std::string& name) const { return modules_->contains(name); }
+  // Throws kInvalidArgument where there is none of that name.
   const M& operator[](const std::string& name) const {
     const auto at = modules_->find(name);
     if (at == modules_->end()) fail_no_module(*this, name);

@@ -6,6 +6,8 @@
 
 namespace sardonyx::eager::nn {
 
+// Sizes are in elements: one for all axes or one for each, of all sides alike. `groups` divides in
+// and out: each group of outputs sees in/groups channels.
 struct ConvOptions {
   Sizes stride = 1, padding = 0, dilation = 1;
   int64_t groups = 1;
@@ -14,6 +16,8 @@ struct ConvOptions {
   bool same = false;
   std::string padding_mode = "zeros";  // zeros, reflect, replicate, circular
 };
+// `output_padding` adds to one side of the result, whose size (size - 1) * stride - 2 * padding +
+// dilation * (kernel - 1) + 1 does not tell which x it belongs to.
 struct ConvTransposeOptions {
   Sizes stride = 1, padding = 0, output_padding = 0, dilation = 1;
   int64_t groups = 1;
@@ -25,6 +29,8 @@ struct ConvTransposeOptions {
 template <size_t axes>
 class Conv : public Layer<Conv<axes>> {
  public:
+  // Throws kInvalidArgument where `groups` does not divide both channel counts, or a size is not
+  // positive.
   Conv(int64_t in, int64_t out, Sizes kernel, ConvOptions options = {});
   Tensor forward(const Tensor& x) const;
   Tensor weight, bias;
@@ -47,6 +53,7 @@ class ConvTranspose : public Layer<ConvTranspose<axes>> {
   std::shared_ptr<const Attrs> attrs_;
 };
 
+// By the number of spatial axes.
 using Conv1d = Conv<1>;
 using Conv2d = Conv<2>;
 using Conv3d = Conv<3>;

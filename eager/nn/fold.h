@@ -6,6 +6,7 @@
 
 namespace sardonyx::eager::nn {
 
+// In pixels, one for both axes or {vertical, horizontal}.
 struct FoldOptions {
   Sizes dilation = 1, padding = 0, stride = 1;
 };
@@ -18,6 +19,7 @@ Tensor unfold(const Tensor& x, const Sizes& kernel, const FoldOptions& options =
 Tensor fold(const Tensor& x, const Sizes& output_size, const Sizes& kernel,
             const FoldOptions& options = {}, Loc loc = Loc::current());
 
+// unfold() as a layer.
 class Unfold : public Layer<Unfold> {
  public:
   explicit Unfold(Sizes kernel, FoldOptions options = {})
@@ -28,6 +30,7 @@ class Unfold : public Layer<Unfold> {
   Sizes kernel_;
   FoldOptions options_;
 };
+// fold() as a layer.
 class Fold : public Layer<Fold> {
  public:
   Fold(Sizes output_size, Sizes kernel, FoldOptions options = {})

@@ -45,7 +45,7 @@ double normal_share(double z) {
   return 0.5 * std::erfc(-z / std::numbers::sqrt2);
 }
 
-// The z below which a share of the normal distribution lies: Newton's method on Acklam's start.
+// The z below which a share of the normal distribution is: Newton's method on Acklam's start.
 double normal_quantile(double share) {
   constexpr double kTail = 0.02425;
   const double tail = std::max(std::min(share, 1 - share), 1e-300);
@@ -72,7 +72,7 @@ double kaiming_deviation(const Tensor& x, const Kaiming& options) {
   return gain(options.nonlinearity, options.slope) / std::sqrt(fan);
 }
 
-// Modified Gram-Schmidt, twice, on `count` vectors of `length` that lie one after the other.
+// Modified Gram-Schmidt, twice, on `count` vectors of `length` that are one after the other.
 void orthonormalize(std::vector<double>& vectors, size_t count, size_t length) {
   for (size_t i = 0; i < count; ++i) {
     double* const mine = &vectors[i * length];

@@ -60,11 +60,13 @@ class DropoutChannels : public Layer<DropoutChannels> {
   double p_;
 };
 
+// x itself, for a place that a layer may be taken from.
 class Identity : public Layer<Identity> {
  public:
   Tensor forward(const Tensor& x) const { return x; }
 };
 
+// Axes `first` to `last` as one; by default all but the batch.
 class Flatten : public Layer<Flatten> {
  public:
   explicit Flatten(int64_t first = 1, int64_t last = -1) : first_(first), last_(last) {}

@@ -25,6 +25,8 @@ class ChannelNorm : public Layer<Self> {
   Tensor ones_, zeros_;
 };
 
+// eps: added to the variance; momentum: the share of the batch in the running statistics; affine:
+// weight and bias are trained, else there are none.
 struct BatchNormOptions {
   double eps = 1e-5;
   std::optional<double> momentum = 0.1;  // none: the running statistics are the mean of all batches
@@ -71,17 +73,20 @@ class BatchNorm1d : public BatchNorm {
   explicit BatchNorm1d(int64_t channels, BatchNormOptions options = {})
       : BatchNorm("BatchNorm1d", 2, 3, channels, options) {}
 };
+// x [N, C, H, W].
 class BatchNorm2d : public BatchNorm {
  public:
   explicit BatchNorm2d(int64_t channels, BatchNormOptions options = {})
       : BatchNorm("BatchNorm2d", 4, 4, channels, options) {}
 };
+// x [N, C, D, H, W].
 class BatchNorm3d : public BatchNorm {
  public:
   explicit BatchNorm3d(int64_t channels, BatchNormOptions options = {})
       : BatchNorm("BatchNorm3d", 5, 5, channels, options) {}
 };
 
+// As BatchNormOptions.
 struct InstanceNormOptions {
   double eps = 1e-5;
   double momentum = 0.1;
@@ -92,16 +97,19 @@ struct InstanceNormOptions {
 // the ones used in evaluation mode.
 class InstanceNorm : public ChannelNorm<InstanceNorm> {
  public:
+  // Throws kInvalidArgument where the number of channels is not positive.
   explicit InstanceNorm(int64_t channels, InstanceNormOptions options = {});
   Tensor forward(const Tensor& x) const;
 
  private:
   InstanceNormOptions options_;
 };
+// torch's names; one class serves all ranks.
 using InstanceNorm1d = InstanceNorm;
 using InstanceNorm2d = InstanceNorm;
 using InstanceNorm3d = InstanceNorm;
 
+// elementwise_affine: weight of normalized_shape; bias: one as well.
 struct LayerNormOptions {
   double eps = 1e-5;
   bool elementwise_affine = true;
@@ -122,6 +130,7 @@ class LayerNorm : public Layer<LayerNorm> {
   Tensor ones_;
 };
 
+// affine: weight and bias [channels].
 struct GroupNormOptions {
   double eps = 1e-5;
   bool affine = true;

@@ -22,33 +22,39 @@ class Padding : public Layer<Padding> {
   double value_;
 };
 
+// Elements of one value around x. Negative sizes cut elements off.
 template <size_t axes>
 class ConstantPad : public Padding {
  public:
   ConstantPad(const Sizes& pads, double value)
       : Padding("ConstantPad", axes, pads, "constant", value) {}
 };
+// Zeros around x.
 template <size_t axes>
 class ZeroPad : public Padding {
  public:
   explicit ZeroPad(const Sizes& pads) : Padding("ZeroPad", axes, pads, "constant") {}
 };
+// x mirrored at its first and last elements, which are not repeated; a size must be below x's.
 template <size_t axes>
 class ReflectionPad : public Padding {
  public:
   explicit ReflectionPad(const Sizes& pads) : Padding("ReflectionPad", axes, pads, "reflect") {}
 };
+// The first and last elements repeated.
 template <size_t axes>
 class ReplicationPad : public Padding {
  public:
   explicit ReplicationPad(const Sizes& pads) : Padding("ReplicationPad", axes, pads, "replicate") {}
 };
+// x as if it were one period of a signal; a size must not be above x's.
 template <size_t axes>
 class CircularPad : public Padding {
  public:
   explicit CircularPad(const Sizes& pads) : Padding("CircularPad", axes, pads, "circular") {}
 };
 
+// By the number of spatial axes: x is [N, C, L], [N, C, H, W] or [N, C, D, H, W].
 using ConstantPad1d = ConstantPad<1>;
 using ConstantPad2d = ConstantPad<2>;
 using ConstantPad3d = ConstantPad<3>;

@@ -8,14 +8,20 @@
 
 namespace sardonyx::eager::nn {
 
+// Sizes are in elements: one for all axes or one for each. With `ceil_mode` a last window that
+// begins inside x or its left padding counts though it ends outside.
 struct MaxPoolOptions {
   std::optional<Sizes> stride = {};  // the kernel's size
   Sizes padding = 0, dilation = 1;
   bool ceil_mode = false;
 };
+// The largest element of each window; padding never wins. x [N, C,
+// spatial...] to [N, C, floor((size + 2 * padding - dilation * (kernel - 1) - 1) / stride) + 1
+// ...].
 template <size_t axes>
 class MaxPool : public Layer<MaxPool<axes>> {
  public:
+  // Throws kInvalidArgument where a size is not positive or padding exceeds half of the kernel.
   explicit MaxPool(Sizes kernel, MaxPoolOptions options = {});
   Tensor forward(const Tensor& x) const;
 
@@ -23,12 +29,14 @@ class MaxPool : public Layer<MaxPool<axes>> {
   std::shared_ptr<const Attrs> attrs_;
 };
 
+// As MaxPoolOptions; count_include_pad: whether padding adds to a window's number of elements.
 struct AvgPoolOptions {
   std::optional<Sizes> stride = {};  // the kernel's size
   Sizes padding = 0;
   bool ceil_mode = false;
   bool count_include_pad = true;
 };
+// The mean of each window, sizes as with MaxPool.
 template <size_t axes>
 class AvgPool : public Layer<AvgPool<axes>> {
  public:
@@ -50,6 +58,7 @@ class AdaptiveAvgPool : public Layer<AdaptiveAvgPool<axes>> {
  private:
   std::vector<int64_t> size_;
 };
+// The same windows, their largest elements.
 template <size_t axes>
 class AdaptiveMaxPool : public Layer<AdaptiveMaxPool<axes>> {
  public:
@@ -65,11 +74,13 @@ class GlobalAvgPool : public Layer<GlobalAvgPool> {
  public:
   Tensor forward(const Tensor& x) const;
 };
+// The largest of all spatial elements: [N, C, 1...].
 class GlobalMaxPool : public Layer<GlobalMaxPool> {
  public:
   Tensor forward(const Tensor& x) const;
 };
 
+// By the number of spatial axes.
 using MaxPool1d = MaxPool<1>;
 using MaxPool2d = MaxPool<2>;
 using MaxPool3d = MaxPool<3>;

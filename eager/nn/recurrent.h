@@ -29,8 +29,12 @@ struct RecurrentInputs {
   Tensor hidden = {}, cell = {}, lengths = {};
 };
 
+// The base of the layers below: `layers` layers, the second on the outputs of the first, each in
+// one direction or in both.
 class Recurrent : public Layer<Recurrent> {
  public:
+  // x [time, batch, in], or batch first. Throws kInvalidArgument where shapes of x, states or
+  // lengths do not fit.
   RecurrentResult operator()(const Tensor& x, const RecurrentInputs& inputs = {},
                              Loc loc = Loc::current()) const;
   RecurrentResult forward(const Tensor& x, const RecurrentInputs& inputs) const;
@@ -58,6 +62,7 @@ class Recurrent : public Layer<Recurrent> {
   std::vector<std::vector<DirectionWeights>> layers_;
 };
 
+// h' = tanh (or relu) of W_ih x + b_ih + W_hh h + b_hh.
 class RNN : public Recurrent {
  public:
   using Nonlinearity = nn::Nonlinearity;
@@ -66,11 +71,14 @@ class RNN : public Recurrent {
       : Recurrent("RNN", nonlinearity == Nonlinearity::kTanh ? Kind::kTanh : Kind::kRelu, in,
                   hidden, options) {}
 };
+// Gates in the order reset, update, new; the reset applies after the product with W_hh, as in
+// torch.
 class GRU : public Recurrent {
  public:
   GRU(int64_t in, int64_t hidden, RecurrentOptions options = {})
       : Recurrent("GRU", Kind::kGru, in, hidden, options) {}
 };
+// Gates in the order input, forget, cell, output, as in torch; ONNX's order is made for the op.
 class LSTM : public Recurrent {
  public:
   LSTM(int64_t in, int64_t hidden, RecurrentOptions options = {})

@@ -74,9 +74,11 @@ class WeightNorm : public Layer<WeightNorm<L>>, detail::Reparametrized {
     layer.*options_.weight = weight(this->caller());
     return layer.forward(inputs...);
   }
+  // The weight that forward() uses now; gradients flow to the parameters it is made of.
   Tensor weight(Loc loc = Loc::current()) const {
     return detail::normalized_weight(weight_v, weight_g, options_.dim, loc);
   }
+  // The layer by itself, with the weight of now as its parameter.
   L remove() const {
     this->set_weight(layer_, layer_.*options_.weight, weight());
     return layer_;

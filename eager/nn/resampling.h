@@ -16,6 +16,7 @@ struct InterpolateOptions {
 // By Resize (area: adaptive average pooling). Sizes may be those of another tensor in a trace.
 Tensor interpolate(const Tensor& x, const InterpolateOptions& options, Loc loc = Loc::current());
 
+// interpolate() as a layer.
 using UpsampleOptions = InterpolateOptions;
 class Upsample : public Layer<Upsample> {
  public:
@@ -42,6 +43,7 @@ Tensor affine_grid(const Tensor& theta, const Dims& size, bool align_corners = f
 // [N, C*r*r, H, W] to [N, C, H*r, W*r], and back.
 Tensor pixel_shuffle(const Tensor& x, int64_t factor, Loc loc = Loc::current());
 Tensor pixel_unshuffle(const Tensor& x, int64_t factor, Loc loc = Loc::current());
+// pixel_shuffle() as a layer; channels must be a multiple of factor^2.
 class PixelShuffle : public Layer<PixelShuffle> {
  public:
   explicit PixelShuffle(int64_t factor) : factor_(factor) {}
@@ -50,6 +52,7 @@ class PixelShuffle : public Layer<PixelShuffle> {
  private:
   int64_t factor_;
 };
+// pixel_unshuffle() as a layer; height and width must be multiples of the factor.
 class PixelUnshuffle : public Layer<PixelUnshuffle> {
  public:
   explicit PixelUnshuffle(int64_t factor) : factor_(factor) {}

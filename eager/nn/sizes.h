@@ -12,6 +12,7 @@ namespace sardonyx::eager::nn {
 
 class Sizes {
  public:
+  // Implicit, so that Conv2d(3, 8, 3) and Conv2d(3, 8, {3, 5}) both read as in torch.
   Sizes(int64_t all) : sizes_{all} {}
   Sizes(int all) : sizes_{all} {}
   Sizes(std::initializer_list<int64_t> each) : sizes_(each) {}

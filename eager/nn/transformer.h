@@ -8,6 +8,9 @@
 
 namespace sardonyx::eager::nn {
 
+// feedforward: width of the hidden layer of the feed-forward part; dropout: probability, after
+// attention, inside and after the feed-forward part; batch_first: x is [batch, time, embed], else
+// [time, batch, embed].
 struct TransformerOptions {
   int64_t feedforward = 2048;
   double dropout = 0.1;
@@ -21,7 +24,9 @@ struct TransformerOptions {
 // Self-attention and a feed-forward part, each with a shortcut and a LayerNorm.
 class TransformerEncoderLayer : public Layer<TransformerEncoderLayer> {
  public:
+  // Throws kInvalidArgument for an unknown activation or sizes that do not divide.
   TransformerEncoderLayer(int64_t embed, int64_t heads, TransformerOptions options = {});
+  // x and the result [time, batch, embed] or, batch first, [batch, time, embed].
   Tensor operator()(const Tensor& x, const AttentionMasks& masks = {},
                     Loc loc = Loc::current()) const;
 
@@ -39,6 +44,7 @@ class TransformerEncoderLayer : public Layer<TransformerEncoderLayer> {
 // Self-attention, attention to `memory` (an encoder's result), and a feed-forward part.
 class TransformerDecoderLayer : public Layer<TransformerDecoderLayer> {
  public:
+  // Throws as the encoder's layer does.
   TransformerDecoderLayer(int64_t embed, int64_t heads, TransformerOptions options = {});
   Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionMasks& masks = {},
                     const AttentionMasks& memory_masks = {}, Loc loc = Loc::current()) const;
@@ -60,6 +66,7 @@ class TransformerDecoderLayer : public Layer<TransformerDecoderLayer> {
 // them where asked for.
 class TransformerEncoder : public Layer<TransformerEncoder> {
  public:
+  // Throws as its layers do.
   TransformerEncoder(int64_t count, int64_t embed, int64_t heads, TransformerOptions options = {},
                      bool final_norm = false);
   Tensor operator()(const Tensor& x, const AttentionMasks& masks = {},
@@ -69,8 +76,10 @@ class TransformerEncoder : public Layer<TransformerEncoder> {
   ModuleList<TransformerEncoderLayer> layers_;
   std::optional<LayerNorm> norm_;
 };
+// As TransformerEncoder; each layer sees the same `memory`.
 class TransformerDecoder : public Layer<TransformerDecoder> {
  public:
+  // Throws as its layers do.
   TransformerDecoder(int64_t count, int64_t embed, int64_t heads, TransformerOptions options = {},
                      bool final_norm = false);
   Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionMasks& masks = {},

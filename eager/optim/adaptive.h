@@ -7,6 +7,8 @@
 
 namespace sardonyx::eager::optim {
 
+// rho: the decay of both running means; eps: added under the roots; weight_decay: times the
+// parameter, added to its gradient; maximize: steps along the gradient, not against it.
 struct AdadeltaOptions {
   double lr = 1;
   double rho = 0.9, eps = 1e-6;
@@ -19,6 +21,8 @@ class Adadelta : public Optimizer {
   using Groups = std::vector<Group<AdadeltaOptions>>;
   explicit Adadelta(const std::vector<Tensor>& parameters, AdadeltaOptions options = {})
       : Adadelta(Groups{{parameters, options}}) {}
+  // Groups of parameters, each with options of its own. Throws kInvalidArgument for options out of
+  // range.
   explicit Adadelta(const Groups& groups);
   bool is_elementwise() const override { return true; }
 
@@ -29,6 +33,8 @@ class Adadelta : public Optimizer {
   std::vector<AdadeltaOptions> options_;
 };
 
+// beta1: the decay of the mean gradient; beta2: of its greatest magnitude; others as in
+// AdadeltaOptions.
 struct AdamaxOptions {
   double lr = 2e-3;
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
@@ -41,6 +47,8 @@ class Adamax : public Optimizer {
   using Groups = std::vector<Group<AdamaxOptions>>;
   explicit Adamax(const std::vector<Tensor>& parameters, AdamaxOptions options = {})
       : Adamax(Groups{{parameters, options}}) {}
+  // Groups of parameters, each with options of its own. Throws kInvalidArgument for options out of
+  // range.
   explicit Adamax(const Groups& groups);
   bool is_elementwise() const override { return true; }
 
@@ -51,6 +59,8 @@ class Adamax : public Optimizer {
   std::vector<AdamaxOptions> options_;
 };
 
+// beta1, beta2: decays of the first and second moment; momentum_decay: how fast beta1's share grows
+// from half of it to all.
 struct NAdamOptions {
   double lr = 2e-3;
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
@@ -64,6 +74,8 @@ class NAdam : public Optimizer {
   using Groups = std::vector<Group<NAdamOptions>>;
   explicit NAdam(const std::vector<Tensor>& parameters, NAdamOptions options = {})
       : NAdam(Groups{{parameters, options}}) {}
+  // Groups of parameters, each with options of its own. Throws kInvalidArgument for options out of
+  // range.
   explicit NAdam(const Groups& groups);
   bool is_elementwise() const override { return true; }
 
@@ -74,6 +86,8 @@ class NAdam : public Optimizer {
   std::vector<NAdamOptions> options_;
 };
 
+// beta1, beta2: decays of the first and second moment. The step is not scaled by the second one
+// until its variance is known (the length of its moving average is above 5).
 struct RAdamOptions {
   double lr = 1e-3;
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
@@ -87,6 +101,8 @@ class RAdam : public Optimizer {
   using Groups = std::vector<Group<RAdamOptions>>;
   explicit RAdam(const std::vector<Tensor>& parameters, RAdamOptions options = {})
       : RAdam(Groups{{parameters, options}}) {}
+  // Groups of parameters, each with options of its own. Throws kInvalidArgument for options out of
+  // range.
   explicit RAdam(const Groups& groups);
   bool is_elementwise() const override { return true; }
 

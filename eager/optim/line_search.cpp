@@ -49,7 +49,7 @@ class LineSearch {
     return std::abs(point.slope) <= -kCurvature * start_.slope;
   }
 
-  // Goes on until a minimum lies between the last two points, or one satisfies the conditions.
+  // Goes on until a minimum is between the last two points, or one satisfies the conditions.
   std::optional<LinePoint> bracket(double distance) {
     LinePoint before = start_, now = at_(distance);
     for (; count_ < kMaxEvaluations; ++count_) {

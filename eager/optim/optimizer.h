@@ -169,6 +169,8 @@ class SGD : public Optimizer {
   using Groups = std::vector<Group<SgdOptions>>;
   explicit SGD(const std::vector<Tensor>& parameters, SgdOptions options = {})
       : SGD(Groups{{parameters, options}}) {}
+  // Groups of parameters, each with options of its own. Throws kInvalidArgument for options out of
+  // range.
   explicit SGD(const Groups& groups);
 };
 
@@ -202,6 +204,8 @@ class AdamW : public Adam {
   using Groups = std::vector<Group<AdamWOptions>>;
   explicit AdamW(const std::vector<Tensor>& parameters, AdamWOptions options = {})
       : AdamW(Groups{{parameters, options}}) {}
+  // Groups of parameters, each with options of its own. Throws kInvalidArgument for options out of
+  // range.
   explicit AdamW(const Groups& groups);
 };
 
@@ -217,6 +221,8 @@ class RMSprop : public Optimizer {
   using Groups = std::vector<Group<RmspropOptions>>;
   explicit RMSprop(const std::vector<Tensor>& parameters, RmspropOptions options = {})
       : RMSprop(Groups{{parameters, options}}) {}
+  // Groups of parameters, each with options of its own. Throws kInvalidArgument for options out of
+  // range.
   explicit RMSprop(const Groups& groups);
 };
 
@@ -230,6 +236,8 @@ class Adagrad : public Optimizer {
   using Groups = std::vector<Group<AdagradOptions>>;
   explicit Adagrad(const std::vector<Tensor>& parameters, AdagradOptions options = {})
       : Adagrad(Groups{{parameters, options}}) {}
+  // Groups of parameters, each with options of its own. Throws kInvalidArgument for options out of
+  // range.
   explicit Adagrad(const Groups& groups);
 };
 

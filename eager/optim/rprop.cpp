@@ -29,7 +29,7 @@ void Rprop::update(Update& u) {
       where(agreement > 0.0, o.eta_plus, where(agreement < 0.0, o.eta_minus, ones_like(size)));
   // The rate of the first step counts, whatever a schedule has made of it by then.
   size = clamp(where(step == 0, u.lr(), size) * factor, o.min_step, o.max_step);
-  // An element whose gradient has turned waits for the next one.
+  // An element whose gradient changed its sign waits for the next one.
   previous = where(agreement < 0.0, 0.0, gradient);
   u.parameter = u.parameter - sign(previous) * size;
   step = step + 1;

@@ -7,6 +7,8 @@
 
 namespace sardonyx::eager::optim {
 
+// eta_minus, eta_plus: what a step is multiplied by when the gradient's sign changes, and when it
+// does not; min_step, max_step: bounds of a step.
 struct RpropOptions {
   double lr = 1e-2;  // the first step of each element
   double eta_minus = 0.5, eta_plus = 1.2;
@@ -20,6 +22,8 @@ class Rprop : public Optimizer {
   using Groups = std::vector<Group<RpropOptions>>;
   explicit Rprop(const std::vector<Tensor>& parameters, RpropOptions options = {})
       : Rprop(Groups{{parameters, options}}) {}
+  // Groups of parameters, each with options of its own. Throws kInvalidArgument for options out of
+  // range.
   explicit Rprop(const Groups& groups);
   bool is_elementwise() const override { return true; }
 
@@ -30,6 +34,7 @@ class Rprop : public Optimizer {
   std::vector<RpropOptions> options_;
 };
 
+// lambd: decay of the parameters; alpha: power by which the rate falls.
 struct AsgdOptions {
   double lr = 1e-2;
   double lambd = 1e-4, alpha = 0.75;
@@ -44,6 +49,8 @@ class ASGD : public Optimizer {
   using Groups = std::vector<Group<AsgdOptions>>;
   explicit ASGD(const std::vector<Tensor>& parameters, AsgdOptions options = {})
       : ASGD(Groups{{parameters, options}}) {}
+  // Groups of parameters, each with options of its own. Throws kInvalidArgument for options out of
+  // range.
   explicit ASGD(const Groups& groups);
   bool is_elementwise() const override { return true; }
 

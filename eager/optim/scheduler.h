@@ -19,7 +19,9 @@ class Scheduler {
   void step();
   // Rates as at that step.
   virtual void set_step(int64_t step);
+  // How often step() was called, or what set_step() was given.
   int64_t steps() const { return step_; }
+  // The rates now, by group.
   std::vector<double> lrs() const;
   // The step count and the rates that it starts from ("base_lrs"); for resuming, besides the
   // optimiser's own state.
@@ -46,6 +48,7 @@ class Scheduler {
 // base * gamma^(step / size)
 class StepLR : public Scheduler {
  public:
+  // size: steps between two reductions.
   StepLR(const Optimizer& optimizer, int64_t size, double gamma = 0.1);
 
  private:
@@ -56,6 +59,7 @@ class StepLR : public Scheduler {
 // base * gamma for every milestone that was reached.
 class MultiStepLR : public Scheduler {
  public:
+  // Milestones are step numbers in ascending order.
   MultiStepLR(const Optimizer& optimizer, std::vector<int64_t> milestones, double gamma = 0.1);
 
  private:
@@ -190,7 +194,9 @@ struct PlateauOptions {
 class ReduceLROnPlateau {
  public:
   explicit ReduceLROnPlateau(const Optimizer& optimizer, PlateauOptions options = {});
+  // To be called once an epoch, or whenever the metric is measured anew.
   void step(double metric);
+  // The best metric so far; infinite before the first step.
   double best() const { return best_; }
   nn::StateDict state_dict() const;
   void load_state_dict(const nn::StateDict& state);

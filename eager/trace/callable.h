@@ -12,6 +12,7 @@
 namespace sardonyx::eager {
 namespace detail {
 
+// How many tensors a function may take one by one.
 constexpr size_t kMaxTensors = 6;
 
 template <size_t, typename T>
@@ -19,6 +20,7 @@ struct Repeated {
   using type = T;
 };
 
+// Whether F takes as many tensors as the sequence has indices.
 template <typename F, size_t... index>
 constexpr bool takes(std::index_sequence<index...>) {
   return requires(const F& fn, const Tensor& tensor) {
@@ -30,6 +32,7 @@ constexpr bool takes_some(std::index_sequence<less...>) {
   return (takes<F>(std::make_index_sequence<less + 1>()) || ...);
 }
 
+// Calls the function if it takes `count` tensors and as many are given; false otherwise.
 template <size_t count, typename F>
 bool try_call(const F& fn, const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs,
               const Loc& loc) {

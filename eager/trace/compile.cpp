@@ -170,7 +170,7 @@ class Specialization {
     return !made_[state].owner_before(buffer) && !buffer.owner_before(made_[state]);
   }
 
-  // A state is written where it lies, if that was made here and nobody else holds it; else it gets
+  // A state is written in place, if that was made here and nobody else holds it; else it gets
   // a buffer of its own, for the calls to come as well. Before anything refers to the states.
   void bind_states(std::vector<OutputSlot>& outputs) const {
     size_t next = results_;

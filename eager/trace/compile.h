@@ -26,7 +26,7 @@ struct CompileOptions {
 // are defined. Tensors of the program that the function reads (parameters, buffers) are read anew
 // in every call; those that it assigns (optimiser steps, running statistics) and gradients that its
 // backward() leaves are written back after each call, so a whole training step can be compiled.
-// From the second call on they are written where they lie, unless somebody else holds that memory;
+// From the second call on they are written in place, unless somebody else holds that memory;
 // a call that fails halfway may then leave some of them with their next values. Variables of C++
 // are fixed at the trace: what changes between calls must be a tensor. Results carry no gradient
 // history: put backward() inside. May be called from one thread at a time.

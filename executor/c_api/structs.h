@@ -88,7 +88,7 @@ void fill_struct(T* to, const T& values, const char* what) {
   write_struct(target, target.struct_size, values, what);
 }
 
-// Numbers of options: 0 asks for the default, others lie between `lowest` and `highest`.
+// Numbers of options: 0 asks for the default, others are between `lowest` and `highest`.
 template <typename T>
 void check_range(const char* name, T value, T lowest, T highest) {
   if (value >= lowest && value <= highest) return;

@@ -106,7 +106,7 @@ void check_indices(const Tensor& indices, const Tensor& values, const Shape& sha
     for (size_t axis = 0; axis < width; ++axis) {
       if (index[axis] >= 0 && index[axis] < limits[axis]) continue;
       fail(ErrorCode::kInvalidArgument, "indices: ", index[axis], " of stored element ", at / width,
-           " lies outside of ", limits[axis]);
+           " is outside of ", limits[axis]);
     }
     const auto before = at == 0 ? index : all.subspan(at - width, width);
     if (at > 0 && !std::ranges::lexicographical_compare(before, index))

@@ -228,7 +228,7 @@ TEST(CValues, sparse_tensors_have_parts) {
   const ValueHandle outside = int64s({1, 4}), descending = int64s({3, 1}),
                     three = int64s({0, 1, 2});
   expect_refused(sx_value_create_sparse(values.get(), outside.get(), dims, 2, &made),
-                 "lies outside of 4");
+                 "is outside of 4");
   expect_refused(sx_value_create_sparse(values.get(), descending.get(), dims, 2, &made),
                  "does not come after");
   expect_refused(sx_value_create_sparse(values.get(), three.get(), dims, 2, &made),

@@ -115,7 +115,7 @@ constexpr Pass kNarrowing[] = {
     {"narrow-products", passes::narrow_products,
      "products and convolutions are computed in bfloat16"},
     {"narrow-between", passes::narrow_between,
-     "what lies between two such products stays in bfloat16"},
+     "the values between two such products stay in bfloat16"},
     {"cancel-widening", passes::cancel_widening, "casts up and down that meet cancel"},
 };
 

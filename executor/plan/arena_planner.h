@@ -27,7 +27,7 @@ size_t assign_offsets(std::vector<MemoryItem>& items);
 // includes a gap at both ends.
 size_t place_items_apart(std::vector<MemoryItem>& items, size_t gap);
 
-// Forbids (see ir/core/memory/guard_pages.h) what lies between the items in an arena of `bytes`
+// Forbids (see ir/core/memory/guard_pages.h) the gaps between the items in an arena of `bytes`
 // bytes at `base`, and allows the items.
 void guard_gaps(const std::vector<MemoryItem>& items, std::byte* base, size_t bytes);
 

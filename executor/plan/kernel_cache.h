@@ -18,7 +18,7 @@ struct StepValue {
   LayoutPtr layout;   // of an input: what it comes with
 };
 
-// What a step does, wherever its elements lie.
+// What a step does, wherever its elements are.
 struct PreparedStep {
   std::shared_ptr<const Kernel> kernel;
   std::string implementation;

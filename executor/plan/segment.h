@@ -40,7 +40,7 @@ struct ShapeGuard {
   bool holds(const Datum& datum) const;
 };
 
-// A value that lies in another one's elements under another shape.
+// A value that is in another one's elements under another shape.
 struct Alias {
   ValueId value, source;
   Shape shape;
@@ -105,7 +105,7 @@ struct Allocation {
   };
   std::vector<Held> values;  // those in it that the run needs as whole values
   std::vector<PointerAt> pointers;
-  // Values that are there when the segment starts, each of which may lie where this begins: it is
+  // Values that are there when the segment starts, each of which may be where this begins: it is
   // what this is made of, and nobody misses what is written over it.
   std::vector<ValueId> in_place;
 };
@@ -144,7 +144,7 @@ struct PlanSegment {
     // By allocation: its buffer, and its values.
     std::vector<std::shared_ptr<Buffer>> buffers;
     std::vector<Datum> values;
-    // Values that lie in others: the segment's own, then those of its steps.
+    // Values that are in others: the segment's own, then those of its steps.
     std::vector<Datum> aliases;
     // What steps without a kernel returned, and what they keep for the next time.
     std::vector<Datum> results;

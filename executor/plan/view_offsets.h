@@ -1,4 +1,4 @@
-// Outputs that need no copying, since their elements lie in one piece in an input.
+// Outputs that need no copying, since their elements are in one piece in an input.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ namespace sardonyx {
 Offsets part_offsets(const Node& node, const Shape& input, std::span<const Tensor* const> constants,
                      std::span<const Shape> outputs);
 
-// The same for the other direction: where the inputs of a Concat lie in its row-major output;
+// The same for the other direction: where the inputs of a Concat are in its row-major output;
 // nullopt where they are scattered over it.
 Offsets concat_offsets(const Node& node, std::span<const Shape> inputs, const Shape& output);
 

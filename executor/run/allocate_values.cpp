@@ -1,4 +1,4 @@
-// Where the values lie that a run makes in memory that outlives a segment: in that of an output, or
+// Where the values are that a run makes in memory that outlives a segment: in that of an output, or
 // in a buffer of its own.
 #include <algorithm>
 
@@ -46,13 +46,13 @@ const Datum* Executable::output_for(const Allocation& allocation, const RunState
   return nullptr;
 }
 
-// No input lies there, or only one that the allocation may be made over.
+// No input is there, or only one that the allocation may be made over.
 bool Executable::may_be_written(const Tensor& memory, const Allocation& allocation,
                                 const RunState& state) const {
   size_t made_over = 0;
   for (const ValueId input : graph_.inputs()) {
     const Datum* datum = state.values[input];
-    if (!datum || !lies_in(*datum, memory)) continue;
+    if (!datum || !overlaps(*datum, memory)) continue;
     const bool is_in_place =
         datum->is_tensor() && memory.raw() == datum->tensor().raw() &&
         std::ranges::find(allocation.in_place, input) != allocation.in_place.end();

@@ -45,7 +45,7 @@ const Tensor* memory_at_risk(std::span<const OutputState> results, size_t index)
   if (!results[index].datum || results[index].is_there) return nullptr;
   for (size_t other = 0; other < results.size(); ++other) {
     const bool is_written = other != index && results[other].is_copied();
-    if (is_written && lies_in(*results[index].datum, *results[other].bound))
+    if (is_written && overlaps(*results[index].datum, *results[other].bound))
       return results[other].bound;
   }
   return nullptr;

@@ -8,10 +8,10 @@
 namespace sardonyx {
 
 Executable::Executable(std::shared_ptr<const Graph> graph, SessionState& session_state,
-                       size_t most_plans)
+                       size_t max_plans)
     : graph_(std::move(graph), session_state.providers),
       session_state_(session_state),
-      most_plans_(most_plans),
+      max_plans_(max_plans),
       caches_(graph_.values().size()) {
   for (const IndexedNode& indexed : graph_.nodes()) {
     for (const GraphPtr& inner : subgraphs_of(*indexed.node)) {
@@ -102,7 +102,7 @@ std::shared_ptr<PlanSegment> Executable::find_or_plan(PlanSegment& parent, const
   std::shared_ptr<PlanSegment> made = plan(parent, state);
   const std::lock_guard lock(parent.mutex);
   parent.children.insert(parent.children.begin(), made);
-  if (parent.children.size() > most_plans_) parent.children.pop_back();
+  if (parent.children.size() > max_plans_) parent.children.pop_back();
   return made;
 }
 

@@ -34,8 +34,8 @@ struct RunState {
 
 class Executable {
  public:
-  // `most_plans` are kept for a segment, those that were used last.
-  Executable(std::shared_ptr<const Graph> graph, SessionState& session_state, size_t most_plans);
+  // `max_plans` are kept for a segment, those that were used last.
+  Executable(std::shared_ptr<const Graph> graph, SessionState& session_state, size_t max_plans);
   ~Executable();
 
   const Graph& graph() const { return graph_.graph(); }
@@ -85,7 +85,7 @@ class Executable {
 
   const IndexedGraph graph_;
   SessionState& session_state_;
-  size_t most_plans_;
+  size_t max_plans_;
   std::unordered_map<const Graph*, std::unique_ptr<Executable>> subprograms_;
   PlanSegment root_;  // no steps; its children are the plans
   std::mutex planning_;

@@ -36,7 +36,7 @@ bool overlap(const Tensor& a, const Tensor& b) {
   return !is_empty && first < second + b.bytes() && second < first + a.bytes();
 }
 
-bool lies_in(const Datum& datum, const Tensor& memory) {
+bool overlaps(const Datum& datum, const Tensor& memory) {
   return any_tensor(datum, [&](const Tensor& tensor) { return overlap(tensor, memory); });
 }
 
@@ -49,7 +49,7 @@ Datum moved_out_of(const Datum& datum, const Tensor& memory) {
       item = moved_out_of(item, memory);
     return Datum(std::move(container));
   };
-  if (!lies_in(datum, memory)) return datum;
+  if (!overlaps(datum, memory)) return datum;
   if (datum.is_tensor()) return datum.tensor().clone();
   if (datum.is_sequence()) return moved_items(datum.sequence());
   if (datum.is_optional()) return moved_items(datum.optional());
@@ -112,7 +112,7 @@ void require_apart(std::span<const RunOutput> outputs, std::span<const Value* co
     if (!overlap(*outputs[bound[k - 1]].bound(), *outputs[bound[k]].bound())) continue;
     const auto [first, second] = std::minmax(bound[k - 1], bound[k]);
     fail(ErrorCode::kInvalidArgument, "output ", names[second]->name,
-         " is bound to memory that lies in that of output ", names[first]->name,
+         " is bound to memory that overlaps that of output ", names[first]->name,
          ": give each its own");
   }
 }

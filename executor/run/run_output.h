@@ -9,11 +9,11 @@
 
 namespace sardonyx {
 
-// Do both lie in the same bytes, in part at least?
+// Are both in the same bytes, in part at least?
 bool overlap(const Tensor& a, const Tensor& b);
-// Does any tensor of `datum` lie in bytes of `memory`?
-bool lies_in(const Datum& datum, const Tensor& memory);
-// `datum`, but with copies of those of its tensors that lie in bytes of `memory`.
+// Is any tensor of `datum` in bytes of `memory`?
+bool overlaps(const Datum& datum, const Tensor& memory);
+// `datum`, but with copies of those of its tensors that are in bytes of `memory`.
 Datum moved_out_of(const Datum& datum, const Tensor& memory);
 
 // One output of a run. Where the run may write comes from writable() alone: memory that is bound to
@@ -34,11 +34,11 @@ class RunOutput {
   const Tensor* writable(DType dtype, const Shape& shape) const;
 
   const Datum& shown() const { return *shown_; }
-  // The result lies in `written`, which is what writable() gave, or bound().
+  // The result is in `written`, which is what writable() gave, or bound().
   void show_written(const Tensor& written);
-  // The result lies elsewhere. What was writable here goes back to `pool`.
+  // The result is elsewhere. What was writable here goes back to `pool`.
   void show(const Datum& result, BufferPool& pool);
-  // The same where nobody else needs the slot that it lies in, which takes what was writable here.
+  // The same where nobody else needs the slot that it is in, which takes what was writable here.
   void show_slot(Datum& slot);
   void clear(BufferPool& pool);
 
@@ -50,7 +50,7 @@ class RunOutput {
   const Tensor* bound_;
 };
 
-// Throws kInvalidArgument where the memory that is bound to one output lies in that of another.
+// Throws kInvalidArgument where the memory that is bound to one output is in that of another.
 // `names` are those of the outputs.
 void require_apart(std::span<const RunOutput> outputs, std::span<const Value* const> names);
 // Throws kInvalidArgument where memory is bound to output `name`, but not for what the run gives.

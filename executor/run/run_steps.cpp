@@ -16,7 +16,7 @@ void rebase(const PlanSegment& segment, PlanSegment::RunContext& frame, std::byt
   frame.base = base;
 }
 
-// Makes `slot` lie in `source`.
+// Makes `slot` are in `source`.
 const Datum* lay_alias(Datum& slot, const Tensor& source, const Alias& alias) {
   slot.as_tensor().assign(source.dtype(), alias.shape, source.buffer(),
                           source.byte_offset() + alias.offset);

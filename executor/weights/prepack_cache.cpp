@@ -9,7 +9,7 @@ std::string text_of(const ContentHash& hash) {
   return {reinterpret_cast<const char*>(hash.data()), sizeof hash};
 }
 
-// A form's name together with what says which elements are in this form.
+// The key of a packed weight: its form and the identity of its elements.
 std::string joined(const std::string& form, const std::string& elements) {
   return text(form.size(), " ", form, elements);
 }

@@ -1,4 +1,4 @@
-// Files of any content as plan caches: they are refused, or all forms that they give lie within
+// Files of any content as plan caches: they are refused, or all forms that they give are within
 // them.
 #include "executor/weights/prepack_file.h"
 #include "tests/support/fuzz_input.h"

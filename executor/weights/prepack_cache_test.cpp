@@ -210,10 +210,10 @@ TEST_F(PlanCacheTest, of_another_version_is_replaced) {
     cache.save();
     return made;
   };
-  EXPECT_EQ(packed_by("one", "turned", 64), 1);
-  EXPECT_EQ(packed_by("one", "turned", 64), 1);
-  EXPECT_EQ(packed_by("two", "turned", 64), 2);
-  EXPECT_EQ(packed_by("one", "turned", 64), 3);
+  EXPECT_EQ(packed_by("one", "transposed", 64), 1);
+  EXPECT_EQ(packed_by("one", "transposed", 64), 1);
+  EXPECT_EQ(packed_by("two", "transposed", 64), 2);
+  EXPECT_EQ(packed_by("one", "transposed", 64), 3);
   EXPECT_EQ(packed_by("one", "straight", 64), 4);
   EXPECT_EQ(packed_by("one", "straight", 128), 5);  // a form of another size is another one
 }

@@ -38,7 +38,7 @@ struct PlanCacheContent {
 
 // Is this the beginning of such a file, of any version?
 bool is_plan_cache(std::span<const std::byte> file);
-// What the file holds; `packed` lie in it. Throws kInvalidModel saying what is wrong with it.
+// What the file holds; `packed` are in it. Throws kInvalidModel saying what is wrong with it.
 PlanCacheContent read_plan_cache(const std::shared_ptr<Buffer>& file);
 // Replaces the file at `path` once the new one is whole. Throws as AtomicFile does.
 void write_plan_cache(const std::filesystem::path& path, const PlanCacheContent& content);

@@ -33,7 +33,7 @@ class WeightResidency {
     }
     return plan(false);
   }
-  // A plan reads these as they lie: they stay for good.
+  // A plan reads these as they are stored: they stay for good.
   void keep(const Tensor& weights) { kept_.insert(weights.buffer().get()); }
   bool is_kept(const Tensor& weights) const { return kept_.contains(weights.buffer().get()); }
 
@@ -46,9 +46,9 @@ class WeightResidency {
   std::unordered_set<const Buffer*> kept_;
 };
 
-// Brings the constants of `graph` to memory that passes may look at: all but those that may be away
-// where they are used, or that DequantizeLinear reads. A pass that looks at others brings them
-// first.
+// Loads the constants of `graph` into memory that passes may look at: all but those that may be
+// evicted where they are used, or that DequantizeLinear reads. A pass that looks at others brings
+// them first.
 void load_inspectable_weights(const Graph& graph);
 
 // Of the constants that are the weights of a product; not of those within subgraphs.

@@ -66,18 +66,18 @@ TEST_F(OriginalsTest, are_let_go_when_they_are_packed) {
   EXPECT_EQ(session.stats().memory_used, used + 2 * kWeightBytes);
 }
 
-// Other sizes use what was packed; a single row reads the weights as they lie.
+// Other sizes use what was packed; a single row reads the weights as they are stored.
 TEST_F(OriginalsTest, are_read_again_for_sizes_that_want_them) {
   const fs::path path = saved(Dim::symbol("rows"));
   const Session session(path), whole(load_model(path));
-  size_t away = 0;
+  size_t evicted = 0;
   for (const int64_t rows : {64, 40, 1, 64, 3}) {
     const Tensor x = ramp({rows, kWidth}, 0.1f);
     EXPECT_EQ(session.run({{"x", x}})[0].tensor(), whole.run({{"x", x}})[0].tensor()) << rows;
-    if (rows == 64) away = session.stats().memory_used;
+    if (rows == 64) evicted = session.stats().memory_used;
   }
   session.model();
-  EXPECT_GE(session.stats().memory_used, away);
+  EXPECT_GE(session.stats().memory_used, evicted);
 }
 
 TEST_F(OriginalsTest, stay_where_somebody_has_the_model) {
@@ -144,7 +144,7 @@ TEST_F(OriginalsTest, that_were_scaled_are_there_again) {
 }
 
 // Of products of bytes: signed ones as they are, others without their zero points.
-TEST_F(OriginalsTest, of_bytes_are_packed_from_where_they_lie) {
+TEST_F(OriginalsTest, of_bytes_are_packed_in_place) {
   const auto bytes = [](DType dtype, Shape shape) {
     Tensor tensor = Tensor::allocate(dtype, std::move(shape));
     auto* elements = static_cast<uint8_t*>(tensor.raw());
@@ -188,7 +188,7 @@ TEST_F(OriginalsTest, of_bytes_are_packed_from_where_they_lie) {
 }
 
 // A table stays in the file; other readers have it in memory.
-TEST_F(OriginalsTest, that_are_tables_are_read_where_they_lie) {
+TEST_F(OriginalsTest, that_are_tables_are_read_in_place) {
   for (const bool has_other_reader : {false, true}) {
     Model model;
     GraphEmitter e(*model.graph);

@@ -32,12 +32,16 @@
 
 namespace sx {
 
+// Sizes by axis, outermost first; {} is a scalar.
 using Shape = std::vector<std::int64_t>;
 
+// What every failed call throws. what() names the op, node or argument, what was expected and what
+// came.
 class Error : public std::runtime_error {
  public:
   Error(sx_status status, const std::string& message, std::string node)
       : std::runtime_error(message), status_(status), node_(std::move(node)) {}
+  // Why: SX_INVALID_ARGUMENT, SX_INVALID_MODEL, SX_CANCELLED ...
   sx_status status() const { return status_; }
   // The name of the node it concerns; "" where there is none.
   const std::string& node() const { return node_; }
@@ -120,6 +124,7 @@ class Span {
   std::size_t size_ = 0;
 };
 
+// The product of the sizes; 1 for a scalar. Sizes must not be negative.
 inline std::size_t element_count(const Shape& shape) {
   std::size_t count = 1;
   for (const std::int64_t dim : shape)
@@ -131,11 +136,15 @@ inline std::size_t element_count(const Shape& shape) {
 class TensorView {
  public:
   explicit TensorView(const sx_tensor& tensor) : tensor_(tensor) {}
+  // The element type.
   sx_dtype dtype() const { return static_cast<sx_dtype>(tensor_.dtype); }
+  // A copy of the sizes.
   Shape shape() const { return Shape(tensor_.dims, tensor_.dims + tensor_.rank); }
-  // An output that lies in the memory that was bound for it.
+  // An output that is in the memory that was bound for it.
   bool written() const { return tensor_.written != 0; }
+  // The first element, in row-major order; may be null where there are none.
   const void* raw() const { return tensor_.data; }
+  // Of all elements.
   std::size_t bytes() const { return tensor_.size; }
   // Throws where the elements are of another type.
   template <typename T>
@@ -173,6 +182,7 @@ class Value {
                                          count * sizeof(T), &made));
     return Value(made);
   }
+  // The same of a vector or of a list: Value::tensor<float>({2}, {1, 2}).
   template <typename T>
   static Value tensor(const Shape& shape, const std::vector<T>& data) {
     static_assert(!std::is_same_v<T, bool>, "a std::vector<bool> is no array; use a pointer");
@@ -182,6 +192,7 @@ class Value {
   static Value tensor(const Shape& shape, std::initializer_list<T> data) {
     return tensor<T>(shape, data.begin(), data.size());
   }
+  // A tensor of rank 0.
   template <typename T>
   static Value scalar(T element) {
     return tensor<T>({}, &element, 1);
@@ -205,6 +216,7 @@ class Value {
     kept.release();
     return Value(made);
   }
+  // A tensor of strings; copies them. Throws where their number is not the shape's.
   static Value strings(const Shape& shape, const std::vector<std::string>& elements) {
     if (element_count(shape) != elements.size()) {
       detail::refuse("expected " + std::to_string(element_count(shape)) + " strings, got " +
@@ -230,15 +242,18 @@ class Value {
     detail::check(sx_value_create_sequence(handles.data(), handles.size(), element_type, &made));
     return Value(made);
   }
+  // An optional that holds `content`, or one that is empty: `element_type` is what it would hold.
   static Value optional(const Value& content) { return optional_of(content.get(), nullptr); }
   static Value empty_optional(const char* element_type) {
     return optional_of(nullptr, element_type);
   }
+  // A map of a tensor of keys (int64 or string, all different) to one of values, of one length.
   static Value map(const Value& keys, const Value& values) {
     sx_value* made = nullptr;
     detail::check(sx_value_create_map(keys.get(), values.get(), &made));
     return Value(made);
   }
+  // A sparse tensor of `shape`: its stored values [n] and their int64 places [n] or [n, rank].
   static Value sparse(const Value& values, const Value& indices, const Shape& shape) {
     sx_value* made = nullptr;
     detail::check(
@@ -246,8 +261,11 @@ class Value {
     return Value(made);
   }
 
+  // False for a default-constructed Value.
   explicit operator bool() const { return handle_ != nullptr; }
+  // The handle for calls of the C interface, valid as long as this object.
   const sx_value* get() const { return handle_.get(); }
+  // Tensor, sequence, map, optional or sparse tensor.
   sx_kind kind() const { return static_cast<sx_kind>(sx_value_kind(get())); }
   // "float[2, 3]"
   std::string type() const { return sx_value_type(get()); }
@@ -260,12 +278,14 @@ class Value {
     detail::check(sx_value_tensor(get(), &tensor));
     return TensorView(tensor);
   }
+  // Of a tensor; others throw.
   sx_dtype dtype() const { return view().dtype(); }
   Shape shape() const { return view().shape(); }
   template <typename T>
   Span<const T> data() const {
     return view().data<T>();
   }
+  // Copies of a string tensor's elements.
   std::vector<std::string> strings() const {
     const std::size_t count = size();
     std::vector<const char*> begins(count);
@@ -286,6 +306,7 @@ class Value {
   // Keys and values of a map.
   Map map() const;
   struct Sparse;
+  // Of a sparse tensor; others throw.
   Sparse sparse() const;
 
  private:
@@ -304,10 +325,12 @@ class Value {
   detail::Handle<sx_value, sx_value_destroy> handle_;
 };
 
+// Two tensors of one length: values[i] belongs to keys[i].
 struct Value::Map {
   Value keys, values;
 };
 
+// Values [n], int64 indices [n] or [n, rank], and the shape of the whole.
 struct Value::Sparse {
   Value values, indices;
   Shape shape;
@@ -337,6 +360,7 @@ class Cancellation {
     detail::check(sx_cancellation_create(&made));
     handle_.reset(made);
   }
+  // From any thread; runs end with SX_CANCELLED within milliseconds.
   void request() { sx_cancellation_request(get()); }
   // What begins from now on is not cancelled.
   void reset() { detail::check(sx_cancellation_reset(get())); }
@@ -354,7 +378,9 @@ class Profile {
     detail::check(sx_profile_create(&made));
     handle_.reset(made);
   }
+  // Forgets all steps.
   void clear() { sx_profile_clear(get()); }
+  // Steps that were recorded.
   std::size_t size() const { return sx_profile_step_count(get()); }
   // Its texts live until the profile changes.
   sx_step operator[](std::size_t index) const {
@@ -368,6 +394,7 @@ class Profile {
   detail::Handle<sx_profile, sx_profile_destroy> handle_;
 };
 
+// Receives one line at a time, without the line's end.
 using Log = std::function<void(sx_log_level, const char* line)>;
 
 // Fields of `c` that are zero ask for the default; what they point at must stay while a session is
@@ -380,6 +407,7 @@ struct SessionOptions {
   const Cancellation* cancellation = nullptr;   // of the load
 };
 
+// Of one run; what it points at must stay until the run has ended.
 struct RunOptions {
   std::int64_t deadline_ms = 0;  // 0: none
   const Cancellation* cancellation = nullptr;
@@ -406,6 +434,7 @@ struct ValueInfo {
   std::vector<std::string> dim_names;  // "" for known dims
 };
 
+// What the file says of itself; opset versions by domain, "" for ai.onnx.
 struct Metadata {
   std::string producer_name, producer_version, domain, description;
   std::string graph_name, graph_description;
@@ -416,8 +445,11 @@ struct Metadata {
 
 class Binding;
 
+// A loaded model. Copies share it; all const members may be called from many threads at once.
 class Session {
  public:
+  // Loads the file at `path`. Throws where it cannot be read, is no valid model, or uses what is
+  // not supported; the message lists all such nodes.
   explicit Session(const std::string& path, const SessionOptions& options = {}) {
     create(options, [&](const sx_session_options* c, sx_session** made) {
       return sx_session_create(path.c_str(), c, made);
@@ -435,25 +467,31 @@ class Session {
   std::vector<ValueInfo> inputs() const {
     return infos(sx_session_input_count(get()), sx_session_input);
   }
+  // In the order in which run() gives them.
   std::vector<ValueInfo> outputs() const {
     return infos(sx_session_output_count(get()), sx_session_output);
   }
+  // The place among inputs(); throws where there is no such input.
   std::size_t input_index(const std::string& name) const {
     std::size_t index = 0;
     detail::check(sx_session_find_input(get(), name.c_str(), &index));
     return index;
   }
+  // The place among outputs(); throws where there is no such output.
   std::size_t output_index(const std::string& name) const {
     std::size_t index = 0;
     detail::check(sx_session_find_output(get(), name.c_str(), &index));
     return index;
   }
+  // Copies what the file says of itself.
   Metadata metadata() const;
+  // Plans, runs and bytes, now.
   sx_stats stats() const {
     auto stats = detail::sized<sx_stats>();
     detail::check(sx_session_stats(get(), &stats));
     return stats;
   }
+  // Gives memory back that only later runs would use: arenas and cached plans.
   void trim() { detail::check(sx_session_trim(get())); }
 
   // Makes ready what runs with inputs of these shapes need; see sx_session_prepare.
@@ -478,6 +516,7 @@ class Session {
 // The inputs and outputs of runs: set once, used any number of times, by one thread at a time.
 class Binding {
  public:
+  // For runs of this session, of which it keeps a copy.
   explicit Binding(const Session& session) : session_(session) {
     sx_binding* made = nullptr;
     detail::check(sx_binding_create(session.get(), &made));
@@ -491,12 +530,14 @@ class Binding {
     detail::check(sx_binding_set_input(get(), index, DType<T>::value, shape.data(), shape.size(),
                                        data, element_count(shape) * sizeof(T)));
   }
+  // The value is held until another is bound.
   void set_input(std::size_t index, const Value& value) {
     detail::check(sx_binding_set_input_value(get(), index, value.get()));
   }
   void set_input(const std::string& name, const Value& value) {
     set_input(session_.input_index(name), value);
   }
+  // Takes the input's default from now on; an input without one must be bound again.
   void clear_input(std::size_t index) { detail::check(sx_binding_clear_input(get(), index)); }
   // Runs write the output there if it comes with this type and shape; see RunOptions.
   template <typename T>
@@ -504,12 +545,15 @@ class Binding {
     detail::check(sx_binding_set_output(get(), index, DType<T>::value, shape.data(), shape.size(),
                                         data, element_count(shape) * sizeof(T)));
   }
+  // Later runs allocate this output themselves.
   void clear_output(std::size_t index) { detail::check(sx_binding_clear_output(get(), index)); }
   // Later runs compute these alone; none: all.
   void choose_outputs(const std::vector<std::size_t>& indices) {
     detail::check(sx_binding_choose_outputs(get(), indices.data(), indices.size()));
   }
 
+  // Runs in this thread. Throws without having changed outputs that were bound, or with part of
+  // them written where the run was cancelled.
   void run(const RunOptions& options = {}) {
     const sx_run_options c = options.c();
     detail::check(sx_binding_run(get(), &c));
@@ -519,6 +563,7 @@ class Binding {
   std::future<void> run_async(const RunOptions& options = {});
   // Waits for an asynchronous run; throws as it did.
   void wait() { detail::check(sx_binding_wait(get())); }
+  // Makes the plan for the shapes that are bound, so that the first run is as fast as the next.
   void prepare(const RunOptions& options = {}) {
     const sx_run_options c = options.c();
     detail::check(sx_binding_prepare(get(), &c));
@@ -536,6 +581,7 @@ class Binding {
     detail::check(sx_binding_output_value(get(), index, &value));
     return Value(value);
   }
+  // As Session::fetch, with the inputs that are bound.
   std::vector<Value> fetch(const std::vector<std::string>& names,
                            const RunOptions& options = {}) const;
 

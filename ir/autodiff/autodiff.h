@@ -33,7 +33,7 @@ using GradientHook = std::function<Val(const Val& value, const Val& gradient)>;
 
 // d(sum over i of <ys[i], d_ys[i]>) / d(xs[j]) for each j; an empty Val where ys do not depend on
 // xs[j] through differentiable ops. `steps` are in the order in which they ran; those that do not
-// lie between xs and ys are skipped. An empty d_ys[i] stands for ones. Throws kUnsupported, naming
+// are between xs and ys are skipped. An empty d_ys[i] stands for ones. Throws kUnsupported, naming
 // the op and where it was called, where a gradient reaches an op that has no rule.
 Vals differentiate(Emitter& e, std::span<const RecordedStep* const> steps, std::span<const Val> ys,
                    std::span<const Val> d_ys, std::span<const Val> xs,

@@ -53,15 +53,19 @@ std::ostream& operator<<(std::ostream& out, DType dtype);
 // Bits that one element takes in a tensor's buffer: 2 and 4 for the packed types. A string element
 // is a std::string.
 int bits_of(DType dtype);
+// 8-bit integers, with or without sign; not bool.
 inline bool is_byte(DType dtype) {
   return dtype == DType::kUInt8 || dtype == DType::kInt8;
 }
+// Several elements share a byte: 4-bit and 2-bit types.
 inline bool is_packed(DType dtype) {
   return dtype != DType::kUndefined && bits_of(dtype) < 8;
 }
 bool is_floating(DType dtype);  // every real floating type, the small ones included
 bool is_integer(DType dtype);   // signed and unsigned, the packed ones included; not bool
+// Two's complement, the packed ones included.
 bool is_signed_integer(DType dtype);
+// Complex64 and complex128.
 bool is_complex(DType dtype);
 
 // Bytes that `count` elements take; throws kResourceExhausted if that overflows.
@@ -76,10 +80,13 @@ class DTypeSet {
     for (DType dtype : dtypes)
       bits_ |= 1u << static_cast<int>(dtype);
   }
+  // Whether the type is in the set; false for kUndefined unless it was put in.
   constexpr bool has(DType dtype) const { return bits_ >> static_cast<int>(dtype) & 1u; }
   constexpr bool empty() const { return bits_ == 0; }
   constexpr DTypeSet operator|(DTypeSet other) const { return from_bits(bits_ | other.bits_); }
+  // The types of this set that are not in `other`.
   constexpr DTypeSet without(DTypeSet other) const { return from_bits(bits_ & ~other.bits_); }
+  // Bit k stands for the DType of number k.
   constexpr uint32_t bits() const { return bits_; }
   constexpr bool operator==(const DTypeSet&) const = default;
   static constexpr DTypeSet from_bits(uint32_t bits) {
@@ -92,10 +99,12 @@ class DTypeSet {
   uint32_t bits_ = 0;
 };
 
+// The union, so that `DType::kFloat | DType::kDouble` is a set.
 constexpr DTypeSet operator|(DType a, DType b) {
   return DTypeSet(a) | DTypeSet(b);
 }
 
+// Groups that signatures of ops use. Integers are those of 8 to 64 bits.
 inline constexpr DTypeSet kUnsignedInts{DType::kUInt8, DType::kUInt16, DType::kUInt32,
                                         DType::kUInt64};
 inline constexpr DTypeSet kSignedInts{DType::kInt8, DType::kInt16, DType::kInt32, DType::kInt64};
@@ -103,6 +112,7 @@ inline constexpr DTypeSet kInts = kUnsignedInts | kSignedInts;
 inline constexpr DTypeSet kFloats{DType::kFloat16, DType::kBFloat16, DType::kFloat, DType::kDouble};
 inline constexpr DTypeSet kNumbers = kInts | kFloats;
 inline constexpr DTypeSet kComplexes{DType::kComplex64, DType::kComplex128};
+// The four float8 types of opset 19, without the exponent-only E8M0.
 inline constexpr DTypeSet kFloat8s{DType::kFloat8E4M3FN, DType::kFloat8E4M3FNUZ, DType::kFloat8E5M2,
                                    DType::kFloat8E5M2FNUZ};
 inline constexpr DTypeSet kPackedInts{DType::kUInt4, DType::kInt4, DType::kUInt2, DType::kInt2};

@@ -18,7 +18,7 @@ struct ConvertOptions {
   ScaleRounding e8m0_rounding = ScaleRounding::kUp;  // of float8e8m0
 };
 
-// Reads `count` elements that lie `step` apart from element `offset` of `raw` on (packed types
+// Reads `count` elements that are `step` apart from element `offset` of `raw` on (packed types
 // unpacked, one byte each). C is float, double, int64_t or uint64_t; values that C cannot hold are
 // converted as `convert_number` says.
 template <typename C>

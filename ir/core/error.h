@@ -19,6 +19,7 @@ enum class ErrorCode {
   kInternal,           // a defect of sardonyx
 };
 
+// "invalid argument", "invalid model" ...: for messages.
 std::string_view name_of(ErrorCode code);
 
 // What every function of sardonyx throws. The message names op, node and argument, what was
@@ -27,13 +28,16 @@ class Error : public std::exception {
  public:
   Error(ErrorCode code, std::string message) : code_(code), message_(std::move(message)) {}
 
+  // Why: what a program decides by.
   ErrorCode code() const { return code_; }
   // The name of the node at fault; empty where no node is concerned.
   const std::string& node() const { return node_; }
+  // The message, UTF-8; belongs to the error.
   const char* what() const noexcept override { return message_.c_str(); }
 
   // The same error with "CONTEXT: " put before its message.
   Error with_context(std::string_view context) const;
+  // The same error with this node's name, for node().
   Error at_node(std::string node) const;
 
  private:
@@ -77,11 +81,13 @@ std::string text(const Parts&... parts) {
   return detail::joined({detail::TextPart(parts)...});
 }
 
+// Throws Error with the message that the parts make.
 template <typename... Parts>
 [[noreturn]] void fail(ErrorCode code, const Parts&... parts) {
   throw Error(code, text(parts...));
 }
 
+// Throws kInternal with the condition and its place.
 [[noreturn]] void check_failed(const char* condition, const char* file, int line);
 
 }  // namespace sardonyx

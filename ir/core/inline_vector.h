@@ -23,7 +23,9 @@ class InlineVector {
   using const_iterator = const T*;
 
   InlineVector() = default;
+  // `count` copies of `value`.
   explicit InlineVector(size_t count, const T& value = T()) { resize(count, value); }
+  // The elements of a list or of a range.
   InlineVector(std::initializer_list<T> values) : InlineVector(values.begin(), values.end()) {}
   template <std::input_iterator Iterator>
   InlineVector(Iterator first, Iterator last) {
@@ -31,6 +33,7 @@ class InlineVector {
       push_back(*first);
   }
   InlineVector(const InlineVector& other) { assign(other.begin(), other.size()); }
+  // Leaves the other empty; allocated elements move, inline ones are copied.
   InlineVector(InlineVector&& other) noexcept { take(other); }
   InlineVector& operator=(const InlineVector& other) {
     if (this != &other) assign(other.begin(), other.size());
@@ -41,14 +44,17 @@ class InlineVector {
     return *this;
   }
 
+  // Elements, which is never above the capacity.
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
+  // Neighbours in memory; invalid after push_back, resize, reserve and moves.
   T* data() { return allocated_ ? allocated_.get() : own_; }
   const T* data() const { return allocated_ ? allocated_.get() : own_; }
   iterator begin() { return data(); }
   iterator end() { return data() + size_; }
   const_iterator begin() const { return data(); }
   const_iterator end() const { return data() + size_; }
+  // Not checked.
   T& operator[](size_t index) { return data()[index]; }
   const T& operator[](size_t index) const { return data()[index]; }
   T& front() { return data()[0]; }
@@ -56,6 +62,7 @@ class InlineVector {
   T& back() { return data()[size_ - 1]; }
   const T& back() const { return data()[size_ - 1]; }
 
+  // By value: `value` may be an element.
   void push_back(T value) {
     reserve(size_ + 1);
     data()[size_++] = value;
@@ -66,7 +73,9 @@ class InlineVector {
     if (count > size_) std::fill(data() + size_, data() + count, filler);
     size_ = count;
   }
+  // Keeps the memory.
   void clear() { size_ = 0; }
+  // Memory for `count` elements; never shrinks.
   void reserve(size_t count) {
     if (count <= capacity_) return;
     const size_t grown = std::max(count, 2 * capacity_);

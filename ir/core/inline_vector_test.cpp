@@ -22,7 +22,7 @@ bool is_counted(const Few& values, size_t count) {
   return std::equal(values.begin(), values.end(), expected.begin(), expected.end());
 }
 
-bool lies_inside(const Few& values) {
+bool is_inline(const Few& values) {
   const auto* begin = reinterpret_cast<const char*>(&values);
   const auto* data = reinterpret_cast<const char*>(values.data());
   return data >= begin && data < begin + sizeof values;
@@ -31,7 +31,7 @@ bool lies_inside(const Few& values) {
 TEST(InlineVector, grows_out_of_itself) {
   Few values;
   for (int i = 0; i < 20; ++i) {
-    EXPECT_EQ(lies_inside(values), values.size() <= 4);
+    EXPECT_EQ(is_inline(values), values.size() <= 4);
     values.push_back(i);
     EXPECT_TRUE(is_counted(values, static_cast<size_t>(i) + 1));
   }

@@ -44,7 +44,7 @@ HWY_INLINE Words low_product(Words a, Words b) {
 }
 
 // Philox 4x32-10 of the counters in `at`: words 0 and 1 of each block, and 2 and 3, as 64-bit
-// numbers. The words lie in the low halves; the high ones do not matter until the end.
+// numbers. The words are in the low halves; the high ones do not matter until the end.
 HWY_INLINE void philox(uint64_t key, Words at, Words& first, Words& last) {
   const Words low = words(0xFFFFFFFFu);
   Words c0 = at, c1 = hn::ShiftRight<32>(at), c2 = words(0), c3 = words(0);

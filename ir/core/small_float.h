@@ -8,10 +8,13 @@
 
 namespace sardonyx {
 
+// Exact.
 float half_to_float(uint16_t bits);
+// Rounded to nearest even; too large: infinity.
 uint16_t float_to_half(float value);
 uint16_t double_to_half(double value);  // rounds once
 
+// IEEE 754 binary16: 5 bits of exponent, 10 of mantissa.
 struct Float16 {
   uint16_t bits = 0;
   Float16() = default;
@@ -24,6 +27,7 @@ struct Float16 {
   }
 };
 
+// The upper half of a float: 8 bits of exponent, 7 of mantissa.
 struct BFloat16 {
   uint16_t bits = 0;
   BFloat16() = default;
@@ -57,15 +61,19 @@ struct SmallFormat {
   bool unsigned_zero;  // FNUZ: no negative zero; 0x80 is the only NaN
   bool has_nan;
 };
+// Exponent bits, mantissa bits, bias, infinity, unsigned zero, NaN.
 inline constexpr SmallFormat kE4M3FN{4, 3, 7, false, false, true};
 inline constexpr SmallFormat kE4M3FNUZ{4, 3, 8, false, true, true};
 inline constexpr SmallFormat kE5M2{5, 2, 15, true, false, true};
 inline constexpr SmallFormat kE5M2FNUZ{5, 2, 16, false, true, true};
 inline constexpr SmallFormat kE2M1{2, 1, 1, false, false, false};
 
+// Exact.
 float small_to_float(const SmallFormat& format, uint8_t bits);
+// Rounded to nearest even; `overflow` says what becomes of larger values.
 uint8_t float_to_small(const SmallFormat& format, float value, Overflow overflow);
 
+// One element of such a format, converted to float for computing.
 template <const SmallFormat& format>
 struct SmallFloat {
   uint8_t bits = 0;
@@ -79,6 +87,7 @@ struct SmallFloat {
     return x;
   }
 };
+// ONNX's float8 types, as OCP and Graphcore define them.
 using Float8E4M3FN = SmallFloat<kE4M3FN>;
 using Float8E4M3FNUZ = SmallFloat<kE4M3FNUZ>;
 using Float8E5M2 = SmallFloat<kE5M2>;
@@ -89,6 +98,7 @@ using Float4E2M1 = SmallFloat<kE2M1>;  // unpacked; in a tensor's buffer two sha
 enum class ScaleRounding { kUp, kDown, kNearest };
 uint8_t float_to_e8m0(float value, ScaleRounding rounding, Overflow overflow);
 
+// The scale of a block in microscaling formats.
 struct Float8E8M0 {
   uint8_t bits = 0;
   Float8E8M0() = default;

@@ -26,7 +26,7 @@ class HeapBuffer : public Buffer {
 
 constexpr bool kOwnBlocks = kAddressSanitizer;  // there, blocks are watched
 
-// The elements lie in the buffer's own block: most results of small ops are of this kind, and one
+// The elements are in the buffer's own block: most results of small ops are of this kind, and one
 // allocation is half the cost of two.
 constexpr size_t kSmallBytes = kBlockAlignment;
 

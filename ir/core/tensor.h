@@ -18,7 +18,9 @@ namespace sardonyx {
 class Buffer {
  public:
   virtual ~Buffer() = default;
+  // The first byte; null where there are none.
   std::byte* data() const { return data_; }
+  // In bytes.
   size_t size() const { return size_; }
 
   // Aligned to 64 bytes, not initialised; counted by the current MemoryBudget.
@@ -34,6 +36,7 @@ class Buffer {
 
   // What the last one to hold a buffer may write there: anything, strings, or nothing.
   enum class Kind : uint8_t { kBytes, kStrings, kBorrowed };
+  // What the last owner may write; see above.
   Kind kind() const { return kind_; }
 
  protected:
@@ -44,12 +47,13 @@ class Buffer {
   Kind kind_;
 };
 
-// Where a tensor's elements lie, without owning them; what kernels work on.
+// Where a tensor's elements are, without owning them; what kernels work on.
 struct TensorView {
   DType dtype = DType::kUndefined;
   std::span<const int64_t> shape;
   void* raw = nullptr;
 
+  // The number of elements.
   int64_t count() const {
     int64_t total = 1;
     for (const int64_t dim : shape)
@@ -71,12 +75,16 @@ struct TensorView {
 class Tensor {
  public:
   Tensor() = default;
+  // Elements begin `byte_offset` bytes into the buffer, which must hold all of them
+  // (SARDONYX_CHECK).
   Tensor(DType dtype, Shape shape, std::shared_ptr<Buffer> buffer, size_t byte_offset = 0);
 
   // Elements are not initialised (strings are empty). Throws kResourceExhausted beyond the memory
   // budget.
   static Tensor allocate(DType dtype, Shape shape);
+  // As allocate(), filled with zeros or empty strings.
   static Tensor zeros(DType dtype, Shape shape);
+  // Copies `values`, as many as the shape has elements; T decides the dtype.
   template <typename T>
   static Tensor of(const std::vector<T>& values, Shape shape);
   template <typename T>
@@ -95,24 +103,30 @@ class Tensor {
   // Undefined from now on, with the memory of the shape.
   void clear();
 
+  // False for a tensor that was default-constructed, which stands for an omitted value.
   bool defined() const { return dtype_ != DType::kUndefined; }
   explicit operator bool() const { return defined(); }
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
   size_t rank() const { return shape_.size(); }
+  // Elements; 1 for a scalar.
   int64_t count() const { return count_; }
+  // Of the elements, with several in a byte for packed types. Strings count as their handles.
   size_t bytes() const { return bytes_for(dtype_, count_); }
   const std::shared_ptr<Buffer>& buffer() const { return buffer_; }
   size_t byte_offset() const { return offset_; }  // where it begins in its buffer
   // Where the elements come from, as Buffer::origin tells it of all bytes.
   std::string origin() const;
 
+  // The first element; null where there is no buffer. Writing is for the one who made the tensor.
   void* raw() const { return buffer_ ? buffer_->data() + offset_ : nullptr; }
+  // All elements, row-major. Throws kInvalidArgument where T is not the element type.
   template <typename T>
   std::span<const T> values() const {
     check_type(dtype_of<T>());
     return {static_cast<const T*>(raw()), static_cast<size_t>(count_)};
   }
+  // The same to be written, before the tensor is handed on.
   template <typename T>
   std::span<T> mutable_values() {
     check_type(dtype_of<T>());
@@ -130,6 +144,7 @@ class Tensor {
   // Elements [begin, end) of the first dim; shares the buffer. Not for packed types unless whole
   // bytes.
   Tensor slice(int64_t begin, int64_t end) const;
+  // A copy with memory of its own.
   Tensor clone() const;
 
   bool operator==(const Tensor& other) const;  // dtype, shape and every bit

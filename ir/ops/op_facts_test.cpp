@@ -30,6 +30,7 @@ TEST(OpFacts, FitTheRest) {
     if (op->is(kProduct)) {
       EXPECT_EQ(op->weight_inputs, 2u);
     }
+    EXPECT_TRUE(op->doc.ends_with('.')) << op->doc;
     EXPECT_FALSE(op->is(kView) && (op->part_offsets || op->join_offsets));
   }
 }

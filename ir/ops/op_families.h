@@ -70,6 +70,6 @@ std::span<const OpDef> contrib_weight_ops();     // weights in few bits
 std::span<const OpDef> contrib_recurrent_ops();  // DynamicQuantizeLSTM
 std::span<const OpDef> contrib_generation_ops();
 std::span<const OpDef> fused_ops();  // our own domain: what passes write
-std::span<const OpDef> group_ops();  // our own domain: ElementwiseGroup
+std::span<const OpDef> group_ops();  // our own domain: FusedElementwise
 
 }  // namespace sardonyx::ops

@@ -114,7 +114,7 @@ void compare_params(const OpDef& op, const std::vector<Param>& ours, const Json&
       EXPECT_EQ(ours[i].min_count, param.value("min", size_t{1}));
     }
     EXPECT_EQ(joined(allowed_types(op, ours[i].type)), joined(allowed_types(spec, param["type"])));
-    // Params of one constraint must go together in both.
+    // Params of one constraint have one type in both.
     for (size_t k = 0; k < i; ++k) {
       EXPECT_EQ(ours[i].type == ours[k].type, param["type"] == theirs[k]["type"]) << ours[k].name;
     }

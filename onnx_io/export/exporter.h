@@ -22,7 +22,7 @@ struct PendingTensor {
 
 class Exporter {
  public:
-  // `place` is asked for every tensor of an initializer. It may set where the elements lie and take
+  // `place` is asked for every tensor of an initializer. It may set where the elements are and take
   // them.
   using Place = std::function<bool(onnx_schema::TensorProto& header, const Tensor& tensor)>;
   Exporter(int64_t opset, Place place);

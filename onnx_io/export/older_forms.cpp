@@ -14,7 +14,7 @@ namespace {
 
 constexpr DTypeSet kIeeeFloats{DType::kFloat16, DType::kFloat, DType::kDouble};
 
-// Takes `text` up to `end` away, and `end` too.
+// Removes `text` up to and including `end`.
 std::string_view take_until(std::string_view& text, std::string_view end) {
   const size_t at = std::min(text.find(end), text.size());
   const std::string_view taken = text.substr(0, at);

@@ -19,7 +19,7 @@ struct WrittenCall {
   std::vector<std::shared_ptr<Value>> made;  // constants that older forms ask for, by base name
 
   bool has_input(size_t index) const { return index < inputs.size() && inputs[index]; }
-  // Takes an input away that is constant; nullptr where it is none.
+  // Removes an input that is constant; nullptr where it is none.
   const Tensor* take_constant(size_t index);
   // Gives the input a constant of its own.
   void set_constant(size_t index, std::string name, Tensor value);

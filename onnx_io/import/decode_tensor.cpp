@@ -312,8 +312,7 @@ Tensor TensorDecoder::decode_external(const TensorProto& proto, DType dtype, Sha
   const uint64_t size = external_->size_of(location.path);
   if (location.offset > size || needed > size - location.offset) {
     refuse(text("external data at offset ", location.offset, " with length ", needed,
-                " lies past the end of ", in_quotes(location.path), ", which has ", size,
-                " bytes"));
+                " is past the end of ", in_quotes(location.path), ", which has ", size, " bytes"));
   }
   return external_->read(location.path, location.offset, dtype, std::move(shape));
 }

@@ -292,7 +292,7 @@ TEST(ExternalData, MayHaveALengthOfZero) {
   options.on_warning = [&](const LoadWarning& warning) { warnings.push_back(warning.name); };
   EXPECT_EQ(model.load(options), Tensor::vector<float>({2, 3}));
   EXPECT_EQ(warnings, (std::vector<std::string>{"external-length"}));
-  EXPECT_THAT(model.error("w.bin", "12", "0"), HasSubstr("lies past the end"));
+  EXPECT_THAT(model.error("w.bin", "12", "0"), HasSubstr("is past the end"));
   options.strict = true;
   EXPECT_THROW(model.load(options), Error);
 }

@@ -14,7 +14,7 @@ namespace sardonyx::onnx_import {
 
 class ExternalFiles {
  public:
-  // Files lie in memory (options.external_files) or else beneath `sandbox`, where there is one.
+  // Files are in memory (options.external_files) or else beneath `sandbox`, where there is one.
   // `options` must outlive this.
   ExternalFiles(std::optional<Sandbox> sandbox, const LoadOptions& options)
       : sandbox_(std::move(sandbox)), options_(options) {}
@@ -25,7 +25,7 @@ class ExternalFiles {
  private:
   struct Opened {
     uint64_t size = 0;
-    std::optional<OpenFile> file;   // none: it lies in memory
+    std::optional<OpenFile> file;   // none: it is in memory
     std::shared_ptr<Buffer> bytes;  // null: not mapped yet
     size_t begin = 0;               // in `bytes`
   };

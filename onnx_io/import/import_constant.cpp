@@ -51,7 +51,7 @@ void Importer::import_constant(NameScope& frame, onnx_schema::NodeProto& node) {
   }
   const std::string& output = node.output(0);
   Tensor value = constant_of(attrs.begin()->first, attrs.begin()->second, options_.limits);
-  make_room(frame, output);
+  vacate_name(frame, output);
   const bool keep = frame.names_are_final || frame.scope.empty();
   Value* constant =
       frame.graph.add_constant(keep ? output : frame.scope + "." + output, std::move(value));

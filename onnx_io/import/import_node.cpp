@@ -381,7 +381,7 @@ void Importer::append_node(NameScope& frame, const NodeProto& node, RawCall& cal
   std::vector<std::string> names(call.outputs);
   for (size_t i = 0; i < names.size() && i < static_cast<size_t>(node.output_size()); ++i) {
     names[i] = node.output(static_cast<int>(i));
-    if (!names[i].empty()) make_room(frame, names[i]);
+    if (!names[i].empty()) vacate_name(frame, names[i]);
     if (!frame.names_are_final && !names[i].empty()) names[i] = joined(frame.scope, names[i]);
   }
   Node* made = frame.graph.append(op, Attrs::parse(*op.attrs, call.attrs), std::move(inputs),
@@ -436,7 +436,7 @@ void Importer::take_output(NameScope& frame, const std::string& name, Value* val
     if (named_.contains(value)) {
       value = GraphEmitter::unwrap(emitter.call("Identity", {GraphEmitter::wrap(value)}));
     }
-    make_room(frame, name);
+    vacate_name(frame, name);
     frame.graph.rename(*value, name);
   }
   value->type = declared_type(frame, name, value->type);

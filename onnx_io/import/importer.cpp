@@ -304,7 +304,7 @@ Type Importer::declared_type(const NameScope& frame, const std::string& name,
 }
 
 // The file's names go before those that were invented on the way.
-void Importer::make_room(NameScope& frame, const std::string& name) {
+void Importer::vacate_name(NameScope& frame, const std::string& name) {
   if (!frame.names_are_final) return;
   if (Value* invented = frame.graph.find_value(name)) frame.graph.rename(*invented, "");
 }

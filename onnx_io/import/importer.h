@@ -75,7 +75,7 @@ class Importer {
   void add_outputs(NameScope& frame, const onnx_schema::GraphProto& proto);
   void bind(NameScope& frame, const std::string& name, Value* value);
   void check_new_name(const NameScope& frame, const std::string& name, std::string_view what) const;
-  void make_room(NameScope& frame, const std::string& name);
+  void vacate_name(NameScope& frame, const std::string& name);
   Value* placeholder(NameScope& frame);
   Type reconciled(const Type& inferred, const Type& declared, const std::string& name) const;
   Type declared_type(const NameScope& frame, const std::string& name, const Type& inferred) const;

@@ -32,7 +32,7 @@ constexpr uint64_t kLarge = 4096;
 
 enum WireType : uint64_t { kVarint = 0, kFixed64 = 1, kLength = 2, kFixed32 = 5 };
 
-// Thrown away by read_model: the plain parser then finds the fault, or what this reader does not
+// Caught by read_model: the plain parser then finds the fault, or what this reader does not
 // know.
 struct Unreadable {};
 
@@ -211,7 +211,7 @@ struct Version {
   }
 };
 
-// Reads by several threads: most of the time goes into making room for what is read.
+// Reads by several threads: most of the time goes into making space for what is read.
 void read_shared(const OpenFile& file, uint64_t offset, std::byte* to, uint64_t bytes) {
   constexpr uint64_t kPiece = 512 << 10;
   const auto pieces = static_cast<int64_t>((bytes + kPiece - 1) / kPiece);

@@ -11,7 +11,7 @@
 namespace sardonyx::onnx_import {
 
 // Fills `message` from `bytes`; throws `code` saying what `what` (a file's name) seems to be
-// instead. `nesting` bounds how deep messages may lie in each other.
+// instead. `nesting` bounds how deep messages may be in each other.
 void parse_message(std::span<const std::byte> bytes, std::string_view what, ErrorCode code,
                    const LoadLimits& limits, google::protobuf::MessageLite& message);
 

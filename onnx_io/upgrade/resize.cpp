@@ -1,4 +1,4 @@
-// Resize and its predecessor before the coordinates were an attribute: output x lies at input x /
+// Resize and its predecessor before the coordinates were an attribute: output x is at input x /
 // scale.
 #include <algorithm>
 

@@ -32,7 +32,7 @@ struct RawCall {
   const Val& input(size_t index) const;
   // Sets input `index`, with omitted ones before it where there are fewer.
   void set_input(size_t index, Val val);
-  // Takes an attribute away and gives its value; the second form gives `otherwise` where it was not
+  // Removes an attribute and gives its value; the second form gives `otherwise` where it was not
   // given. Throw kInvalidModel where it is of another kind.
   template <typename T>
   std::optional<T> take(std::string_view name);

@@ -40,7 +40,7 @@ TEST(CodecRefusals, Pixels) {
   const auto entry = [](uint32_t tag, uint32_t type, uint32_t value) {
     return number(tag, 2) + number(type, 2) + number(1, 4) + number(value, 4);
   };
-  // One row of two grey pixels, which lie beyond the end.
+  // One row of two grey pixels, which are beyond the end.
   const string tiff = string("II\x2a\0\x08\0\0\0", 8) + number(9, 2) + entry(256, 3, 2) +
                       entry(257, 3, 1) + entry(258, 3, 8) + entry(259, 3, 1) + entry(262, 3, 1) +
                       entry(273, 4, 5000) + entry(277, 3, 1) + entry(278, 3, 1) + entry(279, 4, 2) +

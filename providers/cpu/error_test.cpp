@@ -104,8 +104,8 @@ TEST(KernelRefusals, GroupQueryAttention) {
   const auto i32 = [](int32_t value) { return Tensor::vector<int32_t>({value}); };
   const Tensor query = zeros({1, 1, 8}), key = zeros({1, 1, 4}), past = zeros({1, 1, 3, 4}), none;
   const std::vector<Tensor> plain{query, key, key, past, past, i32(3), i32(4)};
-  std::vector<Tensor> turned = plain;
-  turned.insert(turned.end(), {zeros({4, 2}), zeros({4, 2})});
+  std::vector<Tensor> rotated = plain;
+  rotated.insert(rotated.end(), {zeros({4, 2}), zeros({4, 2})});
   const AttrMap attrs{{"num_heads", int64_t{2}}, {"kv_num_heads", int64_t{1}}};
   AttrMap rotary = attrs;
   rotary["do_rotary"] = int64_t{1};
@@ -113,10 +113,10 @@ TEST(KernelRefusals, GroupQueryAttention) {
   expect_refused({op, attrs, plain, 6, i32(5),
                   "total_sequence_length: 5 is more than the 4 that the call was made for", 3});
   expect_refused({op, attrs, plain, 5, i32(4), "seqlens_k: 4 for batch entry 0 does not fit", 3});
-  turned[3] = turned[4] = zeros({1, 1, 4, 4});
-  turned[6] = i32(5);
+  rotated[3] = rotated[4] = zeros({1, 1, 4, 4});
+  rotated[6] = i32(5);
   expect_refused(
-      {op, rotary, turned, 5, i32(4), "position 4 is outside the 4 rows of cos_cache", 3});
+      {op, rotary, rotated, 5, i32(4), "position 4 is outside the 4 rows of cos_cache", 3});
 }
 
 }  // namespace

@@ -5,18 +5,12 @@
 namespace sardonyx::cpu {
 
 std::optional<Epilogue> make_epilogue(const ops::FusedActivation& activation) {
-  Epilogue finish;
-  if (activation.name.empty()) return finish;
-  if (activation.name == "Relu") {
-    finish.low = 0;
-  } else if (activation.name == "Clip") {
-    finish.low = activation.params[0];
-    finish.high = activation.params[1];
-  } else {
-    finish.function = row_activation(activation);
-    if (!finish.function) return std::nullopt;
-  }
-  return finish;
+  if (const auto bounds = ops::clip_bounds(activation))
+    return Epilogue{bounds->low, bounds->high, {}};
+  Epilogue epilogue;
+  epilogue.function = row_activation(activation);
+  if (!epilogue.function) return std::nullopt;
+  return epilogue;
 }
 
 const char* why_unsupported_image(const KernelRequest& request, bool takes_lines) {

@@ -2,6 +2,7 @@
 // reach.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "ir/op_samples.h"
@@ -28,7 +29,13 @@ std::vector<Datum> run_kernel(const KernelEntry& entry, const OpDef& op, const A
     out.push_back(described(output, false));
   KernelRequest request{op, attrs, in, out};
   request.threads = threads;
+  std::vector<KernelAttempt> noted;
+  request.attempts = &noted;
   const Prepared prepared = entry.prepare(request);
+  for (const KernelAttempt& each : noted) {
+    EXPECT_NE(std::ranges::find(entry.inner, each.name, &InnerKernel::name), entry.inner.end())
+        << entry.op << " asks " << each.name << ", which its entry does not name";
+  }
   EXPECT_NE(prepared.kernel == nullptr, prepared.refusal.empty());
   if (!prepared.kernel) return {};
   std::vector<Datum> made;
@@ -418,7 +425,7 @@ TEST(CpuKernels, agree_with_the_reference_on_larger_shapes) {
   }
 }
 
-// The first of them is the greatest until a number comes, wherever the window lies.
+// The first of them is the greatest until a number comes, wherever the window is.
 TEST(CpuKernels, MaximaPassOverNaN) {
   const float nan = std::numeric_limits<float>::quiet_NaN(), low = -HUGE_VALF;
   std::vector<float> values(80, nan);

@@ -58,7 +58,7 @@ constexpr KernelEntry kJoinKernels[] = {{"Concat", "concat", guarded<prepare_con
 
 }  // namespace
 
-std::span<const KernelEntry> join_kernels() {
+std::span<const KernelEntry> concat_kernels() {
   return kJoinKernels;
 }
 

@@ -62,7 +62,7 @@ void swap_spatial(ConvProblem& problem) {
 }
 
 // The descriptor under which other kernels know the layout of such an image.
-std::optional<Desc> turned_back(const Desc& desc) {
+std::optional<Desc> transposed_back(const Desc& desc) {
   if (is_row_major(desc)) return desc;  // the bias, too, which has one dim
   Extents dims = desc.dims();
   swap_spatial(dims);
@@ -184,7 +184,7 @@ std::vector<PrimitivePart> parts_of(const ConvProblem& problem, const Primitive&
 Prepared build(const ConvProblem& problem, const KernelRequest& request, const Primitive& primitive,
                Residual residual) {
   SequenceBuilder builder(request);
-  if (problem.is_transposed) builder.name_layouts(turned_back);
+  if (problem.is_transposed) builder.name_layouts(transposed_back);
   SequenceBuilder::Args args{
       {DNNL_ARG_SRC, builder.input(0, primitive.src())},
       {DNNL_ARG_WEIGHTS, builder.weights(1, problem.stored_weights, primitive.weights())}};
@@ -304,20 +304,23 @@ Prepared prepare_by_onednn(const KernelRequest& request, const ops::ConvAttrs& a
   return build(problem, request, *bare, Residual::kNone);
 }
 
+constexpr InnerKernel kConvInner[] = {{"conv_winograd", "providers/cpu/conv/conv_winograd.cpp"},
+                                      {"conv_nchw", "providers/cpu/conv/conv_nchw.cpp"},
+                                      {"conv_igemm", "providers/cpu/conv/conv_igemm.cpp"}};
+
 Prepared prepare(const KernelRequest& request, const ops::ConvAttrs& attrs,
                  const ops::FusedActivation& activation, bool allows_winograd) {
+  const auto& [winograd, nchw, igemm] = kConvInner;
   if (const char* refusal = why_unsupported_conv(request)) return Prepared::refuse(refusal);
   if (const char* why = why_unsupported_windows(request.inputs[1].shape, request.outputs[0].shape))
     return Prepared::refuse(why);
   if (allows_winograd) {
-    Prepared own =
-        noted(request, "conv_winograd", cpu::prepare_conv_winograd(request, attrs, activation));
+    Prepared own = noted(request, winograd, cpu::prepare_conv_winograd(request, attrs, activation));
     if (own.kernel) return own;
   }
-  Prepared plane = noted(request, "conv_nchw", cpu::prepare_conv_nchw(request, attrs, activation));
-  if (plane.kernel) return plane;
-  Prepared direct =
-      noted(request, "conv_igemm", cpu::prepare_conv_igemm(request, attrs, activation));
+  Prepared in_rows = noted(request, nchw, cpu::prepare_conv_nchw(request, attrs, activation));
+  if (in_rows.kernel) return in_rows;
+  Prepared direct = noted(request, igemm, cpu::prepare_conv_igemm(request, attrs, activation));
   if (direct.kernel) return direct;
   if (!is_faster_after(activation, request))
     return prepare_by_onednn(request, attrs, activation, allows_winograd);
@@ -336,8 +339,8 @@ Prepared prepare_fused_conv(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kConvolutionKernels[] = {
-    {"Conv", "convolution", guarded<prepare_conv>},
-    {"sardonyx::FusedConv", "convolution", guarded<prepare_fused_conv>},
+    {"Conv", "convolution", guarded<prepare_conv>, kConvInner},
+    {"sardonyx::FusedConv", "convolution", guarded<prepare_fused_conv>, kConvInner},
 };
 
 }  // namespace
@@ -367,7 +370,7 @@ const char* why_unsupported_windows(const Shape& weights, const Shape& results) 
   return is_long ? "large windows are left to others" : nullptr;
 }
 
-std::span<const KernelEntry> convolution_kernels() {
+std::span<const KernelEntry> conv_kernels() {
   return kConvolutionKernels;
 }
 

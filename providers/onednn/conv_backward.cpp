@@ -173,13 +173,13 @@ Prepared prepare_weight_grad(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kConvolutionBackwardKernels[] = {
-    {"sardonyx::ConvInputGrad", "convolution", guarded<prepare_input_grad, 2>},
-    {"sardonyx::ConvWeightGrad", "convolution", guarded<prepare_weight_grad, 2>},
+    {"sardonyx::ConvInputGrad", "convolution_backward", guarded<prepare_input_grad, 2>},
+    {"sardonyx::ConvWeightGrad", "convolution_backward", guarded<prepare_weight_grad, 2>},
 };
 
 }  // namespace
 
-std::span<const KernelEntry> convolution_backward_kernels() {
+std::span<const KernelEntry> conv_backward_kernels() {
   return kConvolutionBackwardKernels;
 }
 

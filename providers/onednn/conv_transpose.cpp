@@ -82,7 +82,7 @@ constexpr KernelEntry kDeconvolutionKernels[] = {
 
 }  // namespace
 
-std::span<const KernelEntry> deconvolution_kernels() {
+std::span<const KernelEntry> conv_transpose_kernels() {
   return kDeconvolutionKernels;
 }
 

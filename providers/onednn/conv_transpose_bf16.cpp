@@ -112,8 +112,7 @@ Prepared prepare_transpose_bf16(const KernelRequest& request) {
   const Shape &x = request.inputs[0].shape, &w = request.inputs[1].shape;
   const ops::Window window = ops::conv_transpose_window(request.op.name, attrs, x, w);
   const DeconvSizes sizes(x, w);
-  if (attrs.group != 1 || !is_tiled(window))
-    return Prepared::refuse("windows are not side by side");
+  if (attrs.group != 1 || !is_tiled(window)) return Prepared::refuse("windows are not adjacent");
   if (!find_post_ops(activation)) return Prepared::refuse("oneDNN has no such activation");
   if (sizes.products() > static_cast<double>(kProductsPerBlock))
     return Prepared::refuse("long products are left to what looks at the deadline");
@@ -158,13 +157,13 @@ Prepared prepare_transpose_bf16(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kEntries[] = {
-    {"ConvTranspose", "tiles", guarded<prepare_transpose_bf16>},
-    {"sardonyx::FusedConvTranspose", "tiles", guarded<prepare_transpose_bf16>},
+    {"ConvTranspose", "conv_transpose_bf16", guarded<prepare_transpose_bf16>},
+    {"sardonyx::FusedConvTranspose", "conv_transpose_bf16", guarded<prepare_transpose_bf16>},
 };
 
 }  // namespace
 
-std::span<const KernelEntry> tiled_deconvolution_kernels() {
+std::span<const KernelEntry> conv_transpose_bf16_kernels() {
   return kEntries;
 }
 

@@ -201,7 +201,7 @@ Prepared prepare_transpose(const KernelRequest& request) {
   const KernelTensor &x = request.inputs[0], &y = request.outputs[0];
   if (!request.layouts || !may_be_image(x)) return Prepared::refuse("no image in a layout");
   const auto strides = plain_strides(desc_of(x));
-  if (!strides) return Prepared::refuse("channels lie in blocks");
+  if (!strides) return Prepared::refuse("channels are in blocks");
   Extents transposed;
   for (const int64_t axis : ops::permutation(request.attrs<ops::TransposeAttrs>(), x.shape.size()))
     transposed.push_back((*strides)[static_cast<size_t>(axis)]);
@@ -228,15 +228,15 @@ Prepared prepare_transpose(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kLayoutMovementKernels[] = {
-    {"Transpose", "movement", guarded<prepare_transpose>},
-    {"Split", "movement", guarded<prepare_split, 1>},
-    {"Slice", "movement", guarded<prepare_slice, 1>},
-    {"sardonyx::ChannelShuffle", "movement", guarded<prepare_channel_shuffle>},
+    {"Transpose", "copy_in_layout", guarded<prepare_transpose>},
+    {"Split", "copy_in_layout", guarded<prepare_split, 1>},
+    {"Slice", "copy_in_layout", guarded<prepare_slice, 1>},
+    {"sardonyx::ChannelShuffle", "copy_in_layout", guarded<prepare_channel_shuffle>},
 };
 
 }  // namespace
 
-std::span<const KernelEntry> layout_movement_kernels() {
+std::span<const KernelEntry> copy_in_layout_kernels() {
   return kLayoutMovementKernels;
 }
 

@@ -387,7 +387,7 @@ Prepared prepare_einsum(const KernelRequest& request) {
   return ContractionBuilder(request, labels).build();
 }
 
-constexpr KernelEntry kEinsumKernels[] = {{"Einsum", "products", guarded<prepare_einsum>}};
+constexpr KernelEntry kEinsumKernels[] = {{"Einsum", "einsum", guarded<prepare_einsum>}};
 
 }  // namespace
 }  // namespace einsum

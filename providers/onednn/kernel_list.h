@@ -19,21 +19,21 @@ Prepared guarded(const KernelRequest& request) {
 }
 
 // One table per file of kernels.
-std::span<const KernelEntry> layout_movement_kernels();
-std::span<const KernelEntry> convolution_kernels();
-std::span<const KernelEntry> convolution_backward_kernels();
-std::span<const KernelEntry> deconvolution_kernels();
-std::span<const KernelEntry> tiled_deconvolution_kernels();
+std::span<const KernelEntry> copy_in_layout_kernels();
+std::span<const KernelEntry> conv_kernels();
+std::span<const KernelEntry> conv_backward_kernels();
+std::span<const KernelEntry> conv_transpose_kernels();
+std::span<const KernelEntry> conv_transpose_bf16_kernels();
 std::span<const KernelEntry> matmul_kernels();
 std::span<const KernelEntry> gemm_kernels();
-std::span<const KernelEntry> pool_kernels();
+std::span<const KernelEntry> pooling_kernels();
 std::span<const KernelEntry> normalization_kernels();
 std::span<const KernelEntry> elementwise_kernels();
-std::span<const KernelEntry> join_kernels();
+std::span<const KernelEntry> concat_kernels();
 std::span<const KernelEntry> einsum_kernels();
-std::span<const KernelEntry> resize_kernels();
-std::span<const KernelEntry> integer_kernels();
-std::span<const KernelEntry> quantized_kernels();
-std::span<const KernelEntry> quantized_to_float_kernels();
+std::span<const KernelEntry> resampling_kernels();
+std::span<const KernelEntry> matmul_integer_kernels();
+std::span<const KernelEntry> qlinear_kernels();
+std::span<const KernelEntry> matmul_integer_to_float_kernels();
 
 }  // namespace sardonyx::onednn

@@ -238,7 +238,7 @@ std::vector<NamedSample> grouped_samples() {
   };
   std::vector<NamedSample> samples;
   for (const auto& given : inputs)
-    samples.push_back({"sardonyx::ElementwiseGroup", {given, chain}});
+    samples.push_back({"sardonyx::FusedElementwise", {given, chain}});
   return samples;
 }
 
@@ -285,7 +285,7 @@ std::vector<NamedSample> elementwise_samples() {
     if (auto sample = with_shape(op, {2, 32, 5, 5}))
       samples.push_back({entry.op.data(), std::move(*sample)});
   }
-  for (const KernelEntry& entry : cpu::reduce_kernels()) {
+  for (const KernelEntry& entry : cpu::reduce_in_layout_kernels()) {
     const bool has_axes = signature_of(op_named(entry.op)).inputs.size() > 1;
     for (const int64_t channels : {40, 32}) {
       Sample sample{{{{2, channels, 5, 5}}}};

@@ -25,11 +25,11 @@ class DnnlLayout : public Layout {
 LayoutPtr layout_of(const Desc& desc);
 // Was the layout made by another provider, and is known to that one alone?
 bool is_foreign(const LayoutPtr& layout);
-// How the tensor lies in memory now; its layout must not be foreign.
+// How the tensor is in memory now; its layout must not be foreign.
 Desc desc_of(const KernelTensor& tensor);
 Desc desc_of(DType dtype, const Shape& shape, const LayoutPtr& layout);
 
-// Moves elements that lie as `from` says to where `to` puts them, walked in the order of what is
+// Moves elements that are as `from` says to where `to` puts them, walked in the order of what is
 // written; nullopt where either has blocks. The dims are those of `from`.
 std::optional<StridedBlock> movement_between(const Desc& from, const Desc& to);
 

@@ -228,7 +228,8 @@ MatMulDims matmul_dims(const Shape& a_shape, const Shape& b_shape, bool transA, 
 
 Prepared prepare_product(const KernelRequest& request, const MatMulSpec& product) {
   if (cpu::is_gemv(request))
-    return Prepared::refuse("few rows are left to kernels that read the weights as they lie");
+    return Prepared::refuse(
+        "few rows are left to kernels that read the weights as they are stored");
   return prepare_in_blocks(request, product, prepare_whole);
 }
 

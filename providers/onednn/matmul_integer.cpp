@@ -97,9 +97,9 @@ Prepared prepare_matmul_integer(const KernelRequest& request) {
                       .scales = {1}};
   if (request.has(MatMulIntegerInput::kXZeroPoint))
     bytes.a_zero_input = MatMulIntegerInput::kXZeroPoint;
-  Prepared own = noted(request, "int8",
-                       onednn_multiplies_by_tiles() ? Prepared::refuse(kTilesAreFaster)
-                                                    : cpu::prepare_gemm_u8s8(request, bytes));
+  Prepared own = noted(
+      request, cpu::kGemmU8S8[0],
+      onednn_uses_amx() ? Prepared::refuse(kAmxIsFaster) : cpu::prepare_gemm_u8s8(request, bytes));
   if (own.kernel) return own;
   const Desc src = plain_desc(data_type_of(request.inputs[MatMulIntegerInput::kX].dtype), dims.a);
   const Desc dst = plain_desc(memory::data_type::s32, dims.dst);
@@ -156,13 +156,13 @@ Prepared prepare_conv_integer(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kIntegerKernels[] = {
-    {"MatMulInteger", "matmul", guarded<prepare_matmul_integer>},
+    {"MatMulInteger", "matmul", guarded<prepare_matmul_integer>, cpu::kGemmU8S8},
     {"ConvInteger", "convolution", guarded<prepare_conv_integer>},
 };
 
 }  // namespace
 
-std::span<const KernelEntry> integer_kernels() {
+std::span<const KernelEntry> matmul_integer_kernels() {
   return kIntegerKernels;
 }
 

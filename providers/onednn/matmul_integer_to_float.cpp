@@ -84,7 +84,7 @@ Prepared prepare_block(const KernelRequest& request, const MatMulSpec& product,
 
 // By our own kernel.
 Prepared prepare_own(const KernelRequest& request, const CenteredWeights& weights) {
-  if (onednn_multiplies_by_tiles()) return Prepared::refuse(kTilesAreFaster);
+  if (onednn_uses_amx()) return Prepared::refuse(kAmxIsFaster);
   cpu::GemmU8S8 product{.a = ToFloatInput::kA,
                         .b = ToFloatInput::kB,
                         .weights = weights,
@@ -119,7 +119,8 @@ Prepared prepare_to_float(const KernelRequest& request) {
       request.has(ToFloatInput::kBZero) ? request.inputs[ToFloatInput::kBZero].constant : nullptr,
       1);
   if (!weights) return Prepared::refuse(kNoInt8);
-  if (Prepared own = prepare_own(request, *weights); own.kernel) return own;
+  Prepared own = noted(request, cpu::kGemmU8S8[0], prepare_own(request, *weights));
+  if (own.kernel) return own;
   const Desc src = plain_desc(data_type_of(request.inputs[ToFloatInput::kA].dtype), dims.a);
   const Desc stored = plain_desc(memory::data_type::s8, dims.b);
   const Desc dst = plain_desc(memory::data_type::f32, dims.dst);
@@ -130,12 +131,12 @@ Prepared prepare_to_float(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kQuantizedToFloatKernels[] = {
-    {"com.microsoft::MatMulIntegerToFloat", "matmul", guarded<prepare_to_float>},
+    {"com.microsoft::MatMulIntegerToFloat", "matmul", guarded<prepare_to_float>, cpu::kGemmU8S8},
 };
 
 }  // namespace
 
-std::span<const KernelEntry> quantized_to_float_kernels() {
+std::span<const KernelEntry> matmul_integer_to_float_kernels() {
   return kQuantizedToFloatKernels;
 }
 

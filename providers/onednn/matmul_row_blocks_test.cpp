@@ -115,7 +115,7 @@ TEST(PanelProduct, GivesTheSameRowsForAnyNumberOfThem) {
 }
 
 struct Long {
-  Shape a, b;  // as the operands lie
+  Shape a, b;  // as the operands are
   bool transA = false, transB = false;
   Shape bias;
   bool has_residual = false;

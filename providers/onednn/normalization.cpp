@@ -44,7 +44,7 @@ Prepared prepare_lrn(const KernelRequest& request) {
   const auto& attrs = request.attrs<ops::LrnAttrs>();
   if (request.inputs[0].dtype != DType::kFloat)
     return Prepared::refuse("only float is computed here");
-  if (attrs.size % 2 == 0) return Prepared::refuse("only odd sizes lie even around a channel");
+  if (attrs.size % 2 == 0) return Prepared::refuse("only odd sizes are even around a channel");
   // Nothing ends a sum over so many channels before it is done.
   constexpr double kManyChannels = 64, kManySquares = 1 << 30;
   const auto size = static_cast<double>(attrs.size);

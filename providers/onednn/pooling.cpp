@@ -61,7 +61,7 @@ Prepared prepare_windows(const KernelRequest& request, const ops::PoolAttrs& att
   const bool takes_bytes = method == algorithm::pooling_max;
   if (const char* why = refusal(request, takes_bytes)) return Prepared::refuse(why);
   const ops::Window window = ops::pool_window(request.op.name, attrs, request.inputs[0].shape);
-  if (ops::may_have_empty_window(window)) return Prepared::refuse("a window lies in the padding");
+  if (ops::may_have_empty_window(window)) return Prepared::refuse("a window covers padding alone");
   if (takes_long(window, request.outputs[0].shape))
     return Prepared::refuse("large windows are left to what looks at the deadline");
   const Extents pads_end = needed_pads(window);
@@ -118,7 +118,7 @@ constexpr KernelEntry kPoolKernels[] = {
 
 }  // namespace
 
-std::span<const KernelEntry> pool_kernels() {
+std::span<const KernelEntry> pooling_kernels() {
   return kPoolKernels;
 }
 

@@ -1,5 +1,7 @@
 #include "providers/onednn/post_op_eltwise.h"
 
+#include <algorithm>
+
 #include "providers/onednn/primitive/partition_axes.h"
 
 namespace sardonyx::onednn {
@@ -9,32 +11,49 @@ PostOp eltwise_op(algorithm op, float alpha, float beta) {
   return {PostOp::Kind::kEltwise, op, alpha, beta, {}};
 }
 
+// oneDNN's operation for an activation: op(alpha, beta) of the activation's params.
+struct Eltwise {
+  std::string_view name;
+  algorithm op;
+  bool is_slow = false;     // inside a primitive: slower than a pass of its own
+  bool is_clipped = false;  // its result is clipped to [0, 1]
+};
+constexpr Eltwise kEltwise[] = {
+    {"Relu", algorithm::eltwise_relu},
+    {"LeakyRelu", algorithm::eltwise_relu},
+    {"Clip", algorithm::eltwise_clip},
+    {"Sigmoid", algorithm::eltwise_logistic},
+    {"Tanh", algorithm::eltwise_tanh, /*is_slow=*/true},
+    {"HardSigmoid", algorithm::eltwise_linear, /*is_slow=*/false, /*is_clipped=*/true},
+    {"HardSwish", algorithm::eltwise_hardswish},
+    {"Elu", algorithm::eltwise_elu},
+    {"Swish", algorithm::eltwise_swish, /*is_slow=*/true},
+    {"Gelu", algorithm::eltwise_gelu_erf, /*is_slow=*/true},
+    {"GeluTanh", algorithm::eltwise_gelu_tanh, /*is_slow=*/true},
+};
+
+const Eltwise* find_eltwise(std::string_view name) {
+  const auto* found = std::ranges::find(kEltwise, name, &Eltwise::name);
+  return found == std::end(kEltwise) ? nullptr : found;
+}
+
 }  // namespace
 
+bool is_slow_post_op(const ops::FusedActivation& activation) {
+  const Eltwise* found = find_eltwise(activation.name);
+  return found && found->is_slow;
+}
+
 std::optional<PostOps> find_post_ops(const ops::FusedActivation& activation) {
-  struct Eltwise {
-    std::string_view name;
-    algorithm op;
-  };
-  static constexpr Eltwise kEltwise[] = {
-      {"Relu", algorithm::eltwise_relu},     {"LeakyRelu", algorithm::eltwise_relu},
-      {"Clip", algorithm::eltwise_clip},     {"Sigmoid", algorithm::eltwise_logistic},
-      {"Tanh", algorithm::eltwise_tanh},     {"HardSwish", algorithm::eltwise_hardswish},
-      {"Elu", algorithm::eltwise_elu},       {"Swish", algorithm::eltwise_swish},
-      {"Gelu", algorithm::eltwise_gelu_erf}, {"GeluTanh", algorithm::eltwise_gelu_tanh},
-  };
   if (!is_known(activation)) return std::nullopt;
   if (activation.name.empty()) return PostOps();
   const float alpha = activation.params.empty() ? 0 : activation.params[0];
   const float beta = activation.params.size() > 1 ? activation.params[1] : 0;
-  if (activation.name == "HardSigmoid") {
-    return PostOps{eltwise_op(algorithm::eltwise_linear, alpha, beta),
-                   eltwise_op(algorithm::eltwise_clip, 0, 1)};
-  }
-  for (const Eltwise& each : kEltwise) {
-    if (each.name == activation.name) return PostOps{eltwise_op(each.op, alpha, beta)};
-  }
-  return std::nullopt;
+  const Eltwise* found = find_eltwise(activation.name);
+  if (!found) return std::nullopt;
+  PostOps chain{eltwise_op(found->op, alpha, beta)};
+  if (found->is_clipped) chain.push_back(eltwise_op(algorithm::eltwise_clip, 0, 1));
+  return chain;
 }
 
 PostOps post_ops_of(const ops::FusedActivation& activation) {

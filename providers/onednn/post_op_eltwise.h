@@ -13,9 +13,11 @@ namespace sardonyx::onednn {
 std::optional<PostOps> find_post_ops(const ops::FusedActivation& activation);
 // The same where it is known to have it.
 PostOps post_ops_of(const ops::FusedActivation& activation);
+// Whether the activation is slower inside a primitive than as a pass of its own.
+bool is_slow_post_op(const ops::FusedActivation& activation);
 
-// Steps that do `chain` to elements that lie as `data` does: the first from one place to another,
-// the later ones in place. False where oneDNN has no such operation.
+// Steps that do `chain` to elements that have the layout of `data`: the first from one place to
+// another, the later ones in place. False where oneDNN has no such operation.
 bool add_eltwise(SequenceBuilder& builder, const PostOps& chain, const Desc& data,
                  SequenceBuilder::Place from, SequenceBuilder::Place to);
 

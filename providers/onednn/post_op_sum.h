@@ -1,4 +1,4 @@
-// A residual that is added by one of two programs: in place where the output lies over it, else by
+// A residual that is added by one of two programs: in place where the output overlaps it, else by
 // reading it.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace sardonyx::onednn {
 // output holds before, or by copying it there first.
 enum class Residual { kNone, kRead, kInPlace, kCopied };
 
-// The post-op that adds a residual that lies as `dst` does; none for kNone.
+// The post-op that adds a residual that has the layout of `dst`; none for kNone.
 PostOps residual_post_ops(Residual residual, const Desc& dst);
 
 // The way to read a residual: as an operand where `primitive` (made for kRead) is no slow fallback,
@@ -22,8 +22,8 @@ inline Residual way_to_read(const MaybePrimitive& primitive) {
 }
 
 // Builds both programs and joins them; `input` is the residual's index, output 0 is what it is
-// added to, which lies as `dst` does. `build` may refuse kInPlace. Constant weights are packed once
-// for both.
+// added to, which has the layout of `dst`. `build` may refuse kInPlace. Constant weights are packed
+// once for both.
 Prepared prepare_with_residual(
     const KernelRequest& request, size_t input, const Desc& dst,
     const std::function<Prepared(const KernelRequest&, Residual)>& build);

@@ -97,7 +97,7 @@ bool onednn_computes_bfloat16() {
   return onednn::has_bfloat16();
 }
 
-bool onednn_multiplies_by_tiles() {
+bool onednn_uses_amx() {
   return dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx512_core_amx;
 }
 
@@ -110,33 +110,33 @@ std::string onednn_version() {
 const Provider& onednn_provider() {
   static const auto& entries = *new std::vector<KernelEntry>([] {
     std::vector<KernelEntry> all;
-    for (const auto& family : {cpu::depthwise_kernels(),
-                               cpu::pointwise_kernels(),
+    for (const auto& family : {cpu::dwconv_kernels(),
+                               cpu::conv_1x1_kernels(),
                                cpu::fully_connected_kernels(),
-                               onednn::layout_movement_kernels(),
-                               onednn::convolution_kernels(),
-                               cpu::transposed_convolution_kernels(),
-                               onednn::tiled_deconvolution_kernels(),
-                               onednn::deconvolution_kernels(),
+                               onednn::copy_in_layout_kernels(),
+                               onednn::conv_kernels(),
+                               cpu::conv_transpose_kernels(),
+                               onednn::conv_transpose_bf16_kernels(),
+                               onednn::conv_transpose_kernels(),
                                onednn::matmul_kernels(),
                                onednn::gemm_kernels(),
-                               cpu::reduce_kernels(),
+                               cpu::reduce_in_layout_kernels(),
                                cpu::pool_nhwc_kernels(),
-                               onednn::pool_kernels(),
+                               onednn::pooling_kernels(),
                                onednn::normalization_kernels(),
                                cpu::elementwise_in_layout_kernels(),
                                onednn::elementwise_kernels(),
-                               onednn::join_kernels(),
+                               onednn::concat_kernels(),
                                onednn::einsum_kernels(),
-                               onednn::resize_kernels(),
-                               onednn::integer_kernels(),
-                               onednn::quantized_kernels(),
-                               cpu::quantized_pool_kernels(),
-                               onednn::quantized_to_float_kernels(),
-                               cpu::quantized_join_kernels(),
-                               onednn::convolution_backward_kernels(),
-                               cpu::blocked_gradient_kernels(),
-                               onednn::recurrent_backward_kernels()}) {
+                               onednn::resampling_kernels(),
+                               onednn::matmul_integer_kernels(),
+                               onednn::qlinear_kernels(),
+                               cpu::qlinear_avg_pool_kernels(),
+                               onednn::matmul_integer_to_float_kernels(),
+                               cpu::qlinear_concat_kernels(),
+                               onednn::conv_backward_kernels(),
+                               cpu::gradients_in_layout_kernels(),
+                               onednn::rnn_backward_kernels()}) {
       all.insert(all.end(), family.begin(), family.end());
     }
     return all;

@@ -19,7 +19,7 @@ const Provider& onednn_provider();
 void load_onednn();
 bool onednn_computes_bfloat16();
 // Does it multiply bfloat16 and int8 by tiles (AMX)?
-bool onednn_multiplies_by_tiles();
+bool onednn_uses_amx();
 // The library's version and what it uses of this CPU. Throws as load_onednn.
 std::string onednn_version();
 

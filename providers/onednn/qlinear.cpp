@@ -134,17 +134,16 @@ Prepared prepare_quantized_conv(const KernelRequest& request) {
   const auto centered = CenteredWeights::of(*request.inputs[kQLinear.w].constant,
                                             parameters.weight_zeros, element_count(w) / w[0]);
   if (!centered) return Prepared::refuse(kNoInt8);
-  Prepared own = noted(request, "int8",
-                       onednn_multiplies_by_tiles()
-                           ? Prepared::refuse(kTilesAreFaster)
-                           : cpu::prepare_conv_u8s8({request,
-                                                     {kQLinear.x, kQLinear.w, kQLinear.bias},
-                                                     window,
-                                                     attrs.group,
-                                                     *centered,
-                                                     parameters.scaling.source_zero,
-                                                     parameters.scaling.destination_zero,
-                                                     parameters.scaling.scales}));
+  Prepared own = onednn_uses_amx()
+                     ? noted(request, cpu::kQConvIgemm, Prepared::refuse(kAmxIsFaster))
+                     : cpu::prepare_qconv({request,
+                                           {kQLinear.x, kQLinear.w, kQLinear.bias},
+                                           window,
+                                           attrs.group,
+                                           *centered,
+                                           parameters.scaling.source_zero,
+                                           parameters.scaling.destination_zero,
+                                           parameters.scaling.scales});
   if (own.kernel) return own;
   const Extents weights = grouped_weights(w, attrs.group);
   ConvolutionSpec spec;
@@ -222,9 +221,9 @@ Prepared prepare_product(const KernelRequest& request, const Slots& slots, bool 
     own.bias = constant_of(request, slots.bias);
     own.y_zero = parameters.scaling.destination_zero;
     const bool has_row = !request.has(slots.bias) || (own.bias && own.bias->count() == columns);
-    Prepared prepared = noted(request, "int8",
-                              onednn_multiplies_by_tiles() ? Prepared::refuse(kTilesAreFaster)
-                              : has_row                    ? cpu::prepare_gemm_u8s8(request, own)
+    Prepared prepared = noted(request, cpu::kGemmU8S8[0],
+                              onednn_uses_amx() ? Prepared::refuse(kAmxIsFaster)
+                              : has_row         ? cpu::prepare_gemm_u8s8(request, own)
                                         : Prepared::refuse("the bias is not one constant row"));
     if (prepared.kernel) return prepared;
   }
@@ -256,14 +255,14 @@ Prepared prepare_qgemm(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kQuantizedKernels[] = {
-    {"QLinearConv", "convolution", guarded<prepare_quantized_conv>},
-    {"QLinearMatMul", "matmul", guarded<prepare_qmatmul>},
-    {"com.microsoft::QGemm", "matmul", guarded<prepare_qgemm>},
+    {"QLinearConv", "convolution", guarded<prepare_quantized_conv>, cpu::kQConvKernels},
+    {"QLinearMatMul", "matmul", guarded<prepare_qmatmul>, cpu::kGemmU8S8},
+    {"com.microsoft::QGemm", "matmul", guarded<prepare_qgemm>, cpu::kGemmU8S8},
 };
 
 }  // namespace
 
-std::span<const KernelEntry> quantized_kernels() {
+std::span<const KernelEntry> qlinear_kernels() {
   return kQuantizedKernels;
 }
 

@@ -109,7 +109,7 @@ TEST_P(Quantized, conv_gives_the_integers_of_the_reference) {
   for (const ConvCase& c : kConvs) {
     const int64_t channels = c.w[0];
     const double taps = static_cast<double>(element_count(c.w) / channels);
-    // A power of two as well: then many results lie at ties.
+    // A power of two as well: then many results are at ties.
     for (const float y_scale : {0.013f * static_cast<float>(std::sqrt(taps)), 0.5f}) {
       const float x_scale = y_scale == 0.5f ? 0.0625f : 0.021f;
       const float w_scale = y_scale == 0.5f ? 0.03125f : 0.011f;

@@ -118,7 +118,7 @@ Prepared prepare_resize(const KernelRequest& request) {
   const std::pmr::vector<ops::ResizeAxis> axes = axes_of(request, attrs);
   if (is_nearest) {
     Prepared prepared =
-        noted(request, "resize_nearest", cpu::prepare_resize_nearest(request, attrs, axes));
+        noted(request, cpu::kResizeNearest[0], cpu::prepare_resize_nearest(request, attrs, axes));
     if (prepared.kernel) return prepared;
   }
   for (size_t axis = 0; axis < axes.size(); ++axis) {
@@ -154,11 +154,12 @@ Prepared prepare_resize(const KernelRequest& request) {
   return builder.finish();
 }
 
-constexpr KernelEntry kResizeKernels[] = {{"Resize", "resampling", guarded<prepare_resize, 1>}};
+constexpr KernelEntry kResizeKernels[] = {
+    {"Resize", "resampling", guarded<prepare_resize, 1>, cpu::kResizeNearest}};
 
 }  // namespace
 
-std::span<const KernelEntry> resize_kernels() {
+std::span<const KernelEntry> resampling_kernels() {
   return kResizeKernels;
 }
 

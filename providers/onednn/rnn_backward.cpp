@@ -360,14 +360,14 @@ Prepared prepare_backward(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kRecurrentBackwardKernels[] = {
-    {"sardonyx::RnnGrad", "recurrent-gradient", guarded<prepare_backward>},
-    {"sardonyx::GruGrad", "recurrent-gradient", guarded<prepare_backward>},
-    {"sardonyx::LstmGrad", "recurrent-gradient", guarded<prepare_backward>},
+    {"sardonyx::RnnGrad", "rnn_backward", guarded<prepare_backward>},
+    {"sardonyx::GruGrad", "rnn_backward", guarded<prepare_backward>},
+    {"sardonyx::LstmGrad", "rnn_backward", guarded<prepare_backward>},
 };
 
 }  // namespace
 
-std::span<const KernelEntry> recurrent_backward_kernels() {
+std::span<const KernelEntry> rnn_backward_kernels() {
   return kRecurrentBackwardKernels;
 }
 

@@ -1,8 +1,5 @@
 #include "providers/onednn/separate_activation.h"
 
-#include <algorithm>
-#include <string_view>
-
 #include "providers/cpu/elementwise/broadcast_loop.h"
 #include "providers/cpu/elementwise/fused_activation.h"
 #include "providers/onednn/post_op_eltwise.h"
@@ -10,11 +7,8 @@
 namespace sardonyx::onednn {
 namespace {
 
-// Of the output; what a core's second-level cache holds.
+// Outputs above this size (a core's second-level cache) get the activation inside the primitive.
 constexpr size_t kMaxBytes = 2 << 20;
-
-// Those whose primitives in oneDNN are slower than a pass of their own.
-constexpr std::string_view kSlowInside[] = {"Swish", "Gelu", "GeluTanh", "Tanh"};
 
 class ActivatedKernel : public Kernel {
  public:
@@ -50,7 +44,7 @@ bool is_faster_after(const ops::FusedActivation& activation, const KernelRequest
   const KernelTensor& output = request.outputs[0];
   if (output.dtype != DType::kFloat || request.precision != Precision::kFloat32) return false;
   if (!find_post_ops(activation)) return cpu::row_activation(activation).has_value();
-  return std::ranges::count(kSlowInside, activation.name) > 0 &&
+  return is_slow_post_op(activation) &&
          bytes_for(DType::kFloat, element_count(output.shape)) <= kMaxBytes;
 }
 

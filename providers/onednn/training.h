@@ -16,7 +16,7 @@ MaybePrimitive convolution_of_new_weights(const ConvolutionSpec& spec,
 // more than it saves.
 constexpr int64_t kMinWinogradWindows = 256;
 
-// c [m, n] = a [m, k] b [k, n] + beta * c, all row-major; a or b may lie transposed.
+// c [m, n] = a [m, k] b [k, n] + beta * c, all row-major; a or b may be transposed.
 struct MatrixProduct {
   bool a_transposed, b_transposed;
   int64_t m, n, k;
@@ -27,6 +27,6 @@ struct MatrixProduct {
 // Runs at once, on up to `threads` threads. Throws kCancelled or kDeadlineExceeded.
 void multiply(const MatrixProduct& product, int threads);
 
-std::span<const KernelEntry> recurrent_backward_kernels();
+std::span<const KernelEntry> rnn_backward_kernels();
 
 }  // namespace sardonyx::onednn

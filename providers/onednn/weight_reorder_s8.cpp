@@ -22,7 +22,7 @@ using Eight = uint8_t __attribute__((vector_size(8)));
 using Sixteen = uint8_t __attribute__((vector_size(16)));
 
 // [lead][output][input][place] becomes [lead][output / block][place][input / 4 /
-// together][together] [block][4], in the order that the strides of the target give to all but the
+// per_group][per_group] [block][4], in the order that the strides of the target give to all but the
 // last three.
 struct Quads {
   int64_t leads, outputs, inputs, places;

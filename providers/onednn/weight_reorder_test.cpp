@@ -57,8 +57,8 @@ TEST_P(Packing, places_the_elements_and_the_padding_of_a_blocked_layout) {
   const std::vector<float> values = random_floats(plain.get_size() / sizeof(float));
   for (const int threads : {1, 2})
     EXPECT_EQ(packed_by_us(values, plain, to, threads), packed_by_onednn(values, plain, to));
-  const Desc turned = transposed_desc(kFloat, dims);
-  EXPECT_EQ(packed_by_us(values, turned, to, 1), packed_by_onednn(values, turned, to));
+  const Desc transposed = transposed_desc(kFloat, dims);
+  EXPECT_EQ(packed_by_us(values, transposed, to, 1), packed_by_onednn(values, transposed, to));
 }
 
 using Tag = memory::format_tag;

@@ -29,7 +29,7 @@ class ApiCaller {
   virtual void clear_output(size_t index) = 0;
   // What went wrong; nothing: all went well.
   virtual std::optional<ErrorCode> run(const HowToRun& how) = 0;
-  // What the run has given, as it lies there; undefined where this interface does not pass it.
+  // What the run has given, as it is there; undefined where this interface does not pass it.
   virtual Datum output(size_t index) const = 0;
   // A copy that is the caller's to keep as long as he wants; undefined where there is no such.
   virtual Datum kept_output(size_t index) const = 0;

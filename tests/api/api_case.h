@@ -29,7 +29,7 @@ Datum deep_copy(const Datum& datum);
 // Of the same kind, types and shapes, with the same bits?
 bool same_bits(const Datum& a, const Datum& b);
 
-// A model of one row of the op table, on one of its samples, with further values that lie in its
+// A model of one row of the op table, on one of its samples, with further values that are in its
 // own, in inputs and in weights: views, shapes, sequences, branches. Null name: the row has none.
 ApiCase row_case(fuzz::Choices& choices);
 // A model, and inputs that it is known to take; other inputs are made of these.

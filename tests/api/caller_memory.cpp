@@ -56,7 +56,7 @@ void CallerMemory::release(bool unmap) {
   if (is_gone_) return;
   std::fill_n(data(), size(), kFreedByte);
   std::ranges::fill(expected_, kFreedByte);
-  // The addresses stay taken, so that nothing else comes to lie there.
+  // The addresses stay taken, so that no other mapping gets them.
   if (unmap) is_gone_ = mprotect(begin_, mapped_, PROT_NONE) == 0;
 }
 

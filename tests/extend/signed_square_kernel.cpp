@@ -37,7 +37,7 @@ Prepared prepare_signed_square(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kKernels[] = {
-    {"toy::SignedSquare", "signed-square", prepare_signed_square},
+    {"toy::SignedSquare", "signed_square", prepare_signed_square},
 };
 
 }  // namespace

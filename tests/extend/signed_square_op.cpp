@@ -24,6 +24,7 @@ Vals signed_square_gradient(Emitter& e, const GradCall& call) {
 
 const OpDef& signed_square_row() {
   static const OpDef row{.name = "SignedSquare",
+                         .doc = "x * |x|, element by element.",
                          .domain = "toy",
                          .signature = "(X: T) -> (Y: T)",
                          .types = {{"T", kFloats}},

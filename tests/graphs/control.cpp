@@ -115,7 +115,7 @@ void growing_loop(State& s) {
   s.rows = Graph::fresh_symbol();
 }
 
-// Items of a sequence, put together at the end.
+// Items of a sequence, assembled at the end.
 void sequence_loop(State& s) {
   GraphBuilder& b = s.b;
   b.note("sequence in a Loop");

@@ -23,7 +23,7 @@ Val dense(GraphBuilder& b, const Val& x, int64_t width, int64_t features);
 // A convolution of `x` to `channels`, with the same size or, with a stride, a smaller one.
 Val convolved(GraphBuilder& b, const Val& x, int64_t channels, int64_t kernel, int64_t stride,
               int64_t group = 1);
-// May windows of `size` lie in the image `x`? Where its sizes are not fixed, perhaps.
+// May windows of `size` are in the image `x`? Where its sizes are not fixed, perhaps.
 bool may_hold(GraphBuilder& b, const Val& x, int64_t size);
 // The dims of `x`, [from, to), as a 1-D tensor.
 Val dims_of(GraphBuilder& b, const Val& x, int64_t from, int64_t to);

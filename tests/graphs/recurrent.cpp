@@ -66,8 +66,8 @@ void layer(Recurrent& r, const std::string& op) {
   if (directions == 1) {
     r.x = b.call("Squeeze", {outputs[0], b.ints({1})});
   } else {
-    const Val turned = b.call("Transpose", {outputs[0]}, {{"perm", Ints{0, 2, 1, 3}}});
-    r.x = b.call("Reshape", {turned, b.ints({0, 0, r.width})});
+    const Val transposed = b.call("Transpose", {outputs[0]}, {{"perm", Ints{0, 2, 1, 3}}});
+    r.x = b.call("Reshape", {transposed, b.ints({0, 0, r.width})});
   }
   if (b.draw.one_in(3)) r.x = activated(b, dense(b, r.x, r.width, r.width));
 }

@@ -84,11 +84,11 @@ Val split_heads(Sequence& s, const Val& x, int64_t heads) {
 }
 
 Val merge_heads(Sequence& s, const Val& x) {
-  const Val turned = s.b.call("Transpose", {x}, {{"perm", Ints{0, 2, 1, 3}}});
-  if (s.b.draw.coin()) return s.b.call("Reshape", {turned, s.b.ints({0, 0, s.width()})});
-  const Val target = s.b.call("Concat", {dims_of(s.b, turned, 0, 2), s.b.ints({s.width()})},
+  const Val transposed = s.b.call("Transpose", {x}, {{"perm", Ints{0, 2, 1, 3}}});
+  if (s.b.draw.coin()) return s.b.call("Reshape", {transposed, s.b.ints({0, 0, s.width()})});
+  const Val target = s.b.call("Concat", {dims_of(s.b, transposed, 0, 2), s.b.ints({s.width()})},
                               {{"axis", int64_t{0}}});
-  return s.b.call("Reshape", {turned, target});
+  return s.b.call("Reshape", {transposed, target});
 }
 
 // [from, from + count of positions) as float[count].
@@ -124,8 +124,8 @@ Val rotated(Sequence& s, const Val& x, const Rotation& by) {
     left = b.call("Slice", {x, b.ints({0}), b.ints({half}), b.ints({3})});
     right = b.call("Slice", {x, b.ints({half}), b.ints({INT64_MAX}), b.ints({3}), b.ints({1})});
   }
-  const Val turned = b.call("Concat", {b.call("Neg", {right}), left}, {{"axis", int64_t{-1}}});
-  return b.call("Add", {b.call("Mul", {x, by.cos}), b.call("Mul", {turned, by.sin})});
+  const Val rotated = b.call("Concat", {b.call("Neg", {right}), left}, {{"axis", int64_t{-1}}});
+  return b.call("Add", {b.call("Mul", {x, by.cos}), b.call("Mul", {rotated, by.sin})});
 }
 
 // 1 where a query may look at a key: float or bool [queries, keys].
@@ -210,17 +210,17 @@ Projected projected(Sequence& s, const Val& x, int64_t kv_heads) {
 Val scaled_scores(Sequence& s, const Val& q, const Val& k) {
   GraphBuilder& b = s.b;
   const double root = std::sqrt(static_cast<double>(s.head_size));
-  const auto turned = [&](const Val& keys) {
+  const auto transposed = [&](const Val& keys) {
     return b.call("Transpose", {keys}, {{"perm", Ints{0, 1, 3, 2}}});
   };
   switch (b.draw.below(3)) {
     case 0:
-      return b.call("Div", {b.call("MatMul", {q, turned(k)}), b.scalar(root)});
+      return b.call("Div", {b.call("MatMul", {q, transposed(k)}), b.scalar(root)});
     case 1:
-      return b.call("MatMul", {b.call("Mul", {q, b.scalar(1 / root)}), turned(k)});
+      return b.call("MatMul", {b.call("Mul", {q, b.scalar(1 / root)}), transposed(k)});
     default: {  // torch's scaled_dot_product_attention: a root of it on each side
       const Val scale = b.scalar(std::sqrt(1 / root));
-      return b.call("MatMul", {b.call("Mul", {q, scale}), b.call("Mul", {turned(k), scale})});
+      return b.call("MatMul", {b.call("Mul", {q, scale}), b.call("Mul", {transposed(k), scale})});
     }
   }
 }

@@ -297,9 +297,9 @@ void pixel_attention(Image& p) {
   const int64_t c = p.channels();
   const auto flat = [&](const Val& x) { return p.b.call("Reshape", {x, p.b.ints({0, c, -1})}); };
   const Val q = flat(convolved(p.b, p.x, c, 1, 1)), k = flat(convolved(p.b, p.x, c, 1, 1));
-  const Val turned = p.b.call("Transpose", {q}, {{"perm", Ints{0, 2, 1}}});
+  const Val transposed = p.b.call("Transpose", {q}, {{"perm", Ints{0, 2, 1}}});
   const Val scores =
-      p.b.call("Softmax", {p.b.call("MatMul", {turned, k})}, {{"axis", int64_t{-1}}});
+      p.b.call("Softmax", {p.b.call("MatMul", {transposed, k})}, {{"axis", int64_t{-1}}});
   const Val mixed =
       p.b.call("MatMul", {flat(p.x), p.b.call("Transpose", {scores}, {{"perm", Ints{0, 2, 1}}})});
   p.x = p.b.call("Add", {p.b.call("Reshape", {mixed, p.b.call("Shape", {p.x})}), p.x});
@@ -366,8 +366,9 @@ void head(Image& p) {
       p.b.note("detector");
       const Val y = convolved(p.b, p.x, 18, 1, 1);
       const Val rows = p.b.call("Reshape", {y, p.b.ints({0, 18, -1})});
-      const Val turned = p.b.call("Transpose", {rows}, {{"perm", Ints{0, 2, 1}}});
-      const Vals parts = p.b.calls("Split", {turned, p.b.ints({4, 14})}, {{"axis", int64_t{2}}}, 2);
+      const Val transposed = p.b.call("Transpose", {rows}, {{"perm", Ints{0, 2, 1}}});
+      const Vals parts =
+          p.b.calls("Split", {transposed, p.b.ints({4, 14})}, {{"axis", int64_t{2}}}, 2);
       p.b.output(p.b.call("Mul", {parts[0], p.b.constant({4}, 1, 8)}));
       p.b.output(p.b.call("Sigmoid", {parts[1]}));
       break;

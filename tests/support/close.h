@@ -9,7 +9,7 @@
 
 namespace sardonyx::onednn {
 
-// Each element of `got` lies within relative * |expected| + absolute of the expected one.
+// Each element of `got` is within relative * |expected| + absolute of the expected one.
 inline void expect_within(const Tensor& got, const Tensor& expected, float relative,
                           float absolute) {
   ASSERT_EQ(got.shape(), expected.shape());

@@ -21,7 +21,7 @@ constexpr double kLargest = 1e6;  // differences of larger numbers say nothing
 struct Precision {
   double step;       // relative to elements above 1
   double tolerance;  // relative to gradients above 1
-  double kink;       // differences to either side that are further apart lie beside a kink
+  double kink;       // differences to either side that are further apart are beside a kink
 };
 constexpr Precision kDoublePrecision{1e-5, 2e-5, 2e-2};
 constexpr Precision kFloatPrecision{1e-2, 2e-2, 0.2};

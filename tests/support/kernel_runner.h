@@ -2,6 +2,7 @@
 // benchmarks use.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <span>
@@ -20,7 +21,7 @@ struct RunOptions {
   uint32_t constants = 0;  // bit k: input k is known when the kernel is prepared
   std::vector<LayoutPtr>
       incoming;  // layouts that the inputs have before the kernel says what it wants
-  std::optional<size_t> overwrite;  // output 0 is to lie over this input
+  std::optional<size_t> overwrite;  // output 0 is to overlap this input
   Precision precision = Precision::kFloat32;
 };
 
@@ -86,7 +87,14 @@ inline Prepared prepare_by_provider(const KernelRequest& request) {
   std::string refusals;
   for (const KernelEntry& entry : onednn_provider().kernels) {
     if (entry.op != full_name(request.op)) continue;
-    Prepared prepared = entry.prepare(request);
+    std::vector<KernelAttempt> noted;
+    KernelRequest asking = request;
+    asking.attempts = &noted;
+    Prepared prepared = entry.prepare(asking);
+    for (const KernelAttempt& each : noted) {
+      SARDONYX_CHECK(std::ranges::find(entry.inner, each.name, &InnerKernel::name) !=
+                     entry.inner.end());  // the entry names what it asks
+    }
     if (prepared.kernel) return prepared;
     refusals += prepared.refusal + "; ";
   }

@@ -7,8 +7,8 @@ namespace sardonyx::onednn {
 
 class SmallParts {
  public:
-  SmallParts() : previous_(set_least_products_per_part(1)) {}
-  ~SmallParts() { set_least_products_per_part(previous_); }
+  SmallParts() : previous_(set_min_products_per_part(1)) {}
+  ~SmallParts() { set_min_products_per_part(previous_); }
   SmallParts(const SmallParts&) = delete;
   SmallParts& operator=(const SmallParts&) = delete;
 

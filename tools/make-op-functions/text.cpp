@@ -6,8 +6,6 @@
 #include <cmath>
 #include <sstream>
 
-#include "tools/make-op-functions/summaries.h"
-
 namespace sardonyx::tool {
 namespace {
 
@@ -300,17 +298,13 @@ std::string types_text(DTypeSet types) {
 
 // The sentence on the op, its signature and the types that it takes.
 std::string comment_of(const OpDef& op) {
-  const std::string_view summary = summary_of(full_name(op));
-  if (summary.empty()) {
-    fail(ErrorCode::kInternal, full_name(op),
-         " has no sentence in tools/make-op-functions/summaries.cpp");
-  }
+  if (op.doc.empty()) fail(ErrorCode::kInternal, full_name(op), ": the row has no `doc`");
   std::string signature(op.signature);
   for (const TypeConstraint& constraint : op.types) {
     const std::string types = types_text(constraint.types.tensors);
     if (!types.empty()) signature += text("; ", constraint.name, ": ", types);
   }
-  return comment(std::string(summary)) + comment(signature, "  ");
+  return comment(std::string(op.doc)) + comment(signature, "  ");
 }
 
 }  // namespace

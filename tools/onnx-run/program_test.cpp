@@ -134,7 +134,7 @@ TEST_F(ProgramTest, ExitCodes) {
       {"check good.onnx", 0, "no problem"},
       {"check unknown.onnx", 1, "Sqrd"},
       {"inspect good.onnx --memory --plan", 0, "ratio"},
-      {"inspect good.onnx --kernels", 0, "  cpu/rows taken: simd"},
+      {"inspect good.onnx --kernels", 0, "  cpu/elementwise_f32 taken: simd"},
       {"inspect good.onnx --kernels", 0, "  onednn/eltwise refused: no input has a blocked layout"},
       {"inspect good.onnx --kernels --json", 0, R"("refusal": "no input has a blocked layout")"},
       {"-vv good.onnx", 0, "onednn/eltwise refused: "},

@@ -21,7 +21,7 @@ struct RandomInputs {
 // The shape that an input gets. Throws UsageError where its rank is unknown or a dim has no value.
 Shape shape_of(const ValueInfo& input, const RandomInputs& how);
 
-// One tensor; the same seed, name and shape give the same elements. Integers lie in [0, 2), and
+// One tensor; the same seed, name and shape give the same elements. Integers are in [0, 2), and
 // where they index something (followed through casts and reshapes) inside of it. Throws UsageError
 // for inputs that are no tensors.
 Datum random_datum(const ValueInfo& input, const Graph& graph, const RandomInputs& how);

@@ -22,7 +22,7 @@ class Runner {
   virtual std::vector<Datum> fetch(const NamedData& feeds, std::span<const std::string> names,
                                    const RunOptions& options) const = 0;
   virtual const Model& model() const = 0;
-  // For names, types and connections alone: the elements of its weights may be away.
+  // For names, types and connections alone: the elements of its weights may be evicted.
   virtual const Graph& graph() const = 0;
   // Null for the reference.
   virtual const Session* session() const { return nullptr; }

@@ -9,7 +9,7 @@
 
 namespace sardonyx::eager::nn {
 
-// The arguments of ctc_loss as they lie in memory.
+// The arguments of ctc_loss as they are stored in memory.
 struct CtcArguments {
   sardonyx::Tensor log_probabilities;              // [T, N, C], float or double, T > 0
   sardonyx::Tensor targets;                        // [N, S], int64, labels below C

@@ -13,6 +13,7 @@
 
 namespace sardonyx::eager::nn {
 
+// A string as a template argument.
 template <size_t size>
 struct LossName {
   consteval LossName(const char (&name)[size]) { std::copy_n(name, size, text); }
@@ -34,6 +35,8 @@ class Loss : public Layer<Loss<name, function, Options>> {
   Options options_;
 };
 
+// Each is declared with its formula where its function is: losses.h, margin_losses.h,
+// likelihood_losses.h, metrics.h.
 using MSELoss = Loss<"MSELoss", mse_loss, LossOptions>;
 using L1Loss = Loss<"L1Loss", l1_loss, LossOptions>;
 using SmoothL1Loss = Loss<"SmoothL1Loss", smooth_l1_loss, SmoothL1Options>;
@@ -44,7 +47,9 @@ using BCELoss = Loss<"BCELoss", binary_cross_entropy, BceOptions>;
 using BCEWithLogitsLoss = Loss<"BCEWithLogitsLoss", bce_with_logits, BceOptions>;
 using KLDivLoss = Loss<"KLDivLoss", kl_div, KlOptions>;
 using CTCLoss = Loss<"CTCLoss", ctc_loss, CtcOptions>;
+// Not a loss of its own, but a layer in torch: the cosine along an axis.
 using CosineSimilarity = Loss<"CosineSimilarity", cosine_similarity, CosineOptions>;
+// Losses of distances and margins; targets are 1 and -1.
 using MarginRankingLoss = Loss<"MarginRankingLoss", margin_ranking_loss, MarginOptions>;
 using HingeEmbeddingLoss = Loss<"HingeEmbeddingLoss", hinge_embedding_loss, HingeEmbeddingOptions>;
 using CosineEmbeddingLoss = Loss<"CosineEmbeddingLoss", cosine_embedding_loss, MarginOptions>;
@@ -53,6 +58,7 @@ using MultiMarginLoss = Loss<"MultiMarginLoss", multi_margin_loss, MultiMarginOp
 using SoftMarginLoss = Loss<"SoftMarginLoss", soft_margin_loss, LossOptions>;
 using MultiLabelSoftMarginLoss =
     Loss<"MultiLabelSoftMarginLoss", multilabel_soft_margin_loss, MultilabelSoftMarginOptions>;
+// Negative log-likelihoods of distributions that the network describes.
 using GaussianNLLLoss = Loss<"GaussianNLLLoss", gaussian_nll_loss, GaussianNllOptions>;
 using PoissonNLLLoss = Loss<"PoissonNLLLoss", poisson_nll_loss, PoissonNllOptions>;
 

@@ -8,25 +8,30 @@
 
 namespace sardonyx::eager::nn {
 
+// What becomes of the single losses: their mean, their sum, or themselves.
 enum class Reduction { kMean, kSum, kNone };
 
 struct LossOptions {
   Reduction reduction = Reduction::kMean;
 };
+// (input - target)^2; both of one shape.
 Tensor mse_loss(const Tensor& input, const Tensor& target, LossOptions options = {},
                 Loc loc = Loc::current());
+// |input - target|.
 Tensor l1_loss(const Tensor& input, const Tensor& target, LossOptions options = {},
                Loc loc = Loc::current());
 struct SmoothL1Options {
   double beta = 1;  // where the square ends; 0: l1_loss
   Reduction reduction = Reduction::kMean;
 };
+// 0.5 d^2 / beta where d = |input - target| is below beta, else d - 0.5 beta.
 Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, SmoothL1Options options = {},
                       Loc loc = Loc::current());
 struct HuberOptions {
   double delta = 1;
   Reduction reduction = Reduction::kMean;
 };
+// 0.5 d^2 where d = |input - target| is below delta, else delta (d - 0.5 delta).
 Tensor huber_loss(const Tensor& input, const Tensor& target, HuberOptions options = {},
                   Loc loc = Loc::current());
 
@@ -54,6 +59,8 @@ struct BceOptions {
   Tensor pos_weight = {};  // of positive targets; broadcast
   Reduction reduction = Reduction::kMean;
 };
+// Binary cross entropy of sigmoid(logits), without its overflow; targets within [0, 1], of the same
+// shape.
 Tensor bce_with_logits(const Tensor& logits, const Tensor& target, const BceOptions& options = {},
                        Loc loc = Loc::current());
 // Of probabilities; logarithms are cut at -100. pos_weight is not used.
@@ -83,6 +90,7 @@ struct CosineOptions {
   int64_t axis = 1;
   double eps = 1e-8;
 };
+// a b / max(|a| |b|, eps) along an axis, which the result lacks.
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, CosineOptions options = {},
                          Loc loc = Loc::current());
 

@@ -1,5 +1,5 @@
 // A mean over all pixels of what a convolution, its activation or a pool gives becomes
-// GlobalAveragePool, which takes pixels in whatever order they lie; dims that are not kept are
+// GlobalAveragePool, which takes pixels in whatever order they are; dims that are not kept are
 // dropped by a Reshape. It does not fire
 //  1. unless the axes are constants, and all of those behind the channels,
 //  2. for other elements than float,
@@ -25,7 +25,7 @@ bool reduces_pixels(const Node& node) {
   return true;
 }
 
-// Is it made by what chooses the order in which its pixels lie?
+// Is it made by what chooses the order in which its pixels are?
 bool comes_from_image(const Value& value) {
   constexpr int kSteps = 4;
   const Node* node = value.producer;

@@ -8,13 +8,13 @@ namespace {
 
 const AttrMap kLastAxis{{"axis", int64_t{-1}}};
 
-Val turned(Builder& b, const Val& x, const Ints& perm) {
+Val transposed(Builder& b, const Val& x, const Ints& perm) {
   return b.call("Transpose", {x}, {{"perm", perm}});
 }
 
 // [2, 3, 4 (or 5), 6] out of [2, length, 18].
 Val split(Builder& b, const Val& x, const Ints& perm) {
-  return turned(b, b.call("Reshape", {x, b.ints({0, 0, 3, 6})}), perm);
+  return transposed(b, b.call("Reshape", {x, b.ints({0, 0, 3, 6})}), perm);
 }
 
 Val heads_of(Builder& b, int64_t length) {
@@ -22,7 +22,7 @@ Val heads_of(Builder& b, int64_t length) {
 }
 
 Val joined(Builder& b, const Val& y) {
-  return b.call("Reshape", {turned(b, y, {0, 2, 1, 3}), b.ints({0, 0, -1})});
+  return b.call("Reshape", {transposed(b, y, {0, 2, 1, 3}), b.ints({0, 0, -1})});
 }
 
 Val weighted(Builder& b, const Val& scores, const Val& v, const AttrMap& axis = kLastAxis) {
@@ -30,7 +30,7 @@ Val weighted(Builder& b, const Val& scores, const Val& v, const AttrMap& axis = 
 }
 
 Val products(Builder& b, const Val& q, const Val& k) {
-  return b.call("MatMul", {q, turned(b, k, {0, 1, 3, 2})});
+  return b.call("MatMul", {q, transposed(b, k, {0, 1, 3, 2})});
 }
 
 using Mask = std::function<Val(Builder&, const Val& scores)>;
@@ -122,7 +122,7 @@ TEST(RecognizeAttention, FormsOfOperands) {
       {"both scaled",
        [](Builder& b) {
          const Val q = mul(b, heads_of(b, 4), 0.6f);
-         const Val k = mul(b, turned(b, heads_of(b, 5), {0, 1, 3, 2}), 0.6f);
+         const Val k = mul(b, transposed(b, heads_of(b, 5), {0, 1, 3, 2}), 0.6f);
          b.output(joined(b, weighted(b, b.call("MatMul", {q, k}), heads_of(b, 5))));
        },
        {recognize_attention},
@@ -138,7 +138,7 @@ TEST(RecognizeAttention, FormsOfOperands) {
        3},
       {"parts of one tensor",
        [](Builder& b) {
-         const Val all = turned(b, b.input({2, 4, 3, 2, 6}), {2, 0, 3, 1, 4});
+         const Val all = transposed(b, b.input({2, 4, 3, 2, 6}), {2, 0, 3, 1, 4});
          Vals parts;
          for (const int64_t i : {0, 1, -1})
            parts.push_back(b.call("Gather", {all, b.value(Tensor::scalar(i))}));
@@ -151,10 +151,10 @@ TEST(RecognizeAttention, FormsOfOperands) {
        [](Builder& b) {
          Vals parts;
          for (const int64_t length : {4, 5, 5})
-           parts.push_back(turned(b, b.input({length, 3, 6}), {1, 0, 2}));
-         const Val s = b.call("MatMul", {parts[0], turned(b, parts[1], {0, 2, 1})});
+           parts.push_back(transposed(b, b.input({length, 3, 6}), {1, 0, 2}));
+         const Val s = b.call("MatMul", {parts[0], transposed(b, parts[1], {0, 2, 1})});
          const Val sum = b.call("Add", {s, b.constant({3, 4, 5})});
-         b.output(turned(b, weighted(b, sum, parts[2]), {1, 0, 2}));
+         b.output(transposed(b, weighted(b, sum, parts[2]), {1, 0, 2}));
        },
        {recognize_attention},
        {"Unsqueeze", "Unsqueeze", "Unsqueeze", "FusedAttention", "Squeeze"},
@@ -277,7 +277,7 @@ TEST(RecognizeAttention, LeavesOthersAlone) {
     check(c);
 }
 
-// Far more than a stack has room for.
+// Far more than a stack holds.
 TEST(RecognizeAttention, WalksNoLongChains) {
   Builder b;
   Val scores = b.call("MatMul", {b.input({1, 1, 2, 3}), b.input({1, 1, 3, 2})});

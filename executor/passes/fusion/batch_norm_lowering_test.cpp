@@ -83,14 +83,14 @@ TEST(LoneBatchNorm, BecomesPartOfAGroup) {
          b.output(b.call("Relu", {single_batch_norm(b, b.input({2, 3, 4, 4}), 3)}));
        },
        {spell_batch_norm, group_elementwise},
-       {"ElementwiseGroup"},
+       {"FusedElementwise"},
        3},
       {"rows with a residual",
        [](Builder& b) {
          b.output(b.call("Add", {b.input({4, 3}), single_batch_norm(b, b.input({4, 3}), 3)}));
        },
        {spell_batch_norm, group_elementwise},
-       {"ElementwiseGroup"},
+       {"FusedElementwise"},
        3},
       {"blocks of channels that a convolution left",
        [](Builder& b) {
@@ -99,7 +99,7 @@ TEST(LoneBatchNorm, BecomesPartOfAGroup) {
          b.output(b.call("Relu", {single_batch_norm(b, all, 32)}));
        },
        {spell_batch_norm, group_elementwise},
-       {"Conv", "Concat", "ElementwiseGroup"},
+       {"Conv", "Concat", "FusedElementwise"},
        3},
       {"nothing follows",
        [](Builder& b) {

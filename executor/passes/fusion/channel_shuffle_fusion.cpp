@@ -2,7 +2,7 @@
 // sardonyx::ChannelShuffle(x), which needs no row-major order. It does not fire
 //  1. unless the first Reshape cuts the channels (dim 1) alone, into known groups, the Transpose
 //     exchanges these two dims and the second Reshape undoes the first,
-//  2. where somebody else reads what lies between,
+//  2. where somebody else reads the values between,
 //  3. for other elements than float.
 #include "executor/passes/fusion/fusion.h"
 #include "executor/passes/pattern.h"

@@ -120,7 +120,7 @@ bool is_complete(const Phases& phases, const Value& joined) {
   return std::ranges::adjacent_find(sorted) == sorted.end();
 }
 
-// The window's element at `tap` of a phase's channel lies at steps * tap + start of the source's.
+// The window's element at `tap` of a phase's channel is at steps * tap + start of the source's.
 Tensor spread_weights(const Tensor& weights, const Phases& phases) {
   const size_t spatial = phases.steps.size();
   Shape shape = weights.shape();

@@ -1,6 +1,6 @@
-// Connected elementwise ops become one sardonyx::ElementwiseGroup, two nodes at a time: a node
+// Connected elementwise ops become one sardonyx::FusedElementwise, two nodes at a time: a node
 // takes in what makes one of its inputs. It does not fire
-//  1. where somebody else reads what lies between the two, or the graph gives it,
+//  1. where somebody else reads the values between the two, or the graph gives it,
 //  2. where the two have not the same shape, known as far as symbols tell,
 //  3. for other types than float, and bool, int32 and int64 where they are compared, chosen or
 //  cast,
@@ -25,12 +25,12 @@ constexpr int kMaxDepth = 8;
 
 // A node, or a group, seen as the attributes of a group.
 struct Fragment {
-  ops::ElementwiseGroupAttrs attrs;
+  ops::FusedElementwiseAttrs attrs;
   std::vector<Value*> inputs;
 };
 
 bool is_group(const Node& node) {
-  return is_fused(node, "ElementwiseGroup");
+  return is_fused(node, "FusedElementwise");
 }
 
 DType dtype_of(const Value& value) {
@@ -78,7 +78,7 @@ std::optional<ops::FusedActivation> op_in_groups(const Node& node) {
 std::optional<Fragment> fragment_of(const Node& node) {
   const Value& result = *node.outputs[0];
   if (!result.type.is_tensor() || !result.type.shape || result.dims) return std::nullopt;
-  if (is_group(node)) return Fragment{node.attrs.as<ops::ElementwiseGroupAttrs>(), node.inputs};
+  if (is_group(node)) return Fragment{node.attrs.as<ops::FusedElementwiseAttrs>(), node.inputs};
   const auto op = op_in_groups(node);
   if (!op || !has_types_of_groups(node, op->name)) return std::nullopt;
   Fragment fragment;
@@ -185,7 +185,7 @@ bool take_in(Graph& graph, Node& node, size_t slot) {
   const bool is_blocked =
       std::ranges::any_of(all.inputs, [](const Value* input) { return may_be_blocked(*input); });
   if (is_blocked && !keeps_blocks(all, *node.outputs[0])) return false;
-  absorb(graph, node, *producer, op_named("sardonyx::ElementwiseGroup"), Attrs(all.attrs),
+  absorb(graph, node, *producer, op_named("sardonyx::FusedElementwise"), Attrs(all.attrs),
          std::move(all.inputs));
   return true;
 }

@@ -17,7 +17,7 @@ TEST(GroupElementwise, TakesInWhatOneNodeReads) {
          b.output(b.call("Relu", {b.call("Add", {b.input({3, 1}), y})}));
        },
        {group_elementwise},
-       {"ElementwiseGroup"},
+       {"FusedElementwise"},
        2},
       {"values that are read twice within",
        [](Builder& b) {
@@ -26,7 +26,7 @@ TEST(GroupElementwise, TakesInWhatOneNodeReads) {
          b.output(b.call("Mul", {b.call("Mul", {gate, y}), b.call("Sub", {y, gate})}));
        },
        {group_elementwise},
-       {"ElementwiseGroup"},
+       {"FusedElementwise"},
        1},
       {"parameters and choices",
        [](Builder& b) {
@@ -37,9 +37,9 @@ TEST(GroupElementwise, TakesInWhatOneNodeReads) {
          b.output(b.call("Where", {mask, b.call("Mul", {y, cast(b, mask, DType::kFloat)}), z}));
        },
        {group_elementwise},
-       {"ElementwiseGroup"},
+       {"FusedElementwise"},
        3},
-      {"another reader of what lies between",
+      {"another reader of the values between",
        [](Builder& b) {
          const Val y = b.call("Exp", {b.input({5})});
          b.output(b.call("Neg", {y}));
@@ -70,7 +70,7 @@ TEST(GroupElementwise, TakesInWhatOneNodeReads) {
          b.output(b.call("Exp", {b.call("Abs", {y})}));
        },
        {group_elementwise},
-       {"Conv", "ElementwiseGroup"},
+       {"Conv", "FusedElementwise"},
        2},
       {"a row for pixels of a convolution",
        [](Builder& b) {
@@ -79,7 +79,7 @@ TEST(GroupElementwise, TakesInWhatOneNodeReads) {
          b.output(b.call("Exp", {b.call("Abs", {y})}));
        },
        {group_elementwise},
-       {"Conv", "Mul", "ElementwiseGroup"},
+       {"Conv", "Mul", "FusedElementwise"},
        1},
       {"blocks of channels that are not full",
        [](Builder& b) {
@@ -104,7 +104,7 @@ TEST(GroupElementwise, StaysWithinItsBounds) {
   const std::vector<Datum> expected = b.evaluate();
   apply_everywhere(b.graph(), group_elementwise);
   EXPECT_EQ(op_names(b.graph()),
-            (std::vector<std::string>{"ElementwiseGroup", "ElementwiseGroup"}));
+            (std::vector<std::string>{"FusedElementwise", "FusedElementwise"}));
   expect_same(b.evaluate(), expected);
 }
 

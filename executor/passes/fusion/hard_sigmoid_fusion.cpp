@@ -6,7 +6,7 @@
 //  Clip(x + b, 0, h) * (1 / h)        HardSigmoid(x, 1 / h, b / h)
 //  x * Clip(x + 3, 0, 6) * (1 / 6)    HardSwish(x)
 // where * (1 / h) may be / h. They do not fire
-//  1. where somebody else reads what lies between,
+//  1. where somebody else reads the values between,
 //  2. where a constant has more than one element, or one for which the result would be larger than
 //  x,
 //  3. for other elements than float.

@@ -9,7 +9,7 @@
 //  1. for other elements than float,
 //  2. where a size along the axes is not known,
 //  3. for an epsilon that is no constant or not positive,
-//  4. for a scale or bias that is not constant, or lies along other dims than those of the axes.
+//  4. for a scale or bias that is not constant, or is along other dims than those of the axes.
 #include <algorithm>
 #include <utility>
 

@@ -124,7 +124,7 @@ std::string origin_of_scaled(const Buffer& weights, const ChannelOf& channel_of,
 }
 
 // Weights with each channel times its factor. Where the weights can be read again, so can these;
-// where they are away, so are these.
+// where they are evicted, so are these.
 Tensor scaled(const Tensor& weights, const ChannelOf& channel_of,
               const std::vector<double>& scale) {
   const auto write = [weights, channel_of, scale](std::byte* to) {

@@ -1,4 +1,4 @@
-// Convolutions that are computed together.
+// Convolutions that are computed in one pass.
 #include "executor/passes/fusion/fusion.h"
 #include "tests/support/pass_cases.h"
 

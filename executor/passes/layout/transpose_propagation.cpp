@@ -29,7 +29,7 @@ namespace {
 
 using Perm = DimValues;
 
-// Nodes that are looked at together at most.
+// Nodes that are considered at once at most.
 constexpr size_t kMaxNodes = 1000;
 
 bool is_any_of(const Node& node, std::initializer_list<std::string_view> names) {

@@ -1,4 +1,4 @@
-// Images that are turned before they become sequences, and after they have been such.
+// Images that are transposed before they become sequences, and after they have been such.
 #include "executor/passes/fusion/fusion.h"
 #include "tests/support/pass_cases.h"
 
@@ -72,13 +72,13 @@ TEST(TurnImages, AfterTheyAreMade) {
       b.output(b.call("Conv", {image, b.constant(window)}));
     };
   };
-  const std::vector<std::string> turned{"Reshape", "Transpose", "Conv"};
+  const std::vector<std::string> swapped{"Reshape", "Transpose", "Conv"};
   const std::vector<std::string> as_it_was{"Transpose", "Reshape", "Conv"};
   const Shape window{3, 6, 1, 1};
   const Case cases[] = {
-      {"a sequence", made({2, 20, 6}, {0, 2, 1}, {2, 6, 4, 5}, window), kPass, turned, 1},
+      {"a sequence", made({2, 20, 6}, {0, 2, 1}, {2, 6, 4, 5}, window), kPass, swapped, 1},
       {"groups of features", made({2, 20, 2, 3}, {0, 2, 3, 1}, {2, -1, 4, 5}, window), kPass,
-       turned, 1},
+       swapped, 1},
       {"features were first", made({2, 6, 20}, {0, 2, 1}, {2, 6, 4, 5}, window), kPass, as_it_was,
        0},
       {"features change places", made({2, 20, 2, 3}, {0, 3, 2, 1}, {2, 6, 4, 5}, window), kPass,

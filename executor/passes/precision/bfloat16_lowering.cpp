@@ -1,12 +1,12 @@
 // Where speed is chosen over precision: products and convolutions of float32 values are computed in
-// bfloat16, with sums in float32, and what lies between two of them stays in bfloat16. All else
+// bfloat16, with sums in float32, and the values between two of them stay in bfloat16. All else
 // (norms, Softmax, reductions, residual sums of float32 values) keeps float32.
 //
 // narrow_products does not fire
 //  1. for other element types than float32,
-//  2. where float32 is faster: for transposed convolutions but those whose windows lie side by
-//  side, and, on CPUs that compute bfloat16 at no more than twice its rate, for convolutions and
-//  their gradients by Winograd's algorithm.
+//  2. where float32 is faster: for transposed convolutions but those whose windows do not overlap,
+//  and, on CPUs that compute bfloat16 at no more than twice its rate, for
+//  convolutions and their gradients by Winograd's algorithm.
 // narrow_between does not fire
 //  1. unless every float input is cast up from bfloat16 or a constant, and one is cast,
 //  2. for ops without kBFloat16Between: those that have it are computed in float32 inside and

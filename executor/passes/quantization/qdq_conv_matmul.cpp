@@ -2,7 +2,7 @@
 //   Conv to QLinearConv, MatMul to QLinearMatMul, Gemm to QGemm; where the result is not quantised
 //   MatMul to MatMulIntegerToFloat and Gemm to QGemm. Relu and Clip before the QuantizeLinear
 //   become a clamp of the integers.
-// The sums are the same real numbers, taken exactly; they are scaled once, so a result that lies at
+// The sums are the same real numbers, taken exactly; they are scaled once, so a result that is at
 // a rounding tie may fall to the other side of it. Biases are rounded to multiples of the products'
 // scale: those that come as such multiples (as the quantisers of the exporters write them) stay.
 // They do not fire

@@ -1,5 +1,5 @@
 // Passes on quantised graphs fire where they should, do not where they should not, and keep the
-// numbers: within one quantum where a result lies at a rounding tie.
+// numbers: within one quantum where a result is at a rounding tie.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -36,7 +36,7 @@ constexpr size_t kLargestTaken = 64 << 20;
 constexpr size_t kMaxTaken = 512 << 20;
 constexpr int64_t kSlowNanoseconds = 1'000'000;  // zeros for a page take a fifth of that
 constexpr int64_t kSlowPeriod = 2'000'000'000;
-// What is kept at first, and where blocks turn out to come and go together, at most.
+// What is kept at first, and where blocks are allocated and freed in step, at most.
 constexpr size_t kKeptBytes = 8 << 20;
 constexpr size_t kMaxKeptBytes = 64 << 20;
 
@@ -50,7 +50,7 @@ size_t mapped_bytes(size_t bytes) {
 }
 
 // Blocks of no use at the moment, the last one given back at the end. To ask again for a size that
-// there was no room for shows that more should be kept: to map a block anew costs more than to
+// there was no space for shows that more should be kept: to map a block anew costs more than to
 // write it. Takes no memory itself, since blocks come back in destructors.
 class KeptBlocks {
  public:
@@ -141,7 +141,7 @@ bool huge_pages_are_quick() {
   return nanoseconds_of(CLOCK_MONOTONIC) > g_small_pages_until;
 }
 
-// A page for bytes that lie in one huge page, and nobody has written to.
+// A page for bytes that are in one huge page, and nobody has written to.
 void take_huge_page(std::byte* begin, size_t bytes) {
   // Of this thread alone: others may keep it waiting.
   const int64_t before = nanoseconds_of(CLOCK_THREAD_CPUTIME_ID);

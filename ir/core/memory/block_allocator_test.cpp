@@ -33,7 +33,7 @@ TEST(MemoryBlocks, are_aligned_writable_and_apart) {
 }
 
 // As the outputs of a run that are let go before the next one: what was written is still there.
-TEST(MemoryBlocks, that_come_and_go_together_are_kept) {
+TEST(MemoryBlocks, that_are_freed_in_step_are_kept) {
   if (memory_guard() != MemoryGuard::kNone) GTEST_SKIP() << "blocks are guarded";
   if (kThreadSanitizer) GTEST_SKIP() << "blocks are watched";
   release_kept_blocks();

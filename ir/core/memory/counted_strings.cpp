@@ -108,7 +108,7 @@ void note_copied(size_t bytes) {
 void assign_string(std::string& to, std::string_view from) {
   note_copied(from.size());
   const size_t before = to.capacity();
-  // A string that is too short grows to twice its room at least.
+  // A string that is too short grows to twice its capacity at least.
   if (from.size() > before)
     count_characters(to, outside_bytes(before), outside_bytes(std::max(from.size(), 2 * before)));
   to.assign(from);

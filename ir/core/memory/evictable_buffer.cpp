@@ -47,11 +47,11 @@ const std::byte* address_outside(const Tensor& tensor) {
 
 ScopedLoad::ScopedLoad(const Tensor& tensor) {
   auto buffer = std::dynamic_pointer_cast<EvictableBuffer>(tensor.buffer());
-  if (buffer && !buffer->is_there()) was_away_ = std::move(buffer);
+  if (buffer && !buffer->is_there()) was_evicted_ = std::move(buffer);
 }
 
 ScopedLoad::~ScopedLoad() {
-  if (was_away_) was_away_->release();
+  if (was_evicted_) was_evicted_->release();
 }
 
 }  // namespace sardonyx

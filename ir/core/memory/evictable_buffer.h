@@ -33,7 +33,7 @@ class EvictableBuffer : public Buffer {
   void reload();
   bool is_there() const { return memory_ != nullptr; }
   // The elements for a look in passing, until the next `release`: where they are not there they may
-  // lie at an address that does not suit their type. Throws as `reload` does.
+  // are at an address that does not suit their type. Throws as `reload` does.
   virtual const std::byte* peek();
   // Where peek() finds them while the buffer lives, even after `release`; null where it reads them.
   virtual const std::byte* outside() const { return nullptr; }
@@ -48,15 +48,15 @@ class EvictableBuffer : public Buffer {
 void load_weight(const Tensor& tensor);
 // Its elements, perhaps at an address that does not suit their type.
 const std::byte* peek(const Tensor& tensor);
-// A float that may lie at any address.
+// A float that may be at any address.
 using LooseFloat = float __attribute__((aligned(1)));
 const LooseFloat* peek_floats(const Tensor& tensor);
 
-// Where the elements lie for as long as the tensor lives without being in memory of their own, at
+// Where the elements are for as long as the tensor lives without being in memory of their own, at
 // an address that may not suit their type; null where they don't.
 const std::byte* address_outside(const Tensor& tensor);
 
-// What is brought or peeked at of `tensor` while it lives goes again if it was away before.
+// Loads or peeks of `tensor` while this object lives are evicted again if it was evicted before.
 class ScopedLoad {
  public:
   explicit ScopedLoad(const Tensor& tensor);
@@ -64,13 +64,13 @@ class ScopedLoad {
   ScopedLoad(const ScopedLoad&) = delete;
   ScopedLoad& operator=(const ScopedLoad&) = delete;
 
-  // It stays after all where it is what `sharer` lies in.
+  // It stays after all where it is what `sharer` is in.
   void keep_for(const Tensor& sharer) {
-    if (sharer.buffer() == was_away_) was_away_ = nullptr;
+    if (sharer.buffer() == was_evicted_) was_evicted_ = nullptr;
   }
 
  private:
-  std::shared_ptr<EvictableBuffer> was_away_;
+  std::shared_ptr<EvictableBuffer> was_evicted_;
 };
 
 }  // namespace sardonyx

@@ -27,7 +27,7 @@ TEST(EvictableBuffer, reads_its_elements_as_often_as_they_are_wanted_again) {
   EXPECT_EQ(tensor.values<float>()[1], 2);
 }
 
-TEST(ScopedLoad, lets_go_what_was_away) {
+TEST(ScopedLoad, evicts_again_what_was_evicted) {
   const auto buffer =
       std::make_shared<EvictableBuffer>(4, [](std::byte* to) { std::memset(to, 0, 4); });
   const Tensor tensor(DType::kFloat, {1}, buffer);
@@ -54,7 +54,7 @@ TEST(ScopedLoad, leaves_other_tensors_alone) {
   EXPECT_EQ(tensor.values<float>()[0], 1);
 }
 
-TEST(EvictableBuffer, that_can_not_be_read_stays_away) {
+TEST(EvictableBuffer, that_can_not_be_read_stays_evicted) {
   const auto buffer = std::make_shared<EvictableBuffer>(
       4, [](std::byte*) { fail(ErrorCode::kInvalidArgument, "gone"); });
   EXPECT_THROW(buffer->reload(), Error);

@@ -25,7 +25,7 @@ size_t whole_pages(size_t bytes) {
   return (bytes + page_bytes() - 1) / page_bytes() * page_bytes();
 }
 
-// The pages that lie wholly within the range.
+// The pages that are wholly within the range.
 void protect(void* begin, size_t bytes, int access) {
   const auto from = whole_pages(reinterpret_cast<uintptr_t>(begin));
   const auto to = (reinterpret_cast<uintptr_t>(begin) + bytes) / page_bytes() * page_bytes();

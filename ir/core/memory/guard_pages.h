@@ -8,7 +8,7 @@ namespace sardonyx {
 
 enum class MemoryGuard {
   kNone,
-  // A program under AddressSanitizer: items of an arena stand apart, and what lies between them is
+  // A program under AddressSanitizer: items of an arena have gaps between them, and a gap is
   // poisoned.
   kPoison,
   // SARDONYX_GUARD_PAGES=1 in the environment: each buffer, and each item of an arena, ends where a

@@ -10,7 +10,7 @@ namespace {
 constexpr size_t kWorthwhile = 4 << 20;
 // A larger block has large pages of its own.
 constexpr size_t kLargestPiece = 4 << 20;
-constexpr size_t kStretchBytes = 32 << 20;  // of addresses; memory is taken as it is needed
+constexpr size_t kChunkBytes = 32 << 20;  // of addresses; memory is taken as it is needed
 
 thread_local PackedWeightArena* t_arena = nullptr;
 
@@ -19,19 +19,19 @@ thread_local PackedWeightArena* t_arena = nullptr;
 // Addresses that are given out from front to back.
 class PackedWeightArena::Chunk {
  public:
-  Chunk() : begin_(static_cast<std::byte*>(reserve_addresses(kStretchBytes))) {}
+  Chunk() : begin_(static_cast<std::byte*>(reserve_addresses(kChunkBytes))) {}
   ~Chunk() {
-    if (begin_) give_back_addresses(begin_, kStretchBytes);
+    if (begin_) give_back_addresses(begin_, kChunkBytes);
   }
   Chunk(const Chunk&) = delete;
   Chunk& operator=(const Chunk&) = delete;
 
-  bool has(size_t bytes) const { return begin_ && bytes <= kStretchBytes - used_; }
+  bool has(size_t bytes) const { return begin_ && bytes <= kChunkBytes - used_; }
   std::byte* take(size_t bytes) {
     std::byte* piece = begin_ + used_;
     used_ += bytes;
     if (used_ > there_)
-      there_ += take_memory(begin_ + there_, used_ - there_, kStretchBytes - there_);
+      there_ += take_memory(begin_ + there_, used_ - there_, kChunkBytes - there_);
     return piece;
   }
 

@@ -11,8 +11,8 @@
 
 namespace sardonyx {
 
-// Safe from many threads. Buffers may outlive the room; memory goes back to the system with the
-// last one of those that lie next to each other.
+// Safe from many threads. Buffers may outlive the arena; memory goes back to the system with the
+// last one of those that are adjacent.
 class PackedWeightArena {
  public:
   // There are weights of so many bytes: few are not worth large pages.
@@ -40,7 +40,7 @@ class PackedWeightArena {
   std::shared_ptr<Chunk> stretch_;  // the last one
 };
 
-// From this thread's room; Buffer::allocate where it has none.
+// From this thread's arena; Buffer::allocate where it has none.
 std::shared_ptr<Buffer> allocate_packed(size_t bytes);
 
 }  // namespace sardonyx

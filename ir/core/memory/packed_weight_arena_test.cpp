@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kMany = 64 << 20;
 
-TEST(PackedWeightArena, gives_aligned_buffers_that_lie_apart) {
+TEST(PackedWeightArena, gives_aligned_buffers_that_do_not_overlap) {
   PackedWeightArena arena;
   arena.expect(kMany);
   std::vector<std::shared_ptr<Buffer>> buffers;

@@ -17,11 +17,11 @@ inline void relax_cpu() {
 // Asks is_over() until it says yes or `limit` has passed; gives its last answer.
 template <typename Question>
 bool spin_until(const Question& is_over, std::chrono::nanoseconds limit) {
-  constexpr int kAsksBetweenLooks = 32;  // at the clock
+  constexpr int kTriesPerClockRead = 32;  // at the clock
   if (is_over()) return true;
   const auto end = std::chrono::steady_clock::now() + limit;
   do {
-    for (int i = 0; i < kAsksBetweenLooks; ++i) {
+    for (int i = 0; i < kTriesPerClockRead; ++i) {
       relax_cpu();
       if (is_over()) return true;
     }

@@ -1,4 +1,4 @@
-// How many threads the machine has room for, in the eyes of this process.
+// The number of threads that this process may run at a time.
 #pragma once
 
 #include <filesystem>

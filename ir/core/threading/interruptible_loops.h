@@ -46,11 +46,11 @@ class CancelFlag {
 };
 
 // Elements or multiplications between two looks at the clock: a millisecond or a few.
-constexpr int64_t kWorkBetweenLooks = 1 << 20;
+constexpr int64_t kWorkPerPoll = 1 << 20;
 
 // Tasks of `work` elements each between two looks at the clock, less one; a mask.
 inline int64_t poll_mask(int64_t work) {
-  const int64_t tasks = std::max<int64_t>(kWorkBetweenLooks / std::max<int64_t>(work, 1), 1);
+  const int64_t tasks = std::max<int64_t>(kWorkPerPoll / std::max<int64_t>(work, 1), 1);
   return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(tasks))) - 1;
 }
 
@@ -75,10 +75,10 @@ void for_each_task(int64_t count, int threads, int64_t work, const Body& body) {
 }
 
 // What falls to one of `parts` parts, which all but the last end with whole units.
-struct Portion {
+struct IndexRange {
   int64_t begin, end;
 };
-inline Portion portion_of(int64_t count, int64_t unit, int64_t part, int64_t parts) {
+inline IndexRange split_range(int64_t count, int64_t unit, int64_t part, int64_t parts) {
   const int64_t units = count / unit;
   return {units * part / parts * unit,
           part + 1 == parts ? count : units * (part + 1) / parts * unit};

@@ -30,9 +30,7 @@ TEST(Tasks, NoneRunsPastTheDeadline) {
   const RunControl control{nullptr, std::chrono::steady_clock::now(), {}};
   const ControlScope scope(control);
   for (const int threads : {1, 3}) {
-    const auto run = [&] {
-      for_each_task(1000, threads, kWorkBetweenLooks, [](int64_t) { FAIL(); });
-    };
+    const auto run = [&] { for_each_task(1000, threads, kWorkPerPoll, [](int64_t) { FAIL(); }); };
     EXPECT_EQ(code_of(run), ErrorCode::kDeadlineExceeded);
   }
 }
@@ -44,7 +42,7 @@ TEST(Tasks, EndSoonAfterACancellation) {
     const ControlScope scope(control);
     std::atomic<int64_t> runs = 0;
     const auto run = [&] {
-      for_each_task(3000, threads, kWorkBetweenLooks, [&](int64_t) {
+      for_each_task(3000, threads, kWorkPerPoll, [&](int64_t) {
         if (++runs == 10) source.request_stop();
       });
     };
@@ -54,10 +52,10 @@ TEST(Tasks, EndSoonAfterACancellation) {
 }
 
 TEST(Tasks, AreAskedOftenEnough) {
-  EXPECT_EQ(poll_mask(1), kWorkBetweenLooks - 1);
-  EXPECT_EQ(poll_mask(kWorkBetweenLooks / 5), 3);
-  EXPECT_EQ(poll_mask(kWorkBetweenLooks * 9), 0);
-  EXPECT_EQ(poll_mask(0), kWorkBetweenLooks - 1);
+  EXPECT_EQ(poll_mask(1), kWorkPerPoll - 1);
+  EXPECT_EQ(poll_mask(kWorkPerPoll / 5), 3);
+  EXPECT_EQ(poll_mask(kWorkPerPoll * 9), 0);
+  EXPECT_EQ(poll_mask(0), kWorkPerPoll - 1);
 }
 
 }  // namespace

@@ -422,7 +422,7 @@ void run_rotary(const KernelCall& call) {
   const int64_t rotated = attrs.rotary_embedding_dim == 0 ? size : attrs.rotary_embedding_dim;
   const int64_t half = rotated / 2;
   const std::vector<int64_t> rows = cache_rows(call, shape[0] * length);
-  // Pairs are neighbours, or lie half the rotated dims apart.
+  // Pairs are neighbours, or are half the rotated dims apart.
   const int64_t pair_step = attrs.interleaved ? 2 : 1, partner = attrs.interleaved ? 1 : half;
   dispatch_floats(call.inputs[0].dtype, [&]<typename T>() {
     const T* x = call.inputs[0].data<T>();
@@ -488,6 +488,8 @@ std::vector<Sample> rotary_samples() {
 std::span<const OpDef> attention_ops() {
   static const OpDef kOps[] = {
       {.name = "Attention",
+       .doc = "softmax(Q K' * scale + mask) V for each head, of [batch, heads, length, size] or "
+              "[batch, length, heads * size], with a cache of past keys and values.",
        .since = 24,
        .signature = "(Q: T1, K: T1, V: T2, attn_mask?: U, past_key?: T1, past_value?: T2, "
                     "nonpad_kv_seqlen?: int64) -> (Y: T1, present_key?: T1, present_value?: T2, "
@@ -500,6 +502,8 @@ std::span<const OpDef> attention_ops() {
        .facts = kFloat32Kernels,
        .samples = attention_samples},
       {.name = "RotaryEmbedding",
+       .doc = "X with pairs of its last axis rotated by the angles whose cosines and sines are "
+              "given for each position.",
        .since = 23,
        .signature = "(X: T, cos_cache: T, sin_cache: T, position_ids?: M) -> (Y: T)",
        .types = {{"T", DTypeSet{DType::kFloat, DType::kFloat16, DType::kBFloat16}},

@@ -1,4 +1,4 @@
-// Attention: attributes, and how a call's operands lie.
+// Attention: attributes, and how a call's operands are.
 #pragma once
 
 #include <optional>

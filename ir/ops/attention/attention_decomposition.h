@@ -10,8 +10,8 @@ Vals attention_decomposition(Emitter& e, const BodyCall& call);
 Vals rotary_decomposition(Emitter& e, const BodyCall& call);
 
 // x [batch, heads, length, size] with the first `rotary_size` (a list of one, even) elements of
-// each head turned by the angles of [batch, 1, length, rotary_size / 2] cosines and sines: in pairs
-// of neighbours where `interleaved`, else of the first and second half.
+// each head rotated by the angles of [batch, 1, length, rotary_size / 2] cosines and sines: in
+// pairs of neighbours where `interleaved`, else of the first and second half.
 Val rotary_heads(Emitter& e, const Val& x, const Val& cosines, const Val& sines,
                  const Val& rotary_size, bool interleaved);
 

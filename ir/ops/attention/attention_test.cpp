@@ -71,7 +71,7 @@ TEST(Attention, CachedStepIsTheLastRow) {
   expect_near(step[0], rows(whole, 3, 4));
   expect_near(step[1], k);
   expect_near(step[2], v);
-  // The same where the cache lies in K and V themselves, with room behind it.
+  // The same where the cache is in K and V themselves, with capacity behind it.
   const Tensor lengths = Tensor::vector<int64_t>({3});
   const Tensor second =
       attend(causal, {rows(q, 1, 3), k, v, Datum(), Datum(), Datum(), lengths})[0];

@@ -108,7 +108,7 @@ Vals split_projection(Emitter& e, const ContribAttentionAttrs& attrs, const Val&
 
 namespace {
 
-// Cosines or sines of the angles by which positions [past, past + length) are turned, as
+// Cosines or sines of the angles by which positions [past, past + length) are rotated, as
 // [batch, length, size / 2]: position / 10000 ** (2 i / size).
 Val rotary_angles(Emitter& e, const char* function, const AttentionSizes& sizes, int64_t size) {
   std::vector<float> rates;
@@ -534,6 +534,8 @@ std::vector<Sample> contrib_rotary_samples() {
 
 const OpDef kContribAttentionOps[] = {
     {.name = "Attention",
+     .doc = "Self-attention of input [batch, length, hidden] with weights and bias of query, key "
+            "and value joined.",
      .domain = kMicrosoft,
      .signature = "(input: T, weights: T, bias?: T, mask_index?: M, past?: T, attention_bias?: T, "
                   "past_sequence_length?: M) -> (output: T, present?: T)",
@@ -543,6 +545,8 @@ const OpDef kContribAttentionOps[] = {
      .body = attention,
      .samples = contrib_attention_samples},
     {.name = "MultiHeadAttention",
+     .doc = "Attention of query [batch, length, hidden] to key and value, which may come packed or "
+            "from a cache.",
      .domain = kMicrosoft,
      .signature =
          "(query: T, key?: T, value?: T, bias?: T, key_padding_mask?: M, attention_bias?: T, "
@@ -554,6 +558,7 @@ const OpDef kContribAttentionOps[] = {
      .body = multi_head_attention,
      .samples = multi_head_samples},
     {.name = "RotaryEmbedding",
+     .doc = "The input with pairs of its last axis rotated by the angles of its positions.",
      .domain = kMicrosoft,
      .signature = "(input: T, position_ids: M, cos_cache: T, sin_cache: T) -> (output: T)",
      .types = {{"T", kAttentionTypes}, {"M", DType::kInt64}},

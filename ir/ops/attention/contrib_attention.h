@@ -48,7 +48,7 @@ Val add_present(Emitter& e, const Val& a, const Val& b);
 // What stands beside the projections; each may be empty.
 struct AttentionOperands {
   Val mask, past, bias;  // past: (2, batch, heads, past length, head size)
-  // int32 of one element: how much of the past is in use where it has room for more words, into
+  // int32 of one element: how much of the past is in use where it has capacity for more words, into
   // which the new ones are written (past_present_share_buffer).
   Val past_length;
 };

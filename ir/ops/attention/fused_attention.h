@@ -1,4 +1,5 @@
-// sardonyx::FusedAttention: attention that files write in simpler ops, on operands as they lie.
+// sardonyx::FusedAttention: attention that files write in simpler ops, on operands as they are
+// stored.
 #pragma once
 
 #include <array>

@@ -287,6 +287,8 @@ std::vector<Sample> grouped_samples() {
 
 const OpDef kContribGroupedOps[] = {
     {.name = "GroupQueryAttention",
+     .doc =
+         "Causal attention whose heads share keys and values in groups, with a cache of past ones.",
      .domain = kMicrosoft,
      .signature =
          "(query: T, key?: T, value?: T, past_key?: T_CACHE, past_value?: T_CACHE, seqlens_k: M, "

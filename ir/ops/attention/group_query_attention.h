@@ -63,7 +63,7 @@ struct GroupedInput {
 };
 
 // How elements of one cache are stored: as they are, or as integers or 8-bit floats times a scale.
-// Of 4 bits, element 2 i lies in the lower half of byte i; 8 stands for 0.
+// Of 4 bits, element 2 i is in the lower half of byte i; 8 stands for 0.
 struct CacheForm {
   bool is_quantized = false;
   int bits = 0;                 // of an element where it is quantized

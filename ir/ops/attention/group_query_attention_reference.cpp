@@ -295,7 +295,7 @@ class Grouped {
     const int64_t begin =
         attrs_.local_window_size > 0 ? std::max<int64_t>(0, own - attrs_.local_window_size) : 0;
     const int64_t line = b * attrs_.kv_num_heads + h / (attrs_.num_heads / attrs_.kv_num_heads);
-    // The position of the first row that is there: it lies before the window.
+    // The position of the first row that is there: it is before the window.
     const int64_t base = past_[static_cast<size_t>(b)] - resident_[static_cast<size_t>(b)];
     const float* q = query_.data() + ((b * length_ + i) * attrs_.num_heads + h) * head_;
     std::vector<double> scores;

@@ -1,4 +1,4 @@
-// Caches of com.microsoft's attention ops: with room for more words, shared by beams, as long as a
+// Caches of com.microsoft's attention ops: with space for more words, shared by beams, as long as a
 // window, quantized. Each is compared with a plain cache.
 #include <cmath>
 
@@ -59,7 +59,7 @@ TEST(ContribAttention, TurnsQueriesAndKeys) {
       thrice[i * 3 * kSize + part * kSize + i] = 1;
   }
   const Tensor x = drawn({1, 3, kSize}, 4);
-  const auto turned =
+  const auto rotated =
       run_op("com.microsoft::Attention", {x, Tensor::of(thrice, {kSize, 3 * kSize})},
              {{"num_heads", int64_t{1}}, {"do_rotary", int64_t{1}}});
   std::vector<float> cosines, sines;
@@ -76,7 +76,7 @@ TEST(ContribAttention, TurnsQueriesAndKeys) {
              {{"num_heads", int64_t{1}}});
   const auto wanted = run_op("com.microsoft::MultiHeadAttention", {by_hand[0], by_hand[0], x},
                              {{"num_heads", int64_t{1}}});
-  expect_near(turned[0], wanted[0].tensor().to_doubles(), 1e-6);
+  expect_near(rotated[0], wanted[0].tensor().to_doubles(), 1e-6);
 }
 
 TEST(MultiHeadAttention, BeamsReadWhatOthersWrote) {

@@ -323,6 +323,8 @@ std::span<const OpDef> linear_attention_ops() {
   constexpr DTypeSet kTypes{DType::kFloat, DType::kFloat16, DType::kBFloat16};
   static const OpDef kOps[] = {
       {.name = "LinearAttention",
+       .doc = "Attention whose state, keys times values, is carried along the sequence in place of "
+              "all scores.",
        .since = 27,
        .signature = "(query: T, key: T, value: T, past_state?: S, decay?: T, beta?: T) -> "
                     "(output: T, present_state: S)",
@@ -333,6 +335,8 @@ std::span<const OpDef> linear_attention_ops() {
        .grad = linear_attention_grad,
        .samples = linear_samples},
       {.name = "FlexAttention",
+       .doc = "Attention of [batch, heads, length, size] whose scores a function of theirs may "
+              "change.",
        .domain = "ai.onnx.preview",
        .since = 1,
        .signature = "(Q: T1, K: T1, V: T1) -> (Y: T1)",

@@ -293,21 +293,21 @@ TEST(ContribRefusals, GroupQueryAttention) {
     return {op, inputs, attrs, mention, code, 3};
   };
   EXPECT_EQ(error_of(op, good, {{"num_heads", 2}, {"kv_num_heads", 1}}, 3), "");
-  const AttrMap turned{{"do_rotary", 1}};
+  const AttrMap rotated{{"do_rotary", 1}};
   const AttrMap stepped{{"k_quant_type", string("PER_TENSOR")},
                         {"v_quant_type", string("PER_CHANNEL")},
                         {"kv_cache_bit_width", 8}};
   const Datum one = zeros({1}), four = zeros({4});
   expect_refused(std::vector<Refused>{
-      call({{7, zeros({8, 3})}, {8, zeros({8, 3})}}, turned,
+      call({{7, zeros({8, 3})}, {8, zeros({8, 3})}}, rotated,
            "input cos_cache (float[8, 3]): expected rows of at most half a head of 4, got 3"),
-      call({{7, table}, {8, zeros({7, 2})}}, turned,
+      call({{7, table}, {8, zeros({7, 2})}}, rotated,
            "rows of cos_cache and sin_cache: 8 and 7 differ"),
-      call({{7, table}, {8, zeros({8, 1})}}, turned,
+      call({{7, table}, {8, zeros({8, 1})}}, rotated,
            "columns of cos_cache and sin_cache: 2 and 1 differ"),
-      call({{7, zeros({3, 2})}, {8, zeros({3, 2})}}, turned,
+      call({{7, zeros({3, 2})}, {8, zeros({3, 2})}}, rotated,
            "position 3 is outside the 3 rows of cos_cache", kBadArgument),
-      call({{7, table}, {8, table}, {9, Tensor::of<int64_t>({-1}, {1, 1})}}, turned,
+      call({{7, table}, {8, table}, {9, Tensor::of<int64_t>({-1}, {1, 1})}}, rotated,
            "position -1 is outside the 8 rows of cos_cache", kBadArgument),
       call({{10, zeros({2, 1, 1, 4})}}, {}, "attention_bias: batch or heads: 2 and 1 differ"),
       call({{10, zeros({1, 3, 1, 4})}}, {}, "attention_bias: batch or heads: 3 and 2 differ"),

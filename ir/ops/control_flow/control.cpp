@@ -263,6 +263,8 @@ std::vector<Sample> loop_samples() {
 
 const OpDef kControlOps[] = {
     {.name = "If",
+     .doc = "The outputs of then_branch where cond is true, else those of else_branch; both may "
+            "use values of the graph around.",
      .since = 25,
      .signature = "(cond: B) -> (outputs...: V*)",
      .types = {{"B", DType::kBool}, {"V", kAnyValue}},
@@ -272,6 +274,8 @@ const OpDef kControlOps[] = {
      .grad = if_grad,
      .samples = if_samples},
     {.name = "Loop",
+     .doc = "Runs body up to M times, as long as its condition holds; gives the carried values of "
+            "the last iteration, then each scan output stacked along a new first axis.",
      .since = 25,
      .signature = "(M?: I, cond?: B, v_initial...0: V*) -> (v_final_and_scan_outputs...: V*)",
      .types = {{"I", DType::kInt64}, {"B", DType::kBool}, {"V", kAnyValue}},

@@ -266,6 +266,8 @@ constexpr TypeSet kSequences({}, kClassicTypes);
 
 const OpDef kScanOps[] = {
     {.name = "Scan",
+     .doc = "Runs body over slices of the scan inputs; gives the last states, then each scan "
+            "output stacked along its axis.",
      .since = 25,
      .signature = "(initial_state_and_scan_inputs...: V*) -> (final_state_and_scan_outputs...: V*)",
      .types = {{"V", kAnyDType}},
@@ -275,6 +277,8 @@ const OpDef kScanOps[] = {
      .grad = scan_grad,
      .samples = scan_samples},
     {.name = "SequenceMap",
+     .doc = "The results of body for each item of a sequence, with further sequences read in step "
+            "and other inputs given whole.",
      .since = 17,
      .signature = "(input_sequence: S, additional_inputs...0: V*) -> (out_sequence...: S*)",
      .types = {{"S", kSequences}, {"V", {kClassicTypes, kClassicTypes}}},

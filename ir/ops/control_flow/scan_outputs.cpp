@@ -11,7 +11,7 @@
 namespace sardonyx::ops {
 namespace {
 
-// Room for slices that may never come is made up to this many bytes.
+// Space for slices that may never come is made up to this many bytes.
 constexpr int64_t kMaxExpectedBytes = 4 << 20;
 
 DType moved_type(DType dtype) {
@@ -73,7 +73,7 @@ TensorView TensorStack::row(int64_t index) const {
 }
 
 // For one more slice.
-void TensorStack::make_room(BufferPool* buffers) {
+void TensorStack::grow(BufferPool* buffers) {
   if (count_ > 0 && count_ < rows_.tensor().shape()[0]) return;
   if (count_ == 0) {
     const auto bytes = static_cast<int64_t>(bytes_for(moved_, element_count(shape_)));
@@ -106,7 +106,7 @@ void TensorStack::add(const Tensor& slice, BufferPool* buffers) {
          " in the first iteration, is ", slice.dtype(), to_text(slice.shape()), " in iteration ",
          count_);
   }
-  make_room(buffers);
+  grow(buffers);
   const TensorView to = row(count_++);
   if (is_packed(dtype_)) {
     unpack(slice, to.data<uint8_t>());

@@ -18,7 +18,7 @@ class TensorStack {
   void finish(int64_t axis, bool reversed, const Type& type, Datum& out, BufferPool* buffers);
 
  private:
-  void make_room(BufferPool* buffers);
+  void grow(BufferPool* buffers);
   TensorView row(int64_t index) const;
 
   DType dtype_ = DType::kUndefined;
@@ -33,7 +33,7 @@ class TensorStack {
 Type slice_type_at_hand(const EvalCall& call, size_t output, int64_t axis, const Type& own);
 
 // Makes `slot` the elements [index, index + 1) of `axis`, without that axis: in `tensor` itself
-// where they lie in one piece. Packed types as well.
+// in place in one piece. Packed types as well.
 void slice_into(Datum& slot, const Tensor& tensor, size_t axis, int64_t index, BufferPool* buffers);
 
 }  // namespace sardonyx::ops

@@ -70,7 +70,7 @@ void infer_conv_transpose(InferContext& c) {
   c.set(0, c.dtype(0), joined(shapes->x[0], out_channels, out));
 }
 
-// How the sums of a convolution lie in memory. Channels are counted within a group.
+// How the sums of a convolution are in memory. Channels are counted within a group.
 struct SumPlan {
   int64_t batch, groups, in_channels, out_channels;
   int64_t in_size, out_size;  // elements of one channel
@@ -99,7 +99,7 @@ SumPlan make_plan(const Window& window, const TensorView& x, const TensorView& w
 
 using ListTaps = void (*)(const Window&, std::span<const int64_t>, std::vector<Tap>&);
 
-// What one output's windows read of one group's input channels, and where its weights lie, counted
+// What one output's windows read of one group's input channels, and where its weights are, counted
 // from the first weight of an output channel.
 template <typename Sum>
 struct Patch {
@@ -107,7 +107,7 @@ struct Patch {
   std::vector<int64_t> weights;
 };
 
-// Four sums side by side, since each addition waits for the one before it.
+// Four sums adjacent, since each addition waits for the one before it.
 template <typename Sum, typename Weight>
 Sum dot(const Patch<Sum>& patch, Weight&& weight) {
   const size_t count = patch.values.size();
@@ -310,6 +310,8 @@ constexpr DTypeSet kByteTypes{DType::kInt8, DType::kUInt8};
 
 const OpDef kConvolutionOps[] = {
     {.name = "Conv",
+     .doc = "The convolution of X [N, C, spatial...] with weights [M, C / group, kernel...] and a "
+            "bias [M]: [N, M, spatial...].",
      .since = 22,
      .signature = "(X: T, W: T, B?: T) -> (Y: T)",
      .types = {{"T", kFloats}},
@@ -322,6 +324,8 @@ const OpDef kConvolutionOps[] = {
      .layout = LayoutRole::kConv,
      .samples = conv_samples},
     {.name = "ConvTranspose",
+     .doc = "The transposed convolution, a convolution's gradient, of X [N, C, spatial...] with "
+            "weights [C, M / group, kernel...] and a bias [M]: [N, M, spatial...].",
      .since = 22,
      .signature = "(X: T, W: T, B?: T) -> (Y: T)",
      .types = {{"T", kFloats}},
@@ -334,6 +338,8 @@ const OpDef kConvolutionOps[] = {
      .layout = LayoutRole::kConv,
      .samples = conv_transpose_samples},
     {.name = "ConvInteger",
+     .doc = "The convolution of 8-bit integers less their zero points, summed up in int32; shapes "
+            "as in Conv.",
      .since = 10,
      .signature = "(x: T1, w: T2, x_zero_point?: T1, w_zero_point?: T2) -> (y: T3)",
      .types = {{"T1", kByteTypes}, {"T2", kByteTypes}, {"T3", DType::kInt32}},
@@ -344,6 +350,8 @@ const OpDef kConvolutionOps[] = {
      .layout = LayoutRole::kConv,
      .samples = conv_integer_samples},
     {.name = "QLinearConv",
+     .doc = "The convolution of quantised values, quantised again; weights may have a scale for "
+            "each of the M channels, shapes are as in Conv.",
      .since = 10,
      .signature = "(x: T1, x_scale: float, x_zero_point: T1, w: T2, w_scale: float, "
                   "w_zero_point: T2, y_scale: float, y_zero_point: T3, B?: T4) -> (y: T3)",

@@ -250,6 +250,8 @@ std::vector<Sample> weight_grad_samples() {
 
 const OpDef kConvolutionGradientOps[] = {
     {.name = "ConvInputGrad",
+     .doc = "The gradient of Conv's input, of its shape: a transposed convolution of the output's "
+            "gradient.",
      .domain = "sardonyx",
      .since = 1,
      .signature = "(dY: T, W: T, shape: int64) -> (dX: T)",
@@ -263,6 +265,7 @@ const OpDef kConvolutionGradientOps[] = {
      .layout = LayoutRole::kConv,
      .samples = input_grad_samples},
     {.name = "ConvWeightGrad",
+     .doc = "The gradient of Conv's weights, of their shape, summed over the batch.",
      .domain = "sardonyx",
      .since = 1,
      .signature = "(dY: T, X: T, shape: int64) -> (dW: T)",

@@ -358,6 +358,8 @@ std::vector<Sample> causal_conv_samples() {
 
 const OpDef kIrregularConvolutionOps[] = {
     {.name = "DeformConv",
+     .doc = "A convolution whose taps are moved by offsets [N, groups * taps * 2, out...] and "
+            "scaled by a mask [N, groups * taps, out...]; other shapes as in Conv.",
      .since = 22,
      .signature = "(X: T, W: T, offset: T, B?: T, mask?: T) -> (Y: T)",
      .types = {{"T", kFloats}},
@@ -367,6 +369,8 @@ const OpDef kIrregularConvolutionOps[] = {
      .grad = deform_conv_grad,
      .samples = deform_conv_samples},
     {.name = "Col2Im",
+     .doc = "Columns [N, C * block, blocks] added up into images [N, C, image_shape...], where "
+            "blocks overlap.",
      .since = 18,
      .signature = "(input: T, image_shape: int64, block_shape: int64) -> (output: T)",
      .types = {{"T", kClassicTypes | DType::kBFloat16}},
@@ -377,6 +381,8 @@ const OpDef kIrregularConvolutionOps[] = {
      .shape_inputs = 0b110,
      .samples = col2im_samples},
     {.name = "CausalConvWithState",
+     .doc = "A depthwise convolution [batch, channels, length] that sees the past alone; gives the "
+            "last elements as the state of the next call.",
      .since = 27,
      .signature = "(input: T, weight: T, bias?: T, past_state?: T) -> "
                   "(output: T, present_state: T)",

@@ -3,6 +3,7 @@
 #include "ir/ops/conv/fused_ops.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "ir/ops/attention/fused_attention.h"
@@ -192,6 +193,14 @@ std::vector<Sample> channel_shuffle_samples() {
 
 }  // namespace
 
+std::optional<ClipBounds> clip_bounds(const FusedActivation& activation) {
+  constexpr float kNone = std::numeric_limits<float>::infinity();
+  if (activation.name.empty()) return ClipBounds{-kNone, kNone};
+  if (activation.name == "Relu") return ClipBounds{0, kNone};
+  if (activation.name == "Clip") return ClipBounds{activation.params[0], activation.params[1]};
+  return std::nullopt;
+}
+
 bool is_known(const FusedActivation& activation) {
   if (activation.name.empty()) return activation.params.empty();
   const GroupedOp* known = find_grouped_op(activation.name);
@@ -229,6 +238,7 @@ StridedBlock channel_shuffle_block(int64_t groups, std::span<const int64_t> shap
 std::span<const OpDef> fused_ops() {
   static const OpDef kOps[] = {
       {.name = "FusedConv",
+       .doc = "Conv, plus the residual Z, then an activation.",
        .domain = "sardonyx",
        .since = 1,
        .signature = "(X: T, W: T, B?: T, Z?: T) -> (Y: T)",
@@ -241,6 +251,7 @@ std::span<const OpDef> fused_ops() {
        .layout = LayoutRole::kConv,
        .samples = fused_conv_samples},
       {.name = "FusedConvTranspose",
+       .doc = "ConvTranspose, then an activation.",
        .domain = "sardonyx",
        .since = 1,
        .signature = "(X: T, W: T, B?: T) -> (Y: T)",
@@ -253,6 +264,8 @@ std::span<const OpDef> fused_ops() {
        .layout = LayoutRole::kConv,
        .samples = fused_conv_transpose_samples},
       {.name = "FusedMatMul",
+       .doc = "MatMul, either operand transposed on request, times alpha, plus bias and residual, "
+              "then an activation.",
        .domain = "sardonyx",
        .since = 1,
        .signature = "(A: T, B: T, bias?: T, residual?: T) -> (Y: T)",
@@ -264,6 +277,8 @@ std::span<const OpDef> fused_ops() {
        .weight_inputs = 1u << 1,
        .samples = fused_matmul_samples},
       {.name = "FusedAttention",
+       .doc =
+           "softmax(scale * Q K' + added, where kept) V for each head [N, heads, positions, size].",
        .domain = "sardonyx",
        .since = 1,
        .signature = "(Q: T, K: T, V: T, added?: T, kept?: B) -> (Y: T)",
@@ -274,6 +289,7 @@ std::span<const OpDef> fused_ops() {
        .facts = kIgnoresConstants,
        .samples = fused_attention_samples},
       {.name = "ChannelShuffle",
+       .doc = "The channels of X [N, C, ...], seen as [groups, C / groups], transposed.",
        .domain = "sardonyx",
        .since = 1,
        .signature = "(X: T) -> (Y: T)",

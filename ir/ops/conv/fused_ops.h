@@ -1,6 +1,7 @@
 // Attributes of sardonyx's own fused ops, and the activations that they may end with.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -18,6 +19,11 @@ struct FusedActivation {
 };
 // Is it none or one of these, with as many parameters as it takes?
 bool is_known(const FusedActivation& activation);
+// The bounds of an activation that only clips its input; nullopt for others. None has no bounds.
+struct ClipBounds {
+  float low, high;
+};
+std::optional<ClipBounds> clip_bounds(const FusedActivation& activation);
 // In ONNX's ops; `x` itself where there is none.
 Val apply(Emitter& e, const FusedActivation& activation, const Val& x);
 

@@ -32,11 +32,11 @@ struct WindowSpec {
 // The windows over an input of known size, one entry for each spatial axis.
 //
 // A convolution's or pool's output o reads, at tap k, input o * stride - pad_begin + k * dilation,
-// where that lies inside the input. `pads_end` is what the attributes (or auto_pad) say; in
+// where that is inside the input. `pads_end` is what the attributes (or auto_pad) say; in
 // ceil_mode the last window may reach beyond. A negative pad crops.
 //
 // A transposed convolution's input i adds, at tap k, to output i * stride - pad_begin + k *
-// dilation, where that lies inside `out`. There `pads_end` has taken output_padding in (so it may
+// dilation, where that is inside `out`. There `pads_end` has taken output_padding in (so it may
 // be negative) and always out = (in - 1) * stride + (kernel - 1) * dilation + 1 - pad_begin -
 // pad_end.
 struct Window {
@@ -51,7 +51,7 @@ struct Window {
   }
 };
 
-// The taps [begin, end) of the window that begins at `start` which lie inside [0, size).
+// The taps [begin, end) of the window that begins at `start` which are inside [0, size).
 struct TapRange {
   int64_t begin, end;
   int64_t count() const { return end > begin ? end - begin : 0; }

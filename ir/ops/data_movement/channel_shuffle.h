@@ -17,7 +17,7 @@ struct ChannelShuffleAttrs {
 };
 
 // The moves of the op on a tensor of this shape, dims [batch, channel in its group, group, inner],
-// where channels lie `channel` elements apart and images `image`; the inner elements lie evenly,
+// where channels are `channel` elements apart and images `image`; the inner elements are evenly,
 // `inner` apart. The same on both sides.
 StridedBlock channel_shuffle_block(int64_t groups, std::span<const int64_t> shape, int64_t image,
                                    int64_t channel, int64_t inner);

@@ -252,6 +252,7 @@ constexpr DTypeSet kJoinedTypes = kClassicTypes | DType::kBFloat16;
 
 const OpDef kJoinOps[] = {
     {.name = "Concat",
+     .doc = "The tensors one behind another along `axis`; their other sizes must agree.",
      .since = 13,
      .signature = "(inputs...: T) -> (concat_result: T)",
      .types = {{"T", kJoinedTypes}},
@@ -264,6 +265,8 @@ const OpDef kJoinOps[] = {
      .join_offsets = concat_offsets,
      .samples = concat_samples},
     {.name = "Split",
+     .doc = "Parts along `axis`: of the sizes that are listed, or num_outputs of equal ones with a "
+            "smaller last.",
      .since = 18,
      .signature = "(input: T, split?: int64) -> (outputs...: T)",
      .types = {{"T", kJoinedTypes}},
@@ -277,6 +280,7 @@ const OpDef kJoinOps[] = {
      .part_offsets = split_offsets,
      .samples = split_samples},
     {.name = "Tile",
+     .doc = "The input repeated as often along each axis as `repeats` lists.",
      .since = 13,
      .signature = "(input: T, repeats: T1) -> (output: T)",
      .types = {{"T", kJoinedTypes}, {"T1", DType::kInt64}},

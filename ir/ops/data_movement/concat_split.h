@@ -1,4 +1,4 @@
-// Attributes and rules of the ops that cut tensors up and put them together.
+// Attributes and rules of the ops that split and join tensors.
 #pragma once
 
 #include <optional>
@@ -45,7 +45,7 @@ SliceRange slice_range(int64_t size, int64_t start, int64_t end, int64_t step);
 Dim sliced_size(const Dim& size, const Dim& start, const Dim& end, int64_t step,
                 const std::function<Dim()>& unknown);
 
-// How much Pad adds on both sides of one axis; negative: takes away.
+// How much Pad adds on both sides of one axis; negative: removes.
 struct PadAmount {
   int64_t before = 0, after = 0;
 };

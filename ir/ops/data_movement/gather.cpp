@@ -65,7 +65,7 @@ void run_gather(const KernelCall& call) {
       check_interrupted();
       for (size_t i = 0; i < indices.size(); ++i) {
         const int64_t index = indices[i] + (indices[i] < 0 ? split.size : 0);
-        // The table may lie at any address, as in a file.
+        // The table may be at any address, as in a file.
         if constexpr (!is_plain)
           copy_elements(from + index * split.inner, split.inner, to);
         else if (split.inner == 1)
@@ -404,6 +404,8 @@ std::vector<Sample> reverse_sequence_samples() {
 
 const OpDef kGatherOps[] = {
     {.name = "Gather",
+     .doc = "The slices of `data` along `axis` at these indices: the axis becomes the indices' "
+            "axes. Negative counts from the end, beyond is refused.",
      .since = 13,
      .signature = "(data: T, indices: Tind) -> (output: T)",
      .types = {{"T", kGatheredTypes}, {"Tind", kIndexTypes}},
@@ -416,6 +418,7 @@ const OpDef kGatherOps[] = {
      .part_offsets = gather_offset,
      .samples = gather_samples},
     {.name = "GatherElements",
+     .doc = "data at the index that `indices` has along `axis`, in the shape of the indices.",
      .since = 13,
      .signature = "(data: T, indices: Tind) -> (output: T)",
      .types = {{"T", kGatheredTypes}, {"Tind", kIndexTypes}},
@@ -426,6 +429,8 @@ const OpDef kGatherOps[] = {
      .facts = kPassesValues,
      .samples = gather_elements_samples},
     {.name = "GatherND",
+     .doc = "The slices of `data` at tuples of indices, the last axis of `indices`, behind "
+            "batch_dims axes in common.",
      .since = 13,
      .signature = "(data: T, indices: int64) -> (output: T)",
      .types = {{"T", kGatheredTypes}},
@@ -436,6 +441,7 @@ const OpDef kGatherOps[] = {
      .facts = kPassesValues,
      .samples = gather_nd_samples},
     {.name = "OneHot",
+     .doc = "values[1] at the index along a new axis of length depth, else values[0].",
      .since = 11,
      .signature = "(indices: T1, depth: T2, values: T3) -> (output: T3)",
      .types = {{"T1", kNumbers.without(DType::kBFloat16)},
@@ -448,6 +454,8 @@ const OpDef kGatherOps[] = {
      .shape_inputs = 1 << 1,
      .samples = one_hot_samples},
     {.name = "Compress",
+     .doc = "The slices along `axis` whose condition is true; of all elements in a row where no "
+            "axis is given.",
      .since = 11,
      .signature = "(input: T, condition: T1) -> (output: T)",
      .types = {{"T", kClassicTypes}, {"T1", DType::kBool}},
@@ -457,6 +465,8 @@ const OpDef kGatherOps[] = {
      .grad = compress_gradient,
      .samples = compress_samples},
     {.name = "ReverseSequence",
+     .doc = "The first sequence_lens[b] elements along time_axis in reverse, for each b of "
+            "batch_axis.",
      .since = 10,
      .signature = "(input: T, sequence_lens: int64) -> (Y: T)",
      .types = {{"T", kClassicTypes}},

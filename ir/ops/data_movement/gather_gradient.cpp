@@ -123,7 +123,7 @@ Vals space_to_depth_gradient(Emitter& e, const GradCall& c) {
   return {e.call("DepthToSpace", {c.d_outputs[0]}, c.raw_attrs.to_map())};
 }
 
-// The middle of one lies on the middle of the other, whichever is the result.
+// The middle of one is on the middle of the other, whichever is the result.
 Vals center_crop_pad_gradient(Emitter& e, const GradCall& c) {
   const auto& axes = c.attrs<CenterCropPadAttrs>().axes;
   Term sizes{&e, sardonyx::shape_of(e, c.inputs[0])};

@@ -49,7 +49,7 @@ bool is_non_zero(const T& value) {
     return value != T(0);
 }
 
-// The coordinates of flat indices in increasing order, [rank, count]. Most lie in the row of the
+// The coordinates of flat indices in increasing order, [rank, count]. Most are in the row of the
 // one before.
 void write_coordinates(const int64_t* indices, int64_t count, const Shape& shape, Tensor& output) {
   int64_t* out = output.mutable_values<int64_t>().data();
@@ -294,6 +294,7 @@ std::vector<Sample> unique_samples() {
 
 const OpDef kSelectOps[] = {
     {.name = "NonZero",
+     .doc = "The indices of the elements that are not zero: int64 [rank, count].",
      .since = 13,
      .signature = "(X: T) -> (Y: int64)",
      .types = {{"T", kClassicTypes | DType::kBFloat16}},
@@ -301,6 +302,8 @@ const OpDef kSelectOps[] = {
      .evaluate = run_non_zero,
      .samples = non_zero_samples},
     {.name = "Unique",
+     .doc = "The distinct elements, or slices along `axis`, sorted or in the order of the first; "
+            "with first indices, inverse and counts.",
      .since = 11,
      .signature = "(X: T) -> (Y: T, indices?: int64, inverse_indices?: int64, counts?: int64)",
      .types = {{"T", kClassicTypes}},

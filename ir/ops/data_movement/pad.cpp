@@ -251,6 +251,8 @@ std::vector<Sample> pad_samples() {
 
 const OpDef kPadOps[] = {
     {.name = "Pad",
+     .doc = "More or fewer elements at the begin and end of each axis: a constant, the edge's, "
+            "reflected or wrapped ones.",
      .since = 25,
      .signature = "(data: T, pads: int64, constant_value?: T, axes?: Tind) -> (output: T)",
      .types = {{"T", kAnyDType}, {"Tind", kIndexTypes}},

@@ -302,6 +302,8 @@ std::vector<Sample> tensor_scatter_samples() {
 
 const OpDef kScatterOps[] = {
     {.name = "ScatterElements",
+     .doc = "A copy of `data` with the updates at the index that `indices` has along `axis`, put "
+            "or combined as `reduction` says.",
      .since = 18,
      .signature = "(data: T, indices: Tind, updates: T) -> (output: T)",
      .types = {{"T", kScatteredTypes}, {"Tind", kIndexTypes}},
@@ -312,6 +314,8 @@ const OpDef kScatterOps[] = {
      .facts = kPassesValues,
      .samples = scatter_elements_samples},
     {.name = "ScatterND",
+     .doc = "A copy of `data` with the updates at tuples of indices, put or combined as "
+            "`reduction` says.",
      .since = 18,
      .signature = "(data: T, indices: int64, updates: T) -> (output: T)",
      .types = {{"T", kScatteredTypes}},
@@ -322,6 +326,8 @@ const OpDef kScatterOps[] = {
      .facts = kPassesValues,
      .samples = scatter_nd_samples},
     {.name = "TensorScatter",
+     .doc = "The cache with the update written along `axis` from write_indices[batch] on, around "
+            "its end in circular mode.",
      .since = 24,
      .signature = "(past_cache: T, update: T, write_indices?: int64) -> (present_cache: T)",
      .types = {{"T", kAnyDType.without({DType::kUInt2, DType::kInt2})}},

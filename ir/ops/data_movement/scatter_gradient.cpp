@@ -9,7 +9,7 @@ namespace sardonyx::ops {
 namespace {
 
 // One call's way to its elements: `write` puts updates into data as the call does, with another
-// reduction; `read` picks what lies where the updates go.
+// reduction; `read` picks what is where the updates go.
 struct SlotMap {
   std::function<Term(const Term& data, const Term& updates, const char* reduction)> write;
   std::function<Term(const Term& data)> read;
@@ -81,7 +81,7 @@ Vals scatter_nd_gradient(Emitter& e, const GradCall& c) {
   return {found[0], Val(), found[1]};
 }
 
-// Of the update: each sequence's steps lie from its start on, in a ring where the mode says so.
+// Of the update: each sequence's steps are from its start on, in a ring where the mode says so.
 Vals tensor_scatter_gradient(Emitter& e, const GradCall& c) {
   const auto& attrs = c.attrs<TensorScatterAttrs>();
   const Term update = input(e, c, 1), d = d_output(e, c, 0);

@@ -232,6 +232,8 @@ Offsets slice_offset(const OffsetsCall& call) {
 
 const OpDef kSliceOps[] = {
     {.name = "Slice",
+     .doc = "Every `steps`-th element from `starts` to `ends`, for `axes`; negative counts from "
+            "the end.",
      .since = 13,
      .signature = "(data: T, starts: Tind, ends: Tind, axes?: Tind, steps?: Tind) -> (output: T)",
      .types = {{"T", kClassicTypes | DType::kBFloat16}, {"Tind", kIndexTypes}},

@@ -243,6 +243,7 @@ constexpr DTypeSet kMovable = kClassicTypes | DType::kBFloat16;
 
 const OpDef kImageOps[] = {
     {.name = "DepthToSpace",
+     .doc = "Blocks of channels of [N, C, H, W] laid out in space: [N, C / b^2, H * b, W * b].",
      .since = 13,
      .signature = "(input: T) -> (output: T)",
      .types = {{"T", kMovable}},
@@ -253,6 +254,7 @@ const OpDef kImageOps[] = {
      .facts = kBFloat16Between,
      .samples = depth_to_space_samples},
     {.name = "SpaceToDepth",
+     .doc = "Blocks of space of [N, C, H, W] laid out in channels: [N, C * b^2, H / b, W / b].",
      .since = 13,
      .signature = "(input: T) -> (output: T)",
      .types = {{"T", kMovable}},
@@ -263,6 +265,8 @@ const OpDef kImageOps[] = {
      .facts = kBFloat16Between,
      .samples = space_to_depth_samples},
     {.name = "CenterCropPad",
+     .doc = "The middle of the input, or the input in the middle of zeros, in the sizes that "
+            "`shape` lists for `axes`.",
      .since = 18,
      .signature = "(input_data: T, shape: Tind) -> (output_data: T)",
      .types = {{"T", kMovable}, {"Tind", DTypeSet{DType::kInt32, DType::kInt64}}},
@@ -273,6 +277,8 @@ const OpDef kImageOps[] = {
      .shape_inputs = 0b10,
      .samples = center_crop_pad_samples},
     {.name = "AffineGrid",
+     .doc = "The grid of coordinates in [-1, 1] that theta [N, 2, 3] or [N, 3, 4] maps an image of "
+            "`size` to: [N, H, W, 2] or [N, D, H, W, 3].",
      .since = 20,
      .signature = "(theta: T1, size: T2) -> (grid: T1)",
      .types = {{"T1", kFloats}, {"T2", DType::kInt64}},

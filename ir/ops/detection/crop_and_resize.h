@@ -1,4 +1,4 @@
-// com.microsoft CropAndResize: its attributes, and where its crops lie.
+// com.microsoft CropAndResize: its attributes, and where its crops are.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct CropAttrs {
   }
 };
 
-// The elements of an axis that one row (or column) of a crop lies between, and how far it is from
+// The elements of an axis that one row (or column) of a crop is between, and how far it is from
 // the first to the second.
 struct CropPlace {
   int64_t low, high;

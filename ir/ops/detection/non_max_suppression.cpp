@@ -107,7 +107,7 @@ class KeptBoxes {
 };
 
 struct NmsLimits {
-  int64_t most_per_class = 0;
+  int64_t max_per_class = 0;
   float overlap = 0;
   std::optional<float> score;
 };
@@ -117,7 +117,7 @@ NmsLimits read_limits(const EvalCall& call) {
     return call.has(i) && call.inputs[i].tensor().count() > 0;
   };
   NmsLimits limits;
-  if (has_value(2)) limits.most_per_class = call.inputs[2].tensor().values<int64_t>()[0];
+  if (has_value(2)) limits.max_per_class = call.inputs[2].tensor().values<int64_t>()[0];
   if (has_value(3)) limits.overlap = call.inputs[3].tensor().values<float>()[0];
   if (has_value(4)) limits.score = call.inputs[4].tensor().values<float>()[0];
   if (!(limits.overlap >= 0 && limits.overlap <= 1)) {
@@ -185,7 +185,7 @@ void run_suppression(const EvalCall& call) {
   std::pmr::vector<Box> all(static_cast<size_t>(count), scratch());
   KeptBoxes kept;
   Candidates candidates(count);
-  const auto most = static_cast<size_t>(std::max<int64_t>(limits.most_per_class, 0));
+  const auto most = static_cast<size_t>(std::max<int64_t>(limits.max_per_class, 0));
   for (int64_t batch = 0; batch < batches; ++batch) {
     for (int64_t i = 0; i < count; ++i) {
       const size_t at = static_cast<size_t>((batch * count + i) * 4);
@@ -219,6 +219,9 @@ std::vector<Sample> suppression_samples() {
 
 const OpDef kSuppressionOps[] = {
     {.name = "NonMaxSuppression",
+     .doc = "The boxes [batch, count, 4] that are kept, best scores [batch, classes, count] first, "
+            "where they overlap others by no more than the threshold: [kept, 3] of batch, class "
+            "and box.",
      .since = 11,
      .signature = "(boxes: float, scores: float, max_output_boxes_per_class?: int64, "
                   "iou_threshold?: float, score_threshold?: float) -> (selected_indices: int64)",

@@ -58,7 +58,7 @@ void infer_max_unpool(InferContext& c) {
   c.set(0, c.dtype(0), *wanted);
 }
 
-// Indices count the elements of the natural shape, which lies at the beginning of a larger output.
+// Indices count the elements of the natural shape, which is at the beginning of a larger output.
 template <typename T>
 void unpool(const KernelCall& call, const Shape& natural) {
   const TensorView &x = call.inputs[0], &y = call.outputs[0];
@@ -185,7 +185,7 @@ void max_roi_pool(const KernelCall& call) {
     float corners[4];  // x1, y1, x2, y2
     for (int i = 0; i < 4; ++i)
       corners[i] = std::round(static_cast<float>(roi[i + 1]) * scale);
-    if (y.count() == 0) continue;  // there may be more bins than memory has room for
+    if (y.count() == 0) continue;  // there may be more bins than memory holds
     const ScratchMark mark;
     const auto rows = bins_of(corners[1], corners[3], height, x.shape[2]);
     const auto columns = bins_of(corners[0], corners[2], width, x.shape[3]);
@@ -206,7 +206,7 @@ void reference_max_roi_pool(const KernelCall& call) {
 
 // RoiAlign
 
-// The samples of one bin along one axis. Those that lie outside the image are counted only.
+// The samples of one bin along one axis. Those that are outside the image are counted only.
 struct AxisSamples {
   std::vector<AxisSample> inside;
   double count = 0;
@@ -317,6 +317,8 @@ std::vector<Sample> roi_align_samples() {
 
 const OpDef kRegionOps[] = {
     {.name = "MaxUnpool",
+     .doc = "Zeros but for the elements of X at the indices that MaxPool gave; the shape follows "
+            "from the windows or from output_shape.",
      .since = 22,
      .signature = "(X: T1, I: T2, output_shape?: T2) -> (output: T1)",
      .types = {{"T1", kFloats}, {"T2", DType::kInt64}},
@@ -327,6 +329,8 @@ const OpDef kRegionOps[] = {
      .shape_inputs = 0b100,
      .samples = max_unpool_samples},
     {.name = "MaxRoiPool",
+     .doc = "The largest elements of a grid of pooled_shape over each region [regions, 5] (image, "
+            "x1, y1, x2, y2) of X [N, C, H, W].",
      .since = 22,
      .signature = "(X: T, rois: T) -> (Y: T)",
      .types = {{"T", kFloats}},
@@ -336,6 +340,8 @@ const OpDef kRegionOps[] = {
      .grad = max_roi_pool_grad,
      .samples = max_roi_pool_samples},
     {.name = "RoiAlign",
+     .doc = "Interpolated samples of X [N, C, H, W] pooled over a grid for each region [regions, "
+            "4] (x1, y1, x2, y2) of the image batch_indices says.",
      .since = 22,
      .signature = "(X: T1, rois: T1, batch_indices: T2) -> (Y: T1)",
      .types = {{"T1", kFloats}, {"T2", DType::kInt64}},

@@ -57,7 +57,7 @@ struct AxisSelection {
 };
 
 // Samples that a bin has along one axis; where each region has a number of its own, the most.
-Val most_samples(const AxisRequest& axis, const Term& count) {
+Val max_samples(const AxisRequest& axis, const Term& count) {
   Emitter& e = *count.e;
   if (axis.ratio > 0) return e.int64s({axis.ratio});
   const Term none = reshaped(count.number(0), int64s(e, {1}));
@@ -72,7 +72,7 @@ AxisSelection select(const AxisRequest& axis) {
   const Term bin = length / static_cast<double>(axis.bins);
   const Term count = axis.ratio > 0 ? bin * 0 + static_cast<double>(axis.ratio)
                                     : apply("Max", apply("Ceil", bin), bin.number(0));
-  const Term sample = numbers_to(most_samples(axis, count), bin);
+  const Term sample = numbers_to(max_samples(axis, count), bin);
   const Term index = numbers_to(e.int64s({axis.bins}), bin);
   const Term begin = unsqueezed(axis.first, {1}) + index * unsqueezed(bin, {1});  // [R, bins]
   const Term step = bin / apply("Max", count, count.number(1));
@@ -194,7 +194,7 @@ Vals max_roi_pool_decomposition(Emitter& e, const BodyCall& c) {
   return {where(has_elements, best, 0)};
 }
 
-// ---- CropAndResize. Each row and column of a crop lies between two of the image's, or outside.
+// ---- CropAndResize. Each row and column of a crop is between two of the image's, or outside.
 
 struct CropAxis {
   Term weights;  // [regions, crop, size]

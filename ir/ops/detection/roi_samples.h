@@ -34,7 +34,7 @@ struct RoiAxis {
     if (!(samples >= 1) || !std::isfinite(samples)) samples = 0;
   }
 
-  // Calls visit(sample) for those of a bin that lie inside the image, in the image's order.
+  // Calls visit(sample) for those of a bin that are inside the image, in the image's order.
   template <typename Visit>
   void for_each_sample(int64_t index, const Visit& visit) const;
 };
@@ -45,7 +45,7 @@ void RoiAxis<C>::for_each_sample(int64_t index, const Visit& visit) const {
   if (samples == 0 || size == 0) return;
   const auto count = static_cast<C>(samples);
   const C begin = first + static_cast<C>(index) * bin;
-  // Only samples in [-1, size] count, so the search skips those that lie far before and beyond.
+  // Only samples in [-1, size] count, so the search skips those that are far before and beyond.
   const auto step = static_cast<double>(bin / count), reach = static_cast<double>(size) + 2;
   double from = 0, to = samples;
   if (step != 0) {
@@ -68,7 +68,7 @@ void RoiAxis<C>::for_each_sample(int64_t index, const Visit& visit) const {
   }
 }
 
-// The image that a region lies in; throws kInvalidArgument where there is none. `input` names the
+// The image that a region is in; throws kInvalidArgument where there is none. `input` names the
 // input that says so.
 int64_t checked_batch(std::string_view op, std::string_view input, double index, int64_t batch);
 

@@ -400,6 +400,7 @@ OpDef relu_row() {
              "Relu", 14, numbers<kRelu>,
              unary_gradient<[](Term d, Term, Term y) { return apply("sardonyx::ReluGrad", d, y); }>,
              around_zero, attr_schema<NoAttrs>(), "(X: T) -> (Y: T)", kFloats | kSignedInts)
+      .documented("max(X, 0), element by element.")
       .with(kFusedAnywhere);
 }
 // ReluGrad: dX of dY and Y, of one shape.
@@ -427,6 +428,7 @@ std::vector<Sample> relu_grad_samples() {
 }
 OpDef relu_grad_row() {
   return {.name = "ReluGrad",
+          .doc = "The output's gradient where Relu's input is positive, else 0.",
           .domain = "sardonyx",
           .since = 1,
           .signature = "(dY: T, Y: T) -> (dX: T)",
@@ -444,10 +446,14 @@ std::vector<Sample> celu_samples() {
 }
 OpDef celu_row() {
   return activation("Celu", 12, celu, celu_gradient, celu_samples, attr_schema<AlphaAttrs>(),
-                    "(X: T) -> (Y: T)", DType::kFloat);
+                    "(X: T) -> (Y: T)", DType::kFloat)
+      .documented("max(0, X) + min(0, alpha * (exp(X / alpha) - 1)).");
 }
 OpDef gelu_row() {
   OpDef row = activation("Gelu", 20, gelu, gelu_gradient, gelu_samples, attr_schema<GeluAttrs>())
+                  .documented(
+                      "X times the normal distribution's share below it; approximate: \"none\" or "
+                      "\"tanh\".")
                   .with(kFusedAnywhere);
   row.infer = infer_gelu;
   row.body = [](Emitter& e, const BodyCall& call) -> Vals {
@@ -458,6 +464,7 @@ OpDef gelu_row() {
 OpDef swish_row() {
   OpDef row =
       activation("Swish", 24, swish, swish_gradient, with_alpha<1702>, attr_schema<AlphaAttrs>())
+          .documented("X * sigmoid(alpha * X), element by element.")
           .with(kFusable | kActivation | kBFloat16Between);
   row.body = [](Emitter& e, const BodyCall& call) -> Vals {
     return {swish_written_out(e, call.inputs[0], call.attrs<AlphaAttrs>().alpha)};
@@ -471,7 +478,8 @@ OpDef written_out(OpDef row, Vals (*body)(Emitter&, const BodyCall&)) {
 OpDef shrink_row() {
   return activation("Shrink", 9, shrink, shrink_gradient, shrink_samples,
                     attr_schema<ShrinkAttrs>(), "(input: T) -> (output: T)",
-                    kNumbers.without(DType::kBFloat16));
+                    kNumbers.without(DType::kBFloat16))
+      .documented("X moved by bias toward 0 where |X| is above lambd, else 0.");
 }
 
 }  // namespace
@@ -482,8 +490,11 @@ std::span<const OpDef> activation_ops() {
       relu_grad_row(),
       activation("LeakyRelu", 16, leaky_relu, leaky_relu_gradient, with_alpha<200>,
                  attr_schema<LeakyReluAttrs>())
+          .documented("X where it is not negative, else alpha * X.")
           .with(kFusedAnywhere),
       {.name = "PRelu",
+       .doc =
+           "X where it is not negative, else slope * X; the slope is broadcast to the shape of X.",
        .since = 16,
        .signature = "(X: T, slope: T) -> (Y: T)",
        .types = {{"T", kFloats |
@@ -494,36 +505,46 @@ std::span<const OpDef> activation_ops() {
        .facts = kElementwise | kFusable,
        .samples = prelu_samples},
       activation("Elu", 22, elu, elu_gradient, with_alpha<2000>, attr_schema<AlphaAttrs>())
+          .documented("X where it is positive, else alpha * (exp(X) - 1).")
           .with(kFusedAnywhere),
-      activation("Selu", 22, selu, selu_gradient, with_alpha<2000>, attr_schema<SeluAttrs>()),
+      activation("Selu", 22, selu, selu_gradient, with_alpha<2000>, attr_schema<SeluAttrs>())
+          .documented("gamma * X where X is positive, else gamma * alpha * (exp(X) - 1)."),
       celu_row(),
       activation("Sigmoid", 13, floats<[](auto x) { return sigmoid(x); }>,
                  unary_gradient<[](Term d, Term, Term y) { return d * y * (1 - y); }>, around_zero)
+          .documented("1 / (1 + exp(-X)), element by element.")
           .with(kFusedAnywhere),
       activation("HardSigmoid", 22, hard_sigmoid, hard_sigmoid_gradient, with_alpha<500>,
                  attr_schema<HardSigmoidAttrs>())
+          .documented("max(0, min(1, alpha * X + beta)), element by element.")
           .with(kFusedAnywhere),
       written_out(activation("HardSwish", 22, floats<kHardSwish>,
                              unary_gradient<kHardSwishGradient>, around_zero)
+                      .documented("X * max(0, min(1, X / 6 + 0.5)), element by element.")
                       .with(kFusedAnywhere),
                   hard_swish_body),
       written_out(activation("Mish", 22, floats<[](auto x) { return x * std::tanh(softplus(x)); }>,
                              unary_gradient<kMishGradient>, around_zero)
+                      .documented("X * tanh(softplus(X)), element by element.")
                       .with(kFusable | kBFloat16Between | kFloat32Kernels),
                   mish_body),
       activation("Softplus", 22, floats<[](auto x) { return softplus(x); }>,
                  unary_gradient<[](Term d, Term x, Term) { return d * logistic(x); }>, around_zero)
+          .documented("log(1 + exp(X)), element by element.")
           .with(kFusable | kFloat32Kernels),
       activation(
           "Softsign", 22, floats<[](auto x) { return x / (1 + std::fabs(x)); }>,
           unary_gradient<[](Term d, Term x, Term) { return d / square(apply("Abs", x) + 1); }>,
-          around_zero, attr_schema<NoAttrs>(), "(input: T) -> (output: T)"),
+          around_zero, attr_schema<NoAttrs>(), "(input: T) -> (output: T)")
+          .documented("X / (1 + |X|), element by element."),
       activation("ThresholdedRelu", 22, thresholded_relu, thresholded_relu_gradient,
-                 with_alpha<2000>, attr_schema<AlphaAttrs>()),
+                 with_alpha<2000>, attr_schema<AlphaAttrs>())
+          .documented("X where it is above alpha, else 0."),
       gelu_row(),
       swish_row(),
       shrink_row(),
       {.name = "Clip",
+       .doc = "Each element limited to [min, max], scalars of which either may be left out.",
        .since = 13,
        .signature = "(input: T, min?: T, max?: T) -> (output: T)",
        .types = {{"T", kNumbers}},

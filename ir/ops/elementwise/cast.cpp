@@ -185,6 +185,8 @@ Vals cast_gradient(Emitter& e, const GradCall& c) {
 std::span<const OpDef> cast_ops() {
   static const OpDef rows[] = {
       {.name = "Cast",
+       .doc = "The elements in the type `to`; floats are truncated to integers, strings are "
+              "parsed, and small floats round to the nearest, saturating where `saturate` says so.",
        .since = 25,
        .signature = "(input: T1) -> (output: T2)",
        .types = {{"T1", kCastable}, {"T2", kCastable}},
@@ -195,6 +197,7 @@ std::span<const OpDef> cast_ops() {
        .facts = kElementwise | kPassesValues | kFusable,
        .samples = cast_samples},
       {.name = "CastLike",
+       .doc = "The elements in the type of the second input, as Cast does it.",
        .since = 25,
        .signature = "(input: T1, target_type: T2) -> (output: T2)",
        .types = {{"T1", kCastable}, {"T2", kCastable}},
@@ -205,6 +208,7 @@ std::span<const OpDef> cast_ops() {
        .facts = kPassesValues,  // not elementwise: the shape of the second input does not matter
        .samples = [] { return all_targets(kCastable, false); }},
       {.name = "BitCast",
+       .doc = "The same bits seen as the type `to`, which must have elements of the same size.",
        .since = 26,
        .signature = "(input: T1) -> (output: T2)",
        .types = {{"T1", kBitCastable}, {"T2", kBitCastable}},

@@ -86,6 +86,8 @@ std::vector<Sample> dropout_samples() {
 
 const OpDef kDropoutOps[] = {
     {.name = "Dropout",
+     .doc = "In training mode zeros at random places, a share `ratio` of them, and the others "
+            "scaled by 1 / (1 - ratio); else the data. The mask (bool) says what was kept.",
      .since = 22,
      .signature = "(data: T, ratio?: T1, training_mode?: T2) -> (output: T, mask?: T2)",
      .types = {{"T", kFloats | kFloat8s}, {"T1", kFloats | kFloat8s}, {"T2", DType::kBool}},

@@ -32,7 +32,7 @@ std::unordered_map<std::string_view, GroupedOp> grouped_ops() {
 }
 
 [[noreturn]] void fail_group(std::string_view what) {
-  fail(ErrorCode::kInvalidModel, "sardonyx::ElementwiseGroup: ", what);
+  fail(ErrorCode::kInvalidModel, "sardonyx::FusedElementwise: ", what);
 }
 
 Val emit_step(Emitter& e, const GroupStep& step, const Vals& values) {
@@ -49,7 +49,7 @@ Val emit_step(Emitter& e, const GroupStep& step, const Vals& values) {
 }
 
 Vals group_body(Emitter& e, const BodyCall& c) {
-  const auto& attrs = c.attrs<ElementwiseGroupAttrs>();
+  const auto& attrs = c.attrs<FusedElementwiseAttrs>();
   Vals values(c.inputs.begin(), c.inputs.end());
   for (const GroupStep& step : group_steps(attrs, c.inputs.size()))
     values.push_back(emit_step(e, step, values));
@@ -113,7 +113,7 @@ std::vector<float> float_params(const OpDef& op, const Attrs& attrs) {
   return values;
 }
 
-std::vector<GroupStep> group_steps(const ElementwiseGroupAttrs& attrs, size_t inputs) {
+std::vector<GroupStep> group_steps(const FusedElementwiseAttrs& attrs, size_t inputs) {
   std::vector<GroupStep> steps;
   std::span<const int64_t> operands = attrs.operands;
   std::span<const float> params = attrs.params;
@@ -144,12 +144,14 @@ std::vector<GroupStep> group_steps(const ElementwiseGroupAttrs& attrs, size_t in
 
 std::span<const OpDef> group_ops() {
   static const OpDef kOps[] = {
-      {.name = "ElementwiseGroup",
+      {.name = "FusedElementwise",
+       .doc =
+           "A connected set of elementwise ops, broadcast to one shape and computed in one loop.",
        .domain = "sardonyx",
        .since = 1,
        .signature = "(values...: T*) -> (results...: T*)",
        .types = {{"T", kNumbers | DTypeSet(DType::kBool)}},
-       .attrs = attr_schema<ElementwiseGroupAttrs>(),
+       .attrs = attr_schema<FusedElementwiseAttrs>(),
        .infer = infer_by_body,
        .body = group_body,
        .facts = kElementwise | kIgnoresConstants,

@@ -1,4 +1,4 @@
-// sardonyx::ElementwiseGroup: connected elementwise ops as one, so that a kernel can compute them
+// sardonyx::FusedElementwise: connected elementwise ops as one, so that a kernel can compute them
 // tile by tile without tensors in between. Its body is the ops themselves.
 #pragma once
 
@@ -15,16 +15,16 @@
 namespace sardonyx::ops {
 
 // Values are numbered: first the inputs of the group, then one for each op.
-struct ElementwiseGroupAttrs {
+struct FusedElementwiseAttrs {
   std::vector<std::string> ops;   // names, see find_grouped_op
   std::vector<int64_t> operands;  // value numbers: those of the first op, of the second ...
   std::vector<float> params;      // in the same order
   std::vector<int64_t> results;   // value numbers of the outputs
   static auto fields() {
-    return std::tuple{required("ops", &ElementwiseGroupAttrs::ops),
-                      required("operands", &ElementwiseGroupAttrs::operands),
-                      field("params", &ElementwiseGroupAttrs::params),
-                      required("results", &ElementwiseGroupAttrs::results)};
+    return std::tuple{required("ops", &FusedElementwiseAttrs::ops),
+                      required("operands", &FusedElementwiseAttrs::operands),
+                      field("params", &FusedElementwiseAttrs::params),
+                      required("results", &FusedElementwiseAttrs::results)};
   }
 };
 
@@ -53,6 +53,6 @@ struct GroupStep {
 };
 // The steps that the attributes describe, which they must outlive; throws kInvalidModel where they
 // do not fit each other or the count of inputs.
-std::vector<GroupStep> group_steps(const ElementwiseGroupAttrs& attrs, size_t inputs);
+std::vector<GroupStep> group_steps(const FusedElementwiseAttrs& attrs, size_t inputs);
 
 }  // namespace sardonyx::ops

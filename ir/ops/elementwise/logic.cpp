@@ -182,10 +182,14 @@ Vals where_gradient(Emitter& e, const GradCall& c) {
 
 std::span<const OpDef> logic_ops() {
   static const OpDef rows[] = {
-      bool_row("And", infer_claim<and_dims>, ints<[](auto a, auto b) { return a & b; }>),
-      bool_row("Or", infer_claim<or_dims>, ints<[](auto a, auto b) { return a | b; }>),
-      bool_row("Xor", infer_claim<xor_dims>, ints<[](auto a, auto b) { return a ^ b; }>),
+      bool_row("And", infer_claim<and_dims>, ints<[](auto a, auto b) { return a & b; }>)
+          .documented("Whether both elements are true, broadcast to one shape."),
+      bool_row("Or", infer_claim<or_dims>, ints<[](auto a, auto b) { return a | b; }>)
+          .documented("Whether either element is true, broadcast to one shape."),
+      bool_row("Xor", infer_claim<xor_dims>, ints<[](auto a, auto b) { return a ^ b; }>)
+          .documented("Whether exactly one element is true, broadcast to one shape."),
       {.name = "Not",
+       .doc = "Whether the element is false.",
        .since = 1,
        .signature = "(X: T) -> (Y: T)",
        .types = {{"T", DType::kBool}},
@@ -194,6 +198,7 @@ std::span<const OpDef> logic_ops() {
        .facts = kElementwise | kPassesValues | kFusable,
        .samples = [] { return unary_samples(0, 1); }},
       {.name = "Equal",
+       .doc = "Whether the elements are equal, broadcast to one shape; NaN equals nothing.",
        .since = 19,
        .signature = kABToC,
        .types = {{"T", kNumbers | DTypeSet{DType::kBool, DType::kString}}, {"T1", DType::kBool}},
@@ -202,13 +207,18 @@ std::span<const OpDef> logic_ops() {
        .facts = kElementwise | kCommutative | kPassesValues | kFusable,
        .samples = equal_samples},
       comparison("Greater", 13, infer_claim<greater_dims>,
-                 numbers<[](auto a, auto b) { return b < a; }>),
+                 numbers<[](auto a, auto b) { return b < a; }>)
+          .documented("Whether A is greater than B, broadcast to one shape."),
       comparison("GreaterOrEqual", 16, infer_claim<greater_or_equal_dims>,
-                 numbers<[](auto a, auto b) { return b <= a; }>),
-      comparison("Less", 13, infer_claim<less_dims>, numbers<[](auto a, auto b) { return a < b; }>),
+                 numbers<[](auto a, auto b) { return b <= a; }>)
+          .documented("Whether A is greater than B or equal, broadcast to one shape."),
+      comparison("Less", 13, infer_claim<less_dims>, numbers<[](auto a, auto b) { return a < b; }>)
+          .documented("Whether A is less than B, broadcast to one shape."),
       comparison("LessOrEqual", 16, infer_claim<less_or_equal_dims>,
-                 numbers<[](auto a, auto b) { return a <= b; }>),
+                 numbers<[](auto a, auto b) { return a <= b; }>)
+          .documented("Whether A is less than B or equal, broadcast to one shape."),
       {.name = "Where",
+       .doc = "X where the condition is true, else Y; all three are broadcast to one shape.",
        .since = 16,
        .signature = "(condition: B, X: T, Y: T) -> (output: T)",
        .types = {{"B", DType::kBool}, {"T", kClassicTypes | DType::kBFloat16}},

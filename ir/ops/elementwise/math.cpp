@@ -86,71 +86,90 @@ std::span<const OpDef> math_ops() {
       function("Sqrt", 13, floats<[](auto x) { return std::sqrt(x); }>,
                unary_gradient<[](Term d, Term, Term y) { return d * 0.5 / y; }>, positive_number,
                kXToY)
+          .documented("The square root of each element; NaN where it is negative.")
           .with(kFusable | kFloat32Kernels),
       function("Exp", 13, floats<[](auto x) { return std::exp(x); }>,
                unary_gradient<[](Term d, Term, Term y) { return d * y; }>, any_number)
+          .documented("e to the power of each element.")
           .with(kFusable | kFloat32Kernels),
       function("Log", 13, floats<[](auto x) { return std::log(x); }>,
                unary_gradient<[](Term d, Term x, Term) { return d / x; }>, positive_number)
+          .documented("The natural logarithm of each element; NaN where it is negative.")
           .with(kFusable | kFloat32Kernels),
       function("Ceil", 13, floats<[](auto x) { return std::ceil(x); }>, zero_gradient, halves,
                kXToY)
+          .documented("Each element rounded up to an integer.")
           .with(kFusable),
       function("Floor", 13, floats<[](auto x) { return std::floor(x); }>, zero_gradient, halves,
                kXToY)
+          .documented("Each element rounded down to an integer.")
           .with(kFusable),
       function("Round", 22, floats<[](auto x) { return std::nearbyint(x); }>, zero_gradient, halves,
                kXToY)
+          .documented("Each element rounded to the nearest integer, halves to the even one.")
           .with(kFusable),
       function("Erf", 13, floats<[](auto x) { return std::erf(x); }>,
                unary_gradient<[](Term d, Term x, Term) {
                  return d * (2 * std::numbers::inv_sqrtpi * apply("Exp", -square(x)));
                }>,
                any_number)
+          .documented("The error function of each element.")
           .with(kFusable | kFloat32Kernels),
       function("Sin", 22, floats<[](auto x) { return std::sin(x); }>,
                unary_gradient<[](Term d, Term x, Term) { return d * apply("Cos", x); }>, any_number)
+          .documented("The sine of each element, in radians.")
           .with(kFusable | kFloat32Kernels),
       function("Cos", 22, floats<[](auto x) { return std::cos(x); }>,
                unary_gradient<[](Term d, Term x, Term) { return -(d * apply("Sin", x)); }>,
                any_number)
+          .documented("The cosine of each element, in radians.")
           .with(kFusable | kFloat32Kernels),
       function("Tan", 22, floats<[](auto x) { return std::tan(x); }>,
-               unary_gradient<[](Term d, Term, Term y) { return d * (square(y) + 1); }>,
-               within_one),
+               unary_gradient<[](Term d, Term, Term y) { return d * (square(y) + 1); }>, within_one)
+          .documented("The tangent of each element, in radians."),
       function(
           "Asin", 22, floats<[](auto x) { return std::asin(x); }>,
           unary_gradient<[](Term d, Term x, Term) { return d / apply("Sqrt", (1 - x) * (1 + x)); }>,
-          within_one),
+          within_one)
+          .documented("The arc sine of each element, in radians; NaN outside of [-1, 1]."),
       function("Acos", 22, floats<[](auto x) { return std::acos(x); }>,
                unary_gradient<[](Term d, Term x, Term) {
                  return -(d / apply("Sqrt", (1 - x) * (1 + x)));
                }>,
-               within_one),
+               within_one)
+          .documented("The arc cosine of each element, in radians; NaN outside of [-1, 1]."),
       function("Atan", 22, floats<[](auto x) { return std::atan(x); }>,
-               unary_gradient<[](Term d, Term x, Term) { return d / (square(x) + 1); }>,
-               any_number),
+               unary_gradient<[](Term d, Term x, Term) { return d / (square(x) + 1); }>, any_number)
+          .documented("The arc tangent of each element, in radians."),
       function("Sinh", 22, floats<[](auto x) { return std::sinh(x); }>,
                unary_gradient<[](Term d, Term x, Term) { return d * apply("Cosh", x); }>,
-               any_number),
+               any_number)
+          .documented("The hyperbolic sine of each element."),
       function("Cosh", 22, floats<[](auto x) { return std::cosh(x); }>,
                unary_gradient<[](Term d, Term x, Term) { return d * apply("Sinh", x); }>,
-               any_number),
+               any_number)
+          .documented("The hyperbolic cosine of each element."),
       function("Tanh", 13, floats<[](auto x) { return std::tanh(x); }>,
                unary_gradient<[](Term d, Term, Term y) { return d * (1 - square(y)); }>, any_number)
+          .documented("The hyperbolic tangent of each element.")
           .with(kFusable | kActivation | kBFloat16Between | kFloat32Kernels),
       function(
           "Asinh", 22, floats<[](auto x) { return std::asinh(x); }>,
           unary_gradient<[](Term d, Term x, Term) { return d / apply("Sqrt", square(x) + 1); }>,
-          any_number),
+          any_number)
+          .documented("The inverse of the hyperbolic sine of each element."),
       function(
           "Acosh", 22, floats<[](auto x) { return std::acosh(x); }>,
           unary_gradient<[](Term d, Term x, Term) { return d / apply("Sqrt", (x - 1) * (x + 1)); }>,
-          above_one),
+          above_one)
+          .documented("The inverse of the hyperbolic cosine of each element; NaN below 1."),
       function("Atanh", 22, floats<[](auto x) { return std::atanh(x); }>,
                unary_gradient<[](Term d, Term x, Term) { return d / ((1 - x) * (1 + x)); }>,
-               within_one),
+               within_one)
+          .documented(
+              "The inverse of the hyperbolic tangent of each element; NaN outside of [-1, 1]."),
       {.name = "IsNaN",
+       .doc = "Which elements are not a number.",
        .since = 20,
        .signature = "(X: T1) -> (Y: T2)",
        .types = {{"T1", kFloats | kFloat8s}, {"T2", DType::kBool}},
@@ -159,6 +178,7 @@ std::span<const OpDef> math_ops() {
        .facts = kElementwise,
        .samples = any_number},
       {.name = "IsInf",
+       .doc = "Which elements are infinite; the attributes leave one sign out.",
        .since = 20,
        .signature = "(X: T1) -> (Y: T2)",
        .types = {{"T1", kFloats | kFloat8s}, {"T2", DType::kBool}},

@@ -367,6 +367,8 @@ std::vector<Sample> einsum_samples() {
 std::span<const OpDef> einsum_ops() {
   static const OpDef kOps[] = {
       {.name = "Einsum",
+       .doc = "The sum of products that the equation says; letters name axes, \"...\" broadcasts "
+              "others.",
        .since = 12,
        .signature = "(Inputs...: T) -> (Output: T)",
        .types = {{"T", kInts | DTypeSet{DType::kFloat16, DType::kFloat, DType::kDouble}}},

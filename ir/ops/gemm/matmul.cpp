@@ -475,6 +475,8 @@ std::span<const OpDef> matmul_ops() {
   constexpr DTypeSet kQuantized = kBytes | kFloat8s;
   static const OpDef kOps[] = {
       {.name = "MatMul",
+       .doc = "The matrix product of the last two axes, the others broadcast; rank 1 is a row on "
+              "the left and a column on the right.",
        .since = 13,
        .signature = "(A: T, B: T) -> (Y: T)",
        .types = {{"T", kWideNumbers}},
@@ -485,6 +487,8 @@ std::span<const OpDef> matmul_ops() {
        .weight_inputs = 1u << 1,
        .samples = matmul_samples},
       {.name = "Gemm",
+       .doc = "alpha * A' * B' + beta * C: matrices [M, K] and [K, N], transposed before where the "
+              "attributes say so, and C broadcast to [M, N].",
        .since = 13,
        .signature = "(A: T, B: T, C?: T) -> (Y: T)",
        .types = {{"T", kWideNumbers}},
@@ -496,6 +500,7 @@ std::span<const OpDef> matmul_ops() {
        .weight_inputs = 1u << 1,
        .samples = gemm_samples},
       {.name = "MatMulInteger",
+       .doc = "The matrix product of 8-bit integers less their zero points, summed up in int32.",
        .since = 10,
        .signature = "(A: T1, B: T2, a_zero_point?: T1, b_zero_point?: T2) -> (Y: T3)",
        .types = {{"T1", kBytes}, {"T2", kBytes}, {"T3", DType::kInt32}},
@@ -504,6 +509,7 @@ std::span<const OpDef> matmul_ops() {
        .weight_inputs = 1u << 1,
        .samples = matmul_integer_samples},
       {.name = "QLinearMatMul",
+       .doc = "The matrix product of quantised values, quantised again.",
        .since = 21,
        .signature = "(a: T1, a_scale: TS, a_zero_point: T1, b: T2, b_scale: TS, b_zero_point: T2, "
                     "y_scale: TS, y_zero_point: T3) -> (y: T3)",
@@ -516,6 +522,7 @@ std::span<const OpDef> matmul_ops() {
        .weight_inputs = 1u << 3,
        .samples = qlinear_matmul_samples},
       {.name = "Det",
+       .doc = "The determinant of the last two axes, which must be square.",
        .since = 22,
        .signature = "(X: T) -> (Y: T)",
        .types = {{"T", kFloats}},

@@ -1,4 +1,4 @@
-// Matrix products: attributes, and how the operands of MatMul lie.
+// Matrix products: attributes, and how the operands of MatMul are.
 #pragma once
 
 #include <optional>

@@ -39,7 +39,7 @@ class EncoderDecoderModel : public LanguageModel {
     if (is_old_form_) {
       hidden_ = select(encoded[next++].tensor(), 0, rows);
       for (size_t i = 0; i < states_; ++i)
-        self_.push_back(with_room(select(encoded[next++].tensor(), 0, rows)));
+        self_.push_back(with_capacity(select(encoded[next++].tensor(), 0, rows)));
     }
     for (size_t i = 0; i < states_; ++i)
       cross_.push_back(select(encoded[next++].tensor(), 0, rows));
@@ -138,7 +138,7 @@ class EncoderDecoderModel : public LanguageModel {
 
   // A past [rows, heads, length, size] with zeros behind it up to the longest sequence, where the
   // decoder writes into it.
-  Tensor with_room(Tensor past) const {
+  Tensor with_capacity(Tensor past) const {
     if (!shares_buffer_) return past;
     Shape shape = past.shape();
     if (shape.size() != 4 || shape[2] > setup_.max_length) {

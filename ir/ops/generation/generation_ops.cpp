@@ -146,6 +146,8 @@ constexpr DTypeSet kScores{DType::kFloat, DType::kFloat16};
 
 const OpDef kContribGenerationOps[] = {
     {.name = "BeamSearch",
+     .doc = "Token sequences [batch, returned sequences, max_length] of a decoder model, by the "
+            "best of several beams.",
      .domain = kMicrosoft,
      .signature =
          "(input_ids: F, max_length: I, min_length?: I, num_beams: I, num_return_sequences: I, "
@@ -161,6 +163,8 @@ const OpDef kContribGenerationOps[] = {
      .evaluate = evaluate_anew<beam_search>,
      .samples = beam_samples},
     {.name = "GreedySearch",
+     .doc = "Token sequences [batch, max_length] of a decoder model, by the likeliest token at "
+            "each step.",
      .domain = kMicrosoft,
      .signature = "(input_ids: I, max_length: I, min_length?: I, repetition_penalty?: T, "
                   "vocab_mask?: I, prefix_vocab_mask?: I, attention_mask?: I) -> (sequences: I)",
@@ -170,6 +174,8 @@ const OpDef kContribGenerationOps[] = {
      .evaluate = evaluate_anew<greedy_search>,
      .samples = search_samples},
     {.name = "Sampling",
+     .doc = "Token sequences [batch, max_length] of a decoder model, drawn among the likeliest "
+            "tokens at each step.",
      .domain = kMicrosoft,
      .signature = "(input_ids: I, max_length: I, min_length?: I, repetition_penalty?: T, "
                   "vocab_mask?: I, prefix_vocab_mask?: I, attention_mask?: I, presence_mask?: I, "

@@ -11,7 +11,7 @@ constexpr float kForbidden = std::numeric_limits<float>::lowest();
 
 using Row = std::span<float>;
 
-// Words of a prompt may lie outside of the vocabulary; those have no score.
+// Words of a prompt may be outside of the vocabulary; those have no score.
 bool has_score(int32_t word, Row row) {
   return word >= 0 && static_cast<size_t>(word) < row.size();
 }

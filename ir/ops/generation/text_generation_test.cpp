@@ -88,8 +88,8 @@ Dim named(const char* name) {
   return Dim::symbol(name);
 }
 
-// As GPT-2: the words so far are the state, times the mask. With `shares`, state has room for all
-// words and is written into.
+// As GPT-2: the words so far are the state, times the mask. With `shares`, state is large enough
+// for all words and is written into.
 GraphPtr decoder(bool shares = false) {
   Builder b;
   const Dim rows = named("rows"), length = named("length");

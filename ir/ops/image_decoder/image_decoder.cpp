@@ -146,6 +146,9 @@ std::vector<Sample> image_decoder_samples() {
 
 const OpDef kImageDecoderOps[] = {
     {.name = "ImageDecoder",
+     .doc =
+         "The image that the bytes of a file encode: uint8 [height, width, channels]; empty where "
+         "they are damaged. Formats besides BMP and PNM need sardonyx::codecs to be linked.",
      .since = 20,
      .signature = "(encoded_stream: T1) -> (image: T2)",
      .types = {{"T1", DType::kUInt8}, {"T2", DType::kUInt8}},

@@ -107,11 +107,11 @@ BodyTyper::BodyTyper(InferContext& c, const GraphPtr& body, std::string_view wha
   if (!c.types_subgraphs()) body_ = clone(*body);
 }
 
-void BodyTyper::require_counts(size_t inputs, size_t least_outputs) const {
+void BodyTyper::require_counts(size_t inputs, size_t min_outputs) const {
   c_.require(body_->inputs().size() == inputs, what_, " has ", body_->inputs().size(),
              " inputs, expected ", inputs);
-  c_.require(body_->outputs().size() >= least_outputs, what_, " has ", body_->outputs().size(),
-             " outputs, expected at least ", least_outputs);
+  c_.require(body_->outputs().size() >= min_outputs, what_, " has ", body_->outputs().size(),
+             " outputs, expected at least ", min_outputs);
 }
 
 void BodyTyper::type(const std::vector<Type>& inputs) {

@@ -25,7 +25,7 @@ class BodyTyper {
 
   const Graph& body() const { return *body_; }
   // Fails unless the subgraph has this many inputs / at least as many outputs.
-  void require_counts(size_t inputs, size_t least_outputs) const;
+  void require_counts(size_t inputs, size_t min_outputs) const;
 
   // Types everything for formal inputs of these types (in the subgraph's symbols), whatever types
   // it had before. Throws what inference throws.

@@ -262,7 +262,7 @@ EighFactors eigh_factors(const Matrix& of) {
 
 SvdFactors svd_factors(const Matrix& a) {
   const bool is_wide = a.rows < a.columns;
-  // Columns of the tall one as rows, which lie in a row of memory.
+  // Columns of the tall one as rows, which are in a row of memory.
   Matrix w = is_wide ? a : transposed(a);
   const int64_t n = w.rows, m = w.columns;
   Matrix v = unit_matrix(n, n);

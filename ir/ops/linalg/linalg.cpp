@@ -240,16 +240,28 @@ OpDef matrix_row(std::string_view name, std::string_view signature, void (*infer
 std::span<const OpDef> linear_algebra_ops() {
   static const OpDef rows[] = {
       matrix_row("Solve", "(A: T, B: T) -> (X: T)", infer_solve, run_solve, solve_gradient,
-                 solve_samples),
+                 solve_samples)
+          .documented("The X of A X = B for each matrix A [..., M, M]; infinite or NaN where A is "
+                      "singular."),
       matrix_row("Cholesky", "(A: T) -> (L: T)", infer_square, run_cholesky, cholesky_gradient,
-                 cholesky_samples),
+                 cholesky_samples)
+          .documented("The lower triangular L of each symmetric positive definite matrix [..., M, "
+                      "M] with X = L L'."),
       matrix_row("SlogDet", "(A: T) -> (sign: T, log: T)", infer_slogdet, run_slogdet,
-                 slogdet_gradient, pair_samples),
-      matrix_row("Qr", "(A: T) -> (Q: T, R: T)", infer_qr, run_qr, qr_gradient, qr_samples),
+                 slogdet_gradient, pair_samples)
+          .documented("The sign and the logarithm of the magnitude of each matrix's determinant: "
+                      "[...] each."),
+      matrix_row("Qr", "(A: T) -> (Q: T, R: T)", infer_qr, run_qr, qr_gradient, qr_samples)
+          .documented("The reduced QR factorisation of each matrix [..., M, N]: Q [..., M, K] and "
+                      "R [..., K, N], K = min(M, N)."),
       matrix_row("Eigh", "(A: T) -> (values: T, vectors: T)", infer_eigh, run_eigh, eigh_gradient,
-                 pair_samples),
+                 pair_samples)
+          .documented("Eigenvalues [..., M] in ascending order and eigenvectors [..., M, M] of "
+                      "symmetric matrices."),
       matrix_row("Svd", "(A: T) -> (U: T, S: T, Vh: T)", infer_svd, run_svd, svd_gradient,
-                 svd_samples),
+                 svd_samples)
+          .documented("The reduced singular value decomposition of each matrix [..., M, N]: U, S "
+                      "descending, and V'."),
   };
   return rows;
 }

@@ -265,7 +265,7 @@ struct ZipMapMemory : StepMemory {
 };
 
 // Each is some objects, which take a microsecond.
-constexpr ptrdiff_t kMapsBetweenLooks = 1024;
+constexpr ptrdiff_t kMapsPerPoll = 1024;
 
 // A map for each row.
 void zip_map(const EvalCall& call) {
@@ -284,7 +284,7 @@ void zip_map(const EvalCall& call) {
   Sequence& maps = call.sequence(0, zip_map_element(labels), static_cast<size_t>(rows));
   const float* from = x.values<float>().data();
   for (Datum& item : maps.items) {
-    if ((&item - maps.items.data()) % kMapsBetweenLooks == 0) check_interrupted();
+    if ((&item - maps.items.data()) % kMapsPerPoll == 0) check_interrupted();
     Map& map = renewed<Map>(item);
     map.keys = memory->keys;
     renew(map.values, DType::kFloat, memory->keys.shape(), call.buffers);
@@ -307,6 +307,7 @@ std::vector<Sample> zip_map_samples() {
 
 const OpDef kFeatureMapOps[] = {
     {.name = "CastMap",
+     .doc = "The values of a map from integers as a tensor [1, N], dense or sparse.",
      .domain = "ai.onnx.ml",
      .signature = "(X: T1) -> (Y: T2)",
      .types = {{"T1", TypeSet({}, {}, {}, {}, "map(int64, string);map(int64, float)")},
@@ -316,6 +317,7 @@ const OpDef kFeatureMapOps[] = {
      .evaluate = cast_map,
      .samples = no_samples},
     {.name = "DictVectorizer",
+     .doc = "The values of a map in the order of a vocabulary: [1, N], zeros for what it lacks.",
      .domain = "ai.onnx.ml",
      .signature = "(X: T1) -> (Y: T2)",
      .types = {{"T1", TypeSet({}, {}, {}, {},
@@ -327,6 +329,7 @@ const OpDef kFeatureMapOps[] = {
      .evaluate = dict_vectorizer,
      .samples = no_samples},
     {.name = "ZipMap",
+     .doc = "The rows [N, classes] as a sequence of maps from class to value.",
      .domain = "ai.onnx.ml",
      .signature = "(X: float) -> (Z: T)",
      .types = {{"T", TypeSet({}, {}, {}, {}, "seq(map(string, float));seq(map(int64, float))")}},

@@ -383,6 +383,7 @@ std::vector<Sample> svm_classifier_samples() {
 
 const OpDef kSupportVectorOps[] = {
     {.name = "SVMClassifier",
+     .doc = "The class of each row of X [N, F] by support vectors, and the scores.",
      .domain = "ai.onnx.ml",
      .signature = "(X: T1) -> (Y: T2, Z: float)",
      .types = {{"T1", kSvmTypes}, {"T2", DTypeSet{DType::kString, DType::kInt64}}},
@@ -391,6 +392,7 @@ const OpDef kSupportVectorOps[] = {
      .reference = svm_classifier,
      .samples = svm_classifier_samples},
     {.name = "SVMRegressor",
+     .doc = "The value of each row of X [N, F] by support vectors: [N, 1].",
      .domain = "ai.onnx.ml",
      .signature = "(X: T) -> (Y: float)",
      .types = {{"T", kSvmTypes}},

@@ -79,7 +79,7 @@ struct TreeEnsembleModel {
   // `features` >= 0) a feature that there is not.
   void check(int64_t features) const;
   const std::vector<LeafWeight<T>>& leaf_of(NodeRef root, const T* row) const;
-  // The leaves of one row, put together for each target. An average is not yet divided.
+  // The leaves of one row, assembled for each target. An average is not yet divided.
   void score(const T* row, Aggregate aggregate, std::span<TargetScore<T>> scores) const;
 };
 

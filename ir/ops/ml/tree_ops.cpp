@@ -159,6 +159,7 @@ constexpr DTypeSet kFeatures{DType::kFloat, DType::kDouble, DType::kInt64, DType
 
 const OpDef kTreeOps[] = {
     {.name = "TreeEnsemble",
+     .doc = "The aggregated leaf values of trees for each row of X [N, F]: [N, targets].",
      .domain = "ai.onnx.ml",
      .since = 5,
      .signature = "(X: T) -> (Y: T)",
@@ -168,6 +169,7 @@ const OpDef kTreeOps[] = {
      .reference = run_trees<TreeEnsembleAttrs>,
      .samples = tree_ensemble_samples},
     {.name = "TreeEnsembleClassifier",
+     .doc = "The class of each row of X [N, F] by a vote of trees, and the scores [N, classes].",
      .domain = "ai.onnx.ml",
      .since = 5,
      .signature = "(X: T1) -> (Y: T2, Z: float)",
@@ -177,6 +179,7 @@ const OpDef kTreeOps[] = {
      .reference = run_trees<TreeClassifierAttrs>,
      .samples = classifier_samples},
     {.name = "TreeEnsembleRegressor",
+     .doc = "The aggregated values of trees for each row of X [N, F]: [N, n_targets].",
      .domain = "ai.onnx.ml",
      .since = 5,
      .signature = "(X: T) -> (Y: float)",

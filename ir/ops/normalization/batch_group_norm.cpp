@@ -78,9 +78,9 @@ ChannelView channels_of(std::span<const int64_t> shape) {
 }
 
 // The channels of input 0, as far as they are known; each of `parameters` must be as long.
-Dim require_channels(InferContext& c, size_t least_rank, std::initializer_list<size_t> parameters) {
+Dim require_channels(InferContext& c, size_t min_rank, std::initializer_list<size_t> parameters) {
   const auto rank = rank_of(c, 0);
-  if (rank && *rank < least_rank) c.fail_input(0, "expected at least rank ", least_rank);
+  if (rank && *rank < min_rank) c.fail_input(0, "expected at least rank ", min_rank);
   Dim channels = c.unknown();
   if (rank) channels = *rank == 1 ? Dim(1) : (*c.shape(0))[1];
   for (const size_t parameter : parameters)
@@ -299,6 +299,9 @@ std::vector<Sample> lrn_samples() {
 
 const OpDef kNormalizationOps[] = {
     {.name = "BatchNormalization",
+     .doc = "X [N, C, ...] less the mean of its channel, divided by the standard deviation, times "
+            "scale [C] plus B [C]; with training_mode = 1 by the batch's own statistics, and the "
+            "running ones follow.",
      .since = 15,
      .signature = "(X: T, scale: T1, B: T1, input_mean: T2, input_var: T2) -> "
                   "(Y: T, running_mean?: T2, running_var?: T2)",
@@ -312,6 +315,8 @@ const OpDef kNormalizationOps[] = {
      .layout = LayoutRole::kFollows,
      .samples = batch_samples},
     {.name = "InstanceNormalization",
+     .doc = "Each image's channels of X [N, C, ...] made of mean 0 and variance 1, times scale [C] "
+            "plus B [C].",
      .since = 22,
      .signature = "(input: T, scale: T, B: T) -> (output: T)",
      .types = {{"T", kFloats}},
@@ -322,6 +327,8 @@ const OpDef kNormalizationOps[] = {
      .facts = kFloat32Kernels,
      .samples = instance_samples},
     {.name = "GroupNormalization",
+     .doc = "num_groups groups of channels of X [N, C, ...] made of mean 0 and variance 1, times "
+            "scale [C] plus bias [C].",
      .since = 21,
      .signature = "(X: T, scale: T, bias: T) -> (Y: T)",
      .types = {{"T", kFloats}},
@@ -333,6 +340,7 @@ const OpDef kNormalizationOps[] = {
      .facts = kFloat32Kernels,
      .samples = group_samples},
     {.name = "MeanVarianceNormalization",
+     .doc = "X less its mean over `axes`, divided by its standard deviation over them.",
      .since = 13,
      .signature = "(X: T) -> (Y: T)",
      .types = {{"T", kFloats}},
@@ -342,6 +350,8 @@ const OpDef kNormalizationOps[] = {
      .grad = mean_variance_normalization_grad,
      .samples = mean_variance_samples},
     {.name = "LRN",
+     .doc = "Each element of X [N, C, ...] divided by (bias + alpha / size * sum of squares over "
+            "`size` channels around) ^ beta.",
      .since = 13,
      .signature = "(X: T) -> (Y: T)",
      .types = {{"T", kFloats}},

@@ -192,6 +192,7 @@ std::vector<Sample> embed_samples() {
 
 const OpDef kContribNormalizationOps[] = {
     {.name = "SkipLayerNormalization",
+     .doc = "LayerNormalization of input + skip + bias over the last axis; the sum comes as well.",
      .domain = kMicrosoft,
      .signature = "(input: T, skip: T, gamma: T, beta?: T, bias?: T) -> "
                   "(output: T, mean?: U, inv_std_var?: U, input_skip_bias_sum?: T)",
@@ -202,6 +203,7 @@ const OpDef kContribNormalizationOps[] = {
      .facts = kIgnoresConstants,
      .samples = skip_samples},
     {.name = "SkipSimplifiedLayerNormalization",
+     .doc = "RMS normalization of input + skip + bias over the last axis; the sum comes as well.",
      .domain = kMicrosoft,
      .signature = "(input: T, skip: T, gamma: T, bias?: T) -> "
                   "(output: T, mean?: U, inv_std_var?: U, input_skip_bias_sum?: T)",
@@ -211,6 +213,7 @@ const OpDef kContribNormalizationOps[] = {
      .body = skip_simplified,
      .samples = skip_simplified_samples},
     {.name = "SimplifiedLayerNormalization",
+     .doc = "X divided by its root mean square over the axes from `axis` on, times scale.",
      .domain = kMicrosoft,
      .signature = "(X: T, scale: V) -> (Y: V, inv_std_var?: U)",
      .types = {{"T", kFloats}, {"V", kFloats}, {"U", DType::kFloat}},
@@ -219,6 +222,7 @@ const OpDef kContribNormalizationOps[] = {
      .body = simplified,
      .samples = simplified_samples},
     {.name = "LayerNormalization",
+     .doc = "X made of mean 0 and variance 1 over the axes from `axis` on, times scale plus bias.",
      .domain = kMicrosoft,
      .signature = "(X: T, Scale: T, B?: T) -> (Y: T, Mean?: U, InvStdDev?: U)",
      .types = {{"T", kFloats}, {"U", DType::kFloat}},
@@ -227,6 +231,8 @@ const OpDef kContribNormalizationOps[] = {
      .body = layer_normalization,
      .samples = skip_layer_samples},
     {.name = "EmbedLayerNormalization",
+     .doc = "The sum of word, position and segment embeddings of ids [batch, length], normalised; "
+            "and each row's number of ids that count.",
      .domain = kMicrosoft,
      .signature = "(input_ids: T1, segment_ids?: T1, word_embedding: T, position_embedding: T, "
                   "segment_embedding?: T, gamma: T, beta: T, mask?: T1, position_ids?: T1) -> "

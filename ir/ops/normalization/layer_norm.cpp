@@ -197,6 +197,8 @@ std::vector<Sample> lp_samples() {
 
 const OpDef kRowNormalizationOps[] = {
     {.name = "LayerNormalization",
+     .doc = "X made of mean 0 and variance 1 over the axes from `axis` on, times Scale plus B; "
+            "mean and 1 / deviation come as well.",
      .since = 17,
      .signature = "(X: T, Scale: T, B?: T) -> (Y: T, Mean?: U, InvStdDev?: U)",
      .types = {{"T", kFloats}, {"U", DTypeSet{DType::kFloat, DType::kBFloat16}}},
@@ -208,6 +210,7 @@ const OpDef kRowNormalizationOps[] = {
      .facts = kFloat32Kernels | kIgnoresConstants,
      .samples = layer_samples},
     {.name = "RMSNormalization",
+     .doc = "X divided by its root mean square over the axes from `axis` on, times scale.",
      .since = 23,
      .signature = "(X: T, scale: V) -> (Y: V)",
      .types = {{"T", kFloats}, {"V", kFloats}},
@@ -219,6 +222,7 @@ const OpDef kRowNormalizationOps[] = {
      .facts = kIgnoresConstants,
      .samples = rms_samples},
     {.name = "LpNormalization",
+     .doc = "X divided by its norm of order p (1 or 2) along `axis`.",
      .since = 22,
      .signature = "(input: T) -> (output: T)",
      .types = {{"T", kFloats}},

@@ -322,6 +322,7 @@ std::vector<Sample> group_grad_samples() {
 
 const OpDef kNormalizationGradientOps[] = {
     {.name = "BatchNormalizationGrad",
+     .doc = "The gradients of BatchNormalization's input, scale and bias in training mode.",
      .domain = "sardonyx",
      .since = 1,
      .signature = "(dY: T, X: T, scale: T1) -> (dX: T, d_scale: T1, d_bias: T1)",
@@ -331,6 +332,7 @@ const OpDef kNormalizationGradientOps[] = {
      .body = batch_normalization_grad_body,
      .samples = batch_grad_samples},
     {.name = "GroupNormalizationGrad",
+     .doc = "The gradients of GroupNormalization's input, scale and bias.",
      .domain = "sardonyx",
      .since = 1,
      .signature = "(dY: T, X: T, scale: T1) -> (dX: T, d_scale: T1, d_bias: T1)",
@@ -340,6 +342,7 @@ const OpDef kNormalizationGradientOps[] = {
      .body = group_normalization_grad_body,
      .samples = group_grad_samples},
     {.name = "LayerNormalizationGrad",
+     .doc = "The gradients of LayerNormalization's or RMSNormalization's input and scale.",
      .domain = "sardonyx",
      .since = 1,
      .signature = "(dY: V, X: T, scale: V) -> (dX: T, d_scale: V)",

@@ -74,7 +74,7 @@ void run_log_softmax(const KernelCall& call) {
   });
 }
 
-// Where the first of the greatest elements of each column of [size, columns] lies.
+// Where the first of the greatest elements of each column of [size, columns] is.
 template <typename T>
 void find_winners(const T* rows, int64_t size, std::span<int64_t> winners) {
   const auto columns = static_cast<int64_t>(winners.size());
@@ -155,9 +155,14 @@ OpDef softmax_row(std::string_view name, void (*reference)(const KernelCall&),
 
 std::span<const OpDef> softmax_ops() {
   static const OpDef kOps[] = {
-      softmax_row("Softmax", run_softmax, softmax_gradient).with(kFloat32Kernels),
-      softmax_row("LogSoftmax", run_log_softmax, log_softmax_gradient).with(kFloat32Kernels),
-      softmax_row("Hardmax", run_hardmax, zero_gradient),
+      softmax_row("Softmax", run_softmax, softmax_gradient)
+          .documented("exp(input) divided by its sum along `axis`, without overflow.")
+          .with(kFloat32Kernels),
+      softmax_row("LogSoftmax", run_log_softmax, log_softmax_gradient)
+          .documented("The logarithm of Softmax along `axis`, without overflow.")
+          .with(kFloat32Kernels),
+      softmax_row("Hardmax", run_hardmax, zero_gradient)
+          .documented("1 for the first largest element along `axis`, else 0."),
   };
   return kOps;
 }

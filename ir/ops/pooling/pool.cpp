@@ -155,7 +155,7 @@ T lowest_value() {
     return T(-std::numeric_limits<float>::infinity());
 }
 
-// NaN loses to every number. A window that lies in the padding altogether gives the lowest value
+// NaN loses to every number. A window that is in the padding altogether gives the lowest value
 // and index -1.
 template <typename T>
 void maximum(const KernelCall& call, const Window& window, bool is_column_major) {
@@ -286,6 +286,8 @@ std::vector<Sample> global_samples() {
 
 const OpDef kPoolOps[] = {
     {.name = "AveragePool",
+     .doc = "The mean of each window of X [N, C, spatial...]; padding counts where "
+            "count_include_pad says so.",
      .since = 22,
      .signature = "(X: T) -> (Y: T)",
      .types = {{"T", kFloats}},
@@ -297,6 +299,8 @@ const OpDef kPoolOps[] = {
      .layout = LayoutRole::kImage,
      .samples = average_pool_samples},
     {.name = "MaxPool",
+     .doc = "The largest element of each window of X [N, C, spatial...], and where it is in the "
+            "whole tensor (int64).",
      .since = 22,
      .signature = "(X: T) -> (Y: T, Indices?: I)",
      .types = {{"T", kFloats | DType::kInt8 | DType::kUInt8}, {"I", DType::kInt64}},
@@ -308,6 +312,7 @@ const OpDef kPoolOps[] = {
      .layout = LayoutRole::kImage,
      .samples = max_pool_samples},
     {.name = "LpPool",
+     .doc = "The p-norm of each window of X [N, C, spatial...].",
      .since = 22,
      .signature = "(X: T) -> (Y: T)",
      .types = {{"T", kFloats}},
@@ -317,6 +322,7 @@ const OpDef kPoolOps[] = {
      .grad = lp_pool_grad,
      .samples = lp_pool_samples},
     {.name = "GlobalAveragePool",
+     .doc = "The mean over all spatial axes: [N, C, 1, ...].",
      .since = 22,
      .signature = "(X: T) -> (Y: T)",
      .types = {{"T", kFloats}},
@@ -327,6 +333,7 @@ const OpDef kPoolOps[] = {
      .layout = LayoutRole::kImage,
      .samples = global_samples},
     {.name = "GlobalMaxPool",
+     .doc = "The largest element over all spatial axes: [N, C, 1, ...].",
      .since = 22,
      .signature = "(X: T) -> (Y: T)",
      .types = {{"T", kFloats}},
@@ -337,6 +344,7 @@ const OpDef kPoolOps[] = {
      .layout = LayoutRole::kImage,
      .samples = global_samples},
     {.name = "GlobalLpPool",
+     .doc = "The p-norm over all spatial axes: [N, C, 1, ...].",
      .since = 22,
      .signature = "(X: T) -> (Y: T)",
      .types = {{"T", kFloats}},
@@ -365,7 +373,7 @@ Window pool_window(std::string_view op, const PoolAttrs& attrs, std::span<const 
 namespace {
 
 bool may_be_empty(const Window& window, size_t axis) {
-  constexpr int64_t kMaxLookedAt = int64_t{1} << 20;
+  constexpr int64_t kMaxScanned = int64_t{1} << 20;
   const int64_t in = window.in[axis], out = window.out[axis];
   const auto is_empty = [&](int64_t output) {
     const int64_t start = window.start(axis, output);
@@ -375,7 +383,7 @@ bool may_be_empty(const Window& window, size_t axis) {
   if (is_empty(0) || is_empty(out - 1)) return true;
   if (window.start(axis, 0) >= 0 || window.dilations[axis] <= in) return false;
   for (int64_t output = 1; output < out && window.start(axis, output) < 0; ++output) {
-    if (output == kMaxLookedAt || is_empty(output)) return true;
+    if (output == kMaxScanned || is_empty(output)) return true;
   }
   return false;
 }

@@ -102,7 +102,7 @@ WindowSpec window_spec(std::string_view op, const PoolAttrs& attrs);
 
 // The windows of a pool over X [N, C, spatial...]; the shape must have passed the row's inference.
 Window pool_window(std::string_view op, const PoolAttrs& attrs, std::span<const int64_t> x);
-// How many taps of window `output` of `axis` lie inside the input, or, `with_pads`, inside the
+// How many taps of window `output` of `axis` are inside the input, or, `with_pads`, inside the
 // input and its padding. Those that ceil_mode puts beyond count for nothing.
 int64_t counted_taps(const Window& window, size_t axis, int64_t output, bool with_pads);
 // One window over all of X.

@@ -211,6 +211,7 @@ Term norm_scale(const Term& d_y, const Term& y, int64_t p) {
 
 const OpDef kPoolGradientOps[] = {
     {.name = "AveragePoolGrad",
+     .doc = "The gradient of AveragePool's input, of its shape, from that of its output.",
      .domain = "sardonyx",
      .since = 1,
      .signature = "(dY: T, shape: int64) -> (dX: T)",
@@ -223,6 +224,8 @@ const OpDef kPoolGradientOps[] = {
      .layout = LayoutRole::kImage,
      .samples = average_grad_samples},
     {.name = "MaxPoolGrad",
+     .doc = "The gradient of MaxPool's input, of its shape: each output's goes to the first "
+            "largest element of its window.",
      .domain = "sardonyx",
      .since = 1,
      .signature = "(dY: T, X: T) -> (dX: T)",
@@ -289,7 +292,7 @@ Vals global_lp_pool_grad(Emitter& e, const GradCall& call) {
   return {(norm_scale(d_output(e, call, 0), output(e, call, 0), p) * norm_slope(x, p)).val};
 }
 
-// Indices count the elements of the shape that the attributes give, which lies at the beginning of
+// Indices count the elements of the shape that the attributes give, which is at the beginning of
 // a larger output. Where two elements were written to one place, each gets its gradient.
 Vals max_unpool_grad(Emitter& e, const GradCall& call) {
   const auto& attrs = call.attrs<MaxUnpoolAttrs>();

@@ -20,7 +20,7 @@ Tensor counting(const Shape& shape) {
   return tensor;
 }
 
-TEST(Pool, AverageCountsWhatLiesInside) {
+TEST(Pool, AverageCountsWhatIsInside) {
   const Tensor x = counting({1, 1, 4});  // 1 2 3 4
   struct Case {
     AttrMap attrs;
@@ -30,7 +30,7 @@ TEST(Pool, AverageCountsWhatLiesInside) {
       {{{"kernel_shape", Ints{3}}, {"pads", Ints{1, 1}}}, {1.5, 2, 3, 3.5}},
       {{{"kernel_shape", Ints{3}}, {"pads", Ints{1, 1}}, {"count_include_pad", int64_t{1}}},
        {1, 2, 3, 7.0 / 3}},
-      // The last window reaches beyond input and padding; what lies beyond counts for nothing.
+      // The last window reaches beyond input and padding; what is beyond counts for nothing.
       {{{"kernel_shape", Ints{3}},
         {"strides", Ints{2}},
         {"pads", Ints{0, 0}},

@@ -75,7 +75,7 @@ class GatheredBlocks {
     index_ = where({&e, inside_}, where(index < 0, index + size, index), 0).val;
   }
 
-  // Rows are taken first, so that only they are written out, unless blocks lie along them.
+  // Rows are taken first, so that only they are written out, unless blocks are along them.
   Val all() const {
     const Val& scales = call_.inputs[kGatherScales];
     const Val data = gatherable(call_.inputs[kData]);

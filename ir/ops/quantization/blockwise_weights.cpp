@@ -356,6 +356,8 @@ std::vector<Sample> gather_samples() {
 
 const OpDef kContribWeightOps[] = {
     {.name = "MatMulNBits",
+     .doc = "The product of A [..., K] and weights [N, K] of 2 to 8 bits in blocks with a scale "
+            "each: [..., N].",
      .domain = kMicrosoft,
      .signature = "(A: T1, B: T2, scales: T1, zero_points?: T3, g_idx?: T4, bias?: T1) -> (Y: T1)",
      .types = {{"T1", kReal},
@@ -368,6 +370,7 @@ const OpDef kContribWeightOps[] = {
      .grad = matmul_nbits_grad,
      .samples = nbits_samples},
     {.name = "GatherBlockQuantized",
+     .doc = "Gather of data that is quantised in blocks, as floats.",
      .domain = kMicrosoft,
      .signature = "(data: T1, indices: Tind, scales: T2, zero_points?: T1) -> (output: T2)",
      .types = {{"T1", DTypeSet{DType::kInt4, DType::kUInt4, DType::kUInt8, DType::kFloat4E2M1} |

@@ -358,44 +358,61 @@ constexpr DTypeSet kContribQuantized =
     kBytes | DTypeSet{DType::kInt16, DType::kUInt16, DType::kInt4, DType::kUInt4};
 
 const OpDef kContribQuantizedOps[] = {
-    bytes_row("QLinearAdd", kBinary, qlinear_add, binary_samples),
-    bytes_row("QLinearMul", kBinary, qlinear_mul, binary_samples),
-    bytes_row("QLinearSigmoid", kUnary, qlinear_sigmoid, qlinear_unary_samples),
+    bytes_row("QLinearAdd", kBinary, qlinear_add, binary_samples)
+        .documented("The sum of quantised tensors, quantised again, broadcast to one shape."),
+    bytes_row("QLinearMul", kBinary, qlinear_mul, binary_samples)
+        .documented("The product of quantised tensors, quantised again, broadcast to one shape."),
+    bytes_row("QLinearSigmoid", kUnary, qlinear_sigmoid, qlinear_unary_samples)
+        .documented("Sigmoid of quantised elements, quantised again."),
     bytes_row("QLinearLeakyRelu", kUnary, qlinear_leaky_relu, qlinear_unary_samples,
-              attr_schema<QLeakyReluAttrs>()),
+              attr_schema<QLeakyReluAttrs>())
+        .documented("LeakyRelu of quantised elements, quantised again."),
     bytes_row("QLinearSoftmax",
               "(X: T, X_scale: float, x_zero_point?: T, y_scale: float, y_zero_point: T) -> (Y: T)",
-              qlinear_softmax, softmax_samples, attr_schema<QSoftmaxAttrs>()),
+              qlinear_softmax, softmax_samples, attr_schema<QSoftmaxAttrs>())
+        .documented("Softmax of quantised elements along `axis`, quantised again."),
     bytes_row("QLinearReduceMean",
               "(data: T, data_scale: float, data_zero_point?: T, reduced_scale: float, "
               "reduced_zero_point?: T) -> (reduced: T)",
-              qlinear_reduce_mean, reduce_samples, attr_schema<QReduceAttrs>()),
-    on_images(bytes_row(
-        "QLinearAveragePool",
-        "(X: T, x_scale: float, x_zero_point?: T, y_scale: float, y_zero_point?: T) -> (Y: T)",
-        qlinear_average_pool, pool_samples, attr_schema<QAveragePoolAttrs>())),
-    on_images(bytes_row(
-        "QLinearGlobalAveragePool",
-        "(X: T, x_scale: float, x_zero_point: T, y_scale: float, y_zero_point: T) -> (Y: T)",
-        qlinear_global_average_pool, global_samples, attr_schema<QGlobalAveragePoolAttrs>())),
+              qlinear_reduce_mean, reduce_samples, attr_schema<QReduceAttrs>())
+        .documented("The mean of quantised elements over `axes`, quantised again."),
+    on_images(
+        bytes_row(
+            "QLinearAveragePool",
+            "(X: T, x_scale: float, x_zero_point?: T, y_scale: float, y_zero_point?: T) -> (Y: T)",
+            qlinear_average_pool, pool_samples, attr_schema<QAveragePoolAttrs>())
+            .documented("AveragePool of quantised elements, quantised again.")),
+    on_images(
+        bytes_row(
+            "QLinearGlobalAveragePool",
+            "(X: T, x_scale: float, x_zero_point: T, y_scale: float, y_zero_point: T) -> (Y: T)",
+            qlinear_global_average_pool, global_samples, attr_schema<QGlobalAveragePoolAttrs>())
+            .documented("GlobalAveragePool of quantised elements, quantised again.")),
     bytes_row("QLinearWhere",
               "(condition: bool, X: T, x_scale: float, x_zero_point: T, Y: T, y_scale: float, "
               "y_zero_point: T, z_scale: float, z_zero_point: T) -> (Z: T)",
-              qlinear_where, where_samples),
+              qlinear_where, where_samples)
+        .documented("Where of quantised tensors, each with its own scale, quantised again."),
     product_row("QLinearConcat", "(Y_scale: float, Y_zero_point: T8, inputs...: TV*) -> (Y: T8)",
                 {{"T8", kBytes}, {"TV", kBytes | DType::kFloat}}, qlinear_concat, concat_samples,
-                attr_schema<QConcatAttrs>()),
+                attr_schema<QConcatAttrs>())
+        .documented(
+            "Quantised tensors, each with its own scale, joined along `axis` in one scale."),
     with_weights(
         product_row(
             "MatMulIntegerToFloat",
             "(A: T1, B: T2, a_scale: T3, b_scale: T3, a_zero_point?: T1, b_zero_point?: T2, "
             "bias?: T3) -> (Y: T3)",
             {{"T1", kBytes}, {"T2", kBytes}, {"T3", kHalfOrFloat}}, matmul_integer_to_float,
-            to_float_samples),
+            to_float_samples)
+            .documented("The matrix product of 8-bit integers, times the scales of both and with a "
+                        "bias, in floats."),
         1u << 1),
     product_row("DynamicQuantizeMatMul",
                 "(A: T1, B: T2, b_scale: T1, b_zero_point?: T2, bias?: T1) -> (Y: T1)",
-                {{"T1", DType::kFloat}, {"T2", kBytes}}, dynamic_quantize_matmul, dynamic_samples),
+                {{"T1", DType::kFloat}, {"T2", kBytes}}, dynamic_quantize_matmul, dynamic_samples)
+        .documented("The matrix product of floats that are quantised for it and quantised weights, "
+                    "in floats."),
     with_weights(
         product_row("QGemm",
                     "(A: TA, a_scale: T, a_zero_point: TA, B: TB, b_scale: T, b_zero_point: TB, "
@@ -406,20 +423,24 @@ const OpDef kContribQuantizedOps[] = {
                      {"TC", DType::kInt32},
                      {"TYZ", kBytes},
                      {"TY", kBytes | DType::kFloat}},
-                    qgemm, qgemm_samples, attr_schema<QGemmAttrs>()),
+                    qgemm, qgemm_samples, attr_schema<QGemmAttrs>())
+            .documented("Gemm of quantised matrices, in floats or quantised again."),
         1u << 3),
     product_row("QAttention",
                 "(input: T1, weight: T2, bias: T3, input_scale: T3, weight_scale: T3, "
                 "mask_index?: T4, input_zero_point?: T1, weight_zero_point?: T2, past?: T3) -> "
                 "(output: T3, present?: T3)",
                 {{"T1", kBytes}, {"T2", kBytes}, {"T3", kHalfOrFloat}, {"T4", DType::kInt32}},
-                qattention, qattention_samples, attr_schema<ContribAttentionAttrs>()),
+                qattention, qattention_samples, attr_schema<ContribAttentionAttrs>())
+        .documented("Self-attention whose input and weights are quantised."),
     product_row("QuantizeLinear", "(x: T1, y_scale: T1, y_zero_point?: T2) -> (y: T2)",
                 {{"T1", kHalfOrFloat}, {"T2", kContribQuantized}}, quantize_linear,
-                contrib_quantize_samples, attr_schema<OptionalAxisAttrs>()),
+                contrib_quantize_samples, attr_schema<OptionalAxisAttrs>())
+        .documented("ONNX's QuantizeLinear by its name here."),
     product_row("DequantizeLinear", "(x: T1, x_scale: T2, x_zero_point?: T1) -> (y: T2)",
                 {{"T1", kContribQuantized | DType::kInt32}, {"T2", kHalfOrFloat}},
-                dequantize_linear, contrib_dequantize_samples, attr_schema<OptionalAxisAttrs>()),
+                dequantize_linear, contrib_dequantize_samples, attr_schema<OptionalAxisAttrs>())
+        .documented("ONNX's DequantizeLinear by its name here."),
 };
 
 }  // namespace

@@ -351,6 +351,9 @@ std::vector<Sample> dequantize_samples() {
 std::span<const OpDef> quantize_ops() {
   static const OpDef rows[] = {
       {.name = "QuantizeLinear",
+       .doc =
+           "x / y_scale rounded to the nearest even integer, plus the zero point, limited to the "
+           "type of the output: one scale, one for each index of `axis`, or one for each block.",
        .since = 25,
        .signature = "(x: T1, y_scale: T2, y_zero_point?: T3) -> (y: T3)",
        .types = {{"T1", kSingles | DType::kInt32},
@@ -361,6 +364,8 @@ std::span<const OpDef> quantize_ops() {
        .reference = quantize_linear,
        .samples = quantize_samples},
       {.name = "DequantizeLinear",
+       .doc = "(x - x_zero_point) * x_scale: one scale, one for each index of `axis`, or one for "
+              "each block.",
        .since = 25,
        .signature = "(x: T1, x_scale: T2, x_zero_point?: T1) -> (y: T3)",
        .types = {{"T1", kQuantized | DType::kInt32},
@@ -373,6 +378,8 @@ std::span<const OpDef> quantize_ops() {
        .facts = kDequantizes,
        .samples = dequantize_samples},
       {.name = "DynamicQuantizeLinear",
+       .doc = "x as uint8, with the scale and zero point that its smallest and largest element "
+              "lead to.",
        .since = 11,
        .signature = "(x: T1) -> (y: T2, y_scale: float, y_zero_point: T2)",
        .types = {{"T1", DType::kFloat}, {"T2", DType::kUInt8}},
@@ -389,6 +396,8 @@ std::span<const OpDef> quantize_ops() {
            }},
       // Any function of one byte: y = table[x], where x counts as a byte without a sign.
       {.name = "ByteTable",
+       .doc = "Each 8-bit element replaced by its entry in a table of 256: a chain of ops on "
+              "quantised bytes.",
        .domain = "sardonyx",
        .signature = "(X: T1, table: T2) -> (Y: T2)",
        .types = {{"T1", DTypeSet{DType::kInt8, DType::kUInt8}},

@@ -273,6 +273,7 @@ std::vector<Sample> quantized_lstm_samples() {
 
 const OpDef kContribRecurrentOps[] = {
     {.name = "DynamicQuantizeLSTM",
+     .doc = "LSTM whose weights are quantised, and its inputs for each product.",
      .domain = kMicrosoft,
      .signature =
          "(X: T, W: T2, R: T2, B?: T, sequence_lens?: T1, initial_h?: T, initial_c?: T, P?: T, "

@@ -279,15 +279,21 @@ std::span<const OpDef> recurrent_ops() {
       recurrent_row("RNN",
                     "(X: T, W: T, R: T, B?: T, sequence_lens?: T1, initial_h?: T)"
                     " -> (Y?: T, Y_h?: T)",
-                    attr_schema<RnnAttrs>(), rnn_samples),
+                    attr_schema<RnnAttrs>(), rnn_samples)
+          .documented("A recurrent layer over X [seq, batch, input]: Y [seq, directions, batch, "
+                      "hidden] and the last state [directions, batch, hidden]."),
       recurrent_row("GRU",
                     "(X: T, W: T, R: T, B?: T, sequence_lens?: T1, initial_h?: T)"
                     " -> (Y?: T, Y_h?: T)",
-                    attr_schema<GruAttrs>(), gru_samples),
+                    attr_schema<GruAttrs>(), gru_samples)
+          .documented("A gated recurrent layer over X [seq, batch, input], gates in the order z, "
+                      "r, h: Y [seq, directions, batch, hidden] and the last state."),
       recurrent_row("LSTM",
                     "(X: T, W: T, R: T, B?: T, sequence_lens?: T1, initial_h?: T, initial_c?: T, "
                     "P?: T) -> (Y?: T, Y_h?: T, Y_c?: T)",
-                    attr_schema<LstmAttrs>(), lstm_samples),
+                    attr_schema<LstmAttrs>(), lstm_samples)
+          .documented("A long short-term memory over X [seq, batch, input], gates in the order i, "
+                      "o, f, c: Y [seq, directions, batch, hidden] and the last state and cell."),
   };
   return kOps;
 }

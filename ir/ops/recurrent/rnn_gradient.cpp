@@ -208,13 +208,19 @@ Vals recurrent_grad(Emitter& e, const GradCall& call) {
 
 std::span<const OpDef> recurrent_gradient_ops() {
   static const OpDef kOps[] = {
-      gradient_row("RnnGrad", kPlainSignature, attr_schema<RnnAttrs>(), rnn_gradient_samples),
-      gradient_row("GruGrad", kPlainSignature, attr_schema<GruAttrs>(), gru_gradient_samples),
+      gradient_row("RnnGrad", kPlainSignature, attr_schema<RnnAttrs>(), rnn_gradient_samples)
+          .documented(
+              "The gradients of RNN's inputs from those of its outputs, back through time."),
+      gradient_row("GruGrad", kPlainSignature, attr_schema<GruAttrs>(), gru_gradient_samples)
+          .documented(
+              "The gradients of GRU's inputs from those of its outputs, back through time."),
       gradient_row("LstmGrad",
                    "(X: T, W: T, R: T, B: T, initial_h: T, initial_c: T, sequence_lens?: T1, "
                    "P?: T, dY?: T, dY_h?: T, dY_c?: T)"
                    " -> (dX: T, dW: T, dR: T, dB: T, d_initial_h: T, d_initial_c: T, dP?: T)",
-                   attr_schema<LstmAttrs>(), lstm_gradient_samples),
+                   attr_schema<LstmAttrs>(), lstm_gradient_samples)
+          .documented(
+              "The gradients of LSTM's inputs from those of its outputs, back through time."),
   };
   return kOps;
 }

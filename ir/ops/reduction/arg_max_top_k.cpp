@@ -73,7 +73,7 @@ void infer_top_k(InferContext& c) {
 
 // Looks at the deadline every so many steps.
 void look_at(int64_t step) {
-  if (step % kBetweenLooks == 0) check_interrupted();
+  if (step % kPollInterval == 0) check_interrupted();
 }
 
 void run_top_k(const KernelCall& call) {
@@ -147,9 +147,15 @@ OpDef arg_reduce_row(std::string_view name, void (*reference)(const KernelCall&)
 
 std::span<const OpDef> order_ops() {
   static const OpDef kOps[] = {
-      arg_reduce_row("ArgMax", run_arg_reduce<true>),
-      arg_reduce_row("ArgMin", run_arg_reduce<false>),
+      arg_reduce_row("ArgMax", run_arg_reduce<true>)
+          .documented(
+              "The index along `axis` (int64) of the largest element, the first or the last such."),
+      arg_reduce_row("ArgMin", run_arg_reduce<false>)
+          .documented("The index along `axis` (int64) of the smallest element, the first or the "
+                      "last such."),
       {.name = "TopK",
+       .doc = "The K largest or smallest elements along `axis`, and their indices (int64); K must "
+              "not exceed the axis.",
        .since = 24,
        .signature = "(X: T, K: int64) -> (Values: T, Indices: I)",
        .types = {{"T", kNumbers}, {"I", DType::kInt64}},

@@ -19,7 +19,7 @@ bool comes_first(const T* line, int64_t step, bool largest, int64_t a, int64_t b
   return a < b;
 }
 
-inline constexpr int64_t kBetweenLooks = 1 << 14;
+inline constexpr int64_t kPollInterval = 1 << 14;
 
 // Fills `order` with the positions of the elements that come first, in order. They are held in a
 // heap with the last of them on top; most elements lose against that one at a glance. `look` is
@@ -36,7 +36,7 @@ void find_first(const T* line, int64_t size, int64_t step, bool largest, std::sp
   std::ranges::make_heap(order, before);
   auto last = +line[order[0] * step];
   for (auto i = static_cast<int64_t>(order.size()); i < size; ++i) {
-    if (i % kBetweenLooks == 0) look();
+    if (i % kPollInterval == 0) look();
     const auto x = +line[i * step];
     if (largest ? x <= last : x >= last) continue;
     if (!before(i, order[0])) continue;

@@ -50,7 +50,7 @@ T take_in(Accumulator<T>& total, T x, bool exclusive) {
   return narrowed<T>(exclusive ? before : total);
 }
 
-// Takes kCount elements that lie side by side into their totals; y may be x. The number is fixed
+// Takes kCount elements that are adjacent into their totals; y may be x. The number is fixed
 // and the copies are local, so that compilers make vectors of it.
 template <bool is_product, bool is_exclusive, size_t kCount, typename T>
 void take_in_piece(Accumulator<T>* totals, const T* x, T* y) {
@@ -77,7 +77,7 @@ void run_cumulative(const KernelCall& call) {
   const TensorView& in = call.inputs[0];
   const AxisSplit split = split_at(in.shape, checked_axis(call));
   const auto run = [&]<typename T>() {
-    // All that lie side by side go along together, so that memory is walked in order.
+    // Adjacent lines are processed in one pass, so that memory is walked in order.
     std::pmr::vector<Accumulator<T>> totals(static_cast<size_t>(split.inner), scratch());
     const auto take_row =
         attrs.exclusive ? take_in_row<is_product, true, T> : take_in_row<is_product, false, T>;
@@ -119,7 +119,7 @@ void run_trilu(const KernelCall& call) {
     T* to = call.outputs[0].data<T>();
     for (int64_t line = 0; line < matrices * rows; ++line) {
       check_interrupted();
-      // Columns [0, edge) lie below the diagonal k, or on it where the lower part is kept.
+      // Columns [0, edge) are below the diagonal k, or on it where the lower part is kept.
       const int64_t diagonal = std::clamp<int64_t>(k, -rows, columns) + line % rows;
       const int64_t edge = std::clamp<int64_t>(upper ? diagonal : diagonal + 1, 0, columns);
       copy_elements(from, columns, to);
@@ -181,9 +181,15 @@ OpDef cumulative_row(std::string_view name, int since, void (*reference)(const K
 
 std::span<const OpDef> cumulative_ops() {
   static const OpDef kOps[] = {
-      cumulative_row("CumSum", 14, run_cumulative<false>, cumulative_sum_gradient),
-      cumulative_row("CumProd", 26, run_cumulative<true>, cumulative_product_gradient),
+      cumulative_row("CumSum", 14, run_cumulative<false>, cumulative_sum_gradient)
+          .documented("Running sums along an axis, which may leave out the element itself and go "
+                      "backwards."),
+      cumulative_row("CumProd", 26, run_cumulative<true>, cumulative_product_gradient)
+          .documented("Running products along an axis, which may leave out the element itself and "
+                      "go backwards."),
       {.name = "Trilu",
+       .doc = "The upper or lower triangle of the last two axes from the k-th diagonal, zeros "
+              "elsewhere.",
        .since = 14,
        .signature = "(input: T, k?: int64) -> (output: T)",
        .types = {{"T", kClassicTypes | DType::kBFloat16}},

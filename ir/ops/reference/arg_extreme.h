@@ -6,7 +6,7 @@
 
 namespace sardonyx::ops {
 
-// Where the greatest (or smallest) of `size` > 0 elements lies, `step` apart: of equal ones the
+// Where the greatest (or smallest) of `size` > 0 elements is, `step` apart: of equal ones the
 // first, or the last where `last`.
 template <bool is_max, typename T>
 int64_t find_extreme(const T* line, int64_t size, int64_t step, bool last) {

@@ -111,7 +111,7 @@ TEST(ElementwiseRefusals, Groups) {
   const Datum x = zeros({2});
   const auto group = [&](Strings ops, Ints operands, Ints results, const char* mention,
                          Floats params = {}) -> Refused {
-    return {"sardonyx::ElementwiseGroup",
+    return {"sardonyx::FusedElementwise",
             {x},
             {{"ops", std::move(ops)},
              {"operands", std::move(operands)},

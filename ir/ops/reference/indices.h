@@ -11,7 +11,7 @@ namespace sardonyx::ops {
 
 inline constexpr DTypeSet kIndexTypes{DType::kInt32, DType::kInt64};
 
-// The elements of an int32 or int64 operand, where they lie.
+// The elements of an int32 or int64 operand, in place.
 class IndexView {
  public:
   explicit IndexView(const TensorView& view)

@@ -152,7 +152,7 @@ void interleave(const T* from, int64_t from_step, T* to, int64_t rows, int64_t c
   }
 }
 
-// Is the block channels of an image, 2 or 3, that come to lie side by side?
+// Is the block channels of an image, 2 or 3, that come to are adjacent?
 bool is_interleaving(const StridedBlock& block) {
   const size_t last = block.sizes.size() - 1;
   const int64_t columns = block.sizes[last];

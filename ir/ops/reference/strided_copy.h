@@ -12,7 +12,7 @@ namespace sardonyx {
 // Bytes from one element to the next in memory that kernels see: 1 for the packed types.
 size_t element_bytes(DType dtype);
 
-// An index space and where its elements lie on both sides, counted in elements. Strides may be zero
+// An index space and where its elements are on both sides, counted in elements. Strides may be zero
 // (repeat) or negative (reverse) on the side that is read.
 struct StridedBlock {
   DimValues sizes;

@@ -277,6 +277,8 @@ std::vector<Sample> grid_sample_samples() {
 
 const OpDef kGridSampleOps[] = {
     {.name = "GridSample",
+     .doc = "X [N, C, spatial...] sampled at the coordinates of a grid [N, out..., axes], which "
+            "are in [-1, 1] across the image.",
      .since = 22,
      .signature = "(X: T1, grid: T2) -> (Y: T1)",
      .types = {{"T1", kClassicTypes | DType::kBFloat16}, {"T2", kFloats}},

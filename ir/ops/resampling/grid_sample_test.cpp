@@ -41,7 +41,7 @@ TEST(GridSample, OfAnIdentityGridIsTheImage) {
   }
 }
 
-// A row of four elements, read at coordinates that lie outside. Columns are counted in elements.
+// A row of four elements, read at coordinates that are outside. Columns are counted in elements.
 TEST(GridSample, Paddings) {
   const Tensor x = Tensor::of(std::vector<float>{1, 2, 3, 4}, {1, 1, 1, 4});
   struct Case {

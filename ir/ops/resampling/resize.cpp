@@ -302,6 +302,8 @@ std::vector<Sample> resize_samples() {
 
 const OpDef kResizeOps[] = {
     {.name = "Resize",
+     .doc = "X sampled anew by `scales` or to `sizes`, one of which is given for all axes or for "
+            "`axes`.",
      .since = 19,
      .signature = "(X: T1, roi?: T2, scales?: float, sizes?: int64) -> (Y: T1)",
      .types = {{"T1", kClassicTypes | DType::kBFloat16},

@@ -76,8 +76,7 @@ void blend(const ResizeAttrs& attrs, const ResizeAxis& axis, float coordinate,
     const double last = static_cast<double>(axis.in - 1);
     parts.push_back({static_cast<int64_t>(clamped_number(element, 0.0, last)), weight});
   }
-  if (attrs.exclude_outside &&
-      sum_inside == 0) {  // all weight lies outside: the nearest end counts
+  if (attrs.exclude_outside && sum_inside == 0) {  // all weight is outside: the nearest end counts
     const auto nearest = base < 0 ? int64_t{0} : axis.in - 1;
     parts.resize(begin);
     parts.push_back({nearest, 1});

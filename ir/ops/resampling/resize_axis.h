@@ -34,7 +34,7 @@ struct ResizeAxis {
 };
 
 // The coordinate in the input that output `index` is taken from. Computed in float: with other
-// precision, values that lie on the border between two neighbours would round to the other one than
+// precision, values that are on the border between two neighbours would round to the other one than
 // they do elsewhere.
 float original_coordinate(const ResizeAttrs& attrs, const ResizeAxis& axis, int64_t index);
 

@@ -85,7 +85,7 @@ TEST(ResizeAxis, CropLeavesTheInput) {
   EXPECT_FALSE(blend.of(1).empty());
 }
 
-// Whatever the mode, weights add up to 1 and elements lie inside the input.
+// Whatever the mode, weights add up to 1 and elements are inside the input.
 TEST(ResizeAxis, WeightsAddUpToOne) {
   for (const char* transform : {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",
                                 "align_corners", "asymmetric"}) {

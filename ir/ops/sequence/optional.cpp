@@ -70,6 +70,7 @@ std::vector<Sample> optional_samples() {
 
 const OpDef kOptionalOps[] = {
     {.name = "Optional",
+     .doc = "An optional that holds the input, or an empty one of the type.",
      .since = 15,
      .signature = "(input?: V) -> (output: O)",
      .types = {{"V", kValues}, {"O", kOptionals}},
@@ -79,6 +80,7 @@ const OpDef kOptionalOps[] = {
      .grad = optional_grad,
      .samples = optional_samples},
     {.name = "OptionalGetElement",
+     .doc = "What the optional holds; an empty one is refused.",
      .since = 18,
      .signature = "(input: O) -> (output: V)",
      .types = {{"O", kOptionalsOrValues}, {"V", kValues}},
@@ -87,6 +89,7 @@ const OpDef kOptionalOps[] = {
      .grad = optional_grad,
      .samples = optional_samples},
     {.name = "OptionalHasElement",
+     .doc = "Whether the optional holds something: bool, rank 0.",
      .since = 18,
      .signature = "(input?: O) -> (output: B)",
      .types = {{"O", kOptionalsOrValues}, {"B", DType::kBool}},

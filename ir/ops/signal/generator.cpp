@@ -426,6 +426,8 @@ OpDef window(std::string_view name, void (*reference)(const KernelCall&)) {
 std::span<const OpDef> generator_ops() {
   static const OpDef rows[] = {
       {.name = "Constant",
+       .doc = "The value that is given by one of the attributes; a rank-0 tensor or a list for the "
+              "others than `value`.",
        .since = 25,
        .signature = "() -> (output: T)",
        .types = {{"T", kAnyDType}},
@@ -435,6 +437,7 @@ std::span<const OpDef> generator_ops() {
        .facts = kPassesValues,
        .samples = constant_samples},
       {.name = "ConstantOfShape",
+       .doc = "A tensor of the shape that the input lists, filled with `value` (default: float 0).",
        .since = 25,
        .signature = "(input: T1) -> (output: T2)",
        .types = {{"T1", DType::kInt64}, {"T2", kAnyDType.without(kComplexes | DType::kString)}},
@@ -445,6 +448,8 @@ std::span<const OpDef> generator_ops() {
        .shape_inputs = 1,
        .samples = constant_of_shape_samples},
       {.name = "Range",
+       .doc = "start, start + delta, ... up to and without limit: rank 1, from three scalars of "
+              "one type; delta must not be 0.",
        .since = 27,
        .signature = "(start: T, limit: T, delta: T) -> (output: T)",
        .types = {{"T", kFloats | DTypeSet{DType::kInt16, DType::kInt32, DType::kInt64}}},
@@ -455,6 +460,8 @@ std::span<const OpDef> generator_ops() {
        .shape_inputs = 0b111,
        .samples = range_samples},
       {.name = "EyeLike",
+       .doc = "Ones on the k-th diagonal and zeros elsewhere, in the shape of the input, which is "
+              "a matrix.",
        .since = 22,
        .signature = "(input: T1) -> (output: T2)",
        .types = {{"T1", kNumbers | DType::kBool}, {"T2", kNumbers | DType::kBool}},
@@ -462,11 +469,13 @@ std::span<const OpDef> generator_ops() {
        .infer = infer_eye_like,
        .reference = eye_like,
        .samples = eye_like_samples},
-      window("BlackmanWindow",
-             [](const KernelCall& call) { cosine_window(call, 0.42, 0.5, 0.08); }),
+      window("BlackmanWindow", [](const KernelCall& call) { cosine_window(call, 0.42, 0.5, 0.08); })
+          .documented("A Blackman window of the length that the scalar `size` says: rank 1."),
       window("HammingWindow",
-             [](const KernelCall& call) { cosine_window(call, 25.0 / 46, 21.0 / 46, 0); }),
-      window("HannWindow", [](const KernelCall& call) { cosine_window(call, 0.5, 0.5, 0); }),
+             [](const KernelCall& call) { cosine_window(call, 25.0 / 46, 21.0 / 46, 0); })
+          .documented("A Hamming window of the length that the scalar `size` says: rank 1."),
+      window("HannWindow", [](const KernelCall& call) { cosine_window(call, 0.5, 0.5, 0); })
+          .documented("A Hann window of the length that the scalar `size` says: rank 1."),
   };
   return rows;
 }

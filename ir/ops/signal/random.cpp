@@ -253,14 +253,20 @@ OpDef like_input(std::string_view name, const AttrSchema* attrs, void (*infer)(I
 std::span<const OpDef> random_ops() {
   static const OpDef rows[] = {
       from_shape("RandomNormal", attr_schema<RandomNormalAttrs>(),
-                 infer_from_shape<RandomNormalAttrs>, random_normal<RandomNormalAttrs>),
+                 infer_from_shape<RandomNormalAttrs>, random_normal<RandomNormalAttrs>)
+          .documented("A tensor of the attribute's shape with normally distributed elements."),
       from_shape("RandomUniform", attr_schema<RandomUniformAttrs>(),
-                 infer_from_shape<RandomUniformAttrs>, random_uniform<RandomUniformAttrs>),
+                 infer_from_shape<RandomUniformAttrs>, random_uniform<RandomUniformAttrs>)
+          .documented("A tensor of the attribute's shape with elements distributed evenly over "
+                      "[low, high)."),
       like_input("RandomNormalLike", attr_schema<RandomNormalLikeAttrs>(),
-                 infer_like<RandomNormalLikeAttrs>, random_normal<RandomNormalLikeAttrs>),
+                 infer_like<RandomNormalLikeAttrs>, random_normal<RandomNormalLikeAttrs>)
+          .documented("Normally distributed elements in the shape of the input."),
       like_input("RandomUniformLike", attr_schema<RandomUniformLikeAttrs>(),
-                 infer_like<RandomUniformLikeAttrs>, random_uniform<RandomUniformLikeAttrs>),
+                 infer_like<RandomUniformLikeAttrs>, random_uniform<RandomUniformLikeAttrs>)
+          .documented("Elements distributed evenly over [low, high), in the shape of the input."),
       {.name = "Bernoulli",
+       .doc = "1 with the probability that the element is, else 0; probabilities are in [0, 1].",
        .since = 22,
        .signature = "(input: T1) -> (output: T2)",
        .types = {{"T1", kFloats}, {"T2", kNumbers | DType::kBool}},
@@ -270,6 +276,8 @@ std::span<const OpDef> random_ops() {
        .facts = kRandom,
        .samples = like_samples},
       {.name = "Multinomial",
+       .doc = "sample_size draws from each row of log-probabilities [batch, classes]: classes as "
+              "integers [batch, sample_size].",
        .since = 22,
        .signature = "(input: T1) -> (output: T2)",
        .types = {{"T1", kFloats}, {"T2", DTypeSet{DType::kInt32, DType::kInt64}}},

@@ -343,6 +343,8 @@ std::span<const OpDef> signal_ops() {
   constexpr DTypeSet kIndices{DType::kInt32, DType::kInt64};
   static const OpDef kOps[] = {
       {.name = "DFT",
+       .doc = "The discrete Fourier transform along `axis`, which counts from 0; the last axis "
+              "holds real parts alone (size 1) or real and imaginary parts (size 2).",
        .since = 20,
        .signature = "(input: T1, dft_length?: T2, axis?: int64) -> (output: T1)",
        .types = {{"T1", kFloats}, {"T2", kIndices}},
@@ -353,6 +355,8 @@ std::span<const OpDef> signal_ops() {
        .shape_inputs = 1u << kDftLength | 1u << kDftAxis,
        .samples = dft_samples},
       {.name = "STFT",
+       .doc = "The Fourier transform of windows of a signal [batch, length, 1 or 2], one each "
+              "frame_step samples: [batch, frames, bins, 2].",
        .since = 17,
        .signature = "(signal: T1, frame_step: T2, window?: T1, frame_length?: T2) -> (output: T1)",
        .types = {{"T1", kFloats}, {"T2", kIndices}},
@@ -363,6 +367,8 @@ std::span<const OpDef> signal_ops() {
        .shape_inputs = 1u << kFrameStep | 1u << kFrameLength,
        .samples = stft_samples},
       {.name = "MelWeightMatrix",
+       .doc = "The weights [bins of the spectrum, num_mel_bins] that sum a spectrum up on the mel "
+              "scale; frequencies in Hz.",
        .since = 17,
        .signature = "(num_mel_bins: T1, dft_length: T1, sample_rate: T1, lower_edge_hertz: T2, "
                     "upper_edge_hertz: T2) -> (output: T3)",

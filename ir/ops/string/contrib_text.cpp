@@ -376,6 +376,8 @@ std::vector<Sample> word_conv_samples() {
 
 const OpDef kContribTextOps[] = {
     {.name = "Tokenizer",
+     .doc = "The strings of X [C] or [N, C] cut into tokens, in a further axis filled up with "
+            "pad_value.",
      .domain = kMicrosoft,
      .signature = "(X: T) -> (Y: T)",
      .types = {{"T", DType::kString}},
@@ -384,6 +386,8 @@ const OpDef kContribTextOps[] = {
      .evaluate = tokenizer,
      .samples = tokenizer_samples},
     {.name = "WordConvEmbedding",
+     .doc = "Embeddings of words [words, characters] by a convolution over their characters and a "
+            "maximum: [words, size].",
      .domain = kMicrosoft,
      .signature = "(Sequence: T, W: T1, B: T1, C: T1) -> (Y: T1)",
      .types = {{"T", DType::kInt32}, {"T1", DType::kFloat}},

@@ -15,7 +15,7 @@ void numbers_from_text(const std::string* texts, DType to, void* numbers, int64_
                        const ConvertOptions& options);
 
 // Integers and bool in decimal. Floating numbers with the fewest digits that read back to the same
-// number of their type, plain where the decimal exponent lies in [-5, 16), else as "1.5e+20";
+// number of their type, plain where the decimal exponent is in [-5, 16), else as "1.5e+20";
 // "NaN", "INF", "-INF".
 void numbers_to_text(DType from, const void* numbers, std::string* texts, int64_t count);
 

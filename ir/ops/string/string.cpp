@@ -236,6 +236,7 @@ std::vector<Sample> regex_samples() {
 
 const OpDef kTextOps[] = {
     {.name = "StringConcat",
+     .doc = "The strings of X and Y joined, broadcast to one shape.",
      .since = 20,
      .signature = "(X: T, Y: T) -> (Z: T)",
      .types = {{"T", DType::kString}},
@@ -243,6 +244,8 @@ const OpDef kTextOps[] = {
      .reference = run_string_concat,
      .samples = concat_samples},
     {.name = "StringSplit",
+     .doc = "The parts of each string between delimiters, in a further axis that is filled up with "
+            "\"\", and their number.",
      .since = 20,
      .signature = "(X: T1) -> (Y: T2, Z: T3)",
      .types = {{"T1", DType::kString}, {"T2", DType::kString}, {"T3", DType::kInt64}},
@@ -251,6 +254,7 @@ const OpDef kTextOps[] = {
      .evaluate = run_string_split,
      .samples = split_samples},
     {.name = "StringNormalizer",
+     .doc = "Strings [C] or [1, C] in upper or lower case, without stop words.",
      .since = 10,
      .signature = "(X: string) -> (Y: string)",
      .attrs = attr_schema<StringNormalizerAttrs>(),
@@ -258,6 +262,7 @@ const OpDef kTextOps[] = {
      .evaluate = run_string_normalizer,
      .samples = normalizer_samples},
     {.name = "RegexFullMatch",
+     .doc = "Whether the whole string matches the pattern (RE2's syntax).",
      .since = 20,
      .signature = "(X: T1) -> (Y: T2)",
      .types = {{"T1", DType::kString}, {"T2", DType::kBool}},

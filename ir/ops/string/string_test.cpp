@@ -8,15 +8,15 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-Pieces space_split(std::string_view text, int64_t most_splits) {
+Pieces space_split(std::string_view text, int64_t max_splits) {
   Pieces pieces;
-  split_at_spaces(text, most_splits, pieces);
+  split_at_spaces(text, max_splits, pieces);
   return pieces;
 }
 
-Pieces separator_split(std::string_view text, std::string_view separator, int64_t most_splits) {
+Pieces separator_split(std::string_view text, std::string_view separator, int64_t max_splits) {
   Pieces pieces;
-  split_at_separator(text, separator, most_splits, pieces);
+  split_at_separator(text, separator, max_splits, pieces);
   return pieces;
 }
 

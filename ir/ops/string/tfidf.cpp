@@ -236,6 +236,7 @@ std::vector<Sample> ngram_samples() {
 
 const OpDef kNgramOps[] = {
     {.name = "TfIdfVectorizer",
+     .doc = "How often the n-grams of a pool are in each row, by count, presence or weight.",
      .since = 9,
      .signature = "(X: T) -> (Y: T1)",
      .types = {{"T", DTypeSet{DType::kString, DType::kInt32, DType::kInt64}},

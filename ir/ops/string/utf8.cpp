@@ -52,10 +52,10 @@ void set_case(std::string& result, std::string_view text, Casing casing, bool tu
   }
 }
 
-void split_at_separator(std::string_view text, std::string_view separator, int64_t most_splits,
+void split_at_separator(std::string_view text, std::string_view separator, int64_t max_splits,
                         Pieces& pieces) {
   SARDONYX_CHECK(!separator.empty());
-  for (int64_t splits = 0; most_splits < 0 || splits < most_splits; ++splits) {
+  for (int64_t splits = 0; max_splits < 0 || splits < max_splits; ++splits) {
     const size_t at = text.find(separator);
     if (at == std::string_view::npos) break;
     pieces.push_back(text.substr(0, at));
@@ -77,10 +77,10 @@ std::string_view without_leading_spaces(std::string_view text) {
 
 }  // namespace
 
-void split_at_spaces(std::string_view text, int64_t most_splits, Pieces& pieces) {
+void split_at_spaces(std::string_view text, int64_t max_splits, Pieces& pieces) {
   const size_t before = pieces.size();
   for (text = without_leading_spaces(text); !text.empty(); text = without_leading_spaces(text)) {
-    if (most_splits >= 0 && static_cast<int64_t>(pieces.size() - before) >= most_splits) {
+    if (max_splits >= 0 && static_cast<int64_t>(pieces.size() - before) >= max_splits) {
       pieces.push_back(text);
       break;
     }

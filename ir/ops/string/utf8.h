@@ -23,12 +23,12 @@ enum class Casing { kLower, kUpper };
 void set_case(std::string& result, std::string_view text, Casing casing, bool turkic);
 
 using Pieces = std::pmr::vector<std::string_view>;
-// The pieces between occurrences of `separator`, at most `most_splits` + 1 of them (negative: no
+// The pieces between occurrences of `separator`, at most `max_splits` + 1 of them (negative: no
 // limit), are added to `pieces`.
-void split_at_separator(std::string_view text, std::string_view separator, int64_t most_splits,
+void split_at_separator(std::string_view text, std::string_view separator, int64_t max_splits,
                         Pieces& pieces);
 // The pieces between runs of white space, which never are empty; the rest after the last split
 // keeps its trailing white space.
-void split_at_spaces(std::string_view text, int64_t most_splits, Pieces& pieces);
+void split_at_spaces(std::string_view text, int64_t max_splits, Pieces& pieces);
 
 }  // namespace sardonyx::ops

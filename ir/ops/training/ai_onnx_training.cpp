@@ -306,7 +306,9 @@ std::span<const OpDef> training_ops() {
           adagrad, gradient_of<adagrad_decomposition>,
           [] {
             return update_samples(3, 2, {{"norm_coefficient", 0.001f}, {"decay_factor", 0.1f}});
-          }),
+          })
+          .documented(
+              "A step of Adagrad for the tensors X, G and H of each parameter: the new X and H."),
       optimizer(
           "Adam", attr_schema<AdamAttrs>(),
           [](InferContext& c) {
@@ -316,9 +318,13 @@ std::span<const OpDef> training_ops() {
           [] {
             return update_samples(4, 3,
                                   {{"norm_coefficient", 0.001f}, {"norm_coefficient_post", 0.01f}});
-          }),
+          })
+          .documented("A step of Adam for the tensors X, G, V and H of each parameter: the new X, "
+                      "V and H."),
       optimizer("Momentum", attr_schema<MomentumAttrs>(), infer_momentum, momentum,
-                gradient_of<momentum_decomposition>, momentum_samples),
+                gradient_of<momentum_decomposition>, momentum_samples)
+          .documented("A step of momentum or Nesterov's for the tensors X, G and V of each "
+                      "parameter: the new X and V."),
   };
   return rows;
 }

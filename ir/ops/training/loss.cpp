@@ -222,6 +222,8 @@ std::span<const OpDef> loss_ops() {
   constexpr DTypeSet kLabels{DType::kInt32, DType::kInt64};
   static const OpDef kOps[] = {
       {.name = "NegativeLogLikelihoodLoss",
+       .doc = "The negated log-probabilities [N, C, ...] of the classes [N, ...], weighted by "
+              "class [C], reduced as `reduction` says; ignore_index counts for nothing.",
        .since = 22,
        .signature = "(input: T, target: Tind, weight?: T) -> (loss: T)",
        .types = {{"T", kFloats}, {"Tind", kLabels}},
@@ -230,6 +232,8 @@ std::span<const OpDef> loss_ops() {
        .body = likelihood_loss_body,
        .samples = [] { return loss_samples(1); }},
       {.name = "SoftmaxCrossEntropyLoss",
+       .doc = "The cross entropy of scores [N, C, ...] and classes [N, ...], weighted by class "
+              "[C], reduced as `reduction` says; the log-probabilities come as well.",
        .since = 13,
        .signature = "(scores: T, labels: Tind, weights?: T) -> (output: T, log_prob?: T)",
        .types = {{"T", kFloats}, {"Tind", kLabels}},
@@ -240,6 +244,8 @@ std::span<const OpDef> loss_ops() {
        .samples = [] { return loss_samples(2); }},
       // What names a label that is no class, where gathering would name an index.
       {.name = "ClassIndices",
+       .doc = "The labels, each checked to be a class of scores [N, C, ...] or ignore_index, by an "
+              "error that names it.",
        .domain = "sardonyx",
        .signature = "(labels: Tind, scores: T) -> (classes: Tind)",
        .types = {{"T", kFloats}, {"Tind", kLabels}},

@@ -292,7 +292,9 @@ std::span<const OpDef> optimizer_ops() {
           [](InferContext& c) {
             infer_step(c, {0, 3, 4});
           },
-          sgd_body, sgd_samples),
+          sgd_body, sgd_samples)
+          .documented("One step of SGD with momentum as torch.optim.SGD takes it: the new X and "
+                      "running mean, shaped like X."),
       step_row(
           "AdamStep",
           "(X: T, G: T, rate: R, count: int64, M: T, V: T, W?: T) -> "
@@ -301,7 +303,9 @@ std::span<const OpDef> optimizer_ops() {
           [](InferContext& c) {
             infer_step(c, {0, 3, 4, 5, 6});
           },
-          adam_body, adam_samples),
+          adam_body, adam_samples)
+          .documented("One step of Adam or AdamW as torch.optim takes it: the new X, its moments "
+                      "and the count of updates."),
       step_row(
           "RmspropStep",
           "(X: T, G: T, rate: R, V: T, B?: T, M?: T) -> (X2: T, V2: T, B2?: T, M2?: T)",
@@ -309,7 +313,9 @@ std::span<const OpDef> optimizer_ops() {
           [](InferContext& c) {
             infer_step(c, {0, 3, 4, 5});
           },
-          rmsprop_body, rmsprop_samples),
+          rmsprop_body, rmsprop_samples)
+          .documented(
+              "One step of torch.optim.RMSprop: the new X and its running means, shaped like X."),
       step_row(
           "AdagradStep",
           "(X: T, G: T, rate: R, count: int64, V: T) -> (X2: T, count2: int64, V2: T)",
@@ -317,17 +323,23 @@ std::span<const OpDef> optimizer_ops() {
           [](InferContext& c) {
             infer_step(c, {0, 3, 4});
           },
-          adagrad_body, adagrad_samples),
+          adagrad_body, adagrad_samples)
+          .documented("One step of torch.optim.Adagrad: the new X and the sum of squared "
+                      "gradients, shaped like X."),
       step_row("SgdProductStep",
                "(X: T, A: T, B: T, rate: R, count?: int64, V?: T) -> "
                "(X2: T, count2?: int64, V2?: T)",
                attr_schema<ProductStepAttrs<SgdStepAttrs>>(), infer_by_body, sgd_product_body,
-               sgd_product_samples),
+               sgd_product_samples)
+          .documented(
+              "SgdStep whose gradient is the matrix product A x B, which is never written."),
       step_row("AdamProductStep",
                "(X: T, A: T, B: T, rate: R, count: int64, M: T, V: T, W?: T) -> "
                "(X2: T, count2: int64, M2: T, V2: T, W2?: T)",
                attr_schema<ProductStepAttrs<AdamStepAttrs>>(), infer_by_body, adam_product_body,
-               adam_product_samples),
+               adam_product_samples)
+          .documented(
+              "AdamStep whose gradient is the matrix product A x B, which is never written."),
   };
   return rows;
 }

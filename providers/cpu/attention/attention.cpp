@@ -1,4 +1,4 @@
-// Attention on float32: a head at a time, out of the operands as they lie.
+// Attention on float32: a head at a time, out of the operands as they are stored.
 #include "ir/ops/attention/attention.h"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ struct Cache {
   size_t fresh, past, present;  // the input, its past and the output that shows both
   int64_t size;                 // of a head
   bool has_past, is_shown;
-  // They are read as they lie in the input, unless they are put together as [batch, heads, total,
-  // size]: in the output, or else in scratch.
+  // They are read as they are stored in the input, unless they are assembled as [batch, heads,
+  // total, size]: in the output, or else in scratch.
   bool is_joined = false;
   size_t scratch = 0;
 };
@@ -186,14 +186,14 @@ Prepared prepare_attention(const KernelRequest& request) {
       ops::attention_shape(attrs, request.inputs[ops::kQuery].shape,
                            request.inputs[ops::kKey].shape, request.inputs[ops::kValue].shape,
                            request.has(ops::kPastKey) ? request.inputs[ops::kPastKey].shape : none);
-  return Prepared::accept(std::make_unique<AttentionKernel>(shape, attrs, request), "rows");
+  return Prepared::accept(std::make_unique<AttentionKernel>(shape, attrs, request), "attention");
 }
 
-constexpr KernelEntry kAttentionEntries[] = {{"Attention", "rows", prepare_attention}};
+constexpr KernelEntry kAttentionEntries[] = {{"Attention", "attention", prepare_attention}};
 
 }  // namespace
 
-std::span<const KernelEntry> attention_entries() {
+std::span<const KernelEntry> attention_kernels() {
   return kAttentionEntries;
 }
 

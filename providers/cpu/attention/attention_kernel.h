@@ -25,7 +25,7 @@ float scale_scores(float* scores, size_t count, float scale, const ScoreMasks& m
 float greatest_score(const float* scores, size_t count);
 
 // Turns scores[0 .. count) into exp(scale * score - greatest) and gives their sum, for scores that
-// are not greater. What lies more than 87 below becomes 0; a NaN stays one.
+// are not greater. What is more than 87 below becomes 0; a NaN stays one.
 float exponentials(float* scores, size_t count, float scale, float greatest);
 
 // row[0 .. count) times factor.

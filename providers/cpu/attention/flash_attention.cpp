@@ -21,7 +21,7 @@ constexpr int64_t kQueriesPerBlock = 48;
 constexpr int64_t kBlockFloats = int64_t{1} << 17;
 constexpr int64_t kMaxKeysPerBlock = 512;
 
-int64_t padded(int64_t count, int64_t unit = kPointwiseUnit) {
+int64_t padded(int64_t count, int64_t unit = kGemmF32Unit) {
   return (count + unit - 1) / unit * unit;
 }
 
@@ -63,8 +63,8 @@ HeadAttention::HeadAttention(const AttentionForm& form, int64_t heads, int threa
   if (!is_even) shares_ = std::clamp<int64_t>(f_.queries / kQueriesPerBlock, 1, threads_);
   queries_per_block_ = kQueriesPerBlock;
   const int64_t per_key = f_.size + f_.value_size + queries_per_block_;
-  keys_per_block_ = std::clamp(kBlockFloats / per_key / kPointwiseUnit * kPointwiseUnit,
-                               kPointwiseUnit, kMaxKeysPerBlock);
+  keys_per_block_ = std::clamp(kBlockFloats / per_key / kGemmF32Unit * kGemmF32Unit, kGemmF32Unit,
+                               kMaxKeysPerBlock);
   if (!is_packed_ || keys_per_block_ > f_.keys) keys_per_block_ = padded(f_.keys);
   plan_scratch();
 }
@@ -76,8 +76,8 @@ void HeadAttention::plan_scratch() {
     return at;
   };
   if (is_packed_) {
-    keys_at_ = reserve(packed_pointwise_size(f_.size, keys_per_block_));
-    values_at_ = reserve(packed_pointwise_size(keys_per_block_, f_.value_size));
+    keys_at_ = reserve(packed_gemm_f32_size(f_.size, keys_per_block_));
+    values_at_ = reserve(packed_gemm_f32_size(keys_per_block_, f_.value_size));
     zeros_at_ = reserve(std::max(keys_per_block_, padded(f_.value_size)));
   }
   // Off the powers of two, so that rows do not meet in one place of a cache.
@@ -130,10 +130,10 @@ void HeadAttention::run_block(const AttentionHead& head, const Block& block,
 
 void HeadAttention::pack(const AttentionHead& head, KeyRange keys, const Work& work) const {
   const int64_t count = keys.end - keys.begin;
-  pack_pointwise(head.keys + keys.begin * f_.key_step, f_.key_step, f_.key_element_step, f_.size,
-                 count, work.keys);
-  pack_pointwise(head.values + keys.begin * f_.value_step, 1, f_.value_step, count, f_.value_size,
-                 work.values);
+  pack_gemm_f32(head.keys + keys.begin * f_.key_step, f_.key_step, f_.key_element_step, f_.size,
+                count, work.keys);
+  pack_gemm_f32(head.values + keys.begin * f_.value_step, 1, f_.value_step, count, f_.value_size,
+                work.values);
 }
 
 void HeadAttention::score(const AttentionHead& head, const Block& block, const Work& work) const {
@@ -142,10 +142,10 @@ void HeadAttention::score(const AttentionHead& head, const Block& block, const W
   const float* keys = head.keys + begin * f_.key_step;
   const auto count = static_cast<size_t>(block.queries.end - block.queries.begin);
   if (is_packed_) {
-    const PointwiseRows product{queries,     work.keys,     work.zeros,  nullptr,
-                                work.scores, f_.query_step, score_step_, f_.size,
-                                end - begin, -kInfinity,    kInfinity};
-    return multiply_pointwise(product, 0, static_cast<int64_t>(count), 0, end - begin);
+    const GemmF32Args product{queries,     work.keys,     work.zeros,  nullptr,
+                              work.scores, f_.query_step, score_step_, f_.size,
+                              end - begin, -kInfinity,    kInfinity};
+    return run_gemm_f32(product, 0, static_cast<int64_t>(count), 0, end - begin);
   }
   GemvArgs<float> product{queries,
                           static_cast<size_t>(f_.query_step),
@@ -197,11 +197,11 @@ void HeadAttention::mix(const AttentionHead& head, const Block& block, const Wor
   float* out = head.out + block.queries.begin * f_.out_step;
   const auto count = static_cast<size_t>(block.queries.end - block.queries.begin);
   if (is_packed_) {
-    const PointwiseRows product{
+    const GemmF32Args product{
         work.scores,   work.values, work.zeros,  block.is_first ? nullptr : out,
         out,           score_step_, f_.out_step, keys,
         f_.value_size, -kInfinity,  kInfinity};
-    return multiply_pointwise(product, 0, static_cast<int64_t>(count), 0, f_.value_size);
+    return run_gemm_f32(product, 0, static_cast<int64_t>(count), 0, f_.value_size);
   }
   gemv({work.scores, static_cast<size_t>(score_step_),
         head.values + block.keys.begin * f_.value_step, static_cast<size_t>(f_.value_step), out,

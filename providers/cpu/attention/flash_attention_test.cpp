@@ -133,7 +133,7 @@ TEST(HeadAttention, NoKeysGiveZeros) {
   check_head(head_case(40, 0, 8, 8, 3));
 }
 
-TEST(HeadAttention, KeysMayLieTransposed) {
+TEST(HeadAttention, KeysMayBeTransposed) {
   for (const int64_t queries : {2, 20}) {
     HeadCase c = head_case(queries, 77, 12, 9, 0);
     c.keys = normal_numbers(12 * 80, 5);

@@ -1,5 +1,5 @@
-// FusedAttention on float32: a head at a time, out of the operands as they lie and straight to
-// where the result is wanted.
+// FusedAttention on float32: a head at a time, out of the operands as they are stored and straight
+// to where the result is wanted.
 #include "ir/ops/attention/fused_attention.h"
 
 #include <algorithm>
@@ -125,7 +125,7 @@ class FusedAttentionKernel : public Kernel {
   HeadAttention heads_;
 };
 
-// Elements of one row lie side by side; a step of 0 is that of a single element.
+// Elements of one row are adjacent; a step of 0 is that of a single element.
 bool has_whole_rows(const HeadLines& lines) {
   return lines.steps[kSizeAxis] <= 1;
 }
@@ -207,18 +207,18 @@ Prepared prepare_fused_attention(const KernelRequest& request) {
   const bool has_columns = call.k.steps[kLengthAxis] <= 1;
   if (!has_whole_rows(call.q) || !has_whole_rows(call.v) || !has_whole_rows(call.out) ||
       !(has_whole_rows(call.k) || has_columns))
-    return Prepared::refuse("elements of a row are not side by side");
+    return Prepared::refuse("elements of a row are not adjacent");
   const AttentionForm form = attention_form(attrs, call);
   return Prepared::accept(std::make_unique<FusedAttentionKernel>(call, form, request.threads),
-                          "heads");
+                          "fused_attention");
 }
 
 constexpr KernelEntry kFusedAttentionEntries[] = {
-    {"sardonyx::FusedAttention", "heads", prepare_fused_attention}};
+    {"sardonyx::FusedAttention", "fused_attention", prepare_fused_attention}};
 
 }  // namespace
 
-std::span<const KernelEntry> fused_attention_entries() {
+std::span<const KernelEntry> fused_attention_kernels() {
   return kFusedAttentionEntries;
 }
 

@@ -20,9 +20,9 @@ struct Lengths {
   int64_t total;
 };
 
-class GroupedKernel : public Kernel {
+class GroupQueryAttentionKernel : public Kernel {
  public:
-  explicit GroupedKernel(const KernelRequest& request)
+  explicit GroupQueryAttentionKernel(const KernelRequest& request)
       : attrs_(request.attrs<GroupedAttrs>()),
         is_packed_(!request.has(ops::GroupedInput::kKey)),
         wants_{request.wants(1), request.wants(2)},
@@ -212,15 +212,16 @@ Prepared prepare_grouped(const KernelRequest& request) {
   if (!request.wants(1)) return Prepared::refuse("the present is not asked for");
   if (element_count(request.inputs[ops::GroupedInput::kQuery].shape) == 0)
     return Prepared::refuse("there are no elements");
-  return Prepared::accept(std::make_unique<GroupedKernel>(request), "rows");
+  return Prepared::accept(std::make_unique<GroupQueryAttentionKernel>(request),
+                          "group_query_attention");
 }
 
 constexpr KernelEntry kGroupedAttentionEntries[] = {
-    {"com.microsoft::GroupQueryAttention", "rows", prepare_grouped}};
+    {"com.microsoft::GroupQueryAttention", "group_query_attention", prepare_grouped}};
 
 }  // namespace
 
-std::span<const KernelEntry> grouped_attention_entries() {
+std::span<const KernelEntry> group_query_attention_kernels() {
   return kGroupedAttentionEntries;
 }
 

@@ -38,14 +38,15 @@ Prepared prepare_tensor_scatter(const KernelRequest& request) {
   const DType dtype = request.inputs[0].dtype;
   if (dtype == DType::kString || bits_of(dtype) < 8)
     return Prepared::refuse("only whole bytes are moved here");
-  return Prepared::accept(std::make_unique<TensorScatterKernel>(request), "rows");
+  return Prepared::accept(std::make_unique<TensorScatterKernel>(request), "kv_cache_update");
 }
 
-constexpr KernelEntry kCacheEntries[] = {{"TensorScatter", "rows", prepare_tensor_scatter}};
+constexpr KernelEntry kCacheEntries[] = {
+    {"TensorScatter", "kv_cache_update", prepare_tensor_scatter}};
 
 }  // namespace
 
-std::span<const KernelEntry> cache_entries() {
+std::span<const KernelEntry> kv_cache_update_kernels() {
   return kCacheEntries;
 }
 

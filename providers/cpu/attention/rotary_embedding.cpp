@@ -79,14 +79,14 @@ class RotaryKernel : public Kernel {
 Prepared prepare_rotary(const KernelRequest& request) {
   if (!all_of(request.inputs.first(3), DType::kFloat))
     return Prepared::refuse("only float is computed here");
-  return Prepared::accept(std::make_unique<RotaryKernel>(request), "rows");
+  return Prepared::accept(std::make_unique<RotaryKernel>(request), "rotary_embedding");
 }
 
-constexpr KernelEntry kRotaryEntries[] = {{"RotaryEmbedding", "rows", prepare_rotary}};
+constexpr KernelEntry kRotaryEntries[] = {{"RotaryEmbedding", "rotary_embedding", prepare_rotary}};
 
 }  // namespace
 
-std::span<const KernelEntry> rotary_entries() {
+std::span<const KernelEntry> rotary_embedding_kernels() {
   return kRotaryEntries;
 }
 

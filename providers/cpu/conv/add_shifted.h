@@ -1,4 +1,4 @@
-// Sums of rows that lie shifted against each other, vectorised for the CPU that runs them.
+// Sums of rows that are shifted against each other, vectorised for the CPU that runs them.
 #pragma once
 
 #include <cstddef>
@@ -6,14 +6,14 @@
 
 namespace sardonyx::cpu {
 
-// A row of float32 whose element i lies over column i of the sum, for begin <= i < end.
+// A row of float32 whose element i overlaps column i of the sum, for begin <= i < end.
 struct ShiftedRow {
   const float* row;  // where its column 0 would be
   int64_t begin, end;
 };
 
 // out[i] = the sum of all rows that have column i, in their order, for i < width; `goes_on`: added
-// to what out[i] is. Rows lie inside it.
+// to what out[i] is. Rows are inside it.
 void add_shifted_rows(const ShiftedRow* rows, size_t count, bool goes_on, float* out,
                       int64_t width);
 

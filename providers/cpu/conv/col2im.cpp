@@ -1,5 +1,5 @@
 // Col2Im of float32 in one and two dims: each row of the image is the sum of the rows of blocks
-// that lie over it.
+// that overlap it.
 #include <algorithm>
 
 #include "ir/core/threading/interruptible_loops.h"
@@ -16,7 +16,7 @@ struct Col2ImInput {
   enum : size_t { kX, kImageShape, kBlockShape };
 };
 
-// The outputs of one axis' windows whose element `at` at some tap lies inside the image.
+// The outputs of one axis' windows whose element `at` at some tap is inside the image.
 struct Span {
   int64_t first, last;  // windows, none where last < first
 };
@@ -58,7 +58,7 @@ class Col2ImKernel : public Kernel {
   }
 
  private:
-  // Rows that are added together.
+  // Rows that are added in one pass.
   struct Pile {
     ShiftedRow rows[16];
     size_t count = 0;
@@ -66,7 +66,7 @@ class Col2ImKernel : public Kernel {
     bool is_full() const { return count == std::size(rows); }
   };
 
-  // All blocks that lie over row `y` of a plane.
+  // All blocks that overlap row `y` of a plane.
   void add_row(const float* plane, int64_t y, float* to) const {
     Pile pile;
     for (int64_t tap = 0; tap < window_.kernel[0]; ++tap) {
@@ -90,7 +90,7 @@ class Col2ImKernel : public Kernel {
     pile.goes_on = true;
   }
 
-  // `row` is that of the first tap; those of the others lie `blocks_` apart.
+  // `row` is that of the first tap; those of the others are `blocks_` apart.
   void add_near(const float* row, float* to, Pile& pile) const {
     for (int64_t tap = 0; tap < window_.kernel[1]; ++tap, row += blocks_) {
       const int64_t at = tap * window_.dilations[1] - window_.pads_begin[1];
@@ -131,16 +131,16 @@ Prepared prepare_col2im(const KernelRequest& request) {
           ops::make_window(ops::window_spec(request.op.name, request.attrs<ops::Col2ImAttrs>()),
                            ops::spatial_shape(y), Shape(block.begin(), block.end())),
           y[0] * y[1], request.threads),
-      "rows");
+      "col2im");
   prepared.unread_inputs = ~1u;
   return prepared;
 }
 
-constexpr KernelEntry kCol2ImEntries[] = {{"Col2Im", "rows", prepare_col2im}};
+constexpr KernelEntry kCol2ImEntries[] = {{"Col2Im", "col2im", prepare_col2im}};
 
 }  // namespace
 
-std::span<const KernelEntry> col2im_entries() {
+std::span<const KernelEntry> col2im_kernels() {
   return kCol2ImEntries;
 }
 

@@ -38,7 +38,7 @@ class PointwiseKernel : public Kernel {
     threads_ = static_cast<int>(std::min<int64_t>(threads, most));
     // Where weights are more than inputs, each thread reads a part of them.
     shares_outputs_ =
-        f_.groups == 1 && f_.outputs > pixels && f_.outputs >= 2 * kPointwiseUnit * threads_;
+        f_.groups == 1 && f_.outputs > pixels && f_.outputs >= 2 * kGemmF32Unit * threads_;
     if (!shares_outputs_)
       threads_ = static_cast<int>(std::min<int64_t>(threads_, units_of(pixels)));
   }
@@ -60,7 +60,7 @@ class PointwiseKernel : public Kernel {
                  const CancelFlag& sign) const {
     const int64_t pixels = f_.images * f_.rows * f_.pixels;
     if (shares_outputs_) {
-      const auto [first, last] = portion_of(f_.outputs, kPointwiseUnit, part, parts);
+      const auto [first, last] = split_range(f_.outputs, kGemmF32Unit, part, parts);
       return run_pixels(args, 0, pixels, first, last, sign);
     }
     const int64_t units = units_of(pixels);
@@ -106,11 +106,11 @@ class PointwiseKernel : public Kernel {
     const int64_t size = static_cast<int64_t>(weights_->size() / sizeof(float)) / f_.groups;
     for (int64_t group = 0; group < f_.groups; ++group) {
       const int64_t place = out_at + group * f_.outputs;
-      PointwiseRows rows;
+      GemmF32Args rows;
       rows.in = static_cast<const float*>(args.inputs[0]) + in_at + group * f_.inputs;
       rows.weights = reinterpret_cast<const float*>(weights_->data()) + group * size;
       rows.bias = reinterpret_cast<const float*>(bias_->data()) +
-                  group * rounded_up(f_.outputs, kPointwiseUnit);
+                  group * rounded_up(f_.outputs, kGemmF32Unit);
       rows.residual = f_.has_residual ? static_cast<const float*>(args.inputs[3]) + place : nullptr;
       rows.out = static_cast<float*>(args.outputs[0]) + place;
       rows.in_step = f_.in_step;
@@ -119,7 +119,7 @@ class PointwiseKernel : public Kernel {
       rows.outputs = f_.outputs;
       rows.low = f_.finish.low;
       rows.high = f_.finish.high;
-      multiply_pointwise(rows, 0, count, first, last);
+      run_gemm_f32(rows, 0, count, first, last);
     }
   }
 
@@ -131,13 +131,13 @@ class PointwiseKernel : public Kernel {
 
 std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request,
                                              const Conv1x1Params& form) {
-  const int64_t size = packed_pointwise_size(form.inputs, form.outputs);
+  const int64_t size = packed_gemm_f32_size(form.inputs, form.outputs);
   const std::string name = text("pointwise in ", form.groups);
   return packed_floats_once(request, 1, name, form.groups * size, [&](float* to) {
     const LooseFloat* from = peek_floats(*request.inputs[1].constant);
     for (int64_t group = 0; group < form.groups; ++group) {
-      pack_pointwise(from + group * form.outputs * form.inputs, form.inputs, 1, form.inputs,
-                     form.outputs, to + group * size, request.threads);
+      pack_gemm_f32(from + group * form.outputs * form.inputs, form.inputs, 1, form.inputs,
+                    form.outputs, to + group * size, request.threads);
     }
   });
 }
@@ -179,7 +179,7 @@ Prepared prepare(const KernelRequest& request, const ops::ConvAttrs& attrs,
   form.has_residual = request.has(3);
   Prepared prepared = Prepared::accept(
       std::make_unique<PointwiseKernel>(form, packed_weights(request, form),
-                                        packed_bias_in_groups(request, form.groups, kPointwiseUnit),
+                                        packed_bias_in_groups(request, form.groups, kGemmF32Unit),
                                         request.threads),
       "pointwise");
   prepared.input_layouts.resize(request.inputs.size());
@@ -200,13 +200,13 @@ Prepared prepare_fused_pointwise(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kPointwiseKernels[] = {
-    {"Conv", "pointwise", size_checked<prepare_pointwise>},
-    {"sardonyx::FusedConv", "pointwise", size_checked<prepare_fused_pointwise>},
+    {"Conv", "conv_1x1", size_checked<prepare_pointwise>},
+    {"sardonyx::FusedConv", "conv_1x1", size_checked<prepare_fused_pointwise>},
 };
 
 }  // namespace
 
-std::span<const KernelEntry> pointwise_kernels() {
+std::span<const KernelEntry> conv_1x1_kernels() {
   return kPointwiseKernels;
 }
 

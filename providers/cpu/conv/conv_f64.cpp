@@ -231,8 +231,8 @@ class WeightGrad : public DoubleConvolution {
   WeightGrad(const KernelRequest& request, const Shape& x, const Shape& w)
       : DoubleConvolution(request, x, w),
         blocks_((inputs_ + kChannels - 1) / kChannels),
-        most_rows_(std::min(kChannels, inputs_) * plane_.taps()) {
-    set_work(groups_ * blocks_, 0, (most_rows_ + outputs_) * tile_ + 2 * most_rows_ * outputs_);
+        max_rows_(std::min(kChannels, inputs_) * plane_.taps()) {
+    set_work(groups_ * blocks_, 0, (max_rows_ + outputs_) * tile_ + 2 * max_rows_ * outputs_);
   }
 
   void run(const KernelArgs& args) const override {
@@ -240,7 +240,7 @@ class WeightGrad : public DoubleConvolution {
     for_each_work(args, [&](int64_t task, double* columns) {
       const int64_t group = task / blocks_, channel = task % blocks_ * kChannels;
       const int64_t rows = std::min(kChannels, inputs_ - channel) * plane_.taps();
-      double* sums = columns + (most_rows_ + outputs_) * tile_;
+      double* sums = columns + (max_rows_ + outputs_) * tile_;
       std::fill_n(sums, rows * outputs_, 0.0);
       for (int64_t n = 0; n < batch_; ++n) {
         for_each_tile([&](int64_t first, int64_t count) {
@@ -264,8 +264,8 @@ class WeightGrad : public DoubleConvolution {
         static_cast<const double*>(args.inputs[0]) + part * outputs_ * plane_.places() + first;
     const auto* x =
         static_cast<const double*>(args.inputs[1]) + (part * inputs_ + channel) * plane_.elements();
-    double* slopes = columns + most_rows_ * tile_;  // [count, outputs]
-    double* products = sums + most_rows_ * outputs_;
+    double* slopes = columns + max_rows_ * tile_;  // [count, outputs]
+    double* products = sums + max_rows_ * outputs_;
     for (int64_t row = 0; row < rows; ++row)
       plane_.gather(x + row / plane_.taps() * plane_.elements(), row % plane_.taps(), first, count,
                     columns + row * count);
@@ -278,7 +278,7 @@ class WeightGrad : public DoubleConvolution {
       sums[i] += products[i];
   }
 
-  int64_t blocks_, most_rows_;
+  int64_t blocks_, max_rows_;
 };
 
 // The inputs that have the shapes of X and W; the output has the shape where there is no such
@@ -297,14 +297,14 @@ Prepared prepare_double(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kDoubleConvolutionEntries[] = {
-    {"Conv", "double-convolution", prepare_double<Forward, 0, 1>},
-    {"sardonyx::ConvInputGrad", "double-convolution", prepare_double<InputGrad, -1, 1>},
-    {"sardonyx::ConvWeightGrad", "double-convolution", prepare_double<WeightGrad, 1, -1>},
+    {"Conv", "conv_f64", prepare_double<Forward, 0, 1>},
+    {"sardonyx::ConvInputGrad", "conv_f64", prepare_double<InputGrad, -1, 1>},
+    {"sardonyx::ConvWeightGrad", "conv_f64", prepare_double<WeightGrad, 1, -1>},
 };
 
 }  // namespace
 
-std::span<const KernelEntry> double_convolution_entries() {
+std::span<const KernelEntry> conv_f64_kernels() {
   return kDoubleConvolutionEntries;
 }
 

@@ -87,7 +87,7 @@ class ConvIgemmKernel : public TiledConvKernel {
     rows.low = f_.finish.low;
     rows.high = f_.finish.high;
     const int64_t products = tile.rows * tile.columns * f_.elements() * kConvolutionUnit;
-    const int64_t most = std::max<int64_t>(kProductsBetweenLooks / products, 1) * kConvolutionUnit;
+    const int64_t most = std::max<int64_t>(kProductsPerPoll / products, 1) * kConvolutionUnit;
     const auto [begin, end] = share.outputs;
     for (int64_t output = begin; output < end; output += most) {
       if (output > begin && share.sign.ask()) return false;
@@ -97,7 +97,7 @@ class ConvIgemmKernel : public TiledConvKernel {
   }
 
   void apply(const TiledConvWork& share, int64_t image, const OutputTile& tile) const override {
-    const Portion outputs = shares_outputs_ ? share.outputs : Portion{0, f_.out_channels()};
+    const IndexRange outputs = shares_outputs_ ? share.outputs : IndexRange{0, f_.out_channels()};
     apply_to_pixels(*f_.finish.function,
                     static_cast<float*>(share.args.outputs[0]) + place_of(image, tile),
                     tile.rows * tile.columns, f_.out_steps(), f_.to == ImageOrder::kBlocks,

@@ -342,13 +342,13 @@ Prepared prepare_quantized(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kIntegerConvolutionEntries[] = {
-    {"ConvInteger", "panels", prepare_integer},
-    {"QLinearConv", "panels", prepare_quantized},
+    {"ConvInteger", "conv_integer", prepare_integer},
+    {"QLinearConv", "conv_integer", prepare_quantized},
 };
 
 }  // namespace
 
-std::span<const KernelEntry> integer_convolution_entries() {
+std::span<const KernelEntry> conv_integer_kernels() {
   return kIntegerConvolutionEntries;
 }
 

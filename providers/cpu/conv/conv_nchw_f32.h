@@ -1,5 +1,5 @@
 // Convolution of float32 images of few output channels: several channels of many pixels at a time,
-// where the pixels of a channel lie side by side.
+// where the pixels of a channel are adjacent.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@
 
 namespace sardonyx::cpu {
 
-// Windows that lie wholly in memory, side by side in a row.
+// Windows that are wholly in memory, adjacent in a row.
 struct PlaneWindows {
   const float* in;                   // the window of row 0, column 0
   std::span<const int32_t> offsets;  // of a window's elements, from its first one
   const float* weights;              // packed by pack_plane_windows
   const float* bias;                 // [outputs]
-  const float* residual;             // added, lies as `out` does, may be `out`; null: none
+  const float* residual;             // added, has the layout of `out`, may be `out`; null: none
   float* out;
   int64_t in_row, out_row, out_plane;  // from one to the next, in elements
   int64_t columns;                     // of the output

@@ -16,9 +16,9 @@ constexpr double kMaxTileProducts = int64_t{1} << 31;  // some milliseconds
 constexpr int64_t kRowUnit = 4, kColumnUnit = 28;      // of tiles
 
 // `block` is from plane to plane where there are planes.
-ImageSteps steps_of(ImageOrder lie, int64_t channels, int64_t rows, int64_t columns) {
-  if (lie == ImageOrder::kPlanes) return {columns, 1, rows * columns};
-  return image_steps(lie == ImageOrder::kBlocks, channels, rows, columns);
+ImageSteps steps_of(ImageOrder order, int64_t channels, int64_t rows, int64_t columns) {
+  if (order == ImageOrder::kPlanes) return {columns, 1, rows * columns};
+  return image_steps(order == ImageOrder::kBlocks, channels, rows, columns);
 }
 
 double padded_elements(const ConvParams& f, const OutputTile& tile) {
@@ -187,9 +187,9 @@ ConvParams conv_int8_params(const Shape& x, const Shape& w, const Shape& y,
   return form;
 }
 
-LayoutPtr layout_for(ImageOrder lie, const Shape& shape) {
-  return lie == ImageOrder::kPlanes ? nullptr
-                                    : float_image_layout(shape, lie == ImageOrder::kBlocks);
+LayoutPtr layout_for(ImageOrder order, const Shape& shape) {
+  return order == ImageOrder::kPlanes ? nullptr
+                                      : float_image_layout(shape, order == ImageOrder::kBlocks);
 }
 
 const char* why_unsupported_int8(const ConvParams& f) {
@@ -228,7 +228,7 @@ const char* why_unsupported_nchw(const ConvParams& f) {
   constexpr int64_t kFewElements = 16, kFewColumns = 24;
   if (const char* why = why_unsupported_tile(f)) return why;
   if (f.outputs > kChannelBlock) return "there are many channels";
-  if (f.stride[1] != 1) return "windows lie apart";
+  if (f.stride[1] != 1) return "windows are strided";
   if (f.out_width < kFewColumns || products_of(f) < kFewProducts) return "there are few pixels";
   return f.elements() < kFewElements ? "windows are small" : nullptr;
 }

@@ -64,7 +64,7 @@ ConvParams conv_int8_params(const Shape& x, const Shape& w, const Shape& y,
 const char* why_unsupported_int8(const ConvParams& form);
 
 // Null for row-major order.
-LayoutPtr layout_for(ImageOrder lie, const Shape& shape);
+LayoutPtr layout_for(ImageOrder order, const Shape& shape);
 
 // The offset of each element of a window from its first one, and the index of its weight, in the
 // order of multiplication.

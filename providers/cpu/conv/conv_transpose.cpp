@@ -36,7 +36,7 @@ class TransposedKernel : public Kernel {
         edges_(columns_outside(form, patterns_)),
         weights_(std::move(weights)),
         bias_(std::move(bias)),
-        zeros_(static_cast<size_t>(f_.taps() * f_.chunk + kPointwiseUnit)) {
+        zeros_(static_cast<size_t>(f_.taps() * f_.chunk + kGemmF32Unit)) {
     const int64_t most = std::max<int64_t>(f_.products() / kProductsPerThread, 1);
     threads_ = static_cast<int>(std::min<int64_t>(threads, most));
     const int64_t whole = f_.images * f_.groups * f_.chunks();
@@ -116,7 +116,7 @@ class TransposedKernel : public Kernel {
   // Rows [begin, end) of the input, which give other rows of the output each.
   void run_tiles(const DeconvWork& share, const DeconvTask& task, int64_t begin,
                  int64_t end) const {
-    PointwiseRows rows;
+    GemmF32Args rows;
     rows.bias = task.bias;
     rows.residual = nullptr;
     rows.in_step = f_.in_channels();
@@ -129,7 +129,7 @@ class TransposedKernel : public Kernel {
       for (int64_t tap = 0; tap < f_.rows.kernel; ++tap) {
         rows.weights = task.weights + f_.weight_size() / f_.rows.kernel * tap;
         rows.out = task.out + (row * f_.rows.kernel + tap) * f_.columns.out * f_.out_channels();
-        multiply_pointwise(rows, 0, f_.columns.in, 0, rows.outputs);
+        run_gemm_f32(rows, 0, f_.columns.in, 0, rows.outputs);
         if (finish_.function) apply(task, rows.out);
       }
     }
@@ -151,7 +151,7 @@ class TransposedKernel : public Kernel {
 
   // The products of rows [begin, end) of the input with all taps.
   void multiply(const DeconvWork& share, const DeconvTask& task, int64_t begin, int64_t end) const {
-    PointwiseRows rows;
+    GemmF32Args rows;
     rows.weights = task.weights;
     rows.bias = zeros_.data();
     rows.residual = nullptr;
@@ -165,7 +165,7 @@ class TransposedKernel : public Kernel {
       const int64_t count = std::min(end - begin, f_.rows_kept() - slot);
       rows.in = task.in + begin * f_.columns.in * rows.in_step;
       rows.out = kept(share) + slot * f_.columns.in * rows.out_step;
-      multiply_pointwise(rows, 0, count * f_.columns.in, 0, rows.outputs);
+      run_gemm_f32(rows, 0, count * f_.columns.in, 0, rows.outputs);
       begin += count;
     }
   }
@@ -311,13 +311,13 @@ Prepared prepare(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kEntries[] = {
-    {"ConvTranspose", "transposed", size_checked<prepare>},
-    {"sardonyx::FusedConvTranspose", "transposed", size_checked<prepare>},
+    {"ConvTranspose", "conv_transpose", size_checked<prepare>},
+    {"sardonyx::FusedConvTranspose", "conv_transpose", size_checked<prepare>},
 };
 
 }  // namespace
 
-std::span<const KernelEntry> transposed_convolution_kernels() {
+std::span<const KernelEntry> conv_transpose_kernels() {
   return kEntries;
 }
 

@@ -79,7 +79,7 @@ void pack_chunk(const ConvTransposeParams& f, const LooseFloat* from, int64_t gr
                       channels);
     }
   }
-  pack_pointwise(transposed.data(), 1, outputs, f.inputs, outputs, to);
+  pack_gemm_f32(transposed.data(), 1, outputs, f.inputs, outputs, to);
 }
 
 }  // namespace
@@ -98,8 +98,8 @@ int64_t TransposedAxis::completed_by(int64_t end) const {
 
 int64_t ConvTransposeParams::weight_size() const {
   if (is_depthwise) return taps() * chunk;
-  if (!is_tiled) return packed_pointwise_size(inputs, taps() * chunk);
-  return rows.kernel * packed_pointwise_size(inputs, padded_columns * chunk);
+  if (!is_tiled) return packed_gemm_f32_size(inputs, taps() * chunk);
+  return rows.kernel * packed_gemm_f32_size(inputs, padded_columns * chunk);
 }
 
 ConvTransposeParams conv_transpose_params(const ops::Window& window, const Shape& x, const Shape& w,
@@ -178,7 +178,7 @@ void pack_weights(const ConvTransposeParams& f, const LooseFloat* weights, float
 }
 
 int64_t ConvTransposeParams::bias_size() const {
-  return rounded_up(run() * out_channels(), kPointwiseUnit);
+  return rounded_up(run() * out_channels(), kGemmF32Unit);
 }
 
 void pack_bias(const ConvTransposeParams& f, std::span<const float> bias, float* to) {

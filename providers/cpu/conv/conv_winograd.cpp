@@ -45,7 +45,7 @@ class WinogradKernel : public Kernel {
       const int64_t tiles = f_.images * f_.image.tiles();
       if (!shares_outputs_)
         return run_tiles(share, tiles * part / parts, tiles * (part + 1) / parts);
-      share.outputs = portion_of(f_.image.outputs, kWinogradUnit, part, parts);
+      share.outputs = split_range(f_.image.outputs, kWinogradUnit, part, parts);
       run_tiles(share, 0, tiles);
     });
   }
@@ -61,7 +61,7 @@ class WinogradKernel : public Kernel {
     const KernelArgs& args;
     const CancelFlag& sign;
     float* scratch;
-    Portion outputs;
+    IndexRange outputs;
   };
 
   int64_t thread_scratch() const { return winograd_scratch(f_.image, tiles_per_block_); }

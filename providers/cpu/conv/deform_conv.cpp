@@ -17,7 +17,7 @@ namespace sardonyx::cpu {
 namespace {
 
 // Pixels that are multiplied with all weights of a group while they are near.
-constexpr int64_t kPixelsPerTile = 4 * kPointwiseUnit;
+constexpr int64_t kPixelsPerTile = 4 * kGemmF32Unit;
 
 constexpr int64_t kCorners = 4;  // around a point
 
@@ -159,9 +159,8 @@ class DeformKernel : public Kernel {
     const int64_t count = std::min(kPixelsPerTile, out_size_ - first);
     float* none = panel + length * kPixelsPerTile;
     std::fill_n(none, kPixelsPerTile, 0.0f);
-    pack_pointwise(samples + group * length * out_size_ + first, 1, out_size_, length, count,
-                   panel);
-    PointwiseRows product{};
+    pack_gemm_f32(samples + group * length * out_size_ + first, 1, out_size_, length, count, panel);
+    GemmF32Args product{};
     product.in = static_cast<const float*>(args.inputs[DeformInput::kW]) + group * members * length;
     product.weights = panel;
     product.bias = none;
@@ -172,7 +171,7 @@ class DeformKernel : public Kernel {
     product.outputs = count;
     product.low = -std::numeric_limits<float>::infinity();
     product.high = -product.low;
-    multiply_pointwise(product, 0, members, 0, count);
+    run_gemm_f32(product, 0, members, 0, count);
     for (int64_t member = 0; has_bias_ && member < members; ++member) {
       const float* bias =
           static_cast<const float*>(args.inputs[DeformInput::kB]) + group * members + member;
@@ -199,14 +198,14 @@ Prepared prepare_deform(const KernelRequest& request) {
     return Prepared::refuse("there are no elements");
   if (x[2] * x[3] > kMaxSampled)
     return Prepared::refuse("images of this size are left to the reference");
-  return Prepared::accept(std::make_unique<DeformKernel>(request), "rows");
+  return Prepared::accept(std::make_unique<DeformKernel>(request), "deform_conv");
 }
 
-constexpr KernelEntry kDeformEntries[] = {{"DeformConv", "rows", prepare_deform}};
+constexpr KernelEntry kDeformEntries[] = {{"DeformConv", "deform_conv", prepare_deform}};
 
 }  // namespace
 
-std::span<const KernelEntry> deform_entries() {
+std::span<const KernelEntry> deform_conv_kernels() {
   return kDeformEntries;
 }
 

@@ -179,13 +179,13 @@ Prepared prepare_fused_depthwise(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kDepthwiseKernels[] = {
-    {"Conv", "depthwise", size_checked<prepare_depthwise>},
-    {"sardonyx::FusedConv", "depthwise", size_checked<prepare_fused_depthwise>},
+    {"Conv", "dwconv", size_checked<prepare_depthwise>},
+    {"sardonyx::FusedConv", "dwconv", size_checked<prepare_fused_depthwise>},
 };
 
 }  // namespace
 
-std::span<const KernelEntry> depthwise_kernels() {
+std::span<const KernelEntry> dwconv_kernels() {
   return kDepthwiseKernels;
 }
 

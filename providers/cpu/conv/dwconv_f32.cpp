@@ -261,7 +261,7 @@ struct Phase {
     pad = (offset - begin) / step;
     this->size = size > offset ? divided_up(size - offset, step) : 0;
   }
-  int64_t offset, pad, size;  // of the inputs: where they begin, what lies ahead, how many
+  int64_t offset, pad, size;  // of the inputs: where they begin, what is ahead, how many
 };
 
 template <bool kRepeated>

@@ -18,9 +18,9 @@ namespace sardonyx::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 namespace {
 
-#if SARDONYX_HAS_BYTE_SUMS
+#if SARDONYX_HAS_VNNI
 
-constexpr int64_t kLanes = kByteBlock / 4;
+constexpr int64_t kLanes = kDwConvBlock / 4;
 static_assert(hn::MaxLanes(Sums()) == kLanes);
 
 // A block of channels of kColumns columns next to each other.
@@ -35,7 +35,7 @@ struct DepthwiseTile {
   }
 
   // The elements of a group, those of one channel next to each other: in each block of 128 bits of
-  // vector v the channels 4 v to 4 v + 3 of the 16 that lie there.
+  // vector v the channels 4 v to 4 v + 3 of the 16 that are there.
   HWY_INLINE void load(const uint8_t* const* taps, int64_t at, V* x) const {
     const Bytes d;
     const hn::Repartition<uint16_t, Sums> d16;
@@ -65,7 +65,7 @@ struct DepthwiseTile {
           sum = dot4_accumulate(sum, x[v], hn::LoadU(Sums(), w));
         }
       }
-      if (kColumns == 1 && p.in_pairs) w += kByteBlock;  // of the other column
+      if (kColumns == 1 && p.in_pairs) w += kDwConvBlock;  // of the other column
     }
   }
 
@@ -77,7 +77,7 @@ struct DepthwiseTile {
     const auto low = moved_pair(rounded(sums[0], scale(0)), rounded(sums[1], scale(1)), zero);
     const auto high = moved_pair(rounded(sums[2], scale(2)), rounded(sums[3], scale(3)), zero);
     const auto results = narrowed_in_blocks<kSigned>(low, high);
-    if (used == kByteBlock)
+    if (used == kDwConvBlock)
       hn::StoreU(results, Bytes(), to);
     else
       store_part(results, Bytes(), to, static_cast<size_t>(used));
@@ -102,11 +102,11 @@ struct DepthwiseTile {
 template <bool kSource, bool kSigned>
 void convolve_row(const ByteDepthwiseRow& p) {
   const size_t columns = p.in_pairs ? 2 : 1;
-  const int64_t block_weights = static_cast<int64_t>(p.taps.size() * columns) * kByteBlock;
-  for (int64_t first = 0; first < p.channels; first += kByteBlock) {
+  const int64_t block_weights = static_cast<int64_t>(p.taps.size() * columns) * kDwConvBlock;
+  for (int64_t first = 0; first < p.channels; first += kDwConvBlock) {
     const auto* weights =
-        reinterpret_cast<const int32_t*>(p.weights + first / kByteBlock * block_weights);
-    const int64_t used = std::min(p.channels - first, kByteBlock);
+        reinterpret_cast<const int32_t*>(p.weights + first / kDwConvBlock * block_weights);
+    const int64_t used = std::min(p.channels - first, kDwConvBlock);
     const DepthwiseTile<1, kSource, kSigned> one{p, weights, first};
     int64_t column = 0;
     if (p.in_pairs) {

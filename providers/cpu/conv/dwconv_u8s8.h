@@ -9,18 +9,18 @@ namespace sardonyx::cpu {
 
 // Channels of a block. Arrays with one element for each channel are padded to whole blocks and
 // ordered within each block as `place_in_block` says.
-constexpr int64_t kByteBlock = 64;
+constexpr int64_t kDwConvBlock = 64;
 
 // Taps of a window that one VNNI dot product multiplies.
 constexpr int64_t kTapsPerTile = 4;
 
-// A row of an image, whose windows lie wholly in memory; behind the last element of each a whole
-// pixel and kByteBlock bytes may be read.
+// A row of an image, whose windows are wholly in memory; behind the last element of each a whole
+// pixel and kDwConvBlock bytes may be read.
 struct ByteDepthwiseRow {
   // Elements of the window of column 0, in groups of kTapsPerTile.
   std::span<const uint8_t* const> taps;
   bool source_is_signed;  // int8, whose sums are to be those of bytes that are 128 more
-  // [blocks][groups][columns of a tile][kByteBlock][kTapsPerTile]
+  // [blocks][groups][columns of a tile][kDwConvBlock][kTapsPerTile]
   const int8_t* weights;
   const int32_t* start;  // of each channel's sums
   const float* scales;   // of each channel, between -1 and 1
@@ -36,7 +36,7 @@ struct ByteDepthwiseRow {
 
 // The index of a channel in an array that is ordered by blocks.
 constexpr int64_t place_in_block(int64_t channel) {
-  const int64_t lane = channel % kByteBlock;
+  const int64_t lane = channel % kDwConvBlock;
   return channel - lane + lane % 16 / 4 * 16 + lane / 16 * 4 + lane % 4;
 }
 

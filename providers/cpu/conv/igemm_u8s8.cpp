@@ -24,10 +24,10 @@ namespace sardonyx::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 namespace {
 
-#if SARDONYX_HAS_BYTE_SUMS
+#if SARDONYX_HAS_VNNI
 
 using HalfBytes = hn::Half<Bytes>;
-constexpr int64_t kLanes = kByteUnit / 2;
+constexpr int64_t kLanes = kU8S8Unit / 2;
 static_assert(hn::MaxLanes(Sums()) == kLanes);
 
 // Windows of a tile: with two vectors of outputs each, the sums fill the registers but for the
@@ -80,9 +80,9 @@ struct IgemmU8S8Tile {
     }
   }
 
-  // As they are, or as numbers.
+  // Stores the int32 sums or, with kNumbers, floats: sum * scale + addend.
   template <bool kNumbers>
-  HWY_INLINE void finish_wide(const V* sums, uint8_t* out) const {
+  HWY_INLINE void store_wide(const V* sums, uint8_t* out) const {
     const SumScales d_float;
 #pragma GCC unroll 2
     for (size_t v = 0; v < kVectors; ++v) {
@@ -110,28 +110,30 @@ struct IgemmU8S8Tile {
     }
   }
 
+  // Stores bytes: sums times scale, rounded half to even, plus the zero point, saturated.
   template <bool kSigned>
-  HWY_INLINE void finish(const V* sums, uint8_t* out) const {
+  HWY_INLINE void requantize(const V* sums, uint8_t* out) const {
     const SumScales d_float;
     hn::Vec<SumScales> scales[kVectors];
 #pragma GCC unroll 2
     for (size_t v = 0; v < kVectors; ++v)
       scales[v] = hn::LoadU(d_float, p.scales + panel.first + v * hn::Lanes(d));
-    finish_all<kSigned>(
+    requantize_all<kSigned>(
         sums, scales, out,
         std::make_index_sequence<(kCount + kWindowsPerVector - 1) / kWindowsPerVector>());
   }
 
   // Indices are constants, so that the sums stay in registers.
   template <bool kSigned, size_t... parts>
-  HWY_INLINE void finish_all(const V* sums, const hn::Vec<SumScales>* scales, uint8_t* out,
-                             std::index_sequence<parts...>) const {
-    (finish_some<kSigned, kWindowsPerVector * parts>(sums, scales, out), ...);
+  HWY_INLINE void requantize_all(const V* sums, const hn::Vec<SumScales>* scales, uint8_t* out,
+                                 std::index_sequence<parts...>) const {
+    (requantize_some<kSigned, kWindowsPerVector * parts>(sums, scales, out), ...);
   }
 
   // Results of windows i to i + kWindowsPerVector, four vectors of sums.
   template <bool kSigned, size_t i>
-  HWY_INLINE void finish_some(const V* sums, const hn::Vec<SumScales>* scales, uint8_t* out) const {
+  HWY_INLINE void requantize_some(const V* sums, const hn::Vec<SumScales>* scales,
+                                  uint8_t* out) const {
     constexpr size_t j = i + 2 / kVectors;
     const auto zero = hn::Set(SumPairs(), static_cast<int16_t>(p.zero));
     const auto first = moved_pair(result<i, 0>(sums, scales), result<i, 1>(sums, scales), zero);
@@ -190,20 +192,20 @@ struct IgemmU8S8Tile {
       for (size_t i = 0; i < kCount; ++i)
         sums[i * kVectors + v] = start;
     }
-    const bool are_bytes = p.result == ByteResult::kUInt8 || p.result == ByteResult::kInt8;
+    const bool are_bytes = p.result == U8S8Output::kUInt8 || p.result == U8S8Output::kInt8;
     uint8_t* out = p.out + row * p.out_row + column * p.out_column +
                    panel.first * (are_bytes ? 1 : static_cast<int64_t>(sizeof(int32_t)));
     if (p.offsets.size() <= kShortWindow) ask_for(out);
     multiply(p.in + row * p.in_row + column * p.in_column, sums);
     switch (p.result) {
-      case ByteResult::kUInt8:
-        return finish<false>(sums, out);
-      case ByteResult::kInt8:
-        return finish<true>(sums, out);
-      case ByteResult::kFloat:
-        return finish_wide<true>(sums, out);
-      case ByteResult::kInt32:
-        return finish_wide<false>(sums, out);
+      case U8S8Output::kUInt8:
+        return requantize<false>(sums, out);
+      case U8S8Output::kInt8:
+        return requantize<true>(sums, out);
+      case U8S8Output::kFloat:
+        return store_wide<true>(sums, out);
+      case U8S8Output::kInt32:
+        return store_wide<false>(sums, out);
     }
   }
 
@@ -234,7 +236,7 @@ HWY_INLINE void convolve_tile(const ConvU8S8Args& p, const Panel& panel, int64_t
 void convolve_panel(const ConvU8S8Args& p, int64_t first, int64_t ahead, int64_t row, int64_t rows,
                     int64_t begin, int64_t end) {
   const auto quads = static_cast<int64_t>(p.offsets.size());
-  const int64_t used = std::min(p.outputs - first, kByteUnit);
+  const int64_t used = std::min(p.outputs - first, kU8S8Unit);
   const Panel panel{p.weights + first * quads * kVnniGroup, first, static_cast<size_t>(used),
                     ahead};
   if (used > kLanes)
@@ -243,22 +245,22 @@ void convolve_panel(const ConvU8S8Args& p, int64_t first, int64_t ahead, int64_t
     convolve_tile<1>(p, panel, row, rows, begin, end);
 }
 
-void ConvolveBytes(const ConvU8S8Args& p, int64_t first_row, int64_t last_row, int64_t first_output,
-                   int64_t last_output) {
+void IgemmU8S8(const ConvU8S8Args& p, int64_t first_row, int64_t last_row, int64_t first_output,
+               int64_t last_output) {
   const auto window = static_cast<int64_t>(p.offsets.size()) * kVnniGroup;
   if (window * p.outputs <= kNearWeights) {
     for_tiles<kWindows>(first_row, last_row, p.columns, [&](auto... tile) {
-      for (int64_t first = first_output; first < last_output; first += kByteUnit)
+      for (int64_t first = first_output; first < last_output; first += kU8S8Unit)
         convolve_panel(p, first, 0, tile...);
     });
     return;
   }
-  for (int64_t first = first_output; first < last_output; first += kByteUnit) {
+  for (int64_t first = first_output; first < last_output; first += kU8S8Unit) {
     // The first two tiles ask for every other cache line of the panel that follows.
-    const bool is_end = first + kByteUnit >= p.outputs;
+    const bool is_end = first + kU8S8Unit >= p.outputs;
     int64_t done = 0;
     for_tiles<kWindows>(first_row, last_row, p.columns, [&](auto... tile) {
-      const int64_t ahead = is_end || done > 1 ? 0 : window * kByteUnit + done * kLine;
+      const int64_t ahead = is_end || done > 1 ? 0 : window * kU8S8Unit + done * kLine;
       convolve_panel(p, first, ahead, tile...);
       ++done;
     });
@@ -289,7 +291,7 @@ bool HasIgemmU8S8() {
 
 #else
 
-void ConvolveBytes(const ConvU8S8Args&, int64_t, int64_t, int64_t, int64_t) {
+void IgemmU8S8(const ConvU8S8Args&, int64_t, int64_t, int64_t, int64_t) {
   SARDONYX_CHECK(false);
 }
 
@@ -310,7 +312,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sardonyx::cpu {
 
-HWY_EXPORT(ConvolveBytes);
+HWY_EXPORT(IgemmU8S8);
 HWY_EXPORT(SumOfBytes);
 HWY_EXPORT(HasIgemmU8S8);
 
@@ -318,13 +320,13 @@ bool has_igemm_u8s8() {
   return HWY_DYNAMIC_DISPATCH(HasIgemmU8S8)();
 }
 
-void convolve_bytes(const ConvU8S8Args& windows, int64_t first_row, int64_t last_row,
+void run_igemm_u8s8(const ConvU8S8Args& windows, int64_t first_row, int64_t last_row,
                     int64_t first_output, int64_t last_output) {
-  HWY_DYNAMIC_DISPATCH(ConvolveBytes)(windows, first_row, last_row, first_output, last_output);
+  HWY_DYNAMIC_DISPATCH(IgemmU8S8)(windows, first_row, last_row, first_output, last_output);
 }
 
 int64_t packed_igemm_u8s8_size(int64_t quads, int64_t outputs) {
-  constexpr int64_t kLanes = kByteUnit / 2;
+  constexpr int64_t kLanes = kU8S8Unit / 2;
   return (outputs + kLanes - 1) / kLanes * kLanes * quads * kVnniGroup;
 }
 
@@ -347,10 +349,10 @@ void transpose_taps(const int8_t* from, int64_t inputs, int64_t taps, int8_t* to
 void pack_igemm_u8s8(const int8_t* weights, int64_t inputs, int64_t taps, int64_t first,
                      int64_t last, int8_t* packed, int32_t* sums) {
   const int64_t size = inputs * taps, quads = size / kVnniGroup;
-  std::vector<int8_t> transposed(static_cast<size_t>(taps > 1 ? kByteUnit * size : 0));
-  for (int64_t begin = first; begin < last; begin += kByteUnit) {
-    const int64_t used = std::min(last - begin, kByteUnit);
-    const int64_t width = used > kByteUnit / 2 ? kByteUnit : kByteUnit / 2;
+  std::vector<int8_t> transposed(static_cast<size_t>(taps > 1 ? kU8S8Unit * size : 0));
+  for (int64_t begin = first; begin < last; begin += kU8S8Unit) {
+    const int64_t used = std::min(last - begin, kU8S8Unit);
+    const int64_t width = used > kU8S8Unit / 2 ? kU8S8Unit : kU8S8Unit / 2;
     const int8_t* rows = weights + begin * size;
     for (int64_t row = 0; row < used; ++row) {
       sums[begin + row] = HWY_DYNAMIC_DISPATCH(SumOfBytes)(rows + row * size, size);
@@ -364,11 +366,11 @@ void pack_igemm_u8s8(const int8_t* weights, int64_t inputs, int64_t taps, int64_
   }
 }
 
-void pack_byte_columns(const int8_t* matrix, int64_t row_step, int64_t rows, int64_t first,
-                       int64_t last, int8_t* packed, int32_t* sums) {
-  for (int64_t begin = first; begin < last; begin += kByteUnit) {
-    const int64_t used = std::min(last - begin, kByteUnit);
-    const int64_t width = used > kByteUnit / 2 ? kByteUnit : kByteUnit / 2;
+void pack_gemm_u8s8(const int8_t* matrix, int64_t row_step, int64_t rows, int64_t first,
+                    int64_t last, int8_t* packed, int32_t* sums) {
+  for (int64_t begin = first; begin < last; begin += kU8S8Unit) {
+    const int64_t used = std::min(last - begin, kU8S8Unit);
+    const int64_t width = used > kU8S8Unit / 2 ? kU8S8Unit : kU8S8Unit / 2;
     int8_t* to = packed + begin * rows;
     std::fill_n(sums + begin, used, 0);
     for (int64_t row = 0; row < rows; row += kVnniGroup, to += kVnniGroup * width) {

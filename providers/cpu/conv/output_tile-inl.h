@@ -1,4 +1,4 @@
-// How images are cut into tiles of windows that are computed together.
+// How images are cut into tiles of windows that are computed in one pass.
 // Included once for each target, inside the scheme of hwy/foreach_target.h.
 #if defined(SARDONYX_WINDOW_TILES_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SARDONYX_WINDOW_TILES_INL
@@ -33,7 +33,7 @@ HWY_INLINE void for_tiles(int64_t first_row, int64_t last_row, int64_t columns,
   }
 }
 
-// Where the elements of kRows x kColumns windows lie. A few addresses are kept; windows between are
+// Where the elements of kRows x kColumns windows are. A few addresses are kept; windows between are
 // found from them.
 template <size_t kRows, size_t kColumns, typename T>
 class WindowAddresses {
@@ -46,7 +46,7 @@ class WindowAddresses {
                  static_cast<int64_t>(i % kOfRow * kPerAddress) * column;
   }
 
-  // The element of window `i` that lies `offset` from its first one.
+  // The element of window `i` that is `offset` from its first one.
   HWY_INLINE const T* element(size_t i, int64_t offset) const {
     const T* near = kept_[i / kColumns * kOfRow + i % kColumns / kPerAddress] + offset;
     return near + static_cast<int64_t>(i % kColumns % kPerAddress) * column_;

@@ -20,7 +20,7 @@ struct QConvFirstLayerParams {
   int64_t window_quads() const { return f.inputs * f.kernel[0] * quads; }
   // The last VNNI group may reach beyond the window; its weights are zero there.
   int64_t tile_bytes() const {
-    return rounded_up(f.inputs * planes_rows_read() * row_bytes + kVnniGroup, kByteUnit);
+    return rounded_up(f.inputs * planes_rows_read() * row_bytes + kVnniGroup, kU8S8Unit);
   }
 };
 
@@ -44,10 +44,10 @@ QConvFirstLayerParams form_of(const QConvCall& call) {
   return form;
 }
 
-class BytePlanesKernel : public Kernel {
+class QConvFirstLayerKernel : public Kernel {
  public:
-  BytePlanesKernel(const QConvFirstLayerParams& form, std::shared_ptr<const Buffer> weights,
-                   RequantizeParams finish, const QConvCall& call)
+  QConvFirstLayerKernel(const QConvFirstLayerParams& form, std::shared_ptr<const Buffer> weights,
+                        RequantizeParams finish, const QConvCall& call)
       : form_(form),
         weights_(std::move(weights)),
         finish_(std::move(finish)),
@@ -101,7 +101,7 @@ class BytePlanesKernel : public Kernel {
     windows.start = finish_.start.data();
     windows.scales = finish_.scales.data();
     windows.zero = finish_.zero;
-    windows.result = finish_.is_signed ? ByteResult::kInt8 : ByteResult::kUInt8;
+    windows.result = finish_.is_signed ? U8S8Output::kInt8 : U8S8Output::kUInt8;
     windows.out = static_cast<uint8_t*>(args.outputs[0]) +
                   (image * f.out_height + row) * f.out_width * f.outputs;
     windows.in_row = f.stride[0] * form_.row_bytes;
@@ -110,7 +110,7 @@ class BytePlanesKernel : public Kernel {
     windows.out_column = f.outputs;
     windows.columns = f.out_width;
     windows.outputs = f.outputs;
-    convolve_bytes(windows, 0, std::min(form_.rows, f.out_height - row), 0, f.outputs);
+    run_igemm_u8s8(windows, 0, std::min(form_.rows, f.out_height - row), 0, f.outputs);
   }
 
   void pad_row(const uint8_t* from, uint8_t* to) const {
@@ -157,7 +157,7 @@ const char* why_unsupported(const QConvCall& call, const QConvFirstLayerParams& 
   constexpr double kMaxProducts = int64_t{1} << 31;  // some milliseconds
   const ConvParams& f = form.f;
   if (call.groups != 1) return "there are groups of odd channels";
-  if (call.request.inputs[call.slots.x].layout) return "channels do not lie in planes";
+  if (call.request.inputs[call.slots.x].layout) return "channels are not in planes";
   if (f.dilation[1] != 1) return "windows are dilated";
   const double window =
       static_cast<double>(f.inputs * f.kernel[0]) * static_cast<double>(form.quads);
@@ -180,11 +180,12 @@ Prepared prepare_qconv_first_layer(const QConvCall& call) {
   const auto* sums =
       reinterpret_cast<const int32_t*>(weights->data() + weights->size()) - form.f.outputs;
   RequantizeParams finish = make_requantize(
-      call, form.f.outputs, rounded_up(form.f.outputs, kByteUnit),
+      call, form.f.outputs, rounded_up(form.f.outputs, kU8S8Unit),
       [](int64_t output) { return output; }, [&](int64_t output) { return sums[output]; });
-  return accept_bytes(
-      call, std::make_unique<BytePlanesKernel>(form, std::move(weights), std::move(finish), call),
-      "bytes of planes", /*reads_planes=*/true);
+  return accept_int8(
+      call,
+      std::make_unique<QConvFirstLayerKernel>(form, std::move(weights), std::move(finish), call),
+      "first_layer_u8s8", /*reads_planes=*/true);
 }
 
 }  // namespace sardonyx::cpu

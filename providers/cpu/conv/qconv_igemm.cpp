@@ -64,7 +64,7 @@ class ConvU8S8Kernel : public TiledConvKernel {
   bool convolve(const TiledConvWork& share, int64_t image, int64_t group,
                 const OutputTile& tile) const override {
     const ImageSteps in = f_.read_steps(), out = f_.out_steps();
-    const int64_t padded = rounded_up(f_.outputs, kByteUnit);
+    const int64_t padded = rounded_up(f_.outputs, kU8S8Unit);
     ConvU8S8Args windows;
     windows.in = reinterpret_cast<const uint8_t*>(first_window(share, image, group, tile));
     windows.offsets = offsets();
@@ -72,7 +72,7 @@ class ConvU8S8Kernel : public TiledConvKernel {
     windows.start = finish_.start.data() + group * padded;
     windows.scales = finish_.scales.data() + group * padded;
     windows.zero = finish_.zero;
-    windows.result = finish_.is_signed ? ByteResult::kInt8 : ByteResult::kUInt8;
+    windows.result = finish_.is_signed ? U8S8Output::kInt8 : U8S8Output::kUInt8;
     windows.out =
         static_cast<uint8_t*>(share.args.outputs[0]) + place_of(image, tile) + group * f_.outputs;
     windows.in_row = kVnniGroup * f_.stride[0] * in.row;
@@ -81,12 +81,12 @@ class ConvU8S8Kernel : public TiledConvKernel {
     windows.out_column = out.column;
     windows.columns = tile.columns;
     windows.outputs = f_.outputs;
-    const int64_t products = tile.rows * tile.columns * f_.elements() * kByteUnit;
-    const int64_t most = std::max<int64_t>(kProductsBetweenLooks / products, 1) * kByteUnit;
+    const int64_t products = tile.rows * tile.columns * f_.elements() * kU8S8Unit;
+    const int64_t most = std::max<int64_t>(kProductsPerPoll / products, 1) * kU8S8Unit;
     const auto [begin, end] = share.outputs;
     for (int64_t output = begin; output < end; output += most) {
       if (output > begin && share.sign.ask()) return false;
-      convolve_bytes(windows, 0, tile.rows, output, std::min(end, output + most));
+      run_igemm_u8s8(windows, 0, tile.rows, output, std::min(end, output + most));
     }
     return true;
   }
@@ -103,7 +103,7 @@ std::shared_ptr<const Buffer> packed_weights(const QConvCall& call, const ConvPa
   const int64_t panels = packed_igemm_u8s8_size(form.elements(), form.outputs);
   const int64_t size = panels + form.outputs * static_cast<int64_t>(sizeof(int32_t));
   const int64_t window = form.elements() * kVnniGroup, taps = form.kernel[0] * form.kernel[1];
-  const int64_t units = (form.outputs + kByteUnit - 1) / kByteUnit;
+  const int64_t units = (form.outputs + kU8S8Unit - 1) / kU8S8Unit;
   const std::string name = text("quads in ", form.groups, " ", call.weights.form());
   const auto fill = [&](std::byte* out) {
     const int8_t* from = call.weights.elements();
@@ -111,7 +111,7 @@ std::shared_ptr<const Buffer> packed_weights(const QConvCall& call, const ConvPa
       const int64_t group = task / units, unit = task % units;
       auto* to = reinterpret_cast<int8_t*>(out) + group * size;
       pack_igemm_u8s8(from + group * form.outputs * window, form.inputs * kVnniGroup, taps,
-                      unit * kByteUnit, std::min(form.outputs, (unit + 1) * kByteUnit), to,
+                      unit * kU8S8Unit, std::min(form.outputs, (unit + 1) * kU8S8Unit), to,
                       reinterpret_cast<int32_t*>(to + panels));
     });
   };
@@ -126,18 +126,14 @@ std::vector<int32_t> offsets_of(const ConvParams& form) {
   return offsets;
 }
 
-}  // namespace
-
-Prepared prepare_conv_u8s8(const QConvCall& call) {
-  if (const char* why = why_unsupported(call)) return Prepared::refuse(why);
-  if (call.is_depthwise()) return prepare_qdwconv(call);
-  if (call.w()[1] % kVnniGroup != 0) return prepare_qconv_first_layer(call);
+// Sums over all channels of a group.
+Prepared prepare_qconv_igemm(const QConvCall& call) {
   const ConvParams form =
       conv_int8_params(call.x(), call.w(), call.y(), call.window, call.groups, ImageOrder::kPixels,
                        /*is_copied=*/call.source_is_signed());
   if (const char* why = why_unsupported_int8(form)) return Prepared::refuse(why);
   const auto packed = packed_weights(call, form);
-  const int64_t padded = rounded_up(form.outputs, kByteUnit);
+  const int64_t padded = rounded_up(form.outputs, kU8S8Unit);
   const auto place = [&](int64_t output) {
     return output / form.outputs * padded + output % form.outputs;
   };
@@ -148,11 +144,23 @@ Prepared prepare_conv_u8s8(const QConvCall& call) {
   };
   RequantizeParams finish =
       make_requantize(call, form.out_channels(), form.groups * padded, place, sum);
-  return accept_bytes(
+  return accept_int8(
       call,
       std::make_unique<ConvU8S8Kernel>(form, TiledConvWeights{offsets_of(form), packed, nullptr},
                                        std::move(finish), call),
-      "bytes");
+      "igemm_u8s8");
+}
+
+}  // namespace
+
+Prepared prepare_qconv(const QConvCall& call) {
+  const auto& [depthwise, first_layer, igemm] = kQConvKernels;
+  if (const char* why = why_unsupported(call))
+    return noted(call.request, igemm, Prepared::refuse(why));
+  if (call.is_depthwise()) return noted(call.request, depthwise, prepare_qdwconv(call));
+  if (call.w()[1] % kVnniGroup != 0)
+    return noted(call.request, first_layer, prepare_qconv_first_layer(call));
+  return noted(call.request, igemm, prepare_qconv_igemm(call));
 }
 
 }  // namespace sardonyx::cpu

@@ -41,8 +41,8 @@ RequantizeParams make_requantize(const QConvCall& call, int64_t count, int64_t p
   return finish;
 }
 
-Prepared accept_bytes(const QConvCall& call, std::unique_ptr<Kernel> kernel,
-                      std::string implementation, bool reads_planes) {
+Prepared accept_int8(const QConvCall& call, std::unique_ptr<Kernel> kernel,
+                     std::string implementation, bool reads_planes) {
   const KernelRequest& request = call.request;
   const auto channels_last = [](const KernelTensor& tensor) {
     return image_layout(Layout::Kind::kNHWC, tensor.dtype, tensor.shape);

@@ -54,7 +54,7 @@ RequantizeParams make_requantize(const QConvCall& call, int64_t count, int64_t p
 
 // With channels last (but for an input in planes), without weights and bias among what the run
 // reads.
-Prepared accept_bytes(const QConvCall& call, std::unique_ptr<Kernel> kernel,
-                      std::string implementation, bool reads_planes = false);
+Prepared accept_int8(const QConvCall& call, std::unique_ptr<Kernel> kernel,
+                     std::string implementation, bool reads_planes = false);
 
 }  // namespace sardonyx::cpu

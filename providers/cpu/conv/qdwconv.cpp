@@ -26,7 +26,7 @@ struct QDepthwiseParams {
   int64_t channels() const { return f.outputs; }
   int64_t reach() const { return f.covered(1, 1); }  // columns of the input under a window
   // Bytes behind the last column of a window that may be read with it.
-  int64_t behind() const { return kByteBlock + channels(); }
+  int64_t behind() const { return kDwConvBlock + channels(); }
 };
 
 constexpr size_t kMaxTaps = 256;
@@ -41,8 +41,8 @@ QDepthwiseParams form_of(const QConvCall& call) {
       {}};
   ConvParams& f = form.f;
   f.inputs = f.outputs;
-  if (f.stride[1] == 1 && f.outputs < kByteBlock && kByteBlock % f.outputs == 0)
-    form.repeats = kByteBlock / f.outputs;
+  if (f.stride[1] == 1 && f.outputs < kDwConvBlock && kDwConvBlock % f.outputs == 0)
+    form.repeats = kDwConvBlock / f.outputs;
   else
     form.in_pairs =
         f.stride[1] == 1 && f.dilation[1] == 1 && f.kernel[1] > 1 && f.kernel[1] < kTapsPerTile;
@@ -58,10 +58,10 @@ QDepthwiseParams form_of(const QConvCall& call) {
 }
 
 // Rows are read from the image; columns whose windows reach outside are read from a padded copy.
-class ByteDepthwiseKernel : public Kernel {
+class QDwConvKernel : public Kernel {
  public:
-  ByteDepthwiseKernel(QDepthwiseParams form, std::shared_ptr<const Buffer> weights,
-                      RequantizeParams finish, const QConvCall& call)
+  QDwConvKernel(QDepthwiseParams form, std::shared_ptr<const Buffer> weights,
+                RequantizeParams finish, const QConvCall& call)
       : form_(std::move(form)),
         weights_(std::move(weights)),
         finish_(std::move(finish)),
@@ -104,7 +104,7 @@ class ByteDepthwiseKernel : public Kernel {
 
  private:
   static size_t whole_lines(int64_t bytes) {
-    return static_cast<size_t>(rounded_up(bytes, kByteBlock));
+    return static_cast<size_t>(rounded_up(bytes, kDwConvBlock));
   }
   // The scratch of a thread: a row of padding, a copy of the last rows (the kernel reads beyond the
   // end of a row), and the windows of one column.
@@ -221,9 +221,9 @@ class ByteDepthwiseKernel : public Kernel {
 std::shared_ptr<const Buffer> packed_weights(const QConvCall& call, const QDepthwiseParams& form) {
   const ConvParams& f = form.f;
   const int64_t columns = form.in_pairs ? 2 : 1, all = f.outputs * form.repeats;
-  const int64_t part = kByteBlock * kTapsPerTile;  // of one group and column
+  const int64_t part = kDwConvBlock * kTapsPerTile;  // of one group and column
   const int64_t block = static_cast<int64_t>(form.taps.size()) / kTapsPerTile * columns * part;
-  const auto bytes = static_cast<size_t>(rounded_up(all, kByteBlock) / kByteBlock * block);
+  const auto bytes = static_cast<size_t>(rounded_up(all, kDwConvBlock) / kDwConvBlock * block);
   const std::string name =
       text("channels ", form.repeats, " ", form.in_pairs, " ", call.weights.form());
   return packed_once(call.request, call.slots.w, name, bytes, [&](std::byte* out) {
@@ -232,8 +232,8 @@ std::shared_ptr<const Buffer> packed_weights(const QConvCall& call, const QDepth
     const int8_t* weights = call.weights.elements();
     for (int64_t channel = 0; channel < all; ++channel) {
       const int8_t* window = weights + channel % f.outputs * f.kernel[0] * f.kernel[1];
-      int8_t* lane =
-          to + channel / kByteBlock * block + place_in_block(channel) % kByteBlock * kTapsPerTile;
+      int8_t* lane = to + channel / kDwConvBlock * block +
+                     place_in_block(channel) % kDwConvBlock * kTapsPerTile;
       for (size_t i = 0; i < form.taps.size(); ++i) {
         const auto at = static_cast<int64_t>(i);
         for (int64_t column = 0; column < columns; ++column) {
@@ -260,11 +260,11 @@ Prepared prepare_qdwconv(const QConvCall& call) {
     return std::accumulate(from + output * window, from + (output + 1) * window, int32_t{0});
   };
   RequantizeParams finish =
-      make_requantize(call, outputs, rounded_up(outputs, kByteBlock), place_in_block, sum);
-  return accept_bytes(call,
-                      std::make_unique<ByteDepthwiseKernel>(std::move(form), std::move(weights),
-                                                            std::move(finish), call),
-                      "bytes of channels");
+      make_requantize(call, outputs, rounded_up(outputs, kDwConvBlock), place_in_block, sum);
+  return accept_int8(
+      call,
+      std::make_unique<QDwConvKernel>(std::move(form), std::move(weights), std::move(finish), call),
+      "dwconv_u8s8");
 }
 
 }  // namespace sardonyx::cpu

@@ -39,7 +39,7 @@ void TiledConvKernel::run(const KernelArgs& args) const {
       run_units(share, f_.images * units_ * part / parts, f_.images * units_ * (part + 1) / parts);
       return;
     }
-    share.outputs = portion_of(f_.outputs, kConvolutionUnit, part, parts);
+    share.outputs = split_range(f_.outputs, kConvolutionUnit, part, parts);
     run_units(share, 0, f_.images * units_);
   });
 }

@@ -30,7 +30,7 @@ class TiledConvKernel : public Kernel {
     const KernelArgs& args;
     const CancelFlag& sign;
     float* padded;
-    Portion outputs;  // of a group
+    IndexRange outputs;  // of a group
   };
 
   // Copies the rows of the input under the tile, of the group's channels, to `padded`.
@@ -55,7 +55,7 @@ class TiledConvKernel : public Kernel {
   };
   PaddedColumns padded_columns(const OutputTile& tile) const;
 
-  static constexpr int64_t kProductsBetweenLooks = 1 << 28;
+  static constexpr int64_t kProductsPerPoll = 1 << 28;
 
   const float* weights() const { return reinterpret_cast<const float*>(weights_.packed->data()); }
   const float* bias() const { return reinterpret_cast<const float*>(weights_.bias->data()); }

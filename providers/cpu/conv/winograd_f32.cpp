@@ -19,7 +19,7 @@ namespace {
 using D = hn::CappedTag<float, kChannelBlock>;
 using V = hn::Vec<D>;
 
-// Tiles that are multiplied together, with two vectors of outputs each.
+// Tiles that are multiplied in one pass, with two vectors of outputs each.
 constexpr size_t kTiles = (kRegisters - 2) / 2 - 1;
 constexpr int64_t kMaxSharers = 4;
 // Columns of the input that are asked for, from the first of a tile.
@@ -92,7 +92,7 @@ struct OfFour {
   }
 };
 
-// A vector of channels of one tile; places lie `place` elements apart in what is written.
+// A vector of channels of one tile; places are `place` elements apart in what is written.
 template <class F>
 HWY_INLINE void transform_tile(const float* from, int64_t row, int64_t column, float* to,
                                int64_t place) {
@@ -135,7 +135,7 @@ HWY_INLINE void copy_patch(const WinogradImage& p, const float* from, int64_t y,
   }
 }
 
-// An odd number of cache lines: what lies in steps of as many is not in each other's way.
+// An odd number of cache lines: what is in steps of as many is not in each other's way.
 int64_t odd_lines(int64_t elements) {
   constexpr int64_t kLine = 16;
   return (elements / kLine | 1) * kLine;
@@ -248,7 +248,7 @@ HWY_NOINLINE void multiply_place(const Spread& in, int64_t inputs, int64_t place
   }
 }
 
-// A vector of outputs of one tile; places lie `place` elements apart in what is read.
+// A vector of outputs of one tile; places are `place` elements apart in what is read.
 template <class F>
 HWY_NOINLINE void finish_tile(const WinogradImage& p, int64_t tile, int64_t output,
                               const float* from, int64_t place) {

@@ -19,7 +19,7 @@ struct WinogradImage {
   const float* in;
   const float* weights;   // transformed: [outputs / unit][places][inputs][unit]
   const float* bias;      // [outputs rounded up to whole units]
-  const float* residual;  // added, lies as `out` does, may be `out`; null: none
+  const float* residual;  // added, has the layout of `out`, may be `out`; null: none
   float* out;
   ImageSteps in_steps, out_steps;
   int64_t inputs, outputs;
@@ -36,7 +36,7 @@ struct WinogradImage {
 int64_t winograd_scratch(const WinogradImage& image, int64_t tiles);
 
 // Outputs [first_output, last_output), which begin and end with whole units or the last output, of
-// tiles [first_tile, last_tile), row by row. Results do not depend on what is computed together.
+// tiles [first_tile, last_tile), row by row. Results do not depend on what is computed in one pass.
 void convolve_winograd(const WinogradImage& image, int64_t first_tile, int64_t last_tile,
                        int64_t first_output, int64_t last_output, float* scratch);
 

@@ -60,7 +60,7 @@ struct ForFour {
   }
 };
 
-// Of the columns of a window first, then of the rows of what came out. `step` floats lie between
+// Of the columns of a window first, then of the rows of what came out. `step` floats are between
 // two elements of the result.
 template <class Transform>
 HWY_INLINE void transform_window(const float* taps, size_t step, float* out) {

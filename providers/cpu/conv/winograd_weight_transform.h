@@ -5,7 +5,7 @@
 
 namespace sardonyx::cpu {
 
-// Windows that are transformed together: those of one input and this many outputs.
+// Windows that are transformed in one pass: those of one input and this many outputs.
 constexpr size_t kWindowLanes = 16;
 constexpr size_t kWindowTaps = 9;
 

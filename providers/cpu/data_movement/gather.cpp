@@ -305,24 +305,24 @@ template <template <typename> class Kernel>
 Prepared prepare(const KernelRequest& request) {
   if (const char* why = refusal(request)) return Prepared::refuse(why);
   if (request.inputs[1].dtype == DType::kInt32)
-    return Prepared::accept(std::make_unique<Kernel<int32_t>>(request), "rows");
-  return Prepared::accept(std::make_unique<Kernel<int64_t>>(request), "rows");
+    return Prepared::accept(std::make_unique<Kernel<int32_t>>(request), "gather");
+  return Prepared::accept(std::make_unique<Kernel<int64_t>>(request), "gather");
 }
 
 Prepared prepare_nd(const KernelRequest& request) {
   if (const char* why = refusal(request)) return Prepared::refuse(why);
-  return Prepared::accept(std::make_unique<GatherNDKernel>(request), "rows");
+  return Prepared::accept(std::make_unique<GatherNDKernel>(request), "gather");
 }
 
 constexpr KernelEntry kGatherEntries[] = {
-    {"Gather", "rows", prepare<GatherKernel>},
-    {"GatherElements", "rows", prepare<GatherElementsKernel>},
-    {"GatherND", "rows", prepare_nd},
+    {"Gather", "gather", prepare<GatherKernel>},
+    {"GatherElements", "gather", prepare<GatherElementsKernel>},
+    {"GatherND", "gather", prepare_nd},
 };
 
 }  // namespace
 
-std::span<const KernelEntry> gather_entries() {
+std::span<const KernelEntry> gather_kernels() {
   return kGatherEntries;
 }
 

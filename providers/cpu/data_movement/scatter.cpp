@@ -118,7 +118,7 @@ constexpr KernelEntry kScatterEntries[] = {{"ScatterND", "scatter", prepare_scat
 
 }  // namespace
 
-std::span<const KernelEntry> scatter_entries() {
+std::span<const KernelEntry> scatter_kernels() {
   return kScatterEntries;
 }
 

@@ -167,16 +167,16 @@ Prepared prepare_pad(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kMovementEntries[] = {
-    {"Transpose", "movement", prepare_transpose},
-    {"Expand", "movement", prepare_expand},
-    {"Tile", "movement", prepare_tile},
-    {"DepthToSpace", "movement", prepare_depth_to_space},
-    {"SpaceToDepth", "movement", prepare_space_to_depth},
-    {"Slice", "movement", prepare_slice},
-    {"Split", "movement", prepare_split},
-    {"Concat", "movement", prepare_concat},
-    {"Pad", "movement", prepare_pad},
-    {"sardonyx::ChannelShuffle", "movement", prepare_channel_shuffle},
+    {"Transpose", "strided_copy", prepare_transpose},
+    {"Expand", "strided_copy", prepare_expand},
+    {"Tile", "strided_copy", prepare_tile},
+    {"DepthToSpace", "strided_copy", prepare_depth_to_space},
+    {"SpaceToDepth", "strided_copy", prepare_space_to_depth},
+    {"Slice", "strided_copy", prepare_slice},
+    {"Split", "strided_copy", prepare_split},
+    {"Concat", "strided_copy", prepare_concat},
+    {"Pad", "strided_copy", prepare_pad},
+    {"sardonyx::ChannelShuffle", "strided_copy", prepare_channel_shuffle},
 };
 
 }  // namespace
@@ -214,7 +214,7 @@ void CopyKernel::run(const KernelArgs& args) const {
   if (args.inputs[0] != args.outputs[0]) std::memcpy(args.outputs[0], args.inputs[0], bytes_);
 }
 
-std::span<const KernelEntry> movement_entries() {
+std::span<const KernelEntry> strided_copy_kernels() {
   return kMovementEntries;
 }
 

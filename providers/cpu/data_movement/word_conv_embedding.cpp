@@ -131,11 +131,11 @@ Prepared prepare(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kWordEmbeddingEntries[] = {
-    {"com.microsoft::WordConvEmbedding", "projected", prepare}};
+    {"com.microsoft::WordConvEmbedding", "word_conv_embedding", prepare}};
 
 }  // namespace
 
-std::span<const KernelEntry> word_embedding_entries() {
+std::span<const KernelEntry> word_conv_embedding_kernels() {
   return kWordEmbeddingEntries;
 }
 

@@ -55,15 +55,15 @@ void BroadcastLoop::for_each(int threads, const Visit& visit) const {
   const auto wanted = static_cast<int>(std::min<int64_t>(threads, total / kElementsPerThread + 1));
   const CancelFlag sign;
   const auto walk = [&](int64_t begin, int64_t end, int seat) {  // in elements
-    int64_t next_look = begin + kWorkBetweenLooks;
+    int64_t next_look = begin + kWorkPerPoll;
     while (begin < end) {
       if (begin >= next_look) {
         if (sign.ask()) return;
-        next_look = begin + kWorkBetweenLooks;
+        next_look = begin + kWorkPerPoll;
       }
       const int64_t row = begin / length;
       const int64_t first = begin - row * length;
-      const int64_t count = std::min({length - first, end - begin, kWorkBetweenLooks});
+      const int64_t count = std::min({length - first, end - begin, kWorkPerPoll});
       Offsets offsets = offsets_of(row);
       for (size_t k = 0; k < kMaxOperands; ++k)
         offsets[k] += steps[k] ? first : 0;

@@ -41,7 +41,8 @@ Prepared prepare_pair(const KernelRequest& request) {
   const auto grid = BroadcastLoop::of(request.outputs[0].shape, operands);
   if (!grid) return Prepared::refuse("too many dims");
   return Prepared::accept(
-      std::make_unique<CompareKernel>(row, bits_of(dtype) / 8, *grid, request.threads), "rows");
+      std::make_unique<CompareKernel>(row, bits_of(dtype) / 8, *grid, request.threads),
+      "compare_select");
 }
 
 class NotKernel : public Kernel {
@@ -59,7 +60,7 @@ class NotKernel : public Kernel {
 
 Prepared prepare_not(const KernelRequest& request) {
   return Prepared::accept(std::make_unique<NotKernel>(element_count(request.inputs[0].shape)),
-                          "rows");
+                          "compare_select");
 }
 
 // ---- Where
@@ -98,25 +99,25 @@ Prepared prepare_where(const KernelRequest& request) {
   const int bits = static_cast<int>(bits_of(dtype));
   const ChooseRow row = choose_row_for(bits, grid->steps);
   return Prepared::accept(std::make_unique<WhereKernel>(row, bits / 8, *grid, request.threads),
-                          "rows");
+                          "compare_select");
 }
 
 constexpr KernelEntry kLogicEntries[] = {
-    {"Equal", "rows", prepare_pair},
-    {"Greater", "rows", prepare_pair},
-    {"GreaterOrEqual", "rows", prepare_pair},
-    {"Less", "rows", prepare_pair},
-    {"LessOrEqual", "rows", prepare_pair},
-    {"And", "rows", prepare_pair},
-    {"Or", "rows", prepare_pair},
-    {"Xor", "rows", prepare_pair},
-    {"Not", "rows", prepare_not},
-    {"Where", "rows", prepare_where},
+    {"Equal", "compare_select", prepare_pair},
+    {"Greater", "compare_select", prepare_pair},
+    {"GreaterOrEqual", "compare_select", prepare_pair},
+    {"Less", "compare_select", prepare_pair},
+    {"LessOrEqual", "compare_select", prepare_pair},
+    {"And", "compare_select", prepare_pair},
+    {"Or", "compare_select", prepare_pair},
+    {"Xor", "compare_select", prepare_pair},
+    {"Not", "compare_select", prepare_not},
+    {"Where", "compare_select", prepare_where},
 };
 
 }  // namespace
 
-std::span<const KernelEntry> logic_entries() {
+std::span<const KernelEntry> compare_select_kernels() {
   return kLogicEntries;
 }
 

@@ -62,7 +62,7 @@ Prepared prepare_clip(const KernelRequest& request) {
 }
 
 // Short rows of one operand that meet one row after the other of the other operand, as a bias for
-// each of a few channels that lie last: repeated, they make rows that are worth a call.
+// each of a few channels that are last: repeated, they make rows that are worth a call.
 class ShortRows {
  public:
   // Where `grid` has such rows, it is made one of long rows.
@@ -159,7 +159,7 @@ Prepared prepare_binary(const KernelRequest& request) {
   return prepare_pair(request, *find_binary(request.op.name));
 }
 
-// Any number of inputs of one shape, joined from the left while they lie in the nearest cache; the
+// Any number of inputs of one shape, joined from the left while they are in the nearest cache; the
 // mean divides their sum.
 class FoldKernel : public Kernel {
  public:
@@ -225,20 +225,20 @@ Prepared prepare_pow(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kElementwiseEntries[] = {
-    {"Clip", "rows", prepare_clip},
-    {"Add", "rows", prepare_binary},
-    {"Sub", "rows", prepare_binary},
-    {"Mul", "rows", prepare_binary},
-    {"Div", "rows", prepare_binary},
-    {"Max", "rows", prepare_binary},
-    {"Min", "rows", prepare_binary},
-    {"Sum", "rows", prepare_binary},
-    {"Max", "fold", prepare_fold<Binary::kMax>},
-    {"Min", "fold", prepare_fold<Binary::kMin>},
-    {"Sum", "fold", prepare_fold<Binary::kAdd>},
-    {"Mean", "fold", prepare_fold<Binary::kAdd, true>},
-    {"PRelu", "rows", prepare_binary},
-    {"Pow", "rows", prepare_pow},
+    {"Clip", "elementwise_f32", prepare_clip},
+    {"Add", "elementwise_f32", prepare_binary},
+    {"Sub", "elementwise_f32", prepare_binary},
+    {"Mul", "elementwise_f32", prepare_binary},
+    {"Div", "elementwise_f32", prepare_binary},
+    {"Max", "elementwise_f32", prepare_binary},
+    {"Min", "elementwise_f32", prepare_binary},
+    {"Sum", "elementwise_f32", prepare_binary},
+    {"Max", "elementwise_f32", prepare_fold<Binary::kMax>},
+    {"Min", "elementwise_f32", prepare_fold<Binary::kMin>},
+    {"Sum", "elementwise_f32", prepare_fold<Binary::kAdd>},
+    {"Mean", "elementwise_f32", prepare_fold<Binary::kAdd, true>},
+    {"PRelu", "elementwise_f32", prepare_binary},
+    {"Pow", "elementwise_f32", prepare_pow},
 };
 
 // And every function of one number that is an op.
@@ -246,14 +246,14 @@ std::vector<KernelEntry> with_functions() {
   std::vector<KernelEntry> entries(std::begin(kElementwiseEntries), std::end(kElementwiseEntries));
   for (const auto& [name, function] : unary_functions()) {
     const bool is_listed = std::ranges::count(kElementwiseEntries, name, &KernelEntry::op) > 0;
-    if (find_op(name) && !is_listed) entries.push_back({name, "rows", prepare_function});
+    if (find_op(name) && !is_listed) entries.push_back({name, "elementwise_f32", prepare_function});
   }
   return entries;
 }
 
 }  // namespace
 
-std::span<const KernelEntry> elementwise_entries() {
+std::span<const KernelEntry> elementwise_f32_kernels() {
   static const auto& entries = *new auto(with_functions());
   return entries;
 }

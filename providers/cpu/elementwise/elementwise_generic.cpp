@@ -60,7 +60,7 @@ Prepared prepare_pair_of(const KernelRequest& request, PairOp op) {
   if (!grid) return Prepared::refuse("the broadcast has too many dims");
   const bool checks_zero = op == PairOp::kDiv && dtype != DType::kDouble;
   return Prepared::accept(std::make_unique<GenericBinaryKernel>(row, request, *grid, checks_zero),
-                          "rows");
+                          "elementwise_generic");
 }
 
 template <PairOp op>
@@ -73,9 +73,9 @@ Prepared prepare_shift(const KernelRequest& request) {
   return prepare_pair_of(request, is_left ? PairOp::kShiftLeft : PairOp::kShiftRight);
 }
 
-class NumberKernel : public Kernel {
+class ElementwiseGenericKernel : public Kernel {
  public:
-  NumberKernel(NumberRow row, const KernelRequest& request)
+  ElementwiseGenericKernel(NumberRow row, const KernelRequest& request)
       : row_(row),
         in_width_(bits_of(request.inputs[0].dtype) / 8),
         out_width_(bits_of(request.outputs[0].dtype) / 8),
@@ -101,7 +101,8 @@ class NumberKernel : public Kernel {
 
 Prepared accept_row(const KernelRequest& request, NumberRow row) {
   if (!row) return Prepared::refuse("numbers of this type are left to others");
-  return Prepared::accept(std::make_unique<NumberKernel>(row, request), "rows");
+  return Prepared::accept(std::make_unique<ElementwiseGenericKernel>(row, request),
+                          "elementwise_generic");
 }
 
 template <NumberOp op>
@@ -124,30 +125,30 @@ Prepared prepare_cast(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kNumberEntries[] = {
-    {"Abs", "generic", prepare_number<NumberOp::kAbs>},
-    {"Neg", "generic", prepare_number<NumberOp::kNeg>},
-    {"Sign", "generic", prepare_number<NumberOp::kSign>},
-    {"BitwiseNot", "generic", prepare_number<NumberOp::kBitNot>},
-    {"IsNaN", "generic", prepare_number<NumberOp::kIsNan>},
-    {"IsInf", "generic", prepare_is_infinite},
-    {"Cast", "generic", prepare_cast},
-    {"CastLike", "generic", prepare_cast},
-    {"Add", "generic", prepare_pair<PairOp::kAdd>},
-    {"Sub", "generic", prepare_pair<PairOp::kSub>},
-    {"Mul", "generic", prepare_pair<PairOp::kMul>},
-    {"Div", "generic", prepare_pair<PairOp::kDiv>},
-    {"Sum", "generic", prepare_pair<PairOp::kAdd>},
-    {"Max", "generic", prepare_pair<PairOp::kMax>},
-    {"Min", "generic", prepare_pair<PairOp::kMin>},
-    {"BitwiseAnd", "generic", prepare_pair<PairOp::kAnd>},
-    {"BitwiseOr", "generic", prepare_pair<PairOp::kOr>},
-    {"BitwiseXor", "generic", prepare_pair<PairOp::kXor>},
-    {"BitShift", "generic", prepare_shift},
+    {"Abs", "elementwise_generic", prepare_number<NumberOp::kAbs>},
+    {"Neg", "elementwise_generic", prepare_number<NumberOp::kNeg>},
+    {"Sign", "elementwise_generic", prepare_number<NumberOp::kSign>},
+    {"BitwiseNot", "elementwise_generic", prepare_number<NumberOp::kBitNot>},
+    {"IsNaN", "elementwise_generic", prepare_number<NumberOp::kIsNan>},
+    {"IsInf", "elementwise_generic", prepare_is_infinite},
+    {"Cast", "elementwise_generic", prepare_cast},
+    {"CastLike", "elementwise_generic", prepare_cast},
+    {"Add", "elementwise_generic", prepare_pair<PairOp::kAdd>},
+    {"Sub", "elementwise_generic", prepare_pair<PairOp::kSub>},
+    {"Mul", "elementwise_generic", prepare_pair<PairOp::kMul>},
+    {"Div", "elementwise_generic", prepare_pair<PairOp::kDiv>},
+    {"Sum", "elementwise_generic", prepare_pair<PairOp::kAdd>},
+    {"Max", "elementwise_generic", prepare_pair<PairOp::kMax>},
+    {"Min", "elementwise_generic", prepare_pair<PairOp::kMin>},
+    {"BitwiseAnd", "elementwise_generic", prepare_pair<PairOp::kAnd>},
+    {"BitwiseOr", "elementwise_generic", prepare_pair<PairOp::kOr>},
+    {"BitwiseXor", "elementwise_generic", prepare_pair<PairOp::kXor>},
+    {"BitShift", "elementwise_generic", prepare_shift},
 };
 
 }  // namespace
 
-std::span<const KernelEntry> number_entries() {
+std::span<const KernelEntry> elementwise_generic_kernels() {
   return kNumberEntries;
 }
 

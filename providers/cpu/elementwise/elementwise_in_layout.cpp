@@ -128,7 +128,7 @@ std::span<const KernelEntry> elementwise_in_layout_kernels() {
       const OpDef& op = op_named(entry.op);
       if (!op.is(kElementwise) || !may_keep_type(op)) continue;
       if (std::ranges::find(all, entry.op, &KernelEntry::op) == all.end())
-        all.push_back({entry.op, entry.name, prepare_in_layout});
+        all.push_back({entry.op, "elementwise_in_layout", prepare_in_layout});
     }
     return all;
   }());

@@ -127,14 +127,14 @@ Prepared prepare_group(const KernelRequest& request) {
                           "tiles");
 }
 
-constexpr KernelEntry kElementwiseGroupEntries[] = {
-    {"sardonyx::ElementwiseGroup", "tiles", prepare_group},
+constexpr KernelEntry kFusedElementwiseEntries[] = {
+    {"sardonyx::FusedElementwise", "fused_elementwise", prepare_group},
 };
 
 }  // namespace
 
-std::span<const KernelEntry> elementwise_group_entries() {
-  return kElementwiseGroupEntries;
+std::span<const KernelEntry> fused_elementwise_kernels() {
+  return kFusedElementwiseEntries;
 }
 
 }  // namespace sardonyx::cpu

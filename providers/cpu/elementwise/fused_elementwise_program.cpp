@@ -38,7 +38,7 @@ class Compiler {
       : request_(request), target_(request.outputs[0].shape) {}
 
   GroupProgram compile() {
-    const auto& attrs = request_.attrs<ops::ElementwiseGroupAttrs>();
+    const auto& attrs = request_.attrs<ops::FusedElementwiseAttrs>();
     const std::vector<GroupStep> steps = ops::group_steps(attrs, request_.inputs.size());
     const bool works = describe_values(steps) && note_results(attrs) && add_expansions(steps) &&
                        std::ranges::all_of(steps, [&](const GroupStep& s) { return add(s); });
@@ -92,7 +92,7 @@ class Compiler {
     return pair_row_for(step.op->name, DType::kBool) != nullptr;
   }
 
-  bool note_results(const ops::ElementwiseGroupAttrs& attrs) {
+  bool note_results(const ops::FusedElementwiseAttrs& attrs) {
     for (size_t i = 0; i < attrs.results.size(); ++i) {
       if (attrs.results[i] < static_cast<int64_t>(request_.inputs.size()))
         return refuse("an input is an output");

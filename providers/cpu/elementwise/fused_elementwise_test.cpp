@@ -16,7 +16,7 @@
 namespace sardonyx {
 namespace {
 
-using ops::ElementwiseGroupAttrs;
+using ops::FusedElementwiseAttrs;
 
 std::vector<Tensor> run(const OpDef& op, const Attrs& attrs, const std::vector<Tensor>& inputs,
                         const std::vector<Type>& results, int threads = 1) {
@@ -45,7 +45,7 @@ std::vector<Tensor> run(const OpDef& op, const Attrs& attrs, const std::vector<T
 }
 
 // The ops of the group's body, each with the kernel that it has alone.
-std::vector<Tensor> run_one_by_one(const ElementwiseGroupAttrs& attrs,
+std::vector<Tensor> run_one_by_one(const FusedElementwiseAttrs& attrs,
                                    const std::vector<Tensor>& inputs, std::vector<Type>& results) {
   Graph graph;
   std::map<const Value*, Tensor> values;
@@ -56,7 +56,7 @@ std::vector<Tensor> run_one_by_one(const ElementwiseGroupAttrs& attrs,
     values.emplace(value, input);
     vals.push_back(GraphEmitter::wrap(value));
   }
-  const OpDef& op = op_named("sardonyx::ElementwiseGroup");
+  const OpDef& op = op_named("sardonyx::FusedElementwise");
   GraphEmitter emitter(graph);
   const Vals outputs = op.body(emitter, {op, Attrs(attrs), vals, attrs.results.size()});
   for (const auto& node : graph.nodes()) {
@@ -81,14 +81,14 @@ void unify_nans(Tensor& tensor) {
     value = std::isnan(value) ? NAN : value;
 }
 
-void expect_same_bits(const ElementwiseGroupAttrs& attrs, const std::vector<Tensor>& inputs) {
+void expect_same_bits(const FusedElementwiseAttrs& attrs, const std::vector<Tensor>& inputs) {
   std::vector<Type> results;
   std::vector<Tensor> expected = run_one_by_one(attrs, inputs, results);
   for (Tensor& tensor : expected)
     unify_nans(tensor);
   for (const int threads : {1, 3}) {
     std::vector<Tensor> got =
-        run(op_named("sardonyx::ElementwiseGroup"), Attrs(attrs), inputs, results, threads);
+        run(op_named("sardonyx::FusedElementwise"), Attrs(attrs), inputs, results, threads);
     for (size_t i = 0; i < got.size(); ++i) {
       unify_nans(got[i]);
       const size_t bytes = bytes_for(got[i].dtype(), got[i].count());
@@ -131,9 +131,9 @@ std::vector<std::string> float_functions() {
 }
 
 // Random ops on floats, each of which reads the result of the one before it.
-ElementwiseGroupAttrs random_group(size_t inputs, std::mt19937& generator) {
+FusedElementwiseAttrs random_group(size_t inputs, std::mt19937& generator) {
   static const std::vector<std::string> kOps = float_functions();
-  ElementwiseGroupAttrs attrs;
+  FusedElementwiseAttrs attrs;
   const size_t steps = 2 + generator() % 8;
   for (size_t step = 0; step < steps; ++step) {
     const ops::GroupedOp* op = ops::find_grouped_op(kOps[generator() % kOps.size()]);
@@ -148,7 +148,7 @@ ElementwiseGroupAttrs random_group(size_t inputs, std::mt19937& generator) {
   return attrs;
 }
 
-TEST(ElementwiseGroup, RandomGroupsOnRandomShapes) {
+TEST(FusedElementwise, RandomGroupsOnRandomShapes) {
   std::mt19937 generator(7);
   const Shape targets[] = {{1},         {7},          {3, 5},      {2, 3, 33},   {64, 48},
                            {5, 1, 301}, {2, 3, 4, 5}, {3, 2, 700}, {1, 40, 257}, {0, 3}};
@@ -164,7 +164,7 @@ TEST(ElementwiseGroup, RandomGroupsOnRandomShapes) {
 }
 
 // A row that says kFusable needs a line in the table of functions, and no more.
-TEST(ElementwiseGroup, EveryFunctionHasAFastRow) {
+TEST(FusedElementwise, EveryFunctionHasAFastRow) {
   const std::vector<std::string> names = float_functions();
   EXPECT_GE(names.size(), 33u);
   for (const std::string& name : names) {
@@ -176,14 +176,14 @@ TEST(ElementwiseGroup, EveryFunctionHasAFastRow) {
   }
 }
 
-TEST(ElementwiseGroup, TypesAndSeveralOutputs) {
+TEST(FusedElementwise, TypesAndSeveralOutputs) {
   std::mt19937 generator(3);
   Tensor mask = Tensor::allocate(DType::kInt64, {4, 1, 30});
   for (int64_t& value : mask.mutable_values<int64_t>())
     value = static_cast<int64_t>(generator() % 2);
   const std::vector<Tensor> inputs = {floats({4, 20, 30}, generator), mask,
                                       Tensor::scalar(-10000.f), Tensor::scalar(int64_t{0})};
-  ElementwiseGroupAttrs attrs;
+  FusedElementwiseAttrs attrs;
   attrs.ops = {"Equal", "Not", "Cast", "Mul", "Where", "Greater", "Or", "Cast"};
   attrs.operands = {1, 3, 4, 5, 6, 2, 5, 0, 7, 0, 7, 9, 4, 10};
   attrs.params = {static_cast<float>(DType::kFloat), static_cast<float>(DType::kInt32)};
@@ -192,8 +192,8 @@ TEST(ElementwiseGroup, TypesAndSeveralOutputs) {
   expect_same_bits(attrs, inputs);
 }
 
-TEST(ElementwiseGroup, RefusesWhatDoesNotFitTogether) {
-  ElementwiseGroupAttrs attrs;
+TEST(FusedElementwise, RefusesWhatDoesNotFitTogether) {
+  FusedElementwiseAttrs attrs;
   attrs.ops = {"Add"};
   attrs.operands = {0, 2};
   attrs.results = {2};

@@ -43,7 +43,7 @@ Prepared prepare_relu(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kActivationGradientEntries[] = {
-    {"sardonyx::ReluGrad", "activation-gradient", prepare_relu},
+    {"sardonyx::ReluGrad", "relu_grad", prepare_relu},
 };
 
 }  // namespace
@@ -52,7 +52,7 @@ std::unique_ptr<Kernel> relu_gradient(int64_t count, int threads) {
   return std::make_unique<ReluGradient>(count, threads);
 }
 
-std::span<const KernelEntry> activation_gradient_entries() {
+std::span<const KernelEntry> relu_grad_kernels() {
   return kActivationGradientEntries;
 }
 

@@ -8,9 +8,9 @@
 
 namespace sardonyx::cpu {
 
-// (dY, Y) -> dX on `count` elements that lie alike in all three, in whatever order.
+// (dY, Y) -> dX on `count` elements that have one layout in all three, in whatever order.
 std::unique_ptr<Kernel> relu_gradient(int64_t count, int threads);
 
-std::span<const KernelEntry> activation_gradient_entries();
+std::span<const KernelEntry> relu_grad_kernels();
 
 }  // namespace sardonyx::cpu

@@ -58,21 +58,21 @@ Prepared prepare_shrink(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kFunctionEntries[] = {
-    {"Acos", "functions", prepare_function<Function::kAcos>},
-    {"Acosh", "functions", prepare_function<Function::kAcosh>},
-    {"Asin", "functions", prepare_function<Function::kAsin>},
-    {"Asinh", "functions", prepare_function<Function::kAsinh>},
-    {"Atan", "functions", prepare_function<Function::kAtan>},
-    {"Atanh", "functions", prepare_function<Function::kAtanh>},
-    {"Celu", "functions", prepare_function_alpha<Function::kCelu>},
-    {"Cosh", "functions", prepare_function<Function::kCosh>},
-    {"Selu", "functions", prepare_selu},
-    {"Shrink", "functions", prepare_shrink},
-    {"Sign", "functions", prepare_function<Function::kSign>},
-    {"Sinh", "functions", prepare_function<Function::kSinh>},
-    {"Softsign", "functions", prepare_function<Function::kSoftsign>},
-    {"Tan", "functions", prepare_function<Function::kTan>},
-    {"ThresholdedRelu", "functions", prepare_function_alpha<Function::kThresholdedRelu>},
+    {"Acos", "special_functions", prepare_function<Function::kAcos>},
+    {"Acosh", "special_functions", prepare_function<Function::kAcosh>},
+    {"Asin", "special_functions", prepare_function<Function::kAsin>},
+    {"Asinh", "special_functions", prepare_function<Function::kAsinh>},
+    {"Atan", "special_functions", prepare_function<Function::kAtan>},
+    {"Atanh", "special_functions", prepare_function<Function::kAtanh>},
+    {"Celu", "special_functions", prepare_function_alpha<Function::kCelu>},
+    {"Cosh", "special_functions", prepare_function<Function::kCosh>},
+    {"Selu", "special_functions", prepare_selu},
+    {"Shrink", "special_functions", prepare_shrink},
+    {"Sign", "special_functions", prepare_function<Function::kSign>},
+    {"Sinh", "special_functions", prepare_function<Function::kSinh>},
+    {"Softsign", "special_functions", prepare_function<Function::kSoftsign>},
+    {"Tan", "special_functions", prepare_function<Function::kTan>},
+    {"ThresholdedRelu", "special_functions", prepare_function_alpha<Function::kThresholdedRelu>},
 };
 
 }  // namespace
@@ -86,7 +86,7 @@ Prepared prepare_function(const KernelRequest& request, Function function, Funct
       "simd");
 }
 
-std::span<const KernelEntry> function_entries() {
+std::span<const KernelEntry> special_functions_kernels() {
   return kFunctionEntries;
 }
 

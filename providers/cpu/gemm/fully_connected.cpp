@@ -29,7 +29,7 @@ constexpr int64_t kProductsPerTask = 1 << 18;
 constexpr int64_t kRowUnit = 14;
 // Results to which the activation is applied at once, while they are in a near cache.
 constexpr int64_t kFinishedElements = 1 << 13;
-constexpr int64_t kProductsBetweenLooks = int64_t{1} << 28;
+constexpr int64_t kProductsPerPoll = int64_t{1} << 28;
 
 int64_t units_of(int64_t count, int64_t unit) {
   return (count + unit - 1) / unit;
@@ -56,7 +56,7 @@ class FullyConnectedKernel : public Kernel {
       return static_cast<double>(units_of(units_of(count, unit), threads_)) *
              static_cast<double>(unit) / static_cast<double>(count);
     };
-    shares_columns_ = share(f_.columns, kPointwiseUnit) <= share(f_.rows, kRowUnit);
+    shares_columns_ = share(f_.columns, kGemmF32Unit) <= share(f_.rows, kRowUnit);
   }
 
   void run(const KernelArgs& args) const override {
@@ -83,12 +83,12 @@ class FullyConnectedKernel : public Kernel {
                  const CancelFlag& sign) const {
     BlockRange rows{0, f_.rows}, columns{0, f_.columns};
     if (shares_columns_)
-      columns = share_of(f_.columns, kPointwiseUnit, part, parts);
+      columns = share_of(f_.columns, kGemmF32Unit, part, parts);
     else
       rows = share_of(f_.rows, kRowUnit, part, parts);
     if (columns.begin == columns.end) return;
     const int64_t at_ease =
-        std::max<int64_t>(kProductsBetweenLooks / (f_.depth * f_.columns), kMaxSplitRows);
+        std::max<int64_t>(kProductsPerPoll / (f_.depth * f_.columns), kMaxSplitRows);
     const int64_t tile =
         f_.finish.function ? std::min(at_ease, pixels_per_tile(f_.depth)) : at_ease;
     int64_t since_look = 0;
@@ -102,7 +102,7 @@ class FullyConnectedKernel : public Kernel {
   }
 
   void multiply(const KernelArgs& args, BlockRange rows, BlockRange columns) const {
-    PointwiseRows product;
+    GemmF32Args product;
     product.in = static_cast<const float*>(args.inputs[0]);
     product.weights = reinterpret_cast<const float*>(weights_->data());
     product.bias = reinterpret_cast<const float*>(bias_->data());
@@ -115,9 +115,9 @@ class FullyConnectedKernel : public Kernel {
     product.low = f_.finish.low;
     product.high = f_.finish.high;
     if (f_.rows <= kMaxSplitRows)
-      multiply_few_rows(product, f_.rows, columns.begin, columns.end);
+      run_gemm_f32_few_rows(product, f_.rows, columns.begin, columns.end);
     else
-      multiply_pointwise(product, rows.begin, rows.end, columns.begin, columns.end);
+      run_gemm_f32(product, rows.begin, rows.end, columns.begin, columns.end);
   }
 
   // The function goes over results while they are near.
@@ -125,7 +125,7 @@ class FullyConnectedKernel : public Kernel {
     const auto& [op, params] = *f_.finish.function;
     const int64_t count = rows.end - rows.begin;
     const int64_t wide =
-        std::max<int64_t>(kFinishedElements / count / kPointwiseUnit, 1) * kPointwiseUnit;
+        std::max<int64_t>(kFinishedElements / count / kGemmF32Unit, 1) * kGemmF32Unit;
     for (int64_t first = columns.begin; first < columns.end; first += wide) {
       const BlockRange some{first, std::min(columns.end, first + wide)};
       multiply(args, rows, some);
@@ -146,10 +146,10 @@ class FullyConnectedKernel : public Kernel {
 std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request,
                                              const FullyConnectedParams& form) {
   const char* name = form.weight_column_step == 1 ? "panels" : "panels of columns";
-  const int64_t size = packed_pointwise_size(form.depth, form.columns);
+  const int64_t size = packed_gemm_f32_size(form.depth, form.columns);
   return packed_floats_once(request, 1, name, size, [&](float* to) {
-    pack_pointwise(peek_floats(*request.inputs[1].constant), form.weight_column_step,
-                   form.weight_row_step, form.depth, form.columns, to, request.threads);
+    pack_gemm_f32(peek_floats(*request.inputs[1].constant), form.weight_column_step,
+                  form.weight_row_step, form.depth, form.columns, to, request.threads);
   });
 }
 
@@ -165,7 +165,7 @@ std::shared_ptr<const Buffer> zeros() {
 
 std::shared_ptr<const Buffer> packed_bias(const KernelRequest& request,
                                           const FullyConnectedParams& form) {
-  const int64_t padded = units_of(form.columns, kPointwiseUnit) * kPointwiseUnit;
+  const int64_t padded = units_of(form.columns, kGemmF32Unit) * kGemmF32Unit;
   if (!form.bias && padded <= kZeros) return zeros();
   const auto fill = [&](float* to) {
     std::fill_n(to, padded, 0.0f);

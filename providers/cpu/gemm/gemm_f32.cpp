@@ -57,7 +57,7 @@ HWY_INLINE void for_panels(int64_t inputs, int64_t outputs, int64_t begin, int64
   }
 }
 
-int64_t PackedPointwiseSize(int64_t inputs, int64_t outputs) {
+int64_t PackedGemmF32Size(int64_t inputs, int64_t outputs) {
   // All panels but the last few are of two vectors.
   const int64_t most = lanes_of(Width::kTwo);
   const int64_t begin = std::max<int64_t>(outputs / most - 1, 0) * most;
@@ -69,8 +69,8 @@ int64_t PackedPointwiseSize(int64_t inputs, int64_t outputs) {
 }
 
 // Outputs [begin, end), whole panels or the last one.
-void PackPointwise(const LooseFloat* weights, int64_t output_step, int64_t input_step,
-                   int64_t inputs, int64_t outputs, int64_t begin, int64_t end, float* packed) {
+void PackGemmF32(const LooseFloat* weights, int64_t output_step, int64_t input_step, int64_t inputs,
+                 int64_t outputs, int64_t begin, int64_t end, float* packed) {
   for_panels(inputs, outputs, begin, end, [&](Width width, int64_t first, int64_t offset) {
     const int64_t lanes = lanes_of(width), used = std::min(lanes, outputs - first);
     const LooseFloat* panel = weights + first * output_step;
@@ -91,7 +91,7 @@ void PackPointwise(const LooseFloat* weights, int64_t output_step, int64_t input
 
 // Adds the residual to `count` sums of each of kCount pixels, clips and writes them.
 template <size_t kVectors, size_t kCount, class D>
-HWY_INLINE void finish_tile(D d, const PointwiseRows& p, const hn::Vec<D>* sums,
+HWY_INLINE void finish_tile(D d, const GemmF32Args& p, const hn::Vec<D>* sums,
                             const float* residual, float* out, size_t count) {
   using V = hn::Vec<D>;
   const size_t lanes = hn::Lanes(d);
@@ -119,7 +119,7 @@ HWY_INLINE void finish_tile(D d, const PointwiseRows& p, const hn::Vec<D>* sums,
 // `count` outputs of each of kCount pixels, in kVectors vectors of which the last may be partly
 // used. Prefetches the weights `ahead` elements further on, which are read next.
 template <size_t kVectors, size_t kCount, class D>
-HWY_INLINE void multiply_tile(D d, const PointwiseRows& p, const float* in, const float* weights,
+HWY_INLINE void multiply_tile(D d, const GemmF32Args& p, const float* in, const float* weights,
                               const float* bias, const float* residual, float* out, size_t count,
                               int64_t ahead) {
   using V = hn::Vec<D>;
@@ -161,7 +161,7 @@ HWY_INLINE void multiply_tile(D d, const PointwiseRows& p, const float* in, cons
 }
 
 template <size_t kVectors, class D>
-HWY_NOINLINE void multiply_panel(D d, const PointwiseRows& p, int64_t begin, int64_t end,
+HWY_NOINLINE void multiply_panel(D d, const GemmF32Args& p, int64_t begin, int64_t end,
                                  const float* weights, int64_t first) {
   const auto count = static_cast<size_t>(
       std::min(p.outputs - first, static_cast<int64_t>(kVectors * hn::Lanes(d))));
@@ -184,7 +184,7 @@ HWY_NOINLINE void multiply_panel(D d, const PointwiseRows& p, int64_t begin, int
 // For so few pixels that FMA latency would dominate: each sum is split into several accumulators,
 // which take inputs round-robin.
 template <size_t kVectors, size_t kCount, class D>
-HWY_NOINLINE void multiply_few(D d, const PointwiseRows& p, const float* weights, int64_t first) {
+HWY_NOINLINE void multiply_few(D d, const GemmF32Args& p, const float* weights, int64_t first) {
   using V = hn::Vec<D>;
   constexpr size_t kParts = std::max<size_t>(4 / kCount, 1), kSums = kCount * kVectors;
   const size_t lanes = hn::Lanes(d);
@@ -221,7 +221,7 @@ HWY_NOINLINE void multiply_few(D d, const PointwiseRows& p, const float* weights
 constexpr int64_t kFewAtOnce = kRegisters >= 32 ? 8 : 4;
 
 template <size_t kVectors, class D>
-HWY_INLINE void multiply_few_in_groups(D d, PointwiseRows p, int64_t rows, const float* weights,
+HWY_INLINE void multiply_few_in_groups(D d, GemmF32Args p, int64_t rows, const float* weights,
                                        int64_t first) {
   for (int64_t row = 0; row < rows; row += kFewAtOnce) {
     const auto count = static_cast<size_t>(std::min(rows - row, kFewAtOnce));
@@ -234,8 +234,7 @@ HWY_INLINE void multiply_few_in_groups(D d, PointwiseRows p, int64_t rows, const
   }
 }
 
-void MultiplyFewRows(const PointwiseRows& p, int64_t rows, int64_t first_output,
-                     int64_t last_output) {
+void GemmF32FewRows(const GemmF32Args& p, int64_t rows, int64_t first_output, int64_t last_output) {
   for_panels(p.inputs, p.outputs, first_output, last_output,
              [&](Width width, int64_t first, int64_t offset) HWY_ATTR {
                const float* weights = p.weights + offset;
@@ -252,8 +251,8 @@ int64_t PixelsPerTile(int64_t inputs) {
   return std::max<int64_t>(kInputsAtOnce / inputs / most, 1) * most;
 }
 
-void MultiplyPointwise(const PointwiseRows& p, int64_t begin, int64_t end, int64_t first_output,
-                       int64_t last_output) {
+void GemmF32(const GemmF32Args& p, int64_t begin, int64_t end, int64_t first_output,
+             int64_t last_output) {
   const int64_t tile_rows = PixelsPerTile(p.inputs);
   for (int64_t at = begin; at < end; at += tile_rows) {
     const int64_t stop = std::min(end, at + tile_rows);
@@ -273,37 +272,37 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sardonyx::cpu {
 
-HWY_EXPORT(PackedPointwiseSize);
-HWY_EXPORT(PackPointwise);
+HWY_EXPORT(PackedGemmF32Size);
+HWY_EXPORT(PackGemmF32);
 HWY_EXPORT(PixelsPerTile);
-HWY_EXPORT(MultiplyPointwise);
-HWY_EXPORT(MultiplyFewRows);
+HWY_EXPORT(GemmF32);
+HWY_EXPORT(GemmF32FewRows);
 
-int64_t packed_pointwise_size(int64_t inputs, int64_t outputs) {
-  return HWY_DYNAMIC_DISPATCH(PackedPointwiseSize)(inputs, outputs);
+int64_t packed_gemm_f32_size(int64_t inputs, int64_t outputs) {
+  return HWY_DYNAMIC_DISPATCH(PackedGemmF32Size)(inputs, outputs);
 }
-void pack_pointwise(const LooseFloat* weights, int64_t output_step, int64_t input_step,
-                    int64_t inputs, int64_t outputs, float* packed, int threads) {
+void pack_gemm_f32(const LooseFloat* weights, int64_t output_step, int64_t input_step,
+                   int64_t inputs, int64_t outputs, float* packed, int threads) {
   constexpr int64_t kWorthSharing = 1 << 14;  // less is done before another thread has woken
   const auto pack = [&](int64_t begin, int64_t end) {
-    HWY_DYNAMIC_DISPATCH(PackPointwise)
+    HWY_DYNAMIC_DISPATCH(PackGemmF32)
     (weights, output_step, input_step, inputs, outputs, begin, end, packed);
   };
-  const int64_t units = (outputs + kPointwiseUnit - 1) / kPointwiseUnit;
+  const int64_t units = (outputs + kGemmF32Unit - 1) / kGemmF32Unit;
   parallel_for(units, inputs * outputs < kWorthSharing ? 1 : threads,
                [&](int64_t begin, int64_t end, int) {
-                 pack(begin * kPointwiseUnit, std::min(end * kPointwiseUnit, outputs));
+                 pack(begin * kGemmF32Unit, std::min(end * kGemmF32Unit, outputs));
                });
 }
 int64_t pixels_per_tile(int64_t inputs) {
   return HWY_DYNAMIC_DISPATCH(PixelsPerTile)(inputs);
 }
-void multiply_pointwise(const PointwiseRows& rows, int64_t begin, int64_t end, int64_t first,
-                        int64_t last) {
-  HWY_DYNAMIC_DISPATCH(MultiplyPointwise)(rows, begin, end, first, last);
+void run_gemm_f32(const GemmF32Args& rows, int64_t begin, int64_t end, int64_t first,
+                  int64_t last) {
+  HWY_DYNAMIC_DISPATCH(GemmF32)(rows, begin, end, first, last);
 }
-void multiply_few_rows(const PointwiseRows& product, int64_t rows, int64_t first, int64_t last) {
-  HWY_DYNAMIC_DISPATCH(MultiplyFewRows)(product, rows, first, last);
+void run_gemm_f32_few_rows(const GemmF32Args& product, int64_t rows, int64_t first, int64_t last) {
+  HWY_DYNAMIC_DISPATCH(GemmF32FewRows)(product, rows, first, last);
 }
 
 }  // namespace sardonyx::cpu

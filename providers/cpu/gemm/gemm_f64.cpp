@@ -113,7 +113,7 @@ Prepared prepare_gemm(const KernelRequest& request) {
 }
 
 template <typename T>
-Prepared prepare_distances_of(const KernelRequest& request) {
+Prepared prepare_cdist(const KernelRequest& request) {
   const Shape &a = request.inputs[0].shape, &out = request.outputs[0].shape;
   const Operands<T> operands{
       distance_rows_of(request.inputs[0].dtype), out[0], out[1], a[1], false, true};
@@ -126,16 +126,16 @@ Prepared prepare_distances_of(const KernelRequest& request) {
 }
 
 Prepared prepare_distances(const KernelRequest& request) {
-  if (request.inputs[0].dtype == DType::kDouble) return prepare_distances_of<double>(request);
-  return prepare_distances_of<float>(request);
+  if (request.inputs[0].dtype == DType::kDouble) return prepare_cdist<double>(request);
+  return prepare_cdist<float>(request);
 }
 
-constexpr KernelEntry kNumberGemmEntries[] = {{"Gemm", "tiles", prepare_gemm},
-                                              {"com.microsoft::CDist", "tiles", prepare_distances}};
+constexpr KernelEntry kNumberGemmEntries[] = {
+    {"Gemm", "gemm_f64", prepare_gemm}, {"com.microsoft::CDist", "gemm_f64", prepare_distances}};
 
 }  // namespace
 
-std::span<const KernelEntry> gemm_f64_entries() {
+std::span<const KernelEntry> gemm_f64_kernels() {
   return kNumberGemmEntries;
 }
 

@@ -81,11 +81,11 @@ Prepared prepare_product(const KernelRequest& request) {
       "tiles");
 }
 
-constexpr KernelEntry kNumberProductEntries[] = {{"MatMul", "tiles", prepare_product}};
+constexpr KernelEntry kNumberProductEntries[] = {{"MatMul", "gemm_generic", prepare_product}};
 
 }  // namespace
 
-std::span<const KernelEntry> gemm_generic_entries() {
+std::span<const KernelEntry> gemm_generic_kernels() {
   return kNumberProductEntries;
 }
 

@@ -155,7 +155,7 @@ void unpack_vector(D d, const NBitsColumns& c, size_t first, size_t count, size_
                                         static_cast<int64_t>(c.column_bytes / 4));
     size_t at = input;
     for (const auto& words : {transposed.a, transposed.b, transposed.c, transposed.d}) {
-      const size_t scale = (first + at) / c.block_size * kPointwiseUnit + column;
+      const size_t scale = (first + at) / c.block_size * kGemmF32Unit + column;
       unpack_word<bits>(d, words, hn::LoadU(d, c.scales + scale), hn::LoadU(d, c.zeros + scale),
                         lanes, panel + at * lanes);
       at += kInWord;
@@ -170,20 +170,20 @@ void unpack_columns(const NBitsColumns& c, size_t first, size_t count, float* pa
 #if HWY_TARGET != HWY_SCALAR
   const hn::ScalableTag<float> d;
   const size_t lanes = hn::Lanes(d);
-  for (size_t column = 0; column < kPointwiseUnit; column += lanes) {
+  for (size_t column = 0; column < kGemmF32Unit; column += lanes) {
     const size_t pair = column / (2 * lanes) * 2 * lanes;
     unpack_vector<bits>(d, c, first, count, column, panel + pair * count + (column - pair));
   }
 #else
   constexpr size_t kInByte = 8 / bits;
-  for (size_t column = 0; column < kPointwiseUnit; ++column) {
+  for (size_t column = 0; column < kGemmF32Unit; ++column) {
     // Panels are pairs of columns, but for the last two.
-    const size_t step = column + 2 < kPointwiseUnit ? 2 : 1;
+    const size_t step = column + 2 < kGemmF32Unit ? 2 : 1;
     float* to = panel + column / step * step * count + column % step;
     for (size_t input = first; input < first + count; ++input, to += step) {
       const uint8_t byte = c.weights[column * c.column_bytes + input / kInByte];
       const int number = byte >> input % kInByte * bits & ((1 << bits) - 1);
-      const size_t scale = input / c.block_size * kPointwiseUnit + column;
+      const size_t scale = input / c.block_size * kGemmF32Unit + column;
       *to = (static_cast<float>(number) - c.zeros[scale]) * c.scales[scale];
     }
   }

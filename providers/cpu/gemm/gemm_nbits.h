@@ -28,7 +28,7 @@ void spread_block(const NBitsRow& row, const float* from, float* to);
 void multiply_nbits(const NBitsRow& row, const uint8_t* weights, const float* scales,
                     const float* zeros, const float* a, size_t a_step, size_t rows, float* sums);
 
-// Weights of kPointwiseUnit neighbouring columns, some of each.
+// Weights of kGemmF32Unit neighbouring columns, some of each.
 struct NBitsColumns {
   int bits;
   size_t block_size;            // weights that share a scale
@@ -38,7 +38,7 @@ struct NBitsColumns {
 };
 
 // panel = scale * (weight - zero) of the inputs [first, first + count) of all columns, as
-// pack_pointwise() lays out that many inputs of so many outputs. Both are multiples of
+// pack_gemm_f32() lays out that many inputs of so many outputs. Both are multiples of
 // kNBitsInputsUnit.
 void unpack_nbits(const NBitsColumns& columns, size_t first, size_t count, float* panel);
 // What a vector of 16 bytes holds, at the fewest bits.

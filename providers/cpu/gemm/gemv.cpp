@@ -325,7 +325,7 @@ bool is_gemv(const KernelRequest& request) {
   return form_of(request).form.has_value();
 }
 
-std::span<const KernelEntry> gemv_entries() {
+std::span<const KernelEntry> gemv_kernels() {
   return kGemvEntries;
 }
 

@@ -255,15 +255,15 @@ Prepared prepare_to_float(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kIntegerProductEntries[] = {
-    {"MatMulInteger", "panels", prepare_integer},
-    {"QLinearMatMul", "panels", prepare_quantized},
-    {"com.microsoft::QGemm", "panels", prepare_qgemm},
-    {"com.microsoft::MatMulIntegerToFloat", "panels", prepare_to_float},
+    {"MatMulInteger", "matmul_integer", prepare_integer},
+    {"QLinearMatMul", "matmul_integer", prepare_quantized},
+    {"com.microsoft::QGemm", "matmul_integer", prepare_qgemm},
+    {"com.microsoft::MatMulIntegerToFloat", "matmul_integer", prepare_to_float},
 };
 
 }  // namespace
 
-std::span<const KernelEntry> integer_product_entries() {
+std::span<const KernelEntry> matmul_integer_kernels() {
   return kIntegerProductEntries;
 }
 

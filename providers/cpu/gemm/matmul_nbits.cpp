@@ -168,10 +168,10 @@ class NBitsPanelKernel : public Kernel {
 
   void run(const KernelArgs& args) const override {
     auto* scratch = reinterpret_cast<float*>(args.scratch);
-    const int64_t groups = (w_.n + kPointwiseUnit - 1) / kPointwiseUnit;
-    for_each_task(groups, threads_, w_.rows * w_.k * kPointwiseUnit,
+    const int64_t groups = (w_.n + kGemmF32Unit - 1) / kGemmF32Unit;
+    for_each_task(groups, threads_, w_.rows * w_.k * kGemmF32Unit,
                   [&](int64_t group, int64_t thread) {
-                    multiply(args, group * kPointwiseUnit, scratch + thread * floats_per_thread());
+                    multiply(args, group * kGemmF32Unit, scratch + thread * floats_per_thread());
                   });
   }
 
@@ -182,7 +182,7 @@ class NBitsPanelKernel : public Kernel {
   int64_t blocks() const { return static_cast<int64_t>(w_.row.blocks); }
   int64_t block_size() const { return static_cast<int64_t>(w_.row.block_size()); }
   int64_t floats_per_thread() const {
-    return kPointwiseUnit * (2 * blocks() + 2 + kPart) + kPointwiseUnit * kPart;
+    return kGemmF32Unit * (2 * blocks() + 2 + kPart) + kGemmF32Unit * kPart;
   }
 
   // The scratch of a thread.
@@ -192,20 +192,20 @@ class NBitsPanelKernel : public Kernel {
   ThreadScratch work_in(float* scratch) const {
     ThreadScratch work{};
     work.scales = scratch;
-    work.zeros = work.scales + blocks() * kPointwiseUnit;
-    work.bias = work.zeros + blocks() * kPointwiseUnit;
-    work.none = work.bias + kPointwiseUnit;
-    work.panel = work.none + kPointwiseUnit;
-    work.unpacked = work.panel + kPart * kPointwiseUnit;
+    work.zeros = work.scales + blocks() * kGemmF32Unit;
+    work.bias = work.zeros + blocks() * kGemmF32Unit;
+    work.none = work.bias + kGemmF32Unit;
+    work.panel = work.none + kGemmF32Unit;
+    work.unpacked = work.panel + kPart * kGemmF32Unit;
     return work;
   }
 
   // The results of the columns from `first` on.
   void multiply(const KernelArgs& args, int64_t first, float* scratch) const {
-    const int64_t count = std::min(kPointwiseUnit, w_.n - first);
+    const int64_t count = std::min(kGemmF32Unit, w_.n - first);
     const ThreadScratch work = work_in(scratch);
     prepare_columns(args, first, count, work);
-    PointwiseRows product{};
+    GemmF32Args product{};
     product.weights = work.panel;
     product.in_step = w_.k;
     product.out = static_cast<float*>(args.outputs[0]) + first;
@@ -216,13 +216,13 @@ class NBitsPanelKernel : public Kernel {
     constexpr auto kUnit = static_cast<int64_t>(kNBitsInputsUnit);
     for (int64_t at = 0; at < w_.k; at += product.inputs) {
       product.inputs = std::min(kPart, w_.k - at);
-      const bool is_whole = count == kPointwiseUnit && product.inputs >= kUnit;
+      const bool is_whole = count == kGemmF32Unit && product.inputs >= kUnit;
       if (is_whole) product.inputs = product.inputs / kUnit * kUnit;
       unpack(args, first, count, at, product.inputs, is_whole, work);
       product.in = static_cast<const float*>(args.inputs[NBitsInput::kA]) + at;
       product.bias = at == 0 ? work.bias : work.none;
       product.residual = at == 0 ? nullptr : product.out;
-      multiply_pointwise(product, 0, w_.rows, 0, count);
+      run_gemm_f32(product, 0, w_.rows, 0, count);
     }
   }
 
@@ -231,10 +231,10 @@ class NBitsPanelKernel : public Kernel {
     const auto* scales = static_cast<const float*>(args.inputs[NBitsInput::kScales]);
     for (int64_t i = 0; i < count; ++i) {
       for (int64_t b = 0; b < blocks(); ++b)
-        work.scales[b * kPointwiseUnit + i] = scales[(first + i) * blocks() + b];
-      w_.read_zeros(args, first + i, work.zeros + i, kPointwiseUnit);
+        work.scales[b * kGemmF32Unit + i] = scales[(first + i) * blocks() + b];
+      w_.read_zeros(args, first + i, work.zeros + i, kGemmF32Unit);
     }
-    std::fill_n(work.bias, 2 * kPointwiseUnit, 0.0f);
+    std::fill_n(work.bias, 2 * kGemmF32Unit, 0.0f);
     if (w_.has_bias) {
       const auto* bias = static_cast<const float*>(args.inputs[NBitsInput::kBias]);
       std::copy_n(bias + first, count, work.bias);
@@ -257,12 +257,12 @@ class NBitsPanelKernel : public Kernel {
         const int64_t input = first + at;
         const int shift = static_cast<int>(input % values) * w_.row.bits;
         const int number = weights[input / values] >> shift & ((1 << w_.row.bits) - 1);
-        const int64_t block = input / block_size() * kPointwiseUnit + i;
+        const int64_t block = input / block_size() * kGemmF32Unit + i;
         work.unpacked[i * count + at] =
             (static_cast<float>(number) - work.zeros[block]) * work.scales[block];
       }
     }
-    pack_pointwise(work.unpacked, count, 1, count, columns, work.panel);
+    pack_gemm_f32(work.unpacked, count, 1, count, columns, work.panel);
   }
 
   NBitsWeights w_;
@@ -287,11 +287,12 @@ Prepared prepare_nbits(const KernelRequest& request) {
   return Prepared::accept(std::make_unique<NBitsKernel>(request, weights), "simd");
 }
 
-constexpr KernelEntry kNbitsEntries[] = {{"com.microsoft::MatMulNBits", "rows", prepare_nbits}};
+constexpr KernelEntry kNbitsEntries[] = {
+    {"com.microsoft::MatMulNBits", "matmul_nbits", prepare_nbits}};
 
 }  // namespace
 
-std::span<const KernelEntry> nbits_entries() {
+std::span<const KernelEntry> matmul_nbits_kernels() {
   return kNbitsEntries;
 }
 

@@ -13,26 +13,26 @@ namespace {
 
 struct ByteSizes {
   int64_t rows, depth, columns;
-  int64_t padded() const { return rounded_up(columns, kByteUnit); }
+  int64_t padded() const { return rounded_up(columns, kU8S8Unit); }
 };
 
-ByteResult result_of(DType dtype) {
+U8S8Output result_of(DType dtype) {
   switch (dtype) {
     case DType::kUInt8:
-      return ByteResult::kUInt8;
+      return U8S8Output::kUInt8;
     case DType::kInt8:
-      return ByteResult::kInt8;
+      return U8S8Output::kInt8;
     case DType::kFloat:
-      return ByteResult::kFloat;
+      return U8S8Output::kFloat;
     default:
-      return ByteResult::kInt32;
+      return U8S8Output::kInt32;
   }
 }
 
 // The parameters of the product, as far as they are constant.
 struct GemmU8S8Params {
   ByteSizes sizes;
-  ByteResult result;
+  U8S8Output result;
   size_t a;
   bool a_is_signed;
   int32_t a_zero;
@@ -53,7 +53,7 @@ class GemmU8S8Kernel : public Kernel {
     threads_ = static_cast<int>(std::clamp<double>(products / kMinProducts, 1, threads));
     // Where weights are more than rows, each thread reads a part of them.
     shares_columns_ = s.columns > s.rows;
-    const int64_t units = shares_columns_ ? s.padded() / kByteUnit : s.rows;
+    const int64_t units = shares_columns_ ? s.padded() / kU8S8Unit : s.rows;
     threads_ = static_cast<int>(std::min<int64_t>(threads_, units));
     rows_at_once_ = std::max<int64_t>(kNearBytes / s.depth / kRowUnit, 1) * kRowUnit;
     offsets_.resize(static_cast<size_t>(s.depth / kVnniGroup));
@@ -93,11 +93,11 @@ class GemmU8S8Kernel : public Kernel {
         unsigned_a[i] = a[i] ^ 0x80;
     }
     parallel_run(threads_, [&](int64_t part, int64_t parts, const CancelFlag& sign) {
-      Portion rows{0, s.rows}, columns{0, s.columns};
+      IndexRange rows{0, s.rows}, columns{0, s.columns};
       if (shares_columns_)
-        columns = portion_of(s.columns, kByteUnit, part, parts);
+        columns = split_range(s.columns, kU8S8Unit, part, parts);
       else
-        rows = portion_of(s.rows, 1, part, parts);
+        rows = split_range(s.rows, 1, part, parts);
       multiply(windows, rows, columns, sign);
     });
   }
@@ -108,7 +108,7 @@ class GemmU8S8Kernel : public Kernel {
 
   int64_t row_bytes() const { return f_.sizes.padded() * static_cast<int64_t>(sizeof(int32_t)); }
   int64_t result_bytes() const {
-    return f_.result == ByteResult::kFloat || f_.result == ByteResult::kInt32 ? 4 : 1;
+    return f_.result == U8S8Output::kFloat || f_.result == U8S8Output::kInt32 ? 4 : 1;
   }
   // The zero point in the products is made up for, modulo 2^32.
   void set_columns(const KernelArgs& args, int32_t* start, float* scales, float* addends) const {
@@ -137,14 +137,14 @@ class GemmU8S8Kernel : public Kernel {
   }
 
   // Rows that stay in a near cache while all columns are computed.
-  void multiply(ConvU8S8Args windows, Portion rows, Portion columns, const CancelFlag& sign) const {
-    constexpr double kProductsBetweenLooks = 1 << 28;
+  void multiply(ConvU8S8Args windows, IndexRange rows, IndexRange columns,
+                const CancelFlag& sign) const {
+    constexpr double kProductsPerPoll = 1 << 28;
     const double row_products =
         static_cast<double>(f_.sizes.depth) * static_cast<double>(rows_at_once_);
     const int64_t most =
-        std::max<int64_t>(static_cast<int64_t>(kProductsBetweenLooks / row_products) / kByteUnit,
-                          1) *
-        kByteUnit;
+        std::max<int64_t>(static_cast<int64_t>(kProductsPerPoll / row_products) / kU8S8Unit, 1) *
+        kU8S8Unit;
     const uint8_t* in = windows.in;
     uint8_t* out = windows.out;
     for (int64_t row = rows.begin; row < rows.end; row += rows_at_once_) {
@@ -153,7 +153,7 @@ class GemmU8S8Kernel : public Kernel {
       windows.out = out + row * windows.out_row;
       for (int64_t first = columns.begin; first < columns.end; first += most) {
         if (sign.ask()) return;
-        convolve_bytes(windows, 0, 1, first, std::min(columns.end, first + most));
+        run_igemm_u8s8(windows, 0, 1, first, std::min(columns.end, first + most));
       }
     }
   }
@@ -178,13 +178,13 @@ std::shared_ptr<const Buffer> packed_weights(const KernelRequest& request, const
     const int8_t* from = product.weights.elements();
     auto* to = reinterpret_cast<int8_t*>(out);
     auto* sums = reinterpret_cast<int32_t*>(out + panels);
-    const int64_t units = (sizes.columns + kByteUnit - 1) / kByteUnit;
+    const int64_t units = (sizes.columns + kU8S8Unit - 1) / kU8S8Unit;
     parallel_for_each(units, request.threads, [&](int64_t unit) {
-      const int64_t first = unit * kByteUnit, last = std::min(sizes.columns, first + kByteUnit);
+      const int64_t first = unit * kU8S8Unit, last = std::min(sizes.columns, first + kU8S8Unit);
       if (product.b_transposed)
         pack_igemm_u8s8(from, sizes.depth, 1, first, last, to, sums);
       else
-        pack_byte_columns(from, sizes.columns, sizes.depth, first, last, to, sums);
+        pack_gemm_u8s8(from, sizes.columns, sizes.depth, first, last, to, sums);
     });
   });
 }
@@ -224,7 +224,7 @@ Prepared prepare_gemm_u8s8(const KernelRequest& request, const GemmU8S8& product
   auto weights = packed_weights(request, product, sizes);
   Prepared prepared = Prepared::accept(
       std::make_unique<GemmU8S8Kernel>(std::move(form), std::move(weights), request.threads),
-      "bytes");
+      "gemm_u8s8");
   prepared.unread_inputs = 1u << product.b;
   return prepared;
 }

@@ -21,6 +21,7 @@ struct GemmU8S8 {
 };
 
 // Results are of the output's type: bytes, int32 or float.
+inline constexpr InnerKernel kGemmU8S8[] = {{"qgemm", "providers/cpu/gemm/qgemm.cpp"}};
 Prepared prepare_gemm_u8s8(const KernelRequest& request, const GemmU8S8& product);
 
 }  // namespace sardonyx::cpu

@@ -34,13 +34,13 @@ Prepared prepare_category_mapper(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kEncoderEntries[] = {
-    {"ai.onnx.ml::LabelEncoder", "table", prepare_label_encoder},
-    {"ai.onnx.ml::CategoryMapper", "table", prepare_category_mapper},
+    {"ai.onnx.ml::LabelEncoder", "label_encoder", prepare_label_encoder},
+    {"ai.onnx.ml::CategoryMapper", "label_encoder", prepare_category_mapper},
 };
 
 }  // namespace
 
-std::span<const KernelEntry> encoder_entries() {
+std::span<const KernelEntry> label_encoder_kernels() {
   return kEncoderEntries;
 }
 

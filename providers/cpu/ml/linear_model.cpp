@@ -127,13 +127,15 @@ Prepared prepare(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kLinearModelEntries[] = {
-    {"ai.onnx.ml::LinearClassifier", "simd", prepare<ClassifierKernel, ops::LinearClassifierAttrs>},
-    {"ai.onnx.ml::LinearRegressor", "simd", prepare<RegressorKernel, ops::LinearRegressorAttrs>},
-    {"ai.onnx.ml::Scaler", "rows", prepare<ScalerKernel, ops::ScalerAttrs>}};
+    {"ai.onnx.ml::LinearClassifier", "linear_model",
+     prepare<ClassifierKernel, ops::LinearClassifierAttrs>},
+    {"ai.onnx.ml::LinearRegressor", "linear_model",
+     prepare<RegressorKernel, ops::LinearRegressorAttrs>},
+    {"ai.onnx.ml::Scaler", "linear_model", prepare<ScalerKernel, ops::ScalerAttrs>}};
 
 }  // namespace
 
-std::span<const KernelEntry> linear_model_entries() {
+std::span<const KernelEntry> linear_model_kernels() {
   return kLinearModelEntries;
 }
 

@@ -127,13 +127,12 @@ Prepared prepare_svm(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kSupportVectorEntries[] = {
-    {"ai.onnx.ml::SVMClassifier", "simd",
-     prepare_svm<SvmClassifierKernel, ops::SvmClassifierAttrs>},
-    {"ai.onnx.ml::SVMRegressor", "simd", prepare_svm<SvmRegressorKernel, ops::SvmRegressorAttrs>}};
+    {"ai.onnx.ml::SVMClassifier", "svm", prepare_svm<SvmClassifierKernel, ops::SvmClassifierAttrs>},
+    {"ai.onnx.ml::SVMRegressor", "svm", prepare_svm<SvmRegressorKernel, ops::SvmRegressorAttrs>}};
 
 }  // namespace
 
-std::span<const KernelEntry> support_vector_entries() {
+std::span<const KernelEntry> svm_kernels() {
   return kSupportVectorEntries;
 }
 

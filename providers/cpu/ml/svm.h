@@ -7,6 +7,6 @@
 
 namespace sardonyx::cpu {
 
-std::span<const KernelEntry> support_vector_entries();
+std::span<const KernelEntry> svm_kernels();
 
 }  // namespace sardonyx::cpu

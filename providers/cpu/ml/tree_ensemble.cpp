@@ -19,7 +19,7 @@ template <typename T>
 class TreeKernel : public Kernel {
  public:
   TreeKernel(const KernelRequest& request, std::shared_ptr<const ops::TreeOp<T>> op,
-             TreeWalk<T> walk)
+             TreeTraversal<T> walk)
       : op_(std::move(op)), walk_(std::move(walk)) {
     const ops::FeatureTable table = ops::feature_table(request.inputs[0].shape);
     rows_ = static_cast<size_t>(table.rows);
@@ -29,7 +29,7 @@ class TreeKernel : public Kernel {
     const auto rows = static_cast<int64_t>(rows_);
     threads_ = static_cast<int>(std::clamp<int64_t>(rows * steps_ / kStepsPerThread, 1,
                                                     std::min<int64_t>(request.threads, rows)));
-    const auto most = static_cast<int64_t>(TreeWalk<T>::kRowsAtOnce);
+    const auto most = static_cast<int64_t>(TreeTraversal<T>::kRowsAtOnce);
     rows_per_task_ = std::clamp<int64_t>((rows + threads_ - 1) / threads_, 1, most);
   }
 
@@ -79,7 +79,7 @@ class TreeKernel : public Kernel {
   }
 
   std::shared_ptr<const ops::TreeOp<T>> op_;
-  TreeWalk<T> walk_;
+  TreeTraversal<T> walk_;
   size_t rows_ = 0, features_ = 0;
   std::vector<KernelTensor> outputs_;
   int64_t steps_ = 1, rows_per_task_ = 1;
@@ -91,7 +91,7 @@ Prepared prepare_trees_as(const KernelRequest& request) {
   const int64_t features = ops::feature_table(request.inputs[0].shape).features;
   auto op = ops::make_tree_op<T>(request.op, request.raw_attrs, features);
   if (op->targets() == 0) return Prepared::refuse("there is no target");
-  auto walk = TreeWalk<T>::of(op->model());
+  auto walk = TreeTraversal<T>::of(op->model());
   if (!walk) return Prepared::refuse("comparisons for equality are left to the reference");
   return Prepared::accept(std::make_unique<TreeKernel<T>>(request, std::move(op), std::move(*walk)),
                           "tree_traversal");
@@ -107,13 +107,13 @@ Prepared prepare_trees(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kTreeEntries[] = {
-    {"ai.onnx.ml::TreeEnsemble", "tree_traversal", prepare_trees},
-    {"ai.onnx.ml::TreeEnsembleClassifier", "tree_traversal", prepare_trees},
-    {"ai.onnx.ml::TreeEnsembleRegressor", "tree_traversal", prepare_trees}};
+    {"ai.onnx.ml::TreeEnsemble", "tree_ensemble", prepare_trees},
+    {"ai.onnx.ml::TreeEnsembleClassifier", "tree_ensemble", prepare_trees},
+    {"ai.onnx.ml::TreeEnsembleRegressor", "tree_ensemble", prepare_trees}};
 
 }  // namespace
 
-std::span<const KernelEntry> tree_entries() {
+std::span<const KernelEntry> tree_ensemble_kernels() {
   return kTreeEntries;
 }
 

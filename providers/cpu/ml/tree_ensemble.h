@@ -7,6 +7,6 @@
 
 namespace sardonyx::cpu {
 
-std::span<const KernelEntry> tree_entries();
+std::span<const KernelEntry> tree_ensemble_kernels();
 
 }  // namespace sardonyx::cpu

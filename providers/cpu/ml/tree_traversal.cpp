@@ -27,7 +27,7 @@ T before(T split) {
 }  // namespace
 
 template <typename T>
-std::optional<TreeWalk<T>> TreeWalk<T>::of(const ops::TreeEnsembleModel<T>& model) {
+std::optional<TreeTraversal<T>> TreeTraversal<T>::of(const ops::TreeEnsembleModel<T>& model) {
   constexpr size_t kMaxNodes = 1u << 30;
   size_t weights = 0;
   for (const auto& leaf : model.leaves)
@@ -36,7 +36,7 @@ std::optional<TreeWalk<T>> TreeWalk<T>::of(const ops::TreeEnsembleModel<T>& mode
       weights > kMaxNodes) {
     return std::nullopt;
   }
-  TreeWalk made;
+  TreeTraversal made;
   made.branches_ = model.branches.size();
   made.nodes_.reserve(made.branches_ + model.leaves.size());
   for (const ops::Branch<T>& branch : model.branches) {
@@ -58,7 +58,7 @@ std::optional<TreeWalk<T>> TreeWalk<T>::of(const ops::TreeEnsembleModel<T>& mode
 }
 
 template <typename T>
-void TreeWalk<T>::find_single_votes() {
+void TreeTraversal<T>::find_single_votes() {
   if (weights_.size() + 1 != first_weights_.size()) return;
   for (size_t leaf = 0; leaf < weights_.size(); ++leaf) {
     if (first_weights_[leaf] != leaf || weights_[leaf].target > INT32_MAX) return votes_.clear();
@@ -69,7 +69,7 @@ void TreeWalk<T>::find_single_votes() {
 // Greater is "not less or equal" with its ways exchanged, but for NaNs, which are not greater
 // either.
 template <typename T>
-void TreeWalk<T>::add_branch(const ops::Branch<T>& branch) {
+void TreeTraversal<T>::add_branch(const ops::Branch<T>& branch) {
   const NodeMode comparison = branch.comparison;
   const bool exchanged =
       comparison == NodeMode::kGreaterOrEqual || comparison == NodeMode::kGreater;
@@ -86,7 +86,7 @@ void TreeWalk<T>::add_branch(const ops::Branch<T>& branch) {
 // Depths of branches whose children are all measured, until none is left: the ensemble was checked
 // to have no cycle.
 template <typename T>
-void TreeWalk<T>::measure_depths(const ops::TreeEnsembleModel<T>& model) {
+void TreeTraversal<T>::measure_depths(const ops::TreeEnsembleModel<T>& model) {
   std::vector<int32_t> depths(nodes_.size(), 0);
   std::vector<int32_t> path;
   const auto is_known = [&](int32_t node) {
@@ -115,7 +115,8 @@ void TreeWalk<T>::measure_depths(const ops::TreeEnsembleModel<T>& model) {
 
 template <typename T>
 template <bool kNans>
-void TreeWalk<T>::walk(const T* const (&rows)[kLanes], int32_t depth, int32_t (&at)[kLanes]) const {
+void TreeTraversal<T>::walk(const T* const (&rows)[kLanes], int32_t depth,
+                            int32_t (&at)[kLanes]) const {
   // Steps between two checks whether all rows are at a leaf; a check costs about half a step.
   constexpr int32_t kSteps = 4;
   const TreeNode* nodes = nodes_.data();
@@ -144,14 +145,14 @@ void TreeWalk<T>::walk(const T* const (&rows)[kLanes], int32_t depth, int32_t (&
 }
 
 template <typename T>
-void TreeWalk<T>::walk_to_leaves(const T* const (&rows)[kLanes], int32_t depth,
-                                 int32_t (&at)[kLanes]) const {
+void TreeTraversal<T>::walk_to_leaves(const T* const (&rows)[kLanes], int32_t depth,
+                                      int32_t (&at)[kLanes]) const {
   has_nans_ ? walk<true>(rows, depth, at) : walk<false>(rows, depth, at);
 }
 
 template <typename T>
-void TreeWalk<T>::add_leaf(int32_t node, ops::Aggregate aggregate,
-                           ops::TargetScore<T>* scores) const {
+void TreeTraversal<T>::add_leaf(int32_t node, ops::Aggregate aggregate,
+                                ops::TargetScore<T>* scores) const {
   const size_t leaf = static_cast<size_t>(node) - branches_;
   if (!votes_.empty()) {
     const Vote& vote = votes_[leaf];
@@ -163,8 +164,8 @@ void TreeWalk<T>::add_leaf(int32_t node, ops::Aggregate aggregate,
 }
 
 template <typename T>
-void TreeWalk<T>::score(const T* x, size_t features, size_t rows, ops::Aggregate aggregate,
-                        size_t targets, ops::TargetScore<T>* scores, float* scratch) const {
+void TreeTraversal<T>::score(const T* x, size_t features, size_t rows, ops::Aggregate aggregate,
+                             size_t targets, ops::TargetScore<T>* scores, float* scratch) const {
   std::fill_n(scores, rows * targets, ops::TargetScore<T>{});
   if constexpr (std::is_same_v<T, float>) {
     if (takes_masks(features, rows))
@@ -205,7 +206,7 @@ void TreeWalk<T>::score(const T* x, size_t features, size_t rows, ops::Aggregate
 }
 
 template <typename T>
-void TreeWalk<T>::mask_trees() {
+void TreeTraversal<T>::mask_trees() {
   for (const Root& root : roots_) {
     MaskedTree tree{masked_branches_.size(), 0, masked_leaves_.size(), 0};
     // Trees may share branches, so the number of copies is limited.
@@ -227,7 +228,7 @@ void TreeWalk<T>::mask_trees() {
 
 // Leaves in the order of a walk that passes first. What several branches share is taken as often.
 template <typename T>
-bool TreeWalk<T>::mask_branches(int32_t at, size_t depth, MaskedTree& tree) {
+bool TreeTraversal<T>::mask_branches(int32_t at, size_t depth, MaskedTree& tree) {
   if (at >= static_cast<int32_t>(branches_)) {
     masked_leaves_.push_back(at);
     return ++tree.leaves <= kMaxMaskedLeaves;
@@ -248,21 +249,21 @@ bool TreeWalk<T>::mask_branches(int32_t at, size_t depth, MaskedTree& tree) {
 
 // Few rows are no vector; many features are no table that stays in a near cache.
 template <typename T>
-bool TreeWalk<T>::takes_masks(size_t features, size_t rows) const {
+bool TreeTraversal<T>::takes_masks(size_t features, size_t rows) const {
   constexpr size_t kFewestRows = 8, kMaxFeatures = 2048;
   return !masked_trees_.empty() && rows >= kFewestRows && features <= kMaxFeatures;
 }
 
 template <typename T>
-size_t TreeWalk<T>::scratch_floats(size_t features, size_t rows) const {
+size_t TreeTraversal<T>::scratch_floats(size_t features, size_t rows) const {
   if (!takes_masks(features, rows)) return 0;
   return (features + 2) * kRowsAtOnce;  // the rows' features, their leaves and sums
 }
 
 template <typename T>
-void TreeWalk<T>::score_masked(const float* x, size_t features, size_t rows,
-                               ops::Aggregate aggregate, size_t targets,
-                               ops::TargetScore<T>* scores, float* scratch) const {
+void TreeTraversal<T>::score_masked(const float* x, size_t features, size_t rows,
+                                    ops::Aggregate aggregate, size_t targets,
+                                    ops::TargetScore<T>* scores, float* scratch) const {
   const size_t unit = masked_rows(), padded = (rows + unit - 1) / unit * unit;
   float *table = scratch, *sums = scratch + features * kRowsAtOnce;
   auto* leaves = reinterpret_cast<int32_t*>(sums + kRowsAtOnce);
@@ -291,7 +292,7 @@ void TreeWalk<T>::score_masked(const float* x, size_t features, size_t rows,
     scores[row] = {static_cast<T>(sums[row]), true};
 }
 
-template class TreeWalk<float>;
-template class TreeWalk<double>;
+template class TreeTraversal<float>;
+template class TreeTraversal<double>;
 
 }  // namespace sardonyx::cpu

@@ -15,11 +15,11 @@ namespace sardonyx::cpu {
 // themselves. So every step of a traversal executes the same loads, and traversals of several rows
 // overlap.
 template <typename T>
-class TreeWalk {
+class TreeTraversal {
  public:
   // nullopt where a branch asks for equality or membership or is split at NaN, where there is no
   // branch or there are too many nodes.
-  static std::optional<TreeWalk> of(const ops::TreeEnsembleModel<T>& model);
+  static std::optional<TreeTraversal> of(const ops::TreeEnsembleModel<T>& model);
 
   static constexpr size_t kRowsAtOnce = 64;
   size_t trees() const { return roots_.size(); }

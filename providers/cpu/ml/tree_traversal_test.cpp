@@ -56,7 +56,7 @@ void check(uint32_t seed, size_t trees, size_t branches, size_t rows, bool has_n
   std::mt19937 generator(seed);
   const int64_t features = 5;
   const auto model = random_ensemble<T>(generator, trees, branches, features, has_nans);
-  const auto walk = TreeWalk<T>::of(model);
+  const auto walk = TreeTraversal<T>::of(model);
   ASSERT_TRUE(walk);
   std::vector<T> x(rows * static_cast<size_t>(features));
   for (T& value : x) {
@@ -79,7 +79,7 @@ void check(uint32_t seed, size_t trees, size_t branches, size_t rows, bool has_n
   }
 }
 
-TEST(TreeWalk, AgreesWithTheWalkOfOneRow) {
+TEST(TreeTraversal, AgreesWithTheWalkOfOneRow) {
   for (const size_t rows : {1, 3, 8, 9, 15, 64}) {
     for (const bool has_nans : {false, true}) {
       check<float>(1, 1, 1, rows, has_nans);
@@ -91,13 +91,13 @@ TEST(TreeWalk, AgreesWithTheWalkOfOneRow) {
   }
 }
 
-TEST(TreeWalk, SumsOfOneTarget) {
+TEST(TreeTraversal, SumsOfOneTarget) {
   std::mt19937 generator(7);
   auto model = random_ensemble<float>(generator, 20, 6, 5, true);
   for (auto& leaf : model.leaves)
     leaf = {{0, static_cast<float>(generator() % 64) - 32}};
   model.targets = 1;
-  const auto walk = TreeWalk<float>::of(model);
+  const auto walk = TreeTraversal<float>::of(model);
   ASSERT_TRUE(walk);
   for (const size_t rows : {8, 17, 50, 64}) {
     std::vector<float> x(rows * 5), scratch(walk->scratch_floats(5, rows));
@@ -113,16 +113,16 @@ TEST(TreeWalk, SumsOfOneTarget) {
   }
 }
 
-TEST(TreeWalk, LeavesOtherComparisonsToTheReference) {
+TEST(TreeTraversal, LeavesOtherComparisonsToTheReference) {
   std::mt19937 generator(5);
   auto model = random_ensemble<float>(generator, 3, 9, 5, false);
   model.branches[4].comparison = NodeMode::kEqual;
-  EXPECT_FALSE(TreeWalk<float>::of(model));
+  EXPECT_FALSE(TreeTraversal<float>::of(model));
   model.branches[4].comparison = NodeMode::kMember;
-  EXPECT_FALSE(TreeWalk<float>::of(model));
+  EXPECT_FALSE(TreeTraversal<float>::of(model));
   model.branches.clear();
   model.roots = {~ops::NodeRef{0}};
-  EXPECT_FALSE(TreeWalk<float>::of(model));
+  EXPECT_FALSE(TreeTraversal<float>::of(model));
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ class ByGroups : public Kernel {
       visit((n * x_.groups() + group) * count, count);
   }
 
-  // Sums by channel of what add(offset, count, sums) puts together.
+  // Sums by channel of what add(offset, count, sums) assembles.
   template <typename Add>
   LaneSums over_group(int64_t group, const Add& add) const {
     LaneSums sums{};
@@ -201,8 +201,8 @@ Prepared prepare_gradient(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kBatchNormalizationEntries[] = {
-    {"BatchNormalization", "batch-normalization", prepare_training},
-    {"sardonyx::BatchNormalizationGrad", "batch-normalization", prepare_gradient},
+    {"BatchNormalization", "batch_norm_training", prepare_training},
+    {"sardonyx::BatchNormalizationGrad", "batch_norm_training", prepare_gradient},
 };
 
 }  // namespace
@@ -225,7 +225,7 @@ std::unique_ptr<Kernel> batch_normalization_gradient(const ChannelGroups& x,
                                     request.threads);
 }
 
-std::span<const KernelEntry> batch_normalization_entries() {
+std::span<const KernelEntry> batch_norm_training_kernels() {
   return kBatchNormalizationEntries;
 }
 

@@ -8,7 +8,7 @@
 
 namespace sardonyx::cpu {
 
-// How the elements of [N, C, ...] lie: groups of `lanes` channels (1 or 16), of which the elements
+// How the elements of [N, C, ...] are: groups of `lanes` channels (1 or 16), of which the elements
 // of one position are neighbours. The last group may have channels behind the last one, whose
 // elements are zeros.
 struct ChannelGroups {
@@ -25,6 +25,6 @@ std::unique_ptr<Kernel> batch_normalization_in_training(const ChannelGroups& x,
 std::unique_ptr<Kernel> batch_normalization_gradient(const ChannelGroups& x,
                                                      const KernelRequest& request);
 
-std::span<const KernelEntry> batch_normalization_entries();
+std::span<const KernelEntry> batch_norm_training_kernels();
 
 }  // namespace sardonyx::cpu

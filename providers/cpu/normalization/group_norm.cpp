@@ -75,7 +75,8 @@ Prepared prepare_group(const KernelRequest& request, int64_t groups, float epsil
   if (!all_of(request.inputs, DType::kFloat))
     return Prepared::refuse("only float is computed here");
   if (element_count(request.inputs[0].shape) == 0) return Prepared::refuse("there are no elements");
-  return Prepared::accept(std::make_unique<GroupNormKernel>(request, groups, epsilon), "rows");
+  return Prepared::accept(std::make_unique<GroupNormKernel>(request, groups, epsilon),
+                          "group_norm");
 }
 
 Prepared prepare_instance(const KernelRequest& request) {
@@ -90,9 +91,9 @@ Prepared prepare_groups(const KernelRequest& request) {
 }
 
 // BatchNormalization with given moments: each channel is scaled and moved.
-class ChannelKernel : public Kernel {
+class BatchNormKernel : public Kernel {
  public:
-  explicit ChannelKernel(const KernelRequest& request)
+  explicit BatchNormKernel(const KernelRequest& request)
       : epsilon_(request.attrs<ops::BatchNormalizationAttrs>().epsilon), threads_(request.threads) {
     const Shape& x = request.inputs[0].shape;
     channels_ = x.size() > 1 ? x[1] : 1;
@@ -130,7 +131,7 @@ Prepared prepare_batch(const KernelRequest& request) {
   if (!all_of(request.inputs, DType::kFloat))
     return Prepared::refuse("only float is computed here");
   if (element_count(request.inputs[0].shape) == 0) return Prepared::refuse("there are no elements");
-  return Prepared::accept(std::make_unique<ChannelKernel>(request), "rows");
+  return Prepared::accept(std::make_unique<BatchNormKernel>(request), "batch_norm");
 }
 
 // Rows that are normalized alike.
@@ -184,14 +185,14 @@ Prepared accept_rows(const KernelRequest& request, Row row, int64_t length) {
   if (!all_of(request.inputs, DType::kFloat) || request.outputs[0].dtype != DType::kFloat)
     return Prepared::refuse("only float is computed here");
   return Prepared::accept(std::make_unique<RowKernel>(row, count / length, length, request.threads),
-                          "rows");
+                          "group_norm");
 }
 
 Prepared prepare_lp(const KernelRequest& request) {
   const auto& attrs = request.attrs<ops::LpNormalizationAttrs>();
   const Shape& x = request.inputs[0].shape;
   const size_t axis = axis_of(attrs.axis, x.size());
-  if (length_from(x, axis + 1) != 1) return Prepared::refuse("elements of a norm lie apart");
+  if (length_from(x, axis + 1) != 1) return Prepared::refuse("elements of a norm are not adjacent");
   return accept_rows(request, attrs.p == 1 ? lp_row<ReduceOp::kL1> : lp_row<ReduceOp::kL2>,
                      length_from(x, axis));
 }
@@ -207,23 +208,23 @@ Prepared prepare_mean_variance(const KernelRequest& request) {
   for (size_t dim = x.size(); dim-- > 0;) {
     if (x[dim] == 1) continue;
     if (!reduced[dim]) is_past = true;
-    if (reduced[dim] && is_past) return Prepared::refuse("elements of a mean lie apart");
+    if (reduced[dim] && is_past) return Prepared::refuse("elements of a mean are not adjacent");
     if (reduced[dim]) length *= x[dim];
   }
   return accept_rows(request, mean_variance_row, length);
 }
 
 constexpr KernelEntry kGroupNormalizationEntries[] = {
-    {"BatchNormalization", "channels", prepare_batch},
-    {"InstanceNormalization", "groups", prepare_instance},
-    {"GroupNormalization", "groups", prepare_groups},
-    {"MeanVarianceNormalization", "groups", prepare_mean_variance},
-    {"LpNormalization", "groups", prepare_lp},
+    {"BatchNormalization", "batch_norm", prepare_batch},
+    {"InstanceNormalization", "group_norm", prepare_instance},
+    {"GroupNormalization", "group_norm", prepare_groups},
+    {"MeanVarianceNormalization", "group_norm", prepare_mean_variance},
+    {"LpNormalization", "group_norm", prepare_lp},
 };
 
 }  // namespace
 
-std::span<const KernelEntry> group_normalization_entries() {
+std::span<const KernelEntry> group_norm_kernels() {
   return kGroupNormalizationEntries;
 }
 

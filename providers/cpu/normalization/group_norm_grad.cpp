@@ -47,7 +47,7 @@ class GroupNormalizationGrad : public Kernel {
   }
 
  private:
-  // What lies in a group, by the number of the group among those of all images.
+  // What is in a group, by the number of the group among those of all images.
   void one(const KernelArgs& args, int64_t group, double* products, double* gradients) const {
     const int64_t size = channels_ * positions_;
     const auto* d_y = static_cast<const float*>(args.inputs[0]) + group * size;
@@ -118,12 +118,12 @@ Prepared prepare_group_gradient(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kGroupNormalizationGradEntries[] = {
-    {"sardonyx::GroupNormalizationGrad", "group-normalization", prepare_group_gradient},
+    {"sardonyx::GroupNormalizationGrad", "group_norm_grad", prepare_group_gradient},
 };
 
 }  // namespace
 
-std::span<const KernelEntry> group_normalization_gradient_entries() {
+std::span<const KernelEntry> group_norm_grad_kernels() {
   return kGroupNormalizationGradEntries;
 }
 

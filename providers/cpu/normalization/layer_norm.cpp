@@ -15,9 +15,9 @@ struct RowSizes {
   int64_t rows = 1, length = 1;
 };
 
-class RowNormKernel : public Kernel {
+class LayerNormKernel : public Kernel {
  public:
-  RowNormKernel(RowSizes sizes, float epsilon, bool is_centered, const KernelRequest& request)
+  LayerNormKernel(RowSizes sizes, float epsilon, bool is_centered, const KernelRequest& request)
       : sizes_(sizes),
         epsilon_(epsilon),
         is_centered_(is_centered),
@@ -71,21 +71,21 @@ Prepared prepare_row_norm(const KernelRequest& request) {
     for (size_t dim = 0; dim < shape.size(); ++dim) {
       const size_t ahead = x.size() - shape.size();
       if (shape[dim] != (dim + ahead < axis ? 1 : x[dim + ahead]))
-        return Prepared::refuse("scale or bias lies along other dims");
+        return Prepared::refuse("scale or bias has other dims");
     }
   }
   return Prepared::accept(
-      std::make_unique<RowNormKernel>(sizes, attrs.epsilon, is_centered, request), "rows");
+      std::make_unique<LayerNormKernel>(sizes, attrs.epsilon, is_centered, request), "layer_norm");
 }
 
 constexpr KernelEntry kNormalizationEntries[] = {
-    {"LayerNormalization", "rows", prepare_row_norm<true>},
-    {"RMSNormalization", "rows", prepare_row_norm<false>},
+    {"LayerNormalization", "layer_norm", prepare_row_norm<true>},
+    {"RMSNormalization", "layer_norm", prepare_row_norm<false>},
 };
 
 }  // namespace
 
-std::span<const KernelEntry> normalization_entries() {
+std::span<const KernelEntry> layer_norm_kernels() {
   return kNormalizationEntries;
 }
 

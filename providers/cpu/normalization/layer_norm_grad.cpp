@@ -65,7 +65,7 @@ class LayerNormalizationGrad : public Kernel {
         is_centered_(attrs.is_centered),
         threads_(threads_for(threads, rows, rows * length)) {}
 
-  // Each part's own sum for the scale: which rows are added up together, and so the result, does
+  // Each part's own sum for the scale: which rows are summed, and so the result, does
   // not depend on which thread takes them.
   size_t scratch_bytes() const override {
     return static_cast<size_t>(threads_ * length_) * sizeof(float);
@@ -137,12 +137,12 @@ Prepared prepare_layer(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kNormalizationGradientEntries[] = {
-    {"sardonyx::LayerNormalizationGrad", "normalization-gradient", prepare_layer},
+    {"sardonyx::LayerNormalizationGrad", "layer_norm_grad", prepare_layer},
 };
 
 }  // namespace
 
-std::span<const KernelEntry> normalization_gradient_entries() {
+std::span<const KernelEntry> layer_norm_grad_kernels() {
   return kNormalizationGradientEntries;
 }
 

@@ -62,17 +62,17 @@ Prepared prepare(const KernelRequest& request) {
   if (split.inner != 1) return Prepared::refuse("not along the last axis");
   return Prepared::accept(std::make_unique<SoftmaxKernel>(function, short_rows, split.outer,
                                                           split.size, request.threads),
-                          "rows");
+                          "softmax");
 }
 
 constexpr KernelEntry kSoftmaxEntries[] = {
-    {"Softmax", "rows", prepare<softmax_row, softmax_short_rows>},
-    {"LogSoftmax", "rows", prepare<log_softmax_row, log_softmax_short_rows>},
+    {"Softmax", "softmax", prepare<softmax_row, softmax_short_rows>},
+    {"LogSoftmax", "softmax", prepare<log_softmax_row, log_softmax_short_rows>},
 };
 
 }  // namespace
 
-std::span<const KernelEntry> softmax_entries() {
+std::span<const KernelEntry> softmax_kernels() {
   return kSoftmaxEntries;
 }
 

@@ -127,7 +127,7 @@ void LogSoftmaxRow(const float* in, float* out, size_t count) {
   row.map(in, [&](V x) HWY_ATTR { return hn::Sub(hn::Sub(x, largest), log_sum); });
 }
 
-// As many rows as a vector has lanes, `kLength` elements long (0: `length`), side by side in
+// As many rows as a vector has lanes, `kLength` elements long (0: `length`), adjacent in
 // memory: vector k holds element k of each.
 template <size_t kLength>
 struct Columns {

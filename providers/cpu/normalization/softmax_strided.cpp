@@ -1,4 +1,4 @@
-// Softmax and LogSoftmax of float32 along an axis whose elements lie apart: whole rows of
+// Softmax and LogSoftmax of float32 along an axis whose elements are not adjacent: whole rows of
 // neighbours are worked on at a time.
 #include <algorithm>
 
@@ -74,8 +74,9 @@ Prepared prepare(const KernelRequest& request, bool is_log) {
     return Prepared::refuse("only float is computed here");
   if (element_count(x) == 0 || x.empty()) return Prepared::refuse("there are no elements");
   const AxisSplit split = split_at(x, axis_of(request.attrs<ops::SoftmaxAttrs>().axis, x.size()));
-  if (split.inner == 1) return Prepared::refuse("the elements of a line lie side by side");
-  return Prepared::accept(std::make_unique<SoftmaxColumns>(split, is_log, request.threads), "rows");
+  if (split.inner == 1) return Prepared::refuse("the elements of a line are adjacent");
+  return Prepared::accept(std::make_unique<SoftmaxColumns>(split, is_log, request.threads),
+                          "softmax_strided");
 }
 
 Prepared prepare_softmax(const KernelRequest& request) {
@@ -86,13 +87,13 @@ Prepared prepare_log_softmax(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kSoftmaxColumnEntries[] = {
-    {"Softmax", "columns", prepare_softmax},
-    {"LogSoftmax", "columns", prepare_log_softmax},
+    {"Softmax", "softmax_strided", prepare_softmax},
+    {"LogSoftmax", "softmax_strided", prepare_log_softmax},
 };
 
 }  // namespace
 
-std::span<const KernelEntry> softmax_column_entries() {
+std::span<const KernelEntry> softmax_strided_kernels() {
   return kSoftmaxColumnEntries;
 }
 

@@ -71,8 +71,8 @@ TEST(SoftmaxRow, AgreesWithTheDefinition) {
   }
 }
 
-// Rows together are what each is alone, up to the order of its sum, and to the bit the same among
-// others.
+// Rows of one call are what each is alone, up to the order of its sum, and to the bit the same
+// among others.
 TEST(SoftmaxShortRows, AgreeWithSingleRows) {
   std::mt19937 generator(6);
   using Rows = void(const float*, float*, size_t, size_t);
@@ -86,10 +86,10 @@ TEST(SoftmaxShortRows, AgreeWithSingleRows) {
         in.insert(in.end(), drawn.begin(), drawn.end());
       }
       in[generator() % in.size()] = NAN;
-      for (const auto& [together, alone] : ways) {
+      for (const auto& [batched, alone] : ways) {
         std::vector<float> out(in.size() + 1, -7.f), one(length), in_place = in;
-        together(in.data(), out.data(), rows, length);
-        together(in_place.data(), in_place.data(), rows, length);
+        batched(in.data(), out.data(), rows, length);
+        batched(in_place.data(), in_place.data(), rows, length);
         EXPECT_EQ(out.back(), -7.f);
         EXPECT_EQ(std::memcmp(in_place.data(), out.data(), in.size() * sizeof(float)), 0);
         for (size_t row = 0; row < rows; ++row) {
@@ -101,7 +101,7 @@ TEST(SoftmaxShortRows, AgreeWithSingleRows) {
             else
               EXPECT_NEAR(made[i], one[i], 1e-6 * (1 + std::fabs(one[i])));
           }
-          together(in.data() + row * length, one.data(), 1, length);
+          batched(in.data() + row * length, one.data(), 1, length);
           for (size_t i = 0; i < length; ++i)
             EXPECT_TRUE(one[i] == made[i] || (std::isnan(one[i]) && std::isnan(made[i])))
                 << length << " x " << rows << ": " << one[i] << " instead of " << made[i];

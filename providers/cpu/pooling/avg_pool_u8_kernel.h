@@ -16,7 +16,7 @@ template <typename T>
 void add_bytes_to_sums(const T* in, int32_t* sums, size_t count);
 
 // sums[i] = the sum of `kernel` elements of `line` from i on, for the starts of `outputs` windows
-// that lie `stride` apart; then sums[k] is that of window k. `sums` has room for all starts.
+// that are `stride` apart; then sums[k] is that of window k. `sums` is large enough for all starts.
 void sum_windows(const int32_t* line, size_t kernel, size_t stride, size_t outputs, int32_t* sums);
 
 // What sums become: (sum - zeros) * factor, rounded to float, divided by `scale`, rounded half to

@@ -121,12 +121,12 @@ TYPED_TEST(ByteRows, joined_as_step_by_step_also_in_place) {
         const TypeParam* a = operands.a_steps ? out.data() : operands.a.data();
         const TypeParam* b = operands.a_steps ? operands.b.data() : out.data();
         const TypeParam behind = out[count];
-        add_bytes_row(operands.scales, a, operands.a_steps, b, operands.b_steps, out.data(), count);
+        qadd_row(operands.scales, a, operands.a_steps, b, operands.b_steps, out.data(), count);
         EXPECT_EQ(out[count], behind);
         out.resize(count);
         EXPECT_EQ(out, sums) << c.a << " + " << c.b << " to " << c.out << ", " << count;
-        multiply_bytes_row(operands.scales, operands.a.data(), operands.a_steps, operands.b.data(),
-                           operands.b_steps, out.data(), count);
+        qmul_row(operands.scales, operands.a.data(), operands.a_steps, operands.b.data(),
+                 operands.b_steps, out.data(), count);
         EXPECT_EQ(out, products) << c.a << " * " << c.b << " to " << c.out << ", " << count;
       }
     }

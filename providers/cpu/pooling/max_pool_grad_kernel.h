@@ -5,7 +5,7 @@
 
 namespace sardonyx::cpu {
 
-// One row of windows of 2 x 2 elements that lie side by side: `top` and `bottom` hold 2 * outputs
+// One row of windows of 2 x 2 elements that are adjacent: `top` and `bottom` hold 2 * outputs
 // positions of `lanes` elements (1, or a multiple of 16), as do d_top and d_bottom, which become
 // the gradient of each element: that of the window where it is the greatest, zero elsewhere. The
 // first of equal elements is the greatest; a NaN is so only where all that follow are NaN.

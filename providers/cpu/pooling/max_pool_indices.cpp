@@ -34,9 +34,9 @@ class PeakKernel : public Kernel {
       : plan_(plan),
         shape_(std::move(shape)),
         threads_(static_cast<int>(std::min<double>(threads, plan.work() / kWorkPerThread + 1))) {
-    const auto rows = static_cast<size_t>(plan.most_rows());
-    const size_t outputs = rows * static_cast<size_t>(plan.most_outputs());
-    windows_at_ = scratch_.add<T>(peak_scratch<T>(plan.longest_line(), rows));
+    const auto rows = static_cast<size_t>(plan.max_rows());
+    const size_t outputs = rows * static_cast<size_t>(plan.max_outputs());
+    windows_at_ = scratch_.add<T>(max_pool_scratch<T>(plan.longest_line(), rows));
     taps_at_ = scratch_.add<int64_t>(plan.list_scratch());
     if constexpr (kIsByte<In>) {
       in_at_ = scratch_.add<float>(static_cast<size_t>(plan.in_size()));
@@ -72,7 +72,7 @@ class PeakKernel : public Kernel {
     const int64_t begin = share.channel * plan_.in_size();
     const int64_t at =
         share.channel * plan_.out_size() + share.row * plan_.row_length() + share.first;
-    PeakChannels<T> channels;
+    MaxPoolChannels<T> channels;
     channels.count = static_cast<size_t>(share.channels);
     channels.in_step = static_cast<size_t>(plan_.in_size());
     channels.out_step = static_cast<size_t>(plan_.out_size());
@@ -91,8 +91,8 @@ class PeakKernel : public Kernel {
   }
 
   // Channel by channel.
-  void find_in_bytes(const PoolRowArgs<float>& windows, PeakChannels<float> channels, const In* in,
-                     In* out, std::byte* scratch) const {
+  void find_in_bytes(const PoolRowArgs<float>& windows, MaxPoolChannels<float> channels,
+                     const In* in, In* out, std::byte* scratch) const {
     auto* from = reinterpret_cast<float*>(scratch + in_at_);
     channels.in = from;
     channels.out = reinterpret_cast<float*>(scratch + out_at_);
@@ -140,7 +140,7 @@ Prepared prepare_plan(const KernelRequest& request, const CollapsedWindow& windo
   if (kIsByte<In> && plan.in_size() > kMaxWidened)
     return Prepared::refuse("channels of so many bytes are left to the reference");
   return Prepared::accept(std::make_unique<PeakKernel<In>>(plan, std::move(shape), request.threads),
-                          "rows");
+                          "max_pool_indices");
 }
 
 }  // namespace
@@ -151,7 +151,7 @@ Prepared prepare_max_pool_indices(const KernelRequest& request) {
     return Prepared::refuse("there are no elements");
   const auto& attrs = request.attrs<ops::MaxPoolAttrs>();
   const ops::Window window = ops::pool_window(request.op.name, attrs, x.shape);
-  if (ops::may_have_empty_window(window)) return Prepared::refuse("a window lies in the padding");
+  if (ops::may_have_empty_window(window)) return Prepared::refuse("a window covers padding alone");
   const CollapsedWindow windows = simplified(window, x.shape[0] * x.shape[1], !is_byte(x.dtype));
   if (windows.window.extent(windows.window.rank() - 1) > kLongestWindow)
     return Prepared::refuse("windows of this length are left to the reference");

@@ -27,7 +27,7 @@ struct Peak {
     value = hn::IfThenElse(which, other.value, value);
     index = hn::IfThenElse(hn::RebindMask(Indices<D>(), which), other.index, index);
   }
-  // `other` is of elements some of which lie before and some behind those of this one.
+  // `other` is of elements some of which are before and some behind those of this one.
   HWY_INLINE void merge(const Peak& other) {
     const auto earlier = hn::RebindMask(D(), hn::Lt(other.index, index));
     const auto later = hn::RebindMask(D(), hn::Gt(other.index, index));
@@ -206,7 +206,7 @@ size_t count_of_indices(size_t count) {
 }
 
 template <typename T>
-HWY_INLINE void find_maxima(const cpu::PoolRowArgs<T>& windows, const PeakChannels<T>& channels,
+HWY_INLINE void find_maxima(const cpu::PoolRowArgs<T>& windows, const MaxPoolChannels<T>& channels,
                             T* scratch) {
   using D = hn::ScalableTag<T>;
   const size_t count = windows.rows * windows.row_step;
@@ -229,23 +229,23 @@ HWY_INLINE void find_maxima(const cpu::PoolRowArgs<T>& windows, const PeakChanne
   if (channels.count > 0) widen(channels.count - 1);
 }
 
-void FindFloatPeaks(const cpu::PoolRowArgs<float>& windows, const PeakChannels<float>& channels,
-                    float* scratch) {
+void MaxPoolIndicesF32(const cpu::PoolRowArgs<float>& windows,
+                       const MaxPoolChannels<float>& channels, float* scratch) {
   find_maxima(windows, channels, scratch);
 }
-void FindDoublePeaks(const cpu::PoolRowArgs<double>& windows, const PeakChannels<double>& channels,
-                     double* scratch) {
+void MaxPoolIndicesF64(const cpu::PoolRowArgs<double>& windows,
+                       const MaxPoolChannels<double>& channels, double* scratch) {
   find_maxima(windows, channels, scratch);
 }
 template <class D>
-size_t peak_scratch_of(const Window1d& line, size_t rows) {
+size_t indices_scratch(const Window1d& line, size_t rows) {
   return 2 * count_of_indices<D>(rows * line.outputs) + 2 * rows * MaxIndices<D>::line_step(line);
 }
-size_t PeakScratchOfFloats(const Window1d& line, size_t rows) {
-  return peak_scratch_of<hn::ScalableTag<float>>(line, rows);
+size_t MaxPoolScratchF32(const Window1d& line, size_t rows) {
+  return indices_scratch<hn::ScalableTag<float>>(line, rows);
 }
-size_t PeakScratchOfDoubles(const Window1d& line, size_t rows) {
-  return peak_scratch_of<hn::ScalableTag<double>>(line, rows);
+size_t MaxPoolScratchF64(const Window1d& line, size_t rows) {
+  return indices_scratch<hn::ScalableTag<double>>(line, rows);
 }
 
 }  // namespace sardonyx::cpu::HWY_NAMESPACE
@@ -254,29 +254,29 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sardonyx::cpu {
 
-HWY_EXPORT(FindFloatPeaks);
-HWY_EXPORT(FindDoublePeaks);
-HWY_EXPORT(PeakScratchOfFloats);
-HWY_EXPORT(PeakScratchOfDoubles);
+HWY_EXPORT(MaxPoolIndicesF32);
+HWY_EXPORT(MaxPoolIndicesF64);
+HWY_EXPORT(MaxPoolScratchF32);
+HWY_EXPORT(MaxPoolScratchF64);
 
 template <>
-size_t peak_scratch<float>(const Window1d& line, size_t rows) {
-  return HWY_DYNAMIC_DISPATCH(PeakScratchOfFloats)(line, rows);
+size_t max_pool_scratch<float>(const Window1d& line, size_t rows) {
+  return HWY_DYNAMIC_DISPATCH(MaxPoolScratchF32)(line, rows);
 }
 template <>
-size_t peak_scratch<double>(const Window1d& line, size_t rows) {
-  return HWY_DYNAMIC_DISPATCH(PeakScratchOfDoubles)(line, rows);
+size_t max_pool_scratch<double>(const Window1d& line, size_t rows) {
+  return HWY_DYNAMIC_DISPATCH(MaxPoolScratchF64)(line, rows);
 }
 
 template <>
-void find_max_indices(const PoolRowArgs<float>& windows, const PeakChannels<float>& channels,
+void find_max_indices(const PoolRowArgs<float>& windows, const MaxPoolChannels<float>& channels,
                       float* scratch) {
-  HWY_DYNAMIC_DISPATCH(FindFloatPeaks)(windows, channels, scratch);
+  HWY_DYNAMIC_DISPATCH(MaxPoolIndicesF32)(windows, channels, scratch);
 }
 template <>
-void find_max_indices(const PoolRowArgs<double>& windows, const PeakChannels<double>& channels,
+void find_max_indices(const PoolRowArgs<double>& windows, const MaxPoolChannels<double>& channels,
                       double* scratch) {
-  HWY_DYNAMIC_DISPATCH(FindDoublePeaks)(windows, channels, scratch);
+  HWY_DYNAMIC_DISPATCH(MaxPoolIndicesF64)(windows, channels, scratch);
 }
 
 }  // namespace sardonyx::cpu

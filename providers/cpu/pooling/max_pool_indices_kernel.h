@@ -13,13 +13,13 @@ namespace sardonyx::cpu {
 template <typename T>
 using MaxIndex = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
 
-// Elements of scratch memory that find_peaks() wants.
+// Elements of scratch memory that find_maxima() wants.
 template <typename T>
-size_t peak_scratch(const Window1d& line, size_t rows);
+size_t max_pool_scratch(const Window1d& line, size_t rows);
 
 // Channels of which peaks are found.
 template <typename T>
-struct PeakChannels {
+struct MaxPoolChannels {
   size_t count = 1;
   const T* in = nullptr;  // the first element of the first one
   size_t in_step = 0;     // from one channel to the next
@@ -35,6 +35,7 @@ struct PeakChannels {
 // scales, and each window has an element of the input. A channel's elements can be counted by
 // MaxIndex<T>.
 template <typename T>
-void find_max_indices(const PoolRowArgs<T>& windows, const PeakChannels<T>& channels, T* scratch);
+void find_max_indices(const PoolRowArgs<T>& windows, const MaxPoolChannels<T>& channels,
+                      T* scratch);
 
 }  // namespace sardonyx::cpu

@@ -302,8 +302,8 @@ Prepared prepare_average_gradient(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kPoolGradientEntries[] = {
-    {"sardonyx::MaxPoolGrad", "pool-gradient", prepare_max_gradient},
-    {"sardonyx::AveragePoolGrad", "pool-gradient", prepare_average_gradient},
+    {"sardonyx::MaxPoolGrad", "pool_grad", prepare_max_gradient},
+    {"sardonyx::AveragePoolGrad", "pool_grad", prepare_average_gradient},
 };
 
 const char* refusal(const KernelRequest& request) {
@@ -346,7 +346,7 @@ Prepared average_pool_gradient(const KernelRequest& request, int64_t lanes) {
                           "simd");
 }
 
-std::span<const KernelEntry> pool_gradient_entries() {
+std::span<const KernelEntry> pool_grad_kernels() {
   return kPoolGradientEntries;
 }
 

@@ -5,7 +5,7 @@
 
 namespace sardonyx::cpu {
 
-// Of MaxPoolGrad and AveragePoolGrad, with elements that lie as [images, spatial..., lanes]: 1 lane
+// Of MaxPoolGrad and AveragePoolGrad, with elements that are as [images, spatial..., lanes]: 1 lane
 // where they are row-major, else the number of channels that are neighbours, which divides that of
 // all channels.
 Prepared max_pool_gradient(const KernelRequest& request, int64_t lanes);

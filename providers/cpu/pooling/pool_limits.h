@@ -9,7 +9,7 @@
 
 namespace sardonyx::cpu {
 
-// About what stays in the nearest cache; of rows that are merged where they lie, what makes a task
+// About what stays in the nearest cache; of rows that are merged in place, what makes a task
 // worth its start.
 constexpr int64_t kLineLength = 1 << 12, kLengthInPlace = 1 << 14;
 constexpr int64_t kTaskWork = 1 << 16;

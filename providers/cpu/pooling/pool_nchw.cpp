@@ -51,16 +51,16 @@ class PoolKernel : public Kernel {
         whole_line_(plan.whole_line()),
         threads_(static_cast<int>(std::min<double>(threads, plan.work() / kWorkPerThread + 1))),
         has_one_scale_(columns_are_alike(method, plan.window())) {
-    const auto rows = static_cast<size_t>(plan.most_rows());
+    const auto rows = static_cast<size_t>(plan.max_rows());
     windows_at_ = scratch_.add<T>(window_scratch<T>(plan.longest_line(), rows));
     taps_at_ = scratch_.add<int64_t>(plan.list_scratch());
     if constexpr (kIsByte<In>) {
       in_at_ = scratch_.add<float>(static_cast<size_t>(plan.in_size()));
-      out_at_ = scratch_.add<float>(rows * static_cast<size_t>(plan.most_outputs()));
+      out_at_ = scratch_.add<float>(rows * static_cast<size_t>(plan.max_outputs()));
     }
     if (method == Method::kMax) return;
     const size_t last = plan.window().rank() - 1;
-    const int64_t columns = has_one_scale_ ? plan.most_outputs() : plan.row_length();
+    const int64_t columns = has_one_scale_ ? plan.max_outputs() : plan.row_length();
     for (int64_t column = 0; column < columns; ++column)
       column_scales_.push_back(static_cast<T>(1 / count_of(last, column)));
     for (int64_t row = 0; row < plan.out_rows(); ++row)
@@ -196,7 +196,7 @@ Prepared prepare_plan(const KernelRequest& request, Method method, int64_t power
   if (kIsByte<In> && plan.in_size() > kMaxWidened)
     return Prepared::refuse("channels of so many bytes are left to the reference");
   return Prepared::accept(std::make_unique<PoolKernel<In>>(method, power, plan, request.threads),
-                          "rows");
+                          "pool_nchw");
 }
 
 Prepared prepare_windows(const KernelRequest& request, const ops::Window& window, Method method,
@@ -205,7 +205,7 @@ Prepared prepare_windows(const KernelRequest& request, const ops::Window& window
   if (element_count(x.shape) == 0 || element_count(y.shape) == 0)
     return Prepared::refuse("there are no elements");
   if (method == Method::kMax && ops::may_have_empty_window(window))
-    return Prepared::refuse("a window lies in the padding");
+    return Prepared::refuse("a window covers padding alone");
   const int64_t channels = x.shape[0] * x.shape[1];
   CollapsedWindow windows = simplified(window, channels, !is_byte(x.dtype));
   if (windows.window.extent(windows.window.rank() - 1) > kLongestWindow)
@@ -232,8 +232,11 @@ Prepared prepare_pool(const KernelRequest& request, const ops::PoolAttrs& attrs,
   return prepare_windows(request, window, method, power);
 }
 
+constexpr InnerKernel kMaxIndices[] = {
+    {"max_pool_indices", "providers/cpu/pooling/max_pool_indices.cpp"}};
+
 Prepared prepare_max(const KernelRequest& request) {
-  if (request.wants(1)) return prepare_max_pool_indices(request);
+  if (request.wants(1)) return noted(request, kMaxIndices[0], prepare_max_pool_indices(request));
   return prepare_pool(request, request.attrs<ops::MaxPoolAttrs>(), Method::kMax);
 }
 
@@ -255,15 +258,15 @@ Prepared prepare_global(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kPoolEntries[] = {
-    {"MaxPool", "windows", prepare_max},
-    {"AveragePool", "windows", prepare_average},
-    {"LpPool", "windows", prepare_norm},
-    {"GlobalAveragePool", "windows", prepare_global<Method::kAverage>},
-    {"GlobalMaxPool", "windows", prepare_global<Method::kMax>}};
+    {"MaxPool", "pool_nchw", prepare_max, kMaxIndices},
+    {"AveragePool", "pool_nchw", prepare_average},
+    {"LpPool", "pool_nchw", prepare_norm},
+    {"GlobalAveragePool", "pool_nchw", prepare_global<Method::kAverage>},
+    {"GlobalMaxPool", "pool_nchw", prepare_global<Method::kMax>}};
 
 }  // namespace
 
-std::span<const KernelEntry> pool_entries() {
+std::span<const KernelEntry> pool_nchw_kernels() {
   return kPoolEntries;
 }
 

@@ -42,8 +42,8 @@ HWY_INLINE hn::Vec<D> across_taps(D d, Op op, Of of, const T* at, const int64_t*
 
 // kVectors of them, the last of which begins at `last`.
 template <size_t kVectors, size_t kTaps, class D, class Op, class Of, class T = hn::TFromD<D>>
-HWY_INLINE void merge_taps_of(D d, Op op, Of of, const T* in, const int64_t* taps, size_t tap_count,
-                              T* line, size_t i, size_t last) {
+HWY_INLINE void reduce_taps(D d, Op op, Of of, const T* in, const int64_t* taps, size_t tap_count,
+                            T* line, size_t i, size_t last) {
   const size_t count = kTaps > 0 ? kTaps : tap_count, lanes = hn::Lanes(d);
   hn::Vec<D> merged[kVectors];
   for (size_t v = 0; v < kVectors; ++v)
@@ -70,16 +70,16 @@ HWY_INLINE void merge_taps(D d, Op op, Of of, const T* in, const int64_t* taps, 
   }
   size_t i = 0;
   for (; i + 4 * lanes <= count; i += 4 * lanes)
-    merge_taps_of<4, kTaps>(d, op, of, in, taps, tap_count, line, i, i + 3 * lanes);
+    reduce_taps<4, kTaps>(d, op, of, in, taps, tap_count, line, i, i + 3 * lanes);
   const size_t left = count - i, last = count - lanes;  // the last vector begins earlier
   if (left > 3 * lanes)
-    merge_taps_of<4, kTaps>(d, op, of, in, taps, tap_count, line, i, last);
+    reduce_taps<4, kTaps>(d, op, of, in, taps, tap_count, line, i, last);
   else if (left > 2 * lanes)
-    merge_taps_of<3, kTaps>(d, op, of, in, taps, tap_count, line, i, last);
+    reduce_taps<3, kTaps>(d, op, of, in, taps, tap_count, line, i, last);
   else if (left > lanes)
-    merge_taps_of<2, kTaps>(d, op, of, in, taps, tap_count, line, i, last);
+    reduce_taps<2, kTaps>(d, op, of, in, taps, tap_count, line, i, last);
   else if (left > 0)
-    merge_taps_of<1, kTaps>(d, op, of, in, taps, tap_count, line, i, last);
+    reduce_taps<1, kTaps>(d, op, of, in, taps, tap_count, line, i, last);
 }
 
 // The elements of one vector of windows that are kStride apart, tap by tap; kKernel of them one
@@ -202,7 +202,7 @@ HWY_INLINE void take_sums(D d, const Window1d& w, T* sums, Out& out) {
 }
 
 template <class D>
-Way way_of(D d, const Window1d& w) {
+Way choose_method(D d, const Window1d& w) {
   if (w.in < hn::Lanes(d) && w.outputs <= hn::Lanes(d) && w.kernel <= kMaxLaneTaps)
     return Way::kLanes;
   const auto lanes = static_cast<double>(hn::Lanes(d)), kernel = static_cast<double>(w.kernel);
@@ -240,7 +240,7 @@ class WindowRows {
   WindowRows(const cpu::PoolRowArgs<T>& windows, Of of, T* scratch)
       : windows_(windows),
         of_(of),
-        way_(way_of(D(), windows.whole_line ? *windows.whole_line : windows.line)),
+        way_(choose_method(D(), windows.whole_line ? *windows.whole_line : windows.line)),
         step_(line_step(D(), way_, windows.line.length())),
         lines_(scratch),
         sums_(scratch + windows.rows * step_ + slack()),
@@ -455,26 +455,26 @@ void MergeDoubleRows(const cpu::PoolRowArgs<double>& windows, size_t channels, c
 }
 
 template <typename T>
-HWY_INLINE size_t window_scratch_of(const Window1d& line, size_t rows) {
+HWY_INLINE size_t scratch_elements(const Window1d& line, size_t rows) {
   const hn::ScalableTag<T> d;
   const size_t step = line_step(d, Way::kTaps, line.length());
   // Scratch: the lines, their reductions, and both of one row for restore_nan().
   return 2 * (rows + 1) * step + line_step(d, Way::kTaps, line.outputs) + 16 * hn::Lanes(d);
 }
 size_t ScratchOfFloats(const Window1d& line, size_t rows) {
-  return window_scratch_of<float>(line, rows);
+  return scratch_elements<float>(line, rows);
 }
 size_t ScratchOfDoubles(const Window1d& line, size_t rows) {
-  return window_scratch_of<double>(line, rows);
+  return scratch_elements<double>(line, rows);
 }
 
 bool FloatsNeedNoLine(const Window1d& line) {
   const hn::ScalableTag<float> d;
-  return needs_no_line(d, way_of(d, line), line);
+  return needs_no_line(d, choose_method(d, line), line);
 }
 bool DoublesNeedNoLine(const Window1d& line) {
   const hn::ScalableTag<double> d;
-  return needs_no_line(d, way_of(d, line), line);
+  return needs_no_line(d, choose_method(d, line), line);
 }
 
 }  // namespace sardonyx::cpu::HWY_NAMESPACE

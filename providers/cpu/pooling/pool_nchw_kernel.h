@@ -19,7 +19,7 @@ struct Window1d {
   size_t length() const { return (outputs - 1) * stride + (kernel - 1) * dilation + 1; }
 };
 
-// Rows of outputs, each from the rows of the input that lie under its windows.
+// Rows of outputs, each from the rows of the input that are under its windows.
 template <typename T>
 struct PoolRowArgs {
   Merge merge = Merge::kMax;
@@ -39,11 +39,11 @@ struct PoolRowArgs {
   const T *row_scales = nullptr, *column_scales = nullptr;
 };
 
-// Elements of scratch memory that merge_rows() wants for windows along `line`, in rows or fewer.
+// Elements of scratch memory that pool_rows() wants for windows along `line`, in rows or fewer.
 template <typename T>
 size_t window_scratch(const Window1d& line, size_t rows);
 
-// Whether windows of this kind are merged where they lie, without a line of their own, if each row
+// Whether windows of this kind are merged in place, without a line of their own, if each row
 // of outputs has one tap. Such lines may be long.
 template <typename T>
 bool merges_in_place(const Window1d& line);

@@ -127,7 +127,7 @@ Prepared prepare(const KernelRequest& request, ops::Window window, bool is_max, 
   if (!request.layouts || !x.layout) return Prepared::refuse("plain rows are left to others");
   const auto pixels = pixel_planes(x);
   if (!pixels) return Prepared::refuse("an unusual layout");
-  if (ops::may_have_empty_window(window)) return Prepared::refuse("a window lies in the padding");
+  if (ops::may_have_empty_window(window)) return Prepared::refuse("a window covers padding alone");
   PoolNhwcParams form{std::move(window), is_max, with_pads, pixels->planes, pixels->channels};
   if (element_count(form.window.kernel) / form.window.kernel[form.last()] >
       static_cast<int64_t>(kMaxPooledRows))

@@ -58,8 +58,8 @@ class PoolPlan {
   // The most of any task.
   Window1d longest_line() const { return line_of(0, piece_, true); }
   Window1d whole_line() const { return line_of(0, row_length(), true); }
-  int64_t most_rows() const { return rows_; }
-  int64_t most_outputs() const { return piece_; }
+  int64_t max_rows() const { return rows_; }
+  int64_t max_outputs() const { return piece_; }
 
   // The line under `outputs` windows from `first` on, and the first element that it reads of a row
   // of the input.

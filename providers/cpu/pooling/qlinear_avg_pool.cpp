@@ -196,7 +196,7 @@ class RowPoolKernel : public Kernel {
   int64_t lines_of(int64_t row) const { return depth_of(row).count() * height_of(row).count(); }
 
   // Rows of the results of a channel, from `begin` up to `end`: as many as have the same number of
-  // rows under them are quantised together.
+  // rows under them are quantised in one pass.
   void pool(const PoolRun<T>& run, int64_t channel, int64_t begin, int64_t end,
             int32_t* scratch) const {
     const T* from = run.x + channel * plan_.in_count();
@@ -260,8 +260,9 @@ Prepared build(const KernelRequest& request, AvgPoolPlan plan, bool last) {
   if (plan.kernel_count() > kMaxTaps) return Prepared::refuse("windows of so many elements");
   plan.has_zero = {request.has(QLinearPoolInput::kXZero), request.has(QLinearPoolInput::kYZero)};
   plan.threads = request.threads;
-  Prepared prepared = Prepared::accept(
-      x.dtype == DType::kInt8 ? kernel_of<int8_t>(plan) : kernel_of<uint8_t>(plan), "rows");
+  Prepared prepared =
+      Prepared::accept(x.dtype == DType::kInt8 ? kernel_of<int8_t>(plan) : kernel_of<uint8_t>(plan),
+                       "qlinear_avg_pool");
   if (keeps_layout) {
     prepared.input_layouts.resize(request.inputs.size());
     prepared.input_layouts[QLinearPoolInput::kX] = x_layout;
@@ -317,7 +318,7 @@ Prepared prepare_qlinear_average(const KernelRequest& request) {
     }
     const bool has_empty =
         window.pads_begin[axis] >= window.kernel[axis] || last_start >= window.in[axis];
-    if (has_empty) return Prepared::refuse("a window lies in the padding");
+    if (has_empty) return Prepared::refuse("a window covers padding alone");
   }
   plan.batch = x[0];
   plan.channels = x[1];
@@ -330,13 +331,15 @@ Prepared prepare_qlinear_average(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kQuantizedPoolKernels[] = {
-    {"com.microsoft::QLinearGlobalAveragePool", "loops", size_checked<prepare_qlinear_global>},
-    {"com.microsoft::QLinearAveragePool", "loops", size_checked<prepare_qlinear_average>},
+    {"com.microsoft::QLinearGlobalAveragePool", "qlinear_avg_pool",
+     size_checked<prepare_qlinear_global>},
+    {"com.microsoft::QLinearAveragePool", "qlinear_avg_pool",
+     size_checked<prepare_qlinear_average>},
 };
 
 }  // namespace
 
-std::span<const KernelEntry> quantized_pool_kernels() {
+std::span<const KernelEntry> qlinear_avg_pool_kernels() {
   return kQuantizedPoolKernels;
 }
 

@@ -73,7 +73,7 @@ class BlockKernel : public Kernel {
     return std::min(block_, split_.size - at % blocks_ * block_);
   }
 
-  // The elements of a block lie side by side.
+  // The elements of a block are adjacent.
   void run_along(const KernelArgs& args, int64_t at) const {
     const float zero = has_zeros_ ? decoded(codes_, args.inputs[2], at) : 0;
     decode_row(codes_, args.inputs[0], begin_of(at), zero,
@@ -119,9 +119,9 @@ Prepared prepare_blockwise(const KernelRequest& request) {
   if (block > 0 && !is_single) {
     split = split_at(x, axis);
     width = block;
-  } else if (!is_single) {  // each slice is a block of all that lies within it
+  } else if (!is_single) {  // each slice is a block of all that is within it
     const AxisSplit whole = split_at(x, axis);
-    if (whole.outer != 1) return Prepared::refuse("slices that lie apart are left to others");
+    if (whole.outer != 1) return Prepared::refuse("strided slices are left to others");
     split = {whole.size, whole.inner, 1};
     width = whole.inner;
   } else {
@@ -228,13 +228,13 @@ Prepared prepare_gather(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kBlockEntries[] = {
-    {"DequantizeLinear", "blocks", prepare_blockwise},
-    {"com.microsoft::GatherBlockQuantized", "blocks", prepare_gather},
+    {"DequantizeLinear", "blockwise_dequantize", prepare_blockwise},
+    {"com.microsoft::GatherBlockQuantized", "blockwise_dequantize", prepare_gather},
 };
 
 }  // namespace
 
-std::span<const KernelEntry> block_entries() {
+std::span<const KernelEntry> blockwise_dequantize_kernels() {
   return kBlockEntries;
 }
 

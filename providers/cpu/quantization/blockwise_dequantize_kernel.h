@@ -8,7 +8,7 @@
 
 namespace sardonyx::cpu {
 
-// How a tensor's integers lie: two of 4 bits in a byte (the first in its lower half), or one of 8.
+// How a tensor's integers are: two of 4 bits in a byte (the first in its lower half), or one of 8.
 enum class Codes : uint8_t { kUnsigned4, kSigned4, kUnsigned8, kSigned8 };
 
 // out[i] = (codes[first + i] - zero) * scale for i < count.

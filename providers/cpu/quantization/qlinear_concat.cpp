@@ -98,7 +98,7 @@ Prepared build(const KernelRequest& request, std::vector<ConcatPart> parts, int6
     prepared.output_layouts = {channels_last(request.outputs[0].dtype, shape)};
   }
   prepared.kernel = std::make_unique<JoinKernel>(std::move(parts), runs, request.threads);
-  prepared.implementation = "loops";
+  prepared.implementation = "qlinear_concat";
   return prepared;
 }
 
@@ -158,13 +158,13 @@ Prepared prepare_plain(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kQuantizedJoinKernels[] = {
-    {"com.microsoft::QLinearConcat", "loops", size_checked<prepare_quantized, 0>},
-    {"Concat", "loops", size_checked<prepare_plain, 0>},
+    {"com.microsoft::QLinearConcat", "qlinear_concat", size_checked<prepare_quantized, 0>},
+    {"Concat", "qlinear_concat", size_checked<prepare_plain, 0>},
 };
 
 }  // namespace
 
-std::span<const KernelEntry> quantized_join_kernels() {
+std::span<const KernelEntry> qlinear_concat_kernels() {
   return kQuantizedJoinKernels;
 }
 

@@ -97,11 +97,10 @@ Prepared prepare_pair(const KernelRequest& request) {
   return accept(request, std::make_unique<Signed>(*grid, request), kSlots, layout);
 }
 
-constexpr auto prepare_add = prepare_pair<QLinearBinaryKernel<uint8_t, add_bytes_row<uint8_t>>,
-                                          QLinearBinaryKernel<int8_t, add_bytes_row<int8_t>>>;
-constexpr auto prepare_multiply =
-    prepare_pair<QLinearBinaryKernel<uint8_t, multiply_bytes_row<uint8_t>>,
-                 QLinearBinaryKernel<int8_t, multiply_bytes_row<int8_t>>>;
+constexpr auto prepare_add = prepare_pair<QLinearBinaryKernel<uint8_t, qadd_row<uint8_t>>,
+                                          QLinearBinaryKernel<int8_t, qadd_row<int8_t>>>;
+constexpr auto prepare_multiply = prepare_pair<QLinearBinaryKernel<uint8_t, qmul_row<uint8_t>>,
+                                               QLinearBinaryKernel<int8_t, qmul_row<int8_t>>>;
 
 using Table = std::array<uint8_t, 256>;
 
@@ -209,17 +208,17 @@ Prepared prepare_dynamic(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kQuantizedEntries[] = {
-    {"com.microsoft::QLinearAdd", "rows", prepare_add},
-    {"com.microsoft::QLinearMul", "rows", prepare_multiply},
-    {"com.microsoft::QLinearSigmoid", "table", prepare_by_trial},
-    {"com.microsoft::QLinearLeakyRelu", "table", prepare_by_trial},
-    {"sardonyx::ByteTable", "table", prepare_table},
-    {"DynamicQuantizeLinear", "rows", prepare_dynamic},
+    {"com.microsoft::QLinearAdd", "qlinear_elementwise", prepare_add},
+    {"com.microsoft::QLinearMul", "qlinear_elementwise", prepare_multiply},
+    {"com.microsoft::QLinearSigmoid", "lut_u8", prepare_by_trial},
+    {"com.microsoft::QLinearLeakyRelu", "lut_u8", prepare_by_trial},
+    {"sardonyx::ByteTable", "lut_u8", prepare_table},
+    {"DynamicQuantizeLinear", "qlinear_elementwise", prepare_dynamic},
 };
 
 }  // namespace
 
-std::span<const KernelEntry> quantized_entries() {
+std::span<const KernelEntry> qlinear_elementwise_kernels() {
   return kQuantizedEntries;
 }
 

@@ -269,23 +269,23 @@ HWY_EXPORT(MultiplySigned);
 HWY_EXPORT(WidenRange);
 
 template <>
-void add_bytes_row(const QLinearScales& scales, const uint8_t* a, bool a_steps, const uint8_t* b,
-                   bool b_steps, uint8_t* out, size_t count) {
+void qadd_row(const QLinearScales& scales, const uint8_t* a, bool a_steps, const uint8_t* b,
+              bool b_steps, uint8_t* out, size_t count) {
   HWY_DYNAMIC_DISPATCH(AddUnsigned)(scales, a, a_steps, b, b_steps, out, count);
 }
 template <>
-void add_bytes_row(const QLinearScales& scales, const int8_t* a, bool a_steps, const int8_t* b,
-                   bool b_steps, int8_t* out, size_t count) {
+void qadd_row(const QLinearScales& scales, const int8_t* a, bool a_steps, const int8_t* b,
+              bool b_steps, int8_t* out, size_t count) {
   HWY_DYNAMIC_DISPATCH(AddSigned)(scales, a, a_steps, b, b_steps, out, count);
 }
 template <>
-void multiply_bytes_row(const QLinearScales& scales, const uint8_t* a, bool a_steps,
-                        const uint8_t* b, bool b_steps, uint8_t* out, size_t count) {
+void qmul_row(const QLinearScales& scales, const uint8_t* a, bool a_steps, const uint8_t* b,
+              bool b_steps, uint8_t* out, size_t count) {
   HWY_DYNAMIC_DISPATCH(MultiplyUnsigned)(scales, a, a_steps, b, b_steps, out, count);
 }
 template <>
-void multiply_bytes_row(const QLinearScales& scales, const int8_t* a, bool a_steps, const int8_t* b,
-                        bool b_steps, int8_t* out, size_t count) {
+void qmul_row(const QLinearScales& scales, const int8_t* a, bool a_steps, const int8_t* b,
+              bool b_steps, int8_t* out, size_t count) {
   HWY_DYNAMIC_DISPATCH(MultiplySigned)(scales, a, a_steps, b, b_steps, out, count);
 }
 

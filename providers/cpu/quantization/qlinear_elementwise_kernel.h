@@ -28,11 +28,11 @@ struct QLinearScales {
 // out[i] = quantised(a[i] + b[i]) or (a[i] * b[i]), each step in float, rounded half to even; an
 // operand with step 0 is one element for the whole row. `out` may be an operand of step 1.
 template <typename T>  // uint8_t or int8_t
-void add_bytes_row(const QLinearScales& scales, const T* a, bool a_steps, const T* b, bool b_steps,
-                   T* out, size_t count);
+void qadd_row(const QLinearScales& scales, const T* a, bool a_steps, const T* b, bool b_steps,
+              T* out, size_t count);
 template <typename T>
-void multiply_bytes_row(const QLinearScales& scales, const T* a, bool a_steps, const T* b,
-                        bool b_steps, T* out, size_t count);
+void qmul_row(const QLinearScales& scales, const T* a, bool a_steps, const T* b, bool b_steps,
+              T* out, size_t count);
 
 // Widens [low, high] to the range of `in`, ignoring NaN.
 void widen_range(const float* in, size_t count, float& low, float& high);

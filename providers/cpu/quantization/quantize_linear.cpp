@@ -95,13 +95,13 @@ Prepared prepare_dequantize(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kConvertEntries[] = {
-    {"QuantizeLinear", "convert", prepare_quantize},
-    {"DequantizeLinear", "convert", prepare_dequantize},
+    {"QuantizeLinear", "quantize_linear", prepare_quantize},
+    {"DequantizeLinear", "quantize_linear", prepare_dequantize},
 };
 
 }  // namespace
 
-std::span<const KernelEntry> convert_entries() {
+std::span<const KernelEntry> quantize_linear_kernels() {
   return kConvertEntries;
 }
 

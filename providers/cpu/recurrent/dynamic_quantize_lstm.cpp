@@ -35,10 +35,10 @@ struct ByteRows {
   float* scale;
 };
 
-class QuantizedLstmKernel : public RecurrentWalk {
+class QuantizedLstmKernel : public RnnTimeLoop {
  public:
   QuantizedLstmKernel(const RecurrentSizes& sizes, const KernelRequest& request)
-      : RecurrentWalk(sizes, request, true) {
+      : RnnTimeLoop(sizes, request, true) {
     for (size_t d = 0; d < s_.directions; ++d) {
       QuantizedDirection made{matrix(request, d, 1, 8, s_.in), matrix(request, d, 2, 10, s_.hidden),
                               std::vector<float>(s_.row(), 0)};
@@ -273,11 +273,11 @@ Prepared prepare(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kQuantizedRecurrentEntries[] = {
-    {"com.microsoft::DynamicQuantizeLSTM", "recurrent", prepare}};
+    {"com.microsoft::DynamicQuantizeLSTM", "dynamic_quantize_lstm", prepare}};
 
 }  // namespace
 
-std::span<const KernelEntry> quantized_recurrent_entries() {
+std::span<const KernelEntry> dynamic_quantize_lstm_kernels() {
   return kQuantizedRecurrentEntries;
 }
 

@@ -176,11 +176,11 @@ class GatePacking {
 };
 
 // Runs a cell on packed gates. Copies share the weights and allocate nothing.
-class RecurrentKernel : public RecurrentWalk {
+class RecurrentKernel : public RnnTimeLoop {
  public:
   RecurrentKernel(PackedCell cell, const ops::RecurrentSpec& spec, const RecurrentSizes& sizes,
                   const KernelRequest& request)
-      : RecurrentWalk(sizes, request, cell == PackedCell::kLstm), cell_(cell) {
+      : RnnTimeLoop(sizes, request, cell == PackedCell::kLstm), cell_(cell) {
     for (size_t direction = 0; direction < s_.directions; ++direction)
       functions_[direction] = cell_functions_of(spec, direction);
   }
@@ -358,13 +358,13 @@ Prepared prepare_recurrent(const KernelRequest& request) {
   return prepared;
 }
 
-constexpr KernelEntry kRecurrentEntries[] = {{"LSTM", "recurrent", prepare_recurrent},
-                                             {"GRU", "recurrent", prepare_recurrent},
-                                             {"RNN", "recurrent", prepare_recurrent}};
+constexpr KernelEntry kRecurrentEntries[] = {{"LSTM", "rnn", prepare_recurrent},
+                                             {"GRU", "rnn", prepare_recurrent},
+                                             {"RNN", "rnn", prepare_recurrent}};
 
 }  // namespace
 
-std::span<const KernelEntry> recurrent_entries() {
+std::span<const KernelEntry> rnn_kernels() {
   return kRecurrentEntries;
 }
 

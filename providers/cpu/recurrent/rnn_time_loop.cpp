@@ -42,8 +42,7 @@ bool are_usual(const std::optional<std::vector<std::string>>& activations, bool 
   return true;
 }
 
-RecurrentWalk::RecurrentWalk(const RecurrentSizes& sizes, const KernelRequest& request,
-                             bool has_cell)
+RnnTimeLoop::RnnTimeLoop(const RecurrentSizes& sizes, const KernelRequest& request, bool has_cell)
     : s_(sizes),
       threads_(request.threads),
       wants_{request.wants(0), request.wants(1), request.wants(2)},
@@ -52,19 +51,19 @@ RecurrentWalk::RecurrentWalk(const RecurrentSizes& sizes, const KernelRequest& r
       has_cell_(has_cell && request.has(6)) {}
 
 // Of all but RnnScratch::own.
-size_t RecurrentWalk::walk_bytes() const {
+size_t RnnTimeLoop::walk_bytes() const {
   return s_.batch * ((5 * s_.padded() + s_.steps * s_.row()) * sizeof(float) + sizeof(int64_t) +
                      sizeof(uint32_t)) +
          sizeof(int64_t);  // alignment of the last two
 }
 
 // Of one of two directions that go at once: whole cache lines.
-size_t RecurrentWalk::direction_bytes() const {
+size_t RnnTimeLoop::direction_bytes() const {
   constexpr size_t kLine = 64;
   return (walk_bytes() + kLine - 1) / kLine * kLine;
 }
 
-RecurrentWalk::RnnScratch RecurrentWalk::scratch_of(std::byte* begin) const {
+RnnTimeLoop::RnnScratch RnnTimeLoop::scratch_of(std::byte* begin) const {
   const size_t state = s_.batch * s_.padded();
   auto* at = reinterpret_cast<float*>(begin);
   float* x = at + 5 * state;
@@ -83,27 +82,27 @@ RecurrentWalk::RnnScratch RecurrentWalk::scratch_of(std::byte* begin) const {
           s_.batch};
 }
 
-size_t RecurrentWalk::scratch_bytes() const {
+size_t RnnTimeLoop::scratch_bytes() const {
   return runs_both_at_once() ? 2 * direction_bytes() : walk_bytes() + own_bytes();
 }
 
-RecurrentWalk::Sharing RecurrentWalk::sharing() const {
+RnnTimeLoop::Sharing RnnTimeLoop::sharing() const {
   if (s_.hidden * s_.row() >= size_t{1} << 16) return Sharing::kPanels;
   const bool has_state_of_all = own_bytes() > 0;
   return s_.batch >= 2 * kMinRowsOfThread && !has_state_of_all ? Sharing::kSequences
                                                                : Sharing::kNone;
 }
 
-bool RecurrentWalk::is_much_work() const {
+bool RnnTimeLoop::is_much_work() const {
   return s_.steps * s_.batch * s_.hidden * s_.row() >= kMinProductsOfThread;
 }
 
-bool RecurrentWalk::runs_both_at_once() const {
+bool RnnTimeLoop::runs_both_at_once() const {
   return s_.directions == 2 && threads_ > 1 && own_bytes() == 0 && sharing() == Sharing::kNone &&
          is_much_work();
 }
 
-void RecurrentWalk::run(const KernelArgs& args) const {
+void RnnTimeLoop::run(const KernelArgs& args) const {
   if (has_lengths_) check_lengths(static_cast<const int32_t*>(args.inputs[4]));
   if (runs_both_at_once()) {
     parallel_run(2, [&](int64_t part, int64_t parts, const CancelFlag& sign) {
@@ -121,12 +120,12 @@ void RecurrentWalk::run(const KernelArgs& args) const {
   }
 }
 
-size_t RecurrentWalk::length(const KernelArgs& args, size_t sequence) const {
+size_t RnnTimeLoop::length(const KernelArgs& args, size_t sequence) const {
   if (!has_lengths_) return s_.steps;
   return static_cast<size_t>(static_cast<const int32_t*>(args.inputs[4])[sequence]);
 }
 
-void RecurrentWalk::order_rows(const KernelArgs& args, const RnnScratch& scratch) const {
+void RnnTimeLoop::order_rows(const KernelArgs& args, const RnnScratch& scratch) const {
   uint32_t* end = scratch.sequences + s_.batch;
   std::iota(scratch.sequences, end, 0);
   if (!has_lengths_) return;
@@ -136,8 +135,8 @@ void RecurrentWalk::order_rows(const KernelArgs& args, const RnnScratch& scratch
   });
 }
 
-void RecurrentWalk::set_places(const KernelArgs& args, size_t index,
-                               const RnnScratch& scratch) const {
+void RnnTimeLoop::set_places(const KernelArgs& args, size_t index,
+                             const RnnScratch& scratch) const {
   for (size_t row = 0; row < s_.batch; ++row) {
     const size_t sequence = scratch.sequences[row], steps = length(args, sequence);
     const size_t first = is_backward(index) && steps > 0 ? steps - 1 : 0;
@@ -145,7 +144,7 @@ void RecurrentWalk::set_places(const KernelArgs& args, size_t index,
   }
 }
 
-size_t RecurrentWalk::longest(const KernelArgs& args) const {
+size_t RnnTimeLoop::longest(const KernelArgs& args) const {
   size_t longest = 0;
   for (size_t row = 0; row < s_.batch; ++row)
     longest = std::max(longest, length(args, row));
@@ -154,8 +153,7 @@ size_t RecurrentWalk::longest(const KernelArgs& args) const {
 
 // body(share) for each of `parts` shares of the panels, all sequences of which it computes.
 template <typename Body>
-void RecurrentWalk::for_each_panel_share(int parts, const CancelFlag& sign,
-                                         const Body& body) const {
+void RnnTimeLoop::for_each_panel_share(int parts, const CancelFlag& sign, const Body& body) const {
   const auto groups = static_cast<int64_t>(s_.panels() / s_.panels_at_once);
   const auto panel = [&](int64_t part) {
     return static_cast<size_t>(groups * part / parts) * s_.panels_at_once;
@@ -171,8 +169,7 @@ void RecurrentWalk::for_each_panel_share(int parts, const CancelFlag& sign,
 }
 
 // The sequences of one part.
-RecurrentWalk::RnnScratch RecurrentWalk::rows_of(const RnnScratch& scratch, int part,
-                                                 int parts) const {
+RnnTimeLoop::RnnScratch RnnTimeLoop::rows_of(const RnnScratch& scratch, int part, int parts) const {
   const auto row = [&](int at) {
     return s_.batch * static_cast<size_t>(at) / static_cast<size_t>(parts);
   };
@@ -184,7 +181,7 @@ RecurrentWalk::RnnScratch RecurrentWalk::rows_of(const RnnScratch& scratch, int 
 }
 
 // Threads that share a direction.
-int RecurrentWalk::participants() const {
+int RnnTimeLoop::participants() const {
   const Sharing sharing = this->sharing();
   if (sharing == Sharing::kNone) return 1;
   const size_t most = sharing == Sharing::kPanels ? s_.panels() / s_.panels_at_once
@@ -193,8 +190,8 @@ int RecurrentWalk::participants() const {
   return static_cast<int>(std::clamp<size_t>(most, 1, static_cast<size_t>(threads_)));
 }
 
-void RecurrentWalk::run_direction(const KernelArgs& args, size_t index, std::byte* begin,
-                                  const CancelFlag& sign) const {
+void RnnTimeLoop::run_direction(const KernelArgs& args, size_t index, std::byte* begin,
+                                const CancelFlag& sign) const {
   const RnnScratch scratch = scratch_of(begin);
   std::memset(begin, 0, 5 * s_.batch * s_.padded() * sizeof(float));
   order_rows(args, scratch);
@@ -213,8 +210,8 @@ void RecurrentWalk::run_direction(const KernelArgs& args, size_t index, std::byt
 }
 
 // All steps of the rows of `scratch`, the panels in `parts` shares.
-void RecurrentWalk::run_steps(const KernelArgs& args, size_t index, RnnScratch scratch, int parts,
-                              const CancelFlag& sign) const {
+void RnnTimeLoop::run_steps(const KernelArgs& args, size_t index, RnnScratch scratch, int parts,
+                            const CancelFlag& sign) const {
   const auto stride = static_cast<int64_t>(s_.batch_first ? 1 : s_.batch);
   const size_t work = scratch.rows * s_.hidden * s_.row();
   const auto mask = static_cast<size_t>(poll_mask(static_cast<int64_t>(work)));
@@ -241,8 +238,8 @@ void RecurrentWalk::run_steps(const KernelArgs& args, size_t index, RnnScratch s
 }
 
 // Of sequences that have ended.
-void RecurrentWalk::keep_state(const RnnScratch& scratch, size_t first,
-                               const PanelRange& share) const {
+void RnnTimeLoop::keep_state(const RnnScratch& scratch, size_t first,
+                             const PanelRange& share) const {
   for (size_t row = first; row < scratch.rows; ++row) {
     const size_t at = row * s_.padded() + share.begin * s_.lanes;
     std::memcpy(scratch.h_next + at, scratch.h + at,
@@ -250,7 +247,7 @@ void RecurrentWalk::keep_state(const RnnScratch& scratch, size_t first,
   }
 }
 
-void RecurrentWalk::check_lengths(const int32_t* lengths) const {
+void RnnTimeLoop::check_lengths(const int32_t* lengths) const {
   for (size_t row = 0; row < s_.batch; ++row) {
     if (lengths[row] >= 0 && static_cast<size_t>(lengths[row]) <= s_.steps) continue;
     fail(ErrorCode::kInvalidArgument, "input sequence_lens: element ", row, " is ", lengths[row],
@@ -258,13 +255,13 @@ void RecurrentWalk::check_lengths(const int32_t* lengths) const {
   }
 }
 
-size_t RecurrentWalk::state_at(size_t index, size_t sequence) const {
+size_t RnnTimeLoop::state_at(size_t index, size_t sequence) const {
   return (s_.batch_first ? sequence * s_.directions + index : index * s_.batch + sequence) *
          s_.hidden;
 }
 
-void RecurrentWalk::load_state(const void* initial, size_t index, const RnnScratch& scratch,
-                               float* state) const {
+void RnnTimeLoop::load_state(const void* initial, size_t index, const RnnScratch& scratch,
+                             float* state) const {
   const auto* from = static_cast<const float*>(initial);
   for (size_t row = 0; row < s_.batch; ++row) {
     std::memcpy(state + row * s_.padded(), from + state_at(index, scratch.sequences[row]),
@@ -274,9 +271,9 @@ void RecurrentWalk::load_state(const void* initial, size_t index, const RnnScrat
 
 // This share's units of one step into Y [steps, directions, batch, hidden] or [batch, steps,
 // directions, hidden]. Past its end a sequence gives zeros.
-void RecurrentWalk::store_step(const KernelArgs& args, size_t index, size_t i,
-                               const RnnScratch& scratch, const TimeStep& step,
-                               const PanelRange& share) const {
+void RnnTimeLoop::store_step(const KernelArgs& args, size_t index, size_t i,
+                             const RnnScratch& scratch, const TimeStep& step,
+                             const PanelRange& share) const {
   const size_t first = share.begin * s_.lanes, last = std::min(share.end * s_.lanes, s_.hidden);
   if (!wants_[0] || first >= last) return;
   auto* y = static_cast<float*>(args.outputs[0]);
@@ -296,8 +293,8 @@ void RecurrentWalk::store_step(const KernelArgs& args, size_t index, size_t i,
   }
 }
 
-void RecurrentWalk::store_last(const KernelArgs& args, size_t index,
-                               const RnnScratch& scratch) const {
+void RnnTimeLoop::store_last(const KernelArgs& args, size_t index,
+                             const RnnScratch& scratch) const {
   const float* states[] = {scratch.h, scratch.c};
   for (size_t i = 0; i < 2; ++i) {
     if (!wants_[i + 1]) continue;

@@ -38,9 +38,9 @@ bool are_usual(const std::optional<std::vector<std::string>>& activations, bool 
 // Inputs 4 to 6 are sequence_lens, initial_h and, `has_cell`, initial_c; the outputs Y, Y_h, Y_c.
 // Rows of all states are sequences in order of decreasing length, so the ones that have not ended
 // are the first rows, and one step computes them all, at whatever time each is.
-class RecurrentWalk : public Kernel {
+class RnnTimeLoop : public Kernel {
  public:
-  RecurrentWalk(const RecurrentSizes& sizes, const KernelRequest& request, bool has_cell);
+  RnnTimeLoop(const RecurrentSizes& sizes, const KernelRequest& request, bool has_cell);
   size_t scratch_bytes() const final;
   void run(const KernelArgs& args) const final;
 

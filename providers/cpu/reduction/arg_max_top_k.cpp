@@ -157,13 +157,13 @@ Prepared prepare_top(const KernelRequest& request) {
   return Prepared::accept(std::make_unique<TopKernel>(request, split, wanted), "simd");
 }
 
-constexpr KernelEntry kOrderEntries[] = {{"ArgMax", "simd", prepare_extreme},
-                                         {"ArgMin", "simd", prepare_extreme},
-                                         {"TopK", "simd", prepare_top}};
+constexpr KernelEntry kOrderEntries[] = {{"ArgMax", "arg_max_top_k", prepare_extreme},
+                                         {"ArgMin", "arg_max_top_k", prepare_extreme},
+                                         {"TopK", "arg_max_top_k", prepare_top}};
 
 }  // namespace
 
-std::span<const KernelEntry> order_entries() {
+std::span<const KernelEntry> arg_max_top_k_kernels() {
   return kOrderEntries;
 }
 

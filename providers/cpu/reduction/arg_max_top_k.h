@@ -7,6 +7,6 @@
 
 namespace sardonyx::cpu {
 
-std::span<const KernelEntry> order_entries();
+std::span<const KernelEntry> arg_max_top_k_kernels();
 
 }  // namespace sardonyx::cpu

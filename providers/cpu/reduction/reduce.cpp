@@ -208,7 +208,7 @@ DimGroups groups_of(const KernelRequest& request) {
     if (shape[axis] == 0) return {{}, 0, "there are no elements"};
     if (shape[axis] == 1) continue;
     if (reduced[axis] != (groups.last % 2 == 1)) ++groups.last;
-    if (groups.last == groups.sizes.size()) return {{}, 0, "the reduced dims lie in many groups"};
+    if (groups.last == groups.sizes.size()) return {{}, 0, "the reduced dims are in many groups"};
     groups.sizes[groups.last] *= shape[axis];
   }
   return groups;
@@ -235,9 +235,9 @@ Prepared prepare_double_sum(const KernelRequest& request) {
     return Prepared::refuse("only double is computed here");
   const DimGroups groups = groups_of(request);
   if (groups.refusal) return Prepared::refuse(groups.refusal);
-  if (groups.last == 3) return Prepared::refuse("the reduced dims lie in two groups");
+  if (groups.last == 3) return Prepared::refuse("the reduced dims are in two groups");
   return Prepared::accept(
-      std::make_unique<DoubleSumKernel>(groups.block(), is_mean, request.threads), "sums");
+      std::make_unique<DoubleSumKernel>(groups.block(), is_mean, request.threads), "reduce_f64");
 }
 
 Prepared prepare_log_sum_exp(const KernelRequest& request) {
@@ -245,7 +245,7 @@ Prepared prepare_log_sum_exp(const KernelRequest& request) {
     return Prepared::refuse("only float is computed here");
   const DimGroups groups = groups_of(request);
   if (groups.refusal) return Prepared::refuse(groups.refusal);
-  if (groups.last == 3) return Prepared::refuse("the reduced dims lie in two groups");
+  if (groups.last == 3) return Prepared::refuse("the reduced dims are in two groups");
   return Prepared::accept(std::make_unique<LogSumExpKernel>(groups.block(), request.threads),
                           "simd");
 }
@@ -275,13 +275,13 @@ constexpr KernelEntry kReduceEntries[] = {
     {"ReduceProd", "reduce", prepare_reduce<ReduceOp::kProduct>},
     {"ReduceLogSum", "reduce", prepare_reduce<ReduceOp::kLogSum>},
     {"ReduceLogSumExp", "reduce", prepare_log_sum_exp},
-    {"ReduceSum", "sums", prepare_double_sum<false>},
-    {"ReduceMean", "sums", prepare_double_sum<true>},
+    {"ReduceSum", "reduce_f64", prepare_double_sum<false>},
+    {"ReduceMean", "reduce_f64", prepare_double_sum<true>},
 };
 
 }  // namespace
 
-std::span<const KernelEntry> reduce_entries() {
+std::span<const KernelEntry> reduce_kernels() {
   return kReduceEntries;
 }
 

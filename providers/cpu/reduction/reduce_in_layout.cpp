@@ -1,4 +1,4 @@
-// Reductions over all pixels of values whose channels lie last, or in full blocks: as reductions
+// Reductions over all pixels of values whose channels are last, or in full blocks: as reductions
 // over the middle dim of row-major [batch, pixels, channels], so that what convolutions made need
 // not be reordered. Pools over all pixels are the same; oneDNN has code generated for each size.
 #include "ir/ops/reduction/reduce.h"
@@ -26,8 +26,8 @@ bool reduces_pixels(const KernelRequest& request) {
   return true;
 }
 
-// The dims of row-major values that lie as x does, with all pixels of a line in the middle; none
-// where channels lie neither last nor in full blocks.
+// The dims of row-major values that have the layout of x, with all pixels of a line in the middle;
+// none where channels are neither last nor in full blocks.
 std::optional<Shape> pixels_in_the_middle(const KernelTensor& x) {
   constexpr int64_t kBlock = ImageLayout::kChannelBlock;
   const int64_t batch = x.shape[0], channels = x.shape[1];
@@ -75,20 +75,20 @@ constexpr const char* kMean = "ReduceMean";
 constexpr const char* kMax = "ReduceMax";
 
 constexpr KernelEntry kReduceKernels[] = {
-    {"GlobalAveragePool", "pixels", size_checked<prepare_global<kMean>>},
-    {"GlobalMaxPool", "pixels", size_checked<prepare_global<kMax>>},
-    {"ReduceSum", "pixels", size_checked<prepare_pixels, 1>},
-    {"ReduceMean", "pixels", size_checked<prepare_pixels, 1>},
-    {"ReduceMax", "pixels", size_checked<prepare_pixels, 1>},
-    {"ReduceMin", "pixels", size_checked<prepare_pixels, 1>},
-    {"ReduceSumSquare", "pixels", size_checked<prepare_pixels, 1>},
-    {"ReduceL1", "pixels", size_checked<prepare_pixels, 1>},
-    {"ReduceL2", "pixels", size_checked<prepare_pixels, 1>},
+    {"GlobalAveragePool", "reduce_in_layout", size_checked<prepare_global<kMean>>},
+    {"GlobalMaxPool", "reduce_in_layout", size_checked<prepare_global<kMax>>},
+    {"ReduceSum", "reduce_in_layout", size_checked<prepare_pixels, 1>},
+    {"ReduceMean", "reduce_in_layout", size_checked<prepare_pixels, 1>},
+    {"ReduceMax", "reduce_in_layout", size_checked<prepare_pixels, 1>},
+    {"ReduceMin", "reduce_in_layout", size_checked<prepare_pixels, 1>},
+    {"ReduceSumSquare", "reduce_in_layout", size_checked<prepare_pixels, 1>},
+    {"ReduceL1", "reduce_in_layout", size_checked<prepare_pixels, 1>},
+    {"ReduceL2", "reduce_in_layout", size_checked<prepare_pixels, 1>},
 };
 
 }  // namespace
 
-std::span<const KernelEntry> reduce_kernels() {
+std::span<const KernelEntry> reduce_in_layout_kernels() {
   return kReduceKernels;
 }
 

@@ -1,4 +1,4 @@
-// Reductions over pixels of values whose channels lie last.
+// Reductions over pixels of values whose channels are last.
 #include <gtest/gtest.h>
 
 #include "ir/op_samples.h"

@@ -6,7 +6,7 @@
 
 namespace sardonyx::cpu {
 
-// Where the first element that equals `wanted` lies (any NaN for a NaN), or the last one; -1 where
+// Where the first element that equals `wanted` is (any NaN for a NaN), or the last one; -1 where
 // there is none.
 int64_t find_in_row(const float* row, size_t count, float wanted, bool last);
 
@@ -18,7 +18,7 @@ void find_in_columns(bool is_max, const float* in, size_t rows, size_t step, siz
                      bool last, int64_t* positions);
 
 // The `wanted` <= kMaxAtTop greatest (or least) of `count` >= wanted > 0 elements in order, of
-// equal ones the first before the others, and where they lie. False, with nothing known of the
+// equal ones the first before the others, and their indices. False, with nothing known of the
 // outputs, where there is a NaN.
 constexpr size_t kMaxAtTop = 64;
 bool take_top(const float* row, size_t count, size_t wanted, bool largest, float* values,

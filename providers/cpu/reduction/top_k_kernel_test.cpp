@@ -104,7 +104,7 @@ TEST(KeyOrder, IsThatOfTheReference) {
       std::vector<float> row = draw(generator, count, kind == 1);  // many ties
       for (size_t i = 0; i < count && kind >= 2; ++i)
         row[i] = kind == 2 ? numbers(generator) : i % 3 == 0 ? -0.0f : 0.0f;
-      // What samples don't show: all that is wanted lies together.
+      // What samples don't show: all that is wanted are adjacent.
       for (size_t i = count / 2; i < count && kind == 2 && count == 5000; ++i)
         row[i] = i % 9 == 1 ? 5 : row[i];
       for (const size_t wanted : {size_t{1}, size_t{65}, count / 9, count / 2, count}) {

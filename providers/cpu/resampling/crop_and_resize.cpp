@@ -1,4 +1,4 @@
-// com.microsoft CropAndResize of float32: rows and columns of a crop lie between two of the
+// com.microsoft CropAndResize of float32: rows and columns of a crop are between two of the
 // image's.
 #include "ir/ops/detection/crop_and_resize.h"
 #include "ir/ops/detection/roi_samples.h"
@@ -85,11 +85,11 @@ Prepared prepare_crop(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kCropEntries[] = {
-    {"com.microsoft::CropAndResize", "interpolate", prepare_crop}};
+    {"com.microsoft::CropAndResize", "crop_and_resize", prepare_crop}};
 
 }  // namespace
 
-std::span<const KernelEntry> crop_entries() {
+std::span<const KernelEntry> crop_and_resize_kernels() {
   return kCropEntries;
 }
 

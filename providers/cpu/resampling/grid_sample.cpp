@@ -126,11 +126,11 @@ Prepared prepare_grid_sample(const KernelRequest& request) {
   return Prepared::accept(std::make_unique<GridSampleKernel>(request), "interpolate");
 }
 
-constexpr KernelEntry kGridSampleEntries[] = {{"GridSample", "interpolate", prepare_grid_sample}};
+constexpr KernelEntry kGridSampleEntries[] = {{"GridSample", "grid_sample", prepare_grid_sample}};
 
 }  // namespace
 
-std::span<const KernelEntry> grid_sample_entries() {
+std::span<const KernelEntry> grid_sample_kernels() {
   return kGridSampleEntries;
 }
 

@@ -200,11 +200,11 @@ Prepared prepare_resize(const KernelRequest& request) {
   return prepared;
 }
 
-constexpr KernelEntry kResizeEntries[] = {{"Resize", "interpolate", prepare_resize}};
+constexpr KernelEntry kResizeEntries[] = {{"Resize", "resize", prepare_resize}};
 
 }  // namespace
 
-std::span<const KernelEntry> resize_entries() {
+std::span<const KernelEntry> resize_kernels() {
   return kResizeEntries;
 }
 

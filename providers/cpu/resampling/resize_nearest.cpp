@@ -23,9 +23,9 @@ struct ResizeNearestParams {
   int64_t out_row() const { return out_width() * channels; }  // elements
 };
 
-class NearestPixelsKernel : public Kernel {
+class ResizeNearestKernel : public Kernel {
  public:
-  NearestPixelsKernel(ResizeNearestParams form, int threads) : f_(std::move(form)) {
+  ResizeNearestKernel(ResizeNearestParams form, int threads) : f_(std::move(form)) {
     const int64_t rows = f_.planes * f_.out_rows();
     threads_ = static_cast<int>(std::min(
         {static_cast<int64_t>(threads), rows, rows * f_.out_row() / kElementsPerThread + 1}));
@@ -115,7 +115,7 @@ Prepared prepare_resize_nearest(const KernelRequest& request, const ops::ResizeA
     if (std::ranges::count(*places, -1) > 0) return Prepared::refuse("a part is extrapolated");
   }
   Prepared prepared = Prepared::accept(
-      std::make_unique<NearestPixelsKernel>(std::move(form), request.threads), "pixels");
+      std::make_unique<ResizeNearestKernel>(std::move(form), request.threads), "resize_nearest");
   prepared.unread_inputs = ~1u;
   if (!x.layout) return prepared;
   prepared.input_layouts.resize(request.inputs.size());

@@ -9,6 +9,8 @@
 
 namespace sardonyx::cpu {
 
+inline constexpr InnerKernel kResizeNearest[] = {
+    {"resize_nearest", "providers/cpu/resampling/resize_nearest.cpp"}};
 Prepared prepare_resize_nearest(const KernelRequest& request, const ops::ResizeAttrs& attrs,
                                 std::span<const ops::ResizeAxis> axes);
 

@@ -1,4 +1,4 @@
-// Pools and nearest resizes of pixels whose channels lie together, against the reference.
+// Pools and nearest resizes of pixels whose channels are adjacent, against the reference.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -25,7 +25,7 @@ Tensor made_in(const LayoutPtr& layout, const OpDef& op, const Attrs& attrs,
   options.constants = ~1u;
   options.incoming = {layout};
   PreparedRun run(op, attrs, inputs, {Type::tensor(like.dtype(), to_dims(like.shape()))}, options);
-  EXPECT_EQ(run.prepared().implementation, op.name == "Resize" ? "pixels" : "pool_nhwc");
+  EXPECT_EQ(run.prepared().implementation, op.name == "Resize" ? "resize_nearest" : "pool_nhwc");
   run.run();
   return run.outputs()[0];
 }

@@ -113,11 +113,11 @@ Prepared prepare_roi_align(const KernelRequest& request) {
   return Prepared::accept(std::make_unique<RoiAlignKernel>(request, rows, columns), "interpolate");
 }
 
-constexpr KernelEntry kRoiAlignEntries[] = {{"RoiAlign", "interpolate", prepare_roi_align}};
+constexpr KernelEntry kRoiAlignEntries[] = {{"RoiAlign", "roi_align", prepare_roi_align}};
 
 }  // namespace
 
-std::span<const KernelEntry> roi_align_entries() {
+std::span<const KernelEntry> roi_align_kernels() {
   return kRoiAlignEntries;
 }
 

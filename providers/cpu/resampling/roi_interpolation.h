@@ -63,9 +63,9 @@ class RegionBlend {
     AxisBins rows, columns;
   };
 
-  // About `reads` elements are read for a bin, `most_reads` for a region.
+  // About `reads` elements are read for a bin, `max_reads` for a region.
   RegionBlend(const Shape& x, const Shape& y, const BinTable& rows, const BinTable& columns,
-              int64_t reads, int64_t most_reads, int threads)
+              int64_t reads, int64_t max_reads, int threads)
       : rows_(rows),
         columns_(columns),
         batch_(x[0]),
@@ -74,7 +74,7 @@ class RegionBlend {
         width_(x[3]),
         regions_(y[0]),
         bins_(y[2] * y[3]),
-        work_(most_reads * channels_),
+        work_(max_reads * channels_),
         tiles_(channels_, height_ * width_, bins_ * reads * (regions_ / batch_ + 1)) {
     const int64_t work = bins_ * channels_ * reads * regions_;
     threads_ =

@@ -120,7 +120,7 @@ TEST(GridSampleKernel, TakesTheNearestElementOfTheReference) {
   }
 }
 
-// Neither do numbers beyond the padding spoil what lies outside, nor places that are none.
+// Neither do numbers beyond the padding spoil what is outside, nor places that are none.
 TEST(GridSampleKernel, ReadsNothingAtPlacesThatAreNone) {
   for (const int64_t channels : {1, 4, 19}) {
     Tensor x = drawn({1, channels, 6, 5}, -1, 1);
@@ -238,8 +238,8 @@ TEST(ResizeKernel, OfChannelsLastIsTheReference) {
   }
 }
 
-// What lies outside is filled, so that outputs have different numbers of parts.
-TEST(ResizeKernel, FillsWhatLiesOutside) {
+// What is outside is filled, so that outputs have different numbers of parts.
+TEST(ResizeKernel, FillsWhatIsOutside) {
   AttrMap attrs = resize_attrs("linear", "tf_crop_and_resize");
   attrs["extrapolation_value"] = 3.0f;
   const Tensor roi = Tensor::vector(std::vector<float>{0, 0, -0.2f, 0.1f, 1, 1, 0.7f, 1.4f});
@@ -324,7 +324,7 @@ TEST(DeformKernel, IsTheReference) {
   }
 }
 
-// An infinite element that a point lies on the line of, but does not read.
+// An infinite element that a point is on the line of, but does not read.
 TEST(DeformKernel, ReadsNothingWithoutWeight) {
   for (const int64_t channels : {1, 16}) {
     Tensor x = drawn({1, channels, 8, 8}, -1, 1);

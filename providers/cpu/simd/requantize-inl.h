@@ -1,10 +1,10 @@
-// Rounding numbers to bytes, four vectors at a time. Included once for each target, inside the
-// scheme of hwy/foreach_target.h.
-#if defined(SARDONYX_ROUND_BYTES_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef SARDONYX_ROUND_BYTES_INL
-#undef SARDONYX_ROUND_BYTES_INL
+// Quantization: rounds floats to 8 bits with saturation, four vectors at a time. Included once for
+// each target, inside the scheme of hwy/foreach_target.h.
+#if defined(SARDONYX_REQUANTIZE_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef SARDONYX_REQUANTIZE_INL
+#undef SARDONYX_REQUANTIZE_INL
 #else
-#define SARDONYX_ROUND_BYTES_INL
+#define SARDONYX_REQUANTIZE_INL
 #endif
 
 #include <hwy/highway.h>

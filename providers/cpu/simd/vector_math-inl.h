@@ -107,7 +107,7 @@ HWY_INLINE V sigmoid(V x) {
   return hn::Div(set(1), one_and_exp(hn::Neg(x)));
 }
 
-// f of the elements that lie within Highway's range for sine and cosine, the scalar function of
+// f of the elements that are within Highway's range for sine and cosine, the scalar function of
 // the others: what an element becomes does not depend on its neighbours.
 template <typename F>
 HWY_INLINE V within_turns(V x, const F& f, float (*scalar)(float)) {

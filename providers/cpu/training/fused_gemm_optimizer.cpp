@@ -112,15 +112,15 @@ Prepared prepare(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kProductStepEntries[] = {
-    {"sardonyx::SgdProductStep", "product-step",
+    {"sardonyx::SgdProductStep", "fused_gemm_optimizer",
      prepare<ops::SgdStepAttrs, sgd_update, sgd_part, GemmOptimizerInput::kRate + 2>},
-    {"sardonyx::AdamProductStep", "product-step",
+    {"sardonyx::AdamProductStep", "fused_gemm_optimizer",
      prepare<ops::AdamStepAttrs, adam_update, adam_part, GemmOptimizerInput::kRate + 4>},
 };
 
 }  // namespace
 
-std::span<const KernelEntry> product_step_entries() {
+std::span<const KernelEntry> fused_gemm_optimizer_kernels() {
   return kProductStepEntries;
 }
 

@@ -1,4 +1,4 @@
-// What training does between convolutions, on float32 values whose channels lie in blocks or last:
+// What training does between convolutions, on float32 values whose channels are in blocks or last:
 // they stay as they are from convolution to convolution. Row-major values are left to other
 // providers.
 #include "ir/ops/normalization/batch_group_norm.h"
@@ -94,7 +94,7 @@ Prepared prepare_average_pool_grad(const KernelRequest& request) {
   return prepared;
 }
 
-// Elements lie alike in all three, so their order does not matter.
+// Elements have one layout in all three, so their order does not matter.
 Prepared prepare_relu_grad(const KernelRequest& request) {
   if (!all_float(request)) return Prepared::refuse("only float is computed here");
   const LayoutPtr& layout = request.inputs[1].layout;
@@ -105,17 +105,18 @@ Prepared prepare_relu_grad(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kBlockedGradientKernels[] = {
-    {"BatchNormalization", "blocked-training", size_checked<prepare_batch_normalization>},
-    {"sardonyx::BatchNormalizationGrad", "blocked-training",
+    {"BatchNormalization", "gradients_in_layout", size_checked<prepare_batch_normalization>},
+    {"sardonyx::BatchNormalizationGrad", "gradients_in_layout",
      size_checked<prepare_batch_normalization_grad>},
-    {"sardonyx::MaxPoolGrad", "blocked-training", size_checked<prepare_max_pool_grad>},
-    {"sardonyx::AveragePoolGrad", "blocked-training", size_checked<prepare_average_pool_grad, 1>},
-    {"sardonyx::ReluGrad", "blocked-training", size_checked<prepare_relu_grad>},
+    {"sardonyx::MaxPoolGrad", "gradients_in_layout", size_checked<prepare_max_pool_grad>},
+    {"sardonyx::AveragePoolGrad", "gradients_in_layout",
+     size_checked<prepare_average_pool_grad, 1>},
+    {"sardonyx::ReluGrad", "gradients_in_layout", size_checked<prepare_relu_grad>},
 };
 
 }  // namespace
 
-std::span<const KernelEntry> blocked_gradient_kernels() {
+std::span<const KernelEntry> gradients_in_layout_kernels() {
   return kBlockedGradientKernels;
 }
 

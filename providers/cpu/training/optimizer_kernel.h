@@ -7,7 +7,7 @@
 
 namespace sardonyx::cpu {
 
-// What one update of a parameter x computes with, as SgdStep's body says. Outputs may lie over the
+// What one update of a parameter x computes with, as SgdStep's body says. Outputs may overlap the
 // inputs of the same name.
 struct SgdUpdate {
   float sign = 1, decay = 0, rate = 0;
@@ -54,7 +54,7 @@ constexpr size_t part_scratch(size_t rows) {
   return (kPanelDepth + tiles * kTileRows) * kPanelColumns;
 }
 
-// Updates what the part covers. `scratch` lies on a cache line.
+// Updates what the part covers. `scratch` is on a cache line.
 void sgd_part(const SgdUpdate& update, const ProductPart& part, float* scratch);
 void adam_part(const AdamUpdate& update, const ProductPart& part, float* scratch);
 

@@ -288,15 +288,15 @@ Prepared prepare_step(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kOptimizerEntries[] = {
-    {"sardonyx::SgdStep", "optimizer", prepare_step<SgdKernel>},
-    {"sardonyx::AdamStep", "optimizer", prepare_step<AdamKernel>},
-    {"sardonyx::RmspropStep", "optimizer", prepare_step<RmspropKernel>},
-    {"sardonyx::AdagradStep", "optimizer", prepare_step<AdagradKernel>},
+    {"sardonyx::SgdStep", "optimizer_step", prepare_step<SgdKernel>},
+    {"sardonyx::AdamStep", "optimizer_step", prepare_step<AdamKernel>},
+    {"sardonyx::RmspropStep", "optimizer_step", prepare_step<RmspropKernel>},
+    {"sardonyx::AdagradStep", "optimizer_step", prepare_step<AdagradKernel>},
 };
 
 }  // namespace
 
-std::span<const KernelEntry> optimizer_entries() {
+std::span<const KernelEntry> optimizer_step_kernels() {
   return kOptimizerEntries;
 }
 

@@ -279,15 +279,15 @@ namespace {
 
 // Rows and columns of the result that one of several parts of a product makes.
 struct MatMulPart {
-  cpu::Portion rows, columns;
+  cpu::IndexRange rows, columns;
 };
 
 // Parts have as many of the rows, or of the columns if there are more.
 MatMulPart part_of(const MatrixProduct& p, int64_t part, int64_t parts) {
-  constexpr int64_t kPortionUnit = 16;
+  constexpr int64_t kSplitUnit = 16;
   MatMulPart whole{{0, p.m}, {0, p.n}};
   (p.m > p.n ? whole.rows : whole.columns) =
-      cpu::portion_of(std::max(p.m, p.n), kPortionUnit, part, parts);
+      cpu::split_range(std::max(p.m, p.n), kSplitUnit, part, parts);
   return whole;
 }
 
@@ -311,8 +311,8 @@ void multiply(const MatrixProduct& product, int threads) {
   const int64_t parts =
       gemm_sums_depend_on_extents() ? fixed_parts_for(products) : threads_for(products, threads);
   std::atomic<dnnl_status_t> status = dnnl_success;
-  cpu::for_each_task(parts, static_cast<int>(std::min<int64_t>(parts, threads)),
-                     cpu::kWorkBetweenLooks, [&](int64_t part) {
+  cpu::for_each_task(parts, static_cast<int>(std::min<int64_t>(parts, threads)), cpu::kWorkPerPoll,
+                     [&](int64_t part) {
                        const dnnl_status_t own =
                            multiply_part(product, part_of(product, part, parts));
                        if (own != dnnl_success) status.store(own, std::memory_order_relaxed);

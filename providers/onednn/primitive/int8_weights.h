@@ -16,7 +16,7 @@ SequenceBuilder::Place place_weights(SequenceBuilder& builder, size_t index,
                                      const Desc& wanted);
 
 // Why kernels of VNNI instructions leave work to oneDNN where it multiplies by tiles
-// (onednn_multiplies_by_tiles).
-inline constexpr const char* kTilesAreFaster = "oneDNN multiplies bytes by tiles";
+// (onednn_uses_amx).
+inline constexpr const char* kAmxIsFaster = "oneDNN multiplies bytes by tiles";
 
 }  // namespace sardonyx::onednn

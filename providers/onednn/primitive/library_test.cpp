@@ -58,11 +58,11 @@ std::vector<float> product_of(const dnnl::primitive& made, const Primitive& prim
                               int64_t rows) {
   std::vector<float> a(static_cast<size_t>(rows * 48), 0.5f), b(48 * 64, 0.125f);
   std::vector<float> out(static_cast<size_t>(rows * 64));
-  std::vector<std::byte> room(primitive.scratchpad().get_size() + 64);
+  std::vector<std::byte> scratchpad(primitive.scratchpad().get_size() + 64);
   const dnnl::memory from(primitive.src(), cpu_engine(), a.data());
   const dnnl::memory weights(primitive.weights(), cpu_engine(), b.data());
   const dnnl::memory to(primitive.dst(), cpu_engine(), out.data());
-  const dnnl::memory scratch(primitive.scratchpad(), cpu_engine(), room.data());
+  const dnnl::memory scratch(primitive.scratchpad(), cpu_engine(), scratchpad.data());
   made.execute(thread_stream(), {{DNNL_ARG_SRC, from},
                                  {DNNL_ARG_WEIGHTS, weights},
                                  {DNNL_ARG_DST, to},

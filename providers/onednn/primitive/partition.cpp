@@ -12,7 +12,7 @@ namespace sardonyx::onednn {
 namespace {
 
 // Of a part: some microseconds, or waking another thread costs more than it gains.
-std::atomic<double> least_products = 1 << 18;
+std::atomic<double> min_products = 1 << 18;
 // Threads of which one waits for another for a tenth of the time are as good as fully used.
 constexpr double kEvenEnough = 0.9;
 constexpr int64_t kMaxPartsPerThread = 8;
@@ -202,7 +202,7 @@ RowsRead rows_read(const CutAxis::Windows& windows, int64_t size, int64_t made_b
 }
 
 int64_t threads_for(double products, int threads) {
-  const double least = least_products.load(std::memory_order_relaxed);
+  const double least = min_products.load(std::memory_order_relaxed);
   return static_cast<int64_t>(std::clamp<double>(products / least, 1, std::max(threads, 1)));
 }
 
@@ -215,8 +215,8 @@ bool gemm_sums_depend_on_extents() {
   return depend;
 }
 
-double set_least_products_per_part(double products) {
-  return least_products.exchange(products);
+double set_min_products_per_part(double products) {
+  return min_products.exchange(products);
 }
 
 std::vector<PrimitivePart> parts_of(const Work& work, const Primitive& whole, int threads) {

@@ -76,7 +76,7 @@ int64_t fixed_parts_for(double products);
 // takes what is left of a tile apart: sums of a part are not those of the whole.
 bool gemm_sums_depend_on_extents();
 // Sets the minimum work of a part and returns the previous one. For tests.
-double set_least_products_per_part(double products);
+double set_min_products_per_part(double products);
 
 // About as many parts as `threads`, or as fixed parts are; none where one thread is as fast, or no
 // axis can be cut.

@@ -12,7 +12,7 @@ namespace sardonyx::onednn {
 // are made by `make`, of the same kind and attributes as the whole.
 
 // By images, groups, output channels or rows, or those of the first spatial axis with several.
-// Where `reads_residual`, the first post-op reads what lies as dst does.
+// Where `reads_residual`, the first post-op reads what has the layout of dst.
 using MakeConvolution = std::function<MaybePrimitive(const ConvolutionSpec&)>;
 Work work_of_convolution(const ConvolutionSpec& whole, const MakeConvolution& make,
                          bool reads_residual = false);
@@ -37,7 +37,7 @@ Work work_of_product(const ProductSpec& whole, const std::vector<Desc>& operands
 using MakePool = std::function<MaybePrimitive(const PoolSpec&)>;
 Work work_of_pool(const PoolSpec& whole, const MakePool& make);
 
-// Operations on elements that lie alike, cut where `model` can be.
+// Operations on elements that have one layout, cut where `model` can be.
 using MakeOfElements = std::function<MaybePrimitive(const ArgumentDescs&)>;
 Work work_of_elements(ArgumentDescs arguments, const Desc& model, const MakeOfElements& make);
 Work work_of_copy(const Desc& from, const Desc& to);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr auto kFloat32 = memory::data_type::f32;
 
-TEST(DescSlice, OfBlocksLiesAsATensorOfItsSize) {
+TEST(DescSlice, OfBlocksHasTheLayoutOfATensorOfItsSize) {
   const Desc whole = blocked_desc(kFloat32, {1, 40, 5, 7});
   const auto first = slice(whole, 1, 0, 32), last = slice(whole, 1, 32, 8);
   ASSERT_TRUE(first && last);
@@ -20,7 +20,7 @@ TEST(DescSlice, OfBlocksLiesAsATensorOfItsSize) {
   EXPECT_EQ(last->offset, 32u * 5 * 7 * sizeof(float));
 }
 
-TEST(DescSlice, OfRowsLiesAsATensorOfItsSize) {
+TEST(DescSlice, OfRowsHasTheLayoutOfATensorOfItsSize) {
   for (const int64_t channels : {1, 3, 64}) {
     const auto rows = slice(channels_last_desc(kFloat32, {1, channels, 9, 7}), 2, 4, 3);
     ASSERT_TRUE(rows);

@@ -102,7 +102,7 @@ class Bindings {
       const auto count = static_cast<int64_t>(primitives[step].size());
       std::atomic<dnnl_status_t> status = dnnl_success;
       cpu::for_each_task(count, static_cast<int>(std::min<int64_t>(threads, count)),
-                         cpu::kWorkBetweenLooks, [&](int64_t call) {
+                         cpu::kWorkPerPoll, [&](int64_t call) {
                            const auto at = static_cast<size_t>(call);
                            const dnnl_status_t own =
                                execute(primitives[step][at], steps_[step][at]);

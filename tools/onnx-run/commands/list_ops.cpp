@@ -46,6 +46,16 @@ std::string joined(const std::vector<std::string>& names) {
   return out;
 }
 
+// With Markdown's marks as they are: |X| ends no cell, <x> is no tag.
+std::string in_cell(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (std::string_view("|*<_").find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
 std::vector<const OpDef*> sorted_ops() {
   std::vector<const OpDef*> ops(all_ops().begin(), all_ops().end());
   std::ranges::sort(
@@ -65,6 +75,16 @@ std::vector<std::pair<std::string_view, const KernelEntry*>> kernels_of(const Op
   return found;
 }
 
+// The kernel behind those that its prepare asks first, each with its source.
+std::string described(std::string_view provider, const KernelEntry& entry, std::string_view mark) {
+  std::string out = text(provider, " ", entry.name, ": ", mark, entry.file, mark);
+  for (const InnerKernel& inner : entry.inner) {
+    out += text(&inner == entry.inner.data() ? ", after " : ", ", inner.name, ": ", mark,
+                inner.file, mark);
+  }
+  return out;
+}
+
 int run_kernels(const ListCommand& command) {
   std::ostream& out = command.json.on_stdout() ? std::cerr : std::cout;
   auto list = nlohmann::ordered_json::array();
@@ -73,11 +93,14 @@ int run_kernels(const ListCommand& command) {
     auto kernels = nlohmann::ordered_json::array();
     std::string text;
     for (const auto& [provider, entry] : kernels_of(*op)) {
-      const std::string separator = command.markdown ? "<br>" : "\n    ";
-      const std::string mark = command.markdown ? "`" : "";
-      text += (text.empty() && command.markdown ? "" : separator) + std::string(provider) + " " +
-              std::string(entry->name) + ": " + mark + std::string(entry->file) + mark;
-      kernels.push_back({{"provider", provider}, {"name", entry->name}, {"file", entry->file}});
+      const std::string_view separator = command.markdown ? "<br>" : "\n    ";
+      if (!text.empty() || !command.markdown) text += separator;
+      text += described(provider, *entry, command.markdown ? "`" : "");
+      auto inner = nlohmann::ordered_json::array();
+      for (const InnerKernel& each : entry->inner)
+        inner.push_back({{"name", each.name}, {"file", each.file}});
+      kernels.push_back(
+          {{"provider", provider}, {"name", entry->name}, {"file", entry->file}, {"inner", inner}});
     }
     if (command.markdown)
       out << "| " << full_name(*op) << " | `" << op->file << "` | " << text << " |\n";
@@ -95,22 +118,25 @@ int run_list(const ListCommand& command) {
   std::ostream& out = command.json.on_stdout() ? std::cerr : std::cout;
   auto list = nlohmann::ordered_json::array();
   if (command.markdown)
-    out << "| op | domain | version | signature | reference | fast kernels | gradient |\n"
-           "| --- | --- | --- | --- | --- | --- | --- |\n";
+    out << "| op | domain | version | signature | reference | fast kernels | gradient | computes "
+           "|\n"
+           "| --- | --- | --- | --- | --- | --- | --- | --- |\n";
   for (const OpDef* op : sorted_ops()) {
     const std::vector<std::string> providers = providers_of(*op);
     if (command.markdown) {
       out << "| " << op->name << " | " << domain_of(*op) << " | " << op->since << " | `"
           << op->signature << "` | " << meaning_of(*op) << " | " << joined(providers) << " | "
-          << (op->grad ? "yes" : "") << " |\n";
+          << (op->grad ? "yes" : "") << " | " << in_cell(op->doc) << " |\n";
     } else if (!command.json.on_stdout()) {
       out << full_name(*op) << "  " << op->since << "  " << op->signature
-          << (providers.empty() ? "" : "  [" + joined(providers) + "]") << '\n';
+          << (providers.empty() ? "" : "  [" + joined(providers) + "]") << "\n    " << op->doc
+          << '\n';
     }
     list.push_back({{"name", op->name},
                     {"domain", domain_of(*op)},
                     {"version", op->since},
                     {"signature", op->signature},
+                    {"doc", op->doc},
                     {"reference", meaning_of(*op)},
                     {"kernels", providers},
                     {"gradient", op->grad != nullptr}});
