@@ -68,6 +68,7 @@ class TextPart {
   void (*write_)(std::ostream& out, const void* value);
 };
 std::string joined(std::initializer_list<TextPart> parts);
+[[noreturn]] void fail_joined(ErrorCode code, std::initializer_list<TextPart> parts);
 
 }  // namespace detail
 
@@ -79,7 +80,7 @@ std::string text(const Parts&... parts) {
 
 template <typename... Parts>
 [[noreturn]] void fail(ErrorCode code, const Parts&... parts) {
-  throw Error(code, text(parts...));
+  detail::fail_joined(code, {detail::TextPart(parts)...});
 }
 
 [[noreturn]] void check_failed(const char* condition, const char* file, int line);
