@@ -16,6 +16,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # At -O2 it also sees writes past the end of vectors that grow (gcc bug 107852).
     $<$<CONFIG:Release>:-Wno-array-bounds> $<$<CONFIG:Release>:-Wno-stringop-overflow>)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # Most files are compiled before gcc would collect its garbage for the first time.
+  target_compile_options(sardonyx_flags INTERFACE
+    "SHELL:--param ggc-min-heapsize=500000" "SHELL:--param ggc-min-expand=60")
+endif()
 # Checks and op rows name their source file: as seen from the tree, wherever it was built, and also where a compiler
 # cache hands the compiler a path relative to the build folder.
 file(RELATIVE_PATH SARDONYX_SOURCE_FROM_BUILD ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})

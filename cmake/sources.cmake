@@ -23,8 +23,12 @@ endfunction()
 # next (standard headers, the graph's types, instances of their templates). A group has files of one folder, chosen by a
 # digest of the name, so that a new file disturbs no group but its own. Files that Highway compiles once for each set of
 # instructions include themselves and stay alone; so do files with options of their own (by CMake).
+# Sources that use a library whose headers take the compiler longer than their own text are grouped by that library, in
+# larger groups.
 option(SARDONYX_JOINED_SOURCES "compile several source files at a time" ON)
 set(SARDONYX_GROUP_SIZE 6)  # files, on average
+set(SARDONYX_COSTLY_LIBRARIES "CLI|nlohmann")  # folders of their headers
+set(SARDONYX_COSTLY_GROUP_SIZE 12)
 function(sardonyx_join_sources target)
   if(NOT SARDONYX_JOINED_SOURCES OR NOT TARGET ${target})
     return()
@@ -36,8 +40,13 @@ function(sardonyx_join_sources target)
       set_property(SOURCE ${source} PROPERTY SKIP_UNITY_BUILD_INCLUSION ON)
       continue()
     endif()
-    get_filename_component(folder ${source} DIRECTORY)
-    file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
+    file(STRINGS ${source} costly REGEX "^#include <(${SARDONYX_COSTLY_LIBRARIES})/" LIMIT_COUNT 1)
+    if(costly)
+      string(REGEX REPLACE "^#include <([^/]*)/.*" "\\1" folder "${costly}")
+    else()
+      get_filename_component(folder ${source} DIRECTORY)
+      file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
+    endif()
     string(MAKE_C_IDENTIFIER ${folder} folder)
     list(APPEND folders ${folder})
     list(APPEND files_${folder} ${source})
@@ -45,7 +54,11 @@ function(sardonyx_join_sources target)
   list(REMOVE_DUPLICATES folders)
   foreach(folder IN LISTS folders)
     list(LENGTH files_${folder} count)
-    math(EXPR groups "(${count} + ${SARDONYX_GROUP_SIZE} - 1) / ${SARDONYX_GROUP_SIZE}")
+    set(average ${SARDONYX_GROUP_SIZE})
+    if(folder MATCHES "^(${SARDONYX_COSTLY_LIBRARIES})$")
+      set(average ${SARDONYX_COSTLY_GROUP_SIZE})
+    endif()
+    math(EXPR groups "(${count} + ${average} - 1) / ${average}")
     set(size 1)  # a power of two: as the folder grows, groups are split rather than shuffled
     while(size LESS groups)
       math(EXPR size "${size} * 2")

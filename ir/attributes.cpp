@@ -76,12 +76,47 @@ bool operator==(const SparseTensor& a, const SparseTensor& b) {
   return a.values == b.values && a.indices == b.indices && a.shape == b.shape;
 }
 
+namespace detail {
+
+template struct FieldAccess<bool>;
+template struct FieldAccess<int64_t>;
+template struct FieldAccess<float>;
+template struct FieldAccess<std::string>;
+template struct FieldAccess<DType>;
+template struct FieldAccess<std::vector<int64_t>>;
+template struct FieldAccess<std::vector<float>>;
+template struct FieldAccess<std::vector<std::string>>;
+template struct FieldAccess<std::optional<int64_t>>;
+template struct FieldAccess<std::optional<float>>;
+template struct FieldAccess<std::optional<std::string>>;
+template struct FieldAccess<std::optional<Tensor>>;
+template struct FieldAccess<std::optional<std::vector<int64_t>>>;
+template struct FieldAccess<std::optional<std::vector<float>>>;
+template struct FieldAccess<std::optional<std::vector<std::string>>>;
+
+void add_field(AttrSchema& schema, std::string_view name, bool is_required, size_t kind,
+               size_t offset, AttrField::Get get, AttrField::Set set, const void* defaults) {
+  AttrField field{.name = std::string(name),
+                  .kind = kind,
+                  .required = is_required,
+                  .get = get,
+                  .set = set,
+                  .index = schema.fields.size(),
+                  .offset = offset};
+  if (!is_required) field.default_value = get(defaults, field);
+  schema.fields.push_back(std::move(field));
+}
+
+}  // namespace detail
+
 const AttrField* AttrSchema::find(std::string_view name) const {
   for (const AttrField& candidate : fields) {
     if (candidate.name == name) return &candidate;
   }
   return nullptr;
 }
+
+Attrs::Attrs() : Attrs(NoAttrs{}) {}
 
 Attrs Attrs::parse(const AttrSchema& schema, const AttrMap& given,
                    std::vector<std::string>* problems) {

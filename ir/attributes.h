@@ -2,6 +2,7 @@
 // comparing and printing derive from that list.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <optional>
@@ -48,13 +49,17 @@ struct AttrField {
   size_t kind;  // index into AttrKinds
   bool required;
   std::optional<AttrValue> default_value;  // what the field holds when it was not given
-  std::optional<AttrValue> (*get)(const void* attrs, const AttrField& self);
-  void (*set)(void* attrs, const AttrField& self, const AttrValue& value);
-  size_t index;  // of the field in the struct's list
+  using Get = std::optional<AttrValue> (*)(const void* attrs, const AttrField& self);
+  using Set = void (*)(void* attrs, const AttrField& self, const AttrValue& value);
+  Get get;
+  Set set;
+  size_t index;       // of the field in the struct's list
+  size_t offset = 0;  // of the field in the struct, in bytes
 };
 
 // The fields of one attribute struct, in the order of its list; one object per struct.
 struct AttrSchema {
+  const void* tag = nullptr;  // &kAttrTag<S> of the struct S
   std::vector<AttrField> fields;
   std::shared_ptr<void> (*make)();
   // Null where there is no field of that name.
@@ -132,42 +137,67 @@ struct IndexIn<T, std::variant<Ts...>> {
   }();
 };
 
-template <typename S, size_t I>
-AttrField describe_field() {
-  const auto entry = std::get<I>(S::fields());
-  using T = std::remove_cvref_t<decltype(std::declval<S>().*entry.member)>;
+// Reads and writes a field of type T at its offset in a struct: one function for all fields of a
+// type, in all structs.
+template <typename T>
+struct FieldAccess {
   using Codec = AttrCodec<T>;
-  AttrField out;
-  out.name = entry.name;
-  out.kind = IndexIn<typename Codec::Stored, AttrKinds>::value;
-  out.required = entry.is_required;
-  out.index = I;
-  out.get = [](const void* attrs, const AttrField&) {
-    return Codec::get(static_cast<const S*>(attrs)->*std::get<I>(S::fields()).member);
-  };
-  out.set = [](void* attrs, const AttrField&, const AttrValue& value) {
-    static_cast<S*>(attrs)->*std::get<I>(S::fields()).member =
-        Codec::from(std::get<typename Codec::Stored>(value));
-  };
-  if (!entry.is_required) {
-    const S defaults{};
-    out.default_value = out.get(&defaults, out);
+  static constexpr size_t kKind = IndexIn<typename Codec::Stored, AttrKinds>::value;
+  static std::optional<AttrValue> get(const void* attrs, const AttrField& self) {
+    return Codec::get(
+        *reinterpret_cast<const T*>(static_cast<const std::byte*>(attrs) + self.offset));
   }
-  return out;
+  static void set(void* attrs, const AttrField& self, const AttrValue& value) {
+    *reinterpret_cast<T*>(static_cast<std::byte*>(attrs) + self.offset) =
+        Codec::from(std::get<kKind>(value));
+  }
+};
+// The types of most fields are compiled once, in attributes.cpp.
+extern template struct FieldAccess<bool>;
+extern template struct FieldAccess<int64_t>;
+extern template struct FieldAccess<float>;
+extern template struct FieldAccess<std::string>;
+extern template struct FieldAccess<DType>;
+extern template struct FieldAccess<std::vector<int64_t>>;
+extern template struct FieldAccess<std::vector<float>>;
+extern template struct FieldAccess<std::vector<std::string>>;
+extern template struct FieldAccess<std::optional<int64_t>>;
+extern template struct FieldAccess<std::optional<float>>;
+extern template struct FieldAccess<std::optional<std::string>>;
+extern template struct FieldAccess<std::optional<Tensor>>;
+extern template struct FieldAccess<std::optional<std::vector<int64_t>>>;
+extern template struct FieldAccess<std::optional<std::vector<float>>>;
+extern template struct FieldAccess<std::optional<std::vector<std::string>>>;
+
+// Adds a field to `schema`; `defaults` is a struct whose fields have their initial values.
+void add_field(AttrSchema& schema, std::string_view name, bool is_required, size_t kind,
+               size_t offset, AttrField::Get get, AttrField::Set set, const void* defaults);
+
+template <typename S, typename Owner, typename T>  // Owner: S or a base of it
+void add_field(AttrSchema& schema, const Field<Owner, T>& entry, const S& defaults) {
+  using Access = FieldAccess<T>;
+  const auto* start = reinterpret_cast<const std::byte*>(&defaults);
+  const auto* place = reinterpret_cast<const std::byte*>(&(defaults.*entry.member));
+  add_field(schema, entry.name, entry.is_required, Access::kKind,
+            static_cast<size_t>(place - start), &Access::get, &Access::set, &defaults);
 }
 
 }  // namespace detail
+
+// Tells structs apart where no more is wanted: a schema is much code for those who only read
+// attributes.
+template <typename S>
+inline const char kAttrTag{};
 
 // The schema of S, made at the first call; safe from many threads.
 template <typename S>
 const AttrSchema* attr_schema() {
   static const auto& schema = *new const AttrSchema([] {
-    AttrSchema made;
+    AttrSchema made{.tag = &kAttrTag<S>};
     made.make = []() -> std::shared_ptr<void> { return std::make_shared<S>(); };
-    [&]<size_t... I>(std::index_sequence<I...>) {
-      (made.fields.push_back(detail::describe_field<S, I>()), ...);
-    }
-    (std::make_index_sequence<std::tuple_size_v<decltype(S::fields())>>());
+    const S defaults{};
+    std::apply([&](const auto&... entry) { (detail::add_field<S>(made, entry, defaults), ...); },
+               S::fields());
     return made;
   }());
   return &schema;
@@ -181,10 +211,10 @@ struct NoAttrs {
 // The attributes of one node; shared and immutable.
 class Attrs {
  public:
-  Attrs() : Attrs(NoAttrs{}) {}
+  Attrs();
   template <typename S>
   requires requires { S::fields(); }
-  Attrs(S attrs) : schema_(attr_schema<S>()), data_(std::make_shared<const S>(std::move(attrs))) {}
+  Attrs(S attrs) : schema_(attr_schema<S>()), data_(std::make_shared<S>(std::move(attrs))) {}
 
   // Reads `given` by `schema`. Without `problems` it throws kInvalidModel at the first unknown,
   // missing or wrongly typed attribute; with it, it notes each and goes on with the default.
@@ -194,7 +224,7 @@ class Attrs {
   // The struct itself; S must be the op's own.
   template <typename S>
   const S& as() const {
-    SARDONYX_CHECK(schema_ == attr_schema<S>());
+    SARDONYX_CHECK(schema_->tag == &kAttrTag<S>);
     return *static_cast<const S*>(data_.get());
   }
   const AttrSchema& schema() const { return *schema_; }

@@ -151,11 +151,11 @@ class InferContext {
   // name).
   template <typename... Parts>
   [[noreturn]] void fail_input(size_t input, const Parts&... parts) const {
-    fail_text(text(input_label(input), ": ", parts...));
+    fail_input_joined(input, {detail::TextPart(parts)...});
   }
   template <typename... Parts>
   [[noreturn]] void fail(const Parts&... parts) const {
-    fail_text(text(parts...));
+    fail_joined({detail::TextPart(parts)...});
   }
   // Fails with the message unless the condition holds.
   template <typename... Parts>
@@ -172,7 +172,9 @@ class InferContext {
   std::string input_label(size_t input) const;  // "input W (float[32, 3, 3, 3])"
 
  private:
-  [[noreturn]] void fail_text(const std::string& message) const;
+  using TextParts = std::initializer_list<detail::TextPart>;
+  [[noreturn]] void fail_joined(TextParts parts) const;
+  [[noreturn]] void fail_input_joined(size_t input, TextParts parts) const;
   const OpDef& op_;
   const Attrs& attrs_;
   std::span<const InferInput> inputs_;

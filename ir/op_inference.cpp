@@ -189,8 +189,12 @@ std::string InferContext::input_label(size_t input) const {
   return label;
 }
 
-void InferContext::fail_text(const std::string& message) const {
-  throw Error(ErrorCode::kInvalidModel, full_name(op_) + ": " + message);
+void InferContext::fail_joined(TextParts parts) const {
+  sardonyx::fail(ErrorCode::kInvalidModel, full_name(op_), ": ", detail::joined(parts));
+}
+
+void InferContext::fail_input_joined(size_t input, TextParts parts) const {
+  fail(input_label(input), ": ", detail::joined(parts));
 }
 
 std::vector<InferOutput> infer(const OpDef& op, const Attrs& attrs,

@@ -11,6 +11,10 @@ std::string detail::joined(std::initializer_list<TextPart> parts) {
   return out.str();
 }
 
+void detail::fail_joined(ErrorCode code, std::initializer_list<TextPart> parts) {
+  throw Error(code, joined(parts));
+}
+
 std::string_view name_of(ErrorCode code) {
   switch (code) {
     case ErrorCode::kInvalidArgument:

@@ -72,6 +72,7 @@ class TextPart {
   void (*write_)(std::ostream& out, const void* value);
 };
 std::string joined(std::initializer_list<TextPart> parts);
+[[noreturn]] void fail_joined(ErrorCode code, std::initializer_list<TextPart> parts);
 
 }  // namespace detail
 
@@ -84,7 +85,7 @@ std::string text(const Parts&... parts) {
 // Throws Error with the message that the parts make.
 template <typename... Parts>
 [[noreturn]] void fail(ErrorCode code, const Parts&... parts) {
-  throw Error(code, text(parts...));
+  detail::fail_joined(code, {detail::TextPart(parts)...});
 }
 
 // Throws kInternal with the condition and its place.

@@ -1,5 +1,6 @@
 // ScatterElements, ScatterND, TensorScatter.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <complex>
 
@@ -38,100 +39,77 @@ T extreme(T a, T b) {
   return (larger ? a < b : b < a) ? b : a;
 }
 
-// Calls body with the function that joins an element and an update of it.
-template <typename T, typename Body>
-void with_join(ScatterReduction reduction, const Body& body) {
+template <ScatterReduction kReduction, typename T>
+T joined(T a, T b) {
+  using enum ScatterReduction;
   if constexpr (std::is_same_v<T, bool>) {
-    const bool either = reduction == ScatterReduction::kAdd || reduction == ScatterReduction::kMax;
-    return either ? body([](T a, T b) { return a || b; }) : body([](T a, T b) { return a && b; });
+    return kReduction == kAdd || kReduction == kMax ? a || b : a && b;
+  } else if constexpr (kReduction == kMax || kReduction == kMin) {
+    return extreme<kReduction == kMax>(a, b);
   } else {
     // Small integers would be multiplied as int, which may overflow; unsigned ones wrap.
     using U = std::conditional_t<sizeof(T) < 4, uint32_t, uint64_t>;
-    using Wide = typename std::conditional_t<std::is_integral_v<T>, std::type_identity<U>,
-                                             std::type_identity<T>>::type;
-    const auto wide = [](T a) { return static_cast<Wide>(a); };
-    switch (reduction) {
-      case ScatterReduction::kAdd:
-        return body([=](T a, T b) { return static_cast<T>(wide(a) + wide(b)); });
-      case ScatterReduction::kMul:
-        return body([=](T a, T b) { return static_cast<T>(wide(a) * wide(b)); });
-      default:
-        if constexpr (!requires { T().real(); }) {
-          if (reduction == ScatterReduction::kMax) return body(extreme<true, T>);
-          return body(extreme<false, T>);
-        }
-    }
+    using Wide = std::conditional_t<std::is_integral_v<T>, U, T>;
+    const auto x = static_cast<Wide>(a), y = static_cast<Wide>(b);
+    return static_cast<T>(kReduction == kAdd ? x + y : x * y);
   }
 }
 
-// An axis of the data along which indices go.
-struct IndexedAxis {
-  size_t axis;
-  int64_t size, step;
+// Updates of the elements start + i * own + places[i] of the output, for i < count. Without
+// `places` they go to consecutive elements.
+struct UpdateRow {
+  const void* updates;
+  int64_t first;  // update of the row
+  void* output;
+  int64_t start, own;
+  const int64_t* places;
+  int64_t count;
 };
+using JoinRow = void (*)(const UpdateRow& row);
 
-// Joins update i with element i * own + indices[i] * the axis' step of `to`.
-template <typename T, typename Index, typename Join>
-void join_row(const T* from, const Index* indices, int64_t count, const IndexedAxis& axis, T* to,
-              int64_t own, Join join) {
-  const auto place = [&](int64_t i) {
-    return checked_index(indices[i], axis.size, axis.axis) * axis.step;
+// One function for each type and reduction, which knows nothing of how indices are stored: this is
+// all that is compiled so often.
+template <ScatterReduction kReduction, typename T>
+void join_row(const UpdateRow& row) {
+  const T* from = static_cast<const T*>(row.updates) + row.first;
+  T* to = static_cast<T*>(row.output) + row.start;
+  const auto join = [](T& element, const T& update) {
+    if constexpr (kReduction == ScatterReduction::kNone)
+      assign_element(element, update);
+    else
+      element = joined<kReduction>(element, update);
   };
-  // Rows that go to one place, as indices that were expanded say.
-  const bool may_be_one = own == 1 && indices[0] == indices[count - 1];
-  if (may_be_one && std::all_of(indices, indices + count, [&](Index i) { return i == *indices; })) {
-    T* row = to + place(0);
-    for (int64_t i = 0; i < count; ++i)
-      assign_element(row[i], join(row[i], from[i]));
+  if (!row.places) {
+    for (int64_t i = 0; i < row.count; ++i)
+      join(to[i], from[i]);
     return;
   }
-  for (int64_t i = 0; i < count; ++i) {
-    T& element = to[i * own + place(i)];
-    assign_element(element, join(element, from[i]));
-  }
+  for (int64_t i = 0; i < row.count; ++i)
+    join(to[i * row.own + row.places[i]], from[i]);
 }
 
-// Joins elements of `updates` into `output`.
-class Joiner {
- public:
-  Joiner(ScatterReduction reduction, const TensorView& updates, const TensorView& output)
-      : reduction_(reduction), updates_(updates), output_(output) {}
+template <typename T>
+JoinRow reducing_row(ScatterReduction reduction) {
+  using enum ScatterReduction;
+  if (reduction == kAdd) return join_row<kAdd, T>;
+  if (reduction == kMul) return join_row<kMul, T>;
+  if constexpr (!requires { T().real(); })  // complex numbers have no order
+    return reduction == kMax ? join_row<kMax, T> : join_row<kMin, T>;
+  fail(ErrorCode::kInternal, "a reduction of unordered elements");
+}
 
-  // Calls body(updates, elements, join), of the elements' type or one of their width.
-  template <typename Body>
-  void with_elements(const Body& body) const {
-    dispatch([&]<typename T>(auto join) {
-      body(static_cast<const T*>(updates_.raw), static_cast<T*>(output_.raw), join);
-    });
+JoinRow find_join_row(ScatterReduction reduction, DType dtype) {
+  if (reduction == ScatterReduction::kNone) {
+    return dispatch_width(
+        dtype, []<typename T>() -> JoinRow { return join_row<ScatterReduction::kNone, T>; });
   }
+  if (dtype == DType::kBool) return reducing_row<bool>(reduction);
+  if (dtype == DType::kComplex64) return reducing_row<std::complex<float>>(reduction);
+  if (dtype == DType::kComplex128) return reducing_row<std::complex<double>>(reduction);
+  return dispatch_numbers(dtype, [&]<typename T>() { return reducing_row<T>(reduction); });
+}
 
- private:
-  template <typename Body>
-  void dispatch(const Body& body) const {
-    if (reduction_ == ScatterReduction::kNone) {
-      return dispatch_width(output_.dtype, [&]<typename T>() {
-        body.template operator()<T>([](const T&, const T& update) -> const T& { return update; });
-      });
-    }
-    const auto reduce = [&]<typename T>() {
-      with_join<T>(reduction_, [&](auto join) { body.template operator()<T>(join); });
-    };
-    switch (output_.dtype) {
-      case DType::kBool:
-        return reduce.template operator()<bool>();
-      case DType::kComplex64:
-        return reduce.template operator()<std::complex<float>>();
-      case DType::kComplex128:
-        return reduce.template operator()<std::complex<double>>();
-      default:
-        dispatch_numbers(output_.dtype, reduce);
-    }
-  }
-
-  ScatterReduction reduction_;
-  const TensorView& updates_;
-  const TensorView& output_;
-};
+using PlaceBlock = std::array<int64_t, 512>;
 
 void copy_data(const KernelCall& call) {
   copy_run(call.inputs[0].dtype, call.inputs[0].raw, 0, call.outputs[0].raw, 0,
@@ -168,24 +146,33 @@ void infer_scatter_elements(InferContext& c) {
 void run_scatter_elements(const KernelCall& call) {
   const auto& attrs = call.attrs<ScatterElementsAttrs>();
   copy_data(call);
+  const IndexView indices = indices_of(call.inputs[1]);
   const TensorView& updates = call.inputs[2];
   const TensorView& out = call.outputs[0];
-  const Joiner joiner(reduction_named(attrs.reduction), updates, out);
+  const JoinRow join = find_join_row(reduction_named(attrs.reduction), out.dtype);
   const size_t axis = axis_of(attrs.axis, out.rank());
   const Strides strides = row_major_strides(out.shape);
-  const IndexedAxis indexed{axis, out.shape[axis], strides[axis]};
   Strides others = strides;
   others[axis] = 0;  // the index itself moves along the axis
   const Strides walked[] = {row_major_strides(updates.shape), others};
   const RowWalk walk(updates.shape, walked);
-  dispatch_indices(call.inputs[1].dtype, [&]<typename Index>() {
-    joiner.with_elements([&](const auto* from, auto* to, auto join) {
-      walk.for_each([&](const int64_t* at, int64_t length) {
-        join_row(from + at[0], call.inputs[1].data<Index>() + at[0], length, indexed, to + at[1],
-                 walk.step(1), join);
-      });
-    });
-  });
+  const int64_t own = walk.step(1);
+  PlaceBlock places;
+  const auto visit = [&](const int64_t* at, int64_t length) {
+    for (int64_t i = 0; i < length; ++i) {
+      const int64_t index = indices[static_cast<size_t>(at[0] + i)];
+      places[static_cast<size_t>(i)] = checked_index(index, out.shape[axis], axis) * strides[axis];
+    }
+    UpdateRow row{updates.raw, at[0], out.raw, at[1], own, places.data(), length};
+    // All go to one place where the indices were expanded.
+    const int64_t* end = row.places + length;
+    if (own == 1 && places[0] == end[-1] && std::count(row.places, end, places[0]) == length) {
+      row.start += places[0];
+      row.places = nullptr;
+    }
+    join(row);
+  };
+  walk.for_each(visit, static_cast<int64_t>(places.size()));
 }
 
 // ---- ScatterND
@@ -218,7 +205,8 @@ void run_scatter_nd(const KernelCall& call) {
   copy_data(call);
   const TensorView& indices = call.inputs[1];
   const TensorView& out = call.outputs[0];
-  const Joiner joiner(reduction_named(call.attrs<ScatterNDAttrs>().reduction), call.inputs[2], out);
+  const ScatterReduction reduction = reduction_named(call.attrs<ScatterNDAttrs>().reduction);
+  const JoinRow join = find_join_row(reduction, out.dtype);
   const auto depth = static_cast<size_t>(indices.shape.back());
   const Strides strides = row_major_strides(out.shape);
   int64_t tuples = 1, run = 1;
@@ -226,17 +214,27 @@ void run_scatter_nd(const KernelCall& call) {
     tuples *= indices.shape[i];
   for (size_t i = depth; i < out.rank(); ++i)
     run *= out.shape[i];
-  joiner.with_elements([&](const auto* from, auto* to, auto join) {
-    const int64_t* tuple = indices.data<int64_t>();
-    for (int64_t t = 0; t < tuples; ++t, from += run) {
-      if (t % 1024 == 0) check_interrupted();
-      auto* row = to;
-      for (size_t i = 0; i < depth; ++i)
-        row += checked_index(*tuple++, out.shape[i], i) * strides[i];
-      for (int64_t i = 0; i < run; ++i)
-        row[i] = join(row[i], from[i]);
+  const int64_t* tuple = indices.data<int64_t>();
+  const auto next_place = [&] {
+    int64_t place = 0;
+    for (size_t i = 0; i < depth; ++i)
+      place += checked_index(*tuple++, out.shape[i], i) * strides[i];
+    return place;
+  };
+  PlaceBlock places;
+  for (int64_t t = 0; t < tuples; t += static_cast<int64_t>(places.size())) {
+    check_interrupted();
+    const int64_t count = std::min(tuples - t, static_cast<int64_t>(places.size()));
+    std::generate_n(places.begin(), count, next_place);
+    if (run == 1) {
+      join({call.inputs[2].raw, t, out.raw, 0, 0, places.data(), count});
+      continue;
     }
-  });
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t start = places[static_cast<size_t>(i)];
+      join({call.inputs[2].raw, (t + i) * run, out.raw, start, 1, nullptr, run});
+    }
+  }
 }
 
 // ---- TensorScatter

@@ -1,5 +1,7 @@
 #include "tools/onnx-run/commands/command_tables.h"
 
+#include <CLI/CLI.hpp>
+
 namespace sardonyx::tool {
 
 std::vector<const CLI::App*> commands_of(const CLI::App& app) {

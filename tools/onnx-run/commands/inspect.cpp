@@ -74,7 +74,7 @@ void print_model(std::ostream& out, const Runner& runner, const Contents& conten
     out << std::setw(7) << count << "  " << op << '\n';
 }
 
-nlohmann::ordered_json json_of(std::span<const ValueInfo> values) {
+nlohmann::ordered_json values_json(std::span<const ValueInfo> values) {
   auto list = nlohmann::ordered_json::array();
   for (const ValueInfo& value : values)
     list.push_back({{"name", value.name}, {"type", value.type.text()}});
@@ -89,9 +89,9 @@ nlohmann::ordered_json report_of(const InspectCommand& command, const Runner& ru
           {"opsets", model.opsets},
           {"producer", model.producer_name},
           {"metadata", model.metadata},
-          {"inputs", json_of(runner.inputs())},
-          {"optional_inputs", json_of(runner.optional_inputs())},
-          {"outputs", json_of(runner.outputs())},
+          {"inputs", values_json(runner.inputs())},
+          {"optional_inputs", values_json(runner.optional_inputs())},
+          {"outputs", values_json(runner.outputs())},
           {"nodes", contents.nodes},
           {"ops", contents.ops},
           {"parameters", contents.parameters},
@@ -119,7 +119,7 @@ void print_memory(std::ostream& out, const MemoryPlan& plan) {
   }
 }
 
-nlohmann::ordered_json json_of(const MemoryPlan& plan) {
+nlohmann::ordered_json plan_json(const MemoryPlan& plan) {
   auto items = nlohmann::ordered_json::array();
   for (const MemoryPlan::Item& item : plan.items) {
     items.push_back({{"value", item.value},
@@ -143,7 +143,7 @@ void print_kernels(std::ostream& out, std::span<const NodeKernel> kernels) {
   }
 }
 
-nlohmann::ordered_json json_of(std::span<const KernelAttempt> attempts) {
+nlohmann::ordered_json attempts_json(std::span<const KernelAttempt> attempts) {
   auto list = nlohmann::ordered_json::array();
   for (const KernelAttempt& each : attempts) {
     nlohmann::ordered_json entry{{"name", each.name}};
@@ -151,20 +151,20 @@ nlohmann::ordered_json json_of(std::span<const KernelAttempt> attempts) {
       entry["refusal"] = each.refusal;
     else
       entry["implementation"] = each.implementation;
-    if (!each.inner.empty()) entry["inner"] = json_of(each.inner);
+    if (!each.inner.empty()) entry["inner"] = attempts_json(each.inner);
     list.push_back(std::move(entry));
   }
   return list;
 }
 
-nlohmann::ordered_json json_of(std::span<const NodeKernel> kernels) {
+nlohmann::ordered_json kernels_json(std::span<const NodeKernel> kernels) {
   auto list = nlohmann::ordered_json::array();
   for (const NodeKernel& each : kernels) {
     list.push_back({{"op", each.op},
                     {"node", each.name},
                     {"implementation", each.implementation},
                     {"types", each.types},
-                    {"attempts", json_of(each.attempts)}});
+                    {"attempts", attempts_json(each.attempts)}});
   }
   return list;
 }
@@ -187,7 +187,7 @@ void inspect_plan(const InspectCommand& command, std::ostream& out,
   if (command.memory) {
     const MemoryPlan plan = session->memory_plan(inputs);
     print_memory(out, plan);
-    report["memory"] = json_of(plan);
+    report["memory"] = plan_json(plan);
   }
   if (command.plan) {
     const std::string text = session->plan_text(inputs);
@@ -197,7 +197,7 @@ void inspect_plan(const InspectCommand& command, std::ostream& out,
   if (command.kernels) {
     const std::vector<NodeKernel> kernels = session->kernels(inputs);
     print_kernels(out, kernels);
-    report["kernels"] = json_of(kernels);
+    report["kernels"] = kernels_json(kernels);
   }
 }
 
