@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "executor/serving/datatype.h"
-#include "executor/serving/serving_error.h"
+#include "executor/batching/serving_error.h"
 #include "ir/emitter/emitter.h"
 
 namespace sardonyx::serving {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "executor/run_report.h"
-#include "executor/serving/scheduler.h"
+#include "executor/batching/scheduler.h"
 #include "ir/core/dtype.h"
 
 namespace sardonyx::serving {

@@ -6,7 +6,7 @@
 
 #include "executor/serving/datatype.h"
 #include "executor/serving/json_text.h"
-#include "executor/serving/serving_error.h"
+#include "executor/batching/serving_error.h"
 #include "ir/core/dtype_convert.h"
 
 namespace sardonyx::serve {

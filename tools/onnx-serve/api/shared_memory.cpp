@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "executor/serving/datatype.h"
-#include "executor/serving/serving_error.h"
+#include "executor/batching/serving_error.h"
 
 namespace sardonyx::serve {
 

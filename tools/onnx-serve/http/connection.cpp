@@ -189,15 +189,17 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
     if (!is_chunked && length == 0) co_return split_body(request, padded_string(0));
     if (!taken.try_take(length))
       co_return error_answer(503, "requests that are being served hold too much memory");
-    if (request.field("Expect") == "100-continue" || request.field("Expect") == "100-Continue") {
+    const std::string_view encoding = request.field("Content-Encoding");
+    const bool is_plain = encoding.empty() || beast::iequals(encoding, "identity");
+    if (!is_plain && !is_known_encoding(encoding))
+      co_return error_answer(415, text("unknown Content-Encoding '", encoding, "'"));
+    // A client that has begun to send its body does not wait.
+    const bool waits = !is_http_10_ && buffer_.size() == 0;
+    if (waits && beast::iequals(request.field("Expect"), "100-continue")) {
       error_code error;
       static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
       co_await asio::async_write(stream_, asio::buffer(kContinue), on(error));
     }
-    const std::string_view encoding = request.field("Content-Encoding");
-    const bool is_plain = encoding.empty() || encoding == "identity";
-    if (!is_plain && !is_known_encoding(encoding))
-      co_return error_answer(415, text("unknown Content-Encoding '", encoding, "'"));
     if (is_chunked || !is_plain) {
       std::string body = padded_string(0);
       if (is_chunked) {
@@ -210,7 +212,7 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
       if (is_gone_) co_return std::nullopt;
       if (!is_plain) {
         std::optional<std::string> plain =
-            decompressed(body, encoding, context_.limits.body_bytes, kJsonPadding);
+            decompressed(body, context_.limits.body_bytes, kJsonPadding);
         if (!plain) co_return error_answer(400, "the body is not what its Content-Encoding says");
         if (plain->size() > context_.limits.body_bytes)
           co_return error_answer(413, body_limit_text());

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "executor/serving/serving_error.h"
+#include "executor/batching/serving_error.h"
 #include "ir/core/tensor.h"
 
 namespace sardonyx::serve {
@@ -64,5 +64,7 @@ HttpAnswer json_answer(std::string text);
 // {"error": message}
 HttpAnswer error_answer(const ServingError& error);
 HttpAnswer error_answer(unsigned status, std::string_view message);
+// 405, with the methods that the target has.
+HttpAnswer wrong_method(std::string_view allowed);
 
 }  // namespace sardonyx::serve
