@@ -6,7 +6,6 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
-#include "tools/onnx-serve/http/target.h"
 #include "tools/onnx-serve/metrics.h"
 #include "tools/onnx-serve/page/page.h"
 
@@ -89,7 +88,7 @@ std::vector<std::string_view> Api::extensions() const {
 }
 
 std::optional<HttpAnswer> Api::refusal(const HttpRequest& request) {
-  const auto path = path_parts(request.target);
+  const auto& path = request.path;
   if (!path) return error_answer(400, "a broken escape in the path");
   switch (access_.check(group_of(*path), request.field("Authorization"))) {
     case Access::kNoToken: {
@@ -105,7 +104,7 @@ std::optional<HttpAnswer> Api::refusal(const HttpRequest& request) {
 }
 
 std::optional<HttpAnswer> MetricsApi::refusal(const HttpRequest& request) {
-  const auto path = path_parts(request.target);
+  const auto& path = request.path;
   if (path) {
     const EndpointGroup group = group_of(*path);
     const bool is_here = group == EndpointGroup::kMetrics || group == EndpointGroup::kHealth;
@@ -134,8 +133,7 @@ asio::awaitable<HttpAnswer> Api::handle(HttpRequest& request, IoThread& thread,
   const auto begin = std::chrono::steady_clock::now();
   HttpAnswer answer;
   try {
-    const std::optional<Path> path = path_parts(request.target);
-    answer = co_await route(request, *path, thread, connection);
+    answer = co_await route(request, *request.path, thread, connection);
   } catch (...) {
     answer = error_answer(serving::current_serving_error());
   }

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,6 +24,7 @@ using serving::Status;
 struct HttpRequest {
   beast::http::verb method = beast::http::verb::unknown;
   std::string target;
+  std::optional<std::vector<std::string>> path;  // path_parts() of the target
   beast::http::fields fields;
   // The body, or the part of it that Inference-Header-Content-Length says is JSON. Behind its end
   // there is memory that a JSON parser may read (simdjson's padding).

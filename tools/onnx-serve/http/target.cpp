@@ -13,6 +13,7 @@ int hex_digit(char c) {
 }
 
 std::optional<std::string> decoded(std::string_view text) {
+  if (text.find('%') == std::string_view::npos) return std::string(text);
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '%') {
