@@ -10,8 +10,8 @@
 #include <tuple>
 #include <vector>
 
-#include "executor/run_report.h"
 #include "executor/batching/statistics.h"
+#include "executor/run_report.h"
 
 namespace sardonyx::serving {
 

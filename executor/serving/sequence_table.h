@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "executor/serving/model_config.h"
 #include "executor/batching/scheduler.h"
+#include "executor/serving/model_config.h"
 
 namespace sardonyx::serving {
 

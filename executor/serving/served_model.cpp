@@ -1,5 +1,7 @@
 #include "executor/serving/served_model.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <fstream>
 #include <numeric>
@@ -103,6 +105,14 @@ ServedModel::ServedModel(ModelConfig config, Source source, SessionOptions optio
 ServedModel::~ServedModel() {
   if (sequences_) sequences_->close();
   if (scheduler_) scheduler_->close();
+  sequences_.reset();
+  scheduler_.reset();
+  runner_.reset();
+  session_.reset();
+#ifdef __GLIBC__
+  // Free memory between blocks that are in use stays the process's until it is asked for.
+  malloc_trim(0);
+#endif
 }
 
 void ServedModel::load_labels(const std::filesystem::path& folder) {

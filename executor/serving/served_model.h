@@ -8,9 +8,9 @@
 #include <variant>
 #include <vector>
 
-#include "executor/serving/model_config.h"
 #include "executor/batching/scheduler.h"
 #include "executor/batching/session_runner.h"
+#include "executor/serving/model_config.h"
 #include "executor/session.h"
 
 namespace sardonyx::serving {

