@@ -169,5 +169,37 @@ TEST_F(WaitingSequenceTest, ASequenceWhoseFirstRequestIsCancelledTakesNoPlace) {
   EXPECT_EQ(ask(4, 4, true, true), 4);
 }
 
+TEST_F(WaitingSequenceTest, CancelsAndRunsInManyThreadsAnswerEachRequestOnce) {
+  EXPECT_EQ(ask(1, 1, false, true), 2);
+  std::atomic<int> answers = 0;
+  constexpr int kThreads = 4, kSequences = 200;
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&, t] {
+        for (int i = 0; i < kSequences; ++i) {
+          for (int part = 0; part < 3; ++part) {
+            InferRequest request;
+            request.sequence = {"", static_cast<uint64_t>(100 + t * kSequences + i), part == 0,
+                                part == 2};
+            if ((i + part) % 5 == 0) request.timeout = std::chrono::microseconds(100);
+            std::vector<NamedTensor> inputs;
+            inputs.push_back({"x", Tensor::of<float>({1}, {1, 1})});
+            served_->fill(request, std::move(inputs), {});
+            const auto ticket =
+                served_->submit(std::move(request), [&](InferResult&&) { ++answers; });
+            if ((i + part) % 3 == 0) served_->cancel(ticket);
+          }
+        }
+      });
+    }
+  }
+  const auto until = Clock::now() + std::chrono::seconds(10);
+  while (answers < 3 * kThreads * kSequences && Clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(answers, 3 * kThreads * kSequences);
+  EXPECT_EQ(served_->pending(), 0);
+}
+
 }  // namespace
 }  // namespace sardonyx::serving
