@@ -42,7 +42,7 @@ target_include_directories(tool_onnx-serve SYSTEM PRIVATE ${SARDONYX_SCHEMA_DIR_
 # Everything of Boost is headers; what asks for its compiled parts, or links them by itself, is a mistake.
 target_compile_definitions(tool_onnx-serve PUBLIC BOOST_ALL_NO_LIB BOOST_ERROR_CODE_HEADER_ONLY)
 target_link_libraries(tool_onnx-serve PUBLIC
-  sardonyx_serving sardonyx_executor Boost::headers OpenSSL::SSL OpenSSL::Crypto simdjson::simdjson PkgConfig::prometheus
+  sardonyx_serving sardonyx_batching sardonyx_executor Boost::headers OpenSSL::SSL OpenSSL::Crypto simdjson::simdjson PkgConfig::prometheus
   ZLIB::ZLIB CLI11::CLI11 nlohmann_json::nlohmann_json Threads::Threads)
 add_executable(onnx-serve ${main})
 sardonyx_target_defaults(onnx-serve)

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "executor/serving/serving_error.h"
+#include "executor/batching/serving_error.h"
 
 namespace sardonyx::serving {
 namespace {

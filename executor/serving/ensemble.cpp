@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "executor/batching/serving_error.h"
 #include "executor/serving/datatype.h"
-#include "executor/serving/serving_error.h"
 #include "ir/emitter/emitter.h"
 
 namespace sardonyx::serving {

@@ -1,4 +1,4 @@
-#include "executor/serving/memory_gate.h"
+#include "executor/batching/memory_gate.h"
 
 #include "executor/serving/repository_for_test.h"
 

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "executor/batching/scheduler.h"
 #include "executor/run_report.h"
-#include "executor/serving/scheduler.h"
 #include "ir/core/dtype.h"
 
 namespace sardonyx::serving {

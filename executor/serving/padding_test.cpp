@@ -1,4 +1,4 @@
-#include "executor/serving/padding.h"
+#include "executor/batching/padding.h"
 
 #include <numeric>
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "executor/serving/serving_error.h"
+#include "executor/batching/serving_error.h"
 
 namespace sardonyx::serving {
 namespace {

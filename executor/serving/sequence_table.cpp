@@ -1,15 +1,16 @@
 #include "executor/serving/sequence_table.h"
 
 #include <algorithm>
-#include <atomic>
 #include <fstream>
 #include <iterator>
 #include <numeric>
 
 #include "executor/serving/datatype.h"
+#include "executor/serving/sequence_request.h"
 #include "ir/core/dtype_convert.h"
 
 namespace sardonyx::serving {
+
 namespace {
 
 size_t place_of(std::span<const ValueInfo> values, const std::string& name, std::string_view kind) {
@@ -17,10 +18,6 @@ size_t place_of(std::span<const ValueInfo> values, const std::string& name, std:
     if (values[i].name == name) return i;
   }
   refuse(Status::kInvalidArgument, "sequence_batching: the model has no ", kind, " '", name, "'");
-}
-
-std::string key_of(const SequenceControl& control) {
-  return control.text_id.empty() ? "#" + std::to_string(control.number_id) : "$" + control.text_id;
 }
 
 Tensor initial_state(const SequenceConfig::State& state, Shape shape,
@@ -47,13 +44,15 @@ Datum kept_apart(const Datum& value) {
 SequenceTable::SequenceTable(SequenceConfig config, std::span<const ValueInfo> inputs,
                              std::span<const ValueInfo> outputs,
                              const std::filesystem::path& folder, const ModelConfig& model,
-                             std::shared_ptr<Scheduler> scheduler, RunThreads& threads)
+                             std::shared_ptr<Scheduler> scheduler, RunThreads& threads,
+                             std::shared_ptr<Statistics> statistics)
     : config_(std::move(config)),
       model_(model.name),
       has_batch_dim_(model.max_batch_size > 0),
       outputs_(outputs.size()),
       scheduler_(std::move(scheduler)),
-      threads_(threads) {
+      threads_(threads),
+      statistics_(std::move(statistics)) {
   for (const SequenceConfig::Control& control : config_.controls) {
     ControlInput input{control, place_of(inputs, control.input, "input"), {}};
     const Type& type = inputs[input.input].type;
@@ -86,31 +85,31 @@ SequenceTable::SequenceTable(SequenceConfig config, std::span<const ValueInfo> i
 }
 
 void SequenceTable::close() {
-  std::vector<Waiting> refused;
+  std::vector<RequestPointer> refused;
   {
     const std::lock_guard lock(mutex_);
     is_closed_ = true;
-    for (auto& [key, sequence] : sequences_) {
-      std::move(sequence->waiting.begin(), sequence->waiting.end(), std::back_inserter(refused));
-      sequence->waiting.clear();
-    }
+    const auto take_all = [&](Sequence& sequence) {
+      while (RequestPointer request = next_waiting(sequence))
+        refused.push_back(std::move(request));
+    };
+    for (auto& [key, sequence] : sequences_)
+      take_all(*sequence);
     sequences_.clear();
-    for (auto& [key, sequence] : backlog_) {
-      std::move(sequence->waiting.begin(), sequence->waiting.end(), std::back_inserter(refused));
-      sequence->waiting.clear();
-    }
+    for (auto& [key, sequence] : backlog_)
+      take_all(*sequence);
     backlog_.clear();
     for (Ready& ready : ready_)
       refused.push_back(std::move(ready.first));
     ready_.clear();
+    for (const RequestPointer& request : refused)
+      request->state = SequenceRequest::State::kDone;
     if (idle_timer_) threads_.cancel(*idle_timer_);
     idle_timer_.reset();
   }
-  for (Waiting& waiting : refused) {
-    InferResult result;
-    result.error = ServingError(Status::kUnavailable, "the model is being unloaded");
-    waiting.done(std::move(result));
-  }
+  const ServingError error(Status::kUnavailable, "the model is being unloaded");
+  for (const RequestPointer& request : refused)
+    refuse_request(*request, error, Failure::kRejected);
 }
 
 size_t SequenceTable::sequences() const {
@@ -143,8 +142,7 @@ void SequenceTable::admit() {
     sequence->is_admitted = true;
     ++admitted_;
     sequence->is_running = true;
-    Waiting first = std::move(sequence->waiting.front());
-    sequence->waiting.pop_front();
+    RequestPointer first = next_waiting(*sequence);
     ready_.push_back({std::move(key), std::move(sequence), std::move(first)});
   }
   set_idle_timer();
@@ -232,34 +230,6 @@ void SequenceTable::start_admitted() {
   is_starting_ = false;
 }
 
-Scheduler::Ticket SequenceTable::submit(InferRequest request, InferDone done) {
-  const std::string key = key_of(request.sequence);
-  SequencePointer sequence;
-  bool waits = false;
-  try {
-    const std::lock_guard lock(mutex_);
-    if (is_closed_) refuse(Status::kUnavailable, "the model is being unloaded");
-    sequence = sequence_of(request);
-    if (request.sequence.end) sequences_.erase(key);  // what comes next needs a START
-    if (sequence->is_running || !sequence->is_admitted) {
-      sequence->waiting.push_back({std::move(request), std::move(done)});
-      waits = true;
-      set_idle_timer();
-    } else {
-      sequence->is_running = true;
-    }
-  } catch (const ServingError& error) {
-    InferResult result;
-    result.error = error;
-    result.received = request.received;
-    done(std::move(result));
-    return {};
-  }
-  start_admitted();
-  if (waits) return {};
-  return run(key, sequence, {std::move(request), std::move(done)});
-}
-
 Tensor SequenceTable::control_tensor(const ControlInput& input,
                                      const SequenceControl& control) const {
   using Kind = SequenceConfig::Control::Kind;
@@ -282,54 +252,6 @@ Tensor SequenceTable::control_tensor(const ControlInput& input,
   return tensor;
 }
 
-// Runs a request, and those that wait behind it; the sequence is marked as running.
-Scheduler::Ticket SequenceTable::run(const std::string& key, const SequencePointer& sequence,
-                                     Waiting waiting) {
-  // A request may be done before the scheduler returns: then the next one is begun from here, and
-  // not from within, where thousands that are refused would be as many calls deep.
-  enum class Stage { kSubmitting, kDone, kSubmitted };
-  for (std::optional<Waiting> current = std::move(waiting); current;) {
-    const auto stage = std::make_shared<std::atomic<Stage>>(Stage::kSubmitting);
-    const Scheduler::Ticket ticket =
-        hand_over(sequence, std::move(*current), [this, key, sequence, stage] {
-          Stage expected = Stage::kSubmitting;
-          if (stage->compare_exchange_strong(expected, Stage::kDone)) return;
-          if (std::optional<Waiting> next = take_next(key, sequence))
-            run(key, sequence, std::move(*next));
-        });
-    Stage expected = Stage::kSubmitting;
-    if (stage->compare_exchange_strong(expected, Stage::kSubmitted)) return ticket;
-    current = take_next(key, sequence);
-  }
-  return {};
-}
-
-// Gives a request to the scheduler; `next` is called once it is answered.
-Scheduler::Ticket SequenceTable::hand_over(const SequencePointer& sequence, Waiting waiting,
-                                           std::function<void()> next) {
-  InferRequest& request = waiting.request;
-  for (const ControlInput& control : controls_)
-    request.inputs[control.input] = control_tensor(control, request.sequence);
-  for (size_t i = 0; i < states_.size(); ++i)
-    request.inputs[states_[i].input] = sequence->states[i];
-  // States are computed whatever the client asks for.
-  const std::vector<size_t> asked = request.outputs;
-  if (!asked.empty()) {
-    for (const StateInput& state : states_)
-      request.outputs.push_back(state.output);
-    std::sort(request.outputs.begin(), request.outputs.end());
-    request.outputs.erase(std::unique(request.outputs.begin(), request.outputs.end()),
-                          request.outputs.end());
-  }
-  return scheduler_->submit(std::move(request),
-                            [this, sequence, asked, next = std::move(next),
-                             done = std::move(waiting.done)](InferResult&& result) {
-                              if (!result.error) keep_states(*sequence, asked, result);
-                              done(std::move(result));
-                              next();
-                            });
-}
-
 // Requests of a sequence are never run at the same time, so nobody else uses its states.
 void SequenceTable::keep_states(Sequence& sequence, std::span<const size_t> asked,
                                 InferResult& result) {
@@ -338,28 +260,6 @@ void SequenceTable::keep_states(Sequence& sequence, std::span<const size_t> aske
   for (size_t i = 0; i < result.outputs.size() && !asked.empty(); ++i) {
     if (!std::binary_search(asked.begin(), asked.end(), i)) result.outputs[i] = {};
   }
-}
-
-std::optional<SequenceTable::Waiting> SequenceTable::take_next(const std::string& key,
-                                                               const SequencePointer& sequence) {
-  std::optional<Waiting> next;
-  {
-    const std::lock_guard lock(mutex_);
-    sequence->is_running = false;
-    sequence->last_used = Clock::now();
-    if (!sequence->waiting.empty()) {
-      next = std::move(sequence->waiting.front());
-      sequence->waiting.pop_front();
-      sequence->is_running = true;
-    } else {
-      const auto found = sequences_.find(key);
-      const bool goes_on = found != sequences_.end() && found->second == sequence;
-      if (!goes_on) release(*sequence);
-      if (!is_closed_) admit();
-    }
-  }
-  if (!next) start_admitted();
-  return next;
 }
 
 }  // namespace sardonyx::serving

@@ -12,10 +12,13 @@
 #include <string>
 #include <vector>
 
+#include "executor/batching/scheduler.h"
 #include "executor/serving/model_config.h"
-#include "executor/serving/scheduler.h"
 
 namespace sardonyx::serving {
+
+// A request of a sequence on its way.
+struct SequenceRequest;
 
 // Requests of one sequence run one after the other, in the order in which they came; those of
 // several sequences run jointly where the model batches. Sequences beyond the configured number
@@ -26,25 +29,27 @@ class SequenceTable : public std::enable_shared_from_this<SequenceTable> {
   // kInvalidArgument where the configuration does not fit them.
   SequenceTable(SequenceConfig config, std::span<const ValueInfo> inputs,
                 std::span<const ValueInfo> outputs, const std::filesystem::path& folder,
-                const ModelConfig& model, std::shared_ptr<Scheduler> scheduler,
-                RunThreads& threads);
+                const ModelConfig& model, std::shared_ptr<Scheduler> scheduler, RunThreads& threads,
+                std::shared_ptr<Statistics> statistics);
   ~SequenceTable() { close(); }
 
-  // The ticket is empty where earlier requests of the sequence are still to be run.
-  Scheduler::Ticket submit(InferRequest request, InferDone done);
+  // May be dropped at any time.
+  using Ticket = std::weak_ptr<SequenceRequest>;
+  Ticket submit(InferRequest request, InferDone done);
+  // Ends the request with kCancelled, waiting or running, unless it is done. Where it is the first
+  // one of a sequence that waits for a place, those that wait behind it end as well.
+  void cancel(const Ticket& ticket);
   // Refuses what waits and what comes from now on.
   void close();
   size_t sequences() const;
 
  private:
-  struct Waiting {
-    InferRequest request;
-    InferDone done;
-  };
+  using RequestPointer = std::shared_ptr<SequenceRequest>;
+  friend struct SequenceRequest;
   struct Sequence {
     SequenceControl control;  // the id
     std::vector<Datum> states;
-    std::deque<Waiting> waiting;
+    std::deque<RequestPointer> waiting;
     bool is_running = false;
     bool is_admitted = false;  // one of at most max_sequences
     Clock::time_point last_used = Clock::now();
@@ -64,7 +69,7 @@ class SequenceTable : public std::enable_shared_from_this<SequenceTable> {
   struct Ready {
     std::string key;
     SequencePointer sequence;
-    Waiting first;
+    RequestPointer first;
   };
 
   SequencePointer sequence_of(const InferRequest& request);
@@ -74,11 +79,17 @@ class SequenceTable : public std::enable_shared_from_this<SequenceTable> {
   void admit();
   void start_admitted();
   void set_idle_timer();
-  Scheduler::Ticket run(const std::string& key, const SequencePointer& sequence, Waiting waiting);
-  Scheduler::Ticket hand_over(const SequencePointer& sequence, Waiting waiting,
-                              std::function<void()> next);
+  void wait(const RequestPointer& request, const std::string& key, const SequencePointer& sequence);
+  RequestPointer next_waiting(Sequence& sequence);
+  void stop_waiting(SequenceRequest& request);
+  std::vector<RequestPointer> take_out(const RequestPointer& request);
+  void withdraw(const RequestPointer& request, const ServingError& error, Failure kind);
+  void refuse_request(SequenceRequest& request, const ServingError& error, Failure kind);
+  void run(const std::string& key, const SequencePointer& sequence, RequestPointer request);
+  void hand_over(const SequencePointer& sequence, const RequestPointer& waiting,
+                 std::function<void()> next);
   void keep_states(Sequence& sequence, std::span<const size_t> asked, InferResult& result);
-  std::optional<Waiting> take_next(const std::string& key, const SequencePointer& sequence);
+  RequestPointer take_next(const std::string& key, const SequencePointer& sequence);
   Tensor control_tensor(const ControlInput& input, const SequenceControl& control) const;
 
   const SequenceConfig config_;
@@ -89,6 +100,7 @@ class SequenceTable : public std::enable_shared_from_this<SequenceTable> {
   size_t outputs_ = 0;
   const std::shared_ptr<Scheduler> scheduler_;
   RunThreads& threads_;
+  const std::shared_ptr<Statistics> statistics_;
 
   mutable std::mutex mutex_;
   std::map<std::string, SequencePointer> sequences_;

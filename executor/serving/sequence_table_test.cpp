@@ -32,15 +32,18 @@ class SequenceTest : public RepositoryTest {
     EXPECT_TRUE(repository_->start().empty());
     served_ = repository_->find("sum", "");
   }
-  std::future<InferResult> begin(uint64_t id, float value, bool start, bool end) {
+  std::future<InferResult> begin(uint64_t id, float value, bool start, bool end,
+                                 std::chrono::microseconds timeout = {}) {
     InferRequest request;
+    if (timeout.count() > 0) request.timeout = timeout;
     request.sequence = {"", id, start, end};
     std::vector<NamedTensor> inputs;
     inputs.push_back({"x", Tensor::of<float>({value}, {1, 1})});
     served_->fill(request, std::move(inputs), {});
     const auto promise = std::make_shared<std::promise<InferResult>>();
-    served_->submit(std::move(request),
-                    [promise](InferResult&& result) { promise->set_value(std::move(result)); });
+    last_ = served_->submit(std::move(request), [promise](InferResult&& result) {
+      promise->set_value(std::move(result));
+    });
     return promise->get_future();
   }
   static float sum_of(std::future<InferResult> future) {
@@ -53,6 +56,7 @@ class SequenceTest : public RepositoryTest {
 
   std::unique_ptr<ModelRepository> repository_;
   ModelRepository::ModelPointer served_;
+  ServedModel::Ticket last_;  // of the request that was begun last
 };
 
 TEST_F(SequenceTest, StatesGoFromOneRequestToTheNext) {
@@ -108,6 +112,93 @@ TEST_F(SequenceTest, WhatWaitsForAPlaceIsRefusedWhenTheModelGoes) {
   served_.reset();
   repository_.reset();
   EXPECT_EQ(waiting.get().error->status(), Status::kUnavailable);
+}
+
+// The first has the only place; the others wait for it.
+class WaitingSequenceTest : public SequenceTest {
+ protected:
+  void SetUp() override {
+    SequenceTest::SetUp();
+    serve("oldest { max_candidate_sequences: 1 } max_sequence_idle_microseconds: 60000000");
+    EXPECT_EQ(ask(1, 1, true, false), 1);
+  }
+  static Status status_of(std::future<InferResult> future) {
+    const InferResult result = future.get();
+    return result.error ? result.error->status() : Status::kOk;
+  }
+};
+
+TEST_F(WaitingSequenceTest, ADeadlineEndsTheWait) {
+  auto second = begin(2, 2, true, false, std::chrono::milliseconds(50));
+  auto behind = begin(2, 3, false, true);
+  EXPECT_EQ(served_->pending(), 2);
+  EXPECT_EQ(status_of(std::move(second)), Status::kDeadlineExceeded);
+  EXPECT_EQ(status_of(std::move(behind)), Status::kCancelled);  // its sequence has not begun
+  EXPECT_EQ(served_->pending(), 0);
+  EXPECT_EQ(served_->statistics().snapshot().failures[static_cast<size_t>(Failure::kRejected)], 1u);
+  EXPECT_EQ(ask(2, 1, false, false), -1);
+  EXPECT_EQ(ask(1, 1, false, true), 2);
+  EXPECT_EQ(ask(2, 5, true, true), 5);
+}
+
+TEST_F(WaitingSequenceTest, ACancelledRequestNoLongerWaits) {
+  auto second = begin(2, 2, true, false);
+  auto third = begin(3, 3, true, false);
+  auto dropped = begin(3, 100, false, false);
+  const ServedModel::Ticket ticket = last_;
+  auto third_again = begin(3, 1, false, true);
+  served_->cancel(ticket);
+  served_->cancel(ticket);
+  EXPECT_EQ(status_of(std::move(dropped)), Status::kCancelled);
+  EXPECT_EQ(served_->pending(), 3);
+  EXPECT_EQ(ask(1, 1, false, true), 2);
+  EXPECT_EQ(sum_of(std::move(second)), 2);
+  EXPECT_EQ(ask(2, 1, false, true), 3);
+  EXPECT_EQ(sum_of(std::move(third)), 3);
+  EXPECT_EQ(sum_of(std::move(third_again)), 4);
+  EXPECT_EQ(served_->pending(), 0);
+}
+
+TEST_F(WaitingSequenceTest, ASequenceWhoseFirstRequestIsCancelledTakesNoPlace) {
+  auto second = begin(2, 2, true, false);
+  served_->cancel(last_);
+  EXPECT_EQ(status_of(std::move(second)), Status::kCancelled);
+  auto third = begin(3, 3, true, true);
+  EXPECT_EQ(ask(1, 1, false, true), 2);
+  EXPECT_EQ(sum_of(std::move(third)), 3);
+  EXPECT_EQ(ask(4, 4, true, true), 4);
+}
+
+TEST_F(WaitingSequenceTest, CancelsAndRunsInManyThreadsAnswerEachRequestOnce) {
+  EXPECT_EQ(ask(1, 1, false, true), 2);
+  std::atomic<int> answers = 0;
+  constexpr int kThreads = 4, kSequences = 200;
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&, t] {
+        for (int i = 0; i < kSequences; ++i) {
+          for (int part = 0; part < 3; ++part) {
+            InferRequest request;
+            request.sequence = {"", static_cast<uint64_t>(100 + t * kSequences + i), part == 0,
+                                part == 2};
+            if ((i + part) % 5 == 0) request.timeout = std::chrono::microseconds(100);
+            std::vector<NamedTensor> inputs;
+            inputs.push_back({"x", Tensor::of<float>({1}, {1, 1})});
+            served_->fill(request, std::move(inputs), {});
+            const auto ticket =
+                served_->submit(std::move(request), [&](InferResult&&) { ++answers; });
+            if ((i + part) % 3 == 0) served_->cancel(ticket);
+          }
+        }
+      });
+    }
+  }
+  const auto until = Clock::now() + std::chrono::seconds(10);
+  while (answers < 3 * kThreads * kSequences && Clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(answers, 3 * kThreads * kSequences);
+  EXPECT_EQ(served_->pending(), 0);
 }
 
 }  // namespace

@@ -1,10 +1,12 @@
 #include "executor/serving/served_model.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <fstream>
 #include <numeric>
 
-#include "executor/serving/batch.h"
+#include "executor/batching/batch.h"
 #include "executor/serving/datatype.h"
 #include "executor/serving/sequence_table.h"
 
@@ -53,10 +55,7 @@ Shape closed_shape(Shape dims, int64_t count) {
 ServedModel::ServedModel(ModelConfig config, Source source, SessionOptions options,
                          RunThreads& threads, std::shared_ptr<Statistics> statistics,
                          std::shared_ptr<MemoryGate> gate)
-    : config_(std::move(config)),
-      version_(source.version),
-      statistics_(std::move(statistics)),
-      gate_(std::move(gate)) {
+    : config_(std::move(config)), version_(source.version), statistics_(std::move(statistics)) {
   options.optimization_level = std::min(options.optimization_level, config_.optimization_level);
   session_ = source.model ? std::make_unique<Session>(std::move(*source.model), options)
              : source.bytes
@@ -83,6 +82,7 @@ ServedModel::ServedModel(ModelConfig config, Source source, SessionOptions optio
     config_.scheduling.padding =
         std::make_shared<Padding>(pad->second, model_inputs_, session_->outputs());
   }
+  runner_ = std::make_unique<SessionRunner>(*session_, std::move(gate));
   std::vector<std::string> inputs, outputs;
   for (const ValueInfo& input : model_inputs_)
     inputs.push_back(input.name);
@@ -90,21 +90,29 @@ ServedModel::ServedModel(ModelConfig config, Source source, SessionOptions optio
     outputs.push_back(output.name);
   scheduler_ = std::make_shared<Scheduler>(
       config_.scheduling, std::move(inputs), std::move(outputs),
-      [this](std::span<const Datum> data, const RunOptions& how) { return run(data, how); },
+      [this](std::span<const Datum> data, const RunOptions& how) {
+        return runner_->run(data, how);
+      },
       threads, statistics_);
   if (config_.sequence) {
     sequences_ =
         std::make_shared<SequenceTable>(*config_.sequence, model_inputs_, session_->outputs(),
-                                        source.folder, config_, scheduler_, threads);
+                                        source.folder, config_, scheduler_, threads, statistics_);
   }
   warm_up(source.folder);
-  gate_->add(*session_);
 }
 
 ServedModel::~ServedModel() {
   if (sequences_) sequences_->close();
   if (scheduler_) scheduler_->close();
-  gate_->remove(*session_);
+  sequences_.reset();
+  scheduler_.reset();
+  runner_.reset();
+  session_.reset();
+#ifdef __GLIBC__
+  // Free memory between blocks that are in use stays the process's until it is asked for.
+  malloc_trim(0);
+#endif
 }
 
 void ServedModel::load_labels(const std::filesystem::path& folder) {
@@ -227,35 +235,6 @@ void ServedModel::check_all_given(const InferRequest& request) const {
          "]. Please provide all required input(s).");
 }
 
-std::vector<Datum> ServedModel::run(std::span<const Datum> inputs,
-                                    const RunOptions& options) const {
-  const size_t required = session_->inputs().size();
-  std::span<const Datum> given = inputs;
-  // Optional inputs come all or not at all.
-  const auto defined = [](const Datum& datum) { return datum.defined(); };
-  const auto optional = inputs.subspan(required);
-  if (std::none_of(optional.begin(), optional.end(), defined)) given = inputs.first(required);
-  if (!gate_->is_limited()) return run_session(given, options);
-  const MemoryForecast::Need need = forecast_.need_of(*session_, given);
-  constexpr uint64_t kSmall = 1 << 20;  // not worth asking whether it fits
-  const MemoryGate::Space space =
-      need.bytes() < kSmall ? MemoryGate::Space() : gate_->take(need.bytes());
-  std::vector<Datum> outputs = run_session(given, options);
-  if (!need.is_known) forecast_.learn(given, outputs);
-  return outputs;
-}
-
-std::vector<Datum> ServedModel::run_session(std::span<const Datum> inputs,
-                                            const RunOptions& options) const {
-  std::vector<OutputSlot> slots(session_->outputs().size());
-  session_->run_into(inputs, slots, options);
-  std::vector<Datum> outputs;
-  outputs.reserve(slots.size());
-  for (OutputSlot& slot : slots)
-    outputs.push_back(slot.take());
-  return outputs;
-}
-
 // `done`, called with outputs as clients know them: in their order and shape.
 InferDone ServedModel::restoring_shapes(InferDone done) const {
   return [this, done = std::move(done)](InferResult&& result) {
@@ -288,10 +267,18 @@ InferDone ServedModel::restoring_shapes(InferDone done) const {
   };
 }
 
-Scheduler::Ticket ServedModel::submit(InferRequest request, InferDone done, bool may_run_here) {
+ServedModel::Ticket ServedModel::submit(InferRequest request, InferDone done, bool may_run_here) {
   if (!identity_outputs_ || restores_shapes_) done = restoring_shapes(std::move(done));
   if (sequences_) return sequences_->submit(std::move(request), std::move(done));
   return scheduler_->submit(std::move(request), std::move(done), may_run_here);
+}
+
+void ServedModel::cancel(const Ticket& ticket) {
+  if (const auto* job = std::get_if<Scheduler::Ticket>(&ticket)) {
+    scheduler_->cancel(*job);
+  } else {
+    sequences_->cancel(std::get<SequenceTable::Ticket>(ticket));
+  }
 }
 
 }  // namespace sardonyx::serving

@@ -5,16 +5,18 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
-#include "executor/serving/memory_gate.h"
+#include "executor/batching/scheduler.h"
+#include "executor/batching/session_runner.h"
 #include "executor/serving/model_config.h"
-#include "executor/serving/scheduler.h"
 #include "executor/session.h"
 
 namespace sardonyx::serving {
 
 class SequenceTable;
+struct SequenceRequest;
 
 // What a request names: tensors by name.
 struct NamedTensor {
@@ -47,6 +49,8 @@ class ServedModel {
   int64_t version() const { return version_; }
   const Session& session() const { return *session_; }
   Statistics& statistics() const { return *statistics_; }
+  // What its runs spend their time on from now on, as long as the pointer is held.
+  std::shared_ptr<RunProfile> begin_profile() const { return runner_->profiles().begin(); }
   const Scheduler& scheduler() const { return *scheduler_; }
   // Requests that wait or run.
   int64_t pending() const { return statistics_->snapshot().pending; }
@@ -63,14 +67,14 @@ class ServedModel {
 
   // See Scheduler. Outputs come in the order of config().outputs, in the shape that clients see;
   // those that were not asked for are undefined.
-  Scheduler::Ticket submit(InferRequest request, InferDone done, bool may_run_here = false);
-  void cancel(const Scheduler::Ticket& ticket) { scheduler_->cancel(ticket); }
+  using Ticket = std::variant<Scheduler::Ticket, std::weak_ptr<SequenceRequest>>;
+  Ticket submit(InferRequest request, InferDone done, bool may_run_here = false);
+  // Ends the request, waiting or running, unless it is done.
+  void cancel(const Ticket& ticket);
 
  private:
   void load_labels(const std::filesystem::path& folder);
   void warm_up(const std::filesystem::path& folder);
-  std::vector<Datum> run(std::span<const Datum> inputs, const RunOptions& options) const;
-  std::vector<Datum> run_session(std::span<const Datum> inputs, const RunOptions& options) const;
   Tensor as_model_sees(const TensorConfig& config, const Tensor& tensor) const;
   void check_request_tensor(const TensorConfig& config, const Tensor& tensor) const;
   void check_all_given(const InferRequest& request) const;
@@ -79,9 +83,8 @@ class ServedModel {
   ModelConfig config_;
   const int64_t version_;
   const std::shared_ptr<Statistics> statistics_;
-  const std::shared_ptr<MemoryGate> gate_;
-  mutable MemoryForecast forecast_;
   std::unique_ptr<Session> session_;
+  std::unique_ptr<SessionRunner> runner_;
   std::vector<ValueInfo> model_inputs_;  // required ones, then optional ones
   std::vector<size_t> config_inputs_;    // of each of config_.inputs: which of model_inputs_
   std::vector<size_t> config_outputs_;   // of each of config_.outputs: which of the session's

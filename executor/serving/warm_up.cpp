@@ -61,7 +61,7 @@ void ServedModel::warm_up(const std::filesystem::path& folder) {
         refuse(Status::kInvalidArgument, "model_warmup '", warmup.name, "': no input '", name, "'");
     }
     for (int i = 0; i < warmup.count; ++i)
-      run(inputs, {});
+      runner_->run(inputs, {});
   }
 }
 

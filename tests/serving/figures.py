@@ -22,47 +22,12 @@ import tempfile
 import threading
 import time
 
+import load
 import numpy as np
-import onnx
-from onnx import TensorProto, helper, numpy_helper
+from figure_models import save_models
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 ROUNDS = 5
-
-
-def save(path, nodes, inputs, outputs, constants=()):
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    info = lambda pairs: [helper.make_tensor_value_info(name, TensorProto.FLOAT, dims) for name, dims in pairs]
-    graph = helper.make_graph(nodes, "g", info(inputs), info(outputs),
-                              [numpy_helper.from_array(value, name) for name, value in constants])
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 16)], ir_version=8), path)
-
-
-def save_models(folder):
-    save(f"{folder}/tiny/1/model.onnx", [helper.make_node("Neg", ["x"], ["y"])], [("x", ["batch", 16])],
-         [("y", ["batch", 16])])
-    rng = np.random.default_rng(1)
-    nodes, constants, last = [], [], "x"
-    for i in range(3):
-        constants.append((f"w{i}", (rng.standard_normal((1024, 1024)) / 32).astype(np.float32)))
-        nodes += [helper.make_node("MatMul", [last, f"w{i}"], [f"m{i}"]),
-                  helper.make_node("Relu", [f"m{i}"], ["y" if i == 2 else f"r{i}"])]
-        last = f"r{i}"
-    save(f"{folder}/mlp/1/model.onnx", nodes, [("x", ["batch", 1024])], [("y", ["batch", 1024])], constants)
-    save(f"{folder}/image/1/model.onnx", [helper.make_node("GlobalAveragePool", ["x"], ["y"])],
-         [("x", ["batch", 3, 224, 224])], [("y", ["batch", 3, 1, 1])])
-    save(f"{folder}/flat/1/model.onnx", [helper.make_node("ReduceMax", ["x"], ["y"], keepdims=0)],
-         [("x", ["length"])], [("y", [])])
-    # Takes long: a chain of products.
-    chain = [helper.make_node("MatMul", [f"p{i}" if i else "x", "x"], [f"p{i + 1}" if i < 399 else "y"])
-             for i in range(400)]
-    save(f"{folder}/slow/1/model.onnx", chain, [("x", [1024, 1024])], [("y", [1024, 1024])])
-    chain = [helper.make_node("MatMul", [f"p{i}" if i else "x", f"w{i % 3}"], [f"p{i + 1}" if i < 8 else "y"])
-             for i in range(9)]
-    save(f"{folder}/busy/1/model.onnx", chain, [("x", [1, 1024])], [("y", [1, 1024])], constants)
-    with open(f"{folder}/busy/config.pbtxt", "w") as file:
-        file.write("dynamic_batching { default_queue_policy { max_queue_size: 8 } } "
-                   "instance_group { count: 1 kind: KIND_CPU }")
 
 
 class Server:
@@ -337,6 +302,79 @@ def gone(options, models):
     print(f"client gone: core free after {median(times):.1f} ms, at most {max(times):.1f} ms (looked at every 2 ms)")
 
 
+def mixed(options, models):
+    """Lengths of 16 to 128 tokens at random, 32 connections: padded and run jointly, jointly where lengths are the same, and
+    alone, which is what closing a batch at each change of shape comes to."""
+    rng = np.random.default_rng(5)
+    requests = {"bert": [], "padded": []}
+    for length in rng.integers(16, 129, 400):
+        ids = rng.integers(0, 1000, (1, length), np.int64)
+        body_, headers = load.binary_body({"input_ids": ("INT64", ids), "attention_mask": ("INT64", np.ones_like(ids))})
+        for model, ready in requests.items():
+            ready.append(load.http_request(f"/v2/models/{model}/infer", body_, headers))
+    rates = {"alone": [], "same": [], "padded": []}
+    with serving(options, "--model-repository", models) as server, \
+            serving(options, "--model-repository", models, "--default-max-batch-size=0") as single:
+        for _ in range(4):  # the first for plans
+            rates["alone"].append(load.closed_loop(single.port, requests["bert"], 32, 3))
+            rates["same"].append(load.closed_loop(server.port, requests["bert"], 32, 3))
+            rates["padded"].append(load.closed_loop(server.port, requests["padded"], 32, 3))
+    alone, same, padded = (median(rates[name][1:]) for name in rates)
+    print(f"BERT (2 layers of 128), 16 to 128 tokens: alone {alone:.0f}/s, jointly at the same length {same:.0f}/s "
+          f"({same / alone:.2f} times), padded {padded:.0f}/s ({padded / alone:.2f} times)")
+
+
+def in_process(options, models, model):
+    """Seconds of a run without a server, on the server's core."""
+    out = subprocess.run(["taskset", "-c", "0", os.path.join(os.path.dirname(options.server), "onnx-run"), "bench",
+                          f"{models}/{model}/1/model.onnx", "--threads", "1", "--duration", "2", "--json"],
+                         capture_output=True, text=True, check=True).stdout
+    return json.loads(out)["ours"]["latency"]["mean_s"]
+
+
+def milliseconds(options, models):
+    """A model of some milliseconds, two connections: requests per second beside runs in process, in turns."""
+    for model, shape in (("small", [1, 1024]), ("large", [1, 3, 224, 224])):
+        body_, headers = binary_request(shape, np.full(shape, 0.01, np.float32).tobytes())
+        request = [load.http_request(f"/v2/models/{model}/infer", body_, headers)]
+        shares, runs = [], []
+        for _ in range(ROUNDS):
+            runs.append(in_process(options, models, model))
+            with serving(options, "--model-repository", models) as server:
+                load.closed_loop(server.port, request, 2, 0.5)
+                shares.append(load.closed_loop(server.port, request, 2, 3) * runs[-1])
+        print(f"{model}, bodies of {len(body_) / 1e3:.0f} KB: a run {1e3 * median(runs):.2f} ms in process; served "
+              f"{100 * median(shares):.1f} % of that rate (of each round: {', '.join(f'{one:.3f}' for one in shares)})")
+
+
+def poisson(options, models):
+    """Arrivals at random at 80 % of capacity: p99 beside that of an ideal queue with the runs that were seen."""
+    shape = [1, 1024]
+    body_, headers = binary_request(shape, np.full(shape, 0.01, np.float32).tobytes())
+    request = load.http_request("/v2/models/small/infer", body_, headers)
+    ratios = []
+    with serving(options, "--model-repository", models) as server:
+        stats = http.client.HTTPConnection("127.0.0.1", server.port)
+        def runs():
+            stats.request("GET", "/v2/models/small/stats")
+            counts = json.loads(stats.getresponse().read())["model_stats"][0]["inference_stats"]["compute_infer"]
+            return counts["count"], counts["ns"] * 1e-9
+        capacity_ = load.closed_loop(server.port, [request], 2, 2)
+        for seed in range(3):
+            times = np.cumsum(np.random.default_rng(seed).exponential(1 / (0.8 * capacity_), int(8 * capacity_)))
+            count, seconds = runs()
+            seen = np.array(load.at_times(server.port, request, times))
+            more, longer = runs()
+            run, free, ideal = (longer - seconds) / (more - count), 0.0, []
+            for time_ in times:
+                free = max(free, time_) + run
+                ideal.append(free - time_)
+            ratios.append(np.percentile(seen, 99) / np.percentile(ideal, 99))
+            print(f"Poisson at 80 % of {capacity_:.0f}/s: p50 {1e3 * np.median(seen):.2f} ms, p99 "
+                  f"{1e3 * np.percentile(seen, 99):.2f} ms; an ideal queue {1e3 * np.percentile(ideal, 99):.2f} ms")
+    print(f"Poisson: p99 {median(ratios):.2f} times an ideal queue's")
+
+
 def ask_on(port, path, body_, headers, ends, counts):
     """Asks until told to end; answers with `Connection: close` are obeyed."""
     connection = None
@@ -408,7 +446,8 @@ def sigterm(options, models):
           f"{counts['failed']} failed, exit status {code}")
 
 
-FIGURES = {one.__name__: one for one in (tiny, capacity, grpc, batching, image, body, idle, overload, gone, reloads, sigterm)}
+FIGURES = {one.__name__: one for one in (tiny, capacity, grpc, batching, mixed, milliseconds, poisson, image, body, idle,
+                                        overload, gone, reloads, sigterm)}
 
 
 def main():

@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "executor/serving/serving_error.h"
+#include "executor/batching/serving_error.h"
 
 namespace sardonyx::serve {
 

@@ -6,7 +6,7 @@
 #include <ctime>
 
 #include "executor/serving/json_text.h"
-#include "executor/serving/serving_error.h"
+#include "executor/batching/serving_error.h"
 
 namespace sardonyx::serve {
 namespace {

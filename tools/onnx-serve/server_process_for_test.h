@@ -16,6 +16,7 @@
 #include <map>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "ir/graph.h"
@@ -79,6 +80,11 @@ class HttpClient {
     reply.body = rest_.substr(0, size);
     rest_.erase(0, size);
     return reply;
+  }
+  // What is there, as it is; "" where the connection has ended.
+  std::string read_some() {
+    if (rest_.empty()) read_more();
+    return std::exchange(rest_, "");
   }
   Reply ask(const std::string& bytes) {
     write(bytes);

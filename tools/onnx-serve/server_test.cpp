@@ -437,40 +437,6 @@ TEST(Server, ModelsComeAndGo) {
   EXPECT_EQ(server.stop(), 0);
 }
 
-TEST(Server, AClientThatLeavesAndADeadlineStopTheRun) {
-  const TemporaryFolder folder;
-  save_slow(folder / "slow/1/model.onnx");
-  ServerProcess server({"--model-repository", folder.path().string()});
-  const std::string header = R"({"inputs":[{"name":"x","shape":[1024,1024],"datatype":"FP32"}])";
-  const std::string body(4 << 20, '\0');
-  const auto ask = [&](HttpClient& client, const std::string& rest) {
-    const std::string text = header + rest + "}";
-    client.write("POST /v2/models/slow/infer HTTP/1.1\r\nHost: x\r\nContent-Length: " +
-                 std::to_string(text.size() + body.size()) +
-                 "\r\nInference-Header-Content-Length: " + std::to_string(text.size()) +
-                 "\r\n\r\n" + text + body);
-  };
-  const auto wait_for = [&](const char* metric) {
-    HttpClient client(server.port());
-    const auto until = Clock::now() + std::chrono::seconds(20);
-    while (client.get("/metrics").body.find(metric) == std::string::npos && Clock::now() < until)
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    return Clock::now() < until;
-  };
-  {
-    HttpClient client(server.port());
-    ask(client, "");
-    EXPECT_TRUE(wait_for("sardonyx_requests_pending{model=\"slow\",version=\"1\"} 1"));
-  }
-  EXPECT_TRUE(wait_for("reason=\"cancelled\",version=\"1\"} 1"));
-  EXPECT_TRUE(wait_for("sardonyx_requests_pending{model=\"slow\",version=\"1\"} 0"));
-  HttpClient client(server.port());
-  const auto begin = Clock::now();
-  ask(client, R"(,"parameters":{"timeout":300000})");
-  EXPECT_EQ(client.read().status, 504);
-  EXPECT_LT(Clock::now() - begin, std::chrono::seconds(5));
-}
-
 TEST(Server, ASignalEndsItAfterItsRequests) {
   const TemporaryFolder folder;
   save_unary(folder / "m/1/model.onnx", "Neg", DType::kFloat, 2);

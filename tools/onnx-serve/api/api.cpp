@@ -5,9 +5,9 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <charconv>
 
 #include "tools/onnx-serve/metrics.h"
+#include "tools/onnx-serve/page/page.h"
 
 namespace sardonyx::serve {
 namespace {
@@ -17,24 +17,19 @@ using serving::refuse;
 
 // Which group a path belongs to; what is unknown is the most protected one's.
 EndpointGroup group_of(const std::vector<std::string>& path) {
-  if (path.empty()) return EndpointGroup::kInfer;
+  if (path.empty()) return EndpointGroup::kHealth;  // a page that tells nothing by itself
   if (path[0] == "metrics") return EndpointGroup::kMetrics;
   if (path.size() >= 2 && path[1] == "health") return EndpointGroup::kHealth;
   if (path.size() == 1 || path[1] == "models") {
-    const bool is_setting = !path.empty() && path.back() == "setting";
-    return is_setting ? EndpointGroup::kControl : EndpointGroup::kInfer;
+    if (path.size() > 3 && path.back() == "setting") return EndpointGroup::kControl;
+    if (path.size() > 3 && path.back() == "profile") return EndpointGroup::kMetrics;
+    return EndpointGroup::kInfer;
   }
   return EndpointGroup::kControl;
 }
 
 HttpAnswer not_found(std::string_view target) {
   return error_answer(404, text("there is nothing at '", target, "'"));
-}
-
-HttpAnswer wrong_method(std::string_view allowed) {
-  HttpAnswer answer = error_answer(405, text("expected method ", allowed));
-  answer.fields.emplace_back("Allow", std::string(allowed));
-  return answer;
 }
 
 bool is_get(const HttpRequest& request) {
@@ -72,39 +67,7 @@ class PendingAnswer : public std::enable_shared_from_this<PendingAnswer> {
   std::optional<serving::InferResult> result_;
 };
 
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 }  // namespace
-
-std::optional<std::vector<std::string>> path_parts(std::string_view target) {
-  target = target.substr(0, target.find_first_of("?#"));
-  std::vector<std::string> parts;
-  std::string part;
-  const auto end_part = [&] {
-    if (!part.empty()) parts.push_back(std::move(part));
-    part.clear();
-  };
-  for (size_t i = 0; i < target.size(); ++i) {
-    if (target[i] == '/') {
-      end_part();
-    } else if (target[i] == '%') {
-      const int high = i + 1 < target.size() ? hex_digit(target[i + 1]) : -1;
-      const int low = i + 2 < target.size() ? hex_digit(target[i + 2]) : -1;
-      if (high < 0 || low < 0) return std::nullopt;
-      part += static_cast<char>(16 * high + low);
-      i += 2;
-    } else {
-      part += target[i];
-    }
-  }
-  end_part();
-  return parts;
-}
 
 Api::Api(serving::ModelRepository& repository, const AccessControl& access, ServerLog& log,
          Tracer& tracer, ServerState& state, ApiOptions options)
@@ -125,7 +88,7 @@ std::vector<std::string_view> Api::extensions() const {
 }
 
 std::optional<HttpAnswer> Api::refusal(const HttpRequest& request) {
-  const auto path = path_parts(request.target);
+  const auto& path = request.path;
   if (!path) return error_answer(400, "a broken escape in the path");
   switch (access_.check(group_of(*path), request.field("Authorization"))) {
     case Access::kNoToken: {
@@ -141,11 +104,11 @@ std::optional<HttpAnswer> Api::refusal(const HttpRequest& request) {
 }
 
 std::optional<HttpAnswer> MetricsApi::refusal(const HttpRequest& request) {
-  const auto path = path_parts(request.target);
+  const auto& path = request.path;
   if (path) {
     const EndpointGroup group = group_of(*path);
-    if (group != EndpointGroup::kMetrics && group != EndpointGroup::kHealth)
-      return not_found(request.target);
+    const bool is_here = group == EndpointGroup::kMetrics || group == EndpointGroup::kHealth;
+    if (!is_here || path->empty()) return not_found(request.target);
   }
   return api_.refusal(request);
 }
@@ -170,8 +133,7 @@ asio::awaitable<HttpAnswer> Api::handle(HttpRequest& request, IoThread& thread,
   const auto begin = std::chrono::steady_clock::now();
   HttpAnswer answer;
   try {
-    const std::optional<Path> path = path_parts(request.target);
-    answer = co_await route(request, *path, thread, connection);
+    answer = co_await route(request, *request.path, thread, connection);
   } catch (...) {
     answer = error_answer(serving::current_serving_error());
   }
@@ -189,7 +151,11 @@ asio::awaitable<HttpAnswer> Api::handle(HttpRequest& request, IoThread& thread,
 
 asio::awaitable<HttpAnswer> Api::route(HttpRequest& request, const Path& path, IoThread& thread,
                                        Watched& connection) {
-  if (path.empty() || (path.size() == 1 && path[0] == "v2")) {
+  if (path.empty()) {
+    if (!is_get(request)) co_return wrong_method("GET");
+    co_return page();
+  }
+  if (path.size() == 1 && path[0] == "v2") {
     if (!is_get(request)) co_return wrong_method("GET");
     co_return server_metadata();
   }
@@ -216,7 +182,10 @@ asio::awaitable<HttpAnswer> Api::route_model(HttpRequest& request, const Path& p
     if (!is_get(request)) co_return wrong_method("GET");
     co_return statistics("", "");
   }
-  if (path.size() < 3) co_return not_found(request.target);
+  if (path.size() == 2) {
+    if (!is_get(request)) co_return wrong_method("GET");
+    co_return model_names();
+  }
   const std::string& name = path[2];
   std::string version;
   size_t at = 3;
@@ -233,9 +202,14 @@ asio::awaitable<HttpAnswer> Api::route_model(HttpRequest& request, const Path& p
     const auto model = repository_.find(name, version);
     co_return co_await infer(request, model, thread, connection);
   }
-  const bool is_known = call.empty() || call == "ready" || call == "stats" || call == "config";
+  const bool is_known =
+      call.empty() || call == "ready" || call == "stats" || call == "config" || call == "profile";
   if (!is_known) co_return not_found(request.target);
   if (!is_get(request)) co_return wrong_method("GET");
+  if (call == "profile") {
+    auto model = repository_.find(name, version);
+    co_return co_await profile(request, model, thread, connection);
+  }
   if (call == "ready") co_return model_ready(name, version);
   if (call == "stats") co_return statistics(name, version);
   if (call.empty()) co_return model_metadata(*repository_.find(name, version));

@@ -38,10 +38,6 @@ struct ServerState {
   std::atomic<bool> is_closing = false;   // connections end after their current request
 };
 
-// The parts of a path, decoded: "/v2/models/m" is {"v2", "models", "m"}. nullopt where an escape is
-// broken.
-std::optional<std::vector<std::string>> path_parts(std::string_view target);
-
 class Api : public HttpHandler {
  public:
   Api(serving::ModelRepository& repository, const AccessControl& access, ServerLog& log,
@@ -66,12 +62,18 @@ class Api : public HttpHandler {
   asio::awaitable<HttpAnswer> infer(HttpRequest& request,
                                     const serving::ModelRepository::ModelPointer& model,
                                     IoThread& thread, Watched& connection);
+  // What the model's runs spend their time on in the seconds that the query asks for. Lets go of
+  // the model before it waits for them.
+  asio::awaitable<HttpAnswer> profile(const HttpRequest& request,
+                                      serving::ModelRepository::ModelPointer& model,
+                                      IoThread& thread, Watched& connection);
   asio::awaitable<HttpAnswer> control(HttpRequest& request, const Path& path);
   // Does work that may take long in a thread of its own. What gcc 12 makes of a co_await destroys a
   // lambda or std::function among its temporaries twice: callers give `work` a name.
   asio::awaitable<HttpAnswer> elsewhere(const std::function<HttpAnswer()>& work);
 
   HttpAnswer server_metadata() const;
+  HttpAnswer model_names() const;
   HttpAnswer health(bool ready) const;
   HttpAnswer model_ready(const std::string& name, const std::string& version) const;
   HttpAnswer model_metadata(const serving::ServedModel& model) const;

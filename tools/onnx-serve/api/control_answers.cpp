@@ -167,8 +167,7 @@ HttpAnswer Api::logging(const HttpRequest& request) {
 }
 
 HttpAnswer Api::trace_setting(const HttpRequest& request, const std::string& model) {
-  if (request.method != verb::post && request.method != verb::get)
-    return error_answer(405, "expected method GET or POST");
+  if (request.method != verb::post && request.method != verb::get) return wrong_method("GET, POST");
   if (!model.empty() && repository_.serving(model).empty())
     refuse(Status::kInvalidArgument, "Request for unknown model : ", model);
   if (request.method == verb::post) {
@@ -196,10 +195,12 @@ HttpAnswer Api::shared_memory(const HttpRequest& request, const Path& path) {
            "shared memory of clients is off; start the server with --allow-client-shm");
   }
   const bool has_region = path.size() == 5 && path[2] == "region";
-  if (path.size() != 3 && !has_region) return error_answer(404, "unknown call");
+  if (path.size() != 3 && !has_region)
+    return error_answer(404, text("there is nothing at '", request.target, "'"));
   const std::string region = has_region ? path[3] : "";
   const std::string& call = path.back();
   if (call == "status") {
+    if (request.method != verb::get && request.method != verb::head) return wrong_method("GET");
     json out = json::array();
     for (const SharedMemory::Region& one : shared_memory_.regions(region)) {
       out.push_back({{"name", one.name},
@@ -209,7 +210,9 @@ HttpAnswer Api::shared_memory(const HttpRequest& request, const Path& path) {
     }
     return json_answer(out.dump());
   }
-  if (request.method != verb::post) return error_answer(405, "expected method POST");
+  const bool is_known = call == "unregister" || (call == "register" && has_region);
+  if (!is_known) return error_answer(404, text("there is nothing at '", request.target, "'"));
+  if (request.method != verb::post) return wrong_method("POST");
   if (call == "register" && has_region) {
     const json body = body_of(request);
     SharedMemory::Region wanted{.name = region};
@@ -220,15 +223,12 @@ HttpAnswer Api::shared_memory(const HttpRequest& request, const Path& path) {
     shared_memory_.add(wanted);
     return json_answer("{}");
   }
-  if (call == "unregister") {
-    if (has_region) {
-      shared_memory_.remove(region);
-    } else {
-      shared_memory_.remove_all();
-    }
-    return json_answer("{}");
+  if (has_region) {
+    shared_memory_.remove(region);
+  } else {
+    shared_memory_.remove_all();
   }
-  return error_answer(404, "unknown call");
+  return json_answer("{}");
 }
 
 }  // namespace sardonyx::serve

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "executor/serving/infer_request.h"
+#include "executor/batching/infer_request.h"
 #include "executor/serving/served_model.h"
 #include "tools/onnx-serve/http/message.h"
 

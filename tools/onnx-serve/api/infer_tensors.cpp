@@ -205,6 +205,7 @@ HttpAnswer infer_answer(const ServedModel& model, const ParsedInfer& parsed,
                         bool prefers_binary, const SharedMemory* memory) {
   HttpAnswer answer;
   std::string& out = answer.text;
+  out.reserve(256);
   out += "{\"model_name\":";
   serving::append_json_string(out, model.name());
   out += ",\"model_version\":\"";

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "executor/batching/serving_error.h"
 #include "executor/serving/datatype.h"
 #include "executor/serving/json_text.h"
-#include "executor/serving/serving_error.h"
 #include "ir/core/dtype_convert.h"
 
 namespace sardonyx::serve {

@@ -1,4 +1,6 @@
 // Answers that say what the server has.
+#include <set>
+
 #include "executor/serving/datatype.h"
 #include "executor/serving/json_text.h"
 #include "tools/onnx-serve/api/api.h"
@@ -91,6 +93,18 @@ HttpAnswer Api::server_metadata() const {
   for (const std::string_view name : extensions()) {
     if (!is_first) out += ',';
     is_first = false;
+    append_json_string(out, name);
+  }
+  return json_answer(out + "]}");
+}
+
+HttpAnswer Api::model_names() const {
+  std::set<std::string> names;
+  for (const auto& model : repository_.serving())
+    names.insert(model->name());
+  std::string out = "{\"models\":[";
+  for (const std::string& name : names) {
+    if (out.back() != '[') out += ',';
     append_json_string(out, name);
   }
   return json_answer(out + "]}");

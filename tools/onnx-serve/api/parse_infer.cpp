@@ -22,8 +22,9 @@ T got(simdjson::simdjson_result<T>&& result, std::string_view what) {
   return value;
 }
 
-std::string key_of(ondemand::field& field) {
-  return std::string(got(field.unescaped_key(), "the name of a field"));
+// Valid as long as the document.
+std::string_view key_of(ondemand::field& field) {
+  return got(field.unescaped_key(), "the name of a field");
 }
 
 // Calls visit(key, value) for each field.
@@ -33,7 +34,7 @@ void each_field(ondemand::object object, std::string_view what, const Visit& vis
   for (auto result : object) {
     if (++count > kMaxNames) refuse(Status::kInvalidArgument, "request: too many fields in ", what);
     ondemand::field field = got(std::move(result), what);
-    const std::string key = key_of(field);
+    const std::string_view key = key_of(field);
     visit(key, field.value());
   }
 }
@@ -48,7 +49,10 @@ void each_element(ondemand::array array, std::string_view what, const Visit& vis
 }
 
 std::string string_of(ondemand::value value, std::string_view what) {
-  return std::string(got(value.get_string(), text(what, ": expected a string")));
+  std::string_view string;
+  if (value.get_string().get(string))
+    refuse(Status::kInvalidArgument, "request: ", what, ": expected a string");
+  return std::string(string);
 }
 
 ParameterValue parameter_of(ondemand::value value, std::string_view name) {
@@ -72,8 +76,8 @@ ParameterValue parameter_of(ondemand::value value, std::string_view name) {
 Parameters parameters_of(ondemand::value value) {
   Parameters parameters;
   each_field(got(value.get_object(), "parameters"), "parameters",
-             [&](const std::string& name, ondemand::value one) {
-               parameters[name] = parameter_of(one, name);
+             [&](std::string_view name, ondemand::value one) {
+               parameters.insert_or_assign(std::string(name), parameter_of(one, name));
              });
   return parameters;
 }
@@ -88,7 +92,7 @@ Shape shape_of(ondemand::value value) {
 ParsedInfer::Input input_of(ondemand::value value) {
   ParsedInfer::Input input;
   each_field(got(value.get_object(), "inputs"), "an input",
-             [&](const std::string& name, ondemand::value one) {
+             [&](std::string_view name, ondemand::value one) {
                if (name == "name") {
                  input.name = string_of(one, name);
                } else if (name == "datatype") {
@@ -110,7 +114,7 @@ ParsedInfer::Input input_of(ondemand::value value) {
 RequestedOutput output_of(ondemand::value value) {
   RequestedOutput output;
   each_field(got(value.get_object(), "outputs"), "an output",
-             [&](const std::string& name, ondemand::value one) {
+             [&](std::string_view name, ondemand::value one) {
                if (name == "name") {
                  output.name = string_of(one, name);
                } else if (name == "parameters") {
@@ -141,7 +145,7 @@ ParsedInfer parse_infer(const std::string& text) {
                                                     text.size() + simdjson::SIMDJSON_PADDING)),
           "no JSON");
   each_field(got(document.get_object(), "expected a JSON object"), "the request",
-             [&](const std::string& name, ondemand::value value) {
+             [&](std::string_view name, ondemand::value value) {
                if (name == "id") {
                  parsed.id = string_of(value, name);
                } else if (name == "parameters") {

@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "executor/batching/serving_error.h"
 #include "executor/serving/datatype.h"
-#include "executor/serving/serving_error.h"
 
 namespace sardonyx::serve {
 

@@ -69,7 +69,7 @@ class Inference {
         /*may_run_here=*/true);
   }
   const ModelPointer& model() const { return model_; }
-  const serving::Scheduler::Ticket& ticket() const { return ticket_; }
+  const serving::ServedModel::Ticket& ticket() const { return ticket_; }
   // The answer has been written: the trace, if there is one, is whole.
   void end_trace() {
     if (trace_) trace_->add("GRPC_SEND_END", TraceClock::now());
@@ -91,7 +91,7 @@ class Inference {
   const SharedMemory* memory_ = nullptr;
   ParsedInfer parsed_;
   OutputChoice choice_;
-  serving::Scheduler::Ticket ticket_;
+  serving::ServedModel::Ticket ticket_;
   std::shared_ptr<Trace> trace_;
 };
 

@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <boost/beast/core/string.hpp>
 
 namespace sardonyx::serve {
 namespace {
@@ -41,6 +42,36 @@ std::string deflated(const Pieces& pieces, bool is_gzip) {
   return out;
 }
 
+// Appends what `body` holds, up to somewhat more than `limit` bytes; false where it is not in that
+// format. A gzip file may have several members, one after the other.
+bool inflate_all(std::string_view body, int window, size_t limit, size_t padding,
+                 std::string& out) {
+  z_stream stream = {};
+  if (inflateInit2(&stream, window) != Z_OK) throw std::bad_alloc();
+  std::string chunk(64 << 10, '\0');
+  int status = Z_OK;
+  while (out.size() <= limit) {
+    if (stream.avail_in == 0 && !body.empty()) {
+      const auto now = std::min<size_t>(body.size(), 1 << 30);
+      stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(body.data()));
+      stream.avail_in = static_cast<uInt>(now);
+      body.remove_prefix(now);
+    }
+    const bool is_over = stream.avail_in == 0;
+    if (status == Z_STREAM_END && (is_over || inflateReset(&stream) != Z_OK)) break;
+    stream.next_out = reinterpret_cast<Bytef*>(chunk.data());
+    stream.avail_out = static_cast<uInt>(chunk.size());
+    status = inflate(&stream, Z_NO_FLUSH);
+    const size_t got = chunk.size() - stream.avail_out;
+    if (out.capacity() < out.size() + got + padding)
+      out.reserve(std::max(2 * out.capacity(), out.size() + got + padding));
+    out.append(chunk, 0, got);
+    if (status != Z_OK && status != Z_STREAM_END) break;
+  }
+  inflateEnd(&stream);
+  return status == Z_STREAM_END || out.size() > limit;
+}
+
 // Is `encoding` among those that the client takes?
 bool accepts(std::string_view list, std::string_view encoding) {
   while (!list.empty()) {
@@ -53,7 +84,7 @@ bool accepts(std::string_view list, std::string_view encoding) {
     const bool is_refused =
         one.find("q=0") != std::string_view::npos &&
         one.find_first_of("123456789", one.find("q=0") + 3) == std::string_view::npos;
-    if (name == encoding && !is_refused) return true;
+    if (beast::iequals(name, encoding) && !is_refused) return true;
   }
   return false;
 }
@@ -61,35 +92,19 @@ bool accepts(std::string_view list, std::string_view encoding) {
 }  // namespace
 
 bool is_known_encoding(std::string_view encoding) {
-  return encoding == "gzip" || encoding == "deflate";
+  for (const std::string_view known : {"gzip", "x-gzip", "deflate"}) {
+    if (beast::iequals(encoding, known)) return true;
+  }
+  return false;
 }
 
-std::optional<std::string> decompressed(std::string_view body, std::string_view, size_t limit,
-                                        size_t padding) {
-  z_stream stream = {};
-  if (inflateInit2(&stream, MAX_WBITS + kGzipOrZlib) != Z_OK) throw std::bad_alloc();
+std::optional<std::string> decompressed(std::string_view body, size_t limit, size_t padding) {
   std::string out;
-  std::string chunk(64 << 10, '\0');
-  int status = Z_OK;
-  while (status == Z_OK && out.size() <= limit) {
-    if (stream.avail_in == 0) {
-      const auto now = std::min<size_t>(body.size(), 1 << 30);
-      if (now == 0) break;
-      stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(body.data()));
-      stream.avail_in = static_cast<uInt>(now);
-      body.remove_prefix(now);
-    }
-    stream.next_out = reinterpret_cast<Bytef*>(chunk.data());
-    stream.avail_out = static_cast<uInt>(chunk.size());
-    status = inflate(&stream, Z_NO_FLUSH);
-    const size_t got = chunk.size() - stream.avail_out;
-    if (out.capacity() < out.size() + got + padding)
-      out.reserve(std::max(2 * out.capacity(), out.size() + got + padding));
-    out.append(chunk, 0, got);
-  }
-  inflateEnd(&stream);
-  if (status != Z_STREAM_END && out.size() <= limit) return std::nullopt;
-  return out;
+  if (inflate_all(body, MAX_WBITS + kGzipOrZlib, limit, padding, out)) return out;
+  // Some clients take deflate for what zlib makes without its header.
+  out.clear();
+  if (inflate_all(body, -MAX_WBITS, limit, padding, out)) return out;
+  return std::nullopt;
 }
 
 void compress_answer(const HttpRequest& request, HttpAnswer& answer) {

@@ -11,10 +11,10 @@ namespace sardonyx::serve {
 
 bool is_known_encoding(std::string_view encoding);
 
-// nullopt where `body` is not in that encoding. More than `limit` bytes are cut off after some more
-// than that; `padding` bytes of memory are reserved behind them.
-std::optional<std::string> decompressed(std::string_view body, std::string_view encoding,
-                                        size_t limit, size_t padding);
+// Of a body in either encoding, deflate with or without zlib's header; nullopt where it is in none.
+// More than `limit` bytes are cut off after some more than that; `padding` bytes of memory are
+// reserved behind them.
+std::optional<std::string> decompressed(std::string_view body, size_t limit, size_t padding);
 
 // Compresses an answer of some size as the request's Accept-Encoding allows.
 void compress_answer(const HttpRequest& request, HttpAnswer& answer);

@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "tools/onnx-serve/http/compression.h"
+#include "tools/onnx-serve/http/target.h"
 
 namespace sardonyx::serve {
 namespace {
@@ -26,6 +27,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr size_t kJsonPadding = 64;  // what simdjson may read behind the text
 constexpr uint64_t kSlowestBytesPerSecond = 64 << 10;
+constexpr size_t kSmallAnswer = 16 << 10;  // is copied behind its header and sent with it
 
 // `bytes` of a budget until it is destroyed.
 class TakenBytes {
@@ -102,6 +104,7 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
     http::request_parser<http::buffer_body> parser;
     parser.header_limit(context_.limits.header_bytes);
     parser.body_limit(context_.limits.body_bytes);
+    parser.eager(false);
     is_idle = buffer_.size() == 0;
     deadline = Clock::now() + (is_idle ? context_.limits.idle : context_.limits.header);
     error_code error;
@@ -114,12 +117,20 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
       deadline = Clock::now() + context_.limits.header;
     }
     const Clock::time_point received = Clock::now();
-    co_await http::async_read_header(stream_, buffer_, parser, on(error));
-    if (error) co_return co_await refuse_header(error);
+    // Without http::async_read_header, which posts a handler even where all is there already.
+    for (;;) {
+      buffer_.consume(parser.put(buffer_.data(), error));
+      if (parser.is_header_done()) break;
+      if (error && error != http::error::need_more) co_return co_await refuse_header(error);
+      const size_t got = co_await stream_.async_read_some(buffer_.prepare(4096), on(error));
+      if (error) co_return false;
+      buffer_.commit(got);
+    }
 
     HttpRequest request;
     request.method = parser.get().method();
     request.target.assign(parser.get().target().data(), parser.get().target().size());
+    request.path = path_parts(request.target);
     const bool keeps = parser.keep_alive() && !context_.handler.is_closing();
     const bool is_head = request.method == http::verb::head;
     const unsigned version = parser.get().version();
@@ -189,15 +200,17 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
     if (!is_chunked && length == 0) co_return split_body(request, padded_string(0));
     if (!taken.try_take(length))
       co_return error_answer(503, "requests that are being served hold too much memory");
-    if (request.field("Expect") == "100-continue" || request.field("Expect") == "100-Continue") {
+    const std::string_view encoding = request.field("Content-Encoding");
+    const bool is_plain = encoding.empty() || beast::iequals(encoding, "identity");
+    if (!is_plain && !is_known_encoding(encoding))
+      co_return error_answer(415, text("unknown Content-Encoding '", encoding, "'"));
+    // A client that has begun to send its body does not wait.
+    const bool waits = !is_http_10_ && buffer_.size() == 0;
+    if (waits && beast::iequals(request.field("Expect"), "100-continue")) {
       error_code error;
       static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
       co_await asio::async_write(stream_, asio::buffer(kContinue), on(error));
     }
-    const std::string_view encoding = request.field("Content-Encoding");
-    const bool is_plain = encoding.empty() || encoding == "identity";
-    if (!is_plain && !is_known_encoding(encoding))
-      co_return error_answer(415, text("unknown Content-Encoding '", encoding, "'"));
     if (is_chunked || !is_plain) {
       std::string body = padded_string(0);
       if (is_chunked) {
@@ -210,7 +223,7 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
       if (is_gone_) co_return std::nullopt;
       if (!is_plain) {
         std::optional<std::string> plain =
-            decompressed(body, encoding, context_.limits.body_bytes, kJsonPadding);
+            decompressed(body, context_.limits.body_bytes, kJsonPadding);
         if (!plain) co_return error_answer(400, "the body is not what its Content-Encoding says");
         if (plain->size() > context_.limits.body_bytes)
           co_return error_answer(413, body_limit_text());
@@ -338,9 +351,10 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
     head += "\r\n\r\n";
     error_code error;
     allow(answer.size());
-    if (answer.parts.empty() && answer.text.size() < 16384) {
-      if (!is_head) head += answer.text;
-      co_await asio::async_write(stream_, asio::buffer(head), on(error));
+    if (answer.size() < kSmallAnswer) {
+      if (!is_head) append_body(answer, head);
+      const asio::const_buffer rest = asio::buffer(head) + send_at_once(asio::buffer(head));
+      if (rest.size() > 0) co_await asio::async_write(stream_, rest, on(error));
       co_return !error;
     }
     std::vector<asio::const_buffer> pieces = {asio::buffer(head)};
@@ -354,6 +368,24 @@ class Connection : public Watched, public std::enable_shared_from_this<Connectio
     }
     co_await asio::async_write(stream_, pieces, on(error));
     co_return !error;
+  }
+
+  static void append_body(const HttpAnswer& answer, std::string& to) {
+    to += answer.text;
+    for (const HttpAnswer::Part& part : answer.parts) {
+      if (part.tensor.defined()) {
+        to.append(static_cast<const char*>(part.tensor.raw()), part.tensor.bytes());
+      } else {
+        to += part.text;
+      }
+    }
+  }
+
+  // What the socket takes without waiting, which mostly is all; nothing where it encrypts.
+  size_t send_at_once(asio::const_buffer bytes) {
+    if constexpr (is_tls()) return 0;
+    error_code ignored;  // it comes again
+    return beast::get_lowest_layer(stream_).send(bytes, 0, ignored);
   }
 
   // Lets the client read the last answer although it may still be sending.
@@ -398,6 +430,7 @@ void serve_connection(tcp::socket socket, const ConnectionContext& context,
   error_code ignored;
   socket.set_option(tcp::no_delay(true), ignored);
   if (!tls) {
+    socket.non_blocking(true, ignored);  // of calls that are not asynchronous
     spawn(std::move(socket), context, nullptr);
     return;
   }

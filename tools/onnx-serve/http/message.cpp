@@ -54,4 +54,10 @@ HttpAnswer error_answer(const ServingError& error) {
   return error_answer(http_status(error.status()), error.message());
 }
 
+HttpAnswer wrong_method(std::string_view allowed) {
+  HttpAnswer answer = error_answer(405, text("expected method ", allowed));
+  answer.fields.emplace_back("Allow", std::string(allowed));
+  return answer;
+}
+
 }  // namespace sardonyx::serve

@@ -6,12 +6,13 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "executor/serving/serving_error.h"
+#include "executor/batching/serving_error.h"
 #include "ir/core/tensor.h"
 
 namespace sardonyx::serve {
@@ -23,6 +24,7 @@ using serving::Status;
 struct HttpRequest {
   beast::http::verb method = beast::http::verb::unknown;
   std::string target;
+  std::optional<std::vector<std::string>> path;  // path_parts() of the target
   beast::http::fields fields;
   // The body, or the part of it that Inference-Header-Content-Length says is JSON. Behind its end
   // there is memory that a JSON parser may read (simdjson's padding).
@@ -64,5 +66,7 @@ HttpAnswer json_answer(std::string text);
 // {"error": message}
 HttpAnswer error_answer(const ServingError& error);
 HttpAnswer error_answer(unsigned status, std::string_view message);
+// 405, with the methods that the target has.
+HttpAnswer wrong_method(std::string_view allowed);
 
 }  // namespace sardonyx::serve

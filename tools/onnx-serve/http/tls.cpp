@@ -2,7 +2,7 @@
 
 #include <openssl/ssl.h>
 
-#include "executor/serving/serving_error.h"
+#include "executor/batching/serving_error.h"
 
 namespace sardonyx::serve {
 namespace {

@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "executor/serving/json_text.h"
-#include "executor/serving/serving_error.h"
+#include "executor/batching/serving_error.h"
 #include "tools/onnx-serve/tracing/tracer.h"
 
 namespace sardonyx::serve {

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <limits>
 
-#include "executor/serving/serving_error.h"
+#include "executor/batching/serving_error.h"
 
 namespace sardonyx::serve {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "executor/serving/serving_error.h"
+#include "executor/batching/serving_error.h"
 
 namespace sardonyx::serve {
 

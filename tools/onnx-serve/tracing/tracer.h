@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "executor/serving/infer_request.h"
+#include "executor/batching/infer_request.h"
 #include "tools/onnx-serve/server_log.h"
 #include "tools/onnx-serve/tracing/trace_settings.h"
 

@@ -1,4 +1,4 @@
-#include "executor/serving/serving_error.h"
+#include "executor/batching/serving_error.h"
 
 #include <new>
 

@@ -3,11 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <mutex>
 #include <set>
 #include <span>
-#include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "executor/session.h"
@@ -73,10 +72,8 @@ class MemoryForecast {
   void learn(std::span<const Datum> inputs, std::span<const Datum> outputs);
 
  private:
-  static std::string key_of(std::span<const Datum> inputs);
-
   std::mutex mutex_;
-  std::map<std::string, Need> needs_;
+  std::unordered_map<uint64_t, Need> needs_;  // by a digest of types and shapes
 };
 
 }  // namespace sardonyx::serving

@@ -1,10 +1,10 @@
-#include "executor/serving/scheduler.h"
+#include "executor/batching/scheduler.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "executor/serving/batch.h"
-#include "executor/serving/scheduler_job.h"
+#include "executor/batching/batch.h"
+#include "executor/batching/scheduler_job.h"
 
 namespace sardonyx::serving {
 
@@ -46,22 +46,34 @@ void Scheduler::close() {
   threads_.release(std::exchange(reserved_, 0));
 }
 
+uint64_t Scheduler::level_of(const InferRequest& request) const {
+  const uint64_t level = request.priority > 0 ? request.priority : policy_.default_priority;
+  return policy_.priority_levels == 0 ? 0 : std::min(level, policy_.priority_levels);
+}
+
 const QueuePolicy& Scheduler::policy_of(uint64_t level) const {
   const auto found = policy_.queues.find(level);
   return found == policy_.queues.end() ? policy_.default_queue : found->second;
+}
+
+std::optional<Clock::time_point> Scheduler::deadline_of(const InferRequest& request) const {
+  const QueuePolicy& queue = policy_of(level_of(request));
+  const bool has_own = request.timeout && request.timeout->count() > 0;
+  // Where the queue has a timeout that clients may not override, it alone counts; where requests
+  // are to be served however late they are, a timeout ends no run.
+  const bool counts = queue.default_timeout.count() == 0 || queue.allows_timeout_override;
+  if (!has_own || !counts || queue.delays_after_timeout) return std::nullopt;
+  return request.received + *request.timeout;
 }
 
 void Scheduler::set_timeouts(Job& job, const QueuePolicy& policy) const {
   const auto& own = job.request.timeout;
   std::optional<std::chrono::microseconds> of_queue;
   if (policy.default_timeout.count() > 0) of_queue = policy.default_timeout;
-  // Where the queue has a timeout that clients may not override, it alone counts.
-  const bool overrides = own && own->count() > 0 && (!of_queue || policy.allows_timeout_override);
-  if (overrides && policy.allows_timeout_override)
+  if (own && own->count() > 0 && policy.allows_timeout_override)
     of_queue = of_queue ? std::min(*of_queue, *own) : *own;
   if (of_queue) job.queue_timeout = job.request.received + *of_queue;
-  // Where requests are to be served however late they are, a timeout ends no run.
-  if (overrides && !policy.delays_after_timeout) job.deadline = job.request.received + *own;
+  job.deadline = deadline_of(job.request);
 }
 
 Scheduler::Ticket Scheduler::submit(InferRequest request, InferDone done, bool may_run_here) {
@@ -80,13 +92,7 @@ Scheduler::Ticket Scheduler::submit(InferRequest request, InferDone done, bool m
     return job;
   }
   job->can_join = policy_.batches && job->items > 0 && job->items < policy_.max_batch;
-  if (job->can_join) {
-    job->key = policy_.padding ? policy_.padding->key(job->request.inputs)
-                               : batch_key(job->request.inputs);
-  }
-  const uint64_t level =
-      job->request.priority > 0 ? job->request.priority : policy_.default_priority;
-  job->level = policy_.priority_levels == 0 ? 0 : std::min(level, policy_.priority_levels);
+  job->level = level_of(job->request);
   const QueuePolicy& queue = policy_of(job->level);
   set_timeouts(*job, queue);
 
@@ -123,6 +129,10 @@ Scheduler::Ticket Scheduler::submit(InferRequest request, InferDone done, bool m
          text("Exceeds maximum queue size: ", queue.max_size, " requests wait already")},
         Failure::kRejected);
     return job;
+  }
+  if (job->can_join) {
+    job->key = policy_.padding ? policy_.padding->key(job->request.inputs)
+                               : batch_key(job->request.inputs);
   }
   enqueue(job);
   start_free_instances(lock);

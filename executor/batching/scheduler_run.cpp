@@ -1,9 +1,9 @@
 // How a scheduler runs batches and gives the answers.
 #include <algorithm>
 
-#include "executor/serving/batch.h"
-#include "executor/serving/scheduler.h"
-#include "executor/serving/scheduler_job.h"
+#include "executor/batching/batch.h"
+#include "executor/batching/scheduler.h"
+#include "executor/batching/scheduler_job.h"
 
 namespace sardonyx::serving {
 namespace {

@@ -1,4 +1,4 @@
-#include "executor/serving/statistics.h"
+#include "executor/batching/statistics.h"
 
 #include <algorithm>
 

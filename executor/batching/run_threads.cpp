@@ -1,4 +1,4 @@
-#include "executor/serving/run_threads.h"
+#include "executor/batching/run_threads.h"
 
 #include <signal.h>
 

@@ -1,12 +1,11 @@
-#include "executor/serving/memory_gate.h"
+#include "executor/batching/memory_gate.h"
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
 
-#include "executor/serving/batch.h"
-#include "executor/serving/serving_error.h"
+#include "executor/batching/serving_error.h"
 
 namespace sardonyx::serving {
 namespace {
@@ -19,6 +18,26 @@ uint64_t bytes_of(std::span<const Datum> data) {
     if (datum.defined() && datum.is_tensor()) bytes += datum.tensor().bytes();
   }
   return bytes;
+}
+
+// Of types and shapes. Where two have the same digest, a forecast is that of the other one.
+uint64_t digest_of(std::span<const Datum> inputs) {
+  uint64_t digest = 0xcbf29ce484222325;
+  const auto add = [&](uint64_t number) {
+    digest = (digest ^ number) * 0x9e3779b97f4a7c15;
+    digest ^= digest >> 32;
+  };
+  for (const Datum& input : inputs) {
+    if (!input.defined() || !input.is_tensor()) {
+      add(UINT64_MAX);
+      continue;
+    }
+    const Tensor& tensor = input.tensor();
+    add(static_cast<uint64_t>(tensor.dtype()) << 32 | tensor.shape().size());
+    for (const int64_t dim : tensor.shape())
+      add(static_cast<uint64_t>(dim));
+  }
+  return digest;
 }
 
 }  // namespace
@@ -75,19 +94,9 @@ void MemoryGate::give_back(uint64_t bytes) {
   reserved_ -= bytes;
 }
 
-std::string MemoryForecast::key_of(std::span<const Datum> inputs) {
-  std::string key = batch_key(inputs);
-  for (const Datum& input : inputs) {
-    const int64_t first =
-        input.defined() && input.tensor().rank() > 0 ? input.tensor().shape()[0] : -1;
-    key.append(reinterpret_cast<const char*>(&first), sizeof(first));
-  }
-  return key;
-}
-
 MemoryForecast::Need MemoryForecast::need_of(const Session& session,
                                              std::span<const Datum> inputs) {
-  const std::string key = key_of(inputs);
+  const uint64_t key = digest_of(inputs);
   {
     const std::lock_guard lock(mutex_);
     if (const auto found = needs_.find(key); found != needs_.end()) return found->second;
@@ -100,7 +109,7 @@ MemoryForecast::Need MemoryForecast::need_of(const Session& session,
 }
 
 void MemoryForecast::learn(std::span<const Datum> inputs, std::span<const Datum> outputs) {
-  const std::string key = key_of(inputs);
+  const uint64_t key = digest_of(inputs);
   const std::lock_guard lock(mutex_);
   const auto found = needs_.find(key);
   if (found == needs_.end()) return;

@@ -10,8 +10,8 @@
 #include <optional>
 #include <stop_token>
 
-#include "executor/serving/infer_request.h"
-#include "executor/serving/padding.h"
+#include "executor/batching/infer_request.h"
+#include "executor/batching/padding.h"
 #include "executor/session_options.h"
 
 namespace sardonyx::serving {
@@ -74,6 +74,8 @@ class Scheduler : public std::enable_shared_from_this<Scheduler> {
   // is stopped.
   void cancel(const Ticket& ticket);
 
+  // When a request has to be answered: by its own timeout, where its queue lets that end a run.
+  std::optional<Clock::time_point> deadline_of(const InferRequest& request) const;
   size_t waiting() const;
   const SchedulingPolicy& policy() const { return policy_; }
 
@@ -82,6 +84,7 @@ class Scheduler : public std::enable_shared_from_this<Scheduler> {
   using JobPointer = std::shared_ptr<Job>;
   using Level = std::list<JobPointer>;
 
+  uint64_t level_of(const InferRequest& request) const;
   const QueuePolicy& policy_of(uint64_t level) const;
   void set_timeouts(Job& job, const QueuePolicy& policy) const;
   bool is_free_for(const Job& job) const;

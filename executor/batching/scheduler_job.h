@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "executor/serving/scheduler.h"
+#include "executor/batching/scheduler.h"
 
 namespace sardonyx::serving {
 

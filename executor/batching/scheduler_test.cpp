@@ -1,4 +1,4 @@
-#include "executor/serving/scheduler.h"
+#include "executor/batching/scheduler.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <latch>
 #include <thread>
 
-#include "executor/serving/batch.h"
+#include "executor/batching/batch.h"
 
 namespace sardonyx::serving {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "executor/serving/run_threads.h"
-#include "executor/serving/serving_error.h"
-#include "executor/serving/statistics.h"
+#include "executor/batching/run_threads.h"
+#include "executor/batching/serving_error.h"
+#include "executor/batching/statistics.h"
 #include "ir/datum.h"
 
 namespace sardonyx::serving {

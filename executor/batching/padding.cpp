@@ -1,4 +1,4 @@
-#include "executor/serving/padding.h"
+#include "executor/batching/padding.h"
 
 #include <algorithm>
 #include <array>
@@ -8,8 +8,8 @@
 #include <map>
 #include <set>
 
-#include "executor/serving/batch.h"
-#include "executor/serving/serving_error.h"
+#include "executor/batching/batch.h"
+#include "executor/batching/serving_error.h"
 #include "ir/core/dtype_convert.h"
 
 namespace sardonyx::serving {

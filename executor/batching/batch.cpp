@@ -1,9 +1,9 @@
-#include "executor/serving/batch.h"
+#include "executor/batching/batch.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "executor/serving/serving_error.h"
+#include "executor/batching/serving_error.h"
 
 namespace sardonyx::serving {
 namespace {

@@ -1,0 +1,107 @@
+// Requests whose clients leave, or whose time passes, while they run and while they wait.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/onnx-serve/server_process_for_test.h"
+
+namespace sardonyx::serve {
+namespace {
+
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+constexpr const char* kOnePending = "sardonyx_requests_pending{model=\"slow\",version=\"1\"} 1";
+constexpr const char* kTwoPending = "sardonyx_requests_pending{model=\"slow\",version=\"1\"} 2";
+constexpr const char* kNonePending = "sardonyx_requests_pending{model=\"slow\",version=\"1\"} 0";
+constexpr const char* kOneCancelled = "reason=\"cancelled\",version=\"1\"} 1";
+
+class EndingRequests : public testing::Test {
+ protected:
+  void serve(const std::string& config) {
+    save_slow(folder_ / "slow/1/model.onnx");
+    if (!config.empty()) folder_.write("slow/config.pbtxt", config);
+    server_ = std::make_unique<ServerProcess>(
+        std::vector<std::string>{"--model-repository", folder_.path().string()});
+  }
+  static void ask(HttpClient& client, const json& parameters = json::object()) {
+    const std::string body(4 << 20, '\0');
+    const std::string header =
+        json({{"inputs", {{{"name", "x"}, {"shape", {1024, 1024}}, {"datatype", "FP32"}}}},
+              {"parameters", parameters}})
+            .dump();
+    client.write("POST /v2/models/slow/infer HTTP/1.1\r\nHost: x\r\nContent-Length: " +
+                 std::to_string(header.size() + body.size()) +
+                 "\r\nInference-Header-Content-Length: " + std::to_string(header.size()) +
+                 "\r\n\r\n" + header + body);
+  }
+  // Does the metric come to this within 20 s?
+  bool comes(const char* metric) {
+    HttpClient client(server_->port());
+    const auto until = Clock::now() + std::chrono::seconds(20);
+    while (client.get("/metrics").body.find(metric) == std::string::npos) {
+      if (Clock::now() > until) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    return true;
+  }
+
+  const TemporaryFolder folder_;
+  std::unique_ptr<ServerProcess> server_;
+};
+
+TEST_F(EndingRequests, AClientThatLeavesStopsTheRun) {
+  serve("");
+  {
+    HttpClient client(server_->port());
+    ask(client);
+    EXPECT_TRUE(comes(kOnePending));
+  }
+  EXPECT_TRUE(comes(kOneCancelled));
+  EXPECT_TRUE(comes(kNonePending));
+}
+
+TEST_F(EndingRequests, ADeadlineStopsTheRun) {
+  serve("");
+  HttpClient client(server_->port());
+  const auto begin = Clock::now();
+  ask(client, {{"timeout", 300'000}});
+  EXPECT_EQ(client.read().status, 504);
+  EXPECT_LT(Clock::now() - begin, std::chrono::seconds(5));
+}
+
+TEST_F(EndingRequests, WhatWaitsInAQueueEndsLikewise) {
+  serve("instance_group { count: 1 kind: KIND_CPU }");
+  HttpClient first(server_->port()), third(server_->port());
+  ask(first);
+  EXPECT_TRUE(comes(kOnePending));
+  {
+    HttpClient second(server_->port());
+    ask(second);
+    EXPECT_TRUE(comes(kTwoPending));
+  }
+  EXPECT_TRUE(comes(kOneCancelled));
+  ask(third, {{"timeout", 100'000}});
+  EXPECT_EQ(third.read().status, 504);
+  EXPECT_TRUE(comes(kOnePending));
+}
+
+TEST_F(EndingRequests, WhatWaitsInASequenceEndsLikewise) {
+  serve("sequence_batching { }");
+  HttpClient first(server_->port()), third(server_->port());
+  ask(first, {{"sequence_id", 1}, {"sequence_start", true}});
+  EXPECT_TRUE(comes(kOnePending));
+  {
+    HttpClient second(server_->port());
+    ask(second, {{"sequence_id", 1}});
+    EXPECT_TRUE(comes(kTwoPending));
+  }
+  EXPECT_TRUE(comes(kOneCancelled));
+  ask(third, {{"sequence_id", 1}, {"timeout", 100'000}});
+  EXPECT_EQ(third.read().status, 504);
+  EXPECT_TRUE(comes(kOnePending));
+}
+
+}  // namespace
+}  // namespace sardonyx::serve
