@@ -1,25 +1,17 @@
 #include "eager/distributed/data_parallel.h"
 
-#include <algorithm>
-#include <cstring>
 #include <optional>
 #include <sstream>
 
 #include "eager/autograd/post_accumulate.h"
+#include "eager/create.h"
+#include "eager/distributed/collective_ops.h"
+#include "eager/distributed/recorded_means.h"
 #include "eager/nn/normalization.h"
+#include "eager/trace/frame.h"
 
 namespace sardonyx::eager::distributed {
 namespace {
-
-// Parameters whose gradients are reduced in one call.
-struct Bucket {
-  std::vector<size_t> parameters;
-  std::vector<int64_t> begins;  // elements of each in `values`
-  sardonyx::Tensor values;
-  size_t missing = 0;  // gradients that have not come yet
-  bool is_started = false;
-  std::future<void> done;
-};
 
 // One line for each tensor: what must be the same on all ranks.
 std::vector<std::string> registration_lines(const nn::Module& module) {
@@ -64,6 +56,14 @@ void check_registration(const nn::Module& module, const ProcessGroup& group) {
 
 }  // namespace
 
+// The gradients that a backward() within a trace has brought so far.
+struct TracedBackward {
+  const TraceContext* frame = nullptr;
+  std::vector<Tensor> gradients;  // by parameter
+  std::vector<size_t> missing;    // by bucket
+  std::vector<Tensor> started;    // buckets, in order
+};
+
 struct GradientReducer::State {
   State(const nn::Module& the_module, ProcessGroup the_group,
         const DataParallelOptions& the_options)
@@ -75,40 +75,6 @@ struct GradientReducer::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  // From the last parameter to the first, which is about the order in which gradients come. A
-  // bucket has one element type.
-  void make_buckets() {
-    std::map<DType, size_t> open;  // the bucket of a type that more may be added to
-    bucket_of.resize(parameters.size());
-    for (size_t i = parameters.size(); i-- > 0;) {
-      const DType dtype = parameters[i].second.dtype();
-      const auto found = open.find(dtype);
-      const size_t at = found != open.end() ? found->second : buckets.size();
-      if (found == open.end()) {
-        buckets.emplace_back();
-        open.emplace(dtype, at);
-      }
-      Bucket& bucket = buckets[at];
-      constexpr int64_t kAligned = 16;  // gradients are parts of buckets: they begin at cache lines
-      counts.resize(buckets.size());
-      const int64_t begin = (counts[at] + kAligned - 1) / kAligned * kAligned;
-      bucket_of[i] = {at, bucket.parameters.size()};
-      bucket.parameters.push_back(i);
-      bucket.begins.push_back(begin);
-      counts[at] = begin + parameters[i].second.data().count();
-      const size_t limit = at == 0 ? options.first_bucket_bytes : options.bucket_bytes;
-      if (bytes_for(dtype, counts[at]) >= limit) open.erase(dtype);
-    }
-  }
-
-  // Means of the step before may still be held as gradients; else the memory serves again.
-  void make_buffer(size_t at) {
-    sardonyx::Tensor& values = buckets[at].values;
-    if (values.defined() && values.buffer().use_count() == 1) return;
-    const DType dtype = parameters[buckets[at].parameters[0]].second.dtype();
-    values = sardonyx::Tensor::zeros(dtype, {counts[at]});
-  }
-
   void begin_backward(const std::shared_ptr<State>& self) {
     call_after_backward([self] { self->finish_backward(); });
     is_in_backward = true;
@@ -118,65 +84,40 @@ struct GradientReducer::State {
   void expect_all() {
     next = 0;
     has_come.assign(parameters.size(), false);
-    for (size_t at = 0; at < buckets.size(); ++at) {
-      make_buffer(at);
-      buckets[at].missing = buckets[at].parameters.size();
-      buckets[at].is_started = false;
-    }
+    for (size_t at = 0; at < buckets->size(); ++at)
+      buckets->open(at);
   }
 
   void gradient_came(const std::shared_ptr<State>& self, size_t index) {
+    note_syncing(self);
     if (!is_syncing) return;
-    if (!is_in_backward) begin_backward(self);
-    if (has_come[index]) {
-      fail(ErrorCode::kInvalidArgument, "DataParallel: the gradient of '", parameters[index].first,
-           "' came twice; an earlier backward() of this rank ended with an error, and the ranks "
-           "are no longer at the same point");
-    }
     const Tensor gradient = parameters[index].second.grad();
-    if (gradient.is_symbolic()) {
-      fail(ErrorCode::kUnsupported, "DataParallel: the gradient of '", parameters[index].first,
-           "' is part of a trace; compiled steps can't average gradients, run the step eagerly");
-    }
+    if (gradient.is_symbolic()) return traced_gradient_came(self, index, gradient);
+    if (!is_in_backward) begin_backward(self);
+    if (has_come[index]) refuse_twice(index);
     has_come[index] = true;
-    put(index, gradient.data());
+    buckets->put(index, gradient.data());
     start_full_buckets();
   }
 
-  void put(size_t index, const sardonyx::Tensor& gradient) {
-    const auto [at, place] = bucket_of[index];
-    Bucket& bucket = buckets[at];
-    if (gradient.dtype() != bucket.values.dtype() ||
-        gradient.count() != parameters[index].second.data().count()) {
-      fail(ErrorCode::kInvalidArgument, "DataParallel: the gradient of '", parameters[index].first,
-           "' is ", gradient.dtype(), to_text(gradient.shape()),
-           ", and its parameter was converted after DataParallel was made; make it anew");
-    }
-    sardonyx::Tensor part =
-        bucket.values.slice(bucket.begins[place], bucket.begins[place] + gradient.count());
-    if (gradient.bytes() > 0) std::memcpy(part.raw(), gradient.raw(), gradient.bytes());
-    --bucket.missing;
+  [[noreturn]] void refuse_twice(size_t index) const {
+    fail(ErrorCode::kInvalidArgument, "DataParallel: the gradient of '", parameters[index].first,
+         "' came twice; an earlier backward() of this rank ended with an error, and the ranks "
+         "are no longer at the same point");
   }
 
   // In the order of the buckets on all ranks, whatever the order in which they fill up.
   void start_full_buckets() {
-    for (; next < buckets.size() && buckets[next].missing == 0; ++next) {
-      Bucket& bucket = buckets[next];
-      const std::string what = text("the gradients of bucket ", next);
-      const bool is_narrowed = options.bfloat16_gradients && bucket.values.dtype() == DType::kFloat;
-      bucket.done = is_narrowed ? group.start_mean_in_bfloat16(bucket.values, what)
-                                : group.start_all_reduce(bucket.values, ReduceOp::kMean,
-                                                         options.reduction, what);
-      bucket.is_started = true;
-    }
+    for (; next < buckets->size() && buckets->is_full(next); ++next)
+      buckets->start(next);
   }
 
   void finish_backward() {
     is_in_backward = false;
     if (options.find_unused_parameters) {
-      take_means(used_anywhere(fill_missing()));
+      take_means(buckets->used_anywhere(fill_missing()));
     } else {
-      check_all_came();
+      check_all_came(has_come, "set find_unused_parameters");
       take_means(std::vector<bool>(parameters.size(), true));
     }
   }
@@ -184,23 +125,25 @@ struct GradientReducer::State {
   void step_without_batch() {
     expect_all();
     const std::vector<int32_t> came = fill_missing();
-    take_means(options.find_unused_parameters ? used_anywhere(came)
+    take_means(options.find_unused_parameters ? buckets->used_anywhere(came)
                                               : std::vector<bool>(parameters.size(), true));
   }
 
   void take_means(const std::vector<bool>& is_used) {
-    for (size_t at = 0; at < buckets.size(); ++at) {
-      group.wait(buckets[at].done);
-      take_back(buckets[at], is_used);
+    for (size_t at = 0; at < buckets->size(); ++at) {
+      buckets->wait(at);
+      for (const size_t index : buckets->parameters_of(at)) {
+        if (is_used[index]) parameters[index].second.set_grad(Tensor(buckets->mean(index)));
+      }
     }
   }
 
-  void check_all_came() const {
+  void check_all_came(const std::vector<bool>& came, const char* remedy) const {
     std::string names;
     size_t missing = 0;
     for (size_t i = 0; i < parameters.size(); ++i) {
       constexpr size_t kMostNames = 5;
-      if (has_come[i] || ++missing > kMostNames) continue;
+      if (came[i] || ++missing > kMostNames) continue;
       names += (names.empty() ? "'" : ", '") + parameters[i].first + "'";
     }
     if (missing == 0) return;
@@ -208,7 +151,7 @@ struct GradientReducer::State {
          ": backward() brought no "
          "gradient for ",
          missing, " of ", parameters.size(), " parameters: ", names, missing > 5 ? ", ..." : "",
-         "; set find_unused_parameters, or leave them out of training by set_requires_grad(false)");
+         "; ", remedy, ", or leave them out of training by set_requires_grad(false)");
   }
 
   // Zeros, or what earlier local backward() calls left, where nothing came; tells which parameters
@@ -220,32 +163,84 @@ struct GradientReducer::State {
       const Tensor gradient = parameter.grad();
       came.push_back(has_come[i] || gradient.defined());
       if (has_come[i]) continue;
-      put(i, gradient.defined()
-                 ? gradient.data()
-                 : sardonyx::Tensor::zeros(parameter.dtype(), parameter.data().shape()));
+      buckets->put(i, gradient.defined()
+                          ? gradient.data()
+                          : sardonyx::Tensor::zeros(parameter.dtype(), parameter.data().shape()));
     }
     start_full_buckets();
     return came;
   }
-  // Which of them some rank has a gradient for.
-  std::vector<bool> used_anywhere(const std::vector<int32_t>& came) const {
-    const auto count = static_cast<int64_t>(came.size());
-    const Tensor anywhere = group.all_reduce(Tensor::of(came, {count}), ReduceOp::kMax);
-    std::vector<bool> is_used;
-    for (const int32_t one : anywhere.to_vector<int32_t>())
-      is_used.push_back(one != 0);
-    return is_used;
+
+  // A compiled step holds for the state that no_sync() is in outside of it.
+  void note_syncing(const std::shared_ptr<State>& self) const {
+    TraceContext* frame = TraceContext::active();
+    if (!frame || traced_no_syncs > 0) return;
+    frame->root().guards.note(
+        {self.get(), 's'}, [weak = std::weak_ptr(self), was = is_syncing]() -> std::string {
+          const auto state = weak.lock();
+          if (!state || state->is_syncing == was) return "";
+          return text("no_sync() of DataParallel is ", was ? "" : "not ", "in effect now");
+        });
   }
 
-  void take_back(const Bucket& bucket, const std::vector<bool>& is_used) {
-    for (size_t place = 0; place < bucket.parameters.size(); ++place) {
-      const size_t index = bucket.parameters[place];
-      if (!is_used[index]) continue;
-      const Tensor& parameter = parameters[index].second;
-      const int64_t begin = bucket.begins[place];
-      const sardonyx::Tensor mean = bucket.values.slice(begin, begin + parameter.data().count());
-      parameter.set_grad(Tensor(mean.reshaped(parameter.data().shape())));
+  void traced_gradient_came(const std::shared_ptr<State>& self, size_t index,
+                            const Tensor& gradient) {
+    if (collective_place("DataParallel: backward()") == CollectivePlace::kLeftOut) return;
+    if (!traced || traced->frame != TraceContext::active()) {
+      begin_traced();
+      call_after_backward([self] { self->finish_traced_backward(); });
     }
+    if (traced->gradients[index].defined()) refuse_twice(index);
+    put_traced(index, gradient);
+  }
+
+  // What a trace that ended with an error has left is forgotten.
+  void begin_traced() {
+    traced.emplace();
+    traced->frame = TraceContext::active();
+    traced->gradients.resize(parameters.size());
+    for (size_t at = 0; at < buckets->size(); ++at)
+      traced->missing.push_back(buckets->parameters_of(at).size());
+  }
+
+  void put_traced(size_t index, const Tensor& gradient) {
+    traced->gradients[index] = gradient;
+    --traced->missing[buckets->bucket_of(index)];
+    std::vector<Tensor>& started = traced->started;
+    while (started.size() < buckets->size() && traced->missing[started.size()] == 0)
+      started.push_back(RecordedMeans(buckets).start(started.size(), traced->gradients));
+  }
+
+  void finish_traced_backward() {
+    const TracedBackward done = *std::exchange(traced, std::nullopt);
+    std::vector<bool> came;
+    for (const Tensor& gradient : done.gradients)
+      came.push_back(gradient.defined());
+    check_all_came(came, options.find_unused_parameters
+                             ? "a compiled step needs all of them: run the step eagerly"
+                             : "run the step eagerly with find_unused_parameters");
+    const RecordedMeans means(buckets);
+    for (size_t at = 0; at < buckets->size(); ++at) {
+      const std::vector<Tensor> of_bucket = means.finish(at, done.started[at], parameters);
+      for (size_t i = 0; i < of_bucket.size(); ++i)
+        parameters[buckets->parameters_of(at)[i]].second.set_grad(of_bucket[i]);
+    }
+  }
+
+  void trace_step_without_batch() {
+    if (options.find_unused_parameters) {
+      fail(ErrorCode::kUnsupported,
+           "DataParallel: step_without_batch() with find_unused_parameters in a compiled step; "
+           "which parameters are used is not known before it runs: call it eagerly");
+    }
+    begin_traced();
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      const Tensor& parameter = parameters[i].second;
+      const Tensor gradient = parameter.grad();
+      put_traced(i, gradient.defined() ? gradient
+                                       : zeros(parameter.shape(), {.dtype = parameter.dtype()}));
+    }
+    finish_traced_backward();
   }
 
   nn::Module module;
@@ -253,12 +248,12 @@ struct GradientReducer::State {
   DataParallelOptions options;
   nn::NamedTensors parameters;
   std::vector<std::pair<Tensor, size_t>> hooks;
-  std::vector<Bucket> buckets;
-  std::vector<int64_t> counts;                       // elements of each bucket
-  std::vector<std::pair<size_t, size_t>> bucket_of;  // of each parameter: bucket, place in it
+  std::shared_ptr<GradientBuckets> buckets;  // null: one rank
   std::vector<bool> has_come;
   size_t next = 0;  // the first bucket that is not sent yet
   bool is_syncing = true, is_in_backward = false;
+  std::optional<TracedBackward> traced;
+  int traced_no_syncs = 0;  // that stand in the function that is being traced
 };
 
 GradientReducer::GradientReducer(const nn::Module& module, ProcessGroup group,
@@ -274,7 +269,7 @@ GradientReducer::GradientReducer(const nn::Module& module, ProcessGroup group,
   for (const auto& [name, parameter] : module.named_parameters()) {
     if (parameter.requires_grad()) state.parameters.emplace_back(name, parameter);
   }
-  state.make_buckets();
+  state.buckets = std::make_shared<GradientBuckets>(state.parameters, state.group, state.options);
   const std::weak_ptr<State> weak = state_;
   for (size_t i = 0; i < state.parameters.size(); ++i) {
     const Tensor& parameter = state.parameters[i].second;
@@ -286,19 +281,20 @@ GradientReducer::GradientReducer(const nn::Module& module, ProcessGroup group,
 }
 
 size_t GradientReducer::bucket_count() const {
-  return state_->buckets.size();
+  return state_->buckets ? state_->buckets->size() : 0;
 }
 
 void GradientReducer::before_call() const {
   const State& state = *state_;
-  if (state.group.size() == 1 || !state.options.broadcast_buffers || !state.is_syncing ||
-      !state.module.is_training())
-    return;
+  if (state.group.size() == 1 || !state.options.broadcast_buffers) return;
+  state.note_syncing(state_);
+  if (!state.is_syncing || !state.module.is_training()) return;
   const std::vector<Tensor> buffers = state.module.buffers();
   if (!buffers.empty()) state.group.broadcast(buffers);
 }
 
 bool GradientReducer::any_has_batch(bool has_batch) const {
+  refuse_in_compiled_step("DataParallel: any_has_batch()");
   const Tensor own = Tensor::scalar<int32_t>(has_batch);
   return state_->group.all_reduce(own, ReduceOp::kMax).item<int32_t>() != 0;
 }
@@ -313,7 +309,14 @@ void GradientReducer::step_without_batch() const {
          "backward() on what it gives");
   }
   before_call();
-  state_->step_without_batch();
+  switch (collective_place("DataParallel: step_without_batch()")) {
+    case CollectivePlace::kNow:
+      return state_->step_without_batch();
+    case CollectivePlace::kInGraph:
+      return state_->trace_step_without_batch();
+    case CollectivePlace::kLeftOut:
+      return;
+  }
 }
 
 GradientReducer::NoSync GradientReducer::no_sync() const {
@@ -321,11 +324,15 @@ GradientReducer::NoSync GradientReducer::no_sync() const {
 }
 
 GradientReducer::NoSync::NoSync(std::shared_ptr<State> state)
-    : state_(std::move(state)), before_(state_->is_syncing) {
+    : state_(std::move(state)),
+      before_(state_->is_syncing),
+      is_traced_(TraceContext::active() != nullptr) {
   state_->is_syncing = false;
+  state_->traced_no_syncs += is_traced_;
 }
 GradientReducer::NoSync::~NoSync() {
   state_->is_syncing = before_;
+  state_->traced_no_syncs -= is_traced_;
 }
 
 }  // namespace sardonyx::eager::distributed

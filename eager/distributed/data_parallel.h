@@ -21,7 +21,8 @@
 // During backward() gradients are gathered in buckets, from the last registered parameter to the
 // first, and a bucket that is full is averaged by the group's thread while backward goes on.
 // Gradients are then the same on all ranks, and so is whatever follows from them alone: updates,
-// clip_grad_norm().
+// clip_grad_norm(). All of it may stand in a step that is compiled (eager/trace/compile.h), on all
+// ranks alike; in an exported one the ranks' means are left out.
 #pragma once
 
 #include <memory>
@@ -91,7 +92,7 @@ class GradientReducer::NoSync {
 
  private:
   std::shared_ptr<State> state_;
-  bool before_;
+  bool before_, is_traced_;
 };
 
 template <std::derived_from<nn::Module> M>

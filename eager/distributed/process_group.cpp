@@ -9,6 +9,7 @@
 #include <cstring>
 #include <iostream>
 
+#include "eager/distributed/collective_ops.h"
 #include "eager/distributed/collectives.h"
 #include "eager/distributed/communication_thread.h"
 #include "eager/distributed/rank_watch.h"
@@ -168,6 +169,7 @@ const std::string& ProcessGroup::host() const {
 }
 
 void ProcessGroup::barrier() const {
+  refuse_in_compiled_step("barrier");
   state_->call("barrier", [this] { distributed::barrier(state_->channel); });
 }
 
@@ -175,6 +177,14 @@ void ProcessGroup::broadcast(std::span<const Tensor> tensors, int root) const {
   if (root < 0 || root >= size())
     fail(ErrorCode::kInvalidArgument, "broadcast: rank ", root, " of ", size());
   if (size() == 1) return;
+  const CollectivePlace place = collective_place("broadcast");
+  if (place == CollectivePlace::kLeftOut) return;
+  if (place == CollectivePlace::kInGraph) {
+    const std::vector<Tensor> copies = recorded_broadcast({tensors.begin(), tensors.end()}, root);
+    for (size_t i = 0; i < tensors.size(); ++i)
+      tensors[i].assign(copies[i]);
+    return;
+  }
   std::vector<std::byte> bytes = packed_bytes(tensors);
   broadcast_memory(bytes, root);
   if (rank() == root) return;
@@ -221,6 +231,11 @@ void ProcessGroup::wait(std::future<void>& work) const {
 }
 
 Tensor ProcessGroup::all_reduce(const Tensor& value, ReduceOp op, Reduction reduction) const {
+  check_reducible(value.dtype(), op);
+  const CollectivePlace place = collective_place("all_reduce");
+  if (place == CollectivePlace::kInGraph && size() > 1)
+    return recorded_all_reduce(value, op, reduction);
+  if (place != CollectivePlace::kNow) return value.detach();
   sardonyx::Tensor reduced = value.data().clone();
   auto done = start_all_reduce(reduced, op, reduction);
   wait(done);
@@ -228,6 +243,7 @@ Tensor ProcessGroup::all_reduce(const Tensor& value, ReduceOp op, Reduction redu
 }
 
 std::vector<std::string> ProcessGroup::all_gather(const std::string& bytes) const {
+  refuse_in_compiled_step("all_gather");
   std::vector<std::string> all;
   state_->call("all_gather", [&] { all = all_gather_bytes(state_->channel, bytes); });
   return all;

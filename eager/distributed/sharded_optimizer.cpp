@@ -9,6 +9,7 @@
 
 #include "eager/autograd/autograd.h"
 #include "eager/create.h"
+#include "eager/distributed/collective_ops.h"
 #include "eager/trace/frame.h"
 #include "ir/core/tensor.h"
 
@@ -37,6 +38,12 @@ Tensor view_of(const Tensor& values, const ParameterPart& part) {
   const sardonyx::Tensor& all = values.data();
   if (part.begin == 0 && part.end == all.count()) return Tensor(all);
   return Tensor(all.reshaped({all.count()}).slice(part.begin, part.end));
+}
+
+// The same in a trace.
+Tensor recorded_view_of(const Tensor& values, const ParameterPart& part, int64_t count) {
+  if (part.begin == 0 && part.end == count) return values;
+  return values.reshape({count}).slice(0, {part.begin, part.end});
 }
 
 std::byte* bytes_at(const sardonyx::Tensor& tensor, int64_t element) {
@@ -321,9 +328,11 @@ void ShardedOptimizer::show_parts() const {
 }
 
 Tensor ShardedOptimizer::step_all(const optim::Closure* closure, const Loc& loc) {
-  if (TraceContext::active()) {
+  const CollectivePlace place = collective_place("ShardedOptimizer");
+  if (place == CollectivePlace::kLeftOut) {
     fail(ErrorCode::kUnsupported, text_of(loc),
-         ": ShardedOptimizer: a traced step can't wait for other ranks; run it eagerly");
+         ": ShardedOptimizer: a file can't hold what other ranks update; export the step with the "
+         "optimiser itself");
   }
   Tensor loss;
   if (closure) {
@@ -331,61 +340,149 @@ Tensor ShardedOptimizer::step_all(const optim::Closure* closure, const Loc& loc)
     loss = (*closure)();
   }
   const NoGrad no_grad;
-  show_parts();
-  own_->set_lr(lr());
+  const bool is_recorded = place == CollectivePlace::kInGraph;
+  is_recorded ? record_parts() : show_parts();
+  own_->lr_tensor().assign(lr_tensor());
   if (condition().defined())
     own_->step_where(condition(), loc);
   else
     own_->step(loc);
   for (const Tensor& leaf : leaves_)
     leaf.zero_grad();
-  exchange_parts();
+  exchange_parts(is_recorded);
+  if (is_recorded) return loss;
   show_parts();
   for (const Tensor& leaf : leaves_)
     leaf.zero_grad();
   return loss;
 }
 
-void ShardedOptimizer::exchange_parts() const {
+void ShardedOptimizer::record_parts() const {
+  const std::vector<ParameterPart>& parts = parts_[static_cast<size_t>(group_.rank())];
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const Tensor& parameter = all_[parts[i].parameter];
+    const int64_t count = element_count(*known_shape(parameter.shape()));
+    leaves_[i].assign(recorded_view_of(parameter, parts[i], count));
+    const Tensor gradient = parameter.grad();
+    leaves_[i].set_grad(gradient.defined() ? recorded_view_of(gradient, parts[i], count)
+                                           : Tensor());
+  }
+}
+
+void ShardedOptimizer::exchange_parts(bool is_recorded) const {
   size_t first = 0;
   int64_t bytes = 0;
   for (size_t p = 0; p < all_.size(); ++p) {
-    bytes += static_cast<int64_t>(all_[p].data().bytes());
+    const Shape shape = *known_shape(all_[p].shape());
+    bytes += static_cast<int64_t>(bytes_for(all_[p].dtype(), element_count(shape)));
     if (bytes < kExchangedAtOnce && p + 1 < all_.size()) continue;
-    exchange(first, p + 1);
+    is_recorded ? record_exchange(first, p + 1) : exchange(first, p + 1);
     first = p + 1;
     bytes = 0;
   }
 }
 
-// Parameters [first, last): every rank sends its parts of them to all.
-void ShardedOptimizer::exchange(size_t first, size_t last) const {
-  std::vector<sardonyx::Tensor> next;
-  for (size_t p = first; p < last; ++p)
-    next.push_back(sardonyx::Tensor::allocate(all_[p].dtype(), all_[p].data().shape()));
-  for (size_t rank = 0; rank < parts_.size(); ++rank) {
-    const bool is_own = static_cast<int>(rank) == group_.rank();
-    std::vector<std::pair<std::span<std::byte>, size_t>> pieces;  // where they go; number
-    for (size_t i = 0; i < parts_[rank].size(); ++i) {
-      const ParameterPart& part = parts_[rank][i];
-      if (part.parameter < first || part.parameter >= last) continue;
-      const sardonyx::Tensor& whole = next[part.parameter - first];
-      pieces.push_back({{bytes_at(whole, part.begin), bytes_at(whole, part.end)}, i});
+namespace {
+
+// A part of one of the tensors that are exchanged, and who sends it.
+struct SentPart {
+  size_t rank = 0;
+  ParameterPart part;  // of a tensor by its place among those exchanged
+};
+
+// Every rank sends its parts to all. `own`: the elements of this rank's, in order.
+void exchange_memory(const ProcessGroup& group, const std::vector<SentPart>& parts,
+                     const std::vector<const void*>& own,
+                     const std::vector<sardonyx::Tensor>& into) {
+  for (size_t rank = 0; rank < static_cast<size_t>(group.size()); ++rank) {
+    const bool is_own = static_cast<int>(rank) == group.rank();
+    std::vector<std::span<std::byte>> places;
+    for (const auto& [from, part] : parts) {
+      const sardonyx::Tensor& whole = into[part.parameter];
+      if (from == rank) places.emplace_back(bytes_at(whole, part.begin), bytes_at(whole, part.end));
     }
     std::vector<std::byte> packed;
-    for (const auto& [place, i] : pieces) {
-      if (is_own) std::memcpy(place.data(), leaves_[i].data().raw(), place.size());
-      packed.insert(packed.end(), place.begin(), place.end());
+    for (size_t i = 0; i < places.size(); ++i) {
+      if (is_own) std::memcpy(places[i].data(), own[i], places[i].size());
+      packed.insert(packed.end(), places[i].begin(), places[i].end());
     }
-    group_.broadcast_memory(packed, static_cast<int>(rank));
+    group.broadcast_memory(packed, static_cast<int>(rank));
     const std::byte* from = packed.data();
-    for (const auto& [place, i] : pieces) {
+    for (const std::span<std::byte>& place : places) {
       if (!is_own) std::memcpy(place.data(), from, place.size());
       from += place.size();
     }
   }
+}
+
+// Attribute "parts": rank, tensor, begin and end of each.
+void exchange_in_graph(const EvalCall& call) {
+  std::vector<sardonyx::Tensor> into;
+  const auto types = required_attribute<std::vector<Type>>(call, "types");
+  for (size_t i = 0; i < types.size(); ++i)
+    into.push_back(call.tensor(i, types[i].dtype, *types[i].known_shape()));
+  const auto numbers = required_attribute<std::vector<int64_t>>(call, "parts");
+  std::vector<SentPart> parts;
+  for (size_t at = 0; at + 3 < numbers.size(); at += 4) {
+    parts.push_back({static_cast<size_t>(numbers[at]),
+                     {static_cast<size_t>(numbers[at + 1]), numbers[at + 2], numbers[at + 3]}});
+  }
+  std::vector<const void*> own;
+  for (size_t i = 0; i < call.inputs.size(); ++i)
+    own.push_back(call.inputs[i].tensor().raw());
+  exchange_memory(ProcessGroup::world(), parts, own, into);
+}
+
+}  // namespace
+
+// Parameters [first, last).
+void ShardedOptimizer::exchange(size_t first, size_t last) const {
+  std::vector<sardonyx::Tensor> next;
+  for (size_t p = first; p < last; ++p)
+    next.push_back(sardonyx::Tensor::allocate(all_[p].dtype(), all_[p].data().shape()));
+  std::vector<SentPart> parts;
+  std::vector<const void*> own;
+  for (size_t rank = 0; rank < parts_.size(); ++rank) {
+    for (size_t i = 0; i < parts_[rank].size(); ++i) {
+      ParameterPart part = parts_[rank][i];
+      if (part.parameter < first || part.parameter >= last) continue;
+      part.parameter -= first;
+      parts.push_back({rank, part});
+      if (static_cast<int>(rank) == group_.rank()) own.push_back(leaves_[i].data().raw());
+    }
+  }
+  exchange_memory(group_, parts, own, next);
   for (size_t p = first; p < last; ++p)
     all_[p].assign(Tensor(next[p - first]));
+}
+
+// The same as an op.
+void ShardedOptimizer::record_exchange(size_t first, size_t last) const {
+  [[maybe_unused]] static const OpDef& row = []() -> const OpDef& {
+    CustomOp op = collective_op("ExchangeParts", "(parts...0: T*) -> (parameters...: T*)");
+    op.attributes = {required_ints("parts"), required_types()};
+    op.compute = exchange_in_graph;
+    op.infer = infer_given_types;
+    return register_custom_op(std::move(op));
+  }();
+  std::vector<Type> types;
+  for (size_t p = first; p < last; ++p)
+    types.push_back(all_[p].type());
+  std::vector<int64_t> numbers;
+  std::vector<Tensor> own;
+  for (size_t rank = 0; rank < parts_.size(); ++rank) {
+    for (size_t i = 0; i < parts_[rank].size(); ++i) {
+      const auto& [parameter, begin, end] = parts_[rank][i];
+      if (parameter < first || parameter >= last) continue;
+      numbers.insert(numbers.end(), {static_cast<int64_t>(rank),
+                                     static_cast<int64_t>(parameter - first), begin, end});
+      if (static_cast<int>(rank) == group_.rank()) own.push_back(leaves_[i]);
+    }
+  }
+  const std::vector<Tensor> next = recorded_call(last - first, "ExchangeParts", own,
+                                                 {{"parts", numbers}, {"types", std::move(types)}});
+  for (size_t p = first; p < last; ++p)
+    all_[p].assign(next[p - first]);
 }
 
 }  // namespace sardonyx::eager::distributed

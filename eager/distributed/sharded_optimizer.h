@@ -74,8 +74,10 @@ class ShardedOptimizer : public optim::Optimizer {
  private:
   struct OwnState;
   void show_parts() const;
-  void exchange_parts() const;
+  void record_parts() const;
+  void exchange_parts(bool is_recorded) const;
   void exchange(size_t first, size_t last) const;
+  void record_exchange(size_t first, size_t last) const;
   std::vector<OwnState> own_states() const;
 
   ProcessGroup group_;

@@ -1,23 +1,28 @@
 #include "eager/distributed/sync_batch_norm.h"
 
-#include <cmath>
 #include <cstring>
+#include <mutex>
 
 #include "eager/autograd/autograd.h"
+#include "eager/distributed/collective_ops.h"
 #include "eager/functional/functional.h"
 #include "eager/nn/normalization.h"
 #include "eager/op.h"
-#include "eager/trace/frame.h"
 #include "ir/core/tensor.h"
 
 namespace sardonyx::eager::distributed {
 namespace {
 
-// Of each channel over all ranks.
+// Of each channel over all ranks; tensors of the trace in a compiled step.
 struct ChannelStatistics {
-  double elements = 0;
-  std::vector<float> mean, variance;
+  Tensor mean, variance;  // [C], float32 or float64
+  Tensor elements;        // of each channel: float64, rank 0
 };
+
+// What statistics and gradients are computed in.
+DType working_dtype(const Tensor& x) {
+  return x.dtype() == DType::kDouble ? DType::kDouble : DType::kFloat;
+}
 
 std::vector<int64_t> axes_but_channels(const Tensor& x) {
   std::vector<int64_t> axes{0};
@@ -33,63 +38,117 @@ Tensor by_channel(const Tensor& values, const Tensor& x) {
   return values.reshape(shape);
 }
 
-Tensor of_channels(const std::vector<float>& values) {
-  return Tensor(sardonyx::Tensor::vector(values));
-}
+// What each rank sends: its number of elements of a channel, then means, then variances.
+struct OwnStatistics {
+  int64_t elements = 0;
+  const std::byte* mean = nullptr;
+  const std::byte* variance = nullptr;
+};
 
-// Of this rank's batch: the number of elements of a channel, then means, then variances.
-std::vector<float> own_statistics(const Tensor& x, int64_t elements) {
-  const auto channels = static_cast<size_t>(x.data().shape()[1]);
-  std::vector<float> own(2 * channels);
-  if (elements == 0) return own;
-  const Tensor mean = x.mean(axes_but_channels(x), true);
-  const Tensor centred = x - mean;
-  const Tensor variance = (centred * centred).mean(axes_but_channels(x), true);
-  std::memcpy(own.data(), mean.data().raw(), channels * sizeof(float));
-  std::memcpy(own.data() + channels, variance.data().raw(), channels * sizeof(float));
-  return own;
+std::string packed(const OwnStatistics& own, size_t channel_bytes) {
+  std::string bytes(sizeof own.elements + 2 * channel_bytes, '\0');
+  std::memcpy(bytes.data(), &own.elements, sizeof own.elements);
+  if (own.elements == 0 || channel_bytes == 0) return bytes;
+  std::memcpy(bytes.data() + sizeof own.elements, own.mean, channel_bytes);
+  std::memcpy(bytes.data() + sizeof own.elements + channel_bytes, own.variance, channel_bytes);
+  return bytes;
 }
 
 // Combined in the order of the ranks (Chan, Golub and LeVeque, 1979), so that all have the same
-// bits.
-ChannelStatistics statistics_of_all(const Tensor& x, const ProcessGroup& group) {
-  const auto channels = static_cast<size_t>(x.data().shape()[1]);
-  const int64_t elements = channels == 0 ? 0 : x.data().count() / static_cast<int64_t>(channels);
-  const std::vector<float> own = own_statistics(x, elements);
-  std::string bytes(sizeof elements + own.size() * sizeof(float), '\0');
-  std::memcpy(bytes.data(), &elements, sizeof elements);
-  std::memcpy(bytes.data() + sizeof elements, own.data(), own.size() * sizeof(float));
+// bits. Gives the number of elements of a channel.
+template <typename T>
+double combine(const std::vector<std::string>& by_rank, std::span<T> means,
+               std::span<T> variances) {
+  const size_t channels = means.size();
   std::vector<double> mean(channels), squares(channels);
   double total = 0;
-  for (const std::string& there : group.all_gather(bytes)) {
-    if (there.size() != bytes.size()) {
-      fail(ErrorCode::kInvalidArgument, "SyncBatchNorm: ranks bring different numbers of channels");
-    }
+  for (const std::string& there : by_rank) {
     int64_t theirs = 0;
-    std::vector<float> values(2 * channels);
+    if (there.size() != sizeof theirs + 2 * channels * sizeof(T)) {
+      fail(ErrorCode::kInvalidArgument,
+           "SyncBatchNorm: ranks bring different numbers of channels, or elements of other types");
+    }
+    std::vector<T> values(2 * channels);
     std::memcpy(&theirs, there.data(), sizeof theirs);
-    std::memcpy(values.data(), there.data() + sizeof theirs, values.size() * sizeof(float));
+    std::memcpy(values.data(), there.data() + sizeof theirs, values.size() * sizeof(T));
     if (theirs == 0) continue;
     const auto count = static_cast<double>(theirs);
     for (size_t c = 0; c < channels; ++c) {
-      const double step = values[c] - mean[c];
+      const double step = static_cast<double>(values[c]) - mean[c];
       mean[c] += step * count / (total + count);
-      squares[c] += values[channels + c] * count + step * step * total * count / (total + count);
+      squares[c] += static_cast<double>(values[channels + c]) * count +
+                    step * step * total * count / (total + count);
     }
     total += count;
   }
-  ChannelStatistics all{.elements = total};
-  for (size_t c = 0; c < channels; ++c) {
-    all.mean.push_back(static_cast<float>(mean[c]));
-    all.variance.push_back(static_cast<float>(squares[c] / total));
+  if (total < 2) {
+    fail(ErrorCode::kInvalidArgument, "SyncBatchNorm: the variance of ", total,
+         " elements for each channel over all ranks is nothing to train by; give a larger "
+         "batch, or call eval()");
   }
-  return all;
+  for (size_t c = 0; c < channels; ++c) {
+    means[c] = static_cast<T>(mean[c]);
+    variances[c] = static_cast<T>(squares[c] / total);
+  }
+  return total;
+}
+
+// The row CombineStatistics: this rank's elements, means and variances to those of all.
+void combine_over_ranks(const EvalCall& call) {
+  const sardonyx::Tensor &mean = call.inputs[1].tensor(), &variance = call.inputs[2].tensor();
+  const OwnStatistics own{.elements = *static_cast<const int64_t*>(call.inputs[0].tensor().raw()),
+                          .mean = static_cast<const std::byte*>(mean.raw()),
+                          .variance = static_cast<const std::byte*>(variance.raw())};
+  const std::vector<std::string> by_rank =
+      ProcessGroup::world().all_gather(packed(own, mean.bytes()));
+  sardonyx::Tensor& all_mean = call.tensor(0, mean.dtype(), mean.shape());
+  sardonyx::Tensor& all_variance = call.tensor(1, mean.dtype(), mean.shape());
+  const double elements = mean.dtype() == DType::kDouble
+                              ? combine(by_rank, all_mean.mutable_values<double>(),
+                                        all_variance.mutable_values<double>())
+                              : combine(by_rank, all_mean.mutable_values<float>(),
+                                        all_variance.mutable_values<float>());
+  call.set_scalar(call.outputs[2], elements);
+}
+
+void register_combining() {
+  CustomOp op = collective_op("CombineStatistics",
+                              "(elements: int64, mean: T, variance: T) -> "
+                              "(all_mean: T, all_variance: T, all_elements: double)",
+                              DTypeSet{DType::kFloat, DType::kDouble});
+  op.compute = combine_over_ranks;
+  op.infer = [](InferContext& context) {
+    context.set(0, context.type(1));
+    context.set(1, context.type(1));
+    context.set(2, DType::kDouble, Dims{});
+  };
+  register_custom_op(std::move(op));
+}
+
+// This rank's batch is the whole one where a graph is for a file.
+ChannelStatistics statistics_of_all(const Tensor& x) {
+  const NoGrad no_grad;
+  Dim elements = 1;
+  for (const int64_t axis : axes_but_channels(x))
+    elements *= x.size(axis);
+  const Tensor count = dim_tensor(elements);
+  const Tensor mean = x.mean(axes_but_channels(x), true);
+  const Tensor centred = x - mean;
+  const Tensor variance = (centred * centred).mean(axes_but_channels(x));
+  const Tensor flat_mean = mean.reshape({x.size(1)});
+  if (collective_place("SyncBatchNorm") == CollectivePlace::kLeftOut)
+    return {.mean = flat_mean, .variance = variance, .elements = count.to(DType::kDouble)};
+  static std::once_flag is_registered;
+  std::call_once(is_registered, register_combining);
+  const std::vector<Tensor> all =
+      recorded_call(3, "CombineStatistics", {count, flat_mean, variance}, {});
+  return {.mean = all[0], .variance = all[1], .elements = all[2]};
 }
 
 // What forward leaves for backward.
 struct NormalizedBatch {
-  double elements = 0;
-  Tensor mean, inverse_deviation;  // [C], float32
+  Tensor elements;                 // rank 0
+  Tensor mean, inverse_deviation;  // [C]
 };
 
 std::vector<Tensor> gradients_over_ranks(const std::vector<Tensor>& inputs,
@@ -100,14 +159,15 @@ std::vector<Tensor> gradients_over_ranks(const std::vector<Tensor>& inputs,
          "SyncBatchNorm: gradients of gradients would need the other ranks'; call backward() "
          "without create_graph");
   }
-  const Tensor x = inputs[0].to(DType::kFloat), d_y = given_gradient.to(DType::kFloat);
-  const Tensor weight = inputs[1].to(DType::kFloat);
+  const DType working = working_dtype(inputs[0]);
+  const Tensor x = inputs[0].to(working), d_y = given_gradient.to(working);
+  const Tensor weight = inputs[1].to(working);
   const std::vector<int64_t> axes = axes_but_channels(x);
   const Tensor normalized =
       (x - by_channel(batch.mean, x)) * by_channel(batch.inverse_deviation, x);
   const Tensor d_bias = d_y.sum(axes), d_weight = (d_y * normalized).sum(axes);
   const Tensor sums = group.all_reduce(stack({d_bias, d_weight}, 0));
-  const auto share = static_cast<float>(1 / batch.elements);
+  const Tensor share = reciprocal(batch.elements).to(working);
   const Tensor of_mean = by_channel(sums.select(0, 0) * share, x);
   const Tensor of_deviation = by_channel(sums.select(0, 1) * share, x);
   const Tensor d_x =
@@ -117,43 +177,22 @@ std::vector<Tensor> gradients_over_ranks(const std::vector<Tensor>& inputs,
 
 nn::BatchNormResult normalize_over_ranks(const Tensor& x, const Tensor& weight, const Tensor& bias,
                                          double eps, const ProcessGroup& group) {
-  if (TraceContext::active()) {
-    fail(ErrorCode::kUnsupported,
-         "SyncBatchNorm: a traced step can't wait for other ranks; run it eagerly, or trace in "
-         "evaluation mode");
-  }
-  if (x.dtype() == DType::kDouble)
-    fail(ErrorCode::kUnsupported,
-         "SyncBatchNorm: elements of type double; expected float32 or 16 bits");
-  ChannelStatistics all;
-  {
-    const NoGrad no_grad;
-    all = statistics_of_all(x.detach().to(DType::kFloat), group);
-  }
-  if (all.elements < 2) {
-    fail(ErrorCode::kInvalidArgument, "SyncBatchNorm: the variance of ", all.elements,
-         " elements for each channel over all ranks is nothing to train by; give a larger "
-         "batch, or call eval()");
-  }
-  NormalizedBatch batch{.elements = all.elements, .mean = of_channels(all.mean)};
-  const Tensor variance = of_channels(all.variance);
-  std::vector<float> inverse;
-  for (const float one : all.variance)
-    inverse.push_back(1 / std::sqrt(one + static_cast<float>(eps)));
-  batch.inverse_deviation = of_channels(inverse);
+  const ChannelStatistics all = statistics_of_all(x.detach().to(working_dtype(x)));
+  NormalizedBatch batch{.elements = all.elements, .mean = all.mean};
+  batch.inverse_deviation = reciprocal(sqrt(all.variance + eps));
   CustomFunction function;
   function.forward = [&](const std::vector<Tensor>& inputs) {
     return std::vector<Tensor>{
-        nn::batch_norm(inputs[0], batch.mean, variance, inputs[1], inputs[2], eps)};
+        nn::batch_norm(inputs[0], all.mean, all.variance, inputs[1], inputs[2], eps)};
   };
   function.backward = [batch, group](const std::vector<Tensor>& inputs, const std::vector<Tensor>&,
                                      const std::vector<Tensor>& gradients) {
     return gradients_over_ranks(inputs, gradients[0], batch, group);
   };
   return {.y = apply(function, {x, weight, bias})[0],
-          .mean = batch.mean,
-          .variance = variance,
-          .elements = Tensor::scalar(all.elements)};
+          .mean = all.mean,
+          .variance = all.variance,
+          .elements = all.elements};
 }
 
 }  // namespace

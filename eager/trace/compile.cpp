@@ -88,7 +88,8 @@ class Specialization {
  public:
   Specialization(const TensorFunction& fn, CallSignature first, const CompileOptions& options)
       : first_(std::move(first)), groups_(groups_of(first_)) {
-    Traced traced = trace(fn, specs_of(first_, groups_), TraceContext::Kind::kStates, "compiled");
+    Traced traced = trace(fn, specs_of(first_, groups_), TraceContext::Kind::kStates, "compiled",
+                          {}, /*runs_here=*/true);
     results_ = traced.results;
     guards_ = std::move(traced.guards);
     states_ = std::move(traced.states);

@@ -88,6 +88,8 @@ class TraceContext : public std::enable_shared_from_this<TraceContext> {
   SizeOf example_sizes;
   // Draws are ops of the graph, also where nothing that they take is symbolic.
   bool records_draws = false;
+  // This process runs the graph, which may reach what is outside of it; else it is for a file.
+  bool runs_here = false;
   Guards guards;
 
  private:

@@ -44,6 +44,7 @@ struct GraphBuilder::Impl {
 
 GraphBuilder::GraphBuilder(const std::string& name) : impl_(std::make_shared<Impl>()) {
   impl_->frame = TraceContext::make(TraceContext::Kind::kConstants, name);
+  impl_->frame->runs_here = true;
   impl_->scope.emplace(*impl_->frame);
 }
 

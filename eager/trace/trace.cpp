@@ -37,10 +37,12 @@ TensorSpec spec_of(const Tensor& tensor, const std::vector<std::pair<int64_t, st
 
 Traced trace(const TensorFunction& fn, const std::vector<TensorSpec>& specs,
              TraceContext::Kind kind, const std::string& name,
-             const std::unordered_map<const detail::TensorImpl*, std::string>& names) {
+             const std::unordered_map<const detail::TensorImpl*, std::string>& names,
+             bool runs_here) {
   const std::shared_ptr<TraceContext> frame = TraceContext::make(kind, name);
   frame->names = names;
   frame->records_draws = true;
+  frame->runs_here = runs_here;
   Traced traced;
   traced.graph = frame->shared_graph();
   try {

@@ -39,9 +39,10 @@ struct Traced {
 // Records `fn` on symbolic arguments. Names for tensors of the program come from `names`. Errors
 // carry the line of the call at fault, also where a result is undefined. Values, and so C++
 // branches on them, are not there while tracing: item() throws, naming cond, while_loop and scan
-// (eager/trace/control_flow.h).
+// (eager/trace/control_flow.h). `runs_here`: as TraceContext has it.
 Traced trace(const TensorFunction& fn, const std::vector<TensorSpec>& specs,
              TraceContext::Kind kind = TraceContext::Kind::kConstants, const std::string& name = "",
-             const std::unordered_map<const detail::TensorImpl*, std::string>& names = {});
+             const std::unordered_map<const detail::TensorImpl*, std::string>& names = {},
+             bool runs_here = false);
 
 }  // namespace sardonyx::eager

@@ -26,7 +26,8 @@ struct Options {
   int threads = 1;
   uint64_t seed = 1;
   double lr = 1e-3;
-  bool is_sharded = false, syncs_batch_norms = false, is_quiet = false;
+  bool is_sharded = false, syncs_batch_norms = false, is_compiled = false, is_quiet = false;
+  int optimization_level = 2;  // of the compiled step
   distributed::DataParallelOptions parallel = {};
 };
 
@@ -165,20 +166,26 @@ int train(Task<M> task, const Options& o, const distributed::ProcessGroup& group
     checkpoints = std::make_unique<distributed::Checkpoints>(o.checkpoints, group);
     step = checkpoints->load_latest(parts).value_or(0);
   }
+  const auto train_step = [&](const std::vector<Tensor>& batch) {
+    optimizer->zero_grad();
+    const Tensor loss = task.loss(net, batch);
+    loss.backward();
+    optimizer->step();
+    return std::vector<Tensor>{loss.detach()};
+  };
+  const Compiled compiled =
+      compile(TensorFunction(train_step), {.optimization_level = o.optimization_level});
   LossFile losses(group.rank() == 0 ? o.losses : "");
   std::vector<double> seconds;
   while (step < o.steps) {
     for (const data::Sample& batch : loader) {
       const auto begin = std::chrono::steady_clock::now();
-      optimizer->zero_grad();
-      Tensor loss = task.loss(net, batch);
-      loss.backward();
-      optimizer->step();
+      const Tensor loss = (o.is_compiled ? compiled(batch) : train_step(batch))[0];
       seconds.push_back(
           std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
       ++step;
       if (!o.losses.empty()) {
-        const Tensor mean = group.all_reduce(loss.detach(), distributed::ReduceOp::kMean);
+        const Tensor mean = group.all_reduce(loss, distributed::ReduceOp::kMean);
         losses.write(step, mean.item<double>());
       }
       if (checkpoints && step % o.save_every == 0) checkpoints->save(step, parts);
@@ -221,6 +228,9 @@ int main(int argc, char** argv) {
   app.add_option("--lr", o.lr);
   app.add_flag("--sharded", o.is_sharded, "divide the optimiser's state among the ranks");
   app.add_flag("--sync-batch-norms", o.syncs_batch_norms);
+  app.add_flag("--compile", o.is_compiled, "the whole step, reductions included");
+  app.add_option("--optimization-level", o.optimization_level, "of the compiled step")
+      ->check(CLI::Range(0, 2));
   app.add_option(
          "--bucket-bytes", o.parallel.bucket_bytes,
          "gradients that are sent at once; fewer: the last ones are sooner through a network")

@@ -112,9 +112,14 @@ void add_score_command(CLI::App& app, Action& action) {
   command
       ->add_option("--part-rows", options->score.part_rows, "rows of a part (default: up to 65536)")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
-  command->add_option("--shard", options->shard,
-                      "K/N: part K (from 0) of N of the work (default: what Slurm, Kubernetes or "
-                      "MPI say, else all)");
+  command
+      ->add_option("--shard", options->shard,
+                   "K/N: part K (from 0) of N of the work (default: what Slurm, Kubernetes or "
+                   "MPI say, else all)")
+      // Of a variable that is not set; not the same as no option, which may mean all rows.
+      ->check([](const std::string& given) {
+        return given.empty() ? std::string("expected K/N, got ''") : std::string();
+      });
   command
       ->add_option("--shards", options->shards,
                    "how many array tasks or completions there are, where they don't say")

@@ -117,6 +117,7 @@ TEST_F(ScoreTest, ExitCodes) {
       {{"add.onnx", "-i", "x.npy", "-o", "o"}, 2, "several inputs"},
       {{"add.onnx", "-i", "a=@x.npy", "-o", "o"}, 2, "'b' is given neither"},
       {{"neg.onnx", "-i", "x.npy", "-o", "o2", "--shard", "2/2"}, 2, "does not exist"},
+      {{"neg.onnx", "-i", "x.npy", "-o", "o2", "--shard", ""}, 2, "expected K/N"},
       {{"neg.onnx", "-i", "x.npy", "-o", "o2", "--outputs", "w"}, 4, "no value w"},
       {{"neg.onnx", "-i", "bad.csv", "-o", "o3"}, 4, "line 3, column 'x1': expected a number"},
       {{"neg.onnx", "-i", "short.csv", "-o", "o4"}, 4, "line 3: expected 2 fields, got 1"},

@@ -1,0 +1,41 @@
+// Arrays of the Arrow C data interface as tensors.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/core/tensor.h"
+#include "ir/type.h"
+#include "sardonyx/arrow.h"
+
+namespace sardonyx::c_api {
+
+// Calls an array's release once nobody refers to its memory. Until take() it is the caller's.
+class ArrowKeeper {
+ public:
+  ArrowKeeper() = default;
+  ~ArrowKeeper();
+  ArrowKeeper(const ArrowKeeper&) = delete;
+  ArrowKeeper& operator=(const ArrowKeeper&) = delete;
+  // Moves the array here, as the interface has it.
+  void take(ArrowArray& array);
+
+ private:
+  ArrowArray array_ = {};
+};
+
+// The column as a tensor, whose memory `keeper` keeps where it is not copied. Errors name the
+// column.
+Tensor imported_column(const ArrowArray& array, const ArrowSchema& schema, sx_arrow_nulls nulls,
+                       const std::shared_ptr<ArrowKeeper>& keeper);
+// The same for each column of a struct array, by name.
+std::vector<std::pair<std::string, Tensor>> imported_columns(
+    const ArrowArray& array, const ArrowSchema& schema, sx_arrow_nulls nulls,
+    const std::shared_ptr<ArrowKeeper>& keeper);
+
+// The tensor with the dims that `wanted` has behind the first, where these are as many elements.
+Tensor with_dims_of(const Tensor& column, const Type& wanted);
+
+}  // namespace sardonyx::c_api
