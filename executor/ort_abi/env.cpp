@@ -108,7 +108,6 @@ OrtStatus* Functions::CreateEnvWithCustomLoggerAndGlobalThreadPools(
     const char* logid, const OrtThreadingOptions* tp_options, OrtEnv** out) {
   OrtStatus* refused = guarded([&] {
     require_place(out, "out");
-    require(tp_options, "tp_options");
   });
   if (refused) return refused;
   return create_env({{logging_function, logger_param}, log_severity_level, logid, tp_options}, out);

@@ -74,11 +74,8 @@ OrtStatus* Functions::BindOutput(OrtIoBinding* binding_ptr, const char* name,
 OrtStatus* Functions::BindOutputToDevice(OrtIoBinding* binding_ptr, const char* name,
                                          const OrtMemoryInfo* mem_info_ptr) {
   return change_binding(binding_ptr, name, [&](OrtIoBinding& binding) {
-    const OrtMemoryInfo& info = require(mem_info_ptr, "mem_info");
-    if (info.device_type != OrtMemoryInfoDeviceType_CPU) {
-      refuse(ORT_INVALID_ARGUMENT, "output ", name, ": there is no memory of ", info.name,
-             " here; bind it to the CPU");
-    }
+    // There is one device: what is bound to another is in its memory.
+    require(mem_info_ptr, "mem_info");
     binding.bind_output(name, OrtValue(Datum()));
   });
 }

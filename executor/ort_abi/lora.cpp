@@ -111,7 +111,7 @@ OrtLoraAdapter read_lora_adapter(std::span<const std::byte> bytes) {
   const FlatBuffer file(bytes);
   constexpr size_t kIdentifierAt = 4;
   if (bytes.size() < 8 || std::memcmp(bytes.data() + kIdentifierAt, "TORT", 4) != 0)
-    refuse(ORT_INVALID_ARGUMENT, "The buffer does not appear to be a valid lora parameter format");
+    refuse(ORT_FAIL, "The buffer does not appear to be a valid lora parameter format");
   const size_t adapter = file.target(0);
   const size_t version_at = file.field(adapter, kAdapterFormat);
   const int32_t version = version_at == 0 ? 0 : file.read<int32_t>(version_at);
@@ -136,7 +136,7 @@ OrtStatus* Functions::CreateLoraAdapter(const char* adapter_file_path, OrtAlloca
   std::vector<char> content;
   return create_adapter(out, [&] {
     std::ifstream file(&require(adapter_file_path, "adapter_file_path"), std::ios::binary);
-    if (!file) refuse(ORT_NO_SUCHFILE, "Load LoRA adapter ", adapter_file_path, " failed");
+    if (!file) refuse(ORT_INVALID_ARGUMENT, "Load LoRA adapter ", adapter_file_path, " failed");
     content.assign(std::istreambuf_iterator<char>(file), {});
     return std::as_bytes(std::span(content));
   });

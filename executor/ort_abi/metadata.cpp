@@ -1,12 +1,9 @@
-// What a model's file says about it.
+#include "executor/ort_abi/metadata.h"
+
 #include "executor/ort_abi/session.h"
 #include "executor/ort_abi/status.h"
 #include "executor/ort_abi/table/functions.h"
 #include "executor/ort_abi/values/allocator.h"
-
-struct OrtModelMetadata {
-  sardonyx::ModelMetadata metadata;
-};
 
 namespace sardonyx::ort_abi {
 namespace {
@@ -44,7 +41,8 @@ char** copied_keys(const auto& entries, OrtAllocator* allocator) {
 OrtStatus* Functions::SessionGetModelMetadata(const OrtSession* session, OrtModelMetadata** out) {
   return guarded([&] {
     OrtModelMetadata*& place = require_place(out, "out");
-    place = new OrtModelMetadata{require(session, "session").session.metadata()};
+    const OrtSession& of = require(session, "session");
+    place = new OrtModelMetadata{of.session.metadata(), of.names_version};
   });
 }
 
@@ -73,10 +71,12 @@ OrtStatus* Functions::ModelMetadataGetGraphDescription(const OrtModelMetadata* m
   return copy_field(model_metadata, allocator, value, &ModelMetadata::graph_description);
 }
 
+// A file that names none has the highest.
 OrtStatus* Functions::ModelMetadataGetVersion(const OrtModelMetadata* model_metadata,
                                               int64_t* value) {
   return guarded([&] {
-    require(value, "value") = require(model_metadata, "model_metadata").metadata.model_version;
+    const OrtModelMetadata& of = require(model_metadata, "model_metadata");
+    require(value, "value") = of.names_version ? of.metadata.model_version : INT64_MAX;
   });
 }
 

@@ -8,6 +8,7 @@
 #include <ctime>
 #include <fstream>
 
+#include "executor/ort_abi/profile_arguments.h"
 #include "executor/ort_abi/session.h"
 #include "executor/ort_abi/status.h"
 #include "executor/ort_abi/table/functions.h"
@@ -17,23 +18,6 @@ namespace sardonyx::ort_abi {
 namespace {
 
 constexpr size_t kMaxEvents = 1'000'000;  // as ONNX Runtime; later ones are let go
-
-std::string json_text(std::string_view value) {
-  std::string out = "\"";
-  for (const char c : value) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      char escaped[8];
-      std::snprintf(escaped, sizeof escaped, "\\u%04x", c);
-      out += escaped;
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
-}
 
 std::string file_name(const std::string& prefix) {
   const auto now = std::chrono::system_clock::now();
@@ -79,10 +63,7 @@ void Profile::add_run(Clock::time_point begin, Clock::time_point end,
     const NodeTiming& step = steps[i];
     const std::string name = step.name.empty() ? text(step.op, "_", i) : step.name;
     push({"Node", name + "_kernel_time", since_start(begin) + static_cast<int64_t>(at * 1e6),
-          static_cast<int64_t>(step.seconds * 1e6),
-          text("{\"op_name\" : ", json_text(step.op), ",\"provider\" : \"CPUExecutionProvider\",",
-               "\"node_index\" : \"", i, "\",\"implementation\" : ", json_text(step.implementation),
-               ",\"type_shape\" : ", json_text(step.types), ",\"size\" : \"", step.bytes, "\"}")});
+          static_cast<int64_t>(step.seconds * 1e6), arguments_of(step, i)});
     at += step.seconds;
   }
   const int64_t from = since_start(begin), duration = since_start(end) - from;

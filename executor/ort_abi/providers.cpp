@@ -47,15 +47,32 @@ void require_provider(const char* name) {
          "'. Currently supported values are ", known, "and 'CPU'/'CPUExecutionProvider'.");
 }
 
+void check_provider_options(const char* const* keys, const char* const* values, size_t count) {
+  constexpr size_t kLongestKey = 960;  // the config entry it becomes has a prefix
+  if (count > 0) require(keys, "provider_options_keys");
+  if (count > 0) require(values, "provider_options_values");
+  for (size_t i = 0; i < count; ++i) {
+    if (!keys[i] || !values[i] || *keys[i] == '\0' || *values[i] == '\0')
+      refuse(ORT_INVALID_ARGUMENT, "Provider options key/value cannot be empty");
+    const size_t length = std::strlen(keys[i]);
+    if (length > kLongestKey) {
+      refuse(ORT_INVALID_ARGUMENT, "Provider option key length is ", length, " but the limit is ",
+             kLongestKey, ". Provider option key: ", keys[i]);
+    }
+  }
+}
+
 }  // namespace
 
-OrtStatus* Functions::SessionOptionsAppendExecutionProvider(OrtSessionOptions* options,
-                                                            const char* provider_name,
-                                                            const char* const*, const char* const*,
-                                                            size_t) {
+OrtStatus* Functions::SessionOptionsAppendExecutionProvider(
+    OrtSessionOptions* options, const char* provider_name, const char* const* provider_options_keys,
+    const char* const* provider_options_values, size_t num_keys) {
   return guarded([&] {
-    require(options, "options");
-    require_provider(&require(provider_name, "provider_name"));
+    OrtSessionOptions& changed = require(options, "options");
+    require(provider_name, "provider_name");
+    check_provider_options(provider_options_keys, provider_options_values, num_keys);
+    require_provider(provider_name);
+    changed.appends_cpu = true;
   });
 }
 

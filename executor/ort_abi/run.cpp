@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "executor/ort_abi/config_checks.h"
 #include "executor/ort_abi/io_binding.h"
 #include "executor/ort_abi/lora.h"
 #include "executor/ort_abi/run_checks.h"
@@ -93,18 +94,23 @@ bool has_memory(const OrtValue* value) {
   return value && value->datum.is_tensor();
 }
 
+// Fills `chosen` where they are not all outputs in their order, as they mostly are.
 void set_outputs(const OrtSession& session, const RunRequest& request, RunSpace& space) {
-  if (request.output_names.empty())
-    refuse(ORT_INVALID_ARGUMENT, "At least one output should be requested.");
+  const size_t count = request.output_names.size();
+  if (count == 0) refuse(ORT_INVALID_ARGUMENT, "At least one output should be requested.");
   space.asked.clear();
   space.chosen.clear();
-  for (size_t i = 0; i < request.output_names.size(); ++i) {
+  bool are_all = count == session.outputs.size();
+  for (size_t i = 0; i < count; ++i) {
     const size_t at = port_named(session.outputs, request.output_names[i], i, "output");
     space.asked.push_back(at);
-    space.chosen.push_back(at);
-    if (request.outputs[i]) check_fits(session.outputs[at], request.outputs[i]->datum, "output");
+    are_all = are_all && at == i;
+    if (!request.outputs[i]) continue;
+    check_fits(session.outputs[at], request.outputs[i]->datum, "output");
     if (has_memory(request.outputs[i])) space.outputs[at].bind(request.outputs[i]->datum.tensor());
   }
+  if (are_all) return;
+  space.chosen.assign(space.asked.begin(), space.asked.end());
   std::ranges::sort(space.chosen);
   const auto repeated = std::ranges::unique(space.chosen);
   space.chosen.erase(repeated.begin(), repeated.end());
@@ -162,7 +168,7 @@ void give_outputs(const OrtSession& session, const RunRequest& request, RunSpace
       made[i] = std::make_unique<OrtValue>(made[first]->datum);
       continue;
     }
-    made[i] = std::make_unique<OrtValue>(slot.is_bound() ? slot.value() : slot.take());
+    made[i] = std::make_unique<OrtValue>(slot.is_bound() ? Datum(slot.value()) : slot.take());
     make_own(made[i]->datum);
   }
   for (size_t i = 0; i < request.outputs.size(); ++i) {
@@ -239,7 +245,7 @@ struct AsyncCall {
       const std::vector<const char*> in = pointers_to(input_names), out = pointers_to(output_names);
       run_session(*session, options, {in, inputs, out, {outputs, out.size()}});
     });
-    callback(user_data, status ? nullptr : outputs, status ? 0 : output_names.size(), status);
+    callback(user_data, outputs, status ? 0 : output_names.size(), status);
   }
 };
 
@@ -248,6 +254,7 @@ struct AsyncCall {
 void run_session(OrtSession& session, const OrtRunOptions* options, const RunRequest& request) {
   if (session.edited)
     refuse(ORT_FAIL, "Session not initialized: call FinalizeModelEditorSession before it runs.");
+  if (options) check_run_options(*options);
   check_names(request);
   BorrowedSpace space(session);
   set_inputs(session, request, *space);

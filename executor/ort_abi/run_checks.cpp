@@ -1,5 +1,10 @@
 #include "executor/ort_abi/run_checks.h"
 
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "executor/ort_abi/custom_ops/custom_row.h"
 #include "executor/ort_abi/status.h"
 #include "executor/ort_abi/values/element_type.h"
 
@@ -27,6 +32,7 @@ void check_dims(const Port& port, const Shape& shape, const char* what) {
 const char* kind_text(const Datum& value) {
   if (value.is_sequence()) return "a tensor sequence";
   if (value.is_map()) return "a map";
+  if (value.is_sparse()) return "a sparse tensor";
   return value.is_tensor() ? "a tensor" : "a value of another kind";
 }
 
@@ -56,10 +62,31 @@ std::string at_node(const Node* node, std::string_view name) {
               " node. Name:'", name, "' Status Message: ");
 }
 
+// Ops whose kernels in ONNX Runtime call it an invalid argument where values don't fit; all others
+// just fail.
+bool answers_invalid_argument(const OpDef& op) {
+  static const std::array ops{&op_named("Gather"),   &op_named("GatherND"), &op_named("Expand"),
+                              &op_named("Tile"),     &op_named("OneHot"),   &op_named("SequenceAt"),
+                              &op_named("Transpose")};
+  return std::ranges::find(ops, &op) != ops.end();
+}
+
+OrtErrorCode code_of_run(const Error& error, const Node* node) {
+  if (error.code() == ErrorCode::kInternal) {
+    const OrtErrorCode custom = code_of_custom_failure(error.what());
+    return custom != ORT_OK ? custom : ORT_FAIL;
+  }
+  const bool is_of_values = error.code() == ErrorCode::kInvalidArgument && node;
+  if (!is_of_values) return code_of(error.code());
+  const OrtErrorCode custom = code_of_custom_failure(error.what());
+  if (custom != ORT_OK) return custom;
+  return answers_invalid_argument(*node->op) ? ORT_INVALID_ARGUMENT : ORT_FAIL;
+}
+
 }  // namespace
 
 size_t port_named(std::span<const Port> ports, const char* name, size_t hint, const char* what) {
-  if (hint < ports.size() && ports[hint].name == name) return hint;
+  if (hint < ports.size() && std::strcmp(ports[hint].name.c_str(), name) == 0) return hint;
   for (size_t i = 0; i < ports.size(); ++i) {
     if (ports[i].name == name) return i;
   }
@@ -91,15 +118,16 @@ void refuse_run(const OrtSession& session, const Error& error) {
   if (error.code() == ErrorCode::kCancelled)
     refuse(ORT_FAIL, "Exiting due to terminate flag being set to true.");
   const Graph& graph = session.session.graph();
-  OrtErrorCode code = error.code() == ErrorCode::kInternal ? ORT_FAIL : code_of(error.code());
   std::string message = error.what();
+  const Node* at = node_named(graph, error.node());
+  OrtErrorCode code = code_of_run(error, at);
   const std::string missing = missing_input(session, message);
   if (!missing.empty()) {
     const Node* reader = reader_of(graph, missing);
     code = ORT_FAIL;
     message = at_node(reader, reader ? reader->name : "") + "Missing Input: " + missing;
   } else if (!error.node().empty()) {
-    message = at_node(node_named(graph, error.node()), error.node()) + message;
+    message = at_node(at, error.node()) + message;
   }
   session.logger.write(ORT_LOGGING_LEVEL_ERROR, "run.cpp:1 Run", message);
   refuse(code, message);

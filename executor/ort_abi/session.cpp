@@ -1,6 +1,6 @@
 #include "executor/ort_abi/session.h"
 
-#include "executor/ort_abi/load_session.h"
+#include "executor/ort_abi/load/load_session.h"
 #include "executor/ort_abi/status.h"
 #include "executor/ort_abi/table/functions.h"
 #include "executor/ort_abi/values/allocator.h"
@@ -82,10 +82,10 @@ OrtStatus* Functions::CreateAllocator(const OrtSession* session, const OrtMemory
                                       OrtAllocator** out) {
   return guarded([&] {
     OrtAllocator*& place = require_place(out, "out");
-    require(session, "session");
+    const OrtSession& of = require(session, "session");
     if (require(mem_info, "mem_info").device_type != OrtMemoryInfoDeviceType_CPU)
       refuse(ORT_INVALID_ARGUMENT, "No requested allocator available");
-    place = new_allocator(session_memory_info());
+    place = new_allocator(of.uses_arena ? session_memory_info() : cpu_memory_info());
   });
 }
 

@@ -64,9 +64,11 @@ struct OrtSession {
   std::unique_ptr<sardonyx::ort_abi::EditedModel> edited;  // null: it is ready to run
   std::unique_ptr<OrtSession> reloaded;                    // whose parts are here by now
   sardonyx::Session session;
+  bool names_version;                                    // has the file a model_version?
   std::vector<sardonyx::ort_abi::Port> inputs, outputs;  // inputs: the required ones first
   size_t required;
   int threads;
+  bool uses_arena;  // as the caller asked: memory comes from the same place
   sardonyx::ort_abi::Profile profile;
   sardonyx::ort_abi::AsyncWorkers async;
 

@@ -20,6 +20,7 @@ struct OrtSessionOptions {
   int intra_op_threads = 0, inter_op_threads = 0;
   bool has_own_threads = true;
   bool uses_memory_pattern = true, uses_arena = true, is_deterministic = false;
+  bool appends_cpu = false;  // as a provider by name
   std::string log_id;
   int log_severity = -1, log_verbosity = 0;                  // -1: the environment's
   std::optional<sardonyx::ort_abi::LogDestination> logging;  // none: the environment's

@@ -95,6 +95,40 @@ TEST_P(OrtSessionTest, settings_are_checked_and_kept) {
   api->ReleaseKeyValuePairs(entries);
 }
 
+TEST_P(OrtSessionTest, entries_are_checked_where_they_count) {
+  const auto load_with = [&](const char* key, const char* value) {
+    OrtSessionOptions* with = options();
+    ok(api->AddSessionConfigEntry(with, key, value));
+    return load_bytes(doubling_model(), with);
+  };
+  refused(load_with("session.intra_op_thread_affinities", "nonsense"), ORT_FAIL,
+          "Processor id must consist of only digits: nonsense");
+  refused(load_with("session.load_model_format", "ORT"), ORT_FAIL,
+          "ORT model verification failed.");
+  refused(load_with("session.dynamic_block_base", "nonsense"), ORT_RUNTIME_EXCEPTION, "stoi");
+  refused(load_with("optimization.minimal_build_optimizations", "nonsense"), ORT_INVALID_ARGUMENT,
+          "Invalid value for optimization.minimal_build_optimizations: nonsense");
+  refused(load_with("session.disable_cpu_ep_fallback", "1"), ORT_FAIL,
+          "fallback to CPU EP has been explicitly disabled by the user.");
+  OrtSessionOptions* with = options();
+  ok(api->SetSessionLogSeverityLevel(with, 5));
+  refused(load_bytes(doubling_model(), with), ORT_FAIL, "Invalid session log severity level.");
+}
+
+TEST_P(OrtSessionTest, a_file_without_a_version_has_the_highest) {
+  const std::string bytes = doubling_model();
+  const std::string versioned = bytes + std::string("\x28\x00", 2);  // model_version: 0
+  for (const auto& [model, expected] :
+       {std::pair(bytes, INT64_MAX), std::pair(versioned, int64_t{0})}) {
+    OrtModelMetadata* metadata = nullptr;
+    ok(api->SessionGetModelMetadata(session(model), &metadata));
+    own(metadata, api->ReleaseModelMetadata);
+    int64_t version = -1;
+    ok(api->ModelMetadataGetVersion(metadata, &version));
+    EXPECT_EQ(version, expected);
+  }
+}
+
 TEST_P(OrtSessionTest, providers_by_name) {
   OrtSessionOptions* with = options();
   const auto append = [&](const char* name) {

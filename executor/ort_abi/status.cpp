@@ -60,7 +60,6 @@ OrtStatus* status_of_exception() noexcept {
 }
 
 OrtStatus* Functions::CreateStatus(OrtErrorCode code, const char* msg) {
-  if (code == ORT_OK) return nullptr;
   return made_status(code, msg ? msg : "");
 }
 

@@ -5,7 +5,7 @@
 namespace sardonyx::ort_abi {
 
 void check_custom_op(const OrtCustomOp& op) {
-  if (op.version < 1 || op.version > ORT_API_VERSION) {
+  if (op.version < 1) {
     refuse(ORT_INVALID_ARGUMENT, "Unsupported version '", op.version, "' in custom op '",
            op.GetName(&op), "'");
   }

@@ -1,6 +1,8 @@
 #include "executor/ort_abi/custom_ops/custom_row.h"
 
 #include <algorithm>
+#include <deque>
+#include <mutex>
 
 #include "executor/ort_abi/custom_ops/custom_op.h"
 #include "executor/ort_abi/custom_ops/kernel_context.h"
@@ -33,14 +35,46 @@ std::vector<CustomAttribute> saved_attributes(const AttrMap& attrs) {
 
 }  // namespace
 
+// Errors have codes of ours on their way to the caller, who wants the program's own.
+class CustomFailures {
+ public:
+  void add(const OrtStatus& status) {
+    const std::lock_guard lock(mutex_);
+    if (latest_.size() == kKept) latest_.pop_back();
+    latest_.push_front(status);
+  }
+  OrtErrorCode code_of(std::string_view message) {
+    const std::lock_guard lock(mutex_);
+    for (const OrtStatus& status : latest_) {
+      if (message.ends_with(status.message)) return status.code;
+    }
+    return ORT_OK;
+  }
+
+ private:
+  static constexpr size_t kKept = 16;
+  std::mutex mutex_;
+  std::deque<OrtStatus> latest_;
+};
+
+CustomFailures& custom_failures() {
+  static auto* const failures = new CustomFailures;
+  return *failures;
+}
+
 void throw_status(OrtStatus* status) {
   if (!status) return;
+  custom_failures().add(*status);
   const ErrorCode code = status->code == ORT_INVALID_ARGUMENT  ? ErrorCode::kInvalidArgument
                          : status->code == ORT_NOT_IMPLEMENTED ? ErrorCode::kUnsupported
                                                                : ErrorCode::kInternal;
   const std::string message = status->message;
   Functions::ReleaseStatus(status);
   throw Error(code, message);
+}
+
+OrtErrorCode code_of_custom_failure(std::string_view message) {
+  return custom_failures().code_of(message);
 }
 
 CustomRow::CustomRow(const OrtCustomOp& op, CustomCall call, const OrtLogger& logger,

@@ -43,5 +43,8 @@ class CustomRow {
 
 // The error of a function of the program's, if it gave one; the status is released.
 void throw_status(OrtStatus* status);
+// The code of the status that such an error was made of, by the end of its message; ORT_OK where
+// there was none of late.
+OrtErrorCode code_of_custom_failure(std::string_view message);
 
 }  // namespace sardonyx::ort_abi

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "executor/ort_abi/custom_ops/custom_op.h"
 #include "executor/ort_abi/session_options.h"
@@ -33,6 +34,12 @@ bool fits(const OrtCustomOp& op, const CustomCall& call) {
   return true;
 }
 
+// A kernel for the CPU's provider, which is there where none is named.
+bool is_for_cpu(const OrtCustomOp& op) {
+  const char* provider = op.GetExecutionProviderType ? op.GetExecutionProviderType(&op) : nullptr;
+  return !provider || std::string_view(provider) == "CPUExecutionProvider";
+}
+
 std::string types_text(const CustomCall& call) {
   std::string out;
   for (const Type& type : call.inputs)
@@ -45,7 +52,10 @@ std::string types_text(const CustomCall& call) {
 SessionCustomOps::SessionCustomOps(std::vector<const OrtCustomOpDomain*> domains,
                                    const OrtLogger& logger, const OrtKeyValuePairs& config)
     : domains_(std::move(domains)), logger_(logger), config_(config) {
+  std::set<std::string_view> names;
   for (const OrtCustomOpDomain* domain : domains_) {
+    if (!names.insert(domain->domain).second)
+      refuse(ORT_FAIL, "Domain already set in registry: ", domain->domain);
     for (const OrtCustomOp* op : domain->ops)
       check_custom_op(*op);
   }
@@ -61,11 +71,18 @@ bool SessionCustomOps::knows(std::string_view domain, std::string_view op) const
 }
 
 const OrtCustomOp& SessionCustomOps::chosen(const CustomCall& call) const {
+  bool is_for_others = false;
   for (const OrtCustomOpDomain* domain : domains_) {
     if (canonical_domain(domain->domain) != call.domain) continue;
     for (const OrtCustomOp* op : domain->ops) {
-      if (std::string_view(op->GetName(op)) == call.op && fits(*op, call)) return *op;
+      if (std::string_view(op->GetName(op)) != call.op || !fits(*op, call)) continue;
+      if (is_for_cpu(*op)) return *op;
+      is_for_others = true;
     }
+  }
+  if (is_for_others) {
+    fail(ErrorCode::kUnsupported, "Could not find an implementation for ", call.op, "(",
+         call.version, ") node with name '", call.node, "'");
   }
   fail(ErrorCode::kInvalidModel, "no custom operator ", call.op, " of domain ", call.domain,
        " takes version ", call.version, " with inputs (", types_text(call), ")");

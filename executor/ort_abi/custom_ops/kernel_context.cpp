@@ -23,27 +23,24 @@ OrtStatus* Functions::KernelContext_GetOutputCount(const OrtKernelContext* conte
   return guarded([&] { require(out, "out") = require(context, "context").outputs.size(); });
 }
 
-// NULL for an input that the node omits.
+// NULL for an input that the node omits, or has not.
 OrtStatus* Functions::KernelContext_GetInput(const OrtKernelContext* context, size_t index,
                                              const OrtValue** out) {
   return guarded([&] {
     const OrtValue*& place = require_place(out, "out");
     const std::vector<OrtValue>& inputs = require(context, "context").inputs;
-    if (index >= inputs.size())
-      refuse(ORT_INVALID_ARGUMENT, "KernelContext: input index is out of bounds");
-    if (inputs[index].datum.defined()) place = &inputs[index];
+    if (index < inputs.size() && inputs[index].datum.defined()) place = &inputs[index];
   });
 }
 
-// The value is the context's.
+// The value is the context's; NULL for an output that the node has not.
 OrtStatus* Functions::KernelContext_GetOutput(OrtKernelContext* context, size_t index,
                                               const int64_t* dim_values, size_t dim_count,
                                               OrtValue** out) {
   return guarded([&] {
     OrtValue*& place = require_place(out, "out");
     OrtKernelContext& at = require(context, "context");
-    if (index >= at.outputs.size())
-      refuse(ORT_INVALID_ARGUMENT, "KernelContext: output index is out of bounds");
+    if (index >= at.outputs.size()) return;
     const Shape shape = checked_shape(dim_values, dim_count);
     if (!at.outputs[index]) {
       const DType dtype = at.row.info().output_types.at(index).dtype;

@@ -32,8 +32,8 @@ const T& attribute_of(const OrtKernelInfo* info, const char* name) {
   if (!attribute) refuse(ORT_FAIL, "No attribute with name:'", name, "'is defined.");
   const T* value = std::get_if<T>(&attribute->value);
   if (!value) {
-    refuse(ORT_FAIL, "Attribute: ", name, " is of kind ", kind_name(attribute->value),
-           ", another one was asked for");
+    refuse(ORT_FAIL, "Attribute name and type don't match: ", name, " is of kind ",
+           kind_name(attribute->value));
   }
   return *value;
 }
@@ -48,15 +48,21 @@ OrtStatus* read_attribute(const OrtKernelInfo* info, const char* name, T* out) {
 
 // Without a place the size is told; `size` counts elements.
 template <typename T>
-void copy_to_caller(const T* from, size_t count, T* out, size_t* size) {
+void copy_to_caller(const T* from, size_t count, T* out, size_t* size,
+                    const std::string& complaint = "Result buffer is not large enough") {
   const size_t given = std::exchange(require(size, "size"), count);
   if (!out) return;
-  if (given < count) refuse(ORT_INVALID_ARGUMENT, "Result buffer is not large enough");
+  if (given < count) refuse(ORT_INVALID_ARGUMENT, complaint);
   std::copy_n(from, count, out);
 }
 
 void copy_text(const std::string& text, char* out, size_t* size) {
   copy_to_caller(text.c_str(), text.size() + 1, out, size);
+}
+// What of the info it is goes into the error.
+void copy_info_text(const std::string& from, char* out, size_t* size, const char* what) {
+  copy_to_caller(from.c_str(), from.size() + 1, out, size,
+                 text("Output buffer is not large enough for ::OrtKernelInfo ", what));
 }
 
 template <typename T>
@@ -69,14 +75,14 @@ OrtStatus* read_list(const OrtKernelInfo* info, const char* name, T* out, size_t
 
 const std::string& named(const std::vector<std::string>& names, size_t index, const char* what) {
   if (index < names.size()) return names[index];
-  refuse(ORT_INVALID_ARGUMENT, "KernelInfo: ", what, " index is out of bounds");
+  refuse(ORT_INVALID_ARGUMENT, "::OrtKernelInfo ", what, " index is out of bounds");
 }
 
 OrtStatus* describe_type(const std::vector<Type>& types, size_t index, OrtTypeInfo*& place,
                          const char* what) {
   return guarded([&] {
     if (index >= types.size())
-      refuse(ORT_INVALID_ARGUMENT, "KernelInfo: ", what, " index is out of bounds");
+      refuse(ORT_INVALID_ARGUMENT, "::OrtKernelInfo ", what, " index is out of bounds");
     place = new OrtTypeInfo(type_info_of(types[index]));
   });
 }
@@ -148,13 +154,16 @@ OrtStatus* Functions::KernelInfo_GetOutputCount(const OrtKernelInfo* info, size_
 }
 OrtStatus* Functions::KernelInfo_GetInputName(const OrtKernelInfo* info, size_t index, char* out,
                                               size_t* size) {
-  return guarded(
-      [&] { copy_text(named(require(info, "info").call.input_names, index, "input"), out, size); });
+  return guarded([&] {
+    copy_info_text(named(require(info, "info").call.input_names, index, "input"), out, size,
+                   "input name");
+  });
 }
 OrtStatus* Functions::KernelInfo_GetOutputName(const OrtKernelInfo* info, size_t index, char* out,
                                                size_t* size) {
   return guarded([&] {
-    copy_text(named(require(info, "info").call.output_names, index, "output"), out, size);
+    copy_info_text(named(require(info, "info").call.output_names, index, "output"), out, size,
+                   "output name");
   });
 }
 OrtStatus* Functions::KernelInfo_GetInputTypeInfo(const OrtKernelInfo* info, size_t index,
@@ -175,7 +184,7 @@ OrtStatus* Functions::KernelInfo_GetOutputTypeInfo(const OrtKernelInfo* info, si
 }
 
 OrtStatus* Functions::KernelInfo_GetNodeName(const OrtKernelInfo* info, char* out, size_t* size) {
-  return guarded([&] { copy_text(require(info, "info").call.node, out, size); });
+  return guarded([&] { copy_info_text(require(info, "info").call.node, out, size, "node name"); });
 }
 OrtStatus* Functions::KernelInfo_GetOperatorDomain(const OrtKernelInfo* info, char* out,
                                                    size_t* size) {
@@ -212,7 +221,7 @@ OrtStatus* Functions::KernelInfoGetConstantInput_tensor(const OrtKernelInfo* inf
     const OrtValue*& place = require_place(out, "out");
     const OrtKernelInfo& node = require(info, "info");
     if (index >= node.call.inputs.size())
-      refuse(ORT_INVALID_ARGUMENT, "KernelInfo: input index is out of bounds");
+      refuse(ORT_INVALID_ARGUMENT, "::OrtKernelInfo input index is out of bounds");
     const bool is_known = index < node.constants.size() && node.constants[index].datum.defined();
     require(is_constant, "is_constant") = is_known ? 1 : 0;
     if (is_known) place = &node.constants[index];

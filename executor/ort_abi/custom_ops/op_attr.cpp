@@ -47,7 +47,8 @@ AttrValue made_value(const void* data, size_t count, OrtOpAttrType type) {
       return copies;
     }
     default:
-      refuse(ORT_INVALID_ARGUMENT, "Attribute type ", static_cast<int>(type), " is not supported");
+      refuse(ORT_FAIL, "Attribute type not supported yet: ", static_cast<int>(type),
+             " is not supported");
   }
 }
 
@@ -71,7 +72,7 @@ std::string value_bytes(const AttrValue& value, OrtOpAttrType type) {
       return bytes_of(list.data(), list.size());
     }
     case ORT_OP_ATTR_STRING:
-      return std::get<std::string>(value) + '\0';
+      return std::get<std::string>(value);
     case ORT_OP_ATTR_STRINGS: {
       std::string all;
       for (const std::string& string : std::get<std::vector<std::string>>(value))
@@ -107,8 +108,8 @@ OrtStatus* Functions::ReadOpAttr(const OrtOpAttr* op_attr, OrtOpAttrType type, v
   return guarded([&] {
     const OrtOpAttr& attribute = require(op_attr, "op_attr");
     if (type_of(attribute.value) != type) {
-      refuse(ORT_INVALID_ARGUMENT, "Attribute ", attribute.name, " is of kind ",
-             kind_name(attribute.value), ", another one was asked for");
+      refuse(ORT_INVALID_ARGUMENT, "Unexpected attribute type: ", attribute.name, " is of kind ",
+             kind_name(attribute.value));
     }
     const std::string bytes = value_bytes(attribute.value, type);
     require(out, "out") = bytes.size();

@@ -63,11 +63,14 @@ OrtStatus* Functions::RegisterCustomOpsUsingFunction(OrtSessionOptions* options,
   RegisterFunction entry = nullptr;
   OrtStatus* refused = guarded([&] {
     require(options, "options");
-    const char* name = &require(registration_func_name, "registration_func_name");
+    const char* name = registration_func_name;
+    if (!name) {
+      refuse(ORT_INVALID_ARGUMENT,
+             "RegisterCustomOpsUsingFunction: Registration function name must be specified.");
+    }
     entry = reinterpret_cast<RegisterFunction>(dlsym(RTLD_DEFAULT, name));
     if (!entry) {
-      refuse(ORT_INVALID_ARGUMENT,
-             "RegisterCustomOpsUsingFunction: Registration function was not found: ", name);
+      refuse(ORT_FAIL, "Failed to get symbol ", name, " with error: ", loader_error());
     }
   });
   return refused ? refused : entry(options, OrtGetApiBase());

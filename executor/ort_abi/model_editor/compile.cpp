@@ -4,9 +4,9 @@
 #include <cstring>
 #include <variant>
 
-#include "executor/ort_abi/load_session.h"
+#include "executor/ort_abi/load/load_session.h"
+#include "executor/ort_abi/load/model_rewrite.h"
 #include "executor/ort_abi/model_editor/editor_types.h"
-#include "executor/ort_abi/model_rewrite.h"
 #include "executor/ort_abi/status.h"
 #include "executor/ort_abi/table/functions.h"
 #include "executor/ort_abi/values/allocator.h"

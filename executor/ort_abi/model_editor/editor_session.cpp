@@ -2,7 +2,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "executor/ort_abi/load_session.h"
+#include "executor/ort_abi/load/load_session.h"
 #include "executor/ort_abi/model_editor/editor_types.h"
 #include "executor/ort_abi/session.h"
 #include "executor/ort_abi/status.h"
@@ -65,6 +65,7 @@ void take_over(OrtSession& session, std::unique_ptr<OrtSession> fresh) {
   session.inputs = std::move(fresh->inputs);
   session.outputs = std::move(fresh->outputs);
   session.required = fresh->required;
+  session.names_version = fresh->names_version;
   session.reloaded = std::move(fresh);
 }
 

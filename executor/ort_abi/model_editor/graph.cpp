@@ -57,6 +57,7 @@ OrtStatus* set_values(OrtGraph* graph, OrtValueInfo** given, size_t count, const
     list.reserve(count);
     for (size_t i = 0; i < count; ++i) {
       given[i]->is_owned = true;
+      given[i]->graph = graph;
       list.emplace_back(std::exchange(given[i], nullptr));
     }
   });
@@ -67,6 +68,17 @@ std::vector<AddedValue> added_values(const std::vector<std::unique_ptr<OrtValueI
   for (const auto& info : infos)
     values.push_back({info->name, type_of(info->type)});
   return values;
+}
+
+// Values that were not heard of before.
+void name_values(OrtGraph& graph, const AddedNode& node) {
+  for (const auto* names : {&node.inputs, &node.outputs}) {
+    for (const std::string& name : *names) {
+      if (name.empty() || graph.value_named(name)) continue;
+      graph.others.push_back(
+          std::make_unique<OrtValueInfo>(OrtValueInfo{name, {}, /*is_owned=*/true, &graph}));
+    }
+  }
 }
 
 }  // namespace
@@ -148,6 +160,7 @@ OrtStatus* ModelEditorFunctions::CreateNode(const char* operator_name, const cha
       const OrtOpAttr& attribute = require(attributes[i], "attributes");
       if (!made->node.attrs.emplace(attribute.name, attribute.value).second)
         refuse(ORT_INVALID_ARGUMENT, "attributes: two are named ", attribute.name);
+      made->attributes.push_back(attribute);
     }
     for (size_t i = 0; i < count; ++i)
       delete std::exchange(attributes[i], nullptr);
@@ -191,6 +204,8 @@ OrtStatus* ModelEditorFunctions::AddInitializerToGraph(OrtGraph* graph, const ch
     if (changed.initializers.contains(key))
       refuse(ORT_INVALID_ARGUMENT, "initializer ", key, ": the graph has one of this name already");
     changed.values.reserve(changed.values.size() + 1);
+    changed.constants.push_back(std::make_unique<OrtValueInfo>(
+        OrtValueInfo{key, type_info_of(tensor->datum.type()), /*is_owned=*/true, graph}));
     changed.initializers.emplace(key, data_is_external ? elements : elements.clone());
     changed.values.emplace_back(tensor);
   });
@@ -202,6 +217,9 @@ OrtStatus* ModelEditorFunctions::AddNodeToGraph(OrtGraph* graph, OrtNode* node) 
     if (require(node, "node").is_owned)
       refuse(ORT_INVALID_ARGUMENT, "node ", node->node.name, " is part of a graph already");
     changed.nodes.reserve(changed.nodes.size() + 1);
+    name_values(changed, node->node);
+    node->graph = graph;
+    node->id = changed.nodes.size();
     changed.nodes.emplace_back(node);
     node->is_owned = true;
   });
@@ -229,6 +247,7 @@ OrtStatus* ModelEditorFunctions::AddGraphToModel(OrtModel* model, OrtGraph* grap
     if (changed.graph) refuse(ORT_INVALID_ARGUMENT, "the model has a graph already");
     if (graph->is_owned) refuse(ORT_INVALID_ARGUMENT, "the graph is part of a model already");
     graph->is_owned = true;
+    graph->model = model;
     changed.graph.reset(graph);
   });
 }
@@ -261,3 +280,12 @@ void Functions::ReleaseModel(OrtModel* input) {
 }
 
 }  // namespace sardonyx::ort_abi
+
+const OrtValueInfo* OrtGraph::value_named(std::string_view name) const {
+  for (const auto* list : {&inputs, &outputs, &constants, &others}) {
+    for (const auto& info : *list) {
+      if (info->name == name) return info.get();
+    }
+  }
+  return nullptr;
+}

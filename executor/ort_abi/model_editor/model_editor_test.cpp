@@ -287,6 +287,63 @@ TEST_P(OrtModelEditorTest, compilations_without_what_they_need_are_refused) {
           "Input model path does not exist");
 }
 
+TEST_P(OrtModelEditorTest, a_graph_of_parts_is_read_back) {
+  OrtGraph* made = graph({value("x", {2})}, {value("y", {2})});
+  OrtValue* w = nullptr;
+  const int64_t two = 2;
+  ok(api->CreateTensorAsOrtValue(allocator, &two, 1, ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, &w));
+  ok(editor().AddInitializerToGraph(made, "w", w, /*data_is_external=*/false));
+  ok(editor().AddNodeToGraph(made, node("Add", {"x", "w"}, {"sum"})));
+  ok(editor().AddNodeToGraph(made, node("Elu", {"sum"}, {"y"}, {float_attribute("alpha", 2)})));
+  model(made);
+  size_t count = 0;
+  ok(api->Graph_GetNumNodes(made, &count));
+  EXPECT_EQ(count, 2u);
+  ok(api->Graph_GetNumInitializers(made, &count));
+  EXPECT_EQ(count, 1u);
+  if (is_real()) return;  // which tells no more
+
+  const OrtNode* nodes[2] = {};
+  refused(api->Graph_GetNodes(made, nodes, 1), ORT_INVALID_ARGUMENT, "2 elements");
+  ok(api->Graph_GetNodes(made, nodes, 2));
+  const char* name = nullptr;
+  ok(api->Node_GetOperatorType(nodes[1], &name));
+  EXPECT_STREQ(name, "Elu");
+  int version = 0;
+  ok(api->Node_GetSinceVersion(nodes[0], &version));
+  EXPECT_EQ(version, 18);
+  const OrtOpAttr* alpha = nullptr;
+  ok(api->Node_GetAttributeByName(nodes[1], "alpha", &alpha));
+  float number = 0;
+  ok(api->ReadOpAttr(alpha, ORT_OP_ATTR_FLOAT, &number, sizeof number, &count));
+  EXPECT_EQ(number, 2);
+  refused(api->Node_GetAttributeByName(nodes[1], "none", &alpha), ORT_NOT_FOUND, "none");
+
+  const OrtValueInfo* inputs[2] = {};
+  ok(api->Node_GetInputs(nodes[0], inputs, 2));
+  bool is = false;
+  ok(api->ValueInfo_IsRequiredGraphInput(inputs[0], &is));
+  EXPECT_TRUE(is);
+  ok(api->ValueInfo_IsConstantInitializer(inputs[1], &is));
+  EXPECT_TRUE(is);
+  const OrtValue* weights = nullptr;
+  ok(api->ValueInfo_GetInitializerValue(inputs[1], &weights));
+  EXPECT_EQ(weights, w);
+
+  const OrtValueInfo* sum = nullptr;
+  ok(api->Node_GetOutputs(nodes[0], &sum, 1));
+  const OrtNode* producer = nullptr;
+  ok(api->ValueInfo_GetValueProducer(sum, &producer, &count));
+  EXPECT_EQ(producer, nodes[0]);
+  const OrtNode* consumer = nullptr;
+  int64_t index = -1;
+  ok(api->ValueInfo_GetValueConsumers(sum, &consumer, &index, 1));
+  EXPECT_EQ(consumer, nodes[1]);
+  EXPECT_EQ(index, 0);
+  ok(api->ValueInfo_IsGraphOutput(sum, &is));
+  EXPECT_FALSE(is);
+}
+
 ORT_API_TESTS(OrtModelEditorTest);
 
 }  // namespace

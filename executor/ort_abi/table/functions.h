@@ -93,7 +93,7 @@ struct Functions {
   ORT_FUNCTION(SessionOptionsSetCustomThreadCreationOptions);
   ORT_FUNCTION(SessionOptionsSetCustomJoinThreadFn);
 
-  // initializers.cpp
+  // load/initializers.cpp
   ORT_FUNCTION(AddInitializer);
   ORT_FUNCTION(AddExternalInitializers);
   ORT_FUNCTION(AddExternalInitializersFromFilesInMemory);
@@ -376,6 +376,114 @@ struct Functions {
   ORT_FUNCTION(ReleaseNode);
   ORT_FUNCTION(ReleaseGraph);
   ORT_FUNCTION(ReleaseModel);
+
+  // absent_providers.cpp
+  ORT_FUNCTION(SessionOptionsAppendExecutionProvider_CUDA);
+  ORT_FUNCTION(SessionOptionsAppendExecutionProvider_CUDA_V2);
+  ORT_FUNCTION(SessionOptionsAppendExecutionProvider_TensorRT);
+  ORT_FUNCTION(SessionOptionsAppendExecutionProvider_TensorRT_V2);
+  ORT_FUNCTION(SessionOptionsAppendExecutionProvider_OpenVINO);
+  ORT_FUNCTION(SessionOptionsAppendExecutionProvider_OpenVINO_V2);
+  ORT_FUNCTION(SessionOptionsAppendExecutionProvider_MIGraphX);
+  ORT_FUNCTION(SessionOptionsAppendExecutionProvider_VitisAI);
+  ORT_FUNCTION(SessionOptionsAppendExecutionProvider_ROCM);
+  ORT_FUNCTION(SessionOptionsAppendExecutionProvider_CANN);
+  ORT_FUNCTION(SessionOptionsAppendExecutionProvider_Dnnl);
+  ORT_FUNCTION(CreateCUDAProviderOptions);
+  ORT_FUNCTION(UpdateCUDAProviderOptions);
+  ORT_FUNCTION(GetCUDAProviderOptionsAsString);
+  ORT_FUNCTION(ReleaseCUDAProviderOptions);
+  ORT_FUNCTION(CreateTensorRTProviderOptions);
+  ORT_FUNCTION(UpdateTensorRTProviderOptions);
+  ORT_FUNCTION(GetTensorRTProviderOptionsAsString);
+  ORT_FUNCTION(ReleaseTensorRTProviderOptions);
+  ORT_FUNCTION(CreateCANNProviderOptions);
+  ORT_FUNCTION(UpdateCANNProviderOptions);
+  ORT_FUNCTION(GetCANNProviderOptionsAsString);
+  ORT_FUNCTION(ReleaseCANNProviderOptions);
+  ORT_FUNCTION(CreateDnnlProviderOptions);
+  ORT_FUNCTION(UpdateDnnlProviderOptions);
+  ORT_FUNCTION(GetDnnlProviderOptionsAsString);
+  ORT_FUNCTION(ReleaseDnnlProviderOptions);
+  ORT_FUNCTION(CreateROCMProviderOptions);
+  ORT_FUNCTION(UpdateROCMProviderOptions);
+  ORT_FUNCTION(GetROCMProviderOptionsAsString);
+  ORT_FUNCTION(ReleaseROCMProviderOptions);
+  ORT_FUNCTION(UpdateCUDAProviderOptionsWithValue);
+  ORT_FUNCTION(GetCUDAProviderOptionsByName);
+  ORT_FUNCTION(UpdateTensorRTProviderOptionsWithValue);
+  ORT_FUNCTION(GetTensorRTProviderOptionsByName);
+  ORT_FUNCTION(SetCurrentGpuDeviceId);
+  ORT_FUNCTION(GetCurrentGpuDeviceId);
+  ORT_FUNCTION(RegisterExecutionProviderLibrary);
+  ORT_FUNCTION(UnregisterExecutionProviderLibrary);
+
+  // values/sparse.cpp
+  ORT_FUNCTION(CreateSparseTensorAsOrtValue);
+  ORT_FUNCTION(CreateSparseTensorWithValuesAsOrtValue);
+  ORT_FUNCTION(FillSparseTensorCoo);
+  ORT_FUNCTION(FillSparseTensorCsr);
+  ORT_FUNCTION(FillSparseTensorBlockSparse);
+  ORT_FUNCTION(UseCooIndices);
+  ORT_FUNCTION(UseCsrIndices);
+  ORT_FUNCTION(UseBlockSparseIndices);
+  ORT_FUNCTION(GetSparseTensorFormat);
+  ORT_FUNCTION(GetSparseTensorValuesTypeAndShape);
+  ORT_FUNCTION(GetSparseTensorValues);
+  ORT_FUNCTION(GetSparseTensorIndicesTypeShape);
+  ORT_FUNCTION(GetSparseTensorIndices);
+  ORT_FUNCTION(CreateOpaqueValue);
+  ORT_FUNCTION(GetOpaqueValue);
+
+  // model_editor/inspect_graph.cpp, model_editor/inspect_node.cpp
+  ORT_FUNCTION(ValueInfo_GetValueProducer);
+  ORT_FUNCTION(ValueInfo_GetValueNumConsumers);
+  ORT_FUNCTION(ValueInfo_GetValueConsumers);
+  ORT_FUNCTION(ValueInfo_GetInitializerValue);
+  ORT_FUNCTION(ValueInfo_GetExternalInitializerInfo);
+  ORT_FUNCTION(ValueInfo_IsRequiredGraphInput);
+  ORT_FUNCTION(ValueInfo_IsOptionalGraphInput);
+  ORT_FUNCTION(ValueInfo_IsGraphOutput);
+  ORT_FUNCTION(ValueInfo_IsConstantInitializer);
+  ORT_FUNCTION(ValueInfo_IsFromOuterScope);
+  ORT_FUNCTION(Graph_GetName);
+  ORT_FUNCTION(Graph_GetModelPath);
+  ORT_FUNCTION(Graph_GetOnnxIRVersion);
+  ORT_FUNCTION(Graph_GetNumOperatorSets);
+  ORT_FUNCTION(Graph_GetOperatorSets);
+  ORT_FUNCTION(Graph_GetNumInputs);
+  ORT_FUNCTION(Graph_GetInputs);
+  ORT_FUNCTION(Graph_GetNumOutputs);
+  ORT_FUNCTION(Graph_GetOutputs);
+  ORT_FUNCTION(Graph_GetNumInitializers);
+  ORT_FUNCTION(Graph_GetInitializers);
+  ORT_FUNCTION(Graph_GetNumNodes);
+  ORT_FUNCTION(Graph_GetNodes);
+  ORT_FUNCTION(Graph_GetParentNode);
+  ORT_FUNCTION(Graph_GetModelMetadata);
+  ORT_FUNCTION(Node_GetId);
+  ORT_FUNCTION(Node_GetName);
+  ORT_FUNCTION(Node_GetOperatorType);
+  ORT_FUNCTION(Node_GetDomain);
+  ORT_FUNCTION(Node_GetSinceVersion);
+  ORT_FUNCTION(Node_GetNumInputs);
+  ORT_FUNCTION(Node_GetInputs);
+  ORT_FUNCTION(Node_GetNumOutputs);
+  ORT_FUNCTION(Node_GetOutputs);
+  ORT_FUNCTION(Node_GetNumImplicitInputs);
+  ORT_FUNCTION(Node_GetImplicitInputs);
+  ORT_FUNCTION(Node_GetNumAttributes);
+  ORT_FUNCTION(Node_GetAttributes);
+  ORT_FUNCTION(Node_GetAttributeByName);
+  ORT_FUNCTION(Node_GetNumSubgraphs);
+  ORT_FUNCTION(Node_GetSubgraphs);
+  ORT_FUNCTION(Node_GetGraph);
+  ORT_FUNCTION(Node_GetEpName);
+  ORT_FUNCTION(CreateExternalInitializerInfo);
+  ORT_FUNCTION(ReleaseExternalInitializerInfo);
+  ORT_FUNCTION(ExternalInitializerInfo_GetFilePath);
+  ORT_FUNCTION(ExternalInitializerInfo_GetFileOffset);
+  ORT_FUNCTION(ExternalInitializerInfo_GetByteSize);
 };
 
 #undef ORT_FUNCTION

@@ -71,6 +71,11 @@ OrtStatus* Functions::AllocatorAlloc(OrtAllocator* ort_allocator, size_t size, v
     OrtAllocator& allocator = require(ort_allocator, "allocator");
     require(allocator.Alloc, "Alloc");
     place = allocator.Alloc(&allocator, size);
+    if (!place && size > 0 && is_own(allocator)) {
+      const bool is_arena = allocator.Info(&allocator)->type == OrtArenaAllocator;
+      refuse(is_arena ? ORT_FAIL : ORT_RUNTIME_EXCEPTION,
+             "Failed to allocate memory for requested buffer of size ", size);
+    }
   });
 }
 

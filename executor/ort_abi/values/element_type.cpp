@@ -5,34 +5,15 @@
 namespace sardonyx::ort_abi {
 
 ONNXTensorElementDataType element_type_of(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat8E8M0:
-      return ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E8M0;
-    case DType::kUInt2:
-      return ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT2;
-    case DType::kInt2:
-      return ONNX_TENSOR_ELEMENT_DATA_TYPE_INT2;
-    default:
-      return static_cast<ONNXTensorElementDataType>(dtype);
-  }
+  return static_cast<ONNXTensorElementDataType>(dtype);
 }
 
 DType dtype_of_element(ONNXTensorElementDataType type) {
-  switch (type) {
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E8M0:
-      return DType::kFloat8E8M0;
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT2:
-      return DType::kUInt2;
-    case ONNX_TENSOR_ELEMENT_DATA_TYPE_INT2:
-      return DType::kInt2;
-    default:
-      break;
-  }
   const int number = static_cast<int>(type);
   const bool is_complex = type == ONNX_TENSOR_ELEMENT_DATA_TYPE_COMPLEX64 ||
                           type == ONNX_TENSOR_ELEMENT_DATA_TYPE_COMPLEX128;
   if (number <= ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED ||
-      number > ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT4E2M1 || is_complex) {
+      number > ONNX_TENSOR_ELEMENT_DATA_TYPE_INT2 || is_complex) {
     refuse(ORT_NOT_IMPLEMENTED, "tensor type ", number, " is not supported");
   }
   return static_cast<DType>(number);

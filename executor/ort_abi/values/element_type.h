@@ -1,4 +1,4 @@
-// Element types by ONNX Runtime's numbers, which differ from ONNX's from 24 on.
+// Element types by ONNX Runtime's numbers, which are ONNX's.
 #pragma once
 
 #include "executor/ort_abi/table/ort_c_api.h"

@@ -33,6 +33,7 @@ constexpr NamedMemory kNamedMemories[] = {
     {"WebGPU_Buffer", "WebGPU_Buf", kGpu, 0, kOwnMemory},
     {"WebGPU_Buf", "WebGPU_Buf", kGpu, 0, kOwnMemory},
     {"WebNN_Tensor", "WebNN_Ten", kGpu, 0, kOwnMemory},
+    {"WebNN_Ten", "WebNN_Ten", kGpu, 0, kOwnMemory},
     {"QnnHtpShared", "QnnHtpShared", OrtMemoryInfoDeviceType_CPU, kQualcomm, kHostMemory},
 };
 

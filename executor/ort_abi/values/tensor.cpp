@@ -62,7 +62,12 @@ OrtStatus* Functions::CreateTensorAsOrtValue(OrtAllocator* allocator, const int6
   return guarded([&] {
     OrtValue*& place = require_place(out, "out");
     OrtAllocator& from = require(allocator, "allocator");
-    Tensor tensor = allocated_tensor(from, dtype_of_element(type), checked_shape(shape, shape_len));
+    const DType dtype = dtype_of_element(type);
+    for (size_t i = 0; i < shape_len; ++i) {
+      if ((&require(shape, "shape"))[i] < 0)
+        refuse(ORT_FAIL, "Tensor shape.Size() must be >= 0: dim ", i, " is ", shape[i]);
+    }
+    Tensor tensor = allocated_tensor(from, dtype, checked_shape(shape, shape_len));
     const OrtMemoryInfo* info = from.Info ? from.Info(&from) : nullptr;
     place = new OrtValue(std::move(tensor), info ? *info : cpu_memory_info());
   });

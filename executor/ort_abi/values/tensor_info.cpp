@@ -78,8 +78,9 @@ OrtStatus* Functions::GetSymbolicDimensions(const OrtTensorTypeAndShapeInfo* inf
 OrtStatus* Functions::GetTensorShapeElementCount(const OrtTensorTypeAndShapeInfo* info,
                                                  size_t* out) {
   return guarded([&] {
-    size_t count = 1;
-    for (const int64_t dim : require(info, "info").dims) {
+    // Where nothing is known of the shape there are none.
+    size_t count = require(info, "info").has_shape ? 1 : 0;
+    for (const int64_t dim : info->dims) {
       const bool is_known = dim >= 0;
       const size_t size = static_cast<size_t>(dim);
       if (!is_known || (size > 0 && count > std::numeric_limits<size_t>::max() / size)) {

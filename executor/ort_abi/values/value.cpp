@@ -23,6 +23,12 @@ bool has_value(const Datum& datum) {
   return !datum.is_optional() || datum.optional().value() != nullptr;
 }
 
+// The values of a map are described without one.
+std::shared_ptr<const Type> without_shape(Type type) {
+  type.shape.reset();
+  return std::make_shared<const Type>(std::move(type));
+}
+
 // What is in a sequence or map is handed out as copies (GetValue), so that sharing is no harm.
 void make_tensor_own(Datum& datum) {
   if (datum.is_tensor() && !is_alone(datum.tensor())) datum = datum.tensor().clone();
@@ -42,7 +48,11 @@ Shape checked_shape(const int64_t* dims, size_t rank) {
       refuse(ORT_INVALID_ARGUMENT, "tried creating tensor with negative value in shape");
     }
   }
-  element_count(shape);  // throws where it overflows
+  try {
+    element_count(shape);
+  } catch (const Error& error) {
+    refuse(ORT_FAIL, "Integer overflow: ", error.what());
+  }
   return shape;
 }
 
@@ -88,7 +98,10 @@ OrtStatus* Functions::GetTypeInfo(const OrtValue* value, OrtTypeInfo** out) {
   return guarded([&] {
     OrtTypeInfo*& place = require_place(out, "out");
     const Datum& datum = require(value, "value").datum;
-    if (datum.defined()) place = new OrtTypeInfo(type_info_of(datum.type()));
+    if (!datum.defined()) return;
+    Type type = datum.type();
+    if (datum.is_map()) type.element = without_shape(*type.element);
+    place = new OrtTypeInfo(type_info_of(type));
   });
 }
 

@@ -6,6 +6,7 @@
 
 #include "executor/ort_abi/table/ort_c_api.h"
 #include "executor/ort_abi/values/memory_info.h"
+#include "executor/ort_abi/values/sparse.h"
 #include "ir/datum.h"
 
 // Copies share the elements, as ONNX Runtime's do. A caller may write to a tensor's elements, so
@@ -14,6 +15,7 @@
 struct OrtValue {
   sardonyx::Datum datum;                             // omitted: an absent value
   std::shared_ptr<const OrtMemoryInfo> memory_info;  // where a caller put it, or a run
+  std::shared_ptr<const sardonyx::ort_abi::SparseParts> sparse = {};  // as a caller filled it in
 
   explicit OrtValue(sardonyx::Datum held)
       : datum(std::move(held)),

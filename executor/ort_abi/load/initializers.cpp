@@ -8,8 +8,10 @@ namespace {
 
 void add_initializer_tensor(OrtSessionOptions& options, const char* name, const OrtValue* value) {
   const std::string key = &require(name, "name");
-  if (key.empty()) refuse(ORT_INVALID_ARGUMENT, "Received nullptr for name.");
   const Tensor& tensor = tensor_of(value);
+  // A session reads the elements where they are, for as long as it lives.
+  if (tensor.buffer() && tensor.buffer()->kind() != Buffer::Kind::kBorrowed)
+    refuse(ORT_INVALID_ARGUMENT, "Buffer containing the initializer must be owned by the user.");
   if (!options.initializers.emplace(key, tensor).second) {
     refuse(ORT_INVALID_ARGUMENT, "An OrtValue for this name has already been added: ", key);
   }

@@ -1,71 +1,16 @@
-#include "executor/ort_abi/load_session.h"
+#include "executor/ort_abi/load/load_session.h"
 
 #include <algorithm>
 
+#include "executor/ort_abi/config_checks.h"
 #include "executor/ort_abi/config_entries.h"
-#include "executor/ort_abi/model_rewrite.h"
+#include "executor/ort_abi/load/load_errors.h"
+#include "executor/ort_abi/load/model_rewrite.h"
+#include "executor/ort_abi/load/model_version.h"
 #include "executor/ort_abi/status.h"
 
 namespace sardonyx::ort_abi {
 namespace {
-
-// Of errors in files and bytes that are no models, what the message begins with differs.
-std::string load_prefix(const ModelSource& source) {
-  return source.path ? text("Load model from ", source.path->native(), " failed:") : "";
-}
-
-void check_source(const ModelSource& source) {
-  if (!source.path) {
-    if (source.bytes.empty()) refuse(ORT_INVALID_ARGUMENT, "No graph was found in the protobuf.");
-    return;
-  }
-  std::error_code ignored;
-  const std::filesystem::file_status status = std::filesystem::status(*source.path, ignored);
-  if (!std::filesystem::exists(status)) {
-    refuse(ORT_NO_SUCHFILE, load_prefix(source), "Load model ", source.path->native(),
-           " failed. File doesn't exist");
-  }
-  if (std::filesystem::is_directory(status)) {
-    refuse(ORT_INVALID_ARGUMENT, "The model path is a directory. Give the path of a model file.");
-  }
-  if (std::filesystem::is_regular_file(status) &&
-      std::filesystem::file_size(*source.path, ignored) == 0)
-    refuse(ORT_FAIL, load_prefix(source), "ModelProto does not have a graph.");
-}
-
-// The text between the quotes that follow `before`.
-std::string quoted_after(std::string_view message, std::string_view before) {
-  const size_t at = message.find(before);
-  if (at == std::string_view::npos) return "";
-  const size_t begin = at + before.size();
-  return std::string(message.substr(begin, message.find('"', begin) - begin));
-}
-
-[[noreturn]] void refuse_load(const ModelSource& source, const Error& error) {
-  const std::string prefix = load_prefix(source);
-  const std::string_view message = error.what();
-  const auto says = [&](std::string_view part) {
-    return message.find(part) != std::string_view::npos;
-  };
-  if (error.code() == ErrorCode::kCancelled)
-    refuse(ORT_MODEL_LOAD_CANCELED, prefix, "Graph loading canceled due to user request.");
-  if (says("is no valid protobuf of ONNX")) {
-    refuse(ORT_INVALID_PROTOBUF, source.path ? prefix + "Protobuf parsing failed."
-                                             : "Failed to load model because protobuf parsing "
-                                               "failed.");
-  }
-  if (says("the file is no ONNX model: it has no graph")) {
-    if (!source.path) refuse(ORT_INVALID_ARGUMENT, "No graph was found in the protobuf.");
-    refuse(ORT_FAIL, prefix, "ModelProto does not have a graph.");
-  }
-  const std::string op = quoted_after(message, "there is no operator \"");
-  if (!op.empty()) {
-    const std::string domain = quoted_after(message, "\" in domain \"");
-    refuse(ORT_FAIL, prefix, "Fatal error: ", domain, ":", op,
-           "(-1) is not a registered function/op (", message, ")");
-  }
-  refuse(code_of(error.code()), prefix, message);
-}
 
 int optimization_level_of(GraphOptimizationLevel level) {
   if (level == ORT_DISABLE_ALL) return 0;
@@ -92,6 +37,7 @@ void set_threads(const OrtEnv& env, const OrtSessionOptions& given, SessionOptio
 
 SessionOptions session_options_of(const OrtEnv& env, const OrtSessionOptions& given,
                                   const OrtLogger& logger, const ModelSource& source) {
+  check_session_options(given);
   SessionOptions options;
   set_threads(env, given, options);
   options.optimization_level = optimization_level_of(given.optimization_level);
@@ -102,18 +48,27 @@ SessionOptions session_options_of(const OrtEnv& env, const OrtSessionOptions& gi
   return options;
 }
 
+Session loaded_session(const ModelSource& source, const OrtSessionOptions& given,
+                       SessionOptions options) {
+  save_optimized(source, given, options.load);
+  if (!given.dims_by_name.empty())
+    return Session(with_fixed_dims(source, given.dims_by_name, options.load), std::move(options));
+  return source.path ? Session(*source.path, std::move(options))
+                     : Session(source.bytes, std::move(options));
+}
+
+// An initializer that the model has not is passed over, as ONNX Runtime does.
 Session made_session(const ModelSource& source, const OrtSessionOptions& given,
                      SessionOptions options, SessionCustomOps& custom_ops) {
-  check_source(source);
+  check_source(source, config_value(given.config, "session.load_model_format"));
   const CustomOpScope scope(&custom_ops);
-  try {
-    save_optimized(source, given, options.load);
-    if (!given.dims_by_name.empty())
-      return Session(with_fixed_dims(source, given.dims_by_name, options.load), std::move(options));
-    return source.path ? Session(*source.path, std::move(options))
-                       : Session(source.bytes, std::move(options));
-  } catch (const Error& error) {
-    refuse_load(source, error);
+  while (true) {
+    try {
+      return loaded_session(source, given, options);
+    } catch (const Error& error) {
+      const std::optional<std::string> unknown = unknown_initializer(error);
+      if (!unknown || options.load.initializers.erase(*unknown) == 0) refuse_load(source, error);
+    }
   }
 }
 
@@ -157,6 +112,8 @@ LoadOptions load_options_of(const OrtSessionOptions& options, const ModelSource&
   const std::string_view folder =
       config_value(options.config, "session.model_external_initializers_file_folder_path");
   load.allowed_root = folder.empty() ? source.folder : std::filesystem::path(folder);
+  // Bytes have no folder: external data are beneath the one that the program is in.
+  if (!source.path && load.allowed_root.empty()) load.allowed_root = ".";
   return load;
 }
 
@@ -178,10 +135,12 @@ OrtSession::OrtSession(const OrtEnv& env, const sardonyx::ort_abi::ModelSource& 
       session(sardonyx::ort_abi::made_session(
           source, options, sardonyx::ort_abi::session_options_of(env, options, logger, source),
           custom_ops)),
+      names_version(sardonyx::ort_abi::names_model_version(source)),
       inputs(sardonyx::ort_abi::ports_of(session.inputs(), session.optional_inputs())),
       outputs(sardonyx::ort_abi::ports_of(session.outputs(), {})),
       required(session.inputs().size()),
       threads(sardonyx::ort_abi::run_threads(options, env)),
+      uses_arena(options.uses_arena),
       async(threads) {
   if (!options.profile_prefix) return;
   profile.begin(*options.profile_prefix, begin);

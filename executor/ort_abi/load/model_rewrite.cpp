@@ -1,4 +1,4 @@
-#include "executor/ort_abi/model_rewrite.h"
+#include "executor/ort_abi/load/model_rewrite.h"
 
 #include <charconv>
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "executor/ort_abi/load_session.h"
+#include "executor/ort_abi/load/load_session.h"
 
 namespace sardonyx::ort_abi {
 

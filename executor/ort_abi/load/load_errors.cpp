@@ -1,0 +1,156 @@
+#include "executor/ort_abi/load/load_errors.h"
+
+#include <array>
+#include <cstring>
+#include <fstream>
+
+#include "executor/ort_abi/status.h"
+
+namespace sardonyx::ort_abi {
+namespace {
+
+// What the message begins with for files, and for bytes.
+std::string load_prefix(const ModelSource& source) {
+  return source.path ? text("Load model from ", source.path->native(), " failed:") : "";
+}
+
+// ONNX Runtime's own format is told by the four bytes behind the first four.
+bool is_ort_format(const ModelSource& source) {
+  std::array<char, 8> begin{};
+  if (source.path)
+    std::ifstream(*source.path, std::ios::binary).read(begin.data(), begin.size());
+  else
+    std::memcpy(begin.data(), source.bytes.data(), std::min(source.bytes.size(), begin.size()));
+  return std::memcmp(begin.data() + 4, "ORTM", 4) == 0;
+}
+
+void check_path(const ModelSource& source) {
+  std::error_code ignored;
+  const std::filesystem::file_status status = std::filesystem::status(*source.path, ignored);
+  if (!std::filesystem::exists(status)) {
+    refuse(ORT_NO_SUCHFILE, load_prefix(source), "Load model ", source.path->native(),
+           " failed. File doesn't exist");
+  }
+  if (std::filesystem::is_directory(status)) {
+    refuse(ORT_INVALID_ARGUMENT, "The model path is a directory. Loading a model package from a ",
+           "directory path is not supported. Give the path of a model file.");
+  }
+  if (std::filesystem::is_regular_file(status) &&
+      std::filesystem::file_size(*source.path, ignored) == 0)
+    refuse(ORT_FAIL, load_prefix(source), "ModelProto does not have a graph.");
+}
+
+// The text between the quotes that follow `before`.
+std::string quoted_after(std::string_view message, std::string_view before) {
+  const size_t at = message.find(before);
+  if (at == std::string_view::npos) return "";
+  const size_t begin = at + before.size();
+  return std::string(message.substr(begin, message.find('"', begin) - begin));
+}
+
+bool says(std::string_view message, std::string_view part) {
+  return message.find(part) != std::string_view::npos;
+}
+
+// Parts of our messages about models that break ONNX's rules, with the codes that ONNX Runtime has
+// for the same. For all others it is ORT_FAIL.
+struct ModelFault {
+  std::string_view part, second;  // both are in the message
+  OrtErrorCode code;
+  std::string_view words;  // before our message
+};
+constexpr std::string_view kInvalid = "This is an invalid model. ";
+constexpr ModelFault kFaults[] = {
+    {"input \"", "is produced by no node", ORT_INVALID_ARGUMENT, "Invalid model. "},
+    {": expected ", " inputs, got ", ORT_INVALID_GRAPH, kInvalid},
+    {": expected ", " outputs, got ", ORT_INVALID_GRAPH, kInvalid},
+    {"attribute ", "is required and was not given", ORT_INVALID_GRAPH, kInvalid},
+    {"attribute ", "the op has no such attribute", ORT_INVALID_GRAPH, kInvalid},
+    {"attribute ", ": expected ", ORT_INVALID_GRAPH, kInvalid},
+    {": expected a type of ", "", ORT_INVALID_GRAPH, kInvalid},
+    {"is not in opset_import", "", ORT_INVALID_GRAPH, kInvalid},
+    {"no custom operator ", "", ORT_INVALID_GRAPH, kInvalid},
+    {"has a cycle", "", ORT_FAIL, "This is an invalid model. Error: the graph is not acyclic. "},
+    {"is produced twice", "", ORT_FAIL,
+     "This is an invalid model. Error: Duplicate definition of name. "},
+    {"names must be unique", "", ORT_FAIL, "Error: Duplicate definition-site. "},
+    {"has no opset_import", "", ORT_FAIL, "Missing opset in the model. "},
+    {"does not broadcast", "", ORT_FAIL, "[ShapeInferenceError] Incompatible dimensions. "},
+    {"must have the type of ", "", ORT_FAIL, "Type Error: "},
+    {"declared with type ", "", ORT_FAIL, "Type Error: "},
+};
+
+[[noreturn]] void refuse_model(const std::string& prefix, std::string_view message) {
+  if (says(message, "external data location ")) {
+    const std::string name = quoted_after(message, "initializer \"");
+    // Of a path that leads out of the folder, what programs look for.
+    const bool escapes =
+        says(message, "..") || says(message, "beneath") || says(message, "outside");
+    refuse(ORT_FAIL, prefix, "External data path validation failed for initializer: ", name,
+           ". Error: ", escapes ? "External data path escapes model directory. " : "", message);
+  }
+  for (const ModelFault& fault : kFaults) {
+    if (says(message, fault.part) && says(message, fault.second))
+      refuse(fault.code, prefix, fault.words, message);
+  }
+  refuse(ORT_FAIL, prefix, kInvalid, message);
+}
+
+[[noreturn]] void refuse_op(const std::string& prefix, std::string_view message,
+                            const std::string& op) {
+  const std::string domain = quoted_after(message, "\" in domain \"");
+  if (domain == "ai.onnx") {
+    refuse(ORT_INVALID_GRAPH, prefix, kInvalid, "Error No Op registered for ", op, " (", message,
+           ")");
+  }
+  refuse(ORT_FAIL, prefix, "Fatal error: ", domain, ":", op,
+         "(-1) is not a registered function/op (", message, ")");
+}
+
+}  // namespace
+
+void check_source(const ModelSource& source, std::string_view format) {
+  if (source.path)
+    check_path(source);
+  else if (source.bytes.empty())
+    refuse(ORT_INVALID_ARGUMENT, "No graph was found in the protobuf.");
+  if (is_ort_format(source)) {
+    refuse(ORT_NOT_IMPLEMENTED, load_prefix(source),
+           "models in ORT's own format (.ort) are not read here; give the .onnx file");
+  }
+  const bool is_called_so =
+      format == "ORT" || (format.empty() && source.path && source.path->extension() == ".ort");
+  if (is_called_so) refuse(ORT_FAIL, "ORT model verification failed.");
+}
+
+void refuse_load(const ModelSource& source, const Error& error) {
+  const std::string prefix = load_prefix(source);
+  const std::string_view message = error.what();
+  if (error.code() == ErrorCode::kCancelled)
+    refuse(ORT_MODEL_LOAD_CANCELED, prefix, "Graph loading canceled due to user request.");
+  if (says(message, "is no valid protobuf of ONNX")) {
+    refuse(ORT_INVALID_PROTOBUF, source.path ? prefix + "Protobuf parsing failed."
+                                             : "Failed to load model because protobuf parsing "
+                                               "failed.");
+  }
+  if (says(message, "the file is no ONNX model: it has no graph")) {
+    if (!source.path) refuse(ORT_INVALID_ARGUMENT, "No graph was found in the protobuf.");
+    refuse(ORT_FAIL, prefix, "ModelProto does not have a graph.");
+  }
+  const std::string op = quoted_after(message, "there is no operator \"");
+  if (!op.empty()) refuse_op(prefix, message, op);
+  if (error.code() == ErrorCode::kInvalidModel) refuse_model(prefix, message);
+  if (error.code() == ErrorCode::kUnsupported && says(message, "is newer than ")) {
+    const bool is_file = says(message, "ir_version");
+    refuse(ORT_FAIL, prefix, is_file ? "Unsupported model IR version: " : "", message);
+  }
+  refuse(code_of(error.code()), prefix, message);
+}
+
+std::optional<std::string> unknown_initializer(const Error& error) {
+  constexpr std::string_view kBefore = "the model has no initializer \"";
+  if (!says(error.what(), kBefore)) return std::nullopt;
+  return quoted_after(error.what(), kBefore);
+}
+
+}  // namespace sardonyx::ort_abi
