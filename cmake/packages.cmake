@@ -11,6 +11,11 @@ foreach(library IN LISTS shared_libs)
     list(APPEND linked_archives ${library})
   endif()
 endforeach()
+if(SARDONYX_SOURCES)
+  # Compiled from the sources of these packages, under the same notices.
+  pkg_get_variable(re2_libraries re2 libdir)
+  list(APPEND linked_archives ${re2_libraries}/libre2.so ${Protobuf_LITE_LIBRARY})
+endif()
 if(TARGET onnx-run)
   add_custom_command(
     OUTPUT ${package_files}/onnx-run.1.gz ${package_files}/onnx-run ${package_files}/_onnx-run ${package_files}/onnx-run.fish

@@ -2,6 +2,10 @@
 # their archives and hidden, so that a program's own copies of them are never called by ours, nor ours by the program.
 # Needs shared_objects and shared_needs (install.cmake).
 
+set(SARDONYX_SOURCES "" CACHE PATH
+  "folder with the unpacked sources of protobuf and re2, linked into libsardonyx.so instead of their shared libraries")
+include(cmake/from_sources.cmake)
+
 set(archive_stdio ${PROJECT_SOURCE_DIR}/cmake/archives/stdio.c)
 set(exports ${PROJECT_SOURCE_DIR}/cmake/exports.map)
 
@@ -58,6 +62,8 @@ set(shared_libs "")
 foreach(library IN LISTS shared_needs)
   if(library STREQUAL "hwy::hwy")
     continue()  # what there is in its library we have ourselves: archives/highway.cpp
+  elseif(SARDONYX_BUILT_${library})
+    list(APPEND shared_libs ${SARDONYX_BUILT_${library}})
   elseif(SARDONYX_ARCHIVES_${library})
     sardonyx_archives(linked ${library} ${SARDONYX_ARCHIVES_${library}})
     list(APPEND shared_libs ${linked})

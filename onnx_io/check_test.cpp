@@ -38,6 +38,7 @@ TEST(Check, FindsAllIndependentFaults) {
   graph.node("Neg", {"missing"}, {"b"});
   graph.node("Add", {"b", "x"}, {"c"});  // follows from the fault before
   graph.node("Concat", {"x", "x"}, {"d"});
+  graph.node("Neg", {"w"}, {"e"});  // asks for what can't be read
   graph.output("phantom");
   const std::vector<Problem> problems = problems_of(model);
   ASSERT_EQ(problems.size(), 5u);

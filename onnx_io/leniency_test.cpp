@@ -66,6 +66,47 @@ ModelBuilder with_branches(const std::vector<DimSpec>& declared) {
   return model;
 }
 
+// y = relu(x), x of these dims.
+ModelBuilder relu_of_dims(const std::vector<DimSpec>& dims) {
+  ModelBuilder model;
+  model.graph().input("x", DType::kFloat, dims);
+  model.graph().node("Relu", {"x"}, {"y"});
+  model.graph().output("y");
+  return model;
+}
+
+ModelBuilder expanded_to(const Tensor& sizes) {
+  ModelBuilder model;
+  model.graph().input("x", DType::kFloat, {{1}});
+  model.graph().initializer("sizes", sizes);
+  model.graph().node("Expand", {"x", "sizes"}, {"y"});
+  model.graph().output("y");
+  return model;
+}
+
+// F(a) = LeakyRelu(a, alpha = slope).
+ModelBuilder leaky_function() {
+  ModelBuilder model = function_model();
+  auto& function = add_function(model, "F", {"a"}, {"b"});
+  function.add_attribute("slope");
+  auto& attribute = *add_node(*function.mutable_node(), "LeakyRelu", {"a"}, {"b"}).add_attribute();
+  attribute.set_name("alpha");
+  attribute.set_type(onnx_schema::AttributeProto::FLOAT);
+  attribute.set_ref_attr_name("slope");
+  return model;
+}
+
+// An output that is an initializer of one element, whose data is still to come.
+ModelBuilder with_constant(int dtype) {
+  ModelBuilder model;
+  onnx_schema::TensorProto& tensor = *model.proto.mutable_graph()->add_initializer();
+  tensor.set_name("y");
+  tensor.set_data_type(dtype);
+  tensor.add_dims(1);
+  model.graph().output("y");
+  return model;
+}
+
 const std::vector<Sloppy>& sloppy_models() {
   const Datum x = Tensor::of<float>({-1, 2, 3}, {1, 3});
   static const std::vector<Sloppy> models{
@@ -247,6 +288,172 @@ const std::vector<Sloppy>& sloppy_models() {
        "not-utf8",
        {x},
        {0, 2, 3}},
+      {"a name of a dim that is not UTF-8",
+       [] {
+         return relu_of_dims({"\xe9", 3});
+       },
+       "not-utf8",
+       {x},
+       {0, 2, 3}},
+      {"a dim below -1",
+       [] {
+         return relu_of_dims({-5, 3});
+       },
+       "negative-dim",
+       {x},
+       {0, 2, 3}},
+      {"a version 0 of a domain that nothing uses",
+       [] {
+         ModelBuilder model = relu_with_output(std::nullopt);
+         auto& import = *model.proto.add_opset_import();
+         import.set_domain("com.example");
+         import.set_version(0);
+         return model;
+       },
+       "missing-opset-import",
+       {x},
+       {0, 2, 3}},
+      {"ONNX's own domain that is not imported, beside another",
+       [] {
+         ModelBuilder model = relu_with_output(std::nullopt);
+         model.proto.mutable_opset_import(0)->set_domain("com.example");
+         return model;
+       },
+       "missing-opset-import",
+       {x},
+       {0, 2, 3}},
+      {"an initializer that nothing uses, and that lacks its data",
+       [] {
+         ModelBuilder model = relu_with_output(std::nullopt);
+         onnx_schema::TensorProto& tensor = *model.proto.mutable_graph()->add_initializer();
+         tensor.set_name("w");
+         tensor.set_data_type(1);
+         tensor.add_dims(4);
+         return model;
+       },
+       "unused-initializer",
+       {x},
+       {0, 2, 3}},
+      {"a value_info with another element type than the output",
+       [] {
+         ModelBuilder model = relu_with_output({{"n", 3}});
+         declare(model, "y", DType::kInt64, {"n", 3});
+         return model;
+       },
+       "declared-shape",
+       {x},
+       {0, 2, 3}},
+      {"an input of a loop's body that is called like a value around it",
+       [] {
+         ModelBuilder model;
+         GraphBuilder graph = model.graph();
+         graph.input("x", DType::kFloat, {{2}});
+         graph.initializer("trips", Tensor::scalar<int64_t>(2));
+         GraphBuilder body = add_subgraph(graph.node("Loop", {"trips", "", "x"}, {"y"}), "body");
+         body.input("i", DType::kInt64, {std::vector<DimSpec>{}});
+         body.input("go", DType::kBool, {std::vector<DimSpec>{}});
+         body.input("x", DType::kFloat, {{2}});
+         body.node("Identity", {"go"}, {"goes"});
+         body.node("Add", {"x", "x"}, {"more"});
+         body.output("goes");
+         body.output("more");
+         graph.output("y");
+         return model;
+       },
+       "shadowed-name",
+       {floats({1, -2})},
+       {4, -8}},
+      {"a size that is a scalar",
+       [] { return expanded_to(Tensor::scalar<int64_t>(3)); },
+       "argument-rank",
+       {floats({5})},
+       {5, 5, 5}},
+      {"a size in a matrix",
+       [] {
+         return expanded_to(Tensor::of<int64_t>({3}, {1, 1}));
+       },
+       "argument-rank",
+       {floats({5})},
+       {5, 5, 5}},
+      {"a condition that is a matrix of one element, and no constant",
+       [] {
+         ModelBuilder model;
+         GraphBuilder graph = model.graph();
+         graph.input("c", DType::kBool, {{1, 1}});
+         NodeProto& node = graph.node("If", {"c"}, {"y"});
+         for (const auto& [branch, name, value] :
+              {std::tuple("then_branch", "t", 1.0f), std::tuple("else_branch", "e", 2.0f)}) {
+           GraphBuilder inner = add_subgraph(node, branch);
+           inner.node("Constant", {}, {name}, {{"value_float", value}});
+           inner.output(name);
+         }
+         graph.output("y");
+         return model;
+       },
+       "argument-rank",
+       {Tensor::of<bool>({false}, {1, 1})},
+       {2}},
+      {"an axis that is reduced twice",
+       [] {
+         ModelBuilder model;
+         model.graph().input("x", DType::kFloat, {{2, 2}});
+         model.graph().initializer("axes", Tensor::vector<int64_t>({1, -1}));
+         model.graph().node("ReduceSum", {"x", "axes"}, {"y"});
+         model.graph().output("y");
+         return model;
+       },
+       "repeated-axis",
+       {Tensor::of<float>({1, 2, 3, 4}, {2, 2})},
+       {3, 7}},
+      {"an axis that is squeezed twice, in the older form",
+       [] {
+         ModelBuilder model(11);
+         model.graph().input("x", DType::kFloat, {{1, 2}});
+         model.graph().node("Squeeze", {"x"}, {"y"}, {{"axes", std::vector<int64_t>{0, 0}}});
+         model.graph().output("y");
+         return model;
+       },
+       "repeated-axis",
+       {Tensor::of<float>({1, 2}, {1, 2})},
+       {1, 2}},
+      {"a call of a function without one of its attributes",
+       [] {
+         ModelBuilder model = leaky_function();
+         call(model.graph(), "F", {"x"}, {"y"});
+         return model;
+       },
+       "function-attribute",
+       {floats({1, -2})},
+       {1, -0.02}},
+      {"a call of a function with an attribute that it has not",
+       [] {
+         ModelBuilder model = leaky_function();
+         call(model.graph(), "F", {"x"}, {"y"}, {{"slope", 0.5f}, {"other", 0.5f}});
+         return model;
+       },
+       "function-attribute",
+       {floats({1, -2})},
+       {1, -1}},
+      {"a tensor that is marked as a segment",
+       [] {
+         ModelBuilder model = with_constant(1);
+         auto& tensor = *model.proto.mutable_graph()->mutable_initializer(0);
+         tensor.add_float_data(7);
+         tensor.mutable_segment()->set_end(1);
+         return model;
+       },
+       "tensor-segment",
+       {},
+       {7}},
+      {"a byte of more than 255",
+       [] {
+         ModelBuilder model = with_constant(2);
+         model.proto.mutable_graph()->mutable_initializer(0)->add_int32_data(258);
+         return model;
+       },
+       "element-range",
+       {},
+       {2}},
   };
   return models;
 }
@@ -316,6 +523,7 @@ TEST(Leniency, EndsWhereTheMeaningIsNotClear) {
   tensor.add_dims(1);
   tensor.set_raw_data(std::string(4, '\0'));
   tensor.add_float_data(1);
+  both.graph().output("w");
   refused(both, "both raw_data and float_data hold data");
 
   ModelBuilder names = relu();

@@ -62,28 +62,9 @@ Tensor copied(const Field& field, DType dtype, Shape shape) {
 }
 
 // An integer of `bits` bits, written with its sign or as a bit pattern.
-void check_fits(int32_t value, int bits) {
+bool fits(int32_t value, int bits) {
   const int64_t range = int64_t{1} << bits;
-  if (value < -range / 2 || value >= range) {
-    refuse(text("int32_data holds ", value, ", which does not fit the element type"));
-  }
-}
-
-Tensor from_int32_data(const TensorProto& proto, DType dtype, Shape shape) {
-  const auto& field = proto.int32_data();
-  if (dtype == DType::kInt32) return copied<int32_t>(field, dtype, std::move(shape));
-  if (dtype == DType::kBool) {
-    Tensor tensor = Tensor::allocate(dtype, std::move(shape));
-    auto* out = static_cast<uint8_t*>(tensor.raw());
-    for (const int32_t value : field)
-      *out++ = value != 0;
-    return tensor;
-  }
-  const int bits = std::max(bits_of(dtype), 8);
-  for (const int32_t value : field)
-    check_fits(value, bits);
-  return bits == 8 ? copied<uint8_t>(field, dtype, std::move(shape))
-                   : copied<uint16_t>(field, dtype, std::move(shape));
+  return value >= -range / 2 && value < range;
 }
 
 Tensor from_strings(TensorProto& proto, Shape shape) {
@@ -126,27 +107,6 @@ int entries_in(const TensorProto& proto, std::string_view field) {
 int64_t entries_of(DType dtype, int64_t count) {
   if (is_complex(dtype)) return 2 * count;
   return is_packed(dtype) ? static_cast<int64_t>(bytes_for(dtype, count)) : count;
-}
-
-Tensor from_typed_field(TensorProto& proto, DType dtype, Shape shape) {
-  switch (dtype) {
-    case DType::kFloat:
-    case DType::kComplex64:
-      return copied<float>(proto.float_data(), dtype, std::move(shape));
-    case DType::kDouble:
-    case DType::kComplex128:
-      return copied<double>(proto.double_data(), dtype, std::move(shape));
-    case DType::kInt64:
-      return copied<int64_t>(proto.int64_data(), dtype, std::move(shape));
-    case DType::kUInt32:
-      return copied<uint32_t>(proto.uint64_data(), dtype, std::move(shape));
-    case DType::kUInt64:
-      return copied<uint64_t>(proto.uint64_data(), dtype, std::move(shape));
-    case DType::kString:
-      return from_strings(proto, std::move(shape));
-    default:
-      return from_int32_data(proto, dtype, std::move(shape));
-  }
 }
 
 uint64_t checked_number(std::string_view key, std::string_view value) {
@@ -238,7 +198,10 @@ const Tensor& TensorDecoder::tensor(TensorProto& proto) {
 
 Tensor TensorDecoder::decode(TensorProto& proto) {
   const DType dtype = checked_dtype(proto.data_type(), "the tensor");
-  if (proto.has_segment()) fail(ErrorCode::kUnsupported, "the tensor is only a segment of one");
+  if (proto.has_segment()) {
+    if (!leniency_) fail(ErrorCode::kUnsupported, "the tensor is only a segment of one");
+    leniency_->tolerate(kTensorSegment, "the tensor is marked as a segment of one; taken as it is");
+  }
   Shape shape = checked_shape(proto.dims(), dtype);
   if (proto.data_location() == TensorProto::EXTERNAL) {
     return decode_external(proto, dtype, std::move(shape));
@@ -259,6 +222,49 @@ Tensor TensorDecoder::decode(TensorProto& proto) {
                 name_of(dtype), to_text(shape)));
   }
   return from_typed_field(proto, dtype, std::move(shape));
+}
+
+Tensor TensorDecoder::from_int32_data(const TensorProto& proto, DType dtype, Shape shape) {
+  const auto& field = proto.int32_data();
+  if (dtype == DType::kInt32) return copied<int32_t>(field, dtype, std::move(shape));
+  if (dtype == DType::kBool) {
+    Tensor tensor = Tensor::allocate(dtype, std::move(shape));
+    auto* out = static_cast<uint8_t*>(tensor.raw());
+    for (const int32_t value : field)
+      *out++ = value != 0;
+    return tensor;
+  }
+  const int bits = std::max(bits_of(dtype), 8);
+  const auto odd = std::ranges::find_if(field, [&](int32_t value) { return !fits(value, bits); });
+  if (odd != field.end()) {
+    const std::string what =
+        text("int32_data holds ", *odd, ", which does not fit the element type");
+    if (!leniency_ || !is_integer(dtype) || is_packed(dtype)) refuse(what);
+    leniency_->tolerate(kElementRange, what, "; the low bits count");
+  }
+  return bits == 8 ? copied<uint8_t>(field, dtype, std::move(shape))
+                   : copied<uint16_t>(field, dtype, std::move(shape));
+}
+
+Tensor TensorDecoder::from_typed_field(TensorProto& proto, DType dtype, Shape shape) {
+  switch (dtype) {
+    case DType::kFloat:
+    case DType::kComplex64:
+      return copied<float>(proto.float_data(), dtype, std::move(shape));
+    case DType::kDouble:
+    case DType::kComplex128:
+      return copied<double>(proto.double_data(), dtype, std::move(shape));
+    case DType::kInt64:
+      return copied<int64_t>(proto.int64_data(), dtype, std::move(shape));
+    case DType::kUInt32:
+      return copied<uint32_t>(proto.uint64_data(), dtype, std::move(shape));
+    case DType::kUInt64:
+      return copied<uint64_t>(proto.uint64_data(), dtype, std::move(shape));
+    case DType::kString:
+      return from_strings(proto, std::move(shape));
+    default:
+      return from_int32_data(proto, dtype, std::move(shape));
+  }
 }
 
 std::vector<std::string_view> TensorDecoder::filled_fields(const TensorProto& proto) const {

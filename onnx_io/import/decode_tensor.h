@@ -33,6 +33,8 @@ class TensorDecoder {
 
  private:
   Tensor decode(onnx_schema::TensorProto& proto);
+  Tensor from_int32_data(const onnx_schema::TensorProto& proto, DType dtype, Shape shape);
+  Tensor from_typed_field(onnx_schema::TensorProto& proto, DType dtype, Shape shape);
   Tensor decode_raw(onnx_schema::TensorProto& proto, DType dtype, Shape shape);
   // The fields that hold elements.
   std::vector<std::string_view> filled_fields(const onnx_schema::TensorProto& proto) const;

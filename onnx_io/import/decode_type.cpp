@@ -25,7 +25,11 @@ bool looks_invented(std::string_view param) {
 
 Dim TypeDecoder::named_dim(const std::string& param, std::string_view what) {
   if (says_nothing(param)) return fresh_symbol_();
-  require_utf8(param, text(what, ": dim_param"));
+  if (!is_utf8(param)) {
+    leniency_.tolerate(kNotUtf8, what, ": dim_param ", in_quotes(param),
+                       " is not valid UTF-8; the dim is taken for unknown");
+    return fresh_symbol_();
+  }
   if (looks_invented(param)) {
     const auto found = unknown_names_.find(param);
     return found != unknown_names_.end()
@@ -40,7 +44,8 @@ Dim TypeDecoder::named_dim(const std::string& param, std::string_view what) {
     }
     return false;
   }();
-  if (holds_invented || (read->is_known() && read->value() < 0)) return fresh_symbol_();
+  // A name that is written as a number is a name all the same: sizes stand in dim_value.
+  if (holds_invented || read->is_known()) return fresh_symbol_();
   return *read;
 }
 
@@ -49,7 +54,8 @@ std::optional<Dims> TypeDecoder::dims(const TensorShapeProto& proto, std::string
   limits_.check_rank(what, static_cast<size_t>(proto.dim_size()));
   for (const auto& dim : proto.dim()) {
     if (dim.has_dim_value() && dim.dim_value() < -1) {
-      fail(ErrorCode::kInvalidModel, what, " has the negative dim ", dim.dim_value());
+      leniency_.tolerate(kNegativeDim, what, " has the negative dim ", dim.dim_value(),
+                         "; taken for unknown");
     }
     if (dim.has_dim_value() && dim.dim_value() >= 0) {
       dims.emplace_back(dim.dim_value());

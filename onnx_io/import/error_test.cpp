@@ -61,7 +61,8 @@ TEST(ModelRefusals, Header) {
       {[](ModelBuilder& m) { m.proto.clear_opset_import(); }, "the model has no opset_import"},
       {[](ModelBuilder& m) { m.proto.set_ir_version(-2); }, "ir_version is -2"},
       {[](ModelBuilder& m) { m.import("a\xff", 1); }, "the model: opset_import domain"},
-      {[](ModelBuilder& m) { m.import("other", 0); }, "\"other\" has version 0, expected 1"},
+      {[](ModelBuilder& m) { m.proto.mutable_opset_import(0)->set_version(0); },
+       "ai.onnx has version 0, expected 1"},
       {[](ModelBuilder& m) { m.import("local", 2); }, "twice, with versions 1 and 2"},
       {[](ModelBuilder& m) { m.import("ai.onnx.ml", 99); },
        "opset 99 of domain \"ai.onnx.ml\" is newer", ErrorCode::kUnsupported},
@@ -93,10 +94,6 @@ TEST(ModelRefusals, Types) {
       {[](ModelBuilder& m) { input_type(m).mutable_tensor_type(); }, "UNDEFINED"},
       {[](ModelBuilder& m) { input_type(m).mutable_tensor_type()->set_elem_type(77); },
        "unknown element type 77"},
-      {[&](ModelBuilder& m) { tensor(input_type(m))->add_dim()->set_dim_param("\xff"); },
-       "dim_param"},
-      {[&](ModelBuilder& m) { tensor(input_type(m))->add_dim()->set_dim_value(-7); },
-       "negative dim -7"},
       {[&](ModelBuilder& m) {
          auto* shape = tensor(input_type(m));
          for (int i = 0; i < 3; ++i)
@@ -317,10 +314,6 @@ TEST(ModelRefusals, FunctionCalls) {
     return &add_node(*function.mutable_node(), "Neg", {"a"}, {"b"});
   };
   expect_refusals({
-      {[&](ModelBuilder& m) {
-         negate(call_of_function(m, {"x"}, {"z"}, {{"odd", int64_t{1}}}));
-       },
-       "has no attribute \"odd\""},
       {[&](ModelBuilder& m) {
          negate(call_of_function(m, {"x"}, {"z"}));
          branch_of_call(m);

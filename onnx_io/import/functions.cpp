@@ -68,12 +68,17 @@ int64_t newest_version(std::string_view domain) {
 
 }  // namespace
 
-Opsets read_opsets(const OpsetList& imports, const std::string& what) {
+Opsets read_opsets(const OpsetList& imports, const std::string& what, const Leniency& leniency) {
   Opsets opsets;
   for (const auto& import : imports) {
     const std::string domain(canonical_domain(import.domain()));
     const auto label = [&] { return domain.empty() ? std::string("ai.onnx") : in_quotes(domain); };
     require_utf8(domain, text(what, ": opset_import domain"));
+    if (import.version() < 1 && !domain.empty()) {
+      leniency.tolerate(kMissingOpsetImport, what, ": opset_import of domain ", label(),
+                        " has version ", import.version(), "; taken for missing");
+      continue;
+    }
     if (import.version() < 1) {
       fail(ErrorCode::kInvalidModel, what, ": opset_import of domain ", label(), " has version ",
            import.version(), ", expected 1 or more");

@@ -17,7 +17,7 @@ using Opsets = std::map<std::string, int64_t, std::less<>>;
 using OpsetList = google::protobuf::RepeatedPtrField<onnx_schema::OperatorSetIdProto>;
 // Throws kInvalidModel where a domain is imported twice with different versions or a version is not
 // positive, and kUnsupported where it is newer than what is known.
-Opsets read_opsets(const OpsetList& imports, const std::string& what);
+Opsets read_opsets(const OpsetList& imports, const std::string& what, const Leniency& leniency);
 
 class FunctionTable {
  public:

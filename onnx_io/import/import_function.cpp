@@ -86,8 +86,9 @@ FunctionCall Importer::function_call(NameScope& frame, NodeProto& node, Function
   call.parameters.insert(function.attribute().begin(), function.attribute().end());
   for (const std::string& name : function.attribute()) {
     if (!call.attrs.contains(name) && !graph_given(node, name)) {
-      fail(ErrorCode::kInvalidModel, call.label, " needs the attribute ", in_quotes(name),
-           ", which the call does not give");
+      leniency_.tolerate(kFunctionAttribute, call.label, " needs the attribute ", in_quotes(name),
+                         ", which the call does not give; its nodes have theirs left out");
+      call.label += text(" without its attribute ", in_quotes(name));
     }
   }
   NameScope defaults{.graph = frame.graph, .opsets = frame.opsets};
@@ -98,8 +99,9 @@ FunctionCall Importer::function_call(NameScope& frame, NodeProto& node, Function
     if (value) call.attrs.emplace(proto.name(), std::move(*value));
   }
   for (const auto& [name, value] : call.attrs) {
-    if (!call.parameters.contains(name)) {
-      fail(ErrorCode::kInvalidModel, call.label, " has no attribute ", in_quotes(name));
+    if (call.parameters.insert(name).second) {
+      leniency_.tolerate(kFunctionAttribute, call.label, " has no attribute ", in_quotes(name),
+                         ", which the call gives");
     }
   }
   for (const AttributeProto& proto : node.attribute()) {
@@ -113,7 +115,7 @@ FunctionCall Importer::function_call(NameScope& frame, NodeProto& node, Function
 void Importer::expand(NameScope& frame, NodeProto& node, FunctionProto& function) {
   const FunctionCall call = function_call(frame, node, function);
   const auto [opsets, is_new] = function_opsets_.try_emplace(&function);
-  if (is_new) opsets->second = read_opsets(function.opset_import(), call.label);
+  if (is_new) opsets->second = read_opsets(function.opset_import(), call.label, leniency_);
   const std::string own = node.name().empty() ? node.op_type() : node.name();
   NameScope inner{.graph = frame.graph,
                   .call = &call,

@@ -291,7 +291,9 @@ int64_t Importer::opset_of(const NameScope& frame, const RawCall& call,
   if (imported != frame.opsets->end()) return imported->second;
   const OpDef* op = find_op(call.op, call.domain);
   const bool is_ml = call.domain == "ai.onnx.ml";
-  if (!op || !(is_ml || call.domain == "com.microsoft")) {
+  // A function without opset_import says nothing of what its nodes mean.
+  const bool is_onnx = call.domain.empty() && !frame.call;
+  if (!op || !(is_ml || is_onnx || call.domain == "com.microsoft")) {
     fail(ErrorCode::kInvalidModel, "the domain ", in_quotes(shown_domain(call.domain)),
          " is used by operator ", in_quotes(call.op), " but is not in opset_import",
          call.domain.empty() || is_ml || op ? "" : ", and there is no function of that name");
@@ -299,21 +301,11 @@ int64_t Importer::opset_of(const NameScope& frame, const RawCall& call,
   const bool is_newest = std::ranges::all_of(node.attribute(), [&](const auto& attribute) {
     return op->attrs->find(attribute.name()) != nullptr;
   });
-  const int64_t version = is_ml && is_newest ? kNewestMlOpset : 1;
-  leniency_.tolerate(kMissingOpsetImport, "the domain ", in_quotes(call.domain),
+  const int64_t version = is_onnx ? kNewestOpset : is_ml && is_newest ? kNewestMlOpset : 1;
+  leniency_.tolerate(kMissingOpsetImport, "the domain ", in_quotes(shown_domain(call.domain)),
                      " is used by operator ", in_quotes(call.op),
                      " but is not in opset_import; taken for version ", version);
   return version;
-}
-
-// torch.stft is exported with a signal of rank 2, without the dim of real and imaginary parts.
-void Importer::mend(RawCall& call, const NodeProto& node) const {
-  if (!call.domain.empty() || call.op != "STFT" || !call.has_input(0)) return;
-  const Type type = call.emitter.type(call.inputs[0]);
-  if (!type.has_rank() || type.rank() != 2) return;
-  leniency_.tolerate(kSignalRank, label_of(node), ": input signal (", type,
-                     "): expected rank 3; taken for real numbers");
-  call.inputs[0] = call.emitter.call("Unsqueeze", {call.inputs[0], call.emitter.int64s({-1})});
 }
 
 void Importer::find_version(const NameScope& frame, RawCall& call, const NodeProto& node) const {

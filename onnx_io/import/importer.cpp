@@ -37,7 +37,7 @@ Importer::Importer(ModelProto& proto, RawData raw_data, const LoadOptions& optio
       leniency_(options),
       problems_(problems),
       tensors_(options.limits, external, std::move(raw_data), &leniency_),
-      types_(options.limits, [this] { return model_.graph->fresh_symbol(); }) {}
+      types_(options.limits, leniency_, [this] { return model_.graph->fresh_symbol(); }) {}
 
 Model Importer::run() {
   if (!guarded("", "", [&] { read_header(); })) return std::move(model_);
@@ -65,7 +65,7 @@ void Importer::read_header() {
     fail(ErrorCode::kUnsupported, "ir_version ", proto_.ir_version(), " is newer than ",
          kNewestIrVersion, ", the newest that is known");
   }
-  opsets_ = read_opsets(proto_.opset_import(), "the model");
+  opsets_ = read_opsets(proto_.opset_import(), "the model", leniency_);
   if (opsets_.empty() && proto_.ir_version() < kOpsetsAreImported) opsets_.emplace("", 1);
   if (opsets_.empty()) fail(ErrorCode::kInvalidModel, "the model has no opset_import");
   functions_ = std::make_unique<FunctionTable>(proto_, leniency_);
@@ -136,6 +136,19 @@ void Importer::add_input(NameScope& frame, ValueInfoProto& proto, const Type* im
 
 void Importer::add_initializers(NameScope& frame, GraphProto& proto) {
   std::unordered_map<std::string, TensorProto*> last;  // by name; null: sparse
+  // What nothing asks for need not hold what it declares.
+  const auto decoded = [&](const std::string& name, const auto& decode) -> std::optional<Tensor> {
+    try {
+      return decode();
+    } catch (const Error& error) {
+      const bool may_be_left_out =
+          error.code() == ErrorCode::kInvalidModel || error.code() == ErrorCode::kUnsupported;
+      if (!may_be_left_out || free_names_.is_used(proto, name)) throw;
+      leniency_.tolerate(kUnusedInitializer, "initializer ", in_quotes(name), ": ", error.what(),
+                         "; left out, as nothing uses it");
+      return std::nullopt;
+    }
+  };
   const auto add = [&](const std::string& name, const auto& decode) {
     const bool good = guarded(
         [&] { return "initializer " + in_quotes(name); }, "",
@@ -145,7 +158,8 @@ void Importer::add_initializers(NameScope& frame, GraphProto& proto) {
             return;
           }
           check_new_name(frame, name, "initializer");
-          bind(frame, name, frame.graph.add_constant(name, decode()));
+          if (std::optional<Tensor> value = decoded(name, decode))
+            bind(frame, name, frame.graph.add_constant(name, std::move(*value)));
         });
     if (!good) frame.values.try_emplace(name, placeholder(frame));
   };
@@ -220,13 +234,24 @@ void Importer::read_declared(NameScope& frame, const GraphProto& proto) {
     guarded(label, "", [&] {
       Type type = types_.type(info.type(), "the value");
       const auto [known, is_new] = frame.declared.try_emplace(info.name(), type);
-      if (!is_new) known->second = reconciled(type, known->second, info.name());
+      if (!is_new) known->second = of_both(known->second, type, info.name());
     });
   };
-  for (const ValueInfoProto& info : proto.value_info())
-    read(info);
   for (const ValueInfoProto& output : proto.output())
     read(output);
+  for (const ValueInfoProto& info : proto.value_info())
+    read(info);
+}
+
+// The type of an output that is declared once more, or of a value that is declared twice. Element
+// types of outputs are promises, and those beside them are not.
+Type Importer::of_both(const Type& first, const Type& second, const std::string& name) const {
+  if (first.is_tensor() && second.is_tensor() && first.dtype != second.dtype) {
+    leniency_.tolerate(kDeclaredShape, "value ", in_quotes(name), " is declared as ", first,
+                       " and as ", second, "; the first counts");
+    return first;
+  }
+  return reconciled(first, second, name);
 }
 
 void Importer::add_outputs(NameScope& frame, const GraphProto& proto) {
@@ -267,10 +292,14 @@ void Importer::check_new_name(const NameScope& frame, const std::string& name,
   // them.
   if (frame.call) return;
   for (const NameScope* outer = frame.outer; outer; outer = outer->outer) {
-    if (outer->values.contains(name)) {
+    if (!outer->values.contains(name)) continue;
+    // Of other names ONNX Runtime takes the outer one, and scopes say the inner one.
+    if (what != "graph input") {
       fail(ErrorCode::kInvalidModel, "the name ", in_quotes(name),
            " shadows one of the outer graph: names must be unique");
     }
+    return leniency_.tolerate(kShadowedName, "the name ", in_quotes(name), " of a subgraph's ",
+                              what, " shadows one of the outer graph; within it counts its own");
   }
 }
 

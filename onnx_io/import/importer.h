@@ -72,6 +72,7 @@ class Importer {
   void note_repeated(const std::unordered_map<std::string, onnx_schema::TensorProto*>& earlier,
                      const onnx_schema::TensorProto& tensor) const;
   void read_declared(NameScope& frame, const onnx_schema::GraphProto& proto);
+  Type of_both(const Type& first, const Type& second, const std::string& name) const;
   void add_outputs(NameScope& frame, const onnx_schema::GraphProto& proto);
   void bind(NameScope& frame, const std::string& name, Value* value);
   void check_new_name(const NameScope& frame, const std::string& name, std::string_view what) const;
@@ -95,6 +96,8 @@ class Importer {
   void find_version(const NameScope& frame, RawCall& call,
                     const onnx_schema::NodeProto& node) const;
   void mend(RawCall& call, const onnx_schema::NodeProto& node) const;
+  void mend_ranks(RawCall& call, const onnx_schema::NodeProto& node) const;
+  void mend_axes(RawCall& call, const onnx_schema::NodeProto& node) const;
   void import_constant(NameScope& frame, onnx_schema::NodeProto& node);
   void import_gradient(NameScope& frame, const onnx_schema::NodeProto& node, RawCall& call,
                        GraphEmitter& emitter);

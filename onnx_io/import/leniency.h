@@ -17,6 +17,14 @@ inline constexpr std::string_view kRepeatedFunction = "repeated-function";
 inline constexpr std::string_view kSignalRank = "signal-rank";
 inline constexpr std::string_view kExternalLength = "external-length";
 inline constexpr std::string_view kNotUtf8 = "not-utf8";
+inline constexpr std::string_view kNegativeDim = "negative-dim";
+inline constexpr std::string_view kUnusedInitializer = "unused-initializer";
+inline constexpr std::string_view kShadowedName = "shadowed-name";
+inline constexpr std::string_view kArgumentRank = "argument-rank";
+inline constexpr std::string_view kRepeatedAxis = "repeated-axis";
+inline constexpr std::string_view kFunctionAttribute = "function-attribute";
+inline constexpr std::string_view kTensorSegment = "tensor-segment";
+inline constexpr std::string_view kElementRange = "element-range";
 
 class Leniency {
  public:

@@ -1,5 +1,6 @@
 #include "onnx_io/import/names.h"
 
+#include <algorithm>
 #include <queue>
 #include <unordered_set>
 
@@ -120,6 +121,16 @@ std::vector<std::string> FreeNames::of_subgraphs(const NodeProto& node) {
       names.add(name);
   });
   return names.take();
+}
+
+bool FreeNames::is_used(const GraphProto& graph, const std::string& name) {
+  const auto is_wanted = [&](const auto& value) { return value.name() == name; };
+  return std::ranges::any_of(graph.input(), is_wanted) ||
+         std::ranges::any_of(graph.output(), is_wanted) ||
+         std::ranges::any_of(graph.node(), [&](const NodeProto& node) {
+           return std::ranges::count(node.input(), name) > 0 ||
+                  std::ranges::count(of_subgraphs(node), name) > 0;
+         });
 }
 
 std::string label_of(const NodeProto& node) {

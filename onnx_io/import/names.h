@@ -19,6 +19,8 @@ class FreeNames {
   const std::vector<std::string>& of(const onnx_schema::GraphProto& graph);
   // Of all subgraphs of a node together.
   std::vector<std::string> of_subgraphs(const onnx_schema::NodeProto& node);
+  // Whether anything in the graph asks for a value of this name.
+  bool is_used(const onnx_schema::GraphProto& graph, const std::string& name);
 
  private:
   std::unordered_map<const onnx_schema::GraphProto*, std::vector<std::string>> known_;

@@ -91,7 +91,7 @@ TEST(UpgradeRefusals, Attributes) {
        "MeanVarianceNormalization",
        {"s"},
        {},
-       "over an input of unknown rank: the mean is over its last dims; declare the shape",
+       "over an input of unknown rank: the mean is over its dims; declare the shape",
        ErrorCode::kUnsupported},
   };
   for (const OldFault& fault : faults)

@@ -130,17 +130,17 @@ Upgraded group_normalization_18(RawCall& call) {
   return edited();
 }
 
-// Over (N, C, H, W): across_channels takes the channels into the mean, normalize_variance divides
-// by the deviation.
+// Over N, H and W of (N, C, H, W), as ONNX Runtime has it and the later form by default:
+// across_channels takes the channels into the mean, normalize_variance divides by the deviation.
 Upgraded mean_variance_normalization_1(RawCall& call) {
   Emitter& e = call.emitter;
   const bool across = call.take_or("across_channels", int64_t{0}) != 0;
   const bool divides = call.take_or("normalize_variance", int64_t{1}) != 0;
   const Val x = call.input(0);
-  const int64_t rank = required_rank(call, x, "the mean is over its last dims");
+  const int64_t rank = required_rank(call, x, "the mean is over its dims");
   Ints axes;
   for (int64_t axis = 0; axis < rank; ++axis) {
-    if (axis >= 2 || (axis == 1 && across)) axes.push_back(axis);
+    if (axis != 1 || across) axes.push_back(axis);
   }
   const Val over = e.int64s(axes);
   const Val centered = e.call("Sub", {x, e.call("ReduceMean", {x, over})});

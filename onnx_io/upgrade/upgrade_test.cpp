@@ -256,6 +256,8 @@ TEST(Upgrade, MeanVarianceNormalization) {
   expect({1, "MeanVarianceNormalization", {channels}, across}, {-1, 1}, {1, 2, 1, 1}, false);
   expect({1, "MeanVarianceNormalization", {floats({1, 5}, {1, 1, 1, 2})}, mean}, {-2, 2},
          {1, 1, 1, 2}, false);
+  const Tensor batch = floats({1, 5, 3, 9}, {2, 2, 1, 1});
+  expect({1, "MeanVarianceNormalization", {batch}, mean}, {-1, -2, 1, 2}, {2, 2, 1, 1}, false);
 }
 
 TEST(Upgrade, ExperimentalOperators) {

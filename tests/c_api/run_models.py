@@ -1,18 +1,20 @@
-#!/usr/bin/env python3
-"""run_models.py LIBRARY FOLDER...: runs models through the C interface, with nothing but ctypes.
+#!/usr/bin/python3
+"""run_models.py LIBRARY FOLDER...: runs models through the C interface, from Python by ctypes, and compares all outputs.
 
-Each FOLDER holds models as NAME/model.onnx with NAME/test_data_set_K/{input,output}_J.pb, and
-perhaps a MANIFEST.csv of tolerances. All outputs of all kinds are compared with what is expected.
-"""
+Each FOLDER holds models as NAME/model.onnx with NAME/test_data_set_K/{input,output}_J.pb, and perhaps a MANIFEST.csv of
+tolerances. Exit code 77 without the packages that read these files (Debian's python3-numpy and python3-onnx)."""
 import ctypes
-import math
-import struct
 import sys
 from ctypes import POINTER, byref, c_char_p, c_int32, c_int64, c_size_t, c_void_p
 from pathlib import Path
 
-FORMATS = {1: "f", 2: "B", 3: "b", 4: "H", 5: "h", 6: "i", 7: "q", 9: "?", 10: "e", 11: "d", 12: "I", 13: "Q"}
-TENSOR, SEQUENCE, MAP, STRING = 1, 3, 5, 8
+try:
+    import numpy as np
+    from onnx import MapProto, SequenceProto, TensorProto, mapping, numpy_helper
+except ImportError as error:
+    print(f"skipped: {error}")
+    sys.exit(77)
+TENSOR, MAP, STRING = 1, 5, 8
 
 
 class Tensor(ctypes.Structure):
@@ -20,194 +22,99 @@ class Tensor(ctypes.Structure):
                 ("data", c_void_p), ("size", c_size_t), ("written", c_int32), ("reserved", c_int32)]
 
 
-# ---- Files of test data: a value is (dtype, dims, elements), [(keys, values)] or a list of values
+def call(name, *arguments):
+    if getattr(sx, name)(*arguments) != 0:
+        raise RuntimeError(f"{name}: {sx.sx_last_error().decode(errors='replace')}")
 
 
-def fields(data):
-    """The fields of a protobuf message: {number: [int or bytes]}."""
-    found, at = {}, 0
-
-    def varint():
-        nonlocal at
-        value, shift = 0, 0
-        while True:
-            byte = data[at]
-            at, value, shift = at + 1, value | (byte & 127) << shift, shift + 7
-            if byte < 128:
-                return value
-
-    while at < len(data):
-        key = varint()
-        size = {0: 0, 1: 8, 5: 4}.get(key & 7)
-        size = varint() if size is None else size
-        found.setdefault(key >> 3, []).append(data[at:at + size] if key & 7 else varint())
-        at += size
-    return found
+def made(name, *arguments):  # by a function that ends with the place for a handle
+    call(name, *arguments, byref(handle := c_void_p()))
+    return handle
 
 
-def numbers(entries, signed=True):
-    """Varints, packed or not."""
-    result = []
-    for entry in entries:
-        if isinstance(entry, int):
-            result.append(entry)
-            continue
-        value = shift = 0
-        for byte in entry:
-            value, shift = value | (byte & 127) << shift, shift + 7
-            if byte < 128:
-                result.append(value)
-                value = shift = 0
-    return [v - (1 << 64) if signed and v >> 63 else v for v in result]
+def value_of(array):
+    shape, rank = (c_int64 * array.ndim)(*array.shape), c_size_t(array.ndim)
+    if array.dtype == object:
+        strings = [text if isinstance(text, bytes) else text.encode() for text in array.flat]
+        return made("sx_value_create_strings", shape, rank, (c_char_p * array.size)(*strings),
+                    (c_size_t * array.size)(*map(len, strings)))
+    return made("sx_value_create_tensor", mapping.NP_TYPE_TO_TENSOR_TYPE[array.dtype], shape, rank, array.tobytes(),
+                c_size_t(array.nbytes))
 
 
-def read_tensor(data):
-    message = fields(data)
-    dims, dtype = numbers(message.get(1, [])), message[2][0]
-    if dtype == STRING:
-        return dtype, dims, message.get(6, [])
-    raw = b"".join(message.get(9, []) + message.get(4, []) + message.get(10, []))
-    typed = numbers(message.get(5, []) + message.get(7, []) + message.get(11, []), signed=dtype != 13)
-    if typed and dtype == 10:  # bits of half-precision floats
-        raw = struct.pack(f"<{len(typed)}H", *typed)
-    elif typed:
-        return dtype, dims, typed
-    return dtype, dims, struct.unpack(f"<{len(raw) // struct.calcsize(FORMATS[dtype])}{FORMATS[dtype]}", raw)
-
-
-def read_sequence(data):
-    message = fields(data)
-    return ([read_tensor(item) for item in message.get(3, [])] + [read_sequence(item) for item in message.get(5, [])]
-            + [read_map(item) for item in message.get(6, [])])
-
-
-def read_map(data):
-    message = fields(data)
-    values = [value[2][0] for value in read_sequence(message[5][0])]
-    return message[4] if 4 in message else numbers(message.get(3, [])), values
-
-
-# ---- The library
-
-
-class Library:
-    def __init__(self, path):
-        self.c = ctypes.CDLL(path)
-        self.c.sx_last_error.restype = c_char_p
-        self.c.sx_value_count.restype = self.c.sx_session_output_count.restype = c_size_t
-
-    def make(self, name, *arguments):
-        """Calls a function that ends with the place for a handle."""
-        handle = c_void_p()
-        self.call(name, *arguments, byref(handle))
-        return handle
-
-    def call(self, name, *arguments):
-        if getattr(self.c, name)(*arguments) != 0:
-            raise RuntimeError(f"{name}: {self.c.sx_last_error().decode(errors='replace')}")
-
-    def value_of(self, tensor):
-        dtype, dims, elements = tensor
-        shape, rank = (c_int64 * len(dims))(*dims), c_size_t(len(dims))
-        if dtype == STRING:
-            sizes = (c_size_t * len(elements))(*map(len, elements))
-            return self.make("sx_value_create_strings", shape, rank, (c_char_p * len(elements))(*elements), sizes)
-        data = struct.pack(f"<{len(elements)}{FORMATS[dtype]}", *elements)
-        return self.make("sx_value_create_tensor", dtype, shape, rank, data, c_size_t(len(data)))
-
-    def content_of(self, value):
-        """Of a value, which is destroyed: what the functions above read."""
-        kind, count = self.c.sx_value_kind(value), self.c.sx_value_count(value)
-        if kind == TENSOR:
-            content = self.tensor_of(value, count)
-        elif kind == MAP:
-            keys, values = c_void_p(), c_void_p()
-            self.call("sx_value_map", value, byref(keys), byref(values))
-            content = self.content_of(keys)[2], self.content_of(values)[2]
-        else:
-            content = [self.content_of(self.make("sx_value_item", value, c_size_t(i))) for i in range(count)]
-        self.c.sx_value_destroy(value)
-        return content
-
-    def tensor_of(self, value, count):
-        tensor = Tensor(struct_size=ctypes.sizeof(Tensor))
-        self.call("sx_value_tensor", value, byref(tensor))
-        dims = tensor.dims[:tensor.rank]
+def content_of(value):  # an array, a pair of arrays, or a list; destroys the value
+    kind, count = sx.sx_value_kind(value), sx.sx_value_count(value)
+    if kind == TENSOR:
+        call("sx_value_tensor", value, byref(tensor := Tensor(ctypes.sizeof(Tensor))))
         if tensor.dtype == STRING:
-            strings, sizes = (c_void_p * count)(), (c_size_t * count)()
-            self.call("sx_value_strings", value, strings, sizes, c_size_t(count))
-            return STRING, dims, [ctypes.string_at(strings[i], sizes[i]) for i in range(count)]
-        data = ctypes.string_at(tensor.data, tensor.size) if tensor.size else b""
-        return tensor.dtype, dims, struct.unpack(f"<{count}{FORMATS[tensor.dtype]}", data)
+            call("sx_value_strings", value, strings := (c_void_p * count)(), sizes := (c_size_t * count)(), c_size_t(count))
+            content = np.array([ctypes.string_at(*pair) for pair in zip(strings, sizes)], object)
+        else:
+            content = np.frombuffer(ctypes.string_at(tensor.data, tensor.size) if tensor.size else b"",
+                                    mapping.TENSOR_TYPE_TO_NP_TYPE[tensor.dtype])
+        content = content.reshape(tensor.dims[:tensor.rank])
+    elif kind == MAP:
+        call("sx_value_map", value, byref(keys := c_void_p()), byref(values := c_void_p()))
+        content = content_of(keys), content_of(values)
+    else:
+        content = [content_of(made("sx_value_item", value, c_size_t(i))) for i in range(count)]
+    sx.sx_value_destroy(value)
+    return content
 
-    def run(self, model, folder):
-        """Gives how many outputs are as expected, and what is wrong with the others."""
-        session = self.make("sx_session_create", str(model / "model.onnx").encode(), None)
-        good, bad = 0, []
+
+def run(model, data, tolerance):
+    session = made("sx_session_create", str(model / "model.onnx").encode(), None)
+    binding = made("sx_binding_create", session)
+    for i in range(len(list(data.glob("input_*.pb")))):
+        array = numpy_helper.to_array(TensorProto.FromString((data / f"input_{i}.pb").read_bytes()))
+        call("sx_binding_set_input_value", binding, c_size_t(i), value := value_of(array))
+        sx.sx_value_destroy(value)
+    call("sx_binding_run", binding, None)
+    for i in range(sx.sx_session_output_count(session)):
+        check(content_of(made("sx_binding_output_value", binding, c_size_t(i))), (data / f"output_{i}.pb").read_bytes(), tolerance)
+        yield i
+    sx.sx_binding_destroy(binding)
+    sx.sx_session_destroy(session)
+
+
+def check(got, file, tolerance):
+    if not isinstance(got, list):
+        return check_array(got, numpy_helper.to_array(TensorProto.FromString(file)), *tolerance)
+    expected = SequenceProto.FromString(file)
+    maps = [(m.string_keys or m.keys, numpy_helper.to_list(m.values)) for m in expected.map_values]
+    items = maps or [numpy_helper.to_array(item) for item in expected.tensor_values]
+    assert len(got) == len(items), f"{len(got)} items, expected {len(items)}"
+    for item, wanted in zip(got, items):
+        for part, wanted_part in zip(item, wanted) if maps else [(item, wanted)]:
+            check_array(part, np.array(list(wanted_part), part.dtype) if maps else wanted_part, *tolerance)
+
+
+def check_array(got, expected, rtol=1e-5, atol=1e-6, relative_to_max=0):
+    if expected.dtype == object:
+        expected = np.vectorize(lambda text: text if isinstance(text, bytes) else text.encode(), [object])(expected)
+    assert (got.dtype, got.shape) == (expected.dtype, expected.shape), f"{got.dtype}{got.shape}, expected {expected.dtype}{expected.shape}"
+    if got.dtype.kind != "f":
+        return np.testing.assert_array_equal(got, expected)
+    finite = np.abs(expected[np.isfinite(expected)])
+    np.testing.assert_allclose(got, expected, rtol, atol + relative_to_max * finite.max(initial=0))
+
+
+if len(sys.argv) < 3:
+    sys.exit(__doc__)
+sx = ctypes.CDLL(sys.argv[1])
+sx.sx_last_error.restype, sx.sx_value_count.restype, sx.sx_session_output_count.restype = c_char_p, c_size_t, c_size_t
+good, bad, models = 0, 0, 0
+for folder in map(Path, sys.argv[2:]):
+    manifest = folder / "MANIFEST.csv"
+    rows = [line.split(",") for line in manifest.read_text().splitlines()[1:]] if manifest.exists() else []
+    tolerances = {name: tuple(map(float, row)) for name, *row in rows}
+    for model in sorted(path.parent for path in folder.glob("*/model.onnx")):
+        models += 1
         for data in sorted(model.glob("test_data_set_*")):
-            binding = self.make("sx_binding_create", session)
-            for i in range(len(list(data.glob("input_*.pb")))):
-                value = self.value_of(read_tensor((data / f"input_{i}.pb").read_bytes()))
-                self.call("sx_binding_set_input_value", binding, c_size_t(i), value)
-                self.c.sx_value_destroy(value)
-            self.call("sx_binding_run", binding, None)
-            for i in range(self.c.sx_session_output_count(session)):
-                content = self.content_of(self.make("sx_binding_output_value", binding, c_size_t(i)))
-                read = read_sequence if isinstance(content, list) else read_tensor
-                problem = difference(content, read((data / f"output_{i}.pb").read_bytes()), folder.get(model.name))
-                good, bad = good + (not problem), bad + ([f"{data.name} output {i}: {problem}"] if problem else [])
-            self.c.sx_binding_destroy(binding)
-        self.c.sx_session_destroy(session)
-        return good, bad
-
-
-# ---- Comparison
-
-
-def difference(got, expected, tolerance):
-    """Where two contents differ; "" where they don't."""
-    if isinstance(expected, list):
-        if len(got) != len(expected):
-            return f"{len(got)} items, expected {len(expected)}"
-        return next(filter(None, (difference(g, e, tolerance) for g, e in zip(got, expected))), "")
-    *got_head, got_elements = got
-    *expected_head, expected_elements = expected
-    if [list(h) if isinstance(h, (list, tuple)) else h for h in got_head] != \
-            [list(h) if isinstance(h, (list, tuple)) else h for h in expected_head]:
-        return f"{got_head}, expected {expected_head}"
-    if len(got_elements) != len(expected_elements):
-        return f"{len(got_elements)} elements, expected {len(expected_elements)}"
-    rtol, atol, relative_to_max = tolerance or (1e-5, 1e-6, 0)
-    largest = max((abs(e) for e in expected_elements if isinstance(e, float) and math.isfinite(e)), default=0)
-    for i, (g, e) in enumerate(zip(got_elements, expected_elements)):
-        same = g == e or isinstance(e, float) and (
-            math.isnan(g) and math.isnan(e) or abs(g - e) <= atol + rtol * abs(e) + relative_to_max * largest)
-        if not same:
-            return f"element {i} is {g}, expected {e}"
-    return ""
-
-
-def tolerances(folder):
-    path = folder / "MANIFEST.csv"
-    rows = [line.split(",") for line in path.read_text().splitlines()[1:]] if path.exists() else []
-    return {name: tuple(map(float, row)) for name, *row in rows}
-
-
-def main():
-    if len(sys.argv) < 3:
-        sys.exit(__doc__)
-    library, models, outputs, wrong = Library(sys.argv[1]), 0, 0, 0
-    for folder in map(Path, sys.argv[2:]):
-        for model in sorted(path.parent for path in folder.glob("*/model.onnx")):
             try:
-                good, bad = library.run(model, tolerances(folder))
-            except (RuntimeError, KeyError, struct.error) as error:
-                good, bad = 0, [str(error)]
-            models, outputs, wrong = models + 1, outputs + good, wrong + len(bad)
-            for problem in bad:
-                print(f"{model.name}: {problem}")
-    print(f"{models} models, {outputs} outputs as expected, {wrong} not")
-    sys.exit(wrong > 0 or outputs == 0)
-
-
-main()
+                good += sum(1 for _ in run(model, data, tolerances.get(model.name, ())))
+            except (RuntimeError, AssertionError, KeyError) as error:
+                bad += 1
+                print(f"{model.name}, {data.name}: {error}")
+print(f"{models} models, {good} outputs as expected, {bad} runs not")
+sys.exit(bad > 0 or good == 0)

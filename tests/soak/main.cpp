@@ -1,4 +1,4 @@
-// Threads that load, run, cancel and close sessions at once, for as long as wanted.
+// Threads that load, run, cancel, replace and close sessions at once, for as long as wanted.
 //
 // usage: soak SECONDS MODEL...
 // Prints resident memory and open descriptors now and then. Exit status 1 where either has grown at
@@ -6,11 +6,13 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <mutex>
 #include <random>
 #include <thread>
@@ -85,6 +87,88 @@ void one_session(const std::filesystem::path& model, uint64_t seed, Counts& coun
   });
 }
 
+// The session that a service answers with now, and how runs of it are cancelled.
+class Service {
+ public:
+  static constexpr size_t kRunners = 3;
+
+  std::shared_ptr<const Session> current() {
+    const std::lock_guard lock(mutex_);
+    return session_;
+  }
+  void replace(std::shared_ptr<const Session> session) {
+    const std::lock_guard lock(mutex_);
+    session_.swap(session);
+  }
+  std::stop_token begin_run(size_t runner) {
+    const std::lock_guard lock(mutex_);
+    stops_[runner] = std::stop_source();
+    return stops_[runner].get_token();
+  }
+  void cancel(size_t runner) {
+    const std::lock_guard lock(mutex_);
+    stops_[runner].request_stop();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::shared_ptr<const Session> session_;
+  std::array<std::stop_source, kRunners> stops_;
+};
+
+// Loads models one after the other, some under a deadline or a small limit; each one that loads is
+// what is run from then on.
+void load_and_replace(Service& service, const std::vector<std::filesystem::path>& models,
+                      uint64_t seed, Counts& counts) {
+  std::mt19937_64 random(seed);
+  for (int i = 0; i < 4; ++i) {
+    SessionOptions options;
+    options.intra_op_threads = 1 + static_cast<int>(random() % kMaxThreads);
+    options.memory_limit = size_t{4} << (20 + 2 * (random() % 4));
+    if (random() % 2) options.load_deadline = std::chrono::milliseconds(1 + random() % 50);
+    attempt(counts, [&] {
+      service.replace(std::make_shared<const Session>(models[random() % models.size()], options));
+      ++counts.loads;
+    });
+  }
+}
+
+void run_current(Service& service, size_t runner, uint64_t seed, Counts& counts) {
+  const std::shared_ptr<const Session> session = service.current();
+  if (!session) return std::this_thread::yield();
+  RunOptions options;
+  options.cancel = service.begin_run(runner);
+  if (seed % 3 == 0) options.deadline = std::chrono::milliseconds(seed % 20);
+  attempt(counts, [&] { session->run(drawn_inputs(*session, seed), options); });
+  ++counts.runs;
+}
+
+// Two threads load and replace sessions, three run the current one, and one cancels their runs.
+void replaced_sessions(const std::vector<std::filesystem::path>& models, uint64_t seed,
+                       Counts& counts) {
+  Service service;
+  std::vector<std::jthread> others;
+  for (size_t runner = 0; runner < Service::kRunners; ++runner) {
+    others.emplace_back([&, runner](const std::stop_token& ended) {
+      for (uint64_t i = 0; !ended.stop_requested(); ++i)
+        run_current(service, runner, seed + i, counts);
+    });
+  }
+  others.emplace_back([&](const std::stop_token& ended) {
+    std::mt19937_64 random(seed);
+    while (!ended.stop_requested()) {
+      std::this_thread::sleep_for(std::chrono::microseconds(random() % 20000));
+      service.cancel(random() % Service::kRunners);
+    }
+  });
+  {
+    const std::jthread loader([&] { load_and_replace(service, models, seed, counts); });
+    load_and_replace(service, models, seed + 1, counts);
+  }
+  for (std::jthread& thread : others)
+    thread.request_stop();
+}
+
 // What the process has in memory, and how much of that are pages of files: its own code, as far as
 // it has been run, and models.
 struct Resident {
@@ -131,6 +215,7 @@ int main(int count, char** words) {
   while (elapsed() < seconds && !counts.is_broken) {
     {
       std::vector<std::jthread> sessions;
+      sessions.emplace_back([&, seed = random()] { replaced_sessions(models, seed, counts); });
       for (int i = 0; i < 2; ++i) {
         sessions.emplace_back(
             [&, seed = random()] { one_session(models[seed / 64 % models.size()], seed, counts); });

@@ -92,6 +92,19 @@ std::vector<float> LanguageModel::last_logits(const Tensor& logits, int64_t rows
 
 namespace {
 
+// int32 [rows, length + 1].
+Tensor with_ones_behind(const Tensor& mask) {
+  const int64_t rows = mask.shape()[0], length = mask.shape()[1];
+  Tensor longer = Tensor::allocate(DType::kInt32, {rows, length + 1});
+  const int32_t* from = mask.values<int32_t>().data();
+  int32_t* to = longer.mutable_values<int32_t>().data();
+  for (int64_t row = 0; row < rows; ++row, from += length) {
+    to = std::copy_n(from, length, to);
+    *to++ = 1;
+  }
+  return longer;
+}
+
 struct DecoderInput {
   enum : size_t { kIds, kPositions, kMask, kFirstPast };
 };
@@ -120,16 +133,15 @@ class DecoderModel : public LanguageModel {
   }
 
   std::vector<float> next(const Sequences& sequences, std::span<const int64_t> origins) override {
-    Sequences words, places, masks = as_rows(mask_);
     past_length_ = static_cast<int32_t>(sequences[0].size()) - 1;
+    const auto count = static_cast<int64_t>(sequences.size());
+    ids_ = Tensor::allocate(DType::kInt32, {count, 1});
+    positions_ = Tensor::allocate(DType::kInt32, {count, 1});
     for (size_t i = 0; i < sequences.size(); ++i) {
-      words.push_back({sequences[i].back()});
-      places.push_back({next_positions_[i]++});
-      masks[i].push_back(1);
+      ids_.mutable_values<int32_t>()[i] = sequences[i].back();
+      positions_.mutable_values<int32_t>()[i] = next_positions_[i]++;
     }
-    ids_ = as_tensor(words);
-    positions_ = as_tensor(places);
-    mask_ = as_tensor(masks);
+    mask_ = with_ones_behind(mask_);
     if (!origins.empty()) {
       for (Tensor& past : past_)
         past = select(past, 1, origins);
@@ -140,27 +152,33 @@ class DecoderModel : public LanguageModel {
  private:
   int64_t rows() const { return ids_.shape()[0]; }
 
+  // 0 where a word is padding, else 1.
+  Tensor kept_words(const Tensor& words) const {
+    Tensor mask = Tensor::allocate(DType::kInt32, words.shape());
+    std::ranges::transform(words.values<int32_t>(), mask.mutable_values<int32_t>().begin(),
+                           [&](int32_t word) { return word == setup_.padding ? 0 : 1; });
+    return mask;
+  }
+
   // Padding is masked and has position 0; the others are counted.
   void fill_prompt() {
-    const Sequences words = as_rows(setup_.call.inputs[0].tensor());
-    Sequences masks, places;
-    if (setup_.attention_mask) masks = as_rows(setup_.attention_mask);
-    for (size_t i = 0; i < words.size(); ++i) {
-      if (!setup_.attention_mask) {
-        masks.emplace_back();
-        for (const int32_t word : words[i])
-          masks.back().push_back(word == setup_.padding ? 0 : 1);
-      }
+    const Tensor& words = setup_.call.inputs[0].tensor();
+    const int64_t length = words.shape()[1];
+    const Tensor masks = setup_.attention_mask ? setup_.attention_mask : kept_words(words);
+    Tensor places = Tensor::allocate(DType::kInt32, words.shape());
+    const auto kept = masks.values<int32_t>();
+    const auto place = places.mutable_values<int32_t>();
+    for (int64_t row = 0; row < words.shape()[0]; ++row) {
       int32_t count = 0;
-      places.emplace_back();
-      for (const int32_t kept : masks[i])
-        places.back().push_back(kept == 0 ? 0 : count++);
+      for (auto i = static_cast<size_t>(row * length); i < static_cast<size_t>((row + 1) * length);
+           ++i)
+        place[i] = kept[i] == 0 ? 0 : count++;
       next_positions_.insert(next_positions_.end(), static_cast<size_t>(setup_.beams), count);
     }
-    const auto rows = repeated(static_cast<int64_t>(words.size()), setup_.beams);
-    ids_ = select(setup_.call.inputs[0].tensor(), 0, rows);
-    positions_ = select(as_tensor(places), 0, rows);
-    mask_ = select(as_tensor(masks), 0, rows);
+    const auto rows = repeated(words.shape()[0], setup_.beams);
+    ids_ = select(words, 0, rows);
+    positions_ = select(places, 0, rows);
+    mask_ = select(masks, 0, rows);
   }
 
   void make_empty_past() {

@@ -75,6 +75,7 @@ std::vector<float> Search::begin(const Tensor& start) {
   setup.max_length = max_length;
   model_ = attrs.model_type == kEncoderDecoder ? make_encoder_decoder_model(setup)
                                                : make_decoder_model(setup);
+  count_rows();
   sequences = model_->prompt();
   prompt_length = static_cast<int64_t>(sequences[0].size());
   if (max_length <= prompt_length) {
@@ -82,8 +83,18 @@ std::vector<float> Search::begin(const Tensor& start) {
          " words that are given, got ", max_length);
   }
   std::vector<float> logits = model_->first();
+  // The scores, and those of the step before while they are made.
+  scores_share_.emplace(2 * logits.size() * sizeof(float));
   set_vocabulary();
   return cut(std::move(logits));
+}
+
+void Search::count_rows() {
+  constexpr size_t kOfAllocation = 16;  // what the C library keeps beside each
+  const size_t rows = static_cast<size_t>(batch) * static_cast<size_t>(beams);
+  const size_t words = static_cast<size_t>(call.inputs[kIds].tensor().shape()[1]) + 1;
+  rows_share_.emplace(rows * (sizeof(Sequences::value_type) + kOfAllocation +
+                              std::max(2 * words * sizeof(int32_t), kOfAllocation)));
 }
 
 std::vector<float> Search::go_on(std::span<const int64_t> origins) {

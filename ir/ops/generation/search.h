@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "ir/core/memory/memory_reservation.h"
 #include "ir/ops/generation/text_generation.h"
 
 namespace sardonyx::ops {
@@ -108,10 +109,13 @@ class Search {
 
  private:
   void set_vocabulary();
+  // What rows hold outside of tensors counts from now on.
+  void count_rows();
   std::vector<float> cut(std::vector<float> logits) const;
 
   size_t vocab_input_ = 0, prefix_input_ = 0;
   Tensor mask_, vocab_mask_, prefix_mask_;
+  std::optional<BudgetShare> rows_share_, scores_share_;
   std::unique_ptr<LanguageModel> model_;
 };
 

@@ -6,6 +6,7 @@
 
 #include "ir/core/dtype_convert.h"
 #include "ir/core/error.h"
+#include "ir/core/run_control.h"
 #include "ir/core/strides.h"
 
 namespace sardonyx::ops {
@@ -125,12 +126,16 @@ std::pmr::vector<int64_t> nearest_elements(const ResizeAttrs& attrs, const Resiz
   return elements;
 }
 
+// Outputs of an axis between two looks at the deadline.
+constexpr int64_t kBetweenLooks = 1 << 12;
+
 ResizeBlend blended_elements(const ResizeAttrs& attrs, const ResizeAxis& axis, Memory* memory) {
   ResizeBlend result{std::pmr::vector<ResizeBlend::WeightedElement>(memory),
                      std::pmr::vector<size_t>(memory)};
   result.begins.reserve(static_cast<size_t>(axis.out) + 1);
   result.begins.push_back(0);
   for (int64_t i = 0; i < axis.out; ++i) {
+    if (i % kBetweenLooks == 0) check_interrupted();
     const float coordinate = original_coordinate(attrs, axis, i);
     if (!leaves_input(attrs, axis, coordinate)) blend(attrs, axis, coordinate, result.parts);
     result.begins.push_back(result.parts.size());

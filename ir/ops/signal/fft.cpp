@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "ir/core/error.h"
+#include "ir/core/memory/scratch_arena.h"
 #include "ir/core/run_control.h"
 
 namespace sardonyx::ops {
@@ -16,6 +17,20 @@ using Complex = FourierTransform::Complex;
 // A butterfly of a prime p costs p^2, the chirp transform about 20 steps an element: they meet
 // here.
 constexpr size_t kLargestFactor = 31;
+// Tables of a megabyte or so, which are kept; longer ones take less time than the transform, and
+// count.
+constexpr size_t kLongestKept = 1 << 16;
+// Steps between two looks at the deadline: less than a millisecond.
+constexpr size_t kBetweenLooks = 1 << 14;
+
+void look(size_t step) {
+  if (step % kBetweenLooks == 0) check_interrupted();
+}
+
+std::unique_ptr<BudgetShare> share_of(size_t elements) {
+  if (elements <= kLongestKept) return nullptr;
+  return std::make_unique<BudgetShare>(elements * sizeof(Complex));
+}
 
 Complex root_of_unity(size_t k, size_t length) {
   return std::polar(1.0,
@@ -45,13 +60,18 @@ Complex product(const Complex& a, const Complex& b) {
 // k n = (k^2 + n^2 - (k - n)^2) / 2 makes the transform a convolution with wave[j] =
 // exp(-pi i j^2 / length), conjugated.
 struct FourierTransform::Chirp {
-  FourierTransform padded;      // of a power of two >= 2 length - 1
+  FourierTransform padded;  // of a power of two >= 2 length - 1
+  std::unique_ptr<BudgetShare> share;
   std::vector<Complex> wave;    // [length]
   std::vector<Complex> kernel;  // the transform of the conjugated wave, mirrored
-  explicit Chirp(size_t length) : padded(std::bit_ceil(2 * length - 1), false), wave(length) {
+  explicit Chirp(size_t length)
+      : padded(std::bit_ceil(2 * length - 1), false),
+        share(share_of(length + padded.length())),
+        wave(length) {
     kernel.assign(padded.length(), 0);
     size_t square = 0;  // j^2 modulo 2 length
     for (size_t j = 0; j < length; ++j) {
+      look(j);
       wave[j] = root_of_unity(square, 2 * length);
       kernel[j] = std::conj(wave[j]);
       if (j > 0) kernel[padded.length() - j] = kernel[j];
@@ -64,12 +84,15 @@ struct FourierTransform::Chirp {
 // Real elements as the complex ones x[2 m] + i x[2 m + 1]: the transforms of the even and the odd
 // ones are the symmetric and antisymmetric parts of theirs.
 struct FourierTransform::Halves {
-  FourierTransform transform;     // of half the length
+  FourierTransform transform;  // of half the length
+  std::unique_ptr<BudgetShare> share;
   std::vector<Complex> twiddles;  // exp(-2 pi i k / length) for k up to that
-  explicit Halves(size_t length) : transform(length / 2, false) {
+  explicit Halves(size_t length) : transform(length / 2, false), share(share_of(length / 2)) {
     twiddles.reserve(length / 2);
-    for (size_t k = 0; k < length / 2; ++k)
+    for (size_t k = 0; k < length / 2; ++k) {
+      look(k);
       twiddles.push_back(root_of_unity(k, length));
+    }
   }
 };
 
@@ -81,9 +104,12 @@ FourierTransform::FourierTransform(size_t length, bool has_halves) : length_(len
     chirp_ = std::make_unique<Chirp>(length);
     return;
   }
+  share_ = share_of(length);
   twiddles_.reserve(length);
-  for (size_t k = 0; k < length; ++k)
+  for (size_t k = 0; k < length; ++k) {
+    look(k);
     twiddles_.push_back(root_of_unity(k, length));
+  }
 }
 
 FourierTransform::~FourierTransform() = default;
@@ -104,16 +130,23 @@ void FourierTransform::transform(const Complex* in, size_t step, Complex* out, s
     else
       transform(in + r * step, step * p, out + r * part, part, factor + 1);
   }
-  if (p == 2) return join_two(out, part);
-  if (p == 4) return join_four(out, part);
-  join(out, part, p);
+  for (size_t begin = 0; begin < part; begin += kBetweenLooks) {
+    const size_t end = std::min(part, begin + kBetweenLooks);
+    if (part >= kBetweenLooks) check_interrupted();
+    if (p == 2)
+      join_two(out, part, begin, end);
+    else if (p == 4)
+      join_four(out, part, begin, end);
+    else
+      join(out, part, p, begin, end);
+  }
 }
 
 // Butterflies: `p` transforms of `part` elements each become one.
-void FourierTransform::join(Complex* out, size_t part, size_t p) const {
+void FourierTransform::join(Complex* out, size_t part, size_t p, size_t begin, size_t end) const {
   const size_t unit = length_ / (part * p);  // twiddles_[unit] is the root for this length
   Complex terms[kLargestFactor];
-  for (size_t k = 0; k < part; ++k) {
+  for (size_t k = begin; k < end; ++k) {
     for (size_t r = 0; r < p; ++r)
       terms[r] = product(out[r * part + k], twiddles_[unit * r * k]);
     for (size_t q = 0; q < p; ++q) {
@@ -125,18 +158,18 @@ void FourierTransform::join(Complex* out, size_t part, size_t p) const {
   }
 }
 
-void FourierTransform::join_two(Complex* out, size_t part) const {
+void FourierTransform::join_two(Complex* out, size_t part, size_t begin, size_t end) const {
   const size_t unit = length_ / (part * 2);
-  for (size_t k = 0; k < part; ++k) {
+  for (size_t k = begin; k < end; ++k) {
     const Complex a = out[k], b = product(out[part + k], twiddles_[unit * k]);
     out[k] = a + b;
     out[part + k] = a - b;
   }
 }
 
-void FourierTransform::join_four(Complex* out, size_t part) const {
+void FourierTransform::join_four(Complex* out, size_t part, size_t begin, size_t end) const {
   const size_t unit = length_ / (part * 4);
-  for (size_t k = 0; k < part; ++k) {
+  for (size_t k = begin; k < end; ++k) {
     const Complex a = out[k], b = product(out[part + k], twiddles_[unit * k]),
                   c = product(out[2 * part + k], twiddles_[unit * 2 * k]),
                   d = product(out[3 * part + k], twiddles_[unit * 3 * k]);
@@ -150,7 +183,8 @@ void FourierTransform::join_four(Complex* out, size_t part) const {
 }
 
 void FourierTransform::bluestein(std::span<Complex> data) const {
-  std::vector<Complex> padded(chirp_->padded.length(), 0);
+  const ScratchMark mark;
+  std::pmr::vector<Complex> padded(chirp_->padded.length(), scratch());
   for (size_t j = 0; j < length_; ++j)
     padded[j] = product(data[j], chirp_->wave[j]);
   chirp_->padded.forward(padded);
@@ -165,7 +199,8 @@ void FourierTransform::forward(std::span<Complex> data) const {
   SARDONYX_CHECK(data.size() == length_);
   check_interrupted();
   if (chirp_) return bluestein(data);
-  const std::vector<Complex> in(data.begin(), data.end());
+  const ScratchMark mark;
+  const std::pmr::vector<Complex> in(data.begin(), data.end(), scratch());
   transform(in.data(), 1, data.data(), length_, 0);
 }
 
@@ -198,9 +233,8 @@ void FourierTransform::forward_real(std::span<const double> in, std::span<Comple
 }
 
 std::shared_ptr<const FourierTransform> FourierTransform::of(size_t length) {
-  // Tables of a megabyte or so; longer ones take less time than the transform.
-  constexpr size_t kLongest = 1 << 16, kKept = 8;
-  if (length > kLongest) return std::make_shared<FourierTransform>(length);
+  constexpr size_t kKept = 8;
+  if (length > kLongestKept) return std::make_shared<FourierTransform>(length);
   static std::mutex mutex;
   // The one used last comes first.
   static auto& kept = *new std::vector<std::shared_ptr<const FourierTransform>>;

@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "ir/core/memory/memory_reservation.h"
+
 namespace sardonyx::ops {
 
 // Mixed-radix (Cooley and Tukey, 1965) where all prime factors of the length are small; else the
@@ -36,16 +38,18 @@ class FourierTransform {
   struct Chirp;
   struct Halves;
   void transform(const Complex* in, size_t step, Complex* out, size_t length, size_t factor) const;
-  void join(Complex* out, size_t part, size_t p) const;
-  void join_two(Complex* out, size_t part) const;
-  void join_four(Complex* out, size_t part) const;
+  // Butterflies begin to end of the `part` that there are.
+  void join(Complex* out, size_t part, size_t p, size_t begin, size_t end) const;
+  void join_two(Complex* out, size_t part, size_t begin, size_t end) const;
+  void join_four(Complex* out, size_t part, size_t begin, size_t end) const;
   void bluestein(std::span<Complex> data) const;
 
   size_t length_;
-  std::vector<size_t> factors_;     // primes and fours whose product is the length
-  std::vector<Complex> twiddles_;   // twiddles_[k] = exp(-2 pi i k / length)
-  std::unique_ptr<Chirp> chirp_;    // where a factor is too large
-  std::unique_ptr<Halves> halves_;  // of even lengths
+  std::unique_ptr<BudgetShare> share_;  // of the tables, where they are long
+  std::vector<size_t> factors_;         // primes and fours whose product is the length
+  std::vector<Complex> twiddles_;       // twiddles_[k] = exp(-2 pi i k / length)
+  std::unique_ptr<Chirp> chirp_;        // where a factor is too large
+  std::unique_ptr<Halves> halves_;      // of even lengths
 };
 
 }  // namespace sardonyx::ops

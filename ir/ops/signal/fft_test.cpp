@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "ir/core/error.h"
+#include "ir/core/run_control.h"
 #include "ir/reference_evaluator.h"
 
 namespace sardonyx::ops {
@@ -54,6 +56,26 @@ std::vector<double> dft(const Tensor& input, const std::vector<Tensor>& more, At
   std::vector<Datum> inputs{input};
   inputs.insert(inputs.end(), more.begin(), more.end());
   return evaluate(op, Attrs::parse(*op.attrs, attrs), inputs, 1)[0].tensor().to_doubles();
+}
+
+// 1,000,003 is prime: its convolution takes a transform of 2^21.
+TEST(FourierTransform, LongTablesCountAndEndWithTheRun) {
+  const auto budget = std::make_shared<MemoryBudget>(size_t{64} << 20);
+  const auto code_of = [&](const RunControl& control) {
+    const ControlScope scope(control);
+    try {
+      std::vector<Complex> data(1'000'003);
+      FourierTransform::of(data.size())->forward(data);
+    } catch (const Error& error) {
+      return std::optional(error.code());
+    }
+    return std::optional<ErrorCode>();
+  };
+  EXPECT_EQ(code_of({budget, std::nullopt, {}}), ErrorCode::kResourceExhausted);
+  EXPECT_EQ(budget->used(), 0u);
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(code_of({nullptr, start + std::chrono::milliseconds(20), {}}),
+            ErrorCode::kDeadlineExceeded);
 }
 
 TEST(Dft, OneSidedInverseUndoesOneSided) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ir/core/dtype_dispatch.h"
+#include "ir/core/memory/scratch_arena.h"
 #include "ir/core/run_control.h"
 #include "ir/core/strides.h"
 #include "ir/ops/inference/infer.h"
@@ -124,8 +125,9 @@ void run_dft(const KernelCall& call) {
   const int64_t given = std::min(from.size, to_real ? length / 2 + 1 : length);
   const int64_t in_parts = in.shape.back(), out_parts = out.shape.back();
   const bool is_real = in_parts == 1 && !attrs.inverse;
-  std::vector<Complex> line(static_cast<size_t>(length));
-  std::vector<double> reals(is_real ? line.size() : 0);
+  const ScratchMark mark;
+  std::pmr::vector<Complex> line(static_cast<size_t>(length), scratch());
+  std::pmr::vector<double> reals(is_real ? line.size() : 0, scratch());
   dispatch_floats(in.dtype, [&]<typename T>() {
     for (int64_t i = 0; i < to.outer * to.inner; ++i) {
       const int64_t outer = i / to.inner, inner = i % to.inner;
@@ -192,8 +194,9 @@ void run_stft(const KernelCall& call) {
   const auto held = FourierTransform::of(static_cast<size_t>(length));
   const FourierTransform& transform = *held;
   const bool is_real = parts == 1;
-  std::vector<Complex> line(static_cast<size_t>(length));
-  std::vector<double> reals(is_real ? line.size() : 0);
+  const ScratchMark mark;
+  std::pmr::vector<Complex> line(static_cast<size_t>(length), scratch());
+  std::pmr::vector<double> reals(is_real ? line.size() : 0, scratch());
   dispatch_floats(in.dtype, [&]<typename T>() {
     const T* window = call.has(kWindow) ? call.inputs[kWindow].data<T>() : nullptr;
     T* to = out.data<T>();

@@ -2,6 +2,7 @@
 // the last axis first.
 #include <algorithm>
 
+#include "ir/core/run_control.h"
 #include "ir/core/strides.h"
 #include "ir/core/threading/interruptible_loops.h"
 #include "ir/ops/data_movement/space_depth.h"
@@ -148,6 +149,7 @@ AxisPass pass_of(const ops::ResizeAttrs& attrs, const ops::ResizeAxis& axis, Axi
   AxisPass pass{split, axis.out, {}, {}, {0}, {}, {}};
   const ops::ResizeBlend blend = ops::blended_elements(attrs, axis);
   for (int64_t i = 0; i < axis.out; ++i) {
+    if (i % (1 << 12) == 0) check_interrupted();
     for (const ops::ResizeBlend::WeightedElement& part : blend.of(i)) {
       pass.elements.push_back(static_cast<int32_t>(part.element));
       pass.weights.push_back(static_cast<float>(part.weight));
