@@ -34,6 +34,22 @@ class Loss : public Layer<Loss<name, function, Options>> {
   Options options_;
 };
 
+// pairwise_distance() as a layer.
+struct PairwiseDistanceOptions {
+  double p = 2, eps = 1e-6;
+  bool keepdim = false;
+};
+class PairwiseDistance : public Layer<PairwiseDistance> {
+ public:
+  explicit PairwiseDistance(PairwiseDistanceOptions options = {}) : options_(options) {}
+  Tensor forward(const Tensor& a, const Tensor& b) const {
+    return pairwise_distance(a, b, options_.p, options_.eps, options_.keepdim, caller());
+  }
+
+ private:
+  PairwiseDistanceOptions options_;
+};
+
 using MSELoss = Loss<"MSELoss", mse_loss, LossOptions>;
 using L1Loss = Loss<"L1Loss", l1_loss, LossOptions>;
 using SmoothL1Loss = Loss<"SmoothL1Loss", smooth_l1_loss, SmoothL1Options>;
