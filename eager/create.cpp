@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 
 #include "eager/dispatch/dispatch.h"
@@ -93,7 +94,8 @@ Tensor ones(const Dims& shape, CreateOptions options, Loc loc) {
   return full(shape, 1, options, loc);
 }
 Tensor full_like(const Tensor& x, double value, Loc loc) {
-  return full(x.shape(), value, {.dtype = x.dtype()}, loc);
+  require_defined(x, "full_like", "x", loc);
+  return full(x.shape(loc), value, {.dtype = x.dtype()}, loc);
 }
 Tensor zeros_like(const Tensor& x, Loc loc) {
   return full_like(x, 0, loc);
@@ -112,6 +114,16 @@ Tensor arange(const Dim& end, CreateOptions options, Loc loc) {
   return arange(0, end, 1, options, loc);
 }
 
+Tensor fractions(double begin, double end, double step, CreateOptions options, const Loc& loc) {
+  const double count = std::ceil((end - begin) / step);
+  if (!std::isfinite(count) || count < 0) {
+    fail_at(loc, "arange: expected a step from ", begin, " towards ", end, ", got ", step);
+  }
+  std::vector<double> numbers(static_cast<size_t>(count));
+  for (size_t i = 0; i < numbers.size(); ++i)
+    numbers[i] = begin + static_cast<double>(i) * step;
+  return finished(tensor(numbers).to(options.dtype, loc), options);
+}
 Tensor linspace(double begin, double end, int64_t count, CreateOptions options) {
   sardonyx::Tensor made = sardonyx::Tensor::allocate(options.dtype, {count});
   const double step = count > 1 ? (end - begin) / static_cast<double>(count - 1) : 0;
@@ -125,6 +137,13 @@ Tensor linspace(double begin, double end, int64_t count, CreateOptions options) 
   return finished(Tensor(made), options);
 }
 
+Tensor logspace(double begin, double end, int64_t count, double base, CreateOptions options) {
+  std::vector<double> powers =
+      linspace(begin, end, count, {.dtype = DType::kDouble}).to_vector<double>();
+  for (double& power : powers)
+    power = std::pow(base, power);
+  return finished(tensor(powers).to(options.dtype), options);
+}
 Tensor eye(int64_t rows, std::optional<int64_t> columns, CreateOptions options) {
   sardonyx::Tensor made = sardonyx::Tensor::zeros(options.dtype, {rows, columns.value_or(rows)});
   const double one = 1;
@@ -171,6 +190,10 @@ Tensor randint(int64_t low, int64_t high, const Dims& shape, CreateOptions optio
   return finished(Tensor(made), options);
 }
 
+Tensor randint_like(const Tensor& x, int64_t low, int64_t high, Loc loc) {
+  require_defined(x, "randint_like", "x", loc);
+  return randint(low, high, x.shape(loc), {.dtype = x.dtype()}, loc);
+}
 Tensor randperm(const Dim& count, CreateOptions options, Loc loc) {
   if (draws_in_graph() || !count.is_known()) {
     check_no_generator(options, "randperm", loc);

@@ -22,26 +22,68 @@ Tensor full(const Dims& shape, double value, CreateOptions options = {}, Loc loc
 Tensor zeros_like(const Tensor& x, Loc loc = Loc::current());
 Tensor ones_like(const Tensor& x, Loc loc = Loc::current());
 Tensor full_like(const Tensor& x, double value, Loc loc = Loc::current());
+// One dim for a shape of one: zeros(3).
+template <std::integral Size>
+Tensor zeros(Size size, CreateOptions options = {}, Loc loc = Loc::current()) {
+  return zeros(Dims{sardonyx::Dim(size)}, options, loc);
+}
+template <std::integral Size>
+Tensor ones(Size size, CreateOptions options = {}, Loc loc = Loc::current()) {
+  return ones(Dims{sardonyx::Dim(size)}, options, loc);
+}
+// What arange() of fractions is.
+Tensor fractions(double begin, double end, double step, CreateOptions options, const Loc& loc);
 // begin, begin + step ... below end (above it for a negative step).
 Tensor arange(const Dim& begin, const Dim& end, int64_t step = 1,
               CreateOptions options = {.dtype = DType::kInt64}, Loc loc = Loc::current());
 // From 0.
 Tensor arange(const Dim& end, CreateOptions options = {.dtype = DType::kInt64},
               Loc loc = Loc::current());
+// The same of fractions, float32 unless asked otherwise: arange(0, 1, 0.1), arange(2.5).
+template <typename... Numbers>
+concept HasFraction = (std::is_arithmetic_v<Numbers> && ...) &&
+                      (std::floating_point<Numbers> || ...);
+template <typename Begin, typename End, typename Step>
+requires HasFraction<Begin, End, Step> Tensor arange(Begin begin, End end, Step step,
+                                                     CreateOptions options = {},
+                                                     Loc loc = Loc::current()) {
+  return fractions(static_cast<double>(begin), static_cast<double>(end), static_cast<double>(step),
+                   options, loc);
+}
+template <typename Begin, typename End>
+requires HasFraction<Begin, End> Tensor arange(Begin begin, End end, Loc loc = Loc::current()) {
+  return fractions(static_cast<double>(begin), static_cast<double>(end), 1, {}, loc);
+}
+template <std::floating_point End>
+Tensor arange(End end, CreateOptions options = {}, Loc loc = Loc::current()) {
+  return fractions(0, end, 1, options, loc);
+}
 // `count` numbers evenly spaced over [begin, end].
 Tensor linspace(double begin, double end, int64_t count, CreateOptions options = {});
+// base to the power of these numbers.
+Tensor logspace(double begin, double end, int64_t count, double base = 10,
+                CreateOptions options = {});
 // Ones on the diagonal of [rows, columns], zeros elsewhere; square where columns are left out.
 Tensor eye(int64_t rows, std::optional<int64_t> columns = {}, CreateOptions options = {});
 
 // Random numbers (eager/generator.h) are the same for any number of threads.
 Tensor rand(const Dims& shape, CreateOptions options = {}, Loc loc = Loc::current());   // [0, 1)
 Tensor randn(const Dims& shape, CreateOptions options = {}, Loc loc = Loc::current());  // N(0, 1)
+template <std::integral Size>
+Tensor rand(Size size, CreateOptions options = {}, Loc loc = Loc::current()) {
+  return rand(Dims{sardonyx::Dim(size)}, options, loc);
+}
+template <std::integral Size>
+Tensor randn(Size size, CreateOptions options = {}, Loc loc = Loc::current()) {
+  return randn(Dims{sardonyx::Dim(size)}, options, loc);
+}
 // Of the shape and element type of x.
 Tensor rand_like(const Tensor& x, Loc loc = Loc::current());
 Tensor randn_like(const Tensor& x, Loc loc = Loc::current());
 // Integers in [low, high).
 Tensor randint(int64_t low, int64_t high, const Dims& shape,
                CreateOptions options = {.dtype = DType::kInt64}, Loc loc = Loc::current());
+Tensor randint_like(const Tensor& x, int64_t low, int64_t high, Loc loc = Loc::current());
 // The integers [0, count) in random order.
 Tensor randperm(const Dim& count, CreateOptions options = {.dtype = DType::kInt64},
                 Loc loc = Loc::current());

@@ -175,6 +175,21 @@ Tensor operator!(const Operand& a) {
   static const OpDef& op = op_named("Not");
   return apply(op, {as_tensor(a)}, a.loc);
 }
+Tensor operator%(const Operand& a, const Operand& b) {
+  return remainder(a, b);
+}
+Tensor operator&(const Operand& a, const Operand& b) {
+  return bitwise_and(a, b);
+}
+Tensor operator|(const Operand& a, const Operand& b) {
+  return bitwise_or(a, b);
+}
+Tensor operator^(const Operand& a, const Operand& b) {
+  return bitwise_xor(a, b);
+}
+Tensor operator~(const Operand& a) {
+  return bitwise_not(as_tensor(a), a.loc);
+}
 Tensor operator-(const Operand& a) {
   return neg(as_tensor(a), a.loc);
 }

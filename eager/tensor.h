@@ -2,6 +2,7 @@
 // tensors are recorded in a graph (eager/trace/trace.h).
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -9,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -39,6 +41,26 @@ struct NewAxis {};
 struct Ellipsis {};
 struct Index;
 struct Operand;
+// Integers, of which one may stand for itself: x.sum(1), x.sum({0, -1}), x.roll(2, 0).
+class IntList : public std::vector<int64_t> {
+ public:
+  IntList() = default;
+  IntList(int value) : vector{value} {}
+  IntList(int64_t value) : vector{value} {}
+  IntList(std::initializer_list<int64_t> values) : vector(values) {}
+  IntList(std::vector<int64_t> values) : vector(std::move(values)) {}
+};
+using Axes = IntList;  // none: all of them
+// |a - b| <= atol + rtol * |b|, equal infinities, and NaNs where `equal_nan`.
+struct CloseOptions {
+  double rtol = 1e-5, atol = 1e-8;
+  bool equal_nan = false;
+};
+// beta * x + alpha * (a b).
+struct ScaledProduct {
+  double beta = 1, alpha = 1;
+};
+struct UniqueResult;
 // What stands in brackets; remembers the caller's line.
 struct At {
   int64_t index;
@@ -71,6 +93,7 @@ class Tensor {
   bool defined() const { return impl_ != nullptr; }
   DType dtype() const;
   size_t rank() const;
+  int64_t dim() const { return static_cast<int64_t>(rank()); }
   // Dims may be symbolic in a trace; see eager/dim.h for what C++ may ask of them.
   Sizes shape(Loc loc = Loc::current()) const;
   Dim size(int64_t axis, Loc loc = Loc::current()) const;  // negative axes count from the end
@@ -123,14 +146,18 @@ class Tensor {
   Tensor to(DType dtype, Loc loc = Loc::current()) const;
   // One dim may be -1: what is left.
   Tensor reshape(const Dims& shape, Loc loc = Loc::current()) const;
+  template <std::integral Size>
+  Tensor reshape(Size size, Loc loc = Loc::current()) const {
+    return reshape(Dims{sardonyx::Dim(size)}, loc);
+  }
   // Axes `first` to `last` as one.
   Tensor flatten(int64_t first = 0, int64_t last = -1, Loc loc = Loc::current()) const;
   // Without the axes, which must have size 1; none given: without all of size 1.
-  Tensor squeeze(const std::vector<int64_t>& axes = {}, Loc loc = Loc::current()) const;
+  Tensor squeeze(const Axes& axes = {}, Loc loc = Loc::current()) const;
   // With a new axis of size 1 at `axis` of the result.
   Tensor unsqueeze(int64_t axis, Loc loc = Loc::current()) const;
   // Axis i of the result is axes[i] of this; all axes, each once.
-  Tensor permute(const std::vector<int64_t>& axes, Loc loc = Loc::current()) const;
+  Tensor permute(const Axes& axes, Loc loc = Loc::current()) const;
   // Axes `a` and `b` exchanged.
   Tensor transpose(int64_t a, int64_t b, Loc loc = Loc::current()) const;
   // The last two axes exchanged.
@@ -152,16 +179,12 @@ class Tensor {
 
   // --- reductions; no axes: over all elements ---
   // Sums of bools and of integers below 64 bits are int64.
-  Tensor sum(const std::vector<int64_t>& axes = {}, bool keepdim = false,
-             Loc loc = Loc::current()) const;
+  Tensor sum(const Axes& axes = {}, bool keepdim = false, Loc loc = Loc::current()) const;
   // Of floating elements only.
-  Tensor mean(const std::vector<int64_t>& axes = {}, bool keepdim = false,
-              Loc loc = Loc::current()) const;
+  Tensor mean(const Axes& axes = {}, bool keepdim = false, Loc loc = Loc::current()) const;
   // The largest (smallest) along axes; where several are, they share the gradient.
-  Tensor amax(const std::vector<int64_t>& axes = {}, bool keepdim = false,
-              Loc loc = Loc::current()) const;
-  Tensor amin(const std::vector<int64_t>& axes = {}, bool keepdim = false,
-              Loc loc = Loc::current()) const;
+  Tensor amax(const Axes& axes = {}, bool keepdim = false, Loc loc = Loc::current()) const;
+  Tensor amin(const Axes& axes = {}, bool keepdim = false, Loc loc = Loc::current()) const;
   // The index (int64) of the first largest element along an axis.
   Tensor argmax(int64_t axis, bool keepdim = false, Loc loc = Loc::current()) const;
 
@@ -190,6 +213,23 @@ class Tensor {
   Tensor isinf(Loc loc = Loc::current()) const;
   Tensor isfinite(Loc loc = Loc::current()) const;
   Tensor logical_not(Loc loc = Loc::current()) const;
+  Tensor neg(Loc loc = Loc::current()) const;
+  Tensor log1p(Loc loc = Loc::current()) const;
+  Tensor expm1(Loc loc = Loc::current()) const;
+  Tensor log2(Loc loc = Loc::current()) const;
+  Tensor log10(Loc loc = Loc::current()) const;
+  Tensor exp2(Loc loc = Loc::current()) const;
+  Tensor sinh(Loc loc = Loc::current()) const;
+  Tensor cosh(Loc loc = Loc::current()) const;
+  Tensor asin(Loc loc = Loc::current()) const;
+  Tensor acos(Loc loc = Loc::current()) const;
+  Tensor atan(Loc loc = Loc::current()) const;
+  Tensor asinh(Loc loc = Loc::current()) const;
+  Tensor acosh(Loc loc = Loc::current()) const;
+  Tensor atanh(Loc loc = Loc::current()) const;
+  Tensor erfc(Loc loc = Loc::current()) const;
+  Tensor frac(Loc loc = Loc::current()) const;
+  Tensor bitwise_not(Loc loc = Loc::current()) const;
   // Elementwise with another tensor or a number, broadcast to one shape; types are promoted as
   // torch does.
   Tensor add(const Operand& other) const;
@@ -210,18 +250,52 @@ class Tensor {
   Tensor le(const Operand& other) const;
   Tensor gt(const Operand& other) const;
   Tensor ge(const Operand& other) const;
+  Tensor hypot(const Operand& other) const;
+  Tensor xlogy(const Operand& other) const;
+  Tensor logaddexp(const Operand& other) const;
+  Tensor heaviside(const Operand& other) const;
+  Tensor bitwise_and(const Operand& other) const;
+  Tensor bitwise_or(const Operand& other) const;
+  Tensor bitwise_xor(const Operand& other) const;
+  Tensor float_power(const Operand& other) const;
+  // this + alpha * other, this - alpha * other.
+  Tensor add(const Operand& other, double alpha) const;
+  Tensor sub(const Operand& other, double alpha) const;
+  Tensor addcmul(const Operand& a, const Operand& b, double value = 1) const;
+  Tensor addcdiv(const Operand& a, const Operand& b, double value = 1) const;
   // Of bools, or of numbers as != 0.
   Tensor logical_and(const Tensor& other, Loc loc = Loc::current()) const;
   Tensor logical_or(const Tensor& other, Loc loc = Loc::current()) const;
+  Tensor logical_xor(const Tensor& other, Loc loc = Loc::current()) const;
+  Tensor isclose(const Operand& other, CloseOptions options = {}) const;
+  bool allclose(const Tensor& other, CloseOptions options = {}, Loc loc = Loc::current()) const;
+  bool equal(const Tensor& other, Loc loc = Loc::current()) const;
   // Matrix products: of the last two axes with batches broadcast; mm of two matrices; bmm of two
   // batches [B, n, k] and [B, k, m]; dot of two vectors.
   Tensor matmul(const Tensor& other, Loc loc = Loc::current()) const;
   Tensor mm(const Tensor& other, Loc loc = Loc::current()) const;
   Tensor bmm(const Tensor& other, Loc loc = Loc::current()) const;
   Tensor dot(const Tensor& other, Loc loc = Loc::current()) const;
+  Tensor mv(const Tensor& other, Loc loc = Loc::current()) const;
+  Tensor outer(const Tensor& other, Loc loc = Loc::current()) const;
+  Tensor inner(const Tensor& other, Loc loc = Loc::current()) const;
+  Tensor cross(const Tensor& other, int64_t axis = -1, Loc loc = Loc::current()) const;
+  Tensor addmm(const Tensor& a, const Tensor& b, ScaledProduct scales = {},
+               Loc loc = Loc::current()) const;
+  Tensor baddbmm(const Tensor& a, const Tensor& b, ScaledProduct scales = {},
+                 Loc loc = Loc::current()) const;
+  Tensor trace(Loc loc = Loc::current()) const;
+  Tensor matrix_power(int64_t power, Loc loc = Loc::current()) const;
   // Elements limited to [low, high]; either bound may be left out.
   Tensor clamp(std::optional<double> low, std::optional<double> high = {},
                Loc loc = Loc::current()) const;
+  Tensor clip(std::optional<double> low, std::optional<double> high = {},
+              Loc loc = Loc::current()) const;  // clamp
+  Tensor clamp_min(double low, Loc loc = Loc::current()) const;
+  Tensor clamp_max(double high, Loc loc = Loc::current()) const;
+  Tensor logit(std::optional<double> eps = {}, Loc loc = Loc::current()) const;
+  Tensor nan_to_num(double nan = 0, std::optional<double> posinf = {},
+                    std::optional<double> neginf = {}, Loc loc = Loc::current()) const;
   // Along one axis.
   Tensor softmax(int64_t axis, Loc loc = Loc::current()) const;
   Tensor log_softmax(int64_t axis, Loc loc = Loc::current()) const;
@@ -230,27 +304,29 @@ class Tensor {
   Tensor where(const Tensor& condition, const Operand& other) const;  // this where it is true
 
   // Whether any (all) elements along the axes are not 0: bools.
-  Tensor any(const std::vector<int64_t>& axes = {}, bool keepdim = false,
-             Loc loc = Loc::current()) const;
-  Tensor all(const std::vector<int64_t>& axes = {}, bool keepdim = false,
-             Loc loc = Loc::current()) const;
+  Tensor any(const Axes& axes = {}, bool keepdim = false, Loc loc = Loc::current()) const;
+  Tensor all(const Axes& axes = {}, bool keepdim = false, Loc loc = Loc::current()) const;
   // The product along the axes; integers below 64 bits give int64.
-  Tensor prod(const std::vector<int64_t>& axes = {}, bool keepdim = false,
-              Loc loc = Loc::current()) const;
+  Tensor prod(const Axes& axes = {}, bool keepdim = false, Loc loc = Loc::current()) const;
   // Variance and deviation with the divisor n - correction.
-  Tensor var(const std::vector<int64_t>& axes = {}, bool keepdim = false, int64_t correction = 1,
+  Tensor var(const Axes& axes = {}, bool keepdim = false, int64_t correction = 1,
              Loc loc = Loc::current()) const;
-  Tensor std(const std::vector<int64_t>& axes = {}, bool keepdim = false, int64_t correction = 1,
+  Tensor std(const Axes& axes = {}, bool keepdim = false, int64_t correction = 1,
              Loc loc = Loc::current()) const;
   // log(sum(exp(x))) along the axes, without overflow.
-  Tensor logsumexp(const std::vector<int64_t>& axes, bool keepdim = false,
-                   Loc loc = Loc::current()) const;
+  Tensor logsumexp(const Axes& axes, bool keepdim = false, Loc loc = Loc::current()) const;
   // The p-norm of the elements along the axes.
-  Tensor norm(double p = 2, const std::vector<int64_t>& axes = {}, bool keepdim = false,
+  Tensor norm(double p = 2, const Axes& axes = {}, bool keepdim = false,
               Loc loc = Loc::current()) const;
+  Tensor dist(const Tensor& other, double p = 2, Loc loc = Loc::current()) const;
+  Tensor nansum(const Axes& axes = {}, bool keepdim = false, Loc loc = Loc::current()) const;
+  Tensor nanmean(const Axes& axes = {}, bool keepdim = false, Loc loc = Loc::current()) const;
+  Tensor count_nonzero(const Axes& axes = {}, Loc loc = Loc::current()) const;
   // The largest (smallest) of all elements.
   Tensor max(Loc loc = Loc::current()) const;
   Tensor min(Loc loc = Loc::current()) const;
+  Tensor max(const Tensor& other, Loc loc = Loc::current()) const;  // maximum
+  Tensor min(const Tensor& other, Loc loc = Loc::current()) const;
   // {values, indices}.
   std::pair<Tensor, Tensor> max(int64_t axis, bool keepdim = false, Loc loc = Loc::current()) const;
   std::pair<Tensor, Tensor> min(int64_t axis, bool keepdim = false, Loc loc = Loc::current()) const;
@@ -264,12 +340,34 @@ class Tensor {
   // The first smallest, along an axis or among all elements.
   Tensor argmin(std::optional<int64_t> axis = {}, bool keepdim = false,
                 Loc loc = Loc::current()) const;
+  Tensor median(Loc loc = Loc::current()) const;
+  std::pair<Tensor, Tensor> median(int64_t axis, bool keepdim = false,
+                                   Loc loc = Loc::current()) const;
+  std::pair<Tensor, Tensor> kthvalue(int64_t k, int64_t axis = -1, bool keepdim = false,
+                                     Loc loc = Loc::current()) const;
+  Tensor quantile(double q, std::optional<int64_t> axis = {}, bool keepdim = false,
+                  Loc loc = Loc::current()) const;
   // Running sums along an axis, of the same shape.
   Tensor cumsum(int64_t axis, Loc loc = Loc::current()) const;
+  Tensor cumprod(int64_t axis, Loc loc = Loc::current()) const;
+  std::pair<Tensor, Tensor> cummax(int64_t axis, Loc loc = Loc::current()) const;
+  std::pair<Tensor, Tensor> cummin(int64_t axis, Loc loc = Loc::current()) const;
+  Tensor logcumsumexp(int64_t axis, Loc loc = Loc::current()) const;
+  Tensor diff(int64_t times = 1, int64_t axis = -1, Loc loc = Loc::current()) const;
+  Tensor bincount(const Tensor& weights = {}, int64_t minlength = 0,
+                  Loc loc = Loc::current()) const;
+  UniqueResult unique(std::optional<int64_t> axis = {}, Loc loc = Loc::current()) const;
+  // By the elements as probabilities: eager/functional/sampling.h.
+  Tensor bernoulli(Loc loc = Loc::current()) const;
+  Tensor multinomial(int64_t count, bool replacement = false, Loc loc = Loc::current()) const;
   // Indices of elements that are not 0: int64 [count, rank].
   Tensor nonzero(Loc loc = Loc::current()) const;
 
   Tensor view(const Dims& shape, Loc loc = Loc::current()) const;  // reshape
+  template <std::integral Size>
+  Tensor view(Size size, Loc loc = Loc::current()) const {
+    return reshape(size, loc);
+  }
   // Reshaped, or expanded, to the shape of `other`; or converted to its element type.
   Tensor view_as(const Tensor& other, Loc loc = Loc::current()) const;
   Tensor reshape_as(const Tensor& other, Loc loc = Loc::current()) const;
@@ -278,34 +376,49 @@ class Tensor {
   Tensor contiguous() const { return *this; }  // every tensor is
   // The same value in a handle of its own: assign() to one leaves the other as it is.
   Tensor clone(Loc loc = Loc::current()) const;
+  // Of this element type.
+  Tensor new_zeros(const Dims& shape, Loc loc = Loc::current()) const;
+  Tensor new_ones(const Dims& shape, Loc loc = Loc::current()) const;
+  Tensor new_full(const Dims& shape, double value, Loc loc = Loc::current()) const;
   // One axis as several, of which one size may be -1.
   Tensor unflatten(int64_t axis, const Dims& sizes, Loc loc = Loc::current()) const;
   // One axis at another place; the others keep their order.
-  Tensor movedim(int64_t from, int64_t to, Loc loc = Loc::current()) const;
+  Tensor movedim(const IntList& from, const IntList& to, Loc loc = Loc::current()) const;
+  Tensor swapaxes(int64_t a, int64_t b, Loc loc = Loc::current()) const;
+  Tensor swapdims(int64_t a, int64_t b, Loc loc = Loc::current()) const;  // swapaxes
+  Tensor T(Loc loc = Loc::current()) const;  // of at most two axes, swapped
+  Tensor mT(Loc loc = Loc::current()) const { return transpose(-2, -1, loc); }
+  Tensor rot90(int64_t times = 1, int64_t from = 0, int64_t to = 1, Loc loc = Loc::current()) const;
   // `length` elements from `start` along an axis.
   Tensor narrow(int64_t axis, const Dim& start, const Dim& length, Loc loc = Loc::current()) const;
   // Elements along the axes in reverse.
-  Tensor flip(const std::vector<int64_t>& axes, Loc loc = Loc::current()) const;
+  Tensor flip(const Axes& axes, Loc loc = Loc::current()) const;
   // Elements moved along the axes; those that leave at one end enter at the other. No axes: of all
   // elements in row-major order.
-  Tensor roll(const std::vector<int64_t>& shifts, const std::vector<int64_t>& axes = {},
-              Loc loc = Loc::current()) const;
+  Tensor roll(const IntList& shifts, const Axes& axes = {}, Loc loc = Loc::current()) const;
   // The whole, counts[i] times along axis i.
-  Tensor repeat(const std::vector<int64_t>& counts, Loc loc = Loc::current()) const;
+  Tensor repeat(const IntList& counts, Loc loc = Loc::current()) const;
   // Each element `count` times in a row, along an axis or of all elements.
   Tensor repeat_interleave(int64_t count, std::optional<int64_t> axis = {},
                            Loc loc = Loc::current()) const;
+  Tensor repeat_interleave(const Tensor& counts, std::optional<int64_t> axis = {},
+                           Loc loc = Loc::current()) const;
+  Tensor tile(const Dims& repeats, Loc loc = Loc::current()) const;
+  Tensor broadcast_to(const Dims& shape, Loc loc = Loc::current()) const;
   // Zeros above (below) a diagonal of the last two axes.
   Tensor tril(int64_t diagonal = 0, Loc loc = Loc::current()) const;
   Tensor triu(int64_t diagonal = 0, Loc loc = Loc::current()) const;
   // The diagonal of axes `a` and `b`, which becomes the last axis.
   Tensor diagonal(int64_t offset = 0, int64_t a = 0, int64_t b = 1, Loc loc = Loc::current()) const;
+  Tensor diag(int64_t offset = 0, Loc loc = Loc::current()) const;
+  Tensor diag_embed(int64_t offset = 0, Loc loc = Loc::current()) const;
   // Pieces of `size` elements along an axis, the last of what is left.
   std::vector<Tensor> split(int64_t size, int64_t axis = 0, Loc loc = Loc::current()) const;
   std::vector<Tensor> split(const std::vector<int64_t>& sizes, int64_t axis = 0,
                             Loc loc = Loc::current()) const;
   // `count` pieces of equal sizes, the last perhaps smaller or missing.
   std::vector<Tensor> chunk(int64_t count, int64_t axis = 0, Loc loc = Loc::current()) const;
+  std::vector<Tensor> tensor_split(int64_t count, int64_t axis = 0, Loc loc = Loc::current()) const;
   // The slices along an axis, which they lack.
   std::vector<Tensor> unbind(int64_t axis = 0, Loc loc = Loc::current()) const;
   // The slices that int64 `indices` [n] name along an axis.
@@ -313,15 +426,27 @@ class Tensor {
   // alpha * source added to the slices that `indices` name.
   Tensor index_add(int64_t axis, const Tensor& indices, const Tensor& source, double alpha = 1,
                    Loc loc = Loc::current()) const;
+  Tensor index_copy(int64_t axis, const Tensor& indices, const Tensor& source,
+                    Loc loc = Loc::current()) const;
+  Tensor index_fill(int64_t axis, const Tensor& indices, double value,
+                    Loc loc = Loc::current()) const;
+  Tensor take(const Tensor& indices, Loc loc = Loc::current()) const;
+  Tensor take_along_dim(const Tensor& indices, int64_t axis, Loc loc = Loc::current()) const;
   // out[i][j] = this[i][indices[i][j]] for axis 1, and so on.
   Tensor gather(int64_t axis, const Tensor& indices, Loc loc = Loc::current()) const;
   // out[i][indices[i][j]] = source[i][j] for axis 1; scatter_add adds instead.
   Tensor scatter(int64_t axis, const Tensor& indices, const Tensor& source,
                  Loc loc = Loc::current()) const;
+  Tensor scatter(int64_t axis, const Tensor& indices, double value, Loc loc = Loc::current()) const;
+  // reduction: sum, prod, mean, amax, amin; with `include_self` of what stands there as well.
+  Tensor scatter_reduce(int64_t axis, const Tensor& indices, const Tensor& source,
+                        std::string_view reduction, bool include_self = true,
+                        Loc loc = Loc::current()) const;
   Tensor scatter_add(int64_t axis, const Tensor& indices, const Tensor& source,
                      Loc loc = Loc::current()) const;
   // `value` where the mask is true.
   Tensor masked_fill(const Tensor& mask, const Operand& value) const;
+  Tensor masked_scatter(const Tensor& mask, const Tensor& source, Loc loc = Loc::current()) const;
   // The elements where the mask is true, in one dimension.
   Tensor masked_select(const Tensor& mask, Loc loc = Loc::current()) const;
 
@@ -377,22 +502,27 @@ Tensor operator>=(const Operand& a, const Operand& b);
 Tensor operator&&(const Operand& a, const Operand& b);  // both are evaluated
 Tensor operator||(const Operand& a, const Operand& b);
 Tensor operator!(const Operand& a);
+Tensor operator%(const Operand& a, const Operand& b);  // remainder
+Tensor operator&(const Operand& a, const Operand& b);  // of bools or integers
+Tensor operator|(const Operand& a, const Operand& b);
+Tensor operator^(const Operand& a, const Operand& b);
+Tensor operator~(const Operand& a);
 
-template <typename T>
-Tensor Tensor::of(const std::vector<T>& values, Shape shape) {
-  if constexpr (std::is_same_v<T, bool>) {
+template <typename Element>
+Tensor Tensor::of(const std::vector<Element>& values, Shape shape) {
+  if constexpr (std::is_same_v<Element, bool>) {
     const std::vector<uint8_t> bytes(values.begin(), values.end());
     return of_bytes(bytes.data(), DType::kBool, std::move(shape), values.size());
   } else {
-    return of_bytes(values.data(), dtype_of<T>(), std::move(shape), values.size());
+    return of_bytes(values.data(), dtype_of<Element>(), std::move(shape), values.size());
   }
 }
 
-template <typename T>
-std::vector<T> Tensor::to_vector(Loc loc) const {
+template <typename Element>
+std::vector<Element> Tensor::to_vector(Loc loc) const {
   size_t count = 0;
-  const T* first = static_cast<const T*>(elements(dtype_of<T>(), count, loc));
-  return std::vector<T>(first, first + count);
+  const Element* first = static_cast<const Element*>(elements(dtype_of<Element>(), count, loc));
+  return std::vector<Element>(first, first + count);
 }
 
 }  // namespace sardonyx::eager

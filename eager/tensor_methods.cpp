@@ -31,6 +31,23 @@ SARDONYX_METHOD(isnan)
 SARDONYX_METHOD(isinf)
 SARDONYX_METHOD(isfinite)
 SARDONYX_METHOD(logical_not)
+SARDONYX_METHOD(neg)
+SARDONYX_METHOD(log1p)
+SARDONYX_METHOD(expm1)
+SARDONYX_METHOD(log2)
+SARDONYX_METHOD(log10)
+SARDONYX_METHOD(exp2)
+SARDONYX_METHOD(sinh)
+SARDONYX_METHOD(cosh)
+SARDONYX_METHOD(asin)
+SARDONYX_METHOD(acos)
+SARDONYX_METHOD(atan)
+SARDONYX_METHOD(asinh)
+SARDONYX_METHOD(acosh)
+SARDONYX_METHOD(atanh)
+SARDONYX_METHOD(erfc)
+SARDONYX_METHOD(frac)
+SARDONYX_METHOD(bitwise_not)
 #undef SARDONYX_METHOD
 
 // Messages name the line of the argument, which is the caller's.
@@ -55,6 +72,13 @@ SARDONYX_METHOD(lt)
 SARDONYX_METHOD(le)
 SARDONYX_METHOD(gt)
 SARDONYX_METHOD(ge)
+SARDONYX_METHOD(hypot)
+SARDONYX_METHOD(xlogy)
+SARDONYX_METHOD(logaddexp)
+SARDONYX_METHOD(bitwise_and)
+SARDONYX_METHOD(bitwise_or)
+SARDONYX_METHOD(bitwise_xor)
+SARDONYX_METHOD(float_power)
 #undef SARDONYX_METHOD
 
 Tensor Tensor::logical_and(const Tensor& other, Loc loc) const {
@@ -87,27 +111,25 @@ Tensor Tensor::log_softmax(int64_t axis, Loc loc) const {
 Tensor Tensor::lerp(const Operand& end, const Operand& weight) const {
   return eager::lerp(*this, end, weight);
 }
-Tensor Tensor::any(const std::vector<int64_t>& axes, bool keepdim, Loc loc) const {
+Tensor Tensor::any(const Axes& axes, bool keepdim, Loc loc) const {
   return eager::any(*this, axes, keepdim, loc);
 }
-Tensor Tensor::all(const std::vector<int64_t>& axes, bool keepdim, Loc loc) const {
+Tensor Tensor::all(const Axes& axes, bool keepdim, Loc loc) const {
   return eager::all(*this, axes, keepdim, loc);
 }
-Tensor Tensor::prod(const std::vector<int64_t>& axes, bool keepdim, Loc loc) const {
+Tensor Tensor::prod(const Axes& axes, bool keepdim, Loc loc) const {
   return eager::prod(*this, axes, keepdim, loc);
 }
-Tensor Tensor::var(const std::vector<int64_t>& axes, bool keepdim, int64_t correction,
-                   Loc loc) const {
+Tensor Tensor::var(const Axes& axes, bool keepdim, int64_t correction, Loc loc) const {
   return eager::var(*this, axes, keepdim, correction, loc);
 }
-Tensor Tensor::std(const std::vector<int64_t>& axes, bool keepdim, int64_t correction,
-                   Loc loc) const {
+Tensor Tensor::std(const Axes& axes, bool keepdim, int64_t correction, Loc loc) const {
   return eager::std(*this, axes, keepdim, correction, loc);
 }
-Tensor Tensor::logsumexp(const std::vector<int64_t>& axes, bool keepdim, Loc loc) const {
+Tensor Tensor::logsumexp(const Axes& axes, bool keepdim, Loc loc) const {
   return eager::logsumexp(*this, axes, keepdim, loc);
 }
-Tensor Tensor::norm(double p, const std::vector<int64_t>& axes, bool keepdim, Loc loc) const {
+Tensor Tensor::norm(double p, const Axes& axes, bool keepdim, Loc loc) const {
   return eager::norm(*this, p, axes, keepdim, loc);
 }
 Tensor Tensor::max(Loc loc) const {
@@ -146,20 +168,16 @@ Tensor Tensor::nonzero(Loc loc) const {
 Tensor Tensor::unflatten(int64_t axis, const Dims& sizes, Loc loc) const {
   return eager::unflatten(*this, axis, sizes, loc);
 }
-Tensor Tensor::movedim(int64_t from, int64_t to, Loc loc) const {
-  return eager::movedim(*this, {from}, {to}, loc);
-}
 Tensor Tensor::narrow(int64_t axis, const Dim& start, const Dim& length, Loc loc) const {
   return eager::narrow(*this, axis, start, length, loc);
 }
-Tensor Tensor::flip(const std::vector<int64_t>& axes, Loc loc) const {
+Tensor Tensor::flip(const Axes& axes, Loc loc) const {
   return eager::flip(*this, axes, loc);
 }
-Tensor Tensor::roll(const std::vector<int64_t>& shifts, const std::vector<int64_t>& axes,
-                    Loc loc) const {
+Tensor Tensor::roll(const IntList& shifts, const Axes& axes, Loc loc) const {
   return eager::roll(*this, shifts, axes, loc);
 }
-Tensor Tensor::repeat(const std::vector<int64_t>& counts, Loc loc) const {
+Tensor Tensor::repeat(const IntList& counts, Loc loc) const {
   return eager::repeat(*this, counts, loc);
 }
 Tensor Tensor::repeat_interleave(int64_t count, std::optional<int64_t> axis, Loc loc) const {

@@ -117,7 +117,7 @@ Tensor Tensor::flatten(int64_t first, int64_t last, Loc loc) const {
   return reshape(result, loc);
 }
 
-Tensor Tensor::squeeze(const std::vector<int64_t>& axes, Loc loc) const {
+Tensor Tensor::squeeze(const Axes& axes, Loc loc) const {
   static const OpDef& op = op_named("Squeeze");
   return axes.empty() ? apply(op, {*this}, loc) : apply(op, {*this, int64s(axes)}, loc);
 }
@@ -127,7 +127,7 @@ Tensor Tensor::unsqueeze(int64_t axis, Loc loc) const {
   return apply(op, {*this, int64s({axis})}, loc);
 }
 
-Tensor Tensor::permute(const std::vector<int64_t>& axes, Loc loc) const {
+Tensor Tensor::permute(const Axes& axes, Loc loc) const {
   static const OpDef& op = op_named("Transpose");
   require_defined(*this, "permute", "the tensor", loc);
   std::vector<int64_t> positive;
@@ -171,13 +171,13 @@ Tensor Tensor::operator[](const At& at) const {
   return select(0, at.index, at.loc);
 }
 
-Tensor Tensor::sum(const std::vector<int64_t>& axes, bool keepdim, Loc loc) const {
+Tensor Tensor::sum(const Axes& axes, bool keepdim, Loc loc) const {
   static const OpDef& op = op_named("ReduceSum");
   require_defined(*this, "sum", "the tensor", loc);
   if (is_widened(dtype())) return to(DType::kInt64, loc).sum(axes, keepdim, loc);
   return reduced_by(op, *this, axes, keepdim, loc);
 }
-Tensor Tensor::mean(const std::vector<int64_t>& axes, bool keepdim, Loc loc) const {
+Tensor Tensor::mean(const Axes& axes, bool keepdim, Loc loc) const {
   static const OpDef& op = op_named("ReduceMean");
   require_defined(*this, "mean", "the tensor", loc);
   if (!is_floating(dtype())) {
@@ -186,11 +186,11 @@ Tensor Tensor::mean(const std::vector<int64_t>& axes, bool keepdim, Loc loc) con
   }
   return reduced_by(op, *this, axes, keepdim, loc);
 }
-Tensor Tensor::amax(const std::vector<int64_t>& axes, bool keepdim, Loc loc) const {
+Tensor Tensor::amax(const Axes& axes, bool keepdim, Loc loc) const {
   static const OpDef& op = op_named("ReduceMax");
   return reduced_by(op, *this, axes, keepdim, loc);
 }
-Tensor Tensor::amin(const std::vector<int64_t>& axes, bool keepdim, Loc loc) const {
+Tensor Tensor::amin(const Axes& axes, bool keepdim, Loc loc) const {
   static const OpDef& op = op_named("ReduceMin");
   return reduced_by(op, *this, axes, keepdim, loc);
 }

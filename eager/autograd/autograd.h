@@ -21,6 +21,7 @@ class NoGrad {
  private:
   bool previous_;
 };
+using InferenceMode = NoGrad;
 // Recording again, within a NoGrad.
 class EnableGrad {
  public:

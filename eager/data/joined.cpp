@@ -6,7 +6,9 @@
 #include "eager/autograd/autograd.h"
 #include "eager/create.h"
 #include "eager/data/readers.h"
+#include "eager/functional/functional.h"
 #include "eager/op.h"
+#include "eager/placed.h"
 #include "ir/core/tensor.h"
 #include "ir/type.h"
 
@@ -93,6 +95,20 @@ Tensor stacked_to_longest(const std::vector<Tensor>& tensors, double value) {
 
 }  // namespace
 
+Tensor pad_sequence(const std::vector<Tensor>& sequences, bool batch_first, double value, Loc loc) {
+  int64_t longest = 0;
+  for (const Tensor& one : sequences) {
+    if (!one.defined() || one.rank() == 0) fail_at(loc, "pad_sequence: expected tensors [L, ...]");
+    longest = std::max(longest, one.size(0, loc).value());
+  }
+  std::vector<Tensor> filled;
+  for (const Tensor& one : sequences) {
+    std::vector<int64_t> pads(2 * one.rank(), 0);
+    pads.back() = longest - one.size(0, loc).value();
+    filled.push_back(eager::pad(one, pads, value, loc));
+  }
+  return stack(filled, batch_first ? 0 : 1, loc);
+}
 Sample pad_to_longest(std::span<const Sample> samples, double value) {
   if (samples.empty() || samples[0].empty() || samples[0][0].rank() == 0) {
     fail(ErrorCode::kInvalidArgument,

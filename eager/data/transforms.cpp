@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "eager/create.h"
+#include "eager/data/augmentations.h"
 #include "eager/functional/arrange.h"
 #include "eager/functional/functional.h"
 #include "eager/op.h"
@@ -222,6 +223,7 @@ Tensor ColorJitter::operator()(const Tensor& x) const {
   if (brightness > 0) now = adjust_brightness(now, factor(brightness));
   if (contrast > 0) now = adjust_contrast(now, factor(contrast));
   if (saturation > 0) now = adjust_saturation(now, factor(saturation));
+  if (hue > 0) now = adjust_hue(now, draw(-hue, hue));
   return now;
 }
 

@@ -96,9 +96,9 @@ struct RandomVerticalFlip {
   Tensor operator()(const Tensor& x) const;
   double p;
 };
-// Factors within [1 - b, 1 + b], not below 0.
+// Factors within [1 - b, 1 + b], not below 0; hues move within [-hue, hue].
 struct ColorJitter {
-  double brightness = 0, contrast = 0, saturation = 0;
+  double brightness = 0, contrast = 0, saturation = 0, hue = 0;
   Tensor operator()(const Tensor& x) const;
 };
 // Zeros in a rectangle of `scale` of the area (Zhong et al., 2017).

@@ -115,14 +115,13 @@ Tensor triangle_indices(int64_t rows, int64_t columns, int64_t offset, bool uppe
 
 }  // namespace
 
-Tensor flip(const Tensor& x, const std::vector<int64_t>& axes, Loc loc) {
+Tensor flip(const Tensor& x, const Axes& axes, Loc loc) {
   static const OpDef& op = op_named("Slice");
   const std::vector<int64_t> backwards(axes.size(), -1), all(axes.size(), INT64_MIN);
   if (axes.empty()) return x;
   return apply(op, {x, int64s(backwards), int64s(all), int64s(axes), int64s(backwards)}, loc);
 }
-Tensor roll(const Tensor& x, const std::vector<int64_t>& shifts, const std::vector<int64_t>& axes,
-            Loc loc) {
+Tensor roll(const Tensor& x, const IntList& shifts, const Axes& axes, Loc loc) {
   const bool is_flat = axes.empty() && shifts.size() == 1;
   if (is_flat) return rolled(x.reshape({-1}, loc), shifts[0], 0, loc).reshape(x.shape(loc), loc);
   if (axes.size() != shifts.size()) {
@@ -146,8 +145,7 @@ Tensor rot90(const Tensor& x, int64_t times, int64_t from, int64_t to, Loc loc) 
       return flip(x.transpose(from, to, loc), {to}, loc);
   }
 }
-Tensor movedim(const Tensor& x, const std::vector<int64_t>& from, const std::vector<int64_t>& to,
-               Loc loc) {
+Tensor movedim(const Tensor& x, const IntList& from, const IntList& to, Loc loc) {
   std::vector<int64_t> order(x.rank(), -1);
   std::vector<bool> moves(x.rank(), false);
   bool fits = from.size() == to.size();
@@ -200,7 +198,7 @@ Tensor unflatten(const Tensor& x, int64_t axis, const Dims& sizes, Loc loc) {
   return x.reshape(shape, loc);
 }
 
-Tensor repeat(const Tensor& x, const std::vector<int64_t>& counts, Loc loc) {
+Tensor repeat(const Tensor& x, const IntList& counts, Loc loc) {
   if (counts.size() < x.rank()) {
     fail(ErrorCode::kInvalidArgument, text_of(loc), ": repeat: expected at least ", x.rank(),
          " counts for ", x.type(), ", got ", counts.size());
@@ -208,7 +206,7 @@ Tensor repeat(const Tensor& x, const std::vector<int64_t>& counts, Loc loc) {
   Dims shape(counts.size() - x.rank(), 1);
   const Dims dims = x.shape(loc);
   shape.insert(shape.end(), dims.begin(), dims.end());
-  return tile(counts.size() == x.rank() ? x : x.reshape(shape, loc), counts, loc);
+  return tile(counts.size() == x.rank() ? x : x.reshape(shape, loc), to_dims(counts), loc);
 }
 Tensor repeat_interleave(const Tensor& x, int64_t count, std::optional<int64_t> axis, Loc loc) {
   if (count < 0) {

@@ -7,23 +7,22 @@
 namespace sardonyx::eager {
 
 // --- order of elements and axes ---
-Tensor flip(const Tensor& x, const std::vector<int64_t>& axes, Loc loc = Loc::current());
+Tensor flip(const Tensor& x, const Axes& axes, Loc loc = Loc::current());
 // Elements move `shifts` places on along `axes`, the last ones to the front; without axes over all
 // elements in row-major order.
-Tensor roll(const Tensor& x, const std::vector<int64_t>& shifts,
-            const std::vector<int64_t>& axes = {}, Loc loc = Loc::current());
+Tensor roll(const Tensor& x, const IntList& shifts, const Axes& axes = {},
+            Loc loc = Loc::current());
 // A quarter turn from axis `from` towards axis `to`, `times` over.
 Tensor rot90(const Tensor& x, int64_t times = 1, int64_t from = 0, int64_t to = 1,
              Loc loc = Loc::current());
-Tensor movedim(const Tensor& x, const std::vector<int64_t>& from, const std::vector<int64_t>& to,
-               Loc loc = Loc::current());
+Tensor movedim(const Tensor& x, const IntList& from, const IntList& to, Loc loc = Loc::current());
 Tensor swapaxes(const Tensor& x, int64_t a, int64_t b, Loc loc = Loc::current());
 // One axis as several; one of their sizes may be -1.
 Tensor unflatten(const Tensor& x, int64_t axis, const Dims& sizes, Loc loc = Loc::current());
 
 // --- repeated and broadcast ---
 // The whole of x `counts` times along each axis; more counts than axes make axes in front.
-Tensor repeat(const Tensor& x, const std::vector<int64_t>& counts, Loc loc = Loc::current());
+Tensor repeat(const Tensor& x, const IntList& counts, Loc loc = Loc::current());
 // Each element (slice along an axis) `count` times in a row; without an axis, x is flattened.
 Tensor repeat_interleave(const Tensor& x, int64_t count, std::optional<int64_t> axis = {},
                          Loc loc = Loc::current());

@@ -293,6 +293,25 @@ Tensor addcdiv(const Tensor& x, const Operand& a, const Operand& b, double value
   const Tensor quotient = div(a, b);
   return add({x, a.loc}, value == 1 ? quotient : mul({quotient, a.loc}, value));
 }
+Tensor float_power(const Operand& a, const Operand& b) {
+  const OperandPair pair = matched(a, b);
+  return pow({pair.a.to(DType::kDouble, a.loc), a.loc}, pair.b.to(DType::kDouble, a.loc));
+}
+Tensor signbit(const Tensor& x, Loc loc) {
+  require_defined(x, "signbit", "x", loc);
+  return is_floating(x.dtype()) ? has_sign(x, loc) : Operand(x, loc) < 0;
+}
+Tensor copysign(const Operand& a, const Operand& b) {
+  const OperandPair pair = floating(a, b);
+  const Tensor size = abs(pair.a, a.loc);
+  return where(has_sign(pair.b, a.loc), {neg(size, a.loc), a.loc}, size);
+}
+Tensor sinc(const Tensor& x, Loc loc) {
+  const Tensor angle = mul({floating(x, loc), loc}, std::numbers::pi);
+  const Tensor is_zero = Operand(angle, loc) == 0;
+  const Tensor divisor = where(is_zero, {1, loc}, angle);
+  return where(is_zero, {1, loc}, div({sin(divisor, loc), loc}, divisor));
+}
 Tensor heaviside(const Tensor& x, const Operand& values) {
   const Loc& loc = values.loc;
   const Tensor steps = where(Operand(x, loc) == 0, values, {add({sign(x, loc), loc}, 0), loc});
@@ -330,6 +349,12 @@ Tensor ge(const Operand& a, const Operand& b) {
 Tensor isinf(const Tensor& x, Loc loc) {
   if (!is_floating(x.dtype())) return Operand(x, loc) != x;
   return Operand(abs(x, loc), loc) > greatest(x.dtype());
+}
+Tensor isposinf(const Tensor& x, Loc loc) {
+  return Operand(isinf(x, loc), loc) && (Operand(x, loc) > 0);
+}
+Tensor isneginf(const Tensor& x, Loc loc) {
+  return Operand(isinf(x, loc), loc) && (Operand(x, loc) < 0);
 }
 Tensor isfinite(const Tensor& x, Loc loc) {
   if (!is_floating(x.dtype())) return Operand(x, loc) == x;

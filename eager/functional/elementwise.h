@@ -46,6 +46,12 @@ Tensor lerp(const Tensor& start, const Operand& end, const Operand& weight);
 // x + value * a * b, and x + value * a / b.
 Tensor addcmul(const Tensor& x, const Operand& a, const Operand& b, double value = 1);
 Tensor addcdiv(const Tensor& x, const Operand& a, const Operand& b, double value = 1);
+// a^b as float64.
+Tensor float_power(const Operand& a, const Operand& b);
+// |a| with the sign of b, zeros' signs included; whether x has the sign of a negative number.
+Tensor copysign(const Operand& a, const Operand& b);
+Tensor signbit(const Tensor& x, Loc loc = Loc::current());
+Tensor sinc(const Tensor& x, Loc loc = Loc::current());  // sin(pi x) / (pi x), 1 at 0
 // 0 for x < 0, `values` for x == 0, 1 for x > 0; NaN for NaN.
 Tensor heaviside(const Tensor& x, const Operand& values);
 // NaN and infinities replaced: by 0 and the type's greatest and lowest finite values by default.
@@ -61,11 +67,8 @@ Tensor gt(const Operand& a, const Operand& b);
 Tensor ge(const Operand& a, const Operand& b);
 Tensor isinf(const Tensor& x, Loc loc = Loc::current());
 Tensor isfinite(const Tensor& x, Loc loc = Loc::current());
-// |a - b| <= atol + rtol * |b|, equal infinities, and NaNs where `equal_nan`.
-struct CloseOptions {
-  double rtol = 1e-5, atol = 1e-8;
-  bool equal_nan = false;
-};
+Tensor isposinf(const Tensor& x, Loc loc = Loc::current());
+Tensor isneginf(const Tensor& x, Loc loc = Loc::current());
 Tensor isclose(const Operand& a, const Operand& b, CloseOptions options = {});
 // Of all elements; false for other shapes. The values are read, so not of symbolic tensors.
 bool allclose(const Tensor& a, const Tensor& b, CloseOptions options = {},

@@ -60,14 +60,14 @@ Tensor transformed(const FftTransform& kind, const Tensor& x, const Options& opt
   return kind.inverse ? mul({out, loc}, factor) : div({out, loc}, factor);
 }
 
-struct Axes {
+struct TransformAxes {
   std::vector<int64_t> axes;
   std::vector<std::optional<int64_t>> lengths;
 };
 
-Axes axes_of(const char* name, const Tensor& x, int64_t rank, const OptionsN& options,
-             const Loc& loc) {
-  Axes found{options.axes, {}};
+TransformAxes axes_of(const char* name, const Tensor& x, int64_t rank, const OptionsN& options,
+                      const Loc& loc) {
+  TransformAxes found{options.axes, {}};
   if (found.axes.empty()) {
     const auto count = options.s.empty() ? rank : static_cast<int64_t>(options.s.size());
     if (count > rank) refuse_transform(name, text("expected at most ", rank, " lengths"), x, loc);
@@ -89,8 +89,8 @@ Axes axes_of(const char* name, const Tensor& x, int64_t rank, const OptionsN& op
 }
 
 // All the axes but the last `skipped` ones.
-Tensor over_axes(const FftTransform& kind, Tensor z, const Axes& axes, size_t skipped, Norm norm,
-                 const Loc& loc) {
+Tensor over_axes(const FftTransform& kind, Tensor z, const TransformAxes& axes, size_t skipped,
+                 Norm norm, const Loc& loc) {
   for (size_t i = 0; i + skipped < axes.axes.size(); ++i)
     z = transformed(kind, z, {axes.lengths[i], axes.axes[i], norm}, loc);
   return z;
@@ -102,7 +102,9 @@ Tensor part(const Tensor& z, int64_t index, const Loc& loc) {
 
 Tensor rolled(const Tensor& x, const std::vector<int64_t>& axes, bool back, const Loc& loc) {
   Tensor out = x;
-  for (const int64_t axis : axes) {
+  std::vector<int64_t> all(axes.empty() ? x.rank() : 0);
+  std::iota(all.begin(), all.end(), 0);
+  for (const int64_t axis : axes.empty() ? all : axes) {
     const Dim size = x.size(axis, loc);
     const Dim begin = back ? Dim(floor_div(size, 2)) : Dim(size - floor_div(size, 2));
     out = cat({out.slice(axis, {begin, {}}, loc), out.slice(axis, {{}, begin}, loc)}, axis, loc);
@@ -172,23 +174,23 @@ Tensor irfft(const Tensor& z, Options options, Loc loc) {
 
 Tensor fftn(const Tensor& z, const OptionsN& options, Loc loc) {
   check_pairs("fftn", z, loc);
-  const Axes axes = axes_of("fftn", z, static_cast<int64_t>(z.rank()) - 1, options, loc);
+  const TransformAxes axes = axes_of("fftn", z, static_cast<int64_t>(z.rank()) - 1, options, loc);
   return over_axes(kFft, z, axes, 0, options.norm, loc);
 }
 Tensor ifftn(const Tensor& z, const OptionsN& options, Loc loc) {
   check_pairs("ifftn", z, loc);
-  const Axes axes = axes_of("ifftn", z, static_cast<int64_t>(z.rank()) - 1, options, loc);
+  const TransformAxes axes = axes_of("ifftn", z, static_cast<int64_t>(z.rank()) - 1, options, loc);
   return over_axes(kIfft, z, axes, 0, options.norm, loc);
 }
 Tensor rfftn(const Tensor& x, const OptionsN& options, Loc loc) {
-  const Axes axes = axes_of("rfftn", x, static_cast<int64_t>(x.rank()), options, loc);
+  const TransformAxes axes = axes_of("rfftn", x, static_cast<int64_t>(x.rank()), options, loc);
   if (axes.axes.empty()) refuse_transform("rfftn", "expected an axis", x, loc);
   const Tensor half = rfft(x, {axes.lengths.back(), axes.axes.back(), options.norm}, loc);
   return over_axes(kFft, half, axes, 1, options.norm, loc);
 }
 Tensor irfftn(const Tensor& z, const OptionsN& options, Loc loc) {
   check_pairs("irfftn", z, loc);
-  const Axes axes = axes_of("irfftn", z, static_cast<int64_t>(z.rank()) - 1, options, loc);
+  const TransformAxes axes = axes_of("irfftn", z, static_cast<int64_t>(z.rank()) - 1, options, loc);
   if (axes.axes.empty()) refuse_transform("irfftn", "expected an axis", z, loc);
   const Tensor half = over_axes(kIfft, z, axes, 1, options.norm, loc);
   return irfft(half, {axes.lengths.back(), axes.axes.back(), options.norm}, loc);
@@ -208,10 +210,10 @@ Tensor rfftfreq(int64_t n, double spacing, DType dtype) {
     bins.push_back(static_cast<double>(i));
   return frequencies(bins, static_cast<double>(n) * spacing, dtype);
 }
-Tensor fftshift(const Tensor& x, const std::vector<int64_t>& axes, Loc loc) {
+Tensor fftshift(const Tensor& x, const IntList& axes, Loc loc) {
   return rolled(x, axes, false, loc);
 }
-Tensor ifftshift(const Tensor& x, const std::vector<int64_t>& axes, Loc loc) {
+Tensor ifftshift(const Tensor& x, const IntList& axes, Loc loc) {
   return rolled(x, axes, true, loc);
 }
 

@@ -48,12 +48,35 @@ Tensor ifftn(const Tensor& z, const OptionsN& options = {}, Loc loc = Loc::curre
 Tensor rfftn(const Tensor& x, const OptionsN& options = {}, Loc loc = Loc::current());
 Tensor irfftn(const Tensor& z, const OptionsN& options = {}, Loc loc = Loc::current());
 
+// The same over the last two axes.
+Tensor fft2(const Tensor& z, Norm norm = Norm::kBackward, Loc loc = Loc::current());
+Tensor ifft2(const Tensor& z, Norm norm = Norm::kBackward, Loc loc = Loc::current());
+Tensor rfft2(const Tensor& x, Norm norm = Norm::kBackward, Loc loc = Loc::current());
+Tensor irfft2(const Tensor& z, Norm norm = Norm::kBackward, Loc loc = Loc::current());
+
+struct StftOptions {
+  int64_t n_fft = 0;
+  std::optional<int64_t> hop_length = {};  // n_fft / 4
+  Tensor window = {};                      // [n_fft or less, then centred]; none: ones
+  bool center = true;                      // signals are reflected by n_fft / 2 at both ends
+  bool normalized = false;                 // divided by the root of n_fft
+};
+// Spectra of windows of a signal x [samples] or [N, samples]: [N, n_fft / 2 + 1, frames, 2], and
+// the signal of such spectra, of `length` samples where given.
+Tensor stft(const Tensor& x, const StftOptions& options, Loc loc = Loc::current());
+Tensor istft(const Tensor& z, const StftOptions& options, std::optional<int64_t> length = {},
+             Loc loc = Loc::current());
+Tensor hann_window(int64_t size, bool periodic = true);
+Tensor hamming_window(int64_t size, bool periodic = true);
+// The angle of a complex number, within [-pi, pi].
+Tensor angle(const Tensor& z, Loc loc = Loc::current());
+
 // Frequencies of the bins in cycles per unit of `spacing`: 0, 1, ..., -2, -1 over n * spacing, and
 // of rfft's: 0 ... n / 2.
 Tensor fftfreq(int64_t n, double spacing = 1, DType dtype = DType::kFloat);
 Tensor rfftfreq(int64_t n, double spacing = 1, DType dtype = DType::kFloat);
-// Moves the bin of frequency 0 to the middle of the axes of any tensor, and back.
-Tensor fftshift(const Tensor& x, const std::vector<int64_t>& axes, Loc loc = Loc::current());
-Tensor ifftshift(const Tensor& x, const std::vector<int64_t>& axes, Loc loc = Loc::current());
+// Moves the bin of frequency 0 to the middle of the axes (none: all) of any tensor, and back.
+Tensor fftshift(const Tensor& x, const IntList& axes = {}, Loc loc = Loc::current());
+Tensor ifftshift(const Tensor& x, const IntList& axes = {}, Loc loc = Loc::current());
 
 }  // namespace sardonyx::eager::fft

@@ -84,6 +84,19 @@ Tensor clamp(const Tensor& x, std::optional<double> low, std::optional<double> h
   };
   return apply(op, {value, bound(low), bound(high)}, loc);
 }
+Tensor softplus(const Tensor& x, double beta, Loc loc) {
+  if (beta == 1) return softplus(x, loc);
+  return div({softplus(mul({x, loc}, beta), loc), loc}, beta);
+}
+Tensor clip(const Tensor& x, std::optional<double> low, std::optional<double> high, Loc loc) {
+  return clamp(x, low, high, loc);
+}
+Tensor clamp_min(const Tensor& x, double low, Loc loc) {
+  return clamp(x, low, {}, loc);
+}
+Tensor clamp_max(const Tensor& x, double high, Loc loc) {
+  return clamp(x, {}, high, loc);
+}
 Tensor leaky_relu(const Tensor& x, double slope, Loc loc) {
   static const OpDef& op = op_named("LeakyRelu");
   return apply(op, {x}, {{"alpha", static_cast<float>(slope)}}, loc);
@@ -291,8 +304,7 @@ Tensor cumsum(const Tensor& x, int64_t axis, Loc loc) {
   return apply(op, {x, literal(sardonyx::Tensor::scalar(axis))}, loc);
 }
 
-Tensor var(const Tensor& x, const std::vector<int64_t>& axes, bool keepdim, int64_t correction,
-           Loc loc) {
+Tensor var(const Tensor& x, const Axes& axes, bool keepdim, int64_t correction, Loc loc) {
   require_defined(x, "var", "x", loc);
   const Tensor centred = sub({x, loc}, x.mean(axes, true, loc));
   const Tensor squares = square(centred, loc).sum(axes, keepdim, loc);
@@ -304,7 +316,7 @@ Tensor var(const Tensor& x, const std::vector<int64_t>& axes, bool keepdim, int6
   const Tensor divisor = dim_tensor(freedoms, loc).to(x.dtype(), loc);
   return div({squares, loc}, divisor);
 }
-Tensor logsumexp(const Tensor& x, const std::vector<int64_t>& axes, bool keepdim, Loc loc) {
+Tensor logsumexp(const Tensor& x, const Axes& axes, bool keepdim, Loc loc) {
   static const OpDef& op = op_named("ReduceLogSumExp");
   require_defined(x, "logsumexp", "x", loc);
   if (!is_floating(x.dtype())) {

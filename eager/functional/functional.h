@@ -8,10 +8,14 @@
 
 #include "eager/functional/arrange.h"
 #include "eager/functional/elementwise.h"
+#include "eager/functional/methods.h"
 #include "eager/functional/order.h"
+#include "eager/functional/parts.h"
 #include "eager/functional/products.h"
 #include "eager/functional/reduce.h"
+#include "eager/functional/running.h"
 #include "eager/functional/sampling.h"
+#include "eager/functional/statistics.h"
 #include "eager/tensor.h"
 
 namespace sardonyx::eager {
@@ -31,6 +35,10 @@ Tensor where(const Tensor& condition, const Operand& a, const Operand& b);
 // Elements limited to [low, high]; either bound may be left out.
 Tensor clamp(const Tensor& x, std::optional<double> low, std::optional<double> high = {},
              Loc loc = Loc::current());
+Tensor clip(const Tensor& x, std::optional<double> low, std::optional<double> high = {},
+            Loc loc = Loc::current());  // clamp
+Tensor clamp_min(const Tensor& x, double low, Loc loc = Loc::current());
+Tensor clamp_max(const Tensor& x, double high, Loc loc = Loc::current());
 // Unary functions keep the shape; errors name the caller's line.
 Tensor abs(const Tensor& x, Loc loc = Loc::current());
 Tensor neg(const Tensor& x, Loc loc = Loc::current());
@@ -72,6 +80,7 @@ Tensor hardsigmoid(const Tensor& x, Loc loc = Loc::current());
 Tensor hardswish(const Tensor& x, Loc loc = Loc::current());
 // log(1 + exp(x)).
 Tensor softplus(const Tensor& x, Loc loc = Loc::current());
+Tensor softplus(const Tensor& x, double beta, Loc loc = Loc::current());  // of beta * x, over beta
 // x * tanh(softplus(x)).
 Tensor mish(const Tensor& x, Loc loc = Loc::current());
 // exp(x) over its sum along the axis; log_softmax is its logarithm.
@@ -137,10 +146,9 @@ Tensor cumsum(const Tensor& x, int64_t axis, Loc loc = Loc::current());
 
 // --- over axes ---
 // With the divisor n - correction, as in torch.
-Tensor var(const Tensor& x, const std::vector<int64_t>& axes = {}, bool keepdim = false,
-           int64_t correction = 1, Loc loc = Loc::current());
-Tensor logsumexp(const Tensor& x, const std::vector<int64_t>& axes, bool keepdim = false,
-                 Loc loc = Loc::current());
+Tensor var(const Tensor& x, const Axes& axes = {}, bool keepdim = false, int64_t correction = 1,
+           Loc loc = Loc::current());
+Tensor logsumexp(const Tensor& x, const Axes& axes, bool keepdim = false, Loc loc = Loc::current());
 Tensor norm(const Tensor& x, Loc loc = Loc::current());  // L2 over all elements
 
 // A dim as a tensor of rank 0 (int64): computed in the graph where it is symbolic.

@@ -151,8 +151,7 @@ Tensor matrix_rank(const Tensor& a, std::optional<double> rtol, Loc loc) {
   return counted(a, s, rtol, loc).to(DType::kInt64, loc).sum({-1}, false, loc);
 }
 
-Tensor vector_norm(const Tensor& x, double ord, const std::vector<int64_t>& axes, bool keepdim,
-                   Loc loc) {
+Tensor vector_norm(const Tensor& x, double ord, const Axes& axes, bool keepdim, Loc loc) {
   if (!is_floating(x.dtype())) refuse_matrix("vector_norm", "expected floating elements", x, loc);
   if (std::isnan(ord)) refuse_matrix("vector_norm", "expected an order, not NaN", x, loc);
   const Tensor sizes = abs(x, loc);
@@ -194,6 +193,47 @@ Tensor matrix_norm(const Tensor& a, MatrixNorm ord, bool keepdim, Loc loc) {
       break;
   }
   return vector_norm(a, 2, {-2, -1}, keepdim, loc);
+}
+
+Tensor norm(const Tensor& x, const Axes& axes, bool keepdim, Loc loc) {
+  return vector_norm(x, 2, axes, keepdim, loc);
+}
+Tensor cond(const Tensor& a, Loc loc) {
+  const Tensor s = svdvals(a, loc);
+  return div({s.amax(-1, false, loc), loc}, s.amin(-1, false, loc));
+}
+
+Tensor solve_triangular(const Tensor& a, const Tensor& b, TriangularOptions options, Loc loc) {
+  check_matrices("solve_triangular", a, loc);
+  Tensor half = options.upper ? triu(a, 0, loc) : tril(a, 0, loc);
+  if (options.unitriangular) {
+    half = options.upper ? triu(a, 1, loc) : tril(a, -1, loc);
+    const Tensor one = ones({a.size(-1, loc)}, {.dtype = a.dtype()}, loc);
+    half = add({half, loc}, diag_embed(one, 0, loc));
+  }
+  return solve(half, b, loc);
+}
+Tensor cholesky_solve(const Tensor& b, const Tensor& l, Loc loc) {
+  const Tensor half = solve_triangular(l, b, {}, loc);
+  return solve_triangular(l.t(loc), half, {.upper = true}, loc);
+}
+Tensor matrix_power(const Tensor& a, int64_t power, Loc loc) {
+  return power >= 0 ? eager::matrix_power(a, power, loc)
+                    : eager::matrix_power(inv(a, loc), -power, loc);
+}
+Tensor multi_dot(const std::vector<Tensor>& matrices, Loc loc) {
+  if (matrices.empty())
+    fail(ErrorCode::kInvalidArgument, text_of(loc), ": multi_dot: expected some matrices");
+  Tensor product = matrices[0];
+  for (size_t i = 1; i < matrices.size(); ++i)
+    product = matmul(product, matrices[i], loc);
+  return product;
+}
+Tensor cross(const Tensor& a, const Tensor& b, int64_t axis, Loc loc) {
+  return eager::cross(a, b, axis, loc);
+}
+Tensor vecdot(const Tensor& a, const Tensor& b, int64_t axis, Loc loc) {
+  return mul({a, loc}, b).sum(axis, false, loc);
 }
 
 }  // namespace sardonyx::eager::linalg

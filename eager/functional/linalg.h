@@ -54,8 +54,10 @@ Tensor matrix_rank(const Tensor& a, std::optional<double> rtol = {}, Loc loc = L
 
 // (sum |x|^ord)^(1 / ord); ord may be infinite (the greatest), -infinite (the least) and 0 (how
 // many are not 0). Over all elements where no axes are given. (file)
-Tensor vector_norm(const Tensor& x, double ord = 2, const std::vector<int64_t>& axes = {},
-                   bool keepdim = false, Loc loc = Loc::current());
+Tensor vector_norm(const Tensor& x, double ord = 2, const Axes& axes = {}, bool keepdim = false,
+                   Loc loc = Loc::current());
+Tensor norm(const Tensor& x, const Axes& axes = {}, bool keepdim = false,
+            Loc loc = Loc::current());  // vector_norm of order 2
 enum class MatrixNorm {
   kFrobenius,  // (file)
   kNuclear,    // the sum of singular values
@@ -69,5 +71,23 @@ enum class MatrixNorm {
 // Of the last two axes.
 Tensor matrix_norm(const Tensor& a, MatrixNorm ord = MatrixNorm::kFrobenius, bool keepdim = false,
                    Loc loc = Loc::current());
+
+// The greatest singular value over the least.
+Tensor cond(const Tensor& a, Loc loc = Loc::current());
+
+// a x = b of a triangular a; the other side of its diagonal is not looked at.
+struct TriangularOptions {
+  bool upper = false;
+  bool unitriangular = false;  // the diagonal counts as ones
+};
+Tensor solve_triangular(const Tensor& a, const Tensor& b, TriangularOptions options = {},
+                        Loc loc = Loc::current());
+// l l^T x = b, of cholesky()'s l.
+Tensor cholesky_solve(const Tensor& b, const Tensor& l, Loc loc = Loc::current());
+Tensor matrix_power(const Tensor& a, int64_t power, Loc loc = Loc::current());
+Tensor multi_dot(const std::vector<Tensor>& matrices, Loc loc = Loc::current());
+Tensor cross(const Tensor& a, const Tensor& b, int64_t axis = -1, Loc loc = Loc::current());
+// The sum of products along an axis.
+Tensor vecdot(const Tensor& a, const Tensor& b, int64_t axis = -1, Loc loc = Loc::current());
 
 }  // namespace sardonyx::eager::linalg

@@ -91,6 +91,18 @@ Tensor addmm(const Tensor& x, const Tensor& a, const Tensor& b, ScaledProduct sc
 Tensor baddbmm(const Tensor& x, const Tensor& a, const Tensor& b, ScaledProduct scales, Loc loc) {
   return scaled_sum(x, bmm(a, b, loc), scales, loc);
 }
+Tensor inner(const Tensor& a, const Tensor& b, Loc loc) {
+  require_defined(a, "inner", "a", loc);
+  require_defined(b, "inner", "b", loc);
+  if (a.rank() == 0 || b.rank() == 0) return mul({a, loc}, b);
+  return tensordot(a, b, {-1}, {-1}, loc);
+}
+Tensor addmv(const Tensor& x, const Tensor& a, const Tensor& b, ScaledProduct scales, Loc loc) {
+  return scaled_sum(x, mv(a, b, loc), scales, loc);
+}
+Tensor addbmm(const Tensor& x, const Tensor& a, const Tensor& b, ScaledProduct scales, Loc loc) {
+  return scaled_sum(x, bmm(a, b, loc).sum(0, false, loc), scales, loc);
+}
 
 Tensor tensordot(const Tensor& a, const Tensor& b, int64_t count, Loc loc) {
   if (count < 0 || static_cast<size_t>(count) > std::min(a.rank(), b.rank())) {

@@ -13,14 +13,18 @@ Tensor bmm(const Tensor& a, const Tensor& b, Loc loc = Loc::current());
 Tensor mv(const Tensor& a, const Tensor& b, Loc loc = Loc::current());
 Tensor dot(const Tensor& a, const Tensor& b, Loc loc = Loc::current());
 Tensor outer(const Tensor& a, const Tensor& b, Loc loc = Loc::current());  // [n], [m] to [n, m]
+// Sums over the last axes of both: [..., k] and [___, k] to [..., ___].
+Tensor inner(const Tensor& a, const Tensor& b, Loc loc = Loc::current());
 // beta * x + alpha * (a b), x broadcast to the product of mm() (bmm()).
-struct ScaledProduct {
-  double beta = 1, alpha = 1;
-};
 Tensor addmm(const Tensor& x, const Tensor& a, const Tensor& b, ScaledProduct scales = {},
              Loc loc = Loc::current());
 Tensor baddbmm(const Tensor& x, const Tensor& a, const Tensor& b, ScaledProduct scales = {},
                Loc loc = Loc::current());
+// beta * x + alpha * (a b) of a matrix and a vector; of a product summed over the batch.
+Tensor addmv(const Tensor& x, const Tensor& a, const Tensor& b, ScaledProduct scales = {},
+             Loc loc = Loc::current());
+Tensor addbmm(const Tensor& x, const Tensor& a, const Tensor& b, ScaledProduct scales = {},
+              Loc loc = Loc::current());
 // Sums over the last `count` axes of a and the first of b, or over the axes named for each.
 Tensor tensordot(const Tensor& a, const Tensor& b, int64_t count = 2, Loc loc = Loc::current());
 Tensor tensordot(const Tensor& a, const Tensor& b, const std::vector<int64_t>& a_axes,

@@ -111,6 +111,12 @@ std::pair<Tensor, Tensor> min(const Tensor& x, int64_t axis, bool keepdim, Loc l
   static const OpDef& op = op_named("ArgMin");
   return extreme(op, x, axis, keepdim, loc);
 }
+Tensor max(const Tensor& a, const Tensor& b, Loc loc) {
+  return maximum({a, loc}, {b, loc});
+}
+Tensor min(const Tensor& a, const Tensor& b, Loc loc) {
+  return minimum({a, loc}, {b, loc});
+}
 std::pair<Tensor, Tensor> aminmax(const Tensor& x, Loc loc) {
   return {min(x, loc), max(x, loc)};
 }

@@ -6,8 +6,6 @@
 
 namespace sardonyx::eager {
 
-using Axes = std::vector<int64_t>;
-
 // Whether any (all) elements are other than 0: bool. Of nothing: false (true).
 Tensor any(const Tensor& x, const Axes& axes = {}, bool keepdim = false, Loc loc = Loc::current());
 Tensor all(const Tensor& x, const Axes& axes = {}, bool keepdim = false, Loc loc = Loc::current());
@@ -42,6 +40,8 @@ std::pair<Tensor, Tensor> max(const Tensor& x, int64_t axis, bool keepdim = fals
 std::pair<Tensor, Tensor> min(const Tensor& x, int64_t axis, bool keepdim = false,
                               Loc loc = Loc::current());
 // {least, greatest} of all elements.
+Tensor max(const Tensor& a, const Tensor& b, Loc loc = Loc::current());  // maximum
+Tensor min(const Tensor& a, const Tensor& b, Loc loc = Loc::current());
 std::pair<Tensor, Tensor> aminmax(const Tensor& x, Loc loc = Loc::current());
 // int64 indices of the first greatest (least) element; of all elements in row-major order without
 // an axis.

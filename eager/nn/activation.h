@@ -92,7 +92,11 @@ class Hardtanh : public Layer<Hardtanh> {
 // log(1 + exp(x)), without overflow for large x.
 class Softplus : public Layer<Softplus> {
  public:
-  Tensor forward(const Tensor& x) const { return softplus(x, caller()); }
+  explicit Softplus(double beta = 1) : beta_(beta) {}
+  Tensor forward(const Tensor& x) const { return softplus(x, beta_, caller()); }
+
+ private:
+  double beta_;
 };
 // x * tanh(softplus(x)).
 class Mish : public Layer<Mish> {
@@ -116,6 +120,63 @@ class LogSoftmax : public Layer<LogSoftmax> {
 
  private:
   int64_t axis_;
+};
+class Softmin : public Layer<Softmin> {
+ public:
+  explicit Softmin(int64_t axis) : axis_(axis) {}
+  Tensor forward(const Tensor& x) const { return softmin(x, axis_, caller()); }
+
+ private:
+  int64_t axis_;
+};
+// Over the channels of x [N, C, H, W].
+class Softmax2d : public Layer<Softmax2d> {
+ public:
+  Tensor forward(const Tensor& x) const { return softmax(x, -3, caller()); }
+};
+class Softsign : public Layer<Softsign> {
+ public:
+  Tensor forward(const Tensor& x) const { return softsign(x, caller()); }
+};
+class Softshrink : public Layer<Softshrink> {
+ public:
+  explicit Softshrink(double lambda = 0.5) : lambda_(lambda) {}
+  Tensor forward(const Tensor& x) const { return softshrink(x, lambda_, caller()); }
+
+ private:
+  double lambda_;
+};
+class Hardshrink : public Layer<Hardshrink> {
+ public:
+  explicit Hardshrink(double lambda = 0.5) : lambda_(lambda) {}
+  Tensor forward(const Tensor& x) const { return hardshrink(x, lambda_, caller()); }
+
+ private:
+  double lambda_;
+};
+class Tanhshrink : public Layer<Tanhshrink> {
+ public:
+  Tensor forward(const Tensor& x) const { return tanhshrink(x, caller()); }
+};
+class Threshold : public Layer<Threshold> {
+ public:
+  Threshold(double limit, double value) : limit_(limit), value_(value) {}
+  Tensor forward(const Tensor& x) const { return threshold(x, limit_, value_, caller()); }
+
+ private:
+  double limit_, value_;
+};
+class LogSigmoid : public Layer<LogSigmoid> {
+ public:
+  Tensor forward(const Tensor& x) const { return logsigmoid(x, caller()); }
+};
+class CELU : public Layer<CELU> {
+ public:
+  explicit CELU(double alpha = 1) : alpha_(alpha) {}
+  Tensor forward(const Tensor& x) const { return celu(x, alpha_, caller()); }
+
+ private:
+  double alpha_;
 };
 // The first half along an axis times the sigmoid of the second.
 class GLU : public Layer<GLU> {

@@ -44,10 +44,14 @@ class Sequential : public Layer<Sequential> {
 
   // Under the next number where no name is given.
   Sequential& append(const AnyLayer& layer, const std::string& name = "");
+  // All of another one's layers behind these.
+  Sequential& extend(const Sequential& others);
   // The number of layers.
   size_t size() const { return layers_->size(); }
-  // Throws kInvalidArgument where there is no such layer.
-  const AnyLayer& operator[](size_t index) const;
+  // Negative numbers count from the end. Throws kInvalidArgument where there is no such layer.
+  const AnyLayer& operator[](int64_t index) const;
+  auto begin() const { return layers_->cbegin(); }
+  auto end() const { return layers_->cend(); }
   // x through all layers in order; x itself where there are none.
   Tensor forward(const Tensor& x) const;
 
@@ -85,6 +89,34 @@ class ModuleList : public Module {
 
  private:
   std::shared_ptr<std::vector<M>> modules_ = std::make_shared<std::vector<M>>();
+};
+
+// Tensors to be trained as parameters "0", "1" ..., and under names.
+class ParameterList : public Module {
+ public:
+  explicit ParameterList(const std::vector<Tensor>& values = {});
+  ParameterList& append(const Tensor& value);
+  size_t size() const { return tensors_->size(); }
+  const Tensor& operator[](size_t index) const;
+  auto begin() const { return tensors_->cbegin(); }
+  auto end() const { return tensors_->cend(); }
+
+ private:
+  std::shared_ptr<std::vector<Tensor>> tensors_ = std::make_shared<std::vector<Tensor>>();
+};
+class ParameterDict : public Module {
+ public:
+  explicit ParameterDict(const std::map<std::string, Tensor>& values = {});
+  ParameterDict& insert(const std::string& name, const Tensor& value);
+  size_t size() const { return tensors_->size(); }
+  bool contains(const std::string& name) const { return tensors_->contains(name); }
+  const Tensor& operator[](const std::string& name) const;
+  auto begin() const { return tensors_->cbegin(); }
+  auto end() const { return tensors_->cend(); }
+
+ private:
+  std::shared_ptr<std::map<std::string, Tensor>> tensors_ =
+      std::make_shared<std::map<std::string, Tensor>>();
 };
 
 // Modules of one type under names; iterates in the order of the names.

@@ -50,28 +50,88 @@ Tensor Bilinear::forward(const Tensor& a, const Tensor& b) const {
 }
 
 Embedding::Embedding(int64_t count, int64_t size, EmbeddingOptions options)
-    : padding_(options.padding_idx) {
-  describe(text(count, " x ", size));
-  const Tensor rows = zeros({count, size});
-  init::normal(rows);
+    : Embedding(
+          [&] {
+            const Tensor rows = zeros({positive(count, "Embedding"), positive(size, "Embedding")});
+            init::normal(rows);
+            return rows;
+          }(),
+          options) {
+  if (!padding_) return;
+  const Tensor at = tensor({*padding_}).reshape({1, 1});
+  weight.assign(where(arange(count).reshape({count, 1}) == at, 0.0, weight.detach()));
+}
+Embedding::Embedding(Tensor rows, EmbeddingOptions options) : padding_(options.padding_idx) {
+  if (rows.rank() != 2)
+    fail(ErrorCode::kInvalidArgument, "Embedding: expected rows [count, size], got ", rows.type());
+  const int64_t count = rows.size(0).value();
+  describe(text(count, " x ", rows.size(1)));
   if (padding_ && *padding_ < 0) padding_ = *padding_ + count;
   if (padding_ && (*padding_ < 0 || *padding_ >= count)) {
     fail(ErrorCode::kInvalidArgument, "Embedding: expected padding_idx within ", count,
          " rows, got ", *options.padding_idx);
   }
-  if (padding_) {
-    const Tensor at = tensor({*padding_}).reshape({1, 1});
-    rows.assign(where(arange(count).reshape({count, 1}) == at, 0.0, rows));
-  }
-  weight = parameter("weight", rows);
+  weight = parameter("weight", std::move(rows));
+}
+Embedding Embedding::from_pretrained(const Tensor& weight, bool freeze, EmbeddingOptions options) {
+  Embedding made(weight.detach().clone(), options);
+  made.weight.set_requires_grad(!freeze);
+  return made;
 }
 Tensor Embedding::forward(const Tensor& indices) const {
   detail::require_registered(*this, {{"weight", weight}});
   const Tensor rows = index_select(weight, 0, indices, caller());
-  if (!padding_ || !is_training() || !is_grad_enabled()) return rows;
+  // In evaluation mode gradients are rare, and files should not hold what is for them alone.
+  const bool may_train = is_training() || !TraceContext::active();
+  if (!padding_ || !may_train || !is_grad_enabled()) return rows;
   const Tensor at = literal(sardonyx::Tensor::scalar(*padding_)).to(indices.dtype(), caller());
   const Tensor is_padding = (Operand(indices, caller()) == at).unsqueeze(-1, caller());
   return where(is_padding, {rows.detach(), caller()}, rows);
+}
+
+Tensor embedding(const Tensor& indices, const Tensor& weight, Loc loc) {
+  return index_select(weight, 0, indices, loc);
+}
+
+EmbeddingBag::EmbeddingBag(int64_t count, int64_t size, EmbeddingBagOptions options)
+    : options_(std::move(options)) {
+  describe(text(count, " x ", size, ", ", options_.mode));
+  if (options_.mode != "sum" && options_.mode != "mean" && options_.mode != "max") {
+    fail(ErrorCode::kInvalidArgument, "EmbeddingBag: expected mode sum, mean or max, got ",
+         options_.mode);
+  }
+  const Tensor rows = zeros({positive(count, "EmbeddingBag"), positive(size, "EmbeddingBag")});
+  init::normal(rows);
+  weight = parameter("weight", rows);
+}
+Tensor EmbeddingBag::forward(const Tensor& indices, const Tensor& offsets) const {
+  detail::require_registered(*this, {{"weight", weight}});
+  const Loc loc = caller();
+  if (indices.rank() != (offsets.defined() ? 1 : 2)) {
+    fail_at(loc, "EmbeddingBag: expected indices [N, L], or [n] with offsets, got ",
+            indices.type());
+  }
+  const Tensor rows = index_select(weight, 0, indices, loc);
+  if (offsets.defined()) return by_offsets(rows, offsets);
+  if (options_.mode == "max") return rows.amax(1, false, loc);
+  return options_.mode == "sum" ? rows.sum(1, false, loc) : rows.mean(1, false, loc);
+}
+Tensor EmbeddingBag::by_offsets(const Tensor& rows, const Tensor& offsets) const {
+  const Loc loc = caller();
+  const Tensor places = arange(rows.size(0, loc), {.dtype = DType::kInt64}, loc).unsqueeze(-1, loc);
+  const Tensor has_begun = Operand(offsets.to(DType::kInt64, loc), loc) <= places;
+  const Tensor bags = sub({has_begun.sum(1, false, loc), loc}, 1);
+  const Tensor none =
+      zeros({offsets.size(0, loc), rows.size(1, loc)}, {.dtype = rows.dtype()}, loc);
+  if (options_.mode == "max") {
+    const Tensor wide = bags.unsqueeze(-1, loc).expand(rows.shape(loc), loc);
+    return scatter_reduce(none, 0, wide, rows, "amax", false, loc);
+  }
+  const Tensor sums = index_add(none, 0, bags, rows, 1, loc);
+  if (options_.mode == "sum") return sums;
+  const Tensor one = ones({rows.size(0, loc)}, {.dtype = rows.dtype()}, loc);
+  const Tensor counts = index_add(none.select(1, 0, loc), 0, bags, one, 1, loc);
+  return div({sums, loc}, clamp(counts, 1, {}, loc).unsqueeze(-1, loc));
 }
 
 Tensor dropout(const Tensor& x, double p, bool training, Loc loc) {
@@ -114,6 +174,24 @@ Tensor DropoutChannels::forward(const Tensor& x) const {
   shape.resize(x.rank(), 1);
   const Tensor kept = dropout(ones(shape, {.dtype = x.dtype()}, caller()), p_, true, caller());
   return mul({x, caller()}, kept);
+}
+
+Tensor alpha_dropout(const Tensor& x, double p, bool training, Loc loc) {
+  checked_share(p);
+  if (!training || p == 0) return x;
+  if (p == 1) return zeros_like(x, loc);
+  constexpr double kLeast = -1.7580993408473766;  // of SELU: -scale * alpha
+  const double scale = 1 / std::sqrt((1 - p) * (1 + p * kLeast * kLeast));
+  // 1 / (1 - p) where kept, 0 where dropped.
+  const Tensor kept = Operand(dropout(ones_like(x, loc), p, true, loc), loc) > 0;
+  const Tensor chosen = where(kept, {x, loc}, kLeast);
+  return add({mul({chosen, loc}, scale), loc}, -scale * kLeast * p);
+}
+AlphaDropout::AlphaDropout(double p) : p_(checked_share(p)) {
+  describe(text("p=", p));
+}
+Tensor AlphaDropout::forward(const Tensor& x) const {
+  return alpha_dropout(x, p_, is_training(), caller());
 }
 
 Tensor Unflatten::forward(const Tensor& x) const {

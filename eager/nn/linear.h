@@ -33,11 +33,34 @@ struct EmbeddingOptions {
 class Embedding : public Layer<Embedding> {
  public:
   Embedding(int64_t count, int64_t size, EmbeddingOptions options = {});
+  // With these rows, trained or not.
+  static Embedding from_pretrained(const Tensor& weight, bool freeze = true,
+                                   EmbeddingOptions options = {});
   Tensor forward(const Tensor& indices) const;
   Tensor weight;
 
  private:
+  Embedding(Tensor rows, EmbeddingOptions options);
   std::optional<int64_t> padding_;
+};
+
+// embedding() as a function of a weight at hand.
+Tensor embedding(const Tensor& indices, const Tensor& weight, Loc loc = Loc::current());
+
+struct EmbeddingBagOptions {
+  std::string mode = "mean";  // sum, mean, max
+};
+// Rows of an Embedding, summed up by bags: of indices [N, L] each row is one, of indices [n] each
+// part that begins at one of `offsets` [N] (ascending, the first is 0). Empty bags are zeros.
+class EmbeddingBag : public Layer<EmbeddingBag> {
+ public:
+  EmbeddingBag(int64_t count, int64_t size, EmbeddingBagOptions options = {});
+  Tensor forward(const Tensor& indices, const Tensor& offsets = {}) const;
+  Tensor weight;
+
+ private:
+  Tensor by_offsets(const Tensor& rows, const Tensor& offsets) const;
+  EmbeddingBagOptions options_;
 };
 
 // Zeroes elements with probability p and scales the others by 1/(1-p) in training mode; else the
@@ -54,6 +77,20 @@ class Dropout : public Layer<Dropout> {
 class DropoutChannels : public Layer<DropoutChannels> {
  public:
   explicit DropoutChannels(double p = 0.5);
+  Tensor forward(const Tensor& x) const;
+
+ private:
+  double p_;
+};
+
+using Dropout1d = DropoutChannels;
+using Dropout2d = DropoutChannels;
+using Dropout3d = DropoutChannels;
+// Dropout to SELU's least value, which keeps mean and variance (Klambauer et al., "Self-normalizing
+// neural networks", 2017).
+class AlphaDropout : public Layer<AlphaDropout> {
+ public:
+  explicit AlphaDropout(double p = 0.5);
   Tensor forward(const Tensor& x) const;
 
  private:
@@ -86,6 +123,8 @@ class Unflatten : public Layer<Unflatten> {
   std::vector<int64_t> sizes_;
 };
 
+Tensor alpha_dropout(const Tensor& x, double p = 0.5, bool training = true,
+                     Loc loc = Loc::current());
 // Dropout as a function; the identity unless `training`.
 Tensor dropout(const Tensor& x, double p = 0.5, bool training = true, Loc loc = Loc::current());
 // The same by a generator of its own; kInvalidArgument in a trace (see CreateOptions).

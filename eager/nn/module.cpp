@@ -314,6 +314,18 @@ std::vector<std::pair<std::string, Module>> Module::named_modules() const {
   return found;
 }
 
+std::vector<Module> Module::children() const {
+  std::vector<Module> found;
+  for (const auto& [name, child] : named_children())
+    found.push_back(child);
+  return found;
+}
+std::vector<Module> Module::modules() const {
+  std::vector<Module> found;
+  for (const auto& [name, module] : named_modules())
+    found.push_back(module);
+  return found;
+}
 int64_t Module::parameter_count() const {
   int64_t count = 0;
   for (const Tensor& tensor : parameters())

@@ -96,6 +96,8 @@ class Module {
   std::vector<std::pair<std::string, Module>> named_children() const;
   // Itself as "", then all below.
   std::vector<std::pair<std::string, Module>> named_modules() const;
+  std::vector<Module> children() const;  // without their names
+  std::vector<Module> modules() const;
   int64_t parameter_count() const;
 
   // The values of parameters and persistent buffers as they are now: later training does not change

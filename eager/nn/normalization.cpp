@@ -348,4 +348,26 @@ Tensor normalize(const Tensor& x, NormalizeOptions options, Loc loc) {
   return div({x, loc}, clamp(length, options.eps, {}, loc));
 }
 
+// torch's window of an even size has one channel more before than after.
+Tensor local_response_norm(const Tensor& x, int64_t size, LocalResponseNormOptions options,
+                           Loc loc) {
+  require_defined(x, "local_response_norm", "x", loc);
+  if (x.rank() < 2 || size < 1)
+    fail_at(loc, "local_response_norm: expected x [N, C, ...] and a size of at least 1, got ",
+            x.type(), " and ", size);
+  std::vector<int64_t> pads(2 * (x.rank() - 1), 0);
+  pads[pads.size() - 2] = size / 2;
+  pads[pads.size() - 1] = (size - 1) / 2;
+  const Tensor squares = pad(square(x, loc), pads, 0, loc);
+  Tensor sums = squares.slice(1, {Dim(0), x.size(1, loc)}, loc);
+  for (int64_t i = 1; i < size; ++i)
+    sums = eager::add({sums, loc}, squares.slice(1, {Dim(i), x.size(1, loc) + i}, loc));
+  const Tensor base =
+      eager::add({mul({sums, loc}, options.alpha / static_cast<double>(size)), loc}, options.k);
+  return div({x, loc}, pow({base, loc}, options.beta));
+}
+Tensor LocalResponseNorm::forward(const Tensor& x) const {
+  return local_response_norm(x, size_, options_, caller());
+}
+
 }  // namespace sardonyx::eager::nn

@@ -166,6 +166,23 @@ class RMSNorm : public Layer<RMSNorm> {
   Tensor ones_;
 };
 
+struct LocalResponseNormOptions {
+  double alpha = 1e-4, beta = 0.75, k = 1;
+};
+// x [N, C, ...] over (k + alpha * the mean square of `size` channels around each)^beta.
+class LocalResponseNorm : public Layer<LocalResponseNorm> {
+ public:
+  explicit LocalResponseNorm(int64_t size, LocalResponseNormOptions options = {})
+      : size_(size), options_(options) {}
+  Tensor forward(const Tensor& x) const;
+
+ private:
+  int64_t size_;
+  LocalResponseNormOptions options_;
+};
+Tensor local_response_norm(const Tensor& x, int64_t size, LocalResponseNormOptions options = {},
+                           Loc loc = Loc::current());
+
 // As functions of weights at hand; undefined ones are ones (weights) and zeros (biases).
 Tensor layer_norm(const Tensor& x, const std::vector<int64_t>& normalized_shape,
                   const Tensor& weight = {}, const Tensor& bias = {}, double eps = 1e-5,

@@ -127,6 +127,13 @@ Tensor interpolate(const Tensor& x, const InterpolateOptions& options, Loc loc) 
 Upsample::Upsample(UpsampleOptions options) : options_(std::move(options)) {
   check_options(options_, "Upsample: ");
 }
+UpsamplingNearest2d::UpsamplingNearest2d(const UpsampleOptions& options)
+    : Upsample({.size = options.size, .scale_factor = options.scale_factor}) {}
+UpsamplingBilinear2d::UpsamplingBilinear2d(const UpsampleOptions& options)
+    : Upsample({.size = options.size,
+                .scale_factor = options.scale_factor,
+                .mode = "bilinear",
+                .align_corners = true}) {}
 Tensor Upsample::forward(const Tensor& x) const {
   return interpolate(x, options_, caller());
 }
@@ -154,6 +161,16 @@ Tensor affine_grid(const Tensor& theta, const Dims& size, bool align_corners, Lo
                       {{"align_corners", int64_t{align_corners}}}, loc);
 }
 
+Tensor channel_shuffle(const Tensor& x, int64_t groups, Loc loc) {
+  require_defined(x, "channel_shuffle", "x", loc);
+  const bool is_image = x.rank() >= 3 && x.size(1, loc).is_known();
+  if (!is_image || groups < 1 || x.size(1, loc).value() % groups != 0) {
+    fail_at(loc, "channel_shuffle: expected x [N, C, ...] with channels in ", groups,
+            " groups, got ", x.type());
+  }
+  const Dims shape = x.shape(loc);
+  return x.unflatten(1, {groups, -1}, loc).transpose(1, 2, loc).reshape(shape, loc);
+}
 Tensor pixel_shuffle(const Tensor& x, int64_t factor, Loc loc) {
   static const OpDef& op = op_named("DepthToSpace");
   return eager::apply(op, {x}, {{"blocksize", factor}, {"mode", std::string("CRD")}}, loc);

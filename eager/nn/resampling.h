@@ -27,6 +27,16 @@ class Upsample : public Layer<Upsample> {
   UpsampleOptions options_;
 };
 
+class UpsamplingNearest2d : public Upsample {
+ public:
+  explicit UpsamplingNearest2d(const UpsampleOptions& options);
+};
+// With corners aligned, as in torch.
+class UpsamplingBilinear2d : public Upsample {
+ public:
+  explicit UpsamplingBilinear2d(const UpsampleOptions& options);
+};
+
 struct GridSampleOptions {
   std::string mode = "bilinear";       // bilinear, nearest, bicubic
   std::string padding_mode = "zeros";  // zeros, border, reflection
@@ -43,6 +53,16 @@ Tensor affine_grid(const Tensor& theta, const Dims& size, bool align_corners = f
 // [N, C*r*r, H, W] to [N, C, H*r, W*r], and back.
 Tensor pixel_shuffle(const Tensor& x, int64_t factor, Loc loc = Loc::current());
 Tensor pixel_unshuffle(const Tensor& x, int64_t factor, Loc loc = Loc::current());
+// Channels of x [N, C, ...] in another order: those of all groups alternate.
+Tensor channel_shuffle(const Tensor& x, int64_t groups, Loc loc = Loc::current());
+class ChannelShuffle : public Layer<ChannelShuffle> {
+ public:
+  explicit ChannelShuffle(int64_t groups) : groups_(groups) {}
+  Tensor forward(const Tensor& x) const { return channel_shuffle(x, groups_, caller()); }
+
+ private:
+  int64_t groups_;
+};
 // pixel_shuffle() as a layer; channels must be a multiple of factor^2.
 class PixelShuffle : public Layer<PixelShuffle> {
  public:

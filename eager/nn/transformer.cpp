@@ -1,6 +1,10 @@
 #include "eager/nn/transformer.h"
 
+#include <cmath>
+
+#include "eager/create.h"
 #include "eager/functional/functional.h"
+#include "eager/nn/init.h"
 
 namespace sardonyx::eager::nn {
 namespace {
@@ -145,6 +149,28 @@ Tensor TransformerDecoder::operator()(const Tensor& x, const Tensor& memory,
     return norm_ ? (*norm_)(value, loc) : value;
   };
   return call(loc, run, x, memory);
+}
+
+Transformer::Transformer(TransformerSizes sizes, TransformerOptions options)
+    : encoder_(add("encoder", TransformerEncoder(sizes.encoder_layers, sizes.embed, sizes.heads,
+                                                 options, true))),
+      decoder_(add("decoder", TransformerDecoder(sizes.decoder_layers, sizes.embed, sizes.heads,
+                                                 options, true))) {
+  for (const Tensor& parameter : parameters()) {
+    if (parameter.rank() > 1) init::xavier_uniform(parameter);
+  }
+}
+Tensor Transformer::operator()(const Tensor& source, const Tensor& target,
+                               const TransformerMasks& masks, Loc loc) const {
+  const auto run = [&] {
+    return decoder_(target, encoder_(source, masks.source, loc), masks.target, masks.memory, loc);
+  };
+  return call(loc, run, source, target);
+}
+Tensor Transformer::generate_square_subsequent_mask(const Dim& size, Loc loc) {
+  const Tensor places = arange(size, {.dtype = DType::kInt64}, loc);
+  const Tensor is_later = Operand(places.unsqueeze(0, loc), loc) > places.unsqueeze(1, loc);
+  return masked_fill(zeros({size, size}, {}, loc), is_later, {-INFINITY, loc});
 }
 
 }  // namespace sardonyx::eager::nn

@@ -90,4 +90,25 @@ class TransformerDecoder : public Layer<TransformerDecoder> {
   std::optional<LayerNorm> norm_;
 };
 
+struct TransformerSizes {
+  int64_t embed = 512, heads = 8, encoder_layers = 6, decoder_layers = 6;
+};
+struct TransformerMasks {
+  AttentionMasks source = {}, target = {}, memory = {};
+};
+// Encoder and decoder ("encoder", "decoder"), each with a LayerNorm after its layers; matrices are
+// initialised by xavier_uniform.
+class Transformer : public Layer<Transformer> {
+ public:
+  explicit Transformer(TransformerSizes sizes = {}, TransformerOptions options = {});
+  Tensor operator()(const Tensor& source, const Tensor& target, const TransformerMasks& masks = {},
+                    Loc loc = Loc::current()) const;
+  // -infinity above the diagonal, 0 elsewhere: a mask under which no query sees later keys.
+  static Tensor generate_square_subsequent_mask(const Dim& size, Loc loc = Loc::current());
+
+ private:
+  TransformerEncoder encoder_;
+  TransformerDecoder decoder_;
+};
+
 }  // namespace sardonyx::eager::nn

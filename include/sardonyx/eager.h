@@ -6,6 +6,7 @@
 #include "eager/autograd/jacobian.h"
 #include "eager/create.h"
 #include "eager/custom_op.h"
+#include "eager/data/augmentations.h"
 #include "eager/data/distributed_sampler.h"
 #include "eager/data/joined.h"
 #include "eager/data/loader.h"

@@ -35,6 +35,22 @@ class Loss : public Layer<Loss<name, function, Options>> {
   Options options_;
 };
 
+// pairwise_distance() as a layer.
+struct PairwiseDistanceOptions {
+  double p = 2, eps = 1e-6;
+  bool keepdim = false;
+};
+class PairwiseDistance : public Layer<PairwiseDistance> {
+ public:
+  explicit PairwiseDistance(PairwiseDistanceOptions options = {}) : options_(options) {}
+  Tensor forward(const Tensor& a, const Tensor& b) const {
+    return pairwise_distance(a, b, options_.p, options_.eps, options_.keepdim, caller());
+  }
+
+ private:
+  PairwiseDistanceOptions options_;
+};
+
 // Each is declared with its formula where its function is: losses.h, margin_losses.h,
 // likelihood_losses.h, metrics.h.
 using MSELoss = Loss<"MSELoss", mse_loss, LossOptions>;

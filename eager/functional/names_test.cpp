@@ -1,0 +1,230 @@
+// The rarer functions and methods under torch's names: values at once, compiled and exported, and
+// what a call by one axis or one size means.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "eager/autograd/autograd.h"
+#include "eager/create.h"
+#include "eager/export/export.h"
+#include "eager/export/onnx_module.h"
+#include "eager/functional/fft.h"
+#include "eager/functional/functional.h"
+#include "eager/functional/linalg.h"
+#include "eager/functional/tensors_for_test.h"
+#include "eager/trace/compile.h"
+#include "ir/core/tensor.h"
+#include "ir/type.h"
+#include "tests/support/expect_error.h"
+#include "tests/support/temporary_folder.h"
+
+namespace sardonyx::eager {
+namespace {
+
+using Tensors = std::vector<Tensor>;
+constexpr double kInf = std::numeric_limits<double>::infinity();
+const double kNan = std::nan("");
+
+struct NameCase {
+  const char* name;
+  TensorFunction fn;
+  Tensors inputs;
+  Numbers expected;
+  Shape shape = {};  // checked where given
+};
+#define ONE(expression) [](const Tensors& in) -> Tensors { return {expression}; }
+
+std::vector<NameCase> name_cases() {
+  const Tensor m = of({1, 5, 2, 4, 3, 6}, {2, 3});
+  return {
+      {"sum(1)", ONE(in[0].sum(1)), {m}, {8, 13}, {2}},
+      {"sum(-1, true)", ONE(sum(in[0], -1, true)), {m}, {8, 13}, {2, 1}},
+      {"mean(0)", ONE(mean(in[0], 0)), {m}, {2.5, 4, 4}, {3}},
+      {"squeeze(0)", ONE(squeeze(in[0].unsqueeze(0), 0)), {m}, {1, 5, 2, 4, 3, 6}, {2, 3}},
+      {"permute", ONE(permute(in[0], {1, 0})), {m}, {1, 4, 5, 3, 2, 6}, {3, 2}},
+      {"view(-1)", ONE(in[0].view(-1)), {m}, {1, 5, 2, 4, 3, 6}, {6}},
+      {"T", ONE(in[0].T()), {m}, {1, 4, 5, 3, 2, 6}, {3, 2}},
+      {"add scaled", ONE(in[0].add(in[0], 2)), {m}, {3, 15, 6, 12, 9, 18}},
+      {"max of two", ONE(max(in[0], in[0].sub(in[0], 2))), {m}, {1, 5, 2, 4, 3, 6}},
+      {"operators", ONE((in[0] % 2).to(DType::kInt64) | 4), {m}, {5, 5, 4, 4, 5, 4}},
+      {"not", ONE(~(in[0] > 2) & (in[0] > 1)), {m}, {0, 0, 1, 0, 0, 0}},
+      {"float_power", ONE(float_power(in[0], -1)), {ints({2, 4})}, {0.5, 0.25}},
+      {"copysign", ONE(copysign(in[0], in[1])), {of({1, -2, 3}), of({-0.0, 2, -1})}, {-1, 2, -3}},
+      {"signbit", ONE(signbit(in[0])), {of({-0.0, 0, -2, -kInf})}, {1, 0, 1, 1}},
+      {"sinc", ONE(sinc(in[0])), {of({0, 0.5})}, {1, 2 / M_PI}},
+      {"isposinf", ONE(isposinf(in[0])), {of({kInf, -kInf, 1, kNan})}, {1, 0, 0, 0}},
+      {"isneginf", ONE(isneginf(in[0])), {of({kInf, -kInf, 1, kNan})}, {0, 1, 0, 0}},
+      {"softplus of 2x", ONE(softplus(in[0], 2)), {of({0.5})}, {std::log1p(std::exp(1.0)) / 2}},
+      {"cummax", ONE(cummax(in[0], 1).first), {m}, {1, 5, 5, 4, 4, 6}},
+      {"cummax places",
+       ONE(in[0].cummax(1).second),
+       {of({2, 2, 1, 3}).reshape({1, 4})},
+       {0, 1, 1, 3}},
+      {"cummax of NaN", ONE(cummax(in[0], 0).second), {of({1, kNan, 3})}, {0, 1, 1}},
+      {"cummin", ONE(cummin(in[0], -1).first), {ints({3, 1, 2})}, {3, 1, 1}},
+      {"logcumsumexp",
+       ONE(logcumsumexp(in[0], 0)),
+       {of({1000, 1000, -kInf})},
+       {1000, 1000 + std::log(2.0), 1000 + std::log(2.0)}},
+      {"trapezoid", ONE(trapezoid(in[0], in[1])), {of({1, 2, 4}), of({0, 1, 3})}, {7.5}},
+      {"cumulative_trapezoid", ONE(cumulative_trapezoid(in[0], 2)), {of({1, 2, 4})}, {3, 9}},
+      {"cov", ONE(cov(in[0])), {of({0, 1, 2, 2, 1, 0}, {2, 3})}, {1, -1, -1, 1}, {2, 2}},
+      {"corrcoef", ONE(corrcoef(in[0])), {of({0, 1, 2, 4, 2, 0}, {2, 3})}, {1, -1, -1, 1}},
+      {"histc", ONE(histc(in[0], 4, 0, 4)), {of({0, 1, 1.5, 3.9, 4, 5, -1})}, {1, 2, 0, 2}},
+      {"histc of what there is", ONE(histc(in[0], 2)), {of({1, 2, 3})}, {1, 2}},
+      {"unique_consecutive",
+       ONE(unique_consecutive(in[0]).values),
+       {ints({1, 1, 2, 1})},
+       {1, 2, 1}},
+      {"its counts", ONE(unique_consecutive(in[0]).counts), {ints({1, 1, 2, 1})}, {2, 1, 1}},
+      {"dstack", ONE(dstack({in[0], in[0]})), {of({1, 2})}, {1, 1, 2, 2}, {1, 2, 2}},
+      {"column_stack", ONE(column_stack({in[0], in[0]})), {of({1, 2})}, {1, 1, 2, 2}, {2, 2}},
+      {"hsplit", ONE(hsplit(in[0], 2)[1]), {m}, {2, 6}, {2, 1}},
+      {"fliplr", ONE(fliplr(in[0])), {m}, {2, 5, 1, 6, 3, 4}},
+      {"flipud", ONE(flipud(in[0])), {m}, {4, 3, 6, 1, 5, 2}},
+      {"atleast_3d", ONE(atleast_3d(in[0])), {of({1, 2})}, {1, 2}, {1, 2, 1}},
+      {"block_diag",
+       ONE(block_diag({in[0], in[1]})),
+       {of({1, 2}, {1, 2}), of({3}, {1, 1})},
+       {1, 2, 0, 0, 0, 3},
+       {2, 3}},
+      {"cartesian_prod",
+       ONE(cartesian_prod({in[0], in[1]})),
+       {of({1, 2}), of({3, 4})},
+       {1, 3, 1, 4, 2, 3, 2, 4},
+       {4, 2}},
+      {"where without values",
+       ONE(where(in[0])[1]),
+       {bools({true, false, false, true}, {2, 2})},
+       {0, 1}},
+      {"select_scatter",
+       ONE(select_scatter(in[0], in[1], 1, -1)),
+       {m, of({7, 8})},
+       {1, 5, 7, 4, 3, 8}},
+      {"slice_scatter",
+       ONE(slice_scatter(in[0], in[1], 1, {0, 2})),
+       {m, of({7, 8, 9, 0}, {2, 2})},
+       {7, 8, 2, 9, 0, 6}},
+      {"diagonal_scatter",
+       ONE(diagonal_scatter(in[0], in[1], 1)),
+       {m, of({7, 8})},
+       {1, 7, 2, 4, 3, 8}},
+      {"scatter a value",
+       ONE(in[0].scatter(1, in[1], 9)),
+       {m, ints({0, 2}, {2, 1})},
+       {9, 5, 2, 4, 3, 9}},
+      {"scatter_reduce",
+       ONE(scatter_reduce(in[0], 0, in[1], in[2], "mean")),
+       {of({1, 2}), ints({0, 0}), of({4, 7})},
+       {4, 2}},
+      {"without what stands there",
+       ONE(scatter_reduce(in[0], 0, in[1], in[2], "amax", false)),
+       {of({9, 2}), ints({0, 0}), of({4, 7})},
+       {7, 2}},
+      {"inner", ONE(inner(in[0], in[1])), {m, of({1, 0, 1})}, {3, 10}, {2}},
+      {"addmv",
+       ONE(addmv(in[1], in[0], in[2], {.alpha = 2})),
+       {m, of({1, 1}), of({1, 0, 1})},
+       {7, 21}},
+      {"vecdot", ONE(linalg::vecdot(in[0], in[0])), {m}, {30, 61}},
+      {"solve_triangular",
+       ONE(linalg::solve_triangular(in[0], in[1], {.upper = true})),
+       {of({2, 1, 9, 4}, {2, 2}), of({4, 8}, {2, 1})},
+       {1, 2}},
+      {"fftshift of all", ONE(fft::fftshift(in[0])), {of({0, 1, 2, 3})}, {2, 3, 0, 1}},
+  };
+}
+
+void expect_numbers(const Tensor& got, const NameCase& one, const char* form) {
+  const Numbers values = got.data().to_doubles();
+  ASSERT_EQ(values.size(), one.expected.size()) << form << ": " << got;
+  if (!one.shape.empty()) {
+    EXPECT_EQ(got.data().shape(), one.shape) << form;
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    const double near = 2e-6 * std::max(1.0, std::abs(one.expected[i]));
+    EXPECT_TRUE(values[i] == one.expected[i] || std::abs(values[i] - one.expected[i]) <= near)
+        << form << ": " << got;
+  }
+}
+
+TEST(TorchNames, ComputeAlikeInAllForms) {
+  const TemporaryFolder folder;
+  for (const NameCase& one : name_cases()) {
+    SCOPED_TRACE(one.name);
+    expect_numbers(one.fn(one.inputs)[0], one, "at once");
+    expect_numbers(compile(one.fn)(one.inputs)[0], one, "compiled");
+    if (std::string_view(one.name) == "solve_triangular") continue;  // ONNX has no form of it
+    export_onnx(one.fn, one.inputs, folder.path() / "m.onnx", {.verify = false});
+    expect_numbers(OnnxModule(folder.path() / "m.onnx")(one.inputs)[0], one, "exported");
+  }
+}
+
+TEST(TorchNames, NumbersOfFractions) {
+  EXPECT_EQ(arange(0, 1, 0.25).to_vector<float>(), (std::vector<float>{0, 0.25, 0.5, 0.75}));
+  EXPECT_EQ(arange(0.5, 3).to_vector<float>(), (std::vector<float>{0.5, 1.5, 2.5}));
+  EXPECT_EQ(arange(2.5).to_vector<float>(), (std::vector<float>{0, 1, 2}));
+  EXPECT_EQ(arange(3, 0, -1.5).to_vector<float>(), (std::vector<float>{3, 1.5}));
+  EXPECT_EQ(arange(0, 3).dtype(), DType::kInt64);
+  EXPECT_EQ(logspace(0, 2, 3).to_vector<float>(), (std::vector<float>{1, 10, 100}));
+  EXPECT_EQ(zeros(3).data().shape(), (Shape{3}));
+  EXPECT_EQ(randn(2).data().shape(), (Shape{2}));
+  EXPECT_EQ(ints({1, 2}).new_zeros({2}).dtype(), DType::kInt64);
+}
+
+TEST(TorchNames, GradientsReachWhatWasChosen) {
+  const auto gradient = [](const TensorFunction& fn, const Tensor& at) {
+    Tensor x = at.detach().set_requires_grad();
+    fn({x})[0].sum().backward();
+    return x.grad().to_vector<float>();
+  };
+  using Floats = std::vector<float>;
+  EXPECT_EQ(gradient(ONE(cummax(in[0], 0).first), of({2, 1, 3})), (Floats{2, 0, 1}));
+  EXPECT_EQ(gradient(ONE(sinc(in[0])), of({0})), (Floats{0}));
+  const Floats sums = gradient(ONE(logcumsumexp(in[0], 0)), of({0, 0}));
+  EXPECT_NEAR(sums[0], 1.5, 1e-6);
+  EXPECT_NEAR(sums[1], 0.5, 1e-6);
+  EXPECT_EQ(gradient(ONE(scatter_reduce(in[0], 0, ints({0}), of({4}), "mean")), of({2, 1})),
+            (Floats{0.5, 1}));
+}
+
+TEST(TorchNames, ASignalComesBackFromItsSpectra) {
+  const Tensor x = randn({2, 64}, {.generator = Generator(3)});
+  for (const bool center : {true, false}) {
+    const fft::StftOptions options{.n_fft = 16,
+                                   .hop_length = 4,
+                                   .window = center ? fft::hann_window(16) : Tensor(),
+                                   .center = center,
+                                   .normalized = center};
+    const Tensor spectra = fft::stft(x, options);
+    EXPECT_EQ(spectra.data().shape(), (Shape{2, 9, center ? 17 : 13, 2}));
+    EXPECT_TRUE(allclose(fft::istft(spectra, options, 64), x, {.atol = 1e-5})) << center;
+  }
+  // One window of ones is the transform itself.
+  const Tensor whole = fft::stft(x, {.n_fft = 64, .center = false}).squeeze(2);
+  EXPECT_TRUE(allclose(whole, fft::rfft(x), {.atol = 1e-4}));
+}
+
+TEST(TorchNames, Refusals) {
+  expect_refusals({
+      {"names_test.cpp:", [] { scatter_reduce(ones(2), 0, ints({0}), ones(1), "median"); }},
+      {"expected sum, prod, mean, amax or amin, got median",
+       [] { scatter_reduce(ones(2), 0, ints({0}), ones(1), "median"); }},
+      {"T: expected a matrix, got float[1, 2, 3]; swap the last two axes with mT()",
+       [] {
+         ones({1, 2, 3}).T();
+       }},
+      {"arange: expected a step from 0 towards 1, got -0.5", [] { arange(0, 1, -0.5); }},
+      {"arange: expected a step from 0 towards 1, got 0", [] { arange(0, 1, 0.0); }},
+      {"histc: expected at least one bin and low <= high, got 0 bins", [] { histc(ones(2), 0); }},
+      {"fliplr: expected at least 2 axes, got float[3]", [] { fliplr(ones(3)); }},
+      {"logcumsumexp: expected floating elements, got int64[1]; convert",
+       [] { logcumsumexp(ints({1}), 0); }},
+      {"stft: expected at least 8 samples, got float[4]",
+       [] { fft::stft(ones(4), {.n_fft = 8, .center = false}); }},
+  });
+}
+
+}  // namespace
+}  // namespace sardonyx::eager
