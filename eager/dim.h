@@ -11,6 +11,7 @@ namespace sardonyx::eager {
 
 class Dim;
 
+// Operands of sizes' arithmetic: integers, symbolic dims and Dim itself; at least one is a Dim.
 template <typename T>
 concept SizeOperand = std::integral<T> || std::derived_from<T, sardonyx::Dim>;
 template <typename A, typename B>
@@ -47,6 +48,7 @@ namespace detail {
 // an export does, and for sizes that depend on data. compile() notes the answer.
 bool sizes_agree(const sardonyx::Dim& a, const sardonyx::Dim& b, const Loc& loc,
                  bool unknown = true);
+// The answers of == and <, noted as conditions of the trace under `loc`.
 bool sizes_equal(const sardonyx::Dim& a, const sardonyx::Dim& b, const Loc& loc);
 bool size_less(const sardonyx::Dim& a, const sardonyx::Dim& b, const Loc& loc);
 

@@ -213,6 +213,8 @@ class Tensor {
   Tensor isinf(Loc loc = Loc::current()) const;
   Tensor isfinite(Loc loc = Loc::current()) const;
   Tensor logical_not(Loc loc = Loc::current()) const;
+  // -x, and the functions of <cmath> of the same names, element by element; log1p(x) is log(1 + x)
+  // and expm1(x) is exp(x) - 1, both exact near 0. Of floating elements only, but neg().
   Tensor neg(Loc loc = Loc::current()) const;
   Tensor log1p(Loc loc = Loc::current()) const;
   Tensor expm1(Loc loc = Loc::current()) const;
@@ -227,8 +229,11 @@ class Tensor {
   Tensor asinh(Loc loc = Loc::current()) const;
   Tensor acosh(Loc loc = Loc::current()) const;
   Tensor atanh(Loc loc = Loc::current()) const;
+  // 1 - erf(x), exact for large x.
   Tensor erfc(Loc loc = Loc::current()) const;
+  // x - trunc(x), with the sign of x.
   Tensor frac(Loc loc = Loc::current()) const;
+  // Of integers; of bools the negation.
   Tensor bitwise_not(Loc loc = Loc::current()) const;
   // Elementwise with another tensor or a number, broadcast to one shape; types are promoted as
   // torch does.
@@ -250,24 +255,34 @@ class Tensor {
   Tensor le(const Operand& other) const;
   Tensor gt(const Operand& other) const;
   Tensor ge(const Operand& other) const;
+  // sqrt(x^2 + other^2), without overflow in between.
   Tensor hypot(const Operand& other) const;
+  // x * log(other); 0 where x is 0, whatever the other is.
   Tensor xlogy(const Operand& other) const;
+  // log(exp(x) + exp(other)), without overflow.
   Tensor logaddexp(const Operand& other) const;
+  // 0 below 0, 1 above, and the other at 0.
   Tensor heaviside(const Operand& other) const;
+  // Of integers and bools.
   Tensor bitwise_and(const Operand& other) const;
   Tensor bitwise_or(const Operand& other) const;
   Tensor bitwise_xor(const Operand& other) const;
+  // x^other, computed in double.
   Tensor float_power(const Operand& other) const;
   // this + alpha * other, this - alpha * other.
   Tensor add(const Operand& other, double alpha) const;
   Tensor sub(const Operand& other, double alpha) const;
+  // x + value * a * b; addcdiv: x + value * a / b.
   Tensor addcmul(const Operand& a, const Operand& b, double value = 1) const;
   Tensor addcdiv(const Operand& a, const Operand& b, double value = 1) const;
   // Of bools, or of numbers as != 0.
   Tensor logical_and(const Tensor& other, Loc loc = Loc::current()) const;
   Tensor logical_or(const Tensor& other, Loc loc = Loc::current()) const;
   Tensor logical_xor(const Tensor& other, Loc loc = Loc::current()) const;
+  // |x - other| <= atol + rtol * |other|, element by element, as bools.
   Tensor isclose(const Operand& other, CloseOptions options = {}) const;
+  // Whether all elements are close; equal(): whether shape and all elements are the same. Both wait
+  // for the values, so a trace refuses them.
   bool allclose(const Tensor& other, CloseOptions options = {}, Loc loc = Loc::current()) const;
   bool equal(const Tensor& other, Loc loc = Loc::current()) const;
   // Matrix products: of the last two axes with batches broadcast; mm of two matrices; bmm of two
@@ -276,24 +291,34 @@ class Tensor {
   Tensor mm(const Tensor& other, Loc loc = Loc::current()) const;
   Tensor bmm(const Tensor& other, Loc loc = Loc::current()) const;
   Tensor dot(const Tensor& other, Loc loc = Loc::current()) const;
+  // Of a matrix and a vector.
   Tensor mv(const Tensor& other, Loc loc = Loc::current()) const;
+  // [n] and [m] to [n, m].
   Tensor outer(const Tensor& other, Loc loc = Loc::current()) const;
+  // Over the last axes of both: [..., k] and [..., k] to the axes before them.
   Tensor inner(const Tensor& other, Loc loc = Loc::current()) const;
+  // The vector product along an axis of size 3.
   Tensor cross(const Tensor& other, int64_t axis = -1, Loc loc = Loc::current()) const;
+  // beta * x + alpha * (a @ b); baddbmm: of batches [B, n, k] and [B, k, m].
   Tensor addmm(const Tensor& a, const Tensor& b, ScaledProduct scales = {},
                Loc loc = Loc::current()) const;
   Tensor baddbmm(const Tensor& a, const Tensor& b, ScaledProduct scales = {},
                  Loc loc = Loc::current()) const;
+  // The sum of a matrix's diagonal.
   Tensor trace(Loc loc = Loc::current()) const;
+  // A square matrix times itself; a negative power is of the inverse.
   Tensor matrix_power(int64_t power, Loc loc = Loc::current()) const;
   // Elements limited to [low, high]; either bound may be left out.
   Tensor clamp(std::optional<double> low, std::optional<double> high = {},
                Loc loc = Loc::current()) const;
   Tensor clip(std::optional<double> low, std::optional<double> high = {},
               Loc loc = Loc::current()) const;  // clamp
+  // With one bound.
   Tensor clamp_min(double low, Loc loc = Loc::current()) const;
   Tensor clamp_max(double high, Loc loc = Loc::current()) const;
+  // log(x / (1 - x)); x is clamped to [eps, 1 - eps] where eps is given.
   Tensor logit(std::optional<double> eps = {}, Loc loc = Loc::current()) const;
+  // NaN and infinities replaced: infinities by the type's largest numbers where none are given.
   Tensor nan_to_num(double nan = 0, std::optional<double> posinf = {},
                     std::optional<double> neginf = {}, Loc loc = Loc::current()) const;
   // Along one axis.
@@ -318,9 +343,12 @@ class Tensor {
   // The p-norm of the elements along the axes.
   Tensor norm(double p = 2, const Axes& axes = {}, bool keepdim = false,
               Loc loc = Loc::current()) const;
+  // The p-norm of the difference of all elements.
   Tensor dist(const Tensor& other, double p = 2, Loc loc = Loc::current()) const;
+  // Without the elements that are NaN.
   Tensor nansum(const Axes& axes = {}, bool keepdim = false, Loc loc = Loc::current()) const;
   Tensor nanmean(const Axes& axes = {}, bool keepdim = false, Loc loc = Loc::current()) const;
+  // int64.
   Tensor count_nonzero(const Axes& axes = {}, Loc loc = Loc::current()) const;
   // The largest (smallest) of all elements.
   Tensor max(Loc loc = Loc::current()) const;
@@ -330,8 +358,10 @@ class Tensor {
   // {values, indices}.
   std::pair<Tensor, Tensor> max(int64_t axis, bool keepdim = false, Loc loc = Loc::current()) const;
   std::pair<Tensor, Tensor> min(int64_t axis, bool keepdim = false, Loc loc = Loc::current()) const;
+  // Stable; NaN counts as the greatest.
   std::pair<Tensor, Tensor> sort(int64_t axis = -1, bool descending = false,
                                  Loc loc = Loc::current()) const;
+  // The k largest (smallest), in order. k must not be above the axis' size.
   std::pair<Tensor, Tensor> topk(int64_t k, int64_t axis = -1, bool largest = true,
                                  Loc loc = Loc::current()) const;
   // The indices (int64) that sort along an axis.
@@ -340,22 +370,30 @@ class Tensor {
   // The first smallest, along an axis or among all elements.
   Tensor argmin(std::optional<int64_t> axis = {}, bool keepdim = false,
                 Loc loc = Loc::current()) const;
+  // The middle element, the lower one of an even number; with an axis {values, indices}.
   Tensor median(Loc loc = Loc::current()) const;
   std::pair<Tensor, Tensor> median(int64_t axis, bool keepdim = false,
                                    Loc loc = Loc::current()) const;
+  // The k-th smallest, from 1 on.
   std::pair<Tensor, Tensor> kthvalue(int64_t k, int64_t axis = -1, bool keepdim = false,
                                      Loc loc = Loc::current()) const;
+  // Linearly interpolated between neighbours; q within [0, 1].
   Tensor quantile(double q, std::optional<int64_t> axis = {}, bool keepdim = false,
                   Loc loc = Loc::current()) const;
   // Running sums along an axis, of the same shape.
   Tensor cumsum(int64_t axis, Loc loc = Loc::current()) const;
   Tensor cumprod(int64_t axis, Loc loc = Loc::current()) const;
+  // Running extremes and the indices where they are.
   std::pair<Tensor, Tensor> cummax(int64_t axis, Loc loc = Loc::current()) const;
   std::pair<Tensor, Tensor> cummin(int64_t axis, Loc loc = Loc::current()) const;
+  // log of the running sums of exp(x), without overflow.
   Tensor logcumsumexp(int64_t axis, Loc loc = Loc::current()) const;
+  // Differences of neighbours along an axis, `times` times over.
   Tensor diff(int64_t times = 1, int64_t axis = -1, Loc loc = Loc::current()) const;
+  // How often each number occurs (or the sum of its weights), for integers >= 0: [max + 1].
   Tensor bincount(const Tensor& weights = {}, int64_t minlength = 0,
                   Loc loc = Loc::current()) const;
+  // Each value once, sorted, with where it was and how often.
   UniqueResult unique(std::optional<int64_t> axis = {}, Loc loc = Loc::current()) const;
   // By the elements as probabilities: eager/functional/sampling.h.
   Tensor bernoulli(Loc loc = Loc::current()) const;
@@ -384,10 +422,13 @@ class Tensor {
   Tensor unflatten(int64_t axis, const Dims& sizes, Loc loc = Loc::current()) const;
   // One axis at another place; the others keep their order.
   Tensor movedim(const IntList& from, const IntList& to, Loc loc = Loc::current()) const;
+  // transpose() by NumPy's names.
   Tensor swapaxes(int64_t a, int64_t b, Loc loc = Loc::current()) const;
   Tensor swapdims(int64_t a, int64_t b, Loc loc = Loc::current()) const;  // swapaxes
+  // The transpose.
   Tensor T(Loc loc = Loc::current()) const;  // of at most two axes, swapped
   Tensor mT(Loc loc = Loc::current()) const { return transpose(-2, -1, loc); }
+  // By quarter turns in the plane of two axes, from the first towards the second.
   Tensor rot90(int64_t times = 1, int64_t from = 0, int64_t to = 1, Loc loc = Loc::current()) const;
   // `length` elements from `start` along an axis.
   Tensor narrow(int64_t axis, const Dim& start, const Dim& length, Loc loc = Loc::current()) const;
@@ -403,6 +444,7 @@ class Tensor {
                            Loc loc = Loc::current()) const;
   Tensor repeat_interleave(const Tensor& counts, std::optional<int64_t> axis = {},
                            Loc loc = Loc::current()) const;
+  // The whole, repeats[i] times along axis i, as in numpy.tile.
   Tensor tile(const Dims& repeats, Loc loc = Loc::current()) const;
   Tensor broadcast_to(const Dims& shape, Loc loc = Loc::current()) const;
   // Zeros above (below) a diagonal of the last two axes.
@@ -410,7 +452,9 @@ class Tensor {
   Tensor triu(int64_t diagonal = 0, Loc loc = Loc::current()) const;
   // The diagonal of axes `a` and `b`, which becomes the last axis.
   Tensor diagonal(int64_t offset = 0, int64_t a = 0, int64_t b = 1, Loc loc = Loc::current()) const;
+  // A vector as the diagonal of a matrix, or a matrix's diagonal as a vector.
   Tensor diag(int64_t offset = 0, Loc loc = Loc::current()) const;
+  // The last axis as the diagonal of two new last axes.
   Tensor diag_embed(int64_t offset = 0, Loc loc = Loc::current()) const;
   // Pieces of `size` elements along an axis, the last of what is left.
   std::vector<Tensor> split(int64_t size, int64_t axis = 0, Loc loc = Loc::current()) const;

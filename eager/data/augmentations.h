@@ -24,6 +24,7 @@ Tensor gaussian_blur(const Tensor& x, int64_t kernel, double sigma);
 // Hues of 3 channels moved by a share of the circle, within [-0.5, 0.5].
 Tensor adjust_hue(const Tensor& x, double factor);
 
+// torchvision's name.
 using ToTensor = ToFloat;
 // One number for all sides, or {left, top, right, bottom}.
 struct Pad {
@@ -35,10 +36,12 @@ struct Pad {
   double value;
   std::string mode;
 };
+// The channels' luminance, by the weights of ITU-R BT.601, as 1 or 3 equal channels.
 struct Grayscale {
   int64_t channels = 1;
   Tensor operator()(const Tensor& x) const { return grayscale(x, channels); }
 };
+// Grayscale with probability p, else the image as it is.
 struct RandomGrayscale {  // of 3 channels, which become equal
   double p = 0.1;
   Tensor operator()(const Tensor& x) const;
@@ -57,6 +60,7 @@ struct RandomAffine {
   bool bilinear = false;
   Tensor operator()(const Tensor& x) const;
 };
+// gaussian_blur() with a sigma drawn from the range.
 struct GaussianBlur {
   GaussianBlur(int64_t side, std::pair<double, double> range = {0.1, 2.0})
       : kernel(side), sigma(range) {}

@@ -11,6 +11,7 @@
 
 namespace sardonyx::eager::data {
 
+// Derive for orders of your own: both functions are called from the loader's thread.
 class Sampler {
  public:
   virtual ~Sampler() = default;
@@ -24,6 +25,7 @@ using SamplerPtr = std::shared_ptr<const Sampler>;
 // 0, 1, ..., count - 1
 class SequentialSampler : public Sampler {
  public:
+  // Throws kInvalidArgument where the count is negative.
   explicit SequentialSampler(int64_t count);
   int64_t size() const override { return count_; }
   std::vector<int64_t> order(int64_t epoch) const override;
@@ -32,6 +34,7 @@ class SequentialSampler : public Sampler {
   int64_t count_;
 };
 
+// The order of epoch e is drawn from (seed, e) alone, so a resumed training continues it.
 struct RandomSamplerOptions {
   bool replacement = false;             // each sample is drawn from all
   std::optional<int64_t> samples = {};  // in an epoch; as many as there are. Beyond these, anew
@@ -68,6 +71,7 @@ class WeightedRandomSampler : public Sampler {
 // The given samples in random order.
 class SubsetRandomSampler : public Sampler {
  public:
+  // Each index once an epoch, whatever the dataset's size.
   explicit SubsetRandomSampler(std::vector<int64_t> indices, uint64_t seed = 0);
   int64_t size() const override { return static_cast<int64_t>(indices_.size()); }
   std::vector<int64_t> order(int64_t epoch) const override;
@@ -81,6 +85,7 @@ class SubsetRandomSampler : public Sampler {
 // sampler's order; derive for others.
 class BatchSampler {
  public:
+  // drop_last: without the last batch where it has less than batch_size samples.
   BatchSampler(SamplerPtr sampler, int64_t batch_size, bool drop_last = false);
   virtual ~BatchSampler() = default;
   virtual int64_t size() const;  // batches in an epoch

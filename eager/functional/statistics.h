@@ -10,8 +10,8 @@ namespace sardonyx::eager {
 // samples - correction; and the correlation coefficients, within [-1, 1].
 Tensor cov(const Tensor& x, int64_t correction = 1, Loc loc = Loc::current());
 Tensor corrcoef(const Tensor& x, Loc loc = Loc::current());
-// How many elements fall into each of `bins` equal parts of [low, high]; of [min, max] where both are
-// the same. Elements outside count nowhere. Of x's type.
+// How many elements fall into each of `bins` equal parts of [low, high]; of [min, max] where both
+// are the same. Elements outside count nowhere. Of x's type.
 Tensor histc(const Tensor& x, int64_t bins = 100, double low = 0, double high = 0,
              Loc loc = Loc::current());
 // The elements of the flattened x without those that equal the one before: values, the place of

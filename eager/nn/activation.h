@@ -121,6 +121,7 @@ class LogSoftmax : public Layer<LogSoftmax> {
  private:
   int64_t axis_;
 };
+// softmax(-x): the share is large where the element is small.
 class Softmin : public Layer<Softmin> {
  public:
   explicit Softmin(int64_t axis) : axis_(axis) {}
@@ -134,10 +135,12 @@ class Softmax2d : public Layer<Softmax2d> {
  public:
   Tensor forward(const Tensor& x) const { return softmax(x, -3, caller()); }
 };
+// x / (1 + |x|).
 class Softsign : public Layer<Softsign> {
  public:
   Tensor forward(const Tensor& x) const { return softsign(x, caller()); }
 };
+// x moved towards 0 by lambda; 0 within [-lambda, lambda].
 class Softshrink : public Layer<Softshrink> {
  public:
   explicit Softshrink(double lambda = 0.5) : lambda_(lambda) {}
@@ -146,6 +149,7 @@ class Softshrink : public Layer<Softshrink> {
  private:
   double lambda_;
 };
+// x outside of [-lambda, lambda], else 0.
 class Hardshrink : public Layer<Hardshrink> {
  public:
   explicit Hardshrink(double lambda = 0.5) : lambda_(lambda) {}
@@ -154,10 +158,12 @@ class Hardshrink : public Layer<Hardshrink> {
  private:
   double lambda_;
 };
+// x - tanh(x).
 class Tanhshrink : public Layer<Tanhshrink> {
  public:
   Tensor forward(const Tensor& x) const { return tanhshrink(x, caller()); }
 };
+// x where it is greater than the limit, else the value.
 class Threshold : public Layer<Threshold> {
  public:
   Threshold(double limit, double value) : limit_(limit), value_(value) {}
@@ -166,10 +172,12 @@ class Threshold : public Layer<Threshold> {
  private:
   double limit_, value_;
 };
+// log(sigmoid(x)), without overflow for very negative x.
 class LogSigmoid : public Layer<LogSigmoid> {
  public:
   Tensor forward(const Tensor& x) const { return logsigmoid(x, caller()); }
 };
+// max(0, x) + min(0, alpha * (exp(x / alpha) - 1)) (Barron, 2017).
 class CELU : public Layer<CELU> {
  public:
   explicit CELU(double alpha = 1) : alpha_(alpha) {}

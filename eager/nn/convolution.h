@@ -45,6 +45,7 @@ class Conv : public Layer<Conv<axes>> {
 template <size_t axes>
 class ConvTranspose : public Layer<ConvTranspose<axes>> {
  public:
+  // Throws as Conv does.
   ConvTranspose(int64_t in, int64_t out, Sizes kernel, ConvTransposeOptions options = {});
   Tensor forward(const Tensor& x) const;
   Tensor weight, bias;
@@ -63,6 +64,7 @@ using ConvTranspose3d = ConvTranspose<3>;
 
 // As functions of weights at hand: x [N, in, spatial...], weight [out, in/groups, kernel...] (of
 // the transposed ones [in, out/groups, kernel...]), bias [out] or none.
+// Fields as of ConvOptions and ConvTransposeOptions.
 struct ConvolutionOptions {
   Sizes stride = 1, padding = 0, dilation = 1;
   int64_t groups = 1;
@@ -71,12 +73,16 @@ struct TransposedConvolutionOptions {
   Sizes stride = 1, padding = 0, output_padding = 0, dilation = 1;
   int64_t groups = 1;
 };
+// x [N, in, L], weight [out, in/groups, k].
 Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
               ConvolutionOptions options = {}, Loc loc = Loc::current());
+// x [N, in, H, W], weight [out, in/groups, kh, kw].
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
               ConvolutionOptions options = {}, Loc loc = Loc::current());
+// x [N, in, D, H, W], weight [out, in/groups, kd, kh, kw].
 Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
               ConvolutionOptions options = {}, Loc loc = Loc::current());
+// Gradients of the three with regard to x, as functions of their own.
 Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
                         TransposedConvolutionOptions options = {}, Loc loc = Loc::current());
 Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},

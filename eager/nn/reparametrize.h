@@ -16,14 +16,21 @@ namespace detail {
 // What is common to both: the layer's other tensors are those of the wrapper, under their names.
 class Reparametrized {
  protected:
+  // Registers the layer's parameters and buffers but `weight_name` in the wrapper. Throws
+  // kInvalidArgument where the layer has layers of its own.
   static void adopt(Module& wrapper, const Module& layer, const std::string& weight_name);
+  // Throws kInvalidArgument where the weight is not the parameter of that name, or has no such
+  // axis. A negative axis counts from the end and is replaced by the one it means.
   static void check_weight(const Module& layer, const Tensor& weight, const std::string& name,
                            std::optional<int64_t>& dim);
   // Gives the layer's own tensor the value that was computed last.
   static void set_weight(const Module& layer, const Tensor& weight, const Tensor& value);
 };
 
+// The Euclidean norms of v's slices along `dim`, of v's rank with size 1 elsewhere; no dim: one
+// norm of all elements.
 Tensor weight_norm_of(const Tensor& v, std::optional<int64_t> dim, const Loc& loc);
+// g * v / |v|, the norms as weight_norm_of() takes them.
 Tensor normalized_weight(const Tensor& v, const Tensor& g, std::optional<int64_t> dim,
                          const Loc& loc);
 
@@ -32,17 +39,20 @@ struct SpectralState {
   Tensor u, v;  // [rows], [columns]
   int64_t dim = 0, iterations = 1;
   double eps = 1e-12;
+  // Random unit vectors. Throws kInvalidArgument where there is no iteration.
   static SpectralState made(const Tensor& weight, int64_t dim, int64_t iterations, double eps);
   // weight by its greatest singular value; moves the estimates on where `is_training`.
   Tensor normalized(const Tensor& weight, bool is_training, const Loc& loc) const;
 };
 
+// Layers whose weight has the output channels along axis 1.
 template <typename L>
 concept TransposedConvolution = std::same_as<L, ConvTranspose1d> ||
     std::same_as<L, ConvTranspose2d> || std::same_as<L, ConvTranspose3d>;
 
 }  // namespace detail
 
+// Which tensor of the layer is replaced, and how its norms are taken.
 template <typename L>
 struct WeightNormOptions {
   Tensor L::*weight = &L::weight;  // the layer's member
@@ -83,6 +93,7 @@ class WeightNorm : public Layer<WeightNorm<L>>, detail::Reparametrized {
     this->set_weight(layer_, layer_.*options_.weight, weight());
     return layer_;
   }
+  // The norms and the direction; both are trained. [.., 1, ..] and the weight's own shape.
   Tensor weight_g, weight_v;
 
  private:
@@ -90,6 +101,7 @@ class WeightNorm : public Layer<WeightNorm<L>>, detail::Reparametrized {
   WeightNormOptions<L> options_;
 };
 
+// Which tensor of the layer is replaced, and how its greatest singular value is estimated.
 template <typename L>
 struct SpectralNormOptions {
   Tensor L::*weight = &L::weight;
@@ -135,6 +147,7 @@ class SpectralNorm : public Layer<SpectralNorm<L>>, detail::Reparametrized {
     this->set_weight(layer_, layer_.*options_.weight, weight());
     return layer_;
   }
+  // The weight before the division, which is trained.
   Tensor weight_orig;
 
  private:
@@ -143,10 +156,13 @@ class SpectralNorm : public Layer<SpectralNorm<L>>, detail::Reparametrized {
   detail::SpectralState state_;
 };
 
+// The layer with a weight of a trained norm and a trained direction. The layer itself is copied;
+// its tensors are shared.
 template <std::derived_from<Module> L>
 WeightNorm<L> weight_norm(const L& layer, WeightNormOptions<L> options = {}) {
   return WeightNorm<L>(layer, std::move(options));
 }
+// The layer with a weight whose greatest singular value is 1, as far as the estimate goes.
 template <std::derived_from<Module> L>
 SpectralNorm<L> spectral_norm(const L& layer, SpectralNormOptions<L> options = {}) {
   return SpectralNorm<L>(layer, std::move(options));

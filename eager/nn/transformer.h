@@ -46,6 +46,8 @@ class TransformerDecoderLayer : public Layer<TransformerDecoderLayer> {
  public:
   // Throws as the encoder's layer does.
   TransformerDecoderLayer(int64_t embed, int64_t heads, TransformerOptions options = {});
+  // x as the encoder's; memory of the same batch and embed, with a time of its own; the result is
+  // of x's shape. `masks` are of the self-attention, `memory_masks` of the attention to the memory.
   Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionMasks& masks = {},
                     const AttentionMasks& memory_masks = {}, Loc loc = Loc::current()) const;
 
@@ -69,6 +71,7 @@ class TransformerEncoder : public Layer<TransformerEncoder> {
   // Throws as its layers do.
   TransformerEncoder(int64_t count, int64_t embed, int64_t heads, TransformerOptions options = {},
                      bool final_norm = false);
+  // Shapes as of one layer; all layers see the same masks.
   Tensor operator()(const Tensor& x, const AttentionMasks& masks = {},
                     Loc loc = Loc::current()) const;
 
@@ -90,9 +93,12 @@ class TransformerDecoder : public Layer<TransformerDecoder> {
   std::optional<LayerNorm> norm_;
 };
 
+// embed: the width of source, target and result; heads must divide it.
 struct TransformerSizes {
   int64_t embed = 512, heads = 8, encoder_layers = 6, decoder_layers = 6;
 };
+// Of the encoder's self-attention, of the decoder's, and of the decoder's attention to the
+// encoder's result.
 struct TransformerMasks {
   AttentionMasks source = {}, target = {}, memory = {};
 };
@@ -101,6 +107,7 @@ struct TransformerMasks {
 class Transformer : public Layer<Transformer> {
  public:
   explicit Transformer(TransformerSizes sizes = {}, TransformerOptions options = {});
+  // source and target [time, batch, embed], or batch first; the result is of target's shape.
   Tensor operator()(const Tensor& source, const Tensor& target, const TransformerMasks& masks = {},
                     Loc loc = Loc::current()) const;
   // -infinity above the diagonal, 0 elsewhere: a mask under which no query sees later keys.

@@ -106,9 +106,7 @@ OrtStatus* Functions::CreateEnvWithGlobalThreadPools(OrtLoggingLevel log_severit
 OrtStatus* Functions::CreateEnvWithCustomLoggerAndGlobalThreadPools(
     OrtLoggingFunction logging_function, void* logger_param, OrtLoggingLevel log_severity_level,
     const char* logid, const OrtThreadingOptions* tp_options, OrtEnv** out) {
-  OrtStatus* refused = guarded([&] {
-    require_place(out, "out");
-  });
+  OrtStatus* refused = guarded([&] { require_place(out, "out"); });
   if (refused) return refused;
   return create_env({{logging_function, logger_param}, log_severity_level, logid, tp_options}, out);
 }

@@ -241,7 +241,7 @@ size_t Column::shape_number() {
 
 namespace {
 
-// How elements of a dtype lie in a vector; kInvalid: as nothing does.
+// The layout of elements of a dtype in a DuckDB vector; kInvalid: DuckDB has none for it.
 TypeId stored_as(int32_t dtype) {
   return dtype == SX_FLOAT16 || dtype == SX_BFLOAT16 ? TypeId::kInvalid : type_id_of(dtype);
 }

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <ctime>
 
-#include "executor/serving/json_text.h"
 #include "executor/batching/serving_error.h"
+#include "executor/serving/json_text.h"
 
 namespace sardonyx::serve {
 namespace {

@@ -13,8 +13,8 @@
 #include <deque>
 #include <thread>
 
-#include "executor/serving/json_text.h"
 #include "executor/batching/serving_error.h"
+#include "executor/serving/json_text.h"
 #include "tools/onnx-serve/tracing/tracer.h"
 
 namespace sardonyx::serve {
