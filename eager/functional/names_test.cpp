@@ -23,8 +23,8 @@ namespace sardonyx::eager {
 namespace {
 
 using Tensors = std::vector<Tensor>;
-constexpr double kInf = std::numeric_limits<double>::infinity();
-const double kNan = std::nan("");
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+const double kQuietNan = std::nan("");
 
 struct NameCase {
   const char* name;
@@ -51,21 +51,21 @@ std::vector<NameCase> name_cases() {
       {"not", ONE(~(in[0] > 2) & (in[0] > 1)), {m}, {0, 0, 1, 0, 0, 0}},
       {"float_power", ONE(float_power(in[0], -1)), {ints({2, 4})}, {0.5, 0.25}},
       {"copysign", ONE(copysign(in[0], in[1])), {of({1, -2, 3}), of({-0.0, 2, -1})}, {-1, 2, -3}},
-      {"signbit", ONE(signbit(in[0])), {of({-0.0, 0, -2, -kInf})}, {1, 0, 1, 1}},
+      {"signbit", ONE(signbit(in[0])), {of({-0.0, 0, -2, -kInfinity})}, {1, 0, 1, 1}},
       {"sinc", ONE(sinc(in[0])), {of({0, 0.5})}, {1, 2 / M_PI}},
-      {"isposinf", ONE(isposinf(in[0])), {of({kInf, -kInf, 1, kNan})}, {1, 0, 0, 0}},
-      {"isneginf", ONE(isneginf(in[0])), {of({kInf, -kInf, 1, kNan})}, {0, 1, 0, 0}},
+      {"isposinf", ONE(isposinf(in[0])), {of({kInfinity, -kInfinity, 1, kQuietNan})}, {1, 0, 0, 0}},
+      {"isneginf", ONE(isneginf(in[0])), {of({kInfinity, -kInfinity, 1, kQuietNan})}, {0, 1, 0, 0}},
       {"softplus of 2x", ONE(softplus(in[0], 2)), {of({0.5})}, {std::log1p(std::exp(1.0)) / 2}},
       {"cummax", ONE(cummax(in[0], 1).first), {m}, {1, 5, 5, 4, 4, 6}},
       {"cummax places",
        ONE(in[0].cummax(1).second),
        {of({2, 2, 1, 3}).reshape({1, 4})},
        {0, 1, 1, 3}},
-      {"cummax of NaN", ONE(cummax(in[0], 0).second), {of({1, kNan, 3})}, {0, 1, 1}},
+      {"cummax of NaN", ONE(cummax(in[0], 0).second), {of({1, kQuietNan, 3})}, {0, 1, 1}},
       {"cummin", ONE(cummin(in[0], -1).first), {ints({3, 1, 2})}, {3, 1, 1}},
       {"logcumsumexp",
        ONE(logcumsumexp(in[0], 0)),
-       {of({1000, 1000, -kInf})},
+       {of({1000, 1000, -kInfinity})},
        {1000, 1000 + std::log(2.0), 1000 + std::log(2.0)}},
       {"trapezoid", ONE(trapezoid(in[0], in[1])), {of({1, 2, 4}), of({0, 1, 3})}, {7.5}},
       {"cumulative_trapezoid", ONE(cumulative_trapezoid(in[0], 2)), {of({1, 2, 4})}, {3, 9}},

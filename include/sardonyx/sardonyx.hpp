@@ -110,8 +110,10 @@ SX_DTYPE_(std::uint64_t, SX_UINT64);
 template <typename T>
 class Span {
  public:
+  // No elements.
   Span() = default;
   Span(T* data, std::size_t size) : data_(data), size_(size) {}
+  // Not checked: neither the pointer nor an index.
   T* data() const { return data_; }
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
@@ -165,6 +167,8 @@ class Value {
  public:
   // Takes the handle over.
   explicit Value(sx_value* handle = nullptr) : handle_(handle) {}
+  // Copies and assignments share the value; they cost a count of references, not a copy of
+  // elements.
   Value(const Value& other) : handle_(other.shared()) {}
   Value(Value&&) noexcept = default;
   Value& operator=(const Value& other) {
@@ -244,6 +248,7 @@ class Value {
   }
   // An optional that holds `content`, or one that is empty: `element_type` is what it would hold.
   static Value optional(const Value& content) { return optional_of(content.get(), nullptr); }
+  // "float", "seq(int64)" ...: what it would hold.
   static Value empty_optional(const char* element_type) {
     return optional_of(nullptr, element_type);
   }
@@ -278,7 +283,8 @@ class Value {
     detail::check(sx_value_tensor(get(), &tensor));
     return TensorView(tensor);
   }
-  // Of a tensor; others throw.
+  // Of a tensor; others throw. data<T>() throws for elements of another type, too, and is valid as
+  // long as the value.
   sx_dtype dtype() const { return view().dtype(); }
   Shape shape() const { return view().shape(); }
   template <typename T>
@@ -364,6 +370,7 @@ class Cancellation {
   void request() { sx_cancellation_request(get()); }
   // What begins from now on is not cancelled.
   void reset() { detail::check(sx_cancellation_reset(get())); }
+  // The handle for calls of the C interface, valid as long as this object.
   sx_cancellation* get() const { return handle_.get(); }
 
  private:
@@ -388,6 +395,7 @@ class Profile {
     detail::check(sx_profile_step(get(), index, &step));
     return step;
   }
+  // The handle for calls of the C interface, valid as long as this object.
   sx_profile* get() const { return handle_.get(); }
 
  private:
@@ -412,8 +420,10 @@ struct RunOptions {
   std::int64_t deadline_ms = 0;  // 0: none
   const Cancellation* cancellation = nullptr;
   Profile* profile = nullptr;
+  // A bound output whose type or shape is not the result's is an error rather than left unwritten.
   bool strict_outputs = false;
 
+  // As the C interface takes them.
   sx_run_options c() const {
     auto options = detail::sized<sx_run_options>();
     options.deadline_ms = deadline_ms;

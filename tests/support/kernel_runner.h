@@ -92,8 +92,12 @@ inline Prepared prepare_by_provider(const KernelRequest& request) {
     asking.attempts = &noted;
     Prepared prepared = entry.prepare(asking);
     for (const KernelAttempt& each : noted) {
-      SARDONYX_CHECK(std::ranges::find(entry.inner, each.name, &InnerKernel::name) !=
-                     entry.inner.end());  // the entry names what it asks
+      // Kernels of a provider's list were asked for a node of the entry's own making.
+      const bool is_of_node = each.name.find('/') != std::string::npos;
+      if (!is_of_node &&
+          std::ranges::find(entry.inner, each.name, &InnerKernel::name) == entry.inner.end())
+        fail(ErrorCode::kInternal, "the entry ", entry.name, " of ", entry.op, " asks ", each.name,
+             ", which its list of inner kernels lacks");
     }
     if (prepared.kernel) return prepared;
     refusals += prepared.refusal + "; ";
