@@ -92,8 +92,10 @@ inline Prepared prepare_by_provider(const KernelRequest& request) {
     asking.attempts = &noted;
     Prepared prepared = entry.prepare(asking);
     for (const KernelAttempt& each : noted) {
-      // Kernels of a provider's list were asked for a node of the entry's own making.
-      const bool is_of_node = each.name.find('/') != std::string::npos;
+      // What prepare_kernel() notes for a node of the entry's own making: kernels of a provider's
+      // list, computation in float32, and the reference.
+      const bool is_of_node = each.name.find('/') != std::string::npos || each.name == "float32" ||
+                              each.name == "reference";
       if (!is_of_node &&
           std::ranges::find(entry.inner, each.name, &InnerKernel::name) == entry.inner.end())
         fail(ErrorCode::kInternal, "the entry ", entry.name, " of ", entry.op, " asks ", each.name,

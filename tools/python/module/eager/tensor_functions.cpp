@@ -13,7 +13,7 @@ using Unary = Tensor (*)(const Tensor&, Loc);
 using Binary = Tensor (*)(const eager::Operand&, const eager::Operand&);
 using OfTwo = Tensor (*)(const Tensor&, const Tensor&, Loc);
 using AlongAxis = Tensor (*)(const Tensor&, int64_t, Loc);
-using OverAxes = Tensor (*)(const Tensor&, const std::vector<int64_t>&, bool, Loc);
+using OverAxes = Tensor (*)(const Tensor&, const eager::Axes&, bool, Loc);
 
 template <typename Function>
 struct FunctionRow {
@@ -123,16 +123,16 @@ constexpr FunctionRow<AlongAxis> kAlongAxis[] = {
     {"log_softmax", eager::log_softmax}, {"softmax", eager::softmax}, {"softmin", eager::softmin},
 };
 
-Tensor sum(const Tensor& x, const std::vector<int64_t>& axes, bool keepdim, Loc loc) {
+Tensor sum(const Tensor& x, const eager::Axes& axes, bool keepdim, Loc loc) {
   return x.sum(axes, keepdim, loc);
 }
-Tensor mean(const Tensor& x, const std::vector<int64_t>& axes, bool keepdim, Loc loc) {
+Tensor mean(const Tensor& x, const eager::Axes& axes, bool keepdim, Loc loc) {
   return x.mean(axes, keepdim, loc);
 }
-Tensor amax(const Tensor& x, const std::vector<int64_t>& axes, bool keepdim, Loc loc) {
+Tensor amax(const Tensor& x, const eager::Axes& axes, bool keepdim, Loc loc) {
   return x.amax(axes, keepdim, loc);
 }
-Tensor amin(const Tensor& x, const std::vector<int64_t>& axes, bool keepdim, Loc loc) {
+Tensor amin(const Tensor& x, const eager::Axes& axes, bool keepdim, Loc loc) {
   return x.amin(axes, keepdim, loc);
 }
 constexpr FunctionRow<OverAxes> kOverAxes[] = {
@@ -211,7 +211,7 @@ auto place_of_extreme(Function function) {
   };
 }
 
-using Spread = Tensor (*)(const Tensor&, const std::vector<int64_t>&, bool, int64_t, Loc);
+using Spread = Tensor (*)(const Tensor&, const eager::Axes&, bool, int64_t, Loc);
 
 void bind_statistics(Definer& define) {
   const py::arg_v dim = py::arg("dim") = py::none(), keepdim = py::arg("keepdim") = false;
