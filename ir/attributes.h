@@ -193,7 +193,8 @@ inline const char kAttrTag{};
 template <typename S>
 const AttrSchema* attr_schema() {
   static const auto& schema = *new const AttrSchema([] {
-    AttrSchema made{.tag = &kAttrTag<S>};
+    AttrSchema made;
+    made.tag = &kAttrTag<S>;
     made.make = []() -> std::shared_ptr<void> { return std::make_shared<S>(); };
     const S defaults{};
     std::apply([&](const auto&... entry) { (detail::add_field<S>(made, entry, defaults), ...); },
