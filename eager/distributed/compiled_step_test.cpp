@@ -60,6 +60,18 @@ void expect_same_buffers(const M& a, const M& b) {
     EXPECT_TRUE(ours[i].second.data() == theirs[i].second.data()) << ours[i].first;
 }
 
+// One step of training, to be run at once or compiled; refers to both arguments.
+template <typename M>
+auto training_step(const DataParallel<M>& of, optim::Optimizer& optimizer) {
+  return [&](const Tensor& x, const Tensor& y) {
+    optimizer.zero_grad();
+    const Tensor loss = squares(of(x), y);
+    loss.backward();
+    optimizer.step();
+    return loss.detach();
+  };
+}
+
 // The same steps at once and compiled give the same bits, parameters and buffers.
 template <typename M>
 void check_equals_eager(const DataParallelOptions& options = {}) {
@@ -68,17 +80,8 @@ void check_equals_eager(const DataParallelOptions& options = {}) {
   sync_batch_norms(eager.module(), world());
   sync_batch_norms(model.module(), world());
   optim::Adam adam(model.parameters(), {.lr = 0.01}), other(eager.parameters(), {.lr = 0.01});
-  const auto step_of = [](const DataParallel<M>& of, optim::Optimizer& optimizer) {
-    return [&](const Tensor& x, const Tensor& y) {
-      optimizer.zero_grad();
-      const Tensor loss = squares(of(x), y);
-      loss.backward();
-      optimizer.step();
-      return loss.detach();
-    };
-  };
-  const auto compiled = compile(step_of(model, adam), kOpByOp);
-  const auto at_once = step_of(eager, other);
+  const auto compiled = compile(training_step(model, adam), kOpByOp);
+  const auto at_once = training_step(eager, other);
   for (int step = 0; step < 4; ++step) {
     const Tensor x = batch_of(step, world().rank(), 5), y = target_of(step, world().rank());
     const Tensor ours = compiled(x, y), theirs = at_once(x, y);
@@ -307,15 +310,6 @@ TEST(CompiledStepTest, UnevenInputs) {
   check_uneven_inputs(true);
 }
 
-struct Counting : nn::Layer<Counting> {
-  nn::Linear scores = add("scores", nn::Linear(5, 3));
-  Tensor count = buffer("count", Tensor::scalar(0.0f));
-  Tensor forward(const Tensor& x) const {
-    count.assign(count + Tensor::scalar(1.0f + static_cast<float>(world().rank())));
-    return scores(x);
-  }
-};
-
 TEST(CompiledStepTest, BuffersAreThoseOfTheFirstRank) {
   const DataParallel model(Counting(), world());
   const auto step = compile([&](const Tensor& x) {
@@ -335,23 +329,14 @@ void check_sharded(const Make& make) {
   const DataParallel model(seeded<Perceptron>(2), world());
   auto whole = make(eager.parameters());
   ShardedOptimizer parts(model.parameters(), world(), make);
-  const auto step_of = [](const DataParallel<Perceptron>& of, optim::Optimizer& optimizer) {
-    return [&](const Tensor& x, const Tensor& y) {
-      optimizer.zero_grad();
-      const Tensor loss = squares(of(x), y);
-      loss.backward();
-      optimizer.step();
-      return loss.detach();
-    };
-  };
-  const auto compiled = compile(step_of(model, parts), kOpByOp);
+  const auto compiled = compile(training_step(model, parts), kOpByOp);
   for (int step = 0; step < 4; ++step) {
     const Tensor x = batch_of(step, world().rank(), 5), y = target_of(step, world().rank());
     whole.set_lr(0.02 / (step + 1));
     parts.set_lr(0.02 / (step + 1));
     // Steps at once in between find what the compiled ones left.
-    step == 2 ? step_of(model, parts)(x, y) : compiled(x, y);
-    step_of(eager, whole)(x, y);
+    step == 2 ? training_step(model, parts)(x, y) : compiled(x, y);
+    training_step(eager, whole)(x, y);
   }
   expect_same_bits(model.module(), eager.module());
   const nn::StateDict ours = parts.state_dict(), theirs = whole.state_dict();

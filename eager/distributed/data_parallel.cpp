@@ -56,7 +56,7 @@ void check_registration(const nn::Module& module, const ProcessGroup& group) {
 
 }  // namespace
 
-// The gradients that a backward() within a trace has brought so far.
+// The gradients that a backward() within a trace has computed so far.
 struct TracedBackward {
   const TraceContext* frame = nullptr;
   std::vector<Tensor> gradients;  // by parameter

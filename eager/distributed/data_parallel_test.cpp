@@ -216,15 +216,6 @@ TEST(DataParallelTest, DifferentModulesAreNamed) {
   EXPECT_THAT(message, testing::HasSubstr("on rank " + std::to_string(world().size() - 1)));
 }
 
-struct Counting : nn::Layer<Counting> {
-  nn::Linear scores = add("scores", nn::Linear(5, 3));
-  Tensor count = buffer("count", Tensor::scalar(0.0f));
-  Tensor forward(const Tensor& x) const {
-    count.assign(count + Tensor::scalar(1.0f + static_cast<float>(world().rank())));
-    return scores(x);
-  }
-};
-
 TEST(DataParallelTest, BuffersAreThoseOfTheFirstRank) {
   const DataParallel model(Counting(), world());
   for (int step = 0; step < 3; ++step)
