@@ -64,7 +64,7 @@ TEST(SessionThreads, are_there_in_a_forked_child) {
 }
 
 TEST(SessionThreads, are_shared_by_all_sessions_and_end_with_the_last) {
-  const size_t before = tasks_of_process();
+  const size_t before = settled_tasks_of_process();
   {
     const Session a(network(), {.intra_op_threads = 3}), b(network(), {.intra_op_threads = 3});
     std::vector<std::thread> requests;
@@ -79,7 +79,7 @@ TEST(SessionThreads, are_shared_by_all_sessions_and_end_with_the_last) {
       request.join();
     EXPECT_LE(most, before + 8 + 2);
   }
-  EXPECT_LE(tasks_of_process(), before);
+  EXPECT_TRUE(tasks_of_process_settle_at(before));
 }
 
 // Work for a program's own threads, done where and when the test says.
@@ -106,7 +106,7 @@ struct Queue {
 
 TEST(SessionThreads, may_be_the_programs_own) {
   Queue queue;
-  const size_t before = tasks_of_process();
+  const size_t before = settled_tasks_of_process();
   const auto pool = make_thread_pool(ExternalThreads{&queue, &Queue::submit, &Queue::concurrency});
   {
     const Session session(network(), {.thread_pool = pool});
@@ -124,7 +124,7 @@ TEST(SessionThreads, may_be_the_programs_own) {
   }
   while (queue.run_one()) {  // late, after the session
   }
-  EXPECT_LE(tasks_of_process(), before);
+  EXPECT_TRUE(tasks_of_process_settle_at(before));
 }
 
 TEST(SessionThreads, are_refused_beyond_bounds) {
