@@ -71,11 +71,12 @@ struct Dense {
 
   // Computes a tile of kRows x kColumns outputs, loading each element of the input once. `in` is
   // the address of the tile's first row and column, which may be outside the image; columns outside
-  // of `columns` are skipped with kChecked.
+  // of `columns` are skipped with kChecked. No part of its callers, of which there are several
+  // each: the code is large.
   template <bool kChecked, class D>
-  static HWY_INLINE void tile(D d, const DepthwiseImage& p, const DepthwiseStrides& s,
-                              ValidRange rows, ValidRange columns, const float* in,
-                              const float* weights, const float* bias, float* out) {
+  static HWY_NOINLINE void tile(D d, const DepthwiseImage& p, const DepthwiseStrides& s,
+                                ValidRange rows, ValidRange columns, const float* in,
+                                const float* weights, const float* bias, float* out) {
     using V = hn::Vec<D>;
     const ChannelLoader<kRepeated, D> source(d, p);
     V sums[kRows * kColumns];
@@ -264,19 +265,29 @@ struct Phase {
   int64_t offset, pad, size;  // of the inputs: where they begin, what is ahead, how many
 };
 
+// Whether there is a dense kernel of this size and stride, which has computed the share then.
 template <bool kRepeated>
-void convolve_dense_or_any(const DepthwiseImage& p, const OutputBlock& share) {
-  const auto is = [&](int64_t size, int64_t stride) {
+bool convolved_dense(const DepthwiseImage& p, const OutputBlock& share) {
+#if HWY_TARGET != HWY_SCALAR  // has no vectors for which the tiles are made
+  if (p.dilation[0] > 1 || p.dilation[1] > 1 || p.out_width < kColumns) return false;
+  if (share.last_row - share.first_row <= 1) return false;
+  const auto has = [&](int64_t size, int64_t stride) {
     return p.kernel[0] == size && p.kernel[1] == size && p.stride[0] == stride &&
            p.stride[1] == stride;
   };
-  const bool is_dense = p.dilation[0] == 1 && p.dilation[1] == 1 && p.out_width >= kColumns &&
-                        share.last_row - share.first_row > 1;
-  if (is_dense && is(3, 1)) return convolve_dense<3, 1, kRepeated>(p, share);
-  if (is_dense && is(3, 2)) return convolve_dense<3, 2, kRepeated>(p, share);
-  if (is_dense && is(5, 1)) return convolve_dense<5, 1, kRepeated>(p, share);
-  if (is_dense && is(5, 2)) return convolve_dense<5, 2, kRepeated>(p, share);
-  convolve_any<kRepeated>(p, share);
+  if (has(3, 1)) return convolve_dense<3, 1, kRepeated>(p, share), true;
+  if (has(3, 2)) return convolve_dense<3, 2, kRepeated>(p, share), true;
+  if (has(5, 1)) return convolve_dense<5, 1, kRepeated>(p, share), true;
+  if (has(5, 2)) return convolve_dense<5, 2, kRepeated>(p, share), true;
+#else
+  static_cast<void>(p), static_cast<void>(share);
+#endif
+  return false;
+}
+
+template <bool kRepeated>
+void convolve_dense_or_any(const DepthwiseImage& p, const OutputBlock& share) {
+  if (!convolved_dense<kRepeated>(p, share)) convolve_any<kRepeated>(p, share);
 }
 
 template <bool kRepeated>

@@ -269,6 +269,23 @@ class WindowRows {
   }
 
  private:
+  // Sizes of windows that models have most are constants where models have them: for floats, and
+  // not for powers. Code for each of them in every other case would take the compiler longer than
+  // all other kernels of pools.
+  static constexpr bool kHasConstantSizes =
+      std::is_same_v<T, float> && std::is_same_v<Of, Itself> && HWY_TARGET != HWY_SCALAR;
+
+  // Calls visit with `size` as a constant where it is one of kSizes, and otherwise with 0.
+  template <size_t... kSizes, class Visit>
+  HWY_INLINE static void with_size(size_t size, const Visit& visit) {
+    if constexpr (kHasConstantSizes) {
+      const bool is_done =
+          ((size == kSizes && (visit(std::integral_constant<size_t, kSizes>()), true)) || ...);
+      if (is_done) return;
+    }
+    visit(std::integral_constant<size_t, 0>());
+  }
+
   // Behind all lines, where vectors reach.
   static size_t slack() { return 4 * hn::Lanes(D()); }
   T row_scale(size_t row) const { return Op::kMaxima ? T(1) : windows_.row_scales[row]; }
@@ -296,14 +313,9 @@ class WindowRows {
     for (size_t row = 0; row < rows; ++row) {
       const int64_t* taps = all + starts[row];
       const auto count = static_cast<size_t>(starts[row + 1] - starts[row]);
-      if (count == 3)
-        visit(std::integral_constant<size_t, 3>(), row, taps, count);
-      else if (count == 2)
-        visit(std::integral_constant<size_t, 2>(), row, taps, count);
-      else if (count == 5)
-        visit(std::integral_constant<size_t, 5>(), row, taps, count);
-      else
-        visit(std::integral_constant<size_t, 0>(), row, taps, count);
+      with_size<3, 2, 5>(
+          count, [&](auto size) HWY_ATTR
+          __attribute__((always_inline)) { visit(size, row, taps, count); });
     }
   }
 
@@ -353,13 +365,13 @@ class WindowRows {
         take_sums(D(), own, sums_ + (line - lines_), to);
       });
     } else if (w.stride == 1) {
-      if (kernel == 3) return merge_by_taps<1, 3>(in, out, merged);
-      if (kernel == 5) return merge_by_taps<1, 5>(in, out, merged);
-      merge_by_taps<1, 0>(in, out, merged);
+      with_size<3, 5>(kernel, [&](auto size) HWY_ATTR {
+        merge_by_taps<1, decltype(size)::value>(in, out, merged);
+      });
     } else {
-      if (kernel == 2) return merge_by_taps<2, 2>(in, out, merged);
-      if (kernel == 3) return merge_by_taps<2, 3>(in, out, merged);
-      merge_by_taps<2, 0>(in, out, merged);
+      with_size<2, 3>(kernel, [&](auto size) HWY_ATTR {
+        merge_by_taps<2, decltype(size)::value>(in, out, merged);
+      });
     }
   }
 
@@ -369,12 +381,10 @@ class WindowRows {
     const LaneTaps<D> lanes(windows_.line);
     for (size_t channel = 0; channel < channels; ++channel, in += in_step, out += out_step) {
       Out merged(windows_.column_scales, windows_.takes_root);
-      if (windows_.line.kernel == 3)
-        merge_lanes<3>(lanes, in, out, merged);
-      else if (windows_.line.kernel == 2)
-        merge_lanes<2>(lanes, in, out, merged);
-      else
-        merge_lanes<0>(lanes, in, out, merged);
+      with_size<3, 2>(
+          windows_.line.kernel, [&](auto size) HWY_ATTR __attribute__((always_inline)) {
+            merge_lanes<decltype(size)::value>(lanes, in, out, merged);
+          });
       if constexpr (Op::kMaxima && std::is_same_v<Of, Itself>) {
         if (merged.has_least()) restore_nan(in, out);
       }
