@@ -202,6 +202,8 @@ function(sardonyx_tools folder)
       add_library(tool_${name} STATIC ${sources})
       sardonyx_target_defaults(tool_${name})
       sardonyx_join_sources(tool_${name} ${sources})
+      # Reading of arguments and writing of tables: half of the compiler's work on these is optimising what runs once.
+      target_compile_options(tool_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
       target_link_libraries(tool_${name} PUBLIC ${uses} ${tool_LIBS})
       target_link_libraries(${name} PRIVATE tool_${name})
     endif()

@@ -14,13 +14,14 @@ class Tensor(ctypes.Structure):
 def session(sx, path):
     sx.sx_last_error.restype, sx.sx_value_count.restype, sx.sx_session_output_count.restype = c_char_p, c_size_t, c_size_t
     class Handle(c_void_p):
-        __del__ = lambda self: getattr(sx, getattr(self, "kind", "sx_value") + "_destroy")(self)
+        kind = "sx_value"
+        __del__ = lambda self: getattr(sx, self.kind + "_destroy")(self)
     def call(name, *arguments):
         if getattr(sx, name)(*arguments) != 0:
             raise RuntimeError(f"{name}: {sx.sx_last_error().decode(errors='replace')}")
     def made(name, *arguments):  # by a function that ends with the place for a handle
         call(name, *arguments, byref(handle := Handle()))
-        handle.kind = name[:name.index("_", 3)]
+        handle.kind = name.removesuffix("_create") if name.endswith("_create") else "sx_value"
         return handle
     def value_of(array):
         shape, rank, count = (c_int64 * array.ndim)(*array.shape), c_size_t(array.ndim), array.size
