@@ -122,6 +122,9 @@ void settings_at_load() {
            {"mlas.enable_gemm_fastmath_arm64_bfloat16", "1"},
            {"session.unheard_of", "x"}}) {
     OrtSessionOptions* with = options();
+    // Affinities are read for threads beyond the first alone, and their number depends on the
+    // machine.
+    (void)lib.api->SetIntraOpNumThreads(with, 2);
     answer("entry", lib.api->AddSessionConfigEntry(with, entry.key, entry.value));
     loads(std::string(entry.key) + "=" + entry.value, relu(), with);
   }
