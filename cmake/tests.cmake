@@ -123,6 +123,8 @@ file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*.cpp)
 list(FILTER sources EXCLUDE REGEX "_(bench|fuzz)\\.cpp$")
 list(FILTER sources EXCLUDE REGEX "/tests/(fuzz|faults|soak|package|support|ort_abi)/")
 sardonyx_test_program(integration_tests SOURCES ${sources} USES models eager executor tools LINK tool_onnx-run)
+list(FILTER sources INCLUDE REGEX "/tests/[^/]+/")  # those beside them use names of several layers
+sardonyx_join_sources(integration_tests ${sources})
 
 foreach(name IN ITEMS tools_tests integration_tests)
   if(TARGET ${name} AND SARDONYX_PROGRAMS)
