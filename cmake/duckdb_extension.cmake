@@ -31,4 +31,12 @@ if(SARDONYX_TESTS)
   # Compares the places in the table with the library's own functions.
   sardonyx_duckdb_extension(api_check v1 ${duckdb}/api_check.cpp)
   target_link_libraries(duckdb_api_check PRIVATE ${CMAKE_DL_LIBS})
+  # Queries, where SARDONYX_DUCKDB names DuckDB's library.
+  find_program(SARDONYX_SYSTEM_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
+  if(SARDONYX_SYSTEM_PYTHON)
+    add_test(NAME duckdb.extension
+      COMMAND ${SARDONYX_SYSTEM_PYTHON} ${PROJECT_SOURCE_DIR}/tests/duckdb/extension_test.py
+              ${PROJECT_BINARY_DIR}/duckdb/sardonyx.duckdb_extension)
+    set_tests_properties(duckdb.extension PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
+  endif()
 endif()
