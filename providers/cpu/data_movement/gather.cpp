@@ -311,6 +311,7 @@ Prepared prepare(const KernelRequest& request) {
 
 Prepared prepare_nd(const KernelRequest& request) {
   if (const char* why = refusal(request)) return Prepared::refuse(why);
+  if (request.inputs[1].shape.back() == 0) return Prepared::refuse("its tuples have no indices");
   return Prepared::accept(std::make_unique<GatherNDKernel>(request), "gather");
 }
 
