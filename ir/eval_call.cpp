@@ -13,6 +13,20 @@ std::vector<Datum> DatumRefs::copies() const {
   return data;
 }
 
+namespace {
+
+// Millions of items take longer than a deadline may be missed by.
+void grow_items(std::vector<Datum>& items, size_t size) {
+  constexpr size_t kStep = size_t{1} << 16;
+  if (size > kStep) items.reserve(size);
+  while (items.size() + kStep < size) {
+    check_interrupted();
+    items.resize(items.size() + kStep);
+  }
+}
+
+}  // namespace
+
 Sequence& EvalCall::sequence(size_t index, const Type& element, size_t size) const {
   Sequence& sequence = renewed<Sequence>(outputs[index]);
   sequence.element = element;
@@ -20,6 +34,7 @@ Sequence& EvalCall::sequence(size_t index, const Type& element, size_t size) con
     // Items are not counted for as long as they are there, but must fit within what is left now.
     const BudgetShare share(2 * size * sizeof(Datum));
   }
+  grow_items(sequence.items, size);
   buffers ? buffers->resize(sequence.items, size) : sequence.items.resize(size);
   return sequence;
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "ir/core/memory/scratch_arena.h"
+#include "ir/core/run_control.h"
 #include "ir/op_samples.h"
 #include "ir/reference_evaluator.h"
 #include "ir/value_compare.h"
@@ -44,6 +45,25 @@ TEST(Evaluators, gives_the_same_again_and_again) {
     }
   }
   EXPECT_GT(called, 100u);
+}
+
+// Millions of items are made in steps.
+TEST(Evaluators, stop_while_they_make_a_long_sequence) {
+  const SubgraphRunner run = run_graph;
+  const OpDef& op = op_named("SequenceEmpty");
+  const Attrs attrs = Attrs::parse(*op.attrs, {});
+  RunControl control;
+  control.deadline = std::chrono::steady_clock::now() - std::chrono::seconds(1);
+  for (const size_t size : {size_t{1000}, size_t{1} << 20}) {
+    std::vector<Datum> outputs(1);
+    const EvalCall call{op, attrs, {}, {}, outputs, run};
+    const ControlScope scope(control);
+    if (size > 1000)
+      EXPECT_THROW(call.sequence(0, Type::tensor(DType::kFloat), size), Error);
+    else
+      EXPECT_EQ(call.sequence(0, Type::tensor(DType::kFloat), size).items.size(), size);
+    EXPECT_LE(outputs[0].sequence().items.size(), 1000u);
+  }
 }
 
 }  // namespace

@@ -146,17 +146,21 @@ Location location_of(const TensorProto& proto) {
   return location;
 }
 
-// Both forms stand in the order of the elements, none twice.
-void check_ascending(const SparseTensor& sparse) {
+// The entry that does not stand behind the one before it, in the order of the elements; nothing
+// where all do.
+std::optional<size_t> entry_out_of_order(const SparseTensor& sparse) {
   const std::span<const int64_t> indices = sparse.indices.values<int64_t>();
   const size_t width = sparse.indices.rank() == 1 ? 1 : sparse.shape.size();
   for (size_t i = width; width > 0 && i < indices.size(); i += width) {
     const auto here = indices.subspan(i, width), before = indices.subspan(i - width, width);
-    if (!std::lexicographical_compare(before.begin(), before.end(), here.begin(), here.end())) {
-      refuse(
-          text("the indices of a sparse tensor are not in ascending order at entry ", i / width));
-    }
+    if (!std::lexicographical_compare(before.begin(), before.end(), here.begin(), here.end()))
+      return i / width;
   }
+  return std::nullopt;
+}
+
+bool is_narrow_index(DType dtype) {
+  return dtype == DType::kInt8 || dtype == DType::kInt16 || dtype == DType::kInt32;
 }
 
 }  // namespace
@@ -337,13 +341,30 @@ SparseTensor TensorDecoder::sparse(SparseTensorProto& proto) {
   const int64_t nonzero = sparse.values.count();
   const bool linear = indices == Shape{nonzero};
   const bool coordinates = indices == Shape{nonzero, static_cast<int64_t>(sparse.shape.size())};
-  if (sparse.indices.dtype() != DType::kInt64 || !(linear || coordinates)) {
-    refuse(text("the indices of a sparse tensor are ", name_of(sparse.indices.dtype()),
-                to_text(indices), ", expected int64[", nonzero, "] or int64[", nonzero, ", ",
-                sparse.shape.size(), "]"));
+  const DType dtype = sparse.indices.dtype();
+  const bool is_index = dtype == DType::kInt64 || (leniency_ && is_narrow_index(dtype));
+  if (!is_index || !(linear || coordinates)) {
+    refuse(text("the indices of a sparse tensor are ", name_of(dtype), to_text(indices),
+                ", expected int64[", nonzero, "] or int64[", nonzero, ", ", sparse.shape.size(),
+                "]"));
   }
-  check_ascending(sparse);
+  mend_indices(sparse);
   return sparse;
+}
+
+// ONNX Runtime takes each signed type, and writes the entries one after the other.
+void TensorDecoder::mend_indices(SparseTensor& sparse) const {
+  if (const DType dtype = sparse.indices.dtype(); dtype != DType::kInt64) {
+    leniency_->tolerate(kSparseIndices, "the indices of a sparse tensor are ", name_of(dtype),
+                        ", expected int64; taken as they are");
+    sparse.indices = Tensor::vector(sparse.indices.to_int64s()).reshaped(sparse.indices.shape());
+  }
+  const std::optional<size_t> entry = entry_out_of_order(sparse);
+  if (!entry) return;
+  const std::string what =
+      text("the indices of a sparse tensor are not in ascending order at entry ", *entry);
+  if (!leniency_) refuse(what);
+  leniency_->tolerate(kSparseIndices, what, "; of several for one element the last counts");
 }
 
 Tensor TensorDecoder::dense(SparseTensorProto& proto) {

@@ -38,6 +38,7 @@ class TensorDecoder {
   Tensor decode_raw(onnx_schema::TensorProto& proto, DType dtype, Shape shape);
   // The fields that hold elements.
   std::vector<std::string_view> filled_fields(const onnx_schema::TensorProto& proto) const;
+  void mend_indices(SparseTensor& sparse) const;
   Tensor decode_external(const onnx_schema::TensorProto& proto, DType dtype, Shape shape);
   Shape checked_shape(const google::protobuf::RepeatedField<int64_t>& dims, DType dtype);
 

@@ -59,14 +59,11 @@ TEST(ModelRefusals, Header) {
   shallow.limits.nesting = 8;  // as deep as the dims of a type
   expect_refusals({
       {[](ModelBuilder& m) { m.proto.clear_opset_import(); }, "the model has no opset_import"},
-      {[](ModelBuilder& m) { m.proto.set_ir_version(-2); }, "ir_version is -2"},
-      {[](ModelBuilder& m) { m.import("a\xff", 1); }, "the model: opset_import domain"},
       {[](ModelBuilder& m) { m.proto.mutable_opset_import(0)->set_version(0); },
        "ai.onnx has version 0, expected 1"},
       {[](ModelBuilder& m) { m.import("local", 2); }, "twice, with versions 1 and 2"},
       {[](ModelBuilder& m) { m.import("ai.onnx.ml", 99); },
        "opset 99 of domain \"ai.onnx.ml\" is newer", ErrorCode::kUnsupported},
-      {[](ModelBuilder& m) { m.proto.add_functions()->set_name("\xff"); }, "function name"},
       {[](ModelBuilder& m) {
          FunctionProto* function = nullptr;
          for (int i = 0; i < 9; ++i) {
@@ -167,7 +164,6 @@ TEST(ModelRefusals, Attributes) {
          attribute.mutable_unknown_fields()->append("\xa0\x01\x63");  // type: 99
        },
        "has the unknown type 99"},
-      {[](ModelBuilder& m) { add_attribute(first_node(m), "a\xff").set_i(1); }, "attribute name"},
       {[](ModelBuilder& m) { add_attribute(first_node(m), "").set_i(1); },
        "an attribute has no name"},
   });
@@ -199,7 +195,6 @@ TEST(ModelRefusals, Constants) {
          constant(m, {}, {"c"}, {{"odd", int64_t{1}}});
        },
        "Constant has no such attribute"},
-      {[&](ModelBuilder& m) { constant(m, {"x"}, {"c"}, one); }, "takes no inputs, got 1"},
       {[&](ModelBuilder& m) {
          constant(m, {}, {"c", "d"}, one);
        },
@@ -213,9 +208,6 @@ TEST(ModelRefusals, Constants) {
 
 TEST(ModelRefusals, Initializers) {
   expect_refusals({
-      {[](ModelBuilder& m) { m.graph().initializer("", floats({1})); },
-       "the initializer has no name"},
-      {[](ModelBuilder& m) { m.graph().initializer("w\xff", floats({1})); }, "initializer name"},
       {[](ModelBuilder& m) {
          m.graph().initializer("w", floats({1}));
          m.graph().initializer("w", floats({2, 3}));
@@ -227,16 +219,6 @@ TEST(ModelRefusals, Initializers) {
          m.graph().initializer("w", floats({2, 3}));
        },
        "initializer \"w\": is given twice"},
-      {[](ModelBuilder& m) {
-         m.graph().input("condition", DType::kBool, {{}});
-         NodeProto& choice = m.graph().node("If", {"condition"}, {"z"});
-         for (const char* name : {"then_branch", "else_branch"}) {
-           GraphBuilder branch = add_subgraph(choice, name);
-           branch.initializer("x", floats({1}));
-           branch.output("x");
-         }
-       },
-       "the name \"x\" shadows one of the outer graph"},
   });
 }
 
@@ -250,7 +232,8 @@ TEST(ModelRefusals, Nodes) {
     branch.output("i");
   };
   expect_refusals({
-      {[](ModelBuilder& m) { first_node(m).set_op_type("\xff"); }, "is not valid UTF-8"},
+      {[](ModelBuilder& m) { first_node(m).set_op_type("\xff"); },
+       "there is no operator \"\\xff\""},
       {[](ModelBuilder& m) { first_node(m).set_domain("ai.onnx.ml"); },
        "the domain \"ai.onnx.ml\" is used by operator \"Relu\" but is not in opset_import"},
       {[](ModelBuilder& m) { first_node(m).set_domain("odd"); },
@@ -327,20 +310,8 @@ TEST(ModelRefusals, FunctionCalls) {
          negate(call_of_function(m, {"x"}, {"z", "more"}));
        },
        "has 1 outputs, the call names 2"},
-      {[&](ModelBuilder& m) {
-         FunctionProto& function = call_of_function(m, {"x"}, {"z"});
-         function.add_input("a");
-         negate(function);
-       },
-       "\"a\" is already taken"},
       {[](ModelBuilder& m) { call_of_function(m, {"x"}, {"z"}); },
        "never produces its output \"b\""},
-      {[&](ModelBuilder& m) {
-         AttributeProto& attribute = add_attribute(*negate(call_of_function(m, {"x"}, {"z"})), "n");
-         attribute.set_type(AttributeProto::INT);
-         attribute.set_ref_attr_name("missing");
-       },
-       "ref_attr_name \"missing\": function \"local::F\" has no such attribute"},
       {[&](ModelBuilder& m) {
          FunctionProto& function = call_of_function(m, {"x"}, {"z"});
          negate(function);

@@ -73,7 +73,6 @@ Opsets read_opsets(const OpsetList& imports, const std::string& what, const Leni
   for (const auto& import : imports) {
     const std::string domain(canonical_domain(import.domain()));
     const auto label = [&] { return domain.empty() ? std::string("ai.onnx") : in_quotes(domain); };
-    require_utf8(domain, text(what, ": opset_import domain"));
     if (import.version() < 1 && !domain.empty()) {
       leniency.tolerate(kMissingOpsetImport, what, ": opset_import of domain ", label(),
                         " has version ", import.version(), "; taken for missing");
@@ -99,18 +98,19 @@ Opsets read_opsets(const OpsetList& imports, const std::string& what, const Leni
 
 FunctionTable::FunctionTable(onnx_schema::ModelProto& model, const Leniency& leniency) {
   for (FunctionProto& function : *model.mutable_functions()) {
-    require_utf8(function.name(), "function name");
     if (function.name().empty()) fail(ErrorCode::kInvalidModel, "a function has no name");
     const Key key{canonical_domain(function.domain()), function.name(), function.overload()};
     const auto [known, is_new] = functions_.emplace(key, &function);
     if (is_new) continue;
-    if (known->second->SerializeAsString() != function.SerializeAsString())
-      fail(ErrorCode::kInvalidModel, label_of(function), " is defined twice, in different ways");
-    leniency.tolerate(kRepeatedFunction, label_of(function), " is defined twice, in the same way");
+    const bool is_same = known->second->SerializeAsString() == function.SerializeAsString();
+    leniency.tolerate(kRepeatedFunction, label_of(function), " is defined twice, ",
+                      is_same ? "in the same way" : "in different ways; the last one counts");
+    known->second = &function;
   }
 }
 
 FunctionProto* FunctionTable::called_by(const NodeProto& node) const {
+  if (functions_.empty()) return nullptr;
   const Key key{canonical_domain(node.domain()), node.op_type(), node.overload()};
   const auto found = functions_.find(key);
   return found == functions_.end() ? nullptr : found->second;

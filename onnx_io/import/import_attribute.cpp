@@ -92,7 +92,6 @@ AttrMap Importer::attributes(NameScope& frame, NodeProto& node,
   AttrMap attrs;
   std::unordered_set<std::string> seen;
   for (AttributeProto& proto : *node.mutable_attribute()) {
-    require_utf8(proto.name(), "attribute name");
     if (proto.name().empty()) fail(ErrorCode::kInvalidModel, "an attribute has no name");
     if (!seen.insert(proto.name()).second) {
       fail(ErrorCode::kInvalidModel, "attribute ", in_quotes(proto.name()), " is given twice");
@@ -113,21 +112,26 @@ AttrMap Importer::attributes(NameScope& frame, NodeProto& node,
   return attrs;
 }
 
+// Nothing where the call and the function leave it out.
+std::optional<AttrValue> Importer::referred_attribute(const FunctionCall& call,
+                                                      const std::string& name) const {
+  if (!call.parameters.contains(name)) {
+    leniency_.tolerate(kFunctionAttribute, "ref_attr_name ", in_quotes(name), ": ", call.label,
+                       " has no such attribute; it is left out");
+  }
+  const auto found = call.attrs.find(name);
+  return found == call.attrs.end() ? std::nullopt : std::optional(found->second);
+}
+
 std::optional<AttrValue> Importer::attribute(NameScope& frame, AttributeProto& proto,
                                              const std::vector<std::string>& captured,
                                              std::span<const Type> implied) {
   if (!proto.ref_attr_name().empty()) {
     const std::string& name = proto.ref_attr_name();
-    if (!frame.call) {
-      fail(ErrorCode::kInvalidModel, "ref_attr_name ", in_quotes(name),
-           " refers to an attribute of a function, but the node is in none");
-    }
-    if (!frame.call->parameters.contains(name)) {
-      fail(ErrorCode::kInvalidModel, "ref_attr_name ", in_quotes(name), ": ", frame.call->label,
-           " has no such attribute");
-    }
-    const auto found = frame.call->attrs.find(name);
-    return found == frame.call->attrs.end() ? std::nullopt : std::optional(found->second);
+    if (frame.call) return referred_attribute(*frame.call, name);
+    leniency_.tolerate(kFunctionAttribute, "ref_attr_name ", in_quotes(name),
+                       " refers to an attribute of a function, but the node is in none; the value "
+                       "beside it counts");
   }
   switch (kind_of(proto)) {
     case AttributeProto::FLOAT:
@@ -190,14 +194,18 @@ GraphPtr Importer::subgraph(NameScope& frame, GraphProto& proto,
                   .call = frame.call,
                   .opsets = frame.opsets,
                   .scope = frame.scope};
+  const std::vector<std::string>& names = free_names_.of(proto);
+  const std::unordered_set<std::string_view> used(names.begin(), names.end());
   for (const std::string& name : captured) {
+    // Another subgraph of the node may use what has a value of its own in this one.
+    const bool is_used = used.contains(name);
     const Value* outer = frame.values.at(name);
-    Value* capture = graph->add_capture(name, outer->type);
+    Value* capture = graph->add_capture(is_used ? name : "", outer->type);
     capture->dims = outer->dims;
     if (poisoned_.contains(outer)) poisoned_.insert(capture);
-    bind(inner, name, capture);
+    if (is_used) bind(inner, name, capture);
   }
-  for (const std::string& name : free_names_.of(proto)) {
+  for (const std::string& name : names) {
     const auto outer = frame.values.find(name);
     if (outer == frame.values.end() || inner.values.contains(name)) continue;
     Value* value = outer->second;

@@ -1,9 +1,36 @@
 // Constant nodes become constants of the graph.
+#include <algorithm>
+
 #include "onnx_io/import/importer.h"
 #include "onnx_io/import/parse.h"
+#include "onnx_io/metadata.h"
 
 namespace sardonyx::onnx_import {
+
+using onnx_schema::NodeProto;
+
 namespace {
+
+bool is_constant(const NodeProto& node) {
+  return node.op_type() == "Constant" && canonical_domain(node.domain()).empty();
+}
+
+// A constant that is written as a tensor; null: another one, or none.
+const onnx_schema::TensorProto* tensor_of(const NodeProto& node) {
+  const bool is_one = is_constant(node) && node.output_size() == 1 && node.attribute_size() == 1;
+  return is_one && node.attribute(0).has_t() ? &node.attribute(0).t() : nullptr;
+}
+
+bool is_equal(const NodeProto& a, const NodeProto& b) {
+  return a.attribute(0).SerializeAsString() == b.attribute(0).SerializeAsString();
+}
+
+// Of constants that are written as tensors.
+bool has_equal_type(const NodeProto& a, const NodeProto& b) {
+  const auto *first = tensor_of(a), *second = tensor_of(b);
+  return first && second && first->data_type() == second->data_type() &&
+         std::ranges::equal(first->dims(), second->dims());
+}
 
 template <typename T>
 const T& held(const AttrValue& value, std::string_view name) {
@@ -37,10 +64,64 @@ Tensor constant_of(const std::string& name, const AttrValue& value, const LoadLi
 
 }  // namespace
 
-void Importer::import_constant(NameScope& frame, onnx_schema::NodeProto& node) {
-  if (node.input_size() > 0) {
-    fail(ErrorCode::kInvalidModel, "takes no inputs, got ", node.input_size(), " inputs");
+// Before nodes are sorted: what a Constant node is given counts for nothing.
+void Importer::mend_constants(NodeList& nodes) const {
+  for (NodeProto& node : nodes) {
+    if (!is_constant(node) || node.input_size() == 0) continue;
+    leniency_.tolerate(kConstantInput, "node ", label_of(node), ": takes no inputs, got ",
+                       node.input_size(), " inputs; they are left out");
+    node.clear_input();
   }
+  drop_repeated_constants(nodes);
+}
+
+// Tools that merge graphs leave Constant nodes that give one name to two values. ONNX Runtime takes
+// the last where they have one type and shape.
+void Importer::drop_repeated_constants(NodeList& nodes) const {
+  std::unordered_map<std::string, const NodeProto*> last;
+  const auto is_repeated = [&](const NodeProto* node) {
+    if (!is_constant(*node) || node->output_size() != 1 || node->attribute_size() != 1)
+      return false;
+    const auto [known, is_new] = last.emplace(node->output(0), node);
+    if (is_new) return false;
+    const bool is_same = is_equal(*node, *known->second);
+    if (!is_same && !has_equal_type(*node, *known->second)) return false;
+    leniency_.tolerate(kRepeatedConstant, "value ", in_quotes(node->output(0)),
+                       " is produced by two Constant nodes",
+                       is_same ? " of one value; one counts" : "; the last one counts");
+    return true;
+  };
+  // From the last to the first, so that the last ones stay.
+  const auto begin = nodes.pointer_begin(), end = nodes.pointer_end();
+  std::vector<NodeProto*> kept, dropped;
+  for (auto node = end; node != begin;) {
+    --node;
+    (is_repeated(*node) ? dropped : kept).push_back(*node);
+  }
+  if (dropped.empty()) return;
+  std::reverse_copy(kept.begin(), kept.end(), begin);
+  std::ranges::copy(dropped, begin + static_cast<ptrdiff_t>(kept.size()));
+  nodes.DeleteSubrange(static_cast<int>(kept.size()), static_cast<int>(dropped.size()));
+}
+
+// Tools that turn Constant nodes into initializers may leave both: ONNX Runtime takes the node's.
+void Importer::prefer_constants(NameScope& frame, NodeList& nodes) {
+  for (NodeProto& node : nodes) {
+    if (!tensor_of(node)) continue;
+    const std::string& name = node.output(0);
+    const auto found = frame.values.find(name);
+    if (found == frame.values.end() || !found->second || !found->second->constant) continue;
+    const Tensor& other = *found->second->constant;
+    const Tensor& own = tensors_.tensor(*node.mutable_attribute(0)->mutable_t());
+    if (own.dtype() != other.dtype() || own.shape() != other.shape()) continue;
+    leniency_.tolerate(kRepeatedConstant, "value ", in_quotes(name),
+                       " is an initializer and produced by a Constant node; the node counts");
+    vacate_name(frame, name);
+    frame.values.erase(found);
+  }
+}
+
+void Importer::import_constant(NameScope& frame, onnx_schema::NodeProto& node) {
   if (node.output_size() != 1 || node.output(0).empty()) {
     fail(ErrorCode::kInvalidModel, "has ", node.output_size(),
          " outputs, expected one with a name");

@@ -123,16 +123,8 @@ void Importer::expand(NameScope& frame, NodeProto& node, FunctionProto& function
                   .scope = frame.scope.empty() ? own : frame.scope + "." + own,
                   .names_are_final = false};
   const Vals inputs = node_inputs(frame, node);
-  if (inputs.size() > static_cast<size_t>(function.input_size())) {
-    fail(ErrorCode::kInvalidModel, call.label, " has ", function.input_size(),
-         " inputs, the call gives ", inputs.size());
-  }
-  for (int i = 0; i < function.input_size(); ++i) {
-    check_new_name(inner, function.input(i), "function input");
-    const auto index = static_cast<size_t>(i);
-    bind(inner, function.input(i),
-         index < inputs.size() ? GraphEmitter::unwrap(inputs[index]) : nullptr);
-  }
+  bind_parameters(inner, function, inputs);
+  bind_outer_names(frame, inner, function);
   FunctionProto& body = with_graphs(frame, node, function, inner);
   try {
     import_nodes(inner, *body.mutable_node());
@@ -154,6 +146,37 @@ void Importer::expand(NameScope& frame, NodeProto& node, FunctionProto& function
   GraphEmitter emitter(frame.graph);
   emitter.set_origin(inner.scope, frame.scope, "");
   bind_outputs(frame, node, results, emitter);
+}
+
+void Importer::bind_parameters(NameScope& inner, const FunctionProto& function,
+                               const Vals& inputs) {
+  if (inputs.size() > static_cast<size_t>(function.input_size())) {
+    fail(ErrorCode::kInvalidModel, inner.call->label, " has ", function.input_size(),
+         " inputs, the call gives ", inputs.size());
+  }
+  for (size_t i = 0; i < static_cast<size_t>(function.input_size()); ++i) {
+    const std::string& name = function.input(static_cast<int>(i));
+    if (inner.values.contains(name)) {
+      leniency_.tolerate(kFunctionScope, inner.call->label, " has the input ", in_quotes(name),
+                         " twice; the last one counts");
+    } else {
+      check_new_name(inner, name, "function input");
+    }
+    bind(inner, name, i < inputs.size() ? GraphEmitter::unwrap(inputs[i]) : nullptr);
+  }
+}
+
+// Names that a function does not define mean nothing by the letter; ONNX Runtime expands the
+// function and finds them around the call.
+void Importer::bind_outer_names(const NameScope& frame, NameScope& inner,
+                                const FunctionProto& function) {
+  for (const std::string& name : free_names_.of(function)) {
+    const auto outer = frame.values.find(name);
+    if (outer == frame.values.end()) continue;
+    leniency_.tolerate(kFunctionScope, inner.call->label, " uses ", in_quotes(name),
+                       ", which it does not define; taken from where it is called");
+    bind(inner, name, outer->second);
+  }
 }
 
 // A function whose parameters are graphs, with these put in for one call. Values of the caller that
@@ -187,7 +210,7 @@ FunctionProto& Importer::with_graphs(NameScope& frame, const NodeProto& node,
     const std::string suffix = "@" + std::to_string(++graphs_put_in_);
     const auto put_in = [&](GraphProto& own) {
       check_graph_given(frame, inner, own);
-      FreeNames names;  // of this form, which has no lasting place yet
+      FreeNames names(functions_.get());  // of this form, which has no lasting place yet
       for (const std::string& free : names.of(own)) {
         const auto outer = frame.values.find(free);
         if (is_given && outer != frame.values.end())

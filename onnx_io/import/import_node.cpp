@@ -134,9 +134,8 @@ std::vector<Type> implied_types(const NodeProto& node, const RawCall& call) {
 
 }  // namespace
 
-void Importer::import_nodes(NameScope& frame,
-                            google::protobuf::RepeatedPtrField<NodeProto>& nodes) {
-  drop_repeated_constants(nodes);
+void Importer::import_nodes(NameScope& frame, NodeList& nodes) {
+  mend_constants(nodes);
   // Before sorting: a node that overwrites what it reads would look like a cycle.
   for (const NodeProto& node : nodes) {
     guarded([&] { return "node " + label_of(node); }, node_name(node),
@@ -158,26 +157,6 @@ void Importer::import_nodes(NameScope& frame,
   }
 }
 
-// Tools that merge graphs leave Constant nodes that give one name to equal values.
-void Importer::drop_repeated_constants(google::protobuf::RepeatedPtrField<NodeProto>& nodes) const {
-  std::unordered_map<std::string, const NodeProto*> constants;
-  const auto stays = [&](const NodeProto* node) {
-    if (node->op_type() != "Constant" || !canonical_domain(node->domain()).empty() ||
-        node->output_size() != 1 || node->attribute_size() != 1)
-      return true;
-    const auto [known, is_new] = constants.emplace(node->output(0), node);
-    if (is_new ||
-        node->attribute(0).SerializeAsString() != known->second->attribute(0).SerializeAsString())
-      return true;
-    leniency_.tolerate(kRepeatedConstant, "value ", in_quotes(node->output(0)),
-                       " is produced by two Constant nodes of one value; one counts");
-    return false;
-  };
-  const auto end = std::stable_partition(nodes.pointer_begin(), nodes.pointer_end(), stays);
-  const auto kept = static_cast<int>(end - nodes.pointer_begin());
-  nodes.DeleteSubrange(kept, nodes.size() - kept);
-}
-
 void Importer::check_outputs(const NameScope& frame, const NodeProto& node) const {
   for (const std::string& output : node.output()) {
     if (!output.empty()) check_new_name(frame, output, "output");
@@ -191,13 +170,6 @@ void Importer::poison_outputs(NameScope& frame, const NodeProto& node) {
 }
 
 void Importer::import_node(NameScope& frame, NodeProto& node) {
-  if (!is_utf8(node.name())) {
-    const std::string readable = in_quotes(node.name());
-    leniency_.tolerate(kNotUtf8, "node name ", readable,
-                       " is not valid UTF-8; taken as it is here");
-    node.set_name(readable.substr(1, readable.size() - 2));
-  }
-  require_utf8(node.op_type(), "operator");
   if (node.op_type().empty()) fail(ErrorCode::kInvalidModel, "has no op_type");
   if (onnx_schema::FunctionProto* function = functions_->called_by(node)) {
     return expand(frame, node, *function);
@@ -254,7 +226,7 @@ RawCall Importer::raw_call(NameScope& frame, NodeProto& node, GraphEmitter& emit
   find_version(frame, call, node);
   // Constants of the outer graph become constants of the subgraphs; everything else is captured.
   std::vector<std::string> captured;
-  for (const std::string& name : free_names_.of_subgraphs(node)) {
+  for (const std::string& name : free_names_.within(node)) {
     const auto found = frame.values.find(name);
     if (found == frame.values.end() || !found->second || found->second->constant) continue;
     captured.push_back(name);

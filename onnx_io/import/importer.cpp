@@ -3,6 +3,7 @@
 #include "ir/core/run_control.h"
 #include "ir/op_def.h"
 #include "onnx_io/import/parse.h"
+#include "onnx_io/import/readable_names.h"
 
 namespace sardonyx::onnx_import {
 
@@ -51,14 +52,12 @@ void Importer::read_header() {
   if (!proto_.has_graph()) {
     fail(ErrorCode::kInvalidModel, "the file is no ONNX model: it has no graph");
   }
-  if (proto_.ir_version() < 0) {
-    fail(ErrorCode::kInvalidModel, "ir_version is ", proto_.ir_version(), ", expected 1 to ",
-         kNewestIrVersion);
-  }
-  if (proto_.ir_version() == 0) {
+  make_names_readable(proto_, leniency_);
+  if (proto_.ir_version() <= 0) {
     leniency_.tolerate(kMissingIrVersion, "ir_version is ",
-                       proto_.has_ir_version() ? "0" : "missing", ", expected 1 to ",
-                       kNewestIrVersion, "; taken for ", kTakenForMissingIrVersion);
+                       proto_.has_ir_version() ? text(proto_.ir_version()) : "missing",
+                       ", expected 1 to ", kNewestIrVersion, "; taken for ",
+                       kTakenForMissingIrVersion);
     proto_.set_ir_version(kTakenForMissingIrVersion);
   }
   if (proto_.ir_version() > kNewestIrVersion) {
@@ -70,6 +69,7 @@ void Importer::read_header() {
   if (opsets_.empty()) fail(ErrorCode::kInvalidModel, "the model has no opset_import");
   functions_ = std::make_unique<FunctionTable>(proto_, leniency_);
   functions_->check_expansion(proto_.graph(), options_.limits);
+  free_names_ = FreeNames(functions_.get());
 
   model_.ir_version = proto_.ir_version();
   model_.opsets.insert(opsets_.begin(), opsets_.end());
@@ -88,6 +88,7 @@ void Importer::import_graph(NameScope& frame, GraphProto& proto, std::span<const
   add_inputs(frame, proto, implied);
   add_initializers(frame, proto);
   read_declared(frame, proto);
+  prefer_constants(frame, *proto.mutable_node());
   import_nodes(frame, *proto.mutable_node());
   add_outputs(frame, proto);
 }
@@ -135,7 +136,7 @@ void Importer::add_input(NameScope& frame, ValueInfoProto& proto, const Type* im
 }
 
 void Importer::add_initializers(NameScope& frame, GraphProto& proto) {
-  std::unordered_map<std::string, TensorProto*> last;  // by name; null: sparse
+  Initializers last;
   // What nothing asks for need not hold what it declares.
   const auto decoded = [&](const std::string& name, const auto& decode) -> std::optional<Tensor> {
     try {
@@ -163,19 +164,26 @@ void Importer::add_initializers(NameScope& frame, GraphProto& proto) {
         });
     if (!good) frame.values.try_emplace(name, placeholder(frame));
   };
-  for (TensorProto& tensor : *proto.mutable_initializer()) {
+  const auto note = [&](const TensorProto& tensor, const DimList& dims) {
     guarded([&] { return "initializer " + in_quotes(tensor.name()); }, "",
-            [&] { note_repeated(last, tensor); });
-    last[tensor.name()] = &tensor;
-  }
+            [&] { note_repeated(last, tensor, dims); });
+    last[tensor.name()] = {&tensor, &dims};
+  };
+  const auto counts = [&](const TensorProto& tensor) {
+    return !tensor.name().empty() && last.at(tensor.name()).tensor == &tensor;
+  };
+  for (const TensorProto& tensor : proto.initializer())
+    note(tensor, tensor.dims());
+  for (const auto& sparse : proto.sparse_initializer())
+    note(sparse.values(), sparse.dims());
   for (TensorProto& tensor : *proto.mutable_initializer()) {
-    if (last.at(tensor.name()) != &tensor) continue;
+    if (!counts(tensor)) continue;
     add(tensor.name(), [&]() -> const Tensor& { return initializer(frame, tensor); });
   }
   for (auto& sparse : *proto.mutable_sparse_initializer()) {
     const TensorProto& values = sparse.values();
+    if (!counts(values)) continue;
     add(values.name(), [&] {
-      if (!last.try_emplace(values.name()).second) fail(ErrorCode::kInvalidModel, "is given twice");
       const Tensor* given =
           given_initializer(frame, values.name(), values.data_type(), sparse.dims());
       return given ? *given : tensors_.dense(sparse);
@@ -190,8 +198,7 @@ const Tensor& Importer::initializer(const NameScope& frame, TensorProto& proto) 
 
 // What the caller gives in place of an initializer of the main graph; null: nothing.
 const Tensor* Importer::given_initializer(const NameScope& frame, const std::string& name,
-                                          int64_t dtype,
-                                          const google::protobuf::RepeatedField<int64_t>& dims) {
+                                          int64_t dtype, const DimList& dims) {
   if (frame.outer || frame.call) return nullptr;
   const auto found = options_.initializers.find(name);
   if (found == options_.initializers.end()) return nullptr;
@@ -213,13 +220,18 @@ void Importer::check_given_are_used() const {
   }
 }
 
-// Of several initializers of one name the last one counts, as in ONNX Runtime.
-void Importer::note_repeated(const std::unordered_map<std::string, TensorProto*>& earlier,
-                             const TensorProto& tensor) const {
+// Of several initializers of one name the last one counts, as in ONNX Runtime. Nothing can use one
+// without a name.
+void Importer::note_repeated(const Initializers& earlier, const TensorProto& tensor,
+                             const DimList& dims) const {
+  if (tensor.name().empty()) {
+    return leniency_.tolerate(kUnusedInitializer,
+                              "an initializer has no name; left out, as nothing can use it");
+  }
   const auto found = earlier.find(tensor.name());
   if (found == earlier.end()) return;
-  const TensorProto& other = *found->second;
-  if (other.data_type() != tensor.data_type() || !std::ranges::equal(other.dims(), tensor.dims())) {
+  if (found->second.tensor->data_type() != tensor.data_type() ||
+      !std::ranges::equal(*found->second.dims, dims)) {
     fail(ErrorCode::kInvalidModel, "is given twice, with different types or shapes");
   }
   leniency_.tolerate(kRepeatedConstant, "initializer ", in_quotes(tensor.name()),
@@ -283,7 +295,6 @@ void Importer::bind(NameScope& frame, const std::string& name, Value* value) {
 void Importer::check_new_name(const NameScope& frame, const std::string& name,
                               std::string_view what) const {
   if (name.empty()) fail(ErrorCode::kInvalidModel, "the ", what, " has no name");
-  require_utf8(name, text(what, " name"));
   if (frame.values.contains(name)) {
     fail(ErrorCode::kInvalidModel, "the name ", in_quotes(name),
          " is already taken in this graph: names must be unique");
@@ -293,8 +304,8 @@ void Importer::check_new_name(const NameScope& frame, const std::string& name,
   if (frame.call) return;
   for (const NameScope* outer = frame.outer; outer; outer = outer->outer) {
     if (!outer->values.contains(name)) continue;
-    // Of other names ONNX Runtime takes the outer one, and scopes say the inner one.
-    if (what != "graph input") {
+    // ONNX Runtime refuses other names as well.
+    if (what == "output") {
       fail(ErrorCode::kInvalidModel, "the name ", in_quotes(name),
            " shadows one of the outer graph: names must be unique");
     }

@@ -52,6 +52,14 @@ class Importer {
   Model run();
 
  private:
+  using DimList = google::protobuf::RepeatedField<int64_t>;
+  // Of one graph, by name: the elements, of sparse ones those that are not zero, and the shape.
+  struct Initializer {
+    const onnx_schema::TensorProto* tensor;
+    const DimList* dims;
+  };
+  using Initializers = std::unordered_map<std::string, Initializer>;
+
   // Runs `work`; true if it went well. A fault is thrown with `label`, a function or "", before it,
   // or noted.
   template <typename Label, typename Work>
@@ -67,10 +75,10 @@ class Importer {
   void add_initializers(NameScope& frame, onnx_schema::GraphProto& proto);
   const Tensor& initializer(const NameScope& frame, onnx_schema::TensorProto& proto);
   const Tensor* given_initializer(const NameScope& frame, const std::string& name, int64_t dtype,
-                                  const google::protobuf::RepeatedField<int64_t>& dims);
+                                  const DimList& dims);
   void check_given_are_used() const;
-  void note_repeated(const std::unordered_map<std::string, onnx_schema::TensorProto*>& earlier,
-                     const onnx_schema::TensorProto& tensor) const;
+  void note_repeated(const Initializers& earlier, const onnx_schema::TensorProto& tensor,
+                     const DimList& dims) const;
   void read_declared(NameScope& frame, const onnx_schema::GraphProto& proto);
   Type of_both(const Type& first, const Type& second, const std::string& name) const;
   void add_outputs(NameScope& frame, const onnx_schema::GraphProto& proto);
@@ -83,10 +91,7 @@ class Importer {
 
   // ---- import_node.cpp: nodes ----
   void check_outputs(const NameScope& frame, const onnx_schema::NodeProto& node) const;
-  void import_nodes(NameScope& frame,
-                    google::protobuf::RepeatedPtrField<onnx_schema::NodeProto>& nodes);
-  void drop_repeated_constants(
-      google::protobuf::RepeatedPtrField<onnx_schema::NodeProto>& nodes) const;
+  void import_nodes(NameScope& frame, NodeList& nodes);
   void import_node(NameScope& frame, onnx_schema::NodeProto& node);
   void poison_outputs(NameScope& frame, const onnx_schema::NodeProto& node);
   Vals node_inputs(const NameScope& frame, const onnx_schema::NodeProto& node) const;
@@ -98,7 +103,10 @@ class Importer {
   void mend(RawCall& call, const onnx_schema::NodeProto& node) const;
   void mend_ranks(RawCall& call, const onnx_schema::NodeProto& node) const;
   void mend_axes(RawCall& call, const onnx_schema::NodeProto& node) const;
-  void import_constant(NameScope& frame, onnx_schema::NodeProto& node);
+  void mend_flags(RawCall& call, const onnx_schema::NodeProto& node) const;
+  void mend_slope(RawCall& call, const onnx_schema::NodeProto& node) const;
+  void mend_statistics_axes(RawCall& call, const onnx_schema::NodeProto& node) const;
+  void note_empty_tuples(const RawCall& call, const onnx_schema::NodeProto& node) const;
   void import_gradient(NameScope& frame, const onnx_schema::NodeProto& node, RawCall& call,
                        GraphEmitter& emitter);
   void check_rank(const std::string& name, const Type& type) const;
@@ -107,10 +115,18 @@ class Importer {
                     GraphEmitter& emitter);
   void take_output(NameScope& frame, const std::string& name, Value* value, GraphEmitter& emitter);
 
+  // ---- import_constant.cpp: Constant nodes ----
+  void mend_constants(NodeList& nodes) const;
+  void drop_repeated_constants(NodeList& nodes) const;
+  void prefer_constants(NameScope& frame, NodeList& nodes);
+  void import_constant(NameScope& frame, onnx_schema::NodeProto& node);
+
   // ---- import_attribute.cpp: attributes, subgraphs ----
   AttrMap attributes(NameScope& frame, onnx_schema::NodeProto& node,
                      const std::vector<std::string>& captured, std::span<const Type> implied,
                      bool skips_graphs = false);
+  std::optional<AttrValue> referred_attribute(const FunctionCall& call,
+                                              const std::string& name) const;
   std::optional<AttrValue> attribute(NameScope& frame, onnx_schema::AttributeProto& proto,
                                      const std::vector<std::string>& captured,
                                      std::span<const Type> implied);
@@ -118,6 +134,10 @@ class Importer {
                     const std::vector<std::string>& captured, std::span<const Type> implied);
 
   // ---- import_function.cpp: function calls ----
+  void bind_parameters(NameScope& inner, const onnx_schema::FunctionProto& function,
+                       const Vals& inputs);
+  void bind_outer_names(const NameScope& frame, NameScope& inner,
+                        const onnx_schema::FunctionProto& function);
   FunctionCall function_call(NameScope& frame, onnx_schema::NodeProto& node,
                              onnx_schema::FunctionProto& function);
   void expand(NameScope& frame, onnx_schema::NodeProto& node, onnx_schema::FunctionProto& function);

@@ -23,6 +23,13 @@ inline constexpr std::string_view kShadowedName = "shadowed-name";
 inline constexpr std::string_view kArgumentRank = "argument-rank";
 inline constexpr std::string_view kRepeatedAxis = "repeated-axis";
 inline constexpr std::string_view kFunctionAttribute = "function-attribute";
+inline constexpr std::string_view kFunctionScope = "function-scope";
+inline constexpr std::string_view kConstantInput = "constant-input";
+inline constexpr std::string_view kSparseIndices = "sparse-indices";
+inline constexpr std::string_view kFlagValue = "flag-value";
+inline constexpr std::string_view kSlopeShape = "slope-shape";
+inline constexpr std::string_view kEmptyTuple = "empty-tuple";
+inline constexpr std::string_view kMissingAxis = "missing-axis";
 inline constexpr std::string_view kTensorSegment = "tensor-segment";
 inline constexpr std::string_view kElementRange = "element-range";
 

@@ -21,6 +21,7 @@ constexpr ArgumentRanks kArgumentRanks[] = {
     {"Compress", 0, 0b10},
     {"DFT", 0b110, 0},
     {"Expand", 0, 0b10},
+    {"GroupNormalization", 0, 0b110},
     {"HammingWindow", 0b1, 0},
     {"HannWindow", 0b1, 0},
     {"If", 0b1, 0},
@@ -97,10 +98,85 @@ void Importer::mend_axes(RawCall& call, const NodeProto& node) const {
     call.inputs[1] = call.emitter.int64s(axes);
 }
 
+// Flags that ONNX Runtime takes for set where they are 1, and for not set otherwise; of all others
+// each number but 0 sets them.
+constexpr std::string_view kSetByOneAlone[] = {
+    "allowzero", "ceil_mode", "interleaved",          "is_causal",
+    "keepdims",  "largest",   "noop_with_empty_axes", "training_mode"};
+
+bool is_set_by_one_alone(std::string_view op, std::string_view flag) {
+  if (op == "SplitToSequence") return false;
+  return std::ranges::count(kSetByOneAlone, flag) > 0 || (op == "Unique" && flag == "sorted");
+}
+
+void Importer::mend_flags(RawCall& call, const NodeProto& node) const {
+  if (!call.domain.empty()) return;
+  for (auto& [name, value] : call.attrs) {
+    auto* const flag = std::get_if<int64_t>(&value);
+    if (!flag || *flag == 0 || *flag == 1 || !is_set_by_one_alone(call.op, name)) continue;
+    leniency_.tolerate(kFlagValue, label_of(node), ": attribute ", name, ": expected 0 or 1, got ",
+                       *flag, "; taken for 0, as ONNX Runtime does");
+    *flag = 0;
+  }
+}
+
+// A slope that X broadcasts to: what is broadcast is X.
+void Importer::mend_slope(RawCall& call, const NodeProto& node) const {
+  if (!call.domain.empty() || call.op != "PRelu" || !call.has_input(0) || !call.has_input(1))
+    return;
+  const Type x = call.emitter.type(call.inputs[0]), slope = call.emitter.type(call.inputs[1]);
+  if (call.version < 7 || !x.has_rank() || !slope.has_rank()) return;
+  bool is_wider = slope.rank() > x.rank();
+  for (size_t i = 1; i <= std::min(x.rank(), slope.rank()); ++i) {
+    const Dim &from = (*slope.shape)[slope.rank() - i], &to = (*x.shape)[x.rank() - i];
+    is_wider = is_wider || (to == Dim(1) && from.is_known() && from != Dim(1));
+  }
+  if (!is_wider) return;
+  leniency_.tolerate(kSlopeShape, label_of(node), ": input slope (", slope,
+                     ") does not broadcast to X (", x, "); X is broadcast to it");
+  const Val sizes = call.emitter.call("Shape", {call.inputs[1]});
+  call.inputs[0] = call.emitter.call("Expand", {call.inputs[0], sizes});
+}
+
+// The default axes are for images. ONNX Runtime leaves out those that X does not have, unless that
+// leaves none.
+void Importer::mend_statistics_axes(RawCall& call, const NodeProto& node) const {
+  if (!call.domain.empty() || call.op != "MeanVarianceNormalization" || call.version < 9) return;
+  const Type x = call.has_input(0) ? call.emitter.type(call.inputs[0]) : Type::none();
+  if (!x.has_rank()) return;
+  const auto rank = static_cast<int64_t>(x.rank());
+  std::vector<int64_t> axes{0, 2, 3};
+  if (const auto given = call.attrs.find("axes"); given != call.attrs.end()) {
+    const auto* const list = std::get_if<std::vector<int64_t>>(&given->second);
+    if (!list) return;
+    axes = *list;
+  }
+  const size_t all = axes.size();
+  std::erase_if(axes, [&](int64_t axis) { return axis >= rank; });
+  if (axes.empty() || axes.size() == all) return;
+  leniency_.tolerate(kMissingAxis, label_of(node), ": X (", x, ") has not all of the axes; those ",
+                     "that it lacks are left out");
+  call.attrs.insert_or_assign("axes", axes);
+}
+
+// By the letter a tuple has an index at least. ONNX Runtime gives all of the data for one that has
+// none, as ScatterND does by the letter.
+void Importer::note_empty_tuples(const RawCall& call, const NodeProto& node) const {
+  if (!call.domain.empty() || call.op != "GatherND" || !call.has_input(1)) return;
+  const Type indices = call.emitter.type(call.inputs[1]);
+  if (!indices.has_rank() || indices.rank() == 0 || indices.shape->back() != Dim(0)) return;
+  leniency_.tolerate(kEmptyTuple, label_of(node), ": input indices (", indices,
+                     "): expected tuples of 1 index or more; each gives all of the data");
+}
+
 // torch.stft is exported with a signal of rank 2, without the dim of real and imaginary parts.
 void Importer::mend(RawCall& call, const NodeProto& node) const {
   mend_ranks(call, node);
   mend_axes(call, node);
+  mend_flags(call, node);
+  mend_slope(call, node);
+  mend_statistics_axes(call, node);
+  note_empty_tuples(call, node);
   if (!call.domain.empty() || call.op != "STFT" || !call.has_input(0)) return;
   const Type type = call.emitter.type(call.inputs[0]);
   if (!type.has_rank() || type.rank() != 2) return;

@@ -5,14 +5,18 @@
 #include <unordered_set>
 
 #include "ir/core/error.h"
+#include "onnx_io/import/functions.h"
 #include "onnx_io/import/parse.h"
 
 namespace sardonyx::onnx_import {
 namespace {
 
 using onnx_schema::AttributeProto;
+using onnx_schema::FunctionProto;
 using onnx_schema::GraphProto;
 using onnx_schema::NodeProto;
+
+using NameSet = std::unordered_set<std::string>;
 
 template <typename Visit>
 void each_subgraph(const NodeProto& node, const Visit& visit) {
@@ -36,8 +40,8 @@ class NameList {
   std::vector<std::string> names_;
 };
 
-std::unordered_set<std::string> defined_names(const GraphProto& graph) {
-  std::unordered_set<std::string> defined;
+NameSet defined_names(const GraphProto& graph) {
+  NameSet defined;
   for (const auto& input : graph.input())
     defined.insert(input.name());
   for (const auto& tensor : graph.initializer())
@@ -47,6 +51,20 @@ std::unordered_set<std::string> defined_names(const GraphProto& graph) {
   for (const NodeProto& node : graph.node())
     defined.insert(node.output().begin(), node.output().end());
   return defined;
+}
+
+NameSet defined_names(const FunctionProto& function) {
+  NameSet defined(function.input().begin(), function.input().end());
+  for (const NodeProto& node : function.node())
+    defined.insert(node.output().begin(), node.output().end());
+  return defined;
+}
+
+const std::string& output_name(const onnx_schema::ValueInfoProto& output) {
+  return output.name();
+}
+const std::string& output_name(const std::string& output) {
+  return output;
 }
 
 // Which nodes use what each node makes, and how many makers each node still waits for.
@@ -77,7 +95,7 @@ Dependencies dependencies_of(const NodeList& nodes, FreeNames& free_names) {
     };
     for (const std::string& input : nodes[i].input())
       depend(input);
-    for (const std::string& name : free_names.of_subgraphs(nodes[i]))
+    for (const std::string& name : free_names.within(nodes[i]))
       depend(name);
   }
   return out;
@@ -98,28 +116,40 @@ Dependencies dependencies_of(const NodeList& nodes, FreeNames& free_names) {
 }  // namespace
 
 const std::vector<std::string>& FreeNames::of(const GraphProto& graph) {
-  if (const auto found = known_.find(&graph); found != known_.end()) return found->second;
-  NameList used;
-  for (const NodeProto& node : graph.node()) {
-    for (const std::string& input : node.input())
-      used.add(input);
-    for (const std::string& name : of_subgraphs(node))
-      used.add(name);
-  }
-  for (const auto& output : graph.output())
-    used.add(output.name());
-  std::vector<std::string> free = used.take();
-  const std::unordered_set<std::string> defined = defined_names(graph);
-  std::erase_if(free, [&](const std::string& name) { return defined.contains(name); });
-  return known_.emplace(&graph, std::move(free)).first->second;
+  return found(graph);
 }
 
-std::vector<std::string> FreeNames::of_subgraphs(const NodeProto& node) {
+const std::vector<std::string>& FreeNames::of(const FunctionProto& function) {
+  return found(function);
+}
+
+template <typename Definer>
+const std::vector<std::string>& FreeNames::found(const Definer& definer) {
+  if (const auto known = known_.find(&definer); known != known_.end()) return known->second;
+  NameList used;
+  for (const NodeProto& node : definer.node()) {
+    for (const std::string& input : node.input())
+      used.add(input);
+    for (const std::string& name : within(node))
+      used.add(name);
+  }
+  for (const auto& output : definer.output())
+    used.add(output_name(output));
+  std::vector<std::string> free = used.take();
+  const NameSet defined = defined_names(definer);
+  std::erase_if(free, [&](const std::string& name) { return defined.contains(name); });
+  return known_.emplace(&definer, std::move(free)).first->second;
+}
+
+std::vector<std::string> FreeNames::within(const NodeProto& node) {
   NameList names;
-  each_subgraph(node, [&](const GraphProto& graph) {
-    for (const std::string& name : of(graph))
+  const auto add_all = [&](const std::vector<std::string>& free) {
+    for (const std::string& name : free)
       names.add(name);
-  });
+  };
+  each_subgraph(node, [&](const GraphProto& graph) { add_all(of(graph)); });
+  const FunctionProto* function = functions_ ? functions_->called_by(node) : nullptr;
+  if (function) add_all(of(*function));
   return names.take();
 }
 
@@ -129,7 +159,7 @@ bool FreeNames::is_used(const GraphProto& graph, const std::string& name) {
          std::ranges::any_of(graph.output(), is_wanted) ||
          std::ranges::any_of(graph.node(), [&](const NodeProto& node) {
            return std::ranges::count(node.input(), name) > 0 ||
-                  std::ranges::count(of_subgraphs(node), name) > 0;
+                  std::ranges::count(within(node), name) > 0;
          });
 }
 

@@ -10,20 +10,30 @@
 
 namespace sardonyx::onnx_import {
 
+class FunctionTable;
+
 using NodeList = google::protobuf::RepeatedPtrField<onnx_schema::NodeProto>;
 
-// Finds the names that graphs use without defining them, each graph once.
+// Finds the names that graphs and functions use without defining them, each of them once.
 class FreeNames {
  public:
-  // Of a subgraph: in the order of their first use.
+  // `functions` may be null, and must have no function that reaches itself.
+  explicit FreeNames(const FunctionTable* functions = nullptr) : functions_(functions) {}
+
+  // Of a subgraph, or a function: in the order of their first use.
   const std::vector<std::string>& of(const onnx_schema::GraphProto& graph);
-  // Of all subgraphs of a node together.
-  std::vector<std::string> of_subgraphs(const onnx_schema::NodeProto& node);
+  const std::vector<std::string>& of(const onnx_schema::FunctionProto& function);
+  // Of all that is within a node together: its subgraphs, and the function that it calls.
+  std::vector<std::string> within(const onnx_schema::NodeProto& node);
   // Whether anything in the graph asks for a value of this name.
   bool is_used(const onnx_schema::GraphProto& graph, const std::string& name);
 
  private:
-  std::unordered_map<const onnx_schema::GraphProto*, std::vector<std::string>> known_;
+  template <typename Definer>
+  const std::vector<std::string>& found(const Definer& definer);
+
+  const FunctionTable* functions_;
+  std::unordered_map<const void*, std::vector<std::string>> known_;  // by message
 };
 
 // "Relu \"conv1/relu\"", or by its first output where it has no name.

@@ -141,8 +141,9 @@ void infer_gather_nd(InferContext& c) {
   }
   const auto depth = indices->back().try_value();
   if (!depth) return c.set(0, c.dtype(0), std::nullopt);
-  c.require(*depth >= 1 && *depth <= data_rank - batch, "indices: tuples have ", *depth,
-            " elements, expected 1 to ", data_rank - batch);
+  // One of 0 indices takes all that its batch has, as ScatterND and ONNX Runtime have it.
+  c.require(*depth >= 0 && *depth <= data_rank - batch, "indices: tuples have ", *depth,
+            " elements, expected at most ", data_rank - batch);
   result.insert(result.end(), data->begin() + batch + *depth, data->end());
   c.set(0, c.dtype(0), std::move(result));
   carry_elements(c);
@@ -387,7 +388,8 @@ std::vector<Sample> gather_elements_samples() {
 }
 std::vector<Sample> gather_nd_samples() {
   return {{{{.shape = {2, 3, 2}}, given<int64_t>({0, 1, 1, -1}, {2, 2})}},
-          {{{.shape = {2, 3, 2}}, given<int64_t>({1, 0}, {2, 1})}, {{"batch_dims", int64_t{1}}}}};
+          {{{.shape = {2, 3, 2}}, given<int64_t>({1, 0}, {2, 1})}, {{"batch_dims", int64_t{1}}}},
+          {{{.shape = {2, 3}}, given<int64_t>({}, {2, 0})}}};
 }
 std::vector<Sample> one_hot_samples() {
   return {{{given<int64_t>({0, -1, 7}, {3}), given<int64_t>({4}, {}), {.shape = {2}}}},

@@ -7,8 +7,10 @@
 // present_0 ...
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "ir/core/dtype_convert.h"
+#include "ir/core/memory/memory_reservation.h"
 #include "ir/ops/generation/text_generation.h"
 
 namespace sardonyx::ops {
@@ -27,6 +29,7 @@ Sequences as_rows(const Tensor& tensor) {
   const auto length = static_cast<size_t>(tensor.shape()[1]);
   const auto values = tensor.values<int32_t>();
   Sequences rows;
+  rows.reserve(static_cast<size_t>(tensor.shape()[0]));
   for (int64_t i = 0; i < tensor.shape()[0]; ++i) {
     const auto row = values.subspan(static_cast<size_t>(i) * length, length);
     rows.emplace_back(row.begin(), row.end());
@@ -57,6 +60,7 @@ Tensor select(const Tensor& tensor, size_t axis, std::span<const int64_t> indice
 
 std::vector<int64_t> repeated(int64_t entries, int64_t times) {
   std::vector<int64_t> indices;
+  indices.reserve(static_cast<size_t>(entries * times));
   for (int64_t entry = 0; entry < entries; ++entry)
     indices.insert(indices.end(), static_cast<size_t>(times), entry);
   return indices;
@@ -79,6 +83,9 @@ std::vector<float> LanguageModel::last_logits(const Tensor& logits, int64_t rows
     fail(ErrorCode::kInvalidModel, "the decoder's logits: expected [", rows,
          ", length, vocabulary], got ", Datum(logits).type());
   }
+  // Those of later words are counted by the search.
+  std::optional<BudgetShare> counted;
+  if (vocabulary_ == 0) counted.emplace(static_cast<size_t>(rows * shape[2]) * sizeof(float));
   vocabulary_ = shape[2];
   std::vector<float> last(static_cast<size_t>(rows * vocabulary_));
   const int64_t share = rows / std::max<int64_t>(shape[0], 1);
@@ -166,6 +173,7 @@ class DecoderModel : public LanguageModel {
     const int64_t length = words.shape()[1];
     const Tensor masks = setup_.attention_mask ? setup_.attention_mask : kept_words(words);
     Tensor places = Tensor::allocate(DType::kInt32, words.shape());
+    next_positions_.reserve(static_cast<size_t>(words.shape()[0] * setup_.beams));
     const auto kept = masks.values<int32_t>();
     const auto place = places.mutable_values<int32_t>();
     for (int64_t row = 0; row < words.shape()[0]; ++row) {

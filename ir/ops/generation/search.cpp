@@ -73,9 +73,9 @@ std::vector<float> Search::begin(const Tensor& start) {
   setup.start_ids = start;
   setup.beams = beams;
   setup.max_length = max_length;
+  count_rows();
   model_ = attrs.model_type == kEncoderDecoder ? make_encoder_decoder_model(setup)
                                                : make_decoder_model(setup);
-  count_rows();
   sequences = model_->prompt();
   prompt_length = static_cast<int64_t>(sequences[0].size());
   if (max_length <= prompt_length) {
@@ -93,7 +93,8 @@ void Search::count_rows() {
   constexpr size_t kOfAllocation = 16;  // what the C library keeps beside each
   const size_t rows = static_cast<size_t>(batch) * static_cast<size_t>(beams);
   const size_t words = static_cast<size_t>(call.inputs[kIds].tensor().shape()[1]) + 1;
-  rows_share_.emplace(rows * (sizeof(Sequences::value_type) + kOfAllocation +
+  constexpr size_t kOfModel = sizeof(int64_t) + sizeof(int32_t);  // an origin and a position
+  rows_share_.emplace(rows * (kOfModel + sizeof(Sequences::value_type) + kOfAllocation +
                               std::max(2 * words * sizeof(int32_t), kOfAllocation)));
 }
 

@@ -390,7 +390,8 @@ void cosine_window(const KernelCall& call, double c0, double c1, double c2) {
     for (int64_t i = 0; i < length; ++i) {
       const double turn = 2 * std::numbers::pi * static_cast<double>(begin + i);
       const double angle = period > 0 ? turn / static_cast<double>(period) : std::numbers::pi;
-      piece[i] = c0 - c1 * std::cos(angle) + c2 * std::cos(2 * angle);  // 1 for a single point
+      piece[i] = c0 - c1 * std::cos(angle);  // with the last term 1 for a single point
+      if (c2 != 0) piece[i] += c2 * std::cos(2 * angle);
     }
     store_numbers(out.dtype, out.raw, begin, length, piece);
   }

@@ -116,6 +116,24 @@ void gather_elements(const std::byte* from, int64_t step, int64_t own, const Ind
   }
 }
 
+// out[i] = element indices[i] of those that are adjacent at `from`. Ends at the first index that is
+// outside of [-size, size); returns whether there was one.
+template <typename T, typename Index>
+bool gather_adjacent(const std::byte* from, const Index* indices, int64_t count, int64_t size,
+                     T* out) {
+  const auto end = static_cast<uint64_t>(size);
+  for (int64_t i = 0; i < count; ++i) {
+    auto place = static_cast<uint64_t>(int64_t{indices[i]});
+    if (place >= end) {
+      place += end;
+      if (place >= end) return true;
+    }
+    if constexpr (std::is_trivially_copyable_v<T>)  // never strings
+      std::memcpy(out + i, from + place * sizeof(T), sizeof(T));
+  }
+  return false;
+}
+
 template <typename Index>
 class GatherKernel : public Kernel {
  public:
@@ -220,12 +238,16 @@ class GatherElementsKernel : public Kernel {
       const bool is_last = axis_ + 1 == shape_.size();
       return for_each_part(rows_, length * width, threads_, [&](int64_t begin, int64_t end) {
         for (int64_t row = begin; row < end; ++row) {
-          if (!are_inside(indices + row * length, length, size_)) return true;
           const std::byte* from =
               static_cast<const std::byte*>(args.inputs[0]) + base_of(row) * sizeof(T);
-          gather_elements(from, strides_[axis_] * width, is_last ? 0 : width,
-                          indices + row * length, length, size_,
-                          static_cast<T*>(args.outputs[0]) + row * length);
+          const Index* own = indices + row * length;
+          T* out = static_cast<T*>(args.outputs[0]) + row * length;
+          if (is_last) {
+            if (gather_adjacent(from, own, length, size_, out)) return true;
+            continue;
+          }
+          if (!are_inside(own, length, size_)) return true;
+          gather_elements(from, strides_[axis_] * width, width, own, length, size_, out);
         }
         return false;
       });
@@ -311,6 +333,7 @@ Prepared prepare(const KernelRequest& request) {
 
 Prepared prepare_nd(const KernelRequest& request) {
   if (const char* why = refusal(request)) return Prepared::refuse(why);
+  if (request.inputs[1].shape.back() == 0) return Prepared::refuse("its tuples have no indices");
   return Prepared::accept(std::make_unique<GatherNDKernel>(request), "gather");
 }
 

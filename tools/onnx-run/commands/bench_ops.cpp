@@ -14,6 +14,7 @@
 #include "tools/onnx-run/exit_codes.h"
 #include "tools/onnx-run/json_output.h"
 #include "tools/onnx-run/model_options.h"
+#include "tools/onnx-run/op_cases/drawn_case.h"
 #include "tools/onnx-run/op_cases/op_case.h"
 #include "tools/onnx-run/ort/ort_bridge.h"
 #include "tools/onnx-run/process_pool.h"
@@ -37,6 +38,8 @@ struct BenchOpsCommand {
   std::string match;
   double turn_s = 0.03;
   size_t shown = SIZE_MAX;
+  size_t drawn = 0;  // cases of drawn sizes in place of the typical ones
+  uint64_t seed = 1;
   ModelOptions loading;
   JsonOutput json;
 };
@@ -189,17 +192,37 @@ void print_table(const BenchOpsCommand& command, const std::vector<Json>& result
   out << std::endl;
 }
 
-int run_bench_ops(const BenchOpsCommand& command) {
+std::string name_of_case(const OpCase& made) {
+  return std::string(made.op) + (made.variant.empty() ? "" : text(" (", made.variant, ")"));
+}
+
+std::vector<OpCase> typical_cases(const BenchOpsCommand& command) {
   const std::regex wanted(command.match);
+  std::vector<OpCase> cases = all_op_cases();
+  std::erase_if(cases,
+                [&](const OpCase& made) { return !std::regex_search(name_of_case(made), wanted); });
+  return cases;
+}
+
+// Of the typical cases in turn; sizes that an op refuses are drawn again.
+std::vector<OpCase> drawn_cases(const BenchOpsCommand& command) {
+  constexpr size_t kTriesPerCase = 20;
+  const std::vector<OpCase> typical = typical_cases(command);
   std::vector<OpCase> cases;
-  std::vector<Json> results;
-  for (OpCase& made : all_op_cases()) {
-    std::string name(made.op);
-    if (!made.variant.empty()) name += text(" (", made.variant, ")");
-    if (!std::regex_search(name, wanted)) continue;
-    cases.push_back(std::move(made));
-    results.push_back({{"case", name}});
+  const size_t tries = typical.empty() ? 0 : kTriesPerCase * command.drawn;
+  for (size_t i = 0; i < tries && cases.size() < command.drawn; ++i) {
+    if (auto made = drawn_case(typical[i % typical.size()], command.seed + i))
+      cases.push_back(std::move(*made));
   }
+  return cases;
+}
+
+int run_bench_ops(const BenchOpsCommand& command) {
+  const std::vector<OpCase> cases =
+      command.drawn > 0 ? drawn_cases(command) : typical_cases(command);
+  std::vector<Json> results;
+  for (const OpCase& made : cases)
+    results.push_back({{"case", name_of_case(made)}});
   const ProcessPool pool{.jobs = 1};
   pool.run(
       cases.size(), [&](size_t i) { return measured_text(command, cases[i]); },
@@ -223,6 +246,9 @@ void add_bench_ops_command(CLI::App& app, Action& action) {
       "bench-ops", "measure single ops at typical sizes, in turns with another runtime");
   command->add_option("--against", options->library, "measure this ONNX Runtime library as well");
   command->add_option("--match", options->match, "only cases whose name this expression finds");
+  command->add_option("--random", options->drawn,
+                      "so many cases with sizes drawn around the typical ones instead");
+  command->add_option("--seed", options->seed, "of what is drawn")->capture_default_str();
   command->add_option("-t,--duration", options->turn_s, "seconds of one turn")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
