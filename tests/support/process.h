@@ -18,8 +18,8 @@ inline size_t tasks_of_process() {
   return static_cast<size_t>(std::distance(Tasks("/proc/self/task"), Tasks()));
 }
 
-// The same once threads that were joined have left the table of the kernel, which they do a little after the join: what
-// fifty readings a millisecond apart agree on.
+// The same once threads that were joined have left the table of the kernel, which they do a little
+// after the join: what fifty readings a millisecond apart agree on.
 inline size_t settled_tasks_of_process() {
   size_t tasks = tasks_of_process();
   for (int same = 0, readings = 0; same < 50 && readings < 10'000; ++readings) {
