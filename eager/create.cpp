@@ -14,9 +14,18 @@
 namespace sardonyx::eager {
 namespace {
 
-Tensor finished(Tensor tensor, const CreateOptions& options) {
-  if (options.requires_grad) tensor.set_requires_grad();
+Tensor finished(Tensor tensor, const CreateOptions& options, const Loc& loc) {
+  if (options.requires_grad) tensor.set_requires_grad(true, loc);
   return tensor;
+}
+
+int64_t checked_count(const char* function, int64_t count, const Loc& loc) {
+  if (count >= 0) return count;
+  fail_at(loc, function, ": expected a count of at least 0, got ", count);
+}
+void check_sizes(const char* function, const Shape& shape, const Loc& loc) {
+  if (std::ranges::all_of(shape, [](int64_t size) { return size >= 0; })) return;
+  fail_at(loc, function, ": expected sizes of at least 0, got ", to_text(shape));
 }
 
 sardonyx::Tensor filled(DType dtype, const Shape& shape, double value) {
@@ -54,6 +63,7 @@ RandomStream stream_of(const CreateOptions& options) {
 // Draws by the op where a trace records it, so that each run draws anew.
 Tensor drawn(const Dims& shape, const CreateOptions& options, bool is_normal, const Loc& loc) {
   const std::optional<Shape> known = known_shape(shape);
+  if (known) check_sizes(is_normal ? "randn" : "rand", *known, loc);
   if (draws_in_graph() || !known) check_no_generator(options, is_normal ? "randn" : "rand", loc);
   if (known && draws_in_graph()) {
     const OpDef& op = op_named(is_normal ? "RandomNormal" : "RandomUniform");
@@ -82,8 +92,10 @@ Tensor drawn(const Dims& shape, const CreateOptions& options, bool is_normal, co
 }  // namespace
 
 Tensor full(const Dims& shape, double value, CreateOptions options, Loc loc) {
-  if (const std::optional<Shape> known = known_shape(shape))
-    return finished(Tensor(filled(options.dtype, *known, value)), options);
+  if (const std::optional<Shape> known = known_shape(shape)) {
+    check_sizes("full", *known, loc);
+    return finished(Tensor(filled(options.dtype, *known, value)), options, loc);
+  }
   static const OpDef& expand = op_named("Expand");
   return apply(expand, {literal(value, options.dtype), dims_tensor(shape, loc)}, loc);
 }
@@ -108,7 +120,7 @@ Tensor arange(const Dim& begin, const Dim& end, int64_t step, CreateOptions opti
   static const OpDef& range = op_named("Range");
   const Tensor from = dim_tensor(begin, loc), to = dim_tensor(end, loc);
   const Tensor counted = apply(range, {from, to, literal(sardonyx::Tensor::scalar(step))}, loc);
-  return finished(counted.to(options.dtype, loc), options);
+  return finished(counted.to(options.dtype, loc), options, loc);
 }
 Tensor arange(const Dim& end, CreateOptions options, Loc loc) {
   return arange(0, end, 1, options, loc);
@@ -122,10 +134,11 @@ Tensor fractions(double begin, double end, double step, CreateOptions options, c
   std::vector<double> numbers(static_cast<size_t>(count));
   for (size_t i = 0; i < numbers.size(); ++i)
     numbers[i] = begin + static_cast<double>(i) * step;
-  return finished(tensor(numbers).to(options.dtype, loc), options);
+  return finished(tensor(numbers).to(options.dtype, loc), options, loc);
 }
-Tensor linspace(double begin, double end, int64_t count, CreateOptions options) {
-  sardonyx::Tensor made = sardonyx::Tensor::allocate(options.dtype, {count});
+Tensor linspace(double begin, double end, int64_t count, CreateOptions options, Loc loc) {
+  sardonyx::Tensor made =
+      sardonyx::Tensor::allocate(options.dtype, {checked_count("linspace", count, loc)});
   const double step = count > 1 ? (end - begin) / static_cast<double>(count - 1) : 0;
   for (int64_t i = 0; i < count; ++i) {
     // From the nearer end, so that both ends are exact.
@@ -134,29 +147,33 @@ Tensor linspace(double begin, double end, int64_t count, CreateOptions options) 
                                        : end - step * static_cast<double>(count - 1 - i);
     store_numbers(options.dtype, made.raw(), i, 1, &value);
   }
-  return finished(Tensor(made), options);
+  return finished(Tensor(made), options, loc);
 }
 
-Tensor logspace(double begin, double end, int64_t count, double base, CreateOptions options) {
+Tensor logspace(double begin, double end, int64_t count, double base, CreateOptions options,
+                Loc loc) {
+  checked_count("logspace", count, loc);
   std::vector<double> powers =
-      linspace(begin, end, count, {.dtype = DType::kDouble}).to_vector<double>();
+      linspace(begin, end, count, {.dtype = DType::kDouble}, loc).to_vector<double>();
   for (double& power : powers)
     power = std::pow(base, power);
-  return finished(tensor(powers).to(options.dtype), options);
+  return finished(tensor(powers).to(options.dtype, loc), options, loc);
 }
-Tensor eye(int64_t rows, std::optional<int64_t> columns, CreateOptions options) {
-  sardonyx::Tensor made = sardonyx::Tensor::zeros(options.dtype, {rows, columns.value_or(rows)});
+Tensor eye(int64_t rows, std::optional<int64_t> columns, CreateOptions options, Loc loc) {
+  const Shape shape{rows, columns.value_or(rows)};
+  check_sizes("eye", shape, loc);
+  sardonyx::Tensor made = sardonyx::Tensor::zeros(options.dtype, shape);
   const double one = 1;
   for (int64_t i = 0; i < std::min(rows, columns.value_or(rows)); ++i)
     store_numbers(options.dtype, made.raw(), i * columns.value_or(rows) + i, 1, &one);
-  return finished(Tensor(made), options);
+  return finished(Tensor(made), options, loc);
 }
 
 Tensor rand(const Dims& shape, CreateOptions options, Loc loc) {
-  return finished(drawn(shape, options, false, loc), options);
+  return finished(drawn(shape, options, false, loc), options, loc);
 }
 Tensor randn(const Dims& shape, CreateOptions options, Loc loc) {
-  return finished(drawn(shape, options, true, loc), options);
+  return finished(drawn(shape, options, true, loc), options, loc);
 }
 Tensor rand_like(const Tensor& x, Loc loc) {
   require_defined(x, "rand_like", "x", loc);
@@ -170,12 +187,13 @@ Tensor randn_like(const Tensor& x, Loc loc) {
 Tensor randint(int64_t low, int64_t high, const Dims& shape, CreateOptions options, Loc loc) {
   if (low >= high) fail_at(loc, "randint: expected low below high, got ", low, " and ", high);
   const std::optional<Shape> known = known_shape(shape);
+  if (known) check_sizes("randint", *known, loc);
   const double span = static_cast<double>(high) - static_cast<double>(low);
   if (draws_in_graph() || !known) {
     check_no_generator(options, "randint", loc);
     const Tensor parts = mul({rand(shape, {.dtype = DType::kDouble}, loc), loc}, span);
     const Tensor from_zero = floor(parts, loc).to(DType::kInt64, loc);
-    return finished(add({from_zero, loc}, low).to(options.dtype, loc), options);
+    return finished(add({from_zero, loc}, low).to(options.dtype, loc), options, loc);
   }
   sardonyx::Tensor made = sardonyx::Tensor::allocate(options.dtype, *known);
   const RandomStream stream = stream_of(options);
@@ -187,7 +205,7 @@ Tensor randint(int64_t low, int64_t high, const Dims& shape, CreateOptions optio
       values[i] = low + static_cast<int64_t>(uniforms[i] * span);
     store_numbers(options.dtype, made.raw(), at, count, values);
   });
-  return finished(Tensor(made), options);
+  return finished(Tensor(made), options, loc);
 }
 
 Tensor randint_like(const Tensor& x, int64_t low, int64_t high, Loc loc) {

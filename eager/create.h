@@ -59,12 +59,14 @@ Tensor arange(End end, CreateOptions options = {}, Loc loc = Loc::current()) {
   return fractions(0, end, 1, options, loc);
 }
 // `count` numbers evenly spaced over [begin, end].
-Tensor linspace(double begin, double end, int64_t count, CreateOptions options = {});
+Tensor linspace(double begin, double end, int64_t count, CreateOptions options = {},
+                Loc loc = Loc::current());
 // base to the power of these numbers.
 Tensor logspace(double begin, double end, int64_t count, double base = 10,
-                CreateOptions options = {});
+                CreateOptions options = {}, Loc loc = Loc::current());
 // Ones on the diagonal of [rows, columns], zeros elsewhere; square where columns are left out.
-Tensor eye(int64_t rows, std::optional<int64_t> columns = {}, CreateOptions options = {});
+Tensor eye(int64_t rows, std::optional<int64_t> columns = {}, CreateOptions options = {},
+           Loc loc = Loc::current());
 
 // Random numbers (eager/generator.h) are the same for any number of threads.
 Tensor rand(const Dims& shape, CreateOptions options = {}, Loc loc = Loc::current());   // [0, 1)

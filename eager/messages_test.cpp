@@ -8,7 +8,9 @@
 #include "eager/autograd/autograd.h"
 #include "eager/create.h"
 #include "eager/export/export.h"
+#include "eager/functional/fft.h"
 #include "eager/functional/functional.h"
+#include "eager/functional/linalg.h"
 #include "eager/nn.h"
 #include "eager/nn/export.h"
 #include "eager/trace/compile.h"
@@ -414,7 +416,9 @@ TEST(Messages, NamesOfExports) {
   const Tensor x = ones({2, 3}), weight = ones({3});
   const TensorFunction fn = [&](const Tensors& in) -> Tensors { return {in[0] * weight}; };
   const auto with = [&](const ExportOptions& options) {
-    return answer_to([&] { export_onnx(fn, {x}, path, options); });
+    const std::string answer = answer_to([&] { export_onnx(fn, {x}, path, options); });
+    EXPECT_THAT(answer, ::testing::StartsWith("messages_test.cpp:"));
+    return answer;
   };
   EXPECT_THAT(with({.input_names = {"x", "z"}}),
               HasSubstr("input_names: expected at most 1 names, got 2: z names nothing"));
@@ -424,15 +428,109 @@ TEST(Messages, NamesOfExports) {
               HasSubstr("output_names: x is the name of an input, a parameter or another output"));
   EXPECT_THAT(with({.output_names = {"w"}, .names = {{"w", weight}}}),
               HasSubstr("output_names: w is the name of"));
-  EXPECT_THAT(with({.output_names = {"y"}, .dynamic_axes = {{"y", {{0, "n"}}}}}),
-              HasSubstr("dynamic_axes names y, an output: the axes of outputs follow"));
-  EXPECT_THAT(with({.dynamic_axes = {{"q", {{0, "n"}}}}}), HasSubstr("is none of the inputs"));
+  EXPECT_THAT(with({.dynamic_axes = {{"q", {{0, "n"}}}}}),
+              HasSubstr("dynamic_axes names q, which is none of the inputs and outputs"));
+  EXPECT_THAT(with({.output_names = {"y"}, .dynamic_axes = {{"y", {{2, "n"}}}}}),
+              HasSubstr("dynamic_axes: output y is float[2, 3]: expected an axis within [-2, 2), "
+                        "got 2"));
+  EXPECT_THAT(with({.input_names = {"x"},
+                    .output_names = {"y"},
+                    .dynamic_axes = {{"x", {{0, "n"}}}, {"y", {{1, "n"}}}}}),
+              HasSubstr("dynamic_axes: axis 1 of output y is named n, as an axis of an input, and "
+                        "its size is 3"));
+  EXPECT_THAT(with({.dynamic_axes = {{"input_0", {{2, "n"}}}}}),
+              HasSubstr("dynamic axis n: expected an axis within [-2, 2) of float[2, 3], got 2"));
+  EXPECT_THAT(with({.opset = 5}), HasSubstr("opset"));
   const auto nothing = [](const Tensors&) { return Tensors(); };
   EXPECT_THAT(answer_to([&] { export_onnx(nothing, {x}, path); }), HasSubstr("gives no results"));
   const auto undefined = [](const Tensors&) { return Tensors(1); };
   EXPECT_THAT(answer_to([&] { export_onnx(undefined, {x}, path); }), HasSubstr("is undefined"));
   EXPECT_THAT(answer_to([&] { compile(undefined)({x}); }), HasSubstr("is undefined"));
   EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+// Scripts for torch name the axes of outputs too, where nothing is to be said of them.
+TEST(Messages, AxesOfOutputsMayBeNamed) {
+  const auto path = std::filesystem::temp_directory_path() / "sardonyx_messages.onnx";
+  const TensorFunction fn = [](const Tensors& in) -> Tensors {
+    return {in[0] * 2, in[0].sum({1}), cat({in[0], in[0]}, 0)};
+  };
+  const ExportReport report = export_onnx(fn, {ones({2, 3})}, path,
+                                          {.input_names = {"x"},
+                                           .output_names = {"y", "sums"},
+                                           .dynamic_axes = {{"x", {{0, "n"}}},
+                                                            {"y", {{0, "n"}}},
+                                                            {"sums", {{-1, "n"}}},
+                                                            {"output_2", {{0, "twice"}}}}});
+  EXPECT_THAT(report.outputs,
+              ::testing::ElementsAre("y: float[n, 3]", "sums: float[n]", ::testing::_));
+  std::filesystem::remove(path);
+}
+
+TEST(Messages, UndefinedArgumentsOfLayersAndFunctions) {
+  const Tensor none, x = ones({2, 3, 4}), square = ones({3, 3});
+  const Tensor mask = ones({2, 3, 4}, {.dtype = DType::kBool});
+  const nn::MultiheadAttention attention(4, 2);
+  expect_lines({
+      {"expand to [-1, 2, 3, 4]: -1 keeps the size of an axis, and axis 0 is none of float[2, 3, "
+       "4]",
+       [&] {
+         x.expand({-1, 2, 3, 4});
+       }},
+      {"LSTM: x is an undefined tensor", [&] { nn::LSTM(4, 2)(none); }},
+      {"GRUCell: x is an undefined tensor", [&] { nn::GRUCell(4, 2)(none); }},
+      {"MultiheadAttention: the query is an undefined tensor", [&] { attention(none, x, x); }},
+      {"MultiheadAttention: the key is an undefined tensor", [&] { attention(x, none, x); }},
+      {"MultiheadAttention: the value is an undefined tensor", [&] { attention(x, x, none); }},
+      {"scaled_dot_product_attention: the key is an undefined tensor",
+       [&] { nn::scaled_dot_product_attention(x, none, x); }},
+      {"interpolate: x is an undefined tensor",
+       [&] { nn::interpolate(none, {.scale_factor = {2}}); }},
+      {"pad: x is an undefined tensor",
+       [&] {
+         pad(none, {1, 1}, "reflect");
+       }},
+      {"masked_fill: x is an undefined tensor", [&] { masked_fill(none, mask, 0); }},
+      {"masked_fill: the mask is an undefined tensor", [&] { masked_fill(x, none, 0); }},
+      {"masked_fill: the value is an undefined tensor", [&] { masked_fill(x, mask, none); }},
+      {"solve: a is an undefined tensor", [&] { linalg::solve(none, square); }},
+      {"solve: b is an undefined tensor", [&] { linalg::solve(square, none); }},
+      {"fft: z is an undefined tensor", [&] { fft::fft(none); }},
+      {"rfft: x is an undefined tensor", [&] { fft::rfft(none); }},
+      {"movedim: x is an undefined tensor", [&] { movedim(none, 0, 1); }},
+      {"LayerNorm: x is an undefined tensor", [&] { nn::LayerNorm(4)(none); }},
+      {"BatchNorm1d: x is an undefined tensor", [&] { nn::BatchNorm1d(4)(none); }},
+      {"max_pool2d: kernel: expected at least 1, got 0",
+       [&] {
+         nn::max_pool2d(ones({1, 1, 4, 4}), 0);
+       }},
+      {"conv2d: stride: expected at least 1, got 0",
+       [&] {
+         nn::conv2d(ones({1, 1, 4, 4}), ones({1, 1, 2, 2}), {}, {.stride = 0});
+       }},
+      {"result 0 of compiled is undefined",
+       [&] { compile([](const Tensor&) { return Tensor(); })(x); }},
+  });
+}
+
+TEST(Messages, NewTensorsAndGradients) {
+  Tensor x = ones({2, 3}), whole = arange(3);
+  expect_lines({
+      {"set_requires_grad: only floating tensors can require gradients, this is int64[3]; convert",
+       [&] { whole.set_requires_grad(); }},
+      {"set_requires_grad: only floating tensors",
+       [] { zeros({2}, {.dtype = DType::kInt64, .requires_grad = true}); }},
+      {"set_grad: expected a gradient of type float[2, 3], got float[3]",
+       [&] { x.set_grad(ones({3})); }},
+      {"expected sizes of at least 0, got [-1]", [] { zeros({-1}); }},
+      {"expected sizes of at least 0, got [2, -1]",
+       [] {
+         randn({2, -1});
+       }},
+      {"linspace: expected a count of at least 0, got -1", [] { linspace(0, 1, -1); }},
+      {"logspace: expected a count of at least 0, got -1", [] { logspace(0, 1, -1); }},
+      {"eye: expected sizes of at least 0, got [-2, -2]", [] { eye(-2); }},
+  });
 }
 
 TEST(Messages, NothingToDo) {

@@ -115,6 +115,12 @@ Tensor arithmetic(const OpDef& op, const Operand& a, const Operand& b) {
   return apply(op, {pair.a, pair.b}, a.loc);
 }
 
+// Whether a rest of a division by `divisor` has the other sign.
+Tensor differs_in_sign(const Tensor& rest, const Tensor& divisor, const Loc& loc) {
+  const Tensor signs_differ = logical_xor(Operand(rest, loc) < 0, Operand(divisor, loc) < 0, loc);
+  return Operand(Operand(rest, loc) != 0, loc) && signs_differ;
+}
+
 Tensor as_tensor(const Operand& a) {
   return a.tensor ? *a.tensor : literal(a.number, a.is_fraction ? DType::kFloat : DType::kInt64);
 }
@@ -225,6 +231,7 @@ std::optional<Tensor> known_power(const Tensor& x, double exponent, const Loc& l
 }  // namespace
 
 Tensor pow(const Operand& a, const Operand& b) {
+  check_defined("pow", a, b);
   const bool is_number = a.tensor && !b.tensor && a.tensor->dtype() != DType::kBool;
   if (is_number && !b.is_fraction && b.number < 0 && is_integer(a.tensor->dtype())) {
     fail_at(a.loc, "pow: integers to the power of ", b.number,
@@ -236,12 +243,31 @@ Tensor pow(const Operand& a, const Operand& b) {
   static const OpDef& op = op_named("Pow");
   return arithmetic(op, a, b);
 }
+// Of floating elements by what fmod() leaves, which is exact; b is added where its sign is another.
 Tensor remainder(const Operand& a, const Operand& b) {
   static const OpDef& op = op_named("Mod");
   const OperandPair pair = matched_for(op, a, b);
   if (!is_floating(pair.a.dtype())) return apply(op, {pair.a, pair.b}, a.loc);
-  const Tensor times = floor(div({pair.a, a.loc}, pair.b), a.loc);
-  return sub({pair.a, a.loc}, mul({times, a.loc}, pair.b));
+  const Loc& loc = a.loc;
+  const Tensor rest = fmod({pair.a, loc}, pair.b);
+  const Tensor is_other = differs_in_sign(rest, pair.b, loc);
+  return where(is_other, {add({rest, loc}, pair.b), loc}, rest);
+}
+// Of integers, what remainder() leaves is divided without a rest. The quotient of floating elements
+// would be rounded, to a whole number that it is below; without the rest it is that of a multiple.
+Tensor floor_divide(const Operand& a, const Operand& b) {
+  static const OpDef& op = op_named("Div");
+  const OperandPair pair = matched_for(op, a, b);
+  const Loc& loc = a.loc;
+  if (!is_floating(pair.a.dtype())) {
+    const Tensor whole = sub({pair.a, loc}, remainder({pair.a, loc}, pair.b));
+    return apply(op, {whole, pair.b}, loc);
+  }
+  const Tensor rest = fmod({pair.a, loc}, pair.b);
+  const Tensor times = round(div({sub({pair.a, loc}, rest), loc}, pair.b), loc);
+  const Tensor below = differs_in_sign(rest, pair.b, loc).to(times.dtype(), loc);
+  const Tensor infinite = div({pair.a.detach(), loc}, pair.b.detach());
+  return where(Operand(pair.b, loc) == 0, {infinite, loc}, sub({times, loc}, below));
 }
 Tensor maximum(const Operand& a, const Operand& b) {
   static const OpDef& op = op_named("Max");

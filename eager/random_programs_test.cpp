@@ -9,7 +9,6 @@
 #include <functional>
 #include <map>
 #include <random>
-#include <set>
 
 #include "eager/autograd/autograd.h"
 #include "eager/create.h"
@@ -17,16 +16,14 @@
 #include "eager/functional/functional.h"
 #include "eager/nn.h"
 #include "eager/optim.h"
+#include "eager/random_programs_for_test.h"
 #include "eager/trace/compile.h"
-#include "eager/trace/control_flow.h"
 #include "executor/session.h"
 #include "onnx_io/load.h"
 #include "onnx_io/save.h"
 
 namespace sardonyx::eager::programs {
 namespace {
-
-using Tensors = std::vector<Tensor>;
 
 class Dice {
  public:
@@ -38,213 +35,15 @@ class Dice {
   std::mt19937_64 engine_;
 };
 
-// What a program has besides its steps. Two of them made alike hold the same values.
-struct World : nn::Layer<World> {
-  std::vector<nn::Linear> linears;
-  std::vector<nn::LayerNorm> layer_norms;
-  std::vector<nn::BatchNorm1d> batch_norms;
-  std::vector<nn::GRU> grus;
-  std::vector<Tensor> parameters_of_steps;
-  nn::Dropout dropout = add("dropout", nn::Dropout(0.25));
-
-  std::string fresh(const char* base) { return text(base, count_++); }
-  Tensor new_parameter(const Tensor& init) { return parameter(fresh("p"), init); }
-  template <typename M>
-  void keep(std::vector<M>& list, M module) {
-    list.push_back(add(fresh("m"), module));
-  }
-
- private:
-  int count_ = 0;
-};
-
-struct Step {
-  size_t op = 0;
-  size_t a = 0, b = 0;  // operands, by number
-  int64_t k = 0;        // an axis, a size or a choice
-  size_t own = 0;       // which of the world's modules
-};
-
-// One kind of step. `prepare` makes what it needs of the world, from the operand at hand.
-struct Op {
-  const char* name;
-  std::function<Tensor(const World&, const Step&, const Tensor& a, const Tensor& b)> run;
-  bool jumps = false;  // a small difference may become a large one
-  std::function<void(World&, Step&, const Tensor& a)> prepare = {};
-};
-
-int64_t axis_of(const Step& step, const Tensor& x) {
-  return x.rank() == 0 ? 0 : step.k % static_cast<int64_t>(x.rank());
-}
-Tensor as_float(const Tensor& x) {
-  return is_floating(x.dtype()) ? x : x.to(DType::kFloat);
-}
-
 const std::vector<Op>& ops() {
-  using W = const World&;
-  using S = const Step&;
-  using T = const Tensor&;
-  static const std::vector<Op> all = {
-      // elementwise
-      {"relu", [](W, S, T a, T) { return relu(a); }},
-      {"tanh", [](W, S, T a, T) { return tanh(a); }},
-      {"sigmoid", [](W, S, T a, T) { return sigmoid(a); }},
-      {"gelu", [](W, S s, T a, T) { return gelu(a, s.k % 2 ? "tanh" : "none"); }},
-      {"leaky_relu", [](W, S, T a, T) { return leaky_relu(a, 0.1); }},
-      {"neg", [](W, S, T a, T) { return -a; }},
-      {"abs", [](W, S, T a, T) { return abs(a); }},
-      {"square", [](W, S, T a, T) { return square(a); }},
-      {"exp", [](W, S, T a, T) { return exp(-abs(a)); }},
-      {"log", [](W, S, T a, T) { return log(abs(a) + 1); }},
-      {"sqrt", [](W, S, T a, T) { return sqrt(abs(a) + 0.5); }},
-      {"reciprocal", [](W, S, T a, T) { return 1 / (abs(a) + 1); }},
-      {"floor", [](W, S, T a, T) { return floor(a); }, true},
-      {"sign", [](W, S, T a, T) { return sign(a); }, true},
-      {"clamp", [](W, S s, T a, T) { return clamp(a, -1, static_cast<double>(s.k % 3)); }},
-      {"add", [](W, S, T a, T b) { return a + b; }},
-      {"sub", [](W, S, T a, T b) { return a - b; }},
-      {"mul", [](W, S, T a, T b) { return a * b; }},
-      {"div", [](W, S, T a, T b) { return a / (abs(b) + 1); }},
-      {"maximum", [](W, S, T a, T b) { return maximum(a, b); }},
-      {"minimum", [](W, S, T a, T b) { return minimum(a, 0.25) + b; }},
-      {"number", [](W, S s, T a, T) { return a * 0.5 + static_cast<double>(s.k); }},
-      {"integer", [](W, S s, T a, T) { return s.k - a * int64_t{2}; }},
-      {"remainder", [](W, S, T a, T) { return remainder(a, 3); }, true},
-      {"compare", [](W, S, T a, T b) { return a > b; }, true},
-      {"equal", [](W, S, T a, T b) { return a == b; }, true},
-      {"logic", [](W, S, T a, T b) { return !(a > 0) && (b <= 0 || a != b); }, true},
-      {"where", [](W, S, T a, T b) { return where(a > 0, a, b); }, true},
-      {"rank0", [](W, S, T a, T b) { return a * b.to(DType::kDouble).sum() * 0.01; }},
-      // types
-      {"to", [](W, S s, T a, T) {
-         constexpr DType kTypes[] = {DType::kFloat, DType::kDouble, DType::kInt64, DType::kInt32,
-                                     DType::kBool};
-         return a.to(kTypes[s.k % 5]);
-       }, true},
-      {"float", [](W, S, T a, T) { return a.to(DType::kFloat); }},
-      // shapes
-      {"reshape", [](W, S, T a, T) { return a.reshape({a.size(0), -1}); }},
-      {"flatten", [](W, S, T a, T) { return a.flatten(); }},
-      {"unsqueeze", [](W, S s, T a, T) { return a.unsqueeze(axis_of(s, a)); }},
-      {"squeeze", [](W, S s, T a, T) { return a.squeeze({axis_of(s, a)}); }},
-      {"transpose", [](W, S s, T a, T) { return a.transpose(0, axis_of(s, a)); }},
-      {"slice", [](W, S s, T a, T) {
-         return a.slice(axis_of(s, a), {s.k % 2, {}, s.k % 3 + 1});
-       }},
-      {"reverse", [](W, S s, T a, T) { return a.slice(axis_of(s, a), {{}, {}, -1}); }},
-      {"select", [](W, S s, T a, T) { return a.select(axis_of(s, a), -1); }},
-      {"index", [](W, S, T a, T) { return a.index({Ellipsis{}, NewAxis{}, 0}); }},
-      {"mask", [](W, S, T a, T) { return a.index({a > 0}).sum(); }, true},
-      {"index_put", [](W, S, T a, T) { return a.index_put({0}, a[-1]); }},
-      {"cat", [](W, S s, T a, T b) { return cat({a, b}, axis_of(s, a)); }},
-      {"stack", [](W, S s, T a, T b) { return stack({a, b, a}, axis_of(s, a)); }},
-      {"chunk", [](W, S s, T a, T) { return chunk(a, 2, axis_of(s, a))[0]; }},
-      {"split", [](W, S, T a, T) { return split(a, {1, a.size(0) - 1})[1]; }},
-      {"pad", [](W, S s, T a, T) { return pad(a, {1, s.k % 2}); }},
-      {"tile", [](W, S, T a, T) { return tile(a, Dims(a.rank(), 2)); }},
-      {"expand", [](W, S, T a, T) {
-         Dims shape = a.shape();
-         shape.insert(shape.begin(), 2);
-         return a.expand(shape);
-       }},
-      {"size", [](W, S, T a, T) { return a + dim_tensor(a.size(0)).to(DType::kFloat); }},
-      {"branch on size", [](W, S s, T a, T) {
-         return a.size(0) == s.k ? a * 2 : a.size(0) > 3 ? a + 1 : a;
-       }},
-      // reductions
-      {"sum", [](W, S s, T a, T) { return a.sum({axis_of(s, a)}, s.k % 2 == 0); }},
-      {"mean", [](W, S s, T a, T) { return a.mean({axis_of(s, a)}, s.k % 2 == 0); }},
-      {"amax", [](W, S s, T a, T) { return a.amax({axis_of(s, a)}, true); }},
-      {"sum of all", [](W, S, T a, T) { return a.sum(); }},
-      {"argmax", [](W, S s, T a, T) { return a.argmax(axis_of(s, a)); }, true},
-      {"var", [](W, S s, T a, T) { return var(a, {axis_of(s, a)}, true, 0); }},
-      {"logsumexp", [](W, S s, T a, T) { return logsumexp(a, {axis_of(s, a)}); }},
-      {"cumsum", [](W, S s, T a, T) { return cumsum(a, axis_of(s, a)); }},
-      {"softmax", [](W, S s, T a, T) { return softmax(a, axis_of(s, a)); }},
-      {"log_softmax", [](W, S s, T a, T) { return log_softmax(a, axis_of(s, a)); }},
-      {"topk", [](W, S s, T a, T) { return topk(a, 1 + s.k % 2, axis_of(s, a)).first; }, true},
-      {"sort", [](W, S s, T a, T) { return sort(a, axis_of(s, a)).first; }},
-      // picking
-      {"index_select", [](W, S s, T a, T) {
-         return index_select(a, axis_of(s, a), tensor<int64_t>({0, -1, 0}));
-       }},
-      {"gather", [](W, S s, T a, T) {
-         return gather(a, axis_of(s, a), (a > 0).to(DType::kInt64) - 1);
-       }, true},
-      {"one_hot", [](W, S, T a, T) { return one_hot((a > 0).to(DType::kInt64), 3); }, true},
-      {"tril", [](W, S s, T a, T) { return tril(a, s.k % 3 - 1); }},
-      // products
-      {"matmul", [](W, S, T a, T b) { return matmul(a, b.t()); }},
-      {"einsum", [](W, S s, T a, T b) {
-         constexpr const char* kEquations[] = {"ij,kj->ik", "ij,ij->j", "ij,ik->jk", "...i,...i->..."};
-         return einsum(kEquations[s.k % 4], {a, b});
-       }},
-      // modules
-      {"Linear", [](W w, S s, T a, T) { return w.linears[s.own](a); }, false,
-       [](World& w, Step& s, T a) {
-         s.own = w.linears.size();
-         w.keep(w.linears, nn::Linear(a.size(-1).value(), 3, {.bias = s.k % 2 == 0}));
-       }},
-      {"LayerNorm", [](W w, S s, T a, T) { return w.layer_norms[s.own](a); }, false,
-       [](World& w, Step& s, T a) {
-         s.own = w.layer_norms.size();
-         w.keep(w.layer_norms, nn::LayerNorm(a.size(-1).value()));
-       }},
-      {"BatchNorm1d", [](W w, S s, T a, T) { return w.batch_norms[s.own](a); }, false,
-       [](World& w, Step& s, T a) {
-         s.own = w.batch_norms.size();
-         w.keep(w.batch_norms, nn::BatchNorm1d(a.size(1).value()));
-       }},
-      {"GRU", [](W w, S s, T a, T) { return w.grus[s.own](a.unsqueeze(1)).output; }, false,
-       [](World& w, Step& s, T a) {
-         s.own = w.grus.size();
-         w.keep(w.grus, nn::GRU(a.size(-1).value(), 2));
-       }},
-      {"Dropout", [](W w, S, T a, T) { return w.dropout(a); }},
-      {"parameter", [](W w, S s, T a, T) { return a * w.parameters_of_steps[s.own]; }, false,
-       [](World& w, Step& s, T a) {
-         s.own = w.parameters_of_steps.size();
-         w.parameters_of_steps.push_back(w.new_parameter(randn({a.size(-1)}) * 0.5));
-       }},
-      {"detach", [](W, S, T a, T b) { return a.detach() + b; }},
-      // control flow
-      {"cond", [](W, S, T a, T) {
-         return cond(
-             as_float(a).sum() > 0, [&] { return as_float(a) * 2; },
-             [&] { return as_float(a) - 1; });
-       }, true},
-      {"cond on mode", [](W w, S, T a, T) { return w.is_training() ? a * 2 : a; }},
-      {"while_loop", [](W, S s, T a, T) {
-         return while_loop([&](const Tensors& state) { return state[1] < s.k % 4; },
-                           [](const Tensors& state) -> Tensors {
-                             return {tanh(state[0]) * 1.5, state[1] + 1};
-                           },
-                           {as_float(a), zeros({}, {.dtype = DType::kInt64})})[0];
-       }},
-      {"while_loop on values", [](W, S, T a, T) {
-         return while_loop([](const Tensors& state) { return abs(state[0]).sum() > 4; },
-                           [](const Tensors& state) -> Tensors { return {state[0] * 0.5}; },
-                           {as_float(a)})[0];
-       }, true},
-      {"scan", [](W, S, T a, T) {
-         const Tensor x = as_float(a);
-         return scan(
-                    [](const Tensors& state, const Tensors& slices) -> ScanResult {
-                      const Tensor next = state[0] * 0.5 + slices[0];
-                      return {{next}, {next * 2}};
-                    },
-                    {x[0] * 0}, {x})
-             .outputs[0];
-       }},
-  };
+  static const std::vector<Op> all = [] {
+    std::vector<Op> joined;
+    for (const auto& steps :
+         {element_steps(), arrangement_steps(), reduction_steps(), module_steps(), control_steps()})
+      joined.insert(joined.end(), steps.begin(), steps.end());
+    return joined;
+  }();
   return all;
-}
-
-bool takes_two(const Op& op) {
-  static const std::set<std::string_view> names{
-      "add",   "sub",   "mul",   "div", "maximum", "minimum", "compare", "equal",
-      "logic", "where", "rank0", "cat", "stack",   "matmul",  "einsum",  "detach"};
-  return names.contains(op.name);
 }
 
 struct Program {
@@ -272,8 +71,16 @@ struct Program {
   }
 };
 
+// Steps stand in the files eager/random_*.
 bool names_line(const Error& error) {
-  return std::string_view(error.what()).find("random_programs_test.cpp:") != std::string::npos;
+  const std::string_view message = error.what();
+  for (size_t at = message.find("random_"); at != message.npos;
+       at = message.find("random_", at + 1)) {
+    const size_t colon = message.find(':', at);
+    const std::string_view file = message.substr(at, colon - at);
+    if (file.ends_with("_test.cpp") || file.ends_with("_for_test.h")) return true;
+  }
+  return false;
 }
 
 bool is_tame(const Tensor& x) {
@@ -308,8 +115,8 @@ Program made(Dice& dice, World& world, bool may_jump) {
     Step step{static_cast<size_t>(dice.below(static_cast<int64_t>(ops().size()))), pick(), pick(),
               dice.below(6)};
     const Op& op = ops()[step.op];
-    if (op.jumps && !may_jump) continue;
-    if (!takes_two(op)) step.b = step.a;
+    if ((op.flags & kJumps) && !may_jump) continue;
+    if (!(op.flags & kTwo)) step.b = step.a;
     try {
       const NoGrad no_grad;
       if (op.prepare) op.prepare(world, step, values[step.a]);
@@ -331,7 +138,7 @@ double distance(const sardonyx::Tensor& a, const sardonyx::Tensor& b) {
   if (a.dtype() != b.dtype() || a.shape() != b.shape()) return INFINITY;
   if (a == b) return 0;
   const std::vector<double> x = a.to_doubles(), y = b.to_doubles();
-  double largest = 1e-3, apart = 0;
+  double largest = 1e-2, apart = 0;
   for (size_t i = 0; i < x.size(); ++i) {
     if (x[i] == y[i] || (std::isnan(x[i]) && std::isnan(y[i]))) continue;
     if (!std::isfinite(x[i]) || !std::isfinite(y[i])) return INFINITY;
@@ -445,11 +252,13 @@ class Trial {
       ++tally_.reasons[text(form, ": ", got.error)];
       return false;
     }
+    // A file may hold other forms of ops, which round differently.
+    const double exact = std::string_view(form) == "exported" ? 1e-5 : 1e-6;
     EXPECT_EQ(got.results.size(), expected.results.size()) << form;
     if (got.results.size() != expected.results.size()) return false;
     for (size_t i = 0; i < got.results.size(); ++i) {
       const double apart = distance(expected.results[i].data(), got.results[i].data());
-      EXPECT_LE(apart, level_ == 0 ? 1e-6 : 2e-4)
+      EXPECT_LE(apart, level_ == 0 ? exact : 2e-4)
           << form << ", result " << i << ": expected " << expected.results[i].type() << ' '
           << expected.results[i] << ", got " << got.results[i].type() << ' ' << got.results[i];
       if (!(apart <= 2e-4)) return false;

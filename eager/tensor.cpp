@@ -178,16 +178,17 @@ bool Tensor::requires_grad() const {
   return impl_->tracked();
 }
 
-Tensor& Tensor::set_requires_grad(bool wanted) {
-  const detail::TensorImpl& impl = defined_impl(*this);
+Tensor& Tensor::set_requires_grad(bool wanted, Loc loc) {
+  require_defined(*this, "set_requires_grad", "the tensor", loc);
+  const detail::TensorImpl& impl = *impl_;
   if (impl.creator) {
     if (wanted) return *this;
-    fail(ErrorCode::kInvalidArgument,
-         "only leaves can be told to need no gradient; use detach() on a result");
+    fail_at(loc, "set_requires_grad: only leaves can be told to need no gradient; use detach() on ",
+            "a result");
   }
   if (wanted && !is_floating(dtype())) {
-    fail(ErrorCode::kInvalidArgument, "only floating tensors can require gradients, this is ",
-         type());
+    fail_at(loc, "set_requires_grad: only floating tensors can require gradients, this is ", type(),
+            "; convert it with to(DType::kFloat)");
   }
   // What the traced function itself sets is no condition of it.
   if (TraceContext* frame = TraceContext::active()) frame->root().guards.ignore({impl_.get(), 'r'});
@@ -199,26 +200,25 @@ bool Tensor::is_leaf() const {
   return defined_impl(*this).creator == nullptr;
 }
 
-Tensor Tensor::grad() const {
-  const detail::TensorImpl& impl = defined_impl(*this);
+Tensor Tensor::grad(Loc loc) const {
+  const detail::TensorImpl& impl = defined_impl(*this, loc);
   if (TraceContext* frame = TraceContext::active()) frame->note_grad_read(*this);
   return impl.grad_state ? impl.grad_state->grad : Tensor();
 }
 
-void Tensor::set_grad(const Tensor& gradient) const {
-  defined_impl(*this);
+void Tensor::set_grad(const Tensor& gradient, Loc loc) const {
+  require_defined(*this, "set_grad", "the tensor", loc);
   // Of a small type there may be a wider gradient: GradScaler unscales in float32.
   if (gradient.defined() && !(is_floating(gradient.dtype()) && detail::may_fit(gradient, *this))) {
-    fail(ErrorCode::kInvalidArgument, "set_grad: expected a gradient of type ", type(), ", got ",
-         gradient.type());
+    fail_at(loc, "set_grad: expected a gradient of type ", type(), ", got ", gradient.type());
   }
   if (TraceContext* frame = TraceContext::active()) frame->note_grad(*this);
   if (!gradient.defined() && !impl_->grad_state) return;
   impl_->grads().grad = gradient;
 }
 
-Tensor& Tensor::retain_grad() {
-  defined_impl(*this);
+Tensor& Tensor::retain_grad(Loc loc) {
+  defined_impl(*this, loc);
   impl_->grads().retain_grad = true;
   return *this;
 }

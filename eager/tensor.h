@@ -120,14 +120,14 @@ class Tensor {
   // --- autograd ---
   // Whether results that depend on this tensor are recorded for backward().
   bool requires_grad() const;
-  Tensor& set_requires_grad(bool wanted = true);
+  Tensor& set_requires_grad(bool wanted = true, Loc loc = Loc::current());
   bool is_leaf() const;  // not made by a recorded op
   // The sum of what backward() calls have brought; undefined before the first.
-  Tensor grad() const;
-  void set_grad(const Tensor& gradient) const;
-  void zero_grad() const { set_grad(Tensor()); }
+  Tensor grad(Loc loc = Loc::current()) const;
+  void set_grad(const Tensor& gradient, Loc loc = Loc::current()) const;
+  void zero_grad(Loc loc = Loc::current()) const { set_grad(Tensor(), loc); }
   // Keeps the gradient of a tensor that is no leaf.
-  Tensor& retain_grad();
+  Tensor& retain_grad(Loc loc = Loc::current());
   // Adds d(this)/d(leaf) to grad() of every leaf that requires one. `gradient` (ones for a tensor
   // of one element) weighs the elements. Frees what was recorded unless `retain_graph`.
   void backward(const Tensor& gradient = {}, bool retain_graph = false, bool create_graph = false,

@@ -138,12 +138,15 @@ Tensor Tensor::multinomial(int64_t count, bool replacement, Loc loc) const {
 }
 
 Tensor Tensor::new_zeros(const Dims& shape, Loc loc) const {
+  require_defined(*this, "new_zeros", "the tensor", loc);
   return eager::zeros(shape, {.dtype = dtype()}, loc);
 }
 Tensor Tensor::new_ones(const Dims& shape, Loc loc) const {
+  require_defined(*this, "new_ones", "the tensor", loc);
   return eager::ones(shape, {.dtype = dtype()}, loc);
 }
 Tensor Tensor::new_full(const Dims& shape, double value, Loc loc) const {
+  require_defined(*this, "new_full", "the tensor", loc);
   return eager::full(shape, value, {.dtype = dtype()}, loc);
 }
 Tensor Tensor::movedim(const IntList& from, const IntList& to, Loc loc) const {

@@ -147,7 +147,17 @@ Tensor Tensor::transpose(int64_t a, int64_t b, Loc loc) const {
 
 Tensor Tensor::expand(const Dims& shape, Loc loc) const {
   static const OpDef& op = op_named("Expand");
-  return apply(op, {*this, dims_tensor(shape, loc)}, loc);
+  require_defined(*this, "expand", "the tensor", loc);
+  Dims wanted = shape;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (!(wanted[i] == -1)) continue;
+    if (i + rank() < wanted.size()) {
+      fail_at(loc, "expand to ", to_text(shape), ": -1 keeps the size of an axis, and axis ", i,
+              " is none of ", type());
+    }
+    wanted[i] = 1;  // what broadcasts
+  }
+  return apply(op, {*this, dims_tensor(wanted, loc)}, loc);
 }
 
 Tensor Tensor::slice(int64_t axis, const Slice& range, Loc loc) const {

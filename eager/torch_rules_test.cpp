@@ -2,11 +2,14 @@
 // kinks, what cannot be assigned to.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <type_traits>
 
 #include "eager/autograd/autograd.h"
 #include "eager/create.h"
+#include "eager/functional/fft.h"
 #include "eager/functional/functional.h"
+#include "eager/functional/linalg.h"
 #include "eager/nn.h"
 #include "eager/trace/compile.h"
 #include "ir/type.h"
@@ -147,6 +150,72 @@ TEST(TorchRules, GradientsAtTiesAndKinks) {
   EXPECT_EQ(slope([](const Tensor& x) { return clamp(x, 0, 1); }, 1), 1);
 }
 
+// What torch 1.13 gives: the rest is exact, and has the divisor's sign where it is not 0.
+TEST(TorchRules, RemaindersOfFloats) {
+  const float inf = INFINITY;
+  const Tensor a = tensor({5.f, -5.f, 1.f, -1.f, 7.5f, 1e20f, -1e-9f}).set_requires_grad();
+  const Tensor b = tensor({inf, inf, 0.1f, 0.1f, -2.f, 3.f, 3.f}).set_requires_grad();
+  const Floats rests = remainder(a, b).to_vector<float>();
+  const Floats expected{5, inf, 0.1f - 1.5e-8f, 1.5e-8f, -0.5f, 2, 3};
+  for (size_t i = 0; i < expected.size(); ++i)
+    EXPECT_TRUE(rests[i] == expected[i] || std::abs(rests[i] - expected[i]) < 1e-8f)
+        << i << ": " << rests[i];
+  EXPECT_EQ(floor_divide(a, b).to_vector<float>(), (Floats{0, -1, 9, -10, -4, 3.3333333e19f, -1}));
+  remainder(a, b).sum().backward();
+  EXPECT_EQ(a.grad().to_vector<float>(), Floats(7, 1));
+  EXPECT_EQ(b.grad().to_vector<float>(), (Floats{0, 1, -9, 10, 4, -3.3333333e19f, 1}));
+  const Tensor of_nothing = floor_divide(tensor({3.f, inf}), tensor({0.f, 2.f}));
+  EXPECT_EQ(of_nothing[0].item<float>(), inf);
+  EXPECT_TRUE(std::isnan(of_nothing[1].item<float>()));
+}
+
+TEST(TorchRules, NormsHaveGradientsAtZero) {
+  const std::pair<double, Floats> slopes[] = {
+      {0.5, {0, 2.1547005f, -1.8660254f}}, {1, {0, 1, -1}},
+      {1.5, {0, 0.732957f, -0.846345f}},   {2, {0, 0.6f, -0.8f}},
+      {3, {0, 0.444851f, -0.790847f}},     {INFINITY, {0, 0, -1}}};
+  for (const auto& [order, expected] : slopes) {
+    SCOPED_TRACE(order);
+    const Tensor zero = zeros({3}).set_requires_grad();
+    linalg::vector_norm(zero, order).backward();
+    EXPECT_EQ(zero.grad().to_vector<float>(), Floats(3, 0));
+    const Tensor x = tensor({0.f, 3.f, -4.f}).set_requires_grad();
+    linalg::vector_norm(x, order).backward();
+    EXPECT_TRUE(allclose(x.grad(), tensor(expected), {.rtol = 1e-5})) << x.grad();
+  }
+  const Tensor pair = zeros({1, 2}).set_requires_grad();
+  fft::abs(pair).sum().backward();
+  EXPECT_EQ(pair.grad().to_vector<float>(), Floats(2, 0));
+}
+
+// As in torch, whose dropped elements are products with 0.
+TEST(TorchRules, DropoutOfAll) {
+  const Tensor y = nn::dropout(tensor({1.f, -2.f, NAN}), 1);
+  EXPECT_EQ(y[0].item<float>(), 0);
+  EXPECT_EQ(y[1].item<float>(), 0);
+  EXPECT_TRUE(std::isnan(y[2].item<float>()));
+}
+
+// The mode changes dropout and norms, never which parameters are trained.
+TEST(TorchRules, PaddingRowsAreNotTrainedInAnyMode) {
+  for (const bool trains : {true, false}) {
+    const nn::Embedding words(4, 2, {.padding_idx = 1});
+    words.train(trains);
+    const auto step = [&](const Tensor& places) {
+      const Tensor loss = words(places).sum();
+      loss.backward();
+      return loss;
+    };
+    const Tensor places = tensor<int64_t>({0, 1, 1, 3});
+    const Floats expected{1, 1, 0, 0, 0, 0, 1, 1};
+    step(places);
+    EXPECT_EQ(words.weight.grad().to_vector<float>(), expected);
+    words.zero_grad();
+    compile(step)(places);
+    EXPECT_EQ(words.weight.grad().to_vector<float>(), expected);
+  }
+}
+
 TEST(TorchRules, IndexPutWritesACopy) {
   const Tensor x = arange(6).to(DType::kFloat).reshape({2, 3});
   const Tensor nine = full({}, 9), rows = tensor<int64_t>({1, 1});
@@ -178,6 +247,16 @@ TEST(TorchRules, IndexPutWritesACopy) {
   (a.index_put({Slice{}, 0}, b * 3) * x).sum().backward();
   EXPECT_EQ(a.grad().to_vector<float>(), (Floats{0, 1, 2, 0, 4, 5}));
   EXPECT_EQ(b.grad().to_vector<float>(), (Floats{0, 9}));
+}
+
+// Of an odd axis there are no halves, also where the trace was made of an even one.
+TEST(TorchRules, HalvesOfAnOddAxis) {
+  const auto halved = compile([](const Tensor& x) { return glu(x); });
+  EXPECT_EQ(halved(ones({4})).shape(), (Dims{2}));
+  EXPECT_EQ(halved(ones({6})).shape(), (Dims{3}));
+  EXPECT_EQ(halved.traces(), 1u);
+  expect_refusal(ErrorCode::kInvalidArgument, "glu: expected an axis of even size",
+                 [&] { halved(ones({3})); });
 }
 
 TEST(TorchRules, SizesThatStayOpen) {

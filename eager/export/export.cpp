@@ -12,6 +12,8 @@
 namespace sardonyx::eager {
 namespace {
 
+constexpr const char* kOutputBase = "output_";
+
 std::string name_at(const std::vector<std::string>& names, size_t index, const char* base) {
   return index < names.size() && !names[index].empty() ? names[index] : text(base, index);
 }
@@ -26,7 +28,7 @@ std::vector<TensorSpec> specs_for(const std::vector<Tensor>& examples,
                                   const ExportOptions& options) {
   check_name_count("input_names", options.input_names, examples.size());
   std::vector<TensorSpec> specs;
-  std::set<std::string> used, names;
+  std::set<std::string> names;
   for (size_t i = 0; i < examples.size(); ++i) {
     require_defined(examples[i], "export_onnx", text("example ", i), Loc());
     const std::string name = name_at(options.input_names, i, "input_");
@@ -34,21 +36,52 @@ std::vector<TensorSpec> specs_for(const std::vector<Tensor>& examples,
       fail(ErrorCode::kInvalidArgument, "input_names: ", name, " stands there twice");
     std::vector<std::pair<int64_t, std::string>> axes;
     const auto dynamic = options.dynamic_axes.find(name);
-    if (dynamic != options.dynamic_axes.end()) {
+    if (dynamic != options.dynamic_axes.end())
       axes.assign(dynamic->second.begin(), dynamic->second.end());
-      used.insert(name);
-    }
     specs.push_back(spec_of(examples[i], axes, name));
   }
   for (const auto& [name, axes] : options.dynamic_axes) {
-    if (used.contains(name)) continue;
-    const bool is_output = std::ranges::count(options.output_names, name) > 0;
+    bool is_known = names.contains(name) || name.starts_with(kOutputBase);
+    is_known |= std::ranges::count(options.output_names, name) > 0;
+    if (is_known) continue;
     fail(ErrorCode::kInvalidArgument, "dynamic_axes names ", name,
-         is_output
-             ? ", an output: the axes of outputs follow from those of the inputs; leave it out"
-             : ", which is none of the inputs; inputs are named by input_names");
+         ", which is none of the inputs and outputs; these are named by input_names and "
+         "output_names");
   }
   return specs;
+}
+
+std::set<std::string> symbols_of_inputs(const Graph& graph) {
+  std::set<std::string> found;
+  for (const Value* input : graph.inputs()) {
+    if (!input->type.has_rank()) continue;
+    for (const sardonyx::Dim& dim : *input->type.shape)
+      found.merge(dim.symbols());
+  }
+  return found;
+}
+
+// What dynamic_axes says of an output must be so.
+void check_axes_of_output(const Graph& graph, const Value& output, const ExportOptions& options) {
+  const auto named = options.dynamic_axes.find(output.name);
+  if (named == options.dynamic_axes.end() || !output.type.has_rank()) return;
+  const auto rank = static_cast<int64_t>(output.type.rank());
+  const std::set<std::string> symbols = symbols_of_inputs(graph);
+  for (const auto& [axis, symbol] : named->second) {
+    if (axis < -rank || axis >= rank) {
+      fail(ErrorCode::kInvalidArgument, "dynamic_axes: output ", output.name, " is ", output.type,
+           ": expected an axis within [", -rank, ", ", rank, "), got ", axis);
+    }
+    const sardonyx::Dim& size =
+        (*output.type.shape)[static_cast<size_t>(axis < 0 ? axis + rank : axis)];
+    const bool is_other = symbols.contains(symbol) && size.text() != symbol;
+    // What a run computes may turn out to be that size.
+    const bool is_told = size.is_known() || std::ranges::includes(symbols, size.symbols());
+    if (!is_other || !is_told) continue;
+    fail(ErrorCode::kInvalidArgument, "dynamic_axes: axis ", axis, " of output ", output.name,
+         " is named ", symbol, ", as an axis of an input, and its size is ", size,
+         "; leave outputs out, or give it another name");
+  }
 }
 
 // Every result has the name that it was given, which nothing else in the file may have.
@@ -61,9 +94,12 @@ void name_results(const Traced& traced, const ExportOptions& options) {
   }
   for (size_t i = 0; i < traced.results; ++i) {
     Value& output = *graph.outputs()[i];
-    const std::string name = name_at(options.output_names, i, "output_");
+    const std::string name = name_at(options.output_names, i, kOutputBase);
     graph.rename(output, name);
-    if (output.name == name) continue;
+    if (output.name == name) {
+      check_axes_of_output(graph, output, options);
+      continue;
+    }
     fail(ErrorCode::kInvalidArgument, "output_names: ", name,
          " is the name of an input, a parameter or another output; choose another one");
   }
@@ -178,13 +214,10 @@ class TrialFolder {
 
 }  // namespace
 
-Model traced_model(const TensorFunction& fn, const std::vector<Tensor>& examples,
-                   const ExportOptions& options) {
-  return trace_model(fn, examples, options).model;
-}
+namespace {
 
-ExportReport export_onnx(const TensorFunction& fn, const std::vector<Tensor>& examples,
-                         const std::filesystem::path& path, const ExportOptions& options) {
+ExportReport write_onnx(const TensorFunction& fn, const std::vector<Tensor>& examples,
+                        const std::filesystem::path& path, const ExportOptions& options) {
   const auto [model, comparisons] = trace_model(fn, examples, options);
   ExportReport report = report_on(model, options);
   for (const SizeFact& fact : comparisons)
@@ -206,6 +239,18 @@ ExportReport export_onnx(const TensorFunction& fn, const std::vector<Tensor>& ex
   const auto size = std::filesystem::file_size(path, unknown);
   report.file_bytes = unknown ? 0 : static_cast<size_t>(size);
   return report;
+}
+
+}  // namespace
+
+Model traced_model(const TensorFunction& fn, const std::vector<Tensor>& examples,
+                   const ExportOptions& options, Loc loc) {
+  return at_line(loc, [&] { return trace_model(fn, examples, options).model; });
+}
+
+ExportReport export_onnx(const TensorFunction& fn, const std::vector<Tensor>& examples,
+                         const std::filesystem::path& path, const ExportOptions& options, Loc loc) {
+  return at_line(loc, [&] { return write_onnx(fn, examples, path, options); });
 }
 
 std::string ExportReport::text() const {

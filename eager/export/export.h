@@ -20,7 +20,9 @@ struct ExportOptions {
   std::vector<std::string> input_names = {};   // "input_K" where missing
   std::vector<std::string> output_names = {};  // "output_K" where missing
   // Axes whose size stays open, by input: {{"x", {{0, "batch"}}}}. A name in two places means one
-  // size. All others are fixed to the example's.
+  // size. All others are fixed to the example's. Axes of outputs follow from those of the inputs:
+  // naming them, as scripts for torch do, changes nothing, but an output that has no such axis, or
+  // whose axis is not the input's of that name, is an error.
   std::map<std::string, std::map<int64_t, std::string>> dynamic_axes = {};
   // Of ai.onnx, 7 to the newest. Where it is not given: 20, which ONNX Runtime reads from 1.17 on,
   // or the first later one that can express the function.
@@ -43,7 +45,7 @@ struct ExportOptions {
 
 // The model that export_onnx would write, in memory: `fn` traced on tensors like `examples`.
 Model traced_model(const TensorFunction& fn, const std::vector<Tensor>& examples,
-                   const ExportOptions& options = {});
+                   const ExportOptions& options = {}, Loc loc = Loc::current());
 
 struct ExportCheck {
   std::map<std::string, int64_t> sizes;  // of the dynamic axes
@@ -69,7 +71,8 @@ struct ExportReport {
 // where it does not agree with `fn` nothing is written and kInternal says what differs. Throws
 // kUnsupported naming all nodes that the opset has no form for.
 ExportReport export_onnx(const TensorFunction& fn, const std::vector<Tensor>& examples,
-                         const std::filesystem::path& path, const ExportOptions& options = {});
+                         const std::filesystem::path& path, const ExportOptions& options = {},
+                         Loc loc = Loc::current());
 // The same of a function of tensors: [&](const Tensor& x) { return net(x); }.
 // Modules have a form of their own (eager/nn/export.h).
 template <TensorCallable F>
@@ -79,7 +82,7 @@ requires(!std::derived_from<F, nn::Module>) ExportReport
   const TensorFunction run = [&](const std::vector<Tensor>& inputs) {
     return detail::call_with(fn, inputs, loc);
   };
-  return export_onnx(run, examples, path, options);
+  return export_onnx(run, examples, path, options, loc);
 }
 
 }  // namespace sardonyx::eager

@@ -235,10 +235,10 @@ nn::NamedTensors entries_of(const OnnxModule& module, size_t count) {
 
 std::vector<Tensor> OnnxModule::run(const std::vector<Tensor>& inputs, const Watcher& watcher,
                                     const Loc& loc) const {
-  return call(
-      loc,
-      [&] { return impl_->run(inputs, entries_of(*this, impl_->loaded.size()), watcher, loc); },
-      inputs);
+  const auto run = [&](const std::vector<Tensor>& given) {
+    return impl_->run(given, entries_of(*this, impl_->loaded.size()), watcher, loc);
+  };
+  return call(loc, run, inputs);
 }
 std::vector<Tensor> OnnxModule::operator()(const std::vector<Tensor>& inputs, Loc loc) const {
   return run(inputs, {}, loc);

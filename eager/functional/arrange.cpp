@@ -66,6 +66,9 @@ Tensor to_front(const Tensor& x, int64_t axis, const Loc& loc) {
 // ScatterND of slices along an axis.
 Tensor scatter_slices(const Tensor& x, int64_t axis, const Tensor& indices, const Tensor& source,
                       const char* what, const char* reduction, const Loc& loc) {
+  require_defined(x, what, "x", loc);
+  require_defined(indices, what, "the indices", loc);
+  require_defined(source, what, "the source", loc);
   static const OpDef& op = op_named("ScatterND");
   if (indices.rank() != 1 || source.rank() != x.rank()) {
     fail(ErrorCode::kInvalidArgument, text_of(loc), ": ", what,
@@ -122,6 +125,7 @@ Tensor flip(const Tensor& x, const Axes& axes, Loc loc) {
   return apply(op, {x, int64s(backwards), int64s(all), int64s(axes), int64s(backwards)}, loc);
 }
 Tensor roll(const Tensor& x, const IntList& shifts, const Axes& axes, Loc loc) {
+  require_defined(x, "roll", "x", loc);
   const bool is_flat = axes.empty() && shifts.size() == 1;
   if (is_flat) return rolled(x.reshape({-1}, loc), shifts[0], 0, loc).reshape(x.shape(loc), loc);
   if (axes.size() != shifts.size()) {
@@ -146,6 +150,7 @@ Tensor rot90(const Tensor& x, int64_t times, int64_t from, int64_t to, Loc loc) 
   }
 }
 Tensor movedim(const Tensor& x, const IntList& from, const IntList& to, Loc loc) {
+  require_defined(x, "movedim", "x", loc);
   std::vector<int64_t> order(x.rank(), -1);
   std::vector<bool> moves(x.rank(), false);
   bool fits = from.size() == to.size();
@@ -174,6 +179,7 @@ Tensor swapaxes(const Tensor& x, int64_t a, int64_t b, Loc loc) {
   return x.transpose(a, b, loc);
 }
 Tensor unflatten(const Tensor& x, int64_t axis, const Dims& sizes, Loc loc) {
+  require_defined(x, "unflatten", "x", loc);
   const Dims dims = x.shape(loc);
   const int64_t at = positive(axis, dims.size(), "unflatten", loc);
   const sardonyx::Dim& size = dims[static_cast<size_t>(at)];
@@ -199,6 +205,7 @@ Tensor unflatten(const Tensor& x, int64_t axis, const Dims& sizes, Loc loc) {
 }
 
 Tensor repeat(const Tensor& x, const IntList& counts, Loc loc) {
+  require_defined(x, "repeat", "x", loc);
   if (counts.size() < x.rank()) {
     fail(ErrorCode::kInvalidArgument, text_of(loc), ": repeat: expected at least ", x.rank(),
          " counts for ", x.type(), ", got ", counts.size());
@@ -209,6 +216,7 @@ Tensor repeat(const Tensor& x, const IntList& counts, Loc loc) {
   return tile(counts.size() == x.rank() ? x : x.reshape(shape, loc), to_dims(counts), loc);
 }
 Tensor repeat_interleave(const Tensor& x, int64_t count, std::optional<int64_t> axis, Loc loc) {
+  require_defined(x, "repeat_interleave", "x", loc);
   if (count < 0) {
     fail(ErrorCode::kInvalidArgument, text_of(loc),
          ": repeat_interleave: expected a count of at least 0, got ", count);
@@ -224,6 +232,8 @@ Tensor repeat_interleave(const Tensor& x, int64_t count, std::optional<int64_t> 
 // Result i comes from the first element whose counts, up to it, exceed i.
 Tensor repeat_interleave(const Tensor& x, const Tensor& counts, std::optional<int64_t> axis,
                          Loc loc) {
+  require_defined(x, "repeat_interleave", "x", loc);
+  require_defined(counts, "repeat_interleave", "the counts", loc);
   if (!axis) return repeat_interleave(x.reshape({-1}, loc), counts, 0, loc);
   if (counts.rank() != 1 || is_floating(counts.dtype())) {
     fail(ErrorCode::kInvalidArgument, text_of(loc),
@@ -256,6 +266,8 @@ Tensor broadcast_to(const Tensor& x, const Dims& shape, Loc loc) {
 }
 std::vector<Tensor> meshgrid(const std::vector<Tensor>& vectors, std::string_view indexing,
                              Loc loc) {
+  for (const Tensor& vector : vectors)
+    require_defined(vector, "meshgrid", "a vector", loc);
   if (indexing != "ij" && indexing != "xy") {
     fail(ErrorCode::kInvalidArgument, text_of(loc), ": meshgrid: expected indexing ij or xy, got ",
          indexing);
@@ -275,6 +287,7 @@ std::vector<Tensor> meshgrid(const std::vector<Tensor>& vectors, std::string_vie
 }
 
 std::vector<Tensor> unbind(const Tensor& x, int64_t axis, Loc loc) {
+  require_defined(x, "unbind", "x", loc);
   std::vector<Tensor> parts;
   const int64_t count = x.size(axis, loc).value();
   for (int64_t i = 0; i < count; ++i)
@@ -282,6 +295,7 @@ std::vector<Tensor> unbind(const Tensor& x, int64_t axis, Loc loc) {
   return parts;
 }
 Tensor narrow(const Tensor& x, int64_t axis, const Dim& start, const Dim& length, Loc loc) {
+  require_defined(x, "narrow", "x", loc);
   const Dim size = x.size(axis, loc);
   const bool is_known = size.is_known() && start.is_known() && length.is_known();
   if (is_known &&
@@ -292,6 +306,7 @@ Tensor narrow(const Tensor& x, int64_t axis, const Dim& start, const Dim& length
   return x.slice(axis, {start, start + length}, loc);
 }
 std::vector<Tensor> split(const Tensor& x, int64_t size, int64_t axis, Loc loc) {
+  require_defined(x, "split", "x", loc);
   if (size < 1) {
     fail(ErrorCode::kInvalidArgument, text_of(loc), ": split: expected a size of at least 1, got ",
          size);
@@ -304,6 +319,7 @@ std::vector<Tensor> split(const Tensor& x, int64_t size, int64_t axis, Loc loc) 
   return split(x, sizes, axis, loc);
 }
 std::vector<Tensor> tensor_split(const Tensor& x, int64_t count, int64_t axis, Loc loc) {
+  require_defined(x, "tensor_split", "x", loc);
   if (count < 1) {
     fail(ErrorCode::kInvalidArgument, text_of(loc),
          ": tensor_split: expected a count of at least 1, got ", count);
@@ -315,12 +331,16 @@ std::vector<Tensor> tensor_split(const Tensor& x, int64_t count, int64_t axis, L
   return split(x, sizes, axis, loc);
 }
 Tensor hstack(const std::vector<Tensor>& tensors, Loc loc) {
+  for (const Tensor& tensor : tensors)
+    require_defined(tensor, "hstack", "a tensor", loc);
   std::vector<Tensor> parts;
   for (const Tensor& tensor : tensors)
     parts.push_back(tensor.rank() == 0 ? tensor.reshape({1}, loc) : tensor);
   return cat(parts, parts.empty() || parts[0].rank() == 1 ? 0 : 1, loc);
 }
 Tensor vstack(const std::vector<Tensor>& tensors, Loc loc) {
+  for (const Tensor& tensor : tensors)
+    require_defined(tensor, "vstack", "a tensor", loc);
   std::vector<Tensor> parts;
   for (const Tensor& tensor : tensors)
     parts.push_back(tensor.rank() < 2 ? tensor.reshape({1, -1}, loc) : tensor);
@@ -329,6 +349,7 @@ Tensor vstack(const std::vector<Tensor>& tensors, Loc loc) {
 
 Tensor pad(const Tensor& x, const std::vector<int64_t>& pads, std::string_view mode, double value,
            Loc loc) {
+  require_defined(x, "pad", "x", loc);
   static const OpDef& op = op_named("Pad");
   const auto rank = static_cast<int64_t>(x.rank());
   const auto axes = static_cast<int64_t>(pads.size() / 2);
@@ -374,6 +395,8 @@ Tensor index_add(const Tensor& x, int64_t axis, const Tensor& indices, const Ten
   return scatter_slices(x, axis, indices, added, "index_add", "add", loc);
 }
 Tensor index_fill(const Tensor& x, int64_t axis, const Tensor& indices, double value, Loc loc) {
+  require_defined(x, "index_fill", "x", loc);
+  require_defined(indices, "index_fill", "the indices", loc);
   const int64_t at = positive(axis, x.rank(), "index_fill", loc);
   const Dim size = x.size(at, loc);
   const Tensor places = arange(Dim(0), size, 1, {.dtype = DType::kInt64}, loc);
@@ -391,6 +414,9 @@ Tensor scatter_add(const Tensor& x, int64_t axis, const Tensor& indices, const T
 }
 
 Tensor masked_fill(const Tensor& x, const Tensor& mask, const Operand& value) {
+  require_defined(x, "masked_fill", "x", value.loc);
+  require_defined(mask, "masked_fill", "the mask", value.loc);
+  if (value.tensor) require_defined(*value.tensor, "masked_fill", "the value", value.loc);
   static const OpDef& op = op_named("Where");
   if (mask.dtype() != DType::kBool) {
     fail(ErrorCode::kInvalidArgument, text_of(value.loc),
@@ -401,6 +427,8 @@ Tensor masked_fill(const Tensor& x, const Tensor& mask, const Operand& value) {
   return apply(op, {mask, filling, x}, value.loc);
 }
 Tensor masked_select(const Tensor& x, const Tensor& mask, Loc loc) {
+  require_defined(x, "masked_select", "x", loc);
+  require_defined(mask, "masked_select", "the mask", loc);
   static const OpDef& op = op_named("Compress");
   if (mask.dtype() != DType::kBool) {
     fail(ErrorCode::kInvalidArgument, text_of(loc),
@@ -412,6 +440,9 @@ Tensor masked_select(const Tensor& x, const Tensor& mask, Loc loc) {
 }
 // The k-th true element of the mask takes element k of the source.
 Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source, Loc loc) {
+  require_defined(x, "masked_scatter", "x", loc);
+  require_defined(mask, "masked_scatter", "the mask", loc);
+  require_defined(source, "masked_scatter", "the source", loc);
   if (mask.dtype() != DType::kBool || source.dtype() != x.dtype()) {
     fail(ErrorCode::kInvalidArgument, text_of(loc),
          ": masked_scatter: expected a mask of bools and a source of x's type, got ", mask.type(),
@@ -428,6 +459,7 @@ Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source,
 }
 
 Tensor diag(const Tensor& x, int64_t offset, Loc loc) {
+  require_defined(x, "diag", "x", loc);
   if (x.rank() == 1) return diag_embed(x, offset, loc);
   if (x.rank() == 2) return diagonal(x, offset, 0, 1, loc);
   fail(ErrorCode::kInvalidArgument, text_of(loc), ": diag: expected a vector or a matrix, got ",
@@ -435,6 +467,7 @@ Tensor diag(const Tensor& x, int64_t offset, Loc loc) {
 }
 // Element i of a diagonal is element i * (columns + 1) of the matrix from where it begins.
 Tensor diagonal(const Tensor& x, int64_t offset, int64_t a, int64_t b, Loc loc) {
+  require_defined(x, "diagonal", "x", loc);
   const int64_t row_axis = positive(a, x.rank(), "diagonal", loc);
   const int64_t column_axis = positive(b, x.rank(), "diagonal", loc);
   if (row_axis == column_axis) {
@@ -451,6 +484,7 @@ Tensor diagonal(const Tensor& x, int64_t offset, int64_t a, int64_t b, Loc loc) 
   return index_select(part.flatten(-2, -1, loc), -1, places, loc);
 }
 Tensor diag_embed(const Tensor& x, int64_t offset, Loc loc) {
+  require_defined(x, "diag_embed", "x", loc);
   const Dim size = x.size(-1, loc) + std::abs(offset);
   const Tensor rows = places_along(size, 0, 2, loc), columns = places_along(size, 1, 2, loc);
   const Tensor is_on = Operand(sub({columns, loc}, rows), loc) == offset;

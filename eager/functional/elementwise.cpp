@@ -19,19 +19,20 @@ namespace sardonyx::eager {
 namespace {
 
 // What functions to the real numbers compute in.
-Tensor floating(const Tensor& x, const Loc& loc) {
+Tensor floating(const Tensor& x, const char* function, const Loc& loc) {
+  require_defined(x, function, "x", loc);
   return is_floating(x.dtype()) ? x : x.to(DType::kFloat, loc);
 }
 OperandPair floating(const Operand& a, const Operand& b) {
   const OperandPair pair = matched(a, b);
-  return {floating(pair.a, a.loc), floating(pair.b, a.loc)};
+  return {floating(pair.a, "", a.loc), floating(pair.b, "", a.loc)};
 }
 
 // An op of one floating tensor; `name` is looked up once.
-#define SARDONYX_FLOATING(function, name)      \
-  Tensor function(const Tensor& x, Loc loc) {  \
-    static const OpDef& op = op_named(name);   \
-    return apply(op, {floating(x, loc)}, loc); \
+#define SARDONYX_FLOATING(function, name)                 \
+  Tensor function(const Tensor& x, Loc loc) {             \
+    static const OpDef& op = op_named(name);              \
+    return apply(op, {floating(x, #function, loc)}, loc); \
   }
 
 // The greatest finite value of a floating type.
@@ -79,6 +80,7 @@ Term atan2_terms(const Term& y, const Term& x) {
 }
 
 Tensor truth(const Tensor& x, const Loc& loc) {
+  require_defined(x, "a logical function", "an operand", loc);
   return x.dtype() == DType::kBool ? x : Operand(x, loc) != 0;
 }
 
@@ -189,12 +191,12 @@ Tensor rad2deg(const Tensor& x, Loc loc) {
   return mul({x, loc}, 180 / std::numbers::pi);
 }
 Tensor exp2(const Tensor& x, Loc loc) {
-  const Tensor power = floating(x, loc);
+  const Tensor power = floating(x, "exp2", loc);
   return pow({full_like(power, 2, loc), loc}, power);
 }
 // exp(x) - 1 = tanh(x / 2) * (exp(x) + 1), where nothing cancels.
 Tensor expm1(const Tensor& x, Loc loc) {
-  const Tensor value = floating(x, loc);
+  const Tensor value = floating(x, "expm1", loc);
   const auto formula = [](const Term& t) {
     return ops::apply("Tanh", t * 0.5) * (ops::apply("Exp", t) + 1);
   };
@@ -202,10 +204,10 @@ Tensor expm1(const Tensor& x, Loc loc) {
   return mul({tanh(mul({value, loc}, 0.5), loc), loc}, add({exp(value, loc), loc}, 1));
 }
 Tensor log2(const Tensor& x, Loc loc) {
-  return mul({log(floating(x, loc), loc), loc}, std::numbers::log2e);
+  return mul({log(floating(x, "log2", loc), loc), loc}, std::numbers::log2e);
 }
 Tensor log10(const Tensor& x, Loc loc) {
-  return mul({log(floating(x, loc), loc), loc}, std::numbers::log10e);
+  return mul({log(floating(x, "log10", loc), loc), loc}, std::numbers::log10e);
 }
 // The greater one is taken out of the sum; it is no part of the gradient, which it cancels from.
 Tensor logaddexp(const Operand& a, const Operand& b) {
@@ -218,7 +220,7 @@ Tensor logaddexp(const Operand& a, const Operand& b) {
   return add({log(sum, loc), loc}, shift);
 }
 Tensor logit(const Tensor& x, std::optional<double> eps, Loc loc) {
-  Tensor value = floating(x, loc);
+  Tensor value = floating(x, "logit", loc);
   if (eps) value = clamp(value, *eps, 1 - *eps, loc);
   return log(div({value, loc}, sub({1, loc}, value)), loc);
 }
@@ -240,23 +242,16 @@ Tensor hypot(const Operand& a, const Operand& b) {
   return mul({sqrt(squares, loc), loc}, unit);
 }
 Tensor erfc(const Tensor& x, Loc loc) {
-  return sub({1, loc}, erf(floating(x, loc), loc));
+  return sub({1, loc}, erf(floating(x, "erfc", loc), loc));
 }
 
 Tensor trunc(const Tensor& x, Loc loc) {
+  require_defined(x, "trunc", "x", loc);
   if (!is_floating(x.dtype())) return x;
   return mul({sign(x, loc), loc}, floor(abs(x, loc), loc));
 }
 Tensor frac(const Tensor& x, Loc loc) {
   return sub({x, loc}, trunc(x, loc));
-}
-// Of integers, what remainder() leaves is divided without a rest.
-Tensor floor_divide(const Operand& a, const Operand& b) {
-  const OperandPair pair = matched(a, b);
-  if (is_floating(pair.a.dtype())) return floor(div({pair.a, a.loc}, pair.b), a.loc);
-  static const OpDef& op = op_named("Div");
-  const Tensor whole = sub({pair.a, a.loc}, remainder({pair.a, a.loc}, pair.b));
-  return apply(op, {whole, pair.b}, a.loc);
 }
 Tensor fmod(const Operand& a, const Operand& b) {
   static const OpDef& op = op_named("Mod");
@@ -307,7 +302,7 @@ Tensor copysign(const Operand& a, const Operand& b) {
   return where(has_sign(pair.b, a.loc), {neg(size, a.loc), a.loc}, size);
 }
 Tensor sinc(const Tensor& x, Loc loc) {
-  const Tensor angle = mul({floating(x, loc), loc}, std::numbers::pi);
+  const Tensor angle = mul({floating(x, "sinc", loc), loc}, std::numbers::pi);
   const Tensor is_zero = Operand(angle, loc) == 0;
   const Tensor divisor = where(is_zero, {1, loc}, angle);
   return where(is_zero, {1, loc}, div({sin(divisor, loc), loc}, divisor));
@@ -319,6 +314,7 @@ Tensor heaviside(const Tensor& x, const Operand& values) {
 }
 Tensor nan_to_num(const Tensor& x, double nan, std::optional<double> posinf,
                   std::optional<double> neginf, Loc loc) {
+  require_defined(x, "nan_to_num", "x", loc);
   if (!is_floating(x.dtype())) return x;
   const double most = greatest(x.dtype());
   const Tensor infinite = isinf(x, loc);
@@ -347,6 +343,7 @@ Tensor ge(const Operand& a, const Operand& b) {
 }
 // By comparison: IsInf takes float32 and float64 alone before opset 20.
 Tensor isinf(const Tensor& x, Loc loc) {
+  require_defined(x, "isinf", "x", loc);
   if (!is_floating(x.dtype())) return Operand(x, loc) != x;
   return Operand(abs(x, loc), loc) > greatest(x.dtype());
 }
@@ -357,6 +354,7 @@ Tensor isneginf(const Tensor& x, Loc loc) {
   return Operand(isinf(x, loc), loc) && (Operand(x, loc) < 0);
 }
 Tensor isfinite(const Tensor& x, Loc loc) {
+  require_defined(x, "isfinite", "x", loc);
   if (!is_floating(x.dtype())) return Operand(x, loc) == x;
   return Operand(abs(x, loc), loc) <= greatest(x.dtype());
 }
@@ -404,6 +402,7 @@ Tensor bitwise_xor(const Operand& a, const Operand& b) {
   return bitwise("BitwiseXor", "Xor", a, b);
 }
 Tensor bitwise_not(const Tensor& x, Loc loc) {
+  require_defined(x, "bitwise_not", "x", loc);
   return apply(op_named(x.dtype() == DType::kBool ? "Not" : "BitwiseNot"), {x}, loc);
 }
 
@@ -414,6 +413,7 @@ Tensor hardtanh(const Tensor& x, double low, double high, Loc loc) {
   return clamp(x, low, high, loc);
 }
 Tensor celu(const Tensor& x, double alpha, Loc loc) {
+  require_defined(x, "celu", "x", loc);
   static const OpDef& op = op_named("Celu");
   if (x.dtype() == DType::kFloat)
     return apply(op, {x}, {{"alpha", static_cast<float>(alpha)}}, loc);
@@ -443,6 +443,8 @@ Tensor softmin(const Tensor& x, int64_t axis, Loc loc) {
   return softmax(neg(x, loc), axis, loc);
 }
 Tensor prelu(const Tensor& x, const Tensor& weight, Loc loc) {
+  require_defined(x, "prelu", "x", loc);
+  require_defined(weight, "prelu", "the weight", loc);
   static const OpDef& op = op_named("PRelu");
   if (weight.rank() != 1) {
     fail(ErrorCode::kInvalidArgument, text_of(loc), ": prelu: expected weight [1] or [C], got ",
@@ -458,14 +460,14 @@ Tensor prelu(const Tensor& x, const Tensor& weight, Loc loc) {
   return apply(op, {x, weight.reshape(slopes, loc)}, loc);
 }
 Tensor glu(const Tensor& x, int64_t axis, Loc loc) {
-  const Dim size = x.size(axis, loc);
-  if (size.is_known() && size.value() % 2 != 0) {
+  require_defined(x, "glu", "x", loc);
+  const Dim size = x.size(axis, loc), half = floor_div(size, 2);
+  if (!detail::sizes_agree(half * 2, size, loc)) {
     fail(ErrorCode::kInvalidArgument, text_of(loc), ": glu: expected an axis of even size, axis ",
          axis, " of ", x.type(), " is not");
   }
-  static const OpDef& op = op_named("Split");
-  const std::vector<Tensor> halves =
-      apply_many(op, std::span(&x, 1), {{"axis", axis}, {"num_outputs", int64_t{2}}}, 2, loc);
+  // Of sizes, so that a file refuses an odd one.
+  const std::vector<Tensor> halves = split(x, Dims{half, half}, axis, loc);
   return mul({halves[0], loc}, sigmoid(halves[1], loc));
 }
 

@@ -17,6 +17,7 @@ namespace {
 }
 
 void check_pairs(const char* name, const Tensor& z, const Loc& loc) {
+  require_defined(z, name, "z", loc);
   if (z.rank() >= 1 && z.size(-1) == 2) return;
   refuse_transform(name, "expected complex numbers as pairs, [..., 2] (fft::complex makes them)", z,
                    loc);
@@ -101,6 +102,7 @@ Tensor part(const Tensor& z, int64_t index, const Loc& loc) {
 }
 
 Tensor rolled(const Tensor& x, const std::vector<int64_t>& axes, bool back, const Loc& loc) {
+  require_defined(x, "fftshift", "x", loc);
   Tensor out = x;
   std::vector<int64_t> all(axes.empty() ? x.rank() : 0);
   std::iota(all.begin(), all.end(), 0);
@@ -128,6 +130,7 @@ void check_count(const char* name, int64_t n, double spacing) {
 }  // namespace
 
 Tensor complex(const Tensor& real, const Tensor& imag, Loc loc) {
+  require_defined(real, "complex", "the real part", loc);
   const Tensor other = imag.defined() ? imag : mul({real, loc}, 0.0);
   return stack({real, other}, -1, loc);
 }
@@ -153,7 +156,7 @@ Tensor multiply(const Tensor& a, const Tensor& b, Loc loc) {
 }
 Tensor abs(const Tensor& z, Loc loc) {
   check_pairs("abs", z, loc);
-  return sqrt(square(z, loc).sum({-1}, false, loc), loc);
+  return norm(z, 2, {-1}, false, loc);
 }
 
 Tensor fft(const Tensor& z, Options options, Loc loc) {
@@ -165,6 +168,7 @@ Tensor ifft(const Tensor& z, Options options, Loc loc) {
   return transformed(kIfft, z, options, loc);
 }
 Tensor rfft(const Tensor& x, Options options, Loc loc) {
+  require_defined(x, "rfft", "x", loc);
   return transformed(kRfft, x.unsqueeze(-1, loc), options, loc);
 }
 Tensor irfft(const Tensor& z, Options options, Loc loc) {
@@ -183,6 +187,7 @@ Tensor ifftn(const Tensor& z, const OptionsN& options, Loc loc) {
   return over_axes(kIfft, z, axes, 0, options.norm, loc);
 }
 Tensor rfftn(const Tensor& x, const OptionsN& options, Loc loc) {
+  require_defined(x, "rfftn", "x", loc);
   const TransformAxes axes = axes_of("rfftn", x, static_cast<int64_t>(x.rank()), options, loc);
   if (axes.axes.empty()) refuse_transform("rfftn", "expected an axis", x, loc);
   const Tensor half = rfft(x, {axes.lengths.back(), axes.axes.back(), options.norm}, loc);

@@ -18,7 +18,7 @@ Tensor imag(const Tensor& z, Loc loc = Loc::current());
 Tensor conj(const Tensor& z, Loc loc = Loc::current());
 // The product of complex numbers; axes broadcast.
 Tensor multiply(const Tensor& a, const Tensor& b, Loc loc = Loc::current());
-// The magnitude; its gradient at 0 is NaN, as a square root's.
+// The magnitude; its gradient at 0 is 0.
 Tensor abs(const Tensor& z, Loc loc = Loc::current());
 
 // Where 1/n stands: at the inverse, at the forward transform, or its root at both.

@@ -53,6 +53,7 @@ SARDONYX_UNARY(mish, "Mish")
 // log(u) has it in first order as that over u. Beyond [-0.5, 1] nothing is lost. It is no part of
 // the gradient, 1 / u.
 Tensor log1p(const Tensor& x, Loc loc) {
+  require_defined(x, "log1p", "x", loc);
   const auto formula = [](const ops::Term& t) {
     const ops::Term bounded = ops::apply("Min", ops::apply("Max", t, t.number(-0.5)), t.number(1));
     const ops::Term sum = bounded + 1;

@@ -19,6 +19,7 @@ namespace {
 }
 
 void check_matrices(const char* name, const Tensor& a, const Loc& loc) {
+  require_defined(a, name, "a", loc);
   const bool is_real = a.dtype() == DType::kFloat || a.dtype() == DType::kDouble;
   if (!is_real) refuse_matrix(name, "expected float32 or float64", a, loc);
   if (a.rank() < 2) refuse_matrix(name, "expected matrices [..., rows, columns]", a, loc);
@@ -74,6 +75,7 @@ Tensor counted(const Tensor& a, const Tensor& s, std::optional<double> rtol, con
 }  // namespace
 
 Tensor solve(const Tensor& a, const Tensor& b, Loc loc) {
+  require_defined(b, "solve", "b", loc);
   static const OpDef& op = op_named("sardonyx::Solve");
   check_matrices("solve", a, loc);
   const bool is_vector = b.rank() == 1;
@@ -127,6 +129,7 @@ Tensor svdvals(const Tensor& a, Loc loc) {
 }
 
 Tensor lstsq(const Tensor& a, const Tensor& b, Loc loc) {
+  require_defined(b, "lstsq", "b", loc);
   check_matrices("lstsq", a, loc);
   const bool is_vector = b.rank() == 1;
   const Tensor columns = is_vector ? b.unsqueeze(-1, loc) : b;
@@ -152,15 +155,10 @@ Tensor matrix_rank(const Tensor& a, std::optional<double> rtol, Loc loc) {
 }
 
 Tensor vector_norm(const Tensor& x, double ord, const Axes& axes, bool keepdim, Loc loc) {
+  require_defined(x, "vector_norm", "x", loc);
   if (!is_floating(x.dtype())) refuse_matrix("vector_norm", "expected floating elements", x, loc);
   if (std::isnan(ord)) refuse_matrix("vector_norm", "expected an order, not NaN", x, loc);
-  const Tensor sizes = abs(x, loc);
-  if (std::isinf(ord))
-    return ord > 0 ? sizes.amax(axes, keepdim, loc) : sizes.amin(axes, keepdim, loc);
-  if (ord == 0) return (Operand(x, loc) != 0.0).to(x.dtype(), loc).sum(axes, keepdim, loc);
-  if (ord == 1) return sizes.sum(axes, keepdim, loc);
-  if (ord == 2) return sqrt(square(x, loc).sum(axes, keepdim, loc), loc);
-  return pow({pow({sizes, loc}, ord).sum(axes, keepdim, loc), loc}, 1 / ord);
+  return eager::norm(x, ord, axes, keepdim, loc);
 }
 
 Tensor matrix_norm(const Tensor& a, MatrixNorm ord, bool keepdim, Loc loc) {

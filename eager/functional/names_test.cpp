@@ -61,6 +61,8 @@ std::vector<NameCase> name_cases() {
        ONE(in[0].cummax(1).second),
        {of({2, 2, 1, 3}).reshape({1, 4})},
        {0, 1, 1, 3}},
+      {"cummax of none", ONE(cummax(in[0], 0).first), {of({}, {0, 2})}, {}, {0, 2}},
+      {"logcumsumexp of one", ONE(logcumsumexp(in[0], 1)), {of({1, 2}, {2, 1})}, {1, 2}, {2, 1}},
       {"cummax of NaN", ONE(cummax(in[0], 0).second), {of({1, kQuietNan, 3})}, {0, 1, 1}},
       {"cummin", ONE(cummin(in[0], -1).first), {ints({3, 1, 2})}, {3, 1, 1}},
       {"logcumsumexp",

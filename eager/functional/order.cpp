@@ -32,6 +32,7 @@ void check_share(double q, const Loc& loc) {
 }
 
 void check_counted(const Tensor& x, const Tensor& weights, const Loc& loc) {
+  require_defined(x, "bincount", "x", loc);
   if (x.rank() != 1 || is_floating(x.dtype()) || x.dtype() == DType::kBool) {
     fail(ErrorCode::kInvalidArgument, text_of(loc), ": bincount: expected integers [n], got ",
          x.type());
@@ -51,6 +52,7 @@ void check_counted(const Tensor& x, const Tensor& weights, const Loc& loc) {
 }  // namespace
 
 std::pair<Tensor, Tensor> sort(const Tensor& x, int64_t axis, bool descending, Loc loc) {
+  require_defined(x, "sort", "x", loc);
   if (x.rank() == 0) return {x, zeros({}, {.dtype = DType::kInt64}, loc)};
   static const OpDef& op = op_named("TopK");
   const Tensor inputs[] = {x, dims_tensor({x.size(axis, loc)}, loc)};
@@ -59,6 +61,7 @@ std::pair<Tensor, Tensor> sort(const Tensor& x, int64_t axis, bool descending, L
   return {found[0], found[1]};
 }
 Tensor argsort(const Tensor& x, int64_t axis, bool descending, Loc loc) {
+  require_defined(x, "argsort", "x", loc);
   return sort(x.detach(), axis, descending, loc).second;
 }
 std::pair<Tensor, Tensor> kthvalue(const Tensor& x, int64_t k, int64_t axis, bool keepdim,
@@ -74,15 +77,18 @@ std::pair<Tensor, Tensor> kthvalue(const Tensor& x, int64_t k, int64_t axis, boo
 }
 
 Tensor median(const Tensor& x, Loc loc) {
+  require_defined(x, "median", "x", loc);
   return median(x.reshape({-1}, loc), 0, false, loc).first;
 }
 std::pair<Tensor, Tensor> median(const Tensor& x, int64_t axis, bool keepdim, Loc loc) {
+  require_defined(x, "median", "x", loc);
   const auto [values, indices] = sort(x, axis, false, loc);
   const Dim middle = floor_div(x.size(axis, loc) - 1, 2);
   const Slice at{middle, middle + 1};
   return without({values.slice(axis, at, loc), indices.slice(axis, at, loc)}, axis, keepdim, loc);
 }
 Tensor quantile(const Tensor& x, double q, std::optional<int64_t> axis, bool keepdim, Loc loc) {
+  require_defined(x, "quantile", "x", loc);
   check_share(q, loc);
   const Line line = line_of(x, axis, loc);
   const Tensor values = sort(line.x, line.axis, false, loc).first;
@@ -100,6 +106,7 @@ Tensor quantile(const Tensor& x, double q, std::optional<int64_t> axis, bool kee
 }
 
 Tensor diff(const Tensor& x, int64_t times, int64_t axis, Loc loc) {
+  require_defined(x, "diff", "x", loc);
   if (times < 0) {
     fail(ErrorCode::kInvalidArgument, text_of(loc), ": diff: expected at least 0 times, got ",
          times);
@@ -113,12 +120,14 @@ Tensor diff(const Tensor& x, int64_t times, int64_t axis, Loc loc) {
   return found;
 }
 Tensor cumprod(const Tensor& x, int64_t axis, Loc loc) {
+  require_defined(x, "cumprod", "x", loc);
   static const OpDef& op = op_named("CumProd");
   const Tensor value = is_floating(x.dtype()) ? x : x.to(DType::kInt64, loc);
   return apply(op, {value, literal(sardonyx::Tensor::scalar(axis))}, loc);
 }
 
 Tensor nonzero(const Tensor& x, Loc loc) {
+  require_defined(x, "nonzero", "x", loc);
   static const OpDef& op = op_named("NonZero");
   return apply(op, {x.detach()}, loc).transpose(0, 1, loc);
 }
@@ -139,6 +148,7 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength, Loc l
   return scatter(none, 0, places, amounts, "add", loc);
 }
 UniqueResult unique(const Tensor& x, std::optional<int64_t> axis, Loc loc) {
+  require_defined(x, "unique", "x", loc);
   static const OpDef& op = op_named("Unique");
   AttrMap attrs{{"sorted", int64_t{1}}};
   if (axis) attrs["axis"] = *axis;
@@ -147,6 +157,8 @@ UniqueResult unique(const Tensor& x, std::optional<int64_t> axis, Loc loc) {
   return {found[0], axis ? found[2] : found[2].reshape(x.shape(loc), loc), found[3]};
 }
 Tensor bucketize(const Tensor& x, const Tensor& boundaries, bool right, Loc loc) {
+  require_defined(x, "bucketize", "x", loc);
+  require_defined(boundaries, "bucketize", "the boundaries", loc);
   if (boundaries.rank() != 1) {
     fail(ErrorCode::kInvalidArgument, text_of(loc), ": bucketize: expected boundaries [n], got ",
          boundaries.type());
@@ -157,6 +169,8 @@ Tensor bucketize(const Tensor& x, const Tensor& boundaries, bool right, Loc loc)
   return is_below.sum({-1}, false, loc);
 }
 Tensor isin(const Tensor& x, const Tensor& elements, Loc loc) {
+  require_defined(x, "isin", "x", loc);
+  require_defined(elements, "isin", "the elements", loc);
   const Tensor each = x.detach().unsqueeze(-1, loc);
   return any(Operand(each, loc) == elements.reshape({-1}, loc), {-1}, false, loc);
 }

@@ -135,6 +135,7 @@ std::vector<Tensor> where(const Tensor& condition, Loc loc) {
 }
 
 Tensor select_scatter(const Tensor& x, const Tensor& source, int64_t axis, int64_t index, Loc loc) {
+  require_defined(x, "select_scatter", "x", loc);
   require_defined(source, "select_scatter", "the source", loc);
   std::vector<Index> places(normalized_axis(axis, x.rank(), "select_scatter", loc), Slice{});
   places.emplace_back(index);
@@ -142,6 +143,7 @@ Tensor select_scatter(const Tensor& x, const Tensor& source, int64_t axis, int64
 }
 Tensor slice_scatter(const Tensor& x, const Tensor& source, int64_t axis, const Slice& range,
                      Loc loc) {
+  require_defined(x, "slice_scatter", "x", loc);
   require_defined(source, "slice_scatter", "the source", loc);
   std::vector<Index> places(normalized_axis(axis, x.rank(), "slice_scatter", loc), Slice{});
   places.emplace_back(range);
@@ -149,6 +151,8 @@ Tensor slice_scatter(const Tensor& x, const Tensor& source, int64_t axis, const 
 }
 Tensor diagonal_scatter(const Tensor& x, const Tensor& source, int64_t offset, int64_t a, int64_t b,
                         Loc loc) {
+  require_defined(x, "diagonal_scatter", "x", loc);
+  require_defined(source, "diagonal_scatter", "the source", loc);
   const auto rows = static_cast<int64_t>(normalized_axis(a, x.rank(), "diagonal_scatter", loc));
   const auto columns = static_cast<int64_t>(normalized_axis(b, x.rank(), "diagonal_scatter", loc));
   const Tensor matrices = movedim(x, {rows, columns}, {-2, -1}, loc);
@@ -159,12 +163,15 @@ Tensor diagonal_scatter(const Tensor& x, const Tensor& source, int64_t offset, i
                  {rows, columns}, loc);
 }
 Tensor scatter(const Tensor& x, int64_t axis, const Tensor& indices, double value, Loc loc) {
+  require_defined(x, "scatter", "x", loc);
   require_defined(indices, "scatter", "the indices", loc);
   const Tensor source = full(indices.shape(loc), value, {.dtype = x.dtype()}, loc);
   return scatter(x, axis, indices, source, "none", loc);
 }
 Tensor scatter_reduce(const Tensor& x, int64_t axis, const Tensor& indices, const Tensor& source,
                       std::string_view reduction, bool include_self, Loc loc) {
+  require_defined(x, "scatter_reduce", "x", loc);
+  require_defined(indices, "scatter_reduce", "the indices", loc);
   const SourceReduction& how = reduction_of(reduction, loc);
   require_defined(source, "scatter_reduce", "the source", loc);
   const Tensor start = include_self ? x : without_self(how, x, axis, indices, source, loc);

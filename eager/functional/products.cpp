@@ -16,12 +16,15 @@ namespace {
 
 void check_ranks(const char* what, const Tensor& a, size_t a_rank, const Tensor& b, size_t b_rank,
                  const Loc& loc) {
+  require_defined(a, what, "a", loc);
+  require_defined(b, what, "b", loc);
   if (a.rank() == a_rank && b.rank() == b_rank) return;
   fail(ErrorCode::kInvalidArgument, text_of(loc), ": ", what, ": expected tensors of ", a_rank,
        " and ", b_rank, " axes, got ", a.type(), " and ", b.type(), "; matmul() takes any");
 }
 
 Tensor scaled_sum(const Tensor& x, const Tensor& product, ScaledProduct scales, const Loc& loc) {
+  require_defined(x, "a sum with a product", "x", loc);
   const Tensor term = scales.alpha == 1 ? product : mul({product, loc}, scales.alpha);
   if (scales.beta == 0) return term;
   return add({scales.beta == 1 ? x : mul({x, loc}, scales.beta), loc}, term);
@@ -105,6 +108,8 @@ Tensor addbmm(const Tensor& x, const Tensor& a, const Tensor& b, ScaledProduct s
 }
 
 Tensor tensordot(const Tensor& a, const Tensor& b, int64_t count, Loc loc) {
+  require_defined(a, "tensordot", "a", loc);
+  require_defined(b, "tensordot", "b", loc);
   if (count < 0 || static_cast<size_t>(count) > std::min(a.rank(), b.rank())) {
     fail(ErrorCode::kInvalidArgument, text_of(loc), ": tensordot: expected at most ",
          std::min(a.rank(), b.rank()), " axes to sum over, got ", count);
@@ -118,6 +123,8 @@ Tensor tensordot(const Tensor& a, const Tensor& b, int64_t count, Loc loc) {
 }
 Tensor tensordot(const Tensor& a, const Tensor& b, const std::vector<int64_t>& a_axes,
                  const std::vector<int64_t>& b_axes, Loc loc) {
+  require_defined(a, "tensordot", "a", loc);
+  require_defined(b, "tensordot", "b", loc);
   if (a_axes.size() != b_axes.size()) {
     fail(ErrorCode::kInvalidArgument, text_of(loc),
          ": tensordot: expected as many axes of a as of b, got ", a_axes.size(), " and ",
@@ -144,6 +151,8 @@ Tensor tensordot(const Tensor& a, const Tensor& b, const std::vector<int64_t>& a
   return matmul(left, right, loc).reshape(shape, loc);
 }
 Tensor kron(const Tensor& a, const Tensor& b, Loc loc) {
+  require_defined(a, "kron", "a", loc);
+  require_defined(b, "kron", "b", loc);
   if (a.rank() != b.rank()) {
     fail(ErrorCode::kInvalidArgument, text_of(loc), ": kron: expected tensors of one rank, got ",
          a.type(), " and ", b.type());
@@ -158,6 +167,8 @@ Tensor kron(const Tensor& a, const Tensor& b, Loc loc) {
   return mul({a.reshape(a_spread, loc), loc}, b.reshape(b_spread, loc)).reshape(joined, loc);
 }
 Tensor cross(const Tensor& a, const Tensor& b, int64_t axis, Loc loc) {
+  require_defined(a, "cross", "a", loc);
+  require_defined(b, "cross", "b", loc);
   for (const Tensor* one : {&a, &b}) {
     const Dim size = one->size(axis, loc);
     if (!size.is_known() || size.value() == 3) continue;
@@ -169,12 +180,14 @@ Tensor cross(const Tensor& a, const Tensor& b, int64_t axis, Loc loc) {
              mul({rotated(a, 1), loc}, rotated(b, -1)));
 }
 Tensor trace(const Tensor& x, Loc loc) {
+  require_defined(x, "trace", "x", loc);
   if (x.rank() != 2) {
     fail(ErrorCode::kInvalidArgument, text_of(loc), ": trace: expected a matrix, got ", x.type());
   }
   return diagonal(x, 0, 0, 1, loc).sum({}, false, loc);
 }
 Tensor matrix_power(const Tensor& x, int64_t power, Loc loc) {
+  require_defined(x, "matrix_power", "x", loc);
   if (power < 0 || x.rank() < 2) {
     fail(ErrorCode::kInvalidArgument, text_of(loc),
          ": matrix_power: expected matrices [..., n, n] and a power of at least 0, got ", x.type(),
@@ -192,6 +205,8 @@ Tensor matrix_power(const Tensor& x, int64_t power, Loc loc) {
   return ones_on.expand(x.shape(loc), loc);
 }
 Tensor cdist(const Tensor& a, const Tensor& b, double p, Loc loc) {
+  require_defined(a, "cdist", "a", loc);
+  require_defined(b, "cdist", "b", loc);
   if (a.rank() < 2 || b.rank() < 2 || p < 0) {
     fail(ErrorCode::kInvalidArgument, text_of(loc),
          ": cdist: expected rows [..., n, d] and [..., m, d] and p of at least 0, got ", a.type(),

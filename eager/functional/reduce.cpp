@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "eager/autograd/autograd.h"
 #include "eager/create.h"
 #include "eager/dispatch/dispatch.h"
 #include "eager/functional/axes.h"
@@ -40,26 +41,39 @@ std::pair<Tensor, Tensor> extreme(const OpDef& op, const Tensor& x, int64_t axis
   return {values.squeeze({axis}, loc), at.squeeze({axis}, loc)};
 }
 
+// Powers have no gradient at 0 where they are below 1, so they are taken of ones there.
+Tensor power_of_size(const Tensor& sizes, double p, const Loc& loc) {
+  const Tensor is_zero = Operand(sizes, loc) == 0;
+  const Tensor safe = where(is_zero, {1, loc}, sizes);
+  return where(is_zero, {p > 0 ? 0 : INFINITY, loc}, pow({safe, loc}, p));
+}
+
 }  // namespace
 
 Tensor any(const Tensor& x, const Axes& axes, bool keepdim, Loc loc) {
+  require_defined(x, "any", "x", loc);
   return Operand(counted(number(x, loc), false, axes, keepdim, loc), loc) > 0;
 }
 Tensor all(const Tensor& x, const Axes& axes, bool keepdim, Loc loc) {
+  require_defined(x, "all", "x", loc);
   return Operand(counted(number(x, loc), true, axes, keepdim, loc), loc) == 0;
 }
 Tensor count_nonzero(const Tensor& x, const Axes& axes, Loc loc) {
+  require_defined(x, "count_nonzero", "x", loc);
   return counted(number(x, loc), false, axes, false, loc);
 }
 Tensor prod(const Tensor& x, const Axes& axes, bool keepdim, Loc loc) {
+  require_defined(x, "prod", "x", loc);
   static const OpDef& op = op_named("ReduceProd");
   return reduced_by(op, is_floating(x.dtype()) ? x : x.to(DType::kInt64, loc), axes, keepdim, loc);
 }
 Tensor nansum(const Tensor& x, const Axes& axes, bool keepdim, Loc loc) {
+  require_defined(x, "nansum", "x", loc);
   if (!is_floating(x.dtype())) return x.sum(axes, keepdim, loc);
   return where(isnan(x, loc), {0, loc}, x).sum(axes, keepdim, loc);
 }
 Tensor nanmean(const Tensor& x, const Axes& axes, bool keepdim, Loc loc) {
+  require_defined(x, "nanmean", "x", loc);
   if (!is_floating(x.dtype())) return x.mean(axes, keepdim, loc);
   const Tensor counts = (!isnan(x, loc)).to(x.dtype(), loc).sum(axes, keepdim, loc);
   return div({nansum(x, axes, keepdim, loc), loc}, counts);
@@ -90,8 +104,10 @@ Tensor norm(const Tensor& x, double p, const Axes& axes, bool keepdim, Loc loc) 
   if (p == 0) return counted(x, false, axes, keepdim, loc).to(x.dtype(), loc);
   const Tensor sizes = abs(x, loc);
   if (std::isinf(p)) return p > 0 ? sizes.amax(axes, keepdim, loc) : sizes.amin(axes, keepdim, loc);
-  const Tensor powers = pow({sizes, loc}, p).sum(axes, keepdim, loc);
-  return pow({powers, loc}, 1 / p);
+  if (!is_grad_enabled() || !x.requires_grad())
+    return pow({pow({sizes, loc}, p).sum(axes, keepdim, loc), loc}, 1 / p);
+  const Tensor powers = power_of_size(sizes, p, loc).sum(axes, keepdim, loc);
+  return power_of_size(powers, 1 / p, loc);
 }
 Tensor dist(const Tensor& a, const Tensor& b, double p, Loc loc) {
   return norm(sub({a, loc}, b), p, {}, false, loc);
@@ -104,10 +120,12 @@ Tensor min(const Tensor& x, Loc loc) {
   return x.amin({}, false, loc);
 }
 std::pair<Tensor, Tensor> max(const Tensor& x, int64_t axis, bool keepdim, Loc loc) {
+  require_defined(x, "max", "x", loc);
   static const OpDef& op = op_named("ArgMax");
   return extreme(op, x, axis, keepdim, loc);
 }
 std::pair<Tensor, Tensor> min(const Tensor& x, int64_t axis, bool keepdim, Loc loc) {
+  require_defined(x, "min", "x", loc);
   static const OpDef& op = op_named("ArgMin");
   return extreme(op, x, axis, keepdim, loc);
 }
@@ -121,10 +139,12 @@ std::pair<Tensor, Tensor> aminmax(const Tensor& x, Loc loc) {
   return {min(x, loc), max(x, loc)};
 }
 Tensor argmax(const Tensor& x, std::optional<int64_t> axis, bool keepdim, Loc loc) {
+  require_defined(x, "argmax", "x", loc);
   static const OpDef& op = op_named("ArgMax");
   return position(op, x, axis, keepdim, loc);
 }
 Tensor argmin(const Tensor& x, std::optional<int64_t> axis, bool keepdim, Loc loc) {
+  require_defined(x, "argmin", "x", loc);
   static const OpDef& op = op_named("ArgMin");
   return position(op, x, axis, keepdim, loc);
 }

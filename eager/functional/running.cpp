@@ -17,6 +17,8 @@ std::pair<Tensor, Tensor> running_extreme(const Tensor& x, int64_t axis, bool is
   require_defined(x, name, "x", loc);
   if (x.rank() == 0) return {x, zeros({}, {.dtype = DType::kInt64}, loc)};
   const auto at = static_cast<int64_t>(normalized_axis(axis, x.rank(), name, loc));
+  const Dim size = x.size(at, loc);
+  if (size.is_known() && size.value() == 0) return {x, x.detach().to(DType::kInt64, loc)};
   // Elements of other types are compared as one of two that hold them all.
   const DType wide = is_floating(x.dtype()) ? x.dtype() : DType::kInt64;
   const Tensor steps = movedim(x.detach().to(wide, loc), at, 0, loc);
@@ -44,6 +46,8 @@ Tensor middles(const Tensor& y, int64_t axis, const Loc& loc) {
 }
 // Areas between neighbours; places x of one axis are along `axis`.
 Tensor areas(const Tensor& y, const Tensor& x, int64_t axis, const Loc& loc) {
+  require_defined(y, "trapezoid", "y", loc);
+  require_defined(x, "trapezoid", "x", loc);
   const auto at = normalized_axis(axis, y.rank(), "trapezoid", loc);
   Tensor widths = diff(x, 1, x.rank() == 1 ? 0 : axis, loc);
   if (x.rank() == 1) {
@@ -71,6 +75,8 @@ Tensor logcumsumexp(const Tensor& x, int64_t axis, Loc loc) {
   }
   if (x.rank() == 0) return x;
   const auto at = static_cast<int64_t>(normalized_axis(axis, x.rank(), "logcumsumexp", loc));
+  const Dim size = x.size(at, loc);
+  if (size.is_known() && size.value() < 2) return x;
   const Tensor steps = movedim(x, at, 0, loc);
   const Tensor first = steps.slice(0, {{}, Dim(1)}, loc);
   const auto body = [&](const Tensors& state, const Tensors& slices) -> ScanResult {

@@ -43,7 +43,8 @@ void check_weights(const Tensor& weights, int64_t count, bool replacement, const
 }  // namespace
 
 Tensor bernoulli(const Tensor& p, Loc loc) {
-  if (p.defined() && !p.is_symbolic()) {
+  require_defined(p, "bernoulli", "p", loc);
+  if (!p.is_symbolic()) {
     const Tensor fixed = p.detach();
     const Tensor within = Operand(fixed, loc) >= 0 && Operand(fixed, loc) <= 1;
     if (!all(within, {}, false, loc).item<bool>())
@@ -53,6 +54,7 @@ Tensor bernoulli(const Tensor& p, Loc loc) {
 }
 // The greatest of logits with Gumbel noise are samples without replacement (Kool et al., 2019).
 Tensor multinomial(const Tensor& weights, int64_t count, bool replacement, Loc loc) {
+  require_defined(weights, "multinomial", "the weights", loc);
   const Tensor fixed = weights.detach();
   check_weights(fixed, count, replacement, loc);
   const Tensor logits = log(fixed, loc);

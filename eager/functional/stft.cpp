@@ -66,9 +66,9 @@ Tensor irfft2(const Tensor& z, Norm norm, Loc loc) {
 }
 
 Tensor stft(const Tensor& x, const StftOptions& options, Loc loc) {
-  if (!x.defined() || !is_floating(x.dtype()) || (x.rank() != 1 && x.rank() != 2)) {
-    fail_at(loc, "stft: expected a floating signal [samples] or [N, samples], got ",
-            x.defined() ? text(x.type()) : "an undefined tensor");
+  require_defined(x, "stft", "x", loc);
+  if (!is_floating(x.dtype()) || (x.rank() != 1 && x.rank() != 2)) {
+    fail_at(loc, "stft: expected a floating signal [samples] or [N, samples], got ", x.type());
   }
   const StftWindows windows = windows_of("stft", options, x.dtype(), loc);
   const int64_t half = windows.size / 2;
@@ -84,9 +84,10 @@ Tensor stft(const Tensor& x, const StftOptions& options, Loc loc) {
 
 // Frames are added where they were, weighted by the window again, over the sum of its squares.
 Tensor istft(const Tensor& z, const StftOptions& options, std::optional<int64_t> length, Loc loc) {
-  if (!z.defined() || (z.rank() != 3 && z.rank() != 4)) {
+  require_defined(z, "istft", "z", loc);
+  if (z.rank() != 3 && z.rank() != 4) {
     fail_at(loc, "istft: expected spectra [n_fft / 2 + 1, frames, 2] or [N, ...] of them, got ",
-            z.defined() ? text(z.type()) : "an undefined tensor");
+            z.type());
   }
   const StftWindows windows = windows_of("istft", options, z.dtype(), loc);
   const Norm norm = options.normalized ? Norm::kOrtho : Norm::kBackward;

@@ -15,6 +15,13 @@ namespace {
 
 constexpr double kBlocked = -std::numeric_limits<double>::infinity();
 
+void require_queries(const char* function, const Tensor& query, const Tensor& key,
+                     const Tensor& value, const Loc& loc) {
+  require_defined(query, function, "the query", loc);
+  require_defined(key, function, "the key", loc);
+  require_defined(value, function, "the value", loc);
+}
+
 // A mask to add to scores: bools that are `blocked` become minus infinity.
 Tensor additive(const Tensor& mask, bool blocked, DType dtype, const Loc& loc) {
   if (mask.dtype() != DType::kBool) return mask.to(dtype, loc);
@@ -38,10 +45,11 @@ Tensor sum_of(const Tensor& a, const Tensor& b, const Loc& loc) {
 
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const DotProductOptions& options, Loc loc) {
-  const Dim width = query.size(-1);
+  require_queries("scaled_dot_product_attention", query, key, value, loc);
+  const Dim width = query.size(-1, loc);
   if (!options.scale && !width.is_known()) {
-    fail(ErrorCode::kInvalidArgument, "scaled_dot_product_attention: the width of ", query.type(),
-         " is not known; give the scale");
+    fail_at(loc, "scaled_dot_product_attention: the width of ", query.type(),
+            " is not known; give the scale");
   }
   const double scale =
       options.scale ? *options.scale : 1 / std::sqrt(static_cast<double>(width.value()));
@@ -49,7 +57,8 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
   Tensor mask;
   if (options.mask.defined()) mask = additive(options.mask, false, query.dtype(), loc);
   if (options.is_causal)
-    mask = sum_of(mask, causal_mask(query.size(-2), key.size(-2), query.dtype(), loc), loc);
+    mask =
+        sum_of(mask, causal_mask(query.size(-2, loc), key.size(-2, loc), query.dtype(), loc), loc);
   scores = sum_of(scores, mask, loc);
   const Tensor weights = dropout(softmax(scores, -1, loc), options.dropout, true, loc);
   return matmul(weights, value, loc);
@@ -130,6 +139,7 @@ AttentionResult MultiheadAttention::forward(const Tensor& query, const Tensor& k
                                             const Tensor& value, const AttentionMasks& masks,
                                             bool wants_weights) const {
   const Loc loc = caller();
+  require_queries("MultiheadAttention", query, key, value, loc);
   for (const Tensor* x : {&query, &key, &value}) {
     if (x->rank() == 3) continue;
     fail(ErrorCode::kInvalidArgument, "MultiheadAttention: expected ",
@@ -152,15 +162,19 @@ AttentionResult MultiheadAttention::forward(const Tensor& query, const Tensor& k
 
 Tensor MultiheadAttention::operator()(const Tensor& query, const Tensor& key, const Tensor& value,
                                       const AttentionMasks& masks, Loc loc) const {
-  return call(
-      loc, [&] { return forward(query, key, value, masks, false).output; }, query, key, value);
+  const auto run = [&](const Tensor& q, const Tensor& k, const Tensor& v) {
+    return forward(q, k, v, masks, false).output;
+  };
+  return call(loc, run, query, key, value);
 }
 
 AttentionResult MultiheadAttention::with_weights(const Tensor& query, const Tensor& key,
                                                  const Tensor& value, const AttentionMasks& masks,
                                                  Loc loc) const {
-  return call(
-      loc, [&] { return forward(query, key, value, masks, true); }, query, key, value);
+  const auto run = [&](const Tensor& q, const Tensor& k, const Tensor& v) {
+    return forward(q, k, v, masks, true);
+  };
+  return call(loc, run, query, key, value);
 }
 
 }  // namespace sardonyx::eager::nn

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "eager/create.h"
+#include "eager/dispatch/dispatch.h"
 #include "eager/functional/functional.h"
 #include "eager/nn/init.h"
 #include "eager/nn/module_state.h"
@@ -39,6 +40,7 @@ Tensor RecurrentCell<Self>::state_or_zeros(const Tensor& state, const Tensor& x,
                                      {"weight_hh", weight_hh},
                                      {"bias_ih", bias_ih},
                                      {"bias_hh", bias_hh}});
+  require_defined(x, this->type_name(), "x", loc);
   if (x.rank() != 2) {
     fail(ErrorCode::kInvalidArgument, text_of(loc), ": ", this->type_name(), ": expected x [N, ",
          in_, "], got ", x.type());

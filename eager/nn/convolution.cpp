@@ -42,9 +42,11 @@ void check_pad_mode(const std::string& name, const std::string& mode) {
 
 Tensor convolve(const OpDef& op, const Attrs& attrs, const Tensor& x, const Tensor& weight,
                 const Tensor& bias, size_t axes, const Loc& loc) {
+  require_defined(x, op.name, "x", loc);
+  require_defined(weight, op.name, "the weight", loc);
   if (x.rank() != axes + 2) {
-    fail(ErrorCode::kInvalidArgument, op.name, ": expected x [N, C, ", axes, " spatial axes], got ",
-         x.type(), "; unsqueeze(0) makes a batch of one");
+    fail_at(loc, op.name, ": expected x [N, C, ", axes, " spatial axes], got ", x.type(),
+            "; unsqueeze(0) makes a batch of one");
   }
   const Tensor inputs[] = {x, weight, bias};
   return eager::apply(op, std::span(inputs, bias.defined() ? 3 : 2), attrs, loc);
@@ -151,18 +153,20 @@ AttrMap convolution_attrs(const std::string& name, size_t axes, const Convolutio
 
 Tensor convolution(size_t axes, const Tensor& x, const Tensor& weight, const Tensor& bias,
                    const ConvolutionOptions& options, const Loc& loc) {
-  const std::string name = text("conv", axes, "d");
-  return convolve(op_named("Conv"),
-                  *conv_attributes("Conv", convolution_attrs(name, axes, options)), x, weight, bias,
-                  axes, loc);
+  const AttrMap attrs =
+      at_line(loc, [&] { return convolution_attrs(text("conv", axes, "d"), axes, options); });
+  return convolve(op_named("Conv"), *conv_attributes("Conv", attrs), x, weight, bias, axes, loc);
 }
 Tensor transposed_convolution(size_t axes, const Tensor& x, const Tensor& weight,
                               const Tensor& bias, const TransposedConvolutionOptions& options,
                               const Loc& loc) {
   const std::string name = text("conv_transpose", axes, "d");
-  AttrMap attrs = convolution_attrs(
-      name, axes, {options.stride, options.padding, options.dilation, options.groups});
-  attrs["output_padding"] = options.output_padding.on(axes, 0, name + ": output_padding");
+  const AttrMap attrs = at_line(loc, [&] {
+    AttrMap found = convolution_attrs(
+        name, axes, {options.stride, options.padding, options.dilation, options.groups});
+    found["output_padding"] = options.output_padding.on(axes, 0, name + ": output_padding");
+    return found;
+  });
   return convolve(op_named("ConvTranspose"), *conv_attributes("ConvTranspose", attrs), x, weight,
                   bias, axes, loc);
 }

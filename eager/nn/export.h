@@ -19,7 +19,7 @@ ExportReport export_onnx(const M& model, const std::vector<Tensor>& examples,
   const TensorFunction run = [&](const std::vector<Tensor>& inputs) {
     return detail::call_with(model, inputs, loc);
   };
-  return export_onnx(run, examples, path, named);
+  return export_onnx(run, examples, path, named, loc);
 }
 
 }  // namespace sardonyx::eager

@@ -15,12 +15,15 @@ constexpr size_t kAxes = 2;
 struct FoldWindow {
   std::vector<int64_t> kernel, dilation, padding, stride;
 };
-FoldWindow windows_of(const char* what, const Sizes& kernel, const FoldOptions& options) {
+FoldWindow windows_of(const char* what, const Sizes& kernel, const FoldOptions& options,
+                      const Loc& loc) {
   const std::string name = what;
-  return {kernel.on(kAxes, 1, name + ": kernel"),
-          options.dilation.on(kAxes, 1, name + ": dilation"),
-          options.padding.on(kAxes, 0, name + ": padding"),
-          options.stride.on(kAxes, 1, name + ": stride")};
+  return at_line(loc, [&] {
+    return FoldWindow{kernel.on(kAxes, 1, name + ": kernel"),
+                      options.dilation.on(kAxes, 1, name + ": dilation"),
+                      options.padding.on(kAxes, 0, name + ": padding"),
+                      options.stride.on(kAxes, 1, name + ": stride")};
+  });
 }
 
 // Which element of an axis each window has at each place of the kernel: [windows, kernel].
@@ -65,7 +68,8 @@ Tensor summed_windows(const Tensor& x, const std::vector<int64_t>& output_size,
 }  // namespace
 
 Tensor unfold(const Tensor& x, const Sizes& kernel, const FoldOptions& options, Loc loc) {
-  const FoldWindow windows = windows_of("unfold", kernel, options);
+  const FoldWindow windows = windows_of("unfold", kernel, options, loc);
+  require_defined(x, "unfold", "x", loc);
   if (x.rank() != kAxes + 2) {
     fail(ErrorCode::kInvalidArgument, text_of(loc), ": unfold: expected x [N, C, H, W], got ",
          x.type());
@@ -85,12 +89,14 @@ Tensor unfold(const Tensor& x, const Sizes& kernel, const FoldOptions& options, 
 
 Tensor fold(const Tensor& x, const Sizes& output_size, const Sizes& kernel,
             const FoldOptions& options, Loc loc) {
-  const FoldWindow windows = windows_of("fold", kernel, options);
+  const FoldWindow windows = windows_of("fold", kernel, options, loc);
+  require_defined(x, "fold", "x", loc);
   if (x.rank() != 3) {
     fail(ErrorCode::kInvalidArgument, text_of(loc),
          ": fold: expected x [N, C * kernel's elements, windows], got ", x.type());
   }
-  return summed_windows(x, output_size.on(kAxes, 1, "fold: output size"), windows, loc);
+  const auto size = at_line(loc, [&] { return output_size.on(kAxes, 1, "fold: output size"); });
+  return summed_windows(x, size, windows, loc);
 }
 
 }  // namespace sardonyx::eager::nn

@@ -80,9 +80,12 @@ Embedding Embedding::from_pretrained(const Tensor& weight, bool freeze, Embeddin
 }
 Tensor Embedding::forward(const Tensor& indices) const {
   detail::require_registered(*this, {{"weight", weight}});
+  require_defined(indices, "Embedding", "the indices", caller());
   const Tensor rows = index_select(weight, 0, indices, caller());
-  // In evaluation mode gradients are rare, and files should not hold what is for them alone.
-  const bool may_train = is_training() || !TraceContext::active();
+  // Files of evaluation mode should not hold what is for gradients alone.
+  TraceContext* frame = TraceContext::active();
+  const bool may_train =
+      is_training() || !frame || frame->root().kind() != TraceContext::Kind::kConstants;
   if (!padding_ || !may_train || !is_grad_enabled()) return rows;
   const Tensor at = literal(sardonyx::Tensor::scalar(*padding_)).to(indices.dtype(), caller());
   const Tensor is_padding = (Operand(indices, caller()) == at).unsqueeze(-1, caller());
@@ -90,6 +93,8 @@ Tensor Embedding::forward(const Tensor& indices) const {
 }
 
 Tensor embedding(const Tensor& indices, const Tensor& weight, Loc loc) {
+  require_defined(indices, "embedding", "the indices", loc);
+  require_defined(weight, "embedding", "the weight", loc);
   return index_select(weight, 0, indices, loc);
 }
 
@@ -107,6 +112,7 @@ EmbeddingBag::EmbeddingBag(int64_t count, int64_t size, EmbeddingBagOptions opti
 Tensor EmbeddingBag::forward(const Tensor& indices, const Tensor& offsets) const {
   detail::require_registered(*this, {{"weight", weight}});
   const Loc loc = caller();
+  require_defined(indices, "EmbeddingBag", "the indices", loc);
   if (indices.rank() != (offsets.defined() ? 1 : 2)) {
     fail_at(loc, "EmbeddingBag: expected indices [N, L], or [n] with offsets, got ",
             indices.type());
@@ -135,7 +141,8 @@ Tensor EmbeddingBag::by_offsets(const Tensor& rows, const Tensor& offsets) const
 }
 
 Tensor dropout(const Tensor& x, double p, bool training, Loc loc) {
-  checked_share(p);
+  at_line(loc, [&] { return checked_share(p); });
+  require_defined(x, "dropout", "x", loc);
   if (!training || p == 0) return x;
   if (p == 1) return mul({x, loc}, 0.0);
   static const OpDef& op = op_named("Dropout");
@@ -166,6 +173,7 @@ DropoutChannels::DropoutChannels(double p) : p_(checked_share(p)) {
   describe(text("p=", p));
 }
 Tensor DropoutChannels::forward(const Tensor& x) const {
+  require_defined(x, "DropoutChannels", "x", caller());
   if (!is_training() || p_ == 0) return x;
   if (x.rank() < 3) {
     fail(ErrorCode::kInvalidArgument, "DropoutChannels: expected x [N, C, ...], got ", x.type());
@@ -177,7 +185,8 @@ Tensor DropoutChannels::forward(const Tensor& x) const {
 }
 
 Tensor alpha_dropout(const Tensor& x, double p, bool training, Loc loc) {
-  checked_share(p);
+  at_line(loc, [&] { return checked_share(p); });
+  require_defined(x, "alpha_dropout", "x", loc);
   if (!training || p == 0) return x;
   if (p == 1) return zeros_like(x, loc);
   constexpr double kLeast = -1.7580993408473766;  // of SELU: -scale * alpha
@@ -195,7 +204,8 @@ Tensor AlphaDropout::forward(const Tensor& x) const {
 }
 
 Tensor Unflatten::forward(const Tensor& x) const {
-  const Dims dims = x.shape();
+  require_defined(x, "Unflatten", "x", caller());
+  const Dims dims = x.shape(caller());
   const auto rank = static_cast<int64_t>(dims.size());
   const int64_t axis = axis_ < 0 ? axis_ + rank : axis_;
   if (axis < 0 || axis >= rank) {

@@ -426,8 +426,13 @@ size_t Module::register_forward_hook(ForwardHook hook) const {
   state_->hooks[state_->next_hook] = std::move(hook);
   return state_->next_hook++;
 }
+size_t Module::register_forward_pre_hook(ForwardPreHook hook) const {
+  state_->pre_hooks[state_->next_hook] = std::move(hook);
+  return state_->next_hook++;
+}
 void Module::remove_hook(size_t number) const {
   state_->hooks.erase(number);
+  state_->pre_hooks.erase(number);
 }
 
 EvalMode::EvalMode(const Module& module) {
@@ -467,6 +472,25 @@ void Module::Call::check_is_added() const {
 }
 bool Module::Call::has_hooks() const {
   return !state_->hooks.empty();
+}
+bool Module::Call::has_pre_hooks() const {
+  return !state_->pre_hooks.empty();
+}
+void Module::Call::run_pre_hooks(std::vector<Tensor>& inputs, bool are_fixed) const {
+  // A copy: a hook may remove itself.
+  const std::map<size_t, ForwardPreHook> hooks = state_->pre_hooks;
+  const std::vector<Tensor> before = inputs;
+  for (const auto& [number, hook] : hooks) {
+    hook(Module(state_), inputs);
+    if (inputs.size() != before.size()) {
+      fail(ErrorCode::kInvalidArgument, "a hook before ", state_->type_name, " left ",
+           inputs.size(), " inputs of ", before.size());
+    }
+  }
+  const auto is_same = [](const Tensor& a, const Tensor& b) { return a.is_same(b); };
+  if (!are_fixed || std::ranges::equal(inputs, before, is_same)) return;
+  fail(ErrorCode::kInvalidArgument, "a hook before ", state_->type_name, " replaced an input, but ",
+       "this call takes more than tensors; hooks may look at its inputs only");
 }
 void Module::Call::run_hooks(const std::vector<Tensor>& inputs,
                              std::vector<Tensor>& outputs) const {

@@ -50,6 +50,9 @@ class Module;
 using ForwardHook = std::function<void(const Module& module, const std::vector<Tensor>& inputs,
                                        std::vector<Tensor>& outputs)>;
 
+// Sees the tensors that a call is about to get; what the hook leaves in `inputs` takes their place.
+using ForwardPreHook = std::function<void(const Module& module, std::vector<Tensor>& inputs)>;
+
 namespace detail {
 struct ModuleState;
 }
@@ -119,9 +122,10 @@ class Module {
   // fn on each module below this one, children first, then on this one.
   void apply(const std::function<void(const Module&)>& fn) const;
 
-  // Called after each call of this module, in order of registration. The number is for
-  // remove_hook().
+  // Called after (before) each call of this module, in order of registration. The number is for
+  // remove_hook(). Inputs of calls that take more than tensors can be looked at, not replaced.
   size_t register_forward_hook(ForwardHook hook) const;
+  size_t register_forward_pre_hook(ForwardPreHook hook) const;
   void remove_hook(size_t number) const;
 
   const std::string& type_name() const;    // "Linear"
@@ -140,7 +144,7 @@ class Module {
   // Whoever called the innermost module that is running.
   static const Loc& caller();
 
-  // One call of the module: its path for messages and graphs, the caller's line, hooks after it.
+  // One call of the module: its path for messages and graphs, the caller's line, hooks around it.
   // Within the call of another module, one with parameters to be trained must have been added to
   // some module: else they would neither be trained nor saved.
   class Call {
@@ -150,6 +154,9 @@ class Module {
     Call(const Call&) = delete;
     Call& operator=(const Call&) = delete;
     bool has_hooks() const;
+    bool has_pre_hooks() const;
+    // Throws kInvalidArgument where hooks change the number of inputs, or inputs that are `fixed`.
+    void run_pre_hooks(std::vector<Tensor>& inputs, bool are_fixed) const;
     void run_hooks(const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs) const;
 
    private:
@@ -160,15 +167,18 @@ class Module {
     const detail::ModuleState* outer_;
     ScopeName scope_;
   };
-  // run() as one call on `inputs`.
+  // run(inputs...) or run() as one call on `inputs`.
   template <typename Run, typename... Inputs>
-  auto call(const Loc& loc, Run&& run, const Inputs&... inputs) const;
+  auto call(const Loc& loc, const Run& run, const Inputs&... inputs) const;
   // The summary with the shapes that this call gives.
   std::string summary_of(const std::function<void()>& call) const;
 
  private:
   friend struct detail::ModuleState;
   explicit Module(std::shared_ptr<detail::ModuleState> state) : state_(std::move(state)) {}
+  template <typename Run, typename... Inputs>
+  static auto run_within(const Call& scope, const Loc& loc, const Run& run,
+                         const Inputs&... inputs);
   void add_child(const std::string& name, const Module& child, bool may_replace);
 
   std::shared_ptr<detail::ModuleState> state_;
@@ -188,9 +198,37 @@ class EvalMode {
 };
 
 template <typename Run, typename... Inputs>
-auto Module::call(const Loc& loc, Run&& run, const Inputs&... inputs) const {
+auto Module::call(const Loc& loc, const Run& run, const Inputs&... inputs) const {
   const Call scope(*this, loc);
-  auto result = at_line(loc, std::forward<Run>(run));
+  constexpr bool may_replace = std::invocable<const Run&, const Inputs&...>;
+  std::vector<Tensor> given;
+  if (scope.has_pre_hooks()) {
+    (eager::detail::collect_tensors(given, inputs), ...);
+    at_line(loc, [&] { scope.run_pre_hooks(given, !may_replace); });
+  }
+  if constexpr (!may_replace) {
+    return run_within(scope, loc, run, inputs...);
+  } else {
+    if (given.empty()) {
+      const auto on_inputs = [&] { return run(inputs...); };
+      return run_within(scope, loc, on_inputs, inputs...);
+    }
+    std::tuple<Inputs...> taken(inputs...);
+    return std::apply(
+        [&](auto&... each) {
+          size_t next = 0;
+          (eager::detail::place_tensors(given, next, each), ...);
+          return run_within(
+              scope, loc, [&] { return run(each...); }, each...);
+        },
+        taken);
+  }
+}
+
+template <typename Run, typename... Inputs>
+auto Module::run_within(const Call& scope, const Loc& loc, const Run& run,
+                        const Inputs&... inputs) {
+  auto result = at_line(loc, run);
   if (!scope.has_hooks()) return result;
   std::vector<Tensor> given, gave;
   (eager::detail::collect_tensors(given, inputs), ...);
@@ -230,17 +268,19 @@ class Layer : public Module {
  public:
   auto operator()(const Tensor& x, Loc loc = Loc::current()) const requires(takes<Tensor>()) {
     return call(
-        loc, [&] { return self().forward(x); }, x);
+        loc, [&](const Tensor& a) { return self().forward(a); }, x);
   }
   auto operator()(const Tensor& x, const Tensor& y, Loc loc = Loc::current()) const
       requires(takes<Tensor, Tensor>()) {
     return call(
-        loc, [&] { return self().forward(x, y); }, x, y);
+        loc, [&](const Tensor& a, const Tensor& b) { return self().forward(a, b); }, x, y);
   }
   auto operator()(const Tensor& x, const Tensor& y, const Tensor& z, Loc loc = Loc::current()) const
       requires(takes<Tensor, Tensor, Tensor>()) {
-    return call(
-        loc, [&] { return self().forward(x, y, z); }, x, y, z);
+    const auto run = [&](const Tensor& a, const Tensor& b, const Tensor& c) {
+      return self().forward(a, b, c);
+    };
+    return call(loc, run, x, y, z);
   }
   template <typename First, typename... Others>
   requires(takes_others<First, Others...>()) auto operator()(const First& first,

@@ -28,6 +28,7 @@ struct ModuleState {
   std::vector<Entry> parameters, buffers;
   std::vector<Child> children;
   std::map<size_t, ForwardHook> hooks;
+  std::map<size_t, ForwardPreHook> pre_hooks;
   size_t next_hook = 0;
   std::shared_ptr<BatchComputationSlot> batch_computation;  // of batch norms alone
 

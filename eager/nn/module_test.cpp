@@ -8,7 +8,9 @@
 #include "eager/nn/container.h"
 #include "eager/nn/linear.h"
 #include "eager/nn/normalization.h"
+#include "eager/nn/recurrent.h"
 #include "ir/core/tensor.h"
+#include "tests/support/expect_error.h"
 
 namespace sardonyx::eager::nn {
 namespace {
@@ -112,6 +114,47 @@ TEST(Module, HooksSeeAndReplace) {
   net.stem.remove_hook(number);
   (void)net(x);
   EXPECT_EQ(seen, (std::vector<std::string>{"Linear", "Linear"}));
+}
+
+TEST(Module, HooksBeforeACallReplaceItsInputs) {
+  const Linear layer(2, 1, {.bias = false});
+  const Sequential net(layer, ReLU());
+  layer.weight.assign(ones({1, 2}));
+  const size_t doubles =
+      layer.register_forward_pre_hook([](const Module& module, std::vector<Tensor>& inputs) {
+        EXPECT_EQ(module.type_name(), "Linear");
+        inputs[0] = inputs[0] * 2;
+      });
+  layer.register_forward_pre_hook(
+      [](const Module&, std::vector<Tensor>& inputs) { inputs[0] = inputs[0] + 1; });
+  EXPECT_EQ(net(ones({1, 2})).item<float>(), 6);
+  layer.remove_hook(doubles);
+  EXPECT_EQ(net(ones({1, 2})).item<float>(), 4);
+  const LSTM lstm(2, 2);
+  const Tensor x = ones({3, 1, 2}), plain = lstm(x * 0).output;
+  lstm.register_forward_pre_hook([](const Module&, std::vector<Tensor>& inputs) {
+    EXPECT_EQ(inputs.size(), 3u);  // x, and the states that were left out
+    inputs[0] = inputs[0] * 0;
+  });
+  EXPECT_EQ(lstm(x).output.to_vector<float>(), plain.to_vector<float>());
+}
+
+TEST(Module, HooksBeforeACallThatTakesMoreThanTensors) {
+  const TwoInputs module;
+  const Tensor x = ones({1, 2});
+  size_t seen = 0;
+  module.register_forward_pre_hook(
+      [&](const Module&, std::vector<Tensor>& inputs) { seen = inputs.size(); });
+  (void)module(x, x, 3);
+  EXPECT_EQ(seen, 2u);
+  module.register_forward_pre_hook(
+      [](const Module&, std::vector<Tensor>& inputs) { inputs[0] = inputs[0] * 2; });
+  expect_refusal(ErrorCode::kInvalidArgument, "replaced an input", [&] { (void)module(x, x, 3); });
+  const ReLU relu;
+  relu.register_forward_pre_hook(
+      [](const Module&, std::vector<Tensor>& inputs) { inputs.clear(); });
+  expect_refusal(ErrorCode::kInvalidArgument, "a hook before ReLU left 0 inputs of 1",
+                 [&] { (void)relu(x); });
 }
 
 TEST(Module, ErrorsNamePathAndCaller) {

@@ -64,16 +64,17 @@ int64_t rank_of(const std::vector<int64_t>& shape) {
   return static_cast<int64_t>(shape.size());
 }
 
-void check_last_axes(const Tensor& x, const std::vector<int64_t>& shape, const char* name) {
+void check_last_axes(const Tensor& x, const std::vector<int64_t>& shape, const char* name,
+                     const Loc& loc) {
+  require_defined(x, name, "x", loc);
   const size_t rank = x.rank();
   bool fits = rank >= shape.size();
   for (size_t i = 0; fits && i < shape.size(); ++i) {
-    const Dim size = x.size(static_cast<int64_t>(rank - shape.size() + i));
-    fits = eager::detail::sizes_agree(size, shape[i], size.asked());
+    const Dim size = x.size(static_cast<int64_t>(rank - shape.size() + i), loc);
+    fits = eager::detail::sizes_agree(size, shape[i], loc);
   }
   if (fits) return;
-  fail(ErrorCode::kInvalidArgument, name, ": expected x to end in ", to_text(shape), ", got ",
-       x.type());
+  fail_at(loc, name, ": expected x to end in ", to_text(shape), ", got ", x.type());
 }
 
 const Tensor& given(const Tensor& own, const Tensor& otherwise) {
@@ -143,6 +144,7 @@ void set_batch_computation(const Module& module, BatchComputation computation) {
 }
 
 Tensor BatchNorm::forward(const Tensor& x) const {
+  require_defined(x, type_name(), "x", caller());
   if (x.rank() < low_rank_ || x.rank() > high_rank_) {
     fail(ErrorCode::kInvalidArgument, type_name(), ": expected rank ", low_rank_,
          high_rank_ > low_rank_ ? text(" or ", high_rank_) : "", ", got ", x.type());
@@ -203,6 +205,7 @@ InstanceNorm::InstanceNorm(int64_t channels, InstanceNormOptions options) : opti
 }
 
 Tensor InstanceNorm::forward(const Tensor& x) const {
+  require_defined(x, "InstanceNorm", "x", caller());
   if (x.rank() < 3)
     fail(ErrorCode::kInvalidArgument, "InstanceNorm: expected x [N, C, ...], got ", x.type());
   detail::require_registered(*this, {{"running_mean", running_mean}, {"running_var", running_var}});
@@ -246,7 +249,7 @@ LayerNorm::LayerNorm(std::vector<int64_t> normalized_shape, LayerNormOptions opt
 }
 Tensor LayerNorm::forward(const Tensor& x) const {
   static const OpDef& op = op_named("LayerNormalization");
-  check_last_axes(x, shape_, "LayerNorm");
+  check_last_axes(x, shape_, "LayerNorm", caller());
   detail::require_registered(*this, {{"weight", weight}, {"bias", bias}});
   const Tensor inputs[] = {x, fitting(given(weight, ones_), x), bias};
   return eager::apply(op, std::span(inputs, bias.defined() ? 3 : 2), *attrs_, caller());
@@ -268,6 +271,7 @@ GroupNorm::GroupNorm(int64_t groups, int64_t channels, GroupNormOptions options)
 }
 Tensor GroupNorm::forward(const Tensor& x) const {
   static const OpDef& op = op_named("GroupNormalization");
+  require_defined(x, "GroupNorm", "x", caller());
   detail::require_registered(*this, {{"weight", weight}, {"bias", bias}});
   const Tensor inputs[] = {x, fitting(given(weight, ones_), x), fitting(given(bias, zeros_), x)};
   return eager::apply(op, inputs, *attrs_, caller());
@@ -296,6 +300,7 @@ Tensor given_or(const Tensor& given, const Tensor& x, const std::vector<int64_t>
 }
 // [C] for x [N, C, ...].
 std::vector<int64_t> channels_of(const Tensor& x, const char* name, const Loc& loc) {
+  require_defined(x, name, "x", loc);
   if (x.rank() < 2) {
     fail(ErrorCode::kInvalidArgument, text_of(loc), ": ", name, ": expected x [N, C, ...], got ",
          x.type());
@@ -308,7 +313,7 @@ std::vector<int64_t> channels_of(const Tensor& x, const char* name, const Loc& l
 Tensor layer_norm(const Tensor& x, const std::vector<int64_t>& normalized_shape,
                   const Tensor& weight, const Tensor& bias, double eps, Loc loc) {
   static const OpDef& op = op_named("LayerNormalization");
-  check_last_axes(x, normalized_shape, "layer_norm");
+  check_last_axes(x, normalized_shape, "layer_norm", loc);
   const AttrMap attrs{{"axis", -rank_of(normalized_shape)}, {"epsilon", static_cast<float>(eps)}};
   const Tensor inputs[] = {x, given_or(weight, x, normalized_shape, 1), bias};
   return apply_many(op, std::span(inputs, bias.defined() ? 3 : 2), attrs, 1, loc)[0];
@@ -330,7 +335,7 @@ Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, 
 Tensor rms_norm(const Tensor& x, const std::vector<int64_t>& normalized_shape, const Tensor& weight,
                 std::optional<double> eps, Loc loc) {
   static const OpDef& op = op_named("RMSNormalization");
-  check_last_axes(x, normalized_shape, "rms_norm");
+  check_last_axes(x, normalized_shape, "rms_norm", loc);
   const AttrMap attrs{{"axis", -rank_of(normalized_shape)},
                       {"epsilon", static_cast<float>(eps.value_or(smallest_step(x.dtype())))}};
   return eager::apply(op, {x, given_or(weight, x, normalized_shape, 1)}, attrs, loc);

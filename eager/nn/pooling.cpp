@@ -89,6 +89,7 @@ Sizes windows_of(const Tensor& x, const std::vector<int64_t>& size) {
 }
 
 void check_spatial(const Tensor& x, size_t axes, const std::string& name, const Loc& loc) {
+  require_defined(x, name, "x", loc);
   if (x.rank() == axes + 2) return;
   fail(ErrorCode::kInvalidArgument, text_of(loc), ": ", name, ": expected x [N, C, ", axes,
        " spatial axes], got ", x.type(), "; unsqueeze(0) makes a batch of one");
@@ -195,24 +196,28 @@ Tensor GlobalMaxPool::forward(const Tensor& x) const {
   return eager::apply(op, {x}, caller());
 }
 
-#define SARDONYX_POOLS(axes)                                                                 \
-  Tensor max_pool##axes##d(const Tensor& x, Sizes kernel, MaxPoolOptions options, Loc loc) { \
-    static const OpDef& op = op_named("MaxPool");                                            \
-    const AttrMap attrs = max_attrs("max_pool" #axes "d", axes, kernel, options);            \
-    return pool(op, x, *pool_attributes("MaxPool", attrs), axes, loc);                       \
-  }                                                                                          \
-  Tensor avg_pool##axes##d(const Tensor& x, Sizes kernel, AvgPoolOptions options, Loc loc) { \
-    static const OpDef& op = op_named("AveragePool");                                        \
-    const AttrMap attrs = average_attrs("avg_pool" #axes "d", axes, kernel, options);        \
-    return pool(op, x, *pool_attributes("AveragePool", attrs), axes, loc);                   \
-  }                                                                                          \
-  Tensor adaptive_avg_pool##axes##d(const Tensor& x, Sizes size, Loc loc) {                  \
-    const std::string name = "adaptive_avg_pool" #axes "d";                                  \
-    return adaptive_average(name, axes, x, size.on(axes, 1, name + ": size"), loc);          \
-  }                                                                                          \
-  Tensor adaptive_max_pool##axes##d(const Tensor& x, Sizes size, Loc loc) {                  \
-    const std::string name = "adaptive_max_pool" #axes "d";                                  \
-    return adaptive_greatest(name, axes, x, size.on(axes, 1, name + ": size"), loc);         \
+#define SARDONYX_POOLS(axes)                                                                      \
+  Tensor max_pool##axes##d(const Tensor& x, Sizes kernel, MaxPoolOptions options, Loc loc) {      \
+    static const OpDef& op = op_named("MaxPool");                                                 \
+    const AttrMap attrs =                                                                         \
+        at_line(loc, [&] { return max_attrs("max_pool" #axes "d", axes, kernel, options); });     \
+    return pool(op, x, *pool_attributes("MaxPool", attrs), axes, loc);                            \
+  }                                                                                               \
+  Tensor avg_pool##axes##d(const Tensor& x, Sizes kernel, AvgPoolOptions options, Loc loc) {      \
+    static const OpDef& op = op_named("AveragePool");                                             \
+    const AttrMap attrs =                                                                         \
+        at_line(loc, [&] { return average_attrs("avg_pool" #axes "d", axes, kernel, options); }); \
+    return pool(op, x, *pool_attributes("AveragePool", attrs), axes, loc);                        \
+  }                                                                                               \
+  Tensor adaptive_avg_pool##axes##d(const Tensor& x, Sizes size, Loc loc) {                       \
+    const std::string name = "adaptive_avg_pool" #axes "d";                                       \
+    const auto sizes = at_line(loc, [&] { return size.on(axes, 1, name + ": size"); });           \
+    return adaptive_average(name, axes, x, sizes, loc);                                           \
+  }                                                                                               \
+  Tensor adaptive_max_pool##axes##d(const Tensor& x, Sizes size, Loc loc) {                       \
+    const std::string name = "adaptive_max_pool" #axes "d";                                       \
+    const auto sizes = at_line(loc, [&] { return size.on(axes, 1, name + ": size"); });           \
+    return adaptive_greatest(name, axes, x, sizes, loc);                                          \
   }
 SARDONYX_POOLS(1)
 SARDONYX_POOLS(2)

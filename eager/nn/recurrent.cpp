@@ -59,8 +59,10 @@ Recurrent::Recurrent(std::string type_name, Kind kind, int64_t in, int64_t hidde
 
 RecurrentResult Recurrent::operator()(const Tensor& x, const RecurrentInputs& inputs,
                                       Loc loc) const {
-  return call(
-      loc, [&] { return forward(x, inputs); }, x, inputs.hidden, inputs.cell);
+  const auto run = [&](const Tensor& series, const Tensor& hidden, const Tensor& cell) {
+    return forward(series, {.hidden = hidden, .cell = cell, .lengths = inputs.lengths});
+  };
+  return call(loc, run, x, inputs.hidden, inputs.cell);
 }
 
 // Torch's parameters in ONNX's form: [directions, rows in ONNX's gate order, columns].
@@ -131,6 +133,7 @@ std::vector<Tensor> Recurrent::run_layer(size_t layer, const Tensor& x,
 
 RecurrentResult Recurrent::forward(const Tensor& x, const RecurrentInputs& inputs) const {
   const Loc loc = caller();
+  require_defined(x, type_name(), "x", loc);
   if (x.rank() != 3) {
     fail(ErrorCode::kInvalidArgument, type_name(), ": expected x ",
          options_.batch_first ? "[batch, time, " : "[time, batch, ", in_, "], got ", x.type());

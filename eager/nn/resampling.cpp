@@ -62,7 +62,7 @@ List for_each_axis(const List& list, const Tensor& x, const char* what, const st
        "; expected x [N, C, spatial axes] and 1 number or one for each of these axes");
 }
 
-Tensor area_of(const Tensor& x, const Dims& sizes, const std::string& where) {
+Tensor area_of(const Tensor& x, const Dims& sizes, const std::string& where, const Loc& loc) {
   std::vector<int64_t> known;
   for (const sardonyx::Dim& size : sizes) {
     if (!size.is_known())
@@ -71,11 +71,11 @@ Tensor area_of(const Tensor& x, const Dims& sizes, const std::string& where) {
   }
   switch (sizes.size()) {
     case 1:
-      return AdaptiveAvgPool1d(known)(x);
+      return adaptive_avg_pool1d(x, known, loc);
     case 2:
-      return AdaptiveAvgPool2d(known)(x);
+      return adaptive_avg_pool2d(x, known, loc);
     default:
-      return AdaptiveAvgPool3d(known)(x);
+      return adaptive_avg_pool3d(x, known, loc);
   }
 }
 
@@ -94,11 +94,12 @@ std::string where_of(const Loc& loc) {
 
 Tensor interpolate(const Tensor& x, const InterpolateOptions& options, Loc loc) {
   static const OpDef& op = op_named("Resize");
+  require_defined(x, "interpolate", "x", loc);
   const std::string where = where_of(loc);
   check_options(options, where);
   Dims sizes;
   if (!options.size.empty()) sizes = for_each_axis(options.size, x, "size", where);
-  if (options.mode == "area") return area_of(x, sizes, where);
+  if (options.mode == "area") return area_of(x, sizes, where, loc);
   const ResizeMode& mode = mode_named(options.mode, where);
   AttrMap attrs{{"mode", std::string(mode.mode)},
                 {"nearest_mode", std::string(mode.nearest_mode)},

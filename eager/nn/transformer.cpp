@@ -67,7 +67,7 @@ Tensor TransformerEncoderLayer::forward(const Tensor& x, const AttentionMasks& m
 Tensor TransformerEncoderLayer::operator()(const Tensor& x, const AttentionMasks& masks,
                                            Loc loc) const {
   return call(
-      loc, [&] { return forward(x, masks); }, x);
+      loc, [&](const Tensor& in) { return forward(in, masks); }, x);
 }
 
 TransformerDecoderLayer::TransformerDecoderLayer(int64_t embed, int64_t heads,
@@ -111,8 +111,10 @@ Tensor TransformerDecoderLayer::forward(const Tensor& x, const Tensor& memory,
 Tensor TransformerDecoderLayer::operator()(const Tensor& x, const Tensor& memory,
                                            const AttentionMasks& masks,
                                            const AttentionMasks& memory_masks, Loc loc) const {
-  return call(
-      loc, [&] { return forward(x, memory, masks, memory_masks); }, x, memory);
+  const auto run = [&](const Tensor& in, const Tensor& read) {
+    return forward(in, read, masks, memory_masks);
+  };
+  return call(loc, run, x, memory);
 }
 
 TransformerEncoder::TransformerEncoder(int64_t count, int64_t embed, int64_t heads,
@@ -123,8 +125,8 @@ TransformerEncoder::TransformerEncoder(int64_t count, int64_t embed, int64_t hea
   if (final_norm) norm_ = add("norm", norm_of(embed, options));
 }
 Tensor TransformerEncoder::operator()(const Tensor& x, const AttentionMasks& masks, Loc loc) const {
-  const auto run = [&] {
-    Tensor value = x;
+  const auto run = [&](const Tensor& in) {
+    Tensor value = in;
     for (const TransformerEncoderLayer& layer : layers_)
       value = layer(value, masks, loc);
     return norm_ ? (*norm_)(value, loc) : value;
@@ -142,10 +144,10 @@ TransformerDecoder::TransformerDecoder(int64_t count, int64_t embed, int64_t hea
 Tensor TransformerDecoder::operator()(const Tensor& x, const Tensor& memory,
                                       const AttentionMasks& masks,
                                       const AttentionMasks& memory_masks, Loc loc) const {
-  const auto run = [&] {
-    Tensor value = x;
+  const auto run = [&](const Tensor& in, const Tensor& read) {
+    Tensor value = in;
     for (const TransformerDecoderLayer& layer : layers_)
-      value = layer(value, memory, masks, memory_masks, loc);
+      value = layer(value, read, masks, memory_masks, loc);
     return norm_ ? (*norm_)(value, loc) : value;
   };
   return call(loc, run, x, memory);
@@ -162,8 +164,8 @@ Transformer::Transformer(TransformerSizes sizes, TransformerOptions options)
 }
 Tensor Transformer::operator()(const Tensor& source, const Tensor& target,
                                const TransformerMasks& masks, Loc loc) const {
-  const auto run = [&] {
-    return decoder_(target, encoder_(source, masks.source, loc), masks.target, masks.memory, loc);
+  const auto run = [&](const Tensor& from, const Tensor& to) {
+    return decoder_(to, encoder_(from, masks.source, loc), masks.target, masks.memory, loc);
   };
   return call(loc, run, source, target);
 }

@@ -25,4 +25,14 @@ void collect_tensors(std::vector<Tensor>& into, const T& value) {
   }
 }
 
+// The other way: `next` and the following ones, as many as there are.
+inline void place_tensors(const std::vector<Tensor>& from, size_t& next, Tensor& into) {
+  into = from[next++];
+}
+inline void place_tensors(const std::vector<Tensor>& from, size_t& next,
+                          std::vector<Tensor>& into) {
+  for (Tensor& tensor : into)
+    tensor = from[next++];
+}
+
 }  // namespace sardonyx::eager::detail

@@ -116,6 +116,14 @@ std::string clip_11(WrittenCall& call, int64_t) {
   return kGood;
 }
 
+// Of windows without gaps, which are all that the older form has.
+std::string max_pool_10(WrittenCall& call, int64_t) {
+  const Ints dilations = call.attribute_or("dilations", Ints{});
+  if (std::ranges::all_of(dilations, [](int64_t one) { return one == 1; }))
+    call.attrs.erase("dilations");
+  return kGood;
+}
+
 std::string topk_10(WrittenCall& call, int64_t) {
   if (std::string why = ints_to_attribute(call, 1, "k"); !why.empty()) return why;
   const Ints k = call.attribute_or("k", Ints{});
@@ -237,6 +245,7 @@ constexpr DowngradeRule kRules[] = {
     {"LogSoftmax", 13, softmax_13},
     {"Loop", 11, loop_11},
     {"Max", 8, equal_shapes_8},
+    {"MaxPool", 10, max_pool_10},
     {"Mean", 8, equal_shapes_8},
     {"Min", 8, equal_shapes_8},
     {"Pad", 19, pad_19},

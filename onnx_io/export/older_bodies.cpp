@@ -1,7 +1,9 @@
 #include "onnx_io/export/older_bodies.h"
 
 #include <algorithm>
+#include <numeric>
 
+#include "ir/ops/normalization/softmax.h"
 #include "onnx_io/export/downgrade.h"
 #include "onnx_io/op_versions.h"
 
@@ -50,18 +52,54 @@ Vals extreme_body(Emitter& e, const BodyCall& call) {
 }
 constexpr char kGreater[] = "Greater", kLess[] = "Less";
 
+// Greater, or Less, with equality: also where one is NaN.
+template <const char* comparison>
+Vals or_equal_body(Emitter& e, const BodyCall& call) {
+  const Val &a = call.inputs[0], &b = call.inputs[1];
+  return {either(e, e.call(comparison, {a, b}), e.call("Equal", {a, b}))};
+}
+
+// Than the last, whose softmax older forms have.
+bool is_along_another_axis(const Node& node) {
+  const Type& type = node.inputs[0]->type;
+  if (!type.has_rank() || type.rank() == 0) return false;
+  const auto last = static_cast<int64_t>(type.rank()) - 1;
+  const int64_t axis = node.attrs.as<ops::SoftmaxAttrs>().axis;
+  return axis != -1 && axis != last;
+}
+// Along another axis than the last: with these two exchanged.
+Vals softmax_body(Emitter& e, const BodyCall& call) {
+  const Val& x = call.inputs[0];
+  const size_t rank = e.type(x).rank();
+  const int64_t axis = call.attrs<ops::SoftmaxAttrs>().axis;
+  std::vector<int64_t> order(rank);
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(rank) : axis)],
+            order[rank - 1]);
+  const Val moved = e.call("Transpose", {x}, {{"perm", order}});
+  const Val done = e.call(call.op.name, {moved}, {{"axis", int64_t{-1}}});
+  return {e.call("Transpose", {done}, {{"perm", order}})};
+}
+
 const OpDef kOlderBodies[] = {
     {.name = "Clip", .signature = "", .body = clip_body},
     {.name = "Equal", .signature = "", .body = equal_body},
+    {.name = "GreaterOrEqual", .signature = "", .body = or_equal_body<kGreater>},
+    {.name = "Hardmax", .signature = "", .body = softmax_body},
+    {.name = "LessOrEqual", .signature = "", .body = or_equal_body<kLess>},
+    {.name = "LogSoftmax", .signature = "", .body = softmax_body},
     {.name = "Max", .signature = "", .body = extreme_body<kGreater>},
     {.name = "Min", .signature = "", .body = extreme_body<kLess>},
+    {.name = "Softmax", .signature = "", .body = softmax_body},
 };
 
 const OpDef* older_body(const Node& node) {
   if (!node.op->domain.empty()) return nullptr;
   const auto found = std::ranges::find(kOlderBodies, node.op->name, &OpDef::name);
   if (found == std::end(kOlderBodies)) return nullptr;
-  const DType dtype = node.inputs[0]->type.dtype;
+  const Type& type = node.inputs[0]->type;
+  if (found->body == softmax_body && !is_along_another_axis(node)) return nullptr;
+  const DType dtype = type.dtype;
   const bool is_extreme = node.op->name == "Max" || node.op->name == "Min";
   const bool fits = is_extreme ? is_integer(dtype) : is_integer(dtype) || is_floating(dtype);
   return fits ? &*found : nullptr;
@@ -82,7 +120,7 @@ bool must_be_written_out(const Node& node, int64_t opset) {
 void write_out(Graph& graph, Node& node) {
   if (!node.op->body) {
     std::vector<Value*> inputs = node.inputs;
-    graph.set_op(node, *older_body(node), Attrs(), std::move(inputs));
+    graph.set_op(node, *older_body(node), Attrs(node.attrs), std::move(inputs));
   }
   inline_body(graph, node);
 }

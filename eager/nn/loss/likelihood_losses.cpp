@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "eager/dispatch/dispatch.h"
 #include "eager/functional/functional.h"
 #include "eager/nn/loss/loss_parts.h"
 #include "eager/trace/frame.h"
@@ -13,6 +14,7 @@ namespace sardonyx::eager::nn {
 Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor& variance,
                          GaussianNllOptions options, Loc loc) {
   check_same_shape(input, target, "gaussian_nll_loss", loc);
+  require_defined(variance, "gaussian_nll_loss", "the variance", loc);
   const Tensor low = Operand(variance.detach(), loc) < options.eps;
   const Tensor raised =
       sub({where(low, {options.eps, loc}, variance.detach()), loc}, variance.detach());

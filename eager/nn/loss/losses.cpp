@@ -77,7 +77,7 @@ Tensor number(double value, DType dtype) {
 // [C] as it broadcasts to [N, C, d...].
 Tensor along_channels(const Tensor& weight, size_t rank, const Loc& loc) {
   Dims shape(rank, 1);
-  shape[1] = weight.size(0);
+  shape[1] = weight.size(0, loc);
   return weight.reshape(shape, loc);
 }
 

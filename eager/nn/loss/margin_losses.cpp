@@ -1,6 +1,7 @@
 #include "eager/nn/loss/margin_losses.h"
 
 #include "eager/create.h"
+#include "eager/dispatch/dispatch.h"
 #include "eager/functional/functional.h"
 #include "eager/nn/loss/loss_parts.h"
 #include "eager/trace/frame.h"
@@ -35,6 +36,7 @@ Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target,
 Tensor cosine_embedding_loss(const Tensor& a, const Tensor& b, const Tensor& target,
                              MarginOptions options, Loc loc) {
   check_same_shape(a, b, "cosine_embedding_loss", loc);
+  require_defined(target, "cosine_embedding_loss", "the target", loc);
   if (a.rank() != 2 || target.rank() != 1) {
     fail(ErrorCode::kInvalidArgument, text_of(loc),
          ": cosine_embedding_loss: expected rows [N, D] and targets [N], got ", a.type(), " and ",
@@ -63,6 +65,8 @@ Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const T
 
 Tensor multi_margin_loss(const Tensor& input, const Tensor& target,
                          const MultiMarginOptions& options, Loc loc) {
+  require_defined(input, "multi_margin_loss", "the input", loc);
+  require_defined(target, "multi_margin_loss", "the target", loc);
   if (input.rank() != 2 || target.rank() != 1 || is_floating(target.dtype())) {
     fail(ErrorCode::kInvalidArgument, text_of(loc),
          ": multi_margin_loss: expected scores [N, C] and integer classes [N], got ", input.type(),

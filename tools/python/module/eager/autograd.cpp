@@ -40,11 +40,11 @@ void bind_scope(py::module_& module, const char* name, const char* doc) {
 void bind_gradients_of(TensorClass& tensor) {
   tensor
       .def_property("requires_grad", &Tensor::requires_grad,
-                    [](Tensor& x, bool wanted) { x.set_requires_grad(wanted); })
+                    [](Tensor& x, bool wanted) { x.set_requires_grad(wanted, python_line()); })
       .def(
           "requires_grad_",
           [](Tensor& x, bool wanted) {
-            x.set_requires_grad(wanted);
+            x.set_requires_grad(wanted, python_line());
             return x;
           },
           py::arg("requires_grad") = true)
@@ -52,7 +52,7 @@ void bind_gradients_of(TensorClass& tensor) {
       .def_property(
           "grad", [](const Tensor& x) { return python_or_none(x.grad()); },
           [](const Tensor& x, const py::object& gradient) {
-            x.set_grad(tensor_or_undefined(gradient, "gradient"));
+            x.set_grad(tensor_or_undefined(gradient, "gradient"), python_line());
           },
           "The sum of what backward() calls have brought; None before the first.")
       .def("retain_grad", [](Tensor& x) { x.retain_grad(); })

@@ -32,8 +32,9 @@ std::string export_model(const py::object& function, const py::object& examples,
   const TensorFunction traced = function_from(function);
   const Tensors inputs = tensors_from(examples, "args");
   const std::filesystem::path file = path_from(path);
-  const py::gil_scoped_release released;
-  return eager::export_onnx(traced, inputs, file, options).text();
+  return unlocked([&](const Loc& loc) {
+    return eager::export_onnx(traced, inputs, file, options, loc).text();
+  });
 }
 
 void bind_export(py::module_& module) {

@@ -88,13 +88,14 @@ void bind_creation(py::module_& module) {
   module.def(
       "linspace",
       [](double begin, double end, int64_t steps, const py::kwargs& kwargs) {
-        return eager::linspace(begin, end, steps, create_options("linspace", kwargs));
+        return eager::linspace(begin, end, steps, create_options("linspace", kwargs),
+                               python_line());
       },
       py::arg("start"), py::arg("end"), py::arg("steps"));
   module.def(
       "eye",
       [](int64_t rows, std::optional<int64_t> columns, const py::kwargs& kwargs) {
-        return eager::eye(rows, columns, create_options("eye", kwargs));
+        return eager::eye(rows, columns, create_options("eye", kwargs), python_line());
       },
       py::arg("n"), py::arg("m") = py::none());
   module.def(

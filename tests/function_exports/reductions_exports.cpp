@@ -1,0 +1,91 @@
+// What runs over axes: reductions, running results, order and statistics.
+#include <cmath>
+
+#include "eager/functional/functional.h"
+#include "tests/function_exports/table.h"
+
+namespace sardonyx::eager::exports {
+
+std::vector<Function> reductions() {
+  const Tensor x = signed_numbers({2, 3, 4}), counts = integers(0, 4, {8});
+  const Tensors one{x}, two{x, signed_numbers({2, 3, 4}, 2)}, bools{x > 0};
+  const Tensors edges{x, tensor({-1.f, 0.f, 1.f})};
+  return {
+      {"sum", one, SARDONYX_OF(in[0].sum({1}))},
+      {"sum keeping axes", one, SARDONYX_OF(in[0].sum({0, -1}, true))},
+      {"sum of all", one, SARDONYX_OF(in[0].sum())},
+      {"mean", one, SARDONYX_OF(in[0].mean({1}))},
+      {"amax", one, SARDONYX_OF(in[0].amax({1}))},
+      {"amin", one, SARDONYX_OF(in[0].amin({-1}, true))},
+      {"aminmax", one, SARDONYX_OF((Tensors{aminmax(in[0]).first, aminmax(in[0]).second}))},
+      {"argmax", one, SARDONYX_OF(in[0].argmax(1))},
+      {"argmin", one, SARDONYX_OF(in[0].argmin(-1, true))},
+      {"argmax of all", one, SARDONYX_OF(argmax(in[0]))},
+      {"max",
+       one,
+       SARDONYX_OF((Tensors{max(in[0], 1).first, max(in[0], 1).second})),
+       {11, "GatherElements"}},
+      {"min",
+       one,
+       SARDONYX_OF((Tensors{min(in[0], 0).first, min(in[0], 0).second})),
+       {11, "GatherElements"}},
+      {"max of all", one, SARDONYX_OF(max(in[0]))},
+      {"any", bools, SARDONYX_OF(any(in[0], {1}))},
+      {"all", bools, SARDONYX_OF(all(in[0], {1}))},
+      {"count_nonzero", bools, SARDONYX_OF(count_nonzero(in[0], {1}))},
+      {"prod", one, SARDONYX_OF(prod(in[0], {1}))},
+      {"nansum", one, SARDONYX_OF(nansum(in[0], {1}))},
+      {"nanmean", one, SARDONYX_OF(nanmean(in[0], {1}))},
+      {"var", one, SARDONYX_OF(var(in[0], {1}))},
+      {"std", one, SARDONYX_OF(eager::std(in[0], {1}, true, 0))},
+      {"norm", one, SARDONYX_OF(norm(in[0]))},
+      {"norm of order 1", one, SARDONYX_OF(norm(in[0], 1, {1}))},
+      {"norm of order 3", one, SARDONYX_OF(norm(in[0], 3, {1}))},
+      {"norm of order 0", one, SARDONYX_OF(norm(in[0], 0, {1}))},
+      {"norm of infinite order", one, SARDONYX_OF(norm(in[0], INFINITY, {1}))},
+      {"dist", two, SARDONYX_OF(dist(in[0], in[1]))},
+      {"logsumexp", one, SARDONYX_OF(logsumexp(in[0], {1}))},
+      {"cumsum", one, SARDONYX_OF(cumsum(in[0], 1)), {11, "CumSum"}},
+      {"cumprod", one, SARDONYX_OF(cumprod(in[0], 1)), {26, "CumProd"}},
+      {"cummax",
+       one,
+       SARDONYX_OF((Tensors{cummax(in[0], 1).first, cummax(in[0], 1).second})),
+       {11, "GatherElements"}},
+      {"cummin",
+       one,
+       SARDONYX_OF((Tensors{cummin(in[0], 1).first, cummin(in[0], 1).second})),
+       {11, "GatherElements"}},
+      {"logcumsumexp", one, SARDONYX_OF(logcumsumexp(in[0], 1))},
+      {"diff", one, SARDONYX_OF(diff(in[0], 1, -1))},
+      {"trapezoid", one, SARDONYX_OF(trapezoid(in[0], 0.5, 1))},
+      {"cumulative_trapezoid",
+       one,
+       SARDONYX_OF(cumulative_trapezoid(in[0], 0.5, 1)),
+       {11, "CumSum"}},
+      {"sort",
+       one,
+       SARDONYX_OF((Tensors{sort(in[0], 1).first, sort(in[0], 1).second})),
+       {11, "TopK"}},
+      {"sort descending", one, SARDONYX_OF(sort(in[0], -1, true).first)},
+      {"argsort", one, SARDONYX_OF(argsort(in[0], 0)), {11, "TopK"}},
+      {"topk", one, SARDONYX_OF((Tensors{topk(in[0], 2).first, topk(in[0], 2).second}))},
+      {"topk of the smallest", one, SARDONYX_OF(topk(in[0], 2, 1, false).first), {11, "TopK"}},
+      {"median", one, SARDONYX_OF(median(in[0])), {11, "TopK"}},
+      {"median of an axis", one, SARDONYX_OF(median(in[0], 1).first), {11, "TopK"}},
+      {"kthvalue", one, SARDONYX_OF(kthvalue(in[0], 2, 1).first), {11, "TopK"}},
+      {"quantile", one, SARDONYX_OF(quantile(in[0], 0.3, 1)), {11, "TopK"}},
+      {"bucketize", edges, SARDONYX_OF(bucketize(in[0], in[1]))},
+      {"isin", edges, SARDONYX_OF(isin(in[0], in[1]))},
+      {"bincount", {counts}, SARDONYX_OF(bincount(in[0], {}, 6)), {16, "ScatterElements"}},
+      {"unique",
+       {counts},
+       SARDONYX_OF((Tensors{unique(in[0]).values, unique(in[0]).inverse, unique(in[0]).counts})),
+       {11, "Unique"}},
+      {"unique_consecutive", {counts}, SARDONYX_OF(unique_consecutive(in[0]).values)},
+      {"histc", one, SARDONYX_OF(histc(in[0], 4, -2, 2)), {16, "ScatterElements"}},
+      {"cov", {signed_numbers({3, 5})}, SARDONYX_OF(cov(in[0]))},
+      {"corrcoef", {signed_numbers({3, 5})}, SARDONYX_OF(corrcoef(in[0]))},
+  };
+}
+
+}  // namespace sardonyx::eager::exports
