@@ -9,12 +9,15 @@ namespace sardonyx::eager {
 // Dims may be symbolic in a trace (`zeros({x.size(0), 4})`); then the tensor is computed in the
 // graph. Random tensors in a trace are drawn anew in each run of the graph, from the generator of
 // that run's thread (UseGenerator): there they take none of their own.
+//
+// Arguments that make no tensor (a negative size, an element type that can't hold the numbers)
+// throw kInvalidArgument, with the caller's line.
 struct CreateOptions {
   DType dtype = DType::kFloat;
   bool requires_grad = false;
   std::optional<Generator> generator = {};  // of random tensors; else the thread's
 };
-// Filled with one number.
+// Filled with one number: 0, 1 or `value`, rounded to the element type.
 Tensor zeros(const Dims& shape, CreateOptions options = {}, Loc loc = Loc::current());
 Tensor ones(const Dims& shape, CreateOptions options = {}, Loc loc = Loc::current());
 Tensor full(const Dims& shape, double value, CreateOptions options = {}, Loc loc = Loc::current());
@@ -33,7 +36,8 @@ Tensor ones(Size size, CreateOptions options = {}, Loc loc = Loc::current()) {
 }
 // What arange() of fractions is.
 Tensor fractions(double begin, double end, double step, CreateOptions options, const Loc& loc);
-// begin, begin + step ... below end (above it for a negative step).
+// begin, begin + step ... below end (above it for a negative step): [ceil((end - begin) / step)]. A
+// step of 0, or away from end, is an error.
 Tensor arange(const Dim& begin, const Dim& end, int64_t step = 1,
               CreateOptions options = {.dtype = DType::kInt64}, Loc loc = Loc::current());
 // From 0.
@@ -58,17 +62,20 @@ template <std::floating_point End>
 Tensor arange(End end, CreateOptions options = {}, Loc loc = Loc::current()) {
   return fractions(0, end, 1, options, loc);
 }
-// `count` numbers evenly spaced over [begin, end].
+// `count` numbers evenly spaced over [begin, end], both included: begin + i * (end - begin) /
+// (count - 1). One number is begin.
 Tensor linspace(double begin, double end, int64_t count, CreateOptions options = {},
                 Loc loc = Loc::current());
-// base to the power of these numbers.
+// base to the power of these numbers: from base^begin to base^end.
 Tensor logspace(double begin, double end, int64_t count, double base = 10,
                 CreateOptions options = {}, Loc loc = Loc::current());
 // Ones on the diagonal of [rows, columns], zeros elsewhere; square where columns are left out.
 Tensor eye(int64_t rows, std::optional<int64_t> columns = {}, CreateOptions options = {},
            Loc loc = Loc::current());
 
-// Random numbers (eager/generator.h) are the same for any number of threads.
+// Random numbers (eager/generator.h) are the same for any number of threads, and on every CPU: they
+// are drawn in double precision and then rounded. Of floating types alone; randint() draws
+// integers.
 Tensor rand(const Dims& shape, CreateOptions options = {}, Loc loc = Loc::current());   // [0, 1)
 Tensor randn(const Dims& shape, CreateOptions options = {}, Loc loc = Loc::current());  // N(0, 1)
 template <std::integral Size>
@@ -82,7 +89,7 @@ Tensor randn(Size size, CreateOptions options = {}, Loc loc = Loc::current()) {
 // Of the shape and element type of x.
 Tensor rand_like(const Tensor& x, Loc loc = Loc::current());
 Tensor randn_like(const Tensor& x, Loc loc = Loc::current());
-// Integers in [low, high).
+// Integers in [low, high), each as likely as the others; low must be below high.
 Tensor randint(int64_t low, int64_t high, const Dims& shape,
                CreateOptions options = {.dtype = DType::kInt64}, Loc loc = Loc::current());
 Tensor randint_like(const Tensor& x, int64_t low, int64_t high, Loc loc = Loc::current());
@@ -90,7 +97,8 @@ Tensor randint_like(const Tensor& x, int64_t low, int64_t high, Loc loc = Loc::c
 Tensor randperm(const Dim& count, CreateOptions options = {.dtype = DType::kInt64},
                 Loc loc = Loc::current());
 
-// From elements: tensor({1.f, 2.f}), tensor({{1.f, 2.f}, {3.f, 4.f}}).
+// From elements, of the type that they have in C++: tensor({1.f, 2.f}) is [2], tensor({{1.f, 2.f},
+// {3.f, 4.f}}) is [2, 2]. Rows must be of one length.
 template <typename T>
 Tensor tensor(const std::vector<T>& values) {
   return Tensor::of(values, {static_cast<int64_t>(values.size())});

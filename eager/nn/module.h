@@ -50,7 +50,9 @@ class Module;
 using ForwardHook = std::function<void(const Module& module, const std::vector<Tensor>& inputs,
                                        std::vector<Tensor>& outputs)>;
 
-// Sees the tensors that a call is about to get; what the hook leaves in `inputs` takes their place.
+// Sees the tensors that a call is about to get, in the order of its arguments; what the hook leaves
+// in `inputs` takes their place. It must leave as many as there were. In a trace they are symbolic,
+// and what the hook computes becomes a part of the graph.
 using ForwardPreHook = std::function<void(const Module& module, std::vector<Tensor>& inputs)>;
 
 namespace detail {
