@@ -98,6 +98,7 @@ TEST_P(OrtSessionTest, settings_are_checked_and_kept) {
 TEST_P(OrtSessionTest, entries_are_checked_where_they_count) {
   const auto load_with = [&](const char* key, const char* value) {
     OrtSessionOptions* with = options();
+    ok(api->SetIntraOpNumThreads(with, 2));  // affinities are read for a second thread alone
     ok(api->AddSessionConfigEntry(with, key, value));
     return load_bytes(doubling_model(), with);
   };

@@ -93,6 +93,9 @@ struct Called {
   std::mutex mutex;
   std::condition_variable changed;
   bool is_called = false;
+  OrtValue** results = nullptr;
+  size_t count = 0;
+  OrtStatus* status = nullptr;
 };
 
 void asynchronous(const std::string& label, OrtSession* session, const char* input) {
@@ -101,13 +104,12 @@ void asynchronous(const std::string& label, OrtSession* session, const char* inp
   OrtValue* result = nullptr;
   Called called;
   const auto callback = [](void* data, OrtValue** results, size_t count, OrtStatus* status) {
-    answer("  called", status);
-    line("  results", results ? "there" : "NULL");
-    line("  count", count);
-    if (results && count) line("  result", described(results[0]));
     auto& seen = *static_cast<Called*>(data);
     const std::lock_guard lock(seen.mutex);
     seen.is_called = true;
+    seen.results = results;
+    seen.count = count;
+    seen.status = status;
     seen.changed.notify_one();
   };
   if (!answer("async " + label, lib.api->RunAsync(session, nullptr, &input, &x, 1, &output, 1,
@@ -115,6 +117,10 @@ void asynchronous(const std::string& label, OrtSession* session, const char* inp
     return;
   std::unique_lock lock(called.mutex);
   called.changed.wait(lock, [&] { return called.is_called; });
+  answer("  called", called.status);
+  line("  results", called.results ? "there" : "NULL");
+  line("  count", called.count);
+  if (called.results && called.count) line("  result", described(called.results[0]));
 }
 
 OrtSession* with_threads(int count) {
