@@ -37,7 +37,7 @@ Tensor ones(Size size, CreateOptions options = {}, Loc loc = Loc::current()) {
 // What arange() of fractions is.
 Tensor fractions(double begin, double end, double step, CreateOptions options, const Loc& loc);
 // begin, begin + step ... below end (above it for a negative step): [ceil((end - begin) / step)]. A
-// step of 0, or away from end, is an error.
+// step of 0, or one that never reaches end, is an error.
 Tensor arange(const Dim& begin, const Dim& end, int64_t step = 1,
               CreateOptions options = {.dtype = DType::kInt64}, Loc loc = Loc::current());
 // From 0.
