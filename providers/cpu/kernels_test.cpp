@@ -328,6 +328,8 @@ TEST(CpuKernels, agree_with_the_reference_on_larger_shapes) {
         {{"training_mode", int64_t{1}}},
         3}},
       {"sardonyx::ReluGrad", {{floats({40001}), floats({40001})}}},
+      {"sardonyx::HardSwishGrad",
+       {{floats({40001}), {.shape = {40001}, .low = -5, .high = 5, .dtype = DType::kFloat}}}},
       {"AveragePool", pool({3, 5, 120}, {25}, {1}, {1}, {0, 0})},
       {"AveragePool", pool({2, 3, 131}, {4}, {3}, {2}, {3, 2})},
       {"AveragePool", pool({1, 2, 9000}, {5}, {2}, {1}, {2, 2})},
