@@ -33,6 +33,7 @@ std::vector<Product> products() {
       {"sardonyx::ReluGrad", {{1000}, {1000}}},
       {"Mul", {{40, 30}, {30}}},
       {"Softmax", {{20, 31}}},
+      {"sardonyx::SoftmaxGrad", {{20, 31}, {20, 31}}},
       {"LayerNormalization", {{20, 31}, {31}, {31}}},
       {"MaxPool", {{1, 3, 12, 12}}, {{"kernel_shape", Ints{3, 3}}}},
   };

@@ -215,6 +215,27 @@ TEST(NnGradients, Losses) {
   expect_gradients([&] { return huber_loss(scores, target, {.delta = 0.7}); }, tensors);
   expect_gradients([&] { return smooth_l1_loss(scores, target); }, tensors);
   expect_gradients([&] { return cosine_similarity(scores, target).sum(); }, tensors);
+  const Tensor goal = noise({4, 5});
+  const NamedTensors both{{"scores", scores}, {"goal", goal}};
+  expect_gradients([&] { return huber_loss(scores, goal, {.delta = 0.7}); }, both);
+  expect_gradients([&] { return bce_with_logits(scores, goal); }, both);
+}
+
+// Large ones of float32 are computed by groups of ops.
+TEST(NnGradients, large_huber_losses_have_clamped_differences_for_slopes) {
+  manual_seed(18);
+  const Tensor a = randn({100, 64}, {.requires_grad = true}),
+               b = randn({100, 64}, {.requires_grad = true}), d = randn({100, 64});
+  const Tensor expected = (d * clamp(a - b, -0.7, 0.7)).detach();
+  const HuberOptions options{.delta = 0.7, .reduction = Reduction::kNone};
+  for (const bool one_by_one : {false, true}) {
+    const std::vector<Tensor> found = grad({huber_loss(a, b, options)}, {a, b},
+                                           {.grad_outputs = {d}, .create_graph = one_by_one});
+    EXPECT_TRUE(equal(found[0].detach(), expected));
+    EXPECT_TRUE(equal(found[1].detach(), -expected));
+  }
+  huber_loss(a.detach(), b, options).backward(d);
+  EXPECT_TRUE(equal(b.grad(), -expected));
 }
 
 TEST(NnGradients, Ctc) {

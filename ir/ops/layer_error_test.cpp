@@ -100,6 +100,9 @@ TEST(LayerRefusals, Normalization) {
       {"RMSNormalization", {x, two}, {}, "does not broadcast to the shape of the input"},
       {"LpNormalization", {x}, {{"p", 3}}, "p: expected 1 or 2, got 3"},
       {"LpNormalization", {x}, {{"axis", 2}}, "axis 2 is out of range [-2, 1]"},
+      {"sardonyx::SoftmaxGrad", {row, x}, {}, "expected dY and Y of one rank, got 1 and 2"},
+      {"sardonyx::SoftmaxGrad", {zeros({2, 4}), x}, {}, "dims of dY and Y: 4 and 3 differ"},
+      {"sardonyx::SoftmaxGrad", {x, x}, {{"axis", 2}}, "axis 2 is out of range [-2, 1]"},
   };
   if (batch) {
     refused.push_back(

@@ -49,6 +49,7 @@ std::span<const KernelEntry> scatter_kernels();
 std::span<const KernelEntry> pool_nchw_kernels();
 std::span<const KernelEntry> pool_grad_kernels();
 std::span<const KernelEntry> layer_norm_grad_kernels();
+std::span<const KernelEntry> softmax_grad_kernels();
 std::span<const KernelEntry> group_norm_grad_kernels();
 std::span<const KernelEntry> strided_copy_kernels();
 std::span<const KernelEntry> optimizer_step_kernels();

@@ -57,6 +57,7 @@ const Provider& cpu_provider() {
                             cpu::fused_gemm_optimizer_kernels(),
                             cpu::pool_grad_kernels(),
                             cpu::layer_norm_grad_kernels(),
+                            cpu::softmax_grad_kernels(),
                             cpu::group_norm_grad_kernels(),
                             cpu::resize_kernels(),
                             cpu::layer_norm_kernels(),

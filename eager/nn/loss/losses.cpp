@@ -23,15 +23,19 @@ void check_defined(const Tensor& input, const Tensor& target, const char* name, 
   require_defined(target, name, "the target", loc);
 }
 
-// A loss of each element, and its slopes by the input and by the target.
+// A loss of each element, and the gradients of the input and the target by that of the loss.
 struct ElementLoss {
   using Function = std::function<Tensor(const Tensor& input, const Tensor& target)>;
-  Function values, input_slope, target_slope;
+  using Gradient =
+      std::function<Tensor(const Tensor& d, const Tensor& input, const Tensor& target)>;
+  Function values;
+  Gradient input_gradient;
+  Gradient target_gradient = nullptr;  // nullptr: the negative of the input's
 };
 
 // The losses; their gradient takes few ops where no trace records those of the losses.
-Tensor with_slopes(const Tensor& input, const Tensor& target, const ElementLoss& loss,
-                   const Loc& loc) {
+Tensor with_gradients(const Tensor& input, const Tensor& target, const ElementLoss& loss,
+                      const Loc& loc) {
   const DType dtype = input.dtype();
   const bool is_alike = dtype == target.dtype() && is_floating(dtype);
   if (TraceContext::active() || !is_alike || Autocast::current() != DType::kUndefined)
@@ -39,10 +43,12 @@ Tensor with_slopes(const Tensor& input, const Tensor& target, const ElementLoss&
   using Tensors = std::vector<Tensor>;
   const auto forward = [=](const Tensors& in) { return Tensors{loss.values(in[0], in[1])}; };
   const auto backward = [=](const Tensors& in, const Tensors&, const Tensors& d) {
-    const auto part = [&](size_t i, const ElementLoss::Function& slope) {
-      return in[i].requires_grad() ? mul({d[0], loc}, slope(in[0], in[1])) : Tensor();
-    };
-    return Tensors{part(0, loss.input_slope), part(1, loss.target_slope)};
+    const bool is_odd = !loss.target_gradient;
+    Tensor d_input, d_target;
+    if (in[0].requires_grad() || is_odd) d_input = loss.input_gradient(d[0], in[0], in[1]);
+    if (in[1].requires_grad())
+      d_target = is_odd ? neg(d_input, loc) : loss.target_gradient(d[0], in[0], in[1]);
+    return Tensors{in[0].requires_grad() ? d_input : Tensor(), d_target};
   };
   return apply(CustomFunction{forward, backward}, {input, target}, loc)[0];
 }
@@ -182,12 +188,15 @@ Tensor huber_loss(const Tensor& input, const Tensor& target, HuberOptions option
     const Tensor inner = clamp(distance, {}, delta, loc);
     return mul({inner, loc}, sub({distance, loc}, mul({inner, loc}, 0.5)));
   };
-  const auto slope = [=](const Tensor& a, const Tensor& b) {
-    return clamp(sub({a, loc}, b), -delta, delta, loc);
+  const auto gradient = [=](const Tensor& d, const Tensor& a, const Tensor& b) {
+    const auto formula = [&](const ops::Term& slope, const ops::Term& x, const ops::Term& y) {
+      const ops::Term below = ops::apply("Min", x - y, x.number(delta));
+      return slope * ops::apply("Max", below, x.number(-delta));
+    };
+    if (const auto found = fused(loc, formula, d, a, b)) return *found;
+    return mul({d, loc}, clamp(sub({a, loc}, b), -delta, delta, loc));
   };
-  const auto target_slope = [=](const Tensor& a, const Tensor& b) { return slope(b, a); };
-  return reduced(with_slopes(input, target, {values, slope, target_slope}, loc), options.reduction,
-                 loc);
+  return reduced(with_gradients(input, target, {values, gradient}, loc), options.reduction, loc);
 }
 
 Tensor cross_entropy(const Tensor& input, const Tensor& target, const CrossEntropyOptions& options,
@@ -236,13 +245,15 @@ Tensor bce_with_logits(const Tensor& logits, const Tensor& target, const BceOpti
     const Tensor factor = add({1.0, loc}, mul({sub({positive, loc}, 1.0), loc}, y));
     return add({linear_part, loc}, mul({factor, loc}, tail));
   };
-  const auto slope = [=](const Tensor& x, const Tensor& y) {
-    return sub({sigmoid(x, loc), loc}, y);
+  const auto gradient = [=](const Tensor& d, const Tensor& x, const Tensor& y) {
+    return mul({d, loc}, sub({sigmoid(x, loc), loc}, y));
   };
-  const auto target_slope = [=](const Tensor& x, const Tensor&) { return neg(x, loc); };
+  const auto target_gradient = [=](const Tensor& d, const Tensor& x, const Tensor&) {
+    return mul({d, loc}, neg(x, loc));
+  };
   Tensor losses = positive.defined()
                       ? values(logits, target)
-                      : with_slopes(logits, target, {values, slope, target_slope}, loc);
+                      : with_gradients(logits, target, {values, gradient, target_gradient}, loc);
   if (options.weight.defined()) losses = mul({losses, loc}, options.weight);
   return reduced(losses, options.reduction, loc);
 }

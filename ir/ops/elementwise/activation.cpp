@@ -261,11 +261,12 @@ Vals celu_gradient(Emitter& e, const GradCall& c) {
 
 Vals hard_sigmoid_gradient(Emitter& e, const GradCall& c) {
   const Term y = output(e, c, 0);
-  return {where(y > 0 && y < 1, d_output(e, c, 0) * c.attrs<HardSigmoidAttrs>().alpha, 0)};
+  const Term slope = d_output(e, c, 0) * c.attrs<HardSigmoidAttrs>().alpha;
+  return {where(y > 0, where(y < 1, slope, 0), 0)};
 }
 
 constexpr auto kHardSwishGradient = [](Term d, Term x, Term) {
-  return where(x > -3, where(x < 3, d * (x / 3 + 0.5), d), 0);
+  return apply("sardonyx::HardSwishGrad", d, x);
 };
 
 constexpr auto kMishGradient = [](Term d, Term x, Term) {
@@ -403,8 +404,8 @@ OpDef relu_row() {
       .documented("max(X, 0), element by element.")
       .with(kFusedAnywhere);
 }
-// ReluGrad: dX of dY and Y, of one shape.
-void infer_relu_grad(InferContext& c) {
+// dX of dY and Y or X, of one shape.
+void infer_activation_grad(InferContext& c) {
   const Dims *d_y = c.shape(0), *y = c.shape(1);
   if (!d_y || !y) return c.set(0, d_y ? c.type(0) : c.type(1));
   c.require(d_y->size() == y->size(), "expected inputs of one shape, got ranks ", d_y->size(),
@@ -420,23 +421,28 @@ Vals relu_grad_body(Emitter& e, const BodyCall& c) {
   const Term d_y{&e, c.inputs[0]}, y{&e, c.inputs[1]};
   return {where(y > 0, d_y, 0)};
 }
-std::vector<Sample> relu_grad_samples() {
-  return {{{{{2, 3, 5}}, {{2, 3, 5}}}},
-          {{{{}}, {{}}}},
-          {{{{0, 4}}, {{0, 4}}}},
-          {{{{7, 77}}, {{7, 77}}}}};
+Vals hard_swish_grad_body(Emitter& e, const BodyCall& c) {
+  const Term d{&e, c.inputs[0]}, x{&e, c.inputs[1]};
+  return {where(x > -3, where(x < 3, d * (x / 3 + 0.5), d), 0)};
 }
-OpDef relu_grad_row() {
-  return {.name = "ReluGrad",
-          .doc = "The output's gradient where Relu's input is positive, else 0.",
+template <int limit>
+std::vector<Sample> activation_grad_samples() {
+  const auto pair = [](Shape shape) {
+    return Sample{{{shape}, {.shape = shape, .low = -limit, .high = limit}}};
+  };
+  return {pair({2, 3, 5}), pair({}), pair({0, 4}), pair({7, 77})};
+}
+OpDef activation_grad(std::string_view name, std::string_view signature,
+                      Vals (*body)(Emitter&, const BodyCall&), std::vector<Sample> (*samples)()) {
+  return {.name = name,
           .domain = "sardonyx",
           .since = 1,
-          .signature = "(dY: T, Y: T) -> (dX: T)",
+          .signature = signature,
           .types = {{"T", kFloats}},
-          .infer = infer_relu_grad,
-          .body = relu_grad_body,
+          .infer = infer_activation_grad,
+          .body = body,
           .facts = kFloat32Kernels,
-          .samples = relu_grad_samples};
+          .samples = samples};
 }
 
 std::vector<Sample> celu_samples() {
@@ -487,7 +493,12 @@ OpDef shrink_row() {
 std::span<const OpDef> activation_ops() {
   static const OpDef rows[] = {
       relu_row(),
-      relu_grad_row(),
+      activation_grad("ReluGrad", "(dY: T, Y: T) -> (dX: T)", relu_grad_body,
+                      activation_grad_samples<2>)
+          .documented("The output's gradient where Relu's input is positive, else 0."),
+      activation_grad("HardSwishGrad", "(dY: T, X: T) -> (dX: T)", hard_swish_grad_body,
+                      activation_grad_samples<5>)
+          .documented("The gradient of HardSwish's input, by that of its output."),
       activation("LeakyRelu", 16, leaky_relu, leaky_relu_gradient, with_alpha<200>,
                  attr_schema<LeakyReluAttrs>())
           .documented("X where it is not negative, else alpha * X.")

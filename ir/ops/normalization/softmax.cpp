@@ -112,19 +112,35 @@ void run_hardmax(const KernelCall& call) {
   });
 }
 
-Term sum_along(const GradCall& c, const Term& x) {
-  return {x.e, x.e->call("ReduceSum", {x, x.e->int64s({c.attrs<SoftmaxAttrs>().axis})})};
+Term sum_along(int64_t axis, const Term& x) {
+  return {x.e, x.e->call("ReduceSum", {x, x.e->int64s({axis})})};
 }
 
 Vals softmax_gradient(Emitter& e, const GradCall& c) {
-  const Term y = output(e, c, 0);
-  const Term weighted = d_output(e, c, 0) * y;
-  return {weighted - y * sum_along(c, weighted)};
+  return {apply("sardonyx::SoftmaxGrad", d_output(e, c, 0), output(e, c, 0),
+                {{"axis", c.attrs<SoftmaxAttrs>().axis}})};
+}
+
+void infer_softmax_grad(InferContext& c) {
+  const Dims *d_y = c.shape(0), *y = c.shape(1);
+  if (d_y && y) {
+    c.require(d_y->size() == y->size(), "expected dY and Y of one rank, got ", d_y->size(), " and ",
+              y->size());
+    for (size_t axis = 0; axis < y->size(); ++axis)
+      c.merged((*d_y)[axis], (*y)[axis], "dims of dY and Y");
+  }
+  if (y) c.normalized_axis(c.attrs<SoftmaxAttrs>().axis, y->size());
+  c.set(0, c.type(1));
+}
+
+Vals softmax_grad_body(Emitter& e, const BodyCall& c) {
+  const Term d{&e, c.inputs[0]}, y{&e, c.inputs[1]};
+  return {y * (d - sum_along(c.attrs<SoftmaxAttrs>().axis, d * y))};
 }
 
 Vals log_softmax_gradient(Emitter& e, const GradCall& c) {
   const Term d = d_output(e, c, 0);
-  return {d - apply("Exp", output(e, c, 0)) * sum_along(c, d)};
+  return {d - apply("Exp", output(e, c, 0)) * sum_along(c.attrs<SoftmaxAttrs>().axis, d)};
 }
 
 std::vector<Sample> softmax_samples() {
@@ -136,6 +152,30 @@ std::vector<Sample> softmax_samples() {
       {.inputs = {{.shape = {2, 0}}}},
       {.inputs = {{.shape = {0, 3}}}},
   };
+}
+
+std::vector<Sample> softmax_grad_samples() {
+  return {
+      {.inputs = {{.shape = {2, 5}}, {.shape = {2, 5}}}},
+      {.inputs = {{.shape = {2, 3, 4}}, {.shape = {2, 3, 4}}}, .attrs = {{"axis", int64_t{1}}}},
+      {.inputs = {{.shape = {3, 70}}, {.shape = {3, 70}}}},
+      {.inputs = {{.shape = {2, 0}}, {.shape = {2, 0}}}},
+      {.inputs = {{.shape = {0, 3}}, {.shape = {0, 3}}}},
+  };
+}
+
+OpDef softmax_grad_row() {
+  return {.name = "SoftmaxGrad",
+          .doc = "The gradient of Softmax's input, by that of its output and the output itself.",
+          .domain = "sardonyx",
+          .since = 1,
+          .signature = "(dY: T, Y: T) -> (dX: T)",
+          .types = {{"T", kFloats}},
+          .attrs = attr_schema<SoftmaxAttrs>(),
+          .infer = infer_softmax_grad,
+          .body = softmax_grad_body,
+          .facts = kFloat32Kernels,
+          .samples = softmax_grad_samples};
 }
 
 OpDef softmax_row(std::string_view name, void (*reference)(const KernelCall&),
@@ -163,6 +203,7 @@ std::span<const OpDef> softmax_ops() {
           .with(kFloat32Kernels),
       softmax_row("Hardmax", run_hardmax, zero_gradient)
           .documented("1 for the first largest element along `axis`, else 0."),
+      softmax_grad_row(),
   };
   return kOps;
 }

@@ -238,6 +238,7 @@ constexpr KernelEntry kElementwiseEntries[] = {
     {"Sum", "elementwise_f32", prepare_fold<Binary::kAdd>},
     {"Mean", "elementwise_f32", prepare_fold<Binary::kAdd, true>},
     {"PRelu", "elementwise_f32", prepare_binary},
+    {"sardonyx::HardSwishGrad", "elementwise_f32", prepare_binary},
     {"Pow", "elementwise_f32", prepare_pow},
 };
 

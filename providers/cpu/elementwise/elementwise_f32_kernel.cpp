@@ -76,6 +76,14 @@ HWY_INLINE V hard_swish(V x) {
   return hn::Mul(x, hard_sigmoid(x, set(1.0f / 6), set(0.5f)));
 }
 
+// d times the slope: 0 up to -3, 1 from 3 on, a line between them; 0 for a NaN in x. The body's
+// operations in its order, so that a gradient that is recorded has the same numbers.
+HWY_INLINE V hard_swish_grad(V d, V x) {
+  const V sloped = hn::Mul(d, hn::Add(hn::Div(x, set(3)), set(0.5f)));
+  const V right = hn::IfThenElse(hn::Lt(x, set(3)), sloped, d);
+  return hn::IfThenElseZero(hn::Gt(x, set(-3)), right);
+}
+
 HWY_INLINE V leaky_relu(V x, V alpha) {
   return hn::IfThenElse(hn::Lt(x, set(0)), hn::Mul(alpha, x), x);
 }
@@ -203,6 +211,8 @@ void BinaryRow(Binary op, const float* a, bool a_steps, const float* b, bool b_s
     case Binary::kPRelu:
       return map([](V x, V y)
                      HWY_ATTR { return hn::IfThenElse(hn::Lt(x, set(0)), hn::Mul(x, y), x); });
+    case Binary::kHardSwishGrad:
+      return map([](V x, V y) HWY_ATTR { return hard_swish_grad(x, y); });
     case Binary::kPow:
       for (size_t i = 0; i < count; ++i)
         out[i] = std::pow(a[a_steps ? i : 0], b[b_steps ? i : 0]);
@@ -237,9 +247,11 @@ const CommonUnaries& common_unaries() {
 
 std::optional<Binary> find_binary(std::string_view name) {
   static constexpr std::pair<std::string_view, Binary> kBinaries[] = {
-      {"Add", Binary::kAdd}, {"Sub", Binary::kSub},     {"Mul", Binary::kMul},
-      {"Div", Binary::kDiv}, {"Max", Binary::kMax},     {"Min", Binary::kMin},
-      {"Pow", Binary::kPow}, {"PRelu", Binary::kPRelu}, {"Sum", Binary::kAdd},
+      {"Add", Binary::kAdd}, {"Sub", Binary::kSub},
+      {"Mul", Binary::kMul}, {"Div", Binary::kDiv},
+      {"Max", Binary::kMax}, {"Min", Binary::kMin},
+      {"Pow", Binary::kPow}, {"PRelu", Binary::kPRelu},
+      {"Sum", Binary::kAdd}, {"HardSwishGrad", Binary::kHardSwishGrad},
   };
   for (const auto& [known, op] : kBinaries) {
     if (known == name) return op;

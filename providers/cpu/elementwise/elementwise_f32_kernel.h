@@ -33,9 +33,9 @@ struct CommonUnaries {
 };
 const CommonUnaries& common_unaries();
 
-enum class Binary : uint8_t { kAdd, kSub, kMul, kDiv, kMax, kMin, kPow, kPRelu };
+enum class Binary : uint8_t { kAdd, kSub, kMul, kDiv, kMax, kMin, kPow, kPRelu, kHardSwishGrad };
 
-// That of the op of ai.onnx.
+// That of the op of ai.onnx, or of HardSwishGrad.
 std::optional<Binary> find_binary(std::string_view name);
 
 // x^exponent, where that has a function of its own: models are full of squares.
