@@ -199,6 +199,20 @@ TEST(Messages, LayersAndLosses) {
   });
 }
 
+// Takes a struct of its own, which holds tensors.
+struct Scaled : nn::Layer<Scaled> {
+  struct State {
+    Tensor scale;
+    std::vector<Tensor> tensors() const { return {scale}; }
+  };
+  Tensor forward(const Tensor& x, const State& state) const {
+    return mul({x, caller()}, state.scale);
+  }
+  Tensor forward(const Tensor& x, const Tensor& y, const State& state) const {
+    return mul({x, caller()}, mul({y, caller()}, state.scale));
+  }
+};
+
 // Every op that a function of the library calls bears the line of the program that called it.
 TEST(Messages, RecordedOpsBearTheCallersLine) {
   struct Case {
@@ -280,6 +294,16 @@ TEST(Messages, RecordedOpsBearTheCallersLine) {
       {"GRU",
        {2, 1, 3},
        [](const Tensor& x) { return nn::GRU(3, 2, {.layers = 2, .dropout = 0.5})(x).output; }},
+      {"LSTMCell",
+       {2, 3},
+       [](const Tensor& x) {
+         return nn::LSTMCell(3, 2)(x, nn::LSTMState{ones({2, 2}), ones({2, 2})}).hidden;
+       }},
+      {"a struct of one's own",
+       {2, 3},
+       [](const Tensor& x) {
+         return Scaled()(x, Scaled::State{x}) + Scaled()(x, x, Scaled::State{x});
+       }},
       {"MultiheadAttention",
        {2, 1, 4},
        [](const Tensor& x) {
@@ -478,6 +502,11 @@ TEST(Messages, UndefinedArgumentsOfLayersAndFunctions) {
          x.expand({-1, 2, 3, 4});
        }},
       {"LSTM: x is an undefined tensor", [&] { nn::LSTM(4, 2)(none); }},
+      {"LSTMCell: x is an undefined tensor", [&] { nn::LSTMCell(4, 2)(none, nn::LSTMState{}); }},
+      {"LSTMCell: expected hidden [N, 2], got float[3, 3]",
+       [&] {
+         nn::LSTMCell(4, 2)(ones({3, 4}), nn::LSTMState{square, square});
+       }},
       {"GRUCell: x is an undefined tensor", [&] { nn::GRUCell(4, 2)(none); }},
       {"MultiheadAttention: the query is an undefined tensor", [&] { attention(none, x, x); }},
       {"MultiheadAttention: the key is an undefined tensor", [&] { attention(x, none, x); }},

@@ -1,5 +1,6 @@
 #include "eager/dispatch/dispatch.h"
 
+#include <algorithm>
 #include <array>
 
 #include "eager/autograd/anomaly.h"
@@ -8,6 +9,7 @@
 #include "eager/dispatch/engine.h"
 #include "eager/dispatch/profiler.h"
 #include "eager/trace/frame.h"
+#include "eager/trace/inferred_call.h"
 #include "ir/core/dtype_convert.h"
 
 namespace sardonyx::eager {
@@ -51,6 +53,9 @@ void record_in_graph(TraceContext& frame, const OpCall& call, std::span<Tensor> 
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (results[i]) outputs[i] = frame.wrap(GraphEmitter::unwrap(results[i]));
   }
+  const auto made = std::ranges::find_if(results, [](const Val& one) { return bool(one); });
+  if (made == results.end()) return;
+  if (const Node* node = GraphEmitter::unwrap(*made)->producer) note_inferred_sizes(frame, *node);
 }
 
 const Datum* datum_of(const Tensor& tensor, const OpCall& call) {

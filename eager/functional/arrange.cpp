@@ -87,7 +87,7 @@ Tensor scatter_slices(const Tensor& x, int64_t axis, const Tensor& indices, cons
 Tensor circular(const Tensor& x, int64_t axis, int64_t before, int64_t after, const Loc& loc) {
   const Dim size = x.size(axis, loc);
   const int64_t most = std::max(before, after);
-  if (std::min(before, after) < 0 || (size.is_known() && most > size.value())) {
+  if (std::min(before, after) < 0 || !size_reaches(size, most, loc)) {
     fail(ErrorCode::kInvalidArgument, text_of(loc), ": pad: circular pads of axis ", axis, " of ",
          x.type(), ": expected numbers from 0 to its size, got ", before, " and ", after);
   }
@@ -297,11 +297,10 @@ std::vector<Tensor> unbind(const Tensor& x, int64_t axis, Loc loc) {
 Tensor narrow(const Tensor& x, int64_t axis, const Dim& start, const Dim& length, Loc loc) {
   require_defined(x, "narrow", "x", loc);
   const Dim size = x.size(axis, loc);
-  const bool is_known = size.is_known() && start.is_known() && length.is_known();
-  if (is_known &&
-      (start.value() < 0 || length.value() < 0 || start.value() > size.value() - length.value())) {
+  const auto reaches = [&](const Dim& a, const Dim& b) { return size_reaches(a, b, loc); };
+  if (!reaches(start, 0) || !reaches(length, 0) || !reaches(size, start + length)) {
     fail(ErrorCode::kInvalidArgument, text_of(loc), ": narrow: expected a part of axis ", axis,
-         " of ", x.type(), ", got ", length.value(), " elements from ", start.value());
+         " of ", x.type(), ", got ", length, " elements from ", start);
   }
   return x.slice(axis, {start, start + length}, loc);
 }

@@ -76,7 +76,7 @@ void check_values(const Tensor& values, const Tensor& places, const Loc& loc) {
   bool fits = from.size() <= to.size();
   for (size_t i = 0; fits && i < from.size(); ++i) {
     const sardonyx::Dim &size = from[from.size() - 1 - i], &wanted = to[to.size() - 1 - i];
-    fits = size == 1 || !size.is_known() || !wanted.is_known() || size == wanted;
+    fits = size == 1 || detail::sizes_agree(size, wanted, loc) || detail::sizes_agree(size, 1, loc);
   }
   if (fits) return;
   fail_at(loc, "index_put: values ", values.type(), " do not broadcast to the places ",

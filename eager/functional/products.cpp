@@ -170,8 +170,7 @@ Tensor cross(const Tensor& a, const Tensor& b, int64_t axis, Loc loc) {
   require_defined(a, "cross", "a", loc);
   require_defined(b, "cross", "b", loc);
   for (const Tensor* one : {&a, &b}) {
-    const Dim size = one->size(axis, loc);
-    if (!size.is_known() || size.value() == 3) continue;
+    if (detail::sizes_agree(one->size(axis, loc), 3, loc)) continue;
     fail(ErrorCode::kInvalidArgument, text_of(loc), ": cross: expected 3 elements along axis ",
          axis, ", got ", one->type());
   }

@@ -74,7 +74,7 @@ Tensor stft(const Tensor& x, const StftOptions& options, Loc loc) {
   const int64_t half = windows.size / 2;
   const Tensor signal = options.center ? eager::pad(x, {half, half}, "reflect", 0, loc) : x;
   const Dim samples = signal.size(-1, loc);
-  if (samples.is_known() && samples < windows.size)
+  if (!size_reaches(samples, windows.size, loc))
     fail_at(loc, "stft: expected at least ", windows.size, " samples, got ", signal.type());
   const Dim frames(floor_div(samples - windows.size, windows.hop) + 1);
   const Tensor parts = index_select(signal, -1, places_of(frames, windows, loc), loc);

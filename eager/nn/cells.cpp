@@ -7,7 +7,6 @@
 #include "eager/functional/functional.h"
 #include "eager/nn/init.h"
 #include "eager/nn/module_state.h"
-#include "eager/nn/sizes.h"
 #include "eager/trace/frame.h"
 #include "ir/type.h"
 
@@ -46,7 +45,8 @@ Tensor RecurrentCell<Self>::state_or_zeros(const Tensor& state, const Tensor& x,
          in_, "], got ", x.type());
   }
   if (!state.defined()) return zeros({x.size(0, loc), hidden_}, {.dtype = x.dtype()}, loc);
-  const bool fits = state.rank() == 2 && may_equal(state.size(1, loc), hidden_);
+  const bool fits =
+      state.rank() == 2 && eager::detail::sizes_agree(state.size(1, loc), hidden_, loc);
   if (!fits) {
     fail(ErrorCode::kInvalidArgument, text_of(loc), ": ", this->type_name(), ": expected ", name,
          " [N, ", hidden_, "], got ", state.type());

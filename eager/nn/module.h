@@ -284,6 +284,20 @@ class Layer : public Module {
     };
     return call(loc, run, x, y, z);
   }
+  // A struct among two or three arguments (a recurrent state), with the caller's line; longer calls
+  // bear that of the module around them.
+  template <typename A, typename B>
+  requires(takes_others<A, B>()) auto operator()(const A& a, const B& b,
+                                                 Loc loc = Loc::current()) const {
+    return call(
+        loc, [&] { return self().forward(a, b); }, a, b);
+  }
+  template <typename A, typename B, typename C>
+  requires(takes_others<A, B, C>()) auto operator()(const A& a, const B& b, const C& c,
+                                                    Loc loc = Loc::current()) const {
+    return call(
+        loc, [&] { return self().forward(a, b, c); }, a, b, c);
+  }
   template <typename First, typename... Others>
   requires(takes_others<First, Others...>()) auto operator()(const First& first,
                                                              const Others&... others) const {

@@ -100,7 +100,9 @@ Tensor Recurrent::state_of(const Tensor& all, size_t layer, const char* name,
   if (!all.defined()) return all;
   const auto directions = static_cast<int64_t>(layers_[layer].size());
   const int64_t wanted = options_.layers * directions;
-  if (all.rank() != 3 || !may_equal(all.size(0), wanted) || !may_equal(all.size(2), hidden_)) {
+  using eager::detail::sizes_agree;
+  if (all.rank() != 3 || !sizes_agree(all.size(0, loc), wanted, loc) ||
+      !sizes_agree(all.size(2, loc), hidden_, loc)) {
     fail(ErrorCode::kInvalidArgument, type_name(), ": expected ", name, " [", wanted, ", batch, ",
          hidden_, "], got ", all.type());
   }

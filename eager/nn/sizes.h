@@ -36,9 +36,4 @@ class Sizes {
   std::vector<int64_t> sizes_;
 };
 
-// Whether a size is the wanted one, or open in a trace: then the op checks it at the run.
-inline bool may_equal(const Dim& size, int64_t wanted) {
-  return !size.is_known() || size.value() == wanted;
-}
-
 }  // namespace sardonyx::eager::nn

@@ -130,7 +130,7 @@ class Specialization {
         return text("sizes that were equal are ", call.sizes[groups_[i]], " and ", call.sizes[i]);
       sizes[symbol_of(groups_[i])] = call.sizes[i];
     }
-    return guards_.broken(sizes);
+    return guards_.broken(std::move(sizes));
   }
 
   std::vector<Tensor> run(const std::vector<Tensor>& arguments, const Loc& loc) {

@@ -3,9 +3,12 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
+
 #include "eager/autograd/autograd.h"
 #include "eager/create.h"
 #include "eager/export/export.h"
+#include "eager/functional/fft.h"
 #include "eager/functional/functional.h"
 #include "eager/nn.h"
 #include "eager/optim/optimizer.h"
@@ -255,6 +258,115 @@ TEST(CompileGuards, ChecksOfSizesHoldForLaterCalls) {
   expect_refusal(ErrorCode::kInvalidArgument, "index: a mask bool[", [&] {
     picked({ones({3}), ones({2}, mask)});
   });
+}
+
+// What two open sizes broadcast to is a size like others: later calls may broadcast otherwise.
+TEST(CompileGuards, ChecksOfSizesThatWereBroadcast) {
+  const TensorFunction run = [](const Tensors& in) -> Tensors {
+    const Tensor square = matmul(in[0], in[0].t());
+    return {nn::bce_with_logits(square, square * in[0])};
+  };
+  const Compiled loss = compile(run);
+  const Tensor x = randn({4, 4});
+  EXPECT_TRUE(same(loss({x})[0], run({x})[0]));
+  expect_refusal(ErrorCode::kInvalidArgument,
+                 "bce_with_logits: expected input and target of one shape, got float[", [&] {
+                   loss({ones({1, 4})});
+                 });
+  expect_refusal(ErrorCode::kInvalidArgument, "broadcast", [&] { loss({ones({2, 4})}); });
+  EXPECT_TRUE(same(loss({ones({3, 3})})[0], run({ones({3, 3})})[0]));
+  EXPECT_TRUE(same(loss({ones({1, 1})})[0], run({ones({1, 1})})[0]));
+
+  const TensorFunction doubled = [](const Tensors& in) -> Tensors {
+    const Tensor sum = in[0] + in[1] + in[2];
+    return {sum * static_cast<double>(sum.size(0).value()), sum.size(0) == 3 ? sum * 2 : sum};
+  };
+  const Compiled compiled = compile(doubled);
+  const std::vector<std::array<int64_t, 3>> calls{{3, 3, 3}, {1, 3, 3}, {1, 1, 3}, {1, 1, 1},
+                                                  {4, 4, 1}, {1, 4, 4}, {3, 3, 3}};
+  for (const auto& [a, b, c] : calls) {
+    const Tensors in{ones({a, 1}), ones({1, b}).t(), ones({c, 1, 1}).squeeze({1})};
+    const Tensors expected = doubled(in), got = compiled(in);
+    EXPECT_TRUE(same(got[0], expected[0]) && same(got[1], expected[1])) << a << b << c;
+  }
+}
+
+TEST(CompileGuards, ChecksOfSizesThatDependOnData) {
+  const TensorFunction run = [](const Tensors& in) -> Tensors {
+    return {nn::mse_loss(in[0].index({in[0] > 0}), in[1].index({in[1] > 0}))};
+  };
+  const Compiled loss = compile(run);
+  const auto of = [](const std::vector<float>& values) { return Tensor::of(values, {3}); };
+  const Tensors two{of({1, -1, 2}), of({3, 4, -1})}, three{of({1, 3, 2}), of({3, 4, 8})};
+  EXPECT_TRUE(same(loss(two)[0], run(two)[0]));
+  EXPECT_TRUE(same(loss(three)[0], run(three)[0]));
+  EXPECT_EQ(loss.traces(), 1u);
+  for (const Tensor& other : {of({-1, 1, -1}), of({1, 1, 1})}) {
+    expect_refusal(ErrorCode::kInvalidArgument, "mse_loss", [&] { run({two[0], other}); });
+    expect_refusal(ErrorCode::kInvalidArgument, "compile_test.cpp:", [&] {
+      loss({two[0], other});
+    });
+  }
+  expect_refusal(ErrorCode::kInvalidArgument, "compile_test.cpp:", [&] {
+    loss({of({-1, 1, -1}), two[0]});
+  });
+}
+
+// Where later sizes no longer allow what a function does, it does not cut or stretch instead.
+TEST(CompileGuards, LaterSizesThatAFunctionRefuses) {
+  struct Case {
+    const char* message;
+    TensorFunction fn;
+    Tensors fits, does_not;
+  };
+  const nn::LSTM lstm(2, 3);
+  const nn::LSTMCell cell(2, 3);
+  const std::vector<Case> cases{
+      {"cross: expected 3 elements along axis -1",
+       [](const Tensors& in) -> Tensors { return {cross(in[0], in[0])}; },
+       {ones({2, 3})},
+       {ones({2, 4})}},
+      {"narrow: expected a part of axis 0",
+       [](const Tensors& in) -> Tensors { return {narrow(in[0], 0, 1, 3)}; },
+       {ones({5})},
+       {ones({3})}},
+      {"circular pads of axis 2",
+       [](const Tensors& in) -> Tensors {
+         return {pad(in[0], {2, 0}, "circular")};
+       },
+       {ones({1, 1, 3})},
+       {ones({1, 1, 1})}},
+      {"stft: expected at least 4 samples",
+       [](const Tensors& in) -> Tensors {
+         return {fft::stft(in[0], {.n_fft = 4, .center = false})};
+       },
+       {ones({8})},
+       {ones({3})}},
+      {"index_put: values",
+       [](const Tensors& in) -> Tensors {
+         return {in[0].index_put({Tensor::of(std::vector<int64_t>{0, 1}, {2})}, in[1])};
+       },
+       {ones({4}), ones({2})},
+       {ones({4}), ones({3})}},
+      {"LSTM: expected hidden",
+       [&](const Tensors& in) -> Tensors {
+         return {lstm(in[0], {in[1], in[1]}).output};
+       },
+       {ones({5, 2, 2}), ones({1, 2, 3})},
+       {ones({5, 2, 2}), ones({2, 2, 3})}},
+      {"LSTMCell: expected cell",
+       [&](const Tensors& in) -> Tensors {
+         return {cell(in[0], nn::LSTMState{in[1], in[2]}).hidden};
+       },
+       {ones({2, 2}), ones({2, 3}), ones({2, 3})},
+       {ones({2, 2}), ones({2, 3}), ones({2, 1})}},
+  };
+  for (const Case& one : cases) {
+    SCOPED_TRACE(one.message);
+    const Compiled compiled = compile(one.fn);
+    EXPECT_TRUE(same(compiled(one.fits)[0], one.fn(one.fits)[0]));
+    expect_refusal(ErrorCode::kInvalidArgument, one.message, [&] { compiled(one.does_not); });
+  }
 }
 
 // The values that a loop kept for its gradient have their shape also where it never ran.

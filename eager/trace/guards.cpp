@@ -50,17 +50,21 @@ bool answer(SizeFact fact) {
   return fact.holds;
 }
 
+// Of a check of arguments; `unknown` where no example says it.
+bool checked(const SizeFact& fact, bool unknown) {
+  if (const std::optional<bool> known = proved(fact)) return *known;
+  TraceContext* frame = TraceContext::active();
+  if (!frame || frame->root().kind() != TraceContext::Kind::kStates) return unknown;
+  const SizeOf& sizes = frame->root().example_sizes;
+  return value_at(fact.left, sizes) && value_at(fact.right, sizes) ? answer(fact) : unknown;
+}
+
 }  // namespace
 
 namespace detail {
 
 bool sizes_agree(const sardonyx::Dim& a, const sardonyx::Dim& b, const Loc& loc, bool unknown) {
-  SizeFact fact{a, b, SizeFact::Relation::kEqual, false, loc, /*is_check=*/true};
-  if (const std::optional<bool> known = proved(fact)) return *known;
-  TraceContext* frame = TraceContext::active();
-  if (!frame || frame->root().kind() != TraceContext::Kind::kStates) return unknown;
-  const SizeOf& sizes = frame->root().example_sizes;
-  return value_at(a, sizes) && value_at(b, sizes) ? answer(fact) : unknown;
+  return checked({a, b, SizeFact::Relation::kEqual, false, loc, /*is_check=*/true}, unknown);
 }
 bool sizes_equal(const sardonyx::Dim& a, const sardonyx::Dim& b, const Loc& loc) {
   return answer({a, b, SizeFact::Relation::kEqual, false, loc});
@@ -70,6 +74,11 @@ bool size_less(const sardonyx::Dim& a, const sardonyx::Dim& b, const Loc& loc) {
 }
 
 }  // namespace detail
+
+bool size_reaches(const sardonyx::Dim& size, const sardonyx::Dim& least, const Loc& loc) {
+  return !checked({size, least, SizeFact::Relation::kLess, false, loc, /*is_check=*/true},
+                  /*unknown=*/false);
+}
 
 int64_t Dim::value() const {
   if (is_known()) return sardonyx::Dim::value();
@@ -111,11 +120,34 @@ void Guards::note(SizeFact fact) {
   if (size_texts_.insert(fact.text()).second) sizes_.push_back(std::move(fact));
 }
 
-std::string Guards::broken(const SizeOf& sizes) const {
+bool Guards::add_derived(const std::string& symbol, SizeOf& sizes) const {
+  if (sizes.contains(symbol)) return true;
+  const auto at = derived_.find(symbol);
+  if (at == derived_.end()) return false;
+  for (const std::string& one : at->second.symbols) {
+    if (!add_derived(one, sizes)) return false;
+  }
+  const std::optional<int64_t> value = at->second.value(sizes);
+  if (value) sizes[symbol] = *value;
+  return value.has_value();
+}
+
+bool Guards::add_derived(const SizeFact& fact, SizeOf& sizes) const {
+  if (derived_.empty()) return true;
+  for (const sardonyx::Dim& side : {fact.left, fact.right}) {
+    for (const std::string& symbol : side.symbols()) {
+      if (derived_.contains(symbol) && !add_derived(symbol, sizes)) return false;
+    }
+  }
+  return true;
+}
+
+std::string Guards::broken(SizeOf sizes) const {
   for (const auto& change : changes_) {
     if (std::string why = change(); !why.empty()) return why;
   }
   for (const SizeFact& fact : sizes_) {
+    if (!add_derived(fact, sizes)) return fact.text() + " and has no answer any more";
     if (fact.answer(sizes) != fact.holds) return fact.text() + " and is not any more";
   }
   return "";

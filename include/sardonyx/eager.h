@@ -21,6 +21,7 @@
 #include "eager/functional/fft.h"
 #include "eager/functional/functional.h"
 #include "eager/functional/linalg.h"
+#include "eager/functional/special.h"
 #include "eager/generator.h"
 #include "eager/nn.h"
 #include "eager/nn/export.h"

@@ -1,5 +1,6 @@
 // Functions of single elements.
 #include "eager/functional/functional.h"
+#include "eager/functional/special.h"
 #include "tests/function_exports/table.h"
 
 namespace sardonyx::eager::exports {
@@ -29,6 +30,9 @@ void add_unary(std::vector<Function>& all) {
       {"atanh", unit, SARDONYX_OF(atanh(in[0]))},
       {"erf", x, SARDONYX_OF(erf(in[0]))},
       {"erfc", x, SARDONYX_OF(erfc(in[0]))},
+      {"lgamma", x, SARDONYX_OF(lgamma(in[0])), {11, "Round"}},
+      {"digamma", x, SARDONYX_OF(digamma(in[0])), {11, "Round"}},
+      {"erfinv", unit, SARDONYX_OF(erfinv(in[0]))},
       {"floor", x, SARDONYX_OF(floor(in[0]))},
       {"ceil", x, SARDONYX_OF(ceil(in[0]))},
       {"round", x, SARDONYX_OF(round(in[0])), {11, "Round"}},

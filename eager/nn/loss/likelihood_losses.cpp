@@ -11,9 +11,9 @@
 namespace sardonyx::eager::nn {
 
 // The least variance is put in without a gradient, as torch does.
-Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor& variance,
+Tensor gaussian_nll_loss(const Tensor& input, const Tensor& given, const Tensor& variance,
                          GaussianNllOptions options, Loc loc) {
-  check_same_shape(input, target, "gaussian_nll_loss", loc);
+  const Tensor target = of_one_shape(input, given, "gaussian_nll_loss", loc);
   require_defined(variance, "gaussian_nll_loss", "the variance", loc);
   const Tensor low = Operand(variance.detach(), loc) < options.eps;
   const Tensor raised =
@@ -25,9 +25,9 @@ Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor
   return reduced(losses, options.reduction, loc);
 }
 
-Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, PoissonNllOptions options,
+Tensor poisson_nll_loss(const Tensor& input, const Tensor& given, PoissonNllOptions options,
                         Loc loc) {
-  check_same_shape(input, target, "poisson_nll_loss", loc);
+  const Tensor target = of_one_shape(input, given, "poisson_nll_loss", loc);
   const Tensor rate = options.log_input ? exp(input, loc) : input;
   const Tensor logs = options.log_input ? input : log(add({input, loc}, options.eps), loc);
   Tensor losses = sub({rate, loc}, mul({target, loc}, logs));

@@ -53,15 +53,29 @@ Tensor with_gradients(const Tensor& input, const Tensor& target, const ElementLo
   return apply(CustomFunction{forward, backward}, {input, target}, loc)[0];
 }
 
+// The target. Where a compiled function learns sizes from data, a split into one part of the wanted
+// size refuses others when it runs: the loss itself would stretch a size of 1.
+Tensor refusing_other_sizes(const Dims& wanted, const Tensor& target, const Loc& loc) {
+  TraceContext* frame = TraceContext::active();
+  if (!frame || frame->root().kind() != TraceContext::Kind::kStates) return target;
+  Tensor checked = target;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (eager::detail::sizes_agree(wanted[i], target.shape(loc)[i], loc, /*unknown=*/false))
+      continue;
+    checked = split(checked, Dims{wanted[i]}, static_cast<int64_t>(i), loc)[0];
+  }
+  return checked;
+}
+
 }  // namespace
 
-void check_same_shape(const Tensor& input, const Tensor& target, const char* name, const Loc& loc) {
+Tensor of_one_shape(const Tensor& input, const Tensor& target, const char* name, const Loc& loc) {
   check_defined(input, target, name, loc);
   const Dims a = input.shape(loc), b = target.shape(loc);
   bool fits = a.size() == b.size();
   for (size_t i = 0; fits && i < a.size(); ++i)
     fits = eager::detail::sizes_agree(a[i], b[i], loc);
-  if (fits) return;
+  if (fits) return refusing_other_sizes(a, target, loc);
   const bool are_classes = target.rank() + 1 == input.rank() || target.rank() == 0;
   fail_at(loc, name, ": expected input and target of one shape, got ", input.type(), " and ",
           target.type(),
@@ -97,9 +111,9 @@ Batched batched(const Tensor& input, const Tensor& target, const Loc& loc) {
   return {input.unsqueeze(0, loc), target.unsqueeze(0, loc), true};
 }
 
-Tensor soft_cross_entropy(const Tensor& input, const Tensor& target,
+Tensor soft_cross_entropy(const Tensor& input, const Tensor& given,
                           const CrossEntropyOptions& options, const Loc& loc) {
-  check_same_shape(input, target, "cross_entropy", loc);
+  const Tensor target = of_one_shape(input, given, "cross_entropy", loc);
   const Tensor logs = log_softmax(input, 1, loc);
   Tensor goal = target;
   if (options.label_smoothing > 0) {
@@ -156,12 +170,12 @@ void check_classes(const Tensor& target, const char* name, const Loc& loc) {
 
 }  // namespace
 
-Tensor mse_loss(const Tensor& input, const Tensor& target, LossOptions options, Loc loc) {
-  check_same_shape(input, target, "mse_loss", loc);
+Tensor mse_loss(const Tensor& input, const Tensor& given, LossOptions options, Loc loc) {
+  const Tensor target = of_one_shape(input, given, "mse_loss", loc);
   return reduced(square(sub({input, loc}, target), loc), options.reduction, loc);
 }
-Tensor l1_loss(const Tensor& input, const Tensor& target, LossOptions options, Loc loc) {
-  check_same_shape(input, target, "l1_loss", loc);
+Tensor l1_loss(const Tensor& input, const Tensor& given, LossOptions options, Loc loc) {
+  const Tensor target = of_one_shape(input, given, "l1_loss", loc);
   return reduced(abs(sub({input, loc}, target), loc), options.reduction, loc);
 }
 
@@ -173,8 +187,8 @@ Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, SmoothL1Options
   return reduced(scaled, options.reduction, loc);
 }
 // With m = min(|d|, delta): m * (|d| - m/2) is the square within delta and the line beyond.
-Tensor huber_loss(const Tensor& input, const Tensor& target, HuberOptions options, Loc loc) {
-  check_same_shape(input, target, "huber_loss", loc);
+Tensor huber_loss(const Tensor& input, const Tensor& given, HuberOptions options, Loc loc) {
+  const Tensor target = of_one_shape(input, given, "huber_loss", loc);
   if (!(options.delta > 0)) fail_at(loc, "huber_loss: expected delta > 0, got ", options.delta);
   const double delta = options.delta;
   const auto values = [=](const Tensor& a, const Tensor& b) {
@@ -233,9 +247,9 @@ Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, const Nll
 }
 
 // (1 - t) x + (1 + (p - 1) t) * log(1 + exp(-x)), the last in a form that does not overflow.
-Tensor bce_with_logits(const Tensor& logits, const Tensor& target, const BceOptions& options,
+Tensor bce_with_logits(const Tensor& logits, const Tensor& given, const BceOptions& options,
                        Loc loc) {
-  check_same_shape(logits, target, "bce_with_logits", loc);
+  const Tensor target = of_one_shape(logits, given, "bce_with_logits", loc);
   const Tensor& positive = options.pos_weight;
   const auto values = [=](const Tensor& x, const Tensor& y) {
     const Tensor tail =
@@ -258,9 +272,9 @@ Tensor bce_with_logits(const Tensor& logits, const Tensor& target, const BceOpti
   return reduced(losses, options.reduction, loc);
 }
 
-Tensor binary_cross_entropy(const Tensor& probabilities, const Tensor& target,
+Tensor binary_cross_entropy(const Tensor& probabilities, const Tensor& given,
                             const BceOptions& options, Loc loc) {
-  check_same_shape(probabilities, target, "binary_cross_entropy", loc);
+  const Tensor target = of_one_shape(probabilities, given, "binary_cross_entropy", loc);
   const Tensor low = clamp(log(probabilities, loc), -100, {}, loc);
   const Tensor high = clamp(log(sub({1.0, loc}, probabilities), loc), -100, {}, loc);
   Tensor losses =
@@ -269,8 +283,8 @@ Tensor binary_cross_entropy(const Tensor& probabilities, const Tensor& target,
   return reduced(losses, options.reduction, loc);
 }
 
-Tensor kl_div(const Tensor& input, const Tensor& target, KlOptions options, Loc loc) {
-  check_same_shape(input, target, "kl_div", loc);
+Tensor kl_div(const Tensor& input, const Tensor& given, KlOptions options, Loc loc) {
+  const Tensor target = of_one_shape(input, given, "kl_div", loc);
   Tensor losses;
   if (options.log_target) {
     losses = mul({exp(target, loc), loc}, sub({target, loc}, input));

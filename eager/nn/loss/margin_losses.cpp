@@ -19,23 +19,23 @@ Tensor by_sign(const Tensor& target, const Tensor& positive, const Tensor& negat
 
 }  // namespace
 
-Tensor margin_ranking_loss(const Tensor& a, const Tensor& b, const Tensor& target,
+Tensor margin_ranking_loss(const Tensor& a, const Tensor& given, const Tensor& target,
                            MarginOptions options, Loc loc) {
-  check_same_shape(a, b, "margin_ranking_loss", loc);
+  const Tensor b = of_one_shape(a, given, "margin_ranking_loss", loc);
   const Tensor behind = mul({neg(target, loc), loc}, sub({a, loc}, b));
   return reduced(relu(add({behind, loc}, options.margin), loc), options.reduction, loc);
 }
 
-Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target,
-                            HingeEmbeddingOptions options, Loc loc) {
-  check_same_shape(input, target, "hinge_embedding_loss", loc);
+Tensor hinge_embedding_loss(const Tensor& input, const Tensor& given, HingeEmbeddingOptions options,
+                            Loc loc) {
+  const Tensor target = of_one_shape(input, given, "hinge_embedding_loss", loc);
   const Tensor apart = relu(sub({options.margin, loc}, input), loc);
   return reduced(by_sign(target, input, apart, loc), options.reduction, loc);
 }
 
-Tensor cosine_embedding_loss(const Tensor& a, const Tensor& b, const Tensor& target,
+Tensor cosine_embedding_loss(const Tensor& a, const Tensor& given, const Tensor& target,
                              MarginOptions options, Loc loc) {
-  check_same_shape(a, b, "cosine_embedding_loss", loc);
+  const Tensor b = of_one_shape(a, given, "cosine_embedding_loss", loc);
   require_defined(target, "cosine_embedding_loss", "the target", loc);
   if (a.rank() != 2 || target.rank() != 1) {
     fail(ErrorCode::kInvalidArgument, text_of(loc),
@@ -87,8 +87,8 @@ Tensor multi_margin_loss(const Tensor& input, const Tensor& target,
   return reduced(others.mean({1}, false, loc), options.reduction, loc);
 }
 
-Tensor soft_margin_loss(const Tensor& input, const Tensor& target, LossOptions options, Loc loc) {
-  check_same_shape(input, target, "soft_margin_loss", loc);
+Tensor soft_margin_loss(const Tensor& input, const Tensor& given, LossOptions options, Loc loc) {
+  const Tensor target = of_one_shape(input, given, "soft_margin_loss", loc);
   const Tensor products = neg(mul({target, loc}, input), loc);
   return reduced(softplus(products, loc), options.reduction, loc);
 }

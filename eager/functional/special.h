@@ -1,0 +1,23 @@
+// Special functions under torch's names. Integers are taken as float32. All have gradients and are
+// written in ONNX's ops, so that they can be compiled and exported.
+//
+// They compute in float64, whatever the elements: results of float32 are exact to its last digits,
+// those of float64 to about 1e-13 of their magnitude. Near a zero of lgamma or digamma that is an
+// absolute error, as terms of the order of 10 cancel there.
+#pragma once
+
+#include "eager/tensor.h"
+
+namespace sardonyx::eager {
+
+// log |gamma(x)|; infinite at 0, at the negative integers and at both infinities. Its slope is
+// digamma. Factorials are exp(lgamma(n + 1)).
+Tensor lgamma(const Tensor& x, Loc loc = Loc::current());
+// The slope of lgamma: NaN at the negative integers, -infinity at 0 and infinity at -0, as torch
+// has it. Its own slope (torch's polygamma(1, x)) is what backward() gives.
+Tensor digamma(const Tensor& x, Loc loc = Loc::current());
+// The number whose erf is x: infinite at -1 and 1, NaN beyond. Quantiles of the normal distribution
+// are sqrt(2) * erfinv(2 * p - 1).
+Tensor erfinv(const Tensor& x, Loc loc = Loc::current());
+
+}  // namespace sardonyx::eager
