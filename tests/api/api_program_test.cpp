@@ -14,6 +14,7 @@
 #include "onnx_io/save.h"
 #include "onnx_io/tensor_file.h"
 #include "tests/api/api_program.h"
+#include "tests/support/test_data.h"
 
 namespace sardonyx::api_test {
 namespace {
@@ -108,12 +109,11 @@ std::string read_file(const std::filesystem::path& path) {
 }
 
 TEST(ApiPrograms, of_small_real_models_do_as_fresh_sessions) {
-  const char* data = std::getenv("SARDONYX_TEST_DATA");
-  if (!data) GTEST_SKIP() << "SARDONYX_TEST_DATA is not set";
+  const std::filesystem::path models = test_data("models");
+  if (models.empty()) GTEST_SKIP() << "there are no models in SARDONYX_TEST_DATA";
   constexpr uintmax_t kLargest = 128 << 10;
   size_t ran = 0;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(std::filesystem::path(data) / "models")) {
+  for (const auto& entry : std::filesystem::directory_iterator(models)) {
     const std::filesystem::path file = entry.path() / "model.onnx";
     if (!std::filesystem::exists(file) || std::filesystem::file_size(file) > kLargest) continue;
     const std::string bytes = read_file(file);
