@@ -19,59 +19,54 @@ function(sardonyx_source_property property value)
   endforeach()
 endfunction()
 
-# Lets the compiler take several sources of `target` at a time: half of its work on one of our files is the same as on the
-# next (standard headers, the graph's types, instances of their templates). A group has files of one folder, chosen by a
-# digest of the name, so that a new file disturbs no group but its own. Files that Highway compiles once for each set of
-# instructions include themselves and stay alone; so do files with options of their own (by CMake).
-# Sources that use a library whose headers take the compiler longer than their own text are grouped by that library, in
-# larger groups.
+# Lets the compiler take several sources of `target` at a time: most of its work on one of our files is the same as on the
+# next (standard headers, the graph's types, instances of their templates). A group has neighbours in the order of paths,
+# so files of one family. It ends before a file whose name's digest says so: a new file disturbs no group but its own.
+# Files that Highway compiles once for each set of instructions include themselves and stay alone; so do files with
+# options of their own (by CMake). Sources that use a library whose headers take the compiler longer than their own text
+# are grouped by that library.
 option(SARDONYX_JOINED_SOURCES "compile several source files at a time" ON)
-set(SARDONYX_GROUP_SIZE 6)  # files, on average
-set(SARDONYX_COSTLY_LIBRARIES "CLI|nlohmann")  # folders of their headers
-set(SARDONYX_COSTLY_GROUP_SIZE 12)
+set(SARDONYX_GROUP_LEAST 10)  # files
+set(SARDONYX_GROUP_MOST 24)
+set(SARDONYX_COSTLY_LIBRARIES CLI nlohmann)  # folders of their headers
 function(sardonyx_join_sources target)
   if(NOT SARDONYX_JOINED_SOURCES OR NOT TARGET ${target})
     return()
   endif()
-  set(folders "")
+  list(JOIN SARDONYX_COSTLY_LIBRARIES "|" costly_libraries)
   foreach(source IN LISTS ARGN)
     file(STRINGS ${source} by_target REGEX "hwy/foreach_target.h" LIMIT_COUNT 1)
     if(by_target)
       set_property(SOURCE ${source} PROPERTY SKIP_UNITY_BUILD_INCLUSION ON)
       continue()
     endif()
-    file(STRINGS ${source} costly REGEX "^#include <(${SARDONYX_COSTLY_LIBRARIES})/" LIMIT_COUNT 1)
+    set(library own)
+    file(STRINGS ${source} costly REGEX "^#include <(${costly_libraries})/" LIMIT_COUNT 1)
     if(costly)
-      string(REGEX REPLACE "^#include <([^/]*)/.*" "\\1" folder "${costly}")
-    else()
-      get_filename_component(folder ${source} DIRECTORY)
-      file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
+      string(REGEX REPLACE "^#include <([^/]*)/.*" "\\1" library "${costly}")
     endif()
-    string(MAKE_C_IDENTIFIER ${folder} folder)
-    list(APPEND folders ${folder})
-    list(APPEND files_${folder} ${source})
+    list(APPEND files_${library} ${source})
   endforeach()
-  list(REMOVE_DUPLICATES folders)
-  foreach(folder IN LISTS folders)
-    list(LENGTH files_${folder} count)
-    set(average ${SARDONYX_GROUP_SIZE})
-    if(folder MATCHES "^(${SARDONYX_COSTLY_LIBRARIES})$")
-      set(average ${SARDONYX_COSTLY_GROUP_SIZE})
-    endif()
-    math(EXPR groups "(${count} + ${average} - 1) / ${average}")
-    set(size 1)  # a power of two: as the folder grows, groups are split rather than shuffled
-    while(size LESS groups)
-      math(EXPR size "${size} * 2")
-    endwhile()
-    foreach(source IN LISTS files_${folder})
-      get_filename_component(name ${source} NAME)
-      string(MD5 digest ${name})
-      string(SUBSTRING ${digest} 0 4 digest)
-      math(EXPR group "0x${digest} % ${size}")
-      set_property(SOURCE ${source} PROPERTY UNITY_GROUP ${folder}_${group})
-    endforeach()
+  foreach(library IN ITEMS own ${SARDONYX_COSTLY_LIBRARIES})
+    sardonyx_group_sources(${files_${library}})
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   # A class that holds what one file alone sees is in order there; gcc takes the file for a header.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endfunction()
+
+# sardonyx_group_sources(files...): in the order of their paths; a group has the name of its first file.
+function(sardonyx_group_sources)
+  set(count 0)
+  foreach(source IN LISTS ARGN)
+    file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${source})
+    string(MD5 digest ${name})
+    string(SUBSTRING ${digest} 0 1 digest)
+    if(count EQUAL 0 OR count EQUAL SARDONYX_GROUP_MOST OR (count GREATER_EQUAL SARDONYX_GROUP_LEAST AND digest MATCHES "[0-3]"))
+      string(MAKE_C_IDENTIFIER ${name} group)
+      set(count 0)
+    endif()
+    set_property(SOURCE ${source} PROPERTY UNITY_GROUP ${group})
+    math(EXPR count "${count} + 1")
+  endforeach()
 endfunction()

@@ -12,7 +12,7 @@
 namespace sardonyx {
 namespace {
 
-Tensor ramp(Shape shape) {
+Tensor steps_of_quarters(Shape shape) {
   Tensor tensor = Tensor::allocate(DType::kFloat, std::move(shape));
   float value = -2;
   for (float& element : tensor.mutable_values<float>())
@@ -27,7 +27,7 @@ Model small_model() {
   const Val x = GraphEmitter::wrap(
       model.graph->add_input("x", Type::tensor(DType::kFloat, Dims{Dim::symbol("batch"), 4})));
   const Val sum = e.call("Add", {x, e.scalar(DType::kFloat, 1)});
-  const Val y = e.call("Mul", {e.call("Relu", {sum}), e.constant(ramp({4}))});
+  const Val y = e.call("Mul", {e.call("Relu", {sum}), e.constant(steps_of_quarters({4}))});
   model.graph->rename(*GraphEmitter::unwrap(sum), "sum");
   model.graph->rename(*GraphEmitter::unwrap(y), "y");
   model.graph->add_output(GraphEmitter::unwrap(y));
@@ -36,7 +36,7 @@ Model small_model() {
 
 std::vector<float> expected_of(const Tensor& x) {
   std::vector<float> expected;
-  const Tensor w = ramp({4});
+  const Tensor w = steps_of_quarters({4});
   for (size_t i = 0; i < x.values<float>().size(); ++i)
     expected.push_back(std::max(x.values<float>()[i] + 1, 0.0f) * w.values<float>()[i % 4]);
   return expected;
@@ -50,7 +50,7 @@ std::vector<float> floats(const Datum& datum) {
 TEST(Session, runs_at_any_size_and_plans_each_once) {
   const Session session(small_model());
   for (const int64_t batch : {1, 7, 0, 1, 7}) {
-    const Tensor x = ramp({batch, 4});
+    const Tensor x = steps_of_quarters({batch, 4});
     EXPECT_EQ(floats(session.run({{"x", x}})[0]), expected_of(x));
   }
   EXPECT_EQ(session.stats().plans, 3u);
@@ -74,7 +74,7 @@ TEST(Session, gives_empty_results_of_any_other_size) {
   const Val y = e.call("CenterCropPad", {x, e.int64s({8, int64_t{1} << 62, 0})});
   model.graph->add_output(GraphEmitter::unwrap(y));
   const Session session(std::move(model));
-  const Datum result = session.run({{"x", ramp({1, 1, 2})}})[0];
+  const Datum result = session.run({{"x", steps_of_quarters({1, 1, 2})}})[0];
   EXPECT_EQ(result.tensor().shape(), (Shape{8, int64_t{1} << 62, 0}));
 }
 
@@ -107,7 +107,7 @@ TEST(Session, tells_its_log_what_it_does) {
   const Session session(small_model(), options);
   EXPECT_EQ(lines.size(), 2u);  // read, optimized
   for (const int64_t batch : {1, 7, 1})
-    session.run({{"x", ramp({batch, 4})}});
+    session.run({{"x", steps_of_quarters({batch, 4})}});
   ASSERT_EQ(lines.size(), 4u);
   EXPECT_TRUE(lines[3].starts_with("planned the graph for x float[7, 4]: ")) << lines[3];
 }
@@ -115,14 +115,14 @@ TEST(Session, tells_its_log_what_it_does) {
 TEST(Session, keeps_no_more_plans_than_asked_for) {
   const Session session(small_model(), {.max_plans = 2});
   for (int64_t batch = 1; batch < 9; ++batch)
-    session.run({{"x", ramp({batch, 4})}});
+    session.run({{"x", steps_of_quarters({batch, 4})}});
   EXPECT_EQ(session.stats().plans, 2u);
 }
 
 TEST(Session, a_repeated_bound_run_allocates_nothing) {
   if (kAddressSanitizer || kThreadSanitizer) GTEST_SKIP() << "watched blocks come from the heap";
   const Session session(small_model(), {.intra_op_threads = 1});
-  const std::vector<Datum> in{ramp({64, 4})};
+  const std::vector<Datum> in{steps_of_quarters({64, 4})};
   std::vector<OutputSlot> out(1);
   session.run_into(in, out);
   session.run_into(in, out);
@@ -147,15 +147,16 @@ void expect_error(const Session& session, const NamedData& feeds, std::string_vi
 TEST(Session, wrong_inputs_are_named_and_leave_it_usable) {
   const Session session(small_model());
   expect_error(session, {}, "input x (float[batch, 4]) was not given");
-  expect_error(session, {{"z", ramp({1, 4})}}, "no input z; its inputs are x");
-  expect_error(session, {{"x", ramp({1, 5})}}, "expected shape float[batch, 4], got float[1, 5]");
+  expect_error(session, {{"z", steps_of_quarters({1, 4})}}, "no input z; its inputs are x");
+  expect_error(session, {{"x", steps_of_quarters({1, 5})}},
+               "expected shape float[batch, 4], got float[1, 5]");
   expect_error(session, {{"x", Tensor::zeros(DType::kInt64, {1, 4})}}, "got int64[1, 4]");
-  EXPECT_EQ(session.run({{"x", ramp({2, 4})}}).size(), 1u);
+  EXPECT_EQ(session.run({{"x", steps_of_quarters({2, 4})}}).size(), 1u);
 }
 
 TEST(Session, wrong_counts_and_names_are_refused) {
   const Session session(small_model());
-  const std::vector<Datum> two{ramp({1, 4}), ramp({1, 4})};
+  const std::vector<Datum> two{steps_of_quarters({1, 4}), steps_of_quarters({1, 4})};
   expect_refusal(ErrorCode::kInvalidArgument, "expected 1 inputs, got 2",
                  [&] { session.run(std::span(two)); });
   std::vector<OutputSlot> results(2);
@@ -181,9 +182,10 @@ TEST(Session, a_symbol_names_one_size_where_loading_is_strict) {
   SessionOptions strict;
   strict.load.strict = true;
   const Session session(std::move(model), strict);
-  expect_error(session, {{"a", ramp({2, 3})}, {"b", ramp({2, 1})}},
+  expect_error(session, {{"a", steps_of_quarters({2, 3})}, {"b", steps_of_quarters({2, 1})}},
                "input b: dim 1 is 1, but input a gave 3 for the same n");
-  EXPECT_EQ(session.run({{"a", ramp({2, 3})}, {"b", ramp({2, 3})}}).size(), 1u);
+  EXPECT_EQ(
+      session.run({{"a", steps_of_quarters({2, 3})}, {"b", steps_of_quarters({2, 3})}}).size(), 1u);
 }
 
 TEST(Session, many_threads_get_what_one_gets) {
@@ -193,7 +195,7 @@ TEST(Session, many_threads_get_what_one_gets) {
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       for (int64_t i = 0; i < 50; ++i) {
-        const Tensor x = ramp({1 + (i + t) % 5, 4});
+        const Tensor x = steps_of_quarters({1 + (i + t) % 5, 4});
         wrong += floats(session.run({{"x", x}})[0]) != expected_of(x);
       }
     });
@@ -205,7 +207,7 @@ TEST(Session, many_threads_get_what_one_gets) {
 TEST(Session, fetches_values_that_passes_may_have_removed) {
   const Session session(small_model());
   const std::string name = "sum";
-  const Tensor x = ramp({1, 4});
+  const Tensor x = steps_of_quarters({1, 4});
   const auto sum = session.fetch({{"x", x}}, {&name, 1});
   ASSERT_EQ(sum.size(), 1u);
   EXPECT_EQ(floats(sum[0]), (std::vector<float>{-0.75f, -0.5f, -0.25f, 0}));
@@ -220,7 +222,7 @@ TEST(Session, a_memory_limit_is_an_error_that_leaves_it_usable) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kResourceExhausted);
   }
-  EXPECT_EQ(session.run({{"x", ramp({2, 4})}}).size(), 1u);
+  EXPECT_EQ(session.run({{"x", steps_of_quarters({2, 4})}}).size(), 1u);
 }
 
 // Indices of the positive elements, and those elements: shapes that only the run can tell.
@@ -253,7 +255,7 @@ TEST(Session, plans_by_the_value_of_a_shape_input) {
   model.graph->add_output(GraphEmitter::unwrap(e.call("Neg", {e.call("Reshape", {x, shape})})));
   const Session session(std::move(model));
   for (const Shape& wanted : {Shape{2, 3}, Shape{3, 2}, Shape{6, 1}, Shape{2, 3}}) {
-    const NamedData feeds{{"x", ramp({6})}, {"shape", Tensor::vector(wanted)}};
+    const NamedData feeds{{"x", steps_of_quarters({6})}, {"shape", Tensor::vector(wanted)}};
     EXPECT_EQ(session.run(feeds)[0].tensor().shape(), wanted);
   }
 }

@@ -9,7 +9,7 @@ namespace sardonyx {
 namespace {
 
 // Slots that are idle keep buffers up to this size: of slots there may be many.
-constexpr size_t kLargestKept = 64 << 10;
+constexpr size_t kLargestPooled = 64 << 10;
 
 constexpr size_t kSmallest = 64;
 
@@ -147,7 +147,7 @@ void give_back(Tensor& tensor, BufferPool& pool) {
 void recycle(Tensor& tensor, BufferPool& pool) {
   if (!is_held_alone(tensor.buffer()))
     tensor.clear();
-  else if (tensor.buffer()->size() > kLargestKept)
+  else if (tensor.buffer()->size() > kLargestPooled)
     give_back(tensor, pool);
 }
 

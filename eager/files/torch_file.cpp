@@ -12,7 +12,7 @@ namespace {
 using Kind = Pickle::Kind;
 using PickleNode = Pickle::PickleNode;
 
-constexpr size_t kMaxTensors = 100'000, kMaxRank = 64;
+constexpr size_t kMaxTensors = 100'000, kMaxTensorRank = 64;
 constexpr int kMaxDepth = 64;
 // What tensors that repeat elements (strides of 0) may take in all.
 constexpr int64_t kMaxExpandedBytes = int64_t{1} << 30;
@@ -93,7 +93,7 @@ class TorchReader {
       items = &argument(arguments.items, 0, Kind::kTuple, name).items;
     }
     std::vector<int64_t> values;
-    if (items->size() > kMaxRank) refuse(name, "has an impossible rank");
+    if (items->size() > kMaxTensorRank) refuse(name, "has an impossible rank");
     for (const uint32_t item : *items) {
       const PickleNode& value = pickle_.at(item);
       if (value.kind != Kind::kInteger || value.integer < 0)

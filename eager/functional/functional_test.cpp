@@ -581,3 +581,5 @@ TEST(TorchFunctions, Refusals) {
 
 }  // namespace
 }  // namespace sardonyx::eager
+
+#undef ONE

@@ -230,3 +230,5 @@ TEST(TorchNames, Refusals) {
 
 }  // namespace
 }  // namespace sardonyx::eager
+
+#undef ONE

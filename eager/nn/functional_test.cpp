@@ -545,3 +545,5 @@ TEST(NnFunctions, Refusals) {
 
 }  // namespace
 }  // namespace sardonyx::eager::nn
+
+#undef ONE

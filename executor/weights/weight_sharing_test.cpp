@@ -35,7 +35,7 @@ std::string model_of(float scale) {
   return model_bytes(model);
 }
 
-std::vector<float> result_of(const Session& session) {
+std::vector<float> shared_result(const Session& session) {
   Tensor x = Tensor::allocate(DType::kFloat, {32, kWidth});
   float value = 0;
   for (float& element : x.mutable_values<float>())
@@ -52,11 +52,11 @@ Session session_of(const std::string& bytes) {
 TEST(SessionsFromBytes, hold_equal_weights_once) {
   const std::string bytes = model_of(0.5f);
   const Session first = session_of(bytes);
-  const std::vector<float> expected = result_of(first);
+  const std::vector<float> expected = shared_result(first);
   ASSERT_GE(first.stats().memory_used, 2 * kWeightBytes);
   for (int i = 0; i < 3; ++i) {
     const Session other = session_of(bytes);
-    EXPECT_EQ(result_of(other), expected);
+    EXPECT_EQ(shared_result(other), expected);
     EXPECT_LT(other.stats().memory_used, kWeightBytes);
   }
 }
@@ -64,16 +64,16 @@ TEST(SessionsFromBytes, hold_equal_weights_once) {
 TEST(SessionsFromBytes, outlive_the_one_that_brought_the_weights) {
   const std::string bytes = model_of(0.5f);
   auto first = std::make_unique<Session>(session_of(bytes));
-  const std::vector<float> expected = result_of(*first);
+  const std::vector<float> expected = shared_result(*first);
   const Session second = session_of(bytes);
-  EXPECT_EQ(result_of(second), expected);
+  EXPECT_EQ(shared_result(second), expected);
   first.reset();
-  EXPECT_EQ(result_of(second), expected);
+  EXPECT_EQ(shared_result(second), expected);
 }
 
 TEST(SessionsFromBytes, of_models_that_share_some_weights_keep_the_others_apart) {
   const Session half = session_of(model_of(0.5f)), twice = session_of(model_of(2));
-  const std::vector<float> of_half = result_of(half), of_twice = result_of(twice);
+  const std::vector<float> of_half = shared_result(half), of_twice = shared_result(twice);
   ASSERT_EQ(of_half.size(), of_twice.size());
   for (size_t i = 0; i < of_half.size(); ++i)
     ASSERT_NEAR((of_half[i] - 1) * 4, of_twice[i] - 1, 1e-3f * std::abs(of_twice[i]) + 1e-3f);

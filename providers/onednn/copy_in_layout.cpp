@@ -197,7 +197,7 @@ bool may_be_image(const KernelTensor& x) {
 
 // Transposes from row-major to NHWC and back, as around convolutions in models whose images are
 // NHWC: only the names of dims change, not the memory.
-Prepared prepare_transpose(const KernelRequest& request) {
+Prepared prepare_transpose_copy(const KernelRequest& request) {
   const KernelTensor &x = request.inputs[0], &y = request.outputs[0];
   if (!request.layouts || !may_be_image(x)) return Prepared::refuse("no image in a layout");
   const auto strides = plain_strides(desc_of(x));
@@ -228,7 +228,7 @@ Prepared prepare_transpose(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kLayoutMovementKernels[] = {
-    {"Transpose", "copy_in_layout", guarded<prepare_transpose>},
+    {"Transpose", "copy_in_layout", guarded<prepare_transpose_copy>},
     {"Split", "copy_in_layout", guarded<prepare_split, 1>},
     {"Slice", "copy_in_layout", guarded<prepare_slice, 1>},
     {"sardonyx::ChannelShuffle", "copy_in_layout", guarded<prepare_channel_shuffle>},

@@ -19,7 +19,7 @@ bool is_ours_alone(const KernelTensor& tensor) {
   return tensor.layout || tensor.dtype == DType::kBFloat16;
 }
 
-const char* why_unsupported(const KernelRequest& request) {
+const char* why_unsupported_elementwise(const KernelRequest& request) {
   bool is_ours = false;
   for (const KernelTensor& input : request.inputs) {
     if (!input) continue;
@@ -41,7 +41,7 @@ Prepared build_unary(const KernelRequest& request, const PostOps& chain) {
 }
 
 Prepared prepare_activation(const KernelRequest& request) {
-  if (const char* why = why_unsupported(request)) return Prepared::refuse(why);
+  if (const char* why = why_unsupported_elementwise(request)) return Prepared::refuse(why);
   return build_unary(request,
                      post_ops_of({std::string(ops::grouped_name(request.op, request.raw_attrs)),
                                   ops::float_params(request.op, request.raw_attrs)}));
@@ -55,7 +55,7 @@ std::optional<float> bound(const KernelRequest& request, size_t input, float oth
 }
 
 Prepared prepare_clip(const KernelRequest& request) {
-  if (const char* why = why_unsupported(request)) return Prepared::refuse(why);
+  if (const char* why = why_unsupported_elementwise(request)) return Prepared::refuse(why);
   const auto low = bound(request, 1, -std::numeric_limits<float>::infinity());
   const auto high = bound(request, 2, std::numeric_limits<float>::infinity());
   if (!low || !high) return Prepared::refuse("the bounds are no constants");
@@ -65,7 +65,7 @@ Prepared prepare_clip(const KernelRequest& request) {
 
 template <algorithm op, int alpha = 0>
 Prepared prepare_unary(const KernelRequest& request) {
-  if (const char* why = why_unsupported(request)) return Prepared::refuse(why);
+  if (const char* why = why_unsupported_elementwise(request)) return Prepared::refuse(why);
   return build_unary(request, {{PostOp::Kind::kEltwise, op, alpha, 0, {}}});
 }
 
@@ -77,7 +77,7 @@ Extents aligned_dims(const Shape& shape, size_t rank) {
 
 template <algorithm op, bool commutes>
 Prepared prepare_binary(const KernelRequest& request) {
-  if (const char* why = why_unsupported(request)) return Prepared::refuse(why);
+  if (const char* why = why_unsupported_elementwise(request)) return Prepared::refuse(why);
   if (request.inputs.size() != 2) return Prepared::refuse("not two inputs");
   const Shape& result = request.outputs[0].shape;
   // The first operand must be whole and, if possible, the one whose layout stays.

@@ -11,7 +11,7 @@
 namespace sardonyx::onednn {
 namespace {
 
-constexpr auto kFloat = memory::data_type::f32;
+constexpr auto kFloatData = memory::data_type::f32;
 
 std::vector<float> random_floats(size_t count) {
   std::vector<float> values(count);
@@ -52,12 +52,12 @@ class Packing : public testing::TestWithParam<Example> {};
 
 TEST_P(Packing, places_the_elements_and_the_padding_of_a_blocked_layout) {
   const auto& [dims, tag] = GetParam();
-  const Desc to(dims, kFloat, tag);
-  const Desc plain = plain_desc(kFloat, dims);
+  const Desc to(dims, kFloatData, tag);
+  const Desc plain = plain_desc(kFloatData, dims);
   const std::vector<float> values = random_floats(plain.get_size() / sizeof(float));
   for (const int threads : {1, 2})
     EXPECT_EQ(packed_by_us(values, plain, to, threads), packed_by_onednn(values, plain, to));
-  const Desc transposed = transposed_desc(kFloat, dims);
+  const Desc transposed = transposed_desc(kFloatData, dims);
   EXPECT_EQ(packed_by_us(values, transposed, to, 1), packed_by_onednn(values, transposed, to));
 }
 
@@ -102,10 +102,10 @@ TEST(Packing, places_bytes) {
 }
 
 TEST(Packing, leaves_what_it_does_not_know_to_others) {
-  const Desc plain = plain_desc(kFloat, {16, 16});
+  const Desc plain = plain_desc(kFloatData, {16, 16});
   std::vector<float> values(256), out(256);
   EXPECT_FALSE(
-      pack_weights(values.data(), plain, transposed_desc(kFloat, {16, 16}), out.data(), 1));
+      pack_weights(values.data(), plain, transposed_desc(kFloatData, {16, 16}), out.data(), 1));
   const Desc bytes(plain.dims(), memory::data_type::u8, memory::format_tag::BA16a64b);
   EXPECT_FALSE(pack_weights(values.data(), plain, bytes, out.data(), 1));
 }

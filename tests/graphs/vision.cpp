@@ -330,7 +330,7 @@ void shared_weights(Image& p) {
   p.x = p.b.call("Add", {p.b.call("Conv", {first, w, bias}, attrs), first});
 }
 
-Val start(GraphBuilder& b) {
+Val image_input(GraphBuilder& b) {
   const Dim n = b.dim("n", {1, 2, 0, 3});
   // None of 0: a computed 0 in the target of a Reshape stands for another size.
   const Dim h = b.dim("h", {12, 9, 7, 16}), w = b.dim("w", {10, 8, 13, 1});
@@ -385,7 +385,7 @@ void head(Image& p) {
 }  // namespace
 
 void build_vision(GraphBuilder& b) {
-  Image p{b, start(b), {}};
+  Image p{b, image_input(b), {}};
   if (p.channels() < 4) conv_chain(p);
   using Motif = void (*)(Image&);
   constexpr Motif kMotifs[] = {

@@ -30,7 +30,7 @@ namespace {
 using Perm = DimValues;
 
 // Nodes that are considered at once at most.
-constexpr size_t kMaxNodes = 1000;
+constexpr size_t kMaxRegionNodes = 1000;
 
 bool is_any_of(const Node& node, std::initializer_list<std::string_view> names) {
   return node.op->domain.empty() && std::ranges::count(names, node.op->name) > 0;
@@ -262,7 +262,7 @@ class Region {
     const auto plan = moved(node, perm_);
     if (!plan || !can_read(node)) return;
     nodes_.insert(&node);
-    if (nodes_.size() > kMaxNodes) is_possible_ = false;
+    if (nodes_.size() > kMaxRegionNodes) is_possible_ = false;
     for (size_t slot = 0; slot < data_inputs(node); ++slot) {
       if (node.inputs[slot]) visit_input(*node.inputs[slot]);
     }

@@ -163,7 +163,7 @@ Vals quick_gelu(Emitter& e, const BodyCall& c) {
 
 // --- samples ---
 
-std::vector<Sample> conv_samples() {
+std::vector<Sample> fused_contrib_conv_samples() {
   const Floats leak{0.1f};
   return {{.inputs = {{.shape = {1, 2, 5, 5}},
                       {.shape = {3, 2, 3, 3}},
@@ -209,7 +209,7 @@ const OpDef kContribOps[] = {
      .attrs = attr_schema<ContribFusedConvAttrs>(),
      .infer = infer_by_body,
      .body = fused_conv,
-     .samples = conv_samples},
+     .samples = fused_contrib_conv_samples},
     {.name = "NhwcConv",
      .doc = "Conv of X [N, spatial..., C] to [N, spatial..., M].",
      .domain = kMicrosoft,

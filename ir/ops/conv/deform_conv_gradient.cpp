@@ -11,14 +11,6 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-Val reshaped(Emitter& e, const Val& x, const Val& shape) {
-  return e.call("Reshape", {x, shape}, {{"allowzero", int64_t{1}}});
-}
-
-Val product_of(Emitter& e, const Val& list) {
-  return call_folded(e, "ReduceProd", {list}, {{"keepdims", int64_t{1}}});
-}
-
 Val quotient(Emitter& e, const Val& a, int64_t b) {
   return call_folded(e, "Div", {a, e.int64s({b})});
 }

@@ -40,7 +40,7 @@ T extreme(T a, T b) {
 }
 
 template <ScatterReduction kReduction, typename T>
-T joined(T a, T b) {
+T combined(T a, T b) {
   using enum ScatterReduction;
   if constexpr (std::is_same_v<T, bool>) {
     return kReduction == kAdd || kReduction == kMax ? a || b : a && b;
@@ -77,7 +77,7 @@ void join_row(const UpdateRow& row) {
     if constexpr (kReduction == ScatterReduction::kNone)
       assign_element(element, update);
     else
-      element = joined<kReduction>(element, update);
+      element = combined<kReduction>(element, update);
   };
   if (!row.places) {
     for (int64_t i = 0; i < row.count; ++i)

@@ -62,7 +62,6 @@ namespace {
 
 constexpr DTypeSet kWideNumbers =
     kFloats | DTypeSet{DType::kUInt32, DType::kUInt64, DType::kInt32, DType::kInt64};
-constexpr DTypeSet kBytes{DType::kInt8, DType::kUInt8};
 
 // Multiplies batch by batch and row by row. `a(matrix, i, k)` and `b(matrix, k, j)` give elements
 // in accumulators, where `matrix` counts the operand's own matrices; `write(place, i, row)` takes a

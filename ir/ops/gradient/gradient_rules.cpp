@@ -1,5 +1,7 @@
 #include "ir/ops/gradient/gradient_rules.h"
 
+#include "ir/ops/inference/shape_arithmetic.h"
+
 namespace sardonyx::ops {
 
 Term apply(std::string_view op, const Term& x, const AttrMap& attrs) {
@@ -45,8 +47,16 @@ Term joined(Emitter& e, const std::vector<Term>& parts) {
   return {&e, e.call_many("Concat", vals, {{"axis", int64_t{0}}}, 1)[0]};
 }
 
+Val reshaped(Emitter& e, const Val& x, const Val& shape) {
+  return e.call("Reshape", {x, shape}, {{"allowzero", int64_t{1}}});
+}
+
 Term reshaped(const Term& x, const Term& shape) {
-  return apply("Reshape", x, shape, {{"allowzero", int64_t{1}}});
+  return {x.e, reshaped(*x.e, x.val, shape.val)};
+}
+
+Val product_of(Emitter& e, const Val& list) {
+  return call_folded(e, "ReduceProd", {list}, {{"keepdims", int64_t{1}}});
 }
 
 Term positions(const Term& x) {

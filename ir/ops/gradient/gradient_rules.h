@@ -116,6 +116,9 @@ inline Term int64s(Emitter& e, const std::vector<int64_t>& values) {
 Term joined(Emitter& e, const std::vector<Term>& parts);
 // `x` under a shape in which 0 means 0.
 Term reshaped(const Term& x, const Term& shape);
+Val reshaped(Emitter& e, const Val& x, const Val& shape);
+// The product of a 1-D value's elements, as a 1-D value of one: a constant where they are known.
+Val product_of(Emitter& e, const Val& list);
 
 // Each element's place in row-major order, in a tensor of x's shape.
 Term positions(const Term& x);

@@ -15,7 +15,7 @@ template <typename... Parts>
   fail(ErrorCode::kInvalidModel, parts...);
 }
 
-void require_length(std::string_view name, size_t length, size_t expected, std::string_view of) {
+void require_entries(std::string_view name, size_t length, size_t expected, std::string_view of) {
   if (length != expected) {
     reject("attribute ", name, ": expected ", expected, " elements, one for each of ", of, ", got ",
            length);
@@ -116,36 +116,36 @@ template <typename T>
 void check_lengths(const NodeLists<T>& lists) {
   const size_t nodes = lists.node_ids.size();
   const std::string_view of = "nodes_nodeids";
-  require_length("nodes_treeids", lists.tree_ids.size(), nodes, of);
-  require_length("nodes_featureids", lists.features.size(), nodes, of);
-  require_length("nodes_truenodeids", lists.if_true.size(), nodes, of);
-  require_length("nodes_falsenodeids", lists.if_false.size(), nodes, of);
-  require_length("nodes_modes", lists.modes.size(), nodes, of);
-  require_length("nodes_values", lists.splits.size(), nodes, of);
+  require_entries("nodes_treeids", lists.tree_ids.size(), nodes, of);
+  require_entries("nodes_featureids", lists.features.size(), nodes, of);
+  require_entries("nodes_truenodeids", lists.if_true.size(), nodes, of);
+  require_entries("nodes_falsenodeids", lists.if_false.size(), nodes, of);
+  require_entries("nodes_modes", lists.modes.size(), nodes, of);
+  require_entries("nodes_values", lists.splits.size(), nodes, of);
   if (!lists.nan_is_true.empty()) {
-    require_length("nodes_missing_value_tracks_true", lists.nan_is_true.size(), nodes, of);
+    require_entries("nodes_missing_value_tracks_true", lists.nan_is_true.size(), nodes, of);
   }
   const size_t weights = lists.weights.size();
-  require_length("treeids of the weights", lists.weight_trees.size(), weights, "the weights");
-  require_length("nodeids of the weights", lists.weight_nodes.size(), weights, "the weights");
-  require_length("ids of the weights", lists.weight_targets.size(), weights, "the weights");
+  require_entries("treeids of the weights", lists.weight_trees.size(), weights, "the weights");
+  require_entries("nodeids of the weights", lists.weight_nodes.size(), weights, "the weights");
+  require_entries("ids of the weights", lists.weight_targets.size(), weights, "the weights");
 }
 
 template <typename T>
 void check_lengths(const BranchLists<T>& lists) {
   const size_t nodes = lists.features.size();
   const std::string_view of = "nodes_featureids";
-  require_length("nodes_truenodeids", lists.if_true.size(), nodes, of);
-  require_length("nodes_falsenodeids", lists.if_false.size(), nodes, of);
-  require_length("nodes_trueleafs", lists.true_is_leaf.size(), nodes, of);
-  require_length("nodes_falseleafs", lists.false_is_leaf.size(), nodes, of);
-  require_length("nodes_modes", lists.modes.size(), nodes, of);
-  require_length("nodes_splits", lists.splits.size(), nodes, of);
+  require_entries("nodes_truenodeids", lists.if_true.size(), nodes, of);
+  require_entries("nodes_falsenodeids", lists.if_false.size(), nodes, of);
+  require_entries("nodes_trueleafs", lists.true_is_leaf.size(), nodes, of);
+  require_entries("nodes_falseleafs", lists.false_is_leaf.size(), nodes, of);
+  require_entries("nodes_modes", lists.modes.size(), nodes, of);
+  require_entries("nodes_splits", lists.splits.size(), nodes, of);
   if (!lists.nan_is_true.empty()) {
-    require_length("nodes_missing_value_tracks_true", lists.nan_is_true.size(), nodes, of);
+    require_entries("nodes_missing_value_tracks_true", lists.nan_is_true.size(), nodes, of);
   }
-  require_length("leaf_weights", lists.leaf_weights.size(), lists.leaf_targets.size(),
-                 "leaf_targetids");
+  require_entries("leaf_weights", lists.leaf_weights.size(), lists.leaf_targets.size(),
+                  "leaf_targetids");
 }
 
 // The sets of the kMember nodes, in the nodes' order; each ends with a NaN (the last one may do

@@ -18,17 +18,8 @@ Val call_with(Emitter& e, std::string_view op, const Vals& inputs, const Attrs& 
   return e.emit(op_named(op), inputs, attrs, 1)[0];
 }
 
-Val reshaped(Emitter& e, const Val& x, const Val& shape) {
-  return e.call("Reshape", {x, shape}, {{"allowzero", int64_t{1}}});
-}
-
 Val flat(Emitter& e, const Val& x) {
   return e.call("Reshape", {x, e.int64s({-1})});
-}
-
-// The product of the elements of a list, as a list of one.
-Val product_of(Emitter& e, const Val& list) {
-  return call_folded(e, "ReduceProd", {list}, {{"keepdims", int64_t{1}}});
 }
 
 Val filled(Emitter& e, const Val& shape, DType dtype, double value) {

@@ -10,8 +10,6 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-constexpr DTypeSet kBytes{DType::kUInt8, DType::kInt8};
-
 Val at(const BodyCall& c, size_t input) {
   return c.has(input) ? c.inputs[input] : Val();
 }
@@ -243,10 +241,10 @@ std::vector<Sample> softmax_samples() {
 std::vector<Sample> reduce_samples() {
   return with({{"axes", Ints{1}}, {"keepdims", int64_t{0}}}, {2, 3});
 }
-std::vector<Sample> pool_samples() {
+std::vector<Sample> qlinear_pool_samples() {
   return with({{"kernel_shape", Ints{2, 2}}, {"channels_last", int64_t{1}}}, {1, 4, 4, 2});
 }
-std::vector<Sample> global_samples() {
+std::vector<Sample> qlinear_global_pool_samples() {
   return with({{"channels_last", int64_t{0}}}, {1, 2, 3, 3});
 }
 std::vector<Sample> concat_samples() {
@@ -380,13 +378,14 @@ const OpDef kContribQuantizedOps[] = {
         bytes_row(
             "QLinearAveragePool",
             "(X: T, x_scale: float, x_zero_point?: T, y_scale: float, y_zero_point?: T) -> (Y: T)",
-            qlinear_average_pool, pool_samples, attr_schema<QAveragePoolAttrs>())
+            qlinear_average_pool, qlinear_pool_samples, attr_schema<QAveragePoolAttrs>())
             .documented("AveragePool of quantised elements, quantised again.")),
     on_images(
         bytes_row(
             "QLinearGlobalAveragePool",
             "(X: T, x_scale: float, x_zero_point: T, y_scale: float, y_zero_point: T) -> (Y: T)",
-            qlinear_global_average_pool, global_samples, attr_schema<QGlobalAveragePoolAttrs>())
+            qlinear_global_average_pool, qlinear_global_pool_samples,
+            attr_schema<QGlobalAveragePoolAttrs>())
             .documented("GlobalAveragePool of quantised elements, quantised again.")),
     bytes_row("QLinearWhere",
               "(condition: bool, X: T, x_scale: float, x_zero_point: T, Y: T, y_scale: float, "

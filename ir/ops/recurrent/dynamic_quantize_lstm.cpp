@@ -18,8 +18,6 @@ using Doubles = std::vector<double>;
 // Of inputs that may be large, in scratch memory.
 using Operand = std::pmr::vector<double>;
 
-constexpr DTypeSet kBytes{DType::kUInt8, DType::kInt8};
-
 // Inputs kX to kP are those of LSTM, but that W and R are transposed: [directions, width, 4 *
 // hidden].
 enum QuantizedLstmInput { kWScale = kP + 1, kWZero, kRScale, kRZero };
@@ -57,7 +55,7 @@ void infer_quantized_lstm(InferContext& c) {
   if (attrs.hidden_size) hidden = c.merged(hidden, *attrs.hidden_size, "R and hidden_size");
   require_dims(c, kW, {directions, width, hidden * 4});
   require_dims(c, kR, {directions, hidden, hidden * 4});
-  require_dims(c, kB, {directions, hidden * 8});
+  require_dims(c, kBiases, {directions, hidden * 8});
   require_dims(c, kSequenceLens, {batch});
   require_dims(c, kInitialH, {directions, batch, hidden});
   require_dims(c, kInitialC, {directions, batch, hidden});
@@ -170,7 +168,7 @@ class QuantizedLstm {
     const ScratchMark mark;
     const Operand w = weights(d, kW, kWScale, kWZero, width_),
                   r = weights(d, kR, kRScale, kRZero, hidden_);
-    bias_ = part(d, kB, 8 * hidden_);
+    bias_ = part(d, kBiases, 8 * hidden_);
     peephole_ = part(d, kP, 3 * hidden_);
     functions_ = spec_.activations.data() + static_cast<size_t>(d) * spec_.functions();
     Doubles h = part(d, kInitialH, batch_ * hidden_), c = part(d, kInitialC, batch_ * hidden_);

@@ -190,7 +190,7 @@ void infer_recurrent(InferContext& c) {
   const Dim rows = hidden * gates;
   expect(c, kW, {directions, rows, width});
   expect(c, kR, {directions, rows, hidden});
-  expect(c, kB, {directions, rows * 2});
+  expect(c, kBiases, {directions, rows * 2});
   expect(c, kSequenceLens, {batch});
   const Dims state =
       spec.batch_first ? Dims{batch, directions, hidden} : Dims{directions, batch, hidden};

@@ -117,7 +117,7 @@ RecurrentSpec recurrent_spec(const OpDef& op, const Attrs& attrs);
 
 // Numbers of the inputs; GRU and RNN end at kInitialH. The gates' order in W, R and B is
 // RNN [i], GRU [z, r, h], LSTM [i, o, f, c]; that of the peepholes P is [i, o, f].
-enum RecurrentInput { kX, kW, kR, kB, kSequenceLens, kInitialH, kInitialC, kP };
+enum RecurrentInput { kX, kW, kR, kBiases, kSequenceLens, kInitialH, kInitialC, kP };
 
 // The reference kernel of all three.
 void run_recurrent(const KernelCall& call);

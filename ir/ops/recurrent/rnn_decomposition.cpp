@@ -126,8 +126,8 @@ Val projected(Emitter& e, const SequenceInputs& s, size_t direction, StepWeights
   const BodyCall& call = s.call;
   const Val w = entry(e, call.inputs[kW], direction, 0);
   Val x = e.call("MatMul", {s.x, transposed(e, w, {1, 0})});
-  if (!call.has(kB)) return x;
-  const Vals biases = split(e, entry(e, call.inputs[kB], direction, 0), 2);
+  if (!call.has(kBiases)) return x;
+  const Vals biases = split(e, entry(e, call.inputs[kBiases], direction, 0), 2);
   x = e.call("Add", {x, biases[0]});
   if (s.spec.cell != RecurrentSpec::Cell::kGru || !s.spec.linear_before_reset)
     return e.call("Add", {x, biases[1]});

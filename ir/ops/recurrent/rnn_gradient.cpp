@@ -84,7 +84,7 @@ Vals recurrent_grad_body(Emitter& e, const BodyCall& c) {
   const GradCall call{op, c.raw_attrs, inputs, outputs, d_outputs, needed};
   const Vals found = autodiff_body(e, call, recurrent_decomposition);
   Vals gradients;
-  for (const size_t input : {kX, kW, kR, kB, kInitialH, kInitialC, kP}) {
+  for (const size_t input : {kX, kW, kR, kBiases, kInitialH, kInitialC, kP}) {
     if (gradients.size() == c.output_count) break;
     gradients.push_back(found[input] ? found[input] : full_like(e, inputs[input], 0));
   }
@@ -183,7 +183,7 @@ Vals recurrent_grad(Emitter& e, const GradCall& call) {
                  spec.batch_first ? joined_lists(e, {batch, directions, hidden})
                                   : joined_lists(e, {directions, batch, hidden}));
   };
-  Vals inputs{x, w, r, given(kB), state(kInitialH)};
+  Vals inputs{x, w, r, given(kBiases), state(kInitialH)};
   if (!inputs[at.b]) {
     const Val rows = call_folded(e, "Mul", {dims_of(e, w, 1, 2), e.int64s({2})});
     inputs[at.b] = zeros(e, x, joined_lists(e, {directions, rows}));
@@ -199,7 +199,7 @@ Vals recurrent_grad(Emitter& e, const GradCall& call) {
                                                         : "sardonyx::LstmGrad";
   const Vals found = e.emit(op_named(name), inputs, call.raw_attrs, outputs);
   Vals gradients(call.inputs.size());
-  const size_t order[] = {kX, kW, kR, kB, kInitialH, kInitialC, kP};
+  const size_t order[] = {kX, kW, kR, kBiases, kInitialH, kInitialC, kP};
   for (size_t i = 0; i < found.size(); ++i) {
     if (call.has(order[i]) && call.wants(order[i])) gradients[order[i]] = found[i];
   }

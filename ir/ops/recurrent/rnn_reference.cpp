@@ -146,7 +146,7 @@ class RnnReference {
   }
 
   void all() {
-    for (const size_t input : {kX, kW, kR, kB, kInitialH, kInitialC, kP}) {
+    for (const size_t input : {kX, kW, kR, kBiases, kInitialH, kInitialC, kP}) {
       if (call_.has(input)) values_[input] = doubles_of(call_.inputs[input]);
     }
     const size_t states = spec_.directions() * batch_ * hidden_;
@@ -192,7 +192,7 @@ class RnnReference {
 
   // Steps beyond a sequence's length leave its state alone and give zeros.
   void run(size_t direction) {
-    const Weights weights{part(kW, direction), part(kR, direction), part(kB, direction),
+    const Weights weights{part(kW, direction), part(kR, direction), part(kBiases, direction),
                           part(kP, direction)};
     ReferenceDirection cell(spec_, direction, weights, width_, hidden_);
     for (size_t b = 0; b < batch_; ++b) {

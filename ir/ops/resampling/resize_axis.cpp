@@ -127,7 +127,7 @@ std::pmr::vector<int64_t> nearest_elements(const ResizeAttrs& attrs, const Resiz
 }
 
 // Outputs of an axis between two looks at the deadline.
-constexpr int64_t kBetweenLooks = 1 << 12;
+constexpr int64_t kOutputsBetweenLooks = 1 << 12;
 
 ResizeBlend blended_elements(const ResizeAttrs& attrs, const ResizeAxis& axis, Memory* memory) {
   ResizeBlend result{std::pmr::vector<ResizeBlend::WeightedElement>(memory),
@@ -135,7 +135,7 @@ ResizeBlend blended_elements(const ResizeAttrs& attrs, const ResizeAxis& axis, M
   result.begins.reserve(static_cast<size_t>(axis.out) + 1);
   result.begins.push_back(0);
   for (int64_t i = 0; i < axis.out; ++i) {
-    if (i % kBetweenLooks == 0) check_interrupted();
+    if (i % kOutputsBetweenLooks == 0) check_interrupted();
     const float coordinate = original_coordinate(attrs, axis, i);
     if (!leaves_input(attrs, axis, coordinate)) blend(attrs, axis, coordinate, result.parts);
     result.begins.push_back(result.parts.size());

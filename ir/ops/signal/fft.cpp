@@ -21,10 +21,10 @@ constexpr size_t kLargestFactor = 31;
 // count.
 constexpr size_t kLongestKept = 1 << 16;
 // Steps between two looks at the deadline: less than a millisecond.
-constexpr size_t kBetweenLooks = 1 << 14;
+constexpr size_t kStepsBetweenLooks = 1 << 14;
 
 void look(size_t step) {
-  if (step % kBetweenLooks == 0) check_interrupted();
+  if (step % kStepsBetweenLooks == 0) check_interrupted();
 }
 
 std::unique_ptr<BudgetShare> share_of(size_t elements) {
@@ -130,9 +130,9 @@ void FourierTransform::transform(const Complex* in, size_t step, Complex* out, s
     else
       transform(in + r * step, step * p, out + r * part, part, factor + 1);
   }
-  for (size_t begin = 0; begin < part; begin += kBetweenLooks) {
-    const size_t end = std::min(part, begin + kBetweenLooks);
-    if (part >= kBetweenLooks) check_interrupted();
+  for (size_t begin = 0; begin < part; begin += kStepsBetweenLooks) {
+    const size_t end = std::min(part, begin + kStepsBetweenLooks);
+    if (part >= kStepsBetweenLooks) check_interrupted();
     if (p == 2)
       join_two(out, part, begin, end);
     else if (p == 4)

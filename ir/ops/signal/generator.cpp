@@ -268,7 +268,7 @@ void fill_range(const KernelCall& call) {
 
 // Integers wrap, so that their bits are those of unsigned ones.
 template <typename T>
-void count_up(const KernelCall& call) {
+void write_range(const KernelCall& call) {
   constexpr int64_t kAtOnce = 32;  // each of which follows from the one so far before it
   const T start = *call.inputs[0].data<T>(), delta = *call.inputs[2].data<T>();
   T* out = call.outputs[0].data<T>();
@@ -292,11 +292,11 @@ void range(const KernelCall& call) {
   } else if (is_floating(dtype)) {
     fill_range<double>(call);
   } else if (bits_of(dtype) == 64) {
-    count_up<uint64_t>(call);
+    write_range<uint64_t>(call);
   } else if (bits_of(dtype) == 32) {
-    count_up<uint32_t>(call);
+    write_range<uint32_t>(call);
   } else {
-    count_up<uint16_t>(call);
+    write_range<uint16_t>(call);
   }
 }
 

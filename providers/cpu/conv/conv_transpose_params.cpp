@@ -14,7 +14,7 @@ TransposedCall transposed_call(const KernelRequest& request) {
 namespace {
 
 // Pixels of the input that are multiplied with the weights at once: enough to read these seldom.
-constexpr int64_t kPixelsPerTile = 96;
+constexpr int64_t kConvTransposePixelsPerTile = 96;
 // Products that one thread keeps in a second-level cache.
 constexpr int64_t kProductsKept = 1 << 17;
 // A chunk is a multiple of this many channels, which fill vectors.
@@ -33,14 +33,14 @@ int64_t floor_div(int64_t a, int64_t b) {
   return a >= 0 ? a / b : -ceil_div(-a, b);
 }
 
-TransposedAxis axis_of(const ops::Window& window, size_t axis) {
+TransposedAxis transposed_axis(const ops::Window& window, size_t axis) {
   return {window.in[axis],      window.out[axis],       window.kernel[axis],
           window.strides[axis], window.dilations[axis], window.pads_begin[axis]};
 }
 
 void choose_chunk(ConvTransposeParams& f, int threads) {
   f.chunk = f.outputs;
-  f.rows_per_tile = std::clamp<int64_t>(ceil_div(kPixelsPerTile, f.columns.in), 1,
+  f.rows_per_tile = std::clamp<int64_t>(ceil_div(kConvTransposePixelsPerTile, f.columns.in), 1,
                                         std::max<int64_t>(f.rows.in, 1));
   if (f.is_depthwise) return;
   const bool wants_more = f.rows.in < kFewRows && f.images * f.groups % threads != 0;
@@ -59,7 +59,8 @@ bool merges_runs(const ConvTransposeParams& f) {
 
 bool is_tiled(const ConvTransposeParams& f) {
   if (f.is_depthwise || f.groups > 1 || !f.rows.is_tiled() || !f.columns.is_tiled()) return false;
-  return f.columns.in * 2 >= kPixelsPerTile || f.inputs * f.outputs * f.taps() <= kNearWeights;
+  return f.columns.in * 2 >= kConvTransposePixelsPerTile ||
+         f.inputs * f.outputs * f.taps() <= kNearWeights;
 }
 
 // Packs the weights of one chunk of one group, tap rows [first, last): [channels][taps] of each
@@ -106,8 +107,8 @@ ConvTransposeParams conv_transpose_params(const ops::Window& window, const Shape
                                           int64_t group, int threads) {
   ConvTransposeParams f;
   const size_t rank = window.rank();
-  if (rank == 2) f.rows = axis_of(window, 0);
-  f.columns = axis_of(window, rank - 1);
+  if (rank == 2) f.rows = transposed_axis(window, 0);
+  f.columns = transposed_axis(window, rank - 1);
   f.images = x[0];
   f.is_depthwise = group > 1 && group == x[1] && w[1] == 1;
   f.groups = f.is_depthwise ? 1 : group;

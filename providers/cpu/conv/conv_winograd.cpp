@@ -159,7 +159,7 @@ bool is_worth_it(const WinogradImage& image, int64_t images) {
   return sums(tiles, of(image.places())) + transforms < 0.9 * direct;
 }
 
-WinogradParams form_of(const KernelRequest& request, const ops::ConvAttrs& attrs) {
+WinogradParams winograd_params(const KernelRequest& request, const ops::ConvAttrs& attrs) {
   const KernelTensor &x = request.inputs[0], &w = request.inputs[1], &y = request.outputs[0];
   const ops::Window window = ops::conv_window(request.op.name, attrs, x.shape, w.shape);
   WinogradParams form;
@@ -186,7 +186,7 @@ Prepared prepare_conv_winograd(const KernelRequest& request, const ops::ConvAttr
   if (const char* why = why_unsupported_image(request)) return Prepared::refuse(why);
   const auto finish = make_epilogue(activation);
   if (!finish) return Prepared::refuse("unknown activation");
-  WinogradParams form = form_of(request, attrs);
+  WinogradParams form = winograd_params(request, attrs);
   if (is_too_large(form.image)) return Prepared::refuse("there are many channels");
   if (!is_worth_it(form.image, form.images)) return Prepared::refuse("direct sums are as fast");
   form.image.low = finish->low;

@@ -24,7 +24,7 @@ struct QConvFirstLayerParams {
   }
 };
 
-QConvFirstLayerParams form_of(const QConvCall& call) {
+QConvFirstLayerParams first_layer_params(const QConvCall& call) {
   constexpr int64_t kNearBytes = 32 << 10;  // of a tile, beside weights and results
   QConvFirstLayerParams form{
       conv_int8_params(call.x(), call.w(), call.y(), call.window, 1, ImageOrder::kPlanes,
@@ -174,7 +174,7 @@ const char* why_unsupported(const QConvCall& call, const QConvFirstLayerParams& 
 }  // namespace
 
 Prepared prepare_qconv_first_layer(const QConvCall& call) {
-  const QConvFirstLayerParams form = form_of(call);
+  const QConvFirstLayerParams form = first_layer_params(call);
   if (const char* why = why_unsupported(call, form)) return Prepared::refuse(why);
   auto weights = packed_weights(call, form);
   const auto* sums =

@@ -33,7 +33,7 @@ constexpr size_t kMaxTaps = 256;
 
 // Rows of windows of up to three elements, of which the next column's are all but the first: a
 // group holds the elements of both.
-QDepthwiseParams form_of(const QConvCall& call) {
+QDepthwiseParams qdepthwise_params(const QConvCall& call) {
   QDepthwiseParams form{
       conv_int8_params(call.x(), call.w(), call.y(), call.window, 1, ImageOrder::kPixels, false),
       1,
@@ -250,7 +250,7 @@ std::shared_ptr<const Buffer> packed_weights(const QConvCall& call, const QDepth
 }  // namespace
 
 Prepared prepare_qdwconv(const QConvCall& call) {
-  QDepthwiseParams form = form_of(call);
+  QDepthwiseParams form = qdepthwise_params(call);
   if (form.taps.size() > kMaxTaps) return Prepared::refuse("windows are large");
   auto weights = packed_weights(call, form);
   const int64_t outputs = form.f.outputs * form.repeats,

@@ -72,7 +72,7 @@ std::optional<Order> order_of(const KernelRequest& request, const LayoutPtr& lay
   return std::nullopt;
 }
 
-const char* why_unsupported_operands(const KernelRequest& request) {
+const char* why_unsupported_layouts(const KernelRequest& request) {
   const KernelTensor& target = request.outputs[0];
   for (const KernelTensor& input : request.inputs) {
     if (has_one_element(input) || is_per_channel(input.shape, target.shape)) continue;
@@ -95,7 +95,7 @@ bool may_keep_type(const OpDef& op) {
 Prepared prepare_in_layout(const KernelRequest& request) {
   const LayoutPtr layout = request.layouts ? layout_of_whole(request) : nullptr;
   if (!layout) return Prepared::refuse("no operand has a layout");
-  if (const char* why = why_unsupported_operands(request)) return Prepared::refuse(why);
+  if (const char* why = why_unsupported_layouts(request)) return Prepared::refuse(why);
   const auto order = order_of(request, layout);
   if (!order) return Prepared::refuse("an unusual layout");
   const Shape& whole = request.outputs[0].shape;

@@ -86,7 +86,7 @@ Prepared tiles(const Operands<T>& operands, Epilogue finish, int threads) {
       std::make_unique<TileKernel<T, Epilogue>>(operands, std::move(finish), threads), "tiles");
 }
 
-Prepared prepare_gemm(const KernelRequest& request) {
+Prepared prepare_gemm_f64(const KernelRequest& request) {
   if (request.inputs[0].dtype != DType::kDouble)
     return Prepared::refuse("only double is computed here");
   const auto& attrs = request.attrs<ops::GemmAttrs>();
@@ -131,7 +131,8 @@ Prepared prepare_distances(const KernelRequest& request) {
 }
 
 constexpr KernelEntry kNumberGemmEntries[] = {
-    {"Gemm", "gemm_f64", prepare_gemm}, {"com.microsoft::CDist", "gemm_f64", prepare_distances}};
+    {"Gemm", "gemm_f64", prepare_gemm_f64},
+    {"com.microsoft::CDist", "gemm_f64", prepare_distances}};
 
 }  // namespace
 

@@ -308,16 +308,16 @@ Found form_of(const KernelRequest& request) {
   return {std::move(form), nullptr};
 }
 
-Prepared prepare(const KernelRequest& request) {
+Prepared prepare_gemv(const KernelRequest& request) {
   Found found = form_of(request);
   if (!found.form) return Prepared::refuse(found.refusal);
   return Prepared::accept(std::make_unique<GemvKernel>(std::move(*found.form), request.threads),
                           "gemv");
 }
 
-constexpr KernelEntry kGemvEntries[] = {{"MatMul", "gemv", prepare},
-                                        {"Gemm", "gemv", prepare},
-                                        {"sardonyx::FusedMatMul", "gemv", prepare}};
+constexpr KernelEntry kGemvEntries[] = {{"MatMul", "gemv", prepare_gemv},
+                                        {"Gemm", "gemv", prepare_gemv},
+                                        {"sardonyx::FusedMatMul", "gemv", prepare_gemv}};
 
 }  // namespace
 

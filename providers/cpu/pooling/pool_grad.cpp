@@ -43,7 +43,7 @@ struct PoolGradAxis {
   }
 };
 
-PoolGradAxis axis_of(const ops::Window& window, size_t axis) {
+PoolGradAxis pool_grad_axis(const ops::Window& window, size_t axis) {
   PoolGradAxis result{window.in[axis],       window.strides[axis], window.dilations[axis],
                       window.start(axis, 0), window.kernel[axis],  {}};
   const int64_t padded = window.in[axis] + window.pads_begin[axis] + window.pads_end[axis];
@@ -64,7 +64,7 @@ struct PoolGradGeometry {
   PoolGradGeometry(const ops::Window& window, int64_t images, int64_t lanes)
       : images(images), lanes(lanes) {
     for (size_t axis = 0; axis < window.rank(); ++axis)
-      axes[kAxes - window.rank() + axis] = axis_of(window, axis);
+      axes[kAxes - window.rank() + axis] = pool_grad_axis(window, axis);
   }
   int64_t in_size() const { return axes[0].in * axes[1].in * axes[2].in * lanes; }
   int64_t out_size() const { return axes[0].out() * axes[1].out() * axes[2].out() * lanes; }

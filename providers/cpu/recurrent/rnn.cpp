@@ -94,7 +94,7 @@ class GatePacking {
       : cell_(cell),
         s_(sizes),
         threads_(request.threads),
-        has_bias_(request.has(ops::kB)),
+        has_bias_(request.has(ops::kBiases)),
         has_peepholes_(request.has(ops::kP)) {}
 
   // The gates of the product with the hidden state.
@@ -148,7 +148,7 @@ class GatePacking {
     gates.input = add(ops::kW, 0, s_.gates);
     gates.recurrent = add(ops::kR, 0, gates_per_product());
     if (has_candidate()) gates.candidate = add(ops::kR, gates_per_product(), 1);
-    pack_vectors(has_bias_ ? static_cast<const float*>(args.inputs[ops::kB]) : nullptr,
+    pack_vectors(has_bias_ ? static_cast<const float*>(args.inputs[ops::kBiases]) : nullptr,
                  has_peepholes_ ? static_cast<const float*>(args.inputs[ops::kP]) : nullptr,
                  direction, to, gates);
     return gates;
@@ -260,8 +260,8 @@ class ConstantRecurrentKernel : public RecurrentKernel {
         gates.candidate =
             matrix(request, packing, ops::kR, direction, packing.gates_per_product(), 1);
       vectors_[direction].resize(packing.vector_floats());
-      packing.pack_vectors(values(ops::kB), values(ops::kP), direction, vectors_[direction].data(),
-                           gates);
+      packing.pack_vectors(values(ops::kBiases), values(ops::kP), direction,
+                           vectors_[direction].data(), gates);
       set_gates(direction, gates);
     }
   }
@@ -327,7 +327,7 @@ const char* why_unsupported_rnn(const KernelRequest& request) {
 }
 
 bool has_constant_weights(const KernelRequest& request) {
-  return std::ranges::all_of(std::array{ops::kW, ops::kR, ops::kB, ops::kP}, [&](size_t slot) {
+  return std::ranges::all_of(std::array{ops::kW, ops::kR, ops::kBiases, ops::kP}, [&](size_t slot) {
     return !request.has(slot) || request.inputs[slot].constant;
   });
 }
@@ -354,7 +354,7 @@ Prepared prepare_recurrent(const KernelRequest& request) {
   }
   Prepared prepared = Prepared::accept(
       std::make_unique<ConstantRecurrentKernel>(cell, spec, sizes, request), "simd");
-  prepared.unread_inputs = 1u << ops::kW | 1u << ops::kR | 1u << ops::kB | 1u << ops::kP;
+  prepared.unread_inputs = 1u << ops::kW | 1u << ops::kR | 1u << ops::kBiases | 1u << ops::kP;
   return prepared;
 }
 

@@ -6,7 +6,6 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-constexpr DType kI64 = DType::kInt64;
 constexpr int64_t kEnd = INT64_MAX;
 
 void add_generators(std::vector<OpCase>& cases) {

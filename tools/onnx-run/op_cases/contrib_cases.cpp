@@ -6,8 +6,6 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-constexpr DType kI32 = DType::kInt32;
-
 const AttrMap kHeads{{"num_heads", int64_t{12}}};
 
 void add_contrib_attention(std::vector<OpCase>& cases) {

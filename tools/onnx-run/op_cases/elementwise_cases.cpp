@@ -5,8 +5,7 @@
 namespace sardonyx::tool {
 namespace {
 
-constexpr DType kF16 = DType::kFloat16, kI64 = DType::kInt64, kI32 = DType::kInt32,
-                kBool = DType::kBool;
+constexpr DType kF16 = DType::kFloat16, kBool = DType::kBool;
 
 CaseOperand wide(DType dtype = DType::kFloat, double low = -2, double high = 2) {
   return input({256, 1024}, dtype, low, high);

@@ -8,6 +8,9 @@
 
 namespace sardonyx::tool {
 
+// As the tables of calls write them.
+inline constexpr DType kI64 = DType::kInt64, kI32 = DType::kInt32;
+
 struct CaseOperand {
   Shape shape;
   DType dtype = DType::kFloat;
