@@ -108,7 +108,7 @@ constexpr DTypeSet operator|(DType a, DType b) {
 inline constexpr DTypeSet kUnsignedInts{DType::kUInt8, DType::kUInt16, DType::kUInt32,
                                         DType::kUInt64};
 inline constexpr DTypeSet kSignedInts{DType::kInt8, DType::kInt16, DType::kInt32, DType::kInt64};
-inline constexpr DTypeSet kBytes{DType::kUInt8, DType::kInt8};
+inline constexpr DTypeSet kByteInts{DType::kUInt8, DType::kInt8};
 inline constexpr DTypeSet kInts = kUnsignedInts | kSignedInts;
 inline constexpr DTypeSet kFloats{DType::kFloat16, DType::kBFloat16, DType::kFloat, DType::kDouble};
 inline constexpr DTypeSet kNumbers = kInts | kFloats;

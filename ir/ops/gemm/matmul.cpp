@@ -471,7 +471,7 @@ std::vector<Sample> det_samples() {
 }  // namespace
 
 std::span<const OpDef> matmul_ops() {
-  constexpr DTypeSet kQuantized = kBytes | kFloat8s;
+  constexpr DTypeSet kQuantized = kByteInts | kFloat8s;
   static const OpDef kOps[] = {
       {.name = "MatMul",
        .doc = "The matrix product of the last two axes, the others broadcast; rank 1 is a row on "
@@ -502,7 +502,7 @@ std::span<const OpDef> matmul_ops() {
        .doc = "The matrix product of 8-bit integers less their zero points, summed up in int32.",
        .since = 10,
        .signature = "(A: T1, B: T2, a_zero_point?: T1, b_zero_point?: T2) -> (Y: T3)",
-       .types = {{"T1", kBytes}, {"T2", kBytes}, {"T3", DType::kInt32}},
+       .types = {{"T1", kByteInts}, {"T2", kByteInts}, {"T3", DType::kInt32}},
        .infer = infer_matmul_integer,
        .reference = run_matmul_integer,
        .weight_inputs = 1u << 1,

@@ -321,7 +321,7 @@ OpDef bytes_row(std::string_view name, std::string_view signature,
   return {.name = name,
           .domain = kMicrosoft,
           .signature = signature,
-          .types = {{"T", kBytes}},
+          .types = {{"T", kByteInts}},
           .attrs = attrs,
           .infer = infer_by_body,
           .body = body,
@@ -353,7 +353,7 @@ OpDef with_weights(OpDef row, uint32_t inputs) {
 
 constexpr DTypeSet kHalfOrFloat{DType::kFloat, DType::kFloat16};
 constexpr DTypeSet kContribQuantized =
-    kBytes | DTypeSet{DType::kInt16, DType::kUInt16, DType::kInt4, DType::kUInt4};
+    kByteInts | DTypeSet{DType::kInt16, DType::kUInt16, DType::kInt4, DType::kUInt4};
 
 const OpDef kContribQuantizedOps[] = {
     bytes_row("QLinearAdd", kBinary, qlinear_add, binary_samples)
@@ -393,8 +393,8 @@ const OpDef kContribQuantizedOps[] = {
               qlinear_where, where_samples)
         .documented("Where of quantised tensors, each with its own scale, quantised again."),
     product_row("QLinearConcat", "(Y_scale: float, Y_zero_point: T8, inputs...: TV*) -> (Y: T8)",
-                {{"T8", kBytes}, {"TV", kBytes | DType::kFloat}}, qlinear_concat, concat_samples,
-                attr_schema<QConcatAttrs>())
+                {{"T8", kByteInts}, {"TV", kByteInts | DType::kFloat}}, qlinear_concat,
+                concat_samples, attr_schema<QConcatAttrs>())
         .documented(
             "Quantised tensors, each with its own scale, joined along `axis` in one scale."),
     with_weights(
@@ -402,14 +402,15 @@ const OpDef kContribQuantizedOps[] = {
             "MatMulIntegerToFloat",
             "(A: T1, B: T2, a_scale: T3, b_scale: T3, a_zero_point?: T1, b_zero_point?: T2, "
             "bias?: T3) -> (Y: T3)",
-            {{"T1", kBytes}, {"T2", kBytes}, {"T3", kHalfOrFloat}}, matmul_integer_to_float,
+            {{"T1", kByteInts}, {"T2", kByteInts}, {"T3", kHalfOrFloat}}, matmul_integer_to_float,
             to_float_samples)
             .documented("The matrix product of 8-bit integers, times the scales of both and with a "
                         "bias, in floats."),
         1u << 1),
     product_row("DynamicQuantizeMatMul",
                 "(A: T1, B: T2, b_scale: T1, b_zero_point?: T2, bias?: T1) -> (Y: T1)",
-                {{"T1", DType::kFloat}, {"T2", kBytes}}, dynamic_quantize_matmul, dynamic_samples)
+                {{"T1", DType::kFloat}, {"T2", kByteInts}}, dynamic_quantize_matmul,
+                dynamic_samples)
         .documented("The matrix product of floats that are quantised for it and quantised weights, "
                     "in floats."),
     with_weights(
@@ -417,11 +418,11 @@ const OpDef kContribQuantizedOps[] = {
                     "(A: TA, a_scale: T, a_zero_point: TA, B: TB, b_scale: T, b_zero_point: TB, "
                     "C?: TC, y_scale?: T, y_zero_point?: TYZ) -> (Y: TY)",
                     {{"T", DType::kFloat},
-                     {"TA", kBytes},
-                     {"TB", kBytes},
+                     {"TA", kByteInts},
+                     {"TB", kByteInts},
                      {"TC", DType::kInt32},
-                     {"TYZ", kBytes},
-                     {"TY", kBytes | DType::kFloat}},
+                     {"TYZ", kByteInts},
+                     {"TY", kByteInts | DType::kFloat}},
                     qgemm, qgemm_samples, attr_schema<QGemmAttrs>())
             .documented("Gemm of quantised matrices, in floats or quantised again."),
         1u << 3),
@@ -429,7 +430,7 @@ const OpDef kContribQuantizedOps[] = {
                 "(input: T1, weight: T2, bias: T3, input_scale: T3, weight_scale: T3, "
                 "mask_index?: T4, input_zero_point?: T1, weight_zero_point?: T2, past?: T3) -> "
                 "(output: T3, present?: T3)",
-                {{"T1", kBytes}, {"T2", kBytes}, {"T3", kHalfOrFloat}, {"T4", DType::kInt32}},
+                {{"T1", kByteInts}, {"T2", kByteInts}, {"T3", kHalfOrFloat}, {"T4", DType::kInt32}},
                 qattention, qattention_samples, attr_schema<ContribAttentionAttrs>())
         .documented("Self-attention whose input and weights are quantised."),
     product_row("QuantizeLinear", "(x: T1, y_scale: T1, y_zero_point?: T2) -> (y: T2)",

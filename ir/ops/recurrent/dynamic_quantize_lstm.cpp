@@ -277,7 +277,7 @@ const OpDef kContribRecurrentOps[] = {
          "(X: T, W: T2, R: T2, B?: T, sequence_lens?: T1, initial_h?: T, initial_c?: T, P?: T, "
          "W_scale: T, W_zero_point: T2, R_scale: T, R_zero_point: T2) -> "
          "(Y?: T, Y_h?: T, Y_c?: T)",
-     .types = {{"T", DType::kFloat}, {"T1", DType::kInt32}, {"T2", kBytes}},
+     .types = {{"T", DType::kFloat}, {"T1", DType::kInt32}, {"T2", kByteInts}},
      .attrs = attr_schema<QuantizedLstmAttrs>(),
      .infer = infer_quantized_lstm,
      .reference = quantized_lstm,
