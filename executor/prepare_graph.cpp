@@ -110,7 +110,7 @@ std::vector<PassName> list_passes() {
       {"quantization", 2, quantization_passes()},
       {"generic", 1, generic_passes()},
       {"fusion", 2, fusion_passes()},
-      {"choices", 2, lowering_passes()},
+      {"lowering", 2, lowering_passes()},
       {"bfloat16", 0, narrowing_passes()},
   };
   std::vector<PassName> names;

@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "executor/session_options.h"
-#include "executor/weights/prepack_cache.h"
+#include "executor/weights/prepack_file_store.h"
 #include "executor/weights/weight_residency.h"
 #include "ir/buffer_pool.h"
 #include "ir/core/memory/packed_weight_arena.h"
 #include "ir/core/memory/scratch_arena.h"
+#include "ir/prepacked_weights.h"
 
 namespace sardonyx {
 
@@ -33,8 +34,8 @@ class SessionState {
   bool keeps_attempts = false;  // steps keep which implementations refused them, and why
   Log log;
   PrepackedWeights packs;
-  std::unique_ptr<PrepackCache> plan_cache;  // where `packs` look first; null: nowhere
-  PackedWeightArena packed_weight_arena;     // where `packs` are
+  std::unique_ptr<PrepackFileStore> plan_cache;  // where `packs` look first; null: nowhere
+  PackedWeightArena packed_weight_arena;         // where `packs` are
   WeightResidency weight_residency;
 
   // Buffers for intermediate values, the last one given back first: its lines may still be in a

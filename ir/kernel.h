@@ -2,9 +2,7 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +14,8 @@
 
 namespace sardonyx {
 
+class PrepackedWeights;  // ir/prepacked_weights.h
+
 // An input or output as a kernel's prepare sees it: all but an output's elements.
 struct KernelTensor {
   DType dtype = DType::kUndefined;  // kUndefined: omitted
@@ -23,45 +23,6 @@ struct KernelTensor {
   LayoutPtr layout;  // what an input has where it comes from; the kernel may ask for another
   const Tensor* constant = nullptr;  // an input's value where it never changes (always row-major)
   explicit operator bool() const { return dtype != DType::kUndefined; }
-};
-
-// Writes a packed weight: all bytes of it.
-using FillPack = std::function<void(std::byte* to)>;
-
-// Where packed weights are kept for longer than a process.
-class PrepackStore {
- public:
-  virtual ~PrepackStore() = default;
-  // What is kept of the elements of `weight` under `form`, `bytes` bytes aligned to 64; where
-  // nothing is, what `make` gives, which may be kept.
-  virtual std::shared_ptr<const Buffer> get(
-      const Tensor& weight, const std::string& form, size_t bytes,
-      const std::function<std::shared_ptr<const Buffer>()>& make) = 0;
-};
-
-// Weights in the form that a kernel wants, made once for all plans that share the cache, and for
-// all caches of the process where the tensor's origin is known: sessions of one file.
-class PrepackedWeights {
- public:
-  // `form` names the layout, of `bytes` bytes, all of which `fill` writes; two calls with the same
-  // tensor and form get the same buffer, which counts for the memory of the session that made it.
-  std::shared_ptr<const Buffer> get(const Tensor& weight, const std::string& form, size_t bytes,
-                                    const FillPack& fill);
-  size_t bytes() const;
-  // Asked before anything is packed, from now on; must outlive the calls of `get`.
-  void set_store(PrepackStore* store) { store_ = store; }
-
- private:
-  struct Entry {
-    std::shared_ptr<Buffer> source;  // keeps the key's address from being used again
-    std::shared_ptr<const Buffer> packed;
-  };
-  std::shared_ptr<const Buffer> shared_or_made(const Tensor& weight, const std::string& key,
-                                               size_t bytes, const FillPack& fill);
-
-  mutable std::mutex mutex_;
-  std::map<std::pair<const void*, std::string>, Entry> entries_;
-  PrepackStore* store_ = nullptr;
 };
 
 // An implementation that was asked for a kernel, and what it answered.

@@ -5,7 +5,7 @@
 namespace sardonyx {
 namespace {
 
-constexpr Pass kPasses[] = {
+constexpr Pass kFusion[] = {
     {"fuse-integer-scale", passes::fuse_integer_scale,
      "Mul(Cast(MatMulInteger), scale) becomes MatMulIntegerToFloat"},
     {"fuse-integer-bias", passes::fuse_integer_bias,
@@ -93,7 +93,7 @@ constexpr Pass kQuantization[] = {
      "elementwise ops of one quantized tensor become a table of 256 bytes"},
 };
 
-constexpr Pass kChoices[] = {
+constexpr Pass kLowering[] = {
     {"transpose-before-reshape", passes::transpose_before_reshape,
      "Transpose(Reshape(image)) becomes Reshape(Transpose(image))"},
     {"transpose-behind-reshape", passes::transpose_behind_reshape,
@@ -126,11 +126,11 @@ std::span<const Pass> quantization_passes() {
 }
 
 std::span<const Pass> fusion_passes() {
-  return kPasses;
+  return kFusion;
 }
 
 std::span<const Pass> lowering_passes() {
-  return kChoices;
+  return kLowering;
 }
 
 std::span<const Pass> narrowing_passes() {

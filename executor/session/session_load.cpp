@@ -38,7 +38,7 @@ void configure(SessionState& state, const SessionOptions& options) {
   state.keeps_attempts = options.keep_kernel_attempts || state.log.wants(LogLevel::kDebug);
   if (options.plan_cache.empty()) return;
   state.plan_cache =
-      std::make_unique<PrepackCache>(options.plan_cache, packing_version(), state.log);
+      std::make_unique<PrepackFileStore>(options.plan_cache, packing_version(), state.log);
   state.packs.set_store(state.plan_cache.get());
 }
 

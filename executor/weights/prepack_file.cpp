@@ -90,7 +90,7 @@ std::span<const std::byte> packed_bytes(const StoredPack& pack) {
 
 using PackHashes = std::unordered_map<const Buffer*, ContentHash>;
 
-PackHashes hashes_of(const PlanCacheContent& content) {
+PackHashes hashes_of(const PrepackFileContent& content) {
   PackHashes hashes;
   for (const StoredPack& pack : content.packs) {
     if (hashes.contains(pack.packed.get())) continue;
@@ -101,7 +101,7 @@ PackHashes hashes_of(const PlanCacheContent& content) {
 }
 
 // The index with the offsets of the packed buffers; one buffer may have several names.
-IndexWriter index_of(const PlanCacheContent& content, const PackHashes& hashes,
+IndexWriter index_of(const PrepackFileContent& content, const PackHashes& hashes,
                      uint64_t first_offset) {
   IndexWriter index;
   index.put(content.maker);
@@ -126,14 +126,14 @@ bool StoredPack::is_intact() const {
   return shared_content_hash(packed_bytes(*this)) == packed_hash;
 }
 
-bool is_plan_cache(std::span<const std::byte> file) {
+bool is_prepack_file(std::span<const std::byte> file) {
   return file.size() >= sizeof kMagic && std::memcmp(file.data(), kMagic, sizeof kMagic) == 0;
 }
 
-PlanCacheContent read_plan_cache(const std::shared_ptr<Buffer>& file) {
+PrepackFileContent read_prepack_file(const std::shared_ptr<Buffer>& file) {
   const std::span<const std::byte> bytes(file->data(), file->size());
   PrepackHeader header;
-  if (!is_plan_cache(bytes)) refuse("it holds something else");
+  if (!is_prepack_file(bytes)) refuse("it holds something else");
   if (bytes.size() < sizeof header) refuse("it ends early");
   std::memcpy(&header, bytes.data(), sizeof header);
   if (header.version != kVersion) refuse("it is of another version");
@@ -141,7 +141,7 @@ PlanCacheContent read_plan_cache(const std::shared_ptr<Buffer>& file) {
   const auto index = bytes.subspan(sizeof header, header.index_bytes);
   if (content_hash(index) != header.index_hash) refuse("its index is damaged");
   IndexReader reader(index);
-  PlanCacheContent content{reader.string(), {}};
+  PrepackFileContent content{reader.string(), {}};
   while (!reader.is_at_end()) {
     StoredPack pack{reader.string(), reader.string(), reader.number<ContentHash>(), nullptr, {}};
     const auto offset = reader.number<uint64_t>(), size = reader.number<uint64_t>();
@@ -152,7 +152,7 @@ PlanCacheContent read_plan_cache(const std::shared_ptr<Buffer>& file) {
   return content;
 }
 
-void write_plan_cache(const std::filesystem::path& path, const PlanCacheContent& content) {
+void write_prepack_file(const std::filesystem::path& path, const PrepackFileContent& content) {
   // Offsets are numbers of one size, so the index is as long with any of them.
   const PackHashes hashes = hashes_of(content);
   const uint64_t index_bytes = index_of(content, hashes, 0).bytes().size();

@@ -1,4 +1,4 @@
-// The file of a PrepackCache: packed weights by name, to be mapped.
+// The file of a PrepackFileStore: packed weights by name, to be mapped.
 //
 //   header   magic "sardonyx packs", version, length and hash of the index
 //   index    the maker; for each form: its name, where the elements came from, their hash, where
@@ -31,16 +31,16 @@ struct StoredPack {
   bool is_intact() const;
 };
 
-struct PlanCacheContent {
+struct PrepackFileContent {
   std::string maker;
   std::vector<StoredPack> packs;
 };
 
 // Is this the beginning of such a file, of any version?
-bool is_plan_cache(std::span<const std::byte> file);
+bool is_prepack_file(std::span<const std::byte> file);
 // What the file holds; `packed` are in it. Throws kInvalidModel saying what is wrong with it.
-PlanCacheContent read_plan_cache(const std::shared_ptr<Buffer>& file);
+PrepackFileContent read_prepack_file(const std::shared_ptr<Buffer>& file);
 // Replaces the file at `path` once the new one is whole. Throws as AtomicFile does.
-void write_plan_cache(const std::filesystem::path& path, const PlanCacheContent& content);
+void write_prepack_file(const std::filesystem::path& path, const PrepackFileContent& content);
 
 }  // namespace sardonyx

@@ -7,6 +7,7 @@
 
 #include "ir/core/memory/packed_weight_arena.h"
 #include "ir/kernel.h"
+#include "ir/prepacked_weights.h"
 
 namespace sardonyx::cpu {
 

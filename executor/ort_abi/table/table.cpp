@@ -1,5 +1,5 @@
-// The tables of functions: what functions.h declares, and for all other members what says that they
-// are not implemented.
+// The tables of functions, made from their lists; a member that is marked as absent says so when it
+// is called.
 #include <cstdio>
 
 #include "executor/ort_abi/table/functions.h"
@@ -38,32 +38,23 @@ namespace ep_names {
 #undef ORT_MEMBER
 #undef ORT_SUB_MEMBER
 
-// The member of `Implementation` of this name, or the answer of one that is missing.
-#define ORT_ENTRY(Implementation, Table, names, index, name)                                 \
-  [&]<typename Functions_>(Functions_*) {                                                    \
-    if constexpr (requires { &Functions_::name; })                                           \
-      table.name = &Functions_::name;                                                        \
-    else                                                                                     \
-      table.name =                                                                           \
-          &NotImplemented<Table, index, names::kNameOf_##name, decltype(Table::name)>::call; \
-  }(static_cast<Implementation*>(nullptr));
+// The answer of a member that is missing, which knows its name.
+#define ORT_NOT_HERE(Table, names, index, name) \
+  table.name = &NotImplemented<Table, index, names::kNameOf_##name, decltype(Table::name)>::call;
 
 constexpr OrtApi made_api() {
   OrtApi table{};
-#define ORT_MEMBER(index, since, Return, name, parameters) \
-  ORT_ENTRY(Functions, OrtApi, names, index, name)
+#define ORT_MEMBER(index, since, Return, name, parameters) table.name = &Functions::name;
+#define ORT_ABSENT(index, since, Return, name, parameters) ORT_NOT_HERE(OrtApi, names, index, name)
 #include "executor/ort_abi/table/members.inc"
 #undef ORT_MEMBER
   return table;
 }
 
-// Of the tables for other runtimes' memory and for execution providers nothing is implemented.
-struct NoFunctions {};
-
 constexpr OrtModelEditorApi made_model_editor_api() {
   OrtModelEditorApi table{};
 #define ORT_SUB_MEMBER(index, since, Return, name, parameters) \
-  ORT_ENTRY(ModelEditorFunctions, OrtModelEditorApi, model_editor_names, index, name)
+  table.name = &ModelEditorFunctions::name;
 #include "executor/ort_abi/table/model_editor_members.inc"
 #undef ORT_SUB_MEMBER
   return table;
@@ -71,17 +62,19 @@ constexpr OrtModelEditorApi made_model_editor_api() {
 
 constexpr OrtCompileApi made_compile_api() {
   OrtCompileApi table{};
-#define ORT_SUB_MEMBER(index, since, Return, name, parameters) \
-  ORT_ENTRY(CompileFunctions, OrtCompileApi, compile_names, index, name)
+#define ORT_SUB_MEMBER(index, since, Return, name, parameters) table.name = &CompileFunctions::name;
+#define ORT_ABSENT(index, since, Return, name, parameters) \
+  ORT_NOT_HERE(OrtCompileApi, compile_names, index, name)
 #include "executor/ort_abi/table/compile_members.inc"
 #undef ORT_SUB_MEMBER
   return table;
 }
 
+// Of the tables for other runtimes' memory and for execution providers nothing is implemented.
 constexpr OrtInteropApi made_interop_api() {
   OrtInteropApi table{};
 #define ORT_SUB_MEMBER(index, since, Return, name, parameters) \
-  ORT_ENTRY(NoFunctions, OrtInteropApi, interop_names, index, name)
+  ORT_NOT_HERE(OrtInteropApi, interop_names, index, name)
 #include "executor/ort_abi/table/interop_members.inc"
 #undef ORT_SUB_MEMBER
   return table;
@@ -90,7 +83,7 @@ constexpr OrtInteropApi made_interop_api() {
 constexpr OrtEpApi made_ep_api() {
   OrtEpApi table{};
 #define ORT_SUB_MEMBER(index, since, Return, name, parameters) \
-  ORT_ENTRY(NoFunctions, OrtEpApi, ep_names, index, name)
+  ORT_NOT_HERE(OrtEpApi, ep_names, index, name)
 #include "executor/ort_abi/table/ep_members.inc"
 #undef ORT_SUB_MEMBER
   return table;

@@ -30,7 +30,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const auto buffer = Buffer::allocate(file.size());
     std::memcpy(buffer->data(), file.data(), file.size());
     uint64_t sum = 0;
-    for (const StoredPack& pack : read_plan_cache(buffer).packs) {
+    for (const StoredPack& pack : read_prepack_file(buffer).packs) {
       if (pack.packed->data() < buffer->data() ||
           pack.packed->data() + pack.packed->size() > buffer->data() + buffer->size())
         fuzz::finding("a form outside of the file");

@@ -1,4 +1,4 @@
-#include "executor/weights/prepack_cache.h"
+#include "executor/weights/prepack_file_store.h"
 
 #include "onnx_io/file_access.h"
 
@@ -20,20 +20,20 @@ bool is_interruption(const Error& error) {
 
 }  // namespace
 
-PrepackCache::PrepackCache(std::filesystem::path path, std::string maker, const Log& log)
+PrepackFileStore::PrepackFileStore(std::filesystem::path path, std::string maker, const Log& log)
     : path_(std::move(path)), log_(log) {
   asked_for_.maker = std::move(maker);
   std::error_code error;
   if (!std::filesystem::exists(path_, error)) return;
   const std::shared_ptr<Buffer> mapped = mapped_file();
   if (!mapped) return;
-  if (!is_plan_cache({mapped->data(), mapped->size()})) {
+  if (!is_prepack_file({mapped->data(), mapped->size()})) {
     fail(ErrorCode::kInvalidArgument, "plan cache ", path_.native(),
          ": expected a file that a session wrote as its plan cache, or none; this one holds "
          "something else and would be overwritten");
   }
   try {
-    stored_ = read_plan_cache(mapped);
+    stored_ = read_prepack_file(mapped);
   } catch (const Error& problem) {
     log_.write(LogLevel::kWarning, "plan cache ", path_.native(), ": ", problem.what(),
                "; it will be replaced");
@@ -52,7 +52,7 @@ PrepackCache::PrepackCache(std::filesystem::path path, std::string maker, const 
 }
 
 // Null where there are no bytes, or none that can be read: the file then stays as it is.
-std::shared_ptr<Buffer> PrepackCache::mapped_file() {
+std::shared_ptr<Buffer> PrepackFileStore::mapped_file() {
   try {
     const OpenFile file = open_regular(path_);
     return file.size == 0 ? nullptr : map_file(file);
@@ -63,7 +63,7 @@ std::shared_ptr<Buffer> PrepackCache::mapped_file() {
   }
 }
 
-std::shared_ptr<const Buffer> PrepackCache::get(
+std::shared_ptr<const Buffer> PrepackFileStore::get(
     const Tensor& weight, const std::string& form, size_t bytes,
     const std::function<std::shared_ptr<const Buffer>()>& make) {
   if (is_of_no_use()) return make();
@@ -85,7 +85,7 @@ std::shared_ptr<const Buffer> PrepackCache::get(
 }
 
 // Looks at the bytes once, when they are first asked for.
-bool PrepackCache::is_intact(const StoredPack& pack) {
+bool PrepackFileStore::is_intact(const StoredPack& pack) {
   {
     const std::lock_guard lock(mutex_);
     if (const auto at = intact_.find(&pack); at != intact_.end()) return at->second;
@@ -101,19 +101,19 @@ bool PrepackCache::is_intact(const StoredPack& pack) {
 }
 
 // Nothing was read, and nothing will be written.
-bool PrepackCache::is_of_no_use() {
+bool PrepackFileStore::is_of_no_use() {
   const std::lock_guard lock(mutex_);
   return has_failed_ && stored_.packs.empty();
 }
 
-void PrepackCache::save() noexcept {
+void PrepackFileStore::save() noexcept {
   // Each time costs a file of all bytes, so a few more that another plan needs are not worth it.
   constexpr size_t kMinShare = 8;
   const std::lock_guard lock(mutex_);
   const bool is_worth_it = is_damaged_ || kMinShare * new_bytes_ >= bytes_;
   if (has_failed_ || new_bytes_ == 0 || !is_worth_it) return;
   try {
-    write_plan_cache(path_, asked_for_);
+    write_prepack_file(path_, asked_for_);
     new_bytes_ = 0;
     is_damaged_ = false;
     log_.write(LogLevel::kInfo, "plan cache ", path_.native(), ": wrote ", bytes_, " bytes");

@@ -1,5 +1,5 @@
 // What one session packed serves the next, and never anybody for whom it was not made.
-#include "executor/weights/prepack_cache.h"
+#include "executor/weights/prepack_file_store.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -202,7 +202,7 @@ TEST_F(PlanCacheTest, of_another_version_is_replaced) {
   const Tensor weight = drawn({4, 4}, 4);
   int made = 0;
   const auto packed_by = [&](const char* maker, const char* form, size_t bytes) {
-    PrepackCache cache(cache_, maker, log);
+    PrepackFileStore cache(cache_, maker, log);
     cache.get(weight, form, bytes, [&] {
       ++made;
       return Buffer::allocate(bytes);
@@ -221,7 +221,7 @@ TEST_F(PlanCacheTest, of_another_version_is_replaced) {
 // Plans for other sizes may want other forms: a few more bytes are not worth a new file.
 TEST_F(PlanCacheTest, is_written_again_where_much_is_new) {
   const Log log;
-  PrepackCache cache(cache_, "maker", log);
+  PrepackFileStore cache(cache_, "maker", log);
   const auto pack = [&](uint64_t seed, size_t bytes) {
     cache.get(drawn({4, 4}, seed), "form", bytes, [&] { return Buffer::allocate(bytes); });
     cache.save();

@@ -11,18 +11,19 @@
 #include "executor/log.h"
 #include "executor/weights/prepack_file.h"
 #include "ir/kernel.h"
+#include "ir/prepacked_weights.h"
 
 namespace sardonyx {
 
 // Safe from many threads. What a form holds follows from its name, the elements and the maker, so
 // the file can't be out of date: what is not in it, or is no longer what was written, is packed
 // anew.
-class PrepackCache : public PrepackStore {
+class PrepackFileStore : public PrepackStore {
  public:
   // `maker` tells version and CPU. Throws kInvalidArgument where `path` holds something else than a
   // plan cache, which would be overwritten. A file of another maker, or a damaged one, is replaced
   // by the first `save`; one that can't be read is left alone, with a warning.
-  PrepackCache(std::filesystem::path path, std::string maker, const Log& log);
+  PrepackFileStore(std::filesystem::path path, std::string maker, const Log& log);
 
   std::shared_ptr<const Buffer> get(
       const Tensor& weight, const std::string& form, size_t bytes,
@@ -40,11 +41,11 @@ class PrepackCache : public PrepackStore {
 
   const std::filesystem::path path_;
   const Log& log_;
-  PlanCacheContent stored_;  // in the file when this began
+  PrepackFileContent stored_;  // in the file when this began
   Names by_origin_, by_content_;
   std::mutex mutex_;
   std::unordered_map<const StoredPack*, bool> intact_;  // of those that were asked for
-  PlanCacheContent asked_for_;
+  PrepackFileContent asked_for_;
   size_t bytes_ = 0, new_bytes_ = 0;  // of `asked_for_`; of these, not in the file
   bool has_failed_ = false, is_damaged_ = false;
 };
