@@ -75,11 +75,36 @@ CASES = [  # {} is the folder of the models
     ("SELECT onnx_predict_text('{}/echo.onnx', 'straße')[1]", ["straße"]),
     ("SELECT onnx_predict('{}/sum.onnx', 1, 2)[1] WHERE false", []),
     ("SELECT named(1.25)::VARCHAR, typeof(named(1.25))", ["{'minus': -1.25, 'size': 1.25} | STRUCT(minus FLOAT, size FLOAT)"]),
+    # Chunks whose rows are all there, and chunks in which some are not.
+    ("SELECT sum(onnx_predict('{}/linear.onnx', i::TINYINT, -i, 0.5)[1]) FROM range(100) t(i)", ["5000.0"]),
+    ("SELECT sum(onnx_predict('{}/linear.onnx', i, CASE WHEN i % 7 = 1 THEN NULL ELSE 1 END, 0)[1]), count(*)"
+     " FROM range(7000) t(i)", ["20999000.0 | 7000"]),
+    ("SELECT sum(onnx_predict('{}/linear.onnx', [i, 2, 3])[2]) FROM range(5000) t(i)", ["25000.0"]),
+    ("SELECT sum(onnx_predict('{}/linear.onnx', [i, 2, 3]::FLOAT[3])[1]) FROM range(5000) t(i)", ["12512500.0"]),
+    ("SELECT sum(onnx_predict('{}/total.onnx', range(i % 3 + 1))[1]) FROM range(3000) t(i)", ["4000.0"]),
+    ("SELECT sum(n.minus), sum(n.size), count(n) FROM (SELECT named(i - 2) n FROM range(5000) t(i))",
+     ["-12487500.0 | 12487506.0 | 5000"]),
+    ("SELECT sum(n.minus), count(n.minus), count(*) FROM (SELECT named(nullif(i, 4999)) n FROM range(5000) t(i))",
+     ["-12492501.0 | 4999 | 5000"]),
+    ("SELECT sum(length(onnx_predict_text('{}/echo.onnx', i::VARCHAR)[1])) FROM range(5000) t(i)", ["18890"]),
+    ("SELECT onnx_predict('{}/linear.onnx', [1, 2], 3, 4)", "a list among the columns"),
     ("SELECT onnx_predict('{}/absent.onnx', 1)", "absent.onnx"),
     ("SELECT onnx_predict('{}/twice.onnx', 1.5)", "twice.onnx"),
     ("SELECT onnx_predict('{}/sum.onnx', 1)", "sum.onnx"),
     ("SELECT onnx_predict('{}/echo.onnx', 'a')", "onnx_predict_text"),
 ]
+
+
+def connect(extension):
+    """A database in memory with the extension loaded, and a connection to it."""
+    settings, database, connection = c_void_p(), c_void_p(), c_void_p()
+    duckdb.duckdb_create_config(byref(settings))
+    duckdb.duckdb_set_config(settings, b"allow_unsigned_extensions", b"true")
+    if duckdb.duckdb_open_ext(None, byref(database), settings, None) != 0:
+        sys.exit("DuckDB opens no database")
+    duckdb.duckdb_connect(database, byref(connection))
+    query(connection, f"LOAD '{extension}'")
+    return database, connection
 
 
 def outcome(connection, text):
@@ -95,13 +120,7 @@ def main(extension):
         folder = Path(name)
         save_models(folder)
         os.environ["SARDONYX_DUCKDB_MODELS"] = f"named={folder}/both.onnx"
-        settings, database, connection = c_void_p(), c_void_p(), c_void_p()
-        duckdb.duckdb_create_config(byref(settings))
-        duckdb.duckdb_set_config(settings, b"allow_unsigned_extensions", b"true")
-        if duckdb.duckdb_open_ext(None, byref(database), settings, None) != 0:
-            sys.exit("DuckDB opens no database")
-        duckdb.duckdb_connect(database, byref(connection))
-        query(connection, f"LOAD '{extension}'")
+        database, connection = connect(extension)
         for text, expected in CASES:
             got = outcome(connection, text.format(folder))
             good = expected in got if isinstance(expected, str) and isinstance(got, str) else got == expected
@@ -114,6 +133,7 @@ def main(extension):
     return failed != 0
 
 
-if len(sys.argv) != 2:
-    sys.exit(__doc__)
-sys.exit(main(os.path.realpath(sys.argv[1])))
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    sys.exit(main(os.path.realpath(sys.argv[1])))

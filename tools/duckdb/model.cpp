@@ -152,38 +152,77 @@ sx_binding* SqlModel::borrow() const {
   return binding;
 }
 
-void SqlModel::run(const std::vector<Column>& columns, const std::vector<uint64_t>& rows,
-                   Handle result, Write write) const {
-  const bool is_packed = this->is_packed(columns.size());
-  std::vector<ColumnElements> inputs(inputs_.size());
-  for (size_t i = 0; i < inputs.size(); ++i)
-    inputs[i].dtype = inputs_[i].dtype;
-  for (const uint64_t row : rows) {
-    for (size_t i = 0; i < columns.size(); ++i)
-      columns[i].append_to(inputs[is_packed ? 0 : i], row);
-  }
-  std::unique_ptr<sx_binding, decltype(&sx_binding_destroy)> binding(borrow(), &sx_binding_destroy);
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    std::vector<int64_t> cell = columns[i].dims(rows[0]);
-    if (is_packed) cell = {static_cast<int64_t>(columns.size())};
-    const std::vector<int64_t> dims = dims_of(inputs_[i], rows.size(), cell);
-    if (inputs_[i].dtype == SX_STRING) {
-      std::vector<const char*> texts;
-      std::vector<size_t> lengths;
-      for (const std::string& text : inputs[i].strings) {
-        texts.push_back(text.data());
-        lengths.push_back(text.size());
-      }
-      check(sx_binding_set_string_input(binding.get(), i, dims.data(), dims.size(), texts.data(),
-                                        lengths.data()),
-            options_.path);
+namespace {
+
+// Rows of uniform columns, their elements interleaved.
+void interleave(const std::vector<Column>& columns, const ChunkRows& rows, ColumnElements& to) {
+  const size_t size = element_bytes(to.dtype), stride = size * columns.size();
+  to.bytes.resize(rows.count * stride);
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const std::byte* from = columns[i].row_data(rows.first);
+    std::byte* place = to.bytes.data() + i * size;
+    // Of constant size, a copy is one move.
+    if (size == sizeof(float)) {
+      for (uint64_t row = 0; row < rows.count; ++row)
+        std::memcpy(place + row * stride, from + row * sizeof(float), sizeof(float));
     } else {
-      check(sx_binding_set_input(binding.get(), i, static_cast<sx_dtype>(inputs_[i].dtype),
-                                 dims.data(), dims.size(), inputs[i].bytes.data(),
-                                 inputs[i].bytes.size()),
-            options_.path);
+      for (uint64_t row = 0; row < rows.count; ++row)
+        std::memcpy(place + row * stride, from + row * size, size);
     }
   }
+}
+
+}  // namespace
+
+// Hands the elements of an input to the binding: those of its column where it has the tensor's
+// layout, else gathered ones. Both must outlive the run.
+void SqlModel::bind_input(sx_binding* binding, size_t input, const std::vector<Column>& columns,
+                          const ChunkRows& rows, ColumnElements& gathered) const {
+  const bool is_packed = this->is_packed(columns.size());
+  gathered.dtype = inputs_[input].dtype;
+  const std::byte* data = nullptr;
+  size_t bytes = 0;
+  if (!rows.picked && !is_packed) {
+    data = columns[input].row_data(rows.first);
+    bytes = rows.count * columns[input].row_bytes();
+  } else {
+    if (!rows.picked) {
+      interleave(columns, rows, gathered);
+    } else {
+      const size_t begin = is_packed ? 0 : input, end = is_packed ? columns.size() : input + 1;
+      for (uint64_t i = 0; i < rows.count; ++i) {
+        for (size_t column = begin; column < end; ++column)
+          columns[column].append_to(gathered, rows[i]);
+      }
+    }
+    data = gathered.bytes.data(), bytes = gathered.bytes.size();
+  }
+  std::vector<int64_t> cell = columns[input].dims(rows[0]);
+  if (is_packed) cell = {static_cast<int64_t>(columns.size())};
+  const std::vector<int64_t> dims = dims_of(inputs_[input], rows.count, cell);
+  if (gathered.dtype != SX_STRING) {
+    check(sx_binding_set_input(binding, input, static_cast<sx_dtype>(gathered.dtype), dims.data(),
+                               dims.size(), data, bytes),
+          options_.path);
+    return;
+  }
+  std::vector<const char*> texts;
+  std::vector<size_t> lengths;
+  for (const std::string& text : gathered.strings) {
+    texts.push_back(text.data());
+    lengths.push_back(text.size());
+  }
+  check(sx_binding_set_string_input(binding, input, dims.data(), dims.size(), texts.data(),
+                                    lengths.data()),
+        options_.path);
+}
+
+void SqlModel::run(const std::vector<Column>& columns, const ChunkRows& rows, Handle result,
+                   Write write) const {
+  std::vector<ColumnElements> gathered(inputs_.size());
+  std::unique_ptr<sx_binding, decltype(&sx_binding_destroy)> binding(borrow(), &sx_binding_destroy);
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    bind_input(binding.get(), i, columns, rows, gathered[i]);
   check(sx_binding_run(binding.get(), nullptr), options_.path);
   write(*this, binding.get(), rows, result);
   // The next run binds memory of its own; where this one failed, the binding goes.
@@ -191,40 +230,14 @@ void SqlModel::run(const std::vector<Column>& columns, const std::vector<uint64_
   idle_.push_back(binding.release());
 }
 
-void SqlModel::run_all(Handle chunk, uint64_t first, Handle result, Write write) const {
-  const std::vector<Column> columns = columns_of(chunk, first);
-  const uint64_t rows = api.data_chunk_get_size(chunk);
-  const bool is_packed = this->is_packed(columns.size());
-  // Rows whose lists are as long run at once, by the numbers of their columns' shapes.
-  std::map<std::vector<size_t>, std::vector<uint64_t>> by_dims;
-  std::vector<size_t> dims;
-  std::vector<uint64_t>* of_last = nullptr;
-  std::vector<size_t> last;
-  for (uint64_t row = 0; row < rows; ++row) {
-    dims.clear();
-    for (const Column& column : columns) {
-      if (!column.cell(row)) break;
-      dims.push_back(column.cell(row)->shape);
-      if (is_packed && !column.dims(row).empty())
-        throw QueryError(options_.path + ": a list among the columns that are elements of " +
-                         signature());
-    }
-    if (dims.size() != columns.size()) continue;
-    if (!of_last || dims != last) {
-      of_last = &by_dims[dims];
-      last = dims;
-    }
-    of_last->push_back(row);
-  }
-  const auto batch = static_cast<size_t>(has_rows_ ? options_.batch : 1);
-  for (const auto& [shapes, of_dims] : by_dims) {
-    for (size_t begin = 0; begin < of_dims.size(); begin += batch) {
-      const size_t end = std::min(of_dims.size(), begin + batch);
-      run(columns,
-          {of_dims.begin() + static_cast<std::ptrdiff_t>(begin),
-           of_dims.begin() + static_cast<std::ptrdiff_t>(end)},
-          result, write);
-    }
+void SqlModel::run_batches(const std::vector<Column>& columns, const ChunkRows& rows, Handle result,
+                           Write write) const {
+  const auto batch = static_cast<uint64_t>(has_rows_ ? options_.batch : 1);
+  for (uint64_t begin = 0; begin < rows.count; begin += batch) {
+    run(columns,
+        {rows.first + begin, std::min(batch, rows.count - begin),
+         rows.picked ? rows.picked + begin : nullptr},
+        result, write);
   }
 }
 
@@ -240,12 +253,53 @@ void null_rows(Handle chunk, Handle result, size_t members) {
   }
 }
 
-void set_there(Handle vector, uint64_t row) {
+void set_there(Handle vector, const ChunkRows& rows) {
   uint64_t* valid = api.vector_get_validity(vector);
-  if (valid) valid[row / 64] |= uint64_t{1} << (row % 64);
+  for (uint64_t i = 0; valid && i < rows.count; ++i)
+    valid[rows[i] / 64] |= uint64_t{1} << (rows[i] % 64);
 }
 
 }  // namespace
+
+void SqlModel::run_all(Handle chunk, uint64_t first, Handle result, size_t members,
+                       Write write) const {
+  const std::vector<Column> columns = columns_of(chunk, first);
+  const uint64_t rows = api.data_chunk_get_size(chunk);
+  const bool is_packed = this->is_packed(columns.size());
+  const auto refuse_list = [&](uint64_t row, const Column& column) {
+    if (is_packed && !column.dims(row).empty())
+      throw QueryError(options_.path + ": a list among the columns that are elements of " +
+                       signature());
+  };
+  if (std::ranges::all_of(columns, &Column::is_uniform)) {
+    for (const Column& column : columns)
+      refuse_list(0, column);
+    return run_batches(columns, {0, rows}, result, write);
+  }
+  null_rows(chunk, result, members);
+  // Rows whose lists are as long run at once, by the numbers of their columns' shapes.
+  std::map<std::vector<size_t>, std::vector<uint64_t>> by_dims;
+  std::vector<size_t> dims;
+  std::vector<uint64_t>* of_last = nullptr;
+  std::vector<size_t> last;
+  for (uint64_t row = 0; row < rows; ++row) {
+    dims.clear();
+    for (const Column& column : columns) {
+      const std::optional<RowValue> cell = column.cell(row);
+      if (!cell) break;
+      dims.push_back(cell->shape);
+      refuse_list(row, column);
+    }
+    if (dims.size() != columns.size()) continue;
+    if (!of_last || dims != last) {
+      of_last = &by_dims[dims];
+      last = dims;
+    }
+    of_last->push_back(row);
+  }
+  for (const auto& [shapes, picked] : by_dims)
+    run_batches(columns, {0, picked.size(), picked.data()}, result, write);
+}
 
 sx_tensor SqlModel::tensor_of(const SqlModel& model, const sx_binding* binding, size_t output,
                               size_t rows, size_t& in_row) {
@@ -268,9 +322,9 @@ sx_tensor SqlModel::tensor_of(const SqlModel& model, const sx_binding* binding, 
 }
 
 void SqlModel::write_output(const SqlModel& model, const sx_binding* binding, size_t output,
-                            const std::vector<uint64_t>& rows, Handle result) {
+                            const ChunkRows& rows, Handle result) {
   size_t in_row = 1;
-  const sx_tensor tensor = tensor_of(model, binding, output, rows.size(), in_row);
+  const sx_tensor tensor = tensor_of(model, binding, output, rows.count, in_row);
   std::vector<int64_t> dims;
   if (model.outputs_[output].row_dims() > 0)
     dims.assign(tensor.dims + 1, tensor.dims + tensor.rank);
@@ -279,24 +333,20 @@ void SqlModel::write_output(const SqlModel& model, const sx_binding* binding, si
     check(sx_binding_output_value(binding, output, &strings), model.options_.path);
   const std::unique_ptr<sx_value, decltype(&sx_value_destroy)> held(strings, &sx_value_destroy);
   ResultWriter writer(result, tensor, strings, std::move(dims));
-  for (size_t i = 0; i < rows.size(); ++i) {
-    writer.write(rows[i], i * in_row);
-    set_there(result, rows[i]);
-  }
+  writer.write(rows, in_row);
+  set_there(result, rows);
 }
 
-void SqlModel::write_typed(const SqlModel& model, const sx_binding* binding,
-                           const std::vector<uint64_t>& rows, Handle result) {
+void SqlModel::write_typed(const SqlModel& model, const sx_binding* binding, const ChunkRows& rows,
+                           Handle result) {
   if (model.outputs_.size() == 1) return write_output(model, binding, 0, rows, result);
   for (size_t i = 0; i < model.outputs_.size(); ++i)
     write_output(model, binding, i, rows, api.struct_vector_get_child(result, i));
-  for (const uint64_t row : rows)
-    set_there(result, row);
+  set_there(result, rows);
 }
 
 void SqlModel::predict(Handle chunk, uint64_t first, Handle result) const {
-  null_rows(chunk, result, outputs_.size());
-  run_all(chunk, first, result, write_typed);
+  run_all(chunk, first, result, outputs_.size(), write_typed);
 }
 
 namespace {
@@ -340,24 +390,22 @@ std::vector<double> numbers_of(const sx_tensor& tensor, const std::string& what)
 }  // namespace
 
 void SqlModel::write_numbers(const SqlModel& model, const sx_binding* binding,
-                             const std::vector<uint64_t>& rows, Handle result) {
+                             const ChunkRows& rows, Handle result) {
   size_t in_row = 1;
-  sx_tensor tensor = tensor_of(model, binding, 0, rows.size(), in_row);
+  sx_tensor tensor = tensor_of(model, binding, 0, rows.count, in_row);
   const std::vector<double> numbers =
       numbers_of(tensor, model.options_.path + ": the elements of " + model.outputs_[0].name);
   tensor.dtype = SX_DOUBLE;
   tensor.data = numbers.data();
   ResultWriter writer(result, tensor, nullptr, {static_cast<int64_t>(in_row)});
-  for (size_t i = 0; i < rows.size(); ++i) {
-    writer.write(rows[i], i * in_row);
-    set_there(result, rows[i]);
-  }
+  writer.write(rows, in_row);
+  set_there(result, rows);
 }
 
-void SqlModel::write_texts(const SqlModel& model, const sx_binding* binding,
-                           const std::vector<uint64_t>& rows, Handle result) {
+void SqlModel::write_texts(const SqlModel& model, const sx_binding* binding, const ChunkRows& rows,
+                           Handle result) {
   size_t in_row = 1;
-  const sx_tensor tensor = tensor_of(model, binding, 0, rows.size(), in_row);
+  const sx_tensor tensor = tensor_of(model, binding, 0, rows.count, in_row);
   if (tensor.dtype != SX_STRING) {
     throw QueryError(model.options_.path + ": the elements of " + model.outputs_[0].name +
                      " are no strings: use onnx_predict");
@@ -366,15 +414,12 @@ void SqlModel::write_texts(const SqlModel& model, const sx_binding* binding,
   check(sx_binding_output_value(binding, 0, &strings), model.options_.path);
   const std::unique_ptr<sx_value, decltype(&sx_value_destroy)> held(strings, &sx_value_destroy);
   ResultWriter writer(result, tensor, strings, {static_cast<int64_t>(in_row)});
-  for (size_t i = 0; i < rows.size(); ++i) {
-    writer.write(rows[i], i * in_row);
-    set_there(result, rows[i]);
-  }
+  writer.write(rows, in_row);
+  set_there(result, rows);
 }
 
 void SqlModel::predict_list(Handle chunk, uint64_t first, Handle result, bool as_text) const {
-  null_rows(chunk, result, 1);
-  run_all(chunk, first, result, as_text ? write_texts : write_numbers);
+  run_all(chunk, first, result, 1, as_text ? write_texts : write_numbers);
 }
 
 std::shared_ptr<const SqlModel> model_at(const std::string& path) {

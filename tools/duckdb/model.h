@@ -44,12 +44,17 @@ class SqlModel {
   void predict_list(Handle chunk, uint64_t first, Handle result, bool as_text) const;
 
  private:
-  using Write = void (*)(const SqlModel& model, const sx_binding* binding,
-                         const std::vector<uint64_t>& rows, Handle result);
+  using Write = void (*)(const SqlModel& model, const sx_binding* binding, const ChunkRows& rows,
+                         Handle result);
 
   std::vector<Column> columns_of(Handle chunk, uint64_t first) const;
-  void run_all(Handle chunk, uint64_t first, Handle result, Write write) const;
-  void run(const std::vector<Column>& columns, const std::vector<uint64_t>& rows, Handle result,
+  // `members`: of the STRUCT that a row's result is; 1 where it is none.
+  void run_all(Handle chunk, uint64_t first, Handle result, size_t members, Write write) const;
+  void run_batches(const std::vector<Column>& columns, const ChunkRows& rows, Handle result,
+                   Write write) const;
+  void bind_input(sx_binding* binding, size_t input, const std::vector<Column>& columns,
+                  const ChunkRows& rows, ColumnElements& gathered) const;
+  void run(const std::vector<Column>& columns, const ChunkRows& rows, Handle result,
            Write write) const;
   std::vector<int64_t> dims_of(const Place& input, size_t rows,
                                const std::vector<int64_t>& cell) const;
@@ -58,14 +63,14 @@ class SqlModel {
   sx_binding* borrow() const;
   static sx_tensor tensor_of(const SqlModel& model, const sx_binding* binding, size_t output,
                              size_t rows, size_t& in_row);
-  static void write_typed(const SqlModel& model, const sx_binding* binding,
-                          const std::vector<uint64_t>& rows, Handle result);
+  static void write_typed(const SqlModel& model, const sx_binding* binding, const ChunkRows& rows,
+                          Handle result);
   static void write_output(const SqlModel& model, const sx_binding* binding, size_t output,
-                           const std::vector<uint64_t>& rows, Handle result);
-  static void write_numbers(const SqlModel& model, const sx_binding* binding,
-                            const std::vector<uint64_t>& rows, Handle result);
-  static void write_texts(const SqlModel& model, const sx_binding* binding,
-                          const std::vector<uint64_t>& rows, Handle result);
+                           const ChunkRows& rows, Handle result);
+  static void write_numbers(const SqlModel& model, const sx_binding* binding, const ChunkRows& rows,
+                            Handle result);
+  static void write_texts(const SqlModel& model, const sx_binding* binding, const ChunkRows& rows,
+                          Handle result);
 
   SqlModelOptions options_;
   sx_session* session_ = nullptr;

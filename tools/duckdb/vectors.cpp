@@ -15,6 +15,14 @@ bool is_there(Handle vector, uint64_t row) {
   return !valid || ((valid[row / 64] >> (row % 64)) & 1) != 0;
 }
 
+bool are_there(Handle vector, uint64_t begin, uint64_t count) {
+  const uint64_t* valid = api.vector_get_validity(vector);
+  for (uint64_t row = begin; valid && row < begin + count; ++row) {
+    if (((valid[row / 64] >> (row % 64)) & 1) == 0) return false;
+  }
+  return true;
+}
+
 template <typename T>
 T value_at(Handle vector, uint64_t at) {
   return static_cast<const T*>(api.vector_get_data(vector))[at];
@@ -211,6 +219,7 @@ Column::Column(Handle vector, uint64_t rows, int32_t dtype, std::string label)
     : label_(std::move(label)) {
   elements_.dtype = dtype;
   const Level level{LogicalType(api.vector_get_column_type(vector))};
+  if (read_uniform(vector, level, rows)) return;
   cells_.reserve(rows);
   for (uint64_t row = 0; row < rows; ++row) {
     const size_t begin = element_count();
@@ -247,7 +256,7 @@ TypeId stored_as(int32_t dtype) {
 }
 
 template <typename From, typename To>
-void append_converted(ColumnElements& elements, Handle vector, uint64_t begin, uint64_t count) {
+bool append_converted(ColumnElements& elements, Handle vector, uint64_t begin, uint64_t count) {
   const auto* from = static_cast<const From*>(api.vector_get_data(vector)) + begin;
   const size_t at = elements.bytes.size();
   elements.bytes.resize(at + count * sizeof(To));
@@ -255,29 +264,87 @@ void append_converted(ColumnElements& elements, Handle vector, uint64_t begin, u
     const auto value = static_cast<To>(from[i]);
     std::memcpy(elements.bytes.data() + at + i * sizeof value, &value, sizeof value);
   }
+  return true;
+}
+
+// Numbers of any type as float or double, which have a value for each.
+template <typename To>
+bool append_as(ColumnElements& elements, Handle vector, TypeId id, uint64_t begin, uint64_t count) {
+  switch (id) {
+    case TypeId::kFloat:
+      return append_converted<float, To>(elements, vector, begin, count);
+    case TypeId::kDouble:
+      return append_converted<double, To>(elements, vector, begin, count);
+    case TypeId::kInt8:
+      return append_converted<int8_t, To>(elements, vector, begin, count);
+    case TypeId::kInt16:
+      return append_converted<int16_t, To>(elements, vector, begin, count);
+    case TypeId::kInt32:
+      return append_converted<int32_t, To>(elements, vector, begin, count);
+    case TypeId::kInt64:
+      return append_converted<int64_t, To>(elements, vector, begin, count);
+    case TypeId::kUInt8:
+      return append_converted<uint8_t, To>(elements, vector, begin, count);
+    case TypeId::kUInt16:
+      return append_converted<uint16_t, To>(elements, vector, begin, count);
+    case TypeId::kUInt32:
+      return append_converted<uint32_t, To>(elements, vector, begin, count);
+    case TypeId::kUInt64:
+      return append_converted<uint64_t, To>(elements, vector, begin, count);
+    default:
+      return false;
+  }
 }
 
 }  // namespace
 
 // Elements of one type without NULLs at once; false where they must be read one by one.
 bool Column::read_range(Handle vector, const Level& level, uint64_t begin, uint64_t count) {
-  if (level.child || elements_.dtype == SX_STRING || api.vector_get_validity(vector)) return false;
+  if (level.child || elements_.dtype == SX_STRING || !are_there(vector, begin, count)) return false;
   if (level.id == stored_as(elements_.dtype)) {
     const size_t size = element_bytes(elements_.dtype);
     const auto* from = static_cast<const std::byte*>(api.vector_get_data(vector)) + begin * size;
     elements_.bytes.insert(elements_.bytes.end(), from, from + count * size);
-  } else if (elements_.dtype == SX_FLOAT && level.id == TypeId::kDouble) {
-    append_converted<double, float>(elements_, vector, begin, count);
-  } else if (elements_.dtype == SX_DOUBLE && level.id == TypeId::kFloat) {
-    append_converted<float, double>(elements_, vector, begin, count);
-  } else if (elements_.dtype == SX_FLOAT && level.id == TypeId::kInt32) {
-    append_converted<int32_t, float>(elements_, vector, begin, count);
-  } else if (elements_.dtype == SX_FLOAT && level.id == TypeId::kInt64) {
-    append_converted<int64_t, float>(elements_, vector, begin, count);
-  } else {
-    return false;
+    return true;
   }
+  if (elements_.dtype == SX_FLOAT)
+    return append_as<float>(elements_, vector, level.id, begin, count);
+  if (elements_.dtype == SX_DOUBLE)
+    return append_as<double>(elements_, vector, level.id, begin, count);
+  return false;
+}
+
+// Where all rows are numbers, or lists of them of one length and one behind the other: reads them
+// at once.
+bool Column::read_uniform(Handle vector, const Level& level, uint64_t rows) {
+  if (rows == 0 || !are_there(vector, 0, rows)) return false;
+  const size_t size = element_bytes(elements_.dtype);
+  if (!level.child) {
+    if (!read_range(vector, level, 0, rows)) return false;
+    shapes_.emplace_back();
+    row_bytes_ = size;
+    return true;
+  }
+  const bool is_list = level.id == TypeId::kList;
+  uint64_t begin = 0, length = level.size;
+  if (is_list) {
+    const auto* entries = static_cast<const ListEntry*>(api.vector_get_data(vector));
+    begin = entries[0].offset, length = entries[0].length;
+    for (uint64_t row = 0; row < rows; ++row) {
+      if (entries[row].length != length || entries[row].offset != begin + row * length)
+        return false;
+    }
+  }
+  const Handle child =
+      is_list ? api.list_vector_get_child(vector) : api.array_vector_get_child(vector);
+  if (length == 0 || !read_range(child, *level.child, begin, rows * length)) return false;
+  shapes_.push_back({static_cast<int64_t>(length)});
+  row_bytes_ = length * size;
   return true;
+}
+
+std::optional<RowValue> Column::cell(uint64_t row) const {
+  return is_uniform() ? RowValue{0, row * row_bytes_, row_bytes_} : cells_[row];
 }
 
 // Appends the elements; false where one is NULL.
@@ -330,7 +397,7 @@ bool Column::read(Handle vector, const Level& level, uint64_t at, size_t depth) 
 }
 
 void Column::append_to(ColumnElements& elements, uint64_t row) const {
-  const RowValue& cell = *cells_[row];
+  const RowValue cell = *this->cell(row);
   const auto place = [](size_t at) { return static_cast<std::ptrdiff_t>(at); };
   if (elements.dtype == SX_STRING) {
     const auto begin = elements_.strings.begin() + place(cell.begin);
@@ -431,17 +498,36 @@ ResultWriter::ResultWriter(Handle vector, const sx_tensor& tensor, const sx_valu
     throw QueryError(sx_last_error());
 }
 
-void ResultWriter::write(uint64_t row, size_t first) {
-  write_level(vector_, row, first, 0);
+void ResultWriter::write(const ChunkRows& rows, size_t in_row) {
+  if (!rows.picked && dims_.empty()) return write_elements(vector_, rows.first, 0, rows.count);
+  if (!rows.picked && dims_.size() == 1) return write_lists(rows.first, rows.count);
+  for (uint64_t i = 0; i < rows.count; ++i)
+    write_level(vector_, rows[i], i * in_row, 0);
+}
+
+// Space for `length` more elements in the lists of `vector`; where it begins.
+uint64_t ResultWriter::grow(Handle vector, uint64_t length) {
+  const uint64_t begin = api.list_vector_get_size(vector);
+  if (api.list_vector_reserve(vector, begin + length) != 0 ||
+      api.list_vector_set_size(vector, begin + length) != 0)
+    throw QueryError("no memory for a list of the result");
+  return begin;
+}
+
+// Lists of numbers or strings for `count` rows from `first` on.
+void ResultWriter::write_lists(uint64_t first, uint64_t count) {
+  const auto length = static_cast<uint64_t>(dims_[0]);
+  const uint64_t begin = grow(vector_, count * length);
+  auto* entries = static_cast<ListEntry*>(api.vector_get_data(vector_)) + first;
+  for (uint64_t i = 0; i < count; ++i)
+    entries[i] = {begin + i * length, length};
+  write_elements(api.list_vector_get_child(vector_), begin, 0, count * length);
 }
 
 void ResultWriter::write_level(Handle vector, uint64_t row, size_t first, size_t axis) {
   if (axis == dims_.size()) return write_elements(vector, row, first, 1);
   const auto length = static_cast<uint64_t>(dims_[axis]);
-  const uint64_t begin = api.list_vector_get_size(vector);
-  if (api.list_vector_reserve(vector, begin + length) != 0 ||
-      api.list_vector_set_size(vector, begin + length) != 0)
-    throw QueryError("no memory for a list of the result");
+  const uint64_t begin = grow(vector, length);
   static_cast<ListEntry*>(api.vector_get_data(vector))[row] = {begin, length};
   const Handle child = api.list_vector_get_child(vector);
   if (axis + 1 == dims_.size()) return write_elements(child, begin, first, length);

@@ -25,6 +25,13 @@ struct ColumnElements {
   void append(const ColumnElements& other);
 };
 
+// Rows of a chunk: `count` from `first` on, or those that are picked.
+struct ChunkRows {
+  uint64_t first = 0, count = 0;
+  const uint64_t* picked = nullptr;
+  uint64_t operator[](uint64_t i) const { return picked ? picked[i] : first + i; }
+};
+
 // The argument of one row.
 struct RowValue {
   size_t shape = 0;             // number of its dims in the column's list
@@ -39,14 +46,22 @@ class Column {
   Column(Handle vector, uint64_t rows, int32_t dtype, std::string label);
 
   // Nothing where the row, or an element of its list, is NULL.
-  const std::optional<RowValue>& cell(uint64_t row) const { return cells_[row]; }
+  std::optional<RowValue> cell(uint64_t row) const;
   // Its dims: none for one number.
-  const std::vector<int64_t>& dims(uint64_t row) const { return shapes_[cells_[row]->shape]; }
+  const std::vector<int64_t>& dims(uint64_t row) const { return shapes_[cell(row)->shape]; }
   // Appends the elements of a row.
   void append_to(ColumnElements& elements, uint64_t row) const;
 
+  // Every row is there and all have one shape of numbers: their elements are contiguous.
+  bool is_uniform() const { return row_bytes_ > 0; }
+  size_t row_bytes() const { return row_bytes_; }  // of a uniform column
+  const std::byte* row_data(uint64_t row) const {
+    return elements_.bytes.data() + row * row_bytes_;
+  }
+
  private:
   struct Level;
+  bool read_uniform(Handle vector, const Level& level, uint64_t rows);
   bool read(Handle vector, const Level& level, uint64_t at, size_t depth);
   bool read_range(Handle vector, const Level& level, uint64_t begin, uint64_t count);
   size_t shape_number();
@@ -54,6 +69,7 @@ class Column {
 
   std::string label_;
   ColumnElements elements_;
+  size_t row_bytes_ = 0;  // of a uniform column, which has no cells; else 0
   std::vector<std::optional<RowValue>> cells_;
   std::vector<std::vector<int64_t>> shapes_;  // that rows have
   std::vector<int64_t> dims_;                 // of the row that is read
@@ -76,10 +92,12 @@ class ResultWriter {
   // Lists nested as deep as `dims` has entries.
   ResultWriter(Handle vector, const sx_tensor& tensor, const sx_value* strings,
                std::vector<int64_t> dims);
-  // ColumnElements of the tensor from `first` on.
-  void write(uint64_t row, size_t first);
+  // The tensor's elements, `in_row` for each row.
+  void write(const ChunkRows& rows, size_t in_row);
 
  private:
+  static uint64_t grow(Handle vector, uint64_t length);
+  void write_lists(uint64_t first, uint64_t count);
   void write_level(Handle vector, uint64_t row, size_t first, size_t axis);
   void write_elements(Handle vector, uint64_t row, size_t first, size_t count);
 
