@@ -27,6 +27,8 @@ target_link_libraries(duckdb_sardonyx PRIVATE sardonyx_shared)
 # libsardonyx.so is in the folder above, or beside it.
 set_target_properties(duckdb_sardonyx PROPERTIES
   BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN/..;$ORIGIN")
+install(FILES ${PROJECT_BINARY_DIR}/duckdb/sardonyx.duckdb_extension
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/sardonyx COMPONENT duckdb OPTIONAL)
 if(SARDONYX_TESTS)
   # Compares the places in the table with the library's own functions.
   sardonyx_duckdb_extension(api_check v1 ${duckdb}/api_check.cpp)

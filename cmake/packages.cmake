@@ -60,7 +60,7 @@ install(DIRECTORY ${package_files}/licenses DESTINATION ${CMAKE_INSTALL_DOCDIR} 
 
 add_custom_target(packages_ready)
 add_dependencies(packages_ready programs sardonyx_bill_of_materials)
-foreach(target IN ITEMS sardonyx_manual python)
+foreach(target IN ITEMS sardonyx_manual python duckdb_sardonyx_extension)
   if(TARGET ${target})
     add_dependencies(packages_ready ${target})
   endif()
@@ -110,9 +110,12 @@ file(WRITE ${PROJECT_BINARY_DIR}/debian_triggers/triggers "activate-noawait ldco
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/debian_triggers/triggers)
 sardonyx_debian_package(server sardonyx-server net "libdnnl2"
   "serves ONNX models over the Open Inference Protocol")
+sardonyx_debian_package(duckdb sardonyx-duckdb database "${runtime_package} (= ${PROJECT_VERSION}), libc6, libstdc++6"
+  "runs ONNX models in DuckDB's queries")
+set(CPACK_DEBIAN_DUCKDB_PACKAGE_SHLIBDEPS OFF)  # of its one library that is not the system's, the version is named above
 set(CPACK_COMPONENTS_ALL runtime dev tools onnxruntime)
-set(optional_components python server)
-set(optional_targets python onnx-serve)
+set(optional_components python server duckdb)
+set(optional_targets python onnx-serve duckdb_sardonyx_extension)
 foreach(component target IN ZIP_LISTS optional_components optional_targets)
   if(TARGET ${target})
     list(APPEND CPACK_COMPONENTS_ALL ${component})
