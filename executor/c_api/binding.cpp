@@ -48,8 +48,6 @@ sx_status sx_binding_create(sx_session* session, sx_binding** binding) {
 }
 
 void sx_binding_destroy(sx_binding* binding) {
-  if (!binding) return;
-  AsyncRunner::end(std::move(binding->runner));
   delete binding;
 }
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "executor/c_api/async_runner.h"
 #include "executor/c_api/session.h"
 #include "executor/c_api/structs.h"
 #include "executor/output_slot.h"
+#include "executor/run/async_workers.h"
 
 // How an asynchronous run ended.
 struct sx_async_outcome {
@@ -21,10 +21,10 @@ struct sx_binding {
   std::shared_ptr<sardonyx::c_api::SharedSession> shared;
   std::vector<sardonyx::Datum> inputs;
   std::vector<sardonyx::OutputSlot> outputs;
-  std::vector<size_t> chosen;  // outputs that runs compute; none: all
-  std::unique_ptr<sardonyx::c_api::AsyncRunner> runner;
+  std::vector<size_t> chosen;            // outputs that runs compute; none: all
   std::atomic<bool> is_running = false;  // asynchronously
   sx_async_outcome outcome;              // of the last asynchronous run
+  sardonyx::AsyncWorkers async{1};       // last: ends before what its task uses
 
   explicit sx_binding(std::shared_ptr<sardonyx::c_api::SharedSession> session)
       : shared(std::move(session)),

@@ -48,13 +48,6 @@ struct AsyncRun {
   }
 };
 
-// A forked child has no thread of its parent's: it gets one of its own.
-AsyncRunner& runner_of(sx_binding& binding) {
-  if (binding.runner && !binding.runner->is_here()) AsyncRunner::end(std::move(binding.runner));
-  if (!binding.runner) binding.runner = AsyncRunner::started();
-  return *binding.runner;
-}
-
 }  // namespace
 }  // namespace sardonyx::c_api
 
@@ -74,9 +67,13 @@ sx_status sx_binding_run_async(sx_binding* binding, const sx_run_options* option
     sx_binding& run = idle(binding);
     std::function<void()> work = AsyncRun{&run, run_options(read_run_options(options)),
                                           error_place(options), callback, user};
-    AsyncRunner& runner = runner_of(run);
     run.is_running = true;
-    runner.start(std::move(work));
+    try {
+      run.async.start(std::move(work));
+    } catch (...) {
+      run.is_running = false;
+      throw;
+    }
   });
   // A run that has begun tells of its end itself, perhaps by now.
   if (status != SX_OK) tell(error_place(options), status);
@@ -87,8 +84,7 @@ sx_status sx_binding_wait(sx_binding* binding) {
   sx_status status = SX_OK;
   const sx_status waited = guarded([&] {
     sx_binding& run = require(binding, "binding");
-    if (!run.runner || !run.runner->is_here()) return;
-    run.runner->wait();
+    run.async.wait();
     if (run.outcome.status == SX_OK) return;
     status = note_error(run.outcome.status, run.outcome.message.c_str(), run.outcome.node.c_str());
   });

@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "executor/ort_abi/async_workers.h"
 #include "executor/ort_abi/custom_ops/domain.h"
 #include "executor/ort_abi/env.h"
 #include "executor/ort_abi/profiling.h"
 #include "executor/ort_abi/session_options.h"
 #include "executor/output_slot.h"
+#include "executor/run/async_workers.h"
 #include "executor/session.h"
 
 namespace sardonyx::ort_abi {
@@ -70,7 +70,7 @@ struct OrtSession {
   int threads;
   bool uses_arena;  // as the caller asked: memory comes from the same place
   sardonyx::ort_abi::Profile profile;
-  sardonyx::ort_abi::AsyncWorkers async;
+  sardonyx::AsyncWorkers async;
 
   // Spaces that no run is using: the one that was used last, and those of runs at the same time.
   std::atomic<sardonyx::ort_abi::RunSpace*> space = nullptr;

@@ -1,0 +1,31 @@
+// Threads for runs that do not wait: each is started when all others are at work.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+namespace sardonyx {
+
+// `start` and `wait` may be called by any thread.
+class AsyncWorkers {
+ public:
+  // At most `limit` threads; what is more waits its turn.
+  explicit AsyncWorkers(int limit);
+  // Waits for all tasks; from within a task it does not, and the thread ends by itself. In a
+  // process that was forked from the one with the threads there is nothing to wait for.
+  ~AsyncWorkers();
+  AsyncWorkers(const AsyncWorkers&) = delete;
+  AsyncWorkers& operator=(const AsyncWorkers&) = delete;
+
+  // `task` must not throw. Throws kResourceExhausted where there is no thread to be had. A forked
+  // child gets threads of its own.
+  void start(std::function<void()> task);
+  // Until no task is left; from within a task it returns at once, and so it does in a forked child.
+  void wait();
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace sardonyx
