@@ -113,7 +113,7 @@ class StreamBatches : public BatchSource {
 
   std::optional<Sample> next() override {
     while (!turns_.is_over()) {
-      Turn turn = workers_.empty() ? make(turns_.current()) : taken(turns_.current());
+      StreamTurn turn = workers_.empty() ? make(turns_.current()) : taken(turns_.current());
       if (turn.batch)
         turns_.advance();
       else
@@ -126,7 +126,7 @@ class StreamBatches : public BatchSource {
 
  private:
   // Without a batch the part has ended.
-  struct Turn {
+  struct StreamTurn {
     std::optional<Sample> batch;
     std::exception_ptr error;
   };
@@ -138,8 +138,8 @@ class StreamBatches : public BatchSource {
     return Turns(std::move(parts));
   }
 
-  Turn make(size_t part) {
-    Turn turn;
+  StreamTurn make(size_t part) {
+    StreamTurn turn;
     try {
       turn.batch = batchers_[part].next();
     } catch (...) {
@@ -148,11 +148,11 @@ class StreamBatches : public BatchSource {
     return turn;
   }
 
-  Turn taken(size_t part) {
-    std::deque<Turn>& queue = queues_[part % queues_.size()];
+  StreamTurn taken(size_t part) {
+    std::deque<StreamTurn>& queue = queues_[part % queues_.size()];
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return !queue.empty(); });
-    Turn turn = std::move(queue.front());
+    StreamTurn turn = std::move(queue.front());
     queue.pop_front();
     lock.unlock();
     changed_.notify_all();
@@ -161,14 +161,14 @@ class StreamBatches : public BatchSource {
 
   void work(size_t worker, const std::stop_token& stop) {
     const auto ahead = static_cast<size_t>(std::max<int64_t>(options_.prefetch, 1));
-    std::deque<Turn>& queue = queues_[worker];
+    std::deque<StreamTurn>& queue = queues_[worker];
     Turns turns = every(worker, queues_.size());
     while (!turns.is_over()) {
       std::unique_lock lock(mutex_);
       changed_.wait(lock, stop, [&] { return queue.size() < ahead; });
       if (stop.stop_requested()) return;
       lock.unlock();
-      Turn turn = make(turns.current());
+      StreamTurn turn = make(turns.current());
       if (turn.batch)
         turns.advance();
       else
@@ -186,8 +186,8 @@ class StreamBatches : public BatchSource {
   Turns turns_;                          // of the loop
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::vector<std::deque<Turn>> queues_;  // of each worker
-  std::vector<std::jthread> workers_;     // last: they end before what they use
+  std::vector<std::deque<StreamTurn>> queues_;  // of each worker
+  std::vector<std::jthread> workers_;           // last: they end before what they use
 };
 
 }  // namespace
