@@ -96,28 +96,49 @@ ReadingScope::~ReadingScope() {
   t_reading = previous_;
 }
 
-Sample Dataset::batch(std::span<const int64_t> indices) const {
-  std::vector<std::vector<Tensor>> columns;
+std::vector<Sample> read_samples(const Dataset& dataset, std::span<const int64_t> indices) {
   const std::optional<Reading> reading = current_reading();
+  std::vector<Sample> samples;
   for (size_t at = 0; at < indices.size(); ++at) {
-    const int64_t index = indices[at];
     std::optional<ReadingScope> scope;
     if (reading)
       scope.emplace(
           Reading{reading->seed, reading->epoch, reading->place + static_cast<int64_t>(at)});
-    const Sample sample = get(index);
-    if (columns.empty()) columns.resize(sample.size());
-    if (sample.size() != columns.size()) {
-      fail(ErrorCode::kInvalidArgument, "dataset: sample ", index, " has ", sample.size(),
-           " tensors, others have ", columns.size());
-    }
-    for (size_t i = 0; i < sample.size(); ++i)
-      columns[i].push_back(sample[i]);
+    samples.push_back(dataset.get(indices[at]));
   }
+  return samples;
+}
+
+namespace {
+
+// `numbers`: what messages call the samples, where it is not their place.
+Sample stack_columns(std::span<const Sample> samples, std::span<const int64_t> numbers) {
   Sample batch;
-  for (const std::vector<Tensor>& column : columns)
+  const size_t columns = samples.empty() ? 0 : samples[0].size();
+  for (size_t i = 0; i < samples.size(); ++i) {
+    if (samples[i].size() == columns) continue;
+    fail(ErrorCode::kInvalidArgument, "dataset: sample ",
+         numbers.empty() ? static_cast<int64_t>(i) : numbers[i], " has ", samples[i].size(),
+         " tensors, others have ", columns);
+  }
+  std::vector<Tensor> column;
+  for (size_t c = 0; c < columns; ++c) {
+    column.clear();
+    for (const Sample& sample : samples)
+      column.push_back(sample[c]);
     batch.push_back(stack_samples(column));
+  }
   return batch;
+}
+
+}  // namespace
+
+Sample default_collate(std::span<const Sample> samples) {
+  return stack_columns(samples, {});
+}
+
+Sample Dataset::batch(std::span<const int64_t> indices) const {
+  return stack_columns(read_samples(*this, indices), indices);
 }
 
 TensorDataset::TensorDataset(std::vector<Tensor> tensors) : tensors_(std::move(tensors)) {

@@ -98,6 +98,10 @@ class Subset : public Dataset {
 std::vector<DatasetPtr> random_split(DatasetPtr whole, const std::vector<int64_t>& sizes,
                                      uint64_t seed = 0);
 
+// Samples as one batch: each column stacked.
+Sample default_collate(std::span<const Sample> samples);
+// Samples by number. Within a loader each draws from a generator of its own.
+std::vector<Sample> read_samples(const Dataset& dataset, std::span<const int64_t> indices);
 // Tensors of one type and shape as one with a dim in front. Unlike stack() no op.
 Tensor stack_samples(std::span<const Tensor> tensors);
 

@@ -57,10 +57,7 @@ CollatedDataset::CollatedDataset(DatasetPtr whole, Collate collate)
   if (!collate_) fail(ErrorCode::kInvalidArgument, "CollatedDataset: expected a function");
 }
 Sample CollatedDataset::batch(std::span<const int64_t> indices) const {
-  std::vector<Sample> samples;
-  for (const int64_t index : indices)
-    samples.push_back(whole_->get(index));
-  return collate_(samples);
+  return collate_(read_samples(*whole_, indices));
 }
 
 namespace {

@@ -1,103 +1,34 @@
 #include "eager/data/loader.h"
 
-#include <algorithm>
-#include <condition_variable>
-#include <exception>
-#include <map>
-#include <mutex>
-#include <optional>
-#include <thread>
 #include <utility>
 
+#include "eager/data/batch_source.h"
+
 namespace sardonyx::eager::data {
+namespace {
 
-// One epoch's batches. Workers take the next number that is not made yet, but stay within a window
-// ahead of the loop; what they make waits until its turn.
-class DataLoader::Iterator::Source {
- public:
-  Source(DatasetPtr dataset, std::vector<std::vector<int64_t>> batches, DataPosition begin,
-         const LoaderOptions& options)
-      : dataset_(std::move(dataset)),
-        indices_(std::move(batches)),
-        batches_(static_cast<int64_t>(indices_.size())),
-        epoch_(begin.epoch),
-        seed_(options.seed),
-        window_(options.workers * std::max<int64_t>(options.prefetch, 1)) {
-    for (int64_t place = 0; const std::vector<int64_t>& batch : indices_) {
-      places_.push_back(place);
-      place += static_cast<int64_t>(batch.size());
-    }
-    started_ = given_ = std::min(begin.batches, batches_);
-    for (int worker = 0; worker < options.workers; ++worker)
-      workers_.emplace_back([this](const std::stop_token& stop) { work(stop); });
+void check_options(bool has_dataset, const LoaderOptions& options) {
+  constexpr int kMaxWorkers = 256;
+  if (!has_dataset) fail(ErrorCode::kInvalidArgument, "DataLoader: expected a dataset");
+  if (options.batch_size.value_or(1) <= 0 || options.workers < 0 || options.workers > kMaxWorkers ||
+      options.prefetch < 0) {
+    fail(ErrorCode::kInvalidArgument, "DataLoader: expected a positive batch_size and 0 to ",
+         kMaxWorkers, " workers, got ", options.batch_size.value_or(1), " and ", options.workers);
   }
-  ~Source() {
-    for (std::jthread& worker : workers_)
-      worker.request_stop();
-    changed_.notify_all();
+  if (!options.batch_size && (options.drop_last || options.collate)) {
+    fail(ErrorCode::kInvalidArgument, "DataLoader: expected a batch_size for ",
+         options.drop_last ? "drop_last" : "collate", ", got samples that are not batched");
   }
+}
 
-  // nullopt after the last.
-  std::optional<Sample> next() {
-    if (given_ == batches_) return std::nullopt;
-    if (workers_.empty()) return make(given_++);
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return made_.contains(given_); });
-    Made made = std::move(made_.extract(given_).mapped());
-    ++given_;
-    lock.unlock();
-    changed_.notify_all();
-    if (made.error) std::rethrow_exception(made.error);
-    return std::move(made.batch);
-  }
+int64_t batch_count(int64_t samples, const LoaderOptions& options) {
+  const int64_t size = options.batch_size.value_or(1);
+  return options.drop_last ? samples / size : (samples + size - 1) / size;
+}
 
- private:
-  struct Made {
-    Sample batch;
-    std::exception_ptr error;
-  };
+}  // namespace
 
-  Sample make(int64_t batch) const {
-    const auto at = static_cast<size_t>(batch);
-    const ReadingScope reading({seed_, epoch_, places_[at]});
-    return dataset_->batch(indices_[at]);
-  }
-
-  void work(const std::stop_token& stop) {
-    while (true) {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, stop,
-                    [&] { return started_ == batches_ || started_ < given_ + window_; });
-      if (stop.stop_requested() || started_ == batches_) return;
-      const int64_t batch = started_++;
-      lock.unlock();
-      Made made;
-      try {
-        made.batch = make(batch);
-      } catch (...) {
-        made.error = std::current_exception();
-      }
-      lock.lock();
-      made_[batch] = std::move(made);
-      lock.unlock();
-      changed_.notify_all();
-    }
-  }
-
-  DatasetPtr dataset_;
-  std::vector<std::vector<int64_t>> indices_;  // of each batch
-  std::vector<int64_t> places_;                // of its first sample
-  int64_t batches_, epoch_;
-  uint64_t seed_;
-  int64_t window_;
-  std::mutex mutex_;
-  std::condition_variable_any changed_;
-  std::map<int64_t, Made> made_;
-  int64_t started_ = 0, given_ = 0;
-  std::vector<std::jthread> workers_;  // last: they end before what they use
-};
-
-DataLoader::Iterator::Iterator(std::shared_ptr<Source> source,
+DataLoader::Iterator::Iterator(std::shared_ptr<BatchSource> source,
                                std::shared_ptr<DataPosition> position)
     : source_(std::move(source)), position_(std::move(position)) {
   ++*this;
@@ -114,20 +45,27 @@ DataLoader::Iterator& DataLoader::Iterator::operator++() {
 }
 
 DataLoader::DataLoader(DatasetPtr dataset, LoaderOptions options)
-    : dataset_(std::move(dataset)), options_(options) {
-  constexpr int kMaxWorkers = 256;
-  if (!dataset_) fail(ErrorCode::kInvalidArgument, "DataLoader: expected a dataset");
-  if (options.batch_size <= 0 || options.workers < 0 || options.workers > kMaxWorkers ||
-      options.prefetch < 0) {
-    fail(ErrorCode::kInvalidArgument, "DataLoader: expected a positive batch_size and 0 to ",
-         kMaxWorkers, " workers, got ", options.batch_size, " and ", options.workers);
-  }
-  if (options.shuffle && (options.sampler || options.batch_sampler)) {
+    : dataset_(std::move(dataset)), options_(std::move(options)) {
+  check_options(dataset_ != nullptr, options_);
+  if (options_.shuffle && (options_.sampler || options_.batch_sampler)) {
     fail(
         ErrorCode::kInvalidArgument,
         "DataLoader: expected shuffle or a sampler, got both; samplers have an order of their own");
   }
-  if (options.collate) dataset_ = std::make_shared<CollatedDataset>(dataset_, options.collate);
+  if (options_.collate) dataset_ = std::make_shared<CollatedDataset>(dataset_, options_.collate);
+}
+
+DataLoader::DataLoader(IterableDatasetPtr dataset, LoaderOptions options)
+    : iterable_(std::move(dataset)), options_(std::move(options)) {
+  check_options(iterable_ != nullptr, options_);
+  if (options_.shuffle || options_.sampler || options_.batch_sampler) {
+    fail(ErrorCode::kInvalidArgument, "DataLoader: expected no ",
+         options_.shuffle   ? "shuffle"
+         : options_.sampler ? "sampler"
+                            : "batch_sampler",
+         " for an IterableDataset, whose samples have no numbers; wrap it in a ShuffleBuffer, or "
+         "order samples in its stream()");
+  }
 }
 
 std::shared_ptr<const BatchSampler> DataLoader::batches() const {
@@ -137,12 +75,24 @@ std::shared_ptr<const BatchSampler> DataLoader::batches() const {
     sampler = std::make_shared<RandomSampler>(dataset_->size(),
                                               RandomSamplerOptions{.seed = options_.seed});
   if (!sampler) sampler = std::make_shared<SequentialSampler>(dataset_->size());
-  return std::make_shared<BatchSampler>(std::move(sampler), options_.batch_size,
+  return std::make_shared<BatchSampler>(std::move(sampler), options_.batch_size.value_or(1),
                                         options_.drop_last);
 }
 
 int64_t DataLoader::size() const {
-  return batches()->size();
+  return iterable_ ? batch_count(sample_count(), options_) : batches()->size();
+}
+
+int64_t DataLoader::sample_count() const {
+  if (dataset_) return dataset_->size();
+  if (const std::optional<int64_t> count = iterable_->size()) return *count;
+  fail(ErrorCode::kInvalidArgument,
+       "DataLoader: the IterableDataset does not know how many samples it has; override its "
+       "size(), or count batches in the loop");
+}
+
+int64_t DataLoader::batch_size() const {
+  return options_.batch_sampler ? 0 : options_.batch_size.value_or(1);
 }
 
 void DataLoader::set_position(DataPosition position) {
@@ -159,8 +109,8 @@ void DataLoader::set_position(DataPosition position) {
 DataLoader::Iterator DataLoader::begin() {
   const DataPosition begin{epoch_++, std::exchange(skipped_, 0)};
   *position_ = begin;
-  return {std::make_shared<Iterator::Source>(dataset_, batches()->batches(begin.epoch), begin,
-                                             options_),
+  return {iterable_ ? batches_of_streams(iterable_, begin, options_)
+                    : batches_by_index(dataset_, batches()->batches(begin.epoch), begin, options_),
           position_};
 }
 

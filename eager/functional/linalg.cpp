@@ -58,6 +58,13 @@ Tensor with_batch(const Tensor& x, const Dims& batch, const Loc& loc) {
   return own == shape ? x : x.expand(shape, loc);
 }
 
+void check_factors(const char* name, const Tensor& lu, const Tensor& pivots, const Loc& loc) {
+  require_defined(pivots, name, "pivots", loc);
+  check_matrices(name, lu, loc);
+  if (pivots.dtype() != DType::kInt32 || pivots.rank() + 1 != lu.rank())
+    refuse_matrix(name, "expected lu_factor's pivots, int32 [..., k]", pivots, loc);
+}
+
 double epsilon_of(DType dtype) {
   return dtype == DType::kDouble ? std::numeric_limits<double>::epsilon()
                                  : static_cast<double>(std::numeric_limits<float>::epsilon());
@@ -105,6 +112,39 @@ Tensor cholesky(const Tensor& a, bool upper, Loc loc) {
   static const OpDef& op = op_named("sardonyx::Cholesky");
   const Tensor l = factors("cholesky", op, a, 1, loc)[0];
   return upper ? l.t(loc) : l;
+}
+LUFactors lu_factor(const Tensor& a, Loc loc) {
+  static const OpDef& op = op_named("sardonyx::Lu");
+  const std::vector<Tensor> found = factors("lu_factor", op, a, 2, loc);
+  return {found[0], found[1]};
+}
+LU lu_unpack(const Tensor& lu, const Tensor& pivots, Loc loc) {
+  static const OpDef& op = op_named("sardonyx::LuUnpack");
+  check_factors("lu_unpack", lu, pivots, loc);
+  const Tensor inputs[] = {lu, pivots};
+  const std::vector<Tensor> found = apply_many(op, inputs, {}, 3, loc);
+  return {found[0], found[1], found[2]};
+}
+LU lu(const Tensor& a, Loc loc) {
+  check_matrices("lu", a, loc);
+  const LUFactors found = lu_factor(a, loc);
+  return lu_unpack(found.LU, found.pivots, loc);
+}
+Tensor lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, LUSolveOptions options,
+                Loc loc) {
+  static const OpDef& op = op_named("sardonyx::LuSolve");
+  check_factors("lu_solve", lu, pivots, loc);
+  check_matrices("lu_solve", b, loc);
+  // x a = b is a^T x^T = b^T.
+  const Tensor columns = options.left ? b : b.t(loc);
+  const bool is_transposed = options.adjoint == options.left;
+  const Dims batch = broadcast_batches("lu_solve", lu, columns, loc);
+  Dims of_pivots = batch;
+  of_pivots.push_back(pivots.shape(loc).back());
+  const Tensor all = pivots.shape(loc) == of_pivots ? pivots : pivots.expand(of_pivots, loc);
+  const Tensor inputs[] = {with_batch(lu, batch, loc), all, with_batch(columns, batch, loc)};
+  const Tensor x = apply_many(op, inputs, {{"adjoint", int64_t{is_transposed}}}, 1, loc)[0];
+  return options.left ? x : x.t(loc);
 }
 QR qr(const Tensor& a, Loc loc) {
   static const OpDef& op = op_named("sardonyx::Qr");
@@ -218,6 +258,10 @@ Tensor cholesky_solve(const Tensor& b, const Tensor& l, Loc loc) {
 Tensor matrix_power(const Tensor& a, int64_t power, Loc loc) {
   return power >= 0 ? eager::matrix_power(a, power, loc)
                     : eager::matrix_power(inv(a, loc), -power, loc);
+}
+Tensor matrix_exp(const Tensor& a, Loc loc) {
+  static const OpDef& op = op_named("sardonyx::MatrixExp");
+  return factors("matrix_exp", op, a, 1, loc)[0];
 }
 Tensor multi_dot(const std::vector<Tensor>& matrices, Loc loc) {
   if (matrices.empty())

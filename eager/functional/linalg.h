@@ -25,6 +25,26 @@ SignLogDet slogdet(const Tensor& a, Loc loc = Loc::current());
 // a = l l^T of a symmetric a (else of its symmetric part); l is lower triangular, or l^T for
 // `upper`.
 Tensor cholesky(const Tensor& a, bool upper = false, Loc loc = Loc::current());
+// a [m, n] = P [m, m] L [m, k] U [k, n], k = min(m, n): L is lower triangular with ones on its
+// diagonal, U upper triangular, P exchanges rows so that each pivot is the largest of its column.
+struct LU {
+  Tensor P, L, U;
+};
+LU lu(const Tensor& a, Loc loc = Loc::current());
+// The same in one matrix [m, n] (U, and L below its diagonal), and the rows exchanged: int32 [k],
+// counted from 1 as LAPACK does.
+struct LUFactors {
+  Tensor LU, pivots;
+};
+LUFactors lu_factor(const Tensor& a, Loc loc = Loc::current());
+LU lu_unpack(const Tensor& lu, const Tensor& pivots, Loc loc = Loc::current());
+// a x = b [..., n, k] of lu_factor(a), of a^T with `adjoint`; x a = b [..., k, n] where not `left`.
+struct LUSolveOptions {
+  bool left = true;
+  bool adjoint = false;
+};
+Tensor lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b,
+                LUSolveOptions options = {}, Loc loc = Loc::current());
 // a [m, n] = q [m, k] r [k, n], k = min(m, n) (torch's mode "reduced"), with LAPACK's signs.
 struct QR {
   Tensor Q, R;
@@ -85,6 +105,7 @@ Tensor solve_triangular(const Tensor& a, const Tensor& b, TriangularOptions opti
 // l l^T x = b, of cholesky()'s l.
 Tensor cholesky_solve(const Tensor& b, const Tensor& l, Loc loc = Loc::current());
 Tensor matrix_power(const Tensor& a, int64_t power, Loc loc = Loc::current());
+Tensor matrix_exp(const Tensor& a, Loc loc = Loc::current());  // sum of a^k / k!
 Tensor multi_dot(const std::vector<Tensor>& matrices, Loc loc = Loc::current());
 Tensor cross(const Tensor& a, const Tensor& b, int64_t axis = -1, Loc loc = Loc::current());
 // The sum of products along an axis.

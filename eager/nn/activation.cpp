@@ -6,7 +6,8 @@
 
 namespace sardonyx::eager::nn {
 
-PReLU::PReLU(int64_t channels, double slope) {
+PReLU::PReLU(int64_t channels, double slope, Loc loc) {
+  if (channels <= 0) fail_at(loc, "PReLU: expected a positive number of channels, got ", channels);
   weight = parameter("weight", full({channels}, slope));
 }
 

@@ -28,7 +28,7 @@ class LeakyReLU : public Layer<LeakyReLU> {
 // A slope for negative values that is trained: one, or one for each channel of x [N, C, ...].
 class PReLU : public Layer<PReLU> {
  public:
-  explicit PReLU(int64_t channels = 1, double slope = 0.25);
+  explicit PReLU(int64_t channels = 1, double slope = 0.25, Loc loc = Loc::current());
   Tensor forward(const Tensor& x) const;
   Tensor weight;
 };

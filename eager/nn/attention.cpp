@@ -9,6 +9,7 @@
 #include "eager/nn/init.h"
 #include "eager/nn/linear.h"
 #include "eager/nn/module_state.h"
+#include "eager/placed.h"
 
 namespace sardonyx::eager::nn {
 namespace {
@@ -64,7 +65,8 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
   return matmul(weights, value, loc);
 }
 
-MultiheadAttention::MultiheadAttention(int64_t embed, int64_t heads, AttentionOptions options)
+MultiheadAttention::MultiheadAttention(int64_t embed, int64_t heads, AttentionOptions options,
+                                       Loc loc) try
     : embed_(embed), heads_(heads), options_(options) {
   if (embed <= 0 || heads <= 0 || embed % heads != 0) {
     fail(ErrorCode::kInvalidArgument, "MultiheadAttention: ", heads,
@@ -73,6 +75,10 @@ MultiheadAttention::MultiheadAttention(int64_t embed, int64_t heads, AttentionOp
   describe(text(embed, ", ", heads, " heads"));
   const int64_t key_size = options.key_size.value_or(embed);
   const int64_t value_size = options.value_size.value_or(embed);
+  if (key_size <= 0 || value_size <= 0) {
+    fail(ErrorCode::kInvalidArgument, "MultiheadAttention: expected positive sizes of keys and ",
+         "values, got ", key_size, " and ", value_size);
+  }
   const auto xavier = [&](int64_t out, int64_t in) {
     const Tensor made = zeros({out, in});
     init::xavier_uniform(made);
@@ -86,10 +92,12 @@ MultiheadAttention::MultiheadAttention(int64_t embed, int64_t heads, AttentionOp
     value_ = parameter("v_proj_weight", xavier(embed, value_size));
   }
   if (options.bias) bias_ = parameter("in_proj_bias", zeros({3 * embed}));
-  const Linear out = add("out_proj", Linear(embed, embed, {.bias = options.bias}));
+  const Linear out = add("out_proj", Linear(embed, embed, {.bias = options.bias}, loc));
   out_weight_ = out.weight;
   out_bias_ = out.bias;
   if (out_bias_.defined()) init::zeros(out_bias_);
+} catch (const Error& error) {
+  throw placed(error, loc);
 }
 
 MultiheadAttention::Projected MultiheadAttention::project(const Tensor& query, const Tensor& key,

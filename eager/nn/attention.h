@@ -29,7 +29,8 @@ struct AttentionResult {
 class MultiheadAttention : public Layer<MultiheadAttention> {
  public:
   // Throws kInvalidArgument where `embed` is no multiple of `heads`.
-  MultiheadAttention(int64_t embed, int64_t heads, AttentionOptions options = {});
+  MultiheadAttention(int64_t embed, int64_t heads, AttentionOptions options = {},
+                     Loc loc = Loc::current());
   // query [length, batch, embed], key and value [length, batch, width] (batch first where asked
   // for); the result has query's shape.
   Tensor operator()(const Tensor& query, const Tensor& key, const Tensor& value,

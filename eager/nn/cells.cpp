@@ -7,12 +7,14 @@
 #include "eager/functional/functional.h"
 #include "eager/nn/init.h"
 #include "eager/nn/module_state.h"
+#include "eager/placed.h"
 #include "eager/trace/frame.h"
 #include "ir/type.h"
 
 namespace sardonyx::eager::nn {
 template <typename Self>
-RecurrentCell<Self>::RecurrentCell(int64_t in, int64_t hidden, int64_t gates, CellOptions options)
+RecurrentCell<Self>::RecurrentCell(int64_t in, int64_t hidden, int64_t gates, CellOptions options,
+                                   Loc loc) try
     : in_(in), hidden_(hidden), gates_(gates) {
   if (in <= 0 || hidden <= 0) {
     fail(ErrorCode::kInvalidArgument, this->type_name(), ": expected positive sizes, got ", in,
@@ -29,6 +31,8 @@ RecurrentCell<Self>::RecurrentCell(int64_t in, int64_t hidden, int64_t gates, Ce
   if (!options.bias) return;
   bias_ih = add_one("bias_ih", {rows});
   bias_hh = add_one("bias_hh", {rows});
+} catch (const Error& error) {
+  throw placed(error, loc);
 }
 
 template <typename Self>

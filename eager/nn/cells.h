@@ -22,7 +22,7 @@ class RecurrentCell : public Layer<Self> {
   Tensor weight_ih, weight_hh, bias_ih, bias_hh;
 
  protected:
-  RecurrentCell(int64_t in, int64_t hidden, int64_t gates, CellOptions options);
+  RecurrentCell(int64_t in, int64_t hidden, int64_t gates, CellOptions options, Loc loc);
   // [N, hidden]: the state given, or zeros.
   Tensor state_or_zeros(const Tensor& state, const Tensor& x, const char* name) const;
   // weight_ih x + bias_ih and weight_hh h + bias_hh, by gates.
@@ -39,8 +39,8 @@ class RNNCell : public RecurrentCell<RNNCell> {
  public:
   using Nonlinearity = nn::Nonlinearity;
   RNNCell(int64_t in, int64_t hidden, CellOptions options = {},
-          Nonlinearity nonlinearity = Nonlinearity::kTanh)
-      : RecurrentCell(in, hidden, 1, options), nonlinearity_(nonlinearity) {}
+          Nonlinearity nonlinearity = Nonlinearity::kTanh, Loc loc = Loc::current())
+      : RecurrentCell(in, hidden, 1, options, loc), nonlinearity_(nonlinearity) {}
   Tensor forward(const Tensor& x, const Tensor& hidden = {}) const;
 
  private:
@@ -49,8 +49,8 @@ class RNNCell : public RecurrentCell<RNNCell> {
 // Gates in the order reset, update, new.
 class GRUCell : public RecurrentCell<GRUCell> {
  public:
-  GRUCell(int64_t in, int64_t hidden, CellOptions options = {})
-      : RecurrentCell(in, hidden, 3, options) {}
+  GRUCell(int64_t in, int64_t hidden, CellOptions options = {}, Loc loc = Loc::current())
+      : RecurrentCell(in, hidden, 3, options, loc) {}
   Tensor forward(const Tensor& x, const Tensor& hidden = {}) const;
 };
 struct LSTMState {
@@ -60,8 +60,8 @@ struct LSTMState {
 // Gates in the order input, forget, cell, output.
 class LSTMCell : public RecurrentCell<LSTMCell> {
  public:
-  LSTMCell(int64_t in, int64_t hidden, CellOptions options = {})
-      : RecurrentCell(in, hidden, 4, options) {}
+  LSTMCell(int64_t in, int64_t hidden, CellOptions options = {}, Loc loc = Loc::current())
+      : RecurrentCell(in, hidden, 4, options, loc) {}
   LSTMState forward(const Tensor& x, const LSTMState& state = {}) const;
 };
 

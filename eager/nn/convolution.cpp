@@ -7,6 +7,7 @@
 #include "eager/functional/functional.h"
 #include "eager/nn/init.h"
 #include "eager/nn/module_state.h"
+#include "eager/placed.h"
 
 namespace sardonyx::eager::nn {
 namespace {
@@ -55,8 +56,8 @@ Tensor convolve(const OpDef& op, const Attrs& attrs, const Tensor& x, const Tens
 }  // namespace
 
 template <size_t axes>
-Conv<axes>::Conv(int64_t in, int64_t out, Sizes kernel, ConvOptions options)
-    : Layer<Conv<axes>>(text("Conv", axes, "d")) {
+Conv<axes>::Conv(int64_t in, int64_t out, Sizes kernel, ConvOptions options, Loc loc) try
+    : Base(text("Conv", axes, "d")) {
   const std::string& name = this->type_name();
   check_channels(name, in, out, options.groups);
   const std::vector<int64_t> sizes = kernel.on(axes, 1, name + ": kernel");
@@ -95,6 +96,8 @@ Conv<axes>::Conv(int64_t in, int64_t out, Sizes kernel, ConvOptions options)
   this->describe(text(in, " -> ", out, ", ", spatial_text(sizes),
                       strides == std::vector<int64_t>(axes, 1) ? "" : ", stride ",
                       strides == std::vector<int64_t>(axes, 1) ? "" : spatial_text(strides)));
+} catch (const Error& error) {
+  throw placed(error, loc);
 }
 
 template <size_t axes>
@@ -108,8 +111,8 @@ Tensor Conv<axes>::forward(const Tensor& x) const {
 
 template <size_t axes>
 ConvTranspose<axes>::ConvTranspose(int64_t in, int64_t out, Sizes kernel,
-                                   ConvTransposeOptions options)
-    : Layer<ConvTranspose<axes>>(text("ConvTranspose", axes, "d")) {
+                                   ConvTransposeOptions options, Loc loc) try
+    : Base(text("ConvTranspose", axes, "d")) {
   const std::string& name = this->type_name();
   check_channels(name, in, out, options.groups);
   const std::vector<int64_t> sizes = kernel.on(axes, 1, name + ": kernel");
@@ -131,6 +134,8 @@ ConvTranspose<axes>::ConvTranspose(int64_t in, int64_t out, Sizes kernel,
                            init::uniform_tensor(shape_of(in, out / options.groups, sizes), bound));
   if (options.bias) bias = this->parameter("bias", init::uniform_tensor({out}, bound));
   this->describe(text(in, " -> ", out, ", ", spatial_text(sizes)));
+} catch (const Error& error) {
+  throw placed(error, loc);
 }
 
 template <size_t axes>

@@ -28,10 +28,12 @@ struct ConvTransposeOptions {
 // both U(-b, b) with b = 1/sqrt(in/groups * kernel size).
 template <size_t axes>
 class Conv : public Layer<Conv<axes>> {
+  using Base = Layer<Conv>;
+
  public:
   // Throws kInvalidArgument where `groups` does not divide both channel counts, or a size is not
   // positive.
-  Conv(int64_t in, int64_t out, Sizes kernel, ConvOptions options = {});
+  Conv(int64_t in, int64_t out, Sizes kernel, ConvOptions options = {}, Loc loc = Loc::current());
   Tensor forward(const Tensor& x) const;
   Tensor weight, bias;
 
@@ -44,9 +46,12 @@ class Conv : public Layer<Conv<axes>> {
 // The gradient of a convolution as a layer. weight [in, out/groups, kernel...].
 template <size_t axes>
 class ConvTranspose : public Layer<ConvTranspose<axes>> {
+  using Base = Layer<ConvTranspose>;
+
  public:
   // Throws as Conv does.
-  ConvTranspose(int64_t in, int64_t out, Sizes kernel, ConvTransposeOptions options = {});
+  ConvTranspose(int64_t in, int64_t out, Sizes kernel, ConvTransposeOptions options = {},
+                Loc loc = Loc::current());
   Tensor forward(const Tensor& x) const;
   Tensor weight, bias;
 

@@ -2,15 +2,19 @@
 #include "tests/support/expect_error.h"
 
 #include "eager/create.h"
+#include "eager/nn/activation.h"
 #include "eager/nn/attention.h"
+#include "eager/nn/cells.h"
 #include "eager/nn/convolution.h"
 #include "eager/nn/init.h"
 #include "eager/nn/linear.h"
 #include "eager/nn/loss/losses.h"
 #include "eager/nn/loss/metrics.h"
 #include "eager/nn/normalization.h"
+#include "eager/nn/padding.h"
 #include "eager/nn/pooling.h"
 #include "eager/nn/recurrent.h"
+#include "eager/nn/reparametrize.h"
 #include "eager/nn/resampling.h"
 #include "eager/nn/transformer.h"
 
@@ -114,6 +118,71 @@ TEST(LayerRefusals, Settings) {
       {"transformer: expected at least one layer, got 0", [] { TransformerEncoder made(0, 4, 2); }},
       {"to: expected a floating type, got int64", [] { Linear(1, 1).to(DType::kInt64); }},
   });
+}
+
+// Layers that cannot be made name the line that made them, whatever they are made of.
+TEST(LayerRefusals, ConstructorsNameTheLine) {
+  const std::function<void()> makers[] = {
+      [] { Linear made(0, 1); },
+      [] { Bilinear made(1, 1, 0); },
+      [] { Embedding made(3, 2, {.padding_idx = 3}); },
+      [] { Embedding::from_pretrained(ones({3})); },
+      [] { Embedding::from_pretrained(Tensor()); },
+      [] { EmbeddingBag made(3, 2, {.mode = "odd"}); },
+      [] { Dropout made(2); },
+      [] { Dropout2d made(-1); },
+      [] { AlphaDropout made(2); },
+      [] { PReLU made(0); },
+      [] { Upsample made({}); },
+      [] { UpsamplingNearest2d made({}); },
+      [] { UpsamplingBilinear2d made({}); },
+      [] { Conv2d made(3, 4, 3, {.groups = 2}); },
+      [] { Conv1d made(1, 1, 3, {.padding_mode = "odd"}); },
+      [] { ConvTranspose2d made(3, 4, 3, {.groups = 2}); },
+      [] { MaxPool2d made(2, {.padding = 2}); },
+      [] {
+        AvgPool2d made({1, 2, 3});
+      },
+      [] {
+        AdaptiveAvgPool2d made({1, 2, 3});
+      },
+      [] {
+        AdaptiveMaxPool2d made({1, 2, 3});
+      },
+      [] {
+        ZeroPad2d made({1, 2, 3});
+      },
+      [] {
+        ConstantPad1d made({1, 2, 3}, 0);
+      },
+      [] { BatchNorm2d made(0); },
+      [] { InstanceNorm2d made(0); },
+      [] { LayerNorm made(0); },
+      [] { LayerNorm made(std::vector<int64_t>{}); },
+      [] { GroupNorm made(2, 3); },
+      [] { GroupNorm made(1, 0); },
+      [] { RMSNorm made(0); },
+      [] { RNN made(0, 3); },
+      [] { GRU made(1, 0); },
+      [] { LSTM made(0, 3); },
+      [] { RNNCell made(0, 3); },
+      [] { GRUCell made(0, 3); },
+      [] { LSTMCell made(0, 3); },
+      [] { MultiheadAttention made(3, 2); },
+      [] { MultiheadAttention made(4, 2, {.key_size = 0}); },
+      [] { TransformerEncoderLayer made(4, 3); },
+      [] { TransformerEncoderLayer made(4, 2, {.activation = "odd"}); },
+      [] { TransformerDecoderLayer made(4, 2, {.feedforward = 0}); },
+      [] { TransformerEncoder made(0, 4, 2); },
+      [] { TransformerDecoder made(1, 4, 3); },
+      [] { Transformer made({.embed = 5}); },
+      [] { weight_norm(Linear(1, 1), {.dim = 2}); },
+      [] { spectral_norm(Linear(1, 1), {.n_power_iterations = 0}); },
+  };
+  for (size_t i = 0; i < std::size(makers); ++i) {
+    SCOPED_TRACE(i);
+    expect_refusal(ErrorCode::kInvalidArgument, "error_test.cpp:", makers[i]);
+  }
 }
 
 TEST(InitRefusals, Arguments) {

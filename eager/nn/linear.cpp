@@ -8,6 +8,7 @@
 #include "eager/functional/functional.h"
 #include "eager/nn/init.h"
 #include "eager/nn/module_state.h"
+#include "eager/placed.h"
 #include "eager/trace/frame.h"
 #include "ir/core/dtype_convert.h"
 
@@ -26,22 +27,28 @@ int64_t positive(int64_t count, const char* what) {
 
 }  // namespace
 
-Linear::Linear(int64_t in, int64_t out, LinearOptions options) {
+Linear::Linear(int64_t in, int64_t out, LinearOptions options, Loc loc) try {
   describe(text(in, " -> ", out, options.bias ? "" : ", no bias"));
   const double bound = 1 / std::sqrt(static_cast<double>(positive(in, "Linear")));
   weight = parameter("weight", init::uniform_tensor({positive(out, "Linear"), in}, bound));
   if (options.bias) bias = parameter("bias", init::uniform_tensor({out}, bound));
+} catch (const Error& error) {
+  throw placed(error, loc);
 }
 Tensor Linear::forward(const Tensor& x) const {
   detail::require_registered(*this, {{"weight", weight}, {"bias", bias}});
   return linear(x, weight, bias, caller());
 }
 
-Bilinear::Bilinear(int64_t in1, int64_t in2, int64_t out, LinearOptions options) {
+Bilinear::Bilinear(int64_t in1, int64_t in2, int64_t out, LinearOptions options, Loc loc) try {
   describe(text(in1, ", ", in2, " -> ", out));
   const double bound = 1 / std::sqrt(static_cast<double>(positive(in1, "Bilinear")));
-  weight = parameter("weight", init::uniform_tensor({out, in1, in2}, bound));
+  weight = parameter(
+      "weight",
+      init::uniform_tensor({positive(out, "Bilinear"), in1, positive(in2, "Bilinear")}, bound));
   if (options.bias) bias = parameter("bias", init::uniform_tensor({out}, bound));
+} catch (const Error& error) {
+  throw placed(error, loc);
 }
 Tensor Bilinear::forward(const Tensor& a, const Tensor& b) const {
   detail::require_registered(*this, {{"weight", weight}, {"bias", bias}});
@@ -49,19 +56,22 @@ Tensor Bilinear::forward(const Tensor& a, const Tensor& b) const {
   return bias.defined() ? eager::add({product, caller()}, bias) : product;
 }
 
-Embedding::Embedding(int64_t count, int64_t size, EmbeddingOptions options)
+Embedding::Embedding(int64_t count, int64_t size, EmbeddingOptions options, Loc loc) try
     : Embedding(
           [&] {
             const Tensor rows = zeros({positive(count, "Embedding"), positive(size, "Embedding")});
             init::normal(rows);
             return rows;
           }(),
-          options) {
+          options, loc) {
   if (!padding_) return;
   const Tensor at = tensor({*padding_}).reshape({1, 1});
   weight.assign(where(arange(count).reshape({count, 1}) == at, 0.0, weight.detach()));
+} catch (const Error& error) {
+  throw placed(error, loc);
 }
-Embedding::Embedding(Tensor rows, EmbeddingOptions options) : padding_(options.padding_idx) {
+Embedding::Embedding(Tensor rows, EmbeddingOptions options, Loc loc) try
+    : padding_(options.padding_idx) {
   if (rows.rank() != 2)
     fail(ErrorCode::kInvalidArgument, "Embedding: expected rows [count, size], got ", rows.type());
   const int64_t count = rows.size(0).value();
@@ -72,9 +82,13 @@ Embedding::Embedding(Tensor rows, EmbeddingOptions options) : padding_(options.p
          " rows, got ", *options.padding_idx);
   }
   weight = parameter("weight", std::move(rows));
+} catch (const Error& error) {
+  throw placed(error, loc);
 }
-Embedding Embedding::from_pretrained(const Tensor& weight, bool freeze, EmbeddingOptions options) {
-  Embedding made(weight.detach().clone(), options);
+Embedding Embedding::from_pretrained(const Tensor& weight, bool freeze, EmbeddingOptions options,
+                                     Loc loc) {
+  require_defined(weight, "Embedding::from_pretrained", "the weight", loc);
+  Embedding made(weight.detach().clone(), options, loc);
   made.weight.set_requires_grad(!freeze);
   return made;
 }
@@ -98,7 +112,7 @@ Tensor embedding(const Tensor& indices, const Tensor& weight, Loc loc) {
   return index_select(weight, 0, indices, loc);
 }
 
-EmbeddingBag::EmbeddingBag(int64_t count, int64_t size, EmbeddingBagOptions options)
+EmbeddingBag::EmbeddingBag(int64_t count, int64_t size, EmbeddingBagOptions options, Loc loc) try
     : options_(std::move(options)) {
   describe(text(count, " x ", size, ", ", options_.mode));
   if (options_.mode != "sum" && options_.mode != "mean" && options_.mode != "max") {
@@ -108,6 +122,8 @@ EmbeddingBag::EmbeddingBag(int64_t count, int64_t size, EmbeddingBagOptions opti
   const Tensor rows = zeros({positive(count, "EmbeddingBag"), positive(size, "EmbeddingBag")});
   init::normal(rows);
   weight = parameter("weight", rows);
+} catch (const Error& error) {
+  throw placed(error, loc);
 }
 Tensor EmbeddingBag::forward(const Tensor& indices, const Tensor& offsets) const {
   detail::require_registered(*this, {{"weight", weight}});
@@ -162,15 +178,19 @@ Tensor dropout(const Tensor& x, double p, bool training, const Generator& genera
   return dropout(x, p, training, loc);
 }
 
-Dropout::Dropout(double p) : p_(checked_share(p)) {
+Dropout::Dropout(double p, Loc loc) try : p_(checked_share(p)) {
   describe(text("p=", p));
+} catch (const Error& error) {
+  throw placed(error, loc);
 }
 Tensor Dropout::forward(const Tensor& x) const {
   return dropout(x, p_, is_training(), caller());
 }
 
-DropoutChannels::DropoutChannels(double p) : p_(checked_share(p)) {
+DropoutChannels::DropoutChannels(double p, Loc loc) try : p_(checked_share(p)) {
   describe(text("p=", p));
+} catch (const Error& error) {
+  throw placed(error, loc);
 }
 Tensor DropoutChannels::forward(const Tensor& x) const {
   require_defined(x, "DropoutChannels", "x", caller());
@@ -196,8 +216,10 @@ Tensor alpha_dropout(const Tensor& x, double p, bool training, Loc loc) {
   const Tensor chosen = where(kept, {x, loc}, kLeast);
   return add({mul({chosen, loc}, scale), loc}, -scale * kLeast * p);
 }
-AlphaDropout::AlphaDropout(double p) : p_(checked_share(p)) {
+AlphaDropout::AlphaDropout(double p, Loc loc) try : p_(checked_share(p)) {
   describe(text("p=", p));
+} catch (const Error& error) {
+  throw placed(error, loc);
 }
 Tensor AlphaDropout::forward(const Tensor& x) const {
   return alpha_dropout(x, p_, is_training(), caller());

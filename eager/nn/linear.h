@@ -12,7 +12,7 @@ struct LinearOptions {
 // x [..., in] to [..., out]. weight [out, in], bias [out]; both U(-1/sqrt(in), 1/sqrt(in)).
 class Linear : public Layer<Linear> {
  public:
-  Linear(int64_t in, int64_t out, LinearOptions options = {});
+  Linear(int64_t in, int64_t out, LinearOptions options = {}, Loc loc = Loc::current());
   Tensor forward(const Tensor& x) const;
   Tensor weight, bias;
 };
@@ -20,7 +20,8 @@ class Linear : public Layer<Linear> {
 // y[n][k] = a[n]^T weight[k] b[n] + bias[k]; a [..., in1], b [..., in2].
 class Bilinear : public Layer<Bilinear> {
  public:
-  Bilinear(int64_t in1, int64_t in2, int64_t out, LinearOptions options = {});
+  Bilinear(int64_t in1, int64_t in2, int64_t out, LinearOptions options = {},
+           Loc loc = Loc::current());
   Tensor forward(const Tensor& a, const Tensor& b) const;
   Tensor weight, bias;
 };
@@ -32,15 +33,15 @@ struct EmbeddingOptions {
 // an error.
 class Embedding : public Layer<Embedding> {
  public:
-  Embedding(int64_t count, int64_t size, EmbeddingOptions options = {});
+  Embedding(int64_t count, int64_t size, EmbeddingOptions options = {}, Loc loc = Loc::current());
   // With these rows, trained or not.
   static Embedding from_pretrained(const Tensor& weight, bool freeze = true,
-                                   EmbeddingOptions options = {});
+                                   EmbeddingOptions options = {}, Loc loc = Loc::current());
   Tensor forward(const Tensor& indices) const;
   Tensor weight;
 
  private:
-  Embedding(Tensor rows, EmbeddingOptions options);
+  Embedding(Tensor rows, EmbeddingOptions options, Loc loc);
   std::optional<int64_t> padding_;
 };
 
@@ -54,7 +55,8 @@ struct EmbeddingBagOptions {
 // part that begins at one of `offsets` [N] (ascending, the first is 0). Empty bags are zeros.
 class EmbeddingBag : public Layer<EmbeddingBag> {
  public:
-  EmbeddingBag(int64_t count, int64_t size, EmbeddingBagOptions options = {});
+  EmbeddingBag(int64_t count, int64_t size, EmbeddingBagOptions options = {},
+               Loc loc = Loc::current());
   Tensor forward(const Tensor& indices, const Tensor& offsets = {}) const;
   Tensor weight;
 
@@ -67,7 +69,7 @@ class EmbeddingBag : public Layer<EmbeddingBag> {
 // identity.
 class Dropout : public Layer<Dropout> {
  public:
-  explicit Dropout(double p = 0.5);
+  explicit Dropout(double p = 0.5, Loc loc = Loc::current());
   Tensor forward(const Tensor& x) const;
 
  private:
@@ -76,7 +78,7 @@ class Dropout : public Layer<Dropout> {
 // Whole channels of x [N, C, ...] at a time (torch's Dropout1d, 2d and 3d).
 class DropoutChannels : public Layer<DropoutChannels> {
  public:
-  explicit DropoutChannels(double p = 0.5);
+  explicit DropoutChannels(double p = 0.5, Loc loc = Loc::current());
   Tensor forward(const Tensor& x) const;
 
  private:
@@ -90,7 +92,7 @@ using Dropout3d = DropoutChannels;
 // neural networks", 2017).
 class AlphaDropout : public Layer<AlphaDropout> {
  public:
-  explicit AlphaDropout(double p = 0.5);
+  explicit AlphaDropout(double p = 0.5, Loc loc = Loc::current());
   Tensor forward(const Tensor& x) const;
 
  private:

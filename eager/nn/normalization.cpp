@@ -8,6 +8,7 @@
 #include "eager/dispatch/dispatch.h"
 #include "eager/functional/functional.h"
 #include "eager/nn/module_state.h"
+#include "eager/placed.h"
 #include "eager/trace/frame.h"
 
 namespace sardonyx::eager::nn {
@@ -119,7 +120,7 @@ const Tensor& ChannelNorm<Self>::shift() const {
 }
 
 BatchNorm::BatchNorm(std::string type_name, size_t low_rank, size_t high_rank, int64_t channels,
-                     const BatchNormOptions& options)
+                     const BatchNormOptions& options, Loc loc) try
     : ChannelNorm(std::move(type_name)),
       low_rank_(low_rank),
       high_rank_(high_rank),
@@ -127,6 +128,8 @@ BatchNorm::BatchNorm(std::string type_name, size_t low_rank, size_t high_rank, i
   make_state(channels, options.affine, options.track_running_stats);
   detail::ModuleState::mutable_of(*this).batch_computation =
       std::make_shared<detail::BatchComputationSlot>();
+} catch (const Error& error) {
+  throw placed(error, loc);
 }
 
 bool is_batch_norm(const Module& module) {
@@ -200,8 +203,11 @@ void BatchNorm::move_statistics(const Tensor& count, const Tensor& mean,
   running_var.assign(moved(running_var, unbiased, share, loc), loc);
 }
 
-InstanceNorm::InstanceNorm(int64_t channels, InstanceNormOptions options) : options_(options) {
+InstanceNorm::InstanceNorm(int64_t channels, InstanceNormOptions options, Loc loc) try
+    : options_(options) {
   make_state(channels, options.affine, options.track_running_stats);
+} catch (const Error& error) {
+  throw placed(error, loc);
 }
 
 Tensor InstanceNorm::forward(const Tensor& x) const {
@@ -234,7 +240,7 @@ Tensor InstanceNorm::forward(const Tensor& x) const {
   return eager::apply(op, {x, scale, shift}, {{"epsilon", eps}}, caller());
 }
 
-LayerNorm::LayerNorm(std::vector<int64_t> normalized_shape, LayerNormOptions options)
+LayerNorm::LayerNorm(std::vector<int64_t> normalized_shape, LayerNormOptions options, Loc loc) try
     : shape_(std::move(normalized_shape)) {
   for (const int64_t size : shape_)
     positive_count(size, "LayerNorm");
@@ -246,6 +252,8 @@ LayerNorm::LayerNorm(std::vector<int64_t> normalized_shape, LayerNormOptions opt
   if (!options.elementwise_affine) return;
   weight = parameter("weight", ones(to_dims(shape_)));
   if (options.bias) bias = parameter("bias", zeros(to_dims(shape_)));
+} catch (const Error& error) {
+  throw placed(error, loc);
 }
 Tensor LayerNorm::forward(const Tensor& x) const {
   static const OpDef& op = op_named("LayerNormalization");
@@ -255,7 +263,7 @@ Tensor LayerNorm::forward(const Tensor& x) const {
   return eager::apply(op, std::span(inputs, bias.defined() ? 3 : 2), *attrs_, caller());
 }
 
-GroupNorm::GroupNorm(int64_t groups, int64_t channels, GroupNormOptions options)
+GroupNorm::GroupNorm(int64_t groups, int64_t channels, GroupNormOptions options, Loc loc) try
     : ones_(literal_full({positive_count(channels, "GroupNorm")}, 1)),
       zeros_(literal_full({channels}, 0)) {
   if (channels % positive_count(groups, "GroupNorm") != 0) {
@@ -268,6 +276,8 @@ GroupNorm::GroupNorm(int64_t groups, int64_t channels, GroupNormOptions options)
   if (!options.affine) return;
   weight = parameter("weight", ones({channels}));
   bias = parameter("bias", zeros({channels}));
+} catch (const Error& error) {
+  throw placed(error, loc);
 }
 Tensor GroupNorm::forward(const Tensor& x) const {
   static const OpDef& op = op_named("GroupNormalization");
@@ -277,7 +287,7 @@ Tensor GroupNorm::forward(const Tensor& x) const {
   return eager::apply(op, inputs, *attrs_, caller());
 }
 
-RMSNorm::RMSNorm(std::vector<int64_t> normalized_shape, RMSNormOptions options)
+RMSNorm::RMSNorm(std::vector<int64_t> normalized_shape, RMSNormOptions options, Loc loc) try
     : shape_(std::move(normalized_shape)), eps_(options.eps) {
   for (const int64_t size : shape_)
     positive_count(size, "RMSNorm");
@@ -285,6 +295,8 @@ RMSNorm::RMSNorm(std::vector<int64_t> normalized_shape, RMSNormOptions options)
   describe(to_text(shape_));
   ones_ = literal_full(shape_, 1);
   if (options.elementwise_affine) weight = parameter("weight", ones(to_dims(shape_)));
+} catch (const Error& error) {
+  throw placed(error, loc);
 }
 Tensor RMSNorm::forward(const Tensor& x) const {
   detail::require_registered(*this, {{"weight", weight}});

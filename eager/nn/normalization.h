@@ -42,7 +42,7 @@ class BatchNorm : public ChannelNorm<BatchNorm> {
 
  protected:
   BatchNorm(std::string type_name, size_t low_rank, size_t high_rank, int64_t channels,
-            const BatchNormOptions& options);
+            const BatchNormOptions& options, Loc loc);
 
  private:
   Tensor by_batch(const Tensor& x) const;
@@ -70,20 +70,20 @@ void set_batch_computation(const Module& module, BatchComputation computation);
 // x [N, C] or [N, C, L].
 class BatchNorm1d : public BatchNorm {
  public:
-  explicit BatchNorm1d(int64_t channels, BatchNormOptions options = {})
-      : BatchNorm("BatchNorm1d", 2, 3, channels, options) {}
+  explicit BatchNorm1d(int64_t channels, BatchNormOptions options = {}, Loc loc = Loc::current())
+      : BatchNorm("BatchNorm1d", 2, 3, channels, options, loc) {}
 };
 // x [N, C, H, W].
 class BatchNorm2d : public BatchNorm {
  public:
-  explicit BatchNorm2d(int64_t channels, BatchNormOptions options = {})
-      : BatchNorm("BatchNorm2d", 4, 4, channels, options) {}
+  explicit BatchNorm2d(int64_t channels, BatchNormOptions options = {}, Loc loc = Loc::current())
+      : BatchNorm("BatchNorm2d", 4, 4, channels, options, loc) {}
 };
 // x [N, C, D, H, W].
 class BatchNorm3d : public BatchNorm {
  public:
-  explicit BatchNorm3d(int64_t channels, BatchNormOptions options = {})
-      : BatchNorm("BatchNorm3d", 5, 5, channels, options) {}
+  explicit BatchNorm3d(int64_t channels, BatchNormOptions options = {}, Loc loc = Loc::current())
+      : BatchNorm("BatchNorm3d", 5, 5, channels, options, loc) {}
 };
 
 // As BatchNormOptions.
@@ -98,7 +98,8 @@ struct InstanceNormOptions {
 class InstanceNorm : public ChannelNorm<InstanceNorm> {
  public:
   // Throws kInvalidArgument where the number of channels is not positive.
-  explicit InstanceNorm(int64_t channels, InstanceNormOptions options = {});
+  explicit InstanceNorm(int64_t channels, InstanceNormOptions options = {},
+                        Loc loc = Loc::current());
   Tensor forward(const Tensor& x) const;
 
  private:
@@ -118,9 +119,10 @@ struct LayerNormOptions {
 // Over the last axes, which have the sizes `normalized_shape`.
 class LayerNorm : public Layer<LayerNorm> {
  public:
-  explicit LayerNorm(std::vector<int64_t> normalized_shape, LayerNormOptions options = {});
-  explicit LayerNorm(int64_t size, LayerNormOptions options = {})
-      : LayerNorm(std::vector<int64_t>{size}, options) {}
+  explicit LayerNorm(std::vector<int64_t> normalized_shape, LayerNormOptions options = {},
+                     Loc loc = Loc::current());
+  explicit LayerNorm(int64_t size, LayerNormOptions options = {}, Loc loc = Loc::current())
+      : LayerNorm(std::vector<int64_t>{size}, options, loc) {}
   Tensor forward(const Tensor& x) const;
   Tensor weight, bias;
 
@@ -138,7 +140,8 @@ struct GroupNormOptions {
 // x [N, C, ...] by `groups` groups of channels.
 class GroupNorm : public Layer<GroupNorm> {
  public:
-  GroupNorm(int64_t groups, int64_t channels, GroupNormOptions options = {});
+  GroupNorm(int64_t groups, int64_t channels, GroupNormOptions options = {},
+            Loc loc = Loc::current());
   Tensor forward(const Tensor& x) const;
   Tensor weight, bias;
 
@@ -154,9 +157,10 @@ struct RMSNormOptions {
 // x / sqrt(mean of x^2 over the last axes + eps), times weight.
 class RMSNorm : public Layer<RMSNorm> {
  public:
-  explicit RMSNorm(std::vector<int64_t> normalized_shape, RMSNormOptions options = {});
-  explicit RMSNorm(int64_t size, RMSNormOptions options = {})
-      : RMSNorm(std::vector<int64_t>{size}, options) {}
+  explicit RMSNorm(std::vector<int64_t> normalized_shape, RMSNormOptions options = {},
+                   Loc loc = Loc::current());
+  explicit RMSNorm(int64_t size, RMSNormOptions options = {}, Loc loc = Loc::current())
+      : RMSNorm(std::vector<int64_t>{size}, options, loc) {}
   Tensor forward(const Tensor& x) const;
   Tensor weight;
 

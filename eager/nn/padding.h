@@ -13,7 +13,8 @@ class Padding : public Layer<Padding> {
   Tensor forward(const Tensor& x) const;
 
  protected:
-  Padding(const char* name, size_t axes, const Sizes& pads, std::string mode, double value = 0);
+  Padding(const char* name, size_t axes, const Sizes& pads, std::string mode, double value,
+          Loc loc);
 
  private:
   size_t axes_;
@@ -26,32 +27,36 @@ class Padding : public Layer<Padding> {
 template <size_t axes>
 class ConstantPad : public Padding {
  public:
-  ConstantPad(const Sizes& pads, double value)
-      : Padding("ConstantPad", axes, pads, "constant", value) {}
+  ConstantPad(const Sizes& pads, double value, Loc loc = Loc::current())
+      : Padding("ConstantPad", axes, pads, "constant", value, loc) {}
 };
 // Zeros around x.
 template <size_t axes>
 class ZeroPad : public Padding {
  public:
-  explicit ZeroPad(const Sizes& pads) : Padding("ZeroPad", axes, pads, "constant") {}
+  explicit ZeroPad(const Sizes& pads, Loc loc = Loc::current())
+      : Padding("ZeroPad", axes, pads, "constant", 0, loc) {}
 };
 // x mirrored at its first and last elements, which are not repeated; a size must be below x's.
 template <size_t axes>
 class ReflectionPad : public Padding {
  public:
-  explicit ReflectionPad(const Sizes& pads) : Padding("ReflectionPad", axes, pads, "reflect") {}
+  explicit ReflectionPad(const Sizes& pads, Loc loc = Loc::current())
+      : Padding("ReflectionPad", axes, pads, "reflect", 0, loc) {}
 };
 // The first and last elements repeated.
 template <size_t axes>
 class ReplicationPad : public Padding {
  public:
-  explicit ReplicationPad(const Sizes& pads) : Padding("ReplicationPad", axes, pads, "replicate") {}
+  explicit ReplicationPad(const Sizes& pads, Loc loc = Loc::current())
+      : Padding("ReplicationPad", axes, pads, "replicate", 0, loc) {}
 };
 // x as if it were one period of a signal; a size must not be above x's.
 template <size_t axes>
 class CircularPad : public Padding {
  public:
-  explicit CircularPad(const Sizes& pads) : Padding("CircularPad", axes, pads, "circular") {}
+  explicit CircularPad(const Sizes& pads, Loc loc = Loc::current())
+      : Padding("CircularPad", axes, pads, "circular", 0, loc) {}
 };
 
 // By the number of spatial axes: x is [N, C, L], [N, C, H, W] or [N, C, D, H, W].

@@ -3,6 +3,7 @@
 #include "eager/create.h"
 #include "eager/dispatch/dispatch.h"
 #include "eager/functional/functional.h"
+#include "eager/placed.h"
 #include "eager/trace/frame.h"
 #include "ir/core/dtype_convert.h"
 
@@ -103,9 +104,12 @@ Tensor pool(const OpDef& op, const Tensor& x, const Attrs& attrs, size_t axes, c
 }  // namespace
 
 template <size_t axes>
-MaxPool<axes>::MaxPool(Sizes kernel, MaxPoolOptions options)
-    : Layer<MaxPool<axes>>(text("MaxPool", axes, "d")),
-      attrs_(pool_attributes("MaxPool", max_attrs(this->type_name(), axes, kernel, options))) {}
+MaxPool<axes>::MaxPool(Sizes kernel, MaxPoolOptions options, Loc loc) try
+    : Base(text("MaxPool", axes, "d")),
+      attrs_(pool_attributes("MaxPool", max_attrs(this->type_name(), axes, kernel, options))) {
+} catch (const Error& error) {
+  throw placed(error, loc);
+}
 template <size_t axes>
 Tensor MaxPool<axes>::forward(const Tensor& x) const {
   static const OpDef& op = op_named("MaxPool");
@@ -113,10 +117,13 @@ Tensor MaxPool<axes>::forward(const Tensor& x) const {
 }
 
 template <size_t axes>
-AvgPool<axes>::AvgPool(Sizes kernel, AvgPoolOptions options)
-    : Layer<AvgPool<axes>>(text("AvgPool", axes, "d")),
-      attrs_(pool_attributes("AveragePool",
-                             average_attrs(this->type_name(), axes, kernel, options))) {}
+AvgPool<axes>::AvgPool(Sizes kernel, AvgPoolOptions options, Loc loc) try
+    : Base(text("AvgPool", axes, "d")),
+      attrs_(
+          pool_attributes("AveragePool", average_attrs(this->type_name(), axes, kernel, options))) {
+} catch (const Error& error) {
+  throw placed(error, loc);
+}
 template <size_t axes>
 Tensor AvgPool<axes>::forward(const Tensor& x) const {
   static const OpDef& op = op_named("AveragePool");
@@ -170,18 +177,24 @@ Tensor adaptive_greatest(const std::string& name, size_t axes, const Tensor& x,
 }  // namespace
 
 template <size_t axes>
-AdaptiveAvgPool<axes>::AdaptiveAvgPool(Sizes size)
-    : Layer<AdaptiveAvgPool<axes>>(text("AdaptiveAvgPool", axes, "d")),
-      size_(size.on(axes, 1, this->type_name() + ": size")) {}
+AdaptiveAvgPool<axes>::AdaptiveAvgPool(Sizes size, Loc loc) try
+    : Base(text("AdaptiveAvgPool", axes, "d")),
+      size_(size.on(axes, 1, this->type_name() + ": size")) {
+} catch (const Error& error) {
+  throw placed(error, loc);
+}
 template <size_t axes>
 Tensor AdaptiveAvgPool<axes>::forward(const Tensor& x) const {
   return adaptive_average(this->type_name(), axes, x, size_, this->caller());
 }
 
 template <size_t axes>
-AdaptiveMaxPool<axes>::AdaptiveMaxPool(Sizes size)
-    : Layer<AdaptiveMaxPool<axes>>(text("AdaptiveMaxPool", axes, "d")),
-      size_(size.on(axes, 1, this->type_name() + ": size")) {}
+AdaptiveMaxPool<axes>::AdaptiveMaxPool(Sizes size, Loc loc) try
+    : Base(text("AdaptiveMaxPool", axes, "d")),
+      size_(size.on(axes, 1, this->type_name() + ": size")) {
+} catch (const Error& error) {
+  throw placed(error, loc);
+}
 template <size_t axes>
 Tensor AdaptiveMaxPool<axes>::forward(const Tensor& x) const {
   return adaptive_greatest(this->type_name(), axes, x, size_, this->caller());

@@ -20,9 +20,11 @@ struct MaxPoolOptions {
 // ...].
 template <size_t axes>
 class MaxPool : public Layer<MaxPool<axes>> {
+  using Base = Layer<MaxPool>;
+
  public:
   // Throws kInvalidArgument where a size is not positive or padding exceeds half of the kernel.
-  explicit MaxPool(Sizes kernel, MaxPoolOptions options = {});
+  explicit MaxPool(Sizes kernel, MaxPoolOptions options = {}, Loc loc = Loc::current());
   Tensor forward(const Tensor& x) const;
 
  private:
@@ -39,8 +41,10 @@ struct AvgPoolOptions {
 // The mean of each window, sizes as with MaxPool.
 template <size_t axes>
 class AvgPool : public Layer<AvgPool<axes>> {
+  using Base = Layer<AvgPool>;
+
  public:
-  explicit AvgPool(Sizes kernel, AvgPoolOptions options = {});
+  explicit AvgPool(Sizes kernel, AvgPoolOptions options = {}, Loc loc = Loc::current());
   Tensor forward(const Tensor& x) const;
 
  private:
@@ -51,8 +55,10 @@ class AvgPool : public Layer<AvgPool<axes>> {
 // x may be open in a trace.
 template <size_t axes>
 class AdaptiveAvgPool : public Layer<AdaptiveAvgPool<axes>> {
+  using Base = Layer<AdaptiveAvgPool>;
+
  public:
-  explicit AdaptiveAvgPool(Sizes size);
+  explicit AdaptiveAvgPool(Sizes size, Loc loc = Loc::current());
   Tensor forward(const Tensor& x) const;
 
  private:
@@ -61,8 +67,10 @@ class AdaptiveAvgPool : public Layer<AdaptiveAvgPool<axes>> {
 // The same windows, their largest elements.
 template <size_t axes>
 class AdaptiveMaxPool : public Layer<AdaptiveMaxPool<axes>> {
+  using Base = Layer<AdaptiveMaxPool>;
+
  public:
-  explicit AdaptiveMaxPool(Sizes size);
+  explicit AdaptiveMaxPool(Sizes size, Loc loc = Loc::current());
   Tensor forward(const Tensor& x) const;
 
  private:

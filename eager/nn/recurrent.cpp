@@ -8,6 +8,7 @@
 #include "eager/nn/linear.h"
 #include "eager/nn/module_state.h"
 #include "eager/nn/sizes.h"
+#include "eager/placed.h"
 
 namespace sardonyx::eager::nn {
 namespace {
@@ -24,12 +25,8 @@ std::vector<Tensor> RecurrentResult::tensors() const {
 }
 
 Recurrent::Recurrent(std::string type_name, Kind kind, int64_t in, int64_t hidden,
-                     const RecurrentOptions& options)
-    : Layer<Recurrent>(std::move(type_name)),
-      kind_(kind),
-      in_(in),
-      hidden_(hidden),
-      options_(options) {
+                     const RecurrentOptions& options, Loc loc) try
+    : Layer(std::move(type_name)), kind_(kind), in_(in), hidden_(hidden), options_(options) {
   if (in <= 0 || hidden <= 0 || options.layers <= 0) {
     fail(ErrorCode::kInvalidArgument, this->type_name(), ": expected positive sizes, got ", in,
          " -> ", hidden, ", ", options.layers, " layers");
@@ -55,6 +52,8 @@ Recurrent::Recurrent(std::string type_name, Kind kind, int64_t in, int64_t hidde
       one.hidden_bias = add_one("bias_hh", {rows});
     }
   }
+} catch (const Error& error) {
+  throw placed(error, loc);
 }
 
 RecurrentResult Recurrent::operator()(const Tensor& x, const RecurrentInputs& inputs,

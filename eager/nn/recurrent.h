@@ -42,7 +42,7 @@ class Recurrent : public Layer<Recurrent> {
  protected:
   enum class Kind { kTanh, kRelu, kGru, kLstm };
   Recurrent(std::string type_name, Kind kind, int64_t in, int64_t hidden,
-            const RecurrentOptions& options);
+            const RecurrentOptions& options, Loc loc);
 
  private:
   struct DirectionWeights {
@@ -67,22 +67,22 @@ class RNN : public Recurrent {
  public:
   using Nonlinearity = nn::Nonlinearity;
   RNN(int64_t in, int64_t hidden, RecurrentOptions options = {},
-      Nonlinearity nonlinearity = Nonlinearity::kTanh)
+      Nonlinearity nonlinearity = Nonlinearity::kTanh, Loc loc = Loc::current())
       : Recurrent("RNN", nonlinearity == Nonlinearity::kTanh ? Kind::kTanh : Kind::kRelu, in,
-                  hidden, options) {}
+                  hidden, options, loc) {}
 };
 // Gates in the order reset, update, new; the reset applies after the product with W_hh, as in
 // torch.
 class GRU : public Recurrent {
  public:
-  GRU(int64_t in, int64_t hidden, RecurrentOptions options = {})
-      : Recurrent("GRU", Kind::kGru, in, hidden, options) {}
+  GRU(int64_t in, int64_t hidden, RecurrentOptions options = {}, Loc loc = Loc::current())
+      : Recurrent("GRU", Kind::kGru, in, hidden, options, loc) {}
 };
 // Gates in the order input, forget, cell, output, as in torch; ONNX's order is made for the op.
 class LSTM : public Recurrent {
  public:
-  LSTM(int64_t in, int64_t hidden, RecurrentOptions options = {})
-      : Recurrent("LSTM", Kind::kLstm, in, hidden, options) {}
+  LSTM(int64_t in, int64_t hidden, RecurrentOptions options = {}, Loc loc = Loc::current())
+      : Recurrent("LSTM", Kind::kLstm, in, hidden, options, loc) {}
 };
 
 }  // namespace sardonyx::eager::nn

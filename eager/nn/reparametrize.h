@@ -66,16 +66,19 @@ struct WeightNormOptions {
 template <std::derived_from<Module> L>
 class WeightNorm : public Layer<WeightNorm<L>>, detail::Reparametrized {
  public:
-  explicit WeightNorm(const L& layer, WeightNormOptions<L> options = {})
+  explicit WeightNorm(const L& layer, WeightNormOptions<L> options = {},
+                      Loc loc = Loc::current()) try
       : layer_(layer), options_(std::move(options)) {
     const Tensor& initial = layer.*options_.weight;
     this->check_weight(layer, initial, options_.name, options_.dim);
     this->adopt(*this, layer, options_.name);
     const Tensor now = initial.detach();
-    weight_g = this->parameter(options_.name + "_g",
-                               detail::weight_norm_of(now, options_.dim, Loc::current()));
+    weight_g =
+        this->parameter(options_.name + "_g", detail::weight_norm_of(now, options_.dim, loc));
     weight_v = this->parameter(options_.name + "_v", now);
     this->describe(layer.type_name() + " " + layer.description());
+  } catch (const Error& error) {
+    throw placed(error, loc);
   }
   template <typename... Inputs>
   requires requires(const L& layer, const Inputs&... inputs) { layer.forward(inputs...); }
@@ -118,7 +121,8 @@ struct SpectralNormOptions {
 template <std::derived_from<Module> L>
 class SpectralNorm : public Layer<SpectralNorm<L>>, detail::Reparametrized {
  public:
-  explicit SpectralNorm(const L& layer, SpectralNormOptions<L> options = {})
+  explicit SpectralNorm(const L& layer, SpectralNormOptions<L> options = {},
+                        Loc loc = Loc::current()) try
       : layer_(layer), options_(std::move(options)) {
     const Tensor& initial = layer.*options_.weight;
     if (!options_.dim) options_.dim = detail::TransposedConvolution<L> ? 1 : 0;
@@ -131,6 +135,8 @@ class SpectralNorm : public Layer<SpectralNorm<L>>, detail::Reparametrized {
     this->buffer(options_.name + "_u", state_.u);
     this->buffer(options_.name + "_v", state_.v);
     this->describe(layer.type_name() + " " + layer.description());
+  } catch (const Error& error) {
+    throw placed(error, loc);
   }
   template <typename... Inputs>
   requires requires(const L& layer, const Inputs&... inputs) { layer.forward(inputs...); }
@@ -159,13 +165,15 @@ class SpectralNorm : public Layer<SpectralNorm<L>>, detail::Reparametrized {
 // The layer with a weight of a trained norm and a trained direction. The layer itself is copied;
 // its tensors are shared.
 template <std::derived_from<Module> L>
-WeightNorm<L> weight_norm(const L& layer, WeightNormOptions<L> options = {}) {
-  return WeightNorm<L>(layer, std::move(options));
+WeightNorm<L> weight_norm(const L& layer, WeightNormOptions<L> options = {},
+                          Loc loc = Loc::current()) {
+  return WeightNorm<L>(layer, std::move(options), loc);
 }
 // The layer with a weight whose greatest singular value is 1, as far as the estimate goes.
 template <std::derived_from<Module> L>
-SpectralNorm<L> spectral_norm(const L& layer, SpectralNormOptions<L> options = {}) {
-  return SpectralNorm<L>(layer, std::move(options));
+SpectralNorm<L> spectral_norm(const L& layer, SpectralNormOptions<L> options = {},
+                              Loc loc = Loc::current()) {
+  return SpectralNorm<L>(layer, std::move(options), loc);
 }
 
 }  // namespace sardonyx::eager::nn

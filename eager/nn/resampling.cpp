@@ -5,6 +5,7 @@
 #include "eager/dispatch/dispatch.h"
 #include "eager/functional/functional.h"
 #include "eager/nn/pooling.h"
+#include "eager/placed.h"
 #include "eager/trace/frame.h"
 #include "ir/core/tensor.h"
 #include "ir/type.h"
@@ -125,16 +126,19 @@ Tensor interpolate(const Tensor& x, const InterpolateOptions& options, Loc loc) 
   return eager::apply(op, {x, Tensor(), Tensor(), dims_tensor(sizes, loc)}, attrs, loc);
 }
 
-Upsample::Upsample(UpsampleOptions options) : options_(std::move(options)) {
+Upsample::Upsample(UpsampleOptions options, Loc loc) try : options_(std::move(options)) {
   check_options(options_, "Upsample: ");
+} catch (const Error& error) {
+  throw placed(error, loc);
 }
-UpsamplingNearest2d::UpsamplingNearest2d(const UpsampleOptions& options)
-    : Upsample({.size = options.size, .scale_factor = options.scale_factor}) {}
-UpsamplingBilinear2d::UpsamplingBilinear2d(const UpsampleOptions& options)
+UpsamplingNearest2d::UpsamplingNearest2d(const UpsampleOptions& options, Loc loc)
+    : Upsample({.size = options.size, .scale_factor = options.scale_factor}, loc) {}
+UpsamplingBilinear2d::UpsamplingBilinear2d(const UpsampleOptions& options, Loc loc)
     : Upsample({.size = options.size,
                 .scale_factor = options.scale_factor,
                 .mode = "bilinear",
-                .align_corners = true}) {}
+                .align_corners = true},
+               loc) {}
 Tensor Upsample::forward(const Tensor& x) const {
   return interpolate(x, options_, caller());
 }

@@ -20,7 +20,7 @@ Tensor interpolate(const Tensor& x, const InterpolateOptions& options, Loc loc =
 using UpsampleOptions = InterpolateOptions;
 class Upsample : public Layer<Upsample> {
  public:
-  explicit Upsample(UpsampleOptions options);
+  explicit Upsample(UpsampleOptions options, Loc loc = Loc::current());
   Tensor forward(const Tensor& x) const;
 
  private:
@@ -29,12 +29,12 @@ class Upsample : public Layer<Upsample> {
 
 class UpsamplingNearest2d : public Upsample {
  public:
-  explicit UpsamplingNearest2d(const UpsampleOptions& options);
+  explicit UpsamplingNearest2d(const UpsampleOptions& options, Loc loc = Loc::current());
 };
 // With corners aligned, as in torch.
 class UpsamplingBilinear2d : public Upsample {
  public:
-  explicit UpsamplingBilinear2d(const UpsampleOptions& options);
+  explicit UpsamplingBilinear2d(const UpsampleOptions& options, Loc loc = Loc::current());
 };
 
 struct GridSampleOptions {

@@ -5,6 +5,7 @@
 #include "eager/create.h"
 #include "eager/functional/functional.h"
 #include "eager/nn/init.h"
+#include "eager/placed.h"
 
 namespace sardonyx::eager::nn {
 namespace {
@@ -13,8 +14,8 @@ AttentionOptions attention_options(const TransformerOptions& options) {
   return {.dropout = options.dropout, .bias = options.bias, .batch_first = options.batch_first};
 }
 
-LayerNorm norm_of(int64_t embed, const TransformerOptions& options) {
-  return LayerNorm(embed, {.eps = options.layer_norm_eps, .bias = options.bias});
+LayerNorm norm_of(int64_t embed, const TransformerOptions& options, const Loc& loc) {
+  return LayerNorm(embed, {.eps = options.layer_norm_eps, .bias = options.bias}, loc);
 }
 
 void check_activation(const std::string& activation) {
@@ -39,14 +40,17 @@ size_t checked_count(int64_t count) {
 }  // namespace
 
 TransformerEncoderLayer::TransformerEncoderLayer(int64_t embed, int64_t heads,
-                                                 TransformerOptions options)
+                                                 TransformerOptions options, Loc loc) try
     : options_(options),
-      attention_(add("self_attn", MultiheadAttention(embed, heads, attention_options(options)))),
-      linear1_(add("linear1", Linear(embed, options.feedforward, {.bias = options.bias}))),
-      linear2_(add("linear2", Linear(options.feedforward, embed, {.bias = options.bias}))),
-      norm1_(add("norm1", norm_of(embed, options))),
-      norm2_(add("norm2", norm_of(embed, options))) {
+      attention_(
+          add("self_attn", MultiheadAttention(embed, heads, attention_options(options), loc))),
+      linear1_(add("linear1", Linear(embed, options.feedforward, {.bias = options.bias}, loc))),
+      linear2_(add("linear2", Linear(options.feedforward, embed, {.bias = options.bias}, loc))),
+      norm1_(add("norm1", norm_of(embed, options, loc))),
+      norm2_(add("norm2", norm_of(embed, options, loc))) {
   check_activation(options.activation);
+} catch (const Error& error) {
+  throw placed(error, loc);
 }
 
 Tensor TransformerEncoderLayer::attend(const Tensor& x, const AttentionMasks& masks) const {
@@ -71,17 +75,20 @@ Tensor TransformerEncoderLayer::operator()(const Tensor& x, const AttentionMasks
 }
 
 TransformerDecoderLayer::TransformerDecoderLayer(int64_t embed, int64_t heads,
-                                                 TransformerOptions options)
+                                                 TransformerOptions options, Loc loc) try
     : options_(options),
-      attention_(add("self_attn", MultiheadAttention(embed, heads, attention_options(options)))),
+      attention_(
+          add("self_attn", MultiheadAttention(embed, heads, attention_options(options), loc))),
       memory_attention_(
-          add("multihead_attn", MultiheadAttention(embed, heads, attention_options(options)))),
-      linear1_(add("linear1", Linear(embed, options.feedforward, {.bias = options.bias}))),
-      linear2_(add("linear2", Linear(options.feedforward, embed, {.bias = options.bias}))),
-      norm1_(add("norm1", norm_of(embed, options))),
-      norm2_(add("norm2", norm_of(embed, options))),
-      norm3_(add("norm3", norm_of(embed, options))) {
+          add("multihead_attn", MultiheadAttention(embed, heads, attention_options(options), loc))),
+      linear1_(add("linear1", Linear(embed, options.feedforward, {.bias = options.bias}, loc))),
+      linear2_(add("linear2", Linear(options.feedforward, embed, {.bias = options.bias}, loc))),
+      norm1_(add("norm1", norm_of(embed, options, loc))),
+      norm2_(add("norm2", norm_of(embed, options, loc))),
+      norm3_(add("norm3", norm_of(embed, options, loc))) {
   check_activation(options.activation);
+} catch (const Error& error) {
+  throw placed(error, loc);
 }
 
 Tensor TransformerDecoderLayer::attend(const Tensor& x, const AttentionMasks& masks) const {
@@ -118,11 +125,13 @@ Tensor TransformerDecoderLayer::operator()(const Tensor& x, const Tensor& memory
 }
 
 TransformerEncoder::TransformerEncoder(int64_t count, int64_t embed, int64_t heads,
-                                       TransformerOptions options, bool final_norm)
+                                       TransformerOptions options, bool final_norm, Loc loc) try
     : layers_(add("layers", ModuleList<TransformerEncoderLayer>(checked_count(count), [&](size_t) {
-                    return TransformerEncoderLayer(embed, heads, options);
+                    return TransformerEncoderLayer(embed, heads, options, loc);
                   }))) {
-  if (final_norm) norm_ = add("norm", norm_of(embed, options));
+  if (final_norm) norm_ = add("norm", norm_of(embed, options, loc));
+} catch (const Error& error) {
+  throw placed(error, loc);
 }
 Tensor TransformerEncoder::operator()(const Tensor& x, const AttentionMasks& masks, Loc loc) const {
   const auto run = [&](const Tensor& in) {
@@ -135,11 +144,13 @@ Tensor TransformerEncoder::operator()(const Tensor& x, const AttentionMasks& mas
 }
 
 TransformerDecoder::TransformerDecoder(int64_t count, int64_t embed, int64_t heads,
-                                       TransformerOptions options, bool final_norm)
+                                       TransformerOptions options, bool final_norm, Loc loc) try
     : layers_(add("layers", ModuleList<TransformerDecoderLayer>(checked_count(count), [&](size_t) {
-                    return TransformerDecoderLayer(embed, heads, options);
+                    return TransformerDecoderLayer(embed, heads, options, loc);
                   }))) {
-  if (final_norm) norm_ = add("norm", norm_of(embed, options));
+  if (final_norm) norm_ = add("norm", norm_of(embed, options, loc));
+} catch (const Error& error) {
+  throw placed(error, loc);
 }
 Tensor TransformerDecoder::operator()(const Tensor& x, const Tensor& memory,
                                       const AttentionMasks& masks,
@@ -153,14 +164,16 @@ Tensor TransformerDecoder::operator()(const Tensor& x, const Tensor& memory,
   return call(loc, run, x, memory);
 }
 
-Transformer::Transformer(TransformerSizes sizes, TransformerOptions options)
+Transformer::Transformer(TransformerSizes sizes, TransformerOptions options, Loc loc) try
     : encoder_(add("encoder", TransformerEncoder(sizes.encoder_layers, sizes.embed, sizes.heads,
-                                                 options, true))),
+                                                 options, true, loc))),
       decoder_(add("decoder", TransformerDecoder(sizes.decoder_layers, sizes.embed, sizes.heads,
-                                                 options, true))) {
+                                                 options, true, loc))) {
   for (const Tensor& parameter : parameters()) {
     if (parameter.rank() > 1) init::xavier_uniform(parameter);
   }
+} catch (const Error& error) {
+  throw placed(error, loc);
 }
 Tensor Transformer::operator()(const Tensor& source, const Tensor& target,
                                const TransformerMasks& masks, Loc loc) const {

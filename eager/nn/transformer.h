@@ -25,7 +25,8 @@ struct TransformerOptions {
 class TransformerEncoderLayer : public Layer<TransformerEncoderLayer> {
  public:
   // Throws kInvalidArgument for an unknown activation or sizes that do not divide.
-  TransformerEncoderLayer(int64_t embed, int64_t heads, TransformerOptions options = {});
+  TransformerEncoderLayer(int64_t embed, int64_t heads, TransformerOptions options = {},
+                          Loc loc = Loc::current());
   // x and the result [time, batch, embed] or, batch first, [batch, time, embed].
   Tensor operator()(const Tensor& x, const AttentionMasks& masks = {},
                     Loc loc = Loc::current()) const;
@@ -45,7 +46,8 @@ class TransformerEncoderLayer : public Layer<TransformerEncoderLayer> {
 class TransformerDecoderLayer : public Layer<TransformerDecoderLayer> {
  public:
   // Throws as the encoder's layer does.
-  TransformerDecoderLayer(int64_t embed, int64_t heads, TransformerOptions options = {});
+  TransformerDecoderLayer(int64_t embed, int64_t heads, TransformerOptions options = {},
+                          Loc loc = Loc::current());
   // x as the encoder's; memory of the same batch and embed, with a time of its own; the result is
   // of x's shape. `masks` are of the self-attention, `memory_masks` of the attention to the memory.
   Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionMasks& masks = {},
@@ -70,7 +72,7 @@ class TransformerEncoder : public Layer<TransformerEncoder> {
  public:
   // Throws as its layers do.
   TransformerEncoder(int64_t count, int64_t embed, int64_t heads, TransformerOptions options = {},
-                     bool final_norm = false);
+                     bool final_norm = false, Loc loc = Loc::current());
   // Shapes as of one layer; all layers see the same masks.
   Tensor operator()(const Tensor& x, const AttentionMasks& masks = {},
                     Loc loc = Loc::current()) const;
@@ -84,7 +86,7 @@ class TransformerDecoder : public Layer<TransformerDecoder> {
  public:
   // Throws as its layers do.
   TransformerDecoder(int64_t count, int64_t embed, int64_t heads, TransformerOptions options = {},
-                     bool final_norm = false);
+                     bool final_norm = false, Loc loc = Loc::current());
   Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionMasks& masks = {},
                     const AttentionMasks& memory_masks = {}, Loc loc = Loc::current()) const;
 
@@ -106,7 +108,8 @@ struct TransformerMasks {
 // initialised by xavier_uniform.
 class Transformer : public Layer<Transformer> {
  public:
-  explicit Transformer(TransformerSizes sizes = {}, TransformerOptions options = {});
+  explicit Transformer(TransformerSizes sizes = {}, TransformerOptions options = {},
+                       Loc loc = Loc::current());
   // source and target [time, batch, embed], or batch first; the result is of target's shape.
   Tensor operator()(const Tensor& source, const Tensor& target, const TransformerMasks& masks = {},
                     Loc loc = Loc::current()) const;

@@ -8,6 +8,7 @@
 #include "eager/custom_op.h"
 #include "eager/data/augmentations.h"
 #include "eager/data/distributed_sampler.h"
+#include "eager/data/iterable.h"
 #include "eager/data/joined.h"
 #include "eager/data/loader.h"
 #include "eager/data/readers.h"

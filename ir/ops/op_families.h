@@ -30,6 +30,7 @@ std::span<const OpDef> grid_sample_ops();  // GridSample
 std::span<const OpDef> matmul_ops();       // MatMul, Gemm, MatMulInteger, QLinearMatMul, Det
 std::span<const OpDef> einsum_ops();
 std::span<const OpDef> linear_algebra_ops();    // our own domain: Solve, Cholesky, Qr, Svd ...
+std::span<const OpDef> lu_ops();                // our own domain: Lu, LuUnpack, LuSolve
 std::span<const OpDef> recurrent_ops();         // RNN, GRU, LSTM
 std::span<const OpDef> attention_ops();         // Attention, RotaryEmbedding
 std::span<const OpDef> linear_attention_ops();  // LinearAttention, FlexAttention

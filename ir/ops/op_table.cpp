@@ -28,6 +28,7 @@ constexpr Family kFamilies[] = {
     ops::training_ops,
     ops::optimizer_ops,
     ops::linear_algebra_ops,
+    ops::lu_ops,
     ops::convolution_ops,
     ops::convolution_gradient_ops,
     ops::irregular_convolution_ops,

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "ir/op_samples.h"
 #include "ir/reference_evaluator.h"
+#include "providers/cpu/kernel_list.h"
 #include "providers/cpu/provider.h"
 
 namespace sardonyx {
@@ -18,13 +20,14 @@ KernelTensor described(const Datum& datum, bool constant) {
   return {tensor.dtype(), tensor.shape(), nullptr, constant ? &tensor : nullptr};
 }
 
-// What the kernel makes; empty where it refuses. All inputs but the first are constants.
+// What the kernel makes; empty where it refuses. All inputs but the first are constants, unless
+// they come with the run.
 std::vector<Datum> run_kernel(const KernelEntry& entry, const OpDef& op, const Attrs& attrs,
                               const std::vector<Datum>& inputs, const std::vector<Datum>& expected,
-                              int threads) {
+                              int threads, bool come_with_the_run = false) {
   std::vector<KernelTensor> in, out;
   for (size_t i = 0; i < inputs.size(); ++i)
-    in.push_back(described(inputs[i], i > 0));
+    in.push_back(described(inputs[i], i > 0 && !come_with_the_run));
   for (const Datum& output : expected)
     out.push_back(described(output, false));
   KernelRequest request{op, attrs, in, out};
@@ -112,6 +115,32 @@ SampleInput floats(Shape shape) {
 }
 
 // Sizes past whole vectors and past one thread's share.
+TEST(CpuKernels, ClipByBoundsOfTheRun) {
+  const OpDef& op = op_named("Clip");
+  const float kNan = std::nanf(""), kInfinity = std::numeric_limits<float>::infinity();
+  std::vector<float> values{kNan, kInfinity, -kInfinity, -0.0f};
+  for (int i = -500; i < 500; ++i)
+    values.push_back(0.01f * static_cast<float>(i));
+  const auto entries = cpu::elementwise_f32_kernels();
+  const auto entry = std::ranges::find(entries, "Clip", &KernelEntry::op);
+  ASSERT_NE(entry, entries.end());
+  const std::optional<float> bounds[] = {std::nullopt, -1.5f, 0.0f, 2.0f, kNan, kInfinity};
+  for (const std::optional<float>& low : bounds) {
+    for (const std::optional<float>& high : bounds) {
+      std::vector<Datum> inputs{Tensor::vector(values)};
+      for (const std::optional<float>& bound : {low, high})
+        inputs.push_back(bound ? Datum(Tensor::scalar(*bound)) : Datum());
+      const std::vector<Datum> expected = evaluate(op, Attrs(), inputs, 1);
+      const std::vector<Datum> made = run_kernel(*entry, op, Attrs(), inputs, expected, 1, true);
+      ASSERT_EQ(made.size(), 1u);
+      EXPECT_EQ(std::memcmp(made[0].tensor().raw(), expected[0].tensor().raw(),
+                            expected[0].tensor().bytes()),
+                0)
+          << low.value_or(-9) << " " << high.value_or(9);
+    }
+  }
+}
+
 TEST(CpuKernels, agree_with_the_reference_on_larger_shapes) {
   struct Case {
     std::string_view op;
@@ -328,6 +357,9 @@ TEST(CpuKernels, agree_with_the_reference_on_larger_shapes) {
         {{"training_mode", int64_t{1}}},
         3}},
       {"sardonyx::ReluGrad", {{floats({40001}), floats({40001})}}},
+      {"sardonyx::HardSigmoidGrad",
+       {{floats({40001}), {.shape = {40001}, .low = -1, .high = 2, .dtype = DType::kFloat}},
+        {{"alpha", 0.3f}}}},
       {"sardonyx::HardSwishGrad",
        {{floats({40001}), {.shape = {40001}, .low = -5, .high = 5, .dtype = DType::kFloat}}}},
       {"AveragePool", pool({3, 5, 120}, {25}, {1}, {1}, {0, 0})},

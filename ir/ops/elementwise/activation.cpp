@@ -43,6 +43,10 @@ struct HardSigmoidAttrs {
                       field("beta", &HardSigmoidAttrs::beta)};
   }
 };
+struct HardSigmoidGradAttrs {
+  float alpha = 0.2f;
+  static auto fields() { return std::tuple{field("alpha", &HardSigmoidGradAttrs::alpha)}; }
+};
 struct GeluAttrs {
   std::string approximate = "none";
   static auto fields() { return std::tuple{field("approximate", &GeluAttrs::approximate)}; }
@@ -260,9 +264,8 @@ Vals celu_gradient(Emitter& e, const GradCall& c) {
 }
 
 Vals hard_sigmoid_gradient(Emitter& e, const GradCall& c) {
-  const Term y = output(e, c, 0);
-  const Term slope = d_output(e, c, 0) * c.attrs<HardSigmoidAttrs>().alpha;
-  return {where(y > 0, where(y < 1, slope, 0), 0)};
+  return {apply("sardonyx::HardSigmoidGrad", d_output(e, c, 0), output(e, c, 0),
+                {{"alpha", c.attrs<HardSigmoidAttrs>().alpha}})};
 }
 
 constexpr auto kHardSwishGradient = [](Term d, Term x, Term) {
@@ -425,6 +428,10 @@ Vals hard_swish_grad_body(Emitter& e, const BodyCall& c) {
   const Term d{&e, c.inputs[0]}, x{&e, c.inputs[1]};
   return {where(x > -3, where(x < 3, d * (x / 3 + 0.5), d), 0)};
 }
+Vals hard_sigmoid_grad_body(Emitter& e, const BodyCall& c) {
+  const Term d{&e, c.inputs[0]}, y{&e, c.inputs[1]};
+  return {where(y > 0, where(y < 1, d * c.attrs<HardSigmoidGradAttrs>().alpha, 0), 0)};
+}
 template <int limit>
 std::vector<Sample> activation_grad_samples() {
   const auto pair = [](Shape shape) {
@@ -443,6 +450,23 @@ OpDef activation_grad(std::string_view name, std::string_view signature,
           .body = body,
           .facts = kFloat32Kernels,
           .samples = samples};
+}
+
+// Of an output that is 0, 1 and between them.
+std::vector<Sample> hard_sigmoid_grad_samples() {
+  std::vector<Sample> samples = activation_grad_samples<2>();
+  const SampleInput y = given<float>({0, 0.25f, 0.75f, 1}, {4});
+  samples.push_back({.inputs = {{.shape = {4}, .dtype = DType::kFloat}, y}});
+  return with_attributes(samples, {{"alpha", 0.3f}});
+}
+OpDef hard_sigmoid_grad_row() {
+  OpDef row = activation_grad("HardSigmoidGrad", "(dY: T, Y: T) -> (dX: T)", hard_sigmoid_grad_body,
+                              hard_sigmoid_grad_samples)
+                  .documented(
+                      "alpha times the output's gradient where HardSigmoid's output is "
+                      "between 0 and 1, else 0.");
+  row.attrs = attr_schema<HardSigmoidGradAttrs>();
+  return row;
 }
 
 std::vector<Sample> celu_samples() {
@@ -499,6 +523,7 @@ std::span<const OpDef> activation_ops() {
       activation_grad("HardSwishGrad", "(dY: T, X: T) -> (dX: T)", hard_swish_grad_body,
                       activation_grad_samples<5>)
           .documented("The gradient of HardSwish's input, by that of its output."),
+      hard_sigmoid_grad_row(),
       activation("LeakyRelu", 16, leaky_relu, leaky_relu_gradient, with_alpha<200>,
                  attr_schema<LeakyReluAttrs>())
           .documented("X where it is not negative, else alpha * X.")

@@ -46,35 +46,6 @@ Matrix unit_matrix(int64_t rows, int64_t columns) {
   return out;
 }
 
-// Brings a to upper triangular form, its pivots on the diagonal; the same is done to b. The sign of
-// the exchanges of rows.
-double eliminate(Matrix& a, Matrix* b) {
-  const int64_t n = a.rows;
-  double sign = 1;
-  for (int64_t column = 0; column < n; ++column) {
-    check_interrupted();
-    int64_t pivot = column;
-    for (int64_t i = column + 1; i < n; ++i) {
-      if (std::abs(a(i, column)) > std::abs(a(pivot, column))) pivot = i;
-    }
-    if (pivot != column) {
-      std::swap_ranges(a.row(pivot), a.row(pivot) + n, a.row(column));
-      if (b) std::swap_ranges(b->row(pivot), b->row(pivot) + b->columns, b->row(column));
-      sign = -sign;
-    }
-    for (int64_t i = column + 1; i < n; ++i) {
-      if (a(i, column) == 0) continue;
-      const double factor = a(i, column) / a(column, column);
-      a(i, column) = 0;
-      for (int64_t j = column + 1; j < n; ++j)
-        a(i, j) -= factor * a(column, j);
-      for (int64_t j = 0; b && j < b->columns; ++j)
-        (*b)(i, j) -= factor * (*b)(column, j);
-    }
-  }
-  return sign;
-}
-
 // A rotation of two rows of equal length.
 void rotate_rows(double* a, double* b, int64_t count, double cosine, double sine) {
   for (int64_t i = 0; i < count; ++i) {
@@ -145,30 +116,6 @@ Matrix::Matrix(int64_t of_rows, int64_t of_columns)
     : rows(of_rows),
       columns(of_columns),
       values(static_cast<size_t>(of_rows * of_columns), 0, scratch()) {}
-
-void solve(Matrix a, Matrix& b) {
-  eliminate(a, &b);
-  for (int64_t i = a.rows; i-- > 0;) {
-    for (int64_t k = i + 1; k < a.rows; ++k) {
-      const double factor = a(i, k);
-      if (factor == 0) continue;
-      for (int64_t j = 0; j < b.columns; ++j)
-        b(i, j) -= factor * b(k, j);
-    }
-    for (int64_t j = 0; j < b.columns; ++j)
-      b(i, j) /= a(i, i);
-  }
-}
-
-SignedLog log_determinant(Matrix a) {
-  SignedLog out{eliminate(a, nullptr), 0};
-  for (int64_t i = 0; i < a.rows; ++i) {
-    const double pivot = a(i, i);
-    out.sign *= pivot == 0 ? 0 : std::copysign(1.0, pivot);
-    out.log += std::log(std::abs(pivot));
-  }
-  return out;
-}
 
 Matrix cholesky(const Matrix& of) {
   const Matrix a = symmetric_part(of);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory_resource>
+#include <span>
 #include <vector>
 
 namespace sardonyx::ops {
@@ -20,13 +21,28 @@ struct Matrix {
   const double* row(int64_t i) const { return values.data() + i * columns; }
 };
 
-// a x = b, by elimination with the largest pivot of each column; b becomes x.
+// p^T a = l u of a [m, n], by elimination with the first of the largest pivots of each column. Both
+// are in lu: u on and above the diagonal, and below it l, whose diagonal is ones. Row i of the
+// min(m, n) first was exchanged with row pivots[i] >= i, in this order.
+struct LuFactors {
+  Matrix lu;
+  std::pmr::vector<int64_t> pivots;
+};
+LuFactors lu_factors(Matrix a);
+// The exchanges of rows in their order, or back.
+void exchange_rows(Matrix& x, std::span<const int64_t> pivots, bool back);
+// a x = b of the factors of a, or a^T x = b; b becomes x.
+void lu_solve(const Matrix& lu, std::span<const int64_t> pivots, bool transposed, Matrix& b);
+// a x = b; b becomes x.
 void solve(Matrix a, Matrix& b);
 // The sign and the logarithm of the magnitude of the determinant.
 struct SignedLog {
   double sign, log;
 };
 SignedLog log_determinant(Matrix a);
+// e^a, by scaling, a Pade approximant and squaring (Higham, "The scaling and squaring method for
+// the matrix exponential revisited", 2005). NaN where a has infinities or NaN.
+Matrix matrix_exp(Matrix a);
 // a = l l^T of the symmetric part of a; l is lower triangular.
 Matrix cholesky(const Matrix& a);
 // a [m, n] = q [m, k] r [k, n], k = min(m, n), by Householder's reflections with LAPACK's signs.

@@ -1,64 +1,18 @@
 // Factorisations of matrices; sardonyx's own rows, since ONNX has none. They have no body in other
 // ops, so files that are for other runtimes cannot hold them.
-#include <algorithm>
-
-#include "ir/core/dtype_dispatch.h"
-#include "ir/core/memory/scratch_arena.h"
-#include "ir/core/run_control.h"
-#include "ir/ops/inference/infer.h"
-#include "ir/ops/linalg/factorizations.h"
 #include "ir/ops/linalg/linalg_gradient.h"
+#include "ir/ops/linalg/matrix_calls.h"
 #include "ir/ops/op_families.h"
-#include "ir/ops/reference/samples.h"
 
 namespace sardonyx::ops {
 namespace {
-
-// The last two dims of input 0 after those of the batch.
-struct MatrixDims {
-  Dims batch;
-  Dim rows, columns;
-};
-
-std::optional<MatrixDims> matrix_dims(InferContext& c) {
-  const Dims* shape = c.shape(0);
-  if (!shape) return std::nullopt;
-  if (shape->size() < 2) c.fail_input(0, "expected matrices, got rank ", shape->size());
-  return MatrixDims{Dims(shape->begin(), shape->end() - 2), (*shape)[shape->size() - 2],
-                    shape->back()};
-}
-
-std::optional<MatrixDims> square_dims(InferContext& c) {
-  std::optional<MatrixDims> dims = matrix_dims(c);
-  if (dims) {
-    dims->rows = dims->columns =
-        c.merged(dims->rows, dims->columns,
-                 text("a square matrix is needed; rows and columns of ", c.input_label(0)));
-  }
-  return dims;
-}
-
-// Output `index` with `last` after the batch's dims; of unknown rank where that is not known.
-void set_output(InferContext& c, size_t index, const std::optional<MatrixDims>& dims,
-                const Dims& last) {
-  if (index >= c.output_count()) return;
-  if (!dims) return c.set(index, c.dtype(0), std::nullopt);
-  Dims shape = dims->batch;
-  shape.insert(shape.end(), last.begin(), last.end());
-  c.set(index, c.dtype(0), std::move(shape));
-}
 
 void infer_solve(InferContext& c) {
   const std::optional<MatrixDims> dims = square_dims(c);
   const Dims* b = c.shape(1);
   if (!dims || !b) return c.set(0, c.dtype(0), b ? std::optional(*b) : std::nullopt);
-  if (b->size() != dims->batch.size() + 2) {
-    c.fail_input(1, "expected rank ", dims->batch.size() + 2, ", as the matrices have, got rank ",
-                 b->size());
-  }
   MatrixDims out = *dims;
-  for (size_t i = 0; i < out.batch.size(); ++i)
-    out.batch[i] = c.merged(out.batch[i], (*b)[i], "dims of the batches");
+  merge_batch(c, out, 1, 2);
   const Dim rows = c.merged(dims->rows, (*b)[b->size() - 2], "rows of both inputs");
   set_output(c, 0, out, {rows, b->back()});
 }
@@ -90,50 +44,7 @@ void infer_svd(InferContext& c) {
   set_output(c, 2, dims, dims ? Dims{least, dims->columns} : Dims());
 }
 
-// --- kernels: one matrix after the other, in double ---
-
-struct Sides {
-  int64_t rows, columns;
-  int64_t count() const { return rows * columns; }
-};
-Sides sides_of(const TensorView& x) {
-  return {x.shape[x.rank() - 2], x.shape[x.rank() - 1]};
-}
-
-template <typename T>
-Matrix matrix_at(const TensorView& x, int64_t index) {
-  const Sides sides = sides_of(x);
-  Matrix out(sides.rows, sides.columns);
-  const T* from = x.data<T>() + index * sides.count();
-  std::copy(from, from + sides.count(), out.values.begin());
-  return out;
-}
-
-// Writes the elements of the matrix (or vector, number) of this index.
-template <typename T>
-void write_at(const KernelCall& call, size_t output, int64_t index,
-              std::span<const double> values) {
-  if (!call.wants(output)) return;
-  T* to = call.outputs[output].data<T>() + index * static_cast<int64_t>(values.size());
-  std::transform(values.begin(), values.end(), to, [](double x) { return static_cast<T>(x); });
-}
-
-// fn<T>(index) for each matrix of input 0.
-template <typename Fn>
-void each_matrix(const KernelCall& call, const Fn& fn) {
-  const TensorView& a = call.inputs[0];
-  int64_t count = 1;
-  for (size_t i = 0; i + 2 < a.rank(); ++i)
-    count *= a.shape[i];
-  const auto all = [&]<typename T>() {
-    for (int64_t i = 0; i < count; ++i) {
-      check_interrupted();
-      const ScratchMark mark;
-      fn.template operator()<T>(i);
-    }
-  };
-  detail::dispatch_among<float, double>(a.dtype, all);
-}
+// --- kernels ---
 
 void run_solve(const KernelCall& call) {
   each_matrix(call, [&]<typename T>(int64_t i) {
@@ -145,6 +56,11 @@ void run_solve(const KernelCall& call) {
 void run_cholesky(const KernelCall& call) {
   each_matrix(call, [&]<typename T>(int64_t i) {
     write_at<T>(call, 0, i, cholesky(matrix_at<T>(call.inputs[0], i)).values);
+  });
+}
+void run_matrix_exp(const KernelCall& call) {
+  each_matrix(call, [&]<typename T>(int64_t i) {
+    write_at<T>(call, 0, i, matrix_exp(matrix_at<T>(call.inputs[0], i)).values);
   });
 }
 void run_slogdet(const KernelCall& call) {
@@ -182,20 +98,10 @@ void run_svd(const KernelCall& call) {
 const std::vector<double> kSquares{4, 1,   -0.5, 0.75, 3, 0.25, -1,    0.5, 2,  //
                                    2, 0.5, 0.25, 0.5,  5, 1,    -0.25, 1,   3};
 
-std::vector<Sample> samples_of(const std::vector<std::pair<std::vector<double>, Shape>>& values,
-                               size_t outputs) {
-  std::vector<Sample> samples;
-  for (const auto& [elements, shape] : values) {
-    samples.push_back({.inputs = {given<double>(elements, shape)}, .outputs = outputs});
-    const std::vector<float> narrow(elements.begin(), elements.end());
-    samples.push_back({.inputs = {given<float>(narrow, shape)}, .outputs = outputs});
-  }
-  return samples;
-}
 std::vector<Sample> square_samples(size_t outputs) {
   return samples_of({{kSquares, {2, 3, 3}}, {{4, 1, 1, 3}, {2, 2}}, {{}, {0, 2, 2}}}, outputs);
 }
-std::vector<Sample> cholesky_samples() {
+std::vector<Sample> one_output_samples() {
   return square_samples(1);
 }
 std::vector<Sample> pair_samples() {
@@ -221,20 +127,6 @@ std::vector<Sample> svd_samples() {
   return oblong_samples(3);
 }
 
-OpDef matrix_row(std::string_view name, std::string_view signature, void (*infer)(InferContext&),
-                 void (*run)(const KernelCall&), Vals (*grad)(Emitter&, const GradCall&),
-                 std::vector<Sample> (*samples)()) {
-  constexpr DTypeSet kReals{DType::kFloat, DType::kDouble};
-  return {.name = name,
-          .domain = "sardonyx",
-          .signature = signature,
-          .types = {{"T", kReals}},
-          .infer = infer,
-          .reference = run,
-          .grad = grad,
-          .samples = samples};
-}
-
 }  // namespace
 
 std::span<const OpDef> linear_algebra_ops() {
@@ -244,9 +136,13 @@ std::span<const OpDef> linear_algebra_ops() {
           .documented("The X of A X = B for each matrix A [..., M, M]; infinite or NaN where A is "
                       "singular."),
       matrix_row("Cholesky", "(A: T) -> (L: T)", infer_square, run_cholesky, cholesky_gradient,
-                 cholesky_samples)
+                 one_output_samples)
           .documented("The lower triangular L of each symmetric positive definite matrix [..., M, "
                       "M] with X = L L'."),
+      matrix_row("MatrixExp", "(A: T) -> (Y: T)", infer_square, run_matrix_exp, matrix_exp_gradient,
+                 one_output_samples)
+          .documented(
+              "The exponential of each matrix [..., M, M]: the sum of its powers A^k / k!."),
       matrix_row("SlogDet", "(A: T) -> (sign: T, log: T)", infer_slogdet, run_slogdet,
                  slogdet_gradient, pair_samples)
           .documented("The sign and the logarithm of the magnitude of each matrix's determinant: "

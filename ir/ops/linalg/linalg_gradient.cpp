@@ -42,6 +42,9 @@ Term on_diagonal(const Term& x) {
 Term lower(const Term& x) {
   return apply("Trilu", x, {{"upper", int64_t{0}}});
 }
+Term upper(const Term& x) {
+  return apply("Trilu", x);
+}
 Term strictly_lower(const Term& x) {
   return where(on_diagonal(x), 0, lower(x));
 }
@@ -57,6 +60,23 @@ Term solved(const Term& a, const Term& b) {
 }
 Term divided(const Term& b, const Term& a) {
   return transposed(solved(a, transposed(b)));
+}
+
+// Columns or rows [begin, end), and matrices beside and above each other.
+Term part_of(const Term& x, const Term& begin, const Term& end, int64_t axis) {
+  return {x.e, x.e->call("Slice", {x, begin, end, x.e->int64s({axis})})};
+}
+Term columns_of(const Term& x, const Term& begin, const Term& end) {
+  return part_of(x, begin, end, -1);
+}
+Term rows_of(const Term& x, const Term& begin, const Term& end) {
+  return part_of(x, begin, end, -2);
+}
+Term beside(const Term& left, const Term& right) {
+  return apply("Concat", left, right, {{"axis", int64_t{-1}}});
+}
+Term above(const Term& upper, const Term& lower) {
+  return apply("Concat", upper, lower, {{"axis", int64_t{-2}}});
 }
 
 // The gradient of an output, zeros where none flows.
@@ -83,6 +103,15 @@ Vals solve_gradient(Emitter& e, const GradCall& c) {
   return {c.wants(0) ? Val(-product(d_b, x, {.b = true})) : Val(), d_b};
 }
 
+// Of f(a) the gradient is the upper right block of f([[a^T, d], [0, a^T]]) (Mathias, "A chain rule
+// for matrix functions and applications", 1996).
+Vals matrix_exp_gradient(Emitter& e, const GradCall& c) {
+  const Term a = transposed(input(e, c, 0)), d = d_output(e, c, 0);
+  const Term zero = int64s(e, {0}), middle = sizes_of(a, -1), end = middle + middle;
+  const Term blocks = apply("sardonyx::MatrixExp", above(beside(a, d), beside(zeros_like(a), a)));
+  return {rows_of(columns_of(blocks, middle, end), zero, middle)};
+}
+
 Vals slogdet_gradient(Emitter& e, const GradCall& c) {
   if (!c.has_d(1)) return {};  // the sign stays
   const Term a = input(e, c, 0);
@@ -95,8 +124,8 @@ Vals cholesky_gradient(Emitter& e, const GradCall& c) {
   const Term l = output(e, c, 0);
   const Term inner = lower(product(l, d_output(e, c, 0), {.a = true}));
   const Term halved = where(on_diagonal(inner), inner * 0.5, inner);
-  const Term upper = transposed(l);
-  return {symmetric(divided(solved(upper, halved), upper))};
+  const Term l_t = transposed(l);
+  return {symmetric(divided(solved(l_t, halved), l_t))};
 }
 
 namespace {
@@ -106,10 +135,6 @@ Term tall_qr_gradient(const Term& q, const Term& r, const Term& d_q, const Term&
   const Term m = product(r, d_r, {.b = true}) - product(d_q, q, {.a = true});
   const Term mirrored = lower(m) + transposed(strictly_lower(m));
   return divided(d_q + product(q, mirrored), r);
-}
-
-Term columns_of(const Term& x, const Term& begin, const Term& end) {
-  return {x.e, x.e->call("Slice", {x, begin, end, x.e->int64s({-1})})};
 }
 
 }  // namespace
@@ -127,7 +152,72 @@ Vals qr_gradient(Emitter& e, const GradCall& c) {
   const Term d_x =
       tall_qr_gradient(q, columns_of(r, zero, middle), d_q + product(y, d_v, {.b = true}),
                        columns_of(d_r, zero, middle));
-  return {apply("Concat", d_x, product(q, d_v), {{"axis", int64_t{-1}}})};
+  return {beside(d_x, product(q, d_v))};
+}
+
+namespace {
+
+struct UnpackedLu {
+  Term p, l, u;
+};
+UnpackedLu unpacked(Emitter& e, const Val& lu, const Val& pivots) {
+  const Val inputs[] = {lu, pivots};
+  const Vals parts = e.call_many("sardonyx::LuUnpack", inputs, {}, 3);
+  return {{&e, parts[0]}, {&e, parts[1]}, {&e, parts[2]}};
+}
+
+}  // namespace
+
+// a = p l u in blocks of k = min(m, n): of l [l1; l2], of u [u1 u2]. Those beside the square ones
+// are empty but for l2 of a tall a, or u2 of a wide one.
+Vals lu_gradient(Emitter& e, const GradCall& c) {
+  if (!c.has_d(0)) return {};
+  const Term a = input(e, c, 0), d = d_output(e, c, 0);
+  const auto [p, l, u] = unpacked(e, c.outputs[0], c.outputs[1]);
+  if (form_of(a) == MatrixForm::kSquare) {
+    const Term inner = strictly_lower(product(l, strictly_lower(d), {.a = true})) +
+                       upper(product(upper(d), u, {.b = true}));
+    return {product(p, divided(solved(transposed(l), inner), u))};
+  }
+  const Term zero = int64s(e, {0}), k = sizes_of(l, -1), m = sizes_of(a, -2, -1);
+  const Term n = sizes_of(a, -1);
+  const Term l1 = rows_of(l, zero, k), l2 = rows_of(l, k, m);
+  const Term u1 = columns_of(u, zero, k), u2 = columns_of(u, k, n);
+  const Term d_above = rows_of(d, zero, k), d_l2 = columns_of(rows_of(d, k, m), zero, k);
+  const Term d_middle = columns_of(d_above, zero, k), d_u2 = columns_of(d_above, k, n);
+  const Term inner =
+      strictly_lower(product(l1, strictly_lower(d_middle), {.a = true}) -
+                     product(d_u2, u2, {.b = true})) +
+      upper(product(upper(d_middle), u1, {.b = true}) - product(l2, d_l2, {.a = true}));
+  const Term l1_t = transposed(l1);
+  const Term d_left = divided(solved(l1_t, inner), u1), d_right = solved(l1_t, d_u2);
+  const Term d_below = beside(divided(d_l2, u1), product(d_l2, d_u2));
+  return {product(p, above(beside(d_left, d_right), d_below))};
+}
+
+Vals lu_unpack_gradient(Emitter& e, const GradCall& c) {
+  const Term lu = input(e, c, 0), l = output(e, c, 1);
+  const Term d_l = strictly_lower(d_or_zeros(e, c, 1)), d_u = upper(d_or_zeros(e, c, 2));
+  if (form_of(lu) == MatrixForm::kSquare) return {d_l + d_u};
+  const Term none = zeros_like(lu), k = sizes_of(l, -1);
+  return {beside(d_l, columns_of(none, k, sizes_of(lu, -1))) +
+          above(d_u, rows_of(none, k, sizes_of(lu, -2, -1)))};
+}
+
+// x = a^-1 b, and d_b = a^-T d. With z = p^T d_b the gradient of u is -(l^T z) x^T, that of l
+// -z (u x)^T. Of x = a^-T b both are the same with x and d_b exchanged.
+Vals lu_solve_gradient(Emitter& e, const GradCall& c) {
+  const bool is_transposed = c.attrs<LuSolveAttrs>().adjoint;
+  const Term x = output(e, c, 0);
+  const Term d_b{&e, e.call("sardonyx::LuSolve", {c.inputs[0], c.inputs[1], c.d_outputs[0]},
+                            {{"adjoint", int64_t{!is_transposed}}})};
+  if (!c.wants(0)) return {Val(), Val(), d_b};
+  const auto [p, l, u] = unpacked(e, c.inputs[0], c.inputs[1]);
+  const Term &left = is_transposed ? x : d_b, &right = is_transposed ? d_b : x;
+  const Term z = product(p, left, {.a = true});
+  const Term d_u = product(product(l, z, {.a = true}), right, {.b = true});
+  const Term d_l = product(z, product(u, right), {.b = true});
+  return {-(upper(d_u) + strictly_lower(d_l)), Val(), d_b};
 }
 
 Vals eigh_gradient(Emitter& e, const GradCall& c) {

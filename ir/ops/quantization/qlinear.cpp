@@ -233,7 +233,7 @@ std::vector<Sample> with(AttrMap attrs, Shape shape) {
   return {{.inputs = {bytes(std::move(shape)), scale(0.1f), zero(50), scale(0.02f), zero(10)},
            .attrs = std::move(attrs)}};
 }
-std::vector<Sample> softmax_samples() {
+std::vector<Sample> qlinear_softmax_samples() {
   std::vector<Sample> samples = with({{"opset", int64_t{13}}}, {2, 3});
   samples.push_back(with({{"opset", int64_t{12}}, {"axis", int64_t{1}}}, {2, 3, 2})[0]);
   return samples;
@@ -367,7 +367,7 @@ const OpDef kContribQuantizedOps[] = {
         .documented("LeakyRelu of quantised elements, quantised again."),
     bytes_row("QLinearSoftmax",
               "(X: T, X_scale: float, x_zero_point?: T, y_scale: float, y_zero_point: T) -> (Y: T)",
-              qlinear_softmax, softmax_samples, attr_schema<QSoftmaxAttrs>())
+              qlinear_softmax, qlinear_softmax_samples, attr_schema<QSoftmaxAttrs>())
         .documented("Softmax of quantised elements along `axis`, quantised again."),
     bytes_row("QLinearReduceMean",
               "(data: T, data_scale: float, data_zero_point?: T, reduced_scale: float, "

@@ -15,8 +15,8 @@
 namespace sardonyx::ops {
 namespace {
 
-constexpr int64_t kMaxValues = 256;  // elements that inference carries along as dims
-constexpr int64_t kPiece = 1024;     // elements computed at a time
+constexpr int64_t kMaxValues = 256;    // elements that inference carries along as dims
+constexpr int64_t kDrawnPiece = 1024;  // elements computed at a time
 
 // ---- Constant
 // -------------------------------------------------------------------------------------------------
@@ -253,13 +253,13 @@ void infer_range(InferContext& c) {
 // start + i * delta, each element by itself. C is the type of the sums.
 template <typename C>
 void fill_range(const KernelCall& call) {
-  C start, delta, piece[kPiece];
+  C start, delta, piece[kDrawnPiece];
   load_numbers(call.inputs[0].dtype, call.inputs[0].raw, 0, 1, 1, &start);
   load_numbers(call.inputs[2].dtype, call.inputs[2].raw, 0, 1, 1, &delta);
   const TensorView& out = call.outputs[0];
-  for (int64_t begin = 0; begin < out.count(); begin += kPiece) {
+  for (int64_t begin = 0; begin < out.count(); begin += kDrawnPiece) {
     check_interrupted();
-    const int64_t length = std::min(kPiece, out.count() - begin);
+    const int64_t length = std::min(kDrawnPiece, out.count() - begin);
     for (int64_t i = 0; i < length; ++i)
       piece[i] = start + static_cast<C>(begin + i) * delta;
     store_numbers(out.dtype, out.raw, begin, length, piece);
@@ -383,10 +383,10 @@ void cosine_window(const KernelCall& call, double c0, double c1, double c2) {
   const TensorView& out = call.outputs[0];
   const int64_t size = out.count();
   const int64_t period = call.attrs<WindowAttrs>().periodic ? size : size - 1;
-  double piece[kPiece];
-  for (int64_t begin = 0; begin < size; begin += kPiece) {
+  double piece[kDrawnPiece];
+  for (int64_t begin = 0; begin < size; begin += kDrawnPiece) {
     check_interrupted();
-    const int64_t length = std::min(kPiece, size - begin);
+    const int64_t length = std::min(kDrawnPiece, size - begin);
     for (int64_t i = 0; i < length; ++i) {
       const double turn = 2 * std::numbers::pi * static_cast<double>(begin + i);
       const double angle = period > 0 ? turn / static_cast<double>(period) : std::numbers::pi;

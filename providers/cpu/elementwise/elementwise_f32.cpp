@@ -1,5 +1,7 @@
 // Elementwise ops on float32 in row-major order.
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -48,17 +50,55 @@ Prepared prepare_function(const KernelRequest& request) {
   return prepare_unary(request, find_unary(name), unary_params(params));
 }
 
+// Clip by bounds that the run brings.
+class ClipKernel : public Kernel {
+ public:
+  ClipKernel(UnaryParams constant, std::array<bool, 2> is_read, BroadcastLoop grid, int threads)
+      : clip_(find_unary("Clip")),
+        constant_(constant),
+        is_read_(is_read),
+        grid_(grid),
+        threads_(threads) {}
+
+  void run(const KernelArgs& args) const override {
+    const auto bound = [&](size_t k, float constant) {
+      const float read = is_read_[k] ? *static_cast<const float*>(args.inputs[k + 1]) : constant;
+      return std::isnan(read) ? constant : read;  // NaN bounds nothing, as in the reference
+    };
+    const UnaryParams bounds{bound(0, constant_.a), bound(1, constant_.b)};
+    const auto* in = static_cast<const float*>(args.inputs[0]);
+    auto* out = static_cast<float*>(args.outputs[0]);
+    grid_.for_each(threads_, [&](const BroadcastLoop::Offsets&, int64_t begin, int64_t count) {
+      unary_row(clip_, bounds, in + begin, out + begin, static_cast<size_t>(count));
+    });
+  }
+  bool may_alias(size_t, size_t input) const override { return input == 0; }
+
+ private:
+  Unary clip_;
+  UnaryParams constant_;
+  std::array<bool, 2> is_read_;
+  BroadcastLoop grid_;
+  int threads_;
+};
+
 Prepared prepare_clip(const KernelRequest& request) {
   if (!all_of(request.inputs, DType::kFloat))
     return Prepared::refuse("only float is computed here");
   UnaryParams bounds{-std::numeric_limits<float>::infinity(),
                      std::numeric_limits<float>::infinity()};
+  std::array<bool, 2> is_read{};
   for (size_t slot = 1; slot <= 2; ++slot) {
     if (!request.has(slot)) continue;
-    if (!request.inputs[slot].constant) return Prepared::refuse("a bound is not constant");
-    (slot == 1 ? bounds.a : bounds.b) = request.inputs[slot].constant->values<float>()[0];
+    const Tensor* constant = request.inputs[slot].constant;
+    is_read[slot - 1] = !constant;
+    if (constant) (slot == 1 ? bounds.a : bounds.b) = constant->values<float>()[0];
   }
-  return prepare_unary(request, find_unary("Clip"), bounds);
+  if (!is_read[0] && !is_read[1]) return prepare_unary(request, find_unary("Clip"), bounds);
+  const Shape* shape = &request.inputs[0].shape;
+  const std::optional<BroadcastLoop> grid = BroadcastLoop::of(*shape, {&shape, 1});
+  return Prepared::accept(std::make_unique<ClipKernel>(bounds, is_read, *grid, request.threads),
+                          "simd");
 }
 
 // Short rows of one operand that meet one row after the other of the other operand, as a bias for
@@ -111,8 +151,8 @@ class ShortRows {
 
 class BinaryKernel : public Kernel {
  public:
-  BinaryKernel(Binary op, BroadcastLoop grid, const KernelRequest& request)
-      : op_(op), grid_(grid), short_rows_(grid_), threads_(request.threads) {
+  BinaryKernel(Binary op, float alpha, BroadcastLoop grid, const KernelRequest& request)
+      : op_(op), alpha_(alpha), grid_(grid), short_rows_(grid_), threads_(request.threads) {
     for (size_t k = 0; k < 2; ++k)
       aliases_[k] = request.inputs[k].shape == request.outputs[0].shape;
   }
@@ -135,28 +175,34 @@ class BinaryKernel : public Kernel {
  private:
   void row(const float* a, bool a_steps, const float* b, bool b_steps, float* out,
            int64_t count) const {
-    binary_row(op_, a, a_steps, b, b_steps, out, static_cast<size_t>(count));
+    binary_row(op_, a, a_steps, b, b_steps, out, static_cast<size_t>(count), alpha_);
   }
 
   Binary op_;
+  float alpha_;
   BroadcastLoop grid_;
   ShortRows short_rows_;
   int threads_;
   std::array<bool, 2> aliases_{};
 };
 
-Prepared prepare_pair(const KernelRequest& request, Binary op) {
+Prepared prepare_pair(const KernelRequest& request, Binary op, float alpha = 0) {
   if (request.inputs.size() != 2) return Prepared::refuse("only two inputs are joined here");
   if (!all_of(request.inputs, DType::kFloat))
     return Prepared::refuse("only float is computed here");
   const Shape* operands[] = {&request.inputs[0].shape, &request.inputs[1].shape};
   const std::optional<BroadcastLoop> grid = BroadcastLoop::of(request.outputs[0].shape, operands);
   if (!grid) return Prepared::refuse("the broadcast has too many dims");
-  return Prepared::accept(std::make_unique<BinaryKernel>(op, *grid, request), "simd");
+  return Prepared::accept(std::make_unique<BinaryKernel>(op, alpha, *grid, request), "simd");
 }
 
 Prepared prepare_binary(const KernelRequest& request) {
   return prepare_pair(request, *find_binary(request.op.name));
+}
+
+Prepared prepare_binary_with_alpha(const KernelRequest& request) {
+  return prepare_pair(request, *find_binary(request.op.name),
+                      ops::float_params(request.op, request.raw_attrs)[0]);
 }
 
 // Any number of inputs of one shape, joined from the left while they are in the nearest cache; the
@@ -239,6 +285,7 @@ constexpr KernelEntry kElementwiseEntries[] = {
     {"Mean", "elementwise_f32", prepare_fold<Binary::kAdd, true>},
     {"PRelu", "elementwise_f32", prepare_binary},
     {"sardonyx::HardSwishGrad", "elementwise_f32", prepare_binary},
+    {"sardonyx::HardSigmoidGrad", "elementwise_f32", prepare_binary_with_alpha},
     {"Pow", "elementwise_f32", prepare_pow},
 };
 

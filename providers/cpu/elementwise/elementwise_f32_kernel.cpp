@@ -84,6 +84,12 @@ HWY_INLINE V hard_swish_grad(V d, V x) {
   return hn::IfThenElseZero(hn::Gt(x, set(-3)), right);
 }
 
+// As the body writes it: 0 for a NaN in y.
+HWY_INLINE V hard_sigmoid_grad(V d, V y, V alpha) {
+  const auto is_sloped = hn::And(hn::Gt(y, set(0)), hn::Lt(y, set(1)));
+  return hn::IfThenElseZero(is_sloped, hn::Mul(d, alpha));
+}
+
 HWY_INLINE V leaky_relu(V x, V alpha) {
   return hn::IfThenElse(hn::Lt(x, set(0)), hn::Mul(alpha, x), x);
 }
@@ -192,7 +198,7 @@ HWY_INLINE V propagate_nan(V x, V y, V result) {
 }
 
 void BinaryRow(Binary op, const float* a, bool a_steps, const float* b, bool b_steps, float* out,
-               size_t count) {
+               size_t count, float alpha) {
   const auto map = [&](const auto& f)
                        HWY_ATTR { map_pairs(a, a_steps, b, b_steps, out, count, f); };
   switch (op) {
@@ -213,6 +219,8 @@ void BinaryRow(Binary op, const float* a, bool a_steps, const float* b, bool b_s
                      HWY_ATTR { return hn::IfThenElse(hn::Lt(x, set(0)), hn::Mul(x, y), x); });
     case Binary::kHardSwishGrad:
       return map([](V x, V y) HWY_ATTR { return hard_swish_grad(x, y); });
+    case Binary::kHardSigmoidGrad:
+      return map([=](V x, V y) HWY_ATTR { return hard_sigmoid_grad(x, y, set(alpha)); });
     case Binary::kPow:
       for (size_t i = 0; i < count; ++i)
         out[i] = std::pow(a[a_steps ? i : 0], b[b_steps ? i : 0]);
@@ -247,11 +255,17 @@ const CommonUnaries& common_unaries() {
 
 std::optional<Binary> find_binary(std::string_view name) {
   static constexpr std::pair<std::string_view, Binary> kBinaries[] = {
-      {"Add", Binary::kAdd}, {"Sub", Binary::kSub},
-      {"Mul", Binary::kMul}, {"Div", Binary::kDiv},
-      {"Max", Binary::kMax}, {"Min", Binary::kMin},
-      {"Pow", Binary::kPow}, {"PRelu", Binary::kPRelu},
-      {"Sum", Binary::kAdd}, {"HardSwishGrad", Binary::kHardSwishGrad},
+      {"Add", Binary::kAdd},
+      {"Sub", Binary::kSub},
+      {"Mul", Binary::kMul},
+      {"Div", Binary::kDiv},
+      {"Max", Binary::kMax},
+      {"Min", Binary::kMin},
+      {"Pow", Binary::kPow},
+      {"PRelu", Binary::kPRelu},
+      {"Sum", Binary::kAdd},
+      {"HardSwishGrad", Binary::kHardSwishGrad},
+      {"HardSigmoidGrad", Binary::kHardSigmoidGrad},
   };
   for (const auto& [known, op] : kBinaries) {
     if (known == name) return op;
@@ -269,8 +283,8 @@ std::optional<Unary> unary_power(double exponent) {
 HWY_EXPORT(BinaryRow);
 
 void binary_row(Binary op, const float* a, bool a_steps, const float* b, bool b_steps, float* out,
-                size_t count) {
-  HWY_DYNAMIC_DISPATCH(BinaryRow)(op, a, a_steps, b, b_steps, out, count);
+                size_t count, float alpha) {
+  HWY_DYNAMIC_DISPATCH(BinaryRow)(op, a, a_steps, b, b_steps, out, count, alpha);
 }
 
 }  // namespace sardonyx::cpu

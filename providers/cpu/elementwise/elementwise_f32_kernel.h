@@ -33,9 +33,20 @@ struct CommonUnaries {
 };
 const CommonUnaries& common_unaries();
 
-enum class Binary : uint8_t { kAdd, kSub, kMul, kDiv, kMax, kMin, kPow, kPRelu, kHardSwishGrad };
+enum class Binary : uint8_t {
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kMax,
+  kMin,
+  kPow,
+  kPRelu,
+  kHardSwishGrad,
+  kHardSigmoidGrad
+};
 
-// That of the op of ai.onnx, or of HardSwishGrad.
+// That of the op of ai.onnx, or of a gradient.
 std::optional<Binary> find_binary(std::string_view name);
 
 // x^exponent, where that has a function of its own: models are full of squares.
@@ -45,8 +56,8 @@ inline void unary_row(Unary op, UnaryParams params, const float* in, float* out,
   op(params, in, out, count);
 }
 // out[i] = op(a[i], b[i]); an operand with step 0 is one element for the whole row. `out` may be an
-// operand of step 1.
+// operand of step 1. `alpha` is the op's attribute.
 void binary_row(Binary op, const float* a, bool a_steps, const float* b, bool b_steps, float* out,
-                size_t count);
+                size_t count, float alpha = 0);
 
 }  // namespace sardonyx::cpu

@@ -257,6 +257,47 @@ class Modules(unittest.TestCase):
         layer(eager.ones(1, 2))
         self.assertEqual(seen, [True])
 
+    def test_constructors_name_the_line(self):
+        for make in (
+            lambda: nn.Conv2d(3, 4, 3, groups=2),
+            lambda: nn.Dropout(2.0),
+            lambda: nn.LSTM(0, 3),
+            lambda: nn.TransformerEncoderLayer(4, 3),
+        ):
+            with self.assertRaisesRegex(sardonyx.InvalidArgument, r"test_eager\.py:\d+"):
+                make()
+
+    def test_pre_hooks(self):
+        layer = nn.Linear(2, 2, bias=False)
+        x = eager.ones(1, 2)
+        plain = layer(x)
+        seen = []
+        look = layer.register_forward_pre_hook(lambda module, inputs: seen.append((module is layer, len(inputs))))
+        double = layer.register_forward_pre_hook(lambda module, inputs: (inputs[0] * 2,))
+        self.assertTrue(eager.equal(layer(x), plain * 2))
+        self.assertEqual(seen, [(True, 1)])
+        layer.remove_hook(double)
+        layer.register_forward_pre_hook(lambda module, inputs: inputs[0] * 3)
+        self.assertTrue(eager.equal(layer(x), layer.weight.sum(1).reshape(1, 2) * 3))
+        layer.remove_hook(look)
+        layer.register_forward_pre_hook(lambda module, inputs: (inputs[0], inputs[0]))
+        with self.assertRaisesRegex(sardonyx.InvalidArgument, "a hook before Linear left 2 inputs of 1"):
+            layer(x)
+
+        class Pair(nn.Module):
+            def forward(self, x, others, scale=1):
+                return x * scale, [other * scale for other in others]
+
+        pair = Pair()
+        pair.register_forward_pre_hook(lambda module, inputs: [tensor + 1 for tensor in inputs])
+        pair.register_forward_hook(lambda module, inputs, outputs: [tensor - inputs[0] for tensor in outputs])
+        first, rest = pair(eager.ones(1), [eager.zeros(1), eager.ones(1)], scale=5)
+        self.assertEqual((first.tolist(), [one.tolist() for one in rest]), ([8], [[3], [8]]))
+        with self.assertRaises(ZeroDivisionError):
+            layer = nn.Linear(2, 2)
+            layer.register_forward_pre_hook(lambda module, inputs: 1 / 0)
+            layer(x)
+
     def test_modules_are_let_go(self):
         net = Classifier()
         net(eager.randn(3, 4)).sum().backward()

@@ -164,13 +164,44 @@ void bind_dropout(py::module_& m) {
 using OfMatrix = Tensor (*)(const Tensor&, Loc);
 using OfMatrices = Tensor (*)(const Tensor&, const Tensor&, Loc);
 
+py::tuple tuple_of(const linalg::LU& found) {
+  return py::make_tuple(found.P, found.L, found.U);
+}
+
+void bind_lu(py::module_& m) {
+  m.def(
+      "lu", [](const Tensor& a) { return tuple_of(linalg::lu(a, python_line())); }, py::arg("A"),
+      "(P, L, U) with A = P @ L @ U.");
+  m.def(
+      "lu_factor",
+      [](const Tensor& a) {
+        const linalg::LUFactors found = linalg::lu_factor(a, python_line());
+        return py::make_tuple(found.LU, found.pivots);
+      },
+      py::arg("A"));
+  m.def(
+      "lu_unpack",
+      [](const Tensor& lu, const Tensor& pivots) {
+        return tuple_of(linalg::lu_unpack(lu, pivots, python_line()));
+      },
+      py::arg("LU"), py::arg("pivots"), "(P, L, U) of what lu_factor gives.");
+  m.def(
+      "lu_solve",
+      [](const Tensor& lu, const Tensor& pivots, const Tensor& b, bool left, bool adjoint) {
+        return linalg::lu_solve(lu, pivots, b, {.left = left, .adjoint = adjoint}, python_line());
+      },
+      py::arg("LU"), py::arg("pivots"), py::arg("B"), py::kw_only(), py::arg("left") = true,
+      py::arg("adjoint") = false);
+}
+
 void bind_linalg(py::module_& module) {
   py::module_ m =
       module.def_submodule("linalg", "Linear algebra of matrices [..., rows, columns].");
   for (const auto& [name, function] : {std::pair<const char*, OfMatrix>{"inv", linalg::inv},
                                        {"det", linalg::det},
                                        {"eigvalsh", linalg::eigvalsh},
-                                       {"svdvals", linalg::svdvals}}) {
+                                       {"svdvals", linalg::svdvals},
+                                       {"matrix_exp", linalg::matrix_exp}}) {
     m.def(
         name,
         [function = function](const Tensor& a) {
@@ -191,6 +222,7 @@ void bind_linalg(py::module_& module) {
       "cholesky",
       [](const Tensor& a, bool upper) { return linalg::cholesky(a, upper, python_line()); },
       py::arg("A"), py::arg("upper") = false);
+  bind_lu(m);
   m.def(
       "qr",
       [](const Tensor& a) {

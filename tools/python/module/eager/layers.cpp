@@ -22,7 +22,10 @@ void with_one(py::module_& module, const char* name, const char* parameter, T fa
   define_layer<L>(module, name, doc, [parameter, fallback](CallArguments& a) {
     T value = fallback;
     a.take(parameter, value).finish();
-    return L(value);
+    if constexpr (std::is_constructible_v<L, T, Loc>)
+      return L(value, python_line());
+    else
+      return L(value);
   });
 }
 
@@ -60,7 +63,7 @@ void bind_activations(py::module_& m) {
     int64_t channels = 1;
     double init = 0.25;
     a.take("num_parameters", channels).take("init", init).finish();
-    return nn::PReLU(channels, init);
+    return nn::PReLU(channels, init, python_line());
   });
 }
 
@@ -69,14 +72,14 @@ void bind_linear(py::module_& m) {
     const auto in = a.need<int64_t>("in_features"), out = a.need<int64_t>("out_features");
     nn::LinearOptions options;
     a.take("bias", options.bias).finish();
-    return nn::Linear(in, out, options);
+    return nn::Linear(in, out, options, python_line());
   });
   define_layer<nn::Bilinear, 2>(m, "Bilinear", "a^T weight b + bias.", [](CallArguments& a) {
     const auto in1 = a.need<int64_t>("in1_features"), in2 = a.need<int64_t>("in2_features");
     const auto out = a.need<int64_t>("out_features");
     nn::LinearOptions options;
     a.take("bias", options.bias).finish();
-    return nn::Bilinear(in1, in2, out, options);
+    return nn::Bilinear(in1, in2, out, options, python_line());
   });
   define_layer<nn::Embedding>(m, "Embedding", "Rows of weight for integer indices.",
                               [](CallArguments& a) {
@@ -84,7 +87,7 @@ void bind_linear(py::module_& m) {
                                 const auto size = a.need<int64_t>("embedding_dim");
                                 nn::EmbeddingOptions options;
                                 a.take("padding_idx", options.padding_idx).finish();
-                                return nn::Embedding(count, size, options);
+                                return nn::Embedding(count, size, options, python_line());
                               });
   with_one<nn::Dropout>(m, "Dropout", "p", 0.5, "Zeroes elements with probability p in training.");
   with_one<nn::DropoutChannels>(m, "Dropout1d", "p", 0.5, "Zeroes channels in training.");
@@ -117,7 +120,7 @@ void convolution(py::module_& m, const char* name) {
                     a.take_padding("padding", o.padding, o.same);
                     a.take("dilation", o.dilation).take("groups", o.groups).take("bias", o.bias);
                     a.take("padding_mode", o.padding_mode).finish();
-                    return L(in, out, kernel, o);
+                    return L(in, out, kernel, o, python_line());
                   });
 }
 template <typename L>
@@ -128,7 +131,7 @@ void transposed_convolution(py::module_& m, const char* name) {
     nn::ConvTransposeOptions o;
     a.take("stride", o.stride).take("padding", o.padding).take("output_padding", o.output_padding);
     a.take("groups", o.groups).take("bias", o.bias).take("dilation", o.dilation).finish();
-    return L(in, out, kernel, o);
+    return L(in, out, kernel, o, python_line());
   });
 }
 template <typename L>
@@ -139,7 +142,7 @@ void batch_norm(py::module_& m, const char* name) {
                     nn::BatchNormOptions o;
                     a.take("eps", o.eps).take("momentum", o.momentum).take("affine", o.affine);
                     a.take("track_running_stats", o.track_running_stats).finish();
-                    return L(channels, o);
+                    return L(channels, o, python_line());
                   });
 }
 
@@ -153,7 +156,7 @@ void bind_normalizations(py::module_& m) {
         nn::InstanceNormOptions o;
         a.take("eps", o.eps).take("momentum", o.momentum).take("affine", o.affine);
         a.take("track_running_stats", o.track_running_stats).finish();
-        return nn::InstanceNorm(channels, o);
+        return nn::InstanceNorm(channels, o, python_line());
       });
   for (const char* name : {"InstanceNorm2d", "InstanceNorm3d"})
     m.attr(name) = m.attr("InstanceNorm1d");
@@ -162,13 +165,13 @@ void bind_normalizations(py::module_& m) {
     nn::LayerNormOptions o;
     a.take("eps", o.eps).take("elementwise_affine", o.elementwise_affine).take("bias", o.bias);
     a.finish();
-    return nn::LayerNorm(shape, o);
+    return nn::LayerNorm(shape, o, python_line());
   });
   define_layer<nn::GroupNorm>(m, "GroupNorm", "Over groups of channels.", [](CallArguments& a) {
     const auto groups = a.need<int64_t>("num_groups"), channels = a.need<int64_t>("num_channels");
     nn::GroupNormOptions o;
     a.take("eps", o.eps).take("affine", o.affine).finish();
-    return nn::GroupNorm(groups, channels, o);
+    return nn::GroupNorm(groups, channels, o, python_line());
   });
   define_layer<nn::RMSNorm>(m, "RMSNorm", "Over the last axes, by the mean square.",
                             [](CallArguments& a) {
@@ -176,7 +179,7 @@ void bind_normalizations(py::module_& m) {
                               nn::RMSNormOptions o;
                               a.take("eps", o.eps);
                               a.take("elementwise_affine", o.elementwise_affine).finish();
-                              return nn::RMSNorm(shape, o);
+                              return nn::RMSNorm(shape, o, python_line());
                             });
 }
 
@@ -187,7 +190,7 @@ void max_pool(py::module_& m, const char* name) {
     nn::MaxPoolOptions o;
     take(a, o);
     a.finish();
-    return L(kernel, o);
+    return L(kernel, o, python_line());
   });
 }
 template <typename L>
@@ -197,7 +200,7 @@ void average_pool(py::module_& m, const char* name) {
     nn::AvgPoolOptions o;
     take(a, o);
     a.finish();
-    return L(kernel, o);
+    return L(kernel, o, python_line());
   });
 }
 template <typename L>
@@ -205,7 +208,7 @@ void adaptive_pool(py::module_& m, const char* name) {
   define_layer<L>(m, name, "Windows such that the output has this size.", [](CallArguments& a) {
     const nn::Sizes size = a.need("output_size", nn::Sizes(1));
     a.finish();
-    return L(size);
+    return L(size, python_line());
   });
 }
 template <typename L>
@@ -214,7 +217,7 @@ void padding(py::module_& m, const char* name) {
                   [](CallArguments& a) {
                     const nn::Sizes pads = a.need("padding", nn::Sizes(0));
                     a.finish();
-                    return L(pads);
+                    return L(pads, python_line());
                   });
 }
 template <typename L>
@@ -223,7 +226,7 @@ void constant_padding(py::module_& m, const char* name) {
     const nn::Sizes pads = a.need("padding", nn::Sizes(0));
     const auto value = a.need<double>("value");
     a.finish();
-    return L(pads, value);
+    return L(pads, value, python_line());
   });
 }
 
@@ -271,7 +274,7 @@ void bind_resampling(py::module_& m) {
   define_layer<nn::Upsample>(m, "Upsample", "Resizes the spatial axes.", [](CallArguments& a) {
     nn::UpsampleOptions o;
     take_interpolation(a, o);
-    return nn::Upsample(o);
+    return nn::Upsample(o, python_line());
   });
   const auto factor = [](CallArguments& a, const char* name) {
     const auto value = a.need<int64_t>(name);

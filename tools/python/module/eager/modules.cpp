@@ -21,6 +21,19 @@ void collect(const py::handle& object, std::vector<Tensor>& into) {
   }
 }
 
+// The same with these tensors in their places.
+py::object placed(const py::object& object, const std::vector<Tensor>& tensors, size_t& next) {
+  if (py::isinstance<Tensor>(object)) return py::cast(tensors.at(next++));
+  const bool is_tuple = py::isinstance<py::tuple>(object);
+  if (!is_tuple && !py::isinstance<py::list>(object)) return object;
+  py::list all;
+  for (const py::handle& one : object)
+    all.append(placed(py::reinterpret_borrow<py::object>(one), tensors, next));
+  // A named tuple keeps its type.
+  if (is_tuple && py::hasattr(object, "_make")) return object.attr("_make")(all);
+  return is_tuple ? py::tuple(all) : py::object(all);
+}
+
 // What nn.Module of Python is: forward() is Python's.
 class PythonModule : public nn::Module {
  public:
@@ -29,13 +42,21 @@ class PythonModule : public nn::Module {
   void describe(std::string text) const { Module::describe(std::move(text)); }
   py::object call(const py::object& forward, const py::args& args, const py::kwargs& kwargs) const {
     const Call scope(*this, python_line());
-    py::object result = forward(*args, **kwargs);
-    if (!scope.has_hooks()) return result;
+    py::object taken = args;
     std::vector<Tensor> given, gave;
-    collect(args, given);
+    size_t next = 0;
+    if (scope.has_pre_hooks()) {
+      collect(taken, given);
+      scope.run_pre_hooks(given, /*are_fixed=*/false);
+      taken = placed(taken, given, next);
+    }
+    py::object result = forward(*taken, **kwargs);
+    if (!scope.has_hooks()) return result;
+    given.clear();
+    collect(taken, given);
     collect(result, gave);
     scope.run_hooks(given, gave);
-    return py::isinstance<Tensor>(result) ? py::cast(gave.at(0)) : result;
+    return placed(result, gave, next = 0);
   }
 };
 
@@ -131,6 +152,17 @@ size_t register_hook(const py::object& self, const py::object& hook) {
       });
 }
 
+// hook(module, inputs): what it gives other than None takes the inputs' place.
+size_t register_pre_hook(const py::object& self, const py::object& hook) {
+  const SharedObject module = shared_object(py::weakref(self)), function = shared_object(hook);
+  return self.cast<const nn::Module&>().register_forward_pre_hook(
+      [module, function](const nn::Module&, std::vector<Tensor>& inputs) {
+        const py::gil_scoped_acquire locked;
+        const py::object given = (*function)((*module)(), python_from_tensors(inputs));
+        if (!given.is_none()) inputs = tensors_from(given, "forward pre-hook");
+      });
+}
+
 void bind_python_module(py::module_& module) {
   py::class_<PythonModule, nn::Module>(module, "_PythonModule")
       .def(py::init<std::string>())
@@ -195,6 +227,8 @@ void bind_modules(py::module_& nn_module) {
   module.def("__getattr__", &attribute_of)
       .def("register_forward_hook", &register_hook, py::arg("hook"),
            "hook(module, inputs, output) after each call; gives a number for remove_hook().")
+      .def("register_forward_pre_hook", &register_pre_hook, py::arg("hook"),
+           "hook(module, inputs) before each call; what it gives takes the inputs' place.")
       .def("remove_hook", &nn::Module::remove_hook, py::arg("number"))
       .def("summary", py::overload_cast<>(&nn::Module::summary, py::const_))
       .def("is_same", &nn::Module::is_same)

@@ -46,7 +46,7 @@ void bind_recurrent(py::module_& m) {
     nn::RecurrentOptions o;
     take_recurrent(a, o);
     a.finish();
-    return nn::LSTM(in, hidden, o);
+    return nn::LSTM(in, hidden, o, python_line());
   });
   bind_call(lstm);
   auto gru = define_class<nn::GRU>(m, "GRU", kDoc, [](CallArguments& a) {
@@ -54,7 +54,7 @@ void bind_recurrent(py::module_& m) {
     nn::RecurrentOptions o;
     take_recurrent(a, o);
     a.finish();
-    return nn::GRU(in, hidden, o);
+    return nn::GRU(in, hidden, o, python_line());
   });
   bind_call(gru);
   auto rnn = define_class<nn::RNN>(m, "RNN", kDoc, [](CallArguments& a) {
@@ -69,7 +69,8 @@ void bind_recurrent(py::module_& m) {
     if (nonlinearity != "tanh" && nonlinearity != "relu")
       throw py::type_error("nonlinearity: expected tanh or relu, got " + nonlinearity);
     return nn::RNN(in, hidden, o,
-                   nonlinearity == "tanh" ? nn::Nonlinearity::kTanh : nn::Nonlinearity::kRelu);
+                   nonlinearity == "tanh" ? nn::Nonlinearity::kTanh : nn::Nonlinearity::kRelu,
+                   python_line());
   });
   bind_call(rnn);
 }
@@ -81,7 +82,7 @@ void bind_cells(py::module_& m) {
         const auto hidden = a.need<int64_t>("hidden_size");
         nn::CellOptions o;
         a.take("bias", o.bias).finish();
-        return nn::LSTMCell(in, hidden, o);
+        return nn::LSTMCell(in, hidden, o, python_line());
       });
   lstm.def(
       "__call__",
@@ -100,7 +101,7 @@ void bind_cells(py::module_& m) {
     const auto in = a.need<int64_t>("input_size"), hidden = a.need<int64_t>("hidden_size");
     nn::CellOptions o;
     a.take("bias", o.bias).finish();
-    return nn::GRUCell(in, hidden, o);
+    return nn::GRUCell(in, hidden, o, python_line());
   });
   gru.def(
       "__call__",
@@ -126,7 +127,7 @@ void bind_attention(py::module_& m) {
         nn::AttentionOptions o;
         a.take("dropout", o.dropout).take("bias", o.bias).take("batch_first", o.batch_first);
         a.take("kdim", o.key_size).take("vdim", o.value_size).finish();
-        return nn::MultiheadAttention(embed, heads, o);
+        return nn::MultiheadAttention(embed, heads, o, python_line());
       });
   layer.def(
       "__call__",
@@ -198,7 +199,7 @@ auto transformer_layer(py::module_& m, const char* name, const char* doc) {
     nn::TransformerOptions o;
     take_transformer(a, o);
     a.finish();
-    return L(embed, heads, o);
+    return L(embed, heads, o, python_line());
   });
 }
 template <typename L>
@@ -210,7 +211,7 @@ auto transformer_stack(py::module_& m, const char* name, const char* doc) {
     bool final_norm = false;
     take_transformer(a, o);
     a.take("final_norm", final_norm).finish();
-    return L(count, embed, heads, o, final_norm);
+    return L(count, embed, heads, o, final_norm, python_line());
   });
 }
 
