@@ -48,6 +48,7 @@ class ChannelTiling {
     for (size_t lane = 0; lane < std::min(lanes, tiles.size()); ++lane)
       memory.push_back(memory_of(builder, tiles));
     for (size_t first = 0; first < tiles.size(); first += lanes) {
+      check_interrupted();
       std::vector<SequenceBuilder::Copy> in, out;
       std::vector<SequenceBuilder::PrimitiveCall> calls;
       for (size_t i = first; i < std::min(first + lanes, tiles.size()); ++i)
@@ -146,7 +147,7 @@ std::optional<int64_t> tile_channels(const TiledConvolution& whole, int64_t grou
   const Extents made = whole.made.dims(), from = whole.from.dims(), weights = spec.weights.dims();
   const int64_t rows = tile_size(whole).rows;
   const int64_t window = (weights[2] - 1) * spec.dilations[0] + 1;
-  if (group > 1 || rows >= made[2] || window < rows) return std::nullopt;
+  if (group > 1 || rows >= made[2] || 2 * window < rows) return std::nullopt;
   double products = 1;  // of an output channel
   for (size_t dim = 1; dim < weights.size(); ++dim)
     products *= static_cast<double>(weights[dim] * (dim > 1 ? from[dim] : 1));

@@ -192,6 +192,23 @@ TEST(CancellableConvTiles, OfChannels) {
     expect_within(result_of(layer, std::nullopt, channels), wanted, 2e-5f, 5e-5f);
 }
 
+TEST(CancellableConvTiles, OfChannelsWhereWindowsAreLong) {
+  const auto channels = [](const Shape& from, const Shape& weights, const Shape& made,
+                           int64_t group) {
+    TiledConvolution whole;
+    whole.kind = Kind::kTransposed;
+    whole.from = plain_desc(kFloat, from), whole.made = plain_desc(kFloat, made);
+    whole.spec.weights = plain_desc(kFloat, weights);
+    whole.spec.strides = whole.spec.dilations = Ints(from.size() - 2, 1);
+    return tile_channels(whole, group);
+  };
+  const Shape from{8, 32, 640}, weights{768, 32, 768}, made{8, 768, 1407};
+  EXPECT_EQ(channels(from, weights, made, 1), 68);
+  EXPECT_EQ(channels(from, weights, made, 2), std::nullopt);
+  EXPECT_EQ(channels({1, 512, 256, 256}, {512, 512, 3, 3}, {1, 512, 258, 258}, 1), std::nullopt);
+  EXPECT_EQ(channels({1, 32, 64}, {32, 32, 768}, {1, 32, 831}, 1), std::nullopt);
+}
+
 // A kernel that is prepared for `inputs` of zeros, and run after its deadline.
 void expect_end(const char* op_name, const AttrMap& attributes, const std::vector<Tensor>& inputs,
                 const Shape& result, DType type, uint32_t constants, size_t outputs = 1) {
