@@ -61,7 +61,7 @@ class ChannelTiling {
 
  private:
   using Place = SequenceBuilder::Place;
-  struct Argument {
+  struct TileArgument {
     int name;
     Desc own;   // of the tile's memory
     Desc part;  // of the tile within the whole
@@ -80,7 +80,7 @@ class ChannelTiling {
   }
 
   // The result is the last.
-  std::vector<Argument> arguments_of(const ChannelTile& tile) const {
+  std::vector<TileArgument> arguments_of(const ChannelTile& tile) const {
     const auto part = [](const Desc& whole, const Desc& own, size_t dim, int64_t begin,
                          int64_t image) {
       Extents at(own.dims().size(), 0);
@@ -89,7 +89,7 @@ class ChannelTiling {
       return whole.submemory_desc(own.dims(), at);
     };
     const Primitive& made = tile.primitive;
-    std::vector<Argument> arguments{
+    std::vector<TileArgument> arguments{
         {DNNL_ARG_SRC, made.src(), part(stored(whole_, whole_.from), made.src(), 1, 0, tile.image)},
         {DNNL_ARG_WEIGHTS, made.weights(), part(weights_, made.weights(), 0, tile.first, 0)}};
     if (has_bias_) {
@@ -106,7 +106,7 @@ class ChannelTiling {
   std::vector<Place> memory_of(SequenceBuilder& builder,
                                const std::vector<ChannelTile>& tiles) const {
     std::vector<Place> places;
-    for (const Argument& argument : arguments_of(tiles.front()))
+    for (const TileArgument& argument : arguments_of(tiles.front()))
       places.push_back(builder.scratch(argument.own));
     const Desc first = tiles.front().primitive.scratchpad();
     const Desc last = tiles.back().primitive.scratchpad();
@@ -119,7 +119,7 @@ class ChannelTiling {
                 std::vector<SequenceBuilder::PrimitiveCall>& calls,
                 std::vector<SequenceBuilder::Copy>& out) const {
     SequenceBuilder::Args args;
-    const std::vector<Argument> arguments = arguments_of(tile);
+    const std::vector<TileArgument> arguments = arguments_of(tile);
     for (size_t i = 0; i < arguments.size(); ++i) {
       const auto& [name, own, part] = arguments[i];
       args.emplace_back(name, builder.scratch_as(memory[i], own));
