@@ -42,6 +42,18 @@ void declare(ModelBuilder& model, const std::string& name, DType dtype,
   set_type(info, dtype, dims);
 }
 
+// GroupNormalization of (1, 4, 1) in two groups with a scale of 2 and a bias for each of `biased`.
+ModelBuilder with_one_scale(const Tensor& scale, int64_t biased, int64_t opset = kNewestOpset) {
+  ModelBuilder model(opset);
+  model.graph().input("x", DType::kFloat, {{1, 4, 1}});
+  model.graph().node("GroupNormalization", {"x", "scale", "bias"}, {"y"},
+                     {{"num_groups", int64_t{2}}});
+  model.graph().output("y");
+  model.graph().initializer("scale", scale);
+  model.graph().initializer("bias", Tensor::zeros(DType::kFloat, {biased}));
+  return model;
+}
+
 struct Sloppy {
   const char* what;
   std::function<ModelBuilder()> model;
@@ -450,6 +462,16 @@ const std::vector<Sloppy>& sloppy_models() {
        "argument-rank",
        {Tensor::of<float>({-100, 100}, {1, 2, 1})},
        {-1, 3}},
+      {"one scale for all channels",
+       [] { return with_one_scale(floats({2}), 4); },
+       "one-element-scale",
+       {Tensor::of<float>({-100, 100, 50, -50}, {1, 4, 1})},
+       {-2, 2, 2, -2}},
+      {"one scale and one bias for all groups",
+       [] { return with_one_scale(floats({2}), 1, 18); },
+       "one-element-scale",
+       {Tensor::of<float>({-100, 100, 50, -50}, {1, 4, 1})},
+       {-2, 2, 2, -2}},
       {"a condition that is a matrix of one element, and no constant",
        [] {
          ModelBuilder model;
@@ -788,6 +810,18 @@ TEST(Leniency, LoadsWithANamedWarning) {
     for (size_t i = 0; i < got.size(); ++i)
       EXPECT_NEAR(got[i], sloppy.wanted[i], 1e-5);
   }
+}
+
+// Where the number of channels is known in a run alone, too.
+TEST(Leniency, AScalarScaleOfGroupsDeviatesTwice) {
+  ModelBuilder model = with_one_scale(Tensor::scalar(2.0f), 1);
+  set_type(*model.proto.mutable_graph()->mutable_input(0), DType::kFloat,
+           std::vector<DimSpec>{"n", "c", 1});
+  EXPECT_THAT(warnings_of(model),
+              ElementsAre("argument-rank", "one-element-scale", "one-element-scale"));
+  const Tensor x = Tensor::of<float>({-100, 100, 50, -50}, {1, 4, 1});
+  const std::vector<double> got = run(model, {x})[0].tensor().to_doubles();
+  EXPECT_THAT(got, testing::Pointwise(testing::DoubleNear(1e-5), {-2, 2, 2, -2}));
 }
 
 TEST(Leniency, StrictLoadingRefuses) {

@@ -105,6 +105,7 @@ class Importer {
   void mend_axes(RawCall& call, const onnx_schema::NodeProto& node) const;
   void mend_flags(RawCall& call, const onnx_schema::NodeProto& node) const;
   void mend_slope(RawCall& call, const onnx_schema::NodeProto& node) const;
+  void mend_group_scales(RawCall& call, const onnx_schema::NodeProto& node) const;
   void mend_statistics_axes(RawCall& call, const onnx_schema::NodeProto& node) const;
   void note_empty_tuples(const RawCall& call, const onnx_schema::NodeProto& node) const;
   void import_gradient(NameScope& frame, const onnx_schema::NodeProto& node, RawCall& call,

@@ -28,6 +28,7 @@ inline constexpr std::string_view kConstantInput = "constant-input";
 inline constexpr std::string_view kSparseIndices = "sparse-indices";
 inline constexpr std::string_view kFlagValue = "flag-value";
 inline constexpr std::string_view kSlopeShape = "slope-shape";
+inline constexpr std::string_view kOneElementScale = "one-element-scale";
 inline constexpr std::string_view kEmptyTuple = "empty-tuple";
 inline constexpr std::string_view kMissingAxis = "missing-axis";
 inline constexpr std::string_view kTensorSegment = "tensor-segment";

@@ -138,6 +138,31 @@ void Importer::mend_slope(RawCall& call, const NodeProto& node) const {
   call.inputs[0] = call.emitter.call("Expand", {call.inputs[0], sizes});
 }
 
+// One scale or bias for all: what ONNX defines the operator by broadcasts it.
+void Importer::mend_group_scales(RawCall& call, const NodeProto& node) const {
+  if (!call.domain.empty() || call.op != "GroupNormalization" || !call.has_input(0)) return;
+  const Type x = call.emitter.type(call.inputs[0]);
+  if (!x.has_rank() || x.rank() < 2) return;
+  const bool is_by_group = call.version < 21;
+  const auto found = call.attrs.find("num_groups");
+  const auto* const groups =
+      found == call.attrs.end() ? nullptr : std::get_if<int64_t>(&found->second);
+  if (is_by_group && (!groups || *groups < 1)) return;
+  const Dim expected = is_by_group ? Dim(*groups) : (*x.shape)[1];
+  for (size_t i = 1; i < std::min<size_t>(call.inputs.size(), 3); ++i) {
+    if (!call.has_input(i) || expected == Dim(1)) continue;
+    const Type type = call.emitter.type(call.inputs[i]);
+    if (!type.has_rank() || type.rank() != 1 || type.shape->front() != Dim(1)) continue;
+    leniency_.tolerate(kOneElementScale, label_of(node), ": input ", i == 1 ? "scale" : "bias",
+                       " (", type, "): expected ", expected, is_by_group ? " groups" : " channels",
+                       "; the element counts for each");
+    const Val count = is_by_group ? call.emitter.int64s({*groups})
+                                  : call.emitter.call("Shape", {call.inputs[0]},
+                                                      {{"start", int64_t{1}}, {"end", int64_t{2}}});
+    call.inputs[i] = call.emitter.call("Expand", {call.inputs[i], count});
+  }
+}
+
 // The default axes are for images. ONNX Runtime leaves out those that X does not have, unless that
 // leaves none.
 void Importer::mend_statistics_axes(RawCall& call, const NodeProto& node) const {
@@ -175,6 +200,7 @@ void Importer::mend(RawCall& call, const NodeProto& node) const {
   mend_axes(call, node);
   mend_flags(call, node);
   mend_slope(call, node);
+  mend_group_scales(call, node);
   mend_statistics_axes(call, node);
   note_empty_tuples(call, node);
   if (!call.domain.empty() || call.op != "STFT" || !call.has_input(0)) return;

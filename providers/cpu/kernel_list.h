@@ -44,6 +44,7 @@ std::span<const KernelEntry> fused_elementwise_kernels();
 std::span<const KernelEntry> rnn_kernels();
 std::span<const KernelEntry> quantize_linear_kernels();
 std::span<const KernelEntry> reduce_kernels();
+std::span<const KernelEntry> cumulative_kernels();
 std::span<const KernelEntry> gather_kernels();
 std::span<const KernelEntry> scatter_kernels();
 std::span<const KernelEntry> pool_nchw_kernels();

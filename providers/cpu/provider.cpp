@@ -44,6 +44,7 @@ const Provider& cpu_provider() {
                             cpu::rnn_kernels(),
                             cpu::pool_nchw_kernels(),
                             cpu::reduce_kernels(),
+                            cpu::cumulative_kernels(),
                             cpu::quantize_linear_kernels(),
                             cpu::strided_copy_kernels(),
                             cpu::gather_kernels(),

@@ -3,6 +3,7 @@
 #include "providers/cpu/conv/conv_transpose_params.h"
 #include "providers/onednn/conv.h"
 #include "providers/onednn/conv_row_tiles.h"
+#include "providers/onednn/deconv_channel_tiles.h"
 #include "providers/onednn/kernel_list.h"
 #include "providers/onednn/post_op_eltwise.h"
 #include "providers/onednn/primitive/partition_axes.h"
@@ -37,10 +38,10 @@ Prepared prepare_transpose(const KernelRequest& request) {
   const ops::Window window =
       ops::conv_transpose_window(request.op.name, call.attrs, x.shape, w.shape);
   const auto type = data_type_of(x.dtype);
-  const Desc stored = stored_weights(type, w.shape, call.attrs.group);
+  const Desc stored_form = stored_weights(type, w.shape, call.attrs.group);
   ConvolutionSpec spec;
   spec.src = any_desc(type, x.shape);
-  spec.weights = any_desc(type, stored.dims());
+  spec.weights = any_desc(type, stored_form.dims());
   spec.dst = any_desc(type, request.outputs[0].shape);
   if (request.has(2)) spec.bias = plain_desc(type, {w.shape[1] * call.attrs.group});
   spec.strides = window.strides;
@@ -54,8 +55,6 @@ Prepared prepare_transpose(const KernelRequest& request) {
   if (!primitive) return Prepared::refuse("oneDNN has no transposed convolution of this form");
 
   SequenceBuilder builder(request);
-  SequenceBuilder::Args args{{DNNL_ARG_WEIGHTS, builder.weights(1, stored, primitive->weights())}};
-  if (request.has(2)) args.emplace_back(DNNL_ARG_BIAS, builder.input(2, spec.bias));
   const TiledConvolution whole{.kind = TiledConvolution::Kind::kTransposed,
                                .spec = spec,
                                .from = primitive->src(),
@@ -63,6 +62,13 @@ Prepared prepare_transpose(const KernelRequest& request) {
                                .made = primitive->dst(),
                                .layouts = request.layouts,
                                .make = make};
+  if (const auto channels = tile_channels(whole, call.attrs.group)) {
+    if (add_channel_tiles(builder, {whole, stored_form, request.has(2)}, *channels))
+      return builder.finish(primitive->implementation() + " in tiles of channels");
+  }
+  SequenceBuilder::Args args{
+      {DNNL_ARG_WEIGHTS, builder.weights(1, stored_form, primitive->weights())}};
+  if (request.has(2)) args.emplace_back(DNNL_ARG_BIAS, builder.input(2, spec.bias));
   const std::vector<ConvTile> tiles = tiles_of(whole, tile_size(whole));
   if (!tiles.empty()) {
     add_tiles(builder, whole, tiles, args);

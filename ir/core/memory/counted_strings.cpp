@@ -41,18 +41,26 @@ class Registry {
     const std::lock_guard lock(mutex_);
     by_end_.erase(entry.end);
   }
-  std::shared_ptr<Entry> find(const std::string& string) {
-    thread_local std::weak_ptr<Entry> last;
+  // There as long as the buffer of `string` is, which the caller uses.
+  Entry* find(const std::string& string) {
+    struct Last {
+      const std::string *begin = nullptr, *end = nullptr;
+      Entry* entry = nullptr;
+    };
+    thread_local Last last;
     thread_local uint64_t seen = 0;
-    if (seen == generation_) {
-      if (auto entry = last.lock(); entry && entry->holds(string)) return entry;
-    }
+    // No buffer has gone since: that of the string is still the one that was found there.
+    const std::less<> before;
+    if (seen == generation_ && !before(&string, last.begin) && before(&string, last.end))
+      return last.entry;
     seen = generation_;
+    last = {};
     const std::lock_guard lock(mutex_);
     const auto after = by_end_.upper_bound(&string);
     if (after == by_end_.end() || !after->second->holds(string)) return nullptr;
-    last = after->second;
-    return after->second;
+    Entry& found = *after->second;
+    last = {found.begin, found.end, &found};
+    return &found;
   }
 
  private:
@@ -81,7 +89,7 @@ CountedStrings::~CountedStrings() {
 
 void count_characters(const std::string& string, size_t before, size_t after) {
   if (before == after) return;
-  const auto entry = Registry<CountedStrings::Entry>::all().find(string);
+  CountedStrings::Entry* const entry = Registry<CountedStrings::Entry>::all().find(string);
   if (!entry) return;
   if (after > before) {
     entry->budget->take(after - before);

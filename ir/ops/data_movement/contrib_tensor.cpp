@@ -134,6 +134,12 @@ void infer_inverse(InferContext& c) {
   same_as_first(c);
 }
 
+// to -= factor * from
+void subtract_scaled(const double* from, double factor, int64_t count, double* to) {
+  for (int64_t i = 0; i < count; ++i)
+    to[i] -= factor * from[i];
+}
+
 // Gauss-Jordan elimination with the largest pivot of each column. A singular matrix gives
 // infinities or NaNs.
 void invert(std::pmr::vector<double>& a, std::pmr::vector<double>& inverse, int64_t n) {
@@ -150,17 +156,19 @@ void invert(std::pmr::vector<double>& a, std::pmr::vector<double>& inverse, int6
       std::swap(inverse[pivot * n + i], inverse[column * n + i]);
     }
     const double scale = 1 / a[column * n + column];
+    double* const source = &a[column * n];
+    double* const inverse_source = &inverse[column * n];
     for (int64_t i = 0; i < n; ++i) {
-      a[column * n + i] *= scale;
-      inverse[column * n + i] *= scale;
+      source[i] *= scale;
+      inverse_source[i] *= scale;
     }
     for (int64_t row = 0; row < n; ++row) {
       if (++rows % rows_between_checks == 0) check_interrupted();
       const double factor = row == column ? 0 : a[row * n + column];
-      for (int64_t i = 0; i < n && factor != 0; ++i) {
-        a[row * n + i] -= factor * a[column * n + i];
-        inverse[row * n + i] -= factor * inverse[column * n + i];
-      }
+      if (factor == 0) continue;
+      // What is left of the column has been eliminated before.
+      subtract_scaled(source + column, factor, n - column, &a[row * n + column]);
+      subtract_scaled(inverse_source, factor, n, &inverse[row * n]);
     }
   }
 }

@@ -169,17 +169,18 @@ EqualSlices in_order(const EqualSlices& groups, const Places& first) {
     result.count.push_back(groups.count[from]);
     place[from] = static_cast<int64_t>(i);
   }
-  result.inverse.reserve(groups.inverse.size());
-  for (const int64_t group : groups.inverse) {
-    note_copied(0);
-    result.inverse.push_back(place[static_cast<size_t>(group)]);
-  }
+  result.inverse.resize(groups.inverse.size());
+  in_pieces(static_cast<int64_t>(groups.inverse.size()), [&](int64_t begin, int64_t end) {
+    for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i)
+      result.inverse[i] = place[static_cast<size_t>(groups.inverse[i])];
+  });
   return result;
 }
 
 // Calls visit(element of a, element of b) for all elements of two slices, until it gives false.
 template <typename T, typename Visit>
 bool all_pairs(const T* data, const AxisSplit& split, int64_t a, int64_t b, const Visit& visit) {
+  if (split.outer == 1 && split.inner == 1) return visit(data[a], data[b]);
   for (int64_t outer = 0; outer < split.outer; ++outer) {
     note_copied(static_cast<size_t>(split.inner) * sizeof(T));
     const T* base = data + outer * split.size * split.inner;
@@ -194,7 +195,7 @@ bool all_pairs(const T* data, const AxisSplit& split, int64_t a, int64_t b, cons
 template <typename T>
 EqualSlices groups_as_they_come(const T* data, const AxisSplit& split) {
   EqualSlices groups;
-  groups.inverse.reserve(static_cast<size_t>(split.size));
+  groups.inverse.resize(static_cast<size_t>(split.size));
   ElementTable table(static_cast<size_t>(split.size), scratch());
   for (int64_t slice = 0; slice < split.size; ++slice) {
     if (slice % 1024 == 0) check_interrupted();
@@ -213,7 +214,7 @@ EqualSlices groups_as_they_come(const T* data, const AxisSplit& split) {
       groups.count.push_back(0);
     }
     ++groups.count[static_cast<size_t>(group)];
-    groups.inverse.push_back(group);
+    groups.inverse[static_cast<size_t>(slice)] = group;
   }
   return groups;
 }
@@ -226,6 +227,7 @@ EqualSlices find_groups(const Tensor& input, const AxisSplit& split, bool sorted
     if (!sorted) return;
     Places first(groups.first, scratch());
     std::ranges::sort(first, [&](int64_t a, int64_t b) {
+      note_copied(0);
       int result = 0;
       all_pairs(data, split, a, b, [&](const T& x, const T& y) {
         result = compare(x, y);
@@ -238,6 +240,29 @@ EqualSlices find_groups(const Tensor& input, const AxisSplit& split, bool sorted
   return groups;
 }
 
+// The first slice of each group.
+void copy_firsts(const Tensor& input, const AxisSplit& split, const Places& first, Tensor& values) {
+  if (split.outer == 1 && split.inner == 1) {
+    return dispatch_width(input.dtype(), [&]<typename T>() {
+      const T* from = static_cast<const T*>(input.raw());
+      T* to = static_cast<T*>(values.raw());
+      in_pieces(static_cast<int64_t>(first.size()), [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i)
+          assign_element(to[i], from[first[static_cast<size_t>(i)]]);
+      });
+    });
+  }
+  int64_t to = 0;
+  for (int64_t outer = 0; outer < split.outer; ++outer) {
+    for (const int64_t slice : first) {
+      note_copied(0);
+      copy_run(input.dtype(), input.raw(), (outer * split.size + slice) * split.inner, values.raw(),
+               to, split.inner);
+      to += split.inner;
+    }
+  }
+}
+
 void run_unique(const EvalCall& call) {
   const auto& attrs = call.attrs<UniqueAttrs>();
   const Tensor& input = call.inputs[0].tensor();
@@ -248,16 +273,7 @@ void run_unique(const EvalCall& call) {
   DimValues shape{0};
   if (attrs.axis) shape = DimValues(input.shape().begin(), input.shape().end());
   shape[axis] = static_cast<int64_t>(groups.first.size());
-  const Tensor& values = call.tensor(0, input.dtype(), shape);
-  int64_t to = 0;
-  for (int64_t outer = 0; outer < split.outer; ++outer) {
-    for (const int64_t slice : groups.first) {
-      note_copied(0);
-      copy_run(input.dtype(), input.raw(), (outer * split.size + slice) * split.inner, values.raw(),
-               to, split.inner);
-      to += split.inner;
-    }
-  }
+  copy_firsts(input, split, groups.first, call.tensor(0, input.dtype(), shape));
   const Places* more[] = {&groups.first, &groups.inverse, &groups.count};
   for (size_t i = 1; i < call.outputs.size(); ++i) {
     const Places& places = *more[i - 1];

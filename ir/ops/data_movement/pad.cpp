@@ -169,7 +169,7 @@ void pad_from_inside(const KernelCall& call, PadMode mode, const PadAmounts& pad
   dispatch_width(from.dtype, [&]<typename T>() {
     T* out = to.data<T>();
     while (true) {
-      check_interrupted();
+      note_copied(static_cast<size_t>(length) * sizeof(T));
       const T* in = from.data<T>();
       for (size_t i = 0; i + 1 < rank; ++i)
         in += sources[i][index[i]] * strides[i];

@@ -65,7 +65,9 @@ void unpool(const KernelCall& call, const Shape& natural) {
   const int64_t* indices = call.inputs[1].data<int64_t>();
   const int64_t limit = element_count(natural);
   const bool is_whole = std::ranges::equal(natural, y.shape);
-  std::fill_n(y.data<T>(), y.count(), T(0.0f));
+  const T* from = x.data<T>();
+  T* to = y.data<T>();
+  std::fill_n(to, y.count(), T(0.0f));
   for (int64_t i = 0, count = x.count(); i < count; ++i) {
     if (i % (1 << 16) == 0) check_interrupted();
     int64_t rest = indices[i];
@@ -74,7 +76,7 @@ void unpool(const KernelCall& call, const Shape& natural) {
            limit, ")");
     }
     if (is_whole) {
-      y.data<T>()[rest] = x.data<T>()[i];
+      to[rest] = from[i];
       continue;
     }
     int64_t at = 0, step = 1;
@@ -83,7 +85,7 @@ void unpool(const KernelCall& call, const Shape& natural) {
       rest /= natural[axis - 1];
       step *= y.shape[axis - 1];
     }
-    y.data<T>()[at] = x.data<T>()[i];
+    to[at] = from[i];
   }
 }
 

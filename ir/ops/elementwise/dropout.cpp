@@ -49,7 +49,8 @@ void drop(const KernelCall& call, double ratio) {
       random.uniforms(static_cast<uint64_t>(begin), static_cast<size_t>(length), uniforms);
       for (int64_t i = 0; i < length; ++i) {
         const bool kept = uniforms[i] >= ratio;
-        piece[i] = kept ? piece[i] * scale : C{0};
+        const C either[] = {C{0}, static_cast<C>(piece[i] * scale)};  // no branch to be guessed
+        piece[i] = either[kept];
         if (mask) mask[begin + i] = kept;
       }
       store_numbers(data.dtype, call.outputs[0].raw, begin, length, piece);

@@ -109,6 +109,7 @@ void infer_trilu(InferContext& c) {
 }
 
 void run_trilu(const KernelCall& call) {
+  constexpr int64_t kElementsBetweenChecks = 1 << 16;
   const bool upper = call.attrs<TriluAttrs>().upper;
   const TensorView& in = call.inputs[0];
   const int64_t k = call.has(1) ? *call.inputs[1].data<int64_t>() : 0;
@@ -117,13 +118,19 @@ void run_trilu(const KernelCall& call) {
   dispatch_width(in.dtype, [&]<typename T>() {
     const T* from = in.data<T>();
     T* to = call.outputs[0].data<T>();
+    const int64_t lines_between_checks = kElementsBetweenChecks / std::max<int64_t>(columns, 1) + 1;
     for (int64_t line = 0; line < matrices * rows; ++line) {
-      check_interrupted();
+      if (line % lines_between_checks == 0) check_interrupted();
       // Columns [0, edge) are below the diagonal k, or on it where the lower part is kept.
       const int64_t diagonal = std::clamp<int64_t>(k, -rows, columns) + line % rows;
       const int64_t edge = std::clamp<int64_t>(upper ? diagonal : diagonal + 1, 0, columns);
-      copy_elements(from, columns, to);
-      std::fill(upper ? to : to + edge, upper ? to + edge : to + columns, T{});
+      if (upper) {
+        std::fill(to, to + edge, T{});
+        copy_elements(from + edge, columns - edge, to + edge);
+      } else {
+        copy_elements(from, edge, to);
+        std::fill(to + edge, to + columns, T{});
+      }
       from += columns;
       to += columns;
     }

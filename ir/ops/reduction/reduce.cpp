@@ -142,11 +142,19 @@ void fold(const KernelCall& call, const ReductionRule& reduction, std::span<Stat
                              broadcast_strides(reduction.kept, in.shape)};
   const RowWalk walk(in.shape, strides);
   const T* from = in.data<T>();
+  const int64_t step = walk.step(0), state_step = walk.step(1);
   walk.for_each([&](const int64_t* at, int64_t length) {
-    for (int64_t i = 0; i < length; ++i) {
-      combine(states[static_cast<size_t>(at[1] + i * walk.step(1))],
-              from[at[0] + i * walk.step(0)]);
+    const T* row = from + at[0];
+    State* own = &states[static_cast<size_t>(at[1])];
+    if (state_step != 0) {
+      for (int64_t i = 0; i < length; ++i)
+        combine(own[i * state_step], row[i * step]);
+      return;
     }
+    State held = *own;  // in registers
+    for (int64_t i = 0; i < length; ++i)
+      combine(held, row[i * step]);
+    *own = held;
   });
 }
 

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <memory_resource>
 #include <string>
@@ -24,11 +25,40 @@ bool same_element(const T& a, const T& b) {
     return a == b || (a != a && b != b);
 }
 
+template <typename Word>
+Word word_at(const char* from) {
+  Word word;
+  std::memcpy(&word, from, sizeof(Word));
+  return word;
+}
+
+// Most strings are short, and hashed without a call.
+inline uint64_t hash_characters(std::string_view characters) {
+  constexpr uint64_t kFactor = 0xff51afd7ed558ccdu;  // MurmurHash3's finaliser
+  uint64_t hash = characters.size();
+  const auto take = [&](uint64_t word) {
+    hash = (hash ^ word) * kFactor;
+    hash ^= hash >> 32;
+  };
+  const char* rest = characters.data();
+  size_t count = characters.size();
+  for (; count >= sizeof(uint64_t); rest += sizeof(uint64_t), count -= sizeof(uint64_t))
+    take(word_at<uint64_t>(rest));
+  // Words that overlap, so that none is read in part.
+  if (count >= sizeof(uint32_t)) {
+    take(word_at<uint32_t>(rest) | uint64_t{word_at<uint32_t>(rest + count - 4)} << 32);
+  } else if (count > 0) {
+    take(word_at<uint8_t>(rest) | uint64_t{word_at<uint8_t>(rest + count / 2)} << 8 |
+         uint64_t{word_at<uint8_t>(rest + count - 1)} << 16);
+  }
+  return hash;
+}
+
 // Equal for elements that are the same.
 template <typename T>
 uint64_t hash_element(const T& x) {
   if constexpr (std::is_same_v<T, std::string>) {
-    return std::hash<std::string_view>()(x);
+    return hash_characters(x);
   } else if constexpr (requires { x.real(); }) {
     return hash_element(x.real()) * 31 + hash_element(x.imag());
   } else if constexpr (std::is_integral_v<T>) {

@@ -34,6 +34,13 @@ struct Vector {
     }
     (std::make_index_sequence<kCount>());
   }
+  // The first, third, ... element of a and b.
+  static Elements every_second(Elements a, Elements b) {
+    return [&]<size_t... i>(std::index_sequence<i...>) {
+      return __builtin_shufflevector(a, b, (2 * i)...);
+    }
+    (std::make_index_sequence<kCount>());
+  }
 };
 
 // Squares that are moved through vector registers; elements of other sizes go one by one.
@@ -80,6 +87,21 @@ void interleave_four(const uint32_t* from, int64_t from_step, uint32_t* to, int6
   V::store(to + 3 * columns, __builtin_shufflevector(high_ab, c, 2, 3, 7, 7));
 }
 
+// to[i * to_step] = from[i * step]; every second element by vectors.
+template <typename T>
+void copy_steps(const T* from, int64_t step, T* to, int64_t to_step, int64_t count) {
+  int64_t i = 0;
+  if constexpr (std::is_integral_v<T>) {
+    using V = Vector<T>;
+    constexpr auto kCount = static_cast<int64_t>(V::kCount);
+    // What is read goes beyond the last element that is copied, so that this is not among them.
+    for (; step == 2 && to_step == 1 && i + kCount < count; i += kCount)
+      V::store(to + i, V::every_second(V::load(from + 2 * i), V::load(from + 2 * i + kCount)));
+  }
+  for (; i < count; ++i)
+    assign_element(to[i * to_step], from[i * step]);
+}
+
 // A tile of this side fits L1 in both directions for every width.
 constexpr int64_t kTile = 32;
 
@@ -114,9 +136,14 @@ void fill(T* to, int64_t count, const T& value) {
   if constexpr (std::is_same_v<T, std::string>) {
     fill_elements(to, count, value);
   } else {
+    constexpr auto kBlock = static_cast<int64_t>(1024 / sizeof(T));
+    const int64_t first = std::min(count, kBlock);
     const T held = value;
-    for (int64_t i = 0; i < count; ++i)
+    for (int64_t i = 0; i < first; ++i)
       to[i] = held;
+    // memcpy has the vectors of the machine.
+    for (int64_t done = first; done < count; done += kBlock)
+      std::memcpy(to + done, to, static_cast<size_t>(std::min(kBlock, count - done)) * sizeof(T));
   }
 }
 
@@ -282,12 +309,8 @@ void BlockCopy::copy_inner(const T* from, T* to, int64_t rows, int64_t columns) 
     case InnerLoop::kInterleaved:
       return interleave(from, from_step, to, rows, columns);
     case InnerLoop::kSteps:
-      for (int64_t row = 0; row < rows; ++row) {
-        const T* source = from + row * from_row;
-        T* target = to + row * to_row;
-        for (int64_t column = 0; column < columns; ++column)
-          assign_element(target[column * to_step], source[column * from_step]);
-      }
+      for (int64_t row = 0; row < rows; ++row)
+        copy_steps(from + row * from_row, from_step, to + row * to_row, to_step, columns);
       return;
   }
 }

@@ -96,6 +96,36 @@ TEST(StridedCopyTest, RepeatsAColumn) {
     EXPECT_EQ(to[i], from[i / 10]);
 }
 
+template <typename T>
+void check_every_second(DType dtype) {
+  for (const int64_t count : {2, 3, 16, 17, 33, 40}) {
+    std::vector<T> from(static_cast<size_t>(2 * count - 1));  // none behind the last one
+    std::iota(from.begin(), from.end(), T{0});
+    std::vector<T> to(static_cast<size_t>(count) + 4, T{7});
+    copy_strided(dtype, from.data(), to.data(), {{count}, {2}, {1}});
+    for (size_t i = 0; i < to.size(); ++i)
+      EXPECT_EQ(to[i], i < static_cast<size_t>(count) ? static_cast<T>(2 * i) : T{7});
+  }
+}
+
+TEST(StridedCopyTest, EverySecondOfAllWidths) {
+  check_every_second<uint8_t>(DType::kUInt8);
+  check_every_second<uint16_t>(DType::kUInt16);
+  check_every_second<float>(DType::kFloat);
+  check_every_second<int64_t>(DType::kInt64);
+}
+
+// Longer than the block that is filled element by element.
+TEST(StridedCopyTest, RepeatsManyTimes) {
+  for (const int64_t count : {255, 256, 257, 1000}) {
+    std::vector<float> to(static_cast<size_t>(count) + 1, 7);
+    const float value = 3;
+    fill_run(DType::kFloat, &value, to.data(), 0, count);
+    EXPECT_EQ(std::count(to.begin(), to.end() - 1, 3.0f), count);
+    EXPECT_EQ(to.back(), 7);
+  }
+}
+
 TEST(StridedCopyTest, StringsAndRepeats) {
   const std::vector<std::string> from{"a", "a string too long to be kept inside"};
   std::vector<std::string> to(4);

@@ -139,12 +139,13 @@ void random_uniform(const KernelCall& call) {
 void bernoulli(const KernelCall& call) {
   const TensorView& input = call.inputs[0];
   const RandomStream random = next_random_stream(call.attrs<BernoulliAttrs>().seed);
+  constexpr double kEither[] = {0, 1};  // no branch to be guessed
   double probabilities[kDrawnAtATime];
   fill_drawn(call.outputs[0], random, &RandomStream::uniforms,
              [&](int64_t begin, double* piece, int64_t length) {
                load_numbers(input.dtype, input.raw, begin, 1, length, probabilities);
                for (int64_t i = 0; i < length; ++i)
-                 piece[i] = piece[i] < probabilities[i] ? 1.0 : 0.0;
+                 piece[i] = kEither[piece[i] < probabilities[i]];
              });
 }
 

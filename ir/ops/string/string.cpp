@@ -22,8 +22,18 @@ namespace {
 // `to` may be one of the others.
 void join_strings(std::string& to, const std::string& first, const std::string& second) {
   const size_t size = first.size() + second.size();
-  const size_t before = outside_bytes(to.capacity());
   note_copied(size);
+  if (&to != &first && &to != &second) {
+    // A string that is too short grows to twice its capacity at least.
+    if (const size_t held = to.capacity(); size > held) {
+      count_characters(to, outside_bytes(held), outside_bytes(std::max(size, 2 * held)));
+      to.clear();
+      to.reserve(std::max(size, 2 * held));
+    }
+    to.assign(first).append(second);
+    return;
+  }
+  const size_t before = outside_bytes(to.capacity());
   count_characters(to, before, std::max(before, outside_bytes(size)));
   std::string joined;
   joined.reserve(size);

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "providers/cpu/elementwise/compare_select_f32_kernel.h"
+#include "providers/cpu/elementwise/compare_rows_kernel.h"
 #include "providers/cpu/quantization/quantize_linear_kernel.h"
 
 namespace sardonyx::cpu {
@@ -31,12 +31,6 @@ void pair_row(const void* a_row, bool a_steps, const void* b_row, bool b_steps, 
 template <template <typename> typename Op>
 PairRow row_for(DType dtype) {
   switch (dtype) {
-    case DType::kDouble:
-      return pair_row<double, Op<double>>;
-    case DType::kInt64:
-      return pair_row<int64_t, Op<int64_t>>;
-    case DType::kInt32:
-      return pair_row<int32_t, Op<int32_t>>;
     case DType::kInt8:
       return pair_row<int8_t, Op<int8_t>>;
     case DType::kUInt8:
@@ -47,15 +41,27 @@ PairRow row_for(DType dtype) {
   }
 }
 
-template <CompareOp comparison>
-void float_row(const void* a, bool a_steps, const void* b, bool b_steps, bool* out, int64_t count) {
-  compare_row(comparison, static_cast<const float*>(a), a_steps, static_cast<const float*>(b),
-              b_steps, out, static_cast<size_t>(count));
+template <CompareOp comparison, typename T>
+void vector_row(const void* a, bool a_steps, const void* b, bool b_steps, bool* out,
+                int64_t count) {
+  compare_row(comparison, static_cast<const T*>(a), a_steps, static_cast<const T*>(b), b_steps, out,
+              static_cast<size_t>(count));
 }
 
 template <template <typename> typename Op, CompareOp comparison>
 PairRow comparison_for(DType dtype) {
-  return dtype == DType::kFloat ? float_row<comparison> : row_for<Op>(dtype);
+  switch (dtype) {
+    case DType::kFloat:
+      return vector_row<comparison, float>;
+    case DType::kDouble:
+      return vector_row<comparison, double>;
+    case DType::kInt32:
+      return vector_row<comparison, int32_t>;
+    case DType::kInt64:
+      return vector_row<comparison, int64_t>;
+    default:
+      return row_for<Op>(dtype);
+  }
 }
 // Of bools, which are bytes of 0 and 1: without branches.
 template <typename T>

@@ -107,6 +107,48 @@ HWY_INLINE T product_of_lines(const T* a, const T* b, int64_t k) {
   return sum;
 }
 
+// Lanes(d) rows of a matrix of kColumns columns, column by column.
+template <size_t kColumns, class D>
+HWY_INLINE void load_columns(D d, const hn::TFromD<D>* from, hn::Vec<D> (&columns)[kColumns]) {
+  if constexpr (kColumns == 2) hn::LoadInterleaved2(d, from, columns[0], columns[1]);
+  if constexpr (kColumns == 3) hn::LoadInterleaved3(d, from, columns[0], columns[1], columns[2]);
+  if constexpr (kColumns == 4)
+    hn::LoadInterleaved4(d, from, columns[0], columns[1], columns[2], columns[3]);
+}
+
+// All of a few columns: sums are split over the lanes of vectors, as of one column.
+template <typename Term, typename T, size_t kRows, size_t kColumns>
+HWY_INLINE void product_of_few(const T* a, const T* b, T* out, int64_t k) {
+  constexpr auto n = static_cast<int64_t>(kColumns);
+  const hn::ScalableTag<T> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  using Vector = hn::Vec<hn::ScalableTag<T>>;
+  Vector sums[kRows][kColumns];
+  for (auto& row : sums) {
+    for (auto& sum : row)
+      sum = hn::Zero(d);
+  }
+  int64_t i = 0;
+  for (; i + lanes <= k; i += lanes) {
+    Vector right[kColumns];
+    load_columns(d, b + i * n, right);
+    for (size_t r = 0; r < kRows; ++r) {
+      const Vector left = hn::LoadU(d, a + static_cast<int64_t>(r) * k + i);
+      for (size_t c = 0; c < kColumns; ++c)
+        sums[r][c] = hn::Add(sums[r][c], Term()(left, right[c]));
+    }
+  }
+  for (size_t r = 0; r < kRows; ++r) {
+    for (size_t c = 0; c < kColumns; ++c) {
+      T sum = hn::GetLane(hn::SumOfLanes(d, sums[r][c]));
+      for (int64_t rest = i; rest < k; ++rest)
+        sum = static_cast<T>(
+            sum + Term::of(a[static_cast<int64_t>(r) * k + rest], b[rest * n + int64_t(c)]));
+      out[r * kColumns + c] = sum;
+    }
+  }
+}
+
 template <typename Term, typename T, size_t kRows>
 void product_of(const T* a, const T* b, T* out, int64_t n, int64_t k) {
   if (n == 1) {
@@ -115,6 +157,11 @@ void product_of(const T* a, const T* b, T* out, int64_t n, int64_t k) {
     return;
   }
   const auto lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
+  if (n < lanes && k >= lanes) {
+    if (n == 2) return product_of_few<Term, T, kRows, 2>(a, b, out, k);
+    if (n == 3) return product_of_few<Term, T, kRows, 3>(a, b, out, k);
+    if (n == 4) return product_of_few<Term, T, kRows, 4>(a, b, out, k);
+  }
   int64_t at = 0;
   for (; at + 3 * lanes <= n; at += 3 * lanes)
     product_tile<Term, T, kRows, 3>(a, b, out, n, k, at);

@@ -11,6 +11,7 @@
 #include "providers/cpu/elementwise/broadcast_loop.h"
 #include "providers/cpu/elementwise/elementwise_f32_kernel.h"
 #include "providers/cpu/kernel_list.h"
+#include "providers/cpu/normalization/channel_stats_kernel.h"
 #include "providers/cpu/reduction/reduce_kernel.h"
 
 namespace sardonyx::cpu {
@@ -111,10 +112,7 @@ class BatchNormKernel : public Kernel {
       const float mean = input(3, channel), bias = input(2, channel);
       const float* in = static_cast<const float*>(args.inputs[0]) + row * size_;
       float* out = static_cast<float*>(args.outputs[0]) + row * size_;
-      const auto count = static_cast<size_t>(size_);
-      binary_row(Binary::kSub, in, true, &mean, false, out, count);
-      scale_row(out, factor, out, count);
-      binary_row(Binary::kAdd, out, true, &bias, false, out, count);
+      map_affine(in, size_, all_lanes(mean), all_lanes(factor), all_lanes(bias), out);
     });
   }
   bool may_alias(size_t output, size_t input) const override { return output == 0 && input == 0; }

@@ -1,4 +1,4 @@
-// ArgMax, ArgMin and TopK on float32.
+// ArgMax, ArgMin, TopK and Hardmax on float32.
 #include "providers/cpu/reduction/arg_max_top_k.h"
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 
 #include "ir/core/strides.h"
 #include "ir/core/threading/interruptible_loops.h"
+#include "ir/ops/normalization/softmax.h"
 #include "ir/ops/reduction/arg_max_top_k.h"
 #include "ir/ops/reduction/reduce.h"
 #include "ir/ops/reference/arg_extreme.h"
@@ -67,6 +68,36 @@ class ExtremeKernel : public Kernel {
 
   AxisSplit s_;
   bool is_max_, last_;
+  int threads_;
+};
+
+// The first of the greatest elements of a row; a NaN counts as the greatest.
+int64_t first_greatest(const float* row, int64_t size) {
+  constexpr int64_t kFew = 16;  // two calls cost more than looking at each
+  if (size < kFew) return ops::find_extreme<true>(row, size, 1, false);
+  const auto count = static_cast<size_t>(size);
+  return find_in_row(row, count, reduce_row(ReduceOp::kMax, row, count), false);
+}
+
+class HardmaxKernel : public Kernel {
+ public:
+  HardmaxKernel(const KernelRequest& request, const AxisSplit& split)
+      : s_(split), threads_(threads_for_lines(request, split)) {}
+
+  void run(const KernelArgs& args) const override {
+    const auto* in = static_cast<const float*>(args.inputs[0]);
+    auto* out = static_cast<float*>(args.outputs[0]);
+    for_each_task(s_.outer, threads_, s_.size, [&](int64_t row) {
+      const int64_t winner = first_greatest(in + row * s_.size, s_.size);
+      std::fill_n(out + row * s_.size, s_.size, 0.0f);
+      out[row * s_.size + winner] = 1;
+    });
+  }
+  // A row is read before it is written.
+  bool may_alias(size_t, size_t) const override { return true; }
+
+ private:
+  AxisSplit s_;
   int threads_;
 };
 
@@ -142,6 +173,16 @@ Prepared prepare_extreme(const KernelRequest& request) {
       std::make_unique<ExtremeKernel>(request, split, request.op.name == "ArgMax"), "simd");
 }
 
+Prepared prepare_hardmax(const KernelRequest& request) {
+  const Shape& x = request.inputs[0].shape;
+  if (request.inputs[0].dtype != DType::kFloat)
+    return Prepared::refuse("only float is computed here");
+  if (x.empty() || element_count(x) == 0) return Prepared::refuse("there are no elements");
+  const AxisSplit split = split_at(x, axis_of(request.attrs<ops::SoftmaxAttrs>().axis, x.size()));
+  if (split.inner != 1) return Prepared::refuse("not along the last axis");
+  return Prepared::accept(std::make_unique<HardmaxKernel>(request, split), "simd");
+}
+
 Prepared prepare_top(const KernelRequest& request) {
   const Shape& x = request.inputs[0].shape;
   if (request.inputs[0].dtype != DType::kFloat)
@@ -159,6 +200,7 @@ Prepared prepare_top(const KernelRequest& request) {
 
 constexpr KernelEntry kOrderEntries[] = {{"ArgMax", "arg_max_top_k", prepare_extreme},
                                          {"ArgMin", "arg_max_top_k", prepare_extreme},
+                                         {"Hardmax", "arg_max_top_k", prepare_hardmax},
                                          {"TopK", "arg_max_top_k", prepare_top}};
 
 }  // namespace

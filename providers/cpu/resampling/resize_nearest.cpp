@@ -11,7 +11,7 @@
 namespace sardonyx::cpu {
 namespace {
 
-constexpr int64_t kElementsPerThread = 1 << 15;
+constexpr int64_t kNearestPerThread = 1 << 15;
 
 struct ResizeNearestParams {
   int64_t planes, channels;  // planes of contiguous pixels with `channels` channels each
@@ -28,7 +28,7 @@ class ResizeNearestKernel : public Kernel {
   ResizeNearestKernel(ResizeNearestParams form, int threads) : f_(std::move(form)) {
     const int64_t rows = f_.planes * f_.out_rows();
     threads_ = static_cast<int>(std::min(
-        {static_cast<int64_t>(threads), rows, rows * f_.out_row() / kElementsPerThread + 1}));
+        {static_cast<int64_t>(threads), rows, rows * f_.out_row() / kNearestPerThread + 1}));
   }
 
   void run(const KernelArgs& args) const override {

@@ -5,6 +5,7 @@
 #include "ir/op_samples.h"
 #include "ir/ops/conv/conv.h"
 #include "providers/onednn/conv_row_tiles.h"
+#include "providers/onednn/deconv_channel_tiles.h"
 #include "providers/onednn/provider.h"
 #include "tests/support/close.h"
 #include "tests/support/expect_error.h"
@@ -39,9 +40,10 @@ MaybePrimitive primitive_of(Kind kind, const ConvolutionSpec& spec) {
   }
 }
 
-// As one primitive, or in tiles of `size`; inputs are what is read and what is shared.
+// As one primitive, or in tiles of `size` or of channels; inputs are what is read and what is
+// shared.
 Prepared prepare(const Layer& layer, const KernelRequest& request,
-                 const std::optional<ConvTileSize>& size) {
+                 const std::optional<ConvTileSize>& size, int64_t tile_channels) {
   ConvolutionSpec spec;
   spec.src = any_desc(kFloat, layer.src);
   spec.weights = any_desc(kFloat, layer.weights);
@@ -67,6 +69,12 @@ Prepared prepare(const Layer& layer, const KernelRequest& request,
   else
     whole.weights = primitive->weights();
   SequenceBuilder builder(request);
+  if (tile_channels > 0) {
+    const Desc weights = plain_desc(kFloat, layer.weights);
+    if (!add_channel_tiles(builder, {whole, weights}, tile_channels))
+      return Prepared::refuse("no tiles");
+    return builder.finish();
+  }
   const SequenceBuilder::Args shared{
       {of_weights ? DNNL_ARG_SRC : DNNL_ARG_WEIGHTS,
        builder.input(1, of_weights ? primitive->src() : primitive->weights())}};
@@ -83,7 +91,8 @@ Prepared prepare(const Layer& layer, const KernelRequest& request,
   return builder.finish();
 }
 
-Tensor result_of(const Layer& layer, const std::optional<ConvTileSize>& size) {
+Tensor result_of(const Layer& layer, const std::optional<ConvTileSize>& size,
+                 int64_t tile_channels = 0) {
   const bool of_weights = layer.kind == Kind::kWeightGrad;
   const bool is_gradient = of_weights || layer.kind == Kind::kInputGrad;
   const Tensor from = drawn_tensor(DType::kFloat, is_gradient ? layer.dst : layer.src, -1, 1, 1);
@@ -96,7 +105,7 @@ Tensor result_of(const Layer& layer, const std::optional<ConvTileSize>& size) {
   const KernelTensor output{DType::kFloat, made.shape()};
   const Attrs attrs;
   const KernelRequest request{op_named("Conv"), attrs, inputs, {&output, 1}};
-  const Prepared prepared = prepare(layer, request, size);
+  const Prepared prepared = prepare(layer, request, size, tile_channels);
   EXPECT_TRUE(prepared.kernel) << prepared.refusal;
   if (!prepared.kernel) return made;
   const auto scratch = Buffer::allocate(prepared.kernel->scratch_bytes());
@@ -173,6 +182,31 @@ TEST(CancellableConvTiles, WindowsWithGapsBetweenThem) {
   const Layer layer{Kind::kTransposed, {1, 16, 4, 4}, {16, 16, 2, 2}, {1, 16, 11, 11}, {3, 3}};
   expect_within(result_of(layer, ConvTileSize{1, 4, 16}), result_of(layer, std::nullopt), 2e-5f,
                 5e-5f);
+}
+
+// Tiles of output channels, the last of them smaller, with windows longer than the image.
+TEST(CancellableConvTiles, OfChannels) {
+  const Layer layer{Kind::kTransposed, {3, 5, 6, 7}, {20, 5, 9, 3}, {3, 20, 14, 9}, {1, 1}};
+  const Tensor wanted = result_of(layer, std::nullopt);
+  for (const int64_t channels : {1, 8, 20})
+    expect_within(result_of(layer, std::nullopt, channels), wanted, 2e-5f, 5e-5f);
+}
+
+TEST(CancellableConvTiles, OfChannelsWhereWindowsAreLong) {
+  const auto channels = [](const Shape& from, const Shape& weights, const Shape& made,
+                           int64_t group) {
+    TiledConvolution whole;
+    whole.kind = Kind::kTransposed;
+    whole.from = plain_desc(kFloat, from), whole.made = plain_desc(kFloat, made);
+    whole.spec.weights = plain_desc(kFloat, weights);
+    whole.spec.strides = whole.spec.dilations = Ints(from.size() - 2, 1);
+    return tile_channels(whole, group);
+  };
+  const Shape from{8, 32, 640}, weights{768, 32, 768}, made{8, 768, 1407};
+  EXPECT_EQ(channels(from, weights, made, 1), 68);
+  EXPECT_EQ(channels(from, weights, made, 2), std::nullopt);
+  EXPECT_EQ(channels({1, 512, 256, 256}, {512, 512, 3, 3}, {1, 512, 258, 258}, 1), std::nullopt);
+  EXPECT_EQ(channels({1, 32, 64}, {32, 32, 768}, {1, 32, 831}, 1), std::nullopt);
 }
 
 // A kernel that is prepared for `inputs` of zeros, and run after its deadline.
