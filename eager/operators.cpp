@@ -253,15 +253,19 @@ Tensor remainder(const Operand& a, const Operand& b) {
   const Tensor is_other = differs_in_sign(rest, pair.b, loc);
   return where(is_other, {add({rest, loc}, pair.b), loc}, rest);
 }
-// Of integers, what remainder() leaves is divided without a rest. The quotient of floating elements
-// would be rounded, to a whole number that it is below; without the rest it is that of a multiple.
+// Of integers the quotient that is cut off is one too large where both rests differ, which is where
+// there is one and a and b differ in sign; no step on the way leaves the type. The quotient of
+// floating elements would be rounded, to a whole number that it is below; without the rest it is
+// that of a multiple.
 Tensor floor_divide(const Operand& a, const Operand& b) {
   static const OpDef& op = op_named("Div");
   const OperandPair pair = matched_for(op, a, b);
   const Loc& loc = a.loc;
   if (!is_floating(pair.a.dtype())) {
-    const Tensor whole = sub({pair.a, loc}, remainder({pair.a, loc}, pair.b));
-    return apply(op, {whole, pair.b}, loc);
+    const Tensor quotient = apply(op, {pair.a, pair.b}, loc);
+    const Tensor is_cut =
+        Operand(remainder({pair.a, loc}, pair.b), loc) != fmod({pair.a, loc}, pair.b);
+    return sub({quotient, loc}, is_cut.to(quotient.dtype(), loc));
   }
   const Tensor rest = fmod({pair.a, loc}, pair.b);
   const Tensor times = round(div({sub({pair.a, loc}, rest), loc}, pair.b), loc);

@@ -1,6 +1,8 @@
 #include "eager/tensor.h"
 
+#include <array>
 #include <cstring>
+#include <mutex>
 
 #include "eager/autograd/tape.h"
 #include "eager/dispatch/dispatch.h"
@@ -19,6 +21,28 @@ ImplPtr make_impl(Datum value) {
 
 Tensor tensor_of(const Val& val) {
   return Tensor(val.as<TensorImpl>()->shared_from_this());
+}
+
+namespace {
+
+// One of a few locks for all tensors; each is held while a handle is copied.
+std::mutex& gradient_lock(const TensorImpl& of) {
+  constexpr size_t kLocks = 64;
+  static auto& locks = *new std::array<std::mutex, kLocks>;
+  return locks[reinterpret_cast<uintptr_t>(&of) / sizeof(TensorImpl) % kLocks];
+}
+
+}  // namespace
+
+Tensor kept_gradient(TensorImpl& of) {
+  const std::lock_guard lock(gradient_lock(of));
+  return of.grad_state ? of.grad_state->grad : Tensor();
+}
+
+void keep_gradient(TensorImpl& of, Tensor gradient) {
+  const std::lock_guard lock(gradient_lock(of));
+  if (!gradient.defined() && !of.grad_state) return;
+  std::swap(of.grads().grad, gradient);  // the one before goes when the lock is free again
 }
 
 bool may_be_gradient(const Tensor& gradient, const Tensor& of) {
@@ -201,9 +225,9 @@ bool Tensor::is_leaf() const {
 }
 
 Tensor Tensor::grad(Loc loc) const {
-  const detail::TensorImpl& impl = defined_impl(*this, loc);
+  defined_impl(*this, loc);
   if (TraceContext* frame = TraceContext::active()) frame->note_grad_read(*this);
-  return impl.grad_state ? impl.grad_state->grad : Tensor();
+  return detail::kept_gradient(*impl_);
 }
 
 void Tensor::set_grad(const Tensor& gradient, Loc loc) const {
@@ -213,8 +237,7 @@ void Tensor::set_grad(const Tensor& gradient, Loc loc) const {
     fail_at(loc, "set_grad: expected a gradient of type ", type(), ", got ", gradient.type());
   }
   if (TraceContext* frame = TraceContext::active()) frame->note_grad(*this);
-  if (!gradient.defined() && !impl_->grad_state) return;
-  impl_->grads().grad = gradient;
+  detail::keep_gradient(*impl_, gradient);
 }
 
 Tensor& Tensor::retain_grad(Loc loc) {

@@ -56,6 +56,11 @@ inline TensorImpl& impl_of(const Val& val) {
 }
 Tensor tensor_of(const Val& val);
 
+// The gradient that is kept for the tensor, undefined where there is none. Threads may read and
+// replace it at once: each gets one that somebody has set.
+Tensor kept_gradient(TensorImpl& of);
+void keep_gradient(TensorImpl& of, Tensor gradient);
+
 // Whether the one may be the gradient of the other: of its element type and, as far as sizes are
 // known, of its shape.
 bool may_be_gradient(const Tensor& gradient, const Tensor& of);

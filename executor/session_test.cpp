@@ -154,6 +154,30 @@ TEST(Session, wrong_inputs_are_named_and_leave_it_usable) {
   EXPECT_EQ(session.run({{"x", steps_of_quarters({2, 4})}}).size(), 1u);
 }
 
+// Kernels take the bytes of all items for those of the first one's type.
+TEST(Session, items_of_sequences_and_optionals_are_checked) {
+  Model joins;
+  GraphEmitter e(*joins.graph);
+  const Type floats_type = Type::tensor(DType::kFloat);
+  const Val s = GraphEmitter::wrap(joins.graph->add_input("s", Type::sequence(floats_type)));
+  joins.graph->add_output(
+      GraphEmitter::unwrap(e.call("ConcatFromSequence", {s}, {{"axis", int64_t{0}}})));
+  const Session session(std::move(joins));
+  const Tensor one = steps_of_quarters({1}), byte = Tensor::zeros(DType::kInt8, {1 << 20});
+  expect_error(session, {{"s", Sequence{floats_type, {one, byte}}}},
+               "input s: item 1 is int8[1048576], expected float");
+  expect_error(session, {{"s", Sequence{floats_type, {Tensor::zeros(DType::kDouble, {1})}}}},
+               "item 0 is double[1], expected float");
+  EXPECT_EQ(session.run({{"s", Sequence{floats_type, {one, one}}}})[0].tensor().count(), 2);
+
+  Model opens;
+  GraphEmitter inner(*opens.graph);
+  const Val o = GraphEmitter::wrap(opens.graph->add_input("o", Type::optional(floats_type)));
+  opens.graph->add_output(GraphEmitter::unwrap(inner.call("OptionalGetElement", {o})));
+  const Session optional(std::move(opens));
+  expect_error(optional, {{"o", OptionalDatum{floats_type, {byte}}}}, "item 0 is int8[1048576]");
+}
+
 TEST(Session, wrong_counts_and_names_are_refused) {
   const Session session(small_model());
   const std::vector<Datum> two{steps_of_quarters({1, 4}), steps_of_quarters({1, 4})};

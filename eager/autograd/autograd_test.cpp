@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <thread>
 
 #include "eager/create.h"
 #include "eager/functional/functional.h"
@@ -179,6 +180,27 @@ TEST(Compile, ATrainingStepAsOneGraph) {
   b.assign(Tensor::scalar(0.f));
   for (int i = 0; i < 200; ++i)
     EXPECT_NEAR(step({x, y})[0].item<float>(), losses[static_cast<size_t>(i)], 1e-6) << i;
+}
+
+// Threads that train one tensor lose updates of each other, but never its memory.
+TEST(Autograd, GradientsMayBeReplacedWhileOthersRead) {
+  const Tensor p = ones({64}).set_requires_grad(), x = ones({64});
+  const auto backward = [&] {
+    for (int i = 0; i < 300; ++i)
+      (x * p).sum().backward();
+  };
+  const auto replace = [&] {
+    for (int i = 0; i < 3000; ++i)
+      p.set_grad(ones({64}));
+  };
+  std::vector<std::thread> threads;
+  threads.emplace_back(backward);
+  threads.emplace_back(backward);
+  threads.emplace_back(replace);
+  threads.emplace_back(replace);
+  for (std::thread& thread : threads)
+    thread.join();
+  EXPECT_GE(p.grad().to_vector<float>()[0], 1);
 }
 
 }  // namespace

@@ -11,12 +11,6 @@ namespace {
 thread_local TraceContext* t_active = nullptr;
 thread_local std::string t_scope;
 
-// Without noting that it was read.
-Tensor gradient_of(const Tensor& tensor) {
-  const detail::TensorImpl& impl = *tensor.impl();
-  return impl.grad_state ? impl.grad_state->grad : Tensor();
-}
-
 }  // namespace
 
 TraceContext::TraceContext(Kind kind, std::string name) : kind_(kind), outer_(t_active) {
@@ -225,7 +219,7 @@ void TraceContext::note_grad_read(const Tensor& target) {
   if (frame.kind_ != Kind::kStates || impl->symbol || impl->is_literal) return;
   const auto known = frame.state_index_.find(impl);
   if (known != frame.state_index_.end() && frame.states_[known->second].grad_touched) return;
-  const Tensor gradient = gradient_of(target);
+  const Tensor gradient = detail::kept_gradient(*target.impl());
   if (gradient.defined()) frame.grad_owners_[gradient.impl().get()] = target;
   const std::optional<Type> was =
       gradient.defined() ? std::optional(gradient.type()) : std::nullopt;
@@ -265,15 +259,16 @@ void TraceContext::note_grad(const Tensor& target) {
   if (target.impl()->symbol) return;
   if (root->kind_ == Kind::kStates) {
     TracedState& state = root->state_of(target);
-    if (!state.grad_touched) state.outer_grad = gradient_of(target);
+    if (!state.grad_touched) state.outer_grad = detail::kept_gradient(*target.impl());
     state.grad_touched = true;
     return;
   }
   const auto known = root->state_index_.find(target.impl().get());
   if (known != root->state_index_.end()) return;
   root->state_index_[target.impl().get()] = root->states_.size();
-  root->states_.push_back(
-      {.tensor = target, .outer_grad = gradient_of(target), .grad_touched = true});
+  root->states_.push_back({.tensor = target,
+                           .outer_grad = detail::kept_gradient(*target.impl()),
+                           .grad_touched = true});
 }
 
 void TraceContext::guard_state(const TracedState& state) {

@@ -8,6 +8,22 @@
 namespace sardonyx {
 namespace {
 
+// Kernels trust what a sequence or an optional says of its items; callers make them by hand.
+void check_items(const ValueInfo& input, const Datum& datum) {
+  const bool is_sequence = datum.is_sequence();
+  if (!is_sequence && !datum.is_optional()) return;
+  const Type& element = is_sequence ? datum.sequence().element : datum.optional().element;
+  const std::vector<Datum>& items = is_sequence ? datum.sequence().items : datum.optional().items;
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (!items[i].has_kind(element)) {
+      fail(ErrorCode::kInvalidArgument, "input ", input.name, ": item ", i, " is ", items[i].type(),
+           ", expected ", element, ", of which the ", is_sequence ? "sequence" : "optional",
+           " says to be");
+    }
+    check_items(input, items[i]);
+  }
+}
+
 void check_given(const ValueInfo& input, const Datum& datum) {
   if (!datum.defined()) {
     fail(ErrorCode::kInvalidArgument, "input ", input.name, " (", input.type, ") was not given");
@@ -16,7 +32,7 @@ void check_given(const ValueInfo& input, const Datum& datum) {
     if (datum.tensor().dtype() == input.type.dtype && allows(input.type, datum.tensor().shape()))
       return;
   } else if (datum.has_kind(input.type)) {
-    return;
+    return check_items(input, datum);
   }
   const Type got = datum.type();
   if (input.type.is_optional() && same_kind(*input.type.element, got)) return;
