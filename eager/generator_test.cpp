@@ -15,6 +15,9 @@
 #include "eager/nn.h"
 #include "eager/optim.h"
 #include "eager/trace/compile.h"
+#include "ir/core/tensor.h"
+#include "ir/graph.h"
+#include "ir/type.h"
 #include "tests/support/expect_error.h"
 
 namespace sardonyx::eager {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <iomanip>
 #include <sstream>
@@ -11,6 +12,11 @@
 
 namespace sardonyx::eager {
 namespace {
+
+double steady_seconds() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration<double>(now).count();
+}
 
 std::string time_text(double seconds) {
   std::ostringstream out;
@@ -71,7 +77,7 @@ Progress::~Progress() {
 }
 
 double Progress::seconds() const {
-  return std::chrono::duration<double>(Clock::now() - begin_).count();
+  return steady_seconds() - begin_;
 }
 
 void Progress::begin_epoch(int64_t steps) {
@@ -79,7 +85,7 @@ void Progress::begin_epoch(int64_t steps) {
   total_ = steps;
   done_ = samples_ = loss_count_ = 0;
   loss_sum_ = 0;
-  begin_ = shown_ = Clock::now();
+  begin_ = shown_ = steady_seconds();
 }
 
 std::string Progress::line() const {
@@ -135,9 +141,9 @@ void Progress::step(const Step& step) {
     object += text(", \"samples\": ", step.samples, ", \"seconds\": ", json_number(seconds()), "}");
     write_json(object);
   }
-  const double since = std::chrono::duration<double>(Clock::now() - shown_).count();
+  const double since = steady_seconds() - shown_;
   if (since < (is_terminal_ ? options_.bar_seconds : options_.line_seconds)) return;
-  shown_ = Clock::now();
+  shown_ = steady_seconds();
   if (is_terminal_) {
     std::fputs(("\r" + line() + "\x1b[K").c_str(), options_.out);
     has_bar_ = true;

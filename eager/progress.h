@@ -2,7 +2,7 @@
 // lines where the output is no terminal; JSON lines in a file on request.
 #pragma once
 
-#include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -46,7 +46,6 @@ class Progress {
   void end_epoch(const Measures& measures = {});
 
  private:
-  using Clock = std::chrono::steady_clock;
   std::string line() const;
   void clear_bar();
   void write_json(const std::string& object);
@@ -59,7 +58,7 @@ class Progress {
   double loss_sum_ = 0;
   int64_t loss_count_ = 0;
   std::optional<double> lr_;
-  Clock::time_point begin_, shown_;
+  double begin_ = 0, shown_ = 0;  // in seconds of a steady clock
 };
 
 }  // namespace sardonyx::eager

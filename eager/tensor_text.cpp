@@ -1,5 +1,6 @@
 #include "eager/tensor_text.h"
 
+#include <complex>
 #include <iomanip>
 #include <sstream>
 

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "executor/session.h"
 #include "ir/reference_evaluator.h"
 

@@ -9,10 +9,11 @@
 
 #include "ir/buffer_pool.h"
 #include "ir/core/inline_vector.h"
-#include "ir/graph.h"
 #include "ir/op_def.h"
 
 namespace sardonyx {
+
+class Graph;
 
 // Values that are in several places; null stands for an omitted one.
 class DatumRefs {

@@ -4,6 +4,7 @@
 
 #include "ir/core/memory/scratch_arena.h"
 #include "ir/core/run_control.h"
+#include "ir/graph.h"
 #include "ir/op_samples.h"
 #include "ir/reference_evaluator.h"
 #include "ir/value_compare.h"

@@ -1,3 +1,5 @@
+#include <complex>
+
 #include "ir/print.h"
 
 #include <gmock/gmock.h>

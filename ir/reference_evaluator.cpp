@@ -7,6 +7,7 @@
 #include "ir/core/run_control.h"
 #include "ir/core/threading/interruptible_pieces.h"
 #include "ir/eval_call.h"
+#include "ir/graph.h"
 
 namespace sardonyx {
 namespace {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <complex>
 #include <limits>
+#include <sstream>
 #include <vector>
 
 #include "ir/core/run_control.h"

@@ -2,6 +2,7 @@
 
 #include "eager/create.h"
 #include "eager/trace/control_flow.h"
+#include "ir/graph.h"
 #include "models/lenet.h"
 #include "models/lstm_tagger.h"
 #include "models/mlp.h"

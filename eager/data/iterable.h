@@ -35,7 +35,8 @@ class IterableDataset {
   // Parts of an epoch: 0 for one to each worker, as in torch, so that the order of samples depends
   // on the number of workers. A number makes it the same for any: workers share the parts.
   virtual int64_t parts() const { return 0; }
-  // Samples of an epoch, where that is known.
+  // Samples of all parts in an epoch, where that is known: for DataLoader::size() alone, as an
+  // epoch ends where its streams do.
   virtual std::optional<int64_t> size() const { return {}; }
 };
 using IterableDatasetPtr = std::shared_ptr<const IterableDataset>;

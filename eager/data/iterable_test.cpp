@@ -7,6 +7,7 @@
 
 #include "eager/create.h"
 #include "eager/data/loader.h"
+#include "eager/functional/functional.h"
 #include "tests/support/expect_error.h"
 
 namespace sardonyx::eager::data {

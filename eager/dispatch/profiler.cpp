@@ -1,6 +1,7 @@
 #include "eager/dispatch/profiler.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -37,12 +38,13 @@ thread_local bool is_backward = false;
 
 ProfiledCall::ProfiledCall(std::string_view name, const Loc& loc)
     : state_(profiler), name_(name), loc_(loc) {
-  if (state_) begin_ = Clock::now();
+  if (state_) begin_ = Clock::now().time_since_epoch().count();
 }
 ProfiledCall::~ProfiledCall() {
   if (!state_ || state_->events.size() >= Profiler::kMaxEvents) return;
-  const std::chrono::duration<double> taken = Clock::now() - begin_;
-  state_->events.push_back({name_, is_backward, loc_, ScopeName::current(), begin_, taken.count()});
+  const Clock::time_point begin{Clock::duration(begin_)};
+  const std::chrono::duration<double> taken = Clock::now() - begin;
+  state_->events.push_back({name_, is_backward, loc_, ScopeName::current(), begin, taken.count()});
 }
 
 ProfiledBackward::ProfiledBackward() : previous_(std::exchange(is_backward, true)) {}

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <sstream>
 
 #include "eager/autograd/autograd.h"
 #include "eager/create.h"

@@ -5,6 +5,7 @@
 
 #include "eager/dispatch/dispatch.h"
 #include "eager/export/export_verify.h"
+#include "eager/trace/trace.h"
 #include "ir/graph.h"
 #include "ir/ops/normalization/batch_group_norm.h"
 #include "onnx_io/save.h"

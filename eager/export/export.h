@@ -8,7 +8,10 @@
 #include <vector>
 
 #include "eager/trace/callable.h"
-#include "eager/trace/trace.h"
+
+namespace sardonyx {
+struct Model;
+}
 
 namespace sardonyx::eager {
 
@@ -44,6 +47,7 @@ struct ExportOptions {
 };
 
 // The model that export_onnx would write, in memory: `fn` traced on tensors like `examples`.
+// What is done with it needs ir/graph.h, which sardonyx/session.h has.
 Model traced_model(const TensorFunction& fn, const std::vector<Tensor>& examples,
                    const ExportOptions& options = {}, Loc loc = Loc::current());
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "eager/export/export.h"
+#include "eager/trace/guards.h"
 
 namespace sardonyx::eager {
 

@@ -6,6 +6,7 @@
 #include "eager/nn/module_state.h"
 #include "eager/trace/frame.h"
 #include "ir/subgraph_extraction.h"
+#include "onnx_io/load.h"
 
 namespace sardonyx::eager {
 namespace {

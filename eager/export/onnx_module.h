@@ -11,7 +11,11 @@
 
 #include "eager/nn/module.h"
 #include "ir/type.h"
-#include "onnx_io/load.h"
+#include "onnx_io/load_options.h"
+
+namespace sardonyx {
+struct Model;
+}
 
 namespace sardonyx::eager {
 

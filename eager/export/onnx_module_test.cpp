@@ -11,6 +11,7 @@
 #include "eager/optim.h"
 #include "eager/trace/compile.h"
 #include "eager/trace/control_flow.h"
+#include "eager/trace/trace.h"
 #include "executor/session.h"
 #include "onnx_io/save.h"
 #include "tests/support/expect_error.h"

@@ -9,6 +9,7 @@
 #include "eager/create.h"
 #include "eager/functional/functional.h"
 #include "eager/trace/compile.h"
+#include "ir/core/tensor.h"
 #include "ir/type.h"
 #include "tests/support/expect_error.h"
 

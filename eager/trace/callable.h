@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "eager/trace/collect.h"
-#include "eager/trace/trace.h"
+#include "eager/trace/tensor_function.h"
 
 namespace sardonyx::eager {
 namespace detail {

@@ -8,6 +8,7 @@
 #include "eager/dispatch/engine.h"
 #include "eager/dispatch/profiler.h"
 #include "eager/placed.h"
+#include "eager/trace/trace.h"
 #include "executor/passes/precision/product_precision.h"
 #include "executor/session.h"
 #include "ir/buffer_pool.h"

@@ -6,7 +6,6 @@
 
 #include "eager/tensor.h"
 #include "eager/trace/callable.h"
-#include "eager/trace/trace.h"
 
 namespace sardonyx::eager {
 

@@ -2,15 +2,13 @@
 // is recorded. Nothing is computed.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "eager/trace/frame.h"
+#include "eager/trace/tensor_function.h"
 
 namespace sardonyx::eager {
-
-using TensorFunction = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
 
 // What an argument of a traced function is. Dims are integers, or symbols for sizes that stay open:
 // {.dtype = DType::kFloat, .shape = {Dim::symbol("batch"), 784}, .name = "x"}.

@@ -19,6 +19,7 @@
 #include "executor/plan/value_id.h"
 #include "executor/run_report.h"
 #include "ir/eval_call.h"
+#include "ir/graph.h"
 #include "ir/kernel.h"
 
 namespace sardonyx {

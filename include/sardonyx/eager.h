@@ -33,7 +33,6 @@
 #include "eager/trace/compile.h"
 #include "eager/trace/control_flow.h"
 #include "eager/trace/graph_session.h"
-#include "eager/trace/trace.h"
 
 // `using namespace sardonyx::eager;` is enough to write models.
 namespace sardonyx::eager {

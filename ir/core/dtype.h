@@ -1,7 +1,7 @@
 // Element types of ONNX and sets of them.
 #pragma once
 
-#include <complex>
+#include <concepts>
 #include <cstdint>
 #include <initializer_list>
 #include <iosfwd>
@@ -124,6 +124,15 @@ inline constexpr DTypeSet kClassicTypes =
 inline constexpr DTypeSet kAnyDType = kClassicTypes | DType::kBFloat16 | kFloat8s | kPackedInts |
                                       DTypeSet{DType::kFloat4E2M1, DType::kFloat8E8M0};
 
+namespace detail {
+// std::complex<Part>, told by its members: <complex> would cost every file of ours its compilation.
+template <typename T, typename Part>
+concept ComplexOf = sizeof(T) == 2 * sizeof(Part) && requires(const T& x) {
+  { x.real() } -> std::same_as<Part>;
+  { x.imag() } -> std::same_as<Part>;
+};
+}  // namespace detail
+
 // The C++ type of an element in memory and back. Packed types have no C++ type of their own:
 // reference kernels see them unpacked, one byte each (see ir/reference_evaluator.h).
 template <typename T>
@@ -166,9 +175,9 @@ constexpr DType dtype_of() {
     return DType::kFloat8E5M2FNUZ;
   else if constexpr (std::is_same_v<T, Float8E8M0>)
     return DType::kFloat8E8M0;
-  else if constexpr (std::is_same_v<T, std::complex<float>>)
+  else if constexpr (detail::ComplexOf<T, float>)
     return DType::kComplex64;
-  else if constexpr (std::is_same_v<T, std::complex<double>>)
+  else if constexpr (detail::ComplexOf<T, double>)
     return DType::kComplex128;
   else
     static_assert(sizeof(T) == 0, "no ONNX element type");

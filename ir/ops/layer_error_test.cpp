@@ -1,5 +1,7 @@
 // Layers of networks: products, normalization, pooling, resizing, quantization, losses: calls that
 // do not fit.
+#include <cmath>
+
 #include "ir/graph.h"
 #include "tests/support/expect_op_error.h"
 

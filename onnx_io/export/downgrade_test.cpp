@@ -1,4 +1,6 @@
 // Older forms of operators: what they can't say is refused, by a message that says what that is.
+#include <cmath>
+
 #include "onnx_io/save.h"
 #include "onnx_io/test_model.h"
 #include "tests/support/expect_error.h"

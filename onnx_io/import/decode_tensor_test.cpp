@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <complex>
 #include <fstream>
 
 #include "onnx_io/test_model.h"

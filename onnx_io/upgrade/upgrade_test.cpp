@@ -1,6 +1,8 @@
 // Old forms of operators mean what they meant.
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "onnx_io/test_model.h"
 #include "onnx_io/upgrade/upgrade.h"
 

@@ -1,6 +1,7 @@
 // QLinearConv, QLinearMatMul and QGemm give the reference's integers.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <random>
 

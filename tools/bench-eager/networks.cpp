@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "eager/functional/functional.h"
 #include "eager/nn.h"
 #include "tools/bench-eager/cases.h"

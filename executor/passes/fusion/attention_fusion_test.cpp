@@ -1,4 +1,6 @@
 // Attention in the forms that exporters write.
+#include <cmath>
+
 #include "executor/passes/fusion/fusion.h"
 #include "ir/ops/attention/fused_attention.h"
 #include "tests/support/pass_cases.h"

@@ -1,4 +1,6 @@
 // What becomes of a BatchNormalization that no layer takes in.
+#include <cmath>
+
 #include "executor/passes/fusion/fusion.h"
 #include "tests/support/pass_cases.h"
 

@@ -5,6 +5,7 @@
 
 #include "ir/core/run_control.h"
 #include "ir/eval_call.h"
+#include "ir/graph.h"
 #include "ir/ops/control_flow/control_gradient.h"
 #include "ir/ops/control_flow/scan_outputs.h"
 #include "ir/ops/inference/infer.h"

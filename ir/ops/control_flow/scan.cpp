@@ -4,6 +4,7 @@
 #include "ir/core/run_control.h"
 #include "ir/core/strides.h"
 #include "ir/eval_call.h"
+#include "ir/graph.h"
 #include "ir/ops/control_flow/control.h"
 #include "ir/ops/control_flow/control_gradient.h"
 #include "ir/ops/control_flow/scan_outputs.h"

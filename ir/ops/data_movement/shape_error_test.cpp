@@ -1,4 +1,6 @@
 // Gathering, joining, making and resizing of tensors: calls that do not fit.
+#include <cmath>
+
 #include "tests/support/expect_op_error.h"
 
 namespace sardonyx {

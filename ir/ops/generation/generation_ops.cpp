@@ -2,6 +2,7 @@
 #include <map>
 
 #include "ir/eval_call.h"
+#include "ir/graph.h"
 #include "ir/ops/contrib/contrib_body.h"
 #include "ir/ops/generation/search.h"
 #include "ir/ops/inference/infer.h"

@@ -3,6 +3,7 @@
 // out.
 #pragma once
 
+#include <cmath>
 #include <functional>
 #include <type_traits>
 

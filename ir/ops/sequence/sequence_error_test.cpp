@@ -1,4 +1,6 @@
 // Sequences, shapes, slices, scatters, scans and signals: calls that do not fit.
+#include <cmath>
+
 #include "ir/graph.h"
 #include "tests/support/expect_op_error.h"
 

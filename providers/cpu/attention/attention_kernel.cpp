@@ -1,5 +1,7 @@
 #include "providers/cpu/attention/attention_kernel.h"
 
+#include <cmath>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "providers/cpu/attention/attention_kernel.cpp"
 #include <hwy/foreach_target.h>

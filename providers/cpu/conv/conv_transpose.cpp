@@ -5,6 +5,8 @@
 // in a near cache until all products of an output row are there to be accumulated (col2im).
 // Depthwise, taps are multiplied while they are accumulated. Windows that do not overlap need no
 // accumulation: the GEMM writes the output.
+#include <cmath>
+
 #include "ir/core/threading/interruptible_loops.h"
 #include "ir/ops/conv/conv.h"
 #include "providers/cpu/conv/conv_transpose_params.h"

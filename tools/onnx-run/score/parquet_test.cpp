@@ -1,6 +1,7 @@
 // Parquet files that DuckDB writes, scored by the program.
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <cstdlib>
 
 #include "tools/onnx-run/score/duckdb_library.h"
