@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "providers/cpu/elementwise/compare_rows_kernel.h"
+#include "providers/cpu/elementwise/elementwise_generic_kernel.h"
 #include "providers/cpu/quantization/quantize_linear_kernel.h"
 
 namespace sardonyx::cpu {
@@ -115,35 +116,6 @@ ChooseRow choose_row_of(const std::array<bool, 3>& steps) {
   return kRows[4 * steps[0] + 2 * steps[1] + steps[2]];
 }
 
-// Between whole numbers (bool among them) and from these to float, as the language converts.
-template <typename From, typename To>
-void plain_row(const void* in, void* out, size_t count) {
-  for (size_t i = 0; i < count; ++i)
-    static_cast<To*>(out)[i] = static_cast<To>(static_cast<const From*>(in)[i]);
-}
-
-template <typename From>
-void truth_row(const void* in, void* out, size_t count) {
-  for (size_t i = 0; i < count; ++i)
-    static_cast<bool*>(out)[i] = static_cast<const From*>(in)[i] != From(0);
-}
-
-template <typename From>
-CastRow cast_row_from(DType to) {
-  switch (to) {
-    case DType::kFloat:
-      return plain_row<From, float>;
-    case DType::kInt32:
-      return plain_row<From, int32_t>;
-    case DType::kInt64:
-      return plain_row<From, int64_t>;
-    case DType::kBool:
-      return truth_row<From>;
-    default:
-      return nullptr;
-  }
-}
-
 void widen_row(const void* in, void* out, size_t count) {
   half_to_float_row(static_cast<const uint16_t*>(in), static_cast<float*>(out), count);
 }
@@ -196,13 +168,10 @@ CastRow cast_row_for(DType from, DType to) {
       return to == DType::kFloat16 ? narrow_row : nullptr;
     case DType::kBool:
     case DType::kUInt8:
-      return cast_row_from<uint8_t>(to);
     case DType::kInt8:
-      return cast_row_from<int8_t>(to);
     case DType::kInt32:
-      return cast_row_from<int32_t>(to);
     case DType::kInt64:
-      return cast_row_from<int64_t>(to);
+      return number_cast_row_of(from, to);
     default:
       return nullptr;
   }
