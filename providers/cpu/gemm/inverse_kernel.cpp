@@ -43,13 +43,20 @@ HWY_INLINE void subtract(double* HWY_RESTRICT row, const double* HWY_RESTRICT so
   }
 }
 
-size_t EliminateColumn(double* a, size_t n, size_t column) {
+// Brings the row with the largest pivot to row `column`; returns where it was.
+HWY_INLINE size_t bring_pivot(double* a, size_t n, size_t column) {
   size_t pivot = column;
   for (size_t row = column + 1; row < n; ++row) {
     if (std::abs(a[row * n + column]) > std::abs(a[pivot * n + column])) pivot = row;
   }
   double* const source = a + column * n;
   if (pivot != column) std::swap_ranges(source, source + n, a + pivot * n);
+  return pivot;
+}
+
+size_t EliminateColumn(double* a, size_t n, size_t column) {
+  const size_t pivot = bring_pivot(a, n, column);
+  double* const source = a + column * n;
   const double factor = 1 / source[column];
   scale(source, n, factor);
   source[column] = factor;
@@ -64,6 +71,17 @@ size_t EliminateColumn(double* a, size_t n, size_t column) {
   return pivot;
 }
 
+double EliminateBelow(double* a, size_t n, size_t column) {
+  const size_t pivot = bring_pivot(a, n, column);
+  const double* const source = a + column * n;
+  const double head = source[column];
+  for (size_t row = column + 1; row < n && head != 0; ++row) {
+    double* const target = a + row * n;
+    subtract(target + column + 1, source + column + 1, n - column - 1, target[column] / head);
+  }
+  return pivot == column ? head : -head;
+}
+
 }  // namespace sardonyx::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -71,9 +89,14 @@ HWY_AFTER_NAMESPACE();
 namespace sardonyx::cpu {
 
 HWY_EXPORT(EliminateColumn);
+HWY_EXPORT(EliminateBelow);
 
 size_t eliminate_column(double* a, size_t n, size_t column) {
   return HWY_DYNAMIC_DISPATCH(EliminateColumn)(a, n, column);
+}
+
+double eliminate_below(double* a, size_t n, size_t column) {
+  return HWY_DYNAMIC_DISPATCH(EliminateBelow)(a, n, column);
 }
 
 }  // namespace sardonyx::cpu

@@ -11,4 +11,8 @@ namespace sardonyx::cpu {
 // columns are done, the columns are to be exchanged alike, the last one first.
 size_t eliminate_column(double* a, size_t n, size_t column);
 
+// One step of Gaussian elimination: exchanges rows as above, and eliminates the pivot's column from
+// the rows below. Returns the pivot, its sign changed where rows were exchanged.
+double eliminate_below(double* a, size_t n, size_t column);
+
 }  // namespace sardonyx::cpu
