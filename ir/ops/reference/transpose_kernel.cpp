@@ -11,7 +11,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET <= HWY_AVX2
 
-// Two squares of four side by side, one in each half of the vectors.
+// Two squares of four, one in each half of the vectors.
 HWY_INLINE void transpose_squares(const uint32_t* from, int64_t from_step, uint32_t* to,
                                   int64_t to_step) {
   const hn::CappedTag<uint32_t, 8> d;

@@ -158,12 +158,12 @@ HWY_INLINE size_t rotate(W d, const float* x, const float* cosines, const float*
       real = hn::LoadU(d, x + i), imaginary = hn::LoadU(d, x + count + i);
     }
     const auto cosine = hn::LoadU(d, cosines + i), sine = hn::LoadU(d, sines + i);
-    const auto turned = hn::Sub(hn::Mul(cosine, real), hn::Mul(sine, imaginary));
+    const auto rotated = hn::Sub(hn::Mul(cosine, real), hn::Mul(sine, imaginary));
     const auto other = hn::Add(hn::Mul(sine, real), hn::Mul(cosine, imaginary));
     if constexpr (kInterleaved) {
-      hn::StoreInterleaved2(turned, other, d, y + 2 * i);
+      hn::StoreInterleaved2(rotated, other, d, y + 2 * i);
     } else {
-      hn::StoreU(turned, d, y + i);
+      hn::StoreU(rotated, d, y + i);
       hn::StoreU(other, d, y + count + i);
     }
   }
