@@ -127,6 +127,31 @@ TEST(Convert, double_and_int64_are_rounded_once) {
   EXPECT_EQ(static_cast<float>(BFloat16::from_bits(bits)), 0x1p40f + 0x1p33f);
 }
 
+// Every finite half, the points half-way between neighbours (to even) and the doubles beside those.
+TEST(Convert, doubles_round_to_the_nearest_half) {
+  const auto half_of = [](double value) {
+    uint16_t bits = 0;
+    store_numbers(DType::kFloat16, &bits, 0, 1, &value);
+    return bits;
+  };
+  const auto value_of = [](uint16_t bits) {
+    double value = 0;
+    load_numbers(DType::kFloat16, &bits, 0, 1, 1, &value);
+    return value;
+  };
+  constexpr uint16_t kInfinite = 0x7c00, kNegative = 0x8000;
+  for (uint16_t code = 0; code < kInfinite; ++code) {
+    const auto next = static_cast<uint16_t>(code + 1);
+    const double value = value_of(code), above = next == kInfinite ? 0x1p16 : value_of(next);
+    const double middle = (value + above) / 2;
+    ASSERT_EQ(half_of(value), code);
+    ASSERT_EQ(half_of(-value), code | kNegative);
+    ASSERT_EQ(half_of(middle), code % 2 == 0 ? code : next);
+    ASSERT_EQ(half_of(std::nextafter(middle, 0)), code);
+    ASSERT_EQ(half_of(std::nextafter(middle, kInf)), next);
+  }
+}
+
 TEST(Convert, integers_wrap_and_floats_truncate) {
   const struct {
     double value;

@@ -62,13 +62,16 @@ uint16_t double_to_half(double value) {
   const double magnitude = std::fabs(value);
   if (magnitude >= 65520.0)
     return sign | 0x7c00;  // half-way above the largest finite number, 65504
-  int exponent = 0;
-  std::frexp(magnitude, &exponent);
-  exponent = std::max(exponent - 1, -14);
-  const double rounded = round_to_step(magnitude, exponent - 10);
-  const auto units = static_cast<int>(std::ldexp(rounded, 10 - exponent));
+  // Below the smallest normal number, 2^-14, steps are of 2^-24: those of a double at 2^28.
+  if (magnitude < 0x1p-14) {
+    const double rounded = (magnitude + 0x1p28) - 0x1p28;
+    return static_cast<uint16_t>(sign | static_cast<int>(rounded * 0x1p24));
+  }
+  constexpr int kDropped = 42;  // bits of the mantissa
+  const auto raw = std::bit_cast<uint64_t>(magnitude);
+  const uint64_t half = (uint64_t{1} << (kDropped - 1)) - 1 + (raw >> kDropped & 1);
   // A carry out of the mantissa lands in the exponent by itself.
-  const int code = units < 1024 ? units : ((exponent + 15) << 10) + units - 1024;
+  const uint64_t code = ((raw + half) >> kDropped) - (uint64_t{1023 - 15} << 10);
   return static_cast<uint16_t>(sign | code);
 }
 

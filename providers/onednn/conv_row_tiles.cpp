@@ -14,6 +14,8 @@ using Kind = TiledConvolution::Kind;
 // Dims of images.
 constexpr size_t kImages = 0, kRows = 2;
 constexpr int64_t kTileChannels = 16;  // channels in a block
+// Multiplications of a tile: windows are slower than matrix products.
+constexpr double kProductsPerTile = static_cast<double>(kProductsPerBlock) / 2;
 
 struct RowRange {
   int64_t begin, end;
@@ -123,7 +125,7 @@ ConvTileSize tile_size(const TiledConvolution& whole) {
   for (const int64_t dim : weights)
     products *= static_cast<double>(dim);
   ConvTileSize size{made[kImages], made[kRows], weights[0]};
-  const double images = static_cast<double>(kProductsPerBlock) / products;
+  const double images = kProductsPerTile / products;
   if (images < static_cast<double>(size.images)) {
     size.images = std::max<int64_t>(static_cast<int64_t>(images), 1);
     const auto rows = static_cast<int64_t>(images * static_cast<double>(size.rows));

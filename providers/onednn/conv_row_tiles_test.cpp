@@ -90,7 +90,7 @@ void check_halves(Layer layer) {
 
 TEST(ConvTiles, OfRowsGiveWhatHalvesGive) {
   Layer layer;
-  layer.x = drawn_tensor(DType::kFloat, {1, 128, 132, 134}, -1, 1, 1);
+  layer.x = drawn_tensor(DType::kFloat, {1, 128, 66, 134}, -1, 1, 1);
   layer.w = drawn_tensor(DType::kFloat, {512, 128, 3, 3}, -1, 1, 2);
   check_halves(layer);
   layer.residual = drawn_tensor(DType::kFloat, result_shape(layer), -1, 1, 3);
@@ -101,7 +101,7 @@ TEST(ConvTiles, OfRowsGiveWhatHalvesGive) {
 
 TEST(ConvTiles, OfStridedRows) {
   Layer layer;
-  layer.x = drawn_tensor(DType::kFloat, {1, 128, 265, 260}, -1, 1, 1);
+  layer.x = drawn_tensor(DType::kFloat, {1, 128, 133, 260}, -1, 1, 1);
   layer.w = drawn_tensor(DType::kFloat, {512, 128, 3, 3}, -1, 1, 2);
   layer.stride = 2;
   check_halves(layer);

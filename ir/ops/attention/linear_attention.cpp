@@ -6,6 +6,7 @@
 #include "ir/core/dtype_dispatch.h"
 #include "ir/core/memory/scratch_arena.h"
 #include "ir/core/run_control.h"
+#include "ir/core/threading/interruptible_pieces.h"
 #include "ir/graph.h"
 #include "ir/ops/attention/attention.h"
 #include "ir/ops/attention/linear_attention_gradient.h"
@@ -104,15 +105,22 @@ Reals reals_of(const KernelCall& call, size_t input) {
   const TensorView& view = call.inputs[input];
   values.resize(static_cast<size_t>(view.count()));
   dispatch_floats(view.dtype, [&]<typename T>() {
-    std::transform(view.data<T>(), view.data<T>() + view.count(), values.begin(),
-                   [](T x) { return static_cast<double>(x); });
+    const T* from = view.data<T>();
+    in_pieces(view.count(), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        values[static_cast<size_t>(i)] = static_cast<double>(from[i]);
+    });
   });
   return values;
 }
 
 void write_reals(const TensorView& out, const Reals& values) {
   dispatch_floats(out.dtype, [&]<typename T>() {
-    std::transform(values.begin(), values.end(), out.data<T>(), narrowed<T>);
+    T* to = out.data<T>();
+    in_pieces(static_cast<int64_t>(values.size()), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        to[i] = narrowed<T>(values[static_cast<size_t>(i)]);
+    });
   });
 }
 

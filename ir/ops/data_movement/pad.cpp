@@ -165,21 +165,28 @@ void pad_from_inside(const KernelCall& call, PadMode mode, const PadAmounts& pad
   const int64_t length = to.shape[rank - 1];
   const int64_t left = std::clamp<int64_t>(pads.back().before, 0, length);
   const int64_t middle = std::min(cut_axis(from.shape[rank - 1], pads.back()).size, length - left);
-  DimValues index(rank - 1);
+  // Rows that differ in the last but one index alone come one after the other.
+  const int64_t rows = rank > 1 ? to.shape[rank - 2] : 1;
+  const int64_t row_step = rank > 1 ? strides[rank - 2] : 0;
+  DimValues index(rank > 1 ? rank - 2 : 0);
   dispatch_width(from.dtype, [&]<typename T>() {
     T* out = to.data<T>();
-    while (true) {
+    const auto copy_row = [&](const T* in) {
       note_copied(static_cast<size_t>(length) * sizeof(T));
-      const T* in = from.data<T>();
-      for (size_t i = 0; i + 1 < rank; ++i)
-        in += sources[i][index[i]] * strides[i];
       for (int64_t i = 0; i < left; ++i)
         assign_element(out[i], in[row[i]]);
       if (middle > 0) copy_elements(in + row[left], middle, out + left);
       for (int64_t i = left + middle; i < length; ++i)
         assign_element(out[i], in[row[i]]);
       out += length;
-      size_t dim = rank - 1;
+    };
+    while (true) {
+      const T* in = from.data<T>();
+      for (size_t i = 0; i < index.size(); ++i)
+        in += sources[i][index[i]] * strides[i];
+      for (int64_t i = 0; i < rows; ++i)
+        copy_row(in + (rank > 1 ? sources[rank - 2][i] * row_step : 0));
+      size_t dim = index.size();
       for (; dim > 0; --dim) {
         if (++index[dim - 1] < to.shape[dim - 1]) break;
         index[dim - 1] = 0;

@@ -4,17 +4,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
 
 #include "ir/core/dtype_convert.h"
 #include "ir/core/dtype_dispatch.h"
 #include "ir/core/memory/counted_strings.h"
 #include "ir/core/memory/scratch_arena.h"
+#include "ir/core/run_control.h"
 #include "ir/ops/inference/infer.h"
 #include "ir/ops/ml/linear_model_gradient.h"
 #include "ir/ops/ml/post_transform.h"
 #include "ir/ops/op_families.h"
 #include "ir/ops/reference/attribute_cache.h"
+#include "ir/ops/reference/hash_table.h"
 #include "ir/ops/reference/samples.h"
 
 namespace sardonyx::ops {
@@ -176,23 +177,34 @@ std::optional<int64_t> category_of(T x) {
   }
   return static_cast<int64_t>(x);
 }
-std::optional<std::string> category_of(const std::string& x) {
-  return x;
+const std::string* category_of(const std::string& x) {
+  return &x;
 }
 
 template <typename T, typename Category>
 void encode_one_hot(const KernelCall& call, const std::vector<Category>& categories, bool zeros) {
-  std::pmr::unordered_map<Category, size_t> table(scratch());
-  for (size_t i = 0; i < categories.size(); ++i)
-    table[categories[i]] = i;
+  ElementTable table(categories.size(), scratch());
+  const auto place_of = [&](const Category& category) {
+    return table.find(hash_element(category), [&](int64_t known) {
+      return categories[static_cast<size_t>(known)] == category;
+    });
+  };
+  // Of categories that are equal, the last one counts.
+  for (auto i = static_cast<int64_t>(categories.size()); i-- > 0;) {
+    const Category& category = categories[static_cast<size_t>(i)];
+    table.find_or_add(hash_element(category), i, [&](int64_t known) {
+      return categories[static_cast<size_t>(known)] == category;
+    });
+  }
   const TensorView& x = call.inputs[0];
   float* y = call.outputs[0].data<float>();
   std::fill_n(y, call.outputs[0].count(), 0.f);
   for (int64_t i = 0; i < x.count(); ++i, y += categories.size()) {
+    if (i % (1 << 14) == 0) check_interrupted();
     const auto category = category_of(x.data<T>()[i]);
-    const auto found = category ? table.find(*category) : table.end();
-    if (found != table.end()) {
-      y[found->second] = 1;
+    const int64_t place = category ? place_of(*category) : ElementTable::kNone;
+    if (place != ElementTable::kNone) {
+      y[place] = 1;
     } else if (!zeros) {
       fail(ErrorCode::kInvalidArgument, "OneHotEncoder: input X: element ", i, " (", x.data<T>()[i],
            ") is in no category, and attribute zeros is 0");

@@ -9,6 +9,7 @@
 #include "ir/core/dtype_dispatch.h"
 #include "ir/core/memory/counted_strings.h"
 #include "ir/core/run_control.h"
+#include "ir/ops/reference/transpose_kernel.h"
 
 namespace sardonyx {
 namespace {
@@ -113,8 +114,11 @@ void transpose_tile(const T* from, int64_t from_step, T* to, int64_t to_step, in
   int64_t done = 0;
   if constexpr (kSide > 1) {
     const int64_t whole_columns = columns - columns % kSide;
+    int64_t first = 0;
+    if constexpr (std::is_same_v<T, uint32_t>)
+      first = transpose_words(from, from_step, to, to_step, rows, columns);
     for (; done + kSide <= rows; done += kSide) {
-      for (int64_t column = 0; column < whole_columns; column += kSide) {
+      for (int64_t column = first; column < whole_columns; column += kSide) {
         Square<T>::transpose(from + column * from_step + done, from_step,
                              to + done * to_step + column, to_step);
       }

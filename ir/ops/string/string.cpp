@@ -19,37 +19,75 @@ namespace {
 
 // ---- StringConcat
 
-// `to` may be one of the others.
-void join_strings(std::string& to, const std::string& first, const std::string& second) {
-  const size_t size = first.size() + second.size();
-  note_copied(size);
-  if (&to != &first && &to != &second) {
-    // A string that is too short grows to twice its capacity at least.
-    if (const size_t held = to.capacity(); size > held) {
-      count_characters(to, outside_bytes(held), outside_bytes(std::max(size, 2 * held)));
-      to.clear();
-      to.reserve(std::max(size, 2 * held));
-    }
-    to.assign(first).append(second);
-    return;
-  }
-  const size_t before = outside_bytes(to.capacity());
+// A string that is too short grows to twice its capacity at least.
+size_t grown_capacity(const std::string& string, size_t size) {
+  return std::max(size, 2 * string.capacity());
+}
+size_t growth_of(const std::string& string, size_t size) {
+  if (size <= string.capacity()) return 0;
+  return outside_bytes(grown_capacity(string, size)) - outside_bytes(string.capacity());
+}
+
+// `to` is one of the others.
+void join_in_place(std::string& to, const std::string& first, const std::string& second) {
+  const size_t size = first.size() + second.size(), before = outside_bytes(to.capacity());
   count_characters(to, before, std::max(before, outside_bytes(size)));
   std::string joined;
   joined.reserve(size);
   to = std::move(joined.append(first).append(second));
 }
 
+// Elements of the operands, which may be those of the output.
+struct ConcatRow {
+  const std::string *first, *second;
+  int64_t first_step, second_step;
+  std::string* to;
+
+  ConcatRow from(int64_t i) const {
+    return {first + i * first_step, second + i * second_step, first_step, second_step, to + i};
+  }
+  const std::string& left(int64_t i) const { return first[i * first_step]; }
+  const std::string& right(int64_t i) const { return second[i * second_step]; }
+  bool is_in_place(int64_t i) const { return to + i == &left(i) || to + i == &right(i); }
+};
+
+// What all of them take is counted at once.
+void join_strings(const ConcatRow& row, int64_t count) {
+  size_t bytes = 0, growth = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const size_t size = row.left(i).size() + row.right(i).size();
+    bytes += size;
+    if (!row.is_in_place(i)) growth += growth_of(row.to[i], size);
+  }
+  note_copied(bytes + static_cast<size_t>(count) * sizeof(std::string));
+  count_characters(*row.to, 0, growth);
+  for (int64_t i = 0; i < count; ++i) {
+    const std::string &left = row.left(i), &right = row.right(i);
+    std::string& to = row.to[i];
+    if (row.is_in_place(i)) {
+      join_in_place(to, left, right);
+      continue;
+    }
+    if (const size_t size = left.size() + right.size(); size > to.capacity()) {
+      const size_t capacity = grown_capacity(to, size);
+      to.clear();
+      to.reserve(capacity);
+    }
+    to.assign(left).append(right);
+  }
+}
+
 void run_string_concat(const KernelCall& call) {
+  constexpr int64_t kPiece = 256;
   const TensorView& out = call.outputs[0];
   const std::span<const int64_t> shapes[] = {call.inputs[0].shape, call.inputs[1].shape};
   const RowWalk walk = broadcast_walk(out.shape, shapes);
   walk.for_each([&](const int64_t* offsets, int64_t length) {
-    for (int64_t i = 0; i < length; ++i) {
-      join_strings(out.data<std::string>()[offsets[0] + i * walk.step(0)],
-                   call.inputs[0].data<std::string>()[offsets[1] + i * walk.step(1)],
-                   call.inputs[1].data<std::string>()[offsets[2] + i * walk.step(2)]);
-    }
+    const ConcatRow row{call.inputs[0].data<std::string>() + offsets[1],
+                        call.inputs[1].data<std::string>() + offsets[2], walk.step(1), walk.step(2),
+                        out.data<std::string>() + offsets[0]};
+    for (int64_t begin = 0; begin < length; begin += kPiece)
+      join_strings(row.from(begin), std::min(kPiece, length - begin));
   });
 }
 

@@ -148,6 +148,48 @@ float ScaleScores(float* scores, size_t count, float scale, const ScoreMasks& ma
   return scale_line<false, false>(scores, count, scale, masks);
 }
 
+template <bool kInterleaved, class W>
+HWY_INLINE size_t rotate(W d, const float* x, const float* cosines, const float* sines, size_t i,
+                         size_t count, float* y) {
+  const size_t lanes = hn::Lanes(d);
+  for (; i + lanes <= count; i += lanes) {
+    hn::Vec<W> real, imaginary;
+    if constexpr (kInterleaved) {
+      hn::LoadInterleaved2(d, x + 2 * i, real, imaginary);
+    } else {
+      real = hn::LoadU(d, x + i), imaginary = hn::LoadU(d, x + count + i);
+    }
+    const auto cosine = hn::LoadU(d, cosines + i), sine = hn::LoadU(d, sines + i);
+    const auto rotated = hn::Sub(hn::Mul(cosine, real), hn::Mul(sine, imaginary));
+    const auto other = hn::Add(hn::Mul(sine, real), hn::Mul(cosine, imaginary));
+    if constexpr (kInterleaved) {
+      hn::StoreInterleaved2(rotated, other, d, y + 2 * i);
+    } else {
+      hn::StoreU(rotated, d, y + i);
+      hn::StoreU(other, d, y + count + i);
+    }
+  }
+  return i;
+}
+
+template <bool kInterleaved>
+void rotate_all(const float* x, const float* cosines, const float* sines, size_t count, float* y) {
+  size_t i = rotate<kInterleaved>(D(), x, cosines, sines, 0, count, y);
+  i = rotate<kInterleaved>(hn::CappedTag<float, 4>(), x, cosines, sines, i, count, y);
+  for (; i < count; ++i) {
+    const size_t at = kInterleaved ? 2 * i : i, next = kInterleaved ? at + 1 : at + count;
+    const float real = x[at], imaginary = x[next];
+    y[at] = cosines[i] * real - sines[i] * imaginary;
+    y[next] = sines[i] * real + cosines[i] * imaginary;
+  }
+}
+
+void RotatePairs(const float* x, const float* cosines, const float* sines, size_t count,
+                 bool interleaved, float* y) {
+  if (interleaved) return rotate_all<true>(x, cosines, sines, count, y);
+  rotate_all<false>(x, cosines, sines, count, y);
+}
+
 }  // namespace sardonyx::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -158,6 +200,7 @@ HWY_EXPORT(Exponentials);
 HWY_EXPORT(GreatestScore);
 HWY_EXPORT(ScaleScores);
 HWY_EXPORT(ScaleRow);
+HWY_EXPORT(RotatePairs);
 
 float greatest_score(const float* scores, size_t count) {
   return HWY_DYNAMIC_DISPATCH(GreatestScore)(scores, count);
@@ -173,6 +216,11 @@ float exponentials(float* scores, size_t count, float scale, float greatest) {
 
 void scale_row(float* row, size_t count, float factor) {
   HWY_DYNAMIC_DISPATCH(ScaleRow)(row, count, factor);
+}
+
+void rotate_pairs(const float* x, const float* cosines, const float* sines, size_t count,
+                  bool interleaved, float* y) {
+  HWY_DYNAMIC_DISPATCH(RotatePairs)(x, cosines, sines, count, interleaved, y);
 }
 
 }  // namespace sardonyx::cpu

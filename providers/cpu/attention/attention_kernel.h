@@ -31,4 +31,10 @@ float exponentials(float* scores, size_t count, float scale, float greatest);
 // row[0 .. count) times factor.
 void scale_row(float* row, size_t count, float factor);
 
+// Rotates pairs of numbers by angles: y = (cosine * real - sine * imaginary, sine * real + cosine *
+// imaginary), for the `count` pairs (x[i], x[i + count]), or (x[2 * i], x[2 * i + 1]) where they
+// are `interleaved`. y may be x.
+void rotate_pairs(const float* x, const float* cosines, const float* sines, size_t count,
+                  bool interleaved, float* y);
+
 }  // namespace sardonyx::cpu

@@ -3,6 +3,7 @@
 
 #include "ir/core/threading/interruptible_loops.h"
 #include "ir/ops/attention/attention.h"
+#include "providers/cpu/attention/attention_kernel.h"
 #include "providers/cpu/elementwise/broadcast_loop.h"
 #include "providers/cpu/kernel_list.h"
 
@@ -20,7 +21,7 @@ class RotaryKernel : public Kernel {
     length_ = is_packed_ ? x[1] : x[2];
     size_ = is_packed_ ? x[2] / heads_ : x[3];
     half_ = (attrs.rotary_embedding_dim == 0 ? size_ : attrs.rotary_embedding_dim) / 2;
-    pair_step_ = attrs.interleaved ? 2 : 1;
+    is_interleaved_ = attrs.interleaved;
     known_ = request.inputs[1].shape[0];
     const int64_t count = element_count(x);
     threads_ = static_cast<int>(std::min<int64_t>(request.threads, count / kElementsPerThread + 1));
@@ -50,29 +51,12 @@ class RotaryKernel : public Kernel {
     const float* cosines = static_cast<const float*>(args.inputs[1]) + row * half_;
     const float* sines = static_cast<const float*>(args.inputs[2]) + row * half_;
     float* y = static_cast<float*>(args.outputs[0]) + line * size_;
-    if (pair_step_ == 1) {
-      rotate_halves(x, cosines, sines, y);
-    } else {
-      for (int64_t i = 0; i < half_; ++i) {
-        const float real = x[2 * i], imaginary = x[2 * i + 1];
-        y[2 * i] = cosines[i] * real - sines[i] * imaginary;
-        y[2 * i + 1] = sines[i] * real + cosines[i] * imaginary;
-      }
-    }
+    rotate_pairs(x, cosines, sines, static_cast<size_t>(half_), is_interleaved_, y);
     std::copy(x + 2 * half_, x + size_, y + 2 * half_);
   }
 
-  void rotate_halves(const float* __restrict x, const float* __restrict cosines,
-                     const float* __restrict sines, float* __restrict y) const {
-    for (int64_t i = 0; i < half_; ++i) {
-      const float real = x[i], imaginary = x[i + half_];
-      y[i] = cosines[i] * real - sines[i] * imaginary;
-      y[i + half_] = sines[i] * real + cosines[i] * imaginary;
-    }
-  }
-
-  bool by_position_, is_packed_;
-  int64_t batch_, heads_, length_, size_, half_, pair_step_, known_;
+  bool by_position_, is_packed_, is_interleaved_;
+  int64_t batch_, heads_, length_, size_, half_, known_;
   int threads_;
 };
 

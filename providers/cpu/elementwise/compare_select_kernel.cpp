@@ -2,11 +2,18 @@
 
 #include <functional>
 
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "providers/cpu/elementwise/compare_select_kernel.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
 #include "providers/cpu/elementwise/compare_rows_kernel.h"
+#include "providers/cpu/elementwise/elementwise_generic_kernel.h"
 #include "providers/cpu/quantization/quantize_linear_kernel.h"
 
-namespace sardonyx::cpu {
-namespace {
+// Loops that the compiler makes vectors of, for each target.
+HWY_BEFORE_NAMESPACE();
+namespace sardonyx::cpu::HWY_NAMESPACE {
 
 template <typename T, typename Op>
 void pair_row(const void* a_row, bool a_steps, const void* b_row, bool b_steps, bool* out,
@@ -115,46 +122,7 @@ ChooseRow choose_row_of(const std::array<bool, 3>& steps) {
   return kRows[4 * steps[0] + 2 * steps[1] + steps[2]];
 }
 
-// Between whole numbers (bool among them) and from these to float, as the language converts.
-template <typename From, typename To>
-void plain_row(const void* in, void* out, size_t count) {
-  for (size_t i = 0; i < count; ++i)
-    static_cast<To*>(out)[i] = static_cast<To>(static_cast<const From*>(in)[i]);
-}
-
-template <typename From>
-void truth_row(const void* in, void* out, size_t count) {
-  for (size_t i = 0; i < count; ++i)
-    static_cast<bool*>(out)[i] = static_cast<const From*>(in)[i] != From(0);
-}
-
-template <typename From>
-CastRow cast_row_from(DType to) {
-  switch (to) {
-    case DType::kFloat:
-      return plain_row<From, float>;
-    case DType::kInt32:
-      return plain_row<From, int32_t>;
-    case DType::kInt64:
-      return plain_row<From, int64_t>;
-    case DType::kBool:
-      return truth_row<From>;
-    default:
-      return nullptr;
-  }
-}
-
-void widen_row(const void* in, void* out, size_t count) {
-  half_to_float_row(static_cast<const uint16_t*>(in), static_cast<float*>(out), count);
-}
-
-void narrow_row(const void* in, void* out, size_t count) {
-  float_to_half_row(static_cast<const float*>(in), static_cast<uint16_t*>(out), count);
-}
-
-}  // namespace
-
-PairRow pair_row_for(std::string_view op, DType dtype) {
+PairRow PairRowFor(std::string_view op, DType dtype) {
   if (op == "Equal") return comparison_for<std::equal_to, CompareOp::kEqual>(dtype);
   if (op == "Greater") return comparison_for<std::greater, CompareOp::kGreater>(dtype);
   if (op == "GreaterOrEqual")
@@ -168,12 +136,12 @@ PairRow pair_row_for(std::string_view op, DType dtype) {
   return nullptr;
 }
 
-void not_row(const uint8_t* in, bool* out, int64_t count) {
+void NotRow(const uint8_t* in, bool* out, int64_t count) {
   for (int64_t i = 0; i < count; ++i)
     out[i] = in[i] == 0;
 }
 
-ChooseRow choose_row_for(int bits, const std::array<bool, 3>& steps) {
+ChooseRow ChooseRowFor(int bits, const std::array<bool, 3>& steps) {
   switch (bits) {
     case 8:
       return choose_row_of<uint8_t>(steps);
@@ -188,6 +156,39 @@ ChooseRow choose_row_for(int bits, const std::array<bool, 3>& steps) {
   }
 }
 
+}  // namespace sardonyx::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sardonyx::cpu {
+namespace {
+
+void widen_row(const void* in, void* out, size_t count) {
+  half_to_float_row(static_cast<const uint16_t*>(in), static_cast<float*>(out), count);
+}
+
+void narrow_row(const void* in, void* out, size_t count) {
+  float_to_half_row(static_cast<const float*>(in), static_cast<uint16_t*>(out), count);
+}
+
+}  // namespace
+
+HWY_EXPORT(PairRowFor);
+HWY_EXPORT(NotRow);
+HWY_EXPORT(ChooseRowFor);
+
+PairRow pair_row_for(std::string_view op, DType dtype) {
+  return HWY_DYNAMIC_DISPATCH(PairRowFor)(op, dtype);
+}
+
+void not_row(const uint8_t* in, bool* out, int64_t count) {
+  HWY_DYNAMIC_DISPATCH(NotRow)(in, out, count);
+}
+
+ChooseRow choose_row_for(int bits, const std::array<bool, 3>& steps) {
+  return HWY_DYNAMIC_DISPATCH(ChooseRowFor)(bits, steps);
+}
+
 CastRow cast_row_for(DType from, DType to) {
   switch (from) {
     case DType::kFloat16:
@@ -196,16 +197,14 @@ CastRow cast_row_for(DType from, DType to) {
       return to == DType::kFloat16 ? narrow_row : nullptr;
     case DType::kBool:
     case DType::kUInt8:
-      return cast_row_from<uint8_t>(to);
     case DType::kInt8:
-      return cast_row_from<int8_t>(to);
     case DType::kInt32:
-      return cast_row_from<int32_t>(to);
     case DType::kInt64:
-      return cast_row_from<int64_t>(to);
+      return number_cast_row_of(from, to);
     default:
       return nullptr;
   }
 }
 
 }  // namespace sardonyx::cpu
+#endif  // HWY_ONCE

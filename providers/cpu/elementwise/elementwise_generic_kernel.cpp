@@ -13,6 +13,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace sardonyx::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
 
 // ---- Pairs
 
@@ -77,6 +78,39 @@ void number_pair_row(const void* left, bool a_steps, const void* right, bool b_s
   }
 }
 
+using Doubles = hn::ScalableTag<double>;
+using Halves = hn::Rebind<int32_t, Doubles>;
+
+// Quotients of doubles are exact once they are cut. The lowest number by -1 wraps to itself; a
+// divisor of 0 counts as 1.
+HWY_INLINE hn::Vec<Halves> quotient(hn::Vec<Doubles> a, hn::Vec<Doubles> b) {
+  const Doubles d;
+  const auto divisor = hn::IfThenElse(hn::Eq(b, hn::Zero(d)), hn::Set(d, 1), b);
+  const auto exact = hn::Div(a, divisor);
+  const auto beyond = hn::Eq(exact, hn::Set(d, 0x1p31));
+  return hn::DemoteTo(Halves(), hn::IfThenElse(beyond, hn::Set(d, -0x1p31), exact));
+}
+
+void divide_int32_row(const void* left, bool a_steps, const void* right, bool b_steps, void* result,
+                      size_t count) {
+  const auto* a = static_cast<const int32_t*>(left);
+  const auto* b = static_cast<const int32_t*>(right);
+  auto* out = static_cast<int32_t*>(result);
+  if (count == 0) return;
+  const Doubles d;
+  const Halves h;
+  const size_t lanes = hn::Lanes(d);
+  const auto first = hn::Set(d, *a), second = hn::Set(d, *b);
+  size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto x = a_steps ? hn::PromoteTo(d, hn::LoadU(h, a + i)) : first;
+    const auto y = b_steps ? hn::PromoteTo(d, hn::LoadU(h, b + i)) : second;
+    hn::StoreU(quotient(x, y), h, out + i);
+  }
+  number_pair_row<PairOp::kDiv, int32_t>(a_steps ? a + i : a, a_steps, b_steps ? b + i : b, b_steps,
+                                         out + i, count - i);
+}
+
 template <typename T>
 NumberPairRow integer_pair(PairOp op) {
   switch (op) {
@@ -101,6 +135,7 @@ template <typename T>
 NumberPairRow ordered_pair(PairOp op) {
   switch (op) {
     case PairOp::kDiv:
+      if constexpr (std::is_same_v<T, int32_t>) return divide_int32_row;
       return number_pair_row<PairOp::kDiv, T>;
     case PairOp::kMax:
       return number_pair_row<PairOp::kMax, T>;
@@ -254,7 +289,7 @@ void number_cast_row(const void* input, void* output, size_t count) {
       out[i].bits = static_cast<uint16_t>((is_nan ? raw | 0x400000u : rounded) >> 16);
     } else if constexpr (std::is_same_v<From, BFloat16Bits>) {
       out[i] = std::bit_cast<float>(static_cast<uint32_t>(in[i].bits) << 16);
-    } else if constexpr (std::is_integral_v<To>) {
+    } else if constexpr (std::is_integral_v<To> && !std::is_integral_v<From>) {
       out[i] = cut<To>(in[i]);
     } else {
       out[i] = static_cast<To>(in[i]);
@@ -280,6 +315,23 @@ NumberRow real_cast(DType to) {
   }
 }
 
+// As the language converts.
+template <typename From>
+NumberRow integer_cast(DType to) {
+  switch (to) {
+    case DType::kFloat:
+      return number_cast_row<From, float>;
+    case DType::kInt32:
+      return number_cast_row<From, int32_t>;
+    case DType::kInt64:
+      return number_cast_row<From, int64_t>;
+    case DType::kBool:
+      return number_cast_row<From, bool>;
+    default:
+      return nullptr;
+  }
+}
+
 NumberRow NumberCastRowOf(DType from, DType to) {
   if (from == DType::kFloat) {
     if (to == DType::kDouble) return number_cast_row<float, double>;
@@ -288,8 +340,21 @@ NumberRow NumberCastRowOf(DType from, DType to) {
   }
   if (from == DType::kDouble)
     return to == DType::kFloat ? number_cast_row<double, float> : real_cast<double>(to);
-  if (from == DType::kBFloat16 && to == DType::kFloat) return number_cast_row<BFloat16Bits, float>;
-  return nullptr;
+  switch (from) {
+    case DType::kBFloat16:
+      return to == DType::kFloat ? number_cast_row<BFloat16Bits, float> : nullptr;
+    case DType::kBool:
+    case DType::kUInt8:
+      return integer_cast<uint8_t>(to);
+    case DType::kInt8:
+      return integer_cast<int8_t>(to);
+    case DType::kInt32:
+      return integer_cast<int32_t>(to);
+    case DType::kInt64:
+      return integer_cast<int64_t>(to);
+    default:
+      return nullptr;
+  }
 }
 
 // ---- Zeros

@@ -8,58 +8,84 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "providers/cpu/simd/partial_vector-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace sardonyx::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Totals as vectors of D, elements of T as in memory.
-template <typename T, class D>
-HWY_INLINE hn::Vec<D> load_widened(D d, const T* from) {
+// Totals as vectors of D, elements of T as in memory: those of a vector, or its first `count`.
+template <bool kWhole, typename T, class D>
+HWY_INLINE hn::Vec<D> load_widened(D d, const T* from, size_t count) {
+  const hn::Rebind<T, D> narrow;
+  hn::Vec<decltype(narrow)> elements;
+  if constexpr (kWhole)
+    elements = hn::LoadU(narrow, from);
+  else
+    elements = load_part(narrow, from, count);
   if constexpr (std::is_same_v<T, hn::TFromD<D>>)
-    return hn::LoadU(d, from);
+    return elements;
   else
-    return hn::PromoteTo(d, hn::LoadU(hn::Rebind<T, D>(), from));
+    return hn::PromoteTo(d, elements);
 }
-template <typename T, class D>
-HWY_INLINE void store_narrowed(hn::Vec<D> v, D d, T* to) {
-  if constexpr (std::is_same_v<T, hn::TFromD<D>>) {
-    hn::StoreU(v, d, to);
-  } else {
-    const hn::Rebind<T, D> narrow;
-    hn::StoreU(hn::DemoteTo(narrow, v), narrow, to);
+template <bool kWhole, typename T, class D>
+HWY_INLINE void store_narrowed(hn::Vec<D> v, D, T* to, size_t count) {
+  const hn::Rebind<T, D> narrow;
+  hn::Vec<decltype(narrow)> elements;
+  if constexpr (std::is_same_v<T, hn::TFromD<D>>)
+    elements = v;
+  else
+    elements = hn::DemoteTo(narrow, v);
+  if constexpr (kWhole)
+    hn::StoreU(elements, narrow, to);
+  else
+    store_part(elements, narrow, to, count);
+}
+
+// Takes a vector of columns of kRows rows into their totals.
+template <bool is_product, size_t kRows, bool kWhole, typename T, class D>
+HWY_INLINE void take_in(D d, const CumulativeColumns& c, const T* x, size_t count,
+                        hn::TFromD<D>* totals, T* y) {
+  auto total = hn::LoadU(d, totals);
+  for (size_t row = 0; row < kRows; ++row, x += c.step, y += c.step) {
+    const auto before = total, in = load_widened<kWhole>(d, x, count);
+    if constexpr (is_product)
+      total = hn::Mul(before, in);
+    else
+      total = hn::Add(before, in);
+    store_narrowed<kWhole>(c.is_exclusive ? before : total, d, y, count);
   }
-}
-
-// Takes Lanes(d) elements of a row into their totals.
-template <bool is_product, typename T, class D>
-HWY_INLINE void take_in(D d, const T* x, hn::TFromD<D>* totals, bool is_exclusive, T* y) {
-  const auto before = hn::LoadU(d, totals), in = load_widened(d, x);
-  hn::Vec<D> total;
-  if constexpr (is_product)
-    total = hn::Mul(before, in);
-  else
-    total = hn::Add(before, in);
   hn::StoreU(total, d, totals);
-  store_narrowed(is_exclusive ? before : total, d, y);
 }
 
-// Row by row, so that memory is read in order.
+template <bool is_product, size_t kRows, typename T, typename Total>
+HWY_INLINE void take_rows(const CumulativeColumns& c, const T* x, Total* totals, T* y) {
+  const hn::ScalableTag<Total> d;
+  const size_t lanes = hn::Lanes(d);
+  size_t at = 0;
+  for (; at + lanes <= c.columns; at += lanes)
+    take_in<is_product, kRows, true>(d, c, x + at, lanes, totals + at, y + at);
+  if (at < c.columns)
+    take_in<is_product, kRows, false>(d, c, x + at, c.columns - at, totals + at, y + at);
+}
+
+// Row by row, so that memory is read in order. Where totals take more than a part of the nearest
+// cache, they are not read for each row, but for a few.
 template <typename T, typename Total, bool is_product>
 void run_columns(const CumulativeColumns& c) {
-  const hn::ScalableTag<Total> d;
-  const hn::CappedTag<Total, 1> single;
-  const size_t lanes = hn::Lanes(d);
+  constexpr ptrdiff_t kRows = 4;
+  constexpr size_t kFewColumns = 1024;
+  const size_t lanes = hn::Lanes(hn::ScalableTag<Total>());
   HWY_ALIGN Total totals[kMaxCumulativeColumns];
-  std::fill_n(totals, c.columns, static_cast<Total>(is_product));
+  std::fill_n(totals, (c.columns + lanes - 1) / lanes * lanes, static_cast<Total>(is_product));
   const T* x = static_cast<const T*>(c.x);
   T* y = static_cast<T*>(c.y);
-  for (size_t row = 0; row < c.rows; ++row, x += c.step, y += c.step) {
-    size_t at = 0;
-    for (; at + lanes <= c.columns; at += lanes)
-      take_in<is_product>(d, x + at, totals + at, c.is_exclusive, y + at);
-    for (; at < c.columns; ++at)
-      take_in<is_product>(single, x + at, totals + at, c.is_exclusive, y + at);
-  }
+  auto rows = static_cast<ptrdiff_t>(c.rows);
+  for (; rows >= kRows && c.columns > kFewColumns;
+       rows -= kRows, x += kRows * c.step, y += kRows * c.step)
+    take_rows<is_product, kRows>(c, x, totals, y);
+  for (; rows > 0; --rows, x += c.step, y += c.step)
+    take_rows<is_product, 1>(c, x, totals, y);
 }
 
 CumulativeRun CumulativeRunOf(DType dtype, bool is_product) {

@@ -8,7 +8,7 @@
 namespace sardonyx::cpu {
 
 // Whose totals stay in the nearest cache.
-constexpr size_t kMaxCumulativeColumns = 1024;
+constexpr size_t kMaxCumulativeColumns = 2048;
 
 struct CumulativeColumns {
   const void* x;
