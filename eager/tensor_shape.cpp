@@ -160,10 +160,23 @@ Tensor Tensor::expand(const Dims& shape, Loc loc) const {
   return apply(op, {*this, dims_tensor(wanted, loc)}, loc);
 }
 
+namespace {
+
+// Whether a range that goes backwards begins before the first element, so that it has none: Slice
+// itself would begin at that element.
+bool starts_before(const Tensor& x, int64_t axis, const std::optional<Dim>& begin, const Loc& loc) {
+  if (!begin || !begin->is_known() || begin->value() >= 0) return false;
+  const Dim size = x.size(axis, loc);
+  return size.is_known() && begin->value() < -size.value();
+}
+
+}  // namespace
+
 Tensor Tensor::slice(int64_t axis, const Slice& range, Loc loc) const {
   static const OpDef& op = op_named("Slice");
   if (range.step == 0) fail(ErrorCode::kInvalidArgument, text_of(loc), ": slice: the step is 0");
   const bool forward = range.step > 0;
+  if (!forward && starts_before(*this, axis, range.begin, loc)) return slice(axis, {0, 0}, loc);
   const Dim begin = range.begin.value_or(forward ? Dim(0) : Dim(INT64_MAX));
   const Dim end = range.end.value_or(forward ? Dim(INT64_MAX) : Dim(INT64_MIN));
   return apply(op,

@@ -80,6 +80,8 @@ auto call_program(const OpDef& op, const Body& body) {
     throw error.with_context(full_name(op));
   } catch (const std::bad_alloc&) {
     throw;
+  } catch (const Interruption&) {
+    throw;
   } catch (const std::exception& error) {
     fail(ErrorCode::kInvalidArgument, full_name(op), ": ", error.what());
   } catch (...) {

@@ -33,9 +33,15 @@ struct CustomTypes {
   std::string others = {};  // as TypeSet::others has them: "map(int64, float);..."
 };
 
+// What a function of the program throws to end the run altogether (an interrupt from the keyboard):
+// it leaves the run as it is, where other exceptions become errors of the node.
+struct Interruption {
+  virtual ~Interruption() = default;
+};
+
 // What a program says of its operator. Functions may be called by many threads at once, and must
 // not change what they share. What they throw becomes an Error that names operator and node: an
-// Error keeps its code, other exceptions are kInvalidArgument.
+// Error keeps its code, an Interruption passes, other exceptions are kInvalidArgument.
 struct CustomOp {
   std::string domain;  // neither ONNX's own ("", "ai.onnx") nor "sardonyx"
   std::string name;

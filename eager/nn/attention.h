@@ -38,6 +38,8 @@ class MultiheadAttention : public Layer<MultiheadAttention> {
   // The same, and the weights that each query gives to the keys.
   AttentionResult with_weights(const Tensor& query, const Tensor& key, const Tensor& value,
                                const AttentionMasks& masks = {}, Loc loc = Loc::current()) const;
+  AttentionResult forward(const Tensor& query, const Tensor& key, const Tensor& value,
+                          const AttentionMasks& masks, bool wants_weights) const;
 
  private:
   struct Projected {
@@ -46,8 +48,6 @@ class MultiheadAttention : public Layer<MultiheadAttention> {
   Projected project(const Tensor& query, const Tensor& key, const Tensor& value) const;
   Tensor split_heads(const Tensor& x) const;
   Tensor mask_of(const AttentionMasks& masks, const Tensor& scores) const;
-  AttentionResult forward(const Tensor& query, const Tensor& key, const Tensor& value,
-                          const AttentionMasks& masks, bool wants_weights) const;
 
   int64_t embed_, heads_;
   AttentionOptions options_;

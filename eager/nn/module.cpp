@@ -230,6 +230,12 @@ Tensor Module::replace_parameter(const std::string& name, Tensor value) {
 Tensor Module::replace_buffer(const std::string& name, Tensor value) {
   return replaced(*state_, state_->buffers, name, "buffer", std::move(value));
 }
+void Module::remove(const std::string& name) {
+  const auto is_it = [&](const auto& entry) { return entry.name == name; };
+  std::erase_if(state_->parameters, is_it);
+  std::erase_if(state_->buffers, is_it);
+  std::erase_if(state_->children, is_it);
+}
 
 namespace {
 
@@ -334,13 +340,19 @@ int64_t Module::parameter_count() const {
 }
 
 StateDict Module::state_dict(const std::string& prefix) const {
+  const NamedTensors found = named_state(prefix);
+  return {found.begin(), found.end()};
+}
+
+NamedTensors Module::named_state(const std::string& prefix) const {
   check_no_trace("state_dict");
   NamedTensors found;
   collect_state(*state_, "", found);
-  StateDict state;
-  for (const auto& [name, tensor] : found)
-    state[prefix + name] = tensor.detach();
-  return state;
+  for (auto& [name, tensor] : found) {
+    name = prefix + name;
+    tensor = tensor.detach();
+  }
+  return found;
 }
 
 IncompatibleKeys Module::load_state_dict(const StateDict& state, bool strict) const {

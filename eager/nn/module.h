@@ -86,6 +86,8 @@ class Module {
   // with the tensor that they were given.
   Tensor replace_parameter(const std::string& name, Tensor value);
   Tensor replace_buffer(const std::string& name, Tensor value);
+  // Forgets the parameter, buffer or child of that name, if there is one.
+  void remove(const std::string& name);
 
   // By path: "blocks.0.attention"; "" is this module itself. Throws kInvalidArgument naming what
   // there is.
@@ -108,6 +110,8 @@ class Module {
   // The values of parameters and persistent buffers as they are now: later training does not change
   // them. Names get the prefix ("encoder.").
   StateDict state_dict(const std::string& prefix = "") const;
+  // The same, in order of registration.
+  NamedTensors named_state(const std::string& prefix = "") const;
   // Takes over values; element types are converted. Throws kInvalidArgument naming every missing
   // and unexpected name (unless not `strict`: then they are given back) and every shape that
   // differs; then nothing was changed.

@@ -218,6 +218,19 @@ TEST(Module, ToChangesAllHandles) {
   EXPECT_EQ(copy(ones({2, 4}, {.dtype = DType::kDouble})).dtype(), DType::kDouble);
 }
 
+TEST(Module, WhatIsRemovedIsForgotten) {
+  Net net;
+  EXPECT_EQ(names_of(net.named_state("net.")).front(), "net.scale");  // in order of registration
+  EXPECT_EQ(names_of(net.named_state()).back(), "norm.num_batches_tracked");
+  for (const char* name : {"scale", "stem", "blocks", "nothing"})
+    net.remove(name);
+  net.norm.remove("running_mean");
+  EXPECT_EQ(names_of(net.named_state()),
+            (std::vector<std::string>{"norm.weight", "norm.bias", "norm.running_var",
+                                      "norm.num_batches_tracked"}));
+  net.parameter("stem", ones({1}));  // the name is free
+}
+
 TEST(Module, SummaryShowsShapesAndCounts) {
   const Net net;
   const std::string text = net.summary(ones({2, 4}));

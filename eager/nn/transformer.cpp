@@ -134,13 +134,15 @@ TransformerEncoder::TransformerEncoder(int64_t count, int64_t embed, int64_t hea
   throw placed(error, loc);
 }
 Tensor TransformerEncoder::operator()(const Tensor& x, const AttentionMasks& masks, Loc loc) const {
-  const auto run = [&](const Tensor& in) {
-    Tensor value = in;
-    for (const TransformerEncoderLayer& layer : layers_)
-      value = layer(value, masks, loc);
-    return norm_ ? (*norm_)(value, loc) : value;
-  };
-  return call(loc, run, x);
+  return call(
+      loc, [&](const Tensor& in) { return forward(in, masks); }, x);
+}
+Tensor TransformerEncoder::forward(const Tensor& x, const AttentionMasks& masks) const {
+  const Loc loc = caller();
+  Tensor value = x;
+  for (const TransformerEncoderLayer& layer : layers_)
+    value = layer(value, masks, loc);
+  return norm_ ? (*norm_)(value, loc) : value;
 }
 
 TransformerDecoder::TransformerDecoder(int64_t count, int64_t embed, int64_t heads,
@@ -156,12 +158,18 @@ Tensor TransformerDecoder::operator()(const Tensor& x, const Tensor& memory,
                                       const AttentionMasks& masks,
                                       const AttentionMasks& memory_masks, Loc loc) const {
   const auto run = [&](const Tensor& in, const Tensor& read) {
-    Tensor value = in;
-    for (const TransformerDecoderLayer& layer : layers_)
-      value = layer(value, read, masks, memory_masks, loc);
-    return norm_ ? (*norm_)(value, loc) : value;
+    return forward(in, read, masks, memory_masks);
   };
   return call(loc, run, x, memory);
+}
+Tensor TransformerDecoder::forward(const Tensor& x, const Tensor& memory,
+                                   const AttentionMasks& masks,
+                                   const AttentionMasks& memory_masks) const {
+  const Loc loc = caller();
+  Tensor value = x;
+  for (const TransformerDecoderLayer& layer : layers_)
+    value = layer(value, memory, masks, memory_masks, loc);
+  return norm_ ? (*norm_)(value, loc) : value;
 }
 
 Transformer::Transformer(TransformerSizes sizes, TransformerOptions options, Loc loc) try

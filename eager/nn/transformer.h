@@ -30,9 +30,9 @@ class TransformerEncoderLayer : public Layer<TransformerEncoderLayer> {
   // x and the result [time, batch, embed] or, batch first, [batch, time, embed].
   Tensor operator()(const Tensor& x, const AttentionMasks& masks = {},
                     Loc loc = Loc::current()) const;
+  Tensor forward(const Tensor& x, const AttentionMasks& masks) const;
 
  private:
-  Tensor forward(const Tensor& x, const AttentionMasks& masks) const;
   Tensor attend(const Tensor& x, const AttentionMasks& masks) const;
   Tensor feed(const Tensor& x) const;
 
@@ -52,10 +52,10 @@ class TransformerDecoderLayer : public Layer<TransformerDecoderLayer> {
   // of x's shape. `masks` are of the self-attention, `memory_masks` of the attention to the memory.
   Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionMasks& masks = {},
                     const AttentionMasks& memory_masks = {}, Loc loc = Loc::current()) const;
-
- private:
   Tensor forward(const Tensor& x, const Tensor& memory, const AttentionMasks& masks,
                  const AttentionMasks& memory_masks) const;
+
+ private:
   Tensor attend(const Tensor& x, const AttentionMasks& masks) const;
   Tensor attend_to(const Tensor& memory, const Tensor& x, const AttentionMasks& masks) const;
   Tensor feed(const Tensor& x) const;
@@ -76,6 +76,7 @@ class TransformerEncoder : public Layer<TransformerEncoder> {
   // Shapes as of one layer; all layers see the same masks.
   Tensor operator()(const Tensor& x, const AttentionMasks& masks = {},
                     Loc loc = Loc::current()) const;
+  Tensor forward(const Tensor& x, const AttentionMasks& masks) const;
 
  private:
   ModuleList<TransformerEncoderLayer> layers_;
@@ -89,6 +90,8 @@ class TransformerDecoder : public Layer<TransformerDecoder> {
                      bool final_norm = false, Loc loc = Loc::current());
   Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionMasks& masks = {},
                     const AttentionMasks& memory_masks = {}, Loc loc = Loc::current()) const;
+  Tensor forward(const Tensor& x, const Tensor& memory, const AttentionMasks& masks,
+                 const AttentionMasks& memory_masks) const;
 
  private:
   ModuleList<TransformerDecoderLayer> layers_;

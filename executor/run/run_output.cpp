@@ -126,7 +126,7 @@ void require_fit(const RunOutput& output, std::string_view name, const Type& giv
   if (fits) return;
   fail(ErrorCode::kInvalidArgument, "output ", name, ": the model gives ", given,
        ", but memory for ", bound,
-       " is bound; bind memory of that type and shape, or leave strict_outputs off");
+       " is bound; bind memory of that type and shape, or none");
 }
 
 }  // namespace sardonyx

@@ -4,6 +4,8 @@
 #include <numpy/arrayobject.h>
 
 #include "executor/ort_abi/values/value.h"
+#include "tools/python/module/interpreter_lock.h"
+#include "tools/python/module/ort_value.h"
 
 namespace sardonyx::python {
 
@@ -68,9 +70,8 @@ PyArrayObject* as_array(const py::handle& object) {
 void release_object(PyObject* object) {
   if (!Py_IsInitialized())
     return;  // at the exit of the process there is nothing to give it back to
-  const PyGILState_STATE state = PyGILState_Ensure();
+  const LockedInterpreter locked;
   Py_DECREF(object);
-  PyGILState_Release(state);
 }
 
 std::shared_ptr<void> keep(const py::handle& object) {
@@ -235,6 +236,16 @@ py::object numpy_dtype(DType dtype) {
   }
 }
 
+bool has_numpy_dtype(DType dtype) {
+  if (numpy_type(dtype).number != NPY_NOTYPE) return true;
+  try {
+    (void)numpy_dtype(dtype);
+    return true;
+  } catch (const py::type_error&) {
+    return false;
+  }
+}
+
 DType dtype_of_numpy(const py::handle& dtype) {
   const int number = type_number(dtype);
   for (const NumpyType& type : kNumpyTypes) {
@@ -276,6 +287,7 @@ Tensor tensor_from_array(const py::handle& object, const std::string& name) {
 }
 
 Datum datum_from_python(const py::handle& object, const Type& type, const std::string& name) {
+  if (py::isinstance<PyOrtValue>(object)) return object.cast<const PyOrtValue&>().datum;
   switch (type.kind) {
     case Type::Kind::kSequence:
       return sequence_from_python(object, type, name);
@@ -303,7 +315,10 @@ py::object array_from_tensor(Tensor tensor) {
 }
 
 py::object python_from_datum(Datum datum) {
-  if (datum.is_tensor()) return array_from_tensor(std::move(datum.as_tensor()));
+  if (datum.is_tensor()) {
+    if (!has_numpy_dtype(datum.tensor().dtype())) return py::cast(owned_value(std::move(datum)));
+    return array_from_tensor(std::move(datum.as_tensor()));
+  }
   if (datum.is_sequence()) {
     py::list list;
     for (const Datum& item : datum.sequence().items)

@@ -19,18 +19,21 @@ std::string type_text(const Type& type);
 // float8 and packed types) come from the package ml_dtypes where it is installed. Throws
 // py::type_error with that remedy where it is not.
 py::object numpy_dtype(DType dtype);
+bool has_numpy_dtype(DType dtype);
 // The other way; kUndefined where ONNX has no such type.
 DType dtype_of_numpy(const py::handle& dtype);
 
 // `object` as an input of type `type`: an array (shared, not copied, if it is aligned and
-// contiguous, else copied), a list for a sequence, a dict for a map, None for an empty optional.
+// contiguous, else copied), a list for a sequence, a dict for a map, None for an empty optional; or
+// an OrtValue.
 // `name` is the input's, for errors. Throws Error (kInvalidArgument).
 Datum datum_from_python(const py::handle& object, const Type& type, const std::string& name);
 // An array as a tensor. Whoever holds the tensor holds the array.
 Tensor tensor_from_array(const py::handle& array, const std::string& name);
 
 // A tensor becomes an array, a sequence a list, a map a dict, an empty optional None. Elements of a
-// tensor that nobody else holds are not copied: the array owns them.
+// tensor that nobody else holds are not copied: the array owns them. Tensors of a type that NumPy
+// lacks become OrtValues.
 py::object python_from_datum(Datum datum);
 py::object array_from_tensor(Tensor tensor);
 

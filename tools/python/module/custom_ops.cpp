@@ -6,6 +6,7 @@
 
 #include "ir/custom_op.h"
 #include "tools/python/module/arrays.h"
+#include "tools/python/module/interpreter_lock.h"
 
 namespace sardonyx::python {
 
@@ -96,12 +97,19 @@ py::dict attributes_of(const Attrs& attrs) {
   return all;
 }
 
+// KeyboardInterrupt or SystemExit, which a run raises as itself.
+struct PythonInterruption : Interruption {
+  explicit PythonInterruption(const py::error_already_set& raised) : error(raised) {}
+  py::error_already_set error;
+};
+
 // A call of a Python function from any thread; its exception becomes an Error.
 void with_interpreter(const auto& body) {
-  const py::gil_scoped_acquire locked;
+  const LockedInterpreter locked;
   try {
     body();
   } catch (const py::error_already_set& error) {
+    if (!error.matches(PyExc_Exception)) throw PythonInterruption(error);
     throw Error(ErrorCode::kInvalidArgument, error.what());
   } catch (const py::cast_error& error) {
     throw Error(ErrorCode::kInvalidArgument, error.what());
@@ -246,13 +254,20 @@ void register_op(const std::string& domain, const std::string& name, const py::o
       fail(ErrorCode::kInvalidArgument, "shape_inputs: expected 0 to 31, got ", input);
     op.shape_inputs |= 1u << input;
   }
-  const py::gil_scoped_release unlocked;
+  const UnlockedInterpreter unlocked;
   register_custom_op(std::move(op));
 }
 
 }  // namespace
 
 void bind_custom_ops(py::module_& module) {
+  py::register_exception_translator([](std::exception_ptr pending) {
+    try {
+      if (pending) std::rethrow_exception(pending);
+    } catch (PythonInterruption& interruption) {
+      interruption.error.restore();
+    }
+  });
   py::class_<InputInfo>(module, "InputInfo", "What is known of an input before it is computed.")
       .def_readonly("dtype", &InputInfo::dtype)
       .def_readonly("shape", &InputInfo::shape)

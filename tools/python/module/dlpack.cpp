@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tools/python/module/interpreter_lock.h"
+
 namespace sardonyx::python {
 
 namespace py = pybind11;
@@ -105,7 +107,9 @@ py::object to_dlpack(const Tensor& tensor) {
   return py::reinterpret_steal<py::object>(capsule);
 }
 
-Tensor from_dlpack(const py::object& capsule) {
+Tensor from_dlpack(const py::object& source, bool is_bool) {
+  const py::object capsule =
+      py::hasattr(source, "__dlpack__") ? source.attr("__dlpack__")() : source;
   if (!PyCapsule_IsValid(capsule.ptr(), kName))
     fail(ErrorCode::kInvalidArgument,
          "from_dlpack: expected a DLPack capsule that nobody has used yet, got ",
@@ -120,7 +124,11 @@ Tensor from_dlpack(const py::object& capsule) {
   if (!is_row_major(tensor))
     fail(ErrorCode::kInvalidArgument,
          "from_dlpack: elements are not contiguous in row-major order; make a contiguous copy");
-  const DType dtype = dtype_of_code(tensor.type);
+  DType dtype = dtype_of_code(tensor.type);
+  if (is_bool && dtype != DType::kUInt8 && dtype != DType::kBool)
+    fail(ErrorCode::kInvalidArgument, "from_dlpack: is_bool_tensor: expected uint8 or bool, got ",
+         dtype);
+  if (is_bool) dtype = DType::kBool;
   Shape shape(tensor.shape, tensor.shape + tensor.rank);
   if (std::ranges::any_of(shape, [](int64_t dim) { return dim < 0; }))
     fail(ErrorCode::kInvalidArgument, "from_dlpack: a dimension is negative");
@@ -131,9 +139,8 @@ Tensor from_dlpack(const py::object& capsule) {
   std::shared_ptr<void> keeper(managed, [](void* held) {
     auto* taken = static_cast<ManagedTensor*>(held);
     if (!taken->release || !Py_IsInitialized()) return;
-    const PyGILState_STATE state = PyGILState_Ensure();
+    const LockedInterpreter locked;
     taken->release(taken);
-    PyGILState_Release(state);
   });
   return {dtype, std::move(shape), Buffer::borrow(data, bytes, std::move(keeper))};
 }

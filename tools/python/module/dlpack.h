@@ -9,8 +9,9 @@ namespace sardonyx::python {
 
 // A capsule named "dltensor". Throws Error (kUnsupported) for strings and packed types.
 pybind11::object to_dlpack(const Tensor& tensor);
-// Takes the capsule over. Throws Error (kInvalidArgument) for memory that is not the CPU's, strides
+// Of what has __dlpack__, or a capsule, which it takes over; bytes as bools where they `is_bool`.
+// Throws Error (kInvalidArgument) for memory that is not the CPU's, strides
 // that leave gaps, and types that ONNX lacks.
-Tensor from_dlpack(const pybind11::object& capsule);
+Tensor from_dlpack(const pybind11::object& source, bool is_bool = false);
 
 }  // namespace sardonyx::python

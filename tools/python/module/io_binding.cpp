@@ -44,7 +44,7 @@ class PyIoBinding {
     std::vector<size_t> wanted = order_;
     std::ranges::sort(wanted);
     const std::vector<Datum> inputs = session_.inputs_from(inputs_, true);
-    session_.run_into(inputs, slots_, wanted, options);
+    session_.run_into(inputs, slots_, wanted, options, /*are_outputs_strict=*/true);
   }
 
   std::vector<PyOrtValue> outputs() const {

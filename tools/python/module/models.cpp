@@ -8,6 +8,7 @@
 #include "onnx_io/check.h"
 #include "onnx_io/load.h"
 #include "onnx_io/save.h"
+#include "tools/python/module/interpreter_lock.h"
 
 namespace sardonyx::python {
 
@@ -20,11 +21,11 @@ template <typename Use>
 auto with_model(const py::object& model, const Use& use) {
   if (PyBytes_Check(model.ptr())) {
     const std::string_view bytes = model.cast<std::string_view>();
-    const py::gil_scoped_release unlocked;
+    const UnlockedInterpreter unlocked;
     return use(std::as_bytes(std::span(bytes)));
   }
   const std::filesystem::path path = model.cast<std::string>();
-  const py::gil_scoped_release unlocked;
+  const UnlockedInterpreter unlocked;
   return use(path);
 }
 

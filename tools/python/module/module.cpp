@@ -2,6 +2,7 @@
 #include <pybind11/pybind11.h>
 
 #include "tools/python/module/arrays.h"
+#include "tools/python/module/construction.h"
 #include "tools/python/module/custom_ops.h"
 #include "tools/python/module/eager/bindings.h"
 #include "tools/python/module/errors.h"
@@ -22,5 +23,6 @@ PYBIND11_MODULE(_sardonyx, module) {
   python::bind_models(module);
   python::bind_custom_ops(module);
   python::eager_layer::bind_eager(module);
+  python::require_construction();
   module.attr("__version__") = SARDONYX_VERSION;
 }

@@ -122,12 +122,11 @@ void bind_ort_value(py::module_& module) {
       .def("to_dlpack", [](const PyOrtValue& self) { return to_dlpack(tensor_in(self)); })
       .def_static(
           "from_dlpack",
-          [](const py::object& source, bool) {
-            const py::object capsule =
-                py::hasattr(source, "__dlpack__") ? source.attr("__dlpack__")() : source;
-            return PyOrtValue{from_dlpack(capsule)};
+          [](const py::object& source, bool is_bool) {
+            return PyOrtValue{from_dlpack(source, is_bool)};
           },
-          py::arg("dlpack_tensor"), py::arg("is_bool_tensor") = false)
+          py::arg("dlpack_tensor"), py::arg("is_bool_tensor") = false,
+          "With `is_bool_tensor` bytes are bools: DLPack's older versions have no type for them.")
       .def(
           "__dlpack__",
           [](const PyOrtValue& self, const py::object&) { return to_dlpack(tensor_in(self)); },

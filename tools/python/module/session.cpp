@@ -6,6 +6,7 @@
 
 #include "onnx_io/save.h"
 #include "tools/python/module/arrays.h"
+#include "tools/python/module/interpreter_lock.h"
 #include "tools/python/module/ort_value.h"
 
 namespace sardonyx::python {
@@ -18,11 +19,11 @@ Session load_session(const py::object& model, const PySessionOptions& options) {
     char* data = nullptr;
     Py_ssize_t size = 0;
     PyBytes_AsStringAndSize(model.ptr(), &data, &size);
-    const py::gil_scoped_release unlocked;
+    const UnlockedInterpreter unlocked;
     return Session(std::as_bytes(std::span(data, static_cast<size_t>(size))), made);
   }
   const auto path = model.cast<std::string>();
-  const py::gil_scoped_release unlocked;
+  const UnlockedInterpreter unlocked;
   return Session(std::filesystem::path(path), made);
 }
 
@@ -54,7 +55,7 @@ std::vector<NodeArg> node_args(std::span<const ValueInfo> infos) {
 }
 
 void save_optimized(const PySession& session, const std::string& path) {
-  const py::gil_scoped_release unlocked;
+  const UnlockedInterpreter unlocked;
   save_model(session.session().model(), path);
 }
 
@@ -131,6 +132,7 @@ std::vector<Datum> PySession::inputs_from(const py::object& object, bool are_val
       continue;
     }
     ++given;
+    if (input.is_optional && value == Py_None) continue;  // its default then
     has_optional |= input.is_optional;
     datums[i] = are_values ? py::handle(value).cast<const PyOrtValue&>().datum
                            : datum_from_python(value, input.info->type, input.info->name);
@@ -141,7 +143,8 @@ std::vector<Datum> PySession::inputs_from(const py::object& object, bool are_val
 }
 
 void PySession::run_into(std::span<const Datum> inputs, std::span<OutputSlot> slots,
-                         std::span<const size_t> wanted, const py::object& options) {
+                         std::span<const size_t> wanted, const py::object& options,
+                         bool are_outputs_strict) {
   RunOptions made;
   std::shared_ptr<PyRunOptions> held;
   if (!options.is_none()) {
@@ -149,11 +152,12 @@ void PySession::run_into(std::span<const Datum> inputs, std::span<OutputSlot> sl
     made = held->made();
   }
   made.outputs = wanted;
+  made.strict_outputs = are_outputs_strict;
   std::vector<NodeTiming> steps;
   if (profile_.is_on()) made.profile = &steps;
   const auto begin = ort_abi::Profile::Clock::now();
   {
-    const py::gil_scoped_release unlocked;
+    const UnlockedInterpreter unlocked;
     session_.run_into(inputs, slots, made);
   }
   if (made.profile) profile_.add_run(begin, ort_abi::Profile::Clock::now(), steps);

@@ -30,9 +30,11 @@ class PySession {
   // InvalidArgument for a name that is none, ValueError where one is missing.
   std::vector<Datum> inputs_from(const py::object& feed, bool are_values) const;
   // Runs without the interpreter's lock. The slots are those of all outputs; the run computes those
-  // in `wanted` alone, all where it is empty.
+  // in `wanted` alone, all where it is empty. Bound memory that does not fit its output is an error
+  // where they are `strict`.
   void run_into(std::span<const Datum> inputs, std::span<OutputSlot> slots,
-                std::span<const size_t> wanted, const py::object& options);
+                std::span<const size_t> wanted, const py::object& options,
+                bool are_outputs_strict = false);
 
   size_t output_index(std::string_view name) const;
   // The value of the input of this name from an array, a list or a dict.

@@ -88,7 +88,7 @@ def register_custom_op(
     name: "domain::Name"; the domain is not one of ONNX's own.
     compute: a function of arrays (None where a node omits an input) and, by name, attributes. It gives an array, or
         a tuple of them, one for each output. Runs call it in any thread, with the interpreter's lock. What it raises
-        is raised by the run as InvalidArgument, with the node's name.
+        is raised by the run as InvalidArgument, with the node's name; KeyboardInterrupt and SystemExit as themselves.
     signature: inputs and outputs, "(x: T, bias?: float, more...0: T) -> (y: T)": with element types by ONNX's names
         or names of `types`; `?` marks optional ones, `...` any number from one on, `...0` from none on.
     types: which element types a name stands for: {"T": ["float", "double"]}.
@@ -239,6 +239,8 @@ class InferenceSession(_sardonyx.Session):
 
     def run_with_iobinding(self, iobinding, run_options=None):
         """Runs with what is bound; results go where the outputs are bound."""
+        if iobinding._session is not self:
+            raise InvalidArgument("run_with_iobinding: the binding is that of another session: use its own, from io_binding()")
         iobinding._binding.run(run_options)
 
 
@@ -261,14 +263,14 @@ class IOBinding:
         self._binding.bind_value(name, ortvalue)
 
     def bind_output(self, name, device_type="cpu", device_id=0, element_type=None, shape=None, buffer_ptr=None):
-        """Binds the memory at the address buffer_ptr, or leaves the output to the library."""
+        """Binds the memory at the address buffer_ptr, of the output's type and shape, or leaves it to the library."""
         if buffer_ptr is None:
             self._binding.leave_output(name)
         else:
             self._binding.bind_output_memory(name, _memory(device_type, element_type, shape, buffer_ptr))
 
     def bind_ortvalue_output(self, name, ortvalue):
-        """Runs write the output into the value's memory where type and shape agree."""
+        """Runs write the output into the value's memory, whose type and shape must be the output's."""
         self._binding.bind_output(name, ortvalue)
 
     def synchronize_inputs(self):

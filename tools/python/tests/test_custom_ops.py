@@ -110,6 +110,18 @@ class CustomOps(unittest.TestCase):
             thread.join()
         self.assertEqual(wrong, [])
 
+    def test_an_interrupt_stays_one(self):
+        for interrupt in (KeyboardInterrupt, SystemExit):
+
+            def compute(x):
+                raise interrupt
+
+            name = fresh_name()
+            ort.register_custom_op(name, compute, "(x: float) -> (y: float)")
+            session = ort.InferenceSession(model_of(name, ["x"]))
+            with self.assertRaises(interrupt):
+                session.run(None, {"x": np.float32([1])})
+
     def test_names_are_taken_once_and_given_back(self):
         name = fresh_name()
         ort.register_custom_op(name, lambda x: x, "(x: float) -> (y: float)")

@@ -78,6 +78,9 @@ class Tensors(unittest.TestCase):
             with self.subTest(key=key):
                 np.testing.assert_array_equal(np.asarray(x[key]), a[key])
         np.testing.assert_array_equal(np.asarray(x[x > 7]), a[a > 7])
+        for key in (slice(-7, None, -1), slice(-5, None, -1), slice(-6, None, -2), slice(9, 1, -1), slice(-9, 2)):
+            np.testing.assert_array_equal(eager.arange(5)[key].numpy(), np.arange(5)[key])
+        self.assertEqual([eager.zeros(shape).T.shape for shape in ((2, 3, 4), (2,), ())], [(4, 3, 2), (2,), ()])
         self.assertEqual(x.index_put((0, 0), eager.tensor([9, 9, 9, 9]))[0, 0].tolist(), [9] * 4)
         self.assertEqual([one.shape for one in x], [(3, 4), (3, 4)])
         self.assertEqual(len(x), 2)
@@ -358,7 +361,12 @@ class Modules(unittest.TestCase):
             self.assertAlmostEqual(loss.item(), wanted, places=5)
         each = nn.cross_entropy(scores, classes, reduction="none")
         self.assertEqual(each.shape, (5,))
-        with self.assertRaisesRegex(TypeError, "reduction"):
+        target = scores.softmax(1)
+        batch_mean = nn.KLDivLoss(reduction="batchmean")(logs * 2, target)
+        self.assertAlmostEqual(batch_mean.item(), nn.kl_div(logs * 2, target, reduction="sum").item() / 5, places=5)
+        with self.assertRaisesRegex(TypeError, "'none', 'mean', 'sum' or 'batchmean', got 'median'"):
+            nn.KLDivLoss(reduction="median")
+        with self.assertRaisesRegex(TypeError, "reduction: expected 'none', 'mean' or 'sum', got 'median'"):
             nn.mse_loss(scores, scores, reduction="median")
 
 

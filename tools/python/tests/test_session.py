@@ -61,6 +61,7 @@ class Sessions(unittest.TestCase):
         x = np.float32([10, 10])
         np.testing.assert_array_equal(session.run(None, {"x": x})[0], [11, 12])
         np.testing.assert_array_equal(session.run(None, {"x": x, "w": np.float32([5, 6])})[0], [15, 16])
+        np.testing.assert_array_equal(session.run(None, {"x": x, "w": None})[0], [11, 12])
 
     def test_an_initializer_may_be_given_with_the_options(self):
         options = ort.SessionOptions()
@@ -178,6 +179,19 @@ class Values(unittest.TestCase):
             (result,) = session.run(None, {"x": array})
             self.assertEqual(result.dtype, array.dtype)
             np.testing.assert_array_equal(result, array)
+
+    def test_types_that_numpy_lacks_come_as_ort_values(self):
+        for number in (TensorProto.BFLOAT16,) + tuple(getattr(TensorProto, n) for n in ("INT4", "UINT4") if hasattr(TensorProto, n)):
+            cast = helper.make_node("Cast", ["x"], ["y"], to=number)
+            back = helper.make_node("Cast", ["y"], ["z"], to=TensorProto.FLOAT)
+            x = ("x", TensorProto.FLOAT, [2])
+            narrow = ort.InferenceSession(models.model_of([cast], [x], [("y", number, [2])]))
+            wide = ort.InferenceSession(models.model_of([back], [("y", number, [2])], [("z", x[1], [2])]))
+            (y,) = narrow.run(None, {"x": np.float32([1, -2])})
+            if isinstance(y, np.ndarray):
+                continue  # ml_dtypes is installed
+            self.assertEqual(y.element_type(), number)
+            np.testing.assert_array_equal(wide.run(None, {"y": y})[0], [1, -2])
 
     def test_strings(self):
         session = ort.InferenceSession(models.unary("Identity", TensorProto.STRING, ("n",)))

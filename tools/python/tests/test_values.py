@@ -56,6 +56,12 @@ class DlPack(unittest.TestCase):
         del source
         np.testing.assert_array_equal(taken.numpy(), np.arange(4))
 
+    def test_bytes_as_bools(self):
+        value = ort.OrtValue.from_dlpack(np.uint8([1, 0]), is_bool_tensor=True)
+        self.assertEqual(value.numpy().tolist(), [True, False])
+        with self.assertRaisesRegex(ort.InvalidArgument, "expected uint8 or bool, got float"):
+            ort.OrtValue.from_dlpack(np.float32([1]), is_bool_tensor=True)
+
     def test_capsules_are_used_once(self):
         capsule = ort.OrtValue.ortvalue_from_numpy(np.ones(3, np.float32)).to_dlpack()
         ort.OrtValue.from_dlpack(capsule)
@@ -110,6 +116,26 @@ class Bindings(unittest.TestCase):
         self.session.run_with_iobinding(binding)
         np.testing.assert_array_equal(first, kept)
         np.testing.assert_array_equal(value.numpy(), kept)
+
+    def test_memory_that_does_not_fit_is_refused(self):
+        for wrong in (np.zeros((2, 4), np.float32), np.zeros((2, 3), np.float64), np.zeros(6, np.float32)):
+            by_address = self.session.io_binding()
+            dtype, address = wrong.dtype.type, wrong.ctypes.data
+            by_address.bind_output("sum", "cpu", 0, dtype, wrong.shape, address)
+            by_value = self.session.io_binding()
+            by_value.bind_ortvalue_output("sum", ort.OrtValue.ortvalue_from_numpy(wrong))
+            for binding in (by_address, by_value):
+                binding.bind_cpu_input("a", self.a)
+                binding.bind_cpu_input("b", self.a)
+                with self.assertRaisesRegex(ort.InvalidArgument, "output sum: the model gives .* but memory for"):
+                    self.session.run_with_iobinding(binding)
+            self.assertFalse(wrong.any())
+
+    def test_a_binding_is_its_sessions(self):
+        binding = ort.InferenceSession(models.affine()).io_binding()
+        binding.bind_output("sum")
+        with self.assertRaisesRegex(ort.InvalidArgument, "run_with_iobinding: the binding is that of another session"):
+            self.session.run_with_iobinding(binding)
 
     def test_what_is_missing_or_wrong(self):
         binding = self.session.io_binding()

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "tools/python/module/arrays.h"
+#include "tools/python/module/eager/integers.h"
 
 namespace sardonyx::python::eager_layer {
 namespace {
@@ -52,7 +53,7 @@ SharedObject shared_object(const py::handle& object) {
             if (!Py_IsInitialized()) {
               (void)held->release();
             } else {
-              const py::gil_scoped_acquire locked;
+              const LockedInterpreter locked;
               *held = py::object();
             }
             delete held;
@@ -62,7 +63,7 @@ SharedObject shared_object(const py::handle& object) {
 Tensor tensor_from(const py::handle& object, const char* what) {
   if (py::isinstance<Tensor>(object)) return object.cast<Tensor>();
   if (py::isinstance<py::bool_>(object)) return Tensor::scalar(object.cast<bool>());
-  if (py::isinstance<py::int_>(object)) return Tensor::scalar(object.cast<int64_t>());
+  if (is_python_integer(object)) return tensor_of_integer(object, DType::kInt64, python_line());
   if (py::isinstance<py::float_>(object))
     return Tensor::scalar(static_cast<float>(object.cast<double>()));
   if (py::hasattr(object, "__array__")) return Tensor(tensor_from_array(object, what).clone());
@@ -137,11 +138,20 @@ py::object python_from_tensors(const std::vector<Tensor>& tensors) {
   return py::tuple(py::cast(tensors));
 }
 
-OperandHolder::OperandHolder(const py::handle& object, const Loc& loc) {
+OperandHolder::OperandHolder(const py::handle& object, const py::handle& beside, const Loc& loc) {
   if (py::isinstance<py::float_>(object)) {
     operand_.emplace(object.cast<double>(), loc);
-  } else if (PyLong_CheckExact(object.ptr())) {
-    operand_.emplace(object.cast<int64_t>(), loc);
+  } else if (is_python_integer(object)) {
+    const bool is_beside_tensor = py::isinstance<Tensor>(beside);
+    const DType dtype =
+        is_beside_tensor ? dtype_beside(py::cast<const Tensor&>(beside).dtype()) : DType::kInt64;
+    check_fits(object, dtype, loc);
+    if (is_exact_double(object)) {
+      operand_.emplace(object.cast<int64_t>(), loc);
+    } else {
+      tensor_ = tensor_of_integer(object, dtype, loc);
+      operand_.emplace(tensor_, loc);
+    }
   } else if (py::isinstance<eager::Dim>(object)) {
     throw py::type_error("a symbolic size is no operand; dim_tensor(size) is its tensor");
   } else {
@@ -215,6 +225,21 @@ CallArguments& CallArguments::take_padding(const char* name, eager::nn::Sizes& v
   is_same = py::isinstance<py::str>(given) && given.cast<std::string>() == "same";
   const bool is_valid = py::isinstance<py::str>(given) && given.cast<std::string>() == "valid";
   if (!is_same && !is_valid) set(name, given, value);
+  return *this;
+}
+
+CallArguments& CallArguments::take_batch_reduction(const char* name, eager::nn::Reduction& value,
+                                                   bool& is_batch_mean) {
+  note(name, kPythonType<eager::nn::Reduction>, [&] { return fallback_text(value); });
+  const py::object given = next(name);
+  if (!given) return *this;
+  is_batch_mean = py::isinstance<py::str>(given) && given.cast<std::string>() == "batchmean";
+  if (is_batch_mean) return *this;
+  try {
+    convert(given, value);
+  } catch (const std::exception&) {
+    fail_type(name, "'none', 'mean', 'sum' or 'batchmean'", given);
+  }
   return *this;
 }
 

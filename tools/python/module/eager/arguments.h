@@ -10,6 +10,7 @@
 #include "eager/nn/loss/losses.h"
 #include "eager/nn/sizes.h"
 #include "eager/tensor.h"
+#include "tools/python/module/interpreter_lock.h"
 
 namespace sardonyx::python::eager_layer {
 
@@ -24,7 +25,7 @@ Loc python_line();
 template <typename Run>
 auto unlocked(Run&& run) {
   const Loc loc = python_line();
-  const py::gil_scoped_release released;
+  const UnlockedInterpreter released;
   return run(loc);
 }
 
@@ -51,10 +52,11 @@ std::vector<int64_t> int64s_from_args(const py::args& args);
 py::object python_from_dim(const eager::Dim& dim);
 py::object python_from_tensors(const std::vector<Tensor>& tensors);
 
-// A tensor or number where C++ takes an Operand.
+// A tensor or number where C++ takes an Operand. Integers must fit the type of the tensor `beside`
+// them, if that is one.
 class OperandHolder {
  public:
-  OperandHolder(const py::handle& object, const Loc& loc);
+  OperandHolder(const py::handle& object, const py::handle& beside, const Loc& loc);
   const eager::Operand& get() const { return *operand_; }
 
  private:
@@ -89,6 +91,12 @@ inline void convert(const py::handle& from, std::optional<eager::nn::Sizes>& to)
   else
     convert(from, *to);
 }
+
+// What a call with another argument was expected to give.
+template <typename T>
+constexpr const char* kExpected = nullptr;
+template <>
+inline constexpr const char* kExpected<eager::nn::Reduction> = "'none', 'mean' or 'sum'";
 
 // What stubs and help() say of a type.
 template <typename T>
@@ -157,6 +165,9 @@ class CallArguments {
   }
   // Sizes, or the word "same", which sets `is_same`.
   CallArguments& take_padding(const char* name, eager::nn::Sizes& value, bool& is_same);
+  // A reduction, or the word "batchmean", which sets `is_batch_mean`.
+  CallArguments& take_batch_reduction(const char* name, eager::nn::Reduction& value,
+                                      bool& is_batch_mean);
   // Throws py::type_error naming an argument that was not taken.
   void finish() const;
 
@@ -166,7 +177,7 @@ class CallArguments {
     try {
       convert(given, value);
     } catch (const std::exception&) {
-      fail_type(name, kPythonType<T>, given);
+      fail_type(name, kExpected<T> ? kExpected<T> : kPythonType<T>, given);
     }
   }
   template <typename Fallback>

@@ -69,7 +69,7 @@ void bind_gradients_of(TensorClass& tensor) {
           "register_hook",
           [](const Tensor& x, const py::object& hook) {
             x.register_hook([held = shared_object(hook)](const Tensor& gradient) {
-              const py::gil_scoped_acquire locked;
+              const LockedInterpreter locked;
               return tensor_or_undefined((*held)(gradient), "gradient");
             });
           },
@@ -106,13 +106,13 @@ void bind_grad(py::module_& module) {
       [](const py::object& forward, const py::object& backward, const py::object& inputs) {
         const eager::CustomFunction function{
             [held = shared_object(forward)](const std::vector<Tensor>& in) {
-              const py::gil_scoped_acquire locked;
+              const LockedInterpreter locked;
               return tensors_from((*held)(*py::tuple(py::cast(in))), "forward");
             },
             [held = shared_object(backward)](const std::vector<Tensor>& in,
                                              const std::vector<Tensor>& out,
                                              const std::vector<Tensor>& d_out) {
-              const py::gil_scoped_acquire locked;
+              const LockedInterpreter locked;
               py::object given = (*held)(in, out, maybe_all(d_out));
               if (py::isinstance<Tensor>(given)) given = py::make_tuple(given);
               std::vector<Tensor> gradients;

@@ -18,7 +18,7 @@ using eager::TensorFunction;
 // A function of Python, of tensors as arguments, that gives tensors.
 TensorFunction function_from(const py::object& function) {
   return [held = shared_object(function)](const Tensors& inputs) {
-    const py::gil_scoped_acquire locked;
+    const LockedInterpreter locked;
     return tensors_from((*held)(*py::tuple(py::cast(inputs))), "result of the function");
   };
 }
@@ -75,7 +75,7 @@ void bind_compile(py::module_& module) {
 
 eager::Branch branch_from(const py::object& function, const Tensors& operands) {
   return [held = shared_object(function), operands] {
-    const py::gil_scoped_acquire locked;
+    const LockedInterpreter locked;
     return tensors_from((*held)(*py::tuple(py::cast(operands))), "branch");
   };
 }
@@ -92,7 +92,7 @@ void bind_control_flow(py::module_& module) {
                                const py::object& initial) {
     const SharedObject keeps_on = shared_object(condition);
     const auto go_on = [keeps_on](const Tensors& state) {
-      const py::gil_scoped_acquire locked;
+      const LockedInterpreter locked;
       return tensor_from((*keeps_on)(*py::tuple(py::cast(state))), "condition of while_loop");
     };
     const TensorFunction step = function_from(body);

@@ -21,19 +21,31 @@ inline void take(CallArguments& a, eager::nn::AvgPoolOptions& o) {
   a.take("count_include_pad", o.count_include_pad);
 }
 
-// Tensors of a layer that it may have been made without: None then.
+// Tensors of a layer that it may have been made without: None then. Parameters may be set, to share
+// one among layers.
 template <typename L>
 void define_tensors(py::class_<L, eager::nn::Module>& layer) {
-  const auto define = [&](const char* name, auto member) {
-    layer.def_property_readonly(name,
-                                [member](const L& self) { return python_or_none(self.*member); });
+  const auto shown = [](auto member) {
+    return [member](const L& self) { return python_or_none(self.*member); };
   };
-  if constexpr (requires { &L::weight; }) define("weight", &L::weight);
-  if constexpr (requires { &L::bias; }) define("bias", &L::bias);
+  const auto define_parameter = [&](const char* name, auto member) {
+    layer.def_property(name, shown(member), [name, member](L& self, const Tensor& value) {
+      self.*member = self.replace_parameter(name, value);
+    });
+  };
+  if constexpr (requires { &L::weight; }) define_parameter("weight", &L::weight);
+  if constexpr (requires { &L::bias; }) define_parameter("bias", &L::bias);
   if constexpr (requires { &L::running_mean; }) {
-    define("running_mean", &L::running_mean);
-    define("running_var", &L::running_var);
+    layer.def_property_readonly("running_mean", shown(&L::running_mean));
+    layer.def_property_readonly("running_var", shown(&L::running_var));
   }
+}
+
+// What a layer's forward() gives; its errors name the line of the Python program. Hooks are run by
+// Module's __call__, around the forward() of the object's own class.
+template <typename Run>
+auto forwarded(const Run& run) {
+  return unlocked([&](const Loc& loc) { return eager::at_line(loc, run); });
 }
 
 // Class `name` whose constructor takes what `make(arguments)` does, in that order; its signature
@@ -54,21 +66,14 @@ auto define_class(py::module_& nn, const char* name, const char* doc, const Make
 template <typename L, size_t required = 1, typename Make>
 void define_layer(py::module_& nn, const char* name, const char* doc, const Make& make) {
   auto layer = define_class<L>(nn, name, doc, make);
-  layer.def("__call__", [name](const L& self, const py::args& args) {
+  layer.def("forward", [name](const L& self, const py::args& args) {
     if (args.size() != required)
       throw py::type_error(text(name, " takes ", required, " tensors, got ", args.size()));
     std::array<Tensor, required> inputs;
     for (size_t i = 0; i < required; ++i)
       inputs[i] = tensor_from(args[i], name);
-    return unlocked([&](const Loc& loc) {
-      return std::apply(
-          [&](const auto&... tensors) {
-            if constexpr (required <= 3)
-              return self(tensors..., loc);
-            else
-              return self(tensors...);
-          },
-          inputs);
+    return forwarded([&] {
+      return std::apply([&](const auto&... tensors) { return self.forward(tensors...); }, inputs);
     });
   });
 }

@@ -27,7 +27,7 @@ void take(CallArguments& a, nn::BceOptions& o) {
   a.take("weight", o.weight).take("reduction", o.reduction).take("pos_weight", o.pos_weight);
 }
 void take(CallArguments& a, nn::KlOptions& o) {
-  a.take("reduction", o.reduction).take("log_target", o.log_target);
+  a.take_batch_reduction("reduction", o.reduction, o.batch_mean).take("log_target", o.log_target);
   a.take("batch_mean", o.batch_mean);
 }
 void take(CallArguments& a, nn::CtcOptions& o) {

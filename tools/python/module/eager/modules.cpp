@@ -34,12 +34,13 @@ py::object placed(const py::object& object, const std::vector<Tensor>& tensors, 
   return is_tuple ? py::tuple(all) : py::object(all);
 }
 
-// What nn.Module of Python is: forward() is Python's.
+// What Python does with a module beyond what other C++ may.
 class PythonModule : public nn::Module {
  public:
+  explicit PythonModule(const nn::Module& module) : Module(module) {}
   explicit PythonModule(std::string type_name) : Module(std::move(type_name)) {}
   void set_is_container() const { Module::set_is_container(); }
-  void describe(std::string text) const { Module::describe(std::move(text)); }
+  // forward(*args, **kwargs) as one call of the module.
   py::object call(const py::object& forward, const py::args& args, const py::kwargs& kwargs) const {
     const Call scope(*this, python_line());
     py::object taken = args;
@@ -87,8 +88,13 @@ void bind_state(py::class_<nn::Module>& module) {
       .def("named_buffers",
            [](const nn::Module& self) { return dict_of(self.named_buffers()).attr("items")(); })
       .def("parameter_count", &nn::Module::parameter_count)
-      .def("state_dict", &nn::Module::state_dict, py::arg("prefix") = "",
-           "Values of parameters and persistent buffers as they are now, by name.")
+      .def(
+          "state_dict",
+          [](const nn::Module& self, const std::string& prefix) {
+            return dict_of(self.named_state(prefix));
+          },
+          py::arg("prefix") = "",
+          "Values of parameters and persistent buffers as they are now, by name.")
       .def(
           "load_state_dict",
           [](const nn::Module& self, const nn::StateDict& state, bool strict) {
@@ -144,7 +150,7 @@ size_t register_hook(const py::object& self, const py::object& hook) {
   return self.cast<const nn::Module&>().register_forward_hook(
       [module, function](const nn::Module&, const std::vector<Tensor>& inputs,
                          std::vector<Tensor>& outputs) {
-        const py::gil_scoped_acquire locked;
+        const LockedInterpreter locked;
         const py::object output =
             outputs.size() == 1 ? py::cast(outputs[0]) : python_from_tensors(outputs);
         const py::object given = (*function)((*module)(), python_from_tensors(inputs), output);
@@ -157,34 +163,41 @@ size_t register_pre_hook(const py::object& self, const py::object& hook) {
   const SharedObject module = shared_object(py::weakref(self)), function = shared_object(hook);
   return self.cast<const nn::Module&>().register_forward_pre_hook(
       [module, function](const nn::Module&, std::vector<Tensor>& inputs) {
-        const py::gil_scoped_acquire locked;
+        const LockedInterpreter locked;
         const py::object given = (*function)((*module)(), python_from_tensors(inputs));
         if (!given.is_none()) inputs = tensors_from(given, "forward pre-hook");
       });
 }
 
-void bind_python_module(py::module_& module) {
-  py::class_<PythonModule, nn::Module>(module, "_PythonModule")
-      .def(py::init<std::string>())
-      .def("_call", &PythonModule::call)
-      .def("_set_is_container", &PythonModule::set_is_container)
-      .def("_describe", &PythonModule::describe)
-      .def("_add_parameter",
-           [](PythonModule& self, const std::string& name, const py::object& value) {
-             self.parameter(name, tensor_or_undefined(value, "parameter"));
-           })
-      .def("_add_buffer", [](PythonModule& self, const std::string& name, const Tensor& value,
-                             bool is_persistent) { self.buffer(name, value, is_persistent); })
+// Module of Python and what derives from it; layers have constructors of their own.
+void construct(py::detail::value_and_holder& self) {
+  const py::handle type(reinterpret_cast<PyObject*>(Py_TYPE(self.inst)));
+  self.value_ptr() = new nn::Module(PythonModule(type.attr("__name__").cast<std::string>()));
+}
+
+// Registration; nn.py says under which names, and keeps the objects themselves.
+void bind_registration(py::class_<nn::Module>& module) {
+  module
+      .def("_add_parameter", [](nn::Module& self, const std::string& name,
+                                const Tensor& value) { return self.parameter(name, value); })
+      .def("_add_buffer", [](nn::Module& self, const std::string& name, const Tensor& value,
+                             bool persistent) { return self.buffer(name, value, persistent); })
       .def("_replace_parameter",
-           [](PythonModule& self, const std::string& name, const py::object& value) {
-             self.replace_parameter(name, tensor_or_undefined(value, "parameter"));
+           [](nn::Module& self, const std::string& name, const Tensor& value) {
+             return self.replace_parameter(name, value);
            })
-      .def("_replace_buffer", [](PythonModule& self, const std::string& name,
-                                 const Tensor& value) { self.replace_buffer(name, value); })
-      .def("_add_module", [](PythonModule& self, const std::string& name,
-                             const nn::Module& child) { self.add(name, child); })
-      .def("_replace_module", [](PythonModule& self, const std::string& name,
-                                 const nn::Module& child) { self.replace(name, child); });
+      .def("_replace_buffer", [](nn::Module& self, const std::string& name,
+                                 const Tensor& value) { return self.replace_buffer(name, value); })
+      .def("_set_module", [](nn::Module& self, const std::string& name,
+                             const nn::Module& child) { self.replace(name, child); })
+      .def("_remove", &nn::Module::remove)
+      .def("_set_is_container",
+           [](const nn::Module& self) { PythonModule(self).set_is_container(); })
+      .def("_named_children", &nn::Module::named_children);
+}
+
+py::object call_module(const py::object& self, const py::args& args, const py::kwargs& kwargs) {
+  return PythonModule(self.cast<const nn::Module&>()).call(self.attr("forward"), args, kwargs);
 }
 
 void bind_init(py::module_& nn_module) {
@@ -221,10 +234,15 @@ void bind_init(py::module_& nn_module) {
 }  // namespace
 
 void bind_modules(py::module_& nn_module) {
-  py::class_<nn::Module> module(nn_module, "_Module", "What all modules are.");
+  py::class_<nn::Module> module(nn_module, "Module", py::dynamic_attr(),
+                                "What modules derive from: `forward` computes, parameters and "
+                                "modules among the attributes are registered.");
+  module.def("__init__", &construct, py::detail::is_new_style_constructor());
   bind_state(module);
   bind_mode(module);
-  module.def("__getattr__", &attribute_of)
+  bind_registration(module);
+  module.def("__call__", &call_module)
+      .def("__getattr__", &attribute_of)
       .def("register_forward_hook", &register_hook, py::arg("hook"),
            "hook(module, inputs, output) after each call; gives a number for remove_hook().")
       .def("register_forward_pre_hook", &register_pre_hook, py::arg("hook"),
@@ -233,11 +251,8 @@ void bind_modules(py::module_& nn_module) {
       .def("summary", py::overload_cast<>(&nn::Module::summary, py::const_))
       .def("is_same", &nn::Module::is_same)
       .def_property_readonly("_type_name", &nn::Module::type_name)
-      .def("__repr__", [](const nn::Module& self) {
-        return self.type_name() + "(" + self.description() + ")";
-      });
+      .def_property_readonly("_description", &nn::Module::description);
   py::class_<nn::EvalMode>(nn_module, "_EvalMode").def(py::init<const nn::Module&>());
-  bind_python_module(nn_module);
   bind_init(nn_module);
 }
 

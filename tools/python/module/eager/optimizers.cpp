@@ -152,13 +152,13 @@ void bind_lbfgs(py::module_& m) {
 py::object step(optim::Optimizer& self, const py::object& closure) {
   const Loc loc = python_line();
   if (closure.is_none()) {
-    const py::gil_scoped_release released;
+    const UnlockedInterpreter released;
     self.step(loc);
     return py::none();
   }
   return py::cast(self.step(
       [&] {
-        const py::gil_scoped_acquire locked;
+        const LockedInterpreter locked;
         return closure().cast<Tensor>();
       },
       loc));

@@ -16,7 +16,7 @@ void take_recurrent(CallArguments& a, nn::RecurrentOptions& o) {
 template <typename L>
 void bind_call(py::class_<L, nn::Module>& layer) {
   layer.def(
-      "__call__",
+      "forward",
       [](const L& self, const py::object& x, const py::object& state, const py::object& lengths) {
         nn::RecurrentInputs inputs{.lengths = tensor_or_undefined(lengths, "lengths")};
         const bool has_cell = std::is_same_v<L, nn::LSTM>;
@@ -28,8 +28,7 @@ void bind_call(py::class_<L, nn::Module>& layer) {
           inputs.hidden = tensor_or_undefined(state, "state");
         }
         const Tensor given = tensor_from(x, "input");
-        const nn::RecurrentResult result =
-            unlocked([&](const Loc& loc) { return self(given, inputs, loc); });
+        const nn::RecurrentResult result = forwarded([&] { return self.forward(given, inputs); });
         if (has_cell)
           return py::make_tuple(result.output, py::make_tuple(result.hidden, result.cell));
         return py::make_tuple(result.output, result.hidden);
@@ -85,7 +84,7 @@ void bind_cells(py::module_& m) {
         return nn::LSTMCell(in, hidden, o, python_line());
       });
   lstm.def(
-      "__call__",
+      "forward",
       [](const nn::LSTMCell& self, const Tensor& x, const py::object& state) {
         nn::LSTMState given;
         if (!state.is_none()) {
@@ -93,7 +92,7 @@ void bind_cells(py::module_& m) {
           if (both.size() != 2) throw py::type_error("state: expected (hidden, cell)");
           given = {both[0], both[1]};
         }
-        const nn::LSTMState next = unlocked([&](const Loc&) { return self(x, given); });
+        const nn::LSTMState next = forwarded([&] { return self.forward(x, given); });
         return py::make_tuple(next.hidden, next.cell);
       },
       py::arg("input"), py::arg("hx") = py::none());
@@ -104,10 +103,10 @@ void bind_cells(py::module_& m) {
     return nn::GRUCell(in, hidden, o, python_line());
   });
   gru.def(
-      "__call__",
+      "forward",
       [](const nn::GRUCell& self, const Tensor& x, const py::object& state) {
         const Tensor hidden = tensor_or_undefined(state, "state");
-        return unlocked([&](const Loc& loc) { return self(x, hidden, loc); });
+        return forwarded([&] { return self.forward(x, hidden); });
       },
       py::arg("input"), py::arg("hx") = py::none());
 }
@@ -130,15 +129,13 @@ void bind_attention(py::module_& m) {
         return nn::MultiheadAttention(embed, heads, o, python_line());
       });
   layer.def(
-      "__call__",
+      "forward",
       [](const nn::MultiheadAttention& self, const Tensor& query, const Tensor& key,
          const Tensor& value, const py::object& key_padding, bool needs_weights,
          const py::object& mask, bool is_causal) {
         const nn::AttentionMasks masks = masks_from(mask, key_padding, is_causal);
-        const nn::AttentionResult result = unlocked([&](const Loc& loc) {
-          return needs_weights ? self.with_weights(query, key, value, masks, loc)
-                               : nn::AttentionResult{self(query, key, value, masks, loc), {}};
-        });
+        const nn::AttentionResult result =
+            forwarded([&] { return self.forward(query, key, value, masks, needs_weights); });
         return py::make_tuple(result.output, needs_weights ? py::cast(result.weights) : py::none());
       },
       py::arg("query"), py::arg("key"), py::arg("value"), py::arg("key_padding_mask") = py::none(),
@@ -167,11 +164,11 @@ void take_transformer(CallArguments& a, nn::TransformerOptions& o) {
 template <typename L>
 void bind_encoder_call(py::class_<L, nn::Module>& layer) {
   layer.def(
-      "__call__",
+      "forward",
       [](const L& self, const Tensor& x, const py::object& mask, const py::object& key_padding,
          bool is_causal) {
         const nn::AttentionMasks masks = masks_from(mask, key_padding, is_causal);
-        return unlocked([&](const Loc& loc) { return self(x, masks, loc); });
+        return forwarded([&] { return self.forward(x, masks); });
       },
       py::arg("src"), py::arg("mask") = py::none(), py::arg("src_key_padding_mask") = py::none(),
       py::arg("is_causal") = false);
@@ -179,13 +176,13 @@ void bind_encoder_call(py::class_<L, nn::Module>& layer) {
 template <typename L>
 void bind_decoder_call(py::class_<L, nn::Module>& layer) {
   layer.def(
-      "__call__",
+      "forward",
       [](const L& self, const Tensor& x, const Tensor& memory, const py::object& mask,
          const py::object& memory_mask, const py::object& padding, const py::object& memory_padding,
          bool is_causal) {
         const nn::AttentionMasks own = masks_from(mask, padding, is_causal);
         const nn::AttentionMasks other = masks_from(memory_mask, memory_padding, false);
-        return unlocked([&](const Loc& loc) { return self(x, memory, own, other, loc); });
+        return forwarded([&] { return self.forward(x, memory, own, other); });
       },
       py::arg("tgt"), py::arg("memory"), py::arg("tgt_mask") = py::none(),
       py::arg("memory_mask") = py::none(), py::arg("tgt_key_padding_mask") = py::none(),

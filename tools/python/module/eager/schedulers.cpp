@@ -18,7 +18,7 @@ using SchedulerClass = py::class_<S, Scheduler, std::shared_ptr<S>>;
 
 std::function<double(int64_t)> factor_from(const py::object& function) {
   return [held = shared_object(function)](int64_t step) {
-    const py::gil_scoped_acquire locked;
+    const LockedInterpreter locked;
     return (*held)(step).cast<double>();
   };
 }

@@ -1,10 +1,13 @@
 // New tensors, and tensors taken apart, moved and joined.
 #include <pybind11/stl.h>
 
+#include <numeric>
+
 #include "eager/create.h"
 #include "eager/functional/functional.h"
 #include "tools/python/module/eager/arguments.h"
 #include "tools/python/module/eager/bindings.h"
+#include "tools/python/module/eager/integers.h"
 
 namespace sardonyx::python::eager_layer {
 namespace {
@@ -54,6 +57,27 @@ void bind_arange(py::module_& module) {
   });
 }
 
+Tensor filled(const Dims& size, const py::object& value, const eager::CreateOptions& options) {
+  const Loc loc = python_line();
+  if (is_wide(value, options.dtype))
+    return tensor_of_integer(value, options.dtype, loc).expand(size, loc);
+  return eager::full(size, double_of(value, options.dtype, loc), options, loc);
+}
+
+Tensor padded(const Tensor& x, const std::vector<int64_t>& pads, const std::string& mode,
+              const py::object& value) {
+  const Loc loc = python_line();
+  if (!is_wide(value, x.dtype())) {
+    const double number = double_of(value, x.dtype(), loc);
+    const UnlockedInterpreter released;
+    return eager::pad(x, pads, mode, number, loc);
+  }
+  const Tensor around = tensor_of_integer(value, x.dtype(), loc);
+  const Tensor inside = eager::ones_like(x, loc).to(DType::kBool, loc);
+  return eager::where(eager::pad(inside, pads, mode, 0, loc), eager::pad(x, pads, mode, 0, loc),
+                      {around, loc});
+}
+
 void bind_creation(py::module_& module) {
   for (const auto& [name, function] : {std::pair<const char*, Create>{"zeros", eager::zeros},
                                        {"ones", eager::ones},
@@ -77,13 +101,19 @@ void bind_creation(py::module_& module) {
   }
   module.def(
       "full",
-      [](const py::object& size, double value, const py::kwargs& kwargs) {
-        return eager::full(dims_from(size), value, create_options("full", kwargs), python_line());
+      [](const py::object& size, const py::object& value, const py::kwargs& kwargs) {
+        return filled(dims_from(size), value, create_options("full", kwargs));
       },
       py::arg("size"), py::arg("fill_value"));
   module.def(
       "full_like",
-      [](const Tensor& x, double value) { return eager::full_like(x, value, python_line()); },
+      [](const Tensor& x, const py::object& value) {
+        const Loc loc = python_line();
+        if (is_wide(value, x.dtype()))
+          return eager::where(eager::ones_like(x, loc).to(DType::kBool, loc),
+                              {tensor_of_integer(value, x.dtype(), loc), loc}, x);
+        return eager::full_like(x, double_of(value, x.dtype(), loc), loc);
+      },
       py::arg("input"), py::arg("fill_value"));
   module.def(
       "linspace",
@@ -149,12 +179,8 @@ void bind_joining(py::module_& module) {
         return eager::one_hot(x, classes, dtype_from(dtype), python_line());
       },
       py::arg("input"), py::arg("num_classes"), py::arg("dtype") = "int64");
-  module.def(
-      "pad",
-      [](const Tensor& x, const std::vector<int64_t>& pads, const std::string& mode, double value) {
-        return unlocked([&](const Loc& loc) { return eager::pad(x, pads, mode, value, loc); });
-      },
-      py::arg("input"), py::arg("pad"), py::arg("mode") = "constant", py::arg("value") = 0.0);
+  module.def("pad", &padded, py::arg("input"), py::arg("pad"), py::arg("mode") = "constant",
+             py::arg("value") = 0.0);
 }
 
 void bind_form(TensorClass& tensor) {
@@ -192,7 +218,14 @@ void bind_form(TensorClass& tensor) {
       .def("bool", [](const Tensor& x) { return x.to(DType::kBool, python_line()); })
       .def("contiguous", [](const Tensor& x) { return x; })
       .def("clone", [](const Tensor& x) { return x.clone(python_line()); })
-      .def_property_readonly("T", [](const Tensor& x) { return x.t(python_line()); })
+      .def_property_readonly(
+          "T",
+          [](const Tensor& x) {
+            std::vector<int64_t> axes(x.rank());
+            std::iota(axes.rbegin(), axes.rend(), 0);
+            return x.permute(axes, python_line());
+          },
+          "The axes in reversed order.")
       .def("t", [](const Tensor& x) { return x.t(python_line()); });
 }
 
@@ -304,8 +337,9 @@ void bind_parts(Definer& define) {
       py::arg("dim"), py::arg("index"), py::arg("source"), py::arg("alpha") = 1.0);
   define(
       "masked_fill",
-      [](const Tensor& x, const Tensor& mask, const py::object& value) {
-        return eager::masked_fill(x, mask, OperandHolder(value, python_line()).get());
+      [](const py::object& input, const Tensor& mask, const py::object& value) {
+        return eager::masked_fill(tensor_from(input, "masked_fill"), mask,
+                                  OperandHolder(value, input, python_line()).get());
       },
       py::arg("mask"), py::arg("value"));
   define(

@@ -5,6 +5,7 @@
 #include "eager/functional/linalg.h"
 #include "tools/python/module/eager/arguments.h"
 #include "tools/python/module/eager/bindings.h"
+#include "tools/python/module/eager/integers.h"
 
 namespace sardonyx::python::eager_layer {
 namespace {
@@ -159,8 +160,8 @@ void bind_rows(Definer& define) {
         name,
         [function = function](const py::object& a, const py::object& b) {
           const Loc loc = python_line();
-          const OperandHolder left(a, loc), right(b, loc);
-          const py::gil_scoped_release released;
+          const OperandHolder left(a, b, loc), right(b, a, loc);
+          const UnlockedInterpreter released;
           return function(left.get(), right.get());
         },
         py::arg("other"));
@@ -270,13 +271,26 @@ void bind_statistics(Definer& define) {
       py::arg("dim") = -1, py::arg("descending") = false);
 }
 
+// Bounds that a double does not hold are those of maximum() and minimum().
+Tensor clamped(const py::object& input, const py::object& low, const py::object& high) {
+  const Loc loc = python_line();
+  const Tensor x = tensor_from(input, "clamp");
+  if (is_wide(low, x.dtype()) || is_wide(high, x.dtype())) {
+    Tensor y = x;
+    if (!low.is_none()) y = eager::maximum({y, loc}, OperandHolder(low, input, loc).get());
+    if (!high.is_none()) y = eager::minimum({y, loc}, OperandHolder(high, input, loc).get());
+    return y;
+  }
+  const auto bound_of = [&](const py::object& bound) {
+    return bound.is_none() ? std::optional<double>() : double_of(bound, x.dtype(), loc);
+  };
+  const std::optional<double> least = bound_of(low), greatest = bound_of(high);
+  const UnlockedInterpreter released;
+  return eager::clamp(x, least, greatest, loc);
+}
+
 void bind_with_numbers(Definer& define) {
-  define(
-      "clamp",
-      [](const Tensor& x, std::optional<double> low, std::optional<double> high) {
-        return unlocked([&](const Loc& loc) { return eager::clamp(x, low, high, loc); });
-      },
-      py::arg("min") = py::none(), py::arg("max") = py::none());
+  define("clamp", &clamped, py::arg("min") = py::none(), py::arg("max") = py::none());
   define(
       "leaky_relu",
       [](const Tensor& x, double slope) {
@@ -309,9 +323,10 @@ void bind_with_numbers(Definer& define) {
       py::arg("approximate") = "none");
   define(
       "lerp",
-      [](const Tensor& x, const py::object& end, const py::object& weight) {
+      [](const py::object& input, const py::object& end, const py::object& weight) {
         const Loc loc = python_line();
-        return eager::lerp(x, OperandHolder(end, loc).get(), OperandHolder(weight, loc).get());
+        return eager::lerp(tensor_from(input, "lerp"), OperandHolder(end, input, loc).get(),
+                           OperandHolder(weight, input, loc).get());
       },
       py::arg("end"), py::arg("weight"));
 }
@@ -321,8 +336,8 @@ void bind_products(py::module_& module) {
       "where",
       [](const Tensor& condition, const py::object& a, const py::object& b) {
         const Loc loc = python_line();
-        const OperandHolder yes(a, loc), no(b, loc);
-        const py::gil_scoped_release released;
+        const OperandHolder yes(a, b, loc), no(b, a, loc);
+        const UnlockedInterpreter released;
         return eager::where(condition, yes.get(), no.get());
       },
       py::arg("condition"), py::arg("input"), py::arg("other"));

@@ -107,8 +107,8 @@ void bind_operator_methods(TensorClass& tensor) {
   for (const BinaryRow& row : kOperators) {
     const auto call = [function = row.function](const py::object& a, const py::object& b) {
       const Loc loc = python_line();
-      const OperandHolder left(a, loc), right(b, loc);
-      const py::gil_scoped_release released;
+      const OperandHolder left(a, b, loc), right(b, a, loc);
+      const UnlockedInterpreter released;
       return function(left.get(), right.get());
     };
     const auto reflected = [call](const py::object& a, const py::object& b) { return call(b, a); };
@@ -288,12 +288,7 @@ void bind_value(py::module_& module, TensorClass& tensor) {
              py::arg("requires_grad") = false,
              "A tensor of numbers, lists of them, an array or a tensor; a copy.");
   module.def(
-      "from_dlpack",
-      [](const py::object& source) {
-        const py::object capsule =
-            py::hasattr(source, "__dlpack__") ? source.attr("__dlpack__")() : source;
-        return Tensor(from_dlpack(capsule));
-      },
+      "from_dlpack", [](const py::object& source) { return Tensor(from_dlpack(source)); },
       py::arg("source"),
       "A tensor over the memory of another library's, which must not be written from then on.");
   module.def(

@@ -15,6 +15,7 @@ Names and arguments are torch's where the meaning is the same::
 Values of tensors are immutable: there are no functions that write in place but ``Tensor.assign``.
 """
 import functools
+import weakref
 
 from .. import _sardonyx
 from .._sardonyx.eager import *  # noqa: F401,F403
@@ -63,11 +64,14 @@ class CompiledFunction:
 
     def __init__(self, function, optimization_level, threads, max_traces):
         functools.update_wrapper(self, function, updated=())
+        self._function = function
         self._is_single = {}
+        # What C++ holds the garbage collector does not see: a reference to itself there would last for ever.
+        owner = weakref.ref(self)
 
         def traced(*inputs):
-            result, is_single = _flat(function(*inputs))
-            self._is_single[len(inputs)] = is_single
+            self = owner()
+            result, self._is_single[len(inputs)] = _flat(self._function(*inputs))
             return result
 
         self._compiled = _Compiled(traced, optimization_level, threads, max_traces)

@@ -13,7 +13,7 @@ Losses and functions of torch.nn.functional are here as well: ``nn.cross_entropy
 """
 from .._sardonyx.eager import Tensor
 from .._sardonyx.eager._nn import *  # noqa: F401,F403
-from .._sardonyx.eager._nn import _EvalMode, _Module, _PythonModule, init  # noqa: F401
+from .._sardonyx.eager._nn import Module, _EvalMode, init  # noqa: F401
 
 
 class Parameter(Tensor):
@@ -24,75 +24,96 @@ class Parameter(Tensor):
         self.requires_grad = requires_grad
 
 
-class Module(_PythonModule):
-    """What modules derive from: `forward` computes, parameters and modules among the attributes are registered."""
+def _extends(target):
+    """A decorator: what the class defines becomes a part of `target`, so that layers of C++ have it as well."""
 
-    def __init__(self):
-        object.__setattr__(self, "_children", {})
-        object.__setattr__(self, "_own_buffers", set())
-        object.__setattr__(self, "_own_parameters", set())
-        super().__init__(type(self).__name__)
+    def add(body):
+        for name, member in vars(body).items():
+            if name not in ("__module__", "__qualname__", "__dict__", "__weakref__", "__doc__"):
+                setattr(target, name, member)
+        return target
+
+    return add
+
+
+@_extends(Module)
+class _Attributes:
+    """Registration by attributes. The object's own dict has what is registered, `_kinds` says as what."""
 
     def forward(self, *args, **kwargs):
         raise NotImplementedError(f"{type(self).__name__} has no forward()")
 
-    def __call__(self, *args, **kwargs):
-        return self._call(self.forward, *args, **kwargs)
-
     def __setattr__(self, name, value):
-        if isinstance(value, Parameter):
-            self.register_parameter(name, value)
-        elif isinstance(value, _Module):
-            self.add_module(name, value)
-        elif name in self._own_parameters or name in self._own_buffers:
-            if value is None and name in self._own_parameters:
-                self.register_parameter(name, None)
-            elif isinstance(value, Tensor):
-                getattr(self, name).assign(value.detach())
-            else:
-                raise TypeError(f"{name} is a tensor of the module: expected a Tensor, got {type(value).__name__}")
-        else:
+        kind = self.__dict__.get("_kinds", {}).get(name)
+        if isinstance(getattr(type(self), name, None), property):
             object.__setattr__(self, name, value)
+        elif isinstance(value, Parameter):
+            self.register_parameter(name, value)
+        elif isinstance(value, Module):
+            self.add_module(name, value)
+        elif kind is None:
+            object.__setattr__(self, name, value)
+        elif value is None:
+            self._register(kind, name, None)
+        elif kind == "module":
+            raise TypeError(f"{name} is a module of the module: expected a Module or None, got {type(value).__name__}")
+        elif not isinstance(value, Tensor):
+            raise TypeError(f"{name} is a tensor of the module: expected a Tensor, got {type(value).__name__}")
+        elif self.__dict__[name] is None:
+            self._register(kind, name, value)
+        else:
+            self.__dict__[name].assign(value.detach())
+
+    def __delattr__(self, name):
+        if self.__dict__.get("_kinds", {}).pop(name, None):
+            self._remove(name)
+        object.__delattr__(self, name)
+
+    def _register(self, kind, name, value, persistent=True):
+        """Puts `value` in the place of what the name stands for; None keeps the place free."""
+        kinds = self.__dict__.setdefault("_kinds", {})
+        known = kinds.get(name)
+        if known and (known != kind or value is None):
+            self._remove(name)
+        is_replaced = known == kind and self.__dict__[name] is not None
+        if value is None:
+            pass
+        elif kind == "module":
+            self._set_module(name, value)
+        elif kind == "buffer":
+            kept = self._replace_buffer(name, value) if is_replaced else self._add_buffer(name, value, persistent)
+            value = value if value.is_same(kept) else kept
+        else:
+            kept = self._replace_parameter(name, value) if is_replaced else self._add_parameter(name, value)
+            value = value if value.is_same(kept) else kept
+        kinds[name] = kind
+        self.__dict__[name] = value
 
     def register_parameter(self, name, parameter):
         """A tensor to be trained; None leaves it out."""
-        if name in self._own_parameters:
-            self._replace_parameter(name, parameter)
-        else:
-            self._add_parameter(name, parameter)
-        self._own_parameters.add(name)
+        self._register("parameter", name, parameter)
 
     def register_buffer(self, name, tensor, persistent=True):
         """A tensor that is state but not trained. Assigning to the attribute changes its value."""
-        if name in self._own_buffers:
-            self._replace_buffer(name, tensor)
-        else:
-            self._add_buffer(name, tensor, persistent)
-        self._own_buffers.add(name)
+        self._register("buffer", name, tensor, persistent)
 
     def add_module(self, name, module):
-        """A child under a name; it is also the attribute."""
-        if name in self._children:
-            self._replace_module(name, module)
-        else:
-            self._add_module(name, module)
-        self._children[name] = module
-        object.__setattr__(self, name, module)
+        """A child under a name; it is also the attribute. None leaves it out."""
+        self._register("module", name, module)
 
     register_module = add_module
 
     def children(self):
-        return list(self._children.values())
+        return [child for _, child in self.named_children()]
 
     def named_children(self):
-        return list(self._children.items())
+        return [(name, self.__dict__.get(name, child)) for name, child in self._named_children()]
 
     def named_modules(self, prefix=""):
         """Itself, then all below."""
         found = [(prefix, self)]
-        for name, child in self._children.items():
-            path = f"{prefix}.{name}" if prefix else name
-            found += child.named_modules(path) if isinstance(child, Module) else [(path, child)]
+        for name, child in self.named_children():
+            found += child.named_modules(f"{prefix}.{name}" if prefix else name)
         return found
 
     def modules(self):
@@ -101,20 +122,20 @@ class Module(_PythonModule):
     def apply(self, function):
         """function(module) on each module, children first."""
         for child in self.children():
-            child.apply(function) if isinstance(child, Module) else function(child)
+            child.apply(function)
         function(self)
         return self
 
     def extra_repr(self):
-        return ""
+        return self._description
 
     def __repr__(self):
+        name = self._type_name if type(self) is Module else type(self).__name__
+        children = [f"({key}): " + repr(child).replace("\n", "\n  ") for key, child in self.named_children()]
+        if not children:
+            return f"{name}({self.extra_repr()})"
         lines = [self.extra_repr()] if self.extra_repr() else []
-        for name, child in self._children.items():
-            lines.append(f"({name}): " + repr(child).replace("\n", "\n  "))
-        if not self._children:
-            return f"{type(self).__name__}({self.extra_repr()})"
-        return f"{type(self).__name__}(\n  " + "\n  ".join(lines) + "\n)"
+        return f"{name}(\n  " + "\n  ".join(lines + children) + "\n)"
 
 
 class Sequential(Module):
@@ -131,7 +152,7 @@ class Sequential(Module):
                 self.append(layer)
 
     def _append(self, layer, name):
-        if isinstance(layer, _Module):
+        if isinstance(layer, Module):
             self.add_module(name, layer)
         elif not callable(layer):
             raise TypeError(f"Sequential: expected a module or a function, got {type(layer).__name__}")
@@ -165,7 +186,7 @@ class ModuleList(Module):
         self.extend(modules)
 
     def append(self, module):
-        self.add_module(str(len(self._children)), module)
+        self.add_module(str(len(self)), module)
         return self
 
     def extend(self, modules):
@@ -174,14 +195,14 @@ class ModuleList(Module):
         return self
 
     def __getitem__(self, index):
-        found = list(self._children.values())[index]
+        found = self.children()[index]
         return ModuleList(found) if isinstance(index, slice) else found
 
     def __len__(self):
-        return len(self._children)
+        return len(self.children())
 
     def __iter__(self):
-        return iter(self._children.values())
+        return iter(self.children())
 
 
 class ModuleDict(Module):
@@ -194,25 +215,28 @@ class ModuleDict(Module):
             self[name] = module
 
     def __getitem__(self, name):
-        return self._children[name]
+        return dict(self.named_children())[name]
 
     def __setitem__(self, name, module):
         self.add_module(name, module)
 
+    def __delitem__(self, name):
+        delattr(self, name)
+
     def __contains__(self, name):
-        return name in self._children
+        return name in dict(self.named_children())
 
     def __len__(self):
-        return len(self._children)
+        return len(self.children())
 
     def __iter__(self):
-        return iter(self._children)
+        return iter(self.keys())
 
     def keys(self):
-        return self._children.keys()
+        return dict(self.named_children()).keys()
 
     def values(self):
-        return self._children.values()
+        return dict(self.named_children()).values()
 
     def items(self):
-        return self._children.items()
+        return dict(self.named_children()).items()

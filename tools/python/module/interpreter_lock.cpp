@@ -1,0 +1,61 @@
+#include "tools/python/module/interpreter_lock.h"
+
+#include <chrono>
+#include <thread>
+#ifdef __GLIBCXX__
+#include <cxxabi.h>
+#endif
+
+namespace sardonyx::python {
+namespace {
+
+// Whether this thread is the one that ends the interpreter: it alone can give up the lock then.
+thread_local bool ends_interpreter = false;
+
+bool is_ending() {
+#if PY_VERSION_HEX >= 0x030D0000
+  return Py_IsFinalizing() != 0;
+#else
+  return _Py_IsFinalizing() != 0;
+#endif
+}
+
+[[noreturn]] void stand_still() {
+  while (true)
+    std::this_thread::sleep_for(std::chrono::hours(1));
+}
+
+// Python ends a thread that waits for the lock of an ending interpreter by unwinding its stack.
+// C++ must not let that through: destructors on the way would touch Python's objects unlocked.
+template <typename Take>
+auto take_lock(const Take& take) {
+  if (is_ending() && !ends_interpreter && !PyGILState_Check()) stand_still();
+#ifdef __GLIBCXX__
+  try {
+    return take();
+  } catch (const abi::__forced_unwind&) {
+    stand_still();
+  }
+#else
+  return take();
+#endif
+}
+
+}  // namespace
+
+UnlockedInterpreter::UnlockedInterpreter() {
+  if (is_ending()) ends_interpreter = true;
+  thread_ = PyEval_SaveThread();
+}
+
+UnlockedInterpreter::~UnlockedInterpreter() {
+  take_lock([this] { PyEval_RestoreThread(thread_); });
+}
+
+LockedInterpreter::LockedInterpreter() : state_(take_lock([] { return PyGILState_Ensure(); })) {}
+
+LockedInterpreter::~LockedInterpreter() {
+  PyGILState_Release(state_);
+}
+
+}  // namespace sardonyx::python

@@ -1,0 +1,142 @@
+"""Modules that derive from nn.Module and from its layers, and what their attributes register."""
+import os
+import tempfile
+import unittest
+
+import numpy as np
+
+import sardonyx
+from sardonyx import eager
+from sardonyx.eager import nn
+
+
+def parameter(*values):
+    return nn.Parameter(eager.tensor([float(value) for value in values]))
+
+
+def names(module):
+    return [name for name, _ in module.named_parameters()]
+
+
+class Attributes(unittest.TestCase):
+    def test_a_parameter_takes_the_place_of_what_the_name_stood_for(self):
+        class WithDefault(nn.Module):
+            bias = None
+
+        for before in (None, 3, "text"):
+            with self.subTest(before=before):
+                module = nn.Module()
+                module.bias = before
+                module.bias = parameter(1, 2)
+                self.assertIsInstance(module.bias, nn.Parameter)
+                self.assertEqual(names(module), ["bias"])
+        module = WithDefault()
+        module.bias = parameter(1)
+        self.assertEqual(module.bias.tolist(), [1])
+        module.bias = None
+        self.assertIsNone(module.bias)
+        self.assertEqual(names(module), [])
+        module.bias = parameter(7)
+        self.assertEqual(module.state_dict()["bias"].tolist(), [7])
+
+    def test_buffers(self):
+        module = nn.Module()
+        module.mean = None
+        module.register_buffer("mean", eager.zeros(2))
+        self.assertEqual(module.mean.tolist(), [0, 0])
+        module.mean = eager.ones(2)
+        self.assertEqual(dict(module.named_buffers())["mean"].tolist(), [1, 1])
+        module.mean = None
+        self.assertEqual(list(module.named_buffers()), [])
+        module.mean = eager.ones(3)
+        self.assertEqual(module.state_dict()["mean"].tolist(), [1, 1, 1])
+        module.mean = parameter(5)  # a parameter from now on
+        self.assertEqual((names(module), list(module.named_buffers())), (["mean"], []))
+
+    def test_what_is_taken_away_is_not_registered(self):
+        for take in (lambda module, name: setattr(module, name, None), delattr):
+            module = nn.Module()
+            module.layer, module.weight = nn.Linear(2, 2), parameter(1)
+            module.register_buffer("mean", eager.zeros(2))
+            for name in ("layer", "weight", "mean"):
+                take(module, name)
+            self.assertEqual(list(module.state_dict()), [])
+            self.assertEqual(module.children(), [])
+        with self.assertRaises(AttributeError):
+            module.layer
+        module.layer = nn.Linear(2, 3)
+        self.assertEqual(names(module), ["layer.weight", "layer.bias"])
+        with self.assertRaisesRegex(TypeError, "layer is a module of the module"):
+            module.layer = 3
+
+    def test_states_are_in_order_of_registration(self):
+        net = nn.Sequential(*(nn.Linear(1, 1) for _ in range(11)))
+        module = nn.Module()
+        module.z, module.a, module.net = parameter(1), parameter(2), net
+        wanted = ["z", "a"] + [f"net.{i}.{name}" for i in range(11) for name in ("weight", "bias")]
+        self.assertEqual(list(module.state_dict()), wanted)
+
+    def test_layers_share_a_parameter(self):
+        table, scores = nn.Embedding(5, 3), nn.Linear(3, 5, bias=False)
+        scores.weight = table.weight
+        self.assertTrue(scores.weight.is_same(table.weight))
+        net = nn.Sequential(table, scores)
+        self.assertEqual(len(net.parameters()), 1)
+        net(eager.tensor([1])).sum().backward()
+        self.assertEqual(table.weight.grad.shape, (5, 3))
+
+
+class Scaled(nn.Linear):
+    def __init__(self):
+        super().__init__(2, 2)
+        self.factor = parameter(100)
+
+    def forward(self, x):
+        return super().forward(x) * self.factor
+
+
+class DerivedLayers(unittest.TestCase):
+    def test_their_forward_is_called(self):
+        layer, x = Scaled(), eager.ones(1, 2)
+        wanted = np.asarray(nn.linear(x, layer.weight, layer.bias) if hasattr(nn, "linear") else eager.linear(x, layer.weight, layer.bias)) * 100
+        np.testing.assert_allclose(np.asarray(layer(x)), wanted)
+        np.testing.assert_allclose(np.asarray(nn.Sequential(layer)(x)), wanted)
+        self.assertEqual(names(nn.Sequential(layer)), ["0.weight", "0.bias", "0.factor"])
+        seen = []
+        layer.register_forward_hook(lambda module, inputs, output: seen.append(module))
+        layer(x)
+        self.assertEqual(seen, [layer])
+
+    def test_every_layer_is_a_module(self):
+        for layer in (nn.Linear(2, 2), nn.LSTM(2, 3), nn.MSELoss(), Scaled()):
+            self.assertIsInstance(layer, nn.Module)
+        encoder = nn.TransformerEncoderLayer(4, 2)
+        self.assertIn("self_attn", dict(encoder.named_children()))
+        self.assertIn("linear1", dict(encoder.named_modules()))
+        touched = []
+        nn.Sequential(nn.ReLU(), Scaled()).apply(touched.append)
+        self.assertEqual([type(one).__name__ for one in touched], ["ReLU", "Scaled", "Sequential"])
+        self.assertEqual(repr(nn.Sequential(nn.ReLU(), Scaled())), "Sequential(\n  (0): ReLU()\n  (1): Scaled(2 -> 2)\n)")
+
+    def test_a_bare_layer_is_exported_in_evaluation_mode(self):
+        layer = nn.BatchNorm1d(3)
+        x = eager.randn(4, 3)
+        layer(x)  # running statistics
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "norm.onnx")
+            eager.export_onnx(layer, x, path, input_names=["x"])
+            (y,) = sardonyx.InferenceSession(path).run(None, {"x": x.numpy()})
+        self.assertTrue(layer.training)
+        np.testing.assert_allclose(y, layer.eval()(x).numpy(), rtol=1e-5, atol=1e-6)
+
+    def test_keyword_arguments_reach_forward(self):
+        class Shifted(nn.Linear):
+            def forward(self, x, shift=0):
+                return super().forward(x) + shift
+
+        layer, x = Shifted(2, 2), eager.ones(1, 2)
+        np.testing.assert_allclose((layer(x, shift=2) - layer(x)).numpy(), [[2, 2]], rtol=1e-5)
+
+
+if __name__ == "__main__":
+    unittest.main()
